@@ -1,0 +1,297 @@
+//! What the kernel may ask of the emulated machine: registers and memory, and nothing of the engine.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Bytes in a page of the guest, as in the x86-64 ABI.
+pub const PAGE_SIZE: u64 = 4096;
+
+/// First address above user space; 47 bits, as Linux has it on x86-64 without LA57.
+pub const USER_END: u64 = 0x7fff_ffff_f000;
+
+/// The general registers, numbered as the instruction encoding numbers them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+#[allow(missing_docs)]
+pub enum Gpr {
+    Rax = 0,
+    Rcx = 1,
+    Rdx = 2,
+    Rbx = 3,
+    Rsp = 4,
+    Rbp = 5,
+    Rsi = 6,
+    Rdi = 7,
+    R8 = 8,
+    R9 = 9,
+    R10 = 10,
+    R11 = 11,
+    R12 = 12,
+    R13 = 13,
+    R14 = 14,
+    R15 = 15,
+}
+
+/// The registers of the running task.
+pub trait GuestCpu {
+    /// A general register.
+    fn gpr(&self, reg: Gpr) -> u64;
+    /// Sets a general register.
+    fn set_gpr(&mut self, reg: Gpr, value: u64);
+    /// The next instruction to run; during a system call the one after `syscall`.
+    fn rip(&self) -> u64;
+    /// Sets the next instruction to run.
+    fn set_rip(&mut self, value: u64);
+    /// RFLAGS.
+    fn rflags(&self) -> u64;
+    /// Sets the flags a user program may set.
+    fn set_rflags(&mut self, value: u64);
+    /// Base of the FS segment (the thread pointer).
+    fn fs_base(&self) -> u64;
+    /// Sets the base of the FS segment.
+    fn set_fs_base(&mut self, value: u64);
+    /// Base of the GS segment.
+    fn gs_base(&self) -> u64;
+    /// Sets the base of the GS segment.
+    fn set_gs_base(&mut self, value: u64);
+    /// x87, MMX and SSE state as FXSAVE64 stores it (Intel SDM vol. 1, 10.5.1).
+    fn fpu(&self) -> Box<[u8; 512]>;
+    /// Loads x87, MMX and SSE state from an FXSAVE64 image.
+    fn set_fpu(&mut self, image: &[u8; 512]);
+    /// Instructions executed since the program started, this one included. The guest's clock is made of it.
+    fn instructions(&mut self) -> u64;
+}
+
+/// Permissions of a mapping.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Prot(pub u8);
+
+impl Prot {
+    /// No access.
+    pub const NONE: Prot = Prot(0);
+    /// Readable.
+    pub const READ: Prot = Prot(1);
+    /// Writable.
+    pub const WRITE: Prot = Prot(2);
+    /// Executable.
+    pub const EXEC: Prot = Prot(4);
+    /// Readable and writable.
+    pub const RW: Prot = Prot(3);
+
+    /// Whether every permission of `other` is here.
+    pub fn allows(self, other: Prot) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Both sets of permissions together.
+    pub fn with(self, other: Prot) -> Prot {
+        Prot(self.0 | other.0)
+    }
+}
+
+/// Where the bytes of a file mapping come from. Read page by page, when the guest first touches a page.
+pub trait PageSource: Send + Sync {
+    /// Reads up to `buf.len()` bytes at `offset`; fewer mean the end of the file, whose tail reads as zero.
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> std::io::Result<usize>;
+    /// Length of the file in bytes; a page wholly past it faults with SIGBUS.
+    fn len(&self) -> u64;
+    /// Whether the file has no bytes.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A set of pages that several mappings, and the kernel itself, may share: shared memory, and the contents of
+/// a file of the emulated machine once it is mapped shared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ObjectId(pub u32);
+
+/// What stands behind a mapping.
+#[derive(Clone)]
+pub enum Backing {
+    /// Zeroed memory.
+    Anonymous,
+    /// A private view of a file from `offset` (a multiple of the page size).
+    File {
+        /// The file.
+        source: Arc<dyn PageSource>,
+        /// Where in it the mapping begins.
+        offset: u64,
+    },
+    /// A shared view of an object from `offset` (a multiple of the page size).
+    Shared {
+        /// The object; the mapping holds a reference of its own.
+        object: ObjectId,
+        /// Where in it the mapping begins.
+        offset: u64,
+    },
+}
+
+/// How `map` treats the address it is given, mmap(2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Anywhere; the address is a hint.
+    Hint,
+    /// Exactly there, replacing what was there (MAP_FIXED).
+    Fixed,
+    /// Exactly there, or not at all (MAP_FIXED_NOREPLACE).
+    FixedNoReplace,
+}
+
+/// The file behind a mapping, for `/proc/self/maps` and for finding debug information.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileId {
+    /// Path in the guest's view.
+    pub path: Arc<str>,
+    /// Inode number shown to the guest.
+    pub inode: u64,
+    /// Device number shown to the guest.
+    pub device: u64,
+}
+
+/// A request for a mapping, mmap(2).
+#[derive(Clone)]
+pub struct MapRequest {
+    /// Address or hint; 0 for none.
+    pub addr: u64,
+    /// Bytes; rounded up to whole pages.
+    pub len: u64,
+    /// Permissions.
+    pub prot: Prot,
+    /// What `addr` means.
+    pub place: Place,
+    /// What stands behind it.
+    pub backing: Backing,
+    /// The file, if there is one.
+    pub file: Option<FileId>,
+    /// A name such as `[heap]` or `[stack]` where no file is.
+    pub label: Option<&'static str>,
+}
+
+/// Why a request about memory was refused. The kernel turns these into its error numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemError {
+    /// No address range or no memory left (ENOMEM).
+    NoMemory,
+    /// Something is there already (EEXIST).
+    Exists,
+    /// A misaligned, empty or impossible range (EINVAL).
+    Invalid,
+    /// An address that is not mapped, or not so (EFAULT).
+    Fault,
+    /// Permissions the backing does not allow (EACCES).
+    Access,
+}
+
+impl fmt::Display for MemError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            MemError::NoMemory => "out of memory",
+            MemError::Exists => "address range in use",
+            MemError::Invalid => "invalid address range",
+            MemError::Fault => "bad address",
+            MemError::Access => "permission denied",
+        })
+    }
+}
+
+impl std::error::Error for MemError {}
+
+/// One mapping, as `/proc/self/maps` shows it.
+#[derive(Clone, Debug)]
+pub struct Mapping {
+    /// First address.
+    pub start: u64,
+    /// First address after it.
+    pub end: u64,
+    /// Permissions.
+    pub prot: Prot,
+    /// Whether writes are shared.
+    pub shared: bool,
+    /// Offset in the file.
+    pub offset: u64,
+    /// The file, if there is one.
+    pub file: Option<FileId>,
+    /// `[heap]`, `[stack]` and the like.
+    pub label: Option<&'static str>,
+}
+
+/// The memory of the running task. Addresses are the guest's.
+pub trait GuestMemory {
+    /// Copies from the guest; on a bad address the number of bytes copied before it is the error.
+    fn read(&mut self, addr: u64, buf: &mut [u8]) -> Result<(), usize>;
+    /// Copies to the guest; on a bad address the number of bytes copied before it is the error.
+    fn write(&mut self, addr: u64, bytes: &[u8]) -> Result<(), usize>;
+    /// Makes a mapping and returns its address.
+    fn map(&mut self, request: MapRequest) -> Result<u64, MemError>;
+    /// Removes every mapping in a range of whole pages.
+    fn unmap(&mut self, addr: u64, len: u64) -> Result<(), MemError>;
+    /// Changes permissions; `NoMemory` where the range has a hole, as mprotect(2).
+    fn protect(&mut self, addr: u64, len: u64, prot: Prot) -> Result<(), MemError>;
+    /// mremap(2): `fixed` is the new address with MREMAP_FIXED, `may_move` is MREMAP_MAYMOVE.
+    fn remap(
+        &mut self,
+        addr: u64,
+        old_len: u64,
+        new_len: u64,
+        may_move: bool,
+        fixed: Option<u64>,
+    ) -> Result<u64, MemError>;
+    /// Drops the contents of private pages, so that they read as when first mapped (MADV_DONTNEED).
+    fn discard(&mut self, addr: u64, len: u64) -> Result<(), MemError>;
+    /// brk(2): sets the program break if it can and returns the break that holds now; 0 only asks.
+    fn brk(&mut self, addr: u64) -> u64;
+    /// Every mapping, by rising address; neighbours that Linux would merge are merged.
+    fn mappings(&self) -> Vec<Mapping>;
+    /// Whether every page of the range is mapped.
+    fn is_mapped(&self, addr: u64, len: u64) -> bool;
+    /// Bytes of guest memory that are really in use.
+    fn resident(&self) -> u64;
+    /// Makes an object of `len` zero bytes, with one reference for the caller.
+    fn object_create(&mut self, len: u64) -> ObjectId;
+    /// Gives up the caller's reference.
+    fn object_release(&mut self, object: ObjectId);
+    /// Length in bytes.
+    fn object_len(&self, object: ObjectId) -> u64;
+    /// Cuts or extends an object; pages past the new end fault in every mapping of it.
+    fn object_resize(&mut self, object: ObjectId, len: u64) -> Result<(), MemError>;
+    /// Reads at `offset`; returns how many bytes there were before the end.
+    fn object_read(&mut self, object: ObjectId, offset: u64, buf: &mut [u8]) -> usize;
+    /// Writes at `offset`, which must lie within the object.
+    fn object_write(&mut self, object: ObjectId, offset: u64, bytes: &[u8]) -> Result<(), MemError>;
+}
+
+/// A fault of the guest's CPU, as the kernel has to tell the guest of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// An access that the page tables do not allow.
+    Page {
+        /// Address of the access.
+        addr: u64,
+        /// A write.
+        write: bool,
+        /// An instruction fetch.
+        fetch: bool,
+        /// Whether something is mapped there (SEGV_ACCERR) or not (SEGV_MAPERR).
+        mapped: bool,
+    },
+    /// A page past the end of a mapped file (SIGBUS, BUS_ADRERR).
+    Bus {
+        /// Address of the access.
+        addr: u64,
+    },
+    /// A non-canonical address or a privileged instruction (#GP; SIGSEGV with si_addr 0).
+    Protection,
+    /// #DE.
+    Divide,
+    /// #UD.
+    InvalidOpcode,
+    /// #BP, from `int3`.
+    Breakpoint,
+    /// #DB, from the trap flag or `icebp`.
+    Debug,
+    /// #MF or #XM.
+    FloatingPoint,
+    /// #AC.
+    Alignment,
+}

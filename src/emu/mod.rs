@@ -1,0 +1,3 @@
+//! The emulated machine: address space, CPU and the engine behind its one door (`unicorn`).
+
+pub mod guest;

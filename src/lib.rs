@@ -1,0 +1,12 @@
+//! cgemu runs an x86-64 Linux program in an emulated CPU and reports, exactly and repeatably, where its
+//! instructions, cache misses and branch mispredictions go. `ARCHITECTURE.md` draws the rooms below and
+//! the arrows between them.
+
+pub mod cli;
+pub mod emu;
+pub mod hooks;
+pub mod loader;
+pub mod profile;
+pub mod session;
+pub mod sim;
+pub mod syscalls;

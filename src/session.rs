@@ -1,0 +1,91 @@
+//! A run: owns the machine, the kernel and the profiler, and goes round the loop between them.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::profile::Profile;
+use crate::sim::Geometry;
+
+/// Which producer of the trace runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Producer {
+    /// Code added to the engine's translations; the default.
+    #[default]
+    Tap,
+    /// The engine's public hooks; slow, and the reference.
+    Api,
+}
+
+/// The three simulated caches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caches {
+    /// First-level instruction cache.
+    pub i1: Geometry,
+    /// First-level data cache.
+    pub d1: Geometry,
+    /// Last-level cache.
+    pub ll: Geometry,
+}
+
+/// Where a run has to end.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// After this many instructions, at the end of the block that reaches it.
+    pub instructions: Option<u64>,
+    /// At this many bytes of guest memory and overlay files.
+    pub memory: Option<u64>,
+    /// After this much time of the host.
+    pub time: Option<Duration>,
+}
+
+/// Everything that decides a run.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The program as it was typed; looked up by the caller.
+    pub program: PathBuf,
+    /// `argv`, the program's name first.
+    pub argv: Vec<OsString>,
+    /// The guest's environment, in order.
+    pub env: Vec<(OsString, OsString)>,
+    /// The caches to simulate; none with `--cache-sim=no`.
+    pub caches: Option<Caches>,
+    /// Whether branches are simulated.
+    pub branch_sim: bool,
+    /// Whether counting begins at once.
+    pub instr_at_start: bool,
+    /// Who produces the trace.
+    pub producer: Producer,
+    /// When to stop.
+    pub limits: Limits,
+    /// Host directories the guest may change.
+    pub allow_write: Vec<PathBuf>,
+    /// Seed of the guest's random bytes.
+    pub seed: u64,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The program ended with this status.
+    Exited(i32),
+    /// A signal ended the program.
+    Killed(i32),
+    /// A limit was reached; the text names it and its option.
+    Limit(String),
+    /// The user asked for it (SIGINT, SIGTERM); the signal's number.
+    Interrupted(i32),
+    /// Something that cannot be emulated faithfully; the text is the message for the user.
+    Refused(String),
+}
+
+/// What is left of a run.
+#[derive(Debug)]
+pub struct Finished {
+    /// How it ended.
+    pub stop: Stop,
+    /// The counts.
+    pub profile: Profile,
+    /// Lines for the log (unknown system calls, refused flags, dropped files), in order.
+    pub notices: Vec<String>,
+}

@@ -1,0 +1,23 @@
+//! The emulated Linux kernel: `table` lists the calls, each family has a file, `kernel` holds the state.
+//! It sees the machine only through the traits of `emu::guest`.
+
+pub mod dir;
+pub mod errno;
+pub mod fd;
+pub mod fs;
+pub mod futex;
+pub mod io;
+pub mod kernel;
+pub mod mm;
+pub mod net;
+pub mod notices;
+pub mod pipe;
+pub mod poll;
+pub mod process;
+pub mod random;
+pub mod sched;
+pub mod signal;
+pub mod system;
+pub mod table;
+pub mod time;
+pub mod vfs;
