@@ -89,3 +89,28 @@ pub struct Finished {
     /// Lines for the log (unknown system calls, refused flags, dropped files), in order.
     pub notices: Vec<String>,
 }
+
+/// What the outside may read and say while the guest runs; shared with signal handlers and the progress line.
+#[derive(Debug, Default)]
+pub struct Control {
+    /// The number of the signal that asks the run to end; 0 for none.
+    pub interrupt: std::sync::atomic::AtomicUsize,
+    /// Instructions executed, roughly.
+    pub instructions: std::sync::atomic::AtomicU64,
+    /// Bytes of guest memory in use, roughly.
+    pub resident: std::sync::atomic::AtomicU64,
+}
+
+/// Why a program could not be started. Each says what is wrong with which file and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// No such file (exit status 127).
+    #[error("{0}")]
+    NotFound(String),
+    /// A file that cannot be run (exit status 126).
+    #[error("{0}")]
+    NotExecutable(String),
+    /// Anything else that went wrong before the first instruction (exit status 125).
+    #[error("{0}")]
+    Other(String),
+}
