@@ -20,4 +20,5 @@ pub mod signal;
 pub mod system;
 pub mod table;
 pub mod time;
+pub mod uaccess;
 pub mod vfs;

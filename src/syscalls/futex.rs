@@ -1,0 +1,5 @@
+//! futex.
+use crate::syscalls::table::Row;
+
+/// Rows.
+pub const ROWS: &[Row] = &[];

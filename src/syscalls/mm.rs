@@ -1,0 +1,5 @@
+//! mm.
+use crate::syscalls::table::Row;
+
+/// Rows.
+pub const ROWS: &[Row] = &[];

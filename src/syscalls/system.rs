@@ -1,0 +1,5 @@
+//! system.
+use crate::syscalls::table::Row;
+
+/// Rows.
+pub const ROWS: &[Row] = &[];

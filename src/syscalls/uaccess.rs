@@ -1,0 +1,83 @@
+//! Copying to and from the guest, as the kernel's `copy_from_user` and its kin: a bad address is EFAULT.
+
+use crate::emu::guest::GuestMemory;
+use crate::syscalls::errno::Errno;
+
+/// Copies `buf.len()` bytes from the guest.
+pub fn copy_from_user(mem: &mut dyn GuestMemory, addr: u64, buf: &mut [u8]) -> Result<(), Errno> {
+    mem.read(addr, buf).map_err(|_| Errno::EFAULT)
+}
+
+/// Copies bytes to the guest.
+pub fn copy_to_user(mem: &mut dyn GuestMemory, addr: u64, bytes: &[u8]) -> Result<(), Errno> {
+    mem.write(addr, bytes).map_err(|_| Errno::EFAULT)
+}
+
+/// Reads an array of `N` bytes from the guest.
+pub fn get_array<const N: usize>(mem: &mut dyn GuestMemory, addr: u64) -> Result<[u8; N], Errno> {
+    let mut buf = [0; N];
+    copy_from_user(mem, addr, &mut buf)?;
+    Ok(buf)
+}
+
+/// Reads a 32-bit word from the guest.
+pub fn get_u32(mem: &mut dyn GuestMemory, addr: u64) -> Result<u32, Errno> {
+    Ok(u32::from_le_bytes(get_array(mem, addr)?))
+}
+
+/// Reads a 64-bit word from the guest.
+pub fn get_u64(mem: &mut dyn GuestMemory, addr: u64) -> Result<u64, Errno> {
+    Ok(u64::from_le_bytes(get_array(mem, addr)?))
+}
+
+/// Reads `N` 64-bit words that follow each other.
+pub fn get_words<const N: usize>(mem: &mut dyn GuestMemory, addr: u64) -> Result<[u64; N], Errno> {
+    let mut bytes = vec![0; N * 8];
+    copy_from_user(mem, addr, &mut bytes)?;
+    let mut words = [0; N];
+    for (word, chunk) in words.iter_mut().zip(bytes.as_chunks().0) {
+        *word = u64::from_le_bytes(*chunk);
+    }
+    Ok(words)
+}
+
+/// Writes a 32-bit word to the guest.
+pub fn put_u32(mem: &mut dyn GuestMemory, addr: u64, value: u32) -> Result<(), Errno> {
+    copy_to_user(mem, addr, &value.to_le_bytes())
+}
+
+/// Writes a 64-bit word to the guest.
+pub fn put_u64(mem: &mut dyn GuestMemory, addr: u64, value: u64) -> Result<(), Errno> {
+    copy_to_user(mem, addr, &value.to_le_bytes())
+}
+
+/// Writes 64-bit words one after the other.
+pub fn put_words(mem: &mut dyn GuestMemory, addr: u64, words: &[u64]) -> Result<(), Errno> {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    copy_to_user(mem, addr, &bytes)
+}
+
+/// Reads a string up to its NUL, which is not kept. `None` if the NUL does not come within `max` bytes, the
+/// NUL counted. The guest is read in pieces that end at page boundaries, so nothing past the NUL's page is
+/// touched.
+pub fn strncpy_from_user(
+    mem: &mut dyn GuestMemory,
+    addr: u64,
+    max: usize,
+) -> Result<Option<Vec<u8>>, Errno> {
+    const PIECE: u64 = 256;
+    let mut string = Vec::new();
+    let mut at = addr;
+    while string.len() < max {
+        let room = (PIECE - at % PIECE) as usize;
+        let mut buf = vec![0; room.min(max - string.len())];
+        copy_from_user(mem, at, &mut buf)?;
+        if let Some(end) = buf.iter().position(|byte| *byte == 0) {
+            string.extend_from_slice(&buf[..end]);
+            return Ok(Some(string));
+        }
+        at = at.checked_add(buf.len() as u64).ok_or(Errno::EFAULT)?;
+        string.append(&mut buf);
+    }
+    Ok(None)
+}
