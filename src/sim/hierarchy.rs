@@ -1,0 +1,71 @@
+//! I1, D1 and LL together.
+
+use super::cache::Cache;
+use super::geometry::Geometry;
+
+/// What one access did. A fetch or data access counts as at most one miss per level.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// In the first level.
+    Hit,
+    /// Not in the first level, but in the last.
+    L1Miss,
+    /// In neither.
+    LlMiss,
+}
+
+/// Two first-level caches above one last-level cache, as Cachegrind has them: the last level is asked only
+/// after a miss, with the address and size of the access and not of the missing line, and evicting a line
+/// from it leaves the first level alone.
+#[derive(Clone, Debug)]
+pub struct Hierarchy {
+    /// First-level instruction cache.
+    pub i1: Cache,
+    /// First-level data cache.
+    pub d1: Cache,
+    /// Last-level cache.
+    pub ll: Cache,
+}
+
+impl Hierarchy {
+    /// Three caches in their initial state.
+    #[must_use]
+    pub fn new(i1: Geometry, d1: Geometry, ll: Geometry) -> Hierarchy {
+        Hierarchy { i1: Cache::new(i1), d1: Cache::new(d1), ll: Cache::new(ll) }
+    }
+
+    /// The fetch of an instruction of `len` bytes at `addr`.
+    #[inline]
+    pub fn fetch(&mut self, addr: u64, len: u32) -> Outcome {
+        if self.i1.access(addr, len) { self.below(addr, len) } else { Outcome::Hit }
+    }
+
+    /// A read, write or modify of `size` bytes at `addr`; they do not differ.
+    #[inline]
+    pub fn data(&mut self, addr: u64, size: u32) -> Outcome {
+        if self.d1.access(addr, size) { self.below(addr, size) } else { Outcome::Hit }
+    }
+
+    /// The last level alone, for a caller that has looked up the first level itself and found a miss. True is
+    /// a miss.
+    #[inline]
+    pub fn ll_access(&mut self, addr: u64, size: u32) -> bool {
+        self.ll.access(addr, size)
+    }
+
+    /// The smallest line size in bytes. Accesses that Cachegrind makes through helpers (fxsave, the x87
+    /// environment, 10-byte x87 values) are clipped to it.
+    #[must_use]
+    pub fn min_line(&self) -> u32 {
+        let [i1, d1, ll] = [&self.i1, &self.d1, &self.ll].map(|cache| cache.geometry().line());
+        i1.min(d1).min(ll)
+    }
+
+    fn below(&mut self, addr: u64, size: u32) -> Outcome {
+        if self.ll.access(addr, size) { Outcome::LlMiss } else { Outcome::L1Miss }
+    }
+}
+
+#[cfg(test)]
+#[path = "hierarchy_tests.rs"]
+mod tests;

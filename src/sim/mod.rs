@@ -1,0 +1,15 @@
+//! Cache and branch-predictor simulators with Cachegrind's rules (manual, sections 5.7.1 and 5.7.2): numbers
+//! in, outcomes out. They know nothing of instructions, of the emulator or of counting, and hold no state
+//! but their own, so that any number of them can run side by side and be cloned for a checkpoint.
+
+mod branch;
+mod cache;
+mod geometry;
+mod hierarchy;
+mod presets;
+
+pub use branch::{Conditional, Indirect};
+pub use cache::Cache;
+pub use geometry::{Geometry, GeometryError};
+pub use hierarchy::{Hierarchy, Outcome};
+pub use presets::{PRESETS, Preset, preset};
