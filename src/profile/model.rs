@@ -1,0 +1,238 @@
+//! The profile: costs by file, function and line.
+//!
+//! Names are bytes, as Linux and DWARF have them, and are kept as they are, with one exception: a newline, a
+//! carriage return or a NUL cannot stand in the line-oriented file formats and becomes `?` on entry, so
+//! that names that would be written alike are one. An empty name becomes Cachegrind's `???`.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::event::{Costs, EventSet};
+
+/// What Cachegrind calls a file or function that has no name.
+const UNKNOWN: &[u8] = b"???";
+
+/// The counts of one run.
+#[derive(Clone, Debug, Default)]
+pub struct Profile {
+    desc: Vec<String>,
+    cmd: Vec<u8>,
+    events: EventSet,
+    names: Names,
+    lines: FxHashMap<Key, Costs>,
+}
+
+/// File, function and line.
+type Key = (u32, u32, u32);
+
+/// Each distinct name once.
+#[derive(Clone, Debug, Default)]
+struct Names {
+    ids: FxHashMap<Arc<[u8]>, u32>,
+    texts: Vec<Arc<[u8]>>,
+}
+
+/// The costs of one source line within one function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Line<'a> {
+    /// The file's name.
+    pub file: &'a [u8],
+    /// The function's name.
+    pub function: &'a [u8],
+    /// The line number; 0 if it is not known.
+    pub line: u32,
+    /// What happened there.
+    pub costs: &'a Costs,
+}
+
+impl Profile {
+    /// An empty profile of the command `cmd`: the program and its arguments, joined by blanks and not
+    /// quoted, as Cachegrind writes them.
+    #[must_use]
+    pub fn new(cmd: impl AsRef<[u8]>, events: EventSet) -> Profile {
+        Profile { cmd: clean(cmd.as_ref()).into_owned(), events, ..Profile::default() }
+    }
+
+    /// Adds a line of description to the file's head; [`super::cache_desc`] makes those of the caches.
+    pub fn push_desc(&mut self, text: impl Into<String>) {
+        let text = text.into();
+        self.desc.push(text.replace(['\n', '\r', '\0'], "?"));
+    }
+
+    /// The description, one line each.
+    #[must_use]
+    pub fn desc(&self) -> &[String] {
+        &self.desc
+    }
+
+    /// The command line.
+    #[must_use]
+    pub fn cmd(&self) -> &[u8] {
+        &self.cmd
+    }
+
+    /// Which events are recorded.
+    #[must_use]
+    pub fn events(&self) -> EventSet {
+        self.events
+    }
+
+    /// Adds `costs` to a line. A line that is added with no costs is there all the same: Cachegrind shows
+    /// code that it has seen and that never ran with zeros.
+    pub fn add(&mut self, file: impl AsRef<[u8]>, function: impl AsRef<[u8]>, line: u32, costs: &Costs) {
+        let key = (self.names.id(file.as_ref()), self.names.id(function.as_ref()), line);
+        *self.lines.entry(key).or_default() += costs;
+    }
+
+    /// Every line, ordered by the bytes of the file, then of the function, then by number: the order of
+    /// the file, and the same in every run.
+    #[must_use]
+    pub fn lines(&self) -> Vec<Line<'_>> {
+        let mut rank: Vec<usize> = (0..self.names.texts.len()).collect();
+        rank.sort_unstable_by_key(|&id| &self.names.texts[id]);
+        let mut place = vec![0_usize; rank.len()];
+        for (order, &id) in rank.iter().enumerate() {
+            place[id] = order;
+        }
+        let of = |id: u32| place.get(id as usize).copied();
+        let mut entries: Vec<_> = self.lines.iter().collect();
+        entries.sort_unstable_by_key(|&(&(file, function, line), _)| (of(file), of(function), line));
+        entries
+            .into_iter()
+            .map(|(&(file, function, line), costs)| Line {
+                file: self.names.text(file),
+                function: self.names.text(function),
+                line,
+                costs,
+            })
+            .collect()
+    }
+
+    /// The sum of all lines, of the recorded events.
+    #[must_use]
+    pub fn total(&self) -> Costs {
+        let mut sum = Costs::ZERO;
+        for costs in self.lines.values() {
+            sum += costs;
+        }
+        sum.only(self.events)
+    }
+}
+
+impl Names {
+    fn id(&mut self, name: &[u8]) -> u32 {
+        if let Some(&id) = self.ids.get(name) {
+            return id;
+        }
+        let clean = clean(if name.is_empty() { UNKNOWN } else { name });
+        if let Some(&id) = self.ids.get(clean.as_ref()) {
+            return id;
+        }
+        // 2^32 names of at least a byte each do not fit any memory this runs in.
+        let id = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
+        let text: Arc<[u8]> = clean.as_ref().into();
+        self.ids.insert(Arc::clone(&text), id);
+        self.texts.push(text);
+        id
+    }
+
+    fn text(&self, id: u32) -> &[u8] {
+        self.texts.get(id as usize).map_or(UNKNOWN, |text| text)
+    }
+}
+
+/// The bytes with those replaced that would break a line.
+fn clean(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let breaks = |b: &u8| matches!(b, b'\n' | b'\r' | 0);
+    if !bytes.iter().any(breaks) {
+        return Cow::Borrowed(bytes);
+    }
+    Cow::Owned(bytes.iter().map(|b| if breaks(b) { b'?' } else { *b }).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::Event;
+
+    fn ir(n: u64) -> Costs {
+        let mut costs = Costs::ZERO;
+        costs[Event::Ir] = n;
+        costs
+    }
+
+    fn keys(profile: &Profile) -> Vec<(String, String, u32, u64)> {
+        let text = |bytes: &[u8]| bytes.escape_ascii().to_string();
+        profile.lines().iter().map(|l| (text(l.file), text(l.function), l.line, l.costs[Event::Ir])).collect()
+    }
+
+    fn row(file: &str, function: &str, line: u32, n: u64) -> (String, String, u32, u64) {
+        (file.to_owned(), function.to_owned(), line, n)
+    }
+
+    #[test]
+    fn equal_keys_merge_and_zero_lines_stay() {
+        let mut p = Profile::new("./a", EventSet::default());
+        p.add("a.c", "f", 3, &ir(5));
+        p.add("a.c", "f", 3, &ir(7));
+        p.add("a.c", "f", 4, &Costs::ZERO);
+        p.add("a.c", "g", 3, &ir(1));
+        p.add("f", "a.c", 3, &ir(1));
+        assert_eq!(
+            keys(&p),
+            [row("a.c", "f", 3, 12), row("a.c", "f", 4, 0), row("a.c", "g", 3, 1), row("f", "a.c", 3, 1)]
+        );
+        assert_eq!(p.total()[Event::Ir], 14);
+    }
+
+    #[test]
+    fn order_is_bytes_then_numbers_whatever_came_first() {
+        let places: [(&[u8], &[u8], u32); 9] = [
+            (b"B.c", b"z", 1),
+            (b"a", b"f", 1),
+            (b"a.c", b"F", 1),
+            (b"a.c", b"_f", 1),
+            (b"a.c", b"f", 2),
+            (b"a.c", b"f", 10),
+            (b"a.c", b"f", 4_294_967_295),
+            (b"a/c", b"a", 1),
+            (b"\xc3\xa9.c", b"a", 1),
+        ];
+        let mut forward = Profile::new("", EventSet::default());
+        let mut backward = Profile::new("", EventSet::default());
+        for &(file, function, line) in &places {
+            forward.add(file, function, line, &ir(1));
+        }
+        for &(file, function, line) in places.iter().rev() {
+            backward.add(file, function, line, &ir(1));
+        }
+        let order: Vec<_> = forward.lines().iter().map(|l| (l.file, l.function, l.line)).collect();
+        assert_eq!(order, places);
+        assert_eq!(keys(&backward), keys(&forward));
+    }
+
+    #[test]
+    fn names_keep_their_bytes_but_cannot_break_a_line() {
+        let mut p = Profile::new(b"./a \xff\nfn=x\0", EventSet::default());
+        p.push_desc("x\ny");
+        assert_eq!(p.cmd(), b"./a \xff?fn=x?");
+        assert_eq!(p.desc(), ["x?y"]);
+        p.add(b"\xff\xfe.c", b"a\nb", 1, &ir(1));
+        p.add(b"\xff\xfe.c", b"a\rb", 1, &ir(1));
+        p.add(b"\xff\xfe.c", b"a?b", 1, &ir(1));
+        p.add("", "", 0, &ir(1));
+        p.add("???", "", 0, &ir(1));
+        assert_eq!(keys(&p), [row("???", "???", 0, 2), row("\\xff\\xfe.c", "a?b", 1, 3)]);
+    }
+
+    #[test]
+    fn total_leaves_out_what_is_not_recorded() {
+        let mut p = Profile::new("", EventSet::default());
+        let mut costs = ir(3);
+        costs[Event::Dr] = 9;
+        p.add("a", "f", 1, &costs);
+        assert_eq!(p.total(), ir(3));
+    }
+}
