@@ -1,0 +1,145 @@
+//! The log: lines in Valgrind's form, `==PID== text`, on standard error or in a file (Valgrind manual,
+//! section 2.3, "The Commentary").
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use super::lookup::reason;
+
+/// Where log lines go, and which are wanted.
+pub struct Log {
+    out: Box<dyn Write + Send>,
+    pid: u32,
+    quiet: bool,
+    to_file: bool,
+}
+
+impl Log {
+    /// A log on standard error.
+    pub fn to_stderr(pid: u32, quiet: bool) -> Log {
+        Log { out: Box::new(io::stderr()), pid, quiet, to_file: false }
+    }
+
+    /// A log on a descriptor that is open already; 1 and 2 are standard output and error.
+    ///
+    /// # Errors
+    /// A descriptor that is not open or cannot be written.
+    pub fn to_descriptor(number: u32, pid: u32, quiet: bool) -> Result<Log, String> {
+        let out: Box<dyn Write + Send> = match number {
+            1 => Box::new(io::stdout()),
+            2 => Box::new(io::stderr()),
+            // By name, since a number alone proves nothing about who owns the descriptor.
+            _ => Box::new(OpenOptions::new().append(true).open(format!("/proc/self/fd/{number}")).map_err(
+                |error| format!("--log-fd={number}: {}; name a descriptor that is open", reason(&error)),
+            )?),
+        };
+        Ok(Log { out, pid, quiet, to_file: false })
+    }
+
+    /// A log in a file, created or emptied.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn to_file(path: &Path, pid: u32, quiet: bool) -> Result<Log, String> {
+        let file = File::create(path)
+            .map_err(|error| format!("--log-file={}: {}; choose another", path.display(), reason(&error)))?;
+        Ok(Log { out: Box::new(file), pid, quiet, to_file: true })
+    }
+
+    /// Opens the log: what runs, and in a file also whose child it is.
+    pub fn banner(&mut self, command: &[OsString]) {
+        self.line(&format!("cgemu {}, a cache and branch-prediction profiler", env!("CARGO_PKG_VERSION")));
+        self.line("Free software under the GNU General Public License, version 2; without any warranty");
+        let mut text = b"Command:".to_vec();
+        for word in command {
+            text.push(b' ');
+            text.extend_from_slice(word.as_bytes());
+        }
+        self.line(&String::from_utf8_lossy(&text));
+        if self.to_file
+            && let Some(parent) = rustix::process::getppid()
+        {
+            self.line(&format!("Parent PID: {}", parent.as_raw_nonzero()));
+        }
+        self.line("");
+    }
+
+    /// A line that `-q` leaves out. A log that cannot be written must not end a run, so errors are dropped.
+    pub fn line(&mut self, text: &str) {
+        if !self.quiet {
+            self.always(text);
+        }
+    }
+
+    /// A line that the user gets in any case: why a run did not end by itself. A text of several lines is
+    /// several lines of the log.
+    pub fn always(&mut self, text: &str) {
+        let mut buffer = String::new();
+        for line in text.split('\n') {
+            // With nothing behind it, the prefix still keeps its blank.
+            buffer.push_str(&format!("=={}== {line}\n", self.pid));
+        }
+        // In one write, so that two processes on one terminal do not mix within a line.
+        let _ = self.out.write_all(buffer.as_bytes()).and_then(|()| self.out.flush());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::{Arc, Mutex};
+
+    #[derive(Clone, Default)]
+    struct Sink(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Sink {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().expect("lock").extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn written(quiet: bool, to_file: bool, say: impl FnOnce(&mut Log)) -> Vec<String> {
+        let sink = Sink::default();
+        say(&mut Log { out: Box::new(sink.clone()), pid: 5, quiet, to_file });
+        let bytes = sink.0.lock().expect("lock").clone();
+        String::from_utf8(bytes).expect("text").lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn banner_has_valgrinds_shape() {
+        let command = ["./a".into(), "b c".into()];
+        let lines = written(false, false, |log| log.banner(&command));
+        assert_eq!(lines.len(), 4);
+        assert!(lines[0].starts_with("==5== cgemu "));
+        assert_eq!(lines[2..], ["==5== Command: ./a b c", "==5== "]);
+        let lines = written(false, true, |log| log.banner(&command));
+        assert!(lines[3].starts_with("==5== Parent PID: "), "{lines:?}");
+        assert_eq!(lines[4], "==5== ");
+    }
+
+    #[test]
+    fn quiet_keeps_what_matters() {
+        let lines = written(true, false, |log| {
+            log.banner(&["./a".into()]);
+            log.line("summary");
+            log.always("limit\nreached");
+        });
+        assert_eq!(lines, ["==5== limit", "==5== reached"]);
+    }
+
+    #[test]
+    fn files_and_descriptors_that_cannot_be_written() {
+        let dir = tempfile::tempdir().expect("dir");
+        assert!(Log::to_file(dir.path(), 1, false).is_err());
+        assert!(Log::to_descriptor(987_654, 1, false).is_err());
+        assert!(Log::to_descriptor(2, 1, false).is_ok());
+    }
+}
