@@ -1,0 +1,191 @@
+//! What ties an object to its separate debug files: build-id, `.gnu_debuglink`, `.gnu_debugaltlink`.
+
+use goblin::elf::section_header::SHT_SYMTAB;
+
+use super::elf::{Elf, string};
+use super::error::DebugError;
+
+/// Largest build-id taken, in bytes; linkers make 8 to 32.
+const MAX_BUILD_ID: usize = 64;
+/// `NT_GNU_BUILD_ID`.
+const BUILD_ID_NOTE: u32 = 3;
+
+/// What an ELF file says about itself and about the files that complete it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Links {
+    /// The build-id of `.note.gnu.build-id`.
+    pub build_id: Option<Vec<u8>>,
+    /// File name and CRC-32 of `.gnu_debuglink` (GDB manual, "Separate Debug Files").
+    pub debuglink: Option<(String, u32)>,
+    /// File name and build-id of `.gnu_debugaltlink` (DWARF 5's supplementary object file, as dwz(1) makes it).
+    pub debugaltlink: Option<(String, Vec<u8>)>,
+    /// Whether the file has a `.symtab`.
+    pub has_symtab: bool,
+    /// Whether the file has `.debug_info`.
+    pub has_dwarf: bool,
+}
+
+impl Links {
+    /// Reads them from an object or debug file.
+    ///
+    /// # Errors
+    /// If `file` is not a little-endian 64-bit ELF file.
+    pub fn parse(file: &[u8]) -> Result<Self, DebugError> {
+        let elf = Elf::parse(file)?;
+        let contents = |name| elf.section(name).and_then(|section| elf.contents(section));
+        Ok(Self {
+            build_id: contents(".note.gnu.build-id").and_then(build_id),
+            debuglink: contents(".gnu_debuglink").and_then(debuglink),
+            debugaltlink: contents(".gnu_debugaltlink").and_then(debugaltlink),
+            has_symtab: elf.section_of_type(SHT_SYMTAB).is_some(),
+            has_dwarf: elf.has_dwarf(),
+        })
+    }
+
+    /// Whether a separate debug file would add anything.
+    pub fn needs_debug_file(&self) -> bool {
+        !self.has_symtab || !self.has_dwarf
+    }
+
+    /// Whether `candidate` is the debug file of this object: the one with its build-id if it has one, else the one
+    /// whose CRC-32 is that of the debuglink.
+    pub fn is_debug_file(&self, candidate: &[u8]) -> bool {
+        match (&self.build_id, &self.debuglink) {
+            (Some(id), _) => Self::parse(candidate).is_ok_and(|links| links.build_id.as_ref() == Some(id)),
+            (None, Some((_, crc))) => crc32(candidate) == *crc,
+            (None, None) => false,
+        }
+    }
+
+    /// Whether `candidate` is the alternate file that this file's `.gnu_debugaltlink` names, by build-id.
+    pub fn is_alternate_file(&self, candidate: &[u8]) -> bool {
+        let Some((_, id)) = &self.debugaltlink else { return false };
+        Self::parse(candidate).is_ok_and(|links| links.build_id.as_ref() == Some(id))
+    }
+}
+
+fn number(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
+}
+
+fn aligned(size: usize) -> Option<usize> {
+    Some(size.checked_add(3)? & !3)
+}
+
+fn build_id(mut notes: &[u8]) -> Option<Vec<u8>> {
+    loop {
+        let (name_size, size) = (number(notes, 0)? as usize, number(notes, 4)? as usize);
+        let start = aligned(name_size)?.checked_add(12)?;
+        let end = start.checked_add(size)?;
+        let name = notes.get(12..name_size.checked_add(12)?)?;
+        if number(notes, 8)? == BUILD_ID_NOTE && name == b"GNU\0" {
+            return notes
+                .get(start..end)
+                .filter(|id| (1..=MAX_BUILD_ID).contains(&id.len()))
+                .map(<[u8]>::to_vec);
+        }
+        notes = notes.get(start.checked_add(aligned(size)?)?..)?;
+    }
+}
+
+fn debuglink(section: &[u8]) -> Option<(String, u32)> {
+    let name = string(section, 0).filter(|name| !name.is_empty())?;
+    let crc = number(section, aligned(name.len().checked_add(1)?)?)?;
+    Some((String::from_utf8(name.to_vec()).ok()?, crc))
+}
+
+fn debugaltlink(section: &[u8]) -> Option<(String, Vec<u8>)> {
+    let name = string(section, 0).filter(|name| !name.is_empty())?;
+    let id = section.get(name.len().checked_add(1)?..)?;
+    Some((String::from_utf8(name.to_vec()).ok()?, id.get(..MAX_BUILD_ID).unwrap_or(id).to_vec()))
+}
+
+/// Sliced tables for the reflected polynomial 0xedb88320: `TABLES[k][b]` is the checksum of `b` and `k` zero bytes.
+const TABLES: [[u32; 256]; 8] = {
+    let mut tables = [[0u32; 256]; 8];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut value = byte as u32;
+        let mut bit = 0;
+        while bit < 8 {
+            value = if value & 1 != 0 { (value >> 1) ^ 0xedb8_8320 } else { value >> 1 };
+            bit += 1;
+        }
+        tables[0][byte] = value;
+        byte += 1;
+    }
+    let mut zeros = 1;
+    while zeros < 8 {
+        let mut byte = 0;
+        while byte < 256 {
+            let before = tables[zeros - 1][byte];
+            tables[zeros][byte] = (before >> 8) ^ tables[0][(before & 0xff) as usize];
+            byte += 1;
+        }
+        zeros += 1;
+    }
+    tables
+};
+
+/// The CRC-32 of `.gnu_debuglink` (that of IEEE 802.3 and zlib).
+pub fn crc32(bytes: &[u8]) -> u32 {
+    let look = |zeros: usize, byte: u32| TABLES[zeros][(byte & 0xff) as usize];
+    let mut crc = !0u32;
+    let mut chunks = bytes.chunks_exact(8);
+    for chunk in &mut chunks {
+        let low = number(chunk, 0).unwrap_or(0) ^ crc;
+        let high = number(chunk, 4).unwrap_or(0);
+        crc = look(7, low)
+            ^ look(6, low >> 8)
+            ^ look(5, low >> 16)
+            ^ look(4, low >> 24)
+            ^ look(3, high)
+            ^ look(2, high >> 8)
+            ^ look(1, high >> 16)
+            ^ look(0, high >> 24);
+    }
+    for &byte in chunks.remainder() {
+        crc = (crc >> 8) ^ look(0, crc ^ u32::from(byte));
+    }
+    !crc
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn crc_check_values() {
+        // The catalogue's check value for CRC-32/ISO-HDLC, and zlib's for two other texts.
+        assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
+        assert_eq!(crc32(b""), 0);
+        assert_eq!(crc32(b"The quick brown fox jumps over the lazy dog"), 0x414f_a339);
+    }
+
+    #[test]
+    fn notes() {
+        let mut notes = Vec::new();
+        for (kind, name, body) in [(1u32, &b"GNU\0"[..], &b"abcde"[..]), (3, b"GNU\0", b"\x01\x02\x03")] {
+            notes.extend_from_slice(&(name.len() as u32).to_le_bytes());
+            notes.extend_from_slice(&(body.len() as u32).to_le_bytes());
+            notes.extend_from_slice(&kind.to_le_bytes());
+            notes.extend_from_slice(name);
+            notes.extend_from_slice(body);
+            notes.resize(notes.len().next_multiple_of(4), 0);
+        }
+        assert_eq!(build_id(&notes), Some(vec![1, 2, 3]));
+        for length in 0..notes.len() - 1 {
+            assert_eq!(build_id(&notes[..length]), None, "{length}");
+        }
+        assert_eq!(build_id(&[0xff; 64]), None);
+    }
+
+    #[test]
+    fn debuglinks() {
+        assert_eq!(debuglink(b"a.debug\0\x01\x02\x03\x04"), Some(("a.debug".into(), 0x0403_0201)));
+        assert_eq!(debuglink(b"ab.debug\0\0\0\0\x01\x02\x03\x04"), Some(("ab.debug".into(), 0x0403_0201)));
+        assert_eq!(debuglink(b"ab.debug\0\0\0\0\x01\x02\x03"), None);
+        assert_eq!(debuglink(b"\0\0\0\0\0\0\0\0"), None);
+        assert_eq!(debuglink(b""), None);
+    }
+}

@@ -1,0 +1,1 @@
+//! Where debug files are looked for.
