@@ -42,14 +42,15 @@ Examples:
   cgemu run --allow-write=results --env TZ --env SEED=7 ./prog
 
 Exit status: the program's own; 128+N if signal N ended it; 124 if a limit did; 130 or 143 after
-SIGINT or SIGTERM; 125 for a failure of cgemu itself; 126 if the program cannot be run; 127 if it
-is not found. In all but the last three the profile is complete and written.";
+SIGINT or SIGTERM; 125 for a failure of cgemu itself, an instruction that it cannot run among
+them; 126 if the program cannot be run; 127 if it is not found. Whatever ends a run once it has
+begun, the profile up to there is written.";
 
 /// What cgemu can do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run a program and count its instructions, cache misses and branch mispredictions
-    #[command(after_help = RUN_EXAMPLES)]
+    #[command(after_help = RUN_EXAMPLES, override_usage = "cgemu run [OPTIONS] [--] PROGRAM [ARGUMENT]...")]
     Run(Box<RunArgs>),
     /// List the system calls that the emulated kernel serves
     Syscalls,
@@ -179,7 +180,7 @@ pub struct RunArgs {
     pub hooks: Producer,
 
     /// The program and its arguments
-    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM [ARGUMENTS]")]
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     pub command: Vec<OsString>,
 }
 

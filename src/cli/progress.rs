@@ -44,7 +44,6 @@ impl Progress {
                     control.resident.load(Relaxed),
                     begin.elapsed(),
                 ));
-                bar.tick();
             }
             if let Some(bar) = bar {
                 bar.finish_and_clear();

@@ -56,11 +56,7 @@ fn attempt(options: &RunArgs) -> Result<u8, StartError> {
 
     log.banner(&config.argv);
     if options.verbose {
-        log.line("Caches: size, associativity, line size in bytes");
-        for (name, cache) in config.caches.iter().flat_map(|c| [("I1", c.i1), ("D1", c.d1), ("LL", c.ll)]) {
-            log.line(&format!("  {name}: {cache}"));
-        }
-        log.line("");
+        cache_lines(config.caches.as_ref()).iter().for_each(|line| log.line(line));
     }
     let progress = if options.quiet { None } else { Progress::watch(Arc::clone(&control)) };
     let result = session::run(config, control);
@@ -154,6 +150,21 @@ fn obey_signals(control: &Arc<Control>) -> io::Result<()> {
     Ok(())
 }
 
+/// The simulated caches as `valgrind -v` prints them; nothing if there are none.
+fn cache_lines(caches: Option<&Caches>) -> Vec<String> {
+    let Some(caches) = caches else { return Vec::new() };
+    let mut lines = vec!["Cache configuration used:".to_owned()];
+    for (name, cache) in [("I1", caches.i1), ("D1", caches.d1), ("LL", caches.ll)] {
+        let ways = match cache.assoc() {
+            1 => "direct-mapped".to_owned(),
+            ways => format!("{ways}-way"),
+        };
+        lines.push(format!("  {name}: {} B, {ways}, {} B lines", top::grouped(cache.size()), cache.line()));
+    }
+    lines.push(String::new());
+    lines
+}
+
 /// Notices, how the run ended, the summary, and the functions if wanted.
 fn report(log: &mut Log, finished: &Finished, listed: usize) {
     for notice in &finished.notices {
@@ -165,7 +176,10 @@ fn report(log: &mut Log, finished: &Finished, listed: usize) {
             log.line(&format!("Process terminating with default action of signal {}", named_signal(*signal)));
         }
         Stop::Interrupted(signal) => {
-            log.line(&format!("Ended by {}; the profile is complete up to here", named_signal(*signal)));
+            log.line(&format!(
+                "Ended by signal {}; the profile is complete up to here",
+                named_signal(*signal)
+            ));
         }
         Stop::Limit(text) | Stop::Refused(text) => log.always(text),
     }
@@ -221,6 +235,24 @@ mod tests {
         ] {
             assert_eq!(status(&stop), expected, "{stop:?}");
         }
+    }
+
+    #[test]
+    fn caches_as_valgrind_shows_them() {
+        let geometry = |text: &str| text.parse().expect("valid");
+        let caches =
+            Caches { i1: geometry("65536,16,64"), d1: geometry("4096,1,32"), ll: geometry("8388608,16,64") };
+        assert_eq!(
+            cache_lines(Some(&caches)),
+            [
+                "Cache configuration used:",
+                "  I1: 65,536 B, 16-way, 64 B lines",
+                "  D1: 4,096 B, direct-mapped, 32 B lines",
+                "  LL: 8,388,608 B, 16-way, 64 B lines",
+                "",
+            ]
+        );
+        assert!(cache_lines(None).is_empty());
     }
 
     #[test]

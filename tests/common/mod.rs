@@ -1,0 +1,47 @@
+//! What several tests need: the built command, and tools of the host that must be there.
+
+// Each test program uses its own part of this.
+#![allow(dead_code)]
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// The built `cgemu` with these words, in this directory, with nothing on standard input.
+pub fn cgemu(directory: &Path, words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cgemu"));
+    command.args(words).current_dir(directory).stdin(Stdio::null());
+    command
+}
+
+/// Runs it to its end.
+pub fn output(directory: &Path, words: &[&str]) -> Output {
+    cgemu(directory, words).output().expect("cgemu starts")
+}
+
+/// Standard error as text.
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Standard output as text.
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// The names in a directory, sorted.
+pub fn names(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).expect("a directory");
+    let mut names: Vec<String> =
+        entries.map(|e| e.expect("entry").file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+/// Runs a tool of the host. One that is missing fails the test and says how to get it: a test that is left out
+/// would look like one that passed.
+pub fn tool(package: &str, directory: &Path, name: &str, words: &[&str]) -> Output {
+    match Command::new(name).args(words).current_dir(directory).stdin(Stdio::null()).output() {
+        Ok(output) => output,
+        Err(error) => panic!("{name}: {error}; install it with: apt-get install {package}"),
+    }
+}
