@@ -1,3 +1,7 @@
 //! The emulated machine: address space, CPU and the engine behind its one door (`unicorn`).
 
+pub mod cpuid;
 pub mod guest;
+pub mod memory;
+pub mod supervisor;
+pub mod unicorn;

@@ -1,0 +1,161 @@
+//! Areas: the mappings of an address space, as mmap(2) and its kin make, cut and join them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::emu::guest::{Backing, FileId, PAGE_SIZE, Prot};
+
+/// One mapping.
+#[derive(Clone)]
+pub struct Area {
+    /// First address after it.
+    pub end: u64,
+    /// Permissions as asked for.
+    pub prot: Prot,
+    /// What stands behind it; offsets are those of its first page.
+    pub backing: Backing,
+    /// The file, if there is one.
+    pub file: Option<FileId>,
+    /// `[heap]`, `[stack]` and the like.
+    pub label: Option<&'static str>,
+}
+
+impl Area {
+    /// Whether stores are shared.
+    pub fn is_shared(&self) -> bool {
+        matches!(self.backing, Backing::Shared { .. })
+    }
+
+    /// Offset of its first page in what stands behind it.
+    pub fn offset(&self) -> u64 {
+        match self.backing {
+            Backing::Anonymous => 0,
+            Backing::File { offset, .. } | Backing::Shared { offset, .. } => offset,
+        }
+    }
+
+    /// The same area seen from `bytes` further on.
+    fn advanced(&self, bytes: u64) -> Area {
+        let mut area = self.clone();
+        match &mut area.backing {
+            Backing::Anonymous => {}
+            Backing::File { offset, .. } | Backing::Shared { offset, .. } => *offset += bytes,
+        }
+        area
+    }
+
+    /// Whether `next`, which begins `len` bytes after this one, continues it.
+    fn continues(&self, next: &Area, len: u64) -> bool {
+        let backing = match (&self.backing, &next.backing) {
+            (Backing::Anonymous, Backing::Anonymous) => true,
+            (Backing::File { source: a, offset: from }, Backing::File { source: b, offset: to }) => {
+                Arc::ptr_eq(a, b) && from + len == *to
+            }
+            (Backing::Shared { object: a, offset: from }, Backing::Shared { object: b, offset: to }) => {
+                a == b && from + len == *to
+            }
+            _ => false,
+        };
+        backing && self.prot == next.prot && self.label == next.label && self.file == next.file
+    }
+}
+
+/// The areas of one address space, by start address; they never overlap.
+#[derive(Clone, Default)]
+pub struct Areas {
+    map: BTreeMap<u64, Area>,
+}
+
+impl Areas {
+    /// The area that holds `addr`, with its start.
+    pub fn find(&self, addr: u64) -> Option<(u64, &Area)> {
+        let (&start, area) = self.map.range(..=addr).next_back()?;
+        (addr < area.end).then_some((start, area))
+    }
+
+    /// All areas, by rising address.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (u64, &Area)> {
+        self.map.iter().map(|(&start, area)| (start, area))
+    }
+
+    /// Whether nothing is mapped in a range.
+    pub fn is_free(&self, start: u64, end: u64) -> bool {
+        self.map.range(..end).next_back().is_none_or(|(_, area)| area.end <= start)
+    }
+
+    /// Whether everything is mapped in a range.
+    pub fn covers(&self, start: u64, end: u64) -> bool {
+        let mut at = start;
+        while at < end {
+            match self.find(at) {
+                Some((_, area)) => at = area.end,
+                None => return false,
+            }
+        }
+        true
+    }
+
+    /// Cuts the area that holds `at` in two, if one begins before it.
+    fn split(&mut self, at: u64) {
+        if let Some((start, area)) = self.find(at)
+            && start < at
+        {
+            let rest = area.advanced(at - start);
+            if let Some(area) = self.map.get_mut(&start) {
+                area.end = at;
+            }
+            self.map.insert(at, rest);
+        }
+    }
+
+    /// Takes out what lies in a range, cutting areas at its ends.
+    pub fn remove(&mut self, start: u64, end: u64) -> Vec<(u64, Area)> {
+        self.split(start);
+        self.split(end);
+        let keys: Vec<u64> = self.map.range(start..end).map(|(&key, _)| key).collect();
+        keys.into_iter().filter_map(|key| self.map.remove(&key).map(|area| (key, area))).collect()
+    }
+
+    /// Puts an area into a free range, joined with its neighbours where they continue each other.
+    pub fn insert(&mut self, start: u64, area: Area) {
+        let (mut start, mut area) = (start, area);
+        if let Some((&before, previous)) = self.map.range(..start).next_back()
+            && previous.end == start
+            && previous.continues(&area, start - before)
+        {
+            let mut joined = previous.clone();
+            joined.end = area.end;
+            self.map.remove(&before);
+            (start, area) = (before, joined);
+        }
+        if let Some(next) = self.map.get(&area.end)
+            && area.continues(next, area.end - start)
+        {
+            let old_end = area.end;
+            area.end = next.end;
+            self.map.remove(&old_end);
+        }
+        self.map.insert(start, area);
+    }
+
+    /// Changes the permissions of a range that is wholly mapped.
+    pub fn protect(&mut self, start: u64, end: u64, prot: Prot) {
+        for (at, mut area) in self.remove(start, end) {
+            area.prot = prot;
+            self.insert(at, area);
+        }
+    }
+
+    /// The highest free range of `len` bytes that ends at or below `top` and begins at or above `bottom`.
+    pub fn highest_gap(&self, len: u64, bottom: u64, top: u64) -> Option<u64> {
+        let mut ceiling = top;
+        for (start, area) in self.iter().rev() {
+            if area.end <= ceiling && ceiling - area.end >= len {
+                break;
+            }
+            ceiling = ceiling.min(start);
+        }
+        let start = ceiling.checked_sub(len)?;
+        (start >= bottom && start.is_multiple_of(PAGE_SIZE)).then_some(start)
+    }
+}

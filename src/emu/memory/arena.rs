@@ -1,0 +1,138 @@
+//! The arena: one reserved range of host addresses in which every frame of the guest lies.
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+use std::io;
+use std::ptr::NonNull;
+
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+
+use crate::emu::guest::PAGE_SIZE;
+use crate::emu::memory::frames::Frame;
+
+/// Bytes in a page, for host arithmetic.
+pub const PAGE: usize = PAGE_SIZE as usize;
+
+/// A reserved, zero-filled range of host memory; pages cost nothing until touched.
+#[derive(Debug)]
+pub struct Arena {
+    base: NonNull<u8>,
+    pages: usize,
+}
+
+// SAFETY: the arena owns its range, and every access goes through `&self` or `&mut self` of its owner.
+unsafe impl Send for Arena {}
+
+impl Arena {
+    /// Reserves the largest range the host allows, 1 TiB at most and 1 GiB at least.
+    ///
+    /// # Errors
+    /// The host's, when not even the smallest range can be had.
+    pub fn reserve() -> io::Result<Arena> {
+        let mut error = io::Error::other("no address range");
+        for shift in [40, 38, 36, 34, 32, 30] {
+            let len = 1usize << shift;
+            // SAFETY: a new anonymous mapping at an address of the kernel's choice overlaps nothing.
+            let mapped = unsafe {
+                mmap_anonymous(
+                    std::ptr::null_mut(),
+                    len,
+                    ProtFlags::READ | ProtFlags::WRITE,
+                    MapFlags::PRIVATE | MapFlags::NORESERVE,
+                )
+            };
+            match mapped {
+                Ok(base) => {
+                    if let Some(base) = NonNull::new(base.cast::<u8>()) {
+                        return Ok(Arena { base, pages: len / PAGE });
+                    }
+                }
+                Err(errno) => error = errno.into(),
+            }
+        }
+        Err(error)
+    }
+
+    /// Pages in the arena.
+    pub fn pages(&self) -> usize {
+        self.pages
+    }
+
+    /// Bytes in the arena.
+    pub fn len(&self) -> usize {
+        self.pages * PAGE
+    }
+
+    /// Whether the arena has no pages; it always has.
+    pub fn is_empty(&self) -> bool {
+        self.pages == 0
+    }
+
+    /// Host address of the arena. Only the engine may use it, as the "physical" address of the guest.
+    pub fn base(&self) -> *mut c_void {
+        self.base.as_ptr().cast()
+    }
+
+    /// Host address of a frame.
+    pub fn address(&self, frame: Frame) -> u64 {
+        self.base.as_ptr() as u64 + frame.index() as u64 * PAGE_SIZE
+    }
+
+    fn pointer(&self, frame: Frame, offset: usize, len: usize) -> *mut u8 {
+        assert!(frame.index() < self.pages && offset + len <= PAGE, "access outside a frame");
+        // SAFETY: the assertion keeps the result within the mapping.
+        unsafe { self.base.as_ptr().add(frame.index() * PAGE + offset) }
+    }
+
+    /// Copies bytes out of a frame.
+    pub fn read(&self, frame: Frame, offset: usize, buf: &mut [u8]) {
+        let from = self.pointer(frame, offset, buf.len());
+        // SAFETY: `pointer` checked the range; `buf` is Rust memory and so lies outside the arena; generated code
+        // does not run while the owner of the arena is in here.
+        unsafe { std::ptr::copy_nonoverlapping(from, buf.as_mut_ptr(), buf.len()) }
+    }
+
+    /// Copies bytes into a frame.
+    pub fn write(&mut self, frame: Frame, offset: usize, bytes: &[u8]) {
+        let to = self.pointer(frame, offset, bytes.len());
+        // SAFETY: as in `read`, and `&mut self` excludes other accesses from Rust.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) }
+    }
+
+    /// Fills a part of a frame with zeros.
+    pub fn zero(&mut self, frame: Frame, offset: usize, len: usize) {
+        let to = self.pointer(frame, offset, len);
+        // SAFETY: as in `write`.
+        unsafe { std::ptr::write_bytes(to, 0, len) }
+    }
+
+    /// Copies one frame to another.
+    pub fn duplicate(&mut self, from: Frame, to: Frame) {
+        assert_ne!(from, to, "a frame copied onto itself");
+        let (source, target) = (self.pointer(from, 0, PAGE), self.pointer(to, 0, PAGE));
+        // SAFETY: two different frames do not overlap, and `pointer` checked both.
+        unsafe { std::ptr::copy_nonoverlapping(source, target, PAGE) }
+    }
+
+    /// Gives a run of frames back to the host; they read as zeros afterwards.
+    ///
+    /// # Errors
+    /// The host's; the frames then keep their bytes.
+    pub fn release(&mut self, first: Frame, count: usize) -> io::Result<()> {
+        assert!(first.index() + count <= self.pages, "frames outside the arena");
+        // SAFETY: the range lies in our own private anonymous mapping, whose pages MADV_DONTNEED zeroes.
+        unsafe {
+            let start = self.base.as_ptr().add(first.index() * PAGE);
+            madvise(start.cast(), count * PAGE, Advice::LinuxDontNeed)?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        // SAFETY: the range is ours alone; the engine, which also knew it, is dropped before its memory.
+        // Nothing can be done if it fails: the addresses stay reserved.
+        let _ = unsafe { munmap(self.base.as_ptr().cast(), self.len()) };
+    }
+}

@@ -1,0 +1,133 @@
+//! The kernel's view of an address space: copying in and out, and requests about mappings.
+
+use crate::emu::guest::{GuestMemory, MapRequest, Mapping, MemError, ObjectId, PAGE_SIZE, Prot, USER_END};
+use crate::emu::memory::arena::PAGE;
+use crate::emu::memory::space::{AddressSpace, Touch, page_up};
+
+impl AddressSpace {
+    /// Calls `each` with every piece of a range that lies in one page: frame, offset in it, place in the whole.
+    fn pieces(
+        &mut self,
+        addr: u64,
+        len: usize,
+        touch: Touch,
+        mut each: impl FnMut(&mut AddressSpace, crate::emu::memory::frames::Frame, usize, std::ops::Range<usize>),
+    ) -> Result<(), usize> {
+        let mut done = 0;
+        while done < len {
+            let at = addr.checked_add(done as u64).filter(|&at| at < USER_END).ok_or(done)?;
+            let grant = self.touch(at, touch).map_err(|_| done)?;
+            let start = (at % PAGE_SIZE) as usize;
+            let part = (PAGE - start).min(len - done);
+            each(self, grant.frame, start, done..done + part);
+            done += part;
+        }
+        Ok(())
+    }
+
+    /// The bytes of code at `addr`, as many of `buf` as can be executed; never faults.
+    pub fn fetch<'b>(&mut self, addr: u64, buf: &'b mut [u8]) -> &'b [u8] {
+        let len = buf.len();
+        let result = self.pieces(addr, len, Touch::Execute, |space, frame, start, range| {
+            space.frames.arena().read(frame, start, &mut buf[range]);
+        });
+        &buf[..result.err().unwrap_or(len)]
+    }
+
+    /// Writes whatever the permissions are, as the loader must; pages are made present as for a load.
+    ///
+    /// # Errors
+    /// Bytes written before a page that is not mapped.
+    pub fn poke(&mut self, addr: u64, bytes: &[u8]) -> Result<(), usize> {
+        self.pieces(addr, bytes.len(), Touch::Read, |space, frame, start, range| {
+            space.frames.code_changed(frame);
+            space.frames.arena_mut().write(frame, start, &bytes[range]);
+        })
+    }
+}
+
+impl GuestMemory for AddressSpace {
+    fn read(&mut self, addr: u64, buf: &mut [u8]) -> Result<(), usize> {
+        self.pieces(addr, buf.len(), Touch::Read, |space, frame, start, range| {
+            space.frames.arena().read(frame, start, &mut buf[range]);
+        })
+    }
+
+    fn write(&mut self, addr: u64, bytes: &[u8]) -> Result<(), usize> {
+        self.pieces(addr, bytes.len(), Touch::Write, |space, frame, start, range| {
+            // Where the page is executable the engine does not see this store.
+            space.frames.code_changed(frame);
+            space.frames.arena_mut().write(frame, start, &bytes[range]);
+        })
+    }
+
+    fn map(&mut self, request: MapRequest) -> Result<u64, MemError> {
+        self.map_request(request)
+    }
+
+    fn unmap(&mut self, addr: u64, len: u64) -> Result<(), MemError> {
+        self.unmap_range(addr, len)
+    }
+
+    fn protect(&mut self, addr: u64, len: u64, prot: Prot) -> Result<(), MemError> {
+        self.protect_range(addr, len, prot)
+    }
+
+    fn remap(
+        &mut self,
+        addr: u64,
+        old_len: u64,
+        new_len: u64,
+        may_move: bool,
+        fixed: Option<u64>,
+    ) -> Result<u64, MemError> {
+        self.remap_range(addr, old_len, new_len, may_move, fixed)
+    }
+
+    fn discard(&mut self, addr: u64, len: u64) -> Result<(), MemError> {
+        self.discard_range(addr, len)
+    }
+
+    fn brk(&mut self, addr: u64) -> u64 {
+        self.move_brk(addr)
+    }
+
+    fn mappings(&self) -> Vec<Mapping> {
+        self.mapping_list()
+    }
+
+    fn is_mapped(&self, addr: u64, len: u64) -> bool {
+        page_up(len).and_then(|len| addr.checked_add(len)).is_some_and(|end| self.areas.covers(addr, end))
+    }
+
+    fn resident(&self) -> u64 {
+        self.frames.in_use() as u64 * PAGE_SIZE
+    }
+
+    fn object_create(&mut self, len: u64) -> ObjectId {
+        self.objects.create(len)
+    }
+
+    fn object_release(&mut self, object: ObjectId) {
+        self.objects.release(object, &mut self.frames);
+    }
+
+    fn object_len(&self, object: ObjectId) -> u64 {
+        self.objects.len(object)
+    }
+
+    fn object_resize(&mut self, object: ObjectId, len: u64) -> Result<(), MemError> {
+        let keep = page_up(len).ok_or(MemError::Invalid)?;
+        self.forget_object_pages(object, keep);
+        self.objects.resize(object, len, &mut self.frames);
+        Ok(())
+    }
+
+    fn object_read(&mut self, object: ObjectId, offset: u64, buf: &mut [u8]) -> usize {
+        self.objects.read(object, offset, buf, &self.frames)
+    }
+
+    fn object_write(&mut self, object: ObjectId, offset: u64, bytes: &[u8]) -> Result<(), MemError> {
+        self.objects.write(object, offset, bytes, &mut self.frames).map_err(|_| MemError::NoMemory)
+    }
+}

@@ -1,0 +1,149 @@
+//! Objects: sets of pages that mappings and files of the emulated machine share.
+
+use std::collections::BTreeMap;
+
+use crate::emu::guest::{ObjectId, PAGE_SIZE};
+use crate::emu::memory::arena::PAGE;
+use crate::emu::memory::frames::{Frame, Frames, OutOfFrames};
+
+#[derive(Clone, Debug, Default)]
+struct Object {
+    len: u64,
+    references: u32,
+    pages: BTreeMap<u64, Frame>,
+}
+
+/// All objects.
+#[derive(Clone, Debug, Default)]
+pub struct Objects {
+    objects: Vec<Option<Object>>,
+}
+
+impl Objects {
+    /// A new object with one reference.
+    pub fn create(&mut self, len: u64) -> ObjectId {
+        let object = Some(Object { len, references: 1, pages: BTreeMap::new() });
+        match self.objects.iter().position(Option::is_none) {
+            Some(free) => {
+                self.objects[free] = object;
+                ObjectId(free as u32)
+            }
+            None => {
+                self.objects.push(object);
+                ObjectId((self.objects.len() - 1) as u32)
+            }
+        }
+    }
+
+    fn get(&self, id: ObjectId) -> Option<&Object> {
+        self.objects.get(id.0 as usize).and_then(Option::as_ref)
+    }
+
+    fn get_mut(&mut self, id: ObjectId) -> Option<&mut Object> {
+        self.objects.get_mut(id.0 as usize).and_then(Option::as_mut)
+    }
+
+    /// One more holder.
+    pub fn retain(&mut self, id: ObjectId) {
+        if let Some(object) = self.get_mut(id) {
+            object.references += 1;
+        }
+    }
+
+    /// One holder less; the last one frees the pages.
+    pub fn release(&mut self, id: ObjectId, frames: &mut Frames) {
+        let Some(object) = self.get_mut(id) else { return };
+        object.references -= 1;
+        if object.references > 0 {
+            return;
+        }
+        for &frame in object.pages.values() {
+            frames.release(frame);
+        }
+        self.objects[id.0 as usize] = None;
+    }
+
+    /// Length in bytes; 0 for an object that is gone.
+    pub fn len(&self, id: ObjectId) -> u64 {
+        self.get(id).map_or(0, |object| object.len)
+    }
+
+    /// Cuts or extends; the frames past the new end are freed and the rest of the last page is zeroed.
+    pub fn resize(&mut self, id: ObjectId, len: u64, frames: &mut Frames) {
+        let Some(object) = self.get_mut(id) else { return };
+        let shrinks = len < object.len;
+        object.len = len;
+        for (_, frame) in object.pages.split_off(&len.div_ceil(PAGE_SIZE)) {
+            frames.release(frame);
+        }
+        let tail = (len % PAGE_SIZE) as usize;
+        if shrinks && tail > 0 && let Some(&frame) = object.pages.get(&(len / PAGE_SIZE)) {
+            frames.arena_mut().zero(frame, tail, PAGE - tail);
+        }
+    }
+
+    /// The frame of page `page`, made if it is not there; `None` past the end.
+    ///
+    /// # Errors
+    /// When the memory limit is reached.
+    pub fn page(
+        &mut self,
+        id: ObjectId,
+        page: u64,
+        frames: &mut Frames,
+    ) -> Result<Option<Frame>, OutOfFrames> {
+        let Some(object) = self.get_mut(id) else { return Ok(None) };
+        if page >= object.len.div_ceil(PAGE_SIZE) {
+            return Ok(None);
+        }
+        if let Some(&frame) = object.pages.get(&page) {
+            return Ok(Some(frame));
+        }
+        let frame = frames.allocate()?;
+        object.pages.insert(page, frame);
+        Ok(Some(frame))
+    }
+
+    /// Reads at `offset`; returns how many bytes there were before the end.
+    pub fn read(&self, id: ObjectId, offset: u64, buf: &mut [u8], frames: &Frames) -> usize {
+        let Some(object) = self.get(id) else { return 0 };
+        let len = object.len.saturating_sub(offset).min(buf.len() as u64) as usize;
+        let mut done = 0;
+        while done < len {
+            let at = offset + done as u64;
+            let start = (at % PAGE_SIZE) as usize;
+            let part = (PAGE - start).min(len - done);
+            let target = &mut buf[done..done + part];
+            match object.pages.get(&(at / PAGE_SIZE)) {
+                Some(&frame) => frames.arena().read(frame, start, target),
+                None => target.fill(0),
+            }
+            done += part;
+        }
+        len
+    }
+
+    /// Writes at `offset`, up to the object's end.
+    ///
+    /// # Errors
+    /// When the memory limit is reached; what came before is written.
+    pub fn write(
+        &mut self,
+        id: ObjectId,
+        offset: u64,
+        bytes: &[u8],
+        frames: &mut Frames,
+    ) -> Result<(), OutOfFrames> {
+        let mut done = 0;
+        while done < bytes.len() {
+            let at = offset + done as u64;
+            let start = (at % PAGE_SIZE) as usize;
+            let part = (PAGE - start).min(bytes.len() - done);
+            let Some(frame) = self.page(id, at / PAGE_SIZE, frames)? else { break };
+            frames.code_changed(frame);
+            frames.arena_mut().write(frame, start, &bytes[done..done + part]);
+            done += part;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,77 @@
+//! The page table of one address space: which frame each page shows, and what may be done with it.
+
+use rustc_hash::FxHashMap;
+
+use crate::emu::guest::{PAGE_SIZE, Prot};
+use crate::emu::memory::frames::Frame;
+
+/// Pages in a leaf; a leaf spans 2 MiB.
+const LEAF: usize = 512;
+
+/// One page that has a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The frame.
+    pub frame: Frame,
+    /// What the guest may do.
+    pub prot: Prot,
+    /// Stores are shared with other holders of the frame; otherwise a shared frame is copied on a store.
+    pub shared: bool,
+}
+
+/// Pages by number (address / page size), in leaves.
+#[derive(Clone, Debug, Default)]
+pub struct PageTable {
+    leaves: FxHashMap<u64, Box<[Option<Entry>; LEAF]>>,
+}
+
+fn split(page: u64) -> (u64, usize) {
+    (page / LEAF as u64, (page % LEAF as u64) as usize)
+}
+
+impl PageTable {
+    /// The entry of the page at `addr`.
+    #[inline]
+    pub fn get(&self, addr: u64) -> Option<Entry> {
+        let (leaf, slot) = split(addr / PAGE_SIZE);
+        self.leaves.get(&leaf).and_then(|entries| entries[slot])
+    }
+
+    /// Sets the entry of the page at `addr`.
+    pub fn set(&mut self, addr: u64, entry: Entry) {
+        let (leaf, slot) = split(addr / PAGE_SIZE);
+        self.leaves.entry(leaf).or_insert_with(|| Box::new([None; LEAF]))[slot] = Some(entry);
+    }
+
+    /// Removes the entry of the page at `addr`.
+    pub fn take(&mut self, addr: u64) -> Option<Entry> {
+        let (leaf, slot) = split(addr / PAGE_SIZE);
+        self.leaves.get_mut(&leaf).and_then(|entries| entries[slot].take())
+    }
+
+    /// Addresses of the pages with an entry in a range, by rising address. Costs as many steps as the range or
+    /// the table has leaves, whichever is less.
+    pub fn pages(&self, start: u64, end: u64) -> Vec<u64> {
+        let (first, last) = (start / PAGE_SIZE, end / PAGE_SIZE);
+        if first >= last {
+            return Vec::new();
+        }
+        let (first_leaf, last_leaf) = (split(first).0, split(last - 1).0);
+        let mut leaves: Vec<u64> = if last_leaf - first_leaf > self.leaves.len() as u64 {
+            self.leaves.keys().copied().filter(|leaf| (first_leaf..=last_leaf).contains(leaf)).collect()
+        } else {
+            (first_leaf..=last_leaf).filter(|leaf| self.leaves.contains_key(leaf)).collect()
+        };
+        leaves.sort_unstable();
+        let mut pages = Vec::new();
+        for leaf in leaves {
+            for (slot, entry) in self.leaves[&leaf].iter().enumerate() {
+                let page = leaf * LEAF as u64 + slot as u64;
+                if entry.is_some() && (first..last).contains(&page) {
+                    pages.push(page * PAGE_SIZE);
+                }
+            }
+        }
+        pages
+    }
+}

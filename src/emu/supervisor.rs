@@ -1,0 +1,61 @@
+//! The narrow way from the machine to whoever runs it.
+
+use crate::emu::guest::{Fault, GuestCpu, GuestMemory};
+use crate::hooks::decode::Refusal;
+use crate::hooks::plan::MappingId;
+
+/// Whether the guest goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// It does, from where the registers say.
+    Continue,
+    /// The run ends here.
+    Stop,
+}
+
+/// An instruction that the machine will not run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Its address.
+    pub pc: u64,
+    /// Why.
+    pub why: Refusal,
+}
+
+/// Serves what the guest asks for. Called from inside the run, so it must not touch the machine but through
+/// what it is given.
+pub trait Supervisor {
+    /// A system call.
+    fn syscall(&mut self, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Next;
+
+    /// A fault; `refused` says which instruction was refused if that was the cause.
+    fn fault(
+        &mut self,
+        cpu: &mut dyn GuestCpu,
+        mem: &mut dyn GuestMemory,
+        fault: Fault,
+        refused: Option<Refused>,
+    ) -> Next;
+
+    /// The memory limit stopped an access.
+    fn out_of_memory(&mut self, cpu: &mut dyn GuestCpu);
+
+    /// The mapping that the code at `pc` belongs to.
+    fn mapping_of(&mut self, mem: &dyn GuestMemory, pc: u64) -> MappingId;
+
+    /// Something about the code at `pc` that the user should know, once.
+    fn notice(&mut self, pc: u64, what: &'static str);
+
+    /// Called every so often, at the start of a block; `instructions` says how many have been executed where
+    /// `wants_instructions` asked for it.
+    fn tick(&mut self, instructions: u64, resident: u64) -> Next;
+
+    /// How many instructions from now `tick` has to be called at the latest; `None` if it does not matter.
+    fn instructions_left(&self, executed: u64) -> Option<u64>;
+
+    /// Whether `instructions_left` will ever want an exact number.
+    fn wants_instructions(&self) -> bool;
+
+    /// A number for RDRAND and RDSEED.
+    fn random(&mut self) -> u64;
+}

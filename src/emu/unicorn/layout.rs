@@ -1,0 +1,189 @@
+//! Where things lie inside the pinned engine, and the check at start-up that they do.
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, c_char, c_void};
+
+use crate::emu::guest::Gpr;
+use crate::emu::unicorn::ffi::{Context, Value};
+
+/// Opcodes of TCG operations on an x86-64 host.
+pub mod opcode {
+    pub const SET_LABEL: u32 = 1;
+    pub const MOVI_I64: u32 = 64;
+    pub const LD_I64: u32 = 73;
+    pub const ST_I64: u32 = 77;
+    pub const ADD_I64: u32 = 78;
+}
+
+/// `TCG_TYPE_I64`.
+pub const TYPE_I64: i32 = 1;
+
+/// `TCG_COND_LEU`.
+pub const COND_LEU: i32 = 12;
+
+/// Offsets in `TCGContext`.
+const CONTEXT_OP_DEFS: usize = 39272;
+const CONTEXT_UC: usize = 39280;
+const CONTEXT_REGS: usize = 39320;
+
+/// Offset of the name in `TCGTemp`, and the size of an operation's definition.
+const TEMP_NAME: usize = 32;
+const OP_DEF_SIZE: usize = 32;
+
+/// Offsets in `uc_struct`, `CPUState` and `CPUX86State`.
+const UC_CPU: usize = 440;
+const UC_INVALID_ADDR: usize = 1416;
+const CPU_ENV: usize = 296;
+/// `CPUX86State.eip`.
+pub const ENV_EIP: usize = 128;
+/// `CPUX86State.segs`, and the size and base of one.
+const ENV_SEGS: usize = 184;
+const SEGMENT_SIZE: usize = 24;
+const SEGMENT_BASE: usize = 8;
+/// `CPUX86State.sse_status.float_exception_flags`.
+const ENV_SSE_FLAGS: usize = 810;
+/// `float_flag_inexact`.
+const FLAG_INEXACT: u8 = 32;
+
+/// Index of FS and GS among the segment registers.
+pub const FS: usize = 4;
+/// See [`FS`].
+pub const GS: usize = 5;
+
+/// Pointers to the engine's parts.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts {
+    /// `uc_struct`.
+    pub uc: *mut u8,
+    /// `CPUState`.
+    pub cpu: *mut c_void,
+    /// `CPUX86State`.
+    pub env: *mut u8,
+}
+
+/// Finds the parts of an engine.
+///
+/// # Safety
+/// `uc` is a live engine of the pinned release.
+pub unsafe fn parts(uc: *mut c_void) -> Parts {
+    let uc = uc.cast::<u8>();
+    // SAFETY: the caller's engine has these members at these offsets; `verify` compares what they lead to with the
+    // engine's own answers before anything relies on it.
+    unsafe {
+        let cpu = *uc.add(UC_CPU).cast::<*mut c_void>();
+        let env = *cpu.cast::<u8>().add(CPU_ENV).cast::<*mut u8>();
+        Parts { uc, cpu, env }
+    }
+}
+
+impl Parts {
+    /// The address of the last access that the page tables refused.
+    pub fn invalid_address(&self) -> u64 {
+        // SAFETY: `uc` is live as long as the engine that holds this value.
+        unsafe { *self.uc.add(UC_INVALID_ADDR).cast::<u64>() }
+    }
+
+    fn word(&self, offset: usize) -> *mut u64 {
+        // SAFETY: every offset used here lies within `CPUX86State`.
+        unsafe { self.env.add(offset).cast() }
+    }
+
+    /// A general register. Right wherever the engine has stored its registers: in hooks and between runs.
+    pub fn gpr(&self, reg: Gpr) -> u64 {
+        // SAFETY: `regs` is the first member, sixteen words long.
+        unsafe { *self.word(8 * reg as usize) }
+    }
+
+    /// Sets a general register.
+    pub fn set_gpr(&mut self, reg: Gpr, value: u64) {
+        // SAFETY: as in `gpr`.
+        unsafe { *self.word(8 * reg as usize) = value }
+    }
+
+    /// The instruction pointer.
+    pub fn eip(&self) -> u64 {
+        // SAFETY: `verify` has compared the place with the engine's own answer.
+        unsafe { *self.word(ENV_EIP) }
+    }
+
+    /// Sets the instruction pointer; in hooks only where the engine reads it again afterwards.
+    pub fn set_eip(&mut self, value: u64) {
+        // SAFETY: as in `eip`.
+        unsafe { *self.word(ENV_EIP) = value }
+    }
+
+    /// Base of a segment.
+    pub fn segment_base(&self, segment: usize) -> u64 {
+        // SAFETY: as in `eip`.
+        unsafe { *self.word(ENV_SEGS + SEGMENT_SIZE * segment + SEGMENT_BASE) }
+    }
+
+    /// Sets the base of a segment.
+    pub fn set_segment_base(&mut self, segment: usize, value: u64) {
+        // SAFETY: as in `eip`.
+        unsafe { *self.word(ENV_SEGS + SEGMENT_SIZE * segment + SEGMENT_BASE) = value }
+    }
+
+    /// Sets the selector that a program reads from a segment register, and nothing else of the segment.
+    pub fn set_selector(&mut self, segment: usize, value: u32) {
+        // SAFETY: the selector is the first member of the segment.
+        unsafe { *self.word(ENV_SEGS + SEGMENT_SIZE * segment).cast::<u32>() = value }
+    }
+
+    /// Marks SSE arithmetic as already inexact, which lets the engine use the host's floating-point unit. The flag
+    /// never reaches the guest: this engine does not report SSE exceptions in MXCSR.
+    pub fn allow_hard_float(&mut self) {
+        // SAFETY: the byte is `float_exception_flags`, written by every inexact operation of the engine itself.
+        unsafe { *self.env.add(ENV_SSE_FLAGS) |= FLAG_INEXACT }
+    }
+}
+
+/// The engine that a context belongs to.
+///
+/// # Safety
+/// `context` is live.
+pub unsafe fn context_uc(context: Context) -> *mut c_void {
+    // SAFETY: the member is there; `verify_context` has checked it.
+    unsafe { *context.add(CONTEXT_UC).cast::<*mut c_void>() }
+}
+
+/// The TCG value that holds a general register.
+///
+/// # Safety
+/// `context` is live.
+pub unsafe fn context_gpr(context: Context, number: usize) -> Value {
+    // SAFETY: `cpu_regs` has room for 56 values; `verify_context` has checked the name of one.
+    unsafe { *context.add(CONTEXT_REGS).cast::<Value>().add(number) }
+}
+
+/// Whether a context has the shape this file describes: the names of the operations we emit, and RSP's.
+///
+/// # Safety
+/// `context` is a live `TCGContext` of the engine `uc`.
+pub unsafe fn verify_context(context: Context, uc: *mut c_void) -> Result<(), String> {
+    // SAFETY: all reads stay within the context and the tables it points to, whose strings are constants.
+    unsafe {
+        if context_uc(context) != uc {
+            return Err("the engine is not where TCGContext.uc should be".into());
+        }
+        let definitions = *context.add(CONTEXT_OP_DEFS).cast::<*const u8>();
+        for (number, name) in [
+            (opcode::SET_LABEL, c"set_label"),
+            (opcode::MOVI_I64, c"movi_i64"),
+            (opcode::LD_I64, c"ld_i64"),
+            (opcode::ST_I64, c"st_i64"),
+            (opcode::ADD_I64, c"add_i64"),
+        ] {
+            let entry = definitions.add(number as usize * OP_DEF_SIZE).cast::<*const c_char>();
+            if CStr::from_ptr(*entry) != name {
+                return Err(format!("operation {number} is not {name:?}"));
+            }
+        }
+        let rsp = context_gpr(context, Gpr::Rsp as usize);
+        let name = *context.add(rsp + TEMP_NAME).cast::<*const c_char>();
+        if name.is_null() || CStr::from_ptr(name) != c"rsp" {
+            return Err("the register values are not where TCGContext.cpu_regs should be".into());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,369 @@
+//! The one door to the engine: nothing outside this folder names Unicorn or its symbols.
+//!
+//! `layout` and `ffi` know the insides of the pinned release, `tap` and `translate` put the trace into translated
+//! code, `tlb` answers page lookups, `api` is the reference producer, and `door` is the state they share.
+#![allow(unsafe_code)]
+
+mod api;
+mod door;
+mod ffi;
+mod layout;
+mod tap;
+mod tlb;
+mod translate;
+
+use std::ptr::NonNull;
+
+use unicorn_engine::{Arch, HookType, Mode, Prot as EngineProt, TlbType, Unicorn, X86Insn, uc_error};
+
+use crate::emu::cpuid::cpuid;
+use crate::emu::guest::{Fault, Gpr, GuestCpu};
+use crate::emu::memory::frames::Frames;
+use crate::emu::memory::space::AddressSpace;
+use crate::emu::supervisor::{Next, Supervisor};
+use crate::hooks::consumer::Consumer;
+use crate::hooks::decode::{Refusal, Trap};
+use crate::hooks::plan::PlanTable;
+use crate::hooks::trace::{BUFFER_WORDS, Recorder};
+
+use api::Api;
+use door::{Cpu, Door, Entered, Leave, TapWords, door};
+use layout::Parts;
+use tlb::Growth;
+use translate::{Special, Translation};
+
+/// The engine failed in a way no guest can cause.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct EngineError(String);
+
+fn engine_error(what: &str) -> impl FnOnce(uc_error) -> EngineError + '_ {
+    move |error| EngineError(format!("{what}: {error:?}"))
+}
+
+/// The emulated machine: CPU, memory and trace.
+pub struct Machine {
+    // Before `door`, whose arena the engine has mapped.
+    engine: Unicorn<'static, ()>,
+    door: Box<Door>,
+}
+
+/// Index of CS and SS among the segment registers, and the selectors that Linux gives user programs.
+const CS: (usize, u32) = (1, 0x33);
+const SS: (usize, u32) = (2, 0x2b);
+
+impl Machine {
+    /// A machine with `frames` for memory. The tap writes the trace, or with `reference` the public hooks.
+    ///
+    /// # Errors
+    /// When the engine cannot be made, or is not the release that the tap knows.
+    pub fn new(frames: Frames, mmap_top: u64, recorder: Recorder, reference: bool) -> Result<Machine, EngineError> {
+        let mut engine = Unicorn::new(Arch::X86, Mode::MODE_64).map_err(engine_error("cannot start the engine"))?;
+        engine.ctl_set_tlb_type(TlbType::VIRTUAL).map_err(engine_error("cannot set up the engine's TLB"))?;
+        let arena = frames.arena();
+        // SAFETY: the arena stays mapped as long as the door, which is dropped after the engine.
+        unsafe {
+            engine
+                .mem_map_ptr(arena.base() as u64, arena.len() as u64, EngineProt::ALL, arena.base())
+                .map_err(engine_error("cannot map the engine's memory"))?;
+        }
+        add_hooks(&mut engine, reference).map_err(engine_error("cannot set the engine's hooks"))?;
+        // SAFETY: the engine is live and of the pinned release; what follows checks that.
+        let mut parts = unsafe { layout::parts(engine.get_handle().cast()) };
+        check(&mut engine, &mut parts)?;
+        let growth = Growth::find(&parts).map_err(EngineError)?;
+        parts.allow_hard_float();
+        let mut door = Box::new(Door {
+            words: TapWords { next: std::ptr::null_mut(), limit: std::ptr::null_mut() },
+            parts,
+            space: AddressSpace::new(frames, mmap_top),
+            recorder,
+            translation: Translation::default(),
+            growth,
+            api: reference.then(Api::default),
+            supervisor: None,
+            leave: None,
+            denied: None,
+            ask_at: BUFFER_WORDS,
+        });
+        door.reload();
+        let mut machine = Machine { engine, door };
+        machine.reset();
+        Ok(machine)
+    }
+
+    /// Registers as execve(2) leaves them.
+    pub fn reset(&mut self) {
+        let mut cpu = self.cpu();
+        for number in 0..16 {
+            // SAFETY: the numbers 0 to 15 are the variants of `Gpr`.
+            cpu.set_gpr(unsafe { std::mem::transmute::<u8, Gpr>(number) }, 0);
+        }
+        cpu.set_rflags(2);
+        cpu.set_fs_base(0);
+        cpu.set_gs_base(0);
+        let mut fpu = [0; 512];
+        fpu[0..2].copy_from_slice(&0x37f_u16.to_le_bytes());
+        fpu[24..28].copy_from_slice(&0x1f80_u32.to_le_bytes());
+        cpu.set_fpu(&fpu);
+        drop(cpu);
+        for (segment, selector) in [CS, SS] {
+            self.door.parts.set_selector(segment, selector);
+        }
+    }
+
+    /// The registers.
+    pub fn cpu(&mut self) -> impl GuestCpu + '_ {
+        let door = &mut *self.door;
+        Cpu { parts: &mut door.parts, recorder: &mut door.recorder, syscall_bytes: 0 }
+    }
+
+    /// The memory.
+    pub fn memory(&mut self) -> &mut AddressSpace {
+        &mut self.door.space
+    }
+
+    /// Runs the guest until the supervisor stops it.
+    ///
+    /// # Errors
+    /// When the engine or the tap fails.
+    pub fn run(&mut self, supervisor: &mut dyn Supervisor) -> Result<(), EngineError> {
+        let pointer: *mut (dyn Supervisor + '_) = supervisor;
+        // SAFETY: only the lifetime changes; the pointer is taken away before this function returns.
+        let pointer: *mut (dyn Supervisor + 'static) = unsafe { std::mem::transmute(pointer) };
+        self.door.supervisor = NonNull::new(pointer);
+        let entered = Entered::new(&mut self.door);
+        let result = self.run_entered();
+        drop(entered);
+        self.door.supervisor = None;
+        result
+    }
+
+    fn run_entered(&mut self) -> Result<(), EngineError> {
+        let executed = match self.door.split() {
+            Some((supervisor, ..)) if supervisor.wants_instructions() => Some(self.door.recorder.instructions()),
+            _ => None,
+        };
+        let left = match (executed, self.door.split()) {
+            (Some(executed), Some((supervisor, ..))) => supervisor.instructions_left(executed),
+            _ => None,
+        };
+        self.door.schedule(left);
+        loop {
+            self.door.leave = None;
+            self.door.denied = None;
+            self.door.invalidate();
+            self.door.reload();
+            let rip = self.door.parts.eip();
+            let result = self.engine.emu_start(rip, 0, 0, 0);
+            self.door.sync();
+            self.door.translation.abandon();
+            let (fault, refused) = match (self.door.leave.take(), result) {
+                (Some(Leave::Stop), _) => {
+                    let rip = self.door.parts.eip();
+                    self.door.recorder.point(rip);
+                    return Ok(());
+                }
+                (Some(Leave::Broken(why)), _) => return Err(EngineError(why)),
+                (Some(Leave::Fault(fault, refused)), _) => (fault, refused),
+                (None, Err(uc_error::EXCEPTION)) => (self.page_fault(), None),
+                (None, other) => {
+                    let rip = self.door.parts.eip();
+                    return Err(EngineError(format!("the engine stopped at {rip:#x} without a reason: {other:?}")));
+                }
+            };
+            self.record_fault(fault);
+            let out_of_memory = self.door.space.take_out_of_memory();
+            let Some((supervisor, mut cpu, space)) = self.door.split() else { return Ok(()) };
+            if out_of_memory {
+                supervisor.out_of_memory(&mut cpu);
+                return Ok(());
+            }
+            if supervisor.fault(&mut cpu, space, fault, refused) == Next::Stop {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The fault of a page lookup that had no answer, with the exact address.
+    fn page_fault(&mut self) -> Fault {
+        let exact = self.door.parts.invalid_address();
+        match self.door.denied.take() {
+            Some(Fault::Page { write, fetch, mapped, .. }) => Fault::Page { addr: exact, write, fetch, mapped },
+            Some(Fault::Bus { .. }) => Fault::Bus { addr: exact },
+            Some(fault) => fault,
+            None => Fault::Protection,
+        }
+    }
+
+    /// Writes into the trace how far the last block got.
+    fn record_fault(&mut self, fault: Fault) {
+        let rip = self.door.parts.eip();
+        let recorder = &mut self.door.recorder;
+        match fault {
+            // The jump that led here is complete; nothing was fetched.
+            Fault::Page { fetch: true, .. } => recorder.point(rip),
+            // Traps: the instruction before RIP is complete.
+            Fault::Breakpoint | Fault::Debug => {}
+            _ => recorder.cut(rip, true),
+        }
+    }
+
+    /// Ends the machine and gives back what the trace has become.
+    pub fn finish(self) -> (Box<Consumer>, PlanTable) {
+        let Machine { engine, door } = self;
+        drop(engine);
+        let Door { recorder, .. } = *door;
+        recorder.finish()
+    }
+}
+
+/// Compares the places we reach into with what the engine itself answers.
+fn check(engine: &mut Unicorn<'static, ()>, parts: &mut Parts) -> Result<(), EngineError> {
+    use unicorn_engine::RegisterX86 as R;
+    let mut agree = true;
+    for (reg, value) in [(R::RIP, 0x1234_5678_9abc_u64), (R::RSP, 0x7fff_0102_0304), (R::FS_BASE, 0x5555_1111_2222)] {
+        engine.reg_write(reg, value).map_err(engine_error("cannot write a register"))?;
+        agree &= value
+            == match reg {
+                R::RIP => parts.eip(),
+                R::RSP => parts.gpr(Gpr::Rsp),
+                _ => parts.segment_base(layout::FS),
+            };
+        engine.reg_write(reg, 0).map_err(engine_error("cannot write a register"))?;
+    }
+    if agree { Ok(()) } else { Err(EngineError("this engine is not the release that the tap knows".into())) }
+}
+
+fn add_hooks(engine: &mut Unicorn<'static, ()>, reference: bool) -> Result<(), uc_error> {
+    // SAFETY (of `door` in all of these): they are called by the engine inside `Machine::run`.
+    engine.add_tlb_hook(1, 0, |_, page, kind| unsafe { door() }.and_then(|door| door.fill(page, kind)))?;
+    engine.add_insn_sys_hook(X86Insn::SYSCALL, 1, 0, |_| {
+        if let Some(door) = unsafe { door() } {
+            door.syscall();
+        }
+    })?;
+    engine.add_insn_invalid_hook(|_| unsafe { door() }.is_some_and(Door::invalid_instruction))?;
+    engine.add_intr_hook(|_, number| {
+        if let Some(door) = unsafe { door() } {
+            door.interrupt(number);
+        }
+    })?;
+    if reference {
+        engine.add_block_hook(1, 0, |_, pc, size| {
+            if let Some(door) = unsafe { door() } {
+                door.api_block(pc, u64::from(size));
+            }
+        })?;
+        engine.add_code_hook(1, 0, |_, pc, _| {
+            if let Some(door) = unsafe { door() } {
+                door.api_instruction(pc);
+            }
+        })?;
+    }
+    // The engine's own name for what these hooks are, so that a change of it is noticed when compiling.
+    let _ = HookType::TLB_FILL;
+    Ok(())
+}
+
+/// Bytes of `syscall`, which the engine adds to RIP after the hook.
+const SYSCALL_BYTES: u64 = 2;
+
+impl Door {
+    fn syscall(&mut self) {
+        self.sync();
+        let mut next = Next::Stop;
+        if let Some((supervisor, mut cpu, space)) = self.split() {
+            cpu.syscall_bytes = SYSCALL_BYTES;
+            next = supervisor.syscall(&mut cpu, space);
+        }
+        self.invalidate();
+        if next == Next::Stop {
+            self.leave(Leave::Stop);
+        }
+        self.reload();
+    }
+
+    /// The engine met something it does not run: an instruction the machine answers itself, or a fault.
+    fn invalid_instruction(&mut self) -> bool {
+        let pc = self.parts.eip();
+        match self.special_at(pc) {
+            Some(Special::Trap(trap, len)) => {
+                self.sync();
+                self.answer(trap, pc);
+                self.parts.set_eip(pc.wrapping_add(u64::from(len)));
+                self.reload();
+                return true;
+            }
+            Some(Special::Refused(refused)) => {
+                let fault = match refused.why {
+                    Refusal::Privileged => Fault::Protection,
+                    Refusal::Undefined | Refusal::Unsupported => Fault::InvalidOpcode,
+                };
+                self.leave(Leave::Fault(fault, Some(refused)));
+            }
+            None => self.leave(Leave::Fault(Fault::InvalidOpcode, None)),
+        }
+        false
+    }
+
+    fn answer(&mut self, trap: Trap, pc: u64) {
+        match trap {
+            Trap::Cpuid => {
+                let [a, b, c, d] = cpuid(self.parts.gpr(Gpr::Rax) as u32, self.parts.gpr(Gpr::Rcx) as u32);
+                for (reg, value) in [(Gpr::Rax, a), (Gpr::Rbx, b), (Gpr::Rcx, c), (Gpr::Rdx, d)] {
+                    self.parts.set_gpr(reg, u64::from(value));
+                }
+            }
+            Trap::Rdtsc | Trap::Rdtscp => {
+                // One tick for each instruction executed.
+                let ticks = self.recorder.instructions();
+                self.parts.set_gpr(Gpr::Rax, ticks & 0xffff_ffff);
+                self.parts.set_gpr(Gpr::Rdx, ticks >> 32);
+                if trap == Trap::Rdtscp {
+                    self.parts.set_gpr(Gpr::Rcx, 0);
+                }
+            }
+            Trap::Random => {
+                let mut buf = [0; crate::hooks::decode::MAX_LENGTH];
+                let instruction = crate::hooks::decode::decode(self.space.fetch(pc, &mut buf), pc);
+                let target = instruction.op0_register();
+                let value = self.split().map_or(0, |(supervisor, ..)| supervisor.random());
+                self.set_random(target, value);
+            }
+        }
+    }
+
+    /// Stores a random number and sets CF, which says that it is one; OF, SF, ZF, AF and PF are cleared.
+    fn set_random(&mut self, target: iced_x86::Register, value: u64) {
+        let Some((_, mut cpu, _)) = self.split() else { return };
+        let full = target.full_register().number() as u8;
+        if full < 16 {
+            // SAFETY: the numbers 0 to 15 are the variants of `Gpr`.
+            let gpr = unsafe { std::mem::transmute::<u8, Gpr>(full) };
+            let value = match target.size() {
+                8 => value,
+                4 => value & 0xffff_ffff,
+                _ => cpu.gpr(gpr) & !0xffff | value & 0xffff,
+            };
+            cpu.set_gpr(gpr, value);
+        }
+        const ARITHMETIC: u64 = 0x8d5;
+        let flags = cpu.rflags() & !ARITHMETIC | 1;
+        cpu.set_rflags(flags);
+    }
+
+    /// An exception or software interrupt.
+    fn interrupt(&mut self, number: u32) {
+        let fault = match number {
+            0 => Fault::Divide,
+            1 => Fault::Debug,
+            3 => Fault::Breakpoint,
+            6 => Fault::InvalidOpcode,
+            16 | 19 => Fault::FloatingPoint,
+            17 => Fault::Alignment,
+            _ => Fault::Protection,
+        };
+        self.leave(Leave::Fault(fault, None));
+    }
+}

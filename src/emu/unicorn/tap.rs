@@ -1,0 +1,245 @@
+//! The functions that the linker puts in front of the engine's own (`build.rs` lists them).
+//!
+//! With `--wrap=f` every reference to `f` from another object becomes one to `__wrap_f`, and `__real_f` is the
+//! engine's function. The memory-access generators tell the tap of each access; `tcg_gen_callN` sees the calls of
+//! helpers that access memory on their own, and the exit checks; `translator_loop` is where a block begins and
+//! ends. Linkers differ in whether references within one object are redirected too, so the locked operations, which
+//! use the plain generators inside their own object, switch the tap off while they run.
+#![allow(unsafe_code)]
+// Each of these functions is called by the engine, on the thread that runs it, with arguments of its own.
+#![allow(clippy::missing_safety_doc)]
+
+use std::ffi::c_void;
+
+use crate::emu::unicorn::door::door;
+use crate::emu::unicorn::ffi::{self, Context, Disassembly, TranslatorOps, Value};
+use crate::emu::unicorn::translate;
+
+macro_rules! accesses {
+    ($($wrap:ident => $real:ident, $write:expr;)*) => { $(
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $wrap(c: Context, value: Value, addr: Value, index: usize, op: u32) {
+            // SAFETY: the arguments go on to the engine as they came.
+            unsafe {
+                if let Some(door) = door() {
+                    door.tap(c, addr, op, $write);
+                }
+                ffi::$real(c, value, addr, index, op);
+            }
+        }
+    )* };
+}
+
+accesses! {
+    __wrap_tcg_gen_qemu_ld_i32_x86_64 => __real_tcg_gen_qemu_ld_i32_x86_64, false;
+    __wrap_tcg_gen_qemu_ld_i64_x86_64 => __real_tcg_gen_qemu_ld_i64_x86_64, false;
+    __wrap_tcg_gen_qemu_st_i32_x86_64 => __real_tcg_gen_qemu_st_i32_x86_64, true;
+    __wrap_tcg_gen_qemu_st_i64_x86_64 => __real_tcg_gen_qemu_st_i64_x86_64, true;
+}
+
+macro_rules! atomics {
+    ($($wrap:ident => $real:ident($($arg:ident),*);)*) => { $(
+        unsafe extern "C" {
+            fn $real(c: Context, result: Value, addr: Value, $($arg: Value,)* index: usize, op: u32);
+        }
+
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $wrap(c: Context, result: Value, addr: Value, $($arg: Value,)* index: usize, op: u32) {
+            // SAFETY: the arguments go on to the engine as they came.
+            unsafe {
+                let outermost = door().is_some_and(|door| door.tap_atomic(c, addr, op));
+                $real(c, result, addr, $($arg,)* index, op);
+                if outermost && let Some(door) = door() {
+                    door.end_atomic();
+                }
+            }
+        }
+    )* };
+}
+
+atomics! {
+    __wrap_tcg_gen_atomic_cmpxchg_i32_x86_64 => __real_tcg_gen_atomic_cmpxchg_i32_x86_64(compare, new);
+    __wrap_tcg_gen_atomic_cmpxchg_i64_x86_64 => __real_tcg_gen_atomic_cmpxchg_i64_x86_64(compare, new);
+    __wrap_tcg_gen_atomic_xchg_i32_x86_64 => __real_tcg_gen_atomic_xchg_i32_x86_64(value);
+    __wrap_tcg_gen_atomic_xchg_i64_x86_64 => __real_tcg_gen_atomic_xchg_i64_x86_64(value);
+    __wrap_tcg_gen_atomic_fetch_add_i32_x86_64 => __real_tcg_gen_atomic_fetch_add_i32_x86_64(value);
+    __wrap_tcg_gen_atomic_fetch_add_i64_x86_64 => __real_tcg_gen_atomic_fetch_add_i64_x86_64(value);
+    __wrap_tcg_gen_atomic_fetch_and_i32_x86_64 => __real_tcg_gen_atomic_fetch_and_i32_x86_64(value);
+    __wrap_tcg_gen_atomic_fetch_and_i64_x86_64 => __real_tcg_gen_atomic_fetch_and_i64_x86_64(value);
+    __wrap_tcg_gen_atomic_fetch_or_i32_x86_64 => __real_tcg_gen_atomic_fetch_or_i32_x86_64(value);
+    __wrap_tcg_gen_atomic_fetch_or_i64_x86_64 => __real_tcg_gen_atomic_fetch_or_i64_x86_64(value);
+    __wrap_tcg_gen_atomic_fetch_xor_i32_x86_64 => __real_tcg_gen_atomic_fetch_xor_i32_x86_64(value);
+    __wrap_tcg_gen_atomic_fetch_xor_i64_x86_64 => __real_tcg_gen_atomic_fetch_xor_i64_x86_64(value);
+    __wrap_tcg_gen_atomic_add_fetch_i32_x86_64 => __real_tcg_gen_atomic_add_fetch_i32_x86_64(value);
+    __wrap_tcg_gen_atomic_add_fetch_i64_x86_64 => __real_tcg_gen_atomic_add_fetch_i64_x86_64(value);
+    __wrap_tcg_gen_atomic_and_fetch_i32_x86_64 => __real_tcg_gen_atomic_and_fetch_i32_x86_64(value);
+    __wrap_tcg_gen_atomic_and_fetch_i64_x86_64 => __real_tcg_gen_atomic_and_fetch_i64_x86_64(value);
+    __wrap_tcg_gen_atomic_or_fetch_i32_x86_64 => __real_tcg_gen_atomic_or_fetch_i32_x86_64(value);
+    __wrap_tcg_gen_atomic_or_fetch_i64_x86_64 => __real_tcg_gen_atomic_or_fetch_i64_x86_64(value);
+    __wrap_tcg_gen_atomic_xor_fetch_i32_x86_64 => __real_tcg_gen_atomic_xor_fetch_i32_x86_64(value);
+    __wrap_tcg_gen_atomic_xor_fetch_i64_x86_64 => __real_tcg_gen_atomic_xor_fetch_i64_x86_64(value);
+}
+
+macro_rules! helpers {
+    ($($helper:ident: argument $argument:expr, $bytes:expr, $write:expr;)*) => {
+        unsafe extern "C" { $(fn $helper();)* }
+
+        /// Helpers that access guest memory themselves: which argument is the address, how many bytes, and
+        /// whether they store.
+        fn helper_access(function: *const c_void) -> Option<(usize, u16, bool)> {
+            $(if std::ptr::eq(function, $helper as *const c_void) {
+                return Some(($argument, $bytes, $write));
+            })*
+            None
+        }
+    };
+}
+
+helpers! {
+    helper_fldt_ST0_x86_64: argument 1, 10, false;
+    helper_fstt_ST0_x86_64: argument 1, 10, true;
+    helper_fbld_ST0_x86_64: argument 1, 10, false;
+    helper_fbst_ST0_x86_64: argument 1, 10, true;
+    helper_fldenv_x86_64: argument 1, 28, false;
+    helper_fstenv_x86_64: argument 1, 28, true;
+    helper_fsave_x86_64: argument 1, 108, true;
+    helper_frstor_x86_64: argument 1, 108, false;
+    helper_fxsave_x86_64: argument 1, 512, true;
+    helper_fxrstor_x86_64: argument 1, 512, false;
+    helper_cmpxchg8b_x86_64: argument 1, 8, false;
+    helper_cmpxchg8b_unlocked_x86_64: argument 1, 8, false;
+    helper_cmpxchg16b_x86_64: argument 1, 16, false;
+    helper_cmpxchg16b_unlocked_x86_64: argument 1, 16, false;
+    helper_maskmov_xmm_x86_64: argument 3, 16, true;
+    helper_maskmov_mmx_x86_64: argument 3, 8, true;
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wrap_tcg_gen_callN_x86_64(
+    c: Context,
+    function: *const c_void,
+    result: *mut c_void,
+    count: i32,
+    args: *mut *mut c_void,
+) {
+    // SAFETY: the arguments are the engine's; the helpers listed have the named argument.
+    unsafe {
+        if let Some(door) = door() {
+            if std::ptr::eq(function, __wrap_helper_check_exit_request_x86_64 as *const c_void) {
+                door.exit_check(c, |args| {
+                    let args = args.as_mut_ptr();
+                    ffi::__real_tcg_gen_callN_x86_64(c, function, std::ptr::null_mut(), 2, args);
+                });
+                return;
+            }
+            if let Some((argument, bytes, write)) = helper_access(function) {
+                door.tap_sized(*args.add(argument) as usize, bytes, write);
+            }
+        }
+        ffi::__real_tcg_gen_callN_x86_64(c, function, result, count, args);
+    }
+}
+
+/// The check at the start of a block, when generated code found the buffer full or somebody wanting to be asked.
+/// The engine's function takes its return address as its place in the generated code, so it is jumped to.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wrap_helper_check_exit_request_x86_64(uc: *mut c_void, in_delay_slot: u32) {
+    std::arch::naked_asm!(
+        "push rdi",
+        "push rsi",
+        "sub rsp, 8",
+        "call {ask}",
+        "add rsp, 8",
+        "pop rsi",
+        "pop rdi",
+        "jmp {real}",
+        ask = sym ask,
+        real = sym ffi::__real_helper_check_exit_request_x86_64,
+    )
+}
+
+unsafe extern "C" fn ask() {
+    // SAFETY: called from generated code, inside the run.
+    if let Some(door) = unsafe { door() } {
+        door.ask();
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wrap_translator_loop_x86_64(
+    ops: *const TranslatorOps,
+    db: *mut Disassembly,
+    cpu: *mut c_void,
+    tb: *mut c_void,
+    max: i32,
+) {
+    // SAFETY: the arguments are the engine's.
+    unsafe { translate::translate(ops, db, cpu, tb, max) }
+}
+
+/// Shows the translator UD2 in place of instructions that are not to run, so that the engine stops at them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wrap_cpu_ldub_code_x86_64(env: *mut c_void, addr: u64) -> u32 {
+    // SAFETY: the arguments are the engine's.
+    unsafe {
+        if let Some(byte) = door().and_then(|door| door.replaced_byte(addr)) {
+            return byte;
+        }
+        ffi::__real_cpu_ldub_code_x86_64(env, addr)
+    }
+}
+
+/// Before it translates, the engine walks its whole TLB for writable entries of the page. There are none if the
+/// page is not writable: other mappings of its frame lose theirs when it becomes executable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wrap_tlb_reset_dirty_by_vaddr_x86_64(cpu: *mut c_void, addr: u64, len: u64) {
+    // SAFETY: the arguments are the engine's.
+    unsafe {
+        if door().is_some_and(|door| !door.space.is_writable(addr, len)) {
+            return;
+        }
+        ffi::__real_tlb_reset_dirty_by_vaddr_x86_64(cpu, addr, len);
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wrap_tcg_gen_goto_tb_x86_64(c: Context, index: u32) {
+    // SAFETY: the arguments are the engine's.
+    unsafe {
+        if let Some(door) = door() {
+            door.note_exit(index);
+        }
+        ffi::__real_tcg_gen_goto_tb_x86_64(c, index);
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wrap_tcg_gen_lookup_and_goto_ptr_x86_64(c: Context) {
+    // SAFETY: a chained exit is what the engine itself emits for a jump within the page.
+    unsafe {
+        match door().and_then(|door| door.cross_page_exit()) {
+            Some((tb, index)) => {
+                ffi::__real_tcg_gen_goto_tb_x86_64(c, index);
+                ffi::tcg_gen_exit_tb_x86_64(c, tb, index);
+            }
+            None => ffi::__real_tcg_gen_lookup_and_goto_ptr_x86_64(c),
+        }
+    }
+}
+
+/// The engine leaves a block in the middle because the block has overwritten itself; it goes on at the instruction
+/// that did, in a new block.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wrap_cpu_loop_exit_noexc_x86_64(cpu: *mut c_void) -> ! {
+    // SAFETY: the registers are restored to that instruction before the call.
+    unsafe {
+        if let Some(door) = door() {
+            door.sync();
+            let pc = door.parts.eip();
+            door.recorder.cut(pc, false);
+            door.reload();
+        }
+        ffi::__real_cpu_loop_exit_noexc_x86_64(cpu)
+    }
+}

@@ -1,0 +1,547 @@
+//! Translation with the tap in it: which instructions may run, what each block's plan is, and the operations that
+//! make generated code write the trace.
+//!
+//! A block begins with a check (is there room, does anyone want to be asked), stores its header, and moves the
+//! pointer past its slots; each counted access stores its address into its slot. The header and the number of
+//! slots are known only when the block is done, so both are patched into the operations then.
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+
+use iced_x86::{FlowControl, Instruction};
+
+use crate::emu::guest::Gpr;
+use crate::emu::supervisor::Refused;
+use crate::emu::unicorn::door::{Door, Leave, TapWords};
+use crate::emu::unicorn::ffi::{self, Context, DISAS_TOO_MANY, Disassembly, Op, TranslatorOps, Value};
+use crate::emu::unicorn::layout::{self, COND_LEU, TYPE_I64, opcode};
+use crate::hooks::count::{Access, Cost, Slot, repeat};
+use crate::hooks::decode::{self, MAX_LENGTH, Refusal, Trap, Verdict};
+use crate::hooks::operand::{Address, SCRATCH_BELOW_RSP};
+use crate::hooks::plan::{Builder, NO_MAPPING};
+
+/// What stands at an address instead of an ordinary instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Special {
+    /// The machine answers it; so many bytes long.
+    Trap(Trap, u8),
+    /// It faults.
+    Refused(Refused),
+}
+
+/// State of the translation at hand.
+pub struct Translation {
+    builder: Builder,
+    /// The engine's own operations; set while a block is translated.
+    original: Option<TranslatorOps>,
+    context: Context,
+    verified: bool,
+    tb: *mut c_void,
+    /// The next call of the exit check is the one at the start of the block.
+    at_start: bool,
+    /// Holds the buffer pointer within the block.
+    pointer: *mut c_void,
+    header: *mut Op,
+    advance: *mut Op,
+    /// Exits of the block that are taken (`goto_tb` indices).
+    exits: u32,
+    instruction: Instruction,
+    matcher: Matcher,
+    in_atomic: bool,
+    /// The address at which the translator is shown UD2.
+    replaced: Option<u64>,
+}
+
+impl Default for Translation {
+    fn default() -> Translation {
+        Translation {
+            builder: Builder::default(),
+            original: None,
+            context: std::ptr::null_mut(),
+            verified: false,
+            tb: std::ptr::null_mut(),
+            at_start: false,
+            pointer: std::ptr::null_mut(),
+            header: std::ptr::null_mut(),
+            advance: std::ptr::null_mut(),
+            exits: 0,
+            instruction: Instruction::default(),
+            matcher: Matcher::default(),
+            in_atomic: false,
+            replaced: None,
+        }
+    }
+}
+
+impl Translation {
+    /// Forgets a translation that the engine gave up, as it does when code cannot be fetched.
+    pub fn abandon(&mut self) {
+        self.original = None;
+        self.pointer = std::ptr::null_mut();
+        self.header = std::ptr::null_mut();
+        self.advance = std::ptr::null_mut();
+        self.replaced = None;
+        self.in_atomic = false;
+    }
+}
+
+/// Follows the accesses that the engine generates for one instruction and gives each slot its first.
+#[derive(Default)]
+struct Matcher {
+    cost: Cost,
+    first_slot: usize,
+    next: usize,
+    bytes: u16,
+    failed: bool,
+}
+
+impl Matcher {
+    fn start(&mut self, cost: Cost, first_slot: usize) {
+        *self = Matcher { cost, first_slot, ..Matcher::default() };
+    }
+
+    /// The slot that an access of `size` bytes fills, if it is the first of its slot.
+    fn access(&mut self, write: bool, size: u16) -> Option<(usize, Slot)> {
+        if let Some(slot) = self.next.checked_sub(1).and_then(|last| self.cost.slots.get(last)) {
+            let same_way = match slot.access {
+                Access::Load => !write,
+                Access::Store => write,
+                // Its store, or the rest of its load.
+                Access::Modify => write || self.bytes < slot.size,
+                Access::None => false,
+            };
+            if same_way && (self.bytes < slot.size || slot.access == Access::Modify) {
+                self.bytes = self.bytes.saturating_add(size);
+                return None;
+            }
+        }
+        let index = self.next;
+        match self.cost.slots.get(index) {
+            Some(&slot) if slot.access != Access::None && write == (slot.access == Access::Store) => {
+                self.next += 1;
+                self.bytes = size;
+                Some((self.first_slot + index, slot))
+            }
+            _ => {
+                self.failed = true;
+                None
+            }
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        let rest = self.cost.slots.get(self.next..).unwrap_or_default();
+        !self.failed && rest.iter().all(|slot| slot.access == Access::None)
+    }
+}
+
+/// `MemOp`'s size in bytes.
+fn op_size(op: u32) -> u16 {
+    1 << (op & 3)
+}
+
+/// Emits operations into the block being translated.
+#[derive(Clone, Copy)]
+struct Emit(Context);
+
+impl Emit {
+    fn temp(self, value: Value) -> usize {
+        self.0 as usize + value
+    }
+
+    fn value(self, temp: usize) -> Value {
+        temp - self.0 as usize
+    }
+
+    // SAFETY (all of these): the context is the engine's, in the middle of a translation; opcodes and argument kinds
+    // are those of the engine's own operation table, which `verify_context` has compared.
+
+    fn constant(self, value: u64) -> usize {
+        self.temp(unsafe { ffi::tcg_const_i64_x86_64(self.0, value as i64) })
+    }
+
+    fn new_temp(self, local: bool) -> usize {
+        unsafe { ffi::tcg_temp_new_internal_x86_64(self.0, TYPE_I64, local) as usize }
+    }
+
+    fn free(self, temp: usize) {
+        unsafe { ffi::tcg_temp_free_internal_x86_64(self.0, temp as *mut c_void) }
+    }
+
+    fn load(self, to: usize, base: usize, offset: usize) {
+        unsafe { ffi::tcg_gen_op3_x86_64(self.0, opcode::LD_I64, to, base, offset) }
+    }
+
+    fn store(self, from: usize, base: usize, offset: usize) {
+        unsafe { ffi::tcg_gen_op3_x86_64(self.0, opcode::ST_I64, from, base, offset) }
+    }
+
+    fn add(self, to: usize, a: usize, b: usize) {
+        unsafe { ffi::tcg_gen_op3_x86_64(self.0, opcode::ADD_I64, to, a, b) }
+    }
+
+    fn shift_right(self, to: usize, from: usize, bits: i64) {
+        unsafe { ffi::tcg_gen_shri_i64_x86_64(self.0, self.value(to), self.value(from), bits) }
+    }
+
+    fn and(self, to: usize, from: usize, mask: i64) {
+        unsafe { ffi::tcg_gen_andi_i64_x86_64(self.0, self.value(to), self.value(from), mask) }
+    }
+
+    fn add_constant(self, to: usize, from: usize, value: i64) {
+        unsafe { ffi::tcg_gen_addi_i64_x86_64(self.0, self.value(to), self.value(from), value) }
+    }
+
+    /// A constant that is filled in when the block is done.
+    fn later(self) -> (usize, *mut Op) {
+        let temp = self.new_temp(false);
+        // SAFETY: the operation lives until the block's code is generated, after the last use of the pointer.
+        let op = unsafe {
+            let op = ffi::tcg_emit_op_x86_64(self.0, opcode::MOVI_I64);
+            (*op).args[0] = temp;
+            (*op).args[1] = 0;
+            op
+        };
+        (temp, op)
+    }
+
+    fn gpr(self, number: usize) -> usize {
+        // SAFETY: number is below 16.
+        self.temp(unsafe { layout::context_gpr(self.0, number) })
+    }
+}
+
+impl Door {
+    /// Whether accesses are to be recorded by generated code now.
+    fn tapping(&self) -> bool {
+        !self.translation.pointer.is_null() && !self.translation.in_atomic
+    }
+
+    /// The engine generates an access; `addr` is the TCG value with its address.
+    pub fn tap(&mut self, context: Context, addr: Value, op: u32, write: bool) {
+        self.tap_sized(Emit(context).temp(addr), op_size(op), write);
+    }
+
+    /// As [`Door::tap`], with the temporary that holds the address and the size in bytes.
+    pub fn tap_sized(&mut self, addr: usize, size: u16, write: bool) {
+        if self.translation.original.is_none() || self.translation.in_atomic {
+            return;
+        }
+        let Some((index, slot)) = self.translation.matcher.access(write, size) else { return };
+        if !self.tapping() {
+            return;
+        }
+        let emit = Emit(self.translation.context);
+        let (pointer, at) = (self.translation.pointer as usize, 8 * (1 + index));
+        match slot.address {
+            Address::OperandBit { bit, size, .. } => {
+                // The engine accesses the whole operand; the counted byte is the one with the bit.
+                let temp = emit.new_temp(false);
+                emit.shift_right(temp, emit.gpr(bit.full_register().number()), 3);
+                emit.and(temp, temp, i64::from(size) - 1);
+                emit.add(temp, temp, addr);
+                emit.store(temp, pointer, at);
+                emit.free(temp);
+            }
+            _ => emit.store(addr, pointer, at),
+        }
+    }
+
+    /// The engine generates a locked read-modify-write; its parts are not to be seen again.
+    pub fn tap_atomic(&mut self, context: Context, addr: Value, op: u32) -> bool {
+        if self.translation.in_atomic {
+            return false;
+        }
+        self.tap(context, addr, op, false);
+        self.translation.in_atomic = true;
+        true
+    }
+
+    /// The locked operation is generated.
+    pub fn end_atomic(&mut self) {
+        self.translation.in_atomic = false;
+    }
+
+    /// The exit check at the start of a block: whether ours stands in for the engine's. The engine also emits one
+    /// before every access, which is not needed: a refused access leaves the block by itself.
+    pub fn exit_check(&mut self, context: Context, call: impl FnOnce(&mut [*mut c_void; 2])) {
+        self.translation.context = context;
+        if !std::mem::take(&mut self.translation.at_start) {
+            return;
+        }
+        let emit = Emit(context);
+        let words = emit.constant(&raw const self.words as u64);
+        let (next, limit) = (emit.new_temp(false), emit.new_temp(false));
+        emit.load(next, words, std::mem::offset_of!(TapWords, next));
+        emit.load(limit, words, std::mem::offset_of!(TapWords, limit));
+        // SAFETY: as for `Emit`; a label's first word holds its presence bit, which the engine sets likewise.
+        unsafe {
+            let label = ffi::gen_new_label_x86_64(context);
+            ffi::tcg_gen_brcond_i64_x86_64(context, COND_LEU, emit.value(next), emit.value(limit), label);
+            for temp in [next, limit, words] {
+                emit.free(temp);
+            }
+            let uc = emit.constant(layout::context_uc(context) as u64);
+            let delay = emit.temp(ffi::tcg_const_i32_x86_64(context, 0));
+            call(&mut [uc as *mut c_void, delay as *mut c_void]);
+            *label |= 1;
+            ffi::tcg_gen_op1_x86_64(context, opcode::SET_LABEL, label as usize);
+        }
+    }
+
+    /// Start of a block, after the engine's own.
+    fn start_block(&mut self) {
+        let translation = &mut self.translation;
+        if self.api.is_some() || translation.context.is_null() {
+            return;
+        }
+        let emit = Emit(translation.context);
+        let words = emit.constant(&raw const self.words as u64);
+        let pointer = emit.new_temp(true);
+        emit.load(pointer, words, std::mem::offset_of!(TapWords, next));
+        let (header, header_op) = emit.later();
+        emit.store(header, pointer, 0);
+        let (bytes, bytes_op) = emit.later();
+        let next = emit.new_temp(false);
+        emit.add(next, pointer, bytes);
+        emit.store(next, words, std::mem::offset_of!(TapWords, next));
+        for temp in [words, header, bytes, next] {
+            emit.free(temp);
+        }
+        translation.pointer = pointer as *mut c_void;
+        translation.header = header_op;
+        translation.advance = bytes_op;
+    }
+
+    /// Decides about the instruction at `pc` and prepares its slots. False ends the block before it.
+    fn before_instruction(&mut self, pc: u64, first: bool) -> bool {
+        let mut buf = [0; MAX_LENGTH];
+        let bytes = self.space.fetch(pc, &mut buf);
+        let short = bytes.len() < MAX_LENGTH;
+        let instruction = decode::decode(bytes, pc);
+        let verdict = decode::verdict(&instruction);
+        self.translation.instruction = instruction;
+        self.translation.replaced = None;
+        if !first && ((short && verdict == Verdict::Refuse(Refusal::Undefined)) || self.translation.builder.is_full())
+        {
+            // What follows cannot be fetched; the fault comes when control gets there.
+            return false;
+        }
+        if verdict != Verdict::Run {
+            if !(short && decode::is_truncated(&instruction, bytes.len())) {
+                self.translation.replaced = Some(pc);
+            }
+            self.translation.matcher.start(Cost::default(), self.translation.builder.slots());
+            return true;
+        }
+        if let Some(what) = decode::inexact(&instruction)
+            && let Some((supervisor, ..)) = self.split()
+        {
+            supervisor.notice(pc, what);
+        }
+        let cost = self.translation.builder.cost(&instruction);
+        let first_slot = self.translation.builder.slots();
+        self.translation.matcher.start(cost, first_slot);
+        if self.tapping() {
+            self.store_computed(first_slot);
+            if repeat(&instruction).is_some() {
+                self.store_no_iteration(first_slot);
+            }
+        }
+        true
+    }
+
+    /// Slots whose address no access will tell.
+    fn store_computed(&mut self, first_slot: usize) {
+        let emit = Emit(self.translation.context);
+        let pointer = self.translation.pointer as usize;
+        for (i, slot) in self.translation.matcher.cost.slots.iter().enumerate() {
+            if slot.access != Access::None {
+                continue;
+            }
+            let temp = emit.new_temp(false);
+            let rsp = emit.gpr(Gpr::Rsp as usize);
+            match slot.address {
+                Address::ScratchBit { bit, size } => {
+                    emit.shift_right(temp, emit.gpr(bit.full_register().number()), 3);
+                    emit.and(temp, temp, i64::from(size) - 1);
+                    emit.add(temp, temp, rsp);
+                    emit.add_constant(temp, temp, -(SCRATCH_BELOW_RSP as i64));
+                }
+                _ => emit.add_constant(temp, rsp, -(SCRATCH_BELOW_RSP as i64)),
+            }
+            emit.store(temp, pointer, 8 * (1 + first_slot + i));
+            emit.free(temp);
+        }
+    }
+
+    /// A repeated string instruction that finds RCX zero makes no access: its slots say so beforehand.
+    fn store_no_iteration(&mut self, first_slot: usize) {
+        let emit = Emit(self.translation.context);
+        let zero = emit.constant(0);
+        for i in 0..self.translation.matcher.cost.slots.len() {
+            emit.store(zero, self.translation.pointer as usize, 8 * (1 + first_slot + i));
+        }
+        emit.free(zero);
+    }
+
+    /// The instruction at `pc` is generated and `len` bytes long.
+    fn after_instruction(&mut self, pc: u64, len: u64) {
+        let translation = &mut self.translation;
+        if translation.replaced.is_some() {
+            // The translator saw UD2; the plan has what is really there.
+            let len = translation.instruction.len().max(1) as u8;
+            translation.builder.push_trapped(pc, len);
+            return;
+        }
+        let matcher = &translation.matcher;
+        if !matcher.is_complete() {
+            let code = translation.instruction.code();
+            let why = format!("cannot trace the instruction at {pc:#x} ({code:?}): its accesses are not as expected");
+            self.leave.get_or_insert(Leave::Broken(why));
+            self.words.limit = std::ptr::null_mut();
+            return;
+        }
+        let cost = std::mem::take(&mut translation.matcher.cost);
+        translation.builder.push(&translation.instruction, len as u8, &cost);
+    }
+
+    /// The block is translated: its plan gets an id, and the operations learn it.
+    fn end_block(&mut self, pc: u64, size: u64) {
+        let plan = self.translation.builder.finish();
+        let slots = usize::from(plan.slots);
+        let id = self.recorder.plans.insert(plan);
+        if let Some(api) = &mut self.api {
+            api.translated(pc, size, id);
+        }
+        let Some(plan) = self.recorder.plans.get(id) else { return };
+        let header = plan.header(id);
+        if !self.translation.header.is_null() {
+            // SAFETY: both operations belong to the block whose code is generated after this returns.
+            unsafe {
+                (*self.translation.header).args[1] = header as usize;
+                (*self.translation.advance).args[1] = 8 * (1 + slots);
+            }
+        }
+        self.translation.abandon();
+    }
+
+    /// Whether the translator, reading a byte of code, is to see one of UD2's instead.
+    pub fn replaced_byte(&self, addr: u64) -> Option<u32> {
+        let at = self.translation.replaced?;
+        match addr.wrapping_sub(at) {
+            0 => Some(0x0f),
+            1 => Some(0x0b),
+            _ => None,
+        }
+    }
+
+    /// What the instruction at `pc` is, if the engine was shown UD2 in its place.
+    pub fn special_at(&mut self, pc: u64) -> Option<Special> {
+        let mut buf = [0; MAX_LENGTH];
+        let bytes = self.space.fetch(pc, &mut buf);
+        let instruction = decode::decode(bytes, pc);
+        match decode::verdict(&instruction) {
+            Verdict::Run => None,
+            Verdict::Trap(trap) => Some(Special::Trap(trap, instruction.len() as u8)),
+            Verdict::Refuse(why) => Some(Special::Refused(Refused { pc, why })),
+        }
+    }
+
+    /// A block ends by looking up where a direct jump leads, because that is on another page. The jump can be
+    /// chained all the same: whatever changes the frame of an executable page drops the code of the frame.
+    pub fn cross_page_exit(&mut self) -> Option<(*mut c_void, u32)> {
+        let translation = &mut self.translation;
+        translation.original?;
+        let direct = matches!(
+            translation.instruction.flow_control(),
+            FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch | FlowControl::Call
+        );
+        if !direct || translation.exits == 3 || translation.tb.is_null() {
+            return None;
+        }
+        let index = u32::from(translation.exits & 1 != 0);
+        translation.exits |= 1 << index;
+        Some((translation.tb, index))
+    }
+
+    /// The engine uses one of the block's two chained exits.
+    pub fn note_exit(&mut self, index: u32) {
+        self.translation.exits |= 1 << index;
+    }
+}
+
+unsafe extern "C" fn tb_start(db: *mut Disassembly, cpu: *mut c_void) {
+    // SAFETY: called by the engine inside `translator_loop`.
+    unsafe {
+        let Some(door) = super::door::door() else { return };
+        let Some(original) = door.translation.original else { return };
+        (original.tb_start)(db, cpu);
+        door.start_block();
+    }
+}
+
+unsafe extern "C" fn translate_insn(db: *mut Disassembly, cpu: *mut c_void) {
+    // SAFETY: as above; `db` is the translation's own, and the door is not held across the engine's function, which
+    // may come back through the tap.
+    unsafe {
+        let pc = (*db).pc_next;
+        let Some(door) = super::door::door() else { return };
+        let Some(original) = door.translation.original else { return };
+        let first = pc == (*db).pc_first;
+        if !door.before_instruction(pc, first) {
+            (*db).is_jmp = DISAS_TOO_MANY;
+            return;
+        }
+        (original.translate_insn)(db, cpu);
+        let len = (*db).pc_next.wrapping_sub(pc);
+        if let Some(door) = super::door::door() {
+            door.after_instruction(pc, len);
+        }
+    }
+}
+
+/// Stands in front of `translator_loop`: runs it with our own `tb_start` and `translate_insn`.
+///
+/// # Safety
+/// Called by the engine.
+pub unsafe fn translate(
+    ops: *const TranslatorOps,
+    db: *mut Disassembly,
+    cpu: *mut c_void,
+    tb: *mut c_void,
+    max: i32,
+) {
+    // SAFETY: the arguments are the engine's; our table is a copy of its own with two members replaced.
+    unsafe {
+        let Some(door) = super::door::door() else {
+            return ffi::__real_translator_loop_x86_64(ops, db, cpu, tb, max);
+        };
+        // `TranslationBlock.pc` is its first member; `db` is not filled in yet.
+        let pc = *tb.cast::<u64>();
+        let mapping = match door.split() {
+            Some((supervisor, _, space)) => supervisor.mapping_of(space, pc),
+            None => NO_MAPPING,
+        };
+        let translation = &mut door.translation;
+        translation.original = Some(*ops);
+        translation.tb = tb;
+        translation.at_start = true;
+        translation.exits = 0;
+        translation.in_atomic = false;
+        translation.builder.begin(pc, mapping);
+        let mut ours = *ops;
+        ours.tb_start = tb_start;
+        ours.translate_insn = translate_insn;
+        ffi::__real_translator_loop_x86_64(&raw const ours, db, cpu, tb, max);
+        if let Some(door) = super::door::door() {
+            if !door.translation.verified {
+                if let Err(why) = layout::verify_context(door.translation.context, door.parts.uc.cast()) {
+                    door.leave.get_or_insert(Leave::Broken(format!("this engine is not the one expected: {why}")));
+                }
+                door.translation.verified = true;
+            }
+            door.end_block(pc, (*db).pc_next.wrapping_sub(pc));
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! What one instruction costs: its data events, in Cachegrind's order, and the accesses of the CPU from which
+//! their addresses are learnt. The rules are those of VEX's amd64 front end as Cachegrind sees them;
+//! `docs/counting.md` states them one by one.
+
+use iced_x86::{Code, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
+
+use crate::hooks::operand::Address;
+
+/// How an event is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EventKind {
+    /// Dr. A load, and also a load and store of one instruction at one address ("modify").
+    Read,
+    /// Dw.
+    Write,
+}
+
+/// One data event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Event {
+    /// The slot whose address it uses.
+    pub slot: u8,
+    /// Bytes from that address.
+    pub offset: u16,
+    /// Bytes accessed.
+    pub size: u16,
+    /// How it is counted.
+    pub kind: EventKind,
+}
+
+/// How the emulated CPU makes the access that fills a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// It loads, in one or more adjacent pieces.
+    Load,
+    /// It stores, in one or more adjacent pieces.
+    Store,
+    /// It loads and then stores the same place.
+    Modify,
+    /// It makes no access of its own; the address is computed.
+    None,
+}
+
+/// One address that the trace carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// How the CPU gets there.
+    pub access: Access,
+    /// Bytes of the whole access.
+    pub size: u16,
+    /// The address, as a rule over registers.
+    pub address: Address,
+}
+
+/// Everything that one instruction costs besides being fetched and branching at its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Addresses the trace carries, in the order in which the CPU makes the accesses.
+    pub slots: Vec<Slot>,
+    /// Data events in Cachegrind's order.
+    pub events: Vec<Event>,
+    /// Conditional branches that are never taken, after the data: the retry exit of locked operations.
+    pub retry_branch: bool,
+}
+
+impl Cost {
+    fn slot(&mut self, access: Access, size: usize, address: Address) -> u8 {
+        self.slots.push(Slot { access, size: size as u16, address });
+        (self.slots.len() - 1) as u8
+    }
+
+    fn event(&mut self, slot: u8, offset: usize, size: usize, kind: EventKind) {
+        self.events.push(Event { slot, offset: offset as u16, size: size as u16, kind });
+    }
+
+    fn load(&mut self, size: usize, address: Address) {
+        let slot = self.slot(Access::Load, size, address);
+        self.event(slot, 0, size, EventKind::Read);
+    }
+
+    fn store(&mut self, size: usize, address: Address) {
+        let slot = self.slot(Access::Store, size, address);
+        self.event(slot, 0, size, EventKind::Write);
+    }
+
+    fn modify(&mut self, size: usize, address: Address) {
+        let slot = self.slot(Access::Modify, size, address);
+        self.event(slot, 0, size, EventKind::Read);
+    }
+}
+
+/// Index of the explicit memory operand, if there is one.
+fn memory_operand(instruction: &Instruction) -> Option<u8> {
+    (0..instruction.op_count()).find(|&i| instruction.op_kind(i) == OpKind::Memory).map(|i| i as u8)
+}
+
+/// Whether the bus is locked: by prefix, or because `xchg` with memory always is.
+fn locked(instruction: &Instruction) -> bool {
+    instruction.has_lock_prefix() || instruction.mnemonic() == Mnemonic::Xchg
+}
+
+/// Bytes that a push, pop, call or return moves the stack by.
+fn stack_bytes(instruction: &Instruction) -> usize {
+    instruction.stack_pointer_increment().unsigned_abs() as usize
+}
+
+/// What `instruction` costs. `factory` is iced's, kept by the caller because it is dear to make.
+pub fn cost(instruction: &Instruction, factory: &mut InstructionInfoFactory) -> Cost {
+    use Mnemonic as M;
+    let mut cost = Cost::default();
+    let operand = memory_operand(instruction);
+    let at = |i: u8| Address::Operand(i);
+    let size = instruction.memory_size().size();
+    match instruction.mnemonic() {
+        M::Lea | M::Nop | M::Endbr64 | M::Endbr32 | M::Clflush | M::Reservednop => {}
+        M::Prefetch | M::Prefetchw | M::Prefetchnta | M::Prefetcht0 | M::Prefetcht1 | M::Prefetcht2 => {}
+        M::Prefetchwt1 => {}
+        M::Push => {
+            let bytes = stack_bytes(instruction);
+            if let Some(m) = operand {
+                cost.load(bytes, at(m));
+            }
+            cost.store(bytes, Address::Rsp(-(bytes as i32)));
+        }
+        M::Pop => {
+            let bytes = stack_bytes(instruction);
+            cost.load(bytes, Address::Rsp(0));
+            if let Some(m) = operand {
+                cost.store(bytes, Address::OperandAfterPop { operand: m, bytes: bytes as u8 });
+            }
+        }
+        M::Pushf | M::Pushfq => {
+            let bytes = stack_bytes(instruction);
+            cost.store(bytes, Address::Rsp(-(bytes as i32)));
+        }
+        M::Popf | M::Popfq => cost.load(stack_bytes(instruction), Address::Rsp(0)),
+        M::Call => {
+            if let Some(m) = operand {
+                cost.load(8, at(m));
+            }
+            cost.store(8, Address::Rsp(-8));
+        }
+        M::Ret => cost.load(8, Address::Rsp(0)),
+        M::Leave => cost.load(8, Address::Rbp(0)),
+        M::Enter => enter(instruction, &mut cost),
+        M::Movsb | M::Movsw | M::Movsq if instruction.is_string_instruction() => string_move(&mut cost, size),
+        M::Movsd if instruction.is_string_instruction() => string_move(&mut cost, size),
+        M::Lodsb | M::Lodsw | M::Lodsd | M::Lodsq => cost.load(size, at(1)),
+        M::Stosb | M::Stosw | M::Stosd | M::Stosq => cost.store(size, at(0)),
+        M::Scasb | M::Scasw | M::Scasd | M::Scasq => cost.load(size, at(1)),
+        M::Cmpsb | M::Cmpsw | M::Cmpsq => string_compare(&mut cost, size),
+        M::Cmpsd if instruction.is_string_instruction() => string_compare(&mut cost, size),
+        M::Bt | M::Bts | M::Btr | M::Btc => bit_test(instruction, operand, &mut cost),
+        M::Xlatb => cost.load(1, at(0)),
+        M::Maskmovq | M::Maskmovdqu => {
+            // Counted as one modify of the whole operand, whatever the mask says.
+            let slot = cost.slot(Access::Store, size, at(0));
+            cost.event(slot, 0, size, EventKind::Read);
+        }
+        M::Fxsave | M::Fxsave64 => fx_state(&mut cost, operand, EventKind::Write),
+        M::Fxrstor | M::Fxrstor64 => fx_state(&mut cost, operand, EventKind::Read),
+        M::Sgdt | M::Sidt => {
+            if let Some(m) = operand {
+                let slot = cost.slot(Access::Store, 10, at(m));
+                cost.event(slot, 0, 6, EventKind::Write);
+            }
+        }
+        _ => {
+            if let Some(m) = operand {
+                general(instruction, factory, m, size, &mut cost);
+            }
+        }
+    }
+    cost
+}
+
+fn string_move(cost: &mut Cost, size: usize) {
+    cost.load(size, Address::Operand(1));
+    cost.store(size, Address::Operand(0));
+}
+
+/// The destination (RDI) is read before the source, in VEX and in the engine alike.
+fn string_compare(cost: &mut Cost, size: usize) {
+    cost.load(size, Address::Operand(1));
+    cost.load(size, Address::Operand(0));
+}
+
+/// ENTER: pushes RBP; above level 0 it copies level - 1 frame pointers and pushes the new one (Intel SDM vol. 2).
+fn enter(instruction: &Instruction, cost: &mut Cost) {
+    let level = i32::from(instruction.immediate8_2nd() & 31);
+    cost.store(8, Address::Rsp(-8));
+    for i in 1..level {
+        cost.load(8, Address::Rbp(-8 * i));
+        cost.store(8, Address::Rsp(-8 - 8 * i));
+    }
+    if level > 0 {
+        cost.store(8, Address::Rsp(-8 - 8 * level));
+    }
+}
+
+/// BT and its kin. With a register for the bit, VEX reads one byte; with two registers it goes through a scratch
+/// slot below the red zone: stores the operand, reads or modifies the byte, and reads the operand back.
+fn bit_test(instruction: &Instruction, operand: Option<u8>, cost: &mut Cost) {
+    let only_test = instruction.mnemonic() == Mnemonic::Bt;
+    let by_register = instruction.op1_kind() == OpKind::Register;
+    let bit = instruction.op1_register();
+    match operand {
+        Some(m) => {
+            let size = instruction.memory_size().size();
+            let access = if only_test { Access::Load } else { Access::Modify };
+            let address = if by_register {
+                Address::OperandBit { operand: m, bit, size: size as u8 }
+            } else {
+                Address::Operand(m)
+            };
+            let slot = cost.slot(access, size, address);
+            let bytes = if by_register { 1 } else { size };
+            if locked(instruction) {
+                cost.event(slot, 0, bytes, EventKind::Read);
+                cost.retry_branch = true;
+            }
+            cost.event(slot, 0, bytes, EventKind::Read);
+        }
+        None if by_register => {
+            let size = instruction.op0_register().size();
+            let scratch = cost.slot(Access::None, size, Address::Scratch);
+            let byte = cost.slot(Access::None, 1, Address::ScratchBit { bit, size: size as u8 });
+            cost.event(scratch, 0, size, EventKind::Write);
+            cost.event(byte, 0, 1, EventKind::Read);
+            if !only_test {
+                cost.event(scratch, 0, size, EventKind::Read);
+            }
+        }
+        None => {}
+    }
+}
+
+/// FXSAVE and FXRSTOR: the x87 part, the MXCSR words and sixteen XMM registers.
+fn fx_state(cost: &mut Cost, operand: Option<u8>, kind: EventKind) {
+    let Some(m) = operand else { return };
+    let access = if kind == EventKind::Write { Access::Store } else { Access::Load };
+    let slot = cost.slot(access, 512, Address::Operand(m));
+    cost.event(slot, 0, 160, kind);
+    cost.event(slot, 24, 8, kind);
+    for i in 0..16 {
+        cost.event(slot, 160 + 16 * i, 16, kind);
+    }
+}
+
+/// One explicit memory operand of an ordinary instruction.
+fn general(
+    instruction: &Instruction,
+    factory: &mut InstructionInfoFactory,
+    operand: u8,
+    size: usize,
+    cost: &mut Cost,
+) {
+    let address = Address::Operand(operand);
+    let access = factory.info(instruction).op_access(u32::from(operand));
+    match access {
+        OpAccess::Write | OpAccess::CondWrite => cost.store(size, address),
+        OpAccess::ReadWrite | OpAccess::ReadCondWrite => {
+            let slot = cost.slot(Access::Modify, size, address);
+            if locked(instruction) && !is_compare_exchange(instruction.mnemonic()) {
+                cost.event(slot, 0, size, EventKind::Read);
+                cost.retry_branch = true;
+            }
+            cost.event(slot, 0, size, EventKind::Read);
+        }
+        OpAccess::Read | OpAccess::CondRead => match pieces(instruction) {
+            Some((count, bytes)) => {
+                let slot = cost.slot(Access::Load, size, address);
+                for i in 0..count {
+                    cost.event(slot, i * bytes, bytes, EventKind::Read);
+                }
+            }
+            None => cost.load(size, address),
+        },
+        OpAccess::None | OpAccess::NoMemAccess => {}
+    }
+}
+
+fn is_compare_exchange(mnemonic: Mnemonic) -> bool {
+    matches!(mnemonic, Mnemonic::Cmpxchg | Mnemonic::Cmpxchg8b | Mnemonic::Cmpxchg16b)
+}
+
+/// Loads that VEX splits, or of which it reads only a part: how many events of how many bytes.
+fn pieces(instruction: &Instruction) -> Option<(usize, usize)> {
+    use Mnemonic as M;
+    Some(match instruction.mnemonic() {
+        M::Cvtps2pd | M::Cvttps2pi | M::Cvtps2pi => (2, 4),
+        M::Cvtpd2pi | M::Cvttpd2pi => (2, 8),
+        // The shift count is the low half of the operand.
+        M::Psllw | M::Pslld | M::Psllq | M::Psrlw | M::Psrld | M::Psrlq | M::Psraw | M::Psrad => (1, 8),
+        _ => return None,
+    })
+}
+
+/// How a repeated string instruction goes round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeat {
+    /// MOVS and STOS: until RCX is zero.
+    Count,
+    /// SCAS and CMPS: until RCX is zero or the comparison says so.
+    Compare,
+}
+
+/// Whether the instruction is repeated, and how. `rep lods` is executed as one LODS by VEX but repeats on
+/// hardware and here; it is counted as `rep movs` is.
+pub fn repeat(instruction: &Instruction) -> Option<Repeat> {
+    use Mnemonic as M;
+    if !instruction.is_string_instruction() || !(instruction.has_rep_prefix() || instruction.has_repne_prefix()) {
+        return None;
+    }
+    Some(match instruction.mnemonic() {
+        M::Scasb | M::Scasw | M::Scasd | M::Scasq | M::Cmpsb | M::Cmpsw | M::Cmpsd | M::Cmpsq => Repeat::Compare,
+        _ => Repeat::Count,
+    })
+}
+
+/// Whether a conditional jump to the next instruction is counted with its outcome inverted: VEX writes even
+/// condition codes as an exit to the fall-through.
+pub fn has_zero_displacement(instruction: &Instruction) -> bool {
+    instruction.op0_kind() == OpKind::NearBranch64 && instruction.near_branch64() == instruction.next_ip()
+}
+
+/// Registers that a slot's address needs when the CPU makes no access of its own.
+pub fn bit_register(address: Address) -> Option<Register> {
+    match address {
+        Address::ScratchBit { bit, .. } | Address::OperandBit { bit, .. } => Some(bit),
+        _ => None,
+    }
+}
+
+/// Whether the code of the instruction is one iced could not decode.
+pub fn is_invalid(instruction: &Instruction) -> bool {
+    instruction.code() == Code::INVALID
+}

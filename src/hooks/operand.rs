@@ -1,0 +1,98 @@
+//! Where an instruction's data accesses go, as a rule over the registers before it runs.
+
+use iced_x86::{Instruction, Register};
+
+/// The address of one access, computed from the registers as they are before the instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// The memory operand with this index.
+    Operand(u8),
+    /// The memory operand of `pop m`: as the operand, but with RSP already incremented by so many bytes.
+    OperandAfterPop {
+        /// Operand index.
+        operand: u8,
+        /// Bytes popped.
+        bytes: u8,
+    },
+    /// RSP plus an offset.
+    Rsp(i32),
+    /// RBP plus an offset.
+    Rbp(i32),
+    /// Valgrind's scratch slot for register bit tests, at RSP - 288.
+    Scratch,
+    /// The byte of the scratch slot that holds the bit named by a register, modulo the operand size.
+    ScratchBit {
+        /// The register with the bit's number.
+        bit: Register,
+        /// Operand size in bytes.
+        size: u8,
+    },
+    /// The byte that holds the bit named by a register, counted from the memory operand.
+    OperandBit {
+        /// The memory operand.
+        operand: u8,
+        /// The register with the signed bit number.
+        bit: Register,
+        /// Operand size in bytes.
+        size: u8,
+    },
+}
+
+/// Offset below RSP of the scratch slot that Valgrind's translation of register bit tests uses.
+pub const SCRATCH_BELOW_RSP: u64 = 288;
+
+/// Sign-extends the low `size` bytes.
+fn sign_extend(value: u64, size: u8) -> i64 {
+    let shift = 64 - 8 * u32::from(size.clamp(1, 8));
+    ((value << shift) as i64) >> shift
+}
+
+impl Address {
+    /// The address itself. `register` gives the full value of a 64-bit register, and the base of a segment
+    /// register. `None` if the operand is no memory operand.
+    pub fn evaluate(
+        self,
+        instruction: &Instruction,
+        register: &mut dyn FnMut(Register) -> u64,
+    ) -> Option<u64> {
+        Some(match self {
+            Address::Operand(operand) => operand_address(instruction, operand, 0, register)?,
+            Address::OperandAfterPop { operand, bytes } => {
+                operand_address(instruction, operand, u64::from(bytes), register)?
+            }
+            Address::Rsp(offset) => register(Register::RSP).wrapping_add_signed(i64::from(offset)),
+            Address::Rbp(offset) => register(Register::RBP).wrapping_add_signed(i64::from(offset)),
+            Address::Scratch => register(Register::RSP).wrapping_sub(SCRATCH_BELOW_RSP),
+            Address::ScratchBit { bit, size } => {
+                let number = register(bit.full_register()) & (8 * u64::from(size) - 1);
+                register(Register::RSP).wrapping_sub(SCRATCH_BELOW_RSP).wrapping_add(number >> 3)
+            }
+            Address::OperandBit { operand, bit, size } => {
+                let number = sign_extend(register(bit.full_register()), size);
+                operand_address(instruction, operand, 0, register)?.wrapping_add_signed(number >> 3)
+            }
+        })
+    }
+}
+
+fn operand_address(
+    instruction: &Instruction,
+    operand: u8,
+    rsp_bias: u64,
+    register: &mut dyn FnMut(Register) -> u64,
+) -> Option<u64> {
+    instruction.virtual_address(u32::from(operand), 0, |reg, _, _| {
+        // In 64-bit mode only FS and GS have a base.
+        if reg.is_segment_register() {
+            return Some(if matches!(reg, Register::FS | Register::GS) { register(reg) } else { 0 });
+        }
+        let value = register(reg.full_register());
+        let value = if reg.full_register() == Register::RSP { value.wrapping_add(rsp_bias) } else { value };
+        Some(match reg.size() {
+            8 => value,
+            4 => value & 0xffff_ffff,
+            2 => value & 0xffff,
+            _ => value & 0xff,
+        })
+    })
+}

@@ -1,0 +1,262 @@
+//! Block plans: what a translated block costs, written down once, when it is translated.
+
+use std::sync::Arc;
+
+use iced_x86::{FlowControl, Instruction, InstructionInfoFactory};
+use rustc_hash::FxHashMap;
+
+use crate::hooks::count::{self, Cost, Event, EventKind, Repeat};
+
+/// Names a plan in the trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PlanId(pub u32);
+
+/// The mapping a block was translated from, in the session's list; `NO_MAPPING` where it is no file's.
+pub type MappingId = u32;
+
+/// Code that comes from no file.
+pub const NO_MAPPING: MappingId = u32::MAX;
+
+/// One instruction of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlannedInsn {
+    /// Address.
+    pub pc: u64,
+    /// Bytes.
+    pub len: u8,
+    /// Loads and modifies counted for each execution.
+    pub reads: u8,
+    /// Stores counted for each execution.
+    pub writes: u8,
+}
+
+/// One data event of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlannedEvent {
+    /// Index of the instruction in the plan.
+    pub insn: u16,
+    /// Index of the slot in the record.
+    pub slot: u16,
+    /// Bytes from the slot's address.
+    pub offset: u16,
+    /// Bytes accessed.
+    pub size: u16,
+    /// Load or store.
+    pub kind: EventKind,
+}
+
+/// What the last instruction of a block does to the branch predictors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Nothing.
+    None,
+    /// One conditional branch, taken unless control goes to the next instruction.
+    Conditional,
+    /// One indirect branch.
+    Indirect,
+    /// A repeated string instruction; its slots begin at this one, and zero in it means no iteration.
+    Repeat(Repeat, u16),
+}
+
+/// A block's plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Address of the first instruction; where control is when this record is reached.
+    pub pc: u64,
+    /// The instructions, in order.
+    pub insns: Vec<PlannedInsn>,
+    /// Words after the header.
+    pub slots: u16,
+    /// Data events in Cachegrind's order.
+    pub events: Vec<PlannedEvent>,
+    /// Instructions with a branch that is never taken, after their data (locked operations).
+    pub retries: Vec<u16>,
+    /// The branch at the end.
+    pub end: End,
+    /// The plan whose instructions these are the first of; they share its cost centres.
+    pub prefix_of: Option<PlanId>,
+    /// Where the code came from.
+    pub mapping: MappingId,
+}
+
+impl Plan {
+    /// Address after the last instruction.
+    pub fn fall_through(&self) -> u64 {
+        self.insns.last().map_or(self.pc, |insn| insn.pc.wrapping_add(u64::from(insn.len)))
+    }
+
+    /// The header word of a record of this plan: id, slots and instructions.
+    pub fn header(&self, id: PlanId) -> u64 {
+        u64::from(id.0) | u64::from(self.slots) << 32 | (self.insns.len() as u64) << 48
+    }
+}
+
+/// Most words a record may take; a block that would need more is ended early.
+pub const MAX_RECORD: usize = 4096;
+
+/// Puts a plan together while its block is translated.
+pub struct Builder {
+    factory: InstructionInfoFactory,
+    plan: Plan,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Builder { factory: InstructionInfoFactory::new(), plan: empty(0, NO_MAPPING) }
+    }
+}
+
+fn empty(pc: u64, mapping: MappingId) -> Plan {
+    Plan {
+        pc,
+        insns: Vec::new(),
+        slots: 0,
+        events: Vec::new(),
+        retries: Vec::new(),
+        end: End::None,
+        prefix_of: None,
+        mapping,
+    }
+}
+
+impl Builder {
+    /// Starts a plan.
+    pub fn begin(&mut self, pc: u64, mapping: MappingId) {
+        self.plan = empty(pc, mapping);
+    }
+
+    /// What an instruction will cost.
+    pub fn cost(&mut self, instruction: &Instruction) -> Cost {
+        count::cost(instruction, &mut self.factory)
+    }
+
+    /// Slots used so far.
+    pub fn slots(&self) -> usize {
+        usize::from(self.plan.slots)
+    }
+
+    /// Whether the record has room for one more instruction.
+    pub fn is_full(&self) -> bool {
+        self.slots() + 128 > MAX_RECORD
+    }
+
+    /// Adds an instruction of `len` bytes that runs and costs `cost`.
+    pub fn push(&mut self, instruction: &Instruction, len: u8, cost: &Cost) {
+        let plan = &mut self.plan;
+        let insn = plan.insns.len() as u16;
+        let first_slot = plan.slots;
+        let of_kind = |kind| cost.events.iter().filter(|event| event.kind == kind).count() as u8;
+        plan.insns.push(PlannedInsn {
+            pc: instruction.ip(),
+            len,
+            reads: of_kind(EventKind::Read),
+            writes: of_kind(EventKind::Write),
+        });
+        plan.events.extend(cost.events.iter().map(|event: &Event| PlannedEvent {
+            insn,
+            slot: first_slot + u16::from(event.slot),
+            offset: event.offset,
+            size: event.size,
+            kind: event.kind,
+        }));
+        plan.slots += cost.slots.len() as u16;
+        if cost.retry_branch {
+            plan.retries.push(insn);
+        }
+        plan.end = match (count::repeat(instruction), instruction.flow_control()) {
+            (Some(repeat), _) => End::Repeat(repeat, first_slot),
+            (None, FlowControl::ConditionalBranch) => End::Conditional,
+            (None, FlowControl::IndirectBranch | FlowControl::IndirectCall) => End::Indirect,
+            _ => End::None,
+        };
+    }
+
+    /// Adds an instruction that is fetched and then faults or is answered by the machine itself.
+    pub fn push_trapped(&mut self, pc: u64, len: u8) {
+        self.plan.insns.push(PlannedInsn { pc, len, reads: 0, writes: 0 });
+        self.plan.end = End::None;
+    }
+
+    /// The finished plan.
+    pub fn finish(&mut self) -> Plan {
+        std::mem::replace(&mut self.plan, empty(0, NO_MAPPING))
+    }
+}
+
+/// All plans of a run, and those the consumer has not seen yet.
+#[derive(Default)]
+pub struct PlanTable {
+    plans: Vec<Arc<Plan>>,
+    known: FxHashMap<u64, Vec<PlanId>>,
+    prefixes: FxHashMap<(PlanId, u16, bool), PlanId>,
+    points: FxHashMap<u64, PlanId>,
+    shipped: usize,
+}
+
+impl PlanTable {
+    /// The id of a plan; a block translated again gets the id it had.
+    pub fn insert(&mut self, plan: Plan) -> PlanId {
+        let key = plan.pc ^ (plan.insns.len() as u64) << 48 ^ u64::from(plan.mapping).rotate_left(40);
+        let candidates = self.known.entry(key).or_default();
+        if let Some(&id) = candidates.iter().find(|id| *self.plans[id.0 as usize] == plan) {
+            return id;
+        }
+        let id = PlanId(self.plans.len() as u32);
+        candidates.push(id);
+        self.plans.push(Arc::new(plan));
+        id
+    }
+
+    /// The plan of an id in the trace.
+    pub fn get(&self, id: PlanId) -> Option<&Arc<Plan>> {
+        self.plans.get(id.0 as usize)
+    }
+
+    /// How many plans there are.
+    pub fn len(&self) -> usize {
+        self.plans.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.plans.is_empty()
+    }
+
+    /// The plan of the first `complete` instructions of a block, and with `fetched` the fetch of the one after.
+    pub fn prefix(&mut self, id: PlanId, complete: u16, fetched: bool) -> PlanId {
+        if let Some(&known) = self.prefixes.get(&(id, complete, fetched)) {
+            return known;
+        }
+        let whole = Arc::clone(&self.plans[id.0 as usize]);
+        let keep = usize::from(complete);
+        let mut plan = empty(whole.pc, whole.mapping);
+        plan.insns = whole.insns.iter().take(keep).copied().collect();
+        if fetched && let Some(&last) = whole.insns.get(keep) {
+            plan.insns.push(PlannedInsn { reads: 0, writes: 0, ..last });
+        }
+        plan.events = whole.events.iter().filter(|event| event.insn < complete).copied().collect();
+        plan.slots = plan.events.iter().map(|event| event.slot + 1).max().unwrap_or(0);
+        plan.retries = whole.retries.iter().filter(|&&insn| insn < complete).copied().collect();
+        plan.prefix_of = Some(whole.prefix_of.unwrap_or(id));
+        let prefix = PlanId(self.plans.len() as u32);
+        self.plans.push(Arc::new(plan));
+        self.prefixes.insert((id, complete, fetched), prefix);
+        prefix
+    }
+
+    /// A plan without instructions that says where control went.
+    pub fn point(&mut self, pc: u64) -> PlanId {
+        let plans = &mut self.plans;
+        *self.points.entry(pc).or_insert_with(|| {
+            plans.push(Arc::new(empty(pc, NO_MAPPING)));
+            PlanId((plans.len() - 1) as u32)
+        })
+    }
+
+    /// The plans made since the last call, in order of their ids.
+    pub fn take_new(&mut self) -> Vec<Arc<Plan>> {
+        let new = self.plans[self.shipped..].to_vec();
+        self.shipped = self.plans.len();
+        new
+    }
+}

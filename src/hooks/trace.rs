@@ -1,0 +1,159 @@
+//! The trace: records of one header word and the slots of its block, in buffers that go to the consumer.
+
+use crate::hooks::plan::{PlanId, PlanTable};
+use crate::hooks::ring::Link;
+
+/// Words in a buffer before it is handed over, not counting the room for one more record.
+pub const BUFFER_WORDS: usize = 1 << 18;
+
+/// The parts of a header word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The plan.
+    pub plan: PlanId,
+    /// Slots that follow.
+    pub slots: usize,
+    /// Instructions the record stands for.
+    pub instructions: u64,
+}
+
+impl Header {
+    /// Takes a header word apart.
+    #[inline]
+    pub fn of(word: u64) -> Header {
+        Header { plan: PlanId(word as u32), slots: (word >> 32) as usize & 0xffff, instructions: word >> 48 }
+    }
+}
+
+/// The producer's end: the buffer being filled, the plans, and the link to the consumer.
+pub struct Recorder {
+    /// The plans of this run.
+    pub plans: PlanTable,
+    words: Box<[u64]>,
+    len: usize,
+    /// Up to here the buffer's instructions are in `counted`.
+    walked: usize,
+    counted: u64,
+    link: Link,
+}
+
+impl Recorder {
+    /// A recorder that feeds `link`.
+    pub fn new(mut link: Link) -> Recorder {
+        let words = link.buffer();
+        Recorder { plans: PlanTable::default(), words, len: 0, walked: 0, counted: 0, link }
+    }
+
+    /// The buffer being filled; it has room for a record that starts below `BUFFER_WORDS`.
+    pub fn words(&mut self) -> &mut [u64] {
+        &mut self.words
+    }
+
+    /// Words filled so far.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether the buffer is empty.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Says how many words the generated code has filled.
+    pub fn set_len(&mut self, len: usize) {
+        self.len = len.min(self.words.len());
+    }
+
+    /// Appends a record, with its slots.
+    pub fn append(&mut self, plan: PlanId, slots: &[u64]) {
+        let Some(header) = self.plans.get(plan).map(|p| p.header(plan)) else { return };
+        if self.len >= BUFFER_WORDS {
+            self.flush();
+        }
+        self.words[self.len] = header;
+        self.words[self.len + 1..][..slots.len()].copy_from_slice(slots);
+        self.len += 1 + slots.len();
+    }
+
+    /// Says that control is at `pc` now, whatever the last record would lead to.
+    pub fn point(&mut self, pc: u64) {
+        let plan = self.plans.point(pc);
+        self.append(plan, &[]);
+    }
+
+    /// The last record was cut short at the instruction at `pc`: what lies before it ran, and with `fetched` it
+    /// was itself fetched. Slots of the rest hold stale words and go.
+    pub fn cut(&mut self, pc: u64, fetched: bool) {
+        let Some(at) = self.last_record() else { return };
+        let id = Header::of(self.words[at]).plan;
+        let Some(plan) = self.plans.get(id) else { return };
+        let Some(complete) = plan.insns.iter().position(|insn| insn.pc == pc) else { return };
+        let prefix = self.plans.prefix(id, complete as u16, fetched);
+        let Some(plan) = self.plans.get(prefix) else { return };
+        let (header, slots) = (plan.header(prefix), usize::from(plan.slots));
+        if self.walked > at {
+            self.counted -= Header::of(self.words[at]).instructions;
+            self.walked = at;
+        }
+        self.words[at] = header;
+        self.len = at + 1 + slots;
+    }
+
+    /// Index of the last record in the buffer.
+    fn last_record(&self) -> Option<usize> {
+        let mut last = None;
+        let mut at = 0;
+        while at < self.len {
+            last = Some(at);
+            at += 1 + Header::of(self.words[at]).slots;
+        }
+        last
+    }
+
+    /// The plan of the last record in the buffer.
+    pub fn last_plan(&self) -> Option<PlanId> {
+        self.last_record().map(|at| Header::of(self.words[at]).plan)
+    }
+
+    /// Hands the buffer over and takes an empty one.
+    pub fn flush(&mut self) {
+        if self.len == 0 {
+            return;
+        }
+        let len = self.len;
+        self.len = 0;
+        self.walked = 0;
+        self.counted = 0;
+        let plans = self.plans.take_new();
+        let empty = self.link.buffer();
+        let full = std::mem::replace(&mut self.words, empty);
+        self.link.send(full, len, plans);
+    }
+
+    /// Instructions executed so far, exactly: waits for the consumer where buffers are on their way.
+    pub fn instructions(&mut self) -> u64 {
+        while self.walked < self.len {
+            let header = Header::of(self.words[self.walked]);
+            self.counted += header.instructions;
+            self.walked += 1 + header.slots;
+        }
+        self.link.instructions() + self.counted
+    }
+
+    /// Instructions in the buffers that have come back: what can be had without waiting.
+    pub fn instructions_seen(&self) -> u64 {
+        self.link.instructions_seen()
+    }
+
+    /// Hands over what is left and gives the consumer back.
+    pub fn finish(mut self) -> (Box<crate::hooks::consumer::Consumer>, PlanTable) {
+        self.flush();
+        // Plans that were translated and never run still show in the profile, with zeros.
+        let rest = self.plans.take_new();
+        let mut consumer = self.link.finish();
+        for plan in rest {
+            consumer.add_plan(&plan);
+        }
+        (consumer, self.plans)
+    }
+}
