@@ -3,6 +3,7 @@
 
 pub mod dir;
 pub mod errno;
+pub mod exec;
 pub mod fd;
 pub mod fs;
 pub mod futex;
@@ -19,6 +20,8 @@ pub mod sched;
 pub mod signal;
 pub mod system;
 pub mod table;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod time;
 pub mod uaccess;
 pub mod vfs;

@@ -60,11 +60,7 @@ pub fn put_words(mem: &mut dyn GuestMemory, addr: u64, words: &[u64]) -> Result<
 /// Reads a string up to its NUL, which is not kept. `None` if the NUL does not come within `max` bytes, the
 /// NUL counted. The guest is read in pieces that end at page boundaries, so nothing past the NUL's page is
 /// touched.
-pub fn strncpy_from_user(
-    mem: &mut dyn GuestMemory,
-    addr: u64,
-    max: usize,
-) -> Result<Option<Vec<u8>>, Errno> {
+pub fn strncpy_from_user(mem: &mut dyn GuestMemory, addr: u64, max: usize) -> Result<Option<Vec<u8>>, Errno> {
     const PIECE: u64 = 256;
     let mut string = Vec::new();
     let mut at = addr;

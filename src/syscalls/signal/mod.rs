@@ -1,33 +1,318 @@
-//! Signals.
-use crate::emu::guest::Fault;
-use crate::syscalls::kernel::{Action, Ctx};
-use crate::syscalls::table::Row;
+//! Signals: what is pending, blocked and handled. `send` queues, `deliver` picks and runs handlers, `frame`
+//! lays out the stack as Linux does, `calls` and `kill` serve the system calls.
 
-/// State of signals.
-#[derive(Clone, Debug, Default)]
-pub struct Signals {}
+mod calls;
+mod deliver;
+mod frame;
+mod info;
+mod kill;
+mod queue;
+#[cfg(test)]
+mod tests;
+
+pub use calls::ROWS;
+pub use deliver::{Restart, deliver_fault, deliver_pending, interrupted};
+pub use info::{SigInfo, si_code};
+pub use kill::ROWS as KILL_ROWS;
+pub use queue::Queue;
+
+use crate::syscalls::process;
+
+/// Signal numbers of the x86-64 ABI, signal(7).
+#[allow(missing_docs)]
+pub mod signo {
+    pub const SIGHUP: i32 = 1;
+    pub const SIGINT: i32 = 2;
+    pub const SIGQUIT: i32 = 3;
+    pub const SIGILL: i32 = 4;
+    pub const SIGTRAP: i32 = 5;
+    pub const SIGABRT: i32 = 6;
+    pub const SIGBUS: i32 = 7;
+    pub const SIGFPE: i32 = 8;
+    pub const SIGKILL: i32 = 9;
+    pub const SIGSEGV: i32 = 11;
+    pub const SIGPIPE: i32 = 13;
+    pub const SIGALRM: i32 = 14;
+    pub const SIGCHLD: i32 = 17;
+    pub const SIGCONT: i32 = 18;
+    pub const SIGSTOP: i32 = 19;
+    pub const SIGTSTP: i32 = 20;
+    pub const SIGTTIN: i32 = 21;
+    pub const SIGTTOU: i32 = 22;
+    pub const SIGURG: i32 = 23;
+    pub const SIGXFSZ: i32 = 25;
+    pub const SIGVTALRM: i32 = 26;
+    pub const SIGPROF: i32 = 27;
+    pub const SIGWINCH: i32 = 28;
+    pub const SIGSYS: i32 = 31;
+    /// First real-time signal of the kernel; the C library keeps the first two or three for itself.
+    pub const SIGRTMIN: i32 = 32;
+    /// Highest signal.
+    pub const SIGRTMAX: i32 = 64;
+}
+
+use signo::*;
+
+/// `sa_handler` for the default action.
+pub const SIG_DFL: u64 = 0;
+/// `sa_handler` to ignore the signal.
+pub const SIG_IGN: u64 = 1;
+
+/// Flags of sigaction(2).
+#[allow(missing_docs)]
+pub mod sa {
+    pub const SIGINFO: u64 = 4;
+    pub const ONSTACK: u64 = 0x0800_0000;
+    pub const RESTORER: u64 = 0x0400_0000;
+    pub const RESTART: u64 = 0x1000_0000;
+    pub const NODEFER: u64 = 0x4000_0000;
+    pub const RESETHAND: u64 = 0x8000_0000;
+}
+
+/// Flags of sigaltstack(2).
+#[allow(missing_docs)]
+pub mod ss {
+    pub const ONSTACK: u32 = 1;
+    pub const DISABLE: u32 = 2;
+    pub const AUTODISARM: u32 = 0x8000_0000;
+}
+
+/// `struct sigaction` as rt_sigaction(2) passes it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SigAction {
+    /// `SIG_DFL`, `SIG_IGN` or the handler's address.
+    pub handler: u64,
+    /// `SA_*`.
+    pub flags: u64,
+    /// Where the handler returns to.
+    pub restorer: u64,
+    /// Signals blocked while the handler runs.
+    pub mask: u64,
+}
+
+/// The alternate stack of a task, `stack_t`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AltStack {
+    /// Lowest address.
+    pub sp: u64,
+    /// `SS_DISABLE` or `SS_AUTODISARM`, as last set.
+    pub flags: u32,
+    /// Bytes; 0 where there is none.
+    pub size: u64,
+}
+
+impl AltStack {
+    /// No alternate stack.
+    pub const NONE: AltStack = AltStack { sp: 0, flags: ss::DISABLE, size: 0 };
+
+    /// Whether a stack pointer lies on it, whatever its flags (`__on_sig_stack`).
+    pub fn contains(&self, sp: u64) -> bool {
+        sp > self.sp && sp - self.sp <= self.size
+    }
+
+    /// Whether the task counts as running on it (`on_sig_stack`).
+    pub fn active(&self, sp: u64) -> bool {
+        self.flags & ss::AUTODISARM == 0 && self.contains(sp)
+    }
+}
+
+/// What the last exception left for the signal frame: `thread.trap_nr`, `error_code` and `cr2`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Trap {
+    /// Vector.
+    pub number: u64,
+    /// Error code as the CPU pushes it.
+    pub error: u64,
+    /// Address of the last page fault.
+    pub cr2: u64,
+}
+
+/// The signal state that every task has for itself.
+#[derive(Clone, Debug)]
+pub struct TaskSignals {
+    /// Blocked signals; bit 0 is signal 1.
+    pub blocked: u64,
+    /// The mask to go back to after a call that waits with another one (sigsuspend, ppoll, pselect).
+    pub saved_mask: Option<u64>,
+    /// Pending for this task alone.
+    pub pending: Queue,
+    /// The alternate stack.
+    pub altstack: AltStack,
+    /// The last exception.
+    pub trap: Trap,
+    /// The system call that a signal is about to interrupt: its number and how it restarts.
+    pub interrupted: Option<(u64, Restart)>,
+}
+
+/// Signal actions, masks and what is pending.
+#[derive(Clone, Debug)]
+pub struct Signals {
+    actions: [SigAction; 64],
+    /// Pending for the process.
+    pub shared: Queue,
+    /// State of the running task.
+    pub task: TaskSignals,
+    /// A stop signal that was dropped and is still to be mentioned.
+    dropped_stop: Option<i32>,
+}
+
+impl Default for Signals {
+    fn default() -> Self {
+        Signals::new()
+    }
+}
+
+/// The bit of a signal in a `sigset_t`; 0 for a number that is not a signal.
+pub fn bit(signo: i32) -> u64 {
+    if (1..=SIGRTMAX).contains(&signo) { 1 << (signo - 1) } else { 0 }
+}
+
+/// SIGKILL and SIGSTOP, which cannot be blocked or handled.
+pub const UNBLOCKABLE: u64 = 1 << (SIGKILL - 1) | 1 << (SIGSTOP - 1);
+
+/// Whether the default action is to do nothing, signal(7).
+fn default_ignores(signo: i32) -> bool {
+    matches!(signo, SIGCHLD | SIGCONT | SIGURG | SIGWINCH)
+}
+
+/// Whether the default action is to stop the process, signal(7).
+fn default_stops(signo: i32) -> bool {
+    matches!(signo, SIGSTOP | SIGTSTP | SIGTTIN | SIGTTOU)
+}
 
 impl Signals {
     /// Nothing handled, nothing blocked, nothing pending.
     pub fn new() -> Signals {
-        Signals {}
+        Signals {
+            actions: [SigAction::default(); 64],
+            shared: Queue::default(),
+            task: TaskSignals {
+                blocked: 0,
+                saved_mask: None,
+                pending: Queue::default(),
+                altstack: AltStack::NONE,
+                trap: Trap::default(),
+                interrupted: None,
+            },
+            dropped_stop: None,
+        }
     }
 
-    /// Sends a signal of the kernel's own (SIGPIPE and the like) to the running task.
+    /// The action of a signal; the default one for a number that is not a signal.
+    pub fn action(&self, signo: i32) -> SigAction {
+        let at = usize::try_from(signo).unwrap_or(0).wrapping_sub(1);
+        self.actions.get(at).copied().unwrap_or_default()
+    }
+
+    /// Sets the action of a signal and drops what is pending and would now be ignored, sigaction(2).
+    pub fn set_action(&mut self, signo: i32, action: SigAction) {
+        let at = usize::try_from(signo).unwrap_or(0).wrapping_sub(1);
+        if let Some(slot) = self.actions.get_mut(at) {
+            *slot = action;
+            if self.ignores(signo) {
+                self.shared.remove(bit(signo));
+                self.task.pending.remove(bit(signo));
+            }
+        }
+    }
+
+    /// Whether a signal that arrives now would be thrown away by its action.
+    pub fn ignores(&self, signo: i32) -> bool {
+        match self.action(signo).handler {
+            SIG_IGN => true,
+            SIG_DFL => default_ignores(signo),
+            _ => false,
+        }
+    }
+
+    /// Whether the signal, arriving now, would interrupt a waiting call: it is not blocked, and it runs a
+    /// handler or ends the process.
+    pub fn interrupts(&self, signo: i32) -> bool {
+        let stops = self.action(signo).handler == SIG_DFL && default_stops(signo);
+        self.task.blocked & bit(signo) == 0 && !self.ignores(signo) && !stops
+    }
+
+    /// Whether a pending signal interrupts a waiting call.
+    pub fn interrupt_pending(&self) -> bool {
+        let mut ready = self.pending() & !self.task.blocked;
+        while ready != 0 {
+            let signo = ready.trailing_zeros() as i32 + 1;
+            if self.interrupts(signo) {
+                return true;
+            }
+            ready &= ready - 1;
+        }
+        false
+    }
+
+    /// The signals pending for the task or its process.
+    pub fn pending(&self) -> u64 {
+        self.shared.set() | self.task.pending.set()
+    }
+
+    /// Sends a signal of the kernel's own (SIGPIPE, SIGXFSZ) to the running task. The program sees SI_USER and
+    /// its own ids, as Linux has it.
     pub fn raise(&mut self, signo: i32) {
-        let _ = signo;
+        self.send(SigInfo::user(signo, si_code::SI_USER, process::PID as u32, process::host_uid()), true);
+    }
+
+    /// Queues a signal for the task alone or for the process, unless its action ignores it.
+    pub fn send(&mut self, info: SigInfo, to_task: bool) {
+        let signo = info.signo();
+        if bit(signo) == 0 {
+            return;
+        }
+        const STOPS: u64 = 1 << (SIGSTOP - 1) | 1 << (SIGTSTP - 1) | 1 << (SIGTTIN - 1) | 1 << (SIGTTOU - 1);
+        let opposite = match signo {
+            SIGCONT => STOPS,
+            _ if bit(signo) & STOPS != 0 => bit(SIGCONT),
+            _ => 0,
+        };
+        self.shared.remove(opposite);
+        self.task.pending.remove(opposite);
+        if self.task.blocked & bit(signo) == 0 {
+            if self.ignores(signo) {
+                return;
+            }
+            if self.action(signo).handler == SIG_DFL && default_stops(signo) {
+                self.dropped_stop = Some(signo);
+                return;
+            }
+        }
+        let queue = if to_task { &mut self.task.pending } else { &mut self.shared };
+        queue.push(info);
+    }
+
+    /// Takes the next pending signal out of `wanted`: the task's before the process's, faults first, then by
+    /// rising number, as `dequeue_signal` does.
+    pub fn dequeue(&mut self, wanted: u64) -> Option<SigInfo> {
+        self.task.pending.pop(wanted).or_else(|| self.shared.pop(wanted))
+    }
+
+    /// Sets the mask for the rest of this call; the old one comes back when the call ends, or after the
+    /// handler of a signal that interrupts it (ppoll(2), pselect(2), sigsuspend(2)).
+    pub fn set_temporary_mask(&mut self, mask: u64) {
+        self.task.saved_mask = Some(self.task.blocked);
+        self.task.blocked = mask & !UNBLOCKABLE;
+    }
+
+    /// Takes the mask of before `set_temporary_mask` back. To be called when the call was not interrupted, so
+    /// that a signal it let through stays pending.
+    pub fn restore_mask(&mut self) {
+        if let Some(mask) = self.task.saved_mask.take() {
+            self.task.blocked = mask;
+        }
+    }
+
+    /// What execve(2) does to signals: handled ones go back to their default, the alternate stack goes, what
+    /// is ignored, blocked and pending stays.
+    pub fn exec(&mut self) {
+        for action in &mut self.actions {
+            let handler = if action.handler == SIG_IGN { SIG_IGN } else { SIG_DFL };
+            *action = SigAction { handler, ..SigAction::default() };
+        }
+        self.task.altstack = AltStack::NONE;
+        self.task.saved_mask = None;
+        self.task.interrupted = None;
     }
 }
-
-/// Delivers.
-pub fn deliver_pending(_ctx: &mut Ctx) -> Action {
-    Action::Continue
-}
-
-/// Delivers a fault.
-pub fn deliver_fault(_ctx: &mut Ctx, _fault: Fault) -> Action {
-    Action::Killed(11)
-}
-
-/// Rows.
-pub const ROWS: &[Row] = &[];

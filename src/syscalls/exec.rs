@@ -1,0 +1,117 @@
+//! execve(2) and execveat(2): checks the program and copies its arguments. The session loads it, and calls
+//! `commit` once nothing can fail any more.
+
+use crate::emu::guest::{GuestMemory, PageSource};
+use crate::syscalls::errno::Errno;
+use crate::syscalls::kernel::{Break, Ctx, ExecRequest, SysResult};
+use crate::syscalls::process::Resource;
+use crate::syscalls::table::{Row, Support};
+use crate::syscalls::uaccess::{get_u64, strncpy_from_user};
+use crate::syscalls::vfs;
+
+const NOTE: &str = "x86-64 ELF programs and #! scripts";
+
+/// Calls that replace the program.
+pub const ROWS: &[Row] = &[
+    Row { number: 59, name: "execve", handler: execve, support: Support::Partial, note: NOTE },
+    Row { number: 322, name: "execveat", handler: execveat, support: Support::Partial, note: NOTE },
+];
+
+/// Longest path in bytes, its NUL counted.
+pub const PATH_MAX: usize = 4096;
+/// Longest argument in bytes, its NUL counted.
+pub const MAX_ARG_STRLEN: usize = 131_072;
+/// Bytes of arguments and environment that always fit.
+const ARG_MAX: u64 = 131_072;
+/// Three quarters of the default stack, the most that arguments and environment may take.
+const ARG_CEILING: u64 = 6 << 20;
+
+/// What is left of the room for arguments and environment, execve(2) "Limits on size".
+struct Room(u64);
+
+impl Room {
+    /// A quarter of the soft stack limit, within bounds.
+    fn of(stack: u64) -> Room {
+        Room((stack / 4).clamp(ARG_MAX, ARG_CEILING))
+    }
+
+    /// Takes `bytes`; E2BIG if they are not there.
+    fn take(&mut self, bytes: u64) -> Result<(), Errno> {
+        self.0 = self.0.checked_sub(bytes).ok_or(Errno::E2BIG)?;
+        Ok(())
+    }
+
+    /// Copies a vector of strings that ends with a null pointer. A null vector is an empty one. Each string
+    /// takes its bytes, its NUL and a pointer.
+    fn strings(&mut self, mem: &mut dyn GuestMemory, vector: u64) -> Result<Vec<Vec<u8>>, Errno> {
+        let mut strings = Vec::new();
+        if vector == 0 {
+            return Ok(strings);
+        }
+        let mut at = vector;
+        loop {
+            let addr = get_u64(mem, at)?;
+            if addr == 0 {
+                return Ok(strings);
+            }
+            let string = strncpy_from_user(mem, addr, MAX_ARG_STRLEN)?.ok_or(Errno::E2BIG)?;
+            self.take(string.len() as u64 + 1 + 8)?;
+            strings.push(string);
+            at = at.checked_add(8).ok_or(Errno::EFAULT)?;
+        }
+    }
+}
+
+/// execve(2).
+fn execve(ctx: &mut Ctx, [path, argv, envp, ..]: [u64; 6]) -> SysResult {
+    const AT_FDCWD: i32 = -100;
+    exec(ctx, AT_FDCWD, path, argv, envp, 0)
+}
+
+/// execveat(2).
+fn execveat(ctx: &mut Ctx, [dirfd, path, argv, envp, flags, _]: [u64; 6]) -> SysResult {
+    const AT_SYMLINK_NOFOLLOW: u32 = 0x100;
+    const AT_EMPTY_PATH: u32 = 0x1000;
+    if flags as u32 & !(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    exec(ctx, dirfd as i32, path, argv, envp, flags as u32)
+}
+
+/// In Linux's order: the path, the file, the arguments, and only then whether it is a program.
+fn exec(ctx: &mut Ctx, dirfd: i32, path: u64, argv: u64, envp: u64, flags: u32) -> SysResult {
+    let path = strncpy_from_user(ctx.mem, path, PATH_MAX)?.ok_or(Errno::ENAMETOOLONG)?;
+    let image = vfs::image(ctx, dirfd, &path, flags)?;
+    let mut room = Room::of(ctx.kernel.process.limits.soft(Resource::Stack));
+    let mut argv = room.strings(ctx.mem, argv)?;
+    let envp = room.strings(ctx.mem, envp)?;
+    if argv.is_empty() {
+        // Since Linux 5.18 a program never sees an empty vector.
+        argv.push(Vec::new());
+    }
+    recognise(image.source.as_ref())?;
+    Err(Break::Exec(ExecRequest { path: image.path, argv, envp }))
+}
+
+/// ENOEXEC unless the file is an ELF for this machine or names an interpreter.
+fn recognise(source: &dyn PageSource) -> Result<(), Errno> {
+    let mut head = [0; 64];
+    let len = source.read_at(0, &mut head).map_err(|_| Errno::EIO)?;
+    let script = len > 2 && head.starts_with(b"#!");
+    // ELF, 64-bit, little-endian, ET_EXEC or ET_DYN, EM_X86_64.
+    let program = len == head.len()
+        && head.starts_with(b"\x7fELF\x02\x01")
+        && matches!(u16::from_le_bytes([head[16], head[17]]), 2 | 3)
+        && u16::from_le_bytes([head[18], head[19]]) == 62;
+    if script || program { Ok(()) } else { Err(Errno::ENOEXEC) }
+}
+
+/// What execve(2) does to the kernel's state once the new program is sure to start: handlers and the
+/// alternate stack go, POSIX timers go, descriptors marked close-on-exec are closed. The session then calls
+/// `Process::set_program`.
+pub fn commit(ctx: &mut Ctx) {
+    ctx.kernel.signals.exec();
+    ctx.kernel.clock.timers.exec();
+    let kernel = &mut *ctx.kernel;
+    kernel.fs.close_on_exec(&mut kernel.fds, ctx.mem);
+}

@@ -1,5 +1,0 @@
-//! mm.
-use crate::syscalls::table::Row;
-
-/// Rows.
-pub const ROWS: &[Row] = &[];

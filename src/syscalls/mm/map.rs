@@ -1,0 +1,277 @@
+//! mmap(2), munmap(2), mprotect(2), mremap(2), brk(2).
+
+use crate::emu::guest::{
+    Backing, FileId, GuestMemory, MapRequest, MemError, ObjectId, PAGE_SIZE, Place, Prot, USER_END,
+};
+use crate::syscalls::errno::Errno;
+use crate::syscalls::kernel::{Ctx, SysResult};
+use crate::syscalls::table::{Row, Support};
+use crate::syscalls::vfs::SharedSource;
+
+use super::{aligned, page_align, prot};
+
+/// Calls that make and change mappings.
+pub const ROWS: &[Row] = &[
+    Row {
+        number: 9,
+        name: "mmap",
+        handler: mmap,
+        support: Support::Partial,
+        note: "MAP_HUGETLB fails with ENOMEM, MAP_GROWSDOWN does not grow",
+    },
+    Row { number: 10, name: "mprotect", handler: mprotect, support: Support::Full, note: "" },
+    Row { number: 11, name: "munmap", handler: munmap, support: Support::Full, note: "" },
+    Row { number: 12, name: "brk", handler: brk, support: Support::Full, note: "" },
+    Row {
+        number: 25,
+        name: "mremap",
+        handler: mremap,
+        support: Support::Partial,
+        note: "MREMAP_DONTUNMAP fails with EINVAL",
+    },
+];
+
+const MAP_TYPE: u64 = 0xf;
+const MAP_SHARED: u64 = 1;
+const MAP_PRIVATE: u64 = 2;
+const MAP_SHARED_VALIDATE: u64 = 3;
+const MAP_FIXED: u64 = 0x10;
+const MAP_ANONYMOUS: u64 = 0x20;
+const MAP_32BIT: u64 = 0x40;
+const MAP_GROWSDOWN: u64 = 0x100;
+const MAP_HUGETLB: u64 = 0x4_0000;
+const MAP_FIXED_NOREPLACE: u64 = 0x10_0000;
+/// The flags that MAP_SHARED_VALIDATE lets pass for any file: those that existed before it.
+const LEGACY_MAP_MASK: u64 = MAP_TYPE
+    | MAP_FIXED
+    | MAP_ANONYMOUS
+    | MAP_32BIT
+    | MAP_GROWSDOWN
+    | MAP_HUGETLB
+    | 0x800 // MAP_DENYWRITE
+    | 0x1000 // MAP_EXECUTABLE
+    | 0x2000 // MAP_LOCKED
+    | 0x4000 // MAP_NORESERVE
+    | 0x8000 // MAP_POPULATE
+    | 0x1_0000 // MAP_NONBLOCK
+    | 0x2_0000 // MAP_STACK
+    | 0x400_0000; // MAP_UNINITIALIZED
+
+/// The range from which MAP_32BIT takes its addresses.
+const LOW_START: u64 = 0x4000_0000;
+const LOW_END: u64 = 0x8000_0000;
+/// Lowest address that anyone but root may map (`/proc/sys/vm/mmap_min_addr`).
+const MMAP_MIN_ADDR: u64 = 0x1_0000;
+
+/// What stands behind a new mapping, and the file if there is one. `object` is one made for this mapping,
+/// whose first reference is to be given up once the mapping holds its own.
+struct Behind {
+    backing: Backing,
+    file: Option<FileId>,
+    object: Option<ObjectId>,
+}
+
+/// mmap(2).
+fn mmap(ctx: &mut Ctx, [addr, len, prot_bits, flags, fd, offset]: [u64; 6]) -> SysResult {
+    aligned(offset)?;
+    let anonymous = flags & MAP_ANONYMOUS != 0;
+    if !anonymous {
+        ctx.kernel.fds.get(fd as i32)?;
+    }
+    if len == 0 || !anonymous && flags & MAP_HUGETLB != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    let len = page_align(len).filter(|len| *len <= USER_END).ok_or(Errno::ENOMEM)?;
+    if !anonymous && offset.checked_add(len).is_none_or(|end| end > 1 << 63) {
+        return Err(Errno::EOVERFLOW.into());
+    }
+    let place = place(ctx, addr, len, flags)?;
+    let shared = match flags & MAP_TYPE {
+        MAP_PRIVATE => false,
+        MAP_SHARED => true,
+        MAP_SHARED_VALIDATE if !anonymous => {
+            if flags & !LEGACY_MAP_MASK & !MAP_FIXED_NOREPLACE != 0 {
+                return Err(Errno::EOPNOTSUPP.into());
+            }
+            true
+        }
+        _ => return Err(Errno::EINVAL.into()),
+    };
+    if flags & MAP_GROWSDOWN != 0 {
+        if shared || !anonymous {
+            return Err(Errno::EINVAL.into());
+        }
+        ctx.kernel.notices.once("mmap: a MAP_GROWSDOWN mapping does not grow".into());
+    }
+    if flags & MAP_HUGETLB != 0 {
+        // A machine on which no huge pages are set aside.
+        return Err(Errno::ENOMEM.into());
+    }
+    let prot = prot(prot_bits);
+    let behind = if anonymous {
+        anonymous_behind(ctx.mem, shared, len)
+    } else {
+        file_behind(ctx, fd as i32, offset, len, shared, prot)?
+    };
+    let hint = if place == Place::Hint { addr & !(PAGE_SIZE - 1) } else { addr };
+    let request =
+        MapRequest { addr: hint, len, prot, place, backing: behind.backing, file: behind.file, label: None };
+    let mapped = if place == Place::Hint && flags & MAP_32BIT != 0 {
+        map_low(ctx.mem, request)
+    } else {
+        ctx.mem.map(request)
+    };
+    if let Some(object) = behind.object {
+        ctx.mem.object_release(object);
+    }
+    Ok(mapped.map_err(Errno::from)?)
+}
+
+/// Zeroed memory, shared or not.
+fn anonymous_behind(mem: &mut dyn GuestMemory, shared: bool, len: u64) -> Behind {
+    if !shared {
+        return Behind { backing: Backing::Anonymous, file: None, object: None };
+    }
+    let object = mem.object_create(len);
+    Behind { backing: Backing::Shared { object, offset: 0 }, file: None, object: Some(object) }
+}
+
+/// The file of a descriptor as the backing of a mapping.
+fn file_behind(
+    ctx: &mut Ctx,
+    fd: i32,
+    offset: u64,
+    len: u64,
+    shared: bool,
+    prot: Prot,
+) -> Result<Behind, Errno> {
+    let kernel = &mut *ctx.kernel;
+    let from = kernel.fs.page_source(&kernel.fds, fd, ctx.mem)?;
+    if !from.readable || shared && prot.allows(Prot::WRITE) && !from.writable {
+        return Err(Errno::EACCES);
+    }
+    if from.zero {
+        return Ok(anonymous_behind(ctx.mem, shared, len));
+    }
+    let backing = if shared {
+        match kernel.fs.shared_source(&kernel.fds, fd, from.writable, ctx.mem)? {
+            SharedSource::Object(object) => Backing::Shared { object, offset },
+            SharedSource::View(source) => Backing::File { source, offset },
+        }
+    } else {
+        Backing::File { source: from.source, offset }
+    };
+    Ok(Behind { backing, file: Some(from.id), object: None })
+}
+
+/// How the address is meant, and whether it can be.
+fn place(ctx: &Ctx, addr: u64, len: u64, flags: u64) -> Result<Place, Errno> {
+    if flags & (MAP_FIXED | MAP_FIXED_NOREPLACE) == 0 {
+        return Ok(Place::Hint);
+    }
+    if addr > USER_END - len {
+        return Err(Errno::ENOMEM);
+    }
+    aligned(addr)?;
+    if addr < MMAP_MIN_ADDR && ctx.kernel.process.uid != 0 {
+        return Err(Errno::EPERM);
+    }
+    let noreplace = flags & MAP_FIXED_NOREPLACE != 0;
+    Ok(if noreplace { Place::FixedNoReplace } else { Place::Fixed })
+}
+
+/// The lowest gap for a MAP_32BIT mapping.
+fn map_low(mem: &mut dyn GuestMemory, mut request: MapRequest) -> Result<u64, MemError> {
+    let mut at = LOW_START;
+    for mapping in mem.mappings() {
+        if mapping.end <= at {
+            continue;
+        }
+        if mapping.start >= at && mapping.start - at >= request.len {
+            break;
+        }
+        at = mapping.end;
+    }
+    if at.checked_add(request.len).is_none_or(|end| end > LOW_END) {
+        return Err(MemError::NoMemory);
+    }
+    request.addr = at;
+    request.place = Place::FixedNoReplace;
+    mem.map(request)
+}
+
+/// mprotect(2).
+pub(super) fn mprotect(ctx: &mut Ctx, [addr, len, bits, ..]: [u64; 6]) -> SysResult {
+    const PROT_SEM: u64 = 8;
+    const PROT_GROWSDOWN: u64 = 0x0100_0000;
+    const PROT_GROWSUP: u64 = 0x0200_0000;
+    let grows = bits & (PROT_GROWSDOWN | PROT_GROWSUP);
+    if grows == PROT_GROWSDOWN | PROT_GROWSUP {
+        return Err(Errno::EINVAL.into());
+    }
+    aligned(addr)?;
+    if len == 0 {
+        return Ok(0);
+    }
+    let len = page_align(len).ok_or(Errno::ENOMEM)?;
+    let end = addr.checked_add(len).ok_or(Errno::ENOMEM)?;
+    if bits & !(7 | PROT_SEM | PROT_GROWSDOWN | PROT_GROWSUP) != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    let mut start = addr;
+    if grows != 0 {
+        // Down to where the stack begins; nothing else here grows, and nothing grows up.
+        let mappings = ctx.mem.mappings();
+        let stack = mappings.iter().find(|m| m.start <= addr && addr < m.end).ok_or(Errno::ENOMEM)?;
+        if grows == PROT_GROWSUP || stack.label != Some("[stack]") {
+            return Err(Errno::EINVAL.into());
+        }
+        start = stack.start;
+    }
+    ctx.mem.protect(start, end - start, prot(bits)).map_err(Errno::from)?;
+    Ok(0)
+}
+
+/// munmap(2).
+fn munmap(ctx: &mut Ctx, [addr, len, ..]: [u64; 6]) -> SysResult {
+    aligned(addr)?;
+    let len = page_align(len).filter(|len| *len != 0 && *len <= USER_END).ok_or(Errno::EINVAL)?;
+    if addr > USER_END - len {
+        return Err(Errno::EINVAL.into());
+    }
+    ctx.mem.unmap(addr, len).map_err(Errno::from)?;
+    Ok(0)
+}
+
+/// brk(2).
+fn brk(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
+    Ok(ctx.mem.brk(addr))
+}
+
+/// mremap(2).
+fn mremap(ctx: &mut Ctx, [addr, old_len, new_len, flags, new_addr, _]: [u64; 6]) -> SysResult {
+    const MREMAP_MAYMOVE: u64 = 1;
+    const MREMAP_FIXED: u64 = 2;
+    const MREMAP_DONTUNMAP: u64 = 4;
+    let invalid = Err(Errno::EINVAL.into());
+    if flags & MREMAP_DONTUNMAP != 0 {
+        ctx.kernel.notices.once("mremap: MREMAP_DONTUNMAP is refused with EINVAL".into());
+        return invalid;
+    }
+    if flags & !(MREMAP_MAYMOVE | MREMAP_FIXED) != 0 || flags == MREMAP_FIXED {
+        return invalid;
+    }
+    aligned(addr)?;
+    let old_len = page_align(old_len).ok_or(Errno::EINVAL)?;
+    let new_len = page_align(new_len).filter(|len| *len != 0 && *len <= USER_END).ok_or(Errno::EINVAL)?;
+    let fixed = (flags & MREMAP_FIXED != 0).then_some(new_addr);
+    if let Some(to) = fixed {
+        aligned(to)?;
+        let overlaps = addr < to.saturating_add(new_len) && to < addr.saturating_add(old_len);
+        if to > USER_END - new_len || overlaps {
+            return invalid;
+        }
+    }
+    let moved = ctx.mem.remap(addr, old_len, new_len, flags & MREMAP_MAYMOVE != 0, fixed);
+    Ok(moved.map_err(Errno::from)?)
+}

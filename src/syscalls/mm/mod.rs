@@ -1,0 +1,31 @@
+//! The calls about memory: `map` makes and changes mappings, `advice` is what a program says about them,
+//! `policy` the calls that one node of memory makes trivial.
+
+mod advice;
+mod map;
+mod policy;
+#[cfg(test)]
+mod tests;
+
+pub use advice::ROWS as ADVICE_ROWS;
+pub use map::ROWS;
+pub use policy::ROWS as POLICY_ROWS;
+
+use crate::emu::guest::{PAGE_SIZE, Prot};
+use crate::syscalls::errno::Errno;
+
+/// Rounds up to whole pages; `None` past the end of the address space.
+fn page_align(len: u64) -> Option<u64> {
+    Some(len.checked_add(PAGE_SIZE - 1)? & !(PAGE_SIZE - 1))
+}
+
+/// EINVAL unless the address is the start of a page.
+fn aligned(addr: u64) -> Result<(), Errno> {
+    if addr.is_multiple_of(PAGE_SIZE) { Ok(()) } else { Err(Errno::EINVAL) }
+}
+
+/// The permissions of PROT_* bits. As on any x86 what can be written or executed can be read.
+fn prot(bits: u64) -> Prot {
+    let prot = Prot((bits & 7) as u8);
+    if prot == Prot::NONE { prot } else { prot.with(Prot::READ) }
+}

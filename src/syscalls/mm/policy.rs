@@ -1,0 +1,108 @@
+//! Calls about where memory lies and who may see it: one node, no protection keys, one task.
+
+use crate::syscalls::errno::Errno;
+use crate::syscalls::kernel::{Ctx, SysResult};
+use crate::syscalls::table::{Row, Support};
+use crate::syscalls::uaccess::{copy_to_user, put_u32};
+
+const ONE_NODE: &str = "there is one memory node";
+const NO_KEYS: &str = "the CPU has no protection keys";
+
+/// Calls about placement and visibility.
+pub const ROWS: &[Row] = &[
+    Row { number: 237, name: "mbind", handler: set_policy, support: Support::Partial, note: ONE_NODE },
+    Row {
+        number: 238,
+        name: "set_mempolicy",
+        handler: set_policy,
+        support: Support::Partial,
+        note: ONE_NODE,
+    },
+    Row {
+        number: 239,
+        name: "get_mempolicy",
+        handler: get_mempolicy,
+        support: Support::Partial,
+        note: ONE_NODE,
+    },
+    Row { number: 324, name: "membarrier", handler: membarrier, support: Support::Full, note: "" },
+    Row { number: 329, name: "pkey_mprotect", handler: pkey_mprotect, support: Support::Full, note: NO_KEYS },
+    Row { number: 330, name: "pkey_alloc", handler: pkey_alloc, support: Support::Full, note: NO_KEYS },
+    Row { number: 331, name: "pkey_free", handler: pkey_free, support: Support::Full, note: NO_KEYS },
+];
+
+/// mbind(2), set_mempolicy(2): every policy means the one node.
+fn set_policy(_: &mut Ctx, _: [u64; 6]) -> SysResult {
+    Ok(0)
+}
+
+/// get_mempolicy(2).
+fn get_mempolicy(ctx: &mut Ctx, [mode, nodes, max_node, _, flags, _]: [u64; 6]) -> SysResult {
+    const MPOL_F_NODE: u64 = 1;
+    const MPOL_F_ADDR: u64 = 2;
+    const MPOL_F_MEMS_ALLOWED: u64 = 4;
+    const MAX_NODES: u64 = 1024;
+    if flags & !(MPOL_F_NODE | MPOL_F_ADDR | MPOL_F_MEMS_ALLOWED) != 0
+        || flags & MPOL_F_MEMS_ALLOWED != 0 && flags != MPOL_F_MEMS_ALLOWED
+    {
+        return Err(Errno::EINVAL.into());
+    }
+    if mode != 0 {
+        put_u32(ctx.mem, mode, 0)?;
+    }
+    if nodes != 0 {
+        if max_node == 0 || max_node > MAX_NODES * 64 {
+            return Err(Errno::EINVAL.into());
+        }
+        let mut mask = vec![0; (max_node.div_ceil(64) * 8) as usize];
+        if flags & MPOL_F_MEMS_ALLOWED != 0 {
+            mask[0] = 1;
+        }
+        copy_to_user(ctx.mem, nodes, &mask)?;
+    }
+    Ok(0)
+}
+
+/// membarrier(2). With one task running every barrier has happened already.
+fn membarrier(ctx: &mut Ctx, [command, flags, ..]: [u64; 6]) -> SysResult {
+    const GLOBAL: u32 = 1;
+    const GLOBAL_EXPEDITED: u32 = 2;
+    const REGISTER_GLOBAL_EXPEDITED: u32 = 4;
+    const PRIVATE: [(u32, u32); 2] = [(8, 16), (32, 64)];
+    const QUERY: u32 = 0;
+    if flags != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    let process = &mut ctx.kernel.process;
+    match command as u32 {
+        QUERY => return Ok(0x7f),
+        GLOBAL | GLOBAL_EXPEDITED => {}
+        REGISTER_GLOBAL_EXPEDITED => process.register_membarrier(REGISTER_GLOBAL_EXPEDITED),
+        command => match PRIVATE.iter().find(|(act, register)| command == *act || command == *register) {
+            None => return Err(Errno::EINVAL.into()),
+            Some((_, register)) if command == *register => process.register_membarrier(command),
+            Some((_, register)) if process.membarrier() & register == 0 => return Err(Errno::EPERM.into()),
+            Some(_) => {}
+        },
+    }
+    Ok(0)
+}
+
+/// pkey_mprotect(2): with key -1 it is mprotect(2).
+fn pkey_mprotect(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
+    if args[3] as i32 != -1 {
+        return Err(Errno::EINVAL.into());
+    }
+    super::map::mprotect(ctx, args)
+}
+
+/// pkey_alloc(2).
+fn pkey_alloc(_: &mut Ctx, [flags, rights, ..]: [u64; 6]) -> SysResult {
+    let known = flags == 0 && rights & !3 == 0;
+    Err(if known { Errno::ENOSPC } else { Errno::EINVAL }.into())
+}
+
+/// pkey_free(2).
+fn pkey_free(_: &mut Ctx, _: [u64; 6]) -> SysResult {
+    Err(Errno::EINVAL.into())
+}

@@ -1,0 +1,174 @@
+//! prctl(2), arch_prctl(2) and personality(2).
+
+use crate::emu::guest::{GuestMemory, USER_END};
+use crate::syscalls::errno::Errno;
+use crate::syscalls::kernel::{Ctx, SysResult};
+use crate::syscalls::signal::bit;
+use crate::syscalls::table::{Row, Support};
+use crate::syscalls::uaccess::{copy_from_user, copy_to_user, put_u32, put_u64};
+
+use super::caps::CAP_LAST_CAP;
+
+/// Settings calls.
+pub const ROWS: &[Row] = &[
+    Row {
+        number: 135,
+        name: "personality",
+        handler: personality,
+        support: Support::Partial,
+        note: "only PER_LINUX with ADDR_NO_RANDOMIZE, which holds anyway",
+    },
+    Row {
+        number: 157,
+        name: "prctl",
+        handler: prctl,
+        support: Support::Partial,
+        note: "names, settings that are only remembered, capability questions; the rest EINVAL",
+    },
+    Row {
+        number: 158,
+        name: "arch_prctl",
+        handler: arch_prctl,
+        support: Support::Partial,
+        note: "the FS and GS bases; no shadow stacks, no CPUID faulting",
+    },
+];
+
+/// Commands of prctl(2).
+mod pr {
+    pub const SET_PDEATHSIG: u32 = 1;
+    pub const GET_PDEATHSIG: u32 = 2;
+    pub const GET_DUMPABLE: u32 = 3;
+    pub const SET_DUMPABLE: u32 = 4;
+    pub const GET_KEEPCAPS: u32 = 7;
+    pub const SET_KEEPCAPS: u32 = 8;
+    pub const GET_TIMING: u32 = 13;
+    pub const SET_NAME: u32 = 15;
+    pub const GET_NAME: u32 = 16;
+    pub const GET_SECCOMP: u32 = 21;
+    pub const SET_SECCOMP: u32 = 22;
+    pub const CAPBSET_READ: u32 = 23;
+    pub const GET_TSC: u32 = 25;
+    pub const GET_SECUREBITS: u32 = 27;
+    pub const SET_TIMERSLACK: u32 = 29;
+    pub const GET_TIMERSLACK: u32 = 30;
+    pub const MCE_KILL_GET: u32 = 34;
+    pub const SET_CHILD_SUBREAPER: u32 = 36;
+    pub const GET_CHILD_SUBREAPER: u32 = 37;
+    pub const SET_NO_NEW_PRIVS: u32 = 38;
+    pub const GET_NO_NEW_PRIVS: u32 = 39;
+    pub const GET_TID_ADDRESS: u32 = 40;
+    pub const SET_THP_DISABLE: u32 = 41;
+    pub const GET_THP_DISABLE: u32 = 42;
+    pub const CAP_AMBIENT: u32 = 47;
+    pub const SET_VMA: u32 = 0x5356_4d41;
+    pub const SET_PTRACER: u32 = 0x5961_6d61;
+}
+
+/// `PR_TSC_ENABLE`.
+const PR_TSC_ENABLE: u32 = 1;
+/// `PR_MCE_KILL_DEFAULT`.
+const PR_MCE_KILL_DEFAULT: u64 = 2;
+/// `PR_CAP_AMBIENT_IS_SET`.
+const PR_CAP_AMBIENT_IS_SET: u64 = 1;
+/// `PR_CAP_AMBIENT_CLEAR_ALL`.
+const PR_CAP_AMBIENT_CLEAR_ALL: u64 = 4;
+
+/// prctl(2).
+fn prctl(ctx: &mut Ctx, [option, arg2, arg3, arg4, arg5, _]: [u64; 6]) -> SysResult {
+    let rest_is_zero = arg3 == 0 && arg4 == 0 && arg5 == 0;
+    let invalid = Err(Errno::EINVAL.into());
+    let process = &mut ctx.kernel.process;
+    let settings = &mut process.settings;
+    match option as u32 {
+        pr::SET_PDEATHSIG if arg2 == 0 || bit(arg2 as i32) != 0 => settings.pdeathsig = arg2 as i32,
+        pr::GET_PDEATHSIG => put_u32(ctx.mem, arg2, settings.pdeathsig as u32)?,
+        pr::GET_DUMPABLE => return Ok(settings.dumpable),
+        pr::SET_DUMPABLE if arg2 <= 1 => settings.dumpable = arg2,
+        pr::GET_KEEPCAPS => return Ok(u64::from(settings.keepcaps)),
+        pr::SET_KEEPCAPS if arg2 <= 1 => settings.keepcaps = arg2 == 1,
+        pr::GET_TIMING | pr::GET_SECUREBITS | pr::GET_SECCOMP => {}
+        pr::SET_NAME => process.task.comm = super::comm(&name(ctx.mem, arg2)?),
+        pr::GET_NAME => copy_to_user(ctx.mem, arg2, &process.task.comm)?,
+        pr::CAPBSET_READ if arg2 <= CAP_LAST_CAP => return Ok(1),
+        pr::GET_TSC => put_u32(ctx.mem, arg2, PR_TSC_ENABLE)?,
+        pr::SET_TIMERSLACK => settings.timerslack = if arg2 == 0 { 50_000 } else { arg2 },
+        pr::GET_TIMERSLACK => return Ok(settings.timerslack),
+        pr::MCE_KILL_GET => return Ok(PR_MCE_KILL_DEFAULT),
+        pr::SET_CHILD_SUBREAPER => settings.child_subreaper = arg2 != 0,
+        pr::GET_CHILD_SUBREAPER => put_u32(ctx.mem, arg2, u32::from(settings.child_subreaper))?,
+        pr::SET_NO_NEW_PRIVS if arg2 == 1 && rest_is_zero => settings.no_new_privs = true,
+        pr::GET_NO_NEW_PRIVS if arg2 == 0 && rest_is_zero => return Ok(u64::from(settings.no_new_privs)),
+        pr::GET_TID_ADDRESS => put_u64(ctx.mem, arg2, process.task.clear_child_tid)?,
+        pr::SET_THP_DISABLE if rest_is_zero => settings.thp_disable = arg2 != 0,
+        pr::GET_THP_DISABLE if arg2 == 0 && rest_is_zero => return Ok(u64::from(settings.thp_disable)),
+        // No capability is ambient; asking and clearing are all that works.
+        pr::CAP_AMBIENT if arg2 == PR_CAP_AMBIENT_IS_SET && arg3 <= CAP_LAST_CAP => {}
+        pr::CAP_AMBIENT if arg2 == PR_CAP_AMBIENT_CLEAR_ALL => {}
+        // Nobody traces here; the answer of a kernel with Yama.
+        pr::SET_PTRACER => {}
+        // Naming anonymous memory is an option of the kernel that many do without: EINVAL is expected.
+        pr::SET_VMA => return invalid,
+        pr::SET_SECCOMP => {
+            ctx.kernel.notices.once("prctl: PR_SET_SECCOMP is refused with EINVAL".into());
+            return invalid;
+        }
+        other => {
+            ctx.kernel.notices.once(format!("prctl: option {other} ({arg2:#x}) is refused with EINVAL"));
+            return invalid;
+        }
+    }
+    Ok(0)
+}
+
+/// Up to 15 bytes of a name; what follows a NUL need not be readable.
+fn name(mem: &mut dyn GuestMemory, addr: u64) -> Result<Vec<u8>, Errno> {
+    let mut name = Vec::new();
+    for at in 0..15 {
+        let mut byte = [0];
+        copy_from_user(mem, addr.wrapping_add(at), &mut byte)?;
+        if byte[0] == 0 {
+            break;
+        }
+        name.push(byte[0]);
+    }
+    Ok(name)
+}
+
+/// arch_prctl(2).
+fn arch_prctl(ctx: &mut Ctx, [code, addr, ..]: [u64; 6]) -> SysResult {
+    const ARCH_SET_GS: u32 = 0x1001;
+    const ARCH_SET_FS: u32 = 0x1002;
+    const ARCH_GET_FS: u32 = 0x1003;
+    const ARCH_GET_GS: u32 = 0x1004;
+    const ARCH_GET_CPUID: u32 = 0x1011;
+    const ARCH_SET_CPUID: u32 = 0x1012;
+    match code as u32 {
+        ARCH_SET_GS | ARCH_SET_FS if addr >= USER_END => return Err(Errno::EPERM.into()),
+        ARCH_SET_GS => ctx.cpu.set_gs_base(addr),
+        ARCH_SET_FS => ctx.cpu.set_fs_base(addr),
+        ARCH_GET_FS => put_u64(ctx.mem, addr, ctx.cpu.fs_base())?,
+        ARCH_GET_GS => put_u64(ctx.mem, addr, ctx.cpu.gs_base())?,
+        ARCH_GET_CPUID => return Ok(1),
+        ARCH_SET_CPUID => return Err(Errno::ENODEV.into()),
+        // Start-up code asks for shadow stacks and the like, and takes this as "no".
+        _ => return Err(Errno::EINVAL.into()),
+    }
+    Ok(0)
+}
+
+/// personality(2).
+fn personality(ctx: &mut Ctx, [persona, ..]: [u64; 6]) -> SysResult {
+    const QUERY: u32 = 0xffff_ffff;
+    const ADDR_NO_RANDOMIZE: u32 = 0x0004_0000;
+    let old = ctx.kernel.process.settings.personality;
+    match persona as u32 {
+        QUERY => {}
+        persona if persona & !ADDR_NO_RANDOMIZE == 0 => ctx.kernel.process.settings.personality = persona,
+        persona => {
+            ctx.kernel.notices.once(format!("personality: {persona:#x} is refused with EINVAL"));
+            return Err(Errno::EINVAL.into());
+        }
+    }
+    Ok(u64::from(old))
+}

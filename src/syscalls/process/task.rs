@@ -1,0 +1,141 @@
+//! Starting, ending and waiting for tasks. There is one, so starting another stops the run by name.
+
+use crate::syscalls::errno::Errno;
+use crate::syscalls::kernel::{Break, Ctx, SysResult};
+use crate::syscalls::table::{Row, Support};
+use crate::syscalls::uaccess::{get_u64, put_u64};
+
+const ONE: &str = "stops the run: threads and processes are not emulated yet";
+const NO_CHILD: &str = "ECHILD: there are no children";
+
+/// Task calls.
+pub const ROWS: &[Row] = &[
+    Row { number: 56, name: "clone", handler: clone, support: Support::Refused, note: ONE },
+    Row { number: 57, name: "fork", handler: fork, support: Support::Refused, note: ONE },
+    Row { number: 58, name: "vfork", handler: vfork, support: Support::Refused, note: ONE },
+    Row { number: 60, name: "exit", handler: exit, support: Support::Full, note: "" },
+    Row { number: 61, name: "wait4", handler: wait4, support: Support::Partial, note: NO_CHILD },
+    Row { number: 218, name: "set_tid_address", handler: set_tid_address, support: Support::Full, note: "" },
+    Row { number: 231, name: "exit_group", handler: exit, support: Support::Full, note: "" },
+    Row { number: 247, name: "waitid", handler: waitid, support: Support::Partial, note: NO_CHILD },
+    Row { number: 273, name: "set_robust_list", handler: set_robust_list, support: Support::Full, note: "" },
+    Row { number: 274, name: "get_robust_list", handler: get_robust_list, support: Support::Full, note: "" },
+    Row {
+        number: 334,
+        name: "rseq",
+        handler: rseq,
+        support: Support::Refused,
+        note: "ENOSYS, which C libraries take as \"do without\"",
+    },
+    Row { number: 435, name: "clone3", handler: clone3, support: Support::Refused, note: ONE },
+];
+
+const CLONE_VM: u64 = 0x100;
+const CLONE_VFORK: u64 = 0x4000;
+const CLONE_THREAD: u64 = 0x1_0000;
+
+/// The message for a task that cannot be started.
+fn refuse(call: &str, flags: u64) -> Break {
+    let (kind, what) = if flags & CLONE_THREAD != 0 {
+        ("thread", "threads are")
+    } else if flags & (CLONE_VM | CLONE_VFORK) == CLONE_VM | CLONE_VFORK {
+        ("child process as for vfork or posix_spawn", "child processes are")
+    } else {
+        ("child process", "child processes are")
+    };
+    Break::Refuse(format!("{call}: the program starts a {kind}; {what} not emulated yet"))
+}
+
+/// clone(2).
+fn clone(_: &mut Ctx, [flags, ..]: [u64; 6]) -> SysResult {
+    Err(refuse("clone", flags))
+}
+
+/// clone3(2).
+fn clone3(ctx: &mut Ctx, [args, size, ..]: [u64; 6]) -> SysResult {
+    const CLONE_ARGS_SIZE_VER0: u64 = 64;
+    if size < CLONE_ARGS_SIZE_VER0 {
+        return Err(Errno::EINVAL.into());
+    }
+    Err(refuse("clone3", get_u64(ctx.mem, args)?))
+}
+
+/// fork(2).
+fn fork(_: &mut Ctx, _: [u64; 6]) -> SysResult {
+    Err(refuse("fork", 0))
+}
+
+/// vfork(2).
+fn vfork(_: &mut Ctx, _: [u64; 6]) -> SysResult {
+    Err(refuse("vfork", CLONE_VM | CLONE_VFORK))
+}
+
+/// _exit(2), exit_group(2). With one task they are the same.
+fn exit(_: &mut Ctx, [status, ..]: [u64; 6]) -> SysResult {
+    Err(Break::Exit(status as i32 & 0xff))
+}
+
+/// wait4(2).
+fn wait4(_: &mut Ctx, [pid, _, options, ..]: [u64; 6]) -> SysResult {
+    const OPTIONS: u32 = 1 | 2 | 8 | 0x2000_0000 | 0x4000_0000 | 0x8000_0000;
+    if options as u32 & !OPTIONS != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    Err(if pid as i32 == i32::MIN { Errno::ESRCH } else { Errno::ECHILD }.into())
+}
+
+/// waitid(2).
+fn waitid(_: &mut Ctx, [which, id, _, options, ..]: [u64; 6]) -> SysResult {
+    const P_ALL: u32 = 0;
+    const P_PID: u32 = 1;
+    const P_PGID: u32 = 2;
+    const P_PIDFD: u32 = 3;
+    const EVENTS: u32 = 2 | 4 | 8;
+    const OPTIONS: u32 = EVENTS | 1 | 0x0100_0000 | 0x2000_0000 | 0x4000_0000 | 0x8000_0000;
+    let options = options as u32;
+    if options & !OPTIONS != 0 || options & EVENTS == 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    let id = id as i32;
+    Err(match which as u32 {
+        P_ALL => Errno::ECHILD,
+        P_PID if id > 0 => Errno::ECHILD,
+        P_PGID if id >= 0 => Errno::ECHILD,
+        P_PIDFD if id >= 0 => Errno::EBADF,
+        _ => Errno::EINVAL,
+    }
+    .into())
+}
+
+/// set_tid_address(2).
+fn set_tid_address(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
+    ctx.kernel.process.task.clear_child_tid = addr;
+    Ok(ctx.kernel.process.pid as u64)
+}
+
+/// Bytes of `struct robust_list_head`.
+const ROBUST_LIST_HEAD: u64 = 24;
+
+/// set_robust_list(2).
+fn set_robust_list(ctx: &mut Ctx, [head, len, ..]: [u64; 6]) -> SysResult {
+    if len != ROBUST_LIST_HEAD {
+        return Err(Errno::EINVAL.into());
+    }
+    ctx.kernel.process.task.robust_list = head;
+    Ok(0)
+}
+
+/// get_robust_list(2).
+fn get_robust_list(ctx: &mut Ctx, [pid, head, len, ..]: [u64; 6]) -> SysResult {
+    if !ctx.kernel.process.is_self(pid) {
+        return Err(Errno::ESRCH.into());
+    }
+    put_u64(ctx.mem, len, ROBUST_LIST_HEAD)?;
+    put_u64(ctx.mem, head, ctx.kernel.process.task.robust_list)?;
+    Ok(0)
+}
+
+/// rseq(2). Success would oblige us to keep the CPU number up to date in the program's memory.
+fn rseq(_: &mut Ctx, _: [u64; 6]) -> SysResult {
+    Err(Errno::ENOSYS.into())
+}

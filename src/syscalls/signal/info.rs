@@ -1,0 +1,132 @@
+//! `siginfo_t`, in the bytes the guest sees.
+
+/// Values of `si_code`, sigaction(2).
+#[allow(missing_docs)]
+pub mod si_code {
+    pub const SI_USER: i32 = 0;
+    pub const SI_KERNEL: i32 = 0x80;
+    pub const SI_TIMER: i32 = -2;
+    pub const SI_TKILL: i32 = -6;
+    pub const SEGV_MAPERR: i32 = 1;
+    pub const SEGV_ACCERR: i32 = 2;
+    pub const BUS_ADRALN: i32 = 1;
+    pub const BUS_ADRERR: i32 = 2;
+    pub const ILL_ILLOPN: i32 = 2;
+    pub const FPE_INTDIV: i32 = 1;
+    pub const FPE_FLTDIV: i32 = 3;
+    pub const FPE_FLTOVF: i32 = 4;
+    pub const FPE_FLTUND: i32 = 5;
+    pub const FPE_FLTRES: i32 = 6;
+    pub const FPE_FLTINV: i32 = 7;
+    pub const TRAP_BRKPT: i32 = 1;
+    pub const TRAP_TRACE: i32 = 2;
+}
+
+/// Bytes of `siginfo_t`.
+pub const SIGINFO_SIZE: usize = 128;
+
+/// A `siginfo_t`. Offsets are those of `asm-generic/siginfo.h` on 64-bit machines.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct SigInfo([u8; SIGINFO_SIZE]);
+
+impl std::fmt::Debug for SigInfo {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "SigInfo {{ signo: {}, code: {} }}", self.signo(), self.code())
+    }
+}
+
+impl SigInfo {
+    fn new(signo: i32, code: i32) -> SigInfo {
+        let mut info = SigInfo([0; SIGINFO_SIZE]);
+        info.put(0, signo as u32);
+        info.put(8, code as u32);
+        info
+    }
+
+    /// A signal that a process sent: kill(2), tkill(2).
+    pub fn user(signo: i32, code: i32, pid: u32, uid: u32) -> SigInfo {
+        let mut info = SigInfo::new(signo, code);
+        info.put(16, pid);
+        info.put(20, uid);
+        info
+    }
+
+    /// A fault at an address.
+    pub fn fault(signo: i32, code: i32, addr: u64) -> SigInfo {
+        let mut info = SigInfo::new(signo, code);
+        info.0[16..24].copy_from_slice(&addr.to_le_bytes());
+        info
+    }
+
+    /// An interval timer's signal, or any other that carries only SI_KERNEL.
+    pub fn kernel(signo: i32) -> SigInfo {
+        SigInfo::new(signo, si_code::SI_KERNEL)
+    }
+
+    /// A POSIX timer's signal, timer_create(2).
+    pub fn timer(signo: i32, id: i32, overrun: i32, value: u64) -> SigInfo {
+        let mut info = SigInfo::new(signo, si_code::SI_TIMER);
+        info.put(16, id as u32);
+        info.put(20, overrun as u32);
+        info.0[24..32].copy_from_slice(&value.to_le_bytes());
+        info
+    }
+
+    /// What rt_sigqueueinfo(2) was given, with the number it names.
+    pub fn queued(signo: i32, bytes: [u8; SIGINFO_SIZE]) -> SigInfo {
+        let mut info = SigInfo(bytes);
+        info.put(0, signo as u32);
+        info
+    }
+
+    /// The bytes as the guest sees them.
+    pub fn bytes(&self) -> &[u8; SIGINFO_SIZE] {
+        &self.0
+    }
+
+    /// `si_signo`.
+    pub fn signo(&self) -> i32 {
+        self.word(0) as i32
+    }
+
+    /// `si_code`.
+    pub fn code(&self) -> i32 {
+        self.word(8) as i32
+    }
+
+    /// `si_pid`, or `si_timerid` of a timer.
+    pub fn pid(&self) -> u32 {
+        self.word(16)
+    }
+
+    /// `si_uid`, or `si_overrun` of a timer.
+    pub fn uid(&self) -> u32 {
+        self.word(20)
+    }
+
+    /// `si_addr` of a fault.
+    pub fn addr(&self) -> u64 {
+        u64::from(self.word(16)) | u64::from(self.word(20)) << 32
+    }
+
+    /// `si_value` of a queued or timer signal.
+    pub fn value(&self) -> u64 {
+        u64::from(self.word(24)) | u64::from(self.word(28)) << 32
+    }
+
+    /// Adds missed expirations to a timer's signal.
+    pub fn add_overrun(&mut self, more: i32) {
+        self.put(20, (self.word(20) as i32).saturating_add(more) as u32);
+    }
+
+    fn word(&self, at: usize) -> u32 {
+        let word: &[u8] = self.0.get(at..at + 4).unwrap_or(&[0; 4]);
+        word.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte))
+    }
+
+    fn put(&mut self, at: usize, value: u32) {
+        if let Some(slot) = self.0.get_mut(at..at + 4) {
+            slot.copy_from_slice(&value.to_le_bytes());
+        }
+    }
+}

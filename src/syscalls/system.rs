@@ -1,5 +1,0 @@
-//! system.
-use crate::syscalls::table::Row;
-
-/// Rows.
-pub const ROWS: &[Row] = &[];

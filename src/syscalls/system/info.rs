@@ -1,0 +1,147 @@
+//! uname(2), sysinfo(2), getrandom(2), syslog(2), kcmp(2).
+
+use crate::syscalls::errno::Errno;
+use crate::syscalls::kernel::{Ctx, SysResult};
+use crate::syscalls::table::{Row, Support};
+use crate::syscalls::time::{MONOTONIC_START, NSEC_PER_SEC, now};
+use crate::syscalls::uaccess::copy_to_user;
+
+/// System calls about the machine.
+pub const ROWS: &[Row] = &[
+    Row { number: 63, name: "uname", handler: uname, support: Support::Full, note: "a fixed machine" },
+    Row {
+        number: 99,
+        name: "sysinfo",
+        handler: sysinfo,
+        support: Support::Full,
+        note: "a fixed machine of 4 GiB",
+    },
+    Row { number: 103, name: "syslog", handler: syslog, support: Support::Refused, note: "EPERM" },
+    Row {
+        number: 312,
+        name: "kcmp",
+        handler: kcmp,
+        support: Support::Partial,
+        note: "only the process with itself",
+    },
+    Row {
+        number: 318,
+        name: "getrandom",
+        handler: getrandom,
+        support: Support::Full,
+        note: "a seeded stream",
+    },
+];
+
+/// What uname(2) tells.
+#[derive(Clone, Copy, Debug)]
+pub struct Utsname {
+    /// Operating system.
+    pub sysname: &'static str,
+    /// Name of the host.
+    pub nodename: &'static str,
+    /// Release of the kernel.
+    pub release: &'static str,
+    /// Version of the kernel.
+    pub version: &'static str,
+    /// Kind of machine.
+    pub machine: &'static str,
+    /// NIS domain.
+    pub domainname: &'static str,
+}
+
+/// The emulated machine. The release decides what C libraries try; 6.1 has every call served here.
+pub const UTSNAME: Utsname = Utsname {
+    sysname: "Linux",
+    nodename: "cgemu",
+    release: "6.1.0-cgemu",
+    version: "#1 SMP PREEMPT_DYNAMIC Mon Jan 1 00:00:00 UTC 2024",
+    machine: "x86_64",
+    domainname: "(none)",
+};
+
+/// uname(2).
+fn uname(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
+    const FIELD: usize = 65;
+    let fields = [
+        UTSNAME.sysname,
+        UTSNAME.nodename,
+        UTSNAME.release,
+        UTSNAME.version,
+        UTSNAME.machine,
+        UTSNAME.domainname,
+    ];
+    let mut bytes = Vec::with_capacity(fields.len() * FIELD);
+    for (index, field) in fields.iter().enumerate() {
+        bytes.extend_from_slice(field.as_bytes());
+        bytes.resize((index + 1) * FIELD, 0);
+    }
+    copy_to_user(ctx.mem, addr, &bytes)?;
+    Ok(0)
+}
+
+/// sysinfo(2). Sizes are those of `/proc/meminfo`, not of what is in use: a program must not see the host.
+fn sysinfo(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
+    const TOTAL_RAM: u64 = 4 << 30;
+    const FREE_RAM: u64 = 3 << 30;
+    const PROCESSES: u64 = 2;
+    const MEM_UNIT: u64 = 1;
+    let uptime = MONOTONIC_START.saturating_add(now(ctx)) / NSEC_PER_SEC;
+    // uptime; three loads; ram total, free, shared, buffer; swap total, free; processes; high total, free;
+    // unit of memory.
+    let words = [uptime, 0, 0, 0, TOTAL_RAM, FREE_RAM, 0, 0, 0, 0, PROCESSES, 0, 0, MEM_UNIT];
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    copy_to_user(ctx.mem, addr, &bytes)?;
+    Ok(0)
+}
+
+/// syslog(2).
+fn syslog(_: &mut Ctx, _: [u64; 6]) -> SysResult {
+    Err(Errno::EPERM.into())
+}
+
+/// kcmp(2) of the process with itself: the same memory, files and so on. Descriptors are not compared.
+fn kcmp(ctx: &mut Ctx, [pid1, pid2, kind, fd1, fd2, _]: [u64; 6]) -> SysResult {
+    const KCMP_FILE: u64 = 0;
+    const KCMP_EPOLL_TFD: u64 = 7;
+    let pid = ctx.kernel.process.pid;
+    if pid1 as i32 != pid || pid2 as i32 != pid {
+        return Err(Errno::ESRCH.into());
+    }
+    match kind {
+        KCMP_FILE if fd1 == fd2 => Ok(0),
+        KCMP_FILE => {
+            ctx.kernel.notices.once("kcmp: KCMP_FILE of two descriptors is refused with ENOSYS".into());
+            Err(Errno::ENOSYS.into())
+        }
+        kind if kind < KCMP_EPOLL_TFD => Ok(0),
+        _ => Err(Errno::EINVAL.into()),
+    }
+}
+
+/// getrandom(2). The stream is always ready, so the flags only have to be right.
+fn getrandom(ctx: &mut Ctx, [addr, len, flags, ..]: [u64; 6]) -> SysResult {
+    const GRND_NONBLOCK: u32 = 1;
+    const GRND_RANDOM: u32 = 2;
+    const GRND_INSECURE: u32 = 4;
+    /// Most bytes of one call, as for any read.
+    const MAX_RW_COUNT: u64 = 0x7fff_f000;
+    const CHUNK: u64 = 4096;
+    let flags = flags as u32;
+    if flags & !(GRND_NONBLOCK | GRND_RANDOM | GRND_INSECURE) != 0 || flags & 6 == GRND_RANDOM | GRND_INSECURE
+    {
+        return Err(Errno::EINVAL.into());
+    }
+    let len = len.min(MAX_RW_COUNT);
+    let mut done = 0;
+    while done < len {
+        let mut buf = vec![0; CHUNK.min(len - done) as usize];
+        ctx.kernel.random.fill(&mut buf);
+        match ctx.mem.write(addr.wrapping_add(done), &buf) {
+            Ok(()) => done += buf.len() as u64,
+            Err(copied) if done == 0 && copied == 0 => return Err(Errno::EFAULT.into()),
+            Err(copied) => return Ok(done + copied as u64),
+        }
+    }
+    Ok(len)
+}

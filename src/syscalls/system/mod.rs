@@ -1,0 +1,8 @@
+//! The machine as a whole: names, sizes, random bytes; and the calls that are known but not served.
+
+mod info;
+mod refused;
+
+pub use info::ROWS;
+pub use info::{UTSNAME, Utsname};
+pub use refused::ROWS as REFUSED_ROWS;

@@ -1,0 +1,183 @@
+//! The calls that arm timers.
+
+use crate::syscalls::errno::Errno;
+use crate::syscalls::kernel::{Ctx, SysResult};
+use crate::syscalls::process::PID;
+use crate::syscalls::signal::{bit, signo::SIGALRM};
+use crate::syscalls::table::{Row, Support};
+use crate::syscalls::uaccess::{get_words, put_u32, put_words};
+
+use super::calls::{ClockId, TIMER_ABSTIME};
+use super::timers::{Alarm, Base, INTERVAL_TIMERS, PosixTimer};
+use super::{NSEC_PER_SEC, get_timespec, get_timeval, put_timespec, timeval};
+
+const LATE: &str = "its signal is delivered when a system call ends, not in the middle of computing";
+/// Most timers a process has (RLIMIT_SIGPENDING bounds them in Linux).
+const TIMERS_MAX: usize = 16_384;
+
+/// Timer calls.
+pub const ROWS: &[Row] = &[
+    Row { number: 36, name: "getitimer", handler: getitimer, support: Support::Full, note: "" },
+    Row { number: 37, name: "alarm", handler: alarm, support: Support::Partial, note: LATE },
+    Row { number: 38, name: "setitimer", handler: setitimer, support: Support::Partial, note: LATE },
+    Row { number: 222, name: "timer_create", handler: timer_create, support: Support::Partial, note: LATE },
+    Row { number: 223, name: "timer_settime", handler: timer_settime, support: Support::Full, note: "" },
+    Row { number: 224, name: "timer_gettime", handler: timer_gettime, support: Support::Full, note: "" },
+    Row {
+        number: 225,
+        name: "timer_getoverrun",
+        handler: timer_getoverrun,
+        support: Support::Full,
+        note: "",
+    },
+    Row { number: 226, name: "timer_delete", handler: timer_delete, support: Support::Full, note: "" },
+];
+
+/// The present moment in the time that a timer follows.
+fn now(ctx: &mut Ctx, base: Base) -> u64 {
+    let instructions = ctx.cpu.instructions();
+    match base {
+        Base::Wall => ctx.kernel.clock.now_ns(instructions),
+        Base::Cpu => instructions,
+    }
+}
+
+fn which(index: u64) -> Result<(usize, Base), Errno> {
+    let index = index as u32 as usize;
+    let (base, _) = INTERVAL_TIMERS.get(index).ok_or(Errno::EINVAL)?;
+    Ok((index, *base))
+}
+
+/// The words of a `struct itimerval`. What is left is rounded up, so that an armed timer never looks off.
+fn itimerval(alarm: &Alarm, now: u64) -> [u64; 4] {
+    let [interval_sec, interval_usec] = timeval(alarm.interval);
+    let [sec, usec] = timeval(alarm.left(now).saturating_add(999));
+    [interval_sec, interval_usec, sec, usec]
+}
+
+/// getitimer(2).
+fn getitimer(ctx: &mut Ctx, [index, addr, ..]: [u64; 6]) -> SysResult {
+    let (index, base) = which(index)?;
+    let now = now(ctx, base);
+    put_words(ctx.mem, addr, &itimerval(&ctx.kernel.clock.timers.interval[index], now))?;
+    Ok(0)
+}
+
+/// setitimer(2). A null `value` disarms the timer, as Linux has it.
+fn setitimer(ctx: &mut Ctx, [index, value, old, ..]: [u64; 6]) -> SysResult {
+    let (interval, first) = match value {
+        0 => (0, 0),
+        value => (get_timeval(ctx.mem, value)?, get_timeval(ctx.mem, value.wrapping_add(16))?),
+    };
+    let (index, base) = which(index)?;
+    let now = now(ctx, base);
+    let expires = (first != 0).then(|| now.saturating_add(first));
+    let slot = &mut ctx.kernel.clock.timers.interval[index];
+    let before = std::mem::replace(slot, Alarm { expires, interval });
+    if old != 0 {
+        put_words(ctx.mem, old, &itimerval(&before, now))?;
+    }
+    Ok(0)
+}
+
+/// alarm(2). What is left is rounded to the nearest second, but not to 0.
+fn alarm(ctx: &mut Ctx, [seconds, ..]: [u64; 6]) -> SysResult {
+    let seconds = u64::from(seconds as u32);
+    let now = now(ctx, Base::Wall);
+    let expires = (seconds != 0).then(|| now.saturating_add(seconds.saturating_mul(NSEC_PER_SEC)));
+    let slot = &mut ctx.kernel.clock.timers.interval[0];
+    let left = std::mem::replace(slot, Alarm { expires, interval: 0 }).left(now);
+    Ok(if left == 0 { 0 } else { (left.saturating_add(NSEC_PER_SEC / 2) / NSEC_PER_SEC).max(1) })
+}
+
+/// timer_create(2).
+fn timer_create(ctx: &mut Ctx, [clock, event, id_addr, ..]: [u64; 6]) -> SysResult {
+    const SIGEV_SIGNAL: i32 = 0;
+    const SIGEV_NONE: i32 = 1;
+    const SIGEV_THREAD: i32 = 2;
+    const SIGEV_THREAD_ID: i32 = 4;
+    let clock = ClockId::find(clock)?;
+    let base = match clock {
+        ClockId::Realtime | ClockId::Monotonic => Base::Wall,
+        ClockId::ProcessCpu | ClockId::ThreadCpu => Base::Cpu,
+        _ => return Err(Errno::EOPNOTSUPP.into()),
+    };
+    if ctx.kernel.clock.timers.posix.len() >= TIMERS_MAX {
+        return Err(Errno::EAGAIN.into());
+    }
+    let id = ctx.kernel.clock.timers.next_id;
+    let (value, signo, to_task) = if event == 0 {
+        (id as u64, Some(SIGALRM), false)
+    } else {
+        let [value, signo_notify, tid] = get_words(ctx.mem, event)?;
+        let (signo, notify) = (signo_notify as i32, (signo_notify >> 32) as i32);
+        let to_task = match notify {
+            SIGEV_SIGNAL | SIGEV_THREAD | SIGEV_NONE => false,
+            SIGEV_THREAD_ID if tid as i32 == PID => true,
+            _ => return Err(Errno::EINVAL.into()),
+        };
+        if notify != SIGEV_NONE && bit(signo) == 0 {
+            return Err(Errno::EINVAL.into());
+        }
+        (value, (notify != SIGEV_NONE).then_some(signo), to_task)
+    };
+    put_u32(ctx.mem, id_addr, id as u32)?;
+    let alarm = Alarm::default();
+    let timer = PosixTimer { base, offset: clock.start(), alarm, signo, value, to_task, overrun: 0 };
+    let timers = &mut ctx.kernel.clock.timers;
+    timers.posix.insert(id, timer);
+    timers.next_id = id.checked_add(1).ok_or(Errno::EAGAIN)?;
+    Ok(0)
+}
+
+fn find(ctx: &Ctx, id: u64) -> Result<PosixTimer, Errno> {
+    ctx.kernel.clock.timers.posix.get(&(id as i32)).copied().ok_or(Errno::EINVAL)
+}
+
+fn put_itimerspec(ctx: &mut Ctx, addr: u64, alarm: &Alarm, now: u64) -> Result<(), Errno> {
+    put_timespec(ctx.mem, addr, alarm.interval)?;
+    put_timespec(ctx.mem, addr.wrapping_add(16), alarm.left(now))
+}
+
+/// timer_settime(2).
+fn timer_settime(ctx: &mut Ctx, [id, flags, new, old, ..]: [u64; 6]) -> SysResult {
+    if new == 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    let interval = get_timespec(ctx.mem, new)?;
+    let value = get_timespec(ctx.mem, new.wrapping_add(16))?;
+    let mut timer = find(ctx, id)?;
+    let now = now(ctx, timer.base);
+    let before = timer.alarm;
+    let expires = match value {
+        0 => None,
+        _ if flags & TIMER_ABSTIME != 0 => Some(value.saturating_sub(timer.offset)),
+        _ => Some(now.saturating_add(value)),
+    };
+    timer.alarm = Alarm { expires, interval };
+    timer.overrun = 0;
+    ctx.kernel.clock.timers.posix.insert(id as i32, timer);
+    if old != 0 {
+        put_itimerspec(ctx, old, &before, now)?;
+    }
+    Ok(0)
+}
+
+/// timer_gettime(2).
+fn timer_gettime(ctx: &mut Ctx, [id, addr, ..]: [u64; 6]) -> SysResult {
+    let timer = find(ctx, id)?;
+    let now = now(ctx, timer.base);
+    put_itimerspec(ctx, addr, &timer.alarm, now)?;
+    Ok(0)
+}
+
+/// timer_getoverrun(2).
+fn timer_getoverrun(ctx: &mut Ctx, [id, ..]: [u64; 6]) -> SysResult {
+    Ok(find(ctx, id)?.overrun as u64)
+}
+
+/// timer_delete(2).
+fn timer_delete(ctx: &mut Ctx, [id, ..]: [u64; 6]) -> SysResult {
+    ctx.kernel.clock.timers.posix.remove(&(id as i32)).ok_or(Errno::EINVAL)?;
+    Ok(0)
+}

@@ -1,0 +1,165 @@
+//! Timers that send signals: the three of setitimer(2) and those of timer_create(2). They are looked at when
+//! a system call ends; a program that computes without a call gets its signal late.
+
+use std::collections::BTreeMap;
+
+use crate::syscalls::kernel::Ctx;
+use crate::syscalls::signal::{SigInfo, signo::*};
+
+/// Which time a timer follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Base {
+    /// Time that passes also while the program sleeps.
+    Wall,
+    /// Executed instructions.
+    Cpu,
+}
+
+/// When a timer is due; nanoseconds since the program's start, in the time it follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Alarm {
+    /// When it fires next; `None` while disarmed.
+    pub expires: Option<u64>,
+    /// Time between further ones; 0 for none.
+    pub interval: u64,
+}
+
+impl Alarm {
+    /// Time left at `now`, at least 1 where it is armed and due already; 0 while disarmed.
+    pub fn left(&self, now: u64) -> u64 {
+        self.expires.map_or(0, |at| at.saturating_sub(now).max(1))
+    }
+
+    /// Steps past `now` and returns how often it fired.
+    fn fire(&mut self, now: u64) -> u64 {
+        let Some(at) = self.expires.filter(|at| *at <= now) else { return 0 };
+        match (now - at).checked_div(self.interval) {
+            None => {
+                self.expires = None;
+                1
+            }
+            Some(missed) => {
+                let step = (missed + 1).saturating_mul(self.interval);
+                self.expires = at.checked_add(step);
+                missed + 1
+            }
+        }
+    }
+}
+
+/// A timer of timer_create(2).
+#[derive(Clone, Copy, Debug)]
+pub struct PosixTimer {
+    /// The time it follows.
+    pub base: Base,
+    /// Nanoseconds that its clock showed at the program's start, for TIMER_ABSTIME.
+    pub offset: u64,
+    /// When it is due.
+    pub alarm: Alarm,
+    /// The signal it sends; `None` with SIGEV_NONE.
+    pub signo: Option<i32>,
+    /// `sigev_value`.
+    pub value: u64,
+    /// Whether the signal goes to the task alone (SIGEV_THREAD_ID).
+    pub to_task: bool,
+    /// Missed expirations of the last signal.
+    pub overrun: i32,
+}
+
+/// ITIMER_REAL, ITIMER_VIRTUAL and ITIMER_PROF: what they follow and send.
+pub const INTERVAL_TIMERS: [(Base, i32); 3] =
+    [(Base::Wall, SIGALRM), (Base::Cpu, SIGVTALRM), (Base::Cpu, SIGPROF)];
+
+/// Every timer of the process.
+#[derive(Clone, Debug, Default)]
+pub struct Timers {
+    /// Those of setitimer(2), in the order of `INTERVAL_TIMERS`.
+    pub interval: [Alarm; 3],
+    /// Those of timer_create(2), by id.
+    pub posix: BTreeMap<i32, PosixTimer>,
+    /// The id that the next one gets.
+    pub next_id: i32,
+}
+
+impl Timers {
+    /// Whether any timer may fire.
+    fn armed(&self) -> bool {
+        self.interval.iter().any(|alarm| alarm.expires.is_some())
+            || self.posix.values().any(|timer| timer.alarm.expires.is_some())
+    }
+
+    /// The earliest time at which sleeping is ended by a timer whose signal `wakes` accepts.
+    pub fn next_wake(&self, wakes: impl Fn(i32) -> bool) -> Option<u64> {
+        let interval = INTERVAL_TIMERS.iter().zip(&self.interval);
+        let interval = interval.filter(|((base, signo), _)| *base == Base::Wall && wakes(*signo));
+        let posix = self.posix.values();
+        let posix = posix.filter(|timer| timer.base == Base::Wall && timer.signo.is_some_and(&wakes));
+        let interval = interval.filter_map(|(_, alarm)| alarm.expires);
+        interval.chain(posix.filter_map(|timer| timer.alarm.expires)).min()
+    }
+
+    /// What execve(2) does: the timers of timer_create(2) go, those of setitimer(2) stay.
+    pub fn exec(&mut self) {
+        self.posix.clear();
+    }
+}
+
+/// Sends the signals of all timers that are due. Costs nothing while none is armed.
+pub fn expire(ctx: &mut Ctx) {
+    if !ctx.kernel.clock.timers.armed() {
+        return;
+    }
+    let cpu = ctx.cpu.instructions();
+    let wall = ctx.kernel.clock.now_ns(cpu);
+    let now = |base| if base == Base::Wall { wall } else { cpu };
+    let signals = &mut ctx.kernel.signals;
+    let timers = &mut ctx.kernel.clock.timers;
+    for ((base, signo), alarm) in INTERVAL_TIMERS.into_iter().zip(&mut timers.interval) {
+        if alarm.fire(now(base)) > 0 {
+            signals.send(SigInfo::kernel(signo), false);
+        }
+    }
+    for (id, timer) in &mut timers.posix {
+        let fired = timer.alarm.fire(now(timer.base));
+        let Some(signo) = timer.signo.filter(|_| fired > 0) else { continue };
+        let missed = |count: u64| i32::try_from(count).unwrap_or(i32::MAX);
+        let queue = if timer.to_task { &mut signals.task.pending } else { &mut signals.shared };
+        match queue.timer_mut(*id) {
+            // One signal of a timer waits at a time; the others are its overrun.
+            Some(info) => {
+                info.add_overrun(missed(fired));
+                timer.overrun = info.uid() as i32;
+            }
+            None => {
+                timer.overrun = missed(fired - 1);
+                signals.send(SigInfo::timer(signo, *id, timer.overrun, timer.value), timer.to_task);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Alarm;
+
+    #[test]
+    fn a_single_alarm_fires_once() {
+        let mut alarm = Alarm { expires: Some(100), interval: 0 };
+        assert_eq!((alarm.left(40), alarm.fire(99)), (60, 0));
+        assert_eq!((alarm.fire(100), alarm.fire(200), alarm.left(200)), (1, 0, 0));
+    }
+
+    #[test]
+    fn an_interval_counts_what_it_missed() {
+        let mut alarm = Alarm { expires: Some(100), interval: 10 };
+        assert_eq!(alarm.fire(135), 4);
+        assert_eq!(alarm.expires, Some(140));
+        assert_eq!(alarm.left(140), 1);
+    }
+
+    #[test]
+    fn the_end_of_time_disarms() {
+        let mut alarm = Alarm { expires: Some(u64::MAX - 1), interval: u64::MAX };
+        assert_eq!((alarm.fire(u64::MAX), alarm.expires), (1, None));
+    }
+}
