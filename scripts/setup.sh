@@ -3,7 +3,7 @@
 # What building needs besides Rust: cmake, a C compiler and make for the engine, libclang for its bindings.
 BUILD_PACKAGES="cmake gcc libc6-dev make libclang-dev"
 
-say() { printf '%s\n' "$*" >&2; }
+say() { printf '%s\n' "$@" >&2; }
 die() { say "$@"; exit 1; }
 
 # have PACKAGE: whether it, or what it is wanted for, is there.

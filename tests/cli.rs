@@ -193,6 +193,18 @@ fn a_failed_run_leaves_the_old_profile() {
 }
 
 #[test]
+fn a_profile_that_does_not_fit_is_an_error() {
+    let dir = temporary();
+    let out = output(dir.path(), &["run", "-q", "--cachegrind-out-file=/dev/full", "true"]);
+    assert_eq!(out.status.code(), Some(125));
+    assert!(
+        stderr(&out).contains("/dev/full: the profile is not written: No space left"),
+        "{}",
+        stderr(&out)
+    );
+}
+
+#[test]
 fn a_profile_can_follow_the_programs_output() {
     let dir = temporary();
     let target = fs::File::create(dir.path().join("both")).expect("create");

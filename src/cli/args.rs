@@ -278,20 +278,24 @@ mod tests {
         }
     }
 
-    /// Each line of the examples must be a command that is understood.
+    /// Each command of the examples, here and in README.md, must be understood.
     #[test]
     fn examples_parse() {
+        let readme = include_str!("../../README.md").lines();
+        let readme = readme.filter_map(|line| line.strip_prefix("target/release/cgemu"));
+        let helps = EXAMPLES.lines().chain(RUN_EXAMPLES.lines());
+        let helps = helps.filter_map(|line| line.strip_prefix("  cgemu"));
         let mut seen = 0;
-        for line in EXAMPLES.lines().chain(RUN_EXAMPLES.lines()) {
-            let Some(command) = line.strip_prefix("  cgemu") else { continue };
-            // Two blanks begin a remark.
-            let command = command.split("  ").next().unwrap_or_default();
+        for line in helps.chain(readme) {
+            // Two blanks begin a remark; the rest is the shell's.
+            let command =
+                ["  ", " | ", " > "].iter().fold(line, |rest, end| rest.split(end).next().unwrap_or(""));
             let words = std::iter::once("cgemu").chain(command.split_whitespace());
             if let Err(error) = Cli::try_parse_from(words) {
                 panic!("{line}: {error}");
             }
             seen += 1;
         }
-        assert!(seen >= 10, "{seen}");
+        assert!(seen >= 16, "{seen}");
     }
 }

@@ -63,7 +63,7 @@ fn show(text: &str) -> u8 {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            complain(&format!("standard output: {error}"))
+            complain(&format!("standard output: {}", lookup::reason(&error)))
         }
         _ => 0,
     }
