@@ -310,18 +310,50 @@ fn the_engine_has_one_door() {
     }
 }
 
+/// The modules that a source has for tests only: each with its name, and where it begins if it is inline.
+fn test_modules(tokens: &[String]) -> Vec<(String, Option<usize>)> {
+    let mark = ["#", "[", "cfg", "(", "test", ")", "]"];
+    let starts = (0..tokens.len()).filter(|&i| tokens[i..].iter().take(mark.len()).eq(mark.iter()));
+    starts
+        .filter_map(|i| {
+            // Past `pub(crate)`.
+            let at =
+                (i + mark.len()..i + mark.len() + 5).find(|&k| tokens.get(k).is_some_and(|t| t == "mod"))?;
+            Some((tokens.get(at + 1)?.clone(), (tokens.get(at + 2)? == "{").then_some(i)))
+        })
+        .collect()
+}
+
+/// Tests beside the code may read their data; the code itself may not.
 #[test]
 fn pure_rooms_do_no_io() {
-    for (path, module) in sources().iter().filter(|(_, module)| PURE.contains(&module[0].as_str())) {
-        // Tests beside the code may read their data.
-        let source = fs::read_to_string(path).expect("source");
-        if module.last().is_some_and(|m| m.ends_with("tests")) {
+    let sources: Vec<(PathBuf, Vec<String>, Vec<String>)> = sources()
+        .into_iter()
+        .filter(|(_, module)| PURE.contains(&module[0].as_str()))
+        .map(|(path, module)| {
+            let tokens = tokens(&code_only(&fs::read_to_string(&path).expect("source")));
+            (path, module, tokens)
+        })
+        .collect();
+    let mut tests = BTreeSet::new();
+    for (_, module, tokens) in &sources {
+        tests.extend(
+            test_modules(tokens).into_iter().map(|(name, _)| format!("{}::{name}", module.join("::"))),
+        );
+    }
+    for (path, module, tokens) in &sources {
+        if tests.iter().any(|test| within(&module.join("::"), test)) {
             continue;
         }
-        let code = code_only(&source);
-        let code = code.split("#[cfg(test)]").next().unwrap_or_default();
-        for part in ["std::fs", "std::env", "std::net", "std::process", "rustix"] {
-            assert!(!code.contains(part), "{} uses {part}", path.display());
+        // Inline tests come last in a file.
+        let end = test_modules(tokens).into_iter().find_map(|(_, inline)| inline).unwrap_or(tokens.len());
+        for (i, word) in tokens[..end].iter().enumerate() {
+            let names = |part: &str| {
+                tokens.get(i + 1).is_some_and(|t| t == "::") && tokens.get(i + 2).is_some_and(|t| t == part)
+            };
+            let io = word == "rustix"
+                || (word == "std" && ["fs", "env", "net", "process"].iter().any(|p| names(p)));
+            assert!(!io, "{} uses {}", path.display(), tokens[i..(i + 3).min(end)].concat());
         }
     }
 }
