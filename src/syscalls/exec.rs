@@ -115,3 +115,86 @@ pub fn commit(ctx: &mut Ctx) {
     let kernel = &mut *ctx.kernel;
     kernel.fs.close_on_exec(&mut kernel.fds, ctx.mem);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syscalls::testing::{DATA, Machine};
+
+    #[test]
+    fn arguments_are_copied() {
+        let mut machine = Machine::new();
+        machine.put(DATA, b"one\0two words\0");
+        machine.put_words(DATA + 64, &[DATA, DATA + 4, 0]);
+        let strings = Room::of(8 << 20).strings(&mut machine.mem, DATA + 64);
+        assert_eq!(strings, Ok(vec![b"one".to_vec(), b"two words".to_vec()]));
+        assert_eq!(Room::of(0).strings(&mut machine.mem, 0), Ok(Vec::new()));
+        machine.put_words(DATA + 64, &[DATA, 8, 0]);
+        assert_eq!(Room::of(0).strings(&mut machine.mem, DATA + 64), Err(Errno::EFAULT));
+        assert_eq!(Room::of(0).strings(&mut machine.mem, 8), Err(Errno::EFAULT));
+    }
+
+    /// execve(2): a string may have 131072 bytes with its NUL; all of them a quarter of the stack limit, but
+    /// 128 KiB at least and 6 MiB at most.
+    #[test]
+    fn arguments_have_limits() {
+        assert_eq!((Room::of(8 << 20).0, Room::of(0).0, Room::of(u64::MAX).0), (2 << 20, 128 << 10, 6 << 20));
+        let mut machine = Machine::new();
+        let long = DATA + (1 << 24);
+        machine.mem.anonymous(long, 256 << 10);
+        machine.put(long, &[b'x'; MAX_ARG_STRLEN]);
+        machine.put_words(DATA, &[long + 1, 0]);
+        let strings = Room::of(8 << 20).strings(&mut machine.mem, DATA);
+        assert_eq!(strings.map(|strings| strings[0].len()), Ok(MAX_ARG_STRLEN - 1));
+        machine.put_words(DATA, &[long, 0]);
+        assert_eq!(Room::of(8 << 20).strings(&mut machine.mem, DATA), Err(Errno::E2BIG));
+        machine.put_words(DATA, &[long + 1; 32]);
+        assert_eq!(Room::of(8 << 20).strings(&mut machine.mem, DATA), Err(Errno::E2BIG));
+        // A vector without end: pointers count too.
+        machine.mem.anonymous(long + (1 << 24), 2 << 20);
+        machine.put_words(long + (1 << 24), &vec![DATA + 0x8000; 250_000]);
+        assert_eq!(Room::of(8 << 20).strings(&mut machine.mem, long + (1 << 24)), Err(Errno::E2BIG));
+    }
+
+    struct Bytes(&'static [u8]);
+
+    impl PageSource for Bytes {
+        fn read_at(&self, offset: u64, buf: &mut [u8]) -> std::io::Result<usize> {
+            let bytes = self.0.get(offset as usize..).unwrap_or_default();
+            let len = bytes.len().min(buf.len());
+            buf[..len].copy_from_slice(&bytes[..len]);
+            Ok(len)
+        }
+
+        fn len(&self) -> u64 {
+            self.0.len() as u64
+        }
+    }
+
+    #[test]
+    fn only_programs_and_scripts_run() {
+        assert_eq!(recognise(&Bytes(b"#!/bin/sh\n")), Ok(()));
+        for bad in [&b""[..], b"#!", b"hello", b"\x7fELF\x02\x01", &[0; 64]] {
+            assert_eq!(recognise(&Bytes(bad)), Err(Errno::ENOEXEC));
+        }
+        const ELF: [u8; 64] = {
+            let mut elf = [0; 64];
+            elf[0] = 0x7f;
+            elf[1] = b'E';
+            elf[2] = b'L';
+            elf[3] = b'F';
+            elf[4] = 2;
+            elf[5] = 1;
+            elf[16] = 3;
+            elf[18] = 62;
+            elf
+        };
+        const ARM: [u8; 64] = {
+            let mut elf = ELF;
+            elf[18] = 183;
+            elf
+        };
+        assert_eq!(recognise(&Bytes(&ELF)), Ok(()));
+        assert_eq!(recognise(&Bytes(&ARM)), Err(Errno::ENOEXEC));
+    }
+}

@@ -180,3 +180,81 @@ fn unlock_pi(ctx: &mut Ctx, addr: u64) -> SysResult {
     put_u32(ctx.mem, addr, 0)?;
     Ok(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::syscalls::kernel::Action;
+    use crate::syscalls::process::PID;
+    use crate::syscalls::testing::{DATA, Machine};
+
+    const FUTEX: u64 = 202;
+    const EPERM: i64 = -1;
+    const ESRCH: i64 = -3;
+    const EAGAIN: i64 = -11;
+    const EFAULT: i64 = -14;
+    const EINVAL: i64 = -22;
+    const EDEADLK: i64 = -35;
+    const ENOSYS: i64 = -38;
+    const ETIMEDOUT: i64 = -110;
+
+    /// The word at DATA is 5; a timeout of 1 us is at DATA + 64, a bad one at DATA + 80.
+    #[test]
+    fn answers_of_a_native_linux() {
+        let mut machine = Machine::new();
+        machine.put_words(DATA, &[5]);
+        machine.put_words(DATA + 64, &[0, 1000, 0, 1_000_000_000]);
+        let (soon, bad) = (DATA + 64, DATA + 80);
+        for (args, expected) in [
+            ([DATA + 1, 0, 0, 0, 0, 0], EINVAL),
+            ([8, 0, 0, 0, 0, 0], EFAULT),
+            ([DATA, 99, 0, 0, 0, 0], ENOSYS),
+            ([DATA, 0, 6, 0, 0, 0], EAGAIN),
+            ([DATA, 9, 5, 0, 0, 0], EINVAL),
+            ([DATA, 10, 5, 0, 0, 0], EINVAL),
+            ([DATA, 1, 1, 0, 0, 0], 0),
+            ([DATA, 256, 5, soon, 0, 0], ENOSYS),
+            ([DATA, 0, 5, bad, 0, 0], EINVAL),
+            ([DATA, 128, 5, soon, 0, 0], ETIMEDOUT),
+            ([DATA, 256 | 9, 5, soon, 0, u64::MAX], ETIMEDOUT),
+            ([DATA, 3, 1, 1, DATA + 8, 0], 0),
+            ([DATA, 4, 1, 1, DATA + 8, 6], EAGAIN),
+            ([DATA, 4, 1, 1, DATA + 8, 5], 0),
+            ([DATA, 4, u64::MAX, 1, DATA + 8, 5], EINVAL),
+        ] {
+            assert_eq!(machine.call(FUTEX, &args), expected, "{args:x?}");
+        }
+        let action = machine.action(FUTEX, &[DATA, 0, 5, 0]);
+        assert!(matches!(action, Action::Refuse(_)), "{action:?}");
+    }
+
+    #[test]
+    fn wake_op_changes_the_second_word() {
+        let mut machine = Machine::new();
+        machine.put_words(DATA + 8, &[7]);
+        let mut op = |code: u64, operand: u64| {
+            machine.call(FUTEX, &[DATA, 5, 1, 1, DATA + 8, code << 28 | operand << 12]);
+            machine.word(DATA + 8)
+        };
+        assert_eq!(op(1, 3), 10);
+        assert_eq!(op(1, 0xfff), 9, "operands are signed");
+        assert_eq!(op(2, 6), 15);
+        assert_eq!(op(3, 1), 14);
+        assert_eq!(op(4, 2), 12);
+        assert_eq!(op(8, 5), 32, "an operand that is a shift");
+        assert_eq!(op(7, 0), 32);
+    }
+
+    #[test]
+    fn a_lock_has_one_owner() {
+        let mut machine = Machine::new();
+        assert_eq!(machine.call(FUTEX, &[DATA, 6]), 0);
+        assert_eq!(machine.word(DATA), PID as u64);
+        assert_eq!(machine.call(FUTEX, &[DATA, 6]), EDEADLK);
+        assert_eq!(machine.call(FUTEX, &[DATA, 8]), EDEADLK);
+        assert_eq!(machine.call(FUTEX, &[DATA, 7]), 0);
+        assert_eq!(machine.word(DATA), 0);
+        assert_eq!(machine.call(FUTEX, &[DATA, 7]), EPERM);
+        machine.put_words(DATA, &[999_999]);
+        assert_eq!(machine.call(FUTEX, &[DATA, 6]), ESRCH);
+    }
+}
