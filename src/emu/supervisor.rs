@@ -1,6 +1,7 @@
 //! The narrow way from the machine to whoever runs it.
 
 use crate::emu::guest::{Fault, GuestCpu, GuestMemory};
+use crate::emu::memory::space::FileArea;
 use crate::hooks::decode::Refusal;
 use crate::hooks::plan::MappingId;
 
@@ -28,20 +29,22 @@ pub trait Supervisor {
     /// A system call.
     fn syscall(&mut self, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Next;
 
-    /// A fault; `refused` says which instruction was refused if that was the cause.
+    /// A fault; `refused` says which instruction was refused if that was the cause, `mapping` which file the
+    /// instruction is from.
     fn fault(
         &mut self,
         cpu: &mut dyn GuestCpu,
         mem: &mut dyn GuestMemory,
         fault: Fault,
         refused: Option<Refused>,
+        mapping: MappingId,
     ) -> Next;
 
     /// The memory limit stopped an access.
     fn out_of_memory(&mut self, cpu: &mut dyn GuestCpu);
 
-    /// The mapping that the code at `pc` belongs to.
-    fn mapping_of(&mut self, mem: &dyn GuestMemory, pc: u64) -> MappingId;
+    /// A number for the file that code is about to be translated from; the same for the same file and origin.
+    fn mapping_of(&mut self, file: Option<FileArea<'_>>) -> MappingId;
 
     /// Something about the code at `pc` that the user should know, once.
     fn notice(&mut self, pc: u64, what: &'static str);

@@ -468,3 +468,22 @@ impl AddressSpace {
         }
     }
 }
+
+/// The file that a page of code comes from.
+pub struct FileArea<'a> {
+    /// Address at which the file's first byte would be, were all of it mapped like this page.
+    pub origin: u64,
+    /// The file's bytes.
+    pub source: &'a std::sync::Arc<dyn crate::emu::guest::PageSource>,
+    /// Its name and numbers.
+    pub id: &'a crate::emu::guest::FileId,
+}
+
+impl AddressSpace {
+    /// The file mapped privately at `addr`, if any.
+    pub fn file_at(&self, addr: u64) -> Option<FileArea<'_>> {
+        let (start, area) = self.areas.find(addr)?;
+        let Backing::File { source, offset } = &area.backing else { return None };
+        Some(FileArea { origin: start.wrapping_sub(*offset), source, id: area.file.as_ref()? })
+    }
+}

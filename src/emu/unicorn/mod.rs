@@ -118,6 +118,13 @@ impl Machine {
         Cpu { parts: &mut door.parts, recorder: &mut door.recorder, syscall_bytes: 0 }
     }
 
+    /// The registers and the memory.
+    pub fn parts(&mut self) -> (impl GuestCpu + '_, &mut AddressSpace) {
+        let door = &mut *self.door;
+        let cpu = Cpu { parts: &mut door.parts, recorder: &mut door.recorder, syscall_bytes: 0 };
+        (cpu, &mut door.space)
+    }
+
     /// The memory.
     pub fn memory(&mut self) -> &mut AddressSpace {
         &mut self.door.space
@@ -179,7 +186,8 @@ impl Machine {
                 supervisor.out_of_memory(&mut cpu);
                 return Ok(());
             }
-            if supervisor.fault(&mut cpu, space, fault, refused) == Next::Stop {
+            let mapping = supervisor.mapping_of(space.file_at(cpu.rip()));
+            if supervisor.fault(&mut cpu, space, fault, refused, mapping) == Next::Stop {
                 return Ok(());
             }
         }

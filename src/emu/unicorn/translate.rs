@@ -520,7 +520,7 @@ pub unsafe fn translate(
         // `TranslationBlock.pc` is its first member; `db` is not filled in yet.
         let pc = *tb.cast::<u64>();
         let mapping = match door.split() {
-            Some((supervisor, _, space)) => supervisor.mapping_of(space, pc),
+            Some((supervisor, _, space)) => supervisor.mapping_of(space.file_at(pc)),
             None => NO_MAPPING,
         };
         let translation = &mut door.translation;

@@ -4,6 +4,14 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+mod attribute;
+mod guest;
+mod load;
+mod modules;
+mod run;
+
+pub use run::run;
+
 use crate::profile::Profile;
 use crate::sim::Geometry;
 
@@ -26,6 +34,14 @@ pub struct Caches {
     pub d1: Geometry,
     /// Last-level cache.
     pub ll: Geometry,
+}
+
+impl Default for Caches {
+    /// The preset `default`.
+    fn default() -> Caches {
+        let preset = crate::sim::preset("default").unwrap_or(&crate::sim::PRESETS[0]);
+        Caches { i1: preset.i1, d1: preset.d1, ll: preset.ll }
+    }
 }
 
 /// Where a run has to end.

@@ -1,0 +1,118 @@
+//! From counts per instruction to a profile by file, function and line, and from an address to words.
+
+use iced_x86::{Formatter, Instruction, IntelFormatter};
+
+use crate::emu::guest::Fault;
+use crate::hooks::consumer::Consumer;
+use crate::hooks::decode::{self, Refusal};
+use crate::hooks::plan::MappingId;
+use crate::profile::{Costs, Event, EventSet, Profile, cache_desc};
+use crate::session::guest::Ending;
+use crate::session::modules::Modules;
+use crate::session::{Caches, Stop};
+
+/// What a file or function is called that is not known.
+const UNKNOWN: &str = "???";
+
+/// Folds the accounts of a run.
+pub fn profile(
+    consumer: &Consumer,
+    modules: &mut Modules,
+    command: &[u8],
+    caches: Option<&Caches>,
+    branch: bool,
+) -> Profile {
+    let mut profile = Profile::new(command, EventSet { cache: caches.is_some(), branch });
+    // Readers want the caches described even where none was simulated, as Valgrind 3.19 does it.
+    let described = caches.copied().unwrap_or_default();
+    for (name, geometry) in [("I1", described.i1), ("D1", described.d1), ("LL", described.ll)] {
+        profile.push_desc(cache_desc(name, geometry.size(), geometry.assoc(), geometry.line()));
+    }
+    consumer.fold(|pc, mapping, counts| {
+        let mut costs = Costs::ZERO;
+        let misses = &counts.misses;
+        for (event, count) in [
+            (Event::Ir, counts.ir),
+            (Event::I1mr, misses.i1mr),
+            (Event::ILmr, misses.ilmr),
+            (Event::Dr, counts.dr),
+            (Event::D1mr, misses.d1mr),
+            (Event::DLmr, misses.dlmr),
+            (Event::Dw, counts.dw),
+            (Event::D1mw, misses.d1mw),
+            (Event::DLmw, misses.dlmw),
+            (Event::Bc, counts.bc),
+            (Event::Bcm, misses.bcm),
+            (Event::Bi, counts.bi),
+            (Event::Bim, misses.bim),
+        ] {
+            costs[event] = count;
+        }
+        match modules.locate(mapping, pc) {
+            Some(at) => profile.add(at.file.as_bytes(), at.function.as_bytes(), at.line, &costs),
+            None => profile.add(UNKNOWN, UNKNOWN, 0, &costs),
+        }
+    });
+    profile
+}
+
+/// Where an instruction is, for people: `0x401000 (main, prog.c:12)`.
+fn place(modules: &mut Modules, mapping: MappingId, pc: u64) -> String {
+    let object = modules.path(mapping).map(str::to_owned);
+    match modules.locate(mapping, pc) {
+        Some(at) if at.line > 0 => format!("{pc:#x} ({}, {}:{})", at.function, at.file, at.line),
+        Some(at) if &*at.function != UNKNOWN => format!("{pc:#x} ({}, {})", at.function, object.unwrap_or_default()),
+        _ => match object {
+            Some(object) => format!("{pc:#x} ({object})"),
+            None => format!("{pc:#x}"),
+        },
+    }
+}
+
+fn in_words(instruction: &Instruction) -> String {
+    let mut text = String::new();
+    IntelFormatter::new().format(instruction, &mut text);
+    text
+}
+
+/// Puts the end of a run into words: how it is reported, and a line for the log if there is something to explain.
+pub fn explain(ending: Ending, modules: &mut Modules) -> (Stop, Option<String>) {
+    let (signal, fault, pc, refused, mapping) = match ending {
+        Ending::Stop(stop) => return (stop, None),
+        Ending::Fault { signal, fault, pc, refused, mapping } => (signal, fault, pc, refused, mapping),
+    };
+    let at = place(modules, mapping, pc);
+    let what = match refused {
+        Some((bytes, Refusal::Unsupported)) => {
+            let instruction = decode::decode(&bytes, pc);
+            let why = format!(
+                "cannot emulate `{}` ({}) at {at}: the emulated CPU is x86-64-v2; build the program with \
+                 -march=x86-64-v2 or keep it from choosing newer instructions",
+                in_words(&instruction),
+                decode::feature_names(&instruction),
+            );
+            return (Stop::Refused(why), None);
+        }
+        Some((bytes, Refusal::Privileged)) => {
+            format!("the privileged instruction `{}`", in_words(&decode::decode(&bytes, pc)))
+        }
+        Some((_, Refusal::Undefined)) => "an undefined instruction".into(),
+        None => match fault {
+            Fault::Page { addr, fetch: true, .. } => format!("a jump to {addr:#x}, where there is no code"),
+            Fault::Page { addr, write, mapped, .. } => {
+                let way = if write { "write to" } else { "read of" };
+                let why = if mapped { "which does not allow it" } else { "which is not mapped" };
+                format!("a {way} {addr:#x}, {why}")
+            }
+            Fault::Bus { addr } => format!("an access to {addr:#x}, past the end of the mapped file"),
+            Fault::Protection => "an address or instruction that user programs may not use".into(),
+            Fault::Divide => "a division by zero or with too large a result".into(),
+            Fault::InvalidOpcode => "an undefined instruction".into(),
+            Fault::Breakpoint => "a breakpoint instruction".into(),
+            Fault::Debug => "a debug trap".into(),
+            Fault::FloatingPoint => "a floating-point exception".into(),
+            Fault::Alignment => "a misaligned access".into(),
+        },
+    };
+    (Stop::Killed(signal), Some(format!("the program was ended by signal {signal}: {what}, at {at}")))
+}

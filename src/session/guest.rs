@@ -1,0 +1,149 @@
+//! The guest as the machine's supervisor: the kernel serves it, and limits and the user's wishes end it.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+
+use crate::emu::guest::{Fault, GuestCpu, GuestMemory};
+use crate::emu::memory::space::FileArea;
+use crate::emu::supervisor::{Next, Refused, Supervisor};
+use crate::hooks::decode::{MAX_LENGTH, Refusal};
+use crate::hooks::plan::MappingId;
+use crate::session::modules::Modules;
+use crate::session::{Control, Limits, Stop};
+use crate::syscalls::kernel::{Action, ExecRequest, Kernel};
+use crate::syscalls::random::Random;
+
+/// Why the run ended, before it is put into words.
+#[derive(Clone, Debug)]
+pub enum Ending {
+    /// As it will be reported.
+    Stop(Stop),
+    /// A signal, and the fault that caused it.
+    Fault {
+        /// The signal.
+        signal: i32,
+        /// The fault.
+        fault: Fault,
+        /// Address of the instruction.
+        pc: u64,
+        /// The instruction's bytes, and why it was refused, if it was.
+        refused: Option<(Vec<u8>, Refusal)>,
+        /// The file it came from.
+        mapping: MappingId,
+    },
+}
+
+/// The guest's side of a run.
+pub struct Guest {
+    pub kernel: Kernel,
+    pub modules: Modules,
+    pub control: Arc<Control>,
+    pub limits: Limits,
+    pub deadline: Option<Instant>,
+    pub ending: Option<Ending>,
+    pub exec: Option<ExecRequest>,
+    /// Numbers for RDRAND, apart from the kernel's, which the guest may also ask for.
+    pub random: Random,
+}
+
+impl Guest {
+    fn stop(&mut self, stop: Stop) -> Next {
+        self.ending.get_or_insert(Ending::Stop(stop));
+        Next::Stop
+    }
+
+    fn act(&mut self, action: Action) -> Next {
+        match action {
+            Action::Continue => match self.interrupted() {
+                Some(signal) => self.stop(Stop::Interrupted(signal)),
+                None => Next::Continue,
+            },
+            Action::Exit(status) => self.stop(Stop::Exited(status)),
+            Action::Killed(signal) => self.stop(Stop::Killed(signal)),
+            Action::Refuse(why) => self.stop(Stop::Refused(why)),
+            Action::Exec(request) => {
+                self.exec = Some(request);
+                Next::Stop
+            }
+        }
+    }
+
+    fn interrupted(&self) -> Option<i32> {
+        match self.control.interrupt.load(Relaxed) {
+            0 => None,
+            signal => Some(signal as i32),
+        }
+    }
+}
+
+impl Supervisor for Guest {
+    fn syscall(&mut self, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Next {
+        let action = self.kernel.syscall(cpu, mem);
+        self.act(action)
+    }
+
+    fn fault(
+        &mut self,
+        cpu: &mut dyn GuestCpu,
+        mem: &mut dyn GuestMemory,
+        fault: Fault,
+        refused: Option<Refused>,
+        file: MappingId,
+    ) -> Next {
+        let pc = refused.map_or_else(|| cpu.rip(), |refused| refused.pc);
+        let action = self.kernel.fault(cpu, mem, fault);
+        let Action::Killed(signal) = action else { return self.act(action) };
+        let refused = refused.map(|refused| {
+            let mut bytes = vec![0; MAX_LENGTH];
+            let len = mem.read(pc, &mut bytes).err().unwrap_or(MAX_LENGTH);
+            bytes.truncate(len);
+            (bytes, refused.why)
+        });
+        self.ending.get_or_insert(Ending::Fault { signal, fault, pc, refused, mapping: file });
+        Next::Stop
+    }
+
+    fn out_of_memory(&mut self, _cpu: &mut dyn GuestCpu) {
+        let limit = self.limits.memory.unwrap_or_default();
+        self.stop(Stop::Limit(format!("the program needs more than {limit} bytes of memory (--max-memory)")));
+    }
+
+    fn mapping_of(&mut self, file: Option<FileArea<'_>>) -> MappingId {
+        self.modules.number(file)
+    }
+
+    fn notice(&mut self, pc: u64, what: &'static str) {
+        self.kernel.notices.once(format!("{what} (first at {pc:#x})"));
+    }
+
+    fn tick(&mut self, instructions: u64, resident: u64) -> Next {
+        self.control.instructions.store(instructions, Relaxed);
+        self.control.resident.store(resident, Relaxed);
+        if let Some(signal) = self.interrupted() {
+            return self.stop(Stop::Interrupted(signal));
+        }
+        if let Some(limit) = self.limits.instructions.filter(|&limit| instructions >= limit) {
+            return self.stop(Stop::Limit(format!("{limit} instructions were executed (--max-instructions)")));
+        }
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            let time = self.limits.time.unwrap_or_default();
+            return self.stop(Stop::Limit(format!("{time:?} have passed (--timeout)")));
+        }
+        Next::Continue
+    }
+
+    fn instructions_left(&self, executed: u64) -> Option<u64> {
+        self.limits.instructions.map(|limit| limit.saturating_sub(executed))
+    }
+
+    fn wants_instructions(&self) -> bool {
+        self.limits.instructions.is_some()
+    }
+
+    fn random(&mut self) -> u64 {
+        let mut bytes = [0; 8];
+        self.random.fill(&mut bytes);
+        u64::from_le_bytes(bytes)
+    }
+}

@@ -1,0 +1,226 @@
+//! Loading a program: from a path to mappings, a stack and the registers of its first instruction.
+
+use std::sync::Arc;
+
+use crate::emu::cpuid;
+use crate::emu::guest::{Backing, FileId, Gpr, GuestCpu, GuestMemory, MapRequest, PageSource, Place, Prot};
+use crate::emu::unicorn::Machine;
+use crate::loader::layout::Layout;
+use crate::loader::{self, Image, LoadError, LoadErrorKind, MapSource, script, stack};
+use crate::syscalls::errno::Errno;
+use crate::syscalls::exec;
+use crate::syscalls::kernel::{Ctx, Kernel};
+use crate::syscalls::vfs::ImageFile;
+
+/// AT_MINSIGSTKSZ: what a signal frame takes with the FXSAVE area, rounded up as Linux does without XSAVE.
+const MIN_SIGNAL_STACK: u64 = 2048;
+
+/// Why a program cannot be loaded: for the guest an error number, for the user a line.
+#[derive(Debug)]
+pub struct LoadFailure {
+    /// What execve(2) returns.
+    pub errno: Errno,
+    /// One line that names the file.
+    pub message: String,
+}
+
+/// Everything that loading needs, found and checked before the old program is given up.
+pub struct Prepared {
+    program: ImageFile,
+    image: Image,
+    interpreter: Option<(ImageFile, Image)>,
+    argv: Vec<Vec<u8>>,
+    envp: Vec<Vec<u8>>,
+    execfn: Vec<u8>,
+}
+
+fn failure(path: &str, error: &LoadError) -> LoadFailure {
+    let errno = match error.kind() {
+        LoadErrorKind::NoExec => Errno::ENOEXEC,
+        LoadErrorKind::Invalid => Errno::EINVAL,
+        LoadErrorKind::Io => Errno::EIO,
+        LoadErrorKind::Access => Errno::EACCES,
+        LoadErrorKind::NotFound => Errno::ENOENT,
+        LoadErrorKind::Loop => Errno::ELOOP,
+        LoadErrorKind::TooBig => Errno::E2BIG,
+    };
+    LoadFailure { errno, message: format!("{path}: {error}") }
+}
+
+fn no_memory(path: &str) -> LoadFailure {
+    LoadFailure { errno: Errno::ENOMEM, message: format!("{path}: not enough memory to load it; raise --max-memory") }
+}
+
+fn head(source: &dyn PageSource) -> Vec<u8> {
+    let mut head = vec![0; script::HEAD_SIZE];
+    let len = source.read_at(0, &mut head).unwrap_or(0);
+    head.truncate(len);
+    head
+}
+
+fn open(kernel: &mut Kernel, mem: &mut dyn GuestMemory, path: &[u8]) -> Result<ImageFile, LoadFailure> {
+    kernel.fs.image(path, mem).map_err(|errno| {
+        let shown = String::from_utf8_lossy(path);
+        let what = match errno {
+            Errno::ENOENT | Errno::ENOTDIR => "no such file; check the path",
+            Errno::EACCES | Errno::EPERM => "cannot be run: a directory, a special file, or not executable (chmod +x)",
+            Errno::ELOOP => "too many symbolic links",
+            _ => "cannot be read",
+        };
+        LoadFailure { errno, message: format!("{shown}: {what}") }
+    })
+}
+
+/// Finds the program at `path` and whatever it needs to start, following `#!` lines.
+///
+/// # Errors
+/// What is wrong with which file.
+pub fn prepare(
+    kernel: &mut Kernel,
+    mem: &mut dyn GuestMemory,
+    path: &[u8],
+    execfn: &[u8],
+    argv: Vec<Vec<u8>>,
+    envp: Vec<Vec<u8>>,
+) -> Result<Prepared, LoadFailure> {
+    let (mut argv, mut at) = (argv, path.to_vec());
+    // What a script is called by its interpreter is the path as it was given.
+    let mut name = execfn.to_vec();
+    let mut program = open(kernel, mem, &at)?;
+    for depth in 0.. {
+        let head = head(&*program.source);
+        if loader::file_kind(&head) != loader::FileKind::Script {
+            break;
+        }
+        if depth == script::MAX_DEPTH {
+            return Err(failure(&program.path, &LoadError::ScriptLoop));
+        }
+        let script = script::parse(&head).map_err(|error| failure(&program.path, &error))?;
+        argv = script.argv(&name, &argv);
+        at.clone_from(&script.interpreter);
+        name.clone_from(&script.interpreter);
+        let script_path = program.path;
+        program = open(kernel, mem, &at).map_err(|error| LoadFailure {
+            message: format!("{script_path}: its #! interpreter {}", error.message),
+            ..error
+        })?;
+    }
+    let image = loader::parse(&*program.source).map_err(|error| failure(&program.path, &error))?;
+    image.plan(Layout::LINUX.program_bias(&image)).map_err(|error| failure(&program.path, &error))?;
+    let interpreter = match &image.interpreter {
+        Some(interpreter) => {
+            let file = open(kernel, mem, interpreter).map_err(|error| LoadFailure {
+                message: format!("{}: its program interpreter {}", program.path, error.message),
+                ..error
+            })?;
+            let image = loader::parse(&*file.source).map_err(|error| failure(&file.path, &error))?;
+            image.plan(Layout::LINUX.interpreter_bias(&image)).map_err(|error| failure(&file.path, &error))?;
+            Some((file, image))
+        }
+        None => None,
+    };
+    Ok(Prepared { program, image, interpreter, argv, envp, execfn: execfn.to_vec() })
+}
+
+impl Prepared {
+    /// Replaces what the machine runs by this program; its first instruction is next.
+    ///
+    /// # Errors
+    /// When the arguments do not fit on the stack, or memory is too small; the old program is gone then.
+    pub fn start(self, kernel: &mut Kernel, machine: &mut Machine) -> Result<(), LoadFailure> {
+        let layout = Layout::LINUX;
+        let Prepared { program, image, interpreter, argv, envp, execfn } = self;
+        let path = program.path.clone();
+        let bias = layout.program_bias(&image);
+        let interpreter_bias = interpreter.as_ref().map_or(0, |(_, image)| layout.interpreter_bias(image));
+        let mut random = [0; 16];
+        kernel.random.fill(&mut random);
+        let (uid, gid) = (kernel.process.uid, kernel.process.gid);
+        let aux = stack::AuxValues {
+            uid,
+            euid: uid,
+            gid,
+            egid: gid,
+            random,
+            hwcap: u64::from(cpuid::FEATURES_EDX),
+            minsigstksz: MIN_SIGNAL_STACK,
+            ..stack::AuxValues::for_image(&image, bias, interpreter_bias)
+        };
+        let spec = stack::StackSpec {
+            argv,
+            envp,
+            execfn,
+            aux,
+            top: layout.stack_top,
+            stack_size: layout.stack_size,
+        };
+        let stack = stack::build(&spec).map_err(|error| failure(&path, &error))?;
+        {
+            let (mut cpu, mem) = machine.parts();
+            exec::commit(&mut Ctx { kernel, cpu: &mut cpu, mem });
+        }
+        let memory = machine.memory();
+        memory.clear();
+        map_image(memory, &program, &image, bias)?;
+        if let Some((file, image)) = &interpreter {
+            map_image(memory, file, image, interpreter_bias)?;
+        }
+        memory.set_brk_start(image.brk_base.wrapping_add(bias));
+        let stack_prot = if image.stack_exec { Prot::RW.with(Prot::EXEC) } else { Prot::RW };
+        memory
+            .map(MapRequest {
+                addr: layout.stack_top - layout.stack_size,
+                len: layout.stack_size,
+                prot: stack_prot,
+                place: Place::Fixed,
+                backing: Backing::Anonymous,
+                file: None,
+                label: Some("[stack]"),
+            })
+            .map_err(|_| no_memory(&path))?;
+        memory.write(stack.sp, &stack.bytes).map_err(|_| no_memory(&path))?;
+        let auxv: Vec<u8> =
+            stack.auxv.iter().flat_map(|&(key, value)| [key, value]).flat_map(u64::to_le_bytes).collect();
+        kernel.process.set_program(&program.path, &spec.argv, &spec.envp, &auxv);
+        machine.reset();
+        let mut cpu = machine.cpu();
+        cpu.set_gpr(Gpr::Rsp, stack.sp);
+        cpu.set_rip(match &interpreter {
+            Some((_, image)) => image.entry_at(interpreter_bias),
+            None => image.entry_at(bias),
+        });
+        Ok(())
+    }
+}
+
+fn map_image(
+    memory: &mut dyn GuestMemory,
+    file: &ImageFile,
+    image: &Image,
+    bias: u64,
+) -> Result<(), LoadFailure> {
+    let id = FileId { path: Arc::from(file.path.as_str()), ..file.id.clone() };
+    for mapping in image.plan(bias).map_err(|error| failure(&file.path, &error))? {
+        let (backing, file_id) = match mapping.source {
+            MapSource::File { offset } => {
+                (Backing::File { source: Arc::clone(&file.source), offset }, Some(id.clone()))
+            }
+            MapSource::Anonymous => (Backing::Anonymous, None),
+        };
+        let request = MapRequest {
+            addr: mapping.addr,
+            len: mapping.len,
+            prot: mapping.prot,
+            place: Place::Fixed,
+            backing,
+            file: file_id,
+            label: None,
+        };
+        memory.map(request).map_err(|_| no_memory(&file.path))?;
+        if let Some((from, to)) = mapping.zero {
+            let zeros = vec![0; to.saturating_sub(from) as usize];
+            memory.write(from, &zeros).map_err(|_| no_memory(&file.path))?;
+        }
+    }
+    Ok(())
+}
