@@ -1,13 +1,17 @@
 //! The emulated Linux kernel: `table` lists the calls, each family has a file, `kernel` holds the state.
 //! It sees the machine only through the traits of `emu::guest`.
 
+pub mod attr;
+pub mod copy;
 pub mod dir;
+pub mod epoll;
 pub mod errno;
 pub mod exec;
 pub mod fd;
 pub mod fs;
 pub mod futex;
 pub mod io;
+pub mod ioctl;
 pub mod kernel;
 pub mod mm;
 pub mod net;
@@ -18,6 +22,7 @@ pub mod process;
 pub mod random;
 pub mod sched;
 pub mod signal;
+pub mod stat;
 pub mod system;
 pub mod table;
 #[cfg(test)]

@@ -36,11 +36,16 @@ pub struct Row {
 /// The families, each a list of rows in the file that serves it.
 const FAMILIES: &[&[Row]] = &[
     super::fs::ROWS,
+    super::stat::ROWS,
+    super::attr::ROWS,
     super::dir::ROWS,
     super::io::ROWS,
+    super::copy::ROWS,
+    super::ioctl::ROWS,
     super::fd::ROWS,
     super::pipe::ROWS,
     super::poll::ROWS,
+    super::epoll::ROWS,
     super::mm::ROWS,
     super::mm::ADVICE_ROWS,
     super::mm::POLICY_ROWS,

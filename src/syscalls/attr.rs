@@ -1,0 +1,311 @@
+//! chmod(2), chown(2), utimensat(2) and the extended attributes.
+
+use crate::syscalls::errno::Errno;
+use crate::syscalls::fs::{get_path, locate};
+use crate::syscalls::kernel::{Ctx, SysResult};
+use crate::syscalls::table::{Handler, Row, Support};
+use crate::syscalls::uaccess::{copy_to_user, get_words, strncpy_from_user};
+use crate::syscalls::vfs::abi::*;
+use crate::syscalls::vfs::node::{Ino, Time};
+use crate::syscalls::vfs::{FileSystem, Who, parts, parts_now};
+
+const fn full(number: u16, name: &'static str, handler: Handler) -> Row {
+    Row { number, name, handler, support: Support::Full, note: "" }
+}
+
+const fn xattr(number: u16, name: &'static str, handler: Handler) -> Row {
+    Row {
+        number,
+        name,
+        handler,
+        support: Support::Partial,
+        note: "user.* of the host's files are read; none are kept",
+    }
+}
+
+/// The calls of this file.
+pub const ROWS: &[Row] = &[
+    full(90, "chmod", chmod),
+    full(91, "fchmod", fchmod),
+    full(268, "fchmodat", fchmodat),
+    full(452, "fchmodat2", fchmodat2),
+    full(92, "chown", chown),
+    full(93, "fchown", fchown),
+    full(94, "lchown", lchown),
+    full(260, "fchownat", fchownat),
+    full(132, "utime", utime),
+    full(235, "utimes", utimes),
+    full(261, "futimesat", futimesat),
+    full(280, "utimensat", utimensat),
+    xattr(188, "setxattr", setxattr),
+    xattr(189, "lsetxattr", setxattr),
+    xattr(190, "fsetxattr", setxattr),
+    xattr(191, "getxattr", getxattr),
+    xattr(192, "lgetxattr", lgetxattr),
+    xattr(193, "fgetxattr", fgetxattr),
+    xattr(194, "listxattr", listxattr),
+    xattr(195, "llistxattr", llistxattr),
+    xattr(196, "flistxattr", flistxattr),
+    xattr(197, "removexattr", setxattr),
+    xattr(198, "lremovexattr", setxattr),
+    xattr(199, "fremovexattr", setxattr),
+    Row {
+        number: 303,
+        name: "name_to_handle_at",
+        handler: no_handles,
+        support: Support::Refused,
+        note: "EOPNOTSUPP",
+    },
+    Row {
+        number: 304,
+        name: "open_by_handle_at",
+        handler: no_handles,
+        support: Support::Refused,
+        note: "EOPNOTSUPP",
+    },
+];
+
+const FDCWD: u64 = AT_FDCWD as i64 as u64;
+const XATTR_NAME_MAX: usize = 256;
+
+/// The inode behind a descriptor that is not O_PATH unless `path_too`; `None` for what has no inode.
+fn of_fd(fs: &FileSystem, who: &Who, fd: u64, path_too: bool) -> Result<Option<Ino>, Errno> {
+    let open = fs.files.get(who.fds.get(fd as i32)?);
+    if open.is_path() && !path_too { Err(Errno::EBADF) } else { Ok(open.ino()) }
+}
+
+/// The inode that a path, or with AT_EMPTY_PATH a descriptor, names.
+fn target(fs: &mut FileSystem, who: &Who, dirfd: u64, path: &[u8], flags: u32) -> Result<Option<Ino>, Errno> {
+    if path.is_empty() && flags & AT_EMPTY_PATH != 0 {
+        if dirfd as i32 == AT_FDCWD {
+            return Ok(Some(fs.cwd));
+        }
+        return of_fd(fs, who, dirfd, true);
+    }
+    Ok(Some(locate(fs, who, dirfd, path, flags & AT_SYMLINK_NOFOLLOW == 0)?.exists()?))
+}
+
+/// chmod(2).
+fn chmod(ctx: &mut Ctx, [path, mode, ..]: [u64; 6]) -> SysResult {
+    fchmodat2(ctx, [FDCWD, path, mode, 0, 0, 0])
+}
+
+/// fchmod(2).
+fn fchmod(ctx: &mut Ctx, [fd, mode, ..]: [u64; 6]) -> SysResult {
+    let (fs, who, _) = parts_now(ctx);
+    if let Some(ino) = of_fd(fs, &who, fd, false)? {
+        fs.chmod(&who, ino, mode as u32)?;
+    }
+    Ok(0)
+}
+
+/// fchmodat(2), the system call, which has no flags.
+fn fchmodat(ctx: &mut Ctx, [dirfd, path, mode, ..]: [u64; 6]) -> SysResult {
+    fchmodat2(ctx, [dirfd, path, mode, 0, 0, 0])
+}
+
+/// fchmodat2(2).
+fn fchmodat2(ctx: &mut Ctx, [dirfd, path, mode, flags, ..]: [u64; 6]) -> SysResult {
+    let flags = flags as u32;
+    if flags & !(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    let path = get_path(ctx.mem, path)?;
+    let (fs, who, _) = parts_now(ctx);
+    if let Some(ino) = target(fs, &who, dirfd, &path, flags)? {
+        fs.chmod(&who, ino, mode as u32)?;
+    }
+    Ok(0)
+}
+
+/// An id argument: -1 leaves the id alone.
+fn id(value: u64) -> Option<u32> {
+    (value as u32 != u32::MAX).then_some(value as u32)
+}
+
+/// chown(2).
+fn chown(ctx: &mut Ctx, [path, uid, gid, ..]: [u64; 6]) -> SysResult {
+    fchownat(ctx, [FDCWD, path, uid, gid, 0, 0])
+}
+
+/// lchown(2).
+fn lchown(ctx: &mut Ctx, [path, uid, gid, ..]: [u64; 6]) -> SysResult {
+    fchownat(ctx, [FDCWD, path, uid, gid, u64::from(AT_SYMLINK_NOFOLLOW), 0])
+}
+
+/// fchown(2).
+fn fchown(ctx: &mut Ctx, [fd, uid, gid, ..]: [u64; 6]) -> SysResult {
+    let (fs, who, _) = parts_now(ctx);
+    if let Some(ino) = of_fd(fs, &who, fd, false)? {
+        fs.chown(&who, ino, id(uid), id(gid))?;
+    }
+    Ok(0)
+}
+
+/// fchownat(2).
+fn fchownat(ctx: &mut Ctx, [dirfd, path, uid, gid, flags, _]: [u64; 6]) -> SysResult {
+    let flags = flags as u32;
+    if flags & !(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    let path = get_path(ctx.mem, path)?;
+    let (fs, who, _) = parts_now(ctx);
+    if let Some(ino) = target(fs, &who, dirfd, &path, flags)? {
+        fs.chown(&who, ino, id(uid), id(gid))?;
+    }
+    Ok(0)
+}
+
+/// Two times, or none where the pointer is null; the words are seconds and parts of `unit` to a second.
+fn get_times(ctx: &mut Ctx, addr: u64, unit: u64) -> Result<Option<[Time; 2]>, Errno> {
+    if addr == 0 {
+        return Ok(None);
+    }
+    let words: [u64; 4] = get_words(ctx.mem, addr)?;
+    let mut times = [Time::default(); 2];
+    for (time, pair) in times.iter_mut().zip(words.chunks(2)) {
+        if pair[1] >= unit {
+            return Err(Errno::EINVAL);
+        }
+        *time = Time { sec: pair[0] as i64, nsec: (pair[1] * (1_000_000_000 / unit)) as u32 };
+    }
+    Ok(Some(times))
+}
+
+fn set_times(ctx: &mut Ctx, dirfd: u64, path: u64, times: Option<[Time; 2]>) -> SysResult {
+    let path = get_path(ctx.mem, path)?;
+    let (fs, who, _) = parts_now(ctx);
+    let ino = locate(fs, &who, dirfd, &path, true)?.exists()?;
+    let [access, modify] = times.unwrap_or([who.now; 2]);
+    fs.set_times(&who, ino, Some(access), Some(modify), times.is_some())?;
+    Ok(0)
+}
+
+/// utime(2).
+fn utime(ctx: &mut Ctx, [path, times, ..]: [u64; 6]) -> SysResult {
+    let times = if times == 0 {
+        None
+    } else {
+        let words: [u64; 2] = get_words(ctx.mem, times)?;
+        Some(words.map(|sec| Time { sec: sec as i64, nsec: 0 }))
+    };
+    set_times(ctx, FDCWD, path, times)
+}
+
+/// utimes(2).
+fn utimes(ctx: &mut Ctx, [path, times, ..]: [u64; 6]) -> SysResult {
+    futimesat(ctx, [FDCWD, path, times, 0, 0, 0])
+}
+
+/// futimesat(2).
+fn futimesat(ctx: &mut Ctx, [dirfd, path, times, ..]: [u64; 6]) -> SysResult {
+    let times = get_times(ctx, times, 1_000_000)?;
+    set_times(ctx, dirfd, path, times)
+}
+
+/// utimensat(2). A null path names the descriptor itself.
+fn utimensat(ctx: &mut Ctx, [dirfd, path, times, flags, ..]: [u64; 6]) -> SysResult {
+    let flags = flags as u32;
+    if flags & !(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    let words: [u64; 4] = if times == 0 { [0, UTIME_NOW, 0, UTIME_NOW] } else { get_words(ctx.mem, times)? };
+    let valid = |nsec: u64| nsec < 1_000_000_000 || nsec == UTIME_NOW || nsec == UTIME_OMIT;
+    if !valid(words[1]) || !valid(words[3]) {
+        return Err(Errno::EINVAL.into());
+    }
+    if words[1] == UTIME_OMIT && words[3] == UTIME_OMIT {
+        return Ok(0);
+    }
+    let text = if path == 0 { Vec::new() } else { get_path(ctx.mem, path)? };
+    let (fs, who, _) = parts_now(ctx);
+    let ino = if path == 0 {
+        if dirfd as i32 == AT_FDCWD {
+            return Err(Errno::EFAULT.into());
+        }
+        of_fd(fs, &who, dirfd, false)?
+    } else {
+        target(fs, &who, dirfd, &text, flags)?
+    };
+    let Some(ino) = ino else { return Ok(0) };
+    let time = |sec: u64, nsec: u64| match nsec {
+        UTIME_NOW => Some(who.now),
+        UTIME_OMIT => None,
+        _ => Some(Time { sec: sec as i64, nsec: nsec as u32 }),
+    };
+    let explicit = words[1] != UTIME_NOW || words[3] != UTIME_NOW;
+    fs.set_times(&who, ino, time(words[0], words[1]), time(words[2], words[3]), explicit)?;
+    Ok(0)
+}
+
+fn get_attribute(
+    ctx: &mut Ctx,
+    name: u64,
+    (buf, size): (u64, u64),
+    find: impl Fn(&mut FileSystem, &Who) -> Result<Option<Ino>, Errno>,
+) -> SysResult {
+    let name = strncpy_from_user(ctx.mem, name, XATTR_NAME_MAX)?.ok_or(Errno::ERANGE)?;
+    if name.is_empty() {
+        return Err(Errno::ERANGE.into());
+    }
+    let (fs, who, mem) = parts(ctx);
+    let ino = find(fs, &who)?.ok_or(Errno::EOPNOTSUPP)?;
+    let value = fs.getxattr(ino, &name)?;
+    if size == 0 {
+        return Ok(value.len() as u64);
+    }
+    if size < value.len() as u64 {
+        return Err(Errno::ERANGE.into());
+    }
+    copy_to_user(mem, buf, &value)?;
+    Ok(value.len() as u64)
+}
+
+/// getxattr(2).
+fn getxattr(ctx: &mut Ctx, [path, name, buf, size, ..]: [u64; 6]) -> SysResult {
+    let path = get_path(ctx.mem, path)?;
+    get_attribute(ctx, name, (buf, size), |fs, who| target(fs, who, FDCWD, &path, 0))
+}
+
+/// lgetxattr(2).
+fn lgetxattr(ctx: &mut Ctx, [path, name, buf, size, ..]: [u64; 6]) -> SysResult {
+    let path = get_path(ctx.mem, path)?;
+    get_attribute(ctx, name, (buf, size), |fs, who| target(fs, who, FDCWD, &path, AT_SYMLINK_NOFOLLOW))
+}
+
+/// fgetxattr(2).
+fn fgetxattr(ctx: &mut Ctx, [fd, name, buf, size, ..]: [u64; 6]) -> SysResult {
+    get_attribute(ctx, name, (buf, size), |fs, who| of_fd(fs, who, fd, false))
+}
+
+/// listxattr(2): files have none to list.
+fn listxattr(ctx: &mut Ctx, [path, ..]: [u64; 6]) -> SysResult {
+    let path = get_path(ctx.mem, path)?;
+    let (fs, who, _) = parts(ctx);
+    target(fs, &who, FDCWD, &path, 0)?;
+    Ok(0)
+}
+
+/// llistxattr(2).
+fn llistxattr(ctx: &mut Ctx, [path, ..]: [u64; 6]) -> SysResult {
+    let path = get_path(ctx.mem, path)?;
+    let (fs, who, _) = parts(ctx);
+    target(fs, &who, FDCWD, &path, AT_SYMLINK_NOFOLLOW)?;
+    Ok(0)
+}
+
+/// flistxattr(2).
+fn flistxattr(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
+    let (fs, who, _) = parts(ctx);
+    of_fd(fs, &who, fd, false)?;
+    Ok(0)
+}
+
+/// setxattr(2) and removexattr(2): as on a file system without extended attributes.
+fn setxattr(_: &mut Ctx, _: [u64; 6]) -> SysResult {
+    Err(Errno::EOPNOTSUPP.into())
+}
+
+fn no_handles(_: &mut Ctx, _: [u64; 6]) -> SysResult {
+    Err(Errno::EOPNOTSUPP.into())
+}

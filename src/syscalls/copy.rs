@@ -1,0 +1,379 @@
+//! Copies inside the kernel, sendfile(2), copy_file_range(2), splice(2), tee(2), and what concerns a file's
+//! extent and its way to the disk: ftruncate(2), fallocate(2), fsync(2), fadvise(2).
+
+use crate::syscalls::errno::Errno;
+use crate::syscalls::fs::{get_path, locate};
+use crate::syscalls::io::{block, read_some, seekable, write_some};
+use crate::syscalls::kernel::{Break, Ctx, SysResult};
+use crate::syscalls::process::Resource;
+use crate::syscalls::table::{Handler, Row, Support};
+use crate::syscalls::uaccess::{get_u64, put_u64};
+use crate::syscalls::vfs::abi::*;
+use crate::syscalls::vfs::file::{FileKind, FileNo};
+use crate::syscalls::vfs::node::Body;
+use crate::syscalls::vfs::{parts, parts_now};
+
+const fn full(number: u16, name: &'static str, handler: Handler) -> Row {
+    Row { number, name, handler, support: Support::Full, note: "" }
+}
+
+/// The calls of this file.
+pub const ROWS: &[Row] = &[
+    full(40, "sendfile", sendfile),
+    full(326, "copy_file_range", copy_file_range),
+    full(275, "splice", splice),
+    full(276, "tee", tee),
+    Row { number: 278, name: "vmsplice", handler: vmsplice, support: Support::Refused, note: "EINVAL" },
+    full(76, "truncate", truncate),
+    full(77, "ftruncate", ftruncate),
+    Row {
+        number: 285,
+        name: "fallocate",
+        handler: fallocate,
+        support: Support::Partial,
+        note: "modes 0, KEEP_SIZE, PUNCH_HOLE and ZERO_RANGE; others are EOPNOTSUPP",
+    },
+    full(74, "fsync", fsync),
+    full(75, "fdatasync", fsync),
+    full(162, "sync", sync),
+    full(306, "syncfs", fsync),
+    full(277, "sync_file_range", fsync),
+    full(221, "fadvise64", fadvise64),
+    full(187, "readahead", readahead),
+];
+
+const PIECE: u64 = 256 * 1024;
+const MAX_COUNT: u64 = 0x7fff_f000;
+const SIGXFSZ: i32 = 25;
+
+/// One side of a copy: the description, and the offset if the call brought one.
+struct Side {
+    file: FileNo,
+    at: Option<u64>,
+}
+
+/// The offset a side works at: its own or the description's; `None` where there are no offsets.
+fn offset(ctx: &Ctx, side: &Side) -> Option<u64> {
+    let open = ctx.kernel.fs.files.get(side.file);
+    side.at.or(match open.kind {
+        FileKind::Inode(_) | FileKind::Text(..) => Some(open.offset),
+        _ => None,
+    })
+}
+
+fn settle(ctx: &mut Ctx, side: &Side, start: Option<u64>, done: u64) {
+    if let (None, Some(start)) = (side.at, start) {
+        ctx.kernel.fs.files.get_mut(side.file).offset = start + done;
+    }
+}
+
+/// Moves up to `len` bytes. What was moved before an error counts.
+fn pump(ctx: &mut Ctx, from: &Side, to: &Side, len: u64) -> Result<u64, Break> {
+    let (from_start, to_start) = (offset(ctx, from), offset(ctx, to));
+    let mut done = 0;
+    let mut failed = None;
+    while done < len.min(MAX_COUNT) {
+        let mut room = (len - done).min(PIECE);
+        if let FileKind::Pipe(pipe, _) = ctx.kernel.fs.files.get(to.file).kind {
+            // Nothing is taken out that cannot be put in.
+            let free = ctx.kernel.fs.pipes.get(pipe).map_or(0, |pipe| pipe.room()) as u64;
+            room = if free == 0 { room.min(1) } else { room.min(free) };
+            if free == 0 && done > 0 {
+                break;
+            }
+        }
+        let mut buf = vec![0; room as usize];
+        let result = read_some(ctx, from.file, from_start.map(|at| at + done), &mut buf).and_then(|count| {
+            if count == 0 {
+                return Ok(0);
+            }
+            write_some(ctx, to.file, to_start.map(|at| at.saturating_add(done)), &buf[..count])
+        });
+        match result {
+            Ok(0) => break,
+            Ok(count) => done += count as u64,
+            Err(why) => {
+                failed = Some(why);
+                break;
+            }
+        }
+        if from_start.is_none() {
+            break; // a stream gives what it has
+        }
+    }
+    settle(ctx, from, from_start, done);
+    settle(ctx, to, to_start, done);
+    match failed {
+        Some(why) if done == 0 => Err(why),
+        _ => Ok(done),
+    }
+}
+
+/// The descriptions of both ends of a copy, with the right access; EBADF.
+fn ends(ctx: &Ctx, from: u64, to: u64) -> Result<(FileNo, FileNo), Errno> {
+    let (from, to) = (ctx.kernel.fds.get(from as i32)?, ctx.kernel.fds.get(to as i32)?);
+    if !ctx.kernel.fs.files.get(from).readable() || !ctx.kernel.fs.files.get(to).writable() {
+        return Err(Errno::EBADF);
+    }
+    Ok((from, to))
+}
+
+/// Reads an optional offset; EINVAL if it is negative.
+fn get_offset(ctx: &mut Ctx, addr: u64) -> Result<Option<u64>, Errno> {
+    if addr == 0 {
+        return Ok(None);
+    }
+    let at = get_u64(ctx.mem, addr)?;
+    if at > i64::MAX as u64 { Err(Errno::EINVAL) } else { Ok(Some(at)) }
+}
+
+fn put_offset(ctx: &mut Ctx, addr: u64, at: Option<u64>, done: u64) -> Result<(), Errno> {
+    match at {
+        Some(at) => put_u64(ctx.mem, addr, at + done),
+        None => Ok(()),
+    }
+}
+
+fn is_pipe(ctx: &Ctx, file: FileNo) -> bool {
+    matches!(ctx.kernel.fs.files.get(file).kind, FileKind::Pipe(..))
+}
+
+fn is_regular(ctx: &Ctx, file: FileNo) -> Result<bool, Errno> {
+    match ctx.kernel.fs.files.get(file).kind {
+        FileKind::Inode(ino) => match ctx.kernel.fs.node(ino).body {
+            Body::File(_) => Ok(true),
+            Body::Dir(_) => Err(Errno::EISDIR),
+            _ => Ok(false),
+        },
+        _ => Ok(false),
+    }
+}
+
+/// sendfile(2).
+fn sendfile(ctx: &mut Ctx, [to, from, at, count, ..]: [u64; 6]) -> SysResult {
+    let (from, to) = ends(ctx, from, to)?;
+    if ctx.kernel.fs.files.get(to).flags & O_APPEND != 0 || !seekable(ctx, from) {
+        return Err(Errno::EINVAL.into());
+    }
+    let start = get_offset(ctx, at)?;
+    let done = pump(ctx, &Side { file: from, at: start }, &Side { file: to, at: None }, count)?;
+    put_offset(ctx, at, start, done)?;
+    Ok(done)
+}
+
+/// copy_file_range(2), between regular files.
+fn copy_file_range(ctx: &mut Ctx, [from, from_at, to, to_at, len, flags]: [u64; 6]) -> SysResult {
+    if flags != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    let (from, to) = ends(ctx, from, to)?;
+    if ctx.kernel.fs.files.get(to).flags & O_APPEND != 0 {
+        return Err(Errno::EBADF.into());
+    }
+    if !is_regular(ctx, from)? || !is_regular(ctx, to)? {
+        return Err(Errno::EINVAL.into());
+    }
+    let from = Side { file: from, at: get_offset(ctx, from_at)? };
+    let to = Side { file: to, at: get_offset(ctx, to_at)? };
+    let (starts, inos) = (
+        (offset(ctx, &from), offset(ctx, &to)),
+        (ctx.kernel.fs.files.get(from.file).ino(), ctx.kernel.fs.files.get(to.file).ino()),
+    );
+    if let (true, (Some(a), Some(b))) = (inos.0 == inos.1, starts)
+        && a < b.saturating_add(len)
+        && b < a.saturating_add(len)
+    {
+        return Err(Errno::EINVAL.into());
+    }
+    let done = pump(ctx, &from, &to, len)?;
+    put_offset(ctx, from_at, from.at, done)?;
+    put_offset(ctx, to_at, to.at, done)?;
+    Ok(done)
+}
+
+/// splice(2): one side is a pipe.
+fn splice(ctx: &mut Ctx, [from, from_at, to, to_at, len, flags]: [u64; 6]) -> SysResult {
+    if flags & !15 != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    let (from, to) = ends(ctx, from, to)?;
+    let pipes = (is_pipe(ctx, from), is_pipe(ctx, to));
+    if pipes == (false, false) || ctx.kernel.fs.files.get(to).flags & O_APPEND != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    if (pipes.0 && from_at != 0) || (pipes.1 && to_at != 0) {
+        return Err(Errno::ESPIPE.into());
+    }
+    let from = Side { file: from, at: get_offset(ctx, from_at)? };
+    let to = Side { file: to, at: get_offset(ctx, to_at)? };
+    let done = pump(ctx, &from, &to, len)?;
+    put_offset(ctx, from_at, from.at, done)?;
+    put_offset(ctx, to_at, to.at, done)?;
+    Ok(done)
+}
+
+/// tee(2): copies from pipe to pipe and takes nothing out.
+fn tee(ctx: &mut Ctx, [from, to, len, flags, ..]: [u64; 6]) -> SysResult {
+    if flags & !15 != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    let (from, to) = ends(ctx, from, to)?;
+    let kinds = (&ctx.kernel.fs.files.get(from).kind, &ctx.kernel.fs.files.get(to).kind);
+    let (FileKind::Pipe(from, _), FileKind::Pipe(to_pipe, _)) = kinds else {
+        return Err(Errno::EINVAL.into());
+    };
+    if from == to_pipe {
+        return Err(Errno::EINVAL.into());
+    }
+    let (source, target) = (ctx.kernel.fs.pipes.get(*from), ctx.kernel.fs.pipes.get(*to_pipe));
+    let (Some(source), Some(target)) = (source, target) else { return Err(Errno::EBADF.into()) };
+    let count = usize::try_from(len).unwrap_or(usize::MAX).min(source.buf.len()).min(target.room());
+    if count == 0 && len > 0 && source.writers > 0 {
+        return Err(if flags & 2 != 0 {
+            Errno::EAGAIN.into()
+        } else {
+            block(ctx, "tee of an empty or into a full pipe")
+        });
+    }
+    let bytes: Vec<u8> = source.buf.iter().take(count).copied().collect();
+    if bytes.is_empty() {
+        return Ok(0);
+    }
+    Ok(write_some(ctx, to, None, &bytes)? as u64)
+}
+
+fn vmsplice(_: &mut Ctx, _: [u64; 6]) -> SysResult {
+    Err(Errno::EINVAL.into())
+}
+
+/// The length of a file after a call; EFBIG and SIGXFSZ beyond RLIMIT_FSIZE.
+fn checked_len(ctx: &mut Ctx, len: u64) -> Result<u64, Errno> {
+    if len > i64::MAX as u64 {
+        return Err(Errno::EINVAL);
+    }
+    if len > ctx.kernel.process.limits.soft(Resource::Fsize) {
+        ctx.kernel.signals.raise(SIGXFSZ);
+        return Err(Errno::EFBIG);
+    }
+    Ok(len)
+}
+
+/// truncate(2).
+fn truncate(ctx: &mut Ctx, [path, len, ..]: [u64; 6]) -> SysResult {
+    let path = get_path(ctx.mem, path)?;
+    let len = checked_len(ctx, len)?;
+    let (fs, who, mem) = parts_now(ctx);
+    let ino = locate(fs, &who, AT_FDCWD as i64 as u64, &path, true)?.exists()?;
+    fs.may(ino, W_OK)?;
+    fs.truncate(&who, ino, len, mem)?;
+    fs.forget_if_unused(ino, mem);
+    Ok(0)
+}
+
+/// ftruncate(2).
+fn ftruncate(ctx: &mut Ctx, [fd, len, ..]: [u64; 6]) -> SysResult {
+    let open = ctx.kernel.fs.files.get(ctx.kernel.fds.get(fd as i32)?);
+    if open.is_path() {
+        return Err(Errno::EBADF.into());
+    }
+    let (FileKind::Inode(ino), true) = (&open.kind, open.writable()) else {
+        return Err(Errno::EINVAL.into());
+    };
+    let ino = *ino;
+    let len = checked_len(ctx, len)?;
+    let (fs, who, mem) = parts_now(ctx);
+    fs.truncate(&who, ino, len, mem)?;
+    Ok(0)
+}
+
+/// fallocate(2).
+fn fallocate(ctx: &mut Ctx, [fd, mode, at, len, ..]: [u64; 6]) -> SysResult {
+    let open = ctx.kernel.fs.files.get(ctx.kernel.fds.get(fd as i32)?);
+    if !open.writable() {
+        return Err(Errno::EBADF.into());
+    }
+    let ino = match &open.kind {
+        FileKind::Inode(ino) if matches!(ctx.kernel.fs.node(*ino).body, Body::File(_)) => *ino,
+        FileKind::Pipe(..) => return Err(Errno::ESPIPE.into()),
+        _ => return Err(Errno::ENODEV.into()),
+    };
+    if at > i64::MAX as u64 || len > i64::MAX as u64 || len == 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    let mode = mode as u32;
+    let end = at.checked_add(len).filter(|end| *end <= i64::MAX as u64).ok_or(Errno::EFBIG)?;
+    let keep = mode & FALLOC_FL_KEEP_SIZE != 0;
+    let zeroes = match mode & !FALLOC_FL_KEEP_SIZE {
+        0 => false,
+        FALLOC_FL_PUNCH_HOLE if keep => true,
+        FALLOC_FL_ZERO_RANGE => true,
+        _ => return Err(Errno::EOPNOTSUPP.into()),
+    };
+    if !keep {
+        checked_len(ctx, end)?;
+    }
+    let (fs, who, mem) = parts_now(ctx);
+    if zeroes {
+        fs.punch(&who, ino, at, len, mem)?;
+    }
+    if !keep && end > fs.meta(ino).size {
+        fs.truncate(&who, ino, end, mem)?;
+    }
+    Ok(0)
+}
+
+/// fsync(2) and its kin: what the overlay holds is as safe as it will ever be, and the host writes its own
+/// files back in its own time.
+fn fsync(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
+    let open = ctx.kernel.fs.files.get(ctx.kernel.fds.get(fd as i32)?);
+    match open.kind {
+        _ if open.is_path() => Err(Errno::EBADF.into()),
+        FileKind::Inode(_) => Ok(0),
+        FileKind::Host(stream) => {
+            let stream = crate::syscalls::vfs::attr::stream_fd(stream);
+            let kind = rustix::fs::fstat(stream).map_err(Errno::from)?.st_mode & S_IFMT;
+            if kind == S_IFREG { Ok(0) } else { Err(Errno::EINVAL.into()) }
+        }
+        _ => Err(Errno::EINVAL.into()),
+    }
+}
+
+/// sync(2).
+fn sync(_: &mut Ctx, _: [u64; 6]) -> SysResult {
+    Ok(0)
+}
+
+/// posix_fadvise(2): advice is checked and not taken.
+fn fadvise64(ctx: &mut Ctx, [fd, _, len, advice, ..]: [u64; 6]) -> SysResult {
+    let file = ctx.kernel.fds.get(fd as i32)?;
+    let open = ctx.kernel.fs.files.get(file);
+    if open.is_path() {
+        return Err(Errno::EBADF.into());
+    }
+    let pipe = match open.kind {
+        FileKind::Pipe(..) => true,
+        FileKind::Host(stream) => {
+            let stat = rustix::fs::fstat(crate::syscalls::vfs::attr::stream_fd(stream));
+            stat.is_ok_and(|stat| stat.st_mode & S_IFMT == S_IFIFO)
+        }
+        _ => false,
+    };
+    if pipe {
+        return Err(Errno::ESPIPE.into());
+    }
+    if advice as u32 > 5 || (len as i64) < 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    Ok(0)
+}
+
+/// readahead(2).
+fn readahead(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
+    let (fs, who, _) = parts(ctx);
+    let open = fs.files.get(who.fds.get(fd as i32)?);
+    match open.kind {
+        _ if !open.readable() => Err(Errno::EBADF.into()),
+        FileKind::Inode(ino) if matches!(fs.node(ino).body, Body::File(_)) => Ok(0),
+        _ => Err(Errno::EINVAL.into()),
+    }
+}

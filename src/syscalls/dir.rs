@@ -1,0 +1,92 @@
+//! getdents64(2) and the older getdents(2).
+
+use std::sync::Arc;
+
+use crate::syscalls::errno::Errno;
+use crate::syscalls::kernel::{Ctx, SysResult};
+use crate::syscalls::table::{Row, Support};
+use crate::syscalls::uaccess::copy_to_user;
+use crate::syscalls::vfs::file::FileKind;
+use crate::syscalls::vfs::{Listed, parts};
+
+/// The calls of this file.
+pub const ROWS: &[Row] = &[
+    Row { number: 78, name: "getdents", handler: getdents, support: Support::Full, note: "" },
+    Row { number: 217, name: "getdents64", handler: getdents64, support: Support::Full, note: "" },
+];
+
+/// `struct linux_dirent64`: the type comes before the name.
+fn new_entry(entry: &Listed, next: u64) -> Vec<u8> {
+    let len = (19 + entry.name.len() + 1).next_multiple_of(8);
+    let mut bytes = Vec::with_capacity(len);
+    bytes.extend_from_slice(&entry.number.to_le_bytes());
+    bytes.extend_from_slice(&next.to_le_bytes());
+    bytes.extend_from_slice(&(len as u16).to_le_bytes());
+    bytes.push(entry.kind);
+    bytes.extend_from_slice(&entry.name);
+    bytes.resize(len, 0);
+    bytes
+}
+
+/// `struct linux_dirent`: the type is the last byte.
+fn old_entry(entry: &Listed, next: u64) -> Vec<u8> {
+    let len = (18 + entry.name.len() + 2).next_multiple_of(8);
+    let mut bytes = Vec::with_capacity(len);
+    bytes.extend_from_slice(&entry.number.to_le_bytes());
+    bytes.extend_from_slice(&next.to_le_bytes());
+    bytes.extend_from_slice(&(len as u16).to_le_bytes());
+    bytes.extend_from_slice(&entry.name);
+    bytes.resize(len - 1, 0);
+    bytes.push(entry.kind);
+    bytes
+}
+
+/// Reads on from the offset, which counts entries. The listing is made anew at the beginning (rewinddir).
+fn list(ctx: &mut Ctx, fd: u64, buf: u64, size: u64, encode: fn(&Listed, u64) -> Vec<u8>) -> SysResult {
+    let (fs, who, mem) = parts(ctx);
+    let file = who.fds.get(fd as i32)?;
+    let open = fs.files.get(file);
+    if open.is_path() {
+        return Err(Errno::EBADF.into());
+    }
+    let (FileKind::Inode(ino), offset) = (&open.kind, open.offset) else { return Err(Errno::ENOTDIR.into()) };
+    let ino = *ino;
+    if !fs.node(ino).is_dir() {
+        return Err(Errno::ENOTDIR.into());
+    }
+    if fs.node(ino).unlinked() {
+        return Err(Errno::ENOENT.into());
+    }
+    let listing = match &open.listing {
+        Some(listing) if offset > 0 => listing.clone(),
+        _ => Arc::new(fs.list(&who, ino)?),
+    };
+    let mut out = Vec::new();
+    let mut at = usize::try_from(offset).unwrap_or(usize::MAX);
+    while let Some(entry) = listing.get(at) {
+        let bytes = encode(entry, at as u64 + 1);
+        if (out.len() + bytes.len()) as u64 > size & 0xffff_ffff {
+            if out.is_empty() {
+                return Err(Errno::EINVAL.into());
+            }
+            break;
+        }
+        out.extend_from_slice(&bytes);
+        at += 1;
+    }
+    copy_to_user(mem, buf, &out)?;
+    let open = fs.files.get_mut(file);
+    open.listing = Some(listing);
+    open.offset = at.max(usize::try_from(offset).unwrap_or(0)) as u64;
+    Ok(out.len() as u64)
+}
+
+/// getdents(2).
+fn getdents(ctx: &mut Ctx, [fd, buf, size, ..]: [u64; 6]) -> SysResult {
+    list(ctx, fd, buf, size, old_entry)
+}
+
+/// getdents64(2).
+fn getdents64(ctx: &mut Ctx, [fd, buf, size, ..]: [u64; 6]) -> SysResult {
+    list(ctx, fd, buf, size, new_entry)
+}

@@ -1,0 +1,322 @@
+//! Descriptors: the table, and dup(2), close(2), fcntl(2), flock(2).
+
+use crate::syscalls::errno::Errno;
+use crate::syscalls::kernel::{Break, Ctx, SysResult};
+use crate::syscalls::process::Resource;
+use crate::syscalls::table::{Row, Support};
+use crate::syscalls::uaccess::{copy_from_user, copy_to_user};
+use crate::syscalls::vfs::abi::*;
+use crate::syscalls::vfs::file::{FileKind, FileNo};
+use crate::syscalls::vfs::node::Body;
+use crate::syscalls::vfs::pipe::MAX_CAPACITY;
+
+/// The calls of this file.
+pub const ROWS: &[Row] = &[
+    Row { number: 3, name: "close", handler: close, support: Support::Full, note: "" },
+    Row { number: 32, name: "dup", handler: dup, support: Support::Full, note: "" },
+    Row { number: 33, name: "dup2", handler: dup2, support: Support::Full, note: "" },
+    Row { number: 292, name: "dup3", handler: dup3, support: Support::Full, note: "" },
+    Row {
+        number: 72,
+        name: "fcntl",
+        handler: fcntl,
+        support: Support::Partial,
+        note: "locks always succeed; no leases, no F_NOTIFY",
+    },
+    Row {
+        number: 73,
+        name: "flock",
+        handler: flock,
+        support: Support::Full,
+        note: "one process: never waits",
+    },
+    Row { number: 436, name: "close_range", handler: close_range, support: Support::Full, note: "" },
+];
+
+const CLOSE_RANGE_UNSHARE: u64 = 2;
+const CLOSE_RANGE_CLOEXEC: u64 = 4;
+
+/// A descriptor: what it refers to, and whether execve(2) closes it.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    file: FileNo,
+    cloexec: bool,
+}
+
+/// The descriptors of a process. Descriptions live in the file system; each slot holds a reference.
+#[derive(Clone, Debug)]
+pub struct FdTable {
+    slots: Vec<Option<Slot>>,
+}
+
+impl Default for FdTable {
+    fn default() -> Self {
+        FdTable::new()
+    }
+}
+
+impl FdTable {
+    /// Descriptors 0, 1 and 2, which are the host's standard streams.
+    pub fn new() -> FdTable {
+        let stream = |at| Some(Slot { file: FileNo(at), cloexec: false });
+        FdTable { slots: (0..3).map(stream).collect() }
+    }
+
+    /// No descriptors.
+    pub(crate) fn empty() -> FdTable {
+        FdTable { slots: Vec::new() }
+    }
+
+    fn slot(&self, fd: i32) -> Result<Slot, Errno> {
+        let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get(at).copied());
+        slot.flatten().ok_or(Errno::EBADF)
+    }
+
+    /// What a descriptor refers to; EBADF.
+    pub(crate) fn get(&self, fd: i32) -> Result<FileNo, Errno> {
+        Ok(self.slot(fd)?.file)
+    }
+
+    /// The open descriptors, rising.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = i32> {
+        self.slots.iter().enumerate().filter(|(_, slot)| slot.is_some()).map(|(at, _)| at as i32)
+    }
+
+    /// Gives a description the lowest free number from `min` on; EMFILE at `limit`.
+    pub(crate) fn install(
+        &mut self,
+        file: FileNo,
+        cloexec: bool,
+        min: u64,
+        limit: u64,
+    ) -> Result<i32, Errno> {
+        let min = usize::try_from(min).map_err(|_| Errno::EMFILE)?;
+        let free = (min..self.slots.len()).find(|at| self.slots[*at].is_none());
+        let at = free.unwrap_or(self.slots.len().max(min));
+        if at as u64 >= limit {
+            return Err(Errno::EMFILE);
+        }
+        self.set(at, Some(Slot { file, cloexec }));
+        Ok(at as i32)
+    }
+
+    fn set(&mut self, at: usize, slot: Option<Slot>) -> Option<Slot> {
+        if at >= self.slots.len() {
+            self.slots.resize(at + 1, None);
+        }
+        std::mem::replace(&mut self.slots[at], slot)
+    }
+
+    /// Sets whether execve(2) closes a descriptor; EBADF.
+    pub(crate) fn set_cloexec(&mut self, fd: i32, cloexec: bool) -> Result<(), Errno> {
+        let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get_mut(at));
+        slot.and_then(Option::as_mut).ok_or(Errno::EBADF)?.cloexec = cloexec;
+        Ok(())
+    }
+
+    /// Removes the descriptors that execve(2) closes; the caller releases what they referred to.
+    pub(crate) fn take_close_on_exec(&mut self) -> Vec<FileNo> {
+        let closing = self.slots.iter_mut().filter(|slot| slot.is_some_and(|slot| slot.cloexec));
+        closing.filter_map(Option::take).map(|slot| slot.file).collect()
+    }
+}
+
+/// The limit on descriptor numbers, RLIMIT_NOFILE.
+pub(crate) fn limit(ctx: &Ctx) -> u64 {
+    ctx.kernel.process.limits.soft(Resource::Nofile)
+}
+
+/// Gives a new description a descriptor, or gives the description up again.
+pub(crate) fn install(ctx: &mut Ctx, file: FileNo, cloexec: bool) -> SysResult {
+    let limit = limit(ctx);
+    match ctx.kernel.fds.install(file, cloexec, 0, limit) {
+        Ok(fd) => Ok(fd as u64),
+        Err(errno) => {
+            ctx.kernel.fs.release(file, ctx.mem);
+            Err(errno.into())
+        }
+    }
+}
+
+/// Says once that something was refused, and answers EINVAL.
+pub(crate) fn refuse(ctx: &mut Ctx, what: String) -> Break {
+    ctx.kernel.notices.once(format!("{what}: refused with EINVAL"));
+    Break::Errno(Errno::EINVAL)
+}
+
+fn duplicate(ctx: &mut Ctx, fd: i32, cloexec: bool, min: u64) -> SysResult {
+    let file = ctx.kernel.fds.get(fd)?;
+    let limit = limit(ctx);
+    let new = ctx.kernel.fds.install(file, cloexec, min, limit)?;
+    ctx.kernel.fs.files.get_mut(file).refs += 1;
+    Ok(new as u64)
+}
+
+/// Closes one descriptor; EBADF.
+pub(crate) fn close_fd(ctx: &mut Ctx, fd: i32) -> Result<(), Errno> {
+    let file = ctx.kernel.fds.get(fd)?;
+    ctx.kernel.fds.set(fd as usize, None);
+    ctx.kernel.fs.release(file, ctx.mem);
+    crate::syscalls::epoll::forget_closed(ctx, fd);
+    Ok(())
+}
+
+/// close(2).
+fn close(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
+    close_fd(ctx, fd as i32)?;
+    Ok(0)
+}
+
+/// dup(2).
+fn dup(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
+    duplicate(ctx, fd as i32, false, 0)
+}
+
+fn dup_to(ctx: &mut Ctx, old: i32, new: i32, cloexec: bool) -> SysResult {
+    let file = ctx.kernel.fds.get(old)?;
+    if u64::try_from(new).map_or(true, |new| new >= limit(ctx)) {
+        return Err(Errno::EBADF.into());
+    }
+    ctx.kernel.fs.files.get_mut(file).refs += 1;
+    if let Some(replaced) = ctx.kernel.fds.set(new as usize, Some(Slot { file, cloexec })) {
+        ctx.kernel.fs.release(replaced.file, ctx.mem);
+        crate::syscalls::epoll::forget_closed(ctx, new);
+    }
+    Ok(new as u64)
+}
+
+/// dup2(2): does nothing if both are the same.
+fn dup2(ctx: &mut Ctx, [old, new, ..]: [u64; 6]) -> SysResult {
+    if old as i32 == new as i32 {
+        ctx.kernel.fds.get(old as i32)?;
+        return Ok(old as u32 as u64);
+    }
+    dup_to(ctx, old as i32, new as i32, false)
+}
+
+/// dup3(2): O_CLOEXEC is its only flag.
+fn dup3(ctx: &mut Ctx, [old, new, flags, ..]: [u64; 6]) -> SysResult {
+    if flags as u32 & !O_CLOEXEC != 0 || old as i32 == new as i32 {
+        return Err(Errno::EINVAL.into());
+    }
+    dup_to(ctx, old as i32, new as i32, flags as u32 & O_CLOEXEC != 0)
+}
+
+/// close_range(2).
+fn close_range(ctx: &mut Ctx, [first, last, flags, ..]: [u64; 6]) -> SysResult {
+    let (first, last) = (first as u32, last as u32);
+    if flags & !(CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC) != 0 || first > last {
+        return Err(Errno::EINVAL.into());
+    }
+    let inside = |fd: &i32| (first..=last).contains(&(*fd as u32));
+    let fds: Vec<i32> = ctx.kernel.fds.numbers().filter(inside).collect();
+    for fd in fds {
+        if flags & CLOSE_RANGE_CLOEXEC == 0 {
+            close_fd(ctx, fd)?;
+        } else {
+            ctx.kernel.fds.set_cloexec(fd, true)?;
+        }
+    }
+    Ok(0)
+}
+
+/// fcntl(2).
+fn fcntl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
+    let fd = fd as i32;
+    let slot = ctx.kernel.fds.slot(fd)?;
+    let open = ctx.kernel.fs.files.get_mut(slot.file);
+    let allowed = [F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL];
+    if open.is_path() && !allowed.contains(&(command & 0xffff_ffff)) {
+        return Err(Errno::EBADF.into());
+    }
+    match command & 0xffff_ffff {
+        F_DUPFD | F_DUPFD_CLOEXEC => {
+            if arg >= limit(ctx) {
+                return Err(Errno::EINVAL.into());
+            }
+            duplicate(ctx, fd, command == F_DUPFD_CLOEXEC, arg)
+        }
+        F_GETFD => Ok(u64::from(slot.cloexec)),
+        F_SETFD => {
+            ctx.kernel.fds.set_cloexec(fd, arg & FD_CLOEXEC != 0)?;
+            Ok(0)
+        }
+        F_GETFL => Ok(u64::from(open.flags | if open.is_path() { 0 } else { O_LARGEFILE })),
+        F_SETFL => {
+            let settable = O_APPEND | O_NONBLOCK | O_ASYNC | O_DIRECT | O_NOATIME;
+            open.flags = open.flags & !settable | arg as u32 & settable;
+            Ok(0)
+        }
+        F_GETLK | F_OFD_GETLK => {
+            // Nobody else holds a lock: the type becomes F_UNLCK and the rest stays.
+            let mut lock = [0; 2];
+            copy_from_user(ctx.mem, arg, &mut lock)?;
+            if u16::from_le_bytes(lock) > F_UNLCK {
+                return Err(Errno::EINVAL.into());
+            }
+            copy_to_user(ctx.mem, arg, &F_UNLCK.to_le_bytes())?;
+            Ok(0)
+        }
+        F_SETLK | F_SETLKW | F_OFD_SETLK | F_OFD_SETLKW => {
+            let (readable, writable) = (open.readable(), open.writable());
+            let mut lock = [0; 2];
+            copy_from_user(ctx.mem, arg, &mut lock)?;
+            match u16::from_le_bytes(lock) {
+                0 if !readable => Err(Errno::EBADF.into()),
+                1 if !writable => Err(Errno::EBADF.into()),
+                0..=F_UNLCK => Ok(0),
+                _ => Err(Errno::EINVAL.into()),
+            }
+        }
+        F_SETOWN => Ok(0),
+        F_GETOWN => Ok(0),
+        F_GETPIPE_SZ | F_SETPIPE_SZ => {
+            let FileKind::Pipe(pipe, _) = open.kind else { return Err(Errno::EBADF.into()) };
+            let pipe = ctx.kernel.fs.pipes.get_mut(pipe).ok_or(Errno::EBADF)?;
+            if command == F_SETPIPE_SZ {
+                let wanted = usize::try_from(arg as u32).map_err(|_| Errno::EINVAL)?;
+                if wanted > MAX_CAPACITY {
+                    return Err(Errno::EPERM.into());
+                }
+                let capacity = wanted.max(4096).next_power_of_two();
+                if capacity < pipe.buf.len() {
+                    return Err(Errno::EBUSY.into());
+                }
+                pipe.capacity = capacity;
+            }
+            Ok(pipe.capacity as u64)
+        }
+        F_ADD_SEALS | F_GET_SEALS => {
+            let (ino, writable) = (open.ino().ok_or(Errno::EINVAL)?, open.writable());
+            let node = ctx.kernel.fs.node_mut(ino);
+            if !matches!(node.body, Body::File(_)) || node.dev != makedev(0, 1) {
+                return Err(Errno::EINVAL.into());
+            }
+            if command == F_GET_SEALS {
+                return Ok(u64::from(node.seals));
+            }
+            let known = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_FUTURE_WRITE;
+            if arg as u32 & !known != 0 {
+                return Err(Errno::EINVAL.into());
+            }
+            if node.seals & F_SEAL_SEAL != 0 || !writable {
+                return Err(Errno::EPERM.into());
+            }
+            node.seals |= arg as u32;
+            Ok(0)
+        }
+        other => Err(refuse(ctx, format!("fcntl command {other}"))),
+    }
+}
+
+/// flock(2): with one process a lock is always free.
+fn flock(ctx: &mut Ctx, [fd, operation, ..]: [u64; 6]) -> SysResult {
+    let file = ctx.kernel.fds.get(fd as i32)?;
+    if ctx.kernel.fs.files.get(file).is_path() {
+        return Err(Errno::EBADF.into());
+    }
+    match operation & !4 {
+        1 | 2 | 8 => Ok(0),
+        _ => Err(Errno::EINVAL.into()),
+    }
+}

@@ -1,0 +1,381 @@
+//! Names: open(2), access(2), mkdir(2), rename(2), link(2), unlink(2), readlink(2), chdir(2) and their kin.
+
+use crate::emu::guest::GuestMemory;
+use crate::syscalls::errno::Errno;
+use crate::syscalls::fd::install;
+use crate::syscalls::kernel::{Break, Ctx, SysResult};
+use crate::syscalls::table::{Row, Support};
+use crate::syscalls::uaccess::{copy_to_user, get_array, strncpy_from_user};
+use crate::syscalls::vfs::abi::*;
+use crate::syscalls::vfs::change::Make;
+use crate::syscalls::vfs::file::FileKind;
+use crate::syscalls::vfs::node::{Body, Ino};
+use crate::syscalls::vfs::open::Opened;
+use crate::syscalls::vfs::{FileSystem, Found, Who, parts, parts_now, procfs};
+
+const fn full(number: u16, name: &'static str, handler: crate::syscalls::table::Handler) -> Row {
+    Row { number, name, handler, support: Support::Full, note: "" }
+}
+
+/// The calls of this file.
+pub const ROWS: &[Row] = &[
+    full(2, "open", open),
+    full(85, "creat", creat),
+    full(257, "openat", openat),
+    Row {
+        number: 437,
+        name: "openat2",
+        handler: openat2,
+        support: Support::Partial,
+        note: "RESOLVE_* flags are refused",
+    },
+    full(21, "access", access),
+    full(269, "faccessat", faccessat),
+    full(439, "faccessat2", faccessat2),
+    full(83, "mkdir", mkdir),
+    full(258, "mkdirat", mkdirat),
+    Row {
+        number: 133,
+        name: "mknod",
+        handler: mknod,
+        support: Support::Partial,
+        note: "files and pipes; devices are EPERM",
+    },
+    Row {
+        number: 259,
+        name: "mknodat",
+        handler: mknodat,
+        support: Support::Partial,
+        note: "files and pipes; devices are EPERM",
+    },
+    full(84, "rmdir", rmdir),
+    full(87, "unlink", unlink),
+    full(263, "unlinkat", unlinkat),
+    full(82, "rename", rename),
+    full(264, "renameat", renameat),
+    Row {
+        number: 316,
+        name: "renameat2",
+        handler: renameat2,
+        support: Support::Partial,
+        note: "RENAME_WHITEOUT is refused",
+    },
+    full(86, "link", link),
+    full(265, "linkat", linkat),
+    full(88, "symlink", symlink),
+    full(266, "symlinkat", symlinkat),
+    full(89, "readlink", readlink),
+    full(267, "readlinkat", readlinkat),
+    full(79, "getcwd", getcwd),
+    full(80, "chdir", chdir),
+    full(81, "fchdir", fchdir),
+    full(95, "umask", umask),
+    Row { number: 161, name: "chroot", handler: not_permitted, support: Support::Refused, note: "EPERM" },
+    Row { number: 165, name: "mount", handler: not_permitted, support: Support::Refused, note: "EPERM" },
+    Row { number: 166, name: "umount2", handler: not_permitted, support: Support::Refused, note: "EPERM" },
+    Row { number: 155, name: "pivot_root", handler: not_permitted, support: Support::Refused, note: "EPERM" },
+];
+
+const FDCWD: u64 = AT_FDCWD as i64 as u64;
+
+/// Reads a path; ENAMETOOLONG, EFAULT.
+pub(crate) fn get_path(mem: &mut dyn GuestMemory, addr: u64) -> Result<Vec<u8>, Errno> {
+    strncpy_from_user(mem, addr, PATH_MAX)?.ok_or(Errno::ENAMETOOLONG)
+}
+
+/// The directory a path starts from: an absolute path does not look at the descriptor.
+pub(crate) fn base(fs: &FileSystem, who: &Who, dirfd: u64, path: &[u8]) -> Result<Ino, Errno> {
+    if path.starts_with(b"/") { Ok(fs.cwd) } else { fs.base(who.fds, dirfd as i32) }
+}
+
+/// Resolves a path from a directory descriptor.
+pub(crate) fn locate(
+    fs: &mut FileSystem,
+    who: &Who,
+    dirfd: u64,
+    path: &[u8],
+    follow: bool,
+) -> Result<Found, Errno> {
+    let base = base(fs, who, dirfd, path)?;
+    fs.resolve(who, base, path, follow)
+}
+
+/// open(2).
+fn open(ctx: &mut Ctx, [path, flags, mode, ..]: [u64; 6]) -> SysResult {
+    openat(ctx, [FDCWD, path, flags, mode, 0, 0])
+}
+
+/// creat(2).
+fn creat(ctx: &mut Ctx, [path, mode, ..]: [u64; 6]) -> SysResult {
+    openat(ctx, [FDCWD, path, u64::from(O_CREAT | O_WRONLY | O_TRUNC), mode, 0, 0])
+}
+
+/// openat(2).
+fn openat(ctx: &mut Ctx, [dirfd, path, flags, mode, ..]: [u64; 6]) -> SysResult {
+    let path = get_path(ctx.mem, path)?;
+    let flags = flags as u32;
+    let changes = flags & (O_CREAT | O_TRUNC) != 0 || flags & O_TMPFILE == O_TMPFILE;
+    let (fs, who, mem) = if changes { parts_now(ctx) } else { parts(ctx) };
+    let base = base(fs, &who, dirfd, &path)?;
+    let file = match fs.open(&who, base, &path, flags, mode as u32, mem)? {
+        Opened::File(file) => file,
+        Opened::Synth(ino, synth, open) => {
+            let text = procfs::text(ctx, synth);
+            ctx.kernel.fs.finish(ino, open, text)
+        }
+        Opened::Blocks => {
+            let path = String::from_utf8_lossy(&path).into_owned();
+            return Err(Break::Refuse(format!(
+                "open of the named pipe {path} would wait for ever: the program is its only process"
+            )));
+        }
+    };
+    install(ctx, file, flags & O_CLOEXEC != 0)
+}
+
+/// openat2(2), without RESOLVE_* flags.
+fn openat2(ctx: &mut Ctx, [dirfd, path, how, size, ..]: [u64; 6]) -> SysResult {
+    if size < 24 {
+        return Err(Errno::EINVAL.into());
+    }
+    let how: [u8; 24] = get_array(ctx.mem, how)?;
+    let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| how[at * 8 + byte]));
+    if word(2) != 0 {
+        return Err(crate::syscalls::fd::refuse(ctx, format!("openat2 resolve flags {:#x}", word(2))));
+    }
+    openat(ctx, [dirfd, path, word(0), word(1), 0, 0])
+}
+
+/// access(2).
+fn access(ctx: &mut Ctx, [path, mode, ..]: [u64; 6]) -> SysResult {
+    faccessat2(ctx, [FDCWD, path, mode, 0, 0, 0])
+}
+
+/// faccessat(2), the system call, which has no flags.
+fn faccessat(ctx: &mut Ctx, [dirfd, path, mode, ..]: [u64; 6]) -> SysResult {
+    faccessat2(ctx, [dirfd, path, mode, 0, 0, 0])
+}
+
+/// faccessat2(2).
+fn faccessat2(ctx: &mut Ctx, [dirfd, path, mode, flags, ..]: [u64; 6]) -> SysResult {
+    let (mode, flags) = (mode as u32, flags as u32);
+    if mode & !7 != 0 || flags & !(AT_EACCESS | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    let path = get_path(ctx.mem, path)?;
+    let (fs, who, _) = parts(ctx);
+    let ino = if path.is_empty() && flags & AT_EMPTY_PATH != 0 {
+        match fs.files.get(who.fds.get(dirfd as i32)?).ino() {
+            Some(ino) => ino,
+            None => return Ok(0),
+        }
+    } else {
+        locate(fs, &who, dirfd, &path, flags & AT_SYMLINK_NOFOLLOW == 0)?.exists()?
+    };
+    fs.may(ino, mode)?;
+    Ok(0)
+}
+
+/// mkdir(2).
+fn mkdir(ctx: &mut Ctx, [path, mode, ..]: [u64; 6]) -> SysResult {
+    mkdirat(ctx, [FDCWD, path, mode, 0, 0, 0])
+}
+
+fn make(ctx: &mut Ctx, dirfd: u64, path: u64, what: &Make, mode: u64) -> SysResult {
+    let path = get_path(ctx.mem, path)?;
+    let (fs, who, _) = parts_now(ctx);
+    let found = locate(fs, &who, dirfd, &path, false)?;
+    fs.make(&who, &found, what, mode as u32)?;
+    Ok(0)
+}
+
+/// mkdirat(2).
+fn mkdirat(ctx: &mut Ctx, [dirfd, path, mode, ..]: [u64; 6]) -> SysResult {
+    make(ctx, dirfd, path, &Make::Dir, mode)
+}
+
+/// mknod(2).
+fn mknod(ctx: &mut Ctx, [path, mode, dev, ..]: [u64; 6]) -> SysResult {
+    mknodat(ctx, [FDCWD, path, mode, dev, 0, 0])
+}
+
+/// mknodat(2).
+fn mknodat(ctx: &mut Ctx, [dirfd, path, mode, ..]: [u64; 6]) -> SysResult {
+    match mode as u32 & S_IFMT {
+        0 | S_IFREG => make(ctx, dirfd, path, &Make::File, mode),
+        S_IFIFO => make(ctx, dirfd, path, &Make::Fifo, mode),
+        S_IFCHR | S_IFBLK | S_IFSOCK | S_IFDIR => Err(Errno::EPERM.into()),
+        _ => Err(Errno::EINVAL.into()),
+    }
+}
+
+/// rmdir(2).
+fn rmdir(ctx: &mut Ctx, [path, ..]: [u64; 6]) -> SysResult {
+    unlinkat(ctx, [FDCWD, path, u64::from(AT_REMOVEDIR), 0, 0, 0])
+}
+
+/// unlink(2).
+fn unlink(ctx: &mut Ctx, [path, ..]: [u64; 6]) -> SysResult {
+    unlinkat(ctx, [FDCWD, path, 0, 0, 0, 0])
+}
+
+/// unlinkat(2).
+fn unlinkat(ctx: &mut Ctx, [dirfd, path, flags, ..]: [u64; 6]) -> SysResult {
+    if flags as u32 & !AT_REMOVEDIR != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    let path = get_path(ctx.mem, path)?;
+    let (fs, who, mem) = parts_now(ctx);
+    let found = locate(fs, &who, dirfd, &path, false)?;
+    if flags as u32 & AT_REMOVEDIR != 0 {
+        fs.rmdir(&who, &found, mem)?;
+    } else {
+        fs.unlink(&who, &found, mem)?;
+    }
+    Ok(0)
+}
+
+/// rename(2).
+fn rename(ctx: &mut Ctx, [from, to, ..]: [u64; 6]) -> SysResult {
+    renameat2(ctx, [FDCWD, from, FDCWD, to, 0, 0])
+}
+
+/// renameat(2).
+fn renameat(ctx: &mut Ctx, [from_dir, from, to_dir, to, ..]: [u64; 6]) -> SysResult {
+    renameat2(ctx, [from_dir, from, to_dir, to, 0, 0])
+}
+
+/// renameat2(2).
+fn renameat2(ctx: &mut Ctx, [from_dir, from, to_dir, to, flags, _]: [u64; 6]) -> SysResult {
+    let flags = flags as u32;
+    if flags & !(RENAME_NOREPLACE | RENAME_EXCHANGE) != 0 {
+        return Err(crate::syscalls::fd::refuse(ctx, format!("renameat2 flags {flags:#x}")));
+    }
+    if flags == RENAME_NOREPLACE | RENAME_EXCHANGE {
+        return Err(Errno::EINVAL.into());
+    }
+    let (from, to) = (get_path(ctx.mem, from)?, get_path(ctx.mem, to)?);
+    let (fs, who, mem) = parts_now(ctx);
+    let from = locate(fs, &who, from_dir, &from, false)?;
+    let to = locate(fs, &who, to_dir, &to, false)?;
+    fs.rename(&who, &from, &to, flags, mem)?;
+    Ok(0)
+}
+
+/// link(2).
+fn link(ctx: &mut Ctx, [from, to, ..]: [u64; 6]) -> SysResult {
+    linkat(ctx, [FDCWD, from, FDCWD, to, 0, 0])
+}
+
+/// linkat(2). AT_EMPTY_PATH names what a descriptor refers to, so a file without a name can get one.
+fn linkat(ctx: &mut Ctx, [from_dir, from, to_dir, to, flags, _]: [u64; 6]) -> SysResult {
+    let flags = flags as u32;
+    if flags & !(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH) != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    let (from, to) = (get_path(ctx.mem, from)?, get_path(ctx.mem, to)?);
+    let (fs, who, _) = parts_now(ctx);
+    let ino = if from.is_empty() && flags & AT_EMPTY_PATH != 0 {
+        fs.files.get(who.fds.get(from_dir as i32)?).ino().ok_or(Errno::EXDEV)?
+    } else {
+        locate(fs, &who, from_dir, &from, flags & AT_SYMLINK_FOLLOW != 0)?.exists()?
+    };
+    let to = locate(fs, &who, to_dir, &to, false)?;
+    fs.link(&who, ino, &to)?;
+    Ok(0)
+}
+
+/// symlink(2).
+fn symlink(ctx: &mut Ctx, [target, path, ..]: [u64; 6]) -> SysResult {
+    symlinkat(ctx, [target, FDCWD, path, 0, 0, 0])
+}
+
+/// symlinkat(2).
+fn symlinkat(ctx: &mut Ctx, [target, dirfd, path, ..]: [u64; 6]) -> SysResult {
+    let target = get_path(ctx.mem, target)?;
+    if target.is_empty() {
+        return Err(Errno::ENOENT.into());
+    }
+    make(ctx, dirfd, path, &Make::Symlink(&target), 0o777)
+}
+
+/// readlink(2).
+fn readlink(ctx: &mut Ctx, [path, buf, size, ..]: [u64; 6]) -> SysResult {
+    readlinkat(ctx, [FDCWD, path, buf, size, 0, 0])
+}
+
+/// readlinkat(2). An empty path names the symbolic link a descriptor refers to.
+fn readlinkat(ctx: &mut Ctx, [dirfd, path, buf, size, ..]: [u64; 6]) -> SysResult {
+    if size as i32 <= 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    let path = get_path(ctx.mem, path)?;
+    let (fs, who, mem) = parts(ctx);
+    let ino = if path.is_empty() {
+        match fs.files.get(who.fds.get(dirfd as i32)?).ino() {
+            Some(ino) if fs.node(ino).kind() == S_IFLNK => ino,
+            _ => return Err(Errno::ENOENT.into()),
+        }
+    } else {
+        locate(fs, &who, dirfd, &path, false)?.exists()?
+    };
+    let target = match &fs.node(ino).body {
+        Body::Symlink(target) => target.to_vec(),
+        Body::Magic(magic) => fs.magic_text(&who, *magic)?,
+        _ => return Err(Errno::EINVAL.into()),
+    };
+    let count = target.len().min(size as i32 as usize);
+    copy_to_user(mem, buf, &target[..count])?;
+    Ok(count as u64)
+}
+
+/// getcwd(2): the length with the NUL.
+fn getcwd(ctx: &mut Ctx, [buf, size, ..]: [u64; 6]) -> SysResult {
+    let fs = &ctx.kernel.fs;
+    if fs.node(fs.cwd).unlinked() {
+        return Err(Errno::ENOENT.into());
+    }
+    let mut path = fs.path_of(fs.cwd);
+    path.push(0);
+    if path.len() as u64 > size {
+        return Err(Errno::ERANGE.into());
+    }
+    copy_to_user(ctx.mem, buf, &path)?;
+    Ok(path.len() as u64)
+}
+
+fn change_dir(fs: &mut FileSystem, ino: Ino) -> SysResult {
+    if !fs.node(ino).is_dir() {
+        return Err(Errno::ENOTDIR.into());
+    }
+    fs.may(ino, X_OK)?;
+    fs.cwd = ino;
+    Ok(0)
+}
+
+/// chdir(2).
+fn chdir(ctx: &mut Ctx, [path, ..]: [u64; 6]) -> SysResult {
+    let path = get_path(ctx.mem, path)?;
+    let (fs, who, _) = parts(ctx);
+    let ino = locate(fs, &who, FDCWD, &path, true)?.exists()?;
+    change_dir(fs, ino)
+}
+
+/// fchdir(2).
+fn fchdir(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
+    let (fs, who, _) = parts(ctx);
+    match fs.files.get(who.fds.get(fd as i32)?).kind {
+        FileKind::Inode(ino) => change_dir(fs, ino),
+        _ => Err(Errno::ENOTDIR.into()),
+    }
+}
+
+/// umask(2): the mask that held before.
+fn umask(ctx: &mut Ctx, [mask, ..]: [u64; 6]) -> SysResult {
+    let before = std::mem::replace(&mut ctx.kernel.fs.umask, mask as u32 & 0o777);
+    Ok(u64::from(before))
+}
+
+fn not_permitted(_: &mut Ctx, _: [u64; 6]) -> SysResult {
+    Err(Errno::EPERM.into())
+}

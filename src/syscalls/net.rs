@@ -1,0 +1,107 @@
+//! Sockets: there is no network. A Unix socket can be made, and finds nobody to connect to, which is what
+//! programs that ask a name service expect; other families do not exist.
+
+use crate::syscalls::errno::Errno;
+use crate::syscalls::fd::install;
+use crate::syscalls::kernel::{Ctx, SysResult};
+use crate::syscalls::table::{Handler, Row, Support};
+use crate::syscalls::vfs::abi::*;
+use crate::syscalls::vfs::file::{Description, FileKind};
+
+const fn refused(number: u16, name: &'static str, handler: Handler, note: &'static str) -> Row {
+    Row { number, name, handler, support: Support::Refused, note }
+}
+
+const ON_SOCKET: &str = "ENOTSOCK, or ENOTCONN on a socket";
+const NOBODY: &str = "ENOENT: nobody listens";
+
+/// The calls of this file.
+pub const ROWS: &[Row] = &[
+    Row {
+        number: 41,
+        name: "socket",
+        handler: socket,
+        support: Support::Partial,
+        note: "AF_UNIX only, and nobody to connect to; others are EAFNOSUPPORT",
+    },
+    refused(53, "socketpair", socketpair, "EAFNOSUPPORT"),
+    refused(42, "connect", connect, NOBODY),
+    refused(43, "accept", unconnected, ON_SOCKET),
+    refused(288, "accept4", unconnected, ON_SOCKET),
+    refused(44, "sendto", unconnected, ON_SOCKET),
+    refused(45, "recvfrom", unconnected, ON_SOCKET),
+    refused(46, "sendmsg", unconnected, ON_SOCKET),
+    refused(47, "recvmsg", unconnected, ON_SOCKET),
+    refused(299, "recvmmsg", unconnected, ON_SOCKET),
+    refused(307, "sendmmsg", unconnected, ON_SOCKET),
+    refused(48, "shutdown", unconnected, ON_SOCKET),
+    refused(49, "bind", forbidden, "ENOTSOCK, or EACCES on a socket"),
+    refused(50, "listen", forbidden, "ENOTSOCK, or EACCES on a socket"),
+    refused(51, "getsockname", unconnected, ON_SOCKET),
+    refused(52, "getpeername", unconnected, ON_SOCKET),
+    refused(54, "setsockopt", setsockopt, "ENOTSOCK; ignored on a socket"),
+    refused(55, "getsockopt", unconnected, ON_SOCKET),
+];
+
+const AF_UNIX: u64 = 1;
+
+fn no_network(ctx: &mut Ctx) {
+    ctx.kernel.notices.once("the emulated machine has no network: sockets are refused".to_owned());
+}
+
+/// socket(2).
+fn socket(ctx: &mut Ctx, [family, kind, ..]: [u64; 6]) -> SysResult {
+    let flags = kind as u32 & (O_CLOEXEC | O_NONBLOCK);
+    if family != AF_UNIX {
+        no_network(ctx);
+        return Err(Errno::EAFNOSUPPORT.into());
+    }
+    if !matches!(kind as u32 & !flags, 1 | 2 | 5) {
+        return Err(Errno::ESOCKTNOSUPPORT.into());
+    }
+    let number = ctx.kernel.fs.next_number();
+    let path = format!("socket:[{number}]");
+    let open = Description::new(FileKind::Socket, O_RDWR | flags & O_NONBLOCK, path.as_bytes());
+    let file = ctx.kernel.fs.files.add(open);
+    install(ctx, file, flags & O_CLOEXEC != 0)
+}
+
+/// socketpair(2).
+fn socketpair(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
+    no_network(ctx);
+    Err(Errno::EAFNOSUPPORT.into())
+}
+
+/// EBADF or ENOTSOCK unless the descriptor is a socket.
+fn must_be_socket(ctx: &Ctx, fd: u64) -> Result<(), Errno> {
+    match ctx.kernel.fs.files.get(ctx.kernel.fds.get(fd as i32)?).kind {
+        FileKind::Socket => Ok(()),
+        _ => Err(Errno::ENOTSOCK),
+    }
+}
+
+/// connect(2): nobody listens.
+fn connect(ctx: &mut Ctx, [fd, _, len, ..]: [u64; 6]) -> SysResult {
+    must_be_socket(ctx, fd)?;
+    if len < 3 {
+        return Err(Errno::EINVAL.into());
+    }
+    Err(Errno::ENOENT.into())
+}
+
+fn unconnected(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
+    must_be_socket(ctx, fd)?;
+    Err(Errno::ENOTCONN.into())
+}
+
+fn forbidden(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
+    must_be_socket(ctx, fd)?;
+    no_network(ctx);
+    Err(Errno::EACCES.into())
+}
+
+/// setsockopt(2): options of a socket that never connects make no difference.
+fn setsockopt(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
+    must_be_socket(ctx, fd)?;
+    Ok(0)
+}

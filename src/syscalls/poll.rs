@@ -1,0 +1,245 @@
+//! poll(2), ppoll(2), select(2) and pselect(2). Timeouts run on the guest's clock.
+//!
+//! The host's standard input would let the host's timing in: whether bytes have arrived by now. So a pipe or
+//! a file there always counts as readable, and the question waits on the host until it is so. A terminal is
+//! asked honestly.
+
+use crate::syscalls::epoll;
+use crate::syscalls::errno::Errno;
+use crate::syscalls::fd;
+use crate::syscalls::kernel::{Break, Ctx, SysResult};
+use crate::syscalls::signal::{Restart, interrupted};
+use crate::syscalls::table::{Handler, Row, Support};
+use crate::syscalls::time::wait::{Wake, wait};
+use crate::syscalls::time::{self, NSEC_PER_SEC};
+use crate::syscalls::uaccess::{copy_from_user, copy_to_user, get_u64, get_words};
+use crate::syscalls::vfs::abi::*;
+use crate::syscalls::vfs::attr::stream_fd;
+use crate::syscalls::vfs::file::{FileKind, FileNo};
+use crate::syscalls::vfs::pipe::PIPE_BUF;
+
+const fn full(number: u16, name: &'static str, handler: Handler) -> Row {
+    Row { number, name, handler, support: Support::Full, note: "" }
+}
+
+/// The calls of this file.
+pub const ROWS: &[Row] = &[
+    full(7, "poll", poll),
+    full(271, "ppoll", ppoll),
+    full(23, "select", select),
+    full(270, "pselect6", pselect6),
+];
+
+const READ: u16 = POLLIN | POLLRDNORM;
+const WRITE: u16 = POLLOUT | POLLWRNORM;
+/// Descriptors in an fd_set.
+const FD_SETSIZE: u64 = 1024;
+
+/// What poll(2) would report of a description. `wait` lets a question about the host's input wait there.
+pub(crate) fn ready(ctx: &mut Ctx, file: FileNo, wait: bool) -> Result<u16, Errno> {
+    let open = ctx.kernel.fs.files.get(file);
+    Ok(match &open.kind {
+        FileKind::Inode(_) | FileKind::Text(..) => READ | WRITE,
+        FileKind::Pipe(pipe, _) => {
+            let (read, write) = (open.readable(), open.writable());
+            let Some(pipe) = ctx.kernel.fs.pipes.get(*pipe) else { return Ok(POLLERR) };
+            let mut events = 0;
+            if read {
+                events |= if pipe.buf.is_empty() { 0 } else { READ };
+                events |= if pipe.writers == 0 { POLLHUP } else { 0 };
+            }
+            if write {
+                events |= if pipe.room() >= PIPE_BUF { WRITE } else { 0 };
+                events |= if pipe.readers == 0 { POLLERR } else { 0 };
+            }
+            events
+        }
+        FileKind::Event(count, _) => {
+            (if *count > 0 { READ } else { 0 }) | if *count < u64::MAX - 1 { WRITE } else { 0 }
+        }
+        FileKind::Epoll(_) => {
+            if epoll::has_ready(ctx, file)? {
+                READ
+            } else {
+                0
+            }
+        }
+        FileKind::Socket => WRITE | POLLHUP,
+        FileKind::Host(stream) => host_ready(*stream, wait)?,
+    })
+}
+
+fn host_ready(stream: u8, wait: bool) -> Result<u16, Errno> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    if stream > 0 {
+        return Ok(WRITE);
+    }
+    let fd = stream_fd(stream);
+    let mut fds = [PollFd::new(&fd, PollFlags::IN)];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let honest = rustix::termios::isatty(fd) && !wait;
+    poll(&mut fds, if honest { Some(&now) } else { None })?;
+    let found = fds[0].revents();
+    let hup = if found.contains(PollFlags::HUP) { POLLHUP } else { 0 };
+    Ok(if found.contains(PollFlags::IN) { READ | WRITE | hup } else { hup })
+}
+
+/// Asks until something is ready, the time is up or a signal comes. `ask` says how much is ready; its flag
+/// allows it to wait on the host, which a call without a timeout does.
+pub(crate) fn until_ready(
+    ctx: &mut Ctx,
+    timeout: Option<u64>,
+    name: &str,
+    mut ask: impl FnMut(&mut Ctx, bool) -> Result<u64, Errno>,
+) -> SysResult {
+    let deadline = match timeout {
+        Some(0) => return Ok(ask(ctx, false)?),
+        Some(ns) => Some(time::now(ctx).saturating_add(ns)),
+        None => None,
+    };
+    let ready = ask(ctx, timeout.is_none())?;
+    if ready > 0 {
+        return Ok(ready);
+    }
+    match wait(ctx, deadline, 0) {
+        Wake::Timeout => Ok(ask(ctx, false)?),
+        Wake::Signal => Err(interrupted(ctx, Restart::Never)),
+        Wake::Never => Err(Break::Refuse(format!(
+            "{name} would wait for ever: the program is the only process of the emulated machine"
+        ))),
+    }
+}
+
+fn poll_all(ctx: &mut Ctx, addr: u64, count: u64, timeout: Option<u64>) -> SysResult {
+    let count = count & 0xffff_ffff;
+    if count > fd::limit(ctx) {
+        return Err(Errno::EINVAL.into());
+    }
+    let mut bytes = vec![0; count as usize * 8];
+    copy_from_user(ctx.mem, addr, &mut bytes)?;
+    let ready = until_ready(ctx, timeout, "poll", |ctx, wait| {
+        let mut ready = 0;
+        for entry in bytes.as_chunks_mut::<8>().0 {
+            let [a, b, c, d, e0, e1, ..] = *entry;
+            let wanted = u16::from_le_bytes([e0, e1]);
+            let fd = i32::from_le_bytes([a, b, c, d]);
+            let found = match ctx.kernel.fds.get(fd) {
+                _ if fd < 0 => 0,
+                Ok(file) => self::ready(ctx, file, wait)? & (wanted | POLLERR | POLLHUP),
+                Err(_) => POLLNVAL,
+            };
+            entry[6..].copy_from_slice(&found.to_le_bytes());
+            ready += u64::from(found != 0);
+        }
+        Ok(ready)
+    })?;
+    copy_to_user(ctx.mem, addr, &bytes)?;
+    Ok(ready)
+}
+
+/// poll(2): the timeout is in milliseconds, negative for none.
+fn poll(ctx: &mut Ctx, [fds, count, timeout, ..]: [u64; 6]) -> SysResult {
+    let timeout = u64::try_from(timeout as i32).ok().map(|ms| ms * 1_000_000);
+    poll_all(ctx, fds, count, timeout)
+}
+
+/// Puts another signal mask in place until the call is over; EINVAL, EFAULT.
+pub(crate) fn swap_mask(ctx: &mut Ctx, addr: u64, size: u64) -> Result<(), Errno> {
+    if addr == 0 {
+        return Ok(());
+    }
+    if size != 8 {
+        return Err(Errno::EINVAL);
+    }
+    const UNBLOCKABLE: u64 = 1 << (9 - 1) | 1 << (19 - 1); // SIGKILL, SIGSTOP
+    let mask = get_u64(ctx.mem, addr)? & !UNBLOCKABLE;
+    let task = &mut ctx.kernel.signals.task;
+    task.saved_mask = Some(std::mem::replace(&mut task.blocked, mask));
+    Ok(())
+}
+
+/// ppoll(2).
+fn ppoll(ctx: &mut Ctx, [fds, count, timeout, mask, size, _]: [u64; 6]) -> SysResult {
+    let timeout = if timeout == 0 { None } else { Some(time::get_timespec(ctx.mem, timeout)?) };
+    swap_mask(ctx, mask, size)?;
+    poll_all(ctx, fds, count, timeout)
+}
+
+fn select_all(ctx: &mut Ctx, count: u64, sets: [u64; 3], timeout: Option<u64>) -> SysResult {
+    let count = count as i32;
+    let count = u64::try_from(count).map_err(|_| Errno::EINVAL)?.min(FD_SETSIZE);
+    let len = count.div_ceil(64) as usize * 8;
+    let mut wanted = Vec::new();
+    for addr in sets {
+        let mut set = vec![0; len];
+        if addr != 0 {
+            copy_from_user(ctx.mem, addr, &mut set)?;
+        }
+        wanted.push(set);
+    }
+    let mut found = vec![vec![0u8; len]; 3];
+    let ready = until_ready(ctx, timeout, "select", |ctx, wait| {
+        let mut ready = 0;
+        for fd in 0..count as usize {
+            let (byte, bit) = (fd / 8, 1u8 << (fd % 8));
+            if wanted.iter().all(|set| set[byte] & bit == 0) {
+                continue;
+            }
+            let file = ctx.kernel.fds.get(fd as i32)?;
+            let wait = wait && wanted[0][byte] & bit != 0;
+            let events = self::ready(ctx, file, wait)?;
+            let masks = [READ | POLLHUP | POLLERR, WRITE | POLLERR, POLLPRI];
+            for (at, mask) in masks.iter().enumerate() {
+                if wanted[at][byte] & bit != 0 && events & mask != 0 {
+                    found[at][byte] |= bit;
+                    ready += 1;
+                }
+            }
+        }
+        Ok(ready)
+    })?;
+    for (addr, set) in sets.iter().zip(&found) {
+        if *addr != 0 {
+            copy_to_user(ctx.mem, *addr, set)?;
+        }
+    }
+    Ok(ready)
+}
+
+/// select(2): the time that is left is written back.
+fn select(ctx: &mut Ctx, [count, read, write, except, timeout, _]: [u64; 6]) -> SysResult {
+    let wanted = match timeout {
+        0 => None,
+        addr => {
+            let [sec, usec] = get_words(ctx.mem, addr)?;
+            if (sec as i64) < 0 || (usec as i64) < 0 {
+                return Err(Errno::EINVAL.into());
+            }
+            Some(sec.saturating_mul(NSEC_PER_SEC).saturating_add(usec.saturating_mul(1000)))
+        }
+    };
+    let start = time::now(ctx);
+    let result = select_all(ctx, count, [read, write, except], wanted);
+    if let Some(ns) = wanted {
+        let left = ns.saturating_sub(time::now(ctx) - start);
+        crate::syscalls::uaccess::put_words(ctx.mem, timeout, &time::timeval(left))?;
+    }
+    result
+}
+
+/// pselect(2): the sixth argument points at the mask and its size.
+fn pselect6(ctx: &mut Ctx, [count, read, write, except, timeout, mask]: [u64; 6]) -> SysResult {
+    let wanted = if timeout == 0 { None } else { Some(time::get_timespec(ctx.mem, timeout)?) };
+    if mask != 0 {
+        let [addr, size] = get_words(ctx.mem, mask)?;
+        swap_mask(ctx, addr, size)?;
+    }
+    let start = time::now(ctx);
+    let result = select_all(ctx, count, [read, write, except], wanted);
+    if let Some(ns) = wanted {
+        let left = ns.saturating_sub(time::now(ctx) - start);
+        // As in Linux, a timeout that cannot be written is no error.
+        let _ = time::put_timespec(ctx.mem, timeout, left);
+    }
+    result
+}

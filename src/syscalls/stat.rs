@@ -1,0 +1,187 @@
+//! stat(2), statx(2), statfs(2) and their kin.
+
+use crate::syscalls::errno::Errno;
+use crate::syscalls::fs::{get_path, locate};
+use crate::syscalls::kernel::{Ctx, SysResult};
+use crate::syscalls::table::{Handler, Row, Support};
+use crate::syscalls::uaccess::{copy_to_user, put_words};
+use crate::syscalls::vfs::abi::*;
+use crate::syscalls::vfs::attr::{ANON_DEV, Meta, PIPE_DEV};
+use crate::syscalls::vfs::parts;
+
+const fn full(number: u16, name: &'static str, handler: Handler) -> Row {
+    Row { number, name, handler, support: Support::Full, note: "" }
+}
+
+/// The calls of this file.
+pub const ROWS: &[Row] = &[
+    full(4, "stat", stat),
+    full(5, "fstat", fstat),
+    full(6, "lstat", lstat),
+    full(262, "newfstatat", newfstatat),
+    full(332, "statx", statx),
+    full(137, "statfs", statfs),
+    full(138, "fstatfs", fstatfs),
+];
+
+const FDCWD: u64 = AT_FDCWD as i64 as u64;
+const STATX_BASIC_STATS: u32 = 0x7ff;
+const STATX_RESERVED: u32 = 0x8000_0000;
+const BLOCK: u64 = 4096;
+
+/// The attributes of a path, or with AT_EMPTY_PATH of a descriptor.
+fn look(ctx: &mut Ctx, dirfd: u64, path: u64, flags: u32) -> Result<Meta, Errno> {
+    let path = match get_path(ctx.mem, path) {
+        // Since Linux 6.11 a null path is an empty one where AT_EMPTY_PATH is given.
+        Err(Errno::EFAULT) if path == 0 && flags & AT_EMPTY_PATH != 0 => Vec::new(),
+        path => path?,
+    };
+    let (fs, who, _) = parts(ctx);
+    if path.is_empty() && flags & AT_EMPTY_PATH != 0 {
+        if dirfd as i32 == AT_FDCWD {
+            return Ok(fs.meta(fs.cwd));
+        }
+        return fs.file_meta(who.fds.get(dirfd as i32)?);
+    }
+    let follow = flags & AT_SYMLINK_NOFOLLOW == 0;
+    if follow
+        && path.starts_with(b"/")
+        && let Some(fd) = fs.magic_fd(&who, fs.cwd, &path)
+    {
+        return fs.file_meta(who.fds.get(fd).map_err(|_| Errno::ENOENT)?);
+    }
+    let ino = locate(fs, &who, dirfd, &path, follow)?.exists()?;
+    Ok(fs.meta(ino))
+}
+
+/// Writes a `struct stat` of x86-64.
+fn put_stat(ctx: &mut Ctx, addr: u64, meta: &Meta) -> SysResult {
+    let times = &meta.times;
+    let words = [
+        meta.dev,
+        meta.ino,
+        meta.nlink,
+        u64::from(meta.mode) | u64::from(meta.uid) << 32,
+        u64::from(meta.gid),
+        meta.rdev,
+        meta.size,
+        BLOCK,
+        meta.blocks,
+        times.access.sec as u64,
+        u64::from(times.access.nsec),
+        times.modify.sec as u64,
+        u64::from(times.modify.nsec),
+        times.change.sec as u64,
+        u64::from(times.change.nsec),
+        0,
+        0,
+        0,
+    ];
+    put_words(ctx.mem, addr, &words)?;
+    Ok(0)
+}
+
+/// stat(2).
+fn stat(ctx: &mut Ctx, [path, buf, ..]: [u64; 6]) -> SysResult {
+    newfstatat(ctx, [FDCWD, path, buf, 0, 0, 0])
+}
+
+/// lstat(2).
+fn lstat(ctx: &mut Ctx, [path, buf, ..]: [u64; 6]) -> SysResult {
+    newfstatat(ctx, [FDCWD, path, buf, u64::from(AT_SYMLINK_NOFOLLOW), 0, 0])
+}
+
+/// fstat(2).
+fn fstat(ctx: &mut Ctx, [fd, buf, ..]: [u64; 6]) -> SysResult {
+    let file = ctx.kernel.fds.get(fd as i32)?;
+    let meta = ctx.kernel.fs.file_meta(file)?;
+    put_stat(ctx, buf, &meta)
+}
+
+/// fstatat(2).
+fn newfstatat(ctx: &mut Ctx, [dirfd, path, buf, flags, ..]: [u64; 6]) -> SysResult {
+    let flags = flags as u32;
+    if flags & !(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH) != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    let meta = look(ctx, dirfd, path, flags)?;
+    put_stat(ctx, buf, &meta)
+}
+
+/// statx(2): the basic fields, whatever is asked for. There is no time of birth.
+fn statx(ctx: &mut Ctx, [dirfd, path, flags, mask, buf, _]: [u64; 6]) -> SysResult {
+    let (flags, mask) = (flags as u32, mask as u32);
+    let known = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | AT_STATX_SYNC_TYPE;
+    if flags & !known != 0 || flags & AT_STATX_SYNC_TYPE == AT_STATX_SYNC_TYPE || mask & STATX_RESERVED != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    let meta = look(ctx, dirfd, path, flags)?;
+    let mut out = [0; 256];
+    let mut put = |at: usize, bytes: &[u8]| out[at..at + bytes.len()].copy_from_slice(bytes);
+    put(0x00, &STATX_BASIC_STATS.to_le_bytes());
+    put(0x04, &(BLOCK as u32).to_le_bytes());
+    put(0x10, &(meta.nlink as u32).to_le_bytes());
+    put(0x14, &meta.uid.to_le_bytes());
+    put(0x18, &meta.gid.to_le_bytes());
+    put(0x1c, &(meta.mode as u16).to_le_bytes());
+    put(0x20, &meta.ino.to_le_bytes());
+    put(0x28, &meta.size.to_le_bytes());
+    put(0x30, &meta.blocks.to_le_bytes());
+    for (at, time) in [(0x40, meta.times.access), (0x60, meta.times.change), (0x70, meta.times.modify)] {
+        put(at, &time.sec.to_le_bytes());
+        put(at + 8, &time.nsec.to_le_bytes());
+    }
+    for (at, dev) in [(0x80, meta.rdev), (0x88, meta.dev)] {
+        put(at, &((dev >> 8) as u32).to_le_bytes());
+        put(at + 4, &((dev & 0xff) as u32).to_le_bytes());
+    }
+    copy_to_user(ctx.mem, buf, &out)?;
+    Ok(0)
+}
+
+/// Writes a `struct statfs`: always the same disk, half full.
+fn put_statfs(ctx: &mut Ctx, addr: u64, meta: &Meta) -> SysResult {
+    const BLOCKS: u64 = 1 << 24;
+    const FILES: u64 = 1 << 22;
+    let kind = match meta.dev {
+        dev if dev >> 8 == 8 => EXT4_SUPER_MAGIC,
+        dev if dev == makedev(0, 5) => PROC_SUPER_MAGIC,
+        dev if dev == makedev(0, 6) => SYSFS_MAGIC,
+        PIPE_DEV | ANON_DEV => PIPEFS_MAGIC,
+        _ => TMPFS_MAGIC,
+    };
+    let disk = matches!(kind, EXT4_SUPER_MAGIC | TMPFS_MAGIC);
+    let of = |value: u64| if disk { value } else { 0 };
+    let words = [
+        kind,
+        BLOCK,
+        of(BLOCKS),
+        of(BLOCKS / 2),
+        of(BLOCKS / 2),
+        of(FILES),
+        of(FILES / 2),
+        meta.dev,
+        NAME_MAX as u64,
+        BLOCK,
+        0x1020, // ST_VALID | ST_RELATIME
+        0,
+        0,
+        0,
+        0,
+    ];
+    put_words(ctx.mem, addr, &words)?;
+    Ok(0)
+}
+
+/// statfs(2).
+fn statfs(ctx: &mut Ctx, [path, buf, ..]: [u64; 6]) -> SysResult {
+    let meta = look(ctx, FDCWD, path, 0)?;
+    put_statfs(ctx, buf, &meta)
+}
+
+/// fstatfs(2).
+fn fstatfs(ctx: &mut Ctx, [fd, buf, ..]: [u64; 6]) -> SysResult {
+    let file = ctx.kernel.fds.get(fd as i32)?;
+    let meta = ctx.kernel.fs.file_meta(file)?;
+    put_statfs(ctx, buf, &meta)
+}

@@ -1,0 +1,398 @@
+//! Making, linking, renaming and removing names.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::emu::guest::GuestMemory;
+use crate::syscalls::errno::Errno;
+use crate::syscalls::vfs::abi::*;
+use crate::syscalls::vfs::content::Content;
+use crate::syscalls::vfs::host::HostPath;
+use crate::syscalls::vfs::node::{Body, Dir, DirKind, Entry, Ino, Node};
+use crate::syscalls::vfs::{FileSystem, Found, Who, host};
+
+/// What a new name stands for.
+#[derive(Clone, Debug)]
+pub(crate) enum Make<'a> {
+    File,
+    Dir,
+    Fifo,
+    Symlink(&'a [u8]),
+}
+
+impl FileSystem {
+    /// Whether names in a directory may be changed: permission, and that the directory still has a name.
+    fn may_change(&self, dir: Ino) -> Result<(), Errno> {
+        let node = self.node(dir);
+        if node.unlinked() {
+            return Err(Errno::ENOENT);
+        }
+        if node.synthetic && node.dir().is_none_or(|dir| *dir.name != *b"shm") {
+            return Err(Errno::EACCES);
+        }
+        self.may(dir, W_OK | X_OK)
+    }
+
+    /// Whether a name may be taken out of a directory, the sticky bit considered.
+    fn may_remove(&self, dir: Ino, ino: Ino) -> Result<(), Errno> {
+        self.may_change(dir)?;
+        if self.node(ino).host.as_ref().is_some_and(|host| self.is_write_root(&host.path)) {
+            return Err(Errno::EBUSY);
+        }
+        if self.node(dir).mode & S_ISVTX != 0 && self.owns(dir).is_err() {
+            self.owns(ino)?;
+        }
+        Ok(())
+    }
+
+    /// The host's directory behind `dir` if changes to it go to the host.
+    fn write_dir(&self, dir: Ino) -> Option<HostPath> {
+        self.node(dir).host.as_ref().filter(|host| host.write).map(|host| host.path.clone())
+    }
+
+    /// Makes what a path that leads nowhere yet shall name. The umask is applied to `mode`.
+    pub(crate) fn make(&mut self, who: &Who, found: &Found, what: &Make, mode: u32) -> Result<Ino, Errno> {
+        if found.ino.is_some() {
+            return Err(Errno::EEXIST);
+        }
+        if found.slash && !matches!(what, Make::Dir) {
+            return Err(Errno::ENOENT);
+        }
+        self.may_change(found.dir)?;
+        let mode = match what {
+            Make::Dir => mode & 0o1777 & !self.umask,
+            _ => mode & 0o7777 & !self.umask,
+        };
+        let (dir, name) = (found.dir, &found.name[..]);
+        if let Some(path) = self.write_dir(dir) {
+            match what {
+                Make::File => drop(host::create_file(&path, name, mode)?),
+                Make::Dir => host::mkdir(&path, name, mode)?,
+                Make::Fifo => host::mkfifo(&path, name, mode)?,
+                Make::Symlink(target) => host::symlink(&path, name, target)?,
+            }
+            self.touch_dir(dir, who);
+            let ino = self.lookup_plain(dir, name)?.ok_or(Errno::ENOENT)?;
+            let node = self.node_mut(ino);
+            if matches!(what, Make::Fifo) {
+                node.body = Body::Fifo(None); // the bytes stay here: the host's pipe is never opened
+            }
+            node.touch(who.now);
+            node.times.access = who.now;
+            return Ok(ino);
+        }
+        let (body, mode) = match what {
+            Make::File => (Body::File(Content::Pages(Default::default())), S_IFREG | mode),
+            Make::Dir => (Body::Dir(self.new_dir(dir, name)), S_IFDIR | mode),
+            Make::Fifo => (Body::Fifo(None), S_IFIFO | mode),
+            Make::Symlink(target) => (Body::Symlink((*target).into()), S_IFLNK | 0o777),
+        };
+        let ino = self.add_new(who, dir, body, mode);
+        self.put(dir, name, Some(ino));
+        if matches!(what, Make::Dir) {
+            self.node_mut(dir).link_delta += 1;
+        }
+        self.touch_dir(dir, who);
+        Ok(ino)
+    }
+
+    fn new_dir(&self, parent: Ino, name: &[u8]) -> Dir {
+        Dir { entries: BTreeMap::new(), parent, name: name.into(), kind: DirKind::Plain }
+    }
+
+    /// An inode of the overlay on the file system of `dir`; a set-group-id directory passes its group on.
+    pub(crate) fn add_new(&mut self, who: &Who, dir: Ino, body: Body, mode: u32) -> Ino {
+        let above = self.node(dir);
+        let inherits = above.mode & S_ISGID != 0;
+        let gid = if inherits { above.gid } else { self.who.gid };
+        let dev = above.dev;
+        let mode = if inherits && mode & S_IFMT == S_IFDIR { mode | S_ISGID } else { mode };
+        let mut node = Node::new(body, mode, self.who.uid, gid, who.now);
+        node.dev = dev;
+        node.changed = true;
+        self.add(node)
+    }
+
+    /// A file without a name (O_TMPFILE), on the file system of `dir`.
+    pub(crate) fn make_nameless(&mut self, who: &Who, dir: Ino, mode: u32) -> Result<Ino, Errno> {
+        self.may_change(dir)?;
+        if self.write_dir(dir).is_some() {
+            return Err(Errno::EOPNOTSUPP);
+        }
+        let mode = S_IFREG | mode & 0o7777 & !self.umask;
+        let ino = self.add_new(who, dir, Body::File(Content::Pages(Default::default())), mode);
+        self.node_mut(ino).links = 0;
+        Ok(ino)
+    }
+
+    fn touch_dir(&mut self, dir: Ino, who: &Who) {
+        let node = self.node_mut(dir);
+        node.touch(who.now);
+        if node.writes_through() {
+            self.refresh(dir);
+        }
+    }
+
+    /// Sets a name of the overlay. A name that goes away leaves a mark only where the host has one beneath.
+    fn put(&mut self, dir: Ino, name: &[u8], entry: Entry) {
+        let below =
+            self.node(dir).host_path().is_some_and(|path| host::lstat(&host::join(&path, name)).is_ok());
+        let Some(held) = self.node_mut(dir).dir_mut() else { return };
+        if entry.is_some() || below {
+            held.entries.insert(name.into(), entry);
+        } else {
+            held.entries.remove(name);
+        }
+    }
+
+    /// Takes one name away from an inode.
+    fn drop_link(&mut self, who: &Who, ino: Ino, mem: &mut dyn GuestMemory) {
+        let node = self.node_mut(ino);
+        if node.is_dir() {
+            node.removed = true;
+        } else {
+            node.link_delta -= 1;
+        }
+        node.touch_meta(who.now);
+        self.forget_if_unused(ino, mem);
+    }
+
+    /// The same after the host itself has taken the name away: its count is asked for again if it can be.
+    fn drop_host_link(&mut self, who: &Who, ino: Ino, mem: &mut dyn GuestMemory) {
+        let node = self.node_mut(ino);
+        let path = node.host_path();
+        if node.is_dir() {
+            node.removed = true;
+            if let Some(path) = path {
+                self.dirs.remove(&path);
+            }
+        } else if matches!(node.body, Body::File(Content::Host(Some(_)))) {
+            self.refresh(ino);
+        } else {
+            node.links -= 1;
+        }
+        if let (true, Some(host)) = (self.node(ino).unlinked(), &self.node(ino).host) {
+            self.files_seen.remove(&(host.key.0, host.key.1, host.write)); // the host may use the number again
+        }
+        self.node_mut(ino).touch_meta(who.now);
+        self.forget_if_unused(ino, mem);
+    }
+
+    /// unlink(2).
+    pub(crate) fn unlink(
+        &mut self,
+        who: &Who,
+        found: &Found,
+        mem: &mut dyn GuestMemory,
+    ) -> Result<(), Errno> {
+        let ino = found.exists()?;
+        if self.node(ino).is_dir() {
+            return Err(Errno::EISDIR);
+        }
+        self.may_remove(found.dir, ino)?;
+        if let Some(path) = self.write_dir(found.dir) {
+            host::unlink(&path, &found.name, false)?;
+            self.drop_host_link(who, ino, mem);
+        } else {
+            self.put(found.dir, &found.name, None);
+            self.drop_link(who, ino, mem);
+        }
+        self.touch_dir(found.dir, who);
+        Ok(())
+    }
+
+    /// rmdir(2).
+    pub(crate) fn rmdir(&mut self, who: &Who, found: &Found, mem: &mut dyn GuestMemory) -> Result<(), Errno> {
+        match &found.name[..] {
+            b"." => return Err(Errno::EINVAL),
+            b".." => return Err(Errno::ENOTEMPTY),
+            b"/" => return Err(Errno::EBUSY),
+            _ => {}
+        }
+        let ino = found.exists()?;
+        if !self.node(ino).is_dir() {
+            return Err(Errno::ENOTDIR);
+        }
+        self.may_remove(found.dir, ino)?;
+        if let Some(path) = self.write_dir(found.dir) {
+            host::unlink(&path, &found.name, true)?;
+            self.drop_host_link(who, ino, mem);
+        } else {
+            self.must_be_empty(who, ino)?;
+            self.put(found.dir, &found.name, None);
+            self.node_mut(found.dir).link_delta -= 1;
+            self.drop_link(who, ino, mem);
+        }
+        self.touch_dir(found.dir, who);
+        Ok(())
+    }
+
+    /// link(2): a further name for an inode.
+    pub(crate) fn link(&mut self, who: &Who, ino: Ino, to: &Found) -> Result<(), Errno> {
+        if to.ino.is_some() {
+            return Err(Errno::EEXIST);
+        }
+        let node = self.node(ino);
+        if node.is_dir() {
+            return Err(Errno::EPERM);
+        }
+        if to.slash {
+            return Err(Errno::ENOENT);
+        }
+        if node.dev != self.node(to.dir).dev || node.writes_through() != self.write_dir(to.dir).is_some() {
+            return Err(Errno::EXDEV);
+        }
+        // A file that never had a name may get one; one that lost its last, or must not have one, may not.
+        if node.unlinked() && node.links != 0 {
+            return Err(Errno::ENOENT);
+        }
+        self.may_change(to.dir)?;
+        match (self.write_dir(to.dir), self.node(ino).host_path()) {
+            (Some(dir), Some(from)) => {
+                host::link(&from, &dir, &to.name)?;
+                self.lookup_plain(to.dir, &to.name)?;
+            }
+            _ => {
+                self.put(to.dir, &to.name, Some(ino));
+                self.node_mut(ino).link_delta += 1;
+            }
+        }
+        self.node_mut(ino).touch_meta(who.now);
+        self.touch_dir(to.dir, who);
+        Ok(())
+    }
+
+    /// renameat2(2).
+    pub(crate) fn rename(
+        &mut self,
+        who: &Who,
+        from: &Found,
+        to: &Found,
+        flags: u32,
+        mem: &mut dyn GuestMemory,
+    ) -> Result<(), Errno> {
+        if from.is_dots() || to.is_dots() {
+            return Err(if flags & RENAME_NOREPLACE != 0 && to.is_dots() {
+                Errno::EEXIST
+            } else {
+                Errno::EBUSY
+            });
+        }
+        let ino = from.exists()?;
+        if to.ino.is_some() && flags & RENAME_NOREPLACE != 0 {
+            return Err(Errno::EEXIST);
+        }
+        if to.ino.is_none() && flags & RENAME_EXCHANGE != 0 {
+            return Err(Errno::ENOENT);
+        }
+        let is_dir = self.node(ino).is_dir();
+        let exchange = flags & RENAME_EXCHANGE != 0;
+        if !is_dir && (from.slash || (to.slash && !exchange)) {
+            return Err(Errno::ENOTDIR);
+        }
+        if is_dir && self.is_beneath(to.dir, ino) {
+            return Err(Errno::EINVAL);
+        }
+        if let Some(old) = to.ino
+            && self.node(old).is_dir()
+            && self.is_beneath(from.dir, old)
+        {
+            return Err(if exchange { Errno::EINVAL } else { Errno::ENOTEMPTY });
+        }
+        self.may_remove(from.dir, ino)?;
+        match to.ino {
+            Some(old) => self.may_remove(to.dir, old)?,
+            None => self.may_change(to.dir)?,
+        }
+        if to.ino == Some(ino) {
+            return Ok(()); // two names of one inode: nothing happens
+        }
+        if let Some(old) = to.ino
+            && !exchange
+        {
+            match (is_dir, self.node(old).is_dir()) {
+                (true, false) => return Err(Errno::ENOTDIR),
+                (false, true) => return Err(Errno::EISDIR),
+                (true, true) => self.must_be_empty(who, old)?,
+                (false, false) => {}
+            }
+        }
+        let dirs = (self.write_dir(from.dir), self.write_dir(to.dir));
+        let same_device = self.node(from.dir).dev == self.node(to.dir).dev;
+        if !same_device || dirs.0.is_some() != dirs.1.is_some() {
+            return Err(Errno::EXDEV);
+        }
+        if let (Some(old_dir), Some(new_dir)) = dirs {
+            host::rename((&old_dir, &from.name), (&new_dir, &to.name), flags)?;
+            if let Some(old) = to.ino.filter(|_| !exchange) {
+                self.drop_host_link(who, old, mem);
+            }
+            let (old, new) = (host::join(&old_dir, &from.name), host::join(&new_dir, &to.name));
+            self.move_host_paths(&old, &new, exchange);
+        } else {
+            self.put(from.dir, &from.name, to.ino.filter(|_| exchange));
+            self.put(to.dir, &to.name, Some(ino));
+            if let Some(old) = to.ino.filter(|_| !exchange) {
+                self.drop_link(who, old, mem);
+            }
+            let arrives = to.ino.is_some_and(|old| self.node(old).is_dir());
+            let change = i64::from(is_dir) - i64::from(arrives);
+            self.node_mut(to.dir).link_delta += change;
+            self.node_mut(from.dir).link_delta -= if exchange { change } else { i64::from(is_dir) };
+        }
+        self.settle(ino, to.dir, &to.name);
+        if let Some(old) = to.ino.filter(|_| exchange) {
+            self.settle(old, from.dir, &from.name);
+            self.node_mut(old).times.change = who.now;
+        }
+        let node = self.node_mut(ino);
+        node.times.change = who.now;
+        node.own_times = true;
+        self.touch_dir(from.dir, who);
+        self.touch_dir(to.dir, who);
+        Ok(())
+    }
+
+    /// Tells a directory where it is now.
+    fn settle(&mut self, ino: Ino, dir: Ino, name: &[u8]) {
+        if let Some(held) = self.node_mut(ino).dir_mut() {
+            held.parent = dir;
+            held.name = name.into();
+        }
+    }
+
+    /// Whether `dir` is `above` or lies somewhere beneath it.
+    fn is_beneath(&self, dir: Ino, above: Ino) -> bool {
+        let mut at = dir;
+        loop {
+            if at == above {
+                return true;
+            }
+            if at == self.root {
+                return false;
+            }
+            at = self.parent(at);
+        }
+    }
+
+    /// After a rename on the host, tells every inode beneath the old path where it is now.
+    fn move_host_paths(&mut self, old: &[u8], new: &[u8], exchange: bool) {
+        let moved = |path: &[u8], old: &[u8], new: &[u8]| -> Option<HostPath> {
+            let rest = path.strip_prefix(old)?;
+            (rest.is_empty() || rest[0] == b'/').then(|| Arc::from([new, rest].concat()))
+        };
+        for node in &mut self.nodes {
+            if node.unlinked() {
+                continue;
+            }
+            if let Some(host) = &mut node.host {
+                let back = if exchange { moved(&host.path, new, old) } else { None };
+                if let Some(path) = moved(&host.path, old, new).or(back) {
+                    host.path = path;
+                }
+            }
+        }
+        let dirs = self.nodes.iter().enumerate().filter(|(_, node)| node.is_dir() && !node.unlinked());
+        self.dirs = dirs.filter_map(|(at, node)| Some((node.host_path()?, Ino(at as u32)))).collect();
+    }
+}

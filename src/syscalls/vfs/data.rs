@@ -1,0 +1,235 @@
+//! Reading, writing and resizing the bytes of regular files.
+
+use crate::emu::guest::{GuestMemory, ObjectId};
+use crate::syscalls::errno::Errno;
+use crate::syscalls::vfs::abi::*;
+use crate::syscalls::vfs::content::{Content, MAX_LEN, Pages};
+use crate::syscalls::vfs::node::{Body, Ino};
+use crate::syscalls::vfs::{FileSystem, Who, host};
+
+impl FileSystem {
+    /// Bytes that overlay files may still take.
+    fn room(&self, mem: &dyn GuestMemory) -> u64 {
+        self.memory_limit.saturating_sub(self.memory_used).saturating_sub(mem.resident())
+    }
+
+    /// Reads from a regular file; 0 at its end.
+    pub(crate) fn read_file(
+        &self,
+        ino: Ino,
+        offset: u64,
+        buf: &mut [u8],
+        mem: &mut dyn GuestMemory,
+    ) -> Result<usize, Errno> {
+        match &self.node(ino).body {
+            Body::File(Content::Host(Some(held))) => host::read_at(&held.file, offset, buf),
+            Body::File(Content::Host(None)) => Err(Errno::EIO),
+            Body::File(Content::Pages(pages)) => pages.read(offset, buf),
+            Body::File(Content::Object(object, len)) => {
+                let count = (buf.len() as u64).min(len.saturating_sub(offset)) as usize;
+                Ok(mem.object_read(*object, offset, &mut buf[..count]))
+            }
+            Body::Dir(_) => Err(Errno::EISDIR),
+            _ => Err(Errno::EINVAL),
+        }
+    }
+
+    /// Makes the bytes of a file ours, if changes to it do not go to the host. Nothing is copied yet.
+    fn copy_up(&mut self, ino: Ino) -> Result<(), Errno> {
+        let node = self.node(ino);
+        if !matches!(node.body, Body::File(Content::Host(_))) || node.writes_through() {
+            return Ok(());
+        }
+        self.hold_content(ino, true, false)?;
+        self.refresh(ino);
+        let node = self.node_mut(ino);
+        if let Body::File(Content::Host(Some(held))) = &node.body {
+            node.body = Body::File(Content::Pages(Pages::over(held.file.clone(), node.size)));
+        }
+        Ok(())
+    }
+
+    /// Writes to a regular file; returns how many bytes fitted.
+    pub(crate) fn write_file(
+        &mut self,
+        who: &Who,
+        ino: Ino,
+        offset: u64,
+        bytes: &[u8],
+        mem: &mut dyn GuestMemory,
+    ) -> Result<usize, Errno> {
+        if bytes.is_empty() {
+            return Ok(0);
+        }
+        if offset >= MAX_LEN {
+            return Err(Errno::EFBIG);
+        }
+        let bytes = &bytes[..(bytes.len() as u64).min(MAX_LEN - offset) as usize];
+        let end = offset + bytes.len() as u64;
+        let seals = self.node(ino).seals;
+        let grows = end > self.node(ino).size() && seals & F_SEAL_GROW != 0;
+        if grows || seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE) != 0 {
+            return Err(Errno::EPERM);
+        }
+        self.copy_up(ino)?;
+        let room = self.room(mem);
+        let node = self.node_mut(ino);
+        let mut added = 0;
+        let done = match &mut node.body {
+            Body::File(Content::Host(Some(held))) => {
+                host::write_at(&held.file, offset, bytes)?;
+                node.size = node.size.max(end);
+                bytes.len()
+            }
+            Body::File(Content::Pages(pages)) => {
+                let before = pages.memory();
+                let done = pages.write(offset, bytes, room);
+                added = pages.memory() - before;
+                done?
+            }
+            Body::File(Content::Object(object, len)) => {
+                if end > *len {
+                    if end - *len > room {
+                        return Err(Errno::ENOSPC);
+                    }
+                    mem.object_resize(*object, end).map_err(|_| Errno::ENOSPC)?;
+                    *len = end;
+                }
+                mem.object_write(*object, offset, bytes)?;
+                bytes.len()
+            }
+            _ => return Err(Errno::EINVAL),
+        };
+        node.touch(who.now);
+        self.memory_used += added;
+        Ok(done)
+    }
+
+    /// truncate(2) and ftruncate(2), the permissions apart.
+    pub(crate) fn truncate(
+        &mut self,
+        who: &Who,
+        ino: Ino,
+        len: u64,
+        mem: &mut dyn GuestMemory,
+    ) -> Result<(), Errno> {
+        if len > MAX_LEN {
+            return Err(Errno::EFBIG);
+        }
+        let node = self.node(ino);
+        match node.body {
+            Body::File(_) => {}
+            Body::Dir(_) => return Err(Errno::EISDIR),
+            _ => return Err(Errno::EINVAL),
+        }
+        let size = node.size();
+        if (len < size && node.seals & F_SEAL_SHRINK != 0) || (len > size && node.seals & F_SEAL_GROW != 0) {
+            return Err(Errno::EPERM);
+        }
+        // A file emptied before its first write needs nothing of the host's.
+        if len == 0 && matches!(node.body, Body::File(Content::Host(_))) && !node.writes_through() {
+            self.node_mut(ino).body = Body::File(Content::Pages(Pages::default()));
+        }
+        self.copy_up(ino)?;
+        self.hold_content(ino, false, true)?;
+        let node = self.node_mut(ino);
+        let mut freed = 0;
+        match &mut node.body {
+            Body::File(Content::Host(Some(held))) => {
+                rustix::fs::ftruncate(&*held.file, len)?;
+                node.size = len;
+            }
+            Body::File(Content::Pages(pages)) => {
+                let before = pages.memory();
+                pages.resize(len);
+                freed = before - pages.memory();
+            }
+            Body::File(Content::Object(object, held)) => {
+                mem.object_resize(*object, len).map_err(|_| Errno::ENOSPC)?;
+                *held = len;
+            }
+            _ => return Err(Errno::EINVAL),
+        }
+        node.touch(who.now);
+        self.memory_used = self.memory_used.saturating_sub(freed);
+        Ok(())
+    }
+
+    /// Makes a range read as zero, as FALLOC_FL_PUNCH_HOLE does.
+    pub(crate) fn punch(
+        &mut self,
+        who: &Who,
+        ino: Ino,
+        offset: u64,
+        len: u64,
+        mem: &mut dyn GuestMemory,
+    ) -> Result<(), Errno> {
+        if self.node(ino).seals & F_SEAL_WRITE != 0 {
+            return Err(Errno::EPERM);
+        }
+        self.copy_up(ino)?;
+        let room = self.room(mem);
+        let node = self.node_mut(ino);
+        let change = match &mut node.body {
+            Body::File(Content::Host(Some(held))) => {
+                use rustix::fs::FallocateFlags as Flags;
+                rustix::fs::fallocate(&*held.file, Flags::PUNCH_HOLE | Flags::KEEP_SIZE, offset, len)?;
+                0
+            }
+            Body::File(Content::Pages(pages)) => {
+                let before = pages.memory() as i64;
+                pages.punch(offset, len, room.saturating_add(pages.memory()))?;
+                pages.memory() as i64 - before
+            }
+            Body::File(Content::Object(object, held)) => {
+                let zeros = [0; 4096];
+                let end = offset.saturating_add(len).min(*held);
+                let mut at = offset;
+                while at < end {
+                    let piece = (end - at).min(zeros.len() as u64);
+                    mem.object_write(*object, at, &zeros[..piece as usize])?;
+                    at += piece;
+                }
+                0
+            }
+            _ => return Err(Errno::ENODEV),
+        };
+        node.touch(who.now);
+        self.memory_used = self.memory_used.saturating_add_signed(change);
+        Ok(())
+    }
+
+    /// SEEK_DATA and SEEK_HOLE, lseek(2).
+    pub(crate) fn seek_file(&self, ino: Ino, offset: u64, data: bool) -> Result<u64, Errno> {
+        let node = self.node(ino);
+        match &node.body {
+            Body::File(Content::Host(Some(held))) => host::seek(&held.file, offset, data),
+            Body::File(Content::Pages(pages)) => pages.seek(offset, data),
+            _ if offset >= node.size() => Err(Errno::ENXIO),
+            _ => Ok(if data { offset } else { node.size() }),
+        }
+    }
+
+    /// The object that holds a file's bytes, so that mappings can share them. ENODEV if they are the host's.
+    pub(crate) fn share(&mut self, ino: Ino, mem: &mut dyn GuestMemory) -> Result<ObjectId, Errno> {
+        self.copy_up(ino)?;
+        let Body::File(content) = &self.node(ino).body else { return Err(Errno::ENODEV) };
+        let pages = match content {
+            Content::Object(object, _) => return Ok(*object),
+            Content::Host(_) => return Err(Errno::ENODEV),
+            Content::Pages(pages) => pages.clone(),
+        };
+        let object = mem.object_create(pages.len());
+        let mut buf = [0; 4096];
+        let mut at = 0;
+        while let Ok(data) = pages.seek(at, true) {
+            let start = data / 4096 * 4096;
+            let count = pages.read(start, &mut buf)?;
+            mem.object_write(object, start, &buf[..count])?;
+            at = start + 4096;
+        }
+        self.memory_used = self.memory_used.saturating_sub(pages.memory());
+        self.node_mut(ino).body = Body::File(Content::Object(object, pages.len()));
+        Ok(object)
+    }
+}

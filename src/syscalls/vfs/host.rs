@@ -1,0 +1,249 @@
+//! The only file that touches the host's file system. Every path here is absolute and free of symbolic links;
+//! opening one that has become otherwise fails, so a directory the guest may change cannot be left.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+
+use rustix::fs::{self, AtFlags, CWD, FileType, Mode, OFlags, RawDir, ResolveFlags, SeekFrom, Stat};
+
+use crate::emu::guest::PageSource;
+use crate::syscalls::errno::Errno;
+
+/// A path of the host, as bytes.
+pub(crate) type HostPath = Arc<[u8]>;
+
+impl From<rustix::io::Errno> for Errno {
+    fn from(error: rustix::io::Errno) -> Errno {
+        Errno(u16::try_from(error.raw_os_error()).unwrap_or(Errno::EIO.0))
+    }
+}
+
+/// The error number of an I/O error of the standard library.
+pub(crate) fn errno_of(error: &std::io::Error) -> Errno {
+    error.raw_os_error().and_then(|raw| u16::try_from(raw).ok()).map_or(Errno::EIO, Errno)
+}
+
+/// `dir/name`.
+pub(crate) fn join(dir: &[u8], name: &[u8]) -> HostPath {
+    let mut path = dir.to_vec();
+    if path.last() != Some(&b'/') {
+        path.push(b'/');
+    }
+    path.extend_from_slice(name);
+    path.into()
+}
+
+/// Directory and last name of a path.
+fn split(path: &[u8]) -> (&[u8], &[u8]) {
+    match path.iter().rposition(|byte| *byte == b'/') {
+        Some(0) => (b"/", &path[1..]),
+        Some(at) => (&path[..at], &path[at + 1..]),
+        None => (b"/", path),
+    }
+}
+
+/// lstat(2).
+pub(crate) fn lstat(path: &[u8]) -> Result<Stat, Errno> {
+    Ok(fs::lstat(path)?)
+}
+
+/// fstat(2).
+pub(crate) fn fstat(file: &File) -> Result<Stat, Errno> {
+    Ok(fs::fstat(file)?)
+}
+
+/// readlink(2).
+pub(crate) fn readlink(path: &[u8]) -> Result<Vec<u8>, Errno> {
+    Ok(fs::readlink(path, Vec::new())?.into_bytes())
+}
+
+/// Opens without following any symbolic link; walks by hand on kernels and in jails without openat2(2).
+fn open_plain(path: &[u8], flags: OFlags, mode: Mode) -> Result<rustix::fd::OwnedFd, Errno> {
+    let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    match fs::openat2(CWD, path, flags, mode, ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS) {
+        Ok(fd) => return Ok(fd),
+        Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let step = OFlags::PATH | OFlags::NOFOLLOW | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let (dir, name) = split(path);
+    let mut at = fs::open("/", step, Mode::empty())?;
+    for part in dir.split(|byte| *byte == b'/').filter(|part| !part.is_empty()) {
+        at = fs::openat(&at, part, step, Mode::empty())?;
+    }
+    let name = if name.is_empty() { &b"."[..] } else { name };
+    Ok(fs::openat(&at, name, flags, mode)?)
+}
+
+fn open_dir(path: &[u8]) -> Result<rustix::fd::OwnedFd, Errno> {
+    open_plain(path, OFlags::PATH | OFlags::DIRECTORY, Mode::empty())
+}
+
+/// Opens a regular file. Nothing else is opened: a pipe of the host could block, a device could act.
+pub(crate) fn open_file(path: &[u8], read: bool, write: bool) -> Result<File, Errno> {
+    let access = match (read, write) {
+        (_, false) => OFlags::RDONLY,
+        (true, true) => OFlags::RDWR,
+        (false, true) => OFlags::WRONLY,
+    };
+    let file = File::from(open_plain(path, access | OFlags::NONBLOCK | OFlags::NOCTTY, Mode::empty())?);
+    if FileType::from_raw_mode(fs::fstat(&file)?.st_mode) != FileType::RegularFile {
+        return Err(Errno::EACCES);
+    }
+    Ok(file)
+}
+
+/// Makes a regular file that was not there, open for reading and writing.
+pub(crate) fn create_file(dir: &[u8], name: &[u8], mode: u32) -> Result<File, Errno> {
+    let dir = open_dir(dir)?;
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = fs::openat(&dir, name, flags, Mode::from_raw_mode(mode))?;
+    fs::fchmod(&file, Mode::from_raw_mode(mode))?;
+    Ok(File::from(file))
+}
+
+/// The names in a directory, sorted by their bytes, without `.` and `..`.
+pub(crate) fn names(path: &[u8]) -> Result<Vec<Vec<u8>>, Errno> {
+    let fd = open_plain(path, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty())?;
+    let mut buf = Vec::with_capacity(32 * 1024);
+    let mut dir = RawDir::new(&fd, buf.spare_capacity_mut());
+    let mut names = Vec::new();
+    while let Some(entry) = dir.next() {
+        let name = entry?.file_name().to_bytes().to_vec();
+        if name != b"." && name != b".." {
+            names.push(name);
+        }
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// mkdir(2).
+pub(crate) fn mkdir(dir: &[u8], name: &[u8], mode: u32) -> Result<(), Errno> {
+    let dir = open_dir(dir)?;
+    fs::mkdirat(&dir, name, Mode::from_raw_mode(mode))?;
+    let made = fs::openat(&dir, name, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW, Mode::empty());
+    if let Ok(made) = made {
+        fs::fchmod(&made, Mode::from_raw_mode(mode))?;
+    }
+    Ok(())
+}
+
+/// mkfifo(3).
+pub(crate) fn mkfifo(dir: &[u8], name: &[u8], mode: u32) -> Result<(), Errno> {
+    Ok(fs::mknodat(open_dir(dir)?, name, FileType::Fifo, Mode::from_raw_mode(mode), 0)?)
+}
+
+/// symlink(2).
+pub(crate) fn symlink(dir: &[u8], name: &[u8], target: &[u8]) -> Result<(), Errno> {
+    Ok(fs::symlinkat(target, open_dir(dir)?, name)?)
+}
+
+/// link(2), of a path that is itself never followed.
+pub(crate) fn link(from: &[u8], dir: &[u8], name: &[u8]) -> Result<(), Errno> {
+    let (old, old_name) = split(from);
+    Ok(fs::linkat(open_dir(old)?, old_name, open_dir(dir)?, name, AtFlags::empty())?)
+}
+
+/// unlink(2) or rmdir(2).
+pub(crate) fn unlink(dir: &[u8], name: &[u8], directory: bool) -> Result<(), Errno> {
+    let flags = if directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+    Ok(fs::unlinkat(open_dir(dir)?, name, flags)?)
+}
+
+/// renameat2(2); `flags` are RENAME_NOREPLACE and RENAME_EXCHANGE.
+pub(crate) fn rename(old: (&[u8], &[u8]), new: (&[u8], &[u8]), flags: u32) -> Result<(), Errno> {
+    let (old_dir, new_dir) = (open_dir(old.0)?, open_dir(new.0)?);
+    let flags = fs::RenameFlags::from_bits_truncate(flags);
+    if flags.is_empty() {
+        return Ok(fs::renameat(&old_dir, old.1, &new_dir, new.1)?);
+    }
+    Ok(fs::renameat_with(&old_dir, old.1, &new_dir, new.1, flags)?)
+}
+
+/// chmod(2) without following; goes through the descriptor's name, as glibc's fchmodat does.
+pub(crate) fn chmod(path: &[u8], mode: u32) -> Result<(), Errno> {
+    use rustix::fd::AsRawFd;
+    let fd = open_plain(path, OFlags::PATH, Mode::empty())?;
+    let name = format!("/proc/self/fd/{}", fd.as_raw_fd());
+    Ok(fs::chmod(name.as_str(), Mode::from_raw_mode(mode))?)
+}
+
+/// lchown(2); `None` leaves an id alone.
+pub(crate) fn chown(path: &[u8], uid: Option<u32>, gid: Option<u32>) -> Result<(), Errno> {
+    let (dir, name) = split(path);
+    let uid = uid.map(rustix::fs::Uid::from_raw);
+    let gid = gid.map(rustix::fs::Gid::from_raw);
+    Ok(fs::chownat(open_dir(dir)?, name, uid, gid, AtFlags::SYMLINK_NOFOLLOW)?)
+}
+
+/// utimensat(2) without following; seconds and nanoseconds of access and change.
+pub(crate) fn utimens(path: &[u8], atime: (i64, u32), mtime: (i64, u32)) -> Result<(), Errno> {
+    let (dir, name) = split(path);
+    let spec = |time: (i64, u32)| fs::Timespec { tv_sec: time.0, tv_nsec: time.1.into() };
+    let times = fs::Timestamps { last_access: spec(atime), last_modification: spec(mtime) };
+    Ok(fs::utimensat(open_dir(dir)?, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
+}
+
+/// lgetxattr(2), at most 64 KiB.
+pub(crate) fn getxattr(path: &[u8], name: &[u8]) -> Result<Vec<u8>, Errno> {
+    let mut value = vec![0; 65536];
+    let len = fs::lgetxattr(path, name, &mut value[..])?;
+    value.truncate(len);
+    Ok(value)
+}
+
+/// Where the next data or the next hole is, lseek(2); the offset this leaves in `file` is never used.
+pub(crate) fn seek(file: &File, offset: u64, data: bool) -> Result<u64, Errno> {
+    Ok(fs::seek(file, if data { SeekFrom::Data(offset) } else { SeekFrom::Hole(offset) })?)
+}
+
+/// pread(2) until `buf` is full or the file ends.
+pub(crate) fn read_at(file: &File, mut offset: u64, buf: &mut [u8]) -> Result<usize, Errno> {
+    let mut done = 0;
+    while done < buf.len() {
+        match file.read_at(&mut buf[done..], offset) {
+            Ok(0) => break,
+            Ok(count) => {
+                done += count;
+                offset = offset.saturating_add(count as u64);
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(errno_of(&error)),
+        }
+    }
+    Ok(done)
+}
+
+/// pwrite(2) of everything.
+pub(crate) fn write_at(file: &File, offset: u64, bytes: &[u8]) -> Result<(), Errno> {
+    file.write_all_at(bytes, offset).map_err(|error| errno_of(&error))
+}
+
+/// Symbolic-link-free absolute form of a directory of the host.
+pub(crate) fn canonical(path: &std::path::Path) -> Option<HostPath> {
+    Some(std::fs::canonicalize(path).ok()?.into_os_string().into_vec().into())
+}
+
+/// Bytes as a path.
+pub(crate) fn as_path(bytes: &[u8]) -> &std::path::Path {
+    std::path::Path::new(OsStr::from_bytes(bytes))
+}
+
+/// A file of the host as the source of a mapping.
+pub(crate) struct HostSource {
+    pub(crate) file: Arc<File>,
+}
+
+impl PageSource for HostSource {
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> std::io::Result<usize> {
+        read_at(&self.file, offset, buf).map_err(|errno| std::io::Error::from_raw_os_error(errno.0.into()))
+    }
+
+    fn len(&self) -> u64 {
+        self.file.metadata().map_or(0, |data| data.len())
+    }
+}

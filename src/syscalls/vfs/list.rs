@@ -1,0 +1,75 @@
+//! Directory listings: the overlay merged with the host, in the order of the names' bytes.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::syscalls::errno::Errno;
+use crate::syscalls::vfs::node::{DirKind, Ino, dirent_type};
+use crate::syscalls::vfs::{FileSystem, Who, host};
+
+/// One name, as getdents64(2) reports it.
+#[derive(Clone, Debug)]
+pub(crate) struct Listed {
+    pub(crate) name: Arc<[u8]>,
+    pub(crate) number: u64,
+    pub(crate) kind: u8,
+}
+
+impl FileSystem {
+    /// The names in a directory without `.` and `..`, sorted.
+    fn names(&mut self, who: &Who, dir: Ino) -> Result<BTreeSet<Arc<[u8]>>, Errno> {
+        let node = self.node(dir);
+        let Some(held) = node.dir() else { return Err(Errno::ENOTDIR) };
+        let mut names: BTreeSet<Arc<[u8]>> = BTreeSet::new();
+        let pid = || -> Arc<[u8]> { who.pid.to_string().into_bytes().into() };
+        match held.kind {
+            DirKind::Fd => {
+                return Ok(who.fds.numbers().map(|fd| fd.to_string().into_bytes().into()).collect());
+            }
+            DirKind::Task => return Ok([pid()].into()),
+            DirKind::Proc => {
+                names.insert(pid());
+            }
+            DirKind::Plain => {}
+        }
+        if let Some(path) = node.host_path() {
+            names.extend(host::names(&path)?.into_iter().map(Arc::<[u8]>::from));
+        }
+        for (name, entry) in &held.entries {
+            if entry.is_some() {
+                names.insert(name.clone());
+            } else {
+                names.remove(name);
+            }
+        }
+        Ok(names)
+    }
+
+    /// Everything in a directory, `.` and `..` first. A removed directory is empty.
+    pub(crate) fn list(&mut self, who: &Who, dir: Ino) -> Result<Vec<Listed>, Errno> {
+        if self.node(dir).unlinked() {
+            return Ok(Vec::new());
+        }
+        let mut listed = Vec::new();
+        for (name, ino) in [(&b"."[..], dir), (b"..", self.parent(dir))] {
+            listed.push(self.listed(name.into(), ino));
+        }
+        for name in self.names(who, dir)? {
+            // A name that vanished meanwhile, or whose inode cannot be read, is left out.
+            if let Ok(Some(ino)) = self.lookup(who, dir, &name) {
+                listed.push(self.listed(name, ino));
+            }
+        }
+        Ok(listed)
+    }
+
+    fn listed(&self, name: Arc<[u8]>, ino: Ino) -> Listed {
+        let node = self.node(ino);
+        Listed { name, number: node.number, kind: dirent_type(node.mode) }
+    }
+
+    /// ENOTEMPTY if a directory holds any name.
+    pub(crate) fn must_be_empty(&mut self, who: &Who, dir: Ino) -> Result<(), Errno> {
+        if self.names(who, dir)?.is_empty() { Ok(()) } else { Err(Errno::ENOTEMPTY) }
+    }
+}

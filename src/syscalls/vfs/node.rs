@@ -1,0 +1,280 @@
+//! Inodes: what a file is, apart from the names it has.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rustix::fs::Stat;
+
+use crate::syscalls::vfs::abi::*;
+use crate::syscalls::vfs::content::Content;
+use crate::syscalls::vfs::host::HostPath;
+use crate::syscalls::vfs::pipe::PipeId;
+use crate::syscalls::vfs::procfs::{Magic, Synth};
+
+/// An inode, by its place in the table of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Ino(pub(crate) u32);
+
+/// A moment of the guest's real-time clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Time {
+    /// Seconds since the epoch.
+    pub sec: i64,
+    /// Nanoseconds, below a thousand million.
+    pub nsec: u32,
+}
+
+/// st_atime, st_mtime and st_ctime.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Times {
+    pub(crate) access: Time,
+    pub(crate) modify: Time,
+    pub(crate) change: Time,
+}
+
+impl Times {
+    pub(crate) fn all(now: Time) -> Times {
+        Times { access: now, modify: now, change: now }
+    }
+}
+
+/// A name in a directory of the overlay: an inode, or that the host's name is gone.
+pub(crate) type Entry = Option<Ino>;
+
+/// A directory: what the overlay says, above what the host's directory holds.
+#[derive(Clone, Debug)]
+pub(crate) struct Dir {
+    pub(crate) entries: BTreeMap<Arc<[u8]>, Entry>,
+    pub(crate) parent: Ino,
+    pub(crate) name: Arc<[u8]>,
+    pub(crate) kind: DirKind,
+}
+
+/// What lies beneath the entries of a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DirKind {
+    /// Nothing, or the host's directory.
+    Plain,
+    /// `/proc`: the running process by its number.
+    Proc,
+    /// `/proc/PID/task`.
+    Task,
+    /// `/proc/PID/fd`.
+    Fd,
+}
+
+/// A device that the kernel itself provides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Device {
+    Null,
+    Zero,
+    Full,
+    Random,
+    Tty,
+}
+
+/// The kinds of inode.
+#[derive(Clone, Debug)]
+pub(crate) enum Body {
+    File(Content),
+    Dir(Dir),
+    Symlink(Arc<[u8]>),
+    /// A link of `/proc` that leads to an object rather than to a name.
+    Magic(Magic),
+    /// A file of `/proc` or `/sys`, made when it is opened.
+    Synth(Synth),
+    Device(Device),
+    /// A pipe with a name, and the pipe while somebody has it open.
+    Fifo(Option<PipeId>),
+    /// A socket or a device of the host: seen, never opened.
+    Opaque,
+}
+
+/// Where an inode is on the host.
+#[derive(Clone, Debug)]
+pub(crate) struct HostRef {
+    pub(crate) path: HostPath,
+    /// Device and inode on the host.
+    pub(crate) key: (u64, u64),
+    /// Whether changes go to the host.
+    pub(crate) write: bool,
+}
+
+/// An inode.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub(crate) body: Body,
+    /// Permission bits and type, as in st_mode.
+    pub(crate) mode: u32,
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
+    pub(crate) rdev: u64,
+    /// Size on the host; files of the overlay know theirs themselves.
+    pub(crate) size: u64,
+    /// Names on the host, and how many the overlay has added or taken away.
+    pub(crate) links: i64,
+    pub(crate) link_delta: i64,
+    /// Descriptions that hold the inode.
+    pub(crate) opens: u32,
+    pub(crate) times: Times,
+    /// Inode and device number shown to the guest.
+    pub(crate) number: u64,
+    pub(crate) dev: u64,
+    pub(crate) host: Option<HostRef>,
+    /// Mode and owner are ours and no longer the host's.
+    pub(crate) own_mode: bool,
+    /// Times are ours and no longer the host's.
+    pub(crate) own_times: bool,
+    /// Bytes or attributes differ from the host's.
+    pub(crate) changed: bool,
+    /// Part of `/proc`, `/sys` or `/dev`.
+    pub(crate) synthetic: bool,
+    /// A directory that was removed while somebody held it.
+    pub(crate) removed: bool,
+    /// F_SEAL_*; only a memfd has any.
+    pub(crate) seals: u32,
+}
+
+impl Node {
+    /// A fresh inode with one link.
+    pub(crate) fn new(body: Body, mode: u32, uid: u32, gid: u32, now: Time) -> Node {
+        let links = if matches!(body, Body::Dir(_)) { 2 } else { 1 };
+        Node {
+            body,
+            mode,
+            uid,
+            gid,
+            rdev: 0,
+            size: 0,
+            links,
+            link_delta: 0,
+            opens: 0,
+            times: Times::all(now),
+            number: 0,
+            dev: 0,
+            host: None,
+            own_mode: true,
+            own_times: true,
+            changed: false,
+            synthetic: false,
+            removed: false,
+            seals: F_SEAL_SEAL,
+        }
+    }
+
+    /// Takes over what the host says now, except what is ours already.
+    pub(crate) fn refresh(&mut self, stat: &Stat) {
+        if !self.own_mode {
+            self.mode = stat.st_mode;
+            self.uid = stat.st_uid;
+            self.gid = stat.st_gid;
+        }
+        if !self.own_times {
+            let nsec = u32::try_from(stat.st_mtime_nsec).unwrap_or(0);
+            self.times = Times::all(Time { sec: stat.st_mtime, nsec });
+        }
+        self.rdev = stat.st_rdev;
+        self.size = u64::try_from(stat.st_size).unwrap_or(0);
+        self.links = i64::try_from(stat.st_nlink).unwrap_or(1);
+    }
+
+    /// st_mode's type bits.
+    pub(crate) fn kind(&self) -> u32 {
+        self.mode & S_IFMT
+    }
+
+    pub(crate) fn is_dir(&self) -> bool {
+        matches!(self.body, Body::Dir(_))
+    }
+
+    pub(crate) fn dir(&self) -> Option<&Dir> {
+        match &self.body {
+            Body::Dir(dir) => Some(dir),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn dir_mut(&mut self) -> Option<&mut Dir> {
+        match &mut self.body {
+            Body::Dir(dir) => Some(dir),
+            _ => None,
+        }
+    }
+
+    /// Whether changes to it go to the host.
+    pub(crate) fn writes_through(&self) -> bool {
+        self.host.as_ref().is_some_and(|host| host.write)
+    }
+
+    /// Path on the host, if it is there.
+    pub(crate) fn host_path(&self) -> Option<HostPath> {
+        self.host.as_ref().map(|host| host.path.clone())
+    }
+
+    /// st_nlink.
+    pub(crate) fn nlink(&self) -> u64 {
+        match (self.is_dir(), self.removed, self.links) {
+            (true, true, _) => return 0,
+            (true, false, 1) => return 1, // a file system that does not count subdirectories
+            _ => {}
+        }
+        u64::try_from(self.links + self.link_delta).unwrap_or(0)
+    }
+
+    /// Whether no name is left.
+    pub(crate) fn unlinked(&self) -> bool {
+        if self.is_dir() { self.removed } else { self.links + self.link_delta <= 0 }
+    }
+
+    /// st_size.
+    pub(crate) fn size(&self) -> u64 {
+        match &self.body {
+            Body::File(Content::Pages(pages)) => pages.len(),
+            Body::File(Content::Object(_, len)) => *len,
+            Body::File(Content::Host(_)) => self.size,
+            Body::Symlink(target) => target.len() as u64,
+            Body::Dir(_) if self.host.is_none() && !self.synthetic => PATH_MAX as u64,
+            Body::Dir(_) => self.size,
+            _ => 0,
+        }
+    }
+
+    /// st_blocks, in units of 512 bytes.
+    pub(crate) fn blocks(&self) -> u64 {
+        let bytes = match &self.body {
+            Body::File(Content::Pages(pages)) => pages.allocated(),
+            Body::Symlink(target) if target.len() < 60 => 0,
+            _ => self.size(),
+        };
+        bytes.div_ceil(4096).saturating_mul(8)
+    }
+
+    /// Marks a change of the bytes.
+    pub(crate) fn touch(&mut self, now: Time) {
+        self.times.modify = now;
+        self.times.change = now;
+        self.own_times = true;
+        self.changed = true;
+    }
+
+    /// Marks a change of anything but the bytes.
+    pub(crate) fn touch_meta(&mut self, now: Time) {
+        self.times.change = now;
+        self.own_times = true;
+        self.changed = true;
+    }
+}
+
+/// The type of an entry as getdents64(2) reports it.
+pub(crate) fn dirent_type(mode: u32) -> u8 {
+    match mode & S_IFMT {
+        S_IFREG => DT_REG,
+        S_IFDIR => DT_DIR,
+        S_IFLNK => DT_LNK,
+        S_IFCHR => DT_CHR,
+        S_IFBLK => DT_BLK,
+        S_IFIFO => DT_FIFO,
+        S_IFSOCK => DT_SOCK,
+        _ => DT_UNKNOWN,
+    }
+}
