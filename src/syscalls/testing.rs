@@ -124,28 +124,38 @@ impl FakeMemory {
         self.objects[object.0 as usize].as_mut().expect("a live object")
     }
 
+    /// Hands the bytes at an address to `each` in pieces of a page at most, with where in the copy they are.
     fn copy(
         &mut self,
         addr: u64,
         need: Prot,
         len: usize,
-        mut each: impl FnMut(usize, &mut u8),
+        mut each: impl FnMut(usize, &mut [u8]),
     ) -> Result<(), usize> {
-        for at in 0..len {
-            let byte = addr.wrapping_add(at as u64);
+        let mut done = 0;
+        while done < len {
+            let byte = addr.wrapping_add(done as u64);
             let within = (byte % PAGE_SIZE) as usize;
+            let count = (PAGE_SIZE as usize - within).min(len - done);
             let page = self.pages.get_mut(&(byte - within as u64)).filter(|page| page.prot.allows(need));
             match page.map(|page| &mut page.store) {
-                None => return Err(at),
-                Some(Store::Private(bytes)) => each(at, &mut bytes[within]),
+                None => return Err(done),
+                Some(Store::Private(bytes)) => each(done, &mut bytes[within..within + count]),
                 Some(Store::Shared(object, offset)) => {
-                    let (object, offset) = (*object, *offset as usize + within);
-                    match self.object(object).0.get_mut(offset) {
-                        None => return Err(at),
-                        Some(slot) => each(at, slot),
+                    let (object, from) = (*object, *offset as usize + within);
+                    let bytes = &mut self.object(object).0;
+                    let there = bytes.len().saturating_sub(from).min(count);
+                    if there > 0 {
+                        each(done, &mut bytes[from..from + there]);
                     }
+                    // The rest of the last page reads as zero; a page past it is not there.
+                    if there < count && bytes.len().next_multiple_of(PAGE_SIZE as usize) < from + count {
+                        return Err(done + there);
+                    }
+                    each(done + there, &mut vec![0; count - there]);
                 }
             }
+            done += count;
         }
         Ok(())
     }
@@ -174,11 +184,11 @@ impl FakeMemory {
 
 impl GuestMemory for FakeMemory {
     fn read(&mut self, addr: u64, buf: &mut [u8]) -> Result<(), usize> {
-        self.copy(addr, Prot::READ, buf.len(), |at, byte| buf[at] = *byte)
+        self.copy(addr, Prot::READ, buf.len(), |at, from| buf[at..at + from.len()].copy_from_slice(from))
     }
 
     fn write(&mut self, addr: u64, bytes: &[u8]) -> Result<(), usize> {
-        self.copy(addr, Prot::WRITE, bytes.len(), |at, byte| *byte = bytes[at])
+        self.copy(addr, Prot::WRITE, bytes.len(), |at, to| to.copy_from_slice(&bytes[at..at + to.len()]))
     }
 
     fn map(&mut self, request: MapRequest) -> Result<u64, MemError> {

@@ -40,6 +40,10 @@ pub fn interrupted(ctx: &mut Ctx, restart: Restart) -> Break {
 pub fn deliver_pending(ctx: &mut Ctx) -> Action {
     time::timers::expire(ctx);
     let signals = &mut ctx.kernel.signals;
+    if signals.task.interrupted.is_none() {
+        // A call that waited with a mask of its own and was not interrupted: what it let through waits on.
+        signals.restore_mask();
+    }
     let idle = signals.pending() & !signals.task.blocked == 0;
     if idle && signals.task.saved_mask.is_none() && signals.dropped_stop.is_none() {
         signals.task.interrupted = None;

@@ -289,16 +289,16 @@ impl Signals {
         self.task.pending.pop(wanted).or_else(|| self.shared.pop(wanted))
     }
 
-    /// Sets the mask for the rest of this call; the old one comes back when the call ends, or after the
-    /// handler of a signal that interrupts it (ppoll(2), pselect(2), sigsuspend(2)).
+    /// Sets the mask for the rest of this call (ppoll(2), pselect(2), sigsuspend(2)). The old one comes back
+    /// when the call ends: at once if no signal interrupted it, so that what the mask let through stays
+    /// pending, and otherwise when the handler returns.
     pub fn set_temporary_mask(&mut self, mask: u64) {
         self.task.saved_mask = Some(self.task.blocked);
         self.task.blocked = mask & !UNBLOCKABLE;
     }
 
-    /// Takes the mask of before `set_temporary_mask` back. To be called when the call was not interrupted, so
-    /// that a signal it let through stays pending.
-    pub fn restore_mask(&mut self) {
+    /// Takes the mask of before `set_temporary_mask` back.
+    fn restore_mask(&mut self) {
         if let Some(mask) = self.task.saved_mask.take() {
             self.task.blocked = mask;
         }

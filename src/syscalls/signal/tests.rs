@@ -434,6 +434,20 @@ fn sigsuspend_restores_the_mask() {
     assert_eq!(machine.cpu.gpr(Gpr::Rax) as i64, EINTR);
 }
 
+/// A poll that finds its event leaves a signal pending that only its mask lets through, as in Linux.
+#[test]
+fn a_mask_of_a_call_that_was_not_interrupted_goes_first() {
+    let mut machine = Machine::new();
+    handle(&mut machine, SIGUSR, 0, 0);
+    machine.kernel.signals.task.blocked = bit(SIGUSR);
+    machine.kernel.signals.raise(SIGUSR);
+    machine.kernel.signals.set_temporary_mask(0);
+    assert_eq!(machine.call(GETPID, &[]), i64::from(PID));
+    assert_ne!(machine.cpu.rip, HANDLER);
+    assert_eq!(machine.kernel.signals.task.blocked, bit(SIGUSR));
+    assert_eq!(machine.kernel.signals.pending(), bit(SIGUSR));
+}
+
 #[test]
 fn sigtimedwait_takes_what_it_waits_for() {
     let mut machine = Machine::new();

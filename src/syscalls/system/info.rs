@@ -50,12 +50,12 @@ pub struct Utsname {
     pub domainname: &'static str,
 }
 
-/// The emulated machine. The release decides what C libraries try; 6.1 has every call served here.
+/// The emulated machine. The release decides what C libraries try; 6.1 has nearly every call served here. `/proc/sys/kernel` and `/proc/version` say the same.
 pub const UTSNAME: Utsname = Utsname {
     sysname: "Linux",
     nodename: "cgemu",
-    release: "6.1.0-cgemu",
-    version: "#1 SMP PREEMPT_DYNAMIC Mon Jan 1 00:00:00 UTC 2024",
+    release: "6.1.0",
+    version: "#1 SMP",
     machine: "x86_64",
     domainname: "(none)",
 };

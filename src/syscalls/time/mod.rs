@@ -52,6 +52,11 @@ impl Clock {
         MONOTONIC_START.saturating_add(self.now_ns(instructions))
     }
 
+    /// The instruction count at which a timer is due if the program makes no call until then.
+    pub fn next_due(&self) -> Option<u64> {
+        self.timers.next_due(self.slept)
+    }
+
     /// Lets time pass in which the program does nothing.
     pub fn advance(&mut self, ns: u64) {
         self.slept = self.slept.saturating_add(ns);

@@ -48,10 +48,11 @@ fn which(index: u64) -> Result<(usize, Base), Errno> {
     Ok((index, *base))
 }
 
-/// The words of a `struct itimerval`. What is left is rounded up, so that an armed timer never looks off.
+/// The words of a `struct itimerval`. An armed timer never looks off: it has a microsecond left at least.
 fn itimerval(alarm: &Alarm, now: u64) -> [u64; 4] {
     let [interval_sec, interval_usec] = timeval(alarm.interval);
-    let [sec, usec] = timeval(alarm.left(now).saturating_add(999));
+    let left = if alarm.expires.is_some() { alarm.left(now).max(1000) } else { 0 };
+    let [sec, usec] = timeval(left);
     [interval_sec, interval_usec, sec, usec]
 }
 
@@ -73,6 +74,7 @@ fn setitimer(ctx: &mut Ctx, [index, value, old, ..]: [u64; 6]) -> SysResult {
     let now = now(ctx, base);
     let expires = (first != 0).then(|| now.saturating_add(first));
     let slot = &mut ctx.kernel.clock.timers.interval[index];
+    let interval = if expires.is_some() { interval } else { 0 };
     let before = std::mem::replace(slot, Alarm { expires, interval });
     if old != 0 {
         put_words(ctx.mem, old, &itimerval(&before, now))?;

@@ -39,9 +39,9 @@ impl Alarm {
                 1
             }
             Some(missed) => {
-                let step = (missed + 1).saturating_mul(self.interval);
-                self.expires = at.checked_add(step);
-                missed + 1
+                let count = missed.saturating_add(1);
+                self.expires = at.checked_add(count.saturating_mul(self.interval));
+                count
             }
         }
     }
@@ -98,6 +98,19 @@ impl Timers {
         interval.chain(posix.filter_map(|timer| timer.alarm.expires)).min()
     }
 
+    /// The instruction count at which the next timer is due if the program only computes until then; `slept`
+    /// is how far wall time is ahead of it. Whoever runs the CPU may stop there and call
+    /// `signal::deliver_pending`.
+    pub fn next_due(&self, slept: u64) -> Option<u64> {
+        let interval = INTERVAL_TIMERS.iter().zip(&self.interval).map(|((base, _), alarm)| (*base, *alarm));
+        let posix = self.posix.values().map(|timer| (timer.base, timer.alarm));
+        let due = interval.chain(posix).filter_map(|(base, alarm)| {
+            let at = alarm.expires?;
+            Some(if base == Base::Wall { at.saturating_sub(slept) } else { at })
+        });
+        due.min()
+    }
+
     /// What execve(2) does: the timers of timer_create(2) go, those of setitimer(2) stay.
     pub fn exec(&mut self) {
         self.posix.clear();
@@ -140,7 +153,7 @@ pub fn expire(ctx: &mut Ctx) {
 
 #[cfg(test)]
 mod tests {
-    use super::Alarm;
+    use super::{Alarm, Timers};
 
     #[test]
     fn a_single_alarm_fires_once() {
@@ -158,7 +171,20 @@ mod tests {
     }
 
     #[test]
+    fn the_next_one_counts_in_instructions() {
+        let mut timers = Timers::default();
+        assert_eq!(timers.next_due(0), None);
+        timers.interval[0].expires = Some(1000);
+        timers.interval[1].expires = Some(700);
+        assert_eq!(timers.next_due(100), Some(700));
+        assert_eq!(timers.next_due(400), Some(600));
+        assert_eq!(timers.next_due(4000), Some(0));
+    }
+
+    #[test]
     fn the_end_of_time_disarms() {
+        let mut alarm = Alarm { expires: Some(0), interval: 1 };
+        assert_eq!((alarm.fire(u64::MAX), alarm.expires), (u64::MAX, Some(u64::MAX)));
         let mut alarm = Alarm { expires: Some(u64::MAX - 1), interval: u64::MAX };
         assert_eq!((alarm.fire(u64::MAX), alarm.expires), (1, None));
     }
