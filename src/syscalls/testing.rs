@@ -102,6 +102,9 @@ pub struct FakeMemory {
 /// Where mappings without an address go, downwards.
 const TOP: u64 = 0x7000_0000_0000;
 
+/// The longest mapping it makes.
+const MEMORY_MAX: u64 = 64 << 20;
+
 impl FakeMemory {
     pub fn new() -> FakeMemory {
         FakeMemory { brk_start: 0x60_0000, brk: 0x60_0000, ..FakeMemory::default() }
@@ -192,6 +195,9 @@ impl GuestMemory for FakeMemory {
     }
 
     fn map(&mut self, request: MapRequest) -> Result<u64, MemError> {
+        if request.len > MEMORY_MAX {
+            return Err(MemError::NoMemory);
+        }
         let len = request.len.next_multiple_of(PAGE_SIZE);
         let free =
             request.addr != 0 && !Self::range(request.addr, len).any(|page| self.pages.contains_key(&page));
@@ -256,7 +262,7 @@ impl GuestMemory for FakeMemory {
             self.unmap(addr + new_len, old_len - new_len)?;
             return Ok(addr);
         }
-        if !may_move {
+        if !may_move || new_len > MEMORY_MAX {
             return Err(MemError::NoMemory);
         }
         let to = fixed.unwrap_or_else(|| self.find_gap(new_len));
@@ -279,7 +285,7 @@ impl GuestMemory for FakeMemory {
     }
 
     fn brk(&mut self, addr: u64) -> u64 {
-        if addr >= self.brk_start && addr < TOP {
+        if (self.brk_start..self.brk_start + MEMORY_MAX).contains(&addr) {
             let (old, new) = (self.brk.next_multiple_of(PAGE_SIZE), addr.next_multiple_of(PAGE_SIZE));
             if new > old {
                 self.anonymous(old, new - old);

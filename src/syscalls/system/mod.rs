@@ -2,6 +2,8 @@
 
 mod info;
 mod refused;
+#[cfg(test)]
+mod tests;
 
 pub use info::ROWS;
 pub use info::{UTSNAME, Utsname};

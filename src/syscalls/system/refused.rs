@@ -68,12 +68,16 @@ pub const ROWS: &[Row] = &[
     absent(71, "msgctl"),
     forbidden(101, "ptrace"),
     removed(134, "uselib"),
+    absent(136, "ustat"),
+    absent(139, "sysfs"),
     forbidden(153, "vhangup"),
     absent(154, "modify_ldt"),
     removed(156, "_sysctl"),
     forbidden(159, "adjtimex"),
     forbidden(163, "acct"),
     forbidden(164, "settimeofday"),
+    forbidden(167, "swapon"),
+    forbidden(168, "swapoff"),
     forbidden(169, "reboot"),
     forbidden(170, "sethostname"),
     forbidden(171, "setdomainname"),
@@ -84,6 +88,7 @@ pub const ROWS: &[Row] = &[
     forbidden(176, "delete_module"),
     removed(177, "get_kernel_syms"),
     removed(178, "query_module"),
+    absent(179, "quotactl"),
     removed(180, "nfsservctl"),
     removed(181, "getpmsg"),
     removed(182, "putpmsg"),
@@ -91,6 +96,11 @@ pub const ROWS: &[Row] = &[
     removed(184, "tuxcall"),
     removed(185, "security"),
     removed(205, "set_thread_area"),
+    absent(206, "io_setup"),
+    absent(207, "io_destroy"),
+    absent(208, "io_getevents"),
+    absent(209, "io_submit"),
+    absent(210, "io_cancel"),
     removed(211, "get_thread_area"),
     removed(212, "lookup_dcookie"),
     removed(214, "epoll_ctl_old"),
@@ -123,19 +133,56 @@ pub const ROWS: &[Row] = &[
     forbidden(320, "kexec_file_load"),
     forbidden(321, "bpf"),
     absent(323, "userfaultfd"),
+    absent(333, "io_pgetevents"),
     absent(424, "pidfd_send_signal"),
+    forbidden(428, "open_tree"),
+    forbidden(429, "move_mount"),
+    forbidden(430, "fsopen"),
+    forbidden(431, "fsconfig"),
+    forbidden(432, "fsmount"),
+    forbidden(433, "fspick"),
     absent(434, "pidfd_open"),
     absent(438, "pidfd_getfd"),
     absent(440, "process_madvise"),
+    forbidden(442, "mount_setattr"),
+    absent(443, "quotactl_fd"),
     absent(444, "landlock_create_ruleset"),
     absent(445, "landlock_add_rule"),
     absent(446, "landlock_restrict_self"),
     absent(447, "memfd_secret"),
     absent(448, "process_mrelease"),
     absent(450, "set_mempolicy_home_node"),
+    absent(451, "cachestat"),
     absent(453, "map_shadow_stack"),
+    absent(457, "statmount"),
+    absent(458, "listmount"),
     absent(459, "lsm_get_self_attr"),
     absent(460, "lsm_set_self_attr"),
     absent(461, "lsm_list_modules"),
     absent(462, "mseal"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use crate::syscalls::table;
+    use crate::syscalls::testing::Machine;
+
+    /// The x86-64 table of Linux 6.10 has 0 to 334 and 424 to 462.
+    #[test]
+    fn every_number_has_a_row() {
+        let missing: Vec<u64> =
+            (0..=334).chain(424..=462).filter(|number| table::find(*number).is_none()).collect();
+        assert_eq!(missing, [0; 0]);
+    }
+
+    #[test]
+    fn a_refusal_is_said_once_and_by_name() {
+        let mut machine = Machine::new();
+        assert_eq!(machine.call(248, &[]), -38);
+        assert_eq!(machine.call(248, &[]), -38);
+        assert_eq!(machine.call(101, &[]), -1);
+        let notices = machine.kernel.notices.take();
+        assert_eq!(notices.len(), 2);
+        assert!(notices[0].contains("add_key") && notices[1].contains("ptrace"), "{notices:?}");
+    }
+}
