@@ -197,4 +197,40 @@ mod tests {
         assert_eq!(recognise(&Bytes(&ELF)), Ok(()));
         assert_eq!(recognise(&Bytes(&ARM)), Err(Errno::ENOEXEC));
     }
+
+    /// Answers of a native Linux for the same paths.
+    #[test]
+    fn what_is_named_is_checked_in_order() {
+        use crate::syscalls::kernel::Action;
+        const EXECVE: u64 = 59;
+        let mut machine = Machine::new();
+        for (path, argv, expected) in [
+            (&b"/nope\0"[..], 0, -2),
+            (b"/nope\0", 8, -2),
+            (b"/etc/passwd\0", 0, -13),
+            (b"/etc\0", 0, -13),
+            (b"\0", 0, -2),
+            (b"/etc/passwd/x\0", 8, -20),
+            (b"/bin/sh\0", 8, -14),
+        ] {
+            machine.put(DATA, path);
+            assert_eq!(machine.call(EXECVE, &[DATA, argv, 0]), expected, "{path:?}");
+        }
+        assert_eq!(machine.call(EXECVE, &[8, 0, 0]), -14);
+        machine.put(DATA, &[b'a'; PATH_MAX]);
+        assert_eq!(machine.call(EXECVE, &[DATA, 0, 0]), -36);
+        machine.put(DATA, b"/bin/sh\0-c\0");
+        machine.put_words(DATA + 64, &[DATA + 5, DATA + 8, 0]);
+        match machine.action(EXECVE, &[DATA, DATA + 64, 0]) {
+            Action::Exec(request) => {
+                assert!(request.path.starts_with('/'));
+                assert_eq!((request.argv, request.envp), (vec![b"sh".to_vec(), b"-c".to_vec()], vec![]));
+            }
+            other => panic!("{other:?}"),
+        }
+        match machine.action(EXECVE, &[DATA, 0, 0]) {
+            Action::Exec(request) => assert_eq!(request.argv, [b""], "never an empty vector"),
+            other => panic!("{other:?}"),
+        }
+    }
 }

@@ -82,7 +82,7 @@ fn mmap(ctx: &mut Ctx, [addr, len, prot_bits, flags, fd, offset]: [u64; 6]) -> S
         return Err(Errno::EINVAL.into());
     }
     let len = page_align(len).filter(|len| *len <= USER_END).ok_or(Errno::ENOMEM)?;
-    if !anonymous && offset.checked_add(len).is_none_or(|end| end > 1 << 63) {
+    if !anonymous && offset.checked_add(len).is_none_or(|end| end > i64::MAX as u64) {
         return Err(Errno::EOVERFLOW.into());
     }
     let place = place(ctx, addr, len, flags)?;

@@ -157,3 +157,52 @@ fn shared_memory_lives_with_its_mappings() {
     let q = machine.call(MREMAP, &[p, 8192, 8192, 3, DATA + (1 << 24)]) as u64;
     assert_eq!((q, machine.word(q + 4096)), (DATA + (1 << 24), 9));
 }
+
+/// A file of one byte, opened for reading (3), writing (4) and both (5), and its directory (6).
+fn with_files(directory: &std::path::Path) -> Machine {
+    const OPEN: u64 = 2;
+    let mut machine = Machine::new();
+    let path = directory.join("f");
+    assert!(std::fs::write(&path, b"x").is_ok());
+    let mut open = |path: &std::path::Path, flags| {
+        let name = [path.as_os_str().as_encoded_bytes(), b"\0"].concat();
+        machine.put(DATA, &name);
+        machine.call(OPEN, &[DATA, flags, 0])
+    };
+    assert_eq!((open(&path, 0), open(&path, 1), open(&path, 2), open(directory, 0)), (3, 4, 5, 6));
+    machine
+}
+
+#[test]
+fn file_mappings() {
+    const EACCES: i64 = -13;
+    const ENODEV: i64 = -19;
+    const EOVERFLOW: i64 = -75;
+    const EOPNOTSUPP: i64 = -95;
+    let Ok(directory) = tempfile::tempdir() else { panic!("no temporary directory") };
+    let mut machine = with_files(directory.path());
+    for (args, expected) in [
+        ([0, 4096, RW, 1, 3, 0], EACCES),
+        ([0, 4096, 1, 1, 4, 0], EACCES),
+        ([0, 4096, 1, 2, 4, 0], EACCES),
+        ([0, 4096, 1, 2, 6, 0], ENODEV),
+        ([0, 4096, 1, 2, 9, 0], EBADF),
+        ([0, 4096, RW, 2, 3, 0x123], EINVAL),
+        ([0, 4096, 1, 0x40002, 3, 0], EINVAL),
+        ([0, 4096, 1, 0x102, 3, 0], EINVAL),
+        ([0, 4096, 1, 0x80003, 3, 0], EOPNOTSUPP),
+        ([0, 4096, 1, 2, 3, 0x7fff_ffff_ffff_f000], EOVERFLOW),
+    ] {
+        assert_eq!(machine.call(MMAP, &args), expected, "{args:x?}");
+    }
+    let private = machine.call(MMAP, &[0, 4096, RW, 2, 3, 0]) as u64;
+    let shared = machine.call(MMAP, &[0, 4096, RW, 1, 5, 0]) as u64;
+    let again = machine.call(MMAP, &[0, 4096, 1, 1, 5, 0]) as u64;
+    assert_eq!((machine.get(private, 2), machine.get(shared, 2)), (b"x\0".to_vec(), b"x\0".to_vec()));
+    machine.put(private, b"p");
+    machine.put(shared, b"s");
+    assert_eq!((machine.get(private, 1), machine.get(again, 1)), (b"p".to_vec(), b"s".to_vec()));
+    assert_eq!(machine.call(0, &[3, DATA, 1]), 1);
+    assert_eq!(machine.get(DATA, 1), b"s", "read(2) sees what a shared mapping wrote");
+    assert_eq!(std::fs::read(directory.path().join("f")).ok(), Some(b"x".to_vec()), "the host does not");
+}
