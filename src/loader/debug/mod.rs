@@ -12,6 +12,7 @@ pub mod names;
 mod program;
 pub mod search;
 mod section;
+mod spelling;
 pub mod symbols;
 #[cfg(test)]
 pub(crate) mod testkit;

@@ -191,7 +191,7 @@ impl FileTable<'_, '_> {
             let at = if version >= 5 { directory } else { directory.wrapping_sub(1) };
             let entry = usize::try_from(at).ok().and_then(|at| self.header.include_directories().get(at));
             if let Some(entry) = entry {
-                let entry = self.text(entry.clone(), sections)?;
+                let entry = self.text(*entry, sections)?;
                 if let (Some(base @ [_, ..]), false) = (self.directory, entry.starts_with(b"/")) {
                     path.extend_from_slice(base);
                     path.push(b'/');

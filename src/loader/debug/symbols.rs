@@ -66,14 +66,16 @@ impl SymbolTable {
                     best = name;
                 }
             }
-            let (mut from, mut last) = (end, end);
+            // Each of the longer ones begins where the next shorter one ends.
+            let (mut shorter, mut last) = (end, None);
             for (next_end, id) in longer.drain(..) {
-                if next_end != last {
-                    (from, last) = (last, next_end);
+                if let Some(last) = last.filter(|last| *last != next_end) {
+                    shorter = last;
                 }
+                last = Some(next_end);
                 if let Some(rest) = budget.checked_sub(1) {
                     budget = rest;
-                    queue.push(Reverse((from, next_end, id)));
+                    queue.push(Reverse((shorter, next_end, id)));
                 }
             }
             if let Some(&Reverse((next, ..))) = queue.peek() {
