@@ -11,7 +11,7 @@ use crate::syscalls::vfs::change::Make;
 use crate::syscalls::vfs::file::FileKind;
 use crate::syscalls::vfs::node::{Body, Ino};
 use crate::syscalls::vfs::open::Opened;
-use crate::syscalls::vfs::{FileSystem, Found, Who, parts, parts_now, procfs};
+use crate::syscalls::vfs::{FileSystem, Found, Last, Who, parts, parts_now, procfs};
 
 const fn full(number: u16, name: &'static str, handler: crate::syscalls::table::Handler) -> Row {
     Row { number, name, handler, support: Support::Full, note: "" }
@@ -94,10 +94,10 @@ pub(crate) fn locate(
     who: &Who,
     dirfd: u64,
     path: &[u8],
-    follow: bool,
+    last: impl Into<Last>,
 ) -> Result<Found, Errno> {
     let base = base(fs, who, dirfd, path)?;
-    fs.resolve(who, base, path, follow)
+    fs.resolve(who, base, path, last)
 }
 
 /// open(2).
@@ -184,7 +184,7 @@ fn mkdir(ctx: &mut Ctx, [path, mode, ..]: [u64; 6]) -> SysResult {
 fn make(ctx: &mut Ctx, dirfd: u64, path: u64, what: &Make, mode: u64) -> SysResult {
     let path = get_path(ctx.mem, path)?;
     let (fs, who, _) = parts_now(ctx);
-    let found = locate(fs, &who, dirfd, &path, false)?;
+    let found = locate(fs, &who, dirfd, &path, Last::Parent)?;
     fs.make(&who, &found, what, mode as u32)?;
     Ok(0)
 }
@@ -226,7 +226,7 @@ fn unlinkat(ctx: &mut Ctx, [dirfd, path, flags, ..]: [u64; 6]) -> SysResult {
     }
     let path = get_path(ctx.mem, path)?;
     let (fs, who, mem) = parts_now(ctx);
-    let found = locate(fs, &who, dirfd, &path, false)?;
+    let found = locate(fs, &who, dirfd, &path, Last::Parent)?;
     if flags as u32 & AT_REMOVEDIR != 0 {
         fs.rmdir(&who, &found, mem)?;
     } else {
@@ -256,8 +256,8 @@ fn renameat2(ctx: &mut Ctx, [from_dir, from, to_dir, to, flags, _]: [u64; 6]) ->
     }
     let (from, to) = (get_path(ctx.mem, from)?, get_path(ctx.mem, to)?);
     let (fs, who, mem) = parts_now(ctx);
-    let from = locate(fs, &who, from_dir, &from, false)?;
-    let to = locate(fs, &who, to_dir, &to, false)?;
+    let from = locate(fs, &who, from_dir, &from, Last::Parent)?;
+    let to = locate(fs, &who, to_dir, &to, Last::Parent)?;
     fs.rename(&who, &from, &to, flags, mem)?;
     Ok(0)
 }
@@ -280,7 +280,7 @@ fn linkat(ctx: &mut Ctx, [from_dir, from, to_dir, to, flags, _]: [u64; 6]) -> Sy
     } else {
         locate(fs, &who, from_dir, &from, flags & AT_SYMLINK_FOLLOW != 0)?.exists()?
     };
-    let to = locate(fs, &who, to_dir, &to, false)?;
+    let to = locate(fs, &who, to_dir, &to, Last::Parent)?;
     fs.link(&who, ino, &to)?;
     Ok(0)
 }

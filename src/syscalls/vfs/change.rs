@@ -189,6 +189,9 @@ impl FileSystem {
         if self.node(ino).is_dir() {
             return Err(Errno::EISDIR);
         }
+        if found.slash {
+            return Err(Errno::ENOTDIR);
+        }
         self.may_remove(found.dir, ino)?;
         if let Some(path) = self.write_dir(found.dir) {
             host::unlink(&path, &found.name, false)?;
@@ -232,15 +235,15 @@ impl FileSystem {
         if to.ino.is_some() {
             return Err(Errno::EEXIST);
         }
-        let node = self.node(ino);
-        if node.is_dir() {
-            return Err(Errno::EPERM);
-        }
         if to.slash {
             return Err(Errno::ENOENT);
         }
+        let node = self.node(ino);
         if node.dev != self.node(to.dir).dev || node.writes_through() != self.write_dir(to.dir).is_some() {
             return Err(Errno::EXDEV);
+        }
+        if node.is_dir() {
+            return Err(Errno::EPERM);
         }
         // A file that never had a name may get one; one that lost its last, or must not have one, may not.
         if node.unlinked() && node.links != 0 {
@@ -271,12 +274,16 @@ impl FileSystem {
         flags: u32,
         mem: &mut dyn GuestMemory,
     ) -> Result<(), Errno> {
-        if from.is_dots() || to.is_dots() {
-            return Err(if flags & RENAME_NOREPLACE != 0 && to.is_dots() {
-                Errno::EEXIST
-            } else {
-                Errno::EBUSY
-            });
+        let dirs = (self.write_dir(from.dir), self.write_dir(to.dir));
+        let same_device = self.node(from.dir).dev == self.node(to.dir).dev;
+        if !same_device || dirs.0.is_some() != dirs.1.is_some() {
+            return Err(Errno::EXDEV);
+        }
+        if from.is_dots() {
+            return Err(Errno::EBUSY);
+        }
+        if to.is_dots() {
+            return Err(if flags & RENAME_NOREPLACE != 0 { Errno::EEXIST } else { Errno::EBUSY });
         }
         let ino = from.exists()?;
         if to.ino.is_some() && flags & RENAME_NOREPLACE != 0 {
@@ -287,6 +294,10 @@ impl FileSystem {
         }
         let is_dir = self.node(ino).is_dir();
         let exchange = flags & RENAME_EXCHANGE != 0;
+        let to_is_dir = to.ino.is_some_and(|old| self.node(old).is_dir());
+        if exchange && to.slash && !to_is_dir {
+            return Err(Errno::ENOTDIR);
+        }
         if !is_dir && (from.slash || (to.slash && !exchange)) {
             return Err(Errno::ENOTDIR);
         }
@@ -317,11 +328,6 @@ impl FileSystem {
                 (false, false) => {}
             }
         }
-        let dirs = (self.write_dir(from.dir), self.write_dir(to.dir));
-        let same_device = self.node(from.dir).dev == self.node(to.dir).dev;
-        if !same_device || dirs.0.is_some() != dirs.1.is_some() {
-            return Err(Errno::EXDEV);
-        }
         if let (Some(old_dir), Some(new_dir)) = dirs {
             host::rename((&old_dir, &from.name), (&new_dir, &to.name), flags)?;
             if let Some(old) = to.ino.filter(|_| !exchange) {
@@ -335,8 +341,7 @@ impl FileSystem {
             if let Some(old) = to.ino.filter(|_| !exchange) {
                 self.drop_link(who, old, mem);
             }
-            let arrives = to.ino.is_some_and(|old| self.node(old).is_dir());
-            let change = i64::from(is_dir) - i64::from(arrives);
+            let change = i64::from(is_dir) - i64::from(to_is_dir);
             self.node_mut(to.dir).link_delta += change;
             self.node_mut(from.dir).link_delta -= if exchange { change } else { i64::from(is_dir) };
         }

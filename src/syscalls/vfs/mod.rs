@@ -41,7 +41,7 @@ pub use map::{ImageFile, MapSource, SharedSource, image};
 use node::{Body, Dir, DirKind, HostRef, Node};
 pub use node::{Ino, Time};
 use pipe::Pipes;
-pub(crate) use resolve::Found;
+pub(crate) use resolve::{Found, Last};
 
 /// Who calls, and when: what path resolution and time stamps need to know beside the file system.
 pub(crate) struct Who<'a> {

@@ -10,7 +10,7 @@ use crate::syscalls::vfs::content::{Content, HostFile};
 use crate::syscalls::vfs::file::{Description, FileKind, FileNo};
 use crate::syscalls::vfs::node::{Body, Device, Ino};
 use crate::syscalls::vfs::procfs::{Magic, Synth};
-use crate::syscalls::vfs::{FileSystem, Found, Who, host};
+use crate::syscalls::vfs::{FileSystem, Found, Last, Who, host};
 
 /// Status flags that stay with a description; the rest only matter while it is opened.
 const KEPT: u32 = O_ACCMODE | O_APPEND | O_NONBLOCK | O_SYNC | O_ASYNC | O_DIRECT | O_NOATIME;
@@ -53,7 +53,13 @@ impl FileSystem {
         if follow && let Some(opened) = self.open_again(who, base, path, flags)? {
             return Ok(opened);
         }
-        let found = self.resolve(who, base, path, follow)?;
+        if create && path.ends_with(b"/") {
+            // No file can be made under such a name, whatever is there; but the way to it must exist.
+            self.resolve(who, base, path, Last::Parent)?;
+            return Err(Errno::EISDIR);
+        }
+        let last = if create && follow { Last::Create } else { Last::from(follow) };
+        let found = self.resolve(who, base, path, last)?;
         let (ino, made) = match found.ino {
             Some(_) if exclusive => return Err(Errno::EEXIST),
             Some(ino) => (ino, false),
@@ -61,9 +67,6 @@ impl FileSystem {
             None if found.slash => return Err(Errno::EISDIR),
             None => (self.make(who, &found, &Make::File, mode)?, true),
         };
-        if create && found.slash {
-            return Err(Errno::EISDIR);
-        }
         let path = self.path_in(&Found { ino: Some(ino), ..found.clone() });
         self.open_inode(who, ino, path, flags, made, mem)
     }

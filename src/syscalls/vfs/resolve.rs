@@ -31,6 +31,26 @@ impl Found {
     }
 }
 
+/// What becomes of a symbolic link at the end of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Last {
+    /// It is followed.
+    Follow,
+    /// It is not, unless a slash comes after it.
+    NoFollow,
+    /// It is followed to make a file there (O_CREAT), which a name with a slash behind it cannot be: EISDIR.
+    Create,
+    /// Only the directory counts, as for calls that make, remove or rename: what the last name stands for is
+    /// not looked into, slash or no slash.
+    Parent,
+}
+
+impl From<bool> for Last {
+    fn from(follow: bool) -> Last {
+        if follow { Last::Follow } else { Last::NoFollow }
+    }
+}
+
 /// Where a magic link leads.
 enum Jump {
     To(Ino),
@@ -38,15 +58,15 @@ enum Jump {
 }
 
 impl FileSystem {
-    /// Resolves a path from `base`. A symbolic link at the end is followed if `follow` is set or a slash
-    /// comes after it. A missing last name is no error; anything else missing is.
+    /// Resolves a path from `base`. A missing last name is no error; anything else missing is.
     pub(crate) fn resolve(
         &mut self,
         who: &Who,
         base: Ino,
         path: &[u8],
-        follow: bool,
+        last_name: impl Into<Last>,
     ) -> Result<Found, Errno> {
+        let last_name = last_name.into();
         if path.is_empty() {
             return Err(Errno::ENOENT);
         }
@@ -74,6 +94,9 @@ impl FileSystem {
             if name.len() > NAME_MAX {
                 return Err(Errno::ENAMETOOLONG);
             }
+            if last && slash && last_name == Last::Create {
+                return Err(Errno::EISDIR);
+            }
             let child = match &name[..] {
                 b"." => Some(at),
                 b".." => Some(self.parent(at)),
@@ -85,7 +108,10 @@ impl FileSystem {
                 }
                 return Err(Errno::ENOENT);
             };
-            let follow_this = !last || follow || slash;
+            if last && last_name == Last::Parent {
+                return Ok(Found { dir: at, name, ino: Some(child), slash });
+            }
+            let follow_this = !last || slash || matches!(last_name, Last::Follow | Last::Create);
             let jump = match &self.node(child).body {
                 Body::Symlink(target) if follow_this => Some(Jump::Path(target.to_vec())),
                 Body::Magic(magic) if follow_this => Some(self.jump(who, *magic)?),

@@ -1,0 +1,239 @@
+//! The file system calls against the host's own: the same steps are taken natively in one directory and by
+//! the emulated kernel in another, and every answer and the resulting trees must be the same.
+
+mod escape;
+mod files;
+mod same;
+mod special;
+
+use std::path::{Path, PathBuf};
+
+use crate::syscalls::kernel::KernelConfig;
+use crate::syscalls::testing::{DATA, Machine};
+use crate::syscalls::vfs::abi::*;
+
+pub(crate) const FDCWD: u64 = AT_FDCWD as i64 as u64;
+/// Where the first path of a call is put, where the second, and where bytes go.
+const PATHS: [u64; 2] = [DATA, DATA + 4096];
+pub(crate) const BUF: u64 = DATA + 8192;
+
+/// Numbers of the calls that tests make by name.
+pub(crate) mod nr {
+    pub const READ: u64 = 0;
+    pub const WRITE: u64 = 1;
+    pub const OPEN: u64 = 2;
+    pub const CLOSE: u64 = 3;
+    pub const STAT: u64 = 4;
+    pub const FSTAT: u64 = 5;
+    pub const LSTAT: u64 = 6;
+    pub const LSEEK: u64 = 8;
+    pub const PIPE: u64 = 22;
+    pub const DUP: u64 = 32;
+    pub const DUP2: u64 = 33;
+    pub const FCNTL: u64 = 72;
+    pub const TRUNCATE: u64 = 76;
+    pub const FTRUNCATE: u64 = 77;
+    pub const GETCWD: u64 = 79;
+    pub const CHDIR: u64 = 80;
+    pub const MKDIR: u64 = 83;
+    pub const RMDIR: u64 = 84;
+    pub const LINK: u64 = 86;
+    pub const UNLINK: u64 = 87;
+    pub const SYMLINK: u64 = 88;
+    pub const READLINK: u64 = 89;
+    pub const CHMOD: u64 = 90;
+    pub const GETDENTS64: u64 = 217;
+    pub const LINKAT: u64 = 265;
+    pub const UTIMENSAT: u64 = 280;
+    pub const FALLOCATE: u64 = 285;
+    pub const RENAMEAT2: u64 = 316;
+    pub const MEMFD_CREATE: u64 = 319;
+}
+
+/// What a call gives: a value, or the error number.
+pub(crate) type Answer<T> = Result<T, i32>;
+
+fn answer(value: i64) -> Answer<i64> {
+    if (-4095..0).contains(&value) { Err(-value as i32) } else { Ok(value) }
+}
+
+/// An emulated machine whose calls take Rust values.
+pub(crate) struct Guest {
+    pub(crate) machine: Machine,
+}
+
+impl Guest {
+    pub(crate) fn new(cwd: &Path, allow_write: &[&Path]) -> Guest {
+        let machine = Machine::with(&KernelConfig {
+            allow_write: allow_write.iter().map(PathBuf::from).collect(),
+            cwd: cwd.into(),
+            seed: 1,
+            memory_limit: 64 << 20,
+        });
+        let mut guest = Guest { machine };
+        guest.machine.kernel.fs.umask = 0o022;
+        guest
+    }
+
+    pub(crate) fn call(&mut self, number: u64, args: &[u64]) -> Answer<i64> {
+        answer(self.machine.call(number, args))
+    }
+
+    fn path(&mut self, slot: usize, path: &str) -> u64 {
+        self.machine.put(PATHS[slot], path.as_bytes());
+        self.machine.put(PATHS[slot] + path.len() as u64, &[0]);
+        PATHS[slot]
+    }
+
+    /// A call whose first argument is a path.
+    pub(crate) fn on(&mut self, number: u64, path: &str, args: &[u64]) -> Answer<i64> {
+        let addr = self.path(0, path);
+        let all: Vec<u64> = std::iter::once(addr).chain(args.iter().copied()).collect();
+        self.call(number, &all)
+    }
+
+    /// A call whose first two arguments are paths.
+    pub(crate) fn on_two(&mut self, number: u64, first: &str, second: &str) -> Answer<i64> {
+        let args = [self.path(0, first), self.path(1, second)];
+        self.call(number, &args)
+    }
+
+    pub(crate) fn rename(&mut self, from: &str, to: &str, flags: u32) -> Answer<i64> {
+        let (from, to) = (self.path(0, from), self.path(1, to));
+        self.call(nr::RENAMEAT2, &[FDCWD, from, FDCWD, to, flags.into()])
+    }
+
+    pub(crate) fn open(&mut self, path: &str, flags: u32, mode: u32) -> Answer<i64> {
+        self.on(nr::OPEN, path, &[flags.into(), mode.into()])
+    }
+
+    pub(crate) fn close(&mut self, fd: i64) {
+        assert_eq!(self.call(nr::CLOSE, &[fd as u64]), Ok(0));
+    }
+
+    pub(crate) fn write(&mut self, fd: i64, bytes: &[u8]) -> Answer<i64> {
+        self.machine.put(BUF, bytes);
+        self.call(nr::WRITE, &[fd as u64, BUF, bytes.len() as u64])
+    }
+
+    pub(crate) fn read(&mut self, fd: i64, len: u64) -> Answer<Vec<u8>> {
+        let count = self.call(nr::READ, &[fd as u64, BUF, len])?;
+        Ok(self.machine.get(BUF, count as usize))
+    }
+
+    pub(crate) fn read_file(&mut self, path: &str) -> Answer<Vec<u8>> {
+        let fd = self.open(path, 0, 0)?;
+        let mut bytes = Vec::new();
+        let result = loop {
+            match self.read(fd, 4096) {
+                Ok(piece) if piece.is_empty() => break Ok(bytes),
+                Ok(mut piece) => bytes.append(&mut piece),
+                Err(errno) => break Err(errno),
+            }
+        };
+        self.close(fd);
+        result
+    }
+
+    /// Opens, writes and closes; the number of bytes written.
+    pub(crate) fn put_file(&mut self, path: &str, flags: u32, mode: u32, bytes: &[u8]) -> Answer<i64> {
+        let fd = self.open(path, flags, mode)?;
+        let result = self.write(fd, bytes);
+        self.close(fd);
+        result
+    }
+
+    /// st_mode, st_nlink, and st_size except of directories.
+    pub(crate) fn stat(&mut self, number: u64, path: &str) -> Answer<(u32, u64, u64)> {
+        self.on(number, path, &[BUF])?;
+        Ok(self.stat_at_buf())
+    }
+
+    pub(crate) fn fstat(&mut self, fd: i64) -> Answer<(u32, u64, u64)> {
+        self.call(nr::FSTAT, &[fd as u64, BUF])?;
+        Ok(self.stat_at_buf())
+    }
+
+    fn stat_at_buf(&mut self) -> (u32, u64, u64) {
+        let mode = self.machine.word(BUF + 24) as u32;
+        let dir = mode & S_IFMT == S_IFDIR;
+        (mode, self.machine.word(BUF + 16), if dir { 0 } else { self.machine.word(BUF + 48) })
+    }
+
+    pub(crate) fn ino(&mut self, path: &str) -> u64 {
+        self.on(nr::LSTAT, path, &[BUF]).unwrap();
+        self.machine.word(BUF + 8)
+    }
+
+    pub(crate) fn readlink(&mut self, path: &str) -> Answer<Vec<u8>> {
+        let count = self.on(nr::READLINK, path, &[BUF, 4096])?;
+        Ok(self.machine.get(BUF, count as usize))
+    }
+
+    /// Names in the order of getdents64(2).
+    pub(crate) fn list(&mut self, path: &str) -> Answer<Vec<String>> {
+        let fd = self.open(path, O_DIRECTORY, 0)?;
+        let mut names = Vec::new();
+        loop {
+            let count = self.call(nr::GETDENTS64, &[fd as u64, BUF, 256])?;
+            if count == 0 {
+                break;
+            }
+            let bytes = self.machine.get(BUF, count as usize);
+            let mut at = 0;
+            while at < bytes.len() {
+                let len = usize::from(u16::from_le_bytes([bytes[at + 16], bytes[at + 17]]));
+                let name = bytes[at + 19..at + len].split(|byte| *byte == 0).next().unwrap();
+                names.push(String::from_utf8(name.to_vec()).unwrap());
+                at += len;
+            }
+        }
+        self.close(fd);
+        Ok(names)
+    }
+
+    /// Every path beneath a directory with what stat(2), readlink(2) and read(2) say of it.
+    pub(crate) fn tree(&mut self, root: &str) -> Vec<String> {
+        let mut lines = Vec::new();
+        for name in self.list(root).unwrap().into_iter().skip(2) {
+            let path = format!("{root}/{name}");
+            let stat = self.stat(nr::LSTAT, &path).unwrap();
+            let content = match stat.0 & S_IFMT {
+                S_IFLNK => self.readlink(&path).unwrap(),
+                S_IFREG => self.read_file(&path).unwrap(),
+                _ => Vec::new(),
+            };
+            lines.push(format!("{name} {stat:?} {content:?}"));
+            if stat.0 & S_IFMT == S_IFDIR {
+                lines.extend(self.tree(&path).iter().map(|line| format!("{name}/{line}")));
+            }
+        }
+        lines
+    }
+}
+
+/// `Guest::tree` of the host itself.
+pub(crate) fn native_tree(root: &Path) -> Vec<String> {
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::MetadataExt;
+    let mut lines = Vec::new();
+    let mut names: Vec<_> =
+        std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    for name in names {
+        let path = root.join(&name);
+        let meta = std::fs::symlink_metadata(&path).unwrap();
+        let size = if meta.is_dir() { 0 } else { meta.len() };
+        let content = match meta.mode() & S_IFMT {
+            S_IFLNK => std::fs::read_link(&path).unwrap().as_os_str().as_bytes().to_vec(),
+            S_IFREG => std::fs::read(&path).unwrap(),
+            _ => Vec::new(),
+        };
+        let name = name.to_str().unwrap();
+        lines.push(format!("{name} {:?} {content:?}", (meta.mode(), meta.nlink(), size)));
+        if meta.is_dir() {
+            lines.extend(native_tree(&path).iter().map(|line| format!("{name}/{line}")));
+        }
+    }
+    lines
+}
