@@ -17,6 +17,8 @@ pub const ROWS: &[Row] = &[
     Row { number: 322, name: "execveat", handler: execveat, support: Support::Partial, note: NOTE },
 ];
 
+/// The working directory in place of a descriptor.
+const AT_FDCWD: i32 = -100;
 /// Longest path in bytes, its NUL counted.
 pub const PATH_MAX: usize = 4096;
 /// Longest argument in bytes, its NUL counted.
@@ -64,7 +66,6 @@ impl Room {
 
 /// execve(2).
 fn execve(ctx: &mut Ctx, [path, argv, envp, ..]: [u64; 6]) -> SysResult {
-    const AT_FDCWD: i32 = -100;
     exec(ctx, AT_FDCWD, path, argv, envp, 0)
 }
 
@@ -90,7 +91,21 @@ fn exec(ctx: &mut Ctx, dirfd: i32, path: u64, argv: u64, envp: u64, flags: u32) 
         argv.push(Vec::new());
     }
     recognise(image.source.as_ref())?;
-    Err(Break::Exec(ExecRequest { path: image.path, argv, envp }))
+    let filename = filename(dirfd, path);
+    Err(Break::Exec(ExecRequest { path: image.path, filename, argv, envp }))
+}
+
+/// The name that the new program is told, execveat(2): relative to a descriptor it begins with `/dev/fd`.
+fn filename(dirfd: i32, path: Vec<u8>) -> Vec<u8> {
+    if dirfd == AT_FDCWD || path.starts_with(b"/") {
+        return path;
+    }
+    let mut name = format!("/dev/fd/{dirfd}").into_bytes();
+    if !path.is_empty() {
+        name.push(b'/');
+        name.extend(path);
+    }
+    name
 }
 
 /// ENOEXEC unless the file is an ELF for this machine or names an interpreter.
@@ -154,6 +169,15 @@ mod tests {
         machine.mem.anonymous(long + (1 << 24), 2 << 20);
         machine.put_words(long + (1 << 24), &vec![DATA + 0x8000; 250_000]);
         assert_eq!(Room::of(8 << 20).strings(&mut machine.mem, long + (1 << 24)), Err(Errno::E2BIG));
+    }
+
+    #[test]
+    fn names_below_a_descriptor() {
+        let name = |dirfd, path: &[u8]| filename(dirfd, path.to_vec());
+        assert_eq!(name(AT_FDCWD, b"a"), b"a");
+        assert_eq!(name(7, b"/a"), b"/a");
+        assert_eq!(name(7, b"a"), b"/dev/fd/7/a");
+        assert_eq!(name(7, b""), b"/dev/fd/7");
     }
 
     struct Bytes(&'static [u8]);
@@ -224,6 +248,7 @@ mod tests {
         match machine.action(EXECVE, &[DATA, DATA + 64, 0]) {
             Action::Exec(request) => {
                 assert!(request.path.starts_with('/'));
+                assert_eq!(request.filename, b"/bin/sh", "not where a link leads");
                 assert_eq!((request.argv, request.envp), (vec![b"sh".to_vec(), b"-c".to_vec()], vec![]));
             }
             other => panic!("{other:?}"),

@@ -52,6 +52,8 @@ pub type SysResult = Result<u64, Break>;
 pub struct ExecRequest {
     /// Absolute path of the program in the guest's view; `#!` is not yet followed.
     pub path: String,
+    /// The name as the program gave it: AT_EXECFN, the argument of a `#!` interpreter, and the task's name.
+    pub filename: Vec<u8>,
     /// Arguments.
     pub argv: Vec<Vec<u8>>,
     /// Environment.

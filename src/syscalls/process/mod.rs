@@ -129,14 +129,14 @@ impl Process {
     }
 
     /// Takes the identity of a program that is about to run: path, arguments, environment and auxiliary
-    /// vector. The task is named after the last part of the path, as execve(2) does.
+    /// vector. The task is named after the last part of the path; `name_task` gives it the name of a link or
+    /// script by which the program was called.
     pub fn set_program(&mut self, exe: &str, argv: &[Vec<u8>], envp: &[Vec<u8>], auxv: &[u8]) {
         self.exe = exe.to_owned();
         self.argv = argv.to_vec();
         self.envp = envp.to_vec();
         self.auxv = auxv.to_vec();
-        let name = exe.rsplit('/').next().unwrap_or(exe);
-        self.task.comm = comm(name.as_bytes());
+        self.name_task(exe.as_bytes());
         self.task.clear_child_tid = 0;
         self.task.robust_list = 0;
         self.settings.dumpable = 1;
@@ -144,6 +144,12 @@ impl Process {
         self.settings.pdeathsig = 0;
         self.settings.timerslack = 50_000;
         self.settings.membarrier = 0;
+    }
+
+    /// Names the task after the last part of a path, as execve(2) does with the name it was given.
+    pub fn name_task(&mut self, filename: &[u8]) {
+        let name = filename.rsplit(|byte| *byte == b'/').next().unwrap_or(filename);
+        self.task.comm = comm(name);
     }
 
     /// The name of the task without its padding.
