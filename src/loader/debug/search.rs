@@ -1,5 +1,5 @@
 //! Where Valgrind 3.19 looks for separate debug files, in its order (as strace shows it). Pure: the caller tries the
-//! paths and asks [`Links`](super::Links) whether what it finds there is the right file.
+//! paths and asks [`Links`] whether what it finds there is the right file.
 
 use std::path::{Path, PathBuf};
 

@@ -17,19 +17,25 @@ pub(super) fn as_libiberty(raw: &str, text: &str) -> String {
     standard_constructors(text)
 }
 
-/// Drops the commas that empty parameter packs leave.
+/// Drops what empty parameter packs leave: commas, and the `&&` of `Args&&...`.
 fn without_empty_packs(text: &str) -> String {
-    if !text.contains(", >") && !text.contains(", )") && !text.contains(", ,") {
-        return text.to_owned();
-    }
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.find(", ") {
-        let (before, comma) = rest.split_at(at);
+    while let Some(at) = rest.find([',', '(']) {
+        let (before, separator) = rest.split_at(at);
         clean.push_str(before);
-        rest = comma.get(2..).unwrap_or_default();
-        if !rest.starts_with(['>', ')', ',']) {
-            clean.push_str(", ");
+        let (separator, after) = match separator.strip_prefix(", ") {
+            Some(after) => (", ", after),
+            None => separator.split_at_checked(1).unwrap_or((separator, "")),
+        };
+        // `(&&)(` is a reference to a function, `(&&) [` one to an array.
+        let bare = [" const&)", "&&)", "&)"].iter().find_map(|bare| after.strip_prefix(bare));
+        rest = match bare.filter(|after| !after.starts_with(['(', '[']) && !after.starts_with(" [")) {
+            Some(_) => after.trim_start_matches(|c| c != ')'),
+            None => after,
+        };
+        if separator == "(" || !rest.starts_with(['>', ')', ',']) {
+            clean.push_str(separator);
         }
     }
     clean.push_str(rest);
@@ -188,6 +194,11 @@ mod tests {
     fn packs_that_are_empty() {
         shown("_Z1fI1AIiJEEEvT_", "void f<A<int> >(A<int>)");
         shown("_Z1fI1AIS_IiEJEEEvT_", "void f<A<f<int>> >(A<f<int>>)");
+        shown("_Z1fIJEEvPKcDpOT_", "void f<>(char const*)");
+        shown("_Z1fIJEEvDpOT_", "void f<>()");
+        shown("_Z1fIJEEvDpRKT_", "void f<>()");
+        shown("_Z1fOFvvE", "f(void (&&)())");
+        shown("_Z1fRA3_c", "f(char (&) [3])");
     }
 
     #[test]
