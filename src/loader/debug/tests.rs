@@ -71,7 +71,7 @@ fn symbols() {
     for vaddr in run..run + 600 {
         *bytes.entry(info.locate(vaddr).function.to_string()).or_default() += 1;
     }
-    // `huge` reaches past the pages of code; Valgrind 3.19 stops with a failed assertion, later ones ignore it.
+    // `huge` reaches past the pages of code: Valgrind 3.19 stops with a failed assertion there; here it is dropped.
     let expected = [
         ("???", 470),
         ("PMPI_x", 10),
