@@ -1,7 +1,7 @@
 //! stat(2), statx(2), statfs(2) and their kin.
 
 use crate::syscalls::errno::Errno;
-use crate::syscalls::fs::{get_path, locate};
+use crate::syscalls::fs::{base, get_path, locate};
 use crate::syscalls::kernel::{Ctx, SysResult};
 use crate::syscalls::table::{Handler, Row, Support};
 use crate::syscalls::uaccess::{copy_to_user, put_words};
@@ -44,14 +44,18 @@ fn look(ctx: &mut Ctx, dirfd: u64, path: u64, flags: u32) -> Result<Meta, Errno>
         return fs.file_meta(who.fds.get(dirfd as i32)?);
     }
     let follow = flags & AT_SYMLINK_NOFOLLOW == 0;
-    if follow
-        && path.starts_with(b"/")
-        && let Some(fd) = fs.magic_fd(&who, fs.cwd, &path)
-    {
-        return fs.file_meta(who.fds.get(fd).map_err(|_| Errno::ENOENT)?);
+    match locate(fs, &who, dirfd, &path, follow) {
+        // The path ends at `/proc/self/fd/N` for something without a name.
+        Err(Errno::ENXIO) => {
+            let base = base(fs, &who, dirfd, &path)?;
+            let fd = fs.magic_fd(&who, base, &path).ok_or(Errno::ENXIO)?;
+            fs.file_meta(who.fds.get(fd).map_err(|_| Errno::ENOENT)?)
+        }
+        found => {
+            let ino = found?.exists()?;
+            Ok(fs.meta(ino))
+        }
     }
-    let ino = locate(fs, &who, dirfd, &path, follow)?.exists()?;
-    Ok(fs.meta(ino))
 }
 
 /// Writes a `struct stat` of x86-64.

@@ -223,6 +223,18 @@ pub(crate) fn write_at(file: &File, offset: u64, bytes: &[u8]) -> Result<(), Err
     file.write_all_at(bytes, offset).map_err(|error| errno_of(&error))
 }
 
+/// The umask of this process. Read from `/proc` where it is there, since umask(2) itself would change it for
+/// a moment, for other threads too.
+pub(crate) fn umask() -> u32 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));
+    line.and_then(|octal| u32::from_str_radix(octal.trim(), 8).ok()).unwrap_or_else(|| {
+        let mask = rustix::process::umask(Mode::empty());
+        rustix::process::umask(mask);
+        mask.as_raw_mode() & 0o777
+    })
+}
+
 /// Symbolic-link-free absolute form of a directory of the host.
 pub(crate) fn canonical(path: &std::path::Path) -> Option<HostPath> {
     Some(std::fs::canonicalize(path).ok()?.into_os_string().into_vec().into())

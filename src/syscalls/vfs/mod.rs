@@ -114,8 +114,6 @@ pub struct FileSystem {
 impl FileSystem {
     /// The host's tree with nothing changed yet. A directory of `allow_write` that does not exist is ignored.
     pub fn new(config: &KernelConfig) -> FileSystem {
-        let mask = process::umask(rustix::fs::Mode::empty());
-        process::umask(mask);
         let groups = process::getgroups().unwrap_or_default();
         let mut fs = FileSystem {
             nodes: Vec::new(),
@@ -128,7 +126,7 @@ impl FileSystem {
             proc_self: Ino(0),
             proc_task: Ino(0),
             cwd: Ino(0),
-            umask: mask.as_raw_mode() & 0o777,
+            umask: host::umask(),
             who: Credentials {
                 uid: process::geteuid().as_raw(),
                 gid: process::getegid().as_raw(),

@@ -50,16 +50,16 @@ impl FileSystem {
             return Err(Errno::EINVAL);
         }
         let follow = flags & O_NOFOLLOW == 0 && !exclusive;
-        if follow && let Some(opened) = self.open_again(who, base, path, flags)? {
-            return Ok(opened);
-        }
         if create && path.ends_with(b"/") {
             // No file can be made under such a name, whatever is there; but the way to it must exist.
             self.resolve(who, base, path, Last::Parent)?;
             return Err(Errno::EISDIR);
         }
         let last = if create && follow { Last::Create } else { Last::from(follow) };
-        let found = self.resolve(who, base, path, last)?;
+        let found = match self.resolve(who, base, path, last) {
+            Err(Errno::ENXIO) => return self.open_again(who, base, path, flags),
+            found => found?,
+        };
         let (ino, made) = match found.ino {
             Some(_) if exclusive => return Err(Errno::EEXIST),
             Some(ino) => (ino, false),
@@ -179,9 +179,9 @@ impl FileSystem {
         Ok(self.opened(ino, flags & KEPT, &path))
     }
 
-    /// Opening `/proc/self/fd/N` opens what the descriptor refers to once more, whether it has a name or not.
-    fn open_again(&mut self, who: &Who, base: Ino, path: &[u8], flags: u32) -> Result<Option<Opened>, Errno> {
-        let Some(fd) = self.magic_fd(who, base, path) else { return Ok(None) };
+    /// Opening `/proc/self/fd/N` opens what the descriptor refers to once more, even if no name leads there.
+    fn open_again(&mut self, who: &Who, base: Ino, path: &[u8], flags: u32) -> Result<Opened, Errno> {
+        let fd = self.magic_fd(who, base, path).ok_or(Errno::ENXIO)?;
         let open = self.files.get(who.fds.get(fd).map_err(|_| Errno::ENOENT)?).clone();
         if flags & O_DIRECTORY != 0 && !matches!(open.kind, FileKind::Inode(_)) {
             return Err(Errno::ENOTDIR);
@@ -191,7 +191,6 @@ impl FileSystem {
         again.offset = 0;
         again.flags = flags & KEPT;
         match open.kind {
-            FileKind::Inode(_) => return Ok(None),
             FileKind::Host(_) => {}
             FileKind::Text(ino, _) => self.node_mut(ino).opens += 1,
             FileKind::Pipe(pipe, ino) => {
@@ -202,7 +201,7 @@ impl FileSystem {
             }
             _ => return Err(Errno::ENXIO),
         }
-        Ok(Some(Opened::File(self.files.add(again))))
+        Ok(Opened::File(self.files.add(again)))
     }
 
     /// The descriptor a path names if it ends at a link of `/proc/self/fd`.

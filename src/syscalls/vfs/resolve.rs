@@ -171,7 +171,7 @@ impl FileSystem {
                 let file = who.fds.get(fd).map_err(|_| Errno::ENOENT)?;
                 match self.files.get(file).kind {
                     FileKind::Inode(ino) => Jump::To(ino),
-                    // No name leads there; opening is served before this point.
+                    // No name leads there; callers that can do without one go on with the descriptor.
                     _ => return Err(Errno::ENXIO),
                 }
             }

@@ -63,7 +63,10 @@ fn closing_the_standard_streams_leaves_the_hosts_open() {
 #[test]
 fn proc_shows_the_guest() {
     let mut guest = guest();
-    guest.machine.kernel.process.set_program("/bin/true", &[b"true".to_vec(), b"x".to_vec()], &[], b"");
+    let process = &mut guest.machine.kernel.process;
+    process.exe = "/bin/true".to_owned();
+    process.argv = vec![b"true".to_vec(), b"x".to_vec()];
+    process.task.comm[..4].copy_from_slice(b"true");
     let pid = guest.machine.kernel.process.pid;
     assert_eq!(guest.readlink("/proc/self").unwrap(), pid.to_string().as_bytes());
     assert_eq!(guest.readlink("/proc/self/exe").unwrap(), b"/bin/true");
@@ -80,6 +83,40 @@ fn proc_shows_the_guest() {
     assert_eq!(guest.open("/proc/new", O_WRONLY | O_CREAT, 0o644), Err(13));
     let own = guest.list("/proc/self/fd").unwrap();
     assert_eq!(own, [".", "..", "0", "1", "2", "3"]);
+}
+
+#[test]
+fn descriptors_open_again_by_name() {
+    let mut guest = guest();
+    let (read, write) = pipe(&mut guest);
+    guest.write(write, b"abc").unwrap();
+    assert_eq!(guest.stat(nr::STAT, &format!("/dev/fd/{read}")).unwrap().0, S_IFIFO | 0o600);
+    let again = guest.open(&format!("/proc/self/fd/{read}"), 0, 0).unwrap();
+    guest.close(read);
+    assert_eq!(guest.read(again, 9).unwrap(), b"abc");
+    guest.close(write);
+    assert_eq!(guest.read(again, 9).unwrap(), b"");
+    let out = guest.open("/dev/stdout", O_WRONLY | O_CREAT | O_TRUNC, 0o666).unwrap();
+    assert_eq!(guest.fstat(out), guest.fstat(1));
+    assert_eq!(guest.open("/dev/fd/77", 0, 0), Err(2));
+}
+
+#[test]
+fn epoll_reports_what_is_new() {
+    let mut guest = guest();
+    let (read, write) = pipe(&mut guest);
+    let epoll = guest.call(291, &[0]).unwrap();
+    guest.machine.put(BUF, &(u32::from(POLLIN) | EPOLLET).to_le_bytes());
+    guest.machine.put(BUF + 4, &7u64.to_le_bytes());
+    assert_eq!(guest.call(233, &[epoll as u64, 1, read as u64, BUF]), Ok(0));
+    assert_eq!(guest.call(233, &[epoll as u64, 1, read as u64, BUF]), Err(17));
+    let wait = |guest: &mut Guest| guest.call(232, &[epoll as u64, BUF, 8, 5]);
+    assert_eq!(wait(&mut guest), Ok(0));
+    guest.write(write, b"x").unwrap();
+    assert_eq!(wait(&mut guest), Ok(1));
+    assert_eq!(guest.machine.get(BUF, 4), u32::from(POLLIN).to_le_bytes());
+    assert_eq!(guest.machine.word(BUF + 4), 7);
+    assert_eq!(wait(&mut guest), Ok(0));
 }
 
 #[test]
