@@ -241,7 +241,7 @@ fn fcntl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
             ctx.kernel.fds.set_cloexec(fd, arg & FD_CLOEXEC != 0)?;
             Ok(0)
         }
-        F_GETFL => Ok(u64::from(open.flags | if open.is_path() { 0 } else { O_LARGEFILE })),
+        F_GETFL => Ok(u64::from(open.flags)),
         F_SETFL => {
             let settable = O_APPEND | O_NONBLOCK | O_ASYNC | O_DIRECT | O_NOATIME;
             open.flags = open.flags & !settable | arg as u32 & settable;

@@ -12,8 +12,17 @@ use crate::syscalls::vfs::node::{Body, Device, Ino};
 use crate::syscalls::vfs::procfs::{Magic, Synth};
 use crate::syscalls::vfs::{FileSystem, Found, Last, Who, host};
 
-/// Status flags that stay with a description; the rest only matter while it is opened.
-const KEPT: u32 = O_ACCMODE | O_APPEND | O_NONBLOCK | O_SYNC | O_ASYNC | O_DIRECT | O_NOATIME;
+/// Flags that stay with a description and that F_GETFL shows; the rest only matter while it is opened.
+const KEPT: u32 = O_ACCMODE
+    | O_APPEND
+    | O_NONBLOCK
+    | O_SYNC
+    | O_ASYNC
+    | O_DIRECT
+    | O_DIRECTORY
+    | O_NOFOLLOW
+    | O_NOATIME
+    | O_LARGEFILE;
 
 /// What open(2) came to.
 pub(crate) enum Opened {
@@ -37,6 +46,8 @@ impl FileSystem {
         mem: &mut dyn GuestMemory,
     ) -> Result<Opened, Errno> {
         let flags = if flags & O_PATH != 0 { flags & (O_PATH | O_DIRECTORY | O_NOFOLLOW) } else { flags };
+        // Every file that a 64-bit process opens is a large one.
+        let flags = if flags & O_PATH != 0 { flags } else { flags | O_LARGEFILE };
         let create = flags & O_CREAT != 0;
         let exclusive = create && flags & O_EXCL != 0;
         let writes = flags & O_ACCMODE != 0;
@@ -86,7 +97,7 @@ impl FileSystem {
             return Err(Errno::ENOTDIR);
         }
         if flags & O_PATH != 0 {
-            return Ok(self.opened(ino, flags & O_PATH, &path));
+            return Ok(self.opened(ino, flags & (O_PATH | O_DIRECTORY | O_NOFOLLOW), &path));
         }
         let access = flags & O_ACCMODE;
         let (read, write) = (access != O_WRONLY, access != 0);

@@ -27,6 +27,20 @@ fn duplicates_share_an_offset_and_a_second_open_does_not() {
     assert_eq!(guest.call(nr::FCNTL, &[5, F_DUPFD, 900]), Ok(901));
 }
 
+/// As strace shows it of find(1) on Linux.
+#[test]
+fn flags_are_shown_as_they_were_given() {
+    let (_dir, mut guest) = guest();
+    let fd = guest.open(".", O_NONBLOCK | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0).unwrap();
+    let shown = O_NONBLOCK | O_LARGEFILE | O_NOFOLLOW | O_DIRECTORY;
+    assert_eq!(guest.call(nr::FCNTL, &[fd as u64, F_GETFL]), Ok(shown.into()));
+    let fd = guest.open("f", O_RDWR | O_CREAT | O_EXCL | O_TRUNC, 0o644).unwrap();
+    assert_eq!(guest.call(nr::FCNTL, &[fd as u64, F_GETFL]), Ok((O_RDWR | O_LARGEFILE).into()));
+    assert_eq!(guest.call(nr::FCNTL, &[fd as u64, F_SETFL, (O_APPEND | O_CREAT).into()]), Ok(0));
+    let shown = O_RDWR | O_APPEND | O_LARGEFILE;
+    assert_eq!(guest.call(nr::FCNTL, &[fd as u64, F_GETFL]), Ok(shown.into()));
+}
+
 #[test]
 fn exec_closes_what_is_marked() {
     let (dir, mut guest) = guest();
