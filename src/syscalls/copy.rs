@@ -264,7 +264,11 @@ fn truncate(ctx: &mut Ctx, [path, len, ..]: [u64; 6]) -> SysResult {
     let len = checked_len(ctx, len)?;
     let (fs, who, mem) = parts_now(ctx);
     let ino = locate(fs, &who, AT_FDCWD as i64 as u64, &path, true)?.exists()?;
-    fs.may(ino, W_OK)?;
+    match fs.node(ino).body {
+        Body::Dir(_) => return Err(Errno::EISDIR.into()),
+        Body::File(_) => fs.may(ino, W_OK)?,
+        _ => return Err(Errno::EINVAL.into()),
+    }
     fs.truncate(&who, ino, len, mem)?;
     fs.forget_if_unused(ino, mem);
     Ok(0)

@@ -181,6 +181,7 @@ impl FileSystem {
             ("personality", Text("00000000\n")),
             ("wchan", Text("0")),
         ];
+        let first = self.nodes.len();
         for (name, holder) in [("self", false), ("task", true)] {
             // Neither is in the directory above under a fixed name: the number of the process is its name.
             let dir = Dir {
@@ -208,6 +209,9 @@ impl FileSystem {
         let tasks = self.plant_dir(self.proc_self, "task", DirKind::Task, 0o555, PROC_DEV);
         if let Some(dir) = self.node_mut(self.proc_task).dir_mut() {
             dir.parent = tasks;
+        }
+        for node in &mut self.nodes[first..] {
+            (node.uid, node.gid) = (self.who.uid, self.who.gid);
         }
     }
 

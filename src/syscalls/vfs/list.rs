@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::syscalls::errno::Errno;
+use crate::syscalls::vfs::abi::DT_UNKNOWN;
 use crate::syscalls::vfs::node::{DirKind, Ino, dirent_type};
 use crate::syscalls::vfs::{FileSystem, Who, host};
 
@@ -55,9 +56,11 @@ impl FileSystem {
             listed.push(self.listed(name.into(), ino));
         }
         for name in self.names(who, dir)? {
-            // A name that vanished meanwhile, or whose inode cannot be read, is left out.
-            if let Ok(Some(ino)) = self.lookup(who, dir, &name) {
-                listed.push(self.listed(name, ino));
+            match self.lookup(who, dir, &name) {
+                Ok(Some(ino)) => listed.push(self.listed(name, ino)),
+                Ok(None) => {} // it vanished meanwhile
+                // A directory that may be read but not searched shows names and nothing else.
+                Err(_) => listed.push(Listed { name, number: 1, kind: DT_UNKNOWN }),
             }
         }
         Ok(listed)

@@ -192,19 +192,23 @@ impl Guest {
         Ok(names)
     }
 
-    /// Every path beneath a directory with what stat(2), readlink(2) and read(2) say of it.
+    /// Every path beneath a directory with what stat(2), readlink(2) and read(2) say of it, if they may.
     pub(crate) fn tree(&mut self, root: &str) -> Vec<String> {
+        let names = match self.list(root) {
+            Ok(names) => names,
+            Err(errno) => return vec![format!("error {errno}")],
+        };
         let mut lines = Vec::new();
-        for name in self.list(root).unwrap().into_iter().skip(2) {
+        for name in names.into_iter().skip(2) {
             let path = format!("{root}/{name}");
-            let stat = self.stat(nr::LSTAT, &path).unwrap();
-            let content = match stat.0 & S_IFMT {
-                S_IFLNK => self.readlink(&path).unwrap(),
-                S_IFREG => self.read_file(&path).unwrap(),
-                _ => Vec::new(),
+            let stat = self.stat(nr::LSTAT, &path);
+            let content = match stat.map(|stat| stat.0 & S_IFMT) {
+                Ok(S_IFLNK) => self.readlink(&path),
+                Ok(S_IFREG) => self.read_file(&path),
+                _ => Ok(Vec::new()),
             };
             lines.push(format!("{name} {stat:?} {content:?}"));
-            if stat.0 & S_IFMT == S_IFDIR {
+            if stat.is_ok_and(|stat| stat.0 & S_IFMT == S_IFDIR) {
                 lines.extend(self.tree(&path).iter().map(|line| format!("{name}/{line}")));
             }
         }
@@ -216,22 +220,28 @@ impl Guest {
 pub(crate) fn native_tree(root: &Path) -> Vec<String> {
     use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::MetadataExt;
+    let errno = |error: std::io::Error| error.raw_os_error().unwrap();
+    let entries = match std::fs::read_dir(root) {
+        Ok(entries) => entries,
+        Err(error) => return vec![format!("error {}", errno(error))],
+    };
     let mut lines = Vec::new();
-    let mut names: Vec<_> =
-        std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
     for name in names {
         let path = root.join(&name);
-        let meta = std::fs::symlink_metadata(&path).unwrap();
-        let size = if meta.is_dir() { 0 } else { meta.len() };
-        let content = match meta.mode() & S_IFMT {
-            S_IFLNK => std::fs::read_link(&path).unwrap().as_os_str().as_bytes().to_vec(),
-            S_IFREG => std::fs::read(&path).unwrap(),
-            _ => Vec::new(),
+        let stat = std::fs::symlink_metadata(&path).map_err(errno).map(|meta| {
+            let size = if meta.is_dir() { 0 } else { meta.len() };
+            (meta.mode(), meta.nlink(), size)
+        });
+        let content = match stat.map(|stat| stat.0 & S_IFMT) {
+            Ok(S_IFLNK) => std::fs::read_link(&path).map(|target| target.as_os_str().as_bytes().to_vec()),
+            Ok(S_IFREG) => std::fs::read(&path),
+            _ => Ok(Vec::new()),
         };
-        let name = name.to_str().unwrap();
-        lines.push(format!("{name} {:?} {content:?}", (meta.mode(), meta.nlink(), size)));
-        if meta.is_dir() {
+        let (name, content) = (name.to_str().unwrap(), content.map_err(errno));
+        lines.push(format!("{name} {stat:?} {content:?}"));
+        if stat.is_ok_and(|stat| stat.0 & S_IFMT == S_IFDIR) {
             lines.extend(native_tree(&path).iter().map(|line| format!("{name}/{line}")));
         }
     }
