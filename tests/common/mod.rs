@@ -3,6 +3,9 @@
 // Each test program uses its own part of this.
 #![allow(dead_code)]
 
+pub mod counts;
+pub mod exact;
+
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
