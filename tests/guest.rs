@@ -117,7 +117,7 @@ fn cases() -> Vec<Case> {
 
 fn compile(case: &Case, to: &Path) -> Result<PathBuf, String> {
     let program = to.join(&case.name);
-    let mut args = vec!["-std=gnu17", "-O1", "-Wall", "-Wno-nonnull", "-o"];
+    let mut args = vec!["-std=gnu17", "-O1", "-Wall", "-Wno-nonnull", "-fmax-errors=3", "-o"];
     let (program_text, source) = (program.to_string_lossy(), case.source.to_string_lossy());
     args.extend([&*program_text, &*source]);
     args.extend(case.flags.iter().map(String::as_str));
@@ -128,11 +128,12 @@ fn compile(case: &Case, to: &Path) -> Result<PathBuf, String> {
 /// What every run finds in its directory: some files of the host, all with fixed modes and times.
 fn furnish(dir: &Path) {
     let old = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    let times = fs::FileTimes::new().set_accessed(old).set_modified(old);
     let make = |name: &str, text: &str, mode: u32| {
         let path = dir.join(name);
         fs::write(&path, text).expect("write");
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("chmod");
-        fs::File::options().write(true).open(&path).expect("open").set_modified(old).expect("time");
+        fs::File::options().write(true).open(&path).expect("open").set_times(times).expect("time");
     };
     fs::create_dir_all(dir.join("host/empty")).expect("mkdir");
     make("host/file", "of the host\n", 0o644);

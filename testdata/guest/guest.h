@@ -45,7 +45,7 @@ static inline long sys_(long n, long a, long b, long c, long d, long e, long f)
 #define SYS6(n, a, b, c, d, e, f, ...) \
     sys_((n), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 /* A call without a line of output. */
-#define S(name, ...) SYS6(SYS_##name, ##__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
+#define S(name, ...) SYS6(SYS_##name __VA_OPT__(, ) __VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
 
 static inline long show(const char *what, long result)
 {
@@ -59,7 +59,7 @@ static inline long show(const char *what, long result)
 }
 
 /* A call and a line with its result. */
-#define T(name, ...) show(#name "(" #__VA_ARGS__ ")", S(name, ##__VA_ARGS__))
+#define T(name, ...) show(#name "(" #__VA_ARGS__ ")", S(name __VA_OPT__(, ) __VA_ARGS__))
 /* The same for a result that differs between machines: only whether it is an error. */
 static inline long show_ok(const char *what, long result)
 {
@@ -68,7 +68,7 @@ static inline long show_ok(const char *what, long result)
     printf("%s: ok\n", what);
     return result;
 }
-#define OK(name, ...) show_ok(#name "(" #__VA_ARGS__ ")", S(name, ##__VA_ARGS__))
+#define OK(name, ...) show_ok(#name "(" #__VA_ARGS__ ")", S(name __VA_OPT__(, ) __VA_ARGS__))
 
 /* An expression of the C library's kind, -1 and errno. */
 #define check(expr)                                                   \
