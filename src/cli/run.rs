@@ -138,14 +138,12 @@ fn open_log(options: &RunArgs, pid: u32) -> Result<Log, StartError> {
 
 /// SIGINT and SIGTERM ask the run to end, so that the profile is written; a second one ends cgemu at once.
 fn obey_signals(control: &Arc<Control>) -> io::Result<()> {
-    // A handler outlives everything, so what it touches does too. There is one run to a process.
-    let control: &'static Arc<Control> = Box::leak(Box::new(Arc::clone(control)));
     let asked_before = Arc::new(AtomicBool::new(false));
     for (signal, number) in [(SIGINT, 2), (SIGTERM, 15)] {
         // In this order: the first signal finds the flag down and only then raises it.
         flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&asked_before))?;
         flag::register(signal, Arc::clone(&asked_before))?;
-        flag::register_usize(signal, &control.interrupt, number)?;
+        flag::register_usize(signal, Arc::clone(&control.interrupt), number)?;
     }
     Ok(())
 }

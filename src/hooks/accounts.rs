@@ -1,7 +1,6 @@
 //! Counts per instruction, kept while the program runs and folded when a profile is wanted.
 
-/// Misses and mispredictions of one instruction in one block. References are not here: they follow from how often
-/// the block ran.
+/// Cache misses of one instruction in one block. References are not here: they follow from how often the block ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Misses {
     /// Fetches that missed I1.
@@ -16,10 +15,6 @@ pub struct Misses {
     pub d1mw: u64,
     /// Stores that missed LL.
     pub dlmw: u64,
-    /// Conditional branches mispredicted.
-    pub bcm: u64,
-    /// Indirect branches mispredicted.
-    pub bim: u64,
 }
 
 /// What one instruction cost altogether, in Cachegrind's order of events.
@@ -33,8 +28,12 @@ pub struct Counts {
     pub dw: u64,
     /// Conditional branches.
     pub bc: u64,
+    /// Conditional branches mispredicted.
+    pub bcm: u64,
     /// Indirect branches.
     pub bi: u64,
+    /// Indirect branches mispredicted.
+    pub bim: u64,
     /// The misses.
     pub misses: Misses,
 }

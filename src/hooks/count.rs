@@ -82,11 +82,6 @@ impl Cost {
         let slot = self.slot(Access::Store, size, address);
         self.event(slot, 0, size, EventKind::Write);
     }
-
-    fn modify(&mut self, size: usize, address: Address) {
-        let slot = self.slot(Access::Modify, size, address);
-        self.event(slot, 0, size, EventKind::Read);
-    }
 }
 
 /// Index of the explicit memory operand, if there is one.
@@ -309,11 +304,15 @@ pub enum Repeat {
 /// hardware and here; it is counted as `rep movs` is.
 pub fn repeat(instruction: &Instruction) -> Option<Repeat> {
     use Mnemonic as M;
-    if !instruction.is_string_instruction() || !(instruction.has_rep_prefix() || instruction.has_repne_prefix()) {
+    if !instruction.is_string_instruction()
+        || !(instruction.has_rep_prefix() || instruction.has_repne_prefix())
+    {
         return None;
     }
     Some(match instruction.mnemonic() {
-        M::Scasb | M::Scasw | M::Scasd | M::Scasq | M::Cmpsb | M::Cmpsw | M::Cmpsd | M::Cmpsq => Repeat::Compare,
+        M::Scasb | M::Scasw | M::Scasd | M::Scasq | M::Cmpsb | M::Cmpsw | M::Cmpsd | M::Cmpsq => {
+            Repeat::Compare
+        }
         _ => Repeat::Count,
     })
 }

@@ -1,6 +1,8 @@
 //! Decides, before an instruction runs, whether the emulated CPU may run it.
 
-use iced_x86::{Code, CpuidFeature, Decoder, DecoderOptions, EncodingKind, FlowControl, Instruction, Mnemonic};
+use iced_x86::{
+    Code, CpuidFeature, Decoder, DecoderOptions, EncodingKind, FlowControl, Instruction, Mnemonic,
+};
 
 /// Most bytes in an x86 instruction.
 pub const MAX_LENGTH: usize = 15;
@@ -152,7 +154,10 @@ fn is_far(instruction: &Instruction) -> bool {
         || instruction.is_call_far()
         || instruction.is_jmp_far_indirect()
         || instruction.is_call_far_indirect()
-        || matches!(instruction.mnemonic(), Mnemonic::Retf | Mnemonic::Iret | Mnemonic::Iretd | Mnemonic::Iretq)
+        || matches!(
+            instruction.mnemonic(),
+            Mnemonic::Retf | Mnemonic::Iret | Mnemonic::Iretd | Mnemonic::Iretq
+        )
 }
 
 /// VEX encodings of general-register instructions (BMI1, BMI2), which the engine runs correctly, unlike vector code.
@@ -187,7 +192,9 @@ mod tests {
     #[test]
     fn vector_code_beyond_sse_is_refused() {
         // vpaddd xmm0,xmm1,xmm2; vaddsd; vpaddd zmm; the engine would run the first two wrongly.
-        for bytes in [&[0xc5, 0xf1, 0xfe, 0xc2][..], &[0xc5, 0xf3, 0x58, 0xc2], &[0x62, 0xf1, 0x75, 0x48, 0xfe, 0xc2]] {
+        for bytes in
+            [&[0xc5, 0xf1, 0xfe, 0xc2][..], &[0xc5, 0xf3, 0x58, 0xc2], &[0x62, 0xf1, 0x75, 0x48, 0xfe, 0xc2]]
+        {
             assert_eq!(of(bytes), Verdict::Refuse(Refusal::Unsupported), "{bytes:x?}");
         }
     }

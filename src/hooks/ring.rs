@@ -1,4 +1,4 @@
-//! The way of the buffers from the producer to the consumer and back.
+//! The way of the buffers from the producer to the consumers and back.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -6,23 +6,31 @@ use std::thread::JoinHandle;
 
 use crate::hooks::consumer::Consumer;
 use crate::hooks::plan::{MAX_RECORD, Plan};
-use crate::hooks::trace::BUFFER_WORDS;
+use crate::hooks::trace::{BUFFER_WORDS, Header};
 
 /// Buffers that may be on their way; more only grow the memory in use.
-const BUFFERS: usize = 4;
+const BUFFERS: usize = 6;
 
+/// A full buffer, which every consumer reads.
 struct Full {
     words: Box<[u64]>,
     len: usize,
     plans: Vec<Arc<Plan>>,
 }
 
+/// A buffer that every consumer is done with.
 struct Empty {
     words: Box<[u64]>,
     instructions: u64,
 }
 
-/// The link between the two ends.
+/// One consumer at work.
+struct Worker {
+    full: Sender<Arc<Full>>,
+    thread: JoinHandle<Box<Consumer>>,
+}
+
+/// The link between the producer and its consumers.
 pub struct Link {
     end: End,
     /// Instructions in the buffers that came back.
@@ -31,43 +39,61 @@ pub struct Link {
 }
 
 enum End {
-    Inline(Box<Consumer>),
-    Thread { full: Sender<Full>, empty: Receiver<Empty>, out: usize, made: usize, thread: JoinHandle<Box<Consumer>> },
+    Inline(Vec<Box<Consumer>>),
+    Threads { workers: Vec<Worker>, empty: Receiver<Empty>, out: usize, made: usize },
 }
 
 fn new_buffer() -> Box<[u64]> {
     vec![0; BUFFER_WORDS + MAX_RECORD].into_boxed_slice()
 }
 
+fn work(mut consumer: Box<Consumer>, full: &Receiver<Arc<Full>>, empty: &Sender<Empty>) -> Box<Consumer> {
+    while let Ok(batch) = full.recv() {
+        let instructions = consumer.consume(&batch.words[..batch.len], &batch.plans);
+        // The last consumer to let go gives the buffer back.
+        if let Some(Full { words, .. }) = Arc::into_inner(batch) {
+            // The producer is gone only when it no longer wants its buffers.
+            let _ = empty.send(Empty { words, instructions });
+        }
+    }
+    consumer
+}
+
 impl Link {
-    /// The consumer runs on the caller's thread, whenever a buffer is full.
-    pub fn inline(consumer: Box<Consumer>) -> Link {
-        Link { end: End::Inline(consumer), instructions: 0, free: Vec::new() }
+    /// The consumers run on the caller's thread, whenever a buffer is full.
+    pub fn inline(consumers: Vec<Box<Consumer>>) -> Link {
+        Link { end: End::Inline(consumers), instructions: 0, free: Vec::new() }
     }
 
-    /// The consumer runs on a thread of its own; where none can be had, on the caller's.
-    pub fn threaded(consumer: Box<Consumer>) -> Link {
-        let (full, full_in) = channel::<Full>();
+    /// Each consumer runs on a thread of its own; where none can be had, all on the caller's.
+    pub fn threaded(consumers: Vec<Box<Consumer>>) -> Link {
         let (empty_out, empty) = channel::<Empty>();
-        let (give, take) = channel::<Box<Consumer>>();
-        let spawned = std::thread::Builder::new().name("consumer".into()).spawn(move || {
-            let Ok(mut consumer) = take.recv() else { return Box::default() };
-            while let Ok(batch) = full_in.recv() {
-                let instructions = consumer.consume(&batch.words[..batch.len], &batch.plans);
-                // The producer is gone only when it no longer wants its buffers.
-                let _ = empty_out.send(Empty { words: batch.words, instructions });
+        let mut workers: Vec<Worker> = Vec::new();
+        let mut waiting = consumers.into_iter();
+        while let Some(consumer) = waiting.next() {
+            let (full, full_in) = channel::<Arc<Full>>();
+            let (give, take) = channel::<Box<Consumer>>();
+            let empty = empty_out.clone();
+            let spawned =
+                std::thread::Builder::new().name("consumer".into()).spawn(move || match take.recv() {
+                    Ok(consumer) => work(consumer, &full_in, &empty),
+                    Err(_) => Box::default(),
+                });
+            match spawned {
+                Ok(thread) => {
+                    // The thread waits for it and cannot have ended.
+                    let _ = give.send(consumer);
+                    workers.push(Worker { full, thread });
+                }
+                Err(_) => {
+                    let mut back: Vec<Box<Consumer>> = workers.into_iter().map(join).collect();
+                    back.push(consumer);
+                    back.extend(waiting);
+                    return Link::inline(back);
+                }
             }
-            consumer
-        });
-        let end = match spawned {
-            Ok(thread) => {
-                // The thread waits for it and cannot have ended.
-                let _ = give.send(consumer);
-                End::Thread { full, empty, out: 0, made: 0, thread }
-            }
-            Err(_) => End::Inline(consumer),
-        };
-        Link { end, instructions: 0, free: Vec::new() }
+        }
+        Link { end: End::Threads { workers, empty, out: 0, made: 0 }, instructions: 0, free: Vec::new() }
     }
 
     /// An empty buffer; waits for one when enough are on their way.
@@ -76,7 +102,7 @@ impl Link {
             return words;
         }
         match &mut self.end {
-            End::Thread { empty, out, made, .. } => {
+            End::Threads { empty, out, made, .. } => {
                 if *made < BUFFERS {
                     *made += 1;
                     return new_buffer();
@@ -87,7 +113,7 @@ impl Link {
                         self.instructions += back.instructions;
                         back.words
                     }
-                    // The consumer died; its panic is reported when it is joined.
+                    // A consumer died; its panic is reported when it is joined.
                     Err(_) => new_buffer(),
                 }
             }
@@ -98,21 +124,38 @@ impl Link {
     /// Hands over the first `len` words of a buffer and the plans made since the last one.
     pub fn send(&mut self, words: Box<[u64]>, len: usize, plans: Vec<Arc<Plan>>) {
         match &mut self.end {
-            End::Thread { full, out, .. } => {
-                if full.send(Full { words, len, plans }).is_ok() {
-                    *out += 1;
+            End::Threads { workers, out, .. } => {
+                let batch = Arc::new(Full { words, len, plans });
+                *out += 1;
+                for worker in workers {
+                    // A consumer that died is reported when it is joined.
+                    let _ = worker.full.send(Arc::clone(&batch));
+                }
+                if let Some(Full { words, len, .. }) = Arc::into_inner(batch) {
+                    // Every consumer was done before we let go.
+                    *out -= 1;
+                    self.instructions += count(&words[..len]);
+                    self.free.push(words);
                 }
             }
-            End::Inline(consumer) => {
-                self.instructions += consumer.consume(&words[..len], &plans);
+            End::Inline(consumers) => {
+                for consumer in consumers {
+                    consumer.consume(&words[..len], &plans);
+                }
+                self.instructions += count(&words[..len]);
                 self.free.push(words);
             }
         }
     }
 
-    /// Instructions in everything handed over so far; waits until the consumer has seen it all.
+    /// Instructions in the buffers that have come back.
+    pub fn instructions_seen(&self) -> u64 {
+        self.instructions
+    }
+
+    /// Instructions in everything handed over so far; waits until the consumers have seen it all.
     pub fn instructions(&mut self) -> u64 {
-        if let End::Thread { empty, out, .. } = &mut self.end {
+        if let End::Threads { empty, out, .. } = &mut self.end {
             while *out > 0 {
                 let Ok(back) = empty.recv() else { break };
                 *out -= 1;
@@ -123,22 +166,30 @@ impl Link {
         self.instructions
     }
 
-    /// Instructions in the buffers that have come back.
-    pub fn instructions_seen(&self) -> u64 {
-        self.instructions
-    }
-
-    /// Ends the link and gives the consumer back, everything consumed.
-    pub fn finish(self) -> Box<Consumer> {
+    /// Ends the link and gives the consumers back, everything consumed.
+    pub fn finish(self) -> Vec<Box<Consumer>> {
         match self.end {
-            End::Inline(consumer) => consumer,
-            End::Thread { full, thread, .. } => {
-                drop(full);
-                match thread.join() {
-                    Ok(consumer) => consumer,
-                    Err(panic) => std::panic::resume_unwind(panic),
-                }
-            }
+            End::Inline(consumers) => consumers,
+            End::Threads { workers, .. } => workers.into_iter().map(join).collect(),
         }
+    }
+}
+
+/// Instructions that a buffer's records stand for.
+fn count(words: &[u64]) -> u64 {
+    let (mut at, mut instructions) = (0, 0);
+    while let Some(&word) = words.get(at) {
+        let header = Header::of(word);
+        instructions += header.instructions;
+        at += 1 + header.slots;
+    }
+    instructions
+}
+
+fn join(worker: Worker) -> Box<Consumer> {
+    drop(worker.full);
+    match worker.thread.join() {
+        Ok(consumer) => consumer,
+        Err(panic) => std::panic::resume_unwind(panic),
     }
 }

@@ -1,5 +1,6 @@
 //! The trace: records of one header word and the slots of its block, in buffers that go to the consumer.
 
+use crate::hooks::consumer::Consumer;
 use crate::hooks::plan::{PlanId, PlanTable};
 use crate::hooks::ring::Link;
 
@@ -145,15 +146,17 @@ impl Recorder {
         self.link.instructions_seen()
     }
 
-    /// Hands over what is left and gives the consumer back.
-    pub fn finish(mut self) -> (Box<crate::hooks::consumer::Consumer>, PlanTable) {
+    /// Hands over what is left and gives the consumers back.
+    pub fn finish(mut self) -> (Vec<Box<Consumer>>, PlanTable) {
         self.flush();
         // Plans that were translated and never run still show in the profile, with zeros.
         let rest = self.plans.take_new();
-        let mut consumer = self.link.finish();
-        for plan in rest {
-            consumer.add_plan(&plan);
+        let mut consumers = self.link.finish();
+        for consumer in &mut consumers {
+            for plan in &rest {
+                consumer.add_plan(plan);
+            }
         }
-        (consumer, self.plans)
+        (consumers, self.plans)
     }
 }

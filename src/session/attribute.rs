@@ -3,7 +3,7 @@
 use iced_x86::{Formatter, Instruction, IntelFormatter};
 
 use crate::emu::guest::Fault;
-use crate::hooks::consumer::Consumer;
+use crate::hooks::consumer::{Consumer, fold};
 use crate::hooks::decode::{self, Refusal};
 use crate::hooks::plan::MappingId;
 use crate::profile::{Costs, Event, EventSet, Profile, cache_desc};
@@ -16,7 +16,7 @@ const UNKNOWN: &str = "???";
 
 /// Folds the accounts of a run.
 pub fn profile(
-    consumer: &Consumer,
+    consumers: &[Box<Consumer>],
     modules: &mut Modules,
     command: &[u8],
     caches: Option<&Caches>,
@@ -28,7 +28,7 @@ pub fn profile(
     for (name, geometry) in [("I1", described.i1), ("D1", described.d1), ("LL", described.ll)] {
         profile.push_desc(cache_desc(name, geometry.size(), geometry.assoc(), geometry.line()));
     }
-    consumer.fold(|pc, mapping, counts| {
+    fold(consumers, |pc, mapping, counts| {
         let mut costs = Costs::ZERO;
         let misses = &counts.misses;
         for (event, count) in [
@@ -42,9 +42,9 @@ pub fn profile(
             (Event::D1mw, misses.d1mw),
             (Event::DLmw, misses.dlmw),
             (Event::Bc, counts.bc),
-            (Event::Bcm, misses.bcm),
+            (Event::Bcm, counts.bcm),
             (Event::Bi, counts.bi),
-            (Event::Bim, misses.bim),
+            (Event::Bim, counts.bim),
         ] {
             costs[event] = count;
         }
@@ -61,7 +61,9 @@ fn place(modules: &mut Modules, mapping: MappingId, pc: u64) -> String {
     let object = modules.path(mapping).map(str::to_owned);
     match modules.locate(mapping, pc) {
         Some(at) if at.line > 0 => format!("{pc:#x} ({}, {}:{})", at.function, at.file, at.line),
-        Some(at) if &*at.function != UNKNOWN => format!("{pc:#x} ({}, {})", at.function, object.unwrap_or_default()),
+        Some(at) if &*at.function != UNKNOWN => {
+            format!("{pc:#x} ({}, {})", at.function, object.unwrap_or_default())
+        }
         _ => match object {
             Some(object) => format!("{pc:#x} ({object})"),
             None => format!("{pc:#x}"),

@@ -124,7 +124,8 @@ impl Supervisor for Guest {
             return self.stop(Stop::Interrupted(signal));
         }
         if let Some(limit) = self.limits.instructions.filter(|&limit| instructions >= limit) {
-            return self.stop(Stop::Limit(format!("{limit} instructions were executed (--max-instructions)")));
+            return self
+                .stop(Stop::Limit(format!("{limit} instructions were executed (--max-instructions)")));
         }
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             let time = self.limits.time.unwrap_or_default();

@@ -48,7 +48,10 @@ fn failure(path: &str, error: &LoadError) -> LoadFailure {
 }
 
 fn no_memory(path: &str) -> LoadFailure {
-    LoadFailure { errno: Errno::ENOMEM, message: format!("{path}: not enough memory to load it; raise --max-memory") }
+    LoadFailure {
+        errno: Errno::ENOMEM,
+        message: format!("{path}: not enough memory to load it; raise --max-memory"),
+    }
 }
 
 fn head(source: &dyn PageSource) -> Vec<u8> {
@@ -63,7 +66,9 @@ fn open(kernel: &mut Kernel, mem: &mut dyn GuestMemory, path: &[u8]) -> Result<I
         let shown = String::from_utf8_lossy(path);
         let what = match errno {
             Errno::ENOENT | Errno::ENOTDIR => "no such file; check the path",
-            Errno::EACCES | Errno::EPERM => "cannot be run: a directory, a special file, or not executable (chmod +x)",
+            Errno::EACCES | Errno::EPERM => {
+                "cannot be run: a directory, a special file, or not executable (chmod +x)"
+            }
             Errno::ELOOP => "too many symbolic links",
             _ => "cannot be read",
         };
@@ -114,7 +119,9 @@ pub fn prepare(
                 ..error
             })?;
             let image = loader::parse(&*file.source).map_err(|error| failure(&file.path, &error))?;
-            image.plan(Layout::LINUX.interpreter_bias(&image)).map_err(|error| failure(&file.path, &error))?;
+            image
+                .plan(Layout::LINUX.interpreter_bias(&image))
+                .map_err(|error| failure(&file.path, &error))?;
             Some((file, image))
         }
         None => None,
@@ -182,6 +189,7 @@ impl Prepared {
         let auxv: Vec<u8> =
             stack.auxv.iter().flat_map(|&(key, value)| [key, value]).flat_map(u64::to_le_bytes).collect();
         kernel.process.set_program(&program.path, &spec.argv, &spec.envp, &auxv);
+        kernel.process.name_task(&spec.execfn);
         machine.reset();
         let mut cpu = machine.cpu();
         cpu.set_gpr(Gpr::Rsp, stack.sp);

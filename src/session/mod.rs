@@ -110,7 +110,7 @@ pub struct Finished {
 #[derive(Debug, Default)]
 pub struct Control {
     /// The number of the signal that asks the run to end; 0 for none.
-    pub interrupt: std::sync::atomic::AtomicUsize,
+    pub interrupt: std::sync::Arc<std::sync::atomic::AtomicUsize>,
     /// Instructions executed, roughly.
     pub instructions: std::sync::atomic::AtomicU64,
     /// Bytes of guest memory in use, roughly.

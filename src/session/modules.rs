@@ -114,16 +114,19 @@ fn read(source: &dyn PageSource, path: &str) -> Option<DebugInfo> {
     let main = bytes(source)?;
     let links = Links::parse(&main).ok()?;
     let separate = if links.needs_debug_file() {
-        first_match(&search::debug_files(Path::new(path), &links, None), |candidate| links.is_debug_file(candidate))
+        first_match(&search::debug_files(Path::new(path), &links, None), |candidate| {
+            links.is_debug_file(candidate)
+        })
     } else {
         None
     };
     let with_dwarf = separate.as_deref().filter(|_| !links.has_dwarf).unwrap_or(&main);
-    let alternate = Links::parse(with_dwarf).ok().filter(|links| links.debugaltlink.is_some()).and_then(|links| {
-        first_match(&search::alternate_files(Path::new(path), &links), |candidate| {
-            links.is_alternate_file(candidate)
-        })
-    });
+    let alternate =
+        Links::parse(with_dwarf).ok().filter(|links| links.debugaltlink.is_some()).and_then(|links| {
+            first_match(&search::alternate_files(Path::new(path), &links), |candidate| {
+                links.is_alternate_file(candidate)
+            })
+        });
     DebugInfo::parse(&main, separate.as_deref(), alternate.as_deref()).ok()
 }
 

@@ -50,23 +50,28 @@ pub fn run(config: Config, control: Arc<Control>) -> Result<Finished, StartError
         cwd,
         seed: config.seed,
         memory_limit: memory,
+        interrupt: Arc::clone(&control.interrupt),
     });
     let caches = config.caches.map(|caches| Hierarchy::new(caches.i1, caches.d1, caches.ll));
     let predictors =
         config.branch_sim.then(|| Predictors { conditional: Conditional::new(), indirect: Indirect::new() });
-    let consumer = Box::new(Consumer::new(caches, predictors));
+    // Caches and predictors do not depend on each other: each has a consumer of its own.
+    let consumers = match (caches, predictors) {
+        (Some(caches), Some(predictors)) => {
+            vec![Consumer::new(Some(caches), None), Consumer::new(None, Some(predictors))]
+        }
+        (caches, predictors) => vec![Consumer::new(caches, predictors)],
+    };
+    let consumers = consumers.into_iter().map(Box::new).collect();
     let arena = Arena::reserve().map_err(|error| other(format!("cannot reserve guest memory: {error}")))?;
     let frames = Frames::new(arena, usize::try_from(memory / PAGE_SIZE).unwrap_or(usize::MAX));
-    let recorder = Recorder::new(Link::threaded(consumer));
+    let recorder = Recorder::new(Link::threaded(consumers));
     let reference = config.producer == Producer::Api;
     let mut machine = Machine::new(frames, Layout::LINUX.mmap_top, recorder, reference).map_err(other)?;
 
     let argv = config.argv.iter().map(|arg| arg.as_bytes().to_vec()).collect();
-    let envp = config
-        .env
-        .iter()
-        .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat())
-        .collect();
+    let envp =
+        config.env.iter().map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat()).collect();
     let path = config.program.as_os_str().as_bytes();
     load::prepare(&mut kernel, machine.memory(), path, path, argv, envp)
         .and_then(|prepared| prepared.start(&mut kernel, &mut machine))
@@ -83,10 +88,12 @@ pub fn run(config: Config, control: Arc<Control>) -> Result<Finished, StartError
         random: Random::new(config.seed ^ RDRAND_STREAM),
     };
     let failure = drive(&mut machine, &mut guest).err();
-    let (consumer, _plans) = machine.finish();
+    let (consumers, _plans) = machine.finish();
     let ending = match failure {
         Some(error) => Ending::Stop(Stop::Refused(format!("the emulator failed: {error}"))),
-        None => guest.ending.unwrap_or(Ending::Stop(Stop::Refused("the emulator stopped without a reason".into()))),
+        None => guest
+            .ending
+            .unwrap_or(Ending::Stop(Stop::Refused("the emulator stopped without a reason".into()))),
     };
     let (stop, line) = attribute::explain(ending, &mut guest.modules);
     let mut notices = guest.kernel.notices.take();
@@ -100,7 +107,7 @@ pub fn run(config: Config, control: Arc<Control>) -> Result<Finished, StartError
     }
     let command = command_line(&config);
     let caches = config.caches.as_ref();
-    let profile = attribute::profile(&consumer, &mut guest.modules, &command, caches, config.branch_sim);
+    let profile = attribute::profile(&consumers, &mut guest.modules, &command, caches, config.branch_sim);
     Ok(Finished { stop, profile, notices })
 }
 
@@ -114,7 +121,7 @@ fn drive(machine: &mut Machine, guest: &mut Guest) -> Result<(), crate::emu::uni
             &mut guest.kernel,
             machine.memory(),
             path,
-            path,
+            &request.filename,
             request.argv.clone(),
             request.envp.clone(),
         );

@@ -87,6 +87,13 @@ impl Cache {
         self.mru.get((block & self.set_mask) as usize) == Some(&block)
     }
 
+    /// The most recent block of every set, for a caller that looks up many in a row.
+    #[inline]
+    #[must_use]
+    pub fn recent(&self) -> Recent<'_> {
+        Recent(&self.mru)
+    }
+
     /// Looks up one block and makes it the most recent of its set. True is a hit.
     #[inline]
     pub fn touch(&mut self, block: u64) -> bool {
@@ -122,6 +129,21 @@ impl Cache {
             missed |= !self.touch(block.wrapping_add(i) & (u64::MAX >> self.shift));
         }
         missed
+    }
+}
+
+/// The most recent block of every set.
+#[derive(Clone, Copy, Debug)]
+pub struct Recent<'a>(&'a [u64]);
+
+impl Recent<'_> {
+    /// As [`Cache::is_mru`].
+    #[inline(always)]
+    #[must_use]
+    pub fn holds(self, block: u64) -> bool {
+        // The number of sets is a power of two.
+        let set = block as usize & self.0.len().wrapping_sub(1);
+        self.0.get(set) == Some(&block)
     }
 }
 

@@ -100,6 +100,7 @@ pub(crate) fn read_some(
         }
         FileKind::Host(stream) => {
             let fd = stream_fd(*stream);
+            wait_for_input(ctx, fd)?;
             Ok(match at {
                 Some(at) => rustix::io::pread(fd, buf, at).map_err(Errno::from)?,
                 None => rustix::io::read(fd, buf).map_err(Errno::from)?,
@@ -152,6 +153,23 @@ fn write_pipe(ctx: &mut Ctx, id: PipeId, nonblocking: bool, bytes: &[u8]) -> Res
         return Err(Errno::EAGAIN.into());
     }
     Err(block(ctx, "write to a full pipe"))
+}
+
+/// Waits until a stream of the host has something to read, or the user asks the run to end: EINTR.
+fn wait_for_input(ctx: &Ctx, fd: rustix::fd::BorrowedFd<'_>) -> Result<(), Errno> {
+    /// How soon a request to end is seen.
+    const SLICE: rustix::time::Timespec = rustix::time::Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+    loop {
+        let mut fds = [rustix::event::PollFd::new(&fd, rustix::event::PollFlags::IN)];
+        match rustix::event::poll(&mut fds, Some(&SLICE)) {
+            Ok(0) | Err(rustix::io::Errno::INTR) => {}
+            // What went wrong, the read itself will say.
+            Ok(_) | Err(_) => return Ok(()),
+        }
+        if ctx.kernel.interrupt.load(std::sync::atomic::Ordering::Relaxed) != 0 {
+            return Err(Errno::EINTR);
+        }
+    }
 }
 
 fn write_stream(ctx: &mut Ctx, stream: u8, at: Option<u64>, bytes: &[u8]) -> Result<usize, Break> {

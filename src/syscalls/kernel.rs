@@ -1,6 +1,8 @@
 //! The kernel as one value made of parts, and the way into it.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use crate::emu::guest::{Fault, Gpr, GuestCpu, GuestMemory};
 use crate::syscalls::errno::Errno;
@@ -86,6 +88,8 @@ pub struct KernelConfig {
     pub seed: u64,
     /// Bytes the guest may hold in memory and in files of the overlay together.
     pub memory_limit: u64,
+    /// Not zero when the user has asked the run to end: no call waits for the host any longer.
+    pub interrupt: Arc<AtomicUsize>,
 }
 
 /// The emulated kernel: a list of parts, each of which lives in a file of its own and keeps its own rules.
@@ -105,6 +109,8 @@ pub struct Kernel {
     pub random: Random,
     /// Lines for the log that a call left behind (unknown calls, refused flags), taken by the session.
     pub notices: Notices,
+    /// Not zero when the user has asked the run to end.
+    pub interrupt: Arc<AtomicUsize>,
 }
 
 impl Kernel {
@@ -118,6 +124,7 @@ impl Kernel {
             clock: Clock::new(),
             random: Random::new(config.seed),
             notices: Notices::default(),
+            interrupt: Arc::clone(&config.interrupt),
         }
     }
 

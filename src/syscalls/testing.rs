@@ -394,6 +394,7 @@ impl Machine {
             cwd: "/".into(),
             seed: 1,
             memory_limit: 1 << 30,
+            interrupt: Default::default(),
         })
     }
 

@@ -3,8 +3,8 @@
 //! Nothing here knows the engine. Whatever the engine's caches must forget is written down as an
 //! [`Invalidation`] and carried out by the engine's door before the guest runs again.
 
-pub mod arena;
 pub mod area;
+pub mod arena;
 mod copy;
 pub mod frames;
 pub mod object;

@@ -77,7 +77,10 @@ impl Objects {
             frames.release(frame);
         }
         let tail = (len % PAGE_SIZE) as usize;
-        if shrinks && tail > 0 && let Some(&frame) = object.pages.get(&(len / PAGE_SIZE)) {
+        if shrinks
+            && tail > 0
+            && let Some(&frame) = object.pages.get(&(len / PAGE_SIZE))
+        {
             frames.arena_mut().zero(frame, tail, PAGE - tail);
         }
     }

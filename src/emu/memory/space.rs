@@ -2,8 +2,8 @@
 
 use crate::emu::guest::{Backing, MapRequest, Mapping, MemError, PAGE_SIZE, Place, Prot, USER_END};
 use crate::emu::memory::Invalidation;
-use crate::emu::memory::arena::PAGE;
 use crate::emu::memory::area::{Area, Areas};
+use crate::emu::memory::arena::PAGE;
 use crate::emu::memory::frames::{Frame, Frames, OutOfFrames};
 use crate::emu::memory::object::Objects;
 use crate::emu::memory::table::{Entry, PageTable};
@@ -211,8 +211,7 @@ impl AddressSpace {
             }
             Backing::Shared { object, offset } => {
                 let number = (offset + distance) / PAGE_SIZE;
-                let frame =
-                    self.objects.page(*object, number, &mut self.frames)?.ok_or(Denied::PastEnd)?;
+                let frame = self.objects.page(*object, number, &mut self.frames)?.ok_or(Denied::PastEnd)?;
                 self.frames.retain(frame);
                 (frame, true)
             }

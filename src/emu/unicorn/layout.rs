@@ -45,6 +45,9 @@ const ENV_SSE_FLAGS: usize = 810;
 /// `float_flag_inexact`.
 const FLAG_INEXACT: u8 = 32;
 
+/// `CPUX86State.old_exception`.
+const ENV_OLD_EXCEPTION: usize = 0x1578;
+
 /// Index of FS and GS among the segment registers.
 pub const FS: usize = 4;
 /// See [`FS`].
@@ -98,6 +101,13 @@ impl Parts {
     pub fn set_gpr(&mut self, reg: Gpr, value: u64) {
         // SAFETY: as in `gpr`.
         unsafe { *self.word(8 * reg as usize) = value }
+    }
+
+    /// The exception that came last has been delivered. The engine clears this only when it delivers one itself;
+    /// left in place, the next divide or protection fault would count as nested in it and become a double fault.
+    pub fn forget_exception(&mut self) {
+        // SAFETY: the member is a C `int` that the engine reads when it raises an exception, and not between runs.
+        unsafe { *self.env.add(ENV_OLD_EXCEPTION).cast::<i32>() = -1 }
     }
 
     /// The instruction pointer.

@@ -102,7 +102,9 @@ impl Door {
                     _ if !(-(1i64 << 47)..1i64 << 47).contains(&(page as i64)) => Fault::Protection,
                     Denied::PastEnd => Fault::Bus { addr },
                     Denied::Protected => Fault::Page { addr, write, fetch, mapped: true },
-                    Denied::Unmapped | Denied::OutOfMemory => Fault::Page { addr, write, fetch, mapped: false },
+                    Denied::Unmapped | Denied::OutOfMemory => {
+                        Fault::Page { addr, write, fetch, mapped: false }
+                    }
                 });
                 None
             }

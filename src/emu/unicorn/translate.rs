@@ -322,7 +322,9 @@ impl Door {
         let verdict = decode::verdict(&instruction);
         self.translation.instruction = instruction;
         self.translation.replaced = None;
-        if !first && ((short && verdict == Verdict::Refuse(Refusal::Undefined)) || self.translation.builder.is_full())
+        if !first
+            && ((short && verdict == Verdict::Refuse(Refusal::Undefined))
+                || self.translation.builder.is_full())
         {
             // What follows cannot be fetched; the fault comes when control gets there.
             return false;
@@ -397,7 +399,9 @@ impl Door {
         let matcher = &translation.matcher;
         if !matcher.is_complete() {
             let code = translation.instruction.code();
-            let why = format!("cannot trace the instruction at {pc:#x} ({code:?}): its accesses are not as expected");
+            let why = format!(
+                "cannot trace the instruction at {pc:#x} ({code:?}): its accesses are not as expected"
+            );
             self.leave.get_or_insert(Leave::Broken(why));
             self.words.limit = std::ptr::null_mut();
             return;
@@ -537,7 +541,8 @@ pub unsafe fn translate(
         if let Some(door) = super::door::door() {
             if !door.translation.verified {
                 if let Err(why) = layout::verify_context(door.translation.context, door.parts.uc.cast()) {
-                    door.leave.get_or_insert(Leave::Broken(format!("this engine is not the one expected: {why}")));
+                    door.leave
+                        .get_or_insert(Leave::Broken(format!("this engine is not the one expected: {why}")));
                 }
                 door.translation.verified = true;
             }

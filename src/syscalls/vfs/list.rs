@@ -1,4 +1,5 @@
-//! Directory listings: the overlay merged with the host, in the order of the names' bytes.
+//! Directory listings: the overlay merged with the host. Linux's tmpfs lists the newest entry first; so do we, as if
+//! the entries had been made in the order of their names. Inode numbers rise in that order too.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -46,7 +47,7 @@ impl FileSystem {
         Ok(names)
     }
 
-    /// Everything in a directory, `.` and `..` first. A removed directory is empty.
+    /// Everything in a directory, `.` and `..` first, then by falling names. A removed directory is empty.
     pub(crate) fn list(&mut self, who: &Who, dir: Ino) -> Result<Vec<Listed>, Errno> {
         if self.node(dir).unlinked() {
             return Ok(Vec::new());
@@ -63,6 +64,7 @@ impl FileSystem {
                 Err(_) => listed.push(Listed { name, number: 1, kind: DT_UNKNOWN }),
             }
         }
+        listed[2..].reverse();
         Ok(listed)
     }
 

@@ -69,6 +69,7 @@ impl Guest {
             cwd: cwd.into(),
             seed: 1,
             memory_limit: 64 << 20,
+            interrupt: Default::default(),
         });
         let mut guest = Guest { machine };
         guest.machine.kernel.fs.umask = 0o022;
