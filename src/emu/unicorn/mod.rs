@@ -57,8 +57,14 @@ impl Machine {
     ///
     /// # Errors
     /// When the engine cannot be made, or is not the release that the tap knows.
-    pub fn new(frames: Frames, mmap_top: u64, recorder: Recorder, reference: bool) -> Result<Machine, EngineError> {
-        let mut engine = Unicorn::new(Arch::X86, Mode::MODE_64).map_err(engine_error("cannot start the engine"))?;
+    pub fn new(
+        frames: Frames,
+        mmap_top: u64,
+        recorder: Recorder,
+        reference: bool,
+    ) -> Result<Machine, EngineError> {
+        let mut engine =
+            Unicorn::new(Arch::X86, Mode::MODE_64).map_err(engine_error("cannot start the engine"))?;
         engine.ctl_set_tlb_type(TlbType::VIRTUAL).map_err(engine_error("cannot set up the engine's TLB"))?;
         let arena = frames.arena();
         // SAFETY: the arena stays mapped as long as the door, which is dropped after the engine.
@@ -148,7 +154,9 @@ impl Machine {
 
     fn run_entered(&mut self) -> Result<(), EngineError> {
         let executed = match self.door.split() {
-            Some((supervisor, ..)) if supervisor.wants_instructions() => Some(self.door.recorder.instructions()),
+            Some((supervisor, ..)) if supervisor.wants_instructions() => {
+                Some(self.door.recorder.instructions())
+            }
             _ => None,
         };
         let left = match (executed, self.door.split()) {
@@ -177,7 +185,9 @@ impl Machine {
                 (None, Err(uc_error::EXCEPTION)) => (self.page_fault(), None),
                 (None, other) => {
                     let rip = self.door.parts.eip();
-                    return Err(EngineError(format!("the engine stopped at {rip:#x} without a reason: {other:?}")));
+                    return Err(EngineError(format!(
+                        "the engine stopped at {rip:#x} without a reason: {other:?}"
+                    )));
                 }
             };
             self.record_fault(fault);
@@ -198,7 +208,9 @@ impl Machine {
     fn page_fault(&mut self) -> Fault {
         let exact = self.door.parts.invalid_address();
         match self.door.denied.take() {
-            Some(Fault::Page { write, fetch, mapped, .. }) => Fault::Page { addr: exact, write, fetch, mapped },
+            Some(Fault::Page { write, fetch, mapped, .. }) => {
+                Fault::Page { addr: exact, write, fetch, mapped }
+            }
             Some(Fault::Bus { .. }) => Fault::Bus { addr: exact },
             Some(fault) => fault,
             None => Fault::Protection,
@@ -219,7 +231,7 @@ impl Machine {
     }
 
     /// Ends the machine and gives back what the trace has become.
-    pub fn finish(self) -> (Box<Consumer>, PlanTable) {
+    pub fn finish(self) -> (Vec<Box<Consumer>>, PlanTable) {
         let Machine { engine, door } = self;
         drop(engine);
         let Door { recorder, .. } = *door;
@@ -231,7 +243,9 @@ impl Machine {
 fn check(engine: &mut Unicorn<'static, ()>, parts: &mut Parts) -> Result<(), EngineError> {
     use unicorn_engine::RegisterX86 as R;
     let mut agree = true;
-    for (reg, value) in [(R::RIP, 0x1234_5678_9abc_u64), (R::RSP, 0x7fff_0102_0304), (R::FS_BASE, 0x5555_1111_2222)] {
+    for (reg, value) in
+        [(R::RIP, 0x1234_5678_9abc_u64), (R::RSP, 0x7fff_0102_0304), (R::FS_BASE, 0x5555_1111_2222)]
+    {
         engine.reg_write(reg, value).map_err(engine_error("cannot write a register"))?;
         agree &= value
             == match reg {
