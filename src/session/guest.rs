@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Instant;
 
 use crate::emu::guest::{Fault, GuestCpu, GuestMemory};
 use crate::emu::memory::space::FileArea;
@@ -13,6 +12,9 @@ use crate::session::modules::Modules;
 use crate::session::{Control, Limits, Stop};
 use crate::syscalls::kernel::{Action, ExecRequest, Kernel};
 use crate::syscalls::random::Random;
+
+/// The value of `Control::interrupt` that stands for the time limit; no signal has this number.
+pub const TIME_IS_UP: usize = usize::MAX;
 
 /// Why the run ended, before it is put into words.
 #[derive(Clone, Debug)]
@@ -40,7 +42,6 @@ pub struct Guest {
     pub modules: Modules,
     pub control: Arc<Control>,
     pub limits: Limits,
-    pub deadline: Option<Instant>,
     pub ending: Option<Ending>,
     pub exec: Option<ExecRequest>,
     /// Numbers for RDRAND, apart from the kernel's, which the guest may also ask for.
@@ -56,7 +57,7 @@ impl Guest {
     fn act(&mut self, action: Action) -> Next {
         match action {
             Action::Continue => match self.interrupted() {
-                Some(signal) => self.stop(Stop::Interrupted(signal)),
+                Some(stop) => self.stop(stop),
                 None => Next::Continue,
             },
             Action::Exit(status) => self.stop(Stop::Exited(status)),
@@ -69,10 +70,15 @@ impl Guest {
         }
     }
 
-    fn interrupted(&self) -> Option<i32> {
+    /// How the run has to end because the outside wants it, if it does.
+    fn interrupted(&self) -> Option<Stop> {
         match self.control.interrupt.load(Relaxed) {
             0 => None,
-            signal => Some(signal as i32),
+            TIME_IS_UP => {
+                let time = self.limits.time.unwrap_or_default();
+                Some(Stop::Limit(format!("{time:?} have passed (--timeout)")))
+            }
+            signal => Some(Stop::Interrupted(signal as i32)),
         }
     }
 }
@@ -120,16 +126,12 @@ impl Supervisor for Guest {
     fn tick(&mut self, instructions: u64, resident: u64) -> Next {
         self.control.instructions.store(instructions, Relaxed);
         self.control.resident.store(resident, Relaxed);
-        if let Some(signal) = self.interrupted() {
-            return self.stop(Stop::Interrupted(signal));
+        if let Some(stop) = self.interrupted() {
+            return self.stop(stop);
         }
         if let Some(limit) = self.limits.instructions.filter(|&limit| instructions >= limit) {
             return self
                 .stop(Stop::Limit(format!("{limit} instructions were executed (--max-instructions)")));
-        }
-        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            let time = self.limits.time.unwrap_or_default();
-            return self.stop(Stop::Limit(format!("{time:?} have passed (--timeout)")));
         }
         Next::Continue
     }

@@ -2,7 +2,8 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
-use std::time::Instant;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 
 use crate::emu::guest::{Gpr, GuestCpu, PAGE_SIZE};
 use crate::emu::memory::arena::Arena;
@@ -12,7 +13,7 @@ use crate::hooks::consumer::{Consumer, Predictors};
 use crate::hooks::ring::Link;
 use crate::hooks::trace::Recorder;
 use crate::loader::layout::Layout;
-use crate::session::guest::{Ending, Guest};
+use crate::session::guest::{Ending, Guest, TIME_IS_UP};
 use crate::session::modules::Modules;
 use crate::session::{Config, Control, Finished, Limits, Producer, StartError, Stop, attribute, load};
 use crate::sim::{Conditional, Hierarchy, Indirect};
@@ -82,12 +83,13 @@ pub fn run(config: Config, control: Arc<Control>) -> Result<Finished, StartError
         modules: Modules::default(),
         control,
         limits: Limits { memory: Some(memory), ..config.limits },
-        deadline: config.limits.time.and_then(|time| Instant::now().checked_add(time)),
         ending: None,
         exec: None,
         random: Random::new(config.seed ^ RDRAND_STREAM),
     };
+    let timer = config.limits.time.map(|time| start_timer(time, &guest.control));
     let failure = drive(&mut machine, &mut guest).err();
+    drop(timer);
     let (consumers, _plans) = machine.finish();
     let ending = match failure {
         Some(error) => Ending::Stop(Stop::Refused(format!("the emulator failed: {error}"))),
@@ -109,6 +111,21 @@ pub fn run(config: Config, control: Arc<Control>) -> Result<Finished, StartError
     let caches = config.caches.as_ref();
     let profile = attribute::profile(&consumers, &mut guest.modules, &command, caches, config.branch_sim);
     Ok(Finished { stop, profile, notices })
+}
+
+/// Asks the run to end after some time, unless the result is dropped before. A thread of its own, because a system
+/// call may be waiting for the host then.
+fn start_timer(time: std::time::Duration, control: &Arc<Control>) -> Sender<()> {
+    let (running, ended) = channel();
+    let interrupt = Arc::clone(&control.interrupt);
+    // Without a thread there is no limit of time; everything else still works.
+    let _ = std::thread::Builder::new().name("timer".into()).spawn(move || {
+        if ended.recv_timeout(time) == Err(RecvTimeoutError::Timeout) {
+            // A signal of the user's that came first stays.
+            let _ = interrupt.compare_exchange(0, TIME_IS_UP, Relaxed, Relaxed);
+        }
+    });
+    running
 }
 
 /// Runs until something other than execve(2) ends the program.

@@ -45,7 +45,7 @@ const ENV_SSE_FLAGS: usize = 810;
 /// `float_flag_inexact`.
 const FLAG_INEXACT: u8 = 32;
 
-/// `CPUX86State.old_exception`.
+/// `CPUX86State.old_exception`, -1 while no exception is in flight.
 const ENV_OLD_EXCEPTION: usize = 0x1578;
 
 /// Index of FS and GS among the segment registers.
@@ -138,6 +138,12 @@ impl Parts {
     pub fn set_selector(&mut self, segment: usize, value: u32) {
         // SAFETY: the selector is the first member of the segment.
         unsafe { *self.word(ENV_SEGS + SEGMENT_SIZE * segment).cast::<u32>() = value }
+    }
+
+    /// The exception that the engine believes to be in flight; -1 for none.
+    pub fn exception_in_flight(&self) -> i32 {
+        // SAFETY: the member lies within `CPUX86State`.
+        unsafe { *self.env.add(ENV_OLD_EXCEPTION).cast::<i32>() }
     }
 
     /// Marks SSE arithmetic as already inexact, which lets the engine use the host's floating-point unit. The flag

@@ -255,6 +255,7 @@ fn check(engine: &mut Unicorn<'static, ()>, parts: &mut Parts) -> Result<(), Eng
             };
         engine.reg_write(reg, 0).map_err(engine_error("cannot write a register"))?;
     }
+    agree &= parts.exception_in_flight() == -1;
     if agree { Ok(()) } else { Err(EngineError("this engine is not the release that the tap knows".into())) }
 }
 
