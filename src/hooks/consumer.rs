@@ -362,7 +362,7 @@ impl Accounts {
         &mut self,
         id: usize,
         slots: &[u64],
-        mut caches: Option<&mut Hierarchy>,
+        caches: Option<&mut Hierarchy>,
         mut predictors: Option<&mut Predictors>,
     ) {
         let block = &self.blocks[id];
@@ -387,7 +387,7 @@ impl Accounts {
                 special.repeated.branches += branches;
             }
         }
-        if let Some(caches) = caches.as_deref_mut() {
+        if let Some(caches) = caches {
             let mut missed = self.missed.iter().copied().peekable();
             let insns = &self.insns;
             let fetch = |caches: &mut Hierarchy, insn: u32, misses: &mut [Misses]| {
@@ -483,7 +483,7 @@ impl Accounts {
 
 /// Calls `each` with the address, the mapping and the counts of every instruction of every plan. The consumers have
 /// seen the same trace and share the simulation between them.
-pub fn fold(consumers: &[Box<Consumer>], mut each: impl FnMut(u64, MappingId, &Counts)) {
+pub fn fold(consumers: &[Consumer], mut each: impl FnMut(u64, MappingId, &Counts)) {
     let Some(first) = consumers.first() else { return };
     let mut counts = vec![Counts::default(); first.accounts.insns.len()];
     for (i, consumer) in consumers.iter().enumerate() {

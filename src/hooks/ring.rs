@@ -27,7 +27,7 @@ struct Empty {
 /// One consumer at work.
 struct Worker {
     full: Sender<Arc<Full>>,
-    thread: JoinHandle<Box<Consumer>>,
+    thread: JoinHandle<Consumer>,
 }
 
 /// The link between the producer and its consumers.
@@ -39,7 +39,7 @@ pub struct Link {
 }
 
 enum End {
-    Inline(Vec<Box<Consumer>>),
+    Inline(Vec<Consumer>),
     Threads { workers: Vec<Worker>, empty: Receiver<Empty>, out: usize, made: usize },
 }
 
@@ -47,7 +47,7 @@ fn new_buffer() -> Box<[u64]> {
     vec![0; BUFFER_WORDS + MAX_RECORD].into_boxed_slice()
 }
 
-fn work(mut consumer: Box<Consumer>, full: &Receiver<Arc<Full>>, empty: &Sender<Empty>) -> Box<Consumer> {
+fn work(mut consumer: Consumer, full: &Receiver<Arc<Full>>, empty: &Sender<Empty>) -> Consumer {
     while let Ok(batch) = full.recv() {
         let instructions = consumer.consume(&batch.words[..batch.len], &batch.plans);
         // The last consumer to let go gives the buffer back.
@@ -61,23 +61,23 @@ fn work(mut consumer: Box<Consumer>, full: &Receiver<Arc<Full>>, empty: &Sender<
 
 impl Link {
     /// The consumers run on the caller's thread, whenever a buffer is full.
-    pub fn inline(consumers: Vec<Box<Consumer>>) -> Link {
+    pub fn inline(consumers: Vec<Consumer>) -> Link {
         Link { end: End::Inline(consumers), instructions: 0, free: Vec::new() }
     }
 
     /// Each consumer runs on a thread of its own; where none can be had, all on the caller's.
-    pub fn threaded(consumers: Vec<Box<Consumer>>) -> Link {
+    pub fn threaded(consumers: Vec<Consumer>) -> Link {
         let (empty_out, empty) = channel::<Empty>();
         let mut workers: Vec<Worker> = Vec::new();
         let mut waiting = consumers.into_iter();
         while let Some(consumer) = waiting.next() {
             let (full, full_in) = channel::<Arc<Full>>();
-            let (give, take) = channel::<Box<Consumer>>();
+            let (give, take) = channel::<Consumer>();
             let empty = empty_out.clone();
             let spawned =
                 std::thread::Builder::new().name("consumer".into()).spawn(move || match take.recv() {
                     Ok(consumer) => work(consumer, &full_in, &empty),
-                    Err(_) => Box::default(),
+                    Err(_) => Consumer::default(),
                 });
             match spawned {
                 Ok(thread) => {
@@ -86,7 +86,7 @@ impl Link {
                     workers.push(Worker { full, thread });
                 }
                 Err(_) => {
-                    let mut back: Vec<Box<Consumer>> = workers.into_iter().map(join).collect();
+                    let mut back: Vec<Consumer> = workers.into_iter().map(join).collect();
                     back.push(consumer);
                     back.extend(waiting);
                     return Link::inline(back);
@@ -167,7 +167,7 @@ impl Link {
     }
 
     /// Ends the link and gives the consumers back, everything consumed.
-    pub fn finish(self) -> Vec<Box<Consumer>> {
+    pub fn finish(self) -> Vec<Consumer> {
         match self.end {
             End::Inline(consumers) => consumers,
             End::Threads { workers, .. } => workers.into_iter().map(join).collect(),
@@ -186,7 +186,7 @@ fn count(words: &[u64]) -> u64 {
     instructions
 }
 
-fn join(worker: Worker) -> Box<Consumer> {
+fn join(worker: Worker) -> Consumer {
     drop(worker.full);
     match worker.thread.join() {
         Ok(consumer) => consumer,

@@ -147,7 +147,7 @@ impl Recorder {
     }
 
     /// Hands over what is left and gives the consumers back.
-    pub fn finish(mut self) -> (Vec<Box<Consumer>>, PlanTable) {
+    pub fn finish(mut self) -> (Vec<Consumer>, PlanTable) {
         self.flush();
         // Plans that were translated and never run still show in the profile, with zeros.
         let rest = self.plans.take_new();

@@ -16,7 +16,7 @@ const UNKNOWN: &str = "???";
 
 /// Folds the accounts of a run.
 pub fn profile(
-    consumers: &[Box<Consumer>],
+    consumers: &[Consumer],
     modules: &mut Modules,
     command: &[u8],
     caches: Option<&Caches>,

@@ -63,7 +63,6 @@ pub fn run(config: Config, control: Arc<Control>) -> Result<Finished, StartError
         }
         (caches, predictors) => vec![Consumer::new(caches, predictors)],
     };
-    let consumers = consumers.into_iter().map(Box::new).collect();
     let arena = Arena::reserve().map_err(|error| other(format!("cannot reserve guest memory: {error}")))?;
     let frames = Frames::new(arena, usize::try_from(memory / PAGE_SIZE).unwrap_or(usize::MAX));
     let recorder = Recorder::new(Link::threaded(consumers));

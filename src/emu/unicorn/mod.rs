@@ -6,6 +6,7 @@
 
 mod api;
 mod door;
+mod emit;
 mod ffi;
 mod layout;
 mod tap;
@@ -14,7 +15,7 @@ mod translate;
 
 use std::ptr::NonNull;
 
-use unicorn_engine::{Arch, HookType, Mode, Prot as EngineProt, TlbType, Unicorn, X86Insn, uc_error};
+use unicorn_engine::{Arch, Mode, Prot as EngineProt, TlbType, Unicorn, X86Insn, uc_error};
 
 use crate::emu::cpuid::cpuid;
 use crate::emu::guest::{Fault, Gpr, GuestCpu};
@@ -231,7 +232,7 @@ impl Machine {
     }
 
     /// Ends the machine and gives back what the trace has become.
-    pub fn finish(self) -> (Vec<Box<Consumer>>, PlanTable) {
+    pub fn finish(self) -> (Vec<Consumer>, PlanTable) {
         let Machine { engine, door } = self;
         drop(engine);
         let Door { recorder, .. } = *door;
@@ -259,34 +260,29 @@ fn check(engine: &mut Unicorn<'static, ()>, parts: &mut Parts) -> Result<(), Eng
     if agree { Ok(()) } else { Err(EngineError("this engine is not the release that the tap knows".into())) }
 }
 
+/// Calls `f` with the door of the engine that is calling back.
+fn with_door<T>(f: impl FnOnce(&mut Door) -> T) -> Option<T> {
+    // SAFETY: the hooks below, the only callers, are called by the engine inside `Machine::run`.
+    unsafe { door() }.map(f)
+}
+
 fn add_hooks(engine: &mut Unicorn<'static, ()>, reference: bool) -> Result<(), uc_error> {
-    // SAFETY (of `door` in all of these): they are called by the engine inside `Machine::run`.
-    engine.add_tlb_hook(1, 0, |_, page, kind| unsafe { door() }.and_then(|door| door.fill(page, kind)))?;
+    engine.add_tlb_hook(1, 0, |_, page, kind| with_door(|door| door.fill(page, kind)).flatten())?;
     engine.add_insn_sys_hook(X86Insn::SYSCALL, 1, 0, |_| {
-        if let Some(door) = unsafe { door() } {
-            door.syscall();
-        }
+        with_door(Door::syscall);
     })?;
-    engine.add_insn_invalid_hook(|_| unsafe { door() }.is_some_and(Door::invalid_instruction))?;
+    engine.add_insn_invalid_hook(|_| with_door(Door::invalid_instruction).unwrap_or(false))?;
     engine.add_intr_hook(|_, number| {
-        if let Some(door) = unsafe { door() } {
-            door.interrupt(number);
-        }
+        with_door(|door| door.interrupt(number));
     })?;
     if reference {
         engine.add_block_hook(1, 0, |_, pc, size| {
-            if let Some(door) = unsafe { door() } {
-                door.api_block(pc, u64::from(size));
-            }
+            with_door(|door| door.api_block(pc, u64::from(size)));
         })?;
         engine.add_code_hook(1, 0, |_, pc, _| {
-            if let Some(door) = unsafe { door() } {
-                door.api_instruction(pc);
-            }
+            with_door(|door| door.api_instruction(pc));
         })?;
     }
-    // The engine's own name for what these hooks are, so that a change of it is noticed when compiling.
-    let _ = HookType::TLB_FILL;
     Ok(())
 }
 

@@ -13,8 +13,9 @@ use iced_x86::{FlowControl, Instruction};
 use crate::emu::guest::Gpr;
 use crate::emu::supervisor::Refused;
 use crate::emu::unicorn::door::{Door, Leave, TapWords};
+use crate::emu::unicorn::emit::Emit;
 use crate::emu::unicorn::ffi::{self, Context, DISAS_TOO_MANY, Disassembly, Op, TranslatorOps, Value};
-use crate::emu::unicorn::layout::{self, COND_LEU, TYPE_I64, opcode};
+use crate::emu::unicorn::layout::{self, COND_LEU, opcode};
 use crate::hooks::count::{Access, Cost, Slot, repeat};
 use crate::hooks::decode::{self, MAX_LENGTH, Refusal, Trap, Verdict};
 use crate::hooks::operand::{Address, SCRATCH_BELOW_RSP};
@@ -138,77 +139,6 @@ impl Matcher {
 /// `MemOp`'s size in bytes.
 fn op_size(op: u32) -> u16 {
     1 << (op & 3)
-}
-
-/// Emits operations into the block being translated.
-#[derive(Clone, Copy)]
-struct Emit(Context);
-
-impl Emit {
-    fn temp(self, value: Value) -> usize {
-        self.0 as usize + value
-    }
-
-    fn value(self, temp: usize) -> Value {
-        temp - self.0 as usize
-    }
-
-    // SAFETY (all of these): the context is the engine's, in the middle of a translation; opcodes and argument kinds
-    // are those of the engine's own operation table, which `verify_context` has compared.
-
-    fn constant(self, value: u64) -> usize {
-        self.temp(unsafe { ffi::tcg_const_i64_x86_64(self.0, value as i64) })
-    }
-
-    fn new_temp(self, local: bool) -> usize {
-        unsafe { ffi::tcg_temp_new_internal_x86_64(self.0, TYPE_I64, local) as usize }
-    }
-
-    fn free(self, temp: usize) {
-        unsafe { ffi::tcg_temp_free_internal_x86_64(self.0, temp as *mut c_void) }
-    }
-
-    fn load(self, to: usize, base: usize, offset: usize) {
-        unsafe { ffi::tcg_gen_op3_x86_64(self.0, opcode::LD_I64, to, base, offset) }
-    }
-
-    fn store(self, from: usize, base: usize, offset: usize) {
-        unsafe { ffi::tcg_gen_op3_x86_64(self.0, opcode::ST_I64, from, base, offset) }
-    }
-
-    fn add(self, to: usize, a: usize, b: usize) {
-        unsafe { ffi::tcg_gen_op3_x86_64(self.0, opcode::ADD_I64, to, a, b) }
-    }
-
-    fn shift_right(self, to: usize, from: usize, bits: i64) {
-        unsafe { ffi::tcg_gen_shri_i64_x86_64(self.0, self.value(to), self.value(from), bits) }
-    }
-
-    fn and(self, to: usize, from: usize, mask: i64) {
-        unsafe { ffi::tcg_gen_andi_i64_x86_64(self.0, self.value(to), self.value(from), mask) }
-    }
-
-    fn add_constant(self, to: usize, from: usize, value: i64) {
-        unsafe { ffi::tcg_gen_addi_i64_x86_64(self.0, self.value(to), self.value(from), value) }
-    }
-
-    /// A constant that is filled in when the block is done.
-    fn later(self) -> (usize, *mut Op) {
-        let temp = self.new_temp(false);
-        // SAFETY: the operation lives until the block's code is generated, after the last use of the pointer.
-        let op = unsafe {
-            let op = ffi::tcg_emit_op_x86_64(self.0, opcode::MOVI_I64);
-            (*op).args[0] = temp;
-            (*op).args[1] = 0;
-            op
-        };
-        (temp, op)
-    }
-
-    fn gpr(self, number: usize) -> usize {
-        // SAFETY: number is below 16.
-        self.temp(unsafe { layout::context_gpr(self.0, number) })
-    }
 }
 
 impl Door {

@@ -1,0 +1,78 @@
+//! Emitting operations into the block being translated.
+//!
+//! Every function here is sound for the same reason: the context is the engine's, in the middle of a translation, and
+//! opcodes and argument kinds are those of the engine's own operation table, which `layout::verify_context` compares
+//! before the first block runs.
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+
+use std::ffi::c_void;
+
+use crate::emu::unicorn::ffi::{self, Context, Op, Value};
+use crate::emu::unicorn::layout::{self, TYPE_I64, opcode};
+
+/// Emits operations into the block being translated.
+#[derive(Clone, Copy)]
+pub struct Emit(pub Context);
+
+impl Emit {
+    pub fn temp(self, value: Value) -> usize {
+        self.0 as usize + value
+    }
+
+    pub fn value(self, temp: usize) -> Value {
+        temp - self.0 as usize
+    }
+
+    pub fn constant(self, value: u64) -> usize {
+        self.temp(unsafe { ffi::tcg_const_i64_x86_64(self.0, value as i64) })
+    }
+
+    pub fn new_temp(self, local: bool) -> usize {
+        unsafe { ffi::tcg_temp_new_internal_x86_64(self.0, TYPE_I64, local) as usize }
+    }
+
+    pub fn free(self, temp: usize) {
+        unsafe { ffi::tcg_temp_free_internal_x86_64(self.0, temp as *mut c_void) }
+    }
+
+    pub fn load(self, to: usize, base: usize, offset: usize) {
+        unsafe { ffi::tcg_gen_op3_x86_64(self.0, opcode::LD_I64, to, base, offset) }
+    }
+
+    pub fn store(self, from: usize, base: usize, offset: usize) {
+        unsafe { ffi::tcg_gen_op3_x86_64(self.0, opcode::ST_I64, from, base, offset) }
+    }
+
+    pub fn add(self, to: usize, a: usize, b: usize) {
+        unsafe { ffi::tcg_gen_op3_x86_64(self.0, opcode::ADD_I64, to, a, b) }
+    }
+
+    pub fn shift_right(self, to: usize, from: usize, bits: i64) {
+        unsafe { ffi::tcg_gen_shri_i64_x86_64(self.0, self.value(to), self.value(from), bits) }
+    }
+
+    pub fn and(self, to: usize, from: usize, mask: i64) {
+        unsafe { ffi::tcg_gen_andi_i64_x86_64(self.0, self.value(to), self.value(from), mask) }
+    }
+
+    pub fn add_constant(self, to: usize, from: usize, value: i64) {
+        unsafe { ffi::tcg_gen_addi_i64_x86_64(self.0, self.value(to), self.value(from), value) }
+    }
+
+    /// A constant that is filled in when the block is done.
+    pub fn later(self) -> (usize, *mut Op) {
+        let temp = self.new_temp(false);
+        // The operation lives until the block's code is generated, after the last use of the pointer.
+        let op = unsafe {
+            let op = ffi::tcg_emit_op_x86_64(self.0, opcode::MOVI_I64);
+            (*op).args[0] = temp;
+            (*op).args[1] = 0;
+            op
+        };
+        (temp, op)
+    }
+
+    pub fn gpr(self, number: usize) -> usize {
+        self.temp(unsafe { layout::context_gpr(self.0, number) })
+    }
+}
