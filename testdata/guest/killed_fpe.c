@@ -3,8 +3,8 @@
 #include "guest.h"
 int main(void)
 {
-    volatile int zero = 0;
+    volatile int one = 1, zero = 0;
     printf("before\n");
     fflush(stdout);
-    return 1 / zero;
+    return one / zero;
 }

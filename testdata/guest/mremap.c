@@ -4,9 +4,12 @@
 #define RW (PROT_READ | PROT_WRITE)
 #define ANON (MAP_PRIVATE | MAP_ANONYMOUS)
 
+/* Pages with nothing of others behind them. */
 static char *map(size_t len)
 {
-    return mmap(0, len, RW, ANON, -1, 0);
+    char *p = mmap(0, len + (1 << 20), RW, ANON, -1, 0);
+    munmap(p + len, 1 << 20);
+    return p;
 }
 
 int main(void)
@@ -22,7 +25,7 @@ int main(void)
     /* Room behind it again, so it grows in place. */
     is(S(mremap, p, 2 * 4096, 4 * 4096, 0) == (long)p && p[4096] == 'b' && p[3 * 4096] == 0);
     mprotect(p + 3 * 4096, 4096, PROT_READ);
-    T(mremap, p, 4 * 4096, 1 << 20, 0);
+    T(mremap, p, 4 * 4096, 8 * 4096, 0);
     mprotect(p + 3 * 4096, 4096, RW);
     char *wall = mmap(p + 4 * 4096, 4096, PROT_NONE, ANON | MAP_FIXED, -1, 0);
     is(wall == p + 4 * 4096);
