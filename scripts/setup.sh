@@ -1,7 +1,7 @@
 # Sourced by ./demo, ./test and .ci/run: finds what is missing on this machine and installs it.
 
-# What building needs besides Rust: cmake, a C compiler and make for the engine, libclang for its bindings.
-BUILD_PACKAGES="cmake gcc libc6-dev make libclang-dev"
+# What building needs besides Rust: cmake, a C compiler, make and pkg-config for the engine, libclang for its bindings.
+BUILD_PACKAGES="cmake gcc libc6-dev make pkg-config libclang-dev"
 
 say() { printf '%s\n' "$@" >&2; }
 die() { say "$@"; exit 1; }
@@ -11,8 +11,9 @@ have() {
     case $1 in
     libclang-dev)
         [ -n "${LIBCLANG_PATH:-}" ] && return 0
-        for file in /usr/lib/llvm-*/lib/libclang*.so* /usr/lib/*/libclang*.so* /usr/lib64/libclang*.so* \
-            /usr/lib/libclang*.so*; do
+        # Not libclang-cpp, which is another library.
+        for file in /usr/lib/llvm-*/lib/libclang[.-][0-9s]*so* /usr/lib/*/libclang[.-][0-9s]*so* \
+            /usr/lib64/libclang[.-][0-9s]*so* /usr/lib/libclang[.-][0-9s]*so*; do
             [ -e "$file" ] && return 0
         done
         return 1
