@@ -12,9 +12,10 @@ have() {
     libclang-dev)
         [ -n "${LIBCLANG_PATH:-}" ] && return 0
         # Not libclang-cpp, which is another library.
-        for file in /usr/lib/llvm-*/lib/libclang[.-][0-9s]*so* /usr/lib/*/libclang[.-][0-9s]*so* \
-            /usr/lib64/libclang[.-][0-9s]*so* /usr/lib/libclang[.-][0-9s]*so*; do
-            [ -e "$file" ] && return 0
+        for place in /usr/lib/llvm-*/lib /usr/lib/x86_64-linux-gnu /usr/lib64 /usr/lib; do
+            for file in "$place"/libclang.so* "$place"/libclang-[0-9]*.so*; do
+                [ -e "$file" ] && return 0
+            done
         done
         return 1
         ;;
