@@ -13,1033 +13,135 @@ other:  .skip   41, 0x20
         .byte   0x7a
         .skip   700, 0x20
 
+/* Source and destination cross lines at different places; `count` is in memory, so that it is not a constant. */
+        .macro  AIM count, source, target
+        lea     \source(%r12), %rsi
+        lea     \target(%r13), %rdi
+        mov     \count(%rip), %rcx
+        .endm
+
+/* A comparison, and a branch that depends on it. */
+        .macro  FIND insn, count, source, target
+        AIM     \count, \source, \target
+        mov     $0x2020202020202020, %rax
+        \insn
+        jz      1f
+        inc     %rbx
+1:
+        .endm
+
+/* The same, for what is not there. */
+        .macro  MISS insn, source, target
+        AIM     many, \source, \target
+        mov     $0x3131313131313131, %rax
+        \insn
+        setz    %bl
+        .endm
+
+        .macro  COPY width, source, target
+        .irp    count, zero, one, many
+        AIM     \count, \source, \target
+        rep movs\width
+        .endr
+        AIM     one, \source, \target
+        mov     %r15, %rcx
+        rep movs\width
+        .endm
+
+        .macro  FILL width, source, target
+        .irp    count, zero, one, many
+        AIM     \count, \source, \target
+        rep stos\width
+        .endr
+        AIM     one, \source, \target
+        mov     %r15, %rcx
+        rep stos\width
+        .endm
+
+        .macro  COMPARE width, source, target
+        .irp    count, zero, one, many
+        FIND    "repe cmps\width", \count, \source, \target
+        FIND    "repe scas\width", \count, \source, \target
+        FIND    "repne scas\width", \count, \source, \target
+        .endr
+        MISS    "repe scas\width", \source, \target
+        MISS    "repne scas\width", \source, \target
+        .endm
+
+        .macro  ONCE width, source, target
+        AIM     one, \source, \target
+        movs\width
+        lods\width
+        stos\width
+        scas\width
+        movs\width
+        lods\width
+        .endm
+
         START
         lea     from(%rip), %r12
         lea     to(%rip), %r13
         REPEAT  6
         cld
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     zero(%rip), %rcx
-        rep movsb
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     one(%rip), %rcx
-        rep movsb
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     many(%rip), %rcx
-        rep movsb
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     %r15, %rcx
-        rep movsb
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     zero(%rip), %rcx
-        rep stosb
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     one(%rip), %rcx
-        rep stosb
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     many(%rip), %rcx
-        rep stosb
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     %r15, %rcx
-        rep stosb
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     zero(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe cmpsb
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     one(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe cmpsb
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe cmpsb
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     zero(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe scasb
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     one(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe scasb
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe scasb
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x3131313131313131, %rax
-        repe scasb
-        setz    %bl
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     zero(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repne scasb
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     one(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repne scasb
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repne scasb
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x3131313131313131, %rax
-        repne scasb
-        setz    %bl
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     one(%rip), %rcx
-        movsb
-        lodsb
-        stosb
-        scasb
-        movsb
-        lodsb
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     zero(%rip), %rcx
-        rep movsw
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     one(%rip), %rcx
-        rep movsw
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     many(%rip), %rcx
-        rep movsw
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     %r15, %rcx
-        rep movsw
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     zero(%rip), %rcx
-        rep stosw
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     one(%rip), %rcx
-        rep stosw
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     many(%rip), %rcx
-        rep stosw
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     %r15, %rcx
-        rep stosw
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     zero(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe cmpsw
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     one(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe cmpsw
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe cmpsw
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     zero(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe scasw
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     one(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe scasw
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe scasw
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x3131313131313131, %rax
-        repe scasw
-        setz    %bl
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     zero(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repne scasw
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     one(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repne scasw
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repne scasw
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x3131313131313131, %rax
-        repne scasw
-        setz    %bl
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     one(%rip), %rcx
-        movsw
-        lodsw
-        stosw
-        scasw
-        movsw
-        lodsw
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     zero(%rip), %rcx
-        rep movsl
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     one(%rip), %rcx
-        rep movsl
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     many(%rip), %rcx
-        rep movsl
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     %r15, %rcx
-        rep movsl
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     zero(%rip), %rcx
-        rep stosl
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     one(%rip), %rcx
-        rep stosl
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     many(%rip), %rcx
-        rep stosl
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     %r15, %rcx
-        rep stosl
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     zero(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe cmpsl
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     one(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe cmpsl
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe cmpsl
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     zero(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe scasl
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     one(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe scasl
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe scasl
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x3131313131313131, %rax
-        repe scasl
-        setz    %bl
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     zero(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repne scasl
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     one(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repne scasl
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repne scasl
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x3131313131313131, %rax
-        repne scasl
-        setz    %bl
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     one(%rip), %rcx
-        movsl
-        lodsl
-        stosl
-        scasl
-        movsl
-        lodsl
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     zero(%rip), %rcx
-        rep movsq
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     one(%rip), %rcx
-        rep movsq
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     many(%rip), %rcx
-        rep movsq
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     %r15, %rcx
-        rep movsq
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     zero(%rip), %rcx
-        rep stosq
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     one(%rip), %rcx
-        rep stosq
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     many(%rip), %rcx
-        rep stosq
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     %r15, %rcx
-        rep stosq
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     zero(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe cmpsq
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     one(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe cmpsq
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe cmpsq
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     zero(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe scasq
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     one(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe scasq
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe scasq
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x3131313131313131, %rax
-        repe scasq
-        setz    %bl
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     zero(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repne scasq
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     one(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repne scasq
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repne scasq
-        jz      1f
-        inc     %rbx
-1:
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x3131313131313131, %rax
-        repne scasq
-        setz    %bl
-        lea     1(%r12), %rsi
-        lea     3(%r13), %rdi
-        mov     one(%rip), %rcx
-        movsq
-        lodsq
-        stosq
-        scasq
-        movsq
-        lodsq
+        COPY    b, 1, 3
+        FILL    b, 1, 3
+        COMPARE b, 1, 3
+        ONCE    b, 1, 3
+        COPY    w, 1, 3
+        FILL    w, 1, 3
+        COMPARE w, 1, 3
+        ONCE    w, 1, 3
+        COPY    l, 1, 3
+        FILL    l, 1, 3
+        COMPARE l, 1, 3
+        ONCE    l, 1, 3
+        COPY    q, 1, 3
+        FILL    q, 1, 3
+        COMPARE q, 1, 3
+        ONCE    q, 1, 3
         std
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     zero(%rip), %rcx
-        rep movsb
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     one(%rip), %rcx
-        rep movsb
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     many(%rip), %rcx
-        rep movsb
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     %r15, %rcx
-        rep movsb
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     zero(%rip), %rcx
-        rep stosb
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     one(%rip), %rcx
-        rep stosb
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     many(%rip), %rcx
-        rep stosb
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     %r15, %rcx
-        rep stosb
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     zero(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe cmpsb
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     one(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe cmpsb
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe cmpsb
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     zero(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe scasb
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     one(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe scasb
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe scasb
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x3131313131313131, %rax
-        repe scasb
-        setz    %bl
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     zero(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repne scasb
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     one(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repne scasb
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repne scasb
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x3131313131313131, %rax
-        repne scasb
-        setz    %bl
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     one(%rip), %rcx
-        movsb
-        lodsb
-        stosb
-        scasb
-        movsb
-        lodsb
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     zero(%rip), %rcx
-        rep movsw
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     one(%rip), %rcx
-        rep movsw
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     many(%rip), %rcx
-        rep movsw
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     %r15, %rcx
-        rep movsw
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     zero(%rip), %rcx
-        rep stosw
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     one(%rip), %rcx
-        rep stosw
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     many(%rip), %rcx
-        rep stosw
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     %r15, %rcx
-        rep stosw
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     zero(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe cmpsw
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     one(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe cmpsw
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe cmpsw
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     zero(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe scasw
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     one(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe scasw
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe scasw
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x3131313131313131, %rax
-        repe scasw
-        setz    %bl
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     zero(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repne scasw
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     one(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repne scasw
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repne scasw
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x3131313131313131, %rax
-        repne scasw
-        setz    %bl
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     one(%rip), %rcx
-        movsw
-        lodsw
-        stosw
-        scasw
-        movsw
-        lodsw
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     zero(%rip), %rcx
-        rep movsl
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     one(%rip), %rcx
-        rep movsl
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     many(%rip), %rcx
-        rep movsl
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     %r15, %rcx
-        rep movsl
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     zero(%rip), %rcx
-        rep stosl
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     one(%rip), %rcx
-        rep stosl
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     many(%rip), %rcx
-        rep stosl
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     %r15, %rcx
-        rep stosl
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     zero(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe cmpsl
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     one(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe cmpsl
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe cmpsl
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     zero(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe scasl
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     one(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe scasl
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe scasl
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x3131313131313131, %rax
-        repe scasl
-        setz    %bl
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     zero(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repne scasl
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     one(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repne scasl
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repne scasl
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x3131313131313131, %rax
-        repne scasl
-        setz    %bl
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     one(%rip), %rcx
-        movsl
-        lodsl
-        stosl
-        scasl
-        movsl
-        lodsl
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     zero(%rip), %rcx
-        rep movsq
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     one(%rip), %rcx
-        rep movsq
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     many(%rip), %rcx
-        rep movsq
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     %r15, %rcx
-        rep movsq
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     zero(%rip), %rcx
-        rep stosq
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     one(%rip), %rcx
-        rep stosq
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     many(%rip), %rcx
-        rep stosq
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     %r15, %rcx
-        rep stosq
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     zero(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe cmpsq
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     one(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe cmpsq
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe cmpsq
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     zero(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe scasq
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     one(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe scasq
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repe scasq
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x3131313131313131, %rax
-        repe scasq
-        setz    %bl
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     zero(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repne scasq
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     one(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repne scasq
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x2020202020202020, %rax
-        repne scasq
-        jz      1f
-        inc     %rbx
-1:
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     many(%rip), %rcx
-        mov     $0x3131313131313131, %rax
-        repne scasq
-        setz    %bl
-        lea     2048(%r12), %rsi
-        lea     2100(%r13), %rdi
-        mov     one(%rip), %rcx
-        movsq
-        lodsq
-        stosq
-        scasq
-        movsq
-        lodsq
+        COPY    b, 2048, 2100
+        FILL    b, 2048, 2100
+        COMPARE b, 2048, 2100
+        ONCE    b, 2048, 2100
+        COPY    w, 2048, 2100
+        FILL    w, 2048, 2100
+        COMPARE w, 2048, 2100
+        ONCE    w, 2048, 2100
+        COPY    l, 2048, 2100
+        FILL    l, 2048, 2100
+        COMPARE l, 2048, 2100
+        ONCE    l, 2048, 2100
+        COPY    q, 2048, 2100
+        FILL    q, 2048, 2100
+        COMPARE q, 2048, 2100
+        ONCE    q, 2048, 2100
         cld
+
         lea     from(%rip), %rsi
         lea     same(%rip), %rdi
         mov     many(%rip), %rcx
         repe cmpsb
         sete    %bl
+
         lea     from(%rip), %rsi
         lea     other(%rip), %rdi
         mov     many(%rip), %rcx
         repe cmpsb
         sete    %bl
+
         lea     other(%rip), %rdi
         mov     many(%rip), %rcx
         mov     $0x7a, %al
         repne scasb
         sete    %bl
-        lea     other(%rip), %rdi
+
         lea     other+61(%rip), %rdi
         lea     from+4090(%rip), %rsi
         mov     many(%rip), %ecx
         rep movsq
+
+        /* Addresses of 32 bits: the program lies below 4 GiB. */
         mov     $to, %edi
         mov     $from, %esi
         mov     many(%rip), %ecx
