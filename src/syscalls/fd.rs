@@ -100,6 +100,12 @@ impl FdTable {
         Ok(at as i32)
     }
 
+    /// EMFILE unless a new descriptor would be below `limit`.
+    pub(crate) fn free(&self, limit: u64) -> Result<(), Errno> {
+        let free = self.slots.iter().position(Option::is_none).unwrap_or(self.slots.len());
+        if (free as u64) < limit { Ok(()) } else { Err(Errno::EMFILE) }
+    }
+
     fn set(&mut self, at: usize, slot: Option<Slot>) -> Option<Slot> {
         if at >= self.slots.len() {
             self.slots.resize(at + 1, None);

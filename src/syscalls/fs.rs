@@ -5,7 +5,7 @@ use crate::syscalls::errno::Errno;
 use crate::syscalls::fd::install;
 use crate::syscalls::kernel::{Break, Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
-use crate::syscalls::uaccess::{copy_to_user, get_array, strncpy_from_user};
+use crate::syscalls::uaccess::{copy_from_user, copy_to_user, strncpy_from_user};
 use crate::syscalls::vfs::abi::*;
 use crate::syscalls::vfs::change::Make;
 use crate::syscalls::vfs::file::FileKind;
@@ -85,7 +85,12 @@ pub(crate) fn get_path(mem: &mut dyn GuestMemory, addr: u64) -> Result<Vec<u8>, 
 
 /// The directory a path starts from: an absolute path does not look at the descriptor.
 pub(crate) fn base(fs: &FileSystem, who: &Who, dirfd: u64, path: &[u8]) -> Result<Ino, Errno> {
-    if path.starts_with(b"/") { Ok(fs.cwd) } else { fs.base(who.fds, dirfd as i32) }
+    match path.first() {
+        // An empty name is refused before the descriptor is looked at.
+        None => Err(Errno::ENOENT),
+        Some(b'/') => Ok(fs.cwd),
+        Some(_) => fs.base(who.fds, dirfd as i32),
+    }
 }
 
 /// Resolves a path from a directory descriptor.
@@ -114,6 +119,8 @@ fn creat(ctx: &mut Ctx, [path, mode, ..]: [u64; 6]) -> SysResult {
 fn openat(ctx: &mut Ctx, [dirfd, path, flags, mode, ..]: [u64; 6]) -> SysResult {
     let path = get_path(ctx.mem, path)?;
     let flags = flags as u32;
+    // No file is made or cut where there is no descriptor for it.
+    ctx.kernel.fds.free(crate::syscalls::fd::limit(ctx))?;
     let changes = flags & (O_CREAT | O_TRUNC) != 0 || flags & O_TMPFILE == O_TMPFILE;
     let (fs, who, mem) = if changes { parts_now(ctx) } else { parts(ctx) };
     let base = base(fs, &who, dirfd, &path)?;
@@ -133,17 +140,37 @@ fn openat(ctx: &mut Ctx, [dirfd, path, flags, mode, ..]: [u64; 6]) -> SysResult 
     install(ctx, file, flags & O_CLOEXEC != 0)
 }
 
+/// Every flag that open(2) knows: openat2(2) refuses the others, which open ignores.
+const OPENAT2_FLAGS: u64 = 0o37_777_703;
+
 /// openat2(2), without RESOLVE_* flags.
 fn openat2(ctx: &mut Ctx, [dirfd, path, how, size, ..]: [u64; 6]) -> SysResult {
     if size < 24 {
         return Err(Errno::EINVAL.into());
     }
-    let how: [u8; 24] = get_array(ctx.mem, how)?;
+    if size > 4096 {
+        return Err(Errno::E2BIG.into());
+    }
+    let mut all = vec![0; size as usize];
+    copy_from_user(ctx.mem, how, &mut all)?;
+    let (how, rest) = all.split_at(24);
+    if rest.iter().any(|byte| *byte != 0) {
+        return Err(Errno::E2BIG.into());
+    }
     let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| how[at * 8 + byte]));
+    let (flags, mode) = (word(0), word(1));
+    let makes = flags & u64::from(O_CREAT) != 0 || flags & u64::from(O_TMPFILE) == u64::from(O_TMPFILE);
+    if flags & !OPENAT2_FLAGS != 0 || mode & !0o7777 != 0 || mode != 0 && !makes {
+        return Err(Errno::EINVAL.into());
+    }
+    const RESOLVE_ALL: u64 = 0x3f;
+    if word(2) & !RESOLVE_ALL != 0 {
+        return Err(Errno::EINVAL.into());
+    }
     if word(2) != 0 {
         return Err(crate::syscalls::fd::refuse(ctx, format!("openat2 resolve flags {:#x}", word(2))));
     }
-    openat(ctx, [dirfd, path, word(0), word(1), 0, 0])
+    openat(ctx, [dirfd, path, flags, mode, 0, 0])
 }
 
 /// access(2).
@@ -312,6 +339,9 @@ fn readlinkat(ctx: &mut Ctx, [dirfd, path, buf, size, ..]: [u64; 6]) -> SysResul
     let path = get_path(ctx.mem, path)?;
     let (fs, who, mem) = parts(ctx);
     let ino = if path.is_empty() {
+        if dirfd as i32 == AT_FDCWD {
+            return Err(Errno::ENOENT.into());
+        }
         match fs.files.get(who.fds.get(dirfd as i32)?).ino() {
             Some(ino) if fs.node(ino).kind() == S_IFLNK => ino,
             _ => return Err(Errno::ENOENT.into()),

@@ -2,6 +2,7 @@
 #![allow(missing_docs)]
 
 pub const O_ACCMODE: u32 = 0o3;
+pub const O_RDONLY: u32 = 0o0;
 pub const O_WRONLY: u32 = 0o1;
 pub const O_RDWR: u32 = 0o2;
 pub const O_CREAT: u32 = 0o100;

@@ -59,7 +59,7 @@ impl Description {
 
     /// Whether read(2) may be used.
     pub(crate) fn readable(&self) -> bool {
-        !self.is_path() && self.flags & O_ACCMODE != O_WRONLY
+        !self.is_path() && matches!(self.flags & O_ACCMODE, O_RDONLY | O_RDWR)
     }
 
     /// Whether write(2) may be used.
