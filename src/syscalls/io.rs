@@ -1,6 +1,6 @@
 //! read(2), write(2), lseek(2) and their kin: bytes between the guest's memory and what is open.
 
-use crate::emu::guest::GuestMemory;
+use crate::emu::guest::{GuestMemory, USER_END};
 use crate::syscalls::errno::Errno;
 use crate::syscalls::kernel::{Break, Ctx, SysResult};
 use crate::syscalls::process::Resource;
@@ -265,17 +265,26 @@ fn start(ctx: &Ctx, file: FileNo, at: Option<u64>) -> Result<Option<u64>, Errno>
     }
 }
 
+/// EFAULT if a piece does not lie in the user's half; the kernel looks at that before it does anything.
+fn access_ok(pieces: &[(u64, u64)]) -> Result<(), Errno> {
+    let inside =
+        |(addr, len): &(u64, u64)| *len == 0 || addr.checked_add(*len).is_some_and(|end| end <= USER_END);
+    if pieces.iter().all(inside) { Ok(()) } else { Err(Errno::EFAULT) }
+}
+
 /// Reads into pieces of the guest's memory. What was read before an error or a bad address counts.
 fn read_to(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) -> SysResult {
     let file = ctx.kernel.fds.get(fd as i32)?;
     if !ctx.kernel.fs.files.get(file).readable() {
         return Err(Errno::EBADF.into());
     }
+    access_ok(pieces)?;
     let offset = start(ctx, file, at)?;
     let on = goes_on(ctx, file, false);
     let mut done = 0;
     let mut failed = None;
     'pieces: for (addr, len) in pieces {
+        let len = &(*len).min(MAX_COUNT);
         let mut within = 0;
         while within < *len {
             let mut buf = vec![0; (*len - within).min(PIECE) as usize];
@@ -338,8 +347,15 @@ fn write_from(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) ->
     if !open.writable() {
         return Err(Errno::EBADF.into());
     }
+    access_ok(pieces)?;
     let append = open.flags & O_APPEND != 0;
     let mut offset = start(ctx, file, at)?;
+    if let FileKind::Inode(ino) = ctx.kernel.fs.files.get(file).kind
+        && matches!(ctx.kernel.fs.node(ino).body, Body::Device(Device::Null))
+    {
+        // What goes there is not even looked at.
+        return Ok(pieces.iter().fold(0u64, |sum, (_, len)| sum.saturating_add(*len)).min(MAX_COUNT));
+    }
     if append && let FileKind::Inode(ino) = ctx.kernel.fs.files.get(file).kind {
         offset = Some(ctx.kernel.fs.meta(ino).size); // pwrite(2) appends too
     }
@@ -351,6 +367,7 @@ fn write_from(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) ->
         return write_gathered(ctx, file, pieces);
     }
     'pieces: for (addr, len) in pieces {
+        let len = &(*len).min(MAX_COUNT);
         let mut within = 0;
         while within < *len {
             let mut buf = vec![0; (*len - within).min(PIECE) as usize];
@@ -422,22 +439,22 @@ fn read(ctx: &mut Ctx, [fd, buf, count, ..]: [u64; 6]) -> SysResult {
     {
         return Err(Errno::EISDIR.into());
     }
-    read_to(ctx, fd, None, &[(buf, count.min(MAX_COUNT))])
+    read_to(ctx, fd, None, &[(buf, count)])
 }
 
 /// write(2).
 fn write(ctx: &mut Ctx, [fd, buf, count, ..]: [u64; 6]) -> SysResult {
-    write_from(ctx, fd, None, &[(buf, count.min(MAX_COUNT))])
+    write_from(ctx, fd, None, &[(buf, count)])
 }
 
 /// pread(2).
 fn pread64(ctx: &mut Ctx, [fd, buf, count, offset, ..]: [u64; 6]) -> SysResult {
-    read_to(ctx, fd, Some(offset), &[(buf, count.min(MAX_COUNT))])
+    read_to(ctx, fd, Some(offset), &[(buf, count)])
 }
 
 /// pwrite(2).
 fn pwrite64(ctx: &mut Ctx, [fd, buf, count, offset, ..]: [u64; 6]) -> SysResult {
-    write_from(ctx, fd, Some(offset), &[(buf, count.min(MAX_COUNT))])
+    write_from(ctx, fd, Some(offset), &[(buf, count)])
 }
 
 /// readv(2).
