@@ -37,7 +37,7 @@ pub const ROWS: &[Row] = &[
     full(75, "fdatasync", fsync),
     full(162, "sync", sync),
     full(306, "syncfs", fsync),
-    full(277, "sync_file_range", fsync),
+    full(277, "sync_file_range", sync_file_range),
     full(221, "fadvise64", fadvise64),
     full(187, "readahead", readahead),
 ];
@@ -152,7 +152,8 @@ fn is_regular(ctx: &Ctx, file: FileNo) -> Result<bool, Errno> {
 /// sendfile(2).
 fn sendfile(ctx: &mut Ctx, [to, from, at, count, ..]: [u64; 6]) -> SysResult {
     let (from, to) = ends(ctx, from, to)?;
-    if ctx.kernel.fs.files.get(to).flags & O_APPEND != 0 || !seekable(ctx, from) {
+    let directory = is_regular(ctx, from).is_err();
+    if ctx.kernel.fs.files.get(to).flags & O_APPEND != 0 || directory || !seekable(ctx, from) {
         return Err(Errno::EINVAL.into());
     }
     let start = get_offset(ctx, at)?;
@@ -339,6 +340,27 @@ fn fsync(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
             if kind == S_IFREG { Ok(0) } else { Err(Errno::EINVAL.into()) }
         }
         _ => Err(Errno::EINVAL.into()),
+    }
+}
+
+/// sync_file_range(2).
+fn sync_file_range(ctx: &mut Ctx, [fd, at, len, flags, ..]: [u64; 6]) -> SysResult {
+    const ALL: u32 = 7;
+    let open = ctx.kernel.fs.files.get(ctx.kernel.fds.get(fd as i32)?);
+    if open.is_path() {
+        return Err(Errno::EBADF.into());
+    }
+    let end = (at as i64).checked_add(len as i64);
+    if flags as u32 & !ALL != 0 || (at as i64) < 0 || end.is_none_or(|end| end < at as i64) {
+        return Err(Errno::EINVAL.into());
+    }
+    match open.kind {
+        FileKind::Inode(ino)
+            if matches!(ctx.kernel.fs.node(ino).kind(), S_IFREG | S_IFDIR | S_IFLNK | S_IFBLK) =>
+        {
+            Ok(0)
+        }
+        _ => Err(Errno::ESPIPE.into()),
     }
 }
 
