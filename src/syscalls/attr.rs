@@ -4,7 +4,7 @@ use crate::syscalls::errno::Errno;
 use crate::syscalls::fs::{get_path, locate};
 use crate::syscalls::kernel::{Ctx, SysResult};
 use crate::syscalls::table::{Handler, Row, Support};
-use crate::syscalls::uaccess::{copy_to_user, get_words, strncpy_from_user};
+use crate::syscalls::uaccess::{copy_from_user, copy_to_user, get_words, strncpy_from_user};
 use crate::syscalls::vfs::abi::*;
 use crate::syscalls::vfs::node::{Ino, Time};
 use crate::syscalls::vfs::{FileSystem, Who, parts, parts_now};
@@ -38,17 +38,17 @@ pub const ROWS: &[Row] = &[
     full(261, "futimesat", futimesat),
     full(280, "utimensat", utimensat),
     xattr(188, "setxattr", setxattr),
-    xattr(189, "lsetxattr", setxattr),
-    xattr(190, "fsetxattr", setxattr),
+    xattr(189, "lsetxattr", lsetxattr),
+    xattr(190, "fsetxattr", fsetxattr),
     xattr(191, "getxattr", getxattr),
     xattr(192, "lgetxattr", lgetxattr),
     xattr(193, "fgetxattr", fgetxattr),
     xattr(194, "listxattr", listxattr),
     xattr(195, "llistxattr", llistxattr),
     xattr(196, "flistxattr", flistxattr),
-    xattr(197, "removexattr", setxattr),
-    xattr(198, "lremovexattr", setxattr),
-    xattr(199, "fremovexattr", setxattr),
+    xattr(197, "removexattr", removexattr),
+    xattr(198, "lremovexattr", lremovexattr),
+    xattr(199, "fremovexattr", fremovexattr),
     Row {
         number: 303,
         name: "name_to_handle_at",
@@ -197,9 +197,17 @@ fn utimes(ctx: &mut Ctx, [path, times, ..]: [u64; 6]) -> SysResult {
     futimesat(ctx, [FDCWD, path, times, 0, 0, 0])
 }
 
-/// futimesat(2).
+/// futimesat(2). A null path names the descriptor itself.
 fn futimesat(ctx: &mut Ctx, [dirfd, path, times, ..]: [u64; 6]) -> SysResult {
     let times = get_times(ctx, times, 1_000_000)?;
+    if path == 0 && dirfd as i32 != AT_FDCWD {
+        let (fs, who, _) = parts_now(ctx);
+        if let Some(ino) = of_fd(fs, &who, dirfd, false)? {
+            let [access, modify] = times.unwrap_or([who.now; 2]);
+            fs.set_times(&who, ino, Some(access), Some(modify), times.is_some())?;
+        }
+        return Ok(0);
+    }
     set_times(ctx, dirfd, path, times)
 }
 
@@ -222,6 +230,9 @@ fn utimensat(ctx: &mut Ctx, [dirfd, path, times, flags, ..]: [u64; 6]) -> SysRes
     let ino = if path == 0 {
         if dirfd as i32 == AT_FDCWD {
             return Err(Errno::EFAULT.into());
+        }
+        if flags & AT_SYMLINK_NOFOLLOW != 0 {
+            return Err(Errno::EINVAL.into());
         }
         of_fd(fs, &who, dirfd, false)?
     } else {
@@ -301,8 +312,73 @@ fn flistxattr(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
     Ok(0)
 }
 
-/// setxattr(2) and removexattr(2): as on a file system without extended attributes.
-fn setxattr(_: &mut Ctx, _: [u64; 6]) -> SysResult {
+/// Checks an attribute's name, EFAULT and ERANGE, for calls that go no further: the file system keeps none.
+fn attribute_name(ctx: &mut Ctx, name: u64) -> Result<(), Errno> {
+    match strncpy_from_user(ctx.mem, name, XATTR_NAME_MAX)? {
+        Some(name) if !name.is_empty() => Ok(()),
+        _ => Err(Errno::ERANGE),
+    }
+}
+
+/// What setxattr(2) checks before it asks the file system.
+fn new_attribute(ctx: &mut Ctx, [_, name, value, size, flags, _]: [u64; 6]) -> Result<(), Errno> {
+    const XATTR_CREATE_OR_REPLACE: u32 = 3;
+    const XATTR_SIZE_MAX: u64 = 65_536;
+    if flags as u32 & !XATTR_CREATE_OR_REPLACE != 0 {
+        return Err(Errno::EINVAL);
+    }
+    attribute_name(ctx, name)?;
+    if size > XATTR_SIZE_MAX {
+        return Err(Errno::E2BIG);
+    }
+    copy_from_user(ctx.mem, value, &mut vec![0; size as usize])
+}
+
+/// The end of every call that would change an attribute: the file must be there, and keeps none.
+fn keeps_none(ctx: &mut Ctx, path: u64, flags: u32) -> SysResult {
+    let path = get_path(ctx.mem, path)?;
+    let (fs, who, _) = parts(ctx);
+    target(fs, &who, FDCWD, &path, flags)?;
+    Err(Errno::EOPNOTSUPP.into())
+}
+
+/// setxattr(2).
+fn setxattr(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
+    new_attribute(ctx, args)?;
+    keeps_none(ctx, args[0], 0)
+}
+
+/// lsetxattr(2).
+fn lsetxattr(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
+    new_attribute(ctx, args)?;
+    keeps_none(ctx, args[0], AT_SYMLINK_NOFOLLOW)
+}
+
+/// fsetxattr(2).
+fn fsetxattr(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
+    let (fs, who, _) = parts(ctx);
+    of_fd(fs, &who, args[0], false)?;
+    new_attribute(ctx, args)?;
+    Err(Errno::EOPNOTSUPP.into())
+}
+
+/// removexattr(2).
+fn removexattr(ctx: &mut Ctx, [path, name, ..]: [u64; 6]) -> SysResult {
+    attribute_name(ctx, name)?;
+    keeps_none(ctx, path, 0)
+}
+
+/// lremovexattr(2).
+fn lremovexattr(ctx: &mut Ctx, [path, name, ..]: [u64; 6]) -> SysResult {
+    attribute_name(ctx, name)?;
+    keeps_none(ctx, path, AT_SYMLINK_NOFOLLOW)
+}
+
+/// fremovexattr(2).
+fn fremovexattr(ctx: &mut Ctx, [fd, name, ..]: [u64; 6]) -> SysResult {
+    let (fs, who, _) = parts(ctx);
+    of_fd(fs, &who, fd, false)?;
+    attribute_name(ctx, name)?;
     Err(Errno::EOPNOTSUPP.into())
 }
 
