@@ -228,8 +228,20 @@ pub(super) fn mprotect(ctx: &mut Ctx, [addr, len, bits, ..]: [u64; 6]) -> SysRes
         }
         start = stack.start;
     }
-    ctx.mem.protect(start, end - start, prot(bits)).map_err(Errno::from)?;
+    if let Err(why) = ctx.mem.protect(start, end - start, prot(bits)) {
+        // Up to a hole the pages have changed all the same.
+        let good = mapped_up_to(ctx.mem, start, end);
+        if start < good && good < end {
+            ctx.mem.protect(start, good - start, prot(bits)).map_err(Errno::from)?;
+        }
+        return Err(Errno::from(why).into());
+    }
     Ok(0)
+}
+
+/// How far a range is mapped without a hole.
+fn mapped_up_to(mem: &mut dyn GuestMemory, start: u64, end: u64) -> u64 {
+    mem.mappings().iter().fold(start, |at, m| if m.start <= at && at < m.end { m.end.min(end) } else { at })
 }
 
 /// munmap(2).

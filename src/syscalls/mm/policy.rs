@@ -10,11 +10,11 @@ const NO_KEYS: &str = "the CPU has no protection keys";
 
 /// Calls about placement and visibility.
 pub const ROWS: &[Row] = &[
-    Row { number: 237, name: "mbind", handler: set_policy, support: Support::Partial, note: ONE_NODE },
+    Row { number: 237, name: "mbind", handler: mbind, support: Support::Partial, note: ONE_NODE },
     Row {
         number: 238,
         name: "set_mempolicy",
-        handler: set_policy,
+        handler: set_mempolicy,
         support: Support::Partial,
         note: ONE_NODE,
     },
@@ -31,8 +31,22 @@ pub const ROWS: &[Row] = &[
     Row { number: 331, name: "pkey_free", handler: pkey_free, support: Support::Full, note: NO_KEYS },
 ];
 
-/// mbind(2), set_mempolicy(2): every policy means the one node.
-fn set_policy(_: &mut Ctx, _: [u64; 6]) -> SysResult {
+/// Whether a policy exists, its flags apart, numaif.h.
+fn policy(mode: u64) -> Result<(), Errno> {
+    const LAST: u32 = 6;
+    const FLAGS: u32 = 0xe000;
+    if mode as u32 & !FLAGS > LAST { Err(Errno::EINVAL) } else { Ok(()) }
+}
+
+/// set_mempolicy(2): every policy means the one node.
+fn set_mempolicy(_: &mut Ctx, [mode, ..]: [u64; 6]) -> SysResult {
+    policy(mode)?;
+    Ok(0)
+}
+
+/// mbind(2), likewise.
+fn mbind(_: &mut Ctx, [_, _, mode, ..]: [u64; 6]) -> SysResult {
+    policy(mode)?;
     Ok(0)
 }
 
