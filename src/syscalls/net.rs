@@ -57,7 +57,9 @@ fn socket(ctx: &mut Ctx, [family, kind, ..]: [u64; 6]) -> SysResult {
         return Err(Errno::EAFNOSUPPORT.into());
     }
     if !matches!(kind as u32 & !flags, 1 | 2 | 5) {
-        return Err(Errno::ESOCKTNOSUPPORT.into());
+        // Numbers that are no type at all are wrong; the types that Unix sockets lack are not supported.
+        let known = matches!(kind as u32 & !flags, 3 | 4 | 6 | 10);
+        return Err(if known { Errno::ESOCKTNOSUPPORT } else { Errno::EINVAL }.into());
     }
     let number = ctx.kernel.fs.next_number();
     let path = format!("socket:[{number}]");

@@ -110,6 +110,6 @@ fn memfd_create(ctx: &mut Ctx, [name, flags, ..]: [u64; 6]) -> SysResult {
     let ino = fs.memfd(now, seals, mode);
     fs.node_mut(ino).opens += 1;
     let path = [b"/memfd:", &name[..], b" (deleted)"].concat();
-    let file = fs.files.add(Description::new(FileKind::Inode(ino), O_RDWR, &path));
+    let file = fs.files.add(Description::new(FileKind::Inode(ino), O_RDWR | O_LARGEFILE, &path));
     install(ctx, file, flags & MFD_CLOEXEC != 0)
 }

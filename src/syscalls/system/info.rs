@@ -100,7 +100,8 @@ fn syslog(_: &mut Ctx, _: [u64; 6]) -> SysResult {
     Err(Errno::EPERM.into())
 }
 
-/// kcmp(2) of the process with itself: the same memory, files and so on. Descriptors are not compared.
+/// kcmp(2) of the process with itself: the same memory, files and so on. Descriptions have an order of their own,
+/// the one in which they were opened or reused.
 fn kcmp(ctx: &mut Ctx, [pid1, pid2, kind, fd1, fd2, _]: [u64; 6]) -> SysResult {
     const KCMP_FILE: u64 = 0;
     const KCMP_EPOLL_TFD: u64 = 7;
@@ -109,10 +110,13 @@ fn kcmp(ctx: &mut Ctx, [pid1, pid2, kind, fd1, fd2, _]: [u64; 6]) -> SysResult {
         return Err(Errno::ESRCH.into());
     }
     match kind {
-        KCMP_FILE if fd1 == fd2 => Ok(0),
         KCMP_FILE => {
-            ctx.kernel.notices.once("kcmp: KCMP_FILE of two descriptors is refused with ENOSYS".into());
-            Err(Errno::ENOSYS.into())
+            let (file1, file2) = (ctx.kernel.fds.get(fd1 as i32)?, ctx.kernel.fds.get(fd2 as i32)?);
+            Ok(match file1.0.cmp(&file2.0) {
+                std::cmp::Ordering::Equal => 0,
+                std::cmp::Ordering::Less => 1,
+                std::cmp::Ordering::Greater => 2,
+            })
         }
         kind if kind < KCMP_EPOLL_TFD => Ok(0),
         _ => Err(Errno::EINVAL.into()),
