@@ -262,15 +262,13 @@ fn general(
             }
             cost.event(slot, 0, size, EventKind::Read);
         }
-        OpAccess::Read | OpAccess::CondRead => match pieces(instruction) {
-            Some((count, bytes)) => {
-                let slot = cost.slot(Access::Load, size, address);
-                for i in 0..count {
-                    cost.event(slot, i * bytes, bytes, EventKind::Read);
-                }
+        OpAccess::Read | OpAccess::CondRead => {
+            let slot = cost.slot(Access::Load, engine_size(instruction, size), address);
+            let (count, bytes) = pieces(instruction).unwrap_or((1, size));
+            for i in 0..count {
+                cost.event(slot, i * bytes, bytes, EventKind::Read);
             }
-            None => cost.load(size, address),
-        },
+        }
         OpAccess::None | OpAccess::NoMemAccess => {}
     }
 }
@@ -279,12 +277,22 @@ fn is_compare_exchange(mnemonic: Mnemonic) -> bool {
     matches!(mnemonic, Mnemonic::Cmpxchg | Mnemonic::Cmpxchg8b | Mnemonic::Cmpxchg16b)
 }
 
+/// Bytes that the engine loads: for some operands it loads a whole XMM register's worth and uses a part.
+fn engine_size(instruction: &Instruction, size: usize) -> usize {
+    use Mnemonic as M;
+    match instruction.mnemonic() {
+        M::Cvtps2pd | M::Cvtdq2pd | M::Cvtps2pi | M::Cvttps2pi | M::Roundss | M::Roundsd => 16,
+        _ => size,
+    }
+}
+
 /// Loads that VEX splits, or of which it reads only a part: how many events of how many bytes.
 fn pieces(instruction: &Instruction) -> Option<(usize, usize)> {
     use Mnemonic as M;
     Some(match instruction.mnemonic() {
         M::Cvtps2pd | M::Cvttps2pi | M::Cvtps2pi => (2, 4),
-        M::Cvtpd2pi | M::Cvttpd2pi => (2, 8),
+        M::Cvtpd2pi | M::Cvttpd2pi | M::Roundpd => (2, 8),
+        M::Roundps => (4, 4),
         // The shift count is the low half of the operand.
         M::Psllw | M::Pslld | M::Psllq | M::Psrlw | M::Psrld | M::Psrlq | M::Psraw | M::Psrad => (1, 8),
         _ => return None,

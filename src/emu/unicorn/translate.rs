@@ -107,8 +107,8 @@ impl Matcher {
             let same_way = match slot.access {
                 Access::Load => !write,
                 Access::Store => write,
-                // Its store, or the rest of its load.
-                Access::Modify => write || self.bytes < slot.size,
+                // The rest of its load, its store, or the loop that retries a locked operation.
+                Access::Modify => true,
                 Access::None => false,
             };
             if same_way && (self.bytes < slot.size || slot.access == Access::Modify) {
