@@ -1,0 +1,348 @@
+//! Reads Cachegrind's files: those of Valgrind 3.19 to 3.28, of `cg_merge` and `cg_diff`, and our own.
+//! The grammar is that of the Valgrind manual, "Cachegrind output file format", read as widely as any of
+//! their readers does:
+//!
+//! - comments (`#`) and empty lines may stand anywhere, also in the head;
+//! - `fi=` and `fe=` change the file and keep the function, where `fl=` waits for an `fn=`;
+//! - counts may be negative (`cg_diff` writes such), `.` is 0, missing ones at the end of a line are 0;
+//! - names are bytes; a line may end in CR LF.
+
+use std::io::{BufRead, Read as _};
+
+use thiserror::Error;
+
+/// The function of counts that no `fn=` line precedes.
+pub const UNSPECIFIED: &[u8] = b"<unspecified>";
+
+/// The longest line taken, in bytes. It bounds the memory that a file without newlines can ask for.
+const LONGEST_LINE: u64 = 64 << 20;
+
+/// What is wrong with a file, and where.
+#[derive(Debug, Error)]
+#[error("{file}:{line}: {problem}")]
+pub struct ReadError {
+    /// The file's name as the caller gave it, for display.
+    pub file: String,
+    /// The line's number, from 1; one past the last line if something is missing at the end.
+    pub line: u64,
+    /// What is wrong there.
+    pub problem: Problem,
+}
+
+/// The ways in which a file can be wrong.
+#[derive(Debug, Error)]
+pub enum Problem {
+    /// There is no `cmd:` line after the description.
+    #[error("missing `cmd:` line after the `desc:` lines; is this a Cachegrind file?")]
+    NoCommand,
+    /// The file is Callgrind's or of another kind that says so in its head.
+    #[error("expected a Cachegrind file, but `{0}` is of the Callgrind format")]
+    Callgrind(String),
+    /// There is no `events:` line after `cmd:`, or it names no event.
+    #[error("missing `events:` line")]
+    NoEvents,
+    /// A count is no number, or there are more counts than events.
+    #[error("malformed or too many event counts")]
+    BadCounts,
+    /// A number, or a sum of numbers, does not fit into 64 bits.
+    #[error("number too large: counts and their sums must fit into 64 bits")]
+    TooLarge,
+    /// A line that is none of the format's.
+    #[error("malformed line: {0}")]
+    Malformed(String),
+    /// A line longer than this program reads.
+    #[error("line longer than 64 MiB")]
+    TooLong,
+    /// The file ends without a `summary:` line.
+    #[error("missing `summary:` line; the file is not complete")]
+    NoSummary,
+    /// The totals are not what the lines add up to.
+    #[error(
+        "`summary:` line doesn't match computed total\n- summary:  {recorded:?}\n- computed: {computed:?}"
+    )]
+    WrongSummary {
+        /// What the file says.
+        recorded: Vec<i64>,
+        /// What its lines add up to.
+        computed: Vec<i64>,
+    },
+    /// The system could not read on.
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+}
+
+/// What stands before the counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Head {
+    /// The `desc:` lines, without the key and the blanks after it.
+    pub desc: Vec<Vec<u8>>,
+    /// The command line that was profiled.
+    pub cmd: Vec<u8>,
+    /// The names of the events, at least one, in the order of the columns.
+    pub events: Vec<Vec<u8>>,
+}
+
+/// One step through the body of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Record<'a> {
+    /// The counts that follow are of this source file.
+    File(&'a [u8]),
+    /// The counts that follow are of this function. [`UNSPECIFIED`] right after each `fl=` line.
+    Function(&'a [u8]),
+    /// Counts of one line.
+    Counts {
+        /// The source line; 0 if it is not known.
+        line: u64,
+        /// One count for each event of the head.
+        counts: &'a [i64],
+    },
+}
+
+/// A [`Record`] whose parts are still in the reader.
+enum Step {
+    File,
+    Function,
+    Counts(u64),
+}
+
+/// Walks through one file, holding one line of it at a time.
+///
+/// ```text
+/// let mut reader = CgReader::new(BufReader::new(file), "cachegrind.out.1")?;
+/// let events = reader.head().events.clone();
+/// while let Some(record) = reader.next_record()? { … }   // None: the summary was there and was right
+/// ```
+#[derive(Debug)]
+pub struct CgReader<R> {
+    input: R,
+    name: String,
+    head: Head,
+    number: u64,
+    line: Vec<u8>,
+    counts: Vec<i64>,
+    total: Vec<i64>,
+    summed: bool,
+    function_due: bool,
+}
+
+impl<R: BufRead> CgReader<R> {
+    /// Reads the head of a file. `name` is for messages.
+    ///
+    /// # Errors
+    /// If the head is not one of a Cachegrind file, or cannot be read.
+    pub fn new(input: R, name: impl Into<String>) -> Result<CgReader<R>, ReadError> {
+        let mut reader = CgReader {
+            input,
+            name: name.into(),
+            head: Head::default(),
+            number: 0,
+            line: Vec::new(),
+            counts: Vec::new(),
+            total: Vec::new(),
+            summed: false,
+            function_due: false,
+        };
+        reader.read_head()?;
+        reader.counts = vec![0; reader.head.events.len()];
+        reader.total = reader.counts.clone();
+        Ok(reader)
+    }
+
+    /// The head of the file.
+    #[must_use]
+    pub fn head(&self) -> &Head {
+        &self.head
+    }
+
+    /// The sums of all counts so far; after the end those of the file, equal to its summary.
+    #[must_use]
+    pub fn total(&self) -> &[i64] {
+        &self.total
+    }
+
+    /// The next step, or `None` after the end of a file whose summary is there and right.
+    ///
+    /// # Errors
+    /// If the file is malformed or contradicts itself; the message names the line. Reading on makes no sense.
+    pub fn next_record(&mut self) -> Result<Option<Record<'_>>, ReadError> {
+        if std::mem::take(&mut self.function_due) {
+            return Ok(Some(Record::Function(UNSPECIFIED)));
+        }
+        let step = self.step()?;
+        let name = self.line.get(3..).unwrap_or_default();
+        Ok(step.map(|step| match step {
+            Step::File => Record::File(name),
+            Step::Function => Record::Function(name),
+            Step::Counts(line) => Record::Counts { line, counts: &self.counts },
+        }))
+    }
+
+    /// Reads up to the next line that is of use to the caller.
+    fn step(&mut self) -> Result<Option<Step>, ReadError> {
+        while self.advance()? {
+            match self.line.as_slice() {
+                [] | [b'#', ..] => {}
+                _ if self.summed => return Err(self.malformed()),
+                [b'0'..=b'9', ..] => {
+                    let line = parse_counts(&self.line, true, &mut self.counts);
+                    let line = line.and_then(|line| add(&mut self.total, &self.counts).map(|()| line));
+                    return line.map(|line| Some(Step::Counts(line))).map_err(|problem| self.error(problem));
+                }
+                [b'f', b'n', b'=', ..] => return Ok(Some(Step::Function)),
+                [b'f', b'l', b'=', ..] => {
+                    self.function_due = true;
+                    return Ok(Some(Step::File));
+                }
+                [b'f', b'i' | b'e', b'=', ..] => return Ok(Some(Step::File)),
+                _ => self.check_summary()?,
+            }
+        }
+        if self.summed { Ok(None) } else { Err(self.error(Problem::NoSummary)) }
+    }
+
+    fn check_summary(&mut self) -> Result<(), ReadError> {
+        let Some(rest) = value(&self.line, b"summary:") else { return Err(self.malformed()) };
+        match parse_counts(rest, false, &mut self.counts) {
+            Err(problem) => Err(self.error(problem)),
+            Ok(_) if self.counts != self.total => Err(self.error(Problem::WrongSummary {
+                recorded: self.counts.clone(),
+                computed: self.total.clone(),
+            })),
+            Ok(_) => {
+                self.summed = true;
+                Ok(())
+            }
+        }
+    }
+
+    fn read_head(&mut self) -> Result<(), ReadError> {
+        let mut callgrind = false;
+        loop {
+            if !self.advance()? {
+                return Err(self.error(Problem::NoCommand));
+            }
+            let line = self.line.as_slice();
+            if let Some(text) = value(line, b"desc:") {
+                self.head.desc.push(text.to_vec());
+            } else if let Some(text) = value(line, b"cmd:") {
+                self.head.cmd = text.to_vec();
+                break;
+            } else if line.starts_with(b"# callgrind format") {
+                callgrind = true;
+            } else if !matches!(line, [] | [b'#', ..]) {
+                let foreign = callgrind || line.starts_with(b"version:") || line.starts_with(b"creator:");
+                let problem =
+                    if foreign { Problem::Callgrind(self.name.clone()) } else { Problem::NoCommand };
+                return Err(self.error(problem));
+            }
+        }
+        while self.advance()? {
+            if let Some(text) = value(&self.line, b"events:") {
+                self.head.events = words(text).map(<[u8]>::to_vec).collect();
+                if !self.head.events.is_empty() {
+                    return Ok(());
+                }
+            }
+            if !matches!(self.line.as_slice(), [] | [b'#', ..]) {
+                break;
+            }
+        }
+        Err(self.error(Problem::NoEvents))
+    }
+
+    /// Fetches the next line, without its end. False at the end of the file, which counts as a line in
+    /// messages, as it does in those of `cg_annotate`.
+    fn advance(&mut self) -> Result<bool, ReadError> {
+        self.number += 1;
+        self.line.clear();
+        let mut input = self.input.by_ref().take(LONGEST_LINE + 1);
+        match input.read_until(b'\n', &mut self.line) {
+            Ok(0) => return Ok(false),
+            Ok(_) if self.line.pop_if(|last| *last == b'\n').is_some() => {
+                self.line.pop_if(|last| *last == b'\r');
+            }
+            // The last line may lack its end.
+            Ok(taken) if taken as u64 <= LONGEST_LINE => {}
+            Ok(_) => return Err(self.error(Problem::TooLong)),
+            Err(error) => return Err(self.error(Problem::Io(error))),
+        }
+        Ok(true)
+    }
+
+    /// The problem with the name of the file and the line that was read last.
+    pub fn error(&self, problem: Problem) -> ReadError {
+        ReadError { file: self.name.clone(), line: self.number, problem }
+    }
+
+    fn malformed(&self) -> ReadError {
+        self.error(Problem::Malformed(String::from_utf8_lossy(&self.line).into_owned()))
+    }
+}
+
+/// The text after `key` and the blanks that follow it.
+fn value<'a>(line: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
+    let rest = line.strip_prefix(key)?;
+    let blanks = rest.iter().take_while(|c| blank(**c)).count();
+    rest.get(blanks..)
+}
+
+fn blank(c: u8) -> bool {
+    matches!(c, b' ' | b'\t' | 0x0b | 0x0c | b'\r')
+}
+
+fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|c| blank(*c)).filter(|word| !word.is_empty())
+}
+
+/// Reads the numbers of a line: its number first, if `numbered` (0 if not), then the counts.
+fn parse_counts(text: &[u8], numbered: bool, counts: &mut [i64]) -> Result<u64, Problem> {
+    let mut words = words(text);
+    let mut line = 0;
+    if numbered {
+        line = parse_unsigned(words.next().unwrap_or_default())?;
+    }
+    let mut slots = counts.iter_mut();
+    for word in words {
+        *slots.next().ok_or(Problem::BadCounts)? = match word {
+            b"." => 0,
+            [b'-', digits @ ..] => {
+                let size = parse_unsigned(digits)?;
+                0_i64.checked_sub_unsigned(size).ok_or(Problem::TooLarge)?
+            }
+            digits => i64::try_from(parse_unsigned(digits)?).map_err(|_| Problem::TooLarge)?,
+        };
+    }
+    slots.for_each(|slot| *slot = 0);
+    Ok(line)
+}
+
+fn parse_unsigned(digits: &[u8]) -> Result<u64, Problem> {
+    if digits.is_empty() {
+        return Err(Problem::BadCounts);
+    }
+    let mut number = 0_u64;
+    for c in digits {
+        let digit = c.wrapping_sub(b'0');
+        if digit > 9 {
+            return Err(Problem::BadCounts);
+        }
+        let next = number.checked_mul(10).and_then(|n| n.checked_add(digit.into()));
+        number = next.ok_or(Problem::TooLarge)?;
+    }
+    Ok(number)
+}
+
+/// Adds `counts` to `sums`, one by one.
+///
+/// # Errors
+/// If a sum does not fit; `sums` is then of no use.
+pub fn add(sums: &mut [i64], counts: &[i64]) -> Result<(), Problem> {
+    for (sum, count) in sums.iter_mut().zip(counts) {
+        *sum = sum.checked_add(*count).ok_or(Problem::TooLarge)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[path = "read_tests.rs"]
+mod tests;
