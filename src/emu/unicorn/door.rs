@@ -33,6 +33,8 @@ pub struct TapWords {
 pub struct Door {
     /// First, so that its address is the door's.
     pub words: TapWords,
+    /// A source operand that generated code has set aside for a helper; as large as the engine's registers.
+    pub aside: [u64; 8],
     pub parts: Parts,
     pub space: AddressSpace,
     pub recorder: Recorder,

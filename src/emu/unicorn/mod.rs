@@ -82,6 +82,7 @@ impl Machine {
         parts.allow_hard_float();
         let mut door = Box::new(Door {
             words: TapWords { next: std::ptr::null_mut(), limit: std::ptr::null_mut() },
+            aside: [0; 8],
             parts,
             space: AddressSpace::new(frames, mmap_top),
             recorder,

@@ -114,6 +114,26 @@ helpers! {
     helper_maskmov_mmx_x86_64: argument 3, 8, true;
 }
 
+macro_rules! in_place {
+    ($($helper:ident)*) => {
+        unsafe extern "C" { $(fn $helper();)* }
+
+        /// Helpers that store parts of their destination before they have read all of their source, and so compute
+        /// nonsense where both are one register.
+        fn computes_in_place(function: *const c_void) -> bool {
+            $(std::ptr::eq(function, $helper as *const c_void))||*
+        }
+    };
+}
+
+in_place! {
+    helper_phaddw_mmx_x86_64 helper_phaddd_mmx_x86_64 helper_phaddsw_mmx_x86_64
+    helper_phsubw_mmx_x86_64 helper_phsubd_mmx_x86_64 helper_phsubsw_mmx_x86_64
+    helper_phaddw_xmm_x86_64 helper_phaddd_xmm_x86_64 helper_phaddsw_xmm_x86_64
+    helper_phsubw_xmm_x86_64 helper_phsubd_xmm_x86_64 helper_phsubsw_xmm_x86_64
+    helper_packusdw_xmm_x86_64
+}
+
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wrap_tcg_gen_callN_x86_64(
     c: Context,
@@ -134,6 +154,13 @@ pub unsafe extern "C" fn __wrap_tcg_gen_callN_x86_64(
             }
             if let Some((argument, bytes, write)) = helper_access(function) {
                 door.tap_sized(*args.add(argument) as usize, bytes, write);
+            }
+            if computes_in_place(function) && door.is_one_register() {
+                // The arguments are the CPU, the destination and the source.
+                let source = door.set_aside(c, *args.add(2) as usize);
+                let mut apart = [*args, *args.add(1), source as *mut c_void];
+                ffi::__real_tcg_gen_callN_x86_64(c, function, result, count, apart.as_mut_ptr());
+                return;
             }
         }
         ffi::__real_tcg_gen_callN_x86_64(c, function, result, count, args);

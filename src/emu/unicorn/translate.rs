@@ -8,7 +8,7 @@
 
 use std::ffi::c_void;
 
-use iced_x86::{FlowControl, Instruction};
+use iced_x86::{FlowControl, Instruction, OpKind};
 
 use crate::emu::guest::Gpr;
 use crate::emu::supervisor::Refused;
@@ -175,6 +175,25 @@ impl Door {
             }
             _ => emit.store(addr, pointer, at),
         }
+    }
+
+    /// Whether source and destination of the instruction are one register.
+    pub fn is_one_register(&self) -> bool {
+        let instruction = &self.translation.instruction;
+        instruction.op1_kind() == OpKind::Register && instruction.op0_register() == instruction.op1_register()
+    }
+
+    /// Copies the sixteen bytes that `from` points to aside, and returns a value that points to the copy.
+    pub fn set_aside(&mut self, context: Context, from: usize) -> usize {
+        let emit = Emit(context);
+        let copy = emit.constant(&raw const self.aside as u64);
+        let part = emit.new_temp(false);
+        for offset in [0, 8] {
+            emit.load(part, from, offset);
+            emit.store(part, copy, offset);
+        }
+        emit.free(part);
+        copy
     }
 
     /// The engine generates a locked read-modify-write; its parts are not to be seen again.
