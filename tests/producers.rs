@@ -28,6 +28,7 @@ fn differs(case: &Case) -> Option<String> {
         let _ = fs::remove_dir_all(&work);
         fs::create_dir(&work).expect("mkdir");
         fs::write(work.join("numbers"), numbers()).expect("write");
+        common::guest::furnish(&work);
         let options = [
             format!("--hooks={hooks}"),
             format!("--cachegrind-out-file={}", dir.path().join(hooks).display()),
@@ -127,7 +128,7 @@ fn guest(source: &Path, to: &Path) -> Case {
     let text = fs::read_to_string(source).expect("a program");
     let name = source.file_stem().expect("a name").to_string_lossy().into_owned();
     let program = to.join(&name);
-    let mut args: Vec<String> = ["-g", "-O1", "-w", "-o"].map(str::to_owned).to_vec();
+    let mut args: Vec<String> = ["-std=gnu17", "-g", "-O1", "-w", "-o"].map(str::to_owned).to_vec();
     args.extend([program.display().to_string(), source.display().to_string()]);
     args.extend(words(&text, "// flags:"));
     let args: Vec<&str> = args.iter().map(String::as_str).collect();

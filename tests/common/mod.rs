@@ -5,6 +5,7 @@
 
 pub mod counts;
 pub mod exact;
+pub mod guest;
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
