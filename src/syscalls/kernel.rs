@@ -131,7 +131,8 @@ impl Kernel {
     /// Serves the system call whose number and arguments are in the registers, as the x86-64 ABI has it, and
     /// then delivers a pending signal if there is one. RAX, RCX and R11 are set as the instruction sets them.
     pub fn syscall(&mut self, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Action {
-        let number = cpu.gpr(Gpr::Rax);
+        // The kernel looks at the low half only.
+        let number = u64::from(cpu.gpr(Gpr::Rax) as u32);
         let args = [Gpr::Rdi, Gpr::Rsi, Gpr::Rdx, Gpr::R10, Gpr::R8, Gpr::R9].map(|reg| cpu.gpr(reg));
         cpu.set_gpr(Gpr::Rcx, cpu.rip());
         cpu.set_gpr(Gpr::R11, cpu.rflags());
