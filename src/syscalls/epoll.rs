@@ -18,6 +18,12 @@ const fn full(number: u16, name: &'static str, handler: Handler) -> Row {
     Row { number, name, handler, support: Support::Full, note: "" }
 }
 
+const fn partial(number: u16, name: &'static str, handler: Handler, note: &'static str) -> Row {
+    Row { number, name, handler, support: Support::Partial, note }
+}
+
+const EDGES: &str = "EPOLLET reports again only after the descriptor was not ready";
+
 const fn absent(number: u16, name: &'static str) -> Row {
     Row { number, name, handler: no_such_call, support: Support::Refused, note: "ENOSYS" }
 }
@@ -26,10 +32,10 @@ const fn absent(number: u16, name: &'static str) -> Row {
 pub const ROWS: &[Row] = &[
     full(213, "epoll_create", epoll_create),
     full(291, "epoll_create1", epoll_create1),
-    full(233, "epoll_ctl", epoll_ctl),
-    full(232, "epoll_wait", epoll_wait),
-    full(281, "epoll_pwait", epoll_pwait),
-    full(441, "epoll_pwait2", epoll_pwait2),
+    partial(233, "epoll_ctl", epoll_ctl, "one epoll instance cannot watch another: EINVAL"),
+    partial(232, "epoll_wait", epoll_wait, EDGES),
+    partial(281, "epoll_pwait", epoll_pwait, EDGES),
+    partial(441, "epoll_pwait2", epoll_pwait2, EDGES),
     absent(282, "signalfd"),
     absent(289, "signalfd4"),
     absent(283, "timerfd_create"),

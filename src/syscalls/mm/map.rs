@@ -17,7 +17,8 @@ pub const ROWS: &[Row] = &[
         name: "mmap",
         handler: mmap,
         support: Support::Partial,
-        note: "MAP_HUGETLB fails with ENOMEM, MAP_GROWSDOWN does not grow",
+        note: "MAP_HUGETLB fails with ENOMEM, a shared writable mapping of a file under --allow-write with \
+               ENODEV; MAP_GROWSDOWN does not grow",
     },
     Row { number: 10, name: "mprotect", handler: mprotect, support: Support::Full, note: "" },
     Row { number: 11, name: "munmap", handler: munmap, support: Support::Full, note: "" },
@@ -27,7 +28,7 @@ pub const ROWS: &[Row] = &[
         name: "mremap",
         handler: mremap,
         support: Support::Partial,
-        note: "MREMAP_DONTUNMAP fails with EINVAL",
+        note: "MREMAP_DONTUNMAP fails with EINVAL, an old size of 0 with EFAULT",
     },
 ];
 
