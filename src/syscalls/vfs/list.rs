@@ -47,7 +47,8 @@ impl FileSystem {
         Ok(names)
     }
 
-    /// Everything in a directory, `.` and `..` first, then by falling names. A removed directory is empty.
+    /// Everything in a directory, `.` and `..` first, then by falling names, but rising in /proc and its kin. A removed
+    /// directory is empty.
     pub(crate) fn list(&mut self, who: &Who, dir: Ino) -> Result<Vec<Listed>, Errno> {
         if self.node(dir).unlinked() {
             return Ok(Vec::new());
@@ -64,7 +65,12 @@ impl FileSystem {
                 Err(_) => listed.push(Listed { name, number: 1, kind: DT_UNKNOWN }),
             }
         }
-        listed[2..].reverse();
+        let node = self.node(dir);
+        if node.dir().is_some_and(|held| matches!(held.kind, DirKind::Fd)) {
+            listed[2..].sort_by_key(|entry| (entry.name.len(), entry.name.clone())); // as numbers
+        } else if !node.synthetic {
+            listed[2..].reverse();
+        }
         Ok(listed)
     }
 

@@ -51,6 +51,9 @@ impl From<bool> for Last {
     }
 }
 
+/// What proc(5) puts behind the name of a file that has none any more.
+const DELETED: &[u8] = b" (deleted)";
+
 /// Where a magic link leads.
 enum Jump {
     To(Ino),
@@ -184,8 +187,13 @@ impl FileSystem {
             Magic::Cwd => self.path_of(self.cwd),
             Magic::Root => b"/".to_vec(),
             Magic::Fd(fd) => {
-                let file = who.fds.get(fd).map_err(|_| Errno::ENOENT)?;
-                self.files.get(file).path.to_vec()
+                let open = self.files.get(who.fds.get(fd).map_err(|_| Errno::ENOENT)?);
+                let mut path = open.path.to_vec();
+                let gone = open.ino().is_some_and(|ino| self.node(ino).unlinked());
+                if gone && path.first() == Some(&b'/') && !path.ends_with(DELETED) {
+                    path.extend_from_slice(DELETED);
+                }
+                path
             }
             _ => match self.jump(who, magic)? {
                 Jump::Path(path) => path,

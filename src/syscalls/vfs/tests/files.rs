@@ -163,7 +163,8 @@ fn bad_addresses_and_descriptors_are_told_apart() {
     let end = DATA + crate::syscalls::testing::DATA_LEN;
     assert_eq!(guest.call(nr::WRITE, &[fd as u64, end - 3, 10]), Ok(3));
     assert_eq!(guest.call(nr::LSEEK, &[fd as u64, 0, SEEK_CUR]), Ok(3));
-    assert_eq!(guest.call(nr::READ, &[fd as u64, BUF, u64::MAX]), Ok(0));
+    assert_eq!(guest.call(nr::READ, &[fd as u64, BUF, u64::MAX]), Err(14));
+    assert_eq!(guest.call(nr::READ, &[fd as u64, BUF, 1 << 40]), Ok(0));
 }
 
 #[test]

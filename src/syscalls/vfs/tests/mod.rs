@@ -196,7 +196,10 @@ impl Guest {
     /// Every path beneath a directory with what stat(2), readlink(2) and read(2) say of it, if they may.
     pub(crate) fn tree(&mut self, root: &str) -> Vec<String> {
         let names = match self.list(root) {
-            Ok(names) => names,
+            Ok(mut names) => {
+                names[2..].sort();
+                names
+            }
             Err(errno) => return vec![format!("error {errno}")],
         };
         let mut lines = Vec::new();
