@@ -140,7 +140,8 @@ impl FileSystem {
         let node = self.node_mut(ino);
         node.uid = uid.unwrap_or(node.uid);
         node.gid = gid.unwrap_or(node.gid);
-        if !node.is_dir() && (uid.is_some() || gid.is_some()) {
+        if !node.is_dir() {
+            // Even where neither id is given.
             let group_runs = node.mode & 0o010 != 0;
             node.mode &= !(S_ISUID | if group_runs { S_ISGID } else { 0 });
         }

@@ -276,7 +276,7 @@ impl FileSystem {
     ) -> Result<(), Errno> {
         let dirs = (self.write_dir(from.dir), self.write_dir(to.dir));
         let same_device = self.node(from.dir).dev == self.node(to.dir).dev;
-        if !same_device || dirs.0.is_some() != dirs.1.is_some() {
+        if !same_device {
             return Err(Errno::EXDEV);
         }
         if from.is_dots() {
@@ -284,6 +284,9 @@ impl FileSystem {
         }
         if to.is_dots() {
             return Err(if flags & RENAME_NOREPLACE != 0 { Errno::EEXIST } else { Errno::EBUSY });
+        }
+        if dirs.0.is_some() != dirs.1.is_some() {
+            return Err(Errno::EXDEV);
         }
         let ino = from.exists()?;
         if to.ino.is_some() && flags & RENAME_NOREPLACE != 0 {
