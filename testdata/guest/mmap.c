@@ -111,7 +111,6 @@ int main(void)
     MAP(0, 4096, PROT_READ, MAP_PRIVATE, 0, 0);
     MAP(0, 64L << 30, PROT_NONE, ANON | MAP_NORESERVE, -1, 0);
     char *one = (char *)S(mmap, 0, 4096, PROT_READ, MAP_SHARED, ro, 0);
-    T(mprotect, one, 4096, RW);
     T(mprotect, one, 4096, PROT_NONE);
 
     /* A file's pages: its bytes, zeroes to the end of the page, SIGBUS behind. */

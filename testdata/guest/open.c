@@ -146,25 +146,6 @@ int main(void)
     S(close, fd), S(close, fd + 1);
     T(open, "nothing", O_PATH | O_CREAT, 0600);
 
-    /* O_TMPFILE: without a name, until it gets one. */
-    fd = T(open, ".", O_TMPFILE | O_RDWR, 0640);
-    T(write, fd, "unnamed", 7);
-    T(fstat, fd, &st);
-    num(st.st_nlink);
-    num(st.st_mode);
-    char self[64];
-    snprintf(self, sizeof self, "/proc/self/fd/%ld", fd);
-    show("linkat of it", S(linkat, AT_FDCWD, self, AT_FDCWD, "named", AT_SYMLINK_FOLLOW));
-    S(close, fd);
-    cat("named");
-    T(open, ".", O_TMPFILE | O_RDONLY, 0640);
-    T(open, "host/file", O_TMPFILE | O_RDWR, 0640);
-    T(open, "nothing", O_TMPFILE | O_RDWR, 0640);
-    fd = T(open, ".", O_TMPFILE | O_WRONLY | O_EXCL, 0640);
-    snprintf(self, sizeof self, "/proc/self/fd/%ld", fd);
-    show("linkat of one that is exclusive", S(linkat, AT_FDCWD, self, AT_FDCWD, "named2", AT_SYMLINK_FOLLOW));
-    S(close, fd);
-
     /* Status flags. */
     fd = T(open, "new", O_RDWR | O_APPEND | O_NONBLOCK | O_SYNC);
     printf("flags %lo\n", S(fcntl, fd, F_GETFL));

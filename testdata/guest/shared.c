@@ -1,5 +1,13 @@
 // covers: mmap msync munmap ftruncate
+// open: skip a file that changes go through to cannot be mapped shared and writable
 #include "guest.h"
+
+static void cat_at(long fd, long at)
+{
+    char buf[16] = "";
+    S(pread64, fd, buf, 10, at);
+    printf("file: %s\n", buf);
+}
 
 /* A shared mapping and the file are one thing, whoever writes. */
 int main(void)
@@ -12,14 +20,16 @@ int main(void)
     char *c = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
 
     strcpy(a + 4096, "by memory");
-    printf("%s | %s\n", b, c + 4096);
+    printf("%s\n", b);
     S(pread64, fd, buf, 10, 4096);
     printf("%s\n", buf);
     S(pwrite64, fd, "by write ", 9, 4096);
-    printf("%s | %s\n", b, c + 4096);
-    c[4096] = 'B';
+    printf("%s\n", b);
+    /* What a private mapping shows of later changes is not promised; that its own stay in it is. */
+    memcpy(c + 4096, "private", 7);
+    cat_at(fd, 4096);
     S(pwrite64, fd, "not seen ", 9, 4096);
-    printf("%s | %s\n", b, c + 4096);
+    printf("%s\n", b);
     long other = S(open, "f", O_RDONLY);
     S(close, fd);
     strcpy(a, "after close");
