@@ -337,6 +337,14 @@ mem:    .skip   256, 0x11
         jz      1f
         inc     %rsi
 1:
+        lock negb  (%rbx)
+        lock negb  61(%rbx)
+        lock negw  (%rbx)
+        lock negw  61(%rbx)
+        lock negl  (%rbx)
+        lock negl  61(%rbx)
+        lock negq  (%rbx)
+        lock negq  61(%rbx)
         xchg    %rcx, %rdx
         xchg    %eax, %ecx
         xadd    %rcx, %rdx

@@ -507,6 +507,36 @@ mem:    .skip   8192, 0x3f
         pinsrw  $2, 4093(%rbx), %mm1
         cvtpi2ps 4093(%rbx), %xmm1
         cvtpi2pd 4093(%rbx), %xmm1
+        roundps $3, (%rbx), %xmm1
+        roundpd $3, (%rbx), %xmm1
+        roundps $3, 48(%rbx), %xmm1
+        roundpd $3, 48(%rbx), %xmm1
+        roundps $3, 4096(%rbx), %xmm1
+        roundpd $3, 4096(%rbx), %xmm1
+        roundss $2, (%rbx), %xmm1
+        roundsd $2, (%rbx), %xmm1
+        cvtdq2pd (%rbx), %xmm1
+        cvtps2pd (%rbx), %xmm1
+        cvtps2pi (%rbx), %mm1
+        cvttps2pi (%rbx), %mm1
+        roundss $2, 60(%rbx), %xmm1
+        roundsd $2, 60(%rbx), %xmm1
+        cvtdq2pd 60(%rbx), %xmm1
+        cvtps2pd 60(%rbx), %xmm1
+        cvtps2pi 60(%rbx), %mm1
+        cvttps2pi 60(%rbx), %mm1
+        roundss $2, 61(%rbx), %xmm1
+        roundsd $2, 61(%rbx), %xmm1
+        cvtdq2pd 61(%rbx), %xmm1
+        cvtps2pd 61(%rbx), %xmm1
+        cvtps2pi 61(%rbx), %mm1
+        cvttps2pi 61(%rbx), %mm1
+        roundss $2, 4093(%rbx), %xmm1
+        roundsd $2, 4093(%rbx), %xmm1
+        cvtdq2pd 4093(%rbx), %xmm1
+        cvtps2pd 4093(%rbx), %xmm1
+        cvtps2pi 4093(%rbx), %mm1
+        cvttps2pi 4093(%rbx), %mm1
         cvtpd2pi (%rbx), %mm1
         cvttpd2pi 48(%rbx), %mm1
         emms
