@@ -1,0 +1,64 @@
+//! How the programs of Valgrind 3.19 fail: with what status, and our message.
+
+use std::io;
+
+use crate::profile::lenient::ReadError;
+
+/// Status of a wrong command line, of a file that is not complete, and of files that do not fit together.
+const STATUS: u8 = 255;
+/// Status of a wrong line inside a file. It is what a Perl program's `die` leaves: `ENOTTY`, from opening it.
+const STATUS_INSIDE: u8 = 25;
+
+/// Why nothing comes out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The exit status that the Perl program has in this case.
+    pub status: u8,
+    /// One line: what, which file and line, what to do.
+    pub message: String,
+}
+
+impl Failure {
+    /// A wrong command line, or input that ends too soon or does not fit.
+    #[must_use]
+    pub fn new(message: impl Into<String>) -> Failure {
+        Failure { status: STATUS, message: message.into() }
+    }
+
+    /// Something wrong inside a file.
+    #[must_use]
+    pub fn inside(message: impl Into<String>) -> Failure {
+        Failure { status: STATUS_INSIDE, message: message.into() }
+    }
+
+    /// A file that cannot be opened or read: the status is the error number.
+    #[must_use]
+    pub fn io(file: &[u8], error: &io::Error) -> Failure {
+        let status = error.raw_os_error().and_then(|number| u8::try_from(number).ok()).unwrap_or(STATUS);
+        Failure { status, message: format!("{}: cannot be read: {}", shown(file), reason(error)) }
+    }
+
+    /// What is wrong with the profile `file`.
+    #[must_use]
+    pub fn reading(file: &[u8], error: &ReadError) -> Failure {
+        match error {
+            ReadError::Io(error) => Failure::io(file, error),
+            ReadError::Syntax { line, what, at_end } => {
+                let message = format!("{}:{line}: {what}", shown(file));
+                if *at_end { Failure::new(message) } else { Failure::inside(message) }
+            }
+        }
+    }
+}
+
+/// A name as it can be shown in one line.
+#[must_use]
+pub fn shown(name: &[u8]) -> String {
+    String::from_utf8_lossy(name).replace(['\n', '\r', '\0'], "?")
+}
+
+/// An error of the system without Rust's `(os error N)`.
+fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split_once(" (os error").map_or(text.as_str(), |(text, _)| text).to_owned()
+}
