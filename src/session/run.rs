@@ -101,9 +101,9 @@ pub fn run(config: Config, control: Arc<Control>) -> Result<Finished, StartError
     notices.extend(line);
     let dropped = guest.kernel.fs.dropped();
     if dropped > 0 {
-        let files = if dropped == 1 { "file" } else { "files" };
+        let files = if dropped == 1 { "1 file is".to_owned() } else { format!("{dropped} files are") };
         notices.push(format!(
-            "{dropped} {files} that the program wrote or changed are dropped; --allow-write=DIR keeps those in DIR"
+            "{files} dropped that the program wrote, changed or removed; --allow-write=DIR keeps what is in DIR"
         ));
     }
     let command = command_line(&config);

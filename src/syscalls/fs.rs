@@ -212,9 +212,10 @@ fn mkdir(ctx: &mut Ctx, [path, mode, ..]: [u64; 6]) -> SysResult {
 
 fn make(ctx: &mut Ctx, dirfd: u64, path: u64, what: &Make, mode: u64) -> SysResult {
     let path = get_path(ctx.mem, path)?;
-    let (fs, who, _) = parts_now(ctx);
+    let (fs, who, mem) = parts_now(ctx);
     let found = locate(fs, &who, dirfd, &path, Last::Parent)?;
-    fs.make(&who, &found, what, mode as u32)?;
+    let ino = fs.make(&who, &found, what, mode as u32)?;
+    fs.forget_if_unused(ino, mem);
     Ok(0)
 }
 

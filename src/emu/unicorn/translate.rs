@@ -351,8 +351,8 @@ impl Door {
             let why = format!(
                 "cannot trace the instruction at {pc:#x} ({code:?}): its accesses are not as expected"
             );
-            self.leave.get_or_insert(Leave::Broken(why));
-            self.words.limit = std::ptr::null_mut();
+            // The block does not run: its exit check comes first.
+            self.leave(Leave::Broken(why));
             return;
         }
         let cost = std::mem::take(&mut translation.matcher.cost);
@@ -490,8 +490,7 @@ pub unsafe fn translate(
         if let Some(door) = super::door::door() {
             if !door.translation.verified {
                 if let Err(why) = layout::verify_context(door.translation.context, door.parts.uc.cast()) {
-                    door.leave
-                        .get_or_insert(Leave::Broken(format!("this engine is not the one expected: {why}")));
+                    door.leave(Leave::Broken(format!("this engine is not the one expected: {why}")));
                 }
                 door.translation.verified = true;
             }

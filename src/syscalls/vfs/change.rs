@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::emu::guest::GuestMemory;
 use crate::syscalls::errno::Errno;
 use crate::syscalls::vfs::abi::*;
-use crate::syscalls::vfs::content::Content;
+use crate::syscalls::vfs::content::{Content, HostFile};
 use crate::syscalls::vfs::host::HostPath;
 use crate::syscalls::vfs::node::{Body, Dir, DirKind, Entry, Ino, Node};
 use crate::syscalls::vfs::{FileSystem, Found, Who, host};
@@ -65,8 +65,9 @@ impl FileSystem {
         };
         let (dir, name) = (found.dir, &found.name[..]);
         if let Some(path) = self.write_dir(dir) {
+            let mut file = None;
             match what {
-                Make::File => drop(host::create_file(&path, name, mode)?),
+                Make::File => file = Some(host::create_file(&path, name, mode)?),
                 Make::Dir => host::mkdir(&path, name, mode)?,
                 Make::Fifo => host::mkfifo(&path, name, mode)?,
                 Make::Symlink(target) => host::symlink(&path, name, target)?,
@@ -76,6 +77,10 @@ impl FileSystem {
             let node = self.node_mut(ino);
             if matches!(what, Make::Fifo) {
                 node.body = Body::Fifo(None); // the bytes stay here: the host's pipe is never opened
+            }
+            if let Some(file) = file {
+                // Kept, since its mode may forbid to open it once more.
+                node.body = Body::File(Content::Host(Some(HostFile { file: Arc::new(file), write: true })));
             }
             node.touch(who.now);
             node.times.access = who.now;
