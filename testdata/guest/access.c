@@ -36,6 +36,7 @@ int main(void)
     is((S(access, "d", X_OK) == 0) == root);
     is((S(access, "d/x", F_OK) == -ENOENT) == root);
     is((S(open, "closed", O_RDONLY) >= 0) == root);
+    S(chmod, "d", 0700), S(chmod, "closed", 0600);
 
     long dir = S(open, "host", O_RDONLY), fd = S(open, "host/file", O_RDONLY);
     T(faccessat, dir, "file", R_OK);
