@@ -2,6 +2,7 @@
 //! instructions, cache misses and branch mispredictions go. `ARCHITECTURE.md` draws the rooms below and
 //! the arrows between them.
 
+pub mod annotate;
 pub mod cli;
 pub mod emu;
 pub mod hooks;

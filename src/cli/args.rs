@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser as _};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
+use super::annotate::AnnotateArgs;
 use super::environment::{self, Addition};
 use super::values;
 use crate::session::Producer;
@@ -46,12 +47,23 @@ SIGINT or SIGTERM; 125 for a failure of cgemu itself, an instruction that it can
 them; 126 if the program cannot be run; 127 if it is not found. Whatever ends a run once it has
 begun, the profile up to there is written.";
 
+const ANNOTATE_EXAMPLES: &str = "\
+Examples:
+  cgemu annotate cachegrind.out.1
+  cgemu annotate --show=DLmr,DLmw --sort=DLmr,DLmw cachegrind.out.1
+  cgemu annotate --diff --mod-filename=s/v[0-9]/vN/ old.cgout new.cgout
+
+Exit status: 0; 1 if a file cannot be read, is malformed or does not fit the others; 2 for bad options.";
+
 /// What cgemu can do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run a program and count its instructions, cache misses and branch mispredictions
     #[command(after_help = RUN_EXAMPLES, override_usage = "cgemu run [OPTIONS] [--] PROGRAM [ARGUMENT]...")]
     Run(Box<RunArgs>),
+    /// Print the counts of Cachegrind files: by function, and beside the source
+    #[command(after_help = ANNOTATE_EXAMPLES, args_override_self = true, infer_long_args = true, version)]
+    Annotate(Box<AnnotateArgs>),
     /// List the system calls that the emulated kernel serves
     Syscalls,
     /// List the named caches of `run --cache`
@@ -283,7 +295,7 @@ mod tests {
     fn examples_parse() {
         let readme = include_str!("../../README.md").lines();
         let readme = readme.filter_map(|line| line.strip_prefix("target/release/cgemu"));
-        let helps = EXAMPLES.lines().chain(RUN_EXAMPLES.lines());
+        let helps = EXAMPLES.lines().chain(RUN_EXAMPLES.lines()).chain(ANNOTATE_EXAMPLES.lines());
         let helps = helps.filter_map(|line| line.strip_prefix("  cgemu"));
         let mut seen = 0;
         for line in helps.chain(readme) {

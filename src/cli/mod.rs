@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
+mod annotate;
 mod args;
 mod environment;
 mod generate;
@@ -37,17 +38,21 @@ pub fn main() -> ExitCode {
 
 /// One command line, to its exit status.
 fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    let cli = match args::Cli::try_parse_from(arguments) {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let words = arguments.get(1..).unwrap_or_default();
+    let cli = match args::Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => {
             // Not clap's 2: that is a status the profiled program may well have.
             let _ = error.print();
-            return OWN_FAILURE;
+            let annotating = words.first().is_some_and(|word| word == "annotate");
+            return if annotating { annotate::BAD_USAGE } else { OWN_FAILURE };
         }
         Err(help_or_version) => return show(&help_or_version.render().to_string()),
     };
     match cli.command {
         args::Command::Run(options) => run::run(&options),
+        args::Command::Annotate(options) => annotate::run(&options, words),
         args::Command::Syscalls => show(&syscalls::table()),
         args::Command::Presets => show(&presets::table()),
         args::Command::Completions { shell } => show(&generate::completions(shell)),

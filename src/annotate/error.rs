@@ -1,0 +1,54 @@
+//! What can go wrong, beside the arguments themselves.
+
+use thiserror::Error;
+
+use crate::profile::{Problem, ReadError};
+
+/// Why there is no annotation.
+#[derive(Debug, Error)]
+pub enum AnnotateError {
+    /// A profile is malformed or contradicts itself.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A profile cannot be opened.
+    #[error("{file}: {reason}; give the name of a Cachegrind file")]
+    Open {
+        /// Its name.
+        file: String,
+        /// What the system says.
+        reason: std::io::Error,
+    },
+    /// Files whose columns mean different things cannot be added.
+    #[error("events in data files don't match: {first} has `{first_events}`, {other} has `{other_events}`")]
+    EventsDiffer {
+        /// The first file.
+        first: String,
+        /// Its events.
+        first_events: String,
+        /// The file that differs.
+        other: String,
+        /// Its events.
+        other_events: String,
+    },
+    /// An event that was asked for is not in the files.
+    #[error("{option} event `{event}` did not appear in `events:` line; there are {known}")]
+    NoSuchEvent {
+        /// The option that names it.
+        option: &'static str,
+        /// The name.
+        event: String,
+        /// Those there are.
+        known: String,
+    },
+    /// The sum of several files does not fit.
+    #[error("{file}: {problem}")]
+    Sum {
+        /// The file with which it became too large.
+        file: String,
+        /// What is wrong.
+        problem: Problem,
+    },
+    /// The annotation cannot be written.
+    #[error("standard output: {0}")]
+    Output(#[from] std::io::Error),
+}

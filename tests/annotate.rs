@@ -1,0 +1,232 @@
+//! `cgemu annotate` against what `cg_annotate` of Valgrind 3.28 printed for the files of `testdata/annotate`:
+//! standard output byte for byte, leaving out the `Invocation:` line, and the exit status. Messages are in our
+//! own words; they must name the same place.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, SystemTime};
+
+use table::Case;
+
+/// The table of cases.
+mod table {
+    /// One run of the reference program.
+    pub struct Case {
+        /// Also the name of its expected outputs.
+        pub name: String,
+        /// Arguments.
+        pub args: Vec<String>,
+        /// Exit status.
+        pub exit: i32,
+    }
+
+    /// All cases of `cases.toml`.
+    pub fn cases(text: &str) -> Vec<Case> {
+        let table: toml::Table = text.parse().expect("TOML");
+        let cases = table["case"].as_array().expect("an array");
+        let word = |value: &toml::Value| value.as_str().expect("text").to_owned();
+        cases
+            .iter()
+            .map(|case| Case {
+                name: word(&case["name"]),
+                args: case["args"].as_array().expect("an array").iter().map(word).collect(),
+                exit: case["exit"].as_integer().and_then(|n| n.try_into().ok()).expect("a status"),
+            })
+            .collect()
+    }
+}
+
+fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/annotate").join(name)
+}
+
+/// A copy of the inputs in which every profile is later than every source file.
+fn inputs() -> tempfile::TempDir {
+    fn copy(from: &Path, to: &Path) {
+        fs::create_dir_all(to).expect("directory");
+        for entry in fs::read_dir(from).expect("directory") {
+            let path = entry.expect("entry").path();
+            let to = to.join(path.file_name().expect("name"));
+            if path.is_dir() {
+                copy(&path, &to);
+            } else {
+                fs::write(&to, fs::read(&path).expect("input")).expect("copy");
+                set_time(&to, if path.extension() == Some(OsStr::new("cgout")) { 2000 } else { 1000 });
+            }
+        }
+    }
+    let directory = tempfile::tempdir().expect("directory");
+    copy(&data("inputs"), directory.path());
+    directory
+}
+
+/// Sets the time of a file's last change, in seconds since the epoch.
+fn set_time(path: &Path, seconds: u64) {
+    let file = File::options().append(true).open(path).expect("file");
+    file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)).expect("time");
+}
+
+fn annotate<I: AsRef<OsStr>>(directory: &Path, args: impl IntoIterator<Item = I>) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cgemu"));
+    command.arg("annotate").args(args).current_dir(directory).output().expect("cgemu runs")
+}
+
+fn without_invocation(text: &[u8]) -> String {
+    let lines = text.split_inclusive(|c| *c == b'\n').filter(|line| !line.starts_with(b"Invocation:"));
+    lines.map(|line| String::from_utf8_lossy(line)).collect()
+}
+
+/// One case shows lines of the C library's header on the machine where it was recorded. Elsewhere that part and the
+/// totals after it cannot be the same and are cut off.
+fn cut(text: String) -> String {
+    const HEADER: &str = "/usr/include/stdlib.h";
+    let here = fs::read_to_string(HEADER).unwrap_or_default();
+    if here.lines().nth(363) == Some("  return (int) strtol (__nptr, (char **) NULL, 10);") {
+        return text;
+    }
+    let part = format!("-- Annotated source file: {HEADER}\n");
+    text.split_once(&part).map_or(text.clone(), |(before, _)| before.to_owned())
+}
+
+/// The first line that differs.
+fn difference(ours: &str, theirs: &str) -> String {
+    let pairs = ours.lines().chain([""]).zip(theirs.lines().chain([""]));
+    let first = pairs.enumerate().find(|(_, (a, b))| a != b);
+    first.map_or("in length".to_owned(), |(at, (a, b))| format!("line {}:\n  {a}\n  {b}", at + 1))
+}
+
+/// What our message must have in common with theirs: the place, if there is one, and the words in quotes.
+fn same_message(ours: &str, theirs: &str) -> bool {
+    let theirs = theirs.lines().find_map(|line| line.strip_prefix("cg_annotate: error: ")).unwrap_or("");
+    let place = theirs.split(": ").next().filter(|word| word.contains(".cgout:"));
+    let quoted = |mark: char| theirs.split(mark).skip(1).step_by(2).collect::<Vec<_>>();
+    let mut needed: Vec<&str> = place.into_iter().collect();
+    needed.extend(
+        theirs.split_whitespace().filter_map(|word| word.strip_suffix(':')).filter(|w| w.starts_with("--")),
+    );
+    // Their `command:` is the file's `cmd:`.
+    needed.extend(quoted('`').into_iter().map(|word| if word == "command:" { "cmd:" } else { word }));
+    if !theirs.contains("doesn't") && !theirs.contains("don't") {
+        needed.extend(quoted('\''));
+    }
+    !ours.trim().is_empty() && needed.iter().all(|part| ours.contains(part))
+}
+
+#[test]
+fn golden_cases() {
+    let directory = inputs();
+    let cases = table::cases(&fs::read_to_string(data("cases.toml")).expect("cases"));
+    assert!(cases.len() >= 42, "{} cases", cases.len());
+    let mut bad = Vec::new();
+    for Case { name, args, exit } in &cases {
+        let output = annotate(directory.path(), args);
+        let expected =
+            |kind: &str| fs::read(data("expected").join(format!("{name}.{kind}"))).expect("expected");
+        if output.status.code() != Some(*exit) {
+            bad.push(format!("{name}: {} instead of {exit}", output.status));
+        }
+        let comparable = |text: &[u8]| cut(without_invocation(text));
+        let (ours, theirs) = (comparable(&output.stdout), comparable(&expected("stdout")));
+        if ours != theirs {
+            bad.push(format!("{name}: standard output, {}", difference(&ours, &theirs)));
+        }
+        let (ours, theirs) = (
+            String::from_utf8_lossy(&output.stderr),
+            String::from_utf8_lossy(&expected("stderr")).into_owned(),
+        );
+        let right = if theirs.is_empty() { ours.is_empty() } else { same_message(&ours, &theirs) };
+        if !right {
+            bad.push(format!("{name}: standard error,\n  {ours}\n  {theirs}"));
+        }
+    }
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
+}
+
+#[test]
+fn the_invocation_is_shown() {
+    let directory = inputs();
+    let output = annotate(directory.path(), ["--auto=no", "--show-percs=no", "ir.cgout"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        text.contains("\nInvocation:       cgemu annotate --auto=no --show-percs=no ir.cgout\n"),
+        "{text}"
+    );
+}
+
+/// The manual, "cg_annotate Warnings": a source file more recent than the profile.
+#[test]
+fn newer_sources_are_warned_of() {
+    let directory = inputs();
+    set_time(&directory.path().join("grid.c"), 2001);
+    let output = annotate(directory.path(), ["ir.cgout"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    let warnings: Vec<&str> = text.lines().filter(|line| line.starts_with("@ ")).collect();
+    assert_eq!(
+        warnings,
+        [
+            "@ Original source files are all newer than data file 'ir.cgout':",
+            "@ - ././grid.c",
+            "@ Annotations may not be correct."
+        ]
+    );
+    assert!(output.status.success());
+}
+
+#[test]
+fn names_that_are_not_text_survive() {
+    let directory = inputs();
+    let source = directory.path().join(OsStr::from_bytes(b"caf\xe9.c"));
+    fs::write(&source, b"int x; /* \xff */\n").expect("source");
+    let profile = directory.path().join(OsStr::from_bytes(b"\xfe.cgout"));
+    fs::write(&profile, b"cmd: \xfd\nevents: Ir\nfl=caf\xe9.c\nfn=f\xfc\n1 7\nsummary: 7\n")
+        .expect("profile");
+    let output = annotate(directory.path(), [OsStr::from_bytes(b"\xfe.cgout")]);
+    let expected: [&[u8]; 4] = [
+        b"Command:          \xfd\n",
+        b"caf\xe9.c:f\xfc\n",
+        b"f\xfc:caf\xe9.c\n",
+        b"7 (100.0%)  int x; /* \xff */\n",
+    ];
+    for part in expected {
+        assert!(output.stdout.windows(part.len()).any(|window| window == part), "{}", part.escape_ascii());
+    }
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let directory = inputs();
+    let binary = env!("CARGO_BIN_EXE_cgemu");
+    let script =
+        format!("'{binary}' annotate --context=100000 all.cgout | head -n 1; echo ${{PIPESTATUS[0]}}");
+    let output =
+        Command::new("bash").arg("-c").arg(script).current_dir(directory.path()).output().expect("bash");
+    let lines = String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(lines.last().map(String::as_str), Some("0"), "{lines:?}");
+    assert!(output.stderr.is_empty());
+}
+
+/// Our own profiles, with no trailing counts left out, and lines in any number.
+#[test]
+fn many_lines_of_many_files() {
+    let directory = inputs();
+    let mut profile = File::create(directory.path().join("big.cgout")).expect("file");
+    let mut text = String::from("desc: d\ncmd: c\nevents: Ir Dr\n");
+    for file in 0..300 {
+        text.push_str(&format!("fl=f{file}.c\nfn=g{file}\n"));
+        for line in 1..=100 {
+            text.push_str(&format!("{line} 2 1\n"));
+        }
+    }
+    text.push_str("summary: 60000 30000\n");
+    profile.write_all(text.as_bytes()).expect("write");
+    let output = annotate(directory.path(), ["--threshold=0", "--no-annotate", "big.cgout", "big.cgout"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("\n120,000 (100.0%) 60,000 (100.0%)  PROGRAM TOTALS\n"), "{text}");
+    // Equal costs: names from last to first.
+    let first = text.lines().find(|line| line.starts_with("< ")).unwrap_or_default();
+    assert_eq!(first, "< 400 (0.3%,   0.3%) 200 (0.3%,   0.3%)  f99.c:");
+}
