@@ -17,8 +17,8 @@ pub use error::AnnotateError;
 use functions::Ranking;
 pub use replace::Replace;
 use source::Dated;
-use tally::{Origin, Refused, Tally};
 pub use tally::Renaming;
+use tally::{Origin, Refused, Tally};
 
 const RULE: &[u8] = b"--------------------------------------------------------------------------------";
 
@@ -121,13 +121,12 @@ fn chosen_events(
     option: &'static str,
 ) -> Result<Vec<usize>, AnnotateError> {
     let Some(asked) = asked else { return Ok((0..events.len()).collect()) };
-    let place = |name: &String| {
-        events.iter().position(|event| event == name.as_bytes()).ok_or_else(|| AnnotateError::NoSuchEvent {
-            option,
-            event: name.clone(),
-            known: readable(events),
-        })
-    };
+    let place =
+        |name: &String| {
+            events.iter().position(|event| event == name.as_bytes()).ok_or_else(|| {
+                AnnotateError::NoSuchEvent { option, event: name.clone(), known: readable(events) }
+            })
+        };
     asked.iter().map(place).collect()
 }
 
