@@ -69,10 +69,7 @@ impl FileSystem {
         if node.dir().is_some_and(|held| matches!(held.kind, DirKind::Fd)) {
             listed[2..].sort_by_key(|entry| (entry.name.len(), entry.name.clone())); // as numbers
         } else if !node.synthetic {
-            // Only what is made up, like the descriptors of `/proc/self/fd`, counts upwards.
-            if self.node(dir).dir().is_some_and(|held| matches!(held.kind, DirKind::Plain)) {
-                listed[2..].reverse();
-            }
+            listed[2..].reverse();
         }
         Ok(listed)
     }
