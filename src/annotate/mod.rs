@@ -5,11 +5,16 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufReader, Write};
 
+pub mod classic;
 mod columns;
+pub mod diff;
 mod error;
+pub mod failure;
 mod functions;
+mod number;
 mod replace;
 mod source;
+pub mod substitution;
 mod tally;
 
 use columns::{Counts, Shown};

@@ -8,7 +8,9 @@ use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use super::annotate::AnnotateArgs;
+use super::diff::DiffArgs;
 use super::environment::{self, Addition};
+use super::merge::MergeArgs;
 use super::values;
 use crate::session::Producer;
 use crate::sim::{Geometry, PRESETS};
@@ -48,6 +50,9 @@ them; 126 if the program cannot be run; 127 if it is not found. Whatever ends a 
 begun, the profile up to there is written.";
 
 const ANNOTATE_EXAMPLES: &str = "\
+With --classic it prints the older layout, of Valgrind 3.19, and takes that program's options; see
+`cgemu annotate --classic --help`.
+
 Examples:
   cgemu annotate cachegrind.out.1
   cgemu annotate --show=DLmr,DLmw --sort=DLmr,DLmw cachegrind.out.1
@@ -64,6 +69,10 @@ pub enum Command {
     /// Print the counts of Cachegrind files: by function, and beside the source
     #[command(after_help = ANNOTATE_EXAMPLES, args_override_self = true, infer_long_args = true, version)]
     Annotate(Box<AnnotateArgs>),
+    /// Add Cachegrind files up, as cg_merge does
+    Merge(MergeArgs),
+    /// Print what changed from one Cachegrind file to another, by function, as cg_diff does
+    Diff(Box<DiffArgs>),
     /// List the system calls that the emulated kernel serves
     Syscalls,
     /// List the named caches of `run --cache`

@@ -9,10 +9,13 @@ use clap::Parser as _;
 
 mod annotate;
 mod args;
+mod classic;
+mod diff;
 mod environment;
 mod generate;
 mod log;
 mod lookup;
+mod merge;
 mod outfile;
 mod pattern;
 mod presets;
@@ -40,19 +43,28 @@ pub fn main() -> ExitCode {
 fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let words = arguments.get(1..).unwrap_or_default();
+    if let Some(words) = classic::words(&arguments) {
+        return classic::classic(&words);
+    }
     let cli = match args::Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => {
             // Not clap's 2: that is a status the profiled program may well have.
             let _ = error.print();
-            let annotating = words.first().is_some_and(|word| word == "annotate");
-            return if annotating { annotate::BAD_USAGE } else { OWN_FAILURE };
+            return match words.first().and_then(|word| word.to_str()) {
+                Some("annotate") => annotate::BAD_USAGE,
+                Some("merge") => merge::FAILURE,
+                Some("diff") => diff::FAILURE,
+                _ => OWN_FAILURE,
+            };
         }
         Err(help_or_version) => return show(&help_or_version.render().to_string()),
     };
     match cli.command {
         args::Command::Run(options) => run::run(&options),
         args::Command::Annotate(options) => annotate::run(&options, words),
+        args::Command::Merge(options) => merge::merge(&options),
+        args::Command::Diff(options) => diff::diff(&options),
         args::Command::Syscalls => show(&syscalls::table()),
         args::Command::Presets => show(&presets::table()),
         args::Command::Completions { shell } => show(&generate::completions(shell)),

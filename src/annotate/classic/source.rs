@@ -95,10 +95,14 @@ struct Opened {
     time: i64,
 }
 
+/// Opens a source file where it is found first. Perl's `open` drops blanks at either end of a name; `stat` does
+/// not, so that such a file is never taken for a newer one.
 fn open(options: &Options, name: &[u8]) -> Option<Opened> {
     options.include.iter().find_map(|directory| {
-        let file = File::open(OsStr::from_bytes(&[directory, name].concat())).ok()?;
-        let time = file.metadata().ok()?.mtime();
+        let path = [directory, name].concat();
+        let trimmed = path.trim_ascii();
+        let file = File::open(OsStr::from_bytes(trimmed)).ok()?;
+        let time = if trimmed == path { file.metadata().ok()?.mtime() } else { i64::MIN };
         Some(Opened { directory: directory.clone(), file, time })
     })
 }

@@ -33,7 +33,6 @@ pub fn past_the_end(source: &[u8], newer: bool, out: &mut Vec<u8>) {
     }
     line(out, &[b"@@"]);
     edge(out);
-    out.push(b'\n');
 }
 
 fn title(out: &mut Vec<u8>) {
