@@ -158,6 +158,8 @@ pub struct MapRequest {
     pub len: u64,
     /// Permissions.
     pub prot: Prot,
+    /// Whether it may be made writable later, mprotect(2): not a shared mapping of what cannot be written.
+    pub may_write: bool,
     /// What `addr` means.
     pub place: Place,
     /// What stands behind it.

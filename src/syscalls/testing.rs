@@ -116,6 +116,7 @@ impl FakeMemory {
             addr,
             len,
             prot: Prot::RW,
+            may_write: true,
             place: Place::Fixed,
             backing: Backing::Anonymous,
             file: None,

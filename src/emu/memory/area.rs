@@ -12,6 +12,8 @@ pub struct Area {
     pub end: u64,
     /// Permissions as asked for.
     pub prot: Prot,
+    /// Whether it may be made writable.
+    pub may_write: bool,
     /// What stands behind it; offsets are those of its first page.
     pub backing: Backing,
     /// The file, if there is one.
@@ -56,7 +58,11 @@ impl Area {
             }
             _ => false,
         };
-        backing && self.prot == next.prot && self.label == next.label && self.file == next.file
+        backing
+            && self.prot == next.prot
+            && self.may_write == next.may_write
+            && self.label == next.label
+            && self.file == next.file
     }
 }
 
@@ -76,6 +82,12 @@ impl Areas {
     /// All areas, by rising address.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (u64, &Area)> {
         self.map.iter().map(|(&start, area)| (start, area))
+    }
+
+    /// The areas that reach into a range.
+    pub fn overlapping(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, &Area)> {
+        let first = self.find(start).map_or(start, |(first, _)| first);
+        self.map.range(first..end).map(|(&start, area)| (start, area))
     }
 
     /// Whether nothing is mapped in a range.

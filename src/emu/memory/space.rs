@@ -310,8 +310,8 @@ impl AddressSpace {
             self.objects.retain(object);
         }
         self.remove_range(start, start + len);
-        let MapRequest { prot, backing, file, label, .. } = request;
-        self.areas.insert(start, Area { end: start + len, prot, backing, file, label });
+        let MapRequest { prot, may_write, backing, file, label, .. } = request;
+        self.areas.insert(start, Area { end: start + len, prot, may_write, backing, file, label });
         Ok(start)
     }
 
@@ -328,6 +328,10 @@ impl AddressSpace {
         let (start, end) = Self::checked_range(addr, len)?;
         if !self.areas.covers(start, end) {
             return Err(MemError::NoMemory);
+        }
+        let refuses = |area: &Area| prot.allows(Prot::WRITE) && !area.may_write;
+        if self.areas.overlapping(start, end).any(|(_, area)| refuses(area)) {
+            return Err(MemError::Access);
         }
         self.areas.protect(start, end, prot);
         let prot = effective(prot);
@@ -424,6 +428,7 @@ impl AddressSpace {
             let area = Area {
                 end: new,
                 prot: Prot::RW,
+                may_write: true,
                 backing: Backing::Anonymous,
                 file: None,
                 label: Some("[heap]"),

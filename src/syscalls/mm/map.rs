@@ -70,6 +70,7 @@ struct Behind {
     backing: Backing,
     file: Option<FileId>,
     object: Option<ObjectId>,
+    may_write: bool,
 }
 
 /// mmap(2).
@@ -115,8 +116,16 @@ fn mmap(ctx: &mut Ctx, [addr, len, prot_bits, flags, fd, offset]: [u64; 6]) -> S
         file_behind(ctx, fd as i32, offset, len, shared, prot)?
     };
     let hint = if place == Place::Hint { addr & !(PAGE_SIZE - 1) } else { addr };
-    let request =
-        MapRequest { addr: hint, len, prot, place, backing: behind.backing, file: behind.file, label: None };
+    let request = MapRequest {
+        addr: hint,
+        len,
+        prot,
+        may_write: behind.may_write,
+        place,
+        backing: behind.backing,
+        file: behind.file,
+        label: None,
+    };
     let mapped = if place == Place::Hint && flags & MAP_32BIT != 0 {
         map_low(ctx.mem, request)
     } else {
@@ -131,10 +140,15 @@ fn mmap(ctx: &mut Ctx, [addr, len, prot_bits, flags, fd, offset]: [u64; 6]) -> S
 /// Zeroed memory, shared or not.
 fn anonymous_behind(mem: &mut dyn GuestMemory, shared: bool, len: u64) -> Behind {
     if !shared {
-        return Behind { backing: Backing::Anonymous, file: None, object: None };
+        return Behind { backing: Backing::Anonymous, file: None, object: None, may_write: true };
     }
     let object = mem.object_create(len);
-    Behind { backing: Backing::Shared { object, offset: 0 }, file: None, object: Some(object) }
+    Behind {
+        backing: Backing::Shared { object, offset: 0 },
+        file: None,
+        object: Some(object),
+        may_write: true,
+    }
 }
 
 /// The file of a descriptor as the backing of a mapping.
@@ -154,15 +168,24 @@ fn file_behind(
     if from.zero {
         return Ok(anonymous_behind(ctx.mem, shared, len));
     }
-    let backing = if shared {
-        match kernel.fs.shared_source(&kernel.fds, fd, from.writable, ctx.mem)? {
-            SharedSource::Object(object) => Backing::Shared { object, offset },
-            SharedSource::View(source) => Backing::File { source, offset },
+    if !shared {
+        let backing = Backing::File { source: from.source, offset };
+        return Ok(Behind { backing, file: Some(from.id), object: None, may_write: true });
+    }
+    let mut may_write = from.writable;
+    let source = match kernel.fs.shared_source(&kernel.fds, fd, may_write, ctx.mem) {
+        // What goes through to the host can be seen through a mapping, but not written.
+        Err(Errno::ENODEV) if may_write && !prot.allows(Prot::WRITE) => {
+            may_write = false;
+            kernel.fs.shared_source(&kernel.fds, fd, false, ctx.mem)?
         }
-    } else {
-        Backing::File { source: from.source, offset }
+        source => source?,
     };
-    Ok(Behind { backing, file: Some(from.id), object: None })
+    let backing = match source {
+        SharedSource::Object(object) => Backing::Shared { object, offset },
+        SharedSource::View(source) => Backing::File { source, offset },
+    };
+    Ok(Behind { backing, file: Some(from.id), object: None, may_write })
 }
 
 /// How the address is meant, and whether it can be.
