@@ -51,7 +51,7 @@ pub fn report(bytes: &[u8]) -> Vec<u8> {
             out.append(&mut sorted(functions(&mut lines)));
         } else if line.starts_with("User annotated:") {
             let mut names = vec![line.get(18..).unwrap_or_default().to_owned()];
-            while let Some(line) = lines.pop_front_if(|line| line.starts_with(&" ".repeat(18))) {
+            while let Some(line) = next_if(&mut lines, |line| line.starts_with(&" ".repeat(18))) {
                 names.push(line.get(18..).unwrap_or_default().to_owned());
             }
             out.push("User annotated:".to_owned());
@@ -69,9 +69,14 @@ fn sorted(mut lines: Vec<String>) -> Vec<String> {
     lines
 }
 
+/// The next line, if it is of this kind.
+fn next_if<'a>(lines: &mut VecDeque<&'a str>, kind: impl Fn(&str) -> bool) -> Option<&'a str> {
+    if lines.front().is_some_and(|line| kind(line)) { lines.pop_front() } else { None }
+}
+
 fn functions(lines: &mut VecDeque<&str>) -> Vec<String> {
     let mut functions = Vec::new();
-    while let Some(line) = lines.pop_front_if(|line| !line.is_empty()) {
+    while let Some(line) = next_if(lines, |line| !line.is_empty()) {
         functions.push(line.to_owned());
     }
     functions

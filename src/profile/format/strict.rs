@@ -16,13 +16,16 @@ const MAX_LINE: usize = 1 << 26;
 /// The counts of source lines, by their numbers.
 type Lines = BTreeMap<u64, Box<[u64]>>;
 
+/// The lines of each function, by file and function.
+type Functions = FxHashMap<(Arc<[u8]>, Arc<[u8]>), Lines>;
+
 /// A whole file. Counts are numbers modulo 2^64, as the C program has them.
 #[derive(Clone, Debug)]
 pub struct StrictProfile {
     desc: Vec<Vec<u8>>,
     cmd: Vec<u8>,
     events: Vec<u8>,
-    functions: FxHashMap<(Arc<[u8]>, Arc<[u8]>), Lines>,
+    functions: Functions,
     summary: Vec<u64>,
 }
 
@@ -140,11 +143,11 @@ impl StrictProfile {
     }
 }
 
-type Body = (FxHashMap<(Arc<[u8]>, Arc<[u8]>), Lines>, Vec<u64>, Vec<u64>);
+type Body = (Functions, Vec<u64>, Vec<u64>);
 
 /// The counts by function, their sum, and the summary, with which it ends.
 fn body(lines: &mut Source<impl BufRead>, columns: usize) -> Result<Body, StrictError> {
-    let mut functions = FxHashMap::<_, Lines>::default();
+    let mut functions = Functions::default();
     let mut sum = vec![0; columns];
     let (mut file, mut function): (Arc<[u8]>, Arc<[u8]>) = (UNKNOWN.into(), UNKNOWN.into());
     let mut numbers = Vec::new();
