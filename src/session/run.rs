@@ -158,12 +158,9 @@ fn drive(machine: &mut Machine, guest: &mut Guest) -> Result<(), crate::emu::uni
 /// SIGKILL.
 const SIGKILL: i32 = 9;
 
-/// The command for `cmd:`: program and arguments, joined by blanks as Cachegrind joins them.
+/// The command for `cmd:`: the program's name and its arguments as they were typed, joined by blanks as Cachegrind
+/// joins them.
 fn command_line(config: &Config) -> Vec<u8> {
-    let mut command = config.program.as_os_str().as_bytes().to_vec();
-    for arg in config.argv.iter().skip(1) {
-        command.push(b' ');
-        command.extend_from_slice(arg.as_bytes());
-    }
-    command
+    let words: Vec<&[u8]> = config.argv.iter().map(|arg| arg.as_bytes()).collect();
+    words.join(&b' ')
 }
