@@ -110,8 +110,6 @@ mem:    .skip   8192, 0x3f
         cmppd $3, (%rbx), %xmm1
         pcmpistri $3, (%rbx), %xmm1
         pcmpistrm $3, (%rbx), %xmm1
-        pcmpestri $3, (%rbx), %xmm1
-        pcmpestrm $3, (%rbx), %xmm1
         pblendvb %xmm0, (%rbx), %xmm1
         blendvps %xmm0, (%rbx), %xmm1
         blendvpd %xmm0, (%rbx), %xmm1
@@ -216,8 +214,6 @@ mem:    .skip   8192, 0x3f
         cmppd $3, 48(%rbx), %xmm1
         pcmpistri $3, 48(%rbx), %xmm1
         pcmpistrm $3, 48(%rbx), %xmm1
-        pcmpestri $3, 48(%rbx), %xmm1
-        pcmpestrm $3, 48(%rbx), %xmm1
         pblendvb %xmm0, 48(%rbx), %xmm1
         blendvps %xmm0, 48(%rbx), %xmm1
         blendvpd %xmm0, 48(%rbx), %xmm1
@@ -322,8 +318,6 @@ mem:    .skip   8192, 0x3f
         cmppd $3, 4096(%rbx), %xmm1
         pcmpistri $3, 4096(%rbx), %xmm1
         pcmpistrm $3, 4096(%rbx), %xmm1
-        pcmpestri $3, 4096(%rbx), %xmm1
-        pcmpestrm $3, 4096(%rbx), %xmm1
         pblendvb %xmm0, 4096(%rbx), %xmm1
         blendvps %xmm0, 4096(%rbx), %xmm1
         blendvpd %xmm0, 4096(%rbx), %xmm1
