@@ -32,6 +32,28 @@ pub enum Gpr {
     R15 = 15,
 }
 
+impl Gpr {
+    /// All of them, by number.
+    pub const ALL: [Gpr; 16] = [
+        Gpr::Rax,
+        Gpr::Rcx,
+        Gpr::Rdx,
+        Gpr::Rbx,
+        Gpr::Rsp,
+        Gpr::Rbp,
+        Gpr::Rsi,
+        Gpr::Rdi,
+        Gpr::R8,
+        Gpr::R9,
+        Gpr::R10,
+        Gpr::R11,
+        Gpr::R12,
+        Gpr::R13,
+        Gpr::R14,
+        Gpr::R15,
+    ];
+}
+
 /// The registers of the running task.
 pub trait GuestCpu {
     /// A general register.

@@ -110,28 +110,10 @@ fn count_register(parts: &Parts, instruction: &Instruction) -> u64 {
 
 /// A 64-bit register, or the base of a segment.
 fn register(parts: &Parts, register: Register) -> u64 {
-    const GPRS: [Gpr; 16] = [
-        Gpr::Rax,
-        Gpr::Rcx,
-        Gpr::Rdx,
-        Gpr::Rbx,
-        Gpr::Rsp,
-        Gpr::Rbp,
-        Gpr::Rsi,
-        Gpr::Rdi,
-        Gpr::R8,
-        Gpr::R9,
-        Gpr::R10,
-        Gpr::R11,
-        Gpr::R12,
-        Gpr::R13,
-        Gpr::R14,
-        Gpr::R15,
-    ];
     match register {
         Register::FS => parts.segment_base(FS),
         Register::GS => parts.segment_base(GS),
-        _ if register.is_gpr() => GPRS.get(register.number()).map_or(0, |&gpr| parts.gpr(gpr)),
+        _ if register.is_gpr() => Gpr::ALL.get(register.number()).map_or(0, |&gpr| parts.gpr(gpr)),
         _ => 0,
     }
 }

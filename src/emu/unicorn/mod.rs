@@ -103,9 +103,8 @@ impl Machine {
     /// Registers as execve(2) leaves them.
     pub fn reset(&mut self) {
         let mut cpu = self.cpu();
-        for number in 0..16 {
-            // SAFETY: the numbers 0 to 15 are the variants of `Gpr`.
-            cpu.set_gpr(unsafe { std::mem::transmute::<u8, Gpr>(number) }, 0);
+        for gpr in Gpr::ALL {
+            cpu.set_gpr(gpr, 0);
         }
         cpu.set_rflags(2);
         cpu.set_fs_base(0);
@@ -358,10 +357,7 @@ impl Door {
     /// Stores a random number and sets CF, which says that it is one; OF, SF, ZF, AF and PF are cleared.
     fn set_random(&mut self, target: iced_x86::Register, value: u64) {
         let Some((_, mut cpu, _)) = self.split() else { return };
-        let full = target.full_register().number() as u8;
-        if full < 16 {
-            // SAFETY: the numbers 0 to 15 are the variants of `Gpr`.
-            let gpr = unsafe { std::mem::transmute::<u8, Gpr>(full) };
+        if let Some(&gpr) = Gpr::ALL.get(target.full_register().number()) {
             let value = match target.size() {
                 8 => value,
                 4 => value & 0xffff_ffff,
