@@ -47,7 +47,17 @@ impl FileBytes for [u8] {
     }
 }
 
-impl FileBytes for dyn PageSource {
+impl FileBytes for Vec<u8> {
+    fn len(&self) -> u64 {
+        FileBytes::len(self.as_slice())
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> usize {
+        self.as_slice().read_at(offset, buf)
+    }
+}
+
+impl FileBytes for dyn PageSource + '_ {
     fn len(&self) -> u64 {
         PageSource::len(self)
     }

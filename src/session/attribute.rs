@@ -28,6 +28,9 @@ pub fn profile(
     for (name, geometry) in [("I1", described.i1), ("D1", described.d1), ("LL", described.ll)] {
         profile.push_desc(cache_desc(name, geometry.size(), geometry.assoc(), geometry.line()));
     }
+    let mut wanted = Vec::new();
+    fold(consumers, |pc, mapping, _| wanted.push((mapping, pc)));
+    modules.read_debug_info(&wanted);
     fold(consumers, |pc, mapping, counts| {
         let mut costs = Costs::ZERO;
         let misses = &counts.misses;
@@ -59,6 +62,7 @@ pub fn profile(
 /// Where an instruction is, for people: `0x401000 (main, prog.c:12)`.
 fn place(modules: &mut Modules, mapping: MappingId, pc: u64) -> String {
     let object = modules.path(mapping).map(str::to_owned);
+    modules.read_debug_info(&[(mapping, pc)]);
     match modules.locate(mapping, pc) {
         Some(at) if at.line > 0 => format!("{pc:#x} ({}, {}:{})", at.function, at.file, at.line),
         Some(at) if &*at.function != UNKNOWN => {

@@ -1,6 +1,9 @@
 //! The files that code came from, and what their debug information says of an address.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::fs::{File, Metadata};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -15,7 +18,7 @@ struct Module {
     origin: u64,
     source: Arc<dyn PageSource>,
     id: FileId,
-    debug: Option<Option<Arc<DebugInfo>>>,
+    debug: Option<Arc<DebugInfo>>,
 }
 
 /// All files that code was translated from.
@@ -24,14 +27,9 @@ pub struct Modules {
     modules: Vec<Module>,
     /// By inode, device and origin.
     known: FxHashMap<(u64, u64, u64), MappingId>,
-    /// Debug information by inode and device: a file mapped twice is read once.
-    read: FxHashMap<(u64, u64), Option<Arc<DebugInfo>>>,
     names: FxHashMap<Arc<str>, Arc<str>>,
     last: Option<((u64, u64, u64), MappingId)>,
 }
-
-/// Largest file that is read for its debug information.
-const LARGEST: u64 = 4 << 30;
 
 impl Modules {
     /// The number of a file mapping.
@@ -62,24 +60,34 @@ impl Modules {
         self.modules.get(mapping as usize).map(|module| &*module.id.path)
     }
 
-    /// File, function (as it is shown) and line of an instruction.
-    pub fn locate(&mut self, mapping: MappingId, pc: u64) -> Option<Location> {
-        let module = self.modules.get_mut(mapping as usize)?;
-        let offset = pc.wrapping_sub(module.origin);
-        let debug = match &module.debug {
-            Some(debug) => debug.clone(),
-            None => {
+    /// Reads the debug information that the instructions at the addresses `wanted` need; [`Modules::locate`] knows
+    /// of those and may know less of others.
+    pub fn read_debug_info(&mut self, wanted: &[(MappingId, u64)]) {
+        // A file mapped twice is read once.
+        let mut offsets: BTreeMap<(u64, u64), Vec<u64>> = BTreeMap::new();
+        for &(mapping, pc) in wanted {
+            if let Some(module) = self.modules.get(mapping as usize) {
                 let key = (module.id.inode, module.id.device);
-                let debug = self
-                    .read
-                    .entry(key)
-                    .or_insert_with(|| read(&*module.source, &module.id.path).map(Arc::new))
-                    .clone();
-                module.debug = Some(debug.clone());
-                debug
+                offsets.entry(key).or_default().push(pc.wrapping_sub(module.origin));
             }
-        }?;
-        let mut location = debug.locate(debug.vaddr_of_file_offset(offset)?);
+        }
+        for ((inode, device), mut offsets) in offsets {
+            offsets.sort_unstable();
+            offsets.dedup();
+            let mut same = self.modules.iter_mut().filter(|m| (m.id.inode, m.id.device) == (inode, device));
+            let Some(first) = same.next() else { continue };
+            first.debug = read(&*first.source, &first.id.path, &offsets).map(Arc::new);
+            for module in same {
+                module.debug.clone_from(&first.debug);
+            }
+        }
+    }
+
+    /// File, function (as it is shown) and line of an instruction that [`Modules::read_debug_info`] was told of.
+    pub fn locate(&mut self, mapping: MappingId, pc: u64) -> Option<Location> {
+        let module = self.modules.get(mapping as usize)?;
+        let debug = module.debug.as_ref()?;
+        let mut location = debug.locate(debug.vaddr_of_file_offset(pc.wrapping_sub(module.origin))?);
         let shown = self
             .names
             .entry(Arc::clone(&location.function))
@@ -89,30 +97,31 @@ impl Modules {
     }
 }
 
-/// All bytes of a file.
-fn bytes(source: &dyn PageSource) -> Option<Vec<u8>> {
-    let len = source.len();
-    if len > LARGEST {
-        return None;
-    }
-    let mut bytes = vec![0; usize::try_from(len).ok()?];
-    let mut done = 0;
-    while done < bytes.len() {
-        match source.read_at(done as u64, &mut bytes[done..]) {
-            Ok(0) => break,
-            Ok(count) => done += count,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(_) => return None,
-        }
-    }
-    bytes.truncate(done);
-    Some(bytes)
+/// A debug file on the host's disk.
+struct DebugFile {
+    file: File,
+    len: u64,
 }
 
-/// Debug information of an object, from it and from the separate files that its links name.
-fn read(source: &dyn PageSource, path: &str) -> Option<DebugInfo> {
-    let main = bytes(source)?;
-    let links = Links::parse(&main).ok()?;
+impl PageSource for DebugFile {
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> std::io::Result<usize> {
+        loop {
+            match self.file.read_at(buf, offset) {
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                result => return result,
+            }
+        }
+    }
+
+    fn len(&self) -> u64 {
+        self.len
+    }
+}
+
+/// Debug information of an object, from it and from the separate files that its links name; of its lines those of
+/// the instructions at the file offsets `wanted`.
+fn read(main: &dyn PageSource, path: &str, wanted: &[u64]) -> Option<DebugInfo> {
+    let links = Links::parse(main).ok()?;
     let separate = if links.needs_debug_file() {
         first_match(&search::debug_files(Path::new(path), &links, None), |candidate| {
             links.is_debug_file(candidate)
@@ -120,16 +129,21 @@ fn read(source: &dyn PageSource, path: &str) -> Option<DebugInfo> {
     } else {
         None
     };
-    let with_dwarf = separate.as_deref().filter(|_| !links.has_dwarf).unwrap_or(&main);
+    let separate: Option<&dyn PageSource> = separate.as_ref().map(|file| file as _);
+    let with_dwarf = separate.filter(|_| !links.has_dwarf).unwrap_or(main);
     let alternate =
         Links::parse(with_dwarf).ok().filter(|links| links.debugaltlink.is_some()).and_then(|links| {
             first_match(&search::alternate_files(Path::new(path), &links), |candidate| {
                 links.is_alternate_file(candidate)
             })
         });
-    DebugInfo::parse(&main, separate.as_deref(), alternate.as_deref()).ok()
+    DebugInfo::parse_for(main, separate, alternate.as_ref().map(|file| file as _), wanted).ok()
 }
 
-fn first_match(paths: &[std::path::PathBuf], accept: impl Fn(&[u8]) -> bool) -> Option<Vec<u8>> {
-    paths.iter().find_map(|path| std::fs::read(path).ok().filter(|bytes| accept(bytes)))
+fn first_match(paths: &[PathBuf], accept: impl Fn(&dyn PageSource) -> bool) -> Option<DebugFile> {
+    paths.iter().find_map(|path| {
+        let file = File::open(path).ok()?;
+        let status = file.metadata().ok().filter(Metadata::is_file)?;
+        Some(DebugFile { file, len: status.len() }).filter(|file| accept(file))
+    })
 }

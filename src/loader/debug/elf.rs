@@ -9,6 +9,7 @@ use goblin::elf64::program_header::SIZEOF_PHDR;
 use goblin::elf64::section_header::SIZEOF_SHDR;
 
 use super::error::DebugError;
+use crate::loader::FileBytes;
 
 const PAGE: u64 = 4096;
 
@@ -65,47 +66,60 @@ impl Code {
     }
 }
 
-/// An ELF file's headers and its bytes.
-#[derive(Debug)]
+/// The bytes of a file, whatever holds them.
+struct Bytes<'a, F: ?Sized>(&'a F);
+
+impl<F: FileBytes + ?Sized> FileBytes for Bytes<'_, F> {
+    fn len(&self) -> u64 {
+        self.0.len()
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> usize {
+        self.0.read_at(offset, buf)
+    }
+}
+
+/// An ELF file's headers, and the way to its bytes: sections are read when they are asked for.
 pub(super) struct Elf<'a> {
-    bytes: &'a [u8],
+    file: Box<dyn FileBytes + 'a>,
     segments: Vec<ProgramHeader>,
     sections: Vec<SectionHeader>,
-    names: &'a [u8],
+    names: Vec<u8>,
 }
 
 impl<'a> Elf<'a> {
     /// Reads the headers.
-    pub fn parse(bytes: &'a [u8]) -> Result<Self, DebugError> {
-        if !bytes.starts_with(&ELFMAG[..SELFMAG]) {
+    pub fn parse<F: FileBytes + ?Sized>(file: &'a F) -> Result<Self, DebugError> {
+        let file: Box<dyn FileBytes + 'a> = Box::new(Bytes(file));
+        let head = part(&*file, 0, SIZEOF_EHDR as u64);
+        if !head.starts_with(&ELFMAG[..SELFMAG]) {
             return Err(DebugError::NotElf);
         }
-        let ident = |index: usize| bytes.get(index).copied().unwrap_or(0);
+        let ident = |index: usize| head.get(index).copied().unwrap_or(0);
         let (class, data) = (ident(EI_CLASS), ident(EI_DATA));
         if class != ELFCLASS64 || data != ELFDATA2LSB {
             return Err(DebugError::WrongClass { class, data });
         }
-        let head: &[u8; SIZEOF_EHDR] =
-            bytes.get(..SIZEOF_EHDR).and_then(|head| head.try_into().ok()).ok_or(DebugError::NotElf)?;
+        let head: &[u8; SIZEOF_EHDR] = head.as_slice().try_into().map_err(|_| DebugError::NotElf)?;
         let header = *Header::from_bytes(head);
-        let (mut sections, first) = sections(bytes, &header);
+        let (mut sections, first) = sections(&*file, &header);
         let count = u64::from(header.e_phnum);
         let outside = DebugError::ProgramHeaders { offset: header.e_phoff, count };
-        if count > 0 && table(bytes, header.e_phoff, count, SIZEOF_PHDR).is_none() {
-            return Err(outside);
-        }
-        let offset = usize::try_from(header.e_phoff).unwrap_or(usize::MAX);
-        let segments = match header.e_phnum {
+        let segments = match count {
             0 => Vec::new(),
-            count => ProgramHeader::parse(bytes, offset, usize::from(count), CTX).map_err(|_| outside)?,
+            _ => {
+                let table = table(&*file, header.e_phoff, count, SIZEOF_PHDR).ok_or(outside.clone())?;
+                ProgramHeader::parse(&table, 0, usize::from(header.e_phnum), CTX).map_err(|_| outside)?
+            }
         };
         let index = match u32::from(header.e_shstrndx) {
             SHN_XINDEX => first.map_or(0, |section| section.1),
             index => index,
         };
-        let names = sections.get(index as usize).and_then(|section| contents(bytes, section)).unwrap_or(&[]);
+        let names = sections.get(index as usize).and_then(|section| contents(&*file, section));
+        let names = names.unwrap_or_default();
         sections.shrink_to_fit();
-        Ok(Self { bytes, segments, sections, names })
+        Ok(Self { file, segments, sections, names })
     }
 
     /// The `PT_LOAD` headers, in the file's order.
@@ -126,7 +140,7 @@ impl<'a> Elf<'a> {
     pub fn section(&self, name: &str) -> Option<&SectionHeader> {
         self.sections
             .iter()
-            .find(|section| string(self.names, section.sh_name as u64) == Some(name.as_bytes()))
+            .find(|section| string(&self.names, section.sh_name as u64) == Some(name.as_bytes()))
     }
 
     /// The first section of type `kind` (`SHT_*`).
@@ -140,15 +154,16 @@ impl<'a> Elf<'a> {
     }
 
     /// The bytes of a section in the file, cut where the file ends; none for `SHT_NOBITS`.
-    pub fn contents(&self, section: &SectionHeader) -> Option<&'a [u8]> {
-        contents(self.bytes, section)
+    pub fn contents(&self, section: &SectionHeader) -> Option<Vec<u8>> {
+        contents(&*self.file, section)
     }
 
     /// Whether the file has line tables to read.
     pub fn has_dwarf(&self) -> bool {
         [".debug_info", ".zdebug_info"].iter().any(|name| {
-            self.section(name)
-                .is_some_and(|section| self.contents(section).is_some_and(|data| !data.is_empty()))
+            self.section(name).is_some_and(|section| {
+                section.sh_type != SHT_NOBITS && section.sh_size > 0 && section.sh_offset < self.file.len()
+            })
         })
     }
 }
@@ -159,33 +174,45 @@ pub(super) fn string(table: &[u8], offset: u64) -> Option<&[u8]> {
     rest.split(|&byte| byte == 0).next()
 }
 
-fn contents<'a>(bytes: &'a [u8], section: &SectionHeader) -> Option<&'a [u8]> {
-    if section.sh_type == SHT_NOBITS {
-        return None;
+/// Up to `size` bytes at `offset`: fewer where the file ends.
+fn part(file: &dyn FileBytes, offset: u64, size: u64) -> Vec<u8> {
+    let size = size.min(file.len().saturating_sub(offset));
+    let mut bytes = vec![0; usize::try_from(size).unwrap_or(0)];
+    let mut done = 0;
+    while let Some(rest @ [_, ..]) = bytes.get_mut(done..) {
+        match file.read_at(offset.saturating_add(done as u64), rest) {
+            0 => break,
+            count => done = done.saturating_add(count),
+        }
     }
-    let rest = bytes.get(usize::try_from(section.sh_offset).ok()?..)?;
-    let size = usize::try_from(section.sh_size).unwrap_or(usize::MAX);
-    Some(rest.get(..size).unwrap_or(rest))
+    bytes.truncate(done);
+    bytes
+}
+
+fn contents(file: &dyn FileBytes, section: &SectionHeader) -> Option<Vec<u8>> {
+    (section.sh_type != SHT_NOBITS && section.sh_offset <= file.len())
+        .then(|| part(file, section.sh_offset, section.sh_size))
 }
 
 /// The bytes of a table of `count` entries, if the file has them all.
-fn table(bytes: &[u8], offset: u64, count: u64, entry: usize) -> Option<&[u8]> {
-    let size = usize::try_from(count.checked_mul(entry as u64)?).ok()?;
-    let start = usize::try_from(offset).ok()?;
-    bytes.get(start..start.checked_add(size)?)
+fn table(file: &dyn FileBytes, offset: u64, count: u64, entry: usize) -> Option<Vec<u8>> {
+    let size = count.checked_mul(entry as u64)?;
+    if offset.checked_add(size)? > file.len() {
+        return None;
+    }
+    Some(part(file, offset, size)).filter(|table| table.len() as u64 == size)
 }
 
 /// The section headers, and (`sh_size`, `sh_link`) of the first one, which hold the true section count and string
 /// table index of files with 65,280 sections or more.
-fn sections(bytes: &[u8], header: &Header) -> (Vec<SectionHeader>, Option<(u64, u32)>) {
-    let offset = usize::try_from(header.e_shoff).unwrap_or(usize::MAX);
+fn sections(file: &dyn FileBytes, header: &Header) -> (Vec<SectionHeader>, Option<(u64, u32)>) {
     let read = |count: u64| -> Vec<SectionHeader> {
-        let whole = header.e_shoff != 0 && table(bytes, header.e_shoff, count, SIZEOF_SHDR).is_some();
+        let whole = if header.e_shoff == 0 { None } else { table(file, header.e_shoff, count, SIZEOF_SHDR) };
         let count = usize::try_from(count).unwrap_or(0);
-        if !whole || count == 0 {
-            return Vec::new();
+        match whole {
+            Some(table) if count > 0 => SectionHeader::parse_from(&table, 0, count, CTX).unwrap_or_default(),
+            _ => Vec::new(),
         }
-        SectionHeader::parse_from(bytes, offset, count, CTX).unwrap_or_default()
     };
     let first = read(1).first().map(|section| (section.sh_size, section.sh_link));
     let count = match (header.e_shnum, first) {

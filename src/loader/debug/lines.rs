@@ -60,12 +60,14 @@ pub(super) struct Builder<'a> {
     code: &'a Code,
     rows: Vec<Row>,
     sorted: bool,
+    /// Whether the next row may not join the last one.
+    parted: bool,
 }
 
 impl<'a> Builder<'a> {
     /// An empty table for the object whose executable pages are `code`.
     pub fn new(code: &'a Code) -> Self {
-        Self { code, rows: Vec::new(), sorted: true }
+        Self { code, rows: Vec::new(), sorted: true, parted: false }
     }
 
     /// Adds the row that begins at `start` and ends where the next row of its sequence begins.
@@ -82,15 +84,21 @@ impl<'a> Builder<'a> {
         if !self.code.holds(start, u64::from(size)) {
             return;
         }
+        let parted = std::mem::take(&mut self.parted);
         if let Some(last) = self.rows.last_mut() {
             let joined = u64::from(last.size) + u64::from(size);
-            if last.end() == start && last.line == line_number && joined <= MAX_ROW {
+            if !parted && last.end() == start && last.line == line_number && joined <= MAX_ROW {
                 last.size += size;
                 return;
             }
             self.sorted &= last.start <= start;
         }
         self.rows.push(Row { start, size, line: line_number, file });
+    }
+
+    /// Says that rows were left out here.
+    pub fn part(&mut self) {
+        self.parted = true;
     }
 
     /// Sorts the rows, ends each where the next begins and drops those of which nothing is left. Of rows that begin

@@ -4,6 +4,7 @@ use goblin::elf::section_header::SHT_SYMTAB;
 
 use super::elf::{Elf, string};
 use super::error::DebugError;
+use crate::loader::FileBytes;
 
 /// Largest build-id taken, in bytes; linkers make 8 to 32.
 const MAX_BUILD_ID: usize = 64;
@@ -30,13 +31,13 @@ impl Links {
     ///
     /// # Errors
     /// If `file` is not a little-endian 64-bit ELF file.
-    pub fn parse(file: &[u8]) -> Result<Self, DebugError> {
+    pub fn parse<F: FileBytes + ?Sized>(file: &F) -> Result<Self, DebugError> {
         let elf = Elf::parse(file)?;
         let contents = |name| elf.section(name).and_then(|section| elf.contents(section));
         Ok(Self {
-            build_id: contents(".note.gnu.build-id").and_then(build_id),
-            debuglink: contents(".gnu_debuglink").and_then(debuglink),
-            debugaltlink: contents(".gnu_debugaltlink").and_then(debugaltlink),
+            build_id: contents(".note.gnu.build-id").and_then(|notes| build_id(&notes)),
+            debuglink: contents(".gnu_debuglink").and_then(|link| debuglink(&link)),
+            debugaltlink: contents(".gnu_debugaltlink").and_then(|link| debugaltlink(&link)),
             has_symtab: elf.section_of_type(SHT_SYMTAB).is_some(),
             has_dwarf: elf.has_dwarf(),
         })
@@ -49,16 +50,16 @@ impl Links {
 
     /// Whether `candidate` is the debug file of this object: the one with its build-id if it has one, else the one
     /// whose CRC-32 is that of the debuglink.
-    pub fn is_debug_file(&self, candidate: &[u8]) -> bool {
+    pub fn is_debug_file<F: FileBytes + ?Sized>(&self, candidate: &F) -> bool {
         match (&self.build_id, &self.debuglink) {
             (Some(id), _) => Self::parse(candidate).is_ok_and(|links| links.build_id.as_ref() == Some(id)),
-            (None, Some((_, crc))) => crc32(candidate) == *crc,
+            (None, Some((_, crc))) => crc32_of_file(candidate) == *crc,
             (None, None) => false,
         }
     }
 
     /// Whether `candidate` is the alternate file that this file's `.gnu_debugaltlink` names, by build-id.
-    pub fn is_alternate_file(&self, candidate: &[u8]) -> bool {
+    pub fn is_alternate_file<F: FileBytes + ?Sized>(&self, candidate: &F) -> bool {
         let Some((_, id)) = &self.debugaltlink else { return false };
         Self::parse(candidate).is_ok_and(|links| links.build_id.as_ref() == Some(id))
     }
@@ -129,8 +130,24 @@ const TABLES: [[u32; 256]; 8] = {
 
 /// The CRC-32 of `.gnu_debuglink` (that of IEEE 802.3 and zlib).
 pub fn crc32(bytes: &[u8]) -> u32 {
+    !crc32_continued(!0, bytes)
+}
+
+/// The same of all bytes of a file.
+fn crc32_of_file<F: FileBytes + ?Sized>(file: &F) -> u32 {
+    let mut buffer = vec![0; 1 << 16];
+    let (mut crc, mut offset) = (!0, 0u64);
+    loop {
+        let count = file.read_at(offset, &mut buffer);
+        let Some(bytes @ [_, ..]) = buffer.get(..count) else { return !crc };
+        crc = crc32_continued(crc, bytes);
+        offset = offset.saturating_add(count as u64);
+    }
+}
+
+/// The shift register, `crc` before and the result after `bytes`.
+fn crc32_continued(mut crc: u32, bytes: &[u8]) -> u32 {
     let look = |zeros: usize, byte: u32| TABLES[zeros][(byte & 0xff) as usize];
-    let mut crc = !0u32;
     let mut chunks = bytes.chunks_exact(8);
     for chunk in &mut chunks {
         let low = number(chunk, 0).unwrap_or(0) ^ crc;
@@ -147,7 +164,7 @@ pub fn crc32(bytes: &[u8]) -> u32 {
     for &byte in chunks.remainder() {
         crc = (crc >> 8) ^ look(0, crc ^ u32::from(byte));
     }
-    !crc
+    crc
 }
 
 #[cfg(test)]

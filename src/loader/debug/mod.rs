@@ -6,6 +6,7 @@
 
 mod elf;
 mod error;
+mod index;
 pub mod lines;
 pub mod links;
 pub mod names;
@@ -22,6 +23,7 @@ mod units;
 
 use std::sync::Arc;
 
+use crate::loader::FileBytes;
 use elf::Elf;
 pub use error::DebugError;
 use lines::LineTable;
@@ -62,25 +64,53 @@ impl DebugInfo {
     ///
     /// # Errors
     /// Only if `main` is not a little-endian 64-bit ELF file with readable program headers.
-    pub fn parse(main: &[u8], separate: Option<&[u8]>, alternate: Option<&[u8]>) -> Result<Self, DebugError> {
+    pub fn parse<F: FileBytes + ?Sized>(
+        main: &F,
+        separate: Option<&F>,
+        alternate: Option<&F>,
+    ) -> Result<Self, DebugError> {
+        Self::read(main, separate, alternate, None)
+    }
+
+    /// As [`DebugInfo::parse`], but for the line table reads only what is needed for the instructions at the file
+    /// offsets `wanted`, in bytes. Where DWARF has an index of addresses (`.debug_aranges`) that is far less; then other
+    /// addresses may seem to have no line.
+    ///
+    /// # Errors
+    /// Those of [`DebugInfo::parse`].
+    pub fn parse_for<F: FileBytes + ?Sized>(
+        main: &F,
+        separate: Option<&F>,
+        alternate: Option<&F>,
+        wanted: &[u64],
+    ) -> Result<Self, DebugError> {
+        Self::read(main, separate, alternate, Some(wanted))
+    }
+
+    fn read<F: FileBytes + ?Sized>(
+        main: &F,
+        separate: Option<&F>,
+        alternate: Option<&F>,
+        wanted: Option<&[u64]>,
+    ) -> Result<Self, DebugError> {
         let main = Elf::parse(main)?;
-        let separate = separate.and_then(|bytes| Elf::parse(bytes).ok());
-        let alternate = alternate.and_then(|bytes| Elf::parse(bytes).ok());
+        let separate = separate.and_then(|file| Elf::parse(file).ok());
+        let alternate = alternate.and_then(|file| Elf::parse(file).ok());
         let loads = main.loads();
         let code = elf::Code::of(&loads);
+        let wanted: Option<Vec<u64>> =
+            wanted.map(|offsets| offsets.iter().filter_map(|&offset| vaddr_of(&loads, offset)).collect());
         let symbols = symbols::read(&main, separate.as_ref(), &code);
         let dwarf = if main.has_dwarf() { Some(&main) } else { separate.as_ref() };
-        let lines = dwarf.map(|elf| units::read_lines(elf, alternate.as_ref(), &code)).unwrap_or_default();
-        Ok(Self { loads, symbols, lines, unknown: Arc::from(UNKNOWN) })
+        let lines = dwarf.map(|elf| units::read_lines(elf, alternate.as_ref(), &code, wanted.as_deref()));
+        Ok(Self { loads, symbols, lines: lines.unwrap_or_default(), unknown: Arc::from(UNKNOWN) })
     }
 
     /// The link-time address of the byte at `offset` in the object's file, if a `PT_LOAD` maps it; where two do, the
     /// executable one. Offsets within a segment's first page, before the segment proper, count as mapped, because
     /// the kernel maps whole pages.
     pub fn vaddr_of_file_offset(&self, offset: u64) -> Option<u64> {
-        let mut hits = self.loads.iter().filter_map(|load| Some((load, load.vaddr_of(offset)?)));
-        let first = hits.clone().next()?;
-        Some(hits.find(|(load, _)| load.executable).unwrap_or(first).1)
+        vaddr_of(&self.loads, offset)
     }
 
     /// Whether the object has a file-backed writable segment. Valgrind 3.19 reads the debug information of an object
@@ -115,4 +145,10 @@ impl DebugInfo {
     pub fn lines(&self) -> &LineTable {
         &self.lines
     }
+}
+
+fn vaddr_of(loads: &[elf::Load], offset: u64) -> Option<u64> {
+    let mut hits = loads.iter().filter_map(|load| Some((load, load.vaddr_of(offset)?)));
+    let first = hits.clone().next()?;
+    Some(hits.find(|(load, _)| load.executable).unwrap_or(first).1)
 }

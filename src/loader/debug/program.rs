@@ -24,7 +24,6 @@ type Header<'s> = LineProgramHeader<Slice<'s>>;
 type File<'s> = FileEntry<Slice<'s>>;
 
 /// Runs line programs and collects their rows.
-#[derive(Debug)]
 pub(super) struct LineReader<'s, 'c> {
     sections: &'s Sections<'s>,
     rows: Builder<'c>,
@@ -49,6 +48,29 @@ impl<'s, 'c> LineReader<'s, 'c> {
         self.budget = budget;
         let Ok(program) = section.program(offset, address_size, None, None) else { return };
         self.run(program.header(), directory);
+    }
+
+    /// The same for a program that names its compilation directory itself, as DWARF 5 has it (6.2.4: directory 0).
+    /// Returns false, and adds nothing, if it does not.
+    pub fn read_complete(&mut self, offset: DebugLineOffset) -> bool {
+        let section = DebugLine::new(&self.sections.line, LittleEndian);
+        let Some(size) = program_size(slice(&self.sections.line), offset.0) else { return false };
+        let Some(budget) = self.budget.checked_sub(size) else { return false };
+        let Ok(program) = section.program(offset, 8, None, None) else { return false };
+        let header = program.header();
+        let directory = header.include_directories().first().filter(|_| header.version() >= 5);
+        let directory = directory.and_then(|directory| text(*directory, header, self.sections));
+        if directory.is_none() {
+            return false;
+        }
+        self.budget = budget;
+        self.run(header, directory);
+        true
+    }
+
+    /// Passes over a program whose rows are not needed.
+    pub fn skip(&mut self) {
+        self.rows.part();
     }
 
     /// The finished table.
@@ -182,7 +204,7 @@ impl FileTable<'_, '_> {
         let at = usize::try_from(if version >= 5 { index } else { index.checked_sub(1)? }).ok()?;
         let stored = self.header.file_names();
         let file = stored.get(at).or_else(|| self.added.get(at.checked_sub(stored.len())?))?;
-        let name = self.text(file.path_name(), sections)?;
+        let name = text(file.path_name(), self.header, sections)?;
         let directory = file.directory_index();
         let mut path = Vec::new();
         if version < 5 && directory == 0 {
@@ -191,7 +213,7 @@ impl FileTable<'_, '_> {
             let at = if version >= 5 { directory } else { directory.wrapping_sub(1) };
             let entry = usize::try_from(at).ok().and_then(|at| self.header.include_directories().get(at));
             if let Some(entry) = entry {
-                let entry = self.text(*entry, sections)?;
+                let entry = text(*entry, self.header, sections)?;
                 if let (Some(base @ [_, ..]), false) = (self.directory, entry.starts_with(b"/")) {
                     path.extend_from_slice(base);
                     path.push(b'/');
@@ -205,17 +227,22 @@ impl FileTable<'_, '_> {
         path.extend_from_slice(name);
         (path.len() <= MAX_PATH).then_some(path)
     }
+}
 
-    fn text<'t>(&self, value: AttributeValue<Slice<'t>>, sections: &'t Sections<'_>) -> Option<&'t [u8]> {
-        let text = match value {
-            AttributeValue::String(slice) => Text::Inline(slice),
-            AttributeValue::DebugStrRef(offset) => Text::Str(offset.0 as u64),
-            AttributeValue::DebugLineStrRef(offset) => Text::LineStr(offset.0 as u64),
-            AttributeValue::DebugStrRefSup(offset) => Text::Alternate(offset.0 as u64),
-            _ => return None,
-        };
-        sections.text(text, self.header.format(), 0)
-    }
+/// The bytes of a string in a program's header.
+fn text<'t>(
+    value: AttributeValue<Slice<'t>>,
+    header: &Header<'_>,
+    sections: &'t Sections<'_>,
+) -> Option<&'t [u8]> {
+    let text = match value {
+        AttributeValue::String(slice) => Text::Inline(slice),
+        AttributeValue::DebugStrRef(offset) => Text::Str(offset.0 as u64),
+        AttributeValue::DebugLineStrRef(offset) => Text::LineStr(offset.0 as u64),
+        AttributeValue::DebugStrRefSup(offset) => Text::Alternate(offset.0 as u64),
+        _ => return None,
+    };
+    sections.text(text, header.format(), 0)
 }
 
 /// File strings, each once.

@@ -1,13 +1,7 @@
 //! Debug sections, decompressed where they are compressed.
 
-use std::borrow::Cow;
-
 use goblin::elf::section_header::{SHF_COMPRESSED, SectionHeader};
-use miniz_oxide::inflate::TINFLStatus;
-use miniz_oxide::inflate::core::inflate_flags::{
-    TINFL_FLAG_PARSE_ZLIB_HEADER, TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF,
-};
-use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
+use zlib_rs::{Inflate, InflateFlush};
 
 use super::elf::Elf;
 
@@ -17,29 +11,31 @@ const ZLIB: u32 = 1;
 const CHDR: usize = 24;
 /// Deflate cannot expand a byte to more than this, so a larger claimed size is a lie.
 const MAX_EXPANSION: u64 = 1032;
+/// Base-two logarithm of deflate's largest window.
+const WINDOW_BITS: u8 = 15;
 
 /// The bytes of the debug section `name` (with its dot), decompressed if it is `SHF_COMPRESSED` or stored under the
 /// old `.zdebug` name. Empty if the file has no such section or it cannot be decompressed.
-pub(super) fn load<'a>(elf: &Elf<'a>, name: &str) -> Cow<'a, [u8]> {
+pub(super) fn load(elf: &Elf<'_>, name: &str) -> Vec<u8> {
     if let Some(section) = elf.section(name) {
         return plain(elf, section).unwrap_or_default();
     }
     let old = name.replacen(".debug", ".zdebug", 1);
     let data = elf.section(&old).and_then(|section| elf.contents(section));
-    data.and_then(zdebug).map(Cow::Owned).unwrap_or_default()
+    data.and_then(|data| zdebug(&data)).unwrap_or_default()
 }
 
-fn plain<'a>(elf: &Elf<'a>, section: &SectionHeader) -> Option<Cow<'a, [u8]>> {
+fn plain(elf: &Elf<'_>, section: &SectionHeader) -> Option<Vec<u8>> {
     let data = elf.contents(section)?;
     if section.sh_flags & u64::from(SHF_COMPRESSED) == 0 {
-        return Some(Cow::Borrowed(data));
+        return Some(data);
     }
     let kind = u32::from_le_bytes(data.get(..4)?.try_into().ok()?);
     let size = u64::from_le_bytes(data.get(8..16)?.try_into().ok()?);
     if kind != ZLIB {
         return None;
     }
-    inflate(data.get(CHDR..)?, size).map(Cow::Owned)
+    inflate(data.get(CHDR..)?, size)
 }
 
 /// The layout before `SHF_COMPRESSED`: `ZLIB`, the size as a big-endian number, the stream.
@@ -54,18 +50,22 @@ fn inflate(stream: &[u8], size: u64) -> Option<Vec<u8>> {
         return None;
     }
     let mut output = vec![0; usize::try_from(size).ok()?];
-    let flags = TINFL_FLAG_PARSE_ZLIB_HEADER | TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
-    let mut state = Box::<DecompressorOxide>::default();
-    let (status, _, written) = decompress(&mut state, stream, &mut output, 0, flags);
-    if status != TINFLStatus::Done {
-        output.truncate(written);
-    }
+    let mut state = Inflate::new(true, WINDOW_BITS);
+    // What an error leaves is what was written before it.
+    let _ = state.decompress(stream, &mut output, InflateFlush::Finish);
+    output.truncate(usize::try_from(state.total_out()).unwrap_or(0));
     Some(output)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use zlib_rs::{DeflateConfig, compress_bound, compress_slice};
+
+    fn deflate(bytes: &[u8]) -> Vec<u8> {
+        let mut output = vec![0; compress_bound(bytes.len())];
+        compress_slice(&mut output, bytes, DeflateConfig::new(6)).0.to_vec()
+    }
 
     #[test]
     fn a_size_that_deflate_cannot_reach_is_refused() {
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn old_sections_carry_their_size_in_front() {
-        let stream = miniz_oxide::deflate::compress_to_vec_zlib(b"abcabcabcabc", 6);
+        let stream = deflate(b"abcabcabcabc");
         let mut data = b"ZLIB\0\0\0\0\0\0\0\x0c".to_vec();
         data.extend_from_slice(&stream);
         assert_eq!(zdebug(&data).as_deref(), Some(&b"abcabcabcabc"[..]));
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn damage_keeps_what_precedes_it() {
         let text: Vec<u8> = (0..20_000u32).flat_map(|n| n.to_le_bytes()).collect();
-        let stream = miniz_oxide::deflate::compress_to_vec_zlib(&text, 6);
+        let stream = deflate(&text);
         let cut = inflate(&stream[..stream.len() / 2], text.len() as u64).unwrap_or_default();
         assert!(!cut.is_empty() && cut.len() < text.len());
         assert_eq!(cut, text[..cut.len()]);

@@ -49,13 +49,12 @@ impl SymbolTable {
         let names: Vec<&[u8]> = ranges.iter().map(|range| range.2).collect();
         // Trimming moves a symbol's start forward; honest tables need it rarely, and a budget bounds the rest.
         let mut budget = ranges.len().saturating_mul(8).saturating_add(1024);
-        let mut queue: BinaryHeap<_> =
-            ranges.iter().enumerate().map(|(id, range)| Reverse((range.0, range.1, id))).collect();
-        let mut table = Vec::new();
+        let mut queue = Queue::new(ranges.iter().enumerate().map(|(id, range)| (range.0, range.1, id)));
+        let mut table = Vec::with_capacity(ranges.len());
         let mut longer = Vec::new();
-        while let Some(Reverse((start, mut end, first))) = queue.pop() {
+        while let Some((start, mut end, first)) = queue.pop() {
             let mut best = names.get(first).copied().unwrap_or_default();
-            while let Some(&Reverse((next, next_end, id))) = queue.peek()
+            while let Some((next, next_end, id)) = queue.peek()
                 && next == start
             {
                 queue.pop();
@@ -75,10 +74,10 @@ impl SymbolTable {
                 last = Some(next_end);
                 if let Some(rest) = budget.checked_sub(1) {
                     budget = rest;
-                    queue.push(Reverse((shorter, next_end, id)));
+                    queue.push((shorter, next_end, id));
                 }
             }
-            if let Some(&Reverse((next, ..))) = queue.peek() {
+            if let Some((next, ..)) = queue.peek() {
                 end = end.min(next);
             }
             table.push(Symbol { start, end, name: Arc::from(String::from_utf8_lossy(best)) });
@@ -87,42 +86,84 @@ impl SymbolTable {
     }
 }
 
+/// Start, end and number of symbols, in this order. Most are known from the beginning and only sorted.
+struct Queue {
+    /// The last is the next.
+    known: Vec<(u64, u64, usize)>,
+    added: BinaryHeap<Reverse<(u64, u64, usize)>>,
+}
+
+impl Queue {
+    fn new(known: impl Iterator<Item = (u64, u64, usize)>) -> Self {
+        let mut known: Vec<_> = known.collect();
+        known.sort_unstable_by(|a, b| b.cmp(a));
+        Self { known, added: BinaryHeap::new() }
+    }
+
+    fn push(&mut self, item: (u64, u64, usize)) {
+        self.added.push(Reverse(item));
+    }
+
+    fn peek(&self) -> Option<(u64, u64, usize)> {
+        let added = self.added.peek().map(|item| item.0);
+        let known = self.known.last().copied();
+        added.into_iter().chain(known).min()
+    }
+
+    fn pop(&mut self) -> Option<(u64, u64, usize)> {
+        let next = self.peek()?;
+        if self.known.last() == Some(&next) { self.known.pop() } else { self.added.pop().map(|item| item.0) }
+    }
+}
+
 /// Reads `.symtab` (of `main`, else of `separate`) and `.dynsym` (of `main`).
 pub(super) fn read(main: &Elf<'_>, separate: Option<&Elf<'_>>, code: &Code) -> SymbolTable {
-    let mut ranges = Vec::new();
     let linkage: Vec<&SectionHeader> =
         [".plt", ".got", ".got.plt"].iter().filter_map(|name| main.section(name)).collect();
-    let mut take = |elf, kind| {
-        for (value, size, name) in functions(elf, kind) {
+    let with_symtab = if main.section_of_type(SHT_SYMTAB).is_some() { Some(main) } else { separate };
+    let tables = [with_symtab.map(|elf| Table::load(elf, SHT_SYMTAB)), Some(Table::load(main, SHT_DYNSYM))];
+    let mut ranges = Vec::new();
+    for table in tables.iter().flatten() {
+        for (value, size, name) in table.functions() {
             let linkage = linkage.iter().any(|s| value.wrapping_sub(s.sh_addr) < s.sh_size);
             if !linkage && code.holds(value, size) {
                 ranges.push((value, value.saturating_add(size), name));
             }
         }
-    };
-    match main.section_of_type(SHT_SYMTAB) {
-        Some(_) => take(main, SHT_SYMTAB),
-        None => separate.into_iter().for_each(|elf| take(elf, SHT_SYMTAB)),
     }
-    take(main, SHT_DYNSYM);
     SymbolTable::new(ranges)
 }
 
-/// The symbols of one table that can name code: (value, size, name).
-fn functions<'a>(elf: &Elf<'a>, kind: u32) -> impl Iterator<Item = (u64, u64, &'a [u8])> {
-    let section = elf.section_of_type(kind);
-    let strings = section.and_then(|section| elf.section_at(section.sh_link)).and_then(|s| elf.contents(s));
-    let strings = strings.unwrap_or_default();
-    let table = section.and_then(|section| elf.contents(section)).unwrap_or_default();
-    table.chunks_exact(SYM).filter_map(move |entry| {
-        let word = |at: usize| Some(u64::from_le_bytes(entry.get(at..at.checked_add(8)?)?.try_into().ok()?));
-        let (name, info) = (u32::from_le_bytes(entry.get(..4)?.try_into().ok()?), *entry.get(4)?);
-        let (value, size) = (word(8)?, word(16)?);
-        let typed = matches!(st_type(info), STT_FUNC | STT_OBJECT | STT_GNU_IFUNC);
-        let bound = matches!(st_bind(info), STB_LOCAL | STB_GLOBAL | STB_WEAK);
-        let name = string(strings, u64::from(name))?;
-        (typed && bound && value != 0 && size != 0 && !name.is_empty()).then_some((value, size, name))
-    })
+/// The bytes of a symbol table and of its names.
+struct Table {
+    entries: Vec<u8>,
+    strings: Vec<u8>,
+}
+
+impl Table {
+    fn load(elf: &Elf<'_>, kind: u32) -> Self {
+        let section = elf.section_of_type(kind);
+        let strings = section.and_then(|section| elf.section_at(section.sh_link));
+        let contents = |section| elf.contents(section);
+        Self {
+            entries: section.and_then(contents).unwrap_or_default(),
+            strings: strings.and_then(contents).unwrap_or_default(),
+        }
+    }
+
+    /// The symbols that can name code: (value, size, name).
+    fn functions(&self) -> impl Iterator<Item = (u64, u64, &[u8])> {
+        self.entries.chunks_exact(SYM).filter_map(|entry| {
+            let word =
+                |at: usize| Some(u64::from_le_bytes(entry.get(at..at.checked_add(8)?)?.try_into().ok()?));
+            let (name, info) = (u32::from_le_bytes(entry.get(..4)?.try_into().ok()?), *entry.get(4)?);
+            let (value, size) = (word(8)?, word(16)?);
+            let typed = matches!(st_type(info), STT_FUNC | STT_OBJECT | STT_GNU_IFUNC);
+            let bound = matches!(st_bind(info), STB_LOCAL | STB_GLOBAL | STB_WEAK);
+            let name = string(&self.strings, u64::from(name))?;
+            (typed && bound && value != 0 && size != 0 && !name.is_empty()).then_some((value, size, name))
+        })
+    }
 }
 
 /// Whether, of two names for one range, `a` is shown rather than `b`: the one that is not blank, then the shorter

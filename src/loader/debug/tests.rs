@@ -336,7 +336,7 @@ fn separate_and_compressed_files_say_the_same() {
     );
     assert_eq!(links.debuglink, Some(("prog.debug".into(), links::crc32(&debug))));
     assert_eq!(links.build_id.as_ref().map(Vec::len), Some(20));
-    assert!(links.is_debug_file(&debug) && !links.is_debug_file(b"\x7fELF"));
+    assert!(links.is_debug_file(&debug) && !links.is_debug_file(&b"\x7fELF"[..]));
     let alone = DebugInfo::parse(&bare, None, None).expect("an ELF file");
     assert_eq!((alone.symbols().iter().count(), alone.lines().iter().count()), (0, 0));
     assert_eq!(keys(&DebugInfo::parse(&bare, Some(&debug), None).expect("an ELF file")), whole);
@@ -392,6 +392,7 @@ fn damage_is_survived() {
                     let _ = info.locate(end);
                 }
             }
+            let _ = DebugInfo::parse_for(bytes, None, None, &[0, 0x1000, 0x1010, 0x1020]);
             let _ = Links::parse(bytes);
         };
         for length in (0..good.len()).step_by(61) {
@@ -417,7 +418,7 @@ fn damage_is_survived() {
 #[test]
 fn other_files_are_refused() {
     let refusal = |bytes: &[u8]| DebugInfo::parse(bytes, None, None).err();
-    assert_eq!(refusal(b""), Some(DebugError::NotElf));
+    assert_eq!(refusal(&b""[..]), Some(DebugError::NotElf));
     assert_eq!(refusal(b"#!/bin/sh\n"), Some(DebugError::NotElf));
     assert_eq!(refusal(b"\x7fELF\x02\x01\x01"), Some(DebugError::NotElf));
     assert_eq!(refusal(b"\x7fELF\x01\x01\x01"), Some(DebugError::WrongClass { class: 1, data: 1 }));
@@ -426,4 +427,44 @@ fn other_files_are_refused() {
     header[0x20] = 64;
     header[0x38] = 1;
     assert_eq!(refusal(&header), Some(DebugError::ProgramHeaders { offset: 64, count: 1 }));
+}
+
+/// What is read for some addresses is what the whole table says of them.
+#[test]
+fn lines_read_in_part() {
+    let shop = Workshop::new();
+    sources(&shop);
+    for unit in ["a", "b", "c"] {
+        let text = format!("#include \"h.h\"\nint {unit}(int x) {{\n  return hh(x) * 3;\n}}\n");
+        shop.write(&format!("sub/{unit}.c"), &text);
+    }
+    for flags in [
+        &["-gdwarf-5", "-O2", "-gz=zlib"][..],
+        &["-gdwarf-5", "-Os", "-falign-functions=1"],
+        &["-gdwarf-5", "-O2", "-ffunction-sections", "-Wl,--gc-sections"],
+        &["-gdwarf-4", "-O2"],
+        &["-gdwarf-5", "-gno-as-loc-support", "-fdebug-prefix-map=/=./"],
+    ] {
+        let common = ["-nostdlib", "-static", "-Wl,-e,main", "-Iinc", "-o", "prog"];
+        let units = ["sub/p.c", "sub/a.c", "sub/b.c", "sub/c.c"];
+        shop.run("gcc", &[&common[..], flags, &units].concat());
+        let bytes = shop.read("prog");
+        let whole = info(&shop, "prog");
+        let known: BTreeSet<u64> =
+            whole.lines().iter().flat_map(|(start, end, ..)| [start, end - 1, end]).collect();
+        assert!(known.len() > 12, "{flags:?}");
+        let mut rows = BTreeSet::new();
+        for offset in 0..bytes.len() as u64 {
+            let Some(vaddr) = whole.vaddr_of_file_offset(offset).filter(|vaddr| known.contains(vaddr)) else {
+                continue;
+            };
+            let part = DebugInfo::parse_for(&bytes, None, None, &[offset]).expect("readable");
+            assert_eq!(part.locate(vaddr), whole.locate(vaddr), "{flags:?}: {vaddr:#x}");
+            rows.insert(part.lines().iter().count());
+        }
+        if flags.contains(&"-gz=zlib") {
+            // Something was left out, or this would show nothing.
+            assert!(rows.last() < Some(&whole.lines().iter().count()), "{rows:?}");
+        }
+    }
 }

@@ -1,13 +1,14 @@
 //! The units of `.debug_info`: only the root entry of each is read, for its line program and its directory.
 
-use std::borrow::Cow;
+use std::cell::OnceCell;
 
 use gimli::{
     DebugLineOffset, DwForm, EndianSlice, Format, LittleEndian, Reader, UnitHeader, UnitType, constants,
 };
 use rustc_hash::FxHashMap;
 
-use super::elf::{Code, Elf};
+use super::elf::{Code, Elf, string};
+use super::index::{self, Program};
 use super::lines::LineTable;
 use super::program::LineReader;
 use super::section;
@@ -18,18 +19,17 @@ pub(super) type Slice<'a> = EndianSlice<'a, LittleEndian>;
 /// Attributes and forms (with the value of `DW_FORM_implicit_const`) of one abbreviation.
 type Shape = Vec<(constants::DwAt, DwForm, i64)>;
 
-/// The sections that line tables are made of.
-#[derive(Debug, Default)]
+/// The sections that line tables are made of. Those that only some tables need are read when they are needed.
 pub(super) struct Sections<'a> {
-    info: Cow<'a, [u8]>,
-    abbrev: Cow<'a, [u8]>,
+    elf: &'a Elf<'a>,
+    /// The file that `.gnu_debugaltlink` names.
+    supplement: Option<&'a Elf<'a>>,
     /// `.debug_line`.
-    pub line: Cow<'a, [u8]>,
-    strings: Cow<'a, [u8]>,
-    line_strings: Cow<'a, [u8]>,
-    string_offsets: Cow<'a, [u8]>,
-    /// `.debug_str` of the file that `.gnu_debugaltlink` names.
-    alternate: Cow<'a, [u8]>,
+    pub line: Vec<u8>,
+    strings: OnceCell<Vec<u8>>,
+    line_strings: OnceCell<Vec<u8>>,
+    string_offsets: OnceCell<Vec<u8>>,
+    alternate: OnceCell<Vec<u8>>,
 }
 
 /// A string attribute as it is stored.
@@ -48,43 +48,82 @@ pub(super) enum Text<'a> {
 }
 
 impl<'a> Sections<'a> {
-    fn load(elf: &Elf<'a>, alternate: Option<&Elf<'a>>) -> Self {
-        let load = |name| section::load(elf, name);
+    fn new(elf: &'a Elf<'a>, supplement: Option<&'a Elf<'a>>) -> Self {
         Self {
-            info: load(".debug_info"),
-            abbrev: load(".debug_abbrev"),
-            line: load(".debug_line"),
-            strings: load(".debug_str"),
-            line_strings: load(".debug_line_str"),
-            string_offsets: load(".debug_str_offsets"),
-            alternate: alternate.map(|elf| section::load(elf, ".debug_str")).unwrap_or_default(),
+            elf,
+            supplement,
+            line: section::load(elf, ".debug_line"),
+            strings: OnceCell::new(),
+            line_strings: OnceCell::new(),
+            string_offsets: OnceCell::new(),
+            alternate: OnceCell::new(),
         }
+    }
+
+    fn named<'s>(&'s self, cell: &'s OnceCell<Vec<u8>>, name: &str) -> &'s [u8] {
+        cell.get_or_init(|| section::load(self.elf, name))
+    }
+
+    fn strings(&self) -> &[u8] {
+        self.named(&self.strings, ".debug_str")
     }
 
     /// The bytes of a string; `base` is the unit's `DW_AT_str_offsets_base`. `None` if it points nowhere.
     pub fn text<'s>(&'s self, text: Text<'s>, format: Format, base: u64) -> Option<&'s [u8]> {
         match text {
             Text::Inline(slice) => Some(slice.slice()),
-            Text::Str(offset) => super::elf::string(&self.strings, offset),
-            Text::LineStr(offset) => super::elf::string(&self.line_strings, offset),
-            Text::Alternate(offset) => super::elf::string(&self.alternate, offset),
+            Text::Str(offset) => string(self.strings(), offset),
+            Text::LineStr(offset) => string(self.named(&self.line_strings, ".debug_line_str"), offset),
+            Text::Alternate(offset) => {
+                let load = || self.supplement.map(|elf| section::load(elf, ".debug_str"));
+                string(self.alternate.get_or_init(|| load().unwrap_or_default()), offset)
+            }
             Text::Index(index) => {
                 let at = index.checked_mul(u64::from(format.word_size()))?.checked_add(base)?;
-                let mut entry = slice(self.string_offsets.get(usize::try_from(at).ok()?..)?);
-                super::elf::string(&self.strings, word(&mut entry, format)?)
+                let offsets = self.named(&self.string_offsets, ".debug_str_offsets");
+                let mut entry = slice(offsets.get(usize::try_from(at).ok()?..)?);
+                string(self.strings(), word(&mut entry, format)?)
             }
         }
     }
 }
 
-/// Reads the line programs of every unit of `elf`; some strings may be in `alternate`.
-pub(super) fn read_lines(elf: &Elf<'_>, alternate: Option<&Elf<'_>>, code: &Code) -> LineTable {
-    let sections = Sections::load(elf, alternate);
-    let roots = roots(&sections);
+/// Reads the line programs of `elf` that can say something of the addresses `wanted` (all of them if it is `None`);
+/// some strings may be in `alternate`.
+pub(super) fn read_lines(
+    elf: &Elf<'_>,
+    alternate: Option<&Elf<'_>>,
+    code: &Code,
+    wanted: Option<&[u64]>,
+) -> LineTable {
+    let sections = Sections::new(elf, alternate);
+    let aranges = || section::load(elf, ".debug_aranges");
+    let programs = wanted.and_then(|wanted| index::programs(&sections.line, &aranges(), wanted));
+    programs.and_then(|programs| read_some(&sections, &programs, code)).unwrap_or_else(|| {
+        let (info, abbrev) = (section::load(elf, ".debug_info"), section::load(elf, ".debug_abbrev"));
+        read_all(&sections, &roots(&sections, &info, &abbrev), code)
+    })
+}
+
+/// Runs the programs that are needed; `None` if one says too little of itself.
+fn read_some(sections: &Sections<'_>, programs: &[Program], code: &Code) -> Option<LineTable> {
+    let mut reader = LineReader::new(sections, code);
+    for program in programs {
+        if program.needed {
+            reader.read_complete(DebugLineOffset(program.offset)).then_some(())?;
+        } else {
+            reader.skip();
+        }
+    }
+    Some(reader.finish())
+}
+
+/// Runs the programs of every unit.
+fn read_all(sections: &Sections<'_>, roots: &[Root<'_>], code: &Code) -> LineTable {
     // Units may share a program (dwz makes them); reading it again would only repeat its rows.
     let last: FxHashMap<u64, usize> =
         roots.iter().enumerate().map(|(index, root)| (root.program, index)).collect();
-    let mut reader = LineReader::new(&sections, code);
+    let mut reader = LineReader::new(sections, code);
     for (index, root) in roots.iter().enumerate() {
         if last.get(&root.program) == Some(&index)
             && let Ok(offset) = usize::try_from(root.program)
@@ -105,10 +144,10 @@ struct Root<'s> {
     address_size: u8,
 }
 
-fn roots<'s>(sections: &'s Sections<'_>) -> Vec<Root<'s>> {
-    let mut shapes = Shapes::new(&sections.abbrev);
+fn roots<'s>(sections: &'s Sections<'_>, info: &'s [u8], abbrev: &'s [u8]) -> Vec<Root<'s>> {
+    let mut shapes = Shapes::new(abbrev);
     let mut roots = Vec::new();
-    let info = gimli::DebugInfo::new(&sections.info, LittleEndian);
+    let info = gimli::DebugInfo::new(info, LittleEndian);
     let mut units = info.units();
     while let Ok(Some(header)) = units.next() {
         if !matches!(header.type_(), UnitType::Type { .. } | UnitType::SplitType { .. }) {
