@@ -11,7 +11,7 @@ pub enum AnnotateError {
     #[error(transparent)]
     Read(#[from] ReadError),
     /// A profile cannot be opened.
-    #[error("{file}: {reason}; give the name of a Cachegrind file")]
+    #[error("{file}: {reason}; give the name of a Cachegrind or Callgrind file")]
     Open {
         /// Its name.
         file: String,
@@ -39,6 +39,12 @@ pub enum AnnotateError {
         event: String,
         /// Those there are.
         known: String,
+    },
+    /// The costs of calls were asked for and are not in the file.
+    #[error("{file}: a Cachegrind file has no calls; --inclusive needs Callgrind files")]
+    NoCalls {
+        /// The file.
+        file: String,
     },
     /// The sum of several files does not fit.
     #[error("{file}: {problem}")]

@@ -51,6 +51,40 @@ impl<'a> Ranking<'a> {
         self.list(pairs, &self.tally.functions, &self.tally.files, '>', out).map(drop)
     }
 
+    /// Lists functions with the costs of those they called. Returns the files that they are in.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub fn inclusive(&self, out: &mut impl Write) -> io::Result<BTreeSet<NameId>> {
+        let mut names = Names::default();
+        let mut chosen = Vec::with_capacity(self.tally.inclusive.len());
+        for ((file, function), row) in &self.tally.inclusive {
+            let name = [self.tally.files.text(*file), b":", self.tally.functions.text(*function)].concat();
+            chosen.push((names.intern(&name), *file, self.tally.costs(*row)));
+        }
+        let entries = chosen.iter().map(|(id, _, costs)| {
+            let (name, costs) = (names.text(*id), costs.to_vec());
+            Entry { name, id: *id, costs, inner: Vec::new() }
+        });
+        let ranking =
+            Ranking { tally: self.tally, shown: self.shown, sort: self.sort, threshold: self.threshold };
+        let entries = ranking.rank(entries.collect());
+        let table = self.shown.table(entries.iter().map(|e| Counts { own: &e.costs, running: None }));
+        write!(out, "  ")?;
+        table.head(out)?;
+        write!(out, " file:function\n\n")?;
+        for entry in &entries {
+            write!(out, "  ")?;
+            table.line(out, Counts { own: &entry.costs, running: None })?;
+            write!(out, " ")?;
+            out.write_all(entry.name)?;
+            writeln!(out)?;
+        }
+        writeln!(out)?;
+        let listed: BTreeSet<NameId> = entries.iter().map(|entry| entry.id).collect();
+        Ok(chosen.iter().filter(|(id, ..)| listed.contains(id)).map(|(_, file, _)| *file).collect())
+    }
+
     fn list(
         &self,
         pairs: impl Iterator<Item = (NameId, NameId, &'a [i64])>,

@@ -1,4 +1,4 @@
-//! What `cg_annotate` of Valgrind 3.28 prints for Cachegrind files: totals, functions by file, files by function,
+//! What `cg_annotate` of Valgrind 3.28 prints, for files of Cachegrind and of Callgrind: totals, functions by file, files by function,
 //! and source files with the counts of their lines.
 
 use std::ffi::OsString;
@@ -11,6 +11,7 @@ pub mod diff;
 mod error;
 pub mod failure;
 mod functions;
+mod intake;
 mod number;
 mod replace;
 mod source;
@@ -20,6 +21,7 @@ mod tally;
 use columns::{Counts, Shown};
 pub use error::AnnotateError;
 use functions::Ranking;
+use intake::Reading;
 pub use replace::Replace;
 use source::Dated;
 pub use tally::Renaming;
@@ -44,6 +46,8 @@ pub struct Options {
     pub threshold: f64,
     /// Whether shares are shown beside counts.
     pub percentages: bool,
+    /// List functions with the costs of those they call; for Callgrind files.
+    pub inclusive: bool,
     /// Whether source files are annotated.
     pub annotate: bool,
     /// Lines shown before and after each that has counts.
@@ -79,10 +83,16 @@ pub fn annotate(options: &Options, out: &mut impl Write) -> Result<(), AnnotateE
     write!(out, " PROGRAM TOTALS\n\n")?;
 
     let ranking = Ranking { tally: &tally, shown: &shown, sort: &sort, threshold: options.threshold };
-    heading(out, b"File:function summary")?;
-    let chosen = ranking.files(out)?;
-    heading(out, b"Function:file summary")?;
-    ranking.functions(out)?;
+    let chosen = if options.inclusive {
+        heading(out, b"Function summary, inclusive")?;
+        ranking.inclusive(out)?
+    } else {
+        heading(out, b"File:function summary")?;
+        let chosen = ranking.files(out)?;
+        heading(out, b"Function:file summary")?;
+        ranking.functions(out)?;
+        chosen
+    };
 
     if options.annotate {
         source::annotate(&tally, &shown, &chosen, options.context, &profiles, out)?;
@@ -102,11 +112,16 @@ fn read_all(options: &Options) -> Result<(Tally, Vec<Dated>), AnnotateError> {
         };
         let modified = file.metadata().and_then(|data| data.modified()).ok();
         profiles.push(Dated { name: path.as_encoded_bytes().to_vec(), modified });
-        let negate = options.diff && at == 0;
+        let reading = Reading {
+            renaming: &options.renaming,
+            negate: options.diff && at == 0,
+            inclusive: options.inclusive,
+        };
         // Large reads: a profile may be a gigabyte.
         let input = BufReader::with_capacity(1 << 18, file);
-        tally.add(input, &name, &options.renaming, negate).map_err(|refused| match refused {
+        tally.add(input, &name, reading).map_err(|refused| match refused {
             Refused::Read(error) => AnnotateError::Read(error),
+            Refused::NoCalls => AnnotateError::NoCalls { file: name },
             Refused::Sum(problem) => AnnotateError::Sum { file: name, problem },
             Refused::Events(events) => AnnotateError::EventsDiffer {
                 first: options.profiles.first().map(|p| p.to_string_lossy().into_owned()).unwrap_or_default(),

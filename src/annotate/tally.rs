@@ -2,12 +2,11 @@
 //! difference of two.
 
 use std::collections::BTreeSet;
-use std::io::BufRead;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::Replace;
-use crate::profile::{CgReader, NameId, Names, Problem, ReadError, Record, add};
+use crate::profile::{NameId, Names, Problem, ReadError, add};
 
 /// How the names of a profile are changed on the way in.
 #[derive(Clone, Debug, Default)]
@@ -54,9 +53,11 @@ pub struct Tally {
     /// By file and function. A file has an entry for the unnamed function that `fl=` begins, as in
     /// `cg_annotate`, which shows it if the threshold is 0.
     pub pairs: FxHashMap<(NameId, NameId), Row>,
+    /// By file and function, with the costs of the functions that were called; empty unless asked for.
+    pub inclusive: FxHashMap<(NameId, NameId), Row>,
     /// By source file.
     pub by_file: FxHashMap<NameId, FileCosts>,
-    /// The sums of everything.
+    /// The costs of the whole runs. A Callgrind file may say that they are more than those of its lines.
     pub total: Vec<i64>,
     rows: Vec<i64>,
 }
@@ -70,6 +71,8 @@ pub enum Refused {
     Events(Vec<Vec<u8>>),
     /// The sums became too large.
     Sum(Problem),
+    /// The costs of calls were asked for; only Callgrind files have them.
+    NoCalls,
 }
 
 impl From<ReadError> for Refused {
@@ -91,100 +94,46 @@ impl Tally {
         self.rows.get(row.0..row.0 + self.events.len()).unwrap_or_default()
     }
 
-    fn new_row(rows: &mut Vec<i64>, width: usize) -> Row {
-        rows.resize(rows.len() + width, 0);
-        Row(rows.len() - width)
+    /// A row of zeros that belongs to no table yet.
+    pub(super) fn new_row(&mut self) -> Row {
+        let start = self.rows.len();
+        self.rows.resize(start + self.events.len(), 0);
+        Row(start)
     }
 
-    fn add_to(&mut self, row: Row, counts: &[i64]) -> Result<(), Problem> {
+    /// Adds to a row.
+    ///
+    /// # Errors
+    /// If a sum does not fit.
+    pub(super) fn add_to(&mut self, row: Row, counts: &[i64]) -> Result<(), Problem> {
         add(self.rows.get_mut(row.0..row.0 + counts.len()).unwrap_or_default(), counts)
     }
 
-    fn pair(&mut self, file: NameId, function: NameId) -> Row {
+    /// The row of a file and function, which may be new.
+    pub(super) fn pair(&mut self, file: NameId, function: NameId) -> Row {
+        if let Some(row) = self.pairs.get(&(file, function)) {
+            return *row;
+        }
+        let row = self.new_row();
+        self.pairs.insert((file, function), row);
+        row
+    }
+
+    /// The row of a line of a file, which may be new.
+    pub(super) fn line(&mut self, file: NameId, line: u64) -> Row {
         let (rows, width) = (&mut self.rows, self.events.len());
-        *self.pairs.entry((file, function)).or_insert_with(|| Tally::new_row(rows, width))
-    }
-
-    /// Adds a profile, or takes it away if `negate` is set.
-    ///
-    /// # Errors
-    /// If the profile is malformed, has other events, or makes a sum too large. The tally is then of no use.
-    pub fn add(
-        &mut self,
-        input: impl BufRead,
-        name: &str,
-        renaming: &Renaming,
-        negate: bool,
-    ) -> Result<(), Refused> {
-        let mut reader = CgReader::new(input, name)?;
-        let head = reader.head();
-        if self.origins.is_empty() {
-            self.events.clone_from(&head.events);
-            self.total = vec![0; self.events.len()];
-        } else if self.events != head.events {
-            return Err(Refused::Events(head.events.clone()));
-        }
-        self.origins.push(Origin { desc: head.desc.clone(), cmd: head.cmd.clone() });
-        let mut seen = FxHashSet::default();
-        let mut negated = Vec::new();
-        let mut file = None;
-        let mut function = None;
-        // The row of the current file and function.
-        let mut here = None;
-        while let Some(record) = reader.next_record()? {
-            match record {
-                Record::File(name) => {
-                    let id = self.enter_file(name, renaming, &mut seen);
-                    (file, here) = (Some(id), None);
-                }
-                Record::Function(name) => {
-                    let renamed = renaming.functions.as_ref().map(|replace| replace.apply(name));
-                    let id = self.functions.intern(renamed.as_deref().unwrap_or(name));
-                    function = Some(id);
-                    here = file.map(|file| self.pair(file, id));
-                }
-                Record::Counts { line, mut counts } => {
-                    if negate {
-                        negated.clear();
-                        for count in counts {
-                            negated.push(count.checked_neg().ok_or(Problem::TooLarge)?);
-                        }
-                        counts = &negated;
-                    }
-                    let row = match here {
-                        Some(row) => row,
-                        None => {
-                            let file = *file.get_or_insert_with(|| self.enter_file(b"", renaming, &mut seen));
-                            let id = *function.get_or_insert_with(|| self.functions.intern(b""));
-                            *here.insert(self.pair(file, id))
-                        }
-                    };
-                    self.add_to(row, counts)?;
-                    add(&mut self.total, counts)?;
-                    let Some(file) = file else { continue };
-                    let (rows, width) = (&mut self.rows, self.events.len());
-                    let lines = &mut self.by_file.entry(file).or_default().lines;
-                    let row = *lines.entry(line).or_insert_with(|| Tally::new_row(rows, width));
-                    self.add_to(row, counts)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn enter_file(&mut self, name: &[u8], renaming: &Renaming, seen: &mut FxHashSet<Vec<u8>>) -> NameId {
-        let renamed = renaming.files.as_ref().map(|replace| replace.apply(name));
-        let id = self.files.intern(renamed.as_deref().unwrap_or(name));
-        if !seen.contains(name) {
-            seen.insert(name.to_vec());
-            self.by_file.entry(id).or_default().originals.insert(name.to_vec());
-        }
-        id
+        let lines = &mut self.by_file.entry(file).or_default().lines;
+        *lines.entry(line).or_insert_with(|| {
+            let start = rows.len();
+            rows.resize(start + width, 0);
+            Row(start)
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::intake::Reading;
     use super::*;
 
     const FIRST: &[u8] =
@@ -193,8 +142,9 @@ mod tests {
 
     fn tally(negate: bool, renaming: &Renaming) -> Tally {
         let mut tally = Tally::default();
-        tally.add(FIRST, "first", renaming, negate).expect("valid");
-        tally.add(SECOND, "second", renaming, false).expect("valid");
+        let reading = Reading { renaming, negate, inclusive: false };
+        tally.add(FIRST, "first", reading).expect("valid");
+        tally.add(SECOND, "second", Reading { negate: false, ..reading }).expect("valid");
         tally
     }
 
@@ -246,10 +196,12 @@ mod tests {
 
     #[test]
     fn what_cannot_be_added() {
-        let mut tally = tally(false, &Renaming::default());
+        let renaming = Renaming::default();
+        let reading = Reading { renaming: &renaming, negate: false, inclusive: false };
+        let mut tally = tally(false, &renaming);
         let other = &b"cmd: c\nevents: Dr Ir\n1 1\nsummary: 1\n"[..];
-        assert!(matches!(tally.add(other, "x", &Renaming::default(), false), Err(Refused::Events(_))));
+        assert!(matches!(tally.add(other, "x", reading), Err(Refused::Events(_))));
         let huge = &b"cmd: c\nevents: Ir Dr\n1 9223372036854775807\nsummary: 9223372036854775807\n"[..];
-        assert!(matches!(tally.add(huge, "x", &Renaming::default(), false), Err(Refused::Sum(_))));
+        assert!(matches!(tally.add(huge, "x", reading), Err(Refused::Sum(_))));
     }
 }

@@ -42,6 +42,10 @@ pub struct AnnotateArgs {
     #[arg(long, value_name = "N:[0,20]", default_value = "0.1", value_parser = threshold)]
     pub threshold: f64,
 
+    /// List functions with the costs of those they call; Callgrind files only
+    #[arg(long)]
+    pub inclusive: bool,
+
     /// Show percentages beside counts; on unless --no-show-percs
     #[arg(long, value_name = "yes|no", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "yes", hide_possible_values = true, overrides_with = "no_show_percs")]
@@ -68,7 +72,7 @@ pub struct AnnotateArgs {
     #[arg(long, value_name = "N", default_value = "8")]
     pub context: u64,
 
-    /// Cachegrind files; several are added up
+    /// Files of Cachegrind or Callgrind; several are added up
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<OsString>,
 }
@@ -90,6 +94,7 @@ pub fn run(args: &AnnotateArgs, words: &[OsString]) -> u8 {
         sort: args.sort.as_ref().map(list),
         threshold: args.threshold,
         percentages: !args.no_show_percs && args.show_percs.is_none_or(Switch::on),
+        inclusive: args.inclusive,
         annotate: !args.no_annotate && args.auto.is_none_or(Switch::on),
         context: args.context,
         invocation,
@@ -104,9 +109,10 @@ pub fn run(args: &AnnotateArgs, words: &[OsString]) -> u8 {
         Err(AnnotateError::Output(error)) => {
             complain(&format!("standard output: {}", lookup::reason(&error)))
         }
-        Err(AnnotateError::Open { file, reason }) => {
-            complain(&format!("{file}: {}; give the name of a Cachegrind file", lookup::reason(&reason)))
-        }
+        Err(AnnotateError::Open { file, reason }) => complain(&format!(
+            "{file}: {}; give the name of a Cachegrind or Callgrind file",
+            lookup::reason(&reason)
+        )),
         Err(error) => complain(&error.to_string()),
     }
 }

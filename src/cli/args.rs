@@ -56,6 +56,7 @@ With --classic it prints the older layout, of Valgrind 3.19, and takes that prog
 Examples:
   cgemu annotate cachegrind.out.1
   cgemu annotate --show=DLmr,DLmw --sort=DLmr,DLmw cachegrind.out.1
+  cgemu annotate --inclusive callgrind.out.1      functions with those they call
   cgemu annotate --diff --mod-filename=s/v[0-9]/vN/ old.cgout new.cgout
 
 Exit status: 0; 1 if a file cannot be read, is malformed or does not fit the others; 2 for bad options.";
@@ -66,7 +67,7 @@ pub enum Command {
     /// Run a program and count its instructions, cache misses and branch mispredictions
     #[command(after_help = RUN_EXAMPLES, override_usage = "cgemu run [OPTIONS] [--] PROGRAM [ARGUMENT]...")]
     Run(Box<RunArgs>),
-    /// Print the counts of Cachegrind files: by function, and beside the source
+    /// Print the counts of files of Cachegrind or Callgrind: by function, and beside the source
     #[command(after_help = ANNOTATE_EXAMPLES, args_override_self = true, infer_long_args = true, version)]
     Annotate(Box<AnnotateArgs>),
     /// Add Cachegrind files up, as cg_merge does

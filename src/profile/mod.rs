@@ -12,6 +12,6 @@ pub use event::{Costs, Event, EventSet};
 pub use format::{
     CgReader, Head, Problem, ReadError, Record, UNSPECIFIED, add, cache_desc, write_cachegrind,
 };
-pub use format::{lenient, strict};
+pub use format::{callgrind, lenient, strict};
 pub use model::{Line, Profile};
 pub use summary::summary_lines;

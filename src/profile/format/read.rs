@@ -7,15 +7,14 @@
 //! - counts may be negative (`cg_diff` writes such), `.` is 0, missing ones at the end of a line are 0;
 //! - names are bytes; a line may end in CR LF.
 
-use std::io::{BufRead, Read as _};
+use std::io::BufRead;
 
 use thiserror::Error;
 
+use super::lines::Lines;
+
 /// The function of counts that no `fn=` line precedes.
 pub const UNSPECIFIED: &[u8] = b"<unspecified>";
-
-/// The longest line taken, in bytes. It bounds the memory that a file without newlines can ask for.
-const LONGEST_LINE: u64 = 64 << 20;
 
 /// What is wrong with a file, and where.
 #[derive(Debug, Error)]
@@ -56,6 +55,44 @@ pub enum Problem {
     /// The file ends without a `summary:` line.
     #[error("missing `summary:` line; the file is not complete")]
     NoSummary,
+    /// A Callgrind file of a later version.
+    #[error("Callgrind format version {0}; version 1 is known")]
+    Version(String),
+    /// A name in the short form whose number has not been given a name.
+    #[error("name ({0}) is used before it is defined")]
+    UnknownName(u64),
+    /// A position that is no number, or a relative one that leads below 0 or beyond 64 bits.
+    #[error("malformed position; expected a number, +N, -N or *")]
+    BadPosition,
+    /// No line with the costs of a call after `calls=`.
+    #[error("missing costs of the call after `calls=`")]
+    NoCallCosts,
+    /// Parts of one file have other events.
+    #[error("events of this part differ from those of the first part; annotate parts with the same events")]
+    PartsDiffer,
+    /// The file ends without the totals that Callgrind writes.
+    #[error("missing `totals:` line; the file is not complete")]
+    NoTotals,
+    /// The totals are not what the lines add up to.
+    #[error(
+        "`totals:` line doesn't match computed total\n- totals:   {recorded:?}\n- computed: {computed:?}"
+    )]
+    WrongTotals {
+        /// What the file says.
+        recorded: Vec<i64>,
+        /// What its lines add up to.
+        computed: Vec<i64>,
+    },
+    /// More was counted on the lines than in all.
+    #[error(
+        "`summary:` line is less than the sum of the costs\n- summary:  {recorded:?}\n- computed: {computed:?}"
+    )]
+    SmallSummary {
+        /// What the file says.
+        recorded: Vec<i64>,
+        /// What its lines add up to.
+        computed: Vec<i64>,
+    },
     /// The totals are not what the lines add up to.
     #[error(
         "`summary:` line doesn't match computed total\n- summary:  {recorded:?}\n- computed: {computed:?}"
@@ -114,11 +151,8 @@ enum Step {
 /// ```
 #[derive(Debug)]
 pub struct CgReader<R> {
-    input: R,
-    name: String,
+    lines: Lines<R>,
     head: Head,
-    number: u64,
-    line: Vec<u8>,
     counts: Vec<i64>,
     total: Vec<i64>,
     summed: bool,
@@ -132,11 +166,8 @@ impl<R: BufRead> CgReader<R> {
     /// If the head is not one of a Cachegrind file, or cannot be read.
     pub fn new(input: R, name: impl Into<String>) -> Result<CgReader<R>, ReadError> {
         let mut reader = CgReader {
-            input,
-            name: name.into(),
+            lines: Lines::new(input, name),
             head: Head::default(),
-            number: 0,
-            line: Vec::new(),
             counts: Vec::new(),
             total: Vec::new(),
             summed: false,
@@ -169,7 +200,7 @@ impl<R: BufRead> CgReader<R> {
             return Ok(Some(Record::Function(UNSPECIFIED)));
         }
         let step = self.step()?;
-        let name = self.line.get(3..).unwrap_or_default();
+        let name = self.lines.line().get(3..).unwrap_or_default();
         Ok(step.map(|step| match step {
             Step::File => Record::File(name),
             Step::Function => Record::Function(name),
@@ -179,12 +210,12 @@ impl<R: BufRead> CgReader<R> {
 
     /// Reads up to the next line that is of use to the caller.
     fn step(&mut self) -> Result<Option<Step>, ReadError> {
-        while self.advance()? {
-            match self.line.as_slice() {
+        while self.lines.advance()? {
+            match self.lines.line() {
                 [] | [b'#', ..] => {}
-                _ if self.summed => return Err(self.malformed()),
+                _ if self.summed => return Err(self.lines.malformed()),
                 [b'0'..=b'9', ..] => {
-                    let line = parse_counts(&self.line, true, &mut self.counts);
+                    let line = parse_counts(self.lines.line(), true, &mut self.counts);
                     let line = line.and_then(|line| add(&mut self.total, &self.counts).map(|()| line));
                     return line.map(|line| Some(Step::Counts(line))).map_err(|problem| self.error(problem));
                 }
@@ -201,7 +232,7 @@ impl<R: BufRead> CgReader<R> {
     }
 
     fn check_summary(&mut self) -> Result<(), ReadError> {
-        let Some(rest) = value(&self.line, b"summary:") else { return Err(self.malformed()) };
+        let Some(rest) = value(self.lines.line(), b"summary:") else { return Err(self.lines.malformed()) };
         match parse_counts(rest, false, &mut self.counts) {
             Err(problem) => Err(self.error(problem)),
             Ok(_) if self.counts != self.total => Err(self.error(Problem::WrongSummary {
@@ -218,10 +249,10 @@ impl<R: BufRead> CgReader<R> {
     fn read_head(&mut self) -> Result<(), ReadError> {
         let mut callgrind = false;
         loop {
-            if !self.advance()? {
+            if !self.lines.advance()? {
                 return Err(self.error(Problem::NoCommand));
             }
-            let line = self.line.as_slice();
+            let line = self.lines.line();
             if let Some(text) = value(line, b"desc:") {
                 self.head.desc.push(text.to_vec());
             } else if let Some(text) = value(line, b"cmd:") {
@@ -231,56 +262,36 @@ impl<R: BufRead> CgReader<R> {
                 callgrind = true;
             } else if !matches!(line, [] | [b'#', ..]) {
                 let foreign = callgrind || line.starts_with(b"version:") || line.starts_with(b"creator:");
-                let problem =
-                    if foreign { Problem::Callgrind(self.name.clone()) } else { Problem::NoCommand };
+                let problem = if foreign {
+                    Problem::Callgrind(self.lines.name().to_owned())
+                } else {
+                    Problem::NoCommand
+                };
                 return Err(self.error(problem));
             }
         }
-        while self.advance()? {
-            if let Some(text) = value(&self.line, b"events:") {
+        while self.lines.advance()? {
+            if let Some(text) = value(self.lines.line(), b"events:") {
                 self.head.events = words(text).map(<[u8]>::to_vec).collect();
                 if !self.head.events.is_empty() {
                     return Ok(());
                 }
             }
-            if !matches!(self.line.as_slice(), [] | [b'#', ..]) {
+            if !matches!(self.lines.line(), [] | [b'#', ..]) {
                 break;
             }
         }
         Err(self.error(Problem::NoEvents))
     }
 
-    /// Fetches the next line, without its end. False at the end of the file, which counts as a line in
-    /// messages, as it does in those of `cg_annotate`.
-    fn advance(&mut self) -> Result<bool, ReadError> {
-        self.number += 1;
-        self.line.clear();
-        let mut input = self.input.by_ref().take(LONGEST_LINE + 1);
-        match input.read_until(b'\n', &mut self.line) {
-            Ok(0) => return Ok(false),
-            Ok(_) if self.line.pop_if(|last| *last == b'\n').is_some() => {
-                self.line.pop_if(|last| *last == b'\r');
-            }
-            // The last line may lack its end.
-            Ok(taken) if taken as u64 <= LONGEST_LINE => {}
-            Ok(_) => return Err(self.error(Problem::TooLong)),
-            Err(error) => return Err(self.error(Problem::Io(error))),
-        }
-        Ok(true)
-    }
-
     /// The problem with the name of the file and the line that was read last.
     pub fn error(&self, problem: Problem) -> ReadError {
-        ReadError { file: self.name.clone(), line: self.number, problem }
-    }
-
-    fn malformed(&self) -> ReadError {
-        self.error(Problem::Malformed(String::from_utf8_lossy(&self.line).into_owned()))
+        self.lines.error(problem)
     }
 }
 
 /// The text after `key` and the blanks that follow it.
-fn value<'a>(line: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
+pub(super) fn value<'a>(line: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
     let rest = line.strip_prefix(key)?;
     let blanks = rest.iter().take_while(|c| blank(**c)).count();
     rest.get(blanks..)
@@ -290,7 +301,7 @@ fn blank(c: u8) -> bool {
     matches!(c, b' ' | b'\t' | 0x0b | 0x0c | b'\r')
 }
 
-fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(super) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|c| blank(*c)).filter(|word| !word.is_empty())
 }
 

@@ -1,0 +1,60 @@
+//! Which format a file has, by its content. The first lines of most files of Callgrind say it outright; those of
+//! other tools may show it only by what Cachegrind's format lacks.
+
+use std::io::{BufRead, Chain, Cursor, Read as _};
+
+use super::names;
+use crate::profile::format::value;
+
+/// How many bytes are looked at.
+const LOOKED_AT: u64 = 64 << 10;
+
+/// A file whose beginning has been looked at, to be read from the beginning.
+pub type Whole<R> = Chain<Cursor<Vec<u8>>, R>;
+
+/// Whether the file is in the Callgrind format. Cachegrind's is a part of it; what both have is Cachegrind's.
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn is_callgrind<R: BufRead>(mut input: R) -> std::io::Result<(bool, Whole<R>)> {
+    let mut start = Vec::new();
+    input.by_ref().take(LOOKED_AT).read_to_end(&mut start)?;
+    let callgrind = start.split(|c| *c == b'\n').any(telling);
+    Ok((callgrind, Cursor::new(start).chain(input)))
+}
+
+/// Whether a line is one that only the Callgrind format has.
+fn telling(line: &[u8]) -> bool {
+    const KEYS: [&[u8]; 7] =
+        [b"version:", b"creator:", b"positions:", b"part:", b"pid:", b"thread:", b"event:"];
+    const SPECS: [&[u8]; 6] = [b"ob=", b"cob=", b"cfi=", b"cfl=", b"cfn=", b"calls="];
+    const NAMES: [&[u8]; 4] = [b"fl=", b"fi=", b"fe=", b"fn="];
+    line.starts_with(b"# callgrind format")
+        || KEYS.iter().any(|key| value(line, key).is_some())
+        || SPECS.iter().any(|spec| line.starts_with(spec))
+        || NAMES.iter().any(|spec| line.strip_prefix(*spec).and_then(names::split).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats() {
+        for (text, callgrind) in [
+            ("", false),
+            ("desc: I1\ncmd: ./a\nevents: Ir\nfl=a.c\nfn=(below main)\n1 2\nsummary: 2\n", false),
+            ("desc: version: 1\ncmd: part: 2\nevents: Ir\nfn=calls=\n", false),
+            ("# callgrind format\nevents: Ir\n", true),
+            ("version: 1\ncmd: a\n", true),
+            ("cmd: a\nevents: Ir\nfl=(1) a.c\n", true),
+            ("events: Ir\nfn=f\ncfn=g\ncalls=1 2\n3 4\n", true),
+            ("events: Ir\nevent: Ir : Instructions\n", true),
+        ] {
+            let (found, mut whole) = is_callgrind(text.as_bytes()).expect("memory");
+            let mut read = String::new();
+            whole.read_to_string(&mut read).expect("memory");
+            assert_eq!((found, read.as_str()), (callgrind, text));
+        }
+    }
+}
