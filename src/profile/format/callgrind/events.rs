@@ -6,9 +6,11 @@ use super::{Problem, words};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Events {
     recorded: Vec<Vec<u8>>,
-    /// By name, each a sum of recorded events with a factor.
-    derived: Vec<(Vec<u8>, Vec<(usize, i64)>)>,
+    derived: Vec<(Vec<u8>, Terms)>,
 }
+
+/// A sum of recorded events, each by its place and with a factor.
+type Terms = Vec<(usize, i64)>;
 
 /// An `event:` line: a name, perhaps with a formula, perhaps with a long name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -79,8 +81,8 @@ impl Events {
     }
 
     /// A formula as factors of recorded events; none if it names others or makes no sense.
-    fn terms(&self, formula: &[u8]) -> Option<Vec<(usize, i64)>> {
-        let mut sum: Vec<(usize, i64)> = Vec::new();
+    fn terms(&self, formula: &[u8]) -> Option<Terms> {
+        let mut sum: Terms = Vec::new();
         for term in formula.split(|c| *c == b'+') {
             let (factor, name) = factor(term.trim_ascii())?;
             let mut add = |at: usize, times: i64| {
