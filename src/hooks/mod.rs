@@ -2,10 +2,14 @@
 //! together, the trace carries what happened, and `consumer` turns it into cache and branch outcomes.
 
 pub mod accounts;
+mod branches;
+mod caches;
 pub mod consumer;
 pub mod count;
 pub mod decode;
+mod ledger;
 pub mod operand;
 pub mod plan;
+mod references;
 pub mod ring;
 pub mod trace;

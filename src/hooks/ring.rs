@@ -9,7 +9,7 @@ use crate::hooks::plan::{MAX_RECORD, Plan};
 use crate::hooks::trace::{BUFFER_WORDS, Header};
 
 /// Buffers that may be on their way; more only grow the memory in use.
-const BUFFERS: usize = 6;
+const BUFFERS: usize = 8;
 
 /// A full buffer, which every consumer reads.
 struct Full {
@@ -27,7 +27,8 @@ struct Empty {
 /// One consumer at work.
 struct Worker {
     full: Sender<Arc<Full>>,
-    thread: JoinHandle<Consumer>,
+    /// Ends with nothing only if it never got its consumer.
+    thread: JoinHandle<Option<Consumer>>,
 }
 
 /// The link between the producer and its consumers.
@@ -74,11 +75,10 @@ impl Link {
             let (full, full_in) = channel::<Arc<Full>>();
             let (give, take) = channel::<Consumer>();
             let empty = empty_out.clone();
-            let spawned =
-                std::thread::Builder::new().name("consumer".into()).spawn(move || match take.recv() {
-                    Ok(consumer) => work(consumer, &full_in, &empty),
-                    Err(_) => Consumer::default(),
-                });
+            let spawned = std::thread::Builder::new().name("consumer".into()).spawn(move || {
+                let consumer = take.recv().ok()?;
+                Some(work(consumer, &full_in, &empty))
+            });
             match spawned {
                 Ok(thread) => {
                     // The thread waits for it and cannot have ended.
@@ -86,7 +86,7 @@ impl Link {
                     workers.push(Worker { full, thread });
                 }
                 Err(_) => {
-                    let mut back: Vec<Consumer> = workers.into_iter().map(join).collect();
+                    let mut back: Vec<Consumer> = workers.into_iter().filter_map(join).collect();
                     back.push(consumer);
                     back.extend(waiting);
                     return Link::inline(back);
@@ -170,7 +170,7 @@ impl Link {
     pub fn finish(self) -> Vec<Consumer> {
         match self.end {
             End::Inline(consumers) => consumers,
-            End::Threads { workers, .. } => workers.into_iter().map(join).collect(),
+            End::Threads { workers, .. } => workers.into_iter().filter_map(join).collect(),
         }
     }
 }
@@ -186,7 +186,7 @@ fn count(words: &[u64]) -> u64 {
     instructions
 }
 
-fn join(worker: Worker) -> Consumer {
+fn join(worker: Worker) -> Option<Consumer> {
     drop(worker.full);
     match worker.thread.join() {
         Ok(consumer) => consumer,

@@ -5,7 +5,7 @@ use crate::hooks::plan::{PlanId, PlanTable};
 use crate::hooks::ring::Link;
 
 /// Words in a buffer before it is handed over, not counting the room for one more record.
-pub const BUFFER_WORDS: usize = 1 << 18;
+pub const BUFFER_WORDS: usize = 1 << 16;
 
 /// The parts of a header word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

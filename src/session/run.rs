@@ -16,7 +16,7 @@ use crate::loader::layout::Layout;
 use crate::session::guest::{Ending, Guest, TIME_IS_UP};
 use crate::session::modules::Modules;
 use crate::session::{Config, Control, Finished, Limits, Producer, StartError, Stop, attribute, load};
-use crate::sim::{Conditional, Hierarchy, Indirect};
+use crate::sim::Hierarchy;
 use crate::syscalls::errno::Errno;
 use crate::syscalls::kernel::{Kernel, KernelConfig};
 use crate::syscalls::random::Random;
@@ -54,18 +54,10 @@ pub fn run(config: Config, control: Arc<Control>) -> Result<Finished, StartError
         interrupt: Arc::clone(&control.interrupt),
     });
     let caches = config.caches.map(|caches| Hierarchy::new(caches.i1, caches.d1, caches.ll));
-    let predictors =
-        config.branch_sim.then(|| Predictors { conditional: Conditional::new(), indirect: Indirect::new() });
-    // Caches and predictors do not depend on each other: each has a consumer of its own.
-    let consumers = match (caches, predictors) {
-        (Some(caches), Some(predictors)) => {
-            vec![Consumer::new(Some(caches), None), Consumer::new(None, Some(predictors))]
-        }
-        (caches, predictors) => vec![Consumer::new(caches, predictors)],
-    };
+    let predictors = config.branch_sim.then(Predictors::default);
     let arena = Arena::reserve().map_err(|error| other(format!("cannot reserve guest memory: {error}")))?;
     let frames = Frames::new(arena, usize::try_from(memory / PAGE_SIZE).unwrap_or(usize::MAX));
-    let recorder = Recorder::new(Link::threaded(consumers));
+    let recorder = Recorder::new(Link::threaded(Consumer::parts(caches, predictors)));
     let reference = config.producer == Producer::Api;
     let mut machine = Machine::new(frames, Layout::LINUX.mmap_top, recorder, reference).map_err(other)?;
 

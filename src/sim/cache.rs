@@ -87,13 +87,6 @@ impl Cache {
         self.mru.get((block & self.set_mask) as usize) == Some(&block)
     }
 
-    /// The most recent block of every set, for a caller that looks up many in a row.
-    #[inline]
-    #[must_use]
-    pub fn recent(&self) -> Recent<'_> {
-        Recent(&self.mru)
-    }
-
     /// Looks up one block and makes it the most recent of its set. True is a hit.
     #[inline]
     pub fn touch(&mut self, block: u64) -> bool {
@@ -132,21 +125,6 @@ impl Cache {
     }
 }
 
-/// The most recent block of every set.
-#[derive(Clone, Copy, Debug)]
-pub struct Recent<'a>(&'a [u64]);
-
-impl Recent<'_> {
-    /// As [`Cache::is_mru`].
-    #[inline(always)]
-    #[must_use]
-    pub fn holds(self, block: u64) -> bool {
-        // The number of sets is a power of two.
-        let set = block as usize & self.0.len().wrapping_sub(1);
-        self.0.get(set) == Some(&block)
-    }
-}
-
 /// Empty lists of `N` ways.
 fn lists<const N: usize>(sets: usize) -> Box<[[u64; N]]> {
     vec![[0; N]; sets].into_boxed_slice()
@@ -154,7 +132,7 @@ fn lists<const N: usize>(sets: usize) -> Box<[[u64; N]]> {
 
 impl Ways {
     /// Moves `block`, which is not at the front of its set, there. True if it was in the list.
-    #[inline(never)]
+    #[inline]
     fn promote(&mut self, set: usize, block: u64) -> bool {
         match self {
             Ways::W1 => false,

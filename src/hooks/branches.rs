@@ -1,0 +1,181 @@
+//! The consumer that drives the branch predictors. A branch is decided by where the next record begins.
+
+use std::cell::Cell;
+
+use crate::hooks::accounts::Counts;
+use crate::hooks::count::Repeat;
+use crate::hooks::ledger::{Ends, Ledger};
+use crate::hooks::plan::Plan;
+use crate::hooks::trace::Header;
+use crate::sim::{Conditional, Indirect};
+
+/// Both branch predictors.
+#[derive(Clone, Debug, Default)]
+pub struct Predictors {
+    /// For conditional branches.
+    pub conditional: Conditional,
+    /// For indirect branches.
+    pub indirect: Indirect,
+}
+
+/// Bits of a branch's address that reach the predictors.
+const BRANCH_BITS: u64 = 0x1ff;
+
+/// A plan as the inner loop wants it: one cache line. The counters are cells so that the loop can hold on to the
+/// block before.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+struct Block {
+    pc: u64,
+    fall_through: u64,
+    executed: Cell<u64>,
+    /// Of the branch at its end.
+    mispredicted: Cell<u64>,
+    /// Address of that branch.
+    at: u64,
+    /// The part of that branch's address that the predictors use.
+    branch: u16,
+    ends: Ends,
+    /// Nothing happens to the predictors but at the end.
+    plain: bool,
+}
+
+/// What was before the program.
+const NOTHING: Block = Block {
+    pc: 0,
+    fall_through: 0,
+    executed: Cell::new(0),
+    mispredicted: Cell::new(0),
+    at: 0,
+    branch: 0,
+    ends: Ends::None,
+    plain: true,
+};
+
+/// The predictors and what they did not foresee.
+#[derive(Clone, Debug, Default)]
+pub(super) struct BranchConsumer {
+    predictors: Predictors,
+    /// By plan id.
+    blocks: Vec<Block>,
+    rest: Rest,
+    /// The block whose branch the next record decides.
+    previous: Option<usize>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Rest {
+    ledger: Ledger,
+    /// By instruction, of branches that are not the end of a block.
+    mispredicted: Vec<u64>,
+    /// Whether the last repeated comparison took place (RCX was not zero).
+    compared: bool,
+}
+
+impl BranchConsumer {
+    pub fn new(predictors: Predictors) -> BranchConsumer {
+        BranchConsumer { predictors, ..BranchConsumer::default() }
+    }
+
+    pub fn ledger(&self) -> &Ledger {
+        &self.rest.ledger
+    }
+
+    pub fn executed(&self) -> impl Iterator<Item = u64> {
+        self.blocks.iter().map(|block| block.executed.get())
+    }
+
+    /// Adds the mispredictions to the counts of each instruction.
+    pub fn add_misses(&self, counts: &mut [Counts]) {
+        for (count, mispredicted) in counts.iter_mut().zip(&self.rest.mispredicted) {
+            count.bcm += mispredicted;
+        }
+        for (entry, block) in self.rest.ledger.entries.iter().zip(&self.blocks) {
+            let Some(count) = counts.get_mut(entry.last_insn() as usize) else { continue };
+            match block.ends {
+                Ends::Indirect => count.bim += block.mispredicted.get(),
+                _ => count.bcm += block.mispredicted.get(),
+            }
+        }
+    }
+
+    pub fn add_plan(&mut self, plan: &Plan) {
+        let rest = &mut self.rest;
+        let entry = rest.ledger.add(plan, u16::MAX);
+        let at = plan.insns.last().map_or(0, |insn| insn.pc);
+        self.blocks.push(Block {
+            pc: plan.pc,
+            fall_through: plan.fall_through(),
+            at,
+            branch: (at & BRANCH_BITS) as u16,
+            ends: entry.ends,
+            plain: plan.retries.is_empty() && entry.special.as_ref().is_none_or(|s| s.repeat.is_none()),
+            ..NOTHING
+        });
+        rest.mispredicted.resize(rest.ledger.insns.len(), 0);
+    }
+
+    /// Walks a buffer of records; returns how many instructions they stand for.
+    pub fn walk(&mut self, mut words: &[u64]) -> u64 {
+        let BranchConsumer { predictors, blocks, rest, previous } = self;
+        let blocks = blocks.as_slice();
+        let mut instructions = 0;
+        let nothing = NOTHING;
+        let mut before = previous.and_then(|id| blocks.get(id)).unwrap_or(&nothing);
+        while let Some((&word, tail)) = words.split_first() {
+            let header = Header::of(word);
+            let Some((slots, next)) = tail.split_at_checked(header.slots) else { break };
+            let id = header.plan.0 as usize;
+            let Some(block) = blocks.get(id) else { break };
+            words = next;
+            instructions += header.instructions;
+            block.executed.update(|executed| executed + 1);
+            if before.ends == Ends::Conditional {
+                // Without a branch of our own: mispredictions are as hard to predict as what they count.
+                let taken = block.pc != before.fall_through;
+                let missed = predictors.conditional.record(u64::from(before.branch), taken);
+                before.mispredicted.update(|mispredicted| mispredicted + u64::from(missed));
+            } else if before.ends != Ends::None {
+                let missed = rest.resolve(before, block.pc, predictors);
+                before.mispredicted.update(|mispredicted| mispredicted + u64::from(missed));
+            }
+            if !block.plain {
+                rest.special(id, slots, predictors);
+            }
+            before = block;
+            *previous = Some(id);
+        }
+        instructions
+    }
+}
+
+impl Rest {
+    /// Whether a branch that is not an ordinary conditional jump was mispredicted, now that control is at `pc`.
+    #[inline(never)]
+    fn resolve(&self, before: &Block, pc: u64, predictors: &mut Predictors) -> bool {
+        if before.ends == Ends::Compared {
+            self.compared && predictors.conditional.record(u64::from(before.branch), pc == before.at)
+        } else {
+            predictors.indirect.record(u64::from(before.branch), pc)
+        }
+    }
+
+    /// What a block does before its end: the test of RCX, and branches that are never taken.
+    #[inline(never)]
+    fn special(&mut self, id: usize, slots: &[u64], predictors: &mut Predictors) {
+        let entry = &mut self.ledger.entries[id];
+        let iterates = entry.repeat(slots);
+        let last = entry.last_insn() as usize;
+        let Some(special) = &entry.special else { return };
+        if let Some((repeat, _)) = special.repeat {
+            let missed = predictors.conditional.record(self.ledger.insns[last].pc, iterates);
+            self.mispredicted[last] += u64::from(missed);
+            self.compared = iterates && repeat == Repeat::Compare;
+        }
+        for &retry in &special.retries {
+            let insn = (entry.first_insn + u32::from(retry)) as usize;
+            let missed = predictors.conditional.record(self.ledger.insns[insn].pc, false);
+            self.mispredicted[insn] += u64::from(missed);
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! The consumer that drives the caches, event by event, in Cachegrind's order.
+//!
+//! A block's references follow from its execution count, so only misses are counted one by one. The order in which
+//! LL is accessed matters: fetches of I1 and accesses of D1 are independent of each other, so a block first touches
+//! its I1 lines; only when one of them misses are fetches and data interleaved exactly.
+
+use crate::hooks::accounts::Misses;
+use crate::hooks::ledger::{Data, Entry, Ledger};
+use crate::hooks::plan::{Plan, PlannedInsn};
+use crate::hooks::trace::Header;
+use crate::sim::Hierarchy;
+
+/// Events whose sizes fit in a block.
+const NEAR: usize = 8;
+
+/// A plan as the inner loop wants it: one cache line.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+struct Block {
+    executed: u64,
+    /// The age of I1 in which every line of this block was the most recent of its set. 0 where that must not be
+    /// asked: the block is special.
+    age: u64,
+    /// First I1 line.
+    line: u64,
+    /// I1 lines, one after another.
+    lines: u32,
+    first_event: u32,
+    /// Of the first data events the bytes beyond the first.
+    reach: [u8; NEAR],
+}
+
+/// The caches and what missed in them.
+#[derive(Clone, Debug)]
+pub(super) struct CacheConsumer {
+    caches: Box<Hierarchy>,
+    /// By plan id.
+    blocks: Vec<Block>,
+    /// Changes whenever another line becomes the most recent of a set of I1.
+    age: u64,
+    rest: Rest,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Rest {
+    ledger: Ledger,
+    misses: Vec<Misses>,
+    /// Of each data event the bytes beyond the first.
+    reach: Vec<u8>,
+    /// Fetches that missed I1 in the block at hand and have not been to LL.
+    missed: Vec<u32>,
+}
+
+impl CacheConsumer {
+    pub fn new(caches: Hierarchy) -> CacheConsumer {
+        CacheConsumer { caches: Box::new(caches), blocks: Vec::new(), age: 1, rest: Rest::default() }
+    }
+
+    pub fn ledger(&self) -> &Ledger {
+        &self.rest.ledger
+    }
+
+    pub fn misses(&self) -> &[Misses] {
+        &self.rest.misses
+    }
+
+    pub fn executed(&self) -> impl Iterator<Item = u64> {
+        self.blocks.iter().map(|block| block.executed)
+    }
+
+    pub fn add_plan(&mut self, plan: &Plan) {
+        let shift = self.caches.i1.line_shift();
+        let rest = &mut self.rest;
+        let clip = u16::try_from(self.caches.min_line()).unwrap_or(u16::MAX);
+        let entry = rest.ledger.add(plan, clip).clone();
+        let line = plan.pc >> shift;
+        let last_line = plan.fall_through().wrapping_sub(1) >> shift;
+        let lines =
+            if plan.insns.is_empty() { 0 } else { last_line.wrapping_sub(line).wrapping_add(1) as u32 };
+        let reach =
+            rest.ledger.events(&entry).iter().map(|event| event.size.saturating_sub(1).min(255) as u8);
+        rest.reach.extend(reach);
+        let mut near = [0; NEAR];
+        for (near, reach) in near.iter_mut().zip(&rest.reach[entry.first_event as usize..]) {
+            *near = *reach;
+        }
+        self.blocks.push(Block {
+            executed: 0,
+            age: 0,
+            line,
+            lines,
+            first_event: entry.first_event,
+            reach: near,
+        });
+        rest.misses.resize(rest.ledger.insns.len(), Misses::default());
+    }
+
+    /// Walks a buffer of records; returns how many instructions they stand for.
+    pub fn walk(&mut self, words: &[u64]) -> u64 {
+        // The usual line, known to the compiler, saves a few instructions per event.
+        match self.caches.d1.line_shift() {
+            6 => self.walk_lines(words, 6),
+            shift => self.walk_lines(words, shift),
+        }
+    }
+
+    #[inline(always)]
+    fn walk_lines(&mut self, mut words: &[u64], shift: u32) -> u64 {
+        let CacheConsumer { caches, blocks, age, rest } = self;
+        let (caches, blocks) = (&mut **caches, blocks.as_mut_slice());
+        let mut instructions = 0;
+        while let Some((&word, tail)) = words.split_first() {
+            let header = Header::of(word);
+            let Some((slots, next)) = tail.split_at_checked(header.slots) else { break };
+            let id = header.plan.0 as usize;
+            let Some(block) = blocks.get_mut(id) else { break };
+            words = next;
+            instructions += header.instructions;
+            block.executed += 1;
+            if block.age != *age && !rest.fetch(id, block, age, slots, caches) {
+                continue;
+            }
+            let first = block.first_event as usize;
+            if slots.len() <= NEAR {
+                let mut reach = u64::from_le_bytes(block.reach);
+                let mut done = 0;
+                while let Some(&address) = slots.get(done) {
+                    let line = address >> shift;
+                    let last = address.wrapping_add(reach & 0xff) >> shift;
+                    reach >>= 8;
+                    if line != last || !caches.d1.is_mru(line) {
+                        rest.access(caches, first + done, address);
+                    }
+                    done += 1;
+                }
+            } else {
+                rest.many(caches, first, slots, shift);
+            }
+        }
+        instructions
+    }
+}
+
+impl Rest {
+    /// Touches the lines of a block, not all of which are known to be the most recent of their sets. Whether the
+    /// block's data are still to be accessed, one event a slot.
+    #[inline(never)]
+    fn fetch(
+        &mut self,
+        id: usize,
+        block: &mut Block,
+        age: &mut u64,
+        slots: &[u64],
+        caches: &mut Hierarchy,
+    ) -> bool {
+        let lines = block.line..block.line.wrapping_add(u64::from(block.lines));
+        let mut changed = false;
+        for line in lines {
+            if !caches.i1.is_mru(line) {
+                changed = true;
+                if !caches.i1.touch(line) {
+                    self.note_miss(id, line, caches.i1.line_shift());
+                }
+            }
+        }
+        *age += u64::from(changed);
+        let special = self.ledger.entries[id].special.is_some();
+        // More lines than sets push each other aside.
+        if !special && u64::from(block.lines) <= caches.i1.geometry().sets() {
+            block.age = *age;
+        }
+        if special || !self.missed.is_empty() {
+            self.special(id, slots, caches);
+            return false;
+        }
+        true
+    }
+
+    /// Notes which instruction's fetch missed on `line`: the first that touches it. An instruction that straddles
+    /// two lines misses once.
+    #[cold]
+    fn note_miss(&mut self, id: usize, line: u64, shift: u32) {
+        let entry = &self.ledger.entries[id];
+        let first = entry.first_insn as usize;
+        let touches = |insn: &PlannedInsn| insn.pc.wrapping_add(u64::from(insn.len) - 1) >> shift >= line;
+        let insns = &self.ledger.insns[first..][..usize::from(entry.instructions)];
+        if let Some(insn) = insns.iter().position(touches) {
+            let insn = (first + insn) as u32;
+            if self.missed.last() != Some(&insn) {
+                self.missed.push(insn);
+            }
+        }
+    }
+
+    /// The events of a long block.
+    #[inline(never)]
+    fn many(&mut self, caches: &mut Hierarchy, first: usize, slots: &[u64], shift: u32) {
+        for (i, &address) in slots.iter().enumerate() {
+            let Some(&reach) = self.reach.get(first + i) else { return };
+            let line = address >> shift;
+            if line != address.wrapping_add(u64::from(reach)) >> shift || !caches.d1.is_mru(line) {
+                self.access(caches, first + i, address);
+            }
+        }
+    }
+
+    /// One data access that is not a hit on the most recent line of its set.
+    #[inline(never)]
+    fn access(&mut self, caches: &mut Hierarchy, event: usize, address: u64) {
+        let Some(event) = self.ledger.data.get(event) else { return };
+        access(caches, event, address, &mut self.misses);
+    }
+
+    /// A block whose events are not one a slot, or that has a fetch miss on its way to LL.
+    #[inline(never)]
+    fn special(&mut self, id: usize, slots: &[u64], caches: &mut Hierarchy) {
+        let Ledger { entries, insns, data } = &mut self.ledger;
+        let entry: &mut Entry = &mut entries[id];
+        let iterates = entry.repeat(slots);
+        let last = entry.last_insn();
+        let mut missed = self.missed.iter().copied().peekable();
+        let fetch = |caches: &mut Hierarchy, insn: u32, misses: &mut [Misses]| {
+            let planned = insns[insn as usize];
+            let count = &mut misses[insn as usize];
+            count.i1mr += 1;
+            count.ilmr += u64::from(caches.ll_access(planned.pc, u32::from(planned.len)));
+        };
+        for event in &data[entry.first_event as usize..][..entry.events as usize] {
+            while let Some(insn) = missed.next_if(|&insn| insn <= event.insn) {
+                fetch(caches, insn, &mut self.misses);
+            }
+            if event.insn == last && !iterates {
+                continue;
+            }
+            let Some(&base) = slots.get(usize::from(event.slot)) else { continue };
+            access(caches, event, base.wrapping_add(u64::from(event.offset)), &mut self.misses);
+        }
+        for insn in missed {
+            fetch(caches, insn, &mut self.misses);
+        }
+        self.missed.clear();
+    }
+}
+
+/// One data access: D1, and LL if it misses there.
+#[inline(always)]
+fn access(caches: &mut Hierarchy, event: &Data, address: u64, misses: &mut [Misses]) {
+    let size = u32::from(event.size);
+    if caches.d1.access(address, size) {
+        let ll = u64::from(caches.ll_access(address, size));
+        let count = &mut misses[event.insn as usize];
+        if event.write {
+            count.d1mw += 1;
+            count.dlmw += ll;
+        } else {
+            count.d1mr += 1;
+            count.dlmr += ll;
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The consumer that simulates nothing and counts how often each block is executed.
+
+use crate::hooks::ledger::Ledger;
+use crate::hooks::plan::Plan;
+use crate::hooks::trace::Header;
+
+/// What was executed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ReferenceConsumer {
+    /// By plan id.
+    executed: Vec<u64>,
+    ledger: Ledger,
+}
+
+impl ReferenceConsumer {
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    pub fn executed(&self) -> impl Iterator<Item = u64> {
+        self.executed.iter().copied()
+    }
+
+    pub fn add_plan(&mut self, plan: &Plan) {
+        self.ledger.add(plan, u16::MAX);
+        self.executed.push(0);
+    }
+
+    /// Walks a buffer of records; returns how many instructions they stand for.
+    pub fn walk(&mut self, mut words: &[u64]) -> u64 {
+        let mut instructions = 0;
+        while let Some((&word, tail)) = words.split_first() {
+            let header = Header::of(word);
+            let Some((slots, next)) = tail.split_at_checked(header.slots) else { break };
+            let id = header.plan.0 as usize;
+            let Some(executed) = self.executed.get_mut(id) else { break };
+            words = next;
+            instructions += header.instructions;
+            *executed += 1;
+            if !slots.is_empty() && self.ledger.entries[id].special.is_some() {
+                self.ledger.entries[id].repeat(slots);
+            }
+        }
+        instructions
+    }
+}
