@@ -40,17 +40,21 @@ struct Block {
     plain: bool,
 }
 
-/// What was before the program.
-const NOTHING: Block = Block {
-    pc: 0,
-    fall_through: 0,
-    executed: Cell::new(0),
-    mispredicted: Cell::new(0),
-    at: 0,
-    branch: 0,
-    ends: Ends::None,
-    plain: true,
-};
+impl Block {
+    /// What was before the program.
+    fn nothing() -> Block {
+        Block {
+            pc: 0,
+            fall_through: 0,
+            executed: Cell::new(0),
+            mispredicted: Cell::new(0),
+            at: 0,
+            branch: 0,
+            ends: Ends::None,
+            plain: true,
+        }
+    }
+}
 
 /// The predictors and what they did not foresee.
 #[derive(Clone, Debug, Default)]
@@ -110,7 +114,7 @@ impl BranchConsumer {
             branch: (at & BRANCH_BITS) as u16,
             ends: entry.ends,
             plain: plan.retries.is_empty() && entry.special.as_ref().is_none_or(|s| s.repeat.is_none()),
-            ..NOTHING
+            ..Block::nothing()
         });
         rest.mispredicted.resize(rest.ledger.insns.len(), 0);
     }
@@ -120,7 +124,7 @@ impl BranchConsumer {
         let BranchConsumer { predictors, blocks, rest, previous } = self;
         let blocks = blocks.as_slice();
         let mut instructions = 0;
-        let nothing = NOTHING;
+        let nothing = Block::nothing();
         let mut before = previous.and_then(|id| blocks.get(id)).unwrap_or(&nothing);
         while let Some((&word, tail)) = words.split_first() {
             let header = Header::of(word);
