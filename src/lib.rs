@@ -7,6 +7,7 @@ pub mod cli;
 pub mod emu;
 pub mod hooks;
 pub mod loader;
+pub mod objects;
 pub mod profile;
 pub mod session;
 pub mod sim;

@@ -68,6 +68,20 @@ impl OutFile {
         Ok(OutFile { path, how: How::Replace })
     }
 
+    /// A second file, whose name has `suffix` after this one's.
+    ///
+    /// # Errors
+    /// If this one is no regular file, and those of [`OutFile::prepare`].
+    pub fn beside_it(&self, suffix: &str) -> Result<OutFile, String> {
+        let mut name = self.path.clone().into_os_string();
+        if matches!(self.how, How::Into) {
+            let why = "is no regular file, so none can be written beside it; choose another output file";
+            return Err(format!("{}: {why}", self.path.display()));
+        }
+        name.push(suffix);
+        OutFile::prepare(Path::new(&name))
+    }
+
     /// Writes the profile. If that fails, a file that was there before is as it was.
     ///
     /// # Errors

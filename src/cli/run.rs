@@ -17,7 +17,7 @@ use super::outfile::OutFile;
 use super::pattern::{Values, expand};
 use super::progress::Progress;
 use super::{OWN_FAILURE, complain, environment, top};
-use crate::profile::{summary_lines, write_cachegrind};
+use crate::profile::{SIDE_SUFFIX, summary_lines, write_cachegrind, write_instructions};
 use crate::session::{self, Caches, Config, Control, Finished, Limits, StartError, Stop};
 use crate::sim::preset;
 
@@ -48,6 +48,8 @@ fn attempt(options: &RunArgs) -> Result<u8, StartError> {
     let pid = std::process::id();
     let out = named_file("cachegrind-out-file", &options.cachegrind_out_file, 1)?;
     let out = OutFile::prepare(&out).map_err(StartError::Other)?;
+    let side = options.dump_instr.on().then(|| out.beside_it(SIDE_SUFFIX)).transpose();
+    let side = side.map_err(|why| StartError::Other(format!("--dump-instr=yes: {why}")))?;
     let config = configuration(options)?;
     let mut log = open_log(options, pid)?;
     let control = Arc::new(Control::default());
@@ -63,7 +65,10 @@ fn attempt(options: &RunArgs) -> Result<u8, StartError> {
     drop(progress);
     let finished = result?;
 
-    let written = out.write(|w| write_cachegrind(&finished.profile, w));
+    let mut written = out.write(|w| write_cachegrind(&finished.profile, w));
+    if let (Some(side), Some(instructions)) = (side, &finished.instructions) {
+        written = written.and(side.write(|w| write_instructions(instructions, w)));
+    }
     report(&mut log, &finished, options.listed());
     Ok(match written {
         Ok(()) => status(&finished.stop),
@@ -89,6 +94,7 @@ fn configuration(options: &RunArgs) -> Result<Config, StartError> {
         },
         allow_write: options.allow_write.iter().map(directory).collect::<Result<_, _>>()?,
         seed: options.seed,
+        instructions: options.dump_instr.on(),
         env,
     })
 }

@@ -212,6 +212,11 @@ impl PlanTable {
         self.plans.get(id.0 as usize)
     }
 
+    /// All of them, in order of their ids.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Plan>> {
+        self.plans.iter()
+    }
+
     /// How many plans there are.
     pub fn len(&self) -> usize {
         self.plans.len()

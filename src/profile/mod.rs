@@ -4,14 +4,17 @@
 mod cgfile;
 mod event;
 mod format;
+mod instructions;
 mod model;
 mod summary;
 
 pub use cgfile::{CgFile, NameId, Names, Place};
 pub use event::{Costs, Event, EventSet};
 pub use format::{
-    CgReader, Head, Problem, ReadError, Record, UNSPECIFIED, add, cache_desc, write_cachegrind,
+    CgReader, Head, Problem, ReadError, Record, SIDE_SUFFIX, UNSPECIFIED, add, cache_desc, read_instructions,
+    write_cachegrind, write_instructions,
 };
 pub use format::{callgrind, lenient, strict};
+pub use instructions::{CodeObject, InsnCosts, Instructions, add_costs};
 pub use model::{Line, Profile};
 pub use summary::summary_lines;

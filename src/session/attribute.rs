@@ -1,62 +1,90 @@
 //! From counts per instruction to a profile by file, function and line, and from an address to words.
 
+use std::collections::BTreeMap;
+
 use iced_x86::{Formatter, Instruction, IntelFormatter};
 
 use crate::emu::guest::Fault;
+use crate::hooks::accounts::Counts;
 use crate::hooks::consumer::{Consumer, fold};
 use crate::hooks::decode::{self, Refusal};
 use crate::hooks::plan::MappingId;
-use crate::profile::{Costs, Event, EventSet, Profile, cache_desc};
+use crate::profile::{Costs, Event, EventSet, Instructions, Profile, cache_desc};
 use crate::session::guest::Ending;
+use crate::session::instructions::ByInstruction;
 use crate::session::modules::Modules;
 use crate::session::{Caches, Stop};
 
 /// What a file or function is called that is not known.
 const UNKNOWN: &str = "???";
 
+/// What the accounts of a run are folded to.
+pub struct Folded {
+    /// By file, function and line.
+    pub profile: Profile,
+    /// By instruction, if asked for.
+    pub instructions: Option<Instructions>,
+}
+
+/// What a profile says of the run itself.
+pub struct Subject<'a> {
+    /// The command line.
+    pub command: &'a [u8],
+    /// The simulated caches.
+    pub caches: Option<&'a Caches>,
+    /// Whether branches were simulated.
+    pub branch: bool,
+    /// Bytes of instructions that are in no file, by address; `None` if instructions are not asked for.
+    pub code: Option<BTreeMap<u64, Vec<u8>>>,
+}
+
 /// Folds the accounts of a run.
-pub fn profile(
-    consumers: &[Consumer],
-    modules: &mut Modules,
-    command: &[u8],
-    caches: Option<&Caches>,
-    branch: bool,
-) -> Profile {
-    let mut profile = Profile::new(command, EventSet { cache: caches.is_some(), branch });
+pub fn fold_run(consumers: &[Consumer], modules: &mut Modules, subject: Subject<'_>) -> Folded {
+    let events = EventSet { cache: subject.caches.is_some(), branch: subject.branch };
+    let mut profile = Profile::new(subject.command, events);
     // Readers want the caches described even where none was simulated, as Valgrind 3.19 does it.
-    let described = caches.copied().unwrap_or_default();
+    let described = subject.caches.copied().unwrap_or_default();
     for (name, geometry) in [("I1", described.i1), ("D1", described.d1), ("LL", described.ll)] {
         profile.push_desc(cache_desc(name, geometry.size(), geometry.assoc(), geometry.line()));
     }
     let mut wanted = Vec::new();
     fold(consumers, |pc, mapping, _| wanted.push((mapping, pc)));
     modules.read_debug_info(&wanted);
+    let mut insns = subject.code.map(|code| ByInstruction::new(events, code));
     fold(consumers, |pc, mapping, counts| {
-        let mut costs = Costs::ZERO;
-        let misses = &counts.misses;
-        for (event, count) in [
-            (Event::Ir, counts.ir),
-            (Event::I1mr, misses.i1mr),
-            (Event::ILmr, misses.ilmr),
-            (Event::Dr, counts.dr),
-            (Event::D1mr, misses.d1mr),
-            (Event::DLmr, misses.dlmr),
-            (Event::Dw, counts.dw),
-            (Event::D1mw, misses.d1mw),
-            (Event::DLmw, misses.dlmw),
-            (Event::Bc, counts.bc),
-            (Event::Bcm, counts.bcm),
-            (Event::Bi, counts.bi),
-            (Event::Bim, counts.bim),
-        ] {
-            costs[event] = count;
-        }
-        match modules.locate(mapping, pc) {
-            Some(at) => profile.add(at.file.as_bytes(), at.function.as_bytes(), at.line, &costs),
-            None => profile.add(UNKNOWN, UNKNOWN, 0, &costs),
+        let costs = costs(counts);
+        let at = modules.locate(mapping, pc);
+        let (file, function, line) =
+            at.as_ref().map_or((UNKNOWN, UNKNOWN, 0), |at| (&*at.file, &*at.function, at.line));
+        profile.add(file, function, line, &costs);
+        if let Some(insns) = &mut insns {
+            insns.add(modules, mapping, pc, (file, function, line), &costs);
         }
     });
-    profile
+    Folded { instructions: insns.map(|insns| insns.finish(profile.cmd())), profile }
+}
+
+fn costs(counts: &Counts) -> Costs {
+    let mut costs = Costs::ZERO;
+    let misses = &counts.misses;
+    for (event, count) in [
+        (Event::Ir, counts.ir),
+        (Event::I1mr, misses.i1mr),
+        (Event::ILmr, misses.ilmr),
+        (Event::Dr, counts.dr),
+        (Event::D1mr, misses.d1mr),
+        (Event::DLmr, misses.dlmr),
+        (Event::Dw, counts.dw),
+        (Event::D1mw, misses.d1mw),
+        (Event::DLmw, misses.dlmw),
+        (Event::Bc, counts.bc),
+        (Event::Bcm, counts.bcm),
+        (Event::Bi, counts.bi),
+        (Event::Bim, counts.bim),
+    ] {
+        costs[event] = count;
+    }
+    costs
 }
 
 /// Where an instruction is, for people: `0x401000 (main, prog.c:12)`.

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 mod attribute;
 mod guest;
+mod instructions;
 mod load;
 mod modules;
 mod run;
 
 pub use run::run;
 
-use crate::profile::Profile;
+use crate::profile::{Instructions, Profile};
 use crate::sim::Geometry;
 
 /// Which producer of the trace runs.
@@ -78,6 +79,8 @@ pub struct Config {
     pub allow_write: Vec<PathBuf>,
     /// Seed of the guest's random bytes.
     pub seed: u64,
+    /// Whether costs by instruction are wanted.
+    pub instructions: bool,
 }
 
 /// How a run ended.
@@ -102,6 +105,8 @@ pub struct Finished {
     pub stop: Stop,
     /// The counts.
     pub profile: Profile,
+    /// The counts by instruction, if they were wanted.
+    pub instructions: Option<Instructions>,
     /// Lines for the log (unknown system calls, refused flags, dropped files), in order.
     pub notices: Vec<String>,
 }

@@ -1,9 +1,7 @@
 //! The files that code came from, and what their debug information says of an address.
 
 use std::collections::BTreeMap;
-use std::fs::{File, Metadata};
-use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -11,7 +9,8 @@ use rustc_hash::FxHashMap;
 use crate::emu::guest::{FileId, PageSource};
 use crate::emu::memory::space::FileArea;
 use crate::hooks::plan::{MappingId, NO_MAPPING};
-use crate::loader::debug::{DebugInfo, Links, Location, display_name, search};
+use crate::loader::debug::{DebugInfo, Location, display_name};
+use crate::objects::{self, Companions};
 
 /// One file, mapped at one place.
 struct Module {
@@ -83,6 +82,22 @@ impl Modules {
         }
     }
 
+    /// The file of a mapping, by inode and device: the same for all its mappings.
+    pub fn key(&self, mapping: MappingId) -> Option<(u64, u64)> {
+        self.modules.get(mapping as usize).map(|module| (module.id.inode, module.id.device))
+    }
+
+    /// What tells the file of a mapping from another build of it.
+    pub fn identity(&self, mapping: MappingId) -> Option<String> {
+        self.modules.get(mapping as usize).map(|module| objects::identity(&*module.source))
+    }
+
+    /// The link-time address of an instruction that [`Modules::read_debug_info`] was told of.
+    pub fn vaddr(&self, mapping: MappingId, pc: u64) -> Option<u64> {
+        let module = self.modules.get(mapping as usize)?;
+        module.debug.as_ref()?.vaddr_of_file_offset(pc.wrapping_sub(module.origin))
+    }
+
     /// File, function (as it is shown) and line of an instruction that [`Modules::read_debug_info`] was told of.
     pub fn locate(&mut self, mapping: MappingId, pc: u64) -> Option<Location> {
         let module = self.modules.get(mapping as usize)?;
@@ -97,53 +112,9 @@ impl Modules {
     }
 }
 
-/// A debug file on the host's disk.
-struct DebugFile {
-    file: File,
-    len: u64,
-}
-
-impl PageSource for DebugFile {
-    fn read_at(&self, offset: u64, buf: &mut [u8]) -> std::io::Result<usize> {
-        loop {
-            match self.file.read_at(buf, offset) {
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                result => return result,
-            }
-        }
-    }
-
-    fn len(&self) -> u64 {
-        self.len
-    }
-}
-
 /// Debug information of an object, from it and from the separate files that its links name; of its lines those of
 /// the instructions at the file offsets `wanted`.
 fn read(main: &dyn PageSource, path: &str, wanted: &[u64]) -> Option<DebugInfo> {
-    let links = Links::parse(main).ok()?;
-    let separate = if links.needs_debug_file() {
-        first_match(&search::debug_files(Path::new(path), &links, None), |candidate| {
-            links.is_debug_file(candidate)
-        })
-    } else {
-        None
-    };
-    let separate: Option<&dyn PageSource> = separate.as_ref().map(|file| file as _);
-    let with_dwarf = separate.filter(|_| !links.has_dwarf).unwrap_or(main);
-    let alternate =
-        Links::parse(with_dwarf).ok().filter(|links| links.debugaltlink.is_some()).and_then(|links| {
-            first_match(&search::alternate_files(Path::new(path), &links), |candidate| {
-                links.is_alternate_file(candidate)
-            })
-        });
-    DebugInfo::parse_for(main, separate, alternate.as_ref().map(|file| file as _), wanted).ok()
-}
-
-fn first_match(paths: &[PathBuf], accept: impl Fn(&dyn PageSource) -> bool) -> Option<DebugFile> {
-    paths.iter().find_map(|path| {
-        let file = File::open(path).ok()?;
-        let status = file.metadata().ok().filter(Metadata::is_file)?;
-        Some(DebugFile { file, len: status.len() }).filter(|file| accept(file))
-    })
+    let found = Companions::find(main, Path::new(path));
+    DebugInfo::parse_for(main, found.separate(), found.alternate(), wanted).ok()
 }

@@ -13,6 +13,7 @@ use crate::hooks::consumer::{Consumer, Predictors};
 use crate::hooks::ring::Link;
 use crate::hooks::trace::Recorder;
 use crate::loader::layout::Layout;
+use crate::session::attribute::{Folded, Subject};
 use crate::session::guest::{Ending, Guest, TIME_IS_UP};
 use crate::session::modules::Modules;
 use crate::session::{Config, Control, Finished, Limits, Producer, StartError, Stop, attribute, load};
@@ -81,6 +82,7 @@ pub fn run(config: Config, control: Arc<Control>) -> Result<Finished, StartError
     let timer = config.limits.time.map(|time| start_timer(time, &guest.control));
     let failure = drive(&mut machine, &mut guest).err();
     drop(timer);
+    let code = config.instructions.then(|| machine.code_in_no_file());
     let (consumers, _plans) = machine.finish();
     let ending = match failure {
         Some(error) => Ending::Stop(Stop::Refused(format!("the emulator failed: {error}"))),
@@ -99,9 +101,10 @@ pub fn run(config: Config, control: Arc<Control>) -> Result<Finished, StartError
         ));
     }
     let command = command_line(&config);
-    let caches = config.caches.as_ref();
-    let profile = attribute::profile(&consumers, &mut guest.modules, &command, caches, config.branch_sim);
-    Ok(Finished { stop, profile, notices })
+    let subject =
+        Subject { command: &command, caches: config.caches.as_ref(), branch: config.branch_sim, code };
+    let Folded { profile, instructions } = attribute::fold_run(&consumers, &mut guest.modules, subject);
+    Ok(Finished { stop, profile, instructions, notices })
 }
 
 /// Asks the run to end after some time, unless the result is dropped before. A thread of its own, because a system

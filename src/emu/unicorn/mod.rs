@@ -13,18 +13,19 @@ mod tap;
 mod tlb;
 mod translate;
 
+use std::collections::BTreeMap;
 use std::ptr::NonNull;
 
 use unicorn_engine::{Arch, Mode, Prot as EngineProt, TlbType, Unicorn, X86Insn, uc_error};
 
 use crate::emu::cpuid::cpuid;
-use crate::emu::guest::{Fault, Gpr, GuestCpu};
+use crate::emu::guest::{Fault, Gpr, GuestCpu, GuestMemory as _};
 use crate::emu::memory::frames::Frames;
 use crate::emu::memory::space::AddressSpace;
 use crate::emu::supervisor::{Next, Supervisor};
 use crate::hooks::consumer::Consumer;
 use crate::hooks::decode::{Refusal, Trap};
-use crate::hooks::plan::PlanTable;
+use crate::hooks::plan::{NO_MAPPING, PlanTable};
 use crate::hooks::trace::{BUFFER_WORDS, Recorder};
 
 use api::Api;
@@ -229,6 +230,21 @@ impl Machine {
             Fault::Breakpoint | Fault::Debug => {}
             _ => recorder.cut(rip, true),
         }
+    }
+
+    /// The bytes of every instruction that ran and is in no file, by address, as they are now.
+    pub fn code_in_no_file(&mut self) -> BTreeMap<u64, Vec<u8>> {
+        let mut code = BTreeMap::new();
+        let door = &mut *self.door;
+        for plan in door.recorder.plans.iter().filter(|plan| plan.mapping == NO_MAPPING) {
+            for insn in &plan.insns {
+                let mut bytes = vec![0; usize::from(insn.len)];
+                if door.space.read(insn.pc, &mut bytes).is_ok() {
+                    code.insert(insn.pc, bytes);
+                }
+            }
+        }
+        code
     }
 
     /// Ends the machine and gives back what the trace has become.

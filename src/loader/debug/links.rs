@@ -134,7 +134,7 @@ pub fn crc32(bytes: &[u8]) -> u32 {
 }
 
 /// The same of all bytes of a file.
-fn crc32_of_file<F: FileBytes + ?Sized>(file: &F) -> u32 {
+pub fn crc32_of_file<F: FileBytes + ?Sized>(file: &F) -> u32 {
     let mut buffer = vec![0; 1 << 16];
     let (mut crc, mut offset) = (!0, 0u64);
     loop {

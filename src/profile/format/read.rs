@@ -73,6 +73,9 @@ pub enum Problem {
     /// The file ends without the totals that Callgrind writes.
     #[error("missing `totals:` line; the file is not complete")]
     NoTotals,
+    /// A file of Callgrind's format that has no addresses of instructions.
+    #[error("no addresses of instructions (`positions: instr`); profile with --dump-instr=yes")]
+    NoAddresses,
     /// The totals are not what the lines add up to.
     #[error(
         "`totals:` line doesn't match computed total\n- totals:   {recorded:?}\n- computed: {computed:?}"

@@ -1,0 +1,104 @@
+//! Objects (programs and libraries) and their debug files on the disk, found as debuggers find them.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use crate::emu::guest::PageSource;
+use crate::loader::debug::{Links, links, search};
+
+/// A file that is read where it is needed.
+#[derive(Debug)]
+pub struct DiskFile {
+    file: File,
+    len: u64,
+}
+
+impl DiskFile {
+    /// Opens a regular file.
+    ///
+    /// # Errors
+    /// What open(2) says; `InvalidInput` for what is no regular file.
+    pub fn open(path: &Path) -> io::Result<DiskFile> {
+        // Looked at first: opening a FIFO would wait.
+        if !std::fs::metadata(path)?.is_file() {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let file = File::open(path)?;
+        let len = file.metadata()?.len();
+        Ok(DiskFile { file, len })
+    }
+}
+
+impl PageSource for DiskFile {
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.file.read_at(buf, offset) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => return result,
+            }
+        }
+    }
+
+    fn len(&self) -> u64 {
+        self.len
+    }
+}
+
+/// The files that complete an object.
+#[derive(Debug, Default)]
+pub struct Companions {
+    /// The separate debug file.
+    pub separate: Option<DiskFile>,
+    /// What the `.gnu_debugaltlink` of the file with the DWARF names.
+    pub alternate: Option<DiskFile>,
+}
+
+impl Companions {
+    /// Finds those of the object `main`, which is at `path`.
+    pub fn find(main: &dyn PageSource, path: &Path) -> Companions {
+        let Ok(links) = Links::parse(main) else { return Companions::default() };
+        let paths =
+            if links.needs_debug_file() { search::debug_files(path, &links, None) } else { Vec::new() };
+        let separate = first_match(&paths, |candidate| links.is_debug_file(candidate));
+        let debug = separate.as_ref().filter(|_| !links.has_dwarf);
+        let named = match debug {
+            Some((file, _)) => Links::parse(file as &dyn PageSource).ok(),
+            None => Some(links.clone()),
+        };
+        let named = named.filter(|links| links.debugaltlink.is_some());
+        let alternate = named.and_then(|links| {
+            let from = debug.map_or(path, |(_, path)| path);
+            first_match(&search::alternate_files(from, &links), |candidate| {
+                links.is_alternate_file(candidate)
+            })
+        });
+        Companions { separate: separate.map(|found| found.0), alternate: alternate.map(|found| found.0) }
+    }
+
+    /// The separate debug file as a source of bytes.
+    pub fn separate(&self) -> Option<&dyn PageSource> {
+        self.separate.as_ref().map(|file| file as _)
+    }
+
+    /// The alternate file as a source of bytes.
+    pub fn alternate(&self) -> Option<&dyn PageSource> {
+        self.alternate.as_ref().map(|file| file as _)
+    }
+}
+
+fn first_match(paths: &[PathBuf], accept: impl Fn(&dyn PageSource) -> bool) -> Option<(DiskFile, PathBuf)> {
+    paths.iter().find_map(|path| {
+        DiskFile::open(path).ok().filter(|file| accept(file)).map(|file| (file, path.clone()))
+    })
+}
+
+/// What tells one build of an object from another: `build-id:` and the digits of its build-id, or `crc32:` and the
+/// checksum of the whole file if it has none.
+pub fn identity(object: &dyn PageSource) -> String {
+    match Links::parse(object).ok().and_then(|links| links.build_id) {
+        Some(id) => id.iter().fold("build-id:".to_owned(), |text, byte| format!("{text}{byte:02x}")),
+        None => format!("crc32:{:08x}", links::crc32_of_file(object)),
+    }
+}

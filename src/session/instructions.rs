@@ -1,0 +1,102 @@
+//! Sums up the counts of a run by object and instruction.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::hooks::plan::MappingId;
+use crate::profile::{CodeObject, Costs, EventSet, InsnCosts, Instructions, add_costs};
+use crate::session::modules::Modules;
+
+/// Path of code that is in no file.
+const NO_FILE: &[u8] = b"???";
+
+/// The sums. An instruction that several blocks share, or that is mapped twice, is one.
+pub struct ByInstruction {
+    events: EventSet,
+    /// Code that is in no file comes first.
+    objects: Vec<CodeObject>,
+    /// By inode and device.
+    places: FxHashMap<(u64, u64), usize>,
+    names: FxHashSet<Arc<[u8]>>,
+}
+
+impl ByInstruction {
+    /// No costs yet; `code` has the bytes of instructions that are in no file.
+    pub fn new(events: EventSet, code: BTreeMap<u64, Vec<u8>>) -> Self {
+        let no_file = CodeObject { path: NO_FILE.to_vec(), code, ..CodeObject::default() };
+        Self { events, objects: vec![no_file], places: FxHashMap::default(), names: FxHashSet::default() }
+    }
+
+    /// Adds what the instruction at `pc` cost, whose file, function and line are `at`.
+    pub fn add(
+        &mut self,
+        modules: &Modules,
+        mapping: MappingId,
+        pc: u64,
+        at: (&str, &str, u32),
+        costs: &Costs,
+    ) {
+        let (place, address) = match (modules.key(mapping), modules.vaddr(mapping, pc)) {
+            (Some(key), Some(address)) => {
+                let objects = &mut self.objects;
+                let place = *self.places.entry(key).or_insert_with(|| {
+                    objects.push(CodeObject {
+                        path: clean(modules.path(mapping).unwrap_or_default()),
+                        identity: modules.identity(mapping).unwrap_or_default(),
+                        ..CodeObject::default()
+                    });
+                    objects.len() - 1
+                });
+                (place, address)
+            }
+            _ => (0, pc),
+        };
+        let (file, function) = (self.name(at.0), self.name(at.1));
+        let costs: Vec<i64> =
+            self.events.iter().map(|event| i64::try_from(costs[event]).unwrap_or(i64::MAX)).collect();
+        let Some(object) = self.objects.get_mut(place) else { return };
+        let bias = pc.wrapping_sub(address);
+        if place > 0 && !object.biases.contains(&bias) {
+            object.biases.push(bias);
+        }
+        let insn = object.instructions.entry(address).or_insert_with(|| InsnCosts {
+            file,
+            function,
+            line: at.2.into(),
+            costs: vec![0; costs.len()],
+        });
+        add_costs(&mut insn.costs, &costs);
+    }
+
+    /// The sums of the run of `cmd`, objects in the order of their paths.
+    pub fn finish(mut self, cmd: &[u8]) -> Instructions {
+        self.objects.retain(|object| !object.instructions.is_empty());
+        self.objects.sort_by(|a, b| (&a.path, &a.identity).cmp(&(&b.path, &b.identity)));
+        for object in &mut self.objects {
+            object.biases.sort_unstable();
+            object.code.retain(|address, _| object.instructions.contains_key(address));
+        }
+        Instructions {
+            cmd: cmd.to_vec(),
+            events: self.events.iter().map(|event| event.name().as_bytes().to_vec()).collect(),
+            objects: self.objects,
+        }
+    }
+
+    fn name(&mut self, text: &str) -> Arc<[u8]> {
+        let clean = clean(text);
+        if let Some(name) = self.names.get(clean.as_slice()) {
+            return Arc::clone(name);
+        }
+        let name: Arc<[u8]> = clean.into();
+        self.names.insert(Arc::clone(&name));
+        name
+    }
+}
+
+/// A name as a line of a file can hold it, as in [`crate::profile::Profile`].
+fn clean(text: &str) -> Vec<u8> {
+    text.bytes().map(|byte| if matches!(byte, b'\n' | b'\r' | 0) { b'?' } else { byte }).collect()
+}
