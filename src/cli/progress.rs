@@ -1,22 +1,92 @@
-//! The progress line of a long run: on a terminal only, and gone before anything else is printed.
+//! The progress line of a long run: on a terminal only, and gone before anything else is printed, by us or by the
+//! guest.
 
 use std::io::IsTerminal as _;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::top::grouped;
-use crate::session::Control;
+use crate::session::{Control, Front};
 
-/// A run shorter than this shows nothing.
+/// A run shorter than this shows nothing, nor does one in which the guest used the terminal so recently.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Time between two looks at the counters.
 const INTERVAL: Duration = Duration::from_millis(200);
+
+/// The line, and what it has to stand back for.
+#[derive(Debug)]
+struct Line {
+    bar: Option<ProgressBar>,
+    /// When the guest last used the terminal.
+    used: Instant,
+    /// The guest's output ends in the middle of a line, or it waits for input: the rest of the line is its own.
+    shared: bool,
+}
+
+/// The guest's side of the line. It may be shown only after [`Progress::watch`].
+#[derive(Debug)]
+pub struct Shared {
+    line: Mutex<Line>,
+    /// Which of the guest's streams are a terminal.
+    terminals: [bool; 3],
+}
+
+impl Shared {
+    /// For a run on the streams of this process, if there is a terminal to draw on.
+    pub fn new() -> Option<Arc<Shared>> {
+        let terminals = [
+            std::io::stdin().is_terminal(),
+            std::io::stdout().is_terminal(),
+            std::io::stderr().is_terminal(),
+        ];
+        let line = Mutex::new(Line { bar: None, used: Instant::now(), shared: false });
+        terminals[2].then(|| Arc::new(Shared { line, terminals }))
+    }
+
+    fn line(&self) -> MutexGuard<'_, Line> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the line away before the guest uses a stream.
+    fn stand_back(&self, stream: u8, shared: bool) {
+        if self.terminals.get(usize::from(stream)) != Some(&true) {
+            return;
+        }
+        let mut line = self.line();
+        clear(line.bar.take());
+        line.used = Instant::now();
+        line.shared = shared;
+    }
+
+    fn draw(&self, text: String) {
+        let mut line = self.line();
+        if !line.shared && line.used.elapsed() >= PATIENCE {
+            line.bar.get_or_insert_with(bar).set_message(text);
+        }
+    }
+}
+
+impl Front for Shared {
+    fn reading(&self, stream: u8) {
+        self.stand_back(stream, true);
+    }
+
+    fn writing(&self, stream: u8, bytes: &[u8]) {
+        self.stand_back(stream, bytes.last() != Some(&b'\n'));
+    }
+}
+
+fn clear(bar: Option<ProgressBar>) {
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+}
 
 /// The thread that draws the line; dropping this clears the line.
 pub struct Progress {
@@ -26,30 +96,21 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Starts to watch a run, if standard error is a terminal.
-    pub fn watch(control: Arc<Control>) -> Option<Progress> {
-        if !std::io::stderr().is_terminal() {
-            return None;
-        }
+    /// Starts to watch a run.
+    pub fn watch(shared: Arc<Shared>, control: Arc<Control>) -> Progress {
         let (running, ended) = channel();
         let thread = std::thread::spawn(move || {
             let begin = Instant::now();
-            let mut bar: Option<ProgressBar> = None;
-            let mut pause = PATIENCE;
-            while ended.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-                pause = INTERVAL;
-                let bar = bar.get_or_insert_with(line);
-                bar.set_message(message(
+            while ended.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                shared.draw(message(
                     control.instructions.load(Relaxed),
                     control.resident.load(Relaxed),
                     begin.elapsed(),
                 ));
             }
-            if let Some(bar) = bar {
-                bar.finish_and_clear();
-            }
+            clear(shared.line().bar.take());
         });
-        Some(Progress { running: Some(running), thread: Some(thread) })
+        Progress { running: Some(running), thread: Some(thread) }
     }
 }
 
@@ -63,7 +124,7 @@ impl Drop for Progress {
     }
 }
 
-fn line() -> ProgressBar {
+fn bar() -> ProgressBar {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     if let Ok(style) = ProgressStyle::with_template("{wide_msg}") {
         bar.set_style(style);
@@ -97,7 +158,31 @@ mod tests {
     #[test]
     fn a_short_run_ends_at_once() {
         let begin = Instant::now();
-        drop(Progress::watch(Arc::default()));
+        let line = Mutex::new(Line { bar: None, used: begin, shared: false });
+        let shared = Arc::new(Shared { line, terminals: [true; 3] });
+        drop(Progress::watch(Arc::clone(&shared), Arc::default()));
         assert!(begin.elapsed() < PATIENCE);
+        assert!(shared.line().bar.is_none());
+    }
+
+    #[test]
+    fn the_rest_of_a_line_is_the_guests() {
+        let long_ago = Instant::now().checked_sub(2 * PATIENCE).expect("a clock that runs");
+        let line = Mutex::new(Line { bar: None, used: long_ago, shared: false });
+        let shared = Shared { line, terminals: [true, true, false] };
+        let drawn = |shared: &Shared| {
+            shared.line().used = long_ago;
+            shared.draw("text".into());
+            shared.line().bar.is_some()
+        };
+        assert!(drawn(&shared));
+        shared.writing(1, b"Name: ");
+        assert!(!drawn(&shared));
+        shared.writing(2, b"no terminal\n");
+        assert!(!drawn(&shared));
+        shared.writing(1, b"Thanks.\n");
+        assert!(drawn(&shared));
+        shared.reading(0);
+        assert!(!drawn(&shared));
     }
 }

@@ -15,10 +15,10 @@ use super::log::Log;
 use super::lookup::{self, reason};
 use super::outfile::OutFile;
 use super::pattern::{Values, expand};
-use super::progress::Progress;
+use super::progress::{Progress, Shared};
 use super::{OWN_FAILURE, complain, environment, top};
 use crate::profile::{SIDE_SUFFIX, summary_lines, write_cachegrind, write_instructions};
-use crate::session::{self, Caches, Config, Control, Finished, Limits, StartError, Stop};
+use crate::session::{self, Caches, Config, Control, Finished, Front, Limits, StartError, Stop};
 use crate::sim::preset;
 
 /// Exit status of a run that a limit ended, as with timeout(1).
@@ -52,7 +52,9 @@ fn attempt(options: &RunArgs) -> Result<u8, StartError> {
     let side = side.map_err(|why| StartError::Other(format!("--dump-instr=yes: {why}")))?;
     let config = configuration(options)?;
     let mut log = open_log(options, pid)?;
-    let control = Arc::new(Control::default());
+    let shared = if options.quiet { None } else { Shared::new() };
+    let front = shared.clone().map(|shared| shared as Arc<dyn Front>);
+    let control = Arc::new(Control { front, ..Control::default() });
     obey_signals(&control)
         .map_err(|error| StartError::Other(format!("cannot watch for signals: {}", reason(&error))))?;
 
@@ -60,7 +62,7 @@ fn attempt(options: &RunArgs) -> Result<u8, StartError> {
     if options.verbose {
         cache_lines(config.caches.as_ref()).iter().for_each(|line| log.line(line));
     }
-    let progress = if options.quiet { None } else { Progress::watch(Arc::clone(&control)) };
+    let progress = shared.map(|shared| Progress::watch(shared, Arc::clone(&control)));
     let result = session::run(config, control);
     drop(progress);
     let finished = result?;

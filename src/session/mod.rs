@@ -15,6 +15,7 @@ pub use run::run;
 
 use crate::profile::{Instructions, Profile};
 use crate::sim::Geometry;
+pub use crate::syscalls::kernel::Front;
 
 /// Which producer of the trace runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -120,6 +121,8 @@ pub struct Control {
     pub instructions: std::sync::atomic::AtomicU64,
     /// Bytes of guest memory in use, roughly.
     pub resident: std::sync::atomic::AtomicU64,
+    /// Told when the guest is about to use the host's streams.
+    pub front: Option<std::sync::Arc<dyn Front>>,
 }
 
 /// Why a program could not be started. Each says what is wrong with which file and what to do.

@@ -53,6 +53,7 @@ pub fn run(config: Config, control: Arc<Control>) -> Result<Finished, StartError
         seed: config.seed,
         memory_limit: memory,
         interrupt: Arc::clone(&control.interrupt),
+        front: control.front.clone(),
     });
     let caches = config.caches.map(|caches| Hierarchy::new(caches.i1, caches.d1, caches.ll));
     let predictors = config.branch_sim.then(Predictors::default);

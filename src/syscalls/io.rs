@@ -100,6 +100,9 @@ pub(crate) fn read_some(
         }
         FileKind::Host(stream) => {
             let fd = stream_fd(*stream);
+            if let Some(front) = &ctx.kernel.front {
+                front.reading(*stream);
+            }
             wait_for_input(ctx, fd)?;
             Ok(match at {
                 Some(at) => rustix::io::pread(fd, buf, at).map_err(Errno::from)?,
@@ -174,6 +177,9 @@ fn wait_for_input(ctx: &Ctx, fd: rustix::fd::BorrowedFd<'_>) -> Result<(), Errno
 
 fn write_stream(ctx: &mut Ctx, stream: u8, at: Option<u64>, bytes: &[u8]) -> Result<usize, Break> {
     let fd = stream_fd(stream);
+    if let Some(front) = &ctx.kernel.front {
+        front.writing(stream, bytes);
+    }
     let mut done = 0;
     while done < bytes.len() {
         let rest = &bytes[done..];

@@ -90,6 +90,16 @@ pub struct KernelConfig {
     pub memory_limit: u64,
     /// Not zero when the user has asked the run to end: no call waits for the host any longer.
     pub interrupt: Arc<AtomicUsize>,
+    /// Who shares the host's streams with the guest, if anybody.
+    pub front: Option<Arc<dyn Front>>,
+}
+
+/// Whoever prints on the terminal of the guest's streams and has to stand back when the guest uses them.
+pub trait Front: std::fmt::Debug + Send + Sync {
+    /// The guest is about to read stream 0, 1 or 2 of the host.
+    fn reading(&self, stream: u8);
+    /// The guest is about to write `bytes` to stream 0, 1 or 2 of the host.
+    fn writing(&self, stream: u8, bytes: &[u8]);
 }
 
 /// The emulated kernel: a list of parts, each of which lives in a file of its own and keeps its own rules.
@@ -111,6 +121,8 @@ pub struct Kernel {
     pub notices: Notices,
     /// Not zero when the user has asked the run to end.
     pub interrupt: Arc<AtomicUsize>,
+    /// Who shares the host's streams with the guest, if anybody.
+    pub front: Option<Arc<dyn Front>>,
 }
 
 impl Kernel {
@@ -125,6 +137,7 @@ impl Kernel {
             random: Random::new(config.seed),
             notices: Notices::default(),
             interrupt: Arc::clone(&config.interrupt),
+            front: config.front.clone(),
         }
     }
 

@@ -396,6 +396,7 @@ impl Machine {
             seed: 1,
             memory_limit: 1 << 30,
             interrupt: Default::default(),
+            front: None,
         })
     }
 

@@ -70,6 +70,7 @@ impl Guest {
             seed: 1,
             memory_limit: 64 << 20,
             interrupt: Default::default(),
+            front: None,
         });
         let mut guest = Guest { machine };
         guest.machine.kernel.fs.umask = 0o022;

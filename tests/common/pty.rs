@@ -1,0 +1,128 @@
+//! A terminal for the tests: a pseudo-terminal whose screen can be read and on which can be typed.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::num::NonZero;
+use std::os::fd::AsFd as _;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+/// How long anything may take to appear.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A command at work on a terminal of its own.
+pub struct Terminal {
+    master: File,
+    child: Child,
+    seen: Arc<Mutex<Seen>>,
+    reader: Option<JoinHandle<()>>,
+}
+
+struct Seen {
+    screen: vt100::Parser,
+    /// Everything that was printed.
+    bytes: Vec<u8>,
+}
+
+fn cells(count: u16) -> NonZero<u16> {
+    NonZero::new(count).expect("a size")
+}
+
+impl Terminal {
+    /// Starts `cgemu` with these words on a terminal of 24 rows and 100 columns.
+    pub fn cgemu(directory: &Path, words: &[&str]) -> Terminal {
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
+        let master = openpt(flags).expect("a pseudo-terminal");
+        grantpt(&master).expect("grantpt");
+        unlockpt(&master).expect("unlockpt");
+        let size = Winsize { ws_row: 24, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&master, size).expect("a size");
+        let name = ptsname(&master, Vec::new()).expect("a name").into_string().expect("ASCII");
+        let slave = File::options().read(true).write(true).open(&name).expect("the other end");
+        let stream = || slave.try_clone().expect("a copy");
+        // setsid makes it the terminal that Ctrl-C is typed on.
+        let mut command = Command::new("setsid");
+        command.args(["--ctty", "--wait", env!("CARGO_BIN_EXE_cgemu")]).args(words).current_dir(directory);
+        command.env("TERM", "xterm").env_remove("NO_COLOR");
+        command.stdin(stream()).stdout(stream()).stderr(stream());
+        let child = match command.spawn() {
+            Ok(child) => child,
+            Err(error) => panic!("setsid: {error}; install it with: apt-get install util-linux"),
+        };
+        let master = File::from(master);
+        let screen = vt100::Parser::new(cells(24), cells(100), 0);
+        let seen = Arc::new(Mutex::new(Seen { screen, bytes: Vec::new() }));
+        let (mut from, to) = (master.try_clone().expect("a copy"), Arc::clone(&seen));
+        let reader = std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            // A terminal whose last user is gone reports an error.
+            while let Ok(count @ 1..) = from.read(&mut buffer) {
+                let mut seen = to.lock().expect("the screen");
+                seen.screen.process(&buffer[..count]);
+                seen.bytes.extend(&buffer[..count]);
+            }
+        });
+        drop(slave);
+        Terminal { master, child, seen, reader: Some(reader) }
+    }
+
+    /// Types something.
+    pub fn type_in(&mut self, text: &str) {
+        self.master.write_all(text.as_bytes()).expect("typing");
+    }
+
+    /// Changes the size.
+    pub fn resize(&mut self, rows: u16, columns: u16) {
+        let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(self.master.as_fd(), size).expect("a size");
+        self.seen.lock().expect("the screen").screen.screen_mut().set_size(cells(rows), cells(columns));
+    }
+
+    /// What the screen shows.
+    pub fn screen(&self) -> String {
+        self.seen.lock().expect("the screen").screen.screen().contents()
+    }
+
+    /// Everything that was printed so far.
+    pub fn printed(&self) -> String {
+        String::from_utf8_lossy(&self.seen.lock().expect("the screen").bytes).into_owned()
+    }
+
+    /// Waits until something has been printed after the first `from` bytes; returns the length of all then.
+    pub fn wait_for(&self, from: usize, what: &str) -> usize {
+        let begin = Instant::now();
+        loop {
+            let printed = self.printed();
+            if let Some(at) = printed.get(from..).and_then(|rest| rest.find(what)) {
+                return from + at + what.len();
+            }
+            assert!(begin.elapsed() < PATIENCE, "no {what:?} on the terminal:\n{printed:?}");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Waits for the end; what it printed and its status.
+    pub fn finish(mut self) -> (String, ExitStatus) {
+        let begin = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().expect("wait") {
+                break status;
+            }
+            if begin.elapsed() > PATIENCE {
+                self.child.kill().expect("kill");
+                panic!("it does not end:\n{}", self.printed());
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        };
+        if let Some(reader) = self.reader.take() {
+            reader.join().expect("the reader");
+        }
+        (self.screen(), status)
+    }
+}
