@@ -359,8 +359,8 @@ static void prepare(const struct form *f, u32 stub, int group) {
         break;
     }
     case SPECIAL_LENGTHS: /* PCMPESTRI and PCMPESTRM */
-        if (!ANY_LENGTH || below(8)) in.gpr[RAX] = (int64_t)below(41) - 20;
-        if (!ANY_LENGTH || below(8)) in.gpr[RDX] = (int64_t)below(41) - 20;
+        if (below(8)) in.gpr[RAX] = (int64_t)below(41) - 20;
+        if (below(8)) in.gpr[RDX] = (int64_t)below(41) - 20;
         if (below(4) == 0) in.gpr[RAX] &= 0xffffffff, in.gpr[RDX] |= 0x500000000;
         break;
     case SPECIAL_FRAME: in.gpr[RBP] = stack - 8 * below(4); break;

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::generate::{
-    ANY_LENGTH, FLAG_NAMES, FORMS_ADDRESS, Form, MEM_OPERAND, SORTS, SPECIALS, STUB_SIZE, TAKEN,
-};
+use crate::generate::{FLAG_NAMES, FORMS_ADDRESS, Form, MEM_OPERAND, SORTS, SPECIALS, STUB_SIZE, TAKEN};
 
 /// `forms.h`: the constants and the tables.
 pub fn header(forms: &BTreeMap<String, Form>, order: &[String]) -> String {
@@ -13,7 +11,6 @@ pub fn header(forms: &BTreeMap<String, Form>, order: &[String]) -> String {
     let _ =
         writeln!(text, "#define FORMS_ADDRESS {FORMS_ADDRESS:#x}ul\n#define MEM_OPERAND {MEM_OPERAND:#x}ul");
     let _ = writeln!(text, "#define STUB_SIZE {STUB_SIZE}\n#define FORM_COUNT {}", order.len());
-    let _ = writeln!(text, "#define ANY_LENGTH {}", u8::from(ANY_LENGTH));
     for (i, name) in FLAG_NAMES.iter().enumerate() {
         let _ = writeln!(text, "#define FORM_{name} {:#x}", 1 << i);
     }

@@ -17,9 +17,6 @@ use crate::operands::{
 pub const FORMS_ADDRESS: u64 = 0x1000_0000;
 pub const MEM_OPERAND: u64 = 0x2000_0ff0;
 pub const STUB_SIZE: u64 = 32;
-/// Whether PCMPESTRI and PCMPESTRM also get lengths of any size: at some the engine reads outside its registers,
-/// which ends cgemu.
-pub const ANY_LENGTH: bool = false;
 /// Where in a stub a taken branch goes.
 pub const TAKEN: u64 = 24;
 

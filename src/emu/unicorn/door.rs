@@ -259,12 +259,13 @@ impl GuestCpu for Cpu<'_> {
 
     fn fpu(&self) -> Box<[u8; 512]> {
         let mut image = Box::new([0u8; 512]);
+        self.parts.state().collect_x87();
         image[0..2].copy_from_slice(&self.read::<2>(RegisterX86::FPCW));
         image[2..4].copy_from_slice(&self.read::<2>(RegisterX86::FPSW));
         let tags = u16::from_le_bytes(self.read(RegisterX86::FPTAG));
         // FXSAVE has one bit a register: not empty.
         image[4] = (0..8).filter(|i| tags >> (2 * i) & 3 != 3).fold(0, |bits, i| bits | 1 << i);
-        image[24..28].copy_from_slice(&self.read::<4>(RegisterX86::MXCSR));
+        image[24..28].copy_from_slice(&self.parts.state().full_mxcsr().to_le_bytes());
         image[28..32].copy_from_slice(&0xffff_u32.to_le_bytes());
         for i in 0..8 {
             image[32 + 16 * i..][..10].copy_from_slice(&self.read::<10>(st(i)));
@@ -277,6 +278,7 @@ impl GuestCpu for Cpu<'_> {
 
     fn set_fpu(&mut self, image: &[u8; 512]) {
         let part = |at: usize| -> [u8; 16] { std::array::from_fn(|i| image[at + i]) };
+        self.parts.state().collect_x87();
         self.store(RegisterX86::FPCW, &[image[0], image[1]]);
         self.store(RegisterX86::FPSW, &[image[2], image[3]]);
         let tags = (0..8).fold(0u16, |tags, i| tags | if image[4] >> i & 1 == 0 { 3 << (2 * i) } else { 0 });
@@ -285,7 +287,7 @@ impl GuestCpu for Cpu<'_> {
             self.store(st(i), &value);
         }
         self.store(RegisterX86::FPTAG, &tags.to_le_bytes());
-        self.store(RegisterX86::MXCSR, &[image[24], image[25], image[26], image[27]]);
+        self.parts.state().load_mxcsr(u32::from_le_bytes([image[24], image[25], image[26], image[27]]));
         for i in 0..16 {
             self.store(xmm(i), &part(160 + 16 * i));
         }

@@ -47,6 +47,10 @@ impl Emit {
         unsafe { ffi::tcg_gen_op3_x86_64(self.0, opcode::ADD_I64, to, a, b) }
     }
 
+    pub fn or(self, to: usize, a: usize, b: usize) {
+        unsafe { ffi::tcg_gen_op3_x86_64(self.0, opcode::OR_I64, to, a, b) }
+    }
+
     pub fn shift_right(self, to: usize, from: usize, bits: i64) {
         unsafe { ffi::tcg_gen_shri_i64_x86_64(self.0, self.value(to), self.value(from), bits) }
     }

@@ -5,6 +5,7 @@ use std::ffi::{CStr, c_char, c_void};
 
 use crate::emu::guest::Gpr;
 use crate::emu::unicorn::ffi::{Context, Value};
+use crate::emu::unicorn::helpers::state::Env;
 
 /// Opcodes of TCG operations on an x86-64 host.
 pub mod opcode {
@@ -13,6 +14,7 @@ pub mod opcode {
     pub const LD_I64: u32 = 73;
     pub const ST_I64: u32 = 77;
     pub const ADD_I64: u32 = 78;
+    pub const OR_I64: u32 = 88;
 }
 
 /// `TCG_TYPE_I64`.
@@ -34,16 +36,37 @@ const OP_DEF_SIZE: usize = 32;
 const UC_CPU: usize = 440;
 const UC_INVALID_ADDR: usize = 1416;
 const CPU_ENV: usize = 296;
+/// `CPUState.cc` and `CPUClass.do_unaligned_access`.
+const CPU_CLASS: usize = 33200;
+const CLASS_UNALIGNED: usize = 24;
 /// `CPUX86State.eip`.
 pub const ENV_EIP: usize = 128;
 /// `CPUX86State.segs`, and the size and base of one.
 const ENV_SEGS: usize = 184;
 const SEGMENT_SIZE: usize = 24;
 const SEGMENT_BASE: usize = 8;
-/// `CPUX86State.sse_status.float_exception_flags`.
-const ENV_SSE_FLAGS: usize = 810;
-/// `float_flag_inexact`.
-const FLAG_INEXACT: u8 = 32;
+/// `CPUX86State.cc_src`: the flags themselves, after instructions that compute all of them.
+pub const ENV_CC_SRC: usize = 152;
+/// `CPUX86State.fpstt`, `fpus`, `fpuc`, `fptags` and `fpregs`.
+pub const ENV_FPSTT: usize = 604;
+/// See [`ENV_FPSTT`].
+pub const ENV_FPUS: usize = 608;
+/// See [`ENV_FPSTT`].
+pub const ENV_FPUC: usize = 610;
+/// See [`ENV_FPSTT`].
+pub const ENV_FPTAGS: usize = 612;
+/// See [`ENV_FPSTT`].
+pub const ENV_FPREGS: usize = 624;
+/// `CPUX86State.fp_status` and `sse_status`.
+pub const ENV_FP_STATUS: usize = 776;
+/// See [`ENV_FP_STATUS`].
+pub const ENV_SSE_STATUS: usize = 808;
+/// `CPUX86State.mxcsr`.
+pub const ENV_MXCSR: usize = 816;
+/// `CPUX86State.xmm_regs`, and the size of one.
+pub const ENV_XMM: usize = 824;
+/// See [`ENV_XMM`].
+pub const XMM_SIZE: usize = 64;
 
 /// `CPUX86State.old_exception`, -1 while no exception is in flight.
 const ENV_OLD_EXCEPTION: usize = 0x1578;
@@ -52,6 +75,10 @@ const ENV_OLD_EXCEPTION: usize = 0x1578;
 pub const FS: usize = 4;
 /// See [`FS`].
 pub const GS: usize = 5;
+
+/// `CPUClass.do_unaligned_access`: the CPU, the address, the kind of access, the index of the TLB, and the place in
+/// the generated code.
+pub type Unaligned = unsafe extern "C" fn(*mut c_void, u64, i32, i32, usize);
 
 /// Pointers to the engine's parts.
 #[derive(Clone, Copy, Debug)]
@@ -146,12 +173,45 @@ impl Parts {
         unsafe { *self.env.add(ENV_OLD_EXCEPTION).cast::<i32>() }
     }
 
-    /// Marks SSE arithmetic as already inexact, which lets the engine use the host's floating-point unit. The flag
-    /// never reaches the guest: this engine does not report SSE exceptions in MXCSR.
-    pub fn allow_hard_float(&mut self) {
-        // SAFETY: the byte is `float_exception_flags`, written by every inexact operation of the engine itself.
-        unsafe { *self.env.add(ENV_SSE_FLAGS) |= FLAG_INEXACT }
+    /// Sets what the engine calls when an access is not aligned as its operation wants. This CPU has nothing there.
+    ///
+    /// # Errors
+    /// When there is something, so the place is another one.
+    pub fn set_unaligned(&mut self, call: Unaligned) -> Result<(), String> {
+        // SAFETY: the class is the engine's own copy, and lives as long as it.
+        unsafe {
+            let class = *self.cpu.cast::<u8>().add(CPU_CLASS).cast::<*mut u8>();
+            if class.is_null() {
+                return Err("the CPU's class is not where CPUState.cc should be".into());
+            }
+            let place = class.add(CLASS_UNALIGNED).cast::<Option<Unaligned>>();
+            if (*place).is_some() {
+                return Err("CPUClass.do_unaligned_access should be empty".into());
+            }
+            *place = Some(call);
+        }
+        Ok(())
     }
+
+    /// Where `float_status` for SSE is.
+    pub fn sse_status(&self) -> *const u8 {
+        self.state().sse().cast()
+    }
+
+    /// The state as helpers see it.
+    pub fn state(&self) -> Env {
+        // SAFETY: the engine is live as long as the machine that holds this value, and does not run meanwhile.
+        unsafe { Env::new(self.env) }
+    }
+}
+
+/// The state of a CPU.
+///
+/// # Safety
+/// `cpu` is the `CPUState` of a live engine.
+pub unsafe fn env_of(cpu: *mut c_void) -> Env {
+    // SAFETY: the member is there, as `check` has found.
+    unsafe { Env::new(*cpu.cast::<u8>().add(CPU_ENV).cast::<*mut u8>()) }
 }
 
 /// The engine that a context belongs to.
@@ -189,6 +249,7 @@ pub unsafe fn verify_context(context: Context, uc: *mut c_void) -> Result<(), St
             (opcode::LD_I64, c"ld_i64"),
             (opcode::ST_I64, c"st_i64"),
             (opcode::ADD_I64, c"add_i64"),
+            (opcode::OR_I64, c"or_i64"),
         ] {
             let entry = definitions.add(number as usize * OP_DEF_SIZE).cast::<*const c_char>();
             if CStr::from_ptr(*entry) != name {

@@ -8,7 +8,9 @@ mod api;
 mod door;
 mod emit;
 mod ffi;
+mod helpers;
 mod layout;
+mod quirk;
 mod tap;
 mod tlb;
 mod translate;
@@ -79,8 +81,8 @@ impl Machine {
         // SAFETY: the engine is live and of the pinned release; what follows checks that.
         let mut parts = unsafe { layout::parts(engine.get_handle().cast()) };
         check(&mut engine, &mut parts)?;
+        parts.set_unaligned(helpers::unaligned).map_err(EngineError)?;
         let growth = Growth::find(&parts).map_err(EngineError)?;
-        parts.allow_hard_float();
         let mut door = Box::new(Door {
             words: TapWords { next: std::ptr::null_mut(), limit: std::ptr::null_mut() },
             aside: [0; 8],
@@ -273,6 +275,17 @@ fn check(engine: &mut Unicorn<'static, ()>, parts: &mut Parts) -> Result<(), Eng
         engine.reg_write(reg, 0).map_err(engine_error("cannot write a register"))?;
     }
     agree &= parts.exception_in_flight() == -1;
+    let state = parts.state();
+    let mut image = [0; 16];
+    for (reg, value) in
+        [(R::FPCW, 0x1f7f), (R::FPSW, 0x3841), (R::MXCSR, 0x7fff), (R::ST0, 0x4000_1234), (R::XMM9, 0x5678)]
+    {
+        image[..8].copy_from_slice(&u64::to_le_bytes(value));
+        engine.reg_write_long(reg, &image).map_err(engine_error("cannot write a register"))?;
+    }
+    agree &= (state.fpuc(), state.fpus(), state.top()) == (0x1f7f, 0x41, 7);
+    agree &= (state.mxcsr(), state.st(0).mantissa, state.xmm_low(9)) == (0x7fff, 0x4000_1234, 0x5678);
+    agree &= state.modes() == (3, 3);
     if agree { Ok(()) } else { Err(EngineError("this engine is not the release that the tap knows".into())) }
 }
 

@@ -21,10 +21,13 @@ macro_rules! accesses {
         pub unsafe extern "C" fn $wrap(c: Context, value: Value, addr: Value, index: usize, op: u32) {
             // SAFETY: the arguments go on to the engine as they came.
             unsafe {
-                if let Some(door) = door() {
-                    door.tap(c, addr, op, $write);
-                }
+                let Some(door) = door() else { return ffi::$real(c, value, addr, index, op) };
+                let Some(op) = door.access(c, value, addr, op, $write) else { return };
                 ffi::$real(c, value, addr, index, op);
+                if let Some(mut state) = door.accessed(c) {
+                    let function = helper_enter_mmx_x86_64 as *const c_void;
+                    ffi::__real_tcg_gen_callN_x86_64(c, function, std::ptr::null_mut(), 1, &raw mut state);
+                }
             }
         }
     )* };
@@ -114,6 +117,10 @@ helpers! {
     helper_maskmov_mmx_x86_64: argument 3, 8, true;
 }
 
+unsafe extern "C" {
+    fn helper_enter_mmx_x86_64();
+}
+
 macro_rules! in_place {
     ($($helper:ident)*) => {
         unsafe extern "C" { $(fn $helper();)* }
@@ -150,6 +157,9 @@ pub unsafe extern "C" fn __wrap_tcg_gen_callN_x86_64(
                     let args = args.as_mut_ptr();
                     ffi::__real_tcg_gen_callN_x86_64(c, function, std::ptr::null_mut(), 2, args);
                 });
+                return;
+            }
+            if std::ptr::eq(function, helper_enter_mmx_x86_64 as *const c_void) && door.delays_mmx(*args) {
                 return;
             }
             if let Some((argument, bytes, write)) = helper_access(function) {

@@ -15,7 +15,9 @@ use crate::emu::supervisor::Refused;
 use crate::emu::unicorn::door::{Door, Leave, TapWords};
 use crate::emu::unicorn::emit::Emit;
 use crate::emu::unicorn::ffi::{self, Context, DISAS_TOO_MANY, Disassembly, Op, TranslatorOps, Value};
+use crate::emu::unicorn::helpers::state::RECORDED;
 use crate::emu::unicorn::layout::{self, COND_LEU, opcode};
+use crate::emu::unicorn::quirk::{self, Quirk};
 use crate::hooks::count::{Access, Cost, Slot, repeat};
 use crate::hooks::decode::{self, MAX_LENGTH, Refusal, Trap, Verdict};
 use crate::hooks::operand::{Address, SCRATCH_BELOW_RSP};
@@ -49,8 +51,15 @@ pub struct Translation {
     instruction: Instruction,
     matcher: Matcher,
     in_atomic: bool,
-    /// The address at which the translator is shown UD2.
-    replaced: Option<u64>,
+    /// The address at which the translator is shown something else, and what.
+    shown: Option<(u64, [u8; MAX_LENGTH], usize)>,
+    /// The machine answers the instruction at hand, or it faults: the translator is shown UD2.
+    trapped: bool,
+    quirk: Quirk,
+    /// Accesses of the instruction at hand so far.
+    accesses: u32,
+    /// The argument of a turn to MMX that waits for the access, which may fault.
+    turns_to_mmx: Option<*mut c_void>,
 }
 
 impl Default for Translation {
@@ -69,7 +78,11 @@ impl Default for Translation {
             instruction: Instruction::default(),
             matcher: Matcher::default(),
             in_atomic: false,
-            replaced: None,
+            shown: None,
+            trapped: false,
+            quirk: Quirk::None,
+            accesses: 0,
+            turns_to_mmx: None,
         }
     }
 }
@@ -81,7 +94,9 @@ impl Translation {
         self.pointer = std::ptr::null_mut();
         self.header = std::ptr::null_mut();
         self.advance = std::ptr::null_mut();
-        self.replaced = None;
+        self.shown = None;
+        self.trapped = false;
+        self.quirk = Quirk::None;
         self.in_atomic = false;
     }
 }
@@ -135,6 +150,9 @@ impl Matcher {
         !self.failed && rest.iter().all(|slot| slot.access == Access::None)
     }
 }
+
+/// What the translator is shown where it is not to translate.
+const UD2: [u8; MAX_LENGTH] = [0x0f, 0x0b, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
 /// `MemOp`'s size in bytes.
 fn op_size(op: u32) -> u16 {
@@ -270,7 +288,12 @@ impl Door {
         let instruction = decode::decode(bytes, pc);
         let verdict = decode::verdict(&instruction);
         self.translation.instruction = instruction;
-        self.translation.replaced = None;
+        self.translation.shown =
+            quirk::shown(&instruction, bytes).map(|shown| (pc, shown, instruction.len()));
+        self.translation.trapped = false;
+        self.translation.quirk = quirk::quirk(&instruction);
+        self.translation.accesses = 0;
+        self.translation.turns_to_mmx = None;
         if !first
             && ((short && verdict == Verdict::Refuse(Refusal::Undefined))
                 || self.translation.builder.is_full())
@@ -280,7 +303,8 @@ impl Door {
         }
         if verdict != Verdict::Run {
             if !(short && decode::is_truncated(&instruction, bytes.len())) {
-                self.translation.replaced = Some(pc);
+                self.translation.shown = Some((pc, UD2, 2));
+                self.translation.trapped = true;
             }
             self.translation.matcher.start(Cost::default(), self.translation.builder.slots());
             return true;
@@ -339,7 +363,7 @@ impl Door {
     /// The instruction at `pc` is generated and `len` bytes long.
     fn after_instruction(&mut self, pc: u64, len: u64) {
         let translation = &mut self.translation;
-        if translation.replaced.is_some() {
+        if translation.trapped {
             // The translator saw UD2; the plan has what is really there.
             let len = translation.instruction.len().max(1) as u8;
             translation.builder.push_trapped(pc, len);
@@ -379,14 +403,71 @@ impl Door {
         self.translation.abandon();
     }
 
-    /// Whether the translator, reading a byte of code, is to see one of UD2's instead.
+    /// Whether the translator, reading a byte of code, is to see another one instead.
     pub fn replaced_byte(&self, addr: u64) -> Option<u32> {
-        let at = self.translation.replaced?;
-        match addr.wrapping_sub(at) {
-            0 => Some(0x0f),
-            1 => Some(0x0b),
-            _ => None,
+        let (at, bytes, len) = self.translation.shown?;
+        bytes.get(..len)?.get(usize::try_from(addr.wrapping_sub(at)).ok()?).map(|byte| u32::from(*byte))
+    }
+
+    /// The engine generates an access: the tap sees it, and the operation that is to be generated instead is the
+    /// result, if any.
+    pub fn access(
+        &mut self,
+        context: Context,
+        value: Value,
+        addr: Value,
+        op: u32,
+        write: bool,
+    ) -> Option<u32> {
+        /// `MO_ALIGN_16`.
+        const ALIGNED: u32 = 4 << 4;
+        let translation = &mut self.translation;
+        if translation.in_atomic || translation.original.is_none() {
+            return Some(op);
         }
+        let emit = Emit(context);
+        let first = translation.accesses == 0;
+        translation.accesses += 1;
+        let mut op = op;
+        match translation.quirk {
+            Quirk::Aligned if first => op |= ALIGNED,
+            // The second half is not there; what the engine has for it then, its helper does not look at.
+            Quirk::Narrow(_) if !first => return None,
+            Quirk::Narrow(4) => op = op & !3 | 2,
+            Quirk::ByteBeyond if first => emit.add_constant(emit.temp(addr), emit.temp(addr), 1),
+            Quirk::Mxcsr => {
+                let (status, flags) = (emit.constant(self.parts.sse_status() as u64), emit.new_temp(false));
+                emit.load(flags, status, 0);
+                emit.shift_right(flags, flags, 16);
+                emit.and(flags, flags, i64::from(RECORDED));
+                emit.or(emit.temp(value), emit.temp(value), flags);
+                emit.free(flags);
+                emit.free(status);
+            }
+            _ => {}
+        }
+        self.tap(context, addr, op, write);
+        Some(op)
+    }
+
+    /// The access is generated. With the state as the result, the turn to MMX is to be generated now.
+    pub fn accessed(&mut self, context: Context) -> Option<*mut c_void> {
+        if self.translation.quirk == Quirk::Drop && self.translation.accesses == 1 {
+            let emit = Emit(context);
+            let rsp = emit.gpr(Gpr::Rsp as usize);
+            emit.add_constant(rsp, rsp, 0x1_0000);
+        }
+        self.translation.turns_to_mmx.take()
+    }
+
+    /// Whether the x87 stack is not to turn into MMX registers at the start of the instruction at hand: never, or
+    /// only after its access.
+    pub fn delays_mmx(&mut self, state: *mut c_void) -> bool {
+        let has_memory = quirk::has_memory(&self.translation.instruction);
+        if has_memory && self.translation.quirk != Quirk::NoMmx {
+            self.translation.turns_to_mmx = Some(state);
+        }
+        has_memory
     }
 
     /// What the instruction at `pc` is, if the engine was shown UD2 in its place.

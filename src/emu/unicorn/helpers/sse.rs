@@ -1,0 +1,431 @@
+//! SSE arithmetic: like the engine's, which gives the wrong one of two NaNs, does not flush tiny results to zero, adds
+//! the products of DPPS in the wrong order, and forgets that an operand was denormal.
+//!
+//! Ordinary operands take the host's addition and so on, which IEEE 754 makes the same everywhere; the others, and
+//! the first inexact result after the program has cleared MXCSR's flag for it, take the engine's software.
+
+use std::cmp::Ordering;
+
+use crate::emu::unicorn::helpers::compare::Order;
+use crate::emu::unicorn::helpers::state::{
+    DAZ, DENORMAL, Env, FTZ, INEXACT, INVALID, Lanes, Status, UNDERFLOW, UNDERFLOW_MASKED, V, read, write,
+};
+
+/// Of `float_status` as one word: rounding to nearest, an inexact result before, denormals taken as they are.
+const USUAL_MASK: u64 = 0x0000_ff00_0020_ff00;
+const USUAL: u64 = 0x0000_0000_0020_0000;
+
+/// Whether the host's arithmetic does for an operation with an ordinary result.
+#[inline(always)]
+fn is_usual(env: Env) -> bool {
+    // SAFETY: `Status` is eight bytes long and lies at a multiple of eight.
+    unsafe { *env.sse().cast::<u64>() & USUAL_MASK == USUAL }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Op {
+    Add,
+    Sub,
+    Mul,
+    Div,
+}
+
+macro_rules! format {
+    ($module:ident, $float:ident, $bits:ident, $mantissa:expr, $add:ident, $sub:ident, $mul:ident, $div:ident, $sqrt:ident) => {
+        pub mod $module {
+            use super::*;
+
+            unsafe extern "C" {
+                fn $add(a: $bits, b: $bits, status: *mut Status) -> $bits;
+                fn $sub(a: $bits, b: $bits, status: *mut Status) -> $bits;
+                fn $mul(a: $bits, b: $bits, status: *mut Status) -> $bits;
+                fn $div(a: $bits, b: $bits, status: *mut Status) -> $bits;
+                fn $sqrt(a: $bits, status: *mut Status) -> $bits;
+            }
+
+            const SIGN: $bits = 1 << ($bits::BITS - 1);
+            /// The smallest normal number.
+            const NORMAL: $bits = 1 << $mantissa;
+            const INFINITY: $bits = SIGN - NORMAL;
+            const QUIET: $bits = NORMAL >> 1;
+
+            pub fn is_nan(a: $bits) -> bool {
+                a & !SIGN > INFINITY
+            }
+
+            fn is_signalling(a: $bits) -> bool {
+                is_nan(a) && a & QUIET == 0
+            }
+
+            #[inline(always)]
+            pub fn is_denormal(a: $bits) -> bool {
+                (a << 1).wrapping_sub(1) < (NORMAL << 1) - 1
+            }
+
+            #[inline(always)]
+            fn is_normal(a: $bits) -> bool {
+                (a & !SIGN).wrapping_sub(NORMAL) < INFINITY - NORMAL
+            }
+
+            /// An operand as DAZ has it.
+            fn operand(env: Env, a: $bits) -> $bits {
+                if env.mxcsr() & DAZ != 0 && is_denormal(a) { a & SIGN } else { a }
+            }
+
+            /// Exceptions of operands of which one is a NaN or denormal.
+            fn look(env: Env, a: $bits, b: $bits) {
+                if is_nan(a) || is_nan(b) {
+                    if is_signalling(a) || is_signalling(b) {
+                        env.raise_sse(INVALID);
+                    }
+                } else if is_denormal(a) || is_denormal(b) {
+                    env.raise_sse(DENORMAL);
+                }
+            }
+
+            /// A result as FTZ has it. Tiny is what is below the normal numbers after rounding to the format's
+            /// precision: also what only the coarser grid of the denormals has rounded up to one.
+            pub fn result(env: Env, value: $bits, raised: u8) -> $bits {
+                let tiny = is_denormal(value) || value & !SIGN <= NORMAL && raised & UNDERFLOW != 0;
+                if tiny && env.mxcsr() & (FTZ | UNDERFLOW_MASKED) == FTZ | UNDERFLOW_MASKED {
+                    env.raise_sse(UNDERFLOW | INEXACT);
+                    return value & SIGN;
+                }
+                value
+            }
+
+            /// The same in software.
+            #[cold]
+            #[inline(never)]
+            fn soft(env: Env, op: Op, a: $bits, b: $bits) -> $bits {
+                let (a, b) = (operand(env, a), operand(env, b));
+                // A division by zero is one before it is one of a denormal.
+                if op != Op::Div || b << 1 != 0 {
+                    look(env, a, b);
+                }
+                if is_nan(a) {
+                    return a | QUIET;
+                }
+                if is_nan(b) {
+                    return b | QUIET;
+                }
+                let status = env.sse();
+                // SAFETY: the engine's functions get their own `float_status`.
+                let (value, raised) = unsafe {
+                    let before = std::mem::take(&mut (*status).flags);
+                    let value = match op {
+                        Op::Add => $add(a, b, status),
+                        Op::Sub => $sub(a, b, status),
+                        Op::Mul => $mul(a, b, status),
+                        Op::Div => $div(a, b, status),
+                    };
+                    let raised = (*status).flags;
+                    (*status).flags |= before;
+                    (value, raised)
+                };
+                result(env, value, raised)
+            }
+
+            #[inline(always)]
+            fn arithmetic(env: Env, op: Op, a: $bits, b: $bits) -> $bits {
+                let (x, y) = ($float::from_bits(a), $float::from_bits(b));
+                let value = match op {
+                    Op::Add => x + y,
+                    Op::Sub => x - y,
+                    Op::Mul => x * y,
+                    Op::Div => x / y,
+                };
+                let bits = value.to_bits();
+                // Zero is exact as a sum, and where the first factor or the dividend is zero.
+                let exact = value == 0.0 && (matches!(op, Op::Add | Op::Sub) || x == 0.0);
+                if is_usual(env) && (is_normal(bits) || exact) && !is_denormal(a) && !is_denormal(b) {
+                    return bits;
+                }
+                soft(env, op, a, b)
+            }
+
+            #[inline(always)]
+            pub fn add(env: Env, a: $bits, b: $bits) -> $bits {
+                arithmetic(env, Op::Add, a, b)
+            }
+
+            #[inline(always)]
+            pub fn sub(env: Env, a: $bits, b: $bits) -> $bits {
+                arithmetic(env, Op::Sub, a, b)
+            }
+
+            #[inline(always)]
+            pub fn mul(env: Env, a: $bits, b: $bits) -> $bits {
+                arithmetic(env, Op::Mul, a, b)
+            }
+
+            #[inline(always)]
+            pub fn div(env: Env, a: $bits, b: $bits) -> $bits {
+                arithmetic(env, Op::Div, a, b)
+            }
+
+            /// The second operand where they are equal or a NaN is among them.
+            #[inline(always)]
+            pub fn min(env: Env, a: $bits, b: $bits) -> $bits {
+                choose(env, a, b, |x, y| x < y)
+            }
+
+            /// See [`min`].
+            #[inline(always)]
+            pub fn max(env: Env, a: $bits, b: $bits) -> $bits {
+                choose(env, a, b, |x, y| x > y)
+            }
+
+            #[inline(always)]
+            fn choose(env: Env, a: $bits, b: $bits, first: fn($float, $float) -> bool) -> $bits {
+                let (a, b) = operands(env, a, b, true);
+                if first($float::from_bits(a), $float::from_bits(b)) { a } else { b }
+            }
+
+            /// Two operands of a comparison as DAZ has them; with `strict` a quiet NaN is invalid too.
+            #[inline(always)]
+            fn operands(env: Env, a: $bits, b: $bits, strict: bool) -> ($bits, $bits) {
+                if !is_denormal(a) && !is_denormal(b) && !is_nan(a) && !is_nan(b) {
+                    return (a, b);
+                }
+                let (a, b) = (operand(env, a), operand(env, b));
+                look(env, a, b);
+                if strict && (is_nan(a) || is_nan(b)) {
+                    env.raise_sse(INVALID);
+                }
+                (a, b)
+            }
+
+            /// Compares; with `strict` a quiet NaN is invalid too.
+            #[inline(always)]
+            pub fn order(env: Env, a: $bits, b: $bits, strict: bool) -> Order {
+                let (a, b) = operands(env, a, b, strict);
+                match $float::from_bits(a).partial_cmp(&$float::from_bits(b)) {
+                    Some(Ordering::Less) => Order::Less,
+                    Some(Ordering::Equal) => Order::Equal,
+                    Some(Ordering::Greater) => Order::Greater,
+                    None => Order::Unordered,
+                }
+            }
+
+            #[inline(always)]
+            pub fn sqrt(env: Env, a: $bits) -> $bits {
+                let root = $float::from_bits(a).sqrt().to_bits();
+                if is_usual(env) && is_normal(root) && is_normal(a) { root } else { soft_sqrt(env, a) }
+            }
+
+            #[cold]
+            #[inline(never)]
+            fn soft_sqrt(env: Env, a: $bits) -> $bits {
+                let a = operand(env, a);
+                if is_denormal(a) && a & SIGN == 0 {
+                    env.raise_sse(DENORMAL);
+                }
+                // SAFETY: the engine's function gets its own `float_status`.
+                unsafe { $sqrt(a, env.sse()) }
+            }
+        }
+    };
+}
+
+format!(
+    single,
+    f32,
+    u32,
+    23,
+    float32_add_x86_64,
+    float32_sub_x86_64,
+    float32_mul_x86_64,
+    float32_div_x86_64,
+    float32_sqrt_x86_64
+);
+format!(
+    double,
+    f64,
+    u64,
+    52,
+    float64_add_x86_64,
+    float64_sub_x86_64,
+    float64_mul_x86_64,
+    float64_div_x86_64,
+    float64_sqrt_x86_64
+);
+
+/// Four singles.
+pub fn singles(v: V) -> [u32; 4] {
+    [v[0] as u32, (v[0] >> 32) as u32, v[1] as u32, (v[1] >> 32) as u32]
+}
+
+pub fn from_singles(s: [u32; 4]) -> V {
+    [u64::from(s[0]) | u64::from(s[1]) << 32, u64::from(s[2]) | u64::from(s[3]) << 32]
+}
+
+/// The engine's helper, and ours, for two operands: the first is also the result.
+macro_rules! two_operands {
+    ($($name:ident($env:ident, $d:ident, $s:ident) $body:expr;)*) => { $(
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($env: Env, to: *mut Lanes, from: *const Lanes) {
+            // SAFETY: the engine calls its helper with its state, a register and an operand.
+            unsafe {
+                let ($d, $s) = (read(to), read(from));
+                write(to, $body);
+            }
+        }
+    )* };
+}
+
+macro_rules! plain {
+    ($($op:ident: $ps:ident $pd:ident $ss:ident $sd:ident;)*) => { $(
+        two_operands! {
+            $ps(env, d, s) {
+                let (d, s) = (singles(d), singles(s));
+                from_singles(std::array::from_fn(|i| single::$op(env, d[i], s[i])))
+            };
+            $pd(env, d, s) [double::$op(env, d[0], s[0]), double::$op(env, d[1], s[1])];
+            $ss(env, d, s) {
+                let low = single::$op(env, d[0] as u32, s[0] as u32);
+                [d[0] & !0xffff_ffff | u64::from(low), d[1]]
+            };
+            $sd(env, d, s) [double::$op(env, d[0], s[0]), d[1]];
+        }
+    )* };
+}
+
+plain! {
+    add: __wrap_helper_addps_x86_64 __wrap_helper_addpd_x86_64 __wrap_helper_addss_x86_64 __wrap_helper_addsd_x86_64;
+    sub: __wrap_helper_subps_x86_64 __wrap_helper_subpd_x86_64 __wrap_helper_subss_x86_64 __wrap_helper_subsd_x86_64;
+    mul: __wrap_helper_mulps_x86_64 __wrap_helper_mulpd_x86_64 __wrap_helper_mulss_x86_64 __wrap_helper_mulsd_x86_64;
+    div: __wrap_helper_divps_x86_64 __wrap_helper_divpd_x86_64 __wrap_helper_divss_x86_64 __wrap_helper_divsd_x86_64;
+    min: __wrap_helper_minps_x86_64 __wrap_helper_minpd_x86_64 __wrap_helper_minss_x86_64 __wrap_helper_minsd_x86_64;
+    max: __wrap_helper_maxps_x86_64 __wrap_helper_maxpd_x86_64 __wrap_helper_maxss_x86_64 __wrap_helper_maxsd_x86_64;
+}
+
+/// Neighbours of both operands, first those of the destination.
+fn pairs(d: V, s: V, op: impl Fn(u32, u32) -> u32) -> V {
+    let (d, s) = (singles(d), singles(s));
+    from_singles([op(d[0], d[1]), op(d[2], d[3]), op(s[0], s[1]), op(s[2], s[3])])
+}
+
+two_operands! {
+    __wrap_helper_haddps_x86_64(env, d, s) pairs(d, s, |a, b| single::add(env, a, b));
+    __wrap_helper_hsubps_x86_64(env, d, s) pairs(d, s, |a, b| single::sub(env, a, b));
+    __wrap_helper_haddpd_x86_64(env, d, s) [double::add(env, d[0], d[1]), double::add(env, s[0], s[1])];
+    __wrap_helper_hsubpd_x86_64(env, d, s) [double::sub(env, d[0], d[1]), double::sub(env, s[0], s[1])];
+    __wrap_helper_addsubpd_x86_64(env, d, s) [double::sub(env, d[0], s[0]), double::add(env, d[1], s[1])];
+    __wrap_helper_addsubps_x86_64(env, d, s) {
+        let (d, s) = (singles(d), singles(s));
+        from_singles(std::array::from_fn(|i| match i & 1 {
+            0 => single::sub(env, d[i], s[i]),
+            _ => single::add(env, d[i], s[i]),
+        }))
+    };
+}
+
+/// DPPS: the upper four bits of the immediate choose products, the lower the places of their sum.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wrap_helper_dpps_xmm_x86_64(
+    env: Env,
+    to: *mut Lanes,
+    from: *const Lanes,
+    imm: u32,
+) {
+    // SAFETY: the engine calls its helper with its state, a register and an operand.
+    unsafe {
+        let (d, s) = (singles(read(to)), singles(read(from)));
+        let product = |i: usize| if imm >> (4 + i) & 1 != 0 { single::mul(env, d[i], s[i]) } else { 0 };
+        let products: [u32; 4] = std::array::from_fn(product);
+        // The order shows in which NaN is the result, and there CPUs differ by lane.
+        let sum = |lane: usize| {
+            let pair = |i: usize| {
+                let (a, b) = (products[i + (lane & 1 ^ 1)], products[i + (lane & 1)]);
+                single::add(env, a, b)
+            };
+            let (low, high) = (pair(0), pair(2));
+            if lane < 2 { single::add(env, low, high) } else { single::add(env, high, low) }
+        };
+        let first = sum(0);
+        let of = |lane| if single::is_nan(first) { sum(lane) } else { first };
+        write(to, from_singles(std::array::from_fn(|i| if imm >> i & 1 != 0 { of(i) } else { 0 })));
+    }
+}
+
+/// DPPD: as DPPS, with two of each.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wrap_helper_dppd_xmm_x86_64(
+    env: Env,
+    to: *mut Lanes,
+    from: *const Lanes,
+    imm: u32,
+) {
+    // SAFETY: as above.
+    unsafe {
+        let (d, s) = (read(to), read(from));
+        let product = |i: usize| if imm >> (4 + i) & 1 != 0 { double::mul(env, d[i], s[i]) } else { 0 };
+        let products = [product(0), product(1)];
+        let sum = |lane: usize| double::add(env, products[lane], products[lane ^ 1]);
+        let sums = [sum(0), sum(1)];
+        write(to, std::array::from_fn(|i| if imm >> i & 1 != 0 { sums[i] } else { 0 }));
+    }
+}
+
+unsafe extern "C" {
+    fn float32_to_float64_x86_64(a: u32, status: *mut Status) -> u64;
+    fn float64_to_float32_x86_64(a: u64, status: *mut Status) -> u32;
+}
+
+/// A double as a single.
+#[inline(always)]
+fn narrow(env: Env, a: u64) -> u32 {
+    let value = f64::from_bits(a) as f32;
+    if is_usual(env) && value.is_normal() { value.to_bits() } else { narrow_soft(env, a) }
+}
+
+#[cold]
+#[inline(never)]
+fn narrow_soft(env: Env, a: u64) -> u32 {
+    let status = env.sse();
+    if double::is_denormal(a) && env.mxcsr() & DAZ == 0 {
+        env.raise_sse(DENORMAL);
+    }
+    // SAFETY: the engine's function gets its own `float_status`.
+    let (value, raised) = unsafe {
+        let before = std::mem::take(&mut (*status).flags);
+        let value = float64_to_float32_x86_64(a, status);
+        let raised = (*status).flags;
+        (*status).flags |= before;
+        (value, raised)
+    };
+    single::result(env, value, raised)
+}
+
+/// A single as a double: always exact.
+#[inline(always)]
+fn widen(env: Env, a: u32) -> u64 {
+    let value = f64::from(f32::from_bits(a));
+    if f32::from_bits(a).is_normal() { value.to_bits() } else { widen_soft(env, a) }
+}
+
+#[cold]
+#[inline(never)]
+fn widen_soft(env: Env, a: u32) -> u64 {
+    if single::is_denormal(a) && env.mxcsr() & DAZ == 0 {
+        env.raise_sse(DENORMAL);
+    }
+    // SAFETY: the engine's function gets its own `float_status`.
+    unsafe { float32_to_float64_x86_64(a, env.sse()) }
+}
+
+two_operands! {
+    __wrap_helper_cvtss2sd_x86_64(env, d, s) [widen(env, s[0] as u32), d[1]];
+    __wrap_helper_cvtps2pd_x86_64(env, _d, s) [widen(env, s[0] as u32), widen(env, (s[0] >> 32) as u32)];
+    __wrap_helper_sqrtps_x86_64(env, _d, s) from_singles(singles(s).map(|s| single::sqrt(env, s)));
+    __wrap_helper_sqrtpd_x86_64(env, _d, s) s.map(|s| double::sqrt(env, s));
+    __wrap_helper_sqrtss_x86_64(env, d, s) {
+        [d[0] & !0xffff_ffff | u64::from(single::sqrt(env, s[0] as u32)), d[1]]
+    };
+    __wrap_helper_sqrtsd_x86_64(env, d, s) [double::sqrt(env, s[0]), d[1]];
+    __wrap_helper_cvtsd2ss_x86_64(env, d, s) [d[0] & !0xffff_ffff | u64::from(narrow(env, s[0])), d[1]];
+    __wrap_helper_cvtpd2ps_x86_64(env, _d, s) {
+        [u64::from(narrow(env, s[0])) | u64::from(narrow(env, s[1])) << 32, 0]
+    };
+}

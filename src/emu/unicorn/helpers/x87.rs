@@ -1,0 +1,381 @@
+//! x87 instructions that the engine computes in double precision, or without regard to infinities, NaNs, the control
+//! word or the range of the result (Intel SDM vol. 1, chapter 8, and vol. 2).
+
+use crate::emu::unicorn::helpers::faulting;
+use crate::emu::unicorn::helpers::state::{DENORMAL, Env, F80, INVALID, Status};
+
+/// Signs, and the largest biased exponent.
+pub const SIGN: u16 = 0x8000;
+/// See [`SIGN`].
+pub const MAX: u16 = 0x7fff;
+/// The integer bit, and the bit that makes a NaN quiet.
+pub const INTEGER: u64 = 1 << 63;
+const QUIET: u64 = 1 << 62;
+/// The NaN that stands for no answer.
+pub const INDEFINITE: F80 = F80 { mantissa: INTEGER | QUIET, top: SIGN | MAX };
+/// The condition codes C0, C1, C2 and C3 of the status word.
+const C0: u16 = 0x100;
+const C1: u16 = 0x200;
+pub const C2: u16 = 0x400;
+const C3: u16 = 0x4000;
+
+unsafe extern "C" {
+    fn floatx80_add_x86_64(a: F80, b: F80, status: *mut Status) -> F80;
+    fn floatx80_scalbn_x86_64(a: F80, n: i32, status: *mut Status) -> F80;
+    fn floatx80_to_int32_x86_64(a: F80, status: *mut Status) -> i32;
+    fn floatx80_to_int32_round_to_zero_x86_64(a: F80, status: *mut Status) -> i32;
+    fn floatx80_to_int64_x86_64(a: F80, status: *mut Status) -> i64;
+    fn floatx80_to_int64_round_to_zero_x86_64(a: F80, status: *mut Status) -> i64;
+    fn cpu_stq_data_ra_x86_64(env: Env, address: u64, value: u64, place: usize);
+    fn cpu_stw_data_ra_x86_64(env: Env, address: u64, value: u32, place: usize);
+}
+
+impl F80 {
+    pub fn is_negative(self) -> bool {
+        self.top & SIGN != 0
+    }
+
+    /// The biased exponent.
+    pub fn exponent(self) -> u16 {
+        self.top & MAX
+    }
+
+    pub fn is_zero(self) -> bool {
+        self.exponent() == 0 && self.mantissa == 0
+    }
+
+    pub fn is_infinite(self) -> bool {
+        self.exponent() == MAX && self.mantissa << 1 == 0
+    }
+
+    pub fn is_nan(self) -> bool {
+        self.exponent() == MAX && self.mantissa << 1 != 0
+    }
+
+    fn is_denormal(self) -> bool {
+        self.exponent() == 0 && self.mantissa != 0
+    }
+
+    /// The NaN as an operation gives it back.
+    pub fn quieted(self) -> F80 {
+        F80 { mantissa: self.mantissa | QUIET, ..self }
+    }
+
+    /// A finite number other than zero as a significand with its integer bit set, and the exponent, which may lie
+    /// below the smallest.
+    fn parts(self) -> (u64, i32) {
+        let shift = self.mantissa.leading_zeros();
+        (self.mantissa << (shift & 63), i32::from(self.exponent().max(1)) - shift as i32)
+    }
+
+    /// The exact number with this significand, which may have any number of leading zeros.
+    fn of(negative: bool, mantissa: u64, exponent: i32) -> F80 {
+        let sign = if negative { SIGN } else { 0 };
+        if mantissa == 0 {
+            return F80 { mantissa: 0, top: sign };
+        }
+        let shift = mantissa.leading_zeros() as i32;
+        let (mantissa, exponent) = (mantissa << shift, exponent - shift);
+        match u16::try_from(exponent) {
+            Ok(biased @ 1..) => F80 { mantissa, top: sign | biased },
+            _ => F80 { mantissa: mantissa >> (1 - exponent).min(63), top: sign },
+        }
+    }
+
+    /// A small integer.
+    pub fn from_int(value: i32) -> F80 {
+        F80::of(value < 0, u64::from(value.unsigned_abs()), 16383 + 63)
+    }
+}
+
+/// The NaN of two operands of which one is a NaN, by the x87's rule.
+fn nan_of(env: Env, a: F80, b: F80) -> F80 {
+    // SAFETY: the engine's function gets its own `float_status`; it has the rule.
+    unsafe { floatx80_add_x86_64(a, b, env.x87()) }
+}
+
+/// Says that the operation has no answer.
+fn invalid(env: Env) -> F80 {
+    env.raise_x87(INVALID);
+    INDEFINITE
+}
+
+/// Runs an operation of the engine and returns what it raised beside its result, recording nothing.
+fn apart<T>(env: Env, f: impl FnOnce(*mut Status) -> T) -> (T, u8) {
+    let status = env.x87();
+    // SAFETY: as for all of `Env`.
+    unsafe {
+        let before = std::mem::take(&mut (*status).flags);
+        let value = f(status);
+        let raised = std::mem::replace(&mut (*status).flags, before);
+        (value, raised)
+    }
+}
+
+/// FPREM, or with `nearest` FPREM1.
+fn remainder(env: Env, nearest: bool) {
+    let (a, b) = (env.st(0), env.st(1));
+    if a.is_nan() || b.is_nan() || a.is_infinite() || b.is_zero() {
+        env.set_fpus(env.fpus() & !(C1 | C2));
+        let nan = if a.is_nan() || b.is_nan() { nan_of(env, a, b) } else { invalid(env) };
+        return env.set_st(0, nan);
+    }
+    let mut fpus = env.fpus() & !(C0 | C1 | C2 | C3);
+    if a.is_denormal() || b.is_denormal() {
+        fpus |= u16::from(DENORMAL);
+    }
+    if !a.is_zero() && !b.is_infinite() {
+        env.set_st(0, finite_remainder(a, b, nearest, &mut fpus));
+    }
+    env.set_fpus(fpus);
+}
+
+fn finite_remainder(a: F80, b: F80, nearest: bool, fpus: &mut u16) -> F80 {
+    let ((m, e), (n, f)) = (a.parts(), b.parts());
+    let distance = e - f;
+    if distance < -1 || distance < 0 && !nearest {
+        return a;
+    }
+    // Everything is twice as large as it is, so that the half of a divisor is a number.
+    let divisor = u128::from(n) << 1;
+    let (mut rest, mut quotient) = (u128::from(m), 0u64);
+    // Quotients of more than 64 bits take several instructions, each of which gives 32 to 63 of them.
+    let left = if distance < 64 { 0 } else { distance - (32 + distance % 32) };
+    for _ in left..=distance {
+        rest <<= 1;
+        quotient <<= 1;
+        if rest >= divisor {
+            rest -= divisor;
+            quotient |= 1;
+        }
+    }
+    let mut negative = a.is_negative();
+    if distance >= 64 {
+        *fpus |= C2;
+    } else {
+        let double = rest << 1;
+        if nearest && (double > divisor || double == divisor && quotient & 1 != 0) {
+            rest = divisor - rest;
+            negative = !negative;
+            quotient = quotient.wrapping_add(1);
+        }
+        for (bit, code) in [(1, C1), (2, C3), (4, C0)] {
+            if quotient & bit != 0 {
+                *fpus |= code;
+            }
+        }
+    }
+    if rest == 0 {
+        return F80 { mantissa: 0, top: a.top & SIGN };
+    }
+    // The rest has up to 65 bits, the lowest of which matters only where no quotient bit was computed.
+    if rest & 1 == 0 {
+        F80::of(negative, (rest >> 1) as u64, f + left)
+    } else {
+        F80::of(negative, rest as u64, f + left - 1)
+    }
+}
+
+macro_rules! on_stack {
+    ($($name:ident($env:ident) $body:block;)*) => { $(
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($env: Env) $body
+    )* };
+}
+
+on_stack! {
+    __wrap_helper_fprem_x86_64(env) { remainder(env, false) };
+    __wrap_helper_fprem1_x86_64(env) { remainder(env, true) };
+    __wrap_helper_fscale_x86_64(env) { env.set_st(0, scale(env, env.st(0), env.st(1))) };
+    __wrap_helper_fxtract_x86_64(env) { extract(env) };
+    // Log2(10), log2(e), pi, log10(2) and ln(2), each with the significands below and above it.
+    __wrap_helper_fldl2t_ST0_x86_64(env) { constant(env, 0xd49a_784b_cd1b_8afe, 0x4000, false) };
+    __wrap_helper_fldl2e_ST0_x86_64(env) { constant(env, 0xb8aa_3b29_5c17_f0bb, 0x3fff, true) };
+    __wrap_helper_fldpi_ST0_x86_64(env) { constant(env, 0xc90f_daa2_2168_c234, 0x4000, true) };
+    __wrap_helper_fldlg2_ST0_x86_64(env) { constant(env, 0x9a20_9a84_fbcf_f798, 0x3ffd, true) };
+    __wrap_helper_fldln2_ST0_x86_64(env) { constant(env, 0xb172_17f7_d1cf_79ab, 0x3ffe, true) };
+}
+
+/// A constant whose significand lies between `below` and the next; `nearer` if nearer to that.
+fn constant(env: Env, below: u64, top: u16, nearer: bool) {
+    let up = match env.fpuc() >> 10 & 3 {
+        0 => nearer,
+        2 => true,
+        _ => false,
+    };
+    env.set_st(0, F80 { mantissa: below + u64::from(up), top });
+}
+
+fn scale(env: Env, a: F80, by: F80) -> F80 {
+    if a.is_nan() || by.is_nan() {
+        return nan_of(env, a, by);
+    }
+    if by.is_infinite() {
+        return match by.is_negative() {
+            true if a.is_infinite() => invalid(env),
+            false if a.is_zero() => invalid(env),
+            true => F80 { mantissa: 0, top: a.top & SIGN },
+            false => F80 { mantissa: INTEGER, top: a.top & SIGN | MAX },
+        };
+    }
+    if a.is_denormal() || by.is_denormal() {
+        env.raise_x87(DENORMAL);
+    }
+    // Truncated; what is beyond any exponent may as well be a large one.
+    let magnitude = match i32::from(by.exponent()) - 16383 {
+        ..0 => 0,
+        power @ 0..=16 => (by.mantissa >> (63 - power)) as i32,
+        _ => 0x1_0000,
+    };
+    let n = if by.is_negative() { -magnitude } else { magnitude };
+    let status = env.x87();
+    // Precision control does not matter here.
+    // SAFETY: the engine's function gets its own `float_status`.
+    unsafe {
+        let precision = std::mem::replace(&mut (*status).precision, 80);
+        let value = floatx80_scalbn_x86_64(a, n, status);
+        (*status).precision = precision;
+        value
+    }
+}
+
+/// FXTRACT: the exponent takes the number's place, the significand goes on top of it.
+fn extract(env: Env) {
+    let a = env.st(0);
+    let (exponent, significand) = if a.is_nan() {
+        let nan = nan_of(env, a, a);
+        (nan, nan)
+    } else if a.is_infinite() {
+        (F80 { top: MAX, ..a }, a)
+    } else if a.is_zero() {
+        env.raise_x87(super::state::ZERO_DIVIDE);
+        (F80 { mantissa: INTEGER, top: SIGN | MAX }, a)
+    } else {
+        if a.is_denormal() {
+            env.raise_x87(DENORMAL);
+        }
+        let (mantissa, exponent) = a.parts();
+        (F80::from_int(exponent - 16383), F80 { mantissa, top: a.top & SIGN | 16383 })
+    };
+    env.set_st(0, exponent);
+    env.push(significand);
+}
+
+/// An integer of a narrower range than its type, or the indefinite one.
+fn integer(env: Env, (value, raised): (i64, u8), low: i64, high: i64) -> i64 {
+    if raised & INVALID != 0 || !(low..=high).contains(&value) {
+        env.raise_x87(INVALID);
+        return low;
+    }
+    env.raise_x87(raised);
+    value
+}
+
+macro_rules! to_integer {
+    ($($name:ident: $type:ident in $range:ident, $convert:ident;)*) => { $(
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(env: Env) -> $type {
+            let a = env.st(0);
+            // SAFETY: the engine's function gets its own `float_status`.
+            let got = apart(env, |status| unsafe { i64::from($convert(a, status)) });
+            integer(env, got, i64::from($range::MIN), i64::from($range::MAX)) as $type
+        }
+    )* };
+}
+
+to_integer! {
+    __wrap_helper_fist_ST0_x86_64: i32 in i16, floatx80_to_int32_x86_64;
+    __wrap_helper_fistl_ST0_x86_64: i32 in i32, floatx80_to_int32_x86_64;
+    __wrap_helper_fistll_ST0_x86_64: i64 in i64, floatx80_to_int64_x86_64;
+    __wrap_helper_fistt_ST0_x86_64: i32 in i16, floatx80_to_int32_round_to_zero_x86_64;
+    __wrap_helper_fisttl_ST0_x86_64: i32 in i32, floatx80_to_int32_round_to_zero_x86_64;
+    __wrap_helper_fisttll_ST0_x86_64: i64 in i64, floatx80_to_int64_round_to_zero_x86_64;
+}
+
+faulting! {
+    __wrap_helper_fbst_ST0_x86_64 => fbst;
+}
+
+/// FBSTP: eighteen decimal digits and a sign.
+unsafe extern "C" fn fbst(env: Env, address: u64, place: usize) {
+    const LARGEST: u64 = 999_999_999_999_999_999;
+    let a = env.st(0);
+    // SAFETY: the engine's function gets its own `float_status`.
+    let (value, raised) = apart(env, |status| unsafe { floatx80_to_int64_x86_64(a, status) });
+    let mut rest = value.unsigned_abs();
+    let no_answer = raised & INVALID != 0 || rest > LARGEST;
+    let mut digits: u128 = if a.is_negative() { 0x80 << 72 } else { 0 };
+    for place in 0..18 {
+        digits |= u128::from(rest % 10) << (4 * place);
+        rest /= 10;
+    }
+    if no_answer {
+        digits = 0xffff_c000 << 48;
+    }
+    // SAFETY: `place` is where generated code called; nothing here needs to be dropped.
+    unsafe {
+        cpu_stq_data_ra_x86_64(env, address, digits as u64, place);
+        cpu_stw_data_ra_x86_64(env, address.wrapping_add(8), (digits >> 64) as u32 & 0xffff, place);
+    }
+    env.raise_x87(if no_answer { INVALID } else { raised });
+}
+
+macro_rules! compares {
+    ($($wrap:ident => $real:ident;)*) => { $(
+        unsafe extern "C" { fn $real(env: Env); }
+
+        /// Sets ZF, PF and CF, and clears the other status flags.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $wrap(env: Env) {
+            // SAFETY: the argument is the engine's.
+            unsafe { $real(env) }
+            env.set_flags(env.flags() & 0x45);
+        }
+    )* };
+}
+
+compares! {
+    __wrap_helper_fcomi_ST0_FT0_x86_64 => __real_helper_fcomi_ST0_FT0_x86_64;
+    __wrap_helper_fucomi_ST0_FT0_x86_64 => __real_helper_fucomi_ST0_FT0_x86_64;
+}
+
+macro_rules! loads {
+    ($($wrap:ident => $real:ident($bits:ident);)*) => { $(
+        unsafe extern "C" { fn $real(env: Env, value: $bits); }
+
+        /// A signalling NaN becomes a quiet one.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $wrap(env: Env, value: $bits) {
+            // SAFETY: the arguments are the engine's.
+            unsafe { $real(env, value) }
+            let loaded = env.st(0);
+            if loaded.is_nan() {
+                env.set_st(0, loaded.quieted());
+            }
+        }
+    )* };
+}
+
+loads! {
+    __wrap_helper_flds_ST0_x86_64 => __real_helper_flds_ST0_x86_64(u32);
+    __wrap_helper_fldl_ST0_x86_64 => __real_helper_fldl_ST0_x86_64(u64);
+}
+
+macro_rules! stores {
+    ($($wrap:ident => $real:ident() -> $bits:ident, $quiet:expr;)*) => { $(
+        unsafe extern "C" { fn $real(env: Env) -> $bits; }
+
+        /// A signalling NaN becomes a quiet one.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $wrap(env: Env) -> $bits {
+            let nan = env.st(0).is_nan();
+            // SAFETY: the argument is the engine's.
+            unsafe { $real(env) | if nan { $quiet } else { 0 } }
+        }
+    )* };
+}
+
+stores! {
+    __wrap_helper_fsts_ST0_x86_64 => __real_helper_fsts_ST0_x86_64() -> u32, 1 << 22;
+    __wrap_helper_fstl_ST0_x86_64 => __real_helper_fstl_ST0_x86_64() -> u64, 1 << 51;
+}

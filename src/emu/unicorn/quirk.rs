@@ -1,0 +1,139 @@
+//! Instructions that the engine translates wrongly: what its translator is shown instead, and what is different about
+//! their accesses. `helpers` has those whose helper is wrong.
+
+use iced_x86::{CpuidFeature, EncodingKind, Instruction, Mnemonic as M, OpKind};
+
+use crate::hooks::decode::MAX_LENGTH;
+
+/// What is different about the accesses of an instruction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Quirk {
+    /// Nothing.
+    #[default]
+    None,
+    /// The operand in memory has sixteen bytes and must be aligned; the engine does not check.
+    Aligned,
+    /// The operand has so many bytes; the engine loads sixteen.
+    Narrow(u8),
+    /// The engine takes RIP for the place after the displacement although an immediate of one byte follows.
+    ByteBeyond,
+    /// The value that STMXCSR stores has the exceptions of `float_status` too.
+    Mxcsr,
+    /// The bytes that RET drops are taken as signed.
+    Drop,
+    /// The x87 stack turns into MMX registers, but not for an operand in memory.
+    NoMmx,
+}
+
+/// Instructions of SSE that take any address for their sixteen bytes.
+fn takes_any_address(mnemonic: M) -> bool {
+    matches!(
+        mnemonic,
+        M::Movups
+            | M::Movupd
+            | M::Movdqu
+            | M::Lddqu
+            | M::Maskmovdqu
+            | M::Pcmpestri
+            | M::Pcmpestrm
+            | M::Pcmpestri64
+            | M::Pcmpestrm64
+            | M::Pcmpistri
+            | M::Pcmpistrm
+    )
+}
+
+/// Whether an operand is in memory, other than implicitly.
+pub fn has_memory(instruction: &Instruction) -> bool {
+    (0..instruction.op_count()).any(|i| instruction.op_kind(i) == OpKind::Memory)
+}
+
+/// What is different about the accesses of `instruction`.
+pub fn quirk(instruction: &Instruction) -> Quirk {
+    let mnemonic = instruction.mnemonic();
+    match mnemonic {
+        M::Stmxcsr => return Quirk::Mxcsr,
+        M::Ret if instruction.op_count() == 1 && instruction.immediate16() >= 0x8000 => return Quirk::Drop,
+        _ if !has_memory(instruction) => return Quirk::None,
+        M::Shld | M::Shrd | M::Rorx
+            if instruction.is_ip_rel_memory_operand() && instruction.op_kind(2) == OpKind::Immediate8 =>
+        {
+            return Quirk::ByteBeyond;
+        }
+        M::Cvtps2pd | M::Cvtdq2pd | M::Roundsd => return Quirk::Narrow(8),
+        M::Roundss => return Quirk::Narrow(4),
+        M::Cvtpi2ps | M::Cvtpi2pd => return Quirk::NoMmx,
+        _ => {}
+    }
+    let sse = instruction.encoding() == EncodingKind::Legacy
+        && instruction.cpuid_features().iter().any(|feature| {
+            matches!(
+                feature,
+                CpuidFeature::SSE
+                    | CpuidFeature::SSE2
+                    | CpuidFeature::SSE3
+                    | CpuidFeature::SSSE3
+                    | CpuidFeature::SSE4_1
+                    | CpuidFeature::SSE4_2
+                    | CpuidFeature::AES
+                    | CpuidFeature::PCLMULQDQ
+            )
+        });
+    if sse && instruction.memory_size().size() == 16 && !takes_any_address(mnemonic) {
+        return Quirk::Aligned;
+    }
+    Quirk::None
+}
+
+/// The bytes that the translator is to see instead of the instruction's own, where it does not know these.
+pub fn shown(instruction: &Instruction, bytes: &[u8]) -> Option<[u8; MAX_LENGTH]> {
+    /// A REX prefix that says nothing: in place of one that is to be ignored.
+    const NOTHING: u8 = 0x40;
+    let mut shown = [0; MAX_LENGTH];
+    let bytes = bytes.get(..instruction.len())?;
+    shown.get_mut(..bytes.len())?.copy_from_slice(bytes);
+    let opcode = opcode(bytes);
+    match instruction.mnemonic() {
+        // Modulo 8, as long as there is no VEX prefix.
+        M::Cmpps | M::Cmppd | M::Cmpss | M::Cmpsd
+            if instruction.encoding() == EncodingKind::Legacy
+                && instruction.op_count() == 3
+                && instruction.immediate8() >= 8 =>
+        {
+            *shown.get_mut(bytes.len() - 1)? &= 7;
+        }
+        // One processor runs, so locking is nothing; and the engine gets the flags right without it.
+        M::Neg if instruction.has_lock_prefix() => replace(shown.get_mut(..opcode)?, 0xf0, NOTHING),
+        // F6 /1 and F7 /1 are F6 /0 and F7 /0.
+        M::Test if matches!(bytes.get(opcode), Some(0xf6 | 0xf7)) && bytes.get(opcode + 1)? & 0x38 == 8 => {
+            *shown.get_mut(opcode + 1)? &= !0x38;
+        }
+        // A hint about a register is a NOP.
+        M::Nop | M::Reservednop | M::Prefetch | M::Prefetchw | M::Prefetchwt1
+            if bytes.get(opcode) == Some(&0x0f) && !has_memory(instruction) =>
+        {
+            *shown.get_mut(opcode + 1)? = 0x1f;
+        }
+        // Near branches are 64 bits wide.
+        M::Ret | M::Call | M::Jmp => replace(shown.get_mut(..opcode)?, 0x66, NOTHING),
+        _ => return None,
+    }
+    (shown.get(..bytes.len())? != bytes).then_some(shown)
+}
+
+/// Where the opcode is, after legacy and REX prefixes.
+fn opcode(bytes: &[u8]) -> usize {
+    let is_prefix = |byte: &u8| {
+        matches!(
+            byte,
+            0x26 | 0x2e | 0x36 | 0x3e | 0x40..=0x4f | 0x64 | 0x65 | 0x66 | 0x67 | 0xf0 | 0xf2 | 0xf3
+        )
+    };
+    bytes.iter().position(|byte| !is_prefix(byte)).unwrap_or(0)
+}
+
+fn replace(prefixes: &mut [u8], what: u8, with: u8) {
+    for byte in prefixes.iter_mut().filter(|byte| **byte == what) {
+        *byte = with;
+    }
+}
