@@ -22,6 +22,13 @@ fn is_usual(env: Env) -> bool {
     unsafe { *env.sse().cast::<u64>() & USUAL_MASK == USUAL }
 }
 
+/// Whether it does for an operation that is exact: as [`is_usual`], but no result needs to have been inexact before.
+#[inline(always)]
+fn is_usual_if_exact(env: Env) -> bool {
+    // SAFETY: as above.
+    unsafe { *env.sse().cast::<u64>() & USUAL_MASK & !USUAL == 0 }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Op {
     Add,
@@ -137,11 +144,35 @@ macro_rules! format {
                 };
                 let bits = value.to_bits();
                 // Zero is exact as a sum, and where the first factor or the dividend is zero.
-                let exact = value == 0.0 && (matches!(op, Op::Add | Op::Sub) || x == 0.0);
-                if is_usual(env) && (is_normal(bits) || exact) && !is_denormal(a) && !is_denormal(b) {
-                    return bits;
+                let zero = value == 0.0 && (matches!(op, Op::Add | Op::Sub) || x == 0.0);
+                if (is_normal(bits) || zero) && !is_denormal(a) && !is_denormal(b) {
+                    if is_usual(env) || is_usual_if_exact(env) && is_exact(op, a, b, bits) {
+                        return bits;
+                    }
                 }
                 soft(env, op, a, b)
+            }
+
+            /// Whether the result of an operation on ordinary numbers is exact. May be false although it is.
+            #[inline(never)]
+            fn is_exact(op: Op, a: $bits, b: $bits, result: $bits) -> bool {
+                let (x, y, value) = ($float::from_bits(a), $float::from_bits(b), $float::from_bits(result));
+                // The bits of a product are no more than those of its factors together.
+                let fits = |a: $bits, b: $bits| {
+                    let zeros = |v: $bits| (v & (NORMAL - 1) | NORMAL).trailing_zeros();
+                    zeros(a) + zeros(b) > $mantissa
+                };
+                match op {
+                    _ if value == 0.0 => true,
+                    // Knuth's TwoSum: what the sum has lost.
+                    Op::Add | Op::Sub => {
+                        let y = if op == Op::Sub { -y } else { y };
+                        let other = value - x;
+                        (x - (value - other)) + (y - other) == 0.0
+                    }
+                    Op::Mul => fits(a, b),
+                    Op::Div => fits(result, b) && value * y == x,
+                }
             }
 
             #[inline(always)]
@@ -211,7 +242,9 @@ macro_rules! format {
             #[inline(always)]
             pub fn sqrt(env: Env, a: $bits) -> $bits {
                 let root = $float::from_bits(a).sqrt().to_bits();
-                if is_usual(env) && is_normal(root) && is_normal(a) { root } else { soft_sqrt(env, a) }
+                let ordinary = is_normal(root) && is_normal(a);
+                let exact = || is_usual_if_exact(env) && is_exact(Op::Div, a, root, root);
+                if ordinary && (is_usual(env) || exact()) { root } else { soft_sqrt(env, a) }
             }
 
             #[cold]
@@ -377,7 +410,8 @@ unsafe extern "C" {
 #[inline(always)]
 fn narrow(env: Env, a: u64) -> u32 {
     let value = f64::from_bits(a) as f32;
-    if is_usual(env) && value.is_normal() { value.to_bits() } else { narrow_soft(env, a) }
+    let exact = || is_usual_if_exact(env) && f64::from(value) == f64::from_bits(a);
+    if value.is_normal() && (is_usual(env) || exact()) { value.to_bits() } else { narrow_soft(env, a) }
 }
 
 #[cold]

@@ -183,14 +183,14 @@ impl Env {
     /// Marks ST(i) as empty or not.
     pub fn set_empty(self, i: usize, empty: bool) {
         // SAFETY: as above; there are eight tags.
-        unsafe { *self.place::<u8>(at::ENV_FPTAGS + (self.top() + i & 7)) = u8::from(empty) }
+        unsafe { *self.place::<u8>(at::ENV_FPTAGS + ((self.top() + i) & 7)) = u8::from(empty) }
     }
 
     /// The tag word: two bits a register, 0 for a number, 1 for zero, 2 for anything else, 3 for empty.
     pub fn tags(self) -> u16 {
         let mut tags = 0;
         for i in 0..8 {
-            let physical = self.top() + i & 7;
+            let physical = (self.top() + i) & 7;
             let value = self.st(i);
             // SAFETY: as above; there are eight tags.
             let empty = unsafe { *self.place::<u8>(at::ENV_FPTAGS + physical) } != 0;
@@ -207,7 +207,7 @@ impl Env {
     }
 
     fn st_place(self, i: usize) -> *mut F80 {
-        self.place(at::ENV_FPREGS + 16 * (self.top() + i & 7))
+        self.place(at::ENV_FPREGS + 16 * ((self.top() + i) & 7))
     }
 
     pub fn st(self, i: usize) -> F80 {
