@@ -3,6 +3,9 @@
 
 use std::io::{self, Write};
 
+use super::derive::Metric;
+use super::paint;
+
 /// Which events are shown, and how.
 #[derive(Clone, Debug)]
 pub struct Shown {
@@ -14,6 +17,10 @@ pub struct Shown {
     pub totals: Vec<i64>,
     /// Whether shares are shown.
     pub percentages: bool,
+    /// Columns that are computed, to the right of the others.
+    pub metrics: Vec<Metric>,
+    /// Whether counts are coloured by their share.
+    pub colour: bool,
 }
 
 /// The texts of one count.
@@ -23,6 +30,8 @@ struct Cell {
     share: String,
     /// The share of this and all counts above; only in tables that have it.
     running: String,
+    /// What the share is, in percent.
+    size: f64,
 }
 
 /// A line of counts: its own, and in some tables the sums down to it.
@@ -43,9 +52,12 @@ pub struct Table<'a> {
 
 impl Shown {
     fn cells(&self, counts: Counts<'_>) -> impl Iterator<Item = Cell> {
-        self.indices.iter().zip(&self.totals).map(move |(index, total)| {
+        let computed = |metric: &Metric| Cell { count: metric.text(counts.own), ..Cell::default() };
+        let computed = self.metrics.iter().map(computed);
+        let counted = self.indices.iter().zip(&self.totals).map(move |(index, total)| {
             let count = counts.own.get(*index).copied().unwrap_or(0);
-            let mut cell = Cell { count: thousands(count), ..Cell::default() };
+            let size = if *total == 0 { 0.0 } else { share(count, *total) };
+            let mut cell = Cell { count: thousands(count), size, ..Cell::default() };
             if !self.percentages {
                 return cell;
             }
@@ -58,12 +70,19 @@ impl Shown {
                 None => {}
             }
             cell
-        })
+        });
+        counted.chain(computed)
+    }
+
+    /// The names of all columns.
+    fn titles(&self) -> impl Iterator<Item = &[u8]> {
+        let computed = self.metrics.iter().map(|metric| metric.name.as_bytes());
+        self.names.iter().map(Vec::as_slice).chain(computed)
     }
 
     /// A table that is wide enough for all of `lines`.
     pub fn table<'a, 'b>(&'a self, lines: impl IntoIterator<Item = Counts<'b>>) -> Table<'a> {
-        let mut widths = vec![[0; 3]; self.names.len()];
+        let mut widths = vec![[0; 3]; self.names.len() + self.metrics.len()];
         for line in lines {
             for (cell, width) in self.cells(line).zip(&mut widths) {
                 for (part, width) in [&cell.count, &cell.share, &cell.running].into_iter().zip(width) {
@@ -71,7 +90,7 @@ impl Shown {
                 }
             }
         }
-        for (name, width) in self.names.iter().zip(&mut widths) {
+        for (name, width) in self.titles().zip(&mut widths) {
             // A name wider than its column widens the count.
             width[0] += characters(name).saturating_sub(total_width(*width));
         }
@@ -85,7 +104,7 @@ impl Table<'_> {
     /// # Errors
     /// If writing fails.
     pub fn head(&self, out: &mut impl Write) -> io::Result<()> {
-        for (name, width) in self.shown.names.iter().zip(&self.widths) {
+        for (name, width) in self.shown.titles().zip(&self.widths) {
             out.write_all(name)?;
             let fill = total_width(*width).saturating_sub(characters(name));
             write!(out, "{:_<fill$} ", "")?;
@@ -114,13 +133,15 @@ impl Table<'_> {
     }
 
     fn cell(&self, out: &mut impl Write, cell: &Cell, [count, share, running]: [usize; 3]) -> io::Result<()> {
-        write!(out, "{:>count$}", cell.count)?;
+        let style = if self.shown.colour { paint::style(cell.size) } else { anstyle::Style::new() };
+        // Styles without colour are nothing at all.
+        write!(out, "{}{:>count$}", style.render(), cell.count)?;
         for (part, width) in [(&cell.share, share), (&cell.running, running)] {
             if width > 0 {
                 write!(out, " {part:>width$}")?;
             }
         }
-        out.write_all(b" ")
+        write!(out, "{} ", style.render_reset())
     }
 }
 
@@ -149,7 +170,8 @@ pub fn share(part: i64, total: i64) -> f64 {
 }
 
 /// A number with a comma between groups of three digits.
-fn thousands(number: i64) -> String {
+#[must_use]
+pub fn thousands(number: i64) -> String {
     let digits = number.unsigned_abs().to_string();
     let mut out = String::from(if number < 0 { "-" } else { "" });
     for (at, digit) in digits.chars().enumerate() {
@@ -185,7 +207,8 @@ mod tests {
 
     fn shown(percentages: bool) -> Shown {
         let names = vec![b"Zero".to_vec(), b"Ir".to_vec()];
-        Shown { names, indices: vec![1, 0], totals: vec![0, 8120], percentages }
+        let (metrics, colour) = (Vec::new(), false);
+        Shown { names, indices: vec![1, 0], totals: vec![0, 8120], percentages, metrics, colour }
     }
 
     fn text(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> String {

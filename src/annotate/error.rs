@@ -40,6 +40,24 @@ pub enum AnnotateError {
         /// Those there are.
         known: String,
     },
+    /// There is no derived column of this name.
+    #[error("there is no derived column `{name}`; there are {known}")]
+    NoSuchMetric {
+        /// The name.
+        name: String,
+        /// Those there are.
+        known: String,
+    },
+    /// A derived column needs an event that the profiles do not have.
+    #[error("derived column `{name}` needs {event}, which is not recorded; there are {known}")]
+    MetricNeeds {
+        /// The column's name.
+        name: String,
+        /// The event.
+        event: &'static str,
+        /// The events there are.
+        known: String,
+    },
     /// The costs of calls were asked for and are not in the file.
     #[error("{file}: a Cachegrind file has no calls; --inclusive needs Callgrind files")]
     NoCalls {

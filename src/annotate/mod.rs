@@ -7,37 +7,69 @@ use std::io::{BufReader, Write};
 
 pub mod classic;
 mod columns;
+mod derive;
 pub mod diff;
 mod error;
 pub mod failure;
 mod functions;
 mod intake;
 mod number;
+mod paint;
 mod replace;
+mod report;
+mod rows;
 mod source;
 pub mod substitution;
 mod tally;
+mod top;
 
 use columns::{Counts, Shown};
+pub use derive::known as known_metrics;
+use derive::{Metric, NoMetric};
 pub use error::AnnotateError;
 use functions::Ranking;
 use intake::Reading;
 pub use replace::Replace;
+use report::{Report, What};
+pub use rows::By;
+use rows::Choice;
 use source::Dated;
 pub use tally::Renaming;
 use tally::{Origin, Refused, Tally};
+pub use top::Look;
 
 const RULE: &[u8] = b"--------------------------------------------------------------------------------";
 
-/// What is to be annotated, and how: the options of `cg_annotate`.
+/// Which profiles are read, and how they are put together.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct Input {
     /// The profiles, at least one.
     pub profiles: Vec<OsString>,
     /// Show the second of two profiles less the first, instead of the sum.
     pub diff: bool,
     /// Changes to the names in the profiles.
     pub renaming: Renaming,
+    /// List functions with the costs of those they call; for Callgrind files.
+    pub inclusive: bool,
+}
+
+/// For whom the figures are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// As JSON; `docs/json.md` describes it.
+    Json,
+    /// As CSV (RFC 4180).
+    Csv,
+}
+
+/// What is to be annotated, and how: the options of `cg_annotate`, and some of ours.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The profiles.
+    pub input: Input,
     /// The events to show; `None` for all.
     pub show: Option<Vec<String>>,
     /// The events to sort by; `None` for all in their order.
@@ -46,14 +78,39 @@ pub struct Options {
     pub threshold: f64,
     /// Whether shares are shown beside counts.
     pub percentages: bool,
-    /// List functions with the costs of those they call; for Callgrind files.
-    pub inclusive: bool,
     /// Whether source files are annotated.
     pub annotate: bool,
     /// Lines shown before and after each that has counts.
     pub context: u64,
+    /// The derived columns that are asked for.
+    pub derive: Vec<String>,
+    /// The form of the output.
+    pub format: Format,
+    /// Whether text is coloured.
+    pub colour: bool,
     /// The command line, for the `Invocation:` line.
     pub invocation: Vec<u8>,
+}
+
+/// A ranking: `cgemu top`.
+#[derive(Clone, Debug)]
+pub struct TopOptions {
+    /// The profiles.
+    pub input: Input,
+    /// What is ranked.
+    pub by: By,
+    /// How many rows there are at most.
+    pub count: usize,
+    /// The event or derived column to sort by; `None` for the first event.
+    pub sort: Option<String>,
+    /// The events to show; `None` for the one that is sorted by.
+    pub show: Option<Vec<String>>,
+    /// The derived columns that are asked for.
+    pub derive: Vec<String>,
+    /// The form of the output.
+    pub format: Format,
+    /// How a table is drawn.
+    pub look: Look,
 }
 
 /// Reads the profiles and writes the annotation.
@@ -62,17 +119,36 @@ pub struct Options {
 /// If a profile cannot be read or is malformed, if the profiles do not fit together, if an event that is asked
 /// for is not there, or if writing fails. Nothing is written before the profiles are read.
 pub fn annotate(options: &Options, out: &mut impl Write) -> Result<(), AnnotateError> {
-    let (tally, profiles) = read_all(options)?;
+    let (tally, profiles) = read_all(&options.input)?;
     let show = chosen_events(&tally.events, options.show.as_deref(), "--show")?;
     let sort = chosen_events(&tally.events, options.sort.as_deref(), "--sort")?;
+    let metrics = metrics(&options.derive, &tally.events)?;
+    if options.format != Format::Text {
+        let names: Vec<Vec<u8>> = profiles.into_iter().map(|profile| profile.name).collect();
+        let what = What {
+            tally: &tally,
+            names: &names,
+            diff: options.input.diff,
+            inclusive: options.input.inclusive,
+            metrics: &metrics,
+            first: None,
+            sort: &sort,
+            threshold: options.threshold,
+        };
+        let kinds = [By::Function, By::File, By::Line];
+        let kinds = kinds.get(..if options.annotate { 3 } else { 2 }).unwrap_or(&kinds);
+        return write(&Report::new(&what, kinds, usize::MAX), options.format, out);
+    }
     let pick = |from: &[i64]| show.iter().map(|at| from.get(*at).copied().unwrap_or(0)).collect();
     let shown = Shown {
         names: names_of(&tally.events, &show),
         totals: pick(&tally.total),
         indices: show,
         percentages: options.percentages,
+        metrics,
+        colour: options.colour,
     };
-    metadata(options, &tally, &shown.names, &names_of(&tally.events, &sort), out)?;
+    metadata(options, &tally, &shown, &names_of(&tally.events, &sort), out)?;
 
     heading(out, b"Summary")?;
     let total = Counts { own: &tally.total, running: None };
@@ -83,7 +159,7 @@ pub fn annotate(options: &Options, out: &mut impl Write) -> Result<(), AnnotateE
     write!(out, " PROGRAM TOTALS\n\n")?;
 
     let ranking = Ranking { tally: &tally, shown: &shown, sort: &sort, threshold: options.threshold };
-    let chosen = if options.inclusive {
+    let chosen = if options.input.inclusive {
         heading(out, b"Function summary, inclusive")?;
         ranking.inclusive(out)?
     } else {
@@ -101,7 +177,83 @@ pub fn annotate(options: &Options, out: &mut impl Write) -> Result<(), AnnotateE
     Ok(())
 }
 
-fn read_all(options: &Options) -> Result<(Tally, Vec<Dated>), AnnotateError> {
+/// Reads the profiles and writes the ranking.
+///
+/// # Errors
+/// As those of [`annotate`].
+pub fn top(options: &TopOptions, out: &mut impl Write) -> Result<(), AnnotateError> {
+    let (tally, profiles) = read_all(&options.input)?;
+    let events = &tally.events;
+    let mut derive = options.derive.clone();
+    let place = |name: &String| events.iter().position(|event| event == name.as_bytes());
+    let by_event = options.sort.as_ref().is_none_or(|name| place(name).is_some());
+    derive.extend(options.sort.iter().filter(|_| !by_event).cloned());
+    let metrics = match metrics(&derive, events) {
+        Err(_) if !by_event && options.derive.is_empty() => {
+            // One word that is neither.
+            chosen_events(events, options.sort.clone().map(|name| vec![name]).as_deref(), "--sort")?;
+            Vec::new()
+        }
+        metrics => metrics?,
+    };
+    let named = |metric: &&Metric| options.sort.as_ref().is_some_and(|n| metric.name.eq_ignore_ascii_case(n));
+    let first = metrics.iter().find(named).filter(|_| !by_event);
+    let asked = options.sort.clone().filter(|_| by_event).map(|name| vec![name]);
+    let mut sort = chosen_events(events, asked.as_deref(), "--sort")?;
+    let show = match &options.show {
+        Some(show) => chosen_events(events, Some(show), "--show")?,
+        None => sort.first().copied().into_iter().collect(),
+    };
+    // Where the counts are equal, the other events decide.
+    let others: Vec<usize> = (0..events.len()).filter(|at| !sort.contains(at)).collect();
+    sort.extend(others);
+    let input = &options.input;
+    if options.format != Format::Text {
+        let names: Vec<Vec<u8>> = profiles.into_iter().map(|profile| profile.name).collect();
+        let what = What {
+            tally: &tally,
+            names: &names,
+            diff: input.diff,
+            inclusive: input.inclusive,
+            metrics: &metrics,
+            first,
+            sort: &sort,
+            threshold: 0.0,
+        };
+        return write(&Report::new(&what, &[options.by], options.count), options.format, out);
+    }
+    let ranking = top::Ranking {
+        tally: &tally,
+        by: options.by,
+        inclusive: input.inclusive,
+        count: options.count,
+        show: &show,
+        metrics: &metrics,
+        choice: Choice { tally: &tally, sort: &sort, first, threshold: 0.0 },
+    };
+    ranking.write(options.look, out)?;
+    out.flush()?;
+    Ok(())
+}
+
+fn write(report: &Report, format: Format, out: &mut impl Write) -> Result<(), AnnotateError> {
+    match format {
+        Format::Json => report.json(out)?,
+        _ => report.csv(out)?,
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// The derived columns that are asked for.
+fn metrics(words: &[String], events: &[Vec<u8>]) -> Result<Vec<Metric>, AnnotateError> {
+    derive::choose(words, events).map_err(|(name, why)| match why {
+        NoMetric::Unknown => AnnotateError::NoSuchMetric { name, known: derive::known() },
+        NoMetric::Needs(event) => AnnotateError::MetricNeeds { name, event, known: readable(events) },
+    })
+}
+
+fn read_all(options: &Input) -> Result<(Tally, Vec<Dated>), AnnotateError> {
     let mut tally = Tally::default();
     let mut profiles = Vec::new();
     for (at, path) in options.profiles.iter().enumerate() {
@@ -162,7 +314,7 @@ fn readable(events: &[Vec<u8>]) -> String {
 fn metadata(
     options: &Options,
     tally: &Tally,
-    show: &[Vec<u8>],
+    shown: &Shown,
     sort: &[Vec<u8>],
     out: &mut impl Write,
 ) -> std::io::Result<()> {
@@ -198,8 +350,11 @@ fn metadata(
         }
     }
     field(out, "Events recorded:", &tally.events.join(&b' '))?;
-    field(out, "Events shown:", &show.join(&b' '))?;
+    field(out, "Events shown:", &shown.names.join(&b' '))?;
     field(out, "Event sort order:", &sort.join(&b' '))?;
+    for metric in &shown.metrics {
+        field(out, "Derived:", metric.to_string().as_bytes())?;
+    }
     field(out, "Threshold:", format!("{}%", float(options.threshold)).as_bytes())?;
     field(out, "Annotation:", if options.annotate { b"on" } else { b"off" })?;
     writeln!(out)

@@ -11,6 +11,7 @@ use super::annotate::AnnotateArgs;
 use super::diff::DiffArgs;
 use super::environment::{self, Addition};
 use super::merge::MergeArgs;
+use super::ranking::RankingArgs;
 use super::values;
 use crate::session::Producer;
 use crate::sim::{Geometry, PRESETS};
@@ -57,7 +58,24 @@ Examples:
   cgemu annotate cachegrind.out.1
   cgemu annotate --show=DLmr,DLmw --sort=DLmr,DLmw cachegrind.out.1
   cgemu annotate --inclusive callgrind.out.1      functions with those they call
+  cgemu annotate --derive=rates,CEst cachegrind.out.1
+  cgemu annotate --json cachegrind.out.1 > profile.json
   cgemu annotate --diff --mod-filename=s/v[0-9]/vN/ old.cgout new.cgout
+
+Exit status: 0; 1 if a file cannot be read, is malformed or does not fit the others; 2 for bad options.";
+
+const TOP_EXAMPLES: &str = "\
+Computed columns of --derive: miss rates in percent (rates: I1-miss, LLi-miss, D1r-miss, D1w-miss, D1-miss,
+LLd-miss, LL-miss; branches: Bc-miss, Bi-miss, B-miss), misses per 1000 instructions (mpki: L1-MPKI, LL-MPKI,
+B-MPKI), and KCachegrind's estimate of cycles (cycles: CEst). Their formulas are printed with them. CEst is a
+guess: nothing here knows how long an instruction or a miss takes on a real CPU.
+
+Examples:
+  cgemu top cachegrind.out.1
+  cgemu top -n 5 --by=line --sort=D1mr cachegrind.out.1
+  cgemu top --show=Ir,Dr --derive=D1r-miss,LL-MPKI cachegrind.out.1
+  cgemu top --inclusive callgrind.out.1
+  cgemu top -n 0 --csv --derive=all cachegrind.out.1 > functions.csv
 
 Exit status: 0; 1 if a file cannot be read, is malformed or does not fit the others; 2 for bad options.";
 
@@ -70,6 +88,9 @@ pub enum Command {
     /// Print the counts of files of Cachegrind or Callgrind: by function, and beside the source
     #[command(after_help = ANNOTATE_EXAMPLES, args_override_self = true, infer_long_args = true, version)]
     Annotate(Box<AnnotateArgs>),
+    /// Print the functions, files or lines with the highest counts
+    #[command(after_help = TOP_EXAMPLES, args_override_self = true)]
+    Top(Box<RankingArgs>),
     /// Add Cachegrind files up, as cg_merge does
     Merge(MergeArgs),
     /// Print what changed from one Cachegrind file to another, by function, as cg_diff does
@@ -310,7 +331,11 @@ mod tests {
     fn examples_parse() {
         let readme = include_str!("../../README.md").lines();
         let readme = readme.filter_map(|line| line.strip_prefix("target/release/cgemu"));
-        let helps = EXAMPLES.lines().chain(RUN_EXAMPLES.lines()).chain(ANNOTATE_EXAMPLES.lines());
+        let helps = EXAMPLES
+            .lines()
+            .chain(RUN_EXAMPLES.lines())
+            .chain(ANNOTATE_EXAMPLES.lines())
+            .chain(TOP_EXAMPLES.lines());
         let helps = helps.filter_map(|line| line.strip_prefix("  cgemu"));
         let mut seen = 0;
         for line in helps.chain(readme) {

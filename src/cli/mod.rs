@@ -17,13 +17,16 @@ mod log;
 mod lookup;
 mod merge;
 mod outfile;
+mod pager;
 mod pattern;
 mod presets;
 mod progress;
+mod ranking;
 mod run;
 mod syscalls;
 mod top;
 mod values;
+mod view;
 
 /// Exit status of cgemu's own failures: bad options, an output file that cannot be written, a bug.
 const OWN_FAILURE: u8 = 125;
@@ -52,7 +55,7 @@ fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             // Not clap's 2: that is a status the profiled program may well have.
             let _ = error.print();
             return match words.first().and_then(|word| word.to_str()) {
-                Some("annotate") => annotate::BAD_USAGE,
+                Some("annotate" | "top") => view::BAD_USAGE,
                 Some("merge") => merge::FAILURE,
                 Some("diff") => diff::FAILURE,
                 _ => OWN_FAILURE,
@@ -63,6 +66,7 @@ fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     match cli.command {
         args::Command::Run(options) => run::run(&options),
         args::Command::Annotate(options) => annotate::run(&options, words),
+        args::Command::Top(options) => ranking::ranking(&options),
         args::Command::Merge(options) => merge::merge(&options),
         args::Command::Diff(options) => diff::diff(&options),
         args::Command::Syscalls => show(&syscalls::table()),

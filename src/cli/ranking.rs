@@ -1,0 +1,74 @@
+//! `cgemu top`: where most of the counts are.
+
+use clap::{Args, ValueEnum};
+use rustix::termios::tcgetwinsize;
+
+use super::view::{InputArgs, ViewArgs, failure, on_terminal};
+use crate::annotate::{By, Look, TopOptions, top};
+
+/// The options of `cgemu top`.
+#[derive(Args, Debug)]
+pub struct RankingArgs {
+    /// How many rows to show; 0 for all
+    #[arg(short = 'n', long, value_name = "N", default_value = "20")]
+    pub count: usize,
+
+    /// What to rank
+    #[arg(long, value_name = "function|file|line", default_value = "function", hide_possible_values = true)]
+    pub by: Kind,
+
+    /// The event, or computed column, to sort by [default: the first event]
+    #[arg(long, value_name = "EVENT")]
+    pub sort: Option<String>,
+
+    /// Show the counts of these events, in this order [default: that of --sort]
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
+    pub show: Option<Vec<String>>,
+
+    /// How it is shown.
+    #[command(flatten)]
+    pub view: ViewArgs,
+
+    /// What is read.
+    #[command(flatten)]
+    pub input: InputArgs,
+}
+
+/// What a ranking is by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    /// Functions.
+    Function,
+    /// Source files.
+    File,
+    /// Source lines.
+    Line,
+}
+
+/// Prints the ranking; returns the exit status.
+pub fn ranking(args: &RankingArgs) -> u8 {
+    let input = match args.input.input() {
+        Ok(input) => input,
+        Err(message) => return failure("top", &message),
+    };
+    // A table in a file must not depend on who looks on.
+    let width = on_terminal().then(|| tcgetwinsize(std::io::stdout()).ok()).flatten();
+    let options = TopOptions {
+        input,
+        by: match args.by {
+            Kind::Function => By::Function,
+            Kind::File => By::File,
+            Kind::Line => By::Line,
+        },
+        count: if args.count == 0 { usize::MAX } else { args.count },
+        sort: args.sort.clone(),
+        show: args.show.clone(),
+        derive: args.view.derive.clone(),
+        format: args.view.format(),
+        look: Look {
+            colour: args.view.colour(),
+            width: width.map(|size| size.ws_col).filter(|columns| *columns > 0),
+        },
+    };
+    args.view.show("top", |mut out| top(&options, &mut out))
+}

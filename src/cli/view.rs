@@ -1,0 +1,177 @@
+//! What the commands that show profiles have in common: their input, the form of their output, where it goes.
+
+use std::ffi::OsString;
+use std::io::{BufWriter, ErrorKind, Write};
+
+use clap::{Args, ValueEnum};
+
+use super::lookup;
+use super::pager::{Pager, PagerError};
+use crate::annotate::{AnnotateError, Format, Input, Renaming, Replace};
+
+/// Exit status if the profiles cannot be read or do not fit together.
+pub const BAD_INPUT: u8 = 1;
+
+/// Exit status if the command line is wrong.
+pub const BAD_USAGE: u8 = 2;
+
+/// Bytes written at a time.
+const CHUNK: usize = 1 << 16;
+
+/// Which profiles are read.
+#[derive(Args, Debug)]
+pub struct InputArgs {
+    /// Show the second of two files less the first
+    #[arg(long)]
+    pub diff: bool,
+
+    /// Search and replace in the names of source files: s/OLD/NEW/, then g for all matches, i for either case
+    #[arg(long, value_name = "REGEX")]
+    pub mod_filename: Option<Replace>,
+
+    /// The same for the names of functions
+    #[arg(long, value_name = "REGEX")]
+    pub mod_funcname: Option<Replace>,
+
+    /// List functions with the costs of those they call; Callgrind files only
+    #[arg(long)]
+    pub inclusive: bool,
+
+    /// Files of Cachegrind or Callgrind; several are added up
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<OsString>,
+}
+
+impl InputArgs {
+    /// What is to be read.
+    ///
+    /// # Errors
+    /// If the number of files is wrong.
+    pub fn input(&self) -> Result<Input, String> {
+        if self.diff && self.files.len() != 2 {
+            return Err(format!("--diff takes exactly two files, not {}", self.files.len()));
+        }
+        Ok(Input {
+            profiles: self.files.clone(),
+            diff: self.diff,
+            renaming: Renaming { files: self.mod_filename.clone(), functions: self.mod_funcname.clone() },
+            inclusive: self.inclusive,
+        })
+    }
+}
+
+/// When there is colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum When {
+    /// On a terminal, unless NO_COLOR is set.
+    #[default]
+    Auto,
+    /// Also in files and pipes.
+    Always,
+    /// Nowhere.
+    Never,
+}
+
+/// How it is shown.
+#[derive(Args, Debug)]
+pub struct ViewArgs {
+    /// Add computed columns: rates, branches, mpki, cycles, all, or their names, such as D1-miss,CEst
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
+    pub derive: Vec<String>,
+
+    /// Write JSON; docs/json.md describes it
+    #[arg(long, conflicts_with = "csv")]
+    pub json: bool,
+
+    /// Write CSV (RFC 4180), counts without separators
+    #[arg(long)]
+    pub csv: bool,
+
+    /// Colour counts by their share: auto is on a terminal, unless NO_COLOR is set
+    #[arg(long, value_name = "auto|always|never", default_value = "auto", hide_possible_values = true)]
+    pub color: When,
+
+    /// Show the output in a pager: that of PAGER, or less. On a terminal it is used without being asked for
+    #[arg(long, overrides_with = "no_pager")]
+    pub pager: bool,
+
+    /// Use no pager
+    #[arg(long, overrides_with = "pager")]
+    pub no_pager: bool,
+}
+
+impl ViewArgs {
+    /// The form of the output.
+    pub fn format(&self) -> Format {
+        match (self.json, self.csv) {
+            (true, _) => Format::Json,
+            (_, true) => Format::Csv,
+            _ => Format::Text,
+        }
+    }
+
+    /// Whether text is coloured.
+    pub fn colour(&self) -> bool {
+        match self.color {
+            When::Always => true,
+            When::Never => false,
+            When::Auto => {
+                let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+                on_terminal() && set("NO_COLOR").is_none() && set("TERM").is_none_or(|term| term != "dumb")
+            }
+        }
+    }
+
+    /// Has `fill` write to where the output goes; returns the exit status of the command, whose name is for
+    /// messages. A reader that has seen enough is no error.
+    pub fn show(&self, command: &str, fill: impl FnOnce(&mut dyn Write) -> Result<(), AnnotateError>) -> u8 {
+        let paged = self.pager || (on_terminal() && !self.no_pager && self.format() == Format::Text);
+        let pager = if paged { Pager::start() } else { Ok(None) };
+        let result = match pager {
+            Ok(Some(mut pager)) => {
+                let mut out = BufWriter::with_capacity(CHUNK, pager.input());
+                let result = fill(&mut out);
+                // What cannot be written is no longer of use to anyone.
+                let _ = out.into_parts();
+                match pager.wait() {
+                    Ok(()) => result,
+                    Err(error) => return failure(command, &error.to_string()),
+                }
+            }
+            Ok(None) => {
+                let mut out = BufWriter::with_capacity(CHUNK, std::io::stdout().lock());
+                let result = fill(&mut out);
+                let _ = out.into_parts();
+                result
+            }
+            Err(error @ PagerError { .. }) => return failure(command, &error.to_string()),
+        };
+        match result {
+            Ok(()) => 0,
+            Err(AnnotateError::Output(error)) if error.kind() == ErrorKind::BrokenPipe => 0,
+            Err(AnnotateError::Output(error)) => {
+                failure(command, &format!("standard output: {}", lookup::reason(&error)))
+            }
+            Err(AnnotateError::Open { file, reason }) => failure(
+                command,
+                &format!(
+                    "{file}: {}; give the name of a Cachegrind or Callgrind file",
+                    lookup::reason(&reason)
+                ),
+            ),
+            Err(error) => failure(command, &error.to_string()),
+        }
+    }
+}
+
+/// Whether standard output is a terminal.
+pub fn on_terminal() -> bool {
+    std::io::IsTerminal::is_terminal(&std::io::stdout())
+}
+
+/// Says what failed; returns the exit status.
+pub fn failure(command: &str, message: &str) -> u8 {
+    // Nothing is left to tell it to if standard error is closed.
+    let _ = writeln!(std::io::stderr(), "cgemu {command}: {message}");
+    BAD_INPUT
+}
