@@ -165,8 +165,7 @@ pub struct RunArgs {
     #[arg(help_heading = "Cachegrind's options")]
     pub instr_at_start: Switch,
 
-    /// Also write the counts of each instruction, beside the profile to FILE.instr; `cgemu annotate --asm` and
-    /// `--inline` read them, and it is Callgrind's format
+    /// Also write the counts of each instruction, beside the profile to FILE.instr, in Callgrind's format
     #[arg(long, value_name = "yes|no", default_value = "no", hide_possible_values = true)]
     pub dump_instr: Switch,
 
