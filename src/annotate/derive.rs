@@ -143,7 +143,7 @@ pub fn choose(words: &[String], events: &[Vec<u8>]) -> Result<Vec<Metric>, (Stri
             if named || rule.group.eq_ignore_ascii_case(word) || word.eq_ignore_ascii_case("all") {
                 match rule.bind(events) {
                     Ok(_) => (*wanted, found) = (true, Ok(())),
-                    Err(event) if found != Ok(()) => found = Err(NoMetric::Needs(event)),
+                    Err(event) if found == Err(NoMetric::Unknown) => found = Err(NoMetric::Needs(event)),
                     Err(_) => {}
                 }
             }

@@ -72,6 +72,24 @@ pub enum AnnotateError {
         /// What is wrong.
         problem: Problem,
     },
+    /// There are no counts by instruction.
+    #[error("{side}: {reason}; `cgemu run --dump-instr=yes` writes it beside the profile {file}")]
+    NoSideFile {
+        /// The profile.
+        file: String,
+        /// Where its side file should be.
+        side: String,
+        /// What the system says.
+        reason: std::io::Error,
+    },
+    /// A function that was asked for has no counts.
+    #[error("--asm={name}: no such function has counts{}", if known.is_empty() { String::new() } else { format!("; there are {known}") })]
+    NoSuchFunction {
+        /// The name.
+        name: String,
+        /// Some that are like it.
+        known: String,
+    },
     /// The annotation cannot be written.
     #[error("standard output: {0}")]
     Output(#[from] std::io::Error),

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufReader, Write};
 
+mod asm;
 pub mod classic;
 mod columns;
 mod derive;
@@ -13,16 +14,19 @@ mod error;
 pub mod failure;
 mod functions;
 mod intake;
+mod names;
 mod number;
 mod paint;
 mod replace;
 mod report;
 mod rows;
 mod source;
+mod sourcepath;
 pub mod substitution;
 mod tally;
 mod top;
 
+pub use asm::{AsmOptions, Syntax, annotate_asm};
 use columns::{Counts, Shown};
 pub use derive::known as known_metrics;
 use derive::{Metric, NoMetric};
@@ -34,6 +38,7 @@ use report::{Report, What};
 pub use rows::By;
 use rows::Choice;
 use source::Dated;
+pub use sourcepath::SourcePath;
 pub use tally::Renaming;
 use tally::{Origin, Refused, Tally};
 pub use top::Look;
@@ -88,6 +93,8 @@ pub struct Options {
     pub format: Format,
     /// Whether text is coloured.
     pub colour: bool,
+    /// Where source files are now.
+    pub source_paths: Vec<SourcePath>,
     /// The command line, for the `Invocation:` line.
     pub invocation: Vec<u8>,
 }
@@ -171,7 +178,8 @@ pub fn annotate(options: &Options, out: &mut impl Write) -> Result<(), AnnotateE
     };
 
     if options.annotate {
-        source::annotate(&tally, &shown, &chosen, options.context, &profiles, out)?;
+        let look = source::Look { context: options.context, paths: &options.source_paths };
+        source::annotate(&tally, &shown, &chosen, look, &profiles, out)?;
     }
     out.flush()?;
     Ok(())

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use super::columns::{Counts, Shown, Table};
+use super::sourcepath::{SourcePath, remap};
 use super::tally::{FileCosts, Tally};
 use super::{heading, warning};
 use crate::profile::NameId;
@@ -22,6 +23,15 @@ pub struct Dated {
     pub name: Vec<u8>,
     /// The time of its last change; none if the system does not say.
     pub modified: Option<SystemTime>,
+}
+
+/// How sources are shown, and where they are now.
+#[derive(Clone, Copy, Debug)]
+pub struct Look<'a> {
+    /// Lines before and after each that has counts.
+    pub context: u64,
+    /// Directories that are elsewhere.
+    pub paths: &'a [SourcePath],
 }
 
 /// The costs that were annotated, and those that were not, by the reason.
@@ -43,7 +53,7 @@ pub fn annotate(
     tally: &Tally,
     shown: &Shown,
     chosen: &BTreeSet<NameId>,
-    context: u64,
+    look: Look<'_>,
     profiles: &[Dated],
     out: &mut impl Write,
 ) -> io::Result<()> {
@@ -68,7 +78,7 @@ pub fn annotate(
             let mut title = b"Annotated source file: ".to_vec();
             title.extend_from_slice(name);
             heading(out, &title)?;
-            one_file(tally, shown, costs, context, profiles, &mut shares, out)?;
+            one_file(tally, shown, costs, look, profiles, &mut shares, out)?;
             writeln!(out)?;
         }
     }
@@ -79,7 +89,7 @@ fn one_file(
     tally: &Tally,
     shown: &Shown,
     costs: &FileCosts,
-    context: u64,
+    look: Look<'_>,
     profiles: &[Dated],
     shares: &mut Shares,
     out: &mut impl Write,
@@ -87,7 +97,7 @@ fn one_file(
     let refuse = |out: &mut _, reason: &str| not_annotated(out, reason, &costs.originals);
     let mut opened = Vec::new();
     for name in &costs.originals {
-        match open(name) {
+        match open(name, look.paths) {
             Ok(file) => opened.push((name, file)),
             Err(_) => {
                 add_lines(&mut shares.unreadable, tally, costs);
@@ -100,7 +110,7 @@ fn one_file(
     let mut oldest = modified;
     for (_, (mut input, modified)) in opened {
         let same = same_bytes(&mut source, &mut input);
-        let again = open(name);
+        let again = open(name, look.paths);
         match (same, again) {
             (Ok(true), Ok((from_start, _))) => source = from_start,
             (Ok(false), Ok(_)) => {
@@ -131,7 +141,7 @@ fn one_file(
         let sum = if *line == 0 { &mut shares.unknown_lines } else { &mut shares.known_lines };
         add(sum, tally.costs(*row));
     }
-    lines_of(tally, shown, costs, context, name, &mut source, out)
+    lines_of(tally, shown, costs, look.context, name, &mut source, out)
 }
 
 /// Prints a file that can be read.
@@ -259,8 +269,9 @@ fn not_annotated(out: &mut impl Write, reason: &str, originals: &BTreeSet<Vec<u8
 }
 
 /// Opens a source file; only a regular one, since others may have no end.
-fn open(name: &[u8]) -> io::Result<(BufReader<File>, Option<SystemTime>)> {
-    let path = Path::new(std::ffi::OsStr::from_bytes(name));
+fn open(name: &[u8], paths: &[SourcePath]) -> io::Result<(BufReader<File>, Option<SystemTime>)> {
+    let name = remap(name, paths);
+    let path = Path::new(std::ffi::OsStr::from_bytes(&name));
     let data = std::fs::metadata(path)?;
     if !data.is_file() {
         return Err(io::ErrorKind::InvalidInput.into());

@@ -5,8 +5,9 @@ use std::ffi::OsString;
 use clap::Args;
 
 use super::args::Switch;
+use super::code::CodeArgs;
 use super::view::{InputArgs, ViewArgs, failure};
-use crate::annotate::{Options, annotate};
+use crate::annotate::{Options, annotate, annotate_asm};
 
 /// The options of `cgemu annotate`.
 #[derive(Args, Debug)]
@@ -49,6 +50,10 @@ pub struct AnnotateArgs {
     #[arg(long, value_name = "N", default_value = "8")]
     pub context: u64,
 
+    /// What is shown of machine code.
+    #[command(flatten)]
+    pub code: CodeArgs,
+
     /// How it is shown.
     #[command(flatten)]
     pub view: ViewArgs,
@@ -79,9 +84,13 @@ pub fn run(args: &AnnotateArgs, words: &[OsString]) -> u8 {
         derive: args.view.derive.clone(),
         format: args.view.format(),
         colour: args.view.colour(),
+        source_paths: args.code.source_path.clone(),
         invocation,
     };
-    args.view.show("annotate", |mut out| annotate(&options, &mut out))
+    args.view.show("annotate", |mut out| match args.code.asm() {
+        Some(asm) => annotate_asm(&options, &asm, &mut out),
+        None => annotate(&options, &mut out),
+    })
 }
 
 fn threshold(text: &str) -> Result<f64, String> {

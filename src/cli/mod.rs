@@ -10,6 +10,7 @@ use clap::Parser as _;
 mod annotate;
 mod args;
 mod classic;
+mod code;
 mod diff;
 mod environment;
 mod generate;

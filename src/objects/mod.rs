@@ -6,7 +6,8 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use crate::emu::guest::PageSource;
-use crate::loader::debug::{Links, links, search};
+use crate::loader::debug::code::ObjectCode;
+use crate::loader::debug::{DebugInfo, Links, links, search};
 
 /// A file that is read where it is needed.
 #[derive(Debug)]
@@ -100,5 +101,40 @@ pub fn identity(object: &dyn PageSource) -> String {
     match Links::parse(object).ok().and_then(|links| links.build_id) {
         Some(id) => id.iter().fold("build-id:".to_owned(), |text, byte| format!("{text}{byte:02x}")),
         None => format!("crc32:{:08x}", links::crc32_of_file(object)),
+    }
+}
+
+/// An object with the files that complete it.
+#[derive(Debug)]
+pub struct Object {
+    file: DiskFile,
+    found: Companions,
+}
+
+impl Object {
+    /// Opens the object at `path` and finds its debug files.
+    ///
+    /// # Errors
+    /// Those of [`DiskFile::open`].
+    pub fn open(path: &Path) -> io::Result<Object> {
+        let file = DiskFile::open(path)?;
+        let found = Companions::find(&file, path);
+        Ok(Object { file, found })
+    }
+
+    /// What tells it from other builds, as [`identity`] has it.
+    pub fn identity(&self) -> String {
+        identity(&self.file)
+    }
+
+    /// Its code and symbols; `None` if it is no ELF file.
+    pub fn code(&self) -> Option<ObjectCode<'_>> {
+        ObjectCode::parse(&self.file as &dyn PageSource, self.found.separate()).ok()
+    }
+
+    /// The lines of the instructions at the link-time `addresses`; `None` if it is no ELF file.
+    pub fn lines(&self, addresses: &[u64]) -> Option<DebugInfo> {
+        let main = &self.file as &dyn PageSource;
+        DebugInfo::parse_at(main, self.found.separate(), self.found.alternate(), addresses).ok()
     }
 }

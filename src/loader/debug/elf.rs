@@ -158,6 +158,16 @@ impl<'a> Elf<'a> {
         contents(&*self.file, section)
     }
 
+    /// All sections.
+    pub fn sections(&self) -> &[SectionHeader] {
+        &self.sections
+    }
+
+    /// Up to `size` bytes at `offset` of the file.
+    pub fn bytes_at(&self, offset: u64, size: u64) -> Vec<u8> {
+        part(&*self.file, offset, size)
+    }
+
     /// Whether the file has line tables to read.
     pub fn has_dwarf(&self) -> bool {
         [".debug_info", ".zdebug_info"].iter().any(|name| {

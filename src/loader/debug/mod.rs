@@ -4,9 +4,11 @@
 //!
 //! Addresses are link-time ("unbiased") virtual addresses: those of the object's own program headers.
 
+pub mod code;
 mod elf;
 mod error;
 mod index;
+mod labels;
 pub mod lines;
 pub mod links;
 pub mod names;
@@ -69,7 +71,7 @@ impl DebugInfo {
         separate: Option<&F>,
         alternate: Option<&F>,
     ) -> Result<Self, DebugError> {
-        Self::read(main, separate, alternate, None)
+        Self::read(main, separate, alternate, Wanted::All)
     }
 
     /// As [`DebugInfo::parse`], but for the line table reads only what is needed for the instructions at the file
@@ -84,22 +86,40 @@ impl DebugInfo {
         alternate: Option<&F>,
         wanted: &[u64],
     ) -> Result<Self, DebugError> {
-        Self::read(main, separate, alternate, Some(wanted))
+        Self::read(main, separate, alternate, Wanted::Offsets(wanted))
+    }
+
+    /// The same for the instructions at the link-time addresses `wanted`.
+    ///
+    /// # Errors
+    /// Those of [`DebugInfo::parse`].
+    pub fn parse_at<F: FileBytes + ?Sized>(
+        main: &F,
+        separate: Option<&F>,
+        alternate: Option<&F>,
+        wanted: &[u64],
+    ) -> Result<Self, DebugError> {
+        Self::read(main, separate, alternate, Wanted::Addresses(wanted))
     }
 
     fn read<F: FileBytes + ?Sized>(
         main: &F,
         separate: Option<&F>,
         alternate: Option<&F>,
-        wanted: Option<&[u64]>,
+        wanted: Wanted<'_>,
     ) -> Result<Self, DebugError> {
         let main = Elf::parse(main)?;
         let separate = separate.and_then(|file| Elf::parse(file).ok());
         let alternate = alternate.and_then(|file| Elf::parse(file).ok());
         let loads = main.loads();
         let code = elf::Code::of(&loads);
-        let wanted: Option<Vec<u64>> =
-            wanted.map(|offsets| offsets.iter().filter_map(|&offset| vaddr_of(&loads, offset)).collect());
+        let wanted = match wanted {
+            Wanted::All => None,
+            Wanted::Addresses(addresses) => Some(addresses.to_vec()),
+            Wanted::Offsets(offsets) => {
+                Some(offsets.iter().filter_map(|&offset| vaddr_of(&loads, offset)).collect())
+            }
+        };
         let symbols = symbols::read(&main, separate.as_ref(), &code);
         let dwarf = if main.has_dwarf() { Some(&main) } else { separate.as_ref() };
         let lines = dwarf.map(|elf| units::read_lines(elf, alternate.as_ref(), &code, wanted.as_deref()));
@@ -145,6 +165,15 @@ impl DebugInfo {
     pub fn lines(&self) -> &LineTable {
         &self.lines
     }
+}
+
+/// Which instructions the line table is wanted for.
+enum Wanted<'a> {
+    All,
+    /// By offset in the file.
+    Offsets(&'a [u64]),
+    /// By link-time address.
+    Addresses(&'a [u64]),
 }
 
 fn vaddr_of(loads: &[elf::Load], offset: u64) -> Option<u64> {

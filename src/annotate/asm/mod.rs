@@ -1,0 +1,167 @@
+//! `annotate --asm`: the machine code of functions, with the counts of each instruction beside it.
+
+use std::ffi::OsStr;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+mod gather;
+mod listing;
+mod text;
+
+pub use gather::{Function, functions, read_side_files};
+pub use text::Syntax;
+
+use super::columns::{Counts, Shown};
+use super::sourcepath::Sources;
+use super::{AnnotateError, Options, chosen_events, field, heading, metrics, names_of, warning};
+use crate::objects::Object;
+use crate::profile::{CodeObject, Instructions};
+use listing::Known;
+use text::Writer;
+
+/// What is to be shown, beside the [`Options`] of every annotation.
+#[derive(Clone, Debug, Default)]
+pub struct AsmOptions {
+    /// The function; `None` for all that reach the threshold.
+    pub function: Option<String>,
+    /// How instructions are written.
+    pub syntax: Syntax,
+}
+
+/// Reads the side files and writes the listings.
+///
+/// # Errors
+/// If a side file cannot be read or is malformed, if an event or the function is not there, or if writing fails. An object that is not
+/// there any more, or is another build, is named in the output.
+pub fn annotate_asm(options: &Options, asm: &AsmOptions, out: &mut impl Write) -> Result<(), AnnotateError> {
+    let instructions = read_side_files(&options.input.profiles)?;
+    let (shown, sort) = columns(options, &instructions)?;
+    let functions = functions(&instructions, &sort);
+    let chosen = choose(&functions, options, asm, (&instructions, &sort))?;
+    head(options, &instructions, &shown, &sort, out)?;
+    let mut sources = Sources::new(&options.source_paths);
+    let mut writer = Writer::new(asm.syntax);
+    let order = (&shown, sort.first().copied().unwrap_or(0));
+    let mut warned: Vec<&[u8]> = Vec::new();
+    for function in chosen {
+        let object = open(function.object);
+        if let Err(problem) = &object
+            && !warned.contains(&function.object.path.as_slice())
+        {
+            warning(out, format!("@@ {problem}\n").as_bytes())?;
+            writeln!(out)?;
+            warned.push(&function.object.path);
+        }
+        let mut title = b"Machine code: ".to_vec();
+        title.extend_from_slice(&function.object.path);
+        title.push(b':');
+        title.extend_from_slice(function.name);
+        heading(out, &title)?;
+        let object = object.ok();
+        let code = object.as_ref().and_then(Object::code);
+        let decoded = listing::decode(function, code.as_ref());
+        let addresses: Vec<u64> = decoded.keys().copied().collect();
+        let lines = object.as_ref().and_then(|object| object.lines(&addresses));
+        let known = Known { code: code.as_ref(), lines: lines.as_ref() };
+        listing::print(function, &decoded, &known, order, &mut sources, &mut writer, out)?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// The columns that are asked for, and the events to sort by.
+pub fn columns(options: &Options, instructions: &Instructions) -> Result<(Shown, Vec<usize>), AnnotateError> {
+    let show = chosen_events(&instructions.events, options.show.as_deref(), "--show")?;
+    let sort = chosen_events(&instructions.events, options.sort.as_deref(), "--sort")?;
+    let total = instructions.total();
+    let shown = Shown {
+        names: names_of(&instructions.events, &show),
+        totals: show.iter().map(|at| total.get(*at).copied().unwrap_or(0)).collect(),
+        indices: show,
+        percentages: options.percentages,
+        metrics: metrics(&options.derive, &instructions.events)?,
+        colour: options.colour,
+    };
+    Ok((shown, sort))
+}
+
+/// What the figures are of, and the totals.
+///
+/// # Errors
+/// If writing fails.
+pub fn head(
+    options: &Options,
+    instructions: &Instructions,
+    shown: &Shown,
+    sort: &[usize],
+    out: &mut impl Write,
+) -> std::io::Result<()> {
+    heading(out, b"Metadata")?;
+    field(out, "Invocation:", &options.invocation)?;
+    field(out, "Command:", &instructions.cmd)?;
+    field(out, "Events recorded:", &instructions.events.join(&b' '))?;
+    field(out, "Events shown:", &shown.names.join(&b' '))?;
+    field(out, "Event sort order:", &names_of(&instructions.events, sort).join(&b' '))?;
+    writeln!(out)?;
+    heading(out, b"Summary")?;
+    let totals = instructions.total();
+    let total = Counts { own: &totals, running: None };
+    let table = shown.table([total]);
+    table.head(out)?;
+    write!(out, "\n\n")?;
+    table.line(out, total)?;
+    write!(out, " PROGRAM TOTALS\n\n")
+}
+
+fn choose<'a, 'b>(
+    functions: &'b [Function<'a>],
+    options: &Options,
+    asm: &AsmOptions,
+    (instructions, sort): (&Instructions, &[usize]),
+) -> Result<Vec<&'b Function<'a>>, AnnotateError> {
+    if let Some(name) = &asm.function {
+        let named = |function: &&Function<'_>| {
+            function.name == name.as_bytes() || super::names::short(function.name) == name.as_bytes()
+        };
+        let chosen: Vec<&Function<'_>> = functions.iter().filter(named).collect();
+        return if chosen.is_empty() {
+            let close = |f: &&Function<'_>| String::from_utf8_lossy(f.name).contains(name.as_str());
+            let known: Vec<String> = functions
+                .iter()
+                .filter(close)
+                .take(5)
+                .map(|f| String::from_utf8_lossy(f.name).into_owned())
+                .collect();
+            Err(AnnotateError::NoSuchFunction { name: name.clone(), known: known.join(", ") })
+        } else {
+            Ok(chosen)
+        };
+    }
+    let at = sort.first().copied().unwrap_or(0);
+    let total = instructions.total().get(at).copied().unwrap_or(0);
+    let reaches = |function: &&Function<'_>| {
+        let count = function.costs.get(at).copied().unwrap_or(0);
+        // Shares need no more than a double has.
+        #[allow(clippy::cast_precision_loss)]
+        let share = count as f64 * 100.0 / (total.max(1) as f64);
+        count > 0 && share >= options.threshold
+    };
+    Ok(functions.iter().filter(reaches).collect())
+}
+
+/// The object on the disk, if it is the one that ran; else a line that says what is wrong.
+fn open(object: &CodeObject) -> Result<Object, String> {
+    let path = Path::new(OsStr::from_bytes(&object.path));
+    let shown = path.display();
+    let opened =
+        Object::open(path).map_err(|error| format!("{shown}: {error}; its machine code cannot be shown"))?;
+    let identity = opened.identity();
+    if !object.identity.is_empty() && identity != object.identity {
+        return Err(format!(
+            "{shown}: has {identity}, the profile is of {}; it was built anew, so profile it again",
+            object.identity
+        ));
+    }
+    Ok(opened)
+}

@@ -1,0 +1,123 @@
+//! Function names in short: without parameter lists, template arguments and generic arguments.
+
+use std::borrow::Cow;
+
+/// What the C++ demangler puts before parameters of unnamed kinds; parentheses that are part of a name.
+const KEPT: [&str; 3] = ["(anonymous namespace)", "(below main)", "operator()"];
+
+/// `name` without parameter lists, template arguments, return type and Rust's generic arguments. Names that are not
+/// C++ or Rust stay as they are.
+pub fn short(name: &[u8]) -> Cow<'_, [u8]> {
+    let Ok(text) = std::str::from_utf8(name) else { return Cow::Borrowed(name) };
+    if !text.contains(['<', '(']) {
+        return Cow::Borrowed(name);
+    }
+    Cow::Owned(shorten(text).into_bytes())
+}
+
+fn shorten(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut depth = 0usize;
+    while let Some(c) = rest.chars().next() {
+        if depth == 0 {
+            if let Some(kept) = KEPT.iter().find(|kept| rest.starts_with(**kept)) {
+                out.push_str(kept);
+                rest = rest.get(kept.len()..).unwrap_or_default();
+                continue;
+            }
+            // `operator<`, `operator<<`, `operator->`: signs that open nothing.
+            if out.ends_with("operator") && matches!(c, '<' | '>' | '-' | '=') {
+                let signs = rest.bytes().take_while(|b| matches!(b, b'<' | b'>' | b'=' | b'-')).count();
+                out.push_str(rest.get(..signs).unwrap_or_default());
+                rest = rest.get(signs..).unwrap_or_default();
+                // A blank keeps template arguments apart from the sign.
+                rest = rest.strip_prefix(' ').filter(|rest| rest.starts_with('<')).unwrap_or(rest);
+                continue;
+            }
+            // A Rust impl: `<T as Trait>::f` is about T.
+            if out.is_empty() && c == '<' {
+                let inner = matching(rest).unwrap_or(rest.len());
+                let subject = rest.get(1..inner).unwrap_or_default();
+                out.push_str(&shorten(subject.split(" as ").next().unwrap_or(subject)));
+                rest = rest.get(inner + 1..).unwrap_or_default();
+                continue;
+            }
+        }
+        match c {
+            '<' | '(' => depth += 1,
+            '>' | ')' if depth > 0 => depth -= 1,
+            // What stood before was the return type.
+            ' ' if depth == 0 && !rest.starts_with(" [clone") && !rest.starts_with(" const") => {
+                if !out.ends_with("operator") && !is_prefix(&out) {
+                    out.clear();
+                } else {
+                    out.push(c);
+                }
+            }
+            ' ' if depth == 0 => return out,
+            _ if depth == 0 => out.push(c),
+            _ => {}
+        }
+        rest = rest.get(c.len_utf8()..).unwrap_or_default();
+    }
+    // Rust's turbofish leaves its colons.
+    let trimmed = out.trim_end_matches("::").to_owned();
+    let joined = trimmed.replace("::::", "::");
+    if joined.is_empty() { text.to_owned() } else { joined }
+}
+
+/// Words of a demangled name that are no type.
+fn is_prefix(text: &str) -> bool {
+    ["non-virtual", "virtual", "thunk", "to", "vtable", "for", "guard", "variable"]
+        .iter()
+        .any(|word| text == *word || text.ends_with(&format!(" {word}")))
+}
+
+/// Index of the `>` that closes the `<` at the beginning.
+fn matching(text: &str) -> Option<usize> {
+    let mut depth = 0usize;
+    let mut before = '\0';
+    for (at, c) in text.char_indices() {
+        match c {
+            '<' => depth += 1,
+            '>' if before != '-' => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(at);
+        }
+        before = c;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_short() {
+        for (full, expected) in [
+            ("main", "main"),
+            ("(below main)", "(below main)"),
+            ("f(int)", "f"),
+            ("void foo<int>(int) [clone .part.0] [clone .cold]", "foo"),
+            ("std::map<int, std::less<int> >::find(int const&) const", "std::map::find"),
+            ("main::{lambda()#1}::operator()() const", "main::{lambda#1}::operator()"),
+            ("(anonymous namespace)::g(char const*)", "(anonymous namespace)::g"),
+            ("std::ostream& std::operator<< <char>(std::ostream&, char)", "std::operator<<"),
+            ("non-virtual thunk to A::f()", "non-virtual thunk to A::f"),
+            ("<alloc::vec::Vec<T> as core::ops::Drop>::drop", "alloc::vec::Vec::drop"),
+            ("core::ptr::drop_in_place::<alloc::string::String>", "core::ptr::drop_in_place"),
+            ("<arrayvec::ArrayVec<u8, 123>>::new", "arrayvec::ArrayVec::new"),
+            ("std::mem::align_of::<f64>", "std::mem::align_of"),
+            ("hashbrown::HashMap::<K, V>::insert", "hashbrown::HashMap::insert"),
+        ] {
+            assert_eq!(String::from_utf8_lossy(&short(full.as_bytes())), expected, "{full}");
+        }
+        for odd in ["<", "(", "<>", "a<b", ")))", ">>(", " ", "operator<"] {
+            let _ = short(odd.as_bytes());
+        }
+    }
+}

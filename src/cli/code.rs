@@ -1,0 +1,40 @@
+//! The options of `cgemu annotate` that look into machine code and sources.
+
+use clap::{ArgAction, Args};
+
+use crate::annotate::{AsmOptions, SourcePath, Syntax};
+
+/// What is shown of machine code.
+#[derive(Args, Debug)]
+pub struct CodeArgs {
+    /// Show the machine code of this function with the counts of each instruction; without a name, of all
+    /// functions that reach the threshold. Needs the side file that `cgemu run --dump-instr=yes` writes
+    #[arg(long, value_name = "FUNCTION", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "", conflicts_with_all = ["diff", "inclusive", "json", "csv"])]
+    pub asm: Option<String>,
+
+    /// How --asm writes instructions
+    #[arg(long, value_name = "att|intel", default_value = "att", value_parser = syntax)]
+    pub asm_syntax: Syntax,
+
+    /// Look for source files that were recorded below FROM below TO; may be repeated
+    #[arg(long, value_name = "FROM=TO", action = ArgAction::Append)]
+    pub source_path: Vec<SourcePath>,
+}
+
+impl CodeArgs {
+    /// What `--asm` asks for, if it is given.
+    pub fn asm(&self) -> Option<AsmOptions> {
+        let function = self.asm.as_ref()?;
+        let function = Some(function.clone()).filter(|name| !name.is_empty());
+        Some(AsmOptions { function, syntax: self.asm_syntax })
+    }
+}
+
+fn syntax(text: &str) -> Result<Syntax, String> {
+    match text {
+        "att" => Ok(Syntax::Att),
+        "intel" => Ok(Syntax::Intel),
+        _ => Err("say att or intel".to_owned()),
+    }
+}
