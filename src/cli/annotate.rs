@@ -7,7 +7,7 @@ use clap::Args;
 use super::args::Switch;
 use super::code::CodeArgs;
 use super::view::{InputArgs, ViewArgs, failure};
-use crate::annotate::{Options, annotate, annotate_asm};
+use crate::annotate::{Options, annotate, annotate_asm, annotate_inline};
 
 /// The options of `cgemu annotate`.
 #[derive(Args, Debug)]
@@ -87,9 +87,10 @@ pub fn run(args: &AnnotateArgs, words: &[OsString]) -> u8 {
         source_paths: args.code.source_path.clone(),
         invocation,
     };
-    args.view.show("annotate", |mut out| match args.code.asm() {
-        Some(asm) => annotate_asm(&options, &asm, &mut out),
-        None => annotate(&options, &mut out),
+    args.view.show("annotate", |mut out| match (args.code.asm(), args.code.inline()) {
+        (Some(asm), _) => annotate_asm(&options, &asm, &mut out),
+        (None, Some(function)) => annotate_inline(&options, function, &mut out),
+        (None, None) => annotate(&options, &mut out),
     })
 }
 

@@ -17,6 +17,12 @@ pub struct CodeArgs {
     #[arg(long, value_name = "att|intel", default_value = "att", value_parser = syntax)]
     pub asm_syntax: Syntax,
 
+    /// Show what was inlined into this function, and functions by their costs wherever they were inlined; without a
+    /// name, into all functions that reach the threshold. Needs the same side file
+    #[arg(long, value_name = "FUNCTION", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "", conflicts_with_all = ["asm", "diff", "inclusive", "json", "csv"])]
+    pub inline: Option<String>,
+
     /// Look for source files that were recorded below FROM below TO; may be repeated
     #[arg(long, value_name = "FROM=TO", action = ArgAction::Append)]
     pub source_path: Vec<SourcePath>,
@@ -25,10 +31,18 @@ pub struct CodeArgs {
 impl CodeArgs {
     /// What `--asm` asks for, if it is given.
     pub fn asm(&self) -> Option<AsmOptions> {
-        let function = self.asm.as_ref()?;
-        let function = Some(function.clone()).filter(|name| !name.is_empty());
+        let function = given(self.asm.as_ref()?).map(str::to_owned);
         Some(AsmOptions { function, syntax: self.asm_syntax })
     }
+
+    /// The function that `--inline` asks for, if it is given: `Some(None)` for all.
+    pub fn inline(&self) -> Option<Option<&str>> {
+        self.inline.as_deref().map(given)
+    }
+}
+
+fn given(name: &str) -> Option<&str> {
+    Some(name).filter(|name| !name.is_empty())
 }
 
 fn syntax(text: &str) -> Result<Syntax, String> {

@@ -7,7 +7,11 @@ use std::path::{Path, PathBuf};
 
 use crate::emu::guest::PageSource;
 use crate::loader::debug::code::ObjectCode;
+use crate::loader::debug::inline::{Inlines, SplitUnit};
 use crate::loader::debug::{DebugInfo, Links, links, search};
+
+/// Largest `.dwo` file that is read, in bytes.
+const LARGEST_SPLIT: u64 = 1 << 30;
 
 /// A file that is read where it is needed.
 #[derive(Debug)]
@@ -52,6 +56,8 @@ impl PageSource for DiskFile {
 pub struct Companions {
     /// The separate debug file.
     pub separate: Option<DiskFile>,
+    /// Where that is.
+    pub separate_path: Option<PathBuf>,
     /// What the `.gnu_debugaltlink` of the file with the DWARF names.
     pub alternate: Option<DiskFile>,
 }
@@ -75,7 +81,8 @@ impl Companions {
                 links.is_alternate_file(candidate)
             })
         });
-        Companions { separate: separate.map(|found| found.0), alternate: alternate.map(|found| found.0) }
+        let (separate, separate_path) = separate.unzip();
+        Companions { separate, separate_path, alternate: alternate.map(|found| found.0) }
     }
 
     /// The separate debug file as a source of bytes.
@@ -107,6 +114,7 @@ pub fn identity(object: &dyn PageSource) -> String {
 /// An object with the files that complete it.
 #[derive(Debug)]
 pub struct Object {
+    path: PathBuf,
     file: DiskFile,
     found: Companions,
 }
@@ -119,7 +127,7 @@ impl Object {
     pub fn open(path: &Path) -> io::Result<Object> {
         let file = DiskFile::open(path)?;
         let found = Companions::find(&file, path);
-        Ok(Object { file, found })
+        Ok(Object { path: path.to_owned(), file, found })
     }
 
     /// What tells it from other builds, as [`identity`] has it.
@@ -136,5 +144,31 @@ impl Object {
     pub fn lines(&self, addresses: &[u64]) -> Option<DebugInfo> {
         let main = &self.file as &dyn PageSource;
         DebugInfo::parse_at(main, self.found.separate(), self.found.alternate(), addresses).ok()
+    }
+    /// What was inlined where; `None` if there is no debug information.
+    pub fn inlines(&self) -> Option<Inlines> {
+        let main = &self.file as &dyn PageSource;
+        let beside = [Some(&self.path), self.found.separate_path.as_ref()];
+        let package = beside.into_iter().flatten().find_map(|path| {
+            let mut name = path.clone().into_os_string();
+            name.push(".dwp");
+            DiskFile::open(Path::new(&name)).ok()
+        });
+        let package = package.as_ref().map(|file| file as &dyn PageSource);
+        Inlines::parse(main, self.found.separate(), self.found.alternate(), package)
+    }
+
+    /// The files that may have the functions of a split unit: where the compiler wrote it, then beside the object.
+    pub fn split(&self, unit: &SplitUnit) -> Vec<Vec<u8>> {
+        let beside = self.path.parent().unwrap_or(Path::new("/"));
+        let mut paths = vec![unit.directory.join(&unit.name), beside.join(&unit.name)];
+        paths.extend(unit.name.file_name().map(|name| beside.join(name)));
+        paths.dedup();
+        let read = |path: &PathBuf| {
+            let large =
+                std::fs::metadata(path).is_ok_and(|data| !data.is_file() || data.len() > LARGEST_SPLIT);
+            if large { None } else { std::fs::read(path).ok() }
+        };
+        paths.iter().filter_map(read).collect()
     }
 }

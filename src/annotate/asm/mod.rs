@@ -15,7 +15,7 @@ pub use text::Syntax;
 use super::columns::{Counts, Shown};
 use super::sourcepath::Sources;
 use super::{AnnotateError, Options, chosen_events, field, heading, metrics, names_of, warning};
-use crate::objects::Object;
+pub use crate::objects::Object;
 use crate::profile::{CodeObject, Instructions};
 use listing::Known;
 use text::Writer;
@@ -38,7 +38,7 @@ pub fn annotate_asm(options: &Options, asm: &AsmOptions, out: &mut impl Write) -
     let instructions = read_side_files(&options.input.profiles)?;
     let (shown, sort) = columns(options, &instructions)?;
     let functions = functions(&instructions, &sort);
-    let chosen = choose(&functions, options, asm, (&instructions, &sort))?;
+    let chosen = choose(&functions, options, asm.function.as_deref(), (&instructions, &sort))?;
     head(options, &instructions, &shown, &sort, out)?;
     let mut sources = Sources::new(&options.source_paths);
     let mut writer = Writer::new(asm.syntax);
@@ -114,26 +114,30 @@ pub fn head(
     write!(out, " PROGRAM TOTALS\n\n")
 }
 
-fn choose<'a, 'b>(
+/// The functions of that name, else those that reach the threshold.
+///
+/// # Errors
+/// If there is none of that name.
+pub fn choose<'a, 'b>(
     functions: &'b [Function<'a>],
     options: &Options,
-    asm: &AsmOptions,
+    name: Option<&str>,
     (instructions, sort): (&Instructions, &[usize]),
 ) -> Result<Vec<&'b Function<'a>>, AnnotateError> {
-    if let Some(name) = &asm.function {
+    if let Some(name) = name {
         let named = |function: &&Function<'_>| {
             function.name == name.as_bytes() || super::names::short(function.name) == name.as_bytes()
         };
         let chosen: Vec<&Function<'_>> = functions.iter().filter(named).collect();
         return if chosen.is_empty() {
-            let close = |f: &&Function<'_>| String::from_utf8_lossy(f.name).contains(name.as_str());
+            let close = |f: &&Function<'_>| String::from_utf8_lossy(f.name).contains(name);
             let known: Vec<String> = functions
                 .iter()
                 .filter(close)
                 .take(5)
                 .map(|f| String::from_utf8_lossy(f.name).into_owned())
                 .collect();
-            Err(AnnotateError::NoSuchFunction { name: name.clone(), known: known.join(", ") })
+            Err(AnnotateError::NoSuchFunction { name: name.to_owned(), known: known.join(", ") })
         } else {
             Ok(chosen)
         };
@@ -150,8 +154,11 @@ fn choose<'a, 'b>(
     Ok(functions.iter().filter(reaches).collect())
 }
 
-/// The object on the disk, if it is the one that ran; else a line that says what is wrong.
-fn open(object: &CodeObject) -> Result<Object, String> {
+/// The object on the disk, if it is the one that ran.
+///
+/// # Errors
+/// A line that says what is wrong: the file cannot be read, or is another build.
+pub fn open(object: &CodeObject) -> Result<Object, String> {
     let path = Path::new(OsStr::from_bytes(&object.path));
     let shown = path.display();
     let opened =

@@ -8,6 +8,7 @@ pub mod code;
 mod elf;
 mod error;
 mod index;
+pub mod inline;
 mod labels;
 pub mod lines;
 pub mod links;

@@ -1,0 +1,213 @@
+//! `annotate --inline`: costs by the functions of the source, also where the compiler has put one into another. Cachegrind counts
+//! inlined code for the function that it ended up in.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use super::asm::{Function, Object, choose, columns, functions, head, open, read_side_files};
+use super::columns::{Counts, Shown, Table};
+use super::{AnnotateError, Options, heading, warning};
+use crate::loader::debug::display_name;
+use crate::loader::debug::inline::{Frame, Inlines};
+use crate::profile::{Instructions, add_costs};
+
+/// A call that was replaced by the code of the callee: name, file, line.
+type Call = (String, String, u32);
+
+/// A function, or a call that was inlined, with what was inlined into it in turn.
+#[derive(Debug, Default)]
+struct Node {
+    own: Vec<i64>,
+    /// With all that was inlined into it.
+    all: Vec<i64>,
+    calls: BTreeMap<Call, Node>,
+}
+
+/// A function of the source.
+#[derive(Debug, Default)]
+struct Written {
+    costs: Vec<i64>,
+    /// Those of `costs` that are in other functions.
+    inlined: Vec<i64>,
+}
+
+/// By file of the line, and name.
+type ByName = BTreeMap<(Vec<u8>, Vec<u8>), Written>;
+
+/// How figures are chosen and written.
+struct View<'a> {
+    shown: &'a Shown,
+    sort: &'a [usize],
+    /// Count of the first event of `sort` that a line must have.
+    least: i64,
+}
+
+/// Reads the side files and writes the functions of the source by their costs, then what was inlined into each function of the machine code:
+/// `function` alone, or all that reach the threshold.
+///
+/// # Errors
+/// As those of [`super::annotate_asm`].
+pub fn annotate_inline(
+    options: &Options,
+    function: Option<&str>,
+    out: &mut impl Write,
+) -> Result<(), AnnotateError> {
+    let instructions = read_side_files(&options.input.profiles)?;
+    let (shown, sort) = columns(options, &instructions)?;
+    let functions = functions(&instructions, &sort);
+    let chosen = choose(&functions, options, function, (&instructions, &sort))?;
+    head(options, &instructions, &shown, &sort, out)?;
+    let view = View { shown: &shown, sort: &sort, least: least(options, &instructions, &sort) };
+    let mut written = ByName::new();
+    let mut trees = Vec::new();
+    let mut problems = Vec::new();
+    // Each object is read once: its functions are put together.
+    let mut by_object: BTreeMap<&[u8], Vec<&Function<'_>>> = BTreeMap::new();
+    for function in &functions {
+        by_object.entry(&function.object.path).or_default().push(function);
+    }
+    for functions in by_object.values() {
+        let Some(first) = functions.first() else { continue };
+        let object = open(first.object).map_err(|problem| problems.push(problem)).ok();
+        let inlines = object.as_ref().and_then(Object::inlines);
+        for function in functions {
+            let known = object.as_ref().zip(inlines.as_ref());
+            let tree = tree(function, known, instructions.events.len(), &mut written);
+            trees.push((*function, tree));
+        }
+    }
+    for problem in problems.iter().filter(|problem| !problem.is_empty()) {
+        warning(out, format!("@@ {problem}\n").as_bytes())?;
+        writeln!(out)?;
+    }
+    heading(out, b"File:function summary, inlined code where it was written")?;
+    view.written(&written, out)?;
+    for function in chosen {
+        let tree = trees.iter().find(|(other, _)| std::ptr::eq(*other, function));
+        if let Some((_, tree)) = tree.filter(|(_, tree)| !tree.calls.is_empty()) {
+            let mut title = b"Inlined into ".to_vec();
+            title.extend_from_slice(&function.object.path);
+            title.push(b':');
+            title.extend_from_slice(function.name);
+            heading(out, &title)?;
+            view.tree(function, tree, out)?;
+        }
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// The count that a line must have to reach the threshold.
+fn least(options: &Options, instructions: &Instructions, sort: &[usize]) -> i64 {
+    let at = sort.first().copied().unwrap_or(0);
+    let total = instructions.total().get(at).copied().unwrap_or(0);
+    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation)]
+    let least = (total as f64 * options.threshold / 100.0).ceil() as i64;
+    least.max(1)
+}
+
+/// Puts a function's instructions where they belong.
+fn tree(
+    function: &Function<'_>,
+    known: Option<(&Object, &Inlines)>,
+    events: usize,
+    written: &mut ByName,
+) -> Node {
+    let zero = || Node { own: vec![0; events], all: vec![0; events], calls: BTreeMap::new() };
+    let mut root = zero();
+    for (&address, insn) in &function.instructions {
+        let chain = known.map(|(object, inlines)| inlines.chain(address, &|unit| object.split(unit)));
+        let chain = chain.unwrap_or_default();
+        let mut node = &mut root;
+        add_costs(&mut node.all, &insn.costs);
+        let mut name = function.name.to_vec();
+        for Frame { function, call } in chain {
+            let Some((file, line)) = call else { continue };
+            let shown = function.map_or("???".to_owned(), |raw| display_name(&raw, false, true).into_owned());
+            name = shown.clone().into_bytes();
+            let call = (shown, file.unwrap_or_else(|| "???".to_owned()), line);
+            node = node.calls.entry(call).or_insert_with(zero);
+            add_costs(&mut node.all, &insn.costs);
+        }
+        add_costs(&mut node.own, &insn.costs);
+        let inlined = name != function.name;
+        let entry = written
+            .entry((insn.file.to_vec(), name))
+            .or_insert_with(|| Written { costs: vec![0; events], inlined: vec![0; events] });
+        add_costs(&mut entry.costs, &insn.costs);
+        if inlined {
+            add_costs(&mut entry.inlined, &insn.costs);
+        }
+    }
+    root
+}
+
+impl View<'_> {
+    fn key(&self, costs: &[i64]) -> std::cmp::Reverse<Vec<i64>> {
+        std::cmp::Reverse(self.sort.iter().map(|at| costs.get(*at).copied().unwrap_or(0)).collect())
+    }
+
+    fn reaches(&self, costs: &[i64]) -> bool {
+        let first = self.sort.first().and_then(|at| costs.get(*at)).copied().unwrap_or(0);
+        first >= self.least
+    }
+
+    fn written(&self, written: &ByName, out: &mut impl Write) -> std::io::Result<()> {
+        let mut rows: Vec<_> = written.iter().filter(|(_, row)| self.reaches(&row.costs)).collect();
+        rows.sort_by_key(|(_, row)| self.key(&row.costs));
+        let table = self.shown.table(rows.iter().map(|(_, row)| Counts { own: &row.costs, running: None }));
+        table.head(out)?;
+        write!(out, " file:function\n\n")?;
+        for ((file, name), row) in rows {
+            table.line(out, Counts { own: &row.costs, running: None })?;
+            write!(out, " ")?;
+            out.write_all(file)?;
+            write!(out, ":")?;
+            out.write_all(name)?;
+            let first = |costs: &[i64]| self.sort.first().and_then(|at| costs.get(*at)).copied().unwrap_or(0);
+            let (inlined, all) = (first(&row.inlined), first(&row.costs));
+            if inlined > 0 && all > 0 {
+                write!(out, "  [{:.1}% inlined]", super::columns::share(inlined, all))?;
+            }
+            writeln!(out)?;
+        }
+        writeln!(out)
+    }
+
+    fn tree(&self, function: &Function<'_>, tree: &Node, out: &mut impl Write) -> std::io::Result<()> {
+        let total = Counts { own: &tree.all, running: None };
+        let table = self.shown.table([total]);
+        table.head(out)?;
+        write!(out, "\n\n")?;
+        table.line(out, total)?;
+        write!(out, " ")?;
+        out.write_all(function.name)?;
+        writeln!(out)?;
+        self.calls(tree, 1, &table, out)?;
+        writeln!(out)
+    }
+
+    fn calls(
+        &self,
+        node: &Node,
+        depth: usize,
+        table: &Table<'_>,
+        out: &mut impl Write,
+    ) -> std::io::Result<()> {
+        let indent = "  ".repeat(depth);
+        if self.reaches(&node.own) {
+            table.line(out, Counts { own: &node.own, running: None })?;
+            writeln!(out, " {indent}(itself)")?;
+        }
+        let mut calls: Vec<_> = node.calls.iter().filter(|(_, call)| self.reaches(&call.all)).collect();
+        calls.sort_by_key(|(_, call)| self.key(&call.all));
+        for ((name, file, line), call) in calls {
+            table.line(out, Counts { own: &call.all, running: None })?;
+            writeln!(out, " {indent}{name}, called at {file}:{line}")?;
+            if !call.calls.is_empty() {
+                self.calls(call, depth + 1, table, out)?;
+            }
+        }
+        Ok(())
+    }
+}
