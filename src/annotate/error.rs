@@ -83,7 +83,7 @@ pub enum AnnotateError {
         reason: std::io::Error,
     },
     /// A function that was asked for has no counts.
-    #[error("--asm={name}: no such function has counts{}", if known.is_empty() { String::new() } else { format!("; there are {known}") })]
+    #[error("{name}: no such function has counts{}", if known.is_empty() { String::new() } else { format!("; there are {known}") })]
     NoSuchFunction {
         /// The name.
         name: String,

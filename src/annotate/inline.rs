@@ -43,19 +43,19 @@ struct View<'a> {
 }
 
 /// Reads the side files and writes the functions of the source by their costs, then what was inlined into each function of the machine code:
-/// `function` alone, or all that reach the threshold.
+/// the function `name` alone, or all that reach the threshold.
 ///
 /// # Errors
 /// As those of [`super::annotate_asm`].
 pub fn annotate_inline(
     options: &Options,
-    function: Option<&str>,
+    name: Option<&str>,
     out: &mut impl Write,
 ) -> Result<(), AnnotateError> {
     let instructions = read_side_files(&options.input.profiles)?;
     let (shown, sort) = columns(options, &instructions)?;
     let functions = functions(&instructions, &sort);
-    let chosen = choose(&functions, options, function, (&instructions, &sort))?;
+    let chosen = choose(&functions, options, name, (&instructions, &sort))?;
     head(options, &instructions, &shown, &sort, out)?;
     let view = View { shown: &shown, sort: &sort, least: least(options, &instructions, &sort) };
     let mut written = ByName::new();
@@ -84,7 +84,8 @@ pub fn annotate_inline(
     view.written(&written, out)?;
     for function in chosen {
         let tree = trees.iter().find(|(other, _)| std::ptr::eq(*other, function));
-        if let Some((_, tree)) = tree.filter(|(_, tree)| !tree.calls.is_empty()) {
+        let any = |node: &Node| node.calls.values().any(|call| view.reaches(&call.all));
+        if let Some((_, tree)) = tree.filter(|(_, tree)| any(tree) || name.is_some()) {
             let mut title = b"Inlined into ".to_vec();
             title.extend_from_slice(&function.object.path);
             title.push(b':');
@@ -195,7 +196,7 @@ impl View<'_> {
         out: &mut impl Write,
     ) -> std::io::Result<()> {
         let indent = "  ".repeat(depth);
-        if self.reaches(&node.own) {
+        if node.own != node.all && self.reaches(&node.own) {
             table.line(out, Counts { own: &node.own, running: None })?;
             writeln!(out, " {indent}(itself)")?;
         }
@@ -204,7 +205,7 @@ impl View<'_> {
         for ((name, file, line), call) in calls {
             table.line(out, Counts { own: &call.all, running: None })?;
             writeln!(out, " {indent}{name}, called at {file}:{line}")?;
-            if !call.calls.is_empty() {
+            if call.calls.values().any(|call| self.reaches(&call.all)) {
                 self.calls(call, depth + 1, table, out)?;
             }
         }
