@@ -172,6 +172,8 @@ fn generic_code_of_rust() {
         ours.keys().any(|path| path.last().is_some_and(|call| call.contains("Pair<u64>>::sum, "))),
         "{ours:#?}"
     );
+    let short = annotated(directory.path(), &["--inline=hot::work", "--names=short", "out"]);
+    assert!(short.contains(" hot::Pair::sum, called at "), "{short}");
     assert_eq!(ours, theirs(directory.path(), "hot::work"));
 }
 

@@ -6,7 +6,7 @@ use std::io::Write;
 
 use super::asm::{Function, Object, choose, columns, functions, head, open, read_side_files};
 use super::columns::{Counts, Shown, Table};
-use super::{AnnotateError, Options, heading, warning};
+use super::{AnnotateError, Options, Renaming, heading, warning};
 use crate::loader::debug::display_name;
 use crate::loader::debug::inline::{Frame, Inlines};
 use crate::profile::{Instructions, add_costs};
@@ -52,7 +52,7 @@ pub fn annotate_inline(
     name: Option<&str>,
     out: &mut impl Write,
 ) -> Result<(), AnnotateError> {
-    let instructions = read_side_files(&options.input.profiles)?;
+    let instructions = read_side_files(&options.input)?;
     let (shown, sort) = columns(options, &instructions)?;
     let functions = functions(&instructions, &sort);
     let chosen = choose(&functions, options, name, (&instructions, &sort))?;
@@ -72,7 +72,7 @@ pub fn annotate_inline(
         let inlines = object.as_ref().and_then(Object::inlines);
         for function in functions {
             let known = object.as_ref().zip(inlines.as_ref());
-            let tree = tree(function, known, instructions.events.len(), &mut written);
+            let tree = tree(function, known, (&instructions, &options.input.renaming), &mut written);
             trees.push((*function, tree));
         }
     }
@@ -111,9 +111,10 @@ fn least(options: &Options, instructions: &Instructions, sort: &[usize]) -> i64 
 fn tree(
     function: &Function<'_>,
     known: Option<(&Object, &Inlines)>,
-    events: usize,
+    (instructions, renaming): (&Instructions, &Renaming),
     written: &mut ByName,
 ) -> Node {
+    let events = instructions.events.len();
     let zero = || Node { own: vec![0; events], all: vec![0; events], calls: BTreeMap::new() };
     let mut root = zero();
     for (&address, insn) in &function.instructions {
@@ -124,7 +125,7 @@ fn tree(
         let mut name = function.name.to_vec();
         for Frame { function, call } in chain {
             let Some((file, line)) = call else { continue };
-            let shown = function.map_or("???".to_owned(), |raw| display_name(&raw, false, true).into_owned());
+            let shown = function.map_or("???".to_owned(), |raw| called(&raw, renaming));
             name = shown.clone().into_bytes();
             let call = (shown, file.unwrap_or_else(|| "???".to_owned()), line);
             node = node.calls.entry(call).or_insert_with(zero);
@@ -141,6 +142,12 @@ fn tree(
         }
     }
     root
+}
+
+/// The name of an inlined function.
+fn called(raw: &str, renaming: &Renaming) -> String {
+    let name = display_name(raw, false, true);
+    String::from_utf8_lossy(&renaming.function(name.as_bytes())).into_owned()
 }
 
 impl View<'_> {

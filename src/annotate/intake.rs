@@ -204,8 +204,7 @@ impl Intake<'_> {
     }
 
     fn function(&mut self, name: &[u8]) -> NameId {
-        let renamed = self.reading.renaming.functions.as_ref().map(|replace| replace.apply(name));
-        self.tally.functions.intern(renamed.as_deref().unwrap_or(name))
+        self.tally.functions.intern(&self.reading.renaming.function(name))
     }
 
     fn enter_file(&mut self, name: &[u8]) {

@@ -35,6 +35,7 @@ pub use error::AnnotateError;
 use functions::Ranking;
 pub use inline::annotate_inline;
 use intake::Reading;
+pub use names::NameStyle;
 pub use replace::Replace;
 use report::{Report, What};
 pub use rows::By;

@@ -1,6 +1,32 @@
-//! Function names in short: without parameter lists, template arguments and generic arguments.
+//! Function names in full and in short: without parameter lists, template arguments and generic arguments.
 
 use std::borrow::Cow;
+
+use crate::loader::debug::display_name;
+
+/// How the names of functions are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameStyle {
+    /// As the demangler writes them, also those that are mangled in the profile.
+    Full,
+    /// Without parameters, template and generic arguments; `Trait for Type` is `Type`. Functions whose short names
+    /// are the same are added up.
+    Short,
+}
+
+impl NameStyle {
+    /// The name of a function in this style.
+    pub fn apply(self, name: &[u8]) -> Vec<u8> {
+        let full = match std::str::from_utf8(name) {
+            Ok(text) => display_name(text, true, true).into_owned().into_bytes(),
+            Err(_) => name.to_vec(),
+        };
+        match self {
+            NameStyle::Full => full,
+            NameStyle::Short => short(&full).into_owned(),
+        }
+    }
+}
 
 /// What the C++ demangler puts before parameters of unnamed kinds; parentheses that are part of a name.
 const KEPT: [&str; 3] = ["(anonymous namespace)", "(below main)", "operator()"];

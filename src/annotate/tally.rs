@@ -1,11 +1,13 @@
 //! The sums that an annotation shows: by file and function, and by file and line, of several profiles or of the
 //! difference of two.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
 use super::Replace;
+use super::names::NameStyle;
 use crate::profile::{NameId, Names, Problem, ReadError, add};
 
 /// How the names of a profile are changed on the way in.
@@ -13,8 +15,22 @@ use crate::profile::{NameId, Names, Problem, ReadError, add};
 pub struct Renaming {
     /// Applied to the names of source files.
     pub files: Option<Replace>,
-    /// Applied to the names of functions.
+    /// How the names of functions are written; `None` for as they are.
+    pub style: Option<NameStyle>,
+    /// Applied to the names of functions after that.
     pub functions: Option<Replace>,
+}
+
+impl Renaming {
+    /// The name to show for a function.
+    #[must_use]
+    pub fn function<'a>(&self, name: &'a [u8]) -> Cow<'a, [u8]> {
+        let styled = self.style.map_or(Cow::Borrowed(name), |style| Cow::Owned(style.apply(name)));
+        match &self.functions {
+            Some(replace) => Cow::Owned(replace.apply(&styled)),
+            None => styled,
+        }
+    }
 }
 
 /// What one profile said of itself.
@@ -183,6 +199,7 @@ mod tests {
     fn difference_with_renaming() {
         let renaming = Renaming {
             files: Some("s/v[0-9]/vN/".parse().expect("valid")),
+            style: None,
             functions: Some("s/[.][0-9]//".parse().expect("valid")),
         };
         let tally = tally(true, &renaming);

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::lookup;
 use super::pager::{Pager, PagerError};
-use crate::annotate::{AnnotateError, Format, Input, Renaming, Replace};
+use crate::annotate::{AnnotateError, Format, Input, NameStyle, Renaming, Replace};
 
 /// Exit status if the profiles cannot be read or do not fit together.
 pub const BAD_INPUT: u8 = 1;
@@ -33,6 +33,11 @@ pub struct InputArgs {
     #[arg(long, value_name = "REGEX")]
     pub mod_funcname: Option<Replace>,
 
+    /// Write C++ and Rust names of functions in full, also those that are mangled in the file, or in short: without
+    /// parameters, template and generic arguments; then functions of the same name are added up
+    #[arg(long, value_name = "full|short", hide_possible_values = true)]
+    pub names: Option<Names>,
+
     /// List functions with the costs of those they call; Callgrind files only
     #[arg(long)]
     pub inclusive: bool,
@@ -54,10 +59,26 @@ impl InputArgs {
         Ok(Input {
             profiles: self.files.clone(),
             diff: self.diff,
-            renaming: Renaming { files: self.mod_filename.clone(), functions: self.mod_funcname.clone() },
+            renaming: Renaming {
+                files: self.mod_filename.clone(),
+                style: self.names.map(|names| match names {
+                    Names::Full => NameStyle::Full,
+                    Names::Short => NameStyle::Short,
+                }),
+                functions: self.mod_funcname.clone(),
+            },
             inclusive: self.inclusive,
         })
     }
+}
+
+/// How the names of functions are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Names {
+    /// With all that the demangler says.
+    Full,
+    /// Without parameters and arguments.
+    Short,
 }
 
 /// When there is colour.

@@ -1,18 +1,23 @@
 //! Reads side files, and sums their counts up by function of an object.
 
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufReader, Read as _};
+use std::sync::Arc;
 
-use super::super::AnnotateError;
+use rustc_hash::FxHashMap;
+
+use super::super::{AnnotateError, Input};
 use crate::profile::{CodeObject, InsnCosts, Instructions, SIDE_SUFFIX, add_costs, read_instructions};
 
-/// Reads the side files of `profiles` and adds them up. A name may be that of the side file itself.
+/// Reads the side files of the profiles and adds them up, with the names of functions changed as asked for. The name of a
+/// profile may be that of the side file itself.
 ///
 /// # Errors
 /// If one cannot be read, is malformed, or has other events than the first.
-pub fn read_side_files(profiles: &[OsString]) -> Result<Instructions, AnnotateError> {
+pub fn read_side_files(input: &Input) -> Result<Instructions, AnnotateError> {
+    let profiles = &input.profiles;
     let mut sum: Option<Instructions> = None;
     for profile in profiles {
         let (file, name) = open(profile)?;
@@ -32,7 +37,15 @@ pub fn read_side_files(profiles: &[OsString]) -> Result<Instructions, AnnotateEr
         }
         next.objects.into_iter().for_each(|object| add_object(sum, object));
     }
-    Ok(sum.unwrap_or_default())
+    let mut sum = sum.unwrap_or_default();
+    // Names are shared by many instructions.
+    let mut renamed: FxHashMap<Arc<[u8]>, Arc<[u8]>> = FxHashMap::default();
+    for insn in sum.objects.iter_mut().flat_map(|object| object.instructions.values_mut()) {
+        let rename = || Arc::from(&*input.renaming.function(&insn.function));
+        let name = Arc::clone(renamed.entry(Arc::clone(&insn.function)).or_insert_with(rename));
+        insn.function = name;
+    }
+    Ok(sum)
 }
 
 /// The side file of a profile, or the file itself if it is one.

@@ -70,7 +70,7 @@ pub fn print(
     known: &Known<'_>,
     (shown, sort): (&Shown, usize),
     sources: &mut Sources,
-    writer: &mut Writer,
+    writer: &mut Writer<'_>,
     out: &mut impl Write,
 ) -> io::Result<()> {
     let total = Counts { own: &function.costs, running: None };

@@ -35,13 +35,13 @@ pub struct AsmOptions {
 /// If a side file cannot be read or is malformed, if an event or the function is not there, or if writing fails. An object that is not
 /// there any more, or is another build, is named in the output.
 pub fn annotate_asm(options: &Options, asm: &AsmOptions, out: &mut impl Write) -> Result<(), AnnotateError> {
-    let instructions = read_side_files(&options.input.profiles)?;
+    let instructions = read_side_files(&options.input)?;
     let (shown, sort) = columns(options, &instructions)?;
     let functions = functions(&instructions, &sort);
     let chosen = choose(&functions, options, asm.function.as_deref(), (&instructions, &sort))?;
     head(options, &instructions, &shown, &sort, out)?;
     let mut sources = Sources::new(&options.source_paths);
-    let mut writer = Writer::new(asm.syntax);
+    let mut writer = Writer::new(asm.syntax, &options.input.renaming);
     let order = (&shown, sort.first().copied().unwrap_or(0));
     let mut warned: Vec<&[u8]> = Vec::new();
     for function in chosen {

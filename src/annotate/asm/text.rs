@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::super::Renaming;
 use iced_x86::{Formatter, GasFormatter, Instruction, IntelFormatter, MemorySizeOptions, Mnemonic, OpKind};
 
 /// The two ways to write x86 instructions.
@@ -28,14 +29,15 @@ const SHORT: [(&str, &str); 6] = [
 ];
 
 /// Writes instructions.
-pub struct Writer {
+pub struct Writer<'r> {
     syntax: Syntax,
+    renaming: &'r Renaming,
     formatter: Box<dyn Formatter>,
 }
 
-impl Writer {
-    /// One for `syntax`.
-    pub fn new(syntax: Syntax) -> Self {
+impl<'r> Writer<'r> {
+    /// One for `syntax`; names are changed as `renaming` says.
+    pub fn new(syntax: Syntax, renaming: &'r Renaming) -> Self {
         let mut formatter: Box<dyn Formatter> = match syntax {
             Syntax::Att => Box::new(GasFormatter::new()),
             Syntax::Intel => Box::new(IntelFormatter::new()),
@@ -55,7 +57,7 @@ impl Writer {
         options.set_show_zero_displacements(true);
         options.set_memory_size_options(MemorySizeOptions::Always);
         options.set_always_show_scale(true);
-        Self { syntax, formatter }
+        Self { syntax, renaming, formatter }
     }
 
     /// `instruction`, whose encoding is `bytes`, with the names that `label` gives to the addresses in it: each with the bytes past its start.
@@ -65,6 +67,12 @@ impl Writer {
         bytes: &[u8],
         label: impl Fn(u64) -> Option<(Cow<'a, str>, u64)>,
     ) -> String {
+        let label = |address| {
+            label(address).map(|(name, past)| {
+                let name = self.renaming.function(name.as_bytes());
+                (String::from_utf8_lossy(&name).into_owned(), past)
+            })
+        };
         let named = |address: u64| match label(address) {
             Some((name, 0)) => format!("{address:x} <{name}>"),
             Some((name, past)) => format!("{address:x} <{name}+{past:#x}>"),
