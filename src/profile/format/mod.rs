@@ -10,5 +10,5 @@ mod write;
 
 pub use instr::{SIDE_SUFFIX, read_instructions, write_instructions};
 pub use read::{CgReader, Head, Problem, ReadError, Record, UNSPECIFIED, add};
-use read::{value, words};
+use read::{parse_signed, value, words};
 pub use write::{cache_desc, write_cachegrind};

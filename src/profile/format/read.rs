@@ -310,40 +310,85 @@ pub(super) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// Reads the numbers of a line: its number first, if `numbered` (0 if not), then the counts.
 fn parse_counts(text: &[u8], numbered: bool, counts: &mut [i64]) -> Result<u64, Problem> {
-    let mut words = words(text);
+    let mut rest = text;
     let mut line = 0;
     if numbered {
-        line = parse_unsigned(words.next().unwrap_or_default())?;
+        let (word, after) = first_word(text);
+        line = parse_unsigned(word)?;
+        rest = after;
     }
-    let mut slots = counts.iter_mut();
-    for word in words {
-        *slots.next().ok_or(Problem::BadCounts)? = match word {
-            b"." => 0,
-            [b'-', digits @ ..] => {
-                let size = parse_unsigned(digits)?;
-                0_i64.checked_sub_unsigned(size).ok_or(Problem::TooLarge)?
-            }
-            digits => i64::try_from(parse_unsigned(digits)?).map_err(|_| Problem::TooLarge)?,
-        };
-    }
-    slots.for_each(|slot| *slot = 0);
+    parse_signed(rest, counts, parse_count)?;
     Ok(line)
 }
 
+/// Reads counts, each by `other` if it is not a plain short number. Those that are missing at the end are 0.
+///
+/// # Errors
+/// [`Problem::BadCounts`] if there are too many, or what `other` says.
+pub(super) fn parse_signed(
+    text: &[u8],
+    counts: &mut [i64],
+    other: impl Fn(&[u8]) -> Result<i64, Problem>,
+) -> Result<(), Problem> {
+    let mut rest = text;
+    let mut slots = counts.iter_mut();
+    loop {
+        while let [c, after @ ..] = rest
+            && blank(*c)
+        {
+            rest = after;
+        }
+        if rest.is_empty() {
+            break;
+        }
+        let Some(slot) = slots.next() else { return Err(Problem::BadCounts) };
+        if let Some((number, after)) = short_number(rest) {
+            (*slot, rest) = (number, after);
+        } else {
+            let (word, after) = first_word(rest);
+            (*slot, rest) = (other(word)?, after);
+        }
+    }
+    slots.for_each(|slot| *slot = 0);
+    Ok(())
+}
+
+/// The decimal number that a text begins with and what follows it, if that is a blank or nothing and the number is
+/// short enough to fit for certain. Nearly all numbers are such.
+fn short_number(text: &[u8]) -> Option<(i64, &[u8])> {
+    let mut rest = text;
+    let mut number = 0_i64;
+    while let [c @ b'0'..=b'9', after @ ..] = rest {
+        number = number.wrapping_mul(10).wrapping_add(i64::from(c - b'0'));
+        rest = after;
+    }
+    let short = (1..=18).contains(&(text.len() - rest.len()));
+    (short && rest.first().is_none_or(|c| blank(*c))).then_some((number, rest))
+}
+
+/// The text up to the first blank, and the rest.
+fn first_word(text: &[u8]) -> (&[u8], &[u8]) {
+    let end = text.iter().position(|c| blank(*c)).unwrap_or(text.len());
+    text.split_at_checked(end).unwrap_or((text, b""))
+}
+
+fn parse_count(word: &[u8]) -> Result<i64, Problem> {
+    match word {
+        b"." => Ok(0),
+        [b'-', digits @ ..] => {
+            let size = parse_unsigned(digits)?;
+            0_i64.checked_sub_unsigned(size).ok_or(Problem::TooLarge)
+        }
+        digits => i64::try_from(parse_unsigned(digits)?).map_err(|_| Problem::TooLarge),
+    }
+}
+
 fn parse_unsigned(digits: &[u8]) -> Result<u64, Problem> {
-    if digits.is_empty() {
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return Err(Problem::BadCounts);
     }
-    let mut number = 0_u64;
-    for c in digits {
-        let digit = c.wrapping_sub(b'0');
-        if digit > 9 {
-            return Err(Problem::BadCounts);
-        }
-        let next = number.checked_mul(10).and_then(|n| n.checked_add(digit.into()));
-        number = next.ok_or(Problem::TooLarge)?;
-    }
-    Ok(number)
+    let next = |number: u64, c: &u8| number.checked_mul(10)?.checked_add(u64::from(c.wrapping_sub(b'0')));
+    digits.iter().try_fold(0, next).ok_or(Problem::TooLarge)
 }
 
 /// Adds `counts` to `sums`, one by one.
@@ -352,7 +397,8 @@ fn parse_unsigned(digits: &[u8]) -> Result<u64, Problem> {
 /// If a sum does not fit; `sums` is then of no use.
 pub fn add(sums: &mut [i64], counts: &[i64]) -> Result<(), Problem> {
     for (sum, count) in sums.iter_mut().zip(counts) {
-        *sum = sum.checked_add(*count).ok_or(Problem::TooLarge)?;
+        let Some(added) = sum.checked_add(*count) else { return Err(Problem::TooLarge) };
+        *sum = added;
     }
     Ok(())
 }

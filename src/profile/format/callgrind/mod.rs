@@ -24,7 +24,7 @@ use names::Compressed;
 use position::{Costs, Positions};
 
 use super::lines::Lines;
-use super::{Problem, ReadError, add, words};
+use super::{Problem, ReadError, add, parse_signed, words};
 
 /// What stands in for a file or function before one is named.
 const UNKNOWN: &[u8] = b"???";

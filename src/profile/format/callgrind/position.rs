@@ -1,6 +1,6 @@
 //! Cost lines: positions, which may be relative to those of the line before, and counts.
 
-use super::{Problem, words};
+use super::{Problem, parse_signed, words};
 
 /// Which positions a cost line begins with, and those of the last one.
 #[derive(Debug)]
@@ -84,23 +84,20 @@ pub fn number(word: &[u8]) -> Option<u64> {
 /// # Errors
 /// [`Problem::BadCounts`] if there are more than events, or one is no number; [`Problem::TooLarge`].
 pub fn counts(text: &[u8], counts: &mut [i64]) -> Result<(), Problem> {
-    let mut slots = counts.iter_mut();
-    for word in words(text) {
+    parse_signed(text, counts, |word| {
         let (negative, digits) = match word {
             [b'-', digits @ ..] => (true, digits),
             digits => (false, digits),
         };
         let is_number = || digits.iter().all(u8::is_ascii_hexdigit) && !digits.is_empty();
-        *slots.next().ok_or(Problem::BadCounts)? = match number(digits) {
-            Some(size) if negative => 0_i64.checked_sub_unsigned(size).ok_or(Problem::TooLarge)?,
-            Some(size) => i64::try_from(size).map_err(|_| Problem::TooLarge)?,
-            None if word == b"." => 0,
-            None if is_number() => return Err(Problem::TooLarge),
-            None => return Err(Problem::BadCounts),
-        };
-    }
-    slots.for_each(|slot| *slot = 0);
-    Ok(())
+        match number(digits) {
+            Some(size) if negative => 0_i64.checked_sub_unsigned(size).ok_or(Problem::TooLarge),
+            Some(size) => i64::try_from(size).map_err(|_| Problem::TooLarge),
+            None if word == b"." => Ok(0),
+            None if is_number() => Err(Problem::TooLarge),
+            None => Err(Problem::BadCounts),
+        }
+    })
 }
 
 #[cfg(test)]

@@ -1,0 +1,122 @@
+//! One function for each reader of foreign bytes: it must come back from any input, and what it read must make sense.
+//! `fuzz_targets/` runs them under libFuzzer, `tests/fuzz_corpus.rs` over the kept inputs.
+
+use cgemu::annotate::diff::{FunctionCounts, Renaming};
+use cgemu::loader::debug::{DebugInfo, Links};
+use cgemu::loader::{self, script};
+use cgemu::profile::callgrind::{self, CallgrindReader, is_callgrind};
+use cgemu::profile::lenient::LenientReader;
+use cgemu::profile::strict::StrictProfile;
+use cgemu::profile::{CgReader, Record};
+
+/// Every target by its name.
+pub const TARGETS: &[(&str, fn(&[u8]))] = &[
+    ("cachegrind", cachegrind),
+    ("lenient", lenient),
+    ("strict", strict),
+    ("callgrind", callgrind),
+    ("diff", diff),
+    ("elf", elf),
+    ("debug", debug),
+    ("script", script),
+];
+
+/// The reader of `cgemu annotate`: its total is the sum of what it reports.
+pub fn cachegrind(bytes: &[u8]) {
+    let Ok(mut reader) = CgReader::new(bytes, "input") else { return };
+    let mut sum = vec![0_i64; reader.head().events.len()];
+    loop {
+        match reader.next_record() {
+            Ok(Some(Record::Counts { counts, .. })) => {
+                assert_eq!(counts.len(), sum.len());
+                sum.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+            }
+            Ok(Some(_)) => {}
+            Ok(None) => return assert_eq!(reader.total(), sum),
+            Err(_) => return,
+        }
+    }
+}
+
+/// The reader of `--classic`.
+pub fn lenient(bytes: &[u8]) {
+    let Ok(mut reader) = LenientReader::new(bytes) else { return };
+    while let Ok(Some(_)) = reader.next_record() {}
+}
+
+/// The reader of `cgemu merge`: what it writes it reads again, to the same.
+pub fn strict(bytes: &[u8]) {
+    let Ok(profile) = StrictProfile::read(bytes) else { return };
+    let written = |profile: &StrictProfile| {
+        let mut text = Vec::new();
+        profile.write(&mut text).expect("memory takes it");
+        text
+    };
+    let first = written(&profile);
+    if let Ok(again) = StrictProfile::read(first.as_slice()) {
+        assert_eq!(written(&again), first);
+    }
+}
+
+/// The reader of the Callgrind format: counts have a number for each event, and the whole is at least the lines' sum.
+pub fn callgrind(bytes: &[u8]) {
+    let _ = is_callgrind(bytes);
+    let Ok(mut reader) = CallgrindReader::new(bytes, "input") else { return };
+    let width = reader.head().events.len();
+    let mut sum = vec![0_i64; width];
+    loop {
+        match reader.next_record() {
+            Ok(Some(callgrind::Record::Counts { counts, .. })) => {
+                assert_eq!(counts.len(), width);
+                for (sum, count) in sum.iter_mut().zip(counts) {
+                    // Parts are checked one by one; only their sum may be too large here.
+                    let Some(next) = sum.checked_add(*count) else { return };
+                    *sum = next;
+                }
+            }
+            Ok(Some(callgrind::Record::Call { counts, .. })) => assert_eq!(counts.len(), width),
+            Ok(Some(_)) => {}
+            Ok(None) => return assert!(reader.total().iter().zip(&sum).all(|(all, sum)| all >= sum)),
+            Err(_) => return,
+        }
+    }
+}
+
+/// `cgemu diff` of a file and itself.
+pub fn diff(bytes: &[u8]) {
+    let read = || FunctionCounts::read(b"input", bytes, &Renaming::default(), &mut |_, _| {});
+    if let (Ok(first), Ok(mut second)) = (read(), read()) {
+        second.subtract(&first).expect("the same events");
+        let _ = second.write(&first, [b"a", b"b"], &mut Vec::new());
+    }
+}
+
+/// The headers of a program that is to run.
+pub fn elf(bytes: &[u8]) {
+    if let Ok(image) = loader::parse(bytes) {
+        let _ = (image.span_len(), image.bias_at(0x5555_5555_4000));
+    }
+}
+
+/// Symbols and line tables.
+pub fn debug(bytes: &[u8]) {
+    let _ = Links::parse(bytes);
+    for info in [
+        DebugInfo::parse(bytes, None, None),
+        DebugInfo::parse_for(bytes, Some(bytes), Some(bytes), &[0x1000]),
+    ] {
+        let Ok(info) = info else { continue };
+        for offset in [0, 0x1000, 0x1010, u64::MAX] {
+            if let Some(address) = info.vaddr_of_file_offset(offset) {
+                let _ = info.locate(address);
+            }
+        }
+    }
+}
+
+/// `#!` lines.
+pub fn script(bytes: &[u8]) {
+    if let Ok(script) = script::parse(bytes) {
+        let _ = script.argv(b"/script", &[b"script".to_vec(), b"one".to_vec()]);
+    }
+}
