@@ -139,12 +139,12 @@ pub fn is_truncated(instruction: &Instruction, available: usize) -> bool {
     instruction.code() == Code::INVALID && available < MAX_LENGTH
 }
 
-/// What the engine computes less exactly than hardware for this instruction, if anything.
+/// What is known to differ from hardware in the result of this instruction, if anything.
 pub fn inexact(instruction: &Instruction) -> Option<&'static str> {
     use Mnemonic as M;
     match instruction.mnemonic() {
         M::Fsin | M::Fcos | M::Fsincos | M::Fptan | M::Fpatan | M::Fyl2x | M::Fyl2xp1 | M::F2xm1 => {
-            Some("x87 transcendental instructions are computed with 53 bits, not 64")
+            Some("x87 transcendental instructions are rounded correctly, where CPUs may err in the last bit")
         }
         _ => None,
     }

@@ -14,6 +14,8 @@ mod mmx;
 mod sse;
 mod status;
 mod strings;
+mod transcendental;
+mod wide;
 mod x87;
 
 pub use status::unaligned;

@@ -15,7 +15,7 @@ const QUIET: u64 = 1 << 62;
 pub const INDEFINITE: F80 = F80 { mantissa: INTEGER | QUIET, top: SIGN | MAX };
 /// The condition codes C0, C1, C2 and C3 of the status word.
 const C0: u16 = 0x100;
-const C1: u16 = 0x200;
+pub const C1: u16 = 0x200;
 pub const C2: u16 = 0x400;
 const C3: u16 = 0x4000;
 
@@ -52,7 +52,7 @@ impl F80 {
         self.exponent() == MAX && self.mantissa << 1 != 0
     }
 
-    fn is_denormal(self) -> bool {
+    pub fn is_denormal(self) -> bool {
         self.exponent() == 0 && self.mantissa != 0
     }
 
@@ -63,7 +63,7 @@ impl F80 {
 
     /// A finite number other than zero as a significand with its integer bit set, and the exponent, which may lie
     /// below the smallest.
-    fn parts(self) -> (u64, i32) {
+    pub fn parts(self) -> (u64, i32) {
         let shift = self.mantissa.leading_zeros();
         (self.mantissa << (shift & 63), i32::from(self.exponent().max(1)) - shift as i32)
     }
@@ -89,13 +89,13 @@ impl F80 {
 }
 
 /// The NaN of two operands of which one is a NaN, by the x87's rule.
-fn nan_of(env: Env, a: F80, b: F80) -> F80 {
+pub fn nan_of(env: Env, a: F80, b: F80) -> F80 {
     // SAFETY: the engine's function gets its own `float_status`; it has the rule.
     unsafe { floatx80_add_x86_64(a, b, env.x87()) }
 }
 
 /// Says that the operation has no answer.
-fn invalid(env: Env) -> F80 {
+pub fn invalid(env: Env) -> F80 {
     env.raise_x87(INVALID);
     INDEFINITE
 }
