@@ -12,6 +12,8 @@ pub enum Next {
     Continue,
     /// The run ends here.
     Stop,
+    /// An answer to `tick`: the CPU pauses at the end of this block for `interrupt`.
+    Interrupt,
 }
 
 /// An instruction that the machine will not run.
@@ -49,15 +51,17 @@ pub trait Supervisor {
     /// Something about the code at `pc` that the user should know, once.
     fn notice(&mut self, pc: u64, what: &'static str);
 
-    /// Called every so often, at the start of a block; `instructions` says how many have been executed where
-    /// `wants_instructions` asked for it.
+    /// Called every so often, at the start of a block. `instructions` is how many have been executed if that is as
+    /// many as `instructions_left` wanted, else fewer.
     fn tick(&mut self, instructions: u64, resident: u64) -> Next;
 
-    /// How many instructions from now `tick` has to be called at the latest; `None` if it does not matter.
-    fn instructions_left(&self, executed: u64) -> Option<u64>;
+    /// The pause that `tick` asked for: something outside the program, a timer, may want to be heard. Never answers
+    /// with [`Next::Interrupt`].
+    fn interrupt(&mut self, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Next;
 
-    /// Whether `instructions_left` will ever want an exact number.
-    fn wants_instructions(&self) -> bool;
+    /// How many instructions after the first `executed` the block starts at which `tick` has to be called; `None` if
+    /// it does not matter.
+    fn instructions_left(&self, executed: u64) -> Option<u64>;
 
     /// A number for RDRAND and RDSEED.
     fn random(&mut self) -> u64;

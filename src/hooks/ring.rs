@@ -153,6 +153,14 @@ impl Link {
         self.instructions
     }
 
+    /// Buffers handed over that have not come back.
+    pub fn buffers_out(&self) -> usize {
+        match &self.end {
+            End::Inline(_) => 0,
+            End::Threads { out, .. } => *out,
+        }
+    }
+
     /// Instructions in everything handed over so far; waits until the consumers have seen it all.
     pub fn instructions(&mut self) -> u64 {
         if let End::Threads { empty, out, .. } = &mut self.end {

@@ -7,6 +7,9 @@ use crate::hooks::ring::Link;
 /// Words in a buffer before it is handed over, not counting the room for one more record.
 pub const BUFFER_WORDS: usize = 1 << 16;
 
+/// Most instructions in a block of the engine (`TCG_MAX_INSNS`).
+pub const MAX_BLOCK: u64 = 512;
+
 /// The parts of a header word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
@@ -144,6 +147,13 @@ impl Recorder {
     /// Instructions in the buffers that have come back: what can be had without waiting.
     pub fn instructions_seen(&self) -> u64 {
         self.link.instructions_seen()
+    }
+
+    /// No fewer instructions than have been executed, without waiting.
+    pub fn instructions_at_most(&self) -> u64 {
+        // Every record is at least one word, and a buffer may end with a record that starts on its last one.
+        let words = (self.link.buffers_out() * (BUFFER_WORDS + 1) + self.len) as u64;
+        self.link.instructions_seen().saturating_add(words * MAX_BLOCK)
     }
 
     /// Hands over what is left and gives the consumers back.

@@ -133,15 +133,20 @@ impl Supervisor for Guest {
             return self
                 .stop(Stop::Limit(format!("{limit} instructions were executed (--max-instructions)")));
         }
-        Next::Continue
+        match self.kernel.clock.next_due() {
+            Some(due) if instructions >= due => Next::Interrupt,
+            _ => Next::Continue,
+        }
+    }
+
+    fn interrupt(&mut self, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Next {
+        let action = self.kernel.interrupt(cpu, mem);
+        self.act(action)
     }
 
     fn instructions_left(&self, executed: u64) -> Option<u64> {
-        self.limits.instructions.map(|limit| limit.saturating_sub(executed))
-    }
-
-    fn wants_instructions(&self) -> bool {
-        self.limits.instructions.is_some()
+        let wanted = [self.limits.instructions, self.kernel.clock.next_due()];
+        wanted.into_iter().flatten().min().map(|at| at.saturating_sub(executed))
     }
 
     fn random(&mut self) -> u64 {

@@ -165,6 +165,12 @@ impl Kernel {
         signal::deliver_pending(&mut ctx)
     }
 
+    /// Between two instructions of the program: timers that are due send their signals, and what is pending and not
+    /// blocked is delivered.
+    pub fn interrupt(&mut self, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Action {
+        signal::deliver_pending(&mut Ctx { kernel: self, cpu, mem })
+    }
+
     /// Turns a fault of the CPU into its signal: runs the guest's handler, or ends the process.
     pub fn fault(&mut self, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory, fault: Fault) -> Action {
         signal::deliver_fault(&mut Ctx { kernel: self, cpu, mem }, fault)

@@ -16,7 +16,7 @@ use crate::emu::unicorn::ffi;
 use crate::emu::unicorn::layout::{FS, GS, Parts};
 use crate::emu::unicorn::tlb::Growth;
 use crate::emu::unicorn::translate::Translation;
-use crate::hooks::trace::{BUFFER_WORDS, Recorder};
+use crate::hooks::trace::{BUFFER_WORDS, MAX_BLOCK, Recorder};
 
 /// The two words that generated code reads and writes: where the next record goes, and past which address it has
 /// to ask first.
@@ -59,6 +59,8 @@ pub enum Leave {
     Stop,
     /// The guest faulted; the instruction at RIP did not complete unless it is a trap.
     Fault(Fault, Option<Refused>),
+    /// The supervisor wants a pause.
+    Interrupt,
     /// The engine did what the tap does not understand.
     Broken(String),
 }
@@ -105,7 +107,7 @@ impl Door {
     /// Tells generated code where the recorder is now.
     pub fn reload(&mut self) {
         let len = self.recorder.len();
-        let ask_at = self.ask_at.min(BUFFER_WORDS);
+        let ask_at = self.ask_at;
         let words = self.recorder.words();
         self.words.next = words[len..].as_mut_ptr();
         // A block asks when `next` is above the limit, so the limit is one word less.
@@ -135,38 +137,56 @@ impl Door {
     /// The buffer is full, or the supervisor wants to be asked: called at the start of a block.
     pub fn ask(&mut self) {
         self.sync();
-        let exact = self.supervisor_ref().is_some_and(|supervisor| supervisor.wants_instructions());
-        let executed = if exact { self.recorder.instructions() } else { self.recorder.instructions_seen() };
+        let executed = self.executed();
         if self.recorder.len() >= BUFFER_WORDS {
             self.recorder.flush();
         }
         let resident = self.space.frames().in_use() as u64 * crate::emu::guest::PAGE_SIZE;
-        let mut next = Next::Continue;
-        let mut left = None;
-        if let Some((supervisor, ..)) = self.split() {
-            next = supervisor.tick(executed, resident);
-            left = supervisor.instructions_left(executed);
-        }
-        self.schedule(left);
-        if next == Next::Stop {
-            self.leave(Leave::Stop);
+        let next =
+            self.supervisor_ref().map_or(Next::Continue, |supervisor| supervisor.tick(executed, resident));
+        self.reschedule();
+        match next {
+            Next::Continue => {}
+            Next::Stop => self.leave(Leave::Stop),
+            Next::Interrupt => self.leave(Leave::Interrupt),
         }
         self.reload();
     }
 
-    fn supervisor_ref(&mut self) -> Option<&mut dyn Supervisor> {
-        self.split().map(|(supervisor, ..)| supervisor)
+    /// Instructions executed: exactly where the supervisor's next wish may have been reached, else what is known
+    /// without waiting for the consumers.
+    fn executed(&mut self) -> u64 {
+        let most = self.recorder.instructions_at_most();
+        match self.supervisor_ref().and_then(|supervisor| supervisor.instructions_left(most)) {
+            Some(0) => self.recorder.instructions(),
+            _ => self.recorder.instructions_seen(),
+        }
     }
 
-    /// Arranges the next call of `ask` so that at most `left` instructions pass, to the nearest block.
-    pub fn schedule(&mut self, left: Option<u64>) {
-        /// Most instructions in a block of the engine (`TCG_MAX_INSNS`).
-        const BLOCK: u64 = 512;
+    /// Arranges the next call of `ask` so that it comes at the first block that starts when the instructions that
+    /// the supervisor wants to know of have passed.
+    pub fn reschedule(&mut self) {
+        let mut left = None;
+        let most = self.recorder.instructions_at_most();
+        if let Some(supervisor) = self.supervisor_ref() {
+            left = supervisor.instructions_left(most);
+        }
+        if left == Some(0) {
+            let executed = self.recorder.instructions();
+            left = self.supervisor_ref().and_then(|supervisor| supervisor.instructions_left(executed));
+        }
         self.ask_at = match left {
             None => BUFFER_WORDS,
             // Every record is at least one word.
-            Some(left) => self.recorder.len() + (left / BLOCK).clamp(1, BUFFER_WORDS as u64) as usize,
+            Some(left) => {
+                let words = (left / MAX_BLOCK).clamp(1, BUFFER_WORDS as u64) as usize;
+                (self.recorder.len() + words).min(BUFFER_WORDS)
+            }
         };
+    }
+
+    fn supervisor_ref(&mut self) -> Option<&mut dyn Supervisor> {
+        self.split().map(|(supervisor, ..)| supervisor)
     }
 
     /// Carries out what the memory has changed.

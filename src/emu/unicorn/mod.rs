@@ -157,21 +157,11 @@ impl Machine {
     }
 
     fn run_entered(&mut self) -> Result<(), EngineError> {
-        let executed = match self.door.split() {
-            Some((supervisor, ..)) if supervisor.wants_instructions() => {
-                Some(self.door.recorder.instructions())
-            }
-            _ => None,
-        };
-        let left = match (executed, self.door.split()) {
-            (Some(executed), Some((supervisor, ..))) => supervisor.instructions_left(executed),
-            _ => None,
-        };
-        self.door.schedule(left);
         loop {
             self.door.leave = None;
             self.door.denied = None;
             self.door.invalidate();
+            self.door.reschedule();
             self.door.reload();
             self.door.parts.forget_exception();
             let rip = self.door.parts.eip();
@@ -183,6 +173,15 @@ impl Machine {
                     let rip = self.door.parts.eip();
                     self.door.recorder.point(rip);
                     return Ok(());
+                }
+                (Some(Leave::Interrupt), _) => {
+                    let rip = self.door.parts.eip();
+                    self.door.recorder.point(rip);
+                    let Some((supervisor, mut cpu, space)) = self.door.split() else { return Ok(()) };
+                    if supervisor.interrupt(&mut cpu, space) == Next::Stop {
+                        return Ok(());
+                    }
+                    continue;
                 }
                 (Some(Leave::Broken(why)), _) => return Err(EngineError(why)),
                 (Some(Leave::Fault(fault, refused)), _) => (fault, refused),
@@ -326,6 +325,7 @@ impl Door {
             cpu.syscall_bytes = SYSCALL_BYTES;
             next = supervisor.syscall(&mut cpu, space);
         }
+        self.reschedule();
         self.invalidate();
         if next == Next::Stop {
             self.leave(Leave::Stop);

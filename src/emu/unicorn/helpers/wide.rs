@@ -51,7 +51,7 @@ impl Wide {
         let halves = |v: u128| (v >> 64, v & u128::from(u64::MAX));
         let ((a1, a0), (b1, b0)) = (halves(self.man), halves(by.man));
         let (x, y) = (a1 * b0, a0 * b1);
-        let middle = (a0 * b0 >> 64) + halves(x).1 + halves(y).1;
+        let middle = ((a0 * b0) >> 64) + halves(x).1 + halves(y).1;
         let high = a1 * b1 + (x >> 64) + (y >> 64) + (middle >> 64);
         Wide::of(self.neg != by.neg, self.exp + by.exp + 1, high)
     }
