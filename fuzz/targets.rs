@@ -9,8 +9,11 @@ use cgemu::profile::lenient::LenientReader;
 use cgemu::profile::strict::StrictProfile;
 use cgemu::profile::{CgReader, Record};
 
+/// Reads input of any kind; must not panic.
+pub type Target = fn(&[u8]);
+
 /// Every target by its name.
-pub const TARGETS: &[(&str, fn(&[u8]))] = &[
+pub const TARGETS: &[(&str, Target)] = &[
     ("cachegrind", cachegrind),
     ("lenient", lenient),
     ("strict", strict),
