@@ -8,7 +8,7 @@ use crate::hooks::accounts::Misses;
 use crate::hooks::ledger::{Data, Entry, Ledger};
 use crate::hooks::plan::{Plan, PlannedInsn};
 use crate::hooks::trace::Header;
-use crate::sim::Hierarchy;
+use crate::sim::{Hierarchy, Line};
 
 /// Events whose sizes fit in a block.
 const NEAR: usize = 8;
@@ -18,12 +18,10 @@ const NEAR: usize = 8;
 #[repr(align(64))]
 struct Block {
     executed: u64,
-    /// The age of I1 in which every line of this block was the most recent of its set. 0 where that must not be
-    /// asked: the block is special.
-    age: u64,
-    /// First I1 line.
-    line: u64,
-    /// I1 lines, one after another.
+    /// Its lines in I1, if they are at most two and the block is not special.
+    near: [Line; 2],
+    /// All of them are in [`Rest::lines`] from here on.
+    first_line: u32,
     lines: u32,
     first_event: u32,
     /// Of the first data events the bytes beyond the first.
@@ -36,8 +34,6 @@ pub(super) struct CacheConsumer {
     caches: Box<Hierarchy>,
     /// By plan id.
     blocks: Vec<Block>,
-    /// Changes whenever another line becomes the most recent of a set of I1.
-    age: u64,
     rest: Rest,
 }
 
@@ -45,6 +41,8 @@ pub(super) struct CacheConsumer {
 struct Rest {
     ledger: Ledger,
     misses: Vec<Misses>,
+    /// The I1 lines of each block, one after another.
+    lines: Vec<Line>,
     /// Of each data event the bytes beyond the first.
     reach: Vec<u8>,
     /// Fetches that missed I1 in the block at hand and have not been to LL.
@@ -53,7 +51,7 @@ struct Rest {
 
 impl CacheConsumer {
     pub fn new(caches: Hierarchy) -> CacheConsumer {
-        CacheConsumer { caches: Box::new(caches), blocks: Vec::new(), age: 1, rest: Rest::default() }
+        CacheConsumer { caches: Box::new(caches), blocks: Vec::new(), rest: Rest::default() }
     }
 
     pub fn ledger(&self) -> &Ledger {
@@ -73,24 +71,35 @@ impl CacheConsumer {
         let rest = &mut self.rest;
         let clip = u16::try_from(self.caches.min_line()).unwrap_or(u16::MAX);
         let entry = rest.ledger.add(plan, clip).clone();
-        let line = plan.pc >> shift;
-        let last_line = plan.fall_through().wrapping_sub(1) >> shift;
-        let lines =
-            if plan.insns.is_empty() { 0 } else { last_line.wrapping_sub(line).wrapping_add(1) as u32 };
+        let first_line = rest.lines.len();
+        if !plan.insns.is_empty() {
+            let last_byte = plan.fall_through().wrapping_sub(1);
+            let lines = (last_byte >> shift).wrapping_sub(plan.pc >> shift);
+            for i in 0..=lines {
+                let line = (plan.pc >> shift).wrapping_add(i) & (u64::MAX >> shift);
+                rest.lines.push(self.caches.i1.line(line));
+            }
+        }
+        let near = match (&entry.special, &rest.lines[first_line..]) {
+            (None, []) => [Line::NONE; 2],
+            (None, &[line]) => [line; 2],
+            (None, &[first, second]) => [first, second],
+            _ => [Line::UNKNOWN; 2],
+        };
         let reach =
             rest.ledger.events(&entry).iter().map(|event| event.size.saturating_sub(1).min(255) as u8);
         rest.reach.extend(reach);
-        let mut near = [0; NEAR];
-        for (near, reach) in near.iter_mut().zip(&rest.reach[entry.first_event as usize..]) {
+        let mut first_reach = [0; NEAR];
+        for (near, reach) in first_reach.iter_mut().zip(&rest.reach[entry.first_event as usize..]) {
             *near = *reach;
         }
         self.blocks.push(Block {
             executed: 0,
-            age: 0,
-            line,
-            lines,
+            near,
+            first_line: first_line as u32,
+            lines: (rest.lines.len() - first_line) as u32,
             first_event: entry.first_event,
-            reach: near,
+            reach: first_reach,
         });
         rest.misses.resize(rest.ledger.insns.len(), Misses::default());
     }
@@ -106,7 +115,7 @@ impl CacheConsumer {
 
     #[inline(always)]
     fn walk_lines(&mut self, mut words: &[u64], shift: u32) -> u64 {
-        let CacheConsumer { caches, blocks, age, rest } = self;
+        let CacheConsumer { caches, blocks, rest } = self;
         let (caches, blocks) = (&mut **caches, blocks.as_mut_slice());
         let mut instructions = 0;
         while let Some((&word, tail)) = words.split_first() {
@@ -117,7 +126,7 @@ impl CacheConsumer {
             words = next;
             instructions += header.instructions;
             block.executed += 1;
-            if block.age != *age && !rest.fetch(id, block, age, slots, caches) {
+            if !caches.i1.hit_both(block.near) && !rest.fetch(id, block, slots, caches) {
                 continue;
             }
             let first = block.first_event as usize;
@@ -142,38 +151,21 @@ impl CacheConsumer {
 }
 
 impl Rest {
-    /// Touches the lines of a block, not all of which are known to be the most recent of their sets. Whether the
-    /// block's data are still to be accessed, one event a slot.
+    /// Touches the lines of a block that is special, has many or may miss. Whether the block's data are still to be
+    /// accessed, one event a slot.
     #[inline(never)]
-    fn fetch(
-        &mut self,
-        id: usize,
-        block: &mut Block,
-        age: &mut u64,
-        slots: &[u64],
-        caches: &mut Hierarchy,
-    ) -> bool {
-        let lines = block.line..block.line.wrapping_add(u64::from(block.lines));
-        let mut changed = false;
-        for line in lines {
-            if !caches.i1.is_mru(line) {
-                changed = true;
-                if !caches.i1.touch(line) {
-                    self.note_miss(id, line, caches.i1.line_shift());
-                }
+    fn fetch(&mut self, id: usize, block: &Block, slots: &[u64], caches: &mut Hierarchy) -> bool {
+        for i in 0..block.lines {
+            let Some(&line) = self.lines.get((block.first_line + i) as usize) else { break };
+            if !caches.i1.touch(line) {
+                self.note_miss(id, caches.i1.block(line), caches.i1.line_shift());
             }
         }
-        *age += u64::from(changed);
-        let special = self.ledger.entries[id].special.is_some();
-        // More lines than sets push each other aside.
-        if !special && u64::from(block.lines) <= caches.i1.geometry().sets() {
-            block.age = *age;
+        if self.missed.is_empty() && self.ledger.entries[id].special.is_none() {
+            return true;
         }
-        if special || !self.missed.is_empty() {
-            self.special(id, slots, caches);
-            return false;
-        }
-        true
+        self.special(id, slots, caches);
+        false
     }
 
     /// Notes which instruction's fetch missed on `line`: the first that touches it. An instruction that straddles

@@ -2,6 +2,7 @@
 
 use super::cache::Cache;
 use super::geometry::Geometry;
+use super::lines::LineCache;
 
 /// What one access did. A fetch or data access counts as at most one miss per level.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -20,7 +21,7 @@ pub enum Outcome {
 #[derive(Clone, Debug)]
 pub struct Hierarchy {
     /// First-level instruction cache.
-    pub i1: Cache,
+    pub i1: LineCache,
     /// First-level data cache.
     pub d1: Cache,
     /// Last-level cache.
@@ -31,7 +32,7 @@ impl Hierarchy {
     /// Three caches in their initial state.
     #[must_use]
     pub fn new(i1: Geometry, d1: Geometry, ll: Geometry) -> Hierarchy {
-        Hierarchy { i1: Cache::new(i1), d1: Cache::new(d1), ll: Cache::new(ll) }
+        Hierarchy { i1: LineCache::new(i1), d1: Cache::new(d1), ll: Cache::new(ll) }
     }
 
     /// The fetch of an instruction of `len` bytes at `addr`.
@@ -57,8 +58,8 @@ impl Hierarchy {
     /// environment, 10-byte x87 values) are clipped to it.
     #[must_use]
     pub fn min_line(&self) -> u32 {
-        let [i1, d1, ll] = [&self.i1, &self.d1, &self.ll].map(|cache| cache.geometry().line());
-        i1.min(d1).min(ll)
+        let [i1, d1, ll] = [self.i1.geometry(), self.d1.geometry(), self.ll.geometry()];
+        i1.line().min(d1.line()).min(ll.line())
     }
 
     fn below(&mut self, addr: u64, size: u32) -> Outcome {

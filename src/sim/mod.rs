@@ -6,10 +6,12 @@ mod branch;
 mod cache;
 mod geometry;
 mod hierarchy;
+mod lines;
 mod presets;
 
 pub use branch::{Conditional, Indirect};
 pub use cache::Cache;
 pub use geometry::{Geometry, GeometryError};
 pub use hierarchy::{Hierarchy, Outcome};
+pub use lines::{Line, LineCache};
 pub use presets::{PRESETS, Preset, preset};

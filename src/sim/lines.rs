@@ -1,0 +1,150 @@
+//! A cache for few blocks that are accessed over and over, as the instruction cache is: exact LRU with the rules of
+//! [`Cache`](super::Cache), looked up by a number that the caller asks for once per block.
+//!
+//! Each block has a stamp: when it was last accessed, or 0 where the cache does not hold it. A hit is one
+//! comparison and one store, whatever its place in the order; a miss looks for the oldest stamp of its set.
+
+use rustc_hash::FxHashMap;
+
+use super::geometry::Geometry;
+
+/// A block of a [`LineCache`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line(u32);
+
+impl Line {
+    /// No block at all: always a hit.
+    pub const NONE: Line = Line(0);
+    /// A stand-in that [`LineCache::hit_both`] never takes for a hit.
+    pub const UNKNOWN: Line = Line(1);
+}
+
+/// A way that holds nothing yet: Cachegrind's tag 0.
+const EMPTY: u32 = u32::MAX;
+
+/// One simulated cache. Numbers of hits and misses are the caller's to keep.
+#[derive(Clone, Debug)]
+pub struct LineCache {
+    geometry: Geometry,
+    /// The stamp of the next access.
+    clock: u64,
+    /// By line.
+    stamps: Vec<u64>,
+    /// By line: its block number.
+    blocks: Vec<u64>,
+    numbers: FxHashMap<u64, Line>,
+    /// The lines in each set, in no order, the sets one after another.
+    ways: Box<[u32]>,
+}
+
+impl LineCache {
+    /// A cache in its initial state.
+    #[must_use]
+    pub fn new(geometry: Geometry) -> LineCache {
+        let ways = usize::try_from(geometry.sets() * u64::from(geometry.assoc())).unwrap_or(usize::MAX);
+        LineCache {
+            geometry,
+            clock: 1,
+            stamps: vec![1, 0],
+            blocks: vec![0, 0],
+            numbers: FxHashMap::default(),
+            ways: vec![EMPTY; ways].into_boxed_slice(),
+        }
+    }
+
+    /// The geometry it was made with.
+    #[must_use]
+    pub fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    /// Base-2 logarithm of the line size: `addr >> line_shift()` is the block of an address.
+    #[must_use]
+    pub fn line_shift(&self) -> u32 {
+        self.geometry.line_shift()
+    }
+
+    /// The line of a block, the same every time.
+    pub fn line(&mut self, block: u64) -> Line {
+        let next = Line(self.stamps.len() as u32);
+        *self.numbers.entry(block).or_insert_with(|| {
+            self.stamps.push(0);
+            self.blocks.push(block);
+            next
+        })
+    }
+
+    /// The block of a line.
+    #[must_use]
+    pub fn block(&self, line: Line) -> u64 {
+        self.blocks.get(line.0 as usize).copied().unwrap_or(0)
+    }
+
+    /// Accesses two lines, the first one first, if both hit; else does nothing. They may be the same.
+    #[inline(always)]
+    pub fn hit_both(&mut self, [first, second]: [Line; 2]) -> bool {
+        let (first, second) = (first.0 as usize, second.0 as usize);
+        if self.stamps.get(first).is_none_or(|&stamp| stamp == 0) {
+            return false;
+        }
+        let clock = self.clock;
+        match self.stamps.get_mut(second) {
+            Some(stamp) if *stamp != 0 => *stamp = clock + 1,
+            _ => return false,
+        }
+        if first != second {
+            self.stamps[first] = clock;
+        }
+        self.clock = clock + 2;
+        true
+    }
+
+    /// Accesses one line. True is a hit.
+    #[inline]
+    pub fn touch(&mut self, line: Line) -> bool {
+        let clock = self.clock;
+        self.clock += 1;
+        match self.stamps.get_mut(line.0 as usize) {
+            Some(stamp) if *stamp != 0 => {
+                *stamp = clock;
+                true
+            }
+            _ => self.load(line, clock),
+        }
+    }
+
+    /// Puts a line where the oldest of its set was. True if that is a hit all the same: an empty way has tag 0.
+    fn load(&mut self, line: Line, clock: u64) -> bool {
+        let block = self.block(line);
+        let assoc = self.geometry.assoc() as usize;
+        let set = (block & (self.geometry.sets() - 1)) as usize * assoc;
+        let Some(ways) = self.ways.get_mut(set..set + assoc) else { return false };
+        let age = |way: &u32| self.stamps.get(*way as usize).copied().unwrap_or(0);
+        let Some(oldest) = (0..ways.len()).min_by_key(|&i| age(&ways[i])) else { return false };
+        let evicted = std::mem::replace(&mut ways[oldest], line.0);
+        if let Some(stamp) = self.stamps.get_mut(evicted as usize) {
+            *stamp = 0;
+        }
+        if let Some(stamp) = self.stamps.get_mut(line.0 as usize) {
+            *stamp = clock;
+        }
+        evicted == EMPTY && block == 0
+    }
+
+    /// One access of `size` bytes at `addr`, with the rules of [`Cache::access`](super::Cache::access). True is a miss.
+    pub fn access(&mut self, addr: u64, size: u32) -> bool {
+        let shift = self.line_shift();
+        let offset = addr & u64::from(self.geometry.line() - 1);
+        let further = (offset + u64::from(size.max(1)) - 1) >> shift;
+        let mut missed = false;
+        for i in 0..=further {
+            let line = self.line((addr >> shift).wrapping_add(i) & (u64::MAX >> shift));
+            missed |= !self.touch(line);
+        }
+        missed
+    }
+}
+
+#[cfg(test)]
+#[path = "lines_tests.rs"]
+mod tests;
