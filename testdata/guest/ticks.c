@@ -1,3 +1,5 @@
+// covers: setitimer timer_settime
+// exit: 142
 /* Timers that fire while the program computes and makes no system call. */
 #include "guest.h"
 
