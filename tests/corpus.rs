@@ -32,11 +32,6 @@ const RUNS: [&str; 1] = [
     // sort starts threads only for more than one CPU, and the guest has one.
     "sort-k",
 ];
-/// Entries that use something documented as missing, and what it is: `cgemu syscalls` says so under mmap.
-const LATER: [(&str, &str); 2] = [
-    ("faults", "shared mappings of files under --allow-write"),
-    ("memory", "shared mappings of files under --allow-write"),
-];
 /// What every Debian system has.
 const ESSENTIAL: [&str; 5] = ["coreutils", "diffutils", "findutils", "grep", "sed"];
 
@@ -142,13 +137,6 @@ fn selected() -> Vec<Entry> {
             RUNS.contains(&entry.name.as_str()) || !entry.needs.iter().any(|n| NOT_YET.contains(&n.as_str()));
         let small = entry.tier.as_str() <= "T2" && entry.packages.iter().all(|p| there.contains(p));
         possible && !entry.stretch && (small || all) && entry.name.contains(&only)
-    });
-    entries.retain(|entry| {
-        let why = LATER.iter().find(|(name, _)| *name == entry.name);
-        if let Some((name, why)) = why {
-            println!("{} {name:20} left out: there are no {why} yet", entry.tier);
-        }
-        why.is_none()
     });
     entries
 }

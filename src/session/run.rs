@@ -83,6 +83,13 @@ pub fn run(config: Config, control: Arc<Control>) -> Result<Finished, StartError
     let timer = config.limits.time.map(|time| start_timer(time, &guest.control));
     let failure = drive(&mut machine, &mut guest).err();
     drop(timer);
+    if let Err(errno) = guest.kernel.fs.write_back(machine.memory()) {
+        let error = std::io::Error::from_raw_os_error(errno.0.into());
+        guest
+            .kernel
+            .notices
+            .once(format!("what was stored in a shared mapping of a file is not all in it: {error}"));
+    }
     let code = config.instructions.then(|| machine.code_in_no_file());
     let (consumers, _plans) = machine.finish();
     let ending = match failure {

@@ -328,12 +328,15 @@ fn fallocate(ctx: &mut Ctx, [fd, mode, at, len, ..]: [u64; 6]) -> SysResult {
 }
 
 /// fsync(2) and its kin: what the overlay holds is as safe as it will ever be, and the host writes its own
-/// files back in its own time.
+/// files back in its own time; what was stored in mappings of them goes to the host now.
 fn fsync(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
     let open = ctx.kernel.fs.files.get(ctx.kernel.fds.get(fd as i32)?);
     match open.kind {
         _ if open.is_path() => Err(Errno::EBADF.into()),
-        FileKind::Inode(_) => Ok(0),
+        FileKind::Inode(_) => {
+            ctx.kernel.fs.write_back(ctx.mem)?;
+            Ok(0)
+        }
         FileKind::Host(stream) => {
             let stream = crate::syscalls::vfs::attr::stream_fd(stream);
             let kind = rustix::fs::fstat(stream).map_err(Errno::from)?.st_mode & S_IFMT;

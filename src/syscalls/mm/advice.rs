@@ -34,7 +34,8 @@ pub const ROWS: &[Row] = &[
     Row { number: 325, name: "mlock2", handler: mlock2, support: Support::Full, note: LOCKED },
 ];
 
-/// msync(2). Shared mappings and the file system hold the same pages, so there is nothing to write back.
+/// msync(2). Shared mappings and the file system hold the same pages; those of files of the host are written back,
+/// whichever part is asked for.
 fn msync(ctx: &mut Ctx, [addr, len, flags, ..]: [u64; 6]) -> SysResult {
     const MS_ASYNC: u64 = 1;
     const MS_INVALIDATE: u64 = 2;
@@ -48,7 +49,11 @@ fn msync(ctx: &mut Ctx, [addr, len, flags, ..]: [u64; 6]) -> SysResult {
     aligned(addr)?;
     // Linux lets a length that wraps to nothing pass.
     let len = page_align(len).unwrap_or(0);
-    mapped(ctx, addr, len)
+    mapped(ctx, addr, len)?;
+    if flags & MS_SYNC != 0 {
+        ctx.kernel.fs.write_back(ctx.mem)?;
+    }
+    Ok(0)
 }
 
 /// 0 if every page of the range is mapped, ENOMEM otherwise.

@@ -17,8 +17,8 @@ pub const ROWS: &[Row] = &[
         name: "mmap",
         handler: mmap,
         support: Support::Partial,
-        note: "MAP_HUGETLB fails with ENOMEM, a shared writable mapping of a file under --allow-write with \
-               ENODEV; MAP_GROWSDOWN does not grow",
+        note: "MAP_HUGETLB fails with ENOMEM; MAP_GROWSDOWN does not grow; what is stored in a shared mapping of a \
+               file under --allow-write reaches the host with msync, fsync and at the end",
     },
     Row { number: 10, name: "mprotect", handler: mprotect, support: Support::Full, note: "" },
     Row { number: 11, name: "munmap", handler: munmap, support: Support::Full, note: "" },
@@ -172,15 +172,8 @@ fn file_behind(
         let backing = Backing::File { source: from.source, offset };
         return Ok(Behind { backing, file: Some(from.id), object: None, may_write: true });
     }
-    let mut may_write = from.writable;
-    let source = match kernel.fs.shared_source(&kernel.fds, fd, may_write, ctx.mem) {
-        // What goes through to the host can be seen through a mapping, but not written.
-        Err(Errno::ENODEV) if may_write && !prot.allows(Prot::WRITE) => {
-            may_write = false;
-            kernel.fs.shared_source(&kernel.fds, fd, false, ctx.mem)?
-        }
-        source => source?,
-    };
+    let may_write = from.writable;
+    let source = kernel.fs.shared_source(&kernel.fds, fd, may_write, ctx.mem)?;
     let backing = match source {
         SharedSource::Object(object) => Backing::Shared { object, offset },
         SharedSource::View(source) => Backing::File { source, offset },

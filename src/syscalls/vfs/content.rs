@@ -24,7 +24,16 @@ pub(crate) enum Content {
     /// Pages of the overlay.
     Pages(Pages),
     /// An object that mappings share.
-    Object(ObjectId, u64),
+    Object(Object),
+}
+
+/// A file whose bytes are an object of guest memory.
+#[derive(Clone, Debug)]
+pub(crate) struct Object {
+    pub(crate) id: ObjectId,
+    pub(crate) len: u64,
+    /// The file of the host that changes go to: calls change both, stores through a mapping are written back.
+    pub(crate) behind: Option<Arc<File>>,
 }
 
 /// An open file of the host.

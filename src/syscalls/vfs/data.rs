@@ -1,9 +1,11 @@
 //! Reading, writing and resizing the bytes of regular files.
 
+use std::fs::File;
+
 use crate::emu::guest::{GuestMemory, ObjectId};
 use crate::syscalls::errno::Errno;
 use crate::syscalls::vfs::abi::*;
-use crate::syscalls::vfs::content::{Content, MAX_LEN, Pages};
+use crate::syscalls::vfs::content::{Content, MAX_LEN, Object, Pages};
 use crate::syscalls::vfs::node::{Body, Ino};
 use crate::syscalls::vfs::{FileSystem, Who, host};
 
@@ -25,9 +27,9 @@ impl FileSystem {
             Body::File(Content::Host(Some(held))) => host::read_at(&held.file, offset, buf),
             Body::File(Content::Host(None)) => Err(Errno::EIO),
             Body::File(Content::Pages(pages)) => pages.read(offset, buf),
-            Body::File(Content::Object(object, len)) => {
-                let count = (buf.len() as u64).min(len.saturating_sub(offset)) as usize;
-                Ok(mem.object_read(*object, offset, &mut buf[..count]))
+            Body::File(Content::Object(object)) => {
+                let count = (buf.len() as u64).min(object.len.saturating_sub(offset)) as usize;
+                Ok(mem.object_read(object.id, offset, &mut buf[..count]))
             }
             Body::Dir(_) => Err(Errno::EISDIR),
             _ => Err(Errno::EINVAL),
@@ -87,15 +89,18 @@ impl FileSystem {
                 added = pages.memory() - before;
                 done?
             }
-            Body::File(Content::Object(object, len)) => {
-                if end > *len {
-                    if end - *len > room {
-                        return Err(Errno::ENOSPC);
-                    }
-                    mem.object_resize(*object, end).map_err(|_| Errno::ENOSPC)?;
-                    *len = end;
+            Body::File(Content::Object(object)) => {
+                if end > object.len && end - object.len > room {
+                    return Err(Errno::ENOSPC);
                 }
-                mem.object_write(*object, offset, bytes)?;
+                if let Some(file) = &object.behind {
+                    host::write_at(file, offset, bytes)?;
+                }
+                if end > object.len {
+                    mem.object_resize(object.id, end).map_err(|_| Errno::ENOSPC)?;
+                    object.len = end;
+                }
+                mem.object_write(object.id, offset, bytes)?;
                 bytes.len()
             }
             _ => return Err(Errno::EINVAL),
@@ -144,9 +149,12 @@ impl FileSystem {
                 pages.resize(len);
                 freed = before - pages.memory();
             }
-            Body::File(Content::Object(object, held)) => {
-                mem.object_resize(*object, len).map_err(|_| Errno::ENOSPC)?;
-                *held = len;
+            Body::File(Content::Object(object)) => {
+                if let Some(file) = &object.behind {
+                    rustix::fs::ftruncate(&**file, len)?;
+                }
+                mem.object_resize(object.id, len).map_err(|_| Errno::ENOSPC)?;
+                object.len = len;
             }
             _ => return Err(Errno::EINVAL),
         }
@@ -181,13 +189,17 @@ impl FileSystem {
                 pages.punch(offset, len, room.saturating_add(pages.memory()))?;
                 pages.memory() as i64 - before
             }
-            Body::File(Content::Object(object, held)) => {
+            Body::File(Content::Object(object)) => {
+                if let Some(file) = &object.behind {
+                    use rustix::fs::FallocateFlags as Flags;
+                    rustix::fs::fallocate(&**file, Flags::PUNCH_HOLE | Flags::KEEP_SIZE, offset, len)?;
+                }
                 let zeros = [0; 4096];
-                let end = offset.saturating_add(len).min(*held);
+                let end = offset.saturating_add(len).min(object.len);
                 let mut at = offset;
                 while at < end {
                     let piece = (end - at).min(zeros.len() as u64);
-                    mem.object_write(*object, at, &zeros[..piece as usize])?;
+                    mem.object_write(object.id, at, &zeros[..piece as usize])?;
                     at += piece;
                 }
                 0
@@ -210,26 +222,71 @@ impl FileSystem {
         }
     }
 
-    /// The object that holds a file's bytes, so that mappings can share them. ENODEV if they are the host's.
+    /// The object that holds a file's bytes, so that mappings can share them. What goes to the host is copied
+    /// whole, and written back by `write_back`.
     pub(crate) fn share(&mut self, ino: Ino, mem: &mut dyn GuestMemory) -> Result<ObjectId, Errno> {
         self.copy_up(ino)?;
-        let Body::File(content) = &self.node(ino).body else { return Err(Errno::ENODEV) };
-        let pages = match content {
-            Content::Object(object, _) => return Ok(*object),
-            Content::Host(_) => return Err(Errno::ENODEV),
-            Content::Pages(pages) => pages.clone(),
+        if self.node(ino).writes_through() {
+            self.hold_content(ino, true, true)?;
+            self.refresh(ino);
+        }
+        let room = self.room(mem);
+        let size = self.node(ino).size();
+        let (pages, behind) = match &self.node(ino).body {
+            Body::File(Content::Object(object)) => return Ok(object.id),
+            Body::File(Content::Pages(pages)) => (pages.clone(), None),
+            Body::File(Content::Host(Some(held))) => {
+                if size > room {
+                    return Err(Errno::ENOMEM);
+                }
+                (Pages::over(held.file.clone(), size), Some(held.file.clone()))
+            }
+            _ => return Err(Errno::ENODEV),
         };
-        let object = mem.object_create(pages.len());
+        let id = mem.object_create(pages.len());
         let mut buf = [0; 4096];
         let mut at = 0;
         while let Ok(data) = pages.seek(at, true) {
             let start = data / 4096 * 4096;
             let count = pages.read(start, &mut buf)?;
-            mem.object_write(object, start, &buf[..count])?;
+            mem.object_write(id, start, &buf[..count])?;
             at = start + 4096;
         }
         self.memory_used = self.memory_used.saturating_sub(pages.memory());
-        self.node_mut(ino).body = Body::File(Content::Object(object, pages.len()));
-        Ok(object)
+        self.node_mut(ino).body = Body::File(Content::Object(Object { id, len: pages.len(), behind }));
+        Ok(id)
     }
+
+    /// Writes what was stored through mappings back to the files of the host.
+    pub fn write_back(&self, mem: &mut dyn GuestMemory) -> Result<(), Errno> {
+        let mut result = Ok(());
+        for node in &self.nodes {
+            if let Body::File(Content::Object(Object { id, len, behind: Some(file) })) = &node.body {
+                result = result.and(write_back(file, *id, *len, mem));
+            }
+        }
+        result
+    }
+}
+
+/// Writes the pieces of an object that differ from the file behind it.
+fn write_back(file: &File, id: ObjectId, len: u64, mem: &mut dyn GuestMemory) -> Result<(), Errno> {
+    let (mut ours, mut theirs) = (vec![0; 1 << 16], vec![0; 1 << 16]);
+    let mut at = 0;
+    while at < len {
+        let count = mem.object_read(id, at, &mut ours);
+        if count == 0 {
+            break;
+        }
+        theirs.fill(0);
+        let held = host::read_at(file, at, &mut theirs[..count])?;
+        for start in (0..count).step_by(4096) {
+            let page = start..(start + 4096).min(count);
+            if page.end > held || ours[page.clone()] != theirs[page.clone()] {
+                host::write_at(file, at + start as u64, &ours[page])?;
+            }
+        }
+        at += count as u64;
+    }
+    Ok(())
 }

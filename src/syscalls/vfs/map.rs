@@ -81,7 +81,7 @@ impl FileSystem {
         match &self.node(ino).body {
             Body::File(Content::Host(Some(held))) => Ok(Arc::new(HostSource { file: held.file.clone() })),
             Body::File(Content::Pages(pages)) => Ok(Arc::new(pages.clone())),
-            Body::File(Content::Object(object, len)) => Ok(Arc::new(pages_of(mem, *object, *len)?)),
+            Body::File(Content::Object(object)) => Ok(Arc::new(pages_of(mem, object.id, object.len)?)),
             _ => Err(Errno::EACCES),
         }
     }
@@ -112,7 +112,6 @@ impl FileSystem {
     }
 
     /// What a shared mapping of a descriptor's file is made of. `write` is whether it may ever be written.
-    /// ENODEV for a file of the host that changes go through to: its pages cannot be shared with the host.
     pub fn shared_source(
         &mut self,
         fds: &FdTable,
@@ -122,7 +121,11 @@ impl FileSystem {
     ) -> Result<SharedSource, Errno> {
         let open = self.files.get(fds.get(fd)?);
         let FileKind::Inode(ino) = open.kind else { return Err(Errno::ENODEV) };
-        if matches!(self.node(ino).body, Body::File(Content::Host(_))) && !write {
+        let of_host = matches!(self.node(ino).body, Body::File(Content::Host(_)));
+        if of_host
+            && !write
+            && (!self.node(ino).writes_through() || self.hold_content(ino, true, true).is_err())
+        {
             return Ok(SharedSource::View(self.snapshot(ino, mem)?));
         }
         if write && self.node(ino).seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE) != 0 {

@@ -33,7 +33,7 @@ use crate::syscalls::fd::FdTable;
 use crate::syscalls::kernel::{Ctx, KernelConfig};
 use crate::syscalls::time;
 use abi::*;
-use content::Content;
+use content::{Content, Object};
 use file::Files;
 use host::HostPath;
 pub(crate) use list::Listed;
@@ -269,6 +269,7 @@ impl FileSystem {
         let node = self.node(ino);
         let stat = match (&node.body, &node.host) {
             (Body::File(Content::Host(Some(open))), _) => host::fstat(&open.file),
+            (Body::File(Content::Object(Object { behind: Some(file), .. })), _) => host::fstat(file),
             (Body::File(Content::Host(None)) | Body::Dir(_), Some(at)) => host::lstat(&at.path),
             _ => return,
         };
@@ -312,7 +313,7 @@ impl FileSystem {
             Body::File(content) if unlinked => {
                 match content {
                     Content::Pages(pages) => freed = pages.memory(),
-                    Content::Object(object, _) => mem.object_release(*object),
+                    Content::Object(object) => mem.object_release(object.id),
                     Content::Host(_) => {}
                 }
                 *content = Content::Pages(Default::default());

@@ -230,7 +230,7 @@ impl Node {
     pub(crate) fn size(&self) -> u64 {
         match &self.body {
             Body::File(Content::Pages(pages)) => pages.len(),
-            Body::File(Content::Object(_, len)) => *len,
+            Body::File(Content::Object(object)) => object.len,
             Body::File(Content::Host(_)) => self.size,
             Body::Symlink(target) => target.len() as u64,
             Body::Dir(_) if self.host.is_none() && !self.synthetic => PATH_MAX as u64,
