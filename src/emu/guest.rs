@@ -147,6 +147,26 @@ pub enum Backing {
         /// Where in it the mapping begins.
         offset: u64,
     },
+    /// A private view of an object from `offset` (a multiple of the page size): a page shows what is stored in the
+    /// object until it is written to itself.
+    Private {
+        /// The object; the mapping holds a reference of its own.
+        object: ObjectId,
+        /// Where in it the mapping begins.
+        offset: u64,
+    },
+}
+
+impl Backing {
+    /// The object behind it, and where in it the mapping begins.
+    pub fn object(&self) -> Option<(ObjectId, u64)> {
+        match *self {
+            Backing::Shared { object, offset } | Backing::Private { object, offset } => {
+                Some((object, offset))
+            }
+            Backing::Anonymous | Backing::File { .. } => None,
+        }
+    }
 }
 
 /// How `map` treats the address it is given, mmap(2).

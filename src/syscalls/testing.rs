@@ -222,6 +222,11 @@ impl GuestMemory for FakeMemory {
                     let _ = source.read_at(offset + within, &mut bytes);
                     (Store::Private(bytes), offset + within)
                 }
+                Backing::Private { object, offset } => {
+                    let mut bytes = vec![0; PAGE_SIZE as usize];
+                    self.object_read(*object, offset + within, &mut bytes);
+                    (Store::Private(bytes), offset + within)
+                }
                 Backing::Shared { object, offset } => {
                     self.object(*object).1 += 1;
                     (Store::Shared(*object, offset + within), offset + within)

@@ -41,6 +41,17 @@ int main(void)
     S(ftruncate, fd, 8192);
     printf("after it was cut and grown: %d\n", b[0]);
 
+    /* A private page is the file's until it is written to itself. */
+    a = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    c = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+    strcpy(c, "mine");
+    strcpy(a, "not"), strcpy(a + 4096, "theirs");
+    printf("%s %s\n", c, c + 4096);
+    strcpy(c + 4096, "mine");
+    strcpy(a + 4096, "late");
+    printf("%s\n", c + 4096);
+    cat_at(fd, 4096);
+
     /* Of a file of the host, through its own name and another. */
     fd = S(open, "host/other", O_RDWR);
     a = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

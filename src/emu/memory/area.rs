@@ -32,7 +32,9 @@ impl Area {
     pub fn offset(&self) -> u64 {
         match self.backing {
             Backing::Anonymous => 0,
-            Backing::File { offset, .. } | Backing::Shared { offset, .. } => offset,
+            Backing::File { offset, .. }
+            | Backing::Shared { offset, .. }
+            | Backing::Private { offset, .. } => offset,
         }
     }
 
@@ -41,7 +43,9 @@ impl Area {
         let mut area = self.clone();
         match &mut area.backing {
             Backing::Anonymous => {}
-            Backing::File { offset, .. } | Backing::Shared { offset, .. } => *offset += bytes,
+            Backing::File { offset, .. }
+            | Backing::Shared { offset, .. }
+            | Backing::Private { offset, .. } => *offset += bytes,
         }
         area
     }
@@ -53,7 +57,8 @@ impl Area {
             (Backing::File { source: a, offset: from }, Backing::File { source: b, offset: to }) => {
                 Arc::ptr_eq(a, b) && from + len == *to
             }
-            (Backing::Shared { object: a, offset: from }, Backing::Shared { object: b, offset: to }) => {
+            (Backing::Shared { object: a, offset: from }, Backing::Shared { object: b, offset: to })
+            | (Backing::Private { object: a, offset: from }, Backing::Private { object: b, offset: to }) => {
                 a == b && from + len == *to
             }
             _ => false,

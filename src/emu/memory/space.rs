@@ -209,11 +209,11 @@ impl AddressSpace {
                 self.frames.arena_mut().write(frame, 0, &bytes[..done]);
                 (frame, false)
             }
-            Backing::Shared { object, offset } => {
+            Backing::Shared { object, offset } | Backing::Private { object, offset } => {
                 let number = (offset + distance) / PAGE_SIZE;
                 let frame = self.objects.page(*object, number, &mut self.frames)?.ok_or(Denied::PastEnd)?;
                 self.frames.retain(frame);
-                (frame, true)
+                (frame, area.is_shared())
             }
         };
         let entry = Entry { frame, prot, shared };
@@ -236,7 +236,7 @@ impl AddressSpace {
         self.drop_pages(start, end);
         let removed = self.areas.remove(start, end);
         for (_, area) in removed {
-            if let Backing::Shared { object, .. } = area.backing {
+            if let Some((object, _)) = area.backing.object() {
                 self.release_if_unmapped(object);
             }
         }
@@ -250,9 +250,7 @@ impl AddressSpace {
     }
 
     fn is_object_mapped(&self, wanted: crate::emu::guest::ObjectId) -> bool {
-        self.areas
-            .iter()
-            .any(|(_, area)| matches!(area.backing, Backing::Shared { object, .. } if object == wanted))
+        self.areas.iter().any(|(_, area)| area.backing.object().is_some_and(|(object, _)| object == wanted))
     }
 
     fn checked_range(addr: u64, len: u64) -> Result<(u64, u64), MemError> {
@@ -304,7 +302,7 @@ impl AddressSpace {
             return Err(MemError::NoMemory);
         }
         let start = self.place(&request, len)?;
-        if let Backing::Shared { object, .. } = request.backing
+        if let Some((object, _)) = request.backing.object()
             && !self.is_object_mapped(object)
         {
             self.objects.retain(object);
@@ -367,7 +365,9 @@ impl AddressSpace {
         let mut moved = area.clone();
         match &mut moved.backing {
             Backing::Anonymous => {}
-            Backing::File { offset, .. } | Backing::Shared { offset, .. } => *offset += start - area_start,
+            Backing::File { offset, .. }
+            | Backing::Shared { offset, .. }
+            | Backing::Private { offset, .. } => *offset += start - area_start,
         }
         let area_end = area.end;
         if fixed.is_none() {
@@ -459,8 +459,8 @@ impl AddressSpace {
         let ranges: Vec<(u64, u64)> = self
             .areas
             .iter()
-            .filter_map(|(start, area)| match area.backing {
-                Backing::Shared { object, offset } if object == wanted => {
+            .filter_map(|(start, area)| match area.backing.object() {
+                Some((object, offset)) if object == wanted => {
                     let cut = start.saturating_add(from.saturating_sub(offset));
                     (cut < area.end).then_some((cut.max(start), area.end))
                 }

@@ -6,7 +6,7 @@ use crate::emu::guest::{
 use crate::syscalls::errno::Errno;
 use crate::syscalls::kernel::{Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
-use crate::syscalls::vfs::SharedSource;
+use crate::syscalls::vfs::Source;
 
 use super::{aligned, page_align, prot};
 
@@ -161,7 +161,7 @@ fn file_behind(
     prot: Prot,
 ) -> Result<Behind, Errno> {
     let kernel = &mut *ctx.kernel;
-    let from = kernel.fs.page_source(&kernel.fds, fd, ctx.mem)?;
+    let from = kernel.fs.page_source(&kernel.fds, fd, prot.allows(Prot::EXEC), ctx.mem)?;
     if !from.readable || shared && prot.allows(Prot::WRITE) && !from.writable {
         return Err(Errno::EACCES);
     }
@@ -169,14 +169,17 @@ fn file_behind(
         return Ok(anonymous_behind(ctx.mem, shared, len));
     }
     if !shared {
-        let backing = Backing::File { source: from.source, offset };
+        let backing = match from.source {
+            Source::View(source) => Backing::File { source, offset },
+            Source::Object(object) => Backing::Private { object, offset },
+        };
         return Ok(Behind { backing, file: Some(from.id), object: None, may_write: true });
     }
     let may_write = from.writable;
     let source = kernel.fs.shared_source(&kernel.fds, fd, may_write, ctx.mem)?;
     let backing = match source {
-        SharedSource::Object(object) => Backing::Shared { object, offset },
-        SharedSource::View(source) => Backing::File { source, offset },
+        Source::Object(object) => Backing::Shared { object, offset },
+        Source::View(source) => Backing::File { source, offset },
     };
     Ok(Behind { backing, file: Some(from.id), object: None, may_write })
 }

@@ -17,8 +17,8 @@ use crate::syscalls::vfs::{FileSystem, Who, parts};
 /// A file as mmap(2) needs it.
 #[derive(Clone)]
 pub struct MapSource {
-    /// The bytes as they are now, for a private mapping.
-    pub source: Arc<dyn PageSource>,
+    /// The bytes, for a private mapping.
+    pub source: Source,
     /// The file's name and numbers.
     pub id: FileId,
     /// Whether the descriptor may be read; mmap(2) fails with EACCES if not.
@@ -29,12 +29,12 @@ pub struct MapSource {
     pub zero: bool,
 }
 
-/// What stands behind a shared mapping.
+/// What stands behind a mapping.
 #[derive(Clone)]
-pub enum SharedSource {
+pub enum Source {
     /// An object of guest memory. The file keeps its own reference.
     Object(ObjectId),
-    /// A file of the host that cannot change under the guest's hands: a private view shows the same.
+    /// The bytes as they are now; for a shared mapping, those of a file that cannot change.
     View(Arc<dyn PageSource>),
 }
 
@@ -87,11 +87,12 @@ impl FileSystem {
     }
 
     /// A descriptor's file for mmap(2). EBADF; ENODEV for what cannot be mapped; EACCES if it is not open
-    /// for reading.
+    /// for reading. Code (`exec`) is never a view of an object, so that it can be told which file it is from.
     pub fn page_source(
         &mut self,
         fds: &FdTable,
         fd: i32,
+        exec: bool,
         mem: &mut dyn GuestMemory,
     ) -> Result<MapSource, Errno> {
         let open = self.files.get(fds.get(fd)?);
@@ -102,10 +103,11 @@ impl FileSystem {
         let (readable, writable, path) = (open.readable(), open.writable(), open.path.clone());
         let id = self.file_id(ino, &path);
         let zero = matches!(self.node(ino).body, Body::Device(Device::Zero));
-        let source: Arc<dyn PageSource> = match self.node(ino).body {
-            Body::Device(Device::Zero) => Arc::new(Zero),
+        let source = match &self.node(ino).body {
+            Body::Device(Device::Zero) => Source::View(Arc::new(Zero)),
             Body::File(_) if !readable => return Err(Errno::EACCES),
-            Body::File(_) => self.snapshot(ino, mem)?,
+            Body::File(Content::Object(object)) if !exec => Source::Object(object.id),
+            Body::File(_) => Source::View(self.snapshot(ino, mem)?),
             _ => return Err(Errno::ENODEV),
         };
         Ok(MapSource { source, id, readable, writable, zero })
@@ -118,7 +120,7 @@ impl FileSystem {
         fd: i32,
         write: bool,
         mem: &mut dyn GuestMemory,
-    ) -> Result<SharedSource, Errno> {
+    ) -> Result<Source, Errno> {
         let open = self.files.get(fds.get(fd)?);
         let FileKind::Inode(ino) = open.kind else { return Err(Errno::ENODEV) };
         let of_host = matches!(self.node(ino).body, Body::File(Content::Host(_)));
@@ -126,12 +128,12 @@ impl FileSystem {
             && !write
             && (!self.node(ino).writes_through() || self.hold_content(ino, true, true).is_err())
         {
-            return Ok(SharedSource::View(self.snapshot(ino, mem)?));
+            return Ok(Source::View(self.snapshot(ino, mem)?));
         }
         if write && self.node(ino).seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE) != 0 {
             return Err(Errno::EPERM);
         }
-        Ok(SharedSource::Object(self.share(ino, mem)?))
+        Ok(Source::Object(self.share(ino, mem)?))
     }
 
     /// The program at an absolute path, for the session: ENOENT and the like, EACCES if it may not be run.

@@ -37,7 +37,7 @@ use content::{Content, Object};
 use file::Files;
 use host::HostPath;
 pub(crate) use list::Listed;
-pub use map::{ImageFile, MapSource, SharedSource, image};
+pub use map::{ImageFile, MapSource, Source, image};
 use node::{Body, Dir, DirKind, HostRef, Node};
 pub use node::{Ino, Time};
 use pipe::Pipes;
