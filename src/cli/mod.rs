@@ -24,6 +24,7 @@ mod presets;
 mod progress;
 mod ranking;
 mod run;
+mod screen;
 mod syscalls;
 mod top;
 mod values;

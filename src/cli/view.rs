@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::lookup;
 use super::pager::{Pager, PagerError};
+use super::screen::Screen;
 use crate::annotate::{AnnotateError, Format, Input, NameStyle, Renaming, Replace};
 
 /// Exit status if the profiles cannot be read or do not fit together.
@@ -160,9 +161,15 @@ impl ViewArgs {
                 }
             }
             Ok(None) => {
-                let mut out = BufWriter::with_capacity(CHUNK, std::io::stdout().lock());
+                let stdout = std::io::stdout().lock();
+                // A terminal is shown no control characters but ours; a file gets every byte.
+                let to: Box<dyn Write> =
+                    if on_terminal() { Box::new(Screen::new(stdout)) } else { Box::new(stdout) };
+                let mut out = BufWriter::with_capacity(CHUNK, to);
                 let result = fill(&mut out);
-                let _ = out.into_parts();
+                let (mut to, _) = out.into_parts();
+                // As above.
+                let _ = to.flush();
                 result
             }
             Err(error @ PagerError { .. }) => return failure(command, &error.to_string()),
