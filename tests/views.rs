@@ -300,6 +300,20 @@ fn a_terminal_has_colour_and_a_pager() {
     assert_eq!(same(&shown), same(&plain));
 }
 
+/// The name of a function, taken from a binary, tries to set the title, clear the screen and go back over the line.
+#[test]
+fn names_do_not_talk_to_the_terminal() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("hostile.cgout");
+    let text = "cmd: ./a\nevents: Ir\nfl=f.c\nfn=a\x1b]0;title\x07\x1b[2J\rb\n1 10\nsummary: 10\n";
+    std::fs::write(&file, text).expect("a file");
+    let file = file.to_str().expect("a name");
+    let shown = on_a_terminal(&format!("annotate --no-pager {file}"), &[]);
+    assert!(shown.contains("a^[]0;title^G^[[2J^Mb"), "{shown:?}");
+    assert!(!shown.contains('\x07') && !shown.contains("\x1b[2J"), "{shown:?}");
+    assert!(good(&["annotate", file]).contains("a\x1b]0;title\x07\x1b[2J\rb"), "a file gets every byte");
+}
+
 #[test]
 fn a_pager_that_is_asked_for() {
     let run = |pager: &str, words: &[&str]| {
