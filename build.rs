@@ -32,6 +32,7 @@ const WRAPPED: &[&str] = &[
     "translator_loop",
     "tlb_reset_dirty_by_vaddr",
     "helper_check_exit_request",
+    "helper_lookup_tb_ptr",
     "cpu_ldub_code",
     "cpu_loop_exit_noexc",
 ];

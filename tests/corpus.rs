@@ -57,6 +57,7 @@ struct Entry {
     exit: i32,
     files: Vec<String>,
     normalise: Vec<(Regex, String)>,
+    unordered: bool,
     needs: Vec<String>,
     stretch: bool,
     timeout: Duration,
@@ -109,6 +110,7 @@ fn load() -> Vec<Entry> {
             exit: number("exit").unwrap_or(0) as i32,
             files: strings(table, "files"),
             normalise: rules.map(rule).collect(),
+            unordered: table.get("unordered").is_some_and(|v| v.as_bool() == Some(true)),
             needs: strings(table, "needs"),
             stretch: table.get("stretch").is_some_and(|v| v.as_bool() == Some(true)),
             timeout: Duration::from_secs(number("timeout").unwrap_or(60) as u64),
@@ -154,6 +156,16 @@ fn normalised(entry: &Entry, mut data: Vec<u8>) -> Vec<u8> {
         data = pattern.replace_all(&data, with.as_bytes()).into_owned();
     }
     data
+}
+
+/// The lines of an output, sorted if their order says nothing.
+fn ordered(entry: &Entry, data: Vec<u8>) -> Vec<u8> {
+    if !entry.unordered {
+        return data;
+    }
+    let mut lines: Vec<&[u8]> = data.split_inclusive(|&byte| byte == b'\n').collect();
+    lines.sort_unstable();
+    lines.concat()
 }
 
 /// Whether a path matches a glob with `*` and `**`, as Python's `glob` has them.
@@ -309,7 +321,7 @@ fn run(entry: &Entry, top: &Path, prefix: &[String]) -> Outcome {
     };
     Outcome {
         status,
-        stdout: normalised(entry, fs::read(top.join("stdout")).expect("read")),
+        stdout: ordered(entry, normalised(entry, fs::read(top.join("stdout")).expect("read"))),
         stderr: String::from_utf8_lossy(&fs::read(top.join("stderr")).expect("read")).into_owned(),
         files: snapshot(entry, &directory),
     }

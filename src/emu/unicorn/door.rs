@@ -13,6 +13,7 @@ use crate::emu::memory::space::AddressSpace;
 use crate::emu::supervisor::{Next, Refused, Supervisor};
 use crate::emu::unicorn::api::Api;
 use crate::emu::unicorn::ffi;
+use crate::emu::unicorn::jump::Jumps;
 use crate::emu::unicorn::layout::{FS, GS, Parts};
 use crate::emu::unicorn::tlb::Growth;
 use crate::emu::unicorn::translate::Translation;
@@ -40,6 +41,7 @@ pub struct Door {
     pub recorder: Recorder,
     pub translation: Translation,
     pub growth: Growth,
+    pub jumps: Jumps,
     /// The reference producer; `None` when the tap records.
     pub api: Option<Api>,
     /// Set while the guest runs.
@@ -192,6 +194,7 @@ impl Door {
     /// Carries out what the memory has changed.
     pub fn invalidate(&mut self) {
         for change in self.space.take_invalidations() {
+            self.jumps.forget();
             // SAFETY: the engine is live and between two guest instructions, and these functions only drop what
             // it has cached. Frames lie in the one region that was mapped, whose offsets the last one takes.
             unsafe {

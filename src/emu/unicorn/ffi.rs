@@ -99,6 +99,7 @@ unsafe extern "C" {
     );
     pub fn __real_tlb_reset_dirty_by_vaddr_x86_64(cpu: *mut c_void, addr: u64, len: u64);
     pub fn __real_helper_check_exit_request_x86_64(uc: *mut c_void, in_delay_slot: u32);
+    pub fn __real_helper_lookup_tb_ptr_x86_64(env: *mut c_void) -> *const c_void;
     pub fn __real_cpu_ldub_code_x86_64(env: *mut c_void, addr: u64) -> u32;
     pub fn __real_cpu_loop_exit_noexc_x86_64(cpu: *mut c_void) -> !;
 }

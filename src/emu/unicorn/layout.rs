@@ -71,6 +71,32 @@ pub const XMM_SIZE: usize = 64;
 /// `CPUX86State.old_exception`, -1 while no exception is in flight.
 const ENV_OLD_EXCEPTION: usize = 0x1578;
 
+/// `CPUX86State.eflags` and `hflags`: the mode of the CPU that a block is made for.
+const ENV_EFLAGS: usize = 136;
+const ENV_HFLAGS: usize = 176;
+/// The bits of EFLAGS that belong to it: TF, IOPL, RF, VM and AC (`cpu_get_tb_cpu_state`).
+const MODE_FLAGS: u32 = 0x7_3100;
+
+/// `TranslationBlock`, as far as it is of use.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Block {
+    /// Address of its first instruction.
+    pub pc: u64,
+    cs_base: u64,
+    /// The mode it was made for.
+    pub flags: u32,
+    sizes: u32,
+    /// How it was made, and whether it was given up.
+    pub cflags: u32,
+    trace: u32,
+    /// `tc.ptr`: its code.
+    pub code: *const c_void,
+}
+
+/// In `TranslationBlock.cflags`: the block was given up.
+pub const CF_INVALID: u32 = 0x4_0000;
+
 /// Index of FS and GS among the segment registers.
 pub const FS: usize = 4;
 /// See [`FS`].
@@ -135,6 +161,15 @@ impl Parts {
     pub fn forget_exception(&mut self) {
         // SAFETY: the member is a C `int` that the engine reads when it raises an exception, and not between runs.
         unsafe { *self.env.add(ENV_OLD_EXCEPTION).cast::<i32>() = -1 }
+    }
+
+    /// What the engine compares with the mode that a block was made for.
+    pub fn block_mode(&self) -> u32 {
+        // SAFETY: both lie within `CPUX86State`.
+        unsafe {
+            let eflags = *self.word(ENV_EFLAGS) as u32;
+            *self.env.add(ENV_HFLAGS).cast::<u32>() | eflags & MODE_FLAGS
+        }
     }
 
     /// The instruction pointer.

@@ -9,6 +9,7 @@ mod door;
 mod emit;
 mod ffi;
 mod helpers;
+mod jump;
 mod layout;
 mod quirk;
 mod tap;
@@ -32,6 +33,7 @@ use crate::hooks::trace::{BUFFER_WORDS, Recorder};
 
 use api::Api;
 use door::{Cpu, Door, Entered, Leave, TapWords, door};
+use jump::Jumps;
 use layout::Parts;
 use tlb::Growth;
 use translate::{Special, Translation};
@@ -91,6 +93,7 @@ impl Machine {
             recorder,
             translation: Translation::default(),
             growth,
+            jumps: Jumps::default(),
             api: reference.then(Api::default),
             supervisor: None,
             leave: None,

@@ -557,6 +557,7 @@ pub unsafe fn translate(
             Some((supervisor, _, space)) => supervisor.mapping_of(space.file_at(pc)),
             None => NO_MAPPING,
         };
+        door.jumps.made(tb.cast());
         let translation = &mut door.translation;
         translation.original = Some(*ops);
         translation.tb = tb;
