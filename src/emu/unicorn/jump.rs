@@ -80,7 +80,7 @@ impl Jumps {
             None => self.distance = Some(code.wrapping_sub(block as usize)),
             // A distance that varies is not one: nothing is found from now on.
             Some(distance) if distance != code.wrapping_sub(block as usize) => {
-                self.distance = Some(usize::MAX)
+                self.distance = Some(usize::MAX);
             }
             Some(_) => {}
         }
