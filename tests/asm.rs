@@ -196,6 +196,46 @@ fn sources_that_are_elsewhere() {
     }
 }
 
+/// Code that the program made: the side file has its bytes.
+#[test]
+fn code_that_is_in_no_file() {
+    const MAKER: &str = r#"#include <string.h>
+#include <sys/mman.h>
+int main(void) {
+  static const unsigned char code[] = {0xb9, 100, 0, 0, 0, 0xff, 0xc9, 0x75, 0xfc, 0x31, 0xc0, 0xc3};
+  void *at = mmap((void *)0x7000000, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  memcpy(at, code, sizeof code);
+  return ((int (*)(void))at)();
+}
+"#;
+    let directory = tempfile::tempdir().expect("a directory");
+    let at = directory.path();
+    std::fs::write(at.join("jit.c"), MAKER).expect("a source");
+    let built = tool("gcc", at, "gcc", &["-g", "-o", "jit", "jit.c"]);
+    assert!(built.status.success(), "{}", stderr(&built));
+    let words = ["run", "-q", "--dump-instr=yes", "--cache-sim=no", "--cachegrind-out-file=out", "./jit"];
+    assert!(output(at, &words).status.success());
+    let text = annotated(at, &["--asm=???", "--no-show-percs", "out"]);
+    assert!(!text.contains("WARNING"), "{text}");
+    let counted: Vec<(String, String)> = text
+        .lines()
+        .filter(|line| line.contains(" 70000"))
+        .filter_map(|line| {
+            let count = line.split_whitespace().next()?;
+            Some((count.to_owned(), line.rsplit('\t').next()?.to_owned()))
+        })
+        .collect();
+    let expected = [
+        ("1", "mov    $0x64,%ecx"),
+        ("100", "dec    %ecx"),
+        ("100", "jne    7000005"),
+        ("1", "xor    %eax,%eax"),
+        ("1", "ret"),
+    ];
+    assert_eq!(counted, expected.map(|(count, text)| (count.to_owned(), text.to_owned())), "{text}");
+    assert!(!annotated(at, &["--inline", "out"]).contains("WARNING"));
+}
+
 #[test]
 fn what_is_not_there() {
     let directory = profiled(&["-O2"]);

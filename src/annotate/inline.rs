@@ -62,9 +62,9 @@ pub fn annotate_inline(
     let mut trees = Vec::new();
     let mut problems = Vec::new();
     // Each object is read once: its functions are put together.
-    let mut by_object: BTreeMap<&[u8], Vec<&Function<'_>>> = BTreeMap::new();
+    let mut by_object: BTreeMap<(&[u8], &str), Vec<&Function<'_>>> = BTreeMap::new();
     for function in &functions {
-        by_object.entry(&function.object.path).or_default().push(function);
+        by_object.entry((&function.object.path, &function.object.identity)).or_default().push(function);
     }
     for functions in by_object.values() {
         let Some(first) = functions.first() else { continue };

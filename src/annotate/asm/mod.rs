@@ -47,6 +47,7 @@ pub fn annotate_asm(options: &Options, asm: &AsmOptions, out: &mut impl Write) -
     for function in chosen {
         let object = open(function.object);
         if let Err(problem) = &object
+            && !problem.is_empty()
             && !warned.contains(&function.object.path.as_slice())
         {
             warning(out, format!("@@ {problem}\n").as_bytes())?;
@@ -157,8 +158,12 @@ pub fn choose<'a, 'b>(
 /// The object on the disk, if it is the one that ran.
 ///
 /// # Errors
-/// A line that says what is wrong: the file cannot be read, or is another build.
+/// A line that says what is wrong: the file cannot be read, or is another build. An empty one for code that never was in
+/// a file, whose bytes the side file has.
 pub fn open(object: &CodeObject) -> Result<Object, String> {
+    if object.identity.is_empty() && object.path == b"???" {
+        return Err(String::new());
+    }
     let path = Path::new(OsStr::from_bytes(&object.path));
     let shown = path.display();
     let opened =
