@@ -212,6 +212,35 @@ fn inlined_code_counts_where_it_was_written() {
     assert_eq!(sum.to_string(), totals);
 }
 
+/// Each instruction of the listing stands below the chain that addr2line gives it.
+#[test]
+fn machine_code_names_inlined_calls() {
+    let directory = built(&["-g"]);
+    let text = annotated(directory.path(), &["--asm=work", "--inline", "out"]);
+    let (_, listing) = text.split_once("-- Machine code: ").expect("a listing");
+    let mut inside = String::new();
+    let mut sums: BTreeMap<String, i64> = BTreeMap::new();
+    for line in listing.lines() {
+        let words = line.trim_start_matches(['.', ' ']);
+        if words == "(itself)" {
+            inside.clear();
+        } else if words.contains(", called at ") {
+            words.clone_into(&mut inside);
+        } else if let (true, Some(count)) = (line.contains(":\t"), line.split_whitespace().next()) {
+            *sums.entry(inside.clone()).or_insert(0) += count.replace(',', "").parse::<i64>().unwrap_or(0);
+        }
+    }
+    let mut expected: BTreeMap<String, i64> = BTreeMap::new();
+    for (path, (_, own)) in theirs(directory.path(), "work") {
+        let chain: Vec<String> = path.into_iter().skip(1).rev().collect();
+        *expected.entry(chain.join("; ")).or_insert(0) += own;
+    }
+    sums.retain(|_, sum| *sum > 0);
+    expected.retain(|_, sum| *sum > 0);
+    assert!(expected.len() > 3, "{expected:#?}");
+    assert_eq!(sums, expected, "{text}");
+}
+
 #[test]
 fn debug_information_in_other_files() {
     for version in ["-gdwarf-4", "-gdwarf-5"] {
@@ -351,7 +380,8 @@ fn what_is_not_there() {
         (&["--inline", "none"][..], 1, "none.instr"),
         (&["--inline=wor", "out"], 1, "there are work"),
         (&["--inline", "hot.c"], 1, "--dump-instr=yes"),
-        (&["--inline", "--asm", "out"], 2, "--asm"),
+        (&["--inline=main", "--asm=work", "out"], 1, "--asm=main --inline"),
+        (&["--inline", "--json", "out"], 2, "--json"),
     ] {
         let output = output(directory.path(), &[&["annotate"], words].concat());
         let message = stderr(&output);

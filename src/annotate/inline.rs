@@ -12,7 +12,7 @@ use crate::loader::debug::inline::{Frame, Inlines};
 use crate::profile::{Instructions, add_costs};
 
 /// A call that was replaced by the code of the callee: name, file, line.
-type Call = (String, String, u32);
+pub type Call = (String, String, u32);
 
 /// A function, or a call that was inlined, with what was inlined into it in turn.
 #[derive(Debug, Default)]
@@ -123,16 +123,13 @@ fn tree(
         let mut node = &mut root;
         add_costs(&mut node.all, &insn.costs);
         let mut name = function.name.to_vec();
-        for Frame { function, call } in chain {
-            let Some((file, line)) = call else { continue };
-            let shown = function.map_or("???".to_owned(), |raw| called(&raw, renaming));
-            name = shown.clone().into_bytes();
-            let call = (shown, file.unwrap_or_else(|| "???".to_owned()), line);
+        let mut inlined = false;
+        for call in calls(chain, renaming) {
+            (name, inlined) = (call.0.clone().into_bytes(), true);
             node = node.calls.entry(call).or_insert_with(zero);
             add_costs(&mut node.all, &insn.costs);
         }
         add_costs(&mut node.own, &insn.costs);
-        let inlined = name != function.name;
         let entry = written
             .entry((insn.file.to_vec(), name))
             .or_insert_with(|| Written { costs: vec![0; events], inlined: vec![0; events] });
@@ -144,10 +141,16 @@ fn tree(
     root
 }
 
-/// The name of an inlined function.
-fn called(raw: &str, renaming: &Renaming) -> String {
-    let name = display_name(raw, false, true);
-    String::from_utf8_lossy(&renaming.function(name.as_bytes())).into_owned()
+/// The calls of a chain that were inlined, outermost first.
+pub fn calls(chain: Vec<Frame>, renaming: &Renaming) -> impl Iterator<Item = Call> {
+    chain.into_iter().filter_map(|Frame { function, call }| {
+        let (file, line) = call?;
+        let name = function.map_or("???".to_owned(), |raw| {
+            let name = display_name(&raw, false, true);
+            String::from_utf8_lossy(&renaming.function(name.as_bytes())).into_owned()
+        });
+        Some((name, file.unwrap_or_else(|| "???".to_owned()), line))
+    })
 }
 
 impl View<'_> {
@@ -174,8 +177,9 @@ impl View<'_> {
             out.write_all(name)?;
             let first = |costs: &[i64]| self.sort.first().and_then(|at| costs.get(*at)).copied().unwrap_or(0);
             let (inlined, all) = (first(&row.inlined), first(&row.costs));
-            if inlined > 0 && all > 0 {
-                write!(out, "  [{:.1}% inlined]", super::columns::share(inlined, all))?;
+            let share = if all > 0 { super::columns::share(inlined, all) } else { 0.0 };
+            if share >= 0.05 {
+                write!(out, "  [{share:.1}% inlined]")?;
             }
             writeln!(out)?;
         }

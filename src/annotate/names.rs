@@ -61,6 +61,13 @@ fn shorten(text: &str) -> String {
                 rest = rest.strip_prefix(' ').filter(|rest| rest.starts_with('<')).unwrap_or(rest);
                 continue;
             }
+            // So is `<impl Trait for T>::f`, below the module that has it.
+            if let Some(inner) = matching(rest).filter(|_| rest.starts_with("<impl ")) {
+                let subject = rest.get(6..inner).unwrap_or_default();
+                out = shorten(subject.rsplit(" for ").next().unwrap_or(subject));
+                rest = rest.get(inner + 1..).unwrap_or_default();
+                continue;
+            }
             // A Rust impl: `<T as Trait>::f` is about T.
             if out.is_empty() && c == '<' {
                 let inner = matching(rest).unwrap_or(rest.len());
@@ -138,6 +145,11 @@ mod tests {
             ("core::ptr::drop_in_place::<alloc::string::String>", "core::ptr::drop_in_place"),
             ("<arrayvec::ArrayVec<u8, 123>>::new", "arrayvec::ArrayVec::new"),
             ("std::mem::align_of::<f64>", "std::mem::align_of"),
+            (
+                "core::iter::range::<impl core::iter::Iterator for core::ops::Range<A>>::next",
+                "core::ops::Range::next",
+            ),
+            ("core::num::<impl u64>::wrapping_mul", "u64::wrapping_mul"),
             ("hashbrown::HashMap::<K, V>::insert", "hashbrown::HashMap::insert"),
         ] {
             assert_eq!(String::from_utf8_lossy(&short(full.as_bytes())), expected, "{full}");

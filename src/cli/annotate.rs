@@ -65,7 +65,7 @@ pub struct AnnotateArgs {
 
 /// Does it; returns the exit status. `words` are the arguments as typed, for the `Invocation:` line.
 pub fn run(args: &AnnotateArgs, words: &[OsString]) -> u8 {
-    let input = match args.input.input() {
+    let input = match args.code.check().and_then(|()| args.input.input()) {
         Ok(input) => input,
         Err(message) => return failure("annotate", &message),
     };

@@ -18,9 +18,10 @@ pub struct CodeArgs {
     pub asm_syntax: Syntax,
 
     /// Show what was inlined into this function, and functions by their costs wherever they were inlined; without a
-    /// name, into all functions that reach the threshold. Needs the same side file
+    /// name, into all functions that reach the threshold. Needs the same side file. Beside --asm it takes no name, and
+    /// shows which instructions were inlined
     #[arg(long, value_name = "FUNCTION", num_args = 0..=1, require_equals = true)]
-    #[arg(default_missing_value = "", conflicts_with_all = ["asm", "diff", "inclusive", "json", "csv"])]
+    #[arg(default_missing_value = "", conflicts_with_all = ["diff", "inclusive", "json", "csv"])]
     pub inline: Option<String>,
 
     /// Look for source files that were recorded below FROM below TO; may be repeated
@@ -32,7 +33,20 @@ impl CodeArgs {
     /// What `--asm` asks for, if it is given.
     pub fn asm(&self) -> Option<AsmOptions> {
         let function = given(self.asm.as_ref()?).map(str::to_owned);
-        Some(AsmOptions { function, syntax: self.asm_syntax })
+        Some(AsmOptions { function, syntax: self.asm_syntax, inline: self.inline.is_some() })
+    }
+
+    /// What is wrong with the options, if anything is.
+    ///
+    /// # Errors
+    /// If two functions are named.
+    pub fn check(&self) -> Result<(), String> {
+        match (&self.asm, self.inline.as_deref().and_then(given)) {
+            (Some(_), Some(name)) => {
+                Err(format!("--inline={name} beside --asm: name the function there, --asm={name} --inline"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The function that `--inline` asks for, if it is given: `Some(None)` for all.

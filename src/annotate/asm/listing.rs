@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use iced_x86::{Decoder, DecoderOptions, Instruction};
 
 use super::super::columns::{Counts, Shown};
+use super::super::inline::Call;
 use super::super::sourcepath::Sources;
 use super::gather::Function;
 use super::text::Writer;
@@ -24,6 +25,8 @@ pub struct Known<'a> {
     pub code: Option<&'a ObjectCode<'a>>,
     /// The same object's lines, for instructions that did not run.
     pub lines: Option<&'a DebugInfo>,
+    /// The inlined calls that an address is in, outermost first; `None` if they are not to be shown.
+    pub calls: Option<&'a dyn Fn(u64) -> Vec<Call>>,
 }
 
 /// Instructions in order, each with its bytes.
@@ -86,6 +89,7 @@ pub fn print(
     let most = counts.copied().max().unwrap_or(0);
     let mut place: Option<(Vec<u8>, u64)> = None;
     let mut last_end = None;
+    let mut inside: Vec<Call> = Vec::new();
     let mut addresses: Vec<u64> = decoded.keys().chain(function.instructions.keys()).copied().collect();
     addresses.sort_unstable();
     addresses.dedup();
@@ -99,6 +103,18 @@ pub fn print(
             (None, Some((file, line))) => Some((file.as_bytes().to_vec(), u64::from(line))),
             (None, None) => None,
         };
+        let calls = known.calls.map(|calls| calls(address)).unwrap_or_default();
+        if calls != inside {
+            table.dots(out)?;
+            let text: Vec<String> = calls
+                .iter()
+                .rev()
+                .map(|(name, file, line)| format!("{name}, called at {file}:{line}"))
+                .collect();
+            let text = if text.is_empty() { "(itself)".to_owned() } else { text.join("; ") };
+            writeln!(out, "   {text}")?;
+            inside = calls;
+        }
         if let Some((file, line)) = now.filter(|now| now.1 > 0 && place.as_ref() != Some(now)) {
             table.dots(out)?;
             write!(out, "   ")?;

@@ -1,5 +1,6 @@
 //! `annotate --asm`: the machine code of functions, with the counts of each instruction beside it.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt as _;
@@ -13,8 +14,10 @@ pub use gather::{Function, functions, read_side_files};
 pub use text::Syntax;
 
 use super::columns::{Counts, Shown};
+use super::inline::{Call, calls};
 use super::sourcepath::Sources;
 use super::{AnnotateError, Options, chosen_events, field, heading, metrics, names_of, warning};
+use crate::loader::debug::inline::Inlines;
 pub use crate::objects::Object;
 use crate::profile::{CodeObject, Instructions};
 use listing::Known;
@@ -27,6 +30,8 @@ pub struct AsmOptions {
     pub function: Option<String>,
     /// How instructions are written.
     pub syntax: Syntax,
+    /// Whether it is said what was inlined.
+    pub inline: bool,
 }
 
 /// Reads the side files and writes the listings.
@@ -44,8 +49,11 @@ pub fn annotate_asm(options: &Options, asm: &AsmOptions, out: &mut impl Write) -
     let mut writer = Writer::new(asm.syntax, &options.input.renaming);
     let order = (&shown, sort.first().copied().unwrap_or(0));
     let mut warned: Vec<&[u8]> = Vec::new();
+    // Read once for each object; the others are read where they are needed.
+    let mut inlined: BTreeMap<(&[u8], &str), Option<Inlines>> = BTreeMap::new();
     for function in chosen {
         let object = open(function.object);
+        let key = (function.object.path.as_slice(), function.object.identity.as_str());
         if let Err(problem) = &object
             && !problem.is_empty()
             && !warned.contains(&function.object.path.as_slice())
@@ -60,11 +68,22 @@ pub fn annotate_asm(options: &Options, asm: &AsmOptions, out: &mut impl Write) -
         title.extend_from_slice(function.name);
         heading(out, &title)?;
         let object = object.ok();
+        if let Some(object) = object.as_ref().filter(|_| asm.inline) {
+            inlined.entry(key).or_insert_with(|| object.inlines());
+        }
         let code = object.as_ref().and_then(Object::code);
         let decoded = listing::decode(function, code.as_ref());
         let addresses: Vec<u64> = decoded.keys().copied().collect();
         let lines = object.as_ref().and_then(|object| object.lines(&addresses));
-        let known = Known { code: code.as_ref(), lines: lines.as_ref() };
+        let inlines = object.as_ref().and_then(|object| inlined.get(&key)?.as_ref().zip(Some(object)));
+        let calls = inlines.map(|(inlines, object)| {
+            move |address| {
+                let chain = inlines.chain(address, &|unit| object.split(unit));
+                calls(chain, &options.input.renaming).collect()
+            }
+        });
+        let calls = calls.as_ref().map(|calls| calls as &dyn Fn(u64) -> Vec<Call>);
+        let known = Known { code: code.as_ref(), lines: lines.as_ref(), calls };
         listing::print(function, &decoded, &known, order, &mut sources, &mut writer, out)?;
     }
     out.flush()?;
