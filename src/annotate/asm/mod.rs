@@ -17,7 +17,6 @@ use super::columns::{Counts, Shown};
 use super::inline::{Call, calls};
 use super::sourcepath::Sources;
 use super::{AnnotateError, Options, chosen_events, field, heading, metrics, names_of, warning};
-use crate::loader::debug::inline::Inlines;
 pub use crate::objects::Object;
 use crate::profile::{CodeObject, Instructions};
 use listing::Known;
@@ -48,46 +47,58 @@ pub fn annotate_asm(options: &Options, asm: &AsmOptions, out: &mut impl Write) -
     let mut sources = Sources::new(&options.source_paths);
     let mut writer = Writer::new(asm.syntax, &options.input.renaming);
     let order = (&shown, sort.first().copied().unwrap_or(0));
-    let mut warned: Vec<&[u8]> = Vec::new();
-    // Read once for each object; the others are read where they are needed.
-    let mut inlined: BTreeMap<(&[u8], &str), Option<Inlines>> = BTreeMap::new();
-    for function in chosen {
+    // What is expensive is read once for each object.
+    let mut objects: BTreeMap<Key<'_>, Option<Object>> = BTreeMap::new();
+    for function in &chosen {
+        if objects.contains_key(&key(function)) {
+            continue;
+        }
         let object = open(function.object);
-        let key = (function.object.path.as_slice(), function.object.identity.as_str());
-        if let Err(problem) = &object
-            && !problem.is_empty()
-            && !warned.contains(&function.object.path.as_slice())
-        {
+        if let Some(problem) = object.as_ref().err().filter(|problem| !problem.is_empty()) {
             warning(out, format!("@@ {problem}\n").as_bytes())?;
             writeln!(out)?;
-            warned.push(&function.object.path);
         }
+        objects.insert(key(function), object.ok());
+    }
+    let known: BTreeMap<Key<'_>, _> = objects
+        .iter()
+        .filter_map(|(key, object)| {
+            let object = object.as_ref()?;
+            Some((*key, (object, object.code(), if asm.inline { object.inlines() } else { None })))
+        })
+        .collect();
+    for function in chosen {
         let mut title = b"Machine code: ".to_vec();
         title.extend_from_slice(&function.object.path);
         title.push(b':');
         title.extend_from_slice(function.name);
         heading(out, &title)?;
-        let object = object.ok();
-        if let Some(object) = object.as_ref().filter(|_| asm.inline) {
-            inlined.entry(key).or_insert_with(|| object.inlines());
-        }
-        let code = object.as_ref().and_then(Object::code);
-        let decoded = listing::decode(function, code.as_ref());
+        let known = known.get(&key(function));
+        let object = known.map(|(object, ..)| *object);
+        let code = known.and_then(|(_, code, _)| code.as_ref());
+        let inlines = known.and_then(|(_, _, inlines)| inlines.as_ref());
+        let decoded = listing::decode(function, code);
         let addresses: Vec<u64> = decoded.keys().copied().collect();
-        let lines = object.as_ref().and_then(|object| object.lines(&addresses));
-        let inlines = object.as_ref().and_then(|object| inlined.get(&key)?.as_ref().zip(Some(object)));
-        let calls = inlines.map(|(inlines, object)| {
+        let lines = object.and_then(|object| object.lines(&addresses));
+        let calls = inlines.zip(object).map(|(inlines, object)| {
             move |address| {
                 let chain = inlines.chain(address, &|unit| object.split(unit));
                 calls(chain, &options.input.renaming).collect()
             }
         });
         let calls = calls.as_ref().map(|calls| calls as &dyn Fn(u64) -> Vec<Call>);
-        let known = Known { code: code.as_ref(), lines: lines.as_ref(), calls };
+        let known = Known { code, lines: lines.as_ref(), calls };
         listing::print(function, &decoded, &known, order, &mut sources, &mut writer, out)?;
     }
     out.flush()?;
     Ok(())
+}
+
+/// Path and identity: what tells the builds of objects apart.
+type Key<'a> = (&'a [u8], &'a str);
+
+fn key<'a>(function: &Function<'a>) -> Key<'a> {
+    (&function.object.path, &function.object.identity)
 }
 
 /// The columns that are asked for, and the events to sort by.
