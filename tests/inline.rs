@@ -380,7 +380,7 @@ fn what_is_not_there() {
         (&["--inline", "none"][..], 1, "none.instr"),
         (&["--inline=wor", "out"], 1, "there are work"),
         (&["--inline", "hot.c"], 1, "--dump-instr=yes"),
-        (&["--inline=main", "--asm=work", "out"], 1, "--asm=main --inline"),
+        (&["--inline=main", "--asm=work", "out"], 2, "--asm=main --inline"),
         (&["--inline", "--json", "out"], 2, "--json"),
     ] {
         let output = output(directory.path(), &[&["annotate"], words].concat());

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::args::Switch;
 use super::code::CodeArgs;
-use super::view::{InputArgs, ViewArgs, failure};
+use super::view::{BAD_USAGE, InputArgs, ViewArgs, failure};
 use crate::annotate::{Options, annotate, annotate_asm, annotate_inline};
 
 /// The options of `cgemu annotate`.
@@ -65,7 +65,11 @@ pub struct AnnotateArgs {
 
 /// Does it; returns the exit status. `words` are the arguments as typed, for the `Invocation:` line.
 pub fn run(args: &AnnotateArgs, words: &[OsString]) -> u8 {
-    let input = match args.code.check().and_then(|()| args.input.input()) {
+    if let Err(message) = args.code.check() {
+        failure("annotate", &message);
+        return BAD_USAGE;
+    }
+    let input = match args.input.input() {
         Ok(input) => input,
         Err(message) => return failure("annotate", &message),
     };
