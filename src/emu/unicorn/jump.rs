@@ -69,7 +69,8 @@ impl Jumps {
     /// # Safety
     /// It is a block of the engine, with the place of its code filled in.
     pub unsafe fn made(&mut self, block: *const Block) {
-        if block <= self.last || self.first.is_null() {
+        // The same one again is another attempt at it, or it was not needed after all.
+        if block < self.last || self.first.is_null() {
             self.forget();
             self.first = block;
         }
