@@ -1,7 +1,8 @@
 //! The one door to the engine: nothing outside this folder names Unicorn or its symbols.
 //!
 //! `layout` and `ffi` know the insides of the pinned release, `tap` and `translate` put the trace into translated
-//! code, `tlb` answers page lookups, `api` is the reference producer, and `door` is the state they share.
+//! code, `tlb` answers page lookups, `jump` finds where indirect jumps go, `api` is the reference producer, and `door`
+//! is the state they share.
 #![allow(unsafe_code)]
 
 mod api;
