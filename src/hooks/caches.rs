@@ -18,6 +18,9 @@ const NEAR: usize = 8;
 #[repr(align(64))]
 struct Block {
     executed: u64,
+    /// The age of I1 right after its fetches, if they all hit: while I1 has that age, to fetch them again changes
+    /// nothing.
+    age: u64,
     /// Its lines in I1, if they are at most two and the block is not special.
     near: [Line; 2],
     /// All of them are in [`Rest::lines`] from here on.
@@ -81,7 +84,7 @@ impl CacheConsumer {
             }
         }
         let near = match (&entry.special, &rest.lines[first_line..]) {
-            (None, []) => [Line::NONE; 2],
+            (None, []) => [self.caches.i1.none(); 2],
             (None, &[line]) => [line; 2],
             (None, &[first, second]) => [first, second],
             _ => [Line::UNKNOWN; 2],
@@ -95,6 +98,7 @@ impl CacheConsumer {
         }
         self.blocks.push(Block {
             executed: 0,
+            age: 0,
             near,
             first_line: first_line as u32,
             lines: (rest.lines.len() - first_line) as u32,
@@ -126,8 +130,12 @@ impl CacheConsumer {
             words = next;
             instructions += header.instructions;
             block.executed += 1;
-            if !caches.i1.hit_both(block.near) && !rest.fetch(id, block, slots, caches) {
-                continue;
+            if block.age != caches.i1.age() {
+                if caches.i1.hit_both(block.near) {
+                    block.age = caches.i1.age();
+                } else if !rest.fetch(id, block, slots, caches) {
+                    continue;
+                }
             }
             let first = block.first_event as usize;
             if slots.len() <= NEAR {
@@ -154,7 +162,7 @@ impl Rest {
     /// Touches the lines of a block that is special, has many or may miss. Whether the block's data are still to be
     /// accessed, one event a slot.
     #[inline(never)]
-    fn fetch(&mut self, id: usize, block: &Block, slots: &[u64], caches: &mut Hierarchy) -> bool {
+    fn fetch(&mut self, id: usize, block: &mut Block, slots: &[u64], caches: &mut Hierarchy) -> bool {
         for i in 0..block.lines {
             let Some(&line) = self.lines.get((block.first_line + i) as usize) else { break };
             if !caches.i1.touch(line) {
@@ -162,6 +170,7 @@ impl Rest {
             }
         }
         if self.missed.is_empty() && self.ledger.entries[id].special.is_none() {
+            block.age = caches.i1.age();
             return true;
         }
         self.special(id, slots, caches);

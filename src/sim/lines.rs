@@ -10,13 +10,17 @@ use super::geometry::Geometry;
 
 /// A block of a [`LineCache`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line(u32);
+pub struct Line {
+    number: u32,
+    /// Its set; for none, one after the last.
+    set: u32,
+}
 
 impl Line {
-    /// No block at all: always a hit.
-    pub const NONE: Line = Line(0);
+    /// The number of no block at all.
+    const NONE: u32 = 0;
     /// A stand-in that [`LineCache::hit_both`] never takes for a hit.
-    pub const UNKNOWN: Line = Line(1);
+    pub const UNKNOWN: Line = Line { number: 1, set: 0 };
 }
 
 /// A way that holds nothing yet: Cachegrind's tag 0.
@@ -28,6 +32,8 @@ pub struct LineCache {
     geometry: Geometry,
     /// The stamp of the next access.
     clock: u64,
+    /// Changes whenever the order in a set does.
+    age: u64,
     /// By line.
     stamps: Vec<u64>,
     /// By line: its block number.
@@ -35,20 +41,25 @@ pub struct LineCache {
     numbers: FxHashMap<u64, Line>,
     /// The lines in each set, in no order, the sets one after another.
     ways: Box<[u32]>,
+    /// The most recent line of each set, and of no set.
+    recent: Box<[u32]>,
 }
 
 impl LineCache {
     /// A cache in its initial state.
     #[must_use]
     pub fn new(geometry: Geometry) -> LineCache {
-        let ways = usize::try_from(geometry.sets() * u64::from(geometry.assoc())).unwrap_or(usize::MAX);
+        let sets = usize::try_from(geometry.sets()).unwrap_or(usize::MAX);
+        let ways = sets.saturating_mul(geometry.assoc() as usize);
         LineCache {
             geometry,
             clock: 1,
+            age: 1,
             stamps: vec![1, 0],
             blocks: vec![0, 0],
             numbers: FxHashMap::default(),
             ways: vec![EMPTY; ways].into_boxed_slice(),
+            recent: vec![Line::NONE; sets.saturating_add(1)].into_boxed_slice(),
         }
     }
 
@@ -64,9 +75,24 @@ impl LineCache {
         self.geometry.line_shift()
     }
 
+    /// The line that stands for no block: always a hit.
+    #[must_use]
+    pub fn none(&self) -> Line {
+        Line { number: Line::NONE, set: self.geometry.sets() as u32 }
+    }
+
+    /// Changes whenever the order of the lines in a set does. While it stays the same, accesses that hit and were made
+    /// one after another can be made again without changing anything.
+    #[inline(always)]
+    #[must_use]
+    pub fn age(&self) -> u64 {
+        self.age
+    }
+
     /// The line of a block, the same every time.
     pub fn line(&mut self, block: u64) -> Line {
-        let next = Line(self.stamps.len() as u32);
+        let set = (block & (self.geometry.sets() - 1)) as u32;
+        let next = Line { number: self.stamps.len() as u32, set };
         *self.numbers.entry(block).or_insert_with(|| {
             self.stamps.push(0);
             self.blocks.push(block);
@@ -77,58 +103,54 @@ impl LineCache {
     /// The block of a line.
     #[must_use]
     pub fn block(&self, line: Line) -> u64 {
-        self.blocks.get(line.0 as usize).copied().unwrap_or(0)
+        self.blocks.get(line.number as usize).copied().unwrap_or(0)
     }
 
     /// Accesses two lines, the first one first, if both hit; else does nothing. They may be the same.
     #[inline(always)]
     pub fn hit_both(&mut self, [first, second]: [Line; 2]) -> bool {
-        let (first, second) = (first.0 as usize, second.0 as usize);
-        if self.stamps.get(first).is_none_or(|&stamp| stamp == 0) {
+        let held = |line: Line| self.stamps.get(line.number as usize).is_some_and(|&stamp| stamp != 0);
+        if !(held(first) && held(second)) {
             return false;
         }
-        let clock = self.clock;
-        match self.stamps.get_mut(second) {
-            Some(stamp) if *stamp != 0 => *stamp = clock + 1,
-            _ => return false,
-        }
-        if first != second {
-            self.stamps[first] = clock;
-        }
-        self.clock = clock + 2;
+        self.stamp(first);
+        self.stamp(second);
         true
     }
 
     /// Accesses one line. True is a hit.
     #[inline]
     pub fn touch(&mut self, line: Line) -> bool {
-        let clock = self.clock;
-        self.clock += 1;
-        match self.stamps.get_mut(line.0 as usize) {
-            Some(stamp) if *stamp != 0 => {
-                *stamp = clock;
-                true
-            }
-            _ => self.load(line, clock),
-        }
+        let hit = self.stamps.get(line.number as usize).is_some_and(|&stamp| stamp != 0) || self.load(line);
+        self.stamp(line);
+        hit
     }
 
     /// Puts a line where the oldest of its set was. True if that is a hit all the same: an empty way has tag 0.
-    fn load(&mut self, line: Line, clock: u64) -> bool {
-        let block = self.block(line);
+    fn load(&mut self, line: Line) -> bool {
         let assoc = self.geometry.assoc() as usize;
-        let set = (block & (self.geometry.sets() - 1)) as usize * assoc;
+        let set = line.set as usize * assoc;
         let Some(ways) = self.ways.get_mut(set..set + assoc) else { return false };
         let age = |way: &u32| self.stamps.get(*way as usize).copied().unwrap_or(0);
         let Some(oldest) = (0..ways.len()).min_by_key(|&i| age(&ways[i])) else { return false };
-        let evicted = std::mem::replace(&mut ways[oldest], line.0);
+        let evicted = std::mem::replace(&mut ways[oldest], line.number);
         if let Some(stamp) = self.stamps.get_mut(evicted as usize) {
             *stamp = 0;
         }
-        if let Some(stamp) = self.stamps.get_mut(line.0 as usize) {
-            *stamp = clock;
+        evicted == EMPTY && self.block(line) == 0
+    }
+
+    /// Makes a line the most recent of its set.
+    #[inline(always)]
+    fn stamp(&mut self, line: Line) {
+        if let Some(stamp) = self.stamps.get_mut(line.number as usize) {
+            *stamp = self.clock;
         }
-        evicted == EMPTY && block == 0
+        self.clock += 1;
+        if let Some(recent) = self.recent.get_mut(line.set as usize) {
+            self.age += u64::from(*recent != line.number);
+            *recent = line.number;
+        }
     }
 
     /// One access of `size` bytes at `addr`, with the rules of [`Cache::access`](super::Cache::access). True is a miss.
