@@ -237,16 +237,7 @@ fn snapshot(entry: &Entry, root: &Path) -> BTreeMap<String, String> {
 /// Ends what an entry started: it leads its own group.
 fn finish(child: &mut Child, limit: Duration) -> Result<ExitStatus, String> {
     let group = Pid::from_child(child);
-    let start = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait().expect("wait") {
-            break Ok(status);
-        }
-        if start.elapsed() > limit {
-            break Err(format!("no end after {} s", limit.as_secs()));
-        }
-        thread::sleep(Duration::from_millis(5));
-    };
+    let status = common::patience::wait(child, limit);
     let _ = kill_process_group(group, Signal::KILL);
     if status.is_err() {
         let _ = child.wait();

@@ -27,9 +27,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
-use common::{cgemu, output, stderr, stdout, tool};
+use common::{cgemu, output, patience, stderr, stdout, tool};
 
 /// The environment of every guest, here given to the native run too.
 const ENVIRONMENT: &[(&str, &str)] = &[
@@ -199,18 +199,12 @@ fn collect(mut from: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>> 
 }
 
 fn wait(child: &mut Child) -> Result<i32, String> {
-    let start = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait().expect("wait") {
-            return Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)));
-        }
-        if start.elapsed() > PATIENCE {
-            child.kill().expect("kill");
-            child.wait().expect("wait");
-            return Err(format!("did not end within {PATIENCE:?}"));
-        }
-        thread::sleep(Duration::from_millis(2));
+    let ended = patience::wait(child, PATIENCE);
+    if ended.is_err() {
+        child.kill().expect("kill");
+        child.wait().expect("wait");
     }
+    ended.map(|status| status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)))
 }
 
 fn run(mut command: Command, stdin: &str) -> Result<Outcome, String> {

@@ -7,9 +7,9 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use common::{cgemu, counts, output, stderr, stdout, tool};
+use common::{cgemu, counts, output, patience, stderr, stdout, tool};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -91,7 +91,6 @@ fn memory_is_limited() {
 
 #[test]
 fn time_is_limited() {
-    let start = Instant::now();
     ends(&["--timeout=500ms"], "int main(void) { for (;;); }", 124, &["--timeout"]);
     let sleep =
         "#include <unistd.h>\nint main(void) { int fd[2]; char c; pipe(fd); read(0, &c, 1); return 0; }";
@@ -107,7 +106,6 @@ fn time_is_limited() {
     drop(kept_open);
     assert_eq!(out.status.code(), Some(124), "{}", stderr(&out));
     profile(dir.path());
-    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
 }
 
 #[test]
@@ -205,13 +203,12 @@ fn signals_from_outside_end_a_run() {
             let mut ready = [0];
             child.stdout.as_mut().expect("a pipe").read_exact(&mut ready).expect("the program is there");
             std::thread::sleep(Duration::from_millis(100));
-            let start = Instant::now();
             kill_process(Pid::from_child(&child), signal).expect("kill");
-            let out = child.wait_with_output().expect("it ends");
-            let took = start.elapsed();
+            let ended = patience::wait(&mut child, Duration::from_secs(1));
             let _ = kept_open.write_all(b"x");
+            let out = child.wait_with_output().expect("it ends");
             assert_eq!(out.status.code(), Some(status), "{text}: {}", stderr(&out));
-            assert!(took < Duration::from_secs(1), "{text}: {took:?}");
+            assert!(ended.is_ok(), "{text}: {ended:?}");
             profile(dir.path());
         }
     }

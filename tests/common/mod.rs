@@ -6,6 +6,7 @@
 pub mod counts;
 pub mod exact;
 pub mod guest;
+pub mod patience;
 pub mod pty;
 
 use std::path::Path;

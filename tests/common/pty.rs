@@ -8,10 +8,12 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
+
+use super::patience::{self, Patience};
 
 /// How long anything may take to appear.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -96,30 +98,22 @@ impl Terminal {
 
     /// Waits until something has been printed after the first `from` bytes; returns the length of all then.
     pub fn wait_for(&self, from: usize, what: &str) -> usize {
-        let begin = Instant::now();
+        let mut patience = Patience::of(PATIENCE);
         loop {
             let printed = self.printed();
             if let Some(at) = printed.get(from..).and_then(|rest| rest.find(what)) {
                 return from + at + what.len();
             }
-            assert!(begin.elapsed() < PATIENCE, "no {what:?} on the terminal:\n{printed:?}");
-            std::thread::sleep(Duration::from_millis(1));
+            assert!(patience.turn(), "no {what:?} on the terminal:\n{printed:?}");
         }
     }
 
     /// Waits for the end; what it printed and its status.
     pub fn finish(mut self) -> (String, ExitStatus) {
-        let begin = Instant::now();
-        let status = loop {
-            if let Some(status) = self.child.try_wait().expect("wait") {
-                break status;
-            }
-            if begin.elapsed() > PATIENCE {
-                self.child.kill().expect("kill");
-                panic!("it does not end:\n{}", self.printed());
-            }
-            std::thread::sleep(Duration::from_millis(2));
-        };
+        let status = patience::wait(&mut self.child, PATIENCE).unwrap_or_else(|why| {
+            self.child.kill().expect("kill");
+            panic!("it {why}:\n{}", self.printed());
+        });
         if let Some(reader) = self.reader.take() {
             reader.join().expect("the reader");
         }
