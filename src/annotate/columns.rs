@@ -123,6 +123,18 @@ impl Table<'_> {
         Ok(())
     }
 
+    /// The names, an empty line, and the total above what `what` is the title of.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub fn title(&self, out: &mut impl Write, total: Counts<'_>, what: &[u8]) -> io::Result<()> {
+        self.head(out)?;
+        write!(out, "\n\n")?;
+        self.line(out, total)?;
+        out.write_all(what)?;
+        writeln!(out)
+    }
+
     /// A line without counts: a dot in each column.
     ///
     /// # Errors

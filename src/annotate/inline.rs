@@ -189,12 +189,7 @@ impl View<'_> {
     fn tree(&self, function: &Function<'_>, tree: &Node, out: &mut impl Write) -> std::io::Result<()> {
         let total = Counts { own: &tree.all, running: None };
         let table = self.shown.table([total]);
-        table.head(out)?;
-        write!(out, "\n\n")?;
-        table.line(out, total)?;
-        write!(out, " ")?;
-        out.write_all(function.name)?;
-        writeln!(out)?;
+        table.title(out, total, &[b" ", function.name].concat())?;
         self.calls(tree, 1, &table, out)?;
         writeln!(out)
     }

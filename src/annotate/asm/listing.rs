@@ -79,12 +79,7 @@ pub fn print(
     let total = Counts { own: &function.costs, running: None };
     let own = function.instructions.values().map(|insn| Counts { own: &insn.costs, running: None });
     let table = shown.table(own.chain([total]));
-    table.head(out)?;
-    write!(out, "\n\n")?;
-    table.line(out, total)?;
-    write!(out, "   ")?;
-    out.write_all(function.name)?;
-    writeln!(out)?;
+    table.title(out, total, &[b"   ", function.name].concat())?;
     let counts = function.instructions.values().filter_map(|insn| insn.costs.get(sort));
     let most = counts.copied().max().unwrap_or(0);
     let mut place: Option<(Vec<u8>, u64)> = None;

@@ -39,7 +39,7 @@ impl Area {
     }
 
     /// The same area seen from `bytes` further on.
-    fn advanced(&self, bytes: u64) -> Area {
+    pub fn advanced(&self, bytes: u64) -> Area {
         let mut area = self.clone();
         match &mut area.backing {
             Backing::Anonymous => {}

@@ -362,13 +362,7 @@ impl AddressSpace {
         if old_end > area.end || old_len == 0 {
             return Err(MemError::Fault);
         }
-        let mut moved = area.clone();
-        match &mut moved.backing {
-            Backing::Anonymous => {}
-            Backing::File { offset, .. }
-            | Backing::Shared { offset, .. }
-            | Backing::Private { offset, .. } => *offset += start - area_start,
-        }
+        let moved = area.advanced(start - area_start);
         let area_end = area.end;
         if fixed.is_none() {
             if new_len <= old_len {

@@ -159,7 +159,7 @@ impl Door {
     /// without waiting for the consumers.
     fn executed(&mut self) -> u64 {
         let most = self.recorder.instructions_at_most();
-        match self.supervisor_ref().and_then(|supervisor| supervisor.instructions_left(most)) {
+        match self.left_after(most) {
             Some(0) => self.recorder.instructions(),
             _ => self.recorder.instructions_seen(),
         }
@@ -168,14 +168,11 @@ impl Door {
     /// Arranges the next call of `ask` so that it comes at the first block that starts when the instructions that
     /// the supervisor wants to know of have passed.
     pub fn reschedule(&mut self) {
-        let mut left = None;
         let most = self.recorder.instructions_at_most();
-        if let Some(supervisor) = self.supervisor_ref() {
-            left = supervisor.instructions_left(most);
-        }
+        let mut left = self.left_after(most);
         if left == Some(0) {
             let executed = self.recorder.instructions();
-            left = self.supervisor_ref().and_then(|supervisor| supervisor.instructions_left(executed));
+            left = self.left_after(executed);
         }
         self.ask_at = match left {
             None => BUFFER_WORDS,
@@ -185,6 +182,11 @@ impl Door {
                 (self.recorder.len() + words).min(BUFFER_WORDS)
             }
         };
+    }
+
+    /// See [`Supervisor::instructions_left`].
+    fn left_after(&mut self, executed: u64) -> Option<u64> {
+        self.supervisor_ref().and_then(|supervisor| supervisor.instructions_left(executed))
     }
 
     fn supervisor_ref(&mut self) -> Option<&mut dyn Supervisor> {

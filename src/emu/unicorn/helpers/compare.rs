@@ -1,6 +1,6 @@
 //! SSE comparisons, with the exceptions that the engine does not record.
 
-use crate::emu::unicorn::helpers::sse::{double, from_singles, single, singles};
+use crate::emu::unicorn::helpers::sse::{double, from_singles, single, singles, two_operands};
 use crate::emu::unicorn::helpers::state::{Env, Lanes, read, write};
 
 /// How two numbers compare, as the flags say it after UCOMISD.
@@ -36,27 +36,17 @@ fn double_mask(env: Env, (strict, holds): Predicate, a: u64, b: u64) -> u64 {
 
 macro_rules! masks {
     ($($predicate:ident: $ps:ident $pd:ident $ss:ident $sd:ident;)*) => { $(
-        masks! { $predicate, env, d, s;
-            $ps {
+        two_operands! {
+            $ps(env, d, s) {
                 let (d, s) = (singles(d), singles(s));
                 from_singles(std::array::from_fn(|i| single_mask(env, $predicate, d[i], s[i])))
-            }
-            $pd { std::array::from_fn(|i| double_mask(env, $predicate, d[i], s[i])) }
-            $ss {
+            };
+            $pd(env, d, s) std::array::from_fn(|i| double_mask(env, $predicate, d[i], s[i]));
+            $ss(env, d, s) {
                 let low = single_mask(env, $predicate, d[0] as u32, s[0] as u32);
                 [d[0] & !0xffff_ffff | u64::from(low), d[1]]
-            }
-            $sd { [double_mask(env, $predicate, d[0], s[0]), d[1]] }
-        }
-    )* };
-    ($predicate:ident, $env:ident, $d:ident, $s:ident; $($name:ident $body:block)*) => { $(
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name($env: Env, to: *mut Lanes, from: *const Lanes) {
-            // SAFETY: the engine calls its helper with its state, a register and an operand.
-            unsafe {
-                let ($d, $s) = (read(to), read(from));
-                write(to, $body);
-            }
+            };
+            $sd(env, d, s) [double_mask(env, $predicate, d[0], s[0]), d[1]];
         }
     )* };
 }

@@ -307,6 +307,8 @@ macro_rules! two_operands {
     )* };
 }
 
+pub(super) use two_operands;
+
 macro_rules! plain {
     ($($op:ident: $ps:ident $pd:ident $ss:ident $sd:ident;)*) => { $(
         two_operands! {
