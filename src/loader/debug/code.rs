@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::elf::{self, Elf};
 use super::labels::{self, Label};
 use super::symbols::{self, Symbol, SymbolTable};
-use super::{DebugError, display_name};
+use super::{DebugError, display_name, section};
 use crate::loader::FileBytes;
 
 /// The code of one object. Addresses are link-time addresses.
@@ -24,6 +24,7 @@ impl<'a> ObjectCode<'a> {
     pub fn parse<F: FileBytes + ?Sized>(main: &'a F, separate: Option<&'a F>) -> Result<Self, DebugError> {
         let elf = Elf::parse(main)?;
         let separate = separate.and_then(|file| Elf::parse(file).ok());
+        let separate = separate.or_else(|| section::mini(&elf));
         let loads = elf.loads();
         let functions = symbols::read(&elf, separate.as_ref(), &elf::Code::of(&loads));
         let labels = labels::read(&elf, separate.as_ref());

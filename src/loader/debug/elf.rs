@@ -90,7 +90,15 @@ pub(super) struct Elf<'a> {
 impl<'a> Elf<'a> {
     /// Reads the headers.
     pub fn parse<F: FileBytes + ?Sized>(file: &'a F) -> Result<Self, DebugError> {
-        let file: Box<dyn FileBytes + 'a> = Box::new(Bytes(file));
+        Self::read(Box::new(Bytes(file)))
+    }
+
+    /// The same of a file in memory.
+    pub fn owned(file: Vec<u8>) -> Result<Self, DebugError> {
+        Self::read(Box::new(file))
+    }
+
+    fn read(file: Box<dyn FileBytes + 'a>) -> Result<Self, DebugError> {
         let head = part(&*file, 0, SIZEOF_EHDR as u64);
         if !head.starts_with(&ELFMAG[..SELFMAG]) {
             return Err(DebugError::NotElf);

@@ -5,6 +5,7 @@
 //! Addresses are link-time ("unbiased") virtual addresses: those of the object's own program headers.
 
 pub mod code;
+mod decompress;
 mod elf;
 mod error;
 mod index;
@@ -121,7 +122,7 @@ impl DebugInfo {
                 Some(offsets.iter().filter_map(|&offset| vaddr_of(&loads, offset)).collect())
             }
         };
-        let symbols = symbols::read(&main, separate.as_ref(), &code);
+        let symbols = symbols::read(&main, separate.as_ref().or(section::mini(&main).as_ref()), &code);
         let dwarf = if main.has_dwarf() { Some(&main) } else { separate.as_ref() };
         let lines = dwarf.map(|elf| units::read_lines(elf, alternate.as_ref(), &code, wanted.as_deref()));
         Ok(Self { loads, symbols, lines: lines.unwrap_or_default(), unknown: Arc::from(UNKNOWN) })

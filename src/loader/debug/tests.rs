@@ -346,7 +346,7 @@ fn separate_and_compressed_files_say_the_same() {
         keys(&DebugInfo::parse(&shop.read("symbols"), Some(&debug), None).expect("an ELF file")),
         whole
     );
-    for kind in ["zlib", "zlib-gnu"] {
+    for kind in ["zlib", "zlib-gnu", "zstd"] {
         let flag = format!("--compress-debug-sections={kind}");
         shop.run("objcopy", &[&flag, "whole", kind]);
         assert_ne!(shop.read(kind), shop.read("whole"));
