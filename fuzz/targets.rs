@@ -2,6 +2,11 @@
 //! `fuzz_targets/` runs them under libFuzzer, `tests/fuzz_corpus.rs` over the kept inputs.
 
 use cgemu::annotate::diff::{FunctionCounts, Renaming};
+use cgemu::debugger::evaluate::Scope;
+use cgemu::debugger::expr::{Counter, Expression};
+use cgemu::debugger::format::Format;
+use cgemu::debugger::registers::Register;
+use cgemu::debugger::value::Value;
 use cgemu::loader::debug::{DebugInfo, Links};
 use cgemu::loader::{self, script};
 use cgemu::profile::callgrind::{self, CallgrindReader, is_callgrind};
@@ -22,6 +27,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("elf", elf),
     ("debug", debug),
     ("script", script),
+    ("expr", expr),
 ];
 
 /// The reader of `cgemu annotate`: its total is the sum of what it reports.
@@ -121,5 +127,72 @@ pub fn debug(bytes: &[u8]) {
 pub fn script(bytes: &[u8]) {
     if let Ok(script) = script::parse(bytes) {
         let _ = script.argv(b"/script", &[b"script".to_vec(), b"one".to_vec()]);
+    }
+}
+
+/// Every name has a value, and memory is its own address.
+struct Everything;
+
+impl Scope for Everything {
+    fn register(&mut self, register: Register) -> Option<u64> {
+        (register != Register::GsBase).then_some(u64::MAX)
+    }
+
+    fn vector(&mut self, number: u8) -> Option<[u8; 16]> {
+        Some([number; 16])
+    }
+
+    fn memory(&mut self, address: u64, buf: &mut [u8]) -> Result<(), usize> {
+        for (at, byte) in buf.iter_mut().enumerate() {
+            let address = address.wrapping_add(at as u64);
+            *byte = (address < 1 << 47).then_some(address as u8).ok_or(at)?;
+        }
+        Ok(())
+    }
+
+    fn symbol(&mut self, name: &str) -> Option<u64> {
+        (name.len() < 8).then_some(name.len() as u64)
+    }
+
+    fn counter(&mut self, _: Counter) -> Option<u64> {
+        Some(u64::MAX)
+    }
+
+    fn variable(&mut self, name: &str) -> Option<Value> {
+        (name.len() < 8).then_some(Value::Float(0.5))
+    }
+
+    fn symbols(&mut self) -> Vec<String> {
+        vec!["main".to_owned(), String::new()]
+    }
+
+    fn variables(&mut self) -> Vec<String> {
+        vec!["mark".to_owned()]
+    }
+}
+
+/// Expressions of the debugger: they have a value or an error of one line, and binding symbols changes neither.
+pub fn expr(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let columns = text.chars().count() + 1;
+    let expression = match Expression::parse(&text) {
+        Ok(expression) => expression,
+        Err(error) => return assert!((1..=columns).contains(&error.column), "{error}"),
+    };
+    let value = expression.evaluate(&mut Everything);
+    match &value {
+        Ok(value) => {
+            for letter in "xduotacfsi".chars() {
+                let format = Format::from_letter(letter).expect("a format");
+                let shown = format.show(value, &mut |_| Some("symbol".to_owned()));
+                assert!(!shown.contains('\n'), "{shown}");
+            }
+        }
+        Err(error) => assert!((1..=columns).contains(&error.column), "{error}"),
+    }
+    let _ = expression.place(&mut Everything);
+    if let Ok(bound) = expression.bind(&mut Everything) {
+        // NaN is not equal to itself.
+        assert_eq!(format!("{:?}", bound.evaluate(&mut Everything)), format!("{value:?}"));
     }
 }

@@ -4,6 +4,7 @@
 
 pub mod annotate;
 pub mod cli;
+pub mod debugger;
 pub mod emu;
 pub mod hooks;
 pub mod loader;
