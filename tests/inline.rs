@@ -381,7 +381,7 @@ fn what_is_not_there() {
         (&["--inline=wor", "out"], 1, "there are work"),
         (&["--inline", "hot.c"], 1, "--dump-instr=yes"),
         (&["--inline=main", "--asm=work", "out"], 2, "--asm=main --inline"),
-        (&["--inline", "--json", "out"], 2, "--json"),
+        (&["--inline", "--json", "--csv", "out"], 2, "--csv"),
     ] {
         let output = output(directory.path(), &[&["annotate"], words].concat());
         let message = stderr(&output);

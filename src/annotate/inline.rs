@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use super::asm::{Function, Object, choose, columns, functions, head, open, read_side_files};
+use super::code::{CodeReport, Head, Inlined, Tree, Written as WrittenRow};
 use super::columns::{Counts, Shown, Table};
-use super::{AnnotateError, Options, Renaming, heading, warning};
+use super::derive::Metric;
+use super::report::{Figures, text};
+use super::{AnnotateError, Format, Options, Renaming, heading, warning};
 use crate::loader::debug::display_name;
 use crate::loader::debug::inline::{Frame, Inlines};
 use crate::profile::{Instructions, add_costs};
@@ -32,7 +35,8 @@ struct Written {
 }
 
 /// By file of the line, and name.
-type ByName = BTreeMap<(Vec<u8>, Vec<u8>), Written>;
+type Name = (Vec<u8>, Vec<u8>);
+type ByName = BTreeMap<Name, Written>;
 
 /// How figures are chosen and written.
 struct View<'a> {
@@ -56,7 +60,6 @@ pub fn annotate_inline(
     let (shown, sort) = columns(options, &instructions)?;
     let functions = functions(&instructions, &sort);
     let chosen = choose(&functions, options, name, (&instructions, &sort))?;
-    head(options, &instructions, &shown, &sort, out)?;
     let view = View { shown: &shown, sort: &sort, least: least(options, &instructions, &sort) };
     let mut written = ByName::new();
     let mut trees = Vec::new();
@@ -76,26 +79,47 @@ pub fn annotate_inline(
             trees.push((*function, tree));
         }
     }
-    for problem in problems.iter().filter(|problem| !problem.is_empty()) {
+    problems.retain(|problem| !problem.is_empty());
+    // Those with nothing inlined say nothing, unless one is asked for by name.
+    let trees: Vec<(&Function<'_>, &Node)> = chosen
+        .into_iter()
+        .filter_map(|function| trees.iter().find(|(other, _)| std::ptr::eq(*other, function)))
+        .filter(|(_, tree)| name.is_some() || tree.calls.values().any(|call| view.reaches(&call.all)))
+        .map(|(function, tree)| (*function, tree))
+        .collect();
+    if options.format != Format::Text {
+        let metrics = &shown.metrics;
+        let mut report = CodeReport::new(options, &instructions, (metrics, &sort), problems);
+        report.written = Some(view.functions(&written).into_iter().map(|row| row_of(row, metrics)).collect());
+        report.trees = Some(trees.into_iter().map(|(f, tree)| view.tree_of(f, tree, metrics)).collect());
+        return report.write(options.format, out);
+    }
+    head(options, &instructions, &shown, &sort, out)?;
+    for problem in problems {
         warning(out, format!("@@ {problem}\n").as_bytes())?;
         writeln!(out)?;
     }
     heading(out, b"File:function summary, inlined code where it was written")?;
     view.written(&written, out)?;
-    for function in chosen {
-        let tree = trees.iter().find(|(other, _)| std::ptr::eq(*other, function));
-        let any = |node: &Node| node.calls.values().any(|call| view.reaches(&call.all));
-        if let Some((_, tree)) = tree.filter(|(_, tree)| any(tree) || name.is_some()) {
-            let mut title = b"Inlined into ".to_vec();
-            title.extend_from_slice(&function.object.path);
-            title.push(b':');
-            title.extend_from_slice(function.name);
-            heading(out, &title)?;
-            view.tree(function, tree, out)?;
-        }
+    for (function, tree) in trees {
+        let mut title = b"Inlined into ".to_vec();
+        title.extend_from_slice(&function.object.path);
+        title.push(b':');
+        title.extend_from_slice(function.name);
+        heading(out, &title)?;
+        view.tree(function, tree, out)?;
     }
     out.flush()?;
     Ok(())
+}
+
+fn row_of(((file, name), row): (&Name, &Written), metrics: &[Metric]) -> WrittenRow {
+    WrittenRow {
+        file: text(file),
+        function: text(name),
+        figures: Figures::new(&row.costs, metrics),
+        inlined: Figures::new(&row.inlined, metrics),
+    }
 }
 
 /// The count that a line must have to reach the threshold.
@@ -163,9 +187,36 @@ impl View<'_> {
         first >= self.least
     }
 
-    fn written(&self, written: &ByName, out: &mut impl Write) -> std::io::Result<()> {
+    /// The functions of the source that are shown, those with the most first.
+    fn functions<'w>(&self, written: &'w ByName) -> Vec<(&'w Name, &'w Written)> {
         let mut rows: Vec<_> = written.iter().filter(|(_, row)| self.reaches(&row.costs)).collect();
         rows.sort_by_key(|(_, row)| self.key(&row.costs));
+        rows
+    }
+
+    /// The same of what was inlined into one place.
+    fn inlined<'n>(&self, node: &'n Node) -> Vec<(&'n Call, &'n Node)> {
+        let mut calls: Vec<_> = node.calls.iter().filter(|(_, call)| self.reaches(&call.all)).collect();
+        calls.sort_by_key(|(_, call)| self.key(&call.all));
+        calls
+    }
+
+    fn tree_of(&self, function: &Function<'_>, tree: &Node, metrics: &[Metric]) -> Tree {
+        let head = Head::new(function, metrics);
+        Tree { head, own: Figures::new(&tree.own, metrics), calls: self.calls_of(tree, metrics) }
+    }
+
+    fn calls_of(&self, node: &Node, metrics: &[Metric]) -> Vec<Inlined> {
+        let inlined = self.inlined(node).into_iter();
+        inlined
+            .map(|(call, node)| {
+                Inlined::new(call, (&node.all, &node.own), metrics, self.calls_of(node, metrics))
+            })
+            .collect()
+    }
+
+    fn written(&self, written: &ByName, out: &mut impl Write) -> std::io::Result<()> {
+        let rows = self.functions(written);
         let table = self.shown.table(rows.iter().map(|(_, row)| Counts { own: &row.costs, running: None }));
         table.head(out)?;
         write!(out, " file:function\n\n")?;
@@ -206,9 +257,7 @@ impl View<'_> {
             table.line(out, Counts { own: &node.own, running: None })?;
             writeln!(out, " {indent}(itself)")?;
         }
-        let mut calls: Vec<_> = node.calls.iter().filter(|(_, call)| self.reaches(&call.all)).collect();
-        calls.sort_by_key(|(_, call)| self.key(&call.all));
-        for ((name, file, line), call) in calls {
+        for ((name, file, line), call) in self.inlined(node) {
             table.line(out, Counts { own: &call.all, running: None })?;
             writeln!(out, " {indent}{name}, called at {file}:{line}")?;
             if call.calls.values().any(|call| self.reaches(&call.all)) {

@@ -7,6 +7,7 @@ use std::io::{BufReader, Write};
 
 mod asm;
 pub mod classic;
+mod code;
 mod columns;
 mod derive;
 pub mod diff;

@@ -129,9 +129,6 @@ impl Report {
     #[must_use]
     pub fn new(what: &What<'_>, kinds: &[By], count: usize) -> Report {
         let What { tally, metrics, .. } = *what;
-        let texts = |places: &[usize]| {
-            places.iter().filter_map(|at| tally.events.get(*at)).map(|e| text(e)).collect()
-        };
         let choice = Choice { tally, sort: what.sort, first: what.first, threshold: what.threshold };
         let rows = |by: By| {
             let mut rows = if kinds.contains(&by) { choice.rows(by, what.inclusive) } else { return None };
@@ -153,7 +150,7 @@ impl Report {
             description: origin.desc.iter().map(|line| text(line)).collect(),
         });
         let mut sort: Vec<String> = what.first.iter().map(|metric| metric.name.to_owned()).collect();
-        sort.extend::<Vec<String>>(texts(what.sort));
+        sort.extend(texts(&tally.events, what.sort));
         Report {
             format: "cgemu-profile",
             version: VERSION,
@@ -209,7 +206,8 @@ impl Report {
 }
 
 impl Column {
-    fn new(metric: &Metric) -> Column {
+    /// The column of a metric.
+    pub fn new(metric: &Metric) -> Column {
         Column {
             name: metric.name,
             unit: metric.unit.name(),
@@ -220,7 +218,8 @@ impl Column {
 }
 
 impl Figures {
-    fn new(counts: &[i64], metrics: &[Metric]) -> Figures {
+    /// The counts and what is computed from them.
+    pub fn new(counts: &[i64], metrics: &[Metric]) -> Figures {
         let number = |metric: &Metric| match metric.value(counts) {
             Value::Count(count) => Number::Count(count),
             Value::Share(share) => Number::Share(share),
@@ -230,7 +229,8 @@ impl Figures {
 }
 
 impl Number {
-    fn text(&self) -> String {
+    /// As a field of CSV.
+    pub fn text(&self) -> String {
         match self {
             Number::Count(count) => count.to_string(),
             Number::Share(Some(share)) => share.to_string(),
@@ -260,7 +260,12 @@ pub struct What<'a> {
     pub threshold: f64,
 }
 
+/// The names of the events at these places.
+pub fn texts(events: &[Vec<u8>], places: &[usize]) -> Vec<String> {
+    places.iter().filter_map(|at| events.get(*at)).map(|event| text(event)).collect()
+}
+
 /// Names are bytes; JSON and CSV have text.
-fn text(name: &[u8]) -> String {
+pub fn text(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }

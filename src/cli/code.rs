@@ -10,7 +10,7 @@ pub struct CodeArgs {
     /// Show the machine code of this function with the counts of each instruction; without a name, of all
     /// functions that reach the threshold. Needs the side file that `cgemu run --dump-instr=yes` writes
     #[arg(long, value_name = "FUNCTION", num_args = 0..=1, require_equals = true)]
-    #[arg(default_missing_value = "", conflicts_with_all = ["diff", "inclusive", "json", "csv"])]
+    #[arg(default_missing_value = "", conflicts_with_all = ["diff", "inclusive"])]
     pub asm: Option<String>,
 
     /// How --asm writes instructions
@@ -21,7 +21,7 @@ pub struct CodeArgs {
     /// name, into all functions that reach the threshold. Needs the same side file. Beside --asm it takes no name, and
     /// shows which instructions were inlined
     #[arg(long, value_name = "FUNCTION", num_args = 0..=1, require_equals = true)]
-    #[arg(default_missing_value = "", conflicts_with_all = ["diff", "inclusive", "json", "csv"])]
+    #[arg(default_missing_value = "", conflicts_with_all = ["diff", "inclusive"])]
     pub inline: Option<String>,
 
     /// Look for source files that were recorded below FROM below TO; may be repeated

@@ -63,54 +63,95 @@ pub fn decode(function: &Function<'_>, code: Option<&ObjectCode<'_>>) -> Code {
     decoded
 }
 
-/// Prints the function. `sort` is the event by which instructions are hot.
+/// An instruction as it is shown.
+pub struct Row<'a> {
+    /// Link-time address.
+    pub address: u64,
+    /// Its bytes and its text; `None` if the file does not have it.
+    pub code: Option<(&'a [u8], String)>,
+    /// Its counts; `None` if it did not run.
+    pub costs: Option<&'a [i64]>,
+    /// Whether it is one of the function's costliest.
+    pub hot: bool,
+    /// File and line, which is 0 if it is not known.
+    pub place: Option<(Vec<u8>, u64)>,
+    /// The inlined calls that it is in, outermost first.
+    pub calls: Vec<Call>,
+}
+
+/// The instructions of the function, in order of address. `sort` is the event by which they are hot.
+pub fn rows<'a>(
+    function: &'a Function<'_>,
+    decoded: &'a Code,
+    known: &Known<'_>,
+    sort: usize,
+    writer: &mut Writer<'_>,
+) -> Vec<Row<'a>> {
+    let counts = function.instructions.values().filter_map(|insn| insn.costs.get(sort));
+    let most = counts.copied().max().unwrap_or(0);
+    let mut addresses: Vec<u64> = decoded.keys().chain(function.instructions.keys()).copied().collect();
+    addresses.sort_unstable();
+    addresses.dedup();
+    let row = |address: u64| {
+        let insn = function.instructions.get(&address);
+        let place = match (insn, known.lines.and_then(|lines| lines.source_line(address))) {
+            (Some(insn), _) => Some((insn.file.to_vec(), insn.line)),
+            (None, Some((file, line))) => Some((file.as_bytes().to_vec(), u64::from(line))),
+            (None, None) => None,
+        };
+        let count = insn.and_then(|insn| insn.costs.get(sort)).copied().unwrap_or(0);
+        let code = decoded.get(&address).map(|(bytes, instruction)| {
+            let label = |at| known.code.and_then(|code| code.label(at));
+            (bytes.as_slice(), writer.line(instruction, bytes, label))
+        });
+        Row {
+            address,
+            code,
+            costs: insn.map(|insn| insn.costs.as_slice()),
+            hot: count > 0 && i128::from(count) * 100 >= i128::from(most) * HOT,
+            place,
+            calls: known.calls.map(|calls| calls(address)).unwrap_or_default(),
+        }
+    };
+    addresses.into_iter().map(row).collect()
+}
+
+/// Prints the function.
 ///
 /// # Errors
 /// If writing fails.
 pub fn print(
     function: &Function<'_>,
-    decoded: &Code,
-    known: &Known<'_>,
-    (shown, sort): (&Shown, usize),
+    rows: Vec<Row<'_>>,
+    shown: &Shown,
     sources: &mut Sources,
-    writer: &mut Writer<'_>,
     out: &mut impl Write,
 ) -> io::Result<()> {
     let total = Counts { own: &function.costs, running: None };
     let own = function.instructions.values().map(|insn| Counts { own: &insn.costs, running: None });
     let table = shown.table(own.chain([total]));
     table.title(out, total, &[b"   ", function.name].concat())?;
-    let counts = function.instructions.values().filter_map(|insn| insn.costs.get(sort));
-    let most = counts.copied().max().unwrap_or(0);
     let mut place: Option<(Vec<u8>, u64)> = None;
     let mut last_end = None;
     let mut inside: Vec<Call> = Vec::new();
-    let mut addresses: Vec<u64> = decoded.keys().chain(function.instructions.keys()).copied().collect();
-    addresses.sort_unstable();
-    addresses.dedup();
-    for address in addresses {
-        let insn = function.instructions.get(&address);
+    for row in rows {
+        let address = row.address;
         if last_end.is_some_and(|end| end != address) {
             writeln!(out)?;
         }
-        let now = match (insn, known.lines.and_then(|lines| lines.source_line(address))) {
-            (Some(insn), _) => Some((insn.file.to_vec(), insn.line)),
-            (None, Some((file, line))) => Some((file.as_bytes().to_vec(), u64::from(line))),
-            (None, None) => None,
-        };
-        let calls = known.calls.map(|calls| calls(address)).unwrap_or_default();
-        if calls != inside {
+        if row.calls != inside {
             table.dots(out)?;
-            let text: Vec<String> = calls
+            let text: Vec<String> = row
+                .calls
                 .iter()
                 .rev()
                 .map(|(name, file, line)| format!("{name}, called at {file}:{line}"))
                 .collect();
             let text = if text.is_empty() { "(itself)".to_owned() } else { text.join("; ") };
             writeln!(out, "   {text}")?;
-            inside = calls;
+            inside = row.calls;
         }
-        if let Some((file, line)) = now.filter(|now| now.1 > 0 && place.as_ref() != Some(now)) {
+        if let Some((file, line)) = row.place.filter(|now| now.1 > 0 && place.as_ref() != Some(now)) {
             table.dots(out)?;
             write!(out, "   ")?;
             out.write_all(&file)?;
@@ -122,26 +163,23 @@ pub fn print(
             writeln!(out)?;
             place = Some((file, line));
         }
-        match insn {
-            Some(insn) => table.line(out, Counts { own: &insn.costs, running: None })?,
+        match row.costs {
+            Some(costs) => table.line(out, Counts { own: costs, running: None })?,
             None => table.dots(out)?,
         }
-        let count = insn.and_then(|insn| insn.costs.get(sort)).copied().unwrap_or(0);
-        let hot = count > 0 && i128::from(count) * 100 >= i128::from(most) * HOT;
-        let mark = if hot { '*' } else { ' ' };
-        let Some((bytes, instruction)) = decoded.get(&address) else {
+        let mark = if row.hot { '*' } else { ' ' };
+        let Some((bytes, text)) = row.code else {
             writeln!(out, " {mark} {address:>8x}:\t(not in the file)")?;
             last_end = None;
             continue;
         };
         last_end = Some(address.wrapping_add(bytes.len() as u64));
-        let text = writer.line(instruction, bytes, |at| known.code.and_then(|code| code.label(at)));
-        let mut rows = bytes.chunks(BYTES);
-        let first = rows.next().unwrap_or_default();
+        let mut parts = bytes.chunks(BYTES);
+        let first = parts.next().unwrap_or_default();
         writeln!(out, " {mark} {address:>8x}:\t{:<21}\t{text}", hex(first))?;
-        for (row, bytes) in (1u64..).zip(rows) {
+        for (part, bytes) in (1u64..).zip(parts) {
             table.dots(out)?;
-            let at = address.wrapping_add(row.wrapping_mul(BYTES as u64));
+            let at = address.wrapping_add(part.wrapping_mul(BYTES as u64));
             writeln!(out, "   {at:>8x}:\t{}", hex(bytes))?;
         }
     }

@@ -11,12 +11,14 @@ mod listing;
 mod text;
 
 pub use gather::{Function, functions, read_side_files};
+pub use listing::Row;
 pub use text::Syntax;
 
+use super::code::{CodeReport, Listing};
 use super::columns::{Counts, Shown};
 use super::inline::{Call, calls};
 use super::sourcepath::Sources;
-use super::{AnnotateError, Options, chosen_events, field, heading, metrics, names_of, warning};
+use super::{AnnotateError, Format, Options, chosen_events, field, heading, metrics, names_of, warning};
 pub use crate::objects::Object;
 use crate::profile::{CodeObject, Instructions};
 use listing::Known;
@@ -43,22 +45,25 @@ pub fn annotate_asm(options: &Options, asm: &AsmOptions, out: &mut impl Write) -
     let (shown, sort) = columns(options, &instructions)?;
     let functions = functions(&instructions, &sort);
     let chosen = choose(&functions, options, asm.function.as_deref(), (&instructions, &sort))?;
-    head(options, &instructions, &shown, &sort, out)?;
     let mut sources = Sources::new(&options.source_paths);
     let mut writer = Writer::new(asm.syntax, &options.input.renaming);
-    let order = (&shown, sort.first().copied().unwrap_or(0));
+    let mut problems = Vec::new();
     // What is expensive is read once for each object.
     let mut objects: BTreeMap<Key<'_>, Option<Object>> = BTreeMap::new();
     for function in &chosen {
         if objects.contains_key(&key(function)) {
             continue;
         }
-        let object = open(function.object);
-        if let Some(problem) = object.as_ref().err().filter(|problem| !problem.is_empty()) {
+        let object = open(function.object).map_err(|problem| problems.push(problem)).ok();
+        objects.insert(key(function), object);
+    }
+    problems.retain(|problem| !problem.is_empty());
+    if options.format == Format::Text {
+        head(options, &instructions, &shown, &sort, out)?;
+        for problem in &problems {
             warning(out, format!("@@ {problem}\n").as_bytes())?;
             writeln!(out)?;
         }
-        objects.insert(key(function), object.ok());
     }
     let known: BTreeMap<Key<'_>, _> = objects
         .iter()
@@ -67,12 +72,8 @@ pub fn annotate_asm(options: &Options, asm: &AsmOptions, out: &mut impl Write) -
             Some((*key, (object, object.code(), if asm.inline { object.inlines() } else { None })))
         })
         .collect();
+    let mut listings = Vec::new();
     for function in chosen {
-        let mut title = b"Machine code: ".to_vec();
-        title.extend_from_slice(&function.object.path);
-        title.push(b':');
-        title.extend_from_slice(function.name);
-        heading(out, &title)?;
         let known = known.get(&key(function));
         let object = known.map(|(object, ..)| *object);
         let code = known.and_then(|(_, code, _)| code.as_ref());
@@ -88,7 +89,22 @@ pub fn annotate_asm(options: &Options, asm: &AsmOptions, out: &mut impl Write) -
         });
         let calls = calls.as_ref().map(|calls| calls as &dyn Fn(u64) -> Vec<Call>);
         let known = Known { code, lines: lines.as_ref(), calls };
-        listing::print(function, &decoded, &known, order, &mut sources, &mut writer, out)?;
+        let rows = listing::rows(function, &decoded, &known, sort.first().copied().unwrap_or(0), &mut writer);
+        if options.format != Format::Text {
+            listings.push(Listing::new(function, rows, &shown.metrics, asm.inline));
+            continue;
+        }
+        let mut title = b"Machine code: ".to_vec();
+        title.extend_from_slice(&function.object.path);
+        title.push(b':');
+        title.extend_from_slice(function.name);
+        heading(out, &title)?;
+        listing::print(function, rows, &shown, &mut sources, out)?;
+    }
+    if options.format != Format::Text {
+        let mut report = CodeReport::new(options, &instructions, (&shown.metrics, &sort), problems);
+        report.code = Some(listings);
+        return report.write(options.format, out);
     }
     out.flush()?;
     Ok(())
