@@ -12,7 +12,7 @@ pub enum Next {
     Continue,
     /// The run ends here.
     Stop,
-    /// An answer to `tick`: the CPU pauses at the end of this block for `interrupt`.
+    /// An answer to `tick`: the CPU pauses here for `interrupt`.
     Interrupt,
 }
 
@@ -59,8 +59,8 @@ pub trait Supervisor {
     /// with [`Next::Interrupt`].
     fn interrupt(&mut self, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Next;
 
-    /// How many instructions after the first `executed` the block starts at which `tick` has to be called; `None` if
-    /// it does not matter.
+    /// How many instructions after the first `executed` `tick` has to be called, exactly there whatever blocks the
+    /// code falls into; `None` if it does not matter.
     fn instructions_left(&self, executed: u64) -> Option<u64>;
 
     /// A number for RDRAND and RDSEED.

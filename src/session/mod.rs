@@ -49,7 +49,7 @@ impl Default for Caches {
 /// Where a run has to end.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
-    /// After this many instructions, at the end of the block that reaches it.
+    /// After exactly this many instructions.
     pub instructions: Option<u64>,
     /// At this many bytes of guest memory and overlay files.
     pub memory: Option<u64>,

@@ -63,6 +63,8 @@ pub enum Leave {
     Fault(Fault, Option<Refused>),
     /// The supervisor wants a pause.
     Interrupt,
+    /// The next block may be too long: it is to be made again, shorter.
+    Approach,
     /// The engine did what the tap does not understand.
     Broken(String),
 }
@@ -114,8 +116,8 @@ impl Door {
         self.words.next = words[len..].as_mut_ptr();
         // A block asks when `next` is above the limit, so the limit is one word less.
         self.words.limit = match self.leave {
-            Some(_) => std::ptr::null_mut(),
-            None => words[ask_at.saturating_sub(1)..].as_mut_ptr(),
+            None if ask_at > len => words[ask_at - 1..].as_mut_ptr(),
+            _ => std::ptr::null_mut(),
         };
     }
 
@@ -146,8 +148,9 @@ impl Door {
         let resident = self.space.frames().in_use() as u64 * crate::emu::guest::PAGE_SIZE;
         let next =
             self.supervisor_ref().map_or(Next::Continue, |supervisor| supervisor.tick(executed, resident));
-        self.reschedule();
+        let left = self.reschedule();
         match next {
+            Next::Continue if left.is_some_and(|left| left > 0 && left < MAX_BLOCK) => self.leave(Leave::Approach),
             Next::Continue => {}
             Next::Stop => self.leave(Leave::Stop),
             Next::Interrupt => self.leave(Leave::Interrupt),
@@ -155,33 +158,46 @@ impl Door {
         self.reload();
     }
 
-    /// Instructions executed: exactly where the supervisor's next wish may have been reached, else what is known
-    /// without waiting for the consumers.
+    /// Instructions executed: exactly where the supervisor's next wish may be less than a block away, else what is
+    /// known without waiting for the consumers.
     fn executed(&mut self) -> u64 {
         let most = self.recorder.instructions_at_most();
         match self.left_after(most) {
-            Some(0) => self.recorder.instructions(),
+            Some(left) if left < MAX_BLOCK => self.recorder.instructions(),
             _ => self.recorder.instructions_seen(),
         }
     }
 
-    /// Arranges the next call of `ask` so that it comes at the first block that starts when the instructions that
-    /// the supervisor wants to know of have passed.
-    pub fn reschedule(&mut self) {
+    /// Arranges the next call of `ask` so that it comes before the instruction that the supervisor wants to be asked
+    /// at. Returns how many instructions are left until then; exactly, if that is less than a block may have.
+    pub fn reschedule(&mut self) -> Option<u64> {
         let most = self.recorder.instructions_at_most();
         let mut left = self.left_after(most);
-        if left == Some(0) {
+        if left.is_some_and(|left| left < MAX_BLOCK) {
             let executed = self.recorder.instructions();
             left = self.left_after(executed);
         }
         self.ask_at = match left {
             None => BUFFER_WORDS,
-            // Every record is at least one word.
+            // Every record is at least one word and at most a block.
             Some(left) => {
-                let words = (left / MAX_BLOCK).clamp(1, BUFFER_WORDS as u64) as usize;
+                let words = (left / MAX_BLOCK).min(BUFFER_WORDS as u64) as usize;
                 (self.recorder.len() + words).min(BUFFER_WORDS)
             }
         };
+        left
+    }
+
+    /// Arranges that the supervisor is asked in time, and that the next block is no longer than it may be. Only
+    /// before the engine is started.
+    pub fn prepare(&mut self) {
+        if let Some(left) = self.reschedule().filter(|&left| left > 0 && left < MAX_BLOCK) {
+            if self.recorder.len() >= BUFFER_WORDS {
+                self.recorder.flush();
+            }
+            self.parts.limit_next_block(left as u32);
+            self.ask_at = self.recorder.len() + 1;
+        }
     }
 
     /// See [`Supervisor::instructions_left`].

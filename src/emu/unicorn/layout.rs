@@ -36,6 +36,9 @@ const OP_DEF_SIZE: usize = 32;
 const UC_CPU: usize = 440;
 const UC_INVALID_ADDR: usize = 1416;
 const CPU_ENV: usize = 296;
+/// `CPUState.cflags_next_tb`, and its value when nobody has asked for anything.
+const CPU_NEXT_BLOCK: usize = 24;
+const ANY_BLOCK: u32 = u32::MAX;
 /// `CPUState.cc` and `CPUClass.do_unaligned_access`.
 const CPU_CLASS: usize = 33200;
 const CLASS_UNALIGNED: usize = 24;
@@ -161,6 +164,19 @@ impl Parts {
     pub fn forget_exception(&mut self) {
         // SAFETY: the member is a C `int` that the engine reads when it raises an exception, and not between runs.
         unsafe { *self.env.add(ENV_OLD_EXCEPTION).cast::<i32>() = -1 }
+    }
+
+    /// The block that the CPU runs next has so many instructions at most; it is made anew if there is none yet that
+    /// was made for this limit.
+    pub fn limit_next_block(&mut self, instructions: u32) {
+        // SAFETY: the member lies within `CPUState`, and the engine reads it when it is started.
+        unsafe { *self.cpu.cast::<u8>().add(CPU_NEXT_BLOCK).cast::<u32>() = instructions }
+    }
+
+    /// Whether the next block may have any length: so it is unless somebody has just limited it.
+    pub fn any_next_block(&self) -> bool {
+        // SAFETY: as in `limit_next_block`.
+        unsafe { *self.cpu.cast::<u8>().add(CPU_NEXT_BLOCK).cast::<u32>() == ANY_BLOCK }
     }
 
     /// What the engine compares with the mode that a block was made for.

@@ -165,7 +165,7 @@ impl Machine {
             self.door.leave = None;
             self.door.denied = None;
             self.door.invalidate();
-            self.door.reschedule();
+            self.door.prepare();
             self.door.reload();
             self.door.parts.forget_exception();
             let rip = self.door.parts.eip();
@@ -187,6 +187,7 @@ impl Machine {
                     }
                     continue;
                 }
+                (Some(Leave::Approach), _) => continue,
                 (Some(Leave::Broken(why)), _) => return Err(EngineError(why)),
                 (Some(Leave::Fault(fault, refused)), _) => (fault, refused),
                 (None, Err(uc_error::EXCEPTION)) => (self.page_fault(), None),
@@ -277,7 +278,7 @@ fn check(engine: &mut Unicorn<'static, ()>, parts: &mut Parts) -> Result<(), Eng
             };
         engine.reg_write(reg, 0).map_err(engine_error("cannot write a register"))?;
     }
-    agree &= parts.exception_in_flight() == -1;
+    agree &= parts.exception_in_flight() == -1 && parts.any_next_block();
     let state = parts.state();
     let mut image = [0; 16];
     for (reg, value) in
