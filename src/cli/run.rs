@@ -97,6 +97,8 @@ fn configuration(options: &RunArgs) -> Result<Config, StartError> {
         allow_write: options.allow_write.iter().map(directory).collect::<Result<_, _>>()?,
         seed: options.seed,
         instructions: options.dump_instr.on(),
+        input: None,
+        journal: false,
         env,
     })
 }

@@ -14,6 +14,8 @@ pub enum Next {
     Stop,
     /// An answer to `tick`: the CPU pauses here for `interrupt`.
     Interrupt,
+    /// An answer to `syscall`: the run ends here as if the system call had not been reached.
+    Undo,
 }
 
 /// An instruction that the machine will not run.
@@ -58,6 +60,9 @@ pub trait Supervisor {
     /// The pause that `tick` asked for: something outside the program, a timer, may want to be heard. Never answers
     /// with [`Next::Interrupt`].
     fn interrupt(&mut self, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Next;
+
+    /// Control is at a breakpoint, and the instruction there has not run.
+    fn breakpoint(&mut self, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Next;
 
     /// How many instructions after the first `executed` `tick` has to be called, exactly there whatever blocks the
     /// code falls into; `None` if it does not matter.

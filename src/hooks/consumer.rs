@@ -9,12 +9,17 @@ use crate::hooks::caches::CacheConsumer;
 use crate::hooks::ledger::Ledger;
 use crate::hooks::plan::{MappingId, Plan};
 use crate::hooks::references::ReferenceConsumer;
+use crate::hooks::trace::instructions;
 use crate::sim::Hierarchy;
 
 /// One part of the simulation of a run. Caches and branch predictors do not depend on each other; the parts read
 /// the same records, each at its own pace.
 #[derive(Clone, Debug)]
-pub struct Consumer(Part);
+pub struct Consumer {
+    part: Part,
+    /// Whether what runs is counted and simulated; see [`Consumer::set_counting`].
+    counting: bool,
+}
 
 #[derive(Clone, Debug)]
 enum Part {
@@ -28,16 +33,25 @@ impl Consumer {
     pub fn parts(caches: Option<Hierarchy>, predictors: Option<Predictors>) -> Vec<Consumer> {
         let caches = caches.map(|caches| Part::Caches(CacheConsumer::new(caches)));
         let branches = predictors.map(|predictors| Part::Branches(BranchConsumer::new(predictors)));
-        let mut parts: Vec<Consumer> = caches.into_iter().chain(branches).map(Consumer).collect();
+        let mut parts: Vec<Consumer> = caches.into_iter().chain(branches).map(Consumer::of).collect();
         if parts.is_empty() {
-            parts.push(Consumer(Part::References(ReferenceConsumer::default())));
+            parts.push(Consumer::of(Part::References(ReferenceConsumer::default())));
         }
         parts
     }
 
+    fn of(part: Part) -> Consumer {
+        Consumer { part, counting: true }
+    }
+
+    /// Whether what is consumed from now on is counted. What is not counted does not touch the simulators either.
+    pub fn set_counting(&mut self, counting: bool) {
+        self.counting = counting;
+    }
+
     /// Takes in a plan; ids count up from 0.
     pub fn add_plan(&mut self, plan: &Plan) {
-        match &mut self.0 {
+        match &mut self.part {
             Part::Caches(part) => part.add_plan(plan),
             Part::Branches(part) => part.add_plan(plan),
             Part::References(part) => part.add_plan(plan),
@@ -49,7 +63,10 @@ impl Consumer {
         for plan in plans {
             self.add_plan(plan);
         }
-        match &mut self.0 {
+        if !self.counting {
+            return instructions(words);
+        }
+        match &mut self.part {
             Part::Caches(part) => part.walk(words),
             Part::Branches(part) => part.walk(words),
             Part::References(part) => part.walk(words),
@@ -57,7 +74,7 @@ impl Consumer {
     }
 
     fn ledger(&self) -> &Ledger {
-        match &self.0 {
+        match &self.part {
             Part::Caches(part) => part.ledger(),
             Part::Branches(part) => part.ledger(),
             Part::References(part) => part.ledger(),
@@ -66,7 +83,7 @@ impl Consumer {
 
     /// Adds what follows from how often each block was executed: everything but misses.
     fn add_references(&self, counts: &mut [Counts]) {
-        match &self.0 {
+        match &self.part {
             Part::Caches(part) => part.ledger().add_references(part.executed(), counts),
             Part::Branches(part) => part.ledger().add_references(part.executed(), counts),
             Part::References(part) => part.ledger().add_references(part.executed(), counts),
@@ -75,7 +92,7 @@ impl Consumer {
 
     /// Adds the misses that this part has counted.
     fn add_misses(&self, counts: &mut [Counts]) {
-        match &self.0 {
+        match &self.part {
             Part::Caches(part) => {
                 for (count, misses) in counts.iter_mut().zip(part.misses()) {
                     count.misses = *misses;
@@ -87,8 +104,9 @@ impl Consumer {
     }
 }
 
-/// Calls `each` with the address, the mapping and the counts of every instruction of every plan. The consumers are
-/// the parts of one run and have seen the same records.
+/// Calls `each` with the address, the mapping and the counts of every instruction that was counted, once for each plan
+/// it is in. The consumers are the parts of one run and have seen the same records. What was translated and not
+/// executed is left out: that depends on where the run was paused.
 pub fn fold(consumers: &[Consumer], mut each: impl FnMut(u64, MappingId, &Counts)) {
     let Some(first) = consumers.first() else { return };
     let ledger = first.ledger();
@@ -102,6 +120,9 @@ pub fn fold(consumers: &[Consumer], mut each: impl FnMut(u64, MappingId, &Counts
         mappings[entry.first_insn as usize..][..usize::from(entry.instructions)].fill(entry.mapping);
     }
     for ((insn, count), mapping) in ledger.insns.iter().zip(&counts).zip(mappings) {
+        if *count == Counts::default() {
+            continue;
+        }
         each(insn.pc, mapping, count);
     }
 }

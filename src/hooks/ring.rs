@@ -1,12 +1,12 @@
 //! The way of the buffers from the producer to the consumers and back.
 
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use crate::hooks::consumer::Consumer;
 use crate::hooks::plan::{MAX_RECORD, Plan};
-use crate::hooks::trace::{BUFFER_WORDS, Header};
+use crate::hooks::trace::{BUFFER_WORDS, instructions};
 
 /// Buffers that may be on their way; more only grow the memory in use.
 const BUFFERS: usize = 8;
@@ -24,11 +24,11 @@ struct Empty {
     instructions: u64,
 }
 
-/// One consumer at work.
+/// One consumer at work. The thread has its consumer for as long as there are buffers on their way.
 struct Worker {
     full: Sender<Arc<Full>>,
-    /// Ends with nothing only if it never got its consumer.
-    thread: JoinHandle<Option<Consumer>>,
+    consumer: Arc<Mutex<Consumer>>,
+    thread: JoinHandle<()>,
 }
 
 /// The link between the producer and its consumers.
@@ -48,16 +48,20 @@ fn new_buffer() -> Box<[u64]> {
     vec![0; BUFFER_WORDS + MAX_RECORD].into_boxed_slice()
 }
 
-fn work(mut consumer: Consumer, full: &Receiver<Arc<Full>>, empty: &Sender<Empty>) -> Consumer {
+fn work(consumer: &Mutex<Consumer>, full: &Receiver<Arc<Full>>, empty: &Sender<Empty>) {
     while let Ok(batch) = full.recv() {
-        let instructions = consumer.consume(&batch.words[..batch.len], &batch.plans);
+        let instructions = held(consumer).consume(&batch.words[..batch.len], &batch.plans);
         // The last consumer to let go gives the buffer back.
         if let Some(Full { words, .. }) = Arc::into_inner(batch) {
             // The producer is gone only when it no longer wants its buffers.
             let _ = empty.send(Empty { words, instructions });
         }
     }
-    consumer
+}
+
+/// The consumer behind a lock. One whose thread panicked is as good as any: the panic is reported when it is joined.
+fn held(consumer: &Mutex<Consumer>) -> MutexGuard<'_, Consumer> {
+    consumer.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Link {
@@ -73,21 +77,17 @@ impl Link {
         let mut waiting = consumers.into_iter();
         while let Some(consumer) = waiting.next() {
             let (full, full_in) = channel::<Arc<Full>>();
-            let (give, take) = channel::<Consumer>();
             let empty = empty_out.clone();
-            let spawned = std::thread::Builder::new().name("consumer".into()).spawn(move || {
-                let consumer = take.recv().ok()?;
-                Some(work(consumer, &full_in, &empty))
-            });
+            let consumer = Arc::new(Mutex::new(consumer));
+            let its = Arc::clone(&consumer);
+            let spawned = std::thread::Builder::new()
+                .name("consumer".into())
+                .spawn(move || work(&its, &full_in, &empty));
             match spawned {
-                Ok(thread) => {
-                    // The thread waits for it and cannot have ended.
-                    let _ = give.send(consumer);
-                    workers.push(Worker { full, thread });
-                }
+                Ok(thread) => workers.push(Worker { full, consumer, thread }),
                 Err(_) => {
-                    let mut back: Vec<Consumer> = workers.into_iter().filter_map(join).collect();
-                    back.push(consumer);
+                    let mut back: Vec<Consumer> = workers.into_iter().map(join).collect();
+                    back.push(held(&consumer).clone());
                     back.extend(waiting);
                     return Link::inline(back);
                 }
@@ -134,7 +134,7 @@ impl Link {
                 if let Some(Full { words, len, .. }) = Arc::into_inner(batch) {
                     // Every consumer was done before we let go.
                     *out -= 1;
-                    self.instructions += count(&words[..len]);
+                    self.instructions += instructions(&words[..len]);
                     self.free.push(words);
                 }
             }
@@ -142,7 +142,7 @@ impl Link {
                 for consumer in consumers {
                     consumer.consume(&words[..len], &plans);
                 }
-                self.instructions += count(&words[..len]);
+                self.instructions += instructions(&words[..len]);
                 self.free.push(words);
             }
         }
@@ -174,30 +174,41 @@ impl Link {
         self.instructions
     }
 
+    /// Calls `f` with each consumer when it has seen everything handed over so far.
+    pub fn visit(&mut self, mut f: impl FnMut(usize, &mut Consumer)) {
+        self.instructions();
+        match &mut self.end {
+            End::Inline(consumers) => {
+                consumers.iter_mut().enumerate().for_each(|(i, consumer)| f(i, consumer));
+            }
+            End::Threads { workers, .. } => {
+                workers.iter().enumerate().for_each(|(i, worker)| f(i, &mut held(&worker.consumer)));
+            }
+        }
+    }
+
+    /// Goes back to a moment when so many instructions had been handed over; nothing may be on its way.
+    pub fn rewind(&mut self, instructions: u64) {
+        self.instructions = instructions;
+    }
+
     /// Ends the link and gives the consumers back, everything consumed.
     pub fn finish(self) -> Vec<Consumer> {
         match self.end {
             End::Inline(consumers) => consumers,
-            End::Threads { workers, .. } => workers.into_iter().filter_map(join).collect(),
+            End::Threads { workers, .. } => workers.into_iter().map(join).collect(),
         }
     }
 }
 
-/// Instructions that a buffer's records stand for.
-fn count(words: &[u64]) -> u64 {
-    let (mut at, mut instructions) = (0, 0);
-    while let Some(&word) = words.get(at) {
-        let header = Header::of(word);
-        instructions += header.instructions;
-        at += 1 + header.slots;
-    }
-    instructions
-}
-
-fn join(worker: Worker) -> Option<Consumer> {
+fn join(worker: Worker) -> Consumer {
     drop(worker.full);
-    match worker.thread.join() {
-        Ok(consumer) => consumer,
-        Err(panic) => std::panic::resume_unwind(panic),
+    if let Err(panic) = worker.thread.join() {
+        std::panic::resume_unwind(panic);
+    }
+    match Arc::try_unwrap(worker.consumer) {
+        Ok(consumer) => consumer.into_inner().unwrap_or_else(PoisonError::into_inner),
+        // The thread, which had the other half, has ended.
+        Err(shared) => held(&shared).clone(),
     }
 }

@@ -29,6 +29,17 @@ impl Header {
     }
 }
 
+/// Instructions that records stand for.
+pub fn instructions(words: &[u64]) -> u64 {
+    let (mut at, mut instructions) = (0, 0);
+    while let Some(&word) = words.get(at) {
+        let header = Header::of(word);
+        instructions += header.instructions;
+        at += 1 + header.slots;
+    }
+    instructions
+}
+
 /// The producer's end: the buffer being filled, the plans, and the link to the consumer.
 pub struct Recorder {
     /// The plans of this run.
@@ -125,9 +136,7 @@ impl Recorder {
             return;
         }
         let len = self.len;
-        self.len = 0;
-        self.walked = 0;
-        self.counted = 0;
+        self.drop_buffer();
         let plans = self.plans.take_new();
         let empty = self.link.buffer();
         let full = std::mem::replace(&mut self.words, empty);
@@ -156,17 +165,65 @@ impl Recorder {
         self.link.instructions_seen().saturating_add(words * MAX_BLOCK)
     }
 
-    /// Hands over what is left and gives the consumers back.
-    pub fn finish(mut self) -> (Vec<Consumer>, PlanTable) {
+    /// Calls `f` with each consumer when it has seen every record.
+    pub fn visit(&mut self, mut f: impl FnMut(&mut Consumer)) {
         self.flush();
-        // Plans that were translated and never run still show in the profile, with zeros.
-        let rest = self.plans.take_new();
-        let mut consumers = self.link.finish();
-        for consumer in &mut consumers {
-            for plan in &rest {
-                consumer.add_plan(plan);
+        self.link.visit(|_, consumer| f(consumer));
+    }
+
+    /// Whether what runs from here on, where control is at `pc`, is counted.
+    pub fn set_counting(&mut self, counting: bool, pc: u64) {
+        // The last branch is decided by where control is now, and nothing that was not counted leads here.
+        self.point(pc);
+        self.visit(|consumer| consumer.set_counting(counting));
+        self.point(pc);
+    }
+
+    /// What has been recorded so far.
+    pub fn save(&mut self) -> Recorded {
+        let mut consumers = Vec::new();
+        self.visit(|consumer| consumers.push(consumer.clone()));
+        Recorded { consumers, instructions: self.link.instructions(), plans: self.plans.shipped() }
+    }
+
+    /// Goes back to what had been recorded when `saved` was made, by this recorder.
+    pub fn restore(&mut self, saved: &Recorded) {
+        self.drop_buffer();
+        self.link.visit(|i, consumer| {
+            if let Some(before) = saved.consumers.get(i) {
+                consumer.clone_from(before);
             }
-        }
-        (consumers, self.plans)
+        });
+        self.link.rewind(saved.instructions);
+        self.plans.ship_again(saved.plans);
+    }
+
+    fn drop_buffer(&mut self) {
+        self.len = 0;
+        self.walked = 0;
+        self.counted = 0;
+    }
+
+    /// Hands over what is left and gives the consumers back.
+    pub fn finish(mut self) -> Vec<Consumer> {
+        self.flush();
+        self.link.finish()
+    }
+}
+
+/// Everything that was recorded up to some moment: a part of a checkpoint.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// The simulators and what they have counted.
+    pub consumers: Vec<Consumer>,
+    instructions: u64,
+    /// Plans that the consumers know.
+    plans: usize,
+}
+
+impl Recorded {
+    /// Instructions executed.
+    pub fn instructions(&self) -> u64 {
+        self.instructions
     }
 }

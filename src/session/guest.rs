@@ -1,9 +1,10 @@
 //! The guest as the machine's supervisor: the kernel serves it, and limits and the user's wishes end it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::emu::guest::{Fault, GuestCpu, GuestMemory};
+use crate::emu::guest::{Fault, Gpr, GuestCpu, GuestMemory};
 use crate::emu::memory::space::FileArea;
 use crate::emu::supervisor::{Next, Refused, Supervisor};
 use crate::hooks::decode::{MAX_LENGTH, Refusal};
@@ -15,6 +16,43 @@ use crate::syscalls::random::Random;
 
 /// The value of `Control::interrupt` that stands for the time limit; no signal has this number.
 pub const TIME_IS_UP: usize = usize::MAX;
+
+/// The value of `Control::interrupt` that asks for a pause.
+pub const PAUSE: usize = usize::MAX - 1;
+
+/// Where a run is to pause. A pause changes nothing that the guest can see, and nothing of what is counted.
+#[derive(Clone, Debug, Default)]
+pub struct Wishes {
+    /// When so many instructions have been executed.
+    pub at: Option<u64>,
+    /// Before these system calls.
+    pub syscalls: BTreeSet<u64>,
+    /// Before any system call.
+    pub any_syscall: bool,
+    /// At the first instruction of a signal's handler.
+    pub signals: bool,
+    /// At the first instruction of a program that execve(2) has loaded.
+    pub exec: bool,
+}
+
+/// Why a run has paused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pause {
+    /// As many instructions have been executed as were wished for.
+    Reached,
+    /// The next instruction is at a breakpoint.
+    Breakpoint,
+    /// The next instruction makes this system call.
+    Syscall(u64),
+    /// The handler of this signal is about to start.
+    Signal(i32),
+    /// Another program was loaded.
+    Exec,
+    /// Somebody asked for it through [`Control::interrupt`].
+    Asked,
+    /// The program has ended; there is nothing to go on with.
+    Ended,
+}
 
 /// Why the run ended, before it is put into words.
 #[derive(Clone, Debug)]
@@ -44,6 +82,10 @@ pub struct Guest {
     pub limits: Limits,
     pub ending: Option<Ending>,
     pub exec: Option<ExecRequest>,
+    pub wishes: Wishes,
+    pub paused: Option<Pause>,
+    /// The instruction count of the system call that was paused at last.
+    pub syscall_paused_at: Option<u64>,
     /// Numbers for RDRAND, apart from the kernel's, which the guest may also ask for.
     pub random: Random,
 }
@@ -54,11 +96,25 @@ impl Guest {
         Next::Stop
     }
 
+    fn pause(&mut self, pause: Pause) -> Next {
+        self.paused.get_or_insert(pause);
+        Next::Stop
+    }
+
     fn act(&mut self, action: Action) -> Next {
+        let delivered = self.kernel.signals.delivered.take();
         match action {
-            Action::Continue => match self.interrupted() {
-                Some(stop) => self.stop(stop),
-                None => Next::Continue,
+            Action::Continue => match (self.interrupted(), delivered) {
+                (Some(next), _) => next,
+                (None, Some(signal)) if self.wishes.signals => self.pause(Pause::Signal(signal)),
+                (None, _) => Next::Continue,
+            },
+            Action::GivenUp => match self.interrupted() {
+                Some(_) if self.ending.is_some() => Next::Stop,
+                _ => {
+                    self.pause(Pause::Asked);
+                    Next::Undo
+                }
             },
             Action::Exit(status) => self.stop(Stop::Exited(status)),
             Action::Killed(signal) => self.stop(Stop::Killed(signal)),
@@ -70,21 +126,34 @@ impl Guest {
         }
     }
 
-    /// How the run has to end because the outside wants it, if it does.
-    fn interrupted(&self) -> Option<Stop> {
-        match self.control.interrupt.load(Relaxed) {
-            0 => None,
+    /// What to do because the outside wants it, if it wants anything.
+    fn interrupted(&mut self) -> Option<Next> {
+        let stop = match self.control.interrupt.load(Relaxed) {
+            0 => return None,
+            PAUSE => return Some(self.pause(Pause::Asked)),
             TIME_IS_UP => {
                 let time = self.limits.time.unwrap_or_default();
-                Some(Stop::Limit(format!("{time:?} have passed (--timeout)")))
+                Stop::Limit(format!("{time:?} have passed (--timeout)"))
             }
-            signal => Some(Stop::Interrupted(signal as i32)),
-        }
+            signal => Stop::Interrupted(signal as i32),
+        };
+        Some(self.stop(stop))
     }
 }
 
 impl Supervisor for Guest {
     fn syscall(&mut self, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Next {
+        if self.wishes.any_syscall || !self.wishes.syscalls.is_empty() {
+            let number = u64::from(cpu.gpr(Gpr::Rax) as u32);
+            let now = Some(cpu.instructions());
+            if (self.wishes.any_syscall || self.wishes.syscalls.contains(&number))
+                && self.syscall_paused_at != now
+            {
+                self.syscall_paused_at = now;
+                self.pause(Pause::Syscall(number));
+                return Next::Undo;
+            }
+        }
         let action = self.kernel.syscall(cpu, mem);
         self.act(action)
     }
@@ -126,12 +195,15 @@ impl Supervisor for Guest {
     fn tick(&mut self, instructions: u64, resident: u64) -> Next {
         self.control.instructions.store(instructions, Relaxed);
         self.control.resident.store(resident, Relaxed);
-        if let Some(stop) = self.interrupted() {
-            return self.stop(stop);
+        if let Some(next) = self.interrupted() {
+            return next;
         }
         if let Some(limit) = self.limits.instructions.filter(|&limit| instructions >= limit) {
             return self
                 .stop(Stop::Limit(format!("{limit} instructions were executed (--max-instructions)")));
+        }
+        if self.wishes.at.is_some_and(|at| instructions >= at) {
+            return self.pause(Pause::Reached);
         }
         match self.kernel.clock.next_due() {
             Some(due) if instructions >= due => Next::Interrupt,
@@ -144,8 +216,12 @@ impl Supervisor for Guest {
         self.act(action)
     }
 
+    fn breakpoint(&mut self, _cpu: &mut dyn GuestCpu, _mem: &mut dyn GuestMemory) -> Next {
+        self.pause(Pause::Breakpoint)
+    }
+
     fn instructions_left(&self, executed: u64) -> Option<u64> {
-        let wanted = [self.limits.instructions, self.kernel.clock.next_due()];
+        let wanted = [self.limits.instructions, self.wishes.at, self.kernel.clock.next_due()];
         wanted.into_iter().flatten().min().map(|at| at.saturating_sub(executed))
     }
 

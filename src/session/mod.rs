@@ -11,7 +11,9 @@ mod load;
 mod modules;
 mod run;
 
-pub use run::run;
+pub use attribute::Folded;
+pub use guest::{PAUSE, Pause, Wishes};
+pub use run::{Saved, Session, run};
 
 use crate::profile::{Instructions, Profile};
 use crate::sim::Geometry;
@@ -82,6 +84,10 @@ pub struct Config {
     pub seed: u64,
     /// Whether costs by instruction are wanted.
     pub instructions: bool,
+    /// What the guest reads instead of the host's standard input.
+    pub input: Option<std::sync::Arc<std::fs::File>>,
+    /// Whether the run may go back, so that what comes from outside has to be kept.
+    pub journal: bool,
 }
 
 /// How a run ended.

@@ -338,8 +338,7 @@ fn fsync(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
             Ok(0)
         }
         FileKind::Host(stream) => {
-            let stream = crate::syscalls::vfs::attr::stream_fd(stream);
-            let kind = rustix::fs::fstat(stream).map_err(Errno::from)?.st_mode & S_IFMT;
+            let kind = ctx.kernel.fs.streams.stat(stream)?.st_mode & S_IFMT;
             if kind == S_IFREG { Ok(0) } else { Err(Errno::EINVAL.into()) }
         }
         _ => Err(Errno::EINVAL.into()),
@@ -382,7 +381,7 @@ fn fadvise64(ctx: &mut Ctx, [fd, _, len, advice, ..]: [u64; 6]) -> SysResult {
     let pipe = match open.kind {
         FileKind::Pipe(..) => true,
         FileKind::Host(stream) => {
-            let stat = rustix::fs::fstat(crate::syscalls::vfs::attr::stream_fd(stream));
+            let stat = ctx.kernel.fs.streams.stat(stream);
             stat.is_ok_and(|stat| stat.st_mode & S_IFMT == S_IFIFO)
         }
         _ => false,

@@ -9,10 +9,10 @@ use crate::syscalls::table::{Handler, Row, Support};
 use crate::syscalls::time::wait::{Wake, wait};
 use crate::syscalls::uaccess::copy_from_user;
 use crate::syscalls::vfs::abi::*;
-use crate::syscalls::vfs::attr::stream_fd;
 use crate::syscalls::vfs::file::{FileKind, FileNo};
 use crate::syscalls::vfs::node::{Body, Device, Ino};
 use crate::syscalls::vfs::pipe::{PIPE_BUF, PipeId};
+use crate::syscalls::vfs::streams::Streams;
 use crate::syscalls::vfs::{parts, parts_now};
 
 const fn full(number: u16, name: &'static str, handler: Handler) -> Row {
@@ -62,7 +62,7 @@ pub(crate) fn block(ctx: &mut Ctx, what: &str) -> Break {
 pub(crate) fn seekable(ctx: &Ctx, file: FileNo) -> bool {
     match ctx.kernel.fs.files.get(file).kind {
         FileKind::Inode(_) | FileKind::Text(..) => true,
-        FileKind::Host(stream) => rustix::fs::tell(stream_fd(stream)).is_ok(),
+        FileKind::Host(stream) => ctx.kernel.fs.streams.has_position(stream),
         _ => false,
     }
 }
@@ -99,15 +99,8 @@ pub(crate) fn read_some(
             Ok(count)
         }
         FileKind::Host(stream) => {
-            let fd = stream_fd(*stream);
-            if let Some(front) = &ctx.kernel.front {
-                front.reading(*stream);
-            }
-            wait_for_input(ctx, fd)?;
-            Ok(match at {
-                Some(at) => rustix::io::pread(fd, buf, at).map_err(Errno::from)?,
-                None => rustix::io::read(fd, buf).map_err(Errno::from)?,
-            })
+            let stream = *stream;
+            Ok(ctx.kernel.fs.streams.read(stream, at, buf)?)
         }
         FileKind::Pipe(pipe, _) => {
             let pipe = ctx.kernel.fs.pipes.get_mut(*pipe).ok_or(Errno::EIO)?;
@@ -158,50 +151,12 @@ fn write_pipe(ctx: &mut Ctx, id: PipeId, nonblocking: bool, bytes: &[u8]) -> Res
     Err(block(ctx, "write to a full pipe"))
 }
 
-/// Waits until a stream of the host has something to read, or the user asks the run to end: EINTR.
-fn wait_for_input(ctx: &Ctx, fd: rustix::fd::BorrowedFd<'_>) -> Result<(), Errno> {
-    /// How soon a request to end is seen.
-    const SLICE: rustix::time::Timespec = rustix::time::Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
-    loop {
-        let mut fds = [rustix::event::PollFd::new(&fd, rustix::event::PollFlags::IN)];
-        match rustix::event::poll(&mut fds, Some(&SLICE)) {
-            Ok(0) | Err(rustix::io::Errno::INTR) => {}
-            // What went wrong, the read itself will say.
-            Ok(_) | Err(_) => return Ok(()),
-        }
-        if ctx.kernel.interrupt.load(std::sync::atomic::Ordering::Relaxed) != 0 {
-            return Err(Errno::EINTR);
-        }
-    }
-}
-
 fn write_stream(ctx: &mut Ctx, stream: u8, at: Option<u64>, bytes: &[u8]) -> Result<usize, Break> {
-    let fd = stream_fd(stream);
-    if let Some(front) = &ctx.kernel.front {
-        front.writing(stream, bytes);
+    let written = ctx.kernel.fs.streams.write(stream, at, bytes);
+    if written == Err(Errno::EPIPE) {
+        ctx.kernel.signals.raise(SIGPIPE);
     }
-    let mut done = 0;
-    while done < bytes.len() {
-        let rest = &bytes[done..];
-        let result = match at {
-            Some(at) => rustix::io::pwrite(fd, rest, at + done as u64),
-            None => rustix::io::write(fd, rest),
-        };
-        match result {
-            Ok(count) => done += count,
-            Err(rustix::io::Errno::AGAIN) => {
-                let mut fds = [rustix::event::PollFd::new(&fd, rustix::event::PollFlags::OUT)];
-                rustix::event::poll(&mut fds, None).map_err(Errno::from)?;
-            }
-            Err(_) if done > 0 => break,
-            Err(rustix::io::Errno::PIPE) => {
-                ctx.kernel.signals.raise(SIGPIPE);
-                return Err(Errno::EPIPE.into());
-            }
-            Err(error) => return Err(Errno::from(error).into()),
-        }
-    }
-    Ok(done)
+    Ok(written?)
 }
 
 /// Where a write to a file begins, and how much of it RLIMIT_FSIZE allows.
@@ -507,7 +462,7 @@ fn pwritev2(ctx: &mut Ctx, [fd, iov, count, offset, _, flags]: [u64; 6]) -> SysR
     write_from(ctx, fd, (offset != u64::MAX).then_some(offset), &pieces)
 }
 
-fn seek_stream(stream: u8, offset: u64, whence: u64) -> SysResult {
+fn seek_stream(streams: &Streams, stream: u8, offset: u64, whence: u64) -> SysResult {
     use rustix::fs::SeekFrom;
     let from = match whence {
         SEEK_SET if offset > i64::MAX as u64 => return Err(Errno::EINVAL.into()),
@@ -518,7 +473,7 @@ fn seek_stream(stream: u8, offset: u64, whence: u64) -> SysResult {
         SEEK_HOLE => SeekFrom::Hole(offset),
         _ => return Err(Errno::EINVAL.into()),
     };
-    Ok(rustix::fs::seek(stream_fd(stream), from).map_err(Errno::from)?)
+    Ok(streams.seek(stream, from)?)
 }
 
 /// lseek(2).
@@ -535,7 +490,7 @@ fn lseek(ctx: &mut Ctx, [fd, offset, whence, ..]: [u64; 6]) -> SysResult {
     }
     let current = open.offset;
     let (size, ino) = match &open.kind {
-        FileKind::Host(stream) => return seek_stream(*stream, offset, whence),
+        FileKind::Host(stream) => return seek_stream(&fs.streams, *stream, offset, whence),
         FileKind::Text(ino, text) => (text.len() as u64, *ino),
         FileKind::Inode(ino) if matches!(fs.node(*ino).body, Body::Device(_)) => return Ok(0),
         FileKind::Inode(ino) => {

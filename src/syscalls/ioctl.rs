@@ -5,7 +5,6 @@ use crate::syscalls::kernel::{Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
 use crate::syscalls::uaccess::{copy_to_user, get_u32, put_u32};
 use crate::syscalls::vfs::abi::*;
-use crate::syscalls::vfs::attr::stream_fd;
 use crate::syscalls::vfs::file::{FileKind, FileNo};
 use crate::syscalls::vfs::node::Body;
 
@@ -32,7 +31,7 @@ fn termios() -> [u8; 36] {
 
 fn is_terminal(ctx: &Ctx, file: FileNo) -> bool {
     match ctx.kernel.fs.files.get(file).kind {
-        FileKind::Host(stream) => rustix::termios::isatty(stream_fd(stream)),
+        FileKind::Host(stream) => ctx.kernel.fs.streams.is_terminal(stream),
         _ => false,
     }
 }
@@ -92,7 +91,7 @@ fn readable_bytes(ctx: &mut Ctx, file: FileNo) -> Result<u64, Errno> {
         FileKind::Inode(ino) if matches!(ctx.kernel.fs.node(ino).body, Body::File(_)) => {
             Ok(ctx.kernel.fs.meta(ino).size.saturating_sub(offset))
         }
-        FileKind::Host(stream) => Ok(rustix::io::ioctl_fionread(stream_fd(stream))?),
+        FileKind::Host(stream) => ctx.kernel.fs.streams.readable_bytes(stream),
         _ => Err(Errno::ENOTTY),
     }
 }

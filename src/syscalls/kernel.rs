@@ -1,5 +1,6 @@
 //! The kernel as one value made of parts, and the way into it.
 
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -73,6 +74,8 @@ pub enum Action {
     Killed(i32),
     /// Load another program.
     Exec(ExecRequest),
+    /// The user asked for something while the call waited; nothing has happened yet.
+    GivenUp,
     /// Stop the run: this cannot be emulated faithfully.
     Refuse(String),
 }
@@ -92,6 +95,10 @@ pub struct KernelConfig {
     pub interrupt: Arc<AtomicUsize>,
     /// Who shares the host's streams with the guest, if anybody.
     pub front: Option<Arc<dyn Front>>,
+    /// What the guest reads instead of the host's standard input.
+    pub input: Option<Arc<File>>,
+    /// Whether what comes from the host's streams is kept, so that the run can go back.
+    pub journal: bool,
 }
 
 /// Whoever prints on the terminal of the guest's streams and has to stand back when the guest uses them.
@@ -103,7 +110,9 @@ pub trait Front: std::fmt::Debug + Send + Sync {
 }
 
 /// The emulated kernel: a list of parts, each of which lives in a file of its own and keeps its own rules.
-/// Every part is a plain value, so that a checkpoint can copy the kernel.
+/// Every part is a plain value, so that a checkpoint can copy the kernel: a copy must share nothing that changes with
+/// the original.
+#[derive(Clone)]
 pub struct Kernel {
     /// Files and directories: the host's beneath, the overlay above.
     pub fs: FileSystem,
@@ -119,10 +128,6 @@ pub struct Kernel {
     pub random: Random,
     /// Lines for the log that a call left behind (unknown calls, refused flags), taken by the session.
     pub notices: Notices,
-    /// Not zero when the user has asked the run to end.
-    pub interrupt: Arc<AtomicUsize>,
-    /// Who shares the host's streams with the guest, if anybody.
-    pub front: Option<Arc<dyn Front>>,
 }
 
 impl Kernel {
@@ -136,8 +141,6 @@ impl Kernel {
             clock: Clock::new(),
             random: Random::new(config.seed),
             notices: Notices::default(),
-            interrupt: Arc::clone(&config.interrupt),
-            front: config.front.clone(),
         }
     }
 
@@ -147,6 +150,7 @@ impl Kernel {
         // The kernel looks at the low half only.
         let number = u64::from(cpu.gpr(Gpr::Rax) as u32);
         let args = [Gpr::Rdi, Gpr::Rsi, Gpr::Rdx, Gpr::R10, Gpr::R8, Gpr::R9].map(|reg| cpu.gpr(reg));
+        let clobbered = [Gpr::Rcx, Gpr::R11].map(|reg| (reg, cpu.gpr(reg)));
         cpu.set_gpr(Gpr::Rcx, cpu.rip());
         cpu.set_gpr(Gpr::R11, cpu.rflags());
         let mut ctx = Ctx { kernel: self, cpu, mem };
@@ -154,6 +158,12 @@ impl Kernel {
             Some(row) => (row.handler)(&mut ctx, args),
             None => Err(unknown(&mut ctx, number)),
         };
+        if ctx.kernel.fs.streams.take_given_up() {
+            for (reg, value) in clobbered {
+                ctx.cpu.set_gpr(reg, value);
+            }
+            return Action::GivenUp;
+        }
         match result {
             Ok(value) => ctx.cpu.set_gpr(Gpr::Rax, value),
             Err(Break::Errno(errno)) => ctx.cpu.set_gpr(Gpr::Rax, errno.to_rax()),

@@ -14,7 +14,6 @@ use crate::syscalls::time::wait::{Wake, wait};
 use crate::syscalls::time::{self, NSEC_PER_SEC};
 use crate::syscalls::uaccess::{copy_from_user, copy_to_user, get_u64, get_words};
 use crate::syscalls::vfs::abi::*;
-use crate::syscalls::vfs::attr::stream_fd;
 use crate::syscalls::vfs::file::{FileKind, FileNo};
 use crate::syscalls::vfs::pipe::PIPE_BUF;
 
@@ -65,23 +64,17 @@ pub(crate) fn ready(ctx: &mut Ctx, file: FileNo, wait: bool) -> Result<u16, Errn
             }
         }
         FileKind::Socket => WRITE | POLLHUP,
-        FileKind::Host(stream) => host_ready(*stream, wait)?,
+        FileKind::Host(stream) => host_ready(ctx, *stream, wait)?,
     })
 }
 
-fn host_ready(stream: u8, wait: bool) -> Result<u16, Errno> {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+fn host_ready(ctx: &Ctx, stream: u8, wait: bool) -> Result<u16, Errno> {
     if stream > 0 {
         return Ok(WRITE);
     }
-    let fd = stream_fd(stream);
-    let mut fds = [PollFd::new(&fd, PollFlags::IN)];
-    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-    let honest = rustix::termios::isatty(fd) && !wait;
-    poll(&mut fds, if honest { Some(&now) } else { None })?;
-    let found = fds[0].revents();
-    let hup = if found.contains(PollFlags::HUP) { POLLHUP } else { 0 };
-    Ok(if found.contains(PollFlags::IN) { READ | WRITE | hup } else { hup })
+    let (input, end) = ctx.kernel.fs.streams.ready(wait)?;
+    let hup = if end { POLLHUP } else { 0 };
+    Ok(if input { READ | WRITE | hup } else { hup })
 }
 
 /// Asks until something is ready, the time is up or a signal comes. `ask` says how much is ready; its flag

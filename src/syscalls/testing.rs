@@ -402,6 +402,8 @@ impl Machine {
             memory_limit: 1 << 30,
             interrupt: Default::default(),
             front: None,
+            input: None,
+            journal: false,
         })
     }
 

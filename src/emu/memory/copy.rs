@@ -33,17 +33,6 @@ impl AddressSpace {
         });
         &buf[..result.err().unwrap_or(len)]
     }
-
-    /// Writes whatever the permissions are, as the loader must; pages are made present as for a load.
-    ///
-    /// # Errors
-    /// Bytes written before a page that is not mapped.
-    pub fn poke(&mut self, addr: u64, bytes: &[u8]) -> Result<(), usize> {
-        self.pieces(addr, bytes.len(), Touch::Read, |space, frame, start, range| {
-            space.frames.code_changed(frame);
-            space.frames.arena_mut().write(frame, start, &bytes[range]);
-        })
-    }
 }
 
 impl GuestMemory for AddressSpace {

@@ -20,8 +20,10 @@ pub struct OutOfFrames;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Meta {
-    /// Page tables, objects and snapshots that hold it.
+    /// Page tables and objects that hold it.
     references: u32,
+    /// Checkpoints that hold it.
+    kept: u32,
     /// The engine may hold code translated from it.
     code: bool,
     /// A mapping that is writable and not executable may be in the engine's TLB although the frame has code.
@@ -40,7 +42,10 @@ pub struct Frames {
     stale: Vec<Frame>,
     /// Freed frames that read as zeros.
     clean: Vec<Frame>,
+    /// Frames with references.
     in_use: usize,
+    /// Frames that only checkpoints hold.
+    kept: usize,
     limit: usize,
     /// What the engine has to forget.
     pub invalidations: Vec<Invalidation>,
@@ -56,6 +61,7 @@ impl Frames {
             stale: Vec::new(),
             clean: Vec::new(),
             in_use: 0,
+            kept: 0,
             limit,
             invalidations: Vec::new(),
         }
@@ -71,7 +77,8 @@ impl Frames {
         &mut self.arena
     }
 
-    /// Frames in use.
+    /// Frames that the guest uses. What only checkpoints hold is not among them, nor under the limit, so that a run
+    /// does not depend on them.
     pub fn in_use(&self) -> usize {
         self.in_use
     }
@@ -84,6 +91,10 @@ impl Frames {
         if self.in_use >= self.limit {
             return Err(OutOfFrames);
         }
+        Ok(self.take())
+    }
+
+    fn take(&mut self) -> Frame {
         self.in_use += 1;
         let frame = if let Some(frame) = self.clean.pop() {
             frame
@@ -95,17 +106,28 @@ impl Frames {
             Frame((self.meta.len() - 1) as u32)
         };
         self.meta[frame.index()] = Meta { references: 1, ..Meta::default() };
-        Ok(frame)
+        frame
+    }
+
+    /// Frames that only checkpoints hold.
+    pub fn kept(&self) -> usize {
+        self.kept
     }
 
     /// One more holder.
     pub fn retain(&mut self, frame: Frame) {
-        self.meta[frame.index()].references += 1;
+        let meta = &mut self.meta[frame.index()];
+        meta.references += 1;
+        if meta.references == 1 {
+            self.in_use += 1;
+            self.kept -= 1;
+        }
     }
 
-    /// Holders.
-    pub fn references(&self, frame: Frame) -> u32 {
-        self.meta[frame.index()].references
+    /// Whether somebody holds the frame besides the one who asks.
+    pub fn is_shared(&self, frame: Frame) -> bool {
+        let meta = &self.meta[frame.index()];
+        meta.references + meta.kept > 1
     }
 
     /// One holder less; the last one frees the frame.
@@ -115,11 +137,35 @@ impl Frames {
         if meta.references > 0 {
             return;
         }
+        self.in_use -= 1;
+        if meta.kept > 0 {
+            self.kept += 1;
+        } else {
+            self.free(frame);
+        }
+    }
+
+    /// A checkpoint holds the frame, which has references.
+    pub fn keep(&mut self, frame: Frame) {
+        self.meta[frame.index()].kept += 1;
+    }
+
+    /// A checkpoint that held the frame is gone.
+    pub fn forget(&mut self, frame: Frame) {
+        let meta = &mut self.meta[frame.index()];
+        meta.kept -= 1;
+        if meta.kept == 0 && meta.references == 0 {
+            self.kept -= 1;
+            self.free(frame);
+        }
+    }
+
+    fn free(&mut self, frame: Frame) {
+        let meta = &mut self.meta[frame.index()];
         if meta.code {
             self.invalidations.push(Invalidation::Code(frame));
         }
         *meta = Meta::default();
-        self.in_use -= 1;
         self.stale.push(frame);
         if self.stale.len() > 2 * KEPT {
             self.give_back();
@@ -139,14 +185,28 @@ impl Frames {
         }
     }
 
-    /// Copies a frame into a new one.
+    /// Copies a frame, for a holder who gives it up, into a new one.
     ///
     /// # Errors
     /// When the limit is reached.
     pub fn duplicate(&mut self, frame: Frame) -> Result<Frame, OutOfFrames> {
-        let copy = self.allocate()?;
+        // Where only checkpoints stay behind, the guest uses no more than before.
+        let alone = self.meta[frame.index()].references == 1;
+        let copy = if alone { self.take() } else { self.allocate()? };
         self.arena.duplicate(frame, copy);
         Ok(copy)
+    }
+
+    /// Whether a checkpoint holds it.
+    pub fn is_kept(&self, frame: Frame) -> bool {
+        self.meta[frame.index()].kept > 0
+    }
+
+    /// Copies a frame that the guest is about to give up to the checkpoints. Goes past the limit, if only until then.
+    pub fn copy_apart(&mut self, frame: Frame) -> Frame {
+        let copy = self.take();
+        self.arena.duplicate(frame, copy);
+        copy
     }
 
     /// Whether the engine may hold code from it.

@@ -63,6 +63,16 @@ impl Objects {
         self.objects[id.0 as usize] = None;
     }
 
+    /// The frames of all objects.
+    pub fn frames(&self) -> impl Iterator<Item = Frame> {
+        self.objects.iter().flatten().flat_map(|object| object.pages.values().copied())
+    }
+
+    /// The frames of all objects, to change them.
+    pub fn frames_mut(&mut self) -> impl Iterator<Item = &mut Frame> {
+        self.objects.iter_mut().flatten().flat_map(|object| object.pages.values_mut())
+    }
+
     /// Length in bytes; 0 for an object that is gone.
     pub fn len(&self, id: ObjectId) -> u64 {
         self.get(id).map_or(0, |object| object.len)

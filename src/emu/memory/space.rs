@@ -59,8 +59,8 @@ pub struct AddressSpace {
     pub(super) objects: Objects,
     pub(super) areas: Areas,
     pub(super) table: PageTable,
-    brk_start: u64,
-    brk: u64,
+    pub(super) brk_start: u64,
+    pub(super) brk: u64,
     mmap_top: u64,
     out_of_memory: bool,
 }
@@ -143,7 +143,7 @@ impl AddressSpace {
         }
         let mut entry = entry;
         let mut prot = entry.prot;
-        if !entry.shared && self.frames.references(entry.frame) > 1 {
+        if !entry.shared && self.frames.is_shared(entry.frame) {
             if touch == Touch::Write {
                 entry = self.copy_on_write(page, entry)?;
             } else {
@@ -160,6 +160,13 @@ impl AddressSpace {
             }
         }
         Ok(Grant { frame: entry.frame, prot })
+    }
+
+    /// Code translated from `addr` is to be made again.
+    pub fn code_at_changed(&mut self, addr: u64) {
+        if let Some(entry) = self.table.get(page_down(addr)) {
+            self.frames.code_changed(entry.frame);
+        }
     }
 
     /// Whether a page of the range has a frame that the guest may store to.

@@ -49,6 +49,20 @@ impl PageTable {
         self.leaves.get_mut(&leaf).and_then(|entries| entries[slot].take())
     }
 
+    /// Every entry with the address of its page, in no particular order.
+    pub fn entries(&self) -> impl Iterator<Item = (u64, &Entry)> {
+        self.leaves.iter().flat_map(|(leaf, entries)| {
+            entries.iter().enumerate().filter_map(move |(slot, entry)| {
+                Some(((leaf * LEAF as u64 + slot as u64) * PAGE_SIZE, entry.as_ref()?))
+            })
+        })
+    }
+
+    /// Every entry, to change it.
+    pub fn entries_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
+        self.leaves.values_mut().flat_map(|entries| entries.iter_mut().flatten())
+    }
+
     /// Addresses of the pages with an entry in a range, by rising address. Costs as many steps as the range or
     /// the table has leaves, whichever is less.
     pub fn pages(&self, start: u64, end: u64) -> Vec<u64> {

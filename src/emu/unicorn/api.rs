@@ -7,7 +7,7 @@ use iced_x86::{Code, Instruction, Register};
 use rustc_hash::FxHashMap;
 
 use crate::emu::guest::Gpr;
-use crate::emu::unicorn::door::Door;
+use crate::emu::unicorn::door::{Door, Leave};
 use crate::emu::unicorn::layout::{FS, GS, Parts};
 use crate::hooks::count::{Slot, repeat};
 use crate::hooks::decode::{self, MAX_LENGTH};
@@ -43,6 +43,9 @@ impl Door {
     pub fn api_block(&mut self, pc: u64, size: u64) {
         if self.recorder.len() >= self.ask_at {
             self.ask();
+        }
+        if self.stops_at(pc) {
+            self.leave(Leave::Breakpoint);
         }
         if self.leave.is_some() {
             return;

@@ -4,6 +4,7 @@
 use std::cell::Cell;
 use std::ptr::NonNull;
 
+use rustc_hash::FxHashSet;
 use unicorn_engine::RegisterX86;
 use unicorn_engine::hook::sys;
 
@@ -52,6 +53,12 @@ pub struct Door {
     pub denied: Option<Fault>,
     /// Words from the start of the buffer at which to ask next.
     pub ask_at: usize,
+    /// Addresses at which blocks begin and ask.
+    pub breakpoints: FxHashSet<u64>,
+    /// Set by a block that begins at a breakpoint, to its address.
+    pub at: u64,
+    /// The breakpoint that the CPU is at and that has been dealt with.
+    pub passed: Option<u64>,
 }
 
 /// Why the engine leaves its loop.
@@ -63,6 +70,10 @@ pub enum Leave {
     Fault(Fault, Option<Refused>),
     /// The supervisor wants a pause.
     Interrupt,
+    /// Control is at a breakpoint.
+    Breakpoint,
+    /// The supervisor wants the system call undone.
+    Undo,
     /// The next block may be too long: it is to be made again, shorter.
     Approach,
     /// The engine did what the tap does not understand.
@@ -150,12 +161,23 @@ impl Door {
             self.supervisor_ref().map_or(Next::Continue, |supervisor| supervisor.tick(executed, resident));
         let left = self.reschedule();
         match next {
-            Next::Continue if left.is_some_and(|left| left > 0 && left < MAX_BLOCK) => self.leave(Leave::Approach),
+            Next::Continue if left.is_some_and(|left| left > 0 && left < MAX_BLOCK) => {
+                self.leave(Leave::Approach)
+            }
             Next::Continue => {}
-            Next::Stop => self.leave(Leave::Stop),
+            Next::Stop | Next::Undo => self.leave(Leave::Stop),
             Next::Interrupt => self.leave(Leave::Interrupt),
         }
+        let at = std::mem::take(&mut self.at);
+        if at != 0 && self.stops_at(at) {
+            self.leave(Leave::Breakpoint);
+        }
         self.reload();
+    }
+
+    /// Whether the block at `pc`, which is about to run, is at a breakpoint that has not been dealt with.
+    pub fn stops_at(&mut self, pc: u64) -> bool {
+        self.leave.is_none() && self.breakpoints.contains(&pc) && self.passed.take() != Some(pc)
     }
 
     /// Instructions executed: exactly where the supervisor's next wish may be less than a block away, else what is

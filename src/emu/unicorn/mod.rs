@@ -12,6 +12,7 @@ mod ffi;
 mod helpers;
 mod jump;
 mod layout;
+mod pause;
 mod quirk;
 mod tap;
 mod tlb;
@@ -20,6 +21,7 @@ mod translate;
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
 
+use rustc_hash::FxHashSet;
 use unicorn_engine::{Arch, Mode, Prot as EngineProt, TlbType, Unicorn, X86Insn, uc_error};
 
 use crate::emu::cpuid::cpuid;
@@ -29,13 +31,14 @@ use crate::emu::memory::space::AddressSpace;
 use crate::emu::supervisor::{Next, Supervisor};
 use crate::hooks::consumer::Consumer;
 use crate::hooks::decode::{Refusal, Trap};
-use crate::hooks::plan::{NO_MAPPING, PlanTable};
+use crate::hooks::plan::NO_MAPPING;
 use crate::hooks::trace::{BUFFER_WORDS, Recorder};
 
 use api::Api;
 use door::{Cpu, Door, Entered, Leave, TapWords, door};
 use jump::Jumps;
 use layout::Parts;
+pub use pause::SavedMachine;
 use tlb::Growth;
 use translate::{Special, Translation};
 
@@ -100,6 +103,9 @@ impl Machine {
             leave: None,
             denied: None,
             ask_at: BUFFER_WORDS,
+            breakpoints: FxHashSet::default(),
+            at: 0,
+            passed: None,
         });
         door.reload();
         let mut machine = Machine { engine, door };
@@ -182,12 +188,29 @@ impl Machine {
                     let rip = self.door.parts.eip();
                     self.door.recorder.point(rip);
                     let Some((supervisor, mut cpu, space)) = self.door.split() else { return Ok(()) };
-                    if supervisor.interrupt(&mut cpu, space) == Next::Stop {
+                    if supervisor.interrupt(&mut cpu, space) != Next::Continue {
                         return Ok(());
                     }
                     continue;
                 }
                 (Some(Leave::Approach), _) => continue,
+                (Some(Leave::Breakpoint), _) => {
+                    let rip = self.door.parts.eip();
+                    self.door.recorder.point(rip);
+                    let Some((supervisor, mut cpu, space)) = self.door.split() else { return Ok(()) };
+                    if supervisor.breakpoint(&mut cpu, space) != Next::Continue {
+                        return Ok(());
+                    }
+                    self.door.passed = Some(rip);
+                    continue;
+                }
+                (Some(Leave::Undo), _) => {
+                    let rip = self.door.parts.eip().wrapping_sub(SYSCALL_BYTES);
+                    self.door.parts.set_eip(rip);
+                    self.door.recorder.cut(rip, false);
+                    self.door.recorder.point(rip);
+                    return Ok(());
+                }
                 (Some(Leave::Broken(why)), _) => return Err(EngineError(why)),
                 (Some(Leave::Fault(fault, refused)), _) => (fault, refused),
                 (None, Err(uc_error::EXCEPTION)) => (self.page_fault(), None),
@@ -206,7 +229,7 @@ impl Machine {
                 return Ok(());
             }
             let mapping = supervisor.mapping_of(space.file_at(cpu.rip()));
-            if supervisor.fault(&mut cpu, space, fault, refused, mapping) == Next::Stop {
+            if supervisor.fault(&mut cpu, space, fault, refused, mapping) != Next::Continue {
                 return Ok(());
             }
         }
@@ -254,7 +277,7 @@ impl Machine {
     }
 
     /// Ends the machine and gives back what the trace has become.
-    pub fn finish(self) -> (Vec<Consumer>, PlanTable) {
+    pub fn finish(self) -> Vec<Consumer> {
         let Machine { engine, door } = self;
         drop(engine);
         let Door { recorder, .. } = *door;
@@ -332,8 +355,10 @@ impl Door {
         }
         self.reschedule();
         self.invalidate();
-        if next == Next::Stop {
-            self.leave(Leave::Stop);
+        match next {
+            Next::Continue => {}
+            Next::Undo => self.leave(Leave::Undo),
+            Next::Stop | Next::Interrupt => self.leave(Leave::Stop),
         }
         self.reload();
     }

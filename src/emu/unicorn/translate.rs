@@ -40,6 +40,8 @@ pub struct Translation {
     context: Context,
     verified: bool,
     tb: *mut c_void,
+    /// Where the block begins.
+    pc: u64,
     /// The next call of the exit check is the one at the start of the block.
     at_start: bool,
     /// Holds the buffer pointer within the block.
@@ -70,6 +72,7 @@ impl Default for Translation {
             context: std::ptr::null_mut(),
             verified: false,
             tb: std::ptr::null_mut(),
+            pc: 0,
             at_start: false,
             pointer: std::ptr::null_mut(),
             header: std::ptr::null_mut(),
@@ -238,6 +241,16 @@ impl Door {
         }
         let emit = Emit(context);
         let words = emit.constant(&raw const self.words as u64);
+        if self.api.is_none() && self.breakpoints.contains(&self.translation.pc) {
+            // It always asks.
+            let (place, pc) = (emit.constant(&raw const self.at as u64), emit.constant(self.translation.pc));
+            emit.store(pc, place, 0);
+            for temp in [place, pc, words] {
+                emit.free(temp);
+            }
+            self.emit_question(emit, call);
+            return;
+        }
         let (next, limit) = (emit.new_temp(false), emit.new_temp(false));
         emit.load(next, words, std::mem::offset_of!(TapWords, next));
         emit.load(limit, words, std::mem::offset_of!(TapWords, limit));
@@ -248,11 +261,19 @@ impl Door {
             for temp in [next, limit, words] {
                 emit.free(temp);
             }
-            let uc = emit.constant(layout::context_uc(context) as u64);
-            let delay = emit.temp(ffi::tcg_const_i32_x86_64(context, 0));
-            call(&mut [uc as *mut c_void, delay as *mut c_void]);
+            self.emit_question(emit, call);
             *label |= 1;
             ffi::tcg_gen_op1_x86_64(context, opcode::SET_LABEL, label as usize);
+        }
+    }
+
+    /// The call of the exit check, which asks first.
+    fn emit_question(&self, emit: Emit, call: impl FnOnce(&mut [*mut c_void; 2])) {
+        // SAFETY: as for `Emit`.
+        unsafe {
+            let uc = emit.constant(layout::context_uc(emit.0) as u64);
+            let delay = emit.temp(ffi::tcg_const_i32_x86_64(emit.0, 0));
+            call(&mut [uc as *mut c_void, delay as *mut c_void]);
         }
     }
 
@@ -294,6 +315,9 @@ impl Door {
         self.translation.quirk = quirk::quirk(&instruction);
         self.translation.accesses = 0;
         self.translation.turns_to_mmx = None;
+        if !first && self.breakpoints.contains(&pc) {
+            return false;
+        }
         if !first
             && ((short && verdict == Verdict::Refuse(Refusal::Undefined))
                 || self.translation.builder.is_full())
@@ -561,6 +585,7 @@ pub unsafe fn translate(
         let translation = &mut door.translation;
         translation.original = Some(*ops);
         translation.tb = tb;
+        translation.pc = pc;
         translation.at_start = true;
         translation.exits = 0;
         translation.in_atomic = false;

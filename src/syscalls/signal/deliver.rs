@@ -107,6 +107,8 @@ fn run_handler(ctx: &mut Ctx, action: &SigAction, info: &SigInfo) -> Option<Acti
         ctx.kernel.signals.force(SigInfo::kernel(SIGSEGV));
         return None;
     }
+    ctx.kernel.signals.delivered = Some(signo);
+    let task = &mut ctx.kernel.signals.task;
     task.blocked |= action.mask;
     if action.flags & sa::NODEFER == 0 {
         task.blocked |= bit(signo);

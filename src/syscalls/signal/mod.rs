@@ -154,6 +154,8 @@ pub struct Signals {
     pub task: TaskSignals,
     /// A stop signal that was dropped and is still to be mentioned.
     dropped_stop: Option<i32>,
+    /// The signal whose handler was started last, if nobody has taken note of it.
+    pub delivered: Option<i32>,
 }
 
 impl Default for Signals {
@@ -195,6 +197,7 @@ impl Signals {
                 interrupted: None,
             },
             dropped_stop: None,
+            delivered: None,
         }
     }
 

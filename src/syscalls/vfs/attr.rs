@@ -62,7 +62,7 @@ impl FileSystem {
 
     /// A standard stream: its true type and size, our numbers, and for anything but a file no times.
     fn stream_meta(&mut self, stream: u8) -> Result<Meta, Errno> {
-        let stat = rustix::fs::fstat(stream_fd(stream))?;
+        let stat = self.streams.stat(stream)?;
         let kind = stat.st_mode & S_IFMT;
         let mut meta = Meta {
             dev: self.device_number(stat.st_dev),
@@ -81,7 +81,7 @@ impl FileSystem {
                 let nsec = u32::try_from(stat.st_mtime_nsec).unwrap_or(0);
                 meta.times = Times::all(Time { sec: stat.st_mtime, nsec });
             }
-            S_IFCHR if rustix::termios::isatty(stream_fd(stream)) => {
+            S_IFCHR if self.streams.is_terminal(stream) => {
                 meta.rdev = makedev(136, 0);
                 meta.mode = S_IFCHR | 0o620;
             }
@@ -189,14 +189,5 @@ impl FileSystem {
             _ if name.contains(&b'.') => Err(Errno::ENODATA),
             _ => Err(Errno::EOPNOTSUPP),
         }
-    }
-}
-
-/// The host's descriptor of a standard stream.
-pub(crate) fn stream_fd(stream: u8) -> rustix::fd::BorrowedFd<'static> {
-    match stream {
-        0 => rustix::stdio::stdin(),
-        1 => rustix::stdio::stdout(),
-        _ => rustix::stdio::stderr(),
     }
 }

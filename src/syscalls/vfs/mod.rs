@@ -18,6 +18,7 @@ pub(crate) mod open;
 pub(crate) mod pipe;
 pub(crate) mod procfs;
 mod resolve;
+pub mod streams;
 #[cfg(test)]
 mod tests;
 
@@ -42,6 +43,7 @@ use node::{Body, Dir, DirKind, HostRef, Node};
 pub use node::{Ino, Time};
 use pipe::Pipes;
 pub(crate) use resolve::{Found, Last};
+use streams::Streams;
 
 /// Who calls, and when: what path resolution and time stamps need to know beside the file system.
 pub(crate) struct Who<'a> {
@@ -109,6 +111,8 @@ pub struct FileSystem {
     /// Open file descriptions, shared by the descriptors that were duplicated from one another.
     pub(crate) files: Files,
     pub(crate) pipes: Pipes,
+    /// The host's standard streams.
+    pub streams: Streams,
 }
 
 impl FileSystem {
@@ -137,6 +141,7 @@ impl FileSystem {
             memory_used: 0,
             files: Files::default(),
             pipes: Pipes::default(),
+            streams: Streams::new(config),
         };
         fs.boot();
         let cwd = host::canonical(&config.cwd).unwrap_or_else(|| b"/"[..].into());

@@ -238,9 +238,7 @@ impl FileSystem {
 
     /// The standard stream that is a terminal, if one is.
     fn terminal(&self) -> Option<u8> {
-        use rustix::stdio;
-        let streams = [stdio::stdin(), stdio::stdout(), stdio::stderr()];
-        (0..3).find(|at| rustix::termios::isatty(streams[usize::from(*at)]))
+        (0..3).find(|&stream| self.streams.is_terminal(stream))
     }
 
     /// Opens the host's file behind an inode for what is asked, if its bytes are there.

@@ -71,6 +71,8 @@ impl Guest {
             memory_limit: 64 << 20,
             interrupt: Default::default(),
             front: None,
+            input: None,
+            journal: false,
         });
         let mut guest = Guest { machine };
         guest.machine.kernel.fs.umask = 0o022;

@@ -1,0 +1,233 @@
+//! The host's standard streams: the one place where bytes from outside the emulated machine come in, and leave it,
+//! while it runs. What was answered can be kept in a journal, from which it is answered again after a run went back.
+
+use std::cell::Cell;
+use std::fs::File;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::{AsFd as _, BorrowedFd};
+use rustix::fs::{SeekFrom, Stat};
+
+use crate::syscalls::errno::Errno;
+use crate::syscalls::kernel::{Front, KernelConfig};
+
+/// How soon a request to end is seen while the guest waits for input.
+const SLICE: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+
+/// What the host answered.
+#[derive(Clone, Debug)]
+enum Answer {
+    Bytes(Vec<u8>),
+    Number(u64),
+    Stat(Box<Stat>),
+    Failed(Errno),
+}
+
+/// Answers in the order in which they were given, shared by all copies of the kernel; `at` is how many this one has
+/// had.
+#[derive(Clone, Debug, Default)]
+struct Journal {
+    answers: Arc<Mutex<Vec<Answer>>>,
+    at: Cell<usize>,
+}
+
+/// The streams 0, 1 and 2.
+#[derive(Clone, Debug)]
+pub struct Streams {
+    /// What the guest reads instead of the host's standard input.
+    input: Option<Arc<File>>,
+    journal: Option<Journal>,
+    interrupt: Arc<AtomicUsize>,
+    front: Option<Arc<dyn Front>>,
+    /// A call was given up because the user asked for something; it answers EINTR, and is not to have been made.
+    given_up: Cell<bool>,
+    /// The guest asked for something else than it had asked for when the journal was written.
+    astray: Cell<bool>,
+}
+
+impl Streams {
+    /// The host's streams.
+    pub(crate) fn new(config: &KernelConfig) -> Streams {
+        Streams {
+            input: config.input.clone(),
+            journal: config.journal.then(Journal::default),
+            interrupt: Arc::clone(&config.interrupt),
+            front: config.front.clone(),
+            given_up: Cell::new(false),
+            astray: Cell::new(false),
+        }
+    }
+
+    fn fd(&self, stream: u8) -> BorrowedFd<'_> {
+        match (stream, &self.input) {
+            (0, Some(file)) => file.as_fd(),
+            (0, None) => rustix::stdio::stdin(),
+            (1, _) => rustix::stdio::stdout(),
+            _ => rustix::stdio::stderr(),
+        }
+    }
+
+    /// Whether a call was given up since the last question.
+    pub(crate) fn take_given_up(&self) -> bool {
+        self.given_up.take()
+    }
+
+    /// Whether the run no longer does what it did the first time.
+    pub fn is_astray(&self) -> bool {
+        self.astray.get()
+    }
+
+    /// The answer of the journal, if the run has been here before; else that of `ask`, which is noted.
+    fn answer(&self, ask: impl FnOnce() -> Result<Answer, Errno>) -> Answer {
+        if let Some(journal) = &self.journal {
+            let answers = journal.answers.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(answer) = answers.get(journal.at.get()) {
+                journal.at.update(|at| at + 1);
+                return answer.clone();
+            }
+        }
+        let answer = ask().unwrap_or_else(Answer::Failed);
+        if let Some(journal) = &self.journal
+            && !self.given_up.get()
+        {
+            journal.answers.lock().unwrap_or_else(PoisonError::into_inner).push(answer.clone());
+            journal.at.update(|at| at + 1);
+        }
+        answer
+    }
+
+    fn number(&self, ask: impl FnOnce() -> Result<u64, Errno>) -> Result<u64, Errno> {
+        match self.answer(|| ask().map(Answer::Number)) {
+            Answer::Number(number) => Ok(number),
+            Answer::Failed(errno) => Err(errno),
+            _ => Err(self.lost()),
+        }
+    }
+
+    fn lost(&self) -> Errno {
+        self.astray.set(true);
+        Errno::EIO
+    }
+
+    /// Whether the stream is a terminal. Does not change while a program runs.
+    pub(crate) fn is_terminal(&self, stream: u8) -> bool {
+        rustix::termios::isatty(self.fd(stream))
+    }
+
+    /// Whether the stream has a position. Does not change while a program runs.
+    pub(crate) fn has_position(&self, stream: u8) -> bool {
+        rustix::fs::tell(self.fd(stream)).is_ok()
+    }
+
+    /// What fstat(2) says of the stream.
+    pub(crate) fn stat(&self, stream: u8) -> Result<Stat, Errno> {
+        match self.answer(|| Ok(Answer::Stat(Box::new(rustix::fs::fstat(self.fd(stream))?)))) {
+            Answer::Stat(stat) => Ok(*stat),
+            Answer::Failed(errno) => Err(errno),
+            _ => Err(self.lost()),
+        }
+    }
+
+    /// Reads what comes next, or what is at `at`; waits for it. EINTR when the user asks for something meanwhile.
+    pub(crate) fn read(&self, stream: u8, at: Option<u64>, buf: &mut [u8]) -> Result<usize, Errno> {
+        let len = buf.len();
+        let answer = self.answer(|| {
+            if let Some(front) = &self.front {
+                front.reading(stream);
+            }
+            let fd = self.fd(stream);
+            self.wait_for(fd, PollFlags::IN)?;
+            let mut bytes = vec![0; len];
+            let count = match at {
+                Some(at) => rustix::io::pread(fd, &mut bytes, at)?,
+                None => rustix::io::read(fd, &mut bytes)?,
+            };
+            bytes.truncate(count);
+            Ok(Answer::Bytes(bytes))
+        });
+        match answer {
+            Answer::Bytes(bytes) => match buf.get_mut(..bytes.len()) {
+                Some(buf) => {
+                    buf.copy_from_slice(&bytes);
+                    Ok(bytes.len())
+                }
+                None => Err(self.lost()),
+            },
+            Answer::Failed(errno) => Err(errno),
+            _ => Err(self.lost()),
+        }
+    }
+
+    /// Waits until something can be read or written, or the user asks for something: EINTR.
+    fn wait_for(&self, fd: BorrowedFd<'_>, what: PollFlags) -> Result<PollFlags, Errno> {
+        loop {
+            let mut fds = [PollFd::new(&fd, what)];
+            match poll(&mut fds, Some(&SLICE)) {
+                Ok(0) | Err(rustix::io::Errno::INTR) => {}
+                Ok(_) => return Ok(fds[0].revents()),
+                Err(errno) => return Err(errno.into()),
+            }
+            if self.interrupt.load(Ordering::Relaxed) != 0 {
+                self.given_up.set(true);
+                return Err(Errno::EINTR);
+            }
+        }
+    }
+
+    /// Writes all of `bytes`, or as many as can be; not again what was written before the run went back.
+    pub(crate) fn write(&self, stream: u8, at: Option<u64>, bytes: &[u8]) -> Result<usize, Errno> {
+        let written = self.number(|| {
+            if let Some(front) = &self.front {
+                front.writing(stream, bytes);
+            }
+            let fd = self.fd(stream);
+            let mut done = 0;
+            while done < bytes.len() {
+                let rest = &bytes[done..];
+                let result = match at {
+                    Some(at) => rustix::io::pwrite(fd, rest, at + done as u64),
+                    None => rustix::io::write(fd, rest),
+                };
+                match result {
+                    Ok(count) => done += count,
+                    Err(rustix::io::Errno::AGAIN) => {
+                        poll(&mut [PollFd::new(&fd, PollFlags::OUT)], None)?;
+                    }
+                    Err(_) if done > 0 => break,
+                    Err(errno) => return Err(errno.into()),
+                }
+            }
+            Ok(done as u64)
+        })?;
+        Ok(written as usize)
+    }
+
+    /// Of standard input: whether there is something to read, and whether that was the end (IN and HUP). A terminal
+    /// is asked as it is, unless the guest would `wait` for it; anything else has what it has at once.
+    pub(crate) fn ready(&self, wait: bool) -> Result<(bool, bool), Errno> {
+        let bits = self.number(|| {
+            let fd = self.fd(0);
+            let found = if self.is_terminal(0) && !wait {
+                let mut fds = [PollFd::new(&fd, PollFlags::IN)];
+                poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))?;
+                fds[0].revents()
+            } else {
+                self.wait_for(fd, PollFlags::IN)?
+            };
+            Ok(u64::from(found.contains(PollFlags::IN)) | u64::from(found.contains(PollFlags::HUP)) << 1)
+        })?;
+        Ok((bits & 1 != 0, bits & 2 != 0))
+    }
+
+    /// Bytes that a read would find.
+    pub(crate) fn readable_bytes(&self, stream: u8) -> Result<u64, Errno> {
+        self.number(|| Ok(rustix::io::ioctl_fionread(self.fd(stream))?))
+    }
+
+    /// lseek(2).
+    pub(crate) fn seek(&self, stream: u8, to: SeekFrom) -> Result<u64, Errno> {
+        self.number(|| Ok(rustix::fs::seek(self.fd(stream), to)?))
+    }
+}

@@ -1,0 +1,91 @@
+//! A run that is paused, stepped, taken back and continued writes, byte for byte, the profile of one that is not.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cgemu::session::{Caches, Config, Control, Limits, Pause, Producer, Session, Stop, Wishes};
+
+fn config(argv: &[&str]) -> Config {
+    Config {
+        program: PathBuf::from(argv[0]),
+        argv: argv.iter().map(OsString::from).collect(),
+        env: vec![("PATH".into(), "/usr/bin:/bin".into()), ("LC_ALL".into(), "C.UTF-8".into())],
+        caches: Some(Caches::default()),
+        branch_sim: true,
+        instr_at_start: true,
+        producer: Producer::Tap,
+        limits: Limits::default(),
+        allow_write: Vec::new(),
+        seed: 7,
+        instructions: false,
+        input: None,
+        journal: true,
+    }
+}
+
+fn start(argv: &[&str]) -> Session {
+    Session::start(config(argv), Arc::new(Control::default())).expect("it starts")
+}
+
+fn written(session: Session) -> (Stop, Vec<u8>) {
+    let finished = session.finish();
+    let mut bytes = Vec::new();
+    cgemu::profile::write_cachegrind(&finished.profile, &mut bytes).expect("written");
+    (finished.stop, bytes)
+}
+
+fn at(instructions: u64) -> Wishes {
+    Wishes { at: Some(instructions), ..Wishes::default() }
+}
+
+/// Numbers that are the same in every run.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) % limit
+    }
+}
+
+#[test]
+fn stepped_and_taken_back() {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let readme = readme.to_str().expect("a name");
+    for argv in [vec!["/usr/bin/sort", "-o", "/tmp/sorted", readme], vec!["/usr/bin/gzip", "-c", readme]] {
+        let mut plain = start(&argv);
+        assert_eq!(plain.resume(Wishes::default()), Pause::Ended);
+        let total = plain.instructions();
+        let plain = written(plain);
+        let mut numbers = Numbers(42);
+        let mut session = start(&argv);
+        let mut now = 0;
+        while now < total {
+            let next = (now + 1 + numbers.below(total / 8)).min(total - 1);
+            if next <= now {
+                break;
+            }
+            assert_eq!(session.resume(at(next)), Pause::Reached);
+            assert_eq!(session.instructions(), next);
+            let saved = session.save().expect("saved");
+            let ahead = numbers.below(total / 4) + 1;
+            session.resume(at(next + ahead));
+            session.restore(&saved).expect("restored");
+            assert_eq!(session.instructions(), next);
+            for step in 1..50 {
+                if next + step < total {
+                    assert_eq!(session.resume(at(next + step)), Pause::Reached);
+                    assert_eq!(session.instructions(), next + step);
+                }
+            }
+            session.restore(&saved).expect("restored");
+            session.forget(saved);
+            now = next;
+        }
+        assert_eq!(session.resume(Wishes::default()), Pause::Ended);
+        let again = written(session);
+        assert_eq!(plain.0, again.0);
+        assert!(plain.1 == again.1, "the profiles differ");
+    }
+}
