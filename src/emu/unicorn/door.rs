@@ -162,7 +162,7 @@ impl Door {
         let left = self.reschedule();
         match next {
             Next::Continue if left.is_some_and(|left| left > 0 && left < MAX_BLOCK) => {
-                self.leave(Leave::Approach)
+                self.leave(Leave::Approach);
             }
             Next::Continue => {}
             Next::Stop | Next::Undo => self.leave(Leave::Stop),
