@@ -7,12 +7,14 @@ use cgemu::debugger::expr::{Counter, Expression};
 use cgemu::debugger::format::Format;
 use cgemu::debugger::registers::Register;
 use cgemu::debugger::value::Value;
+use cgemu::loader::debug::code::ObjectCode;
+use cgemu::loader::debug::inline::Inlines;
 use cgemu::loader::debug::{DebugInfo, Links};
 use cgemu::loader::{self, script};
 use cgemu::profile::callgrind::{self, CallgrindReader, is_callgrind};
 use cgemu::profile::lenient::LenientReader;
 use cgemu::profile::strict::StrictProfile;
-use cgemu::profile::{CgReader, Record};
+use cgemu::profile::{CgReader, Record, read_instructions, write_instructions};
 
 /// Reads input of any kind; must not panic.
 pub type Target = fn(&[u8]);
@@ -24,6 +26,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("strict", strict),
     ("callgrind", callgrind),
     ("diff", diff),
+    ("instr", instr),
     ("elf", elf),
     ("debug", debug),
     ("script", script),
@@ -91,6 +94,15 @@ pub fn callgrind(bytes: &[u8]) {
     }
 }
 
+/// The reader of side files: what it read can be written and read again, with the same counts.
+pub fn instr(bytes: &[u8]) {
+    let Ok(read) = read_instructions(bytes, "input") else { return };
+    let mut text = Vec::new();
+    write_instructions(&read, &mut text).expect("memory takes it");
+    let again = read_instructions(text.as_slice(), "written").expect("our own file");
+    assert_eq!((again.total(), &again.events), (read.total(), &read.events));
+}
+
 /// `cgemu diff` of a file and itself.
 pub fn diff(bytes: &[u8]) {
     let read = || FunctionCounts::read(b"input", bytes, &Renaming::default(), &mut |_, _| {});
@@ -107,9 +119,21 @@ pub fn elf(bytes: &[u8]) {
     }
 }
 
-/// Symbols and line tables.
+/// Symbols, line tables and inlined calls; the input is also its own debug file, package and split unit.
 pub fn debug(bytes: &[u8]) {
     let _ = Links::parse(bytes);
+    for separate in [None, Some(bytes)] {
+        let code = ObjectCode::parse(bytes, separate);
+        let inlines = Inlines::parse(bytes, separate, separate, separate);
+        for vaddr in [0, 0x1000, 0x1010, 0x40_1000, u64::MAX] {
+            if let Ok(code) = &code {
+                let _ = (code.label(vaddr), code.function(vaddr), code.bytes(vaddr, 16));
+            }
+            if let Some(inlines) = &inlines {
+                let _ = inlines.chain(vaddr, &|_| vec![bytes.to_vec()]);
+            }
+        }
+    }
     for info in [
         DebugInfo::parse(bytes, None, None),
         DebugInfo::parse_for(bytes, Some(bytes), Some(bytes), &[0x1000]),
