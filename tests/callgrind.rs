@@ -241,3 +241,23 @@ fn bad_files_are_refused_in_a_line() {
         assert!(out.stdout.is_empty());
     }
 }
+
+/// What only reads Cachegrind's format says which command reads the other.
+#[test]
+fn other_commands_name_the_one_that_reads_the_format() {
+    let dir = tempfile::tempdir().expect("a directory");
+    for text in ["# callgrind format\nversion: 1\nevents: Ir\n", "version: 1\ncreator: x\nevents: Ir\n"] {
+        fs::write(dir.path().join("cg"), text).expect("written");
+        for (words, status) in [
+            (&["merge", "cg", "cg"][..], 1),
+            (&["diff", "cg", "cg"], 25),
+            (&["annotate", "--classic", "cg"], 25),
+        ] {
+            let out = output(dir.path(), words);
+            let message = stderr(&out);
+            assert_eq!(out.status.code(), Some(status), "{message}");
+            assert!(message.contains("cg:1: this is Callgrind's format; `cgemu annotate` "), "{message}");
+            assert!(message.lines().count() == 1, "{message}");
+        }
+    }
+}

@@ -4,6 +4,8 @@
 
 use std::io::{self, BufRead};
 
+use super::callgrind::instead_of_head;
+
 /// The longest line that is read, in bytes.
 const MAX_LINE: usize = 1 << 26;
 
@@ -130,7 +132,8 @@ impl<R: BufRead> LenientReader<R> {
             more = reader.advance()?;
         }
         let Some(cmd) = after_key(&reader.text, b"cmd:") else {
-            return Err(reader.wrong("a cmd: line is missing; is this a Cachegrind file?", !more));
+            let missing = "a cmd: line is missing; is this a Cachegrind file?";
+            return Err(reader.wrong(instead_of_head(&reader.text, missing), !more));
         };
         reader.head.cmd = without_newline(cmd).to_vec();
         let more = reader.advance()?;

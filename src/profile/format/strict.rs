@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::callgrind::instead_of_head;
+
 /// What stands for the file and the function before one is named.
 const UNKNOWN: &[u8] = b"???";
 
@@ -64,7 +66,8 @@ impl StrictProfile {
             more = lines.advance()?;
         }
         if desc.is_empty() {
-            return Err(lines.wrong("a desc: line is missing; is this a Cachegrind file?"));
+            let missing = "a desc: line is missing; is this a Cachegrind file?";
+            return Err(lines.wrong(instead_of_head(&lines.text, missing)));
         }
         if !more || !lines.text.starts_with(b"cmd: ") {
             return Err(lines.wrong("a cmd: line must follow the desc: lines"));
