@@ -182,6 +182,13 @@ fn parts_in_one_file_are_summed() {
     let ours = ours(&parts, 1, false);
     assert_eq!(ours.total, [sum]);
     assert_eq!(ours.functions.values().map(|costs| costs[0]).sum::<i64>(), sum);
+    // Each part's time is named.
+    let out = stdout(&output(dir.path(), &["annotate", "cg.out"]));
+    let times: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("desc: Timerange")).collect();
+    for (number, time) in (1..=20).zip(&times) {
+        assert!(out.contains(&format!("\nPart {number}: Timerange{time}\n")), "{number}: {out}");
+    }
+    assert!(out.contains(&format!("\nParts: {}, added up\n", times.len())), "{out}");
 }
 
 /// Costs of source lines: those of the file that is inlined from stay with it.

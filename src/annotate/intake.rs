@@ -115,6 +115,9 @@ impl Intake<'_> {
             }
         }
         self.inclusive(from, to)?;
+        if let Some(origin) = self.tally.origins.last_mut() {
+            describe_parts(&mut origin.desc, reader.parts(), reader.later_descriptions());
+        }
         let total = reader.total().to_vec();
         self.total(&total)
     }
@@ -223,6 +226,21 @@ fn negate(counts: &[i64], into: &mut Vec<i64>) -> Result<(), Problem> {
         into.push(count.checked_neg().ok_or(Problem::TooLarge)?);
     }
     Ok(())
+}
+
+/// Says of which part each line is that is not the same for all, such as the time it covers.
+fn describe_parts(desc: &mut Vec<Vec<u8>>, parts: u64, later: &[(u64, Vec<u8>)]) {
+    let subject = |line: &[u8]| line.split(|c| *c == b':').next().map(<[u8]>::to_vec);
+    let part = |number: u64, line: &[u8]| [format!("Part {number}: ").as_bytes(), line].concat();
+    for line in desc.iter_mut() {
+        if later.iter().any(|(_, other)| subject(other) == subject(line)) {
+            *line = part(1, line);
+        }
+    }
+    desc.extend(later.iter().map(|(number, line)| part(*number, line)));
+    if parts > 1 {
+        desc.push(format!("Parts: {parts}, added up").into_bytes());
+    }
 }
 
 /// The meaning of an event, as a line of description.

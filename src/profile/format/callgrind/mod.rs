@@ -30,6 +30,11 @@ use super::{Problem, ReadError, add, parse_signed, words};
 /// What stands in for a file or function before one is named.
 const UNKNOWN: &[u8] = b"???";
 
+/// How many parts are described one by one; a program may write thousands.
+const MOST_DESCRIBED: u64 = 20;
+/// How many lines of theirs are kept.
+const MOST_LINES: usize = 200;
+
 /// What stands before the costs of the first part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Head {
@@ -138,6 +143,9 @@ pub struct CallgrindReader<R> {
     held: Option<Held>,
     counts: Vec<i64>,
     part: Part,
+    /// Parts so far.
+    parts: u64,
+    later: Vec<(u64, Vec<u8>)>,
     total: Vec<i64>,
     /// Whether Callgrind itself wrote the file: it ends every part with totals.
     genuine: bool,
@@ -168,6 +176,8 @@ impl<R: BufRead> CallgrindReader<R> {
             held: None,
             counts: Vec::new(),
             part: Part::default(),
+            parts: 1,
+            later: Vec::new(),
             total: Vec::new(),
             genuine: false,
             again: false,
@@ -186,6 +196,19 @@ impl<R: BufRead> CallgrindReader<R> {
     #[must_use]
     pub fn total(&self) -> &[i64] {
         &self.total
+    }
+
+    /// After the end, what the `desc:` lines of parts after the first say, with the number of the part, from 2; of the first parts if
+    /// there are many. A description that is the file's is not repeated.
+    #[must_use]
+    pub fn later_descriptions(&self) -> &[(u64, Vec<u8>)] {
+        &self.later
+    }
+
+    /// After the end, how many parts there were.
+    #[must_use]
+    pub fn parts(&self) -> u64 {
+        self.parts
     }
 
     /// The problem with the name of the file and the line that was read last.
@@ -302,6 +325,7 @@ impl<R: BufRead> CallgrindReader<R> {
             return Err(Problem::Malformed(String::new()));
         };
         let text = text.trim_ascii_start();
+        let desc = (key == b"desc" && !text.starts_with(b"Option:")).then(|| text.to_vec());
         if key == b"summary" || key == b"totals" {
             let mut sums = vec![0; self.counts.len()];
             position::counts(text, sums.get_mut(..self.events.recorded()).unwrap_or_default())?;
@@ -316,6 +340,11 @@ impl<R: BufRead> CallgrindReader<R> {
         if self.part.begun {
             self.end_part()?;
             self.positions = Positions::default();
+            self.parts = self.parts.saturating_add(1);
+        }
+        let described = self.parts > 1 && self.parts <= MOST_DESCRIBED && self.later.len() < MOST_LINES;
+        if let Some(desc) = desc.filter(|desc| described && !self.head.desc.contains(desc)) {
+            self.later.push((self.parts, desc));
         }
         if let Some(positions) = positions {
             self.positions = positions;
