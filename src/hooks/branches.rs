@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use crate::hooks::accounts::Counts;
+use crate::hooks::accounts::{Counts, Repeated};
 use crate::hooks::count::Repeat;
 use crate::hooks::ledger::{Ends, Ledger};
 use crate::hooks::plan::Plan;
@@ -67,6 +67,19 @@ pub(super) struct BranchConsumer {
     previous: Option<usize>,
 }
 
+/// The predictors, and everything counted, at some moment.
+#[derive(Clone, Debug)]
+pub(super) struct SavedBranches {
+    predictors: Predictors,
+    /// By plan id: executed, and mispredicted.
+    blocks: Vec<(u64, u64)>,
+    /// Those that are not zero, by instruction.
+    mispredicted: Vec<(usize, u64)>,
+    repeated: Vec<(usize, Repeated)>,
+    compared: bool,
+    previous: Option<usize>,
+}
+
 #[derive(Clone, Debug, Default)]
 struct Rest {
     ledger: Ledger,
@@ -87,6 +100,40 @@ impl BranchConsumer {
 
     pub fn executed(&self) -> impl Iterator<Item = u64> {
         self.blocks.iter().map(|block| block.executed.get())
+    }
+
+    pub fn save(&self) -> SavedBranches {
+        let inner = self.rest.mispredicted.iter().enumerate();
+        SavedBranches {
+            predictors: self.predictors.clone(),
+            blocks: self
+                .blocks
+                .iter()
+                .map(|block| (block.executed.get(), block.mispredicted.get()))
+                .collect(),
+            mispredicted: inner.filter(|(_, count)| **count != 0).map(|(i, count)| (i, *count)).collect(),
+            repeated: self.rest.ledger.repeated(),
+            compared: self.rest.compared,
+            previous: self.previous,
+        }
+    }
+
+    pub fn restore(&mut self, saved: &SavedBranches) {
+        self.predictors.clone_from(&saved.predictors);
+        let counts = saved.blocks.iter().copied().chain(std::iter::repeat((0, 0)));
+        for (block, (executed, mispredicted)) in self.blocks.iter().zip(counts) {
+            block.executed.set(executed);
+            block.mispredicted.set(mispredicted);
+        }
+        self.rest.mispredicted.fill(0);
+        for &(insn, count) in &saved.mispredicted {
+            if let Some(now) = self.rest.mispredicted.get_mut(insn) {
+                *now = count;
+            }
+        }
+        self.rest.ledger.set_repeated(&saved.repeated);
+        self.rest.compared = saved.compared;
+        self.previous = saved.previous;
     }
 
     /// Adds the mispredictions to the counts of each instruction.

@@ -4,11 +4,11 @@
 //! LL is accessed matters: fetches of I1 and accesses of D1 are independent of each other, so a block first touches
 //! its I1 lines; only when one of them misses are fetches and data interleaved exactly.
 
-use crate::hooks::accounts::Misses;
+use crate::hooks::accounts::{Misses, Repeated};
 use crate::hooks::ledger::{Data, Entry, Ledger};
 use crate::hooks::plan::{Plan, PlannedInsn};
 use crate::hooks::trace::Header;
-use crate::sim::{Hierarchy, Line};
+use crate::sim::{Held, Hierarchy, Line};
 
 /// Events whose sizes fit in a block.
 const NEAR: usize = 8;
@@ -40,6 +40,17 @@ pub(super) struct CacheConsumer {
     rest: Rest,
 }
 
+/// The caches, and everything counted, at some moment.
+#[derive(Clone, Debug)]
+pub(super) struct SavedCaches {
+    held: Held,
+    /// By plan id.
+    executed: Vec<u64>,
+    /// Those that are not zero, by instruction.
+    misses: Vec<(usize, Misses)>,
+    repeated: Vec<(usize, Repeated)>,
+}
+
 #[derive(Clone, Debug, Default)]
 struct Rest {
     ledger: Ledger,
@@ -67,6 +78,36 @@ impl CacheConsumer {
 
     pub fn executed(&self) -> impl Iterator<Item = u64> {
         self.blocks.iter().map(|block| block.executed)
+    }
+
+    pub fn save(&self) -> SavedCaches {
+        let misses = self.rest.misses.iter().enumerate();
+        SavedCaches {
+            held: self.caches.held(),
+            executed: self.executed().collect(),
+            misses: misses
+                .filter(|(_, misses)| **misses != Misses::default())
+                .map(|(i, m)| (i, *m))
+                .collect(),
+            repeated: self.rest.ledger.repeated(),
+        }
+    }
+
+    pub fn restore(&mut self, saved: &SavedCaches) {
+        self.caches.hold(&saved.held);
+        let executed = saved.executed.iter().copied().chain(std::iter::repeat(0));
+        for (block, executed) in self.blocks.iter_mut().zip(executed) {
+            block.executed = executed;
+            // I1 will be of ages again that it has been of, with something else in it.
+            block.age = 0;
+        }
+        self.rest.misses.fill(Misses::default());
+        for &(insn, misses) in &saved.misses {
+            if let Some(now) = self.rest.misses.get_mut(insn) {
+                *now = misses;
+            }
+        }
+        self.rest.ledger.set_repeated(&saved.repeated);
     }
 
     pub fn add_plan(&mut self, plan: &Plan) {

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::hooks::accounts::Counts;
-use crate::hooks::branches::BranchConsumer;
 pub use crate::hooks::branches::Predictors;
-use crate::hooks::caches::CacheConsumer;
+use crate::hooks::branches::{BranchConsumer, SavedBranches};
+use crate::hooks::caches::{CacheConsumer, SavedCaches};
 use crate::hooks::ledger::Ledger;
 use crate::hooks::plan::{MappingId, Plan};
-use crate::hooks::references::ReferenceConsumer;
+use crate::hooks::references::{ReferenceConsumer, SavedReferences};
 use crate::hooks::trace::instructions;
 use crate::sim::Hierarchy;
 
@@ -19,6 +19,20 @@ pub struct Consumer {
     part: Part,
     /// Whether what runs is counted and simulated; see [`Consumer::set_counting`].
     counting: bool,
+}
+
+/// A consumer as it was; see [`Consumer::save`].
+#[derive(Clone, Debug)]
+pub struct SavedConsumer {
+    part: SavedPart,
+    counting: bool,
+}
+
+#[derive(Clone, Debug)]
+enum SavedPart {
+    Caches(SavedCaches),
+    Branches(SavedBranches),
+    References(SavedReferences),
 }
 
 #[derive(Clone, Debug)]
@@ -47,6 +61,28 @@ impl Consumer {
     /// Whether what is consumed from now on is counted. What is not counted does not touch the simulators either.
     pub fn set_counting(&mut self, counting: bool) {
         self.counting = counting;
+    }
+
+    /// What it has counted, and what its simulators hold. The plans it knows are not part of that.
+    pub fn save(&self) -> SavedConsumer {
+        let part = match &self.part {
+            Part::Caches(part) => SavedPart::Caches(part.save()),
+            Part::Branches(part) => SavedPart::Branches(part.save()),
+            Part::References(part) => SavedPart::References(part.save()),
+        };
+        SavedConsumer { part, counting: self.counting }
+    }
+
+    /// Goes back to what was saved of it.
+    pub fn restore(&mut self, saved: &SavedConsumer) {
+        self.counting = saved.counting;
+        match (&mut self.part, &saved.part) {
+            (Part::Caches(part), SavedPart::Caches(saved)) => part.restore(saved),
+            (Part::Branches(part), SavedPart::Branches(saved)) => part.restore(saved),
+            (Part::References(part), SavedPart::References(saved)) => part.restore(saved),
+            // Something saved of another part.
+            _ => {}
+        }
     }
 
     /// Takes in a plan; ids count up from 0.

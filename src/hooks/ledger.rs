@@ -125,6 +125,28 @@ impl Ledger {
         &self.entries[at]
     }
 
+    /// What repeated string instructions have done, by plan id.
+    pub fn repeated(&self) -> Vec<(usize, Repeated)> {
+        let specials =
+            self.entries.iter().enumerate().filter_map(|(id, entry)| Some((id, entry.special.as_ref()?)));
+        specials
+            .filter(|(_, special)| special.repeat.is_some())
+            .map(|(id, special)| (id, special.repeated))
+            .collect()
+    }
+
+    /// They have done no more than this.
+    pub fn set_repeated(&mut self, repeated: &[(usize, Repeated)]) {
+        for special in self.entries.iter_mut().filter_map(|entry| entry.special.as_mut()) {
+            special.repeated = Repeated::default();
+        }
+        for &(id, repeated) in repeated {
+            if let Some(special) = self.entries.get_mut(id).and_then(|entry| entry.special.as_mut()) {
+                special.repeated = repeated;
+            }
+        }
+    }
+
     /// The data events of a plan.
     pub fn events(&self, entry: &Entry) -> &[Data] {
         let first = entry.first_event as usize;

@@ -258,16 +258,6 @@ impl PlanTable {
         })
     }
 
-    /// How many plans `take_new` has given out.
-    pub fn shipped(&self) -> usize {
-        self.shipped
-    }
-
-    /// Goes back to when `take_new` had given out only the first `shipped`; it will give out the others again.
-    pub fn ship_again(&mut self, shipped: usize) {
-        self.shipped = shipped.min(self.shipped);
-    }
-
     /// The plans made since the last call, in order of their ids.
     pub fn take_new(&mut self) -> Vec<Arc<Plan>> {
         let new = self.plans[self.shipped..].to_vec();

@@ -1,5 +1,6 @@
 //! The consumer that simulates nothing and counts how often each block is executed.
 
+use crate::hooks::accounts::Repeated;
 use crate::hooks::ledger::Ledger;
 use crate::hooks::plan::Plan;
 use crate::hooks::trace::Header;
@@ -12,6 +13,14 @@ pub(super) struct ReferenceConsumer {
     ledger: Ledger,
 }
 
+/// Everything counted at some moment.
+#[derive(Clone, Debug)]
+pub(super) struct SavedReferences {
+    /// By plan id.
+    executed: Vec<u64>,
+    repeated: Vec<(usize, Repeated)>,
+}
+
 impl ReferenceConsumer {
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
@@ -19,6 +28,18 @@ impl ReferenceConsumer {
 
     pub fn executed(&self) -> impl Iterator<Item = u64> {
         self.executed.iter().copied()
+    }
+
+    pub fn save(&self) -> SavedReferences {
+        SavedReferences { executed: self.executed.clone(), repeated: self.ledger.repeated() }
+    }
+
+    pub fn restore(&mut self, saved: &SavedReferences) {
+        let executed = saved.executed.iter().copied().chain(std::iter::repeat(0));
+        for (now, executed) in self.executed.iter_mut().zip(executed) {
+            *now = executed;
+        }
+        self.ledger.set_repeated(&saved.repeated);
     }
 
     pub fn add_plan(&mut self, plan: &Plan) {

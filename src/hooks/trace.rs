@@ -1,6 +1,6 @@
 //! The trace: records of one header word and the slots of its block, in buffers that go to the consumer.
 
-use crate::hooks::consumer::Consumer;
+use crate::hooks::consumer::{Consumer, SavedConsumer};
 use crate::hooks::plan::{PlanId, PlanTable};
 use crate::hooks::ring::Link;
 
@@ -49,14 +49,31 @@ pub struct Recorder {
     /// Up to here the buffer's instructions are in `counted`.
     walked: usize,
     counted: u64,
+    /// Instructions in everything handed over, while somebody asks for exact numbers.
+    handed_over: Option<u64>,
+    /// Buffers handed over since somebody has asked.
+    unasked: u32,
     link: Link,
 }
+
+/// Buffers whose instructions the producer counts after it was asked for an exact number. To wait for the consumers
+/// each time would let them stand still in between.
+const COUNTED_AHEAD: u32 = 16;
 
 impl Recorder {
     /// A recorder that feeds `link`.
     pub fn new(mut link: Link) -> Recorder {
         let words = link.buffer();
-        Recorder { plans: PlanTable::default(), words, len: 0, walked: 0, counted: 0, link }
+        Recorder {
+            plans: PlanTable::default(),
+            words,
+            len: 0,
+            walked: 0,
+            counted: 0,
+            handed_over: None,
+            unasked: 0,
+            link,
+        }
     }
 
     /// The buffer being filled; it has room for a record that starts below `BUFFER_WORDS`.
@@ -136,6 +153,11 @@ impl Recorder {
             return;
         }
         let len = self.len;
+        if let Some(handed_over) = self.handed_over {
+            self.walk();
+            self.unasked += 1;
+            self.handed_over = (self.unasked <= COUNTED_AHEAD).then_some(handed_over + self.counted);
+        }
         self.drop_buffer();
         let plans = self.plans.take_new();
         let empty = self.link.buffer();
@@ -143,14 +165,20 @@ impl Recorder {
         self.link.send(full, len, plans);
     }
 
-    /// Instructions executed so far, exactly: waits for the consumer where buffers are on their way.
-    pub fn instructions(&mut self) -> u64 {
+    fn walk(&mut self) {
         while self.walked < self.len {
             let header = Header::of(self.words[self.walked]);
             self.counted += header.instructions;
             self.walked += 1 + header.slots;
         }
-        self.link.instructions() + self.counted
+    }
+
+    /// Instructions executed so far, exactly. May wait for the consumers.
+    pub fn instructions(&mut self) -> u64 {
+        self.walk();
+        self.unasked = 0;
+        let link = &mut self.link;
+        *self.handed_over.get_or_insert_with(|| link.instructions()) + self.counted
     }
 
     /// Instructions in the buffers that have come back: what can be had without waiting.
@@ -161,6 +189,9 @@ impl Recorder {
     /// No fewer instructions than have been executed, without waiting.
     pub fn instructions_at_most(&self) -> u64 {
         // Every record is at least one word, and a buffer may end with a record that starts on its last one.
+        if let Some(handed_over) = self.handed_over {
+            return handed_over + self.counted + (self.len - self.walked) as u64 * MAX_BLOCK;
+        }
         let words = (self.link.buffers_out() * (BUFFER_WORDS + 1) + self.len) as u64;
         self.link.instructions_seen().saturating_add(words * MAX_BLOCK)
     }
@@ -182,8 +213,8 @@ impl Recorder {
     /// What has been recorded so far.
     pub fn save(&mut self) -> Recorded {
         let mut consumers = Vec::new();
-        self.visit(|consumer| consumers.push(consumer.clone()));
-        Recorded { consumers, instructions: self.link.instructions(), plans: self.plans.shipped() }
+        self.visit(|consumer| consumers.push(consumer.save()));
+        Recorded { consumers, instructions: self.link.instructions() }
     }
 
     /// Goes back to what had been recorded when `saved` was made, by this recorder.
@@ -191,11 +222,11 @@ impl Recorder {
         self.drop_buffer();
         self.link.visit(|i, consumer| {
             if let Some(before) = saved.consumers.get(i) {
-                consumer.clone_from(before);
+                consumer.restore(before);
             }
         });
         self.link.rewind(saved.instructions);
-        self.plans.ship_again(saved.plans);
+        self.handed_over = Some(saved.instructions);
     }
 
     fn drop_buffer(&mut self) {
@@ -215,10 +246,8 @@ impl Recorder {
 #[derive(Clone, Debug)]
 pub struct Recorded {
     /// The simulators and what they have counted.
-    pub consumers: Vec<Consumer>,
+    consumers: Vec<SavedConsumer>,
     instructions: u64,
-    /// Plans that the consumers know.
-    plans: usize,
 }
 
 impl Recorded {

@@ -25,6 +25,8 @@ pub const PAUSE: usize = usize::MAX - 1;
 pub struct Wishes {
     /// When so many instructions have been executed.
     pub at: Option<u64>,
+    /// Some time after so many instructions have been executed, when it is convenient.
+    pub after: Option<u64>,
     /// Before these system calls.
     pub syscalls: BTreeSet<u64>,
     /// Before any system call.
@@ -38,8 +40,10 @@ pub struct Wishes {
 /// Why a run has paused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pause {
-    /// As many instructions have been executed as were wished for.
+    /// As many instructions have been executed as were wished for in `at`.
     Reached,
+    /// More instructions have been executed than were wished for in `after`.
+    Passed,
     /// The next instruction is at a breakpoint.
     Breakpoint,
     /// The next instruction makes this system call.
@@ -204,6 +208,9 @@ impl Supervisor for Guest {
         }
         if self.wishes.at.is_some_and(|at| instructions >= at) {
             return self.pause(Pause::Reached);
+        }
+        if self.wishes.after.is_some_and(|after| instructions >= after) {
+            return self.pause(Pause::Passed);
         }
         match self.kernel.clock.next_due() {
             Some(due) if instructions >= due => Next::Interrupt,

@@ -2,7 +2,7 @@
 
 use super::cache::Cache;
 use super::geometry::Geometry;
-use super::lines::LineCache;
+use super::lines::{HeldLines, LineCache};
 
 /// What one access did. A fetch or data access counts as at most one miss per level.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -28,7 +28,28 @@ pub struct Hierarchy {
     pub ll: Cache,
 }
 
+/// What a [`Hierarchy`] holds at some moment.
+#[derive(Clone, Debug)]
+pub struct Held {
+    i1: HeldLines,
+    d1: Cache,
+    ll: Cache,
+}
+
 impl Hierarchy {
+    /// What the caches hold.
+    #[must_use]
+    pub fn held(&self) -> Held {
+        Held { i1: self.i1.held(), d1: self.d1.clone(), ll: self.ll.clone() }
+    }
+
+    /// The caches hold what they held before.
+    pub fn hold(&mut self, held: &Held) {
+        self.i1.hold(&held.i1);
+        self.d1.clone_from(&held.d1);
+        self.ll.clone_from(&held.ll);
+    }
+
     /// Three caches in their initial state.
     #[must_use]
     pub fn new(i1: Geometry, d1: Geometry, ll: Geometry) -> Hierarchy {

@@ -45,7 +45,36 @@ pub struct LineCache {
     recent: Box<[u32]>,
 }
 
+/// What a [`LineCache`] holds at some moment: all of it but the numbers of its lines, which never change.
+#[derive(Clone, Debug)]
+pub struct HeldLines {
+    clock: u64,
+    age: u64,
+    stamps: Vec<u64>,
+    ways: Box<[u32]>,
+    recent: Box<[u32]>,
+}
+
 impl LineCache {
+    /// What the cache holds.
+    #[must_use]
+    pub fn held(&self) -> HeldLines {
+        let LineCache { clock, age, stamps, ways, recent, .. } = self;
+        let (stamps, ways, recent) = (stamps.clone(), ways.clone(), recent.clone());
+        HeldLines { clock: *clock, age: *age, stamps, ways, recent }
+    }
+
+    /// The cache holds what it held before. It had no lines then that it does not have now.
+    pub fn hold(&mut self, held: &HeldLines) {
+        (self.clock, self.age) = (held.clock, held.age);
+        self.stamps.fill(0);
+        for (stamp, &then) in self.stamps.iter_mut().zip(&held.stamps) {
+            *stamp = then;
+        }
+        self.ways.clone_from(&held.ways);
+        self.recent.clone_from(&held.recent);
+    }
+
     /// A cache in its initial state.
     #[must_use]
     pub fn new(geometry: Geometry) -> LineCache {

@@ -12,6 +12,6 @@ mod presets;
 pub use branch::{Conditional, Indirect};
 pub use cache::Cache;
 pub use geometry::{Geometry, GeometryError};
-pub use hierarchy::{Hierarchy, Outcome};
+pub use hierarchy::{Held, Hierarchy, Outcome};
 pub use lines::{Line, LineCache};
 pub use presets::{PRESETS, Preset, preset};
