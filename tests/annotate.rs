@@ -230,3 +230,28 @@ fn many_lines_of_many_files() {
     let first = text.lines().find(|line| line.starts_with("< ")).unwrap_or_default();
     assert_eq!(first, "< 400 (0.3%,   0.3%) 200 (0.3%,   0.3%)  f99.c:");
 }
+
+/// What is no profile is named, without a line where there is none, and without numbers of errors.
+#[test]
+fn files_that_are_no_profiles() {
+    let dir = tempfile::tempdir().expect("a directory");
+    fs::create_dir(dir.path().join("folder")).expect("a directory");
+    File::create(dir.path().join("empty")).expect("a file");
+    for (words, message) in [
+        (&["folder"][..], "folder: cannot be read: Is a directory\n"),
+        (&["empty"], "empty:1: missing `cmd:` line after the `desc:` lines; is this a Cachegrind file?\n"),
+        (
+            &["/dev/null"],
+            "/dev/null:1: missing `cmd:` line after the `desc:` lines; is this a Cachegrind file?\n",
+        ),
+        (&["none"], "none: No such file or directory; give the name of a Cachegrind or Callgrind file\n"),
+        (
+            &["--asm", "none"],
+            "none.instr: No such file or directory; `cgemu run --dump-instr=yes` writes it beside the profile none\n",
+        ),
+    ] {
+        let out = annotate(dir.path(), words);
+        assert_eq!(out.status.code(), Some(1));
+        assert_eq!(String::from_utf8_lossy(&out.stderr), format!("cgemu annotate: {message}"));
+    }
+}

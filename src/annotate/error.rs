@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::profile::{Problem, ReadError};
+use crate::profile::{Problem, ReadError, reason as describe};
 
 /// Why there is no annotation.
 #[derive(Debug, Error)]
@@ -11,7 +11,7 @@ pub enum AnnotateError {
     #[error(transparent)]
     Read(#[from] ReadError),
     /// A profile cannot be opened.
-    #[error("{file}: {reason}; give the name of a Cachegrind or Callgrind file")]
+    #[error("{file}: {}; give the name of a Cachegrind or Callgrind file", describe(reason))]
     Open {
         /// Its name.
         file: String,
@@ -73,7 +73,7 @@ pub enum AnnotateError {
         problem: Problem,
     },
     /// There are no counts by instruction.
-    #[error("{side}: {reason}; `cgemu run --dump-instr=yes` writes it beside the profile {file}")]
+    #[error("{side}: {}; `cgemu run --dump-instr=yes` writes it beside the profile {file}", describe(reason))]
     NoSideFile {
         /// The profile.
         file: String,
@@ -91,6 +91,6 @@ pub enum AnnotateError {
         known: String,
     },
     /// The annotation cannot be written.
-    #[error("standard output: {0}")]
+    #[error("standard output: {}", describe(.0))]
     Output(#[from] std::io::Error),
 }

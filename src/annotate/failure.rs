@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::profile::lenient::ReadError;
+use crate::profile::reason;
 
 /// Status of a wrong command line, of a file that is not complete, and of files that do not fit together.
 const STATUS: u8 = 255;
@@ -55,10 +56,4 @@ impl Failure {
 #[must_use]
 pub fn shown(name: &[u8]) -> String {
     String::from_utf8_lossy(name).replace(['\n', '\r', '\0'], "?")
-}
-
-/// An error of the system without Rust's `(os error N)`.
-fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split_once(" (os error").map_or(text.as_str(), |(text, _)| text).to_owned()
 }

@@ -47,7 +47,7 @@ pub struct AnnotateArgs {
     pub auto: Option<Switch>,
 
     /// Show N lines before and after each line that has counts
-    #[arg(long, value_name = "N", default_value = "8")]
+    #[arg(long, value_name = "N", default_value = "8", value_parser = lines)]
     pub context: u64,
 
     /// What is shown of machine code.
@@ -96,6 +96,10 @@ pub fn run(args: &AnnotateArgs, words: &[OsString]) -> u8 {
         (None, Some(function)) => annotate_inline(&options, function, &mut out),
         (None, None) => annotate(&options, &mut out),
     })
+}
+
+fn lines(text: &str) -> Result<u64, String> {
+    text.trim().parse().map_err(|_| "expected a number of lines, from 0".to_owned())
 }
 
 fn threshold(text: &str) -> Result<f64, String> {

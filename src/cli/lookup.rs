@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 
+pub use crate::profile::reason;
 use crate::session::StartError;
 
 /// A name with a slash as it stands; any other is looked for in the directories of `path`, the guest's `PATH`.
@@ -74,15 +75,6 @@ fn runnable(file: &Path) -> Result<(), Failure> {
             Err(Failure::Unfit("permission denied; make it executable with chmod +x".to_owned()))
         }
         Err(error) => Err(Failure::Unfit(reason(&error.into()))),
-    }
-}
-
-/// An error without Rust's `(os error N)`.
-pub fn reason(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    match text.split_once(" (os error") {
-        Some((plain, _)) => plain.to_owned(),
-        None => text,
     }
 }
 

@@ -5,7 +5,6 @@ use std::io::{BufWriter, ErrorKind, Write};
 
 use clap::{Args, ValueEnum};
 
-use super::lookup;
 use super::pager::{Pager, PagerError};
 use super::screen::Screen;
 use crate::annotate::{AnnotateError, Format, Input, NameStyle, Renaming, Replace};
@@ -177,16 +176,6 @@ impl ViewArgs {
         match result {
             Ok(()) => 0,
             Err(AnnotateError::Output(error)) if error.kind() == ErrorKind::BrokenPipe => 0,
-            Err(AnnotateError::Output(error)) => {
-                failure(command, &format!("standard output: {}", lookup::reason(&error)))
-            }
-            Err(AnnotateError::Open { file, reason }) => failure(
-                command,
-                &format!(
-                    "{file}: {}; give the name of a Cachegrind or Callgrind file",
-                    lookup::reason(&reason)
-                ),
-            ),
             Err(error) => failure(command, &error.to_string()),
         }
     }

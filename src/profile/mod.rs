@@ -14,7 +14,7 @@ pub use format::{
     CgReader, Head, Problem, ReadError, Record, SIDE_SUFFIX, UNSPECIFIED, add, cache_desc, read_instructions,
     write_cachegrind, write_instructions,
 };
-pub use format::{callgrind, lenient, strict};
+pub use format::{callgrind, lenient, reason, strict};
 pub use instructions::{CodeObject, InsnCosts, Instructions, add_costs};
 pub use model::{Line, Profile};
 pub use summary::summary_lines;

@@ -20,7 +20,7 @@ use super::inline::{Call, calls};
 use super::sourcepath::Sources;
 use super::{AnnotateError, Format, Options, chosen_events, field, heading, metrics, names_of, warning};
 pub use crate::objects::Object;
-use crate::profile::{CodeObject, Instructions};
+use crate::profile::{CodeObject, Instructions, reason};
 use listing::Known;
 use text::Writer;
 
@@ -212,8 +212,8 @@ pub fn open(object: &CodeObject) -> Result<Object, String> {
     }
     let path = Path::new(OsStr::from_bytes(&object.path));
     let shown = path.display();
-    let opened =
-        Object::open(path).map_err(|error| format!("{shown}: {error}; its machine code cannot be shown"))?;
+    let opened = Object::open(path)
+        .map_err(|error| format!("{shown}: {}; its machine code cannot be shown", reason(&error)))?;
     let identity = opened.identity();
     if !object.identity.is_empty() && identity != object.identity {
         return Err(format!(

@@ -73,6 +73,10 @@ impl Inlines {
     /// The functions at the link-time address `vaddr`, outermost first: the one that the code belongs to, what was inlined into it, what was
     /// inlined into that. Empty if nothing is known.
     pub fn chain(&self, vaddr: u64, find: &FindSplit<'_>) -> Vec<Frame> {
+        // The library looks for what begins before the address after this one.
+        if vaddr == u64::MAX {
+            return Vec::new();
+        }
         let mut lookup = self.context.find_frames(vaddr);
         let frames = loop {
             match lookup {

@@ -18,7 +18,7 @@ pub const UNSPECIFIED: &[u8] = b"<unspecified>";
 
 /// What is wrong with a file, and where.
 #[derive(Debug, Error)]
-#[error("{file}:{line}: {problem}")]
+#[error("{file}{}: {problem}", if problem.has_line() { format!(":{line}") } else { String::new() })]
 pub struct ReadError {
     /// The file's name as the caller gave it, for display.
     pub file: String,
@@ -107,8 +107,15 @@ pub enum Problem {
         computed: Vec<i64>,
     },
     /// The system could not read on.
-    #[error("{0}")]
+    #[error("cannot be read: {}", super::reason(.0))]
     Io(#[from] std::io::Error),
+}
+
+impl Problem {
+    /// Whether it is one of a line rather than of the file.
+    fn has_line(&self) -> bool {
+        !matches!(self, Problem::Io(_))
+    }
 }
 
 /// What stands before the counts.

@@ -111,7 +111,13 @@ impl State {
             (b'=', b"cfn" | b"jfn") => drop(self.functions.resolve(text)?),
             (b'=', b"calls" | b"jump" | b"jcnd") => self.call = true,
             (b':', b"cmd") => self.out.cmd = text.trim_ascii_start().to_vec(),
-            (b':', b"events") => self.out.events = words(text).map(<[u8]>::to_vec).collect(),
+            (b':', b"events") => {
+                let events: Vec<Vec<u8>> = words(text).map(<[u8]>::to_vec).collect();
+                if !self.out.events.is_empty() && self.out.events != events {
+                    return Err(Problem::PartsDiffer);
+                }
+                self.out.events = events;
+            }
             (b':', b"positions") => {
                 let place = |names: &[&[u8]]| words(text).position(|word| names.contains(&word));
                 (self.instr, self.line) = (place(&[b"instr", b"addr"]), place(&[b"line"]));
@@ -119,7 +125,10 @@ impl State {
             }
             (b':', b"totals") => {
                 let counts = words(text).map(|word| number(word).ok_or(Problem::BadCounts));
-                self.totals = Some(self.full(counts.collect::<Result<_, _>>()?)?);
+                // Each part of a file has its own.
+                let mut totals = self.full(counts.collect::<Result<_, _>>()?)?;
+                add_costs(&mut totals, self.totals.as_deref().unwrap_or_default());
+                self.totals = Some(totals);
             }
             // Other keys of the head.
             (b':', _) => {}

@@ -103,6 +103,19 @@ fn callgrinds_own_files() {
     assert_eq!((object.path.as_slice(), object.identity.as_str()), (&b"/bin/p"[..], ""));
 }
 
+/// As Callgrind writes several dumps with --combine-dumps=yes: each has its own head and totals.
+#[test]
+fn parts_are_summed() {
+    let head = "positions: instr line\nevents: Ir\n";
+    let text = format!(
+        "{head}fn=(1) f\n0x10 1 2\n0x14 1 3\ntotals: 5\n\npart: 2\n{head}fn=(1)\n0x10 1 4\ntotals: 4\n"
+    );
+    let read = read_instructions(text.as_bytes(), "x").expect("valid");
+    let costs: Vec<_> = read.objects[0].instructions.values().map(|insn| insn.costs[0]).collect();
+    assert_eq!((costs, read.total()), (vec![6, 3], vec![9]));
+    assert!(problem(text.replace("totals: 4", "totals: 9").as_bytes()).contains("total"));
+}
+
 #[test]
 fn bad_files() {
     for (text, part) in [
@@ -119,6 +132,7 @@ fn bad_files() {
         (b"#cgemu-object: id bias:x\n", "malformed"),
         (b"bogus\n", "malformed"),
         (b"positions: instr line\nevents: Ir\n5 0 1\ntotals: 2\n", "total"),
+        (b"positions: instr line\nevents: Ir\n5 0 1\nevents: Dr\n", "part"),
     ] {
         let message = problem(text);
         assert!(message.contains(part) && message.starts_with("x:"), "{message} for {}", text.escape_ascii());
