@@ -1,82 +1,118 @@
-//! Every count against Valgrind's, line by line and for all 13 events: programs that start with zeroed
-//! registers, set their own stack and use no library, so that every address is the same under both.
+//! Every count against Valgrind's, line by line and for all 13 events: small programs that start with zeroed
+//! registers, set their own stack and use no library, so that every address is the same under both. Every file of
+//! testdata/exact is one. Its first lines say what it is about:
 //!
-//! The two options after `--branch-sim` make Valgrind count what is executed; without them it counts what its
-//! optimiser left. Valgrind 3.19 is what the programs were written for; a version that runs fewer instructions would
-//! fail here.
+//! ```text
+//! // covers: push pop-mem          the rows of testdata/exact/rows.txt that it holds
+//! // flags: -O0                    further words for gcc
+//! // by hand: REASON               Valgrind 3.19 cannot run it
+//! ```
+//!
+//! In a program that Valgrind cannot run every executed line says behind `//=` what counting it is, and why. A line where
+//! cgemu differs on purpose says by how much behind `//~`, with a name that docs/counting.md explains.
+//!
+//! `CGEMU_EXACT=part` compares only the programs with that in their names. Valgrind 3.19 is what the programs were
+//! written for; a version that runs fewer instructions would fail here.
 
 mod common;
+#[path = "exact/compare.rs"]
+mod compare;
+#[path = "exact/run.rs"]
+mod run;
+#[path = "exact/setting.rs"]
+mod setting;
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
-use common::{cgemu, counts, exact, stderr, tool};
+use common::exact::{self, Program};
+use common::parallel;
+use setting::{ARCH, DEFAULT, GEOMETRIES, Geometry, MODELS, Model};
 
-/// All programs with these caches.
-fn compare(geometry: [&str; 3]) {
+fn chosen(program: &Program) -> bool {
+    std::env::var("CGEMU_EXACT").map_or(true, |part| program.name.contains(&part))
+}
+
+/// One program with one geometry, by one model.
+fn compare_one(
+    program: &Program,
+    model: &Model,
+    geometry: &Geometry,
+    directory: &Path,
+) -> Result<(), String> {
+    let ours = run::ours(directory, program, model, geometry)?;
+    if program.by_hand().is_some() {
+        return compare::with_notes(program, &ours);
+    }
+    let theirs = run::valgrind(directory, program, model, geometry)?;
+    compare::with_valgrind(program, &theirs, &ours)
+}
+
+#[test]
+fn counts_are_those_of_valgrind() {
     let dir = tempfile::tempdir().expect("a directory");
-    let [i1, d1, ll] = geometry;
-    let caches = [format!("--I1={i1}"), format!("--D1={d1}"), format!("--LL={ll}")];
-    let mut failures = Vec::new();
-    for program in exact::build(dir.path()) {
-        let name = program.file_name().expect("a name").to_string_lossy().into_owned();
-        if let Err(why) = compare_one(dir.path(), &program, &caches) {
-            failures.push(format!("{name}: {why}"));
+    let programs = exact::build(dir.path());
+    let programs: Vec<&Program> = programs.iter().filter(|program| chosen(program)).collect();
+    assert!(!programs.is_empty(), "no program has that in its name");
+    let mut cases = Vec::new();
+    for model in MODELS {
+        for (i, geometry) in GEOMETRIES.iter().enumerate() {
+            // What is derived by hand is derived once.
+            let of = |program: &&&Program| program.by_hand().is_none() || (i == 0 && model.name == ARCH.name);
+            cases.extend(programs.iter().filter(of).map(|program| (*program, model, geometry)));
         }
     }
-    assert!(failures.is_empty(), "{geometry:?}:\n{}", failures.join("\n"));
-}
-
-fn compare_one(directory: &Path, program: &Path, caches: &[String]) -> Result<(), String> {
-    let (theirs, ours) = (directory.join("theirs"), directory.join("ours"));
-    let program = program.to_str().expect("text");
-    let theirs_option = format!("--cachegrind-out-file={}", theirs.display());
-    let mut words: Vec<&str> = "-q --log-file=log --tool=cachegrind --cache-sim=yes --branch-sim=yes \
-                                --vex-guest-chase=no --vex-iropt-level=0"
-        .split_whitespace()
-        .collect();
-    words.extend(caches.iter().map(String::as_str));
-    words.extend([&theirs_option, program]);
-    let out = tool("valgrind", directory, "valgrind", &words);
-    if !out.status.success() {
-        return Err(format!("Valgrind ends with {}: {}", out.status, stderr(&out)));
+    let count = cases.len();
+    let results = parallel(cases, |(program, model, geometry)| {
+        let dir = tempfile::tempdir().expect("a directory");
+        let why = compare_one(program, model, geometry, dir.path()).err()?;
+        Some((program, format!("by {} with {}", model.name, geometry.name), why))
+    });
+    // Of each program one difference, and with what else it differs.
+    let mut failures: Vec<(&Program, String)> = Vec::new();
+    for (program, setting, why) in results.into_iter().flatten() {
+        match failures.iter_mut().find(|(known, _)| known.name == program.name) {
+            Some((_, text)) => *text += &format!("  also {setting}\n"),
+            None => failures.push((program, format!("{} {setting}: {why}\n", program.name))),
+        }
     }
+    let texts: Vec<String> = failures.into_iter().map(|(_, text)| text).collect();
+    assert!(texts.is_empty(), "{count} comparisons; what differs:\n{}", texts.concat());
+}
 
-    let ours_option = format!("--cachegrind-out-file={}", ours.display());
-    let mut command: Command = cgemu(directory, &["run", "-q", "--branch-sim=yes", &ours_option]);
-    command.args(caches).args(["--", program]).stdout(Stdio::piped());
-    let out = command.output().expect("cgemu starts");
-    if !out.status.success() || !out.stderr.is_empty() {
-        return Err(format!("cgemu ends with {}: {}", out.status, stderr(&out)));
+/// What derived counts are for are cgemu's own caches.
+#[test]
+fn the_default_is_the_default() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let programs = exact::build(dir.path());
+    let profile = |options: &[String]| {
+        let mut command = common::cgemu(dir.path(), &["run", "-q", "--cachegrind-out-file=out"]);
+        command.args(options).arg("--").arg(&programs[0].binary);
+        assert!(command.status().expect("cgemu starts").success());
+        fs::read_to_string(dir.path().join("out")).expect("a profile")
+    };
+    assert_eq!(profile(&[]), profile(&DEFAULT.options()));
+}
+
+/// Every row of the table has a program, and every program has rows of the table.
+#[test]
+fn every_row_is_covered() {
+    let table = fs::read_to_string(exact::folder().join("rows.txt")).expect("rows.txt");
+    let lines = table.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let rows: BTreeMap<&str, &str> =
+        lines.map(|line| line.split_once(": ").expect("NAME: MEANING")).collect();
+    let dir = tempfile::tempdir().expect("a directory");
+    let programs = exact::build(dir.path());
+    assert!(programs.len() >= 80, "programs are missing: {} are left", programs.len());
+    let mut covered = BTreeSet::new();
+    for program in &programs {
+        assert!(!program.covers().is_empty(), "{} does not say what it covers", program.name);
+        for row in program.covers() {
+            assert!(rows.contains_key(row), "{}: rows.txt has no {row}", program.name);
+            covered.insert(row);
+        }
     }
-
-    let (theirs, ours) = (counts::read(&theirs), counts::read(&ours));
-    // Both must have the debug information: a profile without lines has nothing to compare.
-    if !theirs.rows.keys().any(|(file, _, line)| file.contains("testdata/exact") && *line > 0) {
-        return Err("Valgrind reads no lines".to_owned());
-    }
-    let found = counts::differences(&theirs, &ours);
-    if found.is_empty() { Ok(()) } else { Err(format!("Valgrind's first:\n  {}", found.join("\n  "))) }
-}
-
-#[test]
-fn the_default_caches() {
-    compare(["32768,8,64", "32768,8,64", "8388608,16,64"]);
-}
-
-#[test]
-fn tiny_caches() {
-    compare(["1024,2,32", "2048,1,64", "8192,4,64"]);
-}
-
-#[test]
-fn a_twelve_way_cache() {
-    compare(["32768,8,64", "49152,12,64", "262144,8,64"]);
-}
-
-/// Lines of three lengths: an access can cross a line of one cache and not of another, and the large accesses of
-/// fxsave and its like are cut to the shortest line.
-#[test]
-fn lines_of_different_lengths() {
-    compare(["4096,1,128", "4096,4,32", "32768,8,256"]);
+    let missing: Vec<&&str> = rows.keys().filter(|row| !covered.contains(*row)).collect();
+    assert!(missing.is_empty(), "no program covers {missing:?}");
 }

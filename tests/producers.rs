@@ -101,7 +101,7 @@ fn case(argv: &[&str]) -> Case {
 fn freestanding_programs() {
     let dir = tempfile::tempdir().expect("a directory");
     let programs = exact::build(dir.path());
-    all_agree(&programs.iter().map(|p| case(&[p.to_str().expect("text")])).collect::<Vec<_>>());
+    all_agree(&programs.iter().map(|p| case(&[p.binary.to_str().expect("text")])).collect::<Vec<_>>());
 }
 
 #[test]

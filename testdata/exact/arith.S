@@ -1,3 +1,4 @@
+// covers: integer-load integer-store modify flags nop integer-extend integer-immediate high-byte movabs
 /* Integer instructions with registers, memory and immediates of every width; read-modify-write; lines and pages crossed. */
 #include "rt.h"
 

@@ -1,3 +1,4 @@
+// covers: lock-modify xchg-mem xadd cmpxchg lock-cmpxchg cmpxchg8b cmpxchg16b lock-bits
 /* xchg, xadd, cmpxchg and the rest with and without the lock prefix, within a line and across lines. */
 #include "rt.h"
 

@@ -1,3 +1,4 @@
+// covers: bt-mem-imm bt-mem-reg bt-reg-reg bt-reg-imm bit-scan popcnt crc32
 /* Bit tests with immediate and register offsets, far away ones and negative ones, on registers and on memory; bit scans. */
 #include "rt.h"
 

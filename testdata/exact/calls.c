@@ -1,3 +1,4 @@
+// covers: call indirect-call recursion
 /* Calls: recursion shallow and deep, through pointers, jump tables, tail calls, many arguments. */
 #include "rt.h"
 

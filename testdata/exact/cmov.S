@@ -1,3 +1,4 @@
+// covers: cmov setcc jcc
 /* Conditional moves, sets and jumps on every condition. */
 #include "rt.h"
 

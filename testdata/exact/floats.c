@@ -1,3 +1,4 @@
+// covers: sse-scalar
 /* Floating point in C: float, double and long double, conversions, comparisons, arrays of each. */
 #include "rt.h"
 

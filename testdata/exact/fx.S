@@ -1,3 +1,4 @@
+// covers: fxsave fxrstor
 /* fxsave and fxrstor, at the start and in the middle of lines, and across a page. */
 #include "rt.h"
 

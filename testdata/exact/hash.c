@@ -1,3 +1,4 @@
+// covers: integer-load shifts-reg
 /* Hash tables, lists and bytes: unpredictable addresses, rotations, unaligned words. */
 #include "rt.h"
 

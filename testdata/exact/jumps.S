@@ -1,3 +1,4 @@
+// covers: loop jrcxz jump-table indirect-call indirect-jump
 /* loop, loope, loopne, jrcxz, jecxz, jump tables, indirect calls and jumps through registers and memory. */
 #include "rt.h"
 

@@ -1,3 +1,4 @@
+// covers: jcc conflict
 /* Integer loops: nested, with unpredictable branches, over arrays of several sizes. */
 #include "rt.h"
 

@@ -1,3 +1,4 @@
+// covers: cpuid rdtsc fence segment-base nop-mem syscall
 /* Instructions about the machine: cpuid, time stamps, fences, long no-operations, segment bases. */
 #include "rt.h"
 

@@ -1,3 +1,4 @@
+// covers: sse-scalar conflict
 /* Matrices in both orders: strided reads of double, float and integer, whole lines and parts of them. */
 #include "rt.h"
 

@@ -1,3 +1,4 @@
+// covers: mul div
 /* Multiplication and division of every width, from registers and memory. */
 #include "rt.h"
 

@@ -30,6 +30,28 @@ _start:
         mov     $\n, %r15d
 9:
         .endm
+/* `mem`: so many bytes of data from the start of a page on. */
+        .macro  MEMORY bytes, fill=0x5a
+        .data
+        .balign 4096
+mem:    .skip   \bytes, \fill
+        .endm
+/* A system call with numbers for its arguments. */
+        .macro  SYSTEM number, first=0, second=0, third=0
+        mov     $\number, %eax
+        mov     $\first, %edi
+        mov     $\second, %esi
+        mov     $\third, %edx
+        syscall
+        .endm
+/* Ends with status 1 unless the condition holds. */
+        .macro  CHECK condition
+        j\condition 8f
+        mov     $231, %eax
+        mov     $1, %edi
+        syscall
+8:
+        .endm
         .macro  ENDREPEAT
         dec     %r15d
         jnz     9b
@@ -40,7 +62,7 @@ typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long u64;
 
-static u64 kept = 1;
+static u64 kept __attribute__((used)) = 1;
 static u8 stack[1 << 20] __attribute__((aligned(4096), used));
 
 static int run(void);

@@ -1,3 +1,4 @@
+// covers: shifts shifts-double rotate-carry
 /* Shifts and rotations by one, by a constant, by cl and by zero; every condition code. */
 #include "rt.h"
 

@@ -1,3 +1,4 @@
+// covers: jcc recursion
 /* Three ways to sort: branches that depend on data, recursion, moves within an array. */
 #include "rt.h"
 

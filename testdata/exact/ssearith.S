@@ -1,3 +1,4 @@
+// covers: sse-packed sse-convert sse-scalar
 /* Vector arithmetic with operands in memory: the width of each access. */
 #include "rt.h"
 

@@ -1,3 +1,4 @@
+// covers: sse-load sse-store sse-half sse-element non-temporal prefetch
 /* Vector loads and stores of every width, aligned and not, in a line, across lines and across pages; non-temporal stores, prefetches, masks. */
 #include "rt.h"
 

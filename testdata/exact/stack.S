@@ -1,3 +1,4 @@
+// covers: push pop push-16 push-mem pop-mem pushf call call-mem call-reg ret ret-n leave enter-0 return-elsewhere
 /* The stack: push, pop, call, ret, enter and leave in their forms. */
 #include "rt.h"
 

@@ -1,3 +1,4 @@
+// covers: code-line code-page
 /* Code across cache lines and pages, code that exceeds the smaller caches, jumps over pages. */
 #include "rt.h"
 

@@ -1,3 +1,4 @@
+// covers: rep-movs rep-stos repe-cmps repe-scas repne-scas movs lods stos scas string-zero string-one string-many string-down string-addr32
 /* String instructions with every prefix, width and direction, for no, one and many rounds. */
 #include "rt.h"
 

@@ -1,3 +1,4 @@
+// covers: x87-float x87-integer x87-extended x87-control
 /* x87 loads, stores, arithmetic and control of every size, across lines and pages. */
 #include "rt.h"
 

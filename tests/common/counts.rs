@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 /// File, function and line.
-type Position = (String, String, u64);
+pub type Position = (String, String, u64);
 
 /// A profile's events and counts; every position has a number for every event.
 pub struct Counts {
@@ -79,27 +79,29 @@ pub fn read(file: &Path) -> Counts {
     counts
 }
 
-/// What differs, a line for each position, the reference's number first. A position that one of them does not
-/// have counts as zeros: Valgrind also lists what it translated and did not run.
-pub fn differences(reference: &Counts, ours: &Counts) -> Vec<String> {
-    if reference.events != ours.events {
-        return vec![format!("events {:?}, ours {:?}", reference.events, ours.events)];
-    }
+/// A position that differs, with its counts in both.
+pub struct Difference {
+    /// Where.
+    pub position: Position,
+    /// The reference's counts.
+    pub reference: Vec<u64>,
+    /// Ours.
+    pub ours: Vec<u64>,
+}
+
+/// What differs, sorted by position. A position that one of them does not have counts as zeros: Valgrind also lists
+/// what it translated and did not run.
+pub fn differences(reference: &Counts, ours: &Counts) -> Vec<Difference> {
+    assert_eq!(reference.events, ours.events, "the events");
     let zeros = vec![0; reference.events.len()];
     let mut keys: Vec<&Position> = reference.rows.keys().chain(ours.rows.keys()).collect();
     keys.sort();
     keys.dedup();
-    let mut found = Vec::new();
-    for key in keys {
-        let (theirs, ours) =
-            (reference.rows.get(key).unwrap_or(&zeros), ours.rows.get(key).unwrap_or(&zeros));
-        let parts: Vec<String> = (reference.events.iter().zip(theirs).zip(ours))
-            .filter(|((_, theirs), ours)| theirs != ours)
-            .map(|((event, theirs), ours)| format!("{event} {theirs}, ours {ours}"))
-            .collect();
-        if !parts.is_empty() {
-            found.push(format!("{}:{} ({}): {}", key.0, key.2, key.1, parts.join("; ")));
-        }
-    }
-    found
+    let of = |counts: &Counts, key| counts.rows.get(key).unwrap_or(&zeros).clone();
+    let both = keys.into_iter().map(|key| Difference {
+        position: key.clone(),
+        reference: of(reference, key),
+        ours: of(ours, key),
+    });
+    both.filter(|d| d.reference != d.ours).collect()
 }

@@ -11,6 +11,8 @@ pub mod pty;
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::sync::Mutex;
+use std::thread;
 
 /// The built `cgemu` with these words, in this directory, with nothing on standard input.
 pub fn cgemu(directory: &Path, words: &[&str]) -> Command {
@@ -50,4 +52,24 @@ pub fn tool(package: &str, directory: &Path, name: &str, words: &[&str]) -> Outp
         Ok(output) => output,
         Err(error) => panic!("{name}: {error}; install it with: apt-get install {package}"),
     }
+}
+
+/// Does the same with each item, as many at a time as there are processors; the results are in the items' order.
+pub fn parallel<I: Send, R: Send>(items: Vec<I>, work: impl Fn(I) -> R + Sync) -> Vec<R> {
+    let count = items.len();
+    let (queue, done) = (Mutex::new(items.into_iter().enumerate()), Mutex::new(Vec::with_capacity(count)));
+    let next = || queue.lock().ok()?.next();
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(2, usize::from).min(count) {
+            scope.spawn(|| {
+                while let Some((place, item)) = next() {
+                    let result = work(item);
+                    done.lock().expect("a lock").push((place, result));
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().expect("a lock");
+    done.sort_by_key(|(place, _)| *place);
+    done.into_iter().map(|(_, result)| result).collect()
 }
