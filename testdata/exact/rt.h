@@ -52,6 +52,34 @@ mem:    .skip   \bytes, \fill
         syscall
 8:
         .endm
+/* Makes `handler` what a signal calls; the restorer is a system call and nothing else. The kernel's frame is where
+   each kernel wants it, so that a handler whose accesses are to be compared moves to a stack of its own first, with
+   KEEP and then BACK. */
+        .macro  HANDLER signal, handler, flags=0x04000000
+        .data
+        .balign 64
+7:      .quad   \handler, \flags, restorer, 0
+        .text
+        mov     $13, %eax
+        mov     $\signal, %edi
+        lea     7b(%rip), %rsi
+        xor     %edx, %edx
+        mov     $8, %r10d
+        syscall
+        .endm
+        .macro  KEEP
+        mov     %rsp, %rbp
+        lea     stack_top-32768(%rip), %rsp
+        .endm
+        .macro  BACK
+        lea     8(%rbp), %rsp
+        jmp     restorer
+        .endm
+        .macro  RESTORER
+restorer:
+        mov     $15, %eax
+        syscall
+        .endm
         .macro  ENDREPEAT
         dec     %r15d
         jnz     9b
