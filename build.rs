@@ -7,6 +7,7 @@ const WRAPPED: &[&str] = &[
     "tcg_gen_qemu_st_i32",
     "tcg_gen_qemu_st_i64",
     "tcg_gen_callN",
+    "tcg_gen_op1",
     "tcg_gen_lookup_and_goto_ptr",
     "tcg_gen_goto_tb",
     "tcg_gen_atomic_cmpxchg_i32",

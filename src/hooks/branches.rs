@@ -159,8 +159,10 @@ impl BranchConsumer {
             fall_through: plan.fall_through(),
             at,
             branch: (at & BRANCH_BITS) as u16,
-            ends: entry.ends,
-            plain: plan.retries.is_empty() && entry.special.as_ref().is_none_or(|s| s.repeat.is_none()),
+            // Decided in the block, not by the next record.
+            ends: if entry.ends == Ends::ToNext { Ends::None } else { entry.ends },
+            plain: plan.retries.is_empty()
+                && entry.special.as_ref().is_none_or(|s| s.repeat.is_none() && s.to_next.is_none()),
             ..Block::nothing()
         });
         rest.mispredicted.resize(rest.ledger.insns.len(), 0);
@@ -211,7 +213,8 @@ impl Rest {
         }
     }
 
-    /// What a block does before its end: the test of RCX, and branches that are never taken.
+    /// What a block does that the next record does not decide: the test of RCX, branches that are never taken, a jump to
+    /// the next instruction.
     #[inline(never)]
     fn special(&mut self, id: usize, slots: &[u64], predictors: &mut Predictors) {
         let entry = &mut self.ledger.entries[id];
@@ -227,6 +230,11 @@ impl Rest {
             let insn = (entry.first_insn + u32::from(retry)) as usize;
             let missed = predictors.conditional.record(self.ledger.insns[insn].pc, false);
             self.mispredicted[insn] += u64::from(missed);
+        }
+        if let Some((slot, inverted)) = special.to_next {
+            let jumps = slots.get(usize::from(slot)).is_some_and(|&outcome| outcome != 0);
+            let missed = predictors.conditional.record(self.ledger.insns[last].pc, jumps != inverted);
+            self.mispredicted[last] += u64::from(missed);
         }
     }
 }

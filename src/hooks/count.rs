@@ -2,7 +2,10 @@
 //! their addresses are learnt. The rules are those of VEX's amd64 front end as Cachegrind sees them;
 //! `docs/counting.md` states them one by one.
 
-use iced_x86::{Code, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
+use iced_x86::{
+    Code, ConditionCode, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind,
+    Register,
+};
 
 use crate::hooks::operand::Address;
 
@@ -136,7 +139,7 @@ pub fn cost(instruction: &Instruction, factory: &mut InstructionInfoFactory) -> 
             cost.store(8, Address::Rsp(-8));
         }
         M::Ret => cost.load(8, Address::Rsp(0)),
-        M::Leave => cost.load(8, Address::Rbp(0)),
+        M::Leave => cost.load(if instruction.code() == Code::Leavew { 2 } else { 8 }, Address::Rbp(0)),
         M::Enter => enter(instruction, &mut cost),
         M::Movsb | M::Movsw | M::Movsq if instruction.is_string_instruction() => string_move(&mut cost, size),
         M::Movsd if instruction.is_string_instruction() => string_move(&mut cost, size),
@@ -159,6 +162,9 @@ pub fn cost(instruction: &Instruction, factory: &mut InstructionInfoFactory) -> 
                 let slot = cost.slot(Access::Store, 10, at(m));
                 cost.event(slot, 0, 6, EventKind::Write);
             }
+        }
+        _ if jumps_to_next(instruction) => {
+            cost.slot(Access::None, 0, Address::Outcome);
         }
         _ => {
             if let Some(m) = operand {
@@ -325,10 +331,20 @@ pub fn repeat(instruction: &Instruction) -> Option<Repeat> {
     })
 }
 
-/// Whether a conditional jump to the next instruction is counted with its outcome inverted: VEX writes even
-/// condition codes as an exit to the fall-through.
-pub fn has_zero_displacement(instruction: &Instruction) -> bool {
-    instruction.op0_kind() == OpKind::NearBranch64 && instruction.near_branch64() == instruction.next_ip()
+/// Whether it is a conditional jump to the next instruction: where control goes does not say whether it is taken.
+pub fn jumps_to_next(instruction: &Instruction) -> bool {
+    instruction.flow_control() == FlowControl::ConditionalBranch
+        && instruction.near_branch64() == instruction.next_ip()
+}
+
+/// Whether such a jump is counted as taken when it does not jump. VEX leaves the block where an even condition code holds,
+/// RCX is zero or not yet zero; for an odd code it leaves where the even one below holds. Either way it leaves to the next
+/// instruction, and that Cachegrind takes for a jump the other way round.
+pub fn is_inverted(instruction: &Instruction) -> bool {
+    use ConditionCode as C;
+    let odd =
+        matches!(instruction.condition_code(), C::no | C::ae | C::ne | C::a | C::ns | C::np | C::ge | C::g);
+    !(odd && instruction.is_jcc_short_or_near())
 }
 
 /// Registers that a slot's address needs when the CPU makes no access of its own.

@@ -21,6 +21,8 @@ pub(super) struct Data {
 pub(super) enum Ends {
     None,
     Conditional,
+    /// A conditional branch to the next instruction, which the block itself decides.
+    ToNext,
     Indirect,
     /// `repe cmps` and its kin: the comparison, if there was one, is taken if the instruction is repeated.
     Compared,
@@ -34,6 +36,8 @@ pub(super) struct Special {
     /// The string instruction at its end, and the slot that is zero if it does not iterate.
     pub repeat: Option<(Repeat, u16)>,
     pub repeated: Repeated,
+    /// The slot that says whether the jump at its end to the next instruction jumps, and whether that is inverted.
+    pub to_next: Option<(u16, bool)>,
 }
 
 /// A plan.
@@ -95,9 +99,14 @@ impl Ledger {
             size: event.size.min(clip),
             write: event.kind == EventKind::Write,
         }));
+        let mut to_next = None;
         let (ends, repeat) = match plan.end {
             End::None => (Ends::None, None),
             End::Conditional => (Ends::Conditional, None),
+            End::ToNext { slot, inverted } => {
+                to_next = Some((slot, inverted));
+                (Ends::ToNext, None)
+            }
             End::Indirect => (Ends::Indirect, None),
             End::Repeat(Repeat::Compare, slot) => (Ends::Compared, Some((Repeat::Compare, slot))),
             End::Repeat(Repeat::Count, slot) => (Ends::None, Some((Repeat::Count, slot))),
@@ -108,9 +117,10 @@ impl Ledger {
                 .iter()
                 .enumerate()
                 .all(|(i, e)| usize::from(e.slot) == i && e.offset == 0 && e.size <= 256);
-        let plain = one_to_one && plan.retries.is_empty() && repeat.is_none();
+        let plain = one_to_one && plan.retries.is_empty() && repeat.is_none() && to_next.is_none();
         let special = (!plain).then(|| {
-            Box::new(Special { retries: plan.retries.clone(), repeat, repeated: Repeated::default() })
+            let retries = plan.retries.clone();
+            Box::new(Special { retries, repeat, repeated: Repeated::default(), to_next })
         });
         let at = self.entries.len();
         self.entries.push(Entry {
@@ -182,7 +192,7 @@ impl Ledger {
                 let last = &mut counts[end - 1];
                 last.bc += repeated.map_or(0, |repeated| repeated.branches);
                 match entry.ends {
-                    Ends::Conditional => last.bc += executed,
+                    Ends::Conditional | Ends::ToNext => last.bc += executed,
                     Ends::Indirect => last.bi += executed,
                     Ends::None | Ends::Compared => {}
                 }

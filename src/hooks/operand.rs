@@ -1,6 +1,6 @@
 //! Where an instruction's data accesses go, as a rule over the registers before it runs.
 
-use iced_x86::{Instruction, Register};
+use iced_x86::{Code, ConditionCode, Instruction, Mnemonic, Register};
 
 /// The address of one access, computed from the registers as they are before the instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub enum Address {
         /// Operand size in bytes.
         size: u8,
     },
+    /// No address: 1 if a conditional jump to the next instruction jumps, otherwise 0.
+    Outcome,
 }
 
 /// Offset below RSP of the scratch slot that Valgrind's translation of register bit tests uses.
@@ -67,6 +69,7 @@ impl Address {
                 let number = register(bit.full_register()) & (8 * u64::from(size) - 1);
                 register(Register::RSP).wrapping_sub(SCRATCH_BELOW_RSP).wrapping_add(number >> 3)
             }
+            Address::Outcome => return None,
             Address::OperandBit { operand, bit, size } => {
                 let number = sign_extend(register(bit.full_register()), size);
                 operand_address(instruction, operand, 0, register)?.wrapping_add_signed(number >> 3)
@@ -95,4 +98,41 @@ fn operand_address(
             _ => value & 0xff,
         })
     })
+}
+
+/// Whether a conditional jump jumps, by RFLAGS and RCX as they are before it. False for any other instruction.
+pub fn jumps(instruction: &Instruction, flags: u64, rcx: u64) -> bool {
+    use Mnemonic as M;
+    let (carry, parity, zero, sign, overflow) =
+        (flags & 1 != 0, flags & 4 != 0, flags & 0x40 != 0, flags & 0x80 != 0, flags & 0x800 != 0);
+    let holds = match instruction.condition_code() {
+        ConditionCode::None => true,
+        ConditionCode::o => overflow,
+        ConditionCode::no => !overflow,
+        ConditionCode::b => carry,
+        ConditionCode::ae => !carry,
+        ConditionCode::e => zero,
+        ConditionCode::ne => !zero,
+        ConditionCode::be => carry || zero,
+        ConditionCode::a => !carry && !zero,
+        ConditionCode::s => sign,
+        ConditionCode::ns => !sign,
+        ConditionCode::p => parity,
+        ConditionCode::np => !parity,
+        ConditionCode::l => sign != overflow,
+        ConditionCode::ge => sign == overflow,
+        ConditionCode::le => zero || sign != overflow,
+        ConditionCode::g => !zero && sign == overflow,
+    };
+    // The address size says how wide the count is.
+    let narrow = matches!(
+        instruction.code(),
+        Code::Jecxz_rel8_64 | Code::Loop_rel8_64_ECX | Code::Loope_rel8_64_ECX | Code::Loopne_rel8_64_ECX
+    );
+    let count = if narrow { rcx & 0xffff_ffff } else { rcx };
+    match instruction.mnemonic() {
+        M::Jecxz | M::Jrcxz => count == 0,
+        M::Loop | M::Loope | M::Loopne => count != 1 && holds,
+        _ => instruction.is_jcc_short_or_near() && holds,
+    }
 }

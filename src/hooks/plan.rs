@@ -52,6 +52,14 @@ pub enum End {
     None,
     /// One conditional branch, taken unless control goes to the next instruction.
     Conditional,
+    /// One conditional branch to the next instruction: this slot says whether it jumps, and with `inverted` it counts as
+    /// taken if it does not.
+    ToNext {
+        /// Index of the slot in the record.
+        slot: u16,
+        /// Whether taken and not taken are swapped.
+        inverted: bool,
+    },
     /// One indirect branch.
     Indirect,
     /// A repeated string instruction; its slots begin at this one, and zero in it means no iteration.
@@ -165,6 +173,9 @@ impl Builder {
         }
         plan.end = match (count::repeat(instruction), instruction.flow_control()) {
             (Some(repeat), _) => End::Repeat(repeat, first_slot),
+            (None, FlowControl::ConditionalBranch) if count::jumps_to_next(instruction) => {
+                End::ToNext { slot: first_slot, inverted: count::is_inverted(instruction) }
+            }
             (None, FlowControl::ConditionalBranch) => End::Conditional,
             (None, FlowControl::IndirectBranch | FlowControl::IndirectCall) => End::Indirect,
             _ => End::None,

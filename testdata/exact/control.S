@@ -9,6 +9,8 @@
         lea     mem+\at(%rip), %rbx
         stmxcsr (%rbx)
         ldmxcsr (%rbx)
+        sgdt    (%rbx)
+        sidt    16(%rbx)
         .endr
         lahf
         sahf

@@ -1,4 +1,4 @@
-// covers: integer-load integer-store integer-extend movabs integer-immediate
+// covers: integer-load integer-store integer-extend movabs integer-immediate data-line data-page
 // Every width of load, store and extension at every byte of a line and over the end of a page.
 #include "rt.h"
         MEMORY  12288

@@ -51,22 +51,30 @@ pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/exact")
 }
 
-/// Builds all of them in this directory, without libraries and with debug information; sorted by name.
-pub fn build(directory: &Path) -> Vec<Program> {
+/// All of them, as they would be built in this directory; sorted by name.
+pub fn programs(directory: &Path) -> Vec<Program> {
     let mut sources: Vec<PathBuf> = fs::read_dir(folder())
         .expect("testdata/exact")
         .map(|entry| entry.expect("an entry").path())
         .filter(|path| path.extension().is_some_and(|e| e == "c" || e == "S"))
         .collect();
     sources.sort();
-    parallel(sources, |source| {
+    let program = |source: PathBuf| {
         let name = source.file_name().expect("a name").to_string_lossy().into_owned();
         let text = fs::read_to_string(&source).expect("text");
-        let program = Program {
+        Program {
             binary: directory.join(name.replace('.', "_")),
             lines: text.lines().map(str::to_owned).collect(),
             name,
-        };
+        }
+    };
+    sources.into_iter().map(program).collect()
+}
+
+/// Builds all of them in this directory, without libraries and with debug information; sorted by name.
+pub fn build(directory: &Path) -> Vec<Program> {
+    parallel(programs(directory), |program| {
+        let source = folder().join(&program.name);
         let words = "-g -O2 -static -nostdlib -no-pie -fno-pic -ffreestanding -fno-stack-protector \
                      -fno-asynchronous-unwind-tables -march=x86-64 -Wall -Werror -o";
         let mut words: Vec<&str> = words.split_whitespace().collect();

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use iced_x86::{Code, Instruction, Register};
 use rustc_hash::FxHashMap;
 
-use crate::emu::guest::Gpr;
-use crate::emu::unicorn::door::{Door, Leave};
+use crate::emu::guest::{Gpr, GuestCpu as _};
+use crate::emu::unicorn::door::{Cpu, Door, Leave};
 use crate::emu::unicorn::layout::{FS, GS, Parts};
 use crate::hooks::count::{Slot, repeat};
 use crate::hooks::decode::{self, MAX_LENGTH};
+use crate::hooks::operand::{Address, jumps};
 use crate::hooks::plan::{Builder, PlanId};
 
 /// What the reference producer keeps.
@@ -90,9 +91,18 @@ impl Door {
         if repeat(&insn.instruction).is_some() && count_register(parts, &insn.instruction) == 0 {
             return;
         }
+        let mut flags = 0;
+        if insn.slots.iter().any(|slot| slot.address == Address::Outcome) {
+            let cpu = Cpu { parts: &mut self.parts, recorder: &mut self.recorder, syscall_bytes: 0 };
+            flags = cpu.rflags();
+        }
+        let parts = &self.parts;
         let words = self.recorder.words();
         for (i, slot) in insn.slots.iter().enumerate() {
-            let address = slot.address.evaluate(&insn.instruction, &mut |reg| register(parts, reg));
+            let address = match slot.address {
+                Address::Outcome => Some(u64::from(jumps(&insn.instruction, flags, parts.gpr(Gpr::Rcx)))),
+                address => address.evaluate(&insn.instruction, &mut |reg| register(parts, reg)),
+            };
             if let Some(word) = words.get_mut(*record + 1 + insn.first_slot + i) {
                 *word = address.unwrap_or(0);
             }

@@ -64,7 +64,6 @@ unsafe extern "C" {
     pub fn tcg_const_i32_x86_64(context: Context, value: i32) -> Value;
     pub fn tcg_temp_new_internal_x86_64(context: Context, kind: i32, local: bool) -> *mut c_void;
     pub fn tcg_temp_free_internal_x86_64(context: Context, temp: *mut c_void);
-    pub fn tcg_gen_op1_x86_64(context: Context, opcode: u32, a: usize);
     pub fn tcg_gen_op3_x86_64(context: Context, opcode: u32, a: usize, b: usize, c: usize);
     pub fn tcg_emit_op_x86_64(context: Context, opcode: u32) -> *mut Op;
     pub fn gen_new_label_x86_64(context: Context) -> *mut u32;
@@ -88,6 +87,7 @@ unsafe extern "C" {
         count: i32,
         args: *mut *mut c_void,
     );
+    pub fn __real_tcg_gen_op1_x86_64(context: Context, opcode: u32, a: usize);
     pub fn __real_tcg_gen_lookup_and_goto_ptr_x86_64(c: Context);
     pub fn __real_tcg_gen_goto_tb_x86_64(c: Context, index: u32);
     pub fn __real_translator_loop_x86_64(

@@ -13,6 +13,7 @@ use std::ffi::c_void;
 
 use crate::emu::unicorn::door::door;
 use crate::emu::unicorn::ffi::{self, Context, Disassembly, TranslatorOps, Value};
+use crate::emu::unicorn::layout::opcode;
 use crate::emu::unicorn::translate;
 
 macro_rules! accesses {
@@ -237,6 +238,20 @@ pub unsafe extern "C" fn __wrap_tlb_reset_dirty_by_vaddr_x86_64(cpu: *mut c_void
             return;
         }
         ffi::__real_tlb_reset_dirty_by_vaddr_x86_64(cpu, addr, len);
+    }
+}
+
+/// Labels are operations with one argument.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wrap_tcg_gen_op1_x86_64(c: Context, operation: u32, argument: usize) {
+    // SAFETY: the arguments are the engine's.
+    unsafe {
+        ffi::__real_tcg_gen_op1_x86_64(c, operation, argument);
+        if operation == opcode::SET_LABEL
+            && let Some(door) = door()
+        {
+            door.placed_label();
+        }
     }
 }
 

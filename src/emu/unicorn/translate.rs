@@ -60,6 +60,8 @@ pub struct Translation {
     quirk: Quirk,
     /// Accesses of the instruction at hand so far.
     accesses: u32,
+    /// Labels that the engine places before the one where the jump at hand jumps; `None` if nobody asks.
+    labels_before_jump: Option<u32>,
     /// The argument of a turn to MMX that waits for the access, which may fault.
     turns_to_mmx: Option<*mut c_void>,
 }
@@ -85,6 +87,7 @@ impl Default for Translation {
             trapped: false,
             quirk: Quirk::None,
             accesses: 0,
+            labels_before_jump: None,
             turns_to_mmx: None,
         }
     }
@@ -263,7 +266,7 @@ impl Door {
             }
             self.emit_question(emit, call);
             *label |= 1;
-            ffi::tcg_gen_op1_x86_64(context, opcode::SET_LABEL, label as usize);
+            ffi::__real_tcg_gen_op1_x86_64(context, opcode::SET_LABEL, label as usize);
         }
     }
 
@@ -314,6 +317,7 @@ impl Door {
         self.translation.trapped = false;
         self.translation.quirk = quirk::quirk(&instruction);
         self.translation.accesses = 0;
+        self.translation.labels_before_jump = None;
         self.translation.turns_to_mmx = None;
         if !first && self.breakpoints.contains(&pc) {
             return false;
@@ -358,6 +362,15 @@ impl Door {
             if slot.access != Access::None {
                 continue;
             }
+            if slot.address == Address::Outcome {
+                let zero = emit.constant(0);
+                emit.store(zero, pointer, 8 * (1 + first_slot + i));
+                emit.free(zero);
+                // The engine places the label of a Jcc's jump first, of the others after that of the way past it.
+                let is_jcc = self.translation.instruction.is_jcc_short_or_near();
+                self.translation.labels_before_jump = Some(u32::from(!is_jcc));
+                continue;
+            }
             let temp = emit.new_temp(false);
             let rsp = emit.gpr(Gpr::Rsp as usize);
             match slot.address {
@@ -382,6 +395,27 @@ impl Door {
             emit.store(zero, self.translation.pointer as usize, 8 * (1 + first_slot + i));
         }
         emit.free(zero);
+    }
+
+    /// The engine has placed a label: code that follows runs if the jump to the next instruction jumps.
+    pub fn placed_label(&mut self) {
+        let translation = &mut self.translation;
+        match translation.labels_before_jump {
+            Some(0) => translation.labels_before_jump = None,
+            Some(more) => {
+                translation.labels_before_jump = Some(more - 1);
+                return;
+            }
+            None => return,
+        }
+        if self.tapping() {
+            let translation = &self.translation;
+            let emit = Emit(translation.context);
+            let one = emit.constant(1);
+            let at = 8 * (1 + translation.matcher.first_slot);
+            emit.store(one, translation.pointer as usize, at);
+            emit.free(one);
+        }
     }
 
     /// The instruction at `pc` is generated and `len` bytes long.
