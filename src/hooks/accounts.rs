@@ -38,6 +38,30 @@ pub struct Counts {
     pub misses: Misses,
 }
 
+impl Counts {
+    /// Adds the counts of another instruction.
+    pub fn add(&mut self, other: &Counts) {
+        let Misses { i1mr, ilmr, d1mr, dlmr, d1mw, dlmw } = other.misses;
+        for (sum, count) in [
+            (&mut self.ir, other.ir),
+            (&mut self.dr, other.dr),
+            (&mut self.dw, other.dw),
+            (&mut self.bc, other.bc),
+            (&mut self.bcm, other.bcm),
+            (&mut self.bi, other.bi),
+            (&mut self.bim, other.bim),
+            (&mut self.misses.i1mr, i1mr),
+            (&mut self.misses.ilmr, ilmr),
+            (&mut self.misses.d1mr, d1mr),
+            (&mut self.misses.dlmr, dlmr),
+            (&mut self.misses.d1mw, d1mw),
+            (&mut self.misses.dlmw, dlmw),
+        ] {
+            *sum += count;
+        }
+    }
+}
+
 /// What a repeated string instruction did beyond being fetched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Repeated {

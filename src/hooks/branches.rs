@@ -102,6 +102,16 @@ impl BranchConsumer {
         self.blocks.iter().map(|block| block.executed.get())
     }
 
+    /// Forgets what was counted, and keeps what the predictors have learnt.
+    pub fn zero(&mut self) {
+        for block in &self.blocks {
+            block.executed.set(0);
+            block.mispredicted.set(0);
+        }
+        self.rest.mispredicted.fill(0);
+        self.rest.ledger.set_repeated(&[]);
+    }
+
     pub fn save(&self) -> SavedBranches {
         let inner = self.rest.mispredicted.iter().enumerate();
         SavedBranches {

@@ -72,12 +72,23 @@ impl CacheConsumer {
         &self.rest.ledger
     }
 
+    pub fn caches(&self) -> &Hierarchy {
+        &self.caches
+    }
+
     pub fn misses(&self) -> &[Misses] {
         &self.rest.misses
     }
 
     pub fn executed(&self) -> impl Iterator<Item = u64> {
         self.blocks.iter().map(|block| block.executed)
+    }
+
+    /// Forgets what was counted, and keeps what the caches hold.
+    pub fn zero(&mut self) {
+        self.blocks.iter_mut().for_each(|block| block.executed = 0);
+        self.rest.misses.fill(Misses::default());
+        self.rest.ledger.set_repeated(&[]);
     }
 
     pub fn save(&self) -> SavedCaches {

@@ -1,5 +1,6 @@
 //! The consumers of the trace: each walks plans and records together and drives a part of the simulators.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::hooks::accounts::Counts;
@@ -10,6 +11,8 @@ use crate::hooks::ledger::Ledger;
 use crate::hooks::plan::{MappingId, Plan};
 use crate::hooks::references::{ReferenceConsumer, SavedReferences};
 use crate::hooks::trace::instructions;
+use crate::hooks::watch::Watch;
+pub use crate::hooks::watch::Watched;
 use crate::sim::Hierarchy;
 
 /// One part of the simulation of a run. Caches and branch predictors do not depend on each other; the parts read
@@ -19,6 +22,7 @@ pub struct Consumer {
     part: Part,
     /// Whether what runs is counted and simulated; see [`Consumer::set_counting`].
     counting: bool,
+    watch: Option<Box<Watch>>,
 }
 
 /// A consumer as it was; see [`Consumer::save`].
@@ -26,6 +30,7 @@ pub struct Consumer {
 pub struct SavedConsumer {
     part: SavedPart,
     counting: bool,
+    watched: Vec<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -55,7 +60,7 @@ impl Consumer {
     }
 
     fn of(part: Part) -> Consumer {
-        Consumer { part, counting: true }
+        Consumer { part, counting: true, watch: None }
     }
 
     /// Whether what is consumed from now on is counted. What is not counted does not touch the simulators either.
@@ -70,12 +75,15 @@ impl Consumer {
             Part::Branches(part) => SavedPart::Branches(part.save()),
             Part::References(part) => SavedPart::References(part.save()),
         };
-        SavedConsumer { part, counting: self.counting }
+        SavedConsumer { part, counting: self.counting, watched: self.watched().to_vec() }
     }
 
     /// Goes back to what was saved of it.
     pub fn restore(&mut self, saved: &SavedConsumer) {
         self.counting = saved.counting;
+        if let Some(watch) = &mut self.watch {
+            watch.restore(&saved.watched);
+        }
         match (&mut self.part, &saved.part) {
             (Part::Caches(part), SavedPart::Caches(saved)) => part.restore(saved),
             (Part::Branches(part), SavedPart::Branches(saved)) => part.restore(saved),
@@ -99,6 +107,9 @@ impl Consumer {
         for plan in plans {
             self.add_plan(plan);
         }
+        if let Some(watch) = &mut self.watch {
+            watch.scan(words, plans);
+        }
         if !self.counting {
             return instructions(words);
         }
@@ -107,6 +118,33 @@ impl Consumer {
             Part::Branches(part) => part.walk(words),
             Part::References(part) => part.walk(words),
         }
+    }
+
+    /// Forgets what was counted. The simulators keep what they hold.
+    pub fn zero(&mut self) {
+        match &mut self.part {
+            Part::Caches(part) => part.zero(),
+            Part::Branches(part) => part.zero(),
+            Part::References(part) => part.zero(),
+        }
+    }
+
+    /// The caches, if this part simulates them.
+    pub fn caches(&self) -> Option<&Hierarchy> {
+        match &self.part {
+            Part::Caches(part) => Some(part.caches()),
+            Part::Branches(_) | Part::References(_) => None,
+        }
+    }
+
+    /// Watches accesses to these ranges from now on, and no others. `plans` are all plans it knows.
+    pub fn watch(&mut self, ranges: Vec<Watched>, plans: Vec<Arc<Plan>>) {
+        self.watch = (!ranges.is_empty()).then(|| Box::new(Watch::new(ranges, plans)));
+    }
+
+    /// How often each of the watched ranges was accessed.
+    pub fn watched(&self) -> &[u64] {
+        self.watch.as_ref().map_or(&[], |watch| watch.accesses())
     }
 
     fn ledger(&self) -> &Ledger {
@@ -137,6 +175,42 @@ impl Consumer {
             Part::Branches(part) => part.add_misses(counts),
             Part::References(_) => {}
         }
+    }
+}
+
+/// The sum of the counts of every instruction, or of those whose addresses are in a range. The consumers are the parts
+/// of one run and have seen the same records; `add` is called with each of them.
+#[derive(Clone, Debug, Default)]
+pub struct Sum {
+    within: Option<Range<u64>>,
+    counts: Counts,
+    begun: bool,
+}
+
+impl Sum {
+    /// Of everything, or of a range of addresses.
+    pub fn new(within: Option<Range<u64>>) -> Sum {
+        Sum { within, ..Sum::default() }
+    }
+
+    /// Adds what a consumer has counted.
+    pub fn add(&mut self, consumer: &Consumer) {
+        let ledger = consumer.ledger();
+        let mut counts = vec![Counts::default(); ledger.insns.len()];
+        if !std::mem::replace(&mut self.begun, true) {
+            consumer.add_references(&mut counts);
+        }
+        consumer.add_misses(&mut counts);
+        for (insn, count) in ledger.insns.iter().zip(&counts) {
+            if self.within.as_ref().is_none_or(|within| within.contains(&insn.pc)) {
+                self.counts.add(count);
+            }
+        }
+    }
+
+    /// The sum.
+    pub fn counts(&self) -> &Counts {
+        &self.counts
     }
 }
 

@@ -13,3 +13,4 @@ pub mod plan;
 mod references;
 pub mod ring;
 pub mod trace;
+mod watch;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use iced_x86::{FlowControl, Instruction, InstructionInfoFactory};
 use rustc_hash::FxHashMap;
 
-use crate::hooks::count::{self, Cost, Event, EventKind, Repeat};
+use crate::hooks::count::{self, Access, Cost, Event, EventKind, Repeat};
 
 /// Names a plan in the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -41,8 +41,23 @@ pub struct PlannedEvent {
     pub offset: u16,
     /// Bytes accessed.
     pub size: u16,
-    /// Load or store.
+    /// How it is counted.
     pub kind: EventKind,
+    /// What happens to the memory there.
+    pub touch: Touch,
+}
+
+/// What an event does with its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Touch {
+    /// Nothing: it is counted, but there is no access.
+    Nothing,
+    /// They are read.
+    Load,
+    /// They are written.
+    Store,
+    /// Both.
+    Modify,
 }
 
 /// What the last instruction of a block does to the branch predictors.
@@ -166,6 +181,12 @@ impl Builder {
             offset: event.offset,
             size: event.size,
             kind: event.kind,
+            touch: match cost.slots.get(usize::from(event.slot)).map(|slot| slot.access) {
+                Some(Access::Load) => Touch::Load,
+                Some(Access::Store) => Touch::Store,
+                Some(Access::Modify) => Touch::Modify,
+                Some(Access::None) | None => Touch::Nothing,
+            },
         }));
         plan.slots += cost.slots.len() as u16;
         if cost.retry_branch {
@@ -267,6 +288,11 @@ impl PlanTable {
             plans.push(Arc::new(empty(pc, NO_MAPPING)));
             PlanId((plans.len() - 1) as u32)
         })
+    }
+
+    /// The plans that `take_new` has given out, in order of their ids.
+    pub fn shipped(&self) -> Vec<Arc<Plan>> {
+        self.plans[..self.shipped].to_vec()
     }
 
     /// The plans made since the last call, in order of their ids.

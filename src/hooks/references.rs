@@ -30,6 +30,12 @@ impl ReferenceConsumer {
         self.executed.iter().copied()
     }
 
+    /// Forgets what was counted.
+    pub fn zero(&mut self) {
+        self.executed.fill(0);
+        self.ledger.set_repeated(&[]);
+    }
+
     pub fn save(&self) -> SavedReferences {
         SavedReferences { executed: self.executed.clone(), repeated: self.ledger.repeated() }
     }

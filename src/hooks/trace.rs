@@ -1,6 +1,6 @@
 //! The trace: records of one header word and the slots of its block, in buffers that go to the consumer.
 
-use crate::hooks::consumer::{Consumer, SavedConsumer};
+use crate::hooks::consumer::{Consumer, SavedConsumer, Watched};
 use crate::hooks::plan::{PlanId, PlanTable};
 use crate::hooks::ring::Link;
 
@@ -208,6 +208,18 @@ impl Recorder {
         self.point(pc);
         self.visit(|consumer| consumer.set_counting(counting));
         self.point(pc);
+    }
+
+    /// Watches accesses to these ranges, and to no others, from here on.
+    pub fn watch(&mut self, ranges: &[Watched]) {
+        self.flush();
+        let plans = self.plans.shipped();
+        let mut first = true;
+        self.link.visit(|_, consumer| {
+            // All of them see the same accesses.
+            let ranges = if std::mem::take(&mut first) { ranges.to_vec() } else { Vec::new() };
+            consumer.watch(ranges, plans.clone());
+        });
     }
 
     /// What has been recorded so far.

@@ -64,7 +64,8 @@ pub fn fold_run(consumers: &[Consumer], modules: &mut Modules, subject: Subject<
     Folded { instructions: insns.map(|insns| insns.finish(profile.cmd())), profile }
 }
 
-fn costs(counts: &Counts) -> Costs {
+/// The counts as costs.
+pub fn costs(counts: &Counts) -> Costs {
     let mut costs = Costs::ZERO;
     let misses = &counts.misses;
     for (event, count) in [

@@ -33,6 +33,8 @@ pub struct Wishes {
     pub any_syscall: bool,
     /// At the first instruction of a signal's handler.
     pub signals: bool,
+    /// Although the next instruction is at a breakpoint, do not pause there now.
+    pub pass_breakpoint: bool,
     /// At the first instruction of a program that execve(2) has loaded.
     pub exec: bool,
 }

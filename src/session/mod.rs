@@ -8,12 +8,14 @@ mod attribute;
 mod guest;
 mod instructions;
 mod load;
+mod look;
 mod modules;
 mod run;
 
 pub use attribute::Folded;
 pub use guest::{PAUSE, Pause, Wishes};
-pub use run::{Saved, Session, run};
+pub use look::{Loaded, Saved};
+pub use run::{Session, run};
 
 use crate::profile::{Instructions, Profile};
 use crate::sim::Geometry;

@@ -1,6 +1,5 @@
 //! One run, from a configuration to counts.
 
-use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -9,13 +8,14 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use crate::emu::guest::{Gpr, GuestCpu, PAGE_SIZE};
 use crate::emu::memory::arena::Arena;
 use crate::emu::memory::frames::Frames;
-use crate::emu::unicorn::{EngineError, Machine, SavedMachine};
+use crate::emu::unicorn::Machine;
 use crate::hooks::consumer::{Consumer, Predictors};
 use crate::hooks::ring::Link;
 use crate::hooks::trace::Recorder;
 use crate::loader::layout::Layout;
-use crate::session::attribute::{Folded, Subject};
+use crate::session::attribute::Folded;
 use crate::session::guest::{Ending, Guest, Pause, TIME_IS_UP, Wishes};
+use crate::session::look::fold_so_far;
 use crate::session::modules::Modules;
 use crate::session::{Config, Control, Finished, Limits, Producer, StartError, Stop, attribute, load};
 use crate::sim::Hierarchy;
@@ -53,27 +53,11 @@ pub fn run(config: Config, control: Arc<Control>) -> Result<Finished, StartError
 
 /// A run that can be paused, looked at, and taken back to a moment before.
 pub struct Session {
-    config: Config,
-    machine: Machine,
-    guest: Guest,
+    pub(super) config: Config,
+    pub(super) machine: Machine,
+    pub(super) guest: Guest,
     /// Ends the timer when dropped.
     _timer: Option<Sender<()>>,
-}
-
-/// A run as it was. It has to be given back to [`Session::forget`].
-pub struct Saved {
-    machine: SavedMachine,
-    kernel: Kernel,
-    random: Random,
-    ending: Option<Ending>,
-    syscall_paused_at: Option<u64>,
-}
-
-impl Saved {
-    /// Instructions that had been executed.
-    pub fn instructions(&self) -> u64 {
-        self.machine.instructions()
-    }
 }
 
 impl Session {
@@ -138,6 +122,9 @@ impl Session {
         if self.guest.ending.is_some() {
             return Pause::Ended;
         }
+        if wishes.pass_breakpoint {
+            self.machine.pass_breakpoint();
+        }
         self.guest.wishes = wishes;
         self.guest.paused = None;
         loop {
@@ -171,53 +158,6 @@ impl Session {
         }
     }
 
-    /// Instructions executed so far.
-    pub fn instructions(&mut self) -> u64 {
-        self.machine.cpu().instructions()
-    }
-
-    /// The run as it is now.
-    ///
-    /// # Errors
-    /// When the engine has no memory.
-    pub fn save(&mut self) -> Result<Saved, EngineError> {
-        Ok(Saved {
-            machine: self.machine.save()?,
-            kernel: self.guest.kernel.clone(),
-            random: self.guest.random.clone(),
-            ending: self.guest.ending.clone(),
-            syscall_paused_at: self.guest.syscall_paused_at,
-        })
-    }
-
-    /// The run becomes what it was when `saved` was made of it.
-    ///
-    /// # Errors
-    /// When the engine refuses.
-    pub fn restore(&mut self, saved: &Saved) -> Result<(), EngineError> {
-        self.machine.restore(&saved.machine)?;
-        self.guest.kernel = saved.kernel.clone();
-        self.guest.random = saved.random.clone();
-        self.guest.ending = saved.ending.clone();
-        self.guest.syscall_paused_at = saved.syscall_paused_at;
-        self.guest.paused = None;
-        self.guest.exec = None;
-        Ok(())
-    }
-
-    /// Gives up what `saved` holds.
-    pub fn forget(&mut self, saved: Saved) {
-        self.machine.forget(saved.machine);
-    }
-
-    /// The counts so far.
-    pub fn profile(&mut self) -> Folded {
-        let mut consumers = Vec::new();
-        self.machine.visit_consumers(|consumer| consumers.push(consumer.clone()));
-        let code = self.config.instructions.then(|| self.machine.code_in_no_file());
-        fold(&self.config, &consumers, &mut self.guest.modules, code)
-    }
-
     /// Ends the run and gives back what it cost.
     pub fn finish(self) -> Finished {
         let Session { config, mut machine, mut guest, _timer } = self;
@@ -241,21 +181,9 @@ impl Session {
                 "{files} dropped that the program wrote, changed or removed; --allow-write=DIR keeps what is in DIR"
             ));
         }
-        let Folded { profile, instructions } = fold(&config, &consumers, &mut guest.modules, code);
+        let Folded { profile, instructions } = fold_so_far(&config, &consumers, &mut guest.modules, code);
         Finished { stop, profile, instructions, notices }
     }
-}
-
-fn fold(
-    config: &Config,
-    consumers: &[Consumer],
-    modules: &mut Modules,
-    code: Option<BTreeMap<u64, Vec<u8>>>,
-) -> Folded {
-    let command = command_line(config);
-    let subject =
-        Subject { command: &command, caches: config.caches.as_ref(), branch: config.branch_sim, code };
-    attribute::fold_run(consumers, modules, subject)
 }
 
 /// Asks the run to end after some time, unless the result is dropped before. A thread of its own, because a system
@@ -299,7 +227,7 @@ const SIGKILL: i32 = 9;
 
 /// The command for `cmd:`: the program's name and its arguments as they were typed, joined by blanks as Cachegrind
 /// joins them.
-fn command_line(config: &Config) -> Vec<u8> {
+pub(super) fn command_line(config: &Config) -> Vec<u8> {
     let words: Vec<&[u8]> = config.argv.iter().map(|arg| arg.as_bytes()).collect();
     words.join(&b' ')
 }

@@ -1,6 +1,8 @@
 //! The kernel's view of an address space: copying in and out, and requests about mappings.
 
-use crate::emu::guest::{GuestMemory, MapRequest, Mapping, MemError, ObjectId, PAGE_SIZE, Prot, USER_END};
+use crate::emu::guest::{
+    Backing, GuestMemory, MapRequest, Mapping, MemError, ObjectId, PAGE_SIZE, Prot, USER_END,
+};
 use crate::emu::memory::arena::PAGE;
 use crate::emu::memory::space::{AddressSpace, Touch, page_up};
 
@@ -23,6 +25,59 @@ impl AddressSpace {
             done += part;
         }
         Ok(())
+    }
+
+    /// Copies from the guest as far as pages are there, whatever their permissions, and changes nothing: pages that were
+    /// never touched read as what they would show.
+    ///
+    /// # Errors
+    /// The number of bytes before the first that cannot be read.
+    pub fn peek(&self, addr: u64, buf: &mut [u8]) -> Result<(), usize> {
+        let mut done = 0;
+        while done < buf.len() {
+            let at = addr.checked_add(done as u64).filter(|&at| at < USER_END).ok_or(done)?;
+            let start = (at % PAGE_SIZE) as usize;
+            let part = (PAGE - start).min(buf.len() - done);
+            let piece = &mut buf[done..done + part];
+            match self.table.get(at - start as u64) {
+                Some(entry) => self.frames.arena().read(entry.frame, start, piece),
+                None => self.peek_untouched(at, piece).ok_or(done)?,
+            }
+            done += part;
+        }
+        Ok(())
+    }
+
+    /// What a page that was never touched would show, if it is mapped.
+    fn peek_untouched(&self, at: u64, piece: &mut [u8]) -> Option<()> {
+        let (start, area) = self.areas.find(at)?;
+        piece.fill(0);
+        match &area.backing {
+            Backing::Anonymous => {}
+            Backing::File { source, offset } => {
+                let from = offset + (at - start);
+                if from >= page_up(source.len())? {
+                    return None;
+                }
+                let mut done = 0;
+                while done < piece.len() {
+                    match source.read_at(from + done as u64, &mut piece[done..]) {
+                        Ok(0) => break,
+                        Ok(count) => done += count,
+                        Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                        Err(_) => return None,
+                    }
+                }
+            }
+            Backing::Shared { object, offset } | Backing::Private { object, offset } => {
+                let from = offset + (at - start);
+                if from >= page_up(self.objects.len(*object))? {
+                    return None;
+                }
+                self.objects.read(*object, from, piece, &self.frames);
+            }
+        }
+        Some(())
     }
 
     /// The bytes of code at `addr`, as many of `buf` as can be executed; never faults.

@@ -491,4 +491,10 @@ impl AddressSpace {
         let Backing::File { source, offset } = &area.backing else { return None };
         Some(FileArea { origin: start.wrapping_sub(*offset), source, id: area.file.as_ref()? })
     }
+
+    /// The mappings of files that may be executed, by rising address.
+    pub fn executable_files(&self) -> impl Iterator<Item = (std::ops::Range<u64>, FileArea<'_>)> {
+        let executable = self.areas.iter().filter(|(_, area)| area.prot.allows(Prot::EXEC));
+        executable.filter_map(|(start, area)| Some((start..area.end, self.file_at(start)?)))
+    }
 }

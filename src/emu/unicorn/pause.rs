@@ -5,7 +5,7 @@ use unicorn_engine::Context;
 
 use crate::emu::memory::saved::SavedSpace;
 use crate::emu::unicorn::{EngineError, Machine, engine_error};
-use crate::hooks::consumer::Consumer;
+use crate::hooks::consumer::{Consumer, Watched};
 use crate::hooks::trace::Recorded;
 
 /// A machine as it was: CPU, memory, simulators and counts. It has to be given back to [`Machine::forget`].
@@ -70,6 +70,11 @@ impl Machine {
     /// Calls `f` with each consumer when it has seen everything that has run.
     pub fn visit_consumers(&mut self, f: impl FnMut(&mut Consumer)) {
         self.door.recorder.visit(f);
+    }
+
+    /// Watches accesses to these ranges, and to no others, from here on.
+    pub fn watch(&mut self, ranges: &[Watched]) {
+        self.door.recorder.watch(ranges);
     }
 
     /// Whether what runs from here on is counted.

@@ -1,0 +1,197 @@
+//! What can be done with a run that is paused: look at it, take it back to a moment before, and change what is counted.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+
+use crate::emu::guest::{GuestCpu, GuestMemory, Mapping, PageSource};
+use crate::emu::unicorn::{EngineError, SavedMachine};
+use crate::hooks::consumer::{Consumer, Sum, Watched};
+use crate::profile::Costs;
+use crate::session::attribute::{self, Folded, Subject};
+use crate::session::guest::Ending;
+use crate::session::modules::Modules;
+use crate::session::run::{Session, command_line};
+use crate::session::{Config, Stop};
+use crate::sim::Hierarchy;
+use crate::syscalls::kernel::Kernel;
+use crate::syscalls::random::Random;
+
+/// A run as it was. It has to be given back to [`Session::forget`].
+pub struct Saved {
+    machine: SavedMachine,
+    kernel: Kernel,
+    random: Random,
+    ending: Option<Ending>,
+    syscall_paused_at: Option<u64>,
+}
+
+impl Saved {
+    /// Instructions that had been executed.
+    pub fn instructions(&self) -> u64 {
+        self.machine.instructions()
+    }
+}
+
+/// A file that is mapped to be executed.
+#[derive(Clone)]
+pub struct Loaded {
+    /// Its path in the guest's view.
+    pub path: Arc<str>,
+    /// The address at which its first byte would be.
+    pub origin: u64,
+    /// The addresses of the mapping.
+    pub range: Range<u64>,
+    /// Its bytes.
+    pub source: Arc<dyn PageSource>,
+}
+
+impl Session {
+    /// Instructions executed so far.
+    pub fn instructions(&mut self) -> u64 {
+        self.machine.cpu().instructions()
+    }
+
+    /// The run as it is now.
+    ///
+    /// # Errors
+    /// When the engine has no memory.
+    pub fn save(&mut self) -> Result<Saved, EngineError> {
+        Ok(Saved {
+            machine: self.machine.save()?,
+            kernel: self.guest.kernel.clone(),
+            random: self.guest.random.clone(),
+            ending: self.guest.ending.clone(),
+            syscall_paused_at: self.guest.syscall_paused_at,
+        })
+    }
+
+    /// The run becomes what it was when `saved` was made of it.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    pub fn restore(&mut self, saved: &Saved) -> Result<(), EngineError> {
+        self.machine.restore(&saved.machine)?;
+        self.guest.kernel = saved.kernel.clone();
+        self.guest.random = saved.random.clone();
+        self.guest.ending = saved.ending.clone();
+        self.guest.syscall_paused_at = saved.syscall_paused_at;
+        self.guest.paused = None;
+        self.guest.exec = None;
+        Ok(())
+    }
+
+    /// Gives up what `saved` holds.
+    pub fn forget(&mut self, saved: Saved) {
+        self.machine.forget(saved.machine);
+    }
+
+    /// The counts so far.
+    pub fn profile(&mut self) -> Folded {
+        let mut consumers = Vec::new();
+        self.machine.visit_consumers(|consumer| consumers.push(consumer.clone()));
+        let code = self.config.instructions.then(|| self.machine.code_in_no_file());
+        fold_so_far(&self.config, &consumers, &mut self.guest.modules, code)
+    }
+
+    /// The sum of everything counted so far, or of what the instructions in a range of addresses have cost.
+    pub fn counts(&mut self, within: Option<Range<u64>>) -> Costs {
+        let mut sum = Sum::new(within);
+        self.machine.visit_consumers(|consumer| sum.add(consumer));
+        attribute::costs(sum.counts())
+    }
+
+    /// Forgets what was counted. Caches and predictors stay as they are.
+    pub fn zero(&mut self) {
+        self.machine.visit_consumers(Consumer::zero);
+    }
+
+    /// Whether what runs from here on is counted. Nothing that is not counted touches caches and predictors.
+    pub fn set_counting(&mut self, counting: bool) {
+        self.machine.set_counting(counting);
+    }
+
+    /// The caches as they are, if they are simulated.
+    pub fn caches(&mut self) -> Option<Hierarchy> {
+        let mut caches = None;
+        self.machine
+            .visit_consumers(|consumer| caches = caches.take().or_else(|| consumer.caches().cloned()));
+        caches
+    }
+
+    /// Watches accesses to these ranges, and to no others, from here on.
+    pub fn watch(&mut self, ranges: &[Watched]) {
+        self.machine.watch(ranges);
+    }
+
+    /// How often each of the watched ranges was accessed.
+    pub fn watched(&mut self) -> Vec<u64> {
+        let mut accesses = Vec::new();
+        self.machine.visit_consumers(|consumer| accesses.extend_from_slice(consumer.watched()));
+        accesses
+    }
+
+    /// Makes the run pause before the instructions at these addresses, and at no others.
+    pub fn set_breakpoints(&mut self, addresses: FxHashSet<u64>) {
+        self.machine.set_breakpoints(addresses);
+    }
+
+    /// The registers.
+    pub fn cpu(&mut self) -> impl GuestCpu + '_ {
+        self.machine.cpu()
+    }
+
+    /// Copies from the guest's memory. On a bad address the number of bytes copied before it is the error.
+    pub fn read(&mut self, addr: u64, buf: &mut [u8]) -> Result<(), usize> {
+        self.machine.memory().peek(addr, buf)
+    }
+
+    /// The guest's mappings, by rising address.
+    pub fn mappings(&mut self) -> Vec<Mapping> {
+        self.machine.memory().mappings()
+    }
+
+    /// The files that code can come from, by rising address.
+    pub fn loaded(&mut self) -> Vec<Loaded> {
+        self.machine
+            .memory()
+            .executable_files()
+            .map(|(range, file)| Loaded {
+                path: Arc::clone(&file.id.path),
+                origin: file.origin,
+                range,
+                source: Arc::clone(file.source),
+            })
+            .collect()
+    }
+
+    /// The kernel, to look at.
+    pub fn kernel(&self) -> &Kernel {
+        &self.guest.kernel
+    }
+
+    /// What decides the run.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// How the program ended, and a line about it if there is something to explain; `None` while it has not.
+    pub fn ending(&mut self) -> Option<(Stop, Option<String>)> {
+        let ending = self.guest.ending.clone()?;
+        Some(attribute::explain(ending, &mut self.guest.modules))
+    }
+}
+
+pub(super) fn fold_so_far(
+    config: &Config,
+    consumers: &[Consumer],
+    modules: &mut Modules,
+    code: Option<BTreeMap<u64, Vec<u8>>>,
+) -> Folded {
+    let command = command_line(config);
+    let subject =
+        Subject { command: &command, caches: config.caches.as_ref(), branch: config.branch_sim, code };
+    attribute::fold_run(consumers, modules, subject)
+}
