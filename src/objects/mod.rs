@@ -28,7 +28,7 @@ impl DiskFile {
     pub fn open(path: &Path) -> io::Result<DiskFile> {
         // Looked at first: opening a FIFO would wait.
         if !std::fs::metadata(path)?.is_file() {
-            return Err(io::ErrorKind::InvalidInput.into());
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "no regular file"));
         }
         let file = File::open(path)?;
         let len = file.metadata()?.len();

@@ -11,6 +11,9 @@ use rustc_hash::FxHashMap;
 use super::super::{AnnotateError, Input};
 use crate::profile::{CodeObject, InsnCosts, Instructions, SIDE_SUFFIX, add_costs, read_instructions};
 
+/// How files of Callgrind's format begin, and side files with them.
+const START: &[u8] = b"# callgrind format";
+
 /// Reads the side files of the profiles and adds them up, with the names of functions changed as asked for. The name of a
 /// profile may be that of the side file itself.
 ///
@@ -48,8 +51,11 @@ pub fn read_side_files(input: &Input) -> Result<Instructions, AnnotateError> {
     Ok(sum)
 }
 
-/// The side file of a profile, or the file itself if it is one.
-fn open(profile: &OsStr) -> Result<(File, String), AnnotateError> {
+/// What was looked at of a file, then the rest of it.
+type Whole = io::Chain<io::Cursor<Vec<u8>>, File>;
+
+/// The side file of a profile, or the file itself if it is one. That may be a pipe, which is opened once only.
+fn open(profile: &OsStr) -> Result<(Whole, String), AnnotateError> {
     let mut side = profile.to_owned();
     side.push(SIDE_SUFFIX);
     let fail = |reason: io::Error| AnnotateError::NoSideFile {
@@ -58,13 +64,13 @@ fn open(profile: &OsStr) -> Result<(File, String), AnnotateError> {
         reason,
     };
     match File::open(&side) {
-        Ok(file) => Ok((file, side.to_string_lossy().into_owned())),
+        Ok(file) => Ok((io::Cursor::new(Vec::new()).chain(file), side.to_string_lossy().into_owned())),
         Err(error) => {
-            let mut start = [0; 17];
+            let mut start = Vec::new();
             let mut file = File::open(profile).map_err(fail)?;
-            if file.read_exact(&mut start).is_ok() && &start == b"# callgrind forma" {
-                let file = File::open(profile).map_err(fail)?;
-                return Ok((file, profile.to_string_lossy().into_owned()));
+            let looked = file.by_ref().take(START.len() as u64).read_to_end(&mut start);
+            if looked.is_ok() && start == START {
+                return Ok((io::Cursor::new(start).chain(file), profile.to_string_lossy().into_owned()));
             }
             Err(fail(error))
         }

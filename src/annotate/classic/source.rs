@@ -101,6 +101,11 @@ fn open(options: &Options, name: &[u8]) -> Option<Opened> {
     options.include.iter().find_map(|directory| {
         let path = [directory, name].concat();
         let trimmed = path.trim_ascii();
+        // A FIFO would wait, and a device may have no end.
+        let kind = std::fs::metadata(OsStr::from_bytes(trimmed)).ok()?.file_type();
+        if !kind.is_file() && !kind.is_dir() {
+            return None;
+        }
         let file = File::open(OsStr::from_bytes(trimmed)).ok()?;
         let time = if trimmed == path { file.metadata().ok()?.mtime() } else { i64::MIN };
         Some(Opened { directory: directory.clone(), file, time })
