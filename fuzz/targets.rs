@@ -9,6 +9,7 @@ use cgemu::debugger::registers::Register;
 use cgemu::debugger::value::Value;
 use cgemu::loader::debug::code::ObjectCode;
 use cgemu::loader::debug::inline::Inlines;
+use cgemu::loader::debug::places::Places;
 use cgemu::loader::debug::{DebugInfo, Links};
 use cgemu::loader::{self, script};
 use cgemu::profile::callgrind::{self, CallgrindReader, is_callgrind};
@@ -134,6 +135,7 @@ pub fn debug(bytes: &[u8]) {
             }
         }
     }
+    places(bytes);
     for info in [
         DebugInfo::parse(bytes, None, None),
         DebugInfo::parse_for(bytes, Some(bytes), Some(bytes), &[0x1000]),
@@ -142,6 +144,21 @@ pub fn debug(bytes: &[u8]) {
         for offset in [0, 0x1000, 0x1010, u64::MAX] {
             if let Some(address) = info.vaddr_of_file_offset(offset) {
                 let _ = info.locate(address);
+            }
+        }
+    }
+}
+
+/// Names and lines for the debugger: what it says of an address has a start and an end around it.
+fn places(bytes: &[u8]) {
+    let Ok(places) = Places::parse(bytes, None, None) else { return };
+    let _ = (places.function_names(), places.data_names(), places.functions_named("main"));
+    for file in places.files() {
+        if let Some(code) = places.line_code(bytes, None, &file, 1) {
+            assert!(!code.addresses.is_empty() && code.line > 0);
+            for address in code.addresses {
+                let place = places.place(address).expect("a line");
+                assert!(place.start <= address && address < place.end);
             }
         }
     }

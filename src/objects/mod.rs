@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::emu::guest::PageSource;
 use crate::loader::debug::code::ObjectCode;
 use crate::loader::debug::inline::{Inlines, SplitUnit};
+use crate::loader::debug::places::{LineCode, Places};
 use crate::loader::debug::{DebugInfo, Links, links, search};
 
 /// Largest `.dwo` file that is read, in bytes.
@@ -145,6 +146,18 @@ impl Object {
         let main = &self.file as &dyn PageSource;
         DebugInfo::parse_at(main, self.found.separate(), self.found.alternate(), addresses).ok()
     }
+
+    /// Its names and lines, for a debugger; `None` if it is no ELF file.
+    pub fn places(&self) -> Option<Places> {
+        let main = &self.file as &dyn PageSource;
+        Places::parse(main, self.found.separate(), self.found.alternate()).ok()
+    }
+
+    /// The code of a source line, as [`Places::line_code`] of this object's `places` has it.
+    pub fn line_code(&self, places: &Places, file: &str, line: u32) -> Option<LineCode> {
+        places.line_code(&self.file as &dyn PageSource, self.found.separate(), file, line)
+    }
+
     /// What was inlined where; `None` if there is no debug information.
     pub fn inlines(&self) -> Option<Inlines> {
         let main = &self.file as &dyn PageSource;

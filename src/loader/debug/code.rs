@@ -43,12 +43,7 @@ impl<'a> ObjectCode<'a> {
 
     /// Up to `size` bytes from `vaddr` on, as the file has them; none outside of what is loaded from it.
     pub fn bytes(&self, vaddr: u64, size: u64) -> Vec<u8> {
-        let part = self.loads.iter().find_map(|load| {
-            let at = vaddr.checked_sub(load.vaddr)?;
-            let left = load.file_size.checked_sub(at)?;
-            Some((load.offset.checked_add(at)?, left.min(size)))
-        });
-        part.map(|(offset, size)| self.elf.bytes_at(offset, size)).unwrap_or_default()
+        elf::code_at(&self.elf, &self.loads, vaddr, size)
     }
 
     /// The name to show for an address, and how many bytes it is past the symbol's start: the nearest symbol

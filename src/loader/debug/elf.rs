@@ -186,6 +186,16 @@ impl<'a> Elf<'a> {
     }
 }
 
+/// Up to `size` bytes from `vaddr` on, as the file has them; none outside of what `loads` load from it.
+pub(super) fn code_at(elf: &Elf<'_>, loads: &[Load], vaddr: u64, size: u64) -> Vec<u8> {
+    let part = loads.iter().find_map(|load| {
+        let at = vaddr.checked_sub(load.vaddr)?;
+        let left = load.file_size.checked_sub(at)?;
+        Some((load.offset.checked_add(at)?, left.min(size)))
+    });
+    part.map(|(offset, size)| elf.bytes_at(offset, size)).unwrap_or_default()
+}
+
 /// The string at `offset` of a string table, without its NUL.
 pub(super) fn string(table: &[u8], offset: u64) -> Option<&[u8]> {
     let rest = table.get(usize::try_from(offset).ok()?..)?;

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use super::elf::Code;
+use super::program::{Row as ProgramRow, Rows};
 
 /// Longest row, in bytes; one that is longer counts for its first byte alone.
 pub const MAX_ROW: u64 = 4095;
@@ -96,11 +97,6 @@ impl<'a> Builder<'a> {
         self.rows.push(Row { start, size, line: line_number, file });
     }
 
-    /// Says that rows were left out here.
-    pub fn part(&mut self) {
-        self.parted = true;
-    }
-
     /// Sorts the rows, ends each where the next begins and drops those of which nothing is left. Of rows that begin
     /// together the one added last stays.
     pub fn finish(mut self, files: Vec<Arc<str>>) -> LineTable {
@@ -115,6 +111,16 @@ impl<'a> Builder<'a> {
         self.rows.retain(|row| row.size > 0);
         self.rows.shrink_to_fit();
         LineTable { rows: self.rows, files }
+    }
+}
+
+impl Rows for Builder<'_> {
+    fn row(&mut self, row: ProgramRow, next: u64) {
+        self.add(row.address, next, row.file, row.line);
+    }
+
+    fn part(&mut self) {
+        self.parted = true;
     }
 }
 

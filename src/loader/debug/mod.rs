@@ -4,6 +4,7 @@
 //!
 //! Addresses are link-time ("unbiased") virtual addresses: those of the object's own program headers.
 
+mod blocks;
 pub mod code;
 mod decompress;
 mod elf;
@@ -14,10 +15,13 @@ mod labels;
 pub mod lines;
 pub mod links;
 pub mod names;
+pub mod naming;
+pub mod places;
 mod program;
 pub mod search;
 mod section;
 mod spelling;
+mod statements;
 pub mod symbols;
 #[cfg(test)]
 pub(crate) mod testkit;

@@ -9,8 +9,6 @@ use gimli::{
 use rustc_hash::FxHashMap;
 
 use super::UNKNOWN;
-use super::elf::Code;
-use super::lines::{Builder, LineTable};
 use super::units::{Sections, Slice, Text, slice};
 
 /// Longest file string kept, in bytes (PATH_MAX); damaged tables can name megabytes.
@@ -23,20 +21,45 @@ const MAX_HEADER: usize = 4 << 20;
 type Header<'s> = LineProgramHeader<Slice<'s>>;
 type File<'s> = FileEntry<Slice<'s>>;
 
-/// Runs line programs and collects their rows.
-pub(super) struct LineReader<'s, 'c> {
+/// A row of a line program (DWARF 5, 6.2.2).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    /// Link-time address.
+    pub address: u64,
+    /// Number of the file among those that the reader returns.
+    pub file: u32,
+    /// As the program has it.
+    pub line: u64,
+    /// Whether it is a recommended place for a breakpoint.
+    pub is_stmt: bool,
+    /// Whether a breakpoint behind the function's prologue belongs here.
+    pub prologue_end: bool,
+}
+
+/// What takes the rows of line programs, in the order of the programs.
+pub(super) trait Rows {
+    /// A row and the address of the one that follows it in its sequence.
+    fn row(&mut self, row: Row, next: u64);
+    /// The sequence is complete, and ends before this address.
+    fn end(&mut self, _address: u64) {}
+    /// Rows were left out here.
+    fn part(&mut self) {}
+}
+
+/// Runs line programs and hands on their rows.
+pub(super) struct LineReader<'s, R> {
     sections: &'s Sections<'s>,
-    rows: Builder<'c>,
+    rows: R,
     paths: Paths,
     /// Bytes of program that may still be run. Honest programs do not overlap, so the section's length is enough.
     budget: usize,
 }
 
-impl<'s, 'c> LineReader<'s, 'c> {
-    /// A reader of the programs in `sections`, for the object whose executable pages are `code`.
-    pub fn new(sections: &'s Sections<'s>, code: &'c Code) -> Self {
+impl<'s, R: Rows> LineReader<'s, R> {
+    /// A reader of the programs in `sections`.
+    pub fn new(sections: &'s Sections<'s>, rows: R) -> Self {
         let budget = sections.line.len();
-        Self { sections, rows: Builder::new(code), paths: Paths::default(), budget }
+        Self { sections, rows, paths: Paths::default(), budget }
     }
 
     /// Adds the rows of the program at `offset`, whose unit has the compilation directory `directory`. A program
@@ -73,9 +96,9 @@ impl<'s, 'c> LineReader<'s, 'c> {
         self.rows.part();
     }
 
-    /// The finished table.
-    pub fn finish(self) -> LineTable {
-        self.rows.finish(self.paths.names)
+    /// What took the rows, and the files by number.
+    pub fn finish(self) -> (R, Vec<Arc<str>>) {
+        (self.rows, self.paths.names)
     }
 
     fn run(&mut self, header: &Header<'s>, directory: Option<&[u8]>) {
@@ -89,7 +112,8 @@ impl<'s, 'c> LineReader<'s, 'c> {
         };
         let mut files =
             FileTable { header, directory, added: Vec::new(), known: FxHashMap::default(), recent: None };
-        let mut state = State::START;
+        let start = State { is_stmt: encoding.default_is_stmt, ..State::START };
+        let mut state = start;
         // The row whose end is not known yet. Valgrind takes address 0 for "no row".
         let mut open: Option<State> = None;
         let mut instructions = header.instructions();
@@ -129,16 +153,27 @@ impl<'s, 'c> LineReader<'s, 'c> {
                     files.added.push(file);
                     continue;
                 }
+                LineInstruction::NegateStatement => {
+                    state.is_stmt = !state.is_stmt;
+                    continue;
+                }
+                LineInstruction::SetPrologueEnd => {
+                    state.prologue_end = true;
+                    continue;
+                }
                 _ => continue,
             }
             if let Some(row) = open {
                 let file = files.id(row.file, self.sections, &mut self.paths);
-                self.rows.add(row.address, state.address, file, row.line);
+                let State { address, line, is_stmt, prologue_end, .. } = row;
+                self.rows.row(Row { address, file, line, is_stmt, prologue_end }, state.address);
             }
             if matches!(instruction, LineInstruction::EndSequence) {
-                (state, open) = (State::START, None);
+                self.rows.end(state.address);
+                (state, open) = (start, None);
             } else {
                 open = (state.address != 0).then_some(state);
+                state.prologue_end = false;
             }
         }
     }
@@ -150,10 +185,12 @@ struct State {
     address: u64,
     file: u64,
     line: u64,
+    is_stmt: bool,
+    prologue_end: bool,
 }
 
 impl State {
-    const START: Self = Self { address: 0, file: 1, line: 1 };
+    const START: Self = Self { address: 0, file: 1, line: 1, is_stmt: true, prologue_end: false };
 }
 
 /// Bytes that the program at `offset` takes, or `None` if its header cannot be an honest one.

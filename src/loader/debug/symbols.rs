@@ -134,14 +134,30 @@ pub(super) fn read(main: &Elf<'_>, separate: Option<&Elf<'_>>, code: &Code) -> S
     SymbolTable::new(ranges)
 }
 
+/// A symbol as the table has it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry<'t> {
+    /// Never empty.
+    pub name: &'t [u8],
+    /// `st_info`.
+    pub info: u8,
+    /// `st_shndx`.
+    pub section: u16,
+    /// Link-time address.
+    pub value: u64,
+    /// Bytes.
+    pub size: u64,
+}
+
 /// The bytes of a symbol table and of its names.
-struct Table {
+pub(super) struct Table {
     entries: Vec<u8>,
     strings: Vec<u8>,
 }
 
 impl Table {
-    fn load(elf: &Elf<'_>, kind: u32) -> Self {
+    /// Reads the table of type `kind` (`SHT_SYMTAB` or `SHT_DYNSYM`).
+    pub fn load(elf: &Elf<'_>, kind: u32) -> Self {
         let section = elf.section_of_type(kind);
         let strings = section.and_then(|section| elf.section_at(section.sh_link));
         let contents = |section| elf.contents(section);
@@ -151,17 +167,24 @@ impl Table {
         }
     }
 
-    /// The symbols that can name code: (value, size, name).
-    fn functions(&self) -> impl Iterator<Item = (u64, u64, &[u8])> {
+    /// The symbols that have names.
+    pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
         self.entries.chunks_exact(SYM).filter_map(|entry| {
             let word =
                 |at: usize| Some(u64::from_le_bytes(entry.get(at..at.checked_add(8)?)?.try_into().ok()?));
             let (name, info) = (u32::from_le_bytes(entry.get(..4)?.try_into().ok()?), *entry.get(4)?);
-            let (value, size) = (word(8)?, word(16)?);
+            let section = u16::from_le_bytes(entry.get(6..8)?.try_into().ok()?);
+            let name = string(&self.strings, u64::from(name)).filter(|name| !name.is_empty())?;
+            Some(Entry { name, info, section, value: word(8)?, size: word(16)? })
+        })
+    }
+
+    /// The symbols that can name code: (value, size, name).
+    fn functions(&self) -> impl Iterator<Item = (u64, u64, &[u8])> {
+        self.entries().filter_map(|Entry { name, info, value, size, .. }| {
             let typed = matches!(st_type(info), STT_FUNC | STT_OBJECT | STT_GNU_IFUNC);
             let bound = matches!(st_bind(info), STB_LOCAL | STB_GLOBAL | STB_WEAK);
-            let name = string(&self.strings, u64::from(name))?;
-            (typed && bound && value != 0 && size != 0 && !name.is_empty()).then_some((value, size, name))
+            (typed && bound && value != 0 && size != 0).then_some((value, size, name))
         })
     }
 }

@@ -1,6 +1,7 @@
 //! The units of `.debug_info`: only the root entry of each is read, for its line program and its directory.
 
 use std::cell::OnceCell;
+use std::sync::Arc;
 
 use gimli::{
     DebugLineOffset, DwForm, EndianSlice, Format, LittleEndian, Reader, UnitHeader, UnitType, constants,
@@ -9,8 +10,8 @@ use rustc_hash::FxHashMap;
 
 use super::elf::{Code, Elf, string};
 use super::index::{self, Program};
-use super::lines::LineTable;
-use super::program::LineReader;
+use super::lines::{Builder, LineTable};
+use super::program::{LineReader, Rows};
 use super::section;
 
 /// A debug section, or a piece of one.
@@ -99,15 +100,19 @@ pub(super) fn read_lines(
     let sections = Sections::new(elf, alternate);
     let aranges = || section::load(elf, ".debug_aranges");
     let programs = wanted.and_then(|wanted| index::programs(&sections.line, &aranges(), wanted));
-    programs.and_then(|programs| read_some(&sections, &programs, code)).unwrap_or_else(|| {
-        let (info, abbrev) = (section::load(elf, ".debug_info"), section::load(elf, ".debug_abbrev"));
-        read_all(&sections, &roots(&sections, &info, &abbrev), code)
-    })
+    let some = programs.and_then(|programs| read_some(&sections, &programs, Builder::new(code)));
+    let (rows, files) = some.unwrap_or_else(|| read_all(&sections, Builder::new(code)));
+    rows.finish(files)
+}
+
+/// Has `rows` take every row of `elf`; some strings may be in `alternate`.
+pub(super) fn read_rows<R: Rows>(elf: &Elf<'_>, alternate: Option<&Elf<'_>>, rows: R) -> (R, Vec<Arc<str>>) {
+    read_all(&Sections::new(elf, alternate), rows)
 }
 
 /// Runs the programs that are needed; `None` if one says too little of itself.
-fn read_some(sections: &Sections<'_>, programs: &[Program], code: &Code) -> Option<LineTable> {
-    let mut reader = LineReader::new(sections, code);
+fn read_some<R: Rows>(sections: &Sections<'_>, programs: &[Program], rows: R) -> Option<(R, Vec<Arc<str>>)> {
+    let mut reader = LineReader::new(sections, rows);
     for program in programs {
         if program.needed {
             reader.read_complete(DebugLineOffset(program.offset)).then_some(())?;
@@ -119,11 +124,14 @@ fn read_some(sections: &Sections<'_>, programs: &[Program], code: &Code) -> Opti
 }
 
 /// Runs the programs of every unit.
-fn read_all(sections: &Sections<'_>, roots: &[Root<'_>], code: &Code) -> LineTable {
+fn read_all<R: Rows>(sections: &Sections<'_>, rows: R) -> (R, Vec<Arc<str>>) {
+    let load = |name| section::load(sections.elf, name);
+    let (info, abbrev) = (load(".debug_info"), load(".debug_abbrev"));
+    let roots = roots(sections, &info, &abbrev);
     // Units may share a program (dwz makes them); reading it again would only repeat its rows.
     let last: FxHashMap<u64, usize> =
         roots.iter().enumerate().map(|(index, root)| (root.program, index)).collect();
-    let mut reader = LineReader::new(sections, code);
+    let mut reader = LineReader::new(sections, rows);
     for (index, root) in roots.iter().enumerate() {
         if last.get(&root.program) == Some(&index)
             && let Ok(offset) = usize::try_from(root.program)
