@@ -18,8 +18,11 @@ pub struct Links {
     pub build_id: Option<Vec<u8>>,
     /// File name and CRC-32 of `.gnu_debuglink` (GDB manual, "Separate Debug Files").
     pub debuglink: Option<(String, u32)>,
-    /// File name and build-id of `.gnu_debugaltlink` (DWARF 5's supplementary object file, as dwz(1) makes it).
+    /// File name and build-id of `.gnu_debugaltlink`, or file name and checksum of `.debug_sup` (DWARF 5, 7.3.6): what dwz(1)
+    /// moves elsewhere.
     pub debugaltlink: Option<(String, Vec<u8>)>,
+    /// The checksum by which `.debug_sup` says that this is such a file.
+    pub supplement: Option<Vec<u8>>,
     /// Whether the file has a `.symtab`.
     pub has_symtab: bool,
     /// Whether the file has `.debug_info`.
@@ -34,10 +37,17 @@ impl Links {
     pub fn parse<F: FileBytes + ?Sized>(file: &F) -> Result<Self, DebugError> {
         let elf = Elf::parse(file)?;
         let contents = |name| elf.section(name).and_then(|section| elf.contents(section));
+        let sup = contents(".debug_sup").and_then(|section| debug_sup(&section));
+        let (user, supplement) = match sup {
+            Some((name, id, false)) => (Some((name, id)), None),
+            Some((_, id, true)) => (None, Some(id)),
+            None => (None, None),
+        };
         Ok(Self {
             build_id: contents(".note.gnu.build-id").and_then(|notes| build_id(&notes)),
             debuglink: contents(".gnu_debuglink").and_then(|link| debuglink(&link)),
-            debugaltlink: contents(".gnu_debugaltlink").and_then(|link| debugaltlink(&link)),
+            debugaltlink: contents(".gnu_debugaltlink").and_then(|link| debugaltlink(&link)).or(user),
+            supplement,
             has_symtab: elf.section_of_type(SHT_SYMTAB).is_some(),
             has_dwarf: elf.has_dwarf(),
         })
@@ -58,10 +68,11 @@ impl Links {
         }
     }
 
-    /// Whether `candidate` is the alternate file that this file's `.gnu_debugaltlink` names, by build-id.
+    /// Whether `candidate` is the alternate file that this file names, by build-id or checksum.
     pub fn is_alternate_file<F: FileBytes + ?Sized>(&self, candidate: &F) -> bool {
         let Some((_, id)) = &self.debugaltlink else { return false };
-        Self::parse(candidate).is_ok_and(|links| links.build_id.as_ref() == Some(id))
+        Self::parse(candidate)
+            .is_ok_and(|links| links.build_id.as_ref() == Some(id) || links.supplement.as_ref() == Some(id))
     }
 }
 
@@ -99,6 +110,17 @@ fn debugaltlink(section: &[u8]) -> Option<(String, Vec<u8>)> {
     let name = string(section, 0).filter(|name| !name.is_empty())?;
     let id = section.get(name.len().checked_add(1)?..)?;
     Some((String::from_utf8(name.to_vec()).ok()?, id.get(..MAX_BUILD_ID).unwrap_or(id).to_vec()))
+}
+
+/// File name, checksum, and whether this is the supplementary file itself.
+fn debug_sup(section: &[u8]) -> Option<(String, Vec<u8>, bool)> {
+    // The version is that of DWARF.
+    let [5, 0, supplementary @ (0 | 1), rest @ ..] = section else { return None };
+    let name = string(rest, 0)?;
+    // The length is a LEB128 number, and one that is taken is of one byte.
+    let (length, rest) = rest.get(name.len().checked_add(1)?..)?.split_first()?;
+    let id = rest.get(..usize::from(*length)).filter(|id| (1..=MAX_BUILD_ID).contains(&id.len()))?;
+    Some((String::from_utf8(name.to_vec()).ok()?, id.to_vec(), *supplementary == 1))
 }
 
 /// Sliced tables for the reflected polynomial 0xedb88320: `TABLES[k][b]` is the checksum of `b` and `k` zero bytes.
@@ -195,6 +217,22 @@ mod tests {
             assert_eq!(build_id(&notes[..length]), None, "{length}");
         }
         assert_eq!(build_id(&[0xff; 64]), None);
+    }
+
+    /// As dwz 0.15 writes them with `--dwarf-5`.
+    #[test]
+    fn supplementary_files() {
+        let user = b"\x05\0\0sup.dwz\0\x03abc";
+        assert_eq!(debug_sup(user), Some(("sup.dwz".into(), b"abc".to_vec(), false)));
+        assert_eq!(debug_sup(b"\x05\0\x01\0\x03abc"), Some((String::new(), b"abc".to_vec(), true)));
+        for length in 0..user.len() {
+            assert_eq!(debug_sup(&user[..length]), None, "{length}");
+        }
+        for bad in
+            [&b"\x04\0\0s\0\x03abc"[..], b"\x05\0\x02s\0\x03abc", b"\x05\0\0s\0\0", b"\x05\0\0s\0\x83\0abc"]
+        {
+            assert_eq!(debug_sup(bad), None, "{}", bad.escape_ascii());
+        }
     }
 
     #[test]
