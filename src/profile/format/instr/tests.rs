@@ -103,6 +103,19 @@ fn callgrinds_own_files() {
     assert_eq!((object.path.as_slice(), object.identity.as_str()), (&b"/bin/p"[..], ""));
 }
 
+/// A symbol may be called anything.
+#[test]
+fn names_of_blanks() {
+    for name in [&b""[..], b" ", b"\t ", b"(1)", b"(below main)", b"="] {
+        let mut all = sample();
+        for insn in all.objects.iter_mut().flat_map(|object| object.instructions.values_mut()) {
+            insn.function = name.into();
+        }
+        let read = read_instructions(written(&all).as_slice(), "x").expect("our own file");
+        assert_eq!(read, all, "{}", name.escape_ascii());
+    }
+}
+
 /// As Callgrind writes several dumps with --combine-dumps=yes: each has its own head and totals.
 #[test]
 fn parts_are_summed() {

@@ -82,8 +82,14 @@ struct Names<'a> {
 struct Numbers<'a>(FxHashMap<&'a [u8], usize>);
 
 impl<'a> Numbers<'a> {
-    /// Writes the short form of a name, and at its first time the name itself.
+    /// Writes the short form of a name, and at its first time the name itself. A blank one cannot be told from none after a
+    /// number, and has no short form.
     fn name(&mut self, out: &mut dyn Write, key: &str, name: &'a [u8]) -> io::Result<()> {
+        if name.trim_ascii().is_empty() {
+            write!(out, "{key}")?;
+            out.write_all(name)?;
+            return writeln!(out);
+        }
         let next = self.0.len() + 1;
         let number = *self.0.entry(name).or_insert(next);
         write!(out, "{key}({number})")?;
