@@ -1,15 +1,19 @@
 //! One function for each reader of foreign bytes: it must come back from any input, and what it read must make sense.
 //! `fuzz_targets/` runs them under libFuzzer, `tests/fuzz_corpus.rs` over the kept inputs.
 
+use std::sync::Arc;
+
 use cgemu::annotate::diff::{FunctionCounts, Renaming};
 use cgemu::debugger::evaluate::Scope;
 use cgemu::debugger::expr::{Counter, Expression};
 use cgemu::debugger::format::Format;
 use cgemu::debugger::registers::Register;
 use cgemu::debugger::value::Value;
+use cgemu::loader::debug::cfi::{Cfi, REGISTERS};
 use cgemu::loader::debug::code::ObjectCode;
 use cgemu::loader::debug::inline::Inlines;
 use cgemu::loader::debug::places::Places;
+use cgemu::loader::debug::unwind::{Module, unwind};
 use cgemu::loader::debug::{DebugInfo, Links};
 use cgemu::loader::{self, script};
 use cgemu::profile::callgrind::{self, CallgrindReader, is_callgrind};
@@ -136,6 +140,7 @@ pub fn debug(bytes: &[u8]) {
         }
     }
     places(bytes);
+    frames(bytes);
     for info in [
         DebugInfo::parse(bytes, None, None),
         DebugInfo::parse_for(bytes, Some(bytes), Some(bytes), &[0x1000]),
@@ -161,6 +166,18 @@ fn places(bytes: &[u8]) {
                 assert!(place.start <= address && address < place.end);
             }
         }
+    }
+}
+
+/// Call frame information: stacks end, whatever is on them.
+fn frames(bytes: &[u8]) {
+    let Ok(cfi) = Cfi::parse(bytes, Some(bytes)) else { return };
+    let cfi = Arc::new(cfi);
+    for pc in [0x1000, 0x1010, 0x40_1000, 0x40_1001] {
+        let mut find = |_| Some(Module { cfi: Some(Arc::clone(&cfi)), bias: 0 });
+        let mut memory = |address: u64| (address < 1 << 32).then_some(address ^ pc);
+        let stack = unwind(&[Some(pc); REGISTERS], 10, &mut find, &mut memory);
+        assert!((1..=10).contains(&stack.frames.len()));
     }
 }
 

@@ -6,6 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use crate::emu::guest::PageSource;
+use crate::loader::debug::cfi::Cfi;
 use crate::loader::debug::code::ObjectCode;
 use crate::loader::debug::inline::{Inlines, SplitUnit};
 use crate::loader::debug::places::{LineCode, Places};
@@ -156,6 +157,11 @@ impl Object {
     /// The code of a source line, as [`Places::line_code`] of this object's `places` has it.
     pub fn line_code(&self, places: &Places, file: &str, line: u32) -> Option<LineCode> {
         places.line_code(&self.file as &dyn PageSource, self.found.separate(), file, line)
+    }
+
+    /// How to unwind its stack frames; `None` if it is no ELF file.
+    pub fn cfi(&self) -> Option<Cfi> {
+        Cfi::parse(&self.file as &dyn PageSource, self.found.separate()).ok()
     }
 
     /// What was inlined where; `None` if there is no debug information.

@@ -5,6 +5,7 @@
 //! Addresses are link-time ("unbiased") virtual addresses: those of the object's own program headers.
 
 mod blocks;
+pub mod cfi;
 pub mod code;
 mod decompress;
 mod elf;
@@ -28,6 +29,7 @@ pub(crate) mod testkit;
 #[cfg(test)]
 mod tests;
 mod units;
+pub mod unwind;
 
 use std::sync::Arc;
 
