@@ -158,6 +158,7 @@ pub fn debug(bytes: &[u8]) {
 fn places(bytes: &[u8]) {
     let Ok(places) = Places::parse(bytes, None, None) else { return };
     let _ = (places.function_names(), places.data_names(), places.functions_named("main"));
+    let _ = places.inlined_copies(bytes, None, "f");
     for file in places.files() {
         if let Some(code) = places.line_code(bytes, None, &file, 1) {
             assert!(!code.addresses.is_empty() && code.line > 0);

@@ -159,6 +159,11 @@ impl Object {
         places.line_code(&self.file as &dyn PageSource, self.found.separate(), file, line)
     }
 
+    /// Where inlined copies of a function begin, as [`Places::inlined_copies`] of this object's `places` has it.
+    pub fn inlined_copies(&self, places: &Places, name: &str) -> Vec<u64> {
+        places.inlined_copies(&self.file as &dyn PageSource, self.found.separate(), name)
+    }
+
     /// How to unwind its stack frames; `None` if it is no ELF file.
     pub fn cfi(&self) -> Option<Cfi> {
         Cfi::parse(&self.file as &dyn PageSource, self.found.separate()).ok()

@@ -9,14 +9,15 @@ use super::units::{Slice, slice};
 use crate::loader::FileBytes;
 
 /// Most entries of range lists that are read; damaged entries can share a long list.
-const MAX_RANGES: usize = 1 << 22;
+pub(super) const MAX_RANGES: usize = 1 << 22;
 /// Deepest nesting that is told apart.
 const MAX_DEPTH: isize = 1000;
 
 /// A block: its unit and its entry there.
 pub(super) type Block = (usize, usize);
 
-type Entry<'s> = DebuggingInformationEntry<Slice<'s>>;
+/// An entry of a unit.
+pub(super) type Entry<'s> = DebuggingInformationEntry<Slice<'s>>;
 
 /// The blocks around each of `addresses` (link-time): the innermost function, inlined or not, and the lexical blocks in it from
 /// the outside in; none where the debug information says nothing. Blocks that declare nothing do not count.
@@ -26,29 +27,32 @@ pub(super) fn around<F: FileBytes + ?Sized>(
     addresses: &[u64],
 ) -> Vec<Vec<Block>> {
     let mut found = vec![Vec::new(); addresses.len()];
-    if let Ok(main) = Elf::parse(main) {
-        let separate = separate.and_then(|file| Elf::parse(file).ok());
-        let elf = if main.has_dwarf() { Some(&main) } else { separate.as_ref() };
-        if let Some(elf) = elf {
-            search(elf, addresses, &mut found);
+    let mut budget = MAX_RANGES;
+    each_unit(main, separate, &mut |dwarf, unit, offset| {
+        if may_have(dwarf, unit, addresses, &mut budget) {
+            walk(dwarf, unit, offset, addresses, (&mut found, &mut budget));
         }
-    }
+    });
     found
 }
 
-fn search(elf: &Elf<'_>, addresses: &[u64], found: &mut [Vec<Block>]) {
+/// What [`each_unit`] calls, with each unit and its offset in `.debug_info`.
+pub(super) type Visit<'v> = dyn for<'s> FnMut(&Dwarf<Slice<'s>>, &Unit<Slice<'s>>, usize) + 'v;
+
+/// Visits the units of `main` or, if that has no DWARF, of `separate`.
+pub(super) fn each_unit<F: FileBytes + ?Sized>(main: &F, separate: Option<&F>, visit: &mut Visit<'_>) {
+    let Ok(main) = Elf::parse(main) else { return };
+    let separate = separate.and_then(|file| Elf::parse(file).ok());
+    let Some(elf) = (if main.has_dwarf() { Some(&main) } else { separate.as_ref() }) else { return };
     // Units are not read without the sections that their first entries point into.
     let load = |id: gimli::SectionId| Ok::<_, gimli::Error>(section::load(elf, id.name()));
     let Ok(sections) = gimli::DwarfSections::load(load) else { return };
     let dwarf = sections.borrow(|section| slice(section));
-    let mut budget = MAX_RANGES;
     let mut headers = dwarf.units();
     while let Ok(Some(header)) = headers.next() {
         let Some(offset) = header.debug_info_offset() else { continue };
-        if let Ok(unit) = dwarf.unit(header)
-            && may_have(&dwarf, &unit, addresses, &mut budget)
-        {
-            walk(&dwarf, &unit, offset.0, addresses, (found, &mut budget));
+        if let Ok(unit) = dwarf.unit(header) {
+            visit(&dwarf, &unit, offset.0);
         }
     }
 }
@@ -126,7 +130,7 @@ fn holds(ranges: &[Range], address: u64) -> bool {
 }
 
 /// The addresses of an entry: `DW_AT_ranges`, or `DW_AT_low_pc` and `DW_AT_high_pc` (DWARF 5, 2.17).
-fn ranges<'s>(
+pub(super) fn ranges<'s>(
     dwarf: &Dwarf<Slice<'s>>,
     unit: &Unit<Slice<'s>>,
     entry: &Entry<'s>,

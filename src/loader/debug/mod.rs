@@ -7,6 +7,7 @@
 mod blocks;
 pub mod cfi;
 pub mod code;
+mod copies;
 mod decompress;
 mod elf;
 mod error;

@@ -58,6 +58,11 @@ impl Names {
     }
 }
 
+/// The last part of the path of `name`, without template arguments: every symbol that fits has it.
+pub(super) fn last_part(name: &str) -> &str {
+    parts(name).path.last().map_or("", |last| bare(last))
+}
+
 /// How `name` fits the symbol called `raw`.
 pub(super) fn fit(name: &str, raw: &str) -> Option<Fit> {
     if raw == name || raw.split('@').next() == Some(name) {

@@ -14,7 +14,7 @@ use super::elf::{self, Elf};
 use super::naming::{self, Fit, Names};
 use super::statements::{Collector, Statements};
 use super::symbols::{Entry, Table};
-use super::{DebugError, blocks, display_name, section, units};
+use super::{DebugError, blocks, copies, display_name, section, units};
 use crate::loader::FileBytes;
 
 /// A function or a piece of data.
@@ -289,6 +289,17 @@ impl Places {
         addresses.sort_unstable();
         addresses.dedup();
         Some(LineCode { line: best, addresses })
+    }
+
+    /// Where copies of the function `name` that were inlined into others begin, in order of address. `main` and `separate` are the
+    /// files that this was read from.
+    pub fn inlined_copies<F: FileBytes + ?Sized>(
+        &self,
+        main: &F,
+        separate: Option<&F>,
+        name: &str,
+    ) -> Vec<u64> {
+        copies::begins(main, separate, name)
     }
 
     /// The source line of `vaddr`.

@@ -358,3 +358,56 @@ fn a_separate_file_says_the_same() {
     let alone = Places::parse(&bare, None, None).expect("an ELF file");
     assert!(alone.files().is_empty() && alone.line_code(&bare, None, "l.c", 1).is_none());
 }
+
+#[test]
+fn inlined_copies() {
+    let shop = Workshop::new();
+    shop.write("src/l.c", LINES);
+    shop.write("src/sq.h", SQ);
+    for flags in [["-O0", "-gdwarf-5"], ["-O0", "-gdwarf-4"]] {
+        shop.run("gcc", &[&flags[..], &["-o", "l", "src/l.c"]].concat());
+        let (places, file) = (places(&shop, "l"), shop.read("l"));
+        let copies = places.inlined_copies(&file, None, "sq");
+        // addr2line: the function that a copy is in, outermost last.
+        let outer = |address: &u64| {
+            let text = output(&shop, "addr2line", &["-f", "-i", "-s", "-e", "l", &format!("{address:#x}")]);
+            text.lines().step_by(2).map(str::to_owned).collect::<Vec<_>>()
+        };
+        let chains: Vec<_> = copies.iter().map(outer).collect();
+        assert_eq!(chains, [["sq", "two"], ["sq", "two"], ["sq", "main"]], "{flags:?}");
+        assert!(places.inlined_copies(&file, None, "two").is_empty());
+        assert!(places.inlined_copies(&file, None, "s").is_empty());
+        assert!(places.inlined_copies(&file, None, "").is_empty());
+    }
+}
+
+#[test]
+fn inlined_copies_of_members_and_templates() {
+    let shop = Workshop::new();
+    shop.write(
+        "c.cc",
+        "namespace ns {
+#define INLINE __attribute__((always_inline)) inline
+struct A { int v; INLINE int get(int by) const { return v + by; } };
+template <typename T> INLINE T twice(T a) { return a + a; }
+}
+INLINE int get(int a) { return a - 1; }
+int main(int argc, char **) { ns::A a{argc}; return a.get(2) + ns::twice(argc) + ns::twice('a') + get(argc); }
+",
+    );
+    shop.run("g++", &["-O0", "-g", "-o", "c", "c.cc"]);
+    let (places, file) = (places(&shop, "c"), shop.read("c"));
+    let count = |name: &str| places.inlined_copies(&file, None, name).len();
+    for (name, expected) in [
+        ("get", 2),
+        ("A::get", 1),
+        ("ns::A::get(int) const", 1),
+        ("get(int)", 2),
+        ("twice", 2),
+        ("twice<char>", 1),
+        ("ns::twice<int>(int)", 1),
+        ("B::get", 0),
+    ] {
+        assert_eq!(count(name), expected, "{name}");
+    }
+}
