@@ -10,6 +10,7 @@ pub mod hooks;
 pub mod loader;
 pub mod objects;
 pub mod profile;
+pub mod repl;
 pub mod session;
 pub mod sim;
 pub mod syscalls;

@@ -12,6 +12,7 @@ use super::diff::DiffArgs;
 use super::environment::{self, Addition};
 use super::merge::MergeArgs;
 use super::ranking::RankingArgs;
+use super::repl::ReplArgs;
 use super::values;
 use crate::session::Producer;
 use crate::sim::{Geometry, PRESETS};
@@ -88,6 +89,9 @@ pub enum Command {
     /// Run a program and count its instructions, cache misses and branch mispredictions
     #[command(after_help = RUN_EXAMPLES, override_usage = "cgemu run [OPTIONS] [--] PROGRAM [ARGUMENT]...")]
     Run(Box<RunArgs>),
+    /// Run a program under a prompt: pause it, look at it and its counts, go on, go back
+    #[command(after_help = super::repl::EXAMPLES, override_usage = "cgemu repl [OPTIONS] [--] PROGRAM [ARGUMENT]...")]
+    Repl(Box<ReplArgs>),
     /// Print the counts of files of Cachegrind or Callgrind: by function, and beside the source
     #[command(after_help = ANNOTATE_EXAMPLES, args_override_self = true, infer_long_args = true, version)]
     Annotate(Box<AnnotateArgs>),
@@ -187,6 +191,10 @@ pub struct RunArgs {
     /// Also print the caches and the functions with the most instructions; as --top=10
     #[arg(short, long, overrides_with = "quiet", help_heading = "Cachegrind's options")]
     pub verbose: bool,
+
+    /// Run under a prompt, as `cgemu repl` does
+    #[arg(short, long)]
+    pub interactive: bool,
 
     /// Named caches; `cgemu presets` lists them
     #[arg(long, value_name = "PRESET", default_value = "default", hide_possible_values = true)]

@@ -23,6 +23,7 @@ mod pattern;
 mod presets;
 mod progress;
 mod ranking;
+mod repl;
 mod run;
 mod screen;
 mod syscalls;
@@ -66,7 +67,9 @@ fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Err(help_or_version) => return show(&help_or_version.render().to_string()),
     };
     match cli.command {
+        args::Command::Run(options) if options.interactive => repl::interactive(&options),
         args::Command::Run(options) => run::run(&options),
+        args::Command::Repl(options) => repl::repl(&options),
         args::Command::Annotate(options) => annotate::run(&options, words),
         args::Command::Top(options) => ranking::ranking(&options),
         args::Command::Merge(options) => merge::merge(&options),

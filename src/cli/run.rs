@@ -34,12 +34,17 @@ pub fn run(options: &RunArgs) -> u8 {
         Ok(status) => status,
         Err(error) => {
             complain(&error.to_string());
-            match error {
-                StartError::NotFound(_) => NOT_FOUND,
-                StartError::NotExecutable(_) => NOT_EXECUTABLE,
-                StartError::Other(_) => OWN_FAILURE,
-            }
+            exit_status(&error)
         }
+    }
+}
+
+/// The exit status where a program could not be started.
+pub(super) fn exit_status(error: &StartError) -> u8 {
+    match error {
+        StartError::NotFound(_) => NOT_FOUND,
+        StartError::NotExecutable(_) => NOT_EXECUTABLE,
+        StartError::Other(_) => OWN_FAILURE,
     }
 }
 
@@ -79,7 +84,7 @@ fn attempt(options: &RunArgs) -> Result<u8, StartError> {
 }
 
 /// What the options say, checked as far as that goes without the program.
-fn configuration(options: &RunArgs) -> Result<Config, StartError> {
+pub(super) fn configuration(options: &RunArgs) -> Result<Config, StartError> {
     let env = environment::build(&options.env, |name| std::env::var_os(name));
     let path = env.iter().find(|(name, _)| name == "PATH").map_or(OsStr::new(""), |(_, value)| value);
     Ok(Config {
@@ -128,7 +133,7 @@ fn directory(name: &PathBuf) -> Result<PathBuf, StartError> {
 }
 
 /// The absolute path that a pattern names. The guest's own idea of a current directory has no part in it.
-fn named_file(option: &str, pattern: &OsStr, sequence: u32) -> Result<PathBuf, StartError> {
+pub(super) fn named_file(option: &str, pattern: &OsStr, sequence: u32) -> Result<PathBuf, StartError> {
     let fail = |why: &str| StartError::Other(format!("--{option}={}: {why}", pattern.display()));
     let variable = |name: &OsStr| std::env::var_os(name);
     let values = Values { pid: std::process::id(), sequence, variable: &variable };

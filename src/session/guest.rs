@@ -35,6 +35,8 @@ pub struct Wishes {
     pub signals: bool,
     /// Although the next instruction is at a breakpoint, do not pause there now.
     pub pass_breakpoint: bool,
+    /// Do not pause at breakpoints.
+    pub ignore_breakpoints: bool,
     /// At the first instruction of a program that execve(2) has loaded.
     pub exec: bool,
 }
@@ -226,6 +228,9 @@ impl Supervisor for Guest {
     }
 
     fn breakpoint(&mut self, _cpu: &mut dyn GuestCpu, _mem: &mut dyn GuestMemory) -> Next {
+        if self.wishes.ignore_breakpoints {
+            return Next::Continue;
+        }
         self.pause(Pause::Breakpoint)
     }
 

@@ -123,7 +123,10 @@ impl Session {
 
     /// Watches accesses to these ranges, and to no others, from here on.
     pub fn watch(&mut self, ranges: &[Watched]) {
-        self.machine.watch(ranges);
+        // To be told of new plans costs something each time.
+        if std::mem::replace(&mut self.watching, !ranges.is_empty()) || self.watching {
+            self.machine.watch(ranges);
+        }
     }
 
     /// How often each of the watched ranges was accessed.

@@ -17,6 +17,7 @@ pub use guest::{PAUSE, Pause, Wishes};
 pub use look::{Loaded, Saved};
 pub use run::{Session, run};
 
+pub use crate::emu::unicorn::EngineError;
 use crate::profile::{Instructions, Profile};
 use crate::sim::Geometry;
 pub use crate::syscalls::kernel::Front;

@@ -56,6 +56,8 @@ pub struct Session {
     pub(super) config: Config,
     pub(super) machine: Machine,
     pub(super) guest: Guest,
+    /// Some ranges of memory are watched.
+    pub(super) watching: bool,
     /// Ends the timer when dropped.
     _timer: Option<Sender<()>>,
 }
@@ -114,7 +116,7 @@ impl Session {
             control,
         };
         let _timer = config.limits.time.map(|time| start_timer(time, &guest.control));
-        Ok(Session { config, machine, guest, _timer })
+        Ok(Session { config, machine, guest, watching: false, _timer })
     }
 
     /// Lets the program run until something that was wished for, or its end.
@@ -160,7 +162,7 @@ impl Session {
 
     /// Ends the run and gives back what it cost.
     pub fn finish(self) -> Finished {
-        let Session { config, mut machine, mut guest, _timer } = self;
+        let Session { config, mut machine, mut guest, .. } = self;
         if let Err(errno) = guest.kernel.fs.write_back(machine.memory()) {
             let error = std::io::Error::from_raw_os_error(errno.0.into());
             guest

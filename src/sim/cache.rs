@@ -79,6 +79,21 @@ impl Cache {
         self.shift
     }
 
+    /// The blocks it holds, but for block 0, with which every way begins.
+    pub fn held_blocks(&self) -> impl Iterator<Item = u64> + '_ {
+        let all: Box<dyn Iterator<Item = &u64> + '_> = match &self.ways {
+            Ways::W1 => Box::new(self.mru.iter()),
+            Ways::W2(sets) => Box::new(sets.iter().flatten()),
+            Ways::W3(sets) => Box::new(sets.iter().flatten()),
+            Ways::W4(sets) => Box::new(sets.iter().flatten()),
+            Ways::W8(sets) => Box::new(sets.iter().flatten()),
+            Ways::W12(sets) => Box::new(sets.iter().flatten()),
+            Ways::W16(sets) => Box::new(sets.iter().flatten()),
+            Ways::Any(ways, _) => Box::new(ways.iter()),
+        };
+        all.copied().filter(|&block| block != 0)
+    }
+
     /// Whether `block` is the most recent of its set. If so, touching it would hit and change nothing, and
     /// need not be done.
     #[inline]

@@ -75,6 +75,12 @@ impl LineCache {
         self.recent.clone_from(&held.recent);
     }
 
+    /// The blocks it holds, but for block 0, with which every way begins.
+    pub fn held_blocks(&self) -> impl Iterator<Item = u64> + '_ {
+        let held = self.ways.iter().filter(|&&line| line != EMPTY);
+        held.filter_map(|&line| self.blocks.get(line as usize).copied()).filter(|&block| block != 0)
+    }
+
     /// A cache in its initial state.
     #[must_use]
     pub fn new(geometry: Geometry) -> LineCache {

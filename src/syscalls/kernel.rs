@@ -80,6 +80,19 @@ pub enum Action {
     Refuse(String),
 }
 
+/// An open descriptor, for people.
+#[derive(Clone, Debug)]
+pub struct OpenFile {
+    /// Its number.
+    pub number: i32,
+    /// What was opened.
+    pub path: String,
+    /// Where the next read or write is, if that has a meaning.
+    pub offset: u64,
+    /// What it is.
+    pub kind: &'static str,
+}
+
 /// What the outside decides about the emulated machine before it starts.
 #[derive(Clone, Debug)]
 pub struct KernelConfig {
@@ -142,6 +155,20 @@ impl Kernel {
             random: Random::new(config.seed),
             notices: Notices::default(),
         }
+    }
+
+    /// The open descriptors, for people.
+    pub fn open_files(&self) -> Vec<OpenFile> {
+        let files = self.fds.numbers().filter_map(|number| {
+            let open = self.fs.files.get(self.fds.get(number).ok()?);
+            Some(OpenFile {
+                number,
+                path: String::from_utf8_lossy(&open.path).into_owned(),
+                offset: open.offset,
+                kind: open.kind.name(),
+            })
+        });
+        files.collect()
     }
 
     /// Serves the system call whose number and arguments are in the registers, as the x86-64 ABI has it, and

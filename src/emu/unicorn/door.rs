@@ -57,6 +57,8 @@ pub struct Door {
     pub breakpoints: FxHashSet<u64>,
     /// Set by a block that begins at a breakpoint, to its address.
     pub at: u64,
+    /// Where the next block begins, if it was limited.
+    pub limited: u64,
     /// The breakpoint that the CPU is at and that has been dealt with.
     pub passed: Option<u64>,
 }
@@ -160,17 +162,22 @@ impl Door {
         let next =
             self.supervisor_ref().map_or(Next::Continue, |supervisor| supervisor.tick(executed, resident));
         let left = self.reschedule();
+        let at = std::mem::take(&mut self.at);
+        // A block at a breakpoint asks even if it is the one that was made short enough.
+        let is_limited = std::mem::take(&mut self.limited) == at && at != 0;
         match next {
-            Next::Continue if left.is_some_and(|left| left > 0 && left < MAX_BLOCK) => {
+            Next::Continue if left.is_some_and(|left| left > 0 && left < MAX_BLOCK) && !is_limited => {
                 self.leave(Leave::Approach);
             }
             Next::Continue => {}
             Next::Stop | Next::Undo => self.leave(Leave::Stop),
             Next::Interrupt => self.leave(Leave::Interrupt),
         }
-        let at = std::mem::take(&mut self.at);
         if at != 0 && self.stops_at(at) {
             self.leave(Leave::Breakpoint);
+        }
+        if is_limited && self.leave.is_none() {
+            self.ask_at = self.recorder.len() + 1;
         }
         self.reload();
     }
@@ -218,6 +225,7 @@ impl Door {
                 self.recorder.flush();
             }
             self.parts.limit_next_block(left as u32);
+            self.limited = self.parts.eip();
             self.ask_at = self.recorder.len() + 1;
         }
     }

@@ -105,6 +105,7 @@ impl Machine {
             ask_at: BUFFER_WORDS,
             breakpoints: FxHashSet::default(),
             at: 0,
+            limited: 0,
             passed: None,
         });
         door.reload();

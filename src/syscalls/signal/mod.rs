@@ -219,6 +219,27 @@ impl Signals {
         }
     }
 
+    /// What is not as it was at the start, in lines for people.
+    pub fn described(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for signo in 1..=64 {
+            let blocked = if self.task.blocked & bit(signo) != 0 { ", blocked" } else { "" };
+            let pending = if self.pending() & bit(signo) != 0 { ", pending" } else { "" };
+            let action = match self.action(signo).handler {
+                SIG_DFL => "default".to_owned(),
+                SIG_IGN => "ignored".to_owned(),
+                handler => format!("handled at {handler:#x}"),
+            };
+            if action != "default" || !blocked.is_empty() || !pending.is_empty() {
+                lines.push(format!("signal {signo}: {action}{blocked}{pending}"));
+            }
+        }
+        if lines.is_empty() {
+            lines.push("every signal has its default action; none is blocked or pending".to_owned());
+        }
+        lines
+    }
+
     /// Whether a signal that arrives now would be thrown away by its action.
     pub fn ignores(&self, signo: i32) -> bool {
         match self.action(signo).handler {

@@ -34,6 +34,21 @@ pub(crate) enum FileKind {
     Socket,
 }
 
+impl FileKind {
+    /// What it is, in a word.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            FileKind::Inode(_) => "file",
+            FileKind::Host(_) => "standard stream",
+            FileKind::Text(..) => "proc",
+            FileKind::Pipe(..) => "pipe",
+            FileKind::Event(..) => "eventfd",
+            FileKind::Epoll(_) => "epoll",
+            FileKind::Socket => "socket",
+        }
+    }
+}
+
 /// An open file description.
 #[derive(Clone, Debug)]
 pub(crate) struct Description {

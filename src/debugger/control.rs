@@ -1,0 +1,327 @@
+//! Letting a program run, and stopping it: everything that moves a run forwards.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::Ordering::Relaxed;
+
+use rustc_hash::FxHashSet;
+
+use super::detect::{CHUNK, Detector, quietly};
+use super::stops::{Stop, What};
+use super::{Answer, Debugger};
+use crate::emu::guest::{Gpr, GuestCpu};
+use crate::session::{Pause, Saved, Wishes};
+
+/// Why a run has stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// At the moment or place that the command named.
+    There,
+    /// By these of the list.
+    At(Vec<u32>),
+    /// Before this system call, by this one of the list.
+    Syscall(u32, u64),
+    /// At the start of the handler of this signal, by this one of the list.
+    Signal(u32, i32),
+    /// After the program was replaced, by this one of the list.
+    Exec(u32),
+    /// The user interrupted it.
+    Asked,
+    /// The program has ended.
+    Ended,
+}
+
+/// A place at which only the command at hand stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Until {
+    /// Its address.
+    pub pc: u64,
+    /// Only when the stack pointer is above this: a deeper call of the same function is not meant.
+    pub above: Option<u64>,
+}
+
+impl Debugger {
+    /// Lets the program run until a stop of the list, the moment `at`, or a place of `until`.
+    ///
+    /// # Errors
+    /// The engine's, and conditions that cannot be computed; the program has stopped then too.
+    pub fn go(&mut self, at: Option<u64>, until: &[Until]) -> Answer<Stopped> {
+        if self.session.ending().is_some() {
+            return Err(
+                "the program has ended; `run` starts it again, `restore` and `reverse-step` go back".into()
+            );
+        }
+        self.control.interrupt.store(0, Relaxed);
+        let addresses: FxHashSet<u64> =
+            self.stops.addresses().chain(until.iter().map(|until| until.pc)).collect();
+        self.session.set_breakpoints(addresses);
+        let detector = Detector::arm(&mut self.session, &self.stops);
+        let mut start = match &detector {
+            Some(_) => Some(self.save()?),
+            None => None,
+        };
+        let now = self.session.instructions();
+        self.history.resume(now);
+        let stopped = self.go_on(at, until, detector, &mut start);
+        if let Some(start) = start {
+            self.session.forget(start);
+        }
+        self.program.refresh(&mut self.session);
+        let stopped = stopped?;
+        if let Stopped::At(numbers) = &stopped {
+            numbers.iter().for_each(|&number| self.stops.hit(number));
+        }
+        Ok(stopped)
+    }
+
+    fn save(&mut self) -> Answer<Saved> {
+        self.session.save().map_err(|error| error.to_string())
+    }
+
+    fn go_on(
+        &mut self,
+        at: Option<u64>,
+        until: &[Until],
+        mut detector: Option<Detector>,
+        start: &mut Option<Saved>,
+    ) -> Answer<Stopped> {
+        loop {
+            let here = (self.pc(), self.session.instructions());
+            let mut wishes = self.wishes(at, here.1, detector.is_some());
+            wishes.pass_breakpoint = self.considered == Some(here);
+            let pause = self.session.resume(wishes);
+            if let (Some(armed), Some(_)) = (&detector, &start) {
+                let fired = armed.fired(&mut self.session);
+                if !fired.is_empty() {
+                    let Some(from) = start.take() else { continue };
+                    let fired = armed.pinpoint(&mut self.session, from)?;
+                    let mut numbers = Vec::new();
+                    for number in fired {
+                        if self.holds(number)? {
+                            numbers.push(number);
+                        }
+                    }
+                    if !numbers.is_empty() {
+                        return Ok(Stopped::At(numbers));
+                    }
+                    detector = Detector::arm(&mut self.session, &self.stops);
+                    *start = Some(self.save()?);
+                    continue;
+                }
+                let next = self.save()?;
+                if let Some(old) = start.replace(next) {
+                    self.session.forget(old);
+                }
+            }
+            match pause {
+                Pause::Ended => return Ok(Stopped::Ended),
+                Pause::Asked => {
+                    self.control.interrupt.store(0, Relaxed);
+                    return Ok(Stopped::Asked);
+                }
+                Pause::Passed => self.history.pass(&mut self.session)?,
+                Pause::Breakpoint => {
+                    if let Some(stopped) = self.at_breakpoint(until)? {
+                        return Ok(stopped);
+                    }
+                }
+                Pause::Reached => {
+                    let now = self.session.instructions();
+                    let mut numbers = Vec::new();
+                    for number in self.due_at(now) {
+                        if self.holds(number)? {
+                            numbers.push(number);
+                        }
+                    }
+                    if !numbers.is_empty() {
+                        return Ok(Stopped::At(numbers));
+                    }
+                    if at.is_some_and(|at| now >= at) {
+                        // Somebody who arrives at a breakpoint is told so.
+                        return Ok(self.at_breakpoint(&[])?.unwrap_or(Stopped::There));
+                    }
+                }
+                Pause::Syscall(number) => {
+                    let wanted = |stop: &Stop| match &stop.what {
+                        What::Syscall(set) => set.is_empty() || set.contains(&number),
+                        What::Fork => FORKS.contains(&number),
+                        _ => false,
+                    };
+                    if let Some(stop) = self.first(wanted)? {
+                        return Ok(Stopped::Syscall(stop, number));
+                    }
+                }
+                Pause::Signal(signal) => {
+                    if let Some(stop) = self.first(|stop| matches!(stop.what, What::Signal))? {
+                        return Ok(Stopped::Signal(stop, signal));
+                    }
+                }
+                Pause::Exec => {
+                    self.program.refresh(&mut self.session);
+                    if let Some(stop) = self.first(|stop| matches!(stop.what, What::Exec))? {
+                        return Ok(Stopped::Exec(stop));
+                    }
+                }
+            }
+        }
+    }
+
+    /// What the run is to pause at.
+    fn wishes(&self, at: Option<u64>, now: u64, chunks: bool) -> Wishes {
+        let after = self.stops.enabled().filter_map(|stop| match stop.what {
+            What::After(at) if at > now => Some(at),
+            _ => None,
+        });
+        let mut wishes =
+            Wishes { at: after.chain(at).min(), after: Some(self.history.due()), ..Wishes::default() };
+        if chunks {
+            wishes.after = Some(self.history.due().min(now + CHUNK));
+        }
+        for stop in self.stops.enabled() {
+            match &stop.what {
+                What::Syscall(set) if set.is_empty() => wishes.any_syscall = true,
+                What::Syscall(set) => wishes.syscalls.extend(set),
+                What::Fork => wishes.syscalls.extend(FORKS),
+                What::Signal => wishes.signals = true,
+                What::Exec => wishes.exec = true,
+                _ => {}
+            }
+        }
+        wishes
+    }
+
+    /// The stops that are due at exactly this moment.
+    fn due_at(&self, now: u64) -> Vec<u32> {
+        let due = self.stops.enabled().filter(|stop| matches!(stop.what, What::After(at) if at == now));
+        due.map(|stop| stop.number).collect()
+    }
+
+    /// The first stop in force that is `wanted` and whose condition holds.
+    fn first(&mut self, wanted: impl Fn(&Stop) -> bool) -> Answer<Option<u32>> {
+        let numbers: Vec<u32> =
+            self.stops.enabled().filter(|stop| wanted(stop)).map(|stop| stop.number).collect();
+        for number in numbers {
+            if self.holds(number)? {
+                self.stops.hit(number);
+                return Ok(Some(number));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether the run is to stop at the breakpoints of this address.
+    fn at_breakpoint(&mut self, until: &[Until]) -> Answer<Option<Stopped>> {
+        let (pc, sp) = {
+            let cpu = self.session.cpu();
+            (cpu.rip(), cpu.gpr(Gpr::Rsp))
+        };
+        let here = (pc, self.session.instructions());
+        let before = self.considered.replace(here);
+        let at = |stop: &&Stop| matches!(&stop.what, What::Code(addresses) if addresses.contains(&pc));
+        let candidates: Vec<u32> = self.stops.enabled().filter(at).map(|stop| stop.number).collect();
+        let mut numbers = Vec::new();
+        if before != Some(here) {
+            for number in candidates {
+                if self.holds(number)? {
+                    numbers.push(number);
+                }
+            }
+        }
+        if !numbers.is_empty() {
+            return Ok(Some(Stopped::At(numbers)));
+        }
+        let there = until.iter().any(|until| until.pc == pc && until.above.is_none_or(|above| sp > above));
+        Ok(there.then_some(Stopped::There))
+    }
+
+    /// Whether the condition of a stop holds now.
+    fn holds(&mut self, number: u32) -> Answer<bool> {
+        let Some(condition) = self.stops.get(number).and_then(|stop| stop.condition.clone()) else {
+            return Ok(true);
+        };
+        match self.evaluate(&condition) {
+            Ok(value) => Ok(value.is_true()),
+            Err(error) => Err(format!("stop {number}: its condition `{}`: {error}", condition.text())),
+        }
+    }
+
+    /// Takes the run to a moment, forwards or back, past all stops.
+    ///
+    /// # Errors
+    /// If there is no such moment, and the engine's.
+    pub fn travel(&mut self, moment: u64) -> Answer<()> {
+        self.control.interrupt.store(0, Relaxed);
+        let now = self.session.instructions();
+        if moment < now && !self.history.go_back(&mut self.session, moment)? {
+            return Err("there is no checkpoint to go back to".into());
+        }
+        self.considered = None;
+        if self.session.instructions() < moment {
+            let pause = self.session.resume(quietly(moment));
+            self.program.refresh(&mut self.session);
+            match pause {
+                Pause::Reached => {}
+                Pause::Ended => return Err("the program ends before that".into()),
+                _ => {
+                    self.control.interrupt.store(0, Relaxed);
+                    return Err("interrupted on the way".into());
+                }
+            }
+        }
+        self.program.refresh(&mut self.session);
+        Ok(())
+    }
+
+    /// Goes back by so many instructions, at most to the beginning.
+    ///
+    /// # Errors
+    /// Those of [`Debugger::travel`].
+    pub fn step_back(&mut self, count: u64) -> Answer<()> {
+        let now = self.session.instructions();
+        self.travel(now.saturating_sub(count))
+    }
+
+    /// Goes back to the previous stop, or to the beginning if there is none.
+    ///
+    /// # Errors
+    /// The engine's, and conditions that cannot be computed.
+    pub fn continue_back(&mut self) -> Answer<Stopped> {
+        let now = self.session.instructions();
+        let mut end = now;
+        for begin in self.history.before(now) {
+            let mut last = None;
+            self.travel(begin)?;
+            while self.session.instructions() < end {
+                let stops = self.stops.clone();
+                let stopped = self.go(Some(end), &[]);
+                self.stops = stops;
+                let at = self.session.instructions();
+                match stopped? {
+                    Stopped::Asked => return Ok(Stopped::Asked),
+                    Stopped::Ended => break,
+                    Stopped::There => {}
+                    stopped if at < end => last = Some((at, stopped)),
+                    _ => {}
+                }
+                if at >= end {
+                    break;
+                }
+            }
+            if let Some((at, stopped)) = last {
+                self.travel(at)?;
+                self.considered = Some((self.pc(), at));
+                return Ok(stopped);
+            }
+            end = begin;
+        }
+        self.travel(end)?;
+        Ok(Stopped::There)
+    }
+}
+
+/// fork, vfork, clone and clone3.
+const FORKS: [u64; 4] = [57, 58, 56, 435];
+
+/// The system calls of a `catch syscall`.
+pub fn syscalls(numbers: impl IntoIterator<Item = u64>) -> What {
+    What::Syscall(numbers.into_iter().collect::<BTreeSet<u64>>())
+}

@@ -1,0 +1,130 @@
+//! Stops at what only the simulators and the trace know: misses and accesses. They run behind the CPU, so the run goes on
+//! for a while, is looked at, and if something has happened is taken back and sought for the instruction.
+
+use std::ops::Range;
+
+use crate::hooks::consumer::Watched;
+use crate::profile::Event;
+use crate::session::{Pause, Saved, Session, Wishes};
+
+use super::stops::{Access, Stops, What};
+
+/// Instructions between two looks.
+pub const CHUNK: u64 = 4_000_000;
+
+/// What one stop looks for.
+#[derive(Clone, Debug)]
+enum Look {
+    /// The number of the watched range, and its bytes as they were: system calls change them too.
+    Memory(usize, Range<u64>, Option<Vec<u8>>),
+    Event(Event, Option<Range<u64>>),
+}
+
+/// What the enabled stops look for, and what they had seen when the run was last resumed.
+pub struct Detector {
+    looks: Vec<(u32, Look)>,
+    seen: Vec<u64>,
+}
+
+/// Longest range whose bytes are compared.
+const COMPARED: u64 = 1 << 16;
+
+/// Up to a moment, and past everything on the way.
+pub fn quietly(moment: u64) -> Wishes {
+    Wishes { at: Some(moment), ignore_breakpoints: true, ..Wishes::default() }
+}
+
+fn bytes(session: &mut Session, range: &Range<u64>) -> Option<Vec<u8>> {
+    let len = range.end.checked_sub(range.start).filter(|len| *len <= COMPARED)?;
+    let mut bytes = vec![0; len as usize];
+    session.read(range.start, &mut bytes).ok()?;
+    Some(bytes)
+}
+
+impl Detector {
+    /// What is to be looked for from here on; `None` if nothing is.
+    pub fn arm(session: &mut Session, stops: &Stops) -> Option<Detector> {
+        let mut watched = Vec::new();
+        let mut looks = Vec::new();
+        for stop in stops.enabled() {
+            match &stop.what {
+                What::Memory(range, access) => {
+                    let before = (*access != Access::Read).then(|| bytes(session, range)).flatten();
+                    looks.push((stop.number, Look::Memory(watched.len(), range.clone(), before)));
+                    watched.push(Watched {
+                        range: range.clone(),
+                        loads: *access != Access::Write,
+                        stores: *access != Access::Read,
+                    });
+                }
+                What::Miss(event, within) => looks.push((stop.number, Look::Event(*event, within.clone()))),
+                _ => {}
+            }
+        }
+        session.watch(&watched);
+        if looks.is_empty() {
+            return None;
+        }
+        let mut detector = Detector { looks, seen: Vec::new() };
+        detector.seen = detector.count(session);
+        Some(detector)
+    }
+
+    fn count(&self, session: &mut Session) -> Vec<u64> {
+        let watched = session.watched();
+        self.looks
+            .iter()
+            .map(|(_, look)| match look {
+                Look::Memory(at, range, before) => {
+                    let changed = before.is_some() && bytes(session, range) != *before;
+                    // One more than the accesses there were: a system call has stored there.
+                    watched.get(*at).copied().unwrap_or(0) * 2 + u64::from(changed)
+                }
+                Look::Event(event, within) => session.counts(within.clone())[*event],
+            })
+            .collect()
+    }
+
+    /// The numbers of the stops that have seen something.
+    pub fn fired(&self, session: &mut Session) -> Vec<u32> {
+        let now = self.count(session);
+        let pairs = self.looks.iter().zip(now.iter().zip(&self.seen));
+        pairs.filter(|(_, (now, seen))| now != seen).map(|((number, _), _)| *number).collect()
+    }
+
+    /// Takes the run, in which something was seen since `start`, to the first moment when something has been; the stops
+    /// that saw it. `start` is given up.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub fn pinpoint(&self, session: &mut Session, start: Saved) -> Result<Vec<u32>, String> {
+        let said = |error: crate::session::EngineError| error.to_string();
+        let mut low = start;
+        let mut high = session.instructions();
+        let mut fired = self.fired(session);
+        loop {
+            let from = low.instructions();
+            if high.saturating_sub(from) <= 1 {
+                break;
+            }
+            let middle = from + (high - from) / 2;
+            session.restore(&low).map_err(said)?;
+            let reached = session.resume(quietly(middle));
+            let now = self.fired(session);
+            if reached != Pause::Reached && now.is_empty() {
+                break;
+            }
+            if now.is_empty() {
+                let better = session.save().map_err(said)?;
+                session.forget(std::mem::replace(&mut low, better));
+            } else {
+                fired = now;
+                high = middle;
+            }
+        }
+        session.restore(&low).map_err(said)?;
+        session.forget(low);
+        session.resume(quietly(high));
+        Ok(fired)
+    }
+}

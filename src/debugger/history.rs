@@ -1,0 +1,168 @@
+//! The past of a run: checkpoints from which any moment before can be reached again. A moment is the number of
+//! instructions executed until then.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use crate::session::{Saved, Session};
+
+/// Checkpoints kept beside those with names. The newer they are, the closer they lie.
+const KEPT: usize = 48;
+
+/// Instructions between two checkpoints, at least: what can be done again without being noticed.
+const CLOSEST: u64 = 10_000_000;
+
+/// The share of the time that checkpoints may take.
+const SHARE: f64 = 0.02;
+
+/// A checkpoint.
+struct Point {
+    saved: Saved,
+    /// The user changed here what is counted; what came before does not lead to what is after.
+    turned: bool,
+}
+
+/// The checkpoints of a run.
+#[derive(Default)]
+pub struct History {
+    points: BTreeMap<u64, Point>,
+    named: BTreeMap<String, Saved>,
+    /// The moment of the next one.
+    due: u64,
+    /// When the run was resumed, and its moment then.
+    resumed: Option<(Instant, u64)>,
+    /// What the last one took.
+    cost: Duration,
+}
+
+impl History {
+    /// The moment of the next checkpoint.
+    pub fn due(&self) -> u64 {
+        self.due
+    }
+
+    /// The run goes on at `now`.
+    pub fn resume(&mut self, now: u64) {
+        self.resumed = Some((Instant::now(), now));
+        self.due = self.due.max(now);
+    }
+
+    /// Makes a checkpoint if one is due, and arranges for the next.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub fn pass(&mut self, session: &mut Session) -> Result<(), String> {
+        let now = session.instructions();
+        if now < self.due {
+            return Ok(());
+        }
+        self.keep(session, false)?;
+        let speed = match self.resumed {
+            Some((since, then)) if now > then => {
+                (now - then) as f64 / since.elapsed().as_secs_f64().max(1e-6)
+            }
+            _ => 0.0,
+        };
+        let spacing = (self.cost.as_secs_f64() / SHARE * speed) as u64;
+        self.due = now.saturating_add(spacing.max(CLOSEST));
+        Ok(())
+    }
+
+    /// Makes a checkpoint now. With `turned` no earlier one leads to what comes now.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub fn keep(&mut self, session: &mut Session, turned: bool) -> Result<(), String> {
+        let begin = Instant::now();
+        let saved = session.save().map_err(|error| error.to_string())?;
+        let now = saved.instructions();
+        if turned {
+            self.forget_from(session, now);
+        }
+        if let Some(old) = self.points.insert(now, Point { saved, turned }) {
+            session.forget(old.saved);
+        }
+        self.cost = begin.elapsed();
+        self.thin(session, now);
+        Ok(())
+    }
+
+    /// Gives up those that lie closest together for their age.
+    fn thin(&mut self, session: &mut Session, now: u64) {
+        while self.points.len() > KEPT {
+            let moments: Vec<(u64, bool)> =
+                self.points.iter().map(|(&at, point)| (at, point.turned)).collect();
+            let worst = moments
+                .windows(3)
+                .filter(|around| !around[1].1)
+                .map(|around| {
+                    let gap = (around[2].0 - around[0].0) as f64;
+                    (gap / (now.saturating_sub(around[1].0) + CLOSEST) as f64, around[1].0)
+                })
+                .min_by(|a, b| a.0.total_cmp(&b.0));
+            let Some(point) = worst.and_then(|(_, at)| self.points.remove(&at)) else { return };
+            session.forget(point.saved);
+        }
+    }
+
+    fn forget_from(&mut self, session: &mut Session, moment: u64) {
+        for (_, point) in self.points.split_off(&moment) {
+            session.forget(point.saved);
+        }
+    }
+
+    /// Takes the run back to the last checkpoint at or before `moment`; false if there is none.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub fn go_back(&mut self, session: &mut Session, moment: u64) -> Result<bool, String> {
+        let Some((_, point)) = self.points.range(..=moment).next_back() else { return Ok(false) };
+        session.restore(&point.saved).map_err(|error| error.to_string())?;
+        // What was changed later has not been changed any more, and what followed from it will not come.
+        let turn =
+            self.points.range(moment.saturating_add(1)..).find(|(_, point)| point.turned).map(|(&at, _)| at);
+        if let Some(turn) = turn {
+            self.forget_from(session, turn);
+        }
+        Ok(true)
+    }
+
+    /// The moments of the checkpoints before `moment`, the latest first.
+    pub fn before(&self, moment: u64) -> Vec<u64> {
+        self.points.range(..moment).rev().map(|(&at, _)| at).collect()
+    }
+
+    /// Makes a checkpoint with a name.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub fn name(&mut self, session: &mut Session, name: &str) -> Result<(), String> {
+        let saved = session.save().map_err(|error| error.to_string())?;
+        if let Some(old) = self.named.insert(name.to_owned(), saved) {
+            session.forget(old);
+        }
+        Ok(())
+    }
+
+    /// Goes back to a checkpoint with a name; false if there is none.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub fn restore(&mut self, session: &mut Session, name: &str) -> Result<bool, String> {
+        let Some(saved) = self.named.get(name) else { return Ok(false) };
+        session.restore(saved).map_err(|error| error.to_string())?;
+        let now = session.instructions();
+        // What was changed since is not part of it, and what is counted there need not follow from the others.
+        if self.points.values().any(|point| point.turned) {
+            self.forget_from(session, 0);
+            self.keep(session, true)?;
+        }
+        self.due = self.due.min(now.saturating_add(CLOSEST));
+        Ok(true)
+    }
+
+    /// The named checkpoints and their moments.
+    pub fn names(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.named.iter().map(|(name, saved)| (&**name, saved.instructions()))
+    }
+}

@@ -1,0 +1,283 @@
+//! The program that is debugged: the files its code comes from, and names for addresses.
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::emu::guest::PageSource;
+use crate::loader::debug::DebugInfo;
+use crate::loader::debug::places::{LineCode, Meant, PROLOGUE, Place, Places, Thing};
+use crate::objects::Companions;
+use crate::session::{Loaded, Session};
+
+use super::suggest::nearest;
+
+/// A file with code, at the place where it is mapped.
+pub struct Module {
+    /// Its path in the guest's view.
+    pub path: Arc<str>,
+    /// The addresses of its code.
+    pub range: Range<u64>,
+    /// What has to be added to a link-time address.
+    pub bias: u64,
+    origin: u64,
+    source: Arc<dyn PageSource>,
+    companions: Companions,
+    places: Option<Places>,
+}
+
+/// A function, seen from one of its instructions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// The readable name.
+    pub name: String,
+    /// Its addresses; empty for a label of assembly.
+    pub range: Range<u64>,
+}
+
+/// What a place in the code is called by its user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// As it is shown: `main`, `prog.c:12`, `0x401000`.
+    pub name: String,
+    /// Where breakpoints go.
+    pub addresses: Vec<u64>,
+}
+
+/// All modules, by rising address.
+#[derive(Default)]
+pub struct Program {
+    modules: Vec<Module>,
+}
+
+impl Program {
+    /// Looks at what is mapped now. What was known stays known.
+    pub fn refresh(&mut self, session: &mut Session) {
+        let loaded = session.loaded();
+        let same = |module: &Module, loaded: &Loaded| {
+            module.path == loaded.path && module.origin == loaded.origin && module.range == loaded.range
+        };
+        if loaded.len() == self.modules.len() && self.modules.iter().zip(&loaded).all(|(m, l)| same(m, l)) {
+            return;
+        }
+        let mut before = std::mem::take(&mut self.modules);
+        for file in loaded {
+            match before.iter().position(|module| same(module, &file)) {
+                Some(at) => self.modules.push(before.swap_remove(at)),
+                None => self.modules.extend(Module::new(file)),
+            }
+        }
+    }
+
+    /// The modules.
+    pub fn modules(&self) -> &[Module] {
+        &self.modules
+    }
+
+    /// The module whose code is at `pc`.
+    pub fn module_at(&self, pc: u64) -> Option<&Module> {
+        self.modules.iter().find(|module| module.range.contains(&pc))
+    }
+
+    /// The function that `pc` is in, and how many bytes past its start.
+    pub fn function_at(&self, pc: u64) -> Option<(Function, u64)> {
+        let module = self.module_at(pc)?;
+        let (thing, past) = module.places.as_ref()?.function_at(pc.wrapping_sub(module.bias))?;
+        Some((module.function(thing), past))
+    }
+
+    /// The source line of `pc`.
+    pub fn line_at(&self, pc: u64) -> Option<(Place, Range<u64>)> {
+        let module = self.module_at(pc)?;
+        let place = module.places.as_ref()?.place(pc.wrapping_sub(module.bias))?;
+        let range = place.start.wrapping_add(module.bias)..place.end.wrapping_add(module.bias);
+        (place.line > 0).then_some((place, range))
+    }
+
+    /// `main+4`, for an address of code or data.
+    pub fn symbol_at(&self, addr: u64) -> Option<String> {
+        let in_code = self.function_at(addr).map(|(function, past)| (function.name, past));
+        let in_data = || {
+            self.modules.iter().find_map(|module| {
+                let (thing, past) = module.places.as_ref()?.data_at(addr.wrapping_sub(module.bias))?;
+                Some((thing.shown(), past))
+            })
+        };
+        let (name, past) = in_code.or_else(in_data)?;
+        Some(if past == 0 { name } else { format!("{name}+{past}") })
+    }
+
+    /// The piece of data that holds `addr`.
+    pub fn data_at(&self, addr: u64) -> Option<String> {
+        self.modules.iter().find_map(|module| {
+            let (thing, _) = module.places.as_ref()?.data_at(addr.wrapping_sub(module.bias))?;
+            Some(thing.shown())
+        })
+    }
+
+    /// The functions that a name means: the best of all modules, and those that fit equally well.
+    pub fn functions(&self, name: &str) -> Vec<Function> {
+        self.best(name, Places::functions_named)
+            .into_iter()
+            .map(|(module, meant)| module.function(meant.thing))
+            .collect()
+    }
+
+    /// The best meanings of a name; of several modules, the first.
+    fn best<'p>(
+        &'p self,
+        name: &str,
+        named: impl Fn(&'p Places, &str) -> Vec<Meant<'p>>,
+    ) -> Vec<(&'p Module, Meant<'p>)> {
+        let mut all: Vec<(&Module, Meant<'p>)> = Vec::new();
+        for module in &self.modules {
+            let Some(places) = &module.places else { continue };
+            all.extend(named(places, name).into_iter().map(|meant| (module, meant)));
+        }
+        let Some(best) = all.iter().map(|(_, meant)| meant.fit).min() else { return Vec::new() };
+        let Some(first) = all.iter().find(|(_, meant)| meant.fit == best).map(|(module, _)| module.origin)
+        else {
+            return Vec::new();
+        };
+        all.retain(|(module, meant)| meant.fit == best && module.origin == first);
+        all.dedup_by(|a, b| a.1.thing.vaddr == b.1.thing.vaddr);
+        all
+    }
+
+    /// Address and size of the data or function called `name`.
+    pub fn symbol(&self, name: &str) -> Option<(u64, u64)> {
+        let data = self.best(name, Places::data_named);
+        let found = if data.is_empty() { self.best(name, Places::functions_named) } else { data };
+        let (module, meant) = found.first()?;
+        Some((meant.thing.vaddr.wrapping_add(module.bias), meant.thing.size))
+    }
+
+    /// The names of all functions.
+    pub fn function_names(&self) -> Vec<String> {
+        self.modules
+            .iter()
+            .filter_map(|module| module.places.as_ref())
+            .flat_map(Places::function_names)
+            .collect()
+    }
+
+    /// The names of all functions and data.
+    pub fn symbol_names(&self) -> Vec<String> {
+        let places = self.modules.iter().filter_map(|module| module.places.as_ref());
+        places.flat_map(|places| places.function_names().into_iter().chain(places.data_names())).collect()
+    }
+
+    /// The source files.
+    pub fn files(&self) -> Vec<String> {
+        self.modules.iter().filter_map(|module| module.places.as_ref()).flat_map(Places::files).collect()
+    }
+
+    /// What `FUNC`, `FILE:LINE` or `*ADDR` means; `here` is the file that a bare line number is in.
+    ///
+    /// # Errors
+    /// A line that says what was not found, and the nearest name.
+    pub fn locate(&self, text: &str, here: Option<&str>) -> Result<Location, String> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err("no place: give a function, FILE:LINE or *ADDRESS".into());
+        }
+        if let Ok(line) = text.parse::<u32>() {
+            let file = here.ok_or_else(|| format!("line {line} of which file? FILE:{line} names one"))?;
+            return self.line(file, line);
+        }
+        let functions = self.functions(text);
+        if !functions.is_empty() {
+            let addresses = functions.iter().map(|function| self.after_prologue(function)).collect();
+            return Ok(Location { name: functions[0].name.clone(), addresses });
+        }
+        if let Some((file, line)) = text.rsplit_once(':')
+            && let Ok(line) = line.parse()
+        {
+            return self.line(file, line);
+        }
+        let mut why = format!("no function `{text}`");
+        if let Some(nearest) = nearest(text, self.function_names()) {
+            why += &format!("; did you mean `{nearest}`?");
+        } else {
+            why += "; libraries are there once the program has started (`start`)";
+        }
+        Err(why)
+    }
+
+    fn line(&self, file: &str, line: u32) -> Result<Location, String> {
+        let mut found: Option<(LineCode, Vec<u64>)> = None;
+        for module in &self.modules {
+            let Some(code) = module.line_code(file, line) else { continue };
+            let addresses = code.addresses.iter().map(|vaddr| vaddr.wrapping_add(module.bias)).collect();
+            if found.as_ref().is_none_or(|(best, _)| code.line < best.line) {
+                found = Some((code, addresses));
+            }
+        }
+        if let Some((code, addresses)) = found {
+            return Ok(Location { name: format!("{file}:{}", code.line), addresses });
+        }
+        let files = self.files();
+        if files.is_empty() {
+            return Err(format!("no line numbers are known for {file}:{line}; build the program with -g"));
+        }
+        let base = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+        if files.iter().any(|known| base(known) == base(file)) {
+            return Err(format!("{file} has no code at or after line {line}"));
+        }
+        let nearest = nearest(&base(file), files.iter().map(|path| base(path)));
+        Err(match nearest {
+            Some(nearest) => format!("no source file `{file}`; did you mean `{nearest}`?"),
+            None => format!("no source file `{file}`"),
+        })
+    }
+
+    fn after_prologue(&self, function: &Function) -> u64 {
+        self.body(function).unwrap_or(function.range.start)
+    }
+
+    /// Where the function's own code begins, behind its prologue.
+    pub fn body(&self, function: &Function) -> Option<u64> {
+        let start = function.range.start;
+        self.module_at(start)?.after_prologue(start)
+    }
+}
+
+impl Module {
+    fn new(loaded: Loaded) -> Option<Module> {
+        let Loaded { path, origin, range, source } = loaded;
+        let main = &*source;
+        let layout = DebugInfo::parse_at(main, None, None, &[]).ok()?;
+        let vaddr = layout.vaddr_of_file_offset(range.start.wrapping_sub(origin))?;
+        let companions = Companions::find(main, Path::new(&*path));
+        let places = Places::parse(main, companions.separate(), companions.alternate()).ok();
+        let bias = range.start.wrapping_sub(vaddr);
+        Some(Module { path, range, bias, origin, companions, places, source })
+    }
+
+    /// The file's bytes.
+    pub fn source(&self) -> &dyn PageSource {
+        &*self.source
+    }
+
+    /// The files that complete it.
+    pub fn companions(&self) -> &Companions {
+        &self.companions
+    }
+
+    fn function(&self, thing: &Thing) -> Function {
+        let start = thing.vaddr.wrapping_add(self.bias);
+        Function { name: thing.shown(), range: start..start.wrapping_add(thing.size) }
+    }
+
+    fn line_code(&self, file: &str, line: u32) -> Option<LineCode> {
+        self.places.as_ref()?.line_code(self.source(), self.companions.separate(), file, line)
+    }
+
+    fn after_prologue(&self, start: u64) -> Option<u64> {
+        let places = self.places.as_ref()?;
+        let (thing, _) = places.function_at(start.wrapping_sub(self.bias))?;
+        let mut code = [0; PROLOGUE as usize];
+        let count = self.source.read_at(start.wrapping_sub(self.origin), &mut code).ok()?;
+        Some(places.after_prologue(thing, &code[..count]).wrapping_add(self.bias))
+    }
+}

@@ -1,0 +1,73 @@
+//! The names that expressions see: registers of the frame that is looked at, memory, symbols and counts.
+
+use super::Debugger;
+use super::evaluate::Scope;
+use super::expr::{Counter, ExprError, Expression};
+use super::registers::Register;
+use super::value::Value;
+use crate::emu::guest::GuestCpu;
+
+impl Scope for Debugger {
+    fn register(&mut self, register: Register) -> Option<u64> {
+        if let Some(frame) = self.selected_frame() {
+            return frame.register(register);
+        }
+        let cpu = self.session.cpu();
+        Some(match register {
+            Register::Gpr(gpr) => cpu.gpr(gpr),
+            Register::Rip => cpu.rip(),
+            Register::Rflags => cpu.rflags(),
+            Register::FsBase => cpu.fs_base(),
+            Register::GsBase => cpu.gs_base(),
+        })
+    }
+
+    fn vector(&mut self, number: u8) -> Option<[u8; 16]> {
+        // Where FXSAVE puts XMM0.
+        let image = self.session.cpu().fpu();
+        image.get(160 + 16 * usize::from(number)..)?.first_chunk().copied()
+    }
+
+    fn memory(&mut self, address: u64, buf: &mut [u8]) -> Result<(), usize> {
+        self.session.read(address, buf)
+    }
+
+    fn symbol(&mut self, name: &str) -> Option<u64> {
+        self.program.symbol(name).map(|(address, _)| address)
+    }
+
+    fn counter(&mut self, counter: Counter) -> Option<u64> {
+        match counter {
+            Counter::Instructions => Some(self.session.instructions()),
+            Counter::Event(event) => self.events().contains(event).then(|| self.session.counts(None)[event]),
+        }
+    }
+
+    fn variable(&mut self, name: &str) -> Option<Value> {
+        self.variables.get(name).cloned()
+    }
+
+    fn symbols(&mut self) -> Vec<String> {
+        self.program.symbol_names()
+    }
+
+    fn variables(&mut self) -> Vec<String> {
+        self.variables.keys().cloned().collect()
+    }
+}
+
+impl Debugger {
+    /// The events that are counted.
+    pub fn events(&self) -> crate::profile::EventSet {
+        let config = self.session.config();
+        crate::profile::EventSet { cache: config.caches.is_some(), branch: config.branch_sim }
+    }
+
+    /// Computes an expression where the program is.
+    ///
+    /// # Errors
+    /// Those of [`Expression::evaluate`].
+    pub fn evaluate(&mut self, expression: &Expression) -> Result<Value, ExprError> {
+        expression.evaluate(self)
+    }
+}

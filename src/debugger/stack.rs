@@ -1,0 +1,114 @@
+//! The stack of calls.
+
+use super::Debugger;
+use super::registers::Register;
+use crate::emu::guest::{Gpr, GuestCpu};
+
+/// DWARF's number of the return address, System V ABI for x86-64, figure 3.36.
+const RIP: usize = 16;
+
+/// General registers by DWARF's numbers.
+const GPRS: [Gpr; 16] = [
+    Gpr::Rax,
+    Gpr::Rdx,
+    Gpr::Rcx,
+    Gpr::Rbx,
+    Gpr::Rsi,
+    Gpr::Rdi,
+    Gpr::Rbp,
+    Gpr::Rsp,
+    Gpr::R8,
+    Gpr::R9,
+    Gpr::R10,
+    Gpr::R11,
+    Gpr::R12,
+    Gpr::R13,
+    Gpr::R14,
+    Gpr::R15,
+];
+
+/// One call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// Where it goes on.
+    pub pc: u64,
+    /// Its registers, by DWARF's numbers, as far as they are known.
+    pub registers: [Option<u64>; 17],
+    /// It is a part of the frame after it: the compiler has put its code there.
+    pub inlined: bool,
+    /// Its function, if that is known.
+    pub function: Option<String>,
+    /// Source file and line, if they are known.
+    pub place: Option<(String, u32)>,
+}
+
+impl Frame {
+    /// A register as the frame has it.
+    pub fn register(&self, register: Register) -> Option<u64> {
+        match register {
+            Register::Gpr(gpr) => {
+                let at = GPRS.iter().position(|&known| known == gpr)?;
+                self.registers.get(at).copied().flatten()
+            }
+            Register::Rip => Some(self.pc),
+            Register::Rflags | Register::FsBase | Register::GsBase => None,
+        }
+    }
+
+    /// Its stack pointer.
+    pub fn sp(&self) -> Option<u64> {
+        self.register(Register::Gpr(Gpr::Rsp))
+    }
+}
+
+impl Debugger {
+    /// The number of the frame that is looked at; 0 is the innermost.
+    pub fn frame_number(&self) -> usize {
+        self.frame
+    }
+
+    /// Looks at another frame; false if there is none with this number.
+    pub fn select_frame(&mut self, number: usize) -> bool {
+        let found = number == 0 || self.frames(number + 1).len() > number;
+        if found {
+            self.frame = number;
+        }
+        found
+    }
+
+    /// The frame that is looked at, unless it is the innermost one.
+    pub(super) fn selected_frame(&mut self) -> Option<Frame> {
+        if self.frame == 0 {
+            return None;
+        }
+        self.frames(self.frame + 1).into_iter().nth(self.frame)
+    }
+
+    /// The registers of the innermost frame.
+    fn registers(&mut self) -> [Option<u64>; 17] {
+        let cpu = self.session.cpu();
+        let mut registers = [None; 17];
+        for (number, gpr) in GPRS.into_iter().enumerate() {
+            registers[number] = Some(cpu.gpr(gpr));
+        }
+        registers[RIP] = Some(cpu.rip());
+        registers
+    }
+
+    /// The calls, the innermost first, at most so many.
+    pub fn frames(&mut self, limit: usize) -> Vec<Frame> {
+        let mut frames = Vec::new();
+        let registers = self.registers();
+        let pc = registers[RIP].unwrap_or(0);
+        frames.push(self.describe(pc, pc, registers));
+        frames.truncate(limit);
+        frames
+    }
+
+    /// A frame whose call is being made at `within`.
+    fn describe(&self, pc: u64, within: u64, registers: [Option<u64>; 17]) -> Frame {
+        let function = self.program.function_at(within).map(|(function, _)| function.name);
+        let place = self.program.line_at(within).map(|(place, _)| (place.file.to_string(), place.line));
+        Frame { pc, registers, inlined: false, function, place }
+    }
+}

@@ -1,0 +1,162 @@
+//! Stepping: by instruction, over calls, by source line, and out of functions.
+
+use std::ops::Range;
+
+use iced_x86::{FlowControl, Instruction};
+
+use super::control::{Stopped, Until};
+use super::program::Location;
+use super::{Answer, Debugger};
+use crate::emu::guest::{Gpr, GuestCpu};
+use crate::hooks::decode::{self, MAX_LENGTH};
+
+/// Which calls a step by lines goes into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Calls {
+    /// None.
+    Over,
+    /// Those of functions with line numbers.
+    Into,
+}
+
+impl Debugger {
+    /// The address of the next instruction.
+    pub fn pc(&mut self) -> u64 {
+        self.session.cpu().rip()
+    }
+
+    /// The instruction at an address; `None` if there is none.
+    pub fn instruction_at(&mut self, pc: u64) -> Option<Instruction> {
+        let mut bytes = [0; MAX_LENGTH];
+        let count = self.session.read(pc, &mut bytes).err().unwrap_or(MAX_LENGTH);
+        let instruction = decode::decode(&bytes[..count], pc);
+        (!instruction.is_invalid()).then_some(instruction)
+    }
+
+    /// Executes so many instructions.
+    ///
+    /// # Errors
+    /// Those of [`Debugger::go`].
+    pub fn step(&mut self, count: u64) -> Answer<Stopped> {
+        let now = self.session.instructions();
+        self.go(Some(now.saturating_add(count)), &[])
+    }
+
+    /// Executes one instruction, and if it is a call or a repeated one, everything until it is done.
+    ///
+    /// # Errors
+    /// Those of [`Debugger::go`].
+    pub fn step_over(&mut self) -> Answer<Stopped> {
+        let pc = self.pc();
+        let over = self.instruction_at(pc).filter(|instruction| {
+            matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall)
+                || instruction.has_rep_prefix()
+                || instruction.has_repne_prefix()
+        });
+        match over {
+            Some(instruction) => {
+                let sp = self.session.cpu().gpr(Gpr::Rsp);
+                self.go(None, &[Until { pc: instruction.next_ip(), above: Some(sp.wrapping_sub(1)) }])
+            }
+            None => self.step(1),
+        }
+    }
+
+    /// Goes on to the beginning of another source line.
+    ///
+    /// # Errors
+    /// Those of [`Debugger::go`], and if there are no line numbers here.
+    pub fn line(&mut self, calls: Calls) -> Answer<Stopped> {
+        let pc = self.pc();
+        let Some((place, mut range)) = self.program.line_at(pc) else {
+            return Err(
+                "no line numbers are known here; `finish` leaves the function, `step` and `next` go by \
+                        instructions"
+                    .into(),
+            );
+        };
+        let (mut line, mut file) = (place.line, place.file);
+        let mut function = self.program.function_at(pc).map(|(function, _)| function.range);
+        loop {
+            let stopped = self.within_line(&range, calls)?;
+            if stopped != Stopped::There {
+                return Ok(stopped);
+            }
+            let pc = self.pc();
+            if range.contains(&pc) {
+                continue;
+            }
+            let here = self.program.function_at(pc).map(|(function, _)| function.range);
+            let Some((place, now)) = self.program.line_at(pc) else {
+                // Code without line numbers, which has just been entered: out of it again.
+                let back = self.return_address();
+                let stopped = self.go(None, &[back.ok_or("the way back from here is not known")?])?;
+                if stopped != Stopped::There {
+                    return Ok(stopped);
+                }
+                continue;
+            };
+            if place.is_stmt && (place.line != line || place.file != file || here != function) {
+                return Ok(Stopped::There);
+            }
+            // The middle of a line: of this one again, or of the caller's.
+            (line, file, range, function) = (place.line, place.file, now, here);
+        }
+    }
+
+    /// One step of a line: an instruction, or a call that is not gone into.
+    fn within_line(&mut self, range: &Range<u64>, calls: Calls) -> Answer<Stopped> {
+        let pc = self.pc();
+        let Some(instruction) = self.instruction_at(pc) else { return self.step(1) };
+        let is_call = matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall);
+        if !is_call || calls == Calls::Over {
+            return self.step_over();
+        }
+        let sp = self.session.cpu().gpr(Gpr::Rsp);
+        let stopped = self.step(1)?;
+        let pc = self.pc();
+        if stopped != Stopped::There || self.program.line_at(pc).is_some() || range.contains(&pc) {
+            if stopped == Stopped::There
+                && let Some((function, 0)) = self.program.function_at(pc)
+                && let Some(body) = self.program.body(&function)
+                && body != pc
+            {
+                return self.go(None, &[Until { pc: body, above: None }]);
+            }
+            return Ok(stopped);
+        }
+        self.go(None, &[Until { pc: instruction.next_ip(), above: Some(sp.wrapping_sub(1)) }])
+    }
+
+    /// Where the function that was just entered returns to.
+    fn return_address(&mut self) -> Option<Until> {
+        let sp = self.session.cpu().gpr(Gpr::Rsp);
+        let mut bytes = [0; 8];
+        self.session.read(sp, &mut bytes).ok()?;
+        Some(Until { pc: u64::from_le_bytes(bytes), above: Some(sp) })
+    }
+
+    /// Goes on to a place.
+    ///
+    /// # Errors
+    /// Those of [`Debugger::go`].
+    pub fn until(&mut self, location: &Location) -> Answer<Stopped> {
+        let until: Vec<Until> = location.addresses.iter().map(|&pc| Until { pc, above: None }).collect();
+        self.go(None, &until)
+    }
+
+    /// Goes on until the function of the frame that is looked at has returned.
+    ///
+    /// # Errors
+    /// Those of [`Debugger::go`], and if nobody has called it.
+    pub fn finish(&mut self) -> Answer<Stopped> {
+        let frames = self.frames(self.frame_number() + 64);
+        let at = self.frame_number().min(frames.len().saturating_sub(1));
+        let physical = |frame: &super::stack::Frame| !frame.inlined;
+        let callee = frames.iter().skip(at).position(physical).map(|found| at + found);
+        let caller = callee.and_then(|callee| frames.get(callee + 1));
+        let caller = caller.ok_or("nobody has called the outermost function; `continue` goes on")?;
+        let (pc, sp) = (caller.pc, caller.sp().unwrap_or(0));
+        self.go(None, &[Until { pc, above: Some(sp.wrapping_sub(1)) }])
+    }
+}

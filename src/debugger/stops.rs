@@ -1,0 +1,143 @@
+//! The list of places and events at which a run is to stop.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::expr::Expression;
+use crate::profile::Event;
+
+/// How memory is watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Loads.
+    Read,
+    /// Stores.
+    Write,
+    /// Both.
+    Any,
+}
+
+/// What makes a run stop.
+#[derive(Clone, Debug)]
+pub enum What {
+    /// Control reaches one of these addresses.
+    Code(Vec<u64>),
+    /// These bytes are accessed.
+    Memory(Range<u64>, Access),
+    /// A system call is about to be made: one of these, or any if there are none.
+    Syscall(BTreeSet<u64>),
+    /// A signal is about to be handled.
+    Signal,
+    /// A process is about to be made.
+    Fork,
+    /// Another program was loaded.
+    Exec,
+    /// An event is counted in a function, or anywhere.
+    Miss(Event, Option<Range<u64>>),
+    /// So many instructions have been executed.
+    After(u64),
+}
+
+/// A stop.
+#[derive(Clone, Debug)]
+pub struct Stop {
+    /// Its number, by which commands name it.
+    pub number: u32,
+    /// What was typed.
+    pub spec: String,
+    /// What makes the run stop.
+    pub what: What,
+    /// Only if this is true then.
+    pub condition: Option<Expression>,
+    /// Whether it is in force.
+    pub enabled: bool,
+    /// It goes when it has stopped the run.
+    pub temporary: bool,
+    /// How often it has stopped the run.
+    pub hits: u64,
+}
+
+impl What {
+    /// As the list shows it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            What::Code(_) => "breakpoint",
+            What::Memory(_, Access::Read) => "watch (read)",
+            What::Memory(_, Access::Write) => "watch (write)",
+            What::Memory(_, Access::Any) => "watch (any)",
+            What::Syscall(_) => "catch syscall",
+            What::Signal => "catch signal",
+            What::Fork => "catch fork",
+            What::Exec => "catch exec",
+            What::Miss(..) => "catch miss",
+            What::After(_) => "stop after",
+        }
+    }
+}
+
+/// All stops, by number.
+#[derive(Clone, Debug, Default)]
+pub struct Stops {
+    list: Vec<Stop>,
+    last: u32,
+}
+
+impl Stops {
+    /// Adds a stop; its number.
+    pub fn add(&mut self, spec: &str, what: What, condition: Option<Expression>, temporary: bool) -> u32 {
+        self.last += 1;
+        let (number, spec) = (self.last, spec.to_owned());
+        self.list.push(Stop { number, spec, what, condition, enabled: true, temporary, hits: 0 });
+        number
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Stop> {
+        self.list.iter()
+    }
+
+    /// Those in force.
+    pub fn enabled(&self) -> impl Iterator<Item = &Stop> {
+        self.list.iter().filter(|stop| stop.enabled)
+    }
+
+    /// The stop with a number.
+    pub fn get(&self, number: u32) -> Option<&Stop> {
+        self.list.iter().find(|stop| stop.number == number)
+    }
+
+    /// The stop with a number, to change it.
+    pub fn get_mut(&mut self, number: u32) -> Option<&mut Stop> {
+        self.list.iter_mut().find(|stop| stop.number == number)
+    }
+
+    /// Takes out the stop with a number.
+    pub fn remove(&mut self, number: u32) -> Option<Stop> {
+        let at = self.list.iter().position(|stop| stop.number == number)?;
+        Some(self.list.remove(at))
+    }
+
+    /// Takes out all of them.
+    pub fn clear(&mut self) {
+        self.list.clear();
+    }
+
+    /// Notes that a stop has stopped the run.
+    pub fn hit(&mut self, number: u32) {
+        let Some(stop) = self.get_mut(number) else { return };
+        stop.hits += 1;
+        if stop.temporary {
+            self.remove(number);
+        }
+    }
+
+    /// Addresses of the breakpoints in force.
+    pub fn addresses(&self) -> impl Iterator<Item = u64> {
+        self.enabled()
+            .flat_map(|stop| match &stop.what {
+                What::Code(addresses) => addresses.as_slice(),
+                _ => &[],
+            })
+            .copied()
+    }
+}

@@ -1,0 +1,224 @@
+//! The prompt: reading lines with history, completion and hints.
+
+use std::borrow::Cow;
+
+use rustyline::completion::{Completer, Pair};
+use rustyline::error::ReadlineError;
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
+use rustyline::history::FileHistory;
+use rustyline::validate::Validator;
+use rustyline::{Context, Editor, Helper};
+
+use super::Shell;
+use super::table::{self, Takes, events};
+
+/// What can be completed and hinted at.
+#[derive(Default)]
+struct Words {
+    places: Vec<String>,
+    expressions: Vec<String>,
+    checkpoints: Vec<String>,
+    aliases: Vec<String>,
+}
+
+impl Words {
+    /// The words that may stand where the cursor is, and where the one that is being typed begins.
+    fn candidates(&self, line: &str, pos: usize) -> (usize, Vec<String>) {
+        let line = line.get(..pos).unwrap_or(line);
+        let begin = line.find(|c: char| !c.is_whitespace()).unwrap_or(line.len());
+        let Some(end) = line[begin..].find(char::is_whitespace).map(|at| begin + at) else {
+            let names = table::all().map(|command| command.name.to_owned());
+            return (begin, matching(names.chain(self.aliases.iter().cloned()), &line[begin..]));
+        };
+        let Ok(command) = table::find(&line[begin..end]) else { return (pos, Vec::new()) };
+        let takes = command.takes;
+        let separators: &[char] = match takes {
+            Takes::Expression => &[' ', '+', '-', '*', '(', '[', '&', '|', '=', '<', '>', '!', ','],
+            _ => &[' '],
+        };
+        let mut start = line.rfind(separators).map_or(end, |at| at + 1).max(end);
+        if takes == Takes::Place && line[end..].contains(" if ") {
+            start = line.rfind([' ', '+', '-', '*', '(', '[']).map_or(end, |at| at + 1);
+            return (start, matching(self.expressions.iter().cloned(), &line[start..]));
+        }
+        let typed = &line[start..];
+        let first = line[end..start].trim().is_empty();
+        let found = match takes {
+            Takes::Place => matching(self.places.iter().cloned(), typed),
+            Takes::Expression => matching(self.expressions.iter().cloned(), typed),
+            Takes::Command if first => matching(table::all().map(|command| command.name.to_owned()), typed),
+            Takes::Checkpoint if first => matching(self.checkpoints.iter().cloned(), typed),
+            Takes::Words(words) => {
+                let after = line[..start].trim_end();
+                if after.ends_with(" by") || after.ends_with(" miss") {
+                    matching(events().iter().map(|event| (*event).to_owned()), typed)
+                } else if after.ends_with(" in") {
+                    matching(self.places.iter().cloned(), typed)
+                } else if after.ends_with(" syscall") {
+                    matching(crate::syscalls::table::rows().iter().map(|row| row.name.to_owned()), typed)
+                } else {
+                    matching(words.iter().map(|word| (*word).to_owned()), typed)
+                }
+            }
+            Takes::File => files(typed),
+            Takes::Command | Takes::Checkpoint | Takes::Nothing => Vec::new(),
+        };
+        (start, found)
+    }
+}
+
+/// Candidates shown at most.
+const MOST: usize = 500;
+
+fn matching(words: impl Iterator<Item = String>, typed: &str) -> Vec<String> {
+    let mut found: Vec<String> = words.filter(|word| word.starts_with(typed)).take(MOST).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Files whose names begin as typed.
+fn files(typed: &str) -> Vec<String> {
+    let (directory, _) = typed.rsplit_once('/').map_or(("", typed), |(directory, name)| (directory, name));
+    let look_in = match (directory, typed.starts_with('/')) {
+        ("", true) => "/",
+        ("", false) => ".",
+        (directory, _) => directory,
+    };
+    let Ok(entries) = std::fs::read_dir(look_in) else { return Vec::new() };
+    let prefix = typed.rfind('/').map_or("", |at| &typed[..=at]);
+    let names = entries.flatten().map(|entry| {
+        let end = if entry.path().is_dir() { "/" } else { "" };
+        format!("{prefix}{}{end}", entry.file_name().to_string_lossy())
+    });
+    matching(names, typed)
+}
+
+impl Completer for Words {
+    type Candidate = Pair;
+
+    fn complete(&self, line: &str, pos: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
+        let (start, found) = self.candidates(line, pos);
+        Ok((start, found.into_iter().map(|word| Pair { display: word.clone(), replacement: word }).collect()))
+    }
+}
+
+impl Hinter for Words {
+    type Hint = String;
+
+    /// What may follow the command, while nothing of it is there.
+    fn hint(&self, line: &str, pos: usize, _: &Context<'_>) -> Option<String> {
+        let word = line.strip_suffix(' ')?;
+        if pos < line.len() || word.contains(' ') {
+            return None;
+        }
+        let usage = table::find(word).ok()?.usage;
+        (!usage.is_empty()).then(|| usage.to_owned())
+    }
+}
+
+impl Highlighter for Words {
+    fn highlight_hint<'h>(&self, hint: &'h str) -> Cow<'h, str> {
+        if std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) {
+            return Cow::Borrowed(hint);
+        }
+        Cow::Owned(format!("\x1b[2m{hint}\x1b[0m"))
+    }
+}
+
+impl Validator for Words {}
+impl Helper for Words {}
+
+impl Shell {
+    /// Reads commands from the terminal until the user leaves; the exit status.
+    pub(super) fn interactive(&mut self) -> u8 {
+        let mut editor: Editor<Words, FileHistory> = match Editor::new() {
+            Ok(editor) => editor,
+            Err(error) => {
+                self.complain(&format!("the terminal: {error}"));
+                return super::FAILED;
+            }
+        };
+        if let Some(path) = &self.setup.history {
+            // The first session has none.
+            let _ = editor.load_history(path);
+        }
+        let mut again = String::new();
+        let mut asked = false;
+        while !self.quit {
+            editor.set_helper(Some(self.words()));
+            if self.setup.printed.in_line() {
+                println!();
+            }
+            match editor.readline("cgemu> ") {
+                Ok(line) => {
+                    asked = false;
+                    let line = line.trim().to_owned();
+                    let line = if line.is_empty() { again.clone() } else { line };
+                    let _ = editor.add_history_entry(&line);
+                    if let Some(log) = &mut self.log {
+                        use std::io::Write as _;
+                        let _ = writeln!(log, "cgemu> {line}");
+                    }
+                    again.clear();
+                    match self.execute(&line) {
+                        Ok(()) if repeats(&line) => again = line,
+                        Ok(()) => {}
+                        Err(why) => self.complain(&why),
+                    }
+                }
+                Err(ReadlineError::Interrupted) => {
+                    asked = false;
+                    self.say("`quit` leaves the shell");
+                }
+                Err(ReadlineError::Eof) if asked || !self.runs() => break,
+                Err(ReadlineError::Eof) => {
+                    asked = true;
+                    self.say("the program has not ended; Ctrl-D again gives it up");
+                }
+                Err(error) => {
+                    self.complain(&format!("the terminal: {error}"));
+                    return super::FAILED;
+                }
+            }
+        }
+        if let Some(path) = &self.setup.history {
+            if let Some(directory) = path.parent() {
+                let _ = std::fs::create_dir_all(directory);
+            }
+            let _ = editor.save_history(path);
+        }
+        0
+    }
+
+    /// Whether there is a program that has begun and not ended.
+    fn runs(&mut self) -> bool {
+        self.started && self.debugger.session().ending().is_none()
+    }
+
+    fn words(&mut self) -> Words {
+        let program = self.debugger.program();
+        let mut places = program.function_names();
+        let base = |path: &String| path.rsplit('/').next().unwrap_or(path).to_owned();
+        places.extend(program.files().iter().map(base));
+        let mut expressions = program.symbol_names();
+        expressions.extend(events().iter().map(|event| (*event).to_owned()));
+        expressions.extend(crate::debugger::registers::names().map(|name| format!("${name}")));
+        expressions.extend(self.debugger.variables.keys().map(|name| format!("${name}")));
+        Words {
+            places,
+            expressions,
+            checkpoints: self.debugger.checkpoints().map(|(name, _)| name.to_owned()).collect(),
+            aliases: self.aliases.keys().cloned().collect(),
+        }
+    }
+}
+
+/// Whether an empty line after this one means the same again, as in GDB.
+fn repeats(line: &str) -> bool {
+    let word = line.split_whitespace().next().unwrap_or_default();
+    let again =
+        ["step", "next", "line", "x", "list", "continue", "reverse-step", "reverse-continue", "advance"];
+    table::find(word).is_ok_and(|command| again.contains(&command.name))
+}

@@ -1,0 +1,219 @@
+//! Commands that let the program run.
+
+use super::{Reply, Shell, Target};
+use crate::debugger::control::Stopped;
+use crate::debugger::step::Calls;
+use crate::session::Stop;
+
+/// A number as it is typed: `12`, `0x20`, `1_000`, `10k`, `5M`, `2G`.
+pub(super) fn number(text: &str) -> Result<u64, String> {
+    let wrong = || format!("`{text}` is no number; write 12, 0x20, 1_000, 10k, 5M or 2G");
+    let plain = text.replace('_', "");
+    if let Some(digits) = plain.strip_prefix("0x") {
+        return u64::from_str_radix(digits, 16).map_err(|_| wrong());
+    }
+    let (digits, unit) = match plain.char_indices().last() {
+        Some((at, 'k' | 'K')) => (&plain[..at], 1_000),
+        Some((at, 'm' | 'M')) => (&plain[..at], 1_000_000),
+        Some((at, 'g' | 'G')) => (&plain[..at], 1_000_000_000),
+        _ => (plain.as_str(), 1),
+    };
+    digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit)).ok_or_else(wrong)
+}
+
+/// A number, or one if there is none.
+pub(super) fn count(text: &str) -> Result<u64, String> {
+    if text.is_empty() { Ok(1) } else { number(text) }
+}
+
+/// Nothing may follow.
+pub(super) fn nothing(text: &str) -> Reply {
+    if text.is_empty() { Ok(()) } else { Err(format!("nothing is to follow, not `{text}`")) }
+}
+
+impl Shell {
+    pub(super) fn run_program(&mut self, rest: &str) -> Reply {
+        nothing(rest)?;
+        self.begin()?;
+        let stopped = self.debugger.go(None, &[])?;
+        self.tell(&stopped)
+    }
+
+    /// The program is at its first instruction.
+    fn begin(&mut self) -> Reply {
+        if self.started {
+            self.debugger.restart()?;
+        }
+        self.started = true;
+        self.told = false;
+        Ok(())
+    }
+
+    pub(super) fn start(&mut self, rest: &str) -> Reply {
+        nothing(rest)?;
+        self.begin()?;
+        let main = self.debugger.program().locate("main", None);
+        match main {
+            Ok(main) => {
+                let stopped = self.debugger.until(&main)?;
+                self.tell(&stopped)
+            }
+            Err(_) => {
+                self.say("there is no function `main`: the program is at its first instruction");
+                self.here();
+                Ok(())
+            }
+        }
+    }
+
+    /// The program has begun with whatever lets it run.
+    fn begun(&mut self) {
+        self.started = true;
+        self.told = false;
+    }
+
+    pub(super) fn continue_(&mut self, rest: &str) -> Reply {
+        let times = count(rest)?;
+        self.begun();
+        let mut stopped = Stopped::There;
+        for _ in 0..times {
+            stopped = self.debugger.go(None, &[])?;
+            if matches!(stopped, Stopped::Ended | Stopped::Asked) {
+                break;
+            }
+        }
+        self.tell(&stopped)
+    }
+
+    pub(super) fn step(&mut self, rest: &str) -> Reply {
+        let steps = count(rest)?;
+        self.begun();
+        let stopped = self.debugger.step(steps)?;
+        self.tell(&stopped)
+    }
+
+    pub(super) fn advance(&mut self, rest: &str) -> Reply {
+        if rest.is_empty() {
+            return Err("how many instructions? `advance 1M`".into());
+        }
+        self.step(rest)
+    }
+
+    pub(super) fn next(&mut self, rest: &str) -> Reply {
+        let times = count(rest)?;
+        self.repeat(times, |shell| shell.debugger.step_over())
+    }
+
+    pub(super) fn line(&mut self, rest: &str) -> Reply {
+        let (calls, rest) = match rest.strip_prefix("into") {
+            Some(rest) => (Calls::Into, rest.trim()),
+            None => (Calls::Over, rest),
+        };
+        let times = count(rest)?;
+        self.repeat(times, |shell| shell.debugger.line(calls))
+    }
+
+    fn repeat(&mut self, times: u64, one: impl Fn(&mut Shell) -> Result<Stopped, String>) -> Reply {
+        self.begun();
+        let mut stopped = Stopped::There;
+        for _ in 0..times {
+            stopped = one(self)?;
+            if stopped != Stopped::There {
+                break;
+            }
+        }
+        self.tell(&stopped)
+    }
+
+    pub(super) fn until(&mut self, rest: &str) -> Reply {
+        let location = self.locate(rest)?;
+        self.begun();
+        let stopped = self.debugger.until(&location)?;
+        self.tell(&stopped)
+    }
+
+    pub(super) fn finish(&mut self, rest: &str) -> Reply {
+        nothing(rest)?;
+        self.begun();
+        let stopped = self.debugger.finish()?;
+        self.tell(&stopped)
+    }
+
+    /// Says why the program has stopped, and where it is.
+    pub(super) fn tell(&mut self, stopped: &Stopped) -> Reply {
+        match stopped {
+            Stopped::There => {}
+            Stopped::Asked => self.say("interrupted"),
+            Stopped::At(numbers) => {
+                for &number in numbers {
+                    self.tell_stop(number);
+                }
+            }
+            Stopped::Syscall(number, call) => {
+                let name = crate::syscalls::table::find(*call).map_or("unknown", |row| row.name);
+                self.say(&format!("stop {number}: about to make system call {call} ({name})"));
+            }
+            Stopped::Signal(number, signal) => {
+                self.say(&format!("stop {number}: signal {signal} is about to be handled"));
+            }
+            Stopped::Exec(number) => self.say(&format!("stop {number}: another program was loaded")),
+            Stopped::Ended => return self.ended(),
+        }
+        self.here();
+        Ok(())
+    }
+
+    fn tell_stop(&mut self, number: u32) {
+        let Some(stop) = self.debugger.stops.get(number) else {
+            // It was a temporary one.
+            self.say(&format!("stop {number}"));
+            return;
+        };
+        let text = format!("stop {number}: {} {}", stop.what.kind(), stop.spec);
+        let what = stop.what.clone();
+        self.say(&text);
+        self.show_watched(&what);
+    }
+
+    /// Tells how the program has ended, and writes its profile, once.
+    fn ended(&mut self) -> Reply {
+        let Some((stop, line)) = self.debugger.session().ending() else { return Ok(()) };
+        if std::mem::replace(&mut self.told, true) {
+            return Ok(());
+        }
+        if let Some(line) = line {
+            self.say(&line);
+        }
+        let how = match stop {
+            Stop::Exited(status) => format!("the program has ended with status {status}"),
+            Stop::Killed(signal) => format!("the program was ended by signal {signal}"),
+            Stop::Interrupted(signal) => format!("the program was ended by your signal {signal}"),
+            Stop::Limit(text) | Stop::Refused(text) => text,
+        };
+        let executed = self.debugger.session().instructions();
+        self.say(&format!("{how} after {executed} instructions"));
+        let folded = self.debugger.session().profile();
+        let path = (self.setup.dump)(&folded, Target::Whole)?;
+        self.say(&format!("profile: {}", path.display()));
+        Ok(())
+    }
+
+    /// After a command that may have moved the program: nothing that was shown is near any more.
+    pub(super) fn after_move(&mut self) -> Reply {
+        self.listed = None;
+        self.debugger.select_frame(0);
+        Ok(())
+    }
+
+    pub(super) fn stop_after(&mut self, rest: &str) -> Reply {
+        let usage = || "write `stop after N instructions`".to_owned();
+        let rest = rest.strip_prefix("after").ok_or_else(usage)?.trim();
+        let rest = rest.strip_suffix("instructions").unwrap_or(rest).trim();
+        let more = number(rest).map_err(|why| format!("{why}; {}", usage()))?;
+        let at = self.debugger.session().instructions().saturating_add(more);
+        let what = crate::debugger::stops::What::After(at);
+        let number = self.debugger.stops.add(&format!("instruction {at}"), what, None, true);
+        self.say(&format!("stop {number}: after {at} instructions"));
+        Ok(())
+    }
+}

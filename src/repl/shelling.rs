@@ -1,0 +1,190 @@
+//! Commands of the shell itself.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::process::Command;
+
+use super::running::{nothing, number};
+use super::table;
+use super::{DEEPEST, Reply, Shell};
+
+impl Shell {
+    pub(super) fn help(&mut self, rest: &str) -> Reply {
+        if !rest.is_empty() {
+            let command = table::find(rest)?;
+            let usage = format!("{} {}", command.name, command.usage);
+            self.say(usage.trim());
+            self.say(command.help);
+            if !command.short.is_empty() {
+                self.say(&format!("Short: {}", command.short.join(", ")));
+            }
+            self.say(&format!("Example: {}", command.example));
+            return Ok(());
+        }
+        for (group, commands) in table::GROUPS {
+            self.say(&format!("{group}:"));
+            for command in *commands {
+                let first = command.help.split_inclusive(['.', ';', ':']).next().unwrap_or_default();
+                let first = first.trim_end_matches(['.', ';', ':']);
+                let short = if command.short.is_empty() {
+                    String::new()
+                } else {
+                    format!(" ({})", command.short.join(", "))
+                };
+                self.say(&format!("  {:<24} {first}", format!("{}{short}", command.name)));
+            }
+        }
+        self.say("`help COMMAND` explains one. The beginning of a name will do where it is enough.");
+        Ok(())
+    }
+
+    pub(super) fn leave(&mut self, rest: &str) -> Reply {
+        nothing(rest)?;
+        self.quit = true;
+        Ok(())
+    }
+
+    pub(super) fn source(&mut self, rest: &str) -> Reply {
+        if rest.is_empty() {
+            return Err("which file? `source setup.cgemu`".into());
+        }
+        if self.depth >= DEEPEST {
+            return Err(format!("{rest}: files that source each other"));
+        }
+        let file = File::open(rest).map_err(|error| format!("{rest}: {error}"))?;
+        self.depth += 1;
+        let status = self.script(BufReader::new(file), rest);
+        self.depth -= 1;
+        if status == 0 { Ok(()) } else { Err(format!("{rest}: its commands after that were not run")) }
+    }
+
+    pub(super) fn log(&mut self, rest: &str) -> Reply {
+        match rest {
+            "" => Err("where to? `log FILE`, or `log off`".into()),
+            "off" => {
+                self.log = None;
+                Ok(())
+            }
+            _ if self.setup.sandboxed => Err("no files are written in the sandbox but profiles".into()),
+            path => {
+                self.log = Some(File::create(path).map_err(|error| format!("{path}: {error}"))?);
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn host_command(&mut self, command: &str) -> Reply {
+        if self.setup.sandboxed {
+            return Err("no other programs are started in the sandbox".into());
+        }
+        let command = command.trim();
+        if command.is_empty() {
+            return Err("which command? `!ls`".into());
+        }
+        let status = Command::new("/bin/sh").arg("-c").arg(command).status();
+        match status {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(format!("`{command}`: {status}")),
+            Err(error) => Err(format!("/bin/sh: {error}")),
+        }
+    }
+
+    pub(super) fn alias(&mut self, rest: &str) -> Reply {
+        let Some((name, meaning)) = rest.split_once('=') else {
+            let lines: Vec<String> = self
+                .aliases
+                .iter()
+                .filter(|(name, _)| rest.is_empty() || *name == rest)
+                .map(|(name, meaning)| format!("{name} = {meaning}"))
+                .collect();
+            if lines.is_empty() {
+                return Err(if rest.is_empty() {
+                    "no aliases; `alias hot = top 5 by D1mr`".into()
+                } else {
+                    format!("no alias `{rest}`")
+                });
+            }
+            for line in lines {
+                self.say(&line);
+            }
+            return Ok(());
+        };
+        let (name, meaning) = (name.trim(), meaning.trim());
+        let word = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
+        if name.is_empty() || !name.chars().all(word) || meaning.is_empty() {
+            return Err("write `alias NAME = COMMAND`, NAME of letters, digits, - and _".into());
+        }
+        if table::all().any(|command| command.name == name || command.short.contains(&name)) {
+            return Err(format!("`{name}` is a command"));
+        }
+        self.aliases.insert(name.to_owned(), meaning.to_owned());
+        Ok(())
+    }
+
+    pub(super) fn set(&mut self, rest: &str) -> Reply {
+        if let Some(variable) = rest.strip_prefix('$') {
+            let (name, text) = variable.split_once('=').ok_or("write `set $NAME = EXPR`")?;
+            let name = name.trim();
+            if name.is_empty() || !name.chars().all(|c| c.is_alphanumeric() || c == '_') {
+                return Err(format!("`${name}` is no name of a variable"));
+            }
+            if crate::debugger::registers::named(name).is_some() {
+                return Err(format!(
+                    "`${name}` is a register; the program cannot be changed, only looked at"
+                ));
+            }
+            let value = self.value(text)?;
+            self.debugger.variables.insert(name.to_owned(), value);
+            return Ok(());
+        }
+        match rest.split_once(char::is_whitespace) {
+            Some(("context", lines)) => {
+                self.context = number(lines.trim())?;
+                Ok(())
+            }
+            Some(("cache" | "command" | "limits", _)) => {
+                Err("that is decided when cgemu starts; leave and start it with other options".into())
+            }
+            _ => Err("set what? `set context LINES`, `set $NAME = EXPR`".into()),
+        }
+    }
+
+    pub(super) fn show(&mut self, rest: &str) -> Reply {
+        let context = format!("context {}: lines around those with counts", self.context);
+        let config = self.debugger.session().config();
+        let command = format!(
+            "command {}",
+            config.argv.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+        );
+        let cache = match &config.caches {
+            Some(caches) => format!("cache I1 {}, D1 {}, LL {}", caches.i1, caches.d1, caches.ll),
+            None => "cache none: --cache-sim=no".to_owned(),
+        };
+        let branch = format!("branch-sim {}", if config.branch_sim { "yes" } else { "no" });
+        let limits = format!(
+            "limits instructions {}, memory {}",
+            config.limits.instructions.map_or("none".into(), |limit| limit.to_string()),
+            config.limits.memory.map_or("as the machine has".into(), |limit| limit.to_string()),
+        );
+        let all = [
+            ("context", context),
+            ("command", command),
+            ("cache", cache),
+            ("branch-sim", branch),
+            ("limits", limits),
+        ];
+        let wanted: Vec<String> = all
+            .iter()
+            .filter(|(name, _)| rest.is_empty() || *name == rest)
+            .map(|(_, text)| text.clone())
+            .collect();
+        if wanted.is_empty() {
+            let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+            return Err(format!("show what? {}", names.join(", ")));
+        }
+        for line in wanted {
+            self.say(&line);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,169 @@
+//! What several commands print: where the program is, tables, source lines.
+
+use std::fs;
+
+use comfy_table::{CellAlignment, Table, presets};
+use iced_x86::{Formatter as _, Instruction, IntelFormatter, SymbolResolver, SymbolResult};
+
+use super::Shell;
+use crate::debugger::program::{Location, Program};
+use crate::debugger::stops::{Access, What};
+
+/// Digits in groups of three.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A table with these heads; columns of numbers are to the right.
+pub(super) fn table(heads: &[&str], rows: Vec<Vec<String>>) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(heads.to_vec());
+    let numbers: Vec<bool> = (0..heads.len())
+        .map(|column| {
+            rows.iter().all(|row| {
+                row.get(column).is_some_and(|cell| {
+                    cell.is_empty() || cell.chars().all(|c| c.is_ascii_digit() || ",.-%+x".contains(c))
+                })
+            })
+        })
+        .collect();
+    for (at, number) in numbers.into_iter().enumerate() {
+        if number && let Some(column) = table.column_mut(at) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    for row in rows {
+        table.add_row(row);
+    }
+    let lines: Vec<String> = table.to_string().lines().map(|line| line.trim_end().to_owned()).collect();
+    lines.join("\n")
+}
+
+/// Names addresses in disassembled code.
+struct Symbols<'p>(&'p Program);
+
+impl SymbolResolver for Symbols<'_> {
+    fn symbol(
+        &mut self,
+        _instruction: &Instruction,
+        _operand: u32,
+        _instruction_operand: Option<u32>,
+        address: u64,
+        _size: u32,
+    ) -> Option<SymbolResult<'_>> {
+        self.0.symbol_at(address).map(|name| SymbolResult::with_string(address, name))
+    }
+}
+
+impl Shell {
+    /// An instruction in words, with the names of what it refers to.
+    pub(super) fn disassembled(&self, instruction: &Instruction) -> String {
+        let program = self.debugger.program();
+        let mut plain = IntelFormatter::new();
+        let mut text = String::new();
+        plain.format(instruction, &mut text);
+        let target = match instruction.flow_control() {
+            iced_x86::FlowControl::Next => {
+                instruction.is_ip_rel_memory_operand().then(|| instruction.ip_rel_memory_address())
+            }
+            _ if instruction.near_branch_target() != 0 => Some(instruction.near_branch_target()),
+            _ => instruction.is_ip_rel_memory_operand().then(|| instruction.ip_rel_memory_address()),
+        };
+        if let Some(name) = target.and_then(|target| Symbols(program).0.symbol_at(target)) {
+            text += &format!("  <{name}>");
+        }
+        text
+    }
+
+    /// What an address is called: `<main+4>` and `prog.c:12`, as far as that is known.
+    pub(super) fn named(&self, pc: u64) -> String {
+        let program = self.debugger.program();
+        let mut text = format!("{pc:#x}");
+        if let Some(name) = program.symbol_at(pc) {
+            text += &format!(" <{name}>");
+        } else if let Some(module) = program.module_at(pc) {
+            text += &format!(" in {}", module.path);
+        }
+        if let Some((place, _)) = program.line_at(pc) {
+            text += &format!(" at {}:{}", place.file, place.line);
+        }
+        text
+    }
+
+    /// Says where the program is: the address, its names, and the source line or the instruction.
+    pub(super) fn here(&mut self) {
+        let pc = self.debugger.pc();
+        let now = self.debugger.session().instructions();
+        let text = format!("{} after {} instructions", self.named(pc), grouped(now));
+        self.say(&text);
+        let source = self.debugger.program().line_at(pc).and_then(|(place, _)| {
+            let line = source_lines(&place.file)?.into_iter().nth(place.line as usize - 1)?;
+            Some(format!("{:>6}  {line}", place.line))
+        });
+        let shown = match source {
+            Some(source) => source,
+            None => match self.debugger.instruction_at(pc) {
+                Some(instruction) => format!("        {}", self.disassembled(&instruction)),
+                None => "        no instruction there".to_owned(),
+            },
+        };
+        self.say(&shown);
+    }
+
+    /// What a watched place holds now.
+    pub(super) fn show_watched(&mut self, what: &What) {
+        let What::Memory(range, access) = what else { return };
+        let len = (range.end - range.start).min(16) as usize;
+        let mut bytes = vec![0; len];
+        if self.debugger.session().read(range.start, &mut bytes).is_err() {
+            return;
+        }
+        let shown = match bytes.as_slice() {
+            [a] => format!("{a:#x}"),
+            [a, b] => format!("{:#x}", u16::from_le_bytes([*a, *b])),
+            [a, b, c, d] => format!("{:#x}", u32::from_le_bytes([*a, *b, *c, *d])),
+            other => match other.first_chunk::<8>() {
+                Some(word) if other.len() == 8 => format!("{:#x}", u64::from_le_bytes(*word)),
+                _ => other.iter().map(|byte| format!("{byte:02x} ")).collect(),
+            },
+        };
+        let verb = if *access == Access::Read { "holds" } else { "holds now" };
+        self.say(&format!("{:#x} {verb} {shown}", range.start));
+    }
+
+    /// The file of the line where the selected frame is.
+    pub(super) fn current_file(&mut self) -> Option<(String, u32)> {
+        let number = self.debugger.frame_number();
+        self.debugger.frames(number + 1).into_iter().nth(number)?.place
+    }
+
+    /// What a location means here.
+    pub(super) fn locate(&mut self, text: &str) -> Result<Location, String> {
+        if let Some(expression) = text.trim().strip_prefix('*') {
+            let address = self.address(expression)?;
+            return Ok(Location { name: format!("{address:#x}"), addresses: vec![address] });
+        }
+        let here = self.current_file().map(|(file, _)| file);
+        self.debugger.program().locate(text, here.as_deref())
+    }
+}
+
+/// The lines of a source file, if it can be read.
+pub(super) fn source_lines(path: &str) -> Option<Vec<String>> {
+    /// No source file is as large as this.
+    const MOST: u64 = 64 << 20;
+    let found = fs::metadata(path).ok()?;
+    if !found.is_file() || found.len() > MOST {
+        return None;
+    }
+    let bytes = fs::read(path).ok()?;
+    Some(String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect())
+}
