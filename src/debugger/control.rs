@@ -118,6 +118,7 @@ impl Debugger {
                     self.control.interrupt.store(0, Relaxed);
                     return Ok(Stopped::Asked);
                 }
+                Pause::Outside => {}
                 Pause::Passed => self.history.pass(&mut self.session)?,
                 Pause::Breakpoint => {
                     if let Some(stopped) = self.at_breakpoint(until)? {
@@ -174,6 +175,8 @@ impl Debugger {
         let mut wishes =
             Wishes { at: after.chain(at).min(), after: Some(self.history.due()), ..Wishes::default() };
         if chunks {
+            // What is printed cannot be taken back.
+            wishes.outside = true;
             wishes.after = Some(self.history.due().min(now + CHUNK));
         }
         for stop in self.stops.enabled() {

@@ -155,7 +155,8 @@ impl Shell {
                 return Err(format!("catch what? {}{hint}", known.join(", ")));
             }
         };
-        let number = self.debugger.stops.add(rest, what, condition, false);
+        let of = rest.split_once(char::is_whitespace).map_or("", |(_, of)| of.trim());
+        let number = self.debugger.stops.add(of, what, condition, false);
         self.say(&format!("stop {number}: catch {rest}"));
         Ok(())
     }

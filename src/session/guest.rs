@@ -35,6 +35,8 @@ pub struct Wishes {
     pub signals: bool,
     /// Although the next instruction is at a breakpoint, do not pause there now.
     pub pass_breakpoint: bool,
+    /// Before a system call reaches the host's streams for the first time.
+    pub outside: bool,
     /// Do not pause at breakpoints.
     pub ignore_breakpoints: bool,
     /// At the first instruction of a program that execve(2) has loaded.
@@ -56,6 +58,8 @@ pub enum Pause {
     Signal(i32),
     /// Another program was loaded.
     Exec,
+    /// The next instruction makes a system call that reaches the host's streams.
+    Outside,
     /// Somebody asked for it through [`Control::interrupt`].
     Asked,
     /// The program has ended; there is nothing to go on with.
@@ -120,7 +124,8 @@ impl Guest {
             Action::GivenUp => match self.interrupted() {
                 Some(_) if self.ending.is_some() => Next::Stop,
                 _ => {
-                    self.pause(Pause::Asked);
+                    let held = self.kernel.fs.streams.is_held();
+                    self.pause(if held { Pause::Outside } else { Pause::Asked });
                     Next::Undo
                 }
             },

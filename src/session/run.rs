@@ -127,6 +127,7 @@ impl Session {
         if wishes.pass_breakpoint {
             self.machine.pass_breakpoint();
         }
+        self.guest.kernel.fs.streams.hold(wishes.outside);
         self.guest.wishes = wishes;
         self.guest.paused = None;
         loop {

@@ -33,6 +33,19 @@ struct Journal {
     at: Cell<usize>,
 }
 
+/// What happens to a call that is about to reach the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hold {
+    /// It does.
+    Free,
+    /// It is given up, so that the session can look first, and will be made again.
+    Held,
+    /// The session has looked.
+    Released,
+    /// So it had, and the call has reached the host.
+    Used,
+}
+
 /// The streams 0, 1 and 2.
 #[derive(Clone, Debug)]
 pub struct Streams {
@@ -41,6 +54,8 @@ pub struct Streams {
     journal: Option<Journal>,
     interrupt: Arc<AtomicUsize>,
     front: Option<Arc<dyn Front>>,
+    /// Whether calls wait for the session before they reach the host.
+    hold: Cell<Hold>,
     /// A call was given up because the user asked for something; it answers EINTR, and is not to have been made.
     given_up: Cell<bool>,
     /// The guest asked for something else than it had asked for when the journal was written.
@@ -55,6 +70,7 @@ impl Streams {
             journal: config.journal.then(Journal::default),
             interrupt: Arc::clone(&config.interrupt),
             front: config.front.clone(),
+            hold: Cell::new(Hold::Free),
             given_up: Cell::new(false),
             astray: Cell::new(false),
         }
@@ -69,9 +85,26 @@ impl Streams {
         }
     }
 
-    /// Whether a call was given up since the last question.
+    /// Whether the call that has just been served was given up.
     pub(crate) fn take_given_up(&self) -> bool {
+        if self.hold.get() == Hold::Used {
+            self.hold.set(Hold::Held);
+        }
         self.given_up.take()
+    }
+
+    /// Whether the session wants to look before anything reaches the host.
+    pub fn hold(&self, hold: bool) {
+        match (hold, self.hold.get()) {
+            (false, _) => self.hold.set(Hold::Free),
+            (true, Hold::Free) => self.hold.set(Hold::Held),
+            (true, _) => {}
+        }
+    }
+
+    /// Whether a call was given up because the session wants to look.
+    pub fn is_held(&self) -> bool {
+        self.hold.get() == Hold::Released
     }
 
     /// Whether the run no longer does what it did the first time.
@@ -87,6 +120,15 @@ impl Streams {
                 journal.at.update(|at| at + 1);
                 return answer.clone();
             }
+        }
+        match self.hold.get() {
+            Hold::Held => {
+                self.hold.set(Hold::Released);
+                self.given_up.set(true);
+                return Answer::Failed(Errno::EINTR);
+            }
+            Hold::Released => self.hold.set(Hold::Used),
+            Hold::Free | Hold::Used => {}
         }
         let answer = ask().unwrap_or_else(Answer::Failed);
         if let Some(journal) = &self.journal
