@@ -156,14 +156,18 @@ pub fn find(word: &str) -> Result<&'static Command, String> {
     }
 }
 
-/// The commands as the manual lists them.
+/// The commands in Markdown, as `docs/repl.md` has them.
 pub fn reference() -> String {
     let mut text = String::new();
     for (group, commands) in GROUPS {
-        text += &format!("{group}:\n");
+        text += &format!("## {group}\n\n");
         for command in *commands {
             let usage = format!("{} {}", command.name, command.usage);
-            text += &format!("  {}\n      {} Example: {}\n", usage.trim(), command.help, command.example);
+            text += &format!("`{}`\n: {}", usage.trim(), command.help);
+            if !command.short.is_empty() {
+                text += &format!(" Short: `{}`.", command.short.join("`, `"));
+            }
+            text += &format!(" Example: `{}`\n\n", command.example);
         }
     }
     text
