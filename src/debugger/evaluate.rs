@@ -7,7 +7,8 @@
 
 use std::cmp::Ordering;
 
-use super::expr::{Binary, Counter, ExprError, Expression, Problem, Step, Unary, error};
+use super::expr::{Binary, Counter, ExprError, Expression, Problem, Step, Unary};
+use super::problem::error;
 use super::registers::{self, Named, Register};
 use super::suggest::nearest;
 use super::value::{Integer, Kind, Type, Value};

@@ -16,6 +16,8 @@ pub mod expr;
 pub mod format;
 mod history;
 mod lexer;
+mod parser;
+mod problem;
 pub mod program;
 pub mod registers;
 mod scope;
