@@ -175,7 +175,7 @@ fn frames(bytes: &[u8]) {
     let Ok(cfi) = Cfi::parse(bytes, Some(bytes)) else { return };
     let cfi = Arc::new(cfi);
     for pc in [0x1000, 0x1010, 0x40_1000, 0x40_1001] {
-        let mut find = |_| Some(Module { cfi: Some(Arc::clone(&cfi)), bias: 0 });
+        let mut find = |_| Some(Module { cfi: Some(Arc::clone(&cfi)), bias: 0, function: Some(0x1000) });
         let mut memory = |address: u64| (address < 1 << 32).then_some(address ^ pc);
         let stack = unwind(&[Some(pc); REGISTERS], 10, &mut find, &mut memory);
         assert!((1..=10).contains(&stack.frames.len()));

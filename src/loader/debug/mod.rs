@@ -9,6 +9,7 @@ pub mod cfi;
 pub mod code;
 mod copies;
 mod decompress;
+mod depth;
 mod elf;
 mod error;
 mod index;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::cfi::{Caller, Cfi, Memory, RBP, REGISTERS, RIP, RSP, Registers, Stopped};
+use super::depth::{self, Depth, MAX_CODE};
 
 /// The object that holds an address.
 #[derive(Clone, Debug, Default)]
@@ -11,6 +12,9 @@ pub struct Module {
     pub cfi: Option<Arc<Cfi>>,
     /// What is added to its link-time addresses.
     pub bias: u64,
+    /// Where the function that holds the address begins in the program, if it is known: it helps where there is no call frame
+    /// information.
+    pub function: Option<u64>,
 }
 
 /// Finds the object whose code is at an address of the program; `None` where there is no code.
@@ -134,14 +138,26 @@ fn caller(frame: &Frame, find: &mut FindModule<'_>, memory: &mut Memory<'_>) -> 
     cfi.caller(address.wrapping_sub(module.bias), &frame.registers, module.bias, memory)
 }
 
-/// The caller by what compilers do at the start and the end of functions, else by the chain of frame pointers.
+/// The caller by what the function has done with the stack, else by the chain of frame pointers.
 fn guess(frame: &Frame, find: &mut FindModule<'_>, memory: &mut Memory<'_>) -> Result<Caller, Stopped> {
     const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
     const PUSH_RBP: u8 = 0x55;
     const MOV_RBP_RSP: [[u8; 3]; 2] = [[0x48, 0x89, 0xe5], [0x48, 0x8b, 0xec]];
     let register = |number: usize| frame.registers.get(number).copied().flatten();
     let (pc, rsp, rbp) = (frame.pc(), register(RSP), register(RBP));
+    // Where the return address may be, and RBP of the caller.
     let mut candidates: Vec<(u64, Option<u64>)> = Vec::new();
+    if let Some(depth) = find(frame.code()).and_then(|module| depth_at(pc, module.function?, memory)) {
+        let slot = match depth.frame {
+            Some(bytes) => rbp.and_then(|rbp| rbp.checked_add(bytes)),
+            None => rsp.and_then(|rsp| rsp.checked_add(depth.bytes)),
+        };
+        let mut saved = |slot: u64| match depth.saved {
+            Some(bytes) => memory(slot.wrapping_sub(bytes)),
+            None => rbp,
+        };
+        candidates.extend(slot.map(|slot| (slot, saved(slot))));
+    }
     if let (true, Some(rsp)) = (frame.exact, rsp) {
         let code = memory(pc).map(u64::to_le_bytes);
         let before = memory(pc.wrapping_sub(8)).map(|word| word.to_le_bytes()[7]);
@@ -179,6 +195,17 @@ fn guess(frame: &Frame, find: &mut FindModule<'_>, memory: &mut Memory<'_>) -> R
     // Start-up code ends the chain with 0 (x86-64 psABI, 3.4.1).
     let outermost = rbp == Some(0) && find(frame.code()).is_some();
     Err(if outermost { Stopped::Outermost } else { Stopped::NoRules })
+}
+
+/// What the function that begins at `start` has done with the stack when it comes to `pc`.
+fn depth_at(pc: u64, start: u64, memory: &mut Memory<'_>) -> Option<Depth> {
+    let length = pc.checked_sub(start).filter(|length| *length <= MAX_CODE)?;
+    let mut code = Vec::new();
+    while (code.len() as u64) < length {
+        code.extend_from_slice(&memory(start.wrapping_add(code.len() as u64))?.to_le_bytes());
+    }
+    code.truncate(usize::try_from(length).ok()?);
+    depth::behind(&code)
 }
 
 /// Whether the instruction before `address` can be a call (Intel SDM vol. 2, CALL: E8, and FF /2 of two to seven bytes).

@@ -76,6 +76,16 @@ plain_back:
 plain_ret:
     ret
     .size plain,.-plain
+    .type bare,@function
+bare:
+    push %rbx
+    sub $16,%rsp
+    call *%rax
+bare_back:
+    add $16,%rsp
+    pop %rbx
+    ret
+    .size bare,.-bare
     .macro L name
     .type \\name,@function
     .size \\name,1
@@ -87,6 +97,7 @@ plain_ret:
     L plain_back
     L plain_ret
     L framed_back
+    L bare_back
 ";
 
 /// The program, its places by name, and a stack.
@@ -95,6 +106,8 @@ struct World {
     code: Vec<u8>,
     places: BTreeMap<String, u64>,
     stack: BTreeMap<u64, u64>,
+    /// Whether it is known where functions begin.
+    functions: bool,
 }
 
 const BIAS: u64 = 0x5000_0000;
@@ -111,7 +124,7 @@ impl World {
         let text = elf.section(".text").expect("a section");
         let code = elf.contents(text).expect("code");
         let cfi = Arc::new(Cfi::parse(&bytes, None).expect("an ELF file"));
-        Self { cfi, code, places, stack: BTreeMap::new() }
+        Self { cfi, code, places, stack: BTreeMap::new(), functions: false }
     }
 
     fn at(&self, name: &str) -> u64 {
@@ -143,7 +156,10 @@ impl World {
     fn walk(&self, registers: &Registers, limit: usize) -> Stack {
         let text = self.at("main")..self.at("main") + self.code.len() as u64;
         let mut find = |address: u64| {
-            text.contains(&address).then(|| Module { cfi: Some(Arc::clone(&self.cfi)), bias: BIAS })
+            let begins = self.places.iter().filter(|(name, at)| !name.contains('_') && **at <= address);
+            let function = begins.map(|(_, at)| *at).max().filter(|_| self.functions);
+            let cfi = Some(Arc::clone(&self.cfi));
+            text.contains(&address).then_some(Module { cfi, bias: BIAS, function })
         };
         let mut memory = |address: u64| {
             let at = address.wrapping_sub(text.start) as usize;
@@ -242,6 +258,30 @@ fn guesses() {
         (stack.frames.len(), stack.frames[1].pc(), stack.end),
         (5, world.at("plain_back"), End::Complete)
     );
+}
+
+#[test]
+fn guesses_from_where_functions_begin() {
+    let mut world = World::new();
+    // `bare`, which has no frame pointer, called from itself, called from `middle`.
+    let (bare, middle) = (world.at("bare_back"), world.at("middle_back"));
+    world.put(0x1000, &[1, 2, 3, bare, 1, 2, 3, middle, 1, 2, 3, world.at("main_back")]);
+    let start = world.at("bare");
+    let at = |past: u64| start + past;
+    // Behind push (1 byte), sub (4), call (2), add (4), pop (1).
+    let stops = [(at(0), 0x1018), (at(1), 0x1010), (at(5), 0x1000), (at(11), 0x1010), (at(12), 0x1018)];
+    for (pc, rsp) in stops {
+        world.functions = true;
+        let (frames, end) = world.unwind(pc, rsp, 0x77, 100);
+        let expected = [
+            frame("bare_back", 0x1020, false, Found::Guess),
+            frame("middle_back", 0x1040, false, Found::Guess),
+            frame("main_back", 0x1060, false, Found::Cfi),
+        ];
+        assert_eq!((&frames[1..], end), (&expected[..], End::Complete), "{pc:x}");
+        world.functions = false;
+        assert_eq!(world.unwind(at(5), 0x1000, 0x77, 100).0.len(), 1);
+    }
 }
 
 #[test]
