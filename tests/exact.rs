@@ -9,7 +9,7 @@
 //! ```
 //!
 //! In a program that Valgrind cannot run every executed line says behind `//=` what counting it is, and why. A line where
-//! cgemu differs on purpose says by how much behind `//~`, with a name that docs/counting.md explains.
+//! cgemu differs on purpose says by how much behind `//~` and the model, with a name that docs/counting.md explains.
 //!
 //! `CGEMU_EXACT=part` compares only the programs with that in their names. Valgrind 3.19 is what the programs were
 //! written for; a version that runs fewer instructions would fail here.
@@ -41,12 +41,16 @@ fn compare_one(
     geometry: &Geometry,
     directory: &Path,
 ) -> Result<(), String> {
-    let ours = run::ours(directory, program, model, geometry)?;
+    let ours = run::ours(directory, &program.binary, model, geometry)?;
     if program.by_hand().is_some() {
         return compare::with_notes(program, &ours);
     }
-    let theirs = run::valgrind(directory, program, model, geometry)?;
-    compare::with_valgrind(program, &theirs, &ours)
+    let theirs = run::valgrind(directory, &program.binary, model, geometry)?;
+    // Without debug information there would be nothing to compare.
+    if !theirs.rows.keys().any(|(file, _, line)| file.ends_with(&program.name) && *line > 0) {
+        return Err("Valgrind reads no lines".to_owned());
+    }
+    compare::with_valgrind(program, model, &theirs, &ours)
 }
 
 #[test]

@@ -20,18 +20,18 @@
         syscall
         mov     $AT, %r13d
         ALONE
-        mov     (%r13), %rax    //~ fault-forgets Ir 10: the load faults once, then runs
+        mov     (%r13), %rax    //~arch fault-forgets Ir 10: the load faults once, then runs
         add     $4096, %r13
         ALONE
-        mov     %rax, (%r13)    //~ fault-forgets Ir 10: the store faults once, then runs
+        mov     %rax, (%r13)    //~arch fault-forgets Ir 10: the store faults once, then runs
         add     $4096, %r13
         ALONE
-        addl    $3, 60(%r13)    //~ fault-forgets Ir 10: the modify faults once, then runs
+        addl    $3, 60(%r13)    //~arch fault-forgets Ir 10: the modify faults once, then runs
         add     $4096, %r13
         mov     %rsp, %rbx
         mov     %r13, %rsp
         ALONE
-        pop     %rax            //~ fault-forgets Ir 10: the load from the stack faults once, then runs
+        pop     %rax            //~arch fault-forgets Ir 10: the load from the stack faults once, then runs
         mov     %rbx, %rsp
         add     $4096, %r13
         ENDREPEAT

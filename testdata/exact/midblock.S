@@ -18,17 +18,17 @@
         syscall
         jmp     1f
         .balign 64
-1:      mov     $AT, %r13d      //~ fault-forgets Ir 10: in the superblock that faults
-        incq    mem(%rip)       //~ fault-forgets Ir 10 Dr 10: in the superblock that faults
-        mov     %rax, mem+8(%rip) //~ fault-forgets Ir 10 Dw 10: in the superblock that faults
-        mov     768(%r13), %rax //~ fault-forgets Ir 10: the load faults once, then runs
+1:      mov     $AT, %r13d      //~arch fault-forgets Ir 10: in the superblock that faults
+        incq    mem(%rip)       //~arch fault-forgets Ir 10 Dr 10: in the superblock that faults
+        mov     %rax, mem+8(%rip) //~arch fault-forgets Ir 10 Dw 10: in the superblock that faults
+        mov     768(%r13), %rax //~arch fault-forgets Ir 10: the load faults once, then runs
         inc     %rax
         mov     %rsp, %rbx
         lea     2f(%rip), %r12
         xor     %ecx, %ecx
         jmp     1f
-1:      mov     mem+16(%rip), %rax //~ fault-forgets Ir 10 Dr 10: in the superblock that faults
-        div     %ecx            //~ fault-forgets Ir 10: it faults and does not run
+1:      mov     mem+16(%rip), %rax //~arch fault-forgets Ir 10 Dr 10: in the superblock that faults
+        div     %ecx            //~arch fault-forgets Ir 10: it faults and does not run
         ud2
         .balign 64
 2:      mov     mem+512(%rip), %rax

@@ -15,12 +15,12 @@ here:   .quad   mem+60
         .endr
         lea     mem+60(%rip), %rsi
         mov     %rsi, %rdi
-        movsq           //~ movs-same Dw 30: RDI is a copy of RSI in the same superblock
+        movsq           //~arch movs-same Dw 30: RDI is a copy of RSI in the same superblock
         mov     %rdi, %rsi
-        movsb           //~ movs-same Dw 30: RSI is a copy of RDI in the same superblock
+        movsb           //~arch movs-same Dw 30: RSI is a copy of RDI in the same superblock
         lea     mem+4000(%rip), %rdi
         mov     %rdi, %rsi
         mov     count(%rip), %rcx
-        rep movsl       //~ movs-same Dw 30: the first round is in the superblock of the copy, the others are not
+        rep movsl       //~arch movs-same Dw 30: the first round is in the superblock of the copy, the others are not
         ENDREPEAT
         EXIT

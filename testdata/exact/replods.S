@@ -7,8 +7,8 @@ nine:   .quad   9
         START
         lea     mem+60(%rip), %rsi
         mov     nine(%rip), %rcx
-        rep lodsb       //~ rep-lods Ir 9 Dr 8 Bc 10: nine loads and ten tests of RCX instead of one load
+        rep lodsb       //~arch rep-lods Ir 9 Dr 8 Bc 10: nine loads and ten tests of RCX instead of one load
         lea     mem+60(%rip), %rsi
         mov     nine(%rip), %rcx
-        rep lodsq       //~ rep-lods Ir 9 Dr 8 Bc 10: nine loads and ten tests of RCX instead of one load
+        rep lodsq       //~arch rep-lods Ir 9 Dr 8 Bc 10: nine loads and ten tests of RCX instead of one load
         EXIT

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::common::counts::{Counts, Difference, differences};
 use crate::common::exact::Program;
+use crate::setting::Model;
 
 /// The counters that say how often something was done; the others say how often it missed.
 const REFERENCES: [&str; 5] = ["Ir", "Dr", "Dw", "Bc", "Bi"];
@@ -67,10 +68,10 @@ fn is_pinned(events: &[String], found: &Difference, note: &str) -> Result<bool, 
     Ok(true)
 }
 
-/// Ours against Valgrind's: equal, but for the lines that say `//~ NAME EVENT NUMBER ...: REASON`, where ours has so
+/// Ours against Valgrind's: equal, but for the lines that say `//~MODEL NAME EVENT NUMBER ...: REASON`, where ours has so
 /// much more. A line that says so and does not differ fails too.
-pub fn with_valgrind(program: &Program, theirs: &Counts, ours: &Counts) -> Result<(), String> {
-    let pins = program.notes("//~");
+pub fn with_valgrind(program: &Program, model: &Model, theirs: &Counts, ours: &Counts) -> Result<(), String> {
+    let pins = program.notes(model.marker);
     let mut used = Vec::new();
     let mut text = String::new();
     for found in differences(theirs, ours) {

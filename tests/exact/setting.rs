@@ -3,6 +3,8 @@
 /// A count model: the options that make each of the two count by it.
 pub struct Model {
     pub name: &'static str,
+    /// What stands before the notes on lines where cgemu differs on purpose by this model.
+    pub marker: &'static str,
     /// Options of Valgrind.
     pub valgrind: &'static [&'static str],
     /// Options of cgemu.
@@ -10,10 +12,14 @@ pub struct Model {
 }
 
 /// What is executed: without these two options Valgrind counts what its optimiser left.
-pub const ARCH: Model =
-    Model { name: "arch", valgrind: &["--vex-guest-chase=no", "--vex-iropt-level=0"], cgemu: &[] };
+pub const ARCH: Model = Model {
+    name: "arch",
+    marker: "//~arch",
+    valgrind: &["--vex-guest-chase=no", "--vex-iropt-level=0"],
+    cgemu: &[],
+};
 
-/// The models that cgemu has.
+/// The models that cgemu has; another one is another line here, with the options that choose it.
 pub const MODELS: [&Model; 1] = [&ARCH];
 
 /// The shapes of I1, D1 and LL: bytes, ways and bytes to a line.
