@@ -1,5 +1,8 @@
 //! What is counted, and with which caches.
 
+// Each test program uses its own part of this.
+#![allow(dead_code)]
+
 /// A count model: the options that make each of the two count by it.
 pub struct Model {
     pub name: &'static str,

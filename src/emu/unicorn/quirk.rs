@@ -85,6 +85,12 @@ pub fn quirk(instruction: &Instruction) -> Quirk {
     Quirk::None
 }
 
+/// Whether it has to be the first of its block. Where LOOPE and LOOPNE find the count used up, the engine forgets what it
+/// has not yet written down about the flags; at the start of a block everything is written down.
+pub fn begins_block(instruction: &Instruction) -> bool {
+    matches!(instruction.mnemonic(), M::Loope | M::Loopne)
+}
+
 /// The bytes that the translator is to see instead of the instruction's own, where it does not know these.
 pub fn shown(instruction: &Instruction, bytes: &[u8]) -> Option<[u8; MAX_LENGTH]> {
     /// A REX prefix that says nothing: in place of one that is to be ignored.

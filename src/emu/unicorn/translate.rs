@@ -322,6 +322,9 @@ impl Door {
         if !first && self.breakpoints.contains(&pc) {
             return false;
         }
+        if !first && quirk::begins_block(&instruction) {
+            return false;
+        }
         if !first
             && ((short && verdict == Verdict::Refuse(Refusal::Undefined))
                 || self.translation.builder.is_full())
