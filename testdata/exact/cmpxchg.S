@@ -47,5 +47,22 @@
 1:      lea     3(%rax), %rcx
         lock cmpxchg %rcx, 128(%rbx)
         jne     1b
+        /* All flags but ZF are kept. */
+        .irp    insn, "cmpxchg8b 256(%rbx)", "lock cmpxchg16b 256(%rbx)"
+        sub     $0x12345677, %r13d
+        pushfq
+        pop     %r14
+        add     $0x12345677, %r13d
+        sub     $0x12345677, %r13d
+        \insn
+        pushfq
+        pop     %r12
+        xor     %r14, %r12
+        test    $~0x40, %r12d
+        CHECK   z
+        jc      1f
+        inc     %r12
+1:
+        .endr
         ENDREPEAT
         EXIT

@@ -24,6 +24,20 @@ few:    .quad   7
         setz    %dl
 2:
         .endr
+        /* Neither instruction touches the flags, whichever way it goes. */
+        .irp    again, loope, loopne
+        .irp    value, 0, 1
+        mov     few(%rip), %rcx
+        xor     %edx, %edx
+        cmp     $\value, %rdx
+1:      \again  1b
+        jne     1f
+        lea     1(%rax), %rax
+1:      setne   %dl
+        cmp     $\value, %dl
+        CHECK   e
+        .endr
+        .endr
         mov     few(%rip), %rdx
 3:      mov     few(%rip), %rcx
         .balign 64

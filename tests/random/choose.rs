@@ -73,6 +73,8 @@ fn left_out(code: Code) -> bool {
         M::Clflushopt | M::Clwb | M::Cldemote | M::Prefetchwt1 | M::Prefetch | M::Reservednop => true,
         M::Lea if code.op_code().operand_size() == 16 => true,
         M::Pushf | M::Pushfq | M::Fneni | M::Fndisi | M::Fnsetpm => true,
+        // It takes XCHG of AX with R8W and above for one of 32 bits.
+        M::Xchg if code == Code::Xchg_r16_AX => true,
         _ => matches!(
             code,
             Code::Pop_rm16
@@ -83,6 +85,7 @@ fn left_out(code: Code) -> bool {
                 | Code::Movzx_r16_rm16
                 | Code::Movsx_r16_rm16
                 | Code::Pinsrb_xmm_r64m8_imm8
+                | Code::Pextrb_r64m8_xmm_imm8
         ),
     }
 }

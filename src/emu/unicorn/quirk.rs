@@ -85,10 +85,10 @@ pub fn quirk(instruction: &Instruction) -> Quirk {
     Quirk::None
 }
 
-/// Whether it has to be the first of its block. Where LOOPE and LOOPNE find the count used up, the engine forgets what it
-/// has not yet written down about the flags; at the start of a block everything is written down.
+/// Whether it has to be the first of its block, where all that the engine knows about the flags is written down. Otherwise
+/// it forgets what is not: LOOPE and LOOPNE where the count is used up, CMPXCHG8B and CMPXCHG16B for all flags but ZF.
 pub fn begins_block(instruction: &Instruction) -> bool {
-    matches!(instruction.mnemonic(), M::Loope | M::Loopne)
+    matches!(instruction.mnemonic(), M::Loope | M::Loopne | M::Cmpxchg8b | M::Cmpxchg16b)
 }
 
 /// The bytes that the translator is to see instead of the instruction's own, where it does not know these.
