@@ -82,6 +82,7 @@ impl Door {
 
     /// An instruction is about to run.
     pub fn api_instruction(&mut self, pc: u64) {
+        self.parts.forget_shown_flags();
         let Some(api) = &mut self.api else { return };
         let Some((traced, record, next)) = &mut api.running else { return };
         let Some(insn) = traced.get(*next).filter(|insn| insn.instruction.ip() == pc) else { return };

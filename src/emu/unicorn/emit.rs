@@ -76,6 +76,15 @@ impl Emit {
         (temp, op)
     }
 
+    /// Says that all flags are in `cc_src`.
+    pub fn flags_are_computed(self) {
+        unsafe {
+            let op = ffi::tcg_emit_op_x86_64(self.0, opcode::MOVI_I32);
+            (*op).args[0] = self.temp(layout::context_cc_op(self.0));
+            (*op).args[1] = layout::CC_OP_EFLAGS;
+        }
+    }
+
     pub fn gpr(self, number: usize) -> usize {
         self.temp(unsafe { layout::context_gpr(self.0, number) })
     }

@@ -9,7 +9,9 @@ use crate::emu::unicorn::helpers::state::Env;
 
 /// Opcodes of TCG operations on an x86-64 host.
 pub mod opcode {
+    pub const DISCARD: u32 = 0;
     pub const SET_LABEL: u32 = 1;
+    pub const MOVI_I32: u32 = 6;
     pub const MOVI_I64: u32 = 64;
     pub const LD_I64: u32 = 73;
     pub const ST_I64: u32 = 77;
@@ -26,7 +28,11 @@ pub const COND_LEU: i32 = 12;
 /// Offsets in `TCGContext`.
 const CONTEXT_OP_DEFS: usize = 39272;
 const CONTEXT_UC: usize = 39280;
+const CONTEXT_CC_OP: usize = 39312;
 const CONTEXT_REGS: usize = 39320;
+
+/// `CC_OP_EFLAGS`: all flags are in `cc_src`.
+pub const CC_OP_EFLAGS: usize = 1;
 
 /// Offset of the name in `TCGTemp`, and the size of an operation's definition.
 const TEMP_NAME: usize = 32;
@@ -79,6 +85,8 @@ const ENV_EFLAGS: usize = 136;
 const ENV_HFLAGS: usize = 176;
 /// The bits of EFLAGS that belong to it: TF, IOPL, RF, VM and AC (`cpu_get_tb_cpu_state`).
 const MODE_FLAGS: u32 = 0x7_3100;
+/// CF, PF, AF, ZF, SF, DF and OF.
+const SHOWN_FLAGS: u32 = 0xcd5;
 
 /// `TranslationBlock`, as far as it is of use.
 #[repr(C)]
@@ -188,6 +196,13 @@ impl Parts {
         }
     }
 
+    /// Takes the status flags and DF out of `eflags`, where the engine puts them for its public hooks. They have places of
+    /// their own, and PUSHF would put both together.
+    pub fn forget_shown_flags(&mut self) {
+        // SAFETY: it lies within `CPUX86State`.
+        unsafe { *self.env.add(ENV_EFLAGS).cast::<u32>() &= !SHOWN_FLAGS };
+    }
+
     /// The instruction pointer.
     pub fn eip(&self) -> u64 {
         // SAFETY: `verify` has compared the place with the engine's own answer.
@@ -283,6 +298,15 @@ pub unsafe fn context_gpr(context: Context, number: usize) -> Value {
     unsafe { *context.add(CONTEXT_REGS).cast::<Value>().add(number) }
 }
 
+/// The TCG value that says how the flags are to be computed.
+///
+/// # Safety
+/// `context` is live.
+pub unsafe fn context_cc_op(context: Context) -> Value {
+    // SAFETY: the member is there; `verify_context` has checked the name of the value.
+    unsafe { *context.add(CONTEXT_CC_OP).cast::<Value>() }
+}
+
 /// Whether a context has the shape this file describes: the names of the operations we emit, and RSP's.
 ///
 /// # Safety
@@ -295,7 +319,9 @@ pub unsafe fn verify_context(context: Context, uc: *mut c_void) -> Result<(), St
         }
         let definitions = *context.add(CONTEXT_OP_DEFS).cast::<*const u8>();
         for (number, name) in [
+            (opcode::DISCARD, c"discard"),
             (opcode::SET_LABEL, c"set_label"),
+            (opcode::MOVI_I32, c"movi_i32"),
             (opcode::MOVI_I64, c"movi_i64"),
             (opcode::LD_I64, c"ld_i64"),
             (opcode::ST_I64, c"st_i64"),
@@ -307,10 +333,12 @@ pub unsafe fn verify_context(context: Context, uc: *mut c_void) -> Result<(), St
                 return Err(format!("operation {number} is not {name:?}"));
             }
         }
-        let rsp = context_gpr(context, Gpr::Rsp as usize);
-        let name = *context.add(rsp + TEMP_NAME).cast::<*const c_char>();
-        if name.is_null() || CStr::from_ptr(name) != c"rsp" {
-            return Err("the register values are not where TCGContext.cpu_regs should be".into());
+        let (rsp, cc_op) = (context_gpr(context, Gpr::Rsp as usize), context_cc_op(context));
+        for (value, expected) in [(rsp, c"rsp"), (cc_op, c"cc_op")] {
+            let name = *context.add(value + TEMP_NAME).cast::<*const c_char>();
+            if name.is_null() || CStr::from_ptr(name) != expected {
+                return Err(format!("the value of {expected:?} is not where TCGContext should have it"));
+            }
         }
     }
     Ok(())

@@ -12,6 +12,7 @@
 use std::ffi::c_void;
 
 use crate::emu::unicorn::door::door;
+use crate::emu::unicorn::emit::Emit;
 use crate::emu::unicorn::ffi::{self, Context, Disassembly, TranslatorOps, Value};
 use crate::emu::unicorn::layout::opcode;
 use crate::emu::unicorn::translate;
@@ -120,6 +121,7 @@ helpers! {
 
 unsafe extern "C" {
     fn helper_enter_mmx_x86_64();
+    fn helper_cc_compute_all_x86_64();
 }
 
 macro_rules! in_place {
@@ -161,6 +163,13 @@ pub unsafe extern "C" fn __wrap_tcg_gen_callN_x86_64(
                 return;
             }
             if std::ptr::eq(function, helper_enter_mmx_x86_64 as *const c_void) && door.delays_mmx(*args) {
+                return;
+            }
+            if std::ptr::eq(function, helper_cc_compute_all_x86_64 as *const c_void)
+                && door.writes_flags_down()
+            {
+                ffi::__real_tcg_gen_callN_x86_64(c, function, result, count, args);
+                Emit(c).flags_are_computed();
                 return;
             }
             if let Some((argument, bytes, write)) = helper_access(function) {
@@ -241,16 +250,17 @@ pub unsafe extern "C" fn __wrap_tlb_reset_dirty_by_vaddr_x86_64(cpu: *mut c_void
     }
 }
 
-/// Labels are operations with one argument.
+/// Labels are operations with one argument, and so is forgetting what the engine had noted about the flags.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wrap_tcg_gen_op1_x86_64(c: Context, operation: u32, argument: usize) {
     // SAFETY: the arguments are the engine's.
     unsafe {
         ffi::__real_tcg_gen_op1_x86_64(c, operation, argument);
-        if operation == opcode::SET_LABEL
-            && let Some(door) = door()
-        {
-            door.placed_label();
+        let Some(door) = door() else { return };
+        match operation {
+            opcode::SET_LABEL => door.placed_label(),
+            opcode::DISCARD if door.writes_flags_down() => Emit(c).flags_are_computed(),
+            _ => {}
         }
     }
 }

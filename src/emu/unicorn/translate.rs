@@ -207,6 +207,12 @@ impl Door {
         instruction.op1_kind() == OpKind::Register && instruction.op0_register() == instruction.op1_register()
     }
 
+    /// Whether the flags that the engine computes for the public hooks, before each instruction, are to be written down
+    /// at once: even the first instruction of a block finds them elsewhere then.
+    pub fn writes_flags_down(&self) -> bool {
+        self.api.is_some() && quirk::begins_block(&self.translation.instruction)
+    }
+
     /// Copies the sixteen bytes that `from` points to aside, and returns a value that points to the copy.
     pub fn set_aside(&mut self, context: Context, from: usize) -> usize {
         let emit = Emit(context);
