@@ -1,6 +1,6 @@
 //! Random programs, whose counts must be Valgrind's for every instruction, all thirteen.
 //!
-//! `CGEMU_RANDOM=COUNT` runs so many instead of a few hundred, and `CGEMU_SEED=NUMBER` begins elsewhere. A program that
+//! `CGEMU_RANDOM=COUNT` runs so many instead of two thousand, and `CGEMU_SEED=NUMBER` begins elsewhere. A program that
 //! differs is made as small as it can be and still differs, and printed with both counts.
 
 #[path = "random/build.rs"]
@@ -33,7 +33,7 @@ fn number(name: &str, default: u64) -> u64 {
 
 #[test]
 fn counts_are_those_of_valgrind() {
-    let (count, seed) = (number("CGEMU_RANDOM", 300), number("CGEMU_SEED", 1));
+    let (count, seed) = (number("CGEMU_RANDOM", 2000), number("CGEMU_SEED", 1));
     let codes = choose::codes();
     assert!(codes.len() > 800, "instructions are missing: {} are left", codes.len());
     let batches: Vec<u64> = (0..count.div_ceil(BATCH)).collect();
