@@ -99,6 +99,16 @@ fn the_default_is_the_default() {
     assert_eq!(profile(&[]), profile(&DEFAULT.options()));
 }
 
+/// The programs need what Valgrind has decoded since 3.19.
+#[test]
+fn valgrind_is_new_enough() {
+    let out = common::tool("valgrind", Path::new("."), "valgrind", &["--version"]);
+    let said = common::stdout(&out);
+    let numbers: Vec<u64> =
+        said.trim_start_matches("valgrind-").split('.').map_while(|n| n.parse().ok()).collect();
+    assert!(numbers >= vec![3, 19], "Valgrind 3.19 or later is needed for these tests, and this is {said}");
+}
+
 /// Every row of the table has a program, and every program has rows of the table.
 #[test]
 fn every_row_is_covered() {

@@ -136,3 +136,64 @@ pub fn jumps(instruction: &Instruction, flags: u64, rcx: u64) -> bool {
         _ => instruction.is_jcc_short_or_near() && holds,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hooks::count::{is_inverted, jumps_to_next};
+    use crate::hooks::decode::decode;
+
+    const CF: u64 = 1;
+    const PF: u64 = 4;
+    const ZF: u64 = 0x40;
+    const SF: u64 = 0x80;
+    const OF: u64 = 0x800;
+
+    /// Intel SDM vol. 2, Jcc: the condition of each code, as flags that make it hold and flags that do not.
+    #[test]
+    fn conditions_are_those_of_the_manual() {
+        let even: [(&[u64], &[u64]); 8] = [
+            (&[OF, OF | ZF], &[0, CF | PF | ZF | SF]),
+            (&[CF], &[0, OF | PF | ZF | SF]),
+            (&[ZF], &[0, CF | PF | SF | OF]),
+            (&[CF, ZF, CF | ZF], &[0, SF | OF | PF]),
+            (&[SF], &[0, CF | PF | ZF | OF]),
+            (&[PF], &[0, CF | ZF | SF | OF]),
+            (&[SF, OF], &[0, SF | OF, ZF]),
+            (&[SF, OF, ZF, ZF | SF | OF], &[0, SF | OF, CF]),
+        ];
+        for (pair, (holds, fails)) in even.iter().enumerate() {
+            for (flags, expected) in holds.iter().map(|f| (f, true)).chain(fails.iter().map(|f| (f, false))) {
+                let jcc = |odd: u8| decode(&[0x70 + 2 * pair as u8 + odd, 0], 0x1000);
+                assert_eq!(jumps(&jcc(0), *flags, 0), expected, "{pair} {flags:#x}");
+                assert_eq!(jumps(&jcc(1), *flags, 0), !expected, "not {pair} {flags:#x}");
+            }
+        }
+    }
+
+    /// LOOP and its kin count down first; the address size says how wide the count is.
+    #[test]
+    fn counts_are_as_wide_as_addresses() {
+        let of = |bytes: &[u8], flags, rcx| jumps(&decode(bytes, 0x1000), flags, rcx);
+        assert!(of(&[0xe3, 0], 0, 0) && !of(&[0xe3, 0], 0, 1 << 32));
+        assert!(of(&[0x67, 0xe3, 0], 0, 1 << 32) && !of(&[0x67, 0xe3, 0], 0, 1));
+        assert!(of(&[0xe2, 0], 0, 2) && of(&[0xe2, 0], 0, 0) && !of(&[0xe2, 0], 0, 1));
+        assert!(!of(&[0x67, 0xe2, 0], 0, 1 << 32 | 1) && of(&[0xe2, 0], 0, 1 << 32 | 1));
+        assert!(of(&[0xe1, 0], ZF, 2) && !of(&[0xe1, 0], 0, 2) && !of(&[0xe1, 0], ZF, 1));
+        assert!(of(&[0xe0, 0], 0, 2) && !of(&[0xe0, 0], ZF, 2) && !of(&[0xe0, 0], 0, 1));
+    }
+
+    #[test]
+    fn only_odd_codes_are_not_inverted() {
+        for code in 0x70..=0x7f_u8 {
+            let instruction = decode(&[code, 0], 0x1000);
+            assert!(jumps_to_next(&instruction) && !jumps_to_next(&decode(&[code, 1], 0x1000)));
+            assert_eq!(is_inverted(&instruction), code & 1 == 0, "{code:#x}");
+        }
+        for code in 0xe0..=0xe3_u8 {
+            assert!(is_inverted(&decode(&[code, 0], 0x1000)), "{code:#x}");
+        }
+        // A direct jump to the next instruction is no branch.
+        assert!(!jumps_to_next(&decode(&[0xeb, 0], 0x1000)));
+    }
+}

@@ -63,7 +63,8 @@ fn left_out(code: Code) -> bool {
         // Control words that unmask exceptions.
         M::Fldcw | M::Fldenv | M::Frstor | M::Fxrstor | M::Fxrstor64 | M::Ldmxcsr => true,
         // Results that no manual defines: of zero, of a swap of 16 bits, of upper halves.
-        M::Bsf | M::Bsr | M::Bswap | M::Cmpxchg | M::Cmpxchg8b => true,
+        M::Bsf | M::Bsr | M::Bswap => true,
+        M::Cmpxchg if code.op_code().operand_size() == 32 => true,
         M::Shld | M::Shrd if code.op_code().operand_size() == 16 => true,
         // In templates of their own, or nowhere: control, strings, division.
         M::Syscall | M::Ret | M::Call | M::Jmp | M::Div | M::Idiv | M::Xlatb | M::Int3 | M::Int1 => true,

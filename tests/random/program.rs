@@ -100,7 +100,13 @@ fn template(random: &mut Random) -> Vec<Instruction> {
             let back = MemoryOperand::with_base_displ_size(R::RBP, 0, 1);
             let back = Instruction::with2(Code::Lea_r64_m, R::RDI, back).expect("an address");
             let compare = Instruction::with2(Code::Cmp_rm64_r64, R::RAX, R::RAX).expect("a comparison");
-            vec![source, target, set(R::RCX, random.one_of(&count)), compare, string, back]
+            let mut all = vec![source, target, set(R::RCX, random.one_of(&count)), compare];
+            let backwards = random.below(3) == 0;
+            all.extend(backwards.then(|| Instruction::with(Code::Std)));
+            all.push(string);
+            all.extend(backwards.then(|| Instruction::with(Code::Cld)));
+            all.push(back);
+            all
         }
         _ => {
             let divide = random.one_of(&[Code::Div_rm64, Code::Div_rm32, Code::Idiv_rm64, Code::Idiv_rm32]);
