@@ -78,7 +78,8 @@ fn the_reference_lists_the_commands() {
 
 #[test]
 fn every_command_is_tried() {
-    let source = include_str!("repl.rs");
+    // In the source of this file a line of a script ends with these two characters.
+    let source = include_str!("repl.rs").replace("\\n", " ");
     let tried: BTreeSet<&str> = source.split(|c: char| !(c.is_alphanumeric() || c == '-')).collect();
     let missing: Vec<String> = names().into_iter().filter(|name| !tried.contains(name.as_str())).collect();
     assert!(missing.is_empty() && names().len() > 40, "no test uses {missing:?}");
@@ -103,7 +104,7 @@ fn running_and_stopping() {
         &[&at("int sum = 0"), &loop_, &at("sum += step"), "#0"],
     );
     prints(dir.path(), "tbreak work\nrun\nline 2\nline into\n", &[&add]);
-    prints(dir.path(), "tbreak step\nrun\nuntil work\nuntil prog.c:21\n", &[&add]);
+    prints(dir.path(), "tbreak step\nrun\nuntil prog.c:21\n", &[&add, &at("return sum")]);
     prints(dir.path(), "start\nuntil step\ninfo breaks\n", &[&add, "no stops"]);
     let conditional =
         format!("break step if i32[&counter] > 100\nrun\nprint i32[&counter]\ndelete\ncontinue\n");
@@ -139,11 +140,9 @@ fn memory_and_events() {
     );
     // Reads as well: the load of the addition comes first, the one of `return counter` after it.
     let twice = "break step\nrun\ndelete\nwatch counter rw\ncontinue\ncontinue\ncontinue\nwhere\n";
-    prints(
-        dir.path(),
-        twice,
-        &["watch (any)", "watch (any)", "watch (any)", &format!("prog.c:{}", line_of("return counter"))],
-    );
+    // It has been executed when the program stops, so the next line is next.
+    let after = format!("prog.c:{}", line_of("return counter") + 1);
+    prints(dir.path(), twice, &["watch (any)", "watch (any)", "watch (any)", &after]);
     prints(
         dir.path(),
         "break work\nrun\nwatch counter r if i32[&counter] == 6\ncontinue\nprint i32[&counter]\n",
@@ -227,4 +226,264 @@ fn looking() {
         &["rip", "xmm15", "counter += i", "int main", "push rbp", "0xff"],
     );
     assert!(out.contains("<counter>"), "{out}");
+}
+
+#[test]
+fn stacks() {
+    let dir = built();
+    let place = |text: &str| format!("prog.c:{}", line_of(text));
+    let (add, call, print) = (place("counter += i"), place("sum += step"), place("work(n)"));
+    prints(
+        dir.path(),
+        "break step\nrun\nwhere\nframe 1\nlist\nprint $rip\nframe 2\nregs\nfinish\n",
+        &[
+            "#0",
+            "step",
+            &add,
+            "#1",
+            "work",
+            &call,
+            "#2",
+            "main",
+            &print,
+            "#1 ",
+            &call,
+            "sum += step(i);",
+            "#2 ",
+        ],
+    );
+    // `finish` of the innermost frame stops behind the call.
+    let out = prints(
+        dir.path(),
+        "break step\nrun\ndelete\nfinish\nwhere 1\nprint $eax\n",
+        &["#0", "work", "$1 = 0"],
+    );
+    assert!(!out.contains("#1"), "{out}");
+    // In the handler the frames go on behind the signal.
+    prints(dir.path(), "break handler\nrun\nwhere\n", &["handler", "main", &place("raise(")]);
+    prints(dir.path(), "thread\nthread 1\ninfo threads\n", &["task 1000", "task 1000", "task 1000"]);
+}
+
+#[test]
+fn going_back() {
+    let dir = built();
+    prints(
+        dir.path(),
+        "break step\nrun\ncheckpoint first\ncheckpoint\ncontinue 4\nprint i32[&counter]\nreverse-continue\n\
+         print i32[&counter]\nrestore first\nprint i32[&counter]\ninfo checkpoints\n",
+        &["$1 = 6", "$2 = 3", "$3 = 0", "first", "1"],
+    );
+    let out = prints(
+        dir.path(),
+        "run\nreverse-continue\ncontinue\n",
+        &["read 4", "beginning of the run", "status 3"],
+    );
+    assert_eq!(out.matches("read 4").count(), 1, "printed again: {out}");
+    // Forth and back is nowhere.
+    let there = "break work\nrun\nprint Dr\nprint D1mr\nprint $rsp\nadvance 10k\nreverse-step 10_000\nprint Dr\nprint D1mr\nprint $rsp\n";
+    let out = prints(dir.path(), there, &["$6 = "]);
+    let value = |n: usize| {
+        out.split(&format!("${n} = ")).nth(1).and_then(|rest| rest.lines().next()).expect("printed")
+    };
+    assert_eq!([value(1), value(2), value(3)], [value(4), value(5), value(6)]);
+    // What is counted again after `zero` is gone is what was counted before.
+    let zero = "break step\nrun\nprint Ir\nzero\nstep 5\nreverse-step 6\nprint Ir\n";
+    let out = prints(dir.path(), zero, &["$2 = "]);
+    let value = |n: usize| -> u64 {
+        let rest = out.split(&format!("${n} = ")).nth(1).expect("printed");
+        rest.lines().next().expect("a line").parse().expect("a number")
+    };
+    assert_eq!(value(2), value(1) - 1);
+}
+
+#[test]
+fn the_shell_itself() {
+    let dir = built();
+    fs::write(dir.path().join("more"), "print 1 + 1\n").expect("written");
+    prints(
+        dir.path(),
+        "# a comment\n\nalias two = print 2\ntwo\nalias\nset $x = 40\nprint $x + $1\nsource more\nset context 2\nshow context\n\
+         show\nhelp\nhelp break\nlog said\nprint 77\nlog off\nprint 78\n!echo from the host\nquit\nnonsense\n",
+        &[
+            "$1 = 2",
+            "two = print 2",
+            "$2 = 42",
+            "$3 = 2",
+            "context 2",
+            "command ./prog",
+            "Running:",
+            "Example: break",
+            "from the host",
+        ],
+    );
+    let said = fs::read_to_string(dir.path().join("said")).expect("a log");
+    assert!(said.contains("77") && !said.contains("78"), "{said}");
+    prints(
+        dir.path(),
+        "break work\nrun\ninfo maps\ninfo files\ninfo signals\ninfo process\ninfo marks\ninfo modules\ninfo breaks\n",
+        &["[stack]", "standard stream", "default", "process 1000", "no marks", "prog", "work"],
+    );
+    for command in ["!true", "dump named", "log said"] {
+        let out = script_with(dir.path(), &["--sandbox"], &format!("{command}\n"), &[]);
+        assert!(out.status == 1 && out.err.contains("sandbox"), "{command}: {}", out.err);
+    }
+    // Commands may come through a pipe; the program then reads nothing.
+    let mut command = cgemu(dir.path(), &["repl", "--cachegrind-out-file=out", "./prog"]);
+    command.stdin(fs::File::open(dir.path().join("more")).expect("open"));
+    let out = command.output().expect("cgemu starts");
+    assert!(out.status.success() && stdout(&out).contains("$1 = 2"), "{}", stderr(&out));
+}
+
+#[test]
+fn bad_input_gets_a_line_that_helps() {
+    let dir = built();
+    for (commands, parts) in [
+        ("brak main", &["no command `brak`", "break"][..]),
+        ("re", &["could be", "restore", "reverse-step"]),
+        ("break mian", &["no function `mian`", "`main`"]),
+        ("break prog.c:999", &["no code at or after line 999"]),
+        ("break porg.c:3", &["no source file", "prog.c"]),
+        ("break", &[]),
+        ("break main if", &[]),
+        ("break main if countr > 1", &["countr", "counter"]),
+        ("break main if 1 +", &["column"]),
+        ("break step if Bcm > 1", &["--branch-sim=yes"]),
+        ("print *0", &["0x0"]),
+        ("print 1/0", &["column"]),
+        ("print $rxa", &["rxa"]),
+        ("x /9q 0", &["q"]),
+        ("x /4xw 16", &["0x10"]),
+        ("x /2i 0", &["0x0"]),
+        ("step many", &["many"]),
+        ("delete 7", &["no stop 7"]),
+        ("watch nowhere", &["nowhere"]),
+        ("watch 16", &["not mapped"]),
+        ("catch", &["syscall", "miss"]),
+        ("catch mis", &["did you mean `miss`"]),
+        ("catch syscall raed", &["`read`"]),
+        ("catch miss D1mr in mian", &["`main`"]),
+        ("catch miss Ir", &["no miss"]),
+        ("catch miss D1mrr", &["`D1mr`"]),
+        ("top by D2mr", &["D1mr"]),
+        ("top lots", &["lots"]),
+        ("since start", &["no mark"]),
+        ("annotate mian", &["mian"]),
+        ("instr maybe", &["on"]),
+        ("cache D3", &["D1"]),
+        ("predict", &["--branch-sim=yes"]),
+        ("frame 99", &["no frame 99"]),
+        ("thread 2", &["no thread 2"]),
+        ("info nothing", &["breaks"]),
+        ("list nowhere", &["nowhere"]),
+        ("restore nothing", &["no checkpoint"]),
+        ("reverse-step", &["beginning"]),
+        ("reverse-continue", &["beginning"]),
+        ("run\ncontinue", &["has ended"]),
+        ("run\nstep", &["has ended"]),
+        ("finish", &[]),
+        ("until nowhere", &["nowhere"]),
+        ("stop 5", &["stop after"]),
+        ("alias break = x", &["is a command"]),
+        ("alias zz = zz\nzz", &["itself"]),
+        ("set $rax = 1", &["register"]),
+        ("set colour red", &["set"]),
+        ("show nothing", &["context"]),
+        ("source nowhere", &["nowhere"]),
+        ("help braek", &["break"]),
+        ("!exit 3", &["exit"]),
+        ("dump /nowhere/at/all", &["/nowhere"]),
+        ("mark", &["mark loop"]),
+    ] {
+        let said = script(dir.path(), &format!("{commands}\n"));
+        if parts.is_empty() {
+            assert!(said.status <= 1 && !said.err.contains("internal error"), "{commands}: {}", said.err);
+            continue;
+        }
+        assert_eq!(said.status, 1, "{commands}: {}{}", said.out, said.err);
+        let lines: Vec<&str> = said.err.lines().filter(|line| !line.is_empty()).collect();
+        assert_eq!(lines.len(), 1, "{commands}: {}", said.err);
+        for part in parts {
+            assert!(said.err.contains(part), "{commands}: no {part:?} in {}", said.err);
+        }
+    }
+    let nested = format!("print {}1{}", "(".repeat(100_000), ")".repeat(100_000));
+    let said = script(dir.path(), &nested);
+    assert!(said.status == 1 && !said.err.contains("internal error"), "{}", said.err);
+}
+
+/// A program that a signal ends is there to be looked at.
+#[test]
+fn after_a_crash() {
+    let dir = tempfile::tempdir().expect("a directory");
+    fs::write(dir.path().join("input"), "").expect("written");
+    let source = "int *nowhere;\nint f(int n)\n{\n    return *nowhere + n;\n}\nint main(void)\n{\n    return f(5);\n}\n";
+    fs::write(dir.path().join("prog.c"), source).expect("written");
+    let out = tool("gcc", dir.path(), "gcc", &["-g", "-O0", "-o", "prog", "prog.c"]);
+    assert!(out.status.success(), "{}", stderr(&out));
+    prints(
+        dir.path(),
+        "run\nwhere\nprint $edi\ntop 1\nreverse-step\nwhere 1\n",
+        &[
+            "signal 11",
+            "read of 0x0",
+            "#0",
+            "f",
+            "prog.c:4",
+            "main",
+            "prog.c:8",
+            "$1 = 5",
+            "share",
+            "prog.c:4",
+        ],
+    );
+}
+
+#[test]
+fn at_the_terminal() {
+    let dir = built();
+    let mut terminal =
+        Terminal::cgemu(dir.path(), &["repl", "--cachegrind-out-file=out", "./prog", "100000000"]);
+    let mut at = terminal.wait_for(0, "cgemu> ");
+    // Completion of a command and of a function.
+    terminal.type_in("bre\t ste\t\r");
+    at = terminal.wait_for(at, "stop 1:");
+    at = terminal.wait_for(at, "cgemu> ");
+    terminal.type_in("delete\r");
+    at = terminal.wait_for(at, "cgemu> ");
+    // Ctrl-C at the prompt does not end it.
+    terminal.type_in("\x03");
+    at = terminal.wait_for(at, "quit");
+    at = terminal.wait_for(at, "cgemu> ");
+    terminal.resize(40, 60);
+    terminal.type_in("run\r");
+    // What is typed while the program reads is the program's.
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    terminal.type_in("xy\n");
+    at = terminal.wait_for(at, "read 3");
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    terminal.type_in("\x03");
+    at = terminal.wait_for(at, "interrupted");
+    at = terminal.wait_for(at, "cgemu> ");
+    terminal.type_in("where\r");
+    at = terminal.wait_for(at, "#0");
+    at = terminal.wait_for(at, "work");
+    at = terminal.wait_for(at, "cgemu> ");
+    // An empty line steps again.
+    terminal.type_in("step\r");
+    at = terminal.wait_for(at, " instructions");
+    at = terminal.wait_for(at, "cgemu> ");
+    terminal.type_in("\r");
+    at = terminal.wait_for(at, " instructions");
+    at = terminal.wait_for(at, "cgemu> ");
+    // The history has what was typed.
+    terminal.type_in("\x1b[A\x1b[A\r");
+    at = terminal.wait_for(at, "#0");
+    at = terminal.wait_for(at, "cgemu> ");
+    // Ctrl-D asks once.
+    terminal.type_in("\x04");
+    at = terminal.wait_for(at, "has not ended");
+    terminal.wait_for(at, "cgemu> ");
+    terminal.type_in("\x04");
+    let (_, status) = terminal.finish();
+    assert_eq!(status.code(), Some(0));
 }

@@ -1,13 +1,16 @@
 //! The program that is debugged: the files its code comes from, and names for addresses.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::emu::guest::PageSource;
 use crate::loader::debug::DebugInfo;
+use crate::loader::debug::cfi::Cfi;
+use crate::loader::debug::inline::{self, Inlines};
 use crate::loader::debug::places::{LineCode, Meant, PROLOGUE, Place, Places, Thing};
-use crate::objects::Companions;
+use crate::objects::{Companions, Object};
 use crate::session::{Loaded, Session};
 
 use super::suggest::nearest;
@@ -24,6 +27,9 @@ pub struct Module {
     source: Arc<dyn PageSource>,
     companions: Companions,
     places: Option<Places>,
+    cfi: OnceCell<Option<Arc<Cfi>>>,
+    /// What was inlined; read when somebody asks.
+    inlined: OnceCell<Option<(Object, Inlines)>>,
 }
 
 /// A function, seen from one of its instructions.
@@ -251,7 +257,8 @@ impl Module {
         let companions = Companions::find(main, Path::new(&*path));
         let places = Places::parse(main, companions.separate(), companions.alternate()).ok();
         let bias = range.start.wrapping_sub(vaddr);
-        Some(Module { path, range, bias, origin, companions, places, source })
+        let (cfi, inlined) = (OnceCell::new(), OnceCell::new());
+        Some(Module { path, range, bias, origin, companions, places, source, cfi, inlined })
     }
 
     /// The file's bytes.
@@ -262,6 +269,25 @@ impl Module {
     /// The files that complete it.
     pub fn companions(&self) -> &Companions {
         &self.companions
+    }
+
+    /// Its call frame information, if it has any.
+    pub fn cfi(&self) -> Option<Arc<Cfi>> {
+        let read = || Cfi::parse(self.source(), self.companions.separate()).ok().map(Arc::new);
+        self.cfi.get_or_init(read).clone()
+    }
+
+    /// The functions whose code is at `pc` because it was inlined, the innermost first, and the one it was inlined into.
+    pub fn chain(&self, pc: u64) -> Vec<inline::Frame> {
+        let read = || {
+            let object = Object::open(Path::new(&*self.path)).ok()?;
+            let inlines = object.inlines()?;
+            Some((object, inlines))
+        };
+        match self.inlined.get_or_init(read) {
+            Some((object, inlines)) => inlines.chain(pc.wrapping_sub(self.bias), &|unit| object.split(unit)),
+            None => Vec::new(),
+        }
     }
 
     fn function(&self, thing: &Thing) -> Function {

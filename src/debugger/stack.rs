@@ -3,6 +3,7 @@
 use super::Debugger;
 use super::registers::Register;
 use crate::emu::guest::{Gpr, GuestCpu};
+use crate::loader::debug::{display_name, unwind};
 
 /// DWARF's number of the return address, System V ABI for x86-64, figure 3.36.
 const RIP: usize = 16;
@@ -97,18 +98,48 @@ impl Debugger {
 
     /// The calls, the innermost first, at most so many.
     pub fn frames(&mut self, limit: usize) -> Vec<Frame> {
-        let mut frames = Vec::new();
         let registers = self.registers();
-        let pc = registers[RIP].unwrap_or(0);
-        frames.push(self.describe(pc, pc, registers));
+        let Debugger { session, program, .. } = self;
+        let stack = {
+            let mut find = |pc: u64| {
+                let module = program.module_at(pc)?;
+                let function = program.function_at(pc).map(|(function, _)| function.range.start);
+                Some(unwind::Module { cfi: module.cfi(), bias: module.bias, function })
+            };
+            let mut memory = |addr: u64| {
+                let mut bytes = [0; 8];
+                session.read(addr, &mut bytes).ok()?;
+                Some(u64::from_le_bytes(bytes))
+            };
+            unwind::unwind(&registers, limit, &mut find, &mut memory)
+        };
+        let mut frames = Vec::new();
+        for frame in &stack.frames {
+            self.add_calls(frame, &mut frames);
+            if frames.len() >= limit {
+                break;
+            }
+        }
         frames.truncate(limit);
         frames
     }
 
-    /// A frame whose call is being made at `within`.
-    fn describe(&self, pc: u64, within: u64, registers: [Option<u64>; 17]) -> Frame {
-        let function = self.program.function_at(within).map(|(function, _)| function.name);
-        let place = self.program.line_at(within).map(|(place, _)| (place.file.to_string(), place.line));
-        Frame { pc, registers, inlined: false, function, place }
+    /// Adds a frame of the stack, after the calls that were inlined into it.
+    fn add_calls(&self, frame: &unwind::Frame, frames: &mut Vec<Frame>) {
+        let code = frame.code();
+        let mut place = self.program.line_at(code).map(|(place, _)| (place.file.to_string(), place.line));
+        let chain = self.program.module_at(code).map_or(Vec::new(), |module| module.chain(code));
+        let (pc, registers) = (frame.pc(), frame.registers);
+        // The last of the chain is the function itself, whose name the symbol table knows better.
+        for call in chain.split_last().map_or(&[][..], |(_, inlined)| inlined) {
+            let function = call.function.as_ref().map(|name| display_name(name, true, true).into_owned());
+            frames.push(Frame { pc, registers, inlined: true, function, place });
+            place = match &call.call {
+                Some((Some(file), line)) if *line > 0 => Some((file.clone(), *line)),
+                _ => None,
+            };
+        }
+        let function = self.program.function_at(code).map(|(function, _)| function.name);
+        frames.push(Frame { pc, registers, inlined: false, function, place });
     }
 }
