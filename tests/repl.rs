@@ -106,10 +106,9 @@ fn running_and_stopping() {
     prints(dir.path(), "tbreak work\nrun\nline 2\nline into\n", &[&add]);
     prints(dir.path(), "tbreak step\nrun\nuntil prog.c:21\n", &[&add, &at("return sum")]);
     prints(dir.path(), "start\nuntil step\ninfo breaks\n", &[&add, "no stops"]);
-    let conditional =
-        format!("break step if i32[&counter] > 100\nrun\nprint i32[&counter]\ndelete\ncontinue\n");
+    let conditional = "break step if i32[&counter] > 100\nrun\nprint i32[&counter]\ndelete\ncontinue\n";
     // 0 + 1 + ... + 14 is the first sum above 100.
-    prints(dir.path(), &conditional, &["$1 = 105", "sum ", "status 3"]);
+    prints(dir.path(), conditional, &["$1 = 105", "sum ", "status 3"]);
     prints(dir.path(), "break step\ndisable 1\nrun\n", &["status 3"]);
     prints(dir.path(), "break step\ndisable\nenable 1\nrun\n", &[&add]);
     prints(dir.path(), "break step if D1mr > 1000000\nbreak prog.c:33\nrun\n", &["stop 2: breakpoint"]);
