@@ -296,6 +296,19 @@ fn going_back() {
 }
 
 #[test]
+fn what_has_changed_on_the_host_bars_the_way_back() {
+    let dir = built();
+    fs::write(dir.path().join("words"), "b\na\n").expect("written");
+    fs::write(dir.path().join("script"), "catch syscall write\nrun\n!echo c >> words\nreverse-step\n").expect("written");
+    let words = ["repl", "--commands=script", "--cachegrind-out-file=out", "--", "sort", "words"];
+    let out = cgemu(dir.path(), &words).output().expect("cgemu starts");
+    assert_eq!(out.status.code(), Some(1), "{}", stdout(&out));
+    assert!(stderr(&out).contains("words has changed"), "{}", stderr(&out));
+    let out = script_with(dir.path(), &["--allow-write=."], "advance 1000\nreverse-step\n", &[]);
+    assert!(out.status == 1 && out.err.contains("--allow-write"), "{}", out.err);
+}
+
+#[test]
 fn the_shell_itself() {
     let dir = built();
     fs::write(dir.path().join("more"), "print 1 + 1\n").expect("written");

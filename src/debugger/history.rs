@@ -35,6 +35,11 @@ pub struct History {
     cost: Duration,
 }
 
+/// Says why the run cannot go back, if it cannot.
+fn refuse(session: &Session) -> Result<(), String> {
+    session.bars_the_way_back().map_or(Ok(()), Err)
+}
+
 impl History {
     /// The moment of the next checkpoint.
     pub fn due(&self) -> u64 {
@@ -117,6 +122,7 @@ impl History {
     /// The engine's.
     pub fn go_back(&mut self, session: &mut Session, moment: u64) -> Result<bool, String> {
         let Some((_, point)) = self.points.range(..=moment).next_back() else { return Ok(false) };
+        refuse(session)?;
         session.restore(&point.saved).map_err(|error| error.to_string())?;
         // What was changed later has not been changed any more, and what followed from it will not come.
         let turn =
@@ -150,6 +156,7 @@ impl History {
     /// The engine's.
     pub fn restore(&mut self, session: &mut Session, name: &str) -> Result<bool, String> {
         let Some(saved) = self.named.get(name) else { return Ok(false) };
+        refuse(session)?;
         session.restore(saved).map_err(|error| error.to_string())?;
         let now = session.instructions();
         // What was changed since is not part of it, and what is counted there need not follow from the others.

@@ -86,7 +86,7 @@ commands! {
     "Counts" {
         "summary" ["sum"] "", "Prints Cachegrind's summary of the run so far.", "summary", Takes::Nothing, false, Shell::summary;
         "top" ["t"] "[N] [by EVENT] [functions|lines|instructions]", "Lists what has cost most so far.", "top 5 by D1mr lines", Takes::Words(&["by", "functions", "lines", "instructions"]), false, Shell::top;
-        "annotate" ["a"] "[FUNCTION | FILE[:FIRST[-LAST]]] [--asm]", "Shows source lines with their counts so far, or with --asm the instructions of a function; without a name, what cgemu annotate shows.", "annotate main --asm", Takes::Place, false, Shell::annotate;
+        "annotate" ["a"] "[FUNCTION | FILE[:FIRST[-LAST]]] [--asm]", "Shows source lines with their counts so far, or with --asm the instructions of a function; without a name, of the function of the selected frame.", "annotate main --asm", Takes::Place, false, Shell::annotate;
         "dump" "[FILE]", "Writes the profile of the run so far: to a file, or to a numbered part beside the run's own.", "dump before.cgout", Takes::File, false, Shell::dump;
         "zero" "", "Forgets what was counted. Caches and predictors stay as they are.", "zero", Takes::Nothing, false, Shell::zero;
         "mark" "NAME", "Keeps the counts of this moment under a name, for `since`.", "mark loop", Takes::Nothing, false, Shell::mark;

@@ -68,7 +68,20 @@ impl Session {
         })
     }
 
-    /// The run becomes what it was when `saved` was made of it.
+    /// Why the run cannot go back to a moment before, if it cannot: what it has had from the host would not be the same.
+    pub fn bars_the_way_back(&self) -> Option<String> {
+        if !self.config.allow_write.is_empty() {
+            return Some(
+                "files under --allow-write do not go back, so the run cannot; start it without".into(),
+            );
+        }
+        let changed = self.guest.kernel.fs.witness.as_ref()?.changed()?;
+        Some(format!(
+            "{changed} has changed since the program opened it, so the run would not be the same again"
+        ))
+    }
+
+    /// The run becomes what it was when `saved` was made of it. See [`Session::bars_the_way_back`].
     ///
     /// # Errors
     /// When the engine refuses.

@@ -21,6 +21,7 @@ mod resolve;
 pub mod streams;
 #[cfg(test)]
 mod tests;
+pub mod witness;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,6 +45,7 @@ pub use node::{Ino, Time};
 use pipe::Pipes;
 pub(crate) use resolve::{Found, Last};
 use streams::Streams;
+use witness::Witness;
 
 /// Who calls, and when: what path resolution and time stamps need to know beside the file system.
 pub(crate) struct Who<'a> {
@@ -113,6 +115,8 @@ pub struct FileSystem {
     pub(crate) pipes: Pipes,
     /// The host's standard streams.
     pub streams: Streams,
+    /// The host's files that were opened, if the run may go back.
+    pub witness: Option<Witness>,
 }
 
 impl FileSystem {
@@ -142,6 +146,7 @@ impl FileSystem {
             files: Files::default(),
             pipes: Pipes::default(),
             streams: Streams::new(config),
+            witness: config.journal.then(Witness::default),
         };
         fs.boot();
         let cwd = host::canonical(&config.cwd).unwrap_or_else(|| b"/"[..].into());

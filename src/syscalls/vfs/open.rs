@@ -256,6 +256,9 @@ impl FileSystem {
             Errno::EACCES if write && !read => host::open_file(&path, false, true),
             errno => Err(errno),
         })?;
+        if let Some(witness) = &self.witness {
+            witness.note(&path, &file);
+        }
         let held = HostFile { file: Arc::new(file), write };
         self.node_mut(ino).body = Body::File(Content::Host(Some(held)));
         Ok(())
