@@ -299,7 +299,8 @@ fn going_back() {
 fn what_has_changed_on_the_host_bars_the_way_back() {
     let dir = built();
     fs::write(dir.path().join("words"), "b\na\n").expect("written");
-    fs::write(dir.path().join("script"), "catch syscall write\nrun\n!echo c >> words\nreverse-step\n").expect("written");
+    fs::write(dir.path().join("script"), "catch syscall write\nrun\n!echo c >> words\nreverse-step\n")
+        .expect("written");
     let words = ["repl", "--commands=script", "--cachegrind-out-file=out", "--", "sort", "words"];
     let out = cgemu(dir.path(), &words).output().expect("cgemu starts");
     assert_eq!(out.status.code(), Some(1), "{}", stdout(&out));
