@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cgemu::session::{Caches, Config, Control, Limits, Pause, Producer, Session, Stop, Wishes};
+use cgemu::session::{Caches, Config, Control, CountModel, Limits, Pause, Producer, Session, Stop, Wishes};
 
 fn config(argv: &[&str]) -> Config {
     Config {
@@ -13,6 +13,7 @@ fn config(argv: &[&str]) -> Config {
         env: vec![("PATH".into(), "/usr/bin:/bin".into()), ("LC_ALL".into(), "C.UTF-8".into())],
         caches: Some(Caches::default()),
         branch_sim: true,
+        count_model: CountModel::Arch,
         instr_at_start: true,
         producer: Producer::Tap,
         limits: Limits::default(),

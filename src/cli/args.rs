@@ -14,7 +14,7 @@ use super::merge::MergeArgs;
 use super::ranking::RankingArgs;
 use super::repl::ReplArgs;
 use super::values;
-use crate::session::Producer;
+use crate::session::{CountModel, Producer};
 use crate::sim::{Geometry, PRESETS};
 
 /// The whole command line.
@@ -232,6 +232,11 @@ pub struct RunArgs {
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     pub timeout: Option<Duration>,
 
+    /// What is counted: what the program executes (arch), or what an unmodified Valgrind prints, which counts in
+    /// translated superblocks (valgrind)
+    #[arg(long, value_name = "arch|valgrind", default_value = "arch", value_parser = count_model)]
+    pub count_model: CountModel,
+
     /// How events are gathered: by code added to the translation (tap), or by the engine's public hooks (api),
     /// slow, for cross-checks. The profile is the same
     #[arg(long, value_name = "tap|api", default_value = "tap", value_parser = producer)]
@@ -251,6 +256,14 @@ impl RunArgs {
     /// The program as typed; clap sees to it that there is one.
     pub fn program(&self) -> &OsStr {
         self.command.first().map_or(OsStr::new(""), OsString::as_os_str)
+    }
+}
+
+fn count_model(text: &str) -> Result<CountModel, String> {
+    match text {
+        "arch" => Ok(CountModel::Arch),
+        "valgrind" => Ok(CountModel::Valgrind),
+        _ => Err("say arch or valgrind".to_owned()),
     }
 }
 
@@ -285,6 +298,7 @@ mod tests {
         let options = run(&["prog"]).expect("valid");
         assert!(options.cache_sim.on() && !options.branch_sim.on() && options.instr_at_start.on());
         assert_eq!(options.cachegrind_out_file, "cachegrind.out.%p");
+        assert_eq!(options.count_model, CountModel::Arch);
         assert_eq!((options.seed, options.hooks, options.listed()), (0, Producer::Tap, 0));
         assert_eq!(options.cache, PRESETS[0].name);
     }
@@ -324,6 +338,7 @@ mod tests {
             (&["--LL=32768,0,64", "p"], "--LL"),
             (&["--cache=host", "p"], "--cache"),
             (&["--hooks=none", "p"], "--hooks"),
+            (&["--count-model=ir", "p"], "--count-model"),
             (&["--env", "=1", "p"], "--env"),
             (&["--max-instructions=many", "p"], "--max-instructions"),
             (&["--timeout=0", "p"], "--timeout"),

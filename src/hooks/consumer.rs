@@ -10,6 +10,7 @@ use crate::hooks::caches::{CacheConsumer, SavedCaches};
 use crate::hooks::ledger::Ledger;
 use crate::hooks::plan::{MappingId, Plan};
 use crate::hooks::references::{ReferenceConsumer, SavedReferences};
+use crate::hooks::superblock::{SavedSuperblocks, Superblocks};
 use crate::hooks::trace::instructions;
 use crate::hooks::watch::Watch;
 pub use crate::hooks::watch::Watched;
@@ -20,6 +21,8 @@ use crate::sim::Hierarchy;
 #[derive(Clone, Debug)]
 pub struct Consumer {
     part: Part,
+    /// What stands before the part when superblocks are counted.
+    superblocks: Option<Box<Superblocks>>,
     /// Whether what runs is counted and simulated; see [`Consumer::set_counting`].
     counting: bool,
     watch: Option<Box<Watch>>,
@@ -29,6 +32,7 @@ pub struct Consumer {
 #[derive(Clone, Debug)]
 pub struct SavedConsumer {
     part: SavedPart,
+    superblocks: Option<SavedSuperblocks>,
     counting: bool,
     watched: Vec<u64>,
 }
@@ -47,20 +51,55 @@ enum Part {
     References(ReferenceConsumer),
 }
 
+/// What is counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CountModel {
+    /// Every instruction that is executed, as Cachegrind's manual defines it.
+    #[default]
+    Arch,
+    /// What Valgrind counts in its superblocks.
+    Valgrind,
+}
+
+impl Part {
+    fn add_plan(&mut self, plan: &Plan) {
+        match self {
+            Part::Caches(part) => part.add_plan(plan),
+            Part::Branches(part) => part.add_plan(plan),
+            Part::References(part) => part.add_plan(plan),
+        }
+    }
+
+    fn walk(&mut self, words: &[u64]) -> u64 {
+        match self {
+            Part::Caches(part) => part.walk(words),
+            Part::Branches(part) => part.walk(words),
+            Part::References(part) => part.walk(words),
+        }
+    }
+}
+
 impl Consumer {
     /// A consumer for each part that is wanted. Every one counts references, so there is always one.
-    pub fn parts(caches: Option<Hierarchy>, predictors: Option<Predictors>) -> Vec<Consumer> {
+    pub fn parts(
+        caches: Option<Hierarchy>,
+        predictors: Option<Predictors>,
+        model: CountModel,
+    ) -> Vec<Consumer> {
         let caches = caches.map(|caches| Part::Caches(CacheConsumer::new(caches)));
         let branches = predictors.map(|predictors| Part::Branches(BranchConsumer::new(predictors)));
         let mut parts: Vec<Consumer> = caches.into_iter().chain(branches).map(Consumer::of).collect();
         if parts.is_empty() {
             parts.push(Consumer::of(Part::References(ReferenceConsumer::default())));
         }
+        if model == CountModel::Valgrind {
+            parts.iter_mut().for_each(|part| part.superblocks = Some(Box::default()));
+        }
         parts
     }
 
     fn of(part: Part) -> Consumer {
-        Consumer { part, counting: true, watch: None }
+        Consumer { part, superblocks: None, counting: true, watch: None }
     }
 
     /// Whether what is consumed from now on is counted. What is not counted does not touch the simulators either.
@@ -75,12 +114,16 @@ impl Consumer {
             Part::Branches(part) => SavedPart::Branches(part.save()),
             Part::References(part) => SavedPart::References(part.save()),
         };
-        SavedConsumer { part, counting: self.counting, watched: self.watched().to_vec() }
+        let superblocks = self.superblocks.as_ref().map(|superblocks| superblocks.save());
+        SavedConsumer { part, superblocks, counting: self.counting, watched: self.watched().to_vec() }
     }
 
     /// Goes back to what was saved of it.
     pub fn restore(&mut self, saved: &SavedConsumer) {
         self.counting = saved.counting;
+        if let (Some(superblocks), Some(saved)) = (&mut self.superblocks, &saved.superblocks) {
+            superblocks.restore(saved);
+        }
         if let Some(watch) = &mut self.watch {
             watch.restore(&saved.watched);
         }
@@ -95,10 +138,9 @@ impl Consumer {
 
     /// Takes in a plan; ids count up from 0.
     pub fn add_plan(&mut self, plan: &Plan) {
-        match &mut self.part {
-            Part::Caches(part) => part.add_plan(plan),
-            Part::Branches(part) => part.add_plan(plan),
-            Part::References(part) => part.add_plan(plan),
+        match &mut self.superblocks {
+            Some(superblocks) => superblocks.add_plan(plan, |plan| self.part.add_plan(plan)),
+            None => self.part.add_plan(plan),
         }
     }
 
@@ -110,14 +152,17 @@ impl Consumer {
         if let Some(watch) = &mut self.watch {
             watch.scan(words, plans);
         }
+        if let Some(superblocks) = &mut self.superblocks {
+            let regrouped = superblocks.regroup(words);
+            if self.counting {
+                self.part.walk(regrouped);
+            }
+            return instructions(words);
+        }
         if !self.counting {
             return instructions(words);
         }
-        match &mut self.part {
-            Part::Caches(part) => part.walk(words),
-            Part::Branches(part) => part.walk(words),
-            Part::References(part) => part.walk(words),
-        }
+        self.part.walk(words)
     }
 
     /// Forgets what was counted. The simulators keep what they hold.

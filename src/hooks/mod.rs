@@ -12,5 +12,7 @@ pub mod operand;
 pub mod plan;
 mod references;
 pub mod ring;
+pub mod shape;
+mod superblock;
 pub mod trace;
 mod watch;

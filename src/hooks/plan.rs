@@ -6,6 +6,7 @@ use iced_x86::{FlowControl, Instruction, InstructionInfoFactory};
 use rustc_hash::FxHashMap;
 
 use crate::hooks::count::{self, Access, Cost, Event, EventKind, Repeat};
+use crate::hooks::shape::Shape;
 
 /// Names a plan in the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -100,6 +101,8 @@ pub struct Plan {
     pub prefix_of: Option<PlanId>,
     /// Where the code came from.
     pub mapping: MappingId,
+    /// What Valgrind makes of it, if that decides what is counted.
+    pub shape: Option<Box<Shape>>,
 }
 
 impl Plan {
@@ -139,6 +142,7 @@ fn empty(pc: u64, mapping: MappingId) -> Plan {
         end: End::None,
         prefix_of: None,
         mapping,
+        shape: None,
     }
 }
 
@@ -223,6 +227,8 @@ pub struct PlanTable {
     prefixes: FxHashMap<(PlanId, u16, bool), PlanId>,
     points: FxHashMap<u64, PlanId>,
     shipped: usize,
+    /// Whether plans are to have their shape.
+    pub shaped: bool,
 }
 
 impl PlanTable {
@@ -274,6 +280,7 @@ impl PlanTable {
         plan.events = whole.events.iter().filter(|event| event.insn < complete).copied().collect();
         plan.slots = plan.events.iter().map(|event| event.slot + 1).max().unwrap_or(0);
         plan.retries = whole.retries.iter().filter(|&&insn| insn < complete).copied().collect();
+        plan.shape = whole.shape.as_ref().map(|_| Box::new(Shape::cut()));
         plan.prefix_of = Some(whole.prefix_of.unwrap_or(id));
         let prefix = PlanId(self.plans.len() as u32);
         self.plans.push(Arc::new(plan));

@@ -18,6 +18,7 @@ pub use look::{Loaded, Saved};
 pub use run::{Session, run};
 
 pub use crate::emu::unicorn::EngineError;
+pub use crate::hooks::consumer::CountModel;
 use crate::profile::{Instructions, Profile};
 use crate::sim::Geometry;
 pub use crate::syscalls::kernel::Front;
@@ -75,6 +76,8 @@ pub struct Config {
     pub caches: Option<Caches>,
     /// Whether branches are simulated.
     pub branch_sim: bool,
+    /// What is counted.
+    pub count_model: CountModel,
     /// Whether counting begins at once.
     pub instr_at_start: bool,
     /// Who produces the trace.

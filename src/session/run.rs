@@ -9,7 +9,7 @@ use crate::emu::guest::{Gpr, GuestCpu, PAGE_SIZE};
 use crate::emu::memory::arena::Arena;
 use crate::emu::memory::frames::Frames;
 use crate::emu::unicorn::Machine;
-use crate::hooks::consumer::{Consumer, Predictors};
+use crate::hooks::consumer::{Consumer, CountModel, Predictors};
 use crate::hooks::ring::Link;
 use crate::hooks::trace::Recorder;
 use crate::loader::layout::Layout;
@@ -86,7 +86,9 @@ impl Session {
         let arena =
             Arena::reserve().map_err(|error| other(format!("cannot reserve guest memory: {error}")))?;
         let frames = Frames::new(arena, usize::try_from(memory / PAGE_SIZE).unwrap_or(usize::MAX));
-        let recorder = Recorder::new(Link::threaded(Consumer::parts(caches, predictors)));
+        let model = config.count_model;
+        let mut recorder = Recorder::new(Link::threaded(Consumer::parts(caches, predictors, model)));
+        recorder.plans.shaped = model == CountModel::Valgrind;
         let reference = config.producer == Producer::Api;
         let mut machine = Machine::new(frames, Layout::LINUX.mmap_top, recorder, reference).map_err(other)?;
 

@@ -21,7 +21,8 @@ use crate::emu::unicorn::quirk::{self, Quirk};
 use crate::hooks::count::{Access, Cost, Slot, repeat};
 use crate::hooks::decode::{self, MAX_LENGTH, Refusal, Trap, Verdict};
 use crate::hooks::operand::{Address, SCRATCH_BELOW_RSP};
-use crate::hooks::plan::{Builder, NO_MAPPING};
+use crate::hooks::plan::{Builder, NO_MAPPING, Plan};
+use crate::hooks::shape::{self, Edge};
 
 /// What stands at an address instead of an ordinary instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -452,7 +453,10 @@ impl Door {
 
     /// The block is translated: its plan gets an id, and the operations learn it.
     fn end_block(&mut self, pc: u64, size: u64) {
-        let plan = self.translation.builder.finish();
+        let mut plan = self.translation.builder.finish();
+        if self.recorder.plans.shaped {
+            self.shape(&mut plan);
+        }
         let slots = usize::from(plan.slots);
         let id = self.recorder.plans.insert(plan);
         if let Some(api) = &mut self.api {
@@ -468,6 +472,22 @@ impl Door {
             }
         }
         self.translation.abandon();
+    }
+
+    /// Adds to a plan what Valgrind makes of its block.
+    fn shape(&mut self, plan: &mut Plan) {
+        let space = &mut self.space;
+        let mut shape = shape::shape(plan, &mut |pc| {
+            let mut buf = [0; MAX_LENGTH];
+            let len = space.fetch(pc, &mut buf).len();
+            (buf, len)
+        });
+        if let Edge::Merged(second) = &mut shape.edge
+            && let Some((supervisor, _, space)) = self.split()
+        {
+            second.mapping = supervisor.mapping_of(space.file_at(second.pc));
+        }
+        plan.shape = Some(Box::new(shape));
     }
 
     /// Whether the translator, reading a byte of code, is to see another one instead.
