@@ -116,9 +116,8 @@ pub fn shape(plan: &Plan, fetch: &mut Fetch<'_>) -> Shape {
                 continue;
             }
             (Kind::Jump(target), _) if is_code(fetch, target) => Edge::Chased(target),
-            (Kind::Conditional, Some(jump)) => {
-                merged(&jump, plan.mapping, fetch).map_or(Edge::Closed, |second| Edge::Merged(Box::new(second)))
-            }
+            (Kind::Conditional, Some(jump)) => merged(&jump, plan.mapping, fetch)
+                .map_or(Edge::Closed, |second| Edge::Merged(Box::new(second))),
             (Kind::Jump(_) | Kind::End | Kind::Conditional, _) => Edge::Closed,
         };
     }
@@ -239,7 +238,8 @@ fn only_computes(instruction: &Instruction) -> bool {
 
 /// A plan of instructions that only compute, up to a conditional jump.
 fn of_instructions(pc: u64, insns: &[Instruction], mapping: MappingId) -> Plan {
-    let planned = |insn: &Instruction| PlannedInsn { pc: insn.ip(), len: insn.len() as u8, reads: 0, writes: 0 };
+    let planned =
+        |insn: &Instruction| PlannedInsn { pc: insn.ip(), len: insn.len() as u8, reads: 0, writes: 0 };
     Plan {
         pc,
         insns: insns.iter().map(planned).collect(),

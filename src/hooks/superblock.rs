@@ -80,11 +80,8 @@ impl Superblocks {
         };
         // The whole is known by another number here.
         let whole = plan.prefix_of.and_then(|whole| self.blocks.get(whole.0 as usize));
-        let own = Plan {
-            prefix_of: whole.map(|whole| Header::of(whole.header).plan),
-            shape: None,
-            ..plan.clone()
-        };
+        let own =
+            Plan { prefix_of: whole.map(|whole| Header::of(whole.header).plan), shape: None, ..plan.clone() };
         let (id, header) = new(&own);
         let next = match plan.shape.as_deref().map(|shape| &shape.edge) {
             None | Some(Edge::Open) => Next::Open,

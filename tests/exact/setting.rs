@@ -12,6 +12,8 @@ pub struct Model {
     pub valgrind: &'static [&'static str],
     /// Options of cgemu.
     pub cgemu: &'static [&'static str],
+    /// Programs that it does not count as Valgrind does, or not always, by what it does not know of.
+    pub unlike: &'static [(&'static str, &'static [&'static str])],
 }
 
 /// What is executed: without these two options Valgrind counts what its optimiser left.
@@ -20,10 +22,66 @@ pub const ARCH: Model = Model {
     marker: "//~arch",
     valgrind: &["--vex-guest-chase=no", "--vex-iropt-level=0"],
     cgemu: &[],
+    unlike: &[],
+};
+
+/// What Valgrind prints without options.
+pub const VALGRIND: Model = Model {
+    name: "valgrind",
+    marker: "//~valgrind",
+    valgrind: &[],
+    cgemu: &["--count-model=valgrind"],
+    unlike: &[
+        (
+            "loads whose result is not used",
+            &[
+                "addresses.S",
+                "arith.S",
+                "bits.S",
+                "bmi.S",
+                "btfar.S",
+                "btscratch.S",
+                "cmov.S",
+                "machine.S",
+                "masked.S",
+                "mmx.S",
+                "moves.S",
+                "muldiv.S",
+                "plainstrings.S",
+                "ssearith.S",
+                "sseconvert.S",
+                "ssehalf.S",
+                "ssemove.S",
+                "sseround.S",
+                "ssewiden.S",
+                "string.S",
+                "syscalls.S",
+                "x87.S",
+            ],
+        ),
+        (
+            "branches that are constant in their superblock",
+            &[
+                "callmem.S",
+                "datapage.S",
+                "floats.c",
+                "jumpnowhere.S",
+                "jumps.S",
+                "longdouble.c",
+                "selfmod.S",
+                "signals.S",
+                "stack.S",
+                "strings32.S",
+                "x87places.S",
+            ],
+        ),
+        ("what a fault makes it forget", &["faults.S", "midblock.S"]),
+        ("RSI and RDI that are one value, and rep lods", &["movssame.S", "replods.S"]),
+    ],
 };
 
 /// The models that cgemu has; another one is another line here, with the options that choose it.
-pub const MODELS: [&Model; 1] = [&ARCH];
+pub const MODELS: [&Model; 2] = [&ARCH, &VALGRIND];
 
 /// The shapes of I1, D1 and LL: bytes, ways and bytes to a line.
 pub struct Geometry {
@@ -45,6 +103,13 @@ pub const GEOMETRIES: [Geometry; 6] = [
     // cut to the shortest line.
     Geometry { name: "lines of three lengths", caches: ["4096,1,128", "4096,4,32", "32768,8,256"] },
 ];
+
+impl Model {
+    /// Whether a program is known to be counted otherwise than by Valgrind.
+    pub fn is_unlike(&self, program: &str) -> bool {
+        self.unlike.iter().any(|(_, names)| names.contains(&program))
+    }
+}
 
 impl Geometry {
     /// The options, which are the same for both.
