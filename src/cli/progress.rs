@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::top::grouped;
+use crate::profile::grouped;
 use crate::session::{Control, Front};
 
 /// A run shorter than this shows nothing, nor does one in which the guest used the terminal so recently.

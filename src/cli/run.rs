@@ -17,7 +17,7 @@ use super::outfile::OutFile;
 use super::pattern::{Values, expand};
 use super::progress::{Progress, Shared};
 use super::{OWN_FAILURE, complain, environment, top};
-use crate::profile::{SIDE_SUFFIX, summary_lines, write_cachegrind, write_instructions};
+use crate::profile::{SIDE_SUFFIX, grouped, summary_lines, write_cachegrind, write_instructions};
 use crate::session::{self, Caches, Config, Control, Finished, Front, Limits, StartError, Stop};
 use crate::sim::preset;
 
@@ -173,7 +173,7 @@ fn cache_lines(caches: Option<&Caches>) -> Vec<String> {
             1 => "direct-mapped".to_owned(),
             ways => format!("{ways}-way"),
         };
-        lines.push(format!("  {name}: {} B, {ways}, {} B lines", top::grouped(cache.size()), cache.line()));
+        lines.push(format!("  {name}: {} B, {ways}, {} B lines", grouped(cache.size()), cache.line()));
     }
     lines.push(String::new());
     lines

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::profile::{Costs, Event, Profile};
+use crate::profile::{Costs, Event, Profile, grouped};
 
 /// The `count` functions with the most instructions, one line each, below a heading; all lines of a function
 /// in all files are one. Equal counts are in the order of the names.
@@ -36,19 +36,6 @@ pub fn lines(profile: &Profile, count: usize) -> Vec<String> {
 fn percent(part: u64, whole: u64) -> f64 {
     // Both are far below 2^53 in any run that ends.
     part as f64 * 100.0 / whole.max(1) as f64
-}
-
-/// Digits in groups of three, with commas.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 #[cfg(test)]
@@ -89,12 +76,5 @@ mod tests {
     fn none_and_more_than_there_are() {
         assert_eq!(lines(&profile(), 99).len(), 5);
         assert_eq!(lines(&Profile::default(), 10).len(), 1);
-    }
-
-    #[test]
-    fn groups_of_three() {
-        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (123_456_789, "123,456,789")] {
-            assert_eq!(grouped(number), text);
-        }
     }
 }

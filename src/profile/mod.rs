@@ -17,4 +17,4 @@ pub use format::{
 pub use format::{callgrind, lenient, reason, strict};
 pub use instructions::{CodeObject, InsnCosts, Instructions, add_costs};
 pub use model::{Line, Profile};
-pub use summary::summary_lines;
+pub use summary::{grouped, summary_lines};

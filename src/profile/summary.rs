@@ -103,7 +103,8 @@ fn add(a: u64, b: u64) -> u64 {
 }
 
 /// A number with commas between thousands.
-fn grouped(n: u64) -> String {
+#[must_use]
+pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (i, digit) in digits.chars().enumerate() {

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::running::{nothing, number};
-use super::show::{grouped, source_lines, table};
+use super::show::{source_lines, table};
 use super::{Reply, Shell, Target};
 use crate::debugger::suggest::nearest;
-use crate::profile::{Costs, Event, Instructions, Profile, summary_lines};
+use crate::profile::{Costs, Event, Instructions, Profile, grouped, summary_lines};
 
 /// What is listed.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::counting::instruction_costs;
 use super::running::number;
-use super::show::{grouped, table};
+use super::show::table;
 use super::{Reply, Shell};
 use crate::debugger::suggest::nearest;
-use crate::profile::Event;
+use crate::profile::{Event, grouped};
 use crate::sim::{Geometry, Hierarchy};
 
 /// A level with the addresses of the blocks it holds, by set.

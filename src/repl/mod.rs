@@ -11,6 +11,7 @@ use crate::debugger::Debugger;
 use crate::session::{Folded, Front};
 
 mod counting;
+mod info;
 mod inside;
 mod looking;
 mod prompt;

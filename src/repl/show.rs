@@ -8,19 +8,7 @@ use iced_x86::{Formatter as _, Instruction, IntelFormatter, SymbolResolver, Symb
 use super::Shell;
 use crate::debugger::program::{Location, Program};
 use crate::debugger::stops::{Access, What};
-
-/// Digits in groups of three.
-pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
+use crate::profile::grouped;
 
 /// A table with these heads; columns of numbers are to the right.
 pub(super) fn table(heads: &[&str], rows: Vec<Vec<String>>) -> String {

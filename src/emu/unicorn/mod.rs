@@ -12,6 +12,7 @@ mod ffi;
 mod helpers;
 mod jump;
 mod layout;
+mod matcher;
 mod pause;
 mod quirk;
 mod tap;

@@ -17,8 +17,9 @@ use crate::emu::unicorn::emit::Emit;
 use crate::emu::unicorn::ffi::{self, Context, DISAS_TOO_MANY, Disassembly, Op, TranslatorOps, Value};
 use crate::emu::unicorn::helpers::state::RECORDED;
 use crate::emu::unicorn::layout::{self, COND_LEU, opcode};
+use crate::emu::unicorn::matcher::Matcher;
 use crate::emu::unicorn::quirk::{self, Quirk};
-use crate::hooks::count::{Access, Cost, Slot, repeat};
+use crate::hooks::count::{Access, Cost, repeat};
 use crate::hooks::decode::{self, MAX_LENGTH, Refusal, Trap, Verdict};
 use crate::hooks::operand::{Address, SCRATCH_BELOW_RSP};
 use crate::hooks::plan::{Builder, NO_MAPPING, Plan};
@@ -105,56 +106,6 @@ impl Translation {
         self.trapped = false;
         self.quirk = Quirk::None;
         self.in_atomic = false;
-    }
-}
-
-/// Follows the accesses that the engine generates for one instruction and gives each slot its first.
-#[derive(Default)]
-struct Matcher {
-    cost: Cost,
-    first_slot: usize,
-    next: usize,
-    bytes: u16,
-    failed: bool,
-}
-
-impl Matcher {
-    fn start(&mut self, cost: Cost, first_slot: usize) {
-        *self = Matcher { cost, first_slot, ..Matcher::default() };
-    }
-
-    /// The slot that an access of `size` bytes fills, if it is the first of its slot.
-    fn access(&mut self, write: bool, size: u16) -> Option<(usize, Slot)> {
-        if let Some(slot) = self.next.checked_sub(1).and_then(|last| self.cost.slots.get(last)) {
-            let same_way = match slot.access {
-                Access::Load => !write,
-                Access::Store => write,
-                // The rest of its load, its store, or the loop that retries a locked operation.
-                Access::Modify => true,
-                Access::None => false,
-            };
-            if same_way && (self.bytes < slot.size || slot.access == Access::Modify) {
-                self.bytes = self.bytes.saturating_add(size);
-                return None;
-            }
-        }
-        let index = self.next;
-        match self.cost.slots.get(index) {
-            Some(&slot) if slot.access != Access::None && write == (slot.access == Access::Store) => {
-                self.next += 1;
-                self.bytes = size;
-                Some((self.first_slot + index, slot))
-            }
-            _ => {
-                self.failed = true;
-                None
-            }
-        }
-    }
-
-    fn is_complete(&self) -> bool {
-        let rest = self.cost.slots.get(self.next..).unwrap_or_default();
-        !self.failed && rest.iter().all(|slot| slot.access == Access::None)
     }
 }
 

@@ -1,0 +1,143 @@
+//! `info`: what the shell and the program have.
+
+use super::show::table;
+use super::{Reply, Shell};
+use crate::emu::guest::Prot;
+
+impl Shell {
+    pub(super) fn info(&mut self, rest: &str) -> Reply {
+        match rest {
+            "breaks" | "b" | "break" | "stops" => self.info_breaks(),
+            "threads" => self.info_threads(),
+            "maps" => self.info_maps(),
+            "files" => self.info_files(),
+            "signals" => self.info_signals(),
+            "process" => self.info_process(),
+            "checkpoints" => self.info_checkpoints(),
+            "marks" => {
+                let names: Vec<&str> = self.debugger.mark_names().collect();
+                let text = if names.is_empty() { "no marks".to_owned() } else { names.join("\n") };
+                self.say(&text);
+                Ok(())
+            }
+            "modules" => self.info_modules(),
+            other => {
+                let known = [
+                    "breaks",
+                    "threads",
+                    "maps",
+                    "files",
+                    "signals",
+                    "process",
+                    "checkpoints",
+                    "marks",
+                    "modules",
+                ];
+                let near = crate::debugger::suggest::nearest(other, known);
+                let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+                Err(format!("info about what? {}{hint}", known.join(", ")))
+            }
+        }
+    }
+
+    pub(super) fn info_threads(&mut self) -> Reply {
+        let pc = self.debugger.pc();
+        let place = self.named(pc);
+        let process = &self.debugger.session().kernel().process;
+        let name = String::from_utf8_lossy(process.comm()).into_owned();
+        let text = format!("> 1  task {} ({name})  {place}", process.pid);
+        self.say(&text);
+        Ok(())
+    }
+
+    fn info_maps(&mut self) -> Reply {
+        for mapping in self.debugger.session().mappings() {
+            let letter = |allowed: Prot, letter| if mapping.prot.allows(allowed) { letter } else { '-' };
+            let name = match (&mapping.file, mapping.label) {
+                (Some(file), _) => file.path.to_string(),
+                (None, Some(label)) => label.to_owned(),
+                (None, None) => String::new(),
+            };
+            let text = format!(
+                "{:#014x}-{:#014x} {}{}{}{} {:#x} {name}",
+                mapping.start,
+                mapping.end,
+                letter(Prot::READ, 'r'),
+                letter(Prot::WRITE, 'w'),
+                letter(Prot::EXEC, 'x'),
+                if mapping.shared { 's' } else { 'p' },
+                mapping.offset,
+            );
+            self.say(text.trim_end());
+        }
+        Ok(())
+    }
+
+    fn info_files(&mut self) -> Reply {
+        let rows = self.debugger.session().kernel().open_files();
+        let rows = rows
+            .into_iter()
+            .map(|file| {
+                vec![file.number.to_string(), file.path, file.offset.to_string(), file.kind.to_owned()]
+            })
+            .collect();
+        let text = table(&["fd", "file", "offset", "kind"], rows);
+        self.say(&text);
+        Ok(())
+    }
+
+    fn info_signals(&mut self) -> Reply {
+        let lines = self.debugger.session().kernel().signals.described();
+        for line in lines {
+            self.say(&line);
+        }
+        Ok(())
+    }
+
+    fn info_process(&mut self) -> Reply {
+        let now = self.debugger.session().instructions();
+        let process = &self.debugger.session().kernel().process;
+        let argv: Vec<String> =
+            process.argv.iter().map(|arg| String::from_utf8_lossy(arg).into_owned()).collect();
+        let lines = [
+            format!(
+                "process {} of {}, group {}, session {}",
+                process.pid, process.ppid, process.pgid, process.sid
+            ),
+            format!("program {}", process.exe),
+            format!("arguments {}", argv.join(" ")),
+            format!("{} environment variables", process.envp.len()),
+            format!("{now} instructions executed"),
+        ];
+        for line in lines {
+            self.say(&line);
+        }
+        Ok(())
+    }
+
+    fn info_checkpoints(&mut self) -> Reply {
+        let rows: Vec<Vec<String>> =
+            self.debugger.checkpoints().map(|(name, at)| vec![name.to_owned(), at.to_string()]).collect();
+        let text = if rows.is_empty() {
+            "no checkpoints".to_owned()
+        } else {
+            table(&["name", "instructions"], rows)
+        };
+        self.say(&text);
+        Ok(())
+    }
+
+    fn info_modules(&mut self) -> Reply {
+        let lines: Vec<String> = self
+            .debugger
+            .program()
+            .modules()
+            .iter()
+            .map(|module| format!("{:#x}-{:#x} {}", module.range.start, module.range.end, module.path))
+            .collect();
+        for line in lines {
+            self.say(&line);
+        }
+        Ok(())
+    }
+}
