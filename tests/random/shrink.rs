@@ -32,7 +32,13 @@ fn differs(programs: &[Program], model: &Model, geometry: &Geometry) -> bool {
 
 /// The smallest program found that differs, as assembly with both counts; `None` if nothing differs.
 pub fn difference(programs: &[Program], model: &Model, geometry: &Geometry) -> Option<String> {
-    if !differs(programs, model, geometry) {
+    let smallest = smallest(programs, |programs| differs(programs, model, geometry))?;
+    Some(show(&smallest, model, geometry))
+}
+
+/// The fewest programs and items found that still differ; `None` if nothing differs.
+pub fn smallest(programs: &[Program], differs: impl Fn(&[Program]) -> bool) -> Option<Vec<Program>> {
+    if !differs(programs) {
         return None;
     }
     let mut programs = programs.to_vec();
@@ -43,7 +49,7 @@ pub fn difference(programs: &[Program], model: &Model, geometry: &Geometry) -> O
         while at < programs.len() && programs.len() > 1 {
             let mut fewer = programs.clone();
             fewer.drain(at..(at + part).min(fewer.len()));
-            if !fewer.is_empty() && differs(&fewer, model, geometry) {
+            if !fewer.is_empty() && differs(&fewer) {
                 programs = fewer;
             } else {
                 at += part;
@@ -60,17 +66,18 @@ pub fn difference(programs: &[Program], model: &Model, geometry: &Geometry) -> O
             let mut fewer = programs.clone();
             fewer[n].items.remove(at);
             let is_program = fewer[n].is_sound() && fewer[n].lay_out().is_some();
-            if is_program && differs(&fewer, model, geometry) {
+            if is_program && differs(&fewer) {
                 programs = fewer;
             } else {
                 at += 1;
             }
         }
     }
-    Some(show(&programs, model, geometry))
+    Some(programs)
 }
 
-fn show(programs: &[Program], model: &Model, geometry: &Geometry) -> String {
+/// Programs as assembly, with both counts of what differs from Valgrind's.
+pub fn show(programs: &[Program], model: &Model, geometry: &Geometry) -> String {
     let mut text = String::new();
     let (events, found) = compare(programs, model, geometry).unwrap_or_else(|why| {
         let _ = writeln!(text, "  {why}");
