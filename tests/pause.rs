@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use cgemu::session::{Caches, Config, Control, CountModel, Limits, Pause, Producer, Session, Stop, Wishes};
 
-fn config(argv: &[&str]) -> Config {
+fn config(argv: &[&str], count_model: CountModel) -> Config {
     Config {
         program: PathBuf::from(argv[0]),
         argv: argv.iter().map(OsString::from).collect(),
         env: vec![("PATH".into(), "/usr/bin:/bin".into()), ("LC_ALL".into(), "C.UTF-8".into())],
         caches: Some(Caches::default()),
         branch_sim: true,
-        count_model: CountModel::Arch,
+        count_model,
         instr_at_start: true,
         producer: Producer::Tap,
         limits: Limits::default(),
@@ -26,7 +26,11 @@ fn config(argv: &[&str]) -> Config {
 }
 
 fn start(argv: &[&str]) -> Session {
-    Session::start(config(argv), Arc::new(Control::default())).expect("it starts")
+    start_by(argv, CountModel::Arch)
+}
+
+fn start_by(argv: &[&str], model: CountModel) -> Session {
+    Session::start(config(argv, model), Arc::new(Control::default())).expect("it starts")
 }
 
 fn written(session: Session) -> (Stop, Vec<u8>) {
@@ -54,13 +58,17 @@ impl Numbers {
 fn stepped_and_taken_back() {
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
     let readme = readme.to_str().expect("a name");
-    for argv in [vec!["/usr/bin/sort", "-o", "/dev/null", readme], vec!["/usr/bin/sha256sum", readme]] {
-        let mut plain = start(&argv);
+    for (argv, model) in [
+        (vec!["/usr/bin/sort", "-o", "/dev/null", readme], CountModel::Arch),
+        (vec!["/usr/bin/sort", "-o", "/dev/null", readme], CountModel::Valgrind),
+        (vec!["/usr/bin/sha256sum", readme], CountModel::Arch),
+    ] {
+        let mut plain = start_by(&argv, model);
         assert_eq!(plain.resume(Wishes::default()), Pause::Ended);
         let total = plain.instructions();
         let plain = written(plain);
         let mut numbers = Numbers(42);
-        let mut session = start(&argv);
+        let mut session = start_by(&argv, model);
         let mut now = 0;
         while now < total {
             let next = (now + 1 + numbers.below(total / 8)).min(total - 1);

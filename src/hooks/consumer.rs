@@ -138,10 +138,10 @@ impl Consumer {
 
     /// Takes in a plan; ids count up from 0.
     pub fn add_plan(&mut self, plan: &Plan) {
-        match &mut self.superblocks {
-            Some(superblocks) => superblocks.add_plan(plan, |plan| self.part.add_plan(plan)),
-            None => self.part.add_plan(plan),
+        if let Some(superblocks) = &mut self.superblocks {
+            superblocks.add_plan(plan);
         }
+        self.part.add_plan(plan);
     }
 
     /// Takes in new plans, then a buffer of records; returns how many instructions the records stand for.
@@ -153,10 +153,12 @@ impl Consumer {
             watch.scan(words, plans);
         }
         if let Some(superblocks) = &mut self.superblocks {
-            let regrouped = superblocks.regroup(words);
-            if self.counting {
-                self.part.walk(regrouped);
-            }
+            let (part, counting) = (&mut self.part, self.counting);
+            superblocks.regroup(words, |words| {
+                if counting {
+                    part.walk(words);
+                }
+            });
             return instructions(words);
         }
         if !self.counting {

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::hooks::count::{self, Access, Cost, Event, EventKind, Repeat};
 use crate::hooks::shape::Shape;
+use crate::hooks::superblock;
 
 /// Names a plan in the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -241,7 +242,9 @@ impl PlanTable {
         }
         let id = PlanId(self.plans.len() as u32);
         candidates.push(id);
+        let variants = superblock::variants(&plan, id);
         self.plans.push(Arc::new(plan));
+        self.plans.extend(variants.into_iter().flatten().map(Arc::new));
         id
     }
 

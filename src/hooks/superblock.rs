@@ -6,37 +6,43 @@
 //! and the tap are the same for both models; only plans also carry their [`Shape`], which is made when the block is
 //! translated, because memory can be read then. In the other model there is neither a shape nor this stage.
 
+//!
+//! A block whose jump may be merged with a second one has two more plans behind its own: the block without that jump's
+//! branch, and the instructions that are counted behind it.
+
 use crate::hooks::plan::{End, Plan, PlanId};
 use crate::hooks::shape::{Edge, LEFT_TO_EXTEND, MAX_INSTRUCTIONS, Shape};
 use crate::hooks::trace::Header;
 
-/// A plan of the trace.
+/// The plans that a plan's records may become besides itself; their ids follow its own, `id`.
+pub(super) fn variants(plan: &Plan, id: PlanId) -> Option<[Plan; 2]> {
+    let Some(Edge::Merged(second)) = plan.shape.as_deref().map(|shape| &shape.edge) else { return None };
+    let first =
+        Plan { end: End::None, prefix_of: Some(plan.prefix_of.unwrap_or(id)), shape: None, ..plan.clone() };
+    Some([first, Plan::clone(second)])
+}
+
+/// A plan of the trace, as small as the inner loop wants it.
 #[derive(Clone, Debug)]
 struct Block {
     pc: u64,
-    /// Address after it.
-    end: u64,
+    /// The instruction that follows in the superblock, if one may.
+    next: u64,
     instructions: u32,
-    /// See [`Shape`].
-    after_stop: Option<u32>,
-    next: Next,
-    /// Its header when it stays as it is.
-    header: u64,
+    /// See [`Shape::after_stop`].
+    after_stop: Option<u16>,
+    /// Of a second block that its jump may be merged with.
+    merged: u16,
+    way: Way,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Next {
+/// How a superblock goes on; see [`Edge`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
     Open,
     Closed,
-    Chased(u64),
-    Merged {
-        /// The block's header if its jump is not counted.
-        header: u64,
-        /// The header of the instructions that are counted behind it, where they begin and how many they are.
-        second: u64,
-        pc: u64,
-        instructions: u32,
-    },
+    Chased,
+    Merged,
 }
 
 /// Where in a superblock control is.
@@ -55,12 +61,10 @@ struct Place {
 /// The stage between the trace and a consumer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Superblocks {
-    /// By id of the trace's plans.
+    /// By plan id.
     blocks: Vec<Block>,
-    /// Plans of the records that are written.
-    plans: u32,
     place: Place,
-    words: Vec<u64>,
+    changed: Vec<u64>,
 }
 
 /// Where it was at some moment.
@@ -70,65 +74,59 @@ pub(super) struct SavedSuperblocks {
 }
 
 impl Superblocks {
-    /// Takes in a plan of the trace; ids count up from 0. Hands on the plans that its records may become.
-    pub fn add_plan(&mut self, plan: &Plan, mut hand_on: impl FnMut(&Plan)) {
-        let mut new = |plan: &Plan| {
-            let id = PlanId(self.plans);
-            self.plans += 1;
-            hand_on(plan);
-            (id, plan.header(id))
-        };
-        // The whole is known by another number here.
-        let whole = plan.prefix_of.and_then(|whole| self.blocks.get(whole.0 as usize));
-        let own =
-            Plan { prefix_of: whole.map(|whole| Header::of(whole.header).plan), shape: None, ..plan.clone() };
-        let (id, header) = new(&own);
-        let next = match plan.shape.as_deref().map(|shape| &shape.edge) {
-            None | Some(Edge::Open) => Next::Open,
-            Some(Edge::Closed) => Next::Closed,
-            Some(Edge::Chased(target)) => Next::Chased(*target),
-            Some(Edge::Merged(second)) => {
-                let (_, header) = new(&Plan { end: End::None, prefix_of: Some(id), ..own });
-                let (_, behind) = new(second);
-                let instructions = second.insns.len() as u32;
-                Next::Merged { header, second: behind, pc: second.pc, instructions }
-            }
+    /// Takes in a plan; ids count up from 0.
+    pub fn add_plan(&mut self, plan: &Plan) {
+        let (way, next, merged) = match plan.shape.as_deref().map(|shape| &shape.edge) {
+            None | Some(Edge::Open) => (Way::Open, plan.fall_through(), 0),
+            Some(Edge::Closed) => (Way::Closed, 0, 0),
+            Some(Edge::Chased(target)) => (Way::Chased, *target, 0),
+            Some(Edge::Merged(second)) => (Way::Merged, second.pc, second.insns.len() as u16),
         };
         self.blocks.push(Block {
             pc: plan.pc,
-            end: plan.fall_through(),
-            instructions: plan.insns.len() as u32,
-            after_stop: plan.shape.as_deref().and_then(|shape: &Shape| shape.after_stop).map(u32::from),
             next,
-            header,
+            instructions: plan.insns.len() as u32,
+            after_stop: plan.shape.as_deref().and_then(|shape: &Shape| shape.after_stop),
+            merged,
+            way,
         });
     }
 
-    /// The records that stand for these. `Some` only until the next call.
-    pub fn regroup(&mut self, mut words: &[u64]) -> &[u64] {
-        let Superblocks { blocks, place, words: out, .. } = self;
-        out.clear();
-        while let Some((&word, tail)) = words.split_first() {
+    /// Calls `walk` with the records that stand for `words`, as many at a time as stay as they are.
+    pub fn regroup(&mut self, words: &[u64], mut walk: impl FnMut(&[u64])) {
+        let Superblocks { blocks, place: saved, changed } = self;
+        let mut place = *saved;
+        let (mut from, mut at) = (0, 0);
+        while let Some(&word) = words.get(at) {
             let header = Header::of(word);
-            let Some((slots, next)) = tail.split_at_checked(header.slots) else { break };
-            let Some(block) = blocks.get(header.plan.0 as usize) else { break };
-            words = next;
+            let id = header.plan.0 as usize;
+            let Some(block) = blocks.get(id) else { break };
+            let start = at;
+            at += 1 + header.slots;
             if place.counted > 0 {
                 if block.pc == place.at && block.instructions <= place.counted {
+                    walk(&words[from..start]);
+                    from = at;
                     place.counted -= block.instructions;
-                    place.at = block.end;
+                    place.at = block.next;
                     continue;
                 }
-                *place = Place::default();
+                place = Place::default();
             }
-            let header = place.pass(block);
-            out.push(header);
-            out.extend_from_slice(slots);
-            if let (true, Next::Merged { second, .. }) = (place.counted > 0, block.next) {
-                out.push(second);
+            if block.way == Way::Closed {
+                place.used = 0;
+            } else if place.pass(block) {
+                walk(&words[from..start]);
+                from = at;
+                changed.clear();
+                changed.push(word + 1);
+                changed.extend_from_slice(words.get(start + 1..at).unwrap_or_default());
+                changed.push(u64::from(header.plan.0 + 2) | u64::from(block.merged) << 48);
+                walk(changed);
             }
         }
-        out
+        walk(words.get(from..at).unwrap_or_default());
+        *saved = place;
     }
 
     pub fn save(&self) -> SavedSuperblocks {
@@ -141,15 +139,16 @@ impl Superblocks {
 }
 
 impl Place {
-    /// Control passes a block; what is written for it. With `counted` so is what is counted behind it.
-    #[inline(always)]
-    fn pass(&mut self, block: &Block) -> u64 {
-        if block.pc != self.at {
-            *self = Place::default();
-        }
+    /// Control passes a block that the superblock may go on behind. Whether its jump is merged with a second one.
+    #[inline]
+    fn pass(&mut self, block: &Block) -> bool {
+        let (before, extended) = match self.used > 0 && block.pc == self.at {
+            true => (self.used, self.extended),
+            false => (0, false),
+        };
         let (mut used, mut extended) = match block.after_stop {
-            Some(after) => (after, false),
-            None => (self.used + block.instructions, self.extended),
+            Some(after) => (u32::from(after), false),
+            None => (before + block.instructions, extended),
         };
         if used > MAX_INSTRUCTIONS {
             // Superblocks that were full have ended in between.
@@ -157,15 +156,14 @@ impl Place {
             extended = false;
         }
         let extends = !extended && MAX_INSTRUCTIONS - used >= LEFT_TO_EXTEND;
-        *self = match block.next {
-            Next::Open if used < MAX_INSTRUCTIONS => Place { used, extended, at: block.end, counted: 0 },
-            Next::Chased(target) if extends => Place { used, extended: true, at: target, counted: 0 },
-            Next::Merged { header, pc, instructions, .. } if extends => {
-                *self = Place { used: 0, extended: false, at: pc, counted: instructions };
-                return header;
-            }
-            _ => Place::default(),
-        };
-        block.header
+        self.at = block.next;
+        self.used = 0;
+        match block.way {
+            Way::Open if used < MAX_INSTRUCTIONS => (self.used, self.extended) = (used, extended),
+            Way::Chased if extends => (self.used, self.extended) = (used, true),
+            Way::Merged if extends => self.counted = u32::from(block.merged),
+            _ => {}
+        }
+        self.counted > 0
     }
 }
