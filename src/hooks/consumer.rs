@@ -154,12 +154,11 @@ impl Consumer {
         }
         if let Some(superblocks) = &mut self.superblocks {
             let (part, counting) = (&mut self.part, self.counting);
-            superblocks.regroup(words, |words| {
+            return superblocks.regroup(words, |words| {
                 if counting {
                     part.walk(words);
                 }
             });
-            return instructions(words);
         }
         if !self.counting {
             return instructions(words);

@@ -24,13 +24,17 @@ pub(super) fn variants(plan: &Plan, id: PlanId) -> Option<[Plan; 2]> {
 
 /// A plan of the trace, as small as the inner loop wants it.
 #[derive(Clone, Debug)]
+#[repr(align(32))]
 struct Block {
     pc: u64,
     /// The instruction that follows in the superblock, if one may.
     next: u64,
+    /// Those behind the last that ends a superblock, but for the last of all.
     instructions: u32,
-    /// See [`Shape::after_stop`].
-    after_stop: Option<u16>,
+    /// Whether there is such a one.
+    stops: bool,
+    /// Instructions of the whole block.
+    all: u32,
     /// Of a second block that its jump may be merged with.
     merged: u16,
     way: Way,
@@ -82,40 +86,44 @@ impl Superblocks {
             Some(Edge::Chased(target)) => (Way::Chased, *target, 0),
             Some(Edge::Merged(second)) => (Way::Merged, second.pc, second.insns.len() as u16),
         };
+        let after_stop = plan.shape.as_deref().and_then(|shape: &Shape| shape.after_stop);
+        let all = plan.insns.len() as u32;
         self.blocks.push(Block {
             pc: plan.pc,
             next,
-            instructions: plan.insns.len() as u32,
-            after_stop: plan.shape.as_deref().and_then(|shape: &Shape| shape.after_stop),
+            instructions: after_stop.map_or(all, u32::from),
+            stops: after_stop.is_some(),
+            all,
             merged,
             way,
         });
     }
 
-    /// Calls `walk` with the records that stand for `words`, as many at a time as stay as they are.
-    pub fn regroup(&mut self, words: &[u64], mut walk: impl FnMut(&[u64])) {
+    /// Calls `walk` with the records that stand for `words`, as many at a time as stay as they are. Returns how many
+    /// instructions were executed.
+    pub fn regroup(&mut self, words: &[u64], mut walk: impl FnMut(&[u64])) -> u64 {
         let Superblocks { blocks, place: saved, changed } = self;
         let mut place = *saved;
+        let mut executed = 0;
         let (mut from, mut at) = (0, 0);
         while let Some(&word) = words.get(at) {
             let header = Header::of(word);
             let id = header.plan.0 as usize;
             let Some(block) = blocks.get(id) else { break };
             let start = at;
+            executed += header.instructions;
             at += 1 + header.slots;
             if place.counted > 0 {
-                if block.pc == place.at && block.instructions <= place.counted {
+                if block.pc == place.at && block.all <= place.counted {
                     walk(&words[from..start]);
                     from = at;
-                    place.counted -= block.instructions;
+                    place.counted -= block.all;
                     place.at = block.next;
                     continue;
                 }
                 place = Place::default();
             }
-            if block.way == Way::Closed {
-                place.used = 0;
-            } else if place.pass(block) {
+            if place.pass(block) {
                 walk(&words[from..start]);
                 from = at;
                 changed.clear();
@@ -127,6 +135,7 @@ impl Superblocks {
         }
         walk(words.get(from..at).unwrap_or_default());
         *saved = place;
+        executed
     }
 
     pub fn save(&self) -> SavedSuperblocks {
@@ -139,31 +148,28 @@ impl Superblocks {
 }
 
 impl Place {
-    /// Control passes a block that the superblock may go on behind. Whether its jump is merged with a second one.
-    #[inline]
+    /// Control passes a block. Whether its jump is merged with a second one. Nearly without branches: what program
+    /// branches do is as hard to predict here as where it is counted.
+    #[inline(always)]
     fn pass(&mut self, block: &Block) -> bool {
-        let (before, extended) = match self.used > 0 && block.pc == self.at {
-            true => (self.used, self.extended),
-            false => (0, false),
-        };
-        let (mut used, mut extended) = match block.after_stop {
-            Some(after) => (u32::from(after), false),
-            None => (before + block.instructions, extended),
-        };
+        let carried = block.pc == self.at && !block.stops;
+        let mut used = if carried { self.used } else { 0 } + block.instructions;
+        let mut extended = carried & self.extended;
         if used > MAX_INSTRUCTIONS {
             // Superblocks that were full have ended in between.
             used = (used - 1) % MAX_INSTRUCTIONS + 1;
             extended = false;
         }
-        let extends = !extended && MAX_INSTRUCTIONS - used >= LEFT_TO_EXTEND;
+        let extends = !extended & (used <= MAX_INSTRUCTIONS - LEFT_TO_EXTEND);
+        let open = block.way == Way::Open;
+        let chased = (block.way == Way::Chased) & extends;
+        self.used = if open | chased { used } else { 0 };
+        self.extended = (open & extended) | chased;
         self.at = block.next;
-        self.used = 0;
-        match block.way {
-            Way::Open if used < MAX_INSTRUCTIONS => (self.used, self.extended) = (used, extended),
-            Way::Chased if extends => (self.used, self.extended) = (used, true),
-            Way::Merged if extends => self.counted = u32::from(block.merged),
-            _ => {}
+        if block.way == Way::Merged && extends {
+            self.counted = u32::from(block.merged);
+            return true;
         }
-        self.counted > 0
+        false
     }
 }
