@@ -25,11 +25,7 @@ fn config(argv: &[&str], count_model: CountModel) -> Config {
     }
 }
 
-fn start(argv: &[&str]) -> Session {
-    start_by(argv, CountModel::Arch)
-}
-
-fn start_by(argv: &[&str], model: CountModel) -> Session {
+fn start(argv: &[&str], model: CountModel) -> Session {
     Session::start(config(argv, model), Arc::new(Control::default())).expect("it starts")
 }
 
@@ -63,12 +59,12 @@ fn stepped_and_taken_back() {
         (vec!["/usr/bin/sort", "-o", "/dev/null", readme], CountModel::Valgrind),
         (vec!["/usr/bin/sha256sum", readme], CountModel::Arch),
     ] {
-        let mut plain = start_by(&argv, model);
+        let mut plain = start(&argv, model);
         assert_eq!(plain.resume(Wishes::default()), Pause::Ended);
         let total = plain.instructions();
         let plain = written(plain);
         let mut numbers = Numbers(42);
-        let mut session = start_by(&argv, model);
+        let mut session = start(&argv, model);
         let mut now = 0;
         while now < total {
             let next = (now + 1 + numbers.below(total / 8)).min(total - 1);
