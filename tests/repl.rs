@@ -118,6 +118,7 @@ fn running_and_stopping() {
         "advance 10k\nstep\nstep 9\nnext\n",
         &["after 10,000 ", "after 10,001 ", "after 10,010 "],
     );
+    prints(dir.path(), "run\nrun\n", &["read 4", "status 3", "read 4", "status 3"]);
     prints(dir.path(), "break work\nrun\nnext 2\nrun\nrun\n", &["stop 1", "stop 1", "stop 1"]);
 }
 

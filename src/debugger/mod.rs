@@ -4,6 +4,7 @@
 //! [`evaluate::Scope`], [`value`] is what comes out and [`mod@format`] how it is shown.
 
 use std::collections::BTreeMap;
+use std::io::Seek as _;
 use std::sync::Arc;
 
 use crate::profile::Profile;
@@ -88,6 +89,10 @@ impl Debugger {
     /// # Errors
     /// When it cannot be started any more; the old run is still there then.
     pub fn restart(&mut self) -> Answer<()> {
+        if let Some(mut input) = self.config.input.as_deref() {
+            // What has no beginning to go back to goes on where it was.
+            let _ = input.rewind();
+        }
         let session = Session::start(self.config.clone(), Arc::clone(&self.control))
             .map_err(|error| error.to_string())?;
         self.history = History::default();
