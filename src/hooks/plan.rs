@@ -244,7 +244,7 @@ impl PlanTable {
         candidates.push(id);
         let variants = superblock::variants(&plan, id);
         self.plans.push(Arc::new(plan));
-        self.plans.extend(variants.into_iter().flatten().map(Arc::new));
+        self.plans.extend(variants.into_iter().map(Arc::new));
         id
     }
 

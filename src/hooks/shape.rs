@@ -5,7 +5,9 @@
 //! direct jump or call. Behind a conditional jump it looks for a second one that shares a destination with the first, as `a
 //! && b` leaves them in machine code; it executes both always and makes one exit of them.
 
-use iced_x86::{CpuidFeature, FlowControl, Instruction, Mnemonic, OpKind};
+use iced_x86::{
+    CpuidFeature, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register,
+};
 
 use crate::hooks::count::repeat;
 use crate::hooks::decode::{self, MAX_LENGTH, Verdict};
@@ -33,6 +35,9 @@ pub enum Edge {
     Open,
     /// Not at all.
     Closed,
+    /// Not at all: its last instruction is a repeated one. RCX is a constant there, and its test no branch, if these many
+    /// instructions at the end are in one superblock.
+    Known(u16),
     /// With the instruction at this address, if it has not been extended yet.
     Chased(u64),
     /// With these instructions up to a conditional jump, if it has not been extended yet.
@@ -118,10 +123,39 @@ pub fn shape(plan: &Plan, fetch: &mut Fetch<'_>) -> Shape {
             (Kind::Jump(target), _) if is_code(fetch, target) => Edge::Chased(target),
             (Kind::Conditional, Some(jump)) => merged(&jump, plan.mapping, fetch)
                 .map_or(Edge::Closed, |second| Edge::Merged(Box::new(second))),
+            (Kind::End, Some(end)) if repeat(&end).is_some() => {
+                let since = after_stop.map_or(0, |after| count - usize::from(after));
+                known_count(plan.insns.get(since..i).unwrap_or_default(), fetch)
+                    .map_or(Edge::Closed, Edge::Known)
+            }
             (Kind::Jump(_) | Kind::End | Kind::Conditional, _) => Edge::Closed,
         };
     }
     Shape { after_stop, edge }
+}
+
+/// If the last of these instructions that writes RCX moves a constant other than zero there: how many instructions it and
+/// those behind it are, with the one that follows.
+fn known_count(insns: &[PlannedInsn], fetch: &mut Fetch<'_>) -> Option<u16> {
+    let mut factory = InstructionInfoFactory::new();
+    for (i, insn) in insns.iter().rev().enumerate() {
+        let instruction = decode(fetch, insn.pc)?;
+        let writes = factory.info(&instruction).used_registers().iter().any(|used| {
+            used.register().full_register() == Register::RCX
+                && !matches!(used.access(), OpAccess::Read | OpAccess::CondRead)
+        });
+        if !writes {
+            continue;
+        }
+        let wide = matches!(instruction.op0_register(), Register::ECX | Register::RCX);
+        let constant = matches!(
+            instruction.op1_kind(),
+            OpKind::Immediate32 | OpKind::Immediate64 | OpKind::Immediate32to64
+        );
+        let known = instruction.mnemonic() == Mnemonic::Mov && wide && constant;
+        return if known && instruction.immediate(1) != 0 { u16::try_from(i + 2).ok() } else { None };
+    }
+    None
 }
 
 /// How a short look at a block ends.

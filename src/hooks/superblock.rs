@@ -10,16 +10,22 @@
 //! A block whose jump may be merged with a second one has two more plans behind its own: the block without that jump's
 //! branch, and the instructions that are counted behind it.
 
+use crate::hooks::count::Repeat;
 use crate::hooks::plan::{End, Plan, PlanId};
 use crate::hooks::shape::{Edge, LEFT_TO_EXTEND, MAX_INSTRUCTIONS, Shape};
 use crate::hooks::trace::Header;
 
 /// The plans that a plan's records may become besides itself; their ids follow its own, `id`.
-pub(super) fn variants(plan: &Plan, id: PlanId) -> Option<[Plan; 2]> {
-    let Some(Edge::Merged(second)) = plan.shape.as_deref().map(|shape| &shape.edge) else { return None };
-    let first =
-        Plan { end: End::None, prefix_of: Some(plan.prefix_of.unwrap_or(id)), shape: None, ..plan.clone() };
-    Some([first, Plan::clone(second)])
+pub(super) fn variants(plan: &Plan, id: PlanId) -> Vec<Plan> {
+    let ending =
+        |end| Plan { end, prefix_of: Some(plan.prefix_of.unwrap_or(id)), shape: None, ..plan.clone() };
+    match (plan.shape.as_deref().map(|shape| &shape.edge), plan.end) {
+        (Some(Edge::Merged(second)), _) => vec![ending(End::None), Plan::clone(second)],
+        // The comparison stays a branch: it is taken if the instruction is repeated.
+        (Some(Edge::Known(_)), End::Repeat(Repeat::Compare, _)) => vec![ending(End::Conditional)],
+        (Some(Edge::Known(_)), _) => vec![ending(End::None)],
+        _ => Vec::new(),
+    }
 }
 
 /// A plan of the trace, as small as the inner loop wants it.
@@ -35,7 +41,7 @@ struct Block {
     stops: bool,
     /// Instructions of the whole block.
     all: u32,
-    /// Of a second block that its jump may be merged with.
+    /// Instructions of a second block that its jump may be merged with, or of [`Edge::Known`].
     merged: u16,
     way: Way,
 }
@@ -47,6 +53,7 @@ enum Way {
     Closed,
     Chased,
     Merged,
+    Known,
 }
 
 /// Where in a superblock control is.
@@ -84,6 +91,7 @@ impl Superblocks {
             None | Some(Edge::Open) => (Way::Open, plan.fall_through(), 0),
             Some(Edge::Closed) => (Way::Closed, 0, 0),
             Some(Edge::Chased(target)) => (Way::Chased, *target, 0),
+            Some(Edge::Known(together)) => (Way::Known, 0, *together),
             Some(Edge::Merged(second)) => (Way::Merged, second.pc, second.insns.len() as u16),
         };
         let after_stop = plan.shape.as_deref().and_then(|shape: &Shape| shape.after_stop);
@@ -129,7 +137,9 @@ impl Superblocks {
                 changed.clear();
                 changed.push(word + 1);
                 changed.extend_from_slice(words.get(start + 1..at).unwrap_or_default());
-                changed.push(u64::from(header.plan.0 + 2) | u64::from(block.merged) << 48);
+                if place.counted > 0 {
+                    changed.push(u64::from(header.plan.0 + 2) | u64::from(block.merged) << 48);
+                }
                 walk(changed);
             }
         }
@@ -148,7 +158,7 @@ impl Superblocks {
 }
 
 impl Place {
-    /// Control passes a block. Whether its jump is merged with a second one. Nearly without branches: what program
+    /// Control passes a block. Whether it is to be another plan's, because its jump is merged or decided. Nearly without branches: what program
     /// branches do is as hard to predict here as where it is counted.
     #[inline(always)]
     fn pass(&mut self, block: &Block) -> bool {
@@ -170,6 +180,6 @@ impl Place {
             self.counted = u32::from(block.merged);
             return true;
         }
-        false
+        block.way == Way::Known && used >= u32::from(block.merged)
     }
 }
