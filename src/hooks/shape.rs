@@ -105,7 +105,7 @@ fn is_code(fetch: &mut Fetch<'_>, pc: u64) -> bool {
     fetch(pc).1 > 0
 }
 
-/// The shape of a block. `mapping` is where the code at an address comes from.
+/// The shape of a block.
 pub fn shape(plan: &Plan, fetch: &mut Fetch<'_>) -> Shape {
     let mut after_stop = None;
     let mut edge = Edge::Open;
