@@ -95,7 +95,7 @@ fn running_and_stopping() {
     // The third call adds 2 to 0 + 1.
     prints(
         dir.path(),
-        "break step\nrun\ncontinue 2\nprint i32[&counter]\nprint $edi\nline\nprint i32[&counter]\n",
+        "break step\nrun\ncontinue 2\nprint counter\nprint $edi\nline\nprint i32[&counter]\n",
         &["$1 = 1\n", "$2 = 2\n", "$3 = 3\n"],
     );
     prints(
@@ -104,15 +104,23 @@ fn running_and_stopping() {
         &[&at("int sum = 0"), &loop_, &at("sum += step"), "#0"],
     );
     prints(dir.path(), "tbreak work\nrun\nline 2\nline into\n", &[&add]);
-    prints(dir.path(), "tbreak step\nrun\nuntil prog.c:21\n", &[&add, &at("return sum")]);
+    prints(
+        dir.path(),
+        "tbreak step\nrun\nuntil prog.c:21\n",
+        &["stop 1: breakpoint step", &add, &at("return sum")],
+    );
     prints(dir.path(), "start\nuntil step\ninfo breaks\n", &[&add, "no stops"]);
-    let conditional = "break step if i32[&counter] > 100\nrun\nprint i32[&counter]\ndelete\ncontinue\n";
+    let conditional = "break step if counter > 100\nrun\nprint counter\ndelete\ncontinue\n";
     // 0 + 1 + ... + 14 is the first sum above 100.
     prints(dir.path(), conditional, &["$1 = 105", "sum ", "status 3"]);
     prints(dir.path(), "break step\ndisable 1\nrun\n", &["status 3"]);
     prints(dir.path(), "break step\ndisable\nenable 1\nrun\n", &[&add]);
     prints(dir.path(), "break step if D1mr > 1000000\nbreak prog.c:33\nrun\n", &["stop 2: breakpoint"]);
-    prints(dir.path(), "stop after 1_000 instructions\nrun\n", &["stop 1", "after 1,000 instructions"]);
+    prints(
+        dir.path(),
+        "stop after 1_000 instructions\nrun\n",
+        &["stop 1: after", "stop 1: stop after instruction 1000", "after 1,000 instructions"],
+    );
     prints(
         dir.path(),
         "advance 10k\nstep\nstep 9\nnext\n",

@@ -51,6 +51,7 @@ impl Debugger {
             );
         }
         self.control.interrupt.store(0, Relaxed);
+        self.stops.forget_gone();
         let addresses: FxHashSet<u64> =
             self.stops.addresses().chain(until.iter().map(|until| until.pc)).collect();
         self.session.set_breakpoints(addresses);

@@ -1,7 +1,7 @@
 //! Computes expressions.
 //!
 //! Integers are C's on x86-64 Linux, where `int` is taken to have 64 bits as `long` has: narrower ones become signed 64-bit ones
-//! before an operator sees them, and with an unsigned 64-bit one (`u64[…]`, `*…`, `$rsp`, `$rip`, symbols, numbers from 2⁶³ on) the result
+//! before an operator sees them, and with an unsigned 64-bit one (`u64[…]`, `*…`, `$rsp`, `$rip`, addresses of symbols, numbers from 2⁶³ on) the result
 //! is unsigned. Results are reduced modulo 2⁶⁴. So `$rax == -1` and `$rax == 0xffffffffffffffff` mean the same. Shifts by 64
 //! or more shift everything out. Floating-point numbers are doubles.
 
@@ -18,6 +18,34 @@ pub const MAX_TEXT: usize = 4096;
 /// Strings are read in pieces that end at multiples of this, so that they may end where memory does.
 const PIECE: u64 = 64;
 
+/// What the name of a symbol stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Symbol {
+    /// Where it is.
+    pub address: u64,
+    /// How its value is read; `None` if its name stands for its address, as those of functions and arrays do.
+    pub value: Option<Type>,
+}
+
+impl Symbol {
+    /// Code, which has no value.
+    pub fn code(address: u64) -> Symbol {
+        Symbol { address, value: None }
+    }
+
+    /// Data of `size` bytes: a signed integer if there is one of this size.
+    pub fn data(address: u64, size: u64) -> Symbol {
+        let value = match size {
+            1 => Some(Kind::I8),
+            2 => Some(Kind::I16),
+            4 => Some(Kind::I32),
+            8 => Some(Kind::I64),
+            _ => None,
+        };
+        Symbol { address, value: value.map(Type::Integer) }
+    }
+}
+
 /// Where the values of names come from.
 pub trait Scope {
     /// A register; `None` if its value is not known in the frame that is looked at.
@@ -29,8 +57,8 @@ pub trait Scope {
     /// # Errors
     /// The bytes that could be read before the first that cannot.
     fn memory(&mut self, address: u64, buf: &mut [u8]) -> Result<(), usize>;
-    /// The address of a symbol.
-    fn symbol(&mut self, name: &str) -> Option<u64>;
+    /// A symbol.
+    fn symbol(&mut self, name: &str) -> Option<Symbol>;
     /// A count of this run; `None` if it is not kept.
     fn counter(&mut self, counter: Counter) -> Option<u64>;
     /// A variable of the session, without its `$`.
@@ -50,40 +78,51 @@ impl Expression {
         run(&self.text, &self.steps, scope)
     }
 
-    /// The memory that the expression names, as address and size in bytes, if it is `*…`, `u32[…]` or the like: what a watchpoint
-    /// on it watches. A string has its length, without the NUL.
+    /// The memory that the expression names, as address and size in bytes, if it is `*…`, `u32[…]`, data with a
+    /// value or the like: what a watchpoint on it watches. A string has its length, without the NUL.
     ///
     /// # Errors
     /// Those of [`Expression::evaluate`].
     pub fn place(&self, scope: &mut dyn Scope) -> Result<Option<(u64, usize)>, ExprError> {
-        let Some(((step @ (Step::Load(_) | Step::LoadText), at), before)) = self.steps.split_last() else {
-            return Ok(None);
-        };
+        let Some(((step, at), before)) = self.steps.split_last() else { return Ok(None) };
         // A load that only one side of `?:` ends with names no place.
         let end = self.steps.len();
         let joins = |(step, _): &(Step, usize)| matches!(step, Step::Jump(to) if *to == end);
         if before.iter().any(joins) {
             return Ok(None);
         }
-        let value = run(&self.text, before, scope)?;
-        let address = address(&value).map_err(|problem| error(&self.text, *at, problem))?;
-        let size = match step {
-            Step::Load(kind) => kind.size(),
-            _ => text(address, scope).map_err(|problem| error(&self.text, *at, problem))?.len(),
-        };
-        Ok(Some((address, size)))
+        let wrong = |problem| error(&self.text, *at, problem);
+        match step {
+            Step::LoadAt(address, kind) => Ok(Some((*address, kind.size()))),
+            Step::Symbol { name, address: false } => {
+                let found = symbol(name, scope).map_err(wrong)?;
+                Ok(found.value.map(|kind| (found.address, kind.size())))
+            }
+            Step::Load(kind) => {
+                let value = run(&self.text, before, scope)?;
+                Ok(Some((address(&value).map_err(wrong)?, kind.size())))
+            }
+            Step::LoadText => {
+                let address = address(&run(&self.text, before, scope)?).map_err(wrong)?;
+                Ok(Some((address, text(address, scope).map_err(wrong)?.len())))
+            }
+            _ => Ok(None),
+        }
     }
 
-    /// The expression with its symbols replaced by their addresses: for conditions that are computed often, and to refuse an unknown
+    /// The expression with its symbols looked up: for conditions that are computed often, and to refuse an unknown
     /// name before the program goes on.
     ///
     /// # Errors
     /// The first symbol that `scope` does not know.
     pub fn bind(mut self, scope: &mut dyn Scope) -> Result<Expression, ExprError> {
         for (step, at) in &mut self.steps {
-            if let Step::Symbol(name) = step {
-                let address = symbol(name, scope).map_err(|problem| error(&self.text, *at, problem))?;
-                *step = Step::Push(Value::unsigned(address));
+            if let Step::Symbol { name, address } = step {
+                let found = symbol(name, scope).map_err(|problem| error(&self.text, *at, problem))?;
+                *step = match found.value {
+                    Some(kind) if !*address => Step::LoadAt(found.address, kind),
+                    _ => Step::Push(Value::unsigned(found.address)),
+                };
             }
         }
         Ok(self)
@@ -118,7 +157,11 @@ fn run(text: &str, steps: &[(Step, usize)], scope: &mut dyn Scope) -> Result<Val
             Step::Push(value) => Ok(value.clone()),
             Step::Register { name, named } => register(name, *named, scope),
             Step::Variable(name) => variable(name, scope),
-            Step::Symbol(name) => symbol(name, scope).map(Value::unsigned),
+            Step::Symbol { name, address } => symbol(name, scope).and_then(|found| match found.value {
+                Some(kind) if !*address => load(&Value::unsigned(found.address), kind, scope),
+                _ => Ok(Value::unsigned(found.address)),
+            }),
+            Step::LoadAt(address, kind) => load(&Value::unsigned(*address), *kind, scope),
             Step::Counter(counter) => {
                 let count = scope.counter(*counter).ok_or(Problem::NotCounted(*counter));
                 count.map(|count| Value::Integer(Integer::new(i128::from(count), Kind::I64)))
@@ -162,7 +205,7 @@ fn variable(name: &str, scope: &mut dyn Scope) -> Result<Value, Problem> {
     })
 }
 
-fn symbol(name: &str, scope: &mut dyn Scope) -> Result<u64, Problem> {
+fn symbol(name: &str, scope: &mut dyn Scope) -> Result<Symbol, Problem> {
     scope.symbol(name).ok_or_else(|| {
         let counters =
             ["instructions"].into_iter().chain(crate::profile::Event::ALL.map(|event| event.name()));

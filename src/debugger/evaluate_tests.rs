@@ -55,13 +55,16 @@ impl Scope for Task {
         Ok(())
     }
 
-    fn symbol(&mut self, name: &str) -> Option<u64> {
+    fn symbol(&mut self, name: &str) -> Option<Symbol> {
         match name {
-            "main" => Some(0x40_1126),
-            "f(int)" => Some(0x40_2000),
-            "a::b" => Some(0x40_3000),
-            "text" => Some(BASE),
-            "Ir" => Some(1),
+            "main" => Some(Symbol::code(0x40_1126)),
+            "f(int)" => Some(Symbol::code(0x40_2000)),
+            "a::b" => Some(Symbol::code(0x40_3000)),
+            "text" => Some(Symbol::data(BASE, 13)),
+            "half" => Some(Symbol::data(BASE + 22, 2)),
+            "minus" => Some(Symbol::data(BASE + 24, 4)),
+            "gone" => Some(Symbol::data(0x10, 8)),
+            "Ir" => Some(Symbol::code(1)),
             _ => None,
         }
     }
@@ -205,6 +208,34 @@ fn errors() {
         ("é", "column 1: no symbol é"),
         ("\"é\" == 1 #", "column 10: `#` has no meaning here"),
     ]);
+}
+
+#[test]
+fn small_data_is_its_value() {
+    // The upper bytes of 1.5 are 0x3ff8; -2.0 as f32 is 0xc0000000, whose sign is that of an int.
+    expect(&[
+        ("half", "16376"),
+        ("half == 0x3ff8 && minus < 0", "1"),
+        ("minus", "-1073741824"),
+        ("&minus == 0x1018", "1"),
+        ("u32[&minus] == 0xc0000000", "1"),
+        ("&(half) - &text", "22"),
+        ("text == 0x1000 && &text == text", "1"),
+        ("gone", "column 1: cannot read 8 bytes of memory at 0x10"),
+    ]);
+    let place = |text: &str| {
+        let bound = Expression::parse(text).and_then(|expression| expression.bind(&mut task()));
+        let bound = bound.and_then(|bound| bound.place(&mut task())).expect("it can be computed");
+        let free = Expression::parse(text).and_then(|expression| expression.place(&mut task()));
+        assert_eq!(free, Ok(bound), "{text}");
+        bound
+    };
+    assert_eq!(place("(half)"), Some((BASE + 22, 2)));
+    assert_eq!(place("&half"), None);
+    assert_eq!(place("text"), None);
+    assert_eq!(place("1 ? half : half"), None);
+    let bound = Expression::parse("half + 1").and_then(|expression| expression.bind(&mut task()));
+    assert_eq!(bound.and_then(|bound| bound.evaluate(&mut task())), compute("16377"));
 }
 
 #[test]

@@ -8,7 +8,8 @@
 //!   of 1024 behind; characters `'a'`; strings `"text"`;
 //! - registers: `$rax`, `$eax`, `$ax`, `$al`, `$rip` or `$pc`, `$rsp` or `$sp`, `$rflags`, `$xmm0`, and lanes such as `$xmm0.f32[1]`;
 //! - variables of the session: `$name`;
-//! - symbols, which stand for their addresses: `main`, `std::cout`, `'f(int)'`;
+//! - symbols: `main`, `std::cout`, `'f(int)'`. Data of 1, 2, 4 or 8 bytes is its value, a signed integer; functions and
+//!   other data are their addresses, as `&NAME` always is;
 //! - counts of events by Cachegrind's names, `Ir` to `Bim`, and `instructions`;
 //! - memory: `*ADDRESS` (a `u64`), `u8[ADDRESS]` to `f64[ADDRESS]`, and `str[ADDRESS]`, which ends before a NUL.
 
@@ -110,7 +111,13 @@ pub(super) enum Step {
         named: Named,
     },
     Variable(String),
-    Symbol(String),
+    Symbol {
+        name: String,
+        /// `&` stands before it.
+        address: bool,
+    },
+    /// The value of a symbol that was looked up.
+    LoadAt(u64, Type),
     Counter(Counter),
     /// Replaces an address by what is there.
     Load(Type),

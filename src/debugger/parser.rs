@@ -184,7 +184,12 @@ impl Parser<'_> {
                     self.steps.pop();
                     Shape::Other
                 }
-                ("&", Shape::Symbol) => Shape::Other,
+                ("&", Shape::Symbol) => {
+                    if let Some((Step::Symbol { address, .. }, _)) = self.steps.last_mut() {
+                        *address = true;
+                    }
+                    Shape::Other
+                }
                 ("&", Shape::Other) => return Err(Failure::At(at, Problem::NoAddress)),
                 _ => {
                     let operator = match sign {
@@ -228,7 +233,7 @@ impl Parser<'_> {
                 self.advance()?;
             }
             Token::Quoted(name) => {
-                self.step(Step::Symbol(name), at);
+                self.step(Step::Symbol { name, address: false }, at);
                 self.advance()?;
                 shape = Shape::Symbol;
             }
@@ -292,7 +297,7 @@ impl Parser<'_> {
             self.step(Step::Counter(counter), at);
             return Ok(Shape::Other);
         }
-        self.step(Step::Symbol(name), at);
+        self.step(Step::Symbol { name, address: false }, at);
         Ok(Shape::Symbol)
     }
 }

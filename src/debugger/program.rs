@@ -152,10 +152,12 @@ impl Program {
 
     /// Address and size of the data or function called `name`.
     pub fn symbol(&self, name: &str) -> Option<(u64, u64)> {
-        let data = self.best(name, Places::data_named);
-        let found = if data.is_empty() { self.best(name, Places::functions_named) } else { data };
-        let (module, meant) = found.first()?;
-        Some((meant.thing.vaddr.wrapping_add(module.bias), meant.thing.size))
+        self.data(name).or_else(|| place(&self.best(name, Places::functions_named)))
+    }
+
+    /// Address and size of the data called `name`.
+    pub fn data(&self, name: &str) -> Option<(u64, u64)> {
+        place(&self.best(name, Places::data_named))
     }
 
     /// The names of all functions.
@@ -246,6 +248,12 @@ impl Program {
         let start = function.range.start;
         self.module_at(start)?.after_prologue(start)
     }
+}
+
+/// Address and size of the first meaning.
+fn place(found: &[(&Module, Meant)]) -> Option<(u64, u64)> {
+    let (module, meant) = found.first()?;
+    Some((meant.thing.vaddr.wrapping_add(module.bias), meant.thing.size))
 }
 
 impl Module {

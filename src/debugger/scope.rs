@@ -1,7 +1,7 @@
 //! The names that expressions see: registers of the frame that is looked at, memory, symbols and counts.
 
 use super::Debugger;
-use super::evaluate::Scope;
+use super::evaluate::{Scope, Symbol};
 use super::expr::{Counter, ExprError, Expression};
 use super::registers::Register;
 use super::value::Value;
@@ -32,8 +32,9 @@ impl Scope for Debugger {
         self.session.read(address, buf)
     }
 
-    fn symbol(&mut self, name: &str) -> Option<u64> {
-        self.program.symbol(name).map(|(address, _)| address)
+    fn symbol(&mut self, name: &str) -> Option<Symbol> {
+        let data = self.program.data(name).map(|(address, size)| Symbol::data(address, size));
+        data.or_else(|| self.program.symbol(name).map(|(address, _)| Symbol::code(address)))
     }
 
     fn counter(&mut self, counter: Counter) -> Option<u64> {

@@ -79,6 +79,8 @@ impl What {
 #[derive(Clone, Debug, Default)]
 pub struct Stops {
     list: Vec<Stop>,
+    /// Temporary ones that have gone, as they were when they stopped the run last.
+    gone: Vec<Stop>,
     last: u32,
 }
 
@@ -126,9 +128,21 @@ impl Stops {
     pub fn hit(&mut self, number: u32) {
         let Some(stop) = self.get_mut(number) else { return };
         stop.hits += 1;
-        if stop.temporary {
-            self.remove(number);
+        if stop.temporary
+            && let Some(stop) = self.remove(number)
+        {
+            self.gone.push(stop);
         }
+    }
+
+    /// The run goes on: what has gone until now has been told.
+    pub fn forget_gone(&mut self) {
+        self.gone.clear();
+    }
+
+    /// The stop with a number, to tell about it: it may have gone when it stopped the run.
+    pub fn told(&self, number: u32) -> Option<&Stop> {
+        self.get(number).or_else(|| self.gone.iter().find(|stop| stop.number == number))
     }
 
     /// Addresses of the breakpoints in force.

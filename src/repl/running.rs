@@ -164,11 +164,7 @@ impl Shell {
     }
 
     fn tell_stop(&mut self, number: u32) {
-        let Some(stop) = self.debugger.stops.get(number) else {
-            // It was a temporary one.
-            self.say(&format!("stop {number}"));
-            return;
-        };
+        let Some(stop) = self.debugger.stops.told(number) else { return };
         let text = format!("stop {number}: {} {}", stop.what.kind(), stop.spec);
         let what = stop.what.clone();
         self.say(&text);
@@ -188,7 +184,7 @@ impl Shell {
             Stop::Exited(status) => format!("the program has ended with status {status}"),
             Stop::Killed(signal) => format!("the program was ended by signal {signal}"),
             Stop::Interrupted(signal) => format!("the program was ended by your signal {signal}"),
-            Stop::Limit(text) | Stop::Refused(text) => text,
+            Stop::Limit(text) | Stop::Refused(text) => format!("{text};"),
         };
         let executed = self.debugger.session().instructions();
         self.say(&format!("{how} after {executed} instructions"));

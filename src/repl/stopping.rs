@@ -33,6 +33,15 @@ impl Shell {
         parsed.map_err(|error| format!("`{text}`: {error}"))
     }
 
+    /// The condition of a stop, which can be computed in this run.
+    fn condition(&mut self, text: Option<&str>) -> Result<Option<Expression>, String> {
+        let condition = text.map(|text| self.parse(text)).transpose()?;
+        match condition.as_ref().and_then(|condition| self.not_counted(condition)) {
+            Some(why) => Err(why),
+            None => Ok(condition),
+        }
+    }
+
     pub(super) fn break_(&mut self, rest: &str) -> Reply {
         self.breakpoint(rest, false)
     }
@@ -49,10 +58,7 @@ impl Shell {
         } else {
             self.locate(place)?
         };
-        let condition = condition.map(|text| self.parse(text)).transpose()?;
-        if let Some(counter) = condition.as_ref().and_then(|condition| self.not_counted(condition)) {
-            return Err(counter);
-        }
+        let condition = self.condition(condition)?;
         let spec = match &condition {
             Some(condition) => format!("{} if {}", location.name, condition.text()),
             None => location.name.clone(),
@@ -105,7 +111,7 @@ impl Shell {
         if self.debugger.session().read(range.start, &mut byte).is_err() {
             return Err(format!("{:#x} is not mapped", range.start));
         }
-        let condition = condition.map(|text| self.parse(text)).transpose()?;
+        let condition = self.condition(condition)?;
         let text = format!("{place} ({:#x}, {} bytes)", range.start, range.end - range.start);
         let number = self.debugger.stops.add(&text, What::Memory(range, access), condition, false);
         self.say(&format!("stop {number}: {text}"));
@@ -114,7 +120,7 @@ impl Shell {
 
     pub(super) fn catch(&mut self, rest: &str) -> Reply {
         let (rest, condition) = condition(rest);
-        let condition = condition.map(|text| self.parse(text)).transpose()?;
+        let condition = self.condition(condition)?;
         let mut words = rest.split_whitespace();
         let what = match words.next() {
             Some("syscall") => {

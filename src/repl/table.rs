@@ -101,7 +101,7 @@ commands! {
         "list" ["l"] "[LOCATION]", "Shows source lines: around here, around a place, or the ones after those shown last.", "list main", Takes::Place, false, Shell::list;
         "disas" ["dis"] "[LOCATION] [N]", "Shows instructions: from here, or from a place.", "disas main 20", Takes::Place, false, Shell::disas;
         "regs" "[-a]", "Shows the registers; with -a those of SSE too.", "regs -a", Takes::Words(&["-a"]), false, Shell::regs;
-        "print" ["p"] "[/F] EXPR", "Computes an expression over registers ($rax), memory (u32[ADDR]), symbols and counters (D1mr). F is one of x d u o t a c f s.", "print /x u32[$rsp]", Takes::Expression, false, Shell::print;
+        "print" ["p"] "[/F] EXPR", "Computes an expression over registers ($rax), memory (u32[ADDR]), symbols (counter, &counter) and counters (D1mr). F is one of x d u o t a c f s.", "print /x u32[$rsp]", Takes::Expression, false, Shell::print;
         "x" "[/NFS] ADDRESS", "Shows memory: N units in format F (x d u o t a c f s i) of size S (b h w g).", "x /4xg $rsp", Takes::Expression, false, Shell::examine;
         "thread" "[N]", "Selects a thread. There is one.", "thread 1", Takes::Nothing, false, Shell::thread;
         "info" ["i"] "breaks|threads|maps|files|signals|process|checkpoints|marks|modules", "Shows the stops, or what the program has.", "info maps", Takes::Words(&["breaks", "threads", "maps", "files", "signals", "process", "checkpoints", "marks", "modules"]), false, Shell::info;
