@@ -4,7 +4,6 @@
 mod common;
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +12,7 @@ use cgemu::debugger::Debugger;
 use cgemu::debugger::control::Stopped;
 use cgemu::debugger::step::Calls;
 use cgemu::debugger::stops::{Access, What};
-use cgemu::session::{Caches, Config, Control, Limits, Producer, Session, Stop, Wishes};
+use cgemu::session::{Caches, Config, Control, CountModel, Limits, Producer, Session, Stop, Wishes};
 use common::{stderr, tool};
 
 /// Times that each run is disturbed. CGEMU_SEED chooses other disturbances.
@@ -23,10 +22,15 @@ struct Program {
     package: &'static str,
     argv: &'static [&'static str],
     producer: Producer,
+    model: CountModel,
+}
+
+const fn valgrind(package: &'static str, argv: &'static [&'static str]) -> Program {
+    Program { package, argv, producer: Producer::Tap, model: CountModel::Valgrind }
 }
 
 const fn tap(package: &'static str, argv: &'static [&'static str]) -> Program {
-    Program { package, argv, producer: Producer::Tap }
+    Program { package, argv, producer: Producer::Tap, model: CountModel::Arch }
 }
 
 /// Paths without a leading slash are in the directory that [`prepare`] fills, which `@` stands for.
@@ -54,10 +58,17 @@ const PROGRAMS: &[Program] = &[
     tap("bzip2", &["/usr/bin/bzip2", "-c", "@/words"]),
     tap("sed", &["/usr/bin/sed", "-E", "s/([a-z]+) ([0-9]+)/\\2 \\1/g", "@/words"]),
     tap("grep", &["/usr/bin/grep", "-cE", "(1|23)4+[^5]*6", "@/words"]),
+    valgrind("coreutils", &["/usr/bin/sort", "-k2", "@/words"]),
+    valgrind("gcc", &["@/generated"]),
     tap("gcc", &["@/alarm"]),
     tap("gcc", &["@/mappings"]),
     tap("gcc", &["@/generated"]),
-    Program { package: "coreutils", argv: &["/usr/bin/ls", "-l", "/etc/passwd"], producer: Producer::Api },
+    Program {
+        package: "coreutils",
+        argv: &["/usr/bin/ls", "-l", "/etc/passwd"],
+        producer: Producer::Api,
+        model: CountModel::Arch,
+    },
 ];
 
 /// Fills a directory with programs and what programs read.
@@ -106,6 +117,7 @@ fn config(program: &Program, dir: &Path) -> Config {
         instructions: false,
         input: None,
         journal: true,
+        count_model: program.model,
     }
 }
 
