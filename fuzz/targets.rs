@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use cgemu::annotate::diff::{FunctionCounts, Renaming};
-use cgemu::debugger::evaluate::Scope;
+use cgemu::debugger::evaluate::{Scope, Symbol};
 use cgemu::debugger::expr::{Counter, Expression};
 use cgemu::debugger::format::Format;
 use cgemu::debugger::registers::Register;
@@ -209,8 +209,9 @@ impl Scope for Everything {
         Ok(())
     }
 
-    fn symbol(&mut self, name: &str) -> Option<u64> {
-        (name.len() < 8).then_some(name.len() as u64)
+    fn symbol(&mut self, name: &str) -> Option<Symbol> {
+        let len = name.len() as u64;
+        (len < 8).then_some(Symbol::data(len, len))
     }
 
     fn counter(&mut self, _: Counter) -> Option<u64> {
