@@ -77,15 +77,6 @@ fn the_reference_lists_the_commands() {
 }
 
 #[test]
-fn every_command_is_tried() {
-    // In the source of this file a line of a script ends with these two characters.
-    let source = include_str!("repl.rs").replace("\\n", " ");
-    let tried: BTreeSet<&str> = source.split(|c: char| !(c.is_alphanumeric() || c == '-')).collect();
-    let missing: Vec<String> = names().into_iter().filter(|name| !tried.contains(name.as_str())).collect();
-    assert!(missing.is_empty() && names().len() > 40, "no test uses {missing:?}");
-}
-
-#[test]
 fn running_and_stopping() {
     let dir = built();
     let at = |text: &str| format!("prog.c:{}", line_of(text));
@@ -128,6 +119,27 @@ fn running_and_stopping() {
     );
     prints(dir.path(), "run\nrun\n", &["read 4", "status 3", "read 4", "status 3"]);
     prints(dir.path(), "break work\nrun\nnext 2\nrun\nrun\n", &["stop 1", "stop 1", "stop 1"]);
+}
+
+/// What the compiler has put into its caller is a call all the same.
+#[test]
+fn inlined_functions() {
+    let dir = tempfile::tempdir().expect("a directory");
+    fs::write(dir.path().join("input"), "").expect("written");
+    let source = "volatile int v;\nstatic inline __attribute__((always_inline)) int twice(int n)\n{\n    v = n;\n    return v + n;\n}\n\
+        int main(void)\n{\n    v = 1;\n    int a = twice(v);\n    v = a;\n    return v;\n}\n";
+    fs::write(dir.path().join("prog.c"), source).expect("written");
+    let out = tool("gcc", dir.path(), "gcc", &["-g", "-O0", "-o", "prog", "prog.c"]);
+    assert!(out.status.success(), "{}", stderr(&out));
+    let out = prints(
+        dir.path(),
+        "start\nline\nline\nline\n",
+        &["prog.c:9 ", "prog.c:10 ", "prog.c:11 ", "prog.c:12 "],
+    );
+    assert!(!out.contains("prog.c:4 ") && !out.contains("prog.c:5 "), "{out}");
+    prints(dir.path(), "start\nline\nline into\n", &["prog.c:10 ", "prog.c:4 "]);
+    let out = prints(dir.path(), "break twice\nrun\nwhere\n", &["stop 1: ", "twice", "main"]);
+    assert!(out.contains("#0") && out.contains("(inlined)"), "{out}");
 }
 
 #[test]
@@ -294,6 +306,12 @@ fn going_back() {
         out.split(&format!("${n} = ")).nth(1).and_then(|rest| rest.lines().next()).expect("printed")
     };
     assert_eq!([value(1), value(2), value(3)], [value(4), value(5), value(6)]);
+    // A checkpoint knows what had been changed before it, and the way to it is still there.
+    prints(
+        dir.path(),
+        "break step\nrun\nzero\nstep 3\ncheckpoint c\nstep 5\nrestore c\nreverse-step\nprint Ir\n",
+        &["$1 = 2\n"],
+    );
     // What is counted again after `zero` is gone is what was counted before.
     let zero = "break step\nrun\nprint Ir\nzero\nstep 5\nreverse-step 6\nprint Ir\n";
     let out = prints(dir.path(), zero, &["$2 = "]);
@@ -388,6 +406,7 @@ fn bad_input_gets_a_line_that_helps() {
         ("catch miss D1mrr", &["`D1mr`"]),
         ("top by D2mr", &["D1mr"]),
         ("top lots", &["lots"]),
+        ("top 0", &["at least one"]),
         ("since start", &["no mark"]),
         ("annotate mian", &["mian"]),
         ("instr maybe", &["on"]),
@@ -458,6 +477,118 @@ fn after_a_crash() {
             "prog.c:4",
         ],
     );
+}
+
+/// A session with every command in it, and a part of what each prints. The same is typed and read from a file.
+const SESSION: &[(&str, &str)] = &[
+    ("help break", "Example: break"),
+    ("start", "int n = argc"),
+    ("break step if counter > 100", "stop 1"),
+    ("tbreak work", "stop 2"),
+    ("continue", "work"),
+    ("where", "main"),
+    ("frame 1", "main"),
+    ("frame 0", "work"),
+    ("list", "int sum = 0"),
+    ("line", "for (int i"),
+    ("continue", "counter += i"),
+    ("print counter", "$1 = 105"),
+    ("x /2xw &counter", "0x00000069"),
+    ("regs", "rip"),
+    ("disas", "=>"),
+    ("info breaks", "breakpoint"),
+    ("disable 1", ""),
+    ("enable 1", ""),
+    ("delete 1", ""),
+    ("watch counter", "stop 3"),
+    ("catch miss D1mr in step", "stop 4"),
+    ("delete", ""),
+    ("summary", "I   refs:"),
+    ("top 3", "everything"),
+    ("annotate step", "counter += i"),
+    ("dump", "out.1"),
+    ("mark here", ""),
+    ("step 3", "instructions"),
+    ("next", "instructions"),
+    ("advance 10", "instructions"),
+    ("since here", "everything"),
+    ("zero", ""),
+    ("instr off", ""),
+    ("instr on", ""),
+    ("cache D1", "D1:"),
+    ("predict", "mispredicted"),
+    ("thread", "task 1000"),
+    ("checkpoint c", "checkpoint c"),
+    ("stop after 5 instructions", "stop 5"),
+    ("continue", "instructions"),
+    ("restore c", "instructions"),
+    ("reverse-step", "instructions"),
+    ("break step", "stop 6"),
+    ("continue", "step"),
+    ("continue", "step"),
+    ("reverse-continue", "step"),
+    ("finish", "work"),
+    ("until prog.c:20", "sum += step"),
+    ("set context 3", ""),
+    ("show context", "context 3"),
+    ("alias one = print 1", ""),
+    ("one", "= 1"),
+    ("log said", ""),
+    ("log off", ""),
+    ("source more", "= 2"),
+    ("delete", ""),
+    ("run", "status 3"),
+    ("quit", ""),
+];
+
+#[test]
+fn every_command_in_a_script_and_on_a_terminal() {
+    let tried: BTreeSet<&str> =
+        SESSION.iter().filter_map(|(line, _)| line.split_whitespace().next()).collect();
+    let missing: Vec<String> = names().into_iter().filter(|name| !tried.contains(name.as_str())).collect();
+    assert!(missing.is_empty(), "not in the session: {missing:?}");
+
+    let dir = built();
+    fs::write(dir.path().join("more"), "print 1 + 1\n").expect("written");
+    let commands: String = SESSION.iter().map(|(line, _)| format!("{line}\n")).collect();
+    let said = script_with(dir.path(), &["--branch-sim=yes"], &commands, &[]);
+    assert_eq!(said.status, 0, "{}{}", said.out, said.err);
+    let mut rest = said.out.as_str();
+    for (line, part) in SESSION {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => panic!("{line}: no {part:?} (in its place) in\n{}", said.out),
+        }
+    }
+
+    let words = ["repl", "--branch-sim=yes", "--stdin=input", "--cachegrind-out-file=out", "./prog"];
+    let mut terminal = Terminal::cgemu(dir.path(), &words);
+    let mut at = terminal.wait_for(0, "cgemu> ");
+    for (line, part) in SESSION {
+        terminal.type_in(&format!("{line}\r"));
+        // What is typed is seen too; the answer begins where the prompt lets go of the terminal.
+        at = terminal.wait_for(at, "\x1b[?2004l");
+        at = terminal.wait_for(at, part);
+        if *line != "quit" {
+            at = terminal.wait_for(at, "cgemu> ");
+        }
+    }
+    let (screen, status) = terminal.finish();
+    assert_eq!(status.code(), Some(0), "{screen}");
+}
+
+#[test]
+fn run_with_a_prompt() {
+    let dir = built();
+    let mut terminal = Terminal::cgemu(dir.path(), &["run", "-i", "--cachegrind-out-file=out", "./prog"]);
+    let at = terminal.wait_for(0, "cgemu> ");
+    terminal.type_in("print 6 * 7\r");
+    let at = terminal.wait_for(at, "$1 = 42");
+    terminal.wait_for(at, "cgemu> ");
+    // Nothing has begun, so there is nothing to ask.
+    terminal.type_in("\x04");
+    let (_, status) = terminal.finish();
+    assert_eq!(status.code(), Some(0));
 }
 
 #[test]

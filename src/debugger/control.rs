@@ -256,7 +256,9 @@ impl Debugger {
         self.control.interrupt.store(0, Relaxed);
         let now = self.session.instructions();
         if moment < now && !self.history.go_back(&mut self.session, moment)? {
-            return Err("there is no checkpoint to go back to".into());
+            return Err(
+                "no way leads there: what is counted was changed (`zero`, `instr`) on another one".into()
+            );
         }
         self.considered = None;
         if self.session.instructions() < moment {

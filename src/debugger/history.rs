@@ -22,11 +22,22 @@ struct Point {
     turned: bool,
 }
 
+/// A change of what is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Turn {
+    moment: u64,
+    number: u64,
+}
+
 /// The checkpoints of a run.
 #[derive(Default)]
 pub struct History {
     points: BTreeMap<u64, Point>,
-    named: BTreeMap<String, Saved>,
+    named: BTreeMap<String, (Saved, Vec<Turn>)>,
+    /// What the user has changed on the way here.
+    turns: Vec<Turn>,
+    /// The number of the last change.
+    last_turn: u64,
     /// The moment of the next one.
     due: u64,
     /// When the run was resumed, and its moment then.
@@ -83,6 +94,8 @@ impl History {
         let now = saved.instructions();
         if turned {
             self.forget_from(session, now);
+            self.last_turn += 1;
+            self.turns.push(Turn { moment: now, number: self.last_turn });
         }
         if let Some(old) = self.points.insert(now, Point { saved, turned }) {
             session.forget(old.saved);
@@ -125,12 +138,17 @@ impl History {
         refuse(session)?;
         session.restore(&point.saved).map_err(|error| error.to_string())?;
         // What was changed later has not been changed any more, and what followed from it will not come.
-        let turn =
-            self.points.range(moment.saturating_add(1)..).find(|(_, point)| point.turned).map(|(&at, _)| at);
-        if let Some(turn) = turn {
-            self.forget_from(session, turn);
-        }
+        let kept = self.turns.iter().take_while(|turn| turn.moment <= moment).count();
+        self.keep_turns(session, kept);
         Ok(true)
+    }
+
+    /// Only the first `kept` changes have been made.
+    fn keep_turns(&mut self, session: &mut Session, kept: usize) {
+        if let Some(undone) = self.turns.get(kept).copied() {
+            self.forget_from(session, undone.moment);
+        }
+        self.turns.truncate(kept);
     }
 
     /// The moments of the checkpoints before `moment`, the latest first.
@@ -144,7 +162,7 @@ impl History {
     /// The engine's.
     pub fn name(&mut self, session: &mut Session, name: &str) -> Result<(), String> {
         let saved = session.save().map_err(|error| error.to_string())?;
-        if let Some(old) = self.named.insert(name.to_owned(), saved) {
+        if let Some((old, _)) = self.named.insert(name.to_owned(), (saved, self.turns.clone())) {
             session.forget(old);
         }
         Ok(())
@@ -155,14 +173,19 @@ impl History {
     /// # Errors
     /// The engine's.
     pub fn restore(&mut self, session: &mut Session, name: &str) -> Result<bool, String> {
-        let Some(saved) = self.named.get(name) else { return Ok(false) };
+        let Some((saved, turns)) = self.named.get(name) else { return Ok(false) };
         refuse(session)?;
         session.restore(saved).map_err(|error| error.to_string())?;
         let now = session.instructions();
-        // What was changed since is not part of it, and what is counted there need not follow from the others.
-        if self.points.values().any(|point| point.turned) {
+        let turns = turns.clone();
+        if self.turns.starts_with(&turns) {
+            self.keep_turns(session, turns.len());
+        } else {
+            // It belongs to another way, on which something else was changed: no other checkpoint leads here.
             self.forget_from(session, 0);
-            self.keep(session, true)?;
+            self.turns = turns;
+            let saved = session.save().map_err(|error| error.to_string())?;
+            self.points.insert(now, Point { saved, turned: true });
         }
         self.due = self.due.min(now.saturating_add(CLOSEST));
         Ok(true)
@@ -170,6 +193,6 @@ impl History {
 
     /// The named checkpoints and their moments.
     pub fn names(&self) -> impl Iterator<Item = (&str, u64)> {
-        self.named.iter().map(|(name, saved)| (&**name, saved.instructions()))
+        self.named.iter().map(|(name, (saved, _))| (&**name, saved.instructions()))
     }
 }

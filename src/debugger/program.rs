@@ -100,6 +100,11 @@ impl Program {
         (place.line > 0).then_some((place, range))
     }
 
+    /// How many calls were inlined to make the code at `pc`.
+    pub fn inlined_at(&self, pc: u64) -> usize {
+        self.module_at(pc).map_or(0, |module| module.chain(pc).len().saturating_sub(1))
+    }
+
     /// `main+4`, for an address of code or data.
     pub fn symbol_at(&self, addr: u64) -> Option<String> {
         let in_code = self.function_at(addr).map(|(function, past)| (function.name, past));
@@ -194,9 +199,14 @@ impl Program {
             return self.line(file, line);
         }
         let functions = self.functions(text);
-        if !functions.is_empty() {
-            let addresses = functions.iter().map(|function| self.after_prologue(function)).collect();
-            return Ok(Location { name: functions[0].name.clone(), addresses });
+        let mut addresses: Vec<u64> =
+            functions.iter().map(|function| self.after_prologue(function)).collect();
+        addresses.extend(self.modules.iter().flat_map(|module| module.inlined_copies(text)));
+        if !addresses.is_empty() {
+            addresses.sort_unstable();
+            addresses.dedup();
+            let name = functions.first().map_or(text, |function| &function.name);
+            return Ok(Location { name: name.to_owned(), addresses });
         }
         if let Some((file, line)) = text.rsplit_once(':')
             && let Ok(line) = line.parse()
@@ -305,6 +315,13 @@ impl Module {
 
     fn line_code(&self, file: &str, line: u32) -> Option<LineCode> {
         self.places.as_ref()?.line_code(self.source(), self.companions.separate(), file, line)
+    }
+
+    /// Where the code of a function begins that was inlined into others.
+    fn inlined_copies(&self, name: &str) -> Vec<u64> {
+        let Some(places) = &self.places else { return Vec::new() };
+        let begins = places.inlined_copies(self.source(), self.companions.separate(), name);
+        begins.into_iter().map(|vaddr| vaddr.wrapping_add(self.bias)).collect()
     }
 
     fn after_prologue(&self, start: u64) -> Option<u64> {

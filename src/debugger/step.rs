@@ -77,6 +77,7 @@ impl Debugger {
         };
         let (mut line, mut file) = (place.line, place.file);
         let mut function = self.program.function_at(pc).map(|(function, _)| function.range);
+        let mut depth = self.program.inlined_at(pc);
         loop {
             let stopped = self.within_line(&range, calls)?;
             if stopped != Stopped::There {
@@ -96,11 +97,17 @@ impl Debugger {
                 }
                 continue;
             };
+            if calls == Calls::Over && here == function && self.program.inlined_at(pc) > depth {
+                // A call all the same, although the compiler has put the function's code here.
+                range = now;
+                continue;
+            }
             if place.is_stmt && (place.line != line || place.file != file || here != function) {
                 return Ok(Stopped::There);
             }
             // The middle of a line: of this one again, or of the caller's.
             (line, file, range, function) = (place.line, place.file, now, here);
+            depth = self.program.inlined_at(pc);
         }
     }
 

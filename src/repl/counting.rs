@@ -46,6 +46,9 @@ impl Shell {
                 _ => {
                     let wrong = |why| format!("{why}; `top [N] [by EVENT] [functions|lines|instructions]`");
                     ranking.count = usize::try_from(number(word).map_err(wrong)?).unwrap_or(usize::MAX);
+                    if ranking.count == 0 {
+                        return Err("at least one has to be listed: `top 5`".into());
+                    }
                 }
             }
         }

@@ -134,7 +134,11 @@ impl Shell {
             let file = match File::open(&path) {
                 Ok(file) => file,
                 Err(error) => {
-                    self.complain(&format!("{}: {error}", path.display()));
+                    self.complain(&format!(
+                        "{}: {}; name a file with commands",
+                        path.display(),
+                        show::reason(&error)
+                    ));
                     return FAILED;
                 }
             };

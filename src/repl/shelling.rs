@@ -5,6 +5,7 @@ use std::io::BufReader;
 use std::process::Command;
 
 use super::running::{nothing, number};
+use super::show::reason;
 use super::table;
 use super::{DEEPEST, Reply, Shell};
 
@@ -51,7 +52,8 @@ impl Shell {
         if self.depth >= DEEPEST {
             return Err(format!("{rest}: files that source each other"));
         }
-        let file = File::open(rest).map_err(|error| format!("{rest}: {error}"))?;
+        let file = File::open(rest)
+            .map_err(|error| format!("{rest}: {}; name a file with commands", reason(&error)))?;
         self.depth += 1;
         let status = self.script(BufReader::new(file), rest);
         self.depth -= 1;
@@ -67,7 +69,9 @@ impl Shell {
             }
             _ if self.setup.sandboxed => Err("no files are written in the sandbox but profiles".into()),
             path => {
-                self.log = Some(File::create(path).map_err(|error| format!("{path}: {error}"))?);
+                self.log = Some(File::create(path).map_err(|error| {
+                    format!("{path}: {}; name a file that can be written", reason(&error))
+                })?);
                 Ok(())
             }
         }

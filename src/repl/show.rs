@@ -144,6 +144,12 @@ impl Shell {
     }
 }
 
+/// What went wrong with a file, without the number that the library adds.
+pub(super) fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
+}
+
 /// The lines of a source file, if it can be read.
 pub(super) fn source_lines(path: &str) -> Option<Vec<String>> {
     /// No source file is as large as this.
