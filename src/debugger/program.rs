@@ -201,7 +201,12 @@ impl Program {
         let functions = self.functions(text);
         let mut addresses: Vec<u64> =
             functions.iter().map(|function| self.after_prologue(function)).collect();
-        addresses.extend(self.modules.iter().flat_map(|module| module.inlined_copies(text)));
+        // A function is inlined where it is defined; only one that is nowhere else is looked for everywhere.
+        let home = functions.first().and_then(|function| self.module_at(function.range.start));
+        match home {
+            Some(module) => addresses.extend(module.inlined_copies(text)),
+            None => addresses.extend(self.modules.iter().flat_map(|module| module.inlined_copies(text))),
+        }
         if !addresses.is_empty() {
             addresses.sort_unstable();
             addresses.dedup();
