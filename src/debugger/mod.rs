@@ -116,11 +116,6 @@ impl Debugger {
         &self.program
     }
 
-    /// The program, to look at together with the run.
-    pub fn parts(&mut self) -> (&mut Session, &mut Program) {
-        (&mut self.session, &mut self.program)
-    }
-
     /// Makes a checkpoint with a name.
     ///
     /// # Errors

@@ -5,12 +5,11 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::emu::guest::PageSource;
 use crate::loader::debug::DebugInfo;
 use crate::loader::debug::cfi::Cfi;
 use crate::loader::debug::inline::{self, Inlines};
 use crate::loader::debug::places::{LineCode, Meant, PROLOGUE, Place, Places, Thing};
-use crate::objects::{Companions, Object};
+use crate::objects::Object;
 use crate::session::{Loaded, Session};
 
 use super::suggest::nearest;
@@ -24,12 +23,11 @@ pub struct Module {
     /// What has to be added to a link-time address.
     pub bias: u64,
     origin: u64,
-    source: Arc<dyn PageSource>,
-    companions: Companions,
+    object: Object,
     places: Option<Places>,
     cfi: OnceCell<Option<Arc<Cfi>>>,
     /// What was inlined; read when somebody asks.
-    inlined: OnceCell<Option<(Object, Inlines)>>,
+    inlines: OnceCell<Option<Inlines>>,
 }
 
 /// A function, seen from one of its instructions.
@@ -274,43 +272,24 @@ fn place(found: &[(&Module, Meant)]) -> Option<(u64, u64)> {
 impl Module {
     fn new(loaded: Loaded) -> Option<Module> {
         let Loaded { path, origin, range, source } = loaded;
-        let main = &*source;
-        let layout = DebugInfo::parse_at(main, None, None, &[]).ok()?;
+        let layout = DebugInfo::parse_at(&*source, None, None, &[]).ok()?;
         let vaddr = layout.vaddr_of_file_offset(range.start.wrapping_sub(origin))?;
-        let companions = Companions::find(main, Path::new(&*path));
-        let places = Places::parse(main, companions.separate(), companions.alternate()).ok();
+        let object = Object::of(source, Path::new(&*path));
+        let places = object.places();
         let bias = range.start.wrapping_sub(vaddr);
-        let (cfi, inlined) = (OnceCell::new(), OnceCell::new());
-        Some(Module { path, range, bias, origin, companions, places, source, cfi, inlined })
-    }
-
-    /// The file's bytes.
-    pub fn source(&self) -> &dyn PageSource {
-        &*self.source
-    }
-
-    /// The files that complete it.
-    pub fn companions(&self) -> &Companions {
-        &self.companions
+        let (cfi, inlines) = (OnceCell::new(), OnceCell::new());
+        Some(Module { path, range, bias, origin, object, places, cfi, inlines })
     }
 
     /// Its call frame information, if it has any.
     pub fn cfi(&self) -> Option<Arc<Cfi>> {
-        let read = || Cfi::parse(self.source(), self.companions.separate()).ok().map(Arc::new);
-        self.cfi.get_or_init(read).clone()
+        self.cfi.get_or_init(|| self.object.cfi().map(Arc::new)).clone()
     }
 
     /// The functions whose code is at `pc` because it was inlined, the innermost first, and the one it was inlined into.
     pub fn chain(&self, pc: u64) -> Vec<inline::Frame> {
-        let read = || {
-            let object = Object::open(Path::new(&*self.path)).ok()?;
-            let inlines = object.inlines()?;
-            Some((object, inlines))
-        };
-        match self.inlined.get_or_init(read) {
-            Some((object, inlines)) => inlines.chain(pc.wrapping_sub(self.bias), &|unit| object.split(unit)),
-            None => Vec::new(),
-        }
+        let Some(inlines) = self.inlines.get_or_init(|| self.object.inlines()) else { return Vec::new() };
+        inlines.chain(pc.wrapping_sub(self.bias), &|unit| self.object.split(unit))
     }
 
     fn function(&self, thing: &Thing) -> Function {
@@ -319,13 +298,13 @@ impl Module {
     }
 
     fn line_code(&self, file: &str, line: u32) -> Option<LineCode> {
-        self.places.as_ref()?.line_code(self.source(), self.companions.separate(), file, line)
+        self.object.line_code(self.places.as_ref()?, file, line)
     }
 
     /// Where the code of a function begins that was inlined into others.
     fn inlined_copies(&self, name: &str) -> Vec<u64> {
         let Some(places) = &self.places else { return Vec::new() };
-        let begins = places.inlined_copies(self.source(), self.companions.separate(), name);
+        let begins = self.object.inlined_copies(places, name);
         begins.into_iter().map(|vaddr| vaddr.wrapping_add(self.bias)).collect()
     }
 
@@ -333,7 +312,7 @@ impl Module {
         let places = self.places.as_ref()?;
         let (thing, _) = places.function_at(start.wrapping_sub(self.bias))?;
         let mut code = [0; PROLOGUE as usize];
-        let count = self.source.read_at(start.wrapping_sub(self.origin), &mut code).ok()?;
+        let count = self.object.main().read_at(start.wrapping_sub(self.origin), &mut code).ok()?;
         Some(places.after_prologue(thing, &code[..count]).wrapping_add(self.bias))
     }
 }

@@ -3,10 +3,8 @@
 use super::Debugger;
 use super::registers::Register;
 use crate::emu::guest::{Gpr, GuestCpu};
+use crate::loader::debug::cfi::{REGISTERS, RIP, Registers};
 use crate::loader::debug::{display_name, unwind};
-
-/// DWARF's number of the return address, System V ABI for x86-64, figure 3.36.
-const RIP: usize = 16;
 
 /// General registers by DWARF's numbers.
 const GPRS: [Gpr; 16] = [
@@ -34,7 +32,7 @@ pub struct Frame {
     /// Where it goes on.
     pub pc: u64,
     /// Its registers, by DWARF's numbers, as far as they are known.
-    pub registers: [Option<u64>; 17],
+    pub registers: Registers,
     /// It is a part of the frame after it: the compiler has put its code there.
     pub inlined: bool,
     /// Its function, if that is known.
@@ -86,9 +84,9 @@ impl Debugger {
     }
 
     /// The registers of the innermost frame.
-    fn registers(&mut self) -> [Option<u64>; 17] {
+    fn registers(&mut self) -> Registers {
         let cpu = self.session.cpu();
-        let mut registers = [None; 17];
+        let mut registers = [None; REGISTERS];
         for (number, gpr) in GPRS.into_iter().enumerate() {
             registers[number] = Some(cpu.gpr(gpr));
         }

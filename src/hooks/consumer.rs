@@ -1,6 +1,5 @@
 //! The consumers of the trace: each walks plans and records together and drives a part of the simulators.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use crate::hooks::accounts::Counts;
@@ -8,7 +7,7 @@ pub use crate::hooks::branches::Predictors;
 use crate::hooks::branches::{BranchConsumer, SavedBranches};
 use crate::hooks::caches::{CacheConsumer, SavedCaches};
 use crate::hooks::ledger::Ledger;
-use crate::hooks::plan::{MappingId, Plan};
+use crate::hooks::plan::Plan;
 use crate::hooks::references::{ReferenceConsumer, SavedReferences};
 use crate::hooks::superblock::{SavedSuperblocks, Superblocks};
 use crate::hooks::trace::instructions;
@@ -193,7 +192,7 @@ impl Consumer {
         self.watch.as_ref().map_or(&[], |watch| watch.accesses())
     }
 
-    fn ledger(&self) -> &Ledger {
+    pub(super) fn ledger(&self) -> &Ledger {
         match &self.part {
             Part::Caches(part) => part.ledger(),
             Part::Branches(part) => part.ledger(),
@@ -202,7 +201,7 @@ impl Consumer {
     }
 
     /// Adds what follows from how often each block was executed: everything but misses.
-    fn add_references(&self, counts: &mut [Counts]) {
+    pub(super) fn add_references(&self, counts: &mut [Counts]) {
         match &self.part {
             Part::Caches(part) => part.ledger().add_references(part.executed(), counts),
             Part::Branches(part) => part.ledger().add_references(part.executed(), counts),
@@ -211,7 +210,7 @@ impl Consumer {
     }
 
     /// Adds the misses that this part has counted.
-    fn add_misses(&self, counts: &mut [Counts]) {
+    pub(super) fn add_misses(&self, counts: &mut [Counts]) {
         match &self.part {
             Part::Caches(part) => {
                 for (count, misses) in counts.iter_mut().zip(part.misses()) {
@@ -221,64 +220,5 @@ impl Consumer {
             Part::Branches(part) => part.add_misses(counts),
             Part::References(_) => {}
         }
-    }
-}
-
-/// The sum of the counts of every instruction, or of those whose addresses are in a range. The consumers are the parts
-/// of one run and have seen the same records; `add` is called with each of them.
-#[derive(Clone, Debug, Default)]
-pub struct Sum {
-    within: Option<Range<u64>>,
-    counts: Counts,
-    begun: bool,
-}
-
-impl Sum {
-    /// Of everything, or of a range of addresses.
-    pub fn new(within: Option<Range<u64>>) -> Sum {
-        Sum { within, ..Sum::default() }
-    }
-
-    /// Adds what a consumer has counted.
-    pub fn add(&mut self, consumer: &Consumer) {
-        let ledger = consumer.ledger();
-        let mut counts = vec![Counts::default(); ledger.insns.len()];
-        if !std::mem::replace(&mut self.begun, true) {
-            consumer.add_references(&mut counts);
-        }
-        consumer.add_misses(&mut counts);
-        for (insn, count) in ledger.insns.iter().zip(&counts) {
-            if self.within.as_ref().is_none_or(|within| within.contains(&insn.pc)) {
-                self.counts.add(count);
-            }
-        }
-    }
-
-    /// The sum.
-    pub fn counts(&self) -> &Counts {
-        &self.counts
-    }
-}
-
-/// Calls `each` with the address, the mapping and the counts of every instruction that was counted, once for each plan
-/// it is in. The consumers are the parts of one run and have seen the same records. What was translated and not
-/// executed is left out: that depends on where the run was paused.
-pub fn fold(consumers: &[Consumer], mut each: impl FnMut(u64, MappingId, &Counts)) {
-    let Some(first) = consumers.first() else { return };
-    let ledger = first.ledger();
-    let mut counts = vec![Counts::default(); ledger.insns.len()];
-    first.add_references(&mut counts);
-    for consumer in consumers {
-        consumer.add_misses(&mut counts);
-    }
-    let mut mappings = vec![0; counts.len()];
-    for entry in &ledger.entries {
-        mappings[entry.first_insn as usize..][..usize::from(entry.instructions)].fill(entry.mapping);
-    }
-    for ((insn, count), mapping) in ledger.insns.iter().zip(&counts).zip(mappings) {
-        if *count == Counts::default() {
-            continue;
-        }
-        each(insn.pc, mapping, count);
     }
 }

@@ -4,7 +4,6 @@
 
 use iced_x86::{
     Code, ConditionCode, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind,
-    Register,
 };
 
 use crate::hooks::operand::Address;
@@ -345,14 +344,6 @@ pub fn is_inverted(instruction: &Instruction) -> bool {
     let odd =
         matches!(instruction.condition_code(), C::no | C::ae | C::ne | C::a | C::ns | C::np | C::ge | C::g);
     !(odd && instruction.is_jcc_short_or_near())
-}
-
-/// Registers that a slot's address needs when the CPU makes no access of its own.
-pub fn bit_register(address: Address) -> Option<Register> {
-    match address {
-        Address::ScratchBit { bit, .. } | Address::OperandBit { bit, .. } => Some(bit),
-        _ => None,
-    }
 }
 
 /// Whether the code of the instruction is one iced could not decode.

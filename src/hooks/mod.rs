@@ -14,5 +14,6 @@ mod references;
 pub mod ring;
 pub mod shape;
 mod superblock;
+pub mod tally;
 pub mod trace;
 mod watch;

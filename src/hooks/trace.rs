@@ -142,11 +142,6 @@ impl Recorder {
         last
     }
 
-    /// The plan of the last record in the buffer.
-    pub fn last_plan(&self) -> Option<PlanId> {
-        self.last_record().map(|at| Header::of(self.words[at]).plan)
-    }
-
     /// Hands the buffer over and takes an empty one.
     pub fn flush(&mut self) {
         if self.len == 0 {

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::emu::guest::PageSource;
 use crate::loader::debug::cfi::Cfi;
@@ -114,10 +115,9 @@ pub fn identity(object: &dyn PageSource) -> String {
 }
 
 /// An object with the files that complete it.
-#[derive(Debug)]
 pub struct Object {
     path: PathBuf,
-    file: DiskFile,
+    main: Arc<dyn PageSource>,
     found: Companions,
 }
 
@@ -127,51 +127,57 @@ impl Object {
     /// # Errors
     /// Those of [`DiskFile::open`].
     pub fn open(path: &Path) -> io::Result<Object> {
-        let file = DiskFile::open(path)?;
-        let found = Companions::find(&file, path);
-        Ok(Object { path: path.to_owned(), file, found })
+        Ok(Object::of(Arc::new(DiskFile::open(path)?), path))
+    }
+
+    /// The object whose bytes are `main` and whose path is `path`, with its debug files.
+    pub fn of(main: Arc<dyn PageSource>, path: &Path) -> Object {
+        let found = Companions::find(&*main, path);
+        Object { path: path.to_owned(), main, found }
+    }
+
+    /// Its bytes.
+    pub fn main(&self) -> &dyn PageSource {
+        &*self.main
     }
 
     /// What tells it from other builds, as [`identity`] has it.
     pub fn identity(&self) -> String {
-        identity(&self.file)
+        identity(self.main())
     }
 
     /// Its code and symbols; `None` if it is no ELF file.
     pub fn code(&self) -> Option<ObjectCode<'_>> {
-        ObjectCode::parse(&self.file as &dyn PageSource, self.found.separate()).ok()
+        ObjectCode::parse(self.main(), self.found.separate()).ok()
     }
 
     /// The lines of the instructions at the link-time `addresses`; `None` if it is no ELF file.
     pub fn lines(&self, addresses: &[u64]) -> Option<DebugInfo> {
-        let main = &self.file as &dyn PageSource;
-        DebugInfo::parse_at(main, self.found.separate(), self.found.alternate(), addresses).ok()
+        DebugInfo::parse_at(self.main(), self.found.separate(), self.found.alternate(), addresses).ok()
     }
 
     /// Its names and lines, for a debugger; `None` if it is no ELF file.
     pub fn places(&self) -> Option<Places> {
-        let main = &self.file as &dyn PageSource;
-        Places::parse(main, self.found.separate(), self.found.alternate()).ok()
+        Places::parse(self.main(), self.found.separate(), self.found.alternate()).ok()
     }
 
     /// The code of a source line, as [`Places::line_code`] of this object's `places` has it.
     pub fn line_code(&self, places: &Places, file: &str, line: u32) -> Option<LineCode> {
-        places.line_code(&self.file as &dyn PageSource, self.found.separate(), file, line)
+        places.line_code(self.main(), self.found.separate(), file, line)
     }
 
     /// Where inlined copies of a function begin, as [`Places::inlined_copies`] of this object's `places` has it.
     pub fn inlined_copies(&self, places: &Places, name: &str) -> Vec<u64> {
-        places.inlined_copies(&self.file as &dyn PageSource, self.found.separate(), name)
+        places.inlined_copies(self.main(), self.found.separate(), name)
     }
 
     /// How to unwind its stack frames; `None` if it is no ELF file.
     pub fn cfi(&self) -> Option<Cfi> {
-        Cfi::parse(&self.file as &dyn PageSource, self.found.separate()).ok()
+        Cfi::parse(self.main(), self.found.separate()).ok()
     }
 
     /// What was inlined where; `None` if there is no debug information.
     pub fn inlines(&self) -> Option<Inlines> {
-        let main = &self.file as &dyn PageSource;
         let beside = [Some(&self.path), self.found.separate_path.as_ref()];
         let package = beside.into_iter().flatten().find_map(|path| {
             let mut name = path.clone().into_os_string();
@@ -179,7 +185,7 @@ impl Object {
             DiskFile::open(Path::new(&name)).ok()
         });
         let package = package.as_ref().map(|file| file as &dyn PageSource);
-        Inlines::parse(main, self.found.separate(), self.found.alternate(), package)
+        Inlines::parse(self.main(), self.found.separate(), self.found.alternate(), package)
     }
 
     /// The files that may have the functions of a split unit: where the compiler wrote it, then beside the object.

@@ -6,9 +6,9 @@ use iced_x86::{Formatter, Instruction, IntelFormatter};
 
 use crate::emu::guest::Fault;
 use crate::hooks::accounts::Counts;
-use crate::hooks::consumer::{Consumer, fold};
 use crate::hooks::decode::{self, Refusal};
 use crate::hooks::plan::MappingId;
+use crate::hooks::tally::Tally;
 use crate::profile::{Costs, Event, EventSet, Instructions, Profile, cache_desc};
 use crate::session::guest::Ending;
 use crate::session::instructions::ByInstruction;
@@ -39,7 +39,7 @@ pub struct Subject<'a> {
 }
 
 /// Folds the accounts of a run.
-pub fn fold_run(consumers: &[Consumer], modules: &mut Modules, subject: Subject<'_>) -> Folded {
+pub fn fold_run(tally: &Tally, modules: &mut Modules, subject: Subject<'_>) -> Folded {
     let events = EventSet { cache: subject.caches.is_some(), branch: subject.branch };
     let mut profile = Profile::new(subject.command, events);
     // Readers want the caches described even where none was simulated, as Valgrind 3.19 does it.
@@ -47,11 +47,10 @@ pub fn fold_run(consumers: &[Consumer], modules: &mut Modules, subject: Subject<
     for (name, geometry) in [("I1", described.i1), ("D1", described.d1), ("LL", described.ll)] {
         profile.push_desc(cache_desc(name, geometry.size(), geometry.assoc(), geometry.line()));
     }
-    let mut wanted = Vec::new();
-    fold(consumers, |pc, mapping, _| wanted.push((mapping, pc)));
+    let wanted: Vec<(MappingId, u64)> = tally.iter().map(|(pc, mapping, _)| (mapping, pc)).collect();
     modules.read_debug_info(&wanted);
     let mut insns = subject.code.map(|code| ByInstruction::new(events, code));
-    fold(consumers, |pc, mapping, counts| {
+    for (pc, mapping, counts) in tally.iter() {
         let costs = costs(counts);
         let at = modules.locate(mapping, pc);
         let (file, function, line) =
@@ -60,7 +59,7 @@ pub fn fold_run(consumers: &[Consumer], modules: &mut Modules, subject: Subject<
         if let Some(insns) = &mut insns {
             insns.add(modules, mapping, pc, (file, function, line), &costs);
         }
-    });
+    }
     Folded { instructions: insns.map(|insns| insns.finish(profile.cmd())), profile }
 }
 

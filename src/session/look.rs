@@ -8,7 +8,9 @@ use rustc_hash::FxHashSet;
 
 use crate::emu::guest::{GuestCpu, GuestMemory, Mapping, PageSource};
 use crate::emu::unicorn::{EngineError, SavedMachine};
-use crate::hooks::consumer::{Consumer, Sum, Watched};
+use crate::hooks::accounts::Counts;
+use crate::hooks::consumer::{Consumer, Watched};
+use crate::hooks::tally::Tally;
 use crate::profile::Costs;
 use crate::session::attribute::{self, Folded, Subject};
 use crate::session::guest::Ending;
@@ -103,17 +105,24 @@ impl Session {
 
     /// The counts so far.
     pub fn profile(&mut self) -> Folded {
-        let mut consumers = Vec::new();
-        self.machine.visit_consumers(|consumer| consumers.push(consumer.clone()));
+        let tally = self.tally();
         let code = self.config.instructions.then(|| self.machine.code_in_no_file());
-        fold_so_far(&self.config, &consumers, &mut self.guest.modules, code)
+        fold_so_far(&self.config, &tally, &mut self.guest.modules, code)
     }
 
     /// The sum of everything counted so far, or of what the instructions in a range of addresses have cost.
     pub fn counts(&mut self, within: Option<Range<u64>>) -> Costs {
-        let mut sum = Sum::new(within);
-        self.machine.visit_consumers(|consumer| sum.add(consumer));
-        attribute::costs(sum.counts())
+        let mut sum = Counts::default();
+        let tally = self.tally();
+        let wanted = |pc: u64| within.as_ref().is_none_or(|within| within.contains(&pc));
+        tally.iter().filter(|(pc, ..)| wanted(*pc)).for_each(|(.., counts)| sum.add(counts));
+        attribute::costs(&sum)
+    }
+
+    fn tally(&mut self) -> Tally {
+        let mut tally = Tally::default();
+        self.machine.visit_consumers(|consumer| tally.add(consumer));
+        tally
     }
 
     /// Forgets what was counted. Caches and predictors stay as they are.
@@ -202,12 +211,12 @@ impl Session {
 
 pub(super) fn fold_so_far(
     config: &Config,
-    consumers: &[Consumer],
+    tally: &Tally,
     modules: &mut Modules,
     code: Option<BTreeMap<u64, Vec<u8>>>,
 ) -> Folded {
     let command = command_line(config);
     let subject =
         Subject { command: &command, caches: config.caches.as_ref(), branch: config.branch_sim, code };
-    attribute::fold_run(consumers, modules, subject)
+    attribute::fold_run(tally, modules, subject)
 }

@@ -11,6 +11,7 @@ use crate::emu::memory::frames::Frames;
 use crate::emu::unicorn::Machine;
 use crate::hooks::consumer::{Consumer, CountModel, Predictors};
 use crate::hooks::ring::Link;
+use crate::hooks::tally::Tally;
 use crate::hooks::trace::Recorder;
 use crate::loader::layout::Layout;
 use crate::session::attribute::Folded;
@@ -174,7 +175,8 @@ impl Session {
                 .once(format!("what was stored in a shared mapping of a file is not all in it: {error}"));
         }
         let code = config.instructions.then(|| machine.code_in_no_file());
-        let consumers = machine.finish();
+        let mut tally = Tally::default();
+        machine.finish().iter().for_each(|consumer| tally.add(consumer));
         let ending = guest.ending.unwrap_or(Ending::Stop(Stop::Interrupted(SIGKILL)));
         let (stop, line) = attribute::explain(ending, &mut guest.modules);
         let mut notices = guest.kernel.notices.take();
@@ -186,7 +188,7 @@ impl Session {
                 "{files} dropped that the program wrote, changed or removed; --allow-write=DIR keeps what is in DIR"
             ));
         }
-        let Folded { profile, instructions } = fold_so_far(&config, &consumers, &mut guest.modules, code);
+        let Folded { profile, instructions } = fold_so_far(&config, &tally, &mut guest.modules, code);
         Finished { stop, profile, instructions, notices }
     }
 }

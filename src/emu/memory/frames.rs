@@ -44,8 +44,6 @@ pub struct Frames {
     clean: Vec<Frame>,
     /// Frames with references.
     in_use: usize,
-    /// Frames that only checkpoints hold.
-    kept: usize,
     limit: usize,
     /// What the engine has to forget.
     pub invalidations: Vec<Invalidation>,
@@ -61,7 +59,6 @@ impl Frames {
             stale: Vec::new(),
             clean: Vec::new(),
             in_use: 0,
-            kept: 0,
             limit,
             invalidations: Vec::new(),
         }
@@ -109,18 +106,12 @@ impl Frames {
         frame
     }
 
-    /// Frames that only checkpoints hold.
-    pub fn kept(&self) -> usize {
-        self.kept
-    }
-
     /// One more holder.
     pub fn retain(&mut self, frame: Frame) {
         let meta = &mut self.meta[frame.index()];
         meta.references += 1;
         if meta.references == 1 {
             self.in_use += 1;
-            self.kept -= 1;
         }
     }
 
@@ -138,9 +129,7 @@ impl Frames {
             return;
         }
         self.in_use -= 1;
-        if meta.kept > 0 {
-            self.kept += 1;
-        } else {
+        if meta.kept == 0 {
             self.free(frame);
         }
     }
@@ -155,7 +144,6 @@ impl Frames {
         let meta = &mut self.meta[frame.index()];
         meta.kept -= 1;
         if meta.kept == 0 && meta.references == 0 {
-            self.kept -= 1;
             self.free(frame);
         }
     }

@@ -25,11 +25,6 @@ impl SavedSpace {
     fn frames(&self) -> impl Iterator<Item = Frame> {
         self.table.entries().map(|(_, entry)| entry.frame).chain(self.objects.frames())
     }
-
-    /// Pages that can be read as they were: those that had been touched.
-    pub fn pages(&self) -> usize {
-        self.table.entries().count()
-    }
 }
 
 impl AddressSpace {
