@@ -47,7 +47,12 @@ struct Slot {
 #[derive(Clone, Debug)]
 pub struct FdTable {
     slots: Vec<Option<Slot>>,
+    /// How many descriptors the table has room for, as Linux counts it: it grows and never shrinks.
+    size: usize,
 }
+
+/// The room of a table that never held a descriptor above it, `NR_OPEN_DEFAULT` of Linux.
+const SMALLEST: usize = 64;
 
 impl Default for FdTable {
     fn default() -> Self {
@@ -59,12 +64,12 @@ impl FdTable {
     /// Descriptors 0, 1 and 2, which are the host's standard streams.
     pub fn new() -> FdTable {
         let stream = |at| Some(Slot { file: FileNo(at), cloexec: false });
-        FdTable { slots: (0..3).map(stream).collect() }
+        FdTable { slots: (0..3).map(stream).collect(), size: SMALLEST }
     }
 
     /// No descriptors.
     pub(crate) fn empty() -> FdTable {
-        FdTable { slots: Vec::new() }
+        FdTable { slots: Vec::new(), size: SMALLEST }
     }
 
     fn slot(&self, fd: i32) -> Result<Slot, Errno> {
@@ -75,6 +80,11 @@ impl FdTable {
     /// What a descriptor refers to; EBADF.
     pub(crate) fn get(&self, fd: i32) -> Result<FileNo, Errno> {
         Ok(self.slot(fd)?.file)
+    }
+
+    /// How many descriptors there is room for: `FDSize` of proc(5), and what select(2) looks at.
+    pub(crate) fn size(&self) -> usize {
+        self.size
     }
 
     /// The open descriptors, rising.
@@ -109,6 +119,7 @@ impl FdTable {
     fn set(&mut self, at: usize, slot: Option<Slot>) -> Option<Slot> {
         if at >= self.slots.len() {
             self.slots.resize(at + 1, None);
+            self.size = self.size.max((at + 1).next_power_of_two());
         }
         std::mem::replace(&mut self.slots[at], slot)
     }

@@ -31,8 +31,6 @@ pub const ROWS: &[Row] = &[
 
 const READ: u16 = POLLIN | POLLRDNORM;
 const WRITE: u16 = POLLOUT | POLLWRNORM;
-/// Descriptors in an fd_set.
-const FD_SETSIZE: u64 = 1024;
 
 /// What poll(2) would report of a description. `wait` lets a question about the host's input wait there.
 pub(crate) fn ready(ctx: &mut Ctx, file: FileNo, wait: bool) -> Result<u16, Errno> {
@@ -159,9 +157,9 @@ fn ppoll(ctx: &mut Ctx, [fds, count, timeout, mask, size, _]: [u64; 6]) -> SysRe
 }
 
 fn select_all(ctx: &mut Ctx, count: u64, sets: [u64; 3], timeout: Option<u64>) -> SysResult {
-    let count = count as i32;
-    let count = u64::try_from(count).map_err(|_| Errno::EINVAL)?.min(FD_SETSIZE);
-    let len = count.div_ceil(64) as usize * 8;
+    // Descriptors beyond the table are left out, select(2) BUGS: they are no EBADF.
+    let count = usize::try_from(count as i32).map_err(|_| Errno::EINVAL)?.min(ctx.kernel.fds.size());
+    let len = count.div_ceil(64) * 8;
     let mut wanted = Vec::new();
     for addr in sets {
         let mut set = vec![0; len];
@@ -173,7 +171,7 @@ fn select_all(ctx: &mut Ctx, count: u64, sets: [u64; 3], timeout: Option<u64>) -
     let mut found = vec![vec![0u8; len]; 3];
     let ready = until_ready(ctx, timeout, "select", |ctx, wait| {
         let mut ready = 0;
-        for fd in 0..count as usize {
+        for fd in 0..count {
             let (byte, bit) = (fd / 8, 1u8 << (fd % 8));
             if wanted.iter().all(|set| set[byte] & bit == 0) {
                 continue;

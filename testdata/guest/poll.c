@@ -18,6 +18,15 @@ static void events(struct pollfd *p, int n)
     printf("\n");
 }
 
+/* How many descriptors the table has room for, proc(5). */
+static int table_size(void)
+{
+    static char text[4096];
+    long fd = S(open, "/proc/self/status", O_RDONLY);
+    S(read, fd, text, sizeof text - 1), S(close, fd);
+    return atoi(strstr(text, "FDSize:") + 7);
+}
+
 int main(void)
 {
     int p[2], q[2];
@@ -99,8 +108,15 @@ int main(void)
     T(select, p[0] + 1, &r, NULL, NULL, &tv);
     num(tv.tv_sec + tv.tv_usec);
     num(!!FD_ISSET(p[0], &r));
+    /* A closed descriptor is an error only where the table of descriptors has room for it. */
+    S(dup2, 0, 100), S(close, 100);
     FD_SET(99, &r);
     T(select, 100, &r, NULL, NULL, NULL);
+    int size = table_size();
+    is(size >= 128 && size < 1024);
+    FD_ZERO(&r); FD_SET(size, &r);
+    T(select, 1024, &r, NULL, NULL, &(struct timeval){});
+    num(!!FD_ISSET(size, &r));
     T(select, -1, NULL, NULL, NULL, NULL);
     T(select, 0, NULL, NULL, NULL, &(struct timeval){});
     tv.tv_sec = -1;

@@ -207,11 +207,12 @@ fn status(ctx: &mut Ctx) -> Vec<u8> {
     let capabilities = if uid == 0 { "000001ffffffffff" } else { "0000000000000000" };
     let mut text = format!(
         "Name:\t{}\nUmask:\t{:04o}\nState:\tR (running)\nTgid:\t{pid}\nNgid:\t0\nPid:\t{pid}\nPPid:\t{}\n\
-         TracerPid:\t0\nUid:\t{uid}\t{uid}\t{uid}\t{uid}\nGid:\t{gid}\t{gid}\t{gid}\t{gid}\nFDSize:\t64\n\
+         TracerPid:\t0\nUid:\t{uid}\t{uid}\t{uid}\t{uid}\nGid:\t{gid}\t{gid}\t{gid}\t{gid}\nFDSize:\t{}\n\
          Groups:\t{groups}\nNStgid:\t{pid}\nNSpid:\t{pid}\n",
         String::from_utf8_lossy(process.comm()),
         ctx.kernel.fs.umask,
-        process.ppid
+        process.ppid,
+        ctx.kernel.fds.size()
     );
     for name in ["VmPeak", "VmSize"] {
         let _ = writeln!(text, "{name}:\t{size:>8} kB");
