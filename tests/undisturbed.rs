@@ -198,7 +198,7 @@ fn disturb(debugger: &mut Debugger, numbers: &mut Numbers, total: u64) -> String
             (format!("travel {moment}"), debugger.travel(moment))
         }
         8 | 9 => {
-            let mut names = debugger.program().function_names();
+            let mut names = debugger.program().names().functions();
             names.sort();
             let name = names.get(numbers.below(names.len() as u64) as usize).cloned().unwrap_or_default();
             let added = debugger.program().locate(&name, None).map(|place| {

@@ -13,6 +13,7 @@
 //! - counts of events by Cachegrind's names, `Ir` to `Bim`, and `instructions`;
 //! - memory: `*ADDRESS` (a `u64`), `u8[ADDRESS]` to `f64[ADDRESS]`, and `str[ADDRESS]`, which ends before a NUL.
 
+pub use super::lexer::number;
 use super::parser;
 pub use super::problem::{ExprError, Problem};
 use super::registers::Named;

@@ -219,6 +219,15 @@ impl<'t> Lexer<'t> {
     }
 }
 
+/// A number alone, as expressions have it: `12`, `0x20`, `1_000`, `10k`, `5M`, `2G`.
+pub fn number(text: &str) -> Option<u64> {
+    let mut lexer = Lexer::new(text);
+    match (text.starts_with(|c: char| c.is_ascii_digit()), lexer.next(), lexer.next()) {
+        (true, Ok((Token::Integer(value), _)), Ok((Token::End, _))) => Some(value),
+        _ => None,
+    }
+}
+
 /// The longest beginning of `text` whose characters are all `accepted`.
 fn take(text: &str, accepted: impl Fn(char) -> bool) -> &str {
     let end = text.find(|c: char| !accepted(c)).unwrap_or(text.len());

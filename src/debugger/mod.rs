@@ -17,6 +17,7 @@ pub mod expr;
 pub mod format;
 mod history;
 mod lexer;
+pub mod names;
 mod parser;
 mod problem;
 pub mod program;

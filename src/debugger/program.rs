@@ -12,6 +12,7 @@ use crate::loader::debug::places::{LineCode, Meant, PROLOGUE, Place, Places, Thi
 use crate::objects::Object;
 use crate::session::{Loaded, Session};
 
+use super::names::Names;
 use super::suggest::nearest;
 
 /// A file with code, at the place where it is mapped.
@@ -24,7 +25,7 @@ pub struct Module {
     pub bias: u64,
     origin: u64,
     object: Object,
-    places: Option<Places>,
+    places: Option<Arc<Places>>,
     cfi: OnceCell<Option<Arc<Cfi>>>,
     /// What was inlined; read when somebody asks.
     inlines: OnceCell<Option<Inlines>>,
@@ -163,24 +164,9 @@ impl Program {
         place(&self.best(name, Places::data_named))
     }
 
-    /// The names of all functions.
-    pub fn function_names(&self) -> Vec<String> {
-        self.modules
-            .iter()
-            .filter_map(|module| module.places.as_ref())
-            .flat_map(Places::function_names)
-            .collect()
-    }
-
-    /// The names of all functions and data.
-    pub fn symbol_names(&self) -> Vec<String> {
-        let places = self.modules.iter().filter_map(|module| module.places.as_ref());
-        places.flat_map(|places| places.function_names().into_iter().chain(places.data_names())).collect()
-    }
-
-    /// The source files.
-    pub fn files(&self) -> Vec<String> {
-        self.modules.iter().filter_map(|module| module.places.as_ref()).flat_map(Places::files).collect()
+    /// All names.
+    pub fn names(&self) -> Names {
+        Names(self.modules.iter().filter_map(|module| module.places.clone()).collect())
     }
 
     /// What `FUNC`, `FILE:LINE` or `*ADDR` means; `here` is the file that a bare line number is in.
@@ -217,7 +203,7 @@ impl Program {
             return self.line(file, line);
         }
         let mut why = format!("no function `{text}`");
-        if let Some(nearest) = nearest(text, self.function_names()) {
+        if let Some(nearest) = nearest(text, self.names().functions()) {
             why += &format!("; did you mean `{nearest}`?");
         } else {
             why += "; libraries are there once the program has started (`start`)";
@@ -237,7 +223,7 @@ impl Program {
         if let Some((code, addresses)) = found {
             return Ok(Location { name: format!("{file}:{}", code.line), addresses });
         }
-        let files = self.files();
+        let files = self.names().files();
         if files.is_empty() {
             return Err(format!("no line numbers are known for {file}:{line}; build the program with -g"));
         }
@@ -275,7 +261,7 @@ impl Module {
         let layout = DebugInfo::parse_at(&*source, None, None, &[]).ok()?;
         let vaddr = layout.vaddr_of_file_offset(range.start.wrapping_sub(origin))?;
         let object = Object::of(source, Path::new(&*path));
-        let places = object.places();
+        let places = object.places().map(Arc::new);
         let bias = range.start.wrapping_sub(vaddr);
         let (cfi, inlines) = (OnceCell::new(), OnceCell::new());
         Some(Module { path, range, bias, origin, object, places, cfi, inlines })

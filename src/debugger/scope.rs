@@ -49,7 +49,7 @@ impl Scope for Debugger {
     }
 
     fn symbols(&mut self) -> Vec<String> {
-        self.program.symbol_names()
+        self.program.names().symbols()
     }
 
     fn variables(&mut self) -> Vec<String> {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 
 use crate::debugger::Debugger;
+use crate::profile::reason;
 use crate::session::{Folded, Front};
 
 mod counting;
@@ -137,7 +138,7 @@ impl Shell {
                     self.complain(&format!(
                         "{}: {}; name a file with commands",
                         path.display(),
-                        show::reason(&error)
+                        reason(&error)
                     ));
                     return FAILED;
                 }

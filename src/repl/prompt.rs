@@ -1,6 +1,7 @@
 //! The prompt: reading lines with history, completion and hints.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
 use rustyline::completion::{Completer, Pair};
 use rustyline::error::ReadlineError;
@@ -12,17 +13,43 @@ use rustyline::{Context, Editor, Helper};
 
 use super::Shell;
 use super::table::{self, Takes, events};
+use crate::debugger::names::Names;
 
-/// What can be completed and hinted at.
+/// What can be completed and hinted at. The names of the program are read when somebody asks for them.
 #[derive(Default)]
 struct Words {
-    places: Vec<String>,
-    expressions: Vec<String>,
+    names: Names,
+    variables: Vec<String>,
     checkpoints: Vec<String>,
     aliases: Vec<String>,
+    places: OnceCell<Vec<String>>,
+    expressions: OnceCell<Vec<String>>,
 }
 
 impl Words {
+    /// What code is called.
+    fn places(&self) -> impl Iterator<Item = String> {
+        let places = self.places.get_or_init(|| {
+            let base = |path: &String| path.rsplit('/').next().unwrap_or(path).to_owned();
+            let mut places = self.names.functions();
+            places.extend(self.names.files().iter().map(base));
+            places
+        });
+        places.iter().cloned()
+    }
+
+    /// The names that expressions know.
+    fn expressions(&self) -> impl Iterator<Item = String> {
+        let expressions = self.expressions.get_or_init(|| {
+            let mut names = self.names.symbols();
+            names.extend(events().iter().map(|event| (*event).to_owned()));
+            names.extend(crate::debugger::registers::names().map(|name| format!("${name}")));
+            names.extend(self.variables.iter().map(|name| format!("${name}")));
+            names
+        });
+        expressions.iter().cloned()
+    }
+
     /// The words that may stand where the cursor is, and where the one that is being typed begins.
     fn candidates(&self, line: &str, pos: usize) -> (usize, Vec<String>) {
         let line = line.get(..pos).unwrap_or(line);
@@ -40,13 +67,13 @@ impl Words {
         let mut start = line.rfind(separators).map_or(end, |at| at + 1).max(end);
         if takes == Takes::Place && line[end..].contains(" if ") {
             start = line.rfind([' ', '+', '-', '*', '(', '[']).map_or(end, |at| at + 1);
-            return (start, matching(self.expressions.iter().cloned(), &line[start..]));
+            return (start, matching(self.expressions(), &line[start..]));
         }
         let typed = &line[start..];
         let first = line[end..start].trim().is_empty();
         let found = match takes {
-            Takes::Place => matching(self.places.iter().cloned(), typed),
-            Takes::Expression => matching(self.expressions.iter().cloned(), typed),
+            Takes::Place => matching(self.places(), typed),
+            Takes::Expression => matching(self.expressions(), typed),
             Takes::Command if first => matching(table::all().map(|command| command.name.to_owned()), typed),
             Takes::Checkpoint if first => matching(self.checkpoints.iter().cloned(), typed),
             Takes::Words(words) => {
@@ -54,7 +81,7 @@ impl Words {
                 if after.ends_with(" by") || after.ends_with(" miss") {
                     matching(events().iter().map(|event| (*event).to_owned()), typed)
                 } else if after.ends_with(" in") {
-                    matching(self.places.iter().cloned(), typed)
+                    matching(self.places(), typed)
                 } else if after.ends_with(" syscall") {
                     matching(crate::syscalls::table::rows().iter().map(|row| row.name.to_owned()), typed)
                 } else {
@@ -198,19 +225,12 @@ impl Shell {
     }
 
     fn words(&mut self) -> Words {
-        let program = self.debugger.program();
-        let mut places = program.function_names();
-        let base = |path: &String| path.rsplit('/').next().unwrap_or(path).to_owned();
-        places.extend(program.files().iter().map(base));
-        let mut expressions = program.symbol_names();
-        expressions.extend(events().iter().map(|event| (*event).to_owned()));
-        expressions.extend(crate::debugger::registers::names().map(|name| format!("${name}")));
-        expressions.extend(self.debugger.variables.keys().map(|name| format!("${name}")));
         Words {
-            places,
-            expressions,
+            names: self.debugger.program().names(),
+            variables: self.debugger.variables.keys().cloned().collect(),
             checkpoints: self.debugger.checkpoints().map(|(name, _)| name.to_owned()).collect(),
             aliases: self.aliases.keys().cloned().collect(),
+            ..Words::default()
         }
     }
 }

@@ -2,23 +2,13 @@
 
 use super::{Reply, Shell, Target};
 use crate::debugger::control::Stopped;
+use crate::debugger::expr;
 use crate::debugger::step::Calls;
 use crate::session::Stop;
 
-/// A number as it is typed: `12`, `0x20`, `1_000`, `10k`, `5M`, `2G`.
+/// A number as expressions have it.
 pub(super) fn number(text: &str) -> Result<u64, String> {
-    let wrong = || format!("`{text}` is no number; write 12, 0x20, 1_000, 10k, 5M or 2G");
-    let plain = text.replace('_', "");
-    if let Some(digits) = plain.strip_prefix("0x") {
-        return u64::from_str_radix(digits, 16).map_err(|_| wrong());
-    }
-    let (digits, unit) = match plain.char_indices().last() {
-        Some((at, 'k' | 'K')) => (&plain[..at], 1_000),
-        Some((at, 'm' | 'M')) => (&plain[..at], 1_000_000),
-        Some((at, 'g' | 'G')) => (&plain[..at], 1_000_000_000),
-        _ => (plain.as_str(), 1),
-    };
-    digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit)).ok_or_else(wrong)
+    expr::number(text).ok_or_else(|| format!("`{text}` is no number; write 12, 0x20, 1_000, 10k, 5M or 2G"))
 }
 
 /// A number, or one if there is none.

@@ -5,9 +5,9 @@ use std::io::BufReader;
 use std::process::Command;
 
 use super::running::{nothing, number};
-use super::show::reason;
 use super::table;
 use super::{DEEPEST, Reply, Shell};
+use crate::profile::reason;
 
 impl Shell {
     pub(super) fn help(&mut self, rest: &str) -> Reply {

@@ -3,10 +3,10 @@
 use std::fs;
 
 use comfy_table::{CellAlignment, Table, presets};
-use iced_x86::{Formatter as _, Instruction, IntelFormatter, SymbolResolver, SymbolResult};
+use iced_x86::{Formatter as _, Instruction, IntelFormatter};
 
 use super::Shell;
-use crate::debugger::program::{Location, Program};
+use crate::debugger::program::Location;
 use crate::debugger::stops::{Access, What};
 use crate::profile::grouped;
 
@@ -35,22 +35,6 @@ pub(super) fn table(heads: &[&str], rows: Vec<Vec<String>>) -> String {
     lines.join("\n")
 }
 
-/// Names addresses in disassembled code.
-struct Symbols<'p>(&'p Program);
-
-impl SymbolResolver for Symbols<'_> {
-    fn symbol(
-        &mut self,
-        _instruction: &Instruction,
-        _operand: u32,
-        _instruction_operand: Option<u32>,
-        address: u64,
-        _size: u32,
-    ) -> Option<SymbolResult<'_>> {
-        self.0.symbol_at(address).map(|name| SymbolResult::with_string(address, name))
-    }
-}
-
 impl Shell {
     /// An instruction in words, with the names of what it refers to.
     pub(super) fn disassembled(&self, instruction: &Instruction) -> String {
@@ -65,7 +49,7 @@ impl Shell {
             _ if instruction.near_branch_target() != 0 => Some(instruction.near_branch_target()),
             _ => instruction.is_ip_rel_memory_operand().then(|| instruction.ip_rel_memory_address()),
         };
-        if let Some(name) = target.and_then(|target| Symbols(program).0.symbol_at(target)) {
+        if let Some(name) = target.and_then(|target| program.symbol_at(target)) {
             text += &format!("  <{name}>");
         }
         text
@@ -142,12 +126,6 @@ impl Shell {
         let here = self.current_file().map(|(file, _)| file);
         self.debugger.program().locate(text, here.as_deref())
     }
-}
-
-/// What went wrong with a file, without the number that the library adds.
-pub(super) fn reason(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_owned()
 }
 
 /// The lines of a source file, if it can be read.
