@@ -86,6 +86,21 @@ fn type_in(terminal: &mut Terminal, command: &str) -> usize {
     terminal.wait_for(seen, command.split(' ').next_back().unwrap_or(command))
 }
 
+/// A shell over the long program that waits for a command.
+fn shell(directory: &Path) -> Terminal {
+    let words = ["repl", "--branch-sim=yes", "--cachegrind-out-file=/dev/null", "--", "./mix"];
+    let terminal = Terminal::cgemu(directory, &words);
+    terminal.wait_for(0, "cgemu> ");
+    terminal
+}
+
+/// Leaves it.
+fn quit(mut terminal: Terminal) {
+    type_in(&mut terminal, "quit");
+    terminal.type_in("\r");
+    terminal.finish();
+}
+
 fn times(what: &str, mut times: Vec<Duration>) {
     let most = times.iter().max().copied().unwrap_or_default();
     println!(
@@ -105,9 +120,7 @@ fn main() {
     compare("mix, nothing else", directory, rounds, "run", "./mix");
     compare("a thousand breakpoints", directory, rounds, "breaks", "./many");
 
-    let words = ["repl", "--branch-sim=yes", "--cachegrind-out-file=/dev/null", "--", "./mix"];
-    let mut terminal = Terminal::cgemu(directory, &words);
-    terminal.wait_for(0, "cgemu> ");
+    let mut terminal = shell(directory);
     let mut interrupted = Vec::new();
     type_in(&mut terminal, "run");
     for round in 0..10 {
@@ -124,13 +137,9 @@ fn main() {
         interrupted.push(begin.elapsed());
     }
     times("Ctrl-C to the prompt", interrupted);
-    type_in(&mut terminal, "quit");
-    terminal.type_in("\r");
-    terminal.finish();
+    quit(terminal);
 
-    let mut terminal = Terminal::cgemu(directory, &words);
-    terminal.wait_for(0, "cgemu> ");
-
+    let mut terminal = shell(directory);
     type_in(&mut terminal, "stop after 2_200M");
     terminal.type_in("\r");
     terminal.wait_for(0, "stop 1: after");
@@ -148,7 +157,5 @@ fn main() {
         back.push(begin.elapsed());
     }
     times("reverse-step", back);
-    type_in(&mut terminal, "quit");
-    terminal.type_in("\r");
-    terminal.finish();
+    quit(terminal);
 }

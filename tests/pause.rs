@@ -1,32 +1,16 @@
 //! A run that is paused, stepped, taken back and continued writes, byte for byte, the profile of one that is not.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+mod common;
+
+use std::path::Path;
 use std::sync::Arc;
 
-use cgemu::session::{Caches, Config, Control, CountModel, Limits, Pause, Producer, Session, Stop, Wishes};
-
-fn config(argv: &[&str], count_model: CountModel) -> Config {
-    Config {
-        program: PathBuf::from(argv[0]),
-        argv: argv.iter().map(OsString::from).collect(),
-        env: vec![("PATH".into(), "/usr/bin:/bin".into()), ("LC_ALL".into(), "C.UTF-8".into())],
-        caches: Some(Caches::default()),
-        branch_sim: true,
-        count_model,
-        instr_at_start: true,
-        producer: Producer::Tap,
-        limits: Limits::default(),
-        allow_write: Vec::new(),
-        seed: 7,
-        instructions: false,
-        input: None,
-        journal: true,
-    }
-}
+use cgemu::session::{Control, CountModel, Pause, Session, Stop, Wishes};
+use common::sessions::{Numbers, config};
 
 fn start(argv: &[&str], model: CountModel) -> Session {
-    Session::start(config(argv, model), Arc::new(Control::default())).expect("it starts")
+    Session::start(config(argv.iter().map(Into::into).collect(), model), Arc::new(Control::default()))
+        .expect("it starts")
 }
 
 fn written(session: Session) -> (Stop, Vec<u8>) {
@@ -38,16 +22,6 @@ fn written(session: Session) -> (Stop, Vec<u8>) {
 
 fn at(instructions: u64) -> Wishes {
     Wishes { at: Some(instructions), ..Wishes::default() }
-}
-
-/// Numbers that are the same in every run.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % limit
-    }
 }
 
 #[test]

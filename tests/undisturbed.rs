@@ -5,14 +5,15 @@ mod common;
 
 use std::ffi::OsString;
 use std::io::{Read as _, Seek as _, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use cgemu::debugger::Debugger;
 use cgemu::debugger::control::Stopped;
 use cgemu::debugger::step::Calls;
 use cgemu::debugger::stops::{Access, What};
-use cgemu::session::{Caches, Config, Control, CountModel, Limits, Producer, Session, Stop, Wishes};
+use cgemu::session::{Config, Control, CountModel, Producer, Session, Stop, Wishes};
+use common::sessions::{Numbers, config};
 use common::{stderr, tool};
 
 /// Times that each run is disturbed. CGEMU_SEED chooses other disturbances.
@@ -94,7 +95,7 @@ fn prepare(dir: &Path) {
     }
 }
 
-fn config(program: &Program, dir: &Path) -> Config {
+fn config_of(program: &Program, dir: &Path) -> Config {
     assert!(
         program.argv[0].starts_with('@') || Path::new(program.argv[0]).exists(),
         "{} is missing; install it with: apt-get install {}",
@@ -103,32 +104,7 @@ fn config(program: &Program, dir: &Path) -> Config {
     );
     let dir = dir.to_str().expect("a name");
     let argv: Vec<OsString> = program.argv.iter().map(|word| word.replace('@', dir).into()).collect();
-    Config {
-        program: PathBuf::from(&argv[0]),
-        argv,
-        env: vec![("PATH".into(), "/usr/bin:/bin".into()), ("LC_ALL".into(), "C.UTF-8".into())],
-        caches: Some(Caches::default()),
-        branch_sim: true,
-        instr_at_start: true,
-        producer: program.producer,
-        limits: Limits::default(),
-        allow_write: Vec::new(),
-        seed: 7,
-        instructions: false,
-        input: None,
-        journal: true,
-        count_model: program.model,
-    }
-}
-
-/// Numbers that are the same in every run.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % limit.max(1)
-    }
+    Config { producer: program.producer, ..config(argv, program.model) }
 }
 
 /// What a run leaves behind.
@@ -242,7 +218,7 @@ fn disturb(debugger: &mut Debugger, numbers: &mut Numbers, total: u64) -> String
 fn differences(program: &Program, dir: &Path, seed: u64) -> Option<String> {
     let (mut session, printed) = printing(|| {
         let mut session =
-            Session::start(config(program, dir), Arc::new(Control::default())).expect("it starts");
+            Session::start(config_of(program, dir), Arc::new(Control::default())).expect("it starts");
         session.resume(Wishes::default());
         session
     });
@@ -252,7 +228,7 @@ fn differences(program: &Program, dir: &Path, seed: u64) -> Option<String> {
     let mut done = Vec::new();
     let (debugger, printed) = printing(|| {
         let mut debugger =
-            Debugger::start(config(program, dir), Arc::new(Control::default())).expect("it starts");
+            Debugger::start(config_of(program, dir), Arc::new(Control::default())).expect("it starts");
         for _ in 0..DISTURBANCES {
             let what = disturb(&mut debugger, &mut numbers, total);
             done.push(format!("{what} -> {}", debugger.session().instructions()));

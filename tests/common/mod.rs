@@ -6,8 +6,10 @@
 pub mod counts;
 pub mod exact;
 pub mod guest;
+pub mod operands;
 pub mod patience;
 pub mod pty;
+pub mod sessions;
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -19,6 +21,14 @@ pub fn cgemu(directory: &Path, words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cgemu"));
     command.args(words).current_dir(directory).stdin(Stdio::null());
     command
+}
+
+/// Puts the sources of a small program with inlined functions, `hot.c` and `mix.h`, into a directory.
+pub fn copy_hot(directory: &Path) {
+    for name in ["hot.c", "mix.h"] {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/hot").join(name);
+        std::fs::copy(source, directory.join(name)).expect("a copy");
+    }
 }
 
 /// Runs it to its end.

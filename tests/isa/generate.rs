@@ -8,10 +8,9 @@ use iced_x86::{
     MemorySize, Mnemonic as M, OpCodeOperandKind as K, OpKind, Register as R, RflagsBits,
 };
 
+use crate::common::operands::{fixed, immediate_kind};
 use crate::emit::{assembly, header};
-use crate::operands::{
-    ADDRESSES, VARIANTS, address, fixed, has_memory, immediate_kind, immediates, register,
-};
+use crate::operands::{ADDRESSES, VARIANTS, address, has_memory, immediates, register};
 
 /// Where the instructions are, and the operand in memory: fixed, for RIP-relative and absolute addresses.
 pub const FORMS_ADDRESS: u64 = 0x1000_0000;

@@ -1,6 +1,6 @@
 //! The operands that each form of an instruction gets.
 
-use iced_x86::{Code, MemoryOperand, Mnemonic as M, OpCodeOperandKind as K, OpKind, Register as R};
+use iced_x86::{Code, MemoryOperand, Mnemonic as M, OpCodeOperandKind as K, Register as R};
 
 use crate::generate::MEM_OPERAND;
 
@@ -81,26 +81,6 @@ pub fn register(kind: K, nth: usize, variant: usize) -> Option<R> {
     }
 }
 
-/// The register that the encoding itself names.
-pub fn fixed(kind: K) -> Option<R> {
-    Some(match kind {
-        K::es => R::ES,
-        K::cs => R::CS,
-        K::ss => R::SS,
-        K::ds => R::DS,
-        K::fs => R::FS,
-        K::gs => R::GS,
-        K::al => R::AL,
-        K::cl => R::CL,
-        K::ax => R::AX,
-        K::dx => R::DX,
-        K::eax => R::EAX,
-        K::rax => R::RAX,
-        K::st0 => R::ST0,
-        _ => return None,
-    })
-}
-
 /// Whether the operand is, or can be, in memory.
 pub fn has_memory(kind: K) -> bool {
     matches!(
@@ -159,19 +139,4 @@ pub fn immediates(code: Code, kind: K, first: bool) -> Vec<u64> {
         K::imm64 => vec![0, 1, 1 << 63, 0x0123_4567_89ab_cdef, u64::MAX],
         _ => vec![0],
     }
-}
-
-/// The kind of an immediate operand.
-pub fn immediate_kind(kind: K) -> Option<OpKind> {
-    Some(match kind {
-        K::imm8 | K::imm8_const_1 => OpKind::Immediate8,
-        K::imm8sex16 => OpKind::Immediate8to16,
-        K::imm8sex32 => OpKind::Immediate8to32,
-        K::imm8sex64 => OpKind::Immediate8to64,
-        K::imm16 => OpKind::Immediate16,
-        K::imm32 => OpKind::Immediate32,
-        K::imm32sex64 => OpKind::Immediate32to64,
-        K::imm64 => OpKind::Immediate64,
-        _ => return None,
-    })
 }

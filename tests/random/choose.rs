@@ -4,6 +4,7 @@
 //! counter R15 and RSP keep their values. What vector and x87 code computes goes to its own data and registers, never to
 //! flags, general registers or an address: Valgrind computes with 64 bits where the x87 has 80.
 
+use crate::common::operands::{fixed, immediate_kind};
 use cgemu::hooks::decode::{Verdict, decode, verdict};
 use iced_x86::{
     Code, CpuidFeature, Encoder, EncodingKind, Instruction, InstructionInfoFactory, Mnemonic as M, OpAccess,
@@ -235,18 +236,17 @@ pub fn instruction(
             K::xmm_or_mem | K::xmm_reg | K::xmm_rm => random.one_of(&[R::XMM0, R::XMM1, R::XMM7, R::XMM12]),
             K::mm_or_mem | K::mm_reg | K::mm_rm => random.one_of(&[R::MM0, R::MM3, R::MM7]),
             K::sti_opcode => random.one_of(&[R::ST0, R::ST1, R::ST5]),
-            K::al => R::AL,
-            K::cl => R::CL,
-            K::ax => R::AX,
-            K::dx => R::DX,
-            K::eax => R::EAX,
-            K::rax => R::RAX,
-            K::st0 => R::ST0,
             K::seg_rDI => {
                 instruction.set_op_kind(i, OpKind::MemorySegRDI);
                 continue;
             }
             _ => {
+                let Some(immediate) = immediate_kind(kind) else {
+                    instruction.set_op_kind(i, OpKind::Register);
+                    instruction
+                        .set_op_register(i, fixed(kind).filter(|register| !register.is_segment_register())?);
+                    continue;
+                };
                 let value = random.next();
                 match kind {
                     K::imm8_const_1 => instruction.set_immediate8(1),
@@ -260,16 +260,6 @@ pub fn instruction(
                     K::imm32sex64 => instruction.set_immediate32to64(i64::from(value as i32)),
                     _ => return None,
                 }
-                let immediate = match kind {
-                    K::imm8_const_1 | K::imm8 => OpKind::Immediate8,
-                    K::imm16 => OpKind::Immediate16,
-                    K::imm32 => OpKind::Immediate32,
-                    K::imm64 => OpKind::Immediate64,
-                    K::imm8sex16 => OpKind::Immediate8to16,
-                    K::imm8sex32 => OpKind::Immediate8to32,
-                    K::imm8sex64 => OpKind::Immediate8to64,
-                    _ => OpKind::Immediate32to64,
-                };
                 instruction.set_op_kind(i, immediate);
                 continue;
             }

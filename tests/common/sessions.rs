@@ -1,0 +1,37 @@
+//! Runs that a test drives itself.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use cgemu::session::{Caches, Config, CountModel, Limits, Producer};
+
+/// A run with all counters and a journal, so that there is a way back.
+pub fn config(argv: Vec<OsString>, count_model: CountModel) -> Config {
+    Config {
+        program: PathBuf::from(&argv[0]),
+        argv,
+        env: vec![("PATH".into(), "/usr/bin:/bin".into()), ("LC_ALL".into(), "C.UTF-8".into())],
+        caches: Some(Caches::default()),
+        branch_sim: true,
+        count_model,
+        instr_at_start: true,
+        producer: Producer::Tap,
+        limits: Limits::default(),
+        allow_write: Vec::new(),
+        seed: 7,
+        instructions: false,
+        input: None,
+        journal: true,
+    }
+}
+
+/// Numbers that are the same in every run.
+pub struct Numbers(pub u64);
+
+impl Numbers {
+    /// The next, below `limit`.
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) % limit.max(1)
+    }
+}

@@ -1,0 +1,175 @@
+//! Every command in a script and on a pseudo-terminal; completion, history, signals.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use super::bed::{built, script_with};
+use crate::common::pty::Terminal;
+
+/// The names of the commands.
+fn names() -> BTreeSet<String> {
+    let reference = cgemu::repl::reference();
+    let heads = reference.lines().filter_map(|line| line.strip_prefix('`'));
+    heads.filter_map(|head| head.split([' ', '`']).next()).map(str::to_owned).collect()
+}
+
+/// A session with every command in it, and a part of what each prints. The same is typed and read from a file.
+const SESSION: &[(&str, &str)] = &[
+    ("help break", "Example: break"),
+    ("start", "int n = argc"),
+    ("break step if counter > 100", "stop 1"),
+    ("tbreak work", "stop 2"),
+    ("continue", "work"),
+    ("where", "main"),
+    ("frame 1", "main"),
+    ("frame 0", "work"),
+    ("list", "int sum = 0"),
+    ("line", "for (int i"),
+    ("continue", "counter += i"),
+    ("print counter", "$1 = 105"),
+    ("x /2xw &counter", "0x00000069"),
+    ("regs", "rip"),
+    ("disas", "=>"),
+    ("info breaks", "breakpoint"),
+    ("disable 1", ""),
+    ("enable 1", ""),
+    ("delete 1", ""),
+    ("watch counter", "stop 3"),
+    ("catch miss D1mr in step", "stop 4"),
+    ("delete", ""),
+    ("summary", "I   refs:"),
+    ("top 3", "everything"),
+    ("annotate step", "counter += i"),
+    ("dump", "out.1"),
+    ("mark here", ""),
+    ("step 3", "instructions"),
+    ("next", "instructions"),
+    ("advance 10", "instructions"),
+    ("since here", "everything"),
+    ("zero", ""),
+    ("instr off", ""),
+    ("instr on", ""),
+    ("cache D1", "D1:"),
+    ("predict", "mispredicted"),
+    ("thread", "task 1000"),
+    ("checkpoint c", "checkpoint c"),
+    ("stop after 5 instructions", "stop 5"),
+    ("continue", "instructions"),
+    ("restore c", "instructions"),
+    ("reverse-step", "instructions"),
+    ("break step", "stop 6"),
+    ("continue", "step"),
+    ("continue", "step"),
+    ("reverse-continue", "step"),
+    ("finish", "work"),
+    ("until prog.c:20", "sum += step"),
+    ("set context 3", ""),
+    ("show context", "context 3"),
+    ("alias one = print 1", ""),
+    ("one", "= 1"),
+    ("log said", ""),
+    ("log off", ""),
+    ("source more", "= 2"),
+    ("delete", ""),
+    ("run", "status 3"),
+    ("quit", ""),
+];
+
+#[test]
+fn every_command_in_a_script_and_on_a_terminal() {
+    let tried: BTreeSet<&str> =
+        SESSION.iter().filter_map(|(line, _)| line.split_whitespace().next()).collect();
+    let missing: Vec<String> = names().into_iter().filter(|name| !tried.contains(name.as_str())).collect();
+    assert!(missing.is_empty(), "not in the session: {missing:?}");
+
+    let dir = built();
+    fs::write(dir.path().join("more"), "print 1 + 1\n").expect("written");
+    let commands: String = SESSION.iter().map(|(line, _)| format!("{line}\n")).collect();
+    let said = script_with(dir.path(), &["--branch-sim=yes"], &commands, &[]);
+    assert_eq!(said.status, 0, "{}{}", said.out, said.err);
+    let mut rest = said.out.as_str();
+    for (line, part) in SESSION {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => panic!("{line}: no {part:?} (in its place) in\n{}", said.out),
+        }
+    }
+
+    let words = ["repl", "--branch-sim=yes", "--stdin=input", "--cachegrind-out-file=out", "./prog"];
+    let mut terminal = Terminal::cgemu(dir.path(), &words);
+    let mut at = terminal.wait_for(0, "cgemu> ");
+    for (line, part) in SESSION {
+        terminal.type_in(&format!("{line}\r"));
+        // What is typed is seen too; the answer begins where the prompt lets go of the terminal.
+        at = terminal.wait_for(at, "\x1b[?2004l");
+        at = terminal.wait_for(at, part);
+        if *line != "quit" {
+            at = terminal.wait_for(at, "cgemu> ");
+        }
+    }
+    let (screen, status) = terminal.finish();
+    assert_eq!(status.code(), Some(0), "{screen}");
+}
+
+#[test]
+fn run_with_a_prompt() {
+    let dir = built();
+    let mut terminal = Terminal::cgemu(dir.path(), &["run", "-i", "--cachegrind-out-file=out", "./prog"]);
+    let at = terminal.wait_for(0, "cgemu> ");
+    terminal.type_in("print 6 * 7\r");
+    let at = terminal.wait_for(at, "$1 = 42");
+    terminal.wait_for(at, "cgemu> ");
+    // Nothing has begun, so there is nothing to ask.
+    terminal.type_in("\x04");
+    let (_, status) = terminal.finish();
+    assert_eq!(status.code(), Some(0));
+}
+
+#[test]
+fn at_the_terminal() {
+    let dir = built();
+    let mut terminal =
+        Terminal::cgemu(dir.path(), &["repl", "--cachegrind-out-file=out", "./prog", "100000000"]);
+    let mut at = terminal.wait_for(0, "cgemu> ");
+    // Completion of a command and of a function.
+    terminal.type_in("bre\t ste\t\r");
+    at = terminal.wait_for(at, "stop 1:");
+    at = terminal.wait_for(at, "cgemu> ");
+    terminal.type_in("delete\r");
+    at = terminal.wait_for(at, "cgemu> ");
+    // Ctrl-C at the prompt does not end it.
+    terminal.type_in("\x03");
+    at = terminal.wait_for(at, "quit");
+    at = terminal.wait_for(at, "cgemu> ");
+    terminal.resize(40, 60);
+    terminal.type_in("run\r");
+    // The prompt has let go of the terminal: what is typed while the program reads is the program's.
+    at = terminal.wait_for(at, "\x1b[?2004l");
+    terminal.type_in("xy\n");
+    at = terminal.wait_for(at, "read 3");
+    terminal.type_in("\x03");
+    at = terminal.wait_for(at, "interrupted");
+    at = terminal.wait_for(at, "cgemu> ");
+    terminal.type_in("where\r");
+    at = terminal.wait_for(at, "#0");
+    at = terminal.wait_for(at, "main");
+    at = terminal.wait_for(at, "cgemu> ");
+    // An empty line steps again.
+    terminal.type_in("step\r");
+    at = terminal.wait_for(at, " instructions");
+    at = terminal.wait_for(at, "cgemu> ");
+    terminal.type_in("\r");
+    at = terminal.wait_for(at, " instructions");
+    at = terminal.wait_for(at, "cgemu> ");
+    // The history has what was typed.
+    terminal.type_in("\x1b[A\x1b[A\r");
+    at = terminal.wait_for(at, "#0");
+    at = terminal.wait_for(at, "cgemu> ");
+    // Ctrl-D asks once.
+    terminal.type_in("\x04");
+    at = terminal.wait_for(at, "has not ended");
+    terminal.wait_for(at, "cgemu> ");
+    terminal.type_in("\x04");
+    let (_, status) = terminal.finish();
+    assert_eq!(status.code(), Some(0));
+}
