@@ -231,15 +231,15 @@ impl Rest {
         let iterates = entry.repeat(slots);
         let last = entry.last_insn() as usize;
         let Some(special) = &entry.special else { return };
-        if let Some((repeat, _)) = special.repeat {
-            let missed = predictors.conditional.record(self.ledger.insns[last].pc, iterates);
-            self.mispredicted[last] += u64::from(missed);
-            self.compared = iterates && repeat == Repeat::Compare;
-        }
         for &retry in &special.retries {
             let insn = (entry.first_insn + u32::from(retry)) as usize;
             let missed = predictors.conditional.record(self.ledger.insns[insn].pc, false);
             self.mispredicted[insn] += u64::from(missed);
+        }
+        if let Some((repeat, _)) = special.repeat {
+            let missed = predictors.conditional.record(self.ledger.insns[last].pc, iterates);
+            self.mispredicted[last] += u64::from(missed);
+            self.compared = iterates && repeat == Repeat::Compare;
         }
         if let Some((slot, inverted)) = special.to_next {
             let jumps = slots.get(usize::from(slot)).is_some_and(|&outcome| outcome != 0);

@@ -298,6 +298,8 @@ fn pieces(instruction: &Instruction) -> Option<(usize, usize)> {
         M::Cvtps2pd | M::Cvttps2pi | M::Cvtps2pi => (2, 4),
         M::Cvtpd2pi | M::Cvttpd2pi | M::Roundpd => (2, 8),
         M::Roundps => (4, 4),
+        // Of MMX, which uses the low half, VEX loads all; the engine does not.
+        M::Punpcklbw | M::Punpcklwd | M::Punpckldq if instruction.op0_register().is_mm() => (1, 8),
         // The shift count is the low half of the operand.
         M::Psllw | M::Pslld | M::Psllq | M::Psrlw | M::Psrld | M::Psrlq | M::Psraw | M::Psrad => (1, 8),
         _ => return None,

@@ -72,7 +72,8 @@ fn left_out(code: Code) -> bool {
         M::Bt | M::Bts | M::Btr | M::Btc => false,
         // Valgrind 3.19 does not decode them, or loses its way.
         M::Fbld | M::Fbstp | M::Fnop | M::Movsxd | M::Rdsspd | M::Rdsspq | M::Rorx => true,
-        M::Clflushopt | M::Clwb | M::Cldemote | M::Prefetchwt1 | M::Prefetch | M::Reservednop => true,
+        M::Clflushopt | M::Clwb | M::Cldemote | M::Prefetchwt1 | M::Prefetch | M::Prefetchw => true,
+        M::Reservednop => true,
         M::Lea if code.op_code().operand_size() == 16 => true,
         M::Pushf | M::Pushfq | M::Fneni | M::Fndisi | M::Fnsetpm => true,
         // It takes XCHG of AX with R8W and above for one of 32 bits.
@@ -88,6 +89,8 @@ fn left_out(code: Code) -> bool {
                 | Code::Movsx_r16_rm16
                 | Code::Pinsrb_xmm_r64m8_imm8
                 | Code::Pextrb_r64m8_xmm_imm8
+                | Code::Pextrw_r32m16_xmm_imm8
+                | Code::Pextrw_r64m16_xmm_imm8
         ),
     }
 }
@@ -109,6 +112,7 @@ fn immediate_mask(mnemonic: M) -> u8 {
     match mnemonic {
         M::Cmpps | M::Cmppd | M::Cmpss | M::Cmpsd => 7,
         M::Roundps | M::Roundpd | M::Roundss | M::Roundsd => 15,
+        M::Pextrw | M::Pinsrw => 7,
         _ => 0xff,
     }
 }
@@ -190,7 +194,8 @@ fn memory(random: &mut Random, instruction: &mut Instruction, vector: bool, alig
         instruction.set_memory_index_scale(random.one_of(&[1, 2, 4, 8]));
     }
     instruction.set_memory_displacement64(displacement);
-    instruction.set_memory_displ_size(if displacement == 0 { 0 } else { 4 });
+    // The encoder's word for four bytes in 64-bit code.
+    instruction.set_memory_displ_size(if displacement == 0 { 0 } else { 8 });
 }
 
 fn general(random: &mut Random, bytes: usize) -> R {

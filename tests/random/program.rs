@@ -90,7 +90,7 @@ fn template(random: &mut Random) -> Vec<Instruction> {
             let (base, other) = (R::RBX, R::R12);
             let near = |register, random: &mut Random| {
                 let displacement = 200 + random.below(3000) as i64;
-                MemoryOperand::with_base_displ_size(register, displacement, 4)
+                MemoryOperand::with_base_displ_size(register, displacement, 8)
             };
             let source = Instruction::with2(Code::Lea_r64_m, R::RSI, near(base, random)).expect("an address");
             let target =
