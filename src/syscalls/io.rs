@@ -493,6 +493,8 @@ fn lseek(ctx: &mut Ctx, [fd, offset, whence, ..]: [u64; 6]) -> SysResult {
         FileKind::Host(stream) => return seek_stream(&fs.streams, *stream, offset, whence),
         FileKind::Text(ino, text) => (text.len() as u64, *ino),
         FileKind::Inode(ino) if matches!(fs.node(*ino).body, Body::Device(_)) => return Ok(0),
+        // Linux lets these be asked, and stay where they are.
+        FileKind::Event(..) | FileKind::Epoll(_) => return Ok(0),
         FileKind::Inode(ino) => {
             let ino = *ino;
             (fs.meta(ino).size, ino)

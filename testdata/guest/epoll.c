@@ -118,6 +118,7 @@ int main(void)
     T(read, e, BAD, 8);
     T(read, e, buf, 8);
     T(pread64, e, buf, 8, 0);
+    T(lseek, e, 5, SEEK_SET), T(lseek, e, 0, 9), T(lseek, ep, 1, SEEK_CUR);
     e = T(eventfd2, 2, EFD_SEMAPHORE | EFD_NONBLOCK);
     T(read, e, &v, 8);
     num(v);

@@ -28,6 +28,9 @@ int main(void)
     T(link, "host/dangling", "hard2");
     T(link, "/dev/null", "null");
     T(link, "/proc/self/status", "status");
+    T(mkdir, "/proc/new", 0755), T(rename, "/proc/version", "/proc/new"), T(rename, "/proc/version", "version");
+    T(unlink, "/proc/self/stat"), T(open, "/proc/new", O_CREAT | O_RDWR, 0644);
+    T(rmdir, "/proc/self/fd"), T(symlink, "a", "/proc/self/new");
     T(link, "host/file", "x/");
     T(unlink, "host/file");
     stat("hard", &b);

@@ -8,8 +8,10 @@ use crate::syscalls::vfs::node::{Body, Device, Dir, DirKind, HostRef, Ino, Node,
 use crate::syscalls::vfs::procfs::{Magic, Synth};
 use crate::syscalls::vfs::{FileSystem, host};
 
-const PROC_DEV: u64 = makedev(0, 5);
-const SYS_DEV: u64 = makedev(0, 6);
+/// The device number of `/proc`.
+pub(super) const PROC_DEV: u64 = makedev(0, 5);
+/// The device number of `/sys`.
+pub(super) const SYS_DEV: u64 = makedev(0, 6);
 const DEV_DEV: u64 = makedev(0, 7);
 const SHM_DEV: u64 = makedev(0, 8);
 

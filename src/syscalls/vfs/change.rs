@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::emu::guest::GuestMemory;
 use crate::syscalls::errno::Errno;
 use crate::syscalls::vfs::abi::*;
+use crate::syscalls::vfs::boot::{PROC_DEV, SYS_DEV};
 use crate::syscalls::vfs::content::{Content, HostFile};
 use crate::syscalls::vfs::host::HostPath;
 use crate::syscalls::vfs::node::{Body, Dir, DirKind, Entry, Ino, Node};
@@ -28,14 +29,25 @@ impl FileSystem {
             return Err(Errno::ENOENT);
         }
         if node.synthetic && node.dir().is_none_or(|dir| *dir.name != *b"shm") {
-            return Err(Errno::EACCES);
+            // As Linux says of each: no name can come into being in /proc.
+            return Err(match node.dev {
+                PROC_DEV => Errno::ENOENT,
+                SYS_DEV => Errno::EPERM,
+                _ => Errno::EACCES,
+            });
         }
         self.may(dir, W_OK | X_OK)
     }
 
     /// Whether a name may be taken out of a directory, the sticky bit considered.
     fn may_remove(&self, dir: Ino, ino: Ino) -> Result<(), Errno> {
+        if self.node(dir).dev == PROC_DEV {
+            return Err(Errno::EPERM);
+        }
         self.may_change(dir)?;
+        if self.node(ino).is_dir() && self.node(ino).dev != self.node(dir).dev {
+            return Err(Errno::EBUSY); // something is mounted there
+        }
         if self.node(ino).host.as_ref().is_some_and(|host| self.is_write_root(&host.path)) {
             return Err(Errno::EBUSY);
         }
@@ -298,6 +310,9 @@ impl FileSystem {
             return Err(Errno::EEXIST);
         }
         if to.ino.is_none() && flags & RENAME_EXCHANGE != 0 {
+            return Err(Errno::ENOENT);
+        }
+        if to.ino.is_none() && self.node(to.dir).dev == PROC_DEV {
             return Err(Errno::ENOENT);
         }
         let is_dir = self.node(ino).is_dir();
