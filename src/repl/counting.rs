@@ -1,6 +1,6 @@
 //! Commands about what was counted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::running::{nothing, number};
@@ -159,6 +159,9 @@ impl Shell {
             Some((file, range)) if range.starts_with(|c: char| c.is_ascii_digit()) => {
                 let (first, last) = range.split_once('-').unwrap_or((range, range));
                 let (first, last) = (number(first)?, number(last)?);
+                if first == 0 || first > last {
+                    return Err(format!("no lines {range}; lines are numbered from 1: `{file}:10-20`"));
+                }
                 (file, Some(first..=last))
             }
             _ => (name, None),
@@ -179,13 +182,12 @@ impl Shell {
         }
         if found.is_empty() {
             let names = lines.iter().map(|line| String::from_utf8_lossy(line.function).into_owned());
-            let near = nearest(name, names.collect::<std::collections::BTreeSet<_>>());
+            let near = nearest(name, names.collect::<BTreeSet<_>>());
             let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
             return Err(format!("nothing was counted in a function or file `{name}`{hint}"));
         }
         let events: Vec<Event> = profile.events().iter().collect();
         for (path, sums) in found {
-            self.say(&path);
             self.annotated(&path, &sums, &events, range.clone());
         }
         Ok(())
@@ -198,26 +200,33 @@ impl Shell {
         events: &[Event],
         range: Option<std::ops::RangeInclusive<u64>>,
     ) {
-        let context = self.context;
-        let source = source_lines(path).unwrap_or_default();
-        let known: Vec<u64> = sums.keys().map(|line| u64::from(*line)).filter(|line| *line > 0).collect();
-        let near = |line: u64| known.iter().any(|known| known.abs_diff(line) <= context);
-        let last = known.last().copied().unwrap_or(0);
-        let all = 1..=(source.len() as u64).max(last);
+        let source = source_lines(path);
+        let missing = if source.is_some() { "" } else { " (cannot be read)" };
+        self.say(&format!("{path}{missing}"));
+        let known: BTreeSet<u64> =
+            sums.keys().map(|line| u64::from(*line)).filter(|line| *line > 0).collect();
+        // Without the source there is nothing to show between the lines that were counted.
+        let context = if source.is_some() { self.context } else { 0 };
+        let source = source.unwrap_or_default();
+        let last = known.last().copied().unwrap_or(0).max(source.len() as u64);
+        let mut lines: Vec<u64> = Vec::new();
+        match range {
+            Some(range) if source.is_empty() => lines.extend(known.range(range)),
+            Some(range) => lines.extend(*range.start()..=last.min(*range.end())),
+            None => {
+                for line in &known {
+                    let from = lines.last().map_or(1, |line| line + 1).max(line.saturating_sub(context));
+                    lines.extend(from..=line.saturating_add(context).min(last));
+                }
+            }
+        }
         let mut rows = Vec::new();
         let mut before = None;
         if let Some(costs) = sums.get(&0) {
             rows.push(annotated_row(events, Some(costs), "", "<unknown line>"));
         }
-        for line in all {
-            let shown = match &range {
-                Some(range) => range.contains(&line),
-                None => near(line),
-            };
-            if !shown {
-                continue;
-            }
-            if before.is_some_and(|before| before + 1 != line) {
+        for line in lines {
+            if !source.is_empty() && before.is_some_and(|before| before + 1 != line) {
                 rows.push(annotated_row(events, None, "--", ""));
             }
             before = Some(line);

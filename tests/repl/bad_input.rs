@@ -37,6 +37,8 @@ fn bad_input_gets_a_line_that_helps() {
         ("top 0", &["at least one"]),
         ("since start", &["no mark"]),
         ("annotate mian", &["mian"]),
+        ("run\nannotate prog.c:9-3", &["9-3"]),
+        ("run\nannotate prog.c:0", &["from 1"]),
         ("instr maybe", &["on"]),
         ("cache D3", &["D1"]),
         ("predict", &["--branch-sim=yes"]),
