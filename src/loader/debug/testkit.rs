@@ -35,7 +35,7 @@ impl Workshop {
     pub fn run_in(&self, at: &str, tool: &str, arguments: &[&str]) {
         let output = Command::new(tool).args(arguments).current_dir(self.path(at)).output();
         let output = output.unwrap_or_else(|error| {
-            panic!("{tool}: {error}; these tests need gcc, binutils, xz-utils and zstd")
+            panic!("{tool}: {error}; these tests need gcc, g++, binutils, xz-utils and zstd")
         });
         let messages = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{tool} {arguments:?} failed:\n{messages}");
