@@ -11,6 +11,7 @@ pub mod loader;
 pub mod objects;
 pub mod profile;
 pub mod repl;
+pub mod requests;
 pub mod session;
 pub mod sim;
 pub mod syscalls;

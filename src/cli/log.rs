@@ -7,7 +7,10 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
+use std::sync::{Mutex, PoisonError};
+
 use super::lookup::reason;
+use crate::session::{Commentary, Voice};
 
 /// Where log lines go, and which are wanted.
 pub struct Log {
@@ -15,12 +18,26 @@ pub struct Log {
     pid: u32,
     quiet: bool,
     to_file: bool,
+    /// What the program has printed ends in the middle of a line.
+    open_line: bool,
+}
+
+impl std::fmt::Debug for Log {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Log").field("pid", &self.pid).finish_non_exhaustive()
+    }
+}
+
+impl Commentary for Mutex<Log> {
+    fn say(&self, voice: Voice, text: &[u8]) {
+        self.lock().unwrap_or_else(PoisonError::into_inner).say(voice, text);
+    }
 }
 
 impl Log {
     /// A log on standard error.
     pub fn to_stderr(pid: u32, quiet: bool) -> Log {
-        Log { out: Box::new(io::stderr()), pid, quiet, to_file: false }
+        Log { out: Box::new(io::stderr()), pid, quiet, to_file: false, open_line: false }
     }
 
     /// A log on a descriptor that is open already; 1 and 2 are standard output and error.
@@ -36,7 +53,7 @@ impl Log {
                 |error| format!("--log-fd={number}: {}; name a descriptor that is open", reason(&error)),
             )?),
         };
-        Ok(Log { out, pid, quiet, to_file: false })
+        Ok(Log { out, pid, quiet, to_file: false, open_line: false })
     }
 
     /// A log in a file, created or emptied.
@@ -46,7 +63,7 @@ impl Log {
     pub fn to_file(path: &Path, pid: u32, quiet: bool) -> Result<Log, String> {
         let file = File::create(path)
             .map_err(|error| format!("--log-file={}: {}; choose another", path.display(), reason(&error)))?;
-        Ok(Log { out: Box::new(file), pid, quiet, to_file: true })
+        Ok(Log { out: Box::new(file), pid, quiet, to_file: true, open_line: false })
     }
 
     /// Opens the log: what runs, and in a file also whose child it is.
@@ -78,12 +95,34 @@ impl Log {
     /// several lines of the log.
     pub fn always(&mut self, text: &str) {
         let mut buffer = String::new();
+        if std::mem::take(&mut self.open_line) {
+            buffer.push('\n');
+        }
         for line in text.split('\n') {
             // With nothing behind it, the prefix still keeps its blank.
             buffer.push_str(&format!("=={}== {line}\n", self.pid));
         }
         // In one write, so that two processes on one terminal do not mix within a line.
         let _ = self.out.write_all(buffer.as_bytes()).and_then(|()| self.out.flush());
+    }
+
+    /// Text of the program's or about its requests, which `-q` leaves in. As Valgrind does it, a line that was not ended
+    /// goes on.
+    fn say(&mut self, voice: Voice, text: &[u8]) {
+        let sign = match voice {
+            Voice::Client => "**",
+            Voice::User => "==",
+            Voice::Debug => "--",
+        };
+        let mut buffer = Vec::new();
+        for line in text.split_inclusive(|byte| *byte == b'\n') {
+            if !self.open_line {
+                buffer.extend(format!("{sign}{}{sign} ", self.pid).into_bytes());
+            }
+            buffer.extend(line);
+            self.open_line = line.last() != Some(&b'\n');
+        }
+        let _ = self.out.write_all(&buffer).and_then(|()| self.out.flush());
     }
 }
 
@@ -108,7 +147,7 @@ mod tests {
 
     fn written(quiet: bool, to_file: bool, say: impl FnOnce(&mut Log)) -> Vec<String> {
         let sink = Sink::default();
-        say(&mut Log { out: Box::new(sink.clone()), pid: 5, quiet, to_file });
+        say(&mut Log { out: Box::new(sink.clone()), pid: 5, quiet, to_file, open_line: false });
         let bytes = sink.0.lock().expect("lock").clone();
         String::from_utf8(bytes).expect("text").lines().map(str::to_owned).collect()
     }

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::os::fd::AsFd as _;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use clap::Args;
 use signal_hook::consts::SIGINT;
@@ -11,6 +11,7 @@ use signal_hook::flag;
 
 use super::args::RunArgs;
 use super::complain;
+use super::log::Log;
 use super::lookup::reason;
 use super::outfile::OutFile;
 use super::run::{configuration, exit_status, named_file};
@@ -101,8 +102,12 @@ fn attempt(
         None => None,
     };
     let printed = Arc::new(Printed::default());
-    let control =
-        Arc::new(Control { front: Some(Arc::clone(&printed) as Arc<dyn Front>), ..Control::default() });
+    let log = Log::to_stderr(std::process::id(), options.quiet);
+    let control = Arc::new(Control {
+        front: Some(Arc::clone(&printed) as Arc<dyn Front>),
+        log: Some(Arc::new(Mutex::new(log))),
+        ..Control::default()
+    });
     flag::register_usize(SIGINT, Arc::clone(&control.interrupt), PAUSE)
         .map_err(|error| other(format!("cannot watch for signals: {}", reason(&error))))?;
     let debugger = Debugger::start(config, control)?;

@@ -4,7 +4,7 @@
 use std::ffi::OsStr;
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::sync::atomic::AtomicBool;
 
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -18,7 +18,7 @@ use super::pattern::{Values, expand};
 use super::progress::{Progress, Shared};
 use super::{OWN_FAILURE, complain, environment, top};
 use crate::profile::{SIDE_SUFFIX, grouped, summary_lines, write_cachegrind, write_instructions};
-use crate::session::{self, Caches, Config, Control, Finished, Front, Limits, StartError, Stop};
+use crate::session::{self, Caches, Commentary, Config, Control, Finished, Front, Limits, StartError, Stop};
 use crate::sim::preset;
 
 /// Exit status of a run that a limit ended, as with timeout(1).
@@ -56,16 +56,18 @@ fn attempt(options: &RunArgs) -> Result<u8, StartError> {
     let side = options.dump_instr.on().then(|| out.beside_it(SIDE_SUFFIX)).transpose();
     let side = side.map_err(|why| StartError::Other(format!("--dump-instr=yes: {why}")))?;
     let config = configuration(options)?;
-    let mut log = open_log(options, pid)?;
+    let log = Arc::new(Mutex::new(open_log(options, pid)?));
     let shared = if options.quiet { None } else { Shared::new() };
     let front = shared.clone().map(|shared| shared as Arc<dyn Front>);
-    let control = Arc::new(Control { front, ..Control::default() });
+    let said = Arc::clone(&log) as Arc<dyn Commentary>;
+    let control = Arc::new(Control { front, log: Some(said), ..Control::default() });
     obey_signals(&control)
         .map_err(|error| StartError::Other(format!("cannot watch for signals: {}", reason(&error))))?;
 
-    log.banner(&config.argv);
+    let own = || log.lock().unwrap_or_else(PoisonError::into_inner);
+    own().banner(&config.argv);
     if options.verbose {
-        cache_lines(config.caches.as_ref()).iter().for_each(|line| log.line(line));
+        cache_lines(config.caches.as_ref()).iter().for_each(|line| own().line(line));
     }
     let progress = shared.map(|shared| Progress::watch(shared, Arc::clone(&control)));
     let result = session::run(config, control);
@@ -76,7 +78,7 @@ fn attempt(options: &RunArgs) -> Result<u8, StartError> {
     if let (Some(side), Some(instructions)) = (side, &finished.instructions) {
         written = written.and(side.write(|w| write_instructions(instructions, w)));
     }
-    report(&mut log, &finished, options.listed());
+    report(&mut own(), &finished, options.listed());
     Ok(match written {
         Ok(()) => status(&finished.stop),
         Err(message) => complain(&message),

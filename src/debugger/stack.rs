@@ -4,27 +4,8 @@ use super::Debugger;
 use super::registers::Register;
 use crate::emu::guest::{Gpr, GuestCpu};
 use crate::loader::debug::cfi::{REGISTERS, RIP, Registers};
+use crate::loader::debug::unwind::GPRS;
 use crate::loader::debug::{display_name, unwind};
-
-/// General registers by DWARF's numbers.
-const GPRS: [Gpr; 16] = [
-    Gpr::Rax,
-    Gpr::Rdx,
-    Gpr::Rcx,
-    Gpr::Rbx,
-    Gpr::Rsi,
-    Gpr::Rdi,
-    Gpr::Rbp,
-    Gpr::Rsp,
-    Gpr::R8,
-    Gpr::R9,
-    Gpr::R10,
-    Gpr::R11,
-    Gpr::R12,
-    Gpr::R13,
-    Gpr::R14,
-    Gpr::R15,
-];
 
 /// One call.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The narrow way from the machine to whoever runs it.
 
 use crate::emu::guest::{Fault, GuestCpu, GuestMemory};
-use crate::emu::memory::space::FileArea;
+use crate::emu::memory::space::{AddressSpace, FileArea};
 use crate::hooks::decode::Refusal;
 use crate::hooks::plan::MappingId;
 
@@ -14,7 +14,7 @@ pub enum Next {
     Stop,
     /// An answer to `tick`: the CPU pauses here for `interrupt`.
     Interrupt,
-    /// An answer to `syscall`: the run ends here as if the system call had not been reached.
+    /// An answer to `syscall` or `request`: the run ends here as if that had not been reached.
     Undo,
 }
 
@@ -33,12 +33,16 @@ pub trait Supervisor {
     /// A system call.
     fn syscall(&mut self, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Next;
 
+    /// A client request of Valgrind's, whose words RAX points to; the next instruction is behind it. Where the words
+    /// cannot be read, the address is the error.
+    fn request(&mut self, cpu: &mut dyn GuestCpu, mem: &mut AddressSpace) -> Result<Next, u64>;
+
     /// A fault; `refused` says which instruction was refused if that was the cause, `mapping` which file the
     /// instruction is from.
     fn fault(
         &mut self,
         cpu: &mut dyn GuestCpu,
-        mem: &mut dyn GuestMemory,
+        mem: &mut AddressSpace,
         fault: Fault,
         refused: Option<Refused>,
         mapping: MappingId,

@@ -80,6 +80,12 @@ impl Cost {
         self.event(slot, 0, size, EventKind::Read);
     }
 
+    /// Adds a write to an address that is computed before the instruction, as the CPU makes no access of its own.
+    pub fn push_computed(&mut self, size: usize, address: Address) {
+        let slot = self.slot(Access::None, size, address);
+        self.event(slot, 0, size, EventKind::Write);
+    }
+
     fn store(&mut self, size: usize, address: Address) {
         let slot = self.slot(Access::Store, size, address);
         self.event(slot, 0, size, EventKind::Write);

@@ -11,6 +11,7 @@ mod ledger;
 pub mod operand;
 pub mod plan;
 mod references;
+pub mod request;
 pub mod ring;
 pub mod shape;
 mod superblock;

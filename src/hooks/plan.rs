@@ -170,12 +170,32 @@ impl Builder {
 
     /// Adds an instruction of `len` bytes that runs and costs `cost`.
     pub fn push(&mut self, instruction: &Instruction, len: u8, cost: &Cost) {
+        let first_slot = self.plan.slots;
+        self.add(instruction.ip(), len, cost);
+        self.plan.end = match (count::repeat(instruction), instruction.flow_control()) {
+            (Some(repeat), _) => End::Repeat(repeat, first_slot),
+            (None, FlowControl::ConditionalBranch) if count::jumps_to_next(instruction) => {
+                End::ToNext { slot: first_slot, inverted: count::is_inverted(instruction) }
+            }
+            (None, FlowControl::ConditionalBranch) => End::Conditional,
+            (None, FlowControl::IndirectBranch | FlowControl::IndirectCall) => End::Indirect,
+            _ => End::None,
+        };
+    }
+
+    /// Adds an instruction at `pc` that is fetched and then faults, or that the machine itself answers at `cost`.
+    pub fn push_trapped(&mut self, pc: u64, len: u8, cost: &Cost) {
+        self.add(pc, len, cost);
+        self.plan.end = End::None;
+    }
+
+    fn add(&mut self, pc: u64, len: u8, cost: &Cost) {
         let plan = &mut self.plan;
         let insn = plan.insns.len() as u16;
         let first_slot = plan.slots;
         let of_kind = |kind| cost.events.iter().filter(|event| event.kind == kind).count() as u8;
         plan.insns.push(PlannedInsn {
-            pc: instruction.ip(),
+            pc,
             len,
             reads: of_kind(EventKind::Read),
             writes: of_kind(EventKind::Write),
@@ -197,21 +217,6 @@ impl Builder {
         if cost.retry_branch {
             plan.retries.push(insn);
         }
-        plan.end = match (count::repeat(instruction), instruction.flow_control()) {
-            (Some(repeat), _) => End::Repeat(repeat, first_slot),
-            (None, FlowControl::ConditionalBranch) if count::jumps_to_next(instruction) => {
-                End::ToNext { slot: first_slot, inverted: count::is_inverted(instruction) }
-            }
-            (None, FlowControl::ConditionalBranch) => End::Conditional,
-            (None, FlowControl::IndirectBranch | FlowControl::IndirectCall) => End::Indirect,
-            _ => End::None,
-        };
-    }
-
-    /// Adds an instruction that is fetched and then faults or is answered by the machine itself.
-    pub fn push_trapped(&mut self, pc: u64, len: u8) {
-        self.plan.insns.push(PlannedInsn { pc, len, reads: 0, writes: 0 });
-        self.plan.end = End::None;
     }
 
     /// The finished plan.

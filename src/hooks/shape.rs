@@ -11,6 +11,7 @@ use iced_x86::{
 
 use crate::hooks::count::repeat;
 use crate::hooks::decode::{self, MAX_LENGTH, Verdict};
+use crate::hooks::request;
 use crate::hooks::plan::{End, MappingId, Plan, PlannedInsn};
 
 /// Most instructions in a superblock (`--vex-guest-max-insns`).
@@ -112,7 +113,8 @@ pub fn shape(plan: &Plan, fetch: &mut Fetch<'_>) -> Shape {
     let count = plan.insns.len();
     for (i, insn) in plan.insns.iter().enumerate() {
         let instruction = decode(fetch, insn.pc);
-        let kind = instruction.as_ref().map_or(Kind::End, kind);
+        let ends = usize::from(insn.len) == request::LENGTH;
+        let kind = instruction.as_ref().filter(|_| !ends).map_or(Kind::End, kind);
         let last = i + 1 == count;
         edge = match (kind, instruction) {
             (Kind::Plain | Kind::Side, _) => Edge::Open,
@@ -181,6 +183,9 @@ fn glance(fetch: &mut Fetch<'_>, pc: u64) -> (Vec<Instruction>, Exit) {
     let mut pc = pc;
     loop {
         let Some(instruction) = decode(fetch, pc) else { return (seen, Exit::Unknown) };
+        if request::at(fetch, pc).is_some() {
+            return (seen, Exit::Unknown);
+        }
         seen.push(instruction);
         pc = instruction.next_ip();
         let full = seen.len() as u32 == LEFT_TO_EXTEND;

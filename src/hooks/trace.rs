@@ -53,6 +53,8 @@ pub struct Recorder {
     handed_over: Option<u64>,
     /// Buffers handed over since somebody has asked.
     unasked: u32,
+    /// Whether what runs is counted.
+    counting: bool,
     link: Link,
 }
 
@@ -72,6 +74,7 @@ impl Recorder {
             counted: 0,
             handed_over: None,
             unasked: 0,
+            counting: true,
             link,
         }
     }
@@ -197,12 +200,16 @@ impl Recorder {
         self.link.visit(|_, consumer| f(consumer));
     }
 
-    /// Whether what runs from here on, where control is at `pc`, is counted.
-    pub fn set_counting(&mut self, counting: bool, pc: u64) {
+    /// Whether what runs from here on, where control is at `pc`, is counted. Returns whether that is a change.
+    pub fn set_counting(&mut self, counting: bool, pc: u64) -> bool {
+        if std::mem::replace(&mut self.counting, counting) == counting {
+            return false;
+        }
         // The last branch is decided by where control is now, and nothing that was not counted leads here.
         self.point(pc);
         self.visit(|consumer| consumer.set_counting(counting));
         self.point(pc);
+        true
     }
 
     /// Watches accesses to these ranges, and to no others, from here on.
@@ -221,12 +228,13 @@ impl Recorder {
     pub fn save(&mut self) -> Recorded {
         let mut consumers = Vec::new();
         self.visit(|consumer| consumers.push(consumer.save()));
-        Recorded { consumers, instructions: self.link.instructions() }
+        Recorded { consumers, instructions: self.link.instructions(), counting: self.counting }
     }
 
     /// Goes back to what had been recorded when `saved` was made, by this recorder.
     pub fn restore(&mut self, saved: &Recorded) {
         self.drop_buffer();
+        self.counting = saved.counting;
         self.link.visit(|i, consumer| {
             if let Some(before) = saved.consumers.get(i) {
                 consumer.restore(before);
@@ -255,6 +263,7 @@ pub struct Recorded {
     /// The simulators and what they have counted.
     consumers: Vec<SavedConsumer>,
     instructions: u64,
+    counting: bool,
 }
 
 impl Recorded {

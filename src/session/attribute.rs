@@ -16,7 +16,7 @@ use crate::session::modules::Modules;
 use crate::session::{Caches, Stop};
 
 /// What a file or function is called that is not known.
-const UNKNOWN: &str = "???";
+pub const UNKNOWN: &str = "???";
 
 /// What the accounts of a run are folded to.
 pub struct Folded {

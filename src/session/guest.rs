@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::emu::guest::{Fault, Gpr, GuestCpu, GuestMemory};
-use crate::emu::memory::space::FileArea;
+use crate::emu::memory::space::{AddressSpace, FileArea};
 use crate::emu::supervisor::{Next, Refused, Supervisor};
 use crate::hooks::decode::{MAX_LENGTH, Refusal};
 use crate::hooks::plan::MappingId;
+use crate::requests::Requests;
 use crate::session::modules::Modules;
-use crate::session::{Control, Limits, Stop};
+use crate::session::{Control, Limits, Stop, request};
 use crate::syscalls::kernel::{Action, ExecRequest, Kernel};
 use crate::syscalls::random::Random;
 
@@ -100,6 +101,8 @@ pub struct Guest {
     pub syscall_paused_at: Option<u64>,
     /// Numbers for RDRAND, apart from the kernel's, which the guest may also ask for.
     pub random: Random,
+    /// What Valgrind's client requests have left behind.
+    pub requests: Requests,
 }
 
 impl Guest {
@@ -113,7 +116,7 @@ impl Guest {
         Next::Stop
     }
 
-    fn act(&mut self, action: Action) -> Next {
+    pub(super) fn act(&mut self, action: Action) -> Next {
         let delivered = self.kernel.signals.delivered.take();
         match action {
             Action::Continue => match (self.interrupted(), delivered) {
@@ -171,15 +174,22 @@ impl Supervisor for Guest {
         self.act(action)
     }
 
+    fn request(&mut self, cpu: &mut dyn GuestCpu, mem: &mut AddressSpace) -> Result<Next, u64> {
+        request::serve(self, cpu, mem)
+    }
+
     fn fault(
         &mut self,
         cpu: &mut dyn GuestCpu,
-        mem: &mut dyn GuestMemory,
+        mem: &mut AddressSpace,
         fault: Fault,
         refused: Option<Refused>,
         file: MappingId,
     ) -> Next {
         let pc = refused.map_or_else(|| cpu.rip(), |refused| refused.pc);
+        if request::returned(self, cpu, mem, fault) {
+            return Next::Continue;
+        }
         let action = self.kernel.fault(cpu, mem, fault);
         let Action::Killed(signal) = action else { return self.act(action) };
         let refused = refused.map(|refused| {

@@ -12,6 +12,7 @@ use crate::hooks::accounts::Counts;
 use crate::hooks::consumer::{Consumer, Watched};
 use crate::hooks::tally::Tally;
 use crate::profile::Costs;
+use crate::requests::Requests;
 use crate::session::attribute::{self, Folded, Subject};
 use crate::session::guest::Ending;
 use crate::session::modules::Modules;
@@ -26,6 +27,7 @@ pub struct Saved {
     machine: SavedMachine,
     kernel: Kernel,
     random: Random,
+    requests: Requests,
     ending: Option<Ending>,
     syscall_paused_at: Option<u64>,
 }
@@ -65,6 +67,7 @@ impl Session {
             machine: self.machine.save()?,
             kernel: self.guest.kernel.clone(),
             random: self.guest.random.clone(),
+            requests: self.guest.requests.clone(),
             ending: self.guest.ending.clone(),
             syscall_paused_at: self.guest.syscall_paused_at,
         })
@@ -91,6 +94,7 @@ impl Session {
         self.machine.restore(&saved.machine)?;
         self.guest.kernel = saved.kernel.clone();
         self.guest.random = saved.random.clone();
+        self.guest.requests = saved.requests.clone();
         self.guest.ending = saved.ending.clone();
         self.guest.syscall_paused_at = saved.syscall_paused_at;
         self.guest.paused = None;

@@ -10,6 +10,7 @@ mod instructions;
 mod load;
 mod look;
 mod modules;
+mod request;
 mod run;
 
 pub use attribute::Folded;
@@ -21,6 +22,7 @@ pub use crate::emu::unicorn::EngineError;
 pub use crate::hooks::consumer::CountModel;
 use crate::profile::{Instructions, Profile};
 use crate::sim::Geometry;
+pub use crate::requests::Voice;
 pub use crate::syscalls::kernel::Front;
 
 /// Which producer of the trace runs.
@@ -135,6 +137,14 @@ pub struct Control {
     pub resident: std::sync::atomic::AtomicU64,
     /// Told when the guest is about to use the host's streams.
     pub front: Option<std::sync::Arc<dyn Front>>,
+    /// Takes what the program wants in the log at once.
+    pub log: Option<std::sync::Arc<dyn Commentary>>,
+}
+
+/// The log while the program runs.
+pub trait Commentary: std::fmt::Debug + Send + Sync {
+    /// Adds text, with the prefix of `voice` at the beginning of each line.
+    fn say(&self, voice: Voice, text: &[u8]);
 }
 
 /// Why a program could not be started. Each says what is wrong with which file and what to do.

@@ -82,6 +82,12 @@ impl Modules {
         }
     }
 
+    /// The file of a mapping: its bytes, its path in the guest's view, and the address at which its first byte would be.
+    pub fn file(&self, mapping: MappingId) -> Option<(Arc<dyn PageSource>, &str, u64)> {
+        let module = self.modules.get(mapping as usize)?;
+        Some((Arc::clone(&module.source), &module.id.path, module.origin))
+    }
+
     /// The file of a mapping, by inode and device: the same for all its mappings.
     pub fn key(&self, mapping: MappingId) -> Option<(u64, u64)> {
         self.modules.get(mapping as usize).map(|module| (module.id.inode, module.id.device))

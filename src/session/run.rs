@@ -14,6 +14,7 @@ use crate::hooks::ring::Link;
 use crate::hooks::tally::Tally;
 use crate::hooks::trace::Recorder;
 use crate::loader::layout::Layout;
+use crate::requests::Requests;
 use crate::session::attribute::Folded;
 use crate::session::guest::{Ending, Guest, Pause, TIME_IS_UP, Wishes};
 use crate::session::look::fold_so_far;
@@ -116,6 +117,7 @@ impl Session {
             paused: None,
             syscall_paused_at: None,
             random: Random::new(config.seed ^ RDRAND_STREAM),
+            requests: Requests::default(),
             control,
         };
         let _timer = config.limits.time.map(|time| start_timer(time, &guest.control));

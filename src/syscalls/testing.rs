@@ -74,6 +74,9 @@ impl GuestCpu for FakeCpu {
     fn instructions(&mut self) -> u64 {
         self.instructions
     }
+    fn set_counting(&mut self, _counting: bool) -> bool {
+        false
+    }
 }
 
 #[derive(Clone)]

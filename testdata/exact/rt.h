@@ -80,6 +80,14 @@ restorer:
         mov     $15, %eax
         syscall
         .endm
+/* Valgrind's sequence; RAX points to six words for the ending 0xdb. */
+        .macro  REQUEST ending=0xdb
+        rol     $3, %rdi
+        rol     $13, %rdi
+        rol     $61, %rdi
+        rol     $51, %rdi
+        .byte   0x48, 0x87, \ending
+        .endm
         .macro  ENDREPEAT
         dec     %r15d
         jnz     9b

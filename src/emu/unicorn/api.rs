@@ -13,6 +13,7 @@ use crate::hooks::count::{Slot, repeat};
 use crate::hooks::decode::{self, MAX_LENGTH};
 use crate::hooks::operand::{Address, jumps};
 use crate::hooks::plan::{Builder, PlanId};
+use crate::hooks::request;
 
 /// What the reference producer keeps.
 #[derive(Default)]
@@ -63,8 +64,14 @@ impl Door {
                 for insn in &plan.insns {
                     let mut buf = [0; MAX_LENGTH];
                     let instruction = decode::decode(self.space.fetch(insn.pc, &mut buf), insn.pc);
-                    let runs = decode::verdict(&instruction) == decode::Verdict::Run;
-                    let slots = if runs { api.builder.cost(&instruction).slots } else { Vec::new() };
+                    let request = self.requests.get(&insn.pc);
+                    let slots = match request.filter(|_| usize::from(insn.len) == request::LENGTH) {
+                        Some(request) => request.cost().slots,
+                        None if decode::verdict(&instruction) == decode::Verdict::Run => {
+                            api.builder.cost(&instruction).slots
+                        }
+                        None => Vec::new(),
+                    };
                     let count = slots.len();
                     traced.push(Traced { instruction, slots, first_slot });
                     first_slot += count;

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use unicorn_engine::RegisterX86;
 use unicorn_engine::hook::sys;
 
@@ -18,6 +18,7 @@ use crate::emu::unicorn::jump::Jumps;
 use crate::emu::unicorn::layout::{FS, GS, Parts};
 use crate::emu::unicorn::tlb::Growth;
 use crate::emu::unicorn::translate::Translation;
+use crate::hooks::request::Request;
 use crate::hooks::trace::{BUFFER_WORDS, MAX_BLOCK, Recorder};
 
 /// The two words that generated code reads and writes: where the next record goes, and past which address it has
@@ -61,6 +62,8 @@ pub struct Door {
     pub limited: u64,
     /// The breakpoint that the CPU is at and that has been dealt with.
     pub passed: Option<u64>,
+    /// The client requests that were translated.
+    pub requests: FxHashMap<u64, Request>,
 }
 
 /// Why the engine leaves its loop.
@@ -74,8 +77,8 @@ pub enum Leave {
     Interrupt,
     /// Control is at a breakpoint.
     Breakpoint,
-    /// The supervisor wants the system call undone.
-    Undo,
+    /// The supervisor wants the instruction at this address undone.
+    Undo(u64),
     /// The next block may be too long: it is to be made again, shorter.
     Approach,
     /// The engine did what the tap does not understand.
@@ -366,6 +369,11 @@ impl GuestCpu for Cpu<'_> {
 
     fn instructions(&mut self) -> u64 {
         self.recorder.instructions()
+    }
+
+    fn set_counting(&mut self, counting: bool) -> bool {
+        let pc = self.rip();
+        self.recorder.set_counting(counting, pc)
     }
 }
 

@@ -15,6 +15,7 @@ mod layout;
 mod matcher;
 mod pause;
 mod quirk;
+mod request;
 mod tap;
 mod tlb;
 mod translate;
@@ -22,7 +23,7 @@ mod translate;
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use unicorn_engine::{Arch, Mode, Prot as EngineProt, TlbType, Unicorn, X86Insn, uc_error};
 
 use crate::emu::cpuid::cpuid;
@@ -108,6 +109,7 @@ impl Machine {
             at: 0,
             limited: 0,
             passed: None,
+            requests: FxHashMap::default(),
         });
         door.reload();
         let mut machine = Machine { engine, door };
@@ -206,8 +208,7 @@ impl Machine {
                     self.door.passed = Some(rip);
                     continue;
                 }
-                (Some(Leave::Undo), _) => {
-                    let rip = self.door.parts.eip().wrapping_sub(SYSCALL_BYTES);
+                (Some(Leave::Undo(rip)), _) => {
                     self.door.parts.set_eip(rip);
                     self.door.recorder.cut(rip, false);
                     self.door.recorder.point(rip);
@@ -350,6 +351,7 @@ const SYSCALL_BYTES: u64 = 2;
 impl Door {
     fn syscall(&mut self) {
         self.sync();
+        let pc = self.parts.eip();
         let mut next = Next::Stop;
         if let Some((supervisor, mut cpu, space)) = self.split() {
             cpu.syscall_bytes = SYSCALL_BYTES;
@@ -359,7 +361,7 @@ impl Door {
         self.invalidate();
         match next {
             Next::Continue => {}
-            Next::Undo => self.leave(Leave::Undo),
+            Next::Undo => self.leave(Leave::Undo(pc)),
             Next::Stop | Next::Interrupt => self.leave(Leave::Stop),
         }
         self.reload();
@@ -368,7 +370,21 @@ impl Door {
     /// The engine met something it does not run: an instruction the machine answers itself, or a fault.
     fn invalid_instruction(&mut self) -> bool {
         let pc = self.parts.eip();
-        match self.special_at(pc) {
+        let special = self.special_at(pc);
+        if let Some(request) = self.requests.get(&pc).copied()
+            && special != Some(Special::Request(request))
+        {
+            // It was one when its block was translated; the engine has not seen the change, as it was shown less.
+            self.requests.remove(&pc);
+            self.sync();
+            self.recorder.cut(pc, false);
+            self.space.code_at_changed(pc);
+            self.invalidate();
+            self.reload();
+            return true;
+        }
+        match special {
+            Some(Special::Request(request)) => return self.request(request, pc),
             Some(Special::Trap(trap, len)) => {
                 self.sync();
                 self.answer(trap, pc);

@@ -96,18 +96,20 @@ impl Door {
                 Some(TlbEntry { paddr, perms: EngineProt(u32::from(grant.prot.0)) })
             }
             Err(denied) => {
-                let (write, fetch) = (touch == Touch::Write, touch == Touch::Execute);
-                let addr = page;
-                self.denied = Some(match denied {
-                    _ if !(-(1i64 << 47)..1i64 << 47).contains(&(page as i64)) => Fault::Protection,
-                    Denied::PastEnd => Fault::Bus { addr },
-                    Denied::Protected => Fault::Page { addr, write, fetch, mapped: true },
-                    Denied::Unmapped | Denied::OutOfMemory => {
-                        Fault::Page { addr, write, fetch, mapped: false }
-                    }
-                });
+                self.denied = Some(fault_of(page, touch, denied));
                 None
             }
         }
+    }
+}
+
+/// The fault of an access that was denied.
+pub fn fault_of(addr: u64, touch: Touch, denied: Denied) -> Fault {
+    let (write, fetch) = (touch == Touch::Write, touch == Touch::Execute);
+    match denied {
+        _ if !(-(1i64 << 47)..1i64 << 47).contains(&(addr as i64)) => Fault::Protection,
+        Denied::PastEnd => Fault::Bus { addr },
+        Denied::Protected => Fault::Page { addr, write, fetch, mapped: true },
+        Denied::Unmapped | Denied::OutOfMemory => Fault::Page { addr, write, fetch, mapped: false },
     }
 }

@@ -24,6 +24,7 @@ use crate::hooks::count::{Access, Cost, repeat};
 use crate::hooks::decode::{self, MAX_LENGTH, Refusal, Trap, Verdict};
 use crate::hooks::operand::{Address, SCRATCH_BELOW_RSP};
 use crate::hooks::plan::{Builder, NO_MAPPING, Plan};
+use crate::hooks::request::{self, Request};
 use crate::hooks::shape::{self, Edge};
 
 /// What stands at an address instead of an ordinary instruction.
@@ -33,6 +34,8 @@ pub enum Special {
     Trap(Trap, u8),
     /// It faults.
     Refused(Refused),
+    /// A client request.
+    Request(Request),
 }
 
 /// State of the translation at hand.
@@ -60,6 +63,8 @@ pub struct Translation {
     shown: Option<(u64, [u8; MAX_LENGTH], usize)>,
     /// The machine answers the instruction at hand, or it faults: the translator is shown UD2.
     trapped: bool,
+    /// The client request that the instruction at hand begins.
+    request: Option<Request>,
     quirk: Quirk,
     /// Accesses of the instruction at hand so far.
     accesses: u32,
@@ -88,6 +93,7 @@ impl Default for Translation {
             in_atomic: false,
             shown: None,
             trapped: false,
+            request: None,
             quirk: Quirk::None,
             accesses: 0,
             labels_before_jump: None,
@@ -199,12 +205,14 @@ impl Door {
         let mut buf = [0; MAX_LENGTH];
         let bytes = self.space.fetch(pc, &mut buf);
         let short = bytes.len() < MAX_LENGTH;
+        let may_be_request = request::may_begin(bytes);
         let instruction = decode::decode(bytes, pc);
         let verdict = decode::verdict(&instruction);
         self.translation.instruction = instruction;
         self.translation.shown =
             quirk::shown(&instruction, bytes).map(|shown| (pc, shown, instruction.len()));
         self.translation.trapped = false;
+        self.translation.request = None;
         self.translation.quirk = quirk::quirk(&instruction);
         self.translation.accesses = 0;
         self.translation.labels_before_jump = None;
@@ -221,6 +229,18 @@ impl Door {
         {
             // What follows cannot be fetched; the fault comes when control gets there.
             return false;
+        }
+        if may_be_request && let Some(request) = self.request_at(pc) {
+            self.translation.shown = Some((pc, UD2, 2));
+            self.translation.trapped = true;
+            self.translation.request = Some(request);
+            let first_slot = self.translation.builder.slots();
+            self.translation.matcher.start(request.cost(), first_slot);
+            if self.tapping() {
+                self.store_computed(first_slot);
+            }
+            self.requests.insert(pc, request);
+            return true;
         }
         if verdict != Verdict::Run {
             if !(short && decode::is_truncated(&instruction, bytes.len())) {
@@ -273,6 +293,7 @@ impl Door {
                     emit.add(temp, temp, rsp);
                     emit.add_constant(temp, temp, -(SCRATCH_BELOW_RSP as i64));
                 }
+                Address::Rsp(offset) => emit.add_constant(temp, rsp, i64::from(offset)),
                 _ => emit.add_constant(temp, rsp, -(SCRATCH_BELOW_RSP as i64)),
             }
             emit.store(temp, pointer, 8 * (1 + first_slot + i));
@@ -316,8 +337,12 @@ impl Door {
         let translation = &mut self.translation;
         if translation.trapped {
             // The translator saw UD2; the plan has what is really there.
-            let len = translation.instruction.len().max(1) as u8;
-            translation.builder.push_trapped(pc, len);
+            let len = match translation.request {
+                Some(_) => request::LENGTH as u8,
+                None => translation.instruction.len().max(1) as u8,
+            };
+            let cost = std::mem::take(&mut translation.matcher.cost);
+            translation.builder.push_trapped(pc, len, &cost);
             return;
         }
         let matcher = &translation.matcher;
@@ -440,8 +465,16 @@ impl Door {
         has_memory
     }
 
+    fn request_at(&mut self, pc: u64) -> Option<Request> {
+        let mut buf = [0; request::LENGTH];
+        request::decode(self.space.fetch(pc, &mut buf))
+    }
+
     /// What the instruction at `pc` is, if the engine was shown UD2 in its place.
     pub fn special_at(&mut self, pc: u64) -> Option<Special> {
+        if let Some(request) = self.request_at(pc) {
+            return Some(Special::Request(request));
+        }
         let mut buf = [0; MAX_LENGTH];
         let bytes = self.space.fetch(pc, &mut buf);
         let instruction = decode::decode(bytes, pc);

@@ -2,8 +2,30 @@
 
 use std::sync::Arc;
 
+use crate::emu::guest::Gpr;
+
 use super::cfi::{Caller, Cfi, Memory, RBP, REGISTERS, RIP, RSP, Registers, Stopped};
 use super::depth::{self, Depth, MAX_CODE};
+
+/// General registers by DWARF's numbers (x86-64 psABI, figure 3.36).
+pub const GPRS: [Gpr; 16] = [
+    Gpr::Rax,
+    Gpr::Rdx,
+    Gpr::Rcx,
+    Gpr::Rbx,
+    Gpr::Rsi,
+    Gpr::Rdi,
+    Gpr::Rbp,
+    Gpr::Rsp,
+    Gpr::R8,
+    Gpr::R9,
+    Gpr::R10,
+    Gpr::R11,
+    Gpr::R12,
+    Gpr::R13,
+    Gpr::R14,
+    Gpr::R15,
+];
 
 /// The object that holds an address.
 #[derive(Clone, Debug, Default)]

@@ -86,7 +86,7 @@ impl Streams {
     }
 
     /// Whether the call that has just been served was given up.
-    pub(crate) fn take_given_up(&self) -> bool {
+    pub fn take_given_up(&self) -> bool {
         if self.hold.get() == Hold::Used {
             self.hold.set(Hold::Held);
         }
@@ -146,6 +146,16 @@ impl Streams {
             Answer::Failed(errno) => Err(errno),
             _ => Err(self.lost()),
         }
+    }
+
+    /// Does something that is seen outside though it is no call of the guest's, and not again after the run went back. False
+    /// if it waits for the session, as a call would.
+    pub fn outside(&self, act: impl FnOnce()) -> bool {
+        let told = self.number(|| {
+            act();
+            Ok(0)
+        });
+        told.is_ok() || !self.given_up.get()
     }
 
     fn lost(&self) -> Errno {

@@ -1,0 +1,64 @@
+//! Client requests of Valgrind's: the part of them that is the CPU's.
+
+use crate::emu::guest::{Fault, Gpr, GuestMemory as _};
+use crate::emu::memory::space::Touch;
+use crate::emu::supervisor::Next;
+use crate::emu::unicorn::door::{Door, Leave};
+use crate::emu::unicorn::tlb::fault_of;
+use crate::hooks::request::{LENGTH, Request};
+
+impl Door {
+    /// Serves the request at `pc`. Whether the engine goes on.
+    pub fn request(&mut self, request: Request, pc: u64) -> bool {
+        self.sync();
+        let next = pc.wrapping_add(LENGTH as u64);
+        self.parts.set_eip(next);
+        let result = match request {
+            Request::Client => {
+                let Some((supervisor, mut cpu, space)) = self.split() else { return false };
+                supervisor.request(&mut cpu, space).map_err(|addr| (addr, Touch::Read))
+            }
+            Request::OriginalAddress => {
+                // No function is replaced here, so none has another's address.
+                self.parts.set_gpr(Gpr::Rax, 0);
+                Ok(Next::Continue)
+            }
+            Request::Call => self.call(next),
+            Request::Injection => Ok(Next::Continue),
+        };
+        self.reschedule();
+        self.invalidate();
+        match result {
+            Ok(Next::Continue) => {}
+            Ok(Next::Undo) => self.leave(Leave::Undo(pc)),
+            Ok(Next::Stop | Next::Interrupt) => self.leave(Leave::Stop),
+            Err((addr, touch)) => {
+                self.parts.set_eip(pc);
+                let fault = self.fault_at(addr, touch);
+                self.leave(Leave::Fault(fault, None));
+            }
+        }
+        self.reload();
+        self.leave.is_none()
+    }
+
+    /// Calls what RAX points to.
+    fn call(&mut self, back: u64) -> Result<Next, (u64, Touch)> {
+        let rsp = self.parts.gpr(Gpr::Rsp).wrapping_sub(8);
+        self.space
+            .write(rsp, &back.to_le_bytes())
+            .map_err(|written| (rsp.wrapping_add(written as u64), Touch::Write))?;
+        self.parts.set_gpr(Gpr::Rsp, rsp);
+        let target = self.parts.gpr(Gpr::Rax);
+        self.parts.set_eip(target);
+        Ok(Next::Continue)
+    }
+
+    /// The fault of an access to `addr`, which has failed.
+    fn fault_at(&mut self, addr: u64, touch: Touch) -> Fault {
+        match self.space.touch(addr, touch) {
+            Ok(_) => Fault::Protection,
+            Err(denied) => fault_of(addr, touch, denied),
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Valgrind's client requests as the CPU sees them: a sequence of instructions that together do nothing on hardware,
+//! and that Valgrind takes for one instruction (`valgrind.h`, "amd64-linux").
+
+use crate::hooks::count::Cost;
+use crate::hooks::decode::MAX_LENGTH;
+use crate::hooks::operand::Address;
+
+/// Bytes of the whole sequence.
+pub const LENGTH: usize = 19;
+
+/// ROL of RDI by 3, 13, 61 and 51 bits: by 128 in all, so it is what it was.
+const PREAMBLE: [u8; 16] =
+    [0x48, 0xc1, 0xc7, 3, 0x48, 0xc1, 0xc7, 13, 0x48, 0xc1, 0xc7, 61, 0x48, 0xc1, 0xc7, 51];
+
+/// What is asked for, by the exchange of a register with itself that ends the sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// XCHG RBX: what the block of words says that RAX points to; the answer goes to RDX.
+    Client,
+    /// XCHG RCX: the address of the function that a wrapper stands for goes to RAX.
+    OriginalAddress,
+    /// XCHG RDX: a call of the address in RAX that no replacement of functions redirects.
+    Call,
+    /// XCHG RDI: insertion of VEX's own intermediate code, for tests of Valgrind.
+    Injection,
+}
+
+/// The request that these bytes are. A sequence with another ending is ordinary code.
+pub fn decode(bytes: &[u8]) -> Option<Request> {
+    let (ending, _) = bytes.strip_prefix(&PREAMBLE)?.split_first_chunk()?;
+    match *ending {
+        [0x48, 0x87, 0xdb] => Some(Request::Client),
+        [0x48, 0x87, 0xc9] => Some(Request::OriginalAddress),
+        [0x48, 0x87, 0xd2] => Some(Request::Call),
+        [0x48, 0x87, 0xff] => Some(Request::Injection),
+        _ => None,
+    }
+}
+
+/// Whether a sequence may begin with these bytes, which are those of an instruction: all others are told apart here.
+pub fn may_begin(bytes: &[u8]) -> bool {
+    bytes.starts_with(&PREAMBLE[..4])
+}
+
+/// The request at `pc`, if there is one; `fetch` gives bytes of code and how many there are.
+pub fn at(fetch: &mut dyn FnMut(u64) -> ([u8; MAX_LENGTH], usize), pc: u64) -> Option<Request> {
+    let (first, len) = fetch(pc);
+    if len < MAX_LENGTH || !may_begin(&first) {
+        return None;
+    }
+    let (rest, len) = fetch(pc.wrapping_add(MAX_LENGTH as u64));
+    let bytes = [&first, rest.get(..len)?].concat();
+    decode(&bytes)
+}
+
+impl Request {
+    /// What it costs besides being fetched.
+    pub fn cost(self) -> Cost {
+        let mut cost = Cost::default();
+        if self == Request::Call {
+            cost.push_computed(8, Address::Rsp(-8));
+        }
+        cost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sequence(ending: [u8; 3]) -> Vec<u8> {
+        [&PREAMBLE[..], &ending].concat()
+    }
+
+    #[test]
+    fn four_endings_are_requests() {
+        for (register, request) in [
+            (0xdb, Some(Request::Client)),
+            (0xc9, Some(Request::OriginalAddress)),
+            (0xd2, Some(Request::Call)),
+            (0xff, Some(Request::Injection)),
+            (0xc0, None),
+            (0xda, None),
+        ] {
+            assert_eq!(decode(&sequence([0x48, 0x87, register])), request, "{register:#x}");
+        }
+        assert_eq!(decode(&sequence([0x48, 0x89, 0xdb])), None);
+    }
+
+    #[test]
+    fn a_part_is_none() {
+        let whole = sequence([0x48, 0x87, 0xdb]);
+        for len in 0..LENGTH {
+            assert_eq!(decode(&whole[..len]), None, "{len} bytes");
+        }
+        for from in 1..LENGTH {
+            assert_eq!(decode(&whole[from..]), None, "from byte {from}");
+        }
+    }
+
+    #[test]
+    fn the_rest_is_fetched_where_it_begins() {
+        let mut code = sequence([0x48, 0x87, 0xdb]);
+        code.extend([0x90; 20]);
+        let mut fetch = |end: usize, pc: u64| {
+            let mut bytes = [0; MAX_LENGTH];
+            let rest = code[..end].get(pc as usize..).unwrap_or_default();
+            let len = rest.len().min(MAX_LENGTH);
+            bytes[..len].copy_from_slice(&rest[..len]);
+            (bytes, len)
+        };
+        assert_eq!(at(&mut |pc| fetch(39, pc), 0), Some(Request::Client));
+        assert_eq!(at(&mut |pc| fetch(LENGTH, pc), 0), Some(Request::Client));
+        assert_eq!(at(&mut |pc| fetch(LENGTH - 1, pc), 0), None, "the page ends before it does");
+        assert_eq!(at(&mut |pc| fetch(39, pc), 4), None, "a jump into the middle");
+    }
+}

@@ -1,0 +1,100 @@
+//! One row per request.
+
+use crate::requests::{Answer, Host, Requests, call, control, core, print};
+
+/// Serves a request: the state, the outside and the five arguments.
+pub type Handler = fn(&mut Requests, &mut dyn Host, [u64; 5]) -> Answer;
+
+/// A request.
+#[derive(Clone, Copy)]
+pub struct Row {
+    /// Its code.
+    pub code: u64,
+    /// Its name, as in Valgrind's headers without `VG_USERREQ__`.
+    pub name: &'static str,
+    /// Who serves it.
+    pub handler: Handler,
+    /// What is not as under Valgrind; empty if nothing is.
+    pub note: &'static str,
+}
+
+/// Codes of a tool, by its two letters.
+const fn tool(first: u8, second: u8) -> u64 {
+    (first as u64) << 24 | (second as u64) << 16
+}
+
+const CACHEGRIND: u64 = tool(b'C', b'G');
+const CALLGRIND: u64 = tool(b'C', b'T');
+
+const fn row(code: u64, name: &'static str, handler: Handler, note: &'static str) -> Row {
+    Row { code, name, handler, note }
+}
+
+/// All of them, by rising code.
+pub const ROWS: &[Row] = &[
+    row(0x1001, "RUNNING_ON_VALGRIND", core::running_on_valgrind, ""),
+    row(0x1002, "DISCARD_TRANSLATIONS", core::nothing, "changed code is noticed anyway"),
+    row(0x1003, "REPLACES_MALLOC", core::nothing, ""),
+    row(0x1004, "GET_TOOLNAME", core::tool_name, ""),
+    row(0x1101, "CLIENT_CALL0", call::call0, "the function runs in the emulated CPU, uncounted"),
+    row(0x1102, "CLIENT_CALL1", call::call1, "the function runs in the emulated CPU, uncounted"),
+    row(0x1103, "CLIENT_CALL2", call::call2, "the function runs in the emulated CPU, uncounted"),
+    row(0x1104, "CLIENT_CALL3", call::call3, "the function runs in the emulated CPU, uncounted"),
+    row(0x1201, "COUNT_ERRORS", core::nothing, ""),
+    row(0x1202, "GDB_MONITOR_COMMAND", core::monitor_command, "no command is known"),
+    row(0x1203, "CLO_CHANGE", core::option_change, "no option changes"),
+    row(0x1301, "MALLOCLIKE_BLOCK", core::block, ""),
+    row(0x1302, "FREELIKE_BLOCK", core::block, ""),
+    row(0x1303, "CREATE_MEMPOOL", core::unknown, ""),
+    row(0x1304, "DESTROY_MEMPOOL", core::unknown, ""),
+    row(0x1305, "MEMPOOL_ALLOC", core::unknown, ""),
+    row(0x1306, "MEMPOOL_FREE", core::unknown, ""),
+    row(0x1307, "MEMPOOL_TRIM", core::unknown, ""),
+    row(0x1308, "MOVE_MEMPOOL", core::unknown, ""),
+    row(0x1309, "MEMPOOL_CHANGE", core::unknown, ""),
+    row(0x130a, "MEMPOOL_EXISTS", core::unknown, ""),
+    row(0x130b, "RESIZEINPLACE_BLOCK", core::block, ""),
+    row(0x1401, "PRINTF", print::printf, "arguments are taken to be passed by reference"),
+    row(0x1402, "PRINTF_BACKTRACE", print::printf_backtrace, "arguments are taken to be passed by reference"),
+    row(0x1403, "PRINTF_VALIST_BY_REF", print::printf, ""),
+    row(0x1404, "PRINTF_BACKTRACE_VALIST_BY_REF", print::printf_backtrace, ""),
+    row(0x1501, "STACK_REGISTER", core::stack_register, ""),
+    row(0x1502, "STACK_DEREGISTER", core::nothing, ""),
+    row(0x1503, "STACK_CHANGE", core::nothing, ""),
+    row(0x1601, "LOAD_PDB_DEBUGINFO", core::nothing, "nothing is loaded"),
+    row(0x1701, "MAP_IP_TO_SRCLOC", core::map_ip_to_srcloc, ""),
+    row(0x1801, "CHANGE_ERR_DISABLEMENT", core::nothing, ""),
+    row(0x1901, "VEX_INIT_FOR_IRI", core::unknown, ""),
+    row(0x1902, "INNER_THREADS", core::nothing, ""),
+    row(CACHEGRIND, "CG_START_INSTRUMENTATION", control::cachegrind_start, ""),
+    row(CACHEGRIND + 1, "CG_STOP_INSTRUMENTATION", control::cachegrind_stop, ""),
+    row(CALLGRIND, "DUMP_STATS", control::dump_stats, "ignored, with a notice"),
+    row(CALLGRIND + 1, "ZERO_STATS", control::zero_stats, "ignored, with a notice"),
+    row(CALLGRIND + 2, "TOGGLE_COLLECT", control::toggle_collect, "ignored, with a notice"),
+    row(CALLGRIND + 3, "DUMP_STATS_AT", control::dump_stats_at, "ignored, with a notice"),
+    row(CALLGRIND + 4, "START_INSTRUMENTATION", control::callgrind_start, "as Cachegrind's, with a notice"),
+    row(CALLGRIND + 5, "STOP_INSTRUMENTATION", control::callgrind_stop, "as Cachegrind's, with a notice"),
+];
+
+/// The row of a code.
+pub fn find(code: u64) -> Option<&'static Row> {
+    ROWS.binary_search_by_key(&code, |row| row.code).ok().and_then(|at| ROWS.get(at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_in_order() {
+        assert!(ROWS.is_sorted_by(|a, b| a.code < b.code));
+        assert!(ROWS.iter().all(|row| find(row.code).is_some_and(|found| found.name == row.name)));
+        assert!(find(0x1000).is_none() && find(u64::MAX).is_none());
+    }
+
+    /// `VG_USERREQ_TOOL_BASE` of valgrind.h.
+    #[test]
+    fn tools_have_their_letters() {
+        assert_eq!((CACHEGRIND, CALLGRIND), (0x4347_0000, 0x4354_0000));
+    }
+}

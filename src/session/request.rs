@@ -1,0 +1,133 @@
+//! What the session does for Valgrind's client requests: the log, and names for addresses.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::emu::guest::{Fault, GuestCpu, GuestMemory};
+use crate::emu::memory::space::AddressSpace;
+use crate::emu::supervisor::Next;
+use crate::hooks::plan::{MappingId, NO_MAPPING};
+use crate::loader::debug::cfi::{Cfi, REGISTERS, RIP};
+use crate::loader::debug::unwind::{self, GPRS};
+use crate::objects::Object;
+use crate::requests::{Answer, Host, Place, Voice};
+use crate::session::Control;
+use crate::session::attribute::UNKNOWN;
+use crate::session::guest::Guest;
+use crate::session::modules::Modules;
+use crate::syscalls::kernel::{Action, Kernel};
+
+/// What requests are served with.
+struct Outside<'a> {
+    cpu: &'a mut dyn GuestCpu,
+    mem: &'a mut AddressSpace,
+    kernel: &'a mut Kernel,
+    modules: &'a mut Modules,
+    control: &'a Control,
+}
+
+/// Serves the request whose words RAX points to.
+///
+/// # Errors
+/// The address of a word that cannot be read.
+pub fn serve(guest: &mut Guest, cpu: &mut dyn GuestCpu, mem: &mut AddressSpace) -> Result<Next, u64> {
+    let Guest { kernel, modules, control, requests, .. } = guest;
+    let mut outside = Outside { cpu, mem, kernel, modules, control };
+    let answer = requests.serve(&mut outside)?;
+    let given_up = guest.kernel.fs.streams.take_given_up();
+    let later = given_up || answer == Answer::Later;
+    Ok(guest.act(if later { Action::GivenUp } else { Action::Continue }))
+}
+
+/// Whether a fault is the return of a function that was called for a request, which is dealt with.
+pub fn returned(guest: &mut Guest, cpu: &mut dyn GuestCpu, mem: &mut AddressSpace, fault: Fault) -> bool {
+    let Guest { kernel, modules, control, requests, .. } = guest;
+    requests.returned(&mut Outside { cpu, mem, kernel, modules, control }, fault)
+}
+
+impl Outside<'_> {
+    fn mapping(&mut self, pc: u64) -> MappingId {
+        self.modules.number(self.mem.file_at(pc))
+    }
+}
+
+impl Host for Outside<'_> {
+    fn cpu(&mut self) -> &mut dyn GuestCpu {
+        self.cpu
+    }
+
+    fn mem(&mut self) -> &mut dyn GuestMemory {
+        self.mem
+    }
+
+    fn locate(&mut self, pc: u64) -> Place {
+        let mapping = self.mapping(pc);
+        self.modules.read_debug_info(&[(mapping, pc)]);
+        let at = self.modules.locate(mapping, pc);
+        let known = at.as_ref().filter(|at| &*at.function != UNKNOWN);
+        let line = at.as_ref().filter(|at| at.line > 0).map(|at| {
+            let name = at.file.rsplit('/').next().unwrap_or_default();
+            (name.to_owned(), at.line)
+        });
+        Place {
+            pc,
+            function: known.map(|at| at.function.to_string()),
+            line,
+            object: self.modules.path(mapping).map(str::to_owned),
+        }
+    }
+
+    fn calls(&mut self, limit: usize) -> Vec<u64> {
+        let mut registers = [None; REGISTERS];
+        for (register, gpr) in registers.iter_mut().zip(GPRS) {
+            *register = Some(self.cpu.gpr(gpr));
+        }
+        registers[RIP] = Some(self.cpu.rip());
+        let mut known: FxHashMap<MappingId, Option<(Option<Arc<Cfi>>, u64)>> = FxHashMap::default();
+        let Outside { mem, modules, .. } = self;
+        let mem = &**mem;
+        let mut find = |pc: u64| {
+            let mapping = modules.number(mem.file_at(pc));
+            if mapping == NO_MAPPING {
+                return None;
+            }
+            let (cfi, bias) = known.entry(mapping).or_insert_with(|| call_frames(modules, mapping, pc)).clone()?;
+            Some(unwind::Module { cfi, bias, function: None })
+        };
+        let mut memory = |addr: u64| {
+            let mut bytes = [0; 8];
+            mem.peek(addr, &mut bytes).ok()?;
+            Some(u64::from_le_bytes(bytes))
+        };
+        let stack = unwind::unwind(&registers, limit, &mut find, &mut memory);
+        stack.frames.iter().map(unwind::Frame::pc).collect()
+    }
+
+    fn say(&mut self, voice: Voice, text: &[u8]) -> bool {
+        let Outside { kernel, control, .. } = self;
+        kernel.fs.streams.outside(|| {
+            if let Some(front) = &control.front {
+                front.writing(2, text);
+            }
+            if let Some(log) = &control.log {
+                log.say(voice, text);
+            }
+        })
+    }
+
+    fn notice(&mut self, line: String) {
+        self.kernel.notices.once(line);
+    }
+}
+
+/// Call frame information of a file, and what is added to its link-time addresses; `pc` is an address in its code.
+fn call_frames(modules: &mut Modules, mapping: MappingId, pc: u64) -> Option<(Option<Arc<Cfi>>, u64)> {
+    modules.read_debug_info(&[(mapping, pc)]);
+    let bias = pc.wrapping_sub(modules.vaddr(mapping, pc)?);
+    let (source, path, _) = modules.file(mapping)?;
+    let object = Object::of(source, Path::new(path));
+    Some((object.cfi().map(Arc::new), bias))
+}
+
