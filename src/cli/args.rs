@@ -167,7 +167,7 @@ pub struct RunArgs {
     #[arg(help_heading = "Cachegrind's options")]
     pub cachegrind_out_file: OsString,
 
-    /// Count from the first instruction on
+    /// Count from the first instruction on; with no, from the program's CACHEGRIND_START_INSTRUMENTATION on
     #[arg(long, value_name = "yes|no", default_value = "yes", hide_possible_values = true)]
     #[arg(help_heading = "Cachegrind's options")]
     pub instr_at_start: Switch,

@@ -11,8 +11,8 @@ use iced_x86::{
 
 use crate::hooks::count::repeat;
 use crate::hooks::decode::{self, MAX_LENGTH, Verdict};
-use crate::hooks::request;
 use crate::hooks::plan::{End, MappingId, Plan, PlannedInsn};
+use crate::hooks::request;
 
 /// Most instructions in a superblock (`--vex-guest-max-insns`).
 pub const MAX_INSTRUCTIONS: u32 = 60;

@@ -2,7 +2,7 @@
 //! is counted. Here it runs in the emulated one like everything else, and counting is off meanwhile. Its stack is the
 //! caller's, below the red zone, where Valgrind's is one of its own.
 
-use crate::emu::guest::{Fault, Gpr, USER_END};
+use crate::emu::guest::{Fault, Gpr, GuestCpu, USER_END};
 use crate::requests::{Answer, Host, Requests, Voice};
 
 /// Where these functions return to: above all that can be mapped, so that the return is a fault.
@@ -57,10 +57,10 @@ fn call(requests: &mut Requests, host: &mut dyn Host, number: u8, function: u64,
     }
     let below = host.cpu().gpr(Gpr::Rsp).wrapping_sub(RED_ZONE) & !15;
     let rsp = below.wrapping_sub(8);
-    // A longjmp out of such a function leaves its entry behind.
-    requests.calls.retain(|caller| caller.rsp > below);
     if requests.calls.len() >= NESTED || host.mem().write(rsp, &RETURN.to_le_bytes()).is_err() {
-        host.notice(format!("CLIENT_CALL{number} of {function:#x} was ignored: there is no room on the stack"));
+        host.notice(format!(
+            "CLIENT_CALL{number} of {function:#x} was ignored: there is no room on the stack"
+        ));
         return Answer::Untouched;
     }
     let cpu = host.cpu();
@@ -81,6 +81,15 @@ fn call(requests: &mut Requests, host: &mut dyn Host, number: u8, function: u64,
     cpu.set_gpr(Gpr::Rsp, rsp);
     cpu.set_rip(function);
     Answer::Resume
+}
+
+/// Forgets functions that were left by longjmp(3), as the stack shows; counting goes on if one of them had stopped it.
+pub fn settle(requests: &mut Requests, cpu: &mut dyn GuestCpu) {
+    let rsp = cpu.gpr(Gpr::Rsp);
+    let left = requests.calls.iter().take_while(|caller| caller.rsp > rsp).count();
+    if requests.calls.drain(left..).any(|caller| caller.counting) {
+        cpu.set_counting(true);
+    }
 }
 
 /// Whether the function called last has returned with this fault: then its caller goes on with the result in RDX.

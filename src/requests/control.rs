@@ -37,7 +37,8 @@ pub fn callgrind_stop(_: &mut Requests, host: &mut dyn Host, _: [u64; 5]) -> Ans
 fn obeyed(host: &mut dyn Host, on: bool) -> Answer {
     host.cpu().set_counting(on);
     host.notice(
-        "Callgrind's requests to start and stop instrumentation were obeyed; Cachegrind does not know them".into(),
+        "Callgrind's requests to start and stop instrumentation were obeyed; Cachegrind does not know them"
+            .into(),
     );
     Answer::Value(0)
 }

@@ -85,6 +85,7 @@ impl Requests {
     /// # Errors
     /// The address of a word that cannot be read. Valgrind itself ends there.
     pub fn serve(&mut self, host: &mut dyn Host) -> Result<Answer, u64> {
+        self.settle(host.cpu());
         let at = host.cpu().gpr(Gpr::Rax);
         let mut bytes = [0; WORDS * 8];
         host.mem().read(at, &mut bytes).map_err(|read| at.wrapping_add(read as u64))?;
@@ -97,6 +98,13 @@ impl Requests {
             host.cpu().set_gpr(Gpr::Rdx, value);
         }
         Ok(answer)
+    }
+
+    /// To be called now and then: functions that were called for a request may have been left.
+    pub fn settle(&mut self, cpu: &mut dyn GuestCpu) {
+        if !self.calls.is_empty() {
+            call::settle(self, cpu);
+        }
     }
 
     /// A fault may be the return of a function that was called for a request: then it is dealt with.

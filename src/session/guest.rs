@@ -170,6 +170,7 @@ impl Supervisor for Guest {
                 return Next::Undo;
             }
         }
+        self.requests.settle(cpu);
         let action = self.kernel.syscall(cpu, mem);
         self.act(action)
     }

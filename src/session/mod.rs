@@ -21,8 +21,8 @@ pub use run::{Session, run};
 pub use crate::emu::unicorn::EngineError;
 pub use crate::hooks::consumer::CountModel;
 use crate::profile::{Instructions, Profile};
-use crate::sim::Geometry;
 pub use crate::requests::Voice;
+use crate::sim::Geometry;
 pub use crate::syscalls::kernel::Front;
 
 /// Which producer of the trace runs.

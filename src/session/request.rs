@@ -93,7 +93,8 @@ impl Host for Outside<'_> {
             if mapping == NO_MAPPING {
                 return None;
             }
-            let (cfi, bias) = known.entry(mapping).or_insert_with(|| call_frames(modules, mapping, pc)).clone()?;
+            let (cfi, bias) =
+                known.entry(mapping).or_insert_with(|| call_frames(modules, mapping, pc)).clone()?;
             Some(unwind::Module { cfi, bias, function: None })
         };
         let mut memory = |addr: u64| {
@@ -130,4 +131,3 @@ fn call_frames(modules: &mut Modules, mapping: MappingId, pc: u64) -> Option<(Op
     let object = Object::of(source, Path::new(path));
     Some((object.cfi().map(Arc::new), bias))
 }
-
