@@ -102,7 +102,7 @@ mod tests {
     fn the_rest_is_fetched_where_it_begins() {
         let mut code = sequence([0x48, 0x87, 0xdb]);
         code.extend([0x90; 20]);
-        let mut fetch = |end: usize, pc: u64| {
+        let fetch = |end: usize, pc: u64| {
             let mut bytes = [0; MAX_LENGTH];
             let rest = code[..end].get(pc as usize..).unwrap_or_default();
             let len = rest.len().min(MAX_LENGTH);

@@ -109,7 +109,7 @@ impl List<'_> {
         if self.mem.read(addr, &mut bytes).is_err() { 0 } else { u64::from_le_bytes(bytes) }
     }
 
-    fn from_stack(&mut self) -> u64 {
+    fn next_on_stack(&mut self) -> u64 {
         let addr = self.overflow;
         self.overflow = addr.wrapping_add(8);
         self.word(addr)
@@ -119,7 +119,7 @@ impl List<'_> {
 impl Arguments for List<'_> {
     fn integer(&mut self) -> u64 {
         if self.general >= GENERAL_END {
-            return self.from_stack();
+            return self.next_on_stack();
         }
         let addr = self.saved.wrapping_add(self.general);
         self.general += 8;
@@ -128,7 +128,7 @@ impl Arguments for List<'_> {
 
     fn double(&mut self) -> f64 {
         if self.vector >= VECTOR_END {
-            return f64::from_bits(self.from_stack());
+            return f64::from_bits(self.next_on_stack());
         }
         let addr = self.saved.wrapping_add(self.vector);
         self.vector += 16;

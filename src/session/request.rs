@@ -85,7 +85,7 @@ impl Host for Outside<'_> {
             *register = Some(self.cpu.gpr(gpr));
         }
         registers[RIP] = Some(self.cpu.rip());
-        let mut known: FxHashMap<MappingId, Option<(Option<Arc<Cfi>>, u64)>> = FxHashMap::default();
+        let mut known: FxHashMap<MappingId, Option<CallFrames>> = FxHashMap::default();
         let Outside { mem, modules, .. } = self;
         let mem = &**mem;
         let mut find = |pc: u64| {
@@ -123,8 +123,11 @@ impl Host for Outside<'_> {
     }
 }
 
-/// Call frame information of a file, and what is added to its link-time addresses; `pc` is an address in its code.
-fn call_frames(modules: &mut Modules, mapping: MappingId, pc: u64) -> Option<(Option<Arc<Cfi>>, u64)> {
+/// Call frame information of a file, if it has any, and what is added to its link-time addresses.
+type CallFrames = (Option<Arc<Cfi>>, u64);
+
+/// Those of the file that has code at `pc`.
+fn call_frames(modules: &mut Modules, mapping: MappingId, pc: u64) -> Option<CallFrames> {
     modules.read_debug_info(&[(mapping, pc)]);
     let bias = pc.wrapping_sub(modules.vaddr(mapping, pc)?);
     let (source, path, _) = modules.file(mapping)?;
