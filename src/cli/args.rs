@@ -14,7 +14,7 @@ use super::merge::MergeArgs;
 use super::ranking::RankingArgs;
 use super::repl::ReplArgs;
 use super::values;
-use crate::session::{CountModel, Producer};
+use crate::session::{CountModel, Layout, Producer};
 use crate::sim::{Geometry, PRESETS};
 
 /// The whole command line.
@@ -237,6 +237,12 @@ pub struct RunArgs {
     #[arg(long, value_name = "arch|valgrind", default_value = "arch", value_parser = count_model)]
     pub count_model: CountModel,
 
+    /// Where program, libraries, heap and stack go: where Linux puts them without randomization, or where Valgrind 3.19
+    /// does, to compare the two (valgrind). If GLIBC_TUNABLES switches AVX and AVX2 off for the program, CPUID then too
+    /// answers as under Valgrind
+    #[arg(long, value_name = "linux|valgrind", default_value = "linux", value_parser = layout)]
+    pub layout: Layout,
+
     /// How events are gathered: by code added to the translation (tap), or by the engine's public hooks (api),
     /// slow, for cross-checks. The profile is the same
     #[arg(long, value_name = "tap|api", default_value = "tap", value_parser = producer)]
@@ -264,6 +270,14 @@ fn count_model(text: &str) -> Result<CountModel, String> {
         "arch" => Ok(CountModel::Arch),
         "valgrind" => Ok(CountModel::Valgrind),
         _ => Err("say arch or valgrind".to_owned()),
+    }
+}
+
+fn layout(text: &str) -> Result<Layout, String> {
+    match text {
+        "linux" => Ok(Layout::LINUX),
+        "valgrind" => Ok(Layout::VALGRIND),
+        _ => Err("say linux or valgrind".to_owned()),
     }
 }
 
@@ -339,6 +353,7 @@ mod tests {
             (&["--cache=host", "p"], "--cache"),
             (&["--hooks=none", "p"], "--hooks"),
             (&["--count-model=ir", "p"], "--count-model"),
+            (&["--layout=random", "p"], "--layout"),
             (&["--env", "=1", "p"], "--env"),
             (&["--max-instructions=many", "p"], "--max-instructions"),
             (&["--timeout=0", "p"], "--timeout"),

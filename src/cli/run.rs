@@ -95,6 +95,7 @@ pub(super) fn configuration(options: &RunArgs) -> Result<Config, StartError> {
         caches: caches(options)?,
         branch_sim: options.branch_sim.on(),
         count_model: options.count_model,
+        layout: options.layout,
         instr_at_start: options.instr_at_start.on(),
         producer: options.hooks,
         limits: Limits {

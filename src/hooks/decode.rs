@@ -29,6 +29,8 @@ pub enum Trap {
     Rdtscp,
     /// RDRAND or RDSEED.
     Random,
+    /// XGETBV, where the CPU model has it.
+    Xgetbv,
 }
 
 /// Why an instruction is refused.
@@ -105,6 +107,7 @@ pub fn verdict(instruction: &Instruction) -> Verdict {
         M::Rdtsc => return Verdict::Trap(Trap::Rdtsc),
         M::Rdtscp => return Verdict::Trap(Trap::Rdtscp),
         M::Rdrand | M::Rdseed => return Verdict::Trap(Trap::Random),
+        M::Xgetbv => return Verdict::Trap(Trap::Xgetbv),
         // Shadow-stack reads are no-ops where there is no shadow stack, as here.
         M::Rdsspd | M::Rdsspq => return Verdict::Run,
         M::Int if instruction.immediate8() == 0x80 => return Verdict::Refuse(Refusal::Unsupported),

@@ -6,13 +6,45 @@ use crate::loader::elf::Image;
 /// vm.mmap_min_addr: nothing is mapped below it (Linux's default on x86-64).
 pub const MMAP_MIN_ADDR: u64 = 0x1_0000;
 
+/// Where Valgrind begins to look for room for its client's mappings.
+const FLOATING_START: u64 = 0x400_0000;
+
 /// Where the program interpreter (PT_INTERP) is put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InterpreterPlace {
     /// As high as it fits below this address, as Linux allocates downwards.
     Below(u64),
-    /// With its first page here, or lower as its alignment asks, as Valgrind allocates upwards.
+    /// With its first page here, or lower as its alignment asks, as Valgrind allocates upwards; behind the program
+    /// where that reaches so far.
     At(u64),
+}
+
+/// Where mappings go that have no address of their own, mmap(2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Floating {
+    /// As high as they fit below this address.
+    Below(u64),
+    /// As low as they fit from the first address on, but not between the other two.
+    Above(u64, (u64, u64)),
+}
+
+/// Where the heap of brk(2) goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heap {
+    /// Behind the program, up to whatever comes next.
+    BehindProgram,
+    /// So many bytes are kept free for it, behind the program if that reaches to where mappings float and they are
+    /// free there, else in the first gap. Of them the last page is never given.
+    Reserved(u64),
+}
+
+/// How the initial stack is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StackOrder {
+    /// As the kernel does.
+    Linux,
+    /// As Valgrind does for its client.
+    Valgrind,
 }
 
 /// Fixed addresses of a run. There is no randomization: a profile may not depend on it.
@@ -22,12 +54,16 @@ pub struct Layout {
     pub pie_base: u64,
     /// The interpreter.
     pub interpreter: InterpreterPlace,
-    /// Anonymous and file mappings without an address are placed below this one, downwards.
-    pub mmap_top: u64,
+    /// Mappings without an address.
+    pub floating: Floating,
+    /// The heap of brk(2).
+    pub heap: Heap,
     /// End of the stack; its highest byte is the one before.
     pub stack_top: u64,
     /// Bytes the stack may grow to: RLIMIT_STACK.
     pub stack_size: u64,
+    /// What lies where on it at the start.
+    pub stack_order: StackOrder,
 }
 
 impl Layout {
@@ -37,9 +73,23 @@ impl Layout {
     pub const LINUX: Layout = Layout {
         pie_base: 0x5555_5555_4000,
         interpreter: InterpreterPlace::Below(0x7fff_f7ff_f000),
-        mmap_top: 0x7fff_f7ff_f000,
+        floating: Floating::Below(0x7fff_f7ff_f000),
+        heap: Heap::BehindProgram,
         stack_top: USER_END,
         stack_size: 8 << 20,
+        stack_order: StackOrder::Linux,
+    };
+
+    /// The addresses that Valgrind 3.19 gives its client on amd64-linux, read off `/proc/self/maps` under it. It itself
+    /// lies from 0x58000000 on and never lets a mapping of its client grow into that.
+    pub const VALGRIND: Layout = Layout {
+        pie_base: 0x10_8000,
+        interpreter: InterpreterPlace::At(FLOATING_START),
+        floating: Floating::Above(FLOATING_START, (0x5800_0000, 0x58c3_0000)),
+        heap: Heap::Reserved(8 << 20),
+        stack_top: 0x1f_ff00_1000,
+        stack_size: 8 << 20,
+        stack_order: StackOrder::Valgrind,
     };
 
     /// What to add to the addresses of a program; 0 for ET_EXEC.
@@ -47,11 +97,12 @@ impl Layout {
         image.bias_at(self.pie_base)
     }
 
-    /// What to add to the addresses of a program interpreter; 0 for ET_EXEC.
-    pub fn interpreter_bias(&self, image: &Image) -> u64 {
+    /// What to add to the addresses of a program interpreter; 0 for ET_EXEC. `program_end` is the first address behind
+    /// the program.
+    pub fn interpreter_bias(&self, image: &Image, program_end: u64) -> u64 {
         match self.interpreter {
             InterpreterPlace::Below(top) => image.bias_at(top.saturating_sub(image.span_len())),
-            InterpreterPlace::At(base) => image.bias_at(base),
+            InterpreterPlace::At(base) => image.bias_at(base.max(program_end)),
         }
     }
 }
@@ -68,7 +119,7 @@ mod tests {
         // and the highest mapping of a file ending at 7ffff7fff000 or just below.
         let pie = parse(TestElf::pie().bytes().as_slice()).unwrap();
         assert_eq!(Layout::LINUX.program_bias(&pie), 0x5555_5555_4000);
-        let bias = Layout::LINUX.interpreter_bias(&pie);
+        let bias = Layout::LINUX.interpreter_bias(&pie, 0);
         let end = pie.plan(bias).unwrap().iter().map(|m| m.addr + m.len).max();
         assert_eq!(end, Some(0x7fff_f7ff_f000));
     }
@@ -77,17 +128,15 @@ mod tests {
     fn fixed_programs_stay_where_they_are() {
         let exec = parse(TestElf::exec().bytes().as_slice()).unwrap();
         assert_eq!(Layout::LINUX.program_bias(&exec), 0);
-        assert_eq!(Layout::LINUX.interpreter_bias(&exec), 0);
+        assert_eq!(Layout::LINUX.interpreter_bias(&exec, 0), 0);
     }
 
     #[test]
     fn another_layout_is_another_value() {
-        // The addresses Valgrind 3.19 uses.
-        let layout =
-            Layout { pie_base: 0x10_8000, interpreter: InterpreterPlace::At(0x400_0000), ..Layout::LINUX };
         let pie = parse(TestElf::pie().bytes().as_slice()).unwrap();
-        assert_eq!(layout.program_bias(&pie), 0x10_8000);
-        assert_eq!(layout.interpreter_bias(&pie), 0x400_0000);
+        assert_eq!(Layout::VALGRIND.program_bias(&pie), 0x10_8000);
+        assert_eq!(Layout::VALGRIND.interpreter_bias(&pie, 0x10_c000), 0x400_0000);
+        assert_eq!(Layout::VALGRIND.interpreter_bias(&pie, 0x480_0000), 0x480_0000);
     }
 
     #[test]
@@ -97,6 +146,6 @@ mod tests {
         let image = parse(elf.bytes().as_slice()).unwrap();
         assert_eq!(Layout::LINUX.program_bias(&image), 0x5555_5540_0000);
         // 0x7ffff7fff000 less a span of three pages, rounded down to 2 MiB.
-        assert_eq!(Layout::LINUX.interpreter_bias(&image), 0x7fff_f7e0_0000);
+        assert_eq!(Layout::LINUX.interpreter_bias(&image, 0), 0x7fff_f7e0_0000);
     }
 }

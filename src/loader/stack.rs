@@ -4,6 +4,7 @@
 use crate::emu::guest::PAGE_SIZE;
 use crate::loader::elf::Image;
 use crate::loader::error::LoadError;
+use crate::loader::layout::StackOrder;
 
 /// MAX_ARG_STRLEN: the longest single string in bytes, its NUL included.
 pub const MAX_ARG_STRLEN: usize = 32 * PAGE_SIZE as usize;
@@ -14,6 +15,10 @@ const ARG_MAX: u64 = 131_072;
 /// Three quarters of the default stack limit of 8 MiB: what fits at most, however large the stack's limit is.
 const ARG_TOTAL_MAX: u64 = (8 << 20) / 4 * 3;
 
+/// AT_RSEQ_FEATURE_SIZE and AT_RSEQ_ALIGN of Linux 6.18; nobody reads them where their types are hidden.
+const RSEQ_FEATURE_SIZE: u64 = 28;
+const RSEQ_ALIGN: u64 = 32;
+
 /// AT_PLATFORM on x86-64.
 const PLATFORM: &[u8] = b"x86_64";
 
@@ -21,6 +26,7 @@ const PLATFORM: &[u8] = b"x86_64";
 #[allow(missing_docs)]
 pub mod at {
     pub const NULL: u64 = 0;
+    pub const IGNORE: u64 = 1;
     pub const PHDR: u64 = 3;
     pub const PHENT: u64 = 4;
     pub const PHNUM: u64 = 5;
@@ -107,6 +113,8 @@ pub struct StackSpec {
     pub top: u64,
     /// RLIMIT_STACK in bytes; a quarter of it may be arguments and environment.
     pub stack_size: u64,
+    /// Where the parts go.
+    pub order: StackOrder,
 }
 
 /// The finished stack.
@@ -158,9 +166,58 @@ fn check_string(string: &[u8], what: &'static str, index: usize) -> Result<(), L
     Ok(())
 }
 
-/// Lays the stack out. From the top down: 8 zero bytes, the path of the program, the environment's strings, the
-/// arguments' strings, (aligned to 16) the platform's name, 16 random bytes, and (aligned to 16 at its lower
-/// end) the auxiliary vector, the pointers to the environment, the pointers to the arguments and `argc`.
+/// Where the strings are, the random bytes among them, and the stack pointer below it all.
+struct Places {
+    args: u64,
+    envs: u64,
+    execfn: u64,
+    platform: u64,
+    random: u64,
+    sp: u64,
+    auxv: Vec<(u64, u64)>,
+}
+
+impl Places {
+    /// From the top down: 8 zero bytes, the path of the program, the environment's strings, the arguments' strings,
+    /// (aligned to 16) the platform's name, 16 random bytes, and (aligned to 16 at its lower end) the auxiliary vector,
+    /// the pointers to the environment, the pointers to the arguments and `argc`.
+    fn linux(spec: &StackSpec, args: &Strings, envs: &Strings) -> Places {
+        // check_total has bounded every length and made sure that the top is above all of it.
+        let execfn = spec.top - 8 - (spec.execfn.len() as u64 + 1);
+        let envs_at = execfn - envs.len();
+        let args_at = envs_at - args.len();
+        let platform = (args_at & !15) - (PLATFORM.len() as u64 + 1);
+        let random = platform - spec.aux.random.len() as u64;
+        let auxv = linux_auxv(&spec.aux, random, execfn, platform);
+        let sp = (random - 8 * words(args, envs, &auxv)) & !15;
+        Places { args: args_at, envs: envs_at, execfn, platform, random, sp, auxv }
+    }
+
+    /// As `setup_client_stack` of Valgrind 3.19 does it, from the bottom up: `argc` and all that follows it, a gap, and
+    /// at the top, all in a row, the strings of the arguments and of the environment, the random bytes, the path and
+    /// the platform's name, which end on the last byte but one or up to three before it.
+    fn valgrind(spec: &StackSpec, args: &Strings, envs: &Strings) -> Places {
+        let random_len = spec.aux.random.len() as u64;
+        let execfn_len = spec.execfn.len() as u64 + 1;
+        let len = args.len() + envs.len() + random_len + execfn_len + PLATFORM.len() as u64 + 1;
+        let last = spec.top - 1;
+        let args_at = last - len.next_multiple_of(4);
+        let envs_at = args_at + args.len();
+        let random = envs_at + envs.len();
+        let execfn = random + random_len;
+        let platform = execfn + execfn_len;
+        let auxv = valgrind_auxv(&spec.aux, random, execfn, platform);
+        let sp = (last - 8 * words(args, envs, &auxv) - len.next_multiple_of(8)) & !15;
+        Places { args: args_at, envs: envs_at, execfn, platform, random, sp, auxv }
+    }
+}
+
+/// `argc`, the pointers with a null behind each list, and the auxiliary vector: so many words of 8 bytes.
+fn words(args: &Strings, envs: &Strings, auxv: &[(u64, u64)]) -> u64 {
+    (1 + args.starts.len() + 1 + envs.starts.len() + 1 + 2 * auxv.len()) as u64
+}
+
+/// Lays the stack out.
 ///
 /// Errors are those that execve(2) answers with E2BIG, and a NUL within a string.
 pub fn build(spec: &StackSpec) -> Result<StackImage, LoadError> {
@@ -171,38 +228,44 @@ pub fn build(spec: &StackSpec) -> Result<StackImage, LoadError> {
     check_string(&spec.execfn, "program name", 0)?;
     check_total(spec, &args, &envs)?;
 
-    // check_total has bounded every length below and made sure that the top is above all of it.
-    let execfn_at = spec.top - 8 - (spec.execfn.len() as u64 + 1);
-    let envs_at = execfn_at - envs.len();
-    let args_at = envs_at - args.len();
-    let platform_at = (args_at & !15) - (PLATFORM.len() as u64 + 1);
-    let random_at = platform_at - spec.aux.random.len() as u64;
-    let auxv = auxv(&spec.aux, random_at, execfn_at, platform_at);
-
-    let words = 1 + args.starts.len() + 1 + envs.starts.len() + 1 + 2 * auxv.len();
-    let sp = (random_at - 8 * words as u64) & !15;
-    let mut bytes = Vec::with_capacity((spec.top - sp) as usize);
+    let places = match spec.order {
+        StackOrder::Linux => Places::linux(spec, &args, &envs),
+        StackOrder::Valgrind => Places::valgrind(spec, &args, &envs),
+    };
+    let mut bytes = Vec::with_capacity((spec.top - places.sp) as usize);
     let mut put = |word: u64| bytes.extend_from_slice(&word.to_le_bytes());
     put(args.starts.len() as u64);
-    args.starts.iter().for_each(|start| put(args_at + start));
+    args.starts.iter().for_each(|start| put(places.args + start));
     put(0);
-    envs.starts.iter().for_each(|start| put(envs_at + start));
+    envs.starts.iter().for_each(|start| put(places.envs + start));
     put(0);
-    for &(kind, value) in &auxv {
+    for &(kind, value) in &places.auxv {
         put(kind);
         put(value);
     }
-    let mut put_at = |addr: u64, data: &[u8]| {
-        bytes.resize((addr - sp) as usize, 0);
+    let platform = [PLATFORM, b"\0"].concat();
+    let execfn = [spec.execfn.as_slice(), b"\0"].concat();
+    let mut parts = [
+        (places.random, spec.aux.random.as_slice()),
+        (places.platform, &platform),
+        (places.args, &args.bytes),
+        (places.envs, &envs.bytes),
+        (places.execfn, &execfn),
+        (spec.top, &[]),
+    ];
+    parts.sort_by_key(|(addr, _)| *addr);
+    for (addr, data) in parts {
+        bytes.resize((addr - places.sp) as usize, 0);
         bytes.extend_from_slice(data);
-    };
-    put_at(random_at, &spec.aux.random);
-    put_at(platform_at, PLATFORM);
-    put_at(args_at, &args.bytes);
-    put_at(envs_at, &envs.bytes);
-    put_at(execfn_at, &spec.execfn);
-    put_at(spec.top, &[]);
-    Ok(StackImage { sp, bytes, args: (args_at, envs_at), env: (envs_at, execfn_at), auxv })
+    }
+    let (args_end, envs_end) = (places.args + args.len(), places.envs + envs.len());
+    Ok(StackImage {
+        sp: places.sp,
+        bytes,
+        args: (places.args, args_end),
+        env: (places.envs, envs_end),
+        auxv: places.auxv,
+    })
 }
 
 /// The limits of `bprm_stack_limits` and `bprm_hit_stack_limit`: pointers to all strings (at least one
@@ -221,7 +284,7 @@ fn check_total(spec: &StackSpec, args: &Strings, envs: &Strings) -> Result<(), L
 
 /// The order is the kernel's, as `LD_SHOW_AUXV=1 /bin/true` shows it on Linux 6.18, which has AT_SYSINFO_EHDR first
 /// and AT_RSEQ_FEATURE_SIZE and AT_RSEQ_ALIGN last besides.
-fn auxv(aux: &AuxValues, random_at: u64, execfn_at: u64, platform_at: u64) -> Vec<(u64, u64)> {
+fn linux_auxv(aux: &AuxValues, random_at: u64, execfn_at: u64, platform_at: u64) -> Vec<(u64, u64)> {
     vec![
         (at::MINSIGSTKSZ, aux.minsigstksz),
         (at::HWCAP, aux.hwcap),
@@ -244,6 +307,20 @@ fn auxv(aux: &AuxValues, random_at: u64, execfn_at: u64, platform_at: u64) -> Ve
         (at::PLATFORM, platform_at),
         (at::NULL, 0),
     ]
+}
+
+/// The kernel's vector of Linux 6.3 and later, in its order, where the types that Valgrind 3.19 does not pass on have
+/// become AT_IGNORE: the vDSO, AT_MINSIGSTKSZ, AT_HWCAP2 and AT_RSEQ_*.
+fn valgrind_auxv(aux: &AuxValues, random_at: u64, execfn_at: u64, platform_at: u64) -> Vec<(u64, u64)> {
+    let mut auxv = linux_auxv(aux, random_at, execfn_at, platform_at);
+    for (kind, _) in &mut auxv {
+        if matches!(*kind, at::MINSIGSTKSZ | at::HWCAP2) {
+            *kind = at::IGNORE;
+        }
+    }
+    auxv.insert(0, (at::IGNORE, 0));
+    auxv.splice(auxv.len() - 1..auxv.len() - 1, [(at::IGNORE, RSEQ_FEATURE_SIZE), (at::IGNORE, RSEQ_ALIGN)]);
+    auxv
 }
 
 #[cfg(test)]

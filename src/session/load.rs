@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::emu::cpuid;
 use crate::emu::guest::{Backing, FileId, Gpr, GuestCpu, GuestMemory, MapRequest, PageSource, Place, Prot};
+use crate::emu::memory::space::AddressSpace;
 use crate::emu::unicorn::Machine;
-use crate::loader::layout::Layout;
 use crate::loader::{self, Image, LoadError, LoadErrorKind, MapSource, script, stack};
 use crate::syscalls::errno::Errno;
 use crate::syscalls::exec;
@@ -82,12 +82,13 @@ fn open(kernel: &mut Kernel, mem: &mut dyn GuestMemory, path: &[u8]) -> Result<I
 /// What is wrong with which file.
 pub fn prepare(
     kernel: &mut Kernel,
-    mem: &mut dyn GuestMemory,
+    mem: &mut AddressSpace,
     path: &[u8],
     execfn: &[u8],
     argv: Vec<Vec<u8>>,
     envp: Vec<Vec<u8>>,
 ) -> Result<Prepared, LoadFailure> {
+    let layout = *mem.layout();
     let (mut argv, mut at) = (argv, path.to_vec());
     // What a script is called by its interpreter is the path as it was given.
     let mut name = execfn.to_vec();
@@ -111,7 +112,9 @@ pub fn prepare(
         })?;
     }
     let image = loader::parse(&*program.source).map_err(|error| failure(&program.path, &error))?;
-    image.plan(Layout::LINUX.program_bias(&image)).map_err(|error| failure(&program.path, &error))?;
+    let bias = layout.program_bias(&image);
+    image.plan(bias).map_err(|error| failure(&program.path, &error))?;
+    let program_end = image.brk_base.wrapping_add(bias);
     let interpreter = match &image.interpreter {
         Some(interpreter) => {
             let file = open(kernel, mem, interpreter).map_err(|error| LoadFailure {
@@ -120,7 +123,7 @@ pub fn prepare(
             })?;
             let image = loader::parse(&*file.source).map_err(|error| failure(&file.path, &error))?;
             image
-                .plan(Layout::LINUX.interpreter_bias(&image))
+                .plan(layout.interpreter_bias(&image, program_end))
                 .map_err(|error| failure(&file.path, &error))?;
             Some((file, image))
         }
@@ -135,11 +138,13 @@ impl Prepared {
     /// # Errors
     /// When the arguments do not fit on the stack, or memory is too small; the old program is gone then.
     pub fn start(self, kernel: &mut Kernel, machine: &mut Machine) -> Result<(), LoadFailure> {
-        let layout = Layout::LINUX;
+        let layout = *machine.memory().layout();
         let Prepared { program, image, interpreter, argv, envp, execfn } = self;
         let path = program.path.clone();
         let bias = layout.program_bias(&image);
-        let interpreter_bias = interpreter.as_ref().map_or(0, |(_, image)| layout.interpreter_bias(image));
+        let program_end = image.brk_base.wrapping_add(bias);
+        let interpreter_bias =
+            interpreter.as_ref().map_or(0, |(_, image)| layout.interpreter_bias(image, program_end));
         let mut random = [0; 16];
         kernel.random.fill(&mut random);
         let (uid, gid) = (kernel.process.uid, kernel.process.gid);
@@ -160,6 +165,7 @@ impl Prepared {
             aux,
             top: layout.stack_top,
             stack_size: layout.stack_size,
+            order: layout.stack_order,
         };
         let stack = stack::build(&spec).map_err(|error| failure(&path, &error))?;
         {
@@ -172,7 +178,6 @@ impl Prepared {
         if let Some((file, image)) = &interpreter {
             map_image(memory, file, image, interpreter_bias)?;
         }
-        memory.set_brk_start(image.brk_base.wrapping_add(bias));
         let stack_prot = if image.stack_exec { Prot::RW.with(Prot::EXEC) } else { Prot::RW };
         memory
             .map(MapRequest {
@@ -186,6 +191,7 @@ impl Prepared {
                 label: Some("[stack]"),
             })
             .map_err(|_| no_memory(&path))?;
+        memory.place_heap(program_end).map_err(|_| no_memory(&path))?;
         memory.write(stack.sp, &stack.bytes).map_err(|_| no_memory(&path))?;
         let auxv: Vec<u8> =
             stack.auxv.iter().flat_map(|&(key, value)| [key, value]).flat_map(u64::to_le_bytes).collect();

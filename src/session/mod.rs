@@ -20,6 +20,7 @@ pub use run::{Session, run};
 
 pub use crate::emu::unicorn::EngineError;
 pub use crate::hooks::consumer::CountModel;
+pub use crate::loader::layout::Layout;
 use crate::profile::{Instructions, Profile};
 pub use crate::requests::Voice;
 use crate::sim::Geometry;
@@ -80,6 +81,8 @@ pub struct Config {
     pub branch_sim: bool,
     /// What is counted.
     pub count_model: CountModel,
+    /// Where things go in the guest's address space.
+    pub layout: Layout,
     /// Whether counting begins at once.
     pub instr_at_start: bool,
     /// Who produces the trace.

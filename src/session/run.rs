@@ -1,19 +1,22 @@
 //! One run, from a configuration to counts.
 
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 
+use crate::emu::cpuid::CpuModel;
 use crate::emu::guest::{Gpr, GuestCpu, PAGE_SIZE};
 use crate::emu::memory::arena::Arena;
 use crate::emu::memory::frames::Frames;
+use crate::emu::memory::space::AddressSpace;
 use crate::emu::unicorn::Machine;
 use crate::hooks::consumer::{Consumer, CountModel, Predictors};
 use crate::hooks::ring::Link;
 use crate::hooks::tally::Tally;
 use crate::hooks::trace::Recorder;
-use crate::loader::layout::Layout;
+use crate::loader::layout::{Layout, StackOrder};
 use crate::requests::Requests;
 use crate::session::attribute::Folded;
 use crate::session::guest::{Ending, Guest, Pause, TIME_IS_UP, Wishes};
@@ -92,7 +95,13 @@ impl Session {
         let mut recorder = Recorder::new(Link::threaded(Consumer::parts(caches, predictors, model)));
         recorder.plans.shaped = model == CountModel::Valgrind;
         let reference = config.producer == Producer::Api;
-        let mut machine = Machine::new(frames, Layout::LINUX.mmap_top, recorder, reference).map_err(other)?;
+        let space = AddressSpace::new(frames, config.layout);
+        let model = if config.layout == Layout::VALGRIND && avoids_avx(&config.env) {
+            CpuModel::Valgrind
+        } else {
+            CpuModel::Own
+        };
+        let mut machine = Machine::new(space, model, recorder, reference).map_err(other)?;
 
         let argv = config.argv.iter().map(|arg| arg.as_bytes().to_vec()).collect();
         let envp = config
@@ -101,7 +110,12 @@ impl Session {
             .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat())
             .collect();
         let path = config.program.as_os_str().as_bytes();
-        load::prepare(&mut kernel, machine.memory(), path, path, argv, envp)
+        // What AT_EXECFN says: Valgrind passes on what was typed.
+        let name = match config.layout.stack_order {
+            StackOrder::Linux => path,
+            StackOrder::Valgrind => config.argv.first().map_or(path, |name| name.as_bytes()),
+        };
+        load::prepare(&mut kernel, machine.memory(), path, name, argv, envp)
             .and_then(|prepared| prepared.start(&mut kernel, &mut machine))
             .map_err(start_error)?;
         if !config.instr_at_start {
@@ -193,6 +207,21 @@ impl Session {
         let Folded { profile, instructions } = fold_so_far(&config, &tally, &mut guest.modules, code);
         Finished { stop, profile, instructions, notices }
     }
+}
+
+/// Whether GLIBC_TUNABLES keeps the C library from choosing AVX code where CPUID announces it.
+fn avoids_avx(env: &[(OsString, OsString)]) -> bool {
+    let tunables = env.iter().find(|(name, _)| name == "GLIBC_TUNABLES").map(|(_, value)| value.as_bytes());
+    let hwcaps = tunables.unwrap_or_default().split(|&byte| byte == b':').find_map(|tunable| {
+        tunable.strip_prefix(b"glibc.cpu.hwcaps=").or_else(|| tunable.strip_prefix(b"glibc.tune.hwcaps="))
+    });
+    let switched_off = |name: &[u8]| {
+        hwcaps
+            .unwrap_or_default()
+            .split(|&byte| byte == b',')
+            .any(|word| word.strip_prefix(b"-") == Some(name))
+    };
+    switched_off(b"AVX") && switched_off(b"AVX2")
 }
 
 /// Asks the run to end after some time, unless the result is dropped before. A thread of its own, because a system

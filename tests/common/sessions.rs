@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use cgemu::session::{Caches, Config, CountModel, Limits, Producer};
+use cgemu::session::{Caches, Config, CountModel, Layout, Limits, Producer};
 
 /// A run with all counters and a journal, so that there is a way back.
 pub fn config(argv: Vec<OsString>, count_model: CountModel) -> Config {
@@ -14,6 +14,7 @@ pub fn config(argv: Vec<OsString>, count_model: CountModel) -> Config {
         caches: Some(Caches::default()),
         branch_sim: true,
         count_model,
+        layout: Layout::LINUX,
         instr_at_start: true,
         producer: Producer::Tap,
         limits: Limits::default(),

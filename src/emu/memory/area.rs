@@ -163,6 +163,21 @@ impl Areas {
         }
     }
 
+    /// The lowest free range of `len` bytes that begins at or above `bottom`, ends at or below `top` and touches none of
+    /// `taken`, which do not overlap each other.
+    pub fn lowest_gap(&self, len: u64, bottom: u64, top: u64, taken: &[(u64, u64)]) -> Option<u64> {
+        let mut floor = bottom;
+        loop {
+            let end = floor.checked_add(len).filter(|&end| end <= top)?;
+            let area = self.overlapping(floor, end).map(|(_, area)| area.end).next();
+            let reserved = taken.iter().filter(|(from, to)| *from < end && floor < *to).map(|(_, to)| *to);
+            match area.into_iter().chain(reserved).min() {
+                Some(after) => floor = after,
+                None => return Some(floor),
+            }
+        }
+    }
+
     /// The highest free range of `len` bytes that ends at or below `top` and begins at or above `bottom`.
     pub fn highest_gap(&self, len: u64, bottom: u64, top: u64) -> Option<u64> {
         let mut ceiling = top;
@@ -174,5 +189,42 @@ impl Areas {
         }
         let start = ceiling.checked_sub(len)?;
         (start >= bottom && start.is_multiple_of(PAGE_SIZE)).then_some(start)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn areas(ranges: &[(u64, u64)]) -> Areas {
+        let mut areas = Areas::default();
+        for &(start, end) in ranges {
+            let backing = Backing::Anonymous;
+            areas.insert(
+                start,
+                Area { end, prot: Prot::RW, may_write: true, backing, file: None, label: None },
+            );
+        }
+        areas
+    }
+
+    #[test]
+    fn lowest_gap_is_the_first_that_fits() {
+        let areas = areas(&[(0x1000, 0x3000), (0x4000, 0x5000), (0x8000, 0x9000)]);
+        for (len, bottom, taken, expected) in [
+            (0x1000, 0x1000, (0, 0), Some(0x3000)),
+            (0x1000, 0x3000, (0, 0), Some(0x3000)),
+            (0x2000, 0x1000, (0, 0), Some(0x5000)),
+            (0x4000, 0x1000, (0, 0), Some(0x9000)),
+            (0x1000, 0x1000, (0x3000, 0x4000), Some(0x5000)),
+            (0x1000, 0x1000, (0x2000, 0x6000), Some(0x6000)),
+            (0x2000, 0x1000, (0x6000, 0x7000), Some(0x9000)),
+            (0x2000, 0x1000, (0x9000, 0xc000), Some(0x5000)),
+            (0x8000, 0x1000, (0, 0), None),
+            (u64::MAX, 0x1000, (0, 0), None),
+        ] {
+            let found = areas.lowest_gap(len, bottom, 0x1_0000, &[taken]);
+            assert_eq!(found, expected, "{len:#x} from {bottom:#x}, without {taken:x?}");
+        }
     }
 }

@@ -18,6 +18,7 @@ pub struct SavedSpace {
     objects: Objects,
     brk_start: u64,
     brk: u64,
+    brk_reserved: u64,
 }
 
 impl SavedSpace {
@@ -36,6 +37,7 @@ impl AddressSpace {
             objects: self.objects.clone(),
             brk_start: self.brk_start,
             brk: self.brk,
+            brk_reserved: self.brk_reserved,
         };
         for frame in saved.frames() {
             self.frames.keep(frame);
@@ -70,6 +72,7 @@ impl AddressSpace {
         self.objects = saved.objects.clone();
         self.brk_start = saved.brk_start;
         self.brk = saved.brk;
+        self.brk_reserved = saved.brk_reserved;
         self.take_out_of_memory();
         self.leave_objects();
         self.frames.invalidations.push(Invalidation::AllPages);

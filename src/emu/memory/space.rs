@@ -7,6 +7,7 @@ use crate::emu::memory::arena::PAGE;
 use crate::emu::memory::frames::{Frame, Frames, OutOfFrames};
 use crate::emu::memory::object::Objects;
 use crate::emu::memory::table::{Entry, PageTable};
+use crate::loader::layout::{Floating, Heap, Layout};
 
 /// Lowest address that can be mapped, as `vm.mmap_min_addr` has it.
 pub const MIN_ADDRESS: u64 = 0x1_0000;
@@ -61,7 +62,9 @@ pub struct AddressSpace {
     pub(super) table: PageTable,
     pub(super) brk_start: u64,
     pub(super) brk: u64,
-    mmap_top: u64,
+    /// First address that is not kept free for the heap; the break stays below it. `brk_start` where nothing is.
+    pub(super) brk_reserved: u64,
+    layout: Layout,
     out_of_memory: bool,
 }
 
@@ -80,8 +83,8 @@ fn effective(prot: Prot) -> Prot {
 }
 
 impl AddressSpace {
-    /// An empty address space; mappings without an address of their own are placed below `mmap_top`.
-    pub fn new(frames: Frames, mmap_top: u64) -> AddressSpace {
+    /// An empty address space; `layout` says where mappings without an address of their own are placed.
+    pub fn new(frames: Frames, layout: Layout) -> AddressSpace {
         AddressSpace {
             frames,
             objects: Objects::default(),
@@ -89,21 +92,44 @@ impl AddressSpace {
             table: PageTable::default(),
             brk_start: 0,
             brk: 0,
-            mmap_top,
+            brk_reserved: 0,
+            layout,
             out_of_memory: false,
         }
     }
 
-    /// Sets where the heap begins; it is empty then.
-    pub fn set_brk_start(&mut self, addr: u64) {
-        self.brk_start = addr;
-        self.brk = addr;
+    /// The fixed addresses of the run.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Places the heap of a loaded program that ends at `program_end`; the heap is empty then.
+    ///
+    /// # Errors
+    /// No room for what is to be kept free.
+    pub fn place_heap(&mut self, program_end: u64) -> Result<(), MemError> {
+        let (start, reserved) = match (self.layout.heap, self.layout.floating) {
+            (Heap::Reserved(len), floating) => {
+                let behind = page_up(program_end).ok_or(MemError::NoMemory)?;
+                let bottom = match floating {
+                    Floating::Above(bottom, _) => bottom,
+                    Floating::Below(_) => MIN_ADDRESS,
+                };
+                let fits =
+                    behind >= bottom && behind < USER_END - len && self.areas.is_free(behind, behind + len);
+                let start = if fits { behind } else { self.find_gap(len)? };
+                (start, start + len)
+            }
+            (Heap::BehindProgram, _) => (program_end, program_end),
+        };
+        (self.brk_start, self.brk, self.brk_reserved) = (start, start, reserved);
+        Ok(())
     }
 
     /// Removes every mapping, as execve(2) does.
     pub fn clear(&mut self) {
         self.remove_range(0, USER_END);
-        self.set_brk_start(0);
+        (self.brk_start, self.brk, self.brk_reserved) = (0, 0, 0);
     }
 
     /// The frames, to learn what the engine has to forget.
@@ -284,7 +310,7 @@ impl AddressSpace {
                 let hint = page_down(request.addr);
                 if hint >= MIN_ADDRESS
                     && hint.checked_add(len).is_some_and(|end| end <= USER_END)
-                    && self.areas.is_free(hint, hint + len)
+                    && self.is_open(hint, hint + len)
                 {
                     return Ok(hint);
                 }
@@ -293,11 +319,23 @@ impl AddressSpace {
         }
     }
 
+    /// Whether nothing is mapped in a range, and nothing of it is kept for the heap.
+    fn is_open(&self, start: u64, end: u64) -> bool {
+        self.areas.is_free(start, end) && (end <= self.brk_start || self.brk_reserved <= start)
+    }
+
     fn find_gap(&self, len: u64) -> Result<u64, MemError> {
-        self.areas
-            .highest_gap(len, MIN_ADDRESS, self.mmap_top)
-            .or_else(|| self.areas.highest_gap(len, MIN_ADDRESS, USER_END - STACK_GAP))
-            .ok_or(MemError::NoMemory)
+        let gap = match self.layout.floating {
+            Floating::Below(top) => self
+                .areas
+                .highest_gap(len, MIN_ADDRESS, top)
+                .or_else(|| self.areas.highest_gap(len, MIN_ADDRESS, USER_END - STACK_GAP)),
+            Floating::Above(bottom, taken) => {
+                let taken = [taken, (self.brk_start, self.brk_reserved)];
+                self.areas.lowest_gap(len, bottom, USER_END - STACK_GAP, &taken)
+            }
+        };
+        gap.ok_or(MemError::NoMemory)
     }
 
     pub(super) fn map_request(&mut self, request: MapRequest) -> Result<u64, MemError> {
@@ -377,7 +415,7 @@ impl AddressSpace {
                 return Ok(start);
             }
             let new_end = start + new_len;
-            if area_end == old_end && new_end <= USER_END && self.areas.is_free(old_end, new_end) {
+            if area_end == old_end && new_end <= USER_END && self.is_open(old_end, new_end) {
                 self.areas.remove(start, old_end);
                 self.areas.insert(start, Area { end: new_end, ..moved });
                 return Ok(start);
@@ -423,7 +461,8 @@ impl AddressSpace {
         let (Some(old), Some(new)) = (page_up(self.brk), page_up(addr)) else { return self.brk };
         if new > old {
             let room_end = new + PAGE_SIZE;
-            if room_end > USER_END || !self.areas.is_free(old, room_end) {
+            let reserved = self.brk_reserved == self.brk_start || room_end <= self.brk_reserved;
+            if room_end > USER_END || !reserved || !self.areas.is_free(old, room_end) {
                 return self.brk;
             }
             let area = Area {

@@ -8,6 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use unicorn_engine::RegisterX86;
 use unicorn_engine::hook::sys;
 
+use crate::emu::cpuid::CpuModel;
 use crate::emu::guest::{Fault, Gpr, GuestCpu};
 use crate::emu::memory::Invalidation;
 use crate::emu::memory::space::AddressSpace;
@@ -40,6 +41,8 @@ pub struct Door {
     pub aside: [u64; 8],
     pub parts: Parts,
     pub space: AddressSpace,
+    /// What CPUID says.
+    pub model: CpuModel,
     pub recorder: Recorder,
     pub translation: Translation,
     pub growth: Growth,

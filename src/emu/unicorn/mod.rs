@@ -26,9 +26,8 @@ use std::ptr::NonNull;
 use rustc_hash::{FxHashMap, FxHashSet};
 use unicorn_engine::{Arch, Mode, Prot as EngineProt, TlbType, Unicorn, X86Insn, uc_error};
 
-use crate::emu::cpuid::cpuid;
+use crate::emu::cpuid::CpuModel;
 use crate::emu::guest::{Fault, Gpr, GuestCpu, GuestMemory as _};
-use crate::emu::memory::frames::Frames;
 use crate::emu::memory::space::AddressSpace;
 use crate::emu::supervisor::{Next, Supervisor};
 use crate::hooks::consumer::Consumer;
@@ -65,20 +64,20 @@ const CS: (usize, u32) = (1, 0x33);
 const SS: (usize, u32) = (2, 0x2b);
 
 impl Machine {
-    /// A machine with `frames` for memory. The tap writes the trace, or with `reference` the public hooks.
+    /// A machine with this memory and what CPUID says of this model. The tap writes the trace, or with `reference` the public hooks.
     ///
     /// # Errors
     /// When the engine cannot be made, or is not the release that the tap knows.
     pub fn new(
-        frames: Frames,
-        mmap_top: u64,
+        space: AddressSpace,
+        model: CpuModel,
         recorder: Recorder,
         reference: bool,
     ) -> Result<Machine, EngineError> {
         let mut engine =
             Unicorn::new(Arch::X86, Mode::MODE_64).map_err(engine_error("cannot start the engine"))?;
         engine.ctl_set_tlb_type(TlbType::VIRTUAL).map_err(engine_error("cannot set up the engine's TLB"))?;
-        let arena = frames.arena();
+        let arena = space.frames().arena();
         // SAFETY: the arena stays mapped as long as the door, which is dropped after the engine.
         unsafe {
             engine
@@ -95,7 +94,8 @@ impl Machine {
             words: TapWords { next: std::ptr::null_mut(), limit: std::ptr::null_mut() },
             aside: [0; 8],
             parts,
-            space: AddressSpace::new(frames, mmap_top),
+            space,
+            model,
             recorder,
             translation: Translation::default(),
             growth,
@@ -407,7 +407,8 @@ impl Door {
     fn answer(&mut self, trap: Trap, pc: u64) {
         match trap {
             Trap::Cpuid => {
-                let [a, b, c, d] = cpuid(self.parts.gpr(Gpr::Rax) as u32, self.parts.gpr(Gpr::Rcx) as u32);
+                let (leaf, subleaf) = (self.parts.gpr(Gpr::Rax) as u32, self.parts.gpr(Gpr::Rcx) as u32);
+                let [a, b, c, d] = self.model.cpuid(leaf, subleaf);
                 for (reg, value) in [(Gpr::Rax, a), (Gpr::Rbx, b), (Gpr::Rcx, c), (Gpr::Rdx, d)] {
                     self.parts.set_gpr(reg, u64::from(value));
                 }
@@ -420,6 +421,11 @@ impl Door {
                 if trap == Trap::Rdtscp {
                     self.parts.set_gpr(Gpr::Rcx, 0);
                 }
+            }
+            Trap::Xgetbv => {
+                let xcr0 = self.model.xcr0().unwrap_or_default();
+                self.parts.set_gpr(Gpr::Rax, xcr0 & 0xffff_ffff);
+                self.parts.set_gpr(Gpr::Rdx, xcr0 >> 32);
             }
             Trap::Random => {
                 let mut buf = [0; crate::hooks::decode::MAX_LENGTH];

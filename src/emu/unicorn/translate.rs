@@ -480,6 +480,13 @@ impl Door {
         let instruction = decode::decode(bytes, pc);
         match decode::verdict(&instruction) {
             Verdict::Run => None,
+            Verdict::Trap(Trap::Xgetbv) if self.model.xcr0().is_none() => {
+                Some(Special::Refused(Refused { pc, why: Refusal::Unsupported }))
+            }
+            // There is no other register than XCR0: #GP.
+            Verdict::Trap(Trap::Xgetbv) if self.parts.gpr(Gpr::Rcx) as u32 != 0 => {
+                Some(Special::Refused(Refused { pc, why: Refusal::Privileged }))
+            }
             Verdict::Trap(trap) => Some(Special::Trap(trap, instruction.len() as u8)),
             Verdict::Refuse(why) => Some(Special::Refused(Refused { pc, why })),
         }

@@ -17,6 +17,7 @@ fn spec(argv: &[&str], envp: &[&str], execfn: &str) -> StackSpec {
         aux: AuxValues { random: *b"0123456789abcdef", ..AuxValues::default() },
         top: USER_END,
         stack_size: 8 << 20,
+        order: StackOrder::Linux,
     }
 }
 
@@ -201,4 +202,37 @@ fn bad_strings_and_tops() {
     for top in [0, 8, 0x1000, 131_072] {
         assert!(build(&StackSpec { top, ..spec(&["p"], &[], "p") }).is_err());
     }
+}
+
+/// A program that prints the addresses was run by Valgrind 3.19 on Linux 6.18 as `./envs aa bb`, with these two
+/// variables and LD_PRELOAD, which Valgrind adds.
+#[test]
+fn addresses_are_those_of_valgrind() {
+    let envp = [
+        "A=1",
+        "VALGRIND_LIB=/usr/libexec/valgrind",
+        "LD_PRELOAD=/usr/libexec/valgrind/vgpreload_core-amd64-linux.so",
+    ];
+    let spec = StackSpec {
+        top: 0x1f_ff00_1000,
+        order: StackOrder::Valgrind,
+        ..spec(&["./envs", "aa", "bb"], &envp, "./envs")
+    };
+    let image = build(&spec).unwrap();
+    assert_eq!(image.sp, 0x1f_ff00_0da0);
+    assert_eq!(image.sp + image.bytes.len() as u64, 0x1f_ff00_1000);
+    let pointer = |n: u64| word(&image, image.sp + 8 * n);
+    assert_eq!((pointer(0), pointer(1)), (3, 0x1f_ff00_0f6b));
+    assert_eq!((pointer(5), pointer(6), pointer(7)), (0x1f_ff00_0f78, 0x1f_ff00_0f7c, 0x1f_ff00_0f9f));
+    assert_eq!(string(&image, pointer(3)), "bb");
+    assert_eq!(string(&image, pointer(7)), envp[2]);
+    assert_eq!(image.args, (0x1f_ff00_0f6b, 0x1f_ff00_0f78));
+    assert_eq!(image.env, (0x1f_ff00_0f78, 0x1f_ff00_0fde));
+    assert_eq!(value(&image, at::RANDOM), 0x1f_ff00_0fde);
+    assert_eq!(value(&image, at::EXECFN), 0x1f_ff00_0fee);
+    assert_eq!(value(&image, at::PLATFORM), 0x1f_ff00_0ff5);
+    assert_eq!(string(&image, 0x1f_ff00_0fee), "./envs");
+    assert_eq!(string(&image, 0x1f_ff00_0ff5), "x86_64");
+    let kinds: Vec<u64> = image.auxv.iter().map(|entry| entry.0).collect();
+    assert_eq!(kinds, [1, 1, 16, 6, 17, 3, 4, 5, 7, 8, 9, 11, 12, 13, 14, 23, 25, 1, 31, 15, 1, 1, 0]);
 }
