@@ -238,8 +238,8 @@ pub struct RunArgs {
     pub count_model: CountModel,
 
     /// Where program, libraries, heap and stack go: where Linux puts them without randomization, or where Valgrind 3.19
-    /// does, to compare the two (valgrind). If GLIBC_TUNABLES switches AVX and AVX2 off for the program, CPUID then too
-    /// answers as under Valgrind
+    /// does, to compare the two (valgrind). CPUID then too answers as under Valgrind, if GLIBC_TUNABLES keeps the
+    /// program's C library from AVX code; docs/whole-programs.md says how
     #[arg(long, value_name = "linux|valgrind", default_value = "linux", value_parser = layout)]
     pub layout: Layout,
 

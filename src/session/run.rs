@@ -209,19 +209,23 @@ impl Session {
     }
 }
 
+/// What makes the C library choose AVX code or XSAVE, by the names of its tunable: the features as such, and that
+/// unaligned loads of them are fast.
+const AVX_CHOICES: [&[u8]; 4] = [b"AVX", b"AVX2", b"AVX_Fast_Unaligned_Load", b"XSAVE"];
+
 /// Whether GLIBC_TUNABLES keeps the C library from choosing AVX code where CPUID announces it.
 fn avoids_avx(env: &[(OsString, OsString)]) -> bool {
     let tunables = env.iter().find(|(name, _)| name == "GLIBC_TUNABLES").map(|(_, value)| value.as_bytes());
-    let hwcaps = tunables.unwrap_or_default().split(|&byte| byte == b':').find_map(|tunable| {
-        tunable.strip_prefix(b"glibc.cpu.hwcaps=").or_else(|| tunable.strip_prefix(b"glibc.tune.hwcaps="))
-    });
-    let switched_off = |name: &[u8]| {
-        hwcaps
-            .unwrap_or_default()
-            .split(|&byte| byte == b',')
-            .any(|word| word.strip_prefix(b"-") == Some(name))
-    };
-    switched_off(b"AVX") && switched_off(b"AVX2")
+    let hwcaps = tunables
+        .unwrap_or_default()
+        .split(|&byte| byte == b':')
+        .find_map(|tunable| tunable.strip_prefix(b"glibc.cpu.hwcaps="));
+    let off: Vec<&[u8]> = hwcaps
+        .unwrap_or_default()
+        .split(|&byte| byte == b',')
+        .filter_map(|word| word.strip_prefix(b"-"))
+        .collect();
+    AVX_CHOICES.iter().all(|name| off.contains(name))
 }
 
 /// Asks the run to end after some time, unless the result is dropped before. A thread of its own, because a system
@@ -268,4 +272,31 @@ const SIGKILL: i32 = 9;
 pub(super) fn command_line(config: &Config) -> Vec<u8> {
     let words: Vec<&[u8]> = config.argv.iter().map(|arg| arg.as_bytes()).collect();
     words.join(&b' ')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn avx_is_avoided_where_all_of_it_is_switched_off() {
+        for (value, expected) in [
+            (None, false),
+            (Some(""), false),
+            (Some("glibc.cpu.hwcaps=-AVX,-AVX2"), false),
+            (Some("glibc.cpu.hwcaps=-AVX2,-AVX_Fast_Unaligned_Load,-AVX,-XSAVE"), true),
+            (Some("glibc.cpu.hwcaps=AVX2,-AVX_Fast_Unaligned_Load,-AVX,-XSAVE"), false),
+            (
+                Some(
+                    "glibc.malloc.check=1:glibc.cpu.hwcaps=-XSAVE,-AVX,-ERMS,-AVX2,-AVX_Fast_Unaligned_Load",
+                ),
+                true,
+            ),
+            (Some("glibc.elision.hwcaps=-AVX,-AVX2,-AVX_Fast_Unaligned_Load,-XSAVE"), false),
+        ] {
+            let env: Vec<(OsString, OsString)> =
+                value.iter().map(|value| ("GLIBC_TUNABLES".into(), value.into())).collect();
+            assert_eq!(avoids_avx(&env), expected, "{value:?}");
+        }
+    }
 }

@@ -1,0 +1,85 @@
+//! Whole programs beside Valgrind, with `--layout=valgrind`: how often every function's instructions, loads, stores and
+//! branches were done is equal, and the misses of the whole program are within one percent. docs/whole-programs.md has
+//! the table of all programs and explains what differs; `CGEMU_WHOLE=all cargo test --release --locked --test whole --
+//! --nocapture` makes it, in some minutes, and `CGEMU_WHOLE=PART` only the rows with that in their names.
+
+mod common;
+#[path = "whole/compare.rs"]
+mod compare;
+#[path = "whole/programs.rs"]
+mod programs;
+#[path = "whole/run.rs"]
+mod run;
+#[path = "exact/setting.rs"]
+mod setting;
+
+use std::fs;
+use std::path::Path;
+
+use common::{parallel, stderr, tool};
+use compare::{Compared, Judgement};
+use programs::{PROGRAMS, Program, Tier};
+use setting::{ARCH, MODELS, Model};
+
+/// The rows that are compared when nothing is said: fast ones, by the architectural model.
+fn chosen() -> Vec<(&'static Program, &'static Model)> {
+    let wish = std::env::var("CGEMU_WHOLE").ok();
+    let rows = PROGRAMS.iter().flat_map(|program| MODELS.map(|model| (program, model)));
+    rows.filter(|(program, model)| match wish.as_deref() {
+        None => program.tier == Tier::Always && model.name == ARCH.name,
+        Some("all") => true,
+        Some(part) => program.name.contains(part),
+    })
+    .collect()
+}
+
+/// The input files of all programs.
+fn set_up(directory: &Path) {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/whole");
+    for program in PROGRAMS.iter().filter(|program| !program.setup.is_empty()) {
+        let setup = format!("SOURCES='{}'; {}", sources.display(), program.setup);
+        let out = tool("dash", directory, "sh", &["-ec", &setup]);
+        assert!(out.status.success(), "{}: {}", program.name, stderr(&out));
+    }
+}
+
+#[test]
+fn functions_count_what_they_count_under_valgrind() {
+    run::check_host();
+    let rows = chosen();
+    assert!(!rows.is_empty(), "no program has that in its name");
+    let input = tempfile::tempdir().expect("a directory");
+    set_up(input.path());
+    let results = parallel(rows, |(program, model)| {
+        let out = tempfile::tempdir().expect("a directory");
+        let compared = run::both(program, model, input.path(), out.path())
+            .map(|(theirs, ours)| Compared::new(program, model, &theirs, &ours));
+        (program, model, compared)
+    });
+    let mut failures = String::new();
+    println!("{}", compare::HEAD);
+    for (program, model, compared) in results {
+        match compared {
+            Err(why) => failures += &format!("{} by {}: {why}\n", program.name, model.name),
+            Ok(compared) => {
+                println!("{}", compared.row());
+                if let Judgement::Bad(why) = compared.judge() {
+                    failures += &format!("{} by {}: {why}\n", program.name, model.name);
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "\n{failures}");
+}
+
+/// Each reason for a difference is one that the documentation explains.
+#[test]
+fn reasons_are_explained() {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/whole-programs.md"));
+    let text = text.expect("docs/whole-programs.md");
+    for program in PROGRAMS {
+        for reason in program.reasons {
+            assert!(text.contains(&format!("`{}`", reason.name)), "{}: {}", program.name, reason.name);
+        }
+    }
+}
