@@ -187,13 +187,10 @@ pub const PROGRAMS: &[Program] = &[
     },
     Program {
         name: "python3",
-        setup: "mkdir empty",
-        command: &[
-            "/usr/bin/python3",
-            "-SEsc",
-            "import json, re\nd = [{'a': i, 'b': str(i * 7)} for i in range(2000)]\ns = json.dumps(d)\n\
-             print(len(s), sum(x['a'] for x in json.loads(s)), len(re.findall('7+', s)))",
-        ],
+        setup: "printf '%s\\n' 'import json, re' \
+                'd = [{\"a\": i, \"b\": str(i * 7)} for i in range(2000)]' 's = json.dumps(d)' \
+                'print(len(s), sum(x[\"a\"] for x in json.loads(s)), len(re.findall(\"7+\", s)))' > numbers.py",
+        command: &["/usr/bin/python3", "-SEs", "numbers.py"],
         env: &[("PYTHONHASHSEED", "0"), ("PYTHONDONTWRITEBYTECODE", "1")],
         reasons: &[Reason { name: "file-numbers", functions: &[] }],
         ..NOTHING
