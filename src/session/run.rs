@@ -31,6 +31,9 @@ use crate::syscalls::random::Random;
 /// Bytes of guest memory and overlay files without `--max-memory`: what the emulated machine says it has.
 pub const DEFAULT_MEMORY: u64 = 4 << 30;
 
+/// How many descriptors Valgrind keeps for itself (`N_RESERVED_FDS`).
+const VALGRINDS_DESCRIPTORS: u64 = 12;
+
 /// Tells the stream of RDRAND apart from the kernel's, which has the same seed.
 const RDRAND_STREAM: u64 = 0x5244_5241_4e44;
 
@@ -86,6 +89,9 @@ impl Session {
             input: config.input.clone(),
             journal: config.journal,
         });
+        if config.layout == Layout::VALGRIND {
+            kernel.process.limits.keep_descriptors(VALGRINDS_DESCRIPTORS);
+        }
         let caches = config.caches.map(|caches| Hierarchy::new(caches.i1, caches.d1, caches.ll));
         let predictors = config.branch_sim.then(Predictors::default);
         let arena =

@@ -20,6 +20,9 @@ pub struct Area {
     pub file: Option<FileId>,
     /// `[heap]`, `[stack]` and the like.
     pub label: Option<&'static str>,
+    /// Of anonymous memory that mremap(2) has moved after it was stored to: how far from where it was made, wrapping. Linux
+    /// joins it only with what was moved as far (`vm_pgoff`).
+    pub moved: u64,
 }
 
 impl Area {
@@ -67,6 +70,7 @@ impl Area {
             && self.prot == next.prot
             && self.may_write == next.may_write
             && self.label == next.label
+            && self.moved == next.moved
             && self.file == next.file
     }
 }

@@ -310,13 +310,26 @@ impl AddressSpace {
                 let hint = page_down(request.addr);
                 if hint >= MIN_ADDRESS
                     && hint.checked_add(len).is_some_and(|end| end <= USER_END)
-                    && self.is_open(hint, hint + len)
+                    && self.areas.is_free(hint, hint + len)
                 {
                     return Ok(hint);
                 }
                 self.find_gap(len)
             }
         }
+    }
+
+    /// Whether Valgrind takes anonymous memory at `start` and what lies before it for one segment, although they are two
+    /// mappings to Linux: it cannot make the second one longer then.
+    fn is_joined_before(&self, start: u64) -> bool {
+        let Floating::Above(..) = self.layout.floating else { return false };
+        let anonymous = |area: &Area| matches!(area.backing, Backing::Anonymous);
+        let (Some((_, area)), Some((_, before))) =
+            (self.areas.find(start), self.areas.find(start.wrapping_sub(1)))
+        else {
+            return false;
+        };
+        anonymous(area) && anonymous(before) && area.prot == before.prot && area.label == before.label
     }
 
     /// Whether nothing is mapped in a range, and nothing of it is kept for the heap.
@@ -354,7 +367,7 @@ impl AddressSpace {
         }
         self.remove_range(start, start + len);
         let MapRequest { prot, may_write, backing, file, label, .. } = request;
-        self.areas.insert(start, Area { end: start + len, prot, may_write, backing, file, label });
+        self.areas.insert(start, Area { end: start + len, prot, may_write, backing, file, label, moved: 0 });
         Ok(start)
     }
 
@@ -407,15 +420,18 @@ impl AddressSpace {
         if old_end > area.end || old_len == 0 {
             return Err(MemError::Fault);
         }
-        let moved = area.advanced(start - area_start);
+        let mut moved = area.advanced(start - area_start);
         let area_end = area.end;
+        let anonymous = matches!(area.backing, Backing::Anonymous);
+        let touched = anonymous && !self.table.pages(area_start, area_end).is_empty();
         if fixed.is_none() {
             if new_len <= old_len {
                 self.remove_range(start + new_len, old_end);
                 return Ok(start);
             }
             let new_end = start + new_len;
-            if area_end == old_end && new_end <= USER_END && self.is_open(old_end, new_end) {
+            let grows = area_end == old_end && new_end <= USER_END && self.is_open(old_end, new_end);
+            if grows && !self.is_joined_before(area_start) {
                 self.areas.remove(start, old_end);
                 self.areas.insert(start, Area { end: new_end, ..moved });
                 return Ok(start);
@@ -436,6 +452,9 @@ impl AddressSpace {
             }
             None => self.find_gap(new_len)?,
         };
+        if anonymous {
+            moved.moved = if touched { moved.moved.wrapping_add(target.wrapping_sub(start)) } else { 0 };
+        }
         self.areas.insert(target, Area { end: target + new_len, ..moved });
         for page in self.table.pages(start, start + old_len.min(new_len)) {
             if let Some(entry) = self.table.take(page) {
@@ -472,6 +491,7 @@ impl AddressSpace {
                 backing: Backing::Anonymous,
                 file: None,
                 label: Some("[heap]"),
+                moved: 0,
             };
             self.areas.insert(old, area);
         } else if new < old {

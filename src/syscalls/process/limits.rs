@@ -83,6 +83,12 @@ impl Limits {
         self.get(resource).0
     }
 
+    /// Takes some descriptors away from RLIMIT_NOFILE, as Valgrind keeps some for itself.
+    pub fn keep_descriptors(&mut self, count: u64) {
+        let (soft, hard) = self.get(Resource::Nofile);
+        self.0[Resource::Nofile as usize] = (soft.saturating_sub(count), hard.saturating_sub(count));
+    }
+
     /// Soft and hard limit by number, EINVAL for an unknown one.
     fn numbered(&self, resource: u64) -> Result<(u64, u64), Errno> {
         self.0.get(resource as u32 as usize).copied().ok_or(Errno::EINVAL)
