@@ -131,6 +131,11 @@ impl Compared {
         )
     }
 
+    /// Whether all that differs is what docs/whole-programs.md says of `random-bytes`.
+    pub fn differs_by_chance(&self) -> bool {
+        !self.differences.is_empty() && self.differences.iter().all(|d| d.name == "_dl_tunable_set_hwcaps")
+    }
+
     /// By the architectural model no function may differ but for a reason, and without one no total. In Valgrind's model
     /// references may differ by what docs/counting.md says. In both, misses by one percent at most.
     pub fn judge(&self) -> Judgement {

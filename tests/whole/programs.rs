@@ -65,6 +65,34 @@ pub const PROGRAMS: &[Program] = &[
         ..NOTHING
     },
     Program {
+        name: "addresses, static",
+        tier: Tier::Always,
+        setup: "gcc -O1 -static -o places.static \"$SOURCES/places.c\"",
+        command: &["./places.static", "an argument"],
+        ..NOTHING
+    },
+    Program {
+        name: "addresses, static PIE",
+        tier: Tier::Always,
+        setup: "gcc -O1 -static-pie -o places.static-pie \"$SOURCES/places.c\"",
+        command: &["./places.static-pie", "an argument"],
+        ..NOTHING
+    },
+    Program {
+        name: "addresses, PIE",
+        tier: Tier::Always,
+        setup: "gcc -O1 -pie -o places.pie \"$SOURCES/places.c\"",
+        command: &["./places.pie", "an argument"],
+        ..NOTHING
+    },
+    Program {
+        name: "addresses, no PIE",
+        tier: Tier::Always,
+        setup: "gcc -O1 -no-pie -o places.no-pie \"$SOURCES/places.c\"",
+        command: &["./places.no-pie", "an argument"],
+        ..NOTHING
+    },
+    Program {
         name: "gzip",
         tier: Tier::Always,
         setup: LINES,

@@ -72,43 +72,52 @@ fn finish(mut command: Command, who: &str, directory: &Path) -> Result<Vec<u8>, 
     Ok([fs::read(&stdout).expect("standard output"), said].concat())
 }
 
-/// Valgrind's counts, and ours. What the program prints must be the same.
-pub fn both(
-    program: &Program,
-    model: &Model,
-    input: &Path,
-    directory: &Path,
-) -> Result<(Counts, Counts), String> {
-    let library = libraries();
-    let preload = library.join(PRELOADED).display().to_string();
-    let library = library.display().to_string();
-    let mut environment = FIXED.to_vec();
-    environment.push(("GLIBC_TUNABLES", TUNABLES));
-    environment.extend(program.env);
-    environment.push(("VALGRIND_LIB", &library));
-    let words = program.words();
-    let file = |name: &str| format!("--cachegrind-out-file={}", directory.join(name).display());
-    let log = |name: &str| format!("--log-file={}", directory.join(name).display());
+/// A program, and where it runs.
+pub struct Run<'a> {
+    pub program: &'static Program,
+    pub model: &'static Model,
+    /// The directory with the input files, in which it runs.
+    pub input: &'a Path,
+    /// The directory for what comes out.
+    pub directory: &'a Path,
+}
 
-    // On one CPU, because the emulated machine has one.
-    // And through env, because it keeps the order.
-    let mut command = Command::new("taskset");
-    command.args(["-c", "0", "env", "-i"]).current_dir(input);
-    command.args(environment.iter().map(|(name, value)| format!("{name}={value}")));
-    command.args([valgrind(), "-q", &log("log.theirs"), "--tool=cachegrind"]);
-    command.args(["--cache-sim=yes", "--branch-sim=yes", &file("theirs")]);
-    command.args(DEFAULT.options()).args(model.valgrind).args(&words);
-    let theirs = finish(command, "Valgrind", directory)?;
+/// The counts, and what the program printed.
+pub type Outcome = (Counts, Vec<u8>);
 
-    let mut command = cgemu(input, &["run", "-q", "--layout=valgrind", "--branch-sim=yes"]);
-    command.args([log("log.ours"), file("ours")]).args(DEFAULT.options()).args(model.cgemu);
-    for (name, value) in environment.iter().chain([&("LD_PRELOAD", preload.as_str())]) {
-        command.arg(format!("--env={name}={value}"));
+impl Run<'_> {
+    fn environment(&self) -> Vec<(String, String)> {
+        let all = FIXED.iter().chain(&[("GLIBC_TUNABLES", TUNABLES)]).chain(self.program.env);
+        let mut all: Vec<_> = all.map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+        all.push(("VALGRIND_LIB".to_owned(), libraries().display().to_string()));
+        all
     }
-    command.arg("--").args(&words);
-    let ours = finish(command, "cgemu", directory)?;
-    if theirs != ours {
-        return Err(format!("it prints {:?}", String::from_utf8_lossy(&ours)));
+
+    fn option(&self, name: &str, file: &str) -> String {
+        format!("--{name}={}", self.directory.join(file).display())
     }
-    Ok((counts::read(&directory.join("theirs")), counts::read(&directory.join("ours"))))
+
+    /// Under Valgrind: on one CPU, because the emulated machine has one, and through env, because it keeps the order.
+    pub fn theirs(&self) -> Result<Outcome, String> {
+        let mut command = Command::new("taskset");
+        command.args(["-c", "0", "env", "-i"]).current_dir(self.input);
+        command.args(self.environment().iter().map(|(name, value)| format!("{name}={value}")));
+        command.args([valgrind(), "-q", &self.option("log-file", "log.theirs"), "--tool=cachegrind"]);
+        command.args(["--cache-sim=yes", "--branch-sim=yes", &self.option("cachegrind-out-file", "theirs")]);
+        command.args(DEFAULT.options()).args(self.model.valgrind).args(self.program.words());
+        let said = finish(command, "Valgrind", self.directory)?;
+        Ok((counts::read(&self.directory.join("theirs")), said))
+    }
+
+    /// Under cgemu, with the library that Valgrind loads into the program.
+    pub fn ours(&self) -> Result<Outcome, String> {
+        let mut command = cgemu(self.input, &["run", "-q", "--layout=valgrind", "--branch-sim=yes"]);
+        command.args([self.option("log-file", "log.ours"), self.option("cachegrind-out-file", "ours")]);
+        command.args(DEFAULT.options()).args(self.model.cgemu);
+        command.args(self.environment().iter().map(|(name, value)| format!("--env={name}={value}")));
+        command.arg(format!("--env=LD_PRELOAD={}", libraries().join(PRELOADED).display()));
+        command.arg("--").args(self.program.words());
+        let said = finish(command, "cgemu", self.directory)?;
+        Ok((counts::read(&self.directory.join("ours")), said))
+    }
 }
