@@ -206,7 +206,7 @@ mod tests {
             let backing = Backing::Anonymous;
             areas.insert(
                 start,
-                Area { end, prot: Prot::RW, may_write: true, backing, file: None, label: None },
+                Area { end, prot: Prot::RW, may_write: true, backing, file: None, label: None, moved: 0 },
             );
         }
         areas
