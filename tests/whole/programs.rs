@@ -220,7 +220,10 @@ pub const PROGRAMS: &[Program] = &[
                 'print(len(s), sum(x[\"a\"] for x in json.loads(s)), len(re.findall(\"7+\", s)))' > numbers.py",
         command: &["/usr/bin/python3", "-SEs", "numbers.py"],
         env: &[("PYTHONHASHSEED", "0"), ("PYTHONDONTWRITEBYTECODE", "1")],
-        reasons: &[Reason { name: "file-numbers", functions: &[] }],
+        reasons: &[
+            Reason { name: "directory-order", functions: &[] },
+            Reason { name: "signal-64", functions: &[] },
+        ],
         ..NOTHING
     },
 ];
