@@ -10,6 +10,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use super::annotate::AnnotateArgs;
 use super::diff::DiffArgs;
 use super::environment::{self, Addition};
+use super::examples;
 use super::merge::MergeArgs;
 use super::ranking::RankingArgs;
 use super::repl::ReplArgs;
@@ -19,7 +20,7 @@ use crate::sim::{Geometry, PRESETS};
 
 /// The whole command line.
 #[derive(Debug, Parser)]
-#[command(name = "cgemu", version, about, after_help = EXAMPLES, subcommand_required = true)]
+#[command(name = "cgemu", version, about, after_help = examples::ALL, subcommand_required = true)]
 #[command(arg_required_else_help = true, disable_help_subcommand = true)]
 pub struct Cli {
     /// What to do.
@@ -27,91 +28,41 @@ pub struct Cli {
     pub command: Command,
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  cgemu run ./prog
-  cgemu run --branch-sim=yes -- sort -r words.txt
-  cgemu run --cachegrind-out-file=prog.cgout --allow-write=out ./prog --to out/result
-  cgemu syscalls
-
-See `cgemu run --help` for the options of a run.";
-
-const RUN_EXAMPLES: &str = "\
-Examples:
-  cgemu run ./prog one two
-  cgemu run --cache-sim=no ./prog                 instructions only; faster
-  cgemu run --cache=zen3 --branch-sim=yes ./prog
-  cgemu run --D1=32768,8,64 --LL=1048576,16,64 ./prog
-  cgemu run --top=10 --cachegrind-out-file=/dev/null -- sort -r words.txt
-  cgemu run --max-instructions=2G --timeout=5m ./prog
-  cgemu run --allow-write=results --env TZ --env SEED=7 ./prog
-
-Exit status: the program's own; 128+N if signal N ended it; 124 if a limit did; 130 or 143 after
-SIGINT or SIGTERM; 125 for a failure of cgemu itself, an instruction that it cannot run among
-them; 126 if the program cannot be run; 127 if it is not found. Whatever ends a run once it has
-begun, the profile up to there is written.";
-
-const ANNOTATE_EXAMPLES: &str = "\
-With --classic it prints the older layout, of Valgrind 3.19, and takes that program's options; see
-`cgemu annotate --classic --help`.
-
-Examples:
-  cgemu annotate cachegrind.out.1
-  cgemu annotate --show=DLmr,DLmw --sort=DLmr,DLmw cachegrind.out.1
-  cgemu annotate --inclusive callgrind.out.1      functions with those they call
-  cgemu annotate --derive=rates,CEst cachegrind.out.1
-  cgemu annotate --json cachegrind.out.1 > profile.json
-  cgemu annotate --asm=main cachegrind.out.1      machine code; after cgemu run --dump-instr=yes
-  cgemu annotate --inline --names=short cachegrind.out.1
-  cgemu annotate --source-path=/build=/home/me/src cachegrind.out.1
-  cgemu annotate --diff --mod-filename=s/v[0-9]/vN/ old.cgout new.cgout
-
-Exit status: 0; 1 if a file cannot be read, is malformed or does not fit the others; 2 for bad options.";
-
-const TOP_EXAMPLES: &str = "\
-Computed columns of --derive: miss rates in percent (rates: I1-miss, LLi-miss, D1r-miss, D1w-miss, D1-miss,
-LLd-miss, LL-miss; branches: Bc-miss, Bi-miss, B-miss), misses per 1000 instructions (mpki: L1-MPKI, LL-MPKI,
-B-MPKI), and KCachegrind's estimate of cycles (cycles: CEst). Their formulas are printed with them. CEst is a
-guess: nothing here knows how long an instruction or a miss takes on a real CPU.
-
-Examples:
-  cgemu top cachegrind.out.1
-  cgemu top -n 5 --by=line --sort=D1mr cachegrind.out.1
-  cgemu top --show=Ir,Dr --derive=D1r-miss,LL-MPKI cachegrind.out.1
-  cgemu top --inclusive callgrind.out.1
-  cgemu top -n 0 --csv --derive=all cachegrind.out.1 > functions.csv
-
-Exit status: 0; 1 if a file cannot be read, is malformed or does not fit the others; 2 for bad options.";
-
 /// What cgemu can do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run a program and count its instructions, cache misses and branch mispredictions
-    #[command(after_help = RUN_EXAMPLES, override_usage = "cgemu run [OPTIONS] [--] PROGRAM [ARGUMENT]...")]
+    #[command(after_help = examples::RUN, override_usage = "cgemu run [OPTIONS] [--] PROGRAM [ARGUMENT]...")]
     Run(Box<RunArgs>),
     /// Run a program under a prompt: pause it, look at it and its counts, go on, go back
-    #[command(after_help = super::repl::EXAMPLES, override_usage = "cgemu repl [OPTIONS] [--] PROGRAM [ARGUMENT]...")]
+    #[command(after_help = examples::REPL, override_usage = "cgemu repl [OPTIONS] [--] PROGRAM [ARGUMENT]...")]
     Repl(Box<ReplArgs>),
     /// Print the counts of files of Cachegrind or Callgrind: by function, and beside the source
-    #[command(after_help = ANNOTATE_EXAMPLES, args_override_self = true, infer_long_args = true, version)]
+    #[command(after_help = examples::ANNOTATE, args_override_self = true, infer_long_args = true, version)]
     Annotate(Box<AnnotateArgs>),
     /// Print the functions, files or lines with the highest counts
-    #[command(after_help = TOP_EXAMPLES, args_override_self = true)]
+    #[command(after_help = examples::TOP, args_override_self = true)]
     Top(Box<RankingArgs>),
     /// Add Cachegrind files up, as cg_merge does
+    #[command(after_help = examples::MERGE)]
     Merge(MergeArgs),
     /// Print what changed from one Cachegrind file to another, by function, as cg_diff does
+    #[command(after_help = examples::DIFF)]
     Diff(Box<DiffArgs>),
     /// List the system calls that the emulated kernel serves
+    #[command(after_help = examples::SYSCALLS)]
     Syscalls,
     /// List the named caches of `run --cache`
+    #[command(after_help = examples::PRESETS)]
     Presets,
     /// Print a completion script for a shell
+    #[command(after_help = examples::COMPLETIONS)]
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
     /// Print the manual page, in man(7) form
+    #[command(after_help = examples::MAN)]
     Man {
         /// A command with a page of its own, such as `run`
         command: Option<String>,
@@ -371,11 +322,19 @@ mod tests {
     fn examples_parse() {
         let readme = include_str!("../../README.md").lines();
         let readme = readme.filter_map(|line| line.strip_prefix("target/release/cgemu"));
-        let helps = EXAMPLES
-            .lines()
-            .chain(RUN_EXAMPLES.lines())
-            .chain(ANNOTATE_EXAMPLES.lines())
-            .chain(TOP_EXAMPLES.lines());
+        let mut command = <Cli as clap::CommandFactory>::command();
+        command.build();
+        let all = std::iter::once(&command).chain(command.get_subcommands());
+        let helps: Vec<String> = all
+            .map(|command| {
+                let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+                assert!(help.contains("Examples:\n  cgemu"), "{}: no examples", command.get_name());
+                let long = help.lines().find(|line| line.len() > 100);
+                assert_eq!(long, None, "{}: it would be broken", command.get_name());
+                help
+            })
+            .collect();
+        let helps = helps.iter().flat_map(|help| help.lines());
         let helps = helps.filter_map(|line| line.strip_prefix("  cgemu"));
         let mut seen = 0;
         for line in helps.chain(readme) {

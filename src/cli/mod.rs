@@ -13,6 +13,7 @@ mod classic;
 mod code;
 mod diff;
 mod environment;
+mod examples;
 mod generate;
 mod log;
 mod lookup;

@@ -20,21 +20,6 @@ use crate::profile::{SIDE_SUFFIX, write_cachegrind, write_instructions};
 use crate::repl::{Printed, Setup, Shell, Target};
 use crate::session::{Control, Folded, Front, PAUSE, StartError};
 
-/// Shown below the options.
-pub const EXAMPLES: &str = "\
-Examples:
-  cgemu repl ./prog one two
-  cgemu repl --branch-sim=yes -- sort -r words.txt
-  cgemu repl --commands=session.cgemu ./prog        no prompt: the commands of a file
-  printf 'break main\\nrun\\nwhere\\n' | cgemu repl ./prog
-  cgemu run -i ./prog
-
-`help` at the prompt lists the commands. Ctrl-C pauses a program that runs. Commands that come from a
-file or a pipe end at the first that fails, with exit status 1; the program then has no standard input,
-unless --stdin names a file.
-
-Exit status: 0; 1 if a command of a script failed; 125 to 127 as for cgemu run.";
-
 /// The options of `cgemu repl`.
 #[derive(Args, Debug)]
 pub struct ReplArgs {

@@ -1,0 +1,123 @@
+//! What stands below the options in `--help`: examples, and what there is to know besides. At most 100 columns, where clap
+//! begins a new line.
+
+/// Of cgemu itself.
+pub const ALL: &str = "\
+Examples:
+  cgemu run ./prog
+  cgemu run --branch-sim=yes -- sort -r words.txt
+  cgemu run --cachegrind-out-file=prog.cgout --allow-write=out ./prog --to out/result
+  cgemu syscalls
+
+See `cgemu run --help` for the options of a run.";
+
+/// Of `cgemu run`.
+pub const RUN: &str = "\
+Examples:
+  cgemu run ./prog one two
+  cgemu run --cache-sim=no ./prog                 instructions only; faster
+  cgemu run --cache=zen3 --branch-sim=yes ./prog
+  cgemu run --D1=32768,8,64 --LL=1048576,16,64 ./prog
+  cgemu run --top=10 --cachegrind-out-file=/dev/null -- sort -r words.txt
+  cgemu run --max-instructions=2G --timeout=5m ./prog
+  cgemu run --allow-write=results --env TZ --env SEED=7 ./prog
+
+Exit status: the program's own; 128+N if signal N ended it; 124 if a limit did; 130 or 143 after
+SIGINT or SIGTERM; 125 for a failure of cgemu itself, an instruction that it cannot run among
+them; 126 if the program cannot be run; 127 if it is not found. Whatever ends a run once it has
+begun, the profile up to there is written.";
+
+/// Of `cgemu annotate`.
+pub const ANNOTATE: &str = "\
+With --classic it prints the older layout, of Valgrind 3.19, and takes that program's options; see
+`cgemu annotate --classic --help`.
+
+Examples:
+  cgemu annotate cachegrind.out.1
+  cgemu annotate --show=DLmr,DLmw --sort=DLmr,DLmw cachegrind.out.1
+  cgemu annotate --inclusive callgrind.out.1      functions with those they call
+  cgemu annotate --derive=rates,CEst cachegrind.out.1
+  cgemu annotate --json cachegrind.out.1 > profile.json
+  cgemu annotate --asm=main cachegrind.out.1      machine code; after cgemu run --dump-instr=yes
+  cgemu annotate --inline --names=short cachegrind.out.1
+  cgemu annotate --source-path=/build=/home/me/src cachegrind.out.1
+  cgemu annotate --diff --mod-filename=s/v[0-9]/vN/ old.cgout new.cgout
+
+Exit status: 0; 1 if a file cannot be read, is malformed or does not fit the others; 2 for bad
+options.";
+
+/// Of `cgemu top`.
+pub const TOP: &str = "\
+Computed columns of --derive: miss rates in percent (rates: I1-miss, LLi-miss, D1r-miss, D1w-miss,
+D1-miss, LLd-miss, LL-miss; branches: Bc-miss, Bi-miss, B-miss), misses per 1000 instructions
+(mpki: L1-MPKI, LL-MPKI, B-MPKI), and KCachegrind's estimate of cycles (cycles: CEst). Their
+formulas are printed with them. CEst is a guess: nothing here knows how long an instruction or a
+miss takes on a real CPU.
+
+Examples:
+  cgemu top cachegrind.out.1
+  cgemu top -n 5 --by=line --sort=D1mr cachegrind.out.1
+  cgemu top --show=Ir,Dr --derive=D1r-miss,LL-MPKI cachegrind.out.1
+  cgemu top --inclusive callgrind.out.1
+  cgemu top -n 0 --csv --derive=all cachegrind.out.1 > functions.csv
+
+Exit status: 0; 1 if a file cannot be read, is malformed or does not fit the others; 2 for bad
+options.";
+
+/// Of `cgemu repl`.
+pub const REPL: &str = "\
+Examples:
+  cgemu repl ./prog one two
+  cgemu repl --branch-sim=yes -- sort -r words.txt
+  cgemu repl --commands=session.cgemu ./prog        no prompt: the commands of a file
+  printf 'break main\\nrun\\nwhere\\n' | cgemu repl ./prog
+  cgemu run -i ./prog
+
+`help` at the prompt lists the commands. Ctrl-C pauses a program that runs. Commands that come from
+a file or a pipe end at the first that fails, with exit status 1; the program then has no standard
+input, unless --stdin names a file.
+
+Exit status: 0; 1 if a command of a script failed; 125 to 127 as for cgemu run.";
+
+/// Of `cgemu merge`.
+pub const MERGE: &str = "\
+Examples:
+  cgemu merge -o sum.cgout first.cgout second.cgout
+  cgemu merge cachegrind.out.1 cachegrind.out.2 > sum.cgout
+
+Exit status: 0; 1 if a file cannot be read, is malformed or has other events, or for bad options.";
+
+/// Of `cgemu diff`.
+pub const DIFF: &str = "\
+Examples:
+  cgemu diff old.cgout new.cgout > change.cgout
+  cgemu annotate change.cgout                       what became more, and what less
+  cgemu diff --mod-filename=s/v[0-9]/vN/ old.cgout new.cgout
+
+Exit status, as of cg_diff: 0; 255 for bad options; 1 or more if a file cannot be read, is malformed
+or has other events.";
+
+/// Of `cgemu syscalls`.
+pub const SYSCALLS: &str = "\
+Examples:
+  cgemu syscalls
+  cgemu syscalls | grep -w mmap";
+
+/// Of `cgemu presets`.
+pub const PRESETS: &str = "\
+Examples:
+  cgemu presets
+  cgemu run --cache=zen3 ./prog                     one of them";
+
+/// Of `cgemu completions`.
+pub const COMPLETIONS: &str = "\
+Examples:
+  cgemu completions bash > ~/.local/share/bash-completion/completions/cgemu
+  cgemu completions fish > ~/.config/fish/completions/cgemu.fish
+  cgemu completions zsh > ~/.zfunc/_cgemu            with ~/.zfunc in $fpath";
+
+/// Of `cgemu man`.
+pub const MAN: &str = "\
+Examples:
+  cgemu man | man -l -
+  cgemu man run > ~/.local/share/man/man1/cgemu-run.1";
