@@ -171,6 +171,14 @@ pub const PROGRAMS: &[Program] = &[
     Program { name: "xz", command: &["/usr/bin/xz", "-T1", "-3", "-c", "lines"], ..NOTHING },
     Program { name: "sha256sum", command: &["/usr/bin/sha256sum", "lines"], ..NOTHING },
     Program {
+        name: "openssl",
+        command: &["/usr/bin/openssl", "dgst", "-sha256", "lines"],
+        // What the tunables say, for libcrypto: no XSAVE, OSXSAVE, AVX; AVX2, BMI1, BMI2.
+        env: &[("OPENSSL_ia32cap", "~0x1c00000000000000:~0x128")],
+        ..NOTHING
+    },
+    Program { name: "git", command: &["/usr/bin/git", "hash-object", "lines"], ..NOTHING },
+    Program {
         name: "bc",
         setup: "echo 'scale=300; 4*a(1)' > pi.bc",
         command: &["/usr/bin/bc", "-lq", "pi.bc"],

@@ -8,6 +8,7 @@ pub mod arena;
 mod copy;
 pub mod frames;
 pub mod object;
+mod place;
 pub mod saved;
 pub mod space;
 pub mod table;

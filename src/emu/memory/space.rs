@@ -1,19 +1,16 @@
 //! One address space: areas, page table and break, over the frames and objects of the machine.
 
-use crate::emu::guest::{Backing, MapRequest, Mapping, MemError, PAGE_SIZE, Place, Prot, USER_END};
+use crate::emu::guest::{Backing, MapRequest, Mapping, MemError, PAGE_SIZE, Prot, USER_END};
 use crate::emu::memory::Invalidation;
 use crate::emu::memory::area::{Area, Areas};
 use crate::emu::memory::arena::PAGE;
 use crate::emu::memory::frames::{Frame, Frames, OutOfFrames};
 use crate::emu::memory::object::Objects;
 use crate::emu::memory::table::{Entry, PageTable};
-use crate::loader::layout::{Floating, Heap, Layout};
+use crate::loader::layout::Layout;
 
 /// Lowest address that can be mapped, as `vm.mmap_min_addr` has it.
 pub const MIN_ADDRESS: u64 = 0x1_0000;
-
-/// Bytes kept free below the stack, as Linux keeps its stack guard gap.
-const STACK_GAP: u64 = 256 * PAGE_SIZE;
 
 /// How a page is touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +61,7 @@ pub struct AddressSpace {
     pub(super) brk: u64,
     /// First address that is not kept free for the heap; the break stays below it. `brk_start` where nothing is.
     pub(super) brk_reserved: u64,
-    layout: Layout,
+    pub(super) layout: Layout,
     out_of_memory: bool,
 }
 
@@ -73,7 +70,7 @@ pub(super) fn page_up(value: u64) -> Option<u64> {
     Some(value.checked_add(PAGE_SIZE - 1)? & !(PAGE_SIZE - 1))
 }
 
-fn page_down(value: u64) -> u64 {
+pub(super) fn page_down(value: u64) -> u64 {
     value & !(PAGE_SIZE - 1)
 }
 
@@ -101,29 +98,6 @@ impl AddressSpace {
     /// The fixed addresses of the run.
     pub fn layout(&self) -> &Layout {
         &self.layout
-    }
-
-    /// Places the heap of a loaded program that ends at `program_end`; the heap is empty then.
-    ///
-    /// # Errors
-    /// No room for what is to be kept free.
-    pub fn place_heap(&mut self, program_end: u64) -> Result<(), MemError> {
-        let (start, reserved) = match (self.layout.heap, self.layout.floating) {
-            (Heap::Reserved(len), floating) => {
-                let behind = page_up(program_end).ok_or(MemError::NoMemory)?;
-                let bottom = match floating {
-                    Floating::Above(bottom, _) => bottom,
-                    Floating::Below(_) => MIN_ADDRESS,
-                };
-                let fits =
-                    behind >= bottom && behind < USER_END - len && self.areas.is_free(behind, behind + len);
-                let start = if fits { behind } else { self.find_gap(len)? };
-                (start, start + len)
-            }
-            (Heap::BehindProgram, _) => (program_end, program_end),
-        };
-        (self.brk_start, self.brk, self.brk_reserved) = (start, start, reserved);
-        Ok(())
     }
 
     /// Removes every mapping, as execve(2) does.
@@ -265,7 +239,7 @@ impl AddressSpace {
         }
     }
 
-    fn remove_range(&mut self, start: u64, end: u64) {
+    pub(super) fn remove_range(&mut self, start: u64, end: u64) {
         self.drop_pages(start, end);
         let removed = self.areas.remove(start, end);
         for (_, area) in removed {
@@ -286,7 +260,7 @@ impl AddressSpace {
         self.areas.iter().any(|(_, area)| area.backing.object().is_some_and(|(object, _)| object == wanted))
     }
 
-    fn checked_range(addr: u64, len: u64) -> Result<(u64, u64), MemError> {
+    pub(super) fn checked_range(addr: u64, len: u64) -> Result<(u64, u64), MemError> {
         if !addr.is_multiple_of(PAGE_SIZE) {
             return Err(MemError::Invalid);
         }
@@ -295,60 +269,6 @@ impl AddressSpace {
             return Err(MemError::NoMemory);
         }
         Ok((addr, end))
-    }
-
-    fn place(&self, request: &MapRequest, len: u64) -> Result<u64, MemError> {
-        match request.place {
-            Place::Fixed | Place::FixedNoReplace => {
-                let (start, end) = Self::checked_range(request.addr, len)?;
-                if request.place == Place::FixedNoReplace && !self.areas.is_free(start, end) {
-                    return Err(MemError::Exists);
-                }
-                Ok(start)
-            }
-            Place::Hint => {
-                let hint = page_down(request.addr);
-                if hint >= MIN_ADDRESS
-                    && hint.checked_add(len).is_some_and(|end| end <= USER_END)
-                    && self.areas.is_free(hint, hint + len)
-                {
-                    return Ok(hint);
-                }
-                self.find_gap(len)
-            }
-        }
-    }
-
-    /// Whether Valgrind takes anonymous memory at `start` and what lies before it for one segment, although they are two
-    /// mappings to Linux: it cannot make the second one longer then.
-    fn is_joined_before(&self, start: u64) -> bool {
-        let Floating::Above(..) = self.layout.floating else { return false };
-        let anonymous = |area: &Area| matches!(area.backing, Backing::Anonymous);
-        let (Some((_, area)), Some((_, before))) =
-            (self.areas.find(start), self.areas.find(start.wrapping_sub(1)))
-        else {
-            return false;
-        };
-        anonymous(area) && anonymous(before) && area.prot == before.prot && area.label == before.label
-    }
-
-    /// Whether nothing is mapped in a range, and nothing of it is kept for the heap.
-    fn is_open(&self, start: u64, end: u64) -> bool {
-        self.areas.is_free(start, end) && (end <= self.brk_start || self.brk_reserved <= start)
-    }
-
-    fn find_gap(&self, len: u64) -> Result<u64, MemError> {
-        let gap = match self.layout.floating {
-            Floating::Below(top) => self
-                .areas
-                .highest_gap(len, MIN_ADDRESS, top)
-                .or_else(|| self.areas.highest_gap(len, MIN_ADDRESS, USER_END - STACK_GAP)),
-            Floating::Above(bottom, taken) => {
-                let taken = [taken, (self.brk_start, self.brk_reserved)];
-                self.areas.lowest_gap(len, bottom, USER_END - STACK_GAP, &taken)
-            }
-        };
-        gap.ok_or(MemError::NoMemory)
     }
 
     pub(super) fn map_request(&mut self, request: MapRequest) -> Result<u64, MemError> {
@@ -471,34 +391,6 @@ impl AddressSpace {
         let (start, end) = Self::checked_range(addr, len)?;
         self.drop_pages(start, end);
         if self.areas.covers(start, end) { Ok(()) } else { Err(MemError::NoMemory) }
-    }
-
-    pub(super) fn move_brk(&mut self, addr: u64) -> u64 {
-        if addr < self.brk_start || addr > USER_END {
-            return self.brk;
-        }
-        let (Some(old), Some(new)) = (page_up(self.brk), page_up(addr)) else { return self.brk };
-        if new > old {
-            let room_end = new + PAGE_SIZE;
-            let reserved = self.brk_reserved == self.brk_start || room_end <= self.brk_reserved;
-            if room_end > USER_END || !reserved || !self.areas.is_free(old, room_end) {
-                return self.brk;
-            }
-            let area = Area {
-                end: new,
-                prot: Prot::RW,
-                may_write: true,
-                backing: Backing::Anonymous,
-                file: None,
-                label: Some("[heap]"),
-                moved: 0,
-            };
-            self.areas.insert(old, area);
-        } else if new < old {
-            self.remove_range(new, old);
-        }
-        self.brk = addr;
-        addr
     }
 
     pub(super) fn mapping_list(&self) -> Vec<Mapping> {

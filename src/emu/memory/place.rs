@@ -1,0 +1,207 @@
+//! Where mappings and the heap go, mmap(2) and brk(2).
+
+use crate::emu::guest::{Backing, MapRequest, MemError, PAGE_SIZE, Place, Prot, USER_END};
+use crate::emu::memory::area::Area;
+use crate::emu::memory::space::{AddressSpace, MIN_ADDRESS, page_down, page_up};
+use crate::loader::layout::{Floating, Heap};
+
+/// Bytes kept free below the stack, as Linux keeps its stack guard gap.
+const STACK_GAP: u64 = 256 * PAGE_SIZE;
+
+impl AddressSpace {
+    /// Places the heap of a loaded program that ends at `program_end`; the heap is empty then.
+    ///
+    /// # Errors
+    /// No room for what is to be kept free.
+    pub fn place_heap(&mut self, program_end: u64) -> Result<(), MemError> {
+        let (start, reserved) = match (self.layout.heap, self.layout.floating) {
+            (Heap::Reserved(len), floating) => {
+                let behind = page_up(program_end).ok_or(MemError::NoMemory)?;
+                let bottom = match floating {
+                    Floating::Above(bottom, _) => bottom,
+                    Floating::Below(_) => MIN_ADDRESS,
+                };
+                let fits =
+                    behind >= bottom && behind < USER_END - len && self.areas.is_free(behind, behind + len);
+                let start = if fits { behind } else { self.find_gap(len)? };
+                (start, start + len)
+            }
+            (Heap::BehindProgram, _) => (program_end, program_end),
+        };
+        (self.brk_start, self.brk, self.brk_reserved) = (start, start, reserved);
+        Ok(())
+    }
+
+    /// Where a new mapping goes.
+    ///
+    /// # Errors
+    /// No room, or something is there that is not to be replaced.
+    pub(super) fn place(&self, request: &MapRequest, len: u64) -> Result<u64, MemError> {
+        match request.place {
+            Place::Fixed | Place::FixedNoReplace => {
+                let (start, end) = Self::checked_range(request.addr, len)?;
+                if request.place == Place::FixedNoReplace && !self.areas.is_free(start, end) {
+                    return Err(MemError::Exists);
+                }
+                Ok(start)
+            }
+            Place::Hint => {
+                let hint = page_down(request.addr);
+                if hint >= MIN_ADDRESS
+                    && hint.checked_add(len).is_some_and(|end| end <= USER_END)
+                    && self.areas.is_free(hint, hint + len)
+                {
+                    return Ok(hint);
+                }
+                self.find_gap(len)
+            }
+        }
+    }
+
+    /// Whether Valgrind takes anonymous memory at `start` and what lies before it for one segment, although they are two
+    /// mappings to Linux: it cannot make the second one longer then.
+    pub(super) fn is_joined_before(&self, start: u64) -> bool {
+        let Floating::Above(..) = self.layout.floating else { return false };
+        let anonymous = |area: &Area| matches!(area.backing, Backing::Anonymous);
+        let (Some((_, area)), Some((_, before))) =
+            (self.areas.find(start), self.areas.find(start.wrapping_sub(1)))
+        else {
+            return false;
+        };
+        anonymous(area) && anonymous(before) && area.prot == before.prot && area.label == before.label
+    }
+
+    /// Whether nothing is mapped in a range, and nothing of it is kept for the heap.
+    pub(super) fn is_open(&self, start: u64, end: u64) -> bool {
+        self.areas.is_free(start, end) && (end <= self.brk_start || self.brk_reserved <= start)
+    }
+
+    pub(super) fn find_gap(&self, len: u64) -> Result<u64, MemError> {
+        let gap = match self.layout.floating {
+            Floating::Below(top) => self
+                .areas
+                .highest_gap(len, MIN_ADDRESS, top)
+                .or_else(|| self.areas.highest_gap(len, MIN_ADDRESS, USER_END - STACK_GAP)),
+            Floating::Above(bottom, taken) => {
+                let taken = [taken, (self.brk_start, self.brk_reserved)];
+                self.areas.lowest_gap(len, bottom, USER_END - STACK_GAP, &taken)
+            }
+        };
+        gap.ok_or(MemError::NoMemory)
+    }
+
+    pub(super) fn move_brk(&mut self, addr: u64) -> u64 {
+        if addr < self.brk_start || addr > USER_END {
+            return self.brk;
+        }
+        let (Some(old), Some(new)) = (page_up(self.brk), page_up(addr)) else { return self.brk };
+        if new > old {
+            let room_end = new + PAGE_SIZE;
+            let reserved = self.brk_reserved == self.brk_start || room_end <= self.brk_reserved;
+            if room_end > USER_END || !reserved || !self.areas.is_free(old, room_end) {
+                return self.brk;
+            }
+            let area = Area {
+                end: new,
+                prot: Prot::RW,
+                may_write: true,
+                backing: Backing::Anonymous,
+                file: None,
+                label: Some("[heap]"),
+                moved: 0,
+            };
+            self.areas.insert(old, area);
+        } else if new < old {
+            self.remove_range(new, old);
+        }
+        self.brk = addr;
+        addr
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::emu::guest::GuestMemory as _;
+    use crate::emu::memory::arena::Arena;
+    use crate::emu::memory::frames::Frames;
+    use crate::loader::layout::Layout;
+
+    const PROGRAM_END: u64 = 0x40_0000;
+
+    fn space(layout: Layout) -> AddressSpace {
+        let frames = Frames::new(Arena::reserve().expect("an arena"), 1000);
+        let mut space = AddressSpace::new(frames, layout);
+        space.place_heap(PROGRAM_END).expect("room");
+        space
+    }
+
+    fn map(space: &mut AddressSpace, hint: u64, pages: u64) -> u64 {
+        let request = MapRequest {
+            addr: hint,
+            len: pages * PAGE_SIZE,
+            prot: Prot::RW,
+            may_write: true,
+            place: Place::Hint,
+            backing: Backing::Anonymous,
+            file: None,
+            label: None,
+        };
+        space.map(request).expect("room")
+    }
+
+    /// The addresses of testdata/whole/places.c under Valgrind 3.19, of a static program.
+    #[test]
+    fn valgrind_places_upwards_behind_the_heap() {
+        let mut space = space(Layout::VALGRIND);
+        assert_eq!(space.brk(0), 0x400_0000);
+        assert_eq!(map(&mut space, 0, 3), 0x480_0000);
+        assert_eq!(map(&mut space, 0, 1), 0x480_3000);
+        assert_eq!(space.brk(0x47f_f000), 0x47f_f000);
+        assert_eq!(space.brk(0x47f_f001), 0x47f_f000, "the last page is kept");
+        assert_eq!(space.brk(0x400_0000), 0x400_0000);
+        assert_eq!(map(&mut space, 0x410_0000, 1), 0x410_0000, "a hint may be in the heap's room");
+        assert_eq!(space.brk(0x410_0000), 0x400_0000, "and bounds it");
+        assert_eq!(space.brk(0x40f_f000), 0x40f_f000);
+        assert_eq!(map(&mut space, 0, 393_216), 0x58c3_0000, "not over Valgrind itself");
+    }
+
+    #[test]
+    fn a_program_beyond_the_start_has_its_heap_behind_it() {
+        let mut space = space(Layout::VALGRIND);
+        space.place_heap(0x600_0000).expect("room");
+        assert_eq!(space.brk(0), 0x600_0000);
+        assert_eq!(map(&mut space, 0, 1), 0x400_0000);
+        assert_eq!(map(&mut space, 0, 0x3000), 0x680_0000);
+    }
+
+    #[test]
+    fn linux_places_downwards() {
+        let mut space = space(Layout::LINUX);
+        assert_eq!(space.brk(0), PROGRAM_END);
+        assert_eq!(map(&mut space, 0, 3), 0x7fff_f7ff_c000);
+        assert_eq!(map(&mut space, 0, 1), 0x7fff_f7ff_b000);
+        assert_eq!(space.brk(PROGRAM_END + (64 << 20)), PROGRAM_END + (64 << 20));
+    }
+
+    /// As realloc(3) of a large block does it: what was moved beside other memory is moved again when it grows, because
+    /// Linux keeps the two apart and Valgrind does not. On Linux it grows where it is.
+    #[test]
+    fn moved_memory_grows_in_place_only_on_linux() {
+        for (layout, stays) in [(Layout::VALGRIND, false), (Layout::LINUX, true)] {
+            let mut space = space(layout);
+            let hole = |space: &mut AddressSpace| {
+                let first = map(space, 0x2000_0000, 8);
+                let other = map(space, 0x2000_8000, 1);
+                assert_eq!((first, other), (0x2000_0000, 0x2000_8000));
+                first
+            };
+            let from = hole(&mut space);
+            space.write(from, b"x").expect("mapped");
+            let to = space.remap(from, 8 * PAGE_SIZE, 8 * PAGE_SIZE, true, Some(0x2000_9000)).expect("room");
+            assert_eq!(to, 0x2000_9000);
+            let grown = space.remap(to, 8 * PAGE_SIZE, 9 * PAGE_SIZE, true, None).expect("room");
+            assert_eq!(grown == to, stays);
+        }
+    }
+}
