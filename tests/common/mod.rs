@@ -64,6 +64,14 @@ pub fn tool(package: &str, directory: &Path, name: &str, words: &[&str]) -> Outp
     }
 }
 
+/// Says why this host cannot be compared with, where it is seen without asking; in CI (`CI` is set) that is a failure.
+pub fn not_compared(why: &str) {
+    use std::io::Write as _;
+    assert!(std::env::var_os("CI").is_none(), "not compared: {why}");
+    // Unlike eprintln!, this is shown though the test passes.
+    let _ = writeln!(std::io::stderr(), "not compared: {why}");
+}
+
 /// Does the same with each item, as many at a time as there are processors; the results are in the items' order.
 pub fn parallel<I: Send, R: Send>(items: Vec<I>, work: impl Fn(I) -> R + Sync) -> Vec<R> {
     let count = items.len();

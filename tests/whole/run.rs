@@ -36,15 +36,20 @@ const PRELOADED: &str = "vgpreload_core-amd64-linux.so";
 
 /// Valgrind passes on how many entries the kernel's auxiliary vector has, and a CPUID that depends on AVX2; the layout has
 /// those of present kernels and of such a CPU.
-pub fn check_host() {
+///
+/// # Errors
+/// Why this host is unlike it.
+pub fn check_host() -> Result<(), String> {
     let auxv = fs::read("/proc/self/auxv").expect("/proc/self/auxv");
     let kinds = auxv.chunks_exact(16).map(|entry| entry[0]).take_while(|kind| *kind != 0);
-    assert_eq!(kinds.count(), 22, "these comparisons need the auxiliary vector of Linux 6.3 and later");
+    if kinds.count() != 22 {
+        return Err("this kernel's auxiliary vector is not that of Linux 6.3 and later".to_owned());
+    }
     let cpu = fs::read_to_string("/proc/cpuinfo").expect("/proc/cpuinfo");
     let words: Vec<&str> = cpu.split_whitespace().collect();
-    let missing: Vec<&&str> =
-        ["avx2", "f16c", "rdrand", "rdseed"].iter().filter(|flag| !words.contains(flag)).collect();
-    assert!(missing.is_empty(), "Valgrind's CPUID is another one on a CPU without {missing:?}");
+    let mut missing = vec!["avx2", "f16c", "rdrand", "rdseed"];
+    missing.retain(|flag| !words.contains(flag));
+    if missing.is_empty() { Ok(()) } else { Err(format!("this CPU lacks {}", missing.join(", "))) }
 }
 
 fn libraries() -> PathBuf {
