@@ -31,7 +31,7 @@ fn chosen() -> Vec<(&'static Program, &'static Model)> {
     let rows = PROGRAMS.iter().flat_map(|program| MODELS.map(|model| (program, model)));
     rows.filter(|(program, model)| match wish.as_deref() {
         None => program.tier == Tier::Always && model.name == ARCH.name,
-        Some("all") => true,
+        Some("all") => program.tier != Tier::Large,
         Some(part) => program.name.contains(part),
     })
     .collect()

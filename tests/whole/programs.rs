@@ -5,8 +5,10 @@
 pub enum Tier {
     /// Always: it is fast, and every Debian system has it or `./test` installs it.
     Always,
-    /// Where CGEMU_WHOLE asks for it.
+    /// Where CGEMU_WHOLE is `all` or asks for it.
     Asked,
+    /// Where CGEMU_WHOLE asks for it by name: it takes minutes.
+    Large,
 }
 
 /// Why functions are not counted alike; docs/whole-programs.md explains the name.
@@ -232,6 +234,40 @@ pub const PROGRAMS: &[Program] = &[
             Reason { name: "directory-order", functions: &[] },
             Reason { name: "signal-64", functions: &[] },
         ],
+        ..NOTHING
+    },
+    Program {
+        name: "cc1, large",
+        tier: Tier::Large,
+        setup: "for n in 1 2 3 4 5 6 7 8 9 10 11 12; do sed \"s/ f/ g${n}_/\" big.c; done > large.c",
+        command: &["cc1", "-quiet", "-frandom-seed=1", "-O2", "large.c", "-o", "/dev/null"],
+        ..NOTHING
+    },
+    Program {
+        name: "jq, large",
+        tier: Tier::Large,
+        setup: "for n in 1 2 3 4 5 6 7 8 9 10 11 12; do cat i.json; done > large.json",
+        command: &[
+            "/usr/bin/jq",
+            "-sc",
+            "flatten|group_by(.s)[]|{s:.[0].s,n:length,t:(map(.v|add)|add)}",
+            "large.json",
+        ],
+        ..NOTHING
+    },
+    Program {
+        name: "sort, large",
+        tier: Tier::Large,
+        setup: "for n in 1 2 3 4 5 6 7 8 9 10; do sed \"s/^/$n/\" lines; done > large",
+        command: &["/usr/bin/sort", "-nS64M", "large"],
+        ..NOTHING
+    },
+    Program {
+        name: "sqlite3, large",
+        tier: Tier::Large,
+        // Names of temporary files are random.
+        setup: "(echo 'PRAGMA temp_store=MEMORY;'; sed 's/i<3000/i<100000/' q.sql) > large.sql",
+        command: &["/usr/bin/sqlite3", ":memory:", ".read large.sql"],
         ..NOTHING
     },
 ];
