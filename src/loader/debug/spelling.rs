@@ -14,7 +14,19 @@ pub(super) fn as_libiberty(raw: &str, text: &str) -> String {
             text = text.replace(full, class);
         }
     }
-    standard_constructors(text)
+    standard_constructors(literal_operators(&text.replace("std::nullptr_t", "decltype(nullptr)")))
+}
+
+/// Writes `operator_k::operator ""`, a user-defined literal, as `operator"" _k`.
+fn literal_operators(text: &str) -> String {
+    const MARK: &str = "::operator \"\"";
+    let Some((before, after)) = text.split_once(MARK) else { return text.to_owned() };
+    match before.rsplit_once("operator") {
+        Some((scope, suffix)) if suffix.chars().all(|c| c.is_alphanumeric() || c == '_') => {
+            format!("{scope}operator\"\" {suffix}{after}")
+        }
+        _ => text.to_owned(),
+    }
 }
 
 /// Drops what empty parameter packs leave: commas, and the `&&` of `Args&&...`.
@@ -166,6 +178,7 @@ fn standard_constructors(text: String) -> String {
             continue;
         };
         let (tilde, member) = member.strip_prefix('~').map_or(("", member), |member| ("~", member));
+        let member = member.strip_prefix("basic_").unwrap_or(member);
         if let Some(rest) = member.strip_prefix(name).filter(|rest| rest.starts_with(['(', '<'])) {
             return format!("{full}::{tilde}basic_{name}{rest}");
         }
@@ -209,6 +222,12 @@ mod tests {
     }
 
     #[test]
+    fn user_defined_literals() {
+        shown("_Zli2_ky", "operator\"\" _k(unsigned long long)");
+        shown("_ZN1Ali2_kEy", "A::operator\"\" _k(unsigned long long)");
+    }
+
+    #[test]
     fn constructor_templates() {
         shown("_ZN1AC2IiEET_i", "A::A<int>(int, int)");
         shown("_ZN1AIiEC1I1BIcEEERKT_", "A<int>::A<B<char> >(B<char> const&)");
@@ -221,6 +240,8 @@ mod tests {
 
     #[test]
     fn standard_classes() {
+        shown("_ZNSdC1Ev", "std::basic_iostream<char, std::char_traits<char> >::basic_iostream()");
+        shown("_Z1fDn", "f(decltype(nullptr))");
         shown(
             "_ZNSsC2Ev",
             "std::basic_string<char, std::char_traits<char>, std::allocator<char> >::basic_string()",
