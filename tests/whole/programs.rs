@@ -67,6 +67,13 @@ pub const PROGRAMS: &[Program] = &[
         ..NOTHING
     },
     Program {
+        name: "addresses, musl",
+        tier: Tier::Always,
+        setup: "musl-gcc -O1 -static -o places.musl \"$SOURCES/places.c\"",
+        command: &["./places.musl", "an argument"],
+        ..NOTHING
+    },
+    Program {
         name: "addresses, static",
         tier: Tier::Always,
         setup: "gcc -O1 -static -o places.static \"$SOURCES/places.c\"",
