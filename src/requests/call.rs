@@ -30,6 +30,13 @@ pub struct Caller {
     counting: bool,
 }
 
+impl Caller {
+    /// Whether counting goes on when the function has returned.
+    pub fn counts(&self) -> bool {
+        self.counting
+    }
+}
+
 /// A function without arguments of its own.
 pub fn call0(requests: &mut Requests, host: &mut dyn Host, [function, ..]: [u64; 5]) -> Answer {
     call(requests, host, 0, function, &[])

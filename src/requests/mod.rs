@@ -107,6 +107,14 @@ impl Requests {
         }
     }
 
+    /// The program is replaced by another one.
+    pub fn forget(&mut self, cpu: &mut dyn GuestCpu) {
+        if self.calls.drain(..).any(|caller| caller.counts()) {
+            cpu.set_counting(true);
+        }
+        *self = Requests::default();
+    }
+
     /// A fault may be the return of a function that was called for a request: then it is dealt with.
     pub fn returned(&mut self, host: &mut dyn Host, fault: Fault) -> bool {
         call::returned(self, host, fault)

@@ -253,6 +253,9 @@ fn start_timer(time: std::time::Duration, control: &Arc<Control>) -> Sender<()> 
 fn exec(machine: &mut Machine, guest: &mut Guest, request: ExecRequest) -> bool {
     let ExecRequest { path, filename, argv, envp } = request;
     let prepared = load::prepare(&mut guest.kernel, machine.memory(), path.as_bytes(), &filename, argv, envp);
+    if prepared.is_ok() {
+        guest.requests.forget(&mut machine.cpu());
+    }
     match prepared {
         Err(failure) => {
             machine.cpu().set_gpr(Gpr::Rax, failure.errno.to_rax());
