@@ -1,10 +1,8 @@
 //! Two profiles of one program, function by function.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::common::counts::Counts;
-use crate::common::{stdout, tool};
 use crate::programs::Program;
 use crate::setting::{ARCH, Model};
 
@@ -46,27 +44,14 @@ fn totals(counts: &Counts) -> Vec<u64> {
     sums
 }
 
-/// Names as Valgrind's demangler has them: cgemu's leaves some that are very long as they are.
-fn demangled(names: &[&String]) -> BTreeMap<String, String> {
-    let mangled: Vec<&str> = names.iter().map(|n| n.as_str()).filter(|n| n.starts_with("_Z")).collect();
-    let mut plain = BTreeMap::new();
-    for some in mangled.chunks(500) {
-        let said = stdout(&tool("binutils", Path::new("."), "c++filt", some));
-        plain.extend(some.iter().map(|n| (*n).to_owned()).zip(said.lines().map(str::to_owned)));
-    }
-    plain
-}
-
 /// The counts of references by function. Profiles name no objects, so functions of one name count together.
 fn by_function(counts: &Counts) -> BTreeMap<String, Vec<u64>> {
     let places: Vec<usize> = (0..counts.events.len())
         .filter(|i| counts.events.get(*i).is_some_and(|event| REFERENCES.contains(&event.as_str())))
         .collect();
-    let plain = demangled(&counts.rows.keys().map(|(_, function, _)| function).collect::<Vec<_>>());
     let mut functions: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for ((_, function, _), row) in &counts.rows {
-        let name = plain.get(function).unwrap_or(function).clone();
-        let sums = functions.entry(name).or_insert_with(|| vec![0; places.len()]);
+        let sums = functions.entry(function.clone()).or_insert_with(|| vec![0; places.len()]);
         sums.iter_mut().zip(&places).for_each(|(sum, place)| *sum += row[*place]);
     }
     // Valgrind also lists what it translated and did not run.
@@ -74,9 +59,45 @@ fn by_function(counts: &Counts) -> BTreeMap<String, Vec<u64>> {
     functions
 }
 
+/// What a function did, by file and line.
+type Lines<'a> = Vec<(&'a str, u64, &'a Vec<u64>)>;
+
+/// The functions that one side has and the other does not, with what they did.
+fn only_in<'a>(one: &'a Counts, other: &Counts) -> BTreeMap<&'a str, Lines<'a>> {
+    let known: BTreeSet<&str> = other.rows.keys().map(|(_, function, _)| function.as_str()).collect();
+    let mut lines: BTreeMap<&str, Lines> = BTreeMap::new();
+    for ((file, function, line), row) in &one.rows {
+        if !known.contains(function.as_str()) && row.iter().any(|n| *n > 0) {
+            lines.entry(function).or_default().push((file, *line, row));
+        }
+    }
+    lines
+}
+
+/// Ours with Valgrind's names where only the spelling differs, as docs/counting.md says of C++: a function that only one
+/// side has, and one that only the other has, which did the same on the same lines.
+fn respelled(theirs: &Counts, ours: &Counts) -> Counts {
+    let (left, mut right) = (only_in(theirs, ours), only_in(ours, theirs));
+    let mut names = BTreeMap::new();
+    for (name, lines) in left {
+        let same = right.iter().find(|(_, others)| **others == lines).map(|(other, _)| *other);
+        if let Some(other) = same {
+            right.remove(other);
+            names.insert(other, name);
+        }
+    }
+    let mut rows = BTreeMap::new();
+    for ((file, function, line), row) in &ours.rows {
+        let name = names.get(function.as_str()).map_or(function.clone(), |name| (*name).to_owned());
+        rows.insert((file.clone(), name, *line), row.clone());
+    }
+    Counts { events: ours.events.clone(), rows }
+}
+
 impl Compared {
     pub fn new(program: &'static Program, model: &'static Model, theirs: &Counts, ours: &Counts) -> Compared {
         assert_eq!(theirs.events, ours.events, "the events");
+        let ours = &respelled(theirs, ours);
         let (left, right) = (by_function(theirs), by_function(ours));
         let mut names: Vec<&String> = left.keys().chain(right.keys()).collect();
         names.sort();

@@ -74,6 +74,13 @@ pub const PROGRAMS: &[Program] = &[
         ..NOTHING
     },
     Program {
+        name: "C++ program",
+        tier: Tier::Always,
+        setup: "g++ -O2 -g -std=c++17 -o c++ \"$SOURCES/library.cpp\"",
+        command: &["./c++"],
+        ..NOTHING
+    },
+    Program {
         name: "addresses, static",
         tier: Tier::Always,
         setup: "gcc -O1 -static -o places.static \"$SOURCES/places.c\"",
