@@ -25,16 +25,23 @@ fn switch(host: &mut dyn Host, on: bool) -> Answer {
 }
 
 /// Callgrind's CALLGRIND_START_INSTRUMENTATION.
-pub fn callgrind_start(_: &mut Requests, host: &mut dyn Host, _: [u64; 5]) -> Answer {
-    obeyed(host, true)
+pub fn callgrind_start(requests: &mut Requests, host: &mut dyn Host, _: [u64; 5]) -> Answer {
+    callgrind_switch(requests, host, true)
 }
 
 /// Callgrind's CALLGRIND_STOP_INSTRUMENTATION.
-pub fn callgrind_stop(_: &mut Requests, host: &mut dyn Host, _: [u64; 5]) -> Answer {
-    obeyed(host, false)
+pub fn callgrind_stop(requests: &mut Requests, host: &mut dyn Host, _: [u64; 5]) -> Answer {
+    callgrind_switch(requests, host, false)
 }
 
-fn obeyed(host: &mut dyn Host, on: bool) -> Answer {
+/// Cachegrind does not know these. They mean what Cachegrind's own do to a user who asked to wait for such a request.
+fn callgrind_switch(requests: &Requests, host: &mut dyn Host, on: bool) -> Answer {
+    if !requests.waits {
+        return ignored(
+            host,
+            if on { "CALLGRIND_START_INSTRUMENTATION" } else { "CALLGRIND_STOP_INSTRUMENTATION" },
+        );
+    }
     host.cpu().set_counting(on);
     host.notice(
         "Callgrind's requests to start and stop instrumentation were obeyed; Cachegrind does not know them"

@@ -68,8 +68,10 @@ pub trait Host {
 }
 
 /// What requests leave behind: a part of a checkpoint.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Requests {
+    /// Whether the run began without counting, and waits to be told where to.
+    waits: bool,
     /// Stacks that were registered.
     stacks: u64,
     /// Functions that run for a request.
@@ -80,6 +82,11 @@ pub struct Requests {
 const WORDS: usize = 6;
 
 impl Requests {
+    /// Nothing is left behind; `waits` says whether the run begins without counting.
+    pub fn new(waits: bool) -> Requests {
+        Requests { waits, stacks: 0, calls: Vec::new() }
+    }
+
     /// Serves the request whose words RAX points to.
     ///
     /// # Errors
@@ -112,7 +119,7 @@ impl Requests {
         if self.calls.drain(..).any(|caller| caller.counts()) {
             cpu.set_counting(true);
         }
-        *self = Requests::default();
+        *self = Requests::new(self.waits);
     }
 
     /// A fault may be the return of a function that was called for a request: then it is dealt with.

@@ -137,7 +137,7 @@ impl Session {
             paused: None,
             syscall_paused_at: None,
             random: Random::new(config.seed ^ RDRAND_STREAM),
-            requests: Requests::default(),
+            requests: Requests::new(!config.instr_at_start),
             control,
         };
         let _timer = config.limits.time.map(|time| start_timer(time, &guest.control));
