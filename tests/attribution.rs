@@ -98,11 +98,9 @@ type Rows = BTreeMap<Position, u64>;
 fn rows(case: &Program, counts: &Counts) -> Rows {
     let of = |(position, row): (&Position, &Vec<u64>)| (position.clone(), row[0]);
     let mut rows: Rows = counts.rows.iter().map(of).collect();
-    rows.retain(|(file, function, _), ir| {
+    rows.retain(|(file, ..), ir| {
         // Valgrind also lists what it translated and did not run.
         *ir > 0
-            // docs/whole-programs.md: `random-bytes`.
-            && function != "_dl_tunable_set_hwcaps"
             // Rust's start-up has the C library read /proc/self/maps, where Valgrind's own mappings are too.
             && (!case.name.starts_with("Rust") || file.starts_with('/'))
     });

@@ -22,9 +22,6 @@ use programs::{PROGRAMS, Program, Tier};
 use run::Run;
 use setting::{ARCH, MODELS, Model};
 
-/// How often Valgrind may run a program.
-const ATTEMPTS: u32 = 6;
-
 /// The rows that are compared when nothing is said: fast ones, by the architectural model.
 fn chosen() -> Vec<(&'static Program, &'static Model)> {
     let wish = std::env::var("CGEMU_WHOLE").ok();
@@ -47,21 +44,13 @@ fn set_up(directory: &Path) {
     }
 }
 
-/// Valgrind does not quite repeat itself, so it may try again where chance decides.
 fn compare(run: &Run) -> Result<Compared, String> {
-    let (ours, printed) = run.ours()?;
-    for attempt in 1.. {
-        let (theirs, expected) = run.theirs()?;
-        if printed != expected {
-            let [printed, expected] = [&printed, &expected].map(|bytes| String::from_utf8_lossy(bytes));
-            return Err(format!("it prints\n{printed}\nand not\n{expected}"));
-        }
-        let compared = Compared::new(run.program, run.model, &theirs, &ours);
-        if attempt == ATTEMPTS || !compared.differs_by_chance() {
-            return Ok(compared);
-        }
+    let ((ours, printed), (theirs, expected)) = (run.ours()?, run.theirs()?);
+    if printed != expected {
+        let [printed, expected] = [&printed, &expected].map(|bytes| String::from_utf8_lossy(bytes));
+        return Err(format!("it prints\n{printed}\nand not\n{expected}"));
     }
-    Err("no attempt was made".to_owned())
+    Ok(Compared::new(run.program, run.model, &theirs, &ours))
 }
 
 #[test]

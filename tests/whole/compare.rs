@@ -152,11 +152,6 @@ impl Compared {
         )
     }
 
-    /// Whether something differs of which docs/whole-programs.md says `random-bytes`.
-    pub fn differs_by_chance(&self) -> bool {
-        self.differences.iter().any(|d| d.name == "_dl_tunable_set_hwcaps")
-    }
-
     /// By the architectural model no function may differ but for a reason, and without one no total. In Valgrind's model
     /// references may differ by what docs/counting.md says. In both, misses by one percent at most, unless a reason
     /// changes where everything lies.

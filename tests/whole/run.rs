@@ -10,8 +10,9 @@ use crate::programs::Program;
 use crate::setting::{DEFAULT, Model};
 
 /// Everything that cgemu's CPU does not have, and the C library would choose code by.
+/// Without the comma at the end it reads on, up to random bytes (docs/whole-programs.md).
 const TUNABLES: &str = "glibc.cpu.hwcaps=-AVX,-AVX2,-AVX_Fast_Unaligned_Load,-BMI1,-BMI2,-LZCNT,-MOVBE,-ERMS,-FMA,\
-                        -F16C,-XSAVE,-XSAVEC,-RTM";
+                        -F16C,-XSAVE,-XSAVEC,-RTM,";
 
 /// cgemu's fixed environment, in its order.
 const FIXED: [(&str, &str); 6] = [
@@ -105,7 +106,8 @@ impl Run<'_> {
     /// Under Valgrind: on one CPU, because the emulated machine has one, and through env, because it keeps the order.
     pub fn theirs(&self) -> Result<Outcome, String> {
         let mut command = Command::new("taskset");
-        command.args(["-c", "0", "env", "-i"]).current_dir(self.input);
+        // Whoever started the test may ignore signals, as shells do for what runs in the background.
+        command.args(["-c", "0", "env", "--default-signal", "-i"]).current_dir(self.input);
         command.args(self.environment().iter().map(|(name, value)| format!("{name}={value}")));
         command.args([valgrind(), "-q", &self.option("log-file", "log.theirs"), "--tool=cachegrind"]);
         command.args(["--cache-sim=yes", "--branch-sim=yes", &self.option("cachegrind-out-file", "theirs")]);
