@@ -6,6 +6,9 @@
 //! control is, and gives out records of other plans where something else is to be counted. How the engine cuts its blocks makes
 //! no difference to it. In the other model there is nothing of this.
 
+mod bits;
+mod control;
+mod exchange;
 mod fold;
 mod fpu;
 mod integer;
@@ -13,9 +16,11 @@ mod ir;
 mod lift;
 mod optimise;
 pub mod regroup;
+mod shifts;
 mod sse;
 mod stack;
 mod state;
+mod strings;
 mod superblock;
 
 pub use regroup::Regroup;
