@@ -15,8 +15,6 @@ pub enum EventKind {
     Read,
     /// Dw.
     Write,
-    /// Nothing: Valgrind's optimiser leaves it out.
-    Uncounted,
 }
 
 /// One data event.
