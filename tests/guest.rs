@@ -29,17 +29,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use common::{cgemu, output, patience, stderr, stdout, tool};
-
-/// The environment of every guest, here given to the native run too.
-const ENVIRONMENT: &[(&str, &str)] = &[
-    ("PATH", "/usr/local/bin:/usr/bin:/bin"),
-    ("HOME", "/"),
-    ("LANG", "C.UTF-8"),
-    ("LC_ALL", "C.UTF-8"),
-    ("TERM", "dumb"),
-    ("TZ", "UTC0"),
-];
+use common::{ENVIRONMENT, cgemu, output, patience, stderr, stdout, tool};
 
 /// How long one run may take.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -16,6 +16,16 @@ use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
 use std::thread;
 
+/// The environment of every guest, in its order; a native run to compare with is given the same.
+pub const ENVIRONMENT: [(&str, &str); 6] = [
+    ("PATH", "/usr/local/bin:/usr/bin:/bin"),
+    ("HOME", "/"),
+    ("LANG", "C.UTF-8"),
+    ("LC_ALL", "C.UTF-8"),
+    ("TERM", "dumb"),
+    ("TZ", "UTC0"),
+];
+
 /// The built `cgemu` with these words, in this directory, with nothing on standard input.
 pub fn cgemu(directory: &Path, words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cgemu"));

@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::common::cgemu;
 use crate::common::counts::{self, Counts};
+use crate::common::{ENVIRONMENT, cgemu};
 use crate::programs::Program;
 use crate::setting::{DEFAULT, Model};
 
@@ -13,16 +13,6 @@ use crate::setting::{DEFAULT, Model};
 /// Without the comma at the end it reads on, up to random bytes (docs/whole-programs.md).
 const TUNABLES: &str = "glibc.cpu.hwcaps=-AVX,-AVX2,-AVX_Fast_Unaligned_Load,-BMI1,-BMI2,-LZCNT,-MOVBE,-ERMS,-FMA,\
                         -F16C,-XSAVE,-XSAVEC,-RTM,";
-
-/// cgemu's fixed environment, in its order.
-const FIXED: [(&str, &str); 6] = [
-    ("PATH", "/usr/local/bin:/usr/bin:/bin"),
-    ("HOME", "/"),
-    ("LANG", "C.UTF-8"),
-    ("LC_ALL", "C.UTF-8"),
-    ("TERM", "dumb"),
-    ("TZ", "UTC0"),
-];
 
 /// Where Valgrind's own files are, on Debian and elsewhere.
 const LIBRARIES: [&str; 4] = [
@@ -93,7 +83,7 @@ pub type Outcome = (Counts, Vec<u8>);
 
 impl Run<'_> {
     fn environment(&self) -> Vec<(String, String)> {
-        let all = FIXED.iter().chain(&[("GLIBC_TUNABLES", TUNABLES)]).chain(self.program.env);
+        let all = ENVIRONMENT.iter().chain(&[("GLIBC_TUNABLES", TUNABLES)]).chain(self.program.env);
         let mut all: Vec<_> = all.map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
         all.push(("VALGRIND_LIB".to_owned(), libraries().display().to_string()));
         all
