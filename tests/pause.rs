@@ -28,16 +28,18 @@ fn at(instructions: u64) -> Wishes {
 fn stepped_and_taken_back() {
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
     let readme = readme.to_str().expect("a name");
-    for (argv, model) in [
-        (vec!["/usr/bin/sort", "-o", "/dev/null", readme], CountModel::Arch),
-        (vec!["/usr/bin/sort", "-o", "/dev/null", readme], CountModel::Valgrind),
-        (vec!["/usr/bin/sha256sum", readme], CountModel::Arch),
+    for (argv, model, seed) in [
+        (vec!["/usr/bin/sort", "-o", "/dev/null", readme], CountModel::Arch, 42),
+        (vec!["/usr/bin/sort", "-o", "/dev/null", readme], CountModel::Valgrind, 42),
+        (vec!["/usr/bin/sort", "-o", "/dev/null", readme], CountModel::Valgrind, 43),
+        (vec!["/usr/bin/sha256sum", readme], CountModel::Valgrind, 44),
+        (vec!["/usr/bin/sha256sum", readme], CountModel::Arch, 42),
     ] {
         let mut plain = start(&argv, model);
         assert_eq!(plain.resume(Wishes::default()), Pause::Ended);
         let total = plain.instructions();
         let plain = written(plain);
-        let mut numbers = Numbers(42);
+        let mut numbers = Numbers(seed);
         let mut session = start(&argv, model);
         let mut now = 0;
         while now < total {

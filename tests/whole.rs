@@ -20,14 +20,14 @@ use common::{parallel, stderr, tool};
 use compare::{Compared, Judgement};
 use programs::{PROGRAMS, Program, Tier};
 use run::Run;
-use setting::{ARCH, MODELS, Model};
+use setting::{MODELS, Model};
 
-/// The rows that are compared when nothing is said: fast ones, by the architectural model.
+/// The rows that are compared when nothing is said: fast ones.
 fn chosen() -> Vec<(&'static Program, &'static Model)> {
     let wish = std::env::var("CGEMU_WHOLE").ok();
     let rows = PROGRAMS.iter().flat_map(|program| MODELS.map(|model| (program, model)));
-    rows.filter(|(program, model)| match wish.as_deref() {
-        None => program.tier == Tier::Always && model.name == ARCH.name,
+    rows.filter(|(program, _)| match wish.as_deref() {
+        None => program.tier == Tier::Always,
         Some("all") => program.tier != Tier::Large,
         Some(part) => program.name.contains(part),
     })

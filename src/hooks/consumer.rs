@@ -9,7 +9,6 @@ use crate::hooks::caches::{CacheConsumer, SavedCaches};
 use crate::hooks::ledger::Ledger;
 use crate::hooks::plan::Plan;
 use crate::hooks::references::{ReferenceConsumer, SavedReferences};
-use crate::hooks::superblock::{SavedSuperblocks, Superblocks};
 use crate::hooks::trace::instructions;
 use crate::hooks::watch::Watch;
 pub use crate::hooks::watch::Watched;
@@ -20,8 +19,6 @@ use crate::sim::Hierarchy;
 #[derive(Clone, Debug)]
 pub struct Consumer {
     part: Part,
-    /// What stands before the part when superblocks are counted.
-    superblocks: Option<Box<Superblocks>>,
     /// Whether what runs is counted and simulated; see [`Consumer::set_counting`].
     counting: bool,
     watch: Option<Box<Watch>>,
@@ -31,7 +28,6 @@ pub struct Consumer {
 #[derive(Clone, Debug)]
 pub struct SavedConsumer {
     part: SavedPart,
-    superblocks: Option<SavedSuperblocks>,
     counting: bool,
     watched: Vec<u64>,
 }
@@ -80,25 +76,18 @@ impl Part {
 
 impl Consumer {
     /// A consumer for each part that is wanted. Every one counts references, so there is always one.
-    pub fn parts(
-        caches: Option<Hierarchy>,
-        predictors: Option<Predictors>,
-        model: CountModel,
-    ) -> Vec<Consumer> {
+    pub fn parts(caches: Option<Hierarchy>, predictors: Option<Predictors>) -> Vec<Consumer> {
         let caches = caches.map(|caches| Part::Caches(CacheConsumer::new(caches)));
         let branches = predictors.map(|predictors| Part::Branches(BranchConsumer::new(predictors)));
         let mut parts: Vec<Consumer> = caches.into_iter().chain(branches).map(Consumer::of).collect();
         if parts.is_empty() {
             parts.push(Consumer::of(Part::References(ReferenceConsumer::default())));
         }
-        if model == CountModel::Valgrind {
-            parts.iter_mut().for_each(|part| part.superblocks = Some(Box::default()));
-        }
         parts
     }
 
     fn of(part: Part) -> Consumer {
-        Consumer { part, superblocks: None, counting: true, watch: None }
+        Consumer { part, counting: true, watch: None }
     }
 
     /// Whether what is consumed from now on is counted. What is not counted does not touch the simulators either.
@@ -113,16 +102,12 @@ impl Consumer {
             Part::Branches(part) => SavedPart::Branches(part.save()),
             Part::References(part) => SavedPart::References(part.save()),
         };
-        let superblocks = self.superblocks.as_ref().map(|superblocks| superblocks.save());
-        SavedConsumer { part, superblocks, counting: self.counting, watched: self.watched().to_vec() }
+        SavedConsumer { part, counting: self.counting, watched: self.watched().to_vec() }
     }
 
     /// Goes back to what was saved of it.
     pub fn restore(&mut self, saved: &SavedConsumer) {
         self.counting = saved.counting;
-        if let (Some(superblocks), Some(saved)) = (&mut self.superblocks, &saved.superblocks) {
-            superblocks.restore(saved);
-        }
         if let Some(watch) = &mut self.watch {
             watch.restore(&saved.watched);
         }
@@ -137,9 +122,6 @@ impl Consumer {
 
     /// Takes in a plan; ids count up from 0.
     pub fn add_plan(&mut self, plan: &Plan) {
-        if let Some(superblocks) = &mut self.superblocks {
-            superblocks.add_plan(plan);
-        }
         self.part.add_plan(plan);
     }
 
@@ -150,14 +132,6 @@ impl Consumer {
         }
         if let Some(watch) = &mut self.watch {
             watch.scan(words, plans);
-        }
-        if let Some(superblocks) = &mut self.superblocks {
-            let (part, counting) = (&mut self.part, self.counting);
-            return superblocks.regroup(words, |words| {
-                if counting {
-                    part.walk(words);
-                }
-            });
         }
         if !self.counting {
             return instructions(words);

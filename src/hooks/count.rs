@@ -15,6 +15,8 @@ pub enum EventKind {
     Read,
     /// Dw.
     Write,
+    /// Nothing: Valgrind's optimiser leaves it out.
+    Uncounted,
 }
 
 /// One data event.

@@ -92,7 +92,8 @@ impl Ledger {
             }
         };
         let first_event = self.data.len() as u32;
-        self.data.extend(plan.events.iter().map(|event| Data {
+        let counted = || plan.events.iter().filter(|event| event.kind != EventKind::Uncounted);
+        self.data.extend(counted().map(|event| Data {
             insn: first_insn + u32::from(event.insn),
             slot: event.slot,
             offset: event.offset,
@@ -111,12 +112,9 @@ impl Ledger {
             End::Repeat(Repeat::Compare, slot) => (Ends::Compared, Some((Repeat::Compare, slot))),
             End::Repeat(Repeat::Count, slot) => (Ends::None, Some((Repeat::Count, slot))),
         };
-        let one_to_one = plan.events.len() == usize::from(plan.slots)
-            && plan
-                .events
-                .iter()
-                .enumerate()
-                .all(|(i, e)| usize::from(e.slot) == i && e.offset == 0 && e.size <= 256);
+        let events = self.data.len() - first_event as usize;
+        let one_to_one = events == usize::from(plan.slots)
+            && counted().enumerate().all(|(i, e)| usize::from(e.slot) == i && e.offset == 0 && e.size <= 256);
         let plain = one_to_one && plan.retries.is_empty() && repeat.is_none() && to_next.is_none();
         let special = (!plain).then(|| {
             let retries = plan.retries.clone();
@@ -126,7 +124,7 @@ impl Ledger {
         self.entries.push(Entry {
             first_insn,
             first_event,
-            events: plan.events.len() as u32,
+            events: events as u32,
             instructions: plan.insns.len() as u16,
             ends,
             mapping: plan.mapping,

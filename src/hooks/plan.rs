@@ -6,8 +6,6 @@ use iced_x86::{FlowControl, Instruction, InstructionInfoFactory};
 use rustc_hash::FxHashMap;
 
 use crate::hooks::count::{self, Access, Cost, Event, EventKind, Repeat};
-use crate::hooks::shape::Shape;
-use crate::hooks::superblock;
 
 /// Names a plan in the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -26,10 +24,6 @@ pub struct PlannedInsn {
     pub pc: u64,
     /// Bytes.
     pub len: u8,
-    /// Loads and modifies counted for each execution.
-    pub reads: u8,
-    /// Stores counted for each execution.
-    pub writes: u8,
 }
 
 /// One data event of a plan.
@@ -102,11 +96,23 @@ pub struct Plan {
     pub prefix_of: Option<PlanId>,
     /// Where the code came from.
     pub mapping: MappingId,
-    /// What Valgrind makes of it, if that decides what is counted.
-    pub shape: Option<Box<Shape>>,
 }
 
 impl Plan {
+    /// A plan without instructions.
+    pub fn empty(pc: u64, mapping: MappingId) -> Plan {
+        Plan {
+            pc,
+            insns: Vec::new(),
+            slots: 0,
+            events: Vec::new(),
+            retries: Vec::new(),
+            end: End::None,
+            prefix_of: None,
+            mapping,
+        }
+    }
+
     /// Address after the last instruction.
     pub fn fall_through(&self) -> u64 {
         self.insns.last().map_or(self.pc, |insn| insn.pc.wrapping_add(u64::from(insn.len)))
@@ -129,28 +135,14 @@ pub struct Builder {
 
 impl Default for Builder {
     fn default() -> Self {
-        Builder { factory: InstructionInfoFactory::new(), plan: empty(0, NO_MAPPING) }
-    }
-}
-
-fn empty(pc: u64, mapping: MappingId) -> Plan {
-    Plan {
-        pc,
-        insns: Vec::new(),
-        slots: 0,
-        events: Vec::new(),
-        retries: Vec::new(),
-        end: End::None,
-        prefix_of: None,
-        mapping,
-        shape: None,
+        Builder { factory: InstructionInfoFactory::new(), plan: Plan::empty(0, NO_MAPPING) }
     }
 }
 
 impl Builder {
     /// Starts a plan.
     pub fn begin(&mut self, pc: u64, mapping: MappingId) {
-        self.plan = empty(pc, mapping);
+        self.plan = Plan::empty(pc, mapping);
     }
 
     /// What an instruction will cost.
@@ -193,13 +185,7 @@ impl Builder {
         let plan = &mut self.plan;
         let insn = plan.insns.len() as u16;
         let first_slot = plan.slots;
-        let of_kind = |kind| cost.events.iter().filter(|event| event.kind == kind).count() as u8;
-        plan.insns.push(PlannedInsn {
-            pc,
-            len,
-            reads: of_kind(EventKind::Read),
-            writes: of_kind(EventKind::Write),
-        });
+        plan.insns.push(PlannedInsn { pc, len });
         plan.events.extend(cost.events.iter().map(|event: &Event| PlannedEvent {
             insn,
             slot: first_slot + u16::from(event.slot),
@@ -221,7 +207,7 @@ impl Builder {
 
     /// The finished plan.
     pub fn finish(&mut self) -> Plan {
-        std::mem::replace(&mut self.plan, empty(0, NO_MAPPING))
+        std::mem::replace(&mut self.plan, Plan::empty(0, NO_MAPPING))
     }
 }
 
@@ -233,8 +219,6 @@ pub struct PlanTable {
     prefixes: FxHashMap<(PlanId, u16, bool), PlanId>,
     points: FxHashMap<u64, PlanId>,
     shipped: usize,
-    /// Whether plans are to have their shape.
-    pub shaped: bool,
 }
 
 impl PlanTable {
@@ -247,10 +231,14 @@ impl PlanTable {
         }
         let id = PlanId(self.plans.len() as u32);
         candidates.push(id);
-        let variants = superblock::variants(&plan, id);
         self.plans.push(Arc::new(plan));
-        self.plans.extend(variants.into_iter().map(Arc::new));
         id
+    }
+
+    /// The id of a plan that no block is translated to.
+    pub fn add(&mut self, plan: Plan) -> PlanId {
+        self.plans.push(Arc::new(plan));
+        PlanId((self.plans.len() - 1) as u32)
     }
 
     /// The plan of an id in the trace.
@@ -280,15 +268,14 @@ impl PlanTable {
         }
         let whole = Arc::clone(&self.plans[id.0 as usize]);
         let keep = usize::from(complete);
-        let mut plan = empty(whole.pc, whole.mapping);
+        let mut plan = Plan::empty(whole.pc, whole.mapping);
         plan.insns = whole.insns.iter().take(keep).copied().collect();
         if fetched && let Some(&last) = whole.insns.get(keep) {
-            plan.insns.push(PlannedInsn { reads: 0, writes: 0, ..last });
+            plan.insns.push(last);
         }
         plan.events = whole.events.iter().filter(|event| event.insn < complete).copied().collect();
         plan.slots = plan.events.iter().map(|event| event.slot + 1).max().unwrap_or(0);
         plan.retries = whole.retries.iter().filter(|&&insn| insn < complete).copied().collect();
-        plan.shape = whole.shape.as_ref().map(|_| Box::new(Shape::cut()));
         plan.prefix_of = Some(whole.prefix_of.unwrap_or(id));
         let prefix = PlanId(self.plans.len() as u32);
         self.plans.push(Arc::new(plan));
@@ -300,7 +287,7 @@ impl PlanTable {
     pub fn point(&mut self, pc: u64) -> PlanId {
         let plans = &mut self.plans;
         *self.points.entry(pc).or_insert_with(|| {
-            plans.push(Arc::new(empty(pc, NO_MAPPING)));
+            plans.push(Arc::new(Plan::empty(pc, NO_MAPPING)));
             PlanId((plans.len() - 1) as u32)
         })
     }

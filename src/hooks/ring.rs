@@ -15,6 +15,8 @@ const BUFFERS: usize = 8;
 struct Full {
     words: Box<[u64]>,
     len: usize,
+    /// How many instructions were executed, if the records do not say so themselves.
+    executed: Option<u64>,
     plans: Vec<Arc<Plan>>,
 }
 
@@ -51,6 +53,7 @@ fn new_buffer() -> Box<[u64]> {
 fn work(consumer: &Mutex<Consumer>, full: &Receiver<Arc<Full>>, empty: &Sender<Empty>) {
     while let Ok(batch) = full.recv() {
         let instructions = held(consumer).consume(&batch.words[..batch.len], &batch.plans);
+        let instructions = batch.executed.unwrap_or(instructions);
         // The last consumer to let go gives the buffer back.
         if let Some(Full { words, .. }) = Arc::into_inner(batch) {
             // The producer is gone only when it no longer wants its buffers.
@@ -121,20 +124,21 @@ impl Link {
         }
     }
 
-    /// Hands over the first `len` words of a buffer and the plans made since the last one.
-    pub fn send(&mut self, words: Box<[u64]>, len: usize, plans: Vec<Arc<Plan>>) {
+    /// Hands over the first `len` words of a buffer and the plans made since the last one. `executed` says how many
+    /// instructions were, if the records do not.
+    pub fn send(&mut self, words: Box<[u64]>, len: usize, plans: Vec<Arc<Plan>>, executed: Option<u64>) {
         match &mut self.end {
             End::Threads { workers, out, .. } => {
-                let batch = Arc::new(Full { words, len, plans });
+                let batch = Arc::new(Full { words, len, executed, plans });
                 *out += 1;
                 for worker in workers {
                     // A consumer that died is reported when it is joined.
                     let _ = worker.full.send(Arc::clone(&batch));
                 }
-                if let Some(Full { words, len, .. }) = Arc::into_inner(batch) {
+                if let Some(Full { words, len, executed, .. }) = Arc::into_inner(batch) {
                     // Every consumer was done before we let go.
                     *out -= 1;
-                    self.instructions += instructions(&words[..len]);
+                    self.instructions += executed.unwrap_or_else(|| instructions(&words[..len]));
                     self.free.push(words);
                 }
             }
@@ -142,7 +146,7 @@ impl Link {
                 for consumer in consumers {
                     consumer.consume(&words[..len], &plans);
                 }
-                self.instructions += instructions(&words[..len]);
+                self.instructions += executed.unwrap_or_else(|| instructions(&words[..len]));
                 self.free.push(words);
             }
         }

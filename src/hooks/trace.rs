@@ -1,8 +1,9 @@
 //! The trace: records of one header word and the slots of its block, in buffers that go to the consumer.
 
 use crate::hooks::consumer::{Consumer, SavedConsumer, Watched};
-use crate::hooks::plan::{PlanId, PlanTable};
+use crate::hooks::plan::{MappingId, PlanId, PlanTable};
 use crate::hooks::ring::Link;
+use crate::hooks::valgrind::regroup::{Formed, Regroup, SavedPlace};
 
 /// Words in a buffer before it is handed over, not counting the room for one more record.
 pub const BUFFER_WORDS: usize = 1 << 16;
@@ -56,6 +57,8 @@ pub struct Recorder {
     /// Whether what runs is counted.
     counting: bool,
     link: Link,
+    /// What stands before the consumers when superblocks are counted.
+    pub regroup: Option<Box<Regroup>>,
 }
 
 /// Buffers whose instructions the producer counts after it was asked for an exact number. To wait for the consumers
@@ -76,6 +79,7 @@ impl Recorder {
             unasked: 0,
             counting: true,
             link,
+            regroup: None,
         }
     }
 
@@ -157,10 +161,44 @@ impl Recorder {
             self.handed_over = (self.unasked <= COUNTED_AHEAD).then_some(handed_over + self.counted);
         }
         self.drop_buffer();
+        if let Some(mut regroup) = self.regroup.take() {
+            self.send_regrouped(&mut regroup, len);
+            self.regroup = Some(regroup);
+            return;
+        }
         let plans = self.plans.take_new();
         let empty = self.link.buffer();
         let full = std::mem::replace(&mut self.words, empty);
-        self.link.send(full, len, plans);
+        self.link.send(full, len, plans, None);
+    }
+
+    /// Takes in a superblock; what was recorded before ran with those that were known until now.
+    pub fn form(&mut self, formed: Formed, second: MappingId) {
+        if let Some(regroup) = &mut self.regroup {
+            regroup.add(formed, second, self.len);
+        }
+    }
+
+    /// Hands over records that stand for what is in the buffer, which stays here. There may be more of them.
+    fn send_regrouped(&mut self, regroup: &mut Regroup, len: usize) {
+        let mut full = Vec::new();
+        let (mut words, mut filled) = (self.link.buffer(), 0);
+        let link = &mut self.link;
+        let executed = regroup.regroup(&self.words[..len], &mut self.plans, |run| {
+            if filled + run.len() > words.len() {
+                let empty = link.buffer();
+                full.push((std::mem::replace(&mut words, empty), filled));
+                filled = 0;
+            }
+            words[filled..][..run.len()].copy_from_slice(run);
+            filled += run.len();
+        });
+        for (words, filled) in full {
+            let plans = self.plans.take_new();
+            self.link.send(words, filled, plans, Some(0));
+        }
+        let plans = self.plans.take_new();
+        self.link.send(words, filled, plans, Some(executed));
     }
 
     fn walk(&mut self) {
@@ -228,7 +266,8 @@ impl Recorder {
     pub fn save(&mut self) -> Recorded {
         let mut consumers = Vec::new();
         self.visit(|consumer| consumers.push(consumer.save()));
-        Recorded { consumers, instructions: self.link.instructions(), counting: self.counting }
+        let place = self.regroup.as_ref().map(|regroup| regroup.save());
+        Recorded { consumers, instructions: self.link.instructions(), counting: self.counting, place }
     }
 
     /// Goes back to what had been recorded when `saved` was made, by this recorder.
@@ -241,6 +280,9 @@ impl Recorder {
             }
         });
         self.link.rewind(saved.instructions);
+        if let (Some(regroup), Some(place)) = (&mut self.regroup, saved.place) {
+            regroup.restore(place);
+        }
         self.handed_over = Some(saved.instructions);
     }
 
@@ -264,6 +306,8 @@ pub struct Recorded {
     consumers: Vec<SavedConsumer>,
     instructions: u64,
     counting: bool,
+    /// Where in a superblock control was.
+    place: Option<SavedPlace>,
 }
 
 impl Recorded {

@@ -98,8 +98,8 @@ impl Session {
             Arena::reserve().map_err(|error| other(format!("cannot reserve guest memory: {error}")))?;
         let frames = Frames::new(arena, usize::try_from(memory / PAGE_SIZE).unwrap_or(usize::MAX));
         let model = config.count_model;
-        let mut recorder = Recorder::new(Link::threaded(Consumer::parts(caches, predictors, model)));
-        recorder.plans.shaped = model == CountModel::Valgrind;
+        let mut recorder = Recorder::new(Link::threaded(Consumer::parts(caches, predictors)));
+        recorder.regroup = (model == CountModel::Valgrind).then(Box::default);
         let reference = config.producer == Producer::Api;
         let space = AddressSpace::new(frames, config.layout);
         let model = if config.layout == Layout::VALGRIND && avoids_avx(&config.env) {

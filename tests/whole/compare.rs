@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::common::counts::Counts;
-use crate::programs::Program;
-use crate::setting::{ARCH, Model};
+use crate::programs::{Program, Reason};
+use crate::setting::Model;
 
 /// How often something was done; the other events say how often it missed.
 const REFERENCES: [&str; 5] = ["Ir", "Dr", "Dw", "Bc", "Bi"];
@@ -139,7 +139,7 @@ impl Compared {
         let (event, miss) = self.misses().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs())).expect("events");
         let miss = if miss == 0.0 { "none".to_owned() } else { format!("{event} {miss:+.3} %") };
         let (theirs, ours) = (self.ir(&self.theirs), self.ir(&self.ours));
-        let why: Vec<String> = self.program.reasons.iter().map(|r| format!("`{}`", r.name)).collect();
+        let why = self.reasons().map(|reason| format!("`{}`", reason.name)).collect::<Vec<_>>();
         format!(
             "| {} | {} | {} | {} | {} | {:+} | {equal} of 13 | {miss} | {} |",
             self.program.name,
@@ -152,30 +152,33 @@ impl Compared {
         )
     }
 
-    /// By the architectural model no function may differ but for a reason, and without one no total. In Valgrind's model
-    /// references may differ by what docs/counting.md says. In both, misses by one percent at most, unless a reason
+    /// Why it may differ by this model.
+    fn reasons(&self) -> impl Iterator<Item = &'static Reason> {
+        let model = self.model.name;
+        self.program.reasons.iter().filter(move |reason| reason.model.is_none_or(|only| only == model))
+    }
+
+    /// No function may differ but for a reason, and without one no total; misses by one percent at most, unless a reason
     /// changes where everything lies.
     pub fn judge(&self) -> Judgement {
         let mut text = String::new();
-        let reasons = self.program.reasons;
+        let reasons: Vec<&Reason> = self.reasons().collect();
         let excused = |name: &str| {
             reasons.iter().any(|reason| reason.functions.is_empty() || reason.functions.contains(&name))
         };
-        if self.model.name == ARCH.name {
-            for found in self.differences.iter().filter(|found| !excused(&found.name)) {
-                text += &format!("\n  {}:", found.name);
-                for (i, event) in self.references().enumerate() {
-                    let (theirs, ours) = (found.theirs[i], found.ours[i]);
-                    if theirs != ours {
-                        text += &format!(" {event} {theirs} and not {ours},");
-                    }
+        for found in self.differences.iter().filter(|found| !excused(&found.name)) {
+            text += &format!("\n  {}:", found.name);
+            for (i, event) in self.references().enumerate() {
+                let (theirs, ours) = (found.theirs[i], found.ours[i]);
+                if theirs != ours {
+                    text += &format!(" {event} {theirs} and not {ours},");
                 }
             }
-            if reasons.is_empty() {
-                for (event, (theirs, ours)) in self.events.iter().zip(self.theirs.iter().zip(&self.ours)) {
-                    if theirs != ours {
-                        text += &format!("\n  in all {event} {theirs} and not {ours}");
-                    }
+        }
+        if reasons.is_empty() {
+            for (event, (theirs, ours)) in self.events.iter().zip(self.theirs.iter().zip(&self.ours)) {
+                if theirs != ours {
+                    text += &format!("\n  in all {event} {theirs} and not {ours}");
                 }
             }
         }

@@ -23,9 +23,9 @@ use crate::emu::unicorn::quirk::{self, Quirk};
 use crate::hooks::count::{Access, Cost, repeat};
 use crate::hooks::decode::{self, MAX_LENGTH, Refusal, Trap, Verdict};
 use crate::hooks::operand::{Address, SCRATCH_BELOW_RSP};
-use crate::hooks::plan::{Builder, NO_MAPPING, Plan};
+use crate::hooks::plan::{Builder, NO_MAPPING};
 use crate::hooks::request::{self, Request};
-use crate::hooks::shape::{self, Edge};
+use crate::hooks::valgrind::Regroup;
 
 /// What stands at an address instead of an ordinary instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -361,9 +361,9 @@ impl Door {
 
     /// The block is translated: its plan gets an id, and the operations learn it.
     fn end_block(&mut self, pc: u64, size: u64) {
-        let mut plan = self.translation.builder.finish();
-        if self.recorder.plans.shaped {
-            self.shape(&mut plan);
+        let plan = self.translation.builder.finish();
+        if self.recorder.regroup.is_some() {
+            self.form(plan.pc);
         }
         let slots = usize::from(plan.slots);
         let id = self.recorder.plans.insert(plan);
@@ -382,20 +382,25 @@ impl Door {
         self.translation.abandon();
     }
 
-    /// Adds to a plan what Valgrind makes of its block.
-    fn shape(&mut self, plan: &mut Plan) {
+    /// Finds out what Valgrind makes of the code at an address.
+    fn form(&mut self, pc: u64) {
         let space = &mut self.space;
-        let mut shape = shape::shape(plan, &mut |pc| {
+        let formed = Regroup::form(pc, &mut |pc| {
             let mut buf = [0; MAX_LENGTH];
             let len = space.fetch(pc, &mut buf).len();
             (buf, len)
         });
-        if let Edge::Merged(second) = &mut shape.edge
-            && let Some((supervisor, _, space)) = self.split()
-        {
-            second.mapping = supervisor.mapping_of(space.file_at(second.pc));
+        for formed in formed {
+            if self.recorder.regroup.as_ref().is_none_or(|regroup| regroup.knows(&formed)) {
+                continue;
+            }
+            let mapping = match (formed.second(), self.split()) {
+                (Some(second), Some((supervisor, _, space))) => supervisor.mapping_of(space.file_at(second)),
+                _ => NO_MAPPING,
+            };
+            self.sync();
+            self.recorder.form(formed, mapping);
         }
-        plan.shape = Some(Box::new(shape));
     }
 
     /// Whether the translator, reading a byte of code, is to see another one instead.
