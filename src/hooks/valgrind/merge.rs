@@ -1,0 +1,143 @@
+//! Two conditional jumps that share a destination, as `a && b` leaves them in machine code: VEX looks for the second one
+//! behind the first, executes both always and makes one exit of them.
+
+use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind};
+
+use super::superblock::{Fetch, Kind, LEFT_TO_EXTEND, instruction_at, is_code, kind};
+use crate::hooks::decode::{self, Verdict};
+use crate::hooks::request;
+
+/// How a short look at a block ends.
+enum Exit {
+    Unknown,
+    To(u64),
+    Either(u64, u64),
+}
+
+impl Exit {
+    fn leads_to(&self, pc: u64) -> bool {
+        match *self {
+            Exit::Unknown => false,
+            Exit::To(target) => target == pc,
+            Exit::Either(one, other) => one == pc || other == pc,
+        }
+    }
+}
+
+/// LOOP, JRCXZ and their kin.
+fn is_counting(instruction: &Instruction) -> bool {
+    instruction.flow_control() == FlowControl::ConditionalBranch && !instruction.is_jcc_short_or_near()
+}
+
+/// The next few instructions, and where they lead.
+fn glance(fetch: &mut Fetch<'_>, pc: u64) -> (Vec<Instruction>, Exit) {
+    let mut seen = Vec::new();
+    let mut pc = pc;
+    loop {
+        let Some(instruction) = instruction_at(fetch, pc) else { return (seen, Exit::Unknown) };
+        if request::at(fetch, pc).is_some() {
+            return (seen, Exit::Unknown);
+        }
+        seen.push(instruction);
+        pc = instruction.next_ip();
+        let full = seen.len() == LEFT_TO_EXTEND;
+        let exit = match kind(&instruction) {
+            Kind::Plain if full && is_code(fetch, pc) => Exit::To(pc),
+            // Its exit is the last thing in the block.
+            Kind::Side if full && is_counting(&instruction) => {
+                let target = instruction.near_branch64();
+                let both = is_code(fetch, target) && is_code(fetch, pc);
+                if both { Exit::Either(target, pc) } else { Exit::Unknown }
+            }
+            Kind::Plain | Kind::Side if !full => continue,
+            Kind::Conditional => {
+                let target = instruction.near_branch64();
+                let both = is_code(fetch, target) && is_code(fetch, pc);
+                if both { Exit::Either(target, pc) } else { Exit::Unknown }
+            }
+            Kind::Jump(target) if is_code(fetch, target) => Exit::To(target),
+            _ => Exit::Unknown,
+        };
+        return (seen, exit);
+    }
+}
+
+/// A second conditional jump that decides for both.
+pub(super) struct Second {
+    /// The instructions up to it.
+    pub insns: Vec<Instruction>,
+    /// Whether the first jump jumps there.
+    pub at_target: bool,
+}
+
+/// The instructions that are executed always behind the conditional `jump`, up to a second one that decides for both.
+pub(super) fn merged(jump: &Instruction, fetch: &mut Fetch<'_>) -> Option<Second> {
+    let (target, next) = (jump.near_branch64(), jump.next_ip());
+    if target == next || !is_code(fetch, target) || !is_code(fetch, next) {
+        return None;
+    }
+    for (second, common) in [(target, next), (next, target)] {
+        let (insns, exit) = glance(fetch, second);
+        let shares = matches!(exit, Exit::Either(one, other) if one != other) && exit.leads_to(common);
+        let Some((_, before)) = insns.split_last().filter(|_| shares) else { continue };
+        let apart = match glance(fetch, common).1 {
+            Exit::Unknown => false,
+            Exit::Either(one, other) if one == other => false,
+            exit => !exit.leads_to(second),
+        };
+        if apart && before.iter().all(only_computes) {
+            return Some(Second { insns, at_target: second == target });
+        }
+    }
+    None
+}
+
+/// Whether an instruction may be executed where it is not reached.
+fn only_computes(instruction: &Instruction) -> bool {
+    use Mnemonic as M;
+    if decode::verdict(instruction) != Verdict::Run || !matches!(kind(instruction), Kind::Plain) {
+        return false;
+    }
+    let no_access = matches!(
+        instruction.mnemonic(),
+        M::Lea
+            | M::Nop
+            | M::Prefetchw
+            | M::Prefetchnta
+            | M::Prefetcht0
+            | M::Prefetcht1
+            | M::Prefetcht2
+            | M::Endbr64
+            | M::Endbr32
+    );
+    let in_registers = (0..instruction.op_count()).all(|i| {
+        matches!(
+            instruction.op_kind(i),
+            OpKind::Register
+                | OpKind::Immediate8
+                | OpKind::Immediate8_2nd
+                | OpKind::Immediate16
+                | OpKind::Immediate32
+                | OpKind::Immediate64
+                | OpKind::Immediate8to16
+                | OpKind::Immediate8to32
+                | OpKind::Immediate8to64
+                | OpKind::Immediate32to64
+        )
+    });
+    let by_register = instruction.op1_kind() == OpKind::Register;
+    let helped = match instruction.mnemonic() {
+        M::Div | M::Idiv | M::Mfence | M::Lfence | M::Sfence | M::Xgetbv => true,
+        M::Bt | M::Bts | M::Btr | M::Btc => by_register,
+        M::Aesenc | M::Aesenclast | M::Aesdec | M::Aesdeclast | M::Aesimc | M::Aeskeygenassist => true,
+        M::Pcmpestri | M::Pcmpestrm | M::Pcmpistri | M::Pcmpistrm => true,
+        _ => false,
+    };
+    let memory = instruction.is_stack_instruction() || instruction.is_string_instruction();
+    // Of what was seen with the x87 and MMX, these are not executed where they are not reached.
+    let kept = matches!(
+        instruction.mnemonic(),
+        M::Fld1 | M::Fldz | M::Fldpi | M::Fldl2e | M::Fldl2t | M::Fldlg2 | M::Fldln2 | M::Fld | M::Wait
+    ) || matches!(instruction.mnemonic(), M::Cvtps2pi | M::Cvttps2pi | M::Cvtpd2pi | M::Cvttpd2pi);
+    no_access || (in_registers && !helped && !memory && !kept)
+}
