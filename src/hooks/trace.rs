@@ -3,7 +3,7 @@
 use crate::hooks::consumer::{Consumer, SavedConsumer, Watched};
 use crate::hooks::plan::{MappingId, PlanId, PlanTable};
 use crate::hooks::ring::Link;
-use crate::hooks::valgrind::regroup::{Formed, Regroup, SavedPlace};
+use crate::hooks::valgrind::regroup::{Formed, Regroup, Regrouped, SavedPlace};
 
 /// Words in a buffer before it is handed over, not counting the room for one more record.
 pub const BUFFER_WORDS: usize = 1 << 16;
@@ -181,24 +181,13 @@ impl Recorder {
 
     /// Hands over records that stand for what is in the buffer, which stays here. There may be more of them.
     fn send_regrouped(&mut self, regroup: &mut Regroup, len: usize) {
-        let mut full = Vec::new();
-        let (mut words, mut filled) = (self.link.buffer(), 0);
-        let link = &mut self.link;
-        let executed = regroup.regroup(&self.words[..len], &mut self.plans, |run| {
-            if filled + run.len() > words.len() {
-                let empty = link.buffer();
-                full.push((std::mem::replace(&mut words, empty), filled));
-                filled = 0;
-            }
-            words[filled..][..run.len()].copy_from_slice(run);
-            filled += run.len();
-        });
-        for (words, filled) in full {
+        let mut out = Regrouped::new(&mut self.link);
+        let executed = regroup.regroup(&self.words[..len], &mut self.plans, &mut out);
+        let mut executed = Some(executed);
+        for (words, filled) in out.finish() {
             let plans = self.plans.take_new();
-            self.link.send(words, filled, plans, Some(0));
+            self.link.send(words, filled, plans, executed.take().or(Some(0)));
         }
-        let plans = self.plans.take_new();
-        self.link.send(words, filled, plans, Some(executed));
     }
 
     fn walk(&mut self) {

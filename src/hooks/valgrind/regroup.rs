@@ -6,7 +6,8 @@ use rustc_hash::FxHashMap;
 use super::superblock::{Change, Fetch, Superblock};
 use crate::hooks::count::{EventKind, Repeat};
 use crate::hooks::plan::{End, MappingId, Plan, PlanId, PlanTable, PlannedInsn};
-use crate::hooks::trace::Header;
+use crate::hooks::ring::Link;
+use crate::hooks::trace::{BUFFER_WORDS, Header};
 
 /// Where in a superblock control is: which one, and above [`INDEX_BITS`] how many of its instructions are behind it. Zero is
 /// in none.
@@ -53,6 +54,70 @@ impl Step {
     const UNKNOWN: Step = Step { from: Place::NOWHERE, to: Place::NONE, plan: NO_PLAN, then: NO_PLAN };
 }
 
+/// Words that are copied at once; few records have more slots.
+const CHUNK: usize = 8;
+
+/// A function of its own, so that the few are not copied by a call of the library.
+#[inline(never)]
+fn copy_many(from: &[u64], to: &mut [u64], many: usize) {
+    if let (Some(from), Some(to)) = (from.get(..many), to.get_mut(..many)) {
+        to.copy_from_slice(from);
+    }
+}
+
+/// The records that are given out, in buffers of the link.
+pub struct Regrouped<'a> {
+    link: &'a mut Link,
+    words: Box<[u64]>,
+    filled: usize,
+    full: Vec<(Box<[u64]>, usize)>,
+}
+
+impl<'a> Regrouped<'a> {
+    /// None yet.
+    pub fn new(link: &'a mut Link) -> Regrouped<'a> {
+        let words = link.buffer();
+        Regrouped { link, words, filled: 0, full: Vec::new() }
+    }
+
+    /// The buffers, and how many words are in each.
+    pub fn finish(mut self) -> Vec<(Box<[u64]>, usize)> {
+        self.full.push((self.words, self.filled));
+        self.full
+    }
+
+    /// Writes what becomes of a record, whose slots are the first of `tail`. Almost without branches of its own: what the
+    /// program does next is as hard to foresee here as there.
+    #[inline(always)]
+    fn write(&mut self, step: &Step, word: u64, tail: &[u64], slots: usize) {
+        let Some((header, room)) = self.words.get_mut(self.filled..).and_then(<[u64]>::split_first_mut)
+        else {
+            return;
+        };
+        *header = word >> 32 << 32 | u64::from(step.plan.0);
+        match (tail.first_chunk::<CHUNK>(), room.first_chunk_mut::<CHUNK>()) {
+            (Some(from), Some(to)) if slots <= CHUNK => *to = *from,
+            _ => copy_many(tail, room, slots),
+        }
+        self.filled += if step.plan == NO_PLAN { 0 } else { 1 + slots };
+        // A second part counts no instruction as executed: those that were have records of their own.
+        if let Some(then) = self.words.get_mut(self.filled) {
+            *then = u64::from(step.then.0);
+        }
+        self.filled += usize::from(step.then != NO_PLAN);
+        if self.filled >= BUFFER_WORDS {
+            self.next_buffer();
+        }
+    }
+
+    #[cold]
+    fn next_buffer(&mut self) {
+        let empty = self.link.buffer();
+        self.full.push((std::mem::replace(&mut self.words, empty), self.filled));
+        self.filled = 0;
+    }
+}
+
 /// All superblocks of a run, and where in one control is.
 #[derive(Debug)]
 pub struct Regroup {
@@ -67,8 +132,6 @@ pub struct Regroup {
     place: Place,
     /// Superblocks of changed code, and behind how many words of the trace they count.
     changed: Vec<(usize, Formed)>,
-    /// A record with another plan.
-    record: Vec<u64>,
 }
 
 /// Where in a superblock control was at some moment.
@@ -85,7 +148,6 @@ impl Default for Regroup {
             steps: FxHashMap::default(),
             place: Place::NONE,
             changed: Vec::new(),
-            record: Vec::new(),
         }
     }
 }
@@ -133,48 +195,30 @@ impl Regroup {
         }
     }
 
-    /// Calls `out` with the records that stand for `words`, as many at a time as stay as they are. Returns how many
-    /// instructions were executed.
-    pub fn regroup(&mut self, words: &[u64], plans: &mut PlanTable, mut out: impl FnMut(&[u64])) -> u64 {
+    /// Writes the records that stand for `words`. Returns how many instructions were executed.
+    pub fn regroup(&mut self, words: &[u64], plans: &mut PlanTable, out: &mut Regrouped<'_>) -> u64 {
         self.last.resize(plans.len(), Step::UNKNOWN);
         let (mut executed, mut start) = (0, 0);
         for (behind, formed) in std::mem::take(&mut self.changed) {
-            executed += self.walk(words.get(start..behind).unwrap_or_default(), plans, &mut out);
+            executed += self.walk(words.get(start..behind).unwrap_or_default(), plans, out);
             start = behind;
             self.insert(formed);
         }
-        executed + self.walk(words.get(start..).unwrap_or_default(), plans, &mut out)
+        executed + self.walk(words.get(start..).unwrap_or_default(), plans, out)
     }
 
-    fn walk(&mut self, words: &[u64], plans: &mut PlanTable, out: &mut impl FnMut(&[u64])) -> u64 {
+    fn walk(&mut self, mut words: &[u64], plans: &mut PlanTable, out: &mut Regrouped<'_>) -> u64 {
         let mut executed = 0;
-        let (mut from, mut at) = (0, 0);
         let mut place = self.place;
-        while let Some(&word) = words.get(at) {
+        while let Some((&word, tail)) = words.split_first() {
             let header = Header::of(word);
-            let start = at;
             executed += header.instructions;
-            at += 1 + header.slots;
             let Some(&last) = self.last.get(header.plan.0 as usize) else { break };
             let step = if last.from == place { last } else { self.step(place, header.plan, plans) };
             place = step.to;
-            if step.plan == header.plan && step.then == NO_PLAN {
-                continue;
-            }
-            if from < start {
-                out(words.get(from..start).unwrap_or_default());
-            }
-            from = at;
-            self.record.clear();
-            if let Some(plan) = plans.get(step.plan) {
-                self.record.push(plan.header(step.plan));
-                self.record.extend_from_slice(words.get(start + 1..at).unwrap_or_default());
-            }
-            self.record.extend(plans.get(step.then).map(|then| then.header(step.then)));
-            out(&self.record);
-        }
-        if from < at {
-            out(words.get(from..at).unwrap_or_default());
+            let Some(next) = tail.get(header.slots..) else { break };
+            out.write(&step, word, tail, header.slots);
+            words = next;
         }
         self.place = place;
         executed
