@@ -71,7 +71,7 @@ fn puts(code: &mut [Statement]) {
             Statement::Get(_, slice) => {
                 overwritten.retain(|place| !place.overlaps(slice.offset, slice.ty.size()));
             }
-            // A debugger that looks here must find its way.
+            // A fault here must find the stack.
             Statement::Load { .. } | Statement::Store { .. } => {
                 overwritten.retain(|place| !state::is_exact(*place));
             }

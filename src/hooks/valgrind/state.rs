@@ -81,8 +81,8 @@ pub fn mmx(register: Register) -> Slice {
     Slice { offset: FPU_REGISTERS + 8 * register.number() as u16, ty: Type::Int(8) }
 }
 
-/// Whether a debugger finds callers by it: VEX keeps RSP and RBP right wherever memory is accessed
-/// (`--px-default=unwindregs-at-mem-access`).
+/// Whether VEX keeps it right wherever memory is accessed: Cachegrind wants that of RSP alone
+/// (`--px-default=sp-at-mem-access`).
 pub fn is_exact(slice: Slice) -> bool {
-    [4, 5].iter().any(|&number| slice.overlaps(general(number).offset, 8))
+    slice.overlaps(general(4).offset, 8)
 }
