@@ -2,6 +2,7 @@
 
 use iced_x86::{Instruction, Mnemonic as M, OpKind, Register};
 
+use super::fold::mask;
 use super::integer::{RSP, ZERO, bytes};
 use super::ir::{Op, Source, Value};
 use super::lift::{Lifter, Place};
@@ -9,64 +10,188 @@ use crate::hooks::operand::SCRATCH_BELOW_RSP;
 
 impl Lifter {
     pub(super) fn bit(&mut self, i: &Instruction) {
-        let tests = i.mnemonic() == M::Bt;
-        let by_register = i.op1_kind() == OpKind::Register;
-        let number = match by_register {
-            true => self.register(i.op1_register()),
-            false => Value::Known(i.immediate(1)),
-        };
-        if by_register && i.op0_kind() == OpKind::Register {
-            // The operand goes through memory below the stack.
-            let old = self.get(RSP);
-            let below = self.op(Op::Sub(64), &[old, Value::Known(SCRATCH_BELOW_RSP)]);
-            self.put(RSP, below);
-            let value = self.register(i.op0_register());
-            self.store(0, below, value);
-            let address = self.opaque(i, &[below, number]);
-            let byte = self.load(1, address);
-            if !tests {
-                let changed = self.opaque(i, &[byte, number]);
-                self.store(1, address, changed);
-            }
-            self.set_bit_flags(i, byte, number);
-            if !tests {
-                let value = self.load(2, below);
-                self.set_register(i.op0_register(), value);
-            }
-            let back = self.op(Op::Add(64), &[below, Value::Known(SCRATCH_BELOW_RSP)]);
-            return self.put(RSP, back);
+        if i.op1_kind() == OpKind::Register {
+            return self.bit_by_register(i);
         }
-        let mut place = self.place(i, 0);
-        if let (Place::Memory(address), true) = (place, by_register) {
-            place = Place::Memory(self.opaque(i, &[address, number]));
-        }
+        let size = bytes(i, 0);
+        let number = i.immediate(1) & (8 * size as u64 - 1);
+        let place = self.place(i, 0);
         let old = self.read(place, 0);
-        if !tests {
-            let new = self.opaque(i, &[old, number]);
+        let old = self.widened(old, size);
+        let bit = Value::Known(1 << number);
+        let all = Value::Known(!(1 << number));
+        let new = match i.mnemonic() {
+            M::Bt => None,
+            M::Bts => Some(self.op(Op::Or(64), &[bit, old])),
+            M::Btr => Some(self.op(Op::And(64), &[all, old])),
+            _ => Some(self.op(Op::Xor(64), &[bit, old])),
+        };
+        if let Some(new) = new {
+            let new = self.low(new, size);
             self.write(i, place, 0, new);
         }
-        self.set_bit_flags(i, old, number);
+        self.set_bit_flags(old, Value::Known(number));
     }
 
-    pub(super) fn set_bit_flags(&mut self, i: &Instruction, value: Value, number: Value) {
+    /// A bit anywhere behind an address: the operand goes through memory below the stack if it is a register.
+    fn bit_by_register(&mut self, i: &Instruction) {
+        let size = bytes(i, 0);
+        let mut number = self.register(i.op1_register());
+        if size < 8 {
+            number = self.op(Op::Sign(8 * size as u8, 64), &[number]);
+        }
+        let place = self.place(i, 0);
+        let mut below = None;
+        let base = match place {
+            Place::Memory(address) => address,
+            _ => {
+                let old = self.get(RSP);
+                let scratch = self.op(Op::Sub(64), &[old, Value::Known(SCRATCH_BELOW_RSP)]);
+                self.put(RSP, scratch);
+                let value = self.read(place, 0);
+                self.store(0, scratch, value);
+                number = self.op(Op::And(64), &[number, Value::Known(8 * size as u64 - 1)]);
+                below = Some(scratch);
+                scratch
+            }
+        };
+        let event = u8::from(below.is_some());
+        let offset = self.op(Op::Sar(64), &[number, Value::Known(3)]);
+        let address = self.op(Op::Add(64), &[base, offset]);
+        let bit = self.op(Op::And(64), &[number, Value::Known(7)]);
+        let bit = self.low(bit, 1);
+        let mask = self.op(Op::Shl(8), &[Value::Known(1), bit]);
+        let byte = self.load(event, address);
+        let tests = i.mnemonic() == M::Bt;
+        if !tests {
+            let changed = match i.mnemonic() {
+                M::Bts => self.op(Op::Or(8), &[byte, mask]),
+                M::Btr => {
+                    let all = self.op(Op::Not(8), &[mask]);
+                    self.op(Op::And(8), &[byte, all])
+                }
+                _ => self.op(Op::Xor(8), &[byte, mask]),
+            };
+            match below {
+                None => self.write(i, Place::Memory(address), event, changed),
+                Some(_) => self.store(event, address, changed),
+            }
+        }
+        let byte = self.widened(byte, 1);
+        self.set_bit_flags(byte, bit);
+        if let Some(scratch) = below {
+            if !tests {
+                let value = self.load(2, scratch);
+                self.set_register(i.op0_register(), value);
+            }
+            let back = self.op(Op::Add(64), &[scratch, Value::Known(SCRATCH_BELOW_RSP)]);
+            self.put(RSP, back);
+        }
+    }
+
+    /// Carry is a bit of the value; the other flags stay.
+    fn set_bit_flags(&mut self, value: Value, number: Value) {
         let flags = self.flags();
-        let flags = self.opaque(i, &[flags, value, number]);
+        let kept = self.op(Op::And(64), &[flags, Value::Known(0x8d4)]);
+        let bit = self.op(Op::Shr(64), &[value, number]);
+        let bit = self.op(Op::And(64), &[bit, Value::Known(1)]);
+        let flags = self.op(Op::Or(64), &[kept, bit]);
         self.set_all_flags(flags);
     }
 
+    /// 1 shifted to a flag's place if the value is zero.
+    fn flag_if_zero(&mut self, value: Value, flag: u64) -> Value {
+        let zero = self.op(Op::Equal(64), &[value, ZERO]);
+        let zero = self.op(Op::Number, &[zero]);
+        self.op(Op::Shl(64), &[zero, Value::Known(flag)])
+    }
+
     pub(super) fn bit_scan(&mut self, i: &Instruction) {
+        let size = bytes(i, 0);
+        let bits = 8 * size as u64;
         let place = self.place(i, 1);
         let value = self.read(place, 0);
-        let flags = self.opaque(i, &[value]);
+        let wide = self.widened(value, size);
         if matches!(i.mnemonic(), M::Bsf | M::Bsr) {
+            let flags = self.opaque(i, &[wide]);
             self.set_all_flags(flags);
             let old = self.register(i.op0_register());
             let result = self.opaque(i, &[value, old]);
             return self.set_register(i.op0_register(), result);
         }
-        let result = self.opaque(i, &[value]);
+        if i.mnemonic() == M::Popcnt {
+            let result = self.count_bits(value, bits as u8);
+            self.set_register(i.op0_register(), result);
+            let flags = self.flag_if_zero(wide, 6);
+            return self.set_all_flags(flags);
+        }
+        let counted = match i.mnemonic() {
+            M::Lzcnt => self.op(Op::Shl(64), &[wide, Value::Known(64 - bits)]),
+            _ => wide,
+        };
+        let none = self.op(Op::Equal(64), &[counted, ZERO]);
+        let zeroes = match i.mnemonic() {
+            M::Lzcnt => self.op(Op::LeadingZeroes, &[counted]),
+            _ => self.opaque(i, &[counted]),
+        };
+        let zeroes = self.op(Op::Choose, &[none, Value::Known(bits), zeroes]);
+        let result = self.low(zeroes, size);
         self.set_register(i.op0_register(), result);
+        let result = self.widened(result, size);
+        let zero = self.flag_if_zero(result, 6);
+        let carry = self.flag_if_zero(wide, 0);
+        let flags = self.op(Op::Or(64), &[zero, carry]);
         self.set_all_flags(flags);
+    }
+
+    /// The sum of the bits: of neighbours, of pairs of them and so on.
+    fn count_bits(&mut self, mut value: Value, bits: u8) -> Value {
+        let mut width = 1;
+        while width < bits {
+            let low = (u64::MAX / ((1_u64 << width) + 1)) & mask(bits);
+            let even = self.op(Op::And(bits), &[value, Value::Known(low)]);
+            let odd = self.op(Op::Shr(bits), &[value, Value::Known(u64::from(width))]);
+            let odd = self.op(Op::And(bits), &[odd, Value::Known(low)]);
+            value = self.op(Op::Add(bits), &[even, odd]);
+            width *= 2;
+        }
+        value
+    }
+
+    /// The bytes the other way round.
+    pub(super) fn swapped(&mut self, value: Value, size: usize) -> Value {
+        let bits = 8 * size as u8;
+        let shift = |this: &mut Self, op: Op, by: u64| this.op(op, &[value, Value::Known(by)]);
+        match size {
+            2 => {
+                let (up, down) = (shift(self, Op::Shl(16), 8), shift(self, Op::Shr(16), 8));
+                self.op(Op::Or(16), &[up, down])
+            }
+            4 => {
+                let top = shift(self, Op::Shl(bits), 24);
+                let parts =
+                    [(Op::Shl(bits), 8, 0xff_0000), (Op::Shr(bits), 8, 0xff00), (Op::Shr(bits), 24, 0xff)];
+                let [second, third, last] = parts.map(|(op, by, part)| {
+                    let moved = shift(self, op, by);
+                    self.op(Op::And(bits), &[moved, Value::Known(part)])
+                });
+                let low = self.op(Op::Or(bits), &[third, last]);
+                let low = self.op(Op::Or(bits), &[second, low]);
+                self.op(Op::Or(bits), &[top, low])
+            }
+            _ => {
+                let mut value = value;
+                for (by, upper) in [(8, 0xff00_ff00_ff00_ff00), (16, 0xffff_0000_ffff_0000), (32, !0 << 32)] {
+                    let (by, upper) = (Value::Known(by), Value::Known(upper));
+                    let down = self.op(Op::And(64), &[value, upper]);
+                    let down = self.op(Op::Shr(64), &[down, by]);
+                    let up = self.op(Op::Shl(64), &[value, by]);
+                    let up = self.op(Op::And(64), &[up, upper]);
+                    value = self.op(Op::Or(64), &[down, up]);
+                }
+                value
+            }
+        }
     }
 
     pub(super) fn general_vex(&mut self, i: &Instruction) {
@@ -78,25 +203,41 @@ impl Lifter {
             operands.push(self.read(place, 0));
         }
         let size = bytes(i, 0);
-        match i.mnemonic() {
+        let bits = 8 * size as u8;
+        let one = operands.first().copied().unwrap_or(ZERO);
+        let other = operands.get(1).copied().unwrap_or(ZERO);
+        let result = match i.mnemonic() {
             M::Mulx => {
-                operands.push(self.register(if size == 8 { Register::RDX } else { Register::EDX }));
-                let product = self.opaque(i, &operands);
-                self.set_register(i.op1_register(), product);
-                self.set_register(i.op0_register(), product);
+                let by = self.register(if size == 8 { Register::RDX } else { Register::EDX });
+                let product = self.opaque(i, &[by, one]);
+                return self.set_halves(size, product, i.op1_register(), i.op0_register());
             }
-            M::Andn | M::Blsr | M::Blsmsk => {
-                let result = self.opaque(i, &operands);
-                self.set_register(i.op0_register(), result);
-                let dep = self.widened(result, size);
-                let first = operands.first().copied().unwrap_or(ZERO);
-                let dep2 = if i.mnemonic() == M::Andn { ZERO } else { self.widened(first, size) };
-                self.set_flags(Source::Other.value(size), dep, dep2, ZERO);
+            M::Andn => {
+                let without = self.op(Op::Not(bits), &[one]);
+                self.op(Op::And(bits), &[without, other])
             }
-            _ => {
-                let result = self.opaque(i, &operands);
-                self.set_register(i.op0_register(), result);
+            M::Blsr | M::Blsmsk => {
+                let less = self.op(Op::Sub(bits), &[one, Value::Known(1)]);
+                let op = if i.mnemonic() == M::Blsr { Op::And(bits) } else { Op::Xor(bits) };
+                self.op(op, &[less, one])
             }
+            M::Shlx | M::Shrx | M::Sarx => {
+                let count = self.op(Op::And(bits), &[other, Value::Known(u64::from(bits) - 1)]);
+                let count = self.op(Op::Narrow(8), &[count]);
+                let op = match i.mnemonic() {
+                    M::Shlx => Op::Shl(bits),
+                    M::Shrx => Op::Shr(bits),
+                    _ => Op::Sar(bits),
+                };
+                self.op(op, &[one, count])
+            }
+            _ => self.call(&operands),
+        };
+        self.set_register(i.op0_register(), result);
+        if matches!(i.mnemonic(), M::Andn | M::Blsr | M::Blsmsk) {
+            let dep = self.widened(result, size);
+            let dep2 = if i.mnemonic() == M::Andn { ZERO } else { self.widened(one, size) };
+            self.set_flags(Source::Other.value(size), dep, dep2, ZERO);
         }
     }
 

@@ -1,19 +1,24 @@
-//! Constants: what VEX's optimiser computes while it translates.
+//! Constants: what VEX's optimiser computes while it translates. It knows rules for some operations of some widths and
+//! none for the others, and so does this.
 
-use super::ir::{OPERANDS, Op, Source, Statement, Temp, Value};
+use super::ir::{OPERANDS, Op, Statement, Temp, Value};
 
-/// How deep two computations are compared.
-const DEPTH: u32 = 30;
+/// How many expressions are looked at to find out whether two are the same.
+const MOST_COMPARED: u32 = 31;
+
+type Operands = [Value; OPERANDS];
 
 /// What is known of each temporary.
 pub(super) struct Folding {
     /// What it is a copy of, or the constant.
     values: Vec<Option<Value>>,
     /// What it is computed of otherwise.
-    computed: Vec<Option<(Op, [Value; OPERANDS])>>,
+    computed: Vec<Option<(Op, Operands)>>,
+    /// Whether operations are computed, not only copies and constants passed on.
+    folds: bool,
 }
 
-fn mask(bits: u8) -> u64 {
+pub(super) fn mask(bits: u8) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
@@ -24,7 +29,12 @@ fn signed(value: u64, bits: u8) -> i64 {
 
 impl Folding {
     pub fn new(temps: usize) -> Folding {
-        Folding { values: vec![None; temps], computed: vec![None; temps] }
+        Folding { values: vec![None; temps], computed: vec![None; temps], folds: true }
+    }
+
+    /// Passes on copies and constants only.
+    pub fn copies(temps: usize) -> Folding {
+        Folding { folds: false, ..Folding::new(temps) }
     }
 
     /// Puts constants and copies in place of what they are; removes exits that are never taken, and what is behind one that
@@ -42,8 +52,8 @@ impl Folding {
                     Statement::Store { address: self.value(address), value: self.value(value), insn, event }
                 }
                 Statement::Exit { guard, insn, branch } => match self.value(guard) {
-                    Value::Known(0) => Statement::Nothing,
-                    Value::Known(_) => {
+                    Value::Known(0) if self.folds => Statement::Nothing,
+                    Value::Known(_) if self.folds => {
                         code[i..].fill(Statement::Nothing);
                         *next = None;
                         return Some(insn);
@@ -64,21 +74,34 @@ impl Folding {
         None
     }
 
-    fn value(&self, value: Value) -> Value {
+    /// What a value is known to be.
+    pub fn value(&self, value: Value) -> Value {
         match value {
             Value::Temp(temp) => self.values.get(temp as usize).copied().flatten().unwrap_or(value),
             Value::Known(_) => value,
         }
     }
 
-    fn compute(&mut self, to: Temp, op: Op, operands: [Value; OPERANDS]) -> Statement {
+    fn compute(&mut self, to: Temp, op: Op, operands: Operands) -> Statement {
         let at = to as usize;
-        if let Some(value) = self.fold(op, &operands) {
+        let folded = match op {
+            Op::Copy => Some(operands[0]),
+            _ if self.folds => self.fold(op, &operands),
+            _ => None,
+        };
+        if let Some(value) = folded {
             if let Some(known) = self.values.get_mut(at) {
                 *known = Some(value);
             }
             return Statement::Nothing;
         }
+        let (op, operands) = match op {
+            // A number added to itself is shifted.
+            Op::Add(bits @ (8 | 32 | 64)) if self.folds && self.same(operands[0], operands[1]) => {
+                (Op::Shl(bits), [operands[0], Value::Known(1), operands[2], operands[3]])
+            }
+            _ => (op, operands),
+        };
         if let Some(computed) = self.computed.get_mut(at) {
             *computed = Some((op, operands));
         }
@@ -86,180 +109,133 @@ impl Folding {
     }
 
     /// The value that the operation gives, if it need not be computed.
-    fn fold(&self, op: Op, operands: &[Value; OPERANDS]) -> Option<Value> {
-        use Value::Known;
-        let [one, other, third, _] = *operands;
-        let known = |bits: u8| match (one, other) {
-            (Known(a), Known(b)) => Some((a & mask(bits), b & mask(bits))),
-            _ => None,
-        };
-        let is = |value: Value, number: u64, bits: u8| matches!(value, Known(n) if n & mask(bits) == number & mask(bits));
-        match op {
-            Op::Copy => Some(one),
-            Op::Narrow(bits) | Op::Widen(bits) => match one {
-                Known(a) => Some(Known(a & mask(bits))),
-                Value::Temp(_) => None,
-            },
-            Op::Sign(from, to) => match one {
-                Known(a) => Some(Known(signed(a, from) as u64 & mask(to))),
-                Value::Temp(_) => None,
-            },
-            Op::Not(bits) => match one {
-                Known(a) => Some(Known(!a & mask(bits))),
-                Value::Temp(_) => None,
-            },
-            Op::Add(bits) => match known(bits) {
-                Some((a, b)) => Some(Known(a.wrapping_add(b) & mask(bits))),
-                None if is(other, 0, bits) => Some(one),
-                None if is(one, 0, bits) => Some(other),
-                None => None,
-            },
-            Op::Sub(bits) => match known(bits) {
-                Some((a, b)) => Some(Known(a.wrapping_sub(b) & mask(bits))),
-                None if is(other, 0, bits) => Some(one),
-                None if self.same(one, other) => Some(Known(0)),
-                None => None,
-            },
-            Op::And(bits) => match known(bits) {
-                Some((a, b)) => Some(Known(a & b)),
-                None if is(one, 0, bits) || is(other, 0, bits) => Some(Known(0)),
-                None if is(other, u64::MAX, bits) => Some(one),
-                None if is(one, u64::MAX, bits) => Some(other),
-                None if self.same(one, other) => Some(one),
-                None => None,
-            },
-            Op::Or(bits) => match known(bits) {
-                Some((a, b)) => Some(Known(a | b)),
-                None if is(one, u64::MAX, bits) || is(other, u64::MAX, bits) => Some(Known(mask(bits))),
-                None if is(other, 0, bits) => Some(one),
-                None if is(one, 0, bits) => Some(other),
-                None if self.same(one, other) => Some(one),
-                None => None,
-            },
-            Op::Xor(bits) => match known(bits) {
-                Some((a, b)) => Some(Known(a ^ b)),
-                None if is(other, 0, bits) => Some(one),
-                None if is(one, 0, bits) => Some(other),
-                None if self.same(one, other) => Some(Known(0)),
-                None => None,
-            },
-            Op::Shl(bits) | Op::Shr(bits) | Op::Sar(bits) => {
-                let Known(by) = other else {
-                    return is(one, 0, bits).then_some(Known(0));
-                };
-                match one {
-                    _ if by == 0 => Some(one),
-                    Known(a) => Some(Known(shifted(op, a, by, bits))),
-                    Value::Temp(_) => None,
-                }
+    fn fold(&self, op: Op, operands: &Operands) -> Option<Value> {
+        use Value::{Known, Temp};
+        match (op.operands(), *operands) {
+            (1, [Known(value), ..]) => unary(op, value).map(Known),
+            (2, [Known(one), Known(other), ..]) => binary(op, one, other).map(Known),
+            (2, [one, other, ..]) => self.identity(op, one, other),
+            (3, [Known(condition), one, other, _]) if op == Op::Choose => {
+                Some(if condition == 0 { other } else { one })
             }
-            // VEX does not look at comparisons of narrow numbers, but for the counts of shifts.
-            Op::Equal(8 | 16) | Op::Differ(16) => None,
-            Op::Equal(bits) => match known(bits) {
-                Some((a, b)) => Some(Known(u64::from(a == b))),
-                None => self.same(one, other).then_some(Known(1)),
-            },
-            Op::Differ(bits) => match known(bits) {
-                Some((a, b)) => Some(Known(u64::from(a != b))),
-                None => (bits > 8 && self.same(one, other)).then_some(Known(0)),
-            },
-            Op::Choose => match one {
-                Known(0) => Some(third),
-                Known(_) => Some(other),
-                Value::Temp(_) => self.same(other, third).then_some(other),
-            },
-            Op::Double(left, bits) => match (known(bits), third) {
-                (Some((a, b)), Known(by)) if bits >= 32 => Some(Known(double(left, a, b, by, bits))),
-                _ => None,
-            },
-            Op::VectorAnd if one == Known(0) || other == Known(0) => Some(Known(0)),
-            Op::VectorXor | Op::VectorOr if one == Known(0) => Some(other),
-            Op::VectorXor | Op::VectorOr if other == Known(0) => Some(one),
-            Op::VectorXor => self.same(one, other).then_some(Known(0)),
-            Op::VectorEqual => self.same(one, other).then_some(Known(u64::MAX)),
-            Op::VectorAnd | Op::VectorOr => self.same(one, other).then_some(one),
-            Op::Compare(source, bytes, code) => match (one, other) {
-                (Known(a), Known(b)) => {
-                    compare(source, bytes, code, a, b).map(|holds| Known(u64::from(holds)))
-                }
-                // Overflow and sign are of the difference, which is zero.
-                (_, Known(0)) if source == Source::Sub && code < 2 => Some(Known(u64::from(code & 1))),
-                _ if source == Source::Sub && matches!(code, 0 | 1 | 8 | 9) && self.same(one, other) => {
-                    Some(Known(u64::from(code & 1)))
-                }
-                _ => None,
-            },
-            Op::Opaque(_) | Op::Condition(_) | Op::Carry | Op::Flags => None,
+            (3, [Temp(_), one, other, _]) if op == Op::Choose => self.same(one, other).then_some(other),
+            _ => None,
+        }
+    }
+
+    /// What two operands give of which one at most is a constant.
+    fn identity(&self, op: Op, one: Value, other: Value) -> Option<Value> {
+        use Value::Known;
+        let zero = |value: Value| value == Known(0);
+        let ones =
+            |value: Value, bits: u8| matches!(value, Known(number) if number & mask(bits) == mask(bits));
+        let same = || self.same(one, other);
+        match op {
+            Op::Shl(32 | 64) | Op::Shr(64) | Op::Sar(64) if zero(one) || zero(other) => Some(one),
+            Op::Shr(32) | Op::Sar(32) if zero(other) => Some(one),
+            Op::Or(_) | Op::Add(32 | 64) | Op::Sub(32 | 64) | Op::Xor(_) if zero(other) => Some(one),
+            Op::Or(_) | Op::Add(32 | 64) | Op::Xor(_) if zero(one) => Some(other),
+            Op::Or(bits) if ones(one, bits) || ones(other, bits) => Some(Known(mask(bits))),
+            Op::And(bits) if ones(other, bits) => Some(one),
+            Op::And(bits) if ones(one, bits) => Some(other),
+            Op::And(_) | Op::VectorAnd if zero(one) || zero(other) => Some(Known(0)),
+            Op::VectorAnd if ones(other, 64) => Some(one),
+            Op::VectorOr | Op::VectorXor if zero(other) => Some(one),
+            Op::VectorOr if zero(one) => Some(other),
+            Op::Or(_) | Op::And(_) | Op::VectorAnd | Op::VectorOr => same().then_some(one),
+            Op::Sub(32 | 64) | Op::Xor(_) | Op::VectorXor | Op::Differ(32) => same().then_some(Known(0)),
+            Op::Equal(32 | 64) => same().then_some(Known(1)),
+            Op::VectorEqual(_) => same().then_some(Known(u64::MAX)),
+            _ => None,
         }
     }
 
     /// Whether two values are surely the same.
     fn same(&self, one: Value, other: Value) -> bool {
-        let mut left = DEPTH;
-        self.same_within(one, other, &mut left)
+        self.same_value(one, other, &mut 0)
     }
 
-    fn same_within(&self, one: Value, other: Value, left: &mut u32) -> bool {
-        if one == other {
-            return true;
-        }
-        let (Value::Temp(one), Value::Temp(other)) = (one, other) else { return false };
-        let computed = |temp: Temp| self.computed.get(temp as usize).copied().flatten();
-        let (Some((op, a)), Some((other_op, b))) = (computed(one), computed(other)) else { return false };
-        if op != other_op || op == Op::Opaque(u16::MAX) || *left == 0 {
+    fn same_value(&self, one: Value, other: Value, seen: &mut u32) -> bool {
+        let (Value::Temp(one), Value::Temp(other)) = (one, other) else {
+            *seen += 1;
+            return one == other && *seen <= MOST_COMPARED;
+        };
+        *seen += 1;
+        if *seen > MOST_COMPARED {
             return false;
         }
-        *left -= 1;
-        a.iter().zip(&b).all(|(a, b)| self.same_within(*a, *b, left))
+        let computed = |temp: Temp| self.computed.get(temp as usize).copied().flatten();
+        one == other
+            || match (computed(one), computed(other)) {
+                (Some(one), Some(other)) => self.same_result(one, other, seen),
+                _ => false,
+            }
+    }
+
+    fn same_result(&self, one: (Op, Operands), other: (Op, Operands), seen: &mut u32) -> bool {
+        let count = one.0.operands();
+        if count != other.0.operands() {
+            return false;
+        }
+        *seen += 1;
+        if *seen > MOST_COMPARED || one.0 != other.0 || one.0.is_call() {
+            return false;
+        }
+        one.1.iter().zip(&other.1).take(count).all(|(one, other)| self.same_value(*one, *other, seen))
     }
 }
 
-fn shifted(op: Op, value: u64, by: u64, bits: u8) -> u64 {
-    let by = u32::try_from(by).unwrap_or(u32::MAX);
-    let value = value & mask(bits);
-    let result = match op {
-        Op::Shl(_) => value.checked_shl(by).unwrap_or(0),
-        Op::Shr(_) => value.checked_shr(by).unwrap_or(0),
-        _ => signed(value, bits).checked_shr(by).unwrap_or(0) as u64,
-    };
-    result & mask(bits)
-}
-
-/// SHLD and SHRD.
-fn double(left: bool, a: u64, b: u64, by: u64, bits: u8) -> u64 {
-    let by = u32::try_from(by).unwrap_or(0) % u32::from(bits);
-    if by == 0 {
-        return a;
+fn unary(op: Op, value: u64) -> Option<u64> {
+    match op {
+        Op::Narrow(bits) | Op::Widen(bits) => Some(value & mask(bits)),
+        Op::High(bits @ (16 | 64)) => Some((value & mask(bits)) >> (bits / 2)),
+        // Not of 8 bits to 64.
+        Op::Sign(8, 16 | 32) | Op::Sign(16 | 32, _) => {
+            let Op::Sign(from, to) = op else { return None };
+            Some(signed(value, from) as u64 & mask(to))
+        }
+        Op::Not(bits) => Some(!value & mask(bits)),
+        Op::LeadingZeroes if value != 0 => Some(u64::from(value.leading_zeros())),
+        Op::Number => Some(value),
+        Op::Bit => Some(value & 1),
+        Op::Opposite => Some(u64::from(value == 0)),
+        Op::VectorNot => Some(!value),
+        Op::VectorOf if value == 0 => Some(0),
+        _ => None,
     }
-    let rest = u32::from(bits) - by;
-    let both = if left { a << by | b >> rest } else { a >> by | b << rest };
-    both & mask(bits)
 }
 
-/// Whether a condition code holds after an operation of two numbers.
-fn compare(source: Source, bytes: u8, code: u8, a: u64, b: u64) -> Option<bool> {
-    let bits = 8 * bytes;
-    let (a, b) = (a & mask(bits), b & mask(bits));
-    let (x, y) = (signed(a, bits), signed(b, bits));
-    let sign = |number: u64| signed(number, bits) < 0;
-    let holds = match (source, code & !1) {
-        (Source::Sub, 0) => sign((a ^ b) & (a ^ a.wrapping_sub(b))),
-        (Source::Add, 0) => sign(!(a ^ b) & (a ^ a.wrapping_add(b))),
-        (Source::Sub, 2) => a < b,
-        (Source::Sub, 6) => a <= b,
-        (Source::Sub, 8) => signed(a.wrapping_sub(b), bits) < 0,
-        (Source::Sub, 12) => x < y,
-        (Source::Sub, 14) => x <= y,
-        (Source::Add, 4) => a.wrapping_add(b) & mask(bits) == 0,
-        (Source::Add, 8) => signed(a.wrapping_add(b), bits) < 0,
-        (Source::Add, 2) => a.wrapping_add(b) & mask(bits) < a,
-        (Source::Logic | Source::Shl | Source::Shr, 8 | 12) => x < 0,
-        (Source::Logic, 14) => x <= 0,
-        (Source::Flags, 2) => a & 1 != 0,
-        (Source::Flags, 4) => a & 0x40 != 0,
-        (Source::Flags, 6) => a & 0x41 != 0,
-        (Source::Flags, 10) => a & 4 != 0,
-        _ => return None,
+fn binary(op: Op, one: u64, other: u64) -> Option<u64> {
+    let pair = |bits: u8| (one & mask(bits), other & mask(bits));
+    let order = |signs: bool, bits: u8| match signs {
+        true => signed(one, bits).cmp(&signed(other, bits)),
+        false => (one & mask(bits)).cmp(&(other & mask(bits))),
     };
-    Some(holds != (code & 1 != 0))
+    match op {
+        Op::Add(bits @ (8 | 32 | 64)) => Some(one.wrapping_add(other) & mask(bits)),
+        Op::Sub(bits @ (8 | 32 | 64)) => Some(one.wrapping_sub(other) & mask(bits)),
+        Op::Mul(bits @ (32 | 64)) => Some(one.wrapping_mul(other) & mask(bits)),
+        Op::MulSigned => Some(signed(one, 32).wrapping_mul(signed(other, 32)) as u64),
+        Op::And(bits) => Some(one & other & mask(bits)),
+        Op::Or(bits) => Some((one | other) & mask(bits)),
+        Op::Xor(bits) => Some((one ^ other) & mask(bits)),
+        Op::Shl(bits @ (32 | 64)) | Op::Shr(bits @ (32 | 64)) | Op::Sar(bits @ (32 | 64)) => {
+            let by = u32::try_from(other).ok().filter(|by| *by < u32::from(bits))?;
+            let value = match op {
+                Op::Shl(_) => one << by,
+                Op::Shr(_) => (one & mask(bits)) >> by,
+                _ => (signed(one, bits) >> by) as u64,
+            };
+            Some(value & mask(bits))
+        }
+        Op::Join(32) => Some(one << 32 | other & mask(32)),
+        Op::Equal(bits @ (32 | 64)) => Some(u64::from(pair(bits).0 == pair(bits).1)),
+        Op::Differ(bits @ (8 | 32 | 64)) => Some(u64::from(pair(bits).0 != pair(bits).1)),
+        Op::Less(signs, bits) => Some(u64::from(order(signs, bits).is_lt())),
+        Op::LessEqual(signs, bits) => Some(u64::from(order(signs, bits).is_le())),
+        Op::VectorXor => Some(one ^ other),
+        Op::VectorAnd => Some(one & other),
+        Op::VectorOr => Some(one | other),
+        _ => None,
+    }
 }

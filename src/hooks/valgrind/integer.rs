@@ -59,13 +59,18 @@ impl Lifter {
             }
             M::Crc32 => {
                 let place = self.place(i, 1);
-                let (old, new) = (self.register(i.op0_register().full_register()), self.read(place, 0));
-                let sum = self.opaque(i, &[old, new]);
+                let new = self.read(place, 0);
+                let old = self.register(i.op0_register().full_register());
+                let old = self.op(Op::And(64), &[old, Value::Known(u64::from(u32::MAX))]);
+                let new = self.widened(new, bytes(i, 1));
+                let sum = self.call(&[old, new]);
+                let sum = self.low(sum, 4);
+                let sum = self.widened(sum, 4);
                 self.set_register(i.op0_register().full_register(), sum);
             }
             M::Bswap => {
                 let value = self.register(i.op0_register());
-                let swapped = self.opaque(i, &[value]);
+                let swapped = self.swapped(value, bytes(i, 0));
                 self.set_register(i.op0_register(), swapped);
             }
             M::Cbw | M::Cwde | M::Cdqe | M::Cwd | M::Cdq | M::Cqo => self.sign(i),
@@ -91,7 +96,7 @@ impl Lifter {
         let value = match i.mnemonic() {
             M::Movzx => self.op(Op::Widen(8 * narrow), &[value]),
             M::Movsx | M::Movsxd => self.op(Op::Sign(8 * narrow, 8 * wide), &[value]),
-            M::Movbe => self.opaque(i, &[value]),
+            M::Movbe => self.swapped(value, bytes(i, 1)),
             _ => value,
         };
         let to = self.place(i, 0);
@@ -181,11 +186,11 @@ impl Lifter {
 
     fn multiply(&mut self, i: &Instruction) {
         if i.op_count() > 1 {
-            let (from, by) = if i.op_count() == 3 { (1, 2) } else { (0, 1) };
+            let (from, by) = if i.op_count() == 3 { (1, 2) } else { (1, 0) };
             let size = bytes(i, 0);
             let places = (self.place(i, from), self.place(i, by));
             let (one, other) = (self.read(places.0, 0), self.read(places.1, 0));
-            let product = self.opaque(i, &[one, other]);
+            let product = self.op(Op::Mul(8 * size as u8), &[one, other]);
             self.set_register(i.op0_register(), product);
             let (dep1, dep2) = (self.widened(one, size), self.widened(other, size));
             return self.set_flags(Source::Other.value(size), dep1, dep2, ZERO);
@@ -204,37 +209,60 @@ impl Lifter {
             let one = self.register(if size == 1 { Register::AX } else { low });
             let other = if size == 1 { ZERO } else { self.register(high) };
             let both = self.opaque(i, &[one, other, by]);
-            self.set_register(low, both);
-            return self.set_register(high, both);
+            return self.set_halves(size, both, low, high);
         }
         let one = self.register(low);
         let (dep1, dep2) = (self.widened(one, size), self.widened(by, size));
         self.set_flags(Source::Other.value(size), dep1, dep2, ZERO);
-        let product = self.opaque(i, &[one, by]);
+        let op = match i.mnemonic() {
+            M::Imul if size == 4 => Op::MulSigned,
+            _ => Op::Opaque(i.mnemonic() as u16, 2),
+        };
+        let product = self.op(op, &[one, by]);
         if size == 1 {
             return self.set_register(Register::AX, product);
         }
-        self.set_register(high, product);
-        self.set_register(low, product);
+        self.set_halves(size, product, low, high);
+    }
+
+    /// Two registers from one value: a product, or a quotient and what is left.
+    pub(super) fn set_halves(&mut self, size: usize, both: Value, low: Register, high: Register) {
+        let bits = 8 * size as u8;
+        let upper = self.op(Op::High(2 * bits), &[both]);
+        self.set_register(high, upper);
+        let lower = self.op(Op::Narrow(bits), &[both]);
+        self.set_register(low, lower);
     }
 
     fn flag_moves(&mut self, i: &Instruction) {
+        // All but the flags that SAHF and LAHF know.
+        const SEEN: Value = Value::Known(0xd5);
+        let rax = state::general(0);
         let flags = self.flags();
-        match i.mnemonic() {
+        let (op, by) = match i.mnemonic() {
             M::Lahf => {
-                let value = self.opaque(i, &[flags]);
-                self.set_register(Register::AH, value);
+                let old = self.get(rax);
+                let kept = self.op(Op::And(64), &[old, Value::Known(!0xff00)]);
+                let seen = self.op(Op::And(64), &[flags, SEEN]);
+                let seen = self.op(Op::Or(64), &[seen, Value::Known(2)]);
+                let seen = self.op(Op::Shl(64), &[seen, Value::Known(8)]);
+                let new = self.op(Op::Or(64), &[kept, seen]);
+                return self.put(rax, new);
             }
             M::Sahf => {
-                let value = self.register(Register::AH);
-                let flags = self.opaque(i, &[flags, value]);
-                self.set_all_flags(flags);
+                let kept = self.op(Op::And(64), &[flags, Value::Known(0x800)]);
+                let value = self.get(rax);
+                let value = self.op(Op::Shr(64), &[value, Value::Known(8)]);
+                let value = self.op(Op::And(64), &[value, SEEN]);
+                let flags = self.op(Op::Or(64), &[kept, value]);
+                return self.set_all_flags(flags);
             }
-            _ => {
-                let flags = self.opaque(i, &[flags]);
-                self.set_all_flags(flags);
-            }
-        }
+            M::Clc => (Op::And(64), !1),
+            M::Stc => (Op::Or(64), 1),
+            _ => (Op::Xor(64), 1),
+        };
+        let flags = self.op(op, &[flags, Value::Known(by)]);
+        self.set_all_flags(flags);
     }
 
     /// Conditional moves and sets by their condition; of what is left nothing is known.
@@ -246,7 +274,7 @@ impl Lifter {
         let code = i.condition_code() as u8 - 1;
         if i.op_count() == 1 {
             let holds = self.condition(code);
-            let value = self.op(Op::Narrow(8), &[holds]);
+            let value = self.op(Op::Number, &[holds]);
             let place = self.place(i, 0);
             return self.write(i, place, 0, value);
         }

@@ -56,61 +56,102 @@ impl Slice {
     }
 }
 
-/// What a statement computes of its operands. Widths are in bits.
+/// What a statement computes of its operands, one of VEX's operations each. Widths are in bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
     /// Its only operand.
     Copy,
-    /// Something that the optimiser never computes.
-    Opaque(u16),
+    /// Something that the optimiser never computes, of so many operands; the same is the same of the same operands.
+    Opaque(u16, u8),
+    /// A call of a function without effects, which the optimiser never takes for another one.
+    Call,
     /// Sums.
     Add(u8),
     /// Differences.
     Sub(u8),
+    /// The low half of products.
+    Mul(u8),
+    /// Products of twice 32 bits with signs.
+    MulSigned,
     /// Bitwise and.
     And(u8),
     /// Bitwise or.
     Or(u8),
     /// Bitwise exclusive or.
     Xor(u8),
+    /// Complements.
+    Not(u8),
     /// Shifts to the left.
     Shl(u8),
     /// Shifts to the right.
     Shr(u8),
     /// Shifts to the right that keep the sign.
     Sar(u8),
-    /// Shifts of two numbers, to the left or to the right.
-    Double(bool, u8),
-    /// Complements.
-    Not(u8),
+    /// How many zeroes are above the highest bit of 64.
+    LeadingZeroes,
     /// The low bits.
     Narrow(u8),
+    /// The upper half, of so many bits.
+    High(u8),
+    /// One number of two with so many bits, the upper half first.
+    Join(u8),
     /// Extends from so many bits with zeroes.
     Widen(u8),
     /// Extends from so many bits with the sign, to so many.
     Sign(u8, u8),
+    /// 0 or 1, as a number.
+    Number,
+    /// The lowest bit of a number, as a condition.
+    Bit,
+    /// The opposite of a condition.
+    Opposite,
     /// Whether both are equal.
     Equal(u8),
     /// Whether they differ.
     Differ(u8),
-    /// The second operand if the first is not zero, otherwise the third.
+    /// Whether the first is less; with signs if so.
+    Less(bool, u8),
+    /// Whether the first is less or equal.
+    LessEqual(bool, u8),
+    /// The second operand if the condition holds, otherwise the third.
     Choose,
-    /// Vector operations on one value: the bitwise ones.
+    /// Vector operations on one value, all zeroes or all ones: the bitwise ones.
     VectorXor,
     /// Bitwise and of vectors.
     VectorAnd,
     /// Bitwise or of vectors.
     VectorOr,
-    /// Which bytes of vectors are equal.
-    VectorEqual,
-    /// Whether a condition code holds after an operation of so many bytes, by its operands.
-    Compare(Source, u8, u8),
-    /// Whether a condition code holds, by the four parts of the flags.
+    /// Complements of vectors.
+    VectorNot,
+    /// Which elements of so many bits of vectors are equal.
+    VectorEqual(u8),
+    /// A vector with a number in its low bits.
+    VectorOf,
+    /// 1 if a condition code holds, by the four parts of the flags.
     Condition(u8),
     /// The carry flag, by the four parts of the flags.
     Carry,
     /// All flags, by their four parts.
     Flags,
+}
+
+impl Op {
+    /// How many operands it has.
+    pub fn operands(self) -> usize {
+        match self {
+            Op::Opaque(_, count) => usize::from(count),
+            Op::Copy | Op::Not(_) | Op::LeadingZeroes | Op::Narrow(_) | Op::High(_) | Op::Widen(_) => 1,
+            Op::Sign(..) | Op::Number | Op::Bit | Op::Opposite | Op::VectorNot | Op::VectorOf => 1,
+            Op::Choose => 3,
+            Op::Condition(_) | Op::Carry | Op::Flags | Op::Call => 4,
+            _ => 2,
+        }
+    }
+
+    /// Whether it is a call of a function: VEX does not compare two of them.
+    pub fn is_call(self) -> bool {
+        matches!(self, Op::Condition(_) | Op::Carry | Op::Flags | Op::Call)
+    }
 }
 
 /// Most operands that a statement has.
@@ -190,9 +231,22 @@ pub enum Statement {
 }
 
 /// Condition codes as `Jcc` has them in its opcode.
+#[allow(missing_docs)]
 pub mod code {
-    /// Equal. The code behind it says that both differ.
+    pub const O: u8 = 0;
+    pub const B: u8 = 2;
+    pub const NB: u8 = 3;
     pub const Z: u8 = 4;
+    pub const NZ: u8 = 5;
+    pub const BE: u8 = 6;
+    pub const NBE: u8 = 7;
+    pub const S: u8 = 8;
+    pub const NS: u8 = 9;
+    pub const P: u8 = 10;
+    pub const L: u8 = 12;
+    pub const NL: u8 = 13;
+    pub const LE: u8 = 14;
+    pub const NLE: u8 = 15;
 }
 
 /// What the flags come from, as VEX notes it: a kind of operation and the bytes of its operands.

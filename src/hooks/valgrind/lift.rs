@@ -3,6 +3,7 @@
 
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
+use super::fold::mask;
 use super::ir::{OPERANDS, Op, Slice, Source, Statement, Temp, Type, Value};
 use super::state;
 
@@ -21,8 +22,6 @@ pub(super) struct Lifter {
     temps: Temp,
     /// Which instruction of the superblock is at hand.
     pub insn: u16,
-    /// What decides whether registers are written, in instructions that may not be reached.
-    pub guard: Option<Value>,
     /// Where the superblock leads, if it computes that.
     pub next: Option<Value>,
 }
@@ -49,12 +48,17 @@ impl Lifter {
 
     /// Something of up to four values that the optimiser does not look into; two of one mnemonic are the same.
     pub fn opaque(&mut self, instruction: &Instruction, operands: &[Value]) -> Value {
-        self.op(Op::Opaque(instruction.mnemonic() as u16), operands)
+        self.op(Op::Opaque(instruction.mnemonic() as u16, operands.len() as u8), operands)
+    }
+
+    /// What a function gives.
+    pub fn call(&mut self, operands: &[Value]) -> Value {
+        self.op(Op::Call, operands)
     }
 
     /// Something that is like nothing else.
     pub fn unknown(&mut self) -> Value {
-        self.op(Op::Opaque(u16::MAX), &[])
+        self.call(&[])
     }
 
     pub fn get(&mut self, slice: Slice) -> Value {
@@ -64,13 +68,6 @@ impl Lifter {
     }
 
     pub fn put(&mut self, slice: Slice, value: Value) {
-        let value = match self.guard {
-            Some(guard) => {
-                let old = self.get(slice);
-                self.op(Op::Choose, &[guard, value, old])
-            }
-            None => value,
-        };
         self.code.push(Statement::Put(slice, value));
     }
 
@@ -176,7 +173,10 @@ impl Lifter {
         match instruction.op_kind(operand) {
             OpKind::Register => Place::Register(instruction.op_register(operand)),
             OpKind::Memory => Place::Memory(self.address(instruction)),
-            _ => Place::Constant(instruction.try_immediate(operand).unwrap_or(0)),
+            _ => {
+                let bits = 8 * super::integer::bytes(instruction, 0).min(8) as u8;
+                Place::Constant(instruction.try_immediate(operand).unwrap_or(0) & mask(bits))
+            }
         }
     }
 
@@ -230,7 +230,8 @@ impl Lifter {
 
     /// Whether a condition code holds.
     pub fn condition(&mut self, code: u8) -> Value {
-        self.of_flags(Op::Condition(code))
+        let holds = self.of_flags(Op::Condition(code));
+        self.op(Op::Bit, &[holds])
     }
 
     /// The carry flag.

@@ -7,18 +7,22 @@
 //! no difference to it. In the other model there is nothing of this.
 
 mod bits;
+mod common;
 mod control;
 mod exchange;
 mod fold;
+mod forms;
 mod fpu;
 mod integer;
 mod ir;
 mod lift;
 mod merge;
+mod mmx;
 mod optimise;
 pub mod regroup;
 mod settle;
 mod shifts;
+mod special;
 mod sse;
 mod stack;
 mod state;

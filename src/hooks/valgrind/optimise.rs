@@ -1,32 +1,47 @@
 //! What VEX's optimiser leaves of a superblock: which loads nothing needs, and which branches are decided beforehand. The
 //! passes and their order are VEX's, because what a pass finds depends on those before it.
 
+use super::common;
 use super::fold::Folding;
-use super::ir::{Op, Slice, Source, Statement, Value};
+use super::ir::{Op, Slice, Statement, Value};
+use super::special::specialise;
 use super::state;
 
 /// Works through the statements of a superblock. Returns the instruction that always leaves it, if there is one.
-pub(super) fn optimise(code: &mut [Statement], next: &mut Option<Value>, temps: usize) -> Option<u16> {
-    let leaves = pass(code, next, temps);
-    // Where the x87 or MMX is at work, VEX looks twice.
+pub(super) fn optimise(code: &mut Vec<Statement>, next: &mut Option<Value>, mut temps: usize) -> Option<u16> {
+    let mut leaves = pass(code, next, &mut temps);
+    // Where the x87 or MMX is at work, VEX looks again.
     let stack =
         |statement: &Statement| matches!(statement, Statement::PutStack { .. } | Statement::GetStack { .. });
     if !code.iter().any(stack) {
         return leaves;
     }
+    common::eliminate(code);
     super::stack::eliminate(code, temps);
     unneeded(code, *next, temps);
-    pass(code, next, temps).or(leaves)
+    leaves = pass(code, next, &mut temps).or(leaves);
+    if common::eliminate(code) {
+        leaves = pass(code, next, &mut temps).or(leaves);
+    }
+    leaves
 }
 
-fn pass(code: &mut [Statement], next: &mut Option<Value>, temps: usize) -> Option<u16> {
+fn pass(code: &mut Vec<Statement>, next: &mut Option<Value>, temps: &mut usize) -> Option<u16> {
     gets(code);
     puts(code);
-    let leaves = Folding::new(temps).run(code, next);
-    unneeded(code, *next, temps);
-    specialise(code);
-    unneeded(code, *next, temps);
+    let leaves = Folding::new(*temps).run(code, next);
+    unneeded(code, *next, *temps);
+    specialise(code, temps);
+    unneeded(code, *next, *temps);
     leaves
+}
+
+/// What VEX does with each block before it is joined with others: what was read is not read again.
+pub(super) fn prepare(code: &mut [Statement], temps: usize) -> Folding {
+    gets(code);
+    let mut copies = Folding::copies(temps);
+    copies.run(code, &mut None);
+    copies
 }
 
 /// A slice that was read or written before needs not be read again.
@@ -108,7 +123,9 @@ fn unneeded(code: &mut [Statement], next: Option<Value>, temps: usize) {
             {
                 *statement = Statement::Nothing;
             }
-            Statement::Compute(_, _, operands) => operands.iter().for_each(|value| uses(*value, &mut used)),
+            Statement::Compute(_, op, operands) => {
+                operands.iter().take(op.operands()).for_each(|value| uses(*value, &mut used));
+            }
             Statement::Load { address, .. } => uses(address, &mut used),
             Statement::GetStack { top, .. } => uses(top, &mut used),
             Statement::Store { address, value, .. } | Statement::PutStack { top: address, value, .. } => {
@@ -120,79 +137,5 @@ fn unneeded(code: &mut [Statement], next: Option<Value>, temps: usize) {
             }
             Statement::Nothing | Statement::Get(..) | Statement::Barrier { .. } => {}
         }
-    }
-}
-
-/// The condition codes, a bit each, that VEX computes from the operands themselves where it knows what the flags come from.
-fn direct(source: Source, bytes: u8) -> u16 {
-    const O: u16 = 1 << 0;
-    const B: u16 = 1 << 2;
-    const NB: u16 = 1 << 3;
-    const Z: u16 = 1 << 4;
-    const NZ: u16 = 1 << 5;
-    const BE: u16 = 1 << 6;
-    const NBE: u16 = 1 << 7;
-    const S: u16 = 1 << 8;
-    const NS: u16 = 1 << 9;
-    const P: u16 = 1 << 10;
-    const NP: u16 = 1 << 11;
-    const L: u16 = 1 << 12;
-    const NL: u16 = 1 << 13;
-    const LE: u16 = 1 << 14;
-    const NLE: u16 = 1 << 15;
-    match (source, bytes) {
-        (Source::Logic, 1 | 2) => Z | NZ | S | NS,
-        (Source::Logic, 4) => Z | NZ | S | NS | LE,
-        (Source::Logic, 8) => Z | NZ | L,
-        (Source::Sub, 1) => B | NB | Z | NZ | BE,
-        (Source::Sub, 2) => Z | NZ | BE | LE,
-        (Source::Sub, 4 | 8) => O | B | NB | Z | NZ | BE | NBE | S | NS | L | NL | LE | NLE,
-        (Source::Add, 4) => O | S | NS,
-        (Source::Add, 8) => Z | S,
-        (Source::Inc, 2) | (Source::Dec, 4) => Z,
-        (Source::Dec, 2) => NZ,
-        (Source::Shl, 4) => Z | S,
-        (Source::Shl, 8) => Z | NZ,
-        (Source::Shr, 2) => Z,
-        (Source::Shr, 4) => Z | NZ | S | NS,
-        (Source::Shr, 8) => Z | NZ | S,
-        (Source::Flags, _) => B | NB | Z | NZ | BE | NBE | P | NP,
-        _ => 0,
-    }
-}
-
-/// Conditions on flags of a known source become expressions of its operands.
-fn specialise(code: &mut [Statement]) {
-    const NONE: Value = Value::Known(0);
-    for statement in code {
-        let Statement::Compute(to, op, [source, dep1, dep2, ndep]) = *statement else { continue };
-        let Some((source, bytes)) = Source::of(source) else { continue };
-        let bits = 8 * bytes;
-        let (op, operands) = match op {
-            Op::Condition(code) if direct(source, bytes) & 1 << code != 0 => match (source, code & !1) {
-                (Source::Sub, super::ir::code::Z) => {
-                    (if code & 1 == 0 { Op::Equal(bits) } else { Op::Differ(bits) }, [dep1, dep2])
-                }
-                (
-                    Source::Logic | Source::Inc | Source::Dec | Source::Shl | Source::Shr,
-                    super::ir::code::Z,
-                ) => {
-                    // The result has been widened with zeroes.
-                    (if code & 1 == 0 { Op::Equal(64) } else { Op::Differ(64) }, [dep1, NONE])
-                }
-                (Source::Logic | Source::Shl | Source::Shr | Source::Flags, _) => {
-                    (Op::Compare(source, bytes, code), [dep1, NONE])
-                }
-                _ => (Op::Compare(source, bytes, code), [dep1, dep2]),
-            },
-            Op::Carry => match (source, bytes) {
-                (Source::Logic, _) => (Op::Copy, [NONE, NONE]),
-                (Source::Sub, _) | (Source::Add, 4 | 8) => (Op::Compare(source, bytes, 2), [dep1, dep2]),
-                (Source::Inc | Source::Dec, 4 | 8) => (Op::Copy, [ndep, NONE]),
-                _ => continue,
-            },
-            _ => continue,
-        };
-        *statement = Statement::Compute(to, op, [operands[0], operands[1], NONE, NONE]);
     }
 }

@@ -1,9 +1,38 @@
 //! What the optimiser's work changes in the counts of a superblock.
 
+use rustc_hash::FxHashSet;
+
 use super::ir::{Statement, Value};
 use super::lift::Lifter;
 use super::optimise::optimise;
 use super::superblock::Superblock;
+
+/// A statement that counts.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Step {
+    kind: Kind,
+    insn: u16,
+    /// Which of the instruction's data events or branches.
+    number: u8,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Kind {
+    Load,
+    Store,
+    Exit,
+}
+
+impl Step {
+    fn of(statement: &Statement) -> Option<Step> {
+        Some(match *statement {
+            Statement::Load { insn, event, .. } => Step { kind: Kind::Load, insn, number: event },
+            Statement::Store { insn, event, .. } => Step { kind: Kind::Store, insn, number: event },
+            Statement::Exit { insn, branch, .. } => Step { kind: Kind::Exit, insn, number: branch },
+            _ => return None,
+        })
+    }
+}
 
 impl Superblock {
     /// Finds out what the optimiser leaves, and notes what is gone.
@@ -13,25 +42,16 @@ impl Superblock {
         let indirect = lifter.next.is_some();
         let leaves = optimise(&mut lifter.code, &mut lifter.next, temps);
         let after = &lifter.code;
-        for (was, is) in before.iter().zip(after) {
-            match (*was, *is) {
-                (Statement::Load { insn, event, .. }, Statement::Nothing) => {
-                    let change = &mut self.parts[usize::from(insn)].change;
-                    let stays = |s: &Statement| matches!(*s, Statement::Store { insn: i, event: e, .. } if (i, e) == (insn, event));
-                    if after.iter().any(stays) {
-                        change.stores |= 1 << event;
-                    } else {
-                        change.dropped |= 1 << event;
-                    }
-                }
-                // Behind an exit that is always taken.
-                (Statement::Store { insn, event, .. }, Statement::Nothing) => {
-                    self.parts[usize::from(insn)].change.dropped |= 1 << event;
-                }
-                (Statement::Exit { insn, branch, .. }, Statement::Nothing) => {
-                    self.parts[usize::from(insn)].change.branches |= 1 << branch;
-                }
-                _ => {}
+        let left: FxHashSet<Step> = after.iter().filter_map(Step::of).collect();
+        for step in before.iter().filter_map(Step::of).filter(|step| !left.contains(step)) {
+            let Some(part) = self.parts.get_mut(usize::from(step.insn)) else { continue };
+            let bit = 1_u64 << step.number;
+            match step.kind {
+                // Of a modification the store is left.
+                Kind::Load if left.contains(&Step { kind: Kind::Store, ..step }) => part.change.stores |= bit,
+                // Stores go behind an exit that is always taken.
+                Kind::Load | Kind::Store => part.change.dropped |= bit,
+                Kind::Exit => part.change.branches |= bit as u8,
             }
         }
         // A load and a store of one place are one event, also where only the optimiser sees that it is one.

@@ -56,29 +56,76 @@ impl Lifter {
         self.write(i, place, 0, result);
     }
 
+    /// SHLD and SHRD: of both operands as one number; where they have 64 bits each, of the two apart.
     pub(super) fn double_shift(&mut self, i: &Instruction) {
         let size = bytes(i, 0);
+        let bits = 8 * size as u8;
+        let left = i.mnemonic() == M::Shld;
         let place = self.place(i, 0);
         let (value, other) = (self.read(place, 0), self.register(i.op1_register()));
+        let mask = Value::Known(if size == 8 { 63 } else { 31 });
         let count = self.shift_count(i, size);
-        let shifts = self.op(Op::Differ(8), &[count, ZERO]);
-        let double = Op::Double(i.mnemonic() == M::Shld, 8 * size as u8);
-        let shifted = self.op(double, &[value, other, count]);
-        let shifted = self.op(Op::Choose, &[shifts, shifted, value]);
         let less = self.op(Op::Sub(8), &[count, Value::Known(1)]);
-        let before = self.op(double, &[value, other, less]);
-        let source = if i.mnemonic() == M::Shld { Source::Shl } else { Source::Shr };
+        let less = self.op(Op::And(8), &[less, mask]);
+        let [shifted, before] = match size {
+            8 => [count, less].map(|by| self.shifted_apart(left, value, other, by)),
+            4 => {
+                let both = if left { [value, other] } else { [other, value] };
+                let both = self.op(Op::Join(32), &both);
+                [count, less].map(|by| self.shifted_both(left, both, by, bits))
+            }
+            _ => {
+                let halves = if left { [[value, other], [other; 2]] } else { [[other; 2], [other, value]] };
+                let halves = halves.map(|half| self.op(Op::Join(16), &half));
+                let both = self.op(Op::Join(32), &halves);
+                let mut alone = self.widened(value, size);
+                if left {
+                    alone = self.op(Op::Shl(64), &[alone, Value::Known(48)]);
+                }
+                [(both, count), (alone, less)].map(|(both, by)| self.shifted_both(left, both, by, bits))
+            }
+        };
+        let source = if left { Source::Shl } else { Source::Shr };
         let (dep1, dep2) = (self.widened(shifted, size), self.widened(before, size));
         self.set_flags_if(count, source.value(size), dep1, dep2);
         self.write(i, place, 0, shifted);
     }
 
+    /// A number of 64 bits, shifted, and cut to the bits of the operand.
+    fn shifted_both(&mut self, left: bool, both: Value, by: Value, bits: u8) -> Value {
+        let mut shifted = self.op(if left { Op::Shl(64) } else { Op::Shr(64) }, &[both, by]);
+        if left {
+            shifted = self.op(Op::Shr(64), &[shifted, Value::Known(64 - u64::from(bits))]);
+        }
+        self.low(shifted, usize::from(bits) / 8)
+    }
+
+    fn shifted_apart(&mut self, left: bool, value: Value, other: Value, by: Value) -> Value {
+        let (to, from) = if left { (Op::Shl(64), Op::Shr(64)) } else { (Op::Shr(64), Op::Shl(64)) };
+        let one = self.op(to, &[value, by]);
+        let rest = self.op(Op::Sub(8), &[Value::Known(64), by]);
+        let rest = self.op(from, &[other, rest]);
+        let both = self.op(Op::Or(64), &[one, rest]);
+        let shifts = self.op(Op::Differ(8), &[by, ZERO]);
+        self.op(Op::Choose, &[shifts, both, value])
+    }
+
     pub(super) fn rotate(&mut self, i: &Instruction) {
         let size = bytes(i, 0);
+        let bits = 8 * size as u8;
         let place = self.place(i, 0);
         let value = self.read(place, 0);
         let count = self.shift_count(i, size);
-        let result = self.opaque(i, &[value, count]);
+        let by =
+            if size == 8 { count } else { self.op(Op::And(8), &[count, Value::Known(u64::from(bits) - 1)]) };
+        let (to, from) = match i.mnemonic() {
+            M::Rol => (Op::Shl(bits), Op::Shr(bits)),
+            _ => (Op::Shr(bits), Op::Shl(bits)),
+        };
+        let one = self.op(to, &[value, by]);
+        let rest = self.op(Op::Sub(8), &[Value::Known(u64::from(bits)), by]);
+        let rest = self.op(from, &[value, rest]);
+        let result = self.op(Op::Or(bits), &[one, rest]);
         let flags = self.flags();
         let shifts = self.op(Op::Differ(8), &[count, ZERO]);
         let dep = self.widened(result, size);
@@ -100,10 +147,16 @@ impl Lifter {
         let size = bytes(i, 0);
         let place = self.place(i, 0);
         let value = self.read(place, 0);
+        let wide = self.widened(value, size);
         let flags = self.flags();
-        let count = self.shift_count(i, size);
-        let result = self.opaque(i, &[value, count, flags]);
-        let new_flags = self.opaque(i, &[value, count, flags, Value::Known(1)]);
+        let count = match i.op_kind(1) {
+            OpKind::Register => self.register(Register::CL),
+            _ => Value::Known(i.try_immediate(1).unwrap_or(1) & 0xff),
+        };
+        let count = self.widened(count, 1);
+        let result = self.call(&[wide, count, flags]);
+        let new_flags = self.call(&[wide, count, flags]);
+        let result = self.low(result, size);
         self.set_all_flags(new_flags);
         self.write(i, place, 0, result);
     }

@@ -3,15 +3,16 @@
 
 use iced_x86::{Code, Instruction, Mnemonic as M, OpKind, Register};
 
-use super::ir::{Op, Slice, Type, Value};
+use super::forms::{bitwise, blended, element, is_checked, is_nothing, widens};
+use super::ir::{Op, Type, Value};
 use super::lift::{Lifter, int};
 use super::state;
 
 /// An exit that is no branch of the program.
 const NO_BRANCH: u8 = 7;
-const ZERO: Value = Value::Known(0);
-const F4: Type = Type::Float(4);
-const F8: Type = Type::Float(8);
+pub(super) const ZERO: Value = Value::Known(0);
+pub(super) const F4: Type = Type::Float(4);
+pub(super) const F8: Type = Type::Float(8);
 
 impl Lifter {
     /// An instruction with vector operands.
@@ -60,7 +61,7 @@ impl Lifter {
     }
 
     /// A part of an operand: of a vector register, or what is loaded.
-    fn part(&mut self, i: &Instruction, operand: u32, ty: Type) -> Value {
+    pub(super) fn part(&mut self, i: &Instruction, operand: u32, ty: Type) -> Value {
         self.part_at(i, operand, 0, ty)
     }
 
@@ -78,7 +79,7 @@ impl Lifter {
     }
 
     /// The address of an operand in memory. Many instructions check beforehand that it is a multiple of sixteen.
-    fn vector_address(&mut self, i: &Instruction) -> Value {
+    pub(super) fn vector_address(&mut self, i: &Instruction) -> Value {
         let address = self.address(i);
         if is_checked(i) {
             self.check_alignment(address);
@@ -311,179 +312,36 @@ impl Lifter {
         operands.extend(i.try_immediate(last).ok().map(Value::Known));
         let value = match i.mnemonic() {
             _ if is_nothing(i) => ZERO,
-            M::Pcmpeqb => self.op(Op::VectorEqual, &operands),
-            M::Xorps | M::Xorpd | M::Pxor => self.op(Op::VectorXor, &operands),
-            M::Andps | M::Andpd | M::Pand => self.op(Op::VectorAnd, &operands),
-            M::Orps | M::Orpd | M::Por => self.op(Op::VectorOr, &operands),
-            _ => self.opaque(i, &operands),
+            _ => match (bitwise(i.mnemonic()), operands.as_slice()) {
+                (Some(op), &[from, old]) => {
+                    let old = match i.mnemonic() {
+                        M::Andnps | M::Andnpd | M::Pandn => self.op(Op::VectorNot, &[old]),
+                        _ => old,
+                    };
+                    self.op(op, &[old, from])
+                }
+                (_, &[by, old]) if element(i.mnemonic()).is_some() => self.vector_shift(i, old, by),
+                (_, &[from]) if alone && i.op1_register().is_gpr() => self.op(Op::VectorOf, &[from]),
+                _ => self.opaque(i, &operands),
+            },
         };
         self.put(to, value);
     }
 
-    /// MMX's registers are those of the x87, whose stack they empty.
-    fn turn_to_mmx(&mut self) {
-        self.put(state::FPU_TOP, ZERO);
-        for bias in 0..8 {
-            self.put_stack(true, ZERO, bias, Value::Known(1));
-        }
+    /// A shift of all elements by the same number, which may be larger than they are.
+    pub(super) fn vector_shift(&mut self, i: &Instruction, old: Value, by: Value) -> Value {
+        let bits = element(i.mnemonic()).unwrap_or(0);
+        let within = self.op(Op::Less(false, 64), &[by, Value::Known(bits)]);
+        let count = self.op(Op::Narrow(8), &[by]);
+        let shifted = match i.mnemonic() {
+            M::Psllq if i.op0_register().is_mm() => self.op(Op::Shl(64), &[old, count]),
+            M::Psrlq if i.op0_register().is_mm() => self.op(Op::Shr(64), &[old, count]),
+            _ => self.opaque(i, &[old, count]),
+        };
+        let beyond = match i.mnemonic() {
+            M::Psraw | M::Psrad => self.opaque(i, &[old, Value::Known(bits - 1)]),
+            _ => ZERO,
+        };
+        self.op(Op::Choose, &[within, shifted, beyond])
     }
-
-    /// An instruction with an MMX operand.
-    fn mmx(&mut self, i: &Instruction) {
-        // What reads no MMX register leaves the x87 as it is.
-        let reads = (0..i.op_count()).any(|n| i.op_register(n).is_mm());
-        if (reads && i.mnemonic() != M::Movntq) || i.mnemonic() == M::Emms {
-            self.turn_to_mmx();
-        }
-        if i.mnemonic() == M::Emms {
-            (0..8).for_each(|bias| self.put_stack(true, ZERO, bias, ZERO));
-            return;
-        }
-        if i.op0_kind() == OpKind::Memory {
-            let value = self.part(i, 1, int(8));
-            let address = self.address(i);
-            return self.store(0, address, value);
-        }
-        let mut operands = Vec::new();
-        match i.mnemonic() {
-            M::Cvtps2pi | M::Cvttps2pi => {
-                return self.each_to_mmx(i, &[(0, F4), (4, F4)]);
-            }
-            M::Cvtpd2pi | M::Cvttpd2pi => {
-                return self.each_to_mmx(i, &[(0, F8), (8, F8)]);
-            }
-            _ => {}
-        }
-        if i.op_count() > 1 && matches!(i.op1_kind(), OpKind::Register | OpKind::Memory) {
-            operands.push(self.part(i, 1, int(8)));
-        }
-        let (source, kept) = blended(i);
-        operands.retain(|_| source);
-        let to = i.op0_register();
-        let alone = matches!(
-            i.mnemonic(),
-            M::Movq | M::Movd | M::Pshufw | M::Pabsb | M::Pabsw | M::Pabsd | M::Movdq2q
-        );
-        if to.is_mm() {
-            let slice = state::mmx(to);
-            if !alone {
-                let old = self.get(slice);
-                operands.extend(Some(old).filter(|_| kept));
-            }
-            let value = match i.mnemonic() {
-                _ if is_nothing(i) => ZERO,
-                M::Pcmpeqb => self.op(Op::VectorEqual, &operands),
-                M::Psllq | M::Psrlq if operands.len() == 2 => {
-                    self.op(Op::Shl(64), &[operands[1], operands[0]])
-                }
-                M::Pxor => self.op(Op::Xor(64), &operands),
-                M::Pand => self.op(Op::And(64), &operands),
-                M::Por => self.op(Op::Or(64), &operands),
-                M::Movq => operands.first().copied().unwrap_or(ZERO),
-                _ => self.opaque(i, &operands),
-            };
-            return self.put(slice, value);
-        }
-        let value = self.opaque(i, &operands);
-        match i.mnemonic() {
-            _ if to.is_gpr() => self.set_register(to, value),
-            M::Cvtpi2ps => {
-                self.put(state::vector(to, 0, F4), value);
-                self.put(state::vector(to, 4, F4), value);
-            }
-            M::Cvtpi2pd => {
-                self.put(state::vector(to, 0, F8), value);
-                self.put(state::vector(to, 8, F8), value);
-            }
-            _ => self.put(state::whole(to), value),
-        }
-    }
-
-    fn each_to_mmx(&mut self, i: &Instruction, from: &[(u16, Type)]) {
-        let address = (i.op1_kind() == OpKind::Memory).then(|| self.vector_address(i));
-        let mut values = Vec::new();
-        for (event, &(byte, ty)) in (0..).zip(from) {
-            values.push(match address {
-                Some(address) => self.load(event, address),
-                None => self.get(state::vector(i.op1_register(), byte, ty)),
-            });
-        }
-        let value = self.opaque(i, &values);
-        let slice: Slice = state::mmx(i.op0_register());
-        self.put(slice, value);
-    }
-}
-
-/// Whether something of the source is in the result, and something of the destination, of instructions whose immediate
-/// chooses elements.
-fn blended(i: &Instruction) -> (bool, bool) {
-    let all = match i.mnemonic() {
-        M::Blendpd => 3,
-        M::Blendps => 15,
-        M::Pblendw => 255,
-        M::Insertps => {
-            let (zeroes, to) = (i.immediate8() & 15, 1 << (i.immediate8() >> 4 & 3));
-            return (zeroes & to == 0, zeroes | to != 15);
-        }
-        M::Palignr => {
-            let (count, bytes) = (i.immediate8(), if i.op0_register().is_xmm() { 16 } else { 8 });
-            return (count < bytes, count != 0);
-        }
-        _ => return (true, true),
-    };
-    (i.immediate8() & all != 0, i.immediate8() & all != all)
-}
-
-/// Whether nothing of any operand is left: shifts out of the register, dot products of no elements.
-fn is_nothing(i: &Instruction) -> bool {
-    let last = i.op_count().saturating_sub(1);
-    if i.op_kind(last) != OpKind::Immediate8 {
-        return false;
-    }
-    let wide = i.op0_register().is_xmm();
-    let count = i.immediate8();
-    match i.mnemonic() {
-        M::Psllw | M::Psrlw => count > 15,
-        M::Pslld | M::Psrld => count > 31,
-        M::Psllq | M::Psrlq => count > 63,
-        M::Pslldq | M::Psrldq => count > 15,
-        M::Palignr => count >= if wide { 32 } else { 16 },
-        M::Dpps => count >> 4 == 0 || count & 15 == 0,
-        M::Dppd => count >> 4 & 3 == 0 || count & 3 == 0,
-        _ => false,
-    }
-}
-
-/// Whether VEX checks that the operand in memory is a multiple of sixteen, and leaves the superblock if it is not.
-pub(super) fn is_checked(i: &Instruction) -> bool {
-    i.memory_size().size() == 16 && must_be_aligned(i.mnemonic())
-}
-
-/// Instructions whose operand VEX checks; it does not check those of plain arithmetic.
-fn must_be_aligned(mnemonic: M) -> bool {
-    matches!(mnemonic, M::Movaps | M::Movapd | M::Movdqa | M::Movntps | M::Movntpd | M::Movntdq | M::Movntdqa)
-        || matches!(mnemonic, M::Movshdup | M::Movsldup | M::Roundps | M::Roundpd | M::Dpps | M::Dppd)
-        || matches!(mnemonic, M::Blendps | M::Blendpd | M::Blendvps | M::Blendvpd | M::Pblendvb | M::Pblendw)
-        || matches!(mnemonic, M::Pabsb | M::Pabsw | M::Pabsd | M::Psignb | M::Psignw | M::Psignd | M::Pshufb)
-        || matches!(mnemonic, M::Phaddw | M::Phaddd | M::Phaddsw | M::Phsubw | M::Phsubd | M::Phsubsw)
-        || matches!(mnemonic, M::Pmaddubsw | M::Pmulhrsw | M::Palignr | M::Mpsadbw | M::Packusdw | M::Pmulld)
-        || matches!(mnemonic, M::Pclmulqdq | M::Phminposuw)
-}
-
-fn widens(mnemonic: M) -> bool {
-    matches!(
-        mnemonic,
-        M::Pmovsxbw
-            | M::Pmovsxbd
-            | M::Pmovsxbq
-            | M::Pmovsxwd
-            | M::Pmovsxwq
-            | M::Pmovsxdq
-            | M::Pmovzxbw
-            | M::Pmovzxbd
-            | M::Pmovzxbq
-            | M::Pmovzxwd
-            | M::Pmovzxwq
-            | M::Pmovzxdq
-    )
 }

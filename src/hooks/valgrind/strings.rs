@@ -19,19 +19,22 @@ impl Lifter {
         let old = self.get(RCX);
         if matches!(i.mnemonic(), M::Jrcxz | M::Jecxz | M::Jcxz) {
             let count = self.low(old, usize::from(bits) / 8);
-            let zero = self.op(Op::Equal(bits), &[count, ZERO]);
+            let count = self.widened(count, usize::from(bits) / 8);
+            let zero = self.op(Op::Equal(64), &[count, ZERO]);
             return self.exit(0, zero);
         }
-        let mut count = self.op(Op::Sub(64), &[old, Value::Known(1)]);
-        if narrow {
-            count = self.low(count, 4);
-            count = self.widened(count, 4);
-        }
+        let size = usize::from(bits) / 8;
+        let count = self.low(old, size);
+        let count = self.op(Op::Sub(bits), &[count, Value::Known(1)]);
+        let count = self.widened(count, size);
         self.put(RCX, count);
         let mut again = self.op(Op::Differ(64), &[count, ZERO]);
         if i.mnemonic() != M::Loop {
-            let holds = self.condition(if i.mnemonic() == M::Loope { code::Z } else { code::Z + 1 });
-            again = self.op(Op::And(1), &[again, holds]);
+            let left = self.op(Op::Number, &[again]);
+            let holds = self.condition(if i.mnemonic() == M::Loope { code::Z } else { code::NZ });
+            let holds = self.op(Op::Number, &[holds]);
+            let both = self.op(Op::And(64), &[left, holds]);
+            again = self.op(Op::Bit, &[both]);
         }
         self.exit(0, again);
     }
@@ -102,7 +105,7 @@ impl Lifter {
             M::Scasb | M::Scasw | M::Scasd | M::Scasq | M::Cmpsb | M::Cmpsw | M::Cmpsd | M::Cmpsq
         );
         if repeated && compares {
-            let again = self.condition(if i.has_repne_prefix() { code::Z + 1 } else { code::Z });
+            let again = self.condition(if i.has_repne_prefix() { code::NZ } else { code::Z });
             self.exit(1, again);
         }
     }

@@ -7,10 +7,11 @@
 
 use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind};
 
+use super::forms::is_checked;
 use super::ir::{Op, Statement};
 use super::lift::Lifter;
 use super::merge::{Second, merged};
-use super::sse::is_checked;
+use super::optimise::prepare;
 use crate::hooks::count::repeat;
 use crate::hooks::decode::{self, MAX_LENGTH};
 use crate::hooks::request;
@@ -20,6 +21,9 @@ const MAX_INSTRUCTIONS: usize = 60;
 
 /// Instructions that must be left for a superblock to be extended, and that are looked at behind a conditional jump.
 pub(super) const LEFT_TO_EXTEND: usize = 3;
+
+/// Two conditions at once, which VEX does not compute.
+const BOTH: Op = Op::Opaque(u16::MAX, 2);
 
 /// What is counted otherwise than the instruction says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -167,22 +171,30 @@ impl Superblock {
     fn merge(&mut self, lifter: &mut Lifter, jump: &Instruction, second: &Second) {
         self.merged = Some(self.parts.len());
         let code = jump.condition_code() as u8 - 1;
-        let guard = lifter.condition(if second.at_target { code } else { code ^ 1 });
-        lifter.guard = Some(guard);
+        let holds = lifter.condition(code & !1);
+        let reached = second.at_target == (code & 1 == 0);
+        let guard = if reached { holds } else { lifter.op(Op::Opposite, &[holds]) };
+        let start = lifter.code.len();
         for instruction in &second.insns {
             lifter.insn = self.parts.len() as u16;
             self.push(instruction.ip(), instruction.len());
-            if instruction.is_jcc_short_or_near() {
-                let holds = lifter.condition(instruction.condition_code() as u8 - 1);
-                let both = lifter.op(Op::Opaque(u16::MAX), &[guard, holds]);
-                lifter.exit(0, both);
-                continue;
-            }
             lifter.lift(instruction);
-            if let Some(&Statement::Exit { guard: again, .. }) = lifter.code.last() {
-                lifter.code.pop();
-                let both = lifter.op(Op::Opaque(u16::MAX), &[guard, again]);
-                lifter.exit(0, both);
+        }
+        // The second block knows what it writes itself; only behind it the registers are what they were if it is not reached.
+        let mut block = lifter.code.split_off(start);
+        prepare(&mut block, lifter.temps());
+        for statement in block {
+            match statement {
+                Statement::Put(slice, value) => {
+                    let old = lifter.get(slice);
+                    let chosen = lifter.op(Op::Choose, &[guard, value, old]);
+                    lifter.put(slice, chosen);
+                }
+                Statement::Exit { guard: holds, insn, branch } => {
+                    let guard = lifter.op(BOTH, &[holds, guard]);
+                    lifter.code.push(Statement::Exit { guard, insn, branch });
+                }
+                other => lifter.code.push(other),
             }
         }
     }
