@@ -5,7 +5,9 @@ mod common;
 use std::path::Path;
 use std::sync::Arc;
 
+use cgemu::profile::Event;
 use cgemu::session::{Control, CountModel, Pause, Session, Stop, Wishes};
+use common::exact;
 use common::sessions::{Numbers, config};
 
 fn start(argv: &[&str], model: CountModel) -> Session {
@@ -22,6 +24,57 @@ fn written(session: Session) -> (Stop, Vec<u8>) {
 
 fn at(instructions: u64) -> Wishes {
     Wishes { at: Some(instructions), ..Wishes::default() }
+}
+
+/// Faults take back what Cachegrind has queued, wherever the run is paused before them.
+#[test]
+fn paused_before_faults() {
+    let dir = tempfile::tempdir().expect("a directory");
+    for program in exact::programs(dir.path()).into_iter().filter(|program| program.name.starts_with("fault"))
+    {
+        exact::build_one(&program, dir.path());
+        let argv = [program.binary.to_str().expect("text")];
+        let mut plain = start(&argv, CountModel::Valgrind);
+        assert_eq!(plain.resume(Wishes::default()), Pause::Ended);
+        let total = plain.instructions();
+        let plain = written(plain);
+        let mut session = start(&argv, CountModel::Valgrind);
+        let mut numbers = Numbers(7);
+        for now in 1..total.min(2000) {
+            assert_eq!(session.resume(at(now)), Pause::Reached);
+            // To look changes nothing, nor does what is done from here and taken back.
+            session.counts(None);
+            if numbers.below(4) == 0 {
+                let saved = session.save().expect("saved");
+                session.resume(at(now + 1 + numbers.below(30)));
+                session.restore(&saved).expect("restored");
+                session.forget(saved);
+                assert_eq!(session.instructions(), now);
+            }
+        }
+        assert_eq!(session.resume(Wishes::default()), Pause::Ended);
+        let again = written(session);
+        assert_eq!(plain.0, again.0);
+        let lines = |profile: &[u8]| String::from_utf8_lossy(profile).into_owned();
+        let (one, other) = (lines(&plain.1), lines(&again.1));
+        let odd: Vec<_> = one.lines().zip(other.lines()).filter(|(one, other)| one != other).collect();
+        assert!(odd.is_empty(), "the profiles of {} differ: {odd:#?}", program.name);
+    }
+}
+
+/// What is counted at a pause is what was executed, although it may yet be forgotten.
+#[test]
+fn looked_at_in_a_superblock() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let program = exact::programs(dir.path()).into_iter().find(|program| program.name == "faultqueue.S");
+    let program = program.expect("a program");
+    exact::build_one(&program, dir.path());
+    let mut session = start(&[program.binary.to_str().expect("text")], CountModel::Valgrind);
+    // There is no fault so early.
+    for now in 1..34 {
+        assert_eq!(session.resume(at(now)), Pause::Reached);
+        assert_eq!(session.counts(None)[Event::Ir], now);
+    }
 }
 
 #[test]

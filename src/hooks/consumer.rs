@@ -156,9 +156,10 @@ impl Consumer {
         }
     }
 
-    /// Watches accesses to these ranges from now on, and no others. `plans` are all plans it knows.
-    pub fn watch(&mut self, ranges: Vec<Watched>, plans: Vec<Arc<Plan>>) {
-        self.watch = (!ranges.is_empty()).then(|| Box::new(Watch::new(ranges, plans)));
+    /// Watches accesses to these ranges from now on, and no others. `plans` are all plans it knows, and `past` are records
+    /// that come next and are from before.
+    pub fn watch(&mut self, ranges: Vec<Watched>, plans: Vec<Arc<Plan>>, past: &[u64]) {
+        self.watch = (!ranges.is_empty()).then(|| Box::new(Watch::new(ranges, plans, past)));
     }
 
     /// How often each of the watched ranges was accessed.

@@ -216,7 +216,8 @@ impl Builder {
 pub struct PlanTable {
     plans: Vec<Arc<Plan>>,
     known: FxHashMap<u64, Vec<PlanId>>,
-    prefixes: FxHashMap<(PlanId, u16, bool), PlanId>,
+    prefixes: FxHashMap<(PlanId, u16, Option<u16>), PlanId>,
+    cuts: FxHashMap<(PlanId, u16, Option<u16>), PlanId>,
     points: FxHashMap<u64, PlanId>,
     shipped: usize,
 }
@@ -261,8 +262,9 @@ impl PlanTable {
         self.plans.is_empty()
     }
 
-    /// The plan of the first `complete` instructions of a block, and with `fetched` the fetch of the one after.
-    pub fn prefix(&mut self, id: PlanId, complete: u16, fetched: bool) -> PlanId {
+    /// The plan of the first `complete` instructions of a block, and with `fetched` the fetch and so many data events of the
+    /// one after.
+    pub fn prefix(&mut self, id: PlanId, complete: u16, fetched: Option<u16>) -> PlanId {
         if let Some(&known) = self.prefixes.get(&(id, complete, fetched)) {
             return known;
         }
@@ -270,10 +272,16 @@ impl PlanTable {
         let keep = usize::from(complete);
         let mut plan = Plan::empty(whole.pc, whole.mapping);
         plan.insns = whole.insns.iter().take(keep).copied().collect();
-        if fetched && let Some(&last) = whole.insns.get(keep) {
-            plan.insns.push(last);
-        }
         plan.events = whole.events.iter().filter(|event| event.insn < complete).copied().collect();
+        if let (Some(reached), Some(&last)) = (fetched, whole.insns.get(keep)) {
+            plan.insns.push(last);
+            let its = whole.events.iter().filter(|event| event.insn == complete);
+            plan.events.extend(its.take(usize::from(reached)));
+            // The test of RCX comes before the accesses, and it is a branch that goes on.
+            if matches!(whole.end, End::Repeat(..)) && keep + 1 == whole.insns.len() {
+                plan.end = End::Conditional;
+            }
+        }
         plan.slots = plan.events.iter().map(|event| event.slot + 1).max().unwrap_or(0);
         plan.retries = whole.retries.iter().filter(|&&insn| insn < complete).copied().collect();
         plan.prefix_of = Some(whole.prefix_of.unwrap_or(id));
@@ -281,6 +289,35 @@ impl PlanTable {
         self.plans.push(Arc::new(plan));
         self.prefixes.insert((id, complete, fetched), prefix);
         prefix
+    }
+
+    /// The plan of the first `complete` instructions of a plan, and with `partly` the fetch and so many of the counted data
+    /// events of the one after. Its records keep all their slots: what was accessed was accessed, counted or not.
+    pub fn cut(&mut self, id: PlanId, complete: u16, partly: Option<u16>) -> PlanId {
+        if let Some(&known) = self.cuts.get(&(id, complete, partly)) {
+            return known;
+        }
+        let Some(whole) = self.get(id) else { return id };
+        let mut plan = Plan { prefix_of: Some(whole.prefix_of.unwrap_or(id)), ..Plan::clone(whole) };
+        plan.insns.truncate(usize::from(complete) + usize::from(partly.is_some()));
+        plan.retries.retain(|&insn| insn < complete);
+        if plan.insns.len() < whole.insns.len() {
+            plan.end = End::None;
+        }
+        let mut left = partly.unwrap_or(0);
+        for event in &mut plan.events {
+            let counted = event.kind != EventKind::Uncounted;
+            let stays = event.insn < complete || event.insn == complete && counted && left > 0;
+            if event.insn == complete && counted {
+                left = left.saturating_sub(1);
+            }
+            if !stays {
+                *event = PlannedEvent { insn: 0, kind: EventKind::Uncounted, ..*event };
+            }
+        }
+        let cut = self.add(plan);
+        self.cuts.insert((id, complete, partly), cut);
+        cut
     }
 
     /// A plan without instructions that says where control went.

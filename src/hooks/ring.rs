@@ -152,6 +152,11 @@ impl Link {
         }
     }
 
+    /// Takes back a buffer that was not needed.
+    pub fn give_back(&mut self, words: Box<[u64]>) {
+        self.free.push(words);
+    }
+
     /// Instructions in the buffers that have come back.
     pub fn instructions_seen(&self) -> u64 {
         self.instructions

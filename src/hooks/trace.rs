@@ -1,9 +1,9 @@
 //! The trace: records of one header word and the slots of its block, in buffers that go to the consumer.
 
 use crate::hooks::consumer::{Consumer, SavedConsumer, Watched};
-use crate::hooks::plan::{MappingId, PlanId, PlanTable};
+use crate::hooks::plan::{MappingId, PlanId, PlanTable, PlannedEvent, Touch};
 use crate::hooks::ring::Link;
-use crate::hooks::valgrind::regroup::{Formed, Regroup, Regrouped, SavedPlace};
+use crate::hooks::valgrind::regroup::{Formed, Handed, Regroup, Regrouped, SavedPlace};
 
 /// Words in a buffer before it is handed over, not counting the room for one more record.
 pub const BUFFER_WORDS: usize = 1 << 16;
@@ -40,6 +40,51 @@ pub fn instructions(words: &[u64]) -> u64 {
     }
     instructions
 }
+
+/// Why an instruction faulted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// It is not one that runs, or not here.
+    Instruction,
+    /// An access to the page of this address.
+    Page {
+        /// The address.
+        addr: u64,
+        /// Whether it could not be written or could not be read, if that is known.
+        write: Option<bool>,
+        /// Whether it could have been read there.
+        readable: bool,
+    },
+    /// An access to an address that is none.
+    Address,
+    /// What it computes from its operands.
+    Result,
+}
+
+impl Cause {
+    /// Whether an event of the instruction is the access that faulted.
+    fn is_at(self, event: &PlannedEvent, slots: &[u64]) -> bool {
+        let Some(&base) = slots.get(usize::from(event.slot)) else { return false };
+        let start = base.wrapping_add(u64::from(event.offset));
+        match self {
+            Cause::Page { addr, write, .. } => {
+                let other = match write {
+                    Some(true) => Touch::Load,
+                    Some(false) => Touch::Store,
+                    None => Touch::Nothing,
+                };
+                let last = start.wrapping_add(u64::from(event.size.max(1)) - 1);
+                let pages = start >> PAGE_BITS..=last >> PAGE_BITS;
+                event.touch != other && pages.contains(&(addr >> PAGE_BITS))
+            }
+            Cause::Address => (start << 16).cast_signed() >> 16 != start.cast_signed(),
+            Cause::Instruction | Cause::Result => false,
+        }
+    }
+}
+
+/// Bits of an address within a page.
+const PAGE_BITS: u32 = 12;
 
 /// The producer's end: the buffer being filled, the plans, and the link to the consumer.
 pub struct Recorder {
@@ -127,7 +172,13 @@ impl Recorder {
         let id = Header::of(self.words[at]).plan;
         let Some(plan) = self.plans.get(id) else { return };
         let Some(complete) = plan.insns.iter().position(|insn| insn.pc == pc) else { return };
+        let fetched = fetched.then_some(0);
         let prefix = self.plans.prefix(id, complete as u16, fetched);
+        self.shorten(at, prefix);
+    }
+
+    /// The record at an index, the last one, becomes one of a prefix of its plan.
+    fn shorten(&mut self, at: usize, prefix: PlanId) {
         let Some(plan) = self.plans.get(prefix) else { return };
         let (header, slots) = (plan.header(prefix), usize::from(plan.slots));
         if self.walked > at {
@@ -136,6 +187,34 @@ impl Recorder {
         }
         self.words[at] = header;
         self.len = at + 1 + slots;
+    }
+
+    /// The instruction at `pc`, in the last record, faulted after it was fetched.
+    pub fn fault(&mut self, pc: u64, cause: Cause) {
+        if self.regroup.is_none() || cause == Cause::Instruction {
+            return self.cut(pc, true);
+        }
+        let Some(at) = self.last_record() else { return };
+        let id = Header::of(self.words[at]).plan;
+        let Some(plan) = self.plans.get(id) else { return };
+        let Some(complete) = plan.insns.iter().position(|insn| insn.pc == pc) else { return };
+        let its = || plan.events.iter().filter(|event| usize::from(event.insn) == complete);
+        let slots = &self.words[at + 1..];
+        let reached = match cause {
+            Cause::Result => its().count(),
+            _ => {
+                let first = its().position(|event| cause.is_at(event, slots)).unwrap_or(0);
+                // Of the two events of a locked modification the second writes, whatever the engine asks for first.
+                let writes = matches!(cause, Cause::Page { write: Some(true), readable: true, .. });
+                let modifies = its().skip(first).take(2).filter(|event| event.touch == Touch::Modify).count();
+                first + usize::from(writes && modifies == 2)
+            }
+        };
+        let prefix = self.plans.prefix(id, complete as u16, Some(reached as u16));
+        self.shorten(at, prefix);
+        if let Some(regroup) = &mut self.regroup {
+            regroup.fault(self.len, cause != Cause::Result);
+        }
     }
 
     /// Index of the last record in the buffer.
@@ -149,27 +228,38 @@ impl Recorder {
         last
     }
 
-    /// Hands the buffer over and takes an empty one.
+    /// Hands the buffer over and takes an empty one. Where superblocks are counted, records that a fault would take back stay;
+    /// there are few.
     pub fn flush(&mut self) {
+        self.hand_over(true);
+    }
+
+    fn hand_over(&mut self, keeps: bool) {
         if self.len == 0 {
             return;
         }
         let len = self.len;
-        if let Some(handed_over) = self.handed_over {
+        if self.handed_over.is_some() {
             self.walk();
-            self.unasked += 1;
-            self.handed_over = (self.unasked <= COUNTED_AHEAD).then_some(handed_over + self.counted);
         }
+        let mut executed = self.counted;
         self.drop_buffer();
         if let Some(mut regroup) = self.regroup.take() {
-            self.send_regrouped(&mut regroup, len);
+            let handed = self.send_regrouped(&mut regroup, len, keeps);
             self.regroup = Some(regroup);
-            return;
+            executed = handed.executed;
+            self.words.copy_within(handed.words..len, 0);
+            self.len = len - handed.words;
+        } else {
+            let plans = self.plans.take_new();
+            let empty = self.link.buffer();
+            let full = std::mem::replace(&mut self.words, empty);
+            self.link.send(full, len, plans, None);
         }
-        let plans = self.plans.take_new();
-        let empty = self.link.buffer();
-        let full = std::mem::replace(&mut self.words, empty);
-        self.link.send(full, len, plans, None);
+        if let Some(handed_over) = self.handed_over {
+            self.unasked += 1;
+            self.handed_over = (self.unasked <= COUNTED_AHEAD).then_some(handed_over + executed);
+        }
     }
 
     /// Takes in a superblock; what was recorded before ran with those that were known until now.
@@ -180,13 +270,23 @@ impl Recorder {
     }
 
     /// Hands over records that stand for what is in the buffer, which stays here. There may be more of them.
-    fn send_regrouped(&mut self, regroup: &mut Regroup, len: usize) {
+    fn send_regrouped(&mut self, regroup: &mut Regroup, len: usize, keeps: bool) -> Handed {
         let mut out = Regrouped::new(&mut self.link);
-        let executed = regroup.regroup(&self.words[..len], &mut self.plans, &mut out);
-        let mut executed = Some(executed);
+        let handed = regroup.regroup(&self.words[..len], keeps, &mut self.plans, &mut out);
+        let mut executed = Some(handed.executed);
         for (words, filled) in out.finish() {
             let plans = self.plans.take_new();
             self.link.send(words, filled, plans, executed.take().or(Some(0)));
+        }
+        handed
+    }
+
+    /// Hands over the plans that are new.
+    fn send_plans(&mut self) {
+        let plans = self.plans.take_new();
+        if !plans.is_empty() {
+            let empty = self.link.buffer();
+            self.link.send(empty, 0, plans, Some(0));
         }
     }
 
@@ -221,10 +321,33 @@ impl Recorder {
         self.link.instructions_seen().saturating_add(words * MAX_BLOCK)
     }
 
-    /// Calls `f` with each consumer when it has seen every record.
-    pub fn visit(&mut self, mut f: impl FnMut(&mut Consumer)) {
+    /// Calls `f` with each consumer as it is when it has seen every record.
+    pub fn visit(&mut self, mut f: impl FnMut(&Consumer)) {
         self.flush();
-        self.link.visit(|_, consumer| f(consumer));
+        let Some(regroup) = self.regroup.as_mut().filter(|_| self.len > 0) else {
+            return self.link.visit(|_, consumer| f(consumer));
+        };
+        // Whether the rest counts is not known yet.
+        let place = regroup.save();
+        let mut out = Regrouped::new(&mut self.link);
+        regroup.regroup(&self.words[..self.len], false, &mut self.plans, &mut out);
+        let rest = out.finish();
+        regroup.restore(place);
+        self.send_plans();
+        self.link.visit(|_, consumer| {
+            let mut consumer = consumer.clone();
+            for (words, filled) in &rest {
+                consumer.consume(&words[..*filled], &[]);
+            }
+            f(&consumer);
+        });
+        rest.into_iter().for_each(|(words, _)| self.link.give_back(words));
+    }
+
+    /// Forgets what was counted. The simulators keep what they hold.
+    pub fn zero(&mut self) {
+        self.hand_over(false);
+        self.link.visit(|_, consumer| consumer.zero());
     }
 
     /// Whether what runs from here on, where control is at `pc`, is counted. Returns whether that is a change.
@@ -234,7 +357,8 @@ impl Recorder {
         }
         // The last branch is decided by where control is now, and nothing that was not counted leads here.
         self.point(pc);
-        self.visit(|consumer| consumer.set_counting(counting));
+        self.hand_over(false);
+        self.link.visit(|_, consumer| consumer.set_counting(counting));
         self.point(pc);
         true
     }
@@ -242,21 +366,25 @@ impl Recorder {
     /// Watches accesses to these ranges, and to no others, from here on.
     pub fn watch(&mut self, ranges: &[Watched]) {
         self.flush();
+        self.send_plans();
         let plans = self.plans.shipped();
+        let rest = &self.words[..self.len];
         let mut first = true;
         self.link.visit(|_, consumer| {
             // All of them see the same accesses.
             let ranges = if std::mem::take(&mut first) { ranges.to_vec() } else { Vec::new() };
-            consumer.watch(ranges, plans.clone());
+            consumer.watch(ranges, plans.clone(), rest);
         });
     }
 
     /// What has been recorded so far.
     pub fn save(&mut self) -> Recorded {
         let mut consumers = Vec::new();
-        self.visit(|consumer| consumers.push(consumer.save()));
+        self.flush();
+        self.link.visit(|_, consumer| consumers.push(consumer.save()));
         let place = self.regroup.as_ref().map(|regroup| regroup.save());
-        Recorded { consumers, instructions: self.link.instructions(), counting: self.counting, place }
+        let rest = self.words[..self.len].to_vec();
+        Recorded { consumers, instructions: self.link.instructions(), counting: self.counting, place, rest }
     }
 
     /// Goes back to what had been recorded when `saved` was made, by this recorder.
@@ -272,6 +400,10 @@ impl Recorder {
         if let (Some(regroup), Some(place)) = (&mut self.regroup, saved.place) {
             regroup.restore(place);
         }
+        if let Some(words) = self.words.get_mut(..saved.rest.len()) {
+            words.copy_from_slice(&saved.rest);
+            self.len = saved.rest.len();
+        }
         self.handed_over = Some(saved.instructions);
     }
 
@@ -283,7 +415,7 @@ impl Recorder {
 
     /// Hands over what is left and gives the consumers back.
     pub fn finish(mut self) -> Vec<Consumer> {
-        self.flush();
+        self.hand_over(false);
         self.link.finish()
     }
 }
@@ -293,15 +425,18 @@ impl Recorder {
 pub struct Recorded {
     /// The simulators and what they have counted.
     consumers: Vec<SavedConsumer>,
+    /// In what they have seen.
     instructions: u64,
     counting: bool,
     /// Where in a superblock control was.
     place: Option<SavedPlace>,
+    /// Records that they have not seen, because a fault may take them back.
+    rest: Vec<u64>,
 }
 
 impl Recorded {
     /// Instructions executed.
     pub fn instructions(&self) -> u64 {
-        self.instructions
+        self.instructions + instructions(&self.rest)
     }
 }

@@ -30,10 +30,14 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub fn new(ranges: Vec<Watched>, plans: Vec<Arc<Plan>>) -> Watch {
+    /// Accesses in the records `past`, which come next, are from before.
+    pub fn new(ranges: Vec<Watched>, plans: Vec<Arc<Plan>>, past: &[u64]) -> Watch {
         let low = ranges.iter().map(|watched| watched.range.start).min().unwrap_or(0);
         let high = ranges.iter().map(|watched| watched.range.end).max().unwrap_or(0);
-        Watch { accesses: vec![0; ranges.len()], ranges, all: low..high, plans }
+        let mut watch = Watch { accesses: vec![0; ranges.len()], ranges, all: low..high, plans };
+        watch.scan(past, &[]);
+        watch.accesses.iter_mut().for_each(|accesses| *accesses = accesses.wrapping_neg());
+        watch
     }
 
     pub fn accesses(&self) -> &[u64] {
@@ -81,7 +85,7 @@ impl Watch {
                     Touch::Modify => true,
                 };
                 if wanted && start < watched.range.end && watched.range.start < end {
-                    *accesses += 1;
+                    *accesses = accesses.wrapping_add(1);
                 }
             }
         }

@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 use crate::emu::guest::{GuestCpu, GuestMemory, Mapping, PageSource};
 use crate::emu::unicorn::{EngineError, SavedMachine};
 use crate::hooks::accounts::Counts;
-use crate::hooks::consumer::{Consumer, Watched};
+use crate::hooks::consumer::Watched;
 use crate::hooks::tally::Tally;
 use crate::profile::Costs;
 use crate::requests::Requests;
@@ -131,7 +131,7 @@ impl Session {
 
     /// Forgets what was counted. Caches and predictors stay as they are.
     pub fn zero(&mut self) {
-        self.machine.visit_consumers(Consumer::zero);
+        self.machine.zero();
     }
 
     /// Whether what runs from here on is counted. Nothing that is not counted touches caches and predictors.

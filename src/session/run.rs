@@ -16,6 +16,7 @@ use crate::hooks::consumer::{Consumer, CountModel, Predictors};
 use crate::hooks::ring::Link;
 use crate::hooks::tally::Tally;
 use crate::hooks::trace::Recorder;
+use crate::hooks::valgrind::Regroup;
 use crate::loader::layout::{Layout, StackOrder};
 use crate::requests::Requests;
 use crate::session::attribute::Folded;
@@ -99,7 +100,8 @@ impl Session {
         let frames = Frames::new(arena, usize::try_from(memory / PAGE_SIZE).unwrap_or(usize::MAX));
         let model = config.count_model;
         let mut recorder = Recorder::new(Link::threaded(Consumer::parts(caches, predictors)));
-        recorder.regroup = (model == CountModel::Valgrind).then(Box::default);
+        recorder.regroup =
+            (model == CountModel::Valgrind).then(|| Box::new(Regroup::new(config.caches.is_some())));
         let reference = config.producer == Producer::Api;
         let space = AddressSpace::new(frames, config.layout);
         let model = if config.layout == Layout::VALGRIND && avoids_avx(&config.env) {

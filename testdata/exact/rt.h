@@ -88,6 +88,33 @@ restorer:
         rol     $51, %rdi
         .byte   0x48, 0x87, \ending
         .endm
+/* Maps memory at a fixed place. */
+        .macro  MAP at, bytes, permissions
+        mov     $9, %eax
+        mov     $\at, %edi
+        mov     $\bytes, %esi
+        mov     $\permissions, %edx
+        mov     $0x32, %r10d
+        mov     $-1, %r8
+        xor     %r9d, %r9d
+        syscall
+        .endm
+/* Code that faults, from the start of a superblock on, which is behind a system call. The handler goes on behind it, by
+   registers from before that: under Valgrind only RSP is right there. */
+        .macro  FAULTS code
+        lea     5f(%rip), %r12
+        mov     %rsp, %r9
+        SYSTEM  39
+        \code
+5:      nop
+        .endm
+        .macro  ELSEWHERE
+        .type   elsewhere, @function
+elsewhere:
+        mov     %r9, %rsp
+        jmp     *%r12
+        .size   elsewhere, . - elsewhere
+        .endm
         .macro  ENDREPEAT
         dec     %r15d
         jnz     9b

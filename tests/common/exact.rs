@@ -74,14 +74,19 @@ pub fn programs(directory: &Path) -> Vec<Program> {
 /// Builds all of them in this directory, without libraries and with debug information; sorted by name.
 pub fn build(directory: &Path) -> Vec<Program> {
     parallel(programs(directory), |program| {
-        let source = folder().join(&program.name);
-        let words = "-g -O2 -static -nostdlib -no-pie -fno-pic -ffreestanding -fno-stack-protector \
-                     -fno-asynchronous-unwind-tables -march=x86-64 -Wall -Werror -o";
-        let mut words: Vec<&str> = words.split_whitespace().collect();
-        words.extend([program.binary.to_str().expect("text"), source.to_str().expect("text")]);
-        words.extend(program.directive("// flags:").unwrap_or_default().split_whitespace());
-        let out = tool("gcc", directory, "gcc", &words);
-        assert!(out.status.success(), "{}: {}", source.display(), super::stderr(&out));
+        build_one(&program, directory);
         program
     })
+}
+
+/// Builds one of them.
+pub fn build_one(program: &Program, directory: &Path) {
+    let source = folder().join(&program.name);
+    let words = "-g -O2 -static -nostdlib -no-pie -fno-pic -ffreestanding -fno-stack-protector \
+                     -fno-asynchronous-unwind-tables -march=x86-64 -Wall -Werror -o";
+    let mut words: Vec<&str> = words.split_whitespace().collect();
+    words.extend([program.binary.to_str().expect("text"), source.to_str().expect("text")]);
+    words.extend(program.directive("// flags:").unwrap_or_default().split_whitespace());
+    let out = tool("gcc", directory, "gcc", &words);
+    assert!(out.status.success(), "{}: {}", source.display(), super::stderr(&out));
 }

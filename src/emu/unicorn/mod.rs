@@ -33,7 +33,7 @@ use crate::emu::supervisor::{Next, Supervisor};
 use crate::hooks::consumer::Consumer;
 use crate::hooks::decode::{Refusal, Trap};
 use crate::hooks::plan::NO_MAPPING;
-use crate::hooks::trace::{BUFFER_WORDS, Recorder};
+use crate::hooks::trace::{BUFFER_WORDS, Cause, Recorder};
 
 use api::Api;
 use door::{Cpu, Door, Entered, Leave, TapWords, door};
@@ -224,7 +224,7 @@ impl Machine {
                     )));
                 }
             };
-            self.record_fault(fault);
+            self.record_fault(fault, refused.is_some());
             let out_of_memory = self.door.space.take_out_of_memory();
             let Some((supervisor, mut cpu, space)) = self.door.split() else { return Ok(()) };
             if out_of_memory {
@@ -252,15 +252,23 @@ impl Machine {
     }
 
     /// Writes into the trace how far the last block got.
-    fn record_fault(&mut self, fault: Fault) {
+    fn record_fault(&mut self, fault: Fault, refused: bool) {
         let rip = self.door.parts.eip();
-        let recorder = &mut self.door.recorder;
+        let Door { recorder, space, .. } = &mut *self.door;
         match fault {
             // The jump that led here is complete; nothing was fetched.
             Fault::Page { fetch: true, .. } => recorder.point(rip),
             // Traps: the instruction before RIP is complete.
             Fault::Breakpoint | Fault::Debug => {}
-            _ => recorder.cut(rip, true),
+            Fault::InvalidOpcode => recorder.fault(rip, Cause::Instruction),
+            _ if refused => recorder.fault(rip, Cause::Instruction),
+            Fault::Page { addr, write, .. } => {
+                let readable = recorder.regroup.is_some() && space.read(addr, &mut [0]).is_ok();
+                recorder.fault(rip, Cause::Page { addr, write: Some(write), readable });
+            }
+            Fault::Bus { addr } => recorder.fault(rip, Cause::Page { addr, write: None, readable: false }),
+            Fault::Protection | Fault::Alignment => recorder.fault(rip, Cause::Address),
+            Fault::Divide | Fault::FloatingPoint => recorder.fault(rip, Cause::Result),
         }
     }
 

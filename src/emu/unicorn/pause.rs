@@ -67,9 +67,14 @@ impl Machine {
         self.door.space.forget(saved.space);
     }
 
-    /// Calls `f` with each consumer when it has seen everything that has run.
-    pub fn visit_consumers(&mut self, f: impl FnMut(&mut Consumer)) {
+    /// Calls `f` with each consumer as it is when it has seen everything that has run.
+    pub fn visit_consumers(&mut self, f: impl FnMut(&Consumer)) {
         self.door.recorder.visit(f);
+    }
+
+    /// Forgets what was counted. Caches and predictors stay as they are.
+    pub fn zero(&mut self) {
+        self.door.recorder.zero();
     }
 
     /// Watches accesses to these ranges, and to no others, from here on.

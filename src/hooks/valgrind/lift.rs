@@ -261,7 +261,8 @@ impl Lifter {
 /// Instructions of the vector units that may have no vector register.
 fn is_vector_control(instruction: &Instruction) -> bool {
     use Mnemonic as M;
-    matches!(instruction.mnemonic(), M::Ldmxcsr | M::Stmxcsr | M::Emms | M::Fxsave | M::Fxsave64)
+    matches!(instruction.mnemonic(), M::Ldmxcsr | M::Stmxcsr | M::Emms)
+        || matches!(instruction.mnemonic(), M::Fxsave | M::Fxsave64 | M::Fxrstor | M::Fxrstor64)
         || matches!(instruction.mnemonic(), M::Cvtss2si | M::Cvttss2si | M::Cvtsd2si | M::Cvttsd2si)
 }
 

@@ -12,13 +12,13 @@ use crate::hooks::trace::{BUFFER_WORDS, Header};
 /// Where in a superblock control is: which one, and above [`INDEX_BITS`] how many of its instructions are behind it. Zero is
 /// in none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-struct Place(u32);
+pub(super) struct Place(u32);
 
 /// Bits of a place for the superblock.
 const INDEX_BITS: u32 = 25;
 
 impl Place {
-    const NONE: Place = Place(0);
+    pub const NONE: Place = Place(0);
     /// A place that control is never at.
     const NOWHERE: Place = Place(u32::MAX);
 
@@ -26,28 +26,28 @@ impl Place {
         Place(superblock as u32 | (used as u32) << INDEX_BITS)
     }
 
-    fn superblock(self) -> usize {
+    pub fn superblock(self) -> usize {
         (self.0 & ((1 << INDEX_BITS) - 1)) as usize
     }
 
-    fn used(self) -> usize {
+    pub fn used(self) -> usize {
         (self.0 >> INDEX_BITS) as usize
     }
 }
 
 /// Stands for no plan.
-const NO_PLAN: PlanId = PlanId(u32::MAX);
+pub(super) const NO_PLAN: PlanId = PlanId(u32::MAX);
 
 /// What becomes of a record of some plan at some place.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(16))]
-struct Step {
-    from: Place,
-    to: Place,
+pub(super) struct Step {
+    pub from: Place,
+    pub to: Place,
     /// The plan of the record that is given out.
-    plan: PlanId,
+    pub plan: PlanId,
     /// The plan of one more record, which has no data.
-    then: PlanId,
+    pub then: PlanId,
 }
 
 impl Step {
@@ -89,7 +89,7 @@ impl<'a> Regrouped<'a> {
     /// Writes what becomes of a record, whose slots are the first of `tail`. Almost without branches of its own: what the
     /// program does next is as hard to foresee here as there.
     #[inline(always)]
-    fn write(&mut self, step: &Step, word: u64, tail: &[u64], slots: usize) {
+    pub(super) fn write(&mut self, step: &Step, word: u64, tail: &[u64], slots: usize) {
         let Some((header, room)) = self.words.get_mut(self.filled..).and_then(<[u64]>::split_first_mut)
         else {
             return;
@@ -122,24 +122,45 @@ impl<'a> Regrouped<'a> {
 #[derive(Debug)]
 pub struct Regroup {
     /// Those at the addresses in `starts`; the first is none.
-    superblocks: Vec<Superblock>,
+    pub(super) superblocks: Vec<Superblock>,
     starts: FxHashMap<u64, u32>,
     /// The mapping of the second part of a merged one.
     mappings: FxHashMap<u64, MappingId>,
     /// The last step of each plan.
     last: Vec<Step>,
     steps: FxHashMap<(Place, PlanId), Step>,
-    place: Place,
-    /// Superblocks of changed code, and behind how many words of the trace they count.
-    changed: Vec<(usize, Formed)>,
+    pub(super) place: Place,
+    /// What happens behind how many words of the trace.
+    marks: Vec<(usize, Mark)>,
+    /// Whether data events are counted.
+    pub(super) counts_data: bool,
+}
+
+/// What the records do not say.
+#[derive(Debug)]
+enum Mark {
+    /// A superblock of changed code.
+    Changed(Formed),
+    /// The last instruction faulted, and `at_access`, not behind its accesses.
+    Faulted { at_access: bool },
+}
+
+/// What was handed over of a buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct Handed {
+    /// Instructions that were executed.
+    pub executed: u64,
+    /// Words of the buffer.
+    pub words: usize,
 }
 
 /// Where in a superblock control was at some moment.
 #[derive(Clone, Copy, Debug)]
 pub struct SavedPlace(Place);
 
-impl Default for Regroup {
-    fn default() -> Regroup {
+impl Regroup {
+    /// Knows no superblock yet. `counts_data` says whether data events are counted.
+    pub fn new(counts_data: bool) -> Regroup {
         Regroup {
             superblocks: vec![Superblock::default()],
             starts: FxHashMap::default(),
@@ -147,12 +168,11 @@ impl Default for Regroup {
             last: Vec::new(),
             steps: FxHashMap::default(),
             place: Place::NONE,
-            changed: Vec::new(),
+            marks: Vec::new(),
+            counts_data,
         }
     }
-}
 
-impl Regroup {
     /// What is translated together with the code at `pc`, and with what it falls out to.
     pub fn form(pc: u64, fetch: &mut Fetch<'_>) -> Vec<Formed> {
         let mut formed = Vec::new();
@@ -179,7 +199,7 @@ impl Regroup {
             self.mappings.insert(pc, second);
         }
         if self.starts.contains_key(&formed.start) {
-            self.changed.push((behind, formed));
+            self.marks.push((behind, Mark::Changed(formed)));
         } else {
             self.insert(formed);
         }
@@ -195,22 +215,53 @@ impl Regroup {
         }
     }
 
-    /// Writes the records that stand for `words`. Returns how many instructions were executed.
-    pub fn regroup(&mut self, words: &[u64], plans: &mut PlanTable, out: &mut Regrouped<'_>) -> u64 {
-        self.last.resize(plans.len(), Step::UNKNOWN);
-        let (mut executed, mut start) = (0, 0);
-        for (behind, formed) in std::mem::take(&mut self.changed) {
-            executed += self.walk(words.get(start..behind).unwrap_or_default(), plans, out);
-            start = behind;
-            self.insert(formed);
-        }
-        executed + self.walk(words.get(start..).unwrap_or_default(), plans, out)
+    /// The instruction that is the last one behind so many words that are yet to be regrouped has faulted: at an access, or
+    /// only behind them.
+    pub fn fault(&mut self, behind: usize, at_access: bool) {
+        self.marks.push((behind, Mark::Faulted { at_access }));
     }
 
-    fn walk(&mut self, mut words: &[u64], plans: &mut PlanTable, out: &mut Regrouped<'_>) -> u64 {
+    /// Writes the records that stand for `words`; with `keeps`, not for those at the end that a fault would take back.
+    pub fn regroup(
+        &mut self,
+        words: &[u64],
+        keeps: bool,
+        plans: &mut PlanTable,
+        out: &mut Regrouped<'_>,
+    ) -> Handed {
+        self.last.resize(plans.len(), Step::UNKNOWN);
+        let mut handed = Handed { executed: 0, words: 0 };
+        for (behind, mark) in std::mem::take(&mut self.marks) {
+            let chunk = words.get(handed.words..behind).unwrap_or_default();
+            handed.executed += match mark {
+                Mark::Changed(formed) => {
+                    let (executed, _) = self.walk(chunk, 0, plans, out);
+                    self.insert(formed);
+                    executed
+                }
+                Mark::Faulted { at_access } => self.forget(chunk, at_access, plans, out),
+            };
+            handed.words += chunk.len();
+        }
+        let rest = words.get(handed.words..).unwrap_or_default();
+        let (executed, walked) =
+            if keeps { self.walk_counted(rest, plans, out) } else { self.walk(rest, 0, plans, out) };
+        Handed { executed: handed.executed + executed, words: handed.words + walked }
+    }
+
+    /// Writes the records for all but the last of `words`, of which `leaves` are left and maybe a part of a record less.
+    /// Returns how many instructions were executed, and how many words that were.
+    pub(super) fn walk(
+        &mut self,
+        mut words: &[u64],
+        leaves: usize,
+        plans: &mut PlanTable,
+        out: &mut Regrouped<'_>,
+    ) -> (u64, usize) {
+        let all = words.len();
         let mut executed = 0;
         let mut place = self.place;
-        while let Some((&word, tail)) = words.split_first() {
+        while let Some((&word, tail)) = words.split_first().filter(|(_, tail)| tail.len() >= leaves) {
             let header = Header::of(word);
             executed += header.instructions;
             let Some(&last) = self.last.get(header.plan.0 as usize) else { break };
@@ -221,12 +272,12 @@ impl Regroup {
             words = next;
         }
         self.place = place;
-        executed
+        (executed, all - words.len())
     }
 
     /// The step of a plan whose last one was from another place.
     #[inline(never)]
-    fn step(&mut self, place: Place, id: PlanId, plans: &mut PlanTable) -> Step {
+    pub(super) fn step(&mut self, place: Place, id: PlanId, plans: &mut PlanTable) -> Step {
         let step = match self.steps.get(&(place, id)) {
             Some(&known) => known,
             None => {
@@ -261,21 +312,14 @@ impl Regroup {
         let mut changes = Vec::with_capacity(plan.insns.len());
         let mut counted = 0;
         for insn in &plan.insns {
-            let mut part = self.superblocks.get(index).and_then(|superblock| superblock.parts.get(used));
-            if part.is_none_or(|part| part.pc != insn.pc) {
-                index = self.starts.get(&insn.pc).map_or(0, |&index| index as usize);
-                used = 0;
-                part = self.superblocks.get(index).and_then(|superblock| superblock.parts.first());
-            }
+            (index, used) = self.arrive(index, used, insn.pc);
             let superblock = self.superblocks.get(index);
             counted += usize::from(
                 superblock.and_then(|superblock| superblock.merged).is_some_and(|second| used >= second),
             );
+            let part = superblock.and_then(|superblock| superblock.parts.get(used));
             changes.push(part.map_or(Change::default(), |part| part.change));
-            used += 1;
-            if superblock.is_none_or(|superblock| used >= superblock.parts.len()) {
-                (index, used) = (0, 0);
-            }
+            (index, used) = self.pass(index, used);
         }
         let to = if index == 0 { Place::NONE } else { Place::new(index, used) };
         if counted == plan.insns.len() {
@@ -291,6 +335,34 @@ impl Regroup {
             .filter(|superblock| superblock.merged == Some(used))
             .map_or(NO_PLAN, |superblock| plans.add(self.second(superblock, used)));
         Step { from, to, plan: plan_id, then }
+    }
+
+    /// Where control is when it is at `pc` and was so far in a superblock: there, or at the start of another one.
+    fn arrive(&self, index: usize, used: usize, pc: u64) -> (usize, usize) {
+        let part = self.superblocks.get(index).and_then(|superblock| superblock.parts.get(used));
+        match part.is_some_and(|part| part.pc == pc) {
+            true => (index, used),
+            false => (self.starts.get(&pc).map_or(0, |&index| index as usize), 0),
+        }
+    }
+
+    /// One instruction further; in none at the end of a superblock.
+    fn pass(&self, index: usize, used: usize) -> (usize, usize) {
+        match self.superblocks.get(index) {
+            Some(superblock) if used + 1 < superblock.parts.len() => (index, used + 1),
+            _ => (0, 0),
+        }
+    }
+
+    /// Where the last of a plan's instructions is, if control was at this place before them: in which superblock, and which
+    /// of its instructions.
+    pub(super) fn last_of(&self, from: Place, plan: &Plan) -> (usize, usize) {
+        let (mut at, mut next) = ((0, 0), (from.superblock(), from.used()));
+        for insn in &plan.insns {
+            at = self.arrive(next.0, next.1, insn.pc);
+            next = self.pass(at.0, at.1);
+        }
+        at
     }
 
     /// The plan of the second part of a merged superblock, which only computes.
@@ -310,9 +382,14 @@ impl Regroup {
         SavedPlace(self.place)
     }
 
-    /// Goes back there.
+    /// Goes back there. What was not yet regrouped is gone.
     pub fn restore(&mut self, saved: SavedPlace) {
         self.place = saved.0;
+        for (_, mark) in std::mem::take(&mut self.marks) {
+            if let Mark::Changed(formed) = mark {
+                self.insert(formed);
+            }
+        }
     }
 }
 

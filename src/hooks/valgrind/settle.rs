@@ -77,6 +77,7 @@ impl Superblock {
         if let Some(jump) = self.merged.and_then(|second| self.parts.get_mut(second - 1)) {
             jump.change.branches |= 1;
         }
+        self.settle_queue(after);
         if let Some(last) = leaves {
             self.parts.truncate(usize::from(last) + 1);
             self.merged = self.merged.filter(|second| *second < self.parts.len());

@@ -9,7 +9,7 @@ use super::lift::{Lifter, int};
 use super::state;
 
 /// An exit that is no branch of the program.
-const NO_BRANCH: u8 = 7;
+pub(super) const NO_BRANCH: u8 = 7;
 pub(super) const ZERO: Value = Value::Known(0);
 pub(super) const F4: Type = Type::Float(4);
 pub(super) const F8: Type = Type::Float(8);
@@ -30,6 +30,11 @@ impl Lifter {
                 let address = self.address(i);
                 self.check_alignment(address);
                 return self.barrier(false);
+            }
+            M::Fxrstor | M::Fxrstor64 => {
+                let address = self.address(i);
+                self.check_alignment(address);
+                return self.barrier(true);
             }
             M::Stmxcsr => {
                 let address = self.address(i);

@@ -5,13 +5,14 @@
 //! direct jump or call. Behind a conditional jump it looks for a second one that shares a destination with the first, as `a
 //! && b` leaves them in machine code; it executes both always and makes one exit of them.
 
-use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind};
+use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind};
 
 use super::forms::is_checked;
 use super::ir::{Op, Statement};
 use super::lift::Lifter;
 use super::merge::{Second, merged};
 use super::optimise::prepare;
+use super::queue::Events;
 use crate::hooks::count::repeat;
 use crate::hooks::decode::{self, MAX_LENGTH};
 use crate::hooks::request;
@@ -41,6 +42,7 @@ pub(super) struct Change {
 pub(super) struct Part {
     pub pc: u64,
     pub len: u8,
+    pub events: Events,
     pub change: Change,
 }
 
@@ -114,6 +116,7 @@ impl Superblock {
     pub fn form(start: u64, fetch: &mut Fetch<'_>) -> Superblock {
         let mut formed = Superblock::default();
         let mut lifter = Lifter::default();
+        let mut factory = InstructionInfoFactory::new();
         let (mut pc, mut extended) = (start, false);
         while formed.parts.len() < MAX_INSTRUCTIONS {
             let (bytes, len) = fetch(pc);
@@ -134,6 +137,7 @@ impl Superblock {
             }
             lifter.insn = formed.parts.len() as u16;
             formed.push(pc, instruction.len());
+            formed.queue(&instruction, &mut factory);
             pc = instruction.next_ip();
             match kind(&instruction) {
                 Kind::Plain | Kind::Side => lifter.lift(&instruction),
@@ -164,7 +168,7 @@ impl Superblock {
     }
 
     fn push(&mut self, pc: u64, len: usize) {
-        self.parts.push(Part { pc, len: len as u8, change: Change::default() });
+        self.parts.push(Part { pc, len: len as u8, events: Events::default(), change: Change::default() });
     }
 
     /// Adds the instructions up to a second conditional jump.
