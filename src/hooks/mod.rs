@@ -7,6 +7,7 @@ mod caches;
 pub mod consumer;
 pub mod count;
 pub mod decode;
+pub mod fault;
 mod ledger;
 pub mod operand;
 pub mod plan;

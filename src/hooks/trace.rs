@@ -1,9 +1,11 @@
 //! The trace: records of one header word and the slots of its block, in buffers that go to the consumer.
 
 use crate::hooks::consumer::{Consumer, SavedConsumer, Watched};
-use crate::hooks::plan::{MappingId, PlanId, PlanTable, PlannedEvent, Touch};
+use crate::hooks::fault::Cause;
+use crate::hooks::plan::{MappingId, PlanId, PlanTable};
 use crate::hooks::ring::Link;
-use crate::hooks::valgrind::regroup::{Formed, Handed, Regroup, Regrouped, SavedPlace};
+use crate::hooks::valgrind::regroup::{Formed, Handed, Regroup, SavedPlace};
+use crate::hooks::valgrind::regrouped::Regrouped;
 
 /// Words in a buffer before it is handed over, not counting the room for one more record.
 pub const BUFFER_WORDS: usize = 1 << 16;
@@ -40,51 +42,6 @@ pub fn instructions(words: &[u64]) -> u64 {
     }
     instructions
 }
-
-/// Why an instruction faulted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
-    /// It is not one that runs, or not here.
-    Instruction,
-    /// An access to the page of this address.
-    Page {
-        /// The address.
-        addr: u64,
-        /// Whether it could not be written or could not be read, if that is known.
-        write: Option<bool>,
-        /// Whether it could have been read there.
-        readable: bool,
-    },
-    /// An access to an address that is none.
-    Address,
-    /// What it computes from its operands.
-    Result,
-}
-
-impl Cause {
-    /// Whether an event of the instruction is the access that faulted.
-    fn is_at(self, event: &PlannedEvent, slots: &[u64]) -> bool {
-        let Some(&base) = slots.get(usize::from(event.slot)) else { return false };
-        let start = base.wrapping_add(u64::from(event.offset));
-        match self {
-            Cause::Page { addr, write, .. } => {
-                let other = match write {
-                    Some(true) => Touch::Load,
-                    Some(false) => Touch::Store,
-                    None => Touch::Nothing,
-                };
-                let last = start.wrapping_add(u64::from(event.size.max(1)) - 1);
-                let pages = start >> PAGE_BITS..=last >> PAGE_BITS;
-                event.touch != other && pages.contains(&(addr >> PAGE_BITS))
-            }
-            Cause::Address => (start << 16).cast_signed() >> 16 != start.cast_signed(),
-            Cause::Instruction | Cause::Result => false,
-        }
-    }
-}
-
-/// Bits of an address within a page.
-const PAGE_BITS: u32 = 12;
 
 /// The producer's end: the buffer being filled, the plans, and the link to the consumer.
 pub struct Recorder {
@@ -198,18 +155,7 @@ impl Recorder {
         let id = Header::of(self.words[at]).plan;
         let Some(plan) = self.plans.get(id) else { return };
         let Some(complete) = plan.insns.iter().position(|insn| insn.pc == pc) else { return };
-        let its = || plan.events.iter().filter(|event| usize::from(event.insn) == complete);
-        let slots = &self.words[at + 1..];
-        let reached = match cause {
-            Cause::Result => its().count(),
-            _ => {
-                let first = its().position(|event| cause.is_at(event, slots)).unwrap_or(0);
-                // Of the two events of a locked modification the second writes, whatever the engine asks for first.
-                let writes = matches!(cause, Cause::Page { write: Some(true), readable: true, .. });
-                let modifies = its().skip(first).take(2).filter(|event| event.touch == Touch::Modify).count();
-                first + usize::from(writes && modifies == 2)
-            }
-        };
+        let reached = cause.reached(plan, complete, &self.words[at + 1..]);
         let prefix = self.plans.prefix(id, complete as u16, Some(reached as u16));
         self.shorten(at, prefix);
         if let Some(regroup) = &mut self.regroup {

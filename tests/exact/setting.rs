@@ -34,10 +34,7 @@ pub const VALGRIND: Model = Model {
     marker: "//~valgrind",
     valgrind: &[],
     cgemu: &["--count-model=valgrind"],
-    unlike: &[
-        ("rep lods, which it executes once", &["replods.S"]),
-        ("what the x87 stack holds at the end of a superblock", &["x87.S"]),
-    ],
+    unlike: &[("rep lods, which it executes once", &["replods.S"])],
 };
 
 /// The models that cgemu has; another one is another line here, with the options that choose it.

@@ -32,8 +32,9 @@ use crate::emu::memory::space::AddressSpace;
 use crate::emu::supervisor::{Next, Supervisor};
 use crate::hooks::consumer::Consumer;
 use crate::hooks::decode::{Refusal, Trap};
+use crate::hooks::fault::Cause;
 use crate::hooks::plan::NO_MAPPING;
-use crate::hooks::trace::{BUFFER_WORDS, Cause, Recorder};
+use crate::hooks::trace::{BUFFER_WORDS, Recorder};
 
 use api::Api;
 use door::{Cpu, Door, Entered, Leave, TapWords, door};

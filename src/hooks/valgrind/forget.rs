@@ -2,7 +2,8 @@
 //! buffer stay until it is known that they count.
 
 use super::queue::LENGTH;
-use super::regroup::{NO_PLAN, Place, Regroup, Regrouped, Step};
+use super::regroup::{NO_PLAN, Place, Regroup, Step};
+use super::regrouped::Regrouped;
 use crate::hooks::count::EventKind;
 use crate::hooks::plan::{MAX_RECORD, PlanId, PlanTable};
 use crate::hooks::trace::Header;

@@ -95,14 +95,14 @@ impl Lifter {
             M::Fnstenv => self.barrier(false),
             M::Fldenv | M::Fnsave | M::Frstor | M::Fbld | M::Fbstp => self.barrier(true),
             M::Fld if long => {
-                self.barrier(false);
+                self.helper();
                 let value = self.unknown();
                 self.push(value);
             }
             M::Fstp if long => {
                 let value = self.element(0);
                 self.used(value);
-                self.barrier(false);
+                self.helper();
             }
             M::Fldcw => {
                 let address = self.address(i);

@@ -196,6 +196,8 @@ pub enum Statement {
     Barrier {
         /// Whether registers may be others behind it.
         writes: bool,
+        /// Whether it is said to access registers at all; a function of its operands is not.
+        state: bool,
     },
     /// Writes an x87 register or its tag: so many elements from the top of the stack.
     PutStack {

@@ -92,7 +92,12 @@ impl Lifter {
 
     /// All registers must be right here; with `writes`, they may be others afterwards.
     pub fn barrier(&mut self, writes: bool) {
-        self.code.push(Statement::Barrier { writes });
+        self.code.push(Statement::Barrier { writes, state: true });
+    }
+
+    /// Calls a function that knows nothing of the registers.
+    pub fn helper(&mut self) {
+        self.code.push(Statement::Barrier { writes: false, state: false });
     }
 
     /// A general register or a part of it.

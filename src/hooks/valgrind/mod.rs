@@ -22,6 +22,7 @@ mod mmx;
 mod optimise;
 mod queue;
 pub mod regroup;
+pub mod regrouped;
 mod settle;
 mod shifts;
 mod special;

@@ -65,7 +65,7 @@ fn gets(code: &mut [Statement]) {
                 let (first, len) = state::stack(tag);
                 known.retain(|(place, _)| !place.overlaps(first, len));
             }
-            Statement::Barrier { writes: true } => known.clear(),
+            Statement::Barrier { writes: true, .. } => known.clear(),
             _ => {}
         }
     }

@@ -88,7 +88,7 @@ fn known(
                 return None;
             }
             Statement::Put(slice, _) if slice.overlaps(first, len) => return None,
-            Statement::Barrier { writes: true } => return None,
+            Statement::Barrier { writes: true, .. } => return None,
             _ => {}
         }
     }
@@ -113,7 +113,7 @@ fn is_overwritten(
             Statement::Get(_, slice) | Statement::Put(slice, _) if slice.overlaps(first, len) => {
                 return false;
             }
-            Statement::Exit { .. } | Statement::Barrier { .. } => return false,
+            Statement::Exit { .. } | Statement::Barrier { state: true, .. } => return false,
             _ => {}
         }
     }
