@@ -231,6 +231,12 @@ impl Lifter {
                 };
                 self.op(op, &[one, count])
             }
+            M::Pext => {
+                let chosen = self.op(Op::And(bits), &[one, other]);
+                let operands = [self.widened(chosen, size), self.widened(other, size)];
+                let result = self.call(&operands);
+                self.low(result, size)
+            }
             _ => self.call(&operands),
         };
         self.set_register(i.op0_register(), result);

@@ -34,7 +34,7 @@ impl Lifter {
             }
             M::Add | M::Sub | M::And | M::Or | M::Xor | M::Cmp | M::Test | M::Neg => self.arithmetic(i),
             M::Adc | M::Sbb => self.with_carry(i),
-            M::Inc | M::Dec => self.step(i),
+            M::Inc | M::Dec => self.increment(i),
             M::Not => {
                 let place = self.place(i, 0);
                 let old = self.read(place, 0);
@@ -168,7 +168,7 @@ impl Lifter {
         self.set_flags(source.value(size), dep1, dep2, carry);
     }
 
-    fn step(&mut self, i: &Instruction) {
+    fn increment(&mut self, i: &Instruction) {
         let size = bytes(i, 0);
         let bits = 8 * size as u8;
         let place = self.place(i, 0);

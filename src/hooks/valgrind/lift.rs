@@ -201,6 +201,14 @@ impl Lifter {
             Place::Memory(address) if is_locked(instruction) => {
                 self.used(address);
                 self.used(value);
+                // It is compared with what was loaded.
+                let loaded = self.code.iter().rev().find_map(|statement| match *statement {
+                    Statement::Load { to, insn, .. } if insn == self.insn => Some(Value::Temp(to)),
+                    _ => None,
+                });
+                if let Some(loaded) = loaded {
+                    self.used(loaded);
+                }
                 self.swap();
             }
             Place::Memory(address) => self.store(event, address, value),
@@ -211,7 +219,7 @@ impl Lifter {
     /// The compare-and-exchange that a locked operation ends with, which leaves the superblock if it fails.
     pub fn swap(&mut self) {
         self.barrier(false);
-        let failed = self.unknown();
+        let failed = self.op(Op::Opaque(u16::MAX, 2), &[]);
         self.exit(0, failed);
     }
 
@@ -247,6 +255,14 @@ impl Lifter {
     /// All flags.
     pub fn flags(&mut self) -> Value {
         self.of_flags(Op::Flags)
+    }
+
+    /// An instruction, and that it is done.
+    pub fn step(&mut self, instruction: &Instruction) {
+        self.lift(instruction);
+        if !instruction.is_jcc_short_or_near() {
+            self.put(state::IP, Value::Known(instruction.next_ip()));
+        }
     }
 
     /// The statements of an instruction that ends no block, or of what an instruction does before it jumps.

@@ -29,6 +29,11 @@ fn is_counting(instruction: &Instruction) -> bool {
     instruction.flow_control() == FlowControl::ConditionalBranch && !instruction.is_jcc_short_or_near()
 }
 
+/// Whether a way out is the last thing that an instruction does: a locked NOT, which sets no flags, tries again.
+fn ends_with_exit(instruction: &Instruction) -> bool {
+    is_counting(instruction) || instruction.mnemonic() == Mnemonic::Not
+}
+
 /// The next few instructions, and where they lead.
 fn glance(fetch: &mut Fetch<'_>, pc: u64) -> (Vec<Instruction>, Exit) {
     let mut seen = Vec::new();
@@ -43,9 +48,9 @@ fn glance(fetch: &mut Fetch<'_>, pc: u64) -> (Vec<Instruction>, Exit) {
         let full = seen.len() == LEFT_TO_EXTEND;
         let exit = match kind(&instruction) {
             Kind::Plain if full && is_code(fetch, pc) => Exit::To(pc),
-            // Its exit is the last thing in the block.
-            Kind::Side if full && is_counting(&instruction) => {
-                let target = instruction.near_branch64();
+            Kind::Side if full && ends_with_exit(&instruction) => {
+                let target =
+                    if is_counting(&instruction) { instruction.near_branch64() } else { instruction.ip() };
                 let both = is_code(fetch, target) && is_code(fetch, pc);
                 if both { Exit::Either(target, pc) } else { Exit::Unknown }
             }
@@ -79,13 +84,13 @@ pub(super) fn merged(jump: &Instruction, fetch: &mut Fetch<'_>) -> Option<Second
     for (second, common) in [(target, next), (next, target)] {
         let (insns, exit) = glance(fetch, second);
         let shares = matches!(exit, Exit::Either(one, other) if one != other) && exit.leads_to(common);
-        let Some((_, before)) = insns.split_last().filter(|_| shares) else { continue };
+        let Some((last, before)) = insns.split_last().filter(|_| shares) else { continue };
         let apart = match glance(fetch, common).1 {
             Exit::Unknown => false,
             Exit::Either(one, other) if one == other => false,
             exit => !exit.leads_to(second),
         };
-        if apart && before.iter().all(only_computes) {
+        if apart && last.mnemonic() != Mnemonic::Not && before.iter().all(only_computes) {
             return Some(Second { insns, at_target: second == target });
         }
     }
@@ -127,17 +132,13 @@ fn only_computes(instruction: &Instruction) -> bool {
     });
     let by_register = instruction.op1_kind() == OpKind::Register;
     let helped = match instruction.mnemonic() {
-        M::Div | M::Idiv | M::Mfence | M::Lfence | M::Sfence | M::Xgetbv => true,
+        M::Div | M::Idiv | M::Mfence | M::Lfence | M::Sfence | M::Fninit => true,
+        M::Cpuid | M::Rdtsc | M::Rdtscp | M::Rdrand | M::Rdseed => true,
         M::Bt | M::Bts | M::Btr | M::Btc => by_register,
         M::Aesenc | M::Aesenclast | M::Aesdec | M::Aesdeclast | M::Aesimc | M::Aeskeygenassist => true,
         M::Pcmpestri | M::Pcmpestrm | M::Pcmpistri | M::Pcmpistrm => true,
         _ => false,
     };
     let memory = instruction.is_stack_instruction() || instruction.is_string_instruction();
-    // Of what was seen with the x87 and MMX, these are not executed where they are not reached.
-    let kept = matches!(
-        instruction.mnemonic(),
-        M::Fld1 | M::Fldz | M::Fldpi | M::Fldl2e | M::Fldl2t | M::Fldlg2 | M::Fldln2 | M::Fld | M::Wait
-    ) || matches!(instruction.mnemonic(), M::Cvtps2pi | M::Cvttps2pi | M::Cvtpd2pi | M::Cvttpd2pi);
-    no_access || (in_registers && !helped && !memory && !kept)
+    no_access || (in_registers && !helped && !memory)
 }

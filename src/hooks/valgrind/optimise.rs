@@ -7,33 +7,68 @@ use super::ir::{Op, Slice, Statement, Value};
 use super::special::specialise;
 use super::state;
 
-/// Works through the statements of a superblock. Returns the instruction that always leaves it, if there is one.
-pub(super) fn optimise(code: &mut Vec<Statement>, next: &mut Option<Value>, mut temps: usize) -> Option<u16> {
-    let mut leaves = pass(code, next, &mut temps);
+/// Most statements of a loop that VEX unrolls: half of `--vex-iropt-unroll-thresh`.
+const MOST_UNROLLED: usize = 60;
+
+/// Works through the statements of a superblock of so many instructions, which may lead to itself. Returns the instruction
+/// that always leaves it, if there is one.
+pub(super) fn optimise(
+    code: &mut Vec<Statement>,
+    next: &mut Option<Value>,
+    mut temps: usize,
+    loops: Option<usize>,
+) -> Option<u16> {
+    let (mut leaves, mut special) = pass(code, next, &mut temps);
     // Where the x87 or MMX is at work, VEX looks again.
     let stack =
         |statement: &Statement| matches!(statement, Statement::PutStack { .. } | Statement::GetStack { .. });
-    if !code.iter().any(stack) {
-        return leaves;
+    if code.iter().any(stack) {
+        common::eliminate(code);
+        super::stack::eliminate(code, temps);
+        unneeded(code, *next, temps);
+        let mut again = |code: &mut Vec<Statement>| {
+            let (left, specialised) = pass(code, next, &mut temps);
+            (leaves, special) = (left.or(leaves), specialised);
+        };
+        again(code);
+        if common::eliminate(code) {
+            again(code);
+        }
     }
-    common::eliminate(code);
-    super::stack::eliminate(code, temps);
-    unneeded(code, *next, temps);
-    leaves = pass(code, next, &mut temps).or(leaves);
-    if common::eliminate(code) {
-        leaves = pass(code, next, &mut temps).or(leaves);
+    // So it does with a short loop, which it unrolls. What one turn knows of the one before changes no count of its own.
+    let left: usize = code.iter().map(|statement| weight(statement, special)).sum();
+    if leaves.is_none() && loops.is_some_and(|instructions| instructions + left <= MOST_UNROLLED) {
+        (leaves, _) = pass(code, next, &mut temps);
     }
     leaves
 }
 
-fn pass(code: &mut Vec<Statement>, next: &mut Option<Value>, temps: &mut usize) -> Option<u16> {
+/// How many statements VEX counts. Where conditions have become expressions it writes all of them anew, and most of what is
+/// not one of two operands in two statements.
+fn weight(statement: &Statement, special: Option<usize>) -> usize {
+    let old = |to: super::ir::Temp| special.is_some_and(|first| (to as usize) < first);
+    match *statement {
+        Statement::Nothing | Statement::Use(_) => 0,
+        Statement::Compute(to, op, _) if op != Op::Copy && op.operands() != 2 => 1 + usize::from(old(to)),
+        Statement::GetStack { to, .. } => 1 + usize::from(old(to)),
+        _ => 1,
+    }
+}
+
+/// Returns the first temporary of expressions that have become of conditions, too, if there are any.
+fn pass(
+    code: &mut Vec<Statement>,
+    next: &mut Option<Value>,
+    temps: &mut usize,
+) -> (Option<u16>, Option<usize>) {
     gets(code);
     puts(code);
     let leaves = Folding::new(*temps).run(code, next);
     unneeded(code, *next, *temps);
-    specialise(code, temps);
+    let first = *temps;
+    let special = specialise(code, temps).then_some(first);
     unneeded(code, *next, *temps);
-    leaves
+    (leaves, special)
 }
 
 /// What VEX does with each block before it is joined with others: what was read is not read again.
@@ -73,7 +108,7 @@ fn gets(code: &mut [Statement]) {
 
 /// A slice that is written again before anything can see it needs not be written.
 fn puts(code: &mut [Statement]) {
-    let mut overwritten: Vec<Slice> = Vec::new();
+    let mut overwritten: Vec<Slice> = vec![state::IP];
     for statement in code.iter_mut().rev() {
         match *statement {
             Statement::Put(slice, _) => {

@@ -36,11 +36,11 @@ impl Step {
 
 impl Superblock {
     /// Finds out what the optimiser leaves, and notes what is gone.
-    pub(super) fn settle(&mut self, mut lifter: Lifter) {
+    pub(super) fn settle(&mut self, mut lifter: Lifter, loops: bool) {
         let before = lifter.code.clone();
         let temps = lifter.temps();
         let indirect = lifter.next.is_some();
-        let leaves = optimise(&mut lifter.code, &mut lifter.next, temps);
+        let leaves = optimise(&mut lifter.code, &mut lifter.next, temps, loops.then_some(self.parts.len()));
         let after = &lifter.code;
         let left: FxHashSet<Step> = after.iter().filter_map(Step::of).collect();
         for step in before.iter().filter_map(Step::of).filter(|step| !left.contains(step)) {

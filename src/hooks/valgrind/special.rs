@@ -256,8 +256,9 @@ impl Expressions<'_> {
     }
 }
 
-/// Puts expressions in the place of conditions and carries.
-pub(super) fn specialise(code: &mut Vec<Statement>, temps: &mut usize) {
+/// Puts expressions in the place of conditions and carries; whether there were any.
+pub(super) fn specialise(code: &mut Vec<Statement>, temps: &mut usize) -> bool {
+    let mut any = false;
     let mut new = Vec::with_capacity(code.len());
     for &statement in code.iter() {
         let mut expressions = Expressions { code: &mut new, temps: &mut *temps };
@@ -269,9 +270,13 @@ pub(super) fn specialise(code: &mut Vec<Statement>, temps: &mut usize) {
             _ => None,
         };
         new.push(match special {
-            Some((to, value)) => Statement::Compute(to, Op::Copy, [value, ZERO, ZERO, ZERO]),
+            Some((to, value)) => {
+                any = true;
+                Statement::Compute(to, Op::Copy, [value, ZERO, ZERO, ZERO])
+            }
             None => statement,
         });
     }
     *code = new;
+    any
 }

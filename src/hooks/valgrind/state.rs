@@ -25,6 +25,8 @@ pub const SSE_ROUND: Slice = word(23);
 pub const FPU_ROUND: Slice = word(24);
 /// The condition codes of the x87.
 pub const FPU_CODES: Slice = word(25);
+/// Where control is.
+pub const IP: Slice = word(36);
 /// The top of the x87 stack.
 pub const FPU_TOP: Slice = Slice { offset: 26 * 8, ty: Type::Int(4) };
 /// The eight x87 registers.

@@ -87,9 +87,12 @@ pub(super) fn kind(instruction: &Instruction) -> Kind {
             Mnemonic::Pause | Mnemonic::Clflush => Kind::End,
             Mnemonic::Xchg if instruction.op0_kind() == OpKind::Memory => Kind::Side,
             Mnemonic::Xchg if instruction.op1_kind() == OpKind::Memory => Kind::Side,
-            Mnemonic::Cmpxchg | Mnemonic::Cmpxchg8b | Mnemonic::Cmpxchg16b => Kind::Plain,
+            Mnemonic::Cmpxchg | Mnemonic::Cmpxchg8b => Kind::Plain,
             _ if instruction.has_lock_prefix() || is_checked(instruction) => Kind::Side,
-            Mnemonic::Ldmxcsr | Mnemonic::Fldcw => Kind::Side,
+            Mnemonic::Cmpxchg16b | Mnemonic::Fxsave | Mnemonic::Fxsave64 => Kind::Side,
+            Mnemonic::Fxrstor | Mnemonic::Fxrstor64 | Mnemonic::Xsave | Mnemonic::Xsave64 => Kind::Side,
+            Mnemonic::Xrstor | Mnemonic::Xrstor64 | Mnemonic::Xgetbv | Mnemonic::Ldmxcsr => Kind::Side,
+            Mnemonic::Fldcw | Mnemonic::Fldenv | Mnemonic::Frstor => Kind::Side,
             _ => Kind::Plain,
         },
         FlowControl::ConditionalBranch if instruction.is_jcc_short_or_near() => Kind::Conditional,
@@ -118,6 +121,7 @@ impl Superblock {
         let mut lifter = Lifter::default();
         let mut factory = InstructionInfoFactory::new();
         let (mut pc, mut extended) = (start, false);
+        let mut loops = false;
         while formed.parts.len() < MAX_INSTRUCTIONS {
             let (bytes, len) = fetch(pc);
             let instruction = decode::decode(bytes.get(..len).unwrap_or_default(), pc);
@@ -140,20 +144,28 @@ impl Superblock {
             formed.queue(&instruction, &mut factory);
             pc = instruction.next_ip();
             match kind(&instruction) {
-                Kind::Plain | Kind::Side => lifter.lift(&instruction),
+                Kind::Plain | Kind::Side => lifter.step(&instruction),
                 Kind::Jump(target) => {
-                    lifter.lift(&instruction);
+                    lifter.step(&instruction);
                     formed.falls = None;
                     if !extends || !is_code(fetch, target) {
+                        loops = target == start && instruction.flow_control() != FlowControl::Call;
                         break;
                     }
                     (pc, extended) = (target, true);
                 }
                 Kind::Conditional => {
                     formed.falls = None;
+                    let leads = |jump: &Instruction| [jump.near_branch64(), jump.next_ip()].contains(&start);
                     match merged(&instruction, fetch).filter(|_| extends) {
-                        Some(second) => formed.merge(&mut lifter, &instruction, &second),
-                        None => lifter.lift(&instruction),
+                        Some(second) => {
+                            loops = second.insns.last().is_some_and(leads);
+                            formed.merge(&mut lifter, &instruction, &second);
+                        }
+                        None => {
+                            loops = leads(&instruction);
+                            lifter.lift(&instruction);
+                        }
                     }
                     break;
                 }
@@ -163,7 +175,7 @@ impl Superblock {
                 }
             }
         }
-        formed.settle(lifter);
+        formed.settle(lifter, loops);
         formed
     }
 
@@ -182,7 +194,7 @@ impl Superblock {
         for instruction in &second.insns {
             lifter.insn = self.parts.len() as u16;
             self.push(instruction.ip(), instruction.len());
-            lifter.lift(instruction);
+            lifter.step(instruction);
         }
         // The second block knows what it writes itself; only behind it the registers are what they were if it is not reached.
         let mut block = lifter.code.split_off(start);
