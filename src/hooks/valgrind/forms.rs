@@ -62,6 +62,7 @@ pub(super) fn is_nothing(i: &Instruction) -> bool {
         M::Psllq | M::Psrlq => count > 63,
         M::Pslldq | M::Psrldq => count > 15,
         M::Palignr => count >= if wide { 32 } else { 16 },
+        M::Insertps => count & 15 == 15,
         M::Dpps => count >> 4 == 0 || count & 15 == 0,
         M::Dppd => count >> 4 & 3 == 0 || count & 3 == 0,
         _ => false,
@@ -101,4 +102,40 @@ pub(super) fn widens(mnemonic: M) -> bool {
             | M::Pmovzxwq
             | M::Pmovzxdq
     )
+}
+
+/// Statements of VEX for an instruction beyond those that it is lifted to here, as `--trace-flags` shows them in a superblock with
+/// a conditional jump. They decide only which loops are short.
+pub(super) fn more_statements(mnemonic: M) -> usize {
+    match mnemonic {
+        M::Addps | M::Addpd | M::Subps | M::Subpd | M::Mulps | M::Mulpd | M::Divps | M::Divpd => 1,
+        M::Pmovzxbw | M::Pmovzxwd | M::Pmovzxdq | M::Pmulld | M::Packusdw | M::Pmaddubsw | M::Cvtps2pd => 1,
+        M::Addss | M::Addsd | M::Subss | M::Subsd | M::Mulss | M::Mulsd | M::Divss | M::Divsd => 2,
+        M::Minss | M::Minsd | M::Maxss | M::Maxsd | M::Sqrtss | M::Sqrtsd | M::Rcpss | M::Rsqrtss => 2,
+        M::Pmovzxbd | M::Pmovzxwq | M::Cmpsd | M::Roundpd => 2,
+        M::Pmovsxbw | M::Pmovsxwd | M::Pshufb | M::Cvtdq2ps | M::Cvtps2dq | M::Ucomiss | M::Comiss => 3,
+        M::Cmpss | M::Blendps | M::Blendpd | M::Pblendw => 3,
+        M::Pmovsxbd | M::Unpcklpd | M::Unpckhpd | M::Shufpd | M::Pextrd | M::Extractps | M::Pinsrd => 4,
+        M::Pmovmskb => 4,
+        M::Pmovzxbq | M::Cvtsi2ss | M::Movmskpd | M::Blendvps | M::Blendvpd | M::Pblendvb | M::Roundps => 5,
+        M::Cvtdq2pd | M::Pextrb | M::Pinsrw => 6,
+        M::Pmovsxbq | M::Pmovsxwq | M::Pmovsxdq | M::Phminposuw | M::Dppd | M::Psrldq | M::Pslldq => 7,
+        M::Addsubpd | M::Cvttpd2dq | M::Pextrw | M::Pinsrb | M::Maskmovdqu => 8,
+        M::Pclmulqdq | M::Stmxcsr => 9,
+        M::Movshdup | M::Movsldup | M::Movmskps => 10,
+        M::Haddpd | M::Hsubpd => 11,
+        M::Pmaddwd | M::Psadbw | M::Cvtpd2dq | M::Cvtpd2ps | M::Insertps => 12,
+        M::Pshufd | M::Palignr => 13,
+        M::Unpcklps | M::Unpckhps => 14,
+        M::Phaddw | M::Phaddd | M::Phaddsw | M::Phsubw | M::Phsubd | M::Phsubsw | M::Mpsadbw => 15,
+        M::Shufps => 16,
+        M::Pmuludq | M::Pmuldq | M::Pabsb | M::Pabsw | M::Pabsd | M::Pshuflw | M::Pshufhw => 18,
+        M::Psignb | M::Psignw | M::Psignd => 21,
+        M::Addsubps => 22,
+        M::Ptest => 24,
+        M::Dpps => 26,
+        M::Haddps | M::Hsubps => 31,
+        M::Pmulhrsw => 43,
+        _ => 0,
+    }
 }

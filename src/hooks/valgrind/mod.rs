@@ -31,5 +31,7 @@ mod stack;
 mod state;
 mod strings;
 mod superblock;
+#[cfg(test)]
+mod tests;
 
 pub use regroup::Regroup;

@@ -3,6 +3,7 @@
 
 use super::common;
 use super::fold::Folding;
+use super::forms::more_statements;
 use super::ir::{Op, Slice, Statement, Value};
 use super::special::specialise;
 use super::state;
@@ -47,8 +48,14 @@ pub(super) fn optimise(
 /// not one of two operands in two statements.
 fn weight(statement: &Statement, special: Option<usize>) -> usize {
     let old = |to: super::ir::Temp| special.is_some_and(|first| (to as usize) < first);
+    let more = |op: Op| match op {
+        Op::Opaque(id, _) => iced_x86::Mnemonic::try_from(usize::from(id)).map_or(0, more_statements),
+        _ => 0,
+    };
     match *statement {
         Statement::Nothing | Statement::Use(_) => 0,
+        Statement::Compute(_, op @ Op::Opaque(_, 2), _) => 1 + more(op),
+        Statement::Compute(to, op @ Op::Opaque(..), _) => 1 + usize::from(old(to)) + more(op),
         Statement::Compute(to, op, _) if op != Op::Copy && op.operands() != 2 => 1 + usize::from(old(to)),
         Statement::GetStack { to, .. } => 1 + usize::from(old(to)),
         _ => 1,
