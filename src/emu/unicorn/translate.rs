@@ -25,7 +25,6 @@ use crate::hooks::decode::{self, MAX_LENGTH, Refusal, Trap, Verdict};
 use crate::hooks::operand::{Address, SCRATCH_BELOW_RSP};
 use crate::hooks::plan::{Builder, NO_MAPPING};
 use crate::hooks::request::{self, Request};
-use crate::hooks::valgrind::Regroup;
 
 /// What stands at an address instead of an ordinary instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -385,7 +384,8 @@ impl Door {
     /// Finds out what Valgrind makes of the code at an address.
     fn form(&mut self, pc: u64) {
         let space = &mut self.space;
-        let formed = Regroup::form(pc, &mut |pc| {
+        let Some(regroup) = &mut self.recorder.regroup else { return };
+        let formed = regroup.form(pc, &mut |pc| {
             let mut buf = [0; MAX_LENGTH];
             let len = space.fetch(pc, &mut buf).len();
             (buf, len)

@@ -6,6 +6,7 @@
 //! control is, and gives out records of other plans where something else is to be counted. How the engine cuts its blocks makes
 //! no difference to it. In the other model there is nothing of this.
 
+mod ahead;
 mod bits;
 mod common;
 mod control;

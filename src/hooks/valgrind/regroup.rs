@@ -1,13 +1,14 @@
 //! The stage between the trace and the consumers: records in, records out, of other plans where a superblock counts
 //! otherwise.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::ahead::Ahead;
 use super::regrouped::Regrouped;
 use super::superblock::{Change, Fetch, Superblock};
 use crate::hooks::count::{EventKind, Repeat};
 use crate::hooks::plan::{End, MappingId, Plan, PlanId, PlanTable, PlannedInsn};
-use crate::hooks::trace::Header;
+use crate::hooks::trace::{Header, MAX_BLOCK};
 
 /// Where in a superblock control is: which one, and above [`INDEX_BITS`] how many of its instructions are behind it. Zero is
 /// in none.
@@ -60,6 +61,7 @@ pub struct Regroup {
     /// Those at the addresses in `starts`; the first is none.
     pub(super) superblocks: Vec<Superblock>,
     starts: FxHashMap<u64, u32>,
+    ahead: Ahead,
     /// The mapping of the second part of a merged one.
     mappings: FxHashMap<u64, MappingId>,
     /// The last step of each plan.
@@ -100,6 +102,7 @@ impl Regroup {
         Regroup {
             superblocks: vec![Superblock::default()],
             starts: FxHashMap::default(),
+            ahead: Ahead::default(),
             mappings: FxHashMap::default(),
             last: Vec::new(),
             steps: FxHashMap::default(),
@@ -109,15 +112,25 @@ impl Regroup {
         }
     }
 
-    /// What is translated together with the code at `pc`, and with what it falls out to.
-    pub fn form(pc: u64, fetch: &mut Fetch<'_>) -> Vec<Formed> {
+    /// The superblocks that begin in the engine's block at `pc`, wherever control comes from.
+    pub fn form(&mut self, pc: u64, fetch: &mut Fetch<'_>) -> Vec<Formed> {
         let mut formed = Vec::new();
-        let mut next = Some(pc);
-        // What control falls out to may be in the middle of a block of the engine.
-        while let Some(start) = next.filter(|_| formed.len() < MOST_FORMED) {
-            let superblock = Superblock::form(start, fetch);
-            next = superblock.falls;
-            formed.push(Formed { start, superblock });
+        // A loop that falls out to its own middle comes round to where it was.
+        let mut seen = FxHashSet::default();
+        for first in std::iter::once(pc).chain(self.ahead.reach(pc)) {
+            let (mut next, mut covered) = (Some(first), 0);
+            // What control falls out to may be in the middle of a block of the engine.
+            while let Some(start) = next.filter(|&start| seen.insert(start)) {
+                if covered >= MAX_BLOCK as usize
+                    && (self.starts.contains_key(&start) || self.ahead.waits(start))
+                {
+                    break;
+                }
+                let superblock = Superblock::form(start, fetch);
+                covered += superblock.parts.len();
+                next = superblock.falls;
+                formed.push(Formed { start, superblock });
+            }
         }
         formed
     }
@@ -342,10 +355,6 @@ impl Formed {
         Some(self.superblock.parts.get(self.superblock.merged?)?.pc)
     }
 }
-
-/// Most superblocks that are formed for one block of the engine, which has at most 512 instructions; others begin where
-/// control goes.
-const MOST_FORMED: usize = 64;
 
 /// A plan with the counts of its instructions changed.
 fn changed(plan: &Plan, id: PlanId, changes: &[Change]) -> Plan {
