@@ -210,7 +210,8 @@ impl Regroup {
         let all = words.len();
         let mut executed = 0;
         let mut place = self.place;
-        while let Some((&word, tail)) = words.split_first().filter(|(_, tail)| tail.len() >= leaves) {
+        while words.len() > leaves {
+            let Some((&word, tail)) = words.split_first() else { break };
             let header = Header::of(word);
             executed += header.instructions;
             let Some(&last) = self.last.get(header.plan.0 as usize) else { break };
