@@ -34,7 +34,7 @@ pub const VALGRIND: Model = Model {
     marker: "//~valgrind",
     valgrind: &[],
     cgemu: &["--count-model=valgrind"],
-    unlike: &[("rep lods, which it executes once", &["replods.S"])],
+    unlike: &[],
 };
 
 /// The models that cgemu has; another one is another line here, with the options that choose it.
