@@ -17,6 +17,8 @@ mod setting;
 #[path = "random/shrink.rs"]
 mod shrink;
 
+use std::io::Write as _;
+
 use choose::Random;
 use common::parallel;
 use iced_x86::{Code, InstructionInfoFactory};
@@ -84,7 +86,13 @@ fn counts_are_those_of_valgrind() {
         .into_iter()
         .flatten()
         .collect();
-        println!("{count} programs of {} encodings by {}, seed {seed}", codes.len(), model.name);
+        // Past the test harness, which shows what is printed only if the test fails.
+        let _ = writeln!(
+            std::io::stderr(),
+            "{count} programs of {} encodings by {}, seed {seed}",
+            codes.len(),
+            model.name
+        );
         assert!(differences.is_empty(), "{} batches differ:\n{}", differences.len(), differences.join("\n"));
     }
 }
