@@ -120,7 +120,7 @@ impl Regroup {
                 };
                 whole = 0;
             }
-            out.write(&step, word, slots, Header::of(word).slots);
+            out.write(step, word, slots, Header::of(word).slots);
         }
         self.place = Place::NONE;
         executed

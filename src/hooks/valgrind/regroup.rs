@@ -4,11 +4,11 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ahead::Ahead;
-use super::regrouped::Regrouped;
+use super::regrouped::{Regrouped, write};
 use super::superblock::{Change, Fetch, Superblock};
 use crate::hooks::count::{EventKind, Repeat};
 use crate::hooks::plan::{End, MappingId, Plan, PlanId, PlanTable, PlannedInsn};
-use crate::hooks::trace::{Header, MAX_BLOCK};
+use crate::hooks::trace::{BUFFER_WORDS, Header, MAX_BLOCK};
 
 /// Where in a superblock control is: which one, and above [`INDEX_BITS`] how many of its instructions are behind it. Zero is
 /// in none.
@@ -41,7 +41,6 @@ pub(super) const NO_PLAN: PlanId = PlanId(u32::MAX);
 
 /// What becomes of a record of some plan at some place.
 #[derive(Clone, Copy, Debug)]
-#[repr(align(16))]
 pub(super) struct Step {
     pub from: Place,
     pub to: Place,
@@ -211,15 +210,25 @@ impl Regroup {
         let mut executed = 0;
         let mut place = self.place;
         while words.len() > leaves {
-            let Some((&word, tail)) = words.split_first() else { break };
-            let header = Header::of(word);
-            executed += header.instructions;
-            let Some(&last) = self.last.get(header.plan.0 as usize) else { break };
-            let step = if last.from == place { last } else { self.step(place, header.plan, plans) };
-            place = step.to;
-            let Some(next) = tail.get(header.slots..) else { break };
-            out.write(&step, word, tail, header.slots);
-            words = next;
+            let before = words.len();
+            let (room, mut filled) = out.room();
+            while words.len() > leaves && filled < BUFFER_WORDS {
+                let Some((&word, tail)) = words.split_first() else { break };
+                let header = Header::of(word);
+                let Some(next) = tail.get(header.slots..) else { break };
+                let Some(&last) = self.last.get(header.plan.0 as usize) else { break };
+                let step = if last.from == place { last } else { self.step(place, header.plan, plans) };
+                let Some(room) = room.get_mut(filled..) else { break };
+                filled += write(room, step, word, tail, header.slots);
+                executed += header.instructions;
+                place = step.to;
+                words = next;
+            }
+            out.set_filled(filled);
+            if words.len() == before {
+                // What is there is no record.
+                break;
+            }
         }
         self.place = place;
         (executed, all - words.len())
