@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::common::counts::Counts;
-use crate::programs::{Program, Reason};
+use crate::programs::Program;
 use crate::setting::Model;
 
 /// How often something was done; the other events say how often it missed.
@@ -139,7 +139,7 @@ impl Compared {
         let (event, miss) = self.misses().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs())).expect("events");
         let miss = if miss == 0.0 { "none".to_owned() } else { format!("{event} {miss:+.3} %") };
         let (theirs, ours) = (self.ir(&self.theirs), self.ir(&self.ours));
-        let why = self.reasons().map(|reason| format!("`{}`", reason.name)).collect::<Vec<_>>();
+        let why = self.program.reasons.iter().map(|reason| format!("`{}`", reason.name)).collect::<Vec<_>>();
         format!(
             "| {} | {} | {} | {} | {} | {:+} | {equal} of 13 | {miss} | {} |",
             self.program.name,
@@ -152,17 +152,11 @@ impl Compared {
         )
     }
 
-    /// Why it may differ by this model.
-    fn reasons(&self) -> impl Iterator<Item = &'static Reason> {
-        let model = self.model.name;
-        self.program.reasons.iter().filter(move |reason| reason.model.is_none_or(|only| only == model))
-    }
-
     /// No function may differ but for a reason, and without one no total; misses by one percent at most, unless a reason
     /// changes where everything lies.
     pub fn judge(&self) -> Judgement {
         let mut text = String::new();
-        let reasons: Vec<&Reason> = self.reasons().collect();
+        let reasons = self.program.reasons;
         let excused = |name: &str| {
             reasons.iter().any(|reason| reason.functions.is_empty() || reason.functions.contains(&name))
         };

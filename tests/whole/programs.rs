@@ -16,8 +16,6 @@ pub struct Reason {
     pub name: &'static str,
     /// The functions that may differ; none means that all may, a little.
     pub functions: &'static [&'static str],
-    /// The only model by which they may, if not by both.
-    pub model: Option<&'static str>,
 }
 
 /// One program on one input.
@@ -52,10 +50,6 @@ const LINES: &str = "/usr/bin/mawk 'BEGIN { s = 7; for (i = 0; i < 20000; i++) {
 
 const NOTHING: Program =
     Program { name: "", tier: Tier::Asked, setup: "", command: &[], env: &[], reasons: &[] };
-
-/// docs/counting.md lists what the model `valgrind` does not know of.
-const NOT_MODELLED: &[Reason] =
-    &[Reason { name: "not-modelled", functions: &["???"], model: Some("valgrind") }];
 
 pub const PROGRAMS: &[Program] = &[
     Program {
@@ -138,7 +132,6 @@ pub const PROGRAMS: &[Program] = &[
              print \"$n\\n\", join(' ', sort { $a <=> $b } keys %h), \"\\n\"",
         ],
         env: &[("PERL_HASH_SEED", "0")],
-        reasons: NOT_MODELLED,
         ..NOTHING
     },
     Program {
@@ -187,7 +180,6 @@ pub const PROGRAMS: &[Program] = &[
                 case 1:s-=(int)c;break;default:s*=2;}}return s;}\\n\", i, i % 17 + 1, i * 3 } }' > big.c; \
                 gcc -O2 -S big.c",
         command: &["cc1", "-quiet", "-frandom-seed=1", "-O2", "big.c", "-o", "/dev/null"],
-        reasons: NOT_MODELLED,
         ..NOTHING
     },
     Program { name: "as", command: &["/usr/bin/as", "big.s", "-o", "/dev/null"], ..NOTHING },
@@ -220,14 +212,13 @@ pub const PROGRAMS: &[Program] = &[
         reasons: &[Reason {
             name: "who-and-where",
             functions: &["fmtumax", "gethostname", "__strcpy_sse2_unaligned"],
-            model: None,
         }],
         ..NOTHING
     },
     Program {
         name: "grep",
         command: &["/usr/bin/grep", "-cE", "word[0-9]*7 ab?c", "lines"],
-        reasons: &[Reason { name: "proc-maps", functions: &["???", "read"], model: None }],
+        reasons: &[Reason { name: "proc-maps", functions: &["???", "read"] }],
         ..NOTHING
     },
     Program {
@@ -237,13 +228,13 @@ pub const PROGRAMS: &[Program] = &[
             "{ n[$1 % 50] += length($2) } END { for (i in n) print i, n[i] }",
             "lines",
         ],
-        reasons: &[Reason { name: "proc-maps", functions: &["???", "read", "sigsegv_get_vma"], model: None }],
+        reasons: &[Reason { name: "proc-maps", functions: &["???", "read", "sigsegv_get_vma"] }],
         ..NOTHING
     },
     Program {
         name: "sed",
         command: &["/usr/bin/sed", "-E", "s/([a-z]+)([0-9]+)/\\2\\1/;/99/d", "lines"],
-        reasons: &[Reason { name: "proc-filesystems", functions: &[], model: None }],
+        reasons: &[Reason { name: "proc-filesystems", functions: &[] }],
         ..NOTHING
     },
     Program {
@@ -254,8 +245,8 @@ pub const PROGRAMS: &[Program] = &[
         command: &["/usr/bin/python3", "-SEs", "numbers.py"],
         env: &[("PYTHONHASHSEED", "0"), ("PYTHONDONTWRITEBYTECODE", "1")],
         reasons: &[
-            Reason { name: "directory-order", functions: &[], model: None },
-            Reason { name: "signal-64", functions: &[], model: None },
+            Reason { name: "directory-order", functions: &[] },
+            Reason { name: "signal-64", functions: &[] },
         ],
         ..NOTHING
     },
@@ -264,7 +255,6 @@ pub const PROGRAMS: &[Program] = &[
         tier: Tier::Large,
         setup: "for n in 1 2 3 4 5 6 7 8 9 10 11 12; do sed \"s/ f/ g${n}_/\" big.c; done > large.c",
         command: &["cc1", "-quiet", "-frandom-seed=1", "-O2", "large.c", "-o", "/dev/null"],
-        reasons: NOT_MODELLED,
         ..NOTHING
     },
     Program {

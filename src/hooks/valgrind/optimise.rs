@@ -88,7 +88,7 @@ pub(super) fn prepare(code: &mut [Statement], temps: usize) -> Folding {
 
 /// A slice that was read or written before needs not be read again.
 fn gets(code: &mut [Statement]) {
-    let mut known: Vec<(Slice, Value)> = Vec::new();
+    let mut known: Vec<(Slice, Value)> = Vec::with_capacity(32);
     for statement in code {
         match *statement {
             Statement::Get(to, slice) => match known.iter().find(|(place, _)| place.same_place(slice)) {

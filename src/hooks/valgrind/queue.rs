@@ -2,7 +2,7 @@
 //! branch (a load and a store of one place share one), and counts what is queued when one more finds the queue full, before
 //! each exit from the superblock, and at its end.
 
-use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic as M};
+use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic as M, OpKind};
 
 use super::ir::Statement;
 use super::sse::NO_BRANCH;
@@ -55,11 +55,26 @@ impl Queue {
     }
 }
 
+/// Whether an instruction may have data events; most have none, and to find out which takes time.
+fn may_access(instruction: &Instruction) -> bool {
+    use OpKind as K;
+    let none = |kind| {
+        matches!(kind, K::Register | K::NearBranch64 | K::Immediate8 | K::Immediate16 | K::Immediate32)
+            || matches!(kind, K::Immediate64 | K::Immediate8to16 | K::Immediate8to32 | K::Immediate8to64)
+            || matches!(kind, K::Immediate32to64)
+    };
+    // Bit tests of registers access a slot of Valgrind's.
+    let tests_bit = matches!(instruction.mnemonic(), M::Bt | M::Bts | M::Btr | M::Btc);
+    tests_bit || instruction.is_stack_instruction() || !instruction.op_kinds().all(none)
+}
+
 impl Superblock {
     /// Notes the events of the last instruction.
     pub(super) fn queue(&mut self, instruction: &Instruction, factory: &mut InstructionInfoFactory) {
         let Some(part) = self.parts.last_mut() else { return };
-        part.events.data = count::cost(instruction, factory).events.len() as u8;
+        if may_access(instruction) {
+            part.events.data = count::cost(instruction, factory).events.len() as u8;
+        }
         part.events.tests_first = count::repeat(instruction).is_some();
         // Settings that VEX does not know, which it leaves the superblock to say.
         part.events.leaves_behind =

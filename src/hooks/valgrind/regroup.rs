@@ -1,6 +1,7 @@
 //! The stage between the trace and the consumers: records in, records out, of other plans where a superblock counts
 //! otherwise.
 
+use iced_x86::InstructionInfoFactory;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ahead::Ahead;
@@ -61,10 +62,13 @@ pub struct Regroup {
     pub(super) superblocks: Vec<Superblock>,
     starts: FxHashMap<u64, u32>,
     ahead: Ahead,
+    factory: InstructionInfoFactory,
     /// The mapping of the second part of a merged one.
     mappings: FxHashMap<u64, MappingId>,
     /// The last step of each plan.
     last: Vec<Step>,
+    /// The one from another place before that.
+    other: Vec<Step>,
     steps: FxHashMap<(Place, PlanId), Step>,
     pub(super) place: Place,
     /// What happens behind how many words of the trace.
@@ -102,8 +106,10 @@ impl Regroup {
             superblocks: vec![Superblock::default()],
             starts: FxHashMap::default(),
             ahead: Ahead::default(),
+            factory: InstructionInfoFactory::new(),
             mappings: FxHashMap::default(),
             last: Vec::new(),
+            other: Vec::new(),
             steps: FxHashMap::default(),
             place: Place::NONE,
             marks: Vec::new(),
@@ -125,7 +131,7 @@ impl Regroup {
                 {
                     break;
                 }
-                let superblock = Superblock::form(start, fetch);
+                let superblock = Superblock::form(start, fetch, &mut self.factory);
                 covered += superblock.parts.len();
                 next = superblock.falls;
                 formed.push(Formed { start, superblock });
@@ -160,6 +166,7 @@ impl Regroup {
             // The code is another one now.
             self.steps.clear();
             self.last.fill(Step::UNKNOWN);
+            self.other.fill(Step::UNKNOWN);
         }
     }
 
@@ -178,6 +185,7 @@ impl Regroup {
         out: &mut Regrouped<'_>,
     ) -> Handed {
         self.last.resize(plans.len(), Step::UNKNOWN);
+        self.other.resize(plans.len(), Step::UNKNOWN);
         let mut handed = Handed { executed: 0, words: 0 };
         for (behind, mark) in std::mem::take(&mut self.marks) {
             let chunk = words.get(handed.words..behind).unwrap_or_default();
@@ -237,18 +245,26 @@ impl Regroup {
     /// The step of a plan whose last one was from another place.
     #[inline(never)]
     pub(super) fn step(&mut self, place: Place, id: PlanId, plans: &mut PlanTable) -> Step {
-        let step = match self.steps.get(&(place, id)) {
-            Some(&known) => known,
-            None => {
-                let new = self.find(place, id, plans);
-                self.steps.insert((place, id), new);
-                new
-            }
+        let (Some(last), Some(other)) = (self.last.get_mut(id.0 as usize), self.other.get_mut(id.0 as usize))
+        else {
+            return self.find(place, id, plans);
         };
-        if let Some(last) = self.last.get_mut(id.0 as usize) {
-            *last = step;
+        std::mem::swap(last, other);
+        if last.from != place {
+            let step = match self.steps.get(&(place, id)) {
+                Some(&known) => known,
+                None => {
+                    let new = self.find(place, id, plans);
+                    self.steps.insert((place, id), new);
+                    new
+                }
+            };
+            if let Some(last) = self.last.get_mut(id.0 as usize) {
+                *last = step;
+            }
+            return step;
         }
-        step
+        *last
     }
 
     /// Goes through the instructions of a plan from a place on.

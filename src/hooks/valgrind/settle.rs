@@ -1,14 +1,12 @@
 //! What the optimiser's work changes in the counts of a superblock.
 
-use rustc_hash::FxHashSet;
-
 use super::ir::{Statement, Value};
 use super::lift::Lifter;
 use super::optimise::optimise;
 use super::superblock::Superblock;
 
 /// A statement that counts.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Step {
     kind: Kind,
     insn: u16,
@@ -16,7 +14,7 @@ struct Step {
     number: u8,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Load,
     Store,
@@ -37,13 +35,14 @@ impl Step {
 impl Superblock {
     /// Finds out what the optimiser leaves, and notes what is gone.
     pub(super) fn settle(&mut self, mut lifter: Lifter, loops: bool) {
-        let before = lifter.code.clone();
+        let before: Vec<Step> = lifter.code.iter().filter_map(Step::of).collect();
         let temps = lifter.temps();
         let indirect = lifter.next.is_some();
         let leaves = optimise(&mut lifter.code, &mut lifter.next, temps, loops.then_some(self.parts.len()));
         let after = &lifter.code;
-        let left: FxHashSet<Step> = after.iter().filter_map(Step::of).collect();
-        for step in before.iter().filter_map(Step::of).filter(|step| !left.contains(step)) {
+        // They are few.
+        let left: Vec<Step> = after.iter().filter_map(Step::of).collect();
+        for step in before.into_iter().filter(|step| !left.contains(step)) {
             let Some(part) = self.parts.get_mut(usize::from(step.insn)) else { continue };
             let bit = 1_u64 << step.number;
             match step.kind {

@@ -116,10 +116,9 @@ pub(super) fn is_code(fetch: &mut Fetch<'_>, pc: u64) -> bool {
 
 impl Superblock {
     /// The superblock that begins at an address.
-    pub fn form(start: u64, fetch: &mut Fetch<'_>) -> Superblock {
+    pub fn form(start: u64, fetch: &mut Fetch<'_>, factory: &mut InstructionInfoFactory) -> Superblock {
         let mut formed = Superblock::default();
         let mut lifter = Lifter::default();
-        let mut factory = InstructionInfoFactory::new();
         let (mut pc, mut extended) = (start, false);
         let mut loops = false;
         while formed.parts.len() < MAX_INSTRUCTIONS {
@@ -134,14 +133,14 @@ impl Superblock {
                 formed.falls = None;
                 break;
             }
-            if request::at(fetch, pc).is_some() {
+            if request::may_begin(&bytes) && request::at(fetch, pc).is_some() {
                 formed.push(pc, request::LENGTH);
                 formed.falls = Some(pc.wrapping_add(request::LENGTH as u64));
                 break;
             }
             lifter.insn = formed.parts.len() as u16;
             formed.push(pc, instruction.len());
-            formed.queue(&instruction, &mut factory);
+            formed.queue(&instruction, factory);
             pc = instruction.next_ip();
             match kind(&instruction) {
                 Kind::Plain | Kind::Side => lifter.step(&instruction),

@@ -24,13 +24,15 @@ fn code(build: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) -> Vec<
 /// The superblock at the start of the code; nothing else can be executed.
 fn form(build: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) -> Superblock {
     let bytes = code(build);
-    Superblock::form(START, &mut |pc| {
+    let mut factory = iced_x86::InstructionInfoFactory::new();
+    let mut fetch = |pc: u64| {
         let mut out = [0; MAX_LENGTH];
         let rest = pc.checked_sub(START).and_then(|at| bytes.get(at as usize..)).unwrap_or_default();
         let len = rest.len().min(MAX_LENGTH);
         out[..len].copy_from_slice(&rest[..len]);
         (out, len)
-    })
+    };
+    Superblock::form(START, &mut fetch, &mut factory)
 }
 
 /// Which instructions lose a load, and which a branch.
