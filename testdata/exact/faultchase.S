@@ -6,14 +6,10 @@
         .set    AT, 0x20000000
         .balign 4096
         START
-        HANDLER 11, elsewhere, 0x44000000
         HANDLER 8, elsewhere, 0x44000000
         HANDLER 4, elsewhere, 0x44000000
         HANDLER 5, elsewhere, 0x44000000
-        MAP     AT, 65536, 0
-        MAP     AT+4096, 4096, 1
-        mov     $AT, %ebp
-        mov     $AT+4096, %r13d
+        PAGES
         lea     mem(%rip), %r14
         REPEAT  10
         FAULTS  "nop; jmp 1f; ud2; 1: nop; add (%rbp), %rdx"
@@ -52,8 +48,4 @@
         FAULTS  "incq (%r14); mov $AT, %eax; jmp *%rax"
         FAULTS  "incq (%r14); mov $1, %eax; ror $1, %rax; mov (%rax), %rdx; mov %rdx, (%r14)"
         ENDREPEAT
-        jmp     done
-        ELSEWHERE
-        RESTORER
-done:
-        EXIT
+        FAULTED

@@ -9,11 +9,7 @@ control: .short 0x37f
 vector: .long 0x1f80
         .balign 4096
         START
-        HANDLER 11, elsewhere, 0x44000000
-        MAP     AT, 65536, 0
-        MAP     AT+4096, 4096, 1
-        mov     $AT, %ebp
-        mov     $AT+4096, %r13d
+        PAGES
         lea     mem(%rip), %r14
         REPEAT  10
         FAULTS  "nop; jrcxz 1f; nop; add (%rbp), %rdx; 1:"
@@ -69,8 +65,4 @@ vector: .long 0x1f80
         FAULTS  "nop; mov %rbp, %rdi; stosb"
         FAULTS  "nop; mov %rbp, %rsi; lodsb; mov %al, (%r14)"
         ENDREPEAT
-        jmp     done
-        ELSEWHERE
-        RESTORER
-done:
-        EXIT
+        FAULTED

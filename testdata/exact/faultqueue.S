@@ -4,11 +4,7 @@
         MEMORY  8192, 0
         .set    AT, 0x20000000
         START
-        HANDLER 11, elsewhere, 0x44000000
-        MAP     AT, 65536, 0
-        MAP     AT+4096, 4096, 1
-        mov     $AT, %ebp
-        mov     $AT+4096, %r13d
+        PAGES
         REPEAT  10
         FAULTS  ".rept 0; nop; .endr; add (%rbp), %r14"
         FAULTS  ".rept 1; nop; .endr; add (%rbp), %r14"
@@ -72,8 +68,4 @@
         FAULTS  ".rept 1; nop; .endr; fxsave 4080-160(%r13)"
         FAULTS  ".rept 3; nop; .endr; fxsave 4080-160(%r13)"
         ENDREPEAT
-        jmp     done
-        ELSEWHERE
-        RESTORER
-done:
-        EXIT
+        FAULTED

@@ -115,6 +115,22 @@ elsewhere:
         jmp     *%r12
         .size   elsewhere, . - elsewhere
         .endm
+/* Before and behind all of these: at AT, in RBP, a page that cannot be accessed, and behind it, in R13, one that can be
+   read; `elsewhere` handles what they do. */
+        .macro  PAGES
+        HANDLER 11, elsewhere, 0x44000000
+        MAP     AT, 65536, 0
+        MAP     AT+4096, 4096, 1
+        mov     $AT, %ebp
+        mov     $AT+4096, %r13d
+        .endm
+        .macro  FAULTED
+        jmp     done
+        ELSEWHERE
+        RESTORER
+done:
+        EXIT
+        .endm
         .macro  ENDREPEAT
         dec     %r15d
         jnz     9b

@@ -3,7 +3,7 @@
 
 use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind};
 
-use super::superblock::{Fetch, Kind, LEFT_TO_EXTEND, instruction_at, is_code, kind};
+use super::superblock::{Fetch, Kind, LEFT_TO_EXTEND, instruction_at, is_code, kind, names_memory};
 use crate::hooks::decode::{self, Verdict};
 use crate::hooks::request;
 
@@ -115,21 +115,6 @@ fn only_computes(instruction: &Instruction) -> bool {
             | M::Endbr64
             | M::Endbr32
     );
-    let in_registers = (0..instruction.op_count()).all(|i| {
-        matches!(
-            instruction.op_kind(i),
-            OpKind::Register
-                | OpKind::Immediate8
-                | OpKind::Immediate8_2nd
-                | OpKind::Immediate16
-                | OpKind::Immediate32
-                | OpKind::Immediate64
-                | OpKind::Immediate8to16
-                | OpKind::Immediate8to32
-                | OpKind::Immediate8to64
-                | OpKind::Immediate32to64
-        )
-    });
     let by_register = instruction.op1_kind() == OpKind::Register;
     let helped = match instruction.mnemonic() {
         M::Div | M::Idiv | M::Mfence | M::Lfence | M::Sfence | M::Fninit => true,
@@ -140,5 +125,5 @@ fn only_computes(instruction: &Instruction) -> bool {
         _ => false,
     };
     let memory = instruction.is_stack_instruction() || instruction.is_string_instruction();
-    no_access || (in_registers && !helped && !memory)
+    no_access || (!names_memory(instruction) && !helped && !memory)
 }

@@ -2,11 +2,11 @@
 //! branch (a load and a store of one place share one), and counts what is queued when one more finds the queue full, before
 //! each exit from the superblock, and at its end.
 
-use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic as M, OpKind};
+use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic as M};
 
 use super::ir::Statement;
 use super::sse::NO_BRANCH;
-use super::superblock::Superblock;
+use super::superblock::{Superblock, names_memory};
 use crate::hooks::count;
 
 /// Most events in the queue (`N_EVENTS`).
@@ -57,15 +57,9 @@ impl Queue {
 
 /// Whether an instruction may have data events; most have none, and to find out which takes time.
 fn may_access(instruction: &Instruction) -> bool {
-    use OpKind as K;
-    let none = |kind| {
-        matches!(kind, K::Register | K::NearBranch64 | K::Immediate8 | K::Immediate16 | K::Immediate32)
-            || matches!(kind, K::Immediate64 | K::Immediate8to16 | K::Immediate8to32 | K::Immediate8to64)
-            || matches!(kind, K::Immediate32to64)
-    };
     // Bit tests of registers access a slot of Valgrind's.
     let tests_bit = matches!(instruction.mnemonic(), M::Bt | M::Bts | M::Btr | M::Btc);
-    tests_bit || instruction.is_stack_instruction() || !instruction.op_kinds().all(none)
+    tests_bit || instruction.is_stack_instruction() || names_memory(instruction)
 }
 
 impl Superblock {

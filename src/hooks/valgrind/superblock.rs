@@ -110,6 +110,17 @@ pub(super) fn instruction_at(fetch: &mut Fetch<'_>, pc: u64) -> Option<Instructi
     (!instruction.is_invalid()).then_some(instruction)
 }
 
+/// Whether an operand is in memory, one that it names or, as a string instruction, need not.
+pub(super) fn names_memory(instruction: &Instruction) -> bool {
+    use OpKind as K;
+    let elsewhere = |kind| {
+        matches!(kind, K::Register | K::NearBranch64 | K::Immediate8 | K::Immediate8_2nd | K::Immediate16)
+            || matches!(kind, K::Immediate32 | K::Immediate64 | K::Immediate8to16 | K::Immediate8to32)
+            || matches!(kind, K::Immediate8to64 | K::Immediate32to64)
+    };
+    !instruction.op_kinds().all(elsewhere)
+}
+
 pub(super) fn is_code(fetch: &mut Fetch<'_>, pc: u64) -> bool {
     fetch(pc).1 > 0
 }
