@@ -14,8 +14,6 @@ pub(super) struct Folding {
     values: Vec<Option<Value>>,
     /// What it is computed of otherwise.
     computed: Vec<Option<(Op, Operands)>>,
-    /// Whether operations are computed, not only copies and constants passed on.
-    folds: bool,
 }
 
 pub(super) fn mask(bits: u8) -> u64 {
@@ -29,12 +27,7 @@ fn signed(value: u64, bits: u8) -> i64 {
 
 impl Folding {
     pub fn new(temps: usize) -> Folding {
-        Folding { values: vec![None; temps], computed: vec![None; temps], folds: true }
-    }
-
-    /// Passes on copies and constants only.
-    pub fn copies(temps: usize) -> Folding {
-        Folding { folds: false, ..Folding::new(temps) }
+        Folding { values: vec![None; temps], computed: vec![None; temps] }
     }
 
     /// Puts constants and copies in place of what they are; removes exits that are never taken, and what is behind one that
@@ -52,8 +45,8 @@ impl Folding {
                     Statement::Store { address: self.value(address), value: self.value(value), insn, event }
                 }
                 Statement::Exit { guard, insn, branch } => match self.value(guard) {
-                    Value::Known(0) if self.folds => Statement::Nothing,
-                    Value::Known(_) if self.folds => {
+                    Value::Known(0) => Statement::Nothing,
+                    Value::Known(_) => {
                         code[i..].fill(Statement::Nothing);
                         *next = None;
                         return Some(insn);
@@ -86,8 +79,7 @@ impl Folding {
         let at = to as usize;
         let folded = match op {
             Op::Copy => Some(operands[0]),
-            _ if self.folds => self.fold(op, &operands),
-            _ => None,
+            _ => self.fold(op, &operands),
         };
         if let Some(value) = folded {
             if let Some(known) = self.values.get_mut(at) {
@@ -97,7 +89,7 @@ impl Folding {
         }
         let (op, operands) = match op {
             // A number added to itself is shifted.
-            Op::Add(bits @ (8 | 32 | 64)) if self.folds && self.same(operands[0], operands[1]) => {
+            Op::Add(bits @ (8 | 32 | 64)) if self.same(operands[0], operands[1]) => {
                 (Op::Shl(bits), [operands[0], Value::Known(1), operands[2], operands[3]])
             }
             _ => (op, operands),

@@ -27,10 +27,6 @@ fn pops(mnemonic: M) -> u8 {
 }
 
 impl Lifter {
-    pub(super) fn put_stack(&mut self, tag: bool, top: Value, bias: u8, value: Value) {
-        self.code.push(Statement::PutStack { tag, top, bias, value });
-    }
-
     fn get_stack(&mut self, tag: bool, bias: u8) -> Value {
         let top = self.get(state::FPU_TOP);
         let Value::Temp(to) = self.unknown() else { return NUMBER };

@@ -14,6 +14,12 @@ pub enum Value {
     Temp(Temp),
 }
 
+impl Default for Value {
+    fn default() -> Value {
+        Value::Known(0)
+    }
+}
+
 /// The type of a slice. VEX tells integers from floating-point numbers of the same size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {

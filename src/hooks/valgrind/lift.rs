@@ -5,6 +5,7 @@ use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
 use super::fold::mask;
 use super::ir::{OPERANDS, Op, Slice, Source, Statement, Temp, Type, Value};
+use super::places::Places;
 use super::state;
 
 /// Where an operand is.
@@ -15,11 +16,13 @@ pub(super) enum Place {
     Constant(u64),
 }
 
-/// Makes statements of instructions.
+/// Makes statements of instructions. A slice that was read or written before is not read again.
 #[derive(Debug, Default)]
 pub(super) struct Lifter {
     pub code: Vec<Statement>,
     temps: Temp,
+    /// What slices hold.
+    known: Places<Value>,
     /// Which instruction of the superblock is at hand.
     pub insn: u16,
     /// Where the superblock leads, if it computes that.
@@ -27,6 +30,18 @@ pub(super) struct Lifter {
 }
 
 impl Lifter {
+    /// Begins a superblock.
+    pub fn begin(&mut self) {
+        self.code.clear();
+        self.known.clear();
+        (self.temps, self.insn, self.next) = (0, 0, None);
+    }
+
+    /// What was read or written is not known from here on.
+    pub fn forget_registers(&mut self) {
+        self.known.clear();
+    }
+
     pub fn temps(&self) -> usize {
         self.temps as usize
     }
@@ -62,13 +77,22 @@ impl Lifter {
     }
 
     pub fn get(&mut self, slice: Slice) -> Value {
+        let known = self.known.find(slice);
+        if let Some((_, value)) = known.filter(|(ty, _)| *ty == slice.ty) {
+            return value;
+        }
         let to = self.temp();
         self.code.push(Statement::Get(to, slice));
+        if known.is_none() {
+            self.known.insert(slice, Value::Temp(to));
+        }
         Value::Temp(to)
     }
 
     pub fn put(&mut self, slice: Slice, value: Value) {
         self.code.push(Statement::Put(slice, value));
+        self.known.remove(slice.offset, slice.ty.size());
+        self.known.insert(slice, value);
     }
 
     pub fn load(&mut self, event: u8, address: Value) -> Value {
@@ -92,7 +116,25 @@ impl Lifter {
 
     /// All registers must be right here; with `writes`, they may be others afterwards.
     pub fn barrier(&mut self, writes: bool) {
-        self.code.push(Statement::Barrier { writes, state: true });
+        self.add(Statement::Barrier { writes, state: true });
+    }
+
+    /// Adds a statement that reads no slice and writes no known one.
+    pub fn add(&mut self, statement: Statement) {
+        self.code.push(statement);
+        match statement {
+            Statement::Barrier { writes: true, .. } => self.known.clear(),
+            Statement::PutStack { tag, .. } => {
+                let (offset, len) = state::stack(tag);
+                self.known.remove(offset, len);
+            }
+            _ => {}
+        }
+    }
+
+    /// Writes an x87 register or its tag; see [`Statement::PutStack`].
+    pub fn put_stack(&mut self, tag: bool, top: Value, bias: u8, value: Value) {
+        self.add(Statement::PutStack { tag, top, bias, value });
     }
 
     /// Calls a function that knows nothing of the registers.

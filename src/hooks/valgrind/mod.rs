@@ -21,6 +21,7 @@ mod lift;
 mod merge;
 mod mmx;
 mod optimise;
+mod places;
 mod queue;
 pub mod regroup;
 pub mod regrouped;
@@ -32,6 +33,7 @@ mod stack;
 mod state;
 mod strings;
 mod superblock;
+mod sure;
 #[cfg(test)]
 mod tests;
 

@@ -78,14 +78,6 @@ fn pass(
     (leaves, special)
 }
 
-/// What VEX does with each block before it is joined with others: what was read is not read again.
-pub(super) fn prepare(code: &mut [Statement], temps: usize) -> Folding {
-    gets(code);
-    let mut copies = Folding::copies(temps);
-    copies.run(code, &mut None);
-    copies
-}
-
 /// A slice that was read or written before needs not be read again.
 fn gets(code: &mut [Statement]) {
     let mut known: Vec<(Slice, Value)> = Vec::with_capacity(32);
@@ -130,7 +122,7 @@ fn puts(code: &mut [Statement]) {
             }
             // A fault here must find the stack.
             Statement::Load { .. } | Statement::Store { .. } => {
-                overwritten.retain(|place| !state::is_exact(*place));
+                overwritten.retain(|place| !place.overlaps(state::STACK_POINTER.offset, 8));
             }
             Statement::Barrier { .. } | Statement::Exit { .. } => overwritten.clear(),
             Statement::GetStack { tag, .. } => {

@@ -87,7 +87,7 @@ impl Superblock {
             }
         }
         for part in &mut self.parts {
-            let all = 1_u64.checked_shl(u32::from(part.events.data)).map_or(u64::MAX, |bit| bit - 1);
+            let all = 1_u8.checked_shl(u32::from(part.events.data)).map_or(u8::MAX, |bit| bit - 1);
             part.events.data -= (part.change.dropped & all).count_ones() as u8;
         }
     }

@@ -1,12 +1,11 @@
 //! The stage between the trace and the consumers: records in, records out, of other plans where a superblock counts
 //! otherwise.
 
-use iced_x86::InstructionInfoFactory;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ahead::Ahead;
 use super::regrouped::{Regrouped, write};
-use super::superblock::{Change, Fetch, Superblock};
+use super::superblock::{Change, Fetch, Superblock, Workshop};
 use crate::hooks::count::{EventKind, Repeat};
 use crate::hooks::plan::{End, MappingId, Plan, PlanId, PlanTable, PlannedInsn};
 use crate::hooks::trace::{BUFFER_WORDS, Header, MAX_BLOCK};
@@ -62,7 +61,7 @@ pub struct Regroup {
     pub(super) superblocks: Vec<Superblock>,
     starts: FxHashMap<u64, u32>,
     ahead: Ahead,
-    factory: InstructionInfoFactory,
+    workshop: Workshop,
     /// The mapping of the second part of a merged one.
     mappings: FxHashMap<u64, MappingId>,
     /// The last step of each plan.
@@ -106,7 +105,7 @@ impl Regroup {
             superblocks: vec![Superblock::default()],
             starts: FxHashMap::default(),
             ahead: Ahead::default(),
-            factory: InstructionInfoFactory::new(),
+            workshop: Workshop::default(),
             mappings: FxHashMap::default(),
             last: Vec::new(),
             other: Vec::new(),
@@ -131,7 +130,7 @@ impl Regroup {
                 {
                     break;
                 }
-                let superblock = Superblock::form(start, fetch, &mut self.factory);
+                let superblock = Superblock::form(start, fetch, &mut self.workshop);
                 covered += superblock.parts.len();
                 next = superblock.falls;
                 formed.push(Formed { start, superblock });
@@ -389,7 +388,7 @@ fn changed(plan: &Plan, id: PlanId, changes: &[Change]) -> Plan {
     for event in &mut new.events {
         let at = usize::from(event.insn);
         let (Some(number), Some(change)) = (numbers.get_mut(at), changes.get(at)) else { continue };
-        let bit = 1_u64.checked_shl(*number).unwrap_or(0);
+        let bit = 1_u8.checked_shl(*number).unwrap_or(0);
         *number += 1;
         if change.dropped & bit != 0 {
             event.kind = EventKind::Uncounted;

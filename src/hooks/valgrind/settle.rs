@@ -4,6 +4,7 @@ use super::ir::{Statement, Value};
 use super::lift::Lifter;
 use super::optimise::optimise;
 use super::superblock::Superblock;
+use super::sure::Sure;
 
 /// A statement that counts.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -34,7 +35,11 @@ impl Step {
 
 impl Superblock {
     /// Finds out what the optimiser leaves, and notes what is gone.
-    pub(super) fn settle(&mut self, mut lifter: Lifter, loops: bool) {
+    pub(super) fn settle(&mut self, lifter: &mut Lifter, sure: &mut Sure, loops: bool) {
+        let simple = !loops && self.merged.is_none();
+        if simple && sure.leaves_all(&lifter.code, lifter.next, lifter.temps()) {
+            return self.settle_queue(&lifter.code);
+        }
         let before: Vec<Step> = lifter.code.iter().filter_map(Step::of).collect();
         let temps = lifter.temps();
         let indirect = lifter.next.is_some();
@@ -44,13 +49,13 @@ impl Superblock {
         let left: Vec<Step> = after.iter().filter_map(Step::of).collect();
         for step in before.into_iter().filter(|step| !left.contains(step)) {
             let Some(part) = self.parts.get_mut(usize::from(step.insn)) else { continue };
-            let bit = 1_u64 << step.number;
+            let bit = 1_u8.checked_shl(u32::from(step.number)).unwrap_or(0);
             match step.kind {
                 // Of a modification the store is left.
                 Kind::Load if left.contains(&Step { kind: Kind::Store, ..step }) => part.change.stores |= bit,
                 // Stores go behind an exit that is always taken.
                 Kind::Load | Kind::Store => part.change.dropped |= bit,
-                Kind::Exit => part.change.branches |= bit as u8,
+                Kind::Exit => part.change.branches |= bit,
             }
         }
         // A load and a store of one place are one event, also where only the optimiser sees that it is one.

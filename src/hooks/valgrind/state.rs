@@ -35,6 +35,8 @@ pub const FPU_REGISTERS: u16 = 27 * 8;
 pub const FPU_TAGS: u16 = 35 * 8;
 /// The XMM registers; the seventeenth is VEX's own.
 const VECTORS: u16 = 40 * 8;
+/// Bytes of all.
+pub const LENGTH: u16 = VECTORS + 16 * 17;
 /// Where the x87 registers or their tags are: the first byte, and how many.
 pub const fn stack(tag: bool) -> (u16, u16) {
     if tag { (FPU_TAGS, 8) } else { (FPU_REGISTERS, 64) }
@@ -83,8 +85,6 @@ pub fn mmx(register: Register) -> Slice {
     Slice { offset: FPU_REGISTERS + 8 * register.number() as u16, ty: Type::Int(8) }
 }
 
-/// Whether VEX keeps it right wherever memory is accessed: Cachegrind wants that of RSP alone
+/// RSP: the only register that VEX keeps right wherever memory is accessed, because Cachegrind wants no other
 /// (`--px-default=sp-at-mem-access`).
-pub fn is_exact(slice: Slice) -> bool {
-    slice.overlaps(general(4).offset, 8)
-}
+pub const STACK_POINTER: Slice = general(4);

@@ -11,14 +11,17 @@ use super::forms::is_checked;
 use super::ir::{Op, Statement};
 use super::lift::Lifter;
 use super::merge::{Second, merged};
-use super::optimise::prepare;
 use super::queue::Events;
+use super::sure::Sure;
 use crate::hooks::count::repeat;
 use crate::hooks::decode::{self, MAX_LENGTH};
 use crate::hooks::request;
 
 /// Most instructions in a superblock (`--vex-guest-max-insns`).
 const MAX_INSTRUCTIONS: usize = 60;
+
+/// Instructions that most superblocks have no more of.
+const USUAL: usize = 8;
 
 /// Instructions that must be left for a superblock to be extended, and that are looked at behind a conditional jump.
 pub(super) const LEFT_TO_EXTEND: usize = 3;
@@ -30,9 +33,9 @@ const BOTH: Op = Op::Opaque(u16::MAX, 2);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Change {
     /// Data events that are left out, a bit each.
-    pub dropped: u64,
-    /// Modifications of which only the store is left.
-    pub stores: u64,
+    pub dropped: u8,
+    /// Modifications of which only the store is left, a bit each.
+    pub stores: u8,
     /// Branches that are none, a bit each.
     pub branches: u8,
 }
@@ -104,6 +107,12 @@ pub(super) fn kind(instruction: &Instruction) -> Kind {
     }
 }
 
+/// Whether control is never at the next instruction behind this one, which ends a block.
+fn leads_elsewhere(instruction: &Instruction) -> bool {
+    let flow = instruction.flow_control();
+    matches!(flow, FlowControl::Return | FlowControl::IndirectBranch | FlowControl::IndirectCall)
+}
+
 pub(super) fn instruction_at(fetch: &mut Fetch<'_>, pc: u64) -> Option<Instruction> {
     let (bytes, len) = fetch(pc);
     let instruction = decode::decode(bytes.get(..len)?, pc);
@@ -125,11 +134,26 @@ pub(super) fn is_code(fetch: &mut Fetch<'_>, pc: u64) -> bool {
     fetch(pc).1 > 0
 }
 
+/// What is kept from one superblock to the next: tables that are dear to make.
+#[derive(Debug)]
+pub(super) struct Workshop {
+    pub factory: InstructionInfoFactory,
+    pub lifter: Lifter,
+    pub sure: Sure,
+}
+
+impl Default for Workshop {
+    fn default() -> Workshop {
+        Workshop { factory: InstructionInfoFactory::new(), lifter: Lifter::default(), sure: Sure::default() }
+    }
+}
+
 impl Superblock {
     /// The superblock that begins at an address.
-    pub fn form(start: u64, fetch: &mut Fetch<'_>, factory: &mut InstructionInfoFactory) -> Superblock {
-        let mut formed = Superblock::default();
-        let mut lifter = Lifter::default();
+    pub fn form(start: u64, fetch: &mut Fetch<'_>, workshop: &mut Workshop) -> Superblock {
+        let mut formed = Superblock { parts: Vec::with_capacity(USUAL), ..Superblock::default() };
+        let Workshop { factory, lifter, sure } = workshop;
+        lifter.begin();
         let (mut pc, mut extended) = (start, false);
         let mut loops = false;
         while formed.parts.len() < MAX_INSTRUCTIONS {
@@ -170,7 +194,7 @@ impl Superblock {
                     match merged(&instruction, fetch).filter(|_| extends) {
                         Some(second) => {
                             loops = second.insns.last().is_some_and(leads);
-                            formed.merge(&mut lifter, &instruction, &second);
+                            formed.merge(lifter, &instruction, &second);
                         }
                         None => {
                             loops = leads(&instruction);
@@ -180,12 +204,15 @@ impl Superblock {
                     break;
                 }
                 Kind::End => {
+                    if leads_elsewhere(&instruction) {
+                        formed.falls = None;
+                    }
                     lifter.lift(&instruction);
                     break;
                 }
             }
         }
-        formed.settle(lifter, loops);
+        formed.settle(lifter, sure, loops);
         formed
     }
 
@@ -201,15 +228,15 @@ impl Superblock {
         let reached = second.at_target == (code & 1 == 0);
         let guard = if reached { holds } else { lifter.op(Op::Opposite, &[holds]) };
         let start = lifter.code.len();
+        lifter.forget_registers();
         for instruction in &second.insns {
             lifter.insn = self.parts.len() as u16;
             self.push(instruction.ip(), instruction.len());
             lifter.step(instruction);
         }
         // The second block knows what it writes itself; only behind it the registers are what they were if it is not reached.
-        let mut block = lifter.code.split_off(start);
-        prepare(&mut block, lifter.temps());
-        for statement in block {
+        lifter.forget_registers();
+        for statement in lifter.code.split_off(start) {
             match statement {
                 Statement::Put(slice, value) => {
                     let old = lifter.get(slice);
@@ -218,9 +245,9 @@ impl Superblock {
                 }
                 Statement::Exit { guard: holds, insn, branch } => {
                     let guard = lifter.op(BOTH, &[holds, guard]);
-                    lifter.code.push(Statement::Exit { guard, insn, branch });
+                    lifter.add(Statement::Exit { guard, insn, branch });
                 }
-                other => lifter.code.push(other),
+                other => lifter.add(other),
             }
         }
     }

@@ -3,7 +3,7 @@
 
 use iced_x86::code_asm::*;
 
-use super::superblock::Superblock;
+use super::superblock::{Superblock, Workshop};
 use crate::hooks::decode::MAX_LENGTH;
 
 /// Some instructions.
@@ -24,7 +24,6 @@ fn code(build: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) -> Vec<
 /// The superblock at the start of the code; nothing else can be executed.
 fn form(build: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) -> Superblock {
     let bytes = code(build);
-    let mut factory = iced_x86::InstructionInfoFactory::new();
     let mut fetch = |pc: u64| {
         let mut out = [0; MAX_LENGTH];
         let rest = pc.checked_sub(START).and_then(|at| bytes.get(at as usize..)).unwrap_or_default();
@@ -32,7 +31,7 @@ fn form(build: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) -> Supe
         out[..len].copy_from_slice(&rest[..len]);
         (out, len)
     };
-    Superblock::form(START, &mut fetch, &mut factory)
+    Superblock::form(START, &mut fetch, &mut Workshop::default())
 }
 
 /// Which instructions lose a load, and which a branch.
