@@ -6,7 +6,7 @@
 
 use crate::hooks::accounts::{Misses, Repeated};
 use crate::hooks::ledger::{Data, Entry, Ledger};
-use crate::hooks::plan::{Plan, PlannedInsn};
+use crate::hooks::plan::Plan;
 use crate::hooks::trace::Header;
 use crate::sim::{Held, Hierarchy, Line};
 
@@ -55,8 +55,10 @@ pub(super) struct SavedCaches {
 struct Rest {
     ledger: Ledger,
     misses: Vec<Misses>,
-    /// The I1 lines of each block, one after another.
+    /// The I1 lines of each block, in the order in which they are fetched.
     lines: Vec<Line>,
+    /// The first instruction of the block that fetches from each.
+    fetchers: Vec<u16>,
     /// Of each data event the bytes beyond the first.
     reach: Vec<u8>,
     /// Fetches that missed I1 in the block at hand and have not been to LL.
@@ -127,12 +129,14 @@ impl CacheConsumer {
         let clip = u16::try_from(self.caches.min_line()).unwrap_or(u16::MAX);
         let entry = rest.ledger.add(plan, clip).clone();
         let first_line = rest.lines.len();
-        if !plan.insns.is_empty() {
-            let last_byte = plan.fall_through().wrapping_sub(1);
-            let lines = (last_byte >> shift).wrapping_sub(plan.pc >> shift);
-            for i in 0..=lines {
-                let line = (plan.pc >> shift).wrapping_add(i) & (u64::MAX >> shift);
-                rest.lines.push(self.caches.i1.line(line));
+        let mut before = None;
+        for (i, insn) in plan.insns.iter().enumerate() {
+            let last_byte = insn.pc.wrapping_add(u64::from(insn.len).max(1) - 1);
+            for line in [insn.pc >> shift, last_byte >> shift] {
+                if before.replace(line) != Some(line) {
+                    rest.lines.push(self.caches.i1.line(line));
+                    rest.fetchers.push(i as u16);
+                }
             }
         }
         let near = match (&entry.special, &rest.lines[first_line..]) {
@@ -216,9 +220,10 @@ impl Rest {
     #[inline(never)]
     fn fetch(&mut self, id: usize, block: &mut Block, slots: &[u64], caches: &mut Hierarchy) -> bool {
         for i in 0..block.lines {
-            let Some(&line) = self.lines.get((block.first_line + i) as usize) else { break };
+            let at = (block.first_line + i) as usize;
+            let (Some(&line), Some(&fetcher)) = (self.lines.get(at), self.fetchers.get(at)) else { break };
             if !caches.i1.touch(line) {
-                self.note_miss(id, caches.i1.block(line), caches.i1.line_shift());
+                self.note_miss(id, fetcher);
             }
         }
         if self.missed.is_empty() && self.ledger.entries[id].special.is_none() {
@@ -229,19 +234,12 @@ impl Rest {
         false
     }
 
-    /// Notes which instruction's fetch missed on `line`: the first that touches it. An instruction that straddles
-    /// two lines misses once.
+    /// Notes that a fetch of a block's instruction missed. One that straddles two lines misses once.
     #[cold]
-    fn note_miss(&mut self, id: usize, line: u64, shift: u32) {
-        let entry = &self.ledger.entries[id];
-        let first = entry.first_insn as usize;
-        let touches = |insn: &PlannedInsn| insn.pc.wrapping_add(u64::from(insn.len) - 1) >> shift >= line;
-        let insns = &self.ledger.insns[first..][..usize::from(entry.instructions)];
-        if let Some(insn) = insns.iter().position(touches) {
-            let insn = (first + insn) as u32;
-            if self.missed.last() != Some(&insn) {
-                self.missed.push(insn);
-            }
+    fn note_miss(&mut self, id: usize, fetcher: u16) {
+        let insn = self.ledger.entries[id].first_insn + u32::from(fetcher);
+        if self.missed.last() != Some(&insn) {
+            self.missed.push(insn);
         }
     }
 

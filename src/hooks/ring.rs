@@ -15,8 +15,6 @@ const BUFFERS: usize = 8;
 struct Full {
     words: Box<[u64]>,
     len: usize,
-    /// How many instructions were executed, if the records do not say so themselves.
-    executed: Option<u64>,
     plans: Vec<Arc<Plan>>,
 }
 
@@ -53,7 +51,6 @@ fn new_buffer() -> Box<[u64]> {
 fn work(consumer: &Mutex<Consumer>, full: &Receiver<Arc<Full>>, empty: &Sender<Empty>) {
     while let Ok(batch) = full.recv() {
         let instructions = held(consumer).consume(&batch.words[..batch.len], &batch.plans);
-        let instructions = batch.executed.unwrap_or(instructions);
         // The last consumer to let go gives the buffer back.
         if let Some(Full { words, .. }) = Arc::into_inner(batch) {
             // The producer is gone only when it no longer wants its buffers.
@@ -124,21 +121,20 @@ impl Link {
         }
     }
 
-    /// Hands over the first `len` words of a buffer and the plans made since the last one. `executed` says how many
-    /// instructions were, if the records do not.
-    pub fn send(&mut self, words: Box<[u64]>, len: usize, plans: Vec<Arc<Plan>>, executed: Option<u64>) {
+    /// Hands over the first `len` words of a buffer and the plans made since the last one.
+    pub fn send(&mut self, words: Box<[u64]>, len: usize, plans: Vec<Arc<Plan>>) {
         match &mut self.end {
             End::Threads { workers, out, .. } => {
-                let batch = Arc::new(Full { words, len, executed, plans });
+                let batch = Arc::new(Full { words, len, plans });
                 *out += 1;
                 for worker in workers {
                     // A consumer that died is reported when it is joined.
                     let _ = worker.full.send(Arc::clone(&batch));
                 }
-                if let Some(Full { words, len, executed, .. }) = Arc::into_inner(batch) {
+                if let Some(Full { words, len, .. }) = Arc::into_inner(batch) {
                     // Every consumer was done before we let go.
                     *out -= 1;
-                    self.instructions += executed.unwrap_or_else(|| instructions(&words[..len]));
+                    self.instructions += instructions(&words[..len]);
                     self.free.push(words);
                 }
             }
@@ -146,15 +142,10 @@ impl Link {
                 for consumer in consumers {
                     consumer.consume(&words[..len], &plans);
                 }
-                self.instructions += executed.unwrap_or_else(|| instructions(&words[..len]));
+                self.instructions += instructions(&words[..len]);
                 self.free.push(words);
             }
         }
-    }
-
-    /// Takes back a buffer that was not needed.
-    pub fn give_back(&mut self, words: Box<[u64]>) {
-        self.free.push(words);
     }
 
     /// Instructions in the buffers that have come back.

@@ -2,10 +2,9 @@
 
 use crate::hooks::consumer::{Consumer, SavedConsumer, Watched};
 use crate::hooks::fault::Cause;
-use crate::hooks::plan::{MappingId, PlanId, PlanTable};
+use crate::hooks::plan::{PlanId, PlanTable};
 use crate::hooks::ring::Link;
 use crate::hooks::valgrind::regroup::{Formed, Handed, Regroup, SavedPlace};
-use crate::hooks::valgrind::regrouped::Regrouped;
 
 /// Words in a buffer before it is handed over, not counting the room for one more record.
 pub const BUFFER_WORDS: usize = 1 << 16;
@@ -188,43 +187,29 @@ impl Recorder {
         if self.handed_over.is_some() {
             self.walk();
         }
-        let mut executed = self.counted;
+        let all = Handed { executed: self.counted, words: len };
         self.drop_buffer();
-        if let Some(mut regroup) = self.regroup.take() {
-            let handed = self.send_regrouped(&mut regroup, len, keeps);
-            self.regroup = Some(regroup);
-            executed = handed.executed;
-            self.words.copy_within(handed.words..len, 0);
-            self.len = len - handed.words;
-        } else {
-            let plans = self.plans.take_new();
-            let empty = self.link.buffer();
-            let full = std::mem::replace(&mut self.words, empty);
-            self.link.send(full, len, plans, None);
-        }
+        let handed = match &mut self.regroup {
+            Some(regroup) => regroup.regroup(&mut self.words[..len], keeps, &mut self.plans),
+            None => all,
+        };
+        let mut empty = self.link.buffer();
+        let kept = &self.words[handed.words..len];
+        empty[..kept.len()].copy_from_slice(kept);
+        self.len = kept.len();
+        let full = std::mem::replace(&mut self.words, empty);
+        self.link.send(full, handed.words, self.plans.take_new());
         if let Some(handed_over) = self.handed_over {
             self.unasked += 1;
-            self.handed_over = (self.unasked <= COUNTED_AHEAD).then_some(handed_over + executed);
+            self.handed_over = (self.unasked <= COUNTED_AHEAD).then_some(handed_over + handed.executed);
         }
     }
 
     /// Takes in a superblock; what was recorded before ran with those that were known until now.
-    pub fn form(&mut self, formed: Formed, second: MappingId) {
+    pub fn form(&mut self, formed: Formed) {
         if let Some(regroup) = &mut self.regroup {
-            regroup.add(formed, second, self.len);
+            regroup.add(formed, self.len);
         }
-    }
-
-    /// Hands over records that stand for what is in the buffer, which stays here. There may be more of them.
-    fn send_regrouped(&mut self, regroup: &mut Regroup, len: usize, keeps: bool) -> Handed {
-        let mut out = Regrouped::new(&mut self.link);
-        let handed = regroup.regroup(&self.words[..len], keeps, &mut self.plans, &mut out);
-        let mut executed = Some(handed.executed);
-        for (words, filled) in out.finish() {
-            let plans = self.plans.take_new();
-            self.link.send(words, filled, plans, executed.take().or(Some(0)));
-        }
-        handed
     }
 
     /// Hands over the plans that are new.
@@ -232,7 +217,7 @@ impl Recorder {
         let plans = self.plans.take_new();
         if !plans.is_empty() {
             let empty = self.link.buffer();
-            self.link.send(empty, 0, plans, Some(0));
+            self.link.send(empty, 0, plans);
         }
     }
 
@@ -275,19 +260,15 @@ impl Recorder {
         };
         // Whether the rest counts is not known yet.
         let place = regroup.save();
-        let mut out = Regrouped::new(&mut self.link);
-        regroup.regroup(&self.words[..self.len], false, &mut self.plans, &mut out);
-        let rest = out.finish();
+        let mut rest = self.words[..self.len].to_vec();
+        let handed = regroup.regroup(&mut rest, false, &mut self.plans);
         regroup.restore(place);
         self.send_plans();
         self.link.visit(|_, consumer| {
             let mut consumer = consumer.clone();
-            for (words, filled) in &rest {
-                consumer.consume(&words[..*filled], &[]);
-            }
+            consumer.consume(&rest[..handed.words], &[]);
             f(&consumer);
         });
-        rest.into_iter().for_each(|(words, _)| self.link.give_back(words));
     }
 
     /// Forgets what was counted. The simulators keep what they hold.

@@ -394,12 +394,8 @@ impl Door {
             if self.recorder.regroup.as_ref().is_none_or(|regroup| regroup.knows(&formed)) {
                 continue;
             }
-            let mapping = match (formed.second(), self.split()) {
-                (Some(second), Some((supervisor, _, space))) => supervisor.mapping_of(space.file_at(second)),
-                _ => NO_MAPPING,
-            };
             self.sync();
-            self.recorder.form(formed, mapping);
+            self.recorder.form(formed);
         }
     }
 

@@ -2,15 +2,19 @@
 //! buffer stay until it is known that they count.
 
 use super::queue::LENGTH;
-use super::regroup::{NO_PLAN, Place, Regroup, Step};
-use super::regrouped::Regrouped;
+use super::regroup::{Handed, Regroup};
+use super::steps::{Place, Step};
 use crate::hooks::count::EventKind;
 use crate::hooks::plan::{MAX_RECORD, PlanId, PlanTable};
 use crate::hooks::trace::Header;
 
-/// Words at the end of a buffer that hold the instructions in the queue, which are no more than its entries: the record that
-/// the first is in, and as many as have those behind it, few of whose addresses are more than a word.
-const TAIL: usize = MAX_RECORD + 64 * LENGTH;
+/// Records that hold the instructions in the queue, which are no more than its entries, and one more: it may wait for where
+/// control goes.
+const RECORDS: usize = LENGTH + 1;
+
+/// Words at the end of a buffer that these records are in: that of the first instruction in the queue, the one before, and as
+/// many as have those behind, few of whose addresses are more than a word.
+const TAIL: usize = 2 * MAX_RECORD + 64 * LENGTH;
 
 /// A record near the end of a buffer.
 struct Last {
@@ -22,40 +26,44 @@ struct Last {
     instructions: usize,
 }
 
-/// Where the last records begin that together have enough instructions to fill the queue.
+/// Where the last [`RECORDS`] begin that have instructions.
 fn last_records(words: &[u64]) -> usize {
-    let (mut starts, mut records, mut at) = ([0; LENGTH], 0, 0);
+    let (mut starts, mut records, mut at) = ([0; RECORDS], 0, 0);
     while let Some(&word) = words.get(at) {
         let header = Header::of(word);
         if header.instructions > 0 {
-            starts[records % LENGTH] = at;
+            starts[records % RECORDS] = at;
             records += 1;
         }
         at += 1 + header.slots;
     }
-    if records < LENGTH { 0 } else { starts[records % LENGTH] }
+    if records < RECORDS { 0 } else { starts[records % RECORDS] }
 }
 
 impl Regroup {
-    /// Writes the records for all but the last of `words`; these may be in the queue. Returns how many instructions were
-    /// executed, and how many words that were.
+    /// Goes on to the last records before `end`, which may be in the queue.
     fn walk_to_last(
         &mut self,
-        words: &[u64],
+        words: &mut [u64],
+        handed: Handed,
+        end: usize,
         plans: &mut PlanTable,
-        out: &mut Regrouped<'_>,
-    ) -> (u64, usize) {
-        let (executed, walked) = self.walk(words, TAIL, plans, out);
-        let tail = words.get(walked..).unwrap_or_default();
-        let before = tail.get(..last_records(tail)).unwrap_or_default();
-        let (more, _) = self.walk(before, 0, plans, out);
-        (executed + more, walked + before.len())
+    ) -> Handed {
+        let handed = self.walk(words, handed, end.saturating_sub(TAIL), plans);
+        let last = words.get(handed.words..end).map_or(0, last_records);
+        self.walk(words, handed, handed.words + last, plans)
     }
 
-    /// The records in `words`, and where control is behind them.
-    fn follow(&mut self, words: &[u64], plans: &mut PlanTable) -> (Vec<Last>, Place) {
-        let (mut records, mut place, mut at) = (Vec::new(), self.place, 0);
-        while let Some(&word) = words.get(at) {
+    /// The records up to `end`, and where control is behind them.
+    fn follow(
+        &mut self,
+        words: &[u64],
+        from: usize,
+        end: usize,
+        plans: &mut PlanTable,
+    ) -> (Vec<Last>, Place) {
+        let (mut records, mut place, mut at) = (Vec::new(), self.place, from);
+        while let Some(&word) = words.get(at).filter(|_| at < end) {
             let header = Header::of(word);
             records.push(Last { at, place, plan: header.plan, instructions: header.instructions as usize });
             place = self.step(place, header.plan, plans).to;
@@ -64,66 +72,60 @@ impl Regroup {
         (records, place)
     }
 
-    /// Writes the records for those of `words` that count whatever comes. Returns how many instructions were executed, and
-    /// how many words that were.
+    /// Goes on to the last records, and through those of them that count whatever comes.
     pub(super) fn walk_counted(
         &mut self,
-        words: &[u64],
+        words: &mut [u64],
+        handed: Handed,
         plans: &mut PlanTable,
-        out: &mut Regrouped<'_>,
-    ) -> (u64, usize) {
-        let (executed, walked) = self.walk_to_last(words, plans, out);
-        let tail = words.get(walked..).unwrap_or_default();
-        let (records, place) = self.follow(tail, plans);
-        let mut queued = match self.superblocks.get(place.superblock()) {
+    ) -> Handed {
+        let handed = self.walk_to_last(words, handed, words.len(), plans);
+        let (records, place) = self.follow(words, handed.words, words.len(), plans);
+        let (index, used) = self.steps.at(place);
+        let mut queued = match self.superblocks.get(index) {
             Some(superblock) if place != Place::NONE => {
-                place.used() - superblock.counted(place.used(), None, self.counts_data).part.min(place.used())
+                used - superblock.counted(used, None, self.counts_data).part.min(used)
             }
             _ => 0,
         };
-        let mut from = tail.len();
+        let (mut end, mut place) = (words.len(), place);
         for record in records.iter().rev() {
-            if queued == 0 {
+            if queued == 0 && !self.is_between(place) {
                 break;
             }
-            from = record.at;
+            (end, place) = (record.at, record.place);
             queued = queued.saturating_sub(record.instructions);
         }
-        let (more, _) = self.walk(tail.get(..from).unwrap_or_default(), 0, plans, out);
-        (executed + more, walked + from)
+        self.walk(words, handed, end, plans)
     }
 
-    /// Writes the records for `words`, of which the last ends with an instruction that faulted, without what is in the queue
-    /// then. Returns how many instructions were executed.
+    /// Goes on to `end`. The last record before it ends with an instruction that faulted: what is in the queue then does not
+    /// count.
     pub(super) fn forget(
         &mut self,
-        words: &[u64],
+        words: &mut [u64],
+        handed: Handed,
+        end: usize,
         at_access: bool,
         plans: &mut PlanTable,
-        out: &mut Regrouped<'_>,
-    ) -> u64 {
-        let (mut executed, walked) = self.walk_to_last(words, plans, out);
-        let tail = words.get(walked..).unwrap_or_default();
-        let (records, _) = self.follow(tail, plans);
+    ) -> Handed {
+        let mut handed = self.walk_to_last(words, handed, end, plans);
+        let (records, _) = self.follow(words, handed.words, end, plans);
         let (mut whole, mut partly) = self.left(&records, at_access, plans);
         for record in &records {
-            let Some((&word, slots)) = tail.get(record.at..).and_then(<[u64]>::split_first) else { break };
-            executed += record.instructions as u64;
+            handed.executed += record.instructions as u64;
             let mut step = self.step(record.place, record.plan, plans);
             if record.instructions <= whole {
                 whole -= record.instructions;
-            } else if step.plan != NO_PLAN {
-                step = Step {
-                    plan: plans.cut(step.plan, whole as u16, partly.take().map(|events| events as u16)),
-                    then: NO_PLAN,
-                    ..step
-                };
+            } else {
+                let events = partly.take().map(|events| events as u16);
+                step = Step { plan: plans.cut(step.plan, whole as u16, events), ..step };
                 whole = 0;
             }
-            out.write(step, word, slots, Header::of(word).slots);
+            self.rewrite(words, record.at, record.place, step, plans);
         }
         self.place = Place::NONE;
-        executed
+        Handed { words: end, ..handed }
     }
 
     /// How many of the instructions of these records count wholly, and how many data events of the one after, if that does in

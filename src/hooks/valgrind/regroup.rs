@@ -1,58 +1,16 @@
-//! The stage between the trace and the consumers: records in, records out, of other plans where a superblock counts
-//! otherwise.
+//! The stage between the trace and the consumers, in which records get other plans where a superblock counts otherwise.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::ahead::Ahead;
-use super::regrouped::{Regrouped, write};
+use super::steps::{Before, Place, Step, Steps};
 use super::superblock::{Change, Fetch, Superblock, Workshop};
 use crate::hooks::count::{EventKind, Repeat};
-use crate::hooks::plan::{End, MappingId, Plan, PlanId, PlanTable, PlannedInsn};
-use crate::hooks::trace::{BUFFER_WORDS, Header, MAX_BLOCK};
+use crate::hooks::plan::{End, Plan, PlanId, PlanTable, PlannedInsn};
+use crate::hooks::trace::{Header, MAX_BLOCK};
 
-/// Where in a superblock control is: which one, and above [`INDEX_BITS`] how many of its instructions are behind it. Zero is
-/// in none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Place(u32);
-
-/// Bits of a place for the superblock.
-const INDEX_BITS: u32 = 25;
-
-impl Place {
-    pub const NONE: Place = Place(0);
-    /// A place that control is never at.
-    const NOWHERE: Place = Place(u32::MAX);
-
-    fn new(superblock: usize, used: usize) -> Place {
-        Place(superblock as u32 | (used as u32) << INDEX_BITS)
-    }
-
-    pub fn superblock(self) -> usize {
-        (self.0 & ((1 << INDEX_BITS) - 1)) as usize
-    }
-
-    pub fn used(self) -> usize {
-        (self.0 >> INDEX_BITS) as usize
-    }
-}
-
-/// Stands for no plan.
-pub(super) const NO_PLAN: PlanId = PlanId(u32::MAX);
-
-/// What becomes of a record of some plan at some place.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
-    pub from: Place,
-    pub to: Place,
-    /// The plan of the record that is given out.
-    pub plan: PlanId,
-    /// The plan of one more record, which has no data.
-    pub then: PlanId,
-}
-
-impl Step {
-    const UNKNOWN: Step = Step { from: Place::NOWHERE, to: Place::NONE, plan: NO_PLAN, then: NO_PLAN };
-}
+/// No record of the buffer at hand.
+const NO_RECORD: usize = usize::MAX;
 
 /// All superblocks of a run, and where in one control is.
 #[derive(Debug)]
@@ -62,14 +20,12 @@ pub struct Regroup {
     starts: FxHashMap<u64, u32>,
     ahead: Ahead,
     workshop: Workshop,
-    /// The mapping of the second part of a merged one.
-    mappings: FxHashMap<u64, MappingId>,
-    /// The last step of each plan.
-    last: Vec<Step>,
-    /// The one from another place before that.
-    other: Vec<Step>,
-    steps: FxHashMap<(Place, PlanId), Step>,
+    pub(super) steps: Steps,
     pub(super) place: Place,
+    /// Where the last record with instructions begins.
+    last: usize,
+    /// Plans of records that count a second part, too, by their own plan.
+    joined: FxHashMap<PlanId, PlanId>,
     /// What happens behind how many words of the trace.
     marks: Vec<(usize, Mark)>,
     /// Whether data events are counted.
@@ -106,11 +62,10 @@ impl Regroup {
             starts: FxHashMap::default(),
             ahead: Ahead::default(),
             workshop: Workshop::default(),
-            mappings: FxHashMap::default(),
-            last: Vec::new(),
-            other: Vec::new(),
-            steps: FxHashMap::default(),
+            steps: Steps::default(),
             place: Place::NONE,
+            last: NO_RECORD,
+            joined: FxHashMap::default(),
             marks: Vec::new(),
             counts_data,
         }
@@ -118,13 +73,12 @@ impl Regroup {
 
     /// The superblocks that begin in the engine's block at `pc`, wherever control comes from.
     pub fn form(&mut self, pc: u64, fetch: &mut Fetch<'_>) -> Vec<Formed> {
-        let mut formed = Vec::new();
-        // A loop that falls out to its own middle comes round to where it was.
-        let mut seen = FxHashSet::default();
+        let mut formed: Vec<Formed> = Vec::new();
         for first in std::iter::once(pc).chain(self.ahead.reach(pc)) {
             let (mut next, mut covered) = (Some(first), 0);
-            // What control falls out to may be in the middle of a block of the engine.
-            while let Some(start) = next.filter(|&start| seen.insert(start)) {
+            // What control falls out to may be in the middle of a block of the engine. A loop that falls out to its own middle
+            // comes round to where it was.
+            while let Some(start) = next.filter(|&start| formed.iter().all(|known| known.start != start)) {
                 if covered >= MAX_BLOCK as usize
                     && (self.starts.contains_key(&start) || self.ahead.waits(start))
                 {
@@ -146,11 +100,8 @@ impl Regroup {
     }
 
     /// Takes it in. If there was another one at its address, this one counts behind so many words that are yet to be
-    /// regrouped. The code of the second part of a merged one is from the mapping `second`.
-    pub fn add(&mut self, formed: Formed, second: MappingId, behind: usize) {
-        if let Some(pc) = formed.second() {
-            self.mappings.insert(pc, second);
-        }
+    /// regrouped.
+    pub fn add(&mut self, formed: Formed, behind: usize) {
         if self.starts.contains_key(&formed.start) {
             self.marks.push((behind, Mark::Changed(formed)));
         } else {
@@ -164,8 +115,6 @@ impl Regroup {
         if self.starts.insert(formed.start, index).is_some() {
             // The code is another one now.
             self.steps.clear();
-            self.last.fill(Step::UNKNOWN);
-            self.other.fill(Step::UNKNOWN);
         }
     }
 
@@ -175,146 +124,157 @@ impl Regroup {
         self.marks.push((behind, Mark::Faulted { at_access }));
     }
 
-    /// Writes the records that stand for `words`; with `keeps`, not for those at the end that a fault would take back.
-    pub fn regroup(
-        &mut self,
-        words: &[u64],
-        keeps: bool,
-        plans: &mut PlanTable,
-        out: &mut Regrouped<'_>,
-    ) -> Handed {
-        self.last.resize(plans.len(), Step::UNKNOWN);
-        self.other.resize(plans.len(), Step::UNKNOWN);
+    /// Gives the records in `words` the plans that count; with `keeps`, not those at the end that a fault would take back or
+    /// that wait for where control goes.
+    pub fn regroup(&mut self, words: &mut [u64], keeps: bool, plans: &mut PlanTable) -> Handed {
+        self.last = NO_RECORD;
         let mut handed = Handed { executed: 0, words: 0 };
         for (behind, mark) in std::mem::take(&mut self.marks) {
-            let chunk = words.get(handed.words..behind).unwrap_or_default();
-            handed.executed += match mark {
+            let end = behind.min(words.len());
+            handed = match mark {
                 Mark::Changed(formed) => {
-                    let (executed, _) = self.walk(chunk, 0, plans, out);
+                    let walked = self.walk(words, handed, end, plans);
                     self.insert(formed);
-                    executed
+                    walked
                 }
-                Mark::Faulted { at_access } => self.forget(chunk, at_access, plans, out),
+                Mark::Faulted { at_access } => self.forget(words, handed, end, at_access, plans),
             };
-            handed.words += chunk.len();
         }
-        let rest = words.get(handed.words..).unwrap_or_default();
-        let (executed, walked) =
-            if keeps { self.walk_counted(rest, plans, out) } else { self.walk(rest, 0, plans, out) };
-        Handed { executed: handed.executed + executed, words: handed.words + walked }
+        if keeps {
+            self.walk_counted(words, handed, plans)
+        } else {
+            self.walk(words, handed, words.len(), plans)
+        }
     }
 
-    /// Writes the records for all but the last of `words`, of which `leaves` are left and maybe a part of a record less.
-    /// Returns how many instructions were executed, and how many words that were.
+    /// Goes on behind what was handed over, through the records that end before `end`.
     pub(super) fn walk(
         &mut self,
-        mut words: &[u64],
-        leaves: usize,
+        words: &mut [u64],
+        mut handed: Handed,
+        end: usize,
         plans: &mut PlanTable,
-        out: &mut Regrouped<'_>,
-    ) -> (u64, usize) {
-        let all = words.len();
-        let mut executed = 0;
+    ) -> Handed {
         let mut place = self.place;
-        while words.len() > leaves {
-            let before = words.len();
-            let (room, mut filled) = out.room();
-            while words.len() > leaves && filled < BUFFER_WORDS {
-                let Some((&word, tail)) = words.split_first() else { break };
-                let header = Header::of(word);
-                let Some(next) = tail.get(header.slots..) else { break };
-                let Some(&last) = self.last.get(header.plan.0 as usize) else { break };
-                let step = if last.from == place { last } else { self.step(place, header.plan, plans) };
-                let Some(room) = room.get_mut(filled..) else { break };
-                filled += write(room, step, word, tail, header.slots);
-                executed += header.instructions;
-                place = step.to;
-                words = next;
-            }
-            out.set_filled(filled);
-            if words.len() == before {
-                // What is there is no record.
+        while let Some(word) = words.get_mut(handed.words) {
+            let header = Header::of(*word);
+            let next = handed.words + 1 + header.slots;
+            if next > end {
                 break;
             }
+            let step = match self.steps.last(place, header.plan) {
+                Some(&step) => step,
+                None => self.step(place, header.plan, plans),
+            };
+            *word = header_with(*word, step.plan);
+            if step.before == Before::Joins {
+                self.join(words, place, plans);
+            }
+            if header.instructions > 0 {
+                self.last = handed.words;
+            }
+            handed.executed += header.instructions;
+            handed.words = next;
+            place = step.to;
         }
         self.place = place;
-        (executed, all - words.len())
+        handed
     }
 
-    /// The step of a plan whose last one was from another place.
+    /// Gives the record at an index the plan of a step from where control was before it.
+    pub(super) fn rewrite(
+        &mut self,
+        words: &mut [u64],
+        at: usize,
+        place: Place,
+        step: Step,
+        plans: &mut PlanTable,
+    ) {
+        if step.before == Before::Joins {
+            self.join(words, place, plans);
+        }
+        if let Some(word) = words.get_mut(at) {
+            *word = header_with(*word, step.plan);
+        }
+        self.last = at;
+    }
+
+    /// The last record counts the second part of its superblock, too.
+    #[cold]
+    fn join(&mut self, words: &mut [u64], place: Place, plans: &mut PlanTable) {
+        let Some(word) = words.get_mut(self.last) else { return };
+        let first = Header::of(*word).plan;
+        let joined = match self.joined.get(&first) {
+            Some(&known) => known,
+            None => {
+                let (index, used) = self.steps.at(place);
+                let Some((superblock, plan)) = self.superblocks.get(index).zip(plans.get(first)) else {
+                    return;
+                };
+                let joined = joined(plan, superblock, used);
+                let joined = plans.add(joined);
+                self.joined.insert(first, joined);
+                joined
+            }
+        };
+        *word = header_with(*word, joined);
+    }
+
+    /// The step of a plan.
     #[inline(never)]
     pub(super) fn step(&mut self, place: Place, id: PlanId, plans: &mut PlanTable) -> Step {
-        let (Some(last), Some(other)) = (self.last.get_mut(id.0 as usize), self.other.get_mut(id.0 as usize))
-        else {
-            return self.find(place, id, plans);
-        };
-        std::mem::swap(last, other);
-        if last.from != place {
-            let step = match self.steps.get(&(place, id)) {
-                Some(&known) => known,
-                None => {
-                    let new = self.find(place, id, plans);
-                    self.steps.insert((place, id), new);
-                    new
-                }
-            };
-            if let Some(last) = self.last.get_mut(id.0 as usize) {
-                *last = step;
-            }
-            return step;
+        if let Some(known) = self.steps.get(place, id) {
+            return *known;
         }
-        *last
+        let step = self.find(place, id, plans);
+        self.steps.insert(id, step);
+        step
+    }
+
+    /// Whether control is between the two parts of a merged superblock: where it goes now says whether the second one is
+    /// executed.
+    pub(super) fn is_between(&self, place: Place) -> bool {
+        let (index, used) = self.steps.at(place);
+        index > 0 && self.superblocks.get(index).is_some_and(|superblock| superblock.merged == Some(used))
     }
 
     /// Goes through the instructions of a plan from a place on.
-    fn find(&self, from: Place, id: PlanId, plans: &mut PlanTable) -> Step {
-        let same = |to| Step { from, to, plan: id, then: NO_PLAN };
-        let Some(plan) = plans.get(id).cloned() else { return same(Place::NONE) };
-        let (mut index, mut used) = (from.superblock(), from.used());
+    fn find(&mut self, from: Place, id: PlanId, plans: &mut PlanTable) -> Step {
+        let mut step = Step { from, to: Place::NONE, plan: id, before: Before::Stays };
+        let Some(plan) = plans.get(id).cloned() else { return step };
+        let (mut index, mut used) = self.steps.at(from);
+        let goes_on = self.is_next(index, used, plan.pc);
+        if self.is_between(from) && !goes_on {
+            step.before = Before::Joins;
+        }
         if plan.insns.is_empty() {
             // Control is at this address now.
-            let superblock = self.superblocks.get(index);
-            let part = superblock.and_then(|superblock| superblock.parts.get(used));
-            if part.is_none_or(|part| part.pc != plan.pc) {
-                return same(Place::NONE);
-            }
-            // In the second part of a merged one its branch waits for where control goes behind it.
-            let waits =
-                superblock.and_then(|superblock| superblock.merged).is_some_and(|second| used >= second);
-            return if waits { Step { from, to: from, plan: NO_PLAN, then: NO_PLAN } } else { same(from) };
+            return Step { to: if goes_on { from } else { Place::NONE }, ..step };
         }
-        let mut changes = Vec::with_capacity(plan.insns.len());
-        let mut counted = 0;
-        for insn in &plan.insns {
+        let mut changes: Vec<Change> = Vec::new();
+        for (i, insn) in plan.insns.iter().enumerate() {
             (index, used) = self.arrive(index, used, insn.pc);
-            let superblock = self.superblocks.get(index);
-            counted += usize::from(
-                superblock.and_then(|superblock| superblock.merged).is_some_and(|second| used >= second),
-            );
-            let part = superblock.and_then(|superblock| superblock.parts.get(used));
-            changes.push(part.map_or(Change::default(), |part| part.change));
+            let part = self.superblocks.get(index).and_then(|superblock| superblock.parts.get(used));
+            if let Some(part) = part.filter(|part| part.change != Change::default()) {
+                changes.resize(plan.insns.len(), Change::default());
+                changes[i] = part.change;
+            }
             (index, used) = self.pass(index, used);
         }
-        let to = if index == 0 { Place::NONE } else { Place::new(index, used) };
-        if counted == plan.insns.len() {
-            return Step { from, to, plan: NO_PLAN, then: NO_PLAN };
-        }
-        let plan_id = if changes.iter().all(|change| *change == Change::default()) {
-            id
-        } else {
-            plans.add(changed(&plan, id, &changes))
-        };
-        let superblock = self.superblocks.get(index).filter(|_| index > 0);
-        let then = superblock
-            .filter(|superblock| superblock.merged == Some(used))
-            .map_or(NO_PLAN, |superblock| plans.add(self.second(superblock, used)));
-        Step { from, to, plan: plan_id, then }
+        let to = self.steps.place(index, used);
+        let plan = if changes.is_empty() { id } else { plans.add(changed(&plan, id, &changes)) };
+        Step { plan, to, ..step }
+    }
+
+    /// Whether the next instruction of a superblock is at `pc`.
+    fn is_next(&self, index: usize, used: usize, pc: u64) -> bool {
+        let part = self.superblocks.get(index).and_then(|superblock| superblock.parts.get(used));
+        part.is_some_and(|part| part.pc == pc)
     }
 
     /// Where control is when it is at `pc` and was so far in a superblock: there, or at the start of another one.
     fn arrive(&self, index: usize, used: usize, pc: u64) -> (usize, usize) {
-        let part = self.superblocks.get(index).and_then(|superblock| superblock.parts.get(used));
-        match part.is_some_and(|part| part.pc == pc) {
+        match self.is_next(index, used, pc) {
             true => (index, used),
             false => (self.starts.get(&pc).map_or(0, |&index| index as usize), 0),
         }
@@ -331,24 +291,12 @@ impl Regroup {
     /// Where the last of a plan's instructions is, if control was at this place before them: in which superblock, and which
     /// of its instructions.
     pub(super) fn last_of(&self, from: Place, plan: &Plan) -> (usize, usize) {
-        let (mut at, mut next) = ((0, 0), (from.superblock(), from.used()));
+        let (mut at, mut next) = ((0, 0), self.steps.at(from));
         for insn in &plan.insns {
             at = self.arrive(next.0, next.1, insn.pc);
             next = self.pass(at.0, at.1);
         }
         at
-    }
-
-    /// The plan of the second part of a merged superblock, which only computes.
-    fn second(&self, superblock: &Superblock, first: usize) -> Plan {
-        let parts = superblock.parts.get(first..).unwrap_or_default();
-        let pc = parts.first().map_or(0, |part| part.pc);
-        let mut plan =
-            Plan::empty(pc, self.mappings.get(&pc).copied().unwrap_or(crate::hooks::plan::NO_MAPPING));
-        let planned = |part: &super::superblock::Part| PlannedInsn { pc: part.pc, len: part.len };
-        plan.insns = parts.iter().map(planned).collect();
-        plan.end = End::Conditional;
-        plan
     }
 
     /// Where it is.
@@ -374,11 +322,19 @@ pub struct Formed {
     superblock: Superblock,
 }
 
-impl Formed {
-    /// The address of the second part of a merged one.
-    pub fn second(&self) -> Option<u64> {
-        Some(self.superblock.parts.get(self.superblock.merged?)?.pc)
-    }
+/// The header of a record with another plan.
+fn header_with(word: u64, plan: PlanId) -> u64 {
+    word >> 32 << 32 | u64::from(plan.0)
+}
+
+/// The plan of a record that ends a superblock's first part and counts the second, which only computes and decides the branch
+/// for both.
+fn joined(plan: &Plan, superblock: &Superblock, second: usize) -> Plan {
+    let parts = superblock.parts.get(second..).unwrap_or_default();
+    let its = parts.iter().map(|part| PlannedInsn { pc: part.pc, len: part.len });
+    let mut joined = Plan { end: End::Conditional, prefix_of: None, ..plan.clone() };
+    joined.insns.extend(its);
+    joined
 }
 
 /// A plan with the counts of its instructions changed.
