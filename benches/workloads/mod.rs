@@ -1,0 +1,115 @@
+//! Programs to measure, and how they are.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The caches, the same everywhere.
+pub const GEOMETRY: [&str; 3] = ["--I1=32768,8,64", "--D1=32768,8,64", "--LL=8388608,16,64"];
+
+/// One program on one input.
+pub struct Workload {
+    pub name: &'static str,
+    /// Run by `sh` in the work directory to make the input.
+    setup: &'static str,
+    pub command: &'static [&'static str],
+}
+
+const WORKLOADS: &[Workload] = &[
+    Workload { name: "true", setup: ":", command: &["/bin/true"] },
+    Workload {
+        name: "mix",
+        setup: "gcc -O2 -static -nostdlib -fno-pie -no-pie -fno-stack-protector -fno-builtin -DROUNDS=20 \
+                -o mix \"$SOURCES/mix.c\"",
+        command: &["./mix"],
+    },
+    Workload {
+        name: "sqlite3",
+        setup: "printf '%s\\n' 'CREATE TABLE t(a INTEGER, b TEXT, c REAL);' \
+                'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<100000) \
+                 INSERT INTO t SELECT i, printf(\"name-%05d\", (i*7919)%100000), i*0.5 FROM n;' \
+                'CREATE INDEX ib ON t(b);' \
+                'SELECT count(*), sum(c), max(b) FROM t WHERE b LIKE \"name-1%\";' \
+                'SELECT a%97, count(*), avg(c) FROM t GROUP BY 1 ORDER BY 2 DESC LIMIT 5;' \
+                'SELECT count(*) FROM t x JOIN t y ON x.b=y.b WHERE x.a%3=0;' > q.sql",
+        command: &["/usr/bin/sqlite3", ":memory:", ".read q.sql"],
+    },
+    Workload {
+        name: "jq",
+        setup: "awk 'BEGIN{printf \"[\"; for(i=1;i<=60000;i++) printf \"%s{\\\"id\\\":%d,\\\"v\\\":[%d,%d],\\\"s\\\":\\\"k%d\\\"}\", \
+                (i>1?\",\":\"\"), i, i%7, i%11, i%50; print \"]\"}' > i.json",
+        command: &[
+            "/usr/bin/jq",
+            "-c",
+            "group_by(.s)[] | {s: .[0].s, n: length, t: (map(.v|add)|add)}",
+            "i.json",
+        ],
+    },
+    Workload {
+        name: "cc1",
+        setup: "awk 'BEGIN{for(i=0;i<450;i++){printf \"int f%d(int a,int*b,double c){int s=a;for(int i=0;i<a;i++)\
+                {s+=b[i]*%d;if(s>%d)s^=b[i&7];switch(s&3){case 0:s+=3;break;case 1:s-=(int)c;break;default:s*=2;}}\
+                return s;}\\n\",i,i%17+1,i*3}}' > big.c; ln -s \"$(gcc -print-prog-name=cc1)\" cc1",
+        command: &["./cc1", "-quiet", "-O2", "big.c", "-o", "big.s"],
+    },
+    Workload {
+        name: "gzip",
+        setup: "awk 'BEGIN{for(i=1;i<=60000;i++) printf \"%d the quick brown fox %d %s\\n\", i*7919, i%977, (i%3?\"jumps\":\"sleeps\")}' > text",
+        command: &["/usr/bin/gzip", "-9", "-c", "text"],
+    },
+    Workload {
+        name: "perl",
+        setup: "awk 'BEGIN{for(i=1;i<=30000;i++) printf \"%d word%d %s\\n\", i*9109%65537, i, (i%3?\"ab\":\"a\")}' > lines; \
+                echo 'while (<>) { my @a = split; $h{$a[0] % 100} .= $a[1]; $n++ if /7.*b/ } print \"$n\\n\", sort keys %h' > p.pl",
+        command: &["/usr/bin/perl", "p.pl", "lines"],
+    },
+    Workload { name: "python3", setup: ":", command: &["/usr/bin/python3", "-SEsc", "pass"] },
+];
+
+impl Workload {
+    /// Makes a directory with the program's input.
+    pub fn prepare(&self, scratch: &Path) -> PathBuf {
+        let directory = scratch.join(self.name);
+        std::fs::create_dir(&directory).expect("a work directory");
+        let sources = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/bench");
+        let setup = Command::new("sh")
+            .args(["-c", self.setup])
+            .env("SOURCES", sources)
+            .current_dir(&directory)
+            .status();
+        assert!(setup.is_ok_and(|status| status.success()), "{}: its input cannot be made", self.name);
+        directory
+    }
+}
+
+/// The number of rounds and the programs that the command line asks for.
+pub fn asked() -> (usize, Vec<&'static Workload>) {
+    let mut args = std::env::args().skip(1).filter(|arg| arg != "--bench");
+    let rounds = args.next().map_or(3, |arg| arg.parse().expect("the first argument is a number of rounds"));
+    let wanted: Vec<String> = args.collect();
+    let is_wanted = |w: &&Workload| wanted.is_empty() || wanted.iter().any(|name| name == w.name);
+    (rounds, WORKLOADS.iter().filter(is_wanted).collect())
+}
+
+/// Wall time and peak memory in KiB of one run.
+pub fn measure(mut command: Command) -> (Duration, u64) {
+    let begin = Instant::now();
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
+    let status = PathBuf::from(format!("/proc/{}/status", child.id()));
+    let mut peak = 0;
+    let elapsed = loop {
+        if child.try_wait().expect("can be waited for").is_some() {
+            break begin.elapsed();
+        }
+        peak = peak.max(high_water_mark(&status));
+        std::thread::sleep(Duration::from_millis(2));
+    };
+    (elapsed, peak)
+}
+
+fn high_water_mark(status: &Path) -> u64 {
+    let text = std::fs::read_to_string(status).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
+}
