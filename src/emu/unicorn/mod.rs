@@ -16,6 +16,7 @@ mod matcher;
 mod pause;
 mod quirk;
 mod request;
+mod superblocks;
 mod tap;
 mod tlb;
 mod translate;

@@ -381,24 +381,6 @@ impl Door {
         self.translation.abandon();
     }
 
-    /// Finds out what Valgrind makes of the code at an address.
-    fn form(&mut self, pc: u64) {
-        let space = &mut self.space;
-        let Some(regroup) = &mut self.recorder.regroup else { return };
-        let formed = regroup.form(pc, &mut |pc| {
-            let mut buf = [0; MAX_LENGTH];
-            let len = space.fetch(pc, &mut buf).len();
-            (buf, len)
-        });
-        for formed in formed {
-            if self.recorder.regroup.as_ref().is_none_or(|regroup| regroup.knows(&formed)) {
-                continue;
-            }
-            self.sync();
-            self.recorder.form(formed);
-        }
-    }
-
     /// Whether the translator, reading a byte of code, is to see another one instead.
     pub fn replaced_byte(&self, addr: u64) -> Option<u32> {
         let (at, bytes, len) = self.translation.shown?;

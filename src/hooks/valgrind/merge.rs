@@ -3,7 +3,7 @@
 
 use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind};
 
-use super::superblock::{Fetch, Kind, LEFT_TO_EXTEND, instruction_at, is_code, kind, names_memory};
+use super::superblock::{Fetch, Kind, LEFT_TO_EXTEND, is_code, kind, names_memory};
 use crate::hooks::decode::{self, Verdict};
 use crate::hooks::request;
 
@@ -29,9 +29,14 @@ fn is_counting(instruction: &Instruction) -> bool {
     instruction.flow_control() == FlowControl::ConditionalBranch && !instruction.is_jcc_short_or_near()
 }
 
-/// Whether a way out is the last thing that an instruction does: a locked NOT, which sets no flags, tries again.
-fn ends_with_exit(instruction: &Instruction) -> bool {
-    is_counting(instruction) || instruction.mnemonic() == Mnemonic::Not
+/// Whether the last thing that an instruction may do is to go back to where it is: a locked NOT, which sets no flags.
+fn tries_again(instruction: &Instruction) -> bool {
+    instruction.mnemonic() == Mnemonic::Not
+}
+
+/// One of two ways, if there is code on both.
+fn either(fetch: &mut Fetch<'_>, one: u64, other: u64) -> Exit {
+    if is_code(fetch, one) && is_code(fetch, other) { Exit::Either(one, other) } else { Exit::Unknown }
 }
 
 /// The next few instructions, and where they lead.
@@ -39,8 +44,9 @@ fn glance(fetch: &mut Fetch<'_>, pc: u64) -> (Vec<Instruction>, Exit) {
     let mut seen = Vec::new();
     let mut pc = pc;
     loop {
-        let Some(instruction) = instruction_at(fetch, pc) else { return (seen, Exit::Unknown) };
-        if request::at(fetch, pc).is_some() {
+        let (bytes, len) = fetch(pc);
+        let instruction = decode::decode(bytes.get(..len).unwrap_or_default(), pc);
+        if instruction.is_invalid() || request::may_begin(&bytes) && request::at(fetch, pc).is_some() {
             return (seen, Exit::Unknown);
         }
         seen.push(instruction);
@@ -48,18 +54,10 @@ fn glance(fetch: &mut Fetch<'_>, pc: u64) -> (Vec<Instruction>, Exit) {
         let full = seen.len() == LEFT_TO_EXTEND;
         let exit = match kind(&instruction) {
             Kind::Plain if full && is_code(fetch, pc) => Exit::To(pc),
-            Kind::Side if full && ends_with_exit(&instruction) => {
-                let target =
-                    if is_counting(&instruction) { instruction.near_branch64() } else { instruction.ip() };
-                let both = is_code(fetch, target) && is_code(fetch, pc);
-                if both { Exit::Either(target, pc) } else { Exit::Unknown }
-            }
+            Kind::Side if full && is_counting(&instruction) => either(fetch, instruction.near_branch64(), pc),
+            Kind::Side if full && tries_again(&instruction) => either(fetch, instruction.ip(), pc),
             Kind::Plain | Kind::Side if !full => continue,
-            Kind::Conditional => {
-                let target = instruction.near_branch64();
-                let both = is_code(fetch, target) && is_code(fetch, pc);
-                if both { Exit::Either(target, pc) } else { Exit::Unknown }
-            }
+            Kind::Conditional => either(fetch, instruction.near_branch64(), pc),
             Kind::Jump(target) if is_code(fetch, target) => Exit::To(target),
             _ => Exit::Unknown,
         };

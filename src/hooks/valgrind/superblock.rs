@@ -113,12 +113,6 @@ fn leads_elsewhere(instruction: &Instruction) -> bool {
     matches!(flow, FlowControl::Return | FlowControl::IndirectBranch | FlowControl::IndirectCall)
 }
 
-pub(super) fn instruction_at(fetch: &mut Fetch<'_>, pc: u64) -> Option<Instruction> {
-    let (bytes, len) = fetch(pc);
-    let instruction = decode::decode(bytes.get(..len)?, pc);
-    (!instruction.is_invalid()).then_some(instruction)
-}
-
 /// Whether an operand is in memory, one that it names or, as a string instruction, need not.
 pub(super) fn names_memory(instruction: &Instruction) -> bool {
     use OpKind as K;
