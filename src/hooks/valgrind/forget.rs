@@ -122,7 +122,7 @@ impl Regroup {
                 step = Step { plan: plans.cut(step.plan, whole as u16, events), ..step };
                 whole = 0;
             }
-            self.rewrite(words, record.at, record.place, step, plans);
+            self.rewrite(words, record.at, step, plans);
         }
         self.place = Place::NONE;
         Handed { words: end, ..handed }

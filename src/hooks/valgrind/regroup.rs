@@ -156,8 +156,8 @@ impl Regroup {
         plans: &mut PlanTable,
     ) -> Handed {
         let mut place = self.place;
-        while let Some(word) = words.get_mut(handed.words) {
-            let header = Header::of(*word);
+        while let Some(&word) = words.get(handed.words) {
+            let header = Header::of(word);
             let next = handed.words + 1 + header.slots;
             if next > end {
                 break;
@@ -166,13 +166,7 @@ impl Regroup {
                 Some(&step) => step,
                 None => self.step(place, header.plan, plans),
             };
-            *word = header_with(*word, step.plan);
-            if step.before == Before::Joins {
-                self.join(words, place, plans);
-            }
-            if header.instructions > 0 {
-                self.last = handed.words;
-            }
+            self.rewrite(words, handed.words, step, plans);
             handed.executed += header.instructions;
             handed.words = next;
             place = step.to;
@@ -181,22 +175,17 @@ impl Regroup {
         handed
     }
 
-    /// Gives the record at an index the plan of a step from where control was before it.
-    pub(super) fn rewrite(
-        &mut self,
-        words: &mut [u64],
-        at: usize,
-        place: Place,
-        step: Step,
-        plans: &mut PlanTable,
-    ) {
+    /// Takes a step with the record at an index.
+    #[inline(always)]
+    pub(super) fn rewrite(&mut self, words: &mut [u64], at: usize, step: Step, plans: &mut PlanTable) {
         if step.before == Before::Joins {
-            self.join(words, place, plans);
+            self.join(words, step.from, plans);
         }
-        if let Some(word) = words.get_mut(at) {
-            *word = header_with(*word, step.plan);
+        let Some(word) = words.get_mut(at) else { return };
+        *word = header_with(*word, step.plan);
+        if Header::of(*word).instructions > 0 {
+            self.last = at;
         }
-        self.last = at;
     }
 
     /// The last record counts the second part of its superblock, too.

@@ -185,7 +185,7 @@ impl Superblock {
                 Kind::Conditional => {
                     formed.falls = None;
                     let leads = |jump: &Instruction| [jump.near_branch64(), jump.next_ip()].contains(&start);
-                    match merged(&instruction, fetch).filter(|_| extends) {
+                    match extends.then(|| merged(&instruction, fetch)).flatten() {
                         Some(second) => {
                             loops = second.insns.last().is_some_and(leads);
                             formed.merge(lifter, &instruction, &second);
