@@ -5,7 +5,7 @@ use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
 use super::fold::mask;
 use super::ir::{OPERANDS, Op, Slice, Source, Statement, Temp, Type, Value};
-use super::places::Places;
+use super::known::Known;
 use super::state;
 
 /// Where an operand is.
@@ -22,7 +22,7 @@ pub(super) struct Lifter {
     pub code: Vec<Statement>,
     temps: Temp,
     /// What slices hold.
-    known: Places<Value>,
+    known: Known,
     /// Which instruction of the superblock is at hand.
     pub insn: u16,
     /// Where the superblock leads, if it computes that.
@@ -77,22 +77,16 @@ impl Lifter {
     }
 
     pub fn get(&mut self, slice: Slice) -> Value {
-        let known = self.known.find(slice);
-        if let Some((_, value)) = known.filter(|(ty, _)| *ty == slice.ty) {
+        if let Some(value) = self.known.value(slice) {
             return value;
         }
         let to = self.temp();
-        self.code.push(Statement::Get(to, slice));
-        if known.is_none() {
-            self.known.insert(slice, Value::Temp(to));
-        }
+        self.add(Statement::Get(to, slice));
         Value::Temp(to)
     }
 
     pub fn put(&mut self, slice: Slice, value: Value) {
-        self.code.push(Statement::Put(slice, value));
-        self.known.remove(slice.offset, slice.ty.size());
-        self.known.insert(slice, value);
+        self.add(Statement::Put(slice, value));
     }
 
     pub fn load(&mut self, event: u8, address: Value) -> Value {
@@ -119,17 +113,10 @@ impl Lifter {
         self.add(Statement::Barrier { writes, state: true });
     }
 
-    /// Adds a statement that reads no slice and writes no known one.
+    /// Adds a statement.
     pub fn add(&mut self, statement: Statement) {
+        self.known.pass(&statement);
         self.code.push(statement);
-        match statement {
-            Statement::Barrier { writes: true, .. } => self.known.clear(),
-            Statement::PutStack { tag, .. } => {
-                let (offset, len) = state::stack(tag);
-                self.known.remove(offset, len);
-            }
-            _ => {}
-        }
     }
 
     /// Writes an x87 register or its tag; see [`Statement::PutStack`].

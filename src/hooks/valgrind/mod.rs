@@ -17,6 +17,7 @@ mod forms;
 mod fpu;
 mod integer;
 mod ir;
+mod known;
 mod lift;
 mod merge;
 mod mmx;

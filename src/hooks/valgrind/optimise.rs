@@ -4,9 +4,9 @@
 use super::common;
 use super::fold::Folding;
 use super::forms::more_statements;
-use super::ir::{Op, Slice, Statement, Value};
+use super::ir::{Op, Statement, Value};
+use super::known::{Known, Overwritten};
 use super::special::specialise;
-use super::state;
 
 /// Most statements of a loop that VEX unrolls: half of `--vex-iropt-unroll-thresh`.
 const MOST_UNROLLED: usize = 60;
@@ -80,57 +80,28 @@ fn pass(
 
 /// A slice that was read or written before needs not be read again.
 fn gets(code: &mut [Statement]) {
-    let mut known: Vec<(Slice, Value)> = Vec::with_capacity(32);
+    let mut known = Known::default();
     for statement in code {
-        match *statement {
-            Statement::Get(to, slice) => match known.iter().find(|(place, _)| place.same_place(slice)) {
-                Some((place, value)) if place.ty == slice.ty => {
-                    let value = *value;
-                    *statement = Statement::Compute(to, Op::Copy, [value; super::ir::OPERANDS]);
-                }
-                Some(_) => {}
-                None => known.push((slice, Value::Temp(to))),
-            },
-            Statement::Put(slice, value) => {
-                known.retain(|(place, _)| !place.overlaps(slice.offset, slice.ty.size()));
-                known.push((slice, value));
-            }
-            Statement::PutStack { tag, .. } => {
-                let (first, len) = state::stack(tag);
-                known.retain(|(place, _)| !place.overlaps(first, len));
-            }
-            Statement::Barrier { writes: true, .. } => known.clear(),
-            _ => {}
+        if let Statement::Get(to, slice) = *statement
+            && let Some(value) = known.value(slice)
+        {
+            *statement = Statement::Compute(to, Op::Copy, [value; super::ir::OPERANDS]);
         }
+        known.pass(statement);
     }
 }
 
 /// A slice that is written again before anything can see it needs not be written.
 fn puts(code: &mut [Statement]) {
-    let mut overwritten: Vec<Slice> = vec![state::IP];
+    let mut overwritten = Overwritten::default();
+    overwritten.begin();
     for statement in code.iter_mut().rev() {
-        match *statement {
-            Statement::Put(slice, _) => {
-                if overwritten.iter().any(|place| place.same_place(slice)) {
-                    *statement = Statement::Nothing;
-                } else {
-                    overwritten.push(slice);
-                }
-            }
-            Statement::Get(_, slice) => {
-                overwritten.retain(|place| !place.overlaps(slice.offset, slice.ty.size()));
-            }
-            // A fault here must find the stack.
-            Statement::Load { .. } | Statement::Store { .. } => {
-                overwritten.retain(|place| !place.overlaps(state::STACK_POINTER.offset, 8));
-            }
-            Statement::Barrier { .. } | Statement::Exit { .. } => overwritten.clear(),
-            Statement::GetStack { tag, .. } => {
-                let (first, len) = state::stack(tag);
-                overwritten.retain(|place| !place.overlaps(first, len));
-            }
-            Statement::Nothing | Statement::Compute(..) | Statement::Use(_) | Statement::PutStack { .. } => {}
+        if let Statement::Put(slice, _) = *statement
+            && overwritten.is_unseen(slice)
+        {
+            *statement = Statement::Nothing;
         }
+        overwritten.pass(statement);
     }
 }
 

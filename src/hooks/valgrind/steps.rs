@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use crate::hooks::plan::PlanId;
 
 /// Where in a superblock control is: in which one, and how many of its instructions are behind it, by number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Place(u32);
 
 impl Place {

@@ -3,8 +3,7 @@
 
 use super::fold::mask;
 use super::ir::{Op, Statement, Temp, Value};
-use super::places::Places;
-use super::state;
+use super::known::Overwritten;
 
 /// Finds them; keeps its tables from one to the next.
 #[derive(Debug, Default)]
@@ -14,7 +13,7 @@ pub(super) struct Sure {
     /// Whether something that stays needs it.
     needed: Vec<bool>,
     /// Slices that are written later.
-    overwritten: Places<()>,
+    overwritten: Overwritten,
 }
 
 /// An instruction's data event: which instruction, and which of its events.
@@ -27,19 +26,16 @@ impl Sure {
         if !self.find_temporaries(code, temps) || next.is_some_and(|next| !self.is_open(code, next)) {
             return false;
         }
-        self.overwritten.clear();
-        self.overwritten.insert(state::IP, ());
+        self.overwritten.begin();
         next.into_iter().for_each(|next| self.need(next));
         let mut stored: Option<(Event, Value)> = None;
         for statement in code.iter().rev() {
             match *statement {
                 Statement::Put(slice, value) => {
-                    if self.overwritten.find(slice).is_none() {
-                        self.overwritten.insert(slice, ());
+                    if !self.overwritten.is_unseen(slice) {
                         self.need(value);
                     }
                 }
-                Statement::Get(_, slice) => self.overwritten.remove(slice.offset, slice.ty.size()),
                 Statement::Load { to, address, insn, event } => {
                     let alone = stored.is_none_or(|((by, other), at)| {
                         by != insn || other == event || self.differ(code, at, address)
@@ -48,29 +44,27 @@ impl Sure {
                         return false;
                     }
                     self.need(address);
-                    self.need_stack();
                 }
                 Statement::Store { address, value, insn, event } => {
                     stored = Some(((insn, event), address));
                     self.need(address);
                     self.need(value);
-                    self.need_stack();
                 }
                 Statement::Use(value) => self.need(value),
                 Statement::Exit { guard, .. } => {
                     if !self.is_open(code, guard) {
                         return false;
                     }
-                    self.overwritten.clear();
                 }
-                Statement::Barrier { .. } => self.overwritten.clear(),
                 Statement::Compute(to, op, operands) => {
                     if self.is_needed(to) {
                         self.need_operands(code, op, &operands);
                     }
                 }
-                Statement::Nothing | Statement::PutStack { .. } | Statement::GetStack { .. } => {}
+                Statement::Get(..) | Statement::Barrier { .. } | Statement::Nothing => {}
+                Statement::PutStack { .. } | Statement::GetStack { .. } => {}
             }
+            self.overwritten.pass(statement);
         }
         true
     }
@@ -106,11 +100,6 @@ impl Sure {
 
     fn is_needed(&self, temp: Temp) -> bool {
         self.needed.get(temp as usize).copied().unwrap_or(false)
-    }
-
-    /// Accesses need the stack pointer.
-    fn need_stack(&mut self) {
-        self.overwritten.remove(state::STACK_POINTER.offset, state::STACK_POINTER.ty.size());
     }
 
     /// What an operation that is needed needs for sure, whatever its operands turn out to be.
