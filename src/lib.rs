@@ -2,11 +2,14 @@
 //! instructions, cache misses and branch mispredictions go. `ARCHITECTURE.md` draws the rooms below and
 //! the arrows between them.
 
+pub mod abi;
 pub mod annotate;
 pub mod cli;
 pub mod debugger;
 pub mod emu;
+pub mod guest;
 pub mod hooks;
+pub mod kernel;
 pub mod loader;
 pub mod objects;
 pub mod profile;

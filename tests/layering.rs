@@ -10,7 +10,7 @@ const PICTURE: &str = include_str!("../ARCHITECTURE.md");
 /// Rooms that open no file and read no environment.
 const PURE: [&str; 4] = ["loader", "hooks", "sim", "profile"];
 
-/// The picture: each room, and each part that has a row of its own (`emu::guest`), with its arrows.
+/// The picture: each room, and each part that has a row of its own (`guest`), with its arrows.
 fn arrows(text: &str) -> BTreeMap<String, Vec<String>> {
     let (_, block) = text.split_once("```text\nsrc/\n").expect("the picture begins with src/");
     let (block, _) = block.split_once("```").expect("the picture ends");

@@ -192,8 +192,7 @@ fn disturb(debugger: &mut Debugger, numbers: &mut Numbers, total: u64) -> String
             (format!("delete {number}"), debugger.step_over().map(|_| ()))
         }
         11 => {
-            let sp =
-                { cgemu::emu::guest::GuestCpu::gpr(&debugger.session().cpu(), cgemu::emu::guest::Gpr::Rsp) };
+            let sp = { cgemu::guest::GuestCpu::gpr(&debugger.session().cpu(), cgemu::guest::Gpr::Rsp) };
             let at = sp.wrapping_sub(numbers.below(512)) & !7;
             let access = if numbers.below(2) == 0 { Access::Write } else { Access::Any };
             added = Some(debugger.stops.add("watch", What::Memory(at..at + 8, access), None, false));

@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use super::detect::{CHUNK, Detector, quietly};
 use super::stops::{Stop, What};
 use super::{Answer, Debugger};
-use crate::emu::guest::{Gpr, GuestCpu};
+use crate::guest::{Gpr, GuestCpu};
 use crate::session::{Pause, Saved, Wishes};
 
 /// Why a run has stopped.

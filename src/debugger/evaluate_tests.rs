@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use std::process::Command;
 
 use super::*;
-use crate::emu::guest::Gpr;
+use crate::guest::Gpr;
 use crate::loader::debug::testkit::Workshop;
 use crate::profile::Event;
 

@@ -1,7 +1,7 @@
 //! The registers by the names that GDB gives them (Intel SDM vol. 1, 3.4, for the parts of registers).
 
 use super::value::{Integer, Kind};
-use crate::emu::guest::Gpr;
+use crate::guest::Gpr;
 
 /// A register that has a value of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

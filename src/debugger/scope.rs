@@ -5,7 +5,7 @@ use super::evaluate::{Scope, Symbol};
 use super::expr::{Counter, ExprError, Expression};
 use super::registers::Register;
 use super::value::Value;
-use crate::emu::guest::GuestCpu;
+use crate::guest::GuestCpu;
 
 impl Scope for Debugger {
     fn register(&mut self, register: Register) -> Option<u64> {

@@ -2,7 +2,7 @@
 
 use super::Debugger;
 use super::registers::Register;
-use crate::emu::guest::{Gpr, GuestCpu};
+use crate::guest::{Gpr, GuestCpu};
 use crate::loader::debug::cfi::{REGISTERS, RIP, Registers};
 use crate::loader::debug::unwind::GPRS;
 use crate::loader::debug::{display_name, unwind};

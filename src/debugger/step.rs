@@ -7,7 +7,7 @@ use iced_x86::{FlowControl, Instruction};
 use super::control::{Stopped, Until};
 use super::program::Location;
 use super::{Answer, Debugger};
-use crate::emu::guest::{Gpr, GuestCpu};
+use crate::guest::{Gpr, GuestCpu};
 use crate::hooks::decode::{self, MAX_LENGTH};
 
 /// Which calls a step by lines goes into.

@@ -1,7 +1,6 @@
 //! The emulated machine: address space, CPU and the engine behind its one door (`unicorn`).
 
 pub mod cpuid;
-pub mod guest;
 pub mod memory;
 pub mod supervisor;
 pub mod unicorn;

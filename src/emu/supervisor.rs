@@ -1,7 +1,7 @@
 //! The narrow way from the machine to whoever runs it.
 
-use crate::emu::guest::{Fault, GuestCpu, GuestMemory};
 use crate::emu::memory::space::{AddressSpace, FileArea};
+use crate::guest::{Fault, GuestCpu, GuestMemory};
 use crate::hooks::decode::Refusal;
 use crate::hooks::plan::MappingId;
 

@@ -115,7 +115,7 @@ pub enum LoadError {
         mem_size: u64,
     },
     /// A segment that reaches past the end of user space or wraps around.
-    #[error("segment {index} ({mem_size:#x} bytes at {addr:#x}) does not fit below {limit:#x}, the end of user space; link it at a lower address", limit = crate::emu::guest::USER_END)]
+    #[error("segment {index} ({mem_size:#x} bytes at {addr:#x}) does not fit below {limit:#x}, the end of user space; link it at a lower address", limit = crate::guest::USER_END)]
     Range {
         /// Which PT_LOAD, from 0.
         index: usize,
@@ -125,7 +125,7 @@ pub enum LoadError {
         mem_size: u64,
     },
     /// A segment below vm.mmap_min_addr, which Linux keeps unmapped for ordinary users.
-    #[error("segment {index} would be at {addr:#x}, below {limit:#x} (vm.mmap_min_addr); link it at a higher address", limit = crate::loader::layout::MMAP_MIN_ADDR)]
+    #[error("segment {index} would be at {addr:#x}, below {limit:#x} (vm.mmap_min_addr); link it at a higher address", limit = crate::abi::mm::MMAP_MIN_ADDR)]
     TooLow {
         /// Which PT_LOAD, from 0.
         index: usize,

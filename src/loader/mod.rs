@@ -7,7 +7,6 @@
 pub mod debug;
 pub mod elf;
 pub mod error;
-pub mod layout;
 pub mod script;
 pub mod stack;
 #[cfg(test)]
@@ -15,9 +14,8 @@ pub(crate) mod testelf;
 
 pub use elf::{ElfType, Image, LoadMapping, MapSource, Segment, Tls, parse};
 pub use error::{LoadError, LoadErrorKind};
-pub use layout::Layout;
 
-use crate::emu::guest::PageSource;
+use crate::guest::PageSource;
 
 /// A file's bytes, read where they are needed: a loader looks at a few hundred bytes of a file of any size.
 pub trait FileBytes {

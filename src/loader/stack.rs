@@ -1,10 +1,10 @@
 //! The stack a program starts with: strings, auxiliary vector, environment and arguments, where `fs/exec.c` and
 //! `create_elf_tables` of `fs/binfmt_elf.c` put them with randomization off.
 
-use crate::emu::guest::PAGE_SIZE;
+use crate::guest::PAGE_SIZE;
+use crate::guest::layout::StackOrder;
 use crate::loader::elf::Image;
 use crate::loader::error::LoadError;
-use crate::loader::layout::StackOrder;
 
 /// MAX_ARG_STRLEN: the longest single string in bytes, its NUL included.
 pub const MAX_ARG_STRLEN: usize = 32 * PAGE_SIZE as usize;

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::emu::guest::PageSource;
+use crate::guest::PageSource;
 use crate::loader::debug::cfi::Cfi;
 use crate::loader::debug::code::ObjectCode;
 use crate::loader::debug::inline::{Inlines, SplitUnit};

@@ -2,7 +2,7 @@
 
 use super::show::table;
 use super::{Reply, Shell};
-use crate::emu::guest::Prot;
+use crate::guest::Prot;
 
 impl Shell {
     pub(super) fn info(&mut self, rest: &str) -> Reply {

@@ -8,7 +8,7 @@ use crate::debugger::expr::Expression;
 use crate::debugger::format::Format;
 use crate::debugger::registers::Register;
 use crate::debugger::value::{Kind, Type, Value};
-use crate::emu::guest::{Gpr, GuestCpu as _};
+use crate::guest::{Gpr, GuestCpu as _};
 
 /// The letters after a `/`.
 #[derive(Clone, Copy)]

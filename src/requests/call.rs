@@ -2,7 +2,7 @@
 //! is counted. Here it runs in the emulated one like everything else, and counting is off meanwhile. Its stack is the
 //! caller's, below the red zone, where Valgrind's is one of its own.
 
-use crate::emu::guest::{Fault, Gpr, GuestCpu, USER_END};
+use crate::guest::{Fault, Gpr, GuestCpu, USER_END};
 use crate::requests::{Answer, Host, Requests, Voice};
 
 /// Where these functions return to: above all that can be mapped, so that the return is a fault.

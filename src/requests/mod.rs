@@ -9,7 +9,7 @@ mod format;
 mod print;
 mod table;
 
-use crate::emu::guest::{Fault, Gpr, GuestCpu, GuestMemory};
+use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory};
 
 pub use call::RETURN;
 pub use table::{ROWS, Row, find};

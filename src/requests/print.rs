@@ -1,6 +1,6 @@
 //! The PRINTF requests: text of the program's for the log.
 
-use crate::emu::guest::GuestMemory;
+use crate::guest::GuestMemory;
 use crate::requests::format::{Arguments, format};
 use crate::requests::{Answer, Host, Place, Requests, Voice};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use iced_x86::{Formatter, Instruction, IntelFormatter};
 
-use crate::emu::guest::Fault;
+use crate::guest::Fault;
 use crate::hooks::accounts::Counts;
 use crate::hooks::decode::{self, Refusal};
 use crate::hooks::plan::MappingId;

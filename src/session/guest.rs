@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::emu::guest::{Fault, Gpr, GuestCpu, GuestMemory};
 use crate::emu::memory::space::{AddressSpace, FileArea};
 use crate::emu::supervisor::{Next, Refused, Supervisor};
+use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory};
 use crate::hooks::decode::{MAX_LENGTH, Refusal};
 use crate::hooks::plan::MappingId;
 use crate::requests::Requests;

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
+use crate::abi::errno::Errno;
 use crate::emu::cpuid;
-use crate::emu::guest::{Backing, FileId, Gpr, GuestCpu, GuestMemory, MapRequest, PageSource, Place, Prot};
 use crate::emu::memory::space::AddressSpace;
 use crate::emu::unicorn::Machine;
+use crate::guest::{Backing, FileId, Gpr, GuestCpu, GuestMemory, MapRequest, PageSource, Place, Prot};
+use crate::kernel::vfs::ImageFile;
 use crate::loader::{self, Image, LoadError, LoadErrorKind, MapSource, script, stack};
-use crate::syscalls::errno::Errno;
 use crate::syscalls::exec;
 use crate::syscalls::kernel::{Ctx, Kernel};
-use crate::syscalls::vfs::ImageFile;
 
 /// AT_MINSIGSTKSZ: what a signal frame takes with the FXSAVE area, rounded up as Linux does without XSAVE.
 const MIN_SIGNAL_STACK: u64 = 2048;
@@ -112,7 +112,7 @@ pub fn prepare(
         })?;
     }
     let image = loader::parse(&*program.source).map_err(|error| failure(&program.path, &error))?;
-    let bias = layout.program_bias(&image);
+    let bias = image.program_bias(&layout);
     image.plan(bias).map_err(|error| failure(&program.path, &error))?;
     let program_end = image.brk_base.wrapping_add(bias);
     let interpreter = match &image.interpreter {
@@ -123,7 +123,7 @@ pub fn prepare(
             })?;
             let image = loader::parse(&*file.source).map_err(|error| failure(&file.path, &error))?;
             image
-                .plan(layout.interpreter_bias(&image, program_end))
+                .plan(image.interpreter_bias(&layout, program_end))
                 .map_err(|error| failure(&file.path, &error))?;
             Some((file, image))
         }
@@ -141,10 +141,10 @@ impl Prepared {
         let layout = *machine.memory().layout();
         let Prepared { program, image, interpreter, argv, envp, execfn } = self;
         let path = program.path.clone();
-        let bias = layout.program_bias(&image);
+        let bias = image.program_bias(&layout);
         let program_end = image.brk_base.wrapping_add(bias);
         let interpreter_bias =
-            interpreter.as_ref().map_or(0, |(_, image)| layout.interpreter_bias(image, program_end));
+            interpreter.as_ref().map_or(0, |(_, image)| image.interpreter_bias(&layout, program_end));
         let mut random = [0; 16];
         kernel.random.fill(&mut random);
         let (uid, gid) = (kernel.process.uid, kernel.process.gid);

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use crate::emu::guest::{GuestCpu, GuestMemory, Mapping, PageSource};
 use crate::emu::unicorn::{EngineError, SavedMachine};
+use crate::guest::{GuestCpu, GuestMemory, Mapping, PageSource};
 use crate::hooks::accounts::Counts;
 use crate::hooks::consumer::Watched;
 use crate::hooks::tally::Tally;

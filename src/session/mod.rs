@@ -19,8 +19,8 @@ pub use look::{Loaded, Saved};
 pub use run::{Session, run};
 
 pub use crate::emu::unicorn::EngineError;
+pub use crate::guest::layout::Layout;
 pub use crate::hooks::consumer::CountModel;
-pub use crate::loader::layout::Layout;
 use crate::profile::{Instructions, Profile};
 pub use crate::requests::Voice;
 use crate::sim::Geometry;

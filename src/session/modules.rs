@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::emu::guest::{FileId, PageSource};
 use crate::emu::memory::space::FileArea;
+use crate::guest::{FileId, PageSource};
 use crate::hooks::plan::{MappingId, NO_MAPPING};
 use crate::loader::debug::{DebugInfo, Location, display_name};
 use crate::objects::{self, Companions};

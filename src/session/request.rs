@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::emu::guest::{Fault, GuestCpu, GuestMemory};
 use crate::emu::memory::space::AddressSpace;
 use crate::emu::supervisor::Next;
+use crate::guest::{Fault, GuestCpu, GuestMemory};
 use crate::hooks::plan::{MappingId, NO_MAPPING};
 use crate::loader::debug::cfi::{Cfi, REGISTERS, RIP};
 use crate::loader::debug::unwind::{self, GPRS};

@@ -6,18 +6,20 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 
+use crate::abi::errno::Errno;
+use crate::abi::signal::signo::SIGKILL;
 use crate::emu::cpuid::CpuModel;
-use crate::emu::guest::{Gpr, GuestCpu, PAGE_SIZE};
 use crate::emu::memory::arena::Arena;
 use crate::emu::memory::frames::Frames;
 use crate::emu::memory::space::AddressSpace;
 use crate::emu::unicorn::Machine;
+use crate::guest::layout::{Layout, StackOrder};
+use crate::guest::{Gpr, GuestCpu, PAGE_SIZE};
 use crate::hooks::consumer::{Consumer, CountModel, Predictors};
 use crate::hooks::ring::Link;
 use crate::hooks::tally::Tally;
 use crate::hooks::trace::Recorder;
 use crate::hooks::valgrind::Regroup;
-use crate::loader::layout::{Layout, StackOrder};
 use crate::requests::Requests;
 use crate::session::attribute::Folded;
 use crate::session::guest::{Ending, Guest, Pause, TIME_IS_UP, Wishes};
@@ -25,7 +27,6 @@ use crate::session::look::fold_so_far;
 use crate::session::modules::Modules;
 use crate::session::{Config, Control, Finished, Limits, Producer, StartError, Stop, attribute, load};
 use crate::sim::Hierarchy;
-use crate::syscalls::errno::Errno;
 use crate::syscalls::kernel::{ExecRequest, Kernel, KernelConfig};
 use crate::syscalls::random::Random;
 
@@ -276,7 +277,6 @@ fn exec(machine: &mut Machine, guest: &mut Guest, request: ExecRequest) -> bool 
 }
 
 /// SIGKILL.
-const SIGKILL: i32 = 9;
 
 /// The command for `cmd:`: the program's name and its arguments as they were typed, joined by blanks as Cachegrind
 /// joins them.

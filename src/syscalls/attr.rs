@@ -1,13 +1,13 @@
 //! chmod(2), chown(2), utimensat(2) and the extended attributes.
 
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
+use crate::abi::fs::*;
+use crate::kernel::vfs::node::{Ino, Time};
+use crate::kernel::vfs::{FileSystem, Who, parts, parts_now};
 use crate::syscalls::fs::{get_path, locate};
 use crate::syscalls::kernel::{Ctx, SysResult};
 use crate::syscalls::table::{Handler, Row, Support};
 use crate::syscalls::uaccess::{copy_from_user, copy_to_user, get_words, strncpy_from_user};
-use crate::syscalls::vfs::abi::*;
-use crate::syscalls::vfs::node::{Ino, Time};
-use crate::syscalls::vfs::{FileSystem, Who, parts, parts_now};
 
 const fn full(number: u16, name: &'static str, handler: Handler) -> Row {
     Row { number, name, handler, support: Support::Full, note: "" }

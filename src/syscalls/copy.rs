@@ -1,17 +1,18 @@
 //! Copies inside the kernel, sendfile(2), copy_file_range(2), splice(2), tee(2), and what concerns a file's
 //! extent and its way to the disk: ftruncate(2), fallocate(2), fsync(2), fadvise(2).
 
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
+use crate::abi::fs::*;
+use crate::abi::signal::signo::SIGXFSZ;
+use crate::kernel::vfs::file::{FileKind, FileNo};
+use crate::kernel::vfs::node::Body;
+use crate::kernel::vfs::{parts, parts_now};
 use crate::syscalls::fs::{get_path, locate};
 use crate::syscalls::io::{block, read_some, seekable, write_some};
 use crate::syscalls::kernel::{Break, Ctx, SysResult};
 use crate::syscalls::process::Resource;
 use crate::syscalls::table::{Handler, Row, Support};
 use crate::syscalls::uaccess::{get_u64, put_u64};
-use crate::syscalls::vfs::abi::*;
-use crate::syscalls::vfs::file::{FileKind, FileNo};
-use crate::syscalls::vfs::node::Body;
-use crate::syscalls::vfs::{parts, parts_now};
 
 const fn full(number: u16, name: &'static str, handler: Handler) -> Row {
     Row { number, name, handler, support: Support::Full, note: "" }
@@ -44,7 +45,6 @@ pub const ROWS: &[Row] = &[
 
 const PIECE: u64 = 256 * 1024;
 const MAX_COUNT: u64 = 0x7fff_f000;
-const SIGXFSZ: i32 = 25;
 
 /// One side of a copy: the description, and the offset if the call brought one.
 struct Side {

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
+use crate::kernel::vfs::file::FileKind;
+use crate::kernel::vfs::{Listed, parts};
 use crate::syscalls::kernel::{Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
 use crate::syscalls::uaccess::copy_to_user;
-use crate::syscalls::vfs::file::FileKind;
-use crate::syscalls::vfs::{Listed, parts};
 
 /// The calls of this file.
 pub const ROWS: &[Row] = &[

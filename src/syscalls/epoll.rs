@@ -3,16 +3,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
+use crate::abi::fs::*;
+use crate::kernel::vfs::file::{Description, FileKind, FileNo};
+use crate::kernel::vfs::node::Body;
 use crate::syscalls::fd::install;
 use crate::syscalls::kernel::{Ctx, SysResult};
 use crate::syscalls::poll::{ready, until_ready};
 use crate::syscalls::table::{Handler, Row, Support};
 use crate::syscalls::time;
 use crate::syscalls::uaccess::{copy_to_user, get_array};
-use crate::syscalls::vfs::abi::*;
-use crate::syscalls::vfs::file::{Description, FileKind, FileNo};
-use crate::syscalls::vfs::node::Body;
 
 const fn full(number: u16, name: &'static str, handler: Handler) -> Row {
     Row { number, name, handler, support: Support::Full, note: "" }
@@ -223,7 +223,7 @@ fn epoll_pwait2(ctx: &mut Ctx, [epfd, buf, max, timeout, mask, size]: [u64; 6]) 
 }
 
 fn no_such_call(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
-    let number = ctx.cpu.gpr(crate::emu::guest::Gpr::Rax);
+    let number = ctx.cpu.gpr(crate::guest::Gpr::Rax);
     let name = ROWS.iter().find(|row| u64::from(row.number) == number).map_or("call", |row| row.name);
     ctx.kernel.notices.once(format!("{name}: not there, answered with ENOSYS"));
     Err(Errno::ENOSYS.into())

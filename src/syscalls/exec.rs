@@ -1,13 +1,14 @@
 //! execve(2) and execveat(2): checks the program and copies its arguments. The session loads it, and calls
 //! `commit` once nothing can fail any more.
 
-use crate::emu::guest::{GuestMemory, PageSource};
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
+use crate::abi::fs::PATH_MAX;
+use crate::guest::{GuestMemory, PageSource};
+use crate::kernel::vfs;
 use crate::syscalls::kernel::{Break, Ctx, ExecRequest, SysResult};
 use crate::syscalls::process::Resource;
 use crate::syscalls::table::{Row, Support};
 use crate::syscalls::uaccess::{get_u64, strncpy_from_user};
-use crate::syscalls::vfs;
 
 const NOTE: &str = "x86-64 ELF programs and #! scripts";
 
@@ -19,8 +20,6 @@ pub const ROWS: &[Row] = &[
 
 /// The working directory in place of a descriptor.
 const AT_FDCWD: i32 = -100;
-/// Longest path in bytes, its NUL counted.
-pub const PATH_MAX: usize = 4096;
 /// Longest argument in bytes, its NUL counted.
 pub const MAX_ARG_STRLEN: usize = 131_072;
 /// Bytes of arguments and environment that always fit.

@@ -1,14 +1,14 @@
 //! Descriptors: the table, and dup(2), close(2), fcntl(2), flock(2).
 
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
+use crate::abi::fs::*;
+use crate::kernel::vfs::file::{FileKind, FileNo};
+use crate::kernel::vfs::node::Body;
+use crate::kernel::vfs::pipe::MAX_CAPACITY;
 use crate::syscalls::kernel::{Break, Ctx, SysResult};
 use crate::syscalls::process::Resource;
 use crate::syscalls::table::{Row, Support};
 use crate::syscalls::uaccess::{copy_from_user, copy_to_user};
-use crate::syscalls::vfs::abi::*;
-use crate::syscalls::vfs::file::{FileKind, FileNo};
-use crate::syscalls::vfs::node::Body;
-use crate::syscalls::vfs::pipe::MAX_CAPACITY;
 
 /// The calls of this file.
 pub const ROWS: &[Row] = &[

@@ -1,17 +1,17 @@
 //! Names: open(2), access(2), mkdir(2), rename(2), link(2), unlink(2), readlink(2), chdir(2) and their kin.
 
-use crate::emu::guest::GuestMemory;
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
+use crate::abi::fs::*;
+use crate::guest::GuestMemory;
+use crate::kernel::vfs::change::Make;
+use crate::kernel::vfs::file::FileKind;
+use crate::kernel::vfs::node::{Body, Ino};
+use crate::kernel::vfs::open::Opened;
+use crate::kernel::vfs::{FileSystem, Found, Last, Who, parts, parts_now, procfs};
 use crate::syscalls::fd::install;
 use crate::syscalls::kernel::{Break, Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
 use crate::syscalls::uaccess::{copy_from_user, copy_to_user, strncpy_from_user};
-use crate::syscalls::vfs::abi::*;
-use crate::syscalls::vfs::change::Make;
-use crate::syscalls::vfs::file::FileKind;
-use crate::syscalls::vfs::node::{Body, Ino};
-use crate::syscalls::vfs::open::Opened;
-use crate::syscalls::vfs::{FileSystem, Found, Last, Who, parts, parts_now, procfs};
 
 const fn full(number: u16, name: &'static str, handler: crate::syscalls::table::Handler) -> Row {
     Row { number, name, handler, support: Support::Full, note: "" }

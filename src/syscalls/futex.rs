@@ -1,7 +1,7 @@
 //! futex(2) for one task. Nobody else can wait, so nothing is ever woken, and a wait ends by its timeout or
 //! by a signal or is a deadlock.
 
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
 use crate::syscalls::kernel::{Break, Ctx, SysResult};
 use crate::syscalls::signal::{Restart, interrupted};
 use crate::syscalls::table::{Row, Support};

@@ -1,19 +1,20 @@
 //! read(2), write(2), lseek(2) and their kin: bytes between the guest's memory and what is open.
 
-use crate::emu::guest::{GuestMemory, USER_END};
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
+use crate::abi::fs::*;
+use crate::abi::signal::signo::{SIGPIPE, SIGXFSZ};
+use crate::guest::{GuestMemory, USER_END};
+use crate::kernel::vfs::file::{FileKind, FileNo};
+use crate::kernel::vfs::node::{Body, Device, Ino};
+use crate::kernel::vfs::pipe::{PIPE_BUF, PipeId};
+use crate::kernel::vfs::streams::Streams;
+use crate::kernel::vfs::{parts, parts_now};
 use crate::syscalls::kernel::{Break, Ctx, SysResult};
 use crate::syscalls::process::Resource;
 use crate::syscalls::signal::{Restart, interrupted};
 use crate::syscalls::table::{Handler, Row, Support};
 use crate::syscalls::time::wait::{Wake, wait};
 use crate::syscalls::uaccess::copy_from_user;
-use crate::syscalls::vfs::abi::*;
-use crate::syscalls::vfs::file::{FileKind, FileNo};
-use crate::syscalls::vfs::node::{Body, Device, Ino};
-use crate::syscalls::vfs::pipe::{PIPE_BUF, PipeId};
-use crate::syscalls::vfs::streams::Streams;
-use crate::syscalls::vfs::{parts, parts_now};
 
 const fn full(number: u16, name: &'static str, handler: Handler) -> Row {
     Row { number, name, handler, support: Support::Full, note: "" }
@@ -43,8 +44,6 @@ const MAX_COUNT: u64 = 0x7fff_f000;
 /// Bytes moved at a time.
 const PIECE: u64 = 256 * 1024;
 const IOV_MAX: u64 = 1024;
-const SIGPIPE: i32 = 13;
-const SIGXFSZ: i32 = 25;
 /// RWF_HIPRI, RWF_DSYNC and RWF_SYNC, which change nothing here.
 const RWF_KNOWN: u32 = 7;
 

@@ -1,12 +1,12 @@
 //! ioctl(2): terminals and the few commands that work on any descriptor.
 
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
+use crate::abi::fs::*;
+use crate::kernel::vfs::file::{FileKind, FileNo};
+use crate::kernel::vfs::node::Body;
 use crate::syscalls::kernel::{Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
 use crate::syscalls::uaccess::{copy_to_user, get_u32, put_u32};
-use crate::syscalls::vfs::abi::*;
-use crate::syscalls::vfs::file::{FileKind, FileNo};
-use crate::syscalls::vfs::node::Body;
 
 /// The calls of this file.
 pub const ROWS: &[Row] = &[Row {

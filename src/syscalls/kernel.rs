@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-use crate::emu::guest::{Fault, Gpr, GuestCpu, GuestMemory};
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
+use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory};
+use crate::kernel::vfs::FileSystem;
 use crate::syscalls::fd::FdTable;
 use crate::syscalls::notices::Notices;
 use crate::syscalls::process::Process;
@@ -14,7 +15,6 @@ use crate::syscalls::random::Random;
 use crate::syscalls::signal::{self, Signals};
 use crate::syscalls::table;
 use crate::syscalls::time::Clock;
-use crate::syscalls::vfs::FileSystem;
 
 /// What a handler works with: the kernel's state and the calling task's registers and memory.
 pub struct Ctx<'a> {

@@ -1,11 +1,10 @@
 //! The emulated Linux kernel: `table` lists the calls, each family has a file, `kernel` holds the state.
-//! It sees the machine only through the traits of `emu::guest`.
+//! It sees the machine only through the traits of `guest`.
 
 pub mod attr;
 pub mod copy;
 pub mod dir;
 pub mod epoll;
-pub mod errno;
 pub mod exec;
 pub mod fd;
 pub mod fs;
@@ -29,4 +28,3 @@ pub mod table;
 pub(crate) mod testing;
 pub mod time;
 pub mod uaccess;
-pub mod vfs;

@@ -1,12 +1,12 @@
 //! Sockets: there is no network. A Unix socket can be made, and finds nobody to connect to, which is what
 //! programs that ask a name service expect; other families do not exist.
 
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
+use crate::abi::fs::*;
+use crate::kernel::vfs::file::{Description, FileKind};
 use crate::syscalls::fd::install;
 use crate::syscalls::kernel::{Ctx, SysResult};
 use crate::syscalls::table::{Handler, Row, Support};
-use crate::syscalls::vfs::abi::*;
-use crate::syscalls::vfs::file::{Description, FileKind};
 
 const fn refused(number: u16, name: &'static str, handler: Handler, note: &'static str) -> Row {
     Row { number, name, handler, support: Support::Refused, note }

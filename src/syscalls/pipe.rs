@@ -1,13 +1,13 @@
 //! pipe(2), eventfd(2) and memfd_create(2): what is open without having a name.
 
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
+use crate::abi::fs::*;
+use crate::kernel::vfs::file::{Description, FileKind};
+use crate::kernel::vfs::now;
 use crate::syscalls::fd::{close_fd, install, refuse};
 use crate::syscalls::kernel::{Ctx, SysResult};
 use crate::syscalls::table::{Handler, Row, Support};
 use crate::syscalls::uaccess::{copy_to_user, strncpy_from_user};
-use crate::syscalls::vfs::abi::*;
-use crate::syscalls::vfs::file::{Description, FileKind};
-use crate::syscalls::vfs::now;
 
 const fn full(number: u16, name: &'static str, handler: Handler) -> Row {
     Row { number, name, handler, support: Support::Full, note: "" }

@@ -4,8 +4,11 @@
 //! a file there always counts as readable, and the question waits on the host until it is so. A terminal is
 //! asked honestly.
 
+use crate::abi::errno::Errno;
+use crate::abi::fs::*;
+use crate::kernel::vfs::file::{FileKind, FileNo};
+use crate::kernel::vfs::pipe::PIPE_BUF;
 use crate::syscalls::epoll;
-use crate::syscalls::errno::Errno;
 use crate::syscalls::fd;
 use crate::syscalls::kernel::{Break, Ctx, SysResult};
 use crate::syscalls::signal::{Restart, interrupted};
@@ -13,9 +16,6 @@ use crate::syscalls::table::{Handler, Row, Support};
 use crate::syscalls::time::wait::{Wake, wait};
 use crate::syscalls::time::{self, NSEC_PER_SEC};
 use crate::syscalls::uaccess::{copy_from_user, copy_to_user, get_u64, get_words};
-use crate::syscalls::vfs::abi::*;
-use crate::syscalls::vfs::file::{FileKind, FileNo};
-use crate::syscalls::vfs::pipe::PIPE_BUF;
 
 const fn full(number: u16, name: &'static str, handler: Handler) -> Row {
     Row { number, name, handler, support: Support::Full, note: "" }

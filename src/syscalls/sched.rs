@@ -1,6 +1,6 @@
 //! Scheduling: one CPU, the ordinary policy, nobody to compete with.
 
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
 use crate::syscalls::kernel::{Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
 use crate::syscalls::uaccess::{copy_from_user, copy_to_user, get_u32, put_u32, put_words};

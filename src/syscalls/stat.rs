@@ -1,13 +1,13 @@
 //! stat(2), statx(2), statfs(2) and their kin.
 
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
+use crate::abi::fs::*;
+use crate::kernel::vfs::attr::{ANON_DEV, Meta, PIPE_DEV};
+use crate::kernel::vfs::parts;
 use crate::syscalls::fs::{base, get_path, locate};
 use crate::syscalls::kernel::{Ctx, SysResult};
 use crate::syscalls::table::{Handler, Row, Support};
 use crate::syscalls::uaccess::{copy_to_user, put_words};
-use crate::syscalls::vfs::abi::*;
-use crate::syscalls::vfs::attr::{ANON_DEV, Meta, PIPE_DEV};
-use crate::syscalls::vfs::parts;
 
 const fn full(number: u16, name: &'static str, handler: Handler) -> Row {
     Row { number, name, handler, support: Support::Full, note: "" }

@@ -1,9 +1,9 @@
 //! A CPU and a memory for unit tests of the kernel: registers in an array, pages in a map, and the rules of
-//! `emu::guest` in their simplest form.
+//! `guest` in their simplest form.
 
 use std::collections::BTreeMap;
 
-use crate::emu::guest::{
+use crate::guest::{
     Backing, FileId, Gpr, GuestCpu, GuestMemory, MapRequest, Mapping, MemError, ObjectId, PAGE_SIZE, Place,
     Prot, USER_END,
 };

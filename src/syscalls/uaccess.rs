@@ -1,7 +1,7 @@
 //! Copying to and from the guest, as the kernel's `copy_from_user` and its kin: a bad address is EFAULT.
 
-use crate::emu::guest::GuestMemory;
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
+use crate::guest::GuestMemory;
 
 /// Copies `buf.len()` bytes from the guest.
 pub fn copy_from_user(mem: &mut dyn GuestMemory, addr: u64, buf: &mut [u8]) -> Result<(), Errno> {

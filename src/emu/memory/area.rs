@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::emu::guest::{Backing, FileId, PAGE_SIZE, Prot};
+use crate::guest::{Backing, FileId, PAGE_SIZE, Prot};
 
 /// One mapping.
 #[derive(Clone)]

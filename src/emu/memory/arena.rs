@@ -7,8 +7,8 @@ use std::ptr::NonNull;
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
-use crate::emu::guest::PAGE_SIZE;
 use crate::emu::memory::frames::Frame;
+use crate::guest::PAGE_SIZE;
 
 /// Bytes in a page, for host arithmetic.
 pub const PAGE: usize = PAGE_SIZE as usize;

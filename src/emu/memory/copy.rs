@@ -1,10 +1,11 @@
 //! The kernel's view of an address space: copying in and out, and requests about mappings.
 
-use crate::emu::guest::{
+use crate::emu::memory::arena::PAGE;
+use crate::emu::memory::space::{AddressSpace, Touch};
+use crate::guest::page_up;
+use crate::guest::{
     Backing, GuestMemory, MapRequest, Mapping, MemError, ObjectId, PAGE_SIZE, Prot, USER_END,
 };
-use crate::emu::memory::arena::PAGE;
-use crate::emu::memory::space::{AddressSpace, Touch, page_up};
 
 impl AddressSpace {
     /// Calls `each` with every piece of a range that lies in one page: frame, offset in it, place in the whole.

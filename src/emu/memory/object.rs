@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::emu::guest::{ObjectId, PAGE_SIZE};
 use crate::emu::memory::arena::PAGE;
 use crate::emu::memory::frames::{Frame, Frames, OutOfFrames};
+use crate::guest::{ObjectId, PAGE_SIZE};
 
 #[derive(Clone, Debug, Default)]
 struct Object {

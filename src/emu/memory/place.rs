@@ -1,9 +1,10 @@
 //! Where mappings and the heap go, mmap(2) and brk(2).
 
-use crate::emu::guest::{Backing, MapRequest, MemError, PAGE_SIZE, Place, Prot, USER_END};
+use crate::abi::mm::MMAP_MIN_ADDR;
 use crate::emu::memory::area::Area;
-use crate::emu::memory::space::{AddressSpace, MIN_ADDRESS, page_down, page_up};
-use crate::loader::layout::{Floating, Heap};
+use crate::emu::memory::space::AddressSpace;
+use crate::guest::layout::{Floating, Heap};
+use crate::guest::{Backing, MapRequest, MemError, PAGE_SIZE, Place, Prot, USER_END, page_down, page_up};
 
 /// Bytes kept free below the stack, as Linux keeps its stack guard gap.
 const STACK_GAP: u64 = 256 * PAGE_SIZE;
@@ -19,7 +20,7 @@ impl AddressSpace {
                 let behind = page_up(program_end).ok_or(MemError::NoMemory)?;
                 let bottom = match floating {
                     Floating::Above(bottom, _) => bottom,
-                    Floating::Below(_) => MIN_ADDRESS,
+                    Floating::Below(_) => MMAP_MIN_ADDR,
                 };
                 let fits =
                     behind >= bottom && behind < USER_END - len && self.areas.is_free(behind, behind + len);
@@ -47,7 +48,7 @@ impl AddressSpace {
             }
             Place::Hint => {
                 let hint = page_down(request.addr);
-                if hint >= MIN_ADDRESS
+                if hint >= MMAP_MIN_ADDR
                     && hint.checked_add(len).is_some_and(|end| end <= USER_END)
                     && self.areas.is_free(hint, hint + len)
                 {
@@ -80,8 +81,8 @@ impl AddressSpace {
         let gap = match self.layout.floating {
             Floating::Below(top) => self
                 .areas
-                .highest_gap(len, MIN_ADDRESS, top)
-                .or_else(|| self.areas.highest_gap(len, MIN_ADDRESS, USER_END - STACK_GAP)),
+                .highest_gap(len, MMAP_MIN_ADDR, top)
+                .or_else(|| self.areas.highest_gap(len, MMAP_MIN_ADDR, USER_END - STACK_GAP)),
             Floating::Above(bottom, taken) => {
                 let taken = [taken, (self.brk_start, self.brk_reserved)];
                 self.areas.lowest_gap(len, bottom, USER_END - STACK_GAP, &taken)
@@ -122,10 +123,10 @@ impl AddressSpace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emu::guest::GuestMemory as _;
     use crate::emu::memory::arena::Arena;
     use crate::emu::memory::frames::Frames;
-    use crate::loader::layout::Layout;
+    use crate::guest::GuestMemory as _;
+    use crate::guest::layout::Layout;
 
     const PROGRAM_END: u64 = 0x40_0000;
 

@@ -3,13 +3,13 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::emu::guest::Prot;
 use crate::emu::memory::Invalidation;
 use crate::emu::memory::area::Areas;
 use crate::emu::memory::frames::Frame;
 use crate::emu::memory::object::Objects;
 use crate::emu::memory::space::AddressSpace;
 use crate::emu::memory::table::PageTable;
+use crate::guest::Prot;
 
 /// An address space as it was. It has to be given back to [`AddressSpace::forget`].
 pub struct SavedSpace {

@@ -1,16 +1,13 @@
 //! One address space: areas, page table and break, over the frames and objects of the machine.
 
-use crate::emu::guest::{Backing, MapRequest, Mapping, MemError, PAGE_SIZE, Prot, USER_END};
 use crate::emu::memory::Invalidation;
 use crate::emu::memory::area::{Area, Areas};
 use crate::emu::memory::arena::PAGE;
 use crate::emu::memory::frames::{Frame, Frames, OutOfFrames};
 use crate::emu::memory::object::Objects;
 use crate::emu::memory::table::{Entry, PageTable};
-use crate::loader::layout::Layout;
-
-/// Lowest address that can be mapped, as `vm.mmap_min_addr` has it.
-pub const MIN_ADDRESS: u64 = 0x1_0000;
+use crate::guest::layout::Layout;
+use crate::guest::{Backing, MapRequest, Mapping, MemError, PAGE_SIZE, Prot, USER_END, page_down, page_up};
 
 /// How a page is touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,15 +60,6 @@ pub struct AddressSpace {
     pub(super) brk_reserved: u64,
     pub(super) layout: Layout,
     out_of_memory: bool,
-}
-
-/// Rounds up to whole pages; `None` past the end of the address space.
-pub(super) fn page_up(value: u64) -> Option<u64> {
-    Some(value.checked_add(PAGE_SIZE - 1)? & !(PAGE_SIZE - 1))
-}
-
-pub(super) fn page_down(value: u64) -> u64 {
-    value & !(PAGE_SIZE - 1)
 }
 
 /// On x86-64 a page that may be written or executed may be read.
@@ -250,13 +238,13 @@ impl AddressSpace {
     }
 
     /// All mappings of an object together hold one reference to it.
-    fn release_if_unmapped(&mut self, object: crate::emu::guest::ObjectId) {
+    fn release_if_unmapped(&mut self, object: crate::guest::ObjectId) {
         if !self.is_object_mapped(object) {
             self.objects.release(object, &mut self.frames);
         }
     }
 
-    fn is_object_mapped(&self, wanted: crate::emu::guest::ObjectId) -> bool {
+    fn is_object_mapped(&self, wanted: crate::guest::ObjectId) -> bool {
         self.areas.iter().any(|(_, area)| area.backing.object().is_some_and(|(object, _)| object == wanted))
     }
 
@@ -407,7 +395,7 @@ impl AddressSpace {
     }
 
     /// Pages of an object past its new end fault from now on.
-    pub(super) fn forget_object_pages(&mut self, wanted: crate::emu::guest::ObjectId, from: u64) {
+    pub(super) fn forget_object_pages(&mut self, wanted: crate::guest::ObjectId, from: u64) {
         let ranges: Vec<(u64, u64)> = self
             .areas
             .iter()
@@ -430,9 +418,9 @@ pub struct FileArea<'a> {
     /// Address at which the file's first byte would be, were all of it mapped like this page.
     pub origin: u64,
     /// The file's bytes.
-    pub source: &'a std::sync::Arc<dyn crate::emu::guest::PageSource>,
+    pub source: &'a std::sync::Arc<dyn crate::guest::PageSource>,
     /// Its name and numbers.
-    pub id: &'a crate::emu::guest::FileId,
+    pub id: &'a crate::guest::FileId,
 }
 
 impl AddressSpace {

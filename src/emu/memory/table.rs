@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::emu::guest::{PAGE_SIZE, Prot};
 use crate::emu::memory::frames::Frame;
+use crate::guest::{PAGE_SIZE, Prot};
 
 /// Pages in a leaf; a leaf spans 2 MiB.
 const LEAF: usize = 512;

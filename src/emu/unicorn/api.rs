@@ -6,9 +6,9 @@ use std::sync::Arc;
 use iced_x86::{Code, Instruction, Register};
 use rustc_hash::FxHashMap;
 
-use crate::emu::guest::{Gpr, GuestCpu as _};
 use crate::emu::unicorn::door::{Cpu, Door, Leave};
 use crate::emu::unicorn::layout::{FS, GS, Parts};
+use crate::guest::{Gpr, GuestCpu as _};
 use crate::hooks::count::{Slot, repeat};
 use crate::hooks::decode::{self, MAX_LENGTH};
 use crate::hooks::operand::{Address, jumps};

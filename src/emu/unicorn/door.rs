@@ -9,7 +9,6 @@ use unicorn_engine::RegisterX86;
 use unicorn_engine::hook::sys;
 
 use crate::emu::cpuid::CpuModel;
-use crate::emu::guest::{Fault, Gpr, GuestCpu};
 use crate::emu::memory::Invalidation;
 use crate::emu::memory::space::AddressSpace;
 use crate::emu::supervisor::{Next, Refused, Supervisor};
@@ -19,6 +18,7 @@ use crate::emu::unicorn::jump::Jumps;
 use crate::emu::unicorn::layout::{FS, GS, Parts};
 use crate::emu::unicorn::tlb::Growth;
 use crate::emu::unicorn::translate::Translation;
+use crate::guest::{Fault, Gpr, GuestCpu};
 use crate::hooks::request::Request;
 use crate::hooks::trace::{BUFFER_WORDS, MAX_BLOCK, Recorder};
 
@@ -164,7 +164,7 @@ impl Door {
         if self.recorder.len() >= BUFFER_WORDS {
             self.recorder.flush();
         }
-        let resident = self.space.frames().in_use() as u64 * crate::emu::guest::PAGE_SIZE;
+        let resident = self.space.frames().in_use() as u64 * crate::guest::PAGE_SIZE;
         let next =
             self.supervisor_ref().map_or(Next::Continue, |supervisor| supervisor.tick(executed, resident));
         let left = self.reschedule();
@@ -256,8 +256,8 @@ impl Door {
                     Invalidation::Page(addr) => ffi::tlb_flush_page_x86_64(self.parts.cpu, addr),
                     Invalidation::AllPages => ffi::tlb_flush_x86_64(self.parts.cpu),
                     Invalidation::Code(frame) => {
-                        let start = frame.index() as u64 * crate::emu::guest::PAGE_SIZE;
-                        let end = start + crate::emu::guest::PAGE_SIZE;
+                        let start = frame.index() as u64 * crate::guest::PAGE_SIZE;
+                        let end = start + crate::guest::PAGE_SIZE;
                         ffi::tb_invalidate_phys_range_x86_64(self.parts.uc.cast(), start, end);
                     }
                 }

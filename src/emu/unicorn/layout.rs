@@ -3,9 +3,9 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
-use crate::emu::guest::Gpr;
 use crate::emu::unicorn::ffi::{Context, Value};
 use crate::emu::unicorn::helpers::state::Env;
+use crate::guest::Gpr;
 
 /// Opcodes of TCG operations on an x86-64 host.
 pub mod opcode {

@@ -28,9 +28,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use unicorn_engine::{Arch, Mode, Prot as EngineProt, TlbType, Unicorn, X86Insn, uc_error};
 
 use crate::emu::cpuid::CpuModel;
-use crate::emu::guest::{Fault, Gpr, GuestCpu, GuestMemory as _};
 use crate::emu::memory::space::AddressSpace;
 use crate::emu::supervisor::{Next, Supervisor};
+use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory as _};
 use crate::hooks::consumer::Consumer;
 use crate::hooks::decode::{Refusal, Trap};
 use crate::hooks::fault::Cause;

@@ -1,10 +1,10 @@
 //! Client requests of Valgrind's: the part of them that is the CPU's.
 
-use crate::emu::guest::{Fault, Gpr, GuestMemory as _};
 use crate::emu::memory::space::Touch;
 use crate::emu::supervisor::Next;
 use crate::emu::unicorn::door::{Door, Leave};
 use crate::emu::unicorn::tlb::fault_of;
+use crate::guest::{Fault, Gpr, GuestMemory as _};
 use crate::hooks::request::{LENGTH, Request};
 
 impl Door {

@@ -1,8 +1,8 @@
 //! What Valgrind makes of new code, for its count model: the door reads the code for it.
 
 use super::door::Door;
-use crate::emu::guest::PAGE_SIZE;
 use crate::emu::memory::space::AddressSpace;
+use crate::guest::PAGE_SIZE;
 use crate::hooks::decode::MAX_LENGTH;
 
 /// Bytes that are read at once.

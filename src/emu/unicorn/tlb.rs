@@ -1,11 +1,11 @@
 //! The engine's software TLB: filling it from our page table, and making it grow when it should.
 #![allow(unsafe_code)]
 
-use crate::emu::guest::Fault;
 use crate::emu::memory::space::{Denied, Touch};
 use crate::emu::unicorn::door::Door;
 use crate::emu::unicorn::ffi;
 use crate::emu::unicorn::layout::Parts;
+use crate::guest::Fault;
 
 use unicorn_engine::{MemType, Prot as EngineProt, TlbEntry};
 

@@ -11,7 +11,6 @@ use std::ffi::c_void;
 
 use iced_x86::{FlowControl, Instruction, OpKind};
 
-use crate::emu::guest::Gpr;
 use crate::emu::supervisor::Refused;
 use crate::emu::unicorn::door::{Door, Leave};
 use crate::emu::unicorn::emit::Emit;
@@ -20,6 +19,7 @@ use crate::emu::unicorn::helpers::state::RECORDED;
 use crate::emu::unicorn::layout;
 use crate::emu::unicorn::matcher::Matcher;
 use crate::emu::unicorn::quirk::{self, Quirk};
+use crate::guest::Gpr;
 use crate::hooks::count::{Access, Cost, repeat};
 use crate::hooks::decode::{self, MAX_LENGTH, Refusal, Trap, Verdict};
 use crate::hooks::operand::{Address, SCRATCH_BELOW_RSP};

@@ -9,17 +9,8 @@ use goblin::elf64::program_header::SIZEOF_PHDR;
 use goblin::elf64::section_header::SIZEOF_SHDR;
 
 use super::error::DebugError;
+use crate::guest::{page_down, page_up};
 use crate::loader::FileBytes;
-
-const PAGE: u64 = 4096;
-
-fn page_down(value: u64) -> u64 {
-    value & !(PAGE - 1)
-}
-
-fn page_up(value: u64) -> u64 {
-    value.checked_add(PAGE - 1).map_or(u64::MAX, page_down)
-}
 
 /// Byte order and class of every structure here.
 pub(super) const CTX: Ctx = Ctx { container: Container::Big, le: Endian::Little };
@@ -42,7 +33,7 @@ pub(super) struct Load {
 impl Load {
     /// The address that the byte at `offset` of the file is mapped to, counting whole pages.
     pub fn vaddr_of(&self, offset: u64) -> Option<u64> {
-        let end = page_up(self.offset.checked_add(self.file_size)?);
+        let end = page_up(self.offset.checked_add(self.file_size)?).unwrap_or(u64::MAX);
         (self.file_size > 0 && page_down(self.offset) <= offset && offset < end)
             .then(|| self.vaddr.wrapping_add(offset.wrapping_sub(self.offset)))
     }
@@ -55,7 +46,9 @@ pub(super) struct Code(Vec<(u64, u64)>);
 impl Code {
     /// The executable pages of `loads`.
     pub fn of(loads: &[Load]) -> Self {
-        let pages = |load: &Load| (page_down(load.vaddr), page_up(load.vaddr.saturating_add(load.file_size)));
+        let pages = |load: &Load| {
+            (page_down(load.vaddr), page_up(load.vaddr.saturating_add(load.file_size)).unwrap_or(u64::MAX))
+        };
         Self(loads.iter().filter(|load| load.executable && load.file_size > 0).map(pages).collect())
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::emu::guest::Gpr;
+use crate::guest::Gpr;
 
 use super::cfi::{Caller, Cfi, Memory, RBP, REGISTERS, RIP, RSP, Registers, Stopped};
 use super::depth::{self, Depth, MAX_CODE};

@@ -1,7 +1,8 @@
 //! What has to hold between the numbers in the headers before anything is computed from them.
 
-use crate::emu::guest::{PAGE_SIZE, Prot, USER_END};
-use crate::loader::elf::{ElfType, Segment, page_down};
+use crate::guest::page_down;
+use crate::guest::{PAGE_SIZE, Prot, USER_END};
+use crate::loader::elf::{ElfType, Segment};
 use crate::loader::error::LoadError;
 
 /// Each segment by itself, then against the others. `file_len` is the length of the file in bytes.

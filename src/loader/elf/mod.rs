@@ -1,5 +1,6 @@
 //! ELF64 executables for x86-64: headers checked as `fs/binfmt_elf.c` checks them, and made into an [`Image`].
 
+mod bias;
 mod check;
 mod plan;
 #[cfg(test)]
@@ -14,7 +15,8 @@ use goblin::elf::program_header::{
 };
 use goblin::elf::{Elf, ProgramHeaders};
 
-use crate::emu::guest::{PAGE_SIZE, Prot};
+use crate::abi::fs::PATH_MAX;
+use crate::guest::{PAGE_SIZE, Prot, page_down, page_up};
 use crate::loader::FileBytes;
 use crate::loader::error::{LoadError, not_elf};
 
@@ -26,9 +28,6 @@ pub const PHDR_SIZE: u16 = 56;
 
 /// Bytes of program headers that Linux reads at most.
 const PHDRS_MAX: u64 = 65536;
-
-/// PATH_MAX: the longest PT_INTERP, its NUL included.
-const PATH_MAX: u64 = 4096;
 
 /// Whether the addresses of a file are final.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,21 +154,16 @@ pub fn parse<B: FileBytes + ?Sized>(file: &B) -> Result<Image, LoadError> {
             mem_size: p.p_memsz,
             align: p.p_align,
         }),
-        brk_base: page_up(ends.max().unwrap_or(0)),
+        brk_base: page_end(ends.max().unwrap_or(0)),
         low: page_down(segments.iter().map(|s| s.vaddr).min().unwrap_or(0)),
         align: segments.iter().map(|s| s.align).filter(|a| a.is_power_of_two()).fold(PAGE_SIZE, u64::max),
         segments,
     })
 }
 
-/// Rounds down to a page.
-pub(super) fn page_down(addr: u64) -> u64 {
-    addr & !(PAGE_SIZE - 1)
-}
-
-/// Rounds up to a page; callers have checked that `addr` lies in user space.
-pub(super) fn page_up(addr: u64) -> u64 {
-    page_down(addr.saturating_add(PAGE_SIZE - 1))
+/// Rounds up to a page; the last page of the address space where there is none behind it.
+pub(super) fn page_end(addr: u64) -> u64 {
+    page_up(addr).unwrap_or(page_down(u64::MAX))
 }
 
 fn read_header<B: FileBytes + ?Sized>(file: &B) -> Result<Header, LoadError> {
@@ -242,7 +236,7 @@ fn segment(phdr: &ProgramHeader) -> Segment {
 }
 
 fn read_interpreter<B: FileBytes + ?Sized>(file: &B, phdr: &ProgramHeader) -> Result<Vec<u8>, LoadError> {
-    if phdr.p_filesz < 2 || phdr.p_filesz > PATH_MAX {
+    if phdr.p_filesz < 2 || phdr.p_filesz > PATH_MAX as u64 {
         return Err(LoadError::InterpreterName(phdr.p_offset));
     }
     let mut name = vec![0; phdr.p_filesz as usize];

@@ -1,9 +1,9 @@
 //! From segments to mappings, page by page as the kernel's `elf_load` makes them.
 
-use crate::emu::guest::{PAGE_SIZE, Prot, USER_END};
-use crate::loader::elf::{Image, Segment, page_down, page_up};
+use crate::abi::mm::MMAP_MIN_ADDR;
+use crate::guest::{PAGE_SIZE, Prot, USER_END, page_down};
+use crate::loader::elf::{Image, Segment, page_end};
 use crate::loader::error::LoadError;
-use crate::loader::layout::MMAP_MIN_ADDR;
 
 /// What a mapping of a program shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ fn plan_segment(segment: &Segment, addr: u64, mappings: &mut Vec<LoadMapping>) {
     let file_end = addr.saturating_add(segment.file_size);
     let mut mapped_to = start;
     if segment.file_size > 0 {
-        mapped_to = page_up(file_end);
+        mapped_to = page_end(file_end);
         // The kernel tries to clear the tail in every case; in a page it cannot write it fails and goes on.
         let tail = segment.mem_size > segment.file_size && file_end < mapped_to;
         mappings.push(LoadMapping {
@@ -70,7 +70,7 @@ fn plan_segment(segment: &Segment, addr: u64, mappings: &mut Vec<LoadMapping>) {
             zero: (tail && segment.prot.allows(Prot::WRITE)).then_some((file_end, mapped_to)),
         });
     }
-    let end = page_up(addr.saturating_add(segment.mem_size));
+    let end = page_end(addr.saturating_add(segment.mem_size));
     if segment.mem_size > segment.file_size && end > mapped_to {
         // vm_brk_flags gives data permissions whatever the segment asks; only execution is asked for.
         let exec = if segment.prot.allows(Prot::EXEC) { Prot::EXEC } else { Prot::NONE };

@@ -2,7 +2,7 @@
 //! Linux 6.18 with the same bytes: it refuses or kills all of them, but for those that [`LoadError`] marks.
 
 use super::*;
-use crate::emu::guest::USER_END;
+use crate::guest::USER_END;
 use crate::loader::error::LoadErrorKind;
 use crate::loader::testelf::{
     PT_GNU_RELRO, PT_GNU_STACK, PT_INTERP, PT_TLS, Phdr, R, TestElf, W, X, load, other,

@@ -1,7 +1,7 @@
 //! Addresses come from Linux 6.18 with randomization off; limits from there and from execve(2).
 
 use super::*;
-use crate::emu::guest::USER_END;
+use crate::guest::USER_END;
 use crate::loader::error::LoadErrorKind;
 use crate::loader::testelf::TestElf;
 

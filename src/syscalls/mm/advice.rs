@@ -1,12 +1,13 @@
 //! What a program says about its memory: madvise(2), msync(2), mincore(2), mlock(2).
 
-use crate::emu::guest::PAGE_SIZE;
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
+use crate::guest::PAGE_SIZE;
 use crate::syscalls::kernel::{Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
 use crate::syscalls::uaccess::copy_to_user;
 
-use super::{aligned, page_align};
+use super::aligned;
+use crate::guest::page_up;
 
 const LOCKED: &str = "nothing is ever paged out";
 
@@ -48,7 +49,7 @@ fn msync(ctx: &mut Ctx, [addr, len, flags, ..]: [u64; 6]) -> SysResult {
     }
     aligned(addr)?;
     // Linux lets a length that wraps to nothing pass.
-    let len = page_align(len).unwrap_or(0);
+    let len = page_up(len).unwrap_or(0);
     mapped(ctx, addr, len)?;
     if flags & MS_SYNC != 0 {
         ctx.kernel.fs.write_back(ctx.mem)?;
@@ -66,7 +67,7 @@ fn mapped(ctx: &Ctx, addr: u64, len: u64) -> SysResult {
 fn mincore(ctx: &mut Ctx, [addr, len, vec, ..]: [u64; 6]) -> SysResult {
     const CHUNK: u64 = 4096;
     aligned(addr)?;
-    let len = page_align(len).ok_or(Errno::ENOMEM)?;
+    let len = page_up(len).ok_or(Errno::ENOMEM)?;
     mapped(ctx, addr, len)?;
     let pages = len / PAGE_SIZE;
     let mut done = 0;
@@ -97,7 +98,7 @@ fn madvise(ctx: &mut Ctx, [addr, len, advice, ..]: [u64; 6]) -> SysResult {
         _ => return Err(Errno::EINVAL.into()),
     }
     aligned(addr)?;
-    let len = page_align(len).ok_or(Errno::EINVAL)?;
+    let len = page_up(len).ok_or(Errno::EINVAL)?;
     let end = addr.checked_add(len).ok_or(Errno::EINVAL)?;
     if len == 0 {
         return Ok(0);
@@ -122,7 +123,7 @@ fn madvise(ctx: &mut Ctx, [addr, len, advice, ..]: [u64; 6]) -> SysResult {
 /// munlock(2), and what mlock(2) checks.
 fn mlock_range(ctx: &mut Ctx, [addr, len, ..]: [u64; 6]) -> SysResult {
     let start = addr & !(PAGE_SIZE - 1);
-    let len = len.checked_add(addr - start).and_then(page_align).ok_or(Errno::ENOMEM)?;
+    let len = len.checked_add(addr - start).and_then(page_up).ok_or(Errno::ENOMEM)?;
     if start.checked_add(len).is_none() {
         return Err(Errno::EINVAL.into());
     }

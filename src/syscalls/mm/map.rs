@@ -1,14 +1,16 @@
 //! mmap(2), munmap(2), mprotect(2), mremap(2), brk(2).
 
-use crate::emu::guest::{
+use crate::abi::errno::Errno;
+use crate::guest::{
     Backing, FileId, GuestMemory, MapRequest, MemError, ObjectId, PAGE_SIZE, Place, Prot, USER_END,
 };
-use crate::syscalls::errno::Errno;
+use crate::kernel::vfs::Source;
 use crate::syscalls::kernel::{Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
-use crate::syscalls::vfs::Source;
 
-use super::{aligned, page_align, prot};
+use super::{aligned, prot};
+use crate::abi::mm::MMAP_MIN_ADDR;
+use crate::guest::page_up;
 
 /// Calls that make and change mappings.
 pub const ROWS: &[Row] = &[
@@ -61,9 +63,6 @@ const LEGACY_MAP_MASK: u64 = MAP_TYPE
 /// The range from which MAP_32BIT takes its addresses.
 const LOW_START: u64 = 0x4000_0000;
 const LOW_END: u64 = 0x8000_0000;
-/// Lowest address that anyone but root may map (`/proc/sys/vm/mmap_min_addr`).
-const MMAP_MIN_ADDR: u64 = 0x1_0000;
-
 /// What stands behind a new mapping, and the file if there is one. `object` is one made for this mapping,
 /// whose first reference is to be given up once the mapping holds its own.
 struct Behind {
@@ -83,7 +82,7 @@ fn mmap(ctx: &mut Ctx, [addr, len, prot_bits, flags, fd, offset]: [u64; 6]) -> S
     if len == 0 || !anonymous && flags & MAP_HUGETLB != 0 {
         return Err(Errno::EINVAL.into());
     }
-    let len = page_align(len).filter(|len| *len <= USER_END).ok_or(Errno::ENOMEM)?;
+    let len = page_up(len).filter(|len| *len <= USER_END).ok_or(Errno::ENOMEM)?;
     if !anonymous && offset.checked_add(len).is_none_or(|end| end > i64::MAX as u64) {
         return Err(Errno::EOVERFLOW.into());
     }
@@ -233,7 +232,7 @@ pub(super) fn mprotect(ctx: &mut Ctx, [addr, len, bits, ..]: [u64; 6]) -> SysRes
     if len == 0 {
         return Ok(0);
     }
-    let len = page_align(len).ok_or(Errno::ENOMEM)?;
+    let len = page_up(len).ok_or(Errno::ENOMEM)?;
     let end = addr.checked_add(len).ok_or(Errno::ENOMEM)?;
     if bits & !(7 | PROT_SEM | PROT_GROWSDOWN | PROT_GROWSUP) != 0 {
         return Err(Errno::EINVAL.into());
@@ -267,7 +266,7 @@ fn mapped_up_to(mem: &mut dyn GuestMemory, start: u64, end: u64) -> u64 {
 /// munmap(2).
 fn munmap(ctx: &mut Ctx, [addr, len, ..]: [u64; 6]) -> SysResult {
     aligned(addr)?;
-    let len = page_align(len).filter(|len| *len != 0 && *len <= USER_END).ok_or(Errno::EINVAL)?;
+    let len = page_up(len).filter(|len| *len != 0 && *len <= USER_END).ok_or(Errno::EINVAL)?;
     if addr > USER_END - len {
         return Err(Errno::EINVAL.into());
     }
@@ -294,8 +293,8 @@ fn mremap(ctx: &mut Ctx, [addr, old_len, new_len, flags, new_addr, _]: [u64; 6])
         return invalid;
     }
     aligned(addr)?;
-    let old_len = page_align(old_len).ok_or(Errno::EINVAL)?;
-    let new_len = page_align(new_len).filter(|len| *len != 0 && *len <= USER_END).ok_or(Errno::EINVAL)?;
+    let old_len = page_up(old_len).ok_or(Errno::EINVAL)?;
+    let new_len = page_up(new_len).filter(|len| *len != 0 && *len <= USER_END).ok_or(Errno::EINVAL)?;
     let fixed = (flags & MREMAP_FIXED != 0).then_some(new_addr);
     if let Some(to) = fixed {
         aligned(to)?;

@@ -11,13 +11,8 @@ pub use advice::ROWS as ADVICE_ROWS;
 pub use map::ROWS;
 pub use policy::ROWS as POLICY_ROWS;
 
-use crate::emu::guest::{PAGE_SIZE, Prot};
-use crate::syscalls::errno::Errno;
-
-/// Rounds up to whole pages; `None` past the end of the address space.
-fn page_align(len: u64) -> Option<u64> {
-    Some(len.checked_add(PAGE_SIZE - 1)? & !(PAGE_SIZE - 1))
-}
+use crate::abi::errno::Errno;
+use crate::guest::{MemError, PAGE_SIZE, Prot};
 
 /// EINVAL unless the address is the start of a page.
 fn aligned(addr: u64) -> Result<(), Errno> {
@@ -28,4 +23,16 @@ fn aligned(addr: u64) -> Result<(), Errno> {
 fn prot(bits: u64) -> Prot {
     let prot = Prot((bits & 7) as u8);
     if prot == Prot::NONE { prot } else { prot.with(Prot::READ) }
+}
+
+impl From<MemError> for Errno {
+    fn from(error: MemError) -> Errno {
+        match error {
+            MemError::NoMemory => Errno::ENOMEM,
+            MemError::Exists => Errno::EEXIST,
+            MemError::Invalid => Errno::EINVAL,
+            MemError::Fault => Errno::EFAULT,
+            MemError::Access => Errno::EACCES,
+        }
+    }
 }

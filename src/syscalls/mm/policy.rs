@@ -1,6 +1,6 @@
 //! Calls about where memory lies and who may see it: one node, no protection keys, one task.
 
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
 use crate::syscalls::kernel::{Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
 use crate::syscalls::uaccess::{copy_to_user, put_u32};

@@ -1,6 +1,6 @@
 //! Arguments of the memory calls; the answers are those of a native Linux 6.18.
 
-use crate::emu::guest::{GuestMemory, PAGE_SIZE, Prot};
+use crate::guest::{GuestMemory, PAGE_SIZE, Prot};
 use crate::syscalls::testing::{DATA, DATA_LEN, Machine};
 
 const EPERM: i64 = -1;

@@ -1,6 +1,6 @@
 //! Capabilities, capabilities(7): all of them for root, none for others. They can only be given up.
 
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
 use crate::syscalls::kernel::{Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
 use crate::syscalls::uaccess::{copy_to_user, get_array, get_u32, put_u32};

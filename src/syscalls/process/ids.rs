@@ -1,6 +1,6 @@
 //! The calls about who the process is. Ids can be set only to what they are.
 
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
 use crate::syscalls::kernel::{Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
 use crate::syscalls::uaccess::{copy_to_user, put_u32};

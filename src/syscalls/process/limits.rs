@@ -1,7 +1,7 @@
 //! Resource limits, getrlimit(2). They are fixed at the start, never the host's; NOFILE, FSIZE and STACK are
 //! heeded where they apply, the others only remembered.
 
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
 use crate::syscalls::kernel::{Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
 use crate::syscalls::time::timeval;

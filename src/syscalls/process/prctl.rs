@@ -1,7 +1,7 @@
 //! prctl(2), arch_prctl(2) and personality(2).
 
-use crate::emu::guest::{GuestMemory, USER_END};
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
+use crate::guest::{GuestMemory, USER_END};
 use crate::syscalls::kernel::{Ctx, SysResult};
 use crate::syscalls::signal::bit;
 use crate::syscalls::table::{Row, Support};

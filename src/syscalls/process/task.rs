@@ -1,6 +1,6 @@
 //! Starting, ending and waiting for tasks. There is one, so starting another stops the run by name.
 
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
 use crate::syscalls::kernel::{Break, Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
 use crate::syscalls::uaccess::{get_u64, put_u64};

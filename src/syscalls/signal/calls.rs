@@ -1,7 +1,7 @@
 //! The calls that set and wait for signals.
 
-use crate::emu::guest::Gpr;
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
+use crate::guest::Gpr;
 use crate::syscalls::kernel::{Break, Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
 use crate::syscalls::time::{self, wait::Wake};

@@ -1,7 +1,7 @@
 //! Taking pending signals to their handlers or default actions, and turning faults of the CPU into signals.
 
-use crate::emu::guest::{Fault, Gpr, USER_END};
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
+use crate::guest::{Fault, Gpr, USER_END};
 use crate::syscalls::kernel::{Action, Break, Ctx};
 use crate::syscalls::time;
 

@@ -1,8 +1,8 @@
 //! The stack frame of a signal handler: `struct rt_sigframe` of arch/x86/include/asm/sigframe.h, with an
 //! FXSAVE image above it. Programs unwind through it and edit it, so every offset counts.
 
-use crate::emu::guest::{Gpr, GuestCpu, GuestMemory};
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
+use crate::guest::{Gpr, GuestCpu, GuestMemory};
 use crate::syscalls::uaccess::{copy_from_user, copy_to_user, get_array};
 
 use super::info::SigInfo;

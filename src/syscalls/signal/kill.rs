@@ -1,6 +1,6 @@
 //! The calls that send signals. There is one process, so the only target is oneself.
 
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
 use crate::syscalls::kernel::{Ctx, SysResult};
 use crate::syscalls::process::{self, PID};
 use crate::syscalls::table::{Row, Support};

@@ -18,103 +18,8 @@ pub use queue::Queue;
 
 use crate::syscalls::process;
 
-/// Signal numbers of the x86-64 ABI, signal(7).
-#[allow(missing_docs)]
-pub mod signo {
-    pub const SIGHUP: i32 = 1;
-    pub const SIGINT: i32 = 2;
-    pub const SIGQUIT: i32 = 3;
-    pub const SIGILL: i32 = 4;
-    pub const SIGTRAP: i32 = 5;
-    pub const SIGABRT: i32 = 6;
-    pub const SIGBUS: i32 = 7;
-    pub const SIGFPE: i32 = 8;
-    pub const SIGKILL: i32 = 9;
-    pub const SIGSEGV: i32 = 11;
-    pub const SIGPIPE: i32 = 13;
-    pub const SIGALRM: i32 = 14;
-    pub const SIGCHLD: i32 = 17;
-    pub const SIGCONT: i32 = 18;
-    pub const SIGSTOP: i32 = 19;
-    pub const SIGTSTP: i32 = 20;
-    pub const SIGTTIN: i32 = 21;
-    pub const SIGTTOU: i32 = 22;
-    pub const SIGURG: i32 = 23;
-    pub const SIGXFSZ: i32 = 25;
-    pub const SIGVTALRM: i32 = 26;
-    pub const SIGPROF: i32 = 27;
-    pub const SIGWINCH: i32 = 28;
-    pub const SIGSYS: i32 = 31;
-    /// First real-time signal of the kernel; the C library keeps the first two or three for itself.
-    pub const SIGRTMIN: i32 = 32;
-    /// Highest signal.
-    pub const SIGRTMAX: i32 = 64;
-}
-
+pub use crate::abi::signal::*;
 use signo::*;
-
-/// `sa_handler` for the default action.
-pub const SIG_DFL: u64 = 0;
-/// `sa_handler` to ignore the signal.
-pub const SIG_IGN: u64 = 1;
-
-/// Flags of sigaction(2).
-#[allow(missing_docs)]
-pub mod sa {
-    pub const SIGINFO: u64 = 4;
-    pub const ONSTACK: u64 = 0x0800_0000;
-    pub const RESTORER: u64 = 0x0400_0000;
-    pub const RESTART: u64 = 0x1000_0000;
-    pub const NODEFER: u64 = 0x4000_0000;
-    pub const RESETHAND: u64 = 0x8000_0000;
-}
-
-/// Flags of sigaltstack(2).
-#[allow(missing_docs)]
-pub mod ss {
-    pub const ONSTACK: u32 = 1;
-    pub const DISABLE: u32 = 2;
-    pub const AUTODISARM: u32 = 0x8000_0000;
-}
-
-/// `struct sigaction` as rt_sigaction(2) passes it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SigAction {
-    /// `SIG_DFL`, `SIG_IGN` or the handler's address.
-    pub handler: u64,
-    /// `SA_*`.
-    pub flags: u64,
-    /// Where the handler returns to.
-    pub restorer: u64,
-    /// Signals blocked while the handler runs.
-    pub mask: u64,
-}
-
-/// The alternate stack of a task, `stack_t`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AltStack {
-    /// Lowest address.
-    pub sp: u64,
-    /// `SS_DISABLE` or `SS_AUTODISARM`, as last set.
-    pub flags: u32,
-    /// Bytes; 0 where there is none.
-    pub size: u64,
-}
-
-impl AltStack {
-    /// No alternate stack.
-    pub const NONE: AltStack = AltStack { sp: 0, flags: ss::DISABLE, size: 0 };
-
-    /// Whether a stack pointer lies on it, whatever its flags (`__on_sig_stack`).
-    pub fn contains(&self, sp: u64) -> bool {
-        sp > self.sp && sp - self.sp <= self.size
-    }
-
-    /// Whether the task counts as running on it (`on_sig_stack`).
-    pub fn active(&self, sp: u64) -> bool {
-        self.flags & ss::AUTODISARM == 0 && self.contains(sp)
-    }
-}
 
 /// What the last exception left for the signal frame: `thread.trap_nr`, `error_code` and `cr2`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -163,14 +68,6 @@ impl Default for Signals {
         Signals::new()
     }
 }
-
-/// The bit of a signal in a `sigset_t`; 0 for a number that is not a signal.
-pub fn bit(signo: i32) -> u64 {
-    if (1..=SIGRTMAX).contains(&signo) { 1 << (signo - 1) } else { 0 }
-}
-
-/// SIGKILL and SIGSTOP, which cannot be blocked or handled.
-pub const UNBLOCKABLE: u64 = 1 << (SIGKILL - 1) | 1 << (SIGSTOP - 1);
 
 /// Whether the default action is to do nothing, signal(7).
 fn default_ignores(signo: i32) -> bool {

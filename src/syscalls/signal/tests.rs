@@ -4,12 +4,11 @@
 //! err 152, trapno 160, oldmask 168, cr2 176, fpstate 184; uc_sigmask 296; siginfo 128 bytes with si_code 8,
 //! si_pid and si_addr 16, si_uid 20, si_value 24. Answers to odd arguments are those of a native Linux.
 
-use crate::emu::guest::{Fault, Gpr, GuestCpu};
+use crate::guest::{Fault, Gpr, GuestCpu};
 use crate::syscalls::kernel::Action;
 use crate::syscalls::process::{PID, host_uid};
 use crate::syscalls::testing::{DATA, FakeCpu, FakeMemory, Machine, STACK};
 
-use super::signo::*;
 use super::*;
 
 const HANDLER: u64 = 0x40_2000;

@@ -1,6 +1,6 @@
 //! uname(2), sysinfo(2), getrandom(2), syslog(2), kcmp(2).
 
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
 use crate::syscalls::kernel::{Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
 use crate::syscalls::time::{MONOTONIC_START, NSEC_PER_SEC, now};

@@ -1,8 +1,8 @@
 //! Calls that are known and not served. Each answers as a kernel does that was built without the feature, or
 //! that does not let the caller; the log says so once.
 
-use crate::emu::guest::Gpr;
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
+use crate::guest::Gpr;
 use crate::syscalls::kernel::{Break, Ctx, SysResult};
 use crate::syscalls::table::{self, Handler, Row, Support};
 

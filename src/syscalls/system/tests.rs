@@ -1,6 +1,6 @@
 //! Answers about the machine and the process, and that no argument brings the kernel down.
 
-use crate::emu::guest::{Fault, Gpr, GuestCpu};
+use crate::guest::{Fault, Gpr, GuestCpu};
 use crate::syscalls::kernel::Action;
 use crate::syscalls::process::PID;
 use crate::syscalls::random::Random;
@@ -215,7 +215,7 @@ fn no_argument_brings_the_kernel_down() {
             let words: [u64; 4] = std::array::from_fn(|at| VALUES[pick(18 + 2 * at, VALUES.len())]);
             let at = DATA + u64::from(bytes[30]);
             let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-            let _ = crate::emu::guest::GuestMemory::write(&mut machine.mem, at, &bytes);
+            let _ = crate::guest::GuestMemory::write(&mut machine.mem, at, &bytes);
         }
         machine.cpu.instructions = machine.cpu.instructions.saturating_add(u64::from(bytes[31]));
         let _ = machine.action(number, &args);

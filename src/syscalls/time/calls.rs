@@ -1,6 +1,6 @@
 //! The calls that read clocks and sleep.
 
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
 use crate::syscalls::kernel::{Break, Ctx, SysResult};
 use crate::syscalls::process::PID;
 use crate::syscalls::signal::{Restart, interrupted};

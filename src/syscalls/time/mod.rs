@@ -9,8 +9,8 @@ pub mod wait;
 pub use calls::ROWS;
 pub use timer_calls::ROWS as TIMER_ROWS;
 
-use crate::emu::guest::GuestMemory;
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
+use crate::guest::GuestMemory;
 use crate::syscalls::kernel::Ctx;
 use crate::syscalls::uaccess::{get_words, put_words};
 

@@ -1,6 +1,6 @@
 //! The calls that arm timers.
 
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
 use crate::syscalls::kernel::{Ctx, SysResult};
 use crate::syscalls::process::PID;
 use crate::syscalls::signal::{bit, signo::SIGALRM};

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::emu::guest::GuestMemory;
-use crate::syscalls::errno::Errno;
-use crate::syscalls::vfs::abi::*;
-use crate::syscalls::vfs::boot::{PROC_DEV, SYS_DEV};
-use crate::syscalls::vfs::content::{Content, HostFile};
-use crate::syscalls::vfs::host::HostPath;
-use crate::syscalls::vfs::node::{Body, Dir, DirKind, Entry, Ino, Node};
-use crate::syscalls::vfs::{FileSystem, Found, Who, host};
+use crate::abi::errno::Errno;
+use crate::abi::fs::*;
+use crate::guest::GuestMemory;
+use crate::kernel::vfs::boot::{PROC_DEV, SYS_DEV};
+use crate::kernel::vfs::content::{Content, HostFile};
+use crate::kernel::vfs::host::HostPath;
+use crate::kernel::vfs::node::{Body, Dir, DirKind, Entry, Ino, Node};
+use crate::kernel::vfs::{FileSystem, Found, Who, host};
 
 /// What a new name stands for.
 #[derive(Clone, Debug)]

@@ -1,10 +1,6 @@
 //! Where things go in the guest's address space. A value, so that a run can choose another one.
 
-use crate::emu::guest::USER_END;
-use crate::loader::elf::Image;
-
-/// vm.mmap_min_addr: nothing is mapped below it (Linux's default on x86-64).
-pub const MMAP_MIN_ADDR: u64 = 0x1_0000;
+use crate::guest::USER_END;
 
 /// Where Valgrind begins to look for room for its client's mappings.
 const FLOATING_START: u64 = 0x400_0000;
@@ -91,61 +87,4 @@ impl Layout {
         stack_size: 8 << 20,
         stack_order: StackOrder::Valgrind,
     };
-
-    /// What to add to the addresses of a program; 0 for ET_EXEC.
-    pub fn program_bias(&self, image: &Image) -> u64 {
-        image.bias_at(self.pie_base)
-    }
-
-    /// What to add to the addresses of a program interpreter; 0 for ET_EXEC. `program_end` is the first address behind
-    /// the program.
-    pub fn interpreter_bias(&self, image: &Image, program_end: u64) -> u64 {
-        match self.interpreter {
-            InterpreterPlace::Below(top) => image.bias_at(top.saturating_sub(image.span_len())),
-            InterpreterPlace::At(base) => image.bias_at(base.max(program_end)),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::loader::elf::parse;
-    use crate::loader::testelf::TestElf;
-
-    #[test]
-    fn linux_addresses() {
-        // `setarch -R cat /proc/self/maps` shows the program at 555555554000, the stack ending at 7ffffffff000
-        // and the highest mapping of a file ending at 7ffff7fff000 or just below.
-        let pie = parse(TestElf::pie().bytes().as_slice()).unwrap();
-        assert_eq!(Layout::LINUX.program_bias(&pie), 0x5555_5555_4000);
-        let bias = Layout::LINUX.interpreter_bias(&pie, 0);
-        let end = pie.plan(bias).unwrap().iter().map(|m| m.addr + m.len).max();
-        assert_eq!(end, Some(0x7fff_f7ff_f000));
-    }
-
-    #[test]
-    fn fixed_programs_stay_where_they_are() {
-        let exec = parse(TestElf::exec().bytes().as_slice()).unwrap();
-        assert_eq!(Layout::LINUX.program_bias(&exec), 0);
-        assert_eq!(Layout::LINUX.interpreter_bias(&exec, 0), 0);
-    }
-
-    #[test]
-    fn another_layout_is_another_value() {
-        let pie = parse(TestElf::pie().bytes().as_slice()).unwrap();
-        assert_eq!(Layout::VALGRIND.program_bias(&pie), 0x10_8000);
-        assert_eq!(Layout::VALGRIND.interpreter_bias(&pie, 0x10_c000), 0x400_0000);
-        assert_eq!(Layout::VALGRIND.interpreter_bias(&pie, 0x480_0000), 0x480_0000);
-    }
-
-    #[test]
-    fn alignment_over_a_page_lowers_the_base() {
-        let mut elf = TestElf::pie();
-        elf.loads[0].align = 0x20_0000;
-        let image = parse(elf.bytes().as_slice()).unwrap();
-        assert_eq!(Layout::LINUX.program_bias(&image), 0x5555_5540_0000);
-        // 0x7ffff7fff000 less a span of three pages, rounded down to 2 MiB.
-        assert_eq!(Layout::LINUX.interpreter_bias(&image, 0), 0x7fff_f7e0_0000);
-    }
 }

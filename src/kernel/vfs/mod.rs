@@ -3,7 +3,6 @@
 //! hard links, renames and files without a name behave as they must. What the guest changes is dropped with
 //! this value, except under the directories that it may change for good.
 
-pub(crate) mod abi;
 pub(crate) mod attr;
 mod boot;
 pub(crate) mod change;
@@ -29,12 +28,12 @@ use rustc_hash::FxHashMap;
 use rustix::fs::Stat;
 use rustix::process;
 
-use crate::emu::guest::GuestMemory;
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
+use crate::abi::fs::*;
+use crate::guest::GuestMemory;
 use crate::syscalls::fd::FdTable;
 use crate::syscalls::kernel::{Ctx, KernelConfig};
 use crate::syscalls::time;
-use abi::*;
 use content::{Content, Object};
 use file::Files;
 use host::HostPath;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::fs::Stat;
 
-use crate::syscalls::vfs::host::{self, HostPath};
+use crate::kernel::vfs::host::{self, HostPath};
 
 /// What tells one state of a file from another: device, inode, size and time of modification.
 type State = (u64, u64, i64, i64, i64);

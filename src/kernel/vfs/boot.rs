@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::syscalls::vfs::abi::*;
-use crate::syscalls::vfs::content::Content;
-use crate::syscalls::vfs::node::{Body, Device, Dir, DirKind, HostRef, Ino, Node, Time};
-use crate::syscalls::vfs::procfs::{Magic, Synth};
-use crate::syscalls::vfs::{FileSystem, host};
+use crate::abi::fs::*;
+use crate::kernel::vfs::content::Content;
+use crate::kernel::vfs::node::{Body, Device, Dir, DirKind, HostRef, Ino, Node, Time};
+use crate::kernel::vfs::procfs::{Magic, Synth};
+use crate::kernel::vfs::{FileSystem, host};
 
 /// The device number of `/proc`.
 pub(super) const PROC_DEV: u64 = makedev(0, 5);

@@ -10,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd as _, BorrowedFd};
 use rustix::fs::{SeekFrom, Stat};
 
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
 use crate::syscalls::kernel::{Front, KernelConfig};
 
 /// How soon a request to end is seen while the guest waits for input.

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::emu::guest::GuestMemory;
+use crate::abi::errno::Errno;
+use crate::abi::fs::*;
+use crate::guest::GuestMemory;
+use crate::kernel::vfs::node::{Body, Ino};
+use crate::kernel::vfs::pipe::PipeId;
+use crate::kernel::vfs::{FileSystem, Listed};
 use crate::syscalls::epoll::Epoll;
-use crate::syscalls::errno::Errno;
 use crate::syscalls::fd::FdTable;
-use crate::syscalls::vfs::abi::*;
-use crate::syscalls::vfs::node::{Body, Ino};
-use crate::syscalls::vfs::pipe::PipeId;
-use crate::syscalls::vfs::{FileSystem, Listed};
 
 /// An open file description, by its place in the table of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

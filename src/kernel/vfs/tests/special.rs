@@ -158,8 +158,8 @@ fn a_shared_file_is_one_with_its_mapping() {
     let machine = &mut guest.machine;
     let kernel = &mut machine.kernel;
     let shared = kernel.fs.shared_source(&kernel.fds, fd as i32, true, &mut machine.mem).unwrap();
-    let crate::syscalls::vfs::Source::Object(object) = shared else { panic!("no object") };
-    use crate::emu::guest::GuestMemory;
+    let crate::kernel::vfs::Source::Object(object) = shared else { panic!("no object") };
+    use crate::guest::GuestMemory;
     machine.mem.object_write(object, 4999, b"!").unwrap();
     guest.write(fd, b"H").unwrap();
     let mut start = [0; 2];

@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::emu::guest::{FileId, GuestMemory, ObjectId, PageSource};
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
+use crate::abi::fs::*;
+use crate::guest::{FileId, GuestMemory, ObjectId, PageSource};
+use crate::kernel::vfs::content::{Content, pages_of};
+use crate::kernel::vfs::file::FileKind;
+use crate::kernel::vfs::host::{HostSource, as_path};
+use crate::kernel::vfs::node::{Body, Device, Ino, Time};
+use crate::kernel::vfs::{FileSystem, Who, parts};
 use crate::syscalls::fd::FdTable;
 use crate::syscalls::kernel::Ctx;
-use crate::syscalls::vfs::abi::*;
-use crate::syscalls::vfs::content::{Content, pages_of};
-use crate::syscalls::vfs::file::FileKind;
-use crate::syscalls::vfs::host::{HostSource, as_path};
-use crate::syscalls::vfs::node::{Body, Device, Ino, Time};
-use crate::syscalls::vfs::{FileSystem, Who, parts};
 
 /// A file as mmap(2) needs it.
 #[derive(Clone)]

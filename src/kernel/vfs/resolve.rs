@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::syscalls::errno::Errno;
-use crate::syscalls::vfs::abi::*;
-use crate::syscalls::vfs::file::FileKind;
-use crate::syscalls::vfs::node::{Body, DirKind, Ino, Node};
-use crate::syscalls::vfs::procfs::Magic;
-use crate::syscalls::vfs::{FileSystem, Who, host};
+use crate::abi::errno::Errno;
+use crate::abi::fs::*;
+use crate::kernel::vfs::file::FileKind;
+use crate::kernel::vfs::node::{Body, DirKind, Ino, Node};
+use crate::kernel::vfs::procfs::Magic;
+use crate::kernel::vfs::{FileSystem, Who, host};
 
 /// Where a path led: the directory, the last name in it, and what is there.
 #[derive(Clone, Debug)]

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use rustix::fs::Stat;
 
-use crate::syscalls::vfs::abi::*;
-use crate::syscalls::vfs::content::Content;
-use crate::syscalls::vfs::host::HostPath;
-use crate::syscalls::vfs::pipe::PipeId;
-use crate::syscalls::vfs::procfs::{Magic, Synth};
+use crate::abi::fs::*;
+use crate::kernel::vfs::content::Content;
+use crate::kernel::vfs::host::HostPath;
+use crate::kernel::vfs::pipe::PipeId;
+use crate::kernel::vfs::procfs::{Magic, Synth};
 
 /// An inode, by its place in the table of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -8,9 +8,9 @@ mod special;
 
 use std::path::{Path, PathBuf};
 
+use crate::abi::fs::*;
 use crate::syscalls::kernel::KernelConfig;
 use crate::syscalls::testing::{DATA, Machine};
-use crate::syscalls::vfs::abi::*;
 
 pub(crate) const FDCWD: u64 = AT_FDCWD as i64 as u64;
 /// Where the first path of a call is put, where the second, and where bytes go.

@@ -1,7 +1,5 @@
 //! Error numbers, as `asm-generic/errno.h` has them.
 
-use crate::emu::guest::MemError;
-
 /// An error number of the guest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Errno(pub u16);
@@ -142,17 +140,5 @@ impl Errno {
     /// The value that the kernel leaves in RAX.
     pub fn to_rax(self) -> u64 {
         (-i64::from(self.0)) as u64
-    }
-}
-
-impl From<MemError> for Errno {
-    fn from(error: MemError) -> Errno {
-        match error {
-            MemError::NoMemory => Errno::ENOMEM,
-            MemError::Exists => Errno::EEXIST,
-            MemError::Invalid => Errno::EINVAL,
-            MemError::Fault => Errno::EFAULT,
-            MemError::Access => Errno::EACCES,
-        }
     }
 }

@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::syscalls::errno::Errno;
-use crate::syscalls::vfs::abi::DT_UNKNOWN;
-use crate::syscalls::vfs::node::{DirKind, Ino, dirent_type};
-use crate::syscalls::vfs::{FileSystem, Who, host};
+use crate::abi::errno::Errno;
+use crate::abi::fs::DT_UNKNOWN;
+use crate::kernel::vfs::node::{DirKind, Ino, dirent_type};
+use crate::kernel::vfs::{FileSystem, Who, host};
 
 /// One name, as getdents64(2) reports it.
 #[derive(Clone, Debug)]

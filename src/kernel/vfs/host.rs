@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use rustix::fs::{self, AtFlags, CWD, FileType, Mode, OFlags, RawDir, ResolveFlags, SeekFrom, Stat};
 
-use crate::emu::guest::PageSource;
-use crate::syscalls::errno::Errno;
+use crate::abi::errno::Errno;
+use crate::guest::PageSource;
 
 /// A path of the host, as bytes.
 pub(crate) type HostPath = Arc<[u8]>;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::emu::guest::{Mapping, PAGE_SIZE, Prot};
+use crate::guest::{Mapping, PAGE_SIZE, Prot};
 use crate::syscalls::kernel::Ctx;
 use crate::syscalls::process::{Process, RLIM_INFINITY, Resource};
 use crate::syscalls::time::{MONOTONIC_START, NSEC_PER_SEC, REALTIME_START};

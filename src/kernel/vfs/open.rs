@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::emu::guest::GuestMemory;
-use crate::syscalls::errno::Errno;
-use crate::syscalls::vfs::abi::*;
-use crate::syscalls::vfs::change::Make;
-use crate::syscalls::vfs::content::{Content, HostFile};
-use crate::syscalls::vfs::file::{Description, FileKind, FileNo};
-use crate::syscalls::vfs::node::{Body, Device, Ino};
-use crate::syscalls::vfs::procfs::{Magic, Synth};
-use crate::syscalls::vfs::{FileSystem, Found, Last, Who, host};
+use crate::abi::errno::Errno;
+use crate::abi::fs::*;
+use crate::guest::GuestMemory;
+use crate::kernel::vfs::change::Make;
+use crate::kernel::vfs::content::{Content, HostFile};
+use crate::kernel::vfs::file::{Description, FileKind, FileNo};
+use crate::kernel::vfs::node::{Body, Device, Ino};
+use crate::kernel::vfs::procfs::{Magic, Synth};
+use crate::kernel::vfs::{FileSystem, Found, Last, Who, host};
 
 /// Flags that stay with a description and that F_GETFL shows; the rest only matter while it is opened.
 const KEPT: u32 = O_ACCMODE

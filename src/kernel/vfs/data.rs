@@ -2,12 +2,12 @@
 
 use std::fs::File;
 
-use crate::emu::guest::{GuestMemory, ObjectId};
-use crate::syscalls::errno::Errno;
-use crate::syscalls::vfs::abi::*;
-use crate::syscalls::vfs::content::{Content, MAX_LEN, Object, Pages};
-use crate::syscalls::vfs::node::{Body, Ino};
-use crate::syscalls::vfs::{FileSystem, Who, host};
+use crate::abi::errno::Errno;
+use crate::abi::fs::*;
+use crate::guest::{GuestMemory, ObjectId};
+use crate::kernel::vfs::content::{Content, MAX_LEN, Object, Pages};
+use crate::kernel::vfs::node::{Body, Ino};
+use crate::kernel::vfs::{FileSystem, Who, host};
 
 impl FileSystem {
     /// Bytes that overlay files may still take.

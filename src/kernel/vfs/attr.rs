@@ -1,10 +1,10 @@
 //! Attributes: what stat(2) shows, and chmod(2), chown(2), utimensat(2).
 
-use crate::syscalls::errno::Errno;
-use crate::syscalls::vfs::abi::*;
-use crate::syscalls::vfs::file::{FileKind, FileNo};
-use crate::syscalls::vfs::node::{Ino, Time, Times};
-use crate::syscalls::vfs::{FileSystem, Who, host};
+use crate::abi::errno::Errno;
+use crate::abi::fs::*;
+use crate::kernel::vfs::file::{FileKind, FileNo};
+use crate::kernel::vfs::node::{Ino, Time, Times};
+use crate::kernel::vfs::{FileSystem, Who, host};
 
 /// Everything that the calls of the stat(2) family report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::sync::Arc;
 
-use crate::emu::guest::{GuestMemory, ObjectId, PageSource};
-use crate::syscalls::errno::Errno;
-use crate::syscalls::vfs::host;
+use crate::abi::errno::Errno;
+use crate::guest::{GuestMemory, ObjectId, PageSource};
+use crate::kernel::vfs::host;
 
 /// Bytes in a page of an overlay file; the smallest hole there is.
 pub(crate) const PAGE: u64 = 4096;

@@ -1,0 +1,8 @@
+//! The interface of the Linux kernel on x86-64: its numbers and structures, spelled as its headers spell them.
+
+pub mod errno;
+pub mod fs;
+pub mod mm;
+pub mod signal;
+
+pub use errno::Errno;

@@ -1,0 +1,16 @@
+//! The emulated machine as kernel, loader and client requests see it: registers, memory and faults of the running task,
+//! and the layout of its address space. The engine implements these traits; tests implement them with plain values.
+
+mod cpu;
+mod fault;
+pub mod layout;
+mod memory;
+mod page;
+
+pub use cpu::{Gpr, GuestCpu};
+pub use fault::Fault;
+pub use layout::Layout;
+pub use memory::{
+    Backing, FileId, GuestMemory, MapRequest, Mapping, MemError, ObjectId, PageSource, Place, Prot,
+};
+pub use page::{PAGE_SIZE, USER_END, page_down, page_up};

@@ -1,0 +1,3 @@
+//! The objects of the emulated Linux kernel. They know nothing of system calls.
+
+pub mod vfs;
