@@ -1,5 +1,5 @@
 //! One function for each reader of foreign bytes: it must come back from any input, and what it read must make sense.
-//! `fuzz_targets/` runs them under libFuzzer, `tests/fuzz_corpus.rs` over the kept inputs.
+//! `fuzz_targets/` runs them under libFuzzer, `tests/readers/fuzz_corpus.rs` over the kept inputs.
 
 use std::sync::Arc;
 

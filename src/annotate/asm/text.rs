@@ -194,7 +194,7 @@ mod tests {
     use crate::loader::debug::testkit::Workshop;
     use iced_x86::{Decoder, DecoderOptions};
 
-    /// What compilers and the assembly in C libraries have, beside the plain instructions that tests/asm.rs compares.
+    /// What compilers and the assembly in C libraries have, beside the plain instructions that tests/readers/asm.rs compares.
     const ODD: &str = r#"
         .text
 main:

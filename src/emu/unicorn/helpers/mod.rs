@@ -1,5 +1,5 @@
 //! Helpers of generated code that stand in for the engine's own, where those do not do what the CPU does.
-//! `build.rs` names them to the linker; `tests/isa.rs` compares the outcome with the host's CPU.
+//! `build.rs` names them to the linker; `tests/linux/isa.rs` compares the outcome with the host's CPU.
 //!
 //! A helper that can fault needs its place in the generated code, which is its return address: such a one is a naked
 //! function that hands this address on, or jumps to the engine's helper after its own work.

@@ -1,0 +1,308 @@
+//! The built command from outside: options, files, exit statuses.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Stdio;
+
+use crate::common::{cgemu, names, output, stderr, stdout};
+use rustix::process::{Pid, Signal, kill_process};
+
+/// A run without a log, whose profile goes nowhere.
+fn quiet(directory: &Path, words: &[&str]) -> std::process::Output {
+    let first = ["run", "-q", "--cachegrind-out-file=/dev/null"];
+    output(directory, &first.iter().chain(words).copied().collect::<Vec<_>>())
+}
+
+fn temporary() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a directory")
+}
+
+/// A failure of our own: the status, one line with the name in it, nothing on standard output, no file left.
+fn refused(words: &[&str], status: i32, part: &str) {
+    let dir = temporary();
+    let out = output(dir.path(), words);
+    let text = stderr(&out);
+    assert_eq!(out.status.code(), Some(status), "{words:?}: {text}");
+    assert!(text.contains(part), "{words:?}: {text}");
+    assert!(!text.contains("panicked") && !text.contains("internal error"), "{text}");
+    assert_eq!(stdout(&out), "", "{words:?}");
+    assert!(names(dir.path()).is_empty(), "{words:?} left {:?}", names(dir.path()));
+}
+
+#[test]
+fn bad_options_are_125() {
+    refused(&[], 125, "Usage");
+    refused(&["walk"], 125, "walk");
+    refused(&["run"], 125, "PROGRAM");
+    refused(&["run", "--bogus", "true"], 125, "--bogus");
+    refused(&["run", "--cache-sim=maybe", "true"], 125, "--cache-sim");
+    refused(&["run", "--cache=host", "true"], 125, "--cache");
+    refused(&["run", "--max-memory=lots", "true"], 125, "--max-memory");
+    refused(&["run", "--allow-write=none", "true"], 125, "--allow-write=none");
+    refused(&["man", "walk"], 125, "walk");
+}
+
+#[test]
+fn impossible_caches_are_125() {
+    refused(&["run", "--I1=32768,8", "true"], 125, "--I1");
+    refused(&["run", "--D1=32768,3,64", "true"], 125, "Cache set count is not a power of two");
+    refused(&["run", "--LL=32768,8,8", "true"], 125, "Cache line size is too small");
+    refused(&["run", "--L2=0,0,0", "true"], 125, "zero");
+}
+
+#[test]
+fn programs_that_are_not_there_are_127() {
+    refused(&["run", "no-such-program"], 127, "no-such-program");
+    refused(&["run", "./no-such-program"], 127, "./no-such-program");
+    refused(&["run", "/dev/null/x"], 127, "/dev/null/x");
+    refused(&["run", ""], 127, "no name");
+    refused(&["run", "--env=PATH=/nonexistent", "true"], 127, "/nonexistent");
+}
+
+#[test]
+fn programs_that_cannot_run_are_126() {
+    refused(&["run", "/"], 126, "directory");
+    refused(&["run", "/dev/null"], 126, "/dev/null");
+    let dir = temporary();
+    for (name, bytes, mode) in [
+        ("closed", &b"\x7fELF"[..], 0o644),
+        ("text", b"hello\n", 0o755),
+        ("empty", b"", 0o755),
+        ("cut", b"\x7fELF\x02\x01\x01", 0o755),
+    ] {
+        let file = dir.path().join(name);
+        fs::write(&file, bytes).expect("write");
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).expect("chmod");
+        let out = quiet(dir.path(), &[&format!("./{name}")]);
+        assert_eq!(out.status.code(), Some(126), "{name}: {}", stderr(&out));
+        assert!(stderr(&out).contains(name), "{}", stderr(&out));
+    }
+}
+
+#[test]
+fn output_files_that_cannot_be_written_are_found_first() {
+    let dir = temporary();
+    for name in ["none/out", "/proc/out", "/", "%q{CGEMU_TEST_UNSET}", "%z", "~/out", ""] {
+        let option = format!("--cachegrind-out-file={name}");
+        let out = output(dir.path(), &["run", &option, "--", "sh", "-c", "echo ran"]);
+        assert_eq!(out.status.code(), Some(125), "{name}: {}", stderr(&out));
+        assert_eq!(stdout(&out), "", "{name}: the program must not have run");
+    }
+    assert!(names(dir.path()).is_empty());
+    let out = output(dir.path(), &["run", "--log-file=%q{CGEMU_TEST_UNSET}", "true"]);
+    assert_eq!(out.status.code(), Some(125));
+    assert!(stderr(&out).contains("CGEMU_TEST_UNSET"), "{}", stderr(&out));
+}
+
+#[test]
+fn the_programs_own_status_passes_through() {
+    let dir = temporary();
+    for status in [0, 1, 7, 125, 255] {
+        let out = quiet(dir.path(), &["--", "sh", "-c", &format!("exit {status}")]);
+        assert_eq!(out.status.code(), Some(status), "{}", stderr(&out));
+        assert_eq!(stderr(&out), "");
+    }
+    let out = quiet(dir.path(), &["--", "sh", "-c", "kill -9 $$"]);
+    assert_eq!(out.status.code(), Some(128 + 9), "{}", stderr(&out));
+    let out = quiet(dir.path(), &["--", "sh", "-c", "kill -15 $$"]);
+    assert_eq!(out.status.code(), Some(128 + 15), "{}", stderr(&out));
+}
+
+#[test]
+fn a_limit_is_124_and_leaves_a_profile() {
+    let dir = temporary();
+    for limit in ["--max-instructions=100_000", "--timeout=300ms"] {
+        let words = ["run", limit, "--cachegrind-out-file=out", "--", "sh", "-c", "while :; do :; done"];
+        let out = output(dir.path(), &words);
+        assert_eq!(out.status.code(), Some(124), "{limit}: {}", stderr(&out));
+        let profile = fs::read_to_string(dir.path().join("out")).expect("a profile");
+        assert!(profile.lines().last().is_some_and(|l| l.starts_with("summary: ")), "{limit}");
+        fs::remove_file(dir.path().join("out")).expect("remove");
+    }
+}
+
+#[test]
+fn arguments_and_environment_reach_the_program() {
+    let dir = temporary();
+    let script = "echo \"$#:$1:$2\"; echo \"$A:$B:${C-unset}:${HOME}\"";
+    let words = ["run", "-q", "--cachegrind-out-file=/dev/null", "--env=A=1", "--env", "B", "--env", "C"];
+    let mut command = cgemu(dir.path(), &words);
+    command
+        .args(["sh", "-c", script, "sh", "-q", "--"])
+        .env("B", "host")
+        .env_remove("C")
+        .env("HOME", "/home/x");
+    let out = command.output().expect("cgemu starts");
+    assert_eq!(stdout(&out), "2:-q:--\n1:host:unset:/\n", "{}", stderr(&out));
+}
+
+#[test]
+fn profiles_do_not_depend_on_the_users_environment() {
+    let dir = temporary();
+    for (name, value) in [("one", "short"), ("two", "a much longer value that would move the stack")] {
+        let option = format!("--cachegrind-out-file={name}");
+        let mut command = cgemu(dir.path(), &["run", "-q", &option, "true"]);
+        let status =
+            command.env("CGEMU_TEST_NOISE", value).env("HOME", value).status().expect("cgemu starts");
+        assert!(status.success());
+    }
+    let read = |name: &str| fs::read(dir.path().join(name)).expect("a profile");
+    assert_eq!(read("one"), read("two"));
+}
+
+#[test]
+fn output_file_names() {
+    let dir = temporary();
+    let mut child = cgemu(dir.path(), &["run", "-q", "true"]).spawn().expect("cgemu starts");
+    let pid = child.id();
+    assert!(child.wait().expect("it ends").success());
+    assert_eq!(names(dir.path()), [format!("cachegrind.out.{pid}")]);
+    let file = dir.path().join(format!("cachegrind.out.{pid}"));
+    assert_eq!(fs::metadata(&file).expect("stat").permissions().mode() & 0o7777, 0o600);
+    fs::remove_file(file).expect("remove");
+
+    let words = ["run", "-q", "--cachegrind-out-file=%q{CGEMU_TEST_NAME}.%n.100%%", "true"];
+    let status = cgemu(dir.path(), &words).env("CGEMU_TEST_NAME", "it").status().expect("cgemu starts");
+    assert!(status.success());
+    assert_eq!(names(dir.path()), ["it.1.100%"]);
+}
+
+#[test]
+fn relative_names_are_from_where_cgemu_started() {
+    let dir = temporary();
+    fs::create_dir(dir.path().join("sub")).expect("mkdir");
+    let out =
+        output(dir.path(), &["run", "-q", "--cachegrind-out-file=out", "--", "sh", "-c", "cd sub; pwd"]);
+    assert!(stdout(&out).ends_with("/sub\n"), "{}", stderr(&out));
+    assert_eq!(names(dir.path()), ["out", "sub"]);
+    assert!(names(&dir.path().join("sub")).is_empty());
+}
+
+#[test]
+fn a_failed_run_leaves_the_old_profile() {
+    let dir = temporary();
+    fs::write(dir.path().join("out"), b"old").expect("write");
+    let out = output(dir.path(), &["run", "--cachegrind-out-file=out", "./none"]);
+    assert_eq!(out.status.code(), Some(127));
+    assert_eq!(fs::read(dir.path().join("out")).expect("read"), b"old");
+    assert_eq!(names(dir.path()), ["out"]);
+}
+
+#[test]
+fn a_profile_that_does_not_fit_is_an_error() {
+    let dir = temporary();
+    let out = output(dir.path(), &["run", "-q", "--cachegrind-out-file=/dev/full", "true"]);
+    assert_eq!(out.status.code(), Some(125));
+    assert!(
+        stderr(&out).contains("/dev/full: the profile is not written: No space left"),
+        "{}",
+        stderr(&out)
+    );
+}
+
+#[test]
+fn a_profile_can_follow_the_programs_output() {
+    let dir = temporary();
+    let target = fs::File::create(dir.path().join("both")).expect("create");
+    let mut command =
+        cgemu(dir.path(), &["run", "-q", "--cachegrind-out-file=/dev/stdout", "--", "echo", "hello"]);
+    assert!(command.stdout(target).status().expect("cgemu starts").success());
+    let text = fs::read_to_string(dir.path().join("both")).expect("read");
+    assert!(text.starts_with("hello\n") && text.contains("\nevents: Ir"), "{text}");
+}
+
+#[test]
+fn the_log_has_valgrinds_shape() {
+    let dir = temporary();
+    let mut command = cgemu(dir.path(), &["run", "--cachegrind-out-file=/dev/null", "--", "echo", "a b"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("cgemu starts");
+    let prefix = format!("=={}== ", child.id());
+    let out = child.wait_with_output().expect("it ends");
+    assert_eq!(stdout(&out), "a b\n");
+    let log = stderr(&out);
+    assert!(log.lines().all(|line| line.starts_with(&prefix)), "{log}");
+    assert!(log.starts_with(&format!("{prefix}cgemu ")), "{log}");
+    assert!(log.contains(&format!("{prefix}Command: echo a b\n{prefix}\n")), "{log}");
+    for label in ["I   refs:      ", "D1  misses:    ", "LL miss rate:  "] {
+        assert_eq!(log.matches(&format!("{prefix}{label}")).count(), 1, "{label}: {log}");
+    }
+
+    let out = output(dir.path(), &["run", "--cachegrind-out-file=/dev/null", "--log-file=log.%n", "true"]);
+    assert_eq!(stderr(&out), "");
+    let log = fs::read_to_string(dir.path().join("log.2")).expect("a log");
+    assert!(log.contains("== Parent PID: ") && log.contains("== I   refs:"), "{log}");
+}
+
+#[test]
+fn signals_end_a_run_with_its_profile() {
+    for (signal, status) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let dir = temporary();
+        let words = ["run", "--cachegrind-out-file=out", "--", "sh", "-c", "while :; do :; done"];
+        let mut child = cgemu(dir.path(), &words).stderr(Stdio::piped()).spawn().expect("cgemu starts");
+        let mut log = BufReader::new(child.stderr.take().expect("a pipe"));
+        let mut line = String::new();
+        // The banner comes after the handlers.
+        while !line.contains("Command:") {
+            line.clear();
+            assert!(log.read_line(&mut line).expect("read") > 0, "the log ended early");
+        }
+        let pid = Pid::from_child(&child);
+        kill_process(pid, signal).expect("kill");
+        let mut rest = String::new();
+        log.read_to_string(&mut rest).expect("read");
+        assert_eq!(child.wait().expect("it ends").code(), Some(status), "{rest}");
+        let profile = fs::read_to_string(dir.path().join("out")).expect("a profile");
+        assert!(profile.lines().last().is_some_and(|l| l.starts_with("summary: ")), "{profile}");
+        assert_eq!(names(dir.path()), ["out"]);
+    }
+}
+
+#[test]
+fn functions_are_listed_on_request() {
+    let dir = temporary();
+    let out = output(dir.path(), &["run", "--top=3", "--cachegrind-out-file=/dev/null", "true"]);
+    assert!(stderr(&out).contains("function (3 of "), "{}", stderr(&out));
+}
+
+#[test]
+fn help_version_and_lists_go_to_standard_output() {
+    let dir = temporary();
+    for (words, part) in [
+        (&["--help"][..], "Examples:"),
+        (&["run", "--help"], "--cachegrind-out-file"),
+        (&["--version"], concat!("cgemu ", env!("CARGO_PKG_VERSION"))),
+        (&["-V"], env!("CARGO_PKG_VERSION")),
+        (&["syscalls"], "openat"),
+        (&["presets"], "8388608,16,64"),
+        (&["completions", "bash"], "cgemu"),
+        (&["man"], ".TH cgemu 1"),
+        (&["man", "run"], ".TH cgemu-run 1"),
+    ] {
+        let out = output(dir.path(), words);
+        assert_eq!(out.status.code(), Some(0), "{words:?}: {}", stderr(&out));
+        assert!(stdout(&out).contains(part), "{words:?}: {}", stdout(&out));
+        assert_eq!(stderr(&out), "", "{words:?}");
+    }
+    assert!(names(dir.path()).is_empty());
+}
+
+/// The options that README.md lists are those that there are.
+#[test]
+fn the_readme_knows_the_options() {
+    let readme = include_str!("../../README.md");
+    let help = stdout(&output(temporary().path(), &["run", "--help"]));
+    let of = |text: &str| -> std::collections::BTreeSet<String> {
+        text.split(|c: char| c.is_whitespace() || "`,=[<".contains(c))
+            .filter(|word| word.len() > 3 && word.starts_with("--"))
+            .map(|word| word.trim_end_matches(|c: char| !c.is_alphanumeric()).to_owned())
+            .collect()
+    };
+    let (_, table) = readme.split_once("## Options").expect("a section on options");
+    let (table, _) = table.split_once("\n## ").expect("another section");
+    let (listed, there) = (of(table), of(help.split("Examples:").next().unwrap_or_default()));
+    let missing: Vec<_> = there.difference(&listed).filter(|o| *o != "--help").collect();
+    let unknown: Vec<_> = listed.difference(&there).collect();
+    assert!(missing.is_empty() && unknown.is_empty(), "missing {missing:?}, unknown {unknown:?}");
+}

@@ -1,0 +1,342 @@
+//! How runs end: at limits, by faults, by signals from outside, and what hostile programs cannot do. Whatever ends
+//! a run, the profile is complete.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+use std::time::Duration;
+
+use crate::common::{cgemu, counts, output, patience, stderr, stdout, tool};
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+fn temporary() -> TempDir {
+    tempfile::tempdir().expect("a directory")
+}
+
+/// Builds a C program called `p` from this text.
+fn build(directory: &Path, text: &str) -> PathBuf {
+    let source = directory.join("p.c");
+    fs::write(&source, text).expect("write");
+    let out = tool("gcc", directory, "gcc", &["-g", "-O0", "-w", "-static", "-o", "p", "p.c"]);
+    assert!(out.status.success(), "{}", stderr(&out));
+    directory.join("p")
+}
+
+/// Builds and runs a program with these options and with the profile in `out`.
+fn run(directory: &Path, options: &[&str], text: &str) -> Output {
+    build(directory, text);
+    let mut words = vec!["run", "--cachegrind-out-file=out"];
+    words.extend(options);
+    // So that what never ends fails here.
+    if !options.iter().any(|option| option.starts_with("--timeout")) {
+        words.push("--timeout=60s");
+    }
+    words.extend(["--", "./p"]);
+    output(directory, &words)
+}
+
+/// Checks the profile in `out`: whole, its summary the sum of its lines, and with instructions in it.
+fn profile(directory: &Path) -> counts::Counts {
+    let counts = counts::read(&directory.join("out"));
+    assert!(counts.rows.values().any(|row| row[0] > 0), "an empty profile");
+    counts
+}
+
+/// A run that must end with this status, a profile and these words in the log.
+fn ends(options: &[&str], text: &str, status: i32, parts: &[&str]) {
+    let dir = temporary();
+    let out = run(dir.path(), options, text);
+    let log = stderr(&out);
+    assert_eq!(out.status.code(), Some(status), "{text}: {log}");
+    for part in parts {
+        assert!(log.contains(part), "{part:?} is not in: {log}");
+    }
+    assert!(!log.contains("panicked") && !log.contains("internal error"), "{log}");
+    profile(dir.path());
+}
+
+#[test]
+fn instructions_are_limited_exactly() {
+    let dir = temporary();
+    build(dir.path(), "int main(void) { volatile unsigned long n = 0; for (;;) n++; }");
+    let mut seen: Vec<Vec<u8>> = Vec::new();
+    for limit in ["1_000_000", "1M", "999_999"] {
+        let option = format!("--max-instructions={limit}");
+        let out = output(dir.path(), &["run", "--cachegrind-out-file=out", &option, "--", "./p"]);
+        assert_eq!(out.status.code(), Some(124), "{}", stderr(&out));
+        assert!(stderr(&out).contains("--max-instructions"), "{}", stderr(&out));
+        let total: u64 = profile(dir.path()).rows.values().map(|row| row[0]).sum();
+        let wanted = if limit == "999_999" { 999_999 } else { 1_000_000 };
+        assert_eq!(total, wanted, "{limit}");
+        seen.push(fs::read(dir.path().join("out")).expect("a profile"));
+    }
+    assert_eq!(seen[0], seen[1]);
+}
+
+#[test]
+fn memory_is_limited() {
+    let grow = "#include <stdlib.h>\n#include <string.h>\n\
+        int main(void) { for (int i = 0; i < 4096; i++) memset(malloc(1 << 20), 1, 1 << 20); return 0; }";
+    ends(&["--max-memory=64M"], grow, 124, &["--max-memory"]);
+    // What is reserved and not touched needs no memory.
+    let reserve = "#include <sys/mman.h>\nint main(void) { char *p = mmap(0, 64ul << 30, 3, 0x4022, -1, 0);\
+        if (p == MAP_FAILED) return 1; for (long i = 0; i < 64; i++) p[i << 30] = 1; return p[5l << 30] - 1; }";
+    ends(&["--max-memory=64M"], reserve, 0, &[]);
+}
+
+#[test]
+fn time_is_limited() {
+    ends(&["--timeout=500ms"], "int main(void) { for (;;); }", 124, &["--timeout"]);
+    let sleep =
+        "#include <unistd.h>\nint main(void) { int fd[2]; char c; pipe(fd); read(0, &c, 1); return 0; }";
+    let dir = temporary();
+    build(dir.path(), sleep);
+    let mut child = cgemu(dir.path(), &["run", "--timeout=500ms", "--cachegrind-out-file=out", "--", "./p"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("cgemu starts");
+    let kept_open = child.stdin.take();
+    let out = child.wait_with_output().expect("it ends");
+    drop(kept_open);
+    assert_eq!(out.status.code(), Some(124), "{}", stderr(&out));
+    profile(dir.path());
+}
+
+#[test]
+fn faults_name_the_place() {
+    let place = &["(broken, ", "p.c:2)"];
+    let with = |body: &str| -> String {
+        format!(
+            "#include <stdlib.h>\nvoid broken(void) {{ {body} }}\nint main(void) {{ broken(); return 0; }}"
+        )
+    };
+    for (body, signal, name) in [
+        ("*(volatile int *)8 = 1;", 11, "SIGSEGV"),
+        ("((volatile char *)broken)[0] = 1;", 11, "SIGSEGV"),
+        ("volatile int z = 0; z = 10 / z;", 8, "SIGFPE"),
+        ("__asm__ volatile(\"ud2\");", 4, "SIGILL"),
+        ("__asm__ volatile(\"int3\");", 5, "SIGTRAP"),
+        ("__asm__ volatile(\"hlt\");", 11, "SIGSEGV"),
+        ("__asm__ volatile(\"cli\");", 11, "SIGSEGV"),
+        ("__asm__ volatile(\"mov %%cr0, %%rax\" ::: \"rax\");", 11, "SIGSEGV"),
+        ("__asm__ volatile(\"in $0x80, %%al\" ::: \"rax\");", 11, "SIGSEGV"),
+        ("__asm__ volatile(\"wrmsr\");", 11, "SIGSEGV"),
+        (
+            "__asm__ volatile(\"mov %0, %%rax; mov (%%rax), %%rax\" :: \"i\"(0x8000000000000000) : \"rax\");",
+            11,
+            "SIGSEGV",
+        ),
+    ] {
+        let mut parts = place.to_vec();
+        parts.push(name);
+        ends(&[], &with(body), 128 + signal, &parts);
+    }
+    ends(&[], &with("abort();"), 128 + 6, &["SIGABRT"]);
+}
+
+#[test]
+fn a_jump_to_garbage_is_the_programs_fault() {
+    for target in ["8", "0x7fffffffe000", "0xdeadbeefdeadbeef"] {
+        let text = format!("int main(void) {{ ((void (*)(void)){target})(); return 0; }}");
+        ends(&[], &text, 128 + 11, &["SIGSEGV"]);
+    }
+    // Data is not code.
+    ends(
+        &[],
+        "static char c[64] = {0xc3}; int main(void) { ((void (*)(void))c)(); }",
+        128 + 11,
+        &["SIGSEGV"],
+    );
+    let undecodable = "__attribute__((section(\".text#\"))) static const unsigned char c[] = {6, 6, 6, 6};\
+        int main(void) { ((void (*)(void))c)(); }";
+    ends(&[], undecodable, 128 + 4, &["SIGILL"]);
+}
+
+#[test]
+fn instructions_that_the_cpu_lacks_are_refused_by_name() {
+    let text =
+        "void wide(void) {\n__asm__ volatile(\"vaddps %ymm0, %ymm1, %ymm2\"); }\nint main(void) { wide(); }";
+    ends(&[], text, 125, &["vaddps", "wide", "p.c:2", "0x", "AVX"]);
+}
+
+#[test]
+fn processes_and_threads_are_refused_by_name() {
+    let fork =
+        "#include <unistd.h>\n#include <errno.h>\nint main(void) { return fork() == -1 && errno ? 7 : 0; }";
+    // The C library's fork is the kernel's clone.
+    ends(&[], fork, 125, &["clone", "process"]);
+    let clone = "#include <sched.h>\nstatic char s[4096]; static int f(void *p) { return 0; }\
+        int main(void) { return clone(f, s + 4096, 0x100, 0) == -1 ? 8 : 0; }";
+    let clone = format!("#define _GNU_SOURCE\n{clone}");
+    ends(&[], &clone, 125, &["clone"]);
+    let vfork = "#include <unistd.h>\nint main(void) { return vfork() == -1 ? 9 : 0; }";
+    ends(&[], vfork, 125, &["fork", "process"]);
+    let thread = "#include <pthread.h>\nstatic void *f(void *p) { return p; }\
+        int main(void) { pthread_t t; return pthread_create(&t, 0, f, 0); }";
+    ends(&[], thread, 125, &["clone", "thread"]);
+}
+
+/// Signals to cgemu itself, while the guest computes and while it waits for input.
+#[test]
+fn signals_from_outside_end_a_run() {
+    let busy = "#include <unistd.h>\nint main(void) { write(1, \"!\", 1); for (;;); }";
+    let waits =
+        "#include <unistd.h>\nint main(void) { char c; write(1, \"!\", 1); read(0, &c, 1); return 0; }";
+    for text in [busy, waits] {
+        for (signal, status) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+            let dir = temporary();
+            build(dir.path(), text);
+            let mut child =
+                cgemu(dir.path(), &["run", "--timeout=60s", "--cachegrind-out-file=out", "--", "./p"])
+                    .stdin(Stdio::piped())
+                    .stdout(Stdio::piped())
+                    .stderr(Stdio::piped())
+                    .spawn()
+                    .expect("cgemu starts");
+            let mut kept_open = child.stdin.take().expect("a pipe");
+            let mut ready = [0];
+            child.stdout.as_mut().expect("a pipe").read_exact(&mut ready).expect("the program is there");
+            std::thread::sleep(Duration::from_millis(100));
+            kill_process(Pid::from_child(&child), signal).expect("kill");
+            let ended = patience::wait(&mut child, Duration::from_secs(1));
+            let _ = kept_open.write_all(b"x");
+            let out = child.wait_with_output().expect("it ends");
+            assert_eq!(out.status.code(), Some(status), "{text}: {}", stderr(&out));
+            assert!(ended.is_ok(), "{text}: {ended:?}");
+            profile(dir.path());
+        }
+    }
+}
+
+/// Nothing can end this wait: time passes only with instructions, and there is nobody else.
+#[test]
+fn a_wait_without_end_is_named() {
+    ends(&[], "#include <unistd.h>\nint main(void) { pause(); return 0; }", 125, &["pause"]);
+}
+
+#[test]
+fn what_is_dropped_is_said() {
+    let text = "#include <stdio.h>\nint main(void) { FILE *f = fopen(\"made\", \"w\"); fputs(\"x\", f);\
+        return fclose(f) || fopen(\"made\", \"r\") == 0; }";
+    let dir = temporary();
+    let out = run(dir.path(), &[], text);
+    assert_eq!(out.status.code(), Some(0), "{}", stderr(&out));
+    assert!(stderr(&out).contains("dropped") && stderr(&out).contains("--allow-write"), "{}", stderr(&out));
+    assert!(!dir.path().join("made").exists());
+    let out = run(dir.path(), &["--allow-write=."], text);
+    assert_eq!(out.status.code(), Some(0), "{}", stderr(&out));
+    assert_eq!(fs::read(dir.path().join("made")).expect("read"), b"x");
+    assert!(!stderr(&out).contains("--allow-write"), "{}", stderr(&out));
+}
+
+#[test]
+fn the_profile_must_be_writable() {
+    let dir = temporary();
+    fs::create_dir(dir.path().join("directory")).expect("mkdir");
+    build(dir.path(), "#include <unistd.h>\nint main(void) { write(1, \"ran\", 3); return 0; }");
+    for name in ["directory", "none/out", "/dev/null/out"] {
+        let out = output(dir.path(), &["run", &format!("--cachegrind-out-file={name}"), "--", "./p"]);
+        assert_eq!(out.status.code(), Some(125), "{name}: {}", stderr(&out));
+        assert!(stderr(&out).contains(name), "{}", stderr(&out));
+        assert_eq!(stdout(&out), "");
+    }
+}
+
+#[test]
+fn endless_recursion_ends() {
+    ends(
+        &[],
+        "int f(int n) { volatile char a[512]; a[n % 512] = 1; return f(n + 1) + a[3]; }\
+        int main(void) { return f(0); }",
+        128 + 11,
+        &["SIGSEGV", "(f, "],
+    );
+}
+
+#[test]
+fn allocations_beyond_reason_fail_as_on_linux() {
+    let text = "#include <stdlib.h>\n#include <sys/mman.h>\n#include <unistd.h>\n#include <stdint.h>\n\
+        int main(void) { if (malloc(SIZE_MAX / 2)) return 1;\
+        if (mmap(0, 1ul << 47, 3, 0x4022, -1, 0) != MAP_FAILED) return 2;\
+        if (mmap(0, SIZE_MAX - 4096, 3, 0x4022, -1, 0) != MAP_FAILED) return 3;\
+        if (mmap((void *)0xffff800000000000, 4096, 3, 0x32, -1, 0) != MAP_FAILED) return 4;\
+        if (sbrk(1l << 47) != (void *)-1) return 5;\
+        if (sbrk(-(1l << 47)) != (void *)-1) return 6;\
+        for (int i = 0; i < 1000; i++) { char *p = sbrk(4096); p[4095] = 1; sbrk(-4096); }\
+        for (int i = 0; i < 300; i++) { char *p = mmap(0, 1ul << 30, 0, 0x4022, -1, 0); if (p == MAP_FAILED) return 7; }\
+        return 0; }";
+    ends(&[], text, 0, &[]);
+}
+
+/// Code that the program writes, and writes again, in one mapping and through two permissions in turn: what runs is
+/// what is there.
+#[test]
+fn code_that_changes_is_run_as_it_is() {
+    let each_time = "#include <sys/mman.h>\n#include <string.h>\n\
+        static const unsigned char code[] = {0xb8, 0, 0, 0, 0, 0xc3};\
+        int main(void) { unsigned char *p = mmap(0, 4096, PROTECTION, 0x22, -1, 0); memcpy(p, code, 6);\
+        for (int i = 0; i < 2000; i++) { BEFORE p[1] = i & 127; AFTER if (((int (*)(void))p)() != (i & 127)) return 1; }\
+        return 0; }";
+    let both = each_time.replace("PROTECTION", "7").replace("BEFORE", "").replace("AFTER", "");
+    ends(&[], &both, 0, &[]);
+    let in_turn = each_time
+        .replace("PROTECTION", "3")
+        .replace("BEFORE", "mprotect(p, 4096, 3);")
+        .replace("AFTER", "mprotect(p, 4096, 5);");
+    ends(&[], &in_turn, 0, &[]);
+    // An instruction that changes the next one, in the same block.
+    let next = "#include <sys/mman.h>\n#include <string.h>\n\
+        static const unsigned char code[] = {0xc6, 0x05, 1, 0, 0, 0, 42, 0xb8, 1, 0, 0, 0, 0xc3};\
+        int main(void) { unsigned char *p = mmap(0, 4096, 7, 0x22, -1, 0); memcpy(p, code, 13);\
+        return ((int (*)(void))p)() != 42; }";
+    ends(&[], next, 0, &[]);
+    let through_read = "#include <sys/mman.h>\n#include <string.h>\n#include <unistd.h>\n\
+        int main(void) { int fd[2]; pipe(fd); unsigned char code[] = {0xb8, 0, 0, 0, 0, 0xc3};\
+        unsigned char *p = mmap(0, 4096, 7, 0x22, -1, 0);\
+        for (int i = 0; i < 200; i++) { code[1] = i & 127; write(fd[1], code, 6); read(fd[0], p, 6);\
+        if (((int (*)(void))p)() != (i & 127)) return 1; } return 0; }";
+    ends(&[], through_read, 0, &[]);
+}
+
+#[test]
+fn moved_mappings_keep_their_code_and_data() {
+    let text = "#define _GNU_SOURCE\n#include <sys/mman.h>\n#include <string.h>\n\
+        static const unsigned char code[] = {0xb8, 9, 0, 0, 0, 0xc3};\
+        int main(void) { unsigned char *p = mmap(0, 8192, 7, 0x22, -1, 0); memcpy(p, code, 6);\
+        if (((int (*)(void))p)() != 9) return 1;\
+        for (int i = 1; i < 50; i++) { unsigned char *q = mmap(0, 8192, 0, 0x22, -1, 0);\
+        if (mremap(p, 8192, 8192, MREMAP_MAYMOVE | MREMAP_FIXED, q) != q) return 2;\
+        q[1] = i; if (((int (*)(void))q)() != i) return 3; p = q; }\
+        if (mremap(p, 8192, 1ul << 47, MREMAP_MAYMOVE) != MAP_FAILED) return 4;\
+        if (mremap(p, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, p) != MAP_FAILED) return 5;\
+        if (mremap(p + 1, 4096, 8192, MREMAP_MAYMOVE) != MAP_FAILED) return 6;\
+        p = mremap(p, 8192, 64 << 20, MREMAP_MAYMOVE); if (p == MAP_FAILED) return 7; p[(64 << 20) - 1] = 1;\
+        if (((int (*)(void))p)() != 49) return 8; munmap(p, 64 << 20);\
+        return ((int (*)(void))p)(); }";
+    ends(&[], text, 128 + 11, &["SIGSEGV"]);
+}
+
+#[test]
+fn system_calls_with_garbage_are_errors() {
+    let text = "#include <unistd.h>\n#include <sys/syscall.h>\n\
+        int main(void) { unsigned long x = 1; for (long i = 0; i < 30000; i++) {\
+        unsigned long a[5]; for (int k = 0; k < 5; k++) { x ^= x << 13; x ^= x >> 7; x ^= x << 17; a[k] = x >> (x & 63); }\
+        long n = x % 460; if (n == SYS_fork || n == SYS_vfork || n == SYS_clone || n == SYS_clone3 || n == SYS_exit || n == SYS_exit_group || n == SYS_execve || n == SYS_execveat\
+        || n == SYS_munmap || n == SYS_mmap || n == SYS_mprotect || n == SYS_mremap || n == SYS_brk || n == SYS_kill\
+        || n == SYS_tkill || n == SYS_tgkill || n == SYS_rt_sigqueueinfo || n == SYS_rt_tgsigqueueinfo || n == SYS_pause\
+        || n == SYS_rt_sigreturn || n == SYS_rt_sigsuspend || n == SYS_rt_sigtimedwait || n == SYS_select || n == SYS_poll\
+        || n == SYS_ppoll || n == SYS_pselect6 || n == SYS_alarm || n == SYS_setitimer || n == SYS_close || n == SYS_read\
+        || n == SYS_close_range || n == SYS_futex || n == SYS_setrlimit || n == SYS_prlimit64 || n == SYS_madvise\
+        || n == SYS_arch_prctl || n == SYS_remap_file_pages || n == SYS_shmat || n == SYS_write || n == SYS_dup2\
+        || n == SYS_dup3 || n == SYS_rt_sigaction || n == SYS_rt_sigprocmask || n == SYS_sigaltstack) continue;\
+        syscall(n, a[0], a[1], a[2], a[3], a[4]); } return 3; }";
+    let dir = temporary();
+    let out = run(dir.path(), &["-q"], text);
+    let log = stderr(&out);
+    assert!(matches!(out.status.code(), Some(3 | 139 | 138 | 124)), "{:?}: {log}", out.status);
+    assert!(!log.contains("panicked") && !log.contains("internal error"), "{log}");
+    profile(dir.path());
+}

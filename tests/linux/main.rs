@@ -1,0 +1,8 @@
+//! Programs that run on Linux and in the emulator, and must agree.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod corpus;
+mod guest;
+mod isa;

@@ -1,0 +1,271 @@
+//! `cgemu annotate` beside `callgrind_annotate` of the installed Valgrind, on files that Callgrind writes here: totals
+//! and the costs of every function, own and inclusive.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::common::{output, stderr, stdout, tool};
+
+/// Costs by `file:function`, and in all.
+#[derive(Debug, PartialEq, Eq)]
+struct Figures {
+    total: Vec<i64>,
+    functions: BTreeMap<String, Vec<i64>>,
+}
+
+/// Builds the program in a new directory.
+fn program() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a directory");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/callgrind");
+    for name in ["calls.c", "square.h"] {
+        fs::copy(folder.join(name), dir.path().join(name)).expect("a copy");
+    }
+    let words = ["-g", "-O1", "-fno-optimize-sibling-calls", "-pthread", "-o", "calls", "calls.c"];
+    let out = tool("gcc", dir.path(), "gcc", &words);
+    assert!(out.status.success(), "{}", stderr(&out));
+    dir
+}
+
+/// Runs it under Callgrind; returns the files that come out, in the order of their names.
+fn callgrind(dir: &Path, options: &[&str]) -> Vec<PathBuf> {
+    for old in crate::common::names(dir).iter().filter(|name| name.starts_with("cg.")) {
+        fs::remove_file(dir.join(old)).expect("removed");
+    }
+    let words = [&["--tool=callgrind", "--callgrind-out-file=cg.out"], options, &["./calls"]].concat();
+    let out = tool("valgrind", dir, "valgrind", &words);
+    assert!(out.status.success(), "{words:?}: {}", stderr(&out));
+    let mut files: Vec<PathBuf> = crate::common::names(dir)
+        .iter()
+        .filter(|name| name.starts_with("cg."))
+        .map(|name| dir.join(name))
+        .collect();
+    // Of separate threads, the file without a number is empty.
+    files.retain(|file| fs::metadata(file).expect("a file").len() > 0);
+    assert!(!files.is_empty(), "{options:?}");
+    files
+}
+
+/// The numbers that a line begins with, and the rest of it.
+fn numbers(line: &str, count: usize) -> Option<(Vec<i64>, &str)> {
+    let mut rest = line.trim_start();
+    let mut found = Vec::new();
+    for _ in 0..count {
+        let (word, after) = rest.split_once(' ')?;
+        found.push(if word == "." { 0 } else { word.replace(',', "").parse().ok()? });
+        rest = after.trim_start();
+    }
+    Some((found, rest))
+}
+
+/// What `callgrind_annotate` says of one file. It takes the current directory off only some names; so not there.
+fn theirs(file: &Path, events: usize, inclusive: bool) -> Figures {
+    let inclusive = format!("--inclusive={}", if inclusive { "yes" } else { "no" });
+    let words = ["--threshold=100", "--auto=no", "--show-percs=no", &inclusive, file.to_str().expect("text")];
+    let out = tool("valgrind", Path::new("/"), "callgrind_annotate", &words);
+    assert!(out.status.success(), "{}", stderr(&out));
+    let mut figures = Figures { total: Vec::new(), functions: BTreeMap::new() };
+    for line in stdout(&out).lines() {
+        let Some((costs, name)) = numbers(line, events) else { continue };
+        if name.starts_with("PROGRAM TOTALS") {
+            figures.total = costs;
+        } else {
+            let name = name.rsplit_once(" [").map_or(name, |(name, _)| name);
+            assert!(figures.functions.insert(name.to_owned(), costs).is_none(), "{name} twice");
+        }
+    }
+    without_zeros(figures)
+}
+
+fn without_zeros(mut figures: Figures) -> Figures {
+    figures.functions.retain(|_, costs| costs.iter().any(|cost| *cost != 0));
+    figures
+}
+
+/// What we say of some files.
+fn ours(files: &[PathBuf], events: usize, inclusive: bool) -> Figures {
+    let mut words = vec!["annotate", "--threshold=0", "--no-annotate", "--show-percs=no"];
+    words.extend(inclusive.then_some("--inclusive"));
+    words.extend(files.iter().map(|file| file.to_str().expect("text")));
+    let out = output(Path::new("/"), &words);
+    assert!(out.status.success(), "{}", stderr(&out));
+    let text = stdout(&out);
+    let mut figures = Figures { total: Vec::new(), functions: BTreeMap::new() };
+    let section = if inclusive { "-- Function summary, inclusive" } else { "-- File:function summary" };
+    let (before, list) = text.split_once(section).expect("a list");
+    let totals = before.lines().find(|line| line.ends_with("PROGRAM TOTALS")).expect("totals");
+    figures.total = numbers(totals, events).expect("numbers").0;
+    let mut file = String::new();
+    for line in list.split("\n-- ").next().unwrap_or_default().lines() {
+        let (outer, line) = line.strip_prefix("< ").map_or((false, line), |line| (true, line));
+        let Some((costs, name)) = numbers(line, events) else { continue };
+        if outer && name.ends_with(':') {
+            file = name.to_owned();
+            continue;
+        }
+        let name = if outer || inclusive { name.to_owned() } else { format!("{file}{name}") };
+        assert!(figures.functions.insert(name.clone(), costs).is_none(), "{name} twice");
+    }
+    without_zeros(figures)
+}
+
+fn same(ours: &Figures, theirs: &Figures, what: &str) {
+    assert_eq!(ours.total, theirs.total, "{what}: totals");
+    for name in ours.functions.keys().chain(theirs.functions.keys()) {
+        assert_eq!(ours.functions.get(name), theirs.functions.get(name), "{what}: {name}, ours first");
+    }
+    assert!(theirs.functions.len() > 20, "{what}: {}", theirs.functions.len());
+}
+
+#[test]
+fn every_form_of_the_format() {
+    let dir = program();
+    for (options, events) in [
+        (&[][..], 1),
+        (&["--dump-instr=yes"], 1),
+        (&["--dump-instr=yes", "--dump-line=no"], 1),
+        (&["--compress-strings=no"], 1),
+        (&["--compress-pos=no", "--dump-instr=yes"], 1),
+        (&["--compress-strings=no", "--compress-pos=no"], 1),
+        (&["--cache-sim=yes"], 9),
+        (&["--branch-sim=yes"], 5),
+        (&["--cache-sim=yes", "--branch-sim=yes", "--dump-instr=yes", "--collect-jumps=yes"], 13),
+        (&["--collect-jumps=yes", "--collect-systime=no"], 1),
+        (&["--toggle-collect=work"], 1),
+        (&["--separate-recs=3", "--separate-callers=1"], 1),
+        (&["--skip-plt=no", "--collect-bus=yes"], 2),
+    ] {
+        let files = callgrind(dir.path(), options);
+        let [file] = files.as_slice() else { panic!("{options:?}: {files:?}") };
+        for inclusive in [false, true] {
+            let (ours, theirs) = (ours(&files, events, inclusive), theirs(file, events, inclusive));
+            if options.contains(&"--toggle-collect=work") {
+                assert_eq!(ours, theirs, "{options:?}");
+            } else {
+                same(&ours, &theirs, &format!("{options:?}, inclusive {inclusive}"));
+            }
+        }
+    }
+}
+
+/// Callgrind writes a file for each thread; together they are the whole run.
+#[test]
+fn files_of_threads_are_summed() {
+    let dir = program();
+    let files = callgrind(dir.path(), &["--separate-threads=yes"]);
+    assert_eq!(files.len(), 3, "{files:?}");
+    for inclusive in [false, true] {
+        let mut sum = Figures { total: vec![0], functions: BTreeMap::new() };
+        for file in &files {
+            let one = theirs(file, 1, inclusive);
+            sum.total[0] += one.total[0];
+            for (name, costs) in one.functions {
+                sum.functions.entry(name).or_insert_with(|| vec![0])[0] += costs[0];
+            }
+        }
+        same(&ours(&files, 1, inclusive), &sum, &format!("threads, inclusive {inclusive}"));
+    }
+}
+
+/// `callgrind_annotate` reads only one part. Callgrind also writes them to a file each.
+#[test]
+fn parts_in_one_file_are_summed() {
+    let dir = program();
+    let parts = callgrind(dir.path(), &["--combine-dumps=yes", "--dump-before=work", "--dump-after=even"]);
+    let [file] = parts.as_slice() else { panic!("{parts:?}") };
+    let text = fs::read_to_string(file).expect("a file");
+    assert!(text.matches("\npart: ").count() >= 3, "{}", text.matches("\npart: ").count());
+    let sum: i64 = text
+        .lines()
+        .filter_map(|l| l.strip_prefix("totals: "))
+        .map(|n| n.parse::<i64>().expect("a number"))
+        .sum();
+    let ours = ours(&parts, 1, false);
+    assert_eq!(ours.total, [sum]);
+    assert_eq!(ours.functions.values().map(|costs| costs[0]).sum::<i64>(), sum);
+    // Each part's time is named.
+    let out = stdout(&output(dir.path(), &["annotate", "cg.out"]));
+    let times: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("desc: Timerange")).collect();
+    for (number, time) in (1..=20).zip(&times) {
+        assert!(out.contains(&format!("\nPart {number}: Timerange{time}\n")), "{number}: {out}");
+    }
+    assert!(out.contains(&format!("\nParts: {}, added up\n", times.len())), "{out}");
+}
+
+/// Costs of source lines: those of the file that is inlined from stay with it.
+#[test]
+fn sources_are_annotated() {
+    let dir = program();
+    callgrind(dir.path(), &[]);
+    let out = output(dir.path(), &["annotate", "cg.out"]);
+    let text = stdout(&out);
+    assert!(out.status.success(), "{}", stderr(&out));
+    let file = text
+        .split("-- Annotated source file: ")
+        .find(|part| part.lines().next().is_some_and(|name| name.ends_with("/square.h")))
+        .expect("the header");
+    let line = file.lines().find(|line| line.ends_with("    int y = x * x;")).expect("the line");
+    // Once for each of 300 + 300 + 600 rounds, in a multiplication at least.
+    let (costs, _) = numbers(line, 1).expect("a count");
+    assert!(costs[0] >= 1200, "{line}");
+    assert!(text.contains("\nCommand:          ./calls\n"), "{text}");
+}
+
+#[test]
+fn derived_events_are_columns() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let text = "# callgrind format\nevent: Sum = Ir + 10 Bm : All of it\nevent: Bm : Mispredicted\nevents: Ir Bm\n\
+                fl=a.c\nfn=f\n1 5 2\ncfn=g\ncalls=1 9\n2 7\nfn=g\n9 7\n";
+    fs::write(dir.path().join("x"), text).expect("written");
+    let out = output(dir.path(), &["annotate", "--show-percs=no", "--inclusive", "x"]);
+    let text = stdout(&out);
+    assert!(text.contains("\nEvent Sum = Ir + 10 Bm: All of it\nEvent Bm: Mispredicted\n"), "{text}");
+    assert!(text.contains("\nEvents recorded:  Ir Bm Sum\n"), "{text}");
+    assert!(text.contains("\n  12  2  32  a.c:f\n   7  0   7  a.c:g\n"), "{text}");
+}
+
+#[test]
+fn bad_files_are_refused_in_a_line() {
+    let dir = tempfile::tempdir().expect("a directory");
+    for (text, words, message) in [
+        ("events: Ir\nfn=(1)\n", &["annotate", "x"][..], "x:2: name (1) is used before it is defined"),
+        ("version: 9\nevents: Ir\n", &["annotate", "x"], "x:1: Callgrind format version 9"),
+        (
+            "creator: callgrind-3.19.0\nevents: Ir\nfn=f\n1 2\n",
+            &["annotate", "x"],
+            "x:5: missing `totals:` line",
+        ),
+        (
+            "cmd: c\nevents: Ir\nfn=f\n1 2\nsummary: 2\n",
+            &["annotate", "--inclusive", "x"],
+            "--inclusive needs Callgrind",
+        ),
+    ] {
+        fs::write(dir.path().join("x"), text).expect("written");
+        let out = output(dir.path(), words);
+        let error = stderr(&out);
+        assert_eq!(out.status.code(), Some(1), "{text}: {error}");
+        assert!(error.contains(message) && error.lines().count() == 1, "{text}: {error}");
+        assert!(out.stdout.is_empty());
+    }
+}
+
+/// What only reads Cachegrind's format says which command reads the other.
+#[test]
+fn other_commands_name_the_one_that_reads_the_format() {
+    let dir = tempfile::tempdir().expect("a directory");
+    for text in ["# callgrind format\nversion: 1\nevents: Ir\n", "version: 1\ncreator: x\nevents: Ir\n"] {
+        fs::write(dir.path().join("cg"), text).expect("written");
+        for (words, status) in [
+            (&["merge", "cg", "cg"][..], 1),
+            (&["diff", "cg", "cg"], 25),
+            (&["annotate", "--classic", "cg"], 25),
+        ] {
+            let out = output(dir.path(), words);
+            let message = stderr(&out);
+            assert_eq!(out.status.code(), Some(status), "{message}");
+            assert!(message.contains("cg:1: this is Callgrind's format; `cgemu annotate` "), "{message}");
+            assert!(message.lines().count() == 1, "{message}");
+        }
+    }
+}

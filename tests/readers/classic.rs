@@ -1,0 +1,198 @@
+//! `cgemu merge`, `diff` and `annotate --classic` beside `cg_merge`, `cg_diff` and `cg_annotate` of the installed
+//! Valgrind 3.19, on the same files. The Perl programs print what they keep in hashes in another order in each
+//! run; there, and only there, the lines are sorted before they are compared.
+
+mod inputs;
+mod order;
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use crate::common::{output, stderr, tool};
+use inputs::{ODD, REAL, prepare};
+
+/// One of Valgrind's programs.
+fn theirs(directory: &Path, name: &str, words: &[&str]) -> Output {
+    tool("valgrind", directory, name, words)
+}
+
+/// Ours, which must not fail silently or in more than a line, and must name what it failed at.
+fn ours(directory: &Path, words: &[&str]) -> Output {
+    let out = output(directory, words);
+    let text = stderr(&out);
+    assert!(!text.contains("internal error"), "{words:?}: {text}");
+    if !out.status.success() {
+        assert!(text.starts_with("cgemu: ") || text.starts_with("error: "), "{words:?}: {text}");
+        assert!(text.ends_with('\n'), "{words:?}: {text}");
+    }
+    out
+}
+
+/// Every ordered pair of real profiles, and every odd one beside a fitting one, on either side, and beside itself.
+fn pairs() -> Vec<[&'static str; 2]> {
+    let mut pairs = Vec::new();
+    for a in REAL {
+        pairs.extend(REAL.map(|b| [a, b]));
+    }
+    for (odd, _) in ODD {
+        pairs.extend([[*odd, "plain"], ["plain", *odd], [*odd, *odd]]);
+    }
+    pairs
+}
+
+#[test]
+fn merge_equals_cg_merge() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let dir = dir.path();
+    prepare(dir);
+    let (mut equal, mut refused) = (0, 0);
+    let mut lists: Vec<Vec<&str>> = pairs().iter().map(|pair| pair.to_vec()).collect();
+    lists.extend([
+        vec!["echo"],
+        vec!["plain"],
+        vec!["echo", "own", "true", "echo"],
+        vec!["none"],
+        vec!["echo", "none"],
+    ]);
+    for list in lists {
+        let they = theirs(dir, "cg_merge", &list);
+        let we = ours(dir, &[&["merge"], &list[..]].concat());
+        assert_eq!(we.status.code(), they.status.code(), "{list:?}: {}{}", stderr(&they), stderr(&we));
+        assert!(we.stdout == they.stdout, "merge {list:?}: standard output differs");
+        if they.status.success() {
+            equal += 1;
+            let to_file = ours(dir, &[&["merge", "-o", "sum"], &list[..]].concat());
+            assert!(to_file.status.success() && to_file.stdout.is_empty());
+            assert!(fs::read(dir.join("sum")).expect("a sum") == they.stdout, "merge -o {list:?}");
+        } else {
+            refused += 1;
+            let text = stderr(&we);
+            assert!(
+                text.lines().count() == 1 && list.iter().any(|name| text.contains(name)),
+                "{list:?}: {text}"
+            );
+        }
+    }
+    println!("merge: {equal} equal, {refused} refused by both");
+    assert!(equal >= 20 && refused >= 20, "{equal} {refused}");
+}
+
+#[test]
+fn a_failed_merge_leaves_the_old_sum() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let dir = dir.path();
+    inputs::odd(dir);
+    fs::write(dir.join("sum"), "old").expect("written");
+    for words in [&["merge", "-o", "sum", "plain", "no-summary"][..], &["merge", "-o", "sum/x", "plain"]] {
+        assert_eq!(ours(dir, words).status.code(), Some(1));
+        assert_eq!(fs::read(dir.join("sum")).expect("a file"), b"old");
+    }
+    assert!(crate::common::names(dir).iter().all(|name| !name.contains("tmp")));
+}
+
+/// Compares one difference; true if there is one, false if both refuse. Leaves ours in the file `to`.
+fn same_difference(dir: &Path, words: &[&str], to: Option<&str>) -> bool {
+    let they = theirs(dir, "cg_diff", words);
+    let we = ours(dir, &[&["diff"], words].concat());
+    assert_eq!(we.status.code(), they.status.code(), "{words:?}: {}{}", stderr(&they), stderr(&we));
+    if !they.status.success() {
+        assert!(we.stdout.is_empty(), "diff {words:?}");
+        return false;
+    }
+    let sorted = order::difference(&they.stdout);
+    assert!(we.stdout == sorted, "diff {words:?}: {}", order::first_difference(&we.stdout, &sorted));
+    if let Some(to) = to {
+        fs::write(dir.join(to), &we.stdout).expect("written");
+    }
+    true
+}
+
+#[test]
+fn diff_equals_cg_diff() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let dir = dir.path();
+    prepare(dir);
+    let (mut equal, mut refused) = (0, 0);
+    let mut count = |same: bool| if same { equal += 1 } else { refused += 1 };
+    for [a, b] in pairs() {
+        count(same_difference(dir, &[a, b], None));
+    }
+    count(same_difference(dir, &["echo", "true"], Some("less")));
+    count(same_difference(dir, &["true", "own"], Some("more")));
+    count(same_difference(dir, &["less", "more"], Some("both")));
+    count(same_difference(dir, &["both", "less"], None));
+    count(same_difference(dir, &["both", "echo"], None));
+    count(same_difference(dir, &["nosuch", "echo"], None));
+    for expression in [
+        "s/.*\\///",
+        "s/[0-9]+/N/g",
+        "s,^/(\\w+)/,<$1>,",
+        "s/C/c/i",
+        "s{(.)(.)}{$2$1}",
+        "s/\\?\\?\\?/unknown/",
+        "s/x*$/$&!/",
+    ] {
+        for option in ["--mod-filename=", "--mod-funcname="] {
+            count(same_difference(dir, &[&format!("{option}{expression}"), "odd-names", "true"], None));
+        }
+    }
+    for words in [&[][..], &["plain"], &["plain", "plain", "plain"], &["--bogus", "plain", "plain"]] {
+        count(same_difference(dir, words, None));
+    }
+    println!("diff: {equal} equal, {refused} refused by both");
+    assert!(equal >= 60 && refused >= 20, "{equal} {refused}");
+}
+
+/// Compares one report; true if there is one, false if both fail.
+fn same_report(dir: &Path, words: &[&str]) -> bool {
+    let they = theirs(dir, "cg_annotate", words);
+    let we = ours(dir, &[&["annotate", "--classic"], words].concat());
+    assert_eq!(we.status.code(), they.status.code(), "{words:?}: {}{}", stderr(&they), stderr(&we));
+    let (a, b) = (order::report(&we.stdout), order::report(&they.stdout));
+    assert!(a == b, "annotate --classic {words:?}: {}", order::first_difference(&a, &b));
+    let sorted_by = words.iter().rev().find_map(|word| word.strip_prefix("--sort="));
+    assert_eq!(
+        order::sort_columns(&we.stdout, sorted_by),
+        order::sort_columns(&they.stdout, sorted_by),
+        "{words:?}: order of functions"
+    );
+    they.status.success()
+}
+
+#[test]
+fn classic_equals_cg_annotate() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let dir = dir.path();
+    prepare(dir);
+    let (mut equal, mut refused) = (0, 0);
+    let mut count = |same: bool| if same { equal += 1 } else { refused += 1 };
+    for options in inputs::REPORTS {
+        for file in ["prog", "own", "annotated"] {
+            count(same_report(dir, &[options, &[file][..]].concat()));
+        }
+    }
+    for (odd, _) in ODD {
+        for options in [&[][..], &["--auto=no", "--show-percs=no"], &["--context=0", "--threshold=0"]] {
+            count(same_report(dir, &[options, &[*odd]].concat()));
+        }
+    }
+    for file in REAL {
+        count(same_report(dir, &[file]));
+    }
+    for (name, words) in [("change", ["prog", "true"]), ("change2", ["annotated", "annotated2"])] {
+        assert!(same_difference(dir, &words, Some(name)));
+        for options in [&[][..], &["--threshold=0", "--show-percs=no"], &["--sort=Ir"], &["--threshold=20"]] {
+            count(same_report(dir, &[options, &[name]].concat()));
+        }
+    }
+    for words in inputs::WITH_SOURCES {
+        count(same_report(dir, words));
+    }
+    for words in inputs::WRONG {
+        assert!(!same_report(dir, words), "{words:?}");
+        count(false);
+    }
+    println!("annotate --classic: {equal} equal, {refused} refused by both");
+    assert!(equal >= 100 && refused >= 20, "{equal} {refused}");
+}

@@ -1,0 +1,16 @@
+//! Readers of profiles beside the tools they stand for: cg_annotate, objdump, addr2line.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod annotate;
+mod asm;
+mod callgrind;
+mod classic;
+mod codeviews;
+mod debuginfo;
+mod fuzz_corpus;
+mod inline;
+mod names;
+mod valgrind_tools;
+mod views;

@@ -1,0 +1,9 @@
+//! The `cgemu>` prompt, from scripts and in a terminal.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod pause;
+mod repl;
+mod terminal;
+mod undisturbed;

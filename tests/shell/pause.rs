@@ -1,0 +1,123 @@
+//! A run that is paused, stepped, taken back and continued writes, byte for byte, the profile of one that is not.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::common::exact;
+use crate::common::sessions::{Numbers, config};
+use cgemu::profile::Event;
+use cgemu::session::{Control, CountModel, Pause, Session, Stop, Wishes};
+
+fn start(argv: &[&str], model: CountModel) -> Session {
+    Session::start(config(argv.iter().map(Into::into).collect(), model), Arc::new(Control::default()))
+        .expect("it starts")
+}
+
+fn written(session: Session) -> (Stop, Vec<u8>) {
+    let finished = session.finish();
+    let mut bytes = Vec::new();
+    cgemu::profile::write_cachegrind(&finished.profile, &mut bytes).expect("written");
+    (finished.stop, bytes)
+}
+
+fn at(instructions: u64) -> Wishes {
+    Wishes { at: Some(instructions), ..Wishes::default() }
+}
+
+/// Faults take back what Cachegrind has queued, wherever the run is paused before them.
+#[test]
+fn paused_before_faults() {
+    let dir = tempfile::tempdir().expect("a directory");
+    for program in exact::programs(dir.path()).into_iter().filter(|program| program.name.starts_with("fault"))
+    {
+        exact::build_one(&program, dir.path());
+        let argv = [program.binary.to_str().expect("text")];
+        let mut plain = start(&argv, CountModel::Valgrind);
+        assert_eq!(plain.resume(Wishes::default()), Pause::Ended);
+        let total = plain.instructions();
+        let plain = written(plain);
+        let mut session = start(&argv, CountModel::Valgrind);
+        let mut numbers = Numbers(7);
+        for now in 1..total.min(2000) {
+            assert_eq!(session.resume(at(now)), Pause::Reached);
+            // To look changes nothing, nor does what is done from here and taken back.
+            session.counts(None);
+            if numbers.below(4) == 0 {
+                let saved = session.save().expect("saved");
+                session.resume(at(now + 1 + numbers.below(30)));
+                session.restore(&saved).expect("restored");
+                session.forget(saved);
+                assert_eq!(session.instructions(), now);
+            }
+        }
+        assert_eq!(session.resume(Wishes::default()), Pause::Ended);
+        let again = written(session);
+        assert_eq!(plain.0, again.0);
+        let lines = |profile: &[u8]| String::from_utf8_lossy(profile).into_owned();
+        let (one, other) = (lines(&plain.1), lines(&again.1));
+        let odd: Vec<_> = one.lines().zip(other.lines()).filter(|(one, other)| one != other).collect();
+        assert!(odd.is_empty(), "the profiles of {} differ: {odd:#?}", program.name);
+    }
+}
+
+/// What is counted at a pause is what was executed, although it may yet be forgotten.
+#[test]
+fn looked_at_in_a_superblock() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let program = exact::programs(dir.path()).into_iter().find(|program| program.name == "faultqueue.S");
+    let program = program.expect("a program");
+    exact::build_one(&program, dir.path());
+    let mut session = start(&[program.binary.to_str().expect("text")], CountModel::Valgrind);
+    // There is no fault so early.
+    for now in 1..34 {
+        assert_eq!(session.resume(at(now)), Pause::Reached);
+        assert_eq!(session.counts(None)[Event::Ir], now);
+    }
+}
+
+#[test]
+fn stepped_and_taken_back() {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let readme = readme.to_str().expect("a name");
+    for (argv, model, seed) in [
+        (vec!["/usr/bin/sort", "-o", "/dev/null", readme], CountModel::Arch, 42),
+        (vec!["/usr/bin/sort", "-o", "/dev/null", readme], CountModel::Valgrind, 42),
+        (vec!["/usr/bin/sort", "-o", "/dev/null", readme], CountModel::Valgrind, 43),
+        (vec!["/usr/bin/sha256sum", readme], CountModel::Valgrind, 44),
+        (vec!["/usr/bin/sha256sum", readme], CountModel::Arch, 42),
+    ] {
+        let mut plain = start(&argv, model);
+        assert_eq!(plain.resume(Wishes::default()), Pause::Ended);
+        let total = plain.instructions();
+        let plain = written(plain);
+        let mut numbers = Numbers(seed);
+        let mut session = start(&argv, model);
+        let mut now = 0;
+        while now < total {
+            let next = (now + 1 + numbers.below(total / 8)).min(total - 1);
+            if next <= now {
+                break;
+            }
+            assert_eq!(session.resume(at(next)), Pause::Reached);
+            assert_eq!(session.instructions(), next);
+            let saved = session.save().expect("saved");
+            let ahead = numbers.below(total / 4) + 1;
+            session.resume(at(next + ahead));
+            session.restore(&saved).expect("restored");
+            assert_eq!(session.instructions(), next);
+            for step in 1..50 {
+                if next + step < total {
+                    assert_eq!(session.resume(at(next + step)), Pause::Reached);
+                    assert_eq!(session.instructions(), next + step);
+                }
+            }
+            session.restore(&saved).expect("restored");
+            session.forget(saved);
+            now = next;
+        }
+        assert_eq!(session.resume(Wishes::default()), Pause::Ended);
+        let again = written(session);
+        assert_eq!(plain.0, again.0);
+        assert!(plain.1 == again.1, "the profiles differ");
+    }
+}

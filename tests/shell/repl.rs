@@ -1,0 +1,342 @@
+//! The shell: every command in a script and on a terminal, what bad input gets, and that looking changes nothing.
+
+mod bad_input;
+mod bed;
+mod terminal;
+
+use std::fs;
+
+use crate::common::{cgemu, stderr, stdout, tool};
+use bed::{built, line_of, prints, script_with};
+
+#[test]
+fn the_reference_lists_the_commands() {
+    let reference = cgemu::repl::reference();
+    let text = include_str!("../../docs/repl.md");
+    assert!(text.trim_end().ends_with(reference.trim_end()), "docs/repl.md is to end with:\n{reference}");
+}
+
+#[test]
+fn running_and_stopping() {
+    let dir = built();
+    let at = |text: &str| format!("prog.c:{}", line_of(text));
+    let (main, add, loop_) = (at("int n = argc"), at("counter += i"), at("for (int i"));
+    prints(dir.path(), "start\n", &[&main, "int n = argc"]);
+    prints(dir.path(), "break step\nrun\n", &["stop 1: ", "stop 1: breakpoint step", &add]);
+    // The third call adds 2 to 0 + 1.
+    prints(
+        dir.path(),
+        "break step\nrun\ncontinue 2\nprint counter\nprint $edi\nline\nprint i32[&counter]\n",
+        &["$1 = 1\n", "$2 = 2\n", "$3 = 3\n"],
+    );
+    prints(
+        dir.path(),
+        "tbreak work\nrun\nline\nline\nwhere\n",
+        &[&at("int sum = 0"), &loop_, &at("sum += step"), "#0"],
+    );
+    prints(dir.path(), "tbreak work\nrun\nline 2\nline into\n", &[&add]);
+    prints(
+        dir.path(),
+        "tbreak step\nrun\nuntil prog.c:21\n",
+        &["stop 1: breakpoint step", &add, &at("return sum")],
+    );
+    prints(dir.path(), "start\nuntil step\ninfo breaks\n", &[&add, "no stops"]);
+    let conditional = "break step if counter > 100\nrun\nprint counter\ndelete\ncontinue\n";
+    // 0 + 1 + ... + 14 is the first sum above 100.
+    prints(dir.path(), conditional, &["$1 = 105", "sum ", "status 3"]);
+    prints(dir.path(), "break step\ndisable 1\nrun\n", &["status 3"]);
+    prints(dir.path(), "break step\ndisable\nenable 1\nrun\n", &[&add]);
+    prints(dir.path(), "break step if D1mr > 1000000\nbreak prog.c:33\nrun\n", &["stop 2: breakpoint"]);
+    prints(
+        dir.path(),
+        "stop after 1_000 instructions\nrun\n",
+        &["stop 1: after", "stop 1: stop after instruction 1000", "after 1,000 instructions"],
+    );
+    prints(
+        dir.path(),
+        "advance 10k\nstep\nstep 9\nnext\n",
+        &["after 10,000 ", "after 10,001 ", "after 10,010 "],
+    );
+    prints(dir.path(), "run\nrun\n", &["read 4", "status 3", "read 4", "status 3"]);
+    prints(dir.path(), "break work\nrun\nnext 2\nrun\nrun\n", &["stop 1", "stop 1", "stop 1"]);
+}
+
+/// What the compiler has put into its caller is a call all the same.
+#[test]
+fn inlined_functions() {
+    let dir = tempfile::tempdir().expect("a directory");
+    fs::write(dir.path().join("input"), "").expect("written");
+    let source = "volatile int v;\nstatic inline __attribute__((always_inline)) int twice(int n)\n{\n    v = n;\n    return v + n;\n}\n\
+        int main(void)\n{\n    v = 1;\n    int a = twice(v);\n    v = a;\n    return v;\n}\n";
+    fs::write(dir.path().join("prog.c"), source).expect("written");
+    let out = tool("gcc", dir.path(), "gcc", &["-g", "-O0", "-o", "prog", "prog.c"]);
+    assert!(out.status.success(), "{}", stderr(&out));
+    let out = prints(
+        dir.path(),
+        "start\nline\nline\nline\n",
+        &["prog.c:9 ", "prog.c:10 ", "prog.c:11 ", "prog.c:12 "],
+    );
+    assert!(!out.contains("prog.c:4 ") && !out.contains("prog.c:5 "), "{out}");
+    prints(dir.path(), "start\nline\nline into\n", &["prog.c:10 ", "prog.c:4 "]);
+    let out = prints(dir.path(), "break twice\nrun\nwhere\n", &["stop 1: ", "twice", "main"]);
+    assert!(out.contains("#0") && out.contains("(inlined)"), "{out}");
+}
+
+#[test]
+fn memory_and_events() {
+    let dir = built();
+    let after_add = format!("prog.c:{}", line_of("table[(i"));
+    prints(
+        dir.path(),
+        "break work\nrun\nwatch counter\ncontinue\ncontinue\nprint i32[&counter]\n",
+        &[
+            "stop 2: watch (write) counter",
+            "holds now 0x0",
+            &after_add,
+            "holds now 0x1",
+            &after_add,
+            "$1 = 1",
+        ],
+    );
+    // Reads as well: the load of the addition comes first, the one of `return counter` after it.
+    let twice = "break step\nrun\ndelete\nwatch counter rw\ncontinue\ncontinue\ncontinue\nwhere\n";
+    // It has been executed when the program stops, so the next line is next.
+    let after = format!("prog.c:{}", line_of("return counter") + 1);
+    prints(dir.path(), twice, &["watch (any)", "watch (any)", "watch (any)", &after]);
+    prints(
+        dir.path(),
+        "break work\nrun\nwatch counter r if i32[&counter] == 6\ncontinue\nprint i32[&counter]\n",
+        &["$1 = 6"],
+    );
+    // read(2) stores there, and no instruction.
+    prints(dir.path(), "start\nline\nwatch u32[$rbp-0x70+0]\n", &["stop 1"]);
+    prints(
+        dir.path(),
+        "catch syscall read write\nbreak main\nrun\ndisable\nenable 1\ncontinue\ncontinue\n",
+        &["(read)"],
+    );
+    prints(dir.path(), "catch syscall\nrun\nrun\n", &["stop 1: about to make system call 12 (brk)"]);
+    prints(dir.path(), "catch signal\nrun\nwhere\ncontinue\n", &["signal 10", "handler", "status 3"]);
+    prints(
+        dir.path(),
+        "break work\nrun\ncatch miss D1mr in step\ndelete 1\ncontinue\n",
+        &["catch miss", "step"],
+    );
+    let said = script_with(dir.path(), &[], "catch exec\nrun\ninfo process\ncontinue\n", &["5", "x"]);
+    assert!(said.out.contains("another program was loaded") && said.out.contains("/true"), "{}", said.out);
+    prints(dir.path(), "catch fork\nrun\n", &["status 3"]);
+}
+
+#[test]
+fn the_first_miss_is_found_exactly() {
+    let dir = built();
+    // Counters one instruction earlier and at the stop: the miss came with that instruction.
+    let out = prints(
+        dir.path(),
+        "break work\nrun\ncatch miss D1mr\nprint D1mr\ncontinue\nprint D1mr\nreverse-step\nprint D1mr\n",
+        &["$1 = ", "$2 = ", "$3 = "],
+    );
+    let value = |name: &str| -> u64 {
+        let rest = out.split(&format!("{name} = ")).nth(1).expect("printed");
+        rest.lines().next().expect("a line").parse().expect("a number")
+    };
+    assert_eq!((value("$2"), value("$3")), (value("$1") + 1, value("$1")), "{out}");
+}
+
+#[test]
+fn counts() {
+    let dir = built();
+    let dump = "break step\nrun\ndump\ndump named.cgout\ndump\nsummary\n";
+    prints(dir.path(), dump, &["out.1", "named.cgout", "out.2", "I   refs:"]);
+    assert_eq!(
+        fs::read(dir.path().join("out.1")).expect("read"),
+        fs::read(dir.path().join("named.cgout")).expect("read")
+    );
+    let read = tool("valgrind", dir.path(), "cg_annotate", &["named.cgout"]);
+    assert!(read.status.success() && stdout(&read).contains("_dl_relocate_object"), "{}", stderr(&read));
+    // The loop runs a thousand times.
+    let top = "tbreak work\nrun\nmark loop\nbreak prog.c:34\nuntil prog.c:34\nsince loop 2 by Ir functions\n";
+    let out = prints(dir.path(), top, &["share"]);
+    assert!(out.contains("step") && out.contains("everything"), "{out}");
+    prints(dir.path(), "run\ntop 2 by Dw lines\ntop 3 instructions\n", &["prog.c:", "0x"]);
+    let annotated = prints(
+        dir.path(),
+        "run\nannotate step\nannotate prog.c:9-14\nannotate step --asm\n",
+        &["counter += i", "prog.c", "0x"],
+    );
+    assert!(annotated.contains("table[(i * 97)"), "{annotated}");
+    let zero = "tbreak step\nrun\nzero\nprint Ir\nstep 7\nprint Ir\ninstr off\nstep 5\nprint Ir\nprint instructions\ninstr on\nstep 2\nprint Ir\n";
+    prints(dir.path(), zero, &["$1 = 0", "$2 = 7", "$3 = 7", "$4 = ", "$5 = 9"]);
+    prints(
+        dir.path(),
+        "run\ncache\ncache D1 symbols\ncache LL sets\n",
+        &["I1: 32,768 bytes", "D1: ", "lines", "LL: ", "sets are full"],
+    );
+    let said = script_with(dir.path(), &["--branch-sim=yes"], "run\npredict 3\ntop 2 by Bcm\n", &[]);
+    assert!(said.status == 0 && said.out.contains("mispredicted"), "{}{}", said.out, said.err);
+}
+
+#[test]
+fn looking() {
+    let dir = built();
+    let out = prints(
+        dir.path(),
+        "break step\nrun\nregs\nregs -a\nlist\nlist main\ndisas step 4\ndisas\nprint /x 255\nprint 'a'\nx /2xw &counter\n\
+         x /3i $rip\n",
+        &["rip", "xmm15", "counter += i", "int main", "push rbp", "0xff"],
+    );
+    assert!(out.contains("<counter>"), "{out}");
+}
+
+#[test]
+fn stacks() {
+    let dir = built();
+    let place = |text: &str| format!("prog.c:{}", line_of(text));
+    let (add, call, print) = (place("counter += i"), place("sum += step"), place("work(n)"));
+    prints(
+        dir.path(),
+        "break step\nrun\nwhere\nframe 1\nlist\nprint $rip\nframe 2\nregs\nfinish\n",
+        &[
+            "#0",
+            "step",
+            &add,
+            "#1",
+            "work",
+            &call,
+            "#2",
+            "main",
+            &print,
+            "#1 ",
+            &call,
+            "sum += step(i);",
+            "#2 ",
+        ],
+    );
+    // `finish` of the innermost frame stops behind the call.
+    let out = prints(
+        dir.path(),
+        "break step\nrun\ndelete\nfinish\nwhere 1\nprint $eax\n",
+        &["#0", "work", "$1 = 0"],
+    );
+    assert!(!out.contains("#1"), "{out}");
+    // In the handler the frames go on behind the signal.
+    prints(dir.path(), "break handler\nrun\nwhere\n", &["handler", "main", &place("raise(")]);
+    prints(dir.path(), "thread\nthread 1\ninfo threads\n", &["task 1000", "task 1000", "task 1000"]);
+}
+
+#[test]
+fn going_back() {
+    let dir = built();
+    prints(
+        dir.path(),
+        "break step\nrun\ncheckpoint first\ncheckpoint\ncontinue 4\nprint i32[&counter]\nreverse-continue\n\
+         print i32[&counter]\nrestore first\nprint i32[&counter]\ninfo checkpoints\n",
+        &["$1 = 6", "$2 = 3", "$3 = 0", "first", "1"],
+    );
+    let out = prints(
+        dir.path(),
+        "run\nreverse-continue\ncontinue\n",
+        &["read 4", "beginning of the run", "status 3"],
+    );
+    assert_eq!(out.matches("read 4").count(), 1, "printed again: {out}");
+    // Forth and back is nowhere.
+    let there = "break work\nrun\nprint Dr\nprint D1mr\nprint $rsp\nadvance 10k\nreverse-step 10_000\nprint Dr\nprint D1mr\nprint $rsp\n";
+    let out = prints(dir.path(), there, &["$6 = "]);
+    let value = |n: usize| {
+        out.split(&format!("${n} = ")).nth(1).and_then(|rest| rest.lines().next()).expect("printed")
+    };
+    assert_eq!([value(1), value(2), value(3)], [value(4), value(5), value(6)]);
+    // A checkpoint knows what had been changed before it, and the way to it is still there.
+    prints(
+        dir.path(),
+        "break step\nrun\nzero\nstep 3\ncheckpoint c\nstep 5\nrestore c\nreverse-step\nprint Ir\n",
+        &["$1 = 2\n"],
+    );
+    // What is counted again after `zero` is gone is what was counted before.
+    let zero = "break step\nrun\nprint Ir\nzero\nstep 5\nreverse-step 6\nprint Ir\n";
+    let out = prints(dir.path(), zero, &["$2 = "]);
+    let value = |n: usize| -> u64 {
+        let rest = out.split(&format!("${n} = ")).nth(1).expect("printed");
+        rest.lines().next().expect("a line").parse().expect("a number")
+    };
+    assert_eq!(value(2), value(1) - 1);
+}
+
+#[test]
+fn what_has_changed_on_the_host_bars_the_way_back() {
+    let dir = built();
+    fs::write(dir.path().join("words"), "b\na\n").expect("written");
+    fs::write(dir.path().join("script"), "catch syscall write\nrun\n!echo c >> words\nreverse-step\n")
+        .expect("written");
+    let words = ["repl", "--commands=script", "--cachegrind-out-file=out", "--", "sort", "words"];
+    let out = cgemu(dir.path(), &words).output().expect("cgemu starts");
+    assert_eq!(out.status.code(), Some(1), "{}", stdout(&out));
+    assert!(stderr(&out).contains("words has changed"), "{}", stderr(&out));
+    let out = script_with(dir.path(), &["--allow-write=."], "advance 1000\nreverse-step\n", &[]);
+    assert!(out.status == 1 && out.err.contains("--allow-write"), "{}", out.err);
+}
+
+#[test]
+fn the_shell_itself() {
+    let dir = built();
+    fs::write(dir.path().join("more"), "print 1 + 1\n").expect("written");
+    prints(
+        dir.path(),
+        "# a comment\n\nalias two = print 2\ntwo\nalias\nset $x = 40\nprint $x + $1\nsource more\nset context 2\nshow context\n\
+         show\nhelp\nhelp break\nlog said\nprint 77\nlog off\nprint 78\n!echo from the host\nquit\nnonsense\n",
+        &[
+            "$1 = 2",
+            "two = print 2",
+            "$2 = 42",
+            "$3 = 2",
+            "context 2",
+            "command ./prog",
+            "Running:",
+            "Example: break",
+            "from the host",
+        ],
+    );
+    let said = fs::read_to_string(dir.path().join("said")).expect("a log");
+    assert!(said.contains("77") && !said.contains("78"), "{said}");
+    prints(
+        dir.path(),
+        "break work\nrun\ninfo maps\ninfo files\ninfo signals\ninfo process\ninfo marks\ninfo modules\ninfo breaks\n",
+        &["[stack]", "standard stream", "default", "process 1000", "no marks", "prog", "work"],
+    );
+    for command in ["!true", "dump named", "log said"] {
+        let out = script_with(dir.path(), &["--sandbox"], &format!("{command}\n"), &[]);
+        assert!(out.status == 1 && out.err.contains("sandbox"), "{command}: {}", out.err);
+    }
+    // Commands may come through a pipe; the program then reads nothing.
+    let mut command = cgemu(dir.path(), &["repl", "--cachegrind-out-file=out", "./prog"]);
+    command.stdin(fs::File::open(dir.path().join("more")).expect("open"));
+    let out = command.output().expect("cgemu starts");
+    assert!(out.status.success() && stdout(&out).contains("$1 = 2"), "{}", stderr(&out));
+}
+
+/// A program that a signal ends is there to be looked at.
+#[test]
+fn after_a_crash() {
+    let dir = tempfile::tempdir().expect("a directory");
+    fs::write(dir.path().join("input"), "").expect("written");
+    let source = "int *nowhere;\nint f(int n)\n{\n    return *nowhere + n;\n}\nint main(void)\n{\n    return f(5);\n}\n";
+    fs::write(dir.path().join("prog.c"), source).expect("written");
+    let out = tool("gcc", dir.path(), "gcc", &["-g", "-O0", "-o", "prog", "prog.c"]);
+    assert!(out.status.success(), "{}", stderr(&out));
+    prints(
+        dir.path(),
+        "run\nwhere\nprint $edi\ntop 1\nreverse-step\nwhere 1\n",
+        &[
+            "signal 11",
+            "read of 0x0",
+            "#0",
+            "f",
+            "prog.c:4",
+            "main",
+            "prog.c:8",
+            "$1 = 5",
+            "share",
+            "prog.c:4",
+        ],
+    );
+}

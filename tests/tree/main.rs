@@ -1,0 +1,4 @@
+//! The tree itself: its layers, its licences.
+
+mod layering;
+mod licences;

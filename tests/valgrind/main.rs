@@ -1,0 +1,11 @@
+//! Counts beside Cachegrind.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod attribution;
+mod exact;
+mod producers;
+mod random;
+mod requests;
+mod whole;

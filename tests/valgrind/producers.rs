@@ -1,0 +1,152 @@
+//! The two producers of events, the tap in the generated code and the engine's public hooks, must give the same
+//! profile to the byte. Small inputs: the public hooks are slow.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Mutex;
+use std::thread;
+
+use crate::common::{cgemu, exact, stderr, tool};
+
+/// A program with its words; `stdin` is what its standard input, a file, holds.
+struct Case {
+    name: String,
+    argv: Vec<String>,
+    stdin: String,
+}
+
+/// Runs a case with both producers in equal directories of the same name.
+fn differs(case: &Case) -> Option<String> {
+    let dir = tempfile::tempdir().expect("a directory");
+    let work = dir.path().join("work");
+    fs::write(dir.path().join("stdin"), &case.stdin).expect("write");
+    let mut seen = Vec::new();
+    for hooks in ["tap", "api"] {
+        let _ = fs::remove_dir_all(&work);
+        fs::create_dir(&work).expect("mkdir");
+        fs::write(work.join("numbers"), numbers()).expect("write");
+        crate::common::guest::furnish(&work);
+        let options = [
+            format!("--hooks={hooks}"),
+            format!("--cachegrind-out-file={}", dir.path().join(hooks).display()),
+        ];
+        let mut command = cgemu(&work, &["run", "-q", "--branch-sim=yes", "--timeout=60s"]);
+        command.args(&options).arg("--").args(&case.argv);
+        let out = command
+            .stdin(File::open(dir.path().join("stdin")).expect("open"))
+            .stdout(Stdio::piped())
+            .output()
+            .expect("cgemu starts");
+        if out.status.code().is_none_or(|code| code == 124 || code == 125) {
+            return Some(format!("--hooks={hooks} ends with {}: {}", out.status, stderr(&out)));
+        }
+        let profile = fs::read(dir.path().join(hooks)).expect("a profile");
+        seen.push((out.status.code(), out.stdout, profile));
+    }
+    let (tap, api) = (&seen[0], &seen[1]);
+    if tap.0 != api.0 || tap.1 != api.1 {
+        return Some(format!("the program itself differs: {:?} with tap, {:?} with api", tap.0, api.0));
+    }
+    let lines = |profile: &[u8]| String::from_utf8_lossy(profile).into_owned();
+    let (tap, api) = (lines(&tap.2), lines(&api.2));
+    if tap == api {
+        assert!(tap.lines().last().is_some_and(|line| line.starts_with("summary: ")), "{tap}");
+        return None;
+    }
+    let at = tap.lines().zip(api.lines()).position(|(a, b)| a != b).unwrap_or(0);
+    let line = |text: &str| text.lines().nth(at).unwrap_or_default().to_owned();
+    Some(format!("line {}: {:?} with tap, {:?} with api", at + 1, line(&tap), line(&api)))
+}
+
+/// Lines for sort and cat.
+fn numbers() -> String {
+    let mut x: u32 = 7;
+    let mut lines = String::new();
+    for _ in 0..300 {
+        x = x.wrapping_mul(1_103_515_245).wrapping_add(12_345);
+        lines.push_str(&format!("{} of {}\n", x >> 16, x % 97));
+    }
+    lines
+}
+
+/// All cases, two at a time.
+fn all_agree(cases: &[Case]) {
+    let (next, failures) = (Mutex::new(cases.iter()), Mutex::new(Vec::new()));
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let Some(case) = next.lock().expect("a lock").next() else { break };
+                    if let Some(why) = differs(case) {
+                        failures.lock().expect("a lock").push(format!("{}: {why}", case.name));
+                    }
+                }
+            });
+        }
+    });
+    let mut failures = failures.into_inner().expect("a lock");
+    failures.sort();
+    assert!(failures.is_empty(), "{} of {}:\n{}", failures.len(), cases.len(), failures.join("\n"));
+}
+
+fn case(argv: &[&str]) -> Case {
+    let argv: Vec<String> = argv.iter().map(|&word| word.to_owned()).collect();
+    Case { name: argv.join(" "), argv, stdin: "one\ntwo\n".to_owned() }
+}
+
+#[test]
+fn freestanding_programs() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let programs = exact::build(dir.path());
+    all_agree(&programs.iter().map(|p| case(&[p.binary.to_str().expect("text")])).collect::<Vec<_>>());
+}
+
+#[test]
+fn small_tools() {
+    all_agree(&[
+        case(&["true"]),
+        case(&["ls", "-la"]),
+        case(&["date"]),
+        case(&["echo", "a", "b c"]),
+        case(&["cat", "numbers", "-"]),
+        case(&["sort", "-n", "numbers"]),
+        case(&["sh", "-c", "kill -SEGV $$"]),
+        case(&["sh", "-c", "trap 'echo caught' USR1; kill -USR1 $$; exit 3"]),
+    ]);
+}
+
+/// The word after a marker in the first lines of a guest program; see tests/linux/guest.rs.
+fn words(text: &str, marker: &str) -> Vec<String> {
+    let line = text.lines().find_map(|line| line.strip_prefix(marker)).unwrap_or_default();
+    line.split_whitespace().map(str::to_owned).collect()
+}
+
+fn guest(source: &Path, to: &Path) -> Case {
+    let text = fs::read_to_string(source).expect("a program");
+    let name = source.file_stem().expect("a name").to_string_lossy().into_owned();
+    let program = to.join(&name);
+    let mut args: Vec<String> = ["-std=gnu17", "-g", "-O1", "-w", "-o"].map(str::to_owned).to_vec();
+    args.extend([program.display().to_string(), source.display().to_string()]);
+    args.extend(words(&text, "// flags:"));
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let out = tool("gcc", to, "gcc", &args);
+    assert!(out.status.success(), "{}: {}", source.display(), stderr(&out));
+    let mut argv = vec![program.display().to_string()];
+    argv.extend(words(&text, "// args:"));
+    let stdin = words(&text, "// stdin:").join(" ");
+    Case { name, argv, stdin }
+}
+
+#[test]
+fn guest_programs() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/guest");
+    let mut sources: Vec<PathBuf> = fs::read_dir(folder)
+        .expect("testdata/guest")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|e| e == "c"))
+        .collect();
+    sources.sort();
+    all_agree(&sources.iter().map(|source| guest(source, dir.path())).collect::<Vec<_>>());
+}
