@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use super::lookup::reason;
-use crate::session::{Commentary, Voice};
+use crate::session::{LogSink, Voice};
 
 /// Where log lines go, and which are wanted.
 pub struct Log {
@@ -28,7 +28,7 @@ impl std::fmt::Debug for Log {
     }
 }
 
-impl Commentary for Mutex<Log> {
+impl LogSink for Mutex<Log> {
     fn say(&self, voice: Voice, text: &[u8]) {
         self.lock().unwrap_or_else(PoisonError::into_inner).say(voice, text);
     }

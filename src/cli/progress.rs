@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::profile::grouped;
-use crate::session::{Control, Front};
+use crate::session::{Control, TerminalObserver};
 
 /// A run shorter than this shows nothing, nor does one in which the guest used the terminal so recently.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -72,7 +72,7 @@ impl Shared {
     }
 }
 
-impl Front for Shared {
+impl TerminalObserver for Shared {
     fn reading(&self, stream: u8) {
         self.stand_back(stream, true);
     }

@@ -18,7 +18,7 @@ use super::run::{configuration, exit_status, named_file};
 use crate::debugger::Debugger;
 use crate::profile::{SIDE_SUFFIX, write_cachegrind, write_instructions};
 use crate::repl::{Printed, Setup, Shell, Target};
-use crate::session::{Control, Folded, Front, PAUSE, StartError};
+use crate::session::{Control, Folded, PAUSE, StartError, TerminalObserver};
 
 /// The options of `cgemu repl`.
 #[derive(Args, Debug)]
@@ -89,7 +89,7 @@ fn attempt(
     let printed = Arc::new(Printed::default());
     let log = Log::to_stderr(std::process::id(), options.quiet);
     let control = Arc::new(Control {
-        front: Some(Arc::clone(&printed) as Arc<dyn Front>),
+        terminal: Some(Arc::clone(&printed) as Arc<dyn TerminalObserver>),
         log: Some(Arc::new(Mutex::new(log))),
         ..Control::default()
     });

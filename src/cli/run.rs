@@ -18,7 +18,9 @@ use super::pattern::{Values, expand};
 use super::progress::{Progress, Shared};
 use super::{OWN_FAILURE, complain, environment, top};
 use crate::profile::{SIDE_SUFFIX, grouped, summary_lines, write_cachegrind, write_instructions};
-use crate::session::{self, Caches, Commentary, Config, Control, Finished, Front, Limits, StartError, Stop};
+use crate::session::{
+    self, Caches, Config, Control, Finished, Limits, LogSink, StartError, Stop, TerminalObserver,
+};
 use crate::sim::preset;
 
 /// Exit status of a run that a limit ended, as with timeout(1).
@@ -58,9 +60,9 @@ fn attempt(options: &RunArgs) -> Result<u8, StartError> {
     let config = configuration(options)?;
     let log = Arc::new(Mutex::new(open_log(options, pid)?));
     let shared = if options.quiet { None } else { Shared::new() };
-    let front = shared.clone().map(|shared| shared as Arc<dyn Front>);
-    let said = Arc::clone(&log) as Arc<dyn Commentary>;
-    let control = Arc::new(Control { front, log: Some(said), ..Control::default() });
+    let terminal = shared.clone().map(|shared| shared as Arc<dyn TerminalObserver>);
+    let said = Arc::clone(&log) as Arc<dyn LogSink>;
+    let control = Arc::new(Control { terminal, log: Some(said), ..Control::default() });
     obey_signals(&control)
         .map_err(|error| StartError::Other(format!("cannot watch for signals: {}", reason(&error))))?;
 

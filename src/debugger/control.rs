@@ -9,7 +9,7 @@ use super::detect::{CHUNK, Detector, quietly};
 use super::stops::{Stop, What};
 use super::{Answer, Debugger};
 use crate::guest::{Gpr, GuestCpu};
-use crate::session::{Pause, Saved, Wishes};
+use crate::session::{Pause, Saved, StopConditions};
 
 /// Why a run has stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,9 +87,9 @@ impl Debugger {
     ) -> Answer<Stopped> {
         loop {
             let here = (self.pc(), self.session.instructions());
-            let mut wishes = self.wishes(at, here.1, detector.is_some());
-            wishes.pass_breakpoint = self.considered == Some(here);
-            let pause = self.session.resume(wishes);
+            let mut conditions = self.stop_conditions(at, here.1, detector.is_some());
+            conditions.pass_breakpoint = self.considered == Some(here);
+            let pause = self.session.resume(conditions);
             if let (Some(armed), Some(_)) = (&detector, &start) {
                 let fired = armed.fired(&mut self.session);
                 if !fired.is_empty() {
@@ -168,29 +168,32 @@ impl Debugger {
     }
 
     /// What the run is to pause at.
-    fn wishes(&self, at: Option<u64>, now: u64, chunks: bool) -> Wishes {
+    fn stop_conditions(&self, at: Option<u64>, now: u64, chunks: bool) -> StopConditions {
         let after = self.stops.enabled().filter_map(|stop| match stop.what {
             What::After(at) if at > now => Some(at),
             _ => None,
         });
-        let mut wishes =
-            Wishes { at: after.chain(at).min(), after: Some(self.history.due()), ..Wishes::default() };
+        let mut conditions = StopConditions {
+            at: after.chain(at).min(),
+            after: Some(self.history.due()),
+            ..StopConditions::default()
+        };
         if chunks {
             // What is printed cannot be taken back.
-            wishes.outside = true;
-            wishes.after = Some(self.history.due().min(now + CHUNK));
+            conditions.outside = true;
+            conditions.after = Some(self.history.due().min(now + CHUNK));
         }
         for stop in self.stops.enabled() {
             match &stop.what {
-                What::Syscall(set) if set.is_empty() => wishes.any_syscall = true,
-                What::Syscall(set) => wishes.syscalls.extend(set),
-                What::Fork => wishes.syscalls.extend(FORKS),
-                What::Signal => wishes.signals = true,
-                What::Exec => wishes.exec = true,
+                What::Syscall(set) if set.is_empty() => conditions.any_syscall = true,
+                What::Syscall(set) => conditions.syscalls.extend(set),
+                What::Fork => conditions.syscalls.extend(FORKS),
+                What::Signal => conditions.signals = true,
+                What::Exec => conditions.exec = true,
                 _ => {}
             }
         }
-        wishes
+        conditions
     }
 
     /// The stops that are due at exactly this moment.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::hooks::consumer::Watched;
 use crate::profile::Event;
-use crate::session::{Pause, Saved, Session, Wishes};
+use crate::session::{Pause, Saved, Session, StopConditions};
 
 use super::stops::{Access, Stops, What};
 
@@ -30,8 +30,8 @@ pub struct Detector {
 const COMPARED: u64 = 1 << 16;
 
 /// Up to a moment, and past everything on the way.
-pub fn quietly(moment: u64) -> Wishes {
-    Wishes { at: Some(moment), ignore_breakpoints: true, ..Wishes::default() }
+pub fn quietly(moment: u64) -> StopConditions {
+    StopConditions { at: Some(moment), ignore_breakpoints: true, ..StopConditions::default() }
 }
 
 fn bytes(session: &mut Session, range: &Range<u64>) -> Option<Vec<u8>> {

@@ -372,5 +372,4 @@ fn floats(operator: Binary, left: f64, right: f64) -> Result<Value, Problem> {
 }
 
 #[cfg(test)]
-#[path = "evaluate_tests.rs"]
 mod tests;

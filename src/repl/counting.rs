@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::running::{nothing, number};
+use super::run_control::{nothing, number};
 use super::show::{source_lines, table};
 use super::{Reply, Shell, Target};
 use crate::debugger::suggest::nearest;

@@ -9,19 +9,19 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 
 use crate::debugger::Debugger;
 use crate::profile::reason;
-use crate::session::{Folded, Front};
+use crate::session::{Folded, TerminalObserver};
 
+mod breakpoints;
+mod builtins;
+mod caches;
 mod counting;
 mod info;
-mod inside;
-mod looking;
+mod inspect;
 mod prompt;
-mod running;
-mod shelling;
+mod reverse;
+mod run_control;
 mod show;
-mod stopping;
 mod table;
-mod time;
 
 pub use table::reference;
 
@@ -61,7 +61,7 @@ pub struct Printed {
     any: AtomicBool,
 }
 
-impl Front for Printed {
+impl TerminalObserver for Printed {
     fn reading(&self, _stream: u8) {}
 
     fn writing(&self, _stream: u8, bytes: &[u8]) {

@@ -1,4 +1,4 @@
-//! The guest as the machine's supervisor: the kernel serves it, and limits and the user's wishes end it.
+//! The guest as the machine's supervisor: the kernel serves it, and limits and the user's stop conditions end it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub const PAUSE: usize = usize::MAX - 1;
 
 /// Where a run is to pause. A pause changes nothing that the guest can see, and nothing of what is counted.
 #[derive(Clone, Debug, Default)]
-pub struct Wishes {
+pub struct StopConditions {
     /// When so many instructions have been executed.
     pub at: Option<u64>,
     /// Some time after so many instructions have been executed, when it is convenient.
@@ -95,7 +95,7 @@ pub struct Guest {
     pub limits: Limits,
     pub ending: Option<Ending>,
     pub exec: Option<ExecRequest>,
-    pub wishes: Wishes,
+    pub conditions: StopConditions,
     pub paused: Option<Pause>,
     /// The instruction count of the system call that was paused at last.
     pub syscall_paused_at: Option<u64>,
@@ -121,7 +121,7 @@ impl Guest {
         match action {
             Action::Continue => match (self.interrupted(), delivered) {
                 (Some(next), _) => next,
-                (None, Some(signal)) if self.wishes.signals => self.pause(Pause::Signal(signal)),
+                (None, Some(signal)) if self.conditions.signals => self.pause(Pause::Signal(signal)),
                 (None, _) => Next::Continue,
             },
             Action::GivenUp => match self.interrupted() {
@@ -159,10 +159,10 @@ impl Guest {
 
 impl Supervisor for Guest {
     fn syscall(&mut self, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Next {
-        if self.wishes.any_syscall || !self.wishes.syscalls.is_empty() {
+        if self.conditions.any_syscall || !self.conditions.syscalls.is_empty() {
             let number = u64::from(cpu.gpr(Gpr::Rax) as u32);
             let now = Some(cpu.instructions());
-            if (self.wishes.any_syscall || self.wishes.syscalls.contains(&number))
+            if (self.conditions.any_syscall || self.conditions.syscalls.contains(&number))
                 && self.syscall_paused_at != now
             {
                 self.syscall_paused_at = now;
@@ -226,10 +226,10 @@ impl Supervisor for Guest {
             return self
                 .stop(Stop::Limit(format!("{limit} instructions were executed (--max-instructions)")));
         }
-        if self.wishes.at.is_some_and(|at| instructions >= at) {
+        if self.conditions.at.is_some_and(|at| instructions >= at) {
             return self.pause(Pause::Reached);
         }
-        if self.wishes.after.is_some_and(|after| instructions >= after) {
+        if self.conditions.after.is_some_and(|after| instructions >= after) {
             return self.pause(Pause::Passed);
         }
         match self.kernel.clock.next_due() {
@@ -244,14 +244,14 @@ impl Supervisor for Guest {
     }
 
     fn breakpoint(&mut self, _cpu: &mut dyn GuestCpu, _mem: &mut dyn GuestMemory) -> Next {
-        if self.wishes.ignore_breakpoints {
+        if self.conditions.ignore_breakpoints {
             return Next::Continue;
         }
         self.pause(Pause::Breakpoint)
     }
 
     fn instructions_left(&self, executed: u64) -> Option<u64> {
-        let wanted = [self.limits.instructions, self.wishes.at, self.kernel.clock.next_due()];
+        let wanted = [self.limits.instructions, self.conditions.at, self.kernel.clock.next_due()];
         wanted.into_iter().flatten().min().map(|at| at.saturating_sub(executed))
     }
 

@@ -6,16 +6,16 @@ use std::time::Duration;
 
 mod attribute;
 mod guest;
+mod inspect;
 mod instructions;
 mod load;
-mod look;
 mod modules;
 mod request;
 mod run;
 
 pub use attribute::Folded;
-pub use guest::{PAUSE, Pause, Wishes};
-pub use look::{Loaded, Saved};
+pub use guest::{PAUSE, Pause, StopConditions};
+pub use inspect::{Loaded, Saved};
 pub use run::{Session, run};
 
 pub use crate::emu::unicorn::EngineError;
@@ -24,7 +24,7 @@ pub use crate::hooks::consumer::CountModel;
 use crate::profile::{Instructions, Profile};
 pub use crate::requests::Voice;
 use crate::sim::Geometry;
-pub use crate::syscalls::kernel::Front;
+pub use crate::syscalls::kernel::TerminalObserver;
 
 /// Which producer of the trace runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -139,13 +139,13 @@ pub struct Control {
     /// Bytes of guest memory in use, roughly.
     pub resident: std::sync::atomic::AtomicU64,
     /// Told when the guest is about to use the host's streams.
-    pub front: Option<std::sync::Arc<dyn Front>>,
+    pub terminal: Option<std::sync::Arc<dyn TerminalObserver>>,
     /// Takes what the program wants in the log at once.
-    pub log: Option<std::sync::Arc<dyn Commentary>>,
+    pub log: Option<std::sync::Arc<dyn LogSink>>,
 }
 
 /// The log while the program runs.
-pub trait Commentary: std::fmt::Debug + Send + Sync {
+pub trait LogSink: std::fmt::Debug + Send + Sync {
     /// Adds text, with the prefix of `voice` at the beginning of each line.
     fn say(&self, voice: Voice, text: &[u8]);
 }

@@ -109,8 +109,8 @@ impl Host for Outside<'_> {
     fn say(&mut self, voice: Voice, text: &[u8]) -> bool {
         let Outside { kernel, control, .. } = self;
         kernel.fs.streams.outside(|| {
-            if let Some(front) = &control.front {
-                front.writing(2, text);
+            if let Some(terminal) = &control.terminal {
+                terminal.writing(2, text);
             }
             if let Some(log) = &control.log {
                 log.say(voice, text);

@@ -22,8 +22,8 @@ use crate::hooks::trace::Recorder;
 use crate::hooks::valgrind::Regroup;
 use crate::requests::Requests;
 use crate::session::attribute::Folded;
-use crate::session::guest::{Ending, Guest, Pause, TIME_IS_UP, Wishes};
-use crate::session::look::fold_so_far;
+use crate::session::guest::{Ending, Guest, Pause, StopConditions, TIME_IS_UP};
+use crate::session::inspect::fold_so_far;
 use crate::session::modules::Modules;
 use crate::session::{Config, Control, Finished, Limits, Producer, StartError, Stop, attribute, load};
 use crate::sim::Hierarchy;
@@ -57,7 +57,7 @@ fn other(error: impl std::fmt::Display) -> StartError {
 /// When it cannot be started; once it runs, whatever ends it still yields a profile.
 pub fn run(config: Config, control: Arc<Control>) -> Result<Finished, StartError> {
     let mut session = Session::start(config, control)?;
-    session.resume(Wishes::default());
+    session.resume(StopConditions::default());
     Ok(session.finish())
 }
 
@@ -87,7 +87,7 @@ impl Session {
             seed: config.seed,
             memory_limit: memory,
             interrupt: Arc::clone(&control.interrupt),
-            front: control.front.clone(),
+            front: control.terminal.clone(),
             input: config.input.clone(),
             journal: config.journal,
         });
@@ -136,7 +136,7 @@ impl Session {
             limits: Limits { memory: Some(memory), ..config.limits },
             ending: None,
             exec: None,
-            wishes: Wishes::default(),
+            conditions: StopConditions::default(),
             paused: None,
             syscall_paused_at: None,
             random: Random::new(config.seed ^ RDRAND_STREAM),
@@ -148,15 +148,15 @@ impl Session {
     }
 
     /// Lets the program run until something that was wished for, or its end.
-    pub fn resume(&mut self, wishes: Wishes) -> Pause {
+    pub fn resume(&mut self, conditions: StopConditions) -> Pause {
         if self.guest.ending.is_some() {
             return Pause::Ended;
         }
-        if wishes.pass_breakpoint {
+        if conditions.pass_breakpoint {
             self.machine.pass_breakpoint();
         }
-        self.guest.kernel.fs.streams.hold(wishes.outside);
-        self.guest.wishes = wishes;
+        self.guest.kernel.fs.streams.hold(conditions.outside);
+        self.guest.conditions = conditions;
         self.guest.paused = None;
         loop {
             let failed = match self.machine.run(&mut self.guest) {
@@ -180,7 +180,7 @@ impl Session {
                 self.guest.ending = Some(Ending::Stop(Stop::Refused(why)));
                 return Pause::Ended;
             };
-            if exec(&mut self.machine, &mut self.guest, request) && self.guest.wishes.exec {
+            if exec(&mut self.machine, &mut self.guest, request) && self.guest.conditions.exec {
                 return Pause::Exec;
             }
             if self.guest.ending.is_some() {

@@ -107,7 +107,7 @@ pub struct KernelConfig {
     /// Not zero when the user has asked the run to end: no call waits for the host any longer.
     pub interrupt: Arc<AtomicUsize>,
     /// Who shares the host's streams with the guest, if anybody.
-    pub front: Option<Arc<dyn Front>>,
+    pub front: Option<Arc<dyn TerminalObserver>>,
     /// What the guest reads instead of the host's standard input.
     pub input: Option<Arc<File>>,
     /// Whether what comes from the host's streams is kept, so that the run can go back.
@@ -115,7 +115,7 @@ pub struct KernelConfig {
 }
 
 /// Whoever prints on the terminal of the guest's streams and has to stand back when the guest uses them.
-pub trait Front: std::fmt::Debug + Send + Sync {
+pub trait TerminalObserver: std::fmt::Debug + Send + Sync {
     /// The guest is about to read stream 0, 1 or 2 of the host.
     fn reading(&self, stream: u8);
     /// The guest is about to write `bytes` to stream 0, 1 or 2 of the host.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::common::exact;
 use crate::common::sessions::{Numbers, config};
 use cgemu::profile::Event;
-use cgemu::session::{Control, CountModel, Pause, Session, Stop, Wishes};
+use cgemu::session::{Control, CountModel, Pause, Session, Stop, StopConditions};
 
 fn start(argv: &[&str], model: CountModel) -> Session {
     Session::start(config(argv.iter().map(Into::into).collect(), model), Arc::new(Control::default()))
@@ -20,8 +20,8 @@ fn written(session: Session) -> (Stop, Vec<u8>) {
     (finished.stop, bytes)
 }
 
-fn at(instructions: u64) -> Wishes {
-    Wishes { at: Some(instructions), ..Wishes::default() }
+fn at(instructions: u64) -> StopConditions {
+    StopConditions { at: Some(instructions), ..StopConditions::default() }
 }
 
 /// Faults take back what Cachegrind has queued, wherever the run is paused before them.
@@ -33,7 +33,7 @@ fn paused_before_faults() {
         exact::build_one(&program, dir.path());
         let argv = [program.binary.to_str().expect("text")];
         let mut plain = start(&argv, CountModel::Valgrind);
-        assert_eq!(plain.resume(Wishes::default()), Pause::Ended);
+        assert_eq!(plain.resume(StopConditions::default()), Pause::Ended);
         let total = plain.instructions();
         let plain = written(plain);
         let mut session = start(&argv, CountModel::Valgrind);
@@ -50,7 +50,7 @@ fn paused_before_faults() {
                 assert_eq!(session.instructions(), now);
             }
         }
-        assert_eq!(session.resume(Wishes::default()), Pause::Ended);
+        assert_eq!(session.resume(StopConditions::default()), Pause::Ended);
         let again = written(session);
         assert_eq!(plain.0, again.0);
         let lines = |profile: &[u8]| String::from_utf8_lossy(profile).into_owned();
@@ -87,7 +87,7 @@ fn stepped_and_taken_back() {
         (vec!["/usr/bin/sha256sum", readme], CountModel::Arch, 42),
     ] {
         let mut plain = start(&argv, model);
-        assert_eq!(plain.resume(Wishes::default()), Pause::Ended);
+        assert_eq!(plain.resume(StopConditions::default()), Pause::Ended);
         let total = plain.instructions();
         let plain = written(plain);
         let mut numbers = Numbers(seed);
@@ -115,7 +115,7 @@ fn stepped_and_taken_back() {
             session.forget(saved);
             now = next;
         }
-        assert_eq!(session.resume(Wishes::default()), Pause::Ended);
+        assert_eq!(session.resume(StopConditions::default()), Pause::Ended);
         let again = written(session);
         assert_eq!(plain.0, again.0);
         assert!(plain.1 == again.1, "the profiles differ");

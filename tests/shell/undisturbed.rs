@@ -12,7 +12,7 @@ use cgemu::debugger::Debugger;
 use cgemu::debugger::control::Stopped;
 use cgemu::debugger::step::Calls;
 use cgemu::debugger::stops::{Access, What};
-use cgemu::session::{Config, Control, CountModel, Producer, Session, Stop, Wishes};
+use cgemu::session::{Config, Control, CountModel, Producer, Session, Stop, StopConditions};
 
 /// Times that each run is disturbed. CGEMU_SEED chooses other disturbances.
 const DISTURBANCES: usize = 24;
@@ -216,7 +216,7 @@ fn differences(program: &Program, dir: &Path, seed: u64) -> Option<String> {
     let (mut session, printed) = printing(|| {
         let mut session =
             Session::start(config_of(program, dir), Arc::new(Control::default())).expect("it starts");
-        session.resume(Wishes::default());
+        session.resume(StopConditions::default());
         session
     });
     let total = session.instructions();

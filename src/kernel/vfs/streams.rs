@@ -11,7 +11,7 @@ use rustix::fd::{AsFd as _, BorrowedFd};
 use rustix::fs::{SeekFrom, Stat};
 
 use crate::abi::errno::Errno;
-use crate::syscalls::kernel::{Front, KernelConfig};
+use crate::syscalls::kernel::{KernelConfig, TerminalObserver};
 
 /// How soon a request to end is seen while the guest waits for input.
 const SLICE: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
@@ -53,7 +53,7 @@ pub struct Streams {
     input: Option<Arc<File>>,
     journal: Option<Journal>,
     interrupt: Arc<AtomicUsize>,
-    front: Option<Arc<dyn Front>>,
+    front: Option<Arc<dyn TerminalObserver>>,
     /// Whether calls wait for the session before they reach the host.
     hold: Cell<Hold>,
     /// A call was given up because the user asked for something; it answers EINTR, and is not to have been made.

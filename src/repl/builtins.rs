@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::process::Command;
 
-use super::running::{nothing, number};
+use super::run_control::{nothing, number};
 use super::table;
 use super::{DEEPEST, Reply, Shell};
 use crate::profile::reason;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::counting::instruction_costs;
-use super::running::number;
+use super::run_control::number;
 use super::show::table;
 use super::{Reply, Shell};
 use crate::debugger::suggest::nearest;

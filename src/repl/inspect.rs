@@ -1,6 +1,6 @@
 //! Commands that look at the program.
 
-use super::running::{count, number};
+use super::run_control::{count, number};
 use super::show::{source_lines, table};
 use super::{Reply, Shell};
 use crate::debugger::evaluate::Scope as _;

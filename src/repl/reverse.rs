@@ -1,6 +1,6 @@
 //! Commands that go back.
 
-use super::running::{count, nothing};
+use super::run_control::{count, nothing};
 use super::{Reply, Shell};
 use crate::debugger::control::Stopped;
 use crate::debugger::suggest::nearest;
