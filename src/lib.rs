@@ -18,3 +18,4 @@ pub mod requests;
 pub mod session;
 pub mod sim;
 pub mod syscalls;
+pub mod x86;

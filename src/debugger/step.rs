@@ -8,7 +8,7 @@ use super::control::{Stopped, Until};
 use super::program::Location;
 use super::{Answer, Debugger};
 use crate::guest::{Gpr, GuestCpu};
-use crate::hooks::decode::{self, MAX_LENGTH};
+use crate::x86::decode::{self, MAX_LENGTH};
 
 /// Which calls a step by lines goes into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use crate::emu::memory::space::{AddressSpace, FileArea};
 use crate::guest::{Fault, GuestCpu, GuestMemory};
-use crate::hooks::decode::Refusal;
 use crate::hooks::plan::MappingId;
+use crate::x86::decode::Refusal;
 
 /// Whether the guest goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,11 +3,11 @@
 use std::cell::Cell;
 
 use crate::hooks::accounts::{Counts, Repeated};
-use crate::hooks::count::Repeat;
 use crate::hooks::ledger::{Ends, Ledger};
 use crate::hooks::plan::Plan;
 use crate::hooks::trace::Header;
 use crate::sim::{Conditional, Indirect};
+use crate::x86::cost::Repeat;
 
 /// Both branch predictors.
 #[derive(Clone, Debug, Default)]

@@ -2,8 +2,8 @@
 //! inner loops do not touch.
 
 use crate::hooks::accounts::{Counts, Repeated};
-use crate::hooks::count::{EventKind, Repeat};
 use crate::hooks::plan::{End, MappingId, Plan, PlannedInsn};
+use crate::x86::cost::{EventKind, Repeat};
 
 /// A data event.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use iced_x86::{FlowControl, Instruction, InstructionInfoFactory};
 use rustc_hash::FxHashMap;
 
-use crate::hooks::count::{self, Access, Cost, Event, EventKind, Repeat};
+use crate::x86::cost::{self, Access, Cost, Event, EventKind, Repeat};
 
 /// Names a plan in the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -147,7 +147,7 @@ impl Builder {
 
     /// What an instruction will cost.
     pub fn cost(&mut self, instruction: &Instruction) -> Cost {
-        count::cost(instruction, &mut self.factory)
+        cost::cost(instruction, &mut self.factory)
     }
 
     /// Slots used so far.
@@ -164,10 +164,10 @@ impl Builder {
     pub fn push(&mut self, instruction: &Instruction, len: u8, cost: &Cost) {
         let first_slot = self.plan.slots;
         self.add(instruction.ip(), len, cost);
-        self.plan.end = match (count::repeat(instruction), instruction.flow_control()) {
+        self.plan.end = match (cost::repeat(instruction), instruction.flow_control()) {
             (Some(repeat), _) => End::Repeat(repeat, first_slot),
-            (None, FlowControl::ConditionalBranch) if count::jumps_to_next(instruction) => {
-                End::ToNext { slot: first_slot, inverted: count::is_inverted(instruction) }
+            (None, FlowControl::ConditionalBranch) if cost::jumps_to_next(instruction) => {
+                End::ToNext { slot: first_slot, inverted: cost::is_inverted(instruction) }
             }
             (None, FlowControl::ConditionalBranch) => End::Conditional,
             (None, FlowControl::IndirectBranch | FlowControl::IndirectCall) => End::Indirect,

@@ -6,7 +6,6 @@ use iced_x86::{Formatter, Instruction, IntelFormatter};
 
 use crate::guest::Fault;
 use crate::hooks::accounts::Counts;
-use crate::hooks::decode::{self, Refusal};
 use crate::hooks::plan::MappingId;
 use crate::hooks::tally::Tally;
 use crate::profile::{Costs, Event, EventSet, Instructions, Profile, cache_desc};
@@ -14,6 +13,7 @@ use crate::session::guest::Ending;
 use crate::session::instructions::ByInstruction;
 use crate::session::modules::Modules;
 use crate::session::{Caches, Stop};
+use crate::x86::decode::{self, Refusal};
 
 /// What a file or function is called that is not known.
 pub const UNKNOWN: &str = "???";

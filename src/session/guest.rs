@@ -7,13 +7,13 @@ use std::sync::atomic::Ordering::Relaxed;
 use crate::emu::memory::space::{AddressSpace, FileArea};
 use crate::emu::supervisor::{Next, Refused, Supervisor};
 use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory};
-use crate::hooks::decode::{MAX_LENGTH, Refusal};
 use crate::hooks::plan::MappingId;
 use crate::requests::Requests;
 use crate::session::modules::Modules;
 use crate::session::{Control, Limits, Stop, request};
 use crate::syscalls::kernel::{Action, ExecRequest, Kernel};
 use crate::syscalls::random::Random;
+use crate::x86::decode::{MAX_LENGTH, Refusal};
 
 /// The value of `Control::interrupt` that stands for the time limit; no signal has this number.
 pub const TIME_IS_UP: usize = usize::MAX;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 const PICTURE: &str = include_str!("../../ARCHITECTURE.md");
 
 /// Rooms that open no file and read no environment.
-const PURE: [&str; 4] = ["loader", "hooks", "sim", "profile"];
+const PURE: [&str; 5] = ["loader", "hooks", "sim", "x86", "profile"];
 
 /// The picture: each room, and each part that has a row of its own (`guest`), with its arrows.
 fn arrows(text: &str) -> BTreeMap<String, Vec<String>> {

@@ -9,11 +9,11 @@ use rustc_hash::FxHashMap;
 use crate::emu::unicorn::door::{Cpu, Door, Leave};
 use crate::emu::unicorn::layout::{FS, GS, Parts};
 use crate::guest::{Gpr, GuestCpu as _};
-use crate::hooks::count::{Slot, repeat};
-use crate::hooks::decode::{self, MAX_LENGTH};
-use crate::hooks::operand::{Address, jumps};
 use crate::hooks::plan::{Builder, PlanId};
-use crate::hooks::request;
+use crate::x86::address::{Address, jumps};
+use crate::x86::cost::{Slot, repeat};
+use crate::x86::decode::{self, MAX_LENGTH};
+use crate::x86::request;
 
 /// What the reference producer keeps.
 #[derive(Default)]

@@ -1,6 +1,6 @@
 //! Which of the accesses that the engine makes fills which slot of the trace.
 
-use crate::hooks::count::{Access, Cost, Slot};
+use crate::x86::cost::{Access, Cost, Slot};
 
 /// Follows the accesses that the engine generates for one instruction and gives each slot its first.
 #[derive(Default)]

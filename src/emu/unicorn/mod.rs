@@ -32,10 +32,10 @@ use crate::emu::memory::space::AddressSpace;
 use crate::emu::supervisor::{Next, Supervisor};
 use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory as _};
 use crate::hooks::consumer::Consumer;
-use crate::hooks::decode::{Refusal, Trap};
 use crate::hooks::fault::Cause;
 use crate::hooks::plan::NO_MAPPING;
 use crate::hooks::trace::{BUFFER_WORDS, Recorder};
+use crate::x86::decode::{Refusal, Trap};
 
 use api::Api;
 use door::{Cpu, Door, Entered, Leave, TapWords, door};
@@ -438,8 +438,8 @@ impl Door {
                 self.parts.set_gpr(Gpr::Rdx, xcr0 >> 32);
             }
             Trap::Random => {
-                let mut buf = [0; crate::hooks::decode::MAX_LENGTH];
-                let instruction = crate::hooks::decode::decode(self.space.fetch(pc, &mut buf), pc);
+                let mut buf = [0; crate::x86::decode::MAX_LENGTH];
+                let instruction = crate::x86::decode::decode(self.space.fetch(pc, &mut buf), pc);
                 let target = instruction.op0_register();
                 let value = self.split().map_or(0, |(supervisor, ..)| supervisor.random());
                 self.set_random(target, value);

@@ -3,7 +3,7 @@
 
 use iced_x86::{CpuidFeature, EncodingKind, Instruction, Mnemonic as M, OpKind};
 
-use crate::hooks::decode::MAX_LENGTH;
+use crate::x86::decode::MAX_LENGTH;
 
 /// What is different about the accesses of an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

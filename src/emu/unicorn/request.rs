@@ -5,7 +5,7 @@ use crate::emu::supervisor::Next;
 use crate::emu::unicorn::door::{Door, Leave};
 use crate::emu::unicorn::tlb::fault_of;
 use crate::guest::{Fault, Gpr, GuestMemory as _};
-use crate::hooks::request::{LENGTH, Request};
+use crate::x86::request::{LENGTH, Request};
 
 impl Door {
     /// Serves the request at `pc`. Whether the engine goes on.

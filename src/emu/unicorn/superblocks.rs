@@ -3,7 +3,7 @@
 use super::door::Door;
 use crate::emu::memory::space::AddressSpace;
 use crate::guest::PAGE_SIZE;
-use crate::hooks::decode::MAX_LENGTH;
+use crate::x86::decode::MAX_LENGTH;
 
 /// Bytes that are read at once.
 const WINDOW: usize = 128;

@@ -20,11 +20,11 @@ use crate::emu::unicorn::layout;
 use crate::emu::unicorn::matcher::Matcher;
 use crate::emu::unicorn::quirk::{self, Quirk};
 use crate::guest::Gpr;
-use crate::hooks::count::{Access, Cost, repeat};
-use crate::hooks::decode::{self, MAX_LENGTH, Refusal, Trap, Verdict};
-use crate::hooks::operand::{Address, SCRATCH_BELOW_RSP};
 use crate::hooks::plan::{Builder, NO_MAPPING};
-use crate::hooks::request::{self, Request};
+use crate::x86::address::{Address, SCRATCH_BELOW_RSP};
+use crate::x86::cost::{Access, Cost, repeat};
+use crate::x86::decode::{self, MAX_LENGTH, Refusal, Trap, Verdict};
+use crate::x86::request::{self, Request};
 
 /// What stands at an address instead of an ordinary instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

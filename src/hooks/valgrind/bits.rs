@@ -6,7 +6,7 @@ use super::fold::mask;
 use super::integer::{RSP, ZERO, bytes};
 use super::ir::{Op, Source, Value};
 use super::lift::{Lifter, Place};
-use crate::hooks::operand::SCRATCH_BELOW_RSP;
+use crate::x86::address::SCRATCH_BELOW_RSP;
 
 impl Lifter {
     pub(super) fn bit(&mut self, i: &Instruction) {

@@ -4,9 +4,9 @@
 use super::queue::LENGTH;
 use super::regroup::{Handed, Regroup};
 use super::steps::{Place, Step};
-use crate::hooks::count::EventKind;
 use crate::hooks::plan::{MAX_RECORD, PlanId, PlanTable};
 use crate::hooks::trace::Header;
+use crate::x86::cost::EventKind;
 
 /// Records that hold the instructions in the queue, which are no more than its entries, and one more: it may wait for where
 /// control goes.

@@ -3,9 +3,9 @@
 
 use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind};
 
-use super::superblock::{Fetch, Kind, LEFT_TO_EXTEND, is_code, kind, names_memory};
-use crate::hooks::decode::{self, Verdict};
-use crate::hooks::request;
+use super::superblock::{Kind, LEFT_TO_EXTEND, is_code, kind, names_memory};
+use crate::x86::decode::{self, Fetch, Verdict};
+use crate::x86::request;
 
 /// How a short look at a block ends.
 enum Exit {

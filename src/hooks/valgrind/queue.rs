@@ -7,7 +7,7 @@ use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic as M};
 use super::ir::Statement;
 use super::sse::NO_BRANCH;
 use super::superblock::{Superblock, names_memory};
-use crate::hooks::count;
+use crate::x86::cost;
 
 /// Most events in the queue (`N_EVENTS`).
 pub(super) const LENGTH: usize = 16;
@@ -67,9 +67,9 @@ impl Superblock {
     pub(super) fn queue(&mut self, instruction: &Instruction, factory: &mut InstructionInfoFactory) {
         let Some(part) = self.parts.last_mut() else { return };
         if may_access(instruction) {
-            part.events.data = count::cost(instruction, factory).events.len() as u8;
+            part.events.data = cost::cost(instruction, factory).events.len() as u8;
         }
-        part.events.tests_first = count::repeat(instruction).is_some();
+        part.events.tests_first = cost::repeat(instruction).is_some();
         // Settings that VEX does not know, which it leaves the superblock to say.
         part.events.leaves_behind =
             matches!(instruction.mnemonic(), M::Ldmxcsr | M::Fldcw | M::Fldenv | M::Frstor);

@@ -4,10 +4,11 @@ use rustc_hash::FxHashMap;
 
 use super::ahead::Ahead;
 use super::steps::{Before, Place, Step, Steps};
-use super::superblock::{Change, Fetch, Superblock, Workshop};
-use crate::hooks::count::{EventKind, Repeat};
+use super::superblock::{Change, Superblock, Workshop};
 use crate::hooks::plan::{End, Plan, PlanId, PlanTable, PlannedInsn};
 use crate::hooks::trace::{Header, MAX_BLOCK};
+use crate::x86::cost::{EventKind, Repeat};
+use crate::x86::decode::Fetch;
 
 /// No record of the buffer at hand.
 const NO_RECORD: usize = usize::MAX;

@@ -13,9 +13,9 @@ use super::lift::Lifter;
 use super::merge::{Second, merged};
 use super::queue::Events;
 use super::sure::Sure;
-use crate::hooks::count::repeat;
-use crate::hooks::decode::{self, MAX_LENGTH};
-use crate::hooks::request;
+use crate::x86::cost::repeat;
+use crate::x86::decode::{self, Fetch};
+use crate::x86::request;
 
 /// Most instructions in a superblock (`--vex-guest-max-insns`).
 const MAX_INSTRUCTIONS: usize = 60;
@@ -58,9 +58,6 @@ pub(super) struct Superblock {
     /// Where the next superblock begins if control falls out of this one.
     pub falls: Option<u64>,
 }
-
-/// Code as the translator sees it: up to `MAX_LENGTH` bytes at an address; none where nothing can be executed.
-pub type Fetch<'a> = dyn FnMut(u64) -> ([u8; MAX_LENGTH], usize) + 'a;
 
 /// What an instruction does to the block it is in.
 pub(super) enum Kind {

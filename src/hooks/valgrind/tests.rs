@@ -4,7 +4,7 @@
 use iced_x86::code_asm::*;
 
 use super::superblock::{Superblock, Workshop};
-use crate::hooks::decode::MAX_LENGTH;
+use crate::x86::decode::MAX_LENGTH;
 
 /// Some instructions.
 type Code = fn(&mut CodeAssembler) -> Result<(), IcedError>;

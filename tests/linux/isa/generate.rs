@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cgemu::hooks::decode::{Verdict, decode, verdict};
+use cgemu::x86::decode::{Verdict, decode, verdict};
 use iced_x86::{
     Code, CpuidFeature, Encoder, EncodingKind, Formatter as _, Instruction, IntelFormatter, MemoryOperand,
     MemorySize, Mnemonic as M, OpCodeOperandKind as K, OpKind, Register as R, RflagsBits,

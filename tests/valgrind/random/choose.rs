@@ -5,7 +5,7 @@
 //! flags, general registers or an address: Valgrind computes with 64 bits where the x87 has 80.
 
 use crate::common::operands::{fixed, immediate_kind};
-use cgemu::hooks::decode::{Verdict, decode, verdict};
+use cgemu::x86::decode::{Verdict, decode, verdict};
 use iced_x86::{
     Code, CpuidFeature, Encoder, EncodingKind, Instruction, InstructionInfoFactory, Mnemonic as M, OpAccess,
     OpCodeOperandKind as K, OpKind, Register as R,

@@ -1,11 +1,12 @@
 //! Decides, before an instruction runs, whether the emulated CPU may run it.
 
-use iced_x86::{
-    Code, CpuidFeature, Decoder, DecoderOptions, EncodingKind, FlowControl, Instruction, Mnemonic,
-};
+use iced_x86::{Code, CpuidFeature, Decoder, DecoderOptions, EncodingKind, Instruction, Mnemonic};
 
 /// Most bytes in an x86 instruction.
 pub const MAX_LENGTH: usize = 15;
+
+/// Reads code: up to `MAX_LENGTH` bytes at an address and their number, 0 where nothing is executable.
+pub type Fetch<'a> = dyn FnMut(u64) -> ([u8; MAX_LENGTH], usize) + 'a;
 
 /// What becomes of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,11 +180,6 @@ pub fn feature_names(instruction: &Instruction) -> String {
     let names: Vec<String> =
         instruction.cpuid_features().iter().map(|feature| format!("{feature:?}").replace('_', ".")).collect();
     names.join("+")
-}
-
-/// Whether control may go elsewhere than to the next instruction.
-pub fn ends_block(instruction: &Instruction) -> bool {
-    instruction.flow_control() != FlowControl::Next
 }
 
 #[cfg(test)]

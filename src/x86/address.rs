@@ -140,8 +140,8 @@ pub fn jumps(instruction: &Instruction, flags: u64, rcx: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hooks::count::{is_inverted, jumps_to_next};
-    use crate::hooks::decode::decode;
+    use crate::x86::cost::{is_inverted, jumps_to_next};
+    use crate::x86::decode::decode;
 
     const CF: u64 = 1;
     const PF: u64 = 4;

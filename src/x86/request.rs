@@ -1,9 +1,9 @@
 //! Valgrind's client requests as the CPU sees them: a sequence of instructions that together do nothing on hardware,
 //! and that Valgrind takes for one instruction (`valgrind.h`, "amd64-linux").
 
-use crate::hooks::count::Cost;
-use crate::hooks::decode::MAX_LENGTH;
-use crate::hooks::operand::Address;
+use crate::x86::address::Address;
+use crate::x86::cost::Cost;
+use crate::x86::decode::{Fetch, MAX_LENGTH};
 
 /// Bytes of the whole sequence.
 pub const LENGTH: usize = 19;
@@ -42,8 +42,8 @@ pub fn may_begin(bytes: &[u8]) -> bool {
     bytes.starts_with(&PREAMBLE[..4])
 }
 
-/// The request at `pc`, if there is one; `fetch` gives bytes of code and how many there are.
-pub fn at(fetch: &mut dyn FnMut(u64) -> ([u8; MAX_LENGTH], usize), pc: u64) -> Option<Request> {
+/// The request at `pc`, if there is one.
+pub fn at(fetch: &mut Fetch<'_>, pc: u64) -> Option<Request> {
     let (first, len) = fetch(pc);
     if len < MAX_LENGTH || !may_begin(&first) {
         return None;

@@ -6,7 +6,7 @@ use iced_x86::{
     Code, ConditionCode, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind,
 };
 
-use crate::hooks::operand::Address;
+use crate::x86::address::Address;
 
 /// How an event is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -354,9 +354,4 @@ pub fn is_inverted(instruction: &Instruction) -> bool {
     let odd =
         matches!(instruction.condition_code(), C::no | C::ae | C::ne | C::a | C::ns | C::np | C::ge | C::g);
     !(odd && instruction.is_jcc_short_or_near())
-}
-
-/// Whether the code of the instruction is one iced could not decode.
-pub fn is_invalid(instruction: &Instruction) -> bool {
-    instruction.code() == Code::INVALID
 }

@@ -1,0 +1,7 @@
+//! Facts about x86-64 instructions: which of them run, which data they access and at which addresses, and how
+//! Cachegrind counts them. [`cost`] has the rules of counting; [`request`] knows Valgrind's client requests.
+
+pub mod address;
+pub mod cost;
+pub mod decode;
+pub mod request;
