@@ -6,7 +6,7 @@ pub mod abi;
 pub mod annotate;
 pub mod cli;
 pub mod debugger;
-pub mod emu;
+mod emu;
 pub mod guest;
 pub mod hooks;
 pub mod kernel;

@@ -7,20 +7,36 @@ use std::ptr::NonNull;
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
-use crate::emu::memory::frames::Frame;
 use crate::guest::PAGE_SIZE;
 
 /// Bytes in a page, for host arithmetic.
-pub const PAGE: usize = PAGE_SIZE as usize;
+pub(super) const PAGE: usize = PAGE_SIZE as usize;
+
+/// A page of the arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Frame(u32);
+
+impl Frame {
+    /// The frame with this number.
+    pub(super) fn new(index: usize) -> Frame {
+        Frame(index as u32)
+    }
+
+    /// Its number in the arena.
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// A reserved, zero-filled range of host memory; pages cost nothing until touched.
 #[derive(Debug)]
-pub struct Arena {
+pub(crate) struct Arena {
     base: NonNull<u8>,
     pages: usize,
 }
 
-// SAFETY: the arena owns its range, and every access goes through `&self` or `&mut self` of its owner.
+// SAFETY: the arena owns its range, and every access goes through `&self` or `&mut self` of its
+// owner.
 unsafe impl Send for Arena {}
 
 impl Arena {
@@ -28,11 +44,12 @@ impl Arena {
     ///
     /// # Errors
     /// The host's, when not even the smallest range can be had.
-    pub fn reserve() -> io::Result<Arena> {
+    pub(crate) fn reserve() -> io::Result<Arena> {
         let mut error = io::Error::other("no address range");
         for shift in [40, 38, 36, 34, 32, 30] {
             let len = 1usize << shift;
-            // SAFETY: a new anonymous mapping at an address of the kernel's choice overlaps nothing.
+            // SAFETY: a new anonymous mapping at an address of the kernel's choice overlaps
+            // nothing.
             let mapped = unsafe {
                 mmap_anonymous(
                     std::ptr::null_mut(),
@@ -54,27 +71,22 @@ impl Arena {
     }
 
     /// Pages in the arena.
-    pub fn pages(&self) -> usize {
+    pub(super) fn pages(&self) -> usize {
         self.pages
     }
 
     /// Bytes in the arena.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.pages * PAGE
     }
 
-    /// Whether the arena has no pages; it always has.
-    pub fn is_empty(&self) -> bool {
-        self.pages == 0
-    }
-
-    /// Host address of the arena. Only the engine may use it, as the "physical" address of the guest.
-    pub fn base(&self) -> *mut c_void {
+    /// Host address of the arena, which is its "physical" address in the engine.
+    pub(crate) fn base(&self) -> *mut c_void {
         self.base.as_ptr().cast()
     }
 
     /// Host address of a frame.
-    pub fn address(&self, frame: Frame) -> u64 {
+    pub(crate) fn address(&self, frame: Frame) -> u64 {
         self.base.as_ptr() as u64 + frame.index() as u64 * PAGE_SIZE
     }
 
@@ -85,42 +97,43 @@ impl Arena {
     }
 
     /// Copies bytes out of a frame.
-    pub fn read(&self, frame: Frame, offset: usize, buf: &mut [u8]) {
+    pub(super) fn read(&self, frame: Frame, offset: usize, buf: &mut [u8]) {
         let from = self.pointer(frame, offset, buf.len());
-        // SAFETY: `pointer` checked the range; `buf` is Rust memory and so lies outside the arena; generated code
-        // does not run while the owner of the arena is in here.
+        // SAFETY: `pointer` checked the range; `buf` is Rust memory and so lies outside the arena;
+        // generated code does not run while the owner of the arena is in here.
         unsafe { std::ptr::copy_nonoverlapping(from, buf.as_mut_ptr(), buf.len()) }
     }
 
     /// Copies bytes into a frame.
-    pub fn write(&mut self, frame: Frame, offset: usize, bytes: &[u8]) {
+    pub(super) fn write(&mut self, frame: Frame, offset: usize, bytes: &[u8]) {
         let to = self.pointer(frame, offset, bytes.len());
         // SAFETY: as in `read`, and `&mut self` excludes other accesses from Rust.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) }
     }
 
     /// Fills a part of a frame with zeros.
-    pub fn zero(&mut self, frame: Frame, offset: usize, len: usize) {
+    pub(super) fn zero(&mut self, frame: Frame, offset: usize, len: usize) {
         let to = self.pointer(frame, offset, len);
         // SAFETY: as in `write`.
         unsafe { std::ptr::write_bytes(to, 0, len) }
     }
 
     /// Copies one frame to another.
-    pub fn duplicate(&mut self, from: Frame, to: Frame) {
+    pub(super) fn duplicate(&mut self, from: Frame, to: Frame) {
         assert_ne!(from, to, "a frame copied onto itself");
         let (source, target) = (self.pointer(from, 0, PAGE), self.pointer(to, 0, PAGE));
         // SAFETY: two different frames do not overlap, and `pointer` checked both.
         unsafe { std::ptr::copy_nonoverlapping(source, target, PAGE) }
     }
 
-    /// Gives a run of frames back to the host; they read as zeros afterwards.
+    /// Returns a run of frames to the host, after which they read as zeros.
     ///
     /// # Errors
     /// The host's; the frames then keep their bytes.
-    pub fn release(&mut self, first: Frame, count: usize) -> io::Result<()> {
+    pub(super) fn release(&mut self, first: Frame, count: usize) -> io::Result<()> {
         assert!(first.index() + count <= self.pages, "frames outside the arena");
-        // SAFETY: the range lies in our own private anonymous mapping, whose pages MADV_DONTNEED zeroes.
+        // SAFETY: the range lies in our own private anonymous mapping, whose pages MADV_DONTNEED
+        // zeroes.
         unsafe {
             let start = self.base.as_ptr().add(first.index() * PAGE);
             madvise(start.cast(), count * PAGE, Advice::LinuxDontNeed)?;
@@ -131,8 +144,8 @@ impl Arena {
 
 impl Drop for Arena {
     fn drop(&mut self) {
-        // SAFETY: the range is ours alone; the engine, which also knew it, is dropped before its memory.
-        // Nothing can be done if it fails: the addresses stay reserved.
+        // SAFETY: the range is ours alone; the engine, which also knew it, is dropped before its
+        // memory. If it fails, the addresses stay reserved, which harms nothing.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), self.len()) };
     }
 }

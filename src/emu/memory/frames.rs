@@ -1,57 +1,56 @@
-//! Frames: which pages of the arena are in use, by how many, and which have held code.
+//! The frame allocator: references to the pages of the arena, and which of them hold code.
 
-use crate::emu::memory::Invalidation;
-use crate::emu::memory::arena::Arena;
+use crate::emu::memory::arena::{Arena, Frame, PAGE};
 
-/// A page of the arena.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Frame(pub u32);
-
-impl Frame {
-    /// Its number in the arena.
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
+/// Something that the engine's caches must forget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Invalidation {
+    /// The TLB entry of the page at this guest address.
+    Page(u64),
+    /// The whole TLB.
+    AllPages,
+    /// Code translated from this frame.
+    Code(Frame),
 }
 
-/// No frame is left under the limit.
+/// The memory limit is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OutOfFrames;
+pub(super) struct OutOfFrames;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Meta {
-    /// Page tables and objects that hold it.
+    /// References of page tables and objects.
     references: u32,
-    /// Checkpoints that hold it.
+    /// References of snapshots.
     kept: u32,
     /// The engine may hold code translated from it.
     code: bool,
-    /// A mapping that is writable and not executable may be in the engine's TLB although the frame has code.
+    /// The engine's TLB may allow stores to it through a mapping that is not executable.
     written: bool,
 }
 
-/// How many freed frames are kept before they are given back to the host.
+/// Freed frames that are kept for reuse; beyond twice as many they go back to the host.
 const KEPT: usize = 4096;
 
-/// The allocator of frames, with the arena they lie in.
+/// Allocator of the frames of one arena.
 #[derive(Debug)]
-pub struct Frames {
+pub(crate) struct Frames {
     arena: Arena,
     meta: Vec<Meta>,
-    /// Freed frames whose bytes are stale.
+    /// Freed frames that hold old bytes.
     stale: Vec<Frame>,
     /// Freed frames that read as zeros.
     clean: Vec<Frame>,
     /// Frames with references.
     in_use: usize,
     limit: usize,
-    /// What the engine has to forget.
-    pub invalidations: Vec<Invalidation>,
+    /// What the engine's caches have to forget before the guest runs again.
+    invalidations: Vec<Invalidation>,
 }
 
 impl Frames {
-    /// All frames free; at most `limit` may be in use at a time.
-    pub fn new(arena: Arena, limit: usize) -> Frames {
+    /// Makes an allocator of which the guest may use `limit` frames at a time.
+    pub(crate) fn new(arena: Arena, limit: usize) -> Frames {
         let limit = limit.min(arena.pages());
         Frames {
             arena,
@@ -65,49 +64,50 @@ impl Frames {
     }
 
     /// The arena.
-    pub fn arena(&self) -> &Arena {
+    pub(crate) fn arena(&self) -> &Arena {
         &self.arena
     }
 
-    /// The arena, to write to it.
-    pub fn arena_mut(&mut self) -> &mut Arena {
+    /// The arena, mutably.
+    pub(super) fn arena_mut(&mut self) -> &mut Arena {
         &mut self.arena
     }
 
-    /// Frames that the guest uses. What only checkpoints hold is not among them, nor under the limit, so that a run
-    /// does not depend on them.
-    pub fn in_use(&self) -> usize {
+    /// Number of frames that the guest uses. Frames that only snapshots hold do not count, here or
+    /// against the limit, so that a run does not depend on its snapshots.
+    pub(crate) fn in_use(&self) -> usize {
         self.in_use
     }
 
-    /// A zeroed frame with one reference.
+    /// Allocates a zeroed frame with one reference.
     ///
     /// # Errors
     /// When the limit is reached.
-    pub fn allocate(&mut self) -> Result<Frame, OutOfFrames> {
+    pub(super) fn allocate(&mut self) -> Result<Frame, OutOfFrames> {
         if self.in_use >= self.limit {
             return Err(OutOfFrames);
         }
         Ok(self.take())
     }
 
+    /// Allocates without regard to the limit.
     fn take(&mut self) -> Frame {
         self.in_use += 1;
         let frame = if let Some(frame) = self.clean.pop() {
             frame
         } else if let Some(frame) = self.stale.pop() {
-            self.arena.zero(frame, 0, super::arena::PAGE);
+            self.arena.zero(frame, 0, PAGE);
             frame
         } else {
             self.meta.push(Meta::default());
-            Frame((self.meta.len() - 1) as u32)
+            Frame::new(self.meta.len() - 1)
         };
         self.meta[frame.index()] = Meta { references: 1, ..Meta::default() };
         frame
     }
 
-    /// One more holder.
-    pub fn retain(&mut self, frame: Frame) {
+    /// Adds a reference.
+    pub(super) fn retain(&mut self, frame: Frame) {
         let meta = &mut self.meta[frame.index()];
         meta.references += 1;
         if meta.references == 1 {
@@ -115,14 +115,14 @@ impl Frames {
         }
     }
 
-    /// Whether somebody holds the frame besides the one who asks.
-    pub fn is_shared(&self, frame: Frame) -> bool {
+    /// Whether the frame has more than one reference, those of snapshots included.
+    pub(super) fn is_shared(&self, frame: Frame) -> bool {
         let meta = &self.meta[frame.index()];
         meta.references + meta.kept > 1
     }
 
-    /// One holder less; the last one frees the frame.
-    pub fn release(&mut self, frame: Frame) {
+    /// Drops a reference, and frees the frame with the last one.
+    pub(super) fn release(&mut self, frame: Frame) {
         let meta = &mut self.meta[frame.index()];
         meta.references -= 1;
         if meta.references > 0 {
@@ -134,18 +134,28 @@ impl Frames {
         }
     }
 
-    /// A checkpoint holds the frame, which has references.
-    pub fn keep(&mut self, frame: Frame) {
+    /// Adds the reference of a snapshot to a frame that is in use.
+    pub(super) fn keep(&mut self, frame: Frame) {
         self.meta[frame.index()].kept += 1;
     }
 
-    /// A checkpoint that held the frame is gone.
-    pub fn forget(&mut self, frame: Frame) {
+    /// Drops the reference of a snapshot.
+    pub(super) fn forget(&mut self, frame: Frame) {
         let meta = &mut self.meta[frame.index()];
         meta.kept -= 1;
         if meta.kept == 0 && meta.references == 0 {
             self.free(frame);
         }
+    }
+
+    /// Records something that the engine's caches have to forget.
+    pub(super) fn invalidate(&mut self, what: Invalidation) {
+        self.invalidations.push(what);
+    }
+
+    /// Takes what the engine's caches have to forget.
+    pub(super) fn take_invalidations(&mut self) -> Vec<Invalidation> {
+        std::mem::take(&mut self.invalidations)
     }
 
     fn free(&mut self, frame: Frame) {
@@ -160,11 +170,11 @@ impl Frames {
         }
     }
 
-    /// Gives long runs of freed frames back to the host.
+    /// Returns long runs of freed frames to the host.
     fn give_back(&mut self) {
         let mut stale = std::mem::take(&mut self.stale);
         stale.sort_unstable();
-        for run in stale.chunk_by(|a, b| a.0 + 1 == b.0) {
+        for run in stale.chunk_by(|a, b| a.index() + 1 == b.index()) {
             if run.len() >= 16 && self.arena.release(run[0], run.len()).is_ok() {
                 self.clean.extend(run.iter().rev());
             } else {
@@ -173,59 +183,60 @@ impl Frames {
         }
     }
 
-    /// Copies a frame, for a holder who gives it up, into a new one.
+    /// Copies a frame into a new one, for a holder that then releases it.
     ///
     /// # Errors
     /// When the limit is reached.
-    pub fn duplicate(&mut self, frame: Frame) -> Result<Frame, OutOfFrames> {
-        // Where only checkpoints stay behind, the guest uses no more than before.
+    pub(super) fn duplicate(&mut self, frame: Frame) -> Result<Frame, OutOfFrames> {
+        // If only snapshots keep the old one, the guest uses no more frames than before.
         let alone = self.meta[frame.index()].references == 1;
         let copy = if alone { self.take() } else { self.allocate()? };
         self.arena.duplicate(frame, copy);
         Ok(copy)
     }
 
-    /// Whether a checkpoint holds it.
-    pub fn is_kept(&self, frame: Frame) -> bool {
+    /// Whether a snapshot holds it.
+    pub(super) fn is_kept(&self, frame: Frame) -> bool {
         self.meta[frame.index()].kept > 0
     }
 
-    /// Copies a frame that the guest is about to give up to the checkpoints. Goes past the limit, if only until then.
-    pub fn copy_apart(&mut self, frame: Frame) -> Frame {
+    /// Copies a frame that the guest then leaves to the snapshots; exceeds the limit until it does.
+    pub(super) fn copy_apart(&mut self, frame: Frame) -> Frame {
         let copy = self.take();
         self.arena.duplicate(frame, copy);
         copy
     }
 
     /// Whether the engine may hold code from it.
-    pub fn has_code(&self, frame: Frame) -> bool {
+    pub(super) fn has_code(&self, frame: Frame) -> bool {
         self.meta[frame.index()].code
     }
 
-    /// Code translated from the frame is no longer right: the frame changed, or a page that shows it moved or
-    /// lost its permission to execute.
-    pub fn code_changed(&mut self, frame: Frame) {
+    /// Drops code translated from the frame: the frame changed, or a page with it moved or lost its
+    /// permission to execute.
+    pub(super) fn code_changed(&mut self, frame: Frame) {
         if self.meta[frame.index()].code {
             self.invalidations.push(Invalidation::Code(frame));
         }
     }
 
-    /// The engine is about to execute from the frame.
-    pub fn executing(&mut self, frame: Frame) {
+    /// Prepares the frame for being executed from.
+    pub(super) fn executing(&mut self, frame: Frame) {
         let meta = &mut self.meta[frame.index()];
         if meta.written {
-            // Stores through the other mapping would not be noticed any more: send them through here again.
+            // The engine would not notice stores through the other mapping: make it ask for them
+            // again.
             meta.written = false;
             self.invalidations.push(Invalidation::AllPages);
         }
         meta.code = true;
     }
 
-    /// The engine is about to store through a mapping that is not executable.
-    pub fn storing(&mut self, frame: Frame) {
+    /// Prepares the frame for stores through a mapping that is not executable.
+    pub(super) fn storing(&mut self, frame: Frame) {
         let meta = &mut self.meta[frame.index()];
         if meta.code {
-            // The engine sees stores to code only through executable mappings.
+            // The engine notices stores to code only through executable mappings.
             meta.code = false;
             meta.written = true;
             self.invalidations.push(Invalidation::Code(frame));

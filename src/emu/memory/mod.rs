@@ -1,25 +1,18 @@
-//! Guest memory: frames in one arena, objects shared between mappings, areas and page tables.
+//! Guest memory: frames of one arena, objects that mappings share, areas and the page table.
 //!
-//! Nothing here knows the engine. Whatever the engine's caches must forget is written down as an
-//! [`Invalidation`] and carried out by the engine's door before the guest runs again.
+//! Nothing here knows the engine. What its caches must forget is recorded as an
+//! [`frames::Invalidation`], and carried out before the guest runs again.
+//!
+//! The files build on each other in this order: `arena`, `frames`, `objects`, `areas`,
+//! `page_table`, `space`, then `placement`, `mapping`, `guest_memory` and `snapshot`.
 
-pub mod area;
-pub mod arena;
-mod copy;
-pub mod frames;
-pub mod object;
-mod place;
-pub mod saved;
-pub mod space;
-pub mod table;
-
-/// Something the engine's caches must forget.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Invalidation {
-    /// Translations of the page at this guest address.
-    Page(u64),
-    /// Every translation of addresses.
-    AllPages,
-    /// Code translated from this frame.
-    Code(frames::Frame),
-}
+mod areas;
+pub(crate) mod arena;
+pub(crate) mod frames;
+mod guest_memory;
+mod mapping;
+mod objects;
+mod page_table;
+mod placement;
+pub(crate) mod snapshot;
+pub(crate) mod space;

@@ -1,17 +1,19 @@
-//! One address space: areas, page table and break, over the frames and objects of the machine.
+//! The address space: the page table that the engine asks, over areas, objects and frames.
 
-use crate::emu::memory::Invalidation;
-use crate::emu::memory::area::{Area, Areas};
-use crate::emu::memory::arena::PAGE;
-use crate::emu::memory::frames::{Frame, Frames, OutOfFrames};
-use crate::emu::memory::object::Objects;
-use crate::emu::memory::table::{Entry, PageTable};
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::emu::memory::areas::Areas;
+use crate::emu::memory::arena::{Frame, PAGE};
+use crate::emu::memory::frames::{Frames, Invalidation, OutOfFrames};
+use crate::emu::memory::objects::Objects;
+use crate::emu::memory::page_table::{PageEntry, PageTable};
 use crate::guest::layout::Layout;
-use crate::guest::{Backing, MapRequest, Mapping, MemError, PAGE_SIZE, Prot, USER_END, page_down, page_up};
+use crate::guest::{Backing, FileId, ObjectId, PAGE_SIZE, PageSource, Prot, USER_END, page_down};
 
-/// How a page is touched.
+/// Kind of an access to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Touch {
+pub(crate) enum Access {
     /// A load.
     Read,
     /// A store.
@@ -20,14 +22,14 @@ pub enum Touch {
     Execute,
 }
 
-/// Why a page cannot be touched.
+/// Reason to refuse an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Denied {
+pub(crate) enum Denied {
     /// Nothing is mapped there (SEGV_MAPERR).
     Unmapped,
     /// The permissions forbid it (SEGV_ACCERR).
     Protected,
-    /// Past the end of what is mapped (BUS_ADRERR).
+    /// The page lies past the end of the file or object (BUS_ADRERR).
     PastEnd,
     /// The memory limit is reached.
     OutOfMemory,
@@ -39,73 +41,106 @@ impl From<OutOfFrames> for Denied {
     }
 }
 
-/// A page the engine may use.
+/// A page that the engine may enter into its TLB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Grant {
-    /// The frame it shows.
-    pub frame: Frame,
-    /// What may be done without asking again.
-    pub prot: Prot,
+pub(crate) struct Grant {
+    /// The frame behind the page.
+    pub(crate) frame: Frame,
+    /// Accesses that need no further question.
+    pub(crate) prot: Prot,
+}
+
+/// The heap of brk(2).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Break {
+    /// First address of the heap.
+    pub(super) start: u64,
+    /// The program break.
+    pub(super) end: u64,
+    /// End of the range kept free for the heap, which the break stays below; `start` if none is
+    /// kept.
+    pub(super) reserved: u64,
+}
+
+/// The file that a page of code comes from.
+pub(crate) struct FileArea<'a> {
+    /// Address of the file's first byte, were all of it mapped like this page.
+    pub(crate) origin: u64,
+    /// The file's bytes.
+    pub(crate) source: &'a Arc<dyn PageSource>,
+    /// Its name and numbers.
+    pub(crate) id: &'a FileId,
 }
 
 /// The memory of a guest process.
-pub struct AddressSpace {
+pub(crate) struct AddressSpace {
     pub(super) frames: Frames,
     pub(super) objects: Objects,
     pub(super) areas: Areas,
     pub(super) table: PageTable,
-    pub(super) brk_start: u64,
-    pub(super) brk: u64,
-    /// First address that is not kept free for the heap; the break stays below it. `brk_start` where nothing is.
-    pub(super) brk_reserved: u64,
+    pub(super) brk: Break,
     pub(super) layout: Layout,
-    out_of_memory: bool,
+    /// The memory limit has stopped an access; see [`AddressSpace::take_out_of_memory`].
+    pub(super) out_of_memory: bool,
 }
 
-/// On x86-64 a page that may be written or executed may be read.
-fn effective(prot: Prot) -> Prot {
+/// Adds what x86-64 page tables cannot deny: a page that may be written or executed may be read.
+pub(super) fn effective(prot: Prot) -> Prot {
     if prot == Prot::NONE { prot } else { prot.with(Prot::READ) }
 }
 
+/// Reads a file up to its end or that of `buf`; `None` after an error.
+pub(super) fn read_source(source: &Arc<dyn PageSource>, at: u64, buf: &mut [u8]) -> Option<usize> {
+    let mut done = 0;
+    while done < buf.len() {
+        match source.read_at(at + done as u64, &mut buf[done..]) {
+            Ok(0) => break,
+            Ok(count) => done += count,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(_) => return None,
+        }
+    }
+    Some(done)
+}
+
 impl AddressSpace {
-    /// An empty address space; `layout` says where mappings without an address of their own are placed.
-    pub fn new(frames: Frames, layout: Layout) -> AddressSpace {
+    /// Makes an empty address space, in which `layout` decides where mappings go that name no
+    /// address.
+    pub(crate) fn new(frames: Frames, layout: Layout) -> AddressSpace {
         AddressSpace {
             frames,
             objects: Objects::default(),
             areas: Areas::default(),
             table: PageTable::default(),
-            brk_start: 0,
-            brk: 0,
-            brk_reserved: 0,
+            brk: Break::default(),
             layout,
             out_of_memory: false,
         }
     }
 
     /// The fixed addresses of the run.
-    pub fn layout(&self) -> &Layout {
+    pub(crate) fn layout(&self) -> &Layout {
         &self.layout
     }
 
     /// Removes every mapping, as execve(2) does.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.remove_range(0, USER_END);
-        (self.brk_start, self.brk, self.brk_reserved) = (0, 0, 0);
+        self.brk = Break::default();
     }
 
-    /// The frames, to learn what the engine has to forget.
-    pub fn frames(&self) -> &Frames {
+    /// The frames of the machine.
+    pub(crate) fn frames(&self) -> &Frames {
         &self.frames
     }
 
     /// Takes what the engine has to forget.
-    pub fn take_invalidations(&mut self) -> Vec<Invalidation> {
-        std::mem::take(&mut self.frames.invalidations)
+    pub(crate) fn take_invalidations(&mut self) -> Vec<Invalidation> {
+        self.frames.take_invalidations()
     }
 
-    /// Whether the memory limit stopped an access since the last call.
-    pub fn take_out_of_memory(&mut self) -> bool {
+    /// Whether the memory limit has stopped an access since the last call.
+    pub(crate) fn take_out_of_memory(&mut self) -> bool {
         std::mem::take(&mut self.out_of_memory)
     }
 
@@ -113,12 +148,12 @@ impl AddressSpace {
     ///
     /// # Errors
     /// Why the access faults.
-    pub fn touch(&mut self, addr: u64, touch: Touch) -> Result<Grant, Denied> {
+    pub(crate) fn access(&mut self, addr: u64, access: Access) -> Result<Grant, Denied> {
         let page = page_down(addr);
-        let need = match touch {
-            Touch::Read => Prot::READ,
-            Touch::Write => Prot::WRITE,
-            Touch::Execute => Prot::EXEC,
+        let need = match access {
+            Access::Read => Prot::READ,
+            Access::Write => Prot::WRITE,
+            Access::Execute => Prot::EXEC,
         };
         let entry = match self.table.get(page) {
             Some(entry) => entry,
@@ -132,7 +167,7 @@ impl AddressSpace {
         let mut entry = entry;
         let mut prot = entry.prot;
         if !entry.shared && self.frames.is_shared(entry.frame) {
-            if touch == Touch::Write {
+            if access == Access::Write {
                 entry = self.copy_on_write(page, entry)?;
             } else {
                 prot = Prot(prot.0 & !Prot::WRITE.0);
@@ -141,7 +176,7 @@ impl AddressSpace {
         if prot.allows(Prot::EXEC) {
             self.frames.executing(entry.frame);
         } else if prot.allows(Prot::WRITE) {
-            if touch == Touch::Write || !self.frames.has_code(entry.frame) {
+            if access == Access::Write || !self.frames.has_code(entry.frame) {
                 self.frames.storing(entry.frame);
             } else {
                 prot = Prot(prot.0 & !Prot::WRITE.0);
@@ -150,32 +185,47 @@ impl AddressSpace {
         Ok(Grant { frame: entry.frame, prot })
     }
 
-    /// Code translated from `addr` is to be made again.
-    pub fn code_at_changed(&mut self, addr: u64) {
+    /// Makes the engine translate the code at `addr` again.
+    pub(crate) fn retranslate(&mut self, addr: u64) {
         if let Some(entry) = self.table.get(page_down(addr)) {
             self.frames.code_changed(entry.frame);
         }
     }
 
     /// Whether a page of the range has a frame that the guest may store to.
-    pub fn is_writable(&self, addr: u64, len: u64) -> bool {
+    pub(crate) fn is_writable(&self, addr: u64, len: u64) -> bool {
         let last = addr.saturating_add(len.saturating_sub(1));
         (page_down(addr)..=last)
             .step_by(PAGE)
             .any(|page| self.table.get(page).is_some_and(|entry| entry.prot.allows(Prot::WRITE)))
     }
 
-    fn copy_on_write(&mut self, page: u64, entry: Entry) -> Result<Entry, Denied> {
+    /// The file mapped privately at `addr`, if any.
+    pub(crate) fn file_at(&self, addr: u64) -> Option<FileArea<'_>> {
+        let (start, area) = self.areas.find(addr)?;
+        let Backing::File { source, offset } = &area.backing else { return None };
+        Some(FileArea { origin: start.wrapping_sub(*offset), source, id: area.file.as_ref()? })
+    }
+
+    /// The mappings of files that may be executed, by rising address.
+    pub(crate) fn executable_files(&self) -> impl Iterator<Item = (Range<u64>, FileArea<'_>)> {
+        let executable = self.areas.iter().filter(|(_, area)| area.prot.allows(Prot::EXEC));
+        executable.filter_map(|(start, area)| Some((start..area.end, self.file_at(start)?)))
+    }
+
+    /// Gives a page whose frame others hold too a copy of its own.
+    fn copy_on_write(&mut self, page: u64, entry: PageEntry) -> Result<PageEntry, Denied> {
         let frame = self.frames.duplicate(entry.frame).inspect_err(|_| self.out_of_memory = true)?;
         self.frames.code_changed(entry.frame);
         self.frames.release(entry.frame);
-        let entry = Entry { frame, ..entry };
+        let entry = PageEntry { frame, ..entry };
         self.table.set(page, entry);
-        self.frames.invalidations.push(Invalidation::Page(page));
+        self.frames.invalidate(Invalidation::Page(page));
         Ok(entry)
     }
 
-    fn make_present(&mut self, page: u64, need: Prot) -> Result<Entry, Denied> {
+    /// Gives a page that was never accessed its frame.
+    fn make_present(&mut self, page: u64, need: Prot) -> Result<PageEntry, Denied> {
         let (start, area) = self.areas.find(page).ok_or(Denied::Unmapped)?;
         let prot = effective(area.prot);
         if !prot.allows(need) {
@@ -190,16 +240,8 @@ impl AddressSpace {
                     return Err(Denied::PastEnd);
                 }
                 let mut bytes = [0; PAGE];
-                let mut done = 0;
-                // A short read before the end of the file is retried; an error shows as a bus error, as on Linux.
-                while done < PAGE {
-                    match source.read_at(at + done as u64, &mut bytes[done..]) {
-                        Ok(0) => break,
-                        Ok(count) => done += count,
-                        Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                        Err(_) => return Err(Denied::PastEnd),
-                    }
-                }
+                // An error becomes a bus error, as on Linux.
+                let done = read_source(source, at, &mut bytes).ok_or(Denied::PastEnd)?;
                 let frame = self.frames.allocate()?;
                 self.frames.arena_mut().write(frame, 0, &bytes[..done]);
                 (frame, false)
@@ -211,22 +253,23 @@ impl AddressSpace {
                 (frame, area.is_shared())
             }
         };
-        let entry = Entry { frame, prot, shared };
+        let entry = PageEntry { frame, prot, shared };
         self.table.set(page, entry);
         Ok(entry)
     }
 
-    /// Forgets the frames of a range; they read as when first mapped.
-    fn drop_pages(&mut self, start: u64, end: u64) {
+    /// Gives up the frames of a range, which then reads as when it was first mapped.
+    pub(super) fn drop_pages(&mut self, start: u64, end: u64) {
         for page in self.table.pages(start, end) {
             if let Some(entry) = self.table.take(page) {
                 self.frames.code_changed(entry.frame);
                 self.frames.release(entry.frame);
-                self.frames.invalidations.push(Invalidation::Page(page));
+                self.frames.invalidate(Invalidation::Page(page));
             }
         }
     }
 
+    /// Removes what is mapped in a range.
     pub(super) fn remove_range(&mut self, start: u64, end: u64) {
         self.drop_pages(start, end);
         let removed = self.areas.remove(start, end);
@@ -237,203 +280,16 @@ impl AddressSpace {
         }
     }
 
-    /// All mappings of an object together hold one reference to it.
-    fn release_if_unmapped(&mut self, object: crate::guest::ObjectId) {
+    /// Releases the one reference that all mappings of an object hold together, after the last of
+    /// them.
+    fn release_if_unmapped(&mut self, object: ObjectId) {
         if !self.is_object_mapped(object) {
             self.objects.release(object, &mut self.frames);
         }
     }
 
-    fn is_object_mapped(&self, wanted: crate::guest::ObjectId) -> bool {
+    /// Whether any area maps the object.
+    pub(super) fn is_object_mapped(&self, wanted: ObjectId) -> bool {
         self.areas.iter().any(|(_, area)| area.backing.object().is_some_and(|(object, _)| object == wanted))
-    }
-
-    pub(super) fn checked_range(addr: u64, len: u64) -> Result<(u64, u64), MemError> {
-        if !addr.is_multiple_of(PAGE_SIZE) {
-            return Err(MemError::Invalid);
-        }
-        let end = page_up(len).and_then(|len| addr.checked_add(len)).ok_or(MemError::Invalid)?;
-        if end > USER_END {
-            return Err(MemError::NoMemory);
-        }
-        Ok((addr, end))
-    }
-
-    pub(super) fn map_request(&mut self, request: MapRequest) -> Result<u64, MemError> {
-        let len = page_up(request.len).ok_or(MemError::NoMemory)?;
-        if len == 0 {
-            return Err(MemError::Invalid);
-        }
-        if len > USER_END {
-            return Err(MemError::NoMemory);
-        }
-        let start = self.place(&request, len)?;
-        if let Some((object, _)) = request.backing.object()
-            && !self.is_object_mapped(object)
-        {
-            self.objects.retain(object);
-        }
-        self.remove_range(start, start + len);
-        let MapRequest { prot, may_write, backing, file, label, .. } = request;
-        self.areas.insert(start, Area { end: start + len, prot, may_write, backing, file, label, moved: 0 });
-        Ok(start)
-    }
-
-    pub(super) fn unmap_range(&mut self, addr: u64, len: u64) -> Result<(), MemError> {
-        let (start, end) = Self::checked_range(addr, len).map_err(|_| MemError::Invalid)?;
-        if start == end {
-            return Err(MemError::Invalid);
-        }
-        self.remove_range(start, end);
-        Ok(())
-    }
-
-    pub(super) fn protect_range(&mut self, addr: u64, len: u64, prot: Prot) -> Result<(), MemError> {
-        let (start, end) = Self::checked_range(addr, len)?;
-        if !self.areas.covers(start, end) {
-            return Err(MemError::NoMemory);
-        }
-        let refuses = |area: &Area| prot.allows(Prot::WRITE) && !area.may_write;
-        if self.areas.overlapping(start, end).any(|(_, area)| refuses(area)) {
-            return Err(MemError::Access);
-        }
-        self.areas.protect(start, end, prot);
-        let prot = effective(prot);
-        for page in self.table.pages(start, end) {
-            if let Some(entry) = self.table.get(page)
-                && entry.prot != prot
-            {
-                if entry.prot.allows(Prot::EXEC) != prot.allows(Prot::EXEC) {
-                    self.frames.code_changed(entry.frame);
-                }
-                self.table.set(page, Entry { prot, ..entry });
-                self.frames.invalidations.push(Invalidation::Page(page));
-            }
-        }
-        Ok(())
-    }
-
-    pub(super) fn remap_range(
-        &mut self,
-        addr: u64,
-        old_len: u64,
-        new_len: u64,
-        may_move: bool,
-        fixed: Option<u64>,
-    ) -> Result<u64, MemError> {
-        let (start, old_end) = Self::checked_range(addr, old_len)?;
-        let new_len = page_up(new_len).filter(|&len| len > 0 && len < USER_END).ok_or(MemError::Invalid)?;
-        let old_len = old_end - start;
-        let (area_start, area) = self.areas.find(start).ok_or(MemError::Fault)?;
-        if old_end > area.end || old_len == 0 {
-            return Err(MemError::Fault);
-        }
-        let mut moved = area.advanced(start - area_start);
-        let area_end = area.end;
-        let anonymous = matches!(area.backing, Backing::Anonymous);
-        let touched = anonymous && !self.table.pages(area_start, area_end).is_empty();
-        if fixed.is_none() {
-            if new_len <= old_len {
-                self.remove_range(start + new_len, old_end);
-                return Ok(start);
-            }
-            let new_end = start + new_len;
-            let grows = area_end == old_end && new_end <= USER_END && self.is_open(old_end, new_end);
-            if grows && !self.is_joined_before(area_start) {
-                self.areas.remove(start, old_end);
-                self.areas.insert(start, Area { end: new_end, ..moved });
-                return Ok(start);
-            }
-            if !may_move {
-                return Err(MemError::NoMemory);
-            }
-        }
-        let target = match fixed {
-            Some(target) => {
-                let (target, target_end) = Self::checked_range(target, new_len)?;
-                if target < old_end && start < target_end {
-                    return Err(MemError::Invalid);
-                }
-                // Keep a shared object alive while its only mapping is on the move.
-                self.remove_range(target, target_end);
-                target
-            }
-            None => self.find_gap(new_len)?,
-        };
-        if anonymous {
-            moved.moved = if touched { moved.moved.wrapping_add(target.wrapping_sub(start)) } else { 0 };
-        }
-        self.areas.insert(target, Area { end: target + new_len, ..moved });
-        for page in self.table.pages(start, start + old_len.min(new_len)) {
-            if let Some(entry) = self.table.take(page) {
-                self.frames.code_changed(entry.frame);
-                self.table.set(target + (page - start), entry);
-                self.frames.invalidations.push(Invalidation::Page(page));
-            }
-        }
-        self.remove_range(start, old_end);
-        Ok(target)
-    }
-
-    pub(super) fn discard_range(&mut self, addr: u64, len: u64) -> Result<(), MemError> {
-        let (start, end) = Self::checked_range(addr, len)?;
-        self.drop_pages(start, end);
-        if self.areas.covers(start, end) { Ok(()) } else { Err(MemError::NoMemory) }
-    }
-
-    pub(super) fn mapping_list(&self) -> Vec<Mapping> {
-        let entry = |(start, area): (u64, &Area)| Mapping {
-            start,
-            end: area.end,
-            prot: area.prot,
-            shared: area.is_shared(),
-            offset: area.offset(),
-            file: area.file.clone(),
-            label: area.label,
-        };
-        self.areas.iter().map(entry).collect()
-    }
-
-    /// Pages of an object past its new end fault from now on.
-    pub(super) fn forget_object_pages(&mut self, wanted: crate::guest::ObjectId, from: u64) {
-        let ranges: Vec<(u64, u64)> = self
-            .areas
-            .iter()
-            .filter_map(|(start, area)| match area.backing.object() {
-                Some((object, offset)) if object == wanted => {
-                    let cut = start.saturating_add(from.saturating_sub(offset));
-                    (cut < area.end).then_some((cut.max(start), area.end))
-                }
-                _ => None,
-            })
-            .collect();
-        for (start, end) in ranges {
-            self.drop_pages(start, end);
-        }
-    }
-}
-
-/// The file that a page of code comes from.
-pub struct FileArea<'a> {
-    /// Address at which the file's first byte would be, were all of it mapped like this page.
-    pub origin: u64,
-    /// The file's bytes.
-    pub source: &'a std::sync::Arc<dyn crate::guest::PageSource>,
-    /// Its name and numbers.
-    pub id: &'a crate::guest::FileId,
-}
-
-impl AddressSpace {
-    /// The file mapped privately at `addr`, if any.
-    pub fn file_at(&self, addr: u64) -> Option<FileArea<'_>> {
-        let (start, area) = self.areas.find(addr)?;
-        let Backing::File { source, offset } = &area.backing else { return None };
-        Some(FileArea { origin: start.wrapping_sub(*offset), source, id: area.file.as_ref()? })
-    }
-
-    /// The mappings of files that may be executed, by rising address.
-    pub fn executable_files(&self) -> impl Iterator<Item = (std::ops::Range<u64>, FileArea<'_>)> {
-        let executable = self.areas.iter().filter(|(_, area)| area.prot.allows(Prot::EXEC));
-        executable.filter_map(|(start, area)| Some((start..area.end, self.file_at(start)?)))
     }
 }

@@ -9,7 +9,7 @@ use unicorn_engine::RegisterX86;
 use unicorn_engine::hook::sys;
 
 use crate::emu::cpuid::CpuModel;
-use crate::emu::memory::Invalidation;
+use crate::emu::memory::frames::Invalidation;
 use crate::emu::memory::space::AddressSpace;
 use crate::emu::supervisor::{Next, Refused, Supervisor};
 use crate::emu::unicorn::api::Api;

@@ -388,7 +388,7 @@ impl Door {
             self.requests.remove(&pc);
             self.sync();
             self.recorder.cut(pc, false);
-            self.space.code_at_changed(pc);
+            self.space.retranslate(pc);
             self.invalidate();
             self.reload();
             return true;

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 use unicorn_engine::Context;
 
-use crate::emu::memory::saved::SavedSpace;
+use crate::emu::memory::snapshot::SavedSpace;
 use crate::emu::unicorn::{EngineError, Machine, engine_error};
 use crate::hooks::consumer::{Consumer, Watched};
 use crate::hooks::trace::Recorded;
@@ -28,7 +28,7 @@ impl Machine {
         let door = &mut *self.door;
         for &addr in addresses.symmetric_difference(&door.breakpoints) {
             // The blocks there are made again.
-            door.space.code_at_changed(addr);
+            door.space.retranslate(addr);
         }
         door.breakpoints = addresses;
     }

@@ -1,6 +1,6 @@
 //! Client requests of Valgrind's: the part of them that is the CPU's.
 
-use crate::emu::memory::space::Touch;
+use crate::emu::memory::space::Access;
 use crate::emu::supervisor::Next;
 use crate::emu::unicorn::door::{Door, Leave};
 use crate::emu::unicorn::tlb::fault_of;
@@ -16,7 +16,7 @@ impl Door {
         let result = match request {
             Request::Client => {
                 let Some((supervisor, mut cpu, space)) = self.split() else { return false };
-                supervisor.request(&mut cpu, space).map_err(|addr| (addr, Touch::Read))
+                supervisor.request(&mut cpu, space).map_err(|addr| (addr, Access::Read))
             }
             Request::OriginalAddress => {
                 // No function is replaced here, so none has another's address.
@@ -32,9 +32,9 @@ impl Door {
             Ok(Next::Continue) => {}
             Ok(Next::Undo) => self.leave(Leave::Undo(pc)),
             Ok(Next::Stop | Next::Interrupt) => self.leave(Leave::Stop),
-            Err((addr, touch)) => {
+            Err((addr, access)) => {
                 self.parts.set_eip(pc);
-                let fault = self.fault_at(addr, touch);
+                let fault = self.fault_at(addr, access);
                 self.leave(Leave::Fault(fault, None));
             }
         }
@@ -43,11 +43,11 @@ impl Door {
     }
 
     /// Calls what RAX points to.
-    fn call(&mut self, back: u64) -> Result<Next, (u64, Touch)> {
+    fn call(&mut self, back: u64) -> Result<Next, (u64, Access)> {
         let rsp = self.parts.gpr(Gpr::Rsp).wrapping_sub(8);
         self.space
             .write(rsp, &back.to_le_bytes())
-            .map_err(|written| (rsp.wrapping_add(written as u64), Touch::Write))?;
+            .map_err(|written| (rsp.wrapping_add(written as u64), Access::Write))?;
         self.parts.set_gpr(Gpr::Rsp, rsp);
         let target = self.parts.gpr(Gpr::Rax);
         self.parts.set_eip(target);
@@ -55,10 +55,10 @@ impl Door {
     }
 
     /// The fault of an access to `addr`, which has failed.
-    fn fault_at(&mut self, addr: u64, touch: Touch) -> Fault {
-        match self.space.touch(addr, touch) {
+    fn fault_at(&mut self, addr: u64, access: Access) -> Fault {
+        match self.space.access(addr, access) {
             Ok(_) => Fault::Protection,
-            Err(denied) => fault_of(addr, touch, denied),
+            Err(denied) => fault_of(addr, access, denied),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The engine's software TLB: filling it from our page table, and making it grow when it should.
 #![allow(unsafe_code)]
 
-use crate::emu::memory::space::{Denied, Touch};
+use crate::emu::memory::space::{Access, Denied};
 use crate::emu::unicorn::door::Door;
 use crate::emu::unicorn::ffi;
 use crate::emu::unicorn::layout::Parts;
@@ -83,20 +83,20 @@ impl Door {
     /// Answers the engine's question for a page, or notes why there is no answer.
     pub fn fill(&mut self, page: u64, kind: MemType) -> Option<TlbEntry> {
         self.growth.filled(&self.parts);
-        let touch = match kind {
-            MemType::WRITE | MemType::WRITE_PROT | MemType::WRITE_UNMAPPED => Touch::Write,
-            MemType::FETCH | MemType::FETCH_PROT | MemType::FETCH_UNMAPPED => Touch::Execute,
-            _ => Touch::Read,
+        let access = match kind {
+            MemType::WRITE | MemType::WRITE_PROT | MemType::WRITE_UNMAPPED => Access::Write,
+            MemType::FETCH | MemType::FETCH_PROT | MemType::FETCH_UNMAPPED => Access::Execute,
+            _ => Access::Read,
         };
         // Addresses above the user half are not canonical or the kernel's: neither can be mapped.
-        match self.space.touch(page, touch) {
+        match self.space.access(page, access) {
             Ok(grant) => {
                 self.invalidate();
                 let paddr = self.space.frames().arena().address(grant.frame);
                 Some(TlbEntry { paddr, perms: EngineProt(u32::from(grant.prot.0)) })
             }
             Err(denied) => {
-                self.denied = Some(fault_of(page, touch, denied));
+                self.denied = Some(fault_of(page, access, denied));
                 None
             }
         }
@@ -104,8 +104,8 @@ impl Door {
 }
 
 /// The fault of an access that was denied.
-pub fn fault_of(addr: u64, touch: Touch, denied: Denied) -> Fault {
-    let (write, fetch) = (touch == Touch::Write, touch == Touch::Execute);
+pub fn fault_of(addr: u64, access: Access, denied: Denied) -> Fault {
+    let (write, fetch) = (access == Access::Write, access == Access::Execute);
     match denied {
         _ if !(-(1i64 << 47)..1i64 << 47).contains(&(addr as i64)) => Fault::Protection,
         Denied::PastEnd => Fault::Bus { addr },

@@ -1,20 +1,35 @@
-//! Where mappings and the heap go, mmap(2) and brk(2).
+//! Placement of mappings and of the heap, mmap(2) and brk(2).
 
 use crate::abi::mm::MMAP_MIN_ADDR;
-use crate::emu::memory::area::Area;
-use crate::emu::memory::space::AddressSpace;
+use crate::emu::memory::areas::Area;
+use crate::emu::memory::space::{AddressSpace, Break};
 use crate::guest::layout::{Floating, Heap};
 use crate::guest::{Backing, MapRequest, MemError, PAGE_SIZE, Place, Prot, USER_END, page_down, page_up};
 
 /// Bytes kept free below the stack, as Linux keeps its stack guard gap.
 const STACK_GAP: u64 = 256 * PAGE_SIZE;
 
+/// Checks the range of a request and rounds its length up to whole pages: its start and end.
+///
+/// # Errors
+/// Those of munmap(2), and `NoMemory` where the range leaves the user half.
+pub(super) fn checked_range(addr: u64, len: u64) -> Result<(u64, u64), MemError> {
+    if !addr.is_multiple_of(PAGE_SIZE) {
+        return Err(MemError::Invalid);
+    }
+    let end = page_up(len).and_then(|len| addr.checked_add(len)).ok_or(MemError::Invalid)?;
+    if end > USER_END {
+        return Err(MemError::NoMemory);
+    }
+    Ok((addr, end))
+}
+
 impl AddressSpace {
-    /// Places the heap of a loaded program that ends at `program_end`; the heap is empty then.
+    /// Places the heap of a loaded program that ends at `program_end`, as yet empty.
     ///
     /// # Errors
-    /// No room for what is to be kept free.
-    pub fn place_heap(&mut self, program_end: u64) -> Result<(), MemError> {
+    /// No room for the range that the layout keeps for the heap.
+    pub(crate) fn place_heap(&mut self, program_end: u64) -> Result<(), MemError> {
         let (start, reserved) = match (self.layout.heap, self.layout.floating) {
             (Heap::Reserved(len), floating) => {
                 let behind = page_up(program_end).ok_or(MemError::NoMemory)?;
@@ -29,18 +44,18 @@ impl AddressSpace {
             }
             (Heap::BehindProgram, _) => (program_end, program_end),
         };
-        (self.brk_start, self.brk, self.brk_reserved) = (start, start, reserved);
+        self.brk = Break { start, end: start, reserved };
         Ok(())
     }
 
-    /// Where a new mapping goes.
+    /// Chooses the address of a new mapping.
     ///
     /// # Errors
-    /// No room, or something is there that is not to be replaced.
+    /// No room, or a mapping is there that the request does not replace.
     pub(super) fn place(&self, request: &MapRequest, len: u64) -> Result<u64, MemError> {
         match request.place {
             Place::Fixed | Place::FixedNoReplace => {
-                let (start, end) = Self::checked_range(request.addr, len)?;
+                let (start, end) = checked_range(request.addr, len)?;
                 if request.place == Place::FixedNoReplace && !self.areas.is_free(start, end) {
                     return Err(MemError::Exists);
                 }
@@ -59,8 +74,8 @@ impl AddressSpace {
         }
     }
 
-    /// Whether Valgrind takes anonymous memory at `start` and what lies before it for one segment, although they are two
-    /// mappings to Linux: it cannot make the second one longer then.
+    /// Whether Valgrind has joined the anonymous memory at `start` and what lies before it into one
+    /// segment, where Linux has two mappings. It cannot extend the second one then.
     pub(super) fn is_joined_before(&self, start: u64) -> bool {
         let Floating::Above(..) = self.layout.floating else { return false };
         let anonymous = |area: &Area| matches!(area.backing, Backing::Anonymous);
@@ -72,11 +87,12 @@ impl AddressSpace {
         anonymous(area) && anonymous(before) && area.prot == before.prot && area.label == before.label
     }
 
-    /// Whether nothing is mapped in a range, and nothing of it is kept for the heap.
+    /// Whether a range is unmapped and outside of what is kept for the heap.
     pub(super) fn is_open(&self, start: u64, end: u64) -> bool {
-        self.areas.is_free(start, end) && (end <= self.brk_start || self.brk_reserved <= start)
+        self.areas.is_free(start, end) && (end <= self.brk.start || self.brk.reserved <= start)
     }
 
+    /// Finds `len` bytes of free addresses where the layout looks for them.
     pub(super) fn find_gap(&self, len: u64) -> Result<u64, MemError> {
         let gap = match self.layout.floating {
             Floating::Below(top) => self
@@ -84,23 +100,25 @@ impl AddressSpace {
                 .highest_gap(len, MMAP_MIN_ADDR, top)
                 .or_else(|| self.areas.highest_gap(len, MMAP_MIN_ADDR, USER_END - STACK_GAP)),
             Floating::Above(bottom, taken) => {
-                let taken = [taken, (self.brk_start, self.brk_reserved)];
+                let taken = [taken, (self.brk.start, self.brk.reserved)];
                 self.areas.lowest_gap(len, bottom, USER_END - STACK_GAP, &taken)
             }
         };
         gap.ok_or(MemError::NoMemory)
     }
 
+    /// Moves the program break and returns it, which is the old one where that is not possible.
     pub(super) fn move_brk(&mut self, addr: u64) -> u64 {
-        if addr < self.brk_start || addr > USER_END {
-            return self.brk;
+        let brk = self.brk;
+        if addr < brk.start || addr > USER_END {
+            return brk.end;
         }
-        let (Some(old), Some(new)) = (page_up(self.brk), page_up(addr)) else { return self.brk };
+        let (Some(old), Some(new)) = (page_up(brk.end), page_up(addr)) else { return brk.end };
         if new > old {
             let room_end = new + PAGE_SIZE;
-            let reserved = self.brk_reserved == self.brk_start || room_end <= self.brk_reserved;
+            let reserved = brk.reserved == brk.start || room_end <= brk.reserved;
             if room_end > USER_END || !reserved || !self.areas.is_free(old, room_end) {
-                return self.brk;
+                return brk.end;
             }
             let area = Area {
                 end: new,
@@ -115,7 +133,7 @@ impl AddressSpace {
         } else if new < old {
             self.remove_range(new, old);
         }
-        self.brk = addr;
+        self.brk.end = addr;
         addr
     }
 }
@@ -185,8 +203,9 @@ mod tests {
         assert_eq!(space.brk(PROGRAM_END + (64 << 20)), PROGRAM_END + (64 << 20));
     }
 
-    /// As realloc(3) of a large block does it: what was moved beside other memory is moved again when it grows, because
-    /// Linux keeps the two apart and Valgrind does not. On Linux it grows where it is.
+    /// As realloc(3) of a large block does it: what was moved beside other memory is moved again
+    /// when it grows, because Linux keeps the two apart and Valgrind does not. On Linux it grows
+    /// where it is.
     #[test]
     fn moved_memory_grows_in_place_only_on_linux() {
         for (layout, stays) in [(Layout::VALGRIND, false), (Layout::LINUX, true)] {

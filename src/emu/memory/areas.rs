@@ -1,4 +1,5 @@
-//! Areas: the mappings of an address space, as mmap(2) and its kin make, cut and join them.
+//! Areas: the mappings of an address space. Like Linux's `vm_area_struct`, they are cut by a
+//! request about a part of one, and joined where they continue each other.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,32 +8,32 @@ use crate::guest::{Backing, FileId, PAGE_SIZE, Prot};
 
 /// One mapping.
 #[derive(Clone)]
-pub struct Area {
+pub(super) struct Area {
     /// First address after it.
-    pub end: u64,
+    pub(super) end: u64,
     /// Permissions as asked for.
-    pub prot: Prot,
+    pub(super) prot: Prot,
     /// Whether it may be made writable.
-    pub may_write: bool,
-    /// What stands behind it; offsets are those of its first page.
-    pub backing: Backing,
-    /// The file, if there is one.
-    pub file: Option<FileId>,
-    /// `[heap]`, `[stack]` and the like.
-    pub label: Option<&'static str>,
-    /// Of anonymous memory that mremap(2) has moved after it was stored to: how far from where it was made, wrapping. Linux
-    /// joins it only with what was moved as far (`vm_pgoff`).
-    pub moved: u64,
+    pub(super) may_write: bool,
+    /// Source of its contents; offsets are those of its first page.
+    pub(super) backing: Backing,
+    /// The file of a file mapping.
+    pub(super) file: Option<FileId>,
+    /// Name in /proc/self/maps of what is no file: `[heap]`, `[stack]`.
+    pub(super) label: Option<&'static str>,
+    /// Distance, wrapping, by which mremap(2) has moved anonymous memory that was in use. Linux
+    /// joins it only with memory moved as far (`vm_pgoff`).
+    pub(super) moved: u64,
 }
 
 impl Area {
-    /// Whether stores are shared.
-    pub fn is_shared(&self) -> bool {
+    /// Whether other mappings of the same object see its stores (MAP_SHARED).
+    pub(super) fn is_shared(&self) -> bool {
         matches!(self.backing, Backing::Shared { .. })
     }
 
-    /// Offset of its first page in what stands behind it.
-    pub fn offset(&self) -> u64 {
+    /// Offset of its first page in the file or object.
+    pub(super) fn offset(&self) -> u64 {
         match self.backing {
             Backing::Anonymous => 0,
             Backing::File { offset, .. }
@@ -41,8 +42,8 @@ impl Area {
         }
     }
 
-    /// The same area seen from `bytes` further on.
-    pub fn advanced(&self, bytes: u64) -> Area {
+    /// The area as it is when it begins `bytes` later.
+    pub(super) fn advanced(&self, bytes: u64) -> Area {
         let mut area = self.clone();
         match &mut area.backing {
             Backing::Anonymous => {}
@@ -77,35 +78,35 @@ impl Area {
 
 /// The areas of one address space, by start address; they never overlap.
 #[derive(Clone, Default)]
-pub struct Areas {
+pub(super) struct Areas {
     map: BTreeMap<u64, Area>,
 }
 
 impl Areas {
     /// The area that holds `addr`, with its start.
-    pub fn find(&self, addr: u64) -> Option<(u64, &Area)> {
+    pub(super) fn find(&self, addr: u64) -> Option<(u64, &Area)> {
         let (&start, area) = self.map.range(..=addr).next_back()?;
         (addr < area.end).then_some((start, area))
     }
 
     /// All areas, by rising address.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (u64, &Area)> {
+    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = (u64, &Area)> {
         self.map.iter().map(|(&start, area)| (start, area))
     }
 
     /// The areas that reach into a range.
-    pub fn overlapping(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, &Area)> {
+    pub(super) fn overlapping(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, &Area)> {
         let first = self.find(start).map_or(start, |(first, _)| first);
         self.map.range(first..end).map(|(&start, area)| (start, area))
     }
 
     /// Whether nothing is mapped in a range.
-    pub fn is_free(&self, start: u64, end: u64) -> bool {
+    pub(super) fn is_free(&self, start: u64, end: u64) -> bool {
         self.map.range(..end).next_back().is_none_or(|(_, area)| area.end <= start)
     }
 
     /// Whether everything is mapped in a range.
-    pub fn covers(&self, start: u64, end: u64) -> bool {
+    pub(super) fn covers(&self, start: u64, end: u64) -> bool {
         let mut at = start;
         while at < end {
             match self.find(at) {
@@ -116,7 +117,7 @@ impl Areas {
         true
     }
 
-    /// Cuts the area that holds `at` in two, if one begins before it.
+    /// Splits the area around `at`, if there is one, so that a new one begins there.
     fn split(&mut self, at: u64) {
         if let Some((start, area)) = self.find(at)
             && start < at
@@ -129,16 +130,16 @@ impl Areas {
         }
     }
 
-    /// Takes out what lies in a range, cutting areas at its ends.
-    pub fn remove(&mut self, start: u64, end: u64) -> Vec<(u64, Area)> {
+    /// Removes and returns what lies in a range, splitting areas at its ends.
+    pub(super) fn remove(&mut self, start: u64, end: u64) -> Vec<(u64, Area)> {
         self.split(start);
         self.split(end);
         let keys: Vec<u64> = self.map.range(start..end).map(|(&key, _)| key).collect();
         keys.into_iter().filter_map(|key| self.map.remove(&key).map(|area| (key, area))).collect()
     }
 
-    /// Puts an area into a free range, joined with its neighbours where they continue each other.
-    pub fn insert(&mut self, start: u64, area: Area) {
+    /// Inserts an area into a free range and joins it with neighbours that it continues.
+    pub(super) fn insert(&mut self, start: u64, area: Area) {
         let (mut start, mut area) = (start, area);
         if let Some((&before, previous)) = self.map.range(..start).next_back()
             && previous.end == start
@@ -160,16 +161,16 @@ impl Areas {
     }
 
     /// Changes the permissions of a range that is wholly mapped.
-    pub fn protect(&mut self, start: u64, end: u64, prot: Prot) {
+    pub(super) fn protect(&mut self, start: u64, end: u64, prot: Prot) {
         for (at, mut area) in self.remove(start, end) {
             area.prot = prot;
             self.insert(at, area);
         }
     }
 
-    /// The lowest free range of `len` bytes that begins at or above `bottom`, ends at or below `top` and touches none of
+    /// The lowest free range of `len` bytes between `bottom` and `top` that overlaps none of
     /// `taken`, which do not overlap each other.
-    pub fn lowest_gap(&self, len: u64, bottom: u64, top: u64, taken: &[(u64, u64)]) -> Option<u64> {
+    pub(super) fn lowest_gap(&self, len: u64, bottom: u64, top: u64, taken: &[(u64, u64)]) -> Option<u64> {
         let mut floor = bottom;
         loop {
             let end = floor.checked_add(len).filter(|&end| end <= top)?;
@@ -182,8 +183,8 @@ impl Areas {
         }
     }
 
-    /// The highest free range of `len` bytes that ends at or below `top` and begins at or above `bottom`.
-    pub fn highest_gap(&self, len: u64, bottom: u64, top: u64) -> Option<u64> {
+    /// The highest free range of `len` bytes between `bottom` and `top`.
+    pub(super) fn highest_gap(&self, len: u64, bottom: u64, top: u64) -> Option<u64> {
         let mut ceiling = top;
         for (start, area) in self.iter().rev() {
             if area.end <= ceiling && ceiling - area.end >= len {

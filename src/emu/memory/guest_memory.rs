@@ -1,25 +1,26 @@
 //! The kernel's view of an address space: copying in and out, and requests about mappings.
 
-use crate::emu::memory::arena::PAGE;
-use crate::emu::memory::space::{AddressSpace, Touch};
-use crate::guest::page_up;
-use crate::guest::{
-    Backing, GuestMemory, MapRequest, Mapping, MemError, ObjectId, PAGE_SIZE, Prot, USER_END,
-};
+use std::ops::Range;
+
+use crate::emu::memory::arena::{Frame, PAGE};
+use crate::emu::memory::space::{Access, AddressSpace, read_source};
+use crate::guest::{Backing, GuestMemory, MapRequest, Mapping, MemError, ObjectId};
+use crate::guest::{PAGE_SIZE, Prot, USER_END, page_up};
 
 impl AddressSpace {
-    /// Calls `each` with every piece of a range that lies in one page: frame, offset in it, place in the whole.
+    /// Splits a range at page borders and calls `each` with every piece: its frame, its offset
+    /// there and its part of the range.
     fn pieces(
         &mut self,
         addr: u64,
         len: usize,
-        touch: Touch,
-        mut each: impl FnMut(&mut AddressSpace, crate::emu::memory::frames::Frame, usize, std::ops::Range<usize>),
+        access: Access,
+        mut each: impl FnMut(&mut AddressSpace, Frame, usize, Range<usize>),
     ) -> Result<(), usize> {
         let mut done = 0;
         while done < len {
             let at = addr.checked_add(done as u64).filter(|&at| at < USER_END).ok_or(done)?;
-            let grant = self.touch(at, touch).map_err(|_| done)?;
+            let grant = self.access(at, access).map_err(|_| done)?;
             let start = (at % PAGE_SIZE) as usize;
             let part = (PAGE - start).min(len - done);
             each(self, grant.frame, start, done..done + part);
@@ -28,12 +29,12 @@ impl AddressSpace {
         Ok(())
     }
 
-    /// Copies from the guest as far as pages are there, whatever their permissions, and changes nothing: pages that were
-    /// never touched read as what they would show.
+    /// Copies from the guest whatever the permissions, and changes nothing: pages that were never
+    /// accessed read as they would at first access.
     ///
     /// # Errors
     /// The number of bytes before the first that cannot be read.
-    pub fn peek(&self, addr: u64, buf: &mut [u8]) -> Result<(), usize> {
+    pub(crate) fn peek(&self, addr: u64, buf: &mut [u8]) -> Result<(), usize> {
         let mut done = 0;
         while done < buf.len() {
             let at = addr.checked_add(done as u64).filter(|&at| at < USER_END).ok_or(done)?;
@@ -42,15 +43,15 @@ impl AddressSpace {
             let piece = &mut buf[done..done + part];
             match self.table.get(at - start as u64) {
                 Some(entry) => self.frames.arena().read(entry.frame, start, piece),
-                None => self.peek_untouched(at, piece).ok_or(done)?,
+                None => self.peek_absent(at, piece).ok_or(done)?,
             }
             done += part;
         }
         Ok(())
     }
 
-    /// What a page that was never touched would show, if it is mapped.
-    fn peek_untouched(&self, at: u64, piece: &mut [u8]) -> Option<()> {
+    /// Reads from a mapped page that has no frame yet.
+    fn peek_absent(&self, at: u64, piece: &mut [u8]) -> Option<()> {
         let (start, area) = self.areas.find(at)?;
         piece.fill(0);
         match &area.backing {
@@ -60,15 +61,7 @@ impl AddressSpace {
                 if from >= page_up(source.len())? {
                     return None;
                 }
-                let mut done = 0;
-                while done < piece.len() {
-                    match source.read_at(from + done as u64, &mut piece[done..]) {
-                        Ok(0) => break,
-                        Ok(count) => done += count,
-                        Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                        Err(_) => return None,
-                    }
-                }
+                read_source(source, from, piece)?;
             }
             Backing::Shared { object, offset } | Backing::Private { object, offset } => {
                 let from = offset + (at - start);
@@ -81,10 +74,10 @@ impl AddressSpace {
         Some(())
     }
 
-    /// The bytes of code at `addr`, as many of `buf` as can be executed; never faults.
-    pub fn fetch<'b>(&mut self, addr: u64, buf: &'b mut [u8]) -> &'b [u8] {
+    /// Reads the bytes of code at `addr`, as many as can be executed; never faults.
+    pub(crate) fn fetch<'b>(&mut self, addr: u64, buf: &'b mut [u8]) -> &'b [u8] {
         let len = buf.len();
-        let result = self.pieces(addr, len, Touch::Execute, |space, frame, start, range| {
+        let result = self.pieces(addr, len, Access::Execute, |space, frame, start, range| {
             space.frames.arena().read(frame, start, &mut buf[range]);
         });
         &buf[..result.err().unwrap_or(len)]
@@ -93,14 +86,14 @@ impl AddressSpace {
 
 impl GuestMemory for AddressSpace {
     fn read(&mut self, addr: u64, buf: &mut [u8]) -> Result<(), usize> {
-        self.pieces(addr, buf.len(), Touch::Read, |space, frame, start, range| {
+        self.pieces(addr, buf.len(), Access::Read, |space, frame, start, range| {
             space.frames.arena().read(frame, start, &mut buf[range]);
         })
     }
 
     fn write(&mut self, addr: u64, bytes: &[u8]) -> Result<(), usize> {
-        self.pieces(addr, bytes.len(), Touch::Write, |space, frame, start, range| {
-            // Where the page is executable the engine does not see this store.
+        self.pieces(addr, bytes.len(), Access::Write, |space, frame, start, range| {
+            // The engine does not see this store, not even in an executable page.
             space.frames.code_changed(frame);
             space.frames.arena_mut().write(frame, start, &bytes[range]);
         })

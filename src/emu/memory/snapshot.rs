@@ -1,55 +1,51 @@
-//! Checkpoints of an address space. A saved one holds the frames that were in use; the guest gets a copy of a page when
-//! it next stores to it, so a checkpoint costs what is changed after it.
+//! Snapshots of an address space. A snapshot holds the frames that were in use, and the guest gets
+//! a copy of a page when it next stores to it; so a snapshot costs what is changed after it.
 
 use rustc_hash::FxHashMap;
 
-use crate::emu::memory::Invalidation;
-use crate::emu::memory::area::Areas;
-use crate::emu::memory::frames::Frame;
-use crate::emu::memory::object::Objects;
-use crate::emu::memory::space::AddressSpace;
-use crate::emu::memory::table::PageTable;
+use crate::emu::memory::areas::Areas;
+use crate::emu::memory::arena::Frame;
+use crate::emu::memory::frames::Invalidation;
+use crate::emu::memory::objects::Objects;
+use crate::emu::memory::page_table::PageTable;
+use crate::emu::memory::space::{AddressSpace, Break};
 use crate::guest::Prot;
 
-/// An address space as it was. It has to be given back to [`AddressSpace::forget`].
-pub struct SavedSpace {
+/// A snapshot of an address space. Give it back to [`AddressSpace::forget`].
+pub(crate) struct SavedSpace {
     areas: Areas,
     table: PageTable,
     objects: Objects,
-    brk_start: u64,
-    brk: u64,
-    brk_reserved: u64,
+    brk: Break,
 }
 
 impl SavedSpace {
-    /// The frames it holds, each as often as it does.
+    /// The frames of the snapshot, each as often as it is mapped.
     fn frames(&self) -> impl Iterator<Item = Frame> {
         self.table.entries().map(|(_, entry)| entry.frame).chain(self.objects.frames())
     }
 }
 
 impl AddressSpace {
-    /// The address space as it is now.
-    pub fn save(&mut self) -> SavedSpace {
+    /// Takes a snapshot.
+    pub(crate) fn save(&mut self) -> SavedSpace {
         let saved = SavedSpace {
             areas: self.areas.clone(),
             table: self.table.clone(),
             objects: self.objects.clone(),
-            brk_start: self.brk_start,
             brk: self.brk,
-            brk_reserved: self.brk_reserved,
         };
         for frame in saved.frames() {
             self.frames.keep(frame);
         }
-        self.leave_objects();
-        // Stores must come here again, even those the engine knows to be allowed.
-        self.frames.invalidations.push(Invalidation::AllPages);
+        self.unshare_objects();
+        // The engine must ask again before it stores, even where it was allowed to.
+        self.frames.invalidate(Invalidation::AllPages);
         saved
     }
 
-    /// The address space becomes what it was when `saved` was made of it.
-    pub fn restore(&mut self, saved: &SavedSpace) {
+    /// Returns to the state of the snapshot.
+    pub(crate) fn restore(&mut self, saved: &SavedSpace) {
         let executable = |prot: Prot| prot.allows(Prot::EXEC);
         for (page, entry) in self.table.entries().filter(|(_, entry)| executable(entry.prot)) {
             if saved.table.get(page) != Some(*entry) {
@@ -70,23 +66,21 @@ impl AddressSpace {
         self.areas = saved.areas.clone();
         self.table = saved.table.clone();
         self.objects = saved.objects.clone();
-        self.brk_start = saved.brk_start;
         self.brk = saved.brk;
-        self.brk_reserved = saved.brk_reserved;
-        self.take_out_of_memory();
-        self.leave_objects();
-        self.frames.invalidations.push(Invalidation::AllPages);
+        self.out_of_memory = false;
+        self.unshare_objects();
+        self.frames.invalidate(Invalidation::AllPages);
     }
 
-    /// Gives up what `saved` holds.
-    pub fn forget(&mut self, saved: SavedSpace) {
+    /// Releases what a snapshot holds.
+    pub(crate) fn forget(&mut self, saved: SavedSpace) {
         for frame in saved.frames() {
             self.frames.forget(frame);
         }
     }
 
-    /// Gives the objects, which are stored to in place, frames of their own.
-    fn leave_objects(&mut self) {
+    /// Copies the frames of objects that snapshots hold, since objects are stored to in place.
+    fn unshare_objects(&mut self) {
         let mut copies: FxHashMap<Frame, Frame> = FxHashMap::default();
         for frame in self.objects.frames_mut() {
             if self.frames.is_kept(*frame) {

@@ -1,9 +1,9 @@
-//! Objects: sets of pages that mappings and files of the emulated machine share.
+//! Memory objects: sets of pages that mappings and files of the emulated machine share.
 
 use std::collections::BTreeMap;
 
-use crate::emu::memory::arena::PAGE;
-use crate::emu::memory::frames::{Frame, Frames, OutOfFrames};
+use crate::emu::memory::arena::{Frame, PAGE};
+use crate::emu::memory::frames::{Frames, OutOfFrames};
 use crate::guest::{ObjectId, PAGE_SIZE};
 
 #[derive(Clone, Debug, Default)]
@@ -13,15 +13,15 @@ struct Object {
     pages: BTreeMap<u64, Frame>,
 }
 
-/// All objects.
+/// The objects of the machine, by their id.
 #[derive(Clone, Debug, Default)]
-pub struct Objects {
+pub(super) struct Objects {
     objects: Vec<Option<Object>>,
 }
 
 impl Objects {
-    /// A new object with one reference.
-    pub fn create(&mut self, len: u64) -> ObjectId {
+    /// Makes an object of `len` bytes, with one reference.
+    pub(super) fn create(&mut self, len: u64) -> ObjectId {
         let object = Some(Object { len, references: 1, pages: BTreeMap::new() });
         match self.objects.iter().position(Option::is_none) {
             Some(free) => {
@@ -43,15 +43,15 @@ impl Objects {
         self.objects.get_mut(id.0 as usize).and_then(Option::as_mut)
     }
 
-    /// One more holder.
-    pub fn retain(&mut self, id: ObjectId) {
+    /// Adds a reference.
+    pub(super) fn retain(&mut self, id: ObjectId) {
         if let Some(object) = self.get_mut(id) {
             object.references += 1;
         }
     }
 
-    /// One holder less; the last one frees the pages.
-    pub fn release(&mut self, id: ObjectId, frames: &mut Frames) {
+    /// Drops a reference, and with the last one the pages.
+    pub(super) fn release(&mut self, id: ObjectId, frames: &mut Frames) {
         let Some(object) = self.get_mut(id) else { return };
         object.references -= 1;
         if object.references > 0 {
@@ -64,22 +64,23 @@ impl Objects {
     }
 
     /// The frames of all objects.
-    pub fn frames(&self) -> impl Iterator<Item = Frame> {
+    pub(super) fn frames(&self) -> impl Iterator<Item = Frame> {
         self.objects.iter().flatten().flat_map(|object| object.pages.values().copied())
     }
 
-    /// The frames of all objects, to change them.
-    pub fn frames_mut(&mut self) -> impl Iterator<Item = &mut Frame> {
+    /// The frames of all objects, mutably.
+    pub(super) fn frames_mut(&mut self) -> impl Iterator<Item = &mut Frame> {
         self.objects.iter_mut().flatten().flat_map(|object| object.pages.values_mut())
     }
 
     /// Length in bytes; 0 for an object that is gone.
-    pub fn len(&self, id: ObjectId) -> u64 {
+    pub(super) fn len(&self, id: ObjectId) -> u64 {
         self.get(id).map_or(0, |object| object.len)
     }
 
-    /// Cuts or extends; the frames past the new end are freed and the rest of the last page is zeroed.
-    pub fn resize(&mut self, id: ObjectId, len: u64, frames: &mut Frames) {
+    /// Truncates or extends: frees the frames past the new end and zeroes the rest of the last
+    /// page.
+    pub(super) fn resize(&mut self, id: ObjectId, len: u64, frames: &mut Frames) {
         let Some(object) = self.get_mut(id) else { return };
         let shrinks = len < object.len;
         object.len = len;
@@ -95,11 +96,11 @@ impl Objects {
         }
     }
 
-    /// The frame of page `page`, made if it is not there; `None` past the end.
+    /// The frame of page `page`, allocated on first use; `None` past the end.
     ///
     /// # Errors
     /// When the memory limit is reached.
-    pub fn page(
+    pub(super) fn page(
         &mut self,
         id: ObjectId,
         page: u64,
@@ -117,8 +118,8 @@ impl Objects {
         Ok(Some(frame))
     }
 
-    /// Reads at `offset`; returns how many bytes there were before the end.
-    pub fn read(&self, id: ObjectId, offset: u64, buf: &mut [u8], frames: &Frames) -> usize {
+    /// Reads at `offset` and returns the number of bytes before the end.
+    pub(super) fn read(&self, id: ObjectId, offset: u64, buf: &mut [u8], frames: &Frames) -> usize {
         let Some(object) = self.get(id) else { return 0 };
         let len = object.len.saturating_sub(offset).min(buf.len() as u64) as usize;
         let mut done = 0;
@@ -139,8 +140,8 @@ impl Objects {
     /// Writes at `offset`, up to the object's end.
     ///
     /// # Errors
-    /// When the memory limit is reached; what came before is written.
-    pub fn write(
+    /// When the memory limit is reached; the bytes before it are written.
+    pub(super) fn write(
         &mut self,
         id: ObjectId,
         offset: u64,

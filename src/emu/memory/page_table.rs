@@ -1,28 +1,28 @@
-//! The page table of one address space: which frame each page shows, and what may be done with it.
+//! The page table of an address space: the frame and the permissions of each page.
 
 use rustc_hash::FxHashMap;
 
-use crate::emu::memory::frames::Frame;
+use crate::emu::memory::arena::Frame;
 use crate::guest::{PAGE_SIZE, Prot};
 
 /// Pages in a leaf; a leaf spans 2 MiB.
 const LEAF: usize = 512;
 
-/// One page that has a frame.
+/// Page table entry of a page that has a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub(super) struct PageEntry {
     /// The frame.
-    pub frame: Frame,
-    /// What the guest may do.
-    pub prot: Prot,
-    /// Stores are shared with other holders of the frame; otherwise a shared frame is copied on a store.
-    pub shared: bool,
+    pub(super) frame: Frame,
+    /// Permissions.
+    pub(super) prot: Prot,
+    /// Stores are seen by the other holders of the frame; otherwise it is copied on a store.
+    pub(super) shared: bool,
 }
 
 /// Pages by number (address / page size), in leaves.
 #[derive(Clone, Debug, Default)]
-pub struct PageTable {
-    leaves: FxHashMap<u64, Box<[Option<Entry>; LEAF]>>,
+pub(super) struct PageTable {
+    leaves: FxHashMap<u64, Box<[Option<PageEntry>; LEAF]>>,
 }
 
 fn split(page: u64) -> (u64, usize) {
@@ -32,25 +32,25 @@ fn split(page: u64) -> (u64, usize) {
 impl PageTable {
     /// The entry of the page at `addr`.
     #[inline]
-    pub fn get(&self, addr: u64) -> Option<Entry> {
+    pub(super) fn get(&self, addr: u64) -> Option<PageEntry> {
         let (leaf, slot) = split(addr / PAGE_SIZE);
         self.leaves.get(&leaf).and_then(|entries| entries[slot])
     }
 
     /// Sets the entry of the page at `addr`.
-    pub fn set(&mut self, addr: u64, entry: Entry) {
+    pub(super) fn set(&mut self, addr: u64, entry: PageEntry) {
         let (leaf, slot) = split(addr / PAGE_SIZE);
         self.leaves.entry(leaf).or_insert_with(|| Box::new([None; LEAF]))[slot] = Some(entry);
     }
 
     /// Removes the entry of the page at `addr`.
-    pub fn take(&mut self, addr: u64) -> Option<Entry> {
+    pub(super) fn take(&mut self, addr: u64) -> Option<PageEntry> {
         let (leaf, slot) = split(addr / PAGE_SIZE);
         self.leaves.get_mut(&leaf).and_then(|entries| entries[slot].take())
     }
 
     /// Every entry with the address of its page, in no particular order.
-    pub fn entries(&self) -> impl Iterator<Item = (u64, &Entry)> {
+    pub(super) fn entries(&self) -> impl Iterator<Item = (u64, &PageEntry)> {
         self.leaves.iter().flat_map(|(leaf, entries)| {
             entries.iter().enumerate().filter_map(move |(slot, entry)| {
                 Some(((leaf * LEAF as u64 + slot as u64) * PAGE_SIZE, entry.as_ref()?))
@@ -58,14 +58,14 @@ impl PageTable {
         })
     }
 
-    /// Every entry, to change it.
-    pub fn entries_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
+    /// Every entry, mutably.
+    pub(super) fn entries_mut(&mut self) -> impl Iterator<Item = &mut PageEntry> {
         self.leaves.values_mut().flat_map(|entries| entries.iter_mut().flatten())
     }
 
-    /// Addresses of the pages with an entry in a range, by rising address. Costs as many steps as the range or
-    /// the table has leaves, whichever is less.
-    pub fn pages(&self, start: u64, end: u64) -> Vec<u64> {
+    /// Addresses of the pages with an entry in a range, by rising address. Takes one step per leaf
+    /// of the range or of the table, whichever has fewer.
+    pub(super) fn pages(&self, start: u64, end: u64) -> Vec<u64> {
         let (first, last) = (start / PAGE_SIZE, end / PAGE_SIZE);
         if first >= last {
             return Vec::new();
