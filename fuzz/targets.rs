@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use cgemu::annotate::diff::{FunctionCounts, Renaming};
+use cgemu::classic::diff::{FunctionCounts, Renaming};
+use cgemu::classic::lenient::LenientReader;
+use cgemu::classic::merge::StrictProfile;
 use cgemu::debugger::evaluate::{Scope, Symbol};
 use cgemu::debugger::expr::{Counter, Expression};
 use cgemu::debugger::format::Format;
@@ -17,8 +19,6 @@ use cgemu::loader::debug::unwind::{Module, unwind};
 use cgemu::loader::debug::{DebugInfo, Links};
 use cgemu::loader::{self, script};
 use cgemu::profile::callgrind::{self, CallgrindReader, is_callgrind};
-use cgemu::profile::lenient::LenientReader;
-use cgemu::profile::strict::StrictProfile;
 use cgemu::profile::{CgReader, Record, read_instructions, write_instructions};
 
 /// Reads input of any kind; must not panic.

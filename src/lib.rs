@@ -4,6 +4,7 @@
 
 pub mod abi;
 pub mod annotate;
+pub mod classic;
 pub mod cli;
 pub mod debugger;
 mod emu;

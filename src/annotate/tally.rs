@@ -6,19 +6,18 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use super::Replace;
 use super::names::NameStyle;
-use crate::profile::{NameId, Names, Problem, ReadError, add};
+use crate::profile::{NameId, Names, Problem, ReadError, Substitution, add};
 
 /// How the names of a profile are changed on the way in.
 #[derive(Clone, Debug, Default)]
 pub struct Renaming {
     /// Applied to the names of source files.
-    pub files: Option<Replace>,
+    pub files: Option<Substitution>,
     /// How the names of functions are written; `None` for as they are.
     pub style: Option<NameStyle>,
     /// Applied to the names of functions after that.
-    pub functions: Option<Replace>,
+    pub functions: Option<Substitution>,
 }
 
 impl Renaming {
@@ -198,9 +197,9 @@ mod tests {
     #[test]
     fn difference_with_renaming() {
         let renaming = Renaming {
-            files: Some("s/v[0-9]/vN/".parse().expect("valid")),
+            files: Some(Substitution::python("s/v[0-9]/vN/").expect("valid")),
             style: None,
-            functions: Some("s/[.][0-9]//".parse().expect("valid")),
+            functions: Some(Substitution::python("s/[.][0-9]//").expect("valid")),
         };
         let tally = tally(true, &renaming);
         assert_eq!(tally.total, [-4, -2]);

@@ -8,10 +8,10 @@ use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use super::annotate::AnnotateArgs;
-use super::diff::DiffArgs;
+
+use super::classic::{DiffArgs, MergeArgs};
 use super::environment::{self, Addition};
 use super::examples;
-use super::merge::MergeArgs;
 use super::ranking::RankingArgs;
 use super::repl::ReplArgs;
 use super::values;

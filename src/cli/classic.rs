@@ -1,22 +1,74 @@
-//! `cgemu annotate --classic`: the report of `cg_annotate` of Valgrind 3.19, with that program's options.
+//! The commands that are Valgrind 3.19's: `annotate --classic`, `merge` and `diff`, with the options and exit
+//! statuses of `cg_annotate`, `cg_merge` and `cg_diff`.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, BufReader, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf, absolute};
+
+use clap::Args;
 
 use super::complain;
-use super::merge::to_stdout;
-use crate::annotate::classic::{Options, USAGE, annotate};
-use crate::annotate::failure::Failure;
+use super::lookup::reason;
+use super::outfile::OutFile;
+use crate::classic::annotate::{Options, USAGE, annotate};
+use crate::classic::diff::{FunctionCounts, Renaming};
+use crate::classic::failure::{Failure, shown};
+use crate::classic::merge::{StrictError, StrictProfile};
+use crate::profile::Substitution;
+
+/// Exit status of every failure of `merge`, as `cg_merge` has it.
+pub const MERGE_FAILURE: u8 = 1;
+
+/// Exit status of a wrong command line of `diff`, as `cg_diff` has it.
+pub const DIFF_FAILURE: u8 = 255;
+
+/// Bytes read at a time.
+const CHUNK: usize = 1 << 18;
+
+/// The options of `cgemu merge`.
+#[derive(Args, Debug)]
+pub struct MergeArgs {
+    /// Write the sum there; standard output if not given
+    #[arg(short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// Profiles with the same events
+    #[arg(value_name = "PROFILE", required = true)]
+    pub profiles: Vec<PathBuf>,
+}
+
+/// The options of `cgemu diff`.
+#[derive(Args, Debug)]
+pub struct DiffArgs {
+    /// A Perl substitution for the names of files, such as s/prog[0-9]/progN/
+    #[arg(long, value_name = "s/A/B/", value_parser = Substitution::perl)]
+    pub mod_filename: Option<Substitution>,
+
+    /// The same for the names of functions
+    #[arg(long, value_name = "s/A/B/", value_parser = Substitution::perl)]
+    pub mod_funcname: Option<Substitution>,
+
+    /// The profile that is taken away
+    #[arg(value_name = "FIRST")]
+    pub first: OsString,
+
+    /// The profile from which it is taken
+    #[arg(value_name = "SECOND")]
+    pub second: OsString,
+}
 
 /// The words after `annotate` if `--classic` is among them, without it. They are not for clap: the order of
-/// `--include` and source files matters, and `-Idir` has its own forms.
+/// `--include` and source files matters, and `-Idir` has forms that clap does not know.
 pub fn words(arguments: &[OsString]) -> Option<Vec<OsString>> {
     let (command, words) = arguments.get(1..)?.split_first()?;
     let classic = command == "annotate" && words.iter().any(|word| word == "--classic");
     classic.then(|| words.iter().filter(|word| *word != "--classic").cloned().collect())
 }
 
-/// Prints the report; returns the exit status.
-pub fn classic(words: &[OsString]) -> u8 {
+/// Prints the report of `annotate --classic`; returns the exit status.
+pub fn report(words: &[OsString]) -> u8 {
     let mut text = Vec::new();
     let result = Options::parse(words.iter().map(OsString::as_os_str)).and_then(|options| match options {
         Some(options) => annotate(&options, &mut text, &mut |warning| {
@@ -35,5 +87,87 @@ pub fn classic(words: &[OsString]) -> u8 {
             complain(&failure.message);
             failure.status
         }
+    }
+}
+
+/// Adds the profiles up and writes the sum; returns the exit status.
+pub fn merge(args: &MergeArgs) -> u8 {
+    let result = sum(&args.profiles).and_then(|sum| match &args.output {
+        Some(path) => {
+            let path = absolute(path).map_err(|error| format!("{}: {}", path.display(), reason(&error)))?;
+            OutFile::prepare(&path)?.write(|out| sum.write(out))
+        }
+        None => to_stdout(|out| sum.write(out)),
+    });
+    match result {
+        Ok(()) => 0,
+        Err(message) => {
+            complain(&message);
+            MERGE_FAILURE
+        }
+    }
+}
+
+fn sum(profiles: &[PathBuf]) -> Result<StrictProfile, String> {
+    let mut sum: Option<StrictProfile> = None;
+    for path in profiles {
+        let profile = strict(path)?;
+        match &mut sum {
+            Some(sum) => sum.merge(profile).map_err(|error| format!("{}: {error}", path.display()))?,
+            None => sum = Some(profile),
+        }
+    }
+    sum.ok_or_else(|| "nothing to merge; name a profile".to_owned())
+}
+
+fn strict(path: &Path) -> Result<StrictProfile, String> {
+    let io = |error: &io::Error| format!("{}: cannot be read: {}", path.display(), reason(error));
+    let file = File::open(path).map_err(|error| io(&error))?;
+    StrictProfile::read(BufReader::with_capacity(CHUNK, file)).map_err(|error| match error {
+        StrictError::Io(error) => io(&error),
+        StrictError::Syntax { line, what } => format!("{}:{line}: {what}", path.display()),
+    })
+}
+
+/// Writes the second profile less the first to standard output; returns the exit status.
+pub fn diff(args: &DiffArgs) -> u8 {
+    let result =
+        difference(args).and_then(|text| to_stdout(|out| out.write_all(&text)).map_err(Failure::new));
+    match result {
+        Ok(()) => 0,
+        Err(failure) => {
+            complain(&failure.message);
+            failure.status
+        }
+    }
+}
+
+fn difference(args: &DiffArgs) -> Result<Vec<u8>, Failure> {
+    let renaming = Renaming { file: args.mod_filename.clone(), function: args.mod_funcname.clone() };
+    let first = counts(&args.first, &renaming)?;
+    let mut second = counts(&args.second, &renaming)?;
+    second.subtract(&first)?;
+    let mut text = Vec::new();
+    second.write(&first, [args.first.as_bytes(), args.second.as_bytes()], &mut text)?;
+    Ok(text)
+}
+
+fn counts(name: &OsStr, renaming: &Renaming) -> Result<FunctionCounts, Failure> {
+    let file = File::open(name).map_err(|error| Failure::io(name.as_bytes(), &error))?;
+    let input = BufReader::with_capacity(CHUNK, file);
+    let mut warn = |line: u64, what: &str| {
+        complain(&format!("{}:{line}: warning: {what}", shown(name.as_bytes())));
+    };
+    FunctionCounts::read(name.as_bytes(), input, renaming, &mut warn)
+}
+
+/// Writes to standard output. A reader that has seen enough (`| head`) is no error.
+fn to_stdout(fill: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Result<(), String> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    match fill(&mut out).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(format!("standard output: {}", reason(&error)))
+        }
+        _ => Ok(()),
     }
 }

@@ -11,13 +11,11 @@ mod annotate;
 mod args;
 mod classic;
 mod code;
-mod diff;
 mod environment;
 mod examples;
 mod generate;
 mod log;
 mod lookup;
-mod merge;
 mod outfile;
 mod pager;
 mod pattern;
@@ -51,7 +49,7 @@ fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let words = arguments.get(1..).unwrap_or_default();
     if let Some(words) = classic::words(&arguments) {
-        return classic::classic(&words);
+        return classic::report(&words);
     }
     let cli = match args::Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
@@ -60,8 +58,8 @@ fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             let _ = error.print();
             return match words.first().and_then(|word| word.to_str()) {
                 Some("annotate" | "top") => view::BAD_USAGE,
-                Some("merge") => merge::FAILURE,
-                Some("diff") => diff::FAILURE,
+                Some("merge") => classic::MERGE_FAILURE,
+                Some("diff") => classic::DIFF_FAILURE,
                 _ => OWN_FAILURE,
             };
         }
@@ -73,8 +71,8 @@ fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         args::Command::Repl(options) => repl::repl(&options),
         args::Command::Annotate(options) => annotate::run(&options, words),
         args::Command::Top(options) => ranking::ranking(&options),
-        args::Command::Merge(options) => merge::merge(&options),
-        args::Command::Diff(options) => diff::diff(&options),
+        args::Command::Merge(options) => classic::merge(&options),
+        args::Command::Diff(options) => classic::diff(&options),
         args::Command::Syscalls => show(&syscalls::table()),
         args::Command::Presets => show(&presets::table()),
         args::Command::Completions { shell } => show(&generate::completions(shell)),

@@ -7,7 +7,8 @@ use clap::{Args, ValueEnum};
 
 use super::pager::{Pager, PagerError};
 use super::screen::Screen;
-use crate::annotate::{AnnotateError, Format, Input, NameStyle, Renaming, Replace};
+use crate::annotate::{AnnotateError, Format, Input, NameStyle, Renaming};
+use crate::profile::Substitution;
 
 /// Exit status if the profiles cannot be read or do not fit together.
 pub const BAD_INPUT: u8 = 1;
@@ -26,12 +27,12 @@ pub struct InputArgs {
     pub diff: bool,
 
     /// Search and replace in the names of source files: s/OLD/NEW/, then g for all matches, i for either case
-    #[arg(long, value_name = "REGEX")]
-    pub mod_filename: Option<Replace>,
+    #[arg(long, value_name = "REGEX", value_parser = Substitution::python)]
+    pub mod_filename: Option<Substitution>,
 
     /// The same for the names of functions
-    #[arg(long, value_name = "REGEX")]
-    pub mod_funcname: Option<Replace>,
+    #[arg(long, value_name = "REGEX", value_parser = Substitution::python)]
+    pub mod_funcname: Option<Substitution>,
 
     /// Write C++ and Rust names of functions in full, also those that are mangled in the file, or in short: without
     /// parameters, template and generic arguments; then functions of the same name are added up

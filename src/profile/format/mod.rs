@@ -2,10 +2,8 @@
 
 pub mod callgrind;
 mod instr;
-pub mod lenient;
 mod lines;
 mod read;
-pub mod strict;
 mod write;
 
 pub use instr::{SIDE_SUFFIX, read_instructions, write_instructions};

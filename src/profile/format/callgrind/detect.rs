@@ -25,7 +25,7 @@ pub fn is_callgrind<R: BufRead>(mut input: R) -> std::io::Result<(bool, Whole<R>
 
 /// What to say of a file that has this line where Cachegrind's has its head: `other` unless it is in the Callgrind format, which
 /// Valgrind's programs for Cachegrind files do not read.
-pub(in crate::profile::format) fn instead_of_head(line: &[u8], other: &'static str) -> &'static str {
+pub fn instead_of_head(line: &[u8], other: &'static str) -> &'static str {
     if telling(line) {
         "this is Callgrind's format; `cgemu annotate` without --classic reads it, adds up several files, and with --diff takes \
          one from another"

@@ -17,8 +17,7 @@ mod position;
 
 use std::io::BufRead;
 
-pub(super) use detect::instead_of_head;
-pub use detect::{Whole, is_callgrind};
+pub use detect::{Whole, instead_of_head, is_callgrind};
 pub use events::Definition;
 use events::Events;
 use names::Compressed;

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use super::columns::{Columns, percent};
 use super::options::{Options, Threshold};
 use super::table::Table;
-use crate::annotate::failure::{Failure, shown};
-use crate::profile::lenient::Count;
+use crate::classic::failure::{Failure, shown};
+use crate::classic::lenient::Count;
 
 /// A line across.
 pub const RULE: &[u8] = b"--------------------------------------------------------------------------------\n";

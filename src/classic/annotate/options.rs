@@ -5,8 +5,8 @@ use std::os::unix::ffi::OsStrExt as _;
 
 use rustix::fs::{Access, access};
 
-use crate::annotate::failure::{Failure, shown};
-use crate::annotate::number::leading_decimal;
+use crate::classic::failure::{Failure, shown};
+use crate::classic::number::leading_decimal;
 
 /// How the classic layout is asked for.
 pub const USAGE: &str = "\

@@ -6,9 +6,9 @@ use std::io::BufRead;
 use rustc_hash::FxHashMap;
 
 use super::failure::{Failure, shown};
+use super::lenient::{Count, Head, LenientReader, ReadError, Record};
 use super::number;
-use super::substitution::Substitution;
-use crate::profile::lenient::{Count, Head, LenientReader, ReadError, Record};
+use crate::profile::Substitution;
 
 /// What stands between file and function in a key. A name that holds it cannot be told apart again.
 const SEPARATOR: &[u8] = b"###";
@@ -206,5 +206,4 @@ fn halves(key: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 #[cfg(test)]
-#[path = "diff_tests.rs"]
 mod tests;

@@ -9,8 +9,8 @@ use std::os::unix::fs::MetadataExt as _;
 use rustc_hash::FxHashMap;
 
 use super::options::Options;
-use crate::annotate::failure::{Failure, shown};
-use crate::profile::lenient::{Count, Head, LenientReader, ReadError, Record};
+use crate::classic::failure::{Failure, shown};
+use crate::classic::lenient::{Count, Head, LenientReader, ReadError, Record};
 
 /// Bytes read from the profile at a time.
 const CHUNK: usize = 1 << 18;

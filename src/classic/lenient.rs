@@ -4,7 +4,7 @@
 
 use std::io::{self, BufRead};
 
-use super::callgrind::instead_of_head;
+use crate::profile::callgrind::instead_of_head;
 
 /// The longest line that is read, in bytes.
 const MAX_LINE: usize = 1 << 26;

@@ -1,7 +1,7 @@
 //! Counts in columns: their widths, thousands and percentages.
 
-use crate::annotate::number;
-use crate::profile::lenient::Count;
+use crate::classic::lenient::Count;
+use crate::classic::number;
 
 /// Width of ` (12.34%)`.
 const PERCENTAGE: usize = 9;

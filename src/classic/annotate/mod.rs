@@ -11,7 +11,7 @@ mod warnings;
 
 pub use options::{Options, USAGE};
 
-use super::failure::Failure;
+use crate::classic::failure::Failure;
 
 /// Reads the profile that the options name and writes the whole report to `out`. `warn` gets one line for each
 /// line of the profile that is passed over.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::callgrind::instead_of_head;
+use crate::profile::callgrind::instead_of_head;
 
 /// What stands for the file and the function before one is named.
 const UNKNOWN: &[u8] = b"???";

@@ -12,9 +12,9 @@ use super::options::Options;
 use super::report::{Order, RULE};
 use super::table::Table;
 use super::warnings;
-use crate::annotate::failure::Failure;
-use crate::annotate::number;
-use crate::profile::lenient::Count;
+use crate::classic::failure::Failure;
+use crate::classic::lenient::Count;
+use crate::classic::number;
 
 /// Annotates the files that the user chose, those of `chosen` if that is wanted, and says what could not be
 /// found and how much was shown.

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::profile::lenient::ReadError;
+use super::lenient::ReadError;
 use crate::profile::reason;
 
 /// Status of a wrong command line, of a file that is not complete, and of files that do not fit together.
