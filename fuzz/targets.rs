@@ -11,15 +11,16 @@ use cgemu::debugger::expr::{Counter, Expression};
 use cgemu::debugger::format::Format;
 use cgemu::debugger::registers::Register;
 use cgemu::debugger::value::Value;
-use cgemu::loader::debug::cfi::{Cfi, REGISTERS};
-use cgemu::loader::debug::code::ObjectCode;
-use cgemu::loader::debug::inline::Inlines;
-use cgemu::loader::debug::places::Places;
-use cgemu::loader::debug::unwind::{Module, unwind};
-use cgemu::loader::debug::{DebugInfo, Links};
 use cgemu::loader::{self, script};
 use cgemu::profile::callgrind::{self, CallgrindReader, is_callgrind};
 use cgemu::profile::{CgReader, Record, read_instructions, write_instructions};
+use cgemu::symbols::debugger::cfi::{Cfi, REGISTERS};
+use cgemu::symbols::debugger::inline::Inlines;
+use cgemu::symbols::debugger::symbol_lookup::Places;
+use cgemu::symbols::debugger::unwind::{Module, unwind};
+use cgemu::symbols::debuglink::Links;
+use cgemu::symbols::object_code::ObjectCode;
+use cgemu::symbols::valgrind::debug_info::DebugInfo;
 
 /// Reads input of any kind; must not panic.
 pub type Target = fn(&[u8]);

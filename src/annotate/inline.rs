@@ -10,9 +10,9 @@ use super::columns::{Counts, Shown, Table};
 use super::derive::Metric;
 use super::report::{Figures, text};
 use super::{AnnotateError, Format, Options, Renaming, heading, warning};
-use crate::loader::debug::display_name;
-use crate::loader::debug::inline::{Frame, Inlines};
 use crate::profile::{Instructions, add_costs};
+use crate::symbols::debugger::inline::{Frame, Inlines};
+use crate::symbols::valgrind::demangle::display_name;
 
 /// A call that was replaced by the code of the callee: name, file, line.
 pub type Call = (String, String, u32);

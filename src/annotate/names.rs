@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::loader::debug::display_name;
+use crate::symbols::valgrind::demangle::display_name;
 
 /// How the names of functions are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::loader::debug::places::Places;
+use crate::symbols::debugger::symbol_lookup::Places;
 
 /// All names of some modules. Making it costs nothing; asking it reads every symbol.
 #[derive(Clone, Default)]

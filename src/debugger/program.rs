@@ -5,12 +5,12 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::loader::debug::DebugInfo;
-use crate::loader::debug::cfi::Cfi;
-use crate::loader::debug::inline::{self, Inlines};
-use crate::loader::debug::places::{LineCode, Meant, PROLOGUE, Place, Places, Thing};
-use crate::objects::Object;
 use crate::session::{Loaded, Session};
+use crate::symbols::debugger::cfi::Cfi;
+use crate::symbols::debugger::inline::{self, Inlines};
+use crate::symbols::debugger::symbol_lookup::{LineCode, Meant, PROLOGUE, Place, Places, Thing};
+use crate::symbols::files::Object;
+use crate::symbols::valgrind::debug_info::DebugInfo;
 
 use super::names::Names;
 use super::suggest::nearest;

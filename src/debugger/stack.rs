@@ -3,9 +3,10 @@
 use super::Debugger;
 use super::registers::Register;
 use crate::guest::{Gpr, GuestCpu};
-use crate::loader::debug::cfi::{REGISTERS, RIP, Registers};
-use crate::loader::debug::unwind::GPRS;
-use crate::loader::debug::{display_name, unwind};
+use crate::symbols::debugger::cfi::{REGISTERS, RIP, Registers};
+use crate::symbols::debugger::unwind;
+use crate::symbols::debugger::unwind::GPRS;
+use crate::symbols::valgrind::demangle::display_name;
 
 /// One call.
 #[derive(Clone, Debug, PartialEq, Eq)]

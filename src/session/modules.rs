@@ -9,8 +9,10 @@ use rustc_hash::FxHashMap;
 use crate::emu::memory::space::FileArea;
 use crate::guest::{FileId, PageSource};
 use crate::hooks::plan::{MappingId, NO_MAPPING};
-use crate::loader::debug::{DebugInfo, Location, display_name};
-use crate::objects::{self, Companions};
+use crate::symbols::files::{self, Companions};
+use crate::symbols::valgrind::debug_info::DebugInfo;
+use crate::symbols::valgrind::debug_info::Location;
+use crate::symbols::valgrind::demangle::display_name;
 
 /// One file, mapped at one place.
 struct Module {
@@ -95,7 +97,7 @@ impl Modules {
 
     /// What tells the file of a mapping from another build of it.
     pub fn identity(&self, mapping: MappingId) -> Option<String> {
-        self.modules.get(mapping as usize).map(|module| objects::identity(&*module.source))
+        self.modules.get(mapping as usize).map(|module| files::identity(&*module.source))
     }
 
     /// The link-time address of an instruction that [`Modules::read_debug_info`] was told of.

@@ -9,14 +9,14 @@ use crate::emu::memory::space::AddressSpace;
 use crate::emu::supervisor::Next;
 use crate::guest::{Fault, GuestCpu, GuestMemory};
 use crate::hooks::plan::{MappingId, NO_MAPPING};
-use crate::loader::debug::cfi::{Cfi, REGISTERS, RIP};
-use crate::loader::debug::unwind::{self, GPRS};
-use crate::objects::Object;
 use crate::requests::{Answer, Host, Place, Voice};
 use crate::session::Control;
 use crate::session::attribute::UNKNOWN;
 use crate::session::guest::Guest;
 use crate::session::modules::Modules;
+use crate::symbols::debugger::cfi::{Cfi, REGISTERS, RIP};
+use crate::symbols::debugger::unwind::{self, GPRS};
+use crate::symbols::files::Object;
 use crate::syscalls::kernel::{Action, Kernel};
 
 /// What requests are served with.

@@ -10,8 +10,8 @@ use super::super::inline::Call;
 use super::super::sourcepath::Sources;
 use super::gather::Function;
 use super::text::Writer;
-use crate::loader::debug::DebugInfo;
-use crate::loader::debug::code::ObjectCode;
+use crate::symbols::object_code::ObjectCode;
+use crate::symbols::valgrind::debug_info::DebugInfo;
 
 /// Bytes of an instruction on one line, as objdump has them.
 const BYTES: usize = 7;

@@ -19,8 +19,8 @@ use super::columns::{Counts, Shown};
 use super::inline::{Call, calls};
 use super::sourcepath::Sources;
 use super::{AnnotateError, Format, Options, chosen_events, field, heading, metrics, names_of, warning};
-pub use crate::objects::Object;
 use crate::profile::{CodeObject, Instructions, reason};
+pub use crate::symbols::files::Object;
 use listing::Known;
 use text::Writer;
 

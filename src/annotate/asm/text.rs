@@ -191,7 +191,7 @@ fn att_operands(instruction: &Instruction, text: String) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::loader::debug::testkit::Workshop;
+    use crate::symbols::testkit::Workshop;
     use iced_x86::{Decoder, DecoderOptions};
 
     /// What compilers and the assembly in C libraries have, beside the plain instructions that tests/readers/asm.rs compares.

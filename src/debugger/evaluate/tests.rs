@@ -4,8 +4,8 @@ use std::process::Command;
 
 use super::*;
 use crate::guest::Gpr;
-use crate::loader::debug::testkit::Workshop;
 use crate::profile::Event;
+use crate::symbols::testkit::Workshop;
 
 /// A task with numbered registers, 256 bytes of memory from 0x1000 on, and a few names.
 #[derive(Default)]

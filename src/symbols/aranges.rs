@@ -1,0 +1,208 @@
+//! Which line programs an address needs, found without reading `.debug_info` and without running the programs: a
+//! program belongs to the unit whose entry in `.debug_aranges` (DWARF 5, 6.1.2) has the address it begins with.
+
+use gimli::{DebugAranges, LittleEndian, Reader};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::symbols::line_units::{Slice, slice};
+
+/// `DW_LNS_fixed_advance_pc`, whose operand is no LEB128 number.
+const FIXED_ADVANCE_PC: u8 = 9;
+/// `DW_LNS_copy`, which makes a row.
+const COPY: u8 = 1;
+/// `DW_LNE_set_address`.
+const SET_ADDRESS: u8 = 2;
+
+/// A line program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Program {
+    /// Offset in `.debug_line`, in bytes.
+    pub offset: usize,
+    /// Whether it can have rows for a wanted address, or rows that change those.
+    pub needed: bool,
+}
+
+/// The programs in `line`, in its order, with those marked that the addresses `wanted` need. A program that cannot be
+/// assigned to a unit is always needed. `None` if the index does not tell.
+pub(crate) fn programs(line: &[u8], aranges: &[u8], wanted: &[u64]) -> Option<Vec<Program>> {
+    let ranges = ranges(aranges)?;
+    let begins = walk(line)?;
+    let mut homeless = FxHashSet::default();
+    let mut of_unit: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+    for &(offset, begin) in &begins {
+        match begin.and_then(|begin| only_unit(&ranges, begin)) {
+            Some(unit) => of_unit.entry(unit).or_default().push(offset),
+            None => {
+                homeless.insert(offset);
+            }
+        }
+    }
+    let mut needed = homeless;
+    for unit in units(&ranges, wanted) {
+        // A unit without a program of its own shares one; which, only `.debug_info` says.
+        needed.extend(of_unit.get(&unit)?);
+    }
+    Some(begins.iter().map(|&(offset, _)| Program { offset, needed: needed.contains(&offset) }).collect())
+}
+
+/// Addresses of one unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Range {
+    start: u64,
+    end: u64,
+    /// Offset of the unit in `.debug_info`.
+    unit: usize,
+    /// The highest end of this and all ranges before it.
+    reach: u64,
+}
+
+/// The ranges of `.debug_aranges`, by start.
+fn ranges(aranges: &[u8]) -> Option<Vec<Range>> {
+    let section = DebugAranges::new(aranges, LittleEndian);
+    let mut headers = section.headers();
+    let mut ranges = Vec::new();
+    while let Some(header) = headers.next().ok()? {
+        let unit = header.debug_info_offset().0;
+        let mut entries = header.entries();
+        while let Some(entry) = entries.next().ok()? {
+            let start = entry.address();
+            if entry.length() > 0 {
+                ranges.push(Range { start, end: start.saturating_add(entry.length()), unit, reach: 0 });
+            }
+        }
+    }
+    ranges.sort_by_key(|range| (range.start, range.end));
+    let mut reach = 0;
+    for range in &mut ranges {
+        reach = range.end.max(reach);
+        range.reach = reach;
+    }
+    Some(ranges)
+}
+
+/// The unit that has `address`, if exactly one has it.
+fn only_unit(ranges: &[Range], address: u64) -> Option<usize> {
+    let after = ranges.partition_point(|range| range.start <= address);
+    let before = ranges.get(..after)?.iter().rev().take_while(|range| range.reach > address);
+    let mut hits = before.filter(|range| address < range.end).map(|range| range.unit);
+    let unit = hits.next()?;
+    hits.all(|other| other == unit).then_some(unit)
+}
+
+/// The units whose rows decide what is said of `wanted`: rows of ranges that overlap or touch end or join each other.
+fn units(ranges: &[Range], wanted: &[u64]) -> FxHashSet<usize> {
+    let mut wanted = wanted.to_vec();
+    wanted.sort_unstable();
+    let mut units = FxHashSet::default();
+    let mut rest = ranges;
+    while let Some(first) = rest.first() {
+        let reach = |at: &usize| rest.get(at.wrapping_sub(1)).map_or(0, |range| range.reach);
+        let gap = (1..rest.len()).find(|at| rest.get(*at).is_some_and(|range| range.start > reach(at)));
+        let (cluster, after) = rest.split_at(gap.unwrap_or(rest.len()));
+        let end = cluster.last().map_or(0, |range| range.reach);
+        let asked = wanted.get(wanted.partition_point(|&address| address < first.start));
+        if asked.is_some_and(|&address| address < end) {
+            units.extend(cluster.iter().map(|range| range.unit));
+        }
+        rest = after;
+    }
+    units
+}
+
+/// The programs of a `.debug_line`: offset and first address, which is `None` for one that makes a row before it
+/// sets an address, or makes none. `None` if a program's length or header cannot be read.
+fn walk(line: &[u8]) -> Option<Vec<(usize, Option<u64>)>> {
+    let mut rest = slice(line);
+    let mut programs = Vec::new();
+    while !rest.is_empty() {
+        let offset = line.len().checked_sub(rest.len())?;
+        let (length, format) = rest.read_initial_length().ok()?;
+        let mut program = rest.split(length).ok()?;
+        let version = program.read_u16().ok()?;
+        if version >= 5 {
+            program.skip(2).ok()?;
+        }
+        let header_length = program.read_length(format).ok()?;
+        let mut header = program.split(header_length).ok()?;
+        // minimum_instruction_length, maximum_operations_per_instruction, default_is_stmt, line_base, line_range
+        header.skip(if version >= 4 { 5 } else { 4 }).ok()?;
+        let opcode_base = header.read_u8().ok()?;
+        let operands = header.split(usize::from(opcode_base.checked_sub(1)?)).ok()?;
+        programs.push((offset, first_address(program, operands.slice())));
+    }
+    Some(programs)
+}
+
+/// The address that a program sets before it makes a row.
+fn first_address(mut program: Slice<'_>, operands: &[u8]) -> Option<u64> {
+    loop {
+        match program.read_u8().ok()? {
+            0 => {
+                let length = usize::try_from(program.read_uleb128().ok()?).ok()?;
+                let mut instruction = program.split(length).ok()?;
+                if instruction.read_u8().ok()? == SET_ADDRESS {
+                    return instruction.read_u64().ok();
+                }
+            }
+            COPY => return None,
+            FIXED_ADVANCE_PC => program.skip(2).ok()?,
+            opcode => {
+                // A special opcode has no entry, and makes a row.
+                for _ in 0..*operands.get(usize::from(opcode.checked_sub(1)?))? {
+                    program.read_uleb128().ok()?;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ranges as `(start, end, unit)`.
+    fn table(entries: &[(u64, u64, usize)]) -> Vec<Range> {
+        let mut section = Vec::new();
+        for &(start, end, unit) in entries {
+            // DWARF 5, 6.1.2: length, version, unit, address and segment size, padding, tuples, end.
+            section.extend_from_slice(&44u32.to_le_bytes());
+            section.extend_from_slice(&2u16.to_le_bytes());
+            section.extend_from_slice(&(unit as u32).to_le_bytes());
+            section.extend_from_slice(&[8, 0, 0, 0, 0, 0]);
+            for number in [start, end - start, 0, 0] {
+                section.extend_from_slice(&number.to_le_bytes());
+            }
+        }
+        ranges(&section).expect("well-formed")
+    }
+
+    fn sorted(ranges: &[Range], wanted: &[u64]) -> Vec<usize> {
+        let mut units: Vec<usize> = units(ranges, wanted).into_iter().collect();
+        units.sort_unstable();
+        units
+    }
+
+    #[test]
+    fn neighbours_are_needed_too() {
+        let ranges = table(&[(100, 200, 1), (200, 300, 2), (310, 400, 3), (350, 360, 4), (500, 510, 5)]);
+        assert_eq!(sorted(&ranges, &[250]), [1, 2]);
+        assert_eq!(sorted(&ranges, &[399]), [3, 4]);
+        assert_eq!(sorted(&ranges, &[400, 305, 99, 600]), [0usize; 0]);
+        assert_eq!(sorted(&ranges, &[600, 509, 100]), [1, 2, 5]);
+    }
+
+    #[test]
+    fn an_address_of_two_units_is_of_neither() {
+        let ranges = table(&[(100, 400, 1), (150, 160, 2), (200, 300, 3), (500, 600, 3)]);
+        let unit = |address| only_unit(&ranges, address);
+        assert_eq!((unit(155), unit(170), unit(250), unit(399)), (None, Some(1), None, Some(1)));
+        assert_eq!((unit(400), unit(550), unit(99), unit(600)), (None, Some(3), None, None));
+    }
+
+    #[test]
+    fn damaged_sections_tell_nothing() {
+        assert_eq!(programs(&[1, 0, 0, 0, 5], &[], &[1]), None);
+        assert_eq!(programs(&[], &[9, 0, 0, 0, 2, 0], &[1]), None);
+        assert_eq!(programs(&[], &[], &[1]), Some(Vec::new()));
+    }
+}

@@ -1,0 +1,135 @@
+//! Decompression of debug sections. What a stream claims is not believed: no more is written than the size that goes with it, and
+//! that may be only so many times the size of the stream.
+
+use std::io::Read as _;
+
+use ruzstd::decoding::StreamingDecoder;
+use xz4rust::{XzDecoder, XzNextBlockResult};
+use zlib_rs::{Inflate, InflateFlush};
+
+/// Deflate cannot expand a byte to more than this, so a larger claimed size is a lie. The other formats can, but
+/// no honest debug information does.
+const MAX_EXPANSION: u64 = 1032;
+/// Base-two logarithm of deflate's largest window.
+const WINDOW_BITS: u8 = 15;
+/// Largest dictionary of an xz stream, in bytes: that of `xz -9`.
+const MAX_DICTIONARY: usize = 1 << 26;
+
+fn limit(stream: &[u8]) -> u64 {
+    (stream.len() as u64).saturating_mul(MAX_EXPANSION)
+}
+
+/// Decompresses a zlib stream (RFC 1950) of `size` bytes; a damaged one yields what precedes the damage. `None` if it cannot have
+/// that size.
+pub(crate) fn inflate(stream: &[u8], size: u64) -> Option<Vec<u8>> {
+    if size > limit(stream) {
+        return None;
+    }
+    let mut output = vec![0; usize::try_from(size).ok()?];
+    let mut state = Inflate::new(true, WINDOW_BITS);
+    // What an error leaves is what was written before it.
+    let _ = state.decompress(stream, &mut output, InflateFlush::Finish);
+    output.truncate(usize::try_from(state.total_out()).unwrap_or(0));
+    Some(output)
+}
+
+/// The same of a zstd frame (RFC 8878).
+pub(crate) fn unzstd(stream: &[u8], size: u64) -> Option<Vec<u8>> {
+    if size > limit(stream) {
+        return None;
+    }
+    let mut output = Vec::new();
+    // As above.
+    let _ = StreamingDecoder::new(stream).ok()?.take(size).read_to_end(&mut output);
+    Some(output)
+}
+
+/// The same of an xz stream, which does not say its size in front: empty if it has more than any honest one.
+pub(crate) fn unxz(stream: &[u8]) -> Vec<u8> {
+    let limit = limit(stream);
+    let mut decoder = XzDecoder::in_heap_with_alloc_dict_size(0, MAX_DICTIONARY);
+    let (mut output, mut rest, mut part) = (Vec::new(), stream, vec![0; 1 << 16]);
+    loop {
+        let Ok(step) = decoder.decode(rest, &mut part) else { return output };
+        output.extend_from_slice(part.get(..step.output_produced()).unwrap_or_default());
+        if output.len() as u64 > limit {
+            return Vec::new();
+        }
+        rest = rest.get(step.input_consumed()..).unwrap_or_default();
+        if matches!(step, XzNextBlockResult::EndOfStream(..)) || !step.made_progress() {
+            return output;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::symbols::testkit::Workshop;
+    use zlib_rs::{DeflateConfig, compress_bound, compress_slice};
+
+    /// 80,000 bytes that compress to less.
+    fn text() -> Vec<u8> {
+        (0..20_000u32).flat_map(|n| n.to_le_bytes()).collect()
+    }
+
+    fn deflate(bytes: &[u8]) -> Vec<u8> {
+        let mut output = vec![0; compress_bound(bytes.len())];
+        compress_slice(&mut output, bytes, DeflateConfig::new(6)).0.to_vec()
+    }
+
+    /// What a tool of the host makes of a file.
+    fn packed(tool: &str, options: &[&str], bytes: &[u8]) -> Vec<u8> {
+        let workshop = Workshop::new();
+        std::fs::write(workshop.path("text"), bytes).expect("a file");
+        workshop.run(tool, &[&["-q"], options, &["text"]].concat());
+        workshop.read(if tool == "xz" { "text.xz" } else { "text.zst" })
+    }
+
+    #[test]
+    fn a_size_that_deflate_cannot_reach_is_refused() {
+        assert_eq!(inflate(b"x\x9c\x03\0\0\0\0\x01", u64::MAX), None);
+        assert_eq!(inflate(&[], 1), None);
+        assert_eq!(unzstd(&[], 1), None);
+    }
+
+    #[test]
+    fn every_kind() {
+        let text = text();
+        let size = text.len() as u64;
+        assert_eq!(inflate(&deflate(&text), size).as_deref(), Some(&*text));
+        for level in ["-1", "-19"] {
+            assert_eq!(unzstd(&packed("zstd", &[level], &text), size).as_deref(), Some(&*text), "{level}");
+        }
+        for options in [&["-0"][..], &["-9e", "--check=crc32"], &["--check=none", "--block-size=9999"]] {
+            assert!(unxz(&packed("xz", options, &text)) == text, "{options:?}");
+        }
+    }
+
+    #[test]
+    fn damage_keeps_what_precedes_it() {
+        let text = text();
+        let half = |stream: &[u8]| stream[..stream.len() / 2].to_vec();
+        let size = text.len() as u64;
+        let zstd = half(&packed("zstd", &["-1"], &text));
+        for cut in [
+            inflate(&half(&deflate(&text)), size).unwrap_or_default(),
+            unxz(&half(&packed("xz", &["--block-size=9999"], &text))),
+        ] {
+            assert!(!cut.is_empty() && cut.len() < text.len());
+            assert_eq!(cut, text[..cut.len()]);
+        }
+        assert!(text.starts_with(&unzstd(&zstd, size).unwrap_or_default()));
+        assert!(unxz(b"no stream").is_empty());
+        assert_eq!(unzstd(b"no stream", 9), None);
+    }
+
+    #[test]
+    fn bombs_stay_small() {
+        let zeros = vec![0; 1 << 26];
+        let zstd = packed("zstd", &["-19"], &zeros);
+        assert_eq!(unzstd(&zstd, 1 << 26), None, "{} bytes", zstd.len());
+        assert_eq!(unzstd(&zstd, 1000), Some(vec![0; 1000]));
+        assert!(unxz(&packed("xz", &["-9"], &zeros)).is_empty());
+    }
+}
