@@ -202,5 +202,4 @@ fn shift(list: &mut [u64], block: u64) -> bool {
 }
 
 #[cfg(test)]
-#[path = "cache_tests.rs"]
 mod tests;

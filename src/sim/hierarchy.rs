@@ -89,5 +89,4 @@ impl Hierarchy {
 }
 
 #[cfg(test)]
-#[path = "hierarchy_tests.rs"]
 mod tests;

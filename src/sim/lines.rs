@@ -203,5 +203,4 @@ impl LineCache {
 }
 
 #[cfg(test)]
-#[path = "lines_tests.rs"]
 mod tests;

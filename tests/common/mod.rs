@@ -5,11 +5,13 @@
 
 pub mod counts;
 pub mod exact;
+pub mod golden;
 pub mod guest;
 pub mod operands;
 pub mod patience;
 pub mod pty;
 pub mod sessions;
+pub mod vars;
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

@@ -21,6 +21,8 @@ use regex::bytes::Regex;
 use rustix::process::{Pid, Signal, kill_process_group};
 use toml::{Table, Value};
 
+use crate::common::vars;
+
 /// What entries may need and there is not yet: threads (zstd starts them on one CPU too), processes, and timers
 /// that interrupt a program which makes no system calls.
 const NOT_YET: [&str; 2] = ["threads", "fork"];
@@ -126,8 +128,8 @@ fn packages_of(script: &str, name: &str) -> BTreeSet<String> {
 }
 
 fn selected() -> Vec<Entry> {
-    let all = std::env::var_os("CGEMU_TEST_ALL").is_some();
-    let only = std::env::var("CGEMU_CORPUS").unwrap_or_default();
+    let all = std::env::var_os(vars::TEST_ALL).is_some();
+    let only = std::env::var(vars::CORPUS).unwrap_or_default();
     let mut there = packages_of("test", "TEST_PACKAGES");
     there.extend(packages_of("scripts/setup.sh", "BUILD_PACKAGES"));
     there.extend(ESSENTIAL.map(str::to_owned));

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, SystemTime};
 
+use crate::common::golden::difference;
+use crate::common::vars;
 use table::Case;
 
 /// The table of cases.
@@ -92,13 +94,6 @@ fn cut(text: String) -> String {
     text.split_once(&part).map_or(text.clone(), |(before, _)| before.to_owned())
 }
 
-/// The first line that differs.
-fn difference(ours: &str, theirs: &str) -> String {
-    let pairs = ours.lines().chain([""]).zip(theirs.lines().chain([""]));
-    let first = pairs.enumerate().find(|(_, (a, b))| a != b);
-    first.map_or("in length".to_owned(), |(at, (a, b))| format!("line {}:\n  {a}\n  {b}", at + 1))
-}
-
 /// What our message must have in common with theirs: the place, if there is one, and the words in quotes.
 fn same_message(ours: &str, theirs: &str) -> bool {
     let theirs = theirs.lines().find_map(|line| line.strip_prefix("cg_annotate: error: ")).unwrap_or("");
@@ -130,6 +125,10 @@ fn golden_cases() {
             bad.push(format!("{name}: {} instead of {exit}", output.status));
         }
         let comparable = |text: &[u8]| cut(without_invocation(text));
+        if std::env::var_os(vars::BLESS).is_some() {
+            fs::write(data("expected").join(format!("{name}.stdout")), &output.stdout)
+                .expect("a golden file");
+        }
         let (ours, theirs) = (comparable(&output.stdout), comparable(&expected("stdout")));
         if ours != theirs {
             bad.push(format!("{name}: standard output, {}", difference(&ours, &theirs)));

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::common::sessions::{Numbers, config};
-use crate::common::{stderr, tool};
+use crate::common::{stderr, tool, vars};
 use cgemu::debugger::Debugger;
 use cgemu::debugger::control::Stopped;
 use cgemu::debugger::step::Calls;
@@ -263,7 +263,7 @@ fn differences(program: &Program, dir: &Path, seed: u64) -> Option<String> {
 fn disturbed_runs_cost_the_same() {
     let dir = tempfile::tempdir().expect("a directory");
     prepare(dir.path());
-    let seeds = std::env::var("CGEMU_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(20);
+    let seeds = std::env::var(vars::SEED).ok().and_then(|text| text.parse().ok()).unwrap_or(20);
     let mut found = Vec::new();
     for program in PROGRAMS {
         found.extend(differences(program, dir.path(), seeds));

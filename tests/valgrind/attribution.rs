@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::common::counts::{Counts, Position};
-use crate::common::{output, parallel, stderr, stdout, tool};
+use crate::common::{output, parallel, stderr, stdout, tool, vars};
 use crate::exact::setting::ARCH;
 use crate::whole::programs::{Program, Tier};
 use crate::whole::run::{self, Run};
@@ -210,7 +210,7 @@ fn every_instruction_counts_where_valgrind_counts_it() {
     if let Err(why) = run::check_host() {
         return crate::common::not_compared(&format!("{why}: Valgrind starts programs otherwise there"));
     }
-    let part = std::env::var("CGEMU_ATTRIBUTION").unwrap_or_default();
+    let part = std::env::var(vars::ATTRIBUTION).unwrap_or_default();
     let cases: Vec<&Program> = CASES.iter().filter(|case| case.name.contains(&part)).collect();
     assert!(!cases.is_empty(), "no case has that in its name");
     let results = parallel(cases, |case| (case.name, compare(case)));

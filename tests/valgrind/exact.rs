@@ -24,10 +24,11 @@ use std::path::Path;
 
 use crate::common::exact::{self, Program};
 use crate::common::parallel;
+use crate::common::vars;
 use setting::{ARCH, DEFAULT, GEOMETRIES, Geometry, MODELS, Model};
 
 fn chosen(program: &Program) -> bool {
-    std::env::var("CGEMU_EXACT").map_or(true, |part| program.name.contains(&part))
+    std::env::var(vars::EXACT).map_or(true, |part| program.name.contains(&part))
 }
 
 /// One program with one geometry, by one model.

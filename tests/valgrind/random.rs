@@ -13,6 +13,7 @@ use std::io::Write as _;
 use self::choose::Random;
 use self::program::Program;
 use crate::common::parallel;
+use crate::common::vars;
 use crate::exact::run;
 use crate::exact::setting::{ARCH, GEOMETRIES, MODELS, Model};
 use iced_x86::{Code, InstructionInfoFactory};
@@ -51,7 +52,7 @@ fn both_producers_agree() {
             let profile = |model| run::ours(dir.path(), &binary, model, geometry).map(|counts| counts.rows);
             profile(&ARCH).is_ok_and(|tap| profile(&API) == Ok(tap))
         };
-        let programs = batch_of(number("CGEMU_SEED", 1), batch, &codes);
+        let programs = batch_of(number(vars::SEED, 1), batch, &codes);
         shrink::smallest(&programs, |programs| !agree(programs))
             .map(|programs| format!("batch {batch}: {}", shrink::show(&programs, &ARCH, geometry)))
     })
@@ -63,7 +64,7 @@ fn both_producers_agree() {
 
 #[test]
 fn counts_are_those_of_valgrind() {
-    let (count, seed) = (number("CGEMU_RANDOM", 2000), number("CGEMU_SEED", 1));
+    let (count, seed) = (number(vars::RANDOM, 2000), number(vars::SEED, 1));
     let codes = choose::codes();
     assert!(codes.len() > 800, "instructions are missing: {} are left", codes.len());
     let batches: Vec<u64> = (0..count.div_ceil(BATCH)).collect();

@@ -10,7 +10,7 @@ pub mod run;
 use std::fs;
 use std::path::Path;
 
-use crate::common::{parallel, stderr, tool};
+use crate::common::{parallel, stderr, tool, vars};
 use crate::exact::setting::{MODELS, Model};
 use compare::{Compared, Judgement};
 use programs::{PROGRAMS, Program, Tier};
@@ -18,7 +18,7 @@ use run::Run;
 
 /// The rows that are compared when nothing is said: fast ones.
 fn chosen() -> Vec<(&'static Program, &'static Model)> {
-    let wish = std::env::var("CGEMU_WHOLE").ok();
+    let wish = std::env::var(vars::WHOLE).ok();
     let rows = PROGRAMS.iter().flat_map(|program| MODELS.map(|model| (program, model)));
     rows.filter(|(program, _)| match wish.as_deref() {
         None => program.tier == Tier::Always,

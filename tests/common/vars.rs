@@ -1,0 +1,20 @@
+//! The variables of the environment that tests read; CONTRIBUTING.md has the same list for people.
+
+/// Writes golden files anew instead of comparing with them.
+pub const BLESS: &str = "BLESS";
+/// The cases of `testdata/attribution` to run, by a part of their names.
+pub const ATTRIBUTION: &str = "CGEMU_ATTRIBUTION";
+/// The corpus entries to run, by a part of their names.
+pub const CORPUS: &str = "CGEMU_CORPUS";
+/// The programs of `testdata/exact` to compare, by a part of their names.
+pub const EXACT: &str = "CGEMU_EXACT";
+/// The programs of `testdata/guest` to run, by a part of their names.
+pub const GUEST: &str = "CGEMU_GUEST";
+/// The number of random programs; 2000 where it is not set.
+pub const RANDOM: &str = "CGEMU_RANDOM";
+/// The seed of random programs and of random disturbances.
+pub const SEED: &str = "CGEMU_SEED";
+/// Set by `./test --all`: every tier of the corpus is run.
+pub const TEST_ALL: &str = "CGEMU_TEST_ALL";
+/// The whole programs to compare, by a part of their names, or `all`.
+pub const WHOLE: &str = "CGEMU_WHOLE";

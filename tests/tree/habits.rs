@@ -1,0 +1,104 @@
+//! Habits that a machine can look after: where tests stand, how wide comments are, what CONTRIBUTING.md lists.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Columns of a comment line.
+const COMMENT_WIDTH: usize = 100;
+
+/// Every Rust file below these folders, with its text.
+fn texts(folders: &[&str]) -> Vec<(PathBuf, String)> {
+    fn walk(directory: &Path, out: &mut Vec<(PathBuf, String)>) {
+        for entry in fs::read_dir(directory).expect("a directory") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                walk(&path, out);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = fs::read_to_string(&path).expect("a source");
+                out.push((path, text));
+            }
+        }
+    }
+    let mut out = Vec::new();
+    for folder in folders {
+        walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut out);
+    }
+    out.sort();
+    out
+}
+
+#[test]
+fn unit_tests_stand_beside_their_module() {
+    for (path, text) in texts(&["src"]) {
+        let name = path.file_stem().expect("a name").to_string_lossy();
+        assert!(!name.ends_with("_tests"), "{}: name it tests.rs, in its module's folder", path.display());
+        assert!(!text.contains("#[path"), "{}: a module stands where its name says", path.display());
+    }
+}
+
+#[test]
+fn comments_are_not_too_wide() {
+    let mut wide = Vec::new();
+    for (path, text) in texts(&["src", "tests", "benches", "fuzz/fuzz_targets"]) {
+        for (number, line) in text.lines().enumerate() {
+            // An address of the web cannot be broken.
+            let comment = line.trim_start().starts_with("//") && !line.contains("://");
+            if comment && line.chars().count() > COMMENT_WIDTH {
+                wide.push(format!("{}:{}", path.display(), number + 1));
+            }
+        }
+    }
+    assert!(
+        wide.is_empty(),
+        "{} comment lines over {COMMENT_WIDTH} columns:\n{}",
+        wide.len(),
+        wide.join("\n")
+    );
+}
+
+#[test]
+fn first_lines_are_noun_phrases_or_imperatives() {
+    let mut bad = Vec::new();
+    for (path, text) in texts(&["src"]) {
+        let mut before = "";
+        for (number, line) in text.lines().enumerate() {
+            let line = line.trim_start();
+            let begins = line.starts_with("/// ") && !before.starts_with("///");
+            if begins
+                && ["What", "Where", "Whether", "How", "Who", "When"].iter().any(|word| {
+                    line[4..]
+                        .strip_prefix(word)
+                        .is_some_and(|rest| rest.starts_with(' ') || rest.starts_with("'s"))
+                })
+            {
+                bad.push(format!("{}:{}: {line}", path.display(), number + 1));
+            }
+            before = line;
+        }
+    }
+    assert!(bad.is_empty(), "{} questions instead of answers:\n{}", bad.len(), bad.join("\n"));
+}
+
+#[test]
+fn contributing_lists_the_variables_of_tests() {
+    let listed = include_str!("../../CONTRIBUTING.md");
+    let words = |text: &str| -> BTreeSet<String> {
+        text.split(|c: char| !(c.is_ascii_uppercase() || c == '_'))
+            .filter(|word| word.starts_with("CGEMU_"))
+            .map(str::to_owned)
+            .collect()
+    };
+    let declared = words(include_str!("../common/vars.rs"));
+    assert!(declared.len() >= 8, "{declared:?}");
+    let missing: Vec<_> = declared.difference(&words(listed)).cloned().collect();
+    assert!(missing.is_empty() && listed.contains("BLESS"), "CONTRIBUTING.md does not list {missing:?}");
+    for (path, text) in texts(&["tests", "benches"]) {
+        let own = path.ends_with("common/vars.rs");
+        assert!(
+            own || !text.contains("var(\"CGEMU_") && !text.contains("var_os(\"CGEMU_"),
+            "{}: name it in tests/common/vars.rs",
+            path.display()
+        );
+    }
+}
