@@ -12,10 +12,10 @@ use crate::emu::cpuid::CpuModel;
 use crate::emu::memory::frames::Invalidation;
 use crate::emu::memory::space::AddressSpace;
 use crate::emu::supervisor::{Next, Refused, Supervisor};
-use crate::emu::unicorn::api::Api;
 use crate::emu::unicorn::ffi;
-use crate::emu::unicorn::jump::Jumps;
+use crate::emu::unicorn::jump_cache::JumpCache;
 use crate::emu::unicorn::layout::{FS, GS, Parts};
+use crate::emu::unicorn::reference::Api;
 use crate::emu::unicorn::tlb::Growth;
 use crate::emu::unicorn::translate::Translation;
 use crate::guest::{Fault, Gpr, GuestCpu};
@@ -46,7 +46,7 @@ pub struct Door {
     pub recorder: Recorder,
     pub translation: Translation,
     pub growth: Growth,
-    pub jumps: Jumps,
+    pub jumps: JumpCache,
     /// The reference producer; `None` when the tap records.
     pub api: Option<Api>,
     /// Set while the guest runs.

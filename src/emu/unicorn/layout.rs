@@ -4,7 +4,7 @@
 use std::ffi::{CStr, c_char, c_void};
 
 use crate::emu::unicorn::ffi::{Context, Value};
-use crate::emu::unicorn::helpers::state::Env;
+use crate::emu::unicorn::helpers::env::Env;
 use crate::guest::Gpr;
 
 /// Opcodes of TCG operations on an x86-64 host.

@@ -5,21 +5,22 @@
 //! is the state they share.
 #![allow(unsafe_code)]
 
-mod api;
 mod door;
 mod emit;
+mod errata;
 mod ffi;
 mod helpers;
-mod jump;
+mod interpose;
+mod jump_cache;
 mod layout;
 mod matcher;
-mod pause;
-mod quirk;
+mod reference;
 mod request;
+mod snapshot;
 mod superblocks;
-mod tap;
 mod tlb;
 mod translate;
+mod wrapped;
 
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
@@ -37,11 +38,11 @@ use crate::hooks::plan::NO_MAPPING;
 use crate::hooks::trace::{BUFFER_WORDS, Recorder};
 use crate::x86::decode::{Refusal, Trap};
 
-use api::Api;
 use door::{Cpu, Door, Entered, Leave, TapWords, door};
-use jump::Jumps;
+use jump_cache::JumpCache;
 use layout::Parts;
-pub use pause::SavedMachine;
+use reference::Api;
+pub use snapshot::SavedMachine;
 use tlb::Growth;
 use translate::{Special, Translation};
 
@@ -90,7 +91,7 @@ impl Machine {
         // SAFETY: the engine is live and of the pinned release; what follows checks that.
         let mut parts = unsafe { layout::parts(engine.get_handle().cast()) };
         check(&mut engine, &mut parts)?;
-        parts.set_unaligned(helpers::unaligned).map_err(EngineError)?;
+        parts.set_unaligned(helpers::status::unaligned).map_err(EngineError)?;
         let growth = Growth::find(&parts).map_err(EngineError)?;
         let mut door = Box::new(Door {
             words: TapWords { next: std::ptr::null_mut(), limit: std::ptr::null_mut() },
@@ -101,7 +102,7 @@ impl Machine {
             recorder,
             translation: Translation::default(),
             growth,
-            jumps: Jumps::default(),
+            jumps: JumpCache::default(),
             api: reference.then(Api::default),
             supervisor: None,
             leave: None,

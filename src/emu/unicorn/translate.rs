@@ -14,11 +14,11 @@ use iced_x86::{FlowControl, Instruction, OpKind};
 use crate::emu::supervisor::Refused;
 use crate::emu::unicorn::door::{Door, Leave};
 use crate::emu::unicorn::emit::Emit;
+use crate::emu::unicorn::errata::{self, Erratum};
 use crate::emu::unicorn::ffi::{self, Context, DISAS_TOO_MANY, Disassembly, Op, TranslatorOps, Value};
-use crate::emu::unicorn::helpers::state::RECORDED;
+use crate::emu::unicorn::helpers::env::RECORDED;
 use crate::emu::unicorn::layout;
 use crate::emu::unicorn::matcher::Matcher;
-use crate::emu::unicorn::quirk::{self, Quirk};
 use crate::guest::Gpr;
 use crate::hooks::plan::{Builder, NO_MAPPING};
 use crate::x86::address::{Address, SCRATCH_BELOW_RSP};
@@ -64,7 +64,7 @@ pub struct Translation {
     trapped: bool,
     /// The client request that the instruction at hand begins.
     request: Option<Request>,
-    quirk: Quirk,
+    erratum: Erratum,
     /// Accesses of the instruction at hand so far.
     accesses: u32,
     /// Labels that the engine places before the one where the jump at hand jumps; `None` if nobody asks.
@@ -93,7 +93,7 @@ impl Default for Translation {
             shown: None,
             trapped: false,
             request: None,
-            quirk: Quirk::None,
+            erratum: Erratum::None,
             accesses: 0,
             labels_before_jump: None,
             turns_to_mmx: None,
@@ -110,7 +110,7 @@ impl Translation {
         self.advance = std::ptr::null_mut();
         self.shown = None;
         self.trapped = false;
-        self.quirk = Quirk::None;
+        self.erratum = Erratum::None;
         self.in_atomic = false;
     }
 }
@@ -168,7 +168,7 @@ impl Door {
     /// Whether the flags that the engine computes for the public hooks, before each instruction, are to be written down
     /// at once: even the first instruction of a block finds them elsewhere then.
     pub fn writes_flags_down(&self) -> bool {
-        self.api.is_some() && quirk::begins_block(&self.translation.instruction)
+        self.api.is_some() && errata::begins_block(&self.translation.instruction)
     }
 
     /// Copies the sixteen bytes that `from` points to aside, and returns a value that points to the copy.
@@ -209,17 +209,17 @@ impl Door {
         let verdict = decode::verdict(&instruction);
         self.translation.instruction = instruction;
         self.translation.shown =
-            quirk::shown(&instruction, bytes).map(|shown| (pc, shown, instruction.len()));
+            errata::shown(&instruction, bytes).map(|shown| (pc, shown, instruction.len()));
         self.translation.trapped = false;
         self.translation.request = None;
-        self.translation.quirk = quirk::quirk(&instruction);
+        self.translation.erratum = errata::erratum(&instruction);
         self.translation.accesses = 0;
         self.translation.labels_before_jump = None;
         self.translation.turns_to_mmx = None;
         if !first && self.breakpoints.contains(&pc) {
             return false;
         }
-        if !first && quirk::begins_block(&instruction) {
+        if !first && errata::begins_block(&instruction) {
             return false;
         }
         if !first
@@ -407,13 +407,13 @@ impl Door {
         let first = translation.accesses == 0;
         translation.accesses += 1;
         let mut op = op;
-        match translation.quirk {
-            Quirk::Aligned if first => op |= ALIGNED,
+        match translation.erratum {
+            Erratum::Aligned if first => op |= ALIGNED,
             // The second half is not there; what the engine has for it then, its helper does not look at.
-            Quirk::Narrow(_) if !first => return None,
-            Quirk::Narrow(4) => op = op & !3 | 2,
-            Quirk::ByteBeyond if first => emit.add_constant(emit.temp(addr), emit.temp(addr), 1),
-            Quirk::Mxcsr => {
+            Erratum::Narrow(_) if !first => return None,
+            Erratum::Narrow(4) => op = op & !3 | 2,
+            Erratum::ByteBeyond if first => emit.add_constant(emit.temp(addr), emit.temp(addr), 1),
+            Erratum::Mxcsr => {
                 let (status, flags) = (emit.constant(self.parts.sse_status() as u64), emit.new_temp(false));
                 emit.load(flags, status, 0);
                 emit.shift_right(flags, flags, 16);
@@ -430,7 +430,7 @@ impl Door {
 
     /// The access is generated. With the state as the result, the turn to MMX is to be generated now.
     pub fn accessed(&mut self, context: Context) -> Option<*mut c_void> {
-        if self.translation.quirk == Quirk::Drop && self.translation.accesses == 1 {
+        if self.translation.erratum == Erratum::Drop && self.translation.accesses == 1 {
             let emit = Emit(context);
             let rsp = emit.gpr(Gpr::Rsp as usize);
             emit.add_constant(rsp, rsp, 0x1_0000);
@@ -441,8 +441,8 @@ impl Door {
     /// Whether the x87 stack is not to turn into MMX registers at the start of the instruction at hand: never, or
     /// only after its access.
     pub fn delays_mmx(&mut self, state: *mut c_void) -> bool {
-        let has_memory = quirk::has_memory(&self.translation.instruction);
-        if has_memory && self.translation.quirk != Quirk::NoMmx {
+        let has_memory = errata::has_memory(&self.translation.instruction);
+        if has_memory && self.translation.erratum != Erratum::NoMmx {
             self.translation.turns_to_mmx = Some(state);
         }
         has_memory

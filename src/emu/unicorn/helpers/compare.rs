@@ -1,18 +1,10 @@
 //! SSE comparisons, with the exceptions that the engine does not record.
 
-use crate::emu::unicorn::helpers::sse::{double, from_singles, single, singles, two_operands};
-use crate::emu::unicorn::helpers::state::{Env, Lanes, read, write};
+use crate::emu::unicorn::helpers::env::{Env, Lanes, read, write};
+use crate::emu::unicorn::helpers::sse::{Order, double, from_singles, single, singles, two_operands};
+use crate::emu::unicorn::wrapped::replace;
 
-/// How two numbers compare, as the flags say it after UCOMISD.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Order {
-    Less = 1,
-    Equal = 0x40,
-    Greater = 0,
-    Unordered = 0x45,
-}
-
-/// A predicate of CMPPS and its kin: whether a quiet NaN is invalid too, and when it holds.
+/// Predicate of CMPPS, CMPPD, CMPSS and CMPSD: whether a quiet NaN is invalid too, and when it holds.
 type Predicate = (bool, fn(Order) -> bool);
 
 const EQUAL: Predicate = (false, |order| order == Order::Equal);
@@ -52,30 +44,31 @@ macro_rules! masks {
 }
 
 masks! {
-    EQUAL: __wrap_helper_cmpeqps_x86_64 __wrap_helper_cmpeqpd_x86_64 __wrap_helper_cmpeqss_x86_64 __wrap_helper_cmpeqsd_x86_64;
-    LESS: __wrap_helper_cmpltps_x86_64 __wrap_helper_cmpltpd_x86_64 __wrap_helper_cmpltss_x86_64 __wrap_helper_cmpltsd_x86_64;
-    LESS_EQUAL: __wrap_helper_cmpleps_x86_64 __wrap_helper_cmplepd_x86_64 __wrap_helper_cmpless_x86_64 __wrap_helper_cmplesd_x86_64;
-    UNORDERED: __wrap_helper_cmpunordps_x86_64 __wrap_helper_cmpunordpd_x86_64 __wrap_helper_cmpunordss_x86_64 __wrap_helper_cmpunordsd_x86_64;
-    NOT_EQUAL: __wrap_helper_cmpneqps_x86_64 __wrap_helper_cmpneqpd_x86_64 __wrap_helper_cmpneqss_x86_64 __wrap_helper_cmpneqsd_x86_64;
-    NOT_LESS: __wrap_helper_cmpnltps_x86_64 __wrap_helper_cmpnltpd_x86_64 __wrap_helper_cmpnltss_x86_64 __wrap_helper_cmpnltsd_x86_64;
-    NOT_LESS_EQUAL: __wrap_helper_cmpnleps_x86_64 __wrap_helper_cmpnlepd_x86_64 __wrap_helper_cmpnless_x86_64 __wrap_helper_cmpnlesd_x86_64;
-    ORDERED: __wrap_helper_cmpordps_x86_64 __wrap_helper_cmpordpd_x86_64 __wrap_helper_cmpordss_x86_64 __wrap_helper_cmpordsd_x86_64;
+    EQUAL: helper_cmpeqps helper_cmpeqpd helper_cmpeqss helper_cmpeqsd;
+    LESS: helper_cmpltps helper_cmpltpd helper_cmpltss helper_cmpltsd;
+    LESS_EQUAL: helper_cmpleps helper_cmplepd helper_cmpless helper_cmplesd;
+    UNORDERED: helper_cmpunordps helper_cmpunordpd helper_cmpunordss helper_cmpunordsd;
+    NOT_EQUAL: helper_cmpneqps helper_cmpneqpd helper_cmpneqss helper_cmpneqsd;
+    NOT_LESS: helper_cmpnltps helper_cmpnltpd helper_cmpnltss helper_cmpnltsd;
+    NOT_LESS_EQUAL: helper_cmpnleps helper_cmpnlepd helper_cmpnless helper_cmpnlesd;
+    ORDERED: helper_cmpordps helper_cmpordpd helper_cmpordss helper_cmpordsd;
 }
 
 macro_rules! flags {
-    ($($name:ident: $module:ident as $bits:ident, $strict:expr;)*) => { $(
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name(env: Env, to: *const Lanes, from: *const Lanes) {
-            // SAFETY: as above.
-            let (d, s) = unsafe { (read(to)[0], read(from)[0]) };
-            env.set_flags($module::order(env, d as $bits, s as $bits, $strict) as u64);
+    ($($symbol:ident: $module:ident as $bits:ident, $strict:expr;)*) => { $(
+        replace! {
+            fn $symbol(env: Env, to: *const Lanes, from: *const Lanes) {
+                // SAFETY: the engine calls its helper with its state, a register and an operand.
+                let (d, s) = unsafe { (read(to)[0], read(from)[0]) };
+                env.set_flags($module::order(env, d as $bits, s as $bits, $strict) as u64);
+            }
         }
     )* };
 }
 
 flags! {
-    __wrap_helper_ucomiss_x86_64: single as u32, false;
-    __wrap_helper_ucomisd_x86_64: double as u64, false;
-    __wrap_helper_comiss_x86_64: single as u32, true;
-    __wrap_helper_comisd_x86_64: double as u64, true;
+    helper_ucomiss: single as u32, false;
+    helper_ucomisd: double as u64, false;
+    helper_comiss: single as u32, true;
+    helper_comisd: double as u64, true;
 }

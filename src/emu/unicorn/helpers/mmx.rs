@@ -1,9 +1,10 @@
-//! MMX instructions of SSSE3, which the engine lets run without turning the x87 stack into MMX registers, and EMMS,
-//! for which it leaves the top where it was.
+//! MMX instructions of SSSE3, for which the engine does not turn the x87 stack into MMX registers, and
+//! EMMS, for which it does not reset the top of the stack.
 
-use crate::emu::unicorn::helpers::state::{Env, Lanes};
+use crate::emu::unicorn::helpers::env::{Env, Lanes};
+use crate::emu::unicorn::wrapped::{real, replace};
 
-/// The x87 stack becomes eight registers, valid or empty, with the first on top.
+/// Resets the x87 stack to eight registers, all valid or all empty, with the first on top.
 fn reset(env: Env, empty: bool) {
     env.set_top(0);
     for i in 0..8 {
@@ -11,39 +12,43 @@ fn reset(env: Env, empty: bool) {
     }
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __wrap_helper_emms_x86_64(env: Env) {
-    reset(env, true);
+replace! {
+    fn helper_emms(env: Env) {
+        reset(env, true);
+    }
 }
 
+/// Defines helpers that reset the stack and then do what the engine's helper does.
 macro_rules! enters {
-    ($($wrap:ident => $real:ident($($imm:ident)?);)*) => { $(
-        unsafe extern "C" { fn $real(env: Env, to: *mut Lanes, from: *const Lanes $(, $imm: u32)?); }
-
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $wrap(env: Env, to: *mut Lanes, from: *const Lanes $(, $imm: u32)?) {
-            reset(env, false);
-            // SAFETY: the arguments are the engine's.
-            unsafe { $real(env, to, from $(, $imm)?) }
-        }
+    ($($symbol:ident($($imm:ident)?);)*) => { $(
+        const _: () = {
+            real!($symbol(env: Env, to: *mut Lanes, from: *const Lanes $(, $imm: u32)?));
+            replace! {
+                fn $symbol(env: Env, to: *mut Lanes, from: *const Lanes $(, $imm: u32)?) {
+                    reset(env, false);
+                    // SAFETY: the arguments are the engine's.
+                    unsafe { real(env, to, from $(, $imm)?) }
+                }
+            }
+        };
     )* };
 }
 
 enters! {
-    __wrap_helper_pshufb_mmx_x86_64 => __real_helper_pshufb_mmx_x86_64();
-    __wrap_helper_phaddw_mmx_x86_64 => __real_helper_phaddw_mmx_x86_64();
-    __wrap_helper_phaddd_mmx_x86_64 => __real_helper_phaddd_mmx_x86_64();
-    __wrap_helper_phaddsw_mmx_x86_64 => __real_helper_phaddsw_mmx_x86_64();
-    __wrap_helper_pmaddubsw_mmx_x86_64 => __real_helper_pmaddubsw_mmx_x86_64();
-    __wrap_helper_phsubw_mmx_x86_64 => __real_helper_phsubw_mmx_x86_64();
-    __wrap_helper_phsubd_mmx_x86_64 => __real_helper_phsubd_mmx_x86_64();
-    __wrap_helper_phsubsw_mmx_x86_64 => __real_helper_phsubsw_mmx_x86_64();
-    __wrap_helper_psignb_mmx_x86_64 => __real_helper_psignb_mmx_x86_64();
-    __wrap_helper_psignw_mmx_x86_64 => __real_helper_psignw_mmx_x86_64();
-    __wrap_helper_psignd_mmx_x86_64 => __real_helper_psignd_mmx_x86_64();
-    __wrap_helper_pmulhrsw_mmx_x86_64 => __real_helper_pmulhrsw_mmx_x86_64();
-    __wrap_helper_pabsb_mmx_x86_64 => __real_helper_pabsb_mmx_x86_64();
-    __wrap_helper_pabsw_mmx_x86_64 => __real_helper_pabsw_mmx_x86_64();
-    __wrap_helper_pabsd_mmx_x86_64 => __real_helper_pabsd_mmx_x86_64();
-    __wrap_helper_palignr_mmx_x86_64 => __real_helper_palignr_mmx_x86_64(imm);
+    helper_pshufb_mmx();
+    helper_phaddw_mmx();
+    helper_phaddd_mmx();
+    helper_phaddsw_mmx();
+    helper_pmaddubsw_mmx();
+    helper_phsubw_mmx();
+    helper_phsubd_mmx();
+    helper_phsubsw_mmx();
+    helper_psignb_mmx();
+    helper_psignw_mmx();
+    helper_psignd_mmx();
+    helper_pmulhrsw_mmx();
+    helper_pabsb_mmx();
+    helper_pabsw_mmx();
+    helper_pabsd_mmx();
+    helper_palignr_mmx(imm);
 }

@@ -6,8 +6,7 @@
 
 use std::cmp::Ordering;
 
-use crate::emu::unicorn::helpers::compare::Order;
-use crate::emu::unicorn::helpers::state::{
+use crate::emu::unicorn::helpers::env::{
     DAZ, DENORMAL, Env, FTZ, INEXACT, INVALID, Lanes, Status, UNDERFLOW, UNDERFLOW_MASKED, V, read, write,
 };
 
@@ -27,6 +26,15 @@ fn is_usual(env: Env) -> bool {
 fn is_usual_if_exact(env: Env) -> bool {
     // SAFETY: as above.
     unsafe { *env.sse().cast::<u64>() & USUAL_MASK & !USUAL == 0 }
+}
+
+/// Order of two numbers, as the flags have it after UCOMISD.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    Less = 1,
+    Equal = 0x40,
+    Greater = 0,
+    Unordered = 0x45,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -293,15 +301,16 @@ pub fn from_singles(s: [u32; 4]) -> V {
     [u64::from(s[0]) | u64::from(s[1]) << 32, u64::from(s[2]) | u64::from(s[3]) << 32]
 }
 
-/// The engine's helper, and ours, for two operands: the first is also the result.
+/// Defines helpers with two operands, of which the first is also the result.
 macro_rules! two_operands {
-    ($($name:ident($env:ident, $d:ident, $s:ident) $body:expr;)*) => { $(
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name($env: Env, to: *mut Lanes, from: *const Lanes) {
-            // SAFETY: the engine calls its helper with its state, a register and an operand.
-            unsafe {
-                let ($d, $s) = (read(to), read(from));
-                write(to, $body);
+    ($($symbol:ident($env:ident, $d:ident, $s:ident) $body:expr;)*) => { $(
+        crate::emu::unicorn::wrapped::replace! {
+            fn $symbol($env: Env, to: *mut Lanes, from: *const Lanes) {
+                // SAFETY: the engine calls its helper with its state, a register and an operand.
+                unsafe {
+                    let ($d, $s) = (read(to), read(from));
+                    write(to, $body);
+                }
             }
         }
     )* };
@@ -327,12 +336,12 @@ macro_rules! plain {
 }
 
 plain! {
-    add: __wrap_helper_addps_x86_64 __wrap_helper_addpd_x86_64 __wrap_helper_addss_x86_64 __wrap_helper_addsd_x86_64;
-    sub: __wrap_helper_subps_x86_64 __wrap_helper_subpd_x86_64 __wrap_helper_subss_x86_64 __wrap_helper_subsd_x86_64;
-    mul: __wrap_helper_mulps_x86_64 __wrap_helper_mulpd_x86_64 __wrap_helper_mulss_x86_64 __wrap_helper_mulsd_x86_64;
-    div: __wrap_helper_divps_x86_64 __wrap_helper_divpd_x86_64 __wrap_helper_divss_x86_64 __wrap_helper_divsd_x86_64;
-    min: __wrap_helper_minps_x86_64 __wrap_helper_minpd_x86_64 __wrap_helper_minss_x86_64 __wrap_helper_minsd_x86_64;
-    max: __wrap_helper_maxps_x86_64 __wrap_helper_maxpd_x86_64 __wrap_helper_maxss_x86_64 __wrap_helper_maxsd_x86_64;
+    add: helper_addps helper_addpd helper_addss helper_addsd;
+    sub: helper_subps helper_subpd helper_subss helper_subsd;
+    mul: helper_mulps helper_mulpd helper_mulss helper_mulsd;
+    div: helper_divps helper_divpd helper_divss helper_divsd;
+    min: helper_minps helper_minpd helper_minss helper_minsd;
+    max: helper_maxps helper_maxpd helper_maxss helper_maxsd;
 }
 
 /// Neighbours of both operands, first those of the destination.
@@ -342,12 +351,12 @@ fn pairs(d: V, s: V, op: impl Fn(u32, u32) -> u32) -> V {
 }
 
 two_operands! {
-    __wrap_helper_haddps_x86_64(env, d, s) pairs(d, s, |a, b| single::add(env, a, b));
-    __wrap_helper_hsubps_x86_64(env, d, s) pairs(d, s, |a, b| single::sub(env, a, b));
-    __wrap_helper_haddpd_x86_64(env, d, s) [double::add(env, d[0], d[1]), double::add(env, s[0], s[1])];
-    __wrap_helper_hsubpd_x86_64(env, d, s) [double::sub(env, d[0], d[1]), double::sub(env, s[0], s[1])];
-    __wrap_helper_addsubpd_x86_64(env, d, s) [double::sub(env, d[0], s[0]), double::add(env, d[1], s[1])];
-    __wrap_helper_addsubps_x86_64(env, d, s) {
+    helper_haddps(env, d, s) pairs(d, s, |a, b| single::add(env, a, b));
+    helper_hsubps(env, d, s) pairs(d, s, |a, b| single::sub(env, a, b));
+    helper_haddpd(env, d, s) [double::add(env, d[0], d[1]), double::add(env, s[0], s[1])];
+    helper_hsubpd(env, d, s) [double::sub(env, d[0], d[1]), double::sub(env, s[0], s[1])];
+    helper_addsubpd(env, d, s) [double::sub(env, d[0], s[0]), double::add(env, d[1], s[1])];
+    helper_addsubps(env, d, s) {
         let (d, s) = (singles(d), singles(s));
         from_singles(std::array::from_fn(|i| match i & 1 {
             0 => single::sub(env, d[i], s[i]),
@@ -356,51 +365,48 @@ two_operands! {
     };
 }
 
-/// DPPS: the upper four bits of the immediate choose products, the lower the places of their sum.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __wrap_helper_dpps_xmm_x86_64(
-    env: Env,
-    to: *mut Lanes,
-    from: *const Lanes,
-    imm: u32,
-) {
-    // SAFETY: the engine calls its helper with its state, a register and an operand.
-    unsafe {
-        let (d, s) = (singles(read(to)), singles(read(from)));
-        let product = |i: usize| if imm >> (4 + i) & 1 != 0 { single::mul(env, d[i], s[i]) } else { 0 };
-        let products: [u32; 4] = std::array::from_fn(product);
-        // The order shows in which NaN is the result, and there CPUs differ by lane.
-        let sum = |lane: usize| {
-            let pair = |i: usize| {
-                let (a, b) = (products[i + (lane & 1 ^ 1)], products[i + (lane & 1)]);
-                single::add(env, a, b)
-            };
-            let (low, high) = (pair(0), pair(2));
-            if lane < 2 { single::add(env, low, high) } else { single::add(env, high, low) }
+/// DPPS: the upper four bits of the immediate choose products, the lower the lanes of their sum.
+fn dot_product_of_singles(env: Env, d: V, s: V, imm: u32) -> V {
+    let (d, s) = (singles(d), singles(s));
+    let product = |i: usize| if imm >> (4 + i) & 1 != 0 { single::mul(env, d[i], s[i]) } else { 0 };
+    let products: [u32; 4] = std::array::from_fn(product);
+    // The order shows in which NaN is the result, and there CPUs differ by lane.
+    let sum = |lane: usize| {
+        let pair = |i: usize| {
+            let (a, b) = (products[i + (lane & 1 ^ 1)], products[i + (lane & 1)]);
+            single::add(env, a, b)
         };
-        let first = sum(0);
-        let of = |lane| if single::is_nan(first) { sum(lane) } else { first };
-        write(to, from_singles(std::array::from_fn(|i| if imm >> i & 1 != 0 { of(i) } else { 0 })));
-    }
+        let (low, high) = (pair(0), pair(2));
+        if lane < 2 { single::add(env, low, high) } else { single::add(env, high, low) }
+    };
+    let first = sum(0);
+    let of = |lane| if single::is_nan(first) { sum(lane) } else { first };
+    from_singles(std::array::from_fn(|i| if imm >> i & 1 != 0 { of(i) } else { 0 }))
 }
 
 /// DPPD: as DPPS, with two of each.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __wrap_helper_dppd_xmm_x86_64(
-    env: Env,
-    to: *mut Lanes,
-    from: *const Lanes,
-    imm: u32,
-) {
-    // SAFETY: as above.
-    unsafe {
-        let (d, s) = (read(to), read(from));
-        let product = |i: usize| if imm >> (4 + i) & 1 != 0 { double::mul(env, d[i], s[i]) } else { 0 };
-        let products = [product(0), product(1)];
-        let sum = |lane: usize| double::add(env, products[lane], products[lane ^ 1]);
-        let sums = [sum(0), sum(1)];
-        write(to, std::array::from_fn(|i| if imm >> i & 1 != 0 { sums[i] } else { 0 }));
-    }
+fn dot_product_of_doubles(env: Env, d: V, s: V, imm: u32) -> V {
+    let product = |i: usize| if imm >> (4 + i) & 1 != 0 { double::mul(env, d[i], s[i]) } else { 0 };
+    let products = [product(0), product(1)];
+    let sum = |lane: usize| double::add(env, products[lane], products[lane ^ 1]);
+    let sums = [sum(0), sum(1)];
+    std::array::from_fn(|i| if imm >> i & 1 != 0 { sums[i] } else { 0 })
+}
+
+macro_rules! dot_products {
+    ($($symbol:ident => $of:ident;)*) => { $(
+        crate::emu::unicorn::wrapped::replace! {
+            fn $symbol(env: Env, to: *mut Lanes, from: *const Lanes, imm: u32) {
+                // SAFETY: the engine calls its helper with its state, a register and an operand.
+                unsafe { write(to, $of(env, read(to), read(from), imm)) }
+            }
+        }
+    )* };
+}
+
+dot_products! {
+    helper_dpps_xmm => dot_product_of_singles;
+    helper_dppd_xmm => dot_product_of_doubles;
 }
 
 unsafe extern "C" {
@@ -452,16 +458,16 @@ fn widen_soft(env: Env, a: u32) -> u64 {
 }
 
 two_operands! {
-    __wrap_helper_cvtss2sd_x86_64(env, d, s) [widen(env, s[0] as u32), d[1]];
-    __wrap_helper_cvtps2pd_x86_64(env, _d, s) [widen(env, s[0] as u32), widen(env, (s[0] >> 32) as u32)];
-    __wrap_helper_sqrtps_x86_64(env, _d, s) from_singles(singles(s).map(|s| single::sqrt(env, s)));
-    __wrap_helper_sqrtpd_x86_64(env, _d, s) s.map(|s| double::sqrt(env, s));
-    __wrap_helper_sqrtss_x86_64(env, d, s) {
+    helper_cvtss2sd(env, d, s) [widen(env, s[0] as u32), d[1]];
+    helper_cvtps2pd(env, _d, s) [widen(env, s[0] as u32), widen(env, (s[0] >> 32) as u32)];
+    helper_sqrtps(env, _d, s) from_singles(singles(s).map(|s| single::sqrt(env, s)));
+    helper_sqrtpd(env, _d, s) s.map(|s| double::sqrt(env, s));
+    helper_sqrtss(env, d, s) {
         [d[0] & !0xffff_ffff | u64::from(single::sqrt(env, s[0] as u32)), d[1]]
     };
-    __wrap_helper_sqrtsd_x86_64(env, d, s) [double::sqrt(env, s[0]), d[1]];
-    __wrap_helper_cvtsd2ss_x86_64(env, d, s) [d[0] & !0xffff_ffff | u64::from(narrow(env, s[0])), d[1]];
-    __wrap_helper_cvtpd2ps_x86_64(env, _d, s) {
+    helper_sqrtsd(env, d, s) [double::sqrt(env, s[0]), d[1]];
+    helper_cvtsd2ss(env, d, s) [d[0] & !0xffff_ffff | u64::from(narrow(env, s[0])), d[1]];
+    helper_cvtpd2ps(env, _d, s) {
         [u64::from(narrow(env, s[0])) | u64::from(narrow(env, s[1])) << 32, 0]
     };
 }

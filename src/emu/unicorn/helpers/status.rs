@@ -1,10 +1,11 @@
-//! MXCSR and the x87 status word. The engine collects exceptions in its own `float_status` and never tells the guest;
-//! these helpers move them to where the guest looks.
+//! MXCSR and the x87 control, status and tag words. The engine collects exceptions in its `float_status`
+//! and never shows them to the guest; these helpers move them to the guest's registers.
 
 use std::ffi::c_void;
 
-use crate::emu::unicorn::helpers::state::{Env, F80, Lanes, RECORDED, write};
-use crate::emu::unicorn::helpers::{before, faulting};
+use crate::emu::unicorn::helpers::env::{DAZ, Env, F80, INEXACT, Lanes, RECORDED, write};
+use crate::emu::unicorn::layout;
+use crate::emu::unicorn::wrapped::{real, replace, replace_after, replace_faulting};
 
 /// Bits of MXCSR that are reserved.
 const MXCSR_RESERVED: u32 = 0xffff_0000;
@@ -12,37 +13,37 @@ const MXCSR_RESERVED: u32 = 0xffff_0000;
 const PROTECTION: i32 = 13;
 
 unsafe extern "C" {
-    fn raise_exception_ra_x86_64(env: Env, number: i32, place: usize) -> !;
-    fn cpu_ldl_data_ra_x86_64(env: Env, address: u64, place: usize) -> u32;
-    fn cpu_ldq_data_ra_x86_64(env: Env, address: u64, place: usize) -> u64;
-    fn cpu_stl_data_ra_x86_64(env: Env, address: u64, value: u32, place: usize);
-    fn cpu_stq_data_ra_x86_64(env: Env, address: u64, value: u64, place: usize);
-    fn cpu_stw_data_ra_x86_64(env: Env, address: u64, value: u32, place: usize);
+    fn raise_exception_ra_x86_64(env: Env, number: i32, retaddr: usize) -> !;
+    fn cpu_ldl_data_ra_x86_64(env: Env, address: u64, retaddr: usize) -> u32;
+    fn cpu_ldq_data_ra_x86_64(env: Env, address: u64, retaddr: usize) -> u64;
+    fn cpu_stl_data_ra_x86_64(env: Env, address: u64, value: u32, retaddr: usize);
+    fn cpu_stq_data_ra_x86_64(env: Env, address: u64, value: u64, retaddr: usize);
+    fn cpu_stw_data_ra_x86_64(env: Env, address: u64, value: u32, retaddr: usize);
     fn update_fp_status_x86_64(env: Env);
 }
 
 impl Env {
-    /// Sets MXCSR and what follows from it.
-    pub fn load_mxcsr(self, value: u32) {
+    /// Sets MXCSR, and the modes of the engine that follow from it.
+    pub(in crate::emu::unicorn) fn load_mxcsr(self, value: u32) {
         self.set_mxcsr(value);
-        // SAFETY: as for all of `Env`.
+        // SAFETY: as for every access of `Env`.
         let status = unsafe { &mut *self.sse() };
         status.rounding = (value >> 13 & 3) as i8;
-        status.flush_inputs = u8::from(value & super::state::DAZ != 0);
-        // `sse` does that, exactly.
+        status.flush_inputs = u8::from(value & DAZ != 0);
+        // `sse.rs` flushes, exactly.
         status.flush_to_zero = 0;
         status.flags = value as u8 & RECORDED;
     }
 
-    /// MXCSR with the exceptions up to now.
-    pub fn full_mxcsr(self) -> u32 {
-        // SAFETY: as for all of `Env`.
+    /// MXCSR with the exceptions so far.
+    pub(in crate::emu::unicorn) fn full_mxcsr(self) -> u32 {
+        // SAFETY: as for every access of `Env`.
         self.mxcsr() | u32::from(unsafe { (*self.sse()).flags } & RECORDED)
     }
 
-    /// Moves the x87 exceptions into the status word; with one unmasked, the word says that too.
-    pub fn collect_x87(self) {
-        // SAFETY: as for all of `Env`.
+    /// Moves the x87 exceptions into the status word, and sets its summary bit if one is unmasked.
+    pub(in crate::emu::unicorn) fn collect_x87(self) {
+        // SAFETY: as for every access of `Env`.
         let flags = unsafe { std::mem::take(&mut (*self.x87()).flags) } & RECORDED;
         let mut fpus = self.fpus() | u16::from(flags);
         if fpus & !self.fpuc() & 0x3f != 0 {
@@ -65,9 +66,10 @@ fn fninit(env: Env) {
     }
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __wrap_helper_fninit_x86_64(env: Env) {
-    fninit(env);
+replace! {
+    fn helper_fninit(env: Env) {
+        fninit(env);
+    }
 }
 
 unsafe extern "C" fn collect_x87(env: Env) {
@@ -79,50 +81,50 @@ unsafe extern "C" fn collect(env: Env) {
     env.set_mxcsr(env.full_mxcsr());
 }
 
-before! { collect_x87:
-    __wrap_helper_fnstsw_x86_64 => __real_helper_fnstsw_x86_64;
-    __wrap_helper_fclex_x86_64 => __real_helper_fclex_x86_64;
-    __wrap_helper_fldenv_x86_64 => __real_helper_fldenv_x86_64;
-    __wrap_helper_frstor_x86_64 => __real_helper_frstor_x86_64;
+replace_after! { collect_x87: helper_fnstsw helper_fclex helper_fldenv helper_frstor }
+replace_after! { collect: helper_fxsave }
+
+replace_faulting! {
+    helper_ldmxcsr => ldmxcsr, return address in "rdx";
+    helper_fxrstor => fxrstor, return address in "rdx";
+    helper_fstenv => fstenv, return address in "rcx";
+    helper_fsave => fsave, return address in "rcx";
 }
 
-before! { collect:
-    __wrap_helper_fxsave_x86_64 => __real_helper_fxsave_x86_64;
-}
-
-faulting! {
-    __wrap_helper_ldmxcsr_x86_64 => ldmxcsr;
-    __wrap_helper_fxrstor_x86_64 => fxrstor;
-}
-
-unsafe extern "C" fn ldmxcsr(env: Env, value: u32, place: usize) {
+unsafe extern "C" fn ldmxcsr(env: Env, value: u32, retaddr: usize) {
     if value & MXCSR_RESERVED != 0 {
-        // SAFETY: `place` is where generated code called; nothing here needs to be dropped.
-        unsafe { raise_exception_ra_x86_64(env, PROTECTION, place) }
+        // SAFETY: `retaddr` lies in generated code; the jump out of here drops nothing.
+        unsafe { raise_exception_ra_x86_64(env, PROTECTION, retaddr) }
     }
     env.load_mxcsr(value);
 }
 
-/// What the engine calls for an operand that has to be aligned and is not.
+/// Raises the fault of an operand that must be aligned and is not.
 ///
 /// # Safety
 /// Called by the engine on behalf of generated code.
-pub unsafe extern "C" fn unaligned(cpu: *mut c_void, _addr: u64, _access: i32, _tlb: i32, place: usize) {
-    // SAFETY: `place` is where generated code called; nothing here needs to be dropped.
-    unsafe { raise_exception_ra_x86_64(crate::emu::unicorn::layout::env_of(cpu), PROTECTION, place) }
+pub(in crate::emu::unicorn) unsafe extern "C" fn unaligned(
+    cpu: *mut c_void,
+    _addr: u64,
+    _access: i32,
+    _tlb: i32,
+    retaddr: usize,
+) {
+    // SAFETY: `retaddr` lies in generated code; the jump out of here drops nothing.
+    unsafe { raise_exception_ra_x86_64(layout::env_of(cpu), PROTECTION, retaddr) }
 }
 
-/// FXRSTOR: loads all of the image before it changes anything, as a fault must leave everything as it was.
-unsafe extern "C" fn fxrstor(env: Env, address: u64, place: usize) {
-    // SAFETY: `place` is where generated code called; nothing here needs to be dropped.
+/// FXRSTOR: loads the whole image first, since a fault must leave the state unchanged.
+unsafe extern "C" fn fxrstor(env: Env, address: u64, retaddr: usize) {
+    // SAFETY: `retaddr` lies in generated code; the jump out of here drops nothing.
     let image: [u64; 52] = unsafe {
         if address & 15 != 0 {
-            raise_exception_ra_x86_64(env, PROTECTION, place);
+            raise_exception_ra_x86_64(env, PROTECTION, retaddr);
         }
-        if cpu_ldl_data_ra_x86_64(env, address.wrapping_add(24), place) & MXCSR_RESERVED != 0 {
-            raise_exception_ra_x86_64(env, PROTECTION, place);
+        if cpu_ldl_data_ra_x86_64(env, address.wrapping_add(24), retaddr) & MXCSR_RESERVED != 0 {
+            raise_exception_ra_x86_64(env, PROTECTION, retaddr);
         }
-        std::array::from_fn(|i| cpu_ldq_data_ra_x86_64(env, address.wrapping_add(8 * i as u64), place))
+        std::array::from_fn(|i| cpu_ldq_data_ra_x86_64(env, address.wrapping_add(8 * i as u64), retaddr))
     };
     env.collect_x87();
     env.set_fpuc(image[0] as u16);
@@ -144,46 +146,31 @@ unsafe extern "C" fn fxrstor(env: Env, address: u64, place: usize) {
     }
 }
 
-macro_rules! storing {
-    ($($wrap:ident => $inner:ident;)*) => { $(
-        #[unsafe(naked)]
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $wrap() {
-            std::arch::naked_asm!("mov rcx, [rsp]", "jmp {inner}", inner = sym $inner)
-        }
-    )* };
-}
-
-storing! {
-    __wrap_helper_fstenv_x86_64 => fstenv;
-    __wrap_helper_fsave_x86_64 => fsave;
-}
-
-/// FNSTENV: the environment of 28 bytes, or of 14. Nothing is known of the last instruction and its operand. Of the
-/// wide one's reserved halves, Intel's CPUs set all bits. It leaves all exceptions masked.
-unsafe extern "C" fn fstenv(env: Env, address: u64, wide: u32, place: usize) {
-    // SAFETY: `place` is where generated code called; nothing here needs to be dropped.
-    unsafe { store_environment(env, address, wide, place) };
+/// FNSTENV: stores the environment, of 28 bytes or of 14, and masks all exceptions.
+unsafe extern "C" fn fstenv(env: Env, address: u64, wide: u32, retaddr: usize) {
+    // SAFETY: `retaddr` lies in generated code; the jump out of here drops nothing.
+    unsafe { store_environment(env, address, wide, retaddr) };
     env.set_fpuc(env.fpuc() | 0x3f);
 }
 
-/// FNSAVE: the environment and the registers; then everything is as FNINIT leaves it.
-unsafe extern "C" fn fsave(env: Env, address: u64, wide: u32, place: usize) {
+/// FNSAVE: stores the environment and the registers, and then does FNINIT.
+unsafe extern "C" fn fsave(env: Env, address: u64, wide: u32, retaddr: usize) {
     // SAFETY: as above.
     unsafe {
-        let mut at = store_environment(env, address, wide, place);
+        let mut at = store_environment(env, address, wide, retaddr);
         for i in 0..8 {
             let value = env.st(i);
-            cpu_stq_data_ra_x86_64(env, at, value.mantissa, place);
-            cpu_stw_data_ra_x86_64(env, at.wrapping_add(8), u32::from(value.top), place);
+            cpu_stq_data_ra_x86_64(env, at, value.mantissa, retaddr);
+            cpu_stw_data_ra_x86_64(env, at.wrapping_add(8), u32::from(value.top), retaddr);
             at = at.wrapping_add(10);
         }
     }
     fninit(env);
 }
 
-/// Stores the environment and returns the address after it.
-unsafe fn store_environment(env: Env, address: u64, wide: u32, place: usize) -> u64 {
+/// Stores the environment and returns the address after it. The last instruction and its operand are
+/// unknown and stored as 0; the reserved halves of the wide form are all ones, as on Intel's CPUs.
+unsafe fn store_environment(env: Env, address: u64, wide: u32, retaddr: usize) -> u64 {
     env.collect_x87();
     let status = env.fpus() & !0x3800 | (env.top() as u16) << 11;
     let words = [env.fpuc(), status, env.tags(), 0, 0, 0, 0];
@@ -193,10 +180,10 @@ unsafe fn store_environment(env: Env, address: u64, wide: u32, place: usize) -> 
         unsafe {
             if wide != 0 {
                 let reserved = if matches!(i, 0..=2 | 6) { 0xffff_0000 } else { 0 };
-                cpu_stl_data_ra_x86_64(env, at, u32::from(word) | reserved, place);
+                cpu_stl_data_ra_x86_64(env, at, u32::from(word) | reserved, retaddr);
                 at = at.wrapping_add(4);
             } else {
-                cpu_stw_data_ra_x86_64(env, at, u32::from(word), place);
+                cpu_stw_data_ra_x86_64(env, at, u32::from(word), retaddr);
                 at = at.wrapping_add(2);
             }
         }
@@ -204,36 +191,40 @@ unsafe fn store_environment(env: Env, address: u64, wide: u32, place: usize) -> 
     at
 }
 
+/// Defines helpers that do what the engine's does, but record only the exceptions `$keep`, which sees
+/// the immediate operand.
 macro_rules! without_exceptions {
-    ($keep:expr; $($wrap:ident => $real:ident($($imm:ident)?);)*) => { $(
-        unsafe extern "C" { fn $real(env: Env, to: *mut Lanes, from: *const Lanes $(, $imm: u32)?); }
-
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $wrap(env: Env, to: *mut Lanes, from: *const Lanes $(, $imm: u32)?) {
-            // SAFETY: the arguments are the engine's.
-            unsafe {
-                let before = (*env.sse()).flags;
-                $real(env, to, from $(, $imm)?);
-                let keep: fn(u32) -> u8 = $keep;
-                let kept = keep(0 $(| $imm)?);
-                (*env.sse()).flags = before | (*env.sse()).flags & kept;
+    ($keep:expr; $($symbol:ident($($imm:ident)?);)*) => { $(
+        const _: () = {
+            real!($symbol(env: Env, to: *mut Lanes, from: *const Lanes $(, $imm: u32)?));
+            replace! {
+                fn $symbol(env: Env, to: *mut Lanes, from: *const Lanes $(, $imm: u32)?) {
+                    // SAFETY: the arguments are the engine's.
+                    unsafe {
+                        let before = (*env.sse()).flags;
+                        real(env, to, from $(, $imm)?);
+                        let keep: fn(u32) -> u8 = $keep;
+                        let kept = keep(0 $(| $imm)?);
+                        (*env.sse()).flags = before | (*env.sse()).flags & kept;
+                    }
+                }
             }
-        }
+        };
     )* };
 }
 
 // Approximations raise nothing.
 without_exceptions! { |_| 0;
-    __wrap_helper_rcpps_x86_64 => __real_helper_rcpps_x86_64();
-    __wrap_helper_rcpss_x86_64 => __real_helper_rcpss_x86_64();
-    __wrap_helper_rsqrtps_x86_64 => __real_helper_rsqrtps_x86_64();
-    __wrap_helper_rsqrtss_x86_64 => __real_helper_rsqrtss_x86_64();
+    helper_rcpps();
+    helper_rcpss();
+    helper_rsqrtps();
+    helper_rsqrtss();
 }
 
-// Bit 3 of the immediate keeps ROUNDPS and its kin from saying that a result is inexact.
-without_exceptions! { |imm| if imm & 8 != 0 { !super::state::INEXACT } else { !0 };
-    __wrap_helper_roundps_xmm_x86_64 => __real_helper_roundps_xmm_x86_64(imm);
-    __wrap_helper_roundpd_xmm_x86_64 => __real_helper_roundpd_xmm_x86_64(imm);
-    __wrap_helper_roundss_xmm_x86_64 => __real_helper_roundss_xmm_x86_64(imm);
-    __wrap_helper_roundsd_xmm_x86_64 => __real_helper_roundsd_xmm_x86_64(imm);
+// Bit 3 of the immediate suppresses the precision exception.
+without_exceptions! { |imm| if imm & 8 != 0 { !INEXACT } else { !0 };
+    helper_roundps_xmm(imm);
+    helper_roundpd_xmm(imm);
+    helper_roundss_xmm(imm);
+    helper_roundsd_xmm(imm);
 }

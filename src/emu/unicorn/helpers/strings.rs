@@ -1,20 +1,21 @@
-//! PCMPESTRI, PCMPESTRM, PCMPISTRI and PCMPISTRM (Intel SDM vol. 2, section 4.1): the engine's read past their
-//! registers for some lengths and get ranges of odd length and substrings at the end wrong.
+//! PCMPESTRI, PCMPESTRM, PCMPISTRI and PCMPISTRM (Intel SDM vol. 2, section 4.1). The engine's read past
+//! their registers for some lengths, and get ranges of odd length and substrings at the end wrong.
 
-use crate::emu::unicorn::helpers::state::{Env, Lanes, V, read, write};
+use crate::emu::unicorn::helpers::env::{Env, Lanes, V, read, write};
+use crate::emu::unicorn::wrapped::replace;
 
 const RAX: usize = 0;
 const RCX: usize = 1;
 const RDX: usize = 2;
 
-/// How many of `slots` elements a length register allows; its sign does not matter.
+/// Elements that a length register allows, up to `slots`; its sign does not matter.
 fn explicit(value: u64, wide: bool, slots: usize) -> usize {
     let length =
         if wide { value.cast_signed().unsigned_abs() } else { u64::from((value as i32).unsigned_abs()) };
     length.min(slots as u64) as usize
 }
 
-/// The elements of an operand as numbers that compare as the immediate says.
+/// Elements of an operand, signed or not as the immediate has it, and their number.
 fn elements(v: V, imm: u32) -> ([i32; 16], usize) {
     let bytes: [u8; 16] = std::array::from_fn(|i| (v[i / 8] >> (8 * (i % 8))) as u8);
     let slots = if imm & 1 == 0 { 16 } else { 8 };
@@ -61,6 +62,7 @@ fn compare(first: V, second: V, lengths: Option<(usize, usize)>, imm: u32) -> (u
     (mask, flags)
 }
 
+/// Stores the index of the first or last element in RCX.
 fn index(env: Env, mask: u32, imm: u32) {
     let index = match (mask, imm & 0x40) {
         (0, _) => 16 >> (imm & 1),
@@ -70,6 +72,7 @@ fn index(env: Env, mask: u32, imm: u32) {
     env.set_gpr(RCX, u64::from(index));
 }
 
+/// Stores the mask in XMM0, one bit or all bits per element.
 fn spread(env: Env, mask: u32, imm: u32) {
     let value = if imm & 0x40 == 0 {
         [u64::from(mask), 0]
@@ -87,26 +90,27 @@ fn spread(env: Env, mask: u32, imm: u32) {
 }
 
 macro_rules! compares {
-    ($($name:ident: $explicit:expr, $answer:ident;)*) => { $(
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name(env: Env, to: *const Lanes, from: *const Lanes, imm: u32) {
-            // SAFETY: the engine calls its helper with its state, a register and an operand.
-            let (first, second) = unsafe { (read(to), read(from)) };
-            let slots = if imm & 1 == 0 { 16 } else { 8 };
-            // REX.W, which the engine puts above the immediate, makes the lengths 64 bits wide.
-            let wide = imm >> 8 != 0;
-            let length = |register| explicit(env.gpr(register), wide, slots);
-            let lengths = $explicit.then(|| (length(RAX), length(RDX)));
-            let (mask, flags) = compare(first, second, lengths, imm);
-            env.set_flags(flags);
-            $answer(env, mask, imm);
+    ($($symbol:ident: $explicit:expr, $answer:ident;)*) => { $(
+        replace! {
+            fn $symbol(env: Env, to: *const Lanes, from: *const Lanes, imm: u32) {
+                // SAFETY: the engine calls its helper with its state, a register and an operand.
+                let (first, second) = unsafe { (read(to), read(from)) };
+                let slots = if imm & 1 == 0 { 16 } else { 8 };
+                // REX.W, which the engine puts above the immediate, makes the lengths 64 bits wide.
+                let wide = imm >> 8 != 0;
+                let length = |register| explicit(env.gpr(register), wide, slots);
+                let lengths = $explicit.then(|| (length(RAX), length(RDX)));
+                let (mask, flags) = compare(first, second, lengths, imm);
+                env.set_flags(flags);
+                $answer(env, mask, imm);
+            }
         }
     )* };
 }
 
 compares! {
-    __wrap_helper_pcmpestri_xmm_x86_64: true, index;
-    __wrap_helper_pcmpestrm_xmm_x86_64: true, spread;
-    __wrap_helper_pcmpistri_xmm_x86_64: false, index;
-    __wrap_helper_pcmpistrm_xmm_x86_64: false, spread;
+    helper_pcmpestri_xmm: true, index;
+    helper_pcmpestrm_xmm: true, spread;
+    helper_pcmpistri_xmm: false, index;
+    helper_pcmpistrm_xmm: false, spread;
 }

@@ -2,9 +2,10 @@
 //! takes the functions of the host's C library for doubles. CPUs may differ in the last bit, also from each other.
 //! Angles are taken modulo the pi of 66 bits that Intel's CPUs use (Intel SDM vol. 1, section 8.3.8).
 
-use crate::emu::unicorn::helpers::state::{DENORMAL, Env, F80, INEXACT, UNDERFLOW, ZERO_DIVIDE};
+use crate::emu::unicorn::helpers::env::{DENORMAL, Env, F80, INEXACT, UNDERFLOW, ZERO_DIVIDE};
 use crate::emu::unicorn::helpers::wide::{ONE, PI, Wide};
 use crate::emu::unicorn::helpers::x87::{C1, C2, INTEGER, MAX, SIGN, invalid, nan_of};
+use crate::emu::unicorn::wrapped::replace;
 
 const BIAS: i32 = 16383;
 const OVERFLOW: u8 = 8;
@@ -144,32 +145,6 @@ fn of_angle(env: Env, pushes: bool, at_zero: (F80, F80), f: impl Fn(F80) -> (F80
     }
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __wrap_helper_fsin_x86_64(env: Env) {
-    of_angle(env, false, (env.st(0), F80_ONE), |a| (round(env, sine(reduce(a))), F80_ONE));
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __wrap_helper_fcos_x86_64(env: Env) {
-    of_angle(env, false, (F80_ONE, F80_ONE), |a| (round(env, cosine(reduce(a))), F80_ONE));
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __wrap_helper_fsincos_x86_64(env: Env) {
-    of_angle(env, true, (env.st(0), F80_ONE), |a| {
-        let angle = reduce(a);
-        (round(env, sine(angle)), round(env, cosine(angle)))
-    });
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __wrap_helper_fptan_x86_64(env: Env) {
-    of_angle(env, true, (env.st(0), F80_ONE), |a| {
-        let angle = reduce(a);
-        (round(env, sine(angle).div(cosine(angle))), F80_ONE)
-    });
-}
-
 /// The angle whose tangent is ST(1)/ST(0), in the quadrant of the two.
 fn arc_tangent(env: Env, y: F80, x: F80) -> F80 {
     if y.is_nan() || x.is_nan() {
@@ -281,17 +256,6 @@ fn combine(env: Env, f: impl Fn(F80, F80) -> F80) {
     env.set_top(env.top() + 1);
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __wrap_helper_fpatan_x86_64(env: Env) {
-    combine(env, |y, x| arc_tangent(env, y, x));
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __wrap_helper_f2xm1_x86_64(env: Env) {
-    env.set_fpus(env.fpus() & !C1);
-    env.set_st(0, power_minus_one(env, env.st(0)));
-}
-
 fn product(env: Env, y: F80, x: F80, log: fn(F80) -> Logarithm) -> F80 {
     if y.is_nan() || x.is_nan() {
         return nan_of(env, y, x);
@@ -313,12 +277,43 @@ fn product_of_1_plus(env: Env, y: F80, x: F80) -> F80 {
     product(env, y, x, logarithm_of_1_plus)
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __wrap_helper_fyl2x_x86_64(env: Env) {
-    combine(env, |y, x| product(env, y, x, logarithm));
-}
+replace! {
+    fn helper_fsin(env: Env) {
+        of_angle(env, false, (env.st(0), F80_ONE), |a| (round(env, sine(reduce(a))), F80_ONE));
+    }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __wrap_helper_fyl2xp1_x86_64(env: Env) {
-    combine(env, |y, x| product_of_1_plus(env, y, x));
+    fn helper_fcos(env: Env) {
+        of_angle(env, false, (F80_ONE, F80_ONE), |a| (round(env, cosine(reduce(a))), F80_ONE));
+    }
+
+    fn helper_fsincos(env: Env) {
+        of_angle(env, true, (env.st(0), F80_ONE), |a| {
+            let angle = reduce(a);
+            (round(env, sine(angle)), round(env, cosine(angle)))
+        });
+    }
+
+    fn helper_fptan(env: Env) {
+        of_angle(env, true, (env.st(0), F80_ONE), |a| {
+            let angle = reduce(a);
+            (round(env, sine(angle).div(cosine(angle))), F80_ONE)
+        });
+    }
+
+    fn helper_fpatan(env: Env) {
+        combine(env, |y, x| arc_tangent(env, y, x));
+    }
+
+    fn helper_f2xm1(env: Env) {
+        env.set_fpus(env.fpus() & !C1);
+        env.set_st(0, power_minus_one(env, env.st(0)));
+    }
+
+    fn helper_fyl2x(env: Env) {
+        combine(env, |y, x| product(env, y, x, logarithm));
+    }
+
+    fn helper_fyl2xp1(env: Env) {
+        combine(env, |y, x| product_of_1_plus(env, y, x));
+    }
 }

@@ -1,8 +1,8 @@
 //! x87 instructions that the engine computes in double precision, or without regard to infinities, NaNs, the control
 //! word or the range of the result (Intel SDM vol. 1, chapter 8, and vol. 2).
 
-use crate::emu::unicorn::helpers::faulting;
-use crate::emu::unicorn::helpers::state::{DENORMAL, Env, F80, INVALID, Status};
+use crate::emu::unicorn::helpers::env::{DENORMAL, Env, F80, INVALID, Status, ZERO_DIVIDE};
+use crate::emu::unicorn::wrapped::{real, replace, replace_faulting};
 
 /// Signs, and the largest biased exponent.
 pub const SIGN: u16 = 0x8000;
@@ -26,8 +26,8 @@ unsafe extern "C" {
     fn floatx80_to_int32_round_to_zero_x86_64(a: F80, status: *mut Status) -> i32;
     fn floatx80_to_int64_x86_64(a: F80, status: *mut Status) -> i64;
     fn floatx80_to_int64_round_to_zero_x86_64(a: F80, status: *mut Status) -> i64;
-    fn cpu_stq_data_ra_x86_64(env: Env, address: u64, value: u64, place: usize);
-    fn cpu_stw_data_ra_x86_64(env: Env, address: u64, value: u32, place: usize);
+    fn cpu_stq_data_ra_x86_64(env: Env, address: u64, value: u64, retaddr: usize);
+    fn cpu_stw_data_ra_x86_64(env: Env, address: u64, value: u32, retaddr: usize);
 }
 
 impl F80 {
@@ -177,23 +177,22 @@ fn finite_remainder(a: F80, b: F80, nearest: bool, fpus: &mut u16) -> F80 {
 }
 
 macro_rules! on_stack {
-    ($($name:ident($env:ident) $body:block;)*) => { $(
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name($env: Env) $body
+    ($($symbol:ident => $body:expr;)*) => { $(
+        replace! { fn $symbol(env: Env) { let run: fn(Env) = $body; run(env); } }
     )* };
 }
 
 on_stack! {
-    __wrap_helper_fprem_x86_64(env) { remainder(env, false) };
-    __wrap_helper_fprem1_x86_64(env) { remainder(env, true) };
-    __wrap_helper_fscale_x86_64(env) { env.set_st(0, scale(env, env.st(0), env.st(1))) };
-    __wrap_helper_fxtract_x86_64(env) { extract(env) };
+    helper_fprem => |env| remainder(env, false);
+    helper_fprem1 => |env| remainder(env, true);
+    helper_fscale => |env| env.set_st(0, scale(env, env.st(0), env.st(1)));
+    helper_fxtract => extract;
     // Log2(10), log2(e), pi, log10(2) and ln(2), each with the significands below and above it.
-    __wrap_helper_fldl2t_ST0_x86_64(env) { constant(env, 0xd49a_784b_cd1b_8afe, 0x4000, false) };
-    __wrap_helper_fldl2e_ST0_x86_64(env) { constant(env, 0xb8aa_3b29_5c17_f0bb, 0x3fff, true) };
-    __wrap_helper_fldpi_ST0_x86_64(env) { constant(env, 0xc90f_daa2_2168_c234, 0x4000, true) };
-    __wrap_helper_fldlg2_ST0_x86_64(env) { constant(env, 0x9a20_9a84_fbcf_f798, 0x3ffd, true) };
-    __wrap_helper_fldln2_ST0_x86_64(env) { constant(env, 0xb172_17f7_d1cf_79ab, 0x3ffe, true) };
+    helper_fldl2t_ST0 => |env| constant(env, 0xd49a_784b_cd1b_8afe, 0x4000, false);
+    helper_fldl2e_ST0 => |env| constant(env, 0xb8aa_3b29_5c17_f0bb, 0x3fff, true);
+    helper_fldpi_ST0 => |env| constant(env, 0xc90f_daa2_2168_c234, 0x4000, true);
+    helper_fldlg2_ST0 => |env| constant(env, 0x9a20_9a84_fbcf_f798, 0x3ffd, true);
+    helper_fldln2_ST0 => |env| constant(env, 0xb172_17f7_d1cf_79ab, 0x3ffe, true);
 }
 
 /// A constant whose significand lies between `below` and the next; `nearer` if nearer to that.
@@ -248,7 +247,7 @@ fn extract(env: Env) {
     } else if a.is_infinite() {
         (F80 { top: MAX, ..a }, a)
     } else if a.is_zero() {
-        env.raise_x87(super::state::ZERO_DIVIDE);
+        env.raise_x87(ZERO_DIVIDE);
         (F80 { mantissa: INTEGER, top: SIGN | MAX }, a)
     } else {
         if a.is_denormal() {
@@ -272,32 +271,31 @@ fn integer(env: Env, (value, raised): (i64, u8), low: i64, high: i64) -> i64 {
 }
 
 macro_rules! to_integer {
-    ($($name:ident: $type:ident in $range:ident, $convert:ident;)*) => { $(
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name(env: Env) -> $type {
-            let a = env.st(0);
-            // SAFETY: the engine's function gets its own `float_status`.
-            let got = apart(env, |status| unsafe { i64::from($convert(a, status)) });
-            integer(env, got, i64::from($range::MIN), i64::from($range::MAX)) as $type
+    ($($symbol:ident: $type:ident in $range:ident, $convert:ident;)*) => { $(
+        replace! {
+            fn $symbol(env: Env) -> $type {
+                let a = env.st(0);
+                // SAFETY: the engine's function gets its own `float_status`.
+                let got = apart(env, |status| unsafe { i64::from($convert(a, status)) });
+                integer(env, got, i64::from($range::MIN), i64::from($range::MAX)) as $type
+            }
         }
     )* };
 }
 
 to_integer! {
-    __wrap_helper_fist_ST0_x86_64: i32 in i16, floatx80_to_int32_x86_64;
-    __wrap_helper_fistl_ST0_x86_64: i32 in i32, floatx80_to_int32_x86_64;
-    __wrap_helper_fistll_ST0_x86_64: i64 in i64, floatx80_to_int64_x86_64;
-    __wrap_helper_fistt_ST0_x86_64: i32 in i16, floatx80_to_int32_round_to_zero_x86_64;
-    __wrap_helper_fisttl_ST0_x86_64: i32 in i32, floatx80_to_int32_round_to_zero_x86_64;
-    __wrap_helper_fisttll_ST0_x86_64: i64 in i64, floatx80_to_int64_round_to_zero_x86_64;
+    helper_fist_ST0: i32 in i16, floatx80_to_int32_x86_64;
+    helper_fistl_ST0: i32 in i32, floatx80_to_int32_x86_64;
+    helper_fistll_ST0: i64 in i64, floatx80_to_int64_x86_64;
+    helper_fistt_ST0: i32 in i16, floatx80_to_int32_round_to_zero_x86_64;
+    helper_fisttl_ST0: i32 in i32, floatx80_to_int32_round_to_zero_x86_64;
+    helper_fisttll_ST0: i64 in i64, floatx80_to_int64_round_to_zero_x86_64;
 }
 
-faulting! {
-    __wrap_helper_fbst_ST0_x86_64 => fbst;
-}
+replace_faulting! { helper_fbst_ST0 => fbst, return address in "rdx"; }
 
 /// FBSTP: eighteen decimal digits and a sign.
-unsafe extern "C" fn fbst(env: Env, address: u64, place: usize) {
+unsafe extern "C" fn fbst(env: Env, address: u64, retaddr: usize) {
     const LARGEST: u64 = 999_999_999_999_999_999;
     let a = env.st(0);
     // SAFETY: the engine's function gets its own `float_status`.
@@ -305,77 +303,83 @@ unsafe extern "C" fn fbst(env: Env, address: u64, place: usize) {
     let mut rest = value.unsigned_abs();
     let no_answer = raised & INVALID != 0 || rest > LARGEST;
     let mut digits: u128 = if a.is_negative() { 0x80 << 72 } else { 0 };
-    for place in 0..18 {
-        digits |= u128::from(rest % 10) << (4 * place);
+    for digit in 0..18 {
+        digits |= u128::from(rest % 10) << (4 * digit);
         rest /= 10;
     }
     if no_answer {
         digits = 0xffff_c000 << 48;
     }
-    // SAFETY: `place` is where generated code called; nothing here needs to be dropped.
+    // SAFETY: `retaddr` lies in generated code; the jump out of here drops nothing.
     unsafe {
-        cpu_stq_data_ra_x86_64(env, address, digits as u64, place);
-        cpu_stw_data_ra_x86_64(env, address.wrapping_add(8), (digits >> 64) as u32 & 0xffff, place);
+        cpu_stq_data_ra_x86_64(env, address, digits as u64, retaddr);
+        cpu_stw_data_ra_x86_64(env, address.wrapping_add(8), (digits >> 64) as u32 & 0xffff, retaddr);
     }
     env.raise_x87(if no_answer { INVALID } else { raised });
 }
 
+/// Defines helpers that set ZF, PF and CF as the engine's does, and clear the other status flags.
 macro_rules! compares {
-    ($($wrap:ident => $real:ident;)*) => { $(
-        unsafe extern "C" { fn $real(env: Env); }
-
-        /// Sets ZF, PF and CF, and clears the other status flags.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $wrap(env: Env) {
-            // SAFETY: the argument is the engine's.
-            unsafe { $real(env) }
-            env.set_flags(env.flags() & 0x45);
-        }
+    ($($symbol:ident;)*) => { $(
+        const _: () = {
+            real!($symbol(env: Env));
+            replace! {
+                fn $symbol(env: Env) {
+                    // SAFETY: the argument is the engine's.
+                    unsafe { real(env) }
+                    env.set_flags(env.flags() & 0x45);
+                }
+            }
+        };
     )* };
 }
 
 compares! {
-    __wrap_helper_fcomi_ST0_FT0_x86_64 => __real_helper_fcomi_ST0_FT0_x86_64;
-    __wrap_helper_fucomi_ST0_FT0_x86_64 => __real_helper_fucomi_ST0_FT0_x86_64;
+    helper_fcomi_ST0_FT0;
+    helper_fucomi_ST0_FT0;
 }
 
+/// Defines helpers that load a number, and make a signalling NaN a quiet one.
 macro_rules! loads {
-    ($($wrap:ident => $real:ident($bits:ident);)*) => { $(
-        unsafe extern "C" { fn $real(env: Env, value: $bits); }
-
-        /// A signalling NaN becomes a quiet one.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $wrap(env: Env, value: $bits) {
-            // SAFETY: the arguments are the engine's.
-            unsafe { $real(env, value) }
-            let loaded = env.st(0);
-            if loaded.is_nan() {
-                env.set_st(0, loaded.quieted());
+    ($($symbol:ident($bits:ident);)*) => { $(
+        const _: () = {
+            real!($symbol(env: Env, value: $bits));
+            replace! {
+                fn $symbol(env: Env, value: $bits) {
+                    // SAFETY: the arguments are the engine's.
+                    unsafe { real(env, value) }
+                    let loaded = env.st(0);
+                    if loaded.is_nan() {
+                        env.set_st(0, loaded.quieted());
+                    }
+                }
             }
-        }
+        };
     )* };
 }
 
 loads! {
-    __wrap_helper_flds_ST0_x86_64 => __real_helper_flds_ST0_x86_64(u32);
-    __wrap_helper_fldl_ST0_x86_64 => __real_helper_fldl_ST0_x86_64(u64);
+    helper_flds_ST0(u32);
+    helper_fldl_ST0(u64);
 }
 
+/// Defines helpers that store a number, and make a signalling NaN a quiet one.
 macro_rules! stores {
-    ($($wrap:ident => $real:ident() -> $bits:ident, $quiet:expr;)*) => { $(
-        unsafe extern "C" { fn $real(env: Env) -> $bits; }
-
-        /// A signalling NaN becomes a quiet one.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $wrap(env: Env) -> $bits {
-            let nan = env.st(0).is_nan();
-            // SAFETY: the argument is the engine's.
-            unsafe { $real(env) | if nan { $quiet } else { 0 } }
-        }
+    ($($symbol:ident() -> $bits:ident, $quiet:expr;)*) => { $(
+        const _: () = {
+            real!($symbol(env: Env) -> $bits);
+            replace! {
+                fn $symbol(env: Env) -> $bits {
+                    let nan = env.st(0).is_nan();
+                    // SAFETY: the argument is the engine's.
+                    unsafe { real(env) | if nan { $quiet } else { 0 } }
+                }
+            }
+        };
     )* };
 }
 
 stores! {
-    __wrap_helper_fsts_ST0_x86_64 => __real_helper_fsts_ST0_x86_64() -> u32, 1 << 22;
-    __wrap_helper_fstl_ST0_x86_64 => __real_helper_fstl_ST0_x86_64() -> u64, 1 << 51;
+    helper_fsts_ST0() -> u32, 1 << 22;
+    helper_fstl_ST0() -> u64, 1 << 51;
 }

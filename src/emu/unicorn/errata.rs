@@ -7,7 +7,7 @@ use crate::x86::decode::MAX_LENGTH;
 
 /// What is different about the accesses of an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Quirk {
+pub(super) enum Erratum {
     /// Nothing.
     #[default]
     None,
@@ -49,20 +49,20 @@ pub fn has_memory(instruction: &Instruction) -> bool {
 }
 
 /// What is different about the accesses of `instruction`.
-pub fn quirk(instruction: &Instruction) -> Quirk {
+pub fn erratum(instruction: &Instruction) -> Erratum {
     let mnemonic = instruction.mnemonic();
     match mnemonic {
-        M::Stmxcsr => return Quirk::Mxcsr,
-        M::Ret if instruction.op_count() == 1 && instruction.immediate16() >= 0x8000 => return Quirk::Drop,
-        _ if !has_memory(instruction) => return Quirk::None,
+        M::Stmxcsr => return Erratum::Mxcsr,
+        M::Ret if instruction.op_count() == 1 && instruction.immediate16() >= 0x8000 => return Erratum::Drop,
+        _ if !has_memory(instruction) => return Erratum::None,
         M::Shld | M::Shrd | M::Rorx
             if instruction.is_ip_rel_memory_operand() && instruction.op_kind(2) == OpKind::Immediate8 =>
         {
-            return Quirk::ByteBeyond;
+            return Erratum::ByteBeyond;
         }
-        M::Cvtps2pd | M::Cvtdq2pd | M::Roundsd => return Quirk::Narrow(8),
-        M::Roundss => return Quirk::Narrow(4),
-        M::Cvtpi2ps | M::Cvtpi2pd => return Quirk::NoMmx,
+        M::Cvtps2pd | M::Cvtdq2pd | M::Roundsd => return Erratum::Narrow(8),
+        M::Roundss => return Erratum::Narrow(4),
+        M::Cvtpi2ps | M::Cvtpi2pd => return Erratum::NoMmx,
         _ => {}
     }
     let sse = instruction.encoding() == EncodingKind::Legacy
@@ -80,9 +80,9 @@ pub fn quirk(instruction: &Instruction) -> Quirk {
             )
         });
     if sse && instruction.memory_size().size() == 16 && !takes_any_address(mnemonic) {
-        return Quirk::Aligned;
+        return Erratum::Aligned;
     }
-    Quirk::None
+    Erratum::None
 }
 
 /// Whether it has to be the first of its block, where all that the engine knows about the flags is written down. Otherwise

@@ -13,6 +13,7 @@ use std::ffi::c_void;
 use crate::emu::unicorn::door::door;
 use crate::emu::unicorn::ffi;
 use crate::emu::unicorn::layout::{self, Block};
+use crate::emu::unicorn::wrapped::replace;
 
 /// Entries; a power of two.
 const ENTRIES: usize = 1 << 13;
@@ -26,7 +27,7 @@ struct Entry {
 }
 
 /// The table.
-pub struct Jumps {
+pub struct JumpCache {
     entries: Box<[Entry]>,
     /// Entries of another generation are void.
     generation: u32,
@@ -38,10 +39,10 @@ pub struct Jumps {
     distance: Option<usize>,
 }
 
-impl Default for Jumps {
-    fn default() -> Jumps {
+impl Default for JumpCache {
+    fn default() -> JumpCache {
         let void = Entry { pc: 0, block: std::ptr::null(), cflags: 0, generation: 0 };
-        Jumps {
+        JumpCache {
             entries: vec![void; ENTRIES].into_boxed_slice(),
             generation: 1,
             first: std::ptr::null(),
@@ -55,12 +56,17 @@ fn slot(pc: u64) -> usize {
     (pc ^ pc >> 13) as usize & (ENTRIES - 1)
 }
 
-impl Jumps {
+impl JumpCache {
     /// Makes all entries void.
     pub fn forget(&mut self) {
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {
-            *self = Jumps { first: self.first, last: self.last, distance: self.distance, ..Jumps::default() };
+            *self = JumpCache {
+                first: self.first,
+                last: self.last,
+                distance: self.distance,
+                ..JumpCache::default()
+            };
         }
     }
 
@@ -114,18 +120,19 @@ impl Jumps {
     }
 }
 
-/// Code of the block that the CPU is to go on with, or the way out if there is none yet.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __wrap_helper_lookup_tb_ptr_x86_64(env: *mut c_void) -> *const c_void {
-    // SAFETY: called from generated code, inside the run; the argument is the engine's.
-    unsafe {
-        let Some(door) = door() else { return ffi::__real_helper_lookup_tb_ptr_x86_64(env) };
-        let (pc, mode) = (door.parts.eip(), door.parts.block_mode());
-        if let Some(code) = door.jumps.find(pc, mode) {
-            return code;
+replace! {
+    /// Code of the block that the CPU is to go on with, or the way out if there is none yet.
+    fn helper_lookup_tb_ptr(env: *mut c_void) -> *const c_void {
+        // SAFETY: called from generated code, inside the run; the argument is the engine's.
+        unsafe {
+            let Some(door) = door() else { return ffi::__real_helper_lookup_tb_ptr_x86_64(env) };
+            let (pc, mode) = (door.parts.eip(), door.parts.block_mode());
+            if let Some(code) = door.jumps.find(pc, mode) {
+                return code;
+            }
+            let code = ffi::__real_helper_lookup_tb_ptr_x86_64(env);
+            door.jumps.note(pc, code);
+            code
         }
-        let code = ffi::__real_helper_lookup_tb_ptr_x86_64(env);
-        door.jumps.note(pc, code);
-        code
     }
 }

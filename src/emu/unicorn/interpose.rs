@@ -1,0 +1,316 @@
+//! The functions that the linker puts in front of the engine's own (`build.rs` lists them).
+//!
+//! With `--wrap=f` every reference to `f` from another object becomes one to `__wrap_f`, and `__real_f` is the
+//! engine's function. The memory-access generators tell the tap of each access; `tcg_gen_callN` sees the calls of
+//! helpers that access memory on their own, and the exit checks; `translator_loop` is where a block begins and
+//! ends. Linkers differ in whether references within one object are redirected too, so the locked operations, which
+//! use the plain generators inside their own object, switch the tap off while they run.
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+
+use crate::emu::unicorn::door::door;
+use crate::emu::unicorn::emit::Emit;
+use crate::emu::unicorn::ffi::{self, Context, Disassembly, TranslatorOps, Value};
+use crate::emu::unicorn::layout::opcode;
+use crate::emu::unicorn::translate;
+use crate::emu::unicorn::wrapped::{real, replace};
+
+macro_rules! accesses {
+    ($($symbol:ident => $real:ident, $write:expr;)*) => { $(
+        replace! {
+            fn $symbol(c: Context, value: Value, addr: Value, index: usize, op: u32) {
+                // SAFETY: the arguments go on to the engine as they came.
+                unsafe {
+                    let Some(door) = door() else { return ffi::$real(c, value, addr, index, op) };
+                    let Some(op) = door.access(c, value, addr, op, $write) else { return };
+                    ffi::$real(c, value, addr, index, op);
+                    if let Some(mut state) = door.accessed(c) {
+                        let function = helper_enter_mmx_x86_64 as *const c_void;
+                        ffi::__real_tcg_gen_callN_x86_64(c, function, std::ptr::null_mut(), 1, &raw mut state);
+                    }
+                }
+            }
+        }
+    )* };
+}
+
+accesses! {
+    tcg_gen_qemu_ld_i32 => __real_tcg_gen_qemu_ld_i32_x86_64, false;
+    tcg_gen_qemu_ld_i64 => __real_tcg_gen_qemu_ld_i64_x86_64, false;
+    tcg_gen_qemu_st_i32 => __real_tcg_gen_qemu_st_i32_x86_64, true;
+    tcg_gen_qemu_st_i64 => __real_tcg_gen_qemu_st_i64_x86_64, true;
+}
+
+macro_rules! atomics {
+    ($($symbol:ident($($arg:ident),*);)*) => { $(
+        const _: () = {
+            real!($symbol(c: Context, result: Value, addr: Value, $($arg: Value,)* index: usize, op: u32));
+            replace! {
+                fn $symbol(c: Context, result: Value, addr: Value, $($arg: Value,)* index: usize, op: u32) {
+                    // SAFETY: the arguments go on to the engine as they came.
+                    unsafe {
+                        let outermost = door().is_some_and(|door| door.tap_atomic(c, addr, op));
+                        real(c, result, addr, $($arg,)* index, op);
+                        if outermost && let Some(door) = door() {
+                            door.end_atomic();
+                        }
+                    }
+                }
+            }
+        };
+    )* };
+}
+
+atomics! {
+    tcg_gen_atomic_cmpxchg_i32(compare, new);
+    tcg_gen_atomic_cmpxchg_i64(compare, new);
+    tcg_gen_atomic_xchg_i32(value);
+    tcg_gen_atomic_xchg_i64(value);
+    tcg_gen_atomic_fetch_add_i32(value);
+    tcg_gen_atomic_fetch_add_i64(value);
+    tcg_gen_atomic_fetch_and_i32(value);
+    tcg_gen_atomic_fetch_and_i64(value);
+    tcg_gen_atomic_fetch_or_i32(value);
+    tcg_gen_atomic_fetch_or_i64(value);
+    tcg_gen_atomic_fetch_xor_i32(value);
+    tcg_gen_atomic_fetch_xor_i64(value);
+    tcg_gen_atomic_add_fetch_i32(value);
+    tcg_gen_atomic_add_fetch_i64(value);
+    tcg_gen_atomic_and_fetch_i32(value);
+    tcg_gen_atomic_and_fetch_i64(value);
+    tcg_gen_atomic_or_fetch_i32(value);
+    tcg_gen_atomic_or_fetch_i64(value);
+    tcg_gen_atomic_xor_fetch_i32(value);
+    tcg_gen_atomic_xor_fetch_i64(value);
+}
+
+macro_rules! helpers {
+    ($($helper:ident: argument $argument:expr, $bytes:expr, $write:expr;)*) => {
+        unsafe extern "C" { $(fn $helper();)* }
+
+        /// Helpers that access guest memory themselves: which argument is the address, how many bytes, and
+        /// whether they store.
+        fn helper_access(function: *const c_void) -> Option<(usize, u16, bool)> {
+            $(if std::ptr::eq(function, $helper as *const c_void) {
+                return Some(($argument, $bytes, $write));
+            })*
+            None
+        }
+    };
+}
+
+helpers! {
+    helper_fldt_ST0_x86_64: argument 1, 10, false;
+    helper_fstt_ST0_x86_64: argument 1, 10, true;
+    helper_fbld_ST0_x86_64: argument 1, 10, false;
+    helper_fbst_ST0_x86_64: argument 1, 10, true;
+    helper_fldenv_x86_64: argument 1, 28, false;
+    helper_fstenv_x86_64: argument 1, 28, true;
+    helper_fsave_x86_64: argument 1, 108, true;
+    helper_frstor_x86_64: argument 1, 108, false;
+    helper_fxsave_x86_64: argument 1, 512, true;
+    helper_fxrstor_x86_64: argument 1, 512, false;
+    helper_cmpxchg8b_x86_64: argument 1, 8, false;
+    helper_cmpxchg8b_unlocked_x86_64: argument 1, 8, false;
+    helper_cmpxchg16b_x86_64: argument 1, 16, false;
+    helper_cmpxchg16b_unlocked_x86_64: argument 1, 16, false;
+    helper_maskmov_xmm_x86_64: argument 3, 16, true;
+    helper_maskmov_mmx_x86_64: argument 3, 8, true;
+}
+
+unsafe extern "C" {
+    fn helper_enter_mmx_x86_64();
+    fn helper_cc_compute_all_x86_64();
+}
+
+macro_rules! in_place {
+    ($($helper:ident)*) => {
+        unsafe extern "C" { $(fn $helper();)* }
+
+        /// Helpers that store parts of their destination before they have read all of their source, and so compute
+        /// nonsense where both are one register.
+        fn computes_in_place(function: *const c_void) -> bool {
+            $(std::ptr::eq(function, $helper as *const c_void))||*
+        }
+    };
+}
+
+in_place! {
+    helper_phaddw_mmx_x86_64 helper_phaddd_mmx_x86_64 helper_phaddsw_mmx_x86_64
+    helper_phsubw_mmx_x86_64 helper_phsubd_mmx_x86_64 helper_phsubsw_mmx_x86_64
+    helper_phaddw_xmm_x86_64 helper_phaddd_xmm_x86_64 helper_phaddsw_xmm_x86_64
+    helper_phsubw_xmm_x86_64 helper_phsubd_xmm_x86_64 helper_phsubsw_xmm_x86_64
+    helper_packusdw_xmm_x86_64
+}
+
+replace! {
+    fn tcg_gen_callN(
+        c: Context,
+        function: *const c_void,
+        result: *mut c_void,
+        count: i32,
+        args: *mut *mut c_void,
+    ) {
+        // SAFETY: the arguments are the engine's; the helpers listed have the named argument.
+        unsafe {
+            if let Some(door) = door() {
+                if std::ptr::eq(function, helper_check_exit_request as *const c_void) {
+                    door.exit_check(c, |args| {
+                        let args = args.as_mut_ptr();
+                        ffi::__real_tcg_gen_callN_x86_64(c, function, std::ptr::null_mut(), 2, args);
+                    });
+                    return;
+                }
+                if std::ptr::eq(function, helper_enter_mmx_x86_64 as *const c_void) && door.delays_mmx(*args) {
+                    return;
+                }
+                if std::ptr::eq(function, helper_cc_compute_all_x86_64 as *const c_void)
+                    && door.writes_flags_down()
+                {
+                    ffi::__real_tcg_gen_callN_x86_64(c, function, result, count, args);
+                    Emit(c).flags_are_computed();
+                    return;
+                }
+                if let Some((argument, bytes, write)) = helper_access(function) {
+                    door.tap_sized(*args.add(argument) as usize, bytes, write);
+                }
+                if computes_in_place(function) && door.is_one_register() {
+                    // The arguments are the CPU, the destination and the source.
+                    let source = door.set_aside(c, *args.add(2) as usize);
+                    let mut apart = [*args, *args.add(1), source as *mut c_void];
+                    ffi::__real_tcg_gen_callN_x86_64(c, function, result, count, apart.as_mut_ptr());
+                    return;
+                }
+            }
+            ffi::__real_tcg_gen_callN_x86_64(c, function, result, count, args);
+        }
+    }
+}
+
+replace! {
+    /// The check at the start of a block, when generated code found the buffer full or somebody wanting to be asked.
+    /// The engine's function takes its return address as its place in the generated code, so it is jumped to.
+    #[unsafe(naked)]
+    fn helper_check_exit_request(uc: *mut c_void, in_delay_slot: u32) {
+        std::arch::naked_asm!(
+            "push rdi",
+            "push rsi",
+            "sub rsp, 8",
+            "call {ask}",
+            "add rsp, 8",
+            "pop rsi",
+            "pop rdi",
+            "jmp {real}",
+            ask = sym ask,
+            real = sym ffi::__real_helper_check_exit_request_x86_64,
+        )
+    }
+}
+
+unsafe extern "C" fn ask() {
+    // SAFETY: called from generated code, inside the run.
+    if let Some(door) = unsafe { door() } {
+        door.ask();
+    }
+}
+
+replace! {
+    fn translator_loop(
+        ops: *const TranslatorOps,
+        db: *mut Disassembly,
+        cpu: *mut c_void,
+        tb: *mut c_void,
+        max: i32,
+    ) {
+        // SAFETY: the arguments are the engine's.
+        unsafe { translate::translate(ops, db, cpu, tb, max) }
+    }
+}
+
+replace! {
+    /// Shows the translator UD2 in place of instructions that are not to run, so that the engine stops at them.
+    fn cpu_ldub_code(env: *mut c_void, addr: u64) -> u32 {
+        // SAFETY: the arguments are the engine's.
+        unsafe {
+            if let Some(byte) = door().and_then(|door| door.replaced_byte(addr)) {
+                return byte;
+            }
+            ffi::__real_cpu_ldub_code_x86_64(env, addr)
+        }
+    }
+}
+
+replace! {
+    /// Before it translates, the engine walks its whole TLB for writable entries of the page. There are none if the
+    /// page is not writable: other mappings of its frame lose theirs when it becomes executable.
+    fn tlb_reset_dirty_by_vaddr(cpu: *mut c_void, addr: u64, len: u64) {
+        // SAFETY: the arguments are the engine's.
+        unsafe {
+            if door().is_some_and(|door| !door.space.is_writable(addr, len)) {
+                return;
+            }
+            ffi::__real_tlb_reset_dirty_by_vaddr_x86_64(cpu, addr, len);
+        }
+    }
+}
+
+replace! {
+    /// Labels are operations with one argument, and so is forgetting what the engine had noted about the flags.
+    fn tcg_gen_op1(c: Context, operation: u32, argument: usize) {
+        // SAFETY: the arguments are the engine's.
+        unsafe {
+            ffi::__real_tcg_gen_op1_x86_64(c, operation, argument);
+            let Some(door) = door() else { return };
+            match operation {
+                opcode::SET_LABEL => door.placed_label(),
+                opcode::DISCARD if door.writes_flags_down() => Emit(c).flags_are_computed(),
+                _ => {}
+            }
+        }
+    }
+}
+
+replace! {
+    fn tcg_gen_goto_tb(c: Context, index: u32) {
+        // SAFETY: the arguments are the engine's.
+        unsafe {
+            if let Some(door) = door() {
+                door.note_exit(index);
+            }
+            ffi::__real_tcg_gen_goto_tb_x86_64(c, index);
+        }
+    }
+}
+
+replace! {
+    fn tcg_gen_lookup_and_goto_ptr(c: Context) {
+        // SAFETY: a chained exit is what the engine itself emits for a jump within the page.
+        unsafe {
+            match door().and_then(|door| door.cross_page_exit()) {
+                Some((tb, index)) => {
+                    ffi::__real_tcg_gen_goto_tb_x86_64(c, index);
+                    ffi::tcg_gen_exit_tb_x86_64(c, tb, index);
+                }
+                None => ffi::__real_tcg_gen_lookup_and_goto_ptr_x86_64(c),
+            }
+        }
+    }
+}
+
+replace! {
+    /// The engine leaves a block in the middle because the block has overwritten itself; it goes on at the instruction
+    /// that did, in a new block.
+    fn cpu_loop_exit_noexc(cpu: *mut c_void) -> ! {
+        // SAFETY: the registers are restored to that instruction before the call.
+        unsafe {
+            if let Some(door) = door() {
+                door.sync();
+                let pc = door.parts.eip();
+                door.recorder.cut(pc, false);
+                door.reload();
+            }
+            ffi::__real_cpu_loop_exit_noexc_x86_64(cpu)
+        }
+    }
+}
