@@ -64,7 +64,7 @@ pub struct SigAction {
     pub handler: u64,
     /// `SA_*`.
     pub flags: u64,
-    /// Where the handler returns to.
+    /// Address that the handler returns to.
     pub restorer: u64,
     /// Signals blocked while the handler runs.
     pub mask: u64,
@@ -85,12 +85,12 @@ impl AltStack {
     /// No alternate stack.
     pub const NONE: AltStack = AltStack { sp: 0, flags: ss::DISABLE, size: 0 };
 
-    /// Whether a stack pointer lies on it, whatever its flags (`__on_sig_stack`).
+    /// Returns whether a stack pointer lies on it, whatever its flags (`__on_sig_stack`).
     pub fn contains(&self, sp: u64) -> bool {
         sp > self.sp && sp - self.sp <= self.size
     }
 
-    /// Whether the task counts as running on it (`on_sig_stack`).
+    /// Returns whether the task counts as running on it (`on_sig_stack`).
     pub fn active(&self, sp: u64) -> bool {
         self.flags & ss::AUTODISARM == 0 && self.contains(sp)
     }

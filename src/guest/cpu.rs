@@ -73,6 +73,6 @@ pub trait GuestCpu {
     fn set_fpu(&mut self, image: &[u8; 512]);
     /// Instructions executed since the program started, this one included. The guest's clock is made of it.
     fn instructions(&mut self) -> u64;
-    /// Whether what runs from here on is counted. Returns whether that is a change.
+    /// Switches counting on or off from here on. Returns whether that is a change.
     fn set_counting(&mut self, counting: bool) -> bool;
 }

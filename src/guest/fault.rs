@@ -11,7 +11,7 @@ pub enum Fault {
         write: bool,
         /// An instruction fetch.
         fetch: bool,
-        /// Whether something is mapped there (SEGV_ACCERR) or not (SEGV_MAPERR).
+        /// Something is mapped there (SEGV_ACCERR), or nothing is (SEGV_MAPERR).
         mapped: bool,
     },
     /// A page past the end of a mapped file (SIGBUS, BUS_ADRERR).

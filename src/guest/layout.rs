@@ -2,10 +2,10 @@
 
 use crate::guest::USER_END;
 
-/// Where Valgrind begins to look for room for its client's mappings.
+/// First address at which Valgrind looks for room for its client's mappings.
 const FLOATING_START: u64 = 0x400_0000;
 
-/// Where the program interpreter (PT_INTERP) is put.
+/// Place of the program interpreter (PT_INTERP).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InterpreterPlace {
     /// As high as it fits below this address, as Linux allocates downwards.
@@ -15,7 +15,7 @@ pub enum InterpreterPlace {
     At(u64),
 }
 
-/// Where mappings go that have no address of their own, mmap(2).
+/// Place of mappings without a fixed address, mmap(2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Floating {
     /// As high as they fit below this address.
@@ -24,7 +24,7 @@ pub enum Floating {
     Above(u64, (u64, u64)),
 }
 
-/// Where the heap of brk(2) goes.
+/// Place of the heap of brk(2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heap {
     /// Behind the program, up to whatever comes next.
@@ -34,7 +34,7 @@ pub enum Heap {
     Reserved(u64),
 }
 
-/// How the initial stack is laid out.
+/// Order of the initial stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StackOrder {
     /// As the kernel does.
@@ -58,7 +58,7 @@ pub struct Layout {
     pub stack_top: u64,
     /// Bytes the stack may grow to: RLIMIT_STACK.
     pub stack_size: u64,
-    /// What lies where on it at the start.
+    /// Order of the initial stack.
     pub stack_order: StackOrder,
 }
 

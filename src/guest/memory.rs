@@ -19,7 +19,7 @@ impl Prot {
     /// Readable and writable.
     pub const RW: Prot = Prot(3);
 
-    /// Whether every permission of `other` is here.
+    /// Returns whether every permission of `other` is granted.
     pub fn allows(self, other: Prot) -> bool {
         self.0 & other.0 == other.0
     }
@@ -30,13 +30,13 @@ impl Prot {
     }
 }
 
-/// Where the bytes of a file mapping come from. Read page by page, when the guest first touches a page.
+/// Source of the bytes of a file mapping, read page by page when the guest first touches a page.
 pub trait PageSource: Send + Sync {
     /// Reads up to `buf.len()` bytes at `offset`; fewer mean the end of the file, whose tail reads as zero.
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> std::io::Result<usize>;
     /// Length of the file in bytes; a page wholly past it faults with SIGBUS.
     fn len(&self) -> u64;
-    /// Whether the file has no bytes.
+    /// Returns whether the file has no bytes.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -47,7 +47,7 @@ pub trait PageSource: Send + Sync {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ObjectId(pub u32);
 
-/// What stands behind a mapping.
+/// Backing store of a mapping.
 #[derive(Clone)]
 pub enum Backing {
     /// Zeroed memory.
@@ -56,22 +56,22 @@ pub enum Backing {
     File {
         /// The file.
         source: Arc<dyn PageSource>,
-        /// Where in it the mapping begins.
+        /// Offset of the mapping in it.
         offset: u64,
     },
     /// A shared view of an object from `offset` (a multiple of the page size).
     Shared {
-        /// The object; the mapping holds a reference of its own.
+        /// The object; the mapping holds one reference.
         object: ObjectId,
-        /// Where in it the mapping begins.
+        /// Offset of the mapping in it.
         offset: u64,
     },
     /// A private view of an object from `offset` (a multiple of the page size): a page shows what is stored in the
     /// object until it is written to itself.
     Private {
-        /// The object; the mapping holds a reference of its own.
+        /// The object; the mapping holds one reference.
         object: ObjectId,
-        /// Where in it the mapping begins.
+        /// Offset of the mapping in it.
         offset: u64,
     },
 }
@@ -88,7 +88,7 @@ impl Backing {
     }
 }
 
-/// How `map` treats the address it is given, mmap(2).
+/// Meaning of the address given to `map`, mmap(2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// Anywhere; the address is a hint.
@@ -119,11 +119,11 @@ pub struct MapRequest {
     pub len: u64,
     /// Permissions.
     pub prot: Prot,
-    /// Whether it may be made writable later, mprotect(2): not a shared mapping of what cannot be written.
+    /// Permission to be made writable later, mprotect(2): not a shared mapping of what cannot be written.
     pub may_write: bool,
-    /// What `addr` means.
+    /// Meaning of `addr`.
     pub place: Place,
-    /// What stands behind it.
+    /// Backing store.
     pub backing: Backing,
     /// The file, if there is one.
     pub file: Option<FileId>,
@@ -169,7 +169,7 @@ pub struct Mapping {
     pub end: u64,
     /// Permissions.
     pub prot: Prot,
-    /// Whether writes are shared.
+    /// Shared between address spaces (MAP_SHARED).
     pub shared: bool,
     /// Offset in the file.
     pub offset: u64,
@@ -206,7 +206,7 @@ pub trait GuestMemory {
     fn brk(&mut self, addr: u64) -> u64;
     /// Every mapping, by rising address; neighbours that Linux would merge are merged.
     fn mappings(&self) -> Vec<Mapping>;
-    /// Whether every page of the range is mapped.
+    /// Returns whether every page of the range is mapped.
     fn is_mapped(&self, addr: u64, len: u64) -> bool;
     /// Bytes of guest memory that are really in use.
     fn resident(&self) -> u64;

@@ -94,7 +94,7 @@ impl Cache {
         all.copied().filter(|&block| block != 0)
     }
 
-    /// Whether `block` is the most recent of its set. If so, touching it would hit and change nothing, and
+    /// Returns whether `block` is the most recent of its set. If so, touching it would hit and change nothing, and
     /// need not be done.
     #[inline]
     #[must_use]

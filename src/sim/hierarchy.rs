@@ -4,7 +4,7 @@ use super::cache::Cache;
 use super::geometry::Geometry;
 use super::lines::{HeldLines, LineCache};
 
-/// What one access did. A fetch or data access counts as at most one miss per level.
+/// Outcome of one access. A fetch or data access counts as at most one miss per level.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// In the first level.
@@ -28,7 +28,7 @@ pub struct Hierarchy {
     pub ll: Cache,
 }
 
-/// What a [`Hierarchy`] holds at some moment.
+/// Contents of a [`Hierarchy`] at some moment.
 #[derive(Clone, Debug)]
 pub struct Held {
     i1: HeldLines,
@@ -37,7 +37,7 @@ pub struct Held {
 }
 
 impl Hierarchy {
-    /// What the caches hold.
+    /// Contents of the caches.
     #[must_use]
     pub fn held(&self) -> Held {
         Held { i1: self.i1.held(), d1: self.d1.clone(), ll: self.ll.clone() }

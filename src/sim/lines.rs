@@ -45,7 +45,7 @@ pub struct LineCache {
     recent: Box<[u32]>,
 }
 
-/// What a [`LineCache`] holds at some moment: all of it but the numbers of its lines, which never change.
+/// Contents of a [`LineCache`] at some moment: all but the numbers of its lines, which never change.
 #[derive(Clone, Debug)]
 pub struct HeldLines {
     clock: u64,
@@ -56,7 +56,7 @@ pub struct HeldLines {
 }
 
 impl LineCache {
-    /// What the cache holds.
+    /// Contents of the cache.
     #[must_use]
     pub fn held(&self) -> HeldLines {
         let LineCache { clock, age, stamps, ways, recent, .. } = self;

@@ -7,7 +7,7 @@ use super::geometry::Geometry;
 /// Three caches under a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Preset {
-    /// What the user types.
+    /// Name on the command line.
     pub name: &'static str,
     /// First-level instruction cache.
     pub i1: Geometry,
