@@ -1,6 +1,12 @@
-//! cgemu runs an x86-64 Linux program in an emulated CPU and reports, exactly and repeatably, where its
-//! instructions, cache misses and branch mispredictions go. `ARCHITECTURE.md` draws the rooms below and
-//! the arrows between them.
+//! Runs an x86-64 Linux program in an emulated CPU and reports, exactly and repeatably, where its
+//! instructions, cache misses and branch mispredictions go.
+//!
+//! The crate is the `cgemu` command; its public items are for `main.rs`, tests, benchmarks and
+//! fuzzers, and promise no stable interface. To read it, begin with `cli::run`, which turns options
+//! into a [`session::Config`], and [`session::Session`], which runs it; the picture below says what
+//! each room is for and what it may import.
+//!
+#![doc = include_str!("../ARCHITECTURE.md")]
 
 pub mod abi;
 pub mod annotate;

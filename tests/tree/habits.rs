@@ -62,9 +62,13 @@ fn first_lines_are_noun_phrases_or_imperatives() {
     let mut bad = Vec::new();
     for (path, text) in texts(&["src"]) {
         let mut before = "";
-        for (number, line) in text.lines().enumerate() {
-            let line = line.trim_start();
-            let begins = line.starts_with("/// ") && !before.starts_with("///");
+        let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
+        for (number, line) in lines.iter().copied().enumerate() {
+            // The help of an option is a text for users, in the words of Valgrind's manual.
+            let item =
+                lines[number..].iter().find(|line| !line.starts_with("///")).copied().unwrap_or_default();
+            let help = item.starts_with("#[arg(") || item.starts_with("#[command(");
+            let begins = line.starts_with("/// ") && !before.starts_with("///") && !help;
             if begins
                 && ["What", "Where", "Whether", "How", "Who", "When"].iter().any(|word| {
                     line[4..]
