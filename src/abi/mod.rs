@@ -1,8 +1,11 @@
-//! The interface of the Linux kernel on x86-64: its numbers and structures, spelled as its headers spell them.
+//! The interface of the Linux kernel on x86-64: its numbers and structures, spelled as its headers
+//! spell them.
 
 pub mod errno;
 pub mod fs;
 pub mod mm;
+pub mod resource;
 pub mod signal;
+pub mod time;
 
 pub use errno::Errno;

@@ -33,6 +33,28 @@ pub mod signo {
     pub const SIGRTMAX: i32 = 64;
 }
 
+/// Values of `si_code`, sigaction(2).
+#[allow(missing_docs)]
+pub mod si_code {
+    pub const SI_USER: i32 = 0;
+    pub const SI_KERNEL: i32 = 0x80;
+    pub const SI_TIMER: i32 = -2;
+    pub const SI_TKILL: i32 = -6;
+    pub const SEGV_MAPERR: i32 = 1;
+    pub const SEGV_ACCERR: i32 = 2;
+    pub const BUS_ADRALN: i32 = 1;
+    pub const BUS_ADRERR: i32 = 2;
+    pub const ILL_ILLOPN: i32 = 2;
+    pub const FPE_INTDIV: i32 = 1;
+    pub const FPE_FLTDIV: i32 = 3;
+    pub const FPE_FLTOVF: i32 = 4;
+    pub const FPE_FLTUND: i32 = 5;
+    pub const FPE_FLTRES: i32 = 6;
+    pub const FPE_FLTINV: i32 = 7;
+    pub const TRAP_BRKPT: i32 = 1;
+    pub const TRAP_TRACE: i32 = 2;
+}
+
 /// `sa_handler` for the default action.
 pub const SIG_DFL: u64 = 0;
 /// `sa_handler` to ignore the signal.
@@ -95,6 +117,11 @@ impl AltStack {
         self.flags & ss::AUTODISARM == 0 && self.contains(sp)
     }
 }
+
+/// Least size of an alternate stack, as in the headers; the kernel needs no more without XSAVE.
+pub const MINSIGSTKSZ: u64 = 2048;
+/// Bytes of the kernel's `sigset_t`.
+pub const SIGSET_SIZE: u64 = 8;
 
 /// The bit of a signal in a `sigset_t`; 0 for a number that is not a signal.
 pub fn bit(signo: i32) -> u64 {

@@ -1,3 +1,24 @@
-//! The objects of the emulated Linux kernel. They know nothing of system calls.
+//! The objects of the emulated Linux kernel: state and verbs. They know nothing of system calls.
+//!
+//! `state::Kernel` holds the tasks and, in arenas, the objects that clone(2) lets them share.
 
+pub mod arena;
+pub mod clock;
+pub mod config;
+pub mod cred;
+pub mod fdtable;
+mod lifecycle;
+pub mod limits;
+pub mod mm;
+pub mod notices;
+pub mod process;
+pub mod random;
+pub mod signal;
+pub mod state;
+pub mod task;
+pub mod timers;
+pub mod uaccess;
 pub mod vfs;
+pub mod wait;
+
+pub use state::Kernel;

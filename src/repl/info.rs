@@ -43,9 +43,9 @@ impl Shell {
     pub(super) fn info_threads(&mut self) -> Reply {
         let pc = self.debugger.pc();
         let place = self.named(pc);
-        let process = &self.debugger.session().kernel().process;
-        let name = String::from_utf8_lossy(process.comm()).into_owned();
-        let text = format!("> 1  task {} ({name})  {place}", process.pid);
+        let task = self.debugger.session().kernel().task();
+        let name = String::from_utf8_lossy(task.name()).into_owned();
+        let text = format!("> 1  task {} ({name})  {place}", task.tid);
         self.say(&text);
         Ok(())
     }
@@ -87,7 +87,7 @@ impl Shell {
     }
 
     fn info_signals(&mut self) -> Reply {
-        let lines = self.debugger.session().kernel().signals.described();
+        let lines = self.debugger.session().kernel().describe_signals();
         for line in lines {
             self.say(&line);
         }
@@ -96,17 +96,17 @@ impl Shell {
 
     fn info_process(&mut self) -> Reply {
         let now = self.debugger.session().instructions();
-        let process = &self.debugger.session().kernel().process;
-        let argv: Vec<String> =
-            process.argv.iter().map(|arg| String::from_utf8_lossy(arg).into_owned()).collect();
+        let kernel = self.debugger.session().kernel();
+        let (process, mm) = (kernel.process(), kernel.mm());
+        let argv: Vec<String> = mm.argv.iter().map(|arg| String::from_utf8_lossy(arg).into_owned()).collect();
         let lines = [
             format!(
                 "process {} of {}, group {}, session {}",
                 process.pid, process.ppid, process.pgid, process.sid
             ),
-            format!("program {}", process.exe),
+            format!("program {}", mm.exe),
             format!("arguments {}", argv.join(" ")),
-            format!("{} environment variables", process.envp.len()),
+            format!("{} environment variables", mm.envp.len()),
             format!("{now} instructions executed"),
         ];
         for line in lines {

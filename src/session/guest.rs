@@ -8,11 +8,13 @@ use crate::emu::memory::space::{AddressSpace, FileArea};
 use crate::emu::supervisor::{Next, Refused, Supervisor};
 use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory};
 use crate::hooks::plan::MappingId;
+use crate::kernel::Kernel;
+use crate::kernel::random::Random;
 use crate::requests::Requests;
 use crate::session::modules::Modules;
 use crate::session::{Control, Limits, Stop, request};
-use crate::syscalls::kernel::{Action, ExecRequest, Kernel};
-use crate::syscalls::random::Random;
+use crate::syscalls::context::{Action, ExecRequest};
+use crate::syscalls::dispatch;
 use crate::x86::decode::{MAX_LENGTH, Refusal};
 
 /// The value of `Control::interrupt` that stands for the time limit; no signal has this number.
@@ -117,7 +119,7 @@ impl Guest {
     }
 
     pub(super) fn act(&mut self, action: Action) -> Next {
-        let delivered = self.kernel.signals.delivered.take();
+        let delivered = self.kernel.task_mut().signals.delivered.take();
         match action {
             Action::Continue => match (self.interrupted(), delivered) {
                 (Some(next), _) => next,
@@ -171,7 +173,7 @@ impl Supervisor for Guest {
             }
         }
         self.requests.settle(cpu);
-        let action = self.kernel.syscall(cpu, mem);
+        let action = dispatch::syscall(&mut self.kernel, cpu, mem);
         self.act(action)
     }
 
@@ -191,7 +193,7 @@ impl Supervisor for Guest {
         if request::returned(self, cpu, mem, fault) {
             return Next::Continue;
         }
-        let action = self.kernel.fault(cpu, mem, fault);
+        let action = dispatch::fault(&mut self.kernel, cpu, mem, fault);
         let Action::Killed(signal) = action else { return self.act(action) };
         let refused = refused.map(|refused| {
             let mut bytes = vec![0; MAX_LENGTH];
@@ -232,14 +234,14 @@ impl Supervisor for Guest {
         if self.conditions.after.is_some_and(|after| instructions >= after) {
             return self.pause(Pause::Passed);
         }
-        match self.kernel.clock.next_due() {
+        match self.kernel.next_timer() {
             Some(due) if instructions >= due => Next::Interrupt,
             _ => Next::Continue,
         }
     }
 
     fn interrupt(&mut self, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Next {
-        let action = self.kernel.interrupt(cpu, mem);
+        let action = dispatch::interrupt(&mut self.kernel, cpu, mem);
         self.act(action)
     }
 
@@ -251,7 +253,7 @@ impl Supervisor for Guest {
     }
 
     fn instructions_left(&self, executed: u64) -> Option<u64> {
-        let wanted = [self.limits.instructions, self.conditions.at, self.kernel.clock.next_due()];
+        let wanted = [self.limits.instructions, self.conditions.at, self.kernel.next_timer()];
         wanted.into_iter().flatten().min().map(|at| at.saturating_sub(executed))
     }
 

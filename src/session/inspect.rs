@@ -11,6 +11,8 @@ use crate::guest::{GuestCpu, GuestMemory, Mapping, PageSource};
 use crate::hooks::accounts::Counts;
 use crate::hooks::consumer::Watched;
 use crate::hooks::tally::Tally;
+use crate::kernel::Kernel;
+use crate::kernel::random::Random;
 use crate::profile::Costs;
 use crate::requests::Requests;
 use crate::session::attribute::{self, Folded, Subject};
@@ -19,8 +21,6 @@ use crate::session::modules::Modules;
 use crate::session::run::{Session, command_line};
 use crate::session::{Config, Stop};
 use crate::sim::Hierarchy;
-use crate::syscalls::kernel::Kernel;
-use crate::syscalls::random::Random;
 
 /// A run as it was. It has to be given back to [`Session::forget`].
 pub struct Saved {

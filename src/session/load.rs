@@ -7,10 +7,9 @@ use crate::emu::cpuid;
 use crate::emu::memory::space::AddressSpace;
 use crate::emu::unicorn::Machine;
 use crate::guest::{Backing, FileId, Gpr, GuestCpu, GuestMemory, MapRequest, PageSource, Place, Prot};
+use crate::kernel::Kernel;
 use crate::kernel::vfs::ImageFile;
 use crate::loader::{self, Image, LoadError, LoadErrorKind, MapSource, script, stack};
-use crate::syscalls::exec;
-use crate::syscalls::kernel::{Ctx, Kernel};
 
 /// AT_MINSIGSTKSZ: what a signal frame takes with the FXSAVE area, rounded up as Linux does without XSAVE.
 const MIN_SIGNAL_STACK: u64 = 2048;
@@ -62,7 +61,7 @@ fn head(source: &dyn PageSource) -> Vec<u8> {
 }
 
 fn open(kernel: &mut Kernel, mem: &mut dyn GuestMemory, path: &[u8]) -> Result<ImageFile, LoadFailure> {
-    kernel.fs.image(path, mem).map_err(|errno| {
+    kernel.image(path, mem).map_err(|errno| {
         let shown = String::from_utf8_lossy(path);
         let what = match errno {
             Errno::ENOENT | Errno::ENOTDIR => "no such file; check the path",
@@ -147,7 +146,8 @@ impl Prepared {
             interpreter.as_ref().map_or(0, |(_, image)| image.interpreter_bias(&layout, program_end));
         let mut random = [0; 16];
         kernel.random.fill(&mut random);
-        let (uid, gid) = (kernel.process.uid, kernel.process.gid);
+        let cred = &kernel.task().cred;
+        let (uid, gid) = (cred.uid, cred.gid);
         let aux = stack::AuxValues {
             uid,
             euid: uid,
@@ -168,11 +168,8 @@ impl Prepared {
             order: layout.stack_order,
         };
         let stack = stack::build(&spec).map_err(|error| failure(&path, &error))?;
-        {
-            let (mut cpu, mem) = machine.parts();
-            exec::commit(&mut Ctx { kernel, cpu: &mut cpu, mem });
-        }
         let memory = machine.memory();
+        kernel.exec(memory);
         memory.clear();
         map_image(memory, &program, &image, bias)?;
         if let Some((file, image)) = &interpreter {
@@ -195,8 +192,7 @@ impl Prepared {
         memory.write(stack.sp, &stack.bytes).map_err(|_| no_memory(&path))?;
         let auxv: Vec<u8> =
             stack.auxv.iter().flat_map(|&(key, value)| [key, value]).flat_map(u64::to_le_bytes).collect();
-        kernel.process.set_program(&program.path, &spec.argv, &spec.envp, &auxv);
-        kernel.process.name_task(&spec.execfn);
+        kernel.set_program(&program.path, &spec.execfn, &spec.argv, &spec.envp, &auxv);
         machine.reset();
         let mut cpu = machine.cpu();
         cpu.set_gpr(Gpr::Rsp, stack.sp);

@@ -21,10 +21,10 @@ pub use run::{Session, run};
 pub use crate::emu::unicorn::EngineError;
 pub use crate::guest::layout::Layout;
 pub use crate::hooks::consumer::CountModel;
+pub use crate::kernel::config::TerminalObserver;
 use crate::profile::{Instructions, Profile};
 pub use crate::requests::Voice;
 use crate::sim::Geometry;
-pub use crate::syscalls::kernel::TerminalObserver;
 
 /// Which producer of the trace runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

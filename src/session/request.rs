@@ -9,6 +9,7 @@ use crate::emu::memory::space::AddressSpace;
 use crate::emu::supervisor::Next;
 use crate::guest::{Fault, GuestCpu, GuestMemory};
 use crate::hooks::plan::{MappingId, NO_MAPPING};
+use crate::kernel::Kernel;
 use crate::requests::{Answer, Host, Place, Voice};
 use crate::session::Control;
 use crate::session::attribute::UNKNOWN;
@@ -17,7 +18,7 @@ use crate::session::modules::Modules;
 use crate::symbols::debugger::cfi::{Cfi, REGISTERS, RIP};
 use crate::symbols::debugger::unwind::{self, GPRS};
 use crate::symbols::files::Object;
-use crate::syscalls::kernel::{Action, Kernel};
+use crate::syscalls::context::Action;
 
 /// What requests are served with.
 struct Outside<'a> {

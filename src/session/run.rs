@@ -20,6 +20,9 @@ use crate::hooks::ring::Link;
 use crate::hooks::tally::Tally;
 use crate::hooks::trace::Recorder;
 use crate::hooks::valgrind::Regroup;
+use crate::kernel::Kernel;
+use crate::kernel::config::KernelConfig;
+use crate::kernel::random::Random;
 use crate::requests::Requests;
 use crate::session::attribute::Folded;
 use crate::session::guest::{Ending, Guest, Pause, StopConditions, TIME_IS_UP};
@@ -27,8 +30,7 @@ use crate::session::inspect::fold_so_far;
 use crate::session::modules::Modules;
 use crate::session::{Config, Control, Finished, Limits, Producer, StartError, Stop, attribute, load};
 use crate::sim::Hierarchy;
-use crate::syscalls::kernel::{ExecRequest, Kernel, KernelConfig};
-use crate::syscalls::random::Random;
+use crate::syscalls::context::ExecRequest;
 
 /// Bytes of guest memory and overlay files without `--max-memory`: what the emulated machine says it has.
 pub const DEFAULT_MEMORY: u64 = 4 << 30;
@@ -92,7 +94,7 @@ impl Session {
             journal: config.journal,
         });
         if config.layout == Layout::VALGRIND {
-            kernel.process.limits.keep_descriptors(VALGRINDS_DESCRIPTORS);
+            kernel.process_mut().limits.keep_descriptors(VALGRINDS_DESCRIPTORS);
         }
         let caches = config.caches.map(|caches| Hierarchy::new(caches.i1, caches.d1, caches.ll));
         let predictors = config.branch_sim.then(Predictors::default);

@@ -2,12 +2,12 @@
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::kernel::uaccess::{copy_from_user, copy_to_user, get_words, strncpy_from_user};
 use crate::kernel::vfs::node::{Ino, Time};
 use crate::kernel::vfs::{FileSystem, Who, parts, parts_now};
+use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fs::{get_path, locate};
-use crate::syscalls::kernel::{Ctx, SysResult};
 use crate::syscalls::table::{Handler, Row, Support};
-use crate::syscalls::uaccess::{copy_from_user, copy_to_user, get_words, strncpy_from_user};
 
 const fn full(number: u16, name: &'static str, handler: Handler) -> Row {
     Row { number, name, handler, support: Support::Full, note: "" }
@@ -78,7 +78,7 @@ fn of_fd(fs: &FileSystem, who: &Who, fd: u64, path_too: bool) -> Result<Option<I
 fn target(fs: &mut FileSystem, who: &Who, dirfd: u64, path: &[u8], flags: u32) -> Result<Option<Ino>, Errno> {
     if path.is_empty() && flags & AT_EMPTY_PATH != 0 {
         if dirfd as i32 == AT_FDCWD {
-            return Ok(Some(fs.cwd));
+            return Ok(Some(who.context.cwd));
         }
         return of_fd(fs, who, dirfd, true);
     }

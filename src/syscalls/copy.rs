@@ -3,16 +3,16 @@
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::abi::resource::Resource;
 use crate::abi::signal::signo::SIGXFSZ;
+use crate::kernel::uaccess::{get_u64, put_u64};
 use crate::kernel::vfs::file::{FileKind, FileNo};
 use crate::kernel::vfs::node::Body;
 use crate::kernel::vfs::{parts, parts_now};
+use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::fs::{get_path, locate};
 use crate::syscalls::io::{block, read_some, seekable, write_some};
-use crate::syscalls::kernel::{Break, Ctx, SysResult};
-use crate::syscalls::process::Resource;
 use crate::syscalls::table::{Handler, Row, Support};
-use crate::syscalls::uaccess::{get_u64, put_u64};
 
 const fn full(number: u16, name: &'static str, handler: Handler) -> Row {
     Row { number, name, handler, support: Support::Full, note: "" }
@@ -111,7 +111,7 @@ fn pump(ctx: &mut Ctx, from: &Side, to: &Side, len: u64) -> Result<u64, Break> {
 
 /// The descriptions of both ends of a copy, with the right access; EBADF.
 fn ends(ctx: &Ctx, from: u64, to: u64) -> Result<(FileNo, FileNo), Errno> {
-    let (from, to) = (ctx.kernel.fds.get(from as i32)?, ctx.kernel.fds.get(to as i32)?);
+    let (from, to) = (ctx.kernel.fds().get(from as i32)?, ctx.kernel.fds().get(to as i32)?);
     if !ctx.kernel.fs.files.get(from).readable() || !ctx.kernel.fs.files.get(to).writable() {
         return Err(Errno::EBADF);
     }
@@ -252,8 +252,8 @@ fn checked_len(ctx: &mut Ctx, len: u64) -> Result<u64, Errno> {
     if len > i64::MAX as u64 {
         return Err(Errno::EINVAL);
     }
-    if len > ctx.kernel.process.limits.soft(Resource::Fsize) {
-        ctx.kernel.signals.raise(SIGXFSZ);
+    if len > ctx.kernel.process().limits.soft(Resource::Fsize) {
+        ctx.kernel.raise(SIGXFSZ);
         return Err(Errno::EFBIG);
     }
     Ok(len)
@@ -277,7 +277,7 @@ fn truncate(ctx: &mut Ctx, [path, len, ..]: [u64; 6]) -> SysResult {
 
 /// ftruncate(2).
 fn ftruncate(ctx: &mut Ctx, [fd, len, ..]: [u64; 6]) -> SysResult {
-    let open = ctx.kernel.fs.files.get(ctx.kernel.fds.get(fd as i32)?);
+    let open = ctx.kernel.fs.files.get(ctx.kernel.fds().get(fd as i32)?);
     if open.is_path() {
         return Err(Errno::EBADF.into());
     }
@@ -293,7 +293,7 @@ fn ftruncate(ctx: &mut Ctx, [fd, len, ..]: [u64; 6]) -> SysResult {
 
 /// fallocate(2).
 fn fallocate(ctx: &mut Ctx, [fd, mode, at, len, ..]: [u64; 6]) -> SysResult {
-    let open = ctx.kernel.fs.files.get(ctx.kernel.fds.get(fd as i32)?);
+    let open = ctx.kernel.fs.files.get(ctx.kernel.fds().get(fd as i32)?);
     if !open.writable() {
         return Err(Errno::EBADF.into());
     }
@@ -330,7 +330,7 @@ fn fallocate(ctx: &mut Ctx, [fd, mode, at, len, ..]: [u64; 6]) -> SysResult {
 /// fsync(2) and its kin: what the overlay holds is as safe as it will ever be, and the host writes its own
 /// files back in its own time; what was stored in mappings of them goes to the host now.
 fn fsync(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
-    let open = ctx.kernel.fs.files.get(ctx.kernel.fds.get(fd as i32)?);
+    let open = ctx.kernel.fs.files.get(ctx.kernel.fds().get(fd as i32)?);
     match open.kind {
         _ if open.is_path() => Err(Errno::EBADF.into()),
         FileKind::Inode(_) => {
@@ -348,7 +348,7 @@ fn fsync(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
 /// sync_file_range(2).
 fn sync_file_range(ctx: &mut Ctx, [fd, at, len, flags, ..]: [u64; 6]) -> SysResult {
     const ALL: u32 = 7;
-    let open = ctx.kernel.fs.files.get(ctx.kernel.fds.get(fd as i32)?);
+    let open = ctx.kernel.fs.files.get(ctx.kernel.fds().get(fd as i32)?);
     if open.is_path() {
         return Err(Errno::EBADF.into());
     }
@@ -373,7 +373,7 @@ fn sync(_: &mut Ctx, _: [u64; 6]) -> SysResult {
 
 /// posix_fadvise(2): advice is checked and not taken.
 fn fadvise64(ctx: &mut Ctx, [fd, _, len, advice, ..]: [u64; 6]) -> SysResult {
-    let file = ctx.kernel.fds.get(fd as i32)?;
+    let file = ctx.kernel.fds().get(fd as i32)?;
     let open = ctx.kernel.fs.files.get(file);
     if open.is_path() {
         return Err(Errno::EBADF.into());

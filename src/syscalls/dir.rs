@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::abi::errno::Errno;
+use crate::kernel::uaccess::copy_to_user;
 use crate::kernel::vfs::file::FileKind;
 use crate::kernel::vfs::{Listed, parts};
-use crate::syscalls::kernel::{Ctx, SysResult};
+use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
-use crate::syscalls::uaccess::copy_to_user;
 
 /// The calls of this file.
 pub const ROWS: &[Row] = &[

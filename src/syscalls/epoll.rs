@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::kernel::uaccess::{copy_to_user, get_array, get_timespec};
 use crate::kernel::vfs::file::{Description, FileKind, FileNo};
 use crate::kernel::vfs::node::Body;
+use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fd::install;
-use crate::syscalls::kernel::{Ctx, SysResult};
 use crate::syscalls::poll::{ready, until_ready};
 use crate::syscalls::table::{Handler, Row, Support};
-use crate::syscalls::time;
-use crate::syscalls::uaccess::{copy_to_user, get_array};
 
 const fn full(number: u16, name: &'static str, handler: Handler) -> Row {
     Row { number, name, handler, support: Support::Full, note: "" }
@@ -104,8 +103,8 @@ fn list<'c>(ctx: &'c mut Ctx, file: FileNo) -> Result<&'c mut Epoll, Errno> {
 
 /// epoll_ctl(2). Regular files and directories are EPERM; an epoll instance cannot watch another.
 fn epoll_ctl(ctx: &mut Ctx, [epfd, op, fd, event, ..]: [u64; 6]) -> SysResult {
-    let epoll = ctx.kernel.fds.get(epfd as i32)?;
-    let file = ctx.kernel.fds.get(fd as i32)?;
+    let epoll = ctx.kernel.fds().get(epfd as i32)?;
+    let file = ctx.kernel.fds().get(fd as i32)?;
     let event: [u8; EVENT] = if op == EPOLL_CTL_DEL { [0; EVENT] } else { get_array(ctx.mem, event)? };
     let [e0, e1, e2, e3, data @ ..] = event;
     if let FileKind::Inode(ino) = ctx.kernel.fs.files.get(file).kind
@@ -141,8 +140,8 @@ fn epoll_ctl(ctx: &mut Ctx, [epfd, op, fd, event, ..]: [u64; 6]) -> SysResult {
 
 /// A closed descriptor leaves the interest lists.
 pub(crate) fn forget_closed(ctx: &mut Ctx, fd: i32) {
-    for at in ctx.kernel.fds.numbers().collect::<Vec<_>>() {
-        if let Ok(file) = ctx.kernel.fds.get(at)
+    for at in ctx.kernel.fds().numbers().collect::<Vec<_>>() {
+        if let Ok(file) = ctx.kernel.fds().get(at)
             && let FileKind::Epoll(epoll) = &mut ctx.kernel.fs.files.get_mut(file).kind
         {
             epoll.watches.remove(&fd);
@@ -175,7 +174,7 @@ pub(crate) fn has_ready(ctx: &mut Ctx, epoll: FileNo) -> Result<bool, Errno> {
 }
 
 fn wait_events(ctx: &mut Ctx, epfd: u64, buf: u64, max: u64, timeout: Option<u64>) -> SysResult {
-    let epoll = ctx.kernel.fds.get(epfd as i32)?;
+    let epoll = ctx.kernel.fds().get(epfd as i32)?;
     list(ctx, epoll)?;
     let max = u64::try_from(max as i32).unwrap_or(0);
     if max == 0 || max > MAX_EVENTS {
@@ -217,7 +216,7 @@ fn epoll_pwait(ctx: &mut Ctx, [epfd, buf, max, timeout, mask, size]: [u64; 6]) -
 
 /// epoll_pwait2(2): the timeout is a `struct timespec`.
 fn epoll_pwait2(ctx: &mut Ctx, [epfd, buf, max, timeout, mask, size]: [u64; 6]) -> SysResult {
-    let timeout = if timeout == 0 { None } else { Some(time::get_timespec(ctx.mem, timeout)?) };
+    let timeout = if timeout == 0 { None } else { Some(get_timespec(ctx.mem, timeout)?) };
     crate::syscalls::poll::swap_mask(ctx, mask, size)?;
     wait_events(ctx, epfd, buf, max, timeout)
 }

@@ -1,14 +1,14 @@
-//! execve(2) and execveat(2): checks the program and copies its arguments. The session loads it, and calls
-//! `commit` once nothing can fail any more.
+//! execve(2) and execveat(2): checks the program and copies its arguments. The session loads it, and
+//! calls `Kernel::exec` once nothing can fail any more.
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::PATH_MAX;
+use crate::abi::resource::Resource;
 use crate::guest::{GuestMemory, PageSource};
+use crate::kernel::uaccess::{get_u64, strncpy_from_user};
 use crate::kernel::vfs;
-use crate::syscalls::kernel::{Break, Ctx, ExecRequest, SysResult};
-use crate::syscalls::process::Resource;
+use crate::syscalls::context::{Break, Ctx, ExecRequest, SysResult};
 use crate::syscalls::table::{Row, Support};
-use crate::syscalls::uaccess::{get_u64, strncpy_from_user};
 
 const NOTE: &str = "x86-64 ELF programs and #! scripts";
 
@@ -82,7 +82,7 @@ fn execveat(ctx: &mut Ctx, [dirfd, path, argv, envp, flags, _]: [u64; 6]) -> Sys
 fn exec(ctx: &mut Ctx, dirfd: i32, path: u64, argv: u64, envp: u64, flags: u32) -> SysResult {
     let path = strncpy_from_user(ctx.mem, path, PATH_MAX)?.ok_or(Errno::ENAMETOOLONG)?;
     let image = vfs::image(ctx, dirfd, &path, flags)?;
-    let mut room = Room::of(ctx.kernel.process.limits.soft(Resource::Stack));
+    let mut room = Room::of(ctx.kernel.process().limits.soft(Resource::Stack));
     let mut argv = room.strings(ctx.mem, argv)?;
     let envp = room.strings(ctx.mem, envp)?;
     if argv.is_empty() {
@@ -118,16 +118,6 @@ fn recognise(source: &dyn PageSource) -> Result<(), Errno> {
         && matches!(u16::from_le_bytes([head[16], head[17]]), 2 | 3)
         && u16::from_le_bytes([head[18], head[19]]) == 62;
     if script || program { Ok(()) } else { Err(Errno::ENOEXEC) }
-}
-
-/// What execve(2) does to the kernel's state once the new program is sure to start: handlers and the
-/// alternate stack go, POSIX timers go, descriptors marked close-on-exec are closed. The session then calls
-/// `Process::set_program`.
-pub fn commit(ctx: &mut Ctx) {
-    ctx.kernel.signals.exec();
-    ctx.kernel.clock.timers.exec();
-    let kernel = &mut *ctx.kernel;
-    kernel.fs.close_on_exec(&mut kernel.fds, ctx.mem);
 }
 
 #[cfg(test)]
@@ -224,7 +214,7 @@ mod tests {
     /// Answers of a native Linux for the same paths.
     #[test]
     fn what_is_named_is_checked_in_order() {
-        use crate::syscalls::kernel::Action;
+        use crate::syscalls::context::Action;
         const EXECVE: u64 = 59;
         let mut machine = Machine::new();
         for (path, argv, expected) in [

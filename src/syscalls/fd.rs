@@ -2,13 +2,14 @@
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::abi::resource::Resource;
+use crate::kernel::fdtable::Slot;
+use crate::kernel::uaccess::{copy_from_user, copy_to_user};
 use crate::kernel::vfs::file::{FileKind, FileNo};
 use crate::kernel::vfs::node::Body;
 use crate::kernel::vfs::pipe::MAX_CAPACITY;
-use crate::syscalls::kernel::{Break, Ctx, SysResult};
-use crate::syscalls::process::Resource;
+use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
-use crate::syscalls::uaccess::{copy_from_user, copy_to_user};
 
 /// The calls of this file.
 pub const ROWS: &[Row] = &[
@@ -36,117 +37,15 @@ pub const ROWS: &[Row] = &[
 const CLOSE_RANGE_UNSHARE: u64 = 2;
 const CLOSE_RANGE_CLOEXEC: u64 = 4;
 
-/// A descriptor: what it refers to, and whether execve(2) closes it.
-#[derive(Clone, Copy, Debug)]
-struct Slot {
-    file: FileNo,
-    cloexec: bool,
-}
-
-/// The descriptors of a process. Descriptions live in the file system; each slot holds a reference.
-#[derive(Clone, Debug)]
-pub struct FdTable {
-    slots: Vec<Option<Slot>>,
-    /// How many descriptors the table has room for, as Linux counts it: it grows and never shrinks.
-    size: usize,
-}
-
-/// The room of a table that never held a descriptor above it, `NR_OPEN_DEFAULT` of Linux.
-const SMALLEST: usize = 64;
-
-impl Default for FdTable {
-    fn default() -> Self {
-        FdTable::new()
-    }
-}
-
-impl FdTable {
-    /// Descriptors 0, 1 and 2, which are the host's standard streams.
-    pub fn new() -> FdTable {
-        let stream = |at| Some(Slot { file: FileNo(at), cloexec: false });
-        FdTable { slots: (0..3).map(stream).collect(), size: SMALLEST }
-    }
-
-    /// No descriptors.
-    pub(crate) fn empty() -> FdTable {
-        FdTable { slots: Vec::new(), size: SMALLEST }
-    }
-
-    fn slot(&self, fd: i32) -> Result<Slot, Errno> {
-        let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get(at).copied());
-        slot.flatten().ok_or(Errno::EBADF)
-    }
-
-    /// What a descriptor refers to; EBADF.
-    pub(crate) fn get(&self, fd: i32) -> Result<FileNo, Errno> {
-        Ok(self.slot(fd)?.file)
-    }
-
-    /// How many descriptors there is room for: `FDSize` of proc(5), and what select(2) looks at.
-    pub(crate) fn size(&self) -> usize {
-        self.size
-    }
-
-    /// The open descriptors, rising.
-    pub(crate) fn numbers(&self) -> impl Iterator<Item = i32> {
-        self.slots.iter().enumerate().filter(|(_, slot)| slot.is_some()).map(|(at, _)| at as i32)
-    }
-
-    /// Gives a description the lowest free number from `min` on; EMFILE at `limit`.
-    pub(crate) fn install(
-        &mut self,
-        file: FileNo,
-        cloexec: bool,
-        min: u64,
-        limit: u64,
-    ) -> Result<i32, Errno> {
-        let min = usize::try_from(min).map_err(|_| Errno::EMFILE)?;
-        let free = (min..self.slots.len()).find(|at| self.slots[*at].is_none());
-        let at = free.unwrap_or(self.slots.len().max(min));
-        if at as u64 >= limit {
-            return Err(Errno::EMFILE);
-        }
-        self.set(at, Some(Slot { file, cloexec }));
-        Ok(at as i32)
-    }
-
-    /// EMFILE unless a new descriptor would be below `limit`.
-    pub(crate) fn free(&self, limit: u64) -> Result<(), Errno> {
-        let free = self.slots.iter().position(Option::is_none).unwrap_or(self.slots.len());
-        if (free as u64) < limit { Ok(()) } else { Err(Errno::EMFILE) }
-    }
-
-    fn set(&mut self, at: usize, slot: Option<Slot>) -> Option<Slot> {
-        if at >= self.slots.len() {
-            self.slots.resize(at + 1, None);
-            self.size = self.size.max((at + 1).next_power_of_two());
-        }
-        std::mem::replace(&mut self.slots[at], slot)
-    }
-
-    /// Sets whether execve(2) closes a descriptor; EBADF.
-    pub(crate) fn set_cloexec(&mut self, fd: i32, cloexec: bool) -> Result<(), Errno> {
-        let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get_mut(at));
-        slot.and_then(Option::as_mut).ok_or(Errno::EBADF)?.cloexec = cloexec;
-        Ok(())
-    }
-
-    /// Removes the descriptors that execve(2) closes; the caller releases what they referred to.
-    pub(crate) fn take_close_on_exec(&mut self) -> Vec<FileNo> {
-        let closing = self.slots.iter_mut().filter(|slot| slot.is_some_and(|slot| slot.cloexec));
-        closing.filter_map(Option::take).map(|slot| slot.file).collect()
-    }
-}
-
 /// The limit on descriptor numbers, RLIMIT_NOFILE.
 pub(crate) fn limit(ctx: &Ctx) -> u64 {
-    ctx.kernel.process.limits.soft(Resource::Nofile)
+    ctx.kernel.process().limits.soft(Resource::Nofile)
 }
 
 /// Gives a new description a descriptor, or gives the description up again.
 pub(crate) fn install(ctx: &mut Ctx, file: FileNo, cloexec: bool) -> SysResult {
     let limit = limit(ctx);
-    match ctx.kernel.fds.install(file, cloexec, 0, limit) {
+    match ctx.kernel.fds_mut().install(file, cloexec, 0, limit) {
         Ok(fd) => Ok(fd as u64),
         Err(errno) => {
             ctx.kernel.fs.release(file, ctx.mem);
@@ -162,17 +61,17 @@ pub(crate) fn refuse(ctx: &mut Ctx, what: String) -> Break {
 }
 
 fn duplicate(ctx: &mut Ctx, fd: i32, cloexec: bool, min: u64) -> SysResult {
-    let file = ctx.kernel.fds.get(fd)?;
+    let file = ctx.kernel.fds().get(fd)?;
     let limit = limit(ctx);
-    let new = ctx.kernel.fds.install(file, cloexec, min, limit)?;
+    let new = ctx.kernel.fds_mut().install(file, cloexec, min, limit)?;
     ctx.kernel.fs.files.get_mut(file).refs += 1;
     Ok(new as u64)
 }
 
 /// Closes one descriptor; EBADF.
 pub(crate) fn close_fd(ctx: &mut Ctx, fd: i32) -> Result<(), Errno> {
-    let file = ctx.kernel.fds.get(fd)?;
-    ctx.kernel.fds.set(fd as usize, None);
+    let file = ctx.kernel.fds().get(fd)?;
+    ctx.kernel.fds_mut().set(fd as usize, None);
     ctx.kernel.fs.release(file, ctx.mem);
     crate::syscalls::epoll::forget_closed(ctx, fd);
     Ok(())
@@ -190,12 +89,12 @@ fn dup(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
 }
 
 fn dup_to(ctx: &mut Ctx, old: i32, new: i32, cloexec: bool) -> SysResult {
-    let file = ctx.kernel.fds.get(old)?;
+    let file = ctx.kernel.fds().get(old)?;
     if u64::try_from(new).map_or(true, |new| new >= limit(ctx)) {
         return Err(Errno::EBADF.into());
     }
     ctx.kernel.fs.files.get_mut(file).refs += 1;
-    if let Some(replaced) = ctx.kernel.fds.set(new as usize, Some(Slot { file, cloexec })) {
+    if let Some(replaced) = ctx.kernel.fds_mut().set(new as usize, Some(Slot { file, cloexec })) {
         ctx.kernel.fs.release(replaced.file, ctx.mem);
         crate::syscalls::epoll::forget_closed(ctx, new);
     }
@@ -205,7 +104,7 @@ fn dup_to(ctx: &mut Ctx, old: i32, new: i32, cloexec: bool) -> SysResult {
 /// dup2(2): does nothing if both are the same.
 fn dup2(ctx: &mut Ctx, [old, new, ..]: [u64; 6]) -> SysResult {
     if old as i32 == new as i32 {
-        ctx.kernel.fds.get(old as i32)?;
+        ctx.kernel.fds().get(old as i32)?;
         return Ok(old as u32 as u64);
     }
     dup_to(ctx, old as i32, new as i32, false)
@@ -226,12 +125,12 @@ fn close_range(ctx: &mut Ctx, [first, last, flags, ..]: [u64; 6]) -> SysResult {
         return Err(Errno::EINVAL.into());
     }
     let inside = |fd: &i32| (first..=last).contains(&(*fd as u32));
-    let fds: Vec<i32> = ctx.kernel.fds.numbers().filter(inside).collect();
+    let fds: Vec<i32> = ctx.kernel.fds().numbers().filter(inside).collect();
     for fd in fds {
         if flags & CLOSE_RANGE_CLOEXEC == 0 {
             close_fd(ctx, fd)?;
         } else {
-            ctx.kernel.fds.set_cloexec(fd, true)?;
+            ctx.kernel.fds_mut().set_cloexec(fd, true)?;
         }
     }
     Ok(0)
@@ -240,7 +139,7 @@ fn close_range(ctx: &mut Ctx, [first, last, flags, ..]: [u64; 6]) -> SysResult {
 /// fcntl(2).
 fn fcntl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
     let fd = fd as i32;
-    let slot = ctx.kernel.fds.slot(fd)?;
+    let slot = ctx.kernel.fds().slot(fd)?;
     let open = ctx.kernel.fs.files.get_mut(slot.file);
     let allowed = [F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL];
     if open.is_path() && !allowed.contains(&(command & 0xffff_ffff)) {
@@ -255,7 +154,7 @@ fn fcntl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
         }
         F_GETFD => Ok(u64::from(slot.cloexec)),
         F_SETFD => {
-            ctx.kernel.fds.set_cloexec(fd, arg & FD_CLOEXEC != 0)?;
+            ctx.kernel.fds_mut().set_cloexec(fd, arg & FD_CLOEXEC != 0)?;
             Ok(0)
         }
         F_GETFL => Ok(u64::from(open.flags)),
@@ -328,7 +227,7 @@ fn fcntl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
 
 /// flock(2): with one process a lock is always free.
 fn flock(ctx: &mut Ctx, [fd, operation, ..]: [u64; 6]) -> SysResult {
-    let file = ctx.kernel.fds.get(fd as i32)?;
+    let file = ctx.kernel.fds().get(fd as i32)?;
     if ctx.kernel.fs.files.get(file).is_path() {
         return Err(Errno::EBADF.into());
     }

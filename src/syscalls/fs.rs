@@ -3,15 +3,15 @@
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::guest::GuestMemory;
+use crate::kernel::uaccess::{copy_from_user, copy_to_user, strncpy_from_user};
 use crate::kernel::vfs::change::Make;
 use crate::kernel::vfs::file::FileKind;
 use crate::kernel::vfs::node::{Body, Ino};
 use crate::kernel::vfs::open::Opened;
 use crate::kernel::vfs::{FileSystem, Found, Last, Who, parts, parts_now, procfs};
+use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::fd::install;
-use crate::syscalls::kernel::{Break, Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
-use crate::syscalls::uaccess::{copy_from_user, copy_to_user, strncpy_from_user};
 
 const fn full(number: u16, name: &'static str, handler: crate::syscalls::table::Handler) -> Row {
     Row { number, name, handler, support: Support::Full, note: "" }
@@ -90,8 +90,8 @@ pub(crate) fn base(fs: &FileSystem, who: &Who, dirfd: u64, path: &[u8]) -> Resul
     match path.first() {
         // An empty name is refused before the descriptor is looked at.
         None => Err(Errno::ENOENT),
-        Some(b'/') => Ok(fs.cwd),
-        Some(_) => fs.base(who.fds, dirfd as i32),
+        Some(b'/') => Ok(who.context.root),
+        Some(_) => fs.base(who, dirfd as i32),
     }
 }
 
@@ -122,7 +122,7 @@ fn openat(ctx: &mut Ctx, [dirfd, path, flags, mode, ..]: [u64; 6]) -> SysResult 
     let path = get_path(ctx.mem, path)?;
     let flags = flags as u32;
     // No file is made or cut where there is no descriptor for it.
-    ctx.kernel.fds.free(crate::syscalls::fd::limit(ctx))?;
+    ctx.kernel.fds().free(crate::syscalls::fd::limit(ctx))?;
     let changes = flags & (O_CREAT | O_TRUNC) != 0 || flags & O_TMPFILE == O_TMPFILE;
     let (fs, who, mem) = if changes { parts_now(ctx) } else { parts(ctx) };
     let base = base(fs, &who, dirfd, &path)?;
@@ -364,11 +364,11 @@ fn readlinkat(ctx: &mut Ctx, [dirfd, path, buf, size, ..]: [u64; 6]) -> SysResul
 
 /// getcwd(2): the length with the NUL.
 fn getcwd(ctx: &mut Ctx, [buf, size, ..]: [u64; 6]) -> SysResult {
-    let fs = &ctx.kernel.fs;
-    if fs.node(fs.cwd).unlinked() {
+    let (fs, cwd) = (&ctx.kernel.fs, ctx.kernel.fs_context().cwd);
+    if fs.node(cwd).unlinked() {
         return Err(Errno::ENOENT.into());
     }
-    let mut path = fs.path_of(fs.cwd);
+    let mut path = fs.path_of(cwd);
     path.push(0);
     if path.len() as u64 > size {
         return Err(Errno::ERANGE.into());
@@ -377,12 +377,13 @@ fn getcwd(ctx: &mut Ctx, [buf, size, ..]: [u64; 6]) -> SysResult {
     Ok(path.len() as u64)
 }
 
-fn change_dir(fs: &mut FileSystem, ino: Ino) -> SysResult {
+fn change_dir(ctx: &mut Ctx, ino: Ino) -> SysResult {
+    let fs = &ctx.kernel.fs;
     if !fs.node(ino).is_dir() {
         return Err(Errno::ENOTDIR.into());
     }
     fs.may(ino, X_OK)?;
-    fs.cwd = ino;
+    ctx.kernel.fs_context_mut().cwd = ino;
     Ok(0)
 }
 
@@ -391,21 +392,20 @@ fn chdir(ctx: &mut Ctx, [path, ..]: [u64; 6]) -> SysResult {
     let path = get_path(ctx.mem, path)?;
     let (fs, who, _) = parts(ctx);
     let ino = locate(fs, &who, FDCWD, &path, true)?.exists()?;
-    change_dir(fs, ino)
+    change_dir(ctx, ino)
 }
 
 /// fchdir(2).
 fn fchdir(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
-    let (fs, who, _) = parts(ctx);
-    match fs.files.get(who.fds.get(fd as i32)?).kind {
-        FileKind::Inode(ino) => change_dir(fs, ino),
+    match ctx.kernel.fs.files.get(ctx.kernel.fds().get(fd as i32)?).kind {
+        FileKind::Inode(ino) => change_dir(ctx, ino),
         _ => Err(Errno::ENOTDIR.into()),
     }
 }
 
 /// umask(2): the mask that held before.
 fn umask(ctx: &mut Ctx, [mask, ..]: [u64; 6]) -> SysResult {
-    let before = std::mem::replace(&mut ctx.kernel.fs.umask, mask as u32 & 0o777);
+    let before = std::mem::replace(&mut ctx.kernel.fs_context_mut().umask, mask as u32 & 0o777);
     Ok(u64::from(before))
 }
 

@@ -2,12 +2,12 @@
 //! by a signal or is a deadlock.
 
 use crate::abi::errno::Errno;
-use crate::syscalls::kernel::{Break, Ctx, SysResult};
-use crate::syscalls::signal::{Restart, interrupted};
+use crate::kernel::clock::{MONOTONIC_START, REALTIME_START};
+use crate::kernel::signal::state::Restart;
+use crate::kernel::uaccess::{get_timespec, get_u32, put_u32};
+use crate::kernel::wait::Wake;
+use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
-use crate::syscalls::time::wait::{Wake, wait};
-use crate::syscalls::time::{self, MONOTONIC_START, REALTIME_START};
-use crate::syscalls::uaccess::{get_u32, put_u32};
 
 const FUTEX_WAIT: u32 = 0;
 const FUTEX_WAKE: u32 = 1;
@@ -97,9 +97,9 @@ fn futex_wait(ctx: &mut Ctx, addr: u64, value: u32, timeout: u64, until: Until) 
     let deadline = match timeout {
         0 => None,
         timeout => {
-            let ns = time::get_timespec(ctx.mem, timeout)?;
+            let ns = get_timespec(ctx.mem, timeout)?;
             Some(match until {
-                Until::After => time::now(ctx).saturating_add(ns),
+                Until::After => ctx.now().saturating_add(ns),
                 Until::Monotonic => ns.saturating_sub(MONOTONIC_START),
                 Until::Realtime => ns.saturating_sub(REALTIME_START),
             })
@@ -109,10 +109,10 @@ fn futex_wait(ctx: &mut Ctx, addr: u64, value: u32, timeout: u64, until: Until) 
     if get_u32(ctx.mem, addr)? != value {
         return Err(Errno::EAGAIN.into());
     }
-    match wait(ctx, deadline, 0) {
+    match ctx.kernel.wait(ctx.cpu, deadline, 0) {
         Wake::Timeout => Err(Errno::ETIMEDOUT.into()),
-        Wake::Signal if deadline.is_none() => Err(interrupted(ctx, Restart::WithFlag)),
-        Wake::Signal => Err(interrupted(ctx, Restart::Never)),
+        Wake::Signal if deadline.is_none() => Err(ctx.interrupted(Restart::WithFlag)),
+        Wake::Signal => Err(ctx.interrupted(Restart::Never)),
         Wake::Never => Err(Break::Refuse(format!(
             "futex: the program waits at {addr:#x} for another thread, and there is none: deadlock"
         ))),
@@ -161,7 +161,7 @@ fn wake_op(ctx: &mut Ctx, addr: u64, addr2: u64, op: u32) -> SysResult {
 fn lock_pi(ctx: &mut Ctx, addr: u64) -> SysResult {
     check(ctx, addr)?;
     let word = get_u32(ctx.mem, addr)?;
-    let tid = ctx.kernel.process.pid as u32;
+    let tid = ctx.kernel.task().tid as u32;
     match word & FUTEX_TID_MASK {
         0 => {
             put_u32(ctx.mem, addr, tid | word & FUTEX_OWNER_DIED)?;
@@ -174,7 +174,7 @@ fn lock_pi(ctx: &mut Ctx, addr: u64) -> SysResult {
 
 fn unlock_pi(ctx: &mut Ctx, addr: u64) -> SysResult {
     check(ctx, addr)?;
-    if get_u32(ctx.mem, addr)? & FUTEX_TID_MASK != ctx.kernel.process.pid as u32 {
+    if get_u32(ctx.mem, addr)? & FUTEX_TID_MASK != ctx.kernel.task().tid as u32 {
         return Err(Errno::EPERM.into());
     }
     put_u32(ctx.mem, addr, 0)?;
@@ -183,8 +183,8 @@ fn unlock_pi(ctx: &mut Ctx, addr: u64) -> SysResult {
 
 #[cfg(test)]
 mod tests {
-    use crate::syscalls::kernel::Action;
-    use crate::syscalls::process::PID;
+    use crate::kernel::process::PID;
+    use crate::syscalls::context::Action;
     use crate::syscalls::testing::{DATA, Machine};
 
     const FUTEX: u64 = 202;

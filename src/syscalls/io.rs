@@ -2,19 +2,19 @@
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::abi::resource::Resource;
 use crate::abi::signal::signo::{SIGPIPE, SIGXFSZ};
 use crate::guest::{GuestMemory, USER_END};
+use crate::kernel::signal::state::Restart;
+use crate::kernel::uaccess::copy_from_user;
 use crate::kernel::vfs::file::{FileKind, FileNo};
 use crate::kernel::vfs::node::{Body, Device, Ino};
 use crate::kernel::vfs::pipe::{PIPE_BUF, PipeId};
 use crate::kernel::vfs::streams::Streams;
 use crate::kernel::vfs::{parts, parts_now};
-use crate::syscalls::kernel::{Break, Ctx, SysResult};
-use crate::syscalls::process::Resource;
-use crate::syscalls::signal::{Restart, interrupted};
+use crate::kernel::wait::Wake;
+use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::table::{Handler, Row, Support};
-use crate::syscalls::time::wait::{Wake, wait};
-use crate::syscalls::uaccess::copy_from_user;
 
 const fn full(number: u16, name: &'static str, handler: Handler) -> Row {
     Row { number, name, handler, support: Support::Full, note: "" }
@@ -49,8 +49,8 @@ const RWF_KNOWN: u32 = 7;
 
 /// Waits for what can never come: a signal ends it, or the run stops with the reason.
 pub(crate) fn block(ctx: &mut Ctx, what: &str) -> Break {
-    match wait(ctx, None, 0) {
-        Wake::Signal | Wake::Timeout => interrupted(ctx, Restart::WithFlag),
+    match ctx.kernel.wait(ctx.cpu, None, 0) {
+        Wake::Signal | Wake::Timeout => ctx.interrupted(Restart::WithFlag),
         Wake::Never => Break::Refuse(format!(
             "{what} would wait for ever: the program is the only process of the emulated machine"
         )),
@@ -134,7 +134,7 @@ pub(crate) fn read_some(
 fn write_pipe(ctx: &mut Ctx, id: PipeId, nonblocking: bool, bytes: &[u8]) -> Result<usize, Break> {
     let pipe = ctx.kernel.fs.pipes.get_mut(id).ok_or(Errno::EIO)?;
     if pipe.readers == 0 {
-        ctx.kernel.signals.raise(SIGPIPE);
+        ctx.kernel.raise(SIGPIPE);
         return Err(Errno::EPIPE.into());
     }
     let room = pipe.room();
@@ -153,16 +153,16 @@ fn write_pipe(ctx: &mut Ctx, id: PipeId, nonblocking: bool, bytes: &[u8]) -> Res
 fn write_stream(ctx: &mut Ctx, stream: u8, at: Option<u64>, bytes: &[u8]) -> Result<usize, Break> {
     let written = ctx.kernel.fs.streams.write(stream, at, bytes);
     if written == Err(Errno::EPIPE) {
-        ctx.kernel.signals.raise(SIGPIPE);
+        ctx.kernel.raise(SIGPIPE);
     }
     Ok(written?)
 }
 
 /// Where a write to a file begins, and how much of it RLIMIT_FSIZE allows.
 fn file_room(ctx: &mut Ctx, ino: Ino, offset: u64, len: usize) -> Result<usize, Break> {
-    let limit = ctx.kernel.process.limits.soft(Resource::Fsize);
+    let limit = ctx.kernel.process().limits.soft(Resource::Fsize);
     if len > 0 && offset >= limit && matches!(ctx.kernel.fs.node(ino).body, Body::File(_)) {
-        ctx.kernel.signals.raise(SIGXFSZ);
+        ctx.kernel.raise(SIGXFSZ);
         return Err(Errno::EFBIG.into());
     }
     Ok((len as u64).min(limit.saturating_sub(offset)) as usize)
@@ -234,7 +234,7 @@ fn access_ok(pieces: &[(u64, u64)]) -> Result<(), Errno> {
 
 /// Reads into pieces of the guest's memory. What was read before an error or a bad address counts.
 fn read_to(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) -> SysResult {
-    let file = ctx.kernel.fds.get(fd as i32)?;
+    let file = ctx.kernel.fds().get(fd as i32)?;
     if !ctx.kernel.fs.files.get(file).readable() {
         return Err(Errno::EBADF.into());
     }
@@ -302,7 +302,7 @@ fn finish(
 
 /// Writes from pieces of the guest's memory. What was written before an error or a bad address counts.
 fn write_from(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) -> SysResult {
-    let file = ctx.kernel.fds.get(fd as i32)?;
+    let file = ctx.kernel.fds().get(fd as i32)?;
     let open = ctx.kernel.fs.files.get(file);
     if !open.writable() {
         return Err(Errno::EBADF.into());
@@ -393,7 +393,7 @@ pub(crate) fn get_iovec(mem: &mut dyn GuestMemory, addr: u64, count: u64) -> Res
 
 /// read(2).
 fn read(ctx: &mut Ctx, [fd, buf, count, ..]: [u64; 6]) -> SysResult {
-    let open = ctx.kernel.fs.files.get(ctx.kernel.fds.get(fd as i32)?);
+    let open = ctx.kernel.fs.files.get(ctx.kernel.fds().get(fd as i32)?);
     if let (FileKind::Inode(ino), true) = (&open.kind, open.readable())
         && ctx.kernel.fs.node(*ino).is_dir()
     {
@@ -419,14 +419,14 @@ fn pwrite64(ctx: &mut Ctx, [fd, buf, count, offset, ..]: [u64; 6]) -> SysResult 
 
 /// readv(2).
 fn readv(ctx: &mut Ctx, [fd, iov, count, ..]: [u64; 6]) -> SysResult {
-    ctx.kernel.fds.get(fd as i32)?;
+    ctx.kernel.fds().get(fd as i32)?;
     let pieces = get_iovec(ctx.mem, iov, count)?;
     read_to(ctx, fd, None, &pieces)
 }
 
 /// writev(2).
 fn writev(ctx: &mut Ctx, [fd, iov, count, ..]: [u64; 6]) -> SysResult {
-    ctx.kernel.fds.get(fd as i32)?;
+    ctx.kernel.fds().get(fd as i32)?;
     let pieces = get_iovec(ctx.mem, iov, count)?;
     write_from(ctx, fd, None, &pieces)
 }

@@ -2,11 +2,11 @@
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::kernel::uaccess::{copy_to_user, get_u32, put_u32};
 use crate::kernel::vfs::file::{FileKind, FileNo};
 use crate::kernel::vfs::node::Body;
-use crate::syscalls::kernel::{Ctx, SysResult};
+use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
-use crate::syscalls::uaccess::{copy_to_user, get_u32, put_u32};
 
 /// The calls of this file.
 pub const ROWS: &[Row] = &[Row {
@@ -38,7 +38,7 @@ fn is_terminal(ctx: &Ctx, file: FileNo) -> bool {
 
 /// ioctl(2).
 fn ioctl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
-    let file = ctx.kernel.fds.get(fd as i32)?;
+    let file = ctx.kernel.fds().get(fd as i32)?;
     if ctx.kernel.fs.files.get(file).is_path() {
         return Err(Errno::EBADF.into());
     }
@@ -46,7 +46,7 @@ fn ioctl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
     let terminal = is_terminal(ctx, file);
     match command {
         FIOCLEX | FIONCLEX => {
-            ctx.kernel.fds.set_cloexec(fd as i32, command == FIOCLEX)?;
+            ctx.kernel.fds_mut().set_cloexec(fd as i32, command == FIOCLEX)?;
             Ok(0)
         }
         FIONBIO => {
@@ -70,7 +70,7 @@ fn ioctl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
             Ok(0)
         }
         TIOCGPGRP if terminal => {
-            put_u32(ctx.mem, arg, ctx.kernel.process.pgid as u32)?;
+            put_u32(ctx.mem, arg, ctx.kernel.process().pgid as u32)?;
             Ok(0)
         }
         TCSETS | TCSETSW | TCSETSF | TIOCSPGRP | TIOCSWINSZ if terminal => Ok(0),

@@ -1,9 +1,11 @@
-//! The emulated Linux kernel: `table` lists the calls, each family has a file, `kernel` holds the state.
-//! It sees the machine only through the traits of `guest`.
+//! The system calls: `table` lists them, each family has a file, `dispatch` is the way in. A handler
+//! decodes its arguments, calls an object of the kernel and encodes the answer.
 
 pub mod attr;
+pub mod context;
 pub mod copy;
 pub mod dir;
+pub mod dispatch;
 pub mod epoll;
 pub mod exec;
 pub mod fd;
@@ -11,14 +13,11 @@ pub mod fs;
 pub mod futex;
 pub mod io;
 pub mod ioctl;
-pub mod kernel;
 pub mod mm;
 pub mod net;
-pub mod notices;
 pub mod pipe;
 pub mod poll;
 pub mod process;
-pub mod random;
 pub mod sched;
 pub mod signal;
 pub mod stat;
@@ -27,4 +26,3 @@ pub mod table;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod time;
-pub mod uaccess;

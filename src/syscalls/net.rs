@@ -4,8 +4,8 @@
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::kernel::vfs::file::{Description, FileKind};
+use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fd::install;
-use crate::syscalls::kernel::{Ctx, SysResult};
 use crate::syscalls::table::{Handler, Row, Support};
 
 const fn refused(number: u16, name: &'static str, handler: Handler, note: &'static str) -> Row {
@@ -76,7 +76,7 @@ fn socketpair(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
 
 /// EBADF or ENOTSOCK unless the descriptor is a socket.
 fn must_be_socket(ctx: &Ctx, fd: u64) -> Result<(), Errno> {
-    match ctx.kernel.fs.files.get(ctx.kernel.fds.get(fd as i32)?).kind {
+    match ctx.kernel.fs.files.get(ctx.kernel.fds().get(fd as i32)?).kind {
         FileKind::Socket => Ok(()),
         _ => Err(Errno::ENOTSOCK),
     }

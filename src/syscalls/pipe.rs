@@ -2,12 +2,12 @@
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::kernel::uaccess::{copy_to_user, strncpy_from_user};
 use crate::kernel::vfs::file::{Description, FileKind};
 use crate::kernel::vfs::now;
+use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fd::{close_fd, install, refuse};
-use crate::syscalls::kernel::{Ctx, SysResult};
 use crate::syscalls::table::{Handler, Row, Support};
-use crate::syscalls::uaccess::{copy_to_user, strncpy_from_user};
 
 const fn full(number: u16, name: &'static str, handler: Handler) -> Row {
     Row { number, name, handler, support: Support::Full, note: "" }

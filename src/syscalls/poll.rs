@@ -6,16 +6,18 @@
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::abi::time::{NSEC_PER_SEC, timeval};
+use crate::kernel::signal::state::Restart;
+use crate::kernel::uaccess::{
+    copy_from_user, copy_to_user, get_timespec, get_u64, get_words, put_timespec, put_words,
+};
 use crate::kernel::vfs::file::{FileKind, FileNo};
 use crate::kernel::vfs::pipe::PIPE_BUF;
+use crate::kernel::wait::Wake;
+use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::epoll;
 use crate::syscalls::fd;
-use crate::syscalls::kernel::{Break, Ctx, SysResult};
-use crate::syscalls::signal::{Restart, interrupted};
 use crate::syscalls::table::{Handler, Row, Support};
-use crate::syscalls::time::wait::{Wake, wait};
-use crate::syscalls::time::{self, NSEC_PER_SEC};
-use crate::syscalls::uaccess::{copy_from_user, copy_to_user, get_u64, get_words};
 
 const fn full(number: u16, name: &'static str, handler: Handler) -> Row {
     Row { number, name, handler, support: Support::Full, note: "" }
@@ -85,16 +87,16 @@ pub(crate) fn until_ready(
 ) -> SysResult {
     let deadline = match timeout {
         Some(0) => return Ok(ask(ctx, false)?),
-        Some(ns) => Some(time::now(ctx).saturating_add(ns)),
+        Some(ns) => Some(ctx.now().saturating_add(ns)),
         None => None,
     };
     let ready = ask(ctx, timeout.is_none())?;
     if ready > 0 {
         return Ok(ready);
     }
-    match wait(ctx, deadline, 0) {
+    match ctx.kernel.wait(ctx.cpu, deadline, 0) {
         Wake::Timeout => Ok(ask(ctx, false)?),
-        Wake::Signal => Err(interrupted(ctx, Restart::Never)),
+        Wake::Signal => Err(ctx.interrupted(Restart::Never)),
         Wake::Never => Err(Break::Refuse(format!(
             "{name} would wait for ever: the program is the only process of the emulated machine"
         ))),
@@ -114,7 +116,7 @@ fn poll_all(ctx: &mut Ctx, addr: u64, count: u64, timeout: Option<u64>) -> SysRe
             let [a, b, c, d, e0, e1, ..] = *entry;
             let wanted = u16::from_le_bytes([e0, e1]);
             let fd = i32::from_le_bytes([a, b, c, d]);
-            let found = match ctx.kernel.fds.get(fd) {
+            let found = match ctx.kernel.fds().get(fd) {
                 _ if fd < 0 => 0,
                 Ok(file) => self::ready(ctx, file, wait)? & (wanted | POLLERR | POLLHUP),
                 Err(_) => POLLNVAL,
@@ -142,23 +144,21 @@ pub(crate) fn swap_mask(ctx: &mut Ctx, addr: u64, size: u64) -> Result<(), Errno
     if size != 8 {
         return Err(Errno::EINVAL);
     }
-    const UNBLOCKABLE: u64 = 1 << (9 - 1) | 1 << (19 - 1); // SIGKILL, SIGSTOP
-    let mask = get_u64(ctx.mem, addr)? & !UNBLOCKABLE;
-    let task = &mut ctx.kernel.signals.task;
-    task.saved_mask = Some(std::mem::replace(&mut task.blocked, mask));
+    let mask = get_u64(ctx.mem, addr)?;
+    ctx.kernel.signals().set_temporary_mask(mask);
     Ok(())
 }
 
 /// ppoll(2).
 fn ppoll(ctx: &mut Ctx, [fds, count, timeout, mask, size, _]: [u64; 6]) -> SysResult {
-    let timeout = if timeout == 0 { None } else { Some(time::get_timespec(ctx.mem, timeout)?) };
+    let timeout = if timeout == 0 { None } else { Some(get_timespec(ctx.mem, timeout)?) };
     swap_mask(ctx, mask, size)?;
     poll_all(ctx, fds, count, timeout)
 }
 
 fn select_all(ctx: &mut Ctx, count: u64, sets: [u64; 3], timeout: Option<u64>) -> SysResult {
     // Descriptors beyond the table are left out, select(2) BUGS: they are no EBADF.
-    let count = usize::try_from(count as i32).map_err(|_| Errno::EINVAL)?.min(ctx.kernel.fds.size());
+    let count = usize::try_from(count as i32).map_err(|_| Errno::EINVAL)?.min(ctx.kernel.fds().size());
     let len = count.div_ceil(64) * 8;
     let mut wanted = Vec::new();
     for addr in sets {
@@ -176,7 +176,7 @@ fn select_all(ctx: &mut Ctx, count: u64, sets: [u64; 3], timeout: Option<u64>) -
             if wanted.iter().all(|set| set[byte] & bit == 0) {
                 continue;
             }
-            let file = ctx.kernel.fds.get(fd as i32)?;
+            let file = ctx.kernel.fds().get(fd as i32)?;
             let wait = wait && wanted[0][byte] & bit != 0;
             let events = self::ready(ctx, file, wait)?;
             let masks = [READ | POLLHUP | POLLERR, WRITE | POLLERR, POLLPRI];
@@ -209,28 +209,28 @@ fn select(ctx: &mut Ctx, [count, read, write, except, timeout, _]: [u64; 6]) -> 
             Some(sec.saturating_mul(NSEC_PER_SEC).saturating_add(usec.saturating_mul(1000)))
         }
     };
-    let start = time::now(ctx);
+    let start = ctx.now();
     let result = select_all(ctx, count, [read, write, except], wanted);
     if let Some(ns) = wanted {
-        let left = ns.saturating_sub(time::now(ctx) - start);
-        crate::syscalls::uaccess::put_words(ctx.mem, timeout, &time::timeval(left))?;
+        let left = ns.saturating_sub(ctx.now() - start);
+        put_words(ctx.mem, timeout, &timeval(left))?;
     }
     result
 }
 
 /// pselect(2): the sixth argument points at the mask and its size.
 fn pselect6(ctx: &mut Ctx, [count, read, write, except, timeout, mask]: [u64; 6]) -> SysResult {
-    let wanted = if timeout == 0 { None } else { Some(time::get_timespec(ctx.mem, timeout)?) };
+    let wanted = if timeout == 0 { None } else { Some(get_timespec(ctx.mem, timeout)?) };
     if mask != 0 {
         let [addr, size] = get_words(ctx.mem, mask)?;
         swap_mask(ctx, addr, size)?;
     }
-    let start = time::now(ctx);
+    let start = ctx.now();
     let result = select_all(ctx, count, [read, write, except], wanted);
     if let Some(ns) = wanted {
-        let left = ns.saturating_sub(time::now(ctx) - start);
+        let left = ns.saturating_sub(ctx.now() - start);
         // As in Linux, a timeout that cannot be written is no error.
-        let _ = time::put_timespec(ctx.mem, timeout, left);
+        let _ = put_timespec(ctx.mem, timeout, left);
     }
     result
 }

@@ -1,9 +1,9 @@
 //! Scheduling: one CPU, the ordinary policy, nobody to compete with.
 
 use crate::abi::errno::Errno;
-use crate::syscalls::kernel::{Ctx, SysResult};
+use crate::kernel::uaccess::{copy_from_user, copy_to_user, get_u32, put_u32, put_words};
+use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
-use crate::syscalls::uaccess::{copy_from_user, copy_to_user, get_u32, put_u32, put_words};
 
 const ONLY_OTHER: &str =
     "SCHED_OTHER, SCHED_BATCH and SCHED_IDLE are accepted and change nothing; others EPERM";
@@ -94,7 +94,7 @@ fn target(ctx: &Ctx, pid: u64) -> Result<(), Errno> {
     if (pid as i32) < 0 {
         return Err(Errno::EINVAL);
     }
-    if ctx.kernel.process.is_self(pid) { Ok(()) } else { Err(Errno::ESRCH) }
+    if ctx.kernel.process().is_self(pid) { Ok(()) } else { Err(Errno::ESRCH) }
 }
 
 /// sched_yield(2).
@@ -104,11 +104,11 @@ fn sched_yield(_: &mut Ctx, _: [u64; 6]) -> SysResult {
 
 /// Whether PRIO_PROCESS, PRIO_PGRP or PRIO_USER with this id means the process.
 fn names_self(ctx: &Ctx, which: u64, who: u64) -> Result<(), Errno> {
-    let process = &ctx.kernel.process;
+    let process = ctx.kernel.process();
     let named = match which as u32 {
         0 => process.is_self(who),
         1 => who as i32 == 0 || who as i32 == process.pgid,
-        2 => who as u32 == 0 || who as u32 == process.uid,
+        2 => who as u32 == 0 || who as u32 == ctx.kernel.task().cred.uid,
         _ => return Err(Errno::EINVAL),
     };
     if named { Ok(()) } else { Err(Errno::ESRCH) }
@@ -117,18 +117,18 @@ fn names_self(ctx: &Ctx, which: u64, who: u64) -> Result<(), Errno> {
 /// getpriority(2): the call gives 20 less the nice value, so that it is never negative.
 fn getpriority(ctx: &mut Ctx, [which, who, ..]: [u64; 6]) -> SysResult {
     names_self(ctx, which, who)?;
-    Ok((20 - ctx.kernel.process.nice()) as u64)
+    Ok((20 - ctx.kernel.task().nice) as u64)
 }
 
 /// setpriority(2).
 fn setpriority(ctx: &mut Ctx, [which, who, nice, ..]: [u64; 6]) -> SysResult {
     names_self(ctx, which, who)?;
     let nice = (nice as i32).clamp(-20, 19);
-    let process = &mut ctx.kernel.process;
-    if nice < process.nice() && process.uid != 0 {
+    let task = ctx.kernel.task_mut();
+    if nice < task.nice && task.cred.uid != 0 {
         return Err(Errno::EACCES.into());
     }
-    process.set_nice(nice);
+    task.nice = nice;
     Ok(0)
 }
 
@@ -210,7 +210,7 @@ fn sched_getaffinity(ctx: &mut Ctx, [pid, size, mask, ..]: [u64; 6]) -> SysResul
     if size < CPUMASK_SIZE || !size.is_multiple_of(8) {
         return Err(Errno::EINVAL.into());
     }
-    if !ctx.kernel.process.is_self(pid) {
+    if !ctx.kernel.process().is_self(pid) {
         return Err(Errno::ESRCH.into());
     }
     put_words(ctx.mem, mask, &[1])?;
@@ -223,7 +223,7 @@ fn sched_setaffinity(ctx: &mut Ctx, [pid, size, mask, ..]: [u64; 6]) -> SysResul
     if size as u32 != 0 {
         copy_from_user(ctx.mem, mask, &mut bytes)?;
     }
-    if !ctx.kernel.process.is_self(pid) {
+    if !ctx.kernel.process().is_self(pid) {
         return Err(Errno::ESRCH.into());
     }
     if bytes[0] & 1 == 0 {
@@ -270,7 +270,7 @@ fn sched_getattr(ctx: &mut Ctx, [pid, attr, size, flags, ..]: [u64; 6]) -> SysRe
     target(ctx, pid)?;
     let mut bytes = [0; SCHED_ATTR_SIZE_VER0 as usize];
     bytes[..4].copy_from_slice(&SCHED_ATTR_SIZE_VER0.to_le_bytes());
-    bytes[16..20].copy_from_slice(&ctx.kernel.process.nice().to_le_bytes());
+    bytes[16..20].copy_from_slice(&ctx.kernel.task().nice.to_le_bytes());
     copy_to_user(ctx.mem, attr, &bytes)?;
     Ok(0)
 }
@@ -282,12 +282,12 @@ fn ioprio_set(ctx: &mut Ctx, [which, who, ioprio, ..]: [u64; 6]) -> SysResult {
     if ioprio as u32 > 0xffff || class > 3 {
         return Err(Errno::EINVAL.into());
     }
-    ctx.kernel.process.set_ioprio(ioprio as u32);
+    ctx.kernel.task_mut().ioprio = ioprio as u32;
     Ok(0)
 }
 
 /// ioprio_get(2).
 fn ioprio_get(ctx: &mut Ctx, [which, who, ..]: [u64; 6]) -> SysResult {
     names_self(ctx, which.wrapping_sub(1), who)?;
-    Ok(u64::from(ctx.kernel.process.ioprio()))
+    Ok(u64::from(ctx.kernel.task().ioprio))
 }

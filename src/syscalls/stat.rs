@@ -2,12 +2,12 @@
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::kernel::uaccess::{copy_to_user, put_words};
 use crate::kernel::vfs::attr::{ANON_DEV, Meta, PIPE_DEV};
 use crate::kernel::vfs::parts;
+use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fs::{base, get_path, locate};
-use crate::syscalls::kernel::{Ctx, SysResult};
 use crate::syscalls::table::{Handler, Row, Support};
-use crate::syscalls::uaccess::{copy_to_user, put_words};
 
 const fn full(number: u16, name: &'static str, handler: Handler) -> Row {
     Row { number, name, handler, support: Support::Full, note: "" }
@@ -39,7 +39,7 @@ fn look(ctx: &mut Ctx, dirfd: u64, path: u64, flags: u32) -> Result<Meta, Errno>
     let (fs, who, _) = parts(ctx);
     if path.is_empty() && flags & AT_EMPTY_PATH != 0 {
         if dirfd as i32 == AT_FDCWD {
-            return Ok(fs.meta(fs.cwd));
+            return Ok(fs.meta(who.context.cwd));
         }
         return fs.file_meta(who.fds.get(dirfd as i32)?);
     }
@@ -97,7 +97,7 @@ fn lstat(ctx: &mut Ctx, [path, buf, ..]: [u64; 6]) -> SysResult {
 
 /// fstat(2).
 fn fstat(ctx: &mut Ctx, [fd, buf, ..]: [u64; 6]) -> SysResult {
-    let file = ctx.kernel.fds.get(fd as i32)?;
+    let file = ctx.kernel.fds().get(fd as i32)?;
     let meta = ctx.kernel.fs.file_meta(file)?;
     put_stat(ctx, buf, &meta)
 }
@@ -185,7 +185,7 @@ fn statfs(ctx: &mut Ctx, [path, buf, ..]: [u64; 6]) -> SysResult {
 
 /// fstatfs(2).
 fn fstatfs(ctx: &mut Ctx, [fd, buf, ..]: [u64; 6]) -> SysResult {
-    let file = ctx.kernel.fds.get(fd as i32)?;
+    let file = ctx.kernel.fds().get(fd as i32)?;
     let meta = ctx.kernel.fs.file_meta(file)?;
     put_statfs(ctx, buf, &meta)
 }

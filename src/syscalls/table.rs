@@ -3,7 +3,7 @@
 
 use std::sync::OnceLock;
 
-use crate::syscalls::kernel::{Ctx, SysResult};
+use crate::syscalls::context::{Ctx, SysResult};
 
 /// A handler: the six argument registers in, the value for RAX out.
 pub type Handler = fn(&mut Ctx, [u64; 6]) -> SysResult;

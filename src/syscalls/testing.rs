@@ -4,10 +4,13 @@
 use std::collections::BTreeMap;
 
 use crate::guest::{
-    Backing, FileId, Gpr, GuestCpu, GuestMemory, MapRequest, Mapping, MemError, ObjectId, PAGE_SIZE, Place,
-    Prot, USER_END,
+    Backing, Fault, FileId, Gpr, GuestCpu, GuestMemory, MapRequest, Mapping, MemError, ObjectId, PAGE_SIZE,
+    Place, Prot, USER_END,
 };
-use crate::syscalls::kernel::{Action, Kernel, KernelConfig};
+use crate::kernel::Kernel;
+use crate::kernel::config::KernelConfig;
+use crate::syscalls::context::Action;
+use crate::syscalls::dispatch;
 
 /// Registers.
 pub struct FakeCpu {
@@ -426,7 +429,12 @@ impl Machine {
             self.cpu.set_gpr(reg, args.get(at).copied().unwrap_or(0));
         }
         self.cpu.set_gpr(Gpr::Rax, number);
-        self.kernel.syscall(&mut self.cpu, &mut self.mem)
+        dispatch::syscall(&mut self.kernel, &mut self.cpu, &mut self.mem)
+    }
+
+    /// Runs into a fault of the CPU.
+    pub fn fault(&mut self, fault: Fault) -> Action {
+        dispatch::fault(&mut self.kernel, &mut self.cpu, &mut self.mem, fault)
     }
 
     /// Makes a call that returns, and gives what it leaves in RAX.

@@ -145,13 +145,6 @@ impl Machine {
         Cpu { parts: &mut door.parts, recorder: &mut door.recorder, syscall_bytes: 0 }
     }
 
-    /// The registers and the memory.
-    pub fn parts(&mut self) -> (impl GuestCpu + '_, &mut AddressSpace) {
-        let door = &mut *self.door;
-        let cpu = Cpu { parts: &mut door.parts, recorder: &mut door.recorder, syscall_bytes: 0 };
-        (cpu, &mut door.space)
-    }
-
     /// The memory.
     pub fn memory(&mut self) -> &mut AddressSpace {
         &mut self.door.space

@@ -72,8 +72,8 @@ impl FileSystem {
         }
         self.may_change(found.dir)?;
         let mode = match what {
-            Make::Dir => mode & 0o1777 & !self.umask,
-            _ => mode & 0o7777 & !self.umask,
+            Make::Dir => mode & 0o1777 & !who.context.umask,
+            _ => mode & 0o7777 & !who.context.umask,
         };
         let (dir, name) = (found.dir, &found.name[..]);
         if let Some(path) = self.write_dir(dir) {
@@ -136,7 +136,7 @@ impl FileSystem {
         if self.write_dir(dir).is_some() {
             return Err(Errno::EOPNOTSUPP);
         }
-        let mode = S_IFREG | mode & 0o7777 & !self.umask;
+        let mode = S_IFREG | mode & 0o7777 & !who.context.umask;
         let ino = self.add_new(who, dir, Body::File(Content::Pages(Default::default())), mode);
         self.node_mut(ino).links = 0;
         Ok(ino)

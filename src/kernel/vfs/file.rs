@@ -5,11 +5,11 @@ use std::sync::Arc;
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::guest::GuestMemory;
+use crate::kernel::fdtable::FdTable;
 use crate::kernel::vfs::node::{Body, Ino};
 use crate::kernel::vfs::pipe::PipeId;
-use crate::kernel::vfs::{FileSystem, Listed};
+use crate::kernel::vfs::{FileSystem, Listed, Who};
 use crate::syscalls::epoll::Epoll;
-use crate::syscalls::fd::FdTable;
 
 /// An open file description, by its place in the table of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -170,11 +170,11 @@ impl FileSystem {
     }
 
     /// The inode a directory descriptor stands for; `fd` may be AT_FDCWD. EBADF, ENOTDIR.
-    pub(crate) fn base(&self, fds: &FdTable, fd: i32) -> Result<Ino, Errno> {
+    pub(crate) fn base(&self, who: &Who, fd: i32) -> Result<Ino, Errno> {
         if fd == AT_FDCWD {
-            return Ok(self.cwd);
+            return Ok(who.context.cwd);
         }
-        match self.files.get(fds.get(fd)?).kind {
+        match self.files.get(who.fds.get(fd)?).kind {
             FileKind::Inode(ino) if self.node(ino).is_dir() => Ok(ino),
             _ => Err(Errno::ENOTDIR),
         }

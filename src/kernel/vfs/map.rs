@@ -6,13 +6,13 @@ use std::sync::Arc;
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::guest::{FileId, GuestMemory, ObjectId, PageSource};
+use crate::kernel::fdtable::FdTable;
 use crate::kernel::vfs::content::{Content, pages_of};
 use crate::kernel::vfs::file::FileKind;
 use crate::kernel::vfs::host::{HostSource, as_path};
 use crate::kernel::vfs::node::{Body, Device, Ino, Time};
-use crate::kernel::vfs::{FileSystem, Who, parts};
-use crate::syscalls::fd::FdTable;
-use crate::syscalls::kernel::Ctx;
+use crate::kernel::vfs::{FileSystem, FsContext, Who, parts};
+use crate::syscalls::context::Ctx;
 
 /// A file as mmap(2) needs it.
 #[derive(Clone)]
@@ -137,10 +137,15 @@ impl FileSystem {
     }
 
     /// The program at an absolute path, for the session: ENOENT and the like, EACCES if it may not be run.
-    pub fn image(&mut self, path: &[u8], mem: &mut dyn GuestMemory) -> Result<ImageFile, Errno> {
+    pub(in crate::kernel) fn image(
+        &mut self,
+        context: &FsContext,
+        path: &[u8],
+        mem: &mut dyn GuestMemory,
+    ) -> Result<ImageFile, Errno> {
         let fds = FdTable::empty();
-        let who = Who { fds: &fds, pid: 0, exe: b"", now: Time::default() };
-        let found = self.resolve(&who, self.cwd, path, true)?;
+        let who = Who { context, fds: &fds, pid: 0, exe: b"", now: Time::default() };
+        let found = self.resolve(&who, context.cwd, path, true)?;
         let ino = found.exists()?;
         let path = self.path_in(&found);
         self.image_of(ino, &path, mem)
@@ -170,7 +175,7 @@ pub fn image(ctx: &mut Ctx, dirfd: i32, path: &[u8], flags: u32) -> Result<Image
         let (path, ino) = (open.path.clone(), open.ino().ok_or(Errno::EACCES)?);
         return fs.image_of(ino, &path, mem);
     }
-    let base = if path.starts_with(b"/") { fs.cwd } else { fs.base(who.fds, dirfd)? };
+    let base = if path.starts_with(b"/") { who.context.root } else { fs.base(&who, dirfd)? };
     let found = fs.resolve(&who, base, path, flags & AT_SYMLINK_NOFOLLOW == 0)?;
     let ino = found.exists()?;
     if fs.node(ino).kind() == S_IFLNK {
@@ -178,7 +183,7 @@ pub fn image(ctx: &mut Ctx, dirfd: i32, path: &[u8], flags: u32) -> Result<Image
     }
     // A program reached by `/proc/self/exe` has the name of the program, not of the link.
     let path = match &fs.node(ino).host {
-        Some(host) if found.dir != fs.cwd && fs.node(found.dir).synthetic => host.path.clone(),
+        Some(host) if found.dir != who.context.cwd && fs.node(found.dir).synthetic => host.path.clone(),
         _ => fs.path_in(&found),
     };
     fs.image_of(ino, &path, mem)

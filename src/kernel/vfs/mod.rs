@@ -30,10 +30,12 @@ use rustix::process;
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::abi::time::NSEC_PER_SEC;
 use crate::guest::GuestMemory;
-use crate::syscalls::fd::FdTable;
-use crate::syscalls::kernel::{Ctx, KernelConfig};
-use crate::syscalls::time;
+use crate::kernel::config::KernelConfig;
+use crate::kernel::fdtable::FdTable;
+use crate::kernel::state::Parts;
+use crate::syscalls::context::Ctx;
 use content::{Content, Object};
 use file::Files;
 use host::HostPath;
@@ -46,8 +48,20 @@ pub(crate) use resolve::{Found, Last};
 use streams::Streams;
 use witness::Witness;
 
+/// Working directory, root and umask of a task (CLONE_FS), `struct fs_struct`.
+#[derive(Clone, Debug)]
+pub struct FsContext {
+    /// Root directory.
+    pub(crate) root: Ino,
+    /// Working directory.
+    pub(crate) cwd: Ino,
+    /// umask(2).
+    pub(crate) umask: u32,
+}
+
 /// Who calls, and when: what path resolution and time stamps need to know beside the file system.
 pub(crate) struct Who<'a> {
+    pub(crate) context: &'a FsContext,
     pub(crate) fds: &'a FdTable,
     pub(crate) pid: i32,
     pub(crate) exe: &'a [u8],
@@ -69,15 +83,13 @@ pub(crate) fn parts_now<'b>(ctx: &'b mut Ctx) -> (&'b mut FileSystem, Who<'b>, &
 /// CLOCK_REALTIME.
 pub(crate) fn now(ctx: &mut Ctx) -> Time {
     let ns = ctx.kernel.clock.realtime_ns(ctx.cpu.instructions());
-    let second = time::NSEC_PER_SEC;
-    Time { sec: (ns / second) as i64, nsec: (ns % second) as u32 }
+    Time { sec: (ns / NSEC_PER_SEC) as i64, nsec: (ns % NSEC_PER_SEC) as u32 }
 }
 
 fn parts_at<'b>(ctx: &'b mut Ctx, now: Time) -> (&'b mut FileSystem, Who<'b>, &'b mut dyn GuestMemory) {
-    let kernel = &mut *ctx.kernel;
-    let process = &kernel.process;
-    let who = Who { fds: &kernel.fds, pid: procfs::pid(process), exe: procfs::exe(process), now };
-    (&mut kernel.fs, who, &mut *ctx.mem)
+    let Parts { fs, fds, fs_context, mm, process, .. } = ctx.kernel.parts();
+    let who = Who { context: fs_context, fds, pid: process.pid, exe: mm.exe.as_bytes(), now };
+    (fs, who, &mut *ctx.mem)
 }
 
 /// The user the guest runs as: the host's real one.
@@ -101,10 +113,6 @@ pub struct FileSystem {
     root: Ino,
     proc_self: Ino,
     proc_task: Ino,
-    /// Working directory of the process.
-    pub(crate) cwd: Ino,
-    /// umask(2) of the process.
-    pub(crate) umask: u32,
     who: Credentials,
     allow_write: Vec<HostPath>,
     memory_limit: u64,
@@ -132,8 +140,6 @@ impl FileSystem {
             root: Ino(0),
             proc_self: Ino(0),
             proc_task: Ino(0),
-            cwd: Ino(0),
-            umask: host::umask(),
             who: Credentials {
                 uid: process::geteuid().as_raw(),
                 gid: process::getegid().as_raw(),
@@ -148,9 +154,14 @@ impl FileSystem {
             witness: config.journal.then(Witness::default),
         };
         fs.boot();
-        let cwd = host::canonical(&config.cwd).unwrap_or_else(|| b"/"[..].into());
-        fs.cwd = fs.walk_host(&cwd).unwrap_or(fs.root);
         fs
+    }
+
+    /// The context of the first task: the host's umask and the working directory that was asked for.
+    pub(super) fn first_context(&mut self, config: &KernelConfig) -> FsContext {
+        let cwd = host::canonical(&config.cwd).unwrap_or_else(|| b"/"[..].into());
+        let cwd = self.walk_host(&cwd).unwrap_or(self.root);
+        FsContext { root: self.root, cwd, umask: host::umask() }
     }
 
     /// Bytes that files of the overlay hold in memory.

@@ -2,16 +2,15 @@
 
 use std::fmt::Write;
 
+use crate::abi::resource::{RLIM_INFINITY, Resource};
+use crate::abi::time::{CLK_TCK, NSEC_PER_SEC};
 use crate::guest::{Mapping, PAGE_SIZE, Prot};
-use crate::syscalls::kernel::Ctx;
-use crate::syscalls::process::{Process, RLIM_INFINITY, Resource};
-use crate::syscalls::time::{MONOTONIC_START, NSEC_PER_SEC, REALTIME_START};
+use crate::kernel::clock::{MONOTONIC_START, REALTIME_START};
+use crate::kernel::process::Process;
+use crate::syscalls::context::Ctx;
 
 /// Memory of the emulated machine in bytes.
 pub(crate) const TOTAL_MEMORY: u64 = 4 << 30;
-
-/// Ticks of `/proc` in a second, sysconf(_SC_CLK_TCK).
-const CLK_TCK: u64 = 100;
 
 /// The links of `/proc` that lead to something rather than to a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,16 +52,6 @@ pub(crate) enum Synth {
     MountInfo,
 }
 
-/// The number of the process.
-pub(crate) fn pid(process: &Process) -> i32 {
-    process.pid
-}
-
-/// The path of the running program in the guest's view.
-pub(crate) fn exe(process: &Process) -> &[u8] {
-    process.exe.as_bytes()
-}
-
 /// Makes the text of a file.
 pub(crate) fn text(ctx: &mut Ctx, file: Synth) -> Vec<u8> {
     let elapsed = match file {
@@ -70,7 +59,7 @@ pub(crate) fn text(ctx: &mut Ctx, file: Synth) -> Vec<u8> {
         _ => 0,
     };
     let uptime = MONOTONIC_START.saturating_add(elapsed);
-    let process = &ctx.kernel.process;
+    let process = ctx.kernel.process();
     match file {
         Synth::Text(text) => text.into(),
         Synth::CpuInfo => CPUINFO.into(),
@@ -88,10 +77,10 @@ pub(crate) fn text(ctx: &mut Ctx, file: Synth) -> Vec<u8> {
             let (size, resident) = (mapped(ctx) / PAGE_SIZE, ctx.mem.resident() / PAGE_SIZE);
             format!("{size} {resident} 0 0 0 {size} 0\n").into_bytes()
         }
-        Synth::Cmdline => with_nuls(&process.argv),
-        Synth::Comm => [process.comm(), b"\n"].concat(),
-        Synth::Environ => with_nuls(&process.envp),
-        Synth::Auxv => process.auxv.clone(),
+        Synth::Cmdline => with_nuls(&ctx.kernel.mm().argv),
+        Synth::Comm => [ctx.kernel.task().name(), b"\n"].concat(),
+        Synth::Environ => with_nuls(&ctx.kernel.mm().envp),
+        Synth::Auxv => ctx.kernel.mm().auxv.clone(),
         Synth::Limits => limits(process).into_bytes(),
         Synth::Mounts => MOUNTS
             .iter()
@@ -201,18 +190,19 @@ fn mapped(ctx: &Ctx) -> u64 {
 /// `/proc/PID/status`; the fields that programs look for.
 fn status(ctx: &mut Ctx) -> Vec<u8> {
     let (size, resident) = (mapped(ctx) / 1024, ctx.mem.resident() / 1024);
-    let process = &ctx.kernel.process;
-    let (pid, uid, gid) = (process.pid, process.uid, process.gid);
-    let groups: String = process.groups.iter().map(|gid| format!("{gid} ")).collect();
+    let process = ctx.kernel.process();
+    let cred = &ctx.kernel.task().cred;
+    let (pid, uid, gid) = (process.pid, cred.uid, cred.gid);
+    let groups: String = cred.groups.iter().map(|gid| format!("{gid} ")).collect();
     let capabilities = if uid == 0 { "000001ffffffffff" } else { "0000000000000000" };
     let mut text = format!(
         "Name:\t{}\nUmask:\t{:04o}\nState:\tR (running)\nTgid:\t{pid}\nNgid:\t0\nPid:\t{pid}\nPPid:\t{}\n\
          TracerPid:\t0\nUid:\t{uid}\t{uid}\t{uid}\t{uid}\nGid:\t{gid}\t{gid}\t{gid}\t{gid}\nFDSize:\t{}\n\
          Groups:\t{groups}\nNStgid:\t{pid}\nNSpid:\t{pid}\n",
-        String::from_utf8_lossy(process.comm()),
-        ctx.kernel.fs.umask,
+        String::from_utf8_lossy(ctx.kernel.task().name()),
+        ctx.kernel.fs_context().umask,
         process.ppid,
-        ctx.kernel.fds.size()
+        ctx.kernel.fds().size()
     );
     for name in ["VmPeak", "VmSize"] {
         let _ = writeln!(text, "{name}:\t{size:>8} kB");
@@ -235,11 +225,11 @@ fn stat(ctx: &mut Ctx, elapsed: u64) -> Vec<u8> {
     let (size, resident) = (mapped(ctx), ctx.mem.resident() / PAGE_SIZE);
     let stack =
         ctx.mem.mappings().iter().rev().find(|map| map.label == Some("[stack]")).map_or(0, |map| map.end);
-    let process = &ctx.kernel.process;
+    let process = ctx.kernel.process();
     let ticks = elapsed / (NSEC_PER_SEC / CLK_TCK);
     let start = MONOTONIC_START / (NSEC_PER_SEC / CLK_TCK);
     let (pid, ppid, pgid, sid) = (process.pid, process.ppid, process.pgid, process.sid);
-    let comm = String::from_utf8_lossy(process.comm()).into_owned();
+    let comm = String::from_utf8_lossy(ctx.kernel.task().name()).into_owned();
     let mut text = format!(
         "{pid} ({comm}) R {ppid} {pgid} {sid} 0 -1 4194304 0 0 0 0 {ticks} 0 0 0 20 0 1 0 {start} {size} \
          {resident} {RLIM_INFINITY} 0 0 {stack} 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0"

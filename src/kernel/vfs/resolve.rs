@@ -76,7 +76,7 @@ impl FileSystem {
         if path.len() >= PATH_MAX {
             return Err(Errno::ENAMETOOLONG);
         }
-        let mut at = if path[0] == b'/' { self.root } else { base };
+        let mut at = if path[0] == b'/' { who.context.root } else { base };
         let mut rest = path.to_vec();
         let mut links = 0;
         loop {
@@ -128,7 +128,7 @@ impl FileSystem {
                         return Err(Errno::ENOENT);
                     }
                     if target[0] == b'/' {
-                        at = self.root;
+                        at = who.context.root;
                     }
                     target.extend_from_slice(&tail);
                     rest = target;
@@ -168,8 +168,8 @@ impl FileSystem {
             Magic::Pid => Jump::Path(who.pid.to_string().into_bytes()),
             Magic::Thread => Jump::Path(format!("{0}/task/{0}", who.pid).into_bytes()),
             Magic::Exe => Jump::Path(who.exe.to_vec()),
-            Magic::Cwd => Jump::To(self.cwd),
-            Magic::Root => Jump::To(self.root),
+            Magic::Cwd => Jump::To(who.context.cwd),
+            Magic::Root => Jump::To(who.context.root),
             Magic::Fd(fd) => {
                 let file = who.fds.get(fd).map_err(|_| Errno::ENOENT)?;
                 match self.files.get(file).kind {
@@ -184,7 +184,7 @@ impl FileSystem {
     /// What a magic link shows to readlink(2).
     pub(crate) fn magic_text(&self, who: &Who, magic: Magic) -> Result<Vec<u8>, Errno> {
         Ok(match magic {
-            Magic::Cwd => self.path_of(self.cwd),
+            Magic::Cwd => self.path_of(who.context.cwd),
             Magic::Root => b"/".to_vec(),
             Magic::Fd(fd) => {
                 let open = self.files.get(who.fds.get(fd).map_err(|_| Errno::ENOENT)?);

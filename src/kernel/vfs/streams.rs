@@ -11,7 +11,7 @@ use rustix::fd::{AsFd as _, BorrowedFd};
 use rustix::fs::{SeekFrom, Stat};
 
 use crate::abi::errno::Errno;
-use crate::syscalls::kernel::{KernelConfig, TerminalObserver};
+use crate::kernel::config::{KernelConfig, TerminalObserver};
 
 /// How soon a request to end is seen while the guest waits for input.
 const SLICE: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };

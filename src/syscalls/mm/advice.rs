@@ -2,9 +2,9 @@
 
 use crate::abi::errno::Errno;
 use crate::guest::PAGE_SIZE;
-use crate::syscalls::kernel::{Ctx, SysResult};
+use crate::kernel::uaccess::copy_to_user;
+use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
-use crate::syscalls::uaccess::copy_to_user;
 
 use super::aligned;
 use crate::guest::page_up;

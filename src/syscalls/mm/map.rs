@@ -4,8 +4,9 @@ use crate::abi::errno::Errno;
 use crate::guest::{
     Backing, FileId, GuestMemory, MapRequest, MemError, ObjectId, PAGE_SIZE, Place, Prot, USER_END,
 };
+use crate::kernel::state::Parts;
 use crate::kernel::vfs::Source;
-use crate::syscalls::kernel::{Ctx, SysResult};
+use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
 
 use super::{aligned, prot};
@@ -77,7 +78,7 @@ fn mmap(ctx: &mut Ctx, [addr, len, prot_bits, flags, fd, offset]: [u64; 6]) -> S
     aligned(offset)?;
     let anonymous = flags & MAP_ANONYMOUS != 0;
     if !anonymous {
-        ctx.kernel.fds.get(fd as i32)?;
+        ctx.kernel.fds().get(fd as i32)?;
     }
     if len == 0 || !anonymous && flags & MAP_HUGETLB != 0 {
         return Err(Errno::EINVAL.into());
@@ -159,8 +160,8 @@ fn file_behind(
     shared: bool,
     prot: Prot,
 ) -> Result<Behind, Errno> {
-    let kernel = &mut *ctx.kernel;
-    let from = kernel.fs.page_source(&kernel.fds, fd, prot.allows(Prot::EXEC), ctx.mem)?;
+    let Parts { fs, fds, .. } = ctx.kernel.parts();
+    let from = fs.page_source(fds, fd, prot.allows(Prot::EXEC), ctx.mem)?;
     if !from.readable || shared && prot.allows(Prot::WRITE) && !from.writable {
         return Err(Errno::EACCES);
     }
@@ -175,7 +176,7 @@ fn file_behind(
         return Ok(Behind { backing, file: Some(from.id), object: None, may_write: true });
     }
     let may_write = from.writable;
-    let source = kernel.fs.shared_source(&kernel.fds, fd, may_write, ctx.mem)?;
+    let source = fs.shared_source(fds, fd, may_write, ctx.mem)?;
     let backing = match source {
         Source::Object(object) => Backing::Shared { object, offset },
         Source::View(source) => Backing::File { source, offset },
@@ -192,7 +193,7 @@ fn place(ctx: &Ctx, addr: u64, len: u64, flags: u64) -> Result<Place, Errno> {
         return Err(Errno::ENOMEM);
     }
     aligned(addr)?;
-    if addr < MMAP_MIN_ADDR && ctx.kernel.process.uid != 0 {
+    if addr < MMAP_MIN_ADDR && ctx.kernel.task().cred.uid != 0 {
         return Err(Errno::EPERM);
     }
     let noreplace = flags & MAP_FIXED_NOREPLACE != 0;

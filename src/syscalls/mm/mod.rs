@@ -7,12 +7,12 @@ mod policy;
 #[cfg(test)]
 mod tests;
 
-pub use advice::ROWS as ADVICE_ROWS;
-pub use map::ROWS;
-pub use policy::ROWS as POLICY_ROWS;
+pub(super) use advice::ROWS as ADVICE_ROWS;
+pub(super) use map::ROWS;
+pub(super) use policy::ROWS as POLICY_ROWS;
 
 use crate::abi::errno::Errno;
-use crate::guest::{MemError, PAGE_SIZE, Prot};
+use crate::guest::{PAGE_SIZE, Prot};
 
 /// EINVAL unless the address is the start of a page.
 fn aligned(addr: u64) -> Result<(), Errno> {
@@ -23,16 +23,4 @@ fn aligned(addr: u64) -> Result<(), Errno> {
 fn prot(bits: u64) -> Prot {
     let prot = Prot((bits & 7) as u8);
     if prot == Prot::NONE { prot } else { prot.with(Prot::READ) }
-}
-
-impl From<MemError> for Errno {
-    fn from(error: MemError) -> Errno {
-        match error {
-            MemError::NoMemory => Errno::ENOMEM,
-            MemError::Exists => Errno::EEXIST,
-            MemError::Invalid => Errno::EINVAL,
-            MemError::Fault => Errno::EFAULT,
-            MemError::Access => Errno::EACCES,
-        }
-    }
 }

@@ -1,9 +1,9 @@
 //! Calls about where memory lies and who may see it: one node, no protection keys, one task.
 
 use crate::abi::errno::Errno;
-use crate::syscalls::kernel::{Ctx, SysResult};
+use crate::kernel::uaccess::{copy_to_user, put_u32};
+use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
-use crate::syscalls::uaccess::{copy_to_user, put_u32};
 
 const ONE_NODE: &str = "there is one memory node";
 const NO_KEYS: &str = "the CPU has no protection keys";
@@ -87,15 +87,15 @@ fn membarrier(ctx: &mut Ctx, [command, flags, ..]: [u64; 6]) -> SysResult {
     if flags != 0 {
         return Err(Errno::EINVAL.into());
     }
-    let process = &mut ctx.kernel.process;
+    let mm = ctx.kernel.mm_mut();
     match command as u32 {
         QUERY => return Ok(0x7f),
         GLOBAL | GLOBAL_EXPEDITED => {}
-        REGISTER_GLOBAL_EXPEDITED => process.register_membarrier(REGISTER_GLOBAL_EXPEDITED),
+        REGISTER_GLOBAL_EXPEDITED => mm.membarrier |= REGISTER_GLOBAL_EXPEDITED,
         command => match PRIVATE.iter().find(|(act, register)| command == *act || command == *register) {
             None => return Err(Errno::EINVAL.into()),
-            Some((_, register)) if command == *register => process.register_membarrier(command),
-            Some((_, register)) if process.membarrier() & register == 0 => return Err(Errno::EPERM.into()),
+            Some((_, register)) if command == *register => mm.membarrier |= command,
+            Some((_, register)) if mm.membarrier & register == 0 => return Err(Errno::EPERM.into()),
             Some(_) => {}
         },
     }

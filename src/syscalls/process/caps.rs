@@ -1,9 +1,10 @@
-//! Capabilities, capabilities(7): all of them for root, none for others. They can only be given up.
+//! The calls about capabilities, capabilities(7).
 
 use crate::abi::errno::Errno;
-use crate::syscalls::kernel::{Ctx, SysResult};
+use crate::kernel::cred::Capabilities;
+use crate::kernel::uaccess::{copy_to_user, get_array, get_u32, put_u32};
+use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
-use crate::syscalls::uaccess::{copy_to_user, get_array, get_u32, put_u32};
 
 /// Capability calls.
 pub const ROWS: &[Row] = &[
@@ -17,29 +18,9 @@ pub const ROWS: &[Row] = &[
     },
 ];
 
-/// Highest capability, CAP_CHECKPOINT_RESTORE.
-pub const CAP_LAST_CAP: u64 = 40;
-const ALL: u64 = (1 << (CAP_LAST_CAP + 1)) - 1;
-
 const VERSION_1: u32 = 0x1998_0330;
 const VERSION_2: u32 = 0x2007_1026;
 const VERSION_3: u32 = 0x2008_0522;
-
-/// The sets of a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Capabilities {
-    effective: u64,
-    permitted: u64,
-    inheritable: u64,
-}
-
-impl Capabilities {
-    /// What a fresh process of a user has.
-    pub fn of(uid: u32) -> Capabilities {
-        let set = if uid == 0 { ALL } else { 0 };
-        Capabilities { effective: set, permitted: set, inheritable: 0 }
-    }
-}
 
 /// Words per set in the given version; the version the kernel prefers is written back for an unknown one.
 fn words(ctx: &mut Ctx, header: u64) -> Result<usize, Errno> {
@@ -63,13 +44,13 @@ fn capget(ctx: &mut Ctx, [header, data, ..]: [u64; 6]) -> SysResult {
     if pid < 0 {
         return Err(Errno::EINVAL.into());
     }
-    if !ctx.kernel.process.is_self(pid as u64) {
+    if !ctx.kernel.process().is_self(pid as u64) {
         return Err(Errno::ESRCH.into());
     }
     if data == 0 {
         return Ok(0);
     }
-    let caps = ctx.kernel.process.caps;
+    let caps = ctx.kernel.task().cred.caps;
     let mut bytes = Vec::new();
     for shift in [0, 32].iter().take(words) {
         for set in [caps.effective, caps.permitted, caps.inheritable] {
@@ -84,7 +65,7 @@ fn capget(ctx: &mut Ctx, [header, data, ..]: [u64; 6]) -> SysResult {
 fn capset(ctx: &mut Ctx, [header, data, ..]: [u64; 6]) -> SysResult {
     let words = words(ctx, header)?;
     let pid = get_u32(ctx.mem, header.wrapping_add(4))?;
-    if !ctx.kernel.process.is_self(u64::from(pid)) {
+    if !ctx.kernel.process().is_self(u64::from(pid)) {
         return Err(Errno::EPERM.into());
     }
     let mut sets = [0u64; 3];
@@ -94,12 +75,7 @@ fn capset(ctx: &mut Ctx, [header, data, ..]: [u64; 6]) -> SysResult {
             *set |= u64::from(u32::from_le_bytes(get_array(ctx.mem, at)?)) << shift;
         }
     }
-    let [effective, permitted, inheritable] = sets.map(|set| set & ALL);
-    let old = ctx.kernel.process.caps;
-    let grows = permitted & !old.permitted != 0 || inheritable & !(old.inheritable | old.permitted) != 0;
-    if grows || effective & !permitted != 0 {
-        return Err(Errno::EPERM.into());
-    }
-    ctx.kernel.process.caps = Capabilities { effective, permitted, inheritable };
+    let [effective, permitted, inheritable] = sets;
+    ctx.kernel.task_mut().cred.caps.set(Capabilities { effective, permitted, inheritable })?;
     Ok(0)
 }

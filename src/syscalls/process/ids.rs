@@ -1,9 +1,9 @@
 //! The calls about who the process is. Ids can be set only to what they are.
 
 use crate::abi::errno::Errno;
-use crate::syscalls::kernel::{Ctx, SysResult};
+use crate::kernel::uaccess::{copy_to_user, put_u32};
+use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
-use crate::syscalls::uaccess::{copy_to_user, put_u32};
 
 const SAME: &str = "only to the id that it is; EPERM otherwise";
 
@@ -56,27 +56,32 @@ pub const ROWS: &[Row] = &[
         note: "changes nothing",
     },
     Row { number: 124, name: "getsid", handler: getsid, support: Support::Full, note: "" },
-    Row { number: 186, name: "gettid", handler: getpid, support: Support::Full, note: "always 1000" },
+    Row { number: 186, name: "gettid", handler: gettid, support: Support::Full, note: "always 1000" },
 ];
 
-/// getpid(2), gettid(2).
+/// getpid(2).
 fn getpid(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
-    Ok(ctx.kernel.process.pid as u64)
+    Ok(ctx.kernel.process().pid as u64)
+}
+
+/// gettid(2).
+fn gettid(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
+    Ok(ctx.kernel.task().tid as u64)
 }
 
 /// getppid(2).
 fn getppid(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
-    Ok(ctx.kernel.process.ppid as u64)
+    Ok(ctx.kernel.process().ppid as u64)
 }
 
 /// getuid(2), geteuid(2).
 fn getuid(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
-    Ok(u64::from(ctx.kernel.process.uid))
+    Ok(u64::from(ctx.kernel.task().cred.uid))
 }
 
 /// getgid(2), getegid(2).
 fn getgid(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
-    Ok(u64::from(ctx.kernel.process.gid))
+    Ok(u64::from(ctx.kernel.task().cred.gid))
 }
 
 /// Whether every id is the one that is held already; `u32::MAX` means "leave it" where `keep` is set.
@@ -94,37 +99,37 @@ fn same(ids: &[u64], held: u32, keep: bool) -> SysResult {
 
 /// setuid(2).
 fn setuid(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
-    same(&args[..1], ctx.kernel.process.uid, false)
+    same(&args[..1], ctx.kernel.task().cred.uid, false)
 }
 
 /// setgid(2).
 fn setgid(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
-    same(&args[..1], ctx.kernel.process.gid, false)
+    same(&args[..1], ctx.kernel.task().cred.gid, false)
 }
 
 /// setreuid(2).
 fn setreuid(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
-    same(&args[..2], ctx.kernel.process.uid, true)
+    same(&args[..2], ctx.kernel.task().cred.uid, true)
 }
 
 /// setregid(2).
 fn setregid(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
-    same(&args[..2], ctx.kernel.process.gid, true)
+    same(&args[..2], ctx.kernel.task().cred.gid, true)
 }
 
 /// setresuid(2).
 fn setresuid(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
-    same(&args[..3], ctx.kernel.process.uid, true)
+    same(&args[..3], ctx.kernel.task().cred.uid, true)
 }
 
 /// setresgid(2).
 fn setresgid(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
-    same(&args[..3], ctx.kernel.process.gid, true)
+    same(&args[..3], ctx.kernel.task().cred.gid, true)
 }
 
 /// getresuid(2).
 fn getresuid(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
-    let uid = ctx.kernel.process.uid;
+    let uid = ctx.kernel.task().cred.uid;
     for addr in &args[..3] {
         put_u32(ctx.mem, *addr, uid)?;
     }
@@ -133,7 +138,7 @@ fn getresuid(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
 
 /// getresgid(2).
 fn getresgid(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
-    let gid = ctx.kernel.process.gid;
+    let gid = ctx.kernel.task().cred.gid;
     for addr in &args[..3] {
         put_u32(ctx.mem, *addr, gid)?;
     }
@@ -142,17 +147,17 @@ fn getresgid(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
 
 /// setfsuid(2): gives the id that was held, whatever was asked.
 fn setfsuid(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
-    Ok(u64::from(ctx.kernel.process.uid))
+    Ok(u64::from(ctx.kernel.task().cred.uid))
 }
 
 /// setfsgid(2): gives the id that was held, whatever was asked.
 fn setfsgid(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
-    Ok(u64::from(ctx.kernel.process.gid))
+    Ok(u64::from(ctx.kernel.task().cred.gid))
 }
 
 /// getgroups(2).
 fn getgroups(ctx: &mut Ctx, [size, addr, ..]: [u64; 6]) -> SysResult {
-    let groups = &ctx.kernel.process.groups;
+    let groups = &ctx.kernel.task().cred.groups;
     let count = groups.len() as u64;
     match size as i32 {
         0 => Ok(count),
@@ -175,7 +180,7 @@ fn setpgid(ctx: &mut Ctx, [pid, pgid, ..]: [u64; 6]) -> SysResult {
     if (pgid as i32) < 0 {
         return Err(Errno::EINVAL.into());
     }
-    let process = &mut ctx.kernel.process;
+    let process = ctx.kernel.process_mut();
     if !process.is_self(pid) {
         return Err(Errno::ESRCH.into());
     }
@@ -188,24 +193,24 @@ fn setpgid(ctx: &mut Ctx, [pid, pgid, ..]: [u64; 6]) -> SysResult {
 
 /// getpgrp(2).
 fn getpgrp(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
-    Ok(ctx.kernel.process.pgid as u64)
+    Ok(ctx.kernel.process().pgid as u64)
 }
 
 /// getpgid(2).
 fn getpgid(ctx: &mut Ctx, [pid, ..]: [u64; 6]) -> SysResult {
-    let process = &ctx.kernel.process;
+    let process = ctx.kernel.process();
     if process.is_self(pid) { Ok(process.pgid as u64) } else { Err(Errno::ESRCH.into()) }
 }
 
 /// getsid(2).
 fn getsid(ctx: &mut Ctx, [pid, ..]: [u64; 6]) -> SysResult {
-    let process = &ctx.kernel.process;
+    let process = ctx.kernel.process();
     if process.is_self(pid) { Ok(process.sid as u64) } else { Err(Errno::ESRCH.into()) }
 }
 
 /// setsid(2).
 fn setsid(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
-    let process = &mut ctx.kernel.process;
+    let process = ctx.kernel.process_mut();
     if process.pgid == process.pid {
         return Err(Errno::EPERM.into());
     }

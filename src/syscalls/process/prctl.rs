@@ -1,13 +1,14 @@
 //! prctl(2), arch_prctl(2) and personality(2).
 
 use crate::abi::errno::Errno;
+use crate::abi::signal::bit;
 use crate::guest::{GuestMemory, USER_END};
-use crate::syscalls::kernel::{Ctx, SysResult};
-use crate::syscalls::signal::bit;
+use crate::kernel::cred::CAP_LAST_CAP;
+use crate::kernel::state::Parts;
+use crate::kernel::task::TIMERSLACK_DEFAULT;
+use crate::kernel::uaccess::{copy_from_user, copy_to_user, put_u32, put_u64};
+use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
-use crate::syscalls::uaccess::{copy_from_user, copy_to_user, put_u32, put_u64};
-
-use super::caps::CAP_LAST_CAP;
 
 /// Settings calls.
 pub const ROWS: &[Row] = &[
@@ -78,30 +79,29 @@ const PR_CAP_AMBIENT_CLEAR_ALL: u64 = 4;
 fn prctl(ctx: &mut Ctx, [option, arg2, arg3, arg4, arg5, _]: [u64; 6]) -> SysResult {
     let rest_is_zero = arg3 == 0 && arg4 == 0 && arg5 == 0;
     let invalid = Err(Errno::EINVAL.into());
-    let process = &mut ctx.kernel.process;
-    let settings = &mut process.settings;
+    let Parts { task, process, mm, notices, .. } = ctx.kernel.parts();
     match option as u32 {
-        pr::SET_PDEATHSIG if arg2 == 0 || bit(arg2 as i32) != 0 => settings.pdeathsig = arg2 as i32,
-        pr::GET_PDEATHSIG => put_u32(ctx.mem, arg2, settings.pdeathsig as u32)?,
-        pr::GET_DUMPABLE => return Ok(settings.dumpable),
-        pr::SET_DUMPABLE if arg2 <= 1 => settings.dumpable = arg2,
-        pr::GET_KEEPCAPS => return Ok(u64::from(settings.keepcaps)),
-        pr::SET_KEEPCAPS if arg2 <= 1 => settings.keepcaps = arg2 == 1,
+        pr::SET_PDEATHSIG if arg2 == 0 || bit(arg2 as i32) != 0 => task.pdeathsig = arg2 as i32,
+        pr::GET_PDEATHSIG => put_u32(ctx.mem, arg2, task.pdeathsig as u32)?,
+        pr::GET_DUMPABLE => return Ok(mm.dumpable),
+        pr::SET_DUMPABLE if arg2 <= 1 => mm.dumpable = arg2,
+        pr::GET_KEEPCAPS => return Ok(u64::from(task.cred.keepcaps)),
+        pr::SET_KEEPCAPS if arg2 <= 1 => task.cred.keepcaps = arg2 == 1,
         pr::GET_TIMING | pr::GET_SECUREBITS | pr::GET_SECCOMP => {}
-        pr::SET_NAME => process.task.comm = super::comm(&name(ctx.mem, arg2)?),
-        pr::GET_NAME => copy_to_user(ctx.mem, arg2, &process.task.comm)?,
+        pr::SET_NAME => task.set_name(&name(ctx.mem, arg2)?),
+        pr::GET_NAME => copy_to_user(ctx.mem, arg2, &task.comm)?,
         pr::CAPBSET_READ if arg2 <= CAP_LAST_CAP => return Ok(1),
         pr::GET_TSC => put_u32(ctx.mem, arg2, PR_TSC_ENABLE)?,
-        pr::SET_TIMERSLACK => settings.timerslack = if arg2 == 0 { 50_000 } else { arg2 },
-        pr::GET_TIMERSLACK => return Ok(settings.timerslack),
+        pr::SET_TIMERSLACK => task.timerslack = if arg2 == 0 { TIMERSLACK_DEFAULT } else { arg2 },
+        pr::GET_TIMERSLACK => return Ok(task.timerslack),
         pr::MCE_KILL_GET => return Ok(PR_MCE_KILL_DEFAULT),
-        pr::SET_CHILD_SUBREAPER => settings.child_subreaper = arg2 != 0,
-        pr::GET_CHILD_SUBREAPER => put_u32(ctx.mem, arg2, u32::from(settings.child_subreaper))?,
-        pr::SET_NO_NEW_PRIVS if arg2 == 1 && rest_is_zero => settings.no_new_privs = true,
-        pr::GET_NO_NEW_PRIVS if arg2 == 0 && rest_is_zero => return Ok(u64::from(settings.no_new_privs)),
-        pr::GET_TID_ADDRESS => put_u64(ctx.mem, arg2, process.task.clear_child_tid)?,
-        pr::SET_THP_DISABLE if rest_is_zero => settings.thp_disable = arg2 != 0,
-        pr::GET_THP_DISABLE if arg2 == 0 && rest_is_zero => return Ok(u64::from(settings.thp_disable)),
+        pr::SET_CHILD_SUBREAPER => process.child_subreaper = arg2 != 0,
+        pr::GET_CHILD_SUBREAPER => put_u32(ctx.mem, arg2, u32::from(process.child_subreaper))?,
+        pr::SET_NO_NEW_PRIVS if arg2 == 1 && rest_is_zero => task.no_new_privs = true,
+        pr::GET_NO_NEW_PRIVS if arg2 == 0 && rest_is_zero => return Ok(u64::from(task.no_new_privs)),
+        pr::GET_TID_ADDRESS => put_u64(ctx.mem, arg2, task.clear_child_tid)?,
+        pr::SET_THP_DISABLE if rest_is_zero => mm.thp_disable = arg2 != 0,
+        pr::GET_THP_DISABLE if arg2 == 0 && rest_is_zero => return Ok(u64::from(mm.thp_disable)),
         // No capability is ambient; asking and clearing are all that works.
         pr::CAP_AMBIENT if arg2 == PR_CAP_AMBIENT_IS_SET && arg3 <= CAP_LAST_CAP => {}
         pr::CAP_AMBIENT if arg2 == PR_CAP_AMBIENT_CLEAR_ALL => {}
@@ -110,11 +110,11 @@ fn prctl(ctx: &mut Ctx, [option, arg2, arg3, arg4, arg5, _]: [u64; 6]) -> SysRes
         // Naming anonymous memory is an option of the kernel that many do without: EINVAL is expected.
         pr::SET_VMA => return invalid,
         pr::SET_SECCOMP => {
-            ctx.kernel.notices.once("prctl: PR_SET_SECCOMP is refused with EINVAL".into());
+            notices.once("prctl: PR_SET_SECCOMP is refused with EINVAL".into());
             return invalid;
         }
         other => {
-            ctx.kernel.notices.once(format!("prctl: option {other} ({arg2:#x}) is refused with EINVAL"));
+            notices.once(format!("prctl: option {other} ({arg2:#x}) is refused with EINVAL"));
             return invalid;
         }
     }
@@ -161,10 +161,10 @@ fn arch_prctl(ctx: &mut Ctx, [code, addr, ..]: [u64; 6]) -> SysResult {
 fn personality(ctx: &mut Ctx, [persona, ..]: [u64; 6]) -> SysResult {
     const QUERY: u32 = 0xffff_ffff;
     const ADDR_NO_RANDOMIZE: u32 = 0x0004_0000;
-    let old = ctx.kernel.process.settings.personality;
+    let old = ctx.kernel.task().personality;
     match persona as u32 {
         QUERY => {}
-        persona if persona & !ADDR_NO_RANDOMIZE == 0 => ctx.kernel.process.settings.personality = persona,
+        persona if persona & !ADDR_NO_RANDOMIZE == 0 => ctx.kernel.task_mut().personality = persona,
         persona => {
             ctx.kernel.notices.once(format!("personality: {persona:#x} is refused with EINVAL"));
             return Err(Errno::EINVAL.into());

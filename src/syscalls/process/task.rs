@@ -1,9 +1,9 @@
 //! Starting, ending and waiting for tasks. There is one, so starting another stops the run by name.
 
 use crate::abi::errno::Errno;
-use crate::syscalls::kernel::{Break, Ctx, SysResult};
+use crate::kernel::uaccess::{get_u64, put_u64};
+use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
-use crate::syscalls::uaccess::{get_u64, put_u64};
 
 const ONE: &str = "stops the run: threads and processes are not emulated yet";
 const NO_CHILD: &str = "ECHILD: there are no children";
@@ -109,8 +109,9 @@ fn waitid(_: &mut Ctx, [which, id, _, options, ..]: [u64; 6]) -> SysResult {
 
 /// set_tid_address(2).
 fn set_tid_address(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
-    ctx.kernel.process.task.clear_child_tid = addr;
-    Ok(ctx.kernel.process.pid as u64)
+    let task = ctx.kernel.task_mut();
+    task.clear_child_tid = addr;
+    Ok(task.tid as u64)
 }
 
 /// Bytes of `struct robust_list_head`.
@@ -121,17 +122,17 @@ fn set_robust_list(ctx: &mut Ctx, [head, len, ..]: [u64; 6]) -> SysResult {
     if len != ROBUST_LIST_HEAD {
         return Err(Errno::EINVAL.into());
     }
-    ctx.kernel.process.task.robust_list = head;
+    ctx.kernel.task_mut().robust_list = head;
     Ok(0)
 }
 
 /// get_robust_list(2).
 fn get_robust_list(ctx: &mut Ctx, [pid, head, len, ..]: [u64; 6]) -> SysResult {
-    if !ctx.kernel.process.is_self(pid) {
+    if !ctx.kernel.process().is_self(pid) {
         return Err(Errno::ESRCH.into());
     }
     put_u64(ctx.mem, len, ROBUST_LIST_HEAD)?;
-    put_u64(ctx.mem, head, ctx.kernel.process.task.robust_list)?;
+    put_u64(ctx.mem, head, ctx.kernel.task().robust_list)?;
     Ok(0)
 }
 

@@ -1,20 +1,15 @@
 //! The calls that set and wait for signals.
 
 use crate::abi::errno::Errno;
+use crate::abi::signal::{AltStack, SIGSET_SIZE, SigAction, UNBLOCKABLE, bit, ss};
 use crate::guest::Gpr;
-use crate::syscalls::kernel::{Break, Ctx, SysResult};
+use crate::kernel::signal::deliver::CompatMode;
+use crate::kernel::signal::state::Restart;
+use crate::kernel::uaccess::{copy_to_user, get_timespec, get_u64, get_words, put_u64, put_words};
+use crate::kernel::wait::Wake;
+use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
-use crate::syscalls::time::{self, wait::Wake};
-use crate::syscalls::uaccess::{copy_to_user, get_u64, get_words, put_u64, put_words};
 
-use super::frame::{self, BadFrame};
-use super::info::SigInfo;
-use super::{AltStack, Restart, SigAction, UNBLOCKABLE, bit, deliver, signo::*, ss};
-
-/// Bytes of the kernel's `sigset_t`.
-const SIGSET_SIZE: u64 = 8;
-/// Least size of an alternate stack. 2048 in the headers; the kernel needs no more without XSAVE.
-const MINSIGSTKSZ: u64 = 2048;
 /// Flags that sigaction(2) keeps; it clears the others, so that programs can tell what is known.
 const SA_FLAGS: u64 = 0xdc00_0807;
 
@@ -64,9 +59,9 @@ fn rt_sigaction(ctx: &mut Ctx, [signo, act, oldact, size, ..]: [u64; 6]) -> SysR
     if bit(signo) == 0 || new.is_some() && bit(signo) & UNBLOCKABLE != 0 {
         return Err(Errno::EINVAL.into());
     }
-    let old = ctx.kernel.signals.action(signo);
+    let old = ctx.kernel.handlers().get(signo);
     if let Some(new) = new {
-        ctx.kernel.signals.set_action(signo, new);
+        ctx.kernel.signals().set_action(signo, new);
     }
     if oldact != 0 {
         put_words(ctx.mem, oldact, &[old.handler, old.flags, old.restorer, old.mask])?;
@@ -82,10 +77,10 @@ fn rt_sigprocmask(ctx: &mut Ctx, [how, set, oldset, size, ..]: [u64; 6]) -> SysR
     if size != SIGSET_SIZE {
         return Err(Errno::EINVAL.into());
     }
-    let old = ctx.kernel.signals.task.blocked;
+    let old = ctx.kernel.task().signals.blocked;
     if set != 0 {
         let set = get_u64(ctx.mem, set)? & !UNBLOCKABLE;
-        ctx.kernel.signals.task.blocked = match how as i32 {
+        ctx.kernel.task_mut().signals.blocked = match how as i32 {
             SIG_BLOCK => old | set,
             SIG_UNBLOCK => old & !set,
             SIG_SETMASK => set,
@@ -103,7 +98,7 @@ fn rt_sigpending(ctx: &mut Ctx, [set, size, ..]: [u64; 6]) -> SysResult {
     if size > SIGSET_SIZE {
         return Err(Errno::EINVAL.into());
     }
-    let signals = &ctx.kernel.signals;
+    let signals = ctx.kernel.signals();
     let pending = (signals.pending() & signals.task.blocked).to_le_bytes();
     copy_to_user(ctx.mem, set, &pending[..size as usize])?;
     Ok(0)
@@ -111,18 +106,12 @@ fn rt_sigpending(ctx: &mut Ctx, [set, size, ..]: [u64; 6]) -> SysResult {
 
 /// rt_sigreturn(2).
 fn rt_sigreturn(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
-    match frame::pop(ctx.cpu, ctx.mem) {
-        Ok(popped) => {
-            ctx.kernel.signals.task.blocked = popped.mask & !UNBLOCKABLE;
-            // Linux ignores a bad `uc_stack` here.
-            let _ = set_altstack(ctx, popped.altstack);
+    Err(match ctx.kernel.signals().return_from_handler(ctx.cpu, ctx.mem) {
+        Ok(()) => Break::Resume,
+        Err(CompatMode) => {
+            Break::Refuse("rt_sigreturn into 32-bit code: only 64-bit code is emulated".into())
         }
-        Err(BadFrame::Fault) => ctx.kernel.signals.force(SigInfo::kernel(SIGSEGV)),
-        Err(BadFrame::CompatMode) => {
-            return Err(Break::Refuse("rt_sigreturn into 32-bit code: only 64-bit code is emulated".into()));
-        }
-    }
-    Err(Break::Resume)
+    })
 }
 
 /// The message for a wait that nothing can end.
@@ -134,8 +123,8 @@ fn endless(call: &str) -> Break {
 
 /// pause(2).
 fn pause(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
-    match time::wait::wait(ctx, None, 0) {
-        Wake::Signal => Err(deliver::interrupted(ctx, Restart::Never)),
+    match ctx.kernel.wait(ctx.cpu, None, 0) {
+        Wake::Signal => Err(ctx.interrupted(Restart::Never)),
         Wake::Timeout | Wake::Never => Err(endless("pause")),
     }
 }
@@ -146,9 +135,9 @@ fn rt_sigsuspend(ctx: &mut Ctx, [set, size, ..]: [u64; 6]) -> SysResult {
         return Err(Errno::EINVAL.into());
     }
     let mask = get_u64(ctx.mem, set)?;
-    ctx.kernel.signals.set_temporary_mask(mask);
-    match time::wait::wait(ctx, None, 0) {
-        Wake::Signal => Err(deliver::interrupted(ctx, Restart::Never)),
+    ctx.kernel.signals().set_temporary_mask(mask);
+    match ctx.kernel.wait(ctx.cpu, None, 0) {
+        Wake::Signal => Err(ctx.interrupted(Restart::Never)),
         Wake::Timeout | Wake::Never => Err(endless("rt_sigsuspend")),
     }
 }
@@ -161,17 +150,17 @@ fn rt_sigtimedwait(ctx: &mut Ctx, [set, info, timeout, size, ..]: [u64; 6]) -> S
     let wanted = get_u64(ctx.mem, set)? & !UNBLOCKABLE;
     let deadline = match timeout {
         0 => None,
-        timeout => Some(time::get_timespec(ctx.mem, timeout)?),
+        timeout => Some(get_timespec(ctx.mem, timeout)?),
     };
-    time::timers::expire(ctx);
-    let mut found = ctx.kernel.signals.dequeue(wanted);
+    ctx.kernel.expire_timers(ctx.cpu);
+    let mut found = ctx.kernel.signals().dequeue(wanted);
     if found.is_none() {
-        let deadline = deadline.map(|ns| time::now(ctx).saturating_add(ns));
-        let wake = time::wait::wait(ctx, deadline, wanted);
-        found = ctx.kernel.signals.dequeue(wanted);
+        let deadline = deadline.map(|ns| ctx.now().saturating_add(ns));
+        let wake = ctx.kernel.wait(ctx.cpu, deadline, wanted);
+        found = ctx.kernel.signals().dequeue(wanted);
         match wake {
             _ if found.is_some() => {}
-            Wake::Signal => return Err(deliver::interrupted(ctx, Restart::Never)),
+            Wake::Signal => return Err(ctx.interrupted(Restart::Never)),
             Wake::Timeout => return Err(Errno::EAGAIN.into()),
             Wake::Never => return Err(endless("rt_sigtimedwait")),
         }
@@ -183,33 +172,13 @@ fn rt_sigtimedwait(ctx: &mut Ctx, [set, info, timeout, size, ..]: [u64; 6]) -> S
     Ok(found.signo() as u64)
 }
 
-/// Sets the alternate stack (`do_sigaltstack`); the stack pointer says whether it is in use.
-fn set_altstack(ctx: &mut Ctx, new: AltStack) -> Result<(), Errno> {
-    let current = ctx.kernel.signals.task.altstack;
-    if current.active(ctx.cpu.gpr(Gpr::Rsp)) {
-        return Err(Errno::EPERM);
-    }
-    let mode = new.flags & !ss::AUTODISARM;
-    if !matches!(mode, 0 | ss::ONSTACK | ss::DISABLE) {
-        return Err(Errno::EINVAL);
-    }
-    let set = if mode == ss::DISABLE {
-        AltStack { sp: 0, size: 0, flags: new.flags }
-    } else if new.size < MINSIGSTKSZ {
-        return Err(Errno::ENOMEM);
-    } else {
-        new
-    };
-    ctx.kernel.signals.task.altstack = set;
-    Ok(())
-}
-
 /// sigaltstack(2).
 fn sigaltstack(ctx: &mut Ctx, [new, old, ..]: [u64; 6]) -> SysResult {
-    let current = ctx.kernel.signals.task.altstack;
+    let current = ctx.kernel.task().signals.altstack;
     if new != 0 {
         let [sp, flags, size] = get_words(ctx.mem, new)?;
-        set_altstack(ctx, AltStack { sp, flags: flags as u32, size })?;
+        let new = AltStack { sp, flags: flags as u32, size };
+        ctx.kernel.task_mut().signals.set_altstack(new, ctx.cpu.gpr(Gpr::Rsp))?;
     }
     if old != 0 {
         let state = if current.size == 0 {

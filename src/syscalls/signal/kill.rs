@@ -1,13 +1,13 @@
 //! The calls that send signals. There is one process, so the only target is oneself.
 
 use crate::abi::errno::Errno;
-use crate::syscalls::kernel::{Ctx, SysResult};
-use crate::syscalls::process::{self, PID};
+use crate::abi::signal::{bit, si_code, signo::SIGRTMAX};
+use crate::kernel::arena::TaskId;
+use crate::kernel::signal::info::SigInfo;
+use crate::kernel::signal::state::To;
+use crate::kernel::uaccess::get_array;
+use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
-use crate::syscalls::uaccess::get_array;
-
-use super::info::{SigInfo, si_code};
-use super::{bit, signo::SIGRTMAX};
 
 const NOTE: &str = "only to the process itself";
 
@@ -37,10 +37,18 @@ fn check(signo: i32) -> Result<(), Errno> {
     if (0..=SIGRTMAX).contains(&signo) { Ok(()) } else { Err(Errno::EINVAL) }
 }
 
-fn send(ctx: &mut Ctx, signo: i32, info: SigInfo, to_task: bool) -> SysResult {
+fn send_to_process(ctx: &mut Ctx, signo: i32, info: SigInfo) -> SysResult {
     check(signo)?;
     if bit(signo) != 0 {
-        ctx.kernel.signals.send(info, to_task);
+        ctx.kernel.signals().send(info, To::Process);
+    }
+    Ok(0)
+}
+
+fn send_to_task(ctx: &mut Ctx, task: TaskId, signo: i32, info: SigInfo) -> SysResult {
+    check(signo)?;
+    if bit(signo) != 0 {
+        ctx.kernel.signals_of(task).send(info, To::Task);
     }
     Ok(0)
 }
@@ -48,12 +56,13 @@ fn send(ctx: &mut Ctx, signo: i32, info: SigInfo, to_task: bool) -> SysResult {
 /// kill(2).
 fn kill(ctx: &mut Ctx, [pid, signo, ..]: [u64; 6]) -> SysResult {
     let (pid, signo) = (pid as i32, signo as i32);
-    let own_group = pid == 0 || pid < -1 && pid == -ctx.kernel.process.pgid;
-    if pid != PID && !own_group {
+    let process = ctx.kernel.process();
+    let own_group = pid == 0 || pid < -1 && pid == -process.pgid;
+    if pid != process.pid && !own_group {
         return Err(Errno::ESRCH.into());
     }
-    let info = SigInfo::user(signo, si_code::SI_USER, PID as u32, process::host_uid());
-    send(ctx, signo, info, false)
+    let info = ctx.kernel.signal_from_task(signo, si_code::SI_USER);
+    send_to_process(ctx, signo, info)
 }
 
 /// tkill(2).
@@ -66,35 +75,35 @@ fn tgkill(ctx: &mut Ctx, [tgid, tid, signo, ..]: [u64; 6]) -> SysResult {
     to_thread(ctx, Some(tgid as i32), tid as i32, signo as i32)
 }
 
-fn find_thread(tgid: Option<i32>, tid: i32) -> Result<(), Errno> {
+fn find_thread(ctx: &Ctx, tgid: Option<i32>, tid: i32) -> Result<TaskId, Errno> {
     if tid <= 0 || tgid.is_some_and(|tgid| tgid <= 0) {
         return Err(Errno::EINVAL);
     }
-    if tid != PID || tgid.is_some_and(|tgid| tgid != PID) {
+    if tgid.is_some_and(|tgid| tgid != ctx.kernel.process().pid) {
         return Err(Errno::ESRCH);
     }
-    Ok(())
+    ctx.kernel.find_task(tid).ok_or(Errno::ESRCH)
 }
 
 fn to_thread(ctx: &mut Ctx, tgid: Option<i32>, tid: i32, signo: i32) -> SysResult {
-    find_thread(tgid, tid)?;
-    let info = SigInfo::user(signo, si_code::SI_TKILL, PID as u32, process::host_uid());
-    send(ctx, signo, info, true)
+    let task = find_thread(ctx, tgid, tid)?;
+    let info = ctx.kernel.signal_from_task(signo, si_code::SI_TKILL);
+    send_to_task(ctx, task, signo, info)
 }
 
 /// rt_sigqueueinfo(2).
 fn rt_sigqueueinfo(ctx: &mut Ctx, [pid, signo, info, ..]: [u64; 6]) -> SysResult {
     let info = SigInfo::queued(signo as i32, get_array(ctx.mem, info)?);
-    if pid as i32 != PID {
+    if pid as i32 != ctx.kernel.process().pid {
         let forged = info.code() >= 0 || info.code() == si_code::SI_TKILL;
         return Err(if forged { Errno::EPERM } else { Errno::ESRCH }.into());
     }
-    send(ctx, signo as i32, info, false)
+    send_to_process(ctx, signo as i32, info)
 }
 
 /// rt_tgsigqueueinfo(2).
 fn rt_tgsigqueueinfo(ctx: &mut Ctx, [tgid, tid, signo, info, ..]: [u64; 6]) -> SysResult {
     let info = SigInfo::queued(signo as i32, get_array(ctx.mem, info)?);
-    find_thread(Some(tgid as i32), tid as i32)?;
-    send(ctx, signo as i32, info, true)
+    let task = find_thread(ctx, Some(tgid as i32), tid as i32)?;
+    send_to_task(ctx, task, signo as i32, info)
 }

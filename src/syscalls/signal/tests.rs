@@ -4,12 +4,13 @@
 //! err 152, trapno 160, oldmask 168, cr2 176, fpstate 184; uc_sigmask 296; siginfo 128 bytes with si_code 8,
 //! si_pid and si_addr 16, si_uid 20, si_value 24. Answers to odd arguments are those of a native Linux.
 
+use crate::abi::signal::{AltStack, SIG_DFL, SIG_IGN, SigAction, bit, sa, signo::*};
 use crate::guest::{Fault, Gpr, GuestCpu};
-use crate::syscalls::kernel::Action;
-use crate::syscalls::process::{PID, host_uid};
+use crate::kernel::process::PID;
+use crate::kernel::signal::state::Signals;
+use crate::syscalls::context::Action;
+use crate::syscalls::dispatch;
 use crate::syscalls::testing::{DATA, FakeCpu, FakeMemory, Machine, STACK};
-
-use super::*;
 
 const HANDLER: u64 = 0x40_2000;
 const RESTORER: u64 = 0x40_3000;
@@ -66,12 +67,12 @@ fn the_frame_has_linux_offsets() {
     machine.cpu.rflags = 0x647; // DF, ZF, PF, CF
     machine.cpu.fpu = std::array::from_fn(|at| at as u8);
     machine.cpu.fpu[24..28].copy_from_slice(&0x1fa0_u32.to_le_bytes());
-    machine.kernel.signals.task.blocked = bit(SIGINT);
+    machine.kernel.task_mut().signals.blocked = bit(SIGINT);
     let before = registers(&machine.cpu);
     let image = machine.cpu.fpu;
     let rip = machine.cpu.rip;
 
-    let action = machine.kernel.fault(&mut machine.cpu, &mut machine.mem, Fault::Divide);
+    let action = machine.fault(Fault::Divide);
     assert!(matches!(action, Action::Continue));
     let frame = machine.cpu.gpr(Gpr::Rsp);
     let (uc, info) = (frame + 8, frame + 312);
@@ -83,7 +84,7 @@ fn the_frame_has_linux_offsets() {
     assert_eq!(machine.cpu.gpr(Gpr::Rax), 0);
     assert_eq!(machine.cpu.rflags(), 0x247, "DF is clear in a handler");
     assert_eq!(machine.cpu.fpu[..2], 0x37f_u16.to_le_bytes());
-    assert_eq!(machine.kernel.signals.task.blocked, bit(SIGINT) | bit(SIGHUP) | bit(SIGFPE));
+    assert_eq!(machine.kernel.task_mut().signals.blocked, bit(SIGINT) | bit(SIGHUP) | bit(SIGFPE));
 
     assert_eq!(machine.word(frame), RESTORER);
     assert_eq!(machine.word(uc), 6);
@@ -112,7 +113,7 @@ fn the_frame_has_linux_offsets() {
     assert!(matches!(sigreturn(&mut machine), Action::Continue));
     assert_eq!(registers(&machine.cpu), (before.0, before.1 + 2, before.2));
     assert_eq!(machine.cpu.fpu, image);
-    assert_eq!(machine.kernel.signals.task.blocked, bit(SIGINT));
+    assert_eq!(machine.kernel.task_mut().signals.blocked, bit(SIGINT));
 }
 
 /// si_code, si_addr, trapno, err and cr2 as a native Linux gave them for the same faults.
@@ -137,7 +138,7 @@ fn faults_become_signals() {
         let mut machine = Machine::new();
         handle(&mut machine, signo, sa::SIGINFO, 0);
         machine.cpu.rip = rip;
-        let action = machine.kernel.fault(&mut machine.cpu, &mut machine.mem, fault);
+        let action = machine.fault(fault);
         assert!(matches!(action, Action::Continue), "{fault:?}");
         let frame = machine.cpu.gpr(Gpr::Rsp);
         let info = frame + 312;
@@ -155,11 +156,11 @@ fn floating_point_codes() {
     let mut machine = Machine::new();
     handle(&mut machine, SIGFPE, sa::SIGINFO | sa::NODEFER, 0);
     machine.cpu.fpu[..4].copy_from_slice(&[0x7b, 3, 4, 0x80]);
-    machine.kernel.fault(&mut machine.cpu, &mut machine.mem, Fault::FloatingPoint);
+    machine.fault(Fault::FloatingPoint);
     let frame = machine.cpu.gpr(Gpr::Rsp);
     assert_eq!((machine.word(frame + 312 + 8) as u32, machine.word(frame + 48 + 160)), (3, 16));
     machine.cpu.fpu[24..28].copy_from_slice(&0x1d84_u32.to_le_bytes());
-    machine.kernel.fault(&mut machine.cpu, &mut machine.mem, Fault::FloatingPoint);
+    machine.fault(Fault::FloatingPoint);
     let frame = machine.cpu.gpr(Gpr::Rsp);
     assert_eq!((machine.word(frame + 312 + 8) as u32, machine.word(frame + 48 + 160)), (3, 19));
 }
@@ -169,8 +170,8 @@ fn a_fault_that_is_blocked_or_ignored_kills() {
     let kill = |prepare: fn(&mut Signals)| {
         let mut machine = Machine::new();
         handle(&mut machine, SIGSEGV, 0, 0);
-        prepare(&mut machine.kernel.signals);
-        machine.kernel.fault(&mut machine.cpu, &mut machine.mem, Fault::Protection)
+        prepare(&mut machine.kernel.signals());
+        machine.fault(Fault::Protection)
     };
     assert!(matches!(kill(|_| {}), Action::Continue));
     assert!(matches!(kill(|signals| signals.task.blocked = bit(SIGSEGV)), Action::Killed(SIGSEGV)));
@@ -191,7 +192,7 @@ fn a_frame_that_cannot_be_written_kills() {
     let mut machine = Machine::new();
     machine.put_words(DATA, &[HANDLER, 0, 0, 0]);
     machine.call(RT_SIGACTION, &[SIGSEGV as u64, DATA, 0, 8]);
-    let action = machine.kernel.fault(&mut machine.cpu, &mut machine.mem, Fault::Protection);
+    let action = machine.fault(Fault::Protection);
     assert!(matches!(action, Action::Killed(SIGSEGV)), "{action:?}");
 }
 
@@ -255,9 +256,12 @@ fn autodisarm_takes_the_stack_away_until_the_return() {
     assert_eq!(machine.call(SIGALTSTACK, &[DATA, 0]), 0);
     handle(&mut machine, SIGUSR, sa::ONSTACK, 0);
     call_into_handler(&mut machine, SIGUSR);
-    assert!(machine.kernel.signals.task.altstack.size == 0);
+    assert!(machine.kernel.task_mut().signals.altstack.size == 0);
     sigreturn(&mut machine);
-    assert_eq!(machine.kernel.signals.task.altstack, AltStack { sp: alt, flags: 0x8000_0000, size: 0x2000 });
+    assert_eq!(
+        machine.kernel.task_mut().signals.altstack,
+        AltStack { sp: alt, flags: 0x8000_0000, size: 0x2000 }
+    );
 }
 
 #[test]
@@ -315,12 +319,12 @@ fn pending_signals_wait_for_the_mask() {
         assert_eq!(machine.cpu.gpr(Gpr::Rdi), signo as u64);
         let info = machine.cpu.gpr(Gpr::Rsi);
         assert_eq!(machine.word(info + 8) as u32 as i32, -6, "SI_TKILL");
-        assert_eq!(machine.word(info + 16), PID as u64 | u64::from(host_uid()) << 32);
+        assert_eq!(machine.word(info + 16), PID as u64 | u64::from(machine.kernel.task().cred.uid) << 32);
         sigreturn(&mut machine);
     }
     assert_eq!((machine.cpu.rip, machine.cpu.gpr(Gpr::Rsp)), (rip, sp));
     assert_eq!(machine.cpu.gpr(Gpr::Rax), 0, "what rt_sigprocmask returned");
-    assert_eq!(machine.kernel.signals.task.blocked, 0);
+    assert_eq!(machine.kernel.task_mut().signals.blocked, 0);
 }
 
 #[test]
@@ -350,7 +354,7 @@ fn resethand_and_queued_values() {
     let info = machine.cpu.gpr(Gpr::Rsi);
     assert_eq!(machine.word(info) as u32, SIGUSR as u32);
     assert_eq!((machine.word(info + 8) as u32 as i32, machine.word(info + 24)), (-1, 7));
-    assert_eq!(machine.kernel.signals.action(SIGUSR).handler, SIG_DFL);
+    assert_eq!(machine.kernel.handlers().get(SIGUSR).handler, SIG_DFL);
 }
 
 /// itimerval of one shot after 20 ms.
@@ -379,7 +383,7 @@ fn an_ignored_timer_does_not_end_a_wait() {
     machine.put_words(DATA + 128, &[0, 1000, 0, 1000]);
     machine.call(SETITIMER, &[0, DATA + 128, 0]);
     let ignore = SigAction { handler: SIG_IGN, ..SigAction::default() };
-    machine.kernel.signals.set_action(SIGALRM, ignore);
+    machine.kernel.signals().set_action(SIGALRM, ignore);
     assert!(matches!(machine.action(PAUSE, &[]), Action::Refuse(_)));
     machine.put_words(DATA, &[2, 0]);
     assert_eq!(machine.call(35, &[DATA, 0]), 0);
@@ -420,16 +424,16 @@ fn sa_restart_starts_the_call_again() {
 fn sigsuspend_restores_the_mask() {
     let mut machine = Machine::new();
     handle(&mut machine, SIGALRM, 0, 0);
-    machine.kernel.signals.task.blocked = bit(SIGALRM);
+    machine.kernel.task_mut().signals.blocked = bit(SIGALRM);
     arm(&mut machine);
     machine.put_words(DATA, &[bit(SIGINT)]);
     machine.action(RT_SIGSUSPEND, &[DATA, 8]);
     assert_eq!(machine.cpu.rip, HANDLER);
-    assert_eq!(machine.kernel.signals.task.blocked, bit(SIGINT) | bit(SIGALRM));
+    assert_eq!(machine.kernel.task_mut().signals.blocked, bit(SIGINT) | bit(SIGALRM));
     let frame = machine.cpu.gpr(Gpr::Rsp);
     assert_eq!(machine.word(frame + 304), bit(SIGALRM), "the mask of before the call");
     sigreturn(&mut machine);
-    assert_eq!(machine.kernel.signals.task.blocked, bit(SIGALRM));
+    assert_eq!(machine.kernel.task_mut().signals.blocked, bit(SIGALRM));
     assert_eq!(machine.cpu.gpr(Gpr::Rax) as i64, EINTR);
 }
 
@@ -438,19 +442,19 @@ fn sigsuspend_restores_the_mask() {
 fn a_mask_of_a_call_that_was_not_interrupted_goes_first() {
     let mut machine = Machine::new();
     handle(&mut machine, SIGUSR, 0, 0);
-    machine.kernel.signals.task.blocked = bit(SIGUSR);
-    machine.kernel.signals.raise(SIGUSR);
-    machine.kernel.signals.set_temporary_mask(0);
+    machine.kernel.task_mut().signals.blocked = bit(SIGUSR);
+    machine.kernel.raise(SIGUSR);
+    machine.kernel.signals().set_temporary_mask(0);
     assert_eq!(machine.call(GETPID, &[]), i64::from(PID));
     assert_ne!(machine.cpu.rip, HANDLER);
-    assert_eq!(machine.kernel.signals.task.blocked, bit(SIGUSR));
-    assert_eq!(machine.kernel.signals.pending(), bit(SIGUSR));
+    assert_eq!(machine.kernel.task_mut().signals.blocked, bit(SIGUSR));
+    assert_eq!(machine.kernel.signals().pending(), bit(SIGUSR));
 }
 
 #[test]
 fn sigtimedwait_takes_what_it_waits_for() {
     let mut machine = Machine::new();
-    machine.kernel.signals.task.blocked = bit(SIGALRM);
+    machine.kernel.task_mut().signals.blocked = bit(SIGALRM);
     machine.put_words(DATA, &[bit(SIGALRM), 0, 1, 0]);
     arm(&mut machine);
     assert_eq!(machine.call(RT_SIGTIMEDWAIT, &[DATA, DATA + 256, DATA + 16, 8]), i64::from(SIGALRM));
@@ -476,13 +480,15 @@ fn a_call_returns_before_the_handler_runs() {
 
 #[test]
 fn exec_keeps_what_is_ignored() {
-    let mut signals = Signals::new();
+    let mut machine = Machine::new();
+    let mut signals = machine.kernel.signals();
     signals.set_action(1, SigAction { handler: SIG_IGN, flags: 5, restorer: 6, mask: 7 });
     signals.set_action(2, SigAction { handler: HANDLER, flags: 5, restorer: 6, mask: 7 });
     signals.task.blocked = 8;
-    signals.exec();
-    assert_eq!(signals.action(1), SigAction { handler: SIG_IGN, ..SigAction::default() });
-    assert_eq!(signals.action(2), SigAction::default());
+    machine.kernel.exec(&mut machine.mem);
+    let signals = machine.kernel.signals();
+    assert_eq!(signals.handlers.get(1), SigAction { handler: SIG_IGN, ..SigAction::default() });
+    assert_eq!(signals.handlers.get(2), SigAction::default());
     assert_eq!(signals.task.blocked, 8);
 }
 
@@ -497,7 +503,7 @@ fn call_into_handler(machine: &mut Machine, signo: i32) {
 /// No register values and no stack contents may bring the kernel down.
 #[test]
 fn any_frame_can_be_returned_through() {
-    let mut random = crate::syscalls::random::Random::new(7);
+    let mut random = crate::kernel::random::Random::new(7);
     for _ in 0..300 {
         let mut machine = Machine::new();
         let mut bytes = [0; 512];
@@ -506,11 +512,11 @@ fn any_frame_can_be_returned_through() {
         machine.put(DATA, &bytes);
         machine.cpu.set_gpr(Gpr::Rsp, DATA + u64::from(bytes[0] & 1) * 4);
         let _ = machine.action(RT_SIGRETURN, &[]);
-        let _ = machine.kernel.fault(&mut machine.cpu, &mut machine.mem, Fault::Protection);
+        let _ = machine.fault(Fault::Protection);
     }
     let mut empty = FakeMemory::new();
     let mut machine = Machine::new();
     handle(&mut machine, SIGSEGV, sa::ONSTACK, 0);
-    let action = machine.kernel.fault(&mut machine.cpu, &mut empty, Fault::Protection);
+    let action = dispatch::fault(&mut machine.kernel, &mut machine.cpu, &mut empty, Fault::Protection);
     assert!(matches!(action, Action::Killed(SIGSEGV)));
 }

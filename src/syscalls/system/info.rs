@@ -1,10 +1,11 @@
 //! uname(2), sysinfo(2), getrandom(2), syslog(2), kcmp(2).
 
 use crate::abi::errno::Errno;
-use crate::syscalls::kernel::{Ctx, SysResult};
+use crate::abi::time::NSEC_PER_SEC;
+use crate::kernel::clock::MONOTONIC_START;
+use crate::kernel::uaccess::copy_to_user;
+use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
-use crate::syscalls::time::{MONOTONIC_START, NSEC_PER_SEC, now};
-use crate::syscalls::uaccess::copy_to_user;
 
 /// System calls about the machine.
 pub const ROWS: &[Row] = &[
@@ -86,7 +87,7 @@ fn sysinfo(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
     const FREE_RAM: u64 = 3 << 30;
     const PROCESSES: u64 = 2;
     const MEM_UNIT: u64 = 1;
-    let uptime = MONOTONIC_START.saturating_add(now(ctx)) / NSEC_PER_SEC;
+    let uptime = MONOTONIC_START.saturating_add(ctx.now()) / NSEC_PER_SEC;
     // uptime; three loads; ram total, free, shared, buffer; swap total, free; processes; high total, free;
     // unit of memory.
     let words = [uptime, 0, 0, 0, TOTAL_RAM, FREE_RAM, 0, 0, 0, 0, PROCESSES, 0, 0, MEM_UNIT];
@@ -105,13 +106,13 @@ fn syslog(_: &mut Ctx, _: [u64; 6]) -> SysResult {
 fn kcmp(ctx: &mut Ctx, [pid1, pid2, kind, fd1, fd2, _]: [u64; 6]) -> SysResult {
     const KCMP_FILE: u64 = 0;
     const KCMP_EPOLL_TFD: u64 = 7;
-    let pid = ctx.kernel.process.pid;
+    let pid = ctx.kernel.process().pid;
     if pid1 as i32 != pid || pid2 as i32 != pid {
         return Err(Errno::ESRCH.into());
     }
     match kind {
         KCMP_FILE => {
-            let (file1, file2) = (ctx.kernel.fds.get(fd1 as i32)?, ctx.kernel.fds.get(fd2 as i32)?);
+            let (file1, file2) = (ctx.kernel.fds().get(fd1 as i32)?, ctx.kernel.fds().get(fd2 as i32)?);
             Ok(match file1.0.cmp(&file2.0) {
                 std::cmp::Ordering::Equal => 0,
                 std::cmp::Ordering::Less => 1,

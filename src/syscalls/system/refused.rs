@@ -3,7 +3,7 @@
 
 use crate::abi::errno::Errno;
 use crate::guest::Gpr;
-use crate::syscalls::kernel::{Break, Ctx, SysResult};
+use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::table::{self, Handler, Row, Support};
 
 /// Says that the call whose number is in RAX is refused.

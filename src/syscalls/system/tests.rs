@@ -1,9 +1,9 @@
 //! Answers about the machine and the process, and that no argument brings the kernel down.
 
 use crate::guest::{Fault, Gpr, GuestCpu};
-use crate::syscalls::kernel::Action;
-use crate::syscalls::process::PID;
-use crate::syscalls::random::Random;
+use crate::kernel::process::PID;
+use crate::kernel::random::Random;
+use crate::syscalls::context::Action;
 use crate::syscalls::table::Row;
 use crate::syscalls::testing::{DATA, DATA_LEN, Machine, STACK};
 use crate::syscalls::{exec, futex, mm, process, sched, signal, system, time};
@@ -221,7 +221,7 @@ fn no_argument_brings_the_kernel_down() {
         let _ = machine.action(number, &args);
         if bytes[32] == 0 {
             machine.cpu.set_gpr(Gpr::Rsp, args[0]);
-            let _ = machine.kernel.fault(&mut machine.cpu, &mut machine.mem, Fault::Divide);
+            let _ = machine.fault(Fault::Divide);
         }
     }
 }

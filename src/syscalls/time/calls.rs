@@ -1,21 +1,18 @@
 //! The calls that read clocks and sleep.
 
 use crate::abi::errno::Errno;
-use crate::syscalls::kernel::{Break, Ctx, SysResult};
-use crate::syscalls::process::PID;
-use crate::syscalls::signal::{Restart, interrupted};
+use crate::abi::time::{CLK_TCK, NSEC_PER_SEC, TIMER_ABSTIME, timeval};
+use crate::kernel::clock::{MONOTONIC_START, REALTIME_START};
+use crate::kernel::signal::state::Restart;
+use crate::kernel::uaccess::{get_timespec, put_timespec, put_u64, put_words};
+use crate::kernel::wait::Wake;
+use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
-use crate::syscalls::uaccess::{put_u64, put_words};
 
-use super::wait::{Wake, wait};
-use super::{MONOTONIC_START, NSEC_PER_SEC, REALTIME_START, get_timespec, now, put_timespec, timeval};
-
-/// TIMER_ABSTIME of clock_nanosleep(2) and timer_settime(2).
-pub const TIMER_ABSTIME: u64 = 1;
 /// Resolution of the coarse clocks, a tick at 250 Hz.
 const TICK: u64 = 4_000_000;
-/// Nanoseconds in a tick of times(2): sysconf(_SC_CLK_TCK) is 100.
-const CLK_TCK_NS: u64 = NSEC_PER_SEC / 100;
+/// Nanoseconds in a tick of times(2).
+const CLK_TCK_NS: u64 = NSEC_PER_SEC / CLK_TCK;
 
 /// Clock calls.
 pub const ROWS: &[Row] = &[
@@ -50,7 +47,7 @@ pub enum ClockId {
 impl ClockId {
     /// The clock of an id; EINVAL for one that is not there. Negative ids name a process or thread, see
     /// clock_getcpuclockid(3).
-    pub fn find(id: u64) -> Result<ClockId, Errno> {
+    pub fn find(id: u64, own_pid: i32) -> Result<ClockId, Errno> {
         let id = id as i32;
         Ok(match id {
             0 | 11 => ClockId::Realtime,
@@ -61,7 +58,7 @@ impl ClockId {
             5 => ClockId::RealtimeCoarse,
             6 => ClockId::MonotonicCoarse,
             id if id < 0 && id & 3 != 3 => match !(id >> 3) {
-                pid if pid != 0 && pid != PID => return Err(Errno::EINVAL),
+                pid if pid != 0 && pid != own_pid => return Err(Errno::EINVAL),
                 _ if id & 4 == 0 => ClockId::ProcessCpu,
                 _ => ClockId::ThreadCpu,
             },
@@ -86,7 +83,7 @@ impl ClockId {
 
 /// clock_gettime(2).
 fn clock_gettime(ctx: &mut Ctx, [id, addr, ..]: [u64; 6]) -> SysResult {
-    let id = ClockId::find(id)?;
+    let id = ClockId::find(id, ctx.kernel.process().pid)?;
     let instructions = ctx.cpu.instructions();
     let since = match id {
         ClockId::ProcessCpu | ClockId::ThreadCpu => instructions,
@@ -99,7 +96,7 @@ fn clock_gettime(ctx: &mut Ctx, [id, addr, ..]: [u64; 6]) -> SysResult {
 
 /// clock_getres(2).
 fn clock_getres(ctx: &mut Ctx, [id, addr, ..]: [u64; 6]) -> SysResult {
-    let resolution = ClockId::find(id)?.resolution();
+    let resolution = ClockId::find(id, ctx.kernel.process().pid)?.resolution();
     if addr != 0 {
         put_timespec(ctx.mem, addr, resolution)?;
     }
@@ -109,7 +106,7 @@ fn clock_getres(ctx: &mut Ctx, [id, addr, ..]: [u64; 6]) -> SysResult {
 /// gettimeofday(2). The time zone is UTC.
 fn gettimeofday(ctx: &mut Ctx, [tv, tz, ..]: [u64; 6]) -> SysResult {
     if tv != 0 {
-        let ns = REALTIME_START.saturating_add(now(ctx));
+        let ns = REALTIME_START.saturating_add(ctx.now());
         put_words(ctx.mem, tv, &timeval(ns))?;
     }
     if tz != 0 {
@@ -120,7 +117,7 @@ fn gettimeofday(ctx: &mut Ctx, [tv, tz, ..]: [u64; 6]) -> SysResult {
 
 /// time(2).
 fn time(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
-    let seconds = REALTIME_START.saturating_add(now(ctx)) / NSEC_PER_SEC;
+    let seconds = REALTIME_START.saturating_add(ctx.now()) / NSEC_PER_SEC;
     if addr != 0 {
         put_u64(ctx.mem, addr, seconds)?;
     }
@@ -138,16 +135,16 @@ fn times(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
 
 /// Sleeps until `deadline`; the time left goes to `rem` if a signal comes first.
 fn sleep(ctx: &mut Ctx, deadline: u64, rem: u64) -> SysResult {
-    match wait(ctx, Some(deadline), 0) {
+    match ctx.kernel.wait(ctx.cpu, Some(deadline), 0) {
         Wake::Signal => {
-            let left = deadline.saturating_sub(now(ctx));
+            let left = deadline.saturating_sub(ctx.now());
             if left == 0 {
                 return Ok(0);
             }
             if rem != 0 {
                 put_timespec(ctx.mem, rem, left)?;
             }
-            Err(interrupted(ctx, Restart::Never))
+            Err(ctx.interrupted(Restart::Never))
         }
         Wake::Timeout | Wake::Never => Ok(0),
     }
@@ -156,13 +153,13 @@ fn sleep(ctx: &mut Ctx, deadline: u64, rem: u64) -> SysResult {
 /// nanosleep(2).
 fn nanosleep(ctx: &mut Ctx, [req, rem, ..]: [u64; 6]) -> SysResult {
     let ns = get_timespec(ctx.mem, req)?;
-    let deadline = now(ctx).saturating_add(ns);
+    let deadline = ctx.now().saturating_add(ns);
     sleep(ctx, deadline, rem)
 }
 
 /// clock_nanosleep(2).
 fn clock_nanosleep(ctx: &mut Ctx, [id, flags, req, rem, ..]: [u64; 6]) -> SysResult {
-    let id = ClockId::find(id)?;
+    let id = ClockId::find(id, ctx.kernel.process().pid)?;
     if !matches!(id, ClockId::Realtime | ClockId::Monotonic | ClockId::ProcessCpu) {
         return Err(Errno::EOPNOTSUPP.into());
     }
@@ -176,7 +173,7 @@ fn clock_nanosleep(ctx: &mut Ctx, [id, flags, req, rem, ..]: [u64; 6]) -> SysRes
         return Err(Break::Refuse(text.into()));
     }
     if flags & TIMER_ABSTIME == 0 {
-        let deadline = now(ctx).saturating_add(ns);
+        let deadline = ctx.now().saturating_add(ns);
         return sleep(ctx, deadline, rem);
     }
     sleep(ctx, ns.saturating_sub(id.start()), 0)
@@ -185,11 +182,12 @@ fn clock_nanosleep(ctx: &mut Ctx, [id, flags, req, rem, ..]: [u64; 6]) -> SysRes
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::process::PID;
 
     /// Ids and answers as a native Linux gave them.
     #[test]
     fn clock_ids() {
-        let find = |id: i64| ClockId::find(id as u64);
+        let find = |id: i64| ClockId::find(id as u64, PID);
         assert_eq!(find(-6), Ok(ClockId::ProcessCpu));
         assert_eq!(find(-2), Ok(ClockId::ThreadCpu));
         assert_eq!(find(-1), Err(Errno::EINVAL));

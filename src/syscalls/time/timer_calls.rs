@@ -1,15 +1,14 @@
 //! The calls that arm timers.
 
 use crate::abi::errno::Errno;
-use crate::syscalls::kernel::{Ctx, SysResult};
-use crate::syscalls::process::PID;
-use crate::syscalls::signal::{bit, signo::SIGALRM};
+use crate::abi::signal::{bit, signo::SIGALRM};
+use crate::abi::time::{NSEC_PER_SEC, TIMER_ABSTIME, timeval};
+use crate::kernel::timers::{Alarm, Base, INTERVAL_TIMERS, PosixTimer};
+use crate::kernel::uaccess::{get_timespec, get_timeval, get_words, put_timespec, put_u32, put_words};
+use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::table::{Row, Support};
-use crate::syscalls::uaccess::{get_words, put_u32, put_words};
 
-use super::calls::{ClockId, TIMER_ABSTIME};
-use super::timers::{Alarm, Base, INTERVAL_TIMERS, PosixTimer};
-use super::{NSEC_PER_SEC, get_timespec, get_timeval, put_timespec, timeval};
+use super::calls::ClockId;
 
 const LATE: &str = "its signal is delivered when a system call ends, not in the middle of computing";
 /// Most timers a process has (RLIMIT_SIGPENDING bounds them in Linux).
@@ -60,7 +59,7 @@ fn itimerval(alarm: &Alarm, now: u64) -> [u64; 4] {
 fn getitimer(ctx: &mut Ctx, [index, addr, ..]: [u64; 6]) -> SysResult {
     let (index, base) = which(index)?;
     let now = now(ctx, base);
-    put_words(ctx.mem, addr, &itimerval(&ctx.kernel.clock.timers.interval[index], now))?;
+    put_words(ctx.mem, addr, &itimerval(&ctx.kernel.process().timers.interval[index], now))?;
     Ok(0)
 }
 
@@ -73,7 +72,7 @@ fn setitimer(ctx: &mut Ctx, [index, value, old, ..]: [u64; 6]) -> SysResult {
     let (index, base) = which(index)?;
     let now = now(ctx, base);
     let expires = (first != 0).then(|| now.saturating_add(first));
-    let slot = &mut ctx.kernel.clock.timers.interval[index];
+    let slot = &mut ctx.kernel.process_mut().timers.interval[index];
     let interval = if expires.is_some() { interval } else { 0 };
     let before = std::mem::replace(slot, Alarm { expires, interval });
     if old != 0 {
@@ -87,7 +86,7 @@ fn alarm(ctx: &mut Ctx, [seconds, ..]: [u64; 6]) -> SysResult {
     let seconds = u64::from(seconds as u32);
     let now = now(ctx, Base::Wall);
     let expires = (seconds != 0).then(|| now.saturating_add(seconds.saturating_mul(NSEC_PER_SEC)));
-    let slot = &mut ctx.kernel.clock.timers.interval[0];
+    let slot = &mut ctx.kernel.process_mut().timers.interval[0];
     let left = std::mem::replace(slot, Alarm { expires, interval: 0 }).left(now);
     Ok(if left == 0 { 0 } else { (left.saturating_add(NSEC_PER_SEC / 2) / NSEC_PER_SEC).max(1) })
 }
@@ -98,42 +97,42 @@ fn timer_create(ctx: &mut Ctx, [clock, event, id_addr, ..]: [u64; 6]) -> SysResu
     const SIGEV_NONE: i32 = 1;
     const SIGEV_THREAD: i32 = 2;
     const SIGEV_THREAD_ID: i32 = 4;
-    let clock = ClockId::find(clock)?;
+    let clock = ClockId::find(clock, ctx.kernel.process().pid)?;
     let base = match clock {
         ClockId::Realtime | ClockId::Monotonic => Base::Wall,
         ClockId::ProcessCpu | ClockId::ThreadCpu => Base::Cpu,
         _ => return Err(Errno::EOPNOTSUPP.into()),
     };
-    if ctx.kernel.clock.timers.posix.len() >= TIMERS_MAX {
+    if ctx.kernel.process().timers.posix.len() >= TIMERS_MAX {
         return Err(Errno::EAGAIN.into());
     }
-    let id = ctx.kernel.clock.timers.next_id;
-    let (value, signo, to_task) = if event == 0 {
-        (id as u64, Some(SIGALRM), false)
+    let id = ctx.kernel.process().timers.next_id;
+    let (value, signo, task) = if event == 0 {
+        (id as u64, Some(SIGALRM), None)
     } else {
         let [value, signo_notify, tid] = get_words(ctx.mem, event)?;
         let (signo, notify) = (signo_notify as i32, (signo_notify >> 32) as i32);
-        let to_task = match notify {
-            SIGEV_SIGNAL | SIGEV_THREAD | SIGEV_NONE => false,
-            SIGEV_THREAD_ID if tid as i32 == PID => true,
+        let task = match notify {
+            SIGEV_SIGNAL | SIGEV_THREAD | SIGEV_NONE => None,
+            SIGEV_THREAD_ID => Some(ctx.kernel.find_task(tid as i32).ok_or(Errno::EINVAL)?),
             _ => return Err(Errno::EINVAL.into()),
         };
         if notify != SIGEV_NONE && bit(signo) == 0 {
             return Err(Errno::EINVAL.into());
         }
-        (value, (notify != SIGEV_NONE).then_some(signo), to_task)
+        (value, (notify != SIGEV_NONE).then_some(signo), task)
     };
     put_u32(ctx.mem, id_addr, id as u32)?;
     let alarm = Alarm::default();
-    let timer = PosixTimer { base, offset: clock.start(), alarm, signo, value, to_task, overrun: 0 };
-    let timers = &mut ctx.kernel.clock.timers;
+    let timer = PosixTimer { base, offset: clock.start(), alarm, signo, value, task, overrun: 0 };
+    let timers = &mut ctx.kernel.process_mut().timers;
     timers.posix.insert(id, timer);
     timers.next_id = id.checked_add(1).ok_or(Errno::EAGAIN)?;
     Ok(0)
 }
 
 fn find(ctx: &Ctx, id: u64) -> Result<PosixTimer, Errno> {
-    ctx.kernel.clock.timers.posix.get(&(id as i32)).copied().ok_or(Errno::EINVAL)
+    ctx.kernel.process().timers.posix.get(&(id as i32)).copied().ok_or(Errno::EINVAL)
 }
 
 fn put_itimerspec(ctx: &mut Ctx, addr: u64, alarm: &Alarm, now: u64) -> Result<(), Errno> {
@@ -158,7 +157,7 @@ fn timer_settime(ctx: &mut Ctx, [id, flags, new, old, ..]: [u64; 6]) -> SysResul
     };
     timer.alarm = Alarm { expires, interval };
     timer.overrun = 0;
-    ctx.kernel.clock.timers.posix.insert(id as i32, timer);
+    ctx.kernel.process_mut().timers.posix.insert(id as i32, timer);
     if old != 0 {
         put_itimerspec(ctx, old, &before, now)?;
     }
@@ -180,6 +179,6 @@ fn timer_getoverrun(ctx: &mut Ctx, [id, ..]: [u64; 6]) -> SysResult {
 
 /// timer_delete(2).
 fn timer_delete(ctx: &mut Ctx, [id, ..]: [u64; 6]) -> SysResult {
-    ctx.kernel.clock.timers.posix.remove(&(id as i32)).ok_or(Errno::EINVAL)?;
+    ctx.kernel.process_mut().timers.posix.remove(&(id as i32)).ok_or(Errno::EINVAL)?;
     Ok(0)
 }

@@ -48,7 +48,7 @@ fn exec_closes_what_is_marked() {
     let kept = guest.open("f", 0, 0).unwrap();
     let closed = guest.open("f", O_CLOEXEC, 0).unwrap();
     let machine = &mut guest.machine;
-    machine.kernel.fs.close_on_exec(&mut machine.kernel.fds, &mut machine.mem);
+    machine.kernel.exec(&mut machine.mem);
     assert_eq!(guest.call(nr::FCNTL, &[kept as u64, F_GETFD]), Ok(0));
     assert_eq!(guest.call(nr::FCNTL, &[closed as u64, F_GETFD]), Err(9));
 }

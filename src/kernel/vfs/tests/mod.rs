@@ -9,7 +9,7 @@ mod special;
 use std::path::{Path, PathBuf};
 
 use crate::abi::fs::*;
-use crate::syscalls::kernel::KernelConfig;
+use crate::kernel::config::KernelConfig;
 use crate::syscalls::testing::{DATA, Machine};
 
 pub(crate) const FDCWD: u64 = AT_FDCWD as i64 as u64;
@@ -75,7 +75,7 @@ impl Guest {
             journal: false,
         });
         let mut guest = Guest { machine };
-        guest.machine.kernel.fs.umask = 0o022;
+        guest.machine.kernel.fs_context_mut().umask = 0o022;
         guest
     }
 

@@ -1,7 +1,8 @@
 //! Pipes, memory files, `/proc` and `/dev`.
 
 use super::*;
-use crate::syscalls::kernel::Action;
+use crate::kernel::state::Parts;
+use crate::syscalls::context::Action;
 
 fn guest() -> Guest {
     Guest::new(Path::new("/"), &[])
@@ -63,11 +64,9 @@ fn closing_the_standard_streams_leaves_the_hosts_open() {
 #[test]
 fn proc_shows_the_guest() {
     let mut guest = guest();
-    let process = &mut guest.machine.kernel.process;
-    process.exe = "/bin/true".to_owned();
-    process.argv = vec![b"true".to_vec(), b"x".to_vec()];
-    process.task.comm[..4].copy_from_slice(b"true");
-    let pid = guest.machine.kernel.process.pid;
+    let argv = [b"true".to_vec(), b"x".to_vec()];
+    guest.machine.kernel.set_program("/bin/true", b"true", &argv, &[], &[]);
+    let pid = guest.machine.kernel.process().pid;
     assert_eq!(guest.readlink("/proc/self").unwrap(), pid.to_string().as_bytes());
     assert_eq!(guest.readlink("/proc/self/exe").unwrap(), b"/bin/true");
     assert_eq!(guest.readlink(&format!("/proc/{pid}/cwd")).unwrap(), b"/");
@@ -156,8 +155,8 @@ fn a_shared_file_is_one_with_its_mapping() {
     let mut guest = Guest::new(dir.path(), &[]);
     let fd = guest.open("f", O_RDWR, 0).unwrap();
     let machine = &mut guest.machine;
-    let kernel = &mut machine.kernel;
-    let shared = kernel.fs.shared_source(&kernel.fds, fd as i32, true, &mut machine.mem).unwrap();
+    let Parts { fs, fds, .. } = machine.kernel.parts();
+    let shared = fs.shared_source(fds, fd as i32, true, &mut machine.mem).unwrap();
     let crate::kernel::vfs::Source::Object(object) = shared else { panic!("no object") };
     use crate::guest::GuestMemory;
     machine.mem.object_write(object, 4999, b"!").unwrap();

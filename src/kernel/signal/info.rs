@@ -1,26 +1,6 @@
 //! `siginfo_t`, in the bytes the guest sees.
 
-/// Values of `si_code`, sigaction(2).
-#[allow(missing_docs)]
-pub mod si_code {
-    pub const SI_USER: i32 = 0;
-    pub const SI_KERNEL: i32 = 0x80;
-    pub const SI_TIMER: i32 = -2;
-    pub const SI_TKILL: i32 = -6;
-    pub const SEGV_MAPERR: i32 = 1;
-    pub const SEGV_ACCERR: i32 = 2;
-    pub const BUS_ADRALN: i32 = 1;
-    pub const BUS_ADRERR: i32 = 2;
-    pub const ILL_ILLOPN: i32 = 2;
-    pub const FPE_INTDIV: i32 = 1;
-    pub const FPE_FLTDIV: i32 = 3;
-    pub const FPE_FLTOVF: i32 = 4;
-    pub const FPE_FLTUND: i32 = 5;
-    pub const FPE_FLTRES: i32 = 6;
-    pub const FPE_FLTINV: i32 = 7;
-    pub const TRAP_BRKPT: i32 = 1;
-    pub const TRAP_TRACE: i32 = 2;
-}
+use crate::abi::signal::si_code;
 
 /// Bytes of `siginfo_t`.
 pub const SIGINFO_SIZE: usize = 128;
@@ -72,7 +52,7 @@ impl SigInfo {
         info
     }
 
-    /// What rt_sigqueueinfo(2) was given, with the number it names.
+    /// A signal of rt_sigqueueinfo(2): the bytes it was given, with the number it names.
     pub fn queued(signo: i32, bytes: [u8; SIGINFO_SIZE]) -> SigInfo {
         let mut info = SigInfo(bytes);
         info.put(0, signo as u32);

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::info::{SigInfo, si_code};
-use super::{bit, signo::*};
+use crate::abi::signal::{bit, si_code, signo::*};
+use crate::kernel::signal::info::SigInfo;
 
 /// Most real-time signals that wait at a time (RLIMIT_SIGPENDING); further ones are dropped.
 pub const SIGPENDING_MAX: usize = 16_384;

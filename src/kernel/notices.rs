@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-/// What the kernel has to tell the user, in order.
+/// Lines for the user, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Notices {
     said: BTreeSet<String>,

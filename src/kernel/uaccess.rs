@@ -1,7 +1,20 @@
-//! Copying to and from the guest, as the kernel's `copy_from_user` and its kin: a bad address is EFAULT.
+//! Copying to and from the guest, as the kernel's `copy_from_user` does: a bad address is EFAULT.
 
 use crate::abi::errno::Errno;
-use crate::guest::GuestMemory;
+use crate::abi::time::{NSEC_PER_SEC, USEC_PER_SEC};
+use crate::guest::{GuestMemory, MemError};
+
+impl From<MemError> for Errno {
+    fn from(error: MemError) -> Errno {
+        match error {
+            MemError::NoMemory => Errno::ENOMEM,
+            MemError::Exists => Errno::EEXIST,
+            MemError::Invalid => Errno::EINVAL,
+            MemError::Fault => Errno::EFAULT,
+            MemError::Access => Errno::EACCES,
+        }
+    }
+}
 
 /// Copies `buf.len()` bytes from the guest.
 pub fn copy_from_user(mem: &mut dyn GuestMemory, addr: u64, buf: &mut [u8]) -> Result<(), Errno> {
@@ -57,9 +70,9 @@ pub fn put_words(mem: &mut dyn GuestMemory, addr: u64, words: &[u64]) -> Result<
     copy_to_user(mem, addr, &bytes)
 }
 
-/// Reads a string up to its NUL, which is not kept. `None` if the NUL does not come within `max` bytes, the
-/// NUL counted. The guest is read in pieces that end at page boundaries, so nothing past the NUL's page is
-/// touched.
+/// Reads a string up to its NUL, which is not kept. `None` if the NUL does not come within `max`
+/// bytes, the NUL counted. The guest is read in pieces that end at page boundaries, so nothing past
+/// the NUL's page is touched.
 pub fn strncpy_from_user(mem: &mut dyn GuestMemory, addr: u64, max: usize) -> Result<Option<Vec<u8>>, Errno> {
     const PIECE: u64 = 256;
     let mut string = Vec::new();
@@ -76,4 +89,46 @@ pub fn strncpy_from_user(mem: &mut dyn GuestMemory, addr: u64, max: usize) -> Re
         string.append(&mut buf);
     }
     Ok(None)
+}
+
+/// A `struct timespec` or `timeval` as nanoseconds; EINVAL where it is negative or not normal.
+fn checked(seconds: u64, part: u64, parts_per_sec: u64) -> Result<u64, Errno> {
+    if seconds as i64 >= 0 && part < parts_per_sec {
+        let ns = part * (NSEC_PER_SEC / parts_per_sec);
+        Ok(seconds.saturating_mul(NSEC_PER_SEC).saturating_add(ns))
+    } else {
+        Err(Errno::EINVAL)
+    }
+}
+
+/// Reads a `struct timespec`: nanoseconds, EFAULT, or EINVAL where it is negative or not normal.
+pub fn get_timespec(mem: &mut dyn GuestMemory, addr: u64) -> Result<u64, Errno> {
+    let [seconds, ns] = get_words(mem, addr)?;
+    checked(seconds, ns, NSEC_PER_SEC)
+}
+
+/// Writes a `struct timespec`.
+pub fn put_timespec(mem: &mut dyn GuestMemory, addr: u64, ns: u64) -> Result<(), Errno> {
+    put_words(mem, addr, &[ns / NSEC_PER_SEC, ns % NSEC_PER_SEC])
+}
+
+/// Reads a `struct timeval`: nanoseconds, EFAULT, or EINVAL where it is negative or not normal.
+pub fn get_timeval(mem: &mut dyn GuestMemory, addr: u64) -> Result<u64, Errno> {
+    let [seconds, us] = get_words(mem, addr)?;
+    checked(seconds, us, USEC_PER_SEC)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn odd_times_are_refused() {
+        assert_eq!(checked(1, 999_999_999, NSEC_PER_SEC), Ok(1_999_999_999));
+        assert_eq!(checked(1, 999_999, 1_000_000), Ok(1_999_999_000));
+        assert_eq!(checked(0, NSEC_PER_SEC, NSEC_PER_SEC), Err(Errno::EINVAL));
+        assert_eq!(checked(u64::MAX, 0, NSEC_PER_SEC), Err(Errno::EINVAL));
+        assert_eq!(checked(0, u64::MAX, NSEC_PER_SEC), Err(Errno::EINVAL));
+        assert_eq!(checked(i64::MAX as u64, 0, NSEC_PER_SEC), Ok(u64::MAX));
+    }
 }

@@ -2,11 +2,11 @@
 //! FXSAVE image above it. Programs unwind through it and edit it, so every offset counts.
 
 use crate::abi::errno::Errno;
+use crate::abi::signal::{AltStack, SigAction, sa};
 use crate::guest::{Gpr, GuestCpu, GuestMemory};
-use crate::syscalls::uaccess::{copy_from_user, copy_to_user, get_array};
-
-use super::info::SigInfo;
-use super::{AltStack, SigAction, TaskSignals, sa};
+use crate::kernel::signal::info::SigInfo;
+use crate::kernel::signal::state::TaskSignals;
+use crate::kernel::uaccess::{copy_from_user, copy_to_user, get_array};
 
 /// Bytes of `struct rt_sigframe`.
 pub const FRAME_SIZE: usize = 440;
@@ -72,8 +72,8 @@ pub fn initial_fpu() -> [u8; FPSTATE_SIZE] {
     image
 }
 
-/// Where the frame and the FXSAVE image go (`get_sigframe`); `None` where they do not fit on the alternate
-/// stack.
+/// Addresses of the frame and the FXSAVE image (`get_sigframe`); `None` where they do not fit on the
+/// alternate stack.
 fn place(sp: u64, action: &SigAction, alt: &AltStack) -> Option<(u64, u64)> {
     let nested = alt.active(sp);
     let mut at = sp.wrapping_sub(RED_ZONE);
@@ -90,8 +90,8 @@ fn place(sp: u64, action: &SigAction, alt: &AltStack) -> Option<(u64, u64)> {
     Some((frame, fpstate))
 }
 
-/// Pushes a frame and sets the registers for the handler (`x64_setup_rt_frame`). `mask` is what
-/// rt_sigreturn(2) will restore. Nothing is changed if the frame cannot be written.
+/// Pushes a frame and sets the registers for the handler (`x64_setup_rt_frame`). `mask` is the one that
+/// rt_sigreturn(2) will restore. Nothing changes if the frame cannot be written.
 pub fn push(
     cpu: &mut dyn GuestCpu,
     mem: &mut dyn GuestMemory,
@@ -132,7 +132,7 @@ pub fn push(
     Ok(())
 }
 
-/// What rt_sigreturn(2) takes from a frame besides the registers.
+/// The part of a frame that rt_sigreturn(2) restores besides the registers.
 pub struct Popped {
     /// The signal mask.
     pub mask: u64,
@@ -140,7 +140,7 @@ pub struct Popped {
     pub altstack: AltStack,
 }
 
-/// Why a frame cannot be returned through.
+/// A frame that cannot be returned through.
 #[derive(Debug, PartialEq, Eq)]
 pub enum BadFrame {
     /// SIGSEGV, as `signal_fault` has it.

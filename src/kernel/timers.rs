@@ -1,12 +1,11 @@
-//! Timers that send signals: the three of setitimer(2) and those of timer_create(2). They are looked at when
-//! a system call ends; a program that computes without a call gets its signal late.
+//! Timers that send signals: the three of setitimer(2) and those of timer_create(2).
 
 use std::collections::BTreeMap;
 
-use crate::syscalls::kernel::Ctx;
-use crate::syscalls::signal::{SigInfo, signo::*};
+use crate::abi::signal::signo::*;
+use crate::kernel::arena::TaskId;
 
-/// Which time a timer follows.
+/// The time that a timer follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Base {
     /// Time that passes also while the program sleeps.
@@ -15,10 +14,10 @@ pub enum Base {
     Cpu,
 }
 
-/// When a timer is due; nanoseconds since the program's start, in the time it follows.
+/// Expiration of a timer in nanoseconds since the program's start, in the time that it follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Alarm {
-    /// When it fires next; `None` while disarmed.
+    /// Next expiration; `None` while disarmed.
     pub expires: Option<u64>,
     /// Time between further ones; 0 for none.
     pub interval: u64,
@@ -30,8 +29,8 @@ impl Alarm {
         self.expires.map_or(0, |at| at.saturating_sub(now).max(1))
     }
 
-    /// Steps past `now` and returns how often it fired.
-    fn fire(&mut self, now: u64) -> u64 {
+    /// Steps past `now` and returns the number of expirations.
+    pub(super) fn fire(&mut self, now: u64) -> u64 {
         let Some(at) = self.expires.filter(|at| *at <= now) else { return 0 };
         match (now - at).checked_div(self.interval) {
             None => {
@@ -54,23 +53,23 @@ pub struct PosixTimer {
     pub base: Base,
     /// Nanoseconds that its clock showed at the program's start, for TIMER_ABSTIME.
     pub offset: u64,
-    /// When it is due.
+    /// Its expiration.
     pub alarm: Alarm,
     /// The signal it sends; `None` with SIGEV_NONE.
     pub signo: Option<i32>,
     /// `sigev_value`.
     pub value: u64,
-    /// Whether the signal goes to the task alone (SIGEV_THREAD_ID).
-    pub to_task: bool,
+    /// The task that gets the signal (SIGEV_THREAD_ID); `None` for the process.
+    pub task: Option<TaskId>,
     /// Missed expirations of the last signal.
     pub overrun: i32,
 }
 
-/// ITIMER_REAL, ITIMER_VIRTUAL and ITIMER_PROF: what they follow and send.
+/// ITIMER_REAL, ITIMER_VIRTUAL and ITIMER_PROF: the time that each follows, and its signal.
 pub const INTERVAL_TIMERS: [(Base, i32); 3] =
     [(Base::Wall, SIGALRM), (Base::Cpu, SIGVTALRM), (Base::Cpu, SIGPROF)];
 
-/// Every timer of the process.
+/// Timers of a process.
 #[derive(Clone, Debug, Default)]
 pub struct Timers {
     /// Those of setitimer(2), in the order of `INTERVAL_TIMERS`.
@@ -83,7 +82,7 @@ pub struct Timers {
 
 impl Timers {
     /// Whether any timer may fire.
-    fn armed(&self) -> bool {
+    pub fn armed(&self) -> bool {
         self.interval.iter().any(|alarm| alarm.expires.is_some())
             || self.posix.values().any(|timer| timer.alarm.expires.is_some())
     }
@@ -98,9 +97,8 @@ impl Timers {
         interval.chain(posix.filter_map(|timer| timer.alarm.expires)).min()
     }
 
-    /// The instruction count at which the next timer is due if the program only computes until then; `slept`
-    /// is how far wall time is ahead of it. Whoever runs the CPU may stop there and call
-    /// `signal::deliver_pending`.
+    /// The instruction count at which the next timer is due if the program only computes until then;
+    /// `slept` is how far wall time is ahead of it.
     pub fn next_due(&self, slept: u64) -> Option<u64> {
         let interval = INTERVAL_TIMERS.iter().zip(&self.interval).map(|((base, _), alarm)| (*base, *alarm));
         let posix = self.posix.values().map(|timer| (timer.base, timer.alarm));
@@ -111,43 +109,9 @@ impl Timers {
         due.min()
     }
 
-    /// What execve(2) does: the timers of timer_create(2) go, those of setitimer(2) stay.
+    /// Removes the timers of timer_create(2), as execve(2) does; those of setitimer(2) stay.
     pub fn exec(&mut self) {
         self.posix.clear();
-    }
-}
-
-/// Sends the signals of all timers that are due. Costs nothing while none is armed.
-pub fn expire(ctx: &mut Ctx) {
-    if !ctx.kernel.clock.timers.armed() {
-        return;
-    }
-    let cpu = ctx.cpu.instructions();
-    let wall = ctx.kernel.clock.now_ns(cpu);
-    let now = |base| if base == Base::Wall { wall } else { cpu };
-    let signals = &mut ctx.kernel.signals;
-    let timers = &mut ctx.kernel.clock.timers;
-    for ((base, signo), alarm) in INTERVAL_TIMERS.into_iter().zip(&mut timers.interval) {
-        if alarm.fire(now(base)) > 0 {
-            signals.send(SigInfo::kernel(signo), false);
-        }
-    }
-    for (id, timer) in &mut timers.posix {
-        let fired = timer.alarm.fire(now(timer.base));
-        let Some(signo) = timer.signo.filter(|_| fired > 0) else { continue };
-        let missed = |count: u64| i32::try_from(count).unwrap_or(i32::MAX);
-        let queue = if timer.to_task { &mut signals.task.pending } else { &mut signals.shared };
-        match queue.timer_mut(*id) {
-            // One signal of a timer waits at a time; the others are its overrun.
-            Some(info) => {
-                info.add_overrun(missed(fired));
-                timer.overrun = info.uid() as i32;
-            }
-            None => {
-                timer.overrun = missed(fired - 1);
-                signals.send(SigInfo::timer(signo, *id, timer.overrun, timer.value), timer.to_task);
-            }
-        }
     }
 }
 

@@ -1,8 +1,8 @@
-//! The guest's random bytes: a seeded stream, so that a run repeats exactly. Nothing here is meant to be
-//! secret.
+//! The guest's random bytes: a seeded stream, so that a run repeats exactly. Nothing here is secret.
 
 /// A stream of bytes from SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
-/// generators", OOPSLA 2014), words in little-endian order.
+/// generators", OOPSLA 2014), words in little-endian order. Fifteen lines, which no release of a
+/// crate can change: profiles depend on them.
 #[derive(Clone, Debug)]
 pub struct Random {
     state: u64,
@@ -25,8 +25,8 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Fills `buf` with the next bytes of the stream. However the stream is cut into pieces, the bytes are
-    /// the same.
+    /// Fills `buf` with the next bytes of the stream. Cutting the stream into other pieces does not
+    /// change its bytes.
     pub fn fill(&mut self, buf: &mut [u8]) {
         for byte in buf {
             if self.left == 0 {

@@ -1,0 +1,26 @@
+//! Resource limits: getrlimit(2).
+
+/// No limit.
+pub const RLIM_INFINITY: u64 = u64::MAX;
+
+/// The resources, by their numbers.
+#[allow(missing_docs)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resource {
+    Cpu = 0,
+    Fsize = 1,
+    Data = 2,
+    Stack = 3,
+    Core = 4,
+    Rss = 5,
+    Nproc = 6,
+    Nofile = 7,
+    Memlock = 8,
+    As = 9,
+    Locks = 10,
+    Sigpending = 11,
+    Msgqueue = 12,
+    Nice = 13,
+    Rtprio = 14,
+    Rttime = 15,
+}

@@ -1,0 +1,16 @@
+//! Numbers of the time calls: clock_gettime(2), timer_create(2), times(2).
+
+/// Nanoseconds in a second.
+pub const NSEC_PER_SEC: u64 = 1_000_000_000;
+/// Microseconds in a second.
+pub const USEC_PER_SEC: u64 = 1_000_000;
+/// Clock ticks in a second, sysconf(_SC_CLK_TCK).
+pub const CLK_TCK: u64 = 100;
+
+/// TIMER_ABSTIME of clock_nanosleep(2) and timer_settime(2).
+pub const TIMER_ABSTIME: u64 = 1;
+
+/// The words of a `struct timeval`.
+pub fn timeval(ns: u64) -> [u64; 2] {
+    [ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / 1000]
+}

@@ -1,0 +1,36 @@
+//! Settings that the outside makes before the emulated machine starts.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+/// Settings of the emulated machine.
+#[derive(Clone, Debug)]
+pub struct KernelConfig {
+    /// Host directories that the guest may change; everything else it writes goes to the overlay.
+    pub allow_write: Vec<PathBuf>,
+    /// Host directory the guest starts in.
+    pub cwd: PathBuf,
+    /// Seed of the guest's random bytes.
+    pub seed: u64,
+    /// Bytes the guest may hold in memory and in files of the overlay together.
+    pub memory_limit: u64,
+    /// Not zero when the user has asked the run to end: no call waits for the host any longer.
+    pub interrupt: Arc<AtomicUsize>,
+    /// Observer of the host's streams that the guest shares, if any.
+    pub front: Option<Arc<dyn TerminalObserver>>,
+    /// File the guest reads instead of the host's standard input.
+    pub input: Option<Arc<File>>,
+    /// Whether what comes from the host's streams is kept, so that the run can go back.
+    pub journal: bool,
+}
+
+/// Observer of the host's streams: it prints on the same terminal and has to stand back when the
+/// guest uses them.
+pub trait TerminalObserver: std::fmt::Debug + Send + Sync {
+    /// The guest is about to read stream 0, 1 or 2 of the host.
+    fn reading(&self, stream: u8);
+    /// The guest is about to write `bytes` to stream 0, 1 or 2 of the host.
+    fn writing(&self, stream: u8, bytes: &[u8]);
+}

@@ -1,0 +1,52 @@
+//! Processes: the state that the tasks of a thread group share, `struct signal_struct`.
+
+use crate::kernel::limits::Limits;
+use crate::kernel::signal::queue::Queue;
+use crate::kernel::timers::Timers;
+
+/// Id of the first process and of its first task. Fixed, so that a program that prints it repeats.
+pub const PID: i32 = 1000;
+/// Id of its parent, which is not there to be seen: sending to it fails with ESRCH.
+pub const PPID: i32 = 999;
+
+/// A thread group (CLONE_THREAD).
+#[derive(Clone, Debug)]
+pub struct Process {
+    /// Thread group id, getpid(2).
+    pub pid: i32,
+    /// Parent's process id.
+    pub ppid: i32,
+    /// Process group.
+    pub pgid: i32,
+    /// Session.
+    pub sid: i32,
+    /// Resource limits.
+    pub limits: Limits,
+    /// Signals pending for the process.
+    pub pending: Queue,
+    /// Interval timers and POSIX timers.
+    pub timers: Timers,
+    /// prctl(2) PR_SET_CHILD_SUBREAPER.
+    pub child_subreaper: bool,
+}
+
+impl Process {
+    /// The first process: leader of its group in the parent's session.
+    pub(super) fn first() -> Process {
+        Process {
+            pid: PID,
+            ppid: PPID,
+            pgid: PID,
+            sid: PPID,
+            limits: Limits::default(),
+            pending: Queue::default(),
+            timers: Timers::default(),
+            child_subreaper: false,
+        }
+    }
+
+    /// Whether a process id names this process; 0 is the caller.
+    pub fn is_self(&self, pid: u64) -> bool {
+        pid as i32 == 0 || pid as i32 == self.pid
+    }
+}

@@ -1,0 +1,226 @@
+//! The signal state of a task, and the rules by which signals are sent and taken.
+
+use crate::abi::errno::Errno;
+use crate::abi::signal::{
+    AltStack, MINSIGSTKSZ, SIG_DFL, SIG_IGN, SigAction, UNBLOCKABLE, bit, signo::*, ss,
+};
+use crate::kernel::signal::handlers::SignalHandlers;
+use crate::kernel::signal::info::SigInfo;
+use crate::kernel::signal::queue::Queue;
+
+/// State that the last exception left for the signal frame: `thread.trap_nr`, `error_code`, `cr2`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Trap {
+    /// Vector.
+    pub number: u64,
+    /// Error code as the CPU pushes it.
+    pub error: u64,
+    /// Address of the last page fault.
+    pub cr2: u64,
+}
+
+/// Fate of a call that a signal interrupts, signal(7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restart {
+    /// Started again after a handler with SA_RESTART, EINTR after another (`ERESTARTSYS`).
+    WithFlag,
+    /// EINTR after any handler (`ERESTARTNOHAND`, `ERESTART_RESTARTBLOCK`).
+    Never,
+}
+
+/// Target of a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum To {
+    /// The task alone.
+    Task,
+    /// Its process: any task of it may take the signal.
+    Process,
+}
+
+/// The signal state that every task has for itself.
+#[derive(Clone, Debug)]
+pub struct TaskSignals {
+    /// Blocked signals; bit 0 is signal 1.
+    pub blocked: u64,
+    /// The mask to go back to after a call that waits with another one (sigsuspend, ppoll, pselect).
+    pub saved_mask: Option<u64>,
+    /// Signals pending for this task alone.
+    pub pending: Queue,
+    /// The alternate stack.
+    pub altstack: AltStack,
+    /// The last exception.
+    pub trap: Trap,
+    /// The system call that a signal is about to interrupt: its number and its fate.
+    pub interrupted: Option<(u64, Restart)>,
+    /// The signal whose handler was started last, until a debugger takes note of it.
+    pub delivered: Option<i32>,
+    /// A stop signal that was dropped and is still to be mentioned.
+    pub(in crate::kernel) dropped_stop: Option<i32>,
+}
+
+impl TaskSignals {
+    /// Nothing blocked, nothing pending.
+    pub(in crate::kernel) fn new() -> TaskSignals {
+        TaskSignals {
+            blocked: 0,
+            saved_mask: None,
+            pending: Queue::default(),
+            altstack: AltStack::NONE,
+            trap: Trap::default(),
+            interrupted: None,
+            delivered: None,
+            dropped_stop: None,
+        }
+    }
+
+    /// Sets the alternate stack (`do_sigaltstack`); the stack pointer tells whether the old one is in
+    /// use. EPERM, EINVAL, ENOMEM.
+    pub fn set_altstack(&mut self, new: AltStack, sp: u64) -> Result<(), Errno> {
+        if self.altstack.active(sp) {
+            return Err(Errno::EPERM);
+        }
+        self.altstack = match new.flags & !ss::AUTODISARM {
+            ss::DISABLE => AltStack { sp: 0, size: 0, flags: new.flags },
+            0 | ss::ONSTACK if new.size < MINSIGSTKSZ => return Err(Errno::ENOMEM),
+            0 | ss::ONSTACK => new,
+            _ => return Err(Errno::EINVAL),
+        };
+        Ok(())
+    }
+}
+
+/// The signals of a task: its own state and what it shares with others.
+pub struct Signals<'a> {
+    /// State of the task.
+    pub task: &'a mut TaskSignals,
+    /// Signals pending for its process.
+    pub shared: &'a mut Queue,
+    /// Its actions.
+    pub handlers: &'a mut SignalHandlers,
+}
+
+impl Signals<'_> {
+    /// Sets the action of a signal and drops what is pending and would now be ignored, sigaction(2).
+    pub fn set_action(&mut self, signo: i32, action: SigAction) {
+        self.handlers.set(signo, action);
+        if self.handlers.ignores(signo) {
+            self.shared.remove(bit(signo));
+            self.task.pending.remove(bit(signo));
+        }
+    }
+
+    /// Whether a pending signal interrupts a waiting call.
+    pub fn interrupt_pending(&self) -> bool {
+        let mut ready = self.pending() & !self.task.blocked;
+        while ready != 0 {
+            let signo = ready.trailing_zeros() as i32 + 1;
+            if self.handlers.interrupts(signo, self.task.blocked) {
+                return true;
+            }
+            ready &= ready - 1;
+        }
+        false
+    }
+
+    /// The signals pending for the task or its process.
+    pub fn pending(&self) -> u64 {
+        self.shared.set() | self.task.pending.set()
+    }
+
+    /// The queue of a target.
+    pub fn queue(&mut self, to: To) -> &mut Queue {
+        match to {
+            To::Task => &mut self.task.pending,
+            To::Process => self.shared,
+        }
+    }
+
+    /// Queues a signal unless its action ignores it.
+    pub fn send(&mut self, info: SigInfo, to: To) {
+        let signo = info.signo();
+        if bit(signo) == 0 {
+            return;
+        }
+        const STOPS: u64 = 1 << (SIGSTOP - 1) | 1 << (SIGTSTP - 1) | 1 << (SIGTTIN - 1) | 1 << (SIGTTOU - 1);
+        let opposite = match signo {
+            SIGCONT => STOPS,
+            _ if bit(signo) & STOPS != 0 => bit(SIGCONT),
+            _ => 0,
+        };
+        self.shared.remove(opposite);
+        self.task.pending.remove(opposite);
+        if self.task.blocked & bit(signo) == 0 {
+            if self.handlers.ignores(signo) {
+                return;
+            }
+            if self.handlers.stops(signo) {
+                self.task.dropped_stop = Some(signo);
+                return;
+            }
+        }
+        self.queue(to).push(info);
+    }
+
+    /// Sends a signal that cannot be put off: one that is blocked or ignored ends the process
+    /// (`force_sig`).
+    pub fn force(&mut self, info: SigInfo) {
+        let signo = info.signo();
+        let action = self.handlers.get(signo);
+        if self.task.blocked & bit(signo) != 0 || action.handler == SIG_IGN {
+            self.set_action(signo, SigAction { handler: SIG_DFL, ..action });
+            self.task.blocked &= !bit(signo);
+        }
+        self.task.pending.push(info);
+    }
+
+    /// Takes the next pending signal out of `wanted`: the task's before the process's, faults first,
+    /// then by rising number, as `dequeue_signal` does.
+    pub fn dequeue(&mut self, wanted: u64) -> Option<SigInfo> {
+        self.task.pending.pop(wanted).or_else(|| self.shared.pop(wanted))
+    }
+
+    /// Sets the mask for the rest of this call (ppoll(2), pselect(2), sigsuspend(2)). The old one
+    /// comes back when the call ends: at once if no signal interrupted it, so that what the mask let
+    /// through stays pending, and otherwise when the handler returns.
+    pub fn set_temporary_mask(&mut self, mask: u64) {
+        self.task.saved_mask = Some(self.task.blocked);
+        self.task.blocked = mask & !UNBLOCKABLE;
+    }
+
+    /// Restores the mask that `set_temporary_mask` replaced.
+    pub(super) fn restore_mask(&mut self) {
+        if let Some(mask) = self.task.saved_mask.take() {
+            self.task.blocked = mask;
+        }
+    }
+
+    /// Resets handlers and the alternate stack, as execve(2) does. What is ignored, blocked and
+    /// pending stays.
+    pub(in crate::kernel) fn exec(&mut self) {
+        self.handlers.exec();
+        self.task.altstack = AltStack::NONE;
+        self.task.saved_mask = None;
+        self.task.interrupted = None;
+    }
+}
+
+/// Describes for people what is not as it was at the start.
+pub(in crate::kernel) fn describe(handlers: &SignalHandlers, blocked: u64, pending: u64) -> Vec<String> {
+    let mut lines = Vec::new();
+    for signo in 1..=SIGRTMAX {
+        let blocked = if blocked & bit(signo) != 0 { ", blocked" } else { "" };
+        let pending = if pending & bit(signo) != 0 { ", pending" } else { "" };
+        let action = match handlers.get(signo).handler {
+            SIG_DFL => "default".to_owned(),
+            SIG_IGN => "ignored".to_owned(),
+            handler => format!("handled at {handler:#x}"),
+        };
+        if action != "default" || !blocked.is_empty() || !pending.is_empty() {
+            lines.push(format!("signal {signo}: {action}{blocked}{pending}"));
+        }
+    }
+    if lines.is_empty() {
+        lines.push("every signal has its default action; none is blocked or pending".to_owned());
+    }
+    lines
+}

@@ -1,0 +1,210 @@
+//! The kernel as one value: the tasks, the objects that they share, and the machine's own state.
+
+use crate::kernel::arena::{Arena, FdTableId, FsContextId, HandlersId, MmId, ProcessId, TaskId};
+use crate::kernel::clock::Clock;
+use crate::kernel::config::KernelConfig;
+use crate::kernel::cred::Credentials;
+use crate::kernel::fdtable::FdTable;
+use crate::kernel::mm::Mm;
+use crate::kernel::notices::Notices;
+use crate::kernel::process::Process;
+use crate::kernel::random::Random;
+use crate::kernel::signal::handlers::SignalHandlers;
+use crate::kernel::signal::state::Signals;
+use crate::kernel::task::{Shared, Task};
+use crate::kernel::vfs::{FileSystem, FsContext};
+
+/// The emulated kernel. Every part is a plain value, so that a checkpoint can copy the kernel: a copy
+/// must share nothing that changes with the original.
+#[derive(Clone)]
+pub struct Kernel {
+    tasks: Arena<TaskId, Task>,
+    /// The running task.
+    current: TaskId,
+    pub(super) processes: Arena<ProcessId, Process>,
+    mms: Arena<MmId, Mm>,
+    handlers: Arena<HandlersId, SignalHandlers>,
+    fd_tables: Arena<FdTableId, FdTable>,
+    fs_contexts: Arena<FsContextId, FsContext>,
+    /// Files and directories: the host's beneath, the overlay above.
+    pub fs: FileSystem,
+    /// The clock, made of executed instructions.
+    pub clock: Clock,
+    /// The stream behind getrandom(2), /dev/urandom and AT_RANDOM.
+    pub random: Random,
+    /// Lines for the log that a call left behind (unknown calls, refused flags), taken by the session.
+    pub notices: Notices,
+}
+
+/// The running task, the objects that it uses and the machine's own state, borrowed apart.
+pub struct Parts<'a> {
+    /// The running task.
+    pub task: &'a mut Task,
+    /// Its process.
+    pub process: &'a mut Process,
+    /// Its address space.
+    pub mm: &'a mut Mm,
+    /// Its descriptors.
+    pub fds: &'a mut FdTable,
+    /// Its working directory, root and umask.
+    pub fs_context: &'a mut FsContext,
+    /// Files and directories.
+    pub fs: &'a mut FileSystem,
+    /// Lines for the log.
+    pub notices: &'a mut Notices,
+}
+
+/// An open descriptor, for people.
+#[derive(Clone, Debug)]
+pub struct OpenFile {
+    /// Its number.
+    pub number: i32,
+    /// Path by which it was opened.
+    pub path: String,
+    /// Position of the next read or write, if that has a meaning.
+    pub offset: u64,
+    /// Its kind.
+    pub kind: &'static str,
+}
+
+impl Kernel {
+    /// A kernel with one task, which runs no program yet.
+    pub fn new(config: &KernelConfig) -> Kernel {
+        let mut fs = FileSystem::new(config);
+        let (processes, process) = Arena::with(Process::first());
+        let (mms, mm) = Arena::with(Mm::new());
+        let (handlers, handlers_id) = Arena::with(SignalHandlers::default());
+        let (fd_tables, fds) = Arena::with(FdTable::new());
+        let (fs_contexts, fs_context) = Arena::with(fs.first_context(config));
+        let shared = Shared { process, mm, handlers: handlers_id, fds, fs_context };
+        let (tasks, current) = Arena::with(Task::first(shared, Credentials::of_host()));
+        Kernel {
+            tasks,
+            current,
+            processes,
+            mms,
+            handlers,
+            fd_tables,
+            fs_contexts,
+            fs,
+            clock: Clock::default(),
+            random: Random::new(config.seed),
+            notices: Notices::default(),
+        }
+    }
+
+    /// The running task.
+    pub fn task(&self) -> &Task {
+        &self.tasks[self.current]
+    }
+
+    /// The running task, to be changed.
+    pub fn task_mut(&mut self) -> &mut Task {
+        &mut self.tasks[self.current]
+    }
+
+    /// The process of the running task.
+    pub fn process(&self) -> &Process {
+        &self.processes[self.task().shared.process]
+    }
+
+    /// The process of the running task, to be changed.
+    pub fn process_mut(&mut self) -> &mut Process {
+        &mut self.processes[self.tasks[self.current].shared.process]
+    }
+
+    /// The address space of the running task.
+    pub fn mm(&self) -> &Mm {
+        &self.mms[self.task().shared.mm]
+    }
+
+    /// The address space of the running task, to be changed.
+    pub fn mm_mut(&mut self) -> &mut Mm {
+        &mut self.mms[self.tasks[self.current].shared.mm]
+    }
+
+    /// The signal handlers of the running task.
+    pub fn handlers(&self) -> &SignalHandlers {
+        &self.handlers[self.task().shared.handlers]
+    }
+
+    /// The descriptors of the running task.
+    pub fn fds(&self) -> &FdTable {
+        &self.fd_tables[self.task().shared.fds]
+    }
+
+    /// The descriptors of the running task, to be changed.
+    pub fn fds_mut(&mut self) -> &mut FdTable {
+        &mut self.fd_tables[self.tasks[self.current].shared.fds]
+    }
+
+    /// Working directory, root and umask of the running task.
+    pub fn fs_context(&self) -> &FsContext {
+        &self.fs_contexts[self.task().shared.fs_context]
+    }
+
+    /// Working directory, root and umask of the running task, to be changed.
+    pub fn fs_context_mut(&mut self) -> &mut FsContext {
+        &mut self.fs_contexts[self.tasks[self.current].shared.fs_context]
+    }
+
+    /// The signals of the running task.
+    pub fn signals(&mut self) -> Signals<'_> {
+        self.signals_of(self.current)
+    }
+
+    /// The signals of a task.
+    pub fn signals_of(&mut self, task: TaskId) -> Signals<'_> {
+        let task = &mut self.tasks[task];
+        Signals {
+            shared: &mut self.processes[task.shared.process].pending,
+            handlers: &mut self.handlers[task.shared.handlers],
+            task: &mut task.signals,
+        }
+    }
+
+    /// Everything that the running task uses, to be borrowed apart.
+    pub fn parts(&mut self) -> Parts<'_> {
+        let task = &mut self.tasks[self.current];
+        let Shared { process, mm, fds, fs_context, .. } = task.shared;
+        Parts {
+            task,
+            process: &mut self.processes[process],
+            mm: &mut self.mms[mm],
+            fds: &mut self.fd_tables[fds],
+            fs_context: &mut self.fs_contexts[fs_context],
+            fs: &mut self.fs,
+            notices: &mut self.notices,
+        }
+    }
+
+    /// The task with an id.
+    pub fn find_task(&self, tid: i32) -> Option<TaskId> {
+        self.tasks.iter().find(|(_, task)| task.tid == tid).map(|(id, _)| id)
+    }
+
+    /// A task by its key.
+    pub fn task_at(&self, task: TaskId) -> &Task {
+        &self.tasks[task]
+    }
+
+    /// The first task of a process: the one whose id is the process id.
+    pub(super) fn leader(&self, process: ProcessId) -> TaskId {
+        self.find_task(self.processes[process].pid).unwrap_or(self.current)
+    }
+
+    /// The open descriptors of the running task.
+    pub fn open_files(&self) -> Vec<OpenFile> {
+        let fds = self.fds();
+        let files = fds.numbers().filter_map(|number| {
+            let open = self.fs.files.get(fds.get(number).ok()?);
+            Some(OpenFile {
+                number,
+                path: String::from_utf8_lossy(&open.path).into_owned(),
+                offset: open.offset,
+                kind: open.kind.name(),
+            })
+        });
+        files.collect()
+    }
+}

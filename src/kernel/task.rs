@@ -1,0 +1,103 @@
+//! Tasks: what clone(2) makes. A task owns some state and names the objects that it may share.
+
+use crate::kernel::arena::{FdTableId, FsContextId, HandlersId, MmId, ProcessId};
+use crate::kernel::cred::Credentials;
+use crate::kernel::process::PID;
+use crate::kernel::signal::state::TaskSignals;
+
+/// Slack of timers in nanoseconds, prctl(2) PR_SET_TIMERSLACK.
+pub const TIMERSLACK_DEFAULT: u64 = 50_000;
+
+/// The shareable objects of a task, each with the flag of clone(2) that shares it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shared {
+    /// Thread group (CLONE_THREAD).
+    pub process: ProcessId,
+    /// Address space (CLONE_VM).
+    pub mm: MmId,
+    /// Signal handlers (CLONE_SIGHAND).
+    pub handlers: HandlersId,
+    /// Descriptor table (CLONE_FILES).
+    pub fds: FdTableId,
+    /// Working directory, root and umask (CLONE_FS).
+    pub fs_context: FsContextId,
+}
+
+/// A task.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// Task id, gettid(2).
+    pub tid: i32,
+    /// The objects that it may share with other tasks.
+    pub shared: Shared,
+    /// Credentials.
+    pub cred: Credentials,
+    /// Signal mask, signals pending for it alone, alternate stack.
+    pub signals: TaskSignals,
+    /// Name, padded with NUL, prctl(2) PR_SET_NAME.
+    pub comm: [u8; 16],
+    /// `set_tid_address`: cleared when the task ends while others share its memory.
+    pub clear_child_tid: u64,
+    /// `set_robust_list`: address of the list's head.
+    pub robust_list: u64,
+    /// prctl(2) PR_SET_PDEATHSIG.
+    pub pdeathsig: i32,
+    /// prctl(2) PR_SET_NO_NEW_PRIVS.
+    pub no_new_privs: bool,
+    /// prctl(2) PR_SET_TIMERSLACK, in nanoseconds.
+    pub timerslack: u64,
+    /// Execution domain, personality(2).
+    pub personality: u32,
+    /// Nice value, -20 to 19.
+    pub nice: i32,
+    /// I/O priority as ioprio_get(2) gives it.
+    pub ioprio: u32,
+}
+
+impl Task {
+    /// The first task.
+    pub(super) fn first(shared: Shared, cred: Credentials) -> Task {
+        Task {
+            tid: PID,
+            shared,
+            cred,
+            signals: TaskSignals::new(),
+            comm: [0; 16],
+            clear_child_tid: 0,
+            robust_list: 0,
+            pdeathsig: 0,
+            no_new_privs: false,
+            timerslack: TIMERSLACK_DEFAULT,
+            personality: 0,
+            nice: 0,
+            ioprio: 0,
+        }
+    }
+
+    /// The name without its padding.
+    pub fn name(&self) -> &[u8] {
+        self.comm.split(|byte| *byte == 0).next().unwrap_or_default()
+    }
+
+    /// Names the task: 15 bytes at most, up to a NUL.
+    pub fn set_name(&mut self, name: &[u8]) {
+        let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
+        let len = name.len().min(self.comm.len() - 1);
+        self.comm = [0; 16];
+        self.comm[..len].copy_from_slice(&name[..len]);
+    }
+
+    /// Names the task after the last part of a path, as execve(2) does with the name it was given.
+    pub fn set_name_from_path(&mut self, path: &[u8]) {
+        self.set_name(path.rsplit(|byte| *byte == b'/').next().unwrap_or(path));
+    }
+
+    /// Changes what belongs to the program that execve(2) replaces.
+    pub(super) fn exec(&mut self) {
+        self.clear_child_tid = 0;
+        self.robust_list = 0;
+        self.pdeathsig = 0;
+        self.timerslack = TIMERSLACK_DEFAULT;
+        self.cred.keepcaps = false;
+    }
+}

@@ -1,0 +1,86 @@
+//! The context of a system call and its outcomes.
+
+use crate::abi::errno::Errno;
+use crate::guest::{Gpr, GuestCpu, GuestMemory};
+use crate::kernel::Kernel;
+use crate::kernel::signal::state::Restart;
+
+/// The kernel's state and the calling task's registers and memory.
+pub struct Ctx<'a> {
+    /// The kernel.
+    pub kernel: &'a mut Kernel,
+    /// Registers of the calling task.
+    pub cpu: &'a mut dyn GuestCpu,
+    /// Memory of the calling task.
+    pub mem: &'a mut dyn GuestMemory,
+}
+
+/// Outcome of a call that does not simply return a value.
+#[derive(Debug)]
+pub enum Break {
+    /// The call failed.
+    Errno(Errno),
+    /// The process ends with this status (exit, exit_group).
+    Exit(i32),
+    /// The process image is replaced.
+    Exec(ExecRequest),
+    /// Registers were set by the handler (rt_sigreturn); nothing is to be stored in RAX.
+    Resume,
+    /// Asked for something that would be wrong if it were pretended; the run stops with this message.
+    Refuse(String),
+}
+
+impl From<Errno> for Break {
+    fn from(errno: Errno) -> Self {
+        Break::Errno(errno)
+    }
+}
+
+/// Result of a handler: the value for RAX, or why there is none.
+pub type SysResult = Result<u64, Break>;
+
+/// A successful execve(2), for the session to carry out.
+#[derive(Clone, Debug)]
+pub struct ExecRequest {
+    /// Absolute path of the program in the guest's view; `#!` is not yet followed.
+    pub path: String,
+    /// The name as the program gave it: AT_EXECFN, the argument of a `#!` interpreter, and the task's name.
+    pub filename: Vec<u8>,
+    /// Arguments.
+    pub argv: Vec<Vec<u8>>,
+    /// Environment.
+    pub envp: Vec<Vec<u8>>,
+}
+
+/// Work of the session after a system call or a fault.
+#[derive(Debug)]
+pub enum Action {
+    /// Go on.
+    Continue,
+    /// The process ended with this status.
+    Exit(i32),
+    /// The process was ended by this signal.
+    Killed(i32),
+    /// Load another program.
+    Exec(ExecRequest),
+    /// The user asked for something while the call waited; nothing has happened yet.
+    GivenUp,
+    /// Stop the run: this cannot be emulated faithfully.
+    Refuse(String),
+}
+
+impl Ctx<'_> {
+    /// Time since the program's first instruction, in nanoseconds. Costs a synchronisation with the
+    /// CPU.
+    pub(crate) fn now(&mut self) -> u64 {
+        self.kernel.now(self.cpu)
+    }
+
+    /// The break of a call that a pending signal interrupts: it fails with EINTR, or starts again once
+    /// the handler is done. RAX must still hold the call's number.
+    pub(crate) fn interrupted(&mut self, restart: Restart) -> Break {
+        let number = self.cpu.gpr(Gpr::Rax);
+        self.kernel.task_mut().signals.interrupted = Some((number, restart));
+        Break::Errno(Errno::EINTR)
+    }
+}

@@ -1,0 +1,65 @@
+//! The way into the kernel: system calls, faults and timers that are due.
+
+use crate::abi::errno::Errno;
+use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory};
+use crate::kernel::Kernel;
+use crate::kernel::signal::deliver::Killed;
+use crate::syscalls::context::{Action, Break, Ctx};
+use crate::syscalls::table;
+
+impl From<Result<(), Killed>> for Action {
+    fn from(delivered: Result<(), Killed>) -> Action {
+        match delivered {
+            Ok(()) => Action::Continue,
+            Err(Killed(signo)) => Action::Killed(signo),
+        }
+    }
+}
+
+/// Serves the system call whose number and arguments are in the registers, as the x86-64 ABI has it,
+/// and then delivers a pending signal if there is one. RAX, RCX and R11 are set as the instruction sets
+/// them.
+pub fn syscall(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Action {
+    // The kernel looks at the low half only.
+    let number = u64::from(cpu.gpr(Gpr::Rax) as u32);
+    let args = [Gpr::Rdi, Gpr::Rsi, Gpr::Rdx, Gpr::R10, Gpr::R8, Gpr::R9].map(|reg| cpu.gpr(reg));
+    let clobbered = [Gpr::Rcx, Gpr::R11].map(|reg| (reg, cpu.gpr(reg)));
+    cpu.set_gpr(Gpr::Rcx, cpu.rip());
+    cpu.set_gpr(Gpr::R11, cpu.rflags());
+    let mut ctx = Ctx { kernel, cpu, mem };
+    let result = match table::find(number) {
+        Some(row) => (row.handler)(&mut ctx, args),
+        None => Err(unknown(&mut ctx, number)),
+    };
+    if ctx.kernel.fs.streams.take_given_up() {
+        for (reg, value) in clobbered {
+            ctx.cpu.set_gpr(reg, value);
+        }
+        return Action::GivenUp;
+    }
+    match result {
+        Ok(value) => ctx.cpu.set_gpr(Gpr::Rax, value),
+        Err(Break::Errno(errno)) => ctx.cpu.set_gpr(Gpr::Rax, errno.to_rax()),
+        Err(Break::Resume) => {}
+        Err(Break::Exit(status)) => return Action::Exit(status),
+        Err(Break::Exec(request)) => return Action::Exec(request),
+        Err(Break::Refuse(why)) => return Action::Refuse(why),
+    }
+    interrupt(ctx.kernel, ctx.cpu, ctx.mem)
+}
+
+/// Between two instructions of the program: timers that are due send their signals, and what is
+/// pending and not blocked is delivered.
+pub fn interrupt(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Action {
+    kernel.deliver_pending(cpu, mem).into()
+}
+
+/// Turns a fault of the CPU into its signal: runs the guest's handler, or ends the process.
+pub fn fault(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory, fault: Fault) -> Action {
+    kernel.deliver_fault(cpu, mem, fault).into()
+}
+
+fn unknown(ctx: &mut Ctx, number: u64) -> Break {
+    ctx.kernel.notices.once(format!("unknown system call {number}: answered with ENOSYS"));
+    Break::Errno(Errno::ENOSYS)
+}
