@@ -7,20 +7,10 @@ use crate::kernel::vfs::node::{Ino, Time};
 use crate::kernel::vfs::{FileSystem, Who, parts, parts_now};
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fs::{get_path, locate};
-use crate::syscalls::table::{Handler, Row, Support};
-
-const fn full(number: u16, name: &'static str, handler: Handler) -> Row {
-    Row { number, name, handler, support: Support::Full, note: "" }
-}
+use crate::syscalls::row::{Handler, Row, full, partial, refused};
 
 const fn xattr(number: u16, name: &'static str, handler: Handler) -> Row {
-    Row {
-        number,
-        name,
-        handler,
-        support: Support::Partial,
-        note: "user.* of the host's files are read; none are kept",
-    }
+    partial(number, name, handler, "user.* of the host's files are read; none are kept")
 }
 
 /// The calls of this file.
@@ -49,20 +39,8 @@ pub const ROWS: &[Row] = &[
     xattr(197, "removexattr", removexattr),
     xattr(198, "lremovexattr", lremovexattr),
     xattr(199, "fremovexattr", fremovexattr),
-    Row {
-        number: 303,
-        name: "name_to_handle_at",
-        handler: no_handles,
-        support: Support::Refused,
-        note: "EOPNOTSUPP",
-    },
-    Row {
-        number: 304,
-        name: "open_by_handle_at",
-        handler: no_handles,
-        support: Support::Refused,
-        note: "EOPNOTSUPP",
-    },
+    refused(303, "name_to_handle_at", no_handles, "EOPNOTSUPP"),
+    refused(304, "open_by_handle_at", no_handles, "EOPNOTSUPP"),
 ];
 
 const FDCWD: u64 = AT_FDCWD as i64 as u64;

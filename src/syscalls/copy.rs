@@ -12,11 +12,7 @@ use crate::kernel::vfs::{parts, parts_now};
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::fs::{get_path, locate};
 use crate::syscalls::io::{block, read_some, seekable, write_some};
-use crate::syscalls::table::{Handler, Row, Support};
-
-const fn full(number: u16, name: &'static str, handler: Handler) -> Row {
-    Row { number, name, handler, support: Support::Full, note: "" }
-}
+use crate::syscalls::row::{Row, full, partial, refused};
 
 /// The calls of this file.
 pub const ROWS: &[Row] = &[
@@ -24,16 +20,15 @@ pub const ROWS: &[Row] = &[
     full(326, "copy_file_range", copy_file_range),
     full(275, "splice", splice),
     full(276, "tee", tee),
-    Row { number: 278, name: "vmsplice", handler: vmsplice, support: Support::Refused, note: "EINVAL" },
+    refused(278, "vmsplice", vmsplice, "EINVAL"),
     full(76, "truncate", truncate),
     full(77, "ftruncate", ftruncate),
-    Row {
-        number: 285,
-        name: "fallocate",
-        handler: fallocate,
-        support: Support::Partial,
-        note: "modes 0, KEEP_SIZE, PUNCH_HOLE and ZERO_RANGE; others are EOPNOTSUPP",
-    },
+    partial(
+        285,
+        "fallocate",
+        fallocate,
+        "modes 0, KEEP_SIZE, PUNCH_HOLE and ZERO_RANGE; others are EOPNOTSUPP",
+    ),
     full(74, "fsync", fsync),
     full(75, "fdatasync", fsync),
     full(162, "sync", sync),

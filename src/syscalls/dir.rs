@@ -7,13 +7,10 @@ use crate::kernel::uaccess::copy_to_user;
 use crate::kernel::vfs::file::FileKind;
 use crate::kernel::vfs::{Listed, parts};
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::table::{Row, Support};
+use crate::syscalls::row::{Row, full};
 
 /// The calls of this file.
-pub const ROWS: &[Row] = &[
-    Row { number: 78, name: "getdents", handler: getdents, support: Support::Full, note: "" },
-    Row { number: 217, name: "getdents64", handler: getdents64, support: Support::Full, note: "" },
-];
+pub const ROWS: &[Row] = &[full(78, "getdents", getdents), full(217, "getdents64", getdents64)];
 
 /// `struct linux_dirent64`: the type comes before the name.
 fn new_entry(entry: &Listed, next: u64) -> Vec<u8> {

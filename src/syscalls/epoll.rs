@@ -11,20 +11,12 @@ use crate::kernel::vfs::node::Body;
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fd::install;
 use crate::syscalls::poll::{ready, until_ready};
-use crate::syscalls::table::{Handler, Row, Support};
-
-const fn full(number: u16, name: &'static str, handler: Handler) -> Row {
-    Row { number, name, handler, support: Support::Full, note: "" }
-}
-
-const fn partial(number: u16, name: &'static str, handler: Handler, note: &'static str) -> Row {
-    Row { number, name, handler, support: Support::Partial, note }
-}
+use crate::syscalls::row::{Row, full, partial, refused};
 
 const EDGES: &str = "EPOLLET reports again only after the descriptor was not ready";
 
 const fn absent(number: u16, name: &'static str) -> Row {
-    Row { number, name, handler: no_such_call, support: Support::Refused, note: "ENOSYS" }
+    refused(number, name, no_such_call, "ENOSYS")
 }
 
 /// The calls of this file.

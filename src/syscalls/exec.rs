@@ -8,15 +8,12 @@ use crate::guest::{GuestMemory, PageSource};
 use crate::kernel::uaccess::{get_u64, strncpy_from_user};
 use crate::kernel::vfs;
 use crate::syscalls::context::{Break, Ctx, ExecRequest, SysResult};
-use crate::syscalls::table::{Row, Support};
+use crate::syscalls::row::{Row, partial};
 
 const NOTE: &str = "x86-64 ELF programs and #! scripts";
 
 /// Calls that replace the program.
-pub const ROWS: &[Row] = &[
-    Row { number: 59, name: "execve", handler: execve, support: Support::Partial, note: NOTE },
-    Row { number: 322, name: "execveat", handler: execveat, support: Support::Partial, note: NOTE },
-];
+pub const ROWS: &[Row] = &[partial(59, "execve", execve, NOTE), partial(322, "execveat", execveat, NOTE)];
 
 /// The working directory in place of a descriptor.
 const AT_FDCWD: i32 = -100;

@@ -9,29 +9,17 @@ use crate::kernel::vfs::file::{FileKind, FileNo};
 use crate::kernel::vfs::node::Body;
 use crate::kernel::vfs::pipe::MAX_CAPACITY;
 use crate::syscalls::context::{Break, Ctx, SysResult};
-use crate::syscalls::table::{Row, Support};
+use crate::syscalls::row::{Row, full, partial};
 
 /// The calls of this file.
 pub const ROWS: &[Row] = &[
-    Row { number: 3, name: "close", handler: close, support: Support::Full, note: "" },
-    Row { number: 32, name: "dup", handler: dup, support: Support::Full, note: "" },
-    Row { number: 33, name: "dup2", handler: dup2, support: Support::Full, note: "" },
-    Row { number: 292, name: "dup3", handler: dup3, support: Support::Full, note: "" },
-    Row {
-        number: 72,
-        name: "fcntl",
-        handler: fcntl,
-        support: Support::Partial,
-        note: "locks always succeed; no leases, no F_NOTIFY",
-    },
-    Row {
-        number: 73,
-        name: "flock",
-        handler: flock,
-        support: Support::Full,
-        note: "one process: never waits",
-    },
-    Row { number: 436, name: "close_range", handler: close_range, support: Support::Full, note: "" },
+    full(3, "close", close),
+    full(32, "dup", dup),
+    full(33, "dup2", dup2),
+    full(292, "dup3", dup3),
+    partial(72, "fcntl", fcntl, "locks always succeed; no leases, no F_NOTIFY"),
+    full(73, "flock", flock).noted("one process: never waits"),
+    full(436, "close_range", close_range),
 ];
 
 const CLOSE_RANGE_UNSHARE: u64 = 2;

@@ -11,57 +11,29 @@ use crate::kernel::vfs::open::Opened;
 use crate::kernel::vfs::{FileSystem, Found, Last, Who, parts, parts_now, procfs};
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::fd::install;
-use crate::syscalls::table::{Row, Support};
-
-const fn full(number: u16, name: &'static str, handler: crate::syscalls::table::Handler) -> Row {
-    Row { number, name, handler, support: Support::Full, note: "" }
-}
+use crate::syscalls::row::{Row, full, partial, refused};
 
 const NO_TMPFILE: &str = "O_TMPFILE where changes go through to the host (--allow-write) is EOPNOTSUPP";
 
 /// The calls of this file.
 pub const ROWS: &[Row] = &[
-    Row { number: 2, name: "open", handler: open, support: Support::Partial, note: NO_TMPFILE },
+    partial(2, "open", open, NO_TMPFILE),
     full(85, "creat", creat),
-    Row { number: 257, name: "openat", handler: openat, support: Support::Partial, note: NO_TMPFILE },
-    Row {
-        number: 437,
-        name: "openat2",
-        handler: openat2,
-        support: Support::Partial,
-        note: "RESOLVE_* flags are refused",
-    },
+    partial(257, "openat", openat, NO_TMPFILE),
+    partial(437, "openat2", openat2, "RESOLVE_* flags are refused"),
     full(21, "access", access),
     full(269, "faccessat", faccessat),
     full(439, "faccessat2", faccessat2),
     full(83, "mkdir", mkdir),
     full(258, "mkdirat", mkdirat),
-    Row {
-        number: 133,
-        name: "mknod",
-        handler: mknod,
-        support: Support::Partial,
-        note: "files and pipes; devices are EPERM",
-    },
-    Row {
-        number: 259,
-        name: "mknodat",
-        handler: mknodat,
-        support: Support::Partial,
-        note: "files and pipes; devices are EPERM",
-    },
+    partial(133, "mknod", mknod, "files and pipes; devices are EPERM"),
+    partial(259, "mknodat", mknodat, "files and pipes; devices are EPERM"),
     full(84, "rmdir", rmdir),
     full(87, "unlink", unlink),
     full(263, "unlinkat", unlinkat),
     full(82, "rename", rename),
     full(264, "renameat", renameat),
-    Row {
-        number: 316,
-        name: "renameat2",
-        handler: renameat2,
-        support: Support::Partial,
-        note: "RENAME_WHITEOUT is refused",
-    },
+    partial(316, "renameat2", renameat2, "RENAME_WHITEOUT is refused"),
     full(86, "link", link),
     full(265, "linkat", linkat),
     full(88, "symlink", symlink),
@@ -72,10 +44,10 @@ pub const ROWS: &[Row] = &[
     full(80, "chdir", chdir),
     full(81, "fchdir", fchdir),
     full(95, "umask", umask),
-    Row { number: 161, name: "chroot", handler: not_permitted, support: Support::Refused, note: "EPERM" },
-    Row { number: 165, name: "mount", handler: not_permitted, support: Support::Refused, note: "EPERM" },
-    Row { number: 166, name: "umount2", handler: not_permitted, support: Support::Refused, note: "EPERM" },
-    Row { number: 155, name: "pivot_root", handler: not_permitted, support: Support::Refused, note: "EPERM" },
+    refused(161, "chroot", not_permitted, "EPERM"),
+    refused(165, "mount", not_permitted, "EPERM"),
+    refused(166, "umount2", not_permitted, "EPERM"),
+    refused(155, "pivot_root", not_permitted, "EPERM"),
 ];
 
 const FDCWD: u64 = AT_FDCWD as i64 as u64;

@@ -7,7 +7,7 @@ use crate::kernel::signal::state::Restart;
 use crate::kernel::uaccess::{get_timespec, get_u32, put_u32};
 use crate::kernel::wait::Wake;
 use crate::syscalls::context::{Break, Ctx, SysResult};
-use crate::syscalls::table::{Row, Support};
+use crate::syscalls::row::{Row, partial, refused};
 
 const FUTEX_WAIT: u32 = 0;
 const FUTEX_WAKE: u32 = 1;
@@ -30,17 +30,11 @@ const FUTEX_OWNER_DIED: u32 = 0x4000_0000;
 
 /// Futex calls.
 pub const ROWS: &[Row] = &[
-    Row {
-        number: 202,
-        name: "futex",
-        handler: futex,
-        support: Support::Partial,
-        note: "for one task; a wait that nothing can end stops the run",
-    },
-    Row { number: 449, name: "futex_waitv", handler: absent, support: Support::Refused, note: "ENOSYS" },
-    Row { number: 454, name: "futex_wake", handler: absent, support: Support::Refused, note: "ENOSYS" },
-    Row { number: 455, name: "futex_wait", handler: absent, support: Support::Refused, note: "ENOSYS" },
-    Row { number: 456, name: "futex_requeue", handler: absent, support: Support::Refused, note: "ENOSYS" },
+    partial(202, "futex", futex, "for one task; a wait that nothing can end stops the run"),
+    refused(449, "futex_waitv", absent, "ENOSYS"),
+    refused(454, "futex_wake", absent, "ENOSYS"),
+    refused(455, "futex_wait", absent, "ENOSYS"),
+    refused(456, "futex_requeue", absent, "ENOSYS"),
 ];
 
 fn absent(_: &mut Ctx, _: [u64; 6]) -> SysResult {

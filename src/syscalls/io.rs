@@ -14,14 +14,10 @@ use crate::kernel::vfs::streams::Streams;
 use crate::kernel::vfs::{parts, parts_now};
 use crate::kernel::wait::Wake;
 use crate::syscalls::context::{Break, Ctx, SysResult};
-use crate::syscalls::table::{Handler, Row, Support};
-
-const fn full(number: u16, name: &'static str, handler: Handler) -> Row {
-    Row { number, name, handler, support: Support::Full, note: "" }
-}
+use crate::syscalls::row::{Handler, Row, full, partial};
 
 const fn flagless(number: u16, name: &'static str, handler: Handler) -> Row {
-    Row { number, name, handler, support: Support::Partial, note: "RWF_NOWAIT and RWF_APPEND are EOPNOTSUPP" }
+    partial(number, name, handler, "RWF_NOWAIT and RWF_APPEND are EOPNOTSUPP")
 }
 
 /// The calls of this file.

@@ -6,16 +6,15 @@ use crate::kernel::uaccess::{copy_to_user, get_u32, put_u32};
 use crate::kernel::vfs::file::{FileKind, FileNo};
 use crate::kernel::vfs::node::Body;
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::table::{Row, Support};
+use crate::syscalls::row::{Row, partial};
 
 /// The calls of this file.
-pub const ROWS: &[Row] = &[Row {
-    number: 16,
-    name: "ioctl",
-    handler: ioctl,
-    support: Support::Partial,
-    note: "terminals (always 80x24, settings are not kept), FIONREAD, FIONBIO, FIOCLEX; others are ENOTTY",
-}];
+pub const ROWS: &[Row] = &[partial(
+    16,
+    "ioctl",
+    ioctl,
+    "terminals (always 80x24, settings are not kept), FIONREAD, FIONBIO, FIOCLEX; others are ENOTTY",
+)];
 
 /// `struct termios` of a fresh terminal: ICRNL|IXON, OPOST|ONLCR, B38400|CS8|CREAD, and the usual local modes.
 fn termios() -> [u8; 36] {

@@ -6,24 +6,14 @@ use crate::abi::fs::*;
 use crate::kernel::vfs::file::{Description, FileKind};
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fd::install;
-use crate::syscalls::table::{Handler, Row, Support};
-
-const fn refused(number: u16, name: &'static str, handler: Handler, note: &'static str) -> Row {
-    Row { number, name, handler, support: Support::Refused, note }
-}
+use crate::syscalls::row::{Row, partial, refused};
 
 const ON_SOCKET: &str = "ENOTSOCK, or ENOTCONN on a socket";
 const NOBODY: &str = "ENOENT: nobody listens";
 
 /// The calls of this file.
 pub const ROWS: &[Row] = &[
-    Row {
-        number: 41,
-        name: "socket",
-        handler: socket,
-        support: Support::Partial,
-        note: "AF_UNIX only, and nobody to connect to; others are EAFNOSUPPORT",
-    },
+    partial(41, "socket", socket, "AF_UNIX only, and nobody to connect to; others are EAFNOSUPPORT"),
     refused(53, "socketpair", socketpair, "EAFNOSUPPORT"),
     refused(42, "connect", connect, NOBODY),
     refused(43, "accept", unconnected, ON_SOCKET),

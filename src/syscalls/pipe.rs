@@ -7,11 +7,7 @@ use crate::kernel::vfs::file::{Description, FileKind};
 use crate::kernel::vfs::now;
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fd::{close_fd, install, refuse};
-use crate::syscalls::table::{Handler, Row, Support};
-
-const fn full(number: u16, name: &'static str, handler: Handler) -> Row {
-    Row { number, name, handler, support: Support::Full, note: "" }
-}
+use crate::syscalls::row::{Row, full, partial};
 
 /// The calls of this file.
 pub const ROWS: &[Row] = &[
@@ -19,13 +15,7 @@ pub const ROWS: &[Row] = &[
     full(293, "pipe2", pipe2),
     full(284, "eventfd", eventfd),
     full(290, "eventfd2", eventfd2),
-    Row {
-        number: 319,
-        name: "memfd_create",
-        handler: memfd_create,
-        support: Support::Partial,
-        note: "MFD_HUGETLB is refused",
-    },
+    partial(319, "memfd_create", memfd_create, "MFD_HUGETLB is refused"),
 ];
 
 const EFD_SEMAPHORE: u32 = 1;

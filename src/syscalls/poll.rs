@@ -17,11 +17,7 @@ use crate::kernel::wait::Wake;
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::epoll;
 use crate::syscalls::fd;
-use crate::syscalls::table::{Handler, Row, Support};
-
-const fn full(number: u16, name: &'static str, handler: Handler) -> Row {
-    Row { number, name, handler, support: Support::Full, note: "" }
-}
+use crate::syscalls::row::{Row, full};
 
 /// The calls of this file.
 pub const ROWS: &[Row] = &[

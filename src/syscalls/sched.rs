@@ -3,7 +3,7 @@
 use crate::abi::errno::Errno;
 use crate::kernel::uaccess::{copy_from_user, copy_to_user, get_u32, put_u32, put_words};
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::table::{Row, Support};
+use crate::syscalls::row::{Row, full, partial};
 
 const ONLY_OTHER: &str =
     "SCHED_OTHER, SCHED_BATCH and SCHED_IDLE are accepted and change nothing; others EPERM";
@@ -11,71 +11,23 @@ const ONE_CPU: &str = "there is one CPU";
 
 /// Scheduling calls.
 pub const ROWS: &[Row] = &[
-    Row { number: 24, name: "sched_yield", handler: sched_yield, support: Support::Full, note: "" },
-    Row { number: 140, name: "getpriority", handler: getpriority, support: Support::Full, note: "" },
-    Row { number: 141, name: "setpriority", handler: setpriority, support: Support::Full, note: "" },
-    Row { number: 142, name: "sched_setparam", handler: sched_setparam, support: Support::Full, note: "" },
-    Row { number: 143, name: "sched_getparam", handler: sched_getparam, support: Support::Full, note: "" },
-    Row {
-        number: 144,
-        name: "sched_setscheduler",
-        handler: sched_setscheduler,
-        support: Support::Partial,
-        note: ONLY_OTHER,
-    },
-    Row {
-        number: 145,
-        name: "sched_getscheduler",
-        handler: sched_getscheduler,
-        support: Support::Full,
-        note: "",
-    },
-    Row {
-        number: 146,
-        name: "sched_get_priority_max",
-        handler: sched_get_priority_max,
-        support: Support::Full,
-        note: "",
-    },
-    Row {
-        number: 147,
-        name: "sched_get_priority_min",
-        handler: sched_get_priority_min,
-        support: Support::Full,
-        note: "",
-    },
-    Row {
-        number: 148,
-        name: "sched_rr_get_interval",
-        handler: sched_rr_get_interval,
-        support: Support::Full,
-        note: "",
-    },
-    Row {
-        number: 203,
-        name: "sched_setaffinity",
-        handler: sched_setaffinity,
-        support: Support::Full,
-        note: ONE_CPU,
-    },
-    Row {
-        number: 204,
-        name: "sched_getaffinity",
-        handler: sched_getaffinity,
-        support: Support::Full,
-        note: ONE_CPU,
-    },
-    Row { number: 251, name: "ioprio_set", handler: ioprio_set, support: Support::Full, note: "remembered" },
-    Row { number: 252, name: "ioprio_get", handler: ioprio_get, support: Support::Full, note: "" },
-    Row { number: 309, name: "getcpu", handler: getcpu, support: Support::Full, note: ONE_CPU },
-    Row {
-        number: 314,
-        name: "sched_setattr",
-        handler: sched_setattr,
-        support: Support::Partial,
-        note: ONLY_OTHER,
-    },
-    Row { number: 315, name: "sched_getattr", handler: sched_getattr, support: Support::Full, note: "" },
+    full(24, "sched_yield", sched_yield),
+    full(140, "getpriority", getpriority),
+    full(141, "setpriority", setpriority),
+    full(142, "sched_setparam", sched_setparam),
+    full(143, "sched_getparam", sched_getparam),
+    partial(144, "sched_setscheduler", sched_setscheduler, ONLY_OTHER),
+    full(145, "sched_getscheduler", sched_getscheduler),
+    full(146, "sched_get_priority_max", sched_get_priority_max),
+    full(147, "sched_get_priority_min", sched_get_priority_min),
+    full(148, "sched_rr_get_interval", sched_rr_get_interval),
+    full(203, "sched_setaffinity", sched_setaffinity).noted(ONE_CPU),
+    full(204, "sched_getaffinity", sched_getaffinity).noted(ONE_CPU),
+    full(251, "ioprio_set", ioprio_set).noted("remembered"),
+    full(252, "ioprio_get", ioprio_get),
+    full(309, "getcpu", getcpu).noted(ONE_CPU),
+    partial(314, "sched_setattr", sched_setattr, ONLY_OTHER),
+    full(315, "sched_getattr", sched_getattr),
 ];
 
 const SCHED_OTHER: u32 = 0;

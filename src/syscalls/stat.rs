@@ -7,11 +7,7 @@ use crate::kernel::vfs::attr::{ANON_DEV, Meta, PIPE_DEV};
 use crate::kernel::vfs::parts;
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fs::{base, get_path, locate};
-use crate::syscalls::table::{Handler, Row, Support};
-
-const fn full(number: u16, name: &'static str, handler: Handler) -> Row {
-    Row { number, name, handler, support: Support::Full, note: "" }
-}
+use crate::syscalls::row::{Row, full};
 
 /// The calls of this file.
 pub const ROWS: &[Row] = &[

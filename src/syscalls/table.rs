@@ -3,67 +3,39 @@
 
 use std::sync::OnceLock;
 
-use crate::syscalls::context::{Ctx, SysResult};
-
-/// A handler: the six argument registers in, the value for RAX out.
-pub type Handler = fn(&mut Ctx, [u64; 6]) -> SysResult;
-
-/// How much of a call is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Support {
-    /// Everything a program can tell.
-    Full,
-    /// Some flags or commands are refused by name; the note says which.
-    Partial,
-    /// Known, and always answered with the error the note names.
-    Refused,
-}
-
-/// One system call.
-pub struct Row {
-    /// Number in the x86-64 table.
-    pub number: u16,
-    /// Name in section 2 of the manual.
-    pub name: &'static str,
-    /// Who serves it.
-    pub handler: Handler,
-    /// How much of it is there.
-    pub support: Support,
-    /// What is missing or special, for the user; may be empty.
-    pub note: &'static str,
-}
+pub use crate::syscalls::row::{Row, Support};
 
 /// The families, each a list of rows in the file that serves it.
 const FAMILIES: &[&[Row]] = &[
-    super::fs::ROWS,
-    super::stat::ROWS,
-    super::attr::ROWS,
-    super::dir::ROWS,
-    super::io::ROWS,
-    super::copy::ROWS,
-    super::ioctl::ROWS,
-    super::fd::ROWS,
-    super::pipe::ROWS,
-    super::poll::ROWS,
-    super::epoll::ROWS,
-    super::mm::ROWS,
-    super::mm::ADVICE_ROWS,
-    super::mm::POLICY_ROWS,
-    super::process::ROWS,
-    super::process::IDS_ROWS,
-    super::process::LIMITS_ROWS,
-    super::process::PRCTL_ROWS,
-    super::process::CAPS_ROWS,
-    super::exec::ROWS,
-    super::sched::ROWS,
-    super::signal::ROWS,
-    super::signal::KILL_ROWS,
-    super::time::ROWS,
-    super::time::TIMER_ROWS,
-    super::system::ROWS,
-    super::system::REFUSED_ROWS,
-    super::futex::ROWS,
-    super::net::ROWS,
+    crate::syscalls::fs::ROWS,
+    crate::syscalls::stat::ROWS,
+    crate::syscalls::attr::ROWS,
+    crate::syscalls::dir::ROWS,
+    crate::syscalls::io::ROWS,
+    crate::syscalls::copy::ROWS,
+    crate::syscalls::ioctl::ROWS,
+    crate::syscalls::fd::ROWS,
+    crate::syscalls::pipe::ROWS,
+    crate::syscalls::poll::ROWS,
+    crate::syscalls::epoll::ROWS,
+    crate::syscalls::mm::ROWS,
+    crate::syscalls::mm::ADVICE_ROWS,
+    crate::syscalls::mm::POLICY_ROWS,
+    crate::syscalls::process::ROWS,
+    crate::syscalls::process::IDS_ROWS,
+    crate::syscalls::process::LIMITS_ROWS,
+    crate::syscalls::process::PRCTL_ROWS,
+    crate::syscalls::process::CAPS_ROWS,
+    crate::syscalls::exec::ROWS,
+    crate::syscalls::sched::ROWS,
+    crate::syscalls::signal::ROWS,
+    crate::syscalls::signal::KILL_ROWS,
+    crate::syscalls::time::ROWS,
+    crate::syscalls::time::TIMER_ROWS,
+    crate::syscalls::system::ROWS,
+    crate::syscalls::system::REFUSED_ROWS,
+    crate::syscalls::futex::ROWS,
+    crate::syscalls::net::ROWS,
 ];
 
 /// Every row, by rising number.

@@ -4,7 +4,7 @@ use crate::abi::errno::Errno;
 use crate::guest::PAGE_SIZE;
 use crate::kernel::uaccess::copy_to_user;
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::table::{Row, Support};
+use crate::syscalls::row::{Row, full, partial};
 
 use super::aligned;
 use crate::guest::page_up;
@@ -13,26 +13,19 @@ const LOCKED: &str = "nothing is ever paged out";
 
 /// Calls of advice.
 pub const ROWS: &[Row] = &[
-    Row { number: 26, name: "msync", handler: msync, support: Support::Full, note: "" },
-    Row {
-        number: 27,
-        name: "mincore",
-        handler: mincore,
-        support: Support::Full,
-        note: "every page is resident",
-    },
-    Row {
-        number: 28,
-        name: "madvise",
-        handler: madvise,
-        support: Support::Partial,
-        note: "DONTNEED discards; FREE keeps, as without memory pressure; REMOVE and poisoning are refused",
-    },
-    Row { number: 149, name: "mlock", handler: mlock, support: Support::Full, note: LOCKED },
-    Row { number: 150, name: "munlock", handler: mlock_range, support: Support::Full, note: LOCKED },
-    Row { number: 151, name: "mlockall", handler: mlockall, support: Support::Full, note: LOCKED },
-    Row { number: 152, name: "munlockall", handler: munlockall, support: Support::Full, note: LOCKED },
-    Row { number: 325, name: "mlock2", handler: mlock2, support: Support::Full, note: LOCKED },
+    full(26, "msync", msync),
+    full(27, "mincore", mincore).noted("every page is resident"),
+    partial(
+        28,
+        "madvise",
+        madvise,
+        "DONTNEED discards; FREE keeps, as without memory pressure; REMOVE and poisoning are refused",
+    ),
+    full(149, "mlock", mlock).noted(LOCKED),
+    full(150, "munlock", mlock_range).noted(LOCKED),
+    full(151, "mlockall", mlockall).noted(LOCKED),
+    full(152, "munlockall", munlockall).noted(LOCKED),
+    full(325, "mlock2", mlock2).noted(LOCKED),
 ];
 
 /// msync(2). Shared mappings and the file system hold the same pages; those of files of the host are written back,

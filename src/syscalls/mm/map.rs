@@ -7,7 +7,7 @@ use crate::guest::{
 use crate::kernel::state::Parts;
 use crate::kernel::vfs::Source;
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::table::{Row, Support};
+use crate::syscalls::row::{Row, full, partial};
 
 use super::{aligned, prot};
 use crate::abi::mm::MMAP_MIN_ADDR;
@@ -15,24 +15,17 @@ use crate::guest::page_up;
 
 /// Calls that make and change mappings.
 pub const ROWS: &[Row] = &[
-    Row {
-        number: 9,
-        name: "mmap",
-        handler: mmap,
-        support: Support::Partial,
-        note: "MAP_HUGETLB fails with ENOMEM; MAP_GROWSDOWN does not grow; what is stored in a shared mapping of a \
+    partial(
+        9,
+        "mmap",
+        mmap,
+        "MAP_HUGETLB fails with ENOMEM; MAP_GROWSDOWN does not grow; what is stored in a shared mapping of a \
                file under --allow-write reaches the host with msync, fsync and at the end",
-    },
-    Row { number: 10, name: "mprotect", handler: mprotect, support: Support::Full, note: "" },
-    Row { number: 11, name: "munmap", handler: munmap, support: Support::Full, note: "" },
-    Row { number: 12, name: "brk", handler: brk, support: Support::Full, note: "" },
-    Row {
-        number: 25,
-        name: "mremap",
-        handler: mremap,
-        support: Support::Partial,
-        note: "MREMAP_DONTUNMAP fails with EINVAL, an old size of 0 with EFAULT",
-    },
+    ),
+    full(10, "mprotect", mprotect),
+    full(11, "munmap", munmap),
+    full(12, "brk", brk),
+    partial(25, "mremap", mremap, "MREMAP_DONTUNMAP fails with EINVAL, an old size of 0 with EFAULT"),
 ];
 
 const MAP_TYPE: u64 = 0xf;

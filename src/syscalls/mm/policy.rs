@@ -3,32 +3,20 @@
 use crate::abi::errno::Errno;
 use crate::kernel::uaccess::{copy_to_user, put_u32};
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::table::{Row, Support};
+use crate::syscalls::row::{Row, full, partial};
 
 const ONE_NODE: &str = "there is one memory node";
 const NO_KEYS: &str = "the CPU has no protection keys";
 
 /// Calls about placement and visibility.
 pub const ROWS: &[Row] = &[
-    Row { number: 237, name: "mbind", handler: mbind, support: Support::Partial, note: ONE_NODE },
-    Row {
-        number: 238,
-        name: "set_mempolicy",
-        handler: set_mempolicy,
-        support: Support::Partial,
-        note: ONE_NODE,
-    },
-    Row {
-        number: 239,
-        name: "get_mempolicy",
-        handler: get_mempolicy,
-        support: Support::Partial,
-        note: ONE_NODE,
-    },
-    Row { number: 324, name: "membarrier", handler: membarrier, support: Support::Full, note: "" },
-    Row { number: 329, name: "pkey_mprotect", handler: pkey_mprotect, support: Support::Full, note: NO_KEYS },
-    Row { number: 330, name: "pkey_alloc", handler: pkey_alloc, support: Support::Full, note: NO_KEYS },
-    Row { number: 331, name: "pkey_free", handler: pkey_free, support: Support::Full, note: NO_KEYS },
+    partial(237, "mbind", mbind, ONE_NODE),
+    partial(238, "set_mempolicy", set_mempolicy, ONE_NODE),
+    partial(239, "get_mempolicy", get_mempolicy, ONE_NODE),
+    full(324, "membarrier", membarrier),
+    full(329, "pkey_mprotect", pkey_mprotect).noted(NO_KEYS),
+    full(330, "pkey_alloc", pkey_alloc).noted(NO_KEYS),
+    full(331, "pkey_free", pkey_free).noted(NO_KEYS),
 ];
 
 /// Whether a policy exists, its flags apart, numaif.h.

@@ -4,18 +4,12 @@ use crate::abi::errno::Errno;
 use crate::kernel::cred::Capabilities;
 use crate::kernel::uaccess::{copy_to_user, get_array, get_u32, put_u32};
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::table::{Row, Support};
+use crate::syscalls::row::{Row, full, partial};
 
 /// Capability calls.
 pub const ROWS: &[Row] = &[
-    Row { number: 125, name: "capget", handler: capget, support: Support::Full, note: "" },
-    Row {
-        number: 126,
-        name: "capset",
-        handler: capset,
-        support: Support::Partial,
-        note: "remembered; permission checks go by the user id",
-    },
+    full(125, "capget", capget),
+    partial(126, "capset", capset, "remembered; permission checks go by the user id"),
 ];
 
 const VERSION_1: u32 = 0x1998_0330;

@@ -3,60 +3,36 @@
 use crate::abi::errno::Errno;
 use crate::kernel::uaccess::{copy_to_user, put_u32};
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::table::{Row, Support};
+use crate::syscalls::row::{Row, full, partial, refused};
 
 const SAME: &str = "only to the id that it is; EPERM otherwise";
 
 /// Identity calls.
 pub const ROWS: &[Row] = &[
-    Row { number: 39, name: "getpid", handler: getpid, support: Support::Full, note: "always 1000" },
-    Row { number: 102, name: "getuid", handler: getuid, support: Support::Full, note: "" },
-    Row { number: 104, name: "getgid", handler: getgid, support: Support::Full, note: "" },
-    Row { number: 105, name: "setuid", handler: setuid, support: Support::Partial, note: SAME },
-    Row { number: 106, name: "setgid", handler: setgid, support: Support::Partial, note: SAME },
-    Row { number: 107, name: "geteuid", handler: getuid, support: Support::Full, note: "" },
-    Row { number: 108, name: "getegid", handler: getgid, support: Support::Full, note: "" },
-    Row {
-        number: 109,
-        name: "setpgid",
-        handler: setpgid,
-        support: Support::Partial,
-        note: "only its own group",
-    },
-    Row { number: 110, name: "getppid", handler: getppid, support: Support::Full, note: "always 999" },
-    Row { number: 111, name: "getpgrp", handler: getpgrp, support: Support::Full, note: "" },
-    Row {
-        number: 112,
-        name: "setsid",
-        handler: setsid,
-        support: Support::Full,
-        note: "EPERM: it leads its group",
-    },
-    Row { number: 113, name: "setreuid", handler: setreuid, support: Support::Partial, note: SAME },
-    Row { number: 114, name: "setregid", handler: setregid, support: Support::Partial, note: SAME },
-    Row { number: 115, name: "getgroups", handler: getgroups, support: Support::Full, note: "" },
-    Row { number: 116, name: "setgroups", handler: setgroups, support: Support::Refused, note: "EPERM" },
-    Row { number: 117, name: "setresuid", handler: setresuid, support: Support::Partial, note: SAME },
-    Row { number: 118, name: "getresuid", handler: getresuid, support: Support::Full, note: "" },
-    Row { number: 119, name: "setresgid", handler: setresgid, support: Support::Partial, note: SAME },
-    Row { number: 120, name: "getresgid", handler: getresgid, support: Support::Full, note: "" },
-    Row { number: 121, name: "getpgid", handler: getpgid, support: Support::Full, note: "" },
-    Row {
-        number: 122,
-        name: "setfsuid",
-        handler: setfsuid,
-        support: Support::Partial,
-        note: "changes nothing",
-    },
-    Row {
-        number: 123,
-        name: "setfsgid",
-        handler: setfsgid,
-        support: Support::Partial,
-        note: "changes nothing",
-    },
-    Row { number: 124, name: "getsid", handler: getsid, support: Support::Full, note: "" },
-    Row { number: 186, name: "gettid", handler: gettid, support: Support::Full, note: "always 1000" },
+    full(39, "getpid", getpid).noted("always 1000"),
+    full(102, "getuid", getuid),
+    full(104, "getgid", getgid),
+    partial(105, "setuid", setuid, SAME),
+    partial(106, "setgid", setgid, SAME),
+    full(107, "geteuid", getuid),
+    full(108, "getegid", getgid),
+    partial(109, "setpgid", setpgid, "only its own group"),
+    full(110, "getppid", getppid).noted("always 999"),
+    full(111, "getpgrp", getpgrp),
+    full(112, "setsid", setsid).noted("EPERM: it leads its group"),
+    partial(113, "setreuid", setreuid, SAME),
+    partial(114, "setregid", setregid, SAME),
+    full(115, "getgroups", getgroups),
+    refused(116, "setgroups", setgroups, "EPERM"),
+    partial(117, "setresuid", setresuid, SAME),
+    full(118, "getresuid", getresuid),
+    partial(119, "setresgid", setresgid, SAME),
+    full(120, "getresgid", getresgid),
+    full(121, "getpgid", getpgid),
+    partial(122, "setfsuid", setfsuid, "changes nothing"),
+    partial(123, "setfsgid", setfsgid, "changes nothing"),
+    full(124, "getsid", getsid),
+    full(186, "gettid", gettid).noted("always 1000"),
 ];
 
 /// getpid(2).

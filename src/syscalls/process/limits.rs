@@ -4,16 +4,16 @@ use crate::abi::errno::Errno;
 use crate::abi::time::timeval;
 use crate::kernel::uaccess::{get_words, put_words};
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::table::{Row, Support};
+use crate::syscalls::row::{Row, full, partial};
 
 const NOTE: &str = "CPU, DATA, RSS, NPROC, MEMLOCK and AS are remembered but not enforced";
 
 /// Limit calls.
 pub const ROWS: &[Row] = &[
-    Row { number: 97, name: "getrlimit", handler: getrlimit, support: Support::Full, note: "" },
-    Row { number: 98, name: "getrusage", handler: getrusage, support: Support::Full, note: "no system time" },
-    Row { number: 160, name: "setrlimit", handler: setrlimit, support: Support::Partial, note: NOTE },
-    Row { number: 302, name: "prlimit64", handler: prlimit64, support: Support::Partial, note: NOTE },
+    full(97, "getrlimit", getrlimit),
+    full(98, "getrusage", getrusage).noted("no system time"),
+    partial(160, "setrlimit", setrlimit, NOTE),
+    partial(302, "prlimit64", prlimit64, NOTE),
 ];
 
 /// getrlimit(2).

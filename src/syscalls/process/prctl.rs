@@ -8,31 +8,18 @@ use crate::kernel::state::Parts;
 use crate::kernel::task::TIMERSLACK_DEFAULT;
 use crate::kernel::uaccess::{copy_from_user, copy_to_user, put_u32, put_u64};
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::table::{Row, Support};
+use crate::syscalls::row::{Row, partial};
 
 /// Settings calls.
 pub const ROWS: &[Row] = &[
-    Row {
-        number: 135,
-        name: "personality",
-        handler: personality,
-        support: Support::Partial,
-        note: "only PER_LINUX with ADDR_NO_RANDOMIZE, which holds anyway",
-    },
-    Row {
-        number: 157,
-        name: "prctl",
-        handler: prctl,
-        support: Support::Partial,
-        note: "names, settings that are only remembered, capability questions; the rest EINVAL",
-    },
-    Row {
-        number: 158,
-        name: "arch_prctl",
-        handler: arch_prctl,
-        support: Support::Partial,
-        note: "the FS and GS bases; no shadow stacks, no CPUID faulting",
-    },
+    partial(135, "personality", personality, "only PER_LINUX with ADDR_NO_RANDOMIZE, which holds anyway"),
+    partial(
+        157,
+        "prctl",
+        prctl,
+        "names, settings that are only remembered, capability questions; the rest EINVAL",
+    ),
+    partial(158, "arch_prctl", arch_prctl, "the FS and GS bases; no shadow stacks, no CPUID faulting"),
 ];
 
 /// Commands of prctl(2).

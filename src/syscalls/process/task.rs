@@ -3,31 +3,25 @@
 use crate::abi::errno::Errno;
 use crate::kernel::uaccess::{get_u64, put_u64};
 use crate::syscalls::context::{Break, Ctx, SysResult};
-use crate::syscalls::table::{Row, Support};
+use crate::syscalls::row::{Row, full, partial, refused};
 
 const ONE: &str = "stops the run: threads and processes are not emulated yet";
 const NO_CHILD: &str = "ECHILD: there are no children";
 
 /// Task calls.
 pub const ROWS: &[Row] = &[
-    Row { number: 56, name: "clone", handler: clone, support: Support::Refused, note: ONE },
-    Row { number: 57, name: "fork", handler: fork, support: Support::Refused, note: ONE },
-    Row { number: 58, name: "vfork", handler: vfork, support: Support::Refused, note: ONE },
-    Row { number: 60, name: "exit", handler: exit, support: Support::Full, note: "" },
-    Row { number: 61, name: "wait4", handler: wait4, support: Support::Partial, note: NO_CHILD },
-    Row { number: 218, name: "set_tid_address", handler: set_tid_address, support: Support::Full, note: "" },
-    Row { number: 231, name: "exit_group", handler: exit, support: Support::Full, note: "" },
-    Row { number: 247, name: "waitid", handler: waitid, support: Support::Partial, note: NO_CHILD },
-    Row { number: 273, name: "set_robust_list", handler: set_robust_list, support: Support::Full, note: "" },
-    Row { number: 274, name: "get_robust_list", handler: get_robust_list, support: Support::Full, note: "" },
-    Row {
-        number: 334,
-        name: "rseq",
-        handler: rseq,
-        support: Support::Refused,
-        note: "ENOSYS, which C libraries take as \"do without\"",
-    },
-    Row { number: 435, name: "clone3", handler: clone3, support: Support::Refused, note: ONE },
+    refused(56, "clone", clone, ONE),
+    refused(57, "fork", fork, ONE),
+    refused(58, "vfork", vfork, ONE),
+    full(60, "exit", exit),
+    partial(61, "wait4", wait4, NO_CHILD),
+    full(218, "set_tid_address", set_tid_address),
+    full(231, "exit_group", exit),
+    partial(247, "waitid", waitid, NO_CHILD),
+    full(273, "set_robust_list", set_robust_list),
+    full(274, "get_robust_list", get_robust_list),
+    refused(334, "rseq", rseq, "ENOSYS, which C libraries take as \"do without\""),
+    refused(435, "clone3", clone3, ONE),
 ];
 
 const CLONE_VM: u64 = 0x100;

@@ -8,39 +8,21 @@ use crate::kernel::signal::state::Restart;
 use crate::kernel::uaccess::{copy_to_user, get_timespec, get_u64, get_words, put_u64, put_words};
 use crate::kernel::wait::Wake;
 use crate::syscalls::context::{Break, Ctx, SysResult};
-use crate::syscalls::table::{Row, Support};
+use crate::syscalls::row::{Row, full, partial};
 
 /// Flags that sigaction(2) keeps; it clears the others, so that programs can tell what is known.
 const SA_FLAGS: u64 = 0xdc00_0807;
 
 /// Signal calls.
 pub const ROWS: &[Row] = &[
-    Row { number: 13, name: "rt_sigaction", handler: rt_sigaction, support: Support::Full, note: "" },
-    Row { number: 14, name: "rt_sigprocmask", handler: rt_sigprocmask, support: Support::Full, note: "" },
-    Row { number: 15, name: "rt_sigreturn", handler: rt_sigreturn, support: Support::Full, note: "" },
-    Row {
-        number: 34,
-        name: "pause",
-        handler: pause,
-        support: Support::Partial,
-        note: "the run stops where no timer can end the wait",
-    },
-    Row { number: 127, name: "rt_sigpending", handler: rt_sigpending, support: Support::Full, note: "" },
-    Row {
-        number: 128,
-        name: "rt_sigtimedwait",
-        handler: rt_sigtimedwait,
-        support: Support::Partial,
-        note: "the run stops where nothing can end the wait",
-    },
-    Row {
-        number: 130,
-        name: "rt_sigsuspend",
-        handler: rt_sigsuspend,
-        support: Support::Partial,
-        note: "the run stops where no timer can end the wait",
-    },
-    Row { number: 131, name: "sigaltstack", handler: sigaltstack, support: Support::Full, note: "" },
+    full(13, "rt_sigaction", rt_sigaction),
+    full(14, "rt_sigprocmask", rt_sigprocmask),
+    full(15, "rt_sigreturn", rt_sigreturn),
+    partial(34, "pause", pause, "the run stops where no timer can end the wait"),
+    full(127, "rt_sigpending", rt_sigpending),
+    partial(128, "rt_sigtimedwait", rt_sigtimedwait, "the run stops where nothing can end the wait"),
+    partial(130, "rt_sigsuspend", rt_sigsuspend, "the run stops where no timer can end the wait"),
+    full(131, "sigaltstack", sigaltstack),
 ];
 
 /// rt_sigaction(2).

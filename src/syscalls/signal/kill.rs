@@ -7,29 +7,17 @@ use crate::kernel::signal::info::SigInfo;
 use crate::kernel::signal::state::To;
 use crate::kernel::uaccess::get_array;
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::table::{Row, Support};
+use crate::syscalls::row::{Row, partial};
 
 const NOTE: &str = "only to the process itself";
 
 /// Calls that send signals.
 pub const ROWS: &[Row] = &[
-    Row { number: 62, name: "kill", handler: kill, support: Support::Partial, note: NOTE },
-    Row {
-        number: 129,
-        name: "rt_sigqueueinfo",
-        handler: rt_sigqueueinfo,
-        support: Support::Partial,
-        note: NOTE,
-    },
-    Row { number: 200, name: "tkill", handler: tkill, support: Support::Partial, note: NOTE },
-    Row { number: 234, name: "tgkill", handler: tgkill, support: Support::Partial, note: NOTE },
-    Row {
-        number: 297,
-        name: "rt_tgsigqueueinfo",
-        handler: rt_tgsigqueueinfo,
-        support: Support::Partial,
-        note: NOTE,
-    },
+    partial(62, "kill", kill, NOTE),
+    partial(129, "rt_sigqueueinfo", rt_sigqueueinfo, NOTE),
+    partial(200, "tkill", tkill, NOTE),
+    partial(234, "tgkill", tgkill, NOTE),
+    partial(297, "rt_tgsigqueueinfo", rt_tgsigqueueinfo, NOTE),
 ];
 
 /// EINVAL for a number that is neither a signal nor 0, the question whether the target exists.

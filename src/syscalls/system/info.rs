@@ -5,75 +5,27 @@ use crate::abi::time::NSEC_PER_SEC;
 use crate::kernel::clock::MONOTONIC_START;
 use crate::kernel::uaccess::copy_to_user;
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::table::{Row, Support};
+use crate::syscalls::row::{Row, full, partial, refused};
 
 /// System calls about the machine.
 pub const ROWS: &[Row] = &[
-    Row { number: 63, name: "uname", handler: uname, support: Support::Full, note: "a fixed machine" },
-    Row {
-        number: 99,
-        name: "sysinfo",
-        handler: sysinfo,
-        support: Support::Full,
-        note: "a fixed machine of 4 GiB",
-    },
-    Row { number: 103, name: "syslog", handler: syslog, support: Support::Refused, note: "EPERM" },
-    Row {
-        number: 312,
-        name: "kcmp",
-        handler: kcmp,
-        support: Support::Partial,
-        note: "only the process with itself",
-    },
-    Row {
-        number: 318,
-        name: "getrandom",
-        handler: getrandom,
-        support: Support::Full,
-        note: "a seeded stream",
-    },
+    full(63, "uname", uname).noted("a fixed machine"),
+    full(99, "sysinfo", sysinfo).noted("a fixed machine of 4 GiB"),
+    refused(103, "syslog", syslog, "EPERM"),
+    partial(312, "kcmp", kcmp, "only the process with itself"),
+    full(318, "getrandom", getrandom).noted("a seeded stream"),
 ];
 
-/// What uname(2) tells.
-#[derive(Clone, Copy, Debug)]
-pub struct Utsname {
-    /// Operating system.
-    pub sysname: &'static str,
-    /// Name of the host.
-    pub nodename: &'static str,
-    /// Release of the kernel.
-    pub release: &'static str,
-    /// Version of the kernel.
-    pub version: &'static str,
-    /// Kind of machine.
-    pub machine: &'static str,
-    /// NIS domain.
-    pub domainname: &'static str,
-}
-
-/// The emulated machine. The release decides what C libraries try; 6.1 has nearly every call served here. `/proc/sys/kernel` and `/proc/version` say the same.
-pub const UTSNAME: Utsname = Utsname {
-    sysname: "Linux",
-    nodename: "cgemu",
-    release: "6.1.0",
-    version: "#1 SMP",
-    machine: "x86_64",
-    domainname: "(none)",
-};
+/// `struct utsname`: sysname, nodename, release, version, machine, domainname. The release decides what
+/// C libraries try; 6.1 has nearly every call served here. `/proc/sys/kernel` and `/proc/version` say
+/// the same.
+const UTSNAME: [&str; 6] = ["Linux", "cgemu", "6.1.0", "#1 SMP", "x86_64", "(none)"];
 
 /// uname(2).
 fn uname(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
     const FIELD: usize = 65;
-    let fields = [
-        UTSNAME.sysname,
-        UTSNAME.nodename,
-        UTSNAME.release,
-        UTSNAME.version,
-        UTSNAME.machine,
-        UTSNAME.domainname,
-    ];
-    let mut bytes = Vec::with_capacity(fields.len() * FIELD);
-    for (index, field) in fields.iter().enumerate() {
+    let mut bytes = Vec::with_capacity(UTSNAME.len() * FIELD);
+    for (index, field) in UTSNAME.iter().enumerate() {
         bytes.extend_from_slice(field.as_bytes());
         bytes.resize((index + 1) * FIELD, 0);
     }

@@ -5,6 +5,5 @@ mod refused;
 #[cfg(test)]
 mod tests;
 
-pub use info::ROWS;
-pub use info::{UTSNAME, Utsname};
-pub use refused::ROWS as REFUSED_ROWS;
+pub(super) use info::ROWS;
+pub(super) use refused::ROWS as REFUSED_ROWS;

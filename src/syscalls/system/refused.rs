@@ -4,12 +4,13 @@
 use crate::abi::errno::Errno;
 use crate::guest::Gpr;
 use crate::syscalls::context::{Break, Ctx, SysResult};
-use crate::syscalls::table::{self, Handler, Row, Support};
+use crate::syscalls::row::{Row, refused};
 
 /// Says that the call whose number is in RAX is refused.
 fn refuse(ctx: &mut Ctx, errno: Errno, name: &str) -> SysResult {
     let number = ctx.cpu.gpr(Gpr::Rax);
-    let call = table::find(number).map_or("system call", |row| row.name);
+    let row = ROWS.iter().find(|row| u64::from(row.number) == number);
+    let call = row.map_or("system call", |row| row.name);
     ctx.kernel.notices.once(format!("{call} is not emulated: answered with {name}"));
     Err(Break::Errno(errno))
 }
@@ -37,20 +38,16 @@ fn restart_syscall(_: &mut Ctx, _: [u64; 6]) -> SysResult {
     Err(Errno::EINTR.into())
 }
 
-const fn row(number: u16, name: &'static str, handler: Handler, note: &'static str) -> Row {
-    Row { number, name, handler, support: Support::Refused, note }
-}
-
 const fn absent(number: u16, name: &'static str) -> Row {
-    row(number, name, enosys, "ENOSYS")
+    refused(number, name, enosys, "ENOSYS")
 }
 
 const fn forbidden(number: u16, name: &'static str) -> Row {
-    row(number, name, eperm, "EPERM")
+    refused(number, name, eperm, "EPERM")
 }
 
 const fn removed(number: u16, name: &'static str) -> Row {
-    row(number, name, gone, "ENOSYS: Linux has it no more")
+    refused(number, name, gone, "ENOSYS: Linux has it no more")
 }
 
 /// The refused calls, by number.
@@ -106,7 +103,7 @@ pub const ROWS: &[Row] = &[
     removed(214, "epoll_ctl_old"),
     removed(215, "epoll_wait_old"),
     absent(216, "remap_file_pages"),
-    row(219, "restart_syscall", restart_syscall, "EINTR: nothing to restart"),
+    refused(219, "restart_syscall", restart_syscall, "EINTR: nothing to restart"),
     absent(220, "semtimedop"),
     forbidden(227, "clock_settime"),
     removed(236, "vserver"),
@@ -123,7 +120,7 @@ pub const ROWS: &[Row] = &[
     absent(256, "migrate_pages"),
     forbidden(272, "unshare"),
     absent(279, "move_pages"),
-    row(298, "perf_event_open", eacces, "EACCES"),
+    refused(298, "perf_event_open", eacces, "EACCES"),
     forbidden(305, "clock_adjtime"),
     forbidden(308, "setns"),
     absent(310, "process_vm_readv"),

@@ -7,7 +7,7 @@ use crate::kernel::signal::state::Restart;
 use crate::kernel::uaccess::{get_timespec, put_timespec, put_u64, put_words};
 use crate::kernel::wait::Wake;
 use crate::syscalls::context::{Break, Ctx, SysResult};
-use crate::syscalls::table::{Row, Support};
+use crate::syscalls::row::{Row, full};
 
 /// Resolution of the coarse clocks, a tick at 250 Hz.
 const TICK: u64 = 4_000_000;
@@ -16,13 +16,13 @@ const CLK_TCK_NS: u64 = NSEC_PER_SEC / CLK_TCK;
 
 /// Clock calls.
 pub const ROWS: &[Row] = &[
-    Row { number: 35, name: "nanosleep", handler: nanosleep, support: Support::Full, note: "" },
-    Row { number: 96, name: "gettimeofday", handler: gettimeofday, support: Support::Full, note: "" },
-    Row { number: 100, name: "times", handler: times, support: Support::Full, note: "no system time" },
-    Row { number: 201, name: "time", handler: time, support: Support::Full, note: "" },
-    Row { number: 228, name: "clock_gettime", handler: clock_gettime, support: Support::Full, note: "" },
-    Row { number: 229, name: "clock_getres", handler: clock_getres, support: Support::Full, note: "" },
-    Row { number: 230, name: "clock_nanosleep", handler: clock_nanosleep, support: Support::Full, note: "" },
+    full(35, "nanosleep", nanosleep),
+    full(96, "gettimeofday", gettimeofday),
+    full(100, "times", times).noted("no system time"),
+    full(201, "time", time),
+    full(228, "clock_gettime", clock_gettime),
+    full(229, "clock_getres", clock_getres),
+    full(230, "clock_nanosleep", clock_nanosleep),
 ];
 
 /// The clocks of clock_gettime(2).

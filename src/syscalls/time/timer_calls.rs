@@ -6,7 +6,7 @@ use crate::abi::time::{NSEC_PER_SEC, TIMER_ABSTIME, timeval};
 use crate::kernel::timers::{Alarm, Base, INTERVAL_TIMERS, PosixTimer};
 use crate::kernel::uaccess::{get_timespec, get_timeval, get_words, put_timespec, put_u32, put_words};
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::table::{Row, Support};
+use crate::syscalls::row::{Row, full, partial};
 
 use super::calls::ClockId;
 
@@ -16,20 +16,14 @@ const TIMERS_MAX: usize = 16_384;
 
 /// Timer calls.
 pub const ROWS: &[Row] = &[
-    Row { number: 36, name: "getitimer", handler: getitimer, support: Support::Full, note: "" },
-    Row { number: 37, name: "alarm", handler: alarm, support: Support::Partial, note: LATE },
-    Row { number: 38, name: "setitimer", handler: setitimer, support: Support::Partial, note: LATE },
-    Row { number: 222, name: "timer_create", handler: timer_create, support: Support::Partial, note: LATE },
-    Row { number: 223, name: "timer_settime", handler: timer_settime, support: Support::Full, note: "" },
-    Row { number: 224, name: "timer_gettime", handler: timer_gettime, support: Support::Full, note: "" },
-    Row {
-        number: 225,
-        name: "timer_getoverrun",
-        handler: timer_getoverrun,
-        support: Support::Full,
-        note: "",
-    },
-    Row { number: 226, name: "timer_delete", handler: timer_delete, support: Support::Full, note: "" },
+    full(36, "getitimer", getitimer),
+    partial(37, "alarm", alarm, LATE),
+    partial(38, "setitimer", setitimer, LATE),
+    partial(222, "timer_create", timer_create, LATE),
+    full(223, "timer_settime", timer_settime),
+    full(224, "timer_gettime", timer_gettime),
+    full(225, "timer_getoverrun", timer_getoverrun),
+    full(226, "timer_delete", timer_delete),
 ];
 
 /// The present moment in the time that a timer follows.
