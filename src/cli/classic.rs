@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf, absolute};
 
 use clap::Args;
 
-use super::complain;
+use super::exit::complain;
 use super::lookup::reason;
 use super::outfile::OutFile;
 use crate::classic::annotate::{Options, USAGE, annotate};

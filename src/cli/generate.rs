@@ -1,5 +1,6 @@
 //! `cgemu completions` and `cgemu man`, made from the definition of the command line.
 
+use anyhow::{Context as _, Error, bail};
 use clap::CommandFactory as _;
 use clap_complete::Shell;
 
@@ -16,21 +17,21 @@ pub fn completions(shell: Shell) -> String {
 ///
 /// # Errors
 /// A command that is not there.
-pub fn man(command: Option<&str>) -> Result<String, String> {
+pub fn man(command: Option<&str>) -> Result<String, Error> {
     let mut root = Cli::command();
     root.build();
     let page = match command {
         None => root,
         Some(name) => {
             let Some(found) = root.find_subcommand(name) else {
-                return Err(format!("there is no command '{name}'; cgemu --help lists them"));
+                bail!("there is no command '{name}'; cgemu --help lists them");
             };
             // `build` has named it cgemu-run, as git names its pages.
             found.clone()
         }
     };
     let mut out = Vec::new();
-    clap_mangen::Man::new(page).render(&mut out).map_err(|error| format!("manual page: {error}"))?;
+    clap_mangen::Man::new(page).render(&mut out).context("manual page")?;
     Ok(String::from_utf8_lossy(&out).into_owned())
 }
 

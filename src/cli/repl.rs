@@ -2,27 +2,24 @@
 
 use std::fs::File;
 use std::os::fd::AsFd as _;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use anyhow::{Context as _, Error, anyhow};
 use clap::Args;
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
-use super::args::RunArgs;
-use super::complain;
-use super::log::Log;
 use super::lookup::reason;
-use super::outfile::OutFile;
-use super::run::{configuration, exit_status, named_file};
+use super::options::RunArgs;
+use super::output::{ProfileFiles, RunLog, named_file};
 use crate::debugger::Debugger;
-use crate::profile::{SIDE_SUFFIX, write_cachegrind, write_instructions};
-use crate::repl::{Printed, Setup, Shell, Target};
-use crate::session::{Control, Folded, PAUSE, StartError, TerminalObserver};
+use crate::repl::{Output, Printed, Setup, Shell, Target};
+use crate::session::{Config, Control, Finished, Folded, PAUSE, Recording, TerminalObserver};
 
 /// The options of `cgemu repl`.
 #[derive(Args, Debug)]
-pub struct ReplArgs {
+pub(super) struct ReplArgs {
     /// Read commands from this file instead of the terminal
     #[arg(long, value_name = "FILE")]
     pub commands: Option<PathBuf>,
@@ -35,91 +32,109 @@ pub struct ReplArgs {
     #[arg(long)]
     pub sandbox: bool,
 
-    /// The options of a run.
     #[command(flatten)]
     pub run: RunArgs,
 }
 
 /// Loads the program, and hands it to the shell; the exit status.
-pub fn repl(options: &ReplArgs) -> u8 {
-    shell(&options.run, options.commands.clone(), options.stdin.as_ref(), options.sandbox)
+///
+/// # Errors
+/// A program that cannot be started, and files that cannot be used.
+pub(super) fn repl(options: &ReplArgs) -> Result<u8, Error> {
+    shell(&options.run, options.commands.clone(), options.stdin.as_deref(), options.sandbox)
 }
 
-/// `cgemu run -i`.
-pub fn interactive(options: &RunArgs) -> u8 {
+/// Runs `cgemu run -i`.
+///
+/// # Errors
+/// Those of [`repl`].
+pub(super) fn interactive(options: &RunArgs) -> Result<u8, Error> {
     shell(options, None, None, false)
 }
 
-fn shell(options: &RunArgs, commands: Option<PathBuf>, stdin: Option<&PathBuf>, sandboxed: bool) -> u8 {
-    match attempt(options, commands, stdin, sandboxed) {
-        Ok(status) => status,
-        Err(error) => {
-            complain(&error.to_string());
-            exit_status(&error)
-        }
-    }
-}
-
-fn attempt(
+fn shell(
     options: &RunArgs,
     commands: Option<PathBuf>,
-    stdin: Option<&PathBuf>,
+    stdin: Option<&Path>,
     sandboxed: bool,
-) -> Result<u8, StartError> {
-    let other = StartError::Other;
-    let path = named_file("cachegrind-out-file", &options.cachegrind_out_file, 1)?;
-    OutFile::prepare(&path).map_err(other)?;
-    let mut config = configuration(options)?;
-    config.journal = true;
-    config.instructions = true;
-    config.input = match stdin {
-        Some(path) => {
-            let file = File::open(path)
-                .map_err(|error| other(format!("--stdin={}: {}", path.display(), reason(&error))))?;
-            Some(Arc::new(file))
-        }
-        // The prompt's own input is not the program's.
-        None if commands.is_none() && !rustix::termios::isatty(std::io::stdin().as_fd()) => {
-            let nothing =
-                File::open("/dev/null").map_err(|error| other(format!("/dev/null: {}", reason(&error))))?;
-            Some(Arc::new(nothing))
-        }
-        None => None,
+) -> Result<u8, Error> {
+    let path = named_file("cachegrind-out-file", &options.profile.cachegrind_out_file, 1)?;
+    ProfileFiles::prepare(&path, false).map_err(Error::msg)?;
+    let mut machine = options.machine.config()?;
+    machine.stdin = guest_stdin(stdin, commands.is_some())?;
+    let config = Config {
+        machine,
+        counting: options.counting.config()?,
+        // `annotate --asm` and `top instructions` need the costs of instructions in any case.
+        recording: Recording { instructions: true, journal: true },
     };
+    // The shell itself says on the terminal what the log of a run says, so that is only complete if asked for.
+    let complete = options.log.log_file.is_some() || options.log.log_fd.is_some() || options.log.verbose;
+    let log = RunLog::open(&options.log, complete)?;
     let printed = Arc::new(Printed::default());
-    let log = Log::to_stderr(std::process::id(), options.quiet);
     let control = Arc::new(Control {
         terminal: Some(Arc::clone(&printed) as Arc<dyn TerminalObserver>),
-        log: Some(Arc::new(Mutex::new(log))),
+        log: Some(log.sink()),
         ..Control::default()
     });
     flag::register_usize(SIGINT, Arc::clone(&control.interrupt), PAUSE)
-        .map_err(|error| other(format!("cannot watch for signals: {}", reason(&error))))?;
+        .map_err(|error| anyhow!(reason(&error)))
+        .context("cannot watch for signals")?;
+    log.begin(&config);
     let debugger = Debugger::start(config, control)?;
-    let side = options.dump_instr.on();
-    let dump = move |folded: &Folded, target: Target<'_>| -> Result<PathBuf, String> {
+    let files = SessionFiles { path, side: options.profile.dump_instr.on(), log };
+    let setup = Setup { output: Box::new(files), commands, sandboxed, history: history(), printed };
+    Ok(Shell::new(debugger, setup).run())
+}
+
+/// The guest's standard input: a file, nothing if the shell reads commands there, or the host's.
+fn guest_stdin(named: Option<&Path>, commands_in_file: bool) -> Result<Option<Arc<File>>, Error> {
+    let open = |path: &Path, name: String| {
+        File::open(path)
+            .map_err(|error| anyhow!(reason(&error)))
+            .context(name)
+            .map(|file| Some(Arc::new(file)))
+    };
+    match named {
+        Some(path) => open(path, format!("--stdin={}", path.display())),
+        None if !commands_in_file && !rustix::termios::isatty(std::io::stdin().as_fd()) => {
+            open(Path::new("/dev/null"), "/dev/null".to_owned())
+        }
+        None => Ok(None),
+    }
+}
+
+/// The profiles and the log of a session.
+struct SessionFiles {
+    /// The profile of the whole run.
+    path: PathBuf,
+    /// Profiles have side files.
+    side: bool,
+    log: RunLog,
+}
+
+impl Output for SessionFiles {
+    fn write(&mut self, counts: &Folded, target: Target<'_>) -> Result<PathBuf, String> {
         let to = match target {
-            Target::Whole => path.clone(),
+            Target::Whole => self.path.clone(),
             Target::Part(number) => {
-                let mut name = path.clone().into_os_string();
+                let mut name = self.path.clone().into_os_string();
                 name.push(format!(".{number}"));
                 PathBuf::from(name)
             }
             Target::Named(named) => std::path::absolute(named)
                 .map_err(|error| format!("{}: {}", named.display(), reason(&error)))?,
         };
-        let out = OutFile::prepare(&to)?;
-        out.write(|w| write_cachegrind(&folded.profile, w))?;
-        if let (true, Some(instructions)) = (side, &folded.instructions) {
-            out.beside_it(SIDE_SUFFIX)?.write(|w| write_instructions(instructions, w))?;
-        }
+        ProfileFiles::prepare(&to, self.side)?.write(counts)?;
         Ok(to)
-    };
-    let setup = Setup { dump: Box::new(dump), commands, sandboxed, history: history(), printed };
-    Ok(Shell::new(debugger, setup).run())
+    }
+
+    fn report(&mut self, finished: &Finished) {
+        self.log.report(finished);
+    }
 }
 
-/// Where the commands of earlier sessions are kept: the XDG base directory for state.
+/// The file with the commands of earlier sessions: the XDG base directory for state.
 fn history() -> Option<PathBuf> {
     let state = match std::env::var_os("XDG_STATE_HOME").filter(|path| !path.is_empty()) {
         Some(state) => PathBuf::from(state),

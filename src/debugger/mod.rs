@@ -90,7 +90,7 @@ impl Debugger {
     /// # Errors
     /// When it cannot be started any more; the old run is still there then.
     pub fn restart(&mut self) -> Answer<()> {
-        if let Some(mut input) = self.config.input.as_deref() {
+        if let Some(mut input) = self.config.machine.stdin.as_deref() {
             // What has no beginning to go back to goes on where it was.
             let _ = input.rewind();
         }

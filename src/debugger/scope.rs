@@ -60,8 +60,7 @@ impl Scope for Debugger {
 impl Debugger {
     /// The events that are counted.
     pub fn events(&self) -> crate::profile::EventSet {
-        let config = self.session.config();
-        crate::profile::EventSet { cache: config.caches.is_some(), branch: config.branch_sim }
+        self.session.config().counting.events()
     }
 
     /// Computes an expression where the program is.

@@ -6,19 +6,19 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, Default)]
 pub struct Notices {
     said: BTreeSet<String>,
-    new: Vec<String>,
+    lines: Vec<String>,
 }
 
 impl Notices {
     /// Adds a line unless it was said before.
     pub fn once(&mut self, line: String) {
         if self.said.insert(line.clone()) {
-            self.new.push(line);
+            self.lines.push(line);
         }
     }
 
-    /// The lines added since the last call.
-    pub fn take(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.new)
+    /// The lines, in the order in which they were added.
+    pub fn lines(&self) -> &[String] {
+        &self.lines
     }
 }

@@ -158,17 +158,17 @@ impl Shell {
         let config = self.debugger.session().config();
         let command = format!(
             "command {}",
-            config.argv.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+            config.machine.argv.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
         );
-        let cache = match &config.caches {
+        let cache = match &config.counting.caches {
             Some(caches) => format!("cache I1 {}, D1 {}, LL {}", caches.i1, caches.d1, caches.ll),
             None => "cache none: --cache-sim=no".to_owned(),
         };
-        let branch = format!("branch-sim {}", if config.branch_sim { "yes" } else { "no" });
+        let branch = format!("branch-sim {}", if config.counting.branch_sim { "yes" } else { "no" });
         let limits = format!(
             "limits instructions {}, memory {}",
-            config.limits.instructions.map_or("none".into(), |limit| limit.to_string()),
-            config.limits.memory.map_or("as the machine has".into(), |limit| limit.to_string()),
+            config.machine.limits.instructions.map_or("none".into(), |limit| limit.to_string()),
+            config.machine.limits.memory.map_or("as the machine has".into(), |limit| limit.to_string()),
         );
         let all = [
             ("context", context),

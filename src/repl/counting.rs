@@ -294,7 +294,7 @@ impl Shell {
         } else {
             Target::Named(Path::new(rest))
         };
-        let path = (self.setup.dump)(&folded, target)?;
+        let path = self.setup.output.write(&folded, target)?;
         self.say(&format!("profile: {}", path.display()));
         Ok(())
     }

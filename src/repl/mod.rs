@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 
 use crate::debugger::Debugger;
 use crate::profile::reason;
-use crate::session::{Folded, TerminalObserver};
+use crate::session::{Finished, Folded, TerminalObserver};
 
 mod breakpoints;
 mod builtins;
@@ -25,24 +25,32 @@ mod table;
 
 pub use table::reference;
 
-/// Writes a profile: to the file of this name, or to the run's own, or to a part of it with a number. Gives back where.
-pub type Dump = Box<dyn FnMut(&Folded, Target<'_>) -> Result<PathBuf, String>>;
+/// The profiles and the log of a session.
+pub trait Output {
+    /// Writes a profile, and gives back where.
+    ///
+    /// # Errors
+    /// One line that says which file cannot be written, and why.
+    fn write(&mut self, counts: &Folded, target: Target<'_>) -> Result<PathBuf, String>;
+    /// Reports the end of the program in the log.
+    fn report(&mut self, finished: &Finished);
+}
 
-/// Where a profile is written.
+/// Files that a profile is written to.
 #[derive(Clone, Copy, Debug)]
 pub enum Target<'a> {
-    /// To the file of the run.
+    /// The file of the run.
     Whole,
-    /// Beside it, with a number.
+    /// A file beside it, with a number.
     Part(u32),
-    /// To a file that was named.
+    /// A file that was named.
     Named(&'a Path),
 }
 
 /// What the shell is given.
 pub struct Setup {
-    /// Writes profiles.
-    pub dump: Dump,
+    /// Takes profiles and the report.
+    pub output: Box<dyn Output>,
     /// The file with commands, if there is one.
     pub commands: Option<PathBuf>,
     /// No other programs are started and no files written but profiles.

@@ -178,9 +178,10 @@ impl Shell {
         };
         let executed = self.debugger.session().instructions();
         self.say(&format!("{how} after {executed} instructions"));
-        let folded = self.debugger.session().profile();
-        let path = (self.setup.dump)(&folded, Target::Whole)?;
-        self.say(&format!("profile: {}", path.display()));
+        let Some(finished) = self.debugger.session().finished() else { return Ok(()) };
+        let written = self.setup.output.write(&finished.counts, Target::Whole);
+        self.setup.output.report(&finished);
+        self.say(&format!("profile: {}", written?.display()));
         Ok(())
     }
 

@@ -8,42 +8,32 @@ use crate::guest::Fault;
 use crate::hooks::accounts::Counts;
 use crate::hooks::plan::MappingId;
 use crate::hooks::tally::Tally;
-use crate::profile::{Costs, Event, EventSet, Instructions, Profile, cache_desc};
-use crate::session::guest::Ending;
+use crate::profile::{Costs, Event, Profile, cache_desc};
+use crate::session::config::CountConfig;
 use crate::session::instructions::ByInstruction;
 use crate::session::modules::Modules;
-use crate::session::{Caches, Stop};
+use crate::session::outcome::{Ending, Folded, Stop};
 use crate::x86::decode::{self, Refusal};
 
 /// What a file or function is called that is not known.
 pub const UNKNOWN: &str = "???";
 
-/// What the accounts of a run are folded to.
-pub struct Folded {
-    /// By file, function and line.
-    pub profile: Profile,
-    /// By instruction, if asked for.
-    pub instructions: Option<Instructions>,
-}
-
 /// What a profile says of the run itself.
 pub struct Subject<'a> {
     /// The command line.
     pub command: &'a [u8],
-    /// The simulated caches.
-    pub caches: Option<&'a Caches>,
-    /// Whether branches were simulated.
-    pub branch: bool,
+    /// What was counted.
+    pub counting: &'a CountConfig,
     /// Bytes of instructions that are in no file, by address; `None` if instructions are not asked for.
     pub code: Option<BTreeMap<u64, Vec<u8>>>,
 }
 
 /// Folds the accounts of a run.
 pub fn fold_run(tally: &Tally, modules: &mut Modules, subject: Subject<'_>) -> Folded {
-    let events = EventSet { cache: subject.caches.is_some(), branch: subject.branch };
+    let events = subject.counting.events();
     let mut profile = Profile::new(subject.command, events);
     // Readers want the caches described even where none was simulated, as Valgrind 3.19 does it.
-    let described = subject.caches.copied().unwrap_or_default();
+    let described = subject.counting.caches.unwrap_or_default();
     for (name, geometry) in [("I1", described.i1), ("D1", described.d1), ("LL", described.ll)] {
         profile.push_desc(cache_desc(name, geometry.size(), geometry.assoc(), geometry.line()));
     }

@@ -1,4 +1,4 @@
-//! The guest as the machine's supervisor: the kernel serves it, and limits and the user's stop conditions end it.
+//! The guest as the machine's supervisor: the kernel serves it; limits end it, and stop conditions pause it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,25 +10,23 @@ use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory};
 use crate::hooks::plan::MappingId;
 use crate::kernel::Kernel;
 use crate::kernel::random::Random;
-use crate::requests::Requests;
+use crate::requests::{Answer, Requests};
+use crate::session::config::Limits;
+use crate::session::control::{Control, PAUSE, TIME_IS_UP};
 use crate::session::modules::Modules;
-use crate::session::{Control, Limits, Stop, request};
+use crate::session::outcome::{Ending, Pause, Stop};
+use crate::session::request::RequestHost;
 use crate::syscalls::context::{Action, ExecRequest};
 use crate::syscalls::dispatch;
-use crate::x86::decode::{MAX_LENGTH, Refusal};
+use crate::x86::decode::MAX_LENGTH;
 
-/// The value of `Control::interrupt` that stands for the time limit; no signal has this number.
-pub const TIME_IS_UP: usize = usize::MAX;
-
-/// The value of `Control::interrupt` that asks for a pause.
-pub const PAUSE: usize = usize::MAX - 1;
-
-/// Where a run is to pause. A pause changes nothing that the guest can see, and nothing of what is counted.
+/// Conditions under which a run pauses. A pause changes nothing that the guest can see, and
+/// nothing of what is counted.
 #[derive(Clone, Debug, Default)]
 pub struct StopConditions {
-    /// When so many instructions have been executed.
+    /// Exactly after this number of instructions.
     pub at: Option<u64>,
-    /// Some time after so many instructions have been executed, when it is convenient.
+    /// At the end of a block after this number of instructions: cheaper than `at`.
     pub after: Option<u64>,
     /// Before these system calls.
     pub syscalls: BTreeSet<u64>,
@@ -36,61 +34,18 @@ pub struct StopConditions {
     pub any_syscall: bool,
     /// At the first instruction of a signal's handler.
     pub signals: bool,
-    /// Although the next instruction is at a breakpoint, do not pause there now.
+    /// Not at the breakpoint at which the next instruction is.
     pub pass_breakpoint: bool,
     /// Before a system call reaches the host's streams for the first time.
     pub outside: bool,
-    /// Do not pause at breakpoints.
+    /// Not at breakpoints.
     pub ignore_breakpoints: bool,
     /// At the first instruction of a program that execve(2) has loaded.
     pub exec: bool,
 }
 
-/// Why a run has paused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pause {
-    /// As many instructions have been executed as were wished for in `at`.
-    Reached,
-    /// More instructions have been executed than were wished for in `after`.
-    Passed,
-    /// The next instruction is at a breakpoint.
-    Breakpoint,
-    /// The next instruction makes this system call.
-    Syscall(u64),
-    /// The handler of this signal is about to start.
-    Signal(i32),
-    /// Another program was loaded.
-    Exec,
-    /// The next instruction makes a system call that reaches the host's streams.
-    Outside,
-    /// Somebody asked for it through [`Control::interrupt`].
-    Asked,
-    /// The program has ended; there is nothing to go on with.
-    Ended,
-}
-
-/// Why the run ended, before it is put into words.
-#[derive(Clone, Debug)]
-pub enum Ending {
-    /// As it will be reported.
-    Stop(Stop),
-    /// A signal, and the fault that caused it.
-    Fault {
-        /// The signal.
-        signal: i32,
-        /// The fault.
-        fault: Fault,
-        /// Address of the instruction.
-        pc: u64,
-        /// The instruction's bytes, and why it was refused, if it was.
-        refused: Option<(Vec<u8>, Refusal)>,
-        /// The file it came from.
-        mapping: MappingId,
-    },
-}
-
 /// The guest's side of a run.
-pub struct Guest {
+pub(super) struct Guest {
     pub kernel: Kernel,
     pub modules: Modules,
     pub control: Arc<Control>,
@@ -99,11 +54,11 @@ pub struct Guest {
     pub exec: Option<ExecRequest>,
     pub conditions: StopConditions,
     pub paused: Option<Pause>,
-    /// The instruction count of the system call that was paused at last.
+    /// Instruction count at the last system call before which the run paused.
     pub syscall_paused_at: Option<u64>,
     /// Numbers for RDRAND, apart from the kernel's, which the guest may also ask for.
     pub random: Random,
-    /// What Valgrind's client requests have left behind.
+    /// State of Valgrind's client requests.
     pub requests: Requests,
 }
 
@@ -118,7 +73,7 @@ impl Guest {
         Next::Stop
     }
 
-    pub(super) fn act(&mut self, action: Action) -> Next {
+    fn act(&mut self, action: Action) -> Next {
         let delivered = self.kernel.task_mut().signals.delivered.take();
         match action {
             Action::Continue => match (self.interrupted(), delivered) {
@@ -144,7 +99,7 @@ impl Guest {
         }
     }
 
-    /// What to do because the outside wants it, if it wants anything.
+    /// Answers [`Control::interrupt`], if it asks for anything.
     fn interrupted(&mut self) -> Option<Next> {
         let stop = match self.control.interrupt.load(Relaxed) {
             0 => return None,
@@ -178,7 +133,11 @@ impl Supervisor for Guest {
     }
 
     fn request(&mut self, cpu: &mut dyn GuestCpu, mem: &mut AddressSpace) -> Result<Next, u64> {
-        request::serve(self, cpu, mem)
+        let Guest { kernel, modules, control, requests, .. } = self;
+        let answer = requests.serve(&mut RequestHost { cpu, mem, kernel, modules, control })?;
+        let given_up = self.kernel.fs.streams.take_given_up();
+        let later = given_up || answer == Answer::Later;
+        Ok(self.act(if later { Action::GivenUp } else { Action::Continue }))
     }
 
     fn fault(
@@ -190,7 +149,8 @@ impl Supervisor for Guest {
         file: MappingId,
     ) -> Next {
         let pc = refused.map_or_else(|| cpu.rip(), |refused| refused.pc);
-        if request::returned(self, cpu, mem, fault) {
+        let Guest { kernel, modules, control, requests, .. } = self;
+        if requests.returned(&mut RequestHost { cpu, mem, kernel, modules, control }, fault) {
             return Next::Continue;
         }
         let action = dispatch::fault(&mut self.kernel, cpu, mem, fault);

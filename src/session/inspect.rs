@@ -1,6 +1,5 @@
 //! What can be done with a run that is paused: look at it, take it back to a moment before, and change what is counted.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -10,16 +9,14 @@ use crate::emu::unicorn::{EngineError, SavedMachine};
 use crate::guest::{GuestCpu, GuestMemory, Mapping, PageSource};
 use crate::hooks::accounts::Counts;
 use crate::hooks::consumer::Watched;
-use crate::hooks::tally::Tally;
 use crate::kernel::Kernel;
 use crate::kernel::random::Random;
 use crate::profile::Costs;
 use crate::requests::Requests;
-use crate::session::attribute::{self, Folded, Subject};
-use crate::session::guest::Ending;
-use crate::session::modules::Modules;
-use crate::session::run::{Session, command_line};
-use crate::session::{Config, Stop};
+use crate::session::attribute;
+use crate::session::config::Config;
+use crate::session::outcome::Ending;
+use crate::session::run::Session;
 use crate::sim::Hierarchy;
 
 /// A run as it was. It has to be given back to [`Session::forget`].
@@ -75,7 +72,7 @@ impl Session {
 
     /// Why the run cannot go back to a moment before, if it cannot: what it has had from the host would not be the same.
     pub fn bars_the_way_back(&self) -> Option<String> {
-        if !self.config.allow_write.is_empty() {
+        if !self.config.machine.allow_write.is_empty() {
             return Some(
                 "files under --allow-write do not go back, so the run cannot; start it without".into(),
             );
@@ -107,13 +104,6 @@ impl Session {
         self.machine.forget(saved.machine);
     }
 
-    /// The counts so far.
-    pub fn profile(&mut self) -> Folded {
-        let tally = self.tally();
-        let code = self.config.instructions.then(|| self.machine.code_in_no_file());
-        fold_so_far(&self.config, &tally, &mut self.guest.modules, code)
-    }
-
     /// The sum of everything counted so far, or of what the instructions in a range of addresses have cost.
     pub fn counts(&mut self, within: Option<Range<u64>>) -> Costs {
         let mut sum = Counts::default();
@@ -121,12 +111,6 @@ impl Session {
         let wanted = |pc: u64| within.as_ref().is_none_or(|within| within.contains(&pc));
         tally.iter().filter(|(pc, ..)| wanted(*pc)).for_each(|(.., counts)| sum.add(counts));
         attribute::costs(&sum)
-    }
-
-    fn tally(&mut self) -> Tally {
-        let mut tally = Tally::default();
-        self.machine.visit_consumers(|consumer| tally.add(consumer));
-        tally
     }
 
     /// Forgets what was counted. Caches and predictors stay as they are.
@@ -201,26 +185,8 @@ impl Session {
         &self.guest.kernel
     }
 
-    /// What decides the run.
+    /// The configuration that the run was started with.
     pub fn config(&self) -> &Config {
         &self.config
     }
-
-    /// How the program ended, and a line about it if there is something to explain; `None` while it has not.
-    pub fn ending(&mut self) -> Option<(Stop, Option<String>)> {
-        let ending = self.guest.ending.clone()?;
-        Some(attribute::explain(ending, &mut self.guest.modules))
-    }
-}
-
-pub(super) fn fold_so_far(
-    config: &Config,
-    tally: &Tally,
-    modules: &mut Modules,
-    code: Option<BTreeMap<u64, Vec<u8>>>,
-) -> Folded {
-    let command = command_line(config);
-    let subject =
-        Subject { command: &command, caches: config.caches.as_ref(), branch: config.branch_sim, code };
-    attribute::fold_run(tally, modules, subject)
 }

@@ -6,55 +6,33 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::emu::memory::space::AddressSpace;
-use crate::emu::supervisor::Next;
-use crate::guest::{Fault, GuestCpu, GuestMemory};
+use crate::guest::{GuestCpu, GuestMemory};
 use crate::hooks::plan::{MappingId, NO_MAPPING};
 use crate::kernel::Kernel;
-use crate::requests::{Answer, Host, Place, Voice};
-use crate::session::Control;
+use crate::requests::{Host, Place, Voice};
 use crate::session::attribute::UNKNOWN;
-use crate::session::guest::Guest;
+use crate::session::control::Control;
 use crate::session::modules::Modules;
 use crate::symbols::debugger::cfi::{Cfi, REGISTERS, RIP};
 use crate::symbols::debugger::unwind::{self, GPRS};
 use crate::symbols::files::Object;
-use crate::syscalls::context::Action;
 
-/// What requests are served with.
-struct Outside<'a> {
-    cpu: &'a mut dyn GuestCpu,
-    mem: &'a mut AddressSpace,
-    kernel: &'a mut Kernel,
-    modules: &'a mut Modules,
-    control: &'a Control,
+/// The parts of a run with which requests are served.
+pub(super) struct RequestHost<'a> {
+    pub(super) cpu: &'a mut dyn GuestCpu,
+    pub(super) mem: &'a mut AddressSpace,
+    pub(super) kernel: &'a mut Kernel,
+    pub(super) modules: &'a mut Modules,
+    pub(super) control: &'a Control,
 }
 
-/// Serves the request whose words RAX points to.
-///
-/// # Errors
-/// The address of a word that cannot be read.
-pub fn serve(guest: &mut Guest, cpu: &mut dyn GuestCpu, mem: &mut AddressSpace) -> Result<Next, u64> {
-    let Guest { kernel, modules, control, requests, .. } = guest;
-    let mut outside = Outside { cpu, mem, kernel, modules, control };
-    let answer = requests.serve(&mut outside)?;
-    let given_up = guest.kernel.fs.streams.take_given_up();
-    let later = given_up || answer == Answer::Later;
-    Ok(guest.act(if later { Action::GivenUp } else { Action::Continue }))
-}
-
-/// Whether a fault is the return of a function that was called for a request, which is dealt with.
-pub fn returned(guest: &mut Guest, cpu: &mut dyn GuestCpu, mem: &mut AddressSpace, fault: Fault) -> bool {
-    let Guest { kernel, modules, control, requests, .. } = guest;
-    requests.returned(&mut Outside { cpu, mem, kernel, modules, control }, fault)
-}
-
-impl Outside<'_> {
+impl RequestHost<'_> {
     fn mapping(&mut self, pc: u64) -> MappingId {
         self.modules.number(self.mem.file_at(pc))
     }
 }
 
-impl Host for Outside<'_> {
+impl Host for RequestHost<'_> {
     fn cpu(&mut self) -> &mut dyn GuestCpu {
         self.cpu
     }
@@ -87,7 +65,7 @@ impl Host for Outside<'_> {
         }
         registers[RIP] = Some(self.cpu.rip());
         let mut known: FxHashMap<MappingId, Option<CallFrames>> = FxHashMap::default();
-        let Outside { mem, modules, .. } = self;
+        let RequestHost { mem, modules, .. } = self;
         let mem = &**mem;
         let mut find = |pc: u64| {
             let mapping = modules.number(mem.file_at(pc));
@@ -108,7 +86,7 @@ impl Host for Outside<'_> {
     }
 
     fn say(&mut self, voice: Voice, text: &[u8]) -> bool {
-        let Outside { kernel, control, .. } = self;
+        let RequestHost { kernel, control, .. } = self;
         kernel.fs.streams.outside(|| {
             if let Some(terminal) = &control.terminal {
                 terminal.writing(2, text);

@@ -1,4 +1,4 @@
-//! One run, from a configuration to counts.
+//! A run: starts the program, resumes it, and answers what stops the machine.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -17,29 +17,43 @@ use crate::guest::layout::{Layout, StackOrder};
 use crate::guest::{Gpr, GuestCpu, PAGE_SIZE};
 use crate::hooks::consumer::{Consumer, CountModel, Predictors};
 use crate::hooks::ring::Link;
-use crate::hooks::tally::Tally;
 use crate::hooks::trace::Recorder;
 use crate::hooks::valgrind::Regroup;
 use crate::kernel::Kernel;
 use crate::kernel::config::KernelConfig;
 use crate::kernel::random::Random;
 use crate::requests::Requests;
-use crate::session::attribute::Folded;
-use crate::session::guest::{Ending, Guest, Pause, StopConditions, TIME_IS_UP};
-use crate::session::inspect::fold_so_far;
+use crate::session::config::{Config, Limits, MachineConfig, Producer};
+use crate::session::control::{Control, TIME_IS_UP};
+use crate::session::guest::{Guest, StopConditions};
+use crate::session::load;
 use crate::session::modules::Modules;
-use crate::session::{Config, Control, Finished, Limits, Producer, StartError, Stop, attribute, load};
+use crate::session::outcome::{Ending, Pause, Stop};
 use crate::sim::Hierarchy;
 use crate::syscalls::context::ExecRequest;
 
 /// Bytes of guest memory and overlay files without `--max-memory`: what the emulated machine says it has.
-pub const DEFAULT_MEMORY: u64 = 4 << 30;
+const DEFAULT_MEMORY: u64 = 4 << 30;
 
-/// How many descriptors Valgrind keeps for itself (`N_RESERVED_FDS`).
+/// Descriptors that Valgrind keeps for itself (`N_RESERVED_FDS`).
 const VALGRINDS_DESCRIPTORS: u64 = 12;
 
 /// Tells the stream of RDRAND apart from the kernel's, which has the same seed.
 const RDRAND_STREAM: u64 = 0x5244_5241_4e44;
+
+/// Reason why a program could not be started. Each says what is wrong with which file and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// No such file (exit status 127).
+    #[error("{0}")]
+    NotFound(String),
+    /// A file that cannot be run (exit status 126).
+    #[error("{0}")]
+    NotExecutable(String),
+    /// Anything else that went wrong before the first instruction (exit status 125).
+    #[error("{0}")]
+    Other(String),
+}
 
 fn start_error(failure: load::LoadFailure) -> StartError {
     match failure.errno {
@@ -51,16 +65,6 @@ fn start_error(failure: load::LoadFailure) -> StartError {
 
 fn other(error: impl std::fmt::Display) -> StartError {
     StartError::Other(error.to_string())
-}
-
-/// Runs a program to its end and gives back what it cost.
-///
-/// # Errors
-/// When it cannot be started; once it runs, whatever ends it still yields a profile.
-pub fn run(config: Config, control: Arc<Control>) -> Result<Finished, StartError> {
-    let mut session = Session::start(config, control)?;
-    session.resume(StopConditions::default());
-    Ok(session.finish())
 }
 
 /// A run that can be paused, looked at, and taken back to a moment before.
@@ -80,76 +84,32 @@ impl Session {
     /// # Errors
     /// When it cannot be started.
     pub fn start(config: Config, control: Arc<Control>) -> Result<Session, StartError> {
-        let cwd =
-            std::env::current_dir().map_err(|error| other(format!("the working directory: {error}")))?;
-        let memory = config.limits.memory.unwrap_or(DEFAULT_MEMORY);
-        let mut kernel = Kernel::new(&KernelConfig {
-            allow_write: config.allow_write.clone(),
-            cwd,
-            seed: config.seed,
-            memory_limit: memory,
-            interrupt: Arc::clone(&control.interrupt),
-            front: control.terminal.clone(),
-            input: config.input.clone(),
-            journal: config.journal,
-        });
-        if config.layout == Layout::VALGRIND {
-            kernel.process_mut().limits.keep_descriptors(VALGRINDS_DESCRIPTORS);
-        }
-        let caches = config.caches.map(|caches| Hierarchy::new(caches.i1, caches.d1, caches.ll));
-        let predictors = config.branch_sim.then(Predictors::default);
-        let arena =
-            Arena::reserve().map_err(|error| other(format!("cannot reserve guest memory: {error}")))?;
-        let frames = Frames::new(arena, usize::try_from(memory / PAGE_SIZE).unwrap_or(usize::MAX));
-        let model = config.count_model;
-        let mut recorder = Recorder::new(Link::threaded(Consumer::parts(caches, predictors)));
-        recorder.regroup =
-            (model == CountModel::Valgrind).then(|| Box::new(Regroup::new(config.caches.is_some())));
-        let reference = config.producer == Producer::Api;
-        let space = AddressSpace::new(frames, config.layout);
-        let model = if config.layout == Layout::VALGRIND && avoids_avx(&config.env) {
-            CpuModel::Valgrind
-        } else {
-            CpuModel::Own
-        };
-        let mut machine = Machine::new(space, model, recorder, reference).map_err(other)?;
-
-        let argv = config.argv.iter().map(|arg| arg.as_bytes().to_vec()).collect();
-        let envp = config
-            .env
-            .iter()
-            .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat())
-            .collect();
-        let path = config.program.as_os_str().as_bytes();
-        // What AT_EXECFN says: Valgrind passes on what was typed.
-        let name = match config.layout.stack_order {
-            StackOrder::Linux => path,
-            StackOrder::Valgrind => config.argv.first().map_or(path, |name| name.as_bytes()),
-        };
-        load::prepare(&mut kernel, machine.memory(), path, name, argv, envp)
-            .and_then(|prepared| prepared.start(&mut kernel, &mut machine))
-            .map_err(start_error)?;
-        if !config.instr_at_start {
+        let Config { machine: program, counting, .. } = &config;
+        let memory = program.limits.memory.unwrap_or(DEFAULT_MEMORY);
+        let mut kernel = new_kernel(&config, &control, memory)?;
+        let mut machine = new_machine(&config, memory)?;
+        load(program, &mut kernel, &mut machine)?;
+        if !counting.at_start {
             machine.set_counting(false);
         }
         let guest = Guest {
             kernel,
             modules: Modules::default(),
-            limits: Limits { memory: Some(memory), ..config.limits },
+            limits: Limits { memory: Some(memory), ..program.limits },
             ending: None,
             exec: None,
             conditions: StopConditions::default(),
             paused: None,
             syscall_paused_at: None,
-            random: Random::new(config.seed ^ RDRAND_STREAM),
-            requests: Requests::new(!config.instr_at_start),
+            random: Random::new(program.seed ^ RDRAND_STREAM),
+            requests: Requests::new(!counting.at_start),
             control,
         };
-        let _timer = config.limits.time.map(|time| start_timer(time, &guest.control));
+        let _timer = program.limits.time.map(|time| start_timer(time, &guest.control));
         Ok(Session { config, machine, guest, watching: false, _timer })
     }
 
-    /// Lets the program run until something that was wished for, or its end.
+    /// Lets the program run until one of the conditions holds, or to its end.
     pub fn resume(&mut self, conditions: StopConditions) -> Pause {
         if self.guest.ending.is_some() {
             return Pause::Ended;
@@ -190,41 +150,66 @@ impl Session {
             }
         }
     }
-
-    /// Ends the run and gives back what it cost.
-    pub fn finish(self) -> Finished {
-        let Session { config, mut machine, mut guest, .. } = self;
-        if let Err(errno) = guest.kernel.fs.write_back(machine.memory()) {
-            let error = std::io::Error::from_raw_os_error(errno.0.into());
-            guest
-                .kernel
-                .notices
-                .once(format!("what was stored in a shared mapping of a file is not all in it: {error}"));
-        }
-        let code = config.instructions.then(|| machine.code_in_no_file());
-        let mut tally = Tally::default();
-        machine.finish().iter().for_each(|consumer| tally.add(consumer));
-        let ending = guest.ending.unwrap_or(Ending::Stop(Stop::Interrupted(SIGKILL)));
-        let (stop, line) = attribute::explain(ending, &mut guest.modules);
-        let mut notices = guest.kernel.notices.take();
-        notices.extend(line);
-        let dropped = guest.kernel.fs.dropped();
-        if dropped > 0 {
-            let files = if dropped == 1 { "1 file is".to_owned() } else { format!("{dropped} files are") };
-            notices.push(format!(
-                "{files} dropped that the program wrote, changed or removed; --allow-write=DIR keeps what is in DIR"
-            ));
-        }
-        let Folded { profile, instructions } = fold_so_far(&config, &tally, &mut guest.modules, code);
-        Finished { stop, profile, instructions, notices }
-    }
 }
 
-/// What makes the C library choose AVX code or XSAVE, by the names of its tunable: the features as such, and that
-/// unaligned loads of them are fast.
+fn new_kernel(config: &Config, control: &Control, memory: u64) -> Result<Kernel, StartError> {
+    let program = &config.machine;
+    let cwd = std::env::current_dir().map_err(|error| other(format!("the working directory: {error}")))?;
+    let mut kernel = Kernel::new(&KernelConfig {
+        allow_write: program.allow_write.clone(),
+        cwd,
+        seed: program.seed,
+        memory_limit: memory,
+        interrupt: Arc::clone(&control.interrupt),
+        front: control.terminal.clone(),
+        input: program.stdin.clone(),
+        journal: config.recording.journal,
+    });
+    if program.layout == Layout::VALGRIND {
+        kernel.process_mut().limits.keep_descriptors(VALGRINDS_DESCRIPTORS);
+    }
+    Ok(kernel)
+}
+
+fn new_machine(config: &Config, memory: u64) -> Result<Machine, StartError> {
+    let Config { machine: program, counting, .. } = config;
+    let caches = counting.caches.map(|caches| Hierarchy::new(caches.i1, caches.d1, caches.ll));
+    let predictors = counting.branch_sim.then(Predictors::default);
+    let mut recorder = Recorder::new(Link::threaded(Consumer::parts(caches, predictors)));
+    recorder.regroup =
+        (counting.model == CountModel::Valgrind).then(|| Box::new(Regroup::new(counting.caches.is_some())));
+    let arena = Arena::reserve().map_err(|error| other(format!("cannot reserve guest memory: {error}")))?;
+    let frames = Frames::new(arena, usize::try_from(memory / PAGE_SIZE).unwrap_or(usize::MAX));
+    let space = AddressSpace::new(frames, program.layout);
+    let cpu = if program.layout == Layout::VALGRIND && avoids_avx(&program.env) {
+        CpuModel::Valgrind
+    } else {
+        CpuModel::Own
+    };
+    Machine::new(space, cpu, recorder, counting.producer == Producer::Api).map_err(other)
+}
+
+/// Loads the program of a configuration into a machine that has run nothing.
+fn load(program: &MachineConfig, kernel: &mut Kernel, machine: &mut Machine) -> Result<(), StartError> {
+    let argv = program.argv.iter().map(|arg| arg.as_bytes().to_vec()).collect();
+    let envp =
+        program.env.iter().map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat()).collect();
+    let path = program.program.as_os_str().as_bytes();
+    // What AT_EXECFN says: Valgrind passes on what was typed.
+    let name = match program.layout.stack_order {
+        StackOrder::Linux => path,
+        StackOrder::Valgrind => program.argv.first().map_or(path, |name| name.as_bytes()),
+    };
+    load::prepare(kernel, machine.memory(), path, name, argv, envp)
+        .and_then(|prepared| prepared.start(kernel, machine))
+        .map_err(start_error)
+}
+
+/// Features that make the C library choose AVX code or XSAVE, by the names of its tunable; the third says
+/// that unaligned loads are fast.
 const AVX_CHOICES: [&[u8]; 4] = [b"AVX", b"AVX2", b"AVX_Fast_Unaligned_Load", b"XSAVE"];
 
-/// Whether GLIBC_TUNABLES keeps the C library from choosing AVX code where CPUID announces it.
+/// True if GLIBC_TUNABLES keeps the C library from choosing AVX code where CPUID announces it.
 fn avoids_avx(env: &[(OsString, OsString)]) -> bool {
     let tunables = env.iter().find(|(name, _)| name == "GLIBC_TUNABLES").map(|(_, value)| value.as_bytes());
     let hwcaps = tunables
@@ -239,8 +224,8 @@ fn avoids_avx(env: &[(OsString, OsString)]) -> bool {
     AVX_CHOICES.iter().all(|name| off.contains(name))
 }
 
-/// Asks the run to end after some time, unless the result is dropped before. A thread of its own, because a system
-/// call may be waiting for the host then.
+/// Asks the run to end after some time, unless the result is dropped before. In a separate thread, because
+/// a system call may be waiting for the host then.
 fn start_timer(time: std::time::Duration, control: &Arc<Control>) -> Sender<()> {
     let (running, ended) = channel();
     let interrupt = Arc::clone(&control.interrupt);
@@ -254,7 +239,8 @@ fn start_timer(time: std::time::Duration, control: &Arc<Control>) -> Sender<()> 
     running
 }
 
-/// Replaces the program by another one; whether that was done. If not, the old one is told, or gone.
+/// Replaces the program by another one, as execve(2); true on success. On failure the old program gets
+/// the error number if it is still there, and is killed if it is not.
 fn exec(machine: &mut Machine, guest: &mut Guest, request: ExecRequest) -> bool {
     let ExecRequest { path, filename, argv, envp } = request;
     let prepared = load::prepare(&mut guest.kernel, machine.memory(), path.as_bytes(), &filename, argv, envp);
@@ -276,15 +262,6 @@ fn exec(machine: &mut Machine, guest: &mut Guest, request: ExecRequest) -> bool 
             }
         },
     }
-}
-
-/// SIGKILL.
-
-/// The command for `cmd:`: the program's name and its arguments as they were typed, joined by blanks as Cachegrind
-/// joins them.
-pub(super) fn command_line(config: &Config) -> Vec<u8> {
-    let words: Vec<&[u8]> = config.argv.iter().map(|arg| arg.as_bytes()).collect();
-    words.join(&b' ')
 }
 
 #[cfg(test)]

@@ -3,26 +3,31 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use cgemu::session::{Caches, Config, CountModel, Layout, Limits, Producer};
+use cgemu::session::{
+    Caches, Config, CountConfig, CountModel, Layout, Limits, MachineConfig, Producer, Recording,
+};
 
 /// A run with all counters and a journal, so that there is a way back.
-pub fn config(argv: Vec<OsString>, count_model: CountModel) -> Config {
+pub fn config(argv: Vec<OsString>, model: CountModel) -> Config {
     Config {
-        program: PathBuf::from(&argv[0]),
-        argv,
-        env: vec![("PATH".into(), "/usr/bin:/bin".into()), ("LC_ALL".into(), "C.UTF-8".into())],
-        caches: Some(Caches::default()),
-        branch_sim: true,
-        count_model,
-        layout: Layout::LINUX,
-        instr_at_start: true,
-        producer: Producer::Tap,
-        limits: Limits::default(),
-        allow_write: Vec::new(),
-        seed: 7,
-        instructions: false,
-        input: None,
-        journal: true,
+        machine: MachineConfig {
+            program: PathBuf::from(&argv[0]),
+            argv,
+            env: vec![("PATH".into(), "/usr/bin:/bin".into()), ("LC_ALL".into(), "C.UTF-8".into())],
+            stdin: None,
+            layout: Layout::LINUX,
+            limits: Limits::default(),
+            allow_write: Vec::new(),
+            seed: 7,
+        },
+        counting: CountConfig {
+            caches: Some(Caches::default()),
+            branch_sim: true,
+            model,
+            at_start: true,
+            producer: Producer::Tap,
+        },
+        recording: Recording { instructions: false, journal: true },
     }
 }
 

@@ -16,7 +16,7 @@ fn start(argv: &[&str], model: CountModel) -> Session {
 fn written(session: Session) -> (Stop, Vec<u8>) {
     let finished = session.finish();
     let mut bytes = Vec::new();
-    cgemu::profile::write_cachegrind(&finished.profile, &mut bytes).expect("written");
+    cgemu::profile::write_cachegrind(&finished.counts.profile, &mut bytes).expect("written");
     (finished.stop, bytes)
 }
 

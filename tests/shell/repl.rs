@@ -346,3 +346,60 @@ fn after_a_crash() {
         ],
     );
 }
+
+/// A log without what tells one process from another.
+fn log_of(text: &str) -> String {
+    let begin = text.find("==").expect("a prefix");
+    let pid = text[begin..].split("==").nth(1).expect("a process");
+    let lines = text.replace(&format!("=={pid}=="), "==PID==");
+    lines.lines().filter(|line| !line.contains("Parent PID")).map(|line| format!("{line}\n")).collect()
+}
+
+/// The options of the log mean in the shell what they mean to `run`.
+#[test]
+fn the_log_is_that_of_a_run() {
+    let dir = built();
+    let log = |name: &str| fs::read_to_string(dir.path().join(name)).expect("a log");
+    let run = |options: &[&str]| {
+        let mut words = vec!["run", "--cachegrind-out-file=out"];
+        words.extend(options);
+        words.push("./prog");
+        let mut command = cgemu(dir.path(), &words);
+        command.stdin(fs::File::open(dir.path().join("input")).expect("open"));
+        let out = command.output().expect("cgemu starts");
+        assert_eq!(out.status.code(), Some(3), "{}", stderr(&out));
+        stderr(&out)
+    };
+    let shell = |options: &[&str]| {
+        let said = script_with(dir.path(), options, "break work\nrun\ncontinue\nsummary\n", &[]);
+        assert_eq!(said.status, 0, "{}", said.err);
+        said.err
+    };
+
+    for options in [&["-v"][..], &["--top=2"], &["-q", "--top=1"], &["-v", "--branch-sim=yes", "--top=3"]] {
+        let words: Vec<&str> = options.iter().copied().chain(["--log-file=theirs"]).collect();
+        run(&words);
+        let words: Vec<&str> = options.iter().copied().chain(["--log-file=ours"]).collect();
+        assert_eq!(shell(&words), "", "{options:?}");
+        assert_eq!(log_of(&log("ours")), log_of(&log("theirs")), "{options:?}");
+        let words: Vec<&str> = options.iter().copied().chain(["--log-fd=2"]).collect();
+        assert_eq!(log_of(&shell(&words)), log_of(&run(&words)), "{options:?}");
+    }
+    assert_eq!(log_of(&shell(&["-v"])), log_of(&run(&["-v"])));
+    assert!(log("ours").contains("Cache configuration used:"), "{}", log("ours"));
+    // Without them the shell's own lines say it.
+    assert_eq!(shell(&[]), "");
+    assert_eq!(shell(&["-q"]), "");
+    let (ranking, whole) = (log_of(&shell(&["--top=2"])), log_of(&run(&["--top=2"])));
+    assert!(whole.ends_with(&ranking), "{ranking}\n{whole}");
+    assert_eq!(ranking.lines().count(), 4, "{ranking}");
+    // As often as the program ends.
+    let again = script_with(dir.path(), &["--top=1", "-q"], "run\nreverse-step\ncontinue\n", &[]);
+    assert_eq!(again.err.matches("function (1 of").count(), 2, "{}", again.err);
+    for options in [&["--log-file=none/log"][..], &["--log-fd=987"]] {
+        let said = script_with(dir.path(), options, "run\n", &[]);
+        assert!(said.status == 125 && said.err.lines().count() == 1, "{}", said.err);
+        let name = options[0].split('=').next().expect("a name");
+        assert!(said.err.contains(name), "{}", said.err);
+    }
+}

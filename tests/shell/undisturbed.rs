@@ -102,7 +102,9 @@ fn config_of(program: &Program, dir: &Path) -> Config {
     );
     let dir = dir.to_str().expect("a name");
     let argv: Vec<OsString> = program.argv.iter().map(|word| word.replace('@', dir).into()).collect();
-    Config { producer: program.producer, ..config(argv, program.model) }
+    let mut config = config(argv, program.model);
+    config.counting.producer = program.producer;
+    config
 }
 
 /// What a run leaves behind.
@@ -119,7 +121,7 @@ fn left(mut session: Session, printed: Vec<u8>) -> Left {
     let instructions = session.instructions();
     let finished = session.finish();
     let mut profile = Vec::new();
-    cgemu::profile::write_cachegrind(&finished.profile, &mut profile).expect("written");
+    cgemu::profile::write_cachegrind(&finished.counts.profile, &mut profile).expect("written");
     Left { stop: finished.stop, profile, notices: finished.notices, printed, instructions }
 }
 

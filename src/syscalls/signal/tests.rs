@@ -342,7 +342,7 @@ fn default_actions() {
     }
     let mut machine = Machine::new();
     assert_eq!(machine.call(KILL, &[PID as u64, SIGSTOP as u64]), 0);
-    assert_eq!(machine.kernel.notices.take().len(), 1);
+    assert_eq!(machine.kernel.notices.lines().len(), 1);
 }
 
 #[test]

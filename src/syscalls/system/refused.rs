@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(machine.call(248, &[]), -38);
         assert_eq!(machine.call(248, &[]), -38);
         assert_eq!(machine.call(101, &[]), -1);
-        let notices = machine.kernel.notices.take();
+        let notices = machine.kernel.notices.lines();
         assert_eq!(notices.len(), 2);
         assert!(notices[0].contains("add_key") && notices[1].contains("ptrace"), "{notices:?}");
     }

@@ -1,0 +1,415 @@
+//! The options of a run, in groups by what honours them. `display_order` keeps the order of the help.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser as _};
+use clap::{ArgAction, Args, ValueEnum};
+
+use super::environment::{self, Addition};
+use super::lookup::{self, reason};
+use super::values;
+use crate::session::{Caches, CountConfig, CountModel, Layout, Limits, MachineConfig, Producer, StartError};
+use crate::sim::{Geometry, PRESETS, preset};
+
+/// `yes` or `no`, the only words Cachegrind's switches take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    /// On.
+    Yes,
+    /// Off.
+    No,
+}
+
+impl Switch {
+    /// Whether it is on.
+    pub fn on(self) -> bool {
+        self == Switch::Yes
+    }
+}
+
+/// Options of the machine and its program.
+#[derive(Args, Debug)]
+pub(super) struct MachineArgs {
+    /// Let the program change files under this directory of the host; may be repeated. Other writes stay in
+    /// memory and are dropped at the end
+    #[arg(long, value_name = "DIR", action = ArgAction::Append, display_order = 25)]
+    pub allow_write: Vec<PathBuf>,
+
+    /// Add a variable to the program's small fixed environment; may be repeated. NAME alone takes the value
+    /// that cgemu finds, if there is one: the profile may then depend on it
+    #[arg(long, value_name = "NAME[=VALUE]", action = ArgAction::Append, display_order = 26)]
+    #[arg(value_parser = OsStringValueParser::new().try_map(|text| environment::parse(&text)))]
+    pub env: Vec<Addition>,
+
+    /// Seed of the random bytes that the program sees
+    #[arg(long, value_name = "N", default_value = "0", value_parser = values::seed, display_order = 27)]
+    pub seed: u64,
+
+    /// Stop after this many instructions: 1_000, 10M, 2G
+    #[arg(long, value_name = "N", value_parser = values::count, display_order = 28)]
+    pub max_instructions: Option<u64>,
+
+    /// Stop when the program needs more memory than this many bytes: 512M, 2G
+    #[arg(long, value_name = "BYTES", value_parser = values::bytes, display_order = 29)]
+    pub max_memory: Option<u64>,
+
+    /// Stop after this time: 10s, 5m
+    #[arg(long, value_name = "TIME", value_parser = values::duration, display_order = 30)]
+    pub timeout: Option<Duration>,
+
+    /// Where program, libraries, heap and stack go: where Linux puts them without randomization, or where Valgrind 3.19
+    /// does, to compare the two (valgrind). CPUID then too answers as under Valgrind, if GLIBC_TUNABLES keeps the
+    /// program's C library from AVX code; docs/whole-programs.md says how
+    #[arg(long, value_name = "linux|valgrind", default_value = "linux", value_parser = layout, display_order = 32)]
+    pub layout: Layout,
+
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
+    pub command: Vec<OsString>,
+}
+
+/// Options of what is counted and simulated.
+#[derive(Args, Debug)]
+pub(super) struct CountArgs {
+    /// Simulate the caches
+    #[arg(
+        long,
+        value_name = "yes|no",
+        default_value = "yes",
+        hide_possible_values = true,
+        display_order = 10
+    )]
+    #[arg(help_heading = "Cachegrind's options")]
+    pub cache_sim: Switch,
+
+    /// Simulate the branch predictors
+    #[arg(
+        long,
+        value_name = "yes|no",
+        default_value = "no",
+        hide_possible_values = true,
+        display_order = 11
+    )]
+    #[arg(help_heading = "Cachegrind's options")]
+    pub branch_sim: Switch,
+
+    /// First-level instruction cache, in bytes; overrides that of --cache
+    #[arg(long = "I1", value_name = "size,assoc,line", value_parser = str::parse::<Geometry>, display_order = 12)]
+    #[arg(help_heading = "Cachegrind's options")]
+    pub i1: Option<Geometry>,
+
+    /// First-level data cache, likewise
+    #[arg(long = "D1", value_name = "size,assoc,line", value_parser = str::parse::<Geometry>, display_order = 13)]
+    #[arg(help_heading = "Cachegrind's options")]
+    pub d1: Option<Geometry>,
+
+    /// Last-level cache, likewise
+    #[arg(long = "LL", visible_alias = "L2", value_name = "size,assoc,line", display_order = 14)]
+    #[arg(value_parser = str::parse::<Geometry>, help_heading = "Cachegrind's options")]
+    pub ll: Option<Geometry>,
+
+    /// Count from the first instruction on; with no, from the program's CACHEGRIND_START_INSTRUMENTATION on
+    #[arg(
+        long,
+        value_name = "yes|no",
+        default_value = "yes",
+        hide_possible_values = true,
+        display_order = 16
+    )]
+    #[arg(help_heading = "Cachegrind's options")]
+    pub instr_at_start: Switch,
+
+    /// Named caches; `cgemu presets` lists them
+    #[arg(
+        long,
+        value_name = "PRESET",
+        default_value = "default",
+        hide_possible_values = true,
+        display_order = 23
+    )]
+    #[arg(value_parser = PossibleValuesParser::new(PRESETS.iter().map(|p| p.name)))]
+    pub cache: String,
+
+    /// What is counted: what the program executes (arch), or what an unmodified Valgrind prints, which counts in
+    /// translated superblocks (valgrind)
+    #[arg(long, value_name = "arch|valgrind", default_value = "arch", value_parser = count_model, display_order = 31)]
+    pub count_model: CountModel,
+
+    /// How events are gathered: by code added to the translation (tap), or by the engine's public hooks (api),
+    /// slow, for cross-checks. The profile is the same
+    #[arg(long, value_name = "tap|api", default_value = "tap", value_parser = producer, display_order = 33)]
+    pub hooks: Producer,
+}
+
+/// Options of the profile.
+#[derive(Args, Debug)]
+pub(super) struct ProfileArgs {
+    /// Where the profile goes; %p is the process ID, %q{VAR} a variable, %n a number, %% a percent sign
+    #[arg(long, value_name = "FILE", default_value = "cachegrind.out.%p", display_order = 15)]
+    #[arg(help_heading = "Cachegrind's options")]
+    pub cachegrind_out_file: OsString,
+
+    /// Also write the counts of each instruction, beside the profile to FILE.instr, in Callgrind's format
+    #[arg(
+        long,
+        value_name = "yes|no",
+        default_value = "no",
+        hide_possible_values = true,
+        display_order = 17
+    )]
+    pub dump_instr: Switch,
+}
+
+/// Options of the log.
+#[derive(Args, Debug)]
+pub(super) struct LogArgs {
+    /// Write the log to this file instead of standard error; the same % patterns
+    #[arg(long, value_name = "FILE", help_heading = "Cachegrind's options", display_order = 18)]
+    pub log_file: Option<OsString>,
+
+    /// Write the log to this open file descriptor
+    #[arg(
+        long,
+        value_name = "N",
+        conflicts_with = "log_file",
+        help_heading = "Cachegrind's options",
+        display_order = 19
+    )]
+    pub log_fd: Option<u32>,
+
+    /// Print neither banner nor summary
+    #[arg(
+        short,
+        long,
+        overrides_with = "verbose",
+        help_heading = "Cachegrind's options",
+        display_order = 20
+    )]
+    pub quiet: bool,
+
+    /// Also print the caches and the functions with the most instructions; as --top=10
+    #[arg(short, long, overrides_with = "quiet", help_heading = "Cachegrind's options", display_order = 21)]
+    pub verbose: bool,
+
+    /// Print the N functions with the most instructions
+    #[arg(long, value_name = "N", display_order = 24)]
+    pub top: Option<usize>,
+}
+
+/// All options of a run, under a prompt or not.
+#[derive(Args, Debug)]
+#[command(next_display_order = 100)]
+pub(super) struct RunArgs {
+    #[command(flatten)]
+    pub counting: CountArgs,
+
+    #[command(flatten)]
+    pub profile: ProfileArgs,
+
+    #[command(flatten)]
+    pub log: LogArgs,
+
+    /// Run under a prompt, as `cgemu repl` does
+    #[arg(short, long, display_order = 22)]
+    pub interactive: bool,
+
+    #[command(flatten)]
+    pub machine: MachineArgs,
+}
+
+impl MachineArgs {
+    /// The program as typed; clap sees to it that there is one.
+    fn program(&self) -> &OsStr {
+        self.command.first().map_or(OsStr::new(""), OsString::as_os_str)
+    }
+
+    /// The machine that the options describe, checked as far as that goes without the program.
+    ///
+    /// # Errors
+    /// A program that is not found, and directories of `--allow-write` that are not there.
+    pub(super) fn config(&self) -> Result<MachineConfig, StartError> {
+        let env = environment::build(&self.env, |name| std::env::var_os(name));
+        let path = env.iter().find(|(name, _)| name == "PATH").map_or(OsStr::new(""), |(_, value)| value);
+        Ok(MachineConfig {
+            program: lookup::find(self.program(), path)?,
+            argv: self.command.clone(),
+            stdin: None,
+            layout: self.layout,
+            limits: Limits {
+                instructions: self.max_instructions,
+                memory: self.max_memory,
+                time: self.timeout,
+            },
+            allow_write: self.allow_write.iter().map(directory).collect::<Result<_, _>>()?,
+            seed: self.seed,
+            env,
+        })
+    }
+}
+
+impl CountArgs {
+    /// What the options have counted.
+    ///
+    /// # Errors
+    /// A name that is no preset.
+    pub(super) fn config(&self) -> Result<CountConfig, StartError> {
+        Ok(CountConfig {
+            caches: self.caches()?,
+            branch_sim: self.branch_sim.on(),
+            model: self.count_model,
+            at_start: self.instr_at_start.on(),
+            producer: self.hooks,
+        })
+    }
+
+    /// The preset, with the caches that were given one by one in place of its own.
+    fn caches(&self) -> Result<Option<Caches>, StartError> {
+        if !self.cache_sim.on() {
+            return Ok(None);
+        }
+        let named = preset(&self.cache).ok_or_else(|| {
+            StartError::Other(format!("--cache={}: no such preset; cgemu presets lists them", self.cache))
+        })?;
+        Ok(Some(Caches {
+            i1: self.i1.unwrap_or(named.i1),
+            d1: self.d1.unwrap_or(named.d1),
+            ll: self.ll.unwrap_or(named.ll),
+        }))
+    }
+}
+
+impl LogArgs {
+    /// Number of functions to list; 0 for none.
+    pub(super) fn listed(&self) -> usize {
+        self.top.unwrap_or(if self.verbose { 10 } else { 0 })
+    }
+}
+
+/// A directory of `--allow-write`, without links, so that the kernel compares like with like.
+fn directory(name: &PathBuf) -> Result<PathBuf, StartError> {
+    let fail = |why: &str| {
+        StartError::Other(format!("--allow-write={}: {why}; name a directory that exists", name.display()))
+    };
+    let path = std::fs::canonicalize(name).map_err(|error| fail(&reason(&error)))?;
+    if path.is_dir() { Ok(path) } else { Err(fail("is no directory")) }
+}
+
+fn count_model(text: &str) -> Result<CountModel, String> {
+    match text {
+        "arch" => Ok(CountModel::Arch),
+        "valgrind" => Ok(CountModel::Valgrind),
+        _ => Err("say arch or valgrind".to_owned()),
+    }
+}
+
+fn layout(text: &str) -> Result<Layout, String> {
+    match text {
+        "linux" => Ok(Layout::LINUX),
+        "valgrind" => Ok(Layout::VALGRIND),
+        _ => Err("say linux or valgrind".to_owned()),
+    }
+}
+
+fn producer(text: &str) -> Result<Producer, String> {
+    match text {
+        "tap" => Ok(Producer::Tap),
+        "api" => Ok(Producer::Api),
+        _ => Err("say tap or api".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::args::{Cli, Command};
+    use super::*;
+    use clap::Parser as _;
+
+    fn run(words: &[&str]) -> Result<RunArgs, String> {
+        let words = ["cgemu", "run"].iter().chain(words);
+        match Cli::try_parse_from(words).map_err(|e| e.to_string())?.command {
+            Command::Run(options) => Ok(*options),
+            other => Err(format!("{other:?}")),
+        }
+    }
+
+    #[test]
+    fn defaults_are_the_documented_ones() {
+        let options = run(&["prog"]).expect("valid");
+        assert!(
+            options.counting.cache_sim.on()
+                && !options.counting.branch_sim.on()
+                && options.counting.instr_at_start.on()
+        );
+        assert_eq!(options.profile.cachegrind_out_file, "cachegrind.out.%p");
+        assert_eq!(options.counting.count_model, CountModel::Arch);
+        assert_eq!(
+            (options.machine.seed, options.counting.hooks, options.log.listed()),
+            (0, Producer::Tap, 0)
+        );
+        assert_eq!(options.counting.cache, PRESETS[0].name);
+    }
+
+    #[test]
+    fn everything_after_the_program_is_the_programs() {
+        for words in [
+            &["-q", "prog", "-q", "--seed=1", "--", "--bogus", "-"][..],
+            &["-q", "--", "prog", "-q", "--seed=1", "--", "--bogus", "-"][..],
+        ] {
+            let options = run(words).expect("valid");
+            assert_eq!(options.machine.command, ["prog", "-q", "--seed=1", "--", "--bogus", "-"]);
+            assert_eq!(options.machine.seed, 0);
+        }
+        assert_eq!(run(&["--", "-prog"]).expect("valid").machine.command, ["-prog"]);
+    }
+
+    #[test]
+    fn values_with_and_without_equals_sign() {
+        let options =
+            run(&["--allow-write", ".", "--allow-write=/tmp", "--env", "A=b", "--L2=128,2,64", "p"]);
+        let options = options.expect("valid");
+        assert_eq!(options.machine.allow_write, [PathBuf::from("."), PathBuf::from("/tmp")]);
+        assert_eq!(options.machine.env.len(), 1);
+        assert_eq!(options.counting.ll.map(|g| g.to_string()).as_deref(), Some("128,2,64"));
+    }
+
+    #[test]
+    fn bad_options_are_named() {
+        for (words, part) in [
+            (&["--bogus", "p"][..], "--bogus"),
+            (&["--cache-sim=maybe", "p"], "--cache-sim"),
+            (&["--cache-sim=true", "p"], "--cache-sim"),
+            (&["--branch-sim", "p"], "--branch-sim"),
+            (&["--I1=32768,8", "p"], "--I1"),
+            (&["--D1=32768,3,64", "p"], "Cache set count is not a power of two"),
+            (&["--LL=32768,0,64", "p"], "--LL"),
+            (&["--cache=host", "p"], "--cache"),
+            (&["--hooks=none", "p"], "--hooks"),
+            (&["--count-model=ir", "p"], "--count-model"),
+            (&["--layout=random", "p"], "--layout"),
+            (&["--env", "=1", "p"], "--env"),
+            (&["--max-instructions=many", "p"], "--max-instructions"),
+            (&["--timeout=0", "p"], "--timeout"),
+            (&["--log-file=a", "--log-fd=2", "p"], "--log-fd"),
+            (&["-q"], "PROGRAM"),
+            (&["--"], "PROGRAM"),
+        ] {
+            let error = run(words).err().unwrap_or_default();
+            assert!(error.contains(part), "{words:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn writable_directories_must_be_there() {
+        let dir = tempfile::tempdir().expect("dir");
+        let real = dir.path().canonicalize().expect("real");
+        std::os::unix::fs::symlink(&real, dir.path().join("link")).expect("symlink");
+        std::fs::write(dir.path().join("file"), b"").expect("write");
+        assert_eq!(directory(&dir.path().join("link")).expect("there"), real);
+        for name in ["none", "file"] {
+            let error = directory(&dir.path().join(name)).expect_err(name).to_string();
+            assert!(error.contains("--allow-write="), "{error}");
+        }
+    }
+}

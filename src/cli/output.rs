@@ -1,0 +1,214 @@
+//! What a run leaves: its profile with the side file, and its log. `run` and `repl` write both here.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use anyhow::{Context as _, Error, anyhow};
+
+use super::log::Log;
+use super::lookup::reason;
+use super::options::LogArgs;
+use super::outfile::OutFile;
+use super::pattern::{Values, expand};
+use super::top;
+use crate::profile::{SIDE_SUFFIX, grouped, summary_lines, write_cachegrind, write_instructions};
+use crate::session::{Caches, Config, Finished, Folded, LogSink, Stop};
+
+/// The file of a profile, and that of its instructions if they are wanted.
+pub(super) struct ProfileFiles {
+    profile: OutFile,
+    side: Option<Result<OutFile, String>>,
+}
+
+impl ProfileFiles {
+    /// Checks that a profile can be written to `path`, which is absolute.
+    ///
+    /// # Errors
+    /// Those of [`OutFile::prepare`]. [`ProfileFiles::check_side`] has those of the side file.
+    pub(super) fn prepare(path: &Path, instructions: bool) -> Result<ProfileFiles, String> {
+        let profile = OutFile::prepare(path)?;
+        let side = instructions.then(|| profile.beside_it(SIDE_SUFFIX));
+        Ok(ProfileFiles { profile, side })
+    }
+
+    /// Checks that the side file can be written, if it is wanted.
+    ///
+    /// # Errors
+    /// Those of [`OutFile::beside_it`].
+    pub(super) fn check_side(&self) -> Result<(), String> {
+        match &self.side {
+            Some(Err(why)) => Err(why.clone()),
+            Some(Ok(_)) | None => Ok(()),
+        }
+    }
+
+    /// Writes the profile, and the counts by instruction beside it.
+    ///
+    /// # Errors
+    /// The first file that cannot be written; the other is written all the same.
+    pub(super) fn write(&self, counts: &Folded) -> Result<(), String> {
+        let written = self.profile.write(|w| write_cachegrind(&counts.profile, w));
+        let (Some(side), Some(instructions)) = (&self.side, &counts.instructions) else { return written };
+        let side = side.as_ref().map_err(String::clone);
+        written.and(side.and_then(|side| side.write(|w| write_instructions(instructions, w))))
+    }
+}
+
+/// The absolute path that a pattern of `--option` names. The guest's current directory has no part in it.
+///
+/// # Errors
+/// Those of [`expand`].
+pub(super) fn named_file(option: &str, pattern: &OsStr, sequence: u32) -> Result<PathBuf, Error> {
+    let variable = |name: &OsStr| std::env::var_os(name);
+    let values = Values { pid: std::process::id(), sequence, variable: &variable };
+    expand(pattern, &values)
+        .map_err(Error::msg)
+        .and_then(|name| std::path::absolute(name).map_err(|error| anyhow!(reason(&error))))
+        .with_context(|| format!("--{option}={}", pattern.display()))
+}
+
+/// The log of a run: what begins it, and what is reported at its end.
+pub(super) struct RunLog {
+    log: Arc<Mutex<Log>>,
+    /// Banner, notices, end and summary are wanted, and not only the ranking.
+    complete: bool,
+    verbose: bool,
+    /// Functions of the ranking; 0 for none.
+    listed: usize,
+}
+
+impl RunLog {
+    /// Opens the log that the options name.
+    ///
+    /// # Errors
+    /// A file or descriptor that cannot be written.
+    pub(super) fn open(options: &LogArgs, complete: bool) -> Result<RunLog, Error> {
+        let (pid, quiet) = (std::process::id(), options.quiet);
+        let log = match (&options.log_file, options.log_fd) {
+            // The second file of this process, after the profile: what %n says.
+            (Some(pattern), _) => Log::to_file(&named_file("log-file", pattern, 2)?, pid, quiet),
+            (None, Some(number)) => Log::to_descriptor(number, pid, quiet),
+            (None, None) => Ok(Log::to_stderr(pid, quiet)),
+        };
+        let log = Arc::new(Mutex::new(log.map_err(Error::msg)?));
+        Ok(RunLog { log, complete, verbose: options.verbose, listed: options.listed() })
+    }
+
+    /// The log for what the program says while it runs.
+    pub(super) fn sink(&self) -> Arc<dyn LogSink> {
+        Arc::clone(&self.log) as Arc<dyn LogSink>
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Log> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins the log: what runs, and with -v the caches.
+    pub(super) fn begin(&self, config: &Config) {
+        if !self.complete {
+            return;
+        }
+        let mut log = self.lock();
+        log.banner(&config.machine.argv);
+        if self.verbose {
+            cache_lines(config.counting.caches.as_ref()).iter().for_each(|line| log.line(line));
+        }
+    }
+
+    /// Reports notices, how the run ended, the summary, and the ranking if it is wanted.
+    pub(super) fn report(&self, finished: &Finished) {
+        let mut log = self.lock();
+        if self.complete {
+            finished.notices.iter().for_each(|notice| log.line(notice));
+            report_stop(&mut log, &finished.stop);
+            log.line("");
+            summary_lines(&finished.counts.profile).iter().for_each(|line| log.line(line));
+        }
+        if self.listed > 0 {
+            log.line("");
+            for line in top::lines(&finished.counts.profile, self.listed) {
+                // Asked for by name, so -q does not take it away.
+                log.always(&line);
+            }
+        }
+    }
+}
+
+fn report_stop(log: &mut Log, stop: &Stop) {
+    match stop {
+        Stop::Exited(_) => {}
+        Stop::Killed(signal) => {
+            log.line(&format!("Process terminating with default action of signal {}", named_signal(*signal)));
+        }
+        Stop::Interrupted(signal) => {
+            log.line(&format!(
+                "Ended by signal {}; the profile is complete up to here",
+                named_signal(*signal)
+            ));
+        }
+        Stop::Limit(text) | Stop::Refused(text) => log.always(text),
+    }
+}
+
+/// The simulated caches as `valgrind -v` prints them; nothing if there are none.
+fn cache_lines(caches: Option<&Caches>) -> Vec<String> {
+    let Some(caches) = caches else { return Vec::new() };
+    let mut lines = vec!["Cache configuration used:".to_owned()];
+    for (name, cache) in [("I1", caches.i1), ("D1", caches.d1), ("LL", caches.ll)] {
+        let ways = match cache.assoc() {
+            1 => "direct-mapped".to_owned(),
+            ways => format!("{ways}-way"),
+        };
+        lines.push(format!("  {name}: {} B, {ways}, {} B lines", grouped(cache.size()), cache.line()));
+    }
+    lines.push(String::new());
+    lines
+}
+
+/// `11 (SIGSEGV)`, as Valgrind has it.
+fn named_signal(number: i32) -> String {
+    match signal_hook::low_level::signal_name(number) {
+        Some(name) => format!("{number} ({name})"),
+        None => number.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn caches_as_valgrind_shows_them() {
+        let geometry = |text: &str| text.parse().expect("valid");
+        let caches =
+            Caches { i1: geometry("65536,16,64"), d1: geometry("4096,1,32"), ll: geometry("8388608,16,64") };
+        assert_eq!(
+            cache_lines(Some(&caches)),
+            [
+                "Cache configuration used:",
+                "  I1: 65,536 B, 16-way, 64 B lines",
+                "  D1: 4,096 B, direct-mapped, 32 B lines",
+                "  LL: 8,388,608 B, 16-way, 64 B lines",
+                "",
+            ]
+        );
+        assert!(cache_lines(None).is_empty());
+    }
+
+    #[test]
+    fn signal_names() {
+        assert_eq!(named_signal(11), "11 (SIGSEGV)");
+        assert_eq!(named_signal(15), "15 (SIGTERM)");
+        assert_eq!(named_signal(64), "64");
+    }
+
+    #[test]
+    fn names_are_absolute() {
+        let path = named_file("log-file", OsStr::new("a/%%.%n"), 2).expect("fine");
+        assert!(path.is_absolute() && path.ends_with("a/%.2"), "{}", path.display());
+        let error = named_file("log-file", OsStr::new("%x"), 1).expect_err("unknown");
+        let error = format!("{error:#}");
+        assert!(error.starts_with("--log-file=%x: "), "{error}");
+    }
+}

@@ -1,0 +1,125 @@
+//! Configuration of a run: the machine and its program, what is counted, and what is recorded beside it.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::guest::layout::Layout;
+use crate::hooks::consumer::CountModel;
+use crate::profile::EventSet;
+use crate::sim::{Geometry, PRESETS, preset};
+
+/// Producers of the trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Producer {
+    /// Code added to the engine's translations; the default.
+    #[default]
+    Tap,
+    /// The engine's public hooks; slow, and the reference.
+    Api,
+}
+
+/// The three simulated caches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caches {
+    /// First-level instruction cache.
+    pub i1: Geometry,
+    /// First-level data cache.
+    pub d1: Geometry,
+    /// Last-level cache.
+    pub ll: Geometry,
+}
+
+impl Default for Caches {
+    /// The preset `default`.
+    fn default() -> Caches {
+        let preset = preset("default").unwrap_or(&PRESETS[0]);
+        Caches { i1: preset.i1, d1: preset.d1, ll: preset.ll }
+    }
+}
+
+/// Limits that end a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// Number of instructions; the run ends after exactly as many.
+    pub instructions: Option<u64>,
+    /// Bytes of guest memory and overlay files.
+    pub memory: Option<u64>,
+    /// Time of the host.
+    pub time: Option<Duration>,
+}
+
+/// The machine and the program on it: all that decides what the program does.
+#[derive(Clone, Debug)]
+pub struct MachineConfig {
+    /// Path of the program; looked up by the caller.
+    pub program: PathBuf,
+    /// `argv`, the program's name first.
+    pub argv: Vec<OsString>,
+    /// The guest's environment, in order.
+    pub env: Vec<(OsString, OsString)>,
+    /// The guest's standard input, if it is not the host's.
+    pub stdin: Option<Arc<File>>,
+    /// Layout of the guest's address space.
+    pub layout: Layout,
+    /// Limits of the run.
+    pub limits: Limits,
+    /// Host directories the guest may change.
+    pub allow_write: Vec<PathBuf>,
+    /// Seed of the guest's random bytes.
+    pub seed: u64,
+}
+
+impl MachineConfig {
+    /// The command for `cmd:`: the program's name and its arguments as they were typed, joined by
+    /// blanks as Cachegrind joins them.
+    pub(super) fn command_line(&self) -> Vec<u8> {
+        let words: Vec<&[u8]> = self.argv.iter().map(|arg| arg.as_bytes()).collect();
+        words.join(&b' ')
+    }
+}
+
+/// What is counted and simulated, and by which means.
+#[derive(Clone, Debug)]
+pub struct CountConfig {
+    /// The caches to simulate; none with `--cache-sim=no`.
+    pub caches: Option<Caches>,
+    /// Whether branches are simulated.
+    pub branch_sim: bool,
+    /// The rules of counting.
+    pub model: CountModel,
+    /// Whether counting begins at the first instruction.
+    pub at_start: bool,
+    /// The producer of the trace.
+    pub producer: Producer,
+}
+
+impl CountConfig {
+    /// The events that are counted.
+    pub fn events(&self) -> EventSet {
+        EventSet { cache: self.caches.is_some(), branch: self.branch_sim }
+    }
+}
+
+/// What a front end wants recorded. Neither the guest nor the counts depend on it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Recording {
+    /// Costs by instruction.
+    pub instructions: bool,
+    /// What comes from outside, so that the run may go back.
+    pub journal: bool,
+}
+
+/// Everything that a session is started with.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The machine and its program.
+    pub machine: MachineConfig,
+    /// What is counted.
+    pub counting: CountConfig,
+    /// What is recorded beside the counts.
+    pub recording: Recording,
+}

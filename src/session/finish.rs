@@ -1,0 +1,110 @@
+//! The end of a run: its counts, folded to a profile, and what is to be said about it.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+
+use crate::abi::signal::signo::SIGKILL;
+use crate::emu::memory::space::AddressSpace;
+use crate::hooks::tally::Tally;
+use crate::session::attribute::{self, Subject};
+use crate::session::config::Config;
+use crate::session::control::Control;
+use crate::session::guest::{Guest, StopConditions};
+use crate::session::modules::Modules;
+use crate::session::outcome::{Ending, Finished, Folded, Stop};
+use crate::session::run::{Session, StartError};
+
+/// Runs a program to its end and gives back what it cost.
+///
+/// # Errors
+/// When it cannot be started; once it runs, whatever ends it still yields a profile.
+pub fn run(config: Config, control: Arc<Control>) -> Result<Finished, StartError> {
+    let mut session = Session::start(config, control)?;
+    session.resume(StopConditions::default());
+    Ok(session.finish())
+}
+
+impl Session {
+    /// Ends the run and gives back what it cost.
+    pub fn finish(self) -> Finished {
+        let Session { config, mut machine, mut guest, .. } = self;
+        write_back(&mut guest, machine.memory());
+        let code = config.recording.instructions.then(|| machine.code_in_no_file());
+        let mut tally = Tally::default();
+        machine.finish().iter().for_each(|consumer| tally.add(consumer));
+        let ending = guest.ending.take().unwrap_or(Ending::Stop(Stop::Interrupted(SIGKILL)));
+        conclude(&config, ending, &mut guest, &tally, code)
+    }
+
+    /// The results of a program that has ended, and could be taken back; `None` while it has not.
+    pub fn finished(&mut self) -> Option<Finished> {
+        let ending = self.guest.ending.clone()?;
+        write_back(&mut self.guest, self.machine.memory());
+        let code = self.config.recording.instructions.then(|| self.machine.code_in_no_file());
+        let tally = self.tally();
+        Some(conclude(&self.config, ending, &mut self.guest, &tally, code))
+    }
+
+    /// The counts so far.
+    pub fn profile(&mut self) -> Folded {
+        let code = self.config.recording.instructions.then(|| self.machine.code_in_no_file());
+        let tally = self.tally();
+        fold(&self.config, &tally, &mut self.guest.modules, code)
+    }
+
+    /// The counts so far, by instruction.
+    pub(super) fn tally(&mut self) -> Tally {
+        let mut tally = Tally::default();
+        self.machine.visit_consumers(|consumer| tally.add(consumer));
+        tally
+    }
+
+    /// How the program ended, and a line about it if there is something to explain; `None` while it has
+    /// not.
+    pub fn ending(&mut self) -> Option<(Stop, Option<String>)> {
+        let ending = self.guest.ending.clone()?;
+        Some(attribute::explain(ending, &mut self.guest.modules))
+    }
+}
+
+/// Writes what was stored in shared mappings to the files of the host.
+fn write_back(guest: &mut Guest, mem: &mut AddressSpace) {
+    if let Err(errno) = guest.kernel.fs.write_back(mem) {
+        let error = io::Error::from_raw_os_error(errno.0.into());
+        guest
+            .kernel
+            .notices
+            .once(format!("what was stored in a shared mapping of a file is not all in it: {error}"));
+    }
+}
+
+fn conclude(
+    config: &Config,
+    ending: Ending,
+    guest: &mut Guest,
+    tally: &Tally,
+    code: Option<BTreeMap<u64, Vec<u8>>>,
+) -> Finished {
+    let (stop, line) = attribute::explain(ending, &mut guest.modules);
+    let mut notices = guest.kernel.notices.lines().to_vec();
+    notices.extend(line);
+    let dropped = guest.kernel.fs.dropped();
+    if dropped > 0 {
+        let files = if dropped == 1 { "1 file is".to_owned() } else { format!("{dropped} files are") };
+        notices.push(format!(
+            "{files} dropped that the program wrote, changed or removed; --allow-write=DIR keeps what is in DIR"
+        ));
+    }
+    Finished { stop, counts: fold(config, tally, &mut guest.modules, code), notices }
+}
+
+fn fold(
+    config: &Config,
+    tally: &Tally,
+    modules: &mut Modules,
+    code: Option<BTreeMap<u64, Vec<u8>>>,
+) -> Folded {
+    let command = config.machine.command_line();
+    attribute::fold_run(tally, modules, Subject { command: &command, counting: &config.counting, code })
+}

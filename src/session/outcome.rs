@@ -1,0 +1,84 @@
+//! How a run pauses and ends, and what it leaves.
+
+use crate::guest::Fault;
+use crate::hooks::plan::MappingId;
+use crate::profile::{Instructions, Profile};
+use crate::x86::decode::Refusal;
+
+/// Reason of a pause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pause {
+    /// The number of instructions of [`super::StopConditions::at`] has been executed.
+    Reached,
+    /// More instructions have been executed than [`super::StopConditions::after`].
+    Passed,
+    /// The next instruction is at a breakpoint.
+    Breakpoint,
+    /// The next instruction makes this system call.
+    Syscall(u64),
+    /// The handler of this signal is about to start.
+    Signal(i32),
+    /// Another program was loaded.
+    Exec,
+    /// The next instruction makes a system call that reaches the host's streams.
+    Outside,
+    /// The user asked for it through [`super::Control::interrupt`].
+    Asked,
+    /// The program has ended; there is nothing to go on with.
+    Ended,
+}
+
+/// The end of a run, before it is put into words.
+#[derive(Clone, Debug)]
+pub(super) enum Ending {
+    /// As it will be reported.
+    Stop(Stop),
+    /// A signal, and the fault that caused it.
+    Fault {
+        /// The signal.
+        signal: i32,
+        /// The fault.
+        fault: Fault,
+        /// Address of the instruction.
+        pc: u64,
+        /// The instruction's bytes, and why it was refused, if it was.
+        refused: Option<(Vec<u8>, Refusal)>,
+        /// The file it came from.
+        mapping: MappingId,
+    },
+}
+
+/// The end of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The program ended with this status.
+    Exited(i32),
+    /// A signal ended the program.
+    Killed(i32),
+    /// A limit was reached; the text names it and its option.
+    Limit(String),
+    /// The user asked for it (SIGINT, SIGTERM); the signal's number.
+    Interrupted(i32),
+    /// Something cannot be emulated faithfully; the text is the message for the user.
+    Refused(String),
+}
+
+/// Counts of a run, folded from its instructions.
+#[derive(Debug)]
+pub struct Folded {
+    /// By file, function and line.
+    pub profile: Profile,
+    /// By instruction, if they are recorded.
+    pub instructions: Option<Instructions>,
+}
+
+/// Results of a run.
+#[derive(Debug)]
+pub struct Finished {
+    /// The end.
+    pub stop: Stop,
+    /// The counts.
+    pub counts: Folded,
+    /// Lines for the log (unknown system calls, refused flags, dropped files), in order.
+    pub notices: Vec<String>,
+}
