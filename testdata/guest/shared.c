@@ -72,9 +72,10 @@ int main(void)
     S(pwrite64, fd, "tail", 4, 8);
     printf("%.12s\n", a + 6 + 2);
 
-    /* read(2) and write(2) from and to the mapping of the same file. */
+    /* read(2) and write(2) from and to the mapping of the same file, at places that do not overlap: what an overlapping
+       copy leaves depends on the CPU that Linux runs on. */
     S(lseek, fd, 0, SEEK_SET);
-    T(read, fd, a + 2, 4);
+    T(read, fd, a + 5, 4);
     cat("short");
     T(pwrite64, fd, a, 6, 6);
     cat("short");
