@@ -131,6 +131,9 @@ pub const POLLNVAL: u16 = 0x020;
 pub const POLLRDNORM: u16 = 0x040;
 pub const POLLWRNORM: u16 = 0x100;
 
+pub const EPOLL_CTL_ADD: u64 = 1;
+pub const EPOLL_CTL_DEL: u64 = 2;
+pub const EPOLL_CTL_MOD: u64 = 3;
 pub const EPOLLONESHOT: u32 = 1 << 30;
 pub const EPOLLET: u32 = 1 << 31;
 

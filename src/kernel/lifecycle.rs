@@ -1,13 +1,11 @@
 //! Turns of a task's life that concern several objects: signals and execve(2).
 
-use crate::abi::errno::Errno;
 use crate::abi::signal::si_code;
 use crate::guest::{Fault, GuestCpu, GuestMemory};
 use crate::kernel::signal::deliver::Killed;
 use crate::kernel::signal::info::SigInfo;
 use crate::kernel::signal::state::{To, describe};
 use crate::kernel::state::{Kernel, Parts};
-use crate::kernel::vfs::ImageFile;
 
 impl Kernel {
     /// A signal that the running task sends.
@@ -62,20 +60,14 @@ impl Kernel {
         describe(self.handlers(), task.blocked, pending)
     }
 
-    /// The program at an absolute path: ENOENT and others of path resolution, EACCES if it may not be
-    /// run.
-    pub fn image(&mut self, path: &[u8], mem: &mut dyn GuestMemory) -> Result<ImageFile, Errno> {
-        let Parts { fs, fs_context, .. } = self.parts();
-        fs.image(fs_context, path, mem)
-    }
-
     /// Gives up what does not survive execve(2), once the new program is sure to start: handlers, the
     /// alternate stack, POSIX timers and descriptors marked close-on-exec. `set_program` must follow.
     pub fn exec(&mut self, mem: &mut dyn GuestMemory) {
         self.signals().exec();
         self.process_mut().timers.exec();
-        let Parts { fs, fds, .. } = self.parts();
-        fs.close_on_exec(fds, mem);
+        for fd in self.fds().close_on_exec() {
+            let _ = self.close(fd, mem); // it is open
+        }
     }
 
     /// Takes the identity of a program that is about to run: its path, the name by which it was

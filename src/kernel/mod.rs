@@ -2,19 +2,23 @@
 //!
 //! `state::Kernel` holds the tasks and, in arenas, the objects that clone(2) lets them share.
 
+mod access;
 pub mod arena;
 pub mod clock;
 pub mod config;
 pub mod cred;
 pub mod fdtable;
+pub(crate) mod file;
 mod lifecycle;
 pub mod limits;
 pub mod mm;
 pub mod notices;
 pub mod process;
+mod procfs;
 pub mod random;
 pub mod signal;
 pub mod state;
+pub mod streams;
 pub mod task;
 pub mod timers;
 pub mod uaccess;

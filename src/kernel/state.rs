@@ -1,16 +1,20 @@
 //! The kernel as one value: the tasks, the objects that they share, and the machine's own state.
 
+use crate::abi::errno::Errno;
 use crate::kernel::arena::{Arena, FdTableId, FsContextId, HandlersId, MmId, ProcessId, TaskId};
 use crate::kernel::clock::Clock;
 use crate::kernel::config::KernelConfig;
 use crate::kernel::cred::Credentials;
 use crate::kernel::fdtable::FdTable;
+use crate::kernel::file::description::{Description, Descriptions};
+use crate::kernel::file::stream::standard_streams;
 use crate::kernel::mm::Mm;
 use crate::kernel::notices::Notices;
 use crate::kernel::process::Process;
 use crate::kernel::random::Random;
 use crate::kernel::signal::handlers::SignalHandlers;
 use crate::kernel::signal::state::Signals;
+use crate::kernel::streams::Streams;
 use crate::kernel::task::{Shared, Task};
 use crate::kernel::vfs::{FileSystem, FsContext};
 
@@ -28,6 +32,10 @@ pub struct Kernel {
     fs_contexts: Arena<FsContextId, FsContext>,
     /// Files and directories: the host's beneath, the overlay above.
     pub fs: FileSystem,
+    /// Open file descriptions, which descriptors of every table refer to.
+    pub(crate) files: Descriptions,
+    /// The host's standard streams.
+    pub streams: Streams,
     /// The clock, made of executed instructions.
     pub clock: Clock,
     /// The stream behind getrandom(2), /dev/urandom and AT_RANDOM.
@@ -50,6 +58,14 @@ pub struct Parts<'a> {
     pub fs_context: &'a mut FsContext,
     /// Files and directories.
     pub fs: &'a mut FileSystem,
+    /// Open file descriptions.
+    pub(crate) files: &'a mut Descriptions,
+    /// The host's standard streams.
+    pub streams: &'a Streams,
+    /// The clock.
+    pub clock: &'a Clock,
+    /// The stream of random bytes.
+    pub random: &'a mut Random,
     /// Lines for the log.
     pub notices: &'a mut Notices,
 }
@@ -70,14 +86,15 @@ pub struct OpenFile {
 impl Kernel {
     /// A kernel with one task, which runs no program yet.
     pub fn new(config: &KernelConfig) -> Kernel {
-        let mut fs = FileSystem::new(config);
+        let cred = Credentials::of_host();
+        let mut fs = FileSystem::new(&config.allow_write, config.memory_limit, config.journal, &cred);
         let (processes, process) = Arena::with(Process::first());
         let (mms, mm) = Arena::with(Mm::new());
         let (handlers, handlers_id) = Arena::with(SignalHandlers::default());
         let (fd_tables, fds) = Arena::with(FdTable::new());
-        let (fs_contexts, fs_context) = Arena::with(fs.first_context(config));
+        let (fs_contexts, fs_context) = Arena::with(fs.first_context(&config.cwd));
         let shared = Shared { process, mm, handlers: handlers_id, fds, fs_context };
-        let (tasks, current) = Arena::with(Task::first(shared, Credentials::of_host()));
+        let (tasks, current) = Arena::with(Task::first(shared, cred));
         Kernel {
             tasks,
             current,
@@ -87,6 +104,8 @@ impl Kernel {
             fd_tables,
             fs_contexts,
             fs,
+            files: standard_streams(),
+            streams: Streams::new(config),
             clock: Clock::default(),
             random: Random::new(config.seed),
             notices: Notices::default(),
@@ -174,6 +193,10 @@ impl Kernel {
             fds: &mut self.fd_tables[fds],
             fs_context: &mut self.fs_contexts[fs_context],
             fs: &mut self.fs,
+            files: &mut self.files,
+            streams: &self.streams,
+            clock: &self.clock,
+            random: &mut self.random,
             notices: &mut self.notices,
         }
     }
@@ -193,16 +216,21 @@ impl Kernel {
         self.find_task(self.processes[process].pid).unwrap_or(self.current)
     }
 
+    /// The description that a descriptor of the running task refers to; EBADF.
+    pub(crate) fn file(&self, fd: i32) -> Result<&Description, Errno> {
+        Ok(self.files.get(self.fds().get(fd)?))
+    }
+
     /// The open descriptors of the running task.
     pub fn open_files(&self) -> Vec<OpenFile> {
         let fds = self.fds();
         let files = fds.numbers().filter_map(|number| {
-            let open = self.fs.files.get(fds.get(number).ok()?);
+            let open = self.files.get(fds.get(number).ok()?);
             Some(OpenFile {
                 number,
                 path: String::from_utf8_lossy(&open.path).into_owned(),
                 offset: open.offset,
-                kind: open.kind.name(),
+                kind: open.ops.kind(),
             })
         });
         files.collect()

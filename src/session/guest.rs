@@ -84,7 +84,7 @@ impl Guest {
             Action::GivenUp => match self.interrupted() {
                 Some(_) if self.ending.is_some() => Next::Stop,
                 _ => {
-                    let held = self.kernel.fs.streams.is_held();
+                    let held = self.kernel.streams.is_held();
                     self.pause(if held { Pause::Outside } else { Pause::Asked });
                     Next::Undo
                 }
@@ -135,7 +135,7 @@ impl Supervisor for Guest {
     fn request(&mut self, cpu: &mut dyn GuestCpu, mem: &mut AddressSpace) -> Result<Next, u64> {
         let Guest { kernel, modules, control, requests, .. } = self;
         let answer = requests.serve(&mut RequestHost { cpu, mem, kernel, modules, control })?;
-        let given_up = self.kernel.fs.streams.take_given_up();
+        let given_up = self.kernel.streams.take_given_up();
         let later = given_up || answer == Answer::Later;
         Ok(self.act(if later { Action::GivenUp } else { Action::Continue }))
     }

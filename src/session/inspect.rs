@@ -77,7 +77,7 @@ impl Session {
                 "files under --allow-write do not go back, so the run cannot; start it without".into(),
             );
         }
-        let changed = self.guest.kernel.fs.witness.as_ref()?.changed()?;
+        let changed = self.guest.kernel.fs.fingerprint.as_ref()?.changed()?;
         Some(format!(
             "{changed} has changed since the program opened it, so the run would not be the same again"
         ))

@@ -87,7 +87,7 @@ impl Host for RequestHost<'_> {
 
     fn say(&mut self, voice: Voice, text: &[u8]) -> bool {
         let RequestHost { kernel, control, .. } = self;
-        kernel.fs.streams.outside(|| {
+        kernel.streams.outside(|| {
             if let Some(terminal) = &control.terminal {
                 terminal.writing(2, text);
             }

@@ -117,12 +117,12 @@ impl Session {
         if conditions.pass_breakpoint {
             self.machine.pass_breakpoint();
         }
-        self.guest.kernel.fs.streams.hold(conditions.outside);
+        self.guest.kernel.streams.hold(conditions.outside);
         self.guest.conditions = conditions;
         self.guest.paused = None;
         loop {
             let failed = match self.machine.run(&mut self.guest) {
-                Ok(()) if self.guest.kernel.fs.streams.is_astray() => Some(
+                Ok(()) if self.guest.kernel.streams.is_astray() => Some(
                     "the program did not do again what it had done: its input or files have changed".into(),
                 ),
                 Ok(()) => None,

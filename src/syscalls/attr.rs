@@ -3,10 +3,10 @@
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::kernel::uaccess::{copy_from_user, copy_to_user, get_words, strncpy_from_user};
-use crate::kernel::vfs::node::{Ino, Time};
-use crate::kernel::vfs::{FileSystem, Who, parts, parts_now};
+use crate::kernel::vfs::caller::Caller;
+use crate::kernel::vfs::{FileSystem, Ino, Time};
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::fs::{get_path, locate};
+use crate::syscalls::fs::get_path;
 use crate::syscalls::row::{Handler, Row, full, partial, refused};
 
 const fn xattr(number: u16, name: &'static str, handler: Handler) -> Row {
@@ -47,20 +47,26 @@ const FDCWD: u64 = AT_FDCWD as i64 as u64;
 const XATTR_NAME_MAX: usize = 256;
 
 /// The inode behind a descriptor that is not O_PATH unless `path_too`; `None` for what has no inode.
-fn of_fd(fs: &FileSystem, who: &Who, fd: u64, path_too: bool) -> Result<Option<Ino>, Errno> {
-    let open = fs.files.get(who.fds.get(fd as i32)?);
-    if open.is_path() && !path_too { Err(Errno::EBADF) } else { Ok(open.ino()) }
+fn of_fd(caller: &Caller, fd: u64, path_too: bool) -> Result<Option<Ino>, Errno> {
+    let link = caller.fd_link(fd as i32)?;
+    if link.is_path && !path_too { Err(Errno::EBADF) } else { Ok(link.inode) }
 }
 
 /// The inode that a path, or with AT_EMPTY_PATH a descriptor, names.
-fn target(fs: &mut FileSystem, who: &Who, dirfd: u64, path: &[u8], flags: u32) -> Result<Option<Ino>, Errno> {
+fn target(
+    fs: &mut FileSystem,
+    caller: &Caller,
+    dirfd: u64,
+    path: &[u8],
+    flags: u32,
+) -> Result<Option<Ino>, Errno> {
     if path.is_empty() && flags & AT_EMPTY_PATH != 0 {
         if dirfd as i32 == AT_FDCWD {
-            return Ok(Some(who.context.cwd));
+            return Ok(Some(caller.context.cwd));
         }
-        return of_fd(fs, who, dirfd, true);
+        return of_fd(caller, dirfd, true);
     }
-    Ok(Some(locate(fs, who, dirfd, path, flags & AT_SYMLINK_NOFOLLOW == 0)?.exists()?))
+    Ok(Some(fs.locate(caller, dirfd as i32, path, flags & AT_SYMLINK_NOFOLLOW == 0)?.exists()?))
 }
 
 /// chmod(2).
@@ -70,9 +76,9 @@ fn chmod(ctx: &mut Ctx, [path, mode, ..]: [u64; 6]) -> SysResult {
 
 /// fchmod(2).
 fn fchmod(ctx: &mut Ctx, [fd, mode, ..]: [u64; 6]) -> SysResult {
-    let (fs, who, _) = parts_now(ctx);
-    if let Some(ino) = of_fd(fs, &who, fd, false)? {
-        fs.chmod(&who, ino, mode as u32)?;
+    let (fs, caller, _) = ctx.paths_now();
+    if let Some(ino) = of_fd(&caller, fd, false)? {
+        fs.chmod(&caller, ino, mode as u32)?;
     }
     Ok(0)
 }
@@ -89,9 +95,9 @@ fn fchmodat2(ctx: &mut Ctx, [dirfd, path, mode, flags, ..]: [u64; 6]) -> SysResu
         return Err(Errno::EINVAL.into());
     }
     let path = get_path(ctx.mem, path)?;
-    let (fs, who, _) = parts_now(ctx);
-    if let Some(ino) = target(fs, &who, dirfd, &path, flags)? {
-        fs.chmod(&who, ino, mode as u32)?;
+    let (fs, caller, _) = ctx.paths_now();
+    if let Some(ino) = target(fs, &caller, dirfd, &path, flags)? {
+        fs.chmod(&caller, ino, mode as u32)?;
     }
     Ok(0)
 }
@@ -113,9 +119,9 @@ fn lchown(ctx: &mut Ctx, [path, uid, gid, ..]: [u64; 6]) -> SysResult {
 
 /// fchown(2).
 fn fchown(ctx: &mut Ctx, [fd, uid, gid, ..]: [u64; 6]) -> SysResult {
-    let (fs, who, _) = parts_now(ctx);
-    if let Some(ino) = of_fd(fs, &who, fd, false)? {
-        fs.chown(&who, ino, id(uid), id(gid))?;
+    let (fs, caller, _) = ctx.paths_now();
+    if let Some(ino) = of_fd(&caller, fd, false)? {
+        fs.chown(&caller, ino, id(uid), id(gid))?;
     }
     Ok(0)
 }
@@ -127,9 +133,9 @@ fn fchownat(ctx: &mut Ctx, [dirfd, path, uid, gid, flags, _]: [u64; 6]) -> SysRe
         return Err(Errno::EINVAL.into());
     }
     let path = get_path(ctx.mem, path)?;
-    let (fs, who, _) = parts_now(ctx);
-    if let Some(ino) = target(fs, &who, dirfd, &path, flags)? {
-        fs.chown(&who, ino, id(uid), id(gid))?;
+    let (fs, caller, _) = ctx.paths_now();
+    if let Some(ino) = target(fs, &caller, dirfd, &path, flags)? {
+        fs.chown(&caller, ino, id(uid), id(gid))?;
     }
     Ok(0)
 }
@@ -152,10 +158,10 @@ fn get_times(ctx: &mut Ctx, addr: u64, unit: u64) -> Result<Option<[Time; 2]>, E
 
 fn set_times(ctx: &mut Ctx, dirfd: u64, path: u64, times: Option<[Time; 2]>) -> SysResult {
     let path = get_path(ctx.mem, path)?;
-    let (fs, who, _) = parts_now(ctx);
-    let ino = locate(fs, &who, dirfd, &path, true)?.exists()?;
-    let [access, modify] = times.unwrap_or([who.now; 2]);
-    fs.set_times(&who, ino, Some(access), Some(modify), times.is_some())?;
+    let (fs, caller, _) = ctx.paths_now();
+    let ino = fs.locate(&caller, dirfd as i32, &path, true)?.exists()?;
+    let [access, modify] = times.unwrap_or([caller.now; 2]);
+    fs.set_times(&caller, ino, Some(access), Some(modify), times.is_some())?;
     Ok(0)
 }
 
@@ -179,10 +185,10 @@ fn utimes(ctx: &mut Ctx, [path, times, ..]: [u64; 6]) -> SysResult {
 fn futimesat(ctx: &mut Ctx, [dirfd, path, times, ..]: [u64; 6]) -> SysResult {
     let times = get_times(ctx, times, 1_000_000)?;
     if path == 0 && dirfd as i32 != AT_FDCWD {
-        let (fs, who, _) = parts_now(ctx);
-        if let Some(ino) = of_fd(fs, &who, dirfd, false)? {
-            let [access, modify] = times.unwrap_or([who.now; 2]);
-            fs.set_times(&who, ino, Some(access), Some(modify), times.is_some())?;
+        let (fs, caller, _) = ctx.paths_now();
+        if let Some(ino) = of_fd(&caller, dirfd, false)? {
+            let [access, modify] = times.unwrap_or([caller.now; 2]);
+            fs.set_times(&caller, ino, Some(access), Some(modify), times.is_some())?;
         }
         return Ok(0);
     }
@@ -204,7 +210,7 @@ fn utimensat(ctx: &mut Ctx, [dirfd, path, times, flags, ..]: [u64; 6]) -> SysRes
         return Ok(0);
     }
     let text = if path == 0 { Vec::new() } else { get_path(ctx.mem, path)? };
-    let (fs, who, _) = parts_now(ctx);
+    let (fs, caller, _) = ctx.paths_now();
     let ino = if path == 0 {
         if dirfd as i32 == AT_FDCWD {
             return Err(Errno::EFAULT.into());
@@ -212,18 +218,18 @@ fn utimensat(ctx: &mut Ctx, [dirfd, path, times, flags, ..]: [u64; 6]) -> SysRes
         if flags & AT_SYMLINK_NOFOLLOW != 0 {
             return Err(Errno::EINVAL.into());
         }
-        of_fd(fs, &who, dirfd, false)?
+        of_fd(&caller, dirfd, false)?
     } else {
-        target(fs, &who, dirfd, &text, flags)?
+        target(fs, &caller, dirfd, &text, flags)?
     };
     let Some(ino) = ino else { return Ok(0) };
     let time = |sec: u64, nsec: u64| match nsec {
-        UTIME_NOW => Some(who.now),
+        UTIME_NOW => Some(caller.now),
         UTIME_OMIT => None,
         _ => Some(Time { sec: sec as i64, nsec: nsec as u32 }),
     };
     let explicit = words[1] != UTIME_NOW || words[3] != UTIME_NOW;
-    fs.set_times(&who, ino, time(words[0], words[1]), time(words[2], words[3]), explicit)?;
+    fs.set_times(&caller, ino, time(words[0], words[1]), time(words[2], words[3]), explicit)?;
     Ok(0)
 }
 
@@ -231,14 +237,14 @@ fn get_attribute(
     ctx: &mut Ctx,
     name: u64,
     (buf, size): (u64, u64),
-    find: impl Fn(&mut FileSystem, &Who) -> Result<Option<Ino>, Errno>,
+    find: impl Fn(&mut FileSystem, &Caller) -> Result<Option<Ino>, Errno>,
 ) -> SysResult {
     let name = strncpy_from_user(ctx.mem, name, XATTR_NAME_MAX)?.ok_or(Errno::ERANGE)?;
     if name.is_empty() {
         return Err(Errno::ERANGE.into());
     }
-    let (fs, who, mem) = parts(ctx);
-    let ino = find(fs, &who)?.ok_or(Errno::EOPNOTSUPP)?;
+    let (fs, caller, mem) = ctx.paths();
+    let ino = find(fs, &caller)?.ok_or(Errno::EOPNOTSUPP)?;
     let value = fs.getxattr(ino, &name)?;
     if size == 0 {
         return Ok(value.len() as u64);
@@ -253,40 +259,40 @@ fn get_attribute(
 /// getxattr(2).
 fn getxattr(ctx: &mut Ctx, [path, name, buf, size, ..]: [u64; 6]) -> SysResult {
     let path = get_path(ctx.mem, path)?;
-    get_attribute(ctx, name, (buf, size), |fs, who| target(fs, who, FDCWD, &path, 0))
+    get_attribute(ctx, name, (buf, size), |fs, caller| target(fs, caller, FDCWD, &path, 0))
 }
 
 /// lgetxattr(2).
 fn lgetxattr(ctx: &mut Ctx, [path, name, buf, size, ..]: [u64; 6]) -> SysResult {
     let path = get_path(ctx.mem, path)?;
-    get_attribute(ctx, name, (buf, size), |fs, who| target(fs, who, FDCWD, &path, AT_SYMLINK_NOFOLLOW))
+    get_attribute(ctx, name, (buf, size), |fs, caller| target(fs, caller, FDCWD, &path, AT_SYMLINK_NOFOLLOW))
 }
 
 /// fgetxattr(2).
 fn fgetxattr(ctx: &mut Ctx, [fd, name, buf, size, ..]: [u64; 6]) -> SysResult {
-    get_attribute(ctx, name, (buf, size), |fs, who| of_fd(fs, who, fd, false))
+    get_attribute(ctx, name, (buf, size), |_, caller| of_fd(caller, fd, false))
 }
 
 /// listxattr(2): files have none to list.
 fn listxattr(ctx: &mut Ctx, [path, ..]: [u64; 6]) -> SysResult {
     let path = get_path(ctx.mem, path)?;
-    let (fs, who, _) = parts(ctx);
-    target(fs, &who, FDCWD, &path, 0)?;
+    let (fs, caller, _) = ctx.paths();
+    target(fs, &caller, FDCWD, &path, 0)?;
     Ok(0)
 }
 
 /// llistxattr(2).
 fn llistxattr(ctx: &mut Ctx, [path, ..]: [u64; 6]) -> SysResult {
     let path = get_path(ctx.mem, path)?;
-    let (fs, who, _) = parts(ctx);
-    target(fs, &who, FDCWD, &path, AT_SYMLINK_NOFOLLOW)?;
+    let (fs, caller, _) = ctx.paths();
+    target(fs, &caller, FDCWD, &path, AT_SYMLINK_NOFOLLOW)?;
     Ok(0)
 }
 
 /// flistxattr(2).
 fn flistxattr(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
-    let (fs, who, _) = parts(ctx);
-    of_fd(fs, &who, fd, false)?;
+    let (_, caller, _) = ctx.paths();
+    of_fd(&caller, fd, false)?;
     Ok(0)
 }
 
@@ -315,8 +321,8 @@ fn new_attribute(ctx: &mut Ctx, [_, name, value, size, flags, _]: [u64; 6]) -> R
 /// The end of every call that would change an attribute: the file must be there, and keeps none.
 fn keeps_none(ctx: &mut Ctx, path: u64, flags: u32) -> SysResult {
     let path = get_path(ctx.mem, path)?;
-    let (fs, who, _) = parts(ctx);
-    target(fs, &who, FDCWD, &path, flags)?;
+    let (fs, caller, _) = ctx.paths();
+    target(fs, &caller, FDCWD, &path, flags)?;
     Err(Errno::EOPNOTSUPP.into())
 }
 
@@ -334,8 +340,8 @@ fn lsetxattr(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
 
 /// fsetxattr(2).
 fn fsetxattr(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
-    let (fs, who, _) = parts(ctx);
-    of_fd(fs, &who, args[0], false)?;
+    let (_, caller, _) = ctx.paths();
+    of_fd(&caller, args[0], false)?;
     new_attribute(ctx, args)?;
     Err(Errno::EOPNOTSUPP.into())
 }
@@ -354,8 +360,8 @@ fn lremovexattr(ctx: &mut Ctx, [path, name, ..]: [u64; 6]) -> SysResult {
 
 /// fremovexattr(2).
 fn fremovexattr(ctx: &mut Ctx, [fd, name, ..]: [u64; 6]) -> SysResult {
-    let (fs, who, _) = parts(ctx);
-    of_fd(fs, &who, fd, false)?;
+    let (_, caller, _) = ctx.paths();
+    of_fd(&caller, fd, false)?;
     attribute_name(ctx, name)?;
     Err(Errno::EOPNOTSUPP.into())
 }

@@ -3,7 +3,10 @@
 use crate::abi::errno::Errno;
 use crate::guest::{Gpr, GuestCpu, GuestMemory};
 use crate::kernel::Kernel;
+use crate::kernel::file::description::{Descriptions, FileContext};
 use crate::kernel::signal::state::Restart;
+use crate::kernel::vfs::caller::Caller;
+use crate::kernel::vfs::{FileSystem, Time};
 
 /// The kernel's state and the calling task's registers and memory.
 pub struct Ctx<'a> {
@@ -74,6 +77,25 @@ impl Ctx<'_> {
     /// CPU.
     pub(crate) fn now(&mut self) -> u64 {
         self.kernel.now(self.cpu)
+    }
+
+    /// The tree, the task as the caller of operations that leave no time stamp, and its memory. The time
+    /// is not asked for, since that costs a synchronisation with the CPU.
+    pub(crate) fn paths(&mut self) -> (&mut FileSystem, Caller<'_>, &mut dyn GuestMemory) {
+        let (fs, caller) = self.kernel.paths(Time::default());
+        (fs, caller, self.mem)
+    }
+
+    /// `paths` for operations that leave a time stamp.
+    pub(crate) fn paths_now(&mut self) -> (&mut FileSystem, Caller<'_>, &mut dyn GuestMemory) {
+        let now = self.kernel.real_time(self.cpu);
+        let (fs, caller) = self.kernel.paths(now);
+        (fs, caller, self.mem)
+    }
+
+    /// The open file descriptions, and the objects that their operations work with.
+    pub(crate) fn file_ops(&mut self) -> (&mut Descriptions, FileContext<'_>) {
+        self.kernel.file_ops(self.cpu, self.mem)
     }
 
     /// The break of a call that a pending signal interrupts: it fails with EINTR, or starts again once

@@ -4,14 +4,13 @@
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::abi::resource::Resource;
-use crate::abi::signal::signo::SIGXFSZ;
+use crate::kernel::fdtable::FileNo;
+use crate::kernel::file::regular::check_len;
 use crate::kernel::uaccess::{get_u64, put_u64};
-use crate::kernel::vfs::file::{FileKind, FileNo};
 use crate::kernel::vfs::node::Body;
-use crate::kernel::vfs::{parts, parts_now};
 use crate::syscalls::context::{Break, Ctx, SysResult};
-use crate::syscalls::fs::{get_path, locate};
-use crate::syscalls::io::{block, read_some, seekable, write_some};
+use crate::syscalls::fs::get_path;
+use crate::syscalls::io::{block, failed, operate, seekable};
 use crate::syscalls::row::{Row, full, partial, refused};
 
 /// The calls of this file.
@@ -49,16 +48,14 @@ struct Side {
 
 /// The offset a side works at: its own or the description's; `None` where there are no offsets.
 fn offset(ctx: &Ctx, side: &Side) -> Option<u64> {
-    let open = ctx.kernel.fs.files.get(side.file);
-    side.at.or(match open.kind {
-        FileKind::Inode(_) | FileKind::Text(..) => Some(open.offset),
-        _ => None,
-    })
+    let open = ctx.kernel.files.get(side.file);
+    side.at.or(open.ops.has_offset().then_some(open.offset))
 }
 
-fn settle(ctx: &mut Ctx, side: &Side, start: Option<u64>, done: u64) {
+/// Moves the offset of a side's description behind the bytes that were copied.
+fn advance(ctx: &mut Ctx, side: &Side, start: Option<u64>, done: u64) {
     if let (None, Some(start)) = (side.at, start) {
-        ctx.kernel.fs.files.get_mut(side.file).offset = start + done;
+        ctx.kernel.files.get_mut(side.file).offset = start + done;
     }
 }
 
@@ -69,7 +66,7 @@ fn pump(ctx: &mut Ctx, from: &Side, to: &Side, len: u64) -> Result<u64, Break> {
     let mut failed = None;
     while done < len.min(MAX_COUNT) {
         let mut room = (len - done).min(PIECE);
-        if let FileKind::Pipe(pipe, _) = ctx.kernel.fs.files.get(to.file).kind {
+        if let Some(pipe) = ctx.kernel.files.get(to.file).ops.pipe() {
             // Nothing is taken out that cannot be put in.
             let free = ctx.kernel.fs.pipes.get(pipe).map_or(0, |pipe| pipe.room()) as u64;
             room = if free == 0 { room.min(1) } else { room.min(free) };
@@ -78,11 +75,11 @@ fn pump(ctx: &mut Ctx, from: &Side, to: &Side, len: u64) -> Result<u64, Break> {
             }
         }
         let mut buf = vec![0; room as usize];
-        let result = read_some(ctx, from.file, from_start.map(|at| at + done), &mut buf).and_then(|count| {
-            if count == 0 {
-                return Ok(0);
-            }
-            write_some(ctx, to.file, to_start.map(|at| at.saturating_add(done)), &buf[..count])
+        let (source, target) = (from_start.map(|at| at + done), to_start.map(|at| at.saturating_add(done)));
+        let read = operate(ctx, from.file, |open, cx| open.read(cx, source, &mut buf));
+        let result = read.and_then(|count| match count {
+            0 => Ok(0),
+            count => operate(ctx, to.file, |open, cx| open.write(cx, target, &buf[..count])),
         });
         match result {
             Ok(0) => break,
@@ -96,8 +93,8 @@ fn pump(ctx: &mut Ctx, from: &Side, to: &Side, len: u64) -> Result<u64, Break> {
             break; // a stream gives what it has
         }
     }
-    settle(ctx, from, from_start, done);
-    settle(ctx, to, to_start, done);
+    advance(ctx, from, from_start, done);
+    advance(ctx, to, to_start, done);
     match failed {
         Some(why) if done == 0 => Err(why),
         _ => Ok(done),
@@ -107,7 +104,7 @@ fn pump(ctx: &mut Ctx, from: &Side, to: &Side, len: u64) -> Result<u64, Break> {
 /// The descriptions of both ends of a copy, with the right access; EBADF.
 fn ends(ctx: &Ctx, from: u64, to: u64) -> Result<(FileNo, FileNo), Errno> {
     let (from, to) = (ctx.kernel.fds().get(from as i32)?, ctx.kernel.fds().get(to as i32)?);
-    if !ctx.kernel.fs.files.get(from).readable() || !ctx.kernel.fs.files.get(to).writable() {
+    if !ctx.kernel.files.get(from).readable() || !ctx.kernel.files.get(to).writable() {
         return Err(Errno::EBADF);
     }
     Ok((from, to))
@@ -130,16 +127,15 @@ fn put_offset(ctx: &mut Ctx, addr: u64, at: Option<u64>, done: u64) -> Result<()
 }
 
 fn is_pipe(ctx: &Ctx, file: FileNo) -> bool {
-    matches!(ctx.kernel.fs.files.get(file).kind, FileKind::Pipe(..))
+    ctx.kernel.files.get(file).ops.pipe().is_some()
 }
 
+/// Tells if a description is of a regular file; EISDIR for directories.
 fn is_regular(ctx: &Ctx, file: FileNo) -> Result<bool, Errno> {
-    match ctx.kernel.fs.files.get(file).kind {
-        FileKind::Inode(ino) => match ctx.kernel.fs.node(ino).body {
-            Body::File(_) => Ok(true),
-            Body::Dir(_) => Err(Errno::EISDIR),
-            _ => Ok(false),
-        },
+    let inode = ctx.kernel.files.get(file).ops.inode();
+    match inode.map(|ino| &ctx.kernel.fs.node(ino).body) {
+        Some(Body::File(_)) => Ok(true),
+        Some(Body::Dir(_)) => Err(Errno::EISDIR),
         _ => Ok(false),
     }
 }
@@ -148,7 +144,7 @@ fn is_regular(ctx: &Ctx, file: FileNo) -> Result<bool, Errno> {
 fn sendfile(ctx: &mut Ctx, [to, from, at, count, ..]: [u64; 6]) -> SysResult {
     let (from, to) = ends(ctx, from, to)?;
     let directory = is_regular(ctx, from).is_err();
-    if ctx.kernel.fs.files.get(to).flags & O_APPEND != 0 || directory || !seekable(ctx, from) {
+    if ctx.kernel.files.get(to).flags & O_APPEND != 0 || directory || !seekable(ctx, from) {
         return Err(Errno::EINVAL.into());
     }
     let start = get_offset(ctx, at)?;
@@ -163,7 +159,7 @@ fn copy_file_range(ctx: &mut Ctx, [from, from_at, to, to_at, len, flags]: [u64; 
         return Err(Errno::EINVAL.into());
     }
     let (from, to) = ends(ctx, from, to)?;
-    if ctx.kernel.fs.files.get(to).flags & O_APPEND != 0 {
+    if ctx.kernel.files.get(to).flags & O_APPEND != 0 {
         return Err(Errno::EBADF.into());
     }
     if !is_regular(ctx, from)? || !is_regular(ctx, to)? {
@@ -173,7 +169,7 @@ fn copy_file_range(ctx: &mut Ctx, [from, from_at, to, to_at, len, flags]: [u64; 
     let to = Side { file: to, at: get_offset(ctx, to_at)? };
     let (starts, inos) = (
         (offset(ctx, &from), offset(ctx, &to)),
-        (ctx.kernel.fs.files.get(from.file).ino(), ctx.kernel.fs.files.get(to.file).ino()),
+        (ctx.kernel.files.get(from.file).ops.inode(), ctx.kernel.files.get(to.file).ops.inode()),
     );
     if let (true, (Some(a), Some(b))) = (inos.0 == inos.1, starts)
         && a < b.saturating_add(len)
@@ -194,7 +190,7 @@ fn splice(ctx: &mut Ctx, [from, from_at, to, to_at, len, flags]: [u64; 6]) -> Sy
     }
     let (from, to) = ends(ctx, from, to)?;
     let pipes = (is_pipe(ctx, from), is_pipe(ctx, to));
-    if pipes == (false, false) || ctx.kernel.fs.files.get(to).flags & O_APPEND != 0 {
+    if pipes == (false, false) || ctx.kernel.files.get(to).flags & O_APPEND != 0 {
         return Err(Errno::EINVAL.into());
     }
     if (pipes.0 && from_at != 0) || (pipes.1 && to_at != 0) {
@@ -214,14 +210,12 @@ fn tee(ctx: &mut Ctx, [from, to, len, flags, ..]: [u64; 6]) -> SysResult {
         return Err(Errno::EINVAL.into());
     }
     let (from, to) = ends(ctx, from, to)?;
-    let kinds = (&ctx.kernel.fs.files.get(from).kind, &ctx.kernel.fs.files.get(to).kind);
-    let (FileKind::Pipe(from, _), FileKind::Pipe(to_pipe, _)) = kinds else {
-        return Err(Errno::EINVAL.into());
-    };
+    let pipes = (ctx.kernel.files.get(from).ops.pipe(), ctx.kernel.files.get(to).ops.pipe());
+    let (Some(from), Some(to_pipe)) = pipes else { return Err(Errno::EINVAL.into()) };
     if from == to_pipe {
         return Err(Errno::EINVAL.into());
     }
-    let (source, target) = (ctx.kernel.fs.pipes.get(*from), ctx.kernel.fs.pipes.get(*to_pipe));
+    let (source, target) = (ctx.kernel.fs.pipes.get(from), ctx.kernel.fs.pipes.get(to_pipe));
     let (Some(source), Some(target)) = (source, target) else { return Err(Errno::EBADF.into()) };
     let count = usize::try_from(len).unwrap_or(usize::MAX).min(source.buf.len()).min(target.room());
     if count == 0 && len > 0 && source.writers > 0 {
@@ -235,130 +229,73 @@ fn tee(ctx: &mut Ctx, [from, to, len, flags, ..]: [u64; 6]) -> SysResult {
     if bytes.is_empty() {
         return Ok(0);
     }
-    Ok(write_some(ctx, to, None, &bytes)? as u64)
+    Ok(operate(ctx, to, |open, cx| open.write(cx, None, &bytes))? as u64)
 }
 
 fn vmsplice(_: &mut Ctx, _: [u64; 6]) -> SysResult {
     Err(Errno::EINVAL.into())
 }
 
-/// The length of a file after a call; EFBIG and SIGXFSZ beyond RLIMIT_FSIZE.
-fn checked_len(ctx: &mut Ctx, len: u64) -> Result<u64, Errno> {
-    if len > i64::MAX as u64 {
-        return Err(Errno::EINVAL);
-    }
-    if len > ctx.kernel.process().limits.soft(Resource::Fsize) {
-        ctx.kernel.raise(SIGXFSZ);
-        return Err(Errno::EFBIG);
-    }
-    Ok(len)
-}
-
 /// truncate(2).
 fn truncate(ctx: &mut Ctx, [path, len, ..]: [u64; 6]) -> SysResult {
     let path = get_path(ctx.mem, path)?;
-    let len = checked_len(ctx, len)?;
-    let (fs, who, mem) = parts_now(ctx);
-    let ino = locate(fs, &who, AT_FDCWD as i64 as u64, &path, true)?.exists()?;
+    let limit = ctx.kernel.process().limits.soft(Resource::Fsize);
+    check_len(len, limit).map_err(|error| failed(ctx, error))?;
+    let (fs, caller, mem) = ctx.paths_now();
+    let ino = fs.locate(&caller, AT_FDCWD, &path, true)?.exists()?;
     match fs.node(ino).body {
         Body::Dir(_) => return Err(Errno::EISDIR.into()),
-        Body::File(_) => fs.may(ino, W_OK)?,
+        Body::File(_) => caller.may(fs.node(ino), W_OK)?,
         _ => return Err(Errno::EINVAL.into()),
     }
-    fs.truncate(&who, ino, len, mem)?;
+    fs.truncate(caller.now, ino, len, mem)?;
     fs.forget_if_unused(ino, mem);
     Ok(0)
 }
 
 /// ftruncate(2).
 fn ftruncate(ctx: &mut Ctx, [fd, len, ..]: [u64; 6]) -> SysResult {
-    let open = ctx.kernel.fs.files.get(ctx.kernel.fds().get(fd as i32)?);
-    if open.is_path() {
-        return Err(Errno::EBADF.into());
-    }
-    let (FileKind::Inode(ino), true) = (&open.kind, open.writable()) else {
+    let file = file_beyond_path(ctx, fd)?;
+    if !ctx.kernel.files.get(file).writable() {
         return Err(Errno::EINVAL.into());
-    };
-    let ino = *ino;
-    let len = checked_len(ctx, len)?;
-    let (fs, who, mem) = parts_now(ctx);
-    fs.truncate(&who, ino, len, mem)?;
+    }
+    operate(ctx, file, |open, cx| open.ops.truncate(cx, len))?;
     Ok(0)
 }
 
 /// fallocate(2).
 fn fallocate(ctx: &mut Ctx, [fd, mode, at, len, ..]: [u64; 6]) -> SysResult {
-    let open = ctx.kernel.fs.files.get(ctx.kernel.fds().get(fd as i32)?);
-    if !open.writable() {
+    let file = ctx.kernel.fds().get(fd as i32)?;
+    if !ctx.kernel.files.get(file).writable() {
         return Err(Errno::EBADF.into());
     }
-    let ino = match &open.kind {
-        FileKind::Inode(ino) if matches!(ctx.kernel.fs.node(*ino).body, Body::File(_)) => *ino,
-        FileKind::Pipe(..) => return Err(Errno::ESPIPE.into()),
-        _ => return Err(Errno::ENODEV.into()),
-    };
-    if at > i64::MAX as u64 || len > i64::MAX as u64 || len == 0 {
-        return Err(Errno::EINVAL.into());
-    }
-    let mode = mode as u32;
-    let end = at.checked_add(len).filter(|end| *end <= i64::MAX as u64).ok_or(Errno::EFBIG)?;
-    let keep = mode & FALLOC_FL_KEEP_SIZE != 0;
-    let zeroes = match mode & !FALLOC_FL_KEEP_SIZE {
-        0 => false,
-        FALLOC_FL_PUNCH_HOLE if keep => true,
-        FALLOC_FL_ZERO_RANGE => true,
-        _ => return Err(Errno::EOPNOTSUPP.into()),
-    };
-    if !keep {
-        checked_len(ctx, end)?;
-    }
-    let (fs, who, mem) = parts_now(ctx);
-    if zeroes {
-        fs.punch(&who, ino, at, len, mem)?;
-    }
-    if !keep && end > fs.meta(ino).size {
-        fs.truncate(&who, ino, end, mem)?;
-    }
+    operate(ctx, file, |open, cx| open.ops.allocate(cx, mode as u32, at, len))?;
     Ok(0)
 }
 
-/// fsync(2) and its kin: what the overlay holds is as safe as it will ever be, and the host writes its own
-/// files back in its own time; what was stored in mappings of them goes to the host now.
+/// The description of a descriptor; EBADF if it was opened with O_PATH.
+fn file_beyond_path(ctx: &Ctx, fd: u64) -> Result<FileNo, Errno> {
+    let file = ctx.kernel.fds().get(fd as i32)?;
+    if ctx.kernel.files.get(file).is_path() { Err(Errno::EBADF) } else { Ok(file) }
+}
+
+/// fsync(2), fdatasync(2), syncfs(2).
 fn fsync(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
-    let open = ctx.kernel.fs.files.get(ctx.kernel.fds().get(fd as i32)?);
-    match open.kind {
-        _ if open.is_path() => Err(Errno::EBADF.into()),
-        FileKind::Inode(_) => {
-            ctx.kernel.fs.write_back(ctx.mem)?;
-            Ok(0)
-        }
-        FileKind::Host(stream) => {
-            let kind = ctx.kernel.fs.streams.stat(stream)?.st_mode & S_IFMT;
-            if kind == S_IFREG { Ok(0) } else { Err(Errno::EINVAL.into()) }
-        }
-        _ => Err(Errno::EINVAL.into()),
-    }
+    let file = file_beyond_path(ctx, fd)?;
+    operate(ctx, file, |open, cx| Ok(open.ops.sync(cx)?))?;
+    Ok(0)
 }
 
 /// sync_file_range(2).
 fn sync_file_range(ctx: &mut Ctx, [fd, at, len, flags, ..]: [u64; 6]) -> SysResult {
     const ALL: u32 = 7;
-    let open = ctx.kernel.fs.files.get(ctx.kernel.fds().get(fd as i32)?);
-    if open.is_path() {
-        return Err(Errno::EBADF.into());
-    }
+    let file = file_beyond_path(ctx, fd)?;
     let end = (at as i64).checked_add(len as i64);
     if flags as u32 & !ALL != 0 || (at as i64) < 0 || end.is_none_or(|end| end < at as i64) {
         return Err(Errno::EINVAL.into());
     }
-    match open.kind {
-        FileKind::Inode(ino)
-            if matches!(ctx.kernel.fs.node(ino).kind(), S_IFREG | S_IFDIR | S_IFLNK | S_IFBLK) =>
-        {
-            Ok(0)
-        }
-        _ => Err(Errno::ESPIPE.into()),
-    }
+    ctx.kernel.files.get_mut(file).ops.sync_range()?;
+    Ok(0)
 }
 
 /// sync(2).
@@ -368,22 +305,8 @@ fn sync(_: &mut Ctx, _: [u64; 6]) -> SysResult {
 
 /// posix_fadvise(2): advice is checked and not taken.
 fn fadvise64(ctx: &mut Ctx, [fd, _, len, advice, ..]: [u64; 6]) -> SysResult {
-    let file = ctx.kernel.fds().get(fd as i32)?;
-    let open = ctx.kernel.fs.files.get(file);
-    if open.is_path() {
-        return Err(Errno::EBADF.into());
-    }
-    let pipe = match open.kind {
-        FileKind::Pipe(..) => true,
-        FileKind::Host(stream) => {
-            let stat = ctx.kernel.fs.streams.stat(stream);
-            stat.is_ok_and(|stat| stat.st_mode & S_IFMT == S_IFIFO)
-        }
-        _ => false,
-    };
-    if pipe {
-        return Err(Errno::ESPIPE.into());
-    }
+    let file = file_beyond_path(ctx, fd)?;
+    operate(ctx, file, |open, cx| Ok(open.ops.advise(cx)?))?;
     if advice as u32 > 5 || (len as i64) < 0 {
         return Err(Errno::EINVAL.into());
     }
@@ -392,11 +315,9 @@ fn fadvise64(ctx: &mut Ctx, [fd, _, len, advice, ..]: [u64; 6]) -> SysResult {
 
 /// readahead(2).
 fn readahead(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
-    let (fs, who, _) = parts(ctx);
-    let open = fs.files.get(who.fds.get(fd as i32)?);
-    match open.kind {
-        _ if !open.readable() => Err(Errno::EBADF.into()),
-        FileKind::Inode(ino) if matches!(fs.node(ino).body, Body::File(_)) => Ok(0),
-        _ => Err(Errno::EINVAL.into()),
+    let file = ctx.kernel.fds().get(fd as i32)?;
+    if !ctx.kernel.files.get(file).readable() {
+        return Err(Errno::EBADF.into());
     }
+    if is_regular(ctx, file) == Ok(true) { Ok(0) } else { Err(Errno::EINVAL.into()) }
 }

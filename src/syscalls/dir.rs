@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use crate::abi::errno::Errno;
 use crate::kernel::uaccess::copy_to_user;
-use crate::kernel::vfs::file::FileKind;
-use crate::kernel::vfs::{Listed, parts};
+use crate::kernel::vfs::list::DirEntry;
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::row::{Row, full};
 
@@ -13,7 +12,7 @@ use crate::syscalls::row::{Row, full};
 pub const ROWS: &[Row] = &[full(78, "getdents", getdents), full(217, "getdents64", getdents64)];
 
 /// `struct linux_dirent64`: the type comes before the name.
-fn new_entry(entry: &Listed, next: u64) -> Vec<u8> {
+fn new_entry(entry: &DirEntry, next: u64) -> Vec<u8> {
     let len = (19 + entry.name.len() + 1).next_multiple_of(8);
     let mut bytes = Vec::with_capacity(len);
     bytes.extend_from_slice(&entry.number.to_le_bytes());
@@ -26,7 +25,7 @@ fn new_entry(entry: &Listed, next: u64) -> Vec<u8> {
 }
 
 /// `struct linux_dirent`: the type is the last byte.
-fn old_entry(entry: &Listed, next: u64) -> Vec<u8> {
+fn old_entry(entry: &DirEntry, next: u64) -> Vec<u8> {
     let len = (18 + entry.name.len() + 2).next_multiple_of(8);
     let mut bytes = Vec::with_capacity(len);
     bytes.extend_from_slice(&entry.number.to_le_bytes());
@@ -39,24 +38,20 @@ fn old_entry(entry: &Listed, next: u64) -> Vec<u8> {
 }
 
 /// Reads on from the offset, which counts entries. The listing is made anew at the beginning (rewinddir).
-fn list(ctx: &mut Ctx, fd: u64, buf: u64, size: u64, encode: fn(&Listed, u64) -> Vec<u8>) -> SysResult {
-    let (fs, who, mem) = parts(ctx);
-    let file = who.fds.get(fd as i32)?;
-    let open = fs.files.get(file);
+fn list(ctx: &mut Ctx, fd: u64, buf: u64, size: u64, encode: fn(&DirEntry, u64) -> Vec<u8>) -> SysResult {
+    let open = ctx.kernel.file(fd as i32)?;
     if open.is_path() {
         return Err(Errno::EBADF.into());
     }
-    let (FileKind::Inode(ino), offset) = (&open.kind, open.offset) else { return Err(Errno::ENOTDIR.into()) };
-    let ino = *ino;
-    if !fs.node(ino).is_dir() {
-        return Err(Errno::ENOTDIR.into());
-    }
+    let (ino, offset, listing) = (open.ops.inode(), open.offset, open.listing.clone());
+    let (fs, caller, _) = ctx.paths();
+    let ino = ino.filter(|ino| fs.node(*ino).is_dir()).ok_or(Errno::ENOTDIR)?;
     if fs.node(ino).unlinked() {
         return Err(Errno::ENOENT.into());
     }
-    let listing = match &open.listing {
-        Some(listing) if offset > 0 => listing.clone(),
-        _ => Arc::new(fs.list(&who, ino)?),
+    let listing = match listing.filter(|_| offset > 0) {
+        Some(listing) => listing,
+        None => Arc::new(fs.list(&caller, ino)?),
     };
     let mut out = Vec::new();
     let mut at = usize::try_from(offset).unwrap_or(usize::MAX);
@@ -71,8 +66,9 @@ fn list(ctx: &mut Ctx, fd: u64, buf: u64, size: u64, encode: fn(&Listed, u64) ->
         out.extend_from_slice(&bytes);
         at += 1;
     }
-    copy_to_user(mem, buf, &out)?;
-    let open = fs.files.get_mut(file);
+    copy_to_user(ctx.mem, buf, &out)?;
+    let file = ctx.kernel.fds().get(fd as i32)?;
+    let open = ctx.kernel.files.get_mut(file);
     open.listing = Some(listing);
     open.offset = at.max(usize::try_from(offset).unwrap_or(0)) as u64;
     Ok(out.len() as u64)

@@ -31,7 +31,7 @@ pub fn syscall(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestM
         Some(row) => (row.handler)(&mut ctx, args),
         None => Err(unknown(&mut ctx, number)),
     };
-    if ctx.kernel.fs.streams.take_given_up() {
+    if ctx.kernel.streams.take_given_up() {
         for (reg, value) in clobbered {
             ctx.cpu.set_gpr(reg, value);
         }

@@ -1,16 +1,15 @@
-//! epoll(7), level- and edge-triggered, and the kinds of descriptor that are not there: timerfd, signalfd,
+//! epoll(7), level- and edge-triggered, and kinds of descriptor that are missing: timerfd, signalfd,
 //! inotify, fanotify, io_uring.
-
-use std::collections::BTreeMap;
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::kernel::file::description::Description;
+use crate::kernel::file::epoll::Epoll;
+use crate::kernel::file::interest::Watch;
 use crate::kernel::uaccess::{copy_to_user, get_array, get_timespec};
-use crate::kernel::vfs::file::{Description, FileKind, FileNo};
-use crate::kernel::vfs::node::Body;
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fd::install;
-use crate::syscalls::poll::{ready, until_ready};
+use crate::syscalls::poll::{swap_mask, until_ready};
 use crate::syscalls::row::{Row, full, partial, refused};
 
 const EDGES: &str = "EPOLLET reports again only after the descriptor was not ready";
@@ -43,30 +42,9 @@ pub const ROWS: &[Row] = &[
     absent(427, "io_uring_register"),
 ];
 
-const EPOLL_CTL_ADD: u64 = 1;
-const EPOLL_CTL_DEL: u64 = 2;
-const EPOLL_CTL_MOD: u64 = 3;
 /// Bytes of `struct epoll_event`, which is packed on x86-64.
 const EVENT: usize = 12;
 const MAX_EVENTS: u64 = i32::MAX as u64 / EVENT as u64;
-
-/// What is watched on one descriptor.
-#[derive(Clone, Copy, Debug)]
-struct Watch {
-    file: FileNo,
-    events: u32,
-    data: u64,
-    /// Disarmed by EPOLLONESHOT.
-    spent: bool,
-    /// What was ready when it was last reported, for EPOLLET.
-    seen: u32,
-}
-
-/// The interest list of an epoll instance, by descriptor.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Epoll {
-    watches: BTreeMap<i32, Watch>,
-}
 
 /// epoll_create(2).
 fn epoll_create(ctx: &mut Ctx, [size, ..]: [u64; 6]) -> SysResult {
@@ -81,16 +59,8 @@ fn epoll_create1(ctx: &mut Ctx, [flags, ..]: [u64; 6]) -> SysResult {
     if flags as u32 & !O_CLOEXEC != 0 {
         return Err(Errno::EINVAL.into());
     }
-    let kind = FileKind::Epoll(Epoll::default());
-    let file = ctx.kernel.fs.files.add(Description::new(kind, O_RDWR, b"anon_inode:[eventpoll]"));
-    install(ctx, file, flags as u32 & O_CLOEXEC != 0)
-}
-
-fn list<'c>(ctx: &'c mut Ctx, file: FileNo) -> Result<&'c mut Epoll, Errno> {
-    match &mut ctx.kernel.fs.files.get_mut(file).kind {
-        FileKind::Epoll(epoll) => Ok(epoll),
-        _ => Err(Errno::EINVAL),
-    }
+    let open = Description::new(Epoll::default(), O_RDWR, b"anon_inode:[eventpoll]");
+    install(ctx, open, flags as u32 & O_CLOEXEC != 0)
 }
 
 /// epoll_ctl(2). Regular files and directories are EPERM; an epoll instance cannot watch another.
@@ -99,92 +69,38 @@ fn epoll_ctl(ctx: &mut Ctx, [epfd, op, fd, event, ..]: [u64; 6]) -> SysResult {
     let file = ctx.kernel.fds().get(fd as i32)?;
     let event: [u8; EVENT] = if op == EPOLL_CTL_DEL { [0; EVENT] } else { get_array(ctx.mem, event)? };
     let [e0, e1, e2, e3, data @ ..] = event;
-    if let FileKind::Inode(ino) = ctx.kernel.fs.files.get(file).kind
-        && !matches!(ctx.kernel.fs.node(ino).body, Body::Device(_))
-    {
+    let (files, cx) = ctx.file_ops();
+    if !files.get(file).ops.can_be_watched(cx.fs) {
         return Err(Errno::EPERM.into());
     }
-    if epoll == file || matches!(ctx.kernel.fs.files.get(file).kind, FileKind::Epoll(_)) {
+    if epoll == file || files.interest_list(file).is_ok() {
         return Err(Errno::EINVAL.into());
     }
-    let watch = Watch {
-        file,
-        events: u32::from_le_bytes([e0, e1, e2, e3]),
-        data: u64::from_le_bytes(data),
-        spent: false,
-        seen: 0,
-    };
-    let watches = &mut list(ctx, epoll)?.watches;
-    let fd = fd as i32;
-    match (op, watches.contains_key(&fd)) {
-        (EPOLL_CTL_ADD, true) => return Err(Errno::EEXIST.into()),
-        (EPOLL_CTL_DEL | EPOLL_CTL_MOD, false) => return Err(Errno::ENOENT.into()),
-        (EPOLL_CTL_ADD | EPOLL_CTL_MOD, _) => {
-            watches.insert(fd, watch);
-        }
-        (EPOLL_CTL_DEL, true) => {
-            watches.remove(&fd);
-        }
-        _ => return Err(Errno::EINVAL.into()),
-    }
+    let watch = Watch::new(file, u32::from_le_bytes([e0, e1, e2, e3]), u64::from_le_bytes(data));
+    files.interest_list(epoll)?.control(op, fd as i32, watch)?;
     Ok(0)
-}
-
-/// A closed descriptor leaves the interest lists.
-pub(crate) fn forget_closed(ctx: &mut Ctx, fd: i32) {
-    for at in ctx.kernel.fds().numbers().collect::<Vec<_>>() {
-        if let Ok(file) = ctx.kernel.fds().get(at)
-            && let FileKind::Epoll(epoll) = &mut ctx.kernel.fs.files.get_mut(file).kind
-        {
-            epoll.watches.remove(&fd);
-        }
-    }
-}
-
-/// The watches that have something to report, by descriptor, and what.
-fn collect(ctx: &mut Ctx, epoll: FileNo, wait: bool) -> Result<Vec<(i32, u32)>, Errno> {
-    let watches: Vec<(i32, Watch)> =
-        list(ctx, epoll)?.watches.iter().map(|(fd, watch)| (*fd, *watch)).collect();
-    let mut found = Vec::new();
-    for (fd, watch) in watches {
-        let wait = wait && watch.events & u32::from(POLLIN) != 0;
-        let events = u32::from(ready(ctx, watch.file, wait)?);
-        let wanted = events & (watch.events | u32::from(POLLERR | POLLHUP));
-        let news = if watch.events & EPOLLET != 0 { wanted & !watch.seen } else { wanted };
-        if news != 0 && !watch.spent {
-            found.push((fd, wanted));
-        } else if let Some(watch) = list(ctx, epoll)?.watches.get_mut(&fd) {
-            watch.seen &= events; // what went away may come anew
-        }
-    }
-    Ok(found)
-}
-
-/// Whether an epoll instance has anything to report.
-pub(crate) fn has_ready(ctx: &mut Ctx, epoll: FileNo) -> Result<bool, Errno> {
-    Ok(!collect(ctx, epoll, false)?.is_empty())
 }
 
 fn wait_events(ctx: &mut Ctx, epfd: u64, buf: u64, max: u64, timeout: Option<u64>) -> SysResult {
     let epoll = ctx.kernel.fds().get(epfd as i32)?;
-    list(ctx, epoll)?;
+    ctx.kernel.files.interest_list(epoll)?;
     let max = u64::try_from(max as i32).unwrap_or(0);
     if max == 0 || max > MAX_EVENTS {
         return Err(Errno::EINVAL.into());
     }
     let mut found = Vec::new();
     until_ready(ctx, timeout, "epoll_wait", |ctx, wait| {
-        found = collect(ctx, epoll, wait)?;
+        let (files, mut cx) = ctx.file_ops();
+        found = files.watched_events(epoll, &mut cx, wait)?;
         Ok(found.len() as u64)
     })?;
     found.truncate(max as usize);
+    let list = ctx.kernel.files.interest_list(epoll)?;
     let mut bytes = Vec::new();
     for (fd, events) in &found {
-        if let Some(watch) = list(ctx, epoll)?.watches.get_mut(fd) {
+        if let Some(data) = list.report(*fd, *events) {
             bytes.extend_from_slice(&events.to_le_bytes());
-            bytes.extend_from_slice(&watch.data.to_le_bytes());
-            watch.seen = *events;
-            watch.spent = watch.events & EPOLLONESHOT != 0;
+            bytes.extend_from_slice(&data.to_le_bytes());
         }
     }
     copy_to_user(ctx.mem, buf, &bytes)?;
@@ -202,14 +118,14 @@ fn epoll_wait(ctx: &mut Ctx, [epfd, buf, max, timeout, ..]: [u64; 6]) -> SysResu
 
 /// epoll_pwait(2).
 fn epoll_pwait(ctx: &mut Ctx, [epfd, buf, max, timeout, mask, size]: [u64; 6]) -> SysResult {
-    crate::syscalls::poll::swap_mask(ctx, mask, size)?;
+    swap_mask(ctx, mask, size)?;
     wait_events(ctx, epfd, buf, max, milliseconds(timeout))
 }
 
 /// epoll_pwait2(2): the timeout is a `struct timespec`.
 fn epoll_pwait2(ctx: &mut Ctx, [epfd, buf, max, timeout, mask, size]: [u64; 6]) -> SysResult {
     let timeout = if timeout == 0 { None } else { Some(get_timespec(ctx.mem, timeout)?) };
-    crate::syscalls::poll::swap_mask(ctx, mask, size)?;
+    swap_mask(ctx, mask, size)?;
     wait_events(ctx, epfd, buf, max, timeout)
 }
 

@@ -6,7 +6,6 @@ use crate::abi::fs::PATH_MAX;
 use crate::abi::resource::Resource;
 use crate::guest::{GuestMemory, PageSource};
 use crate::kernel::uaccess::{get_u64, strncpy_from_user};
-use crate::kernel::vfs;
 use crate::syscalls::context::{Break, Ctx, ExecRequest, SysResult};
 use crate::syscalls::row::{Row, partial};
 
@@ -78,7 +77,8 @@ fn execveat(ctx: &mut Ctx, [dirfd, path, argv, envp, flags, _]: [u64; 6]) -> Sys
 /// In Linux's order: the path, the file, the arguments, and only then whether it is a program.
 fn exec(ctx: &mut Ctx, dirfd: i32, path: u64, argv: u64, envp: u64, flags: u32) -> SysResult {
     let path = strncpy_from_user(ctx.mem, path, PATH_MAX)?.ok_or(Errno::ENAMETOOLONG)?;
-    let image = vfs::image(ctx, dirfd, &path, flags)?;
+    let (fs, caller, mem) = ctx.paths();
+    let image = fs.image_at(&caller, dirfd, &path, flags, mem)?;
     let mut room = Room::of(ctx.kernel.process().limits.soft(Resource::Stack));
     let mut argv = room.strings(ctx.mem, argv)?;
     let envp = room.strings(ctx.mem, envp)?;

@@ -1,13 +1,11 @@
-//! Descriptors: the table, and dup(2), close(2), fcntl(2), flock(2).
+//! Descriptors: dup(2), close(2), fcntl(2), flock(2).
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::abi::resource::Resource;
-use crate::kernel::fdtable::Slot;
+use crate::kernel::file::description::Description;
+use crate::kernel::state::Parts;
 use crate::kernel::uaccess::{copy_from_user, copy_to_user};
-use crate::kernel::vfs::file::{FileKind, FileNo};
-use crate::kernel::vfs::node::Body;
-use crate::kernel::vfs::pipe::MAX_CAPACITY;
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::row::{Row, full, partial};
 
@@ -31,12 +29,14 @@ pub(crate) fn limit(ctx: &Ctx) -> u64 {
 }
 
 /// Gives a new description a descriptor, or gives the description up again.
-pub(crate) fn install(ctx: &mut Ctx, file: FileNo, cloexec: bool) -> SysResult {
+pub(crate) fn install(ctx: &mut Ctx, open: Description, cloexec: bool) -> SysResult {
     let limit = limit(ctx);
-    match ctx.kernel.fds_mut().install(file, cloexec, 0, limit) {
+    let Parts { fds, files, fs, .. } = ctx.kernel.parts();
+    let file = files.add(open);
+    match fds.install(file, cloexec, 0, limit) {
         Ok(fd) => Ok(fd as u64),
         Err(errno) => {
-            ctx.kernel.fs.release(file, ctx.mem);
+            files.release(file, fs, ctx.mem);
             Err(errno.into())
         }
     }
@@ -52,22 +52,13 @@ fn duplicate(ctx: &mut Ctx, fd: i32, cloexec: bool, min: u64) -> SysResult {
     let file = ctx.kernel.fds().get(fd)?;
     let limit = limit(ctx);
     let new = ctx.kernel.fds_mut().install(file, cloexec, min, limit)?;
-    ctx.kernel.fs.files.get_mut(file).refs += 1;
+    ctx.kernel.files.hold(file);
     Ok(new as u64)
-}
-
-/// Closes one descriptor; EBADF.
-pub(crate) fn close_fd(ctx: &mut Ctx, fd: i32) -> Result<(), Errno> {
-    let file = ctx.kernel.fds().get(fd)?;
-    ctx.kernel.fds_mut().set(fd as usize, None);
-    ctx.kernel.fs.release(file, ctx.mem);
-    crate::syscalls::epoll::forget_closed(ctx, fd);
-    Ok(())
 }
 
 /// close(2).
 fn close(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
-    close_fd(ctx, fd as i32)?;
+    ctx.kernel.close(fd as i32, ctx.mem)?;
     Ok(0)
 }
 
@@ -77,14 +68,13 @@ fn dup(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
 }
 
 fn dup_to(ctx: &mut Ctx, old: i32, new: i32, cloexec: bool) -> SysResult {
-    let file = ctx.kernel.fds().get(old)?;
-    if u64::try_from(new).map_or(true, |new| new >= limit(ctx)) {
-        return Err(Errno::EBADF.into());
-    }
-    ctx.kernel.fs.files.get_mut(file).refs += 1;
-    if let Some(replaced) = ctx.kernel.fds_mut().set(new as usize, Some(Slot { file, cloexec })) {
-        ctx.kernel.fs.release(replaced.file, ctx.mem);
-        crate::syscalls::epoll::forget_closed(ctx, new);
+    let limit = limit(ctx);
+    let Parts { fds, files, fs, .. } = ctx.kernel.parts();
+    let file = fds.get(old)?;
+    let at = usize::try_from(new).ok().filter(|at| (*at as u64) < limit).ok_or(Errno::EBADF)?;
+    files.hold(file);
+    if let Some(replaced) = fds.replace(at, file, cloexec) {
+        files.closed(fds, new, replaced, fs, ctx.mem);
     }
     Ok(new as u64)
 }
@@ -116,7 +106,7 @@ fn close_range(ctx: &mut Ctx, [first, last, flags, ..]: [u64; 6]) -> SysResult {
     let fds: Vec<i32> = ctx.kernel.fds().numbers().filter(inside).collect();
     for fd in fds {
         if flags & CLOSE_RANGE_CLOEXEC == 0 {
-            close_fd(ctx, fd)?;
+            ctx.kernel.close(fd, ctx.mem)?;
         } else {
             ctx.kernel.fds_mut().set_cloexec(fd, true)?;
         }
@@ -128,7 +118,7 @@ fn close_range(ctx: &mut Ctx, [first, last, flags, ..]: [u64; 6]) -> SysResult {
 fn fcntl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
     let fd = fd as i32;
     let slot = ctx.kernel.fds().slot(fd)?;
-    let open = ctx.kernel.fs.files.get_mut(slot.file);
+    let open = ctx.kernel.files.get_mut(slot.file);
     let allowed = [F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL];
     if open.is_path() && !allowed.contains(&(command & 0xffff_ffff)) {
         return Err(Errno::EBADF.into());
@@ -175,38 +165,17 @@ fn fcntl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
         F_SETOWN => Ok(0),
         F_GETOWN => Ok(0),
         F_GETPIPE_SZ | F_SETPIPE_SZ => {
-            let FileKind::Pipe(pipe, _) = open.kind else { return Err(Errno::EBADF.into()) };
-            let pipe = ctx.kernel.fs.pipes.get_mut(pipe).ok_or(Errno::EBADF)?;
+            let pipe = open.ops.pipe().and_then(|pipe| ctx.kernel.fs.pipes.get_mut(pipe));
+            let pipe = pipe.ok_or(Errno::EBADF)?;
             if command == F_SETPIPE_SZ {
-                let wanted = usize::try_from(arg as u32).map_err(|_| Errno::EINVAL)?;
-                if wanted > MAX_CAPACITY {
-                    return Err(Errno::EPERM.into());
-                }
-                let capacity = wanted.max(4096).next_power_of_two();
-                if capacity < pipe.buf.len() {
-                    return Err(Errno::EBUSY.into());
-                }
-                pipe.capacity = capacity;
+                pipe.set_capacity(arg as u32 as usize)?;
             }
             Ok(pipe.capacity as u64)
         }
-        F_ADD_SEALS | F_GET_SEALS => {
-            let (ino, writable) = (open.ino().ok_or(Errno::EINVAL)?, open.writable());
-            let node = ctx.kernel.fs.node_mut(ino);
-            if !matches!(node.body, Body::File(_)) || node.dev != makedev(0, 1) {
-                return Err(Errno::EINVAL.into());
-            }
-            if command == F_GET_SEALS {
-                return Ok(u64::from(node.seals));
-            }
-            let known = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_FUTURE_WRITE;
-            if arg as u32 & !known != 0 {
-                return Err(Errno::EINVAL.into());
-            }
-            if node.seals & F_SEAL_SEAL != 0 || !writable {
-                return Err(Errno::EPERM.into());
-            }
-            node.seals |= arg as u32;
+        F_GET_SEALS => Ok(u64::from(ctx.kernel.fs.seals(open.ops.inode().ok_or(Errno::EINVAL)?)?)),
+        F_ADD_SEALS => {
+            let (inode, writable) = (open.ops.inode(), open.writable());
+            ctx.kernel.fs.add_seals(inode.ok_or(Errno::EINVAL)?, arg as u32, writable)?;
             Ok(0)
         }
         other => Err(refuse(ctx, format!("fcntl command {other}"))),
@@ -215,8 +184,7 @@ fn fcntl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
 
 /// flock(2): with one process a lock is always free.
 fn flock(ctx: &mut Ctx, [fd, operation, ..]: [u64; 6]) -> SysResult {
-    let file = ctx.kernel.fds().get(fd as i32)?;
-    if ctx.kernel.fs.files.get(file).is_path() {
+    if ctx.kernel.file(fd as i32)?.is_path() {
         return Err(Errno::EBADF.into());
     }
     match operation & !4 {

@@ -1,14 +1,14 @@
-//! Names: open(2), access(2), mkdir(2), rename(2), link(2), unlink(2), readlink(2), chdir(2) and their kin.
+//! Names: open(2), access(2), mkdir(2), rename(2), link(2), unlink(2), readlink(2), chdir(2).
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::guest::GuestMemory;
+use crate::kernel::file::open::Opened;
 use crate::kernel::uaccess::{copy_from_user, copy_to_user, strncpy_from_user};
+use crate::kernel::vfs::Time;
 use crate::kernel::vfs::change::Make;
-use crate::kernel::vfs::file::FileKind;
-use crate::kernel::vfs::node::{Body, Ino};
-use crate::kernel::vfs::open::Opened;
-use crate::kernel::vfs::{FileSystem, Found, Last, Who, parts, parts_now, procfs};
+use crate::kernel::vfs::node::Ino;
+use crate::kernel::vfs::resolve::Last;
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::fd::install;
 use crate::syscalls::row::{Row, full, partial, refused};
@@ -57,28 +57,6 @@ pub(crate) fn get_path(mem: &mut dyn GuestMemory, addr: u64) -> Result<Vec<u8>, 
     strncpy_from_user(mem, addr, PATH_MAX)?.ok_or(Errno::ENAMETOOLONG)
 }
 
-/// The directory a path starts from: an absolute path does not look at the descriptor.
-pub(crate) fn base(fs: &FileSystem, who: &Who, dirfd: u64, path: &[u8]) -> Result<Ino, Errno> {
-    match path.first() {
-        // An empty name is refused before the descriptor is looked at.
-        None => Err(Errno::ENOENT),
-        Some(b'/') => Ok(who.context.root),
-        Some(_) => fs.base(who, dirfd as i32),
-    }
-}
-
-/// Resolves a path from a directory descriptor.
-pub(crate) fn locate(
-    fs: &mut FileSystem,
-    who: &Who,
-    dirfd: u64,
-    path: &[u8],
-    last: impl Into<Last>,
-) -> Result<Found, Errno> {
-    let base = base(fs, who, dirfd, path)?;
-    fs.resolve(who, base, path, last)
-}
-
 /// open(2).
 fn open(ctx: &mut Ctx, [path, flags, mode, ..]: [u64; 6]) -> SysResult {
     openat(ctx, [FDCWD, path, flags, mode, 0, 0])
@@ -94,15 +72,16 @@ fn openat(ctx: &mut Ctx, [dirfd, path, flags, mode, ..]: [u64; 6]) -> SysResult 
     let path = get_path(ctx.mem, path)?;
     let flags = flags as u32;
     // No file is made or cut where there is no descriptor for it.
-    ctx.kernel.fds().free(crate::syscalls::fd::limit(ctx))?;
+    ctx.kernel.fds().has_room(crate::syscalls::fd::limit(ctx))?;
     let changes = flags & (O_CREAT | O_TRUNC) != 0 || flags & O_TMPFILE == O_TMPFILE;
-    let (fs, who, mem) = if changes { parts_now(ctx) } else { parts(ctx) };
-    let base = base(fs, &who, dirfd, &path)?;
-    let file = match fs.open(&who, base, &path, flags, mode as u32, mem)? {
+    let now = if changes { ctx.kernel.real_time(ctx.cpu) } else { Time::default() };
+    let mut opener = ctx.kernel.opener(now, ctx.mem);
+    let base = opener.fs.base(&opener.caller, dirfd as i32, &path)?;
+    let file = match opener.open(base, &path, flags, mode as u32)? {
         Opened::File(file) => file,
-        Opened::Synth(ino, synth, open) => {
-            let text = procfs::text(ctx, synth);
-            ctx.kernel.fs.finish(ino, open, text)
+        Opened::Proc(open) => {
+            let text = ctx.kernel.proc_text(open.file, ctx.cpu, ctx.mem);
+            open.finish(&mut ctx.kernel.fs, text)
         }
         Opened::Blocks => {
             let path = String::from_utf8_lossy(&path).into_owned();
@@ -164,16 +143,16 @@ fn faccessat2(ctx: &mut Ctx, [dirfd, path, mode, flags, ..]: [u64; 6]) -> SysRes
         return Err(Errno::EINVAL.into());
     }
     let path = get_path(ctx.mem, path)?;
-    let (fs, who, _) = parts(ctx);
+    let (fs, caller, _) = ctx.paths();
     let ino = if path.is_empty() && flags & AT_EMPTY_PATH != 0 {
-        match fs.files.get(who.fds.get(dirfd as i32)?).ino() {
+        match caller.fd_link(dirfd as i32)?.inode {
             Some(ino) => ino,
             None => return Ok(0),
         }
     } else {
-        locate(fs, &who, dirfd, &path, flags & AT_SYMLINK_NOFOLLOW == 0)?.exists()?
+        fs.locate(&caller, dirfd as i32, &path, flags & AT_SYMLINK_NOFOLLOW == 0)?.exists()?
     };
-    fs.may(ino, mode)?;
+    caller.may(fs.node(ino), mode)?;
     Ok(0)
 }
 
@@ -184,9 +163,9 @@ fn mkdir(ctx: &mut Ctx, [path, mode, ..]: [u64; 6]) -> SysResult {
 
 fn make(ctx: &mut Ctx, dirfd: u64, path: u64, what: &Make, mode: u64) -> SysResult {
     let path = get_path(ctx.mem, path)?;
-    let (fs, who, mem) = parts_now(ctx);
-    let found = locate(fs, &who, dirfd, &path, Last::Parent)?;
-    let ino = fs.make(&who, &found, what, mode as u32)?;
+    let (fs, caller, mem) = ctx.paths_now();
+    let found = fs.locate(&caller, dirfd as i32, &path, Last::Parent)?;
+    let ino = fs.make(&caller, &found, what, mode as u32)?;
     fs.forget_if_unused(ino, mem);
     Ok(0)
 }
@@ -227,12 +206,12 @@ fn unlinkat(ctx: &mut Ctx, [dirfd, path, flags, ..]: [u64; 6]) -> SysResult {
         return Err(Errno::EINVAL.into());
     }
     let path = get_path(ctx.mem, path)?;
-    let (fs, who, mem) = parts_now(ctx);
-    let found = locate(fs, &who, dirfd, &path, Last::Parent)?;
+    let (fs, caller, mem) = ctx.paths_now();
+    let found = fs.locate(&caller, dirfd as i32, &path, Last::Parent)?;
     if flags as u32 & AT_REMOVEDIR != 0 {
-        fs.rmdir(&who, &found, mem)?;
+        fs.rmdir(&caller, &found, mem)?;
     } else {
-        fs.unlink(&who, &found, mem)?;
+        fs.unlink(&caller, &found, mem)?;
     }
     Ok(0)
 }
@@ -257,10 +236,10 @@ fn renameat2(ctx: &mut Ctx, [from_dir, from, to_dir, to, flags, _]: [u64; 6]) ->
         return Err(Errno::EINVAL.into());
     }
     let (from, to) = (get_path(ctx.mem, from)?, get_path(ctx.mem, to)?);
-    let (fs, who, mem) = parts_now(ctx);
-    let from = locate(fs, &who, from_dir, &from, Last::Parent)?;
-    let to = locate(fs, &who, to_dir, &to, Last::Parent)?;
-    fs.rename(&who, &from, &to, flags, mem)?;
+    let (fs, caller, mem) = ctx.paths_now();
+    let from = fs.locate(&caller, from_dir as i32, &from, Last::Parent)?;
+    let to = fs.locate(&caller, to_dir as i32, &to, Last::Parent)?;
+    fs.rename(&caller, &from, &to, flags, mem)?;
     Ok(0)
 }
 
@@ -276,14 +255,14 @@ fn linkat(ctx: &mut Ctx, [from_dir, from, to_dir, to, flags, _]: [u64; 6]) -> Sy
         return Err(Errno::EINVAL.into());
     }
     let (from, to) = (get_path(ctx.mem, from)?, get_path(ctx.mem, to)?);
-    let (fs, who, _) = parts_now(ctx);
+    let (fs, caller, _) = ctx.paths_now();
     let ino = if from.is_empty() && flags & AT_EMPTY_PATH != 0 {
-        fs.files.get(who.fds.get(from_dir as i32)?).ino().ok_or(Errno::EXDEV)?
+        caller.fd_link(from_dir as i32)?.inode.ok_or(Errno::EXDEV)?
     } else {
-        locate(fs, &who, from_dir, &from, flags & AT_SYMLINK_FOLLOW != 0)?.exists()?
+        fs.locate(&caller, from_dir as i32, &from, flags & AT_SYMLINK_FOLLOW != 0)?.exists()?
     };
-    let to = locate(fs, &who, to_dir, &to, Last::Parent)?;
-    fs.link(&who, ino, &to)?;
+    let to = fs.locate(&caller, to_dir as i32, &to, Last::Parent)?;
+    fs.link(&caller, ino, &to)?;
     Ok(0)
 }
 
@@ -312,23 +291,19 @@ fn readlinkat(ctx: &mut Ctx, [dirfd, path, buf, size, ..]: [u64; 6]) -> SysResul
         return Err(Errno::EINVAL.into());
     }
     let path = get_path(ctx.mem, path)?;
-    let (fs, who, mem) = parts(ctx);
+    let (fs, caller, mem) = ctx.paths();
     let ino = if path.is_empty() {
         if dirfd as i32 == AT_FDCWD {
             return Err(Errno::ENOENT.into());
         }
-        match fs.files.get(who.fds.get(dirfd as i32)?).ino() {
+        match caller.fd_link(dirfd as i32)?.inode {
             Some(ino) if fs.node(ino).kind() == S_IFLNK => ino,
             _ => return Err(Errno::ENOENT.into()),
         }
     } else {
-        locate(fs, &who, dirfd, &path, false)?.exists()?
+        fs.locate(&caller, dirfd as i32, &path, false)?.exists()?
     };
-    let target = match &fs.node(ino).body {
-        Body::Symlink(target) => target.to_vec(),
-        Body::Magic(magic) => fs.magic_text(&who, *magic)?,
-        _ => return Err(Errno::EINVAL.into()),
-    };
+    let target = fs.readlink(&caller, ino)?;
     let count = target.len().min(size as i32 as usize);
     copy_to_user(mem, buf, &target[..count])?;
     Ok(count as u64)
@@ -350,11 +325,11 @@ fn getcwd(ctx: &mut Ctx, [buf, size, ..]: [u64; 6]) -> SysResult {
 }
 
 fn change_dir(ctx: &mut Ctx, ino: Ino) -> SysResult {
-    let fs = &ctx.kernel.fs;
+    let (fs, caller, _) = ctx.paths();
     if !fs.node(ino).is_dir() {
         return Err(Errno::ENOTDIR.into());
     }
-    fs.may(ino, X_OK)?;
+    caller.may(fs.node(ino), X_OK)?;
     ctx.kernel.fs_context_mut().cwd = ino;
     Ok(0)
 }
@@ -362,17 +337,15 @@ fn change_dir(ctx: &mut Ctx, ino: Ino) -> SysResult {
 /// chdir(2).
 fn chdir(ctx: &mut Ctx, [path, ..]: [u64; 6]) -> SysResult {
     let path = get_path(ctx.mem, path)?;
-    let (fs, who, _) = parts(ctx);
-    let ino = locate(fs, &who, FDCWD, &path, true)?.exists()?;
+    let (fs, caller, _) = ctx.paths();
+    let ino = fs.locate(&caller, FDCWD as i32, &path, true)?.exists()?;
     change_dir(ctx, ino)
 }
 
 /// fchdir(2).
 fn fchdir(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
-    match ctx.kernel.fs.files.get(ctx.kernel.fds().get(fd as i32)?).kind {
-        FileKind::Inode(ino) => change_dir(ctx, ino),
-        _ => Err(Errno::ENOTDIR.into()),
-    }
+    let inode = ctx.kernel.file(fd as i32)?.ops.inode();
+    change_dir(ctx, inode.ok_or(Errno::ENOTDIR)?)
 }
 
 /// umask(2): the mask that held before.

@@ -1,17 +1,12 @@
-//! read(2), write(2), lseek(2) and their kin: bytes between the guest's memory and what is open.
+//! Bytes between the guest's memory and descriptions: read(2), write(2), lseek(2) and their variants.
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
-use crate::abi::resource::Resource;
-use crate::abi::signal::signo::{SIGPIPE, SIGXFSZ};
 use crate::guest::{GuestMemory, USER_END};
+use crate::kernel::fdtable::FileNo;
+use crate::kernel::file::description::{Description, FileContext, FileError};
 use crate::kernel::signal::state::Restart;
 use crate::kernel::uaccess::copy_from_user;
-use crate::kernel::vfs::file::{FileKind, FileNo};
-use crate::kernel::vfs::node::{Body, Device, Ino};
-use crate::kernel::vfs::pipe::{PIPE_BUF, PipeId};
-use crate::kernel::vfs::streams::Streams;
-use crate::kernel::vfs::{parts, parts_now};
 use crate::kernel::wait::Wake;
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::row::{Handler, Row, full, partial};
@@ -53,171 +48,41 @@ pub(crate) fn block(ctx: &mut Ctx, what: &str) -> Break {
     }
 }
 
-/// Whether reads and writes at an offset make sense; ESPIPE is the answer if not.
-pub(crate) fn seekable(ctx: &Ctx, file: FileNo) -> bool {
-    match ctx.kernel.fs.files.get(file).kind {
-        FileKind::Inode(_) | FileKind::Text(..) => true,
-        FileKind::Host(stream) => ctx.kernel.fs.streams.has_position(stream),
-        _ => false,
+/// The break of a call whose file operation failed.
+pub(crate) fn failed(ctx: &mut Ctx, error: FileError) -> Break {
+    match error {
+        FileError::Errno(errno) => errno.into(),
+        FileError::Signal(signo, errno) => {
+            ctx.kernel.raise(signo);
+            errno.into()
+        }
+        FileError::WouldBlock(what) => block(ctx, what),
     }
 }
 
-/// Reads once from what is open, at `at` or, where offsets have no meaning, what comes next.
-pub(crate) fn read_some(
+/// Runs an operation of a description.
+pub(crate) fn operate<R>(
     ctx: &mut Ctx,
     file: FileNo,
-    at: Option<u64>,
-    buf: &mut [u8],
-) -> Result<usize, Break> {
-    let open = ctx.kernel.fs.files.get(file);
-    let (offset, nonblocking) = (at.unwrap_or(open.offset), open.nonblocking());
-    match &open.kind {
-        FileKind::Inode(ino) => {
-            let ino = *ino;
-            match ctx.kernel.fs.node(ino).body {
-                Body::Device(Device::Null) => Ok(0),
-                Body::Device(Device::Zero | Device::Full) => {
-                    buf.fill(0);
-                    Ok(buf.len())
-                }
-                Body::Device(Device::Random) => {
-                    ctx.kernel.random.fill(buf);
-                    Ok(buf.len())
-                }
-                _ => Ok(ctx.kernel.fs.read_file(ino, offset, buf, ctx.mem)?),
-            }
-        }
-        FileKind::Text(_, text) => {
-            let rest = usize::try_from(offset).ok().and_then(|offset| text.get(offset..)).unwrap_or_default();
-            let count = buf.len().min(rest.len());
-            buf[..count].copy_from_slice(&rest[..count]);
-            Ok(count)
-        }
-        FileKind::Host(stream) => {
-            let stream = *stream;
-            Ok(ctx.kernel.fs.streams.read(stream, at, buf)?)
-        }
-        FileKind::Pipe(pipe, _) => {
-            let pipe = ctx.kernel.fs.pipes.get_mut(*pipe).ok_or(Errno::EIO)?;
-            match (pipe.take(buf), pipe.writers) {
-                (0, 0) => Ok(0),
-                (0, _) if buf.is_empty() => Ok(0),
-                (0, _) if nonblocking => Err(Errno::EAGAIN.into()),
-                (0, _) => Err(block(ctx, "read from an empty pipe")),
-                (count, _) => Ok(count),
-            }
-        }
-        FileKind::Event(count, one) => {
-            let (count, one) = (*count, *one);
-            let Some(out) = buf.get_mut(..8) else { return Err(Errno::EINVAL.into()) };
-            if count == 0 {
-                return Err(if nonblocking {
-                    Errno::EAGAIN.into()
-                } else {
-                    block(ctx, "read from an eventfd")
-                });
-            }
-            let taken = if one { 1 } else { count };
-            out.copy_from_slice(&taken.to_le_bytes());
-            ctx.kernel.fs.files.get_mut(file).kind = FileKind::Event(count - taken, one);
-            Ok(8)
-        }
-        FileKind::Epoll(_) => Err(Errno::EINVAL.into()),
-        FileKind::Socket => Err(Errno::ENOTCONN.into()),
-    }
+    operation: impl FnOnce(&mut Description, &mut FileContext) -> Result<R, FileError>,
+) -> Result<R, Break> {
+    let (files, mut cx) = ctx.file_ops();
+    operation(files.get_mut(file), &mut cx).map_err(|error| failed(ctx, error))
 }
 
-fn write_pipe(ctx: &mut Ctx, id: PipeId, nonblocking: bool, bytes: &[u8]) -> Result<usize, Break> {
-    let pipe = ctx.kernel.fs.pipes.get_mut(id).ok_or(Errno::EIO)?;
-    if pipe.readers == 0 {
-        ctx.kernel.raise(SIGPIPE);
-        return Err(Errno::EPIPE.into());
-    }
-    let room = pipe.room();
-    let whole = bytes.len() <= PIPE_BUF;
-    if room >= bytes.len() || (nonblocking && !whole && room > 0) {
-        let count = room.min(bytes.len());
-        pipe.buf.extend(&bytes[..count]);
-        return Ok(count);
-    }
-    if nonblocking {
-        return Err(Errno::EAGAIN.into());
-    }
-    Err(block(ctx, "write to a full pipe"))
+/// Tells if reads and writes at an offset make sense; ESPIPE is the answer if not.
+pub(crate) fn seekable(ctx: &Ctx, file: FileNo) -> bool {
+    ctx.kernel.files.get(file).ops.is_seekable(&ctx.kernel.streams)
 }
 
-fn write_stream(ctx: &mut Ctx, stream: u8, at: Option<u64>, bytes: &[u8]) -> Result<usize, Break> {
-    let written = ctx.kernel.fs.streams.write(stream, at, bytes);
-    if written == Err(Errno::EPIPE) {
-        ctx.kernel.raise(SIGPIPE);
-    }
-    Ok(written?)
-}
-
-/// Where a write to a file begins, and how much of it RLIMIT_FSIZE allows.
-fn file_room(ctx: &mut Ctx, ino: Ino, offset: u64, len: usize) -> Result<usize, Break> {
-    let limit = ctx.kernel.process().limits.soft(Resource::Fsize);
-    if len > 0 && offset >= limit && matches!(ctx.kernel.fs.node(ino).body, Body::File(_)) {
-        ctx.kernel.raise(SIGXFSZ);
-        return Err(Errno::EFBIG.into());
-    }
-    Ok((len as u64).min(limit.saturating_sub(offset)) as usize)
-}
-
-/// Writes to what is open, at `at` or, where offsets have no meaning, next.
-pub(crate) fn write_some(ctx: &mut Ctx, file: FileNo, at: Option<u64>, bytes: &[u8]) -> Result<usize, Break> {
-    let open = ctx.kernel.fs.files.get(file);
-    let nonblocking = open.nonblocking();
-    match open.kind {
-        FileKind::Inode(ino) => match ctx.kernel.fs.node(ino).body {
-            Body::Device(Device::Full) => Err(Errno::ENOSPC.into()),
-            Body::Device(_) => Ok(bytes.len()),
-            _ => {
-                let offset = at.unwrap_or(0);
-                let count = file_room(ctx, ino, offset, bytes.len())?;
-                let (fs, who, mem) = parts_now(ctx);
-                Ok(fs.write_file(&who, ino, offset, &bytes[..count], mem)?)
-            }
-        },
-        FileKind::Text(..) => Err(Errno::EBADF.into()),
-        FileKind::Host(stream) => write_stream(ctx, stream, at, bytes),
-        FileKind::Pipe(pipe, _) => write_pipe(ctx, pipe, nonblocking, bytes),
-        FileKind::Event(count, one) => {
-            let value = bytes.first_chunk().map(|bytes| u64::from_le_bytes(*bytes)).ok_or(Errno::EINVAL)?;
-            if value == u64::MAX {
-                return Err(Errno::EINVAL.into());
-            }
-            match count.checked_add(value).filter(|sum| *sum < u64::MAX) {
-                Some(sum) => {
-                    ctx.kernel.fs.files.get_mut(file).kind = FileKind::Event(sum, one);
-                    Ok(8)
-                }
-                None if nonblocking => Err(Errno::EAGAIN.into()),
-                None => Err(block(ctx, "write to a full eventfd")),
-            }
-        }
-        FileKind::Epoll(_) => Err(Errno::EINVAL.into()),
-        FileKind::Socket => Err(Errno::ENOTCONN.into()),
-    }
-}
-
-/// Whether a read or write goes on after a full piece: on files, not where bytes come as they come.
-fn goes_on(ctx: &Ctx, file: FileNo, write: bool) -> bool {
-    match ctx.kernel.fs.files.get(file).kind {
-        FileKind::Inode(_) | FileKind::Text(..) => true,
-        FileKind::Host(_) => write || seekable(ctx, file),
-        _ => false,
-    }
-}
-
-/// The offset a call works at: its own, the description's, or none where there are no offsets.
+/// The offset a call works at: the one it brings, the description's, or none where there are no offsets.
 fn start(ctx: &Ctx, file: FileNo, at: Option<u64>) -> Result<Option<u64>, Errno> {
-    match (at, &ctx.kernel.fs.files.get(file).kind) {
-        (Some(at), _) if at > i64::MAX as u64 => Err(Errno::EINVAL),
-        (Some(_), _) if !seekable(ctx, file) => Err(Errno::ESPIPE),
-        (Some(at), _) => Ok(Some(at)),
-        (None, FileKind::Inode(_) | FileKind::Text(..)) => Ok(Some(ctx.kernel.fs.files.get(file).offset)),
-        (None, _) => Ok(None),
+    let open = ctx.kernel.files.get(file);
+    match at {
+        Some(at) if at > i64::MAX as u64 => Err(Errno::EINVAL),
+        Some(_) if !seekable(ctx, file) => Err(Errno::ESPIPE),
+        Some(at) => Ok(Some(at)),
+        None => Ok(open.ops.has_offset().then_some(open.offset)),
     }
 }
 
@@ -231,12 +96,13 @@ fn access_ok(pieces: &[(u64, u64)]) -> Result<(), Errno> {
 /// Reads into pieces of the guest's memory. What was read before an error or a bad address counts.
 fn read_to(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) -> SysResult {
     let file = ctx.kernel.fds().get(fd as i32)?;
-    if !ctx.kernel.fs.files.get(file).readable() {
+    if !ctx.kernel.files.get(file).readable() {
         return Err(Errno::EBADF.into());
     }
     access_ok(pieces)?;
     let offset = start(ctx, file, at)?;
-    let on = goes_on(ctx, file, false);
+    // On files a read goes on after a full piece, but not where bytes come as they come.
+    let on = seekable(ctx, file);
     let mut done = 0;
     let mut failed = None;
     'pieces: for (addr, len) in pieces {
@@ -244,7 +110,8 @@ fn read_to(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) -> Sy
         let mut within = 0;
         while within < *len {
             let mut buf = vec![0; (*len - within).min(PIECE) as usize];
-            let count = match read_some(ctx, file, offset.map(|offset| offset + done), &mut buf) {
+            let from = offset.map(|offset| offset + done);
+            let count = match operate(ctx, file, |open, cx| open.read(cx, from, &mut buf)) {
                 Ok(count) => count,
                 Err(why) => {
                     failed = Some(why);
@@ -260,7 +127,7 @@ fn read_to(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) -> Sy
             within += count as u64;
             if count < buf.len() || !on {
                 // A stream that just filled this piece goes on only into the next one, and only if more is there.
-                let more = within == *len && has_bytes(ctx, file);
+                let more = within == *len && has_more(ctx, file);
                 if !more {
                     break 'pieces;
                 }
@@ -270,12 +137,10 @@ fn read_to(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) -> Sy
     finish(ctx, file, at, offset, done, failed)
 }
 
-/// Whether a pipe holds bytes now.
-fn has_bytes(ctx: &Ctx, file: FileNo) -> bool {
-    match ctx.kernel.fs.files.get(file).kind {
-        FileKind::Pipe(pipe, _) => ctx.kernel.fs.pipes.get(pipe).is_some_and(|pipe| !pipe.buf.is_empty()),
-        _ => false,
-    }
+/// Tells if a stream holds more bytes now.
+fn has_more(ctx: &mut Ctx, file: FileNo) -> bool {
+    let (files, cx) = ctx.file_ops();
+    files.get(file).ops.has_more(&cx)
 }
 
 fn finish(
@@ -287,7 +152,7 @@ fn finish(
     failed: Option<Break>,
 ) -> SysResult {
     if let (None, Some(offset)) = (at, offset) {
-        ctx.kernel.fs.files.get_mut(file).offset = offset + done;
+        ctx.kernel.files.get_mut(file).offset = offset + done;
     }
     match failed {
         Some(why @ Break::Refuse(_)) => Err(why),
@@ -299,29 +164,24 @@ fn finish(
 /// Writes from pieces of the guest's memory. What was written before an error or a bad address counts.
 fn write_from(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) -> SysResult {
     let file = ctx.kernel.fds().get(fd as i32)?;
-    let open = ctx.kernel.fs.files.get(file);
+    let open = ctx.kernel.files.get(file);
     if !open.writable() {
         return Err(Errno::EBADF.into());
     }
     access_ok(pieces)?;
-    let append = open.flags & O_APPEND != 0;
     let mut offset = start(ctx, file, at)?;
-    if let FileKind::Inode(ino) = ctx.kernel.fs.files.get(file).kind
-        && matches!(ctx.kernel.fs.node(ino).body, Body::Device(Device::Null))
-    {
-        // What goes there is not even looked at.
+    if open.ops.discards() {
         return Ok(pieces.iter().fold(0u64, |sum, (_, len)| sum.saturating_add(*len)).min(MAX_COUNT));
     }
-    if append && let FileKind::Inode(ino) = ctx.kernel.fs.files.get(file).kind {
-        offset = Some(ctx.kernel.fs.meta(ino).size); // pwrite(2) appends too
+    if open.flags & O_APPEND != 0 {
+        let (files, mut cx) = ctx.file_ops();
+        offset = files.get(file).ops.end(&mut cx).or(offset); // pwrite(2) appends too
+    }
+    if pieces.len() > 1 && ctx.kernel.files.get(file).ops.writes_whole() {
+        return write_gathered(ctx, file, pieces);
     }
     let mut done = 0;
     let mut failed = None;
-    if let (true, FileKind::Pipe(..) | FileKind::Event(..)) =
-        (pieces.len() > 1, &ctx.kernel.fs.files.get(file).kind)
-    {
-        return write_gathered(ctx, file, pieces);
-    }
     'pieces: for (addr, len) in pieces {
         let len = &(*len).min(MAX_COUNT);
         let mut within = 0;
@@ -335,7 +195,8 @@ fn write_from(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) ->
                     break 'pieces;
                 }
             }
-            match write_some(ctx, file, offset.map(|offset| offset.saturating_add(done)), &buf) {
+            let to = offset.map(|offset| offset.saturating_add(done));
+            match operate(ctx, file, |open, cx| open.write(cx, to, &buf)) {
                 Ok(count) => {
                     done += count as u64;
                     within += count as u64;
@@ -353,7 +214,7 @@ fn write_from(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) ->
     finish(ctx, file, at, offset, done, failed)
 }
 
-/// A vector written to a pipe goes in as one.
+/// Writes a vector as one message.
 fn write_gathered(ctx: &mut Ctx, file: FileNo, pieces: &[(u64, u64)]) -> SysResult {
     let mut bytes = Vec::new();
     for (addr, len) in pieces {
@@ -361,7 +222,7 @@ fn write_gathered(ctx: &mut Ctx, file: FileNo, pieces: &[(u64, u64)]) -> SysResu
         copy_from_user(ctx.mem, *addr, &mut buf)?;
         bytes.append(&mut buf);
     }
-    Ok(write_some(ctx, file, None, &bytes)? as u64)
+    Ok(operate(ctx, file, |open, cx| open.write(cx, None, &bytes))? as u64)
 }
 
 /// Reads an array of `struct iovec`; EINVAL for too many or too long ones.
@@ -389,10 +250,9 @@ pub(crate) fn get_iovec(mem: &mut dyn GuestMemory, addr: u64, count: u64) -> Res
 
 /// read(2).
 fn read(ctx: &mut Ctx, [fd, buf, count, ..]: [u64; 6]) -> SysResult {
-    let open = ctx.kernel.fs.files.get(ctx.kernel.fds().get(fd as i32)?);
-    if let (FileKind::Inode(ino), true) = (&open.kind, open.readable())
-        && ctx.kernel.fs.node(*ino).is_dir()
-    {
+    let open = ctx.kernel.file(fd as i32)?;
+    let directory = open.ops.inode().is_some_and(|ino| ctx.kernel.fs.node(ino).is_dir());
+    if directory && open.readable() {
         return Err(Errno::EISDIR.into());
     }
     read_to(ctx, fd, None, &[(buf, count)])
@@ -457,53 +317,15 @@ fn pwritev2(ctx: &mut Ctx, [fd, iov, count, offset, _, flags]: [u64; 6]) -> SysR
     write_from(ctx, fd, (offset != u64::MAX).then_some(offset), &pieces)
 }
 
-fn seek_stream(streams: &Streams, stream: u8, offset: u64, whence: u64) -> SysResult {
-    use rustix::fs::SeekFrom;
-    let from = match whence {
-        SEEK_SET if offset > i64::MAX as u64 => return Err(Errno::EINVAL.into()),
-        SEEK_SET => SeekFrom::Start(offset),
-        SEEK_CUR => SeekFrom::Current(offset as i64),
-        SEEK_END => SeekFrom::End(offset as i64),
-        SEEK_DATA => SeekFrom::Data(offset),
-        SEEK_HOLE => SeekFrom::Hole(offset),
-        _ => return Err(Errno::EINVAL.into()),
-    };
-    Ok(streams.seek(stream, from)?)
-}
-
 /// lseek(2).
 fn lseek(ctx: &mut Ctx, [fd, offset, whence, ..]: [u64; 6]) -> SysResult {
-    let (fs, who, _) = parts(ctx);
-    let file = who.fds.get(fd as i32)?;
-    let open = fs.files.get(file);
-    if open.is_path() {
+    let file = ctx.kernel.fds().get(fd as i32)?;
+    if ctx.kernel.files.get(file).is_path() {
         return Err(Errno::EBADF.into());
     }
     let whence = whence & 0xffff_ffff;
     if whence > SEEK_HOLE {
         return Err(Errno::EINVAL.into());
     }
-    let current = open.offset;
-    let (size, ino) = match &open.kind {
-        FileKind::Host(stream) => return seek_stream(&fs.streams, *stream, offset, whence),
-        FileKind::Text(ino, text) => (text.len() as u64, *ino),
-        FileKind::Inode(ino) if matches!(fs.node(*ino).body, Body::Device(_)) => return Ok(0),
-        // Linux lets these be asked, and stay where they are.
-        FileKind::Event(..) | FileKind::Epoll(_) => return Ok(0),
-        FileKind::Inode(ino) => {
-            let ino = *ino;
-            (fs.meta(ino).size, ino)
-        }
-        _ => return Err(Errno::ESPIPE.into()),
-    };
-    let target = match whence {
-        SEEK_SET => Some(offset),
-        SEEK_CUR => current.checked_add_signed(offset as i64),
-        SEEK_END => size.checked_add_signed(offset as i64),
-        _ if offset > i64::MAX as u64 => return Err(Errno::ENXIO.into()),
-        _ => Some(fs.seek_file(ino, offset, whence == SEEK_DATA)?),
-    };
-    let target = target.filter(|target| *target <= i64::MAX as u64).ok_or(Errno::EINVAL)?;
-    fs.files.get_mut(file).offset = target;
-    Ok(target)
+    operate(ctx, file, |open, cx| Ok(open.seek(cx, offset, whence)?))
 }

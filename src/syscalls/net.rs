@@ -3,7 +3,8 @@
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
-use crate::kernel::vfs::file::{Description, FileKind};
+use crate::kernel::file::description::Description;
+use crate::kernel::file::socket::Socket;
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fd::install;
 use crate::syscalls::row::{Row, partial, refused};
@@ -53,9 +54,8 @@ fn socket(ctx: &mut Ctx, [family, kind, ..]: [u64; 6]) -> SysResult {
     }
     let number = ctx.kernel.fs.next_number();
     let path = format!("socket:[{number}]");
-    let open = Description::new(FileKind::Socket, O_RDWR | flags & O_NONBLOCK, path.as_bytes());
-    let file = ctx.kernel.fs.files.add(open);
-    install(ctx, file, flags & O_CLOEXEC != 0)
+    let open = Description::new(Socket, O_RDWR | flags & O_NONBLOCK, path.as_bytes());
+    install(ctx, open, flags & O_CLOEXEC != 0)
 }
 
 /// socketpair(2).
@@ -66,10 +66,7 @@ fn socketpair(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
 
 /// EBADF or ENOTSOCK unless the descriptor is a socket.
 fn must_be_socket(ctx: &Ctx, fd: u64) -> Result<(), Errno> {
-    match ctx.kernel.fs.files.get(ctx.kernel.fds().get(fd as i32)?).kind {
-        FileKind::Socket => Ok(()),
-        _ => Err(Errno::ENOTSOCK),
-    }
+    if ctx.kernel.file(fd as i32)?.ops.is_socket() { Ok(()) } else { Err(Errno::ENOTSOCK) }
 }
 
 /// connect(2): nobody listens.

@@ -1,12 +1,14 @@
-//! pipe(2), eventfd(2) and memfd_create(2): what is open without having a name.
+//! Descriptions without a name: pipe(2), eventfd(2), memfd_create(2).
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::kernel::file::description::Description;
+use crate::kernel::file::eventfd::EventFd;
+use crate::kernel::file::pipe::PipeEnd;
+use crate::kernel::file::regular::Regular;
 use crate::kernel::uaccess::{copy_to_user, strncpy_from_user};
-use crate::kernel::vfs::file::{Description, FileKind};
-use crate::kernel::vfs::now;
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::fd::{close_fd, install, refuse};
+use crate::syscalls::fd::{install, refuse};
 use crate::syscalls::row::{Row, full, partial};
 
 /// The calls of this file.
@@ -45,12 +47,12 @@ fn pipe2(ctx: &mut Ctx, [fds, flags, ..]: [u64; 6]) -> SysResult {
     for (end, access) in [(0, 0), (1, O_WRONLY)] {
         let fs = &mut ctx.kernel.fs;
         fs.pipes.open(pipe, access == 0, access != 0);
-        let file = fs.files.add(Description::new(FileKind::Pipe(pipe, None), access | kept, path.as_bytes()));
-        match install(ctx, file, flags & O_CLOEXEC != 0) {
+        let open = Description::new(PipeEnd { pipe, ino: None }, access | kept, path.as_bytes());
+        match install(ctx, open, flags & O_CLOEXEC != 0) {
             Ok(fd) => ends[end] = fd as i32,
             Err(why) => {
                 if end == 1 {
-                    close_fd(ctx, ends[0])?;
+                    ctx.kernel.close(ends[0], ctx.mem)?;
                 }
                 return Err(why);
             }
@@ -58,8 +60,8 @@ fn pipe2(ctx: &mut Ctx, [fds, flags, ..]: [u64; 6]) -> SysResult {
     }
     let bytes: Vec<u8> = ends.iter().flat_map(|fd| fd.to_le_bytes()).collect();
     if let Err(errno) = copy_to_user(ctx.mem, fds, &bytes) {
-        close_fd(ctx, ends[0])?;
-        close_fd(ctx, ends[1])?;
+        ctx.kernel.close(ends[0], ctx.mem)?;
+        ctx.kernel.close(ends[1], ctx.mem)?;
         return Err(errno.into());
     }
     Ok(0)
@@ -76,10 +78,9 @@ fn eventfd2(ctx: &mut Ctx, [count, flags, ..]: [u64; 6]) -> SysResult {
     if flags & !(O_CLOEXEC | O_NONBLOCK | EFD_SEMAPHORE) != 0 {
         return Err(Errno::EINVAL.into());
     }
-    let kind = FileKind::Event(u64::from(count as u32), flags & EFD_SEMAPHORE != 0);
-    let file =
-        ctx.kernel.fs.files.add(Description::new(kind, O_RDWR | flags & O_NONBLOCK, b"anon_inode:[eventfd]"));
-    install(ctx, file, flags & O_CLOEXEC != 0)
+    let counter = EventFd { count: u64::from(count as u32), semaphore: flags & EFD_SEMAPHORE != 0 };
+    let open = Description::new(counter, O_RDWR | flags & O_NONBLOCK, b"anon_inode:[eventfd]");
+    install(ctx, open, flags & O_CLOEXEC != 0)
 }
 
 /// memfd_create(2).
@@ -95,11 +96,10 @@ fn memfd_create(ctx: &mut Ctx, [name, flags, ..]: [u64; 6]) -> SysResult {
     let name = strncpy_from_user(ctx.mem, name, MEMFD_NAME_MAX + 1)?.ok_or(Errno::EINVAL)?;
     let seals = if flags & (MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL) != 0 { 0 } else { F_SEAL_SEAL };
     let mode = if flags & MFD_NOEXEC_SEAL != 0 { 0o666 } else { 0o777 };
-    let now = now(ctx);
-    let fs = &mut ctx.kernel.fs;
-    let ino = fs.memfd(now, seals, mode);
-    fs.node_mut(ino).opens += 1;
+    let (fs, caller, _) = ctx.paths_now();
+    let ino = fs.memfd(&caller, seals, mode);
+    fs.hold(ino);
     let path = [b"/memfd:", &name[..], b" (deleted)"].concat();
-    let file = fs.files.add(Description::new(FileKind::Inode(ino), O_RDWR | O_LARGEFILE, &path));
-    install(ctx, file, flags & MFD_CLOEXEC != 0)
+    let open = Description::new(Regular(ino), O_RDWR | O_LARGEFILE, &path);
+    install(ctx, open, flags & MFD_CLOEXEC != 0)
 }

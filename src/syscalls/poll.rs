@@ -1,21 +1,16 @@
 //! poll(2), ppoll(2), select(2) and pselect(2). Timeouts run on the guest's clock.
-//!
-//! The host's standard input would let the host's timing in: whether bytes have arrived by now. So a pipe or
-//! a file there always counts as readable, and the question waits on the host until it is so. A terminal is
-//! asked honestly.
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::abi::time::{NSEC_PER_SEC, timeval};
+use crate::kernel::fdtable::FileNo;
+use crate::kernel::file::description::{READABLE, WRITABLE};
 use crate::kernel::signal::state::Restart;
 use crate::kernel::uaccess::{
     copy_from_user, copy_to_user, get_timespec, get_u64, get_words, put_timespec, put_words,
 };
-use crate::kernel::vfs::file::{FileKind, FileNo};
-use crate::kernel::vfs::pipe::PIPE_BUF;
 use crate::kernel::wait::Wake;
 use crate::syscalls::context::{Break, Ctx, SysResult};
-use crate::syscalls::epoll;
 use crate::syscalls::fd;
 use crate::syscalls::row::{Row, full};
 
@@ -27,50 +22,11 @@ pub const ROWS: &[Row] = &[
     full(270, "pselect6", pselect6),
 ];
 
-const READ: u16 = POLLIN | POLLRDNORM;
-const WRITE: u16 = POLLOUT | POLLWRNORM;
-
-/// What poll(2) would report of a description. `wait` lets a question about the host's input wait there.
-pub(crate) fn ready(ctx: &mut Ctx, file: FileNo, wait: bool) -> Result<u16, Errno> {
-    let open = ctx.kernel.fs.files.get(file);
-    Ok(match &open.kind {
-        FileKind::Inode(_) | FileKind::Text(..) => READ | WRITE,
-        FileKind::Pipe(pipe, _) => {
-            let (read, write) = (open.readable(), open.writable());
-            let Some(pipe) = ctx.kernel.fs.pipes.get(*pipe) else { return Ok(POLLERR) };
-            let mut events = 0;
-            if read {
-                events |= if pipe.buf.is_empty() { 0 } else { READ };
-                events |= if pipe.writers == 0 { POLLHUP } else { 0 };
-            }
-            if write {
-                events |= if pipe.room() >= PIPE_BUF { WRITE } else { 0 };
-                events |= if pipe.readers == 0 { POLLERR } else { 0 };
-            }
-            events
-        }
-        FileKind::Event(count, _) => {
-            (if *count > 0 { READ } else { 0 }) | if *count < u64::MAX - 1 { WRITE } else { 0 }
-        }
-        FileKind::Epoll(_) => {
-            if epoll::has_ready(ctx, file)? {
-                READ
-            } else {
-                0
-            }
-        }
-        FileKind::Socket => WRITE | POLLHUP,
-        FileKind::Host(stream) => host_ready(ctx, *stream, wait)?,
-    })
-}
-
-fn host_ready(ctx: &Ctx, stream: u8, wait: bool) -> Result<u16, Errno> {
-    if stream > 0 {
-        return Ok(WRITE);
-    }
-    let (input, end) = ctx.kernel.fs.streams.ready(wait)?;
-    let hup = if end { POLLHUP } else { 0 };
-    Ok(if input { READ | WRITE | hup } else { hup })
+/// Events of poll(2) that are ready on a description. `wait` lets a question about the host's input
+/// wait there.
+fn ready(ctx: &mut Ctx, file: FileNo, wait: bool) -> Result<u16, Errno> {
+    let (files, mut cx) = ctx.file_ops();
+    files.poll(file, &mut cx, wait)
 }
 
 /// Asks until something is ready, the time is up or a signal comes. `ask` says how much is ready; its flag
@@ -175,7 +131,7 @@ fn select_all(ctx: &mut Ctx, count: u64, sets: [u64; 3], timeout: Option<u64>) -
             let file = ctx.kernel.fds().get(fd as i32)?;
             let wait = wait && wanted[0][byte] & bit != 0;
             let events = self::ready(ctx, file, wait)?;
-            let masks = [READ | POLLHUP | POLLERR, WRITE | POLLERR, POLLPRI];
+            let masks = [READABLE | POLLHUP | POLLERR, WRITABLE | POLLERR, POLLPRI];
             for (at, mask) in masks.iter().enumerate() {
                 if wanted[at][byte] & bit != 0 && events & mask != 0 {
                     found[at][byte] |= bit;

@@ -1,12 +1,12 @@
-//! stat(2), statx(2), statfs(2) and their kin.
+//! Attributes of files and file systems: stat(2), statx(2), statfs(2).
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::kernel::uaccess::{copy_to_user, put_words};
-use crate::kernel::vfs::attr::{ANON_DEV, Meta, PIPE_DEV};
-use crate::kernel::vfs::parts;
+use crate::kernel::vfs::attr::Meta;
+use crate::kernel::vfs::node::{ANON_DEV, PIPE_DEV, PROC_DEV, SYS_DEV};
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::fs::{base, get_path, locate};
+use crate::syscalls::fs::get_path;
 use crate::syscalls::row::{Row, full};
 
 /// The calls of this file.
@@ -32,26 +32,34 @@ fn look(ctx: &mut Ctx, dirfd: u64, path: u64, flags: u32) -> Result<Meta, Errno>
         Err(Errno::EFAULT) if path == 0 && flags & AT_EMPTY_PATH != 0 => Vec::new(),
         path => path?,
     };
-    let (fs, who, _) = parts(ctx);
     if path.is_empty() && flags & AT_EMPTY_PATH != 0 {
         if dirfd as i32 == AT_FDCWD {
-            return Ok(fs.meta(who.context.cwd));
+            let cwd = ctx.kernel.fs_context().cwd;
+            return Ok(ctx.kernel.fs.meta(cwd));
         }
-        return fs.file_meta(who.fds.get(dirfd as i32)?);
+        return look_at(ctx, dirfd as i32);
     }
-    let follow = flags & AT_SYMLINK_NOFOLLOW == 0;
-    match locate(fs, &who, dirfd, &path, follow) {
+    let (fs, caller, _) = ctx.paths();
+    match fs.locate(&caller, dirfd as i32, &path, flags & AT_SYMLINK_NOFOLLOW == 0) {
         // The path ends at `/proc/self/fd/N` for something without a name.
         Err(Errno::ENXIO) => {
-            let base = base(fs, &who, dirfd, &path)?;
-            let fd = fs.magic_fd(&who, base, &path).ok_or(Errno::ENXIO)?;
-            fs.file_meta(who.fds.get(fd).map_err(|_| Errno::ENOENT)?)
+            let base = fs.base(&caller, dirfd as i32, &path)?;
+            let fd = fs.magic_fd(&caller, base, &path).ok_or(Errno::ENXIO)?;
+            caller.fds.get(fd).map_err(|_| Errno::ENOENT)?;
+            look_at(ctx, fd)
         }
         found => {
             let ino = found?.exists()?;
             Ok(fs.meta(ino))
         }
     }
+}
+
+/// The attributes of a descriptor.
+fn look_at(ctx: &mut Ctx, fd: i32) -> Result<Meta, Errno> {
+    let file = ctx.kernel.fds().get(fd)?;
+    let (files, mut cx) = ctx.file_ops();
+    files.get(file).ops.attributes(&mut cx)
 }
 
 /// Writes a `struct stat` of x86-64.
@@ -93,8 +101,7 @@ fn lstat(ctx: &mut Ctx, [path, buf, ..]: [u64; 6]) -> SysResult {
 
 /// fstat(2).
 fn fstat(ctx: &mut Ctx, [fd, buf, ..]: [u64; 6]) -> SysResult {
-    let file = ctx.kernel.fds().get(fd as i32)?;
-    let meta = ctx.kernel.fs.file_meta(file)?;
+    let meta = look_at(ctx, fd as i32)?;
     put_stat(ctx, buf, &meta)
 }
 
@@ -145,8 +152,8 @@ fn put_statfs(ctx: &mut Ctx, addr: u64, meta: &Meta) -> SysResult {
     const FILES: u64 = 1 << 22;
     let kind = match meta.dev {
         dev if dev >> 8 == 8 => EXT4_SUPER_MAGIC,
-        dev if dev == makedev(0, 5) => PROC_SUPER_MAGIC,
-        dev if dev == makedev(0, 6) => SYSFS_MAGIC,
+        PROC_DEV => PROC_SUPER_MAGIC,
+        SYS_DEV => SYSFS_MAGIC,
         PIPE_DEV | ANON_DEV => PIPEFS_MAGIC,
         _ => TMPFS_MAGIC,
     };
@@ -181,7 +188,6 @@ fn statfs(ctx: &mut Ctx, [path, buf, ..]: [u64; 6]) -> SysResult {
 
 /// fstatfs(2).
 fn fstatfs(ctx: &mut Ctx, [fd, buf, ..]: [u64; 6]) -> SysResult {
-    let file = ctx.kernel.fds().get(fd as i32)?;
-    let meta = ctx.kernel.fs.file_meta(file)?;
+    let meta = look_at(ctx, fd as i32)?;
     put_statfs(ctx, buf, &meta)
 }

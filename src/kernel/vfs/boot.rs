@@ -1,26 +1,167 @@
-//! The parts of the tree that are not the host's: `/dev`, `/proc` and `/sys`, the same on every machine.
+//! The tree at the start: `/dev`, `/proc` and `/sys`, the same on every machine, above the host's root.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use crate::abi::fs::*;
+use crate::kernel::cred::Credentials;
+use crate::kernel::vfs::caller::{Caller, FsContext};
 use crate::kernel::vfs::content::Content;
-use crate::kernel::vfs::node::{Body, Device, Dir, DirKind, HostRef, Ino, Node, Time};
-use crate::kernel::vfs::procfs::{Magic, Synth};
-use crate::kernel::vfs::{FileSystem, host};
+use crate::kernel::vfs::host;
+use crate::kernel::vfs::node::{
+    Body, DEV_DEV, Device, Dir, DirKind, HostRef, Ino, MEMFD_DEV, Magic, Node, PROC_DEV, ProcFile, SHM_DEV,
+    SYS_DEV, Time,
+};
+use crate::kernel::vfs::tree::FileSystem;
 
-/// The device number of `/proc`.
-pub(super) const PROC_DEV: u64 = makedev(0, 5);
-/// The device number of `/sys`.
-pub(super) const SYS_DEV: u64 = makedev(0, 6);
-const DEV_DEV: u64 = makedev(0, 7);
-const SHM_DEV: u64 = makedev(0, 8);
+use ProcFile::Text;
+
+/// Names of a directory, each with its text.
+type Files = &'static [(&'static str, ProcFile)];
+
+/// Devices of `/dev`: name, device, number.
+const DEVICES: [(&str, Device, u64); 6] = [
+    ("null", Device::Null, makedev(1, 3)),
+    ("zero", Device::Zero, makedev(1, 5)),
+    ("full", Device::Full, makedev(1, 7)),
+    ("random", Device::Random, makedev(1, 8)),
+    ("urandom", Device::Random, makedev(1, 9)),
+    ("tty", Device::Tty, makedev(5, 0)),
+];
+
+/// Symbolic links of `/dev`.
+const DEV_LINKS: [(&str, &str); 4] = [
+    ("fd", "/proc/self/fd"),
+    ("stdin", "/proc/self/fd/0"),
+    ("stdout", "/proc/self/fd/1"),
+    ("stderr", "/proc/self/fd/2"),
+];
+
+/// Files of `/proc`.
+const PROC_FILES: Files = &[
+    ("cpuinfo", ProcFile::CpuInfo),
+    ("meminfo", ProcFile::MemInfo),
+    ("stat", ProcFile::KernelStat),
+    ("version", Text("Linux version 6.1.0 (cgemu) #1 SMP\n")),
+    ("filesystems", Text("nodev\tproc\nnodev\tsysfs\nnodev\ttmpfs\nnodev\tpipefs\n\text4\n")),
+    ("uptime", ProcFile::Uptime),
+    ("loadavg", ProcFile::LoadAvg),
+    ("cmdline", Text("quiet\n")),
+    ("devices", Text("Character devices:\n  1 mem\n  5 /dev/tty\n136 pts\n\nBlock devices:\n")),
+    ("swaps", Text("Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n")),
+];
+
+/// Directories of `/proc/sys`.
+const SYSCTLS: [(&str, Files); 3] = [
+    (
+        "kernel",
+        &[
+            ("ostype", Text("Linux\n")),
+            ("osrelease", Text("6.1.0\n")),
+            ("version", Text("#1 SMP\n")),
+            ("hostname", Text("cgemu\n")),
+            ("domainname", Text("(none)\n")),
+            ("pid_max", Text("32768\n")),
+            ("threads-max", Text("31000\n")),
+            ("ngroups_max", Text("65536\n")),
+            ("cap_last_cap", Text("40\n")),
+            ("randomize_va_space", Text("0\n")),
+            ("core_pattern", Text("core\n")),
+            ("perf_event_paranoid", Text("4\n")),
+            ("sched_child_runs_first", Text("0\n")),
+            ("shmmax", Text("18446744073692774399\n")),
+            ("shmall", Text("18446744073692774399\n")),
+            ("shmmni", Text("4096\n")),
+        ],
+    ),
+    (
+        "vm",
+        &[
+            ("overcommit_memory", Text("0\n")),
+            ("overcommit_ratio", Text("50\n")),
+            ("max_map_count", Text("65530\n")),
+            ("mmap_min_addr", Text("65536\n")),
+            ("swappiness", Text("60\n")),
+            ("nr_hugepages", Text("0\n")),
+        ],
+    ),
+    (
+        "fs",
+        &[
+            ("file-max", Text("9223372036854775807\n")),
+            ("nr_open", Text("1048576\n")),
+            ("pipe-max-size", Text("1048576\n")),
+        ],
+    ),
+];
+
+/// Files of `/proc/PID` and of `/proc/PID/task/TID`.
+const TASK_FILES: Files = &[
+    ("cmdline", ProcFile::Cmdline),
+    ("comm", ProcFile::Comm),
+    ("maps", ProcFile::Maps),
+    ("stat", ProcFile::Stat),
+    ("statm", ProcFile::Statm),
+    ("status", ProcFile::Status),
+];
+
+/// Files of `/proc/PID` alone.
+const PROCESS_FILES: Files = &[
+    ("environ", ProcFile::Environ),
+    ("auxv", ProcFile::Auxv),
+    ("limits", ProcFile::Limits),
+    ("mounts", ProcFile::Mounts),
+    ("mountinfo", ProcFile::MountInfo),
+    ("cgroup", Text("0::/\n")),
+    ("oom_score", Text("0\n")),
+    ("oom_score_adj", Text("0\n")),
+    ("loginuid", Text("4294967295")),
+    ("sessionid", Text("4294967295")),
+    ("coredump_filter", Text("00000033\n")),
+    ("personality", Text("00000000\n")),
+    ("wchan", Text("0")),
+];
+
+/// Files of `/sys`.
+const SYS_FILES: [(&str, &str); 8] = [
+    ("devices/system/cpu/online", "0\n"),
+    ("devices/system/cpu/possible", "0\n"),
+    ("devices/system/cpu/present", "0\n"),
+    ("devices/system/cpu/kernel_max", "0\n"),
+    ("devices/system/node/online", "0\n"),
+    ("devices/system/node/possible", "0\n"),
+    ("kernel/mm/transparent_hugepage/hpage_pmd_size", "2097152\n"),
+    ("kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"),
+];
 
 impl FileSystem {
-    /// Makes the root and what lies above the host in it.
-    pub(crate) fn boot(&mut self) {
-        let root_dir =
+    /// The host's tree with nothing changed yet. `cred` owns `/proc/PID`; `journal` says that the run
+    /// may go back. A directory of `allow_write` that does not exist is ignored.
+    pub(crate) fn new(
+        allow_write: &[PathBuf],
+        memory_limit: u64,
+        journal: bool,
+        cred: &Credentials,
+    ) -> FileSystem {
+        let mut fs = FileSystem::empty(allow_write, memory_limit, journal);
+        fs.boot_root();
+        fs.boot_dev();
+        fs.boot_proc(cred);
+        fs.boot_sys();
+        fs
+    }
+
+    /// The context of the first task: a directory of the host, or `/`, and the host's umask.
+    pub(crate) fn first_context(&mut self, cwd: &Path) -> FsContext {
+        let cwd = host::canonical(cwd).unwrap_or_else(|| b"/"[..].into());
+        let cwd = self.walk_host(&cwd).unwrap_or(self.root);
+        FsContext { root: self.root, cwd, umask: host::umask() }
+    }
+
+    fn boot_root(&mut self) {
+        let dir =
             Dir { entries: BTreeMap::new(), parent: Ino(0), name: b"/"[..].into(), kind: DirKind::Plain };
-        let mut root = Node::new(Body::Dir(root_dir), S_IFDIR | 0o755, 0, 0, Time::default());
+        let mut root = Node::new(Body::Dir(dir), S_IFDIR | 0o755, 0, 0, Time::default());
         root.own_mode = false;
         root.own_times = false;
         root.number = 2;
@@ -34,9 +175,6 @@ impl FileSystem {
         self.last_number = 2;
         self.root = self.add(root);
         self.dirs.insert(b"/"[..].into(), self.root);
-        self.boot_dev();
-        self.boot_proc();
-        self.boot_sys();
     }
 
     fn plant(&mut self, dir: Ino, name: &str, body: Body, mode: u32, dev: u64) -> Ino {
@@ -58,101 +196,37 @@ impl FileSystem {
         self.plant(dir, name, Body::Dir(body), S_IFDIR | mode, dev)
     }
 
+    fn plant_files(&mut self, dir: Ino, dev: u64, files: &[(&str, ProcFile)]) {
+        for (name, file) in files {
+            self.plant(dir, name, Body::Proc(*file), S_IFREG | 0o444, dev);
+        }
+    }
+
+    fn plant_links(&mut self, dir: Ino, dev: u64, links: &[(&str, Magic)]) {
+        for (name, magic) in links {
+            self.plant(dir, name, Body::Magic(*magic), S_IFLNK | 0o777, dev);
+        }
+    }
+
     fn boot_dev(&mut self) {
         let dev = self.plant_dir(self.root, "dev", DirKind::Plain, 0o755, DEV_DEV);
-        let devices = [
-            ("null", Device::Null, makedev(1, 3), 0o666),
-            ("zero", Device::Zero, makedev(1, 5), 0o666),
-            ("full", Device::Full, makedev(1, 7), 0o666),
-            ("random", Device::Random, makedev(1, 8), 0o666),
-            ("urandom", Device::Random, makedev(1, 9), 0o666),
-            ("tty", Device::Tty, makedev(5, 0), 0o666),
-        ];
-        for (name, device, rdev, mode) in devices {
-            let ino = self.plant(dev, name, Body::Device(device), S_IFCHR | mode, DEV_DEV);
+        for (name, device, rdev) in DEVICES {
+            let ino = self.plant(dev, name, Body::Device(device), S_IFCHR | 0o666, DEV_DEV);
             self.node_mut(ino).rdev = rdev;
         }
-        let links = [
-            ("fd", "/proc/self/fd"),
-            ("stdin", "/proc/self/fd/0"),
-            ("stdout", "/proc/self/fd/1"),
-            ("stderr", "/proc/self/fd/2"),
-        ];
-        for (name, target) in links {
+        for (name, target) in DEV_LINKS {
             self.plant(dev, name, Body::Symlink(target.as_bytes().into()), S_IFLNK | 0o777, DEV_DEV);
         }
         self.plant_dir(dev, "shm", DirKind::Plain, 0o1777, SHM_DEV);
     }
 
-    fn plant_files(&mut self, dir: Ino, dev: u64, files: &[(&str, Synth)]) {
-        for (name, synth) in files {
-            self.plant(dir, name, Body::Synth(*synth), S_IFREG | 0o444, dev);
-        }
-    }
-
-    fn boot_proc(&mut self) {
-        use Synth::*;
+    fn boot_proc(&mut self, cred: &Credentials) {
         let proc = self.plant_dir(self.root, "proc", DirKind::Proc, 0o555, PROC_DEV);
-        self.plant(proc, "self", Body::Magic(Magic::Pid), S_IFLNK | 0o777, PROC_DEV);
-        self.plant(proc, "thread-self", Body::Magic(Magic::Thread), S_IFLNK | 0o777, PROC_DEV);
+        self.plant_links(proc, PROC_DEV, &[("self", Magic::Pid), ("thread-self", Magic::Thread)]);
         self.plant(proc, "mounts", Body::Symlink(b"self/mounts"[..].into()), S_IFLNK | 0o777, PROC_DEV);
-        let files = [
-            ("cpuinfo", CpuInfo),
-            ("meminfo", MemInfo),
-            ("stat", KernelStat),
-            ("version", Text("Linux version 6.1.0 (cgemu) #1 SMP\n")),
-            ("filesystems", Text("nodev\tproc\nnodev\tsysfs\nnodev\ttmpfs\nnodev\tpipefs\n\text4\n")),
-            ("uptime", Uptime),
-            ("loadavg", LoadAvg),
-            ("cmdline", Text("quiet\n")),
-            ("devices", Text("Character devices:\n  1 mem\n  5 /dev/tty\n136 pts\n\nBlock devices:\n")),
-            ("swaps", Text("Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n")),
-        ];
-        self.plant_files(proc, PROC_DEV, &files);
+        self.plant_files(proc, PROC_DEV, PROC_FILES);
         let sys = self.plant_dir(proc, "sys", DirKind::Plain, 0o555, PROC_DEV);
-        let groups: [(&str, &[(&str, Synth)]); 3] = [
-            (
-                "kernel",
-                &[
-                    ("ostype", Text("Linux\n")),
-                    ("osrelease", Text("6.1.0\n")),
-                    ("version", Text("#1 SMP\n")),
-                    ("hostname", Text("cgemu\n")),
-                    ("domainname", Text("(none)\n")),
-                    ("pid_max", Text("32768\n")),
-                    ("threads-max", Text("31000\n")),
-                    ("ngroups_max", Text("65536\n")),
-                    ("cap_last_cap", Text("40\n")),
-                    ("randomize_va_space", Text("0\n")),
-                    ("core_pattern", Text("core\n")),
-                    ("perf_event_paranoid", Text("4\n")),
-                    ("sched_child_runs_first", Text("0\n")),
-                    ("shmmax", Text("18446744073692774399\n")),
-                    ("shmall", Text("18446744073692774399\n")),
-                    ("shmmni", Text("4096\n")),
-                ],
-            ),
-            (
-                "vm",
-                &[
-                    ("overcommit_memory", Text("0\n")),
-                    ("overcommit_ratio", Text("50\n")),
-                    ("max_map_count", Text("65530\n")),
-                    ("mmap_min_addr", Text("65536\n")),
-                    ("swappiness", Text("60\n")),
-                    ("nr_hugepages", Text("0\n")),
-                ],
-            ),
-            (
-                "fs",
-                &[
-                    ("file-max", Text("9223372036854775807\n")),
-                    ("nr_open", Text("1048576\n")),
-                    ("pipe-max-size", Text("1048576\n")),
-                ],
-            ),
-        ];
-        for (name, files) in groups {
+        for (name, files) in SYSCTLS {
             let dir = self.plant_dir(sys, name, DirKind::Plain, 0o555, PROC_DEV);
             self.plant_files(dir, PROC_DEV, files);
         }
@@ -160,77 +234,37 @@ impl FileSystem {
         let core = self.plant_dir(net, "core", DirKind::Plain, 0o555, PROC_DEV);
         self.plant_files(core, PROC_DEV, &[("somaxconn", Text("4096\n"))]);
 
-        let task = [
-            ("cmdline", Cmdline),
-            ("comm", Comm),
-            ("maps", Maps),
-            ("stat", Stat),
-            ("statm", Statm),
-            ("status", Status),
-        ];
-        let process = [
-            ("environ", Environ),
-            ("auxv", Auxv),
-            ("limits", Limits),
-            ("mounts", Mounts),
-            ("mountinfo", MountInfo),
-            ("cgroup", Text("0::/\n")),
-            ("oom_score", Text("0\n")),
-            ("oom_score_adj", Text("0\n")),
-            ("loginuid", Text("4294967295")),
-            ("sessionid", Text("4294967295")),
-            ("coredump_filter", Text("00000033\n")),
-            ("personality", Text("00000000\n")),
-            ("wchan", Text("0")),
-        ];
         let first = self.nodes.len();
-        for (name, holder) in [("self", false), ("task", true)] {
-            // Neither is in the directory above under a fixed name: the number of the process is its name.
-            let dir = Dir {
-                entries: BTreeMap::new(),
-                parent: proc,
-                name: name.as_bytes().into(),
-                kind: DirKind::Plain,
-            };
-            let mut node = Node::new(Body::Dir(dir), S_IFDIR | 0o555, 0, 0, Time::default());
-            (node.dev, node.synthetic) = (PROC_DEV, true);
-            let ino = self.add(node);
-            self.plant_files(ino, PROC_DEV, &task);
-            if holder {
-                self.proc_task = ino;
-            } else {
-                self.proc_self = ino;
-                self.plant_files(ino, PROC_DEV, &process);
-                let links = [("exe", Magic::Exe), ("cwd", Magic::Cwd), ("root", Magic::Root)];
-                for (name, magic) in links {
-                    self.plant(ino, name, Body::Magic(magic), S_IFLNK | 0o777, PROC_DEV);
-                }
-                self.plant_dir(ino, "fd", DirKind::Fd, 0o500, PROC_DEV);
-            }
-        }
+        self.proc_self = self.add_numbered(proc, "self");
+        self.plant_files(self.proc_self, PROC_DEV, PROCESS_FILES);
+        let links = [("exe", Magic::Exe), ("cwd", Magic::Cwd), ("root", Magic::Root)];
+        self.plant_links(self.proc_self, PROC_DEV, &links);
+        self.plant_dir(self.proc_self, "fd", DirKind::Fd, 0o500, PROC_DEV);
+        self.proc_task = self.add_numbered(proc, "task");
         let tasks = self.plant_dir(self.proc_self, "task", DirKind::Task, 0o555, PROC_DEV);
         if let Some(dir) = self.node_mut(self.proc_task).dir_mut() {
             dir.parent = tasks;
         }
         for node in &mut self.nodes[first..] {
-            (node.uid, node.gid) = (self.who.uid, self.who.gid);
+            (node.uid, node.gid) = (cred.uid, cred.gid);
         }
     }
 
+    /// A directory of `/proc` with the files of a task. It is not in the directory above under a fixed
+    /// name: the number of the process is its name.
+    fn add_numbered(&mut self, parent: Ino, name: &str) -> Ino {
+        let dir =
+            Dir { entries: BTreeMap::new(), parent, name: name.as_bytes().into(), kind: DirKind::Plain };
+        let mut node = Node::new(Body::Dir(dir), S_IFDIR | 0o555, 0, 0, Time::default());
+        (node.dev, node.synthetic) = (PROC_DEV, true);
+        let ino = self.add(node);
+        self.plant_files(ino, PROC_DEV, TASK_FILES);
+        ino
+    }
+
     fn boot_sys(&mut self) {
-        use Synth::Text;
         let sys = self.plant_dir(self.root, "sys", DirKind::Plain, 0o555, SYS_DEV);
-        let files = [
-            ("devices/system/cpu/online", "0\n"),
-            ("devices/system/cpu/possible", "0\n"),
-            ("devices/system/cpu/present", "0\n"),
-            ("devices/system/cpu/kernel_max", "0\n"),
-            ("devices/system/node/online", "0\n"),
-            ("devices/system/node/possible", "0\n"),
-            ("kernel/mm/transparent_hugepage/hpage_pmd_size", "2097152\n"),
-            ("kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"),
-        ];
-        for (path, text) in files {
+        for (path, text) in SYS_FILES {
             let mut at = sys;
             let mut names = path.split('/').peekable();
             while let Some(name) = names.next() {
@@ -246,12 +280,12 @@ impl FileSystem {
         self.plant_dir(cpu, "cpu0", DirKind::Plain, 0o755, SYS_DEV);
     }
 
-    /// A regular file without a name, memfd_create(2).
-    pub(crate) fn memfd(&mut self, now: Time, seals: u32, mode: u32) -> Ino {
+    /// Makes a regular file without a name, memfd_create(2).
+    pub(crate) fn memfd(&mut self, caller: &Caller, seals: u32, mode: u32) -> Ino {
         let body = Body::File(Content::Pages(Default::default()));
-        let mut node = Node::new(body, S_IFREG | mode, self.who.uid, self.who.gid, now);
+        let mut node = Node::new(body, S_IFREG | mode, caller.cred.uid, caller.cred.gid, caller.now);
         (node.links, node.link_delta) = (1, -1);
-        node.dev = makedev(0, 1);
+        node.dev = MEMFD_DEV;
         node.seals = seals;
         self.add(node)
     }

@@ -1,4 +1,4 @@
-//! Making, linking, renaming and removing names.
+//! Operations on names: making, linking, renaming, removing.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,13 +6,14 @@ use std::sync::Arc;
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::guest::GuestMemory;
-use crate::kernel::vfs::boot::{PROC_DEV, SYS_DEV};
+use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::content::{Content, HostFile};
-use crate::kernel::vfs::host::HostPath;
-use crate::kernel::vfs::node::{Body, Dir, DirKind, Entry, Ino, Node};
-use crate::kernel::vfs::{FileSystem, Found, Who, host};
+use crate::kernel::vfs::host::{self, HostPath};
+use crate::kernel::vfs::node::{Body, Dir, DirKind, Entry, Ino, Node, PROC_DEV, SYS_DEV};
+use crate::kernel::vfs::resolve::Found;
+use crate::kernel::vfs::tree::FileSystem;
 
-/// What a new name stands for.
+/// File that a new name is made for.
 #[derive(Clone, Debug)]
 pub(crate) enum Make<'a> {
     File,
@@ -22,8 +23,8 @@ pub(crate) enum Make<'a> {
 }
 
 impl FileSystem {
-    /// Whether names in a directory may be changed: permission, and that the directory still has a name.
-    fn may_change(&self, dir: Ino) -> Result<(), Errno> {
+    /// Checks that names in a directory may be changed: permission, and that it still has a name.
+    fn may_change(&self, caller: &Caller, dir: Ino) -> Result<(), Errno> {
         let node = self.node(dir);
         if node.unlinked() {
             return Err(Errno::ENOENT);
@@ -36,23 +37,23 @@ impl FileSystem {
                 _ => Errno::EACCES,
             });
         }
-        self.may(dir, W_OK | X_OK)
+        caller.may(self.node(dir), W_OK | X_OK)
     }
 
-    /// Whether a name may be taken out of a directory, the sticky bit considered.
-    fn may_remove(&self, dir: Ino, ino: Ino) -> Result<(), Errno> {
+    /// Checks that a name may be taken out of a directory, the sticky bit considered.
+    fn may_remove(&self, caller: &Caller, dir: Ino, ino: Ino) -> Result<(), Errno> {
         if self.node(dir).dev == PROC_DEV {
             return Err(Errno::EPERM);
         }
-        self.may_change(dir)?;
+        self.may_change(caller, dir)?;
         if self.node(ino).is_dir() && self.node(ino).dev != self.node(dir).dev {
             return Err(Errno::EBUSY); // something is mounted there
         }
         if self.node(ino).host.as_ref().is_some_and(|host| self.is_write_root(&host.path)) {
             return Err(Errno::EBUSY);
         }
-        if self.node(dir).mode & S_ISVTX != 0 && self.owns(dir).is_err() {
-            self.owns(ino)?;
+        if self.node(dir).mode & S_ISVTX != 0 && caller.owns(self.node(dir)).is_err() {
+            caller.owns(self.node(ino))?;
         }
         Ok(())
     }
@@ -62,18 +63,24 @@ impl FileSystem {
         self.node(dir).host.as_ref().filter(|host| host.write).map(|host| host.path.clone())
     }
 
-    /// Makes what a path that leads nowhere yet shall name. The umask is applied to `mode`.
-    pub(crate) fn make(&mut self, who: &Who, found: &Found, what: &Make, mode: u32) -> Result<Ino, Errno> {
+    /// Makes a file for a path that leads nowhere yet. The umask is applied to `mode`.
+    pub(crate) fn make(
+        &mut self,
+        caller: &Caller,
+        found: &Found,
+        what: &Make,
+        mode: u32,
+    ) -> Result<Ino, Errno> {
         if found.ino.is_some() {
             return Err(Errno::EEXIST);
         }
         if found.slash && !matches!(what, Make::Dir) {
             return Err(Errno::ENOENT);
         }
-        self.may_change(found.dir)?;
+        self.may_change(caller, found.dir)?;
         let mode = match what {
-            Make::Dir => mode & 0o1777 & !who.context.umask,
-            _ => mode & 0o7777 & !who.context.umask,
+            Make::Dir => mode & 0o1777 & !caller.context.umask,
+            _ => mode & 0o7777 & !caller.context.umask,
         };
         let (dir, name) = (found.dir, &found.name[..]);
         if let Some(path) = self.write_dir(dir) {
@@ -84,7 +91,7 @@ impl FileSystem {
                 Make::Fifo => host::mkfifo(&path, name, mode)?,
                 Make::Symlink(target) => host::symlink(&path, name, target)?,
             }
-            self.touch_dir(dir, who);
+            self.touch_dir(dir, caller);
             let ino = self.lookup_plain(dir, name)?.ok_or(Errno::ENOENT)?;
             let node = self.node_mut(ino);
             if matches!(what, Make::Fifo) {
@@ -94,8 +101,8 @@ impl FileSystem {
                 // Kept, since its mode may forbid to open it once more.
                 node.body = Body::File(Content::Host(Some(HostFile { file: Arc::new(file), write: true })));
             }
-            node.touch(who.now);
-            node.times.access = who.now;
+            node.touch(caller.now);
+            node.times.access = caller.now;
             return Ok(ino);
         }
         let (body, mode) = match what {
@@ -104,12 +111,12 @@ impl FileSystem {
             Make::Fifo => (Body::Fifo(None), S_IFIFO | mode),
             Make::Symlink(target) => (Body::Symlink((*target).into()), S_IFLNK | 0o777),
         };
-        let ino = self.add_new(who, dir, body, mode);
+        let ino = self.add_new(caller, dir, body, mode);
         self.put(dir, name, Some(ino));
         if matches!(what, Make::Dir) {
             self.node_mut(dir).link_delta += 1;
         }
-        self.touch_dir(dir, who);
+        self.touch_dir(dir, caller);
         Ok(ino)
     }
 
@@ -118,33 +125,33 @@ impl FileSystem {
     }
 
     /// An inode of the overlay on the file system of `dir`; a set-group-id directory passes its group on.
-    pub(crate) fn add_new(&mut self, who: &Who, dir: Ino, body: Body, mode: u32) -> Ino {
+    pub(crate) fn add_new(&mut self, caller: &Caller, dir: Ino, body: Body, mode: u32) -> Ino {
         let above = self.node(dir);
         let inherits = above.mode & S_ISGID != 0;
-        let gid = if inherits { above.gid } else { self.who.gid };
+        let gid = if inherits { above.gid } else { caller.cred.gid };
         let dev = above.dev;
         let mode = if inherits && mode & S_IFMT == S_IFDIR { mode | S_ISGID } else { mode };
-        let mut node = Node::new(body, mode, self.who.uid, gid, who.now);
+        let mut node = Node::new(body, mode, caller.cred.uid, gid, caller.now);
         node.dev = dev;
         node.changed = true;
         self.add(node)
     }
 
     /// A file without a name (O_TMPFILE), on the file system of `dir`.
-    pub(crate) fn make_nameless(&mut self, who: &Who, dir: Ino, mode: u32) -> Result<Ino, Errno> {
-        self.may_change(dir)?;
+    pub(crate) fn make_nameless(&mut self, caller: &Caller, dir: Ino, mode: u32) -> Result<Ino, Errno> {
+        self.may_change(caller, dir)?;
         if self.write_dir(dir).is_some() {
             return Err(Errno::EOPNOTSUPP);
         }
-        let mode = S_IFREG | mode & 0o7777 & !who.context.umask;
-        let ino = self.add_new(who, dir, Body::File(Content::Pages(Default::default())), mode);
+        let mode = S_IFREG | mode & 0o7777 & !caller.context.umask;
+        let ino = self.add_new(caller, dir, Body::File(Content::Pages(Default::default())), mode);
         self.node_mut(ino).links = 0;
         Ok(ino)
     }
 
-    fn touch_dir(&mut self, dir: Ino, who: &Who) {
+    fn touch_dir(&mut self, dir: Ino, caller: &Caller) {
         let node = self.node_mut(dir);
-        node.touch(who.now);
+        node.touch(caller.now);
         if node.writes_through() {
             self.refresh(dir);
         }
@@ -163,19 +170,19 @@ impl FileSystem {
     }
 
     /// Takes one name away from an inode.
-    fn drop_link(&mut self, who: &Who, ino: Ino, mem: &mut dyn GuestMemory) {
+    fn drop_link(&mut self, caller: &Caller, ino: Ino, mem: &mut dyn GuestMemory) {
         let node = self.node_mut(ino);
         if node.is_dir() {
             node.removed = true;
         } else {
             node.link_delta -= 1;
         }
-        node.touch_meta(who.now);
+        node.touch_meta(caller.now);
         self.forget_if_unused(ino, mem);
     }
 
     /// The same after the host itself has taken the name away: its count is asked for again if it can be.
-    fn drop_host_link(&mut self, who: &Who, ino: Ino, mem: &mut dyn GuestMemory) {
+    fn drop_host_link(&mut self, caller: &Caller, ino: Ino, mem: &mut dyn GuestMemory) {
         let node = self.node_mut(ino);
         let path = node.host_path();
         if node.is_dir() {
@@ -191,14 +198,14 @@ impl FileSystem {
         if let (true, Some(host)) = (self.node(ino).unlinked(), &self.node(ino).host) {
             self.files_seen.remove(&(host.key.0, host.key.1, host.write)); // the host may use the number again
         }
-        self.node_mut(ino).touch_meta(who.now);
+        self.node_mut(ino).touch_meta(caller.now);
         self.forget_if_unused(ino, mem);
     }
 
     /// unlink(2).
     pub(crate) fn unlink(
         &mut self,
-        who: &Who,
+        caller: &Caller,
         found: &Found,
         mem: &mut dyn GuestMemory,
     ) -> Result<(), Errno> {
@@ -209,20 +216,25 @@ impl FileSystem {
         if found.slash {
             return Err(Errno::ENOTDIR);
         }
-        self.may_remove(found.dir, ino)?;
+        self.may_remove(caller, found.dir, ino)?;
         if let Some(path) = self.write_dir(found.dir) {
             host::unlink(&path, &found.name, false)?;
-            self.drop_host_link(who, ino, mem);
+            self.drop_host_link(caller, ino, mem);
         } else {
             self.put(found.dir, &found.name, None);
-            self.drop_link(who, ino, mem);
+            self.drop_link(caller, ino, mem);
         }
-        self.touch_dir(found.dir, who);
+        self.touch_dir(found.dir, caller);
         Ok(())
     }
 
     /// rmdir(2).
-    pub(crate) fn rmdir(&mut self, who: &Who, found: &Found, mem: &mut dyn GuestMemory) -> Result<(), Errno> {
+    pub(crate) fn rmdir(
+        &mut self,
+        caller: &Caller,
+        found: &Found,
+        mem: &mut dyn GuestMemory,
+    ) -> Result<(), Errno> {
         match &found.name[..] {
             b"." => return Err(Errno::EINVAL),
             b".." => return Err(Errno::ENOTEMPTY),
@@ -233,22 +245,22 @@ impl FileSystem {
         if !self.node(ino).is_dir() {
             return Err(Errno::ENOTDIR);
         }
-        self.may_remove(found.dir, ino)?;
+        self.may_remove(caller, found.dir, ino)?;
         if let Some(path) = self.write_dir(found.dir) {
             host::unlink(&path, &found.name, true)?;
-            self.drop_host_link(who, ino, mem);
+            self.drop_host_link(caller, ino, mem);
         } else {
-            self.must_be_empty(who, ino)?;
+            self.must_be_empty(caller, ino)?;
             self.put(found.dir, &found.name, None);
             self.node_mut(found.dir).link_delta -= 1;
-            self.drop_link(who, ino, mem);
+            self.drop_link(caller, ino, mem);
         }
-        self.touch_dir(found.dir, who);
+        self.touch_dir(found.dir, caller);
         Ok(())
     }
 
     /// link(2): a further name for an inode.
-    pub(crate) fn link(&mut self, who: &Who, ino: Ino, to: &Found) -> Result<(), Errno> {
+    pub(crate) fn link(&mut self, caller: &Caller, ino: Ino, to: &Found) -> Result<(), Errno> {
         if to.ino.is_some() {
             return Err(Errno::EEXIST);
         }
@@ -266,7 +278,7 @@ impl FileSystem {
         if node.unlinked() && node.links != 0 {
             return Err(Errno::ENOENT);
         }
-        self.may_change(to.dir)?;
+        self.may_change(caller, to.dir)?;
         match (self.write_dir(to.dir), self.node(ino).host_path()) {
             (Some(dir), Some(from)) => {
                 host::link(&from, &dir, &to.name)?;
@@ -277,15 +289,15 @@ impl FileSystem {
                 self.node_mut(ino).link_delta += 1;
             }
         }
-        self.node_mut(ino).touch_meta(who.now);
-        self.touch_dir(to.dir, who);
+        self.node_mut(ino).touch_meta(caller.now);
+        self.touch_dir(to.dir, caller);
         Ok(())
     }
 
     /// renameat2(2).
     pub(crate) fn rename(
         &mut self,
-        who: &Who,
+        caller: &Caller,
         from: &Found,
         to: &Found,
         flags: u32,
@@ -333,10 +345,10 @@ impl FileSystem {
         {
             return Err(if exchange { Errno::EINVAL } else { Errno::ENOTEMPTY });
         }
-        self.may_remove(from.dir, ino)?;
+        self.may_remove(caller, from.dir, ino)?;
         match to.ino {
-            Some(old) => self.may_remove(to.dir, old)?,
-            None => self.may_change(to.dir)?,
+            Some(old) => self.may_remove(caller, to.dir, old)?,
+            None => self.may_change(caller, to.dir)?,
         }
         if to.ino == Some(ino) {
             return Ok(()); // two names of one inode: nothing happens
@@ -347,14 +359,14 @@ impl FileSystem {
             match (is_dir, self.node(old).is_dir()) {
                 (true, false) => return Err(Errno::ENOTDIR),
                 (false, true) => return Err(Errno::EISDIR),
-                (true, true) => self.must_be_empty(who, old)?,
+                (true, true) => self.must_be_empty(caller, old)?,
                 (false, false) => {}
             }
         }
         if let (Some(old_dir), Some(new_dir)) = dirs {
             host::rename((&old_dir, &from.name), (&new_dir, &to.name), flags)?;
             if let Some(old) = to.ino.filter(|_| !exchange) {
-                self.drop_host_link(who, old, mem);
+                self.drop_host_link(caller, old, mem);
             }
             let (old, new) = (host::join(&old_dir, &from.name), host::join(&new_dir, &to.name));
             self.move_host_paths(&old, &new, exchange);
@@ -362,7 +374,7 @@ impl FileSystem {
             self.put(from.dir, &from.name, to.ino.filter(|_| exchange));
             self.put(to.dir, &to.name, Some(ino));
             if let Some(old) = to.ino.filter(|_| !exchange) {
-                self.drop_link(who, old, mem);
+                self.drop_link(caller, old, mem);
             }
             let change = i64::from(is_dir) - i64::from(to_is_dir);
             self.node_mut(to.dir).link_delta += change;
@@ -371,13 +383,13 @@ impl FileSystem {
         self.settle(ino, to.dir, &to.name);
         if let Some(old) = to.ino.filter(|_| exchange) {
             self.settle(old, from.dir, &from.name);
-            self.node_mut(old).times.change = who.now;
+            self.node_mut(old).times.change = caller.now;
         }
         let node = self.node_mut(ino);
-        node.times.change = who.now;
+        node.times.change = caller.now;
         node.own_times = true;
-        self.touch_dir(from.dir, who);
-        self.touch_dir(to.dir, who);
+        self.touch_dir(from.dir, caller);
+        self.touch_dir(to.dir, caller);
         Ok(())
     }
 

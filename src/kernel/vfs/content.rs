@@ -16,7 +16,7 @@ pub(crate) const MAX_LEN: u64 = i64::MAX as u64;
 
 type Page = [u8; PAGE as usize];
 
-/// What a regular file is made of.
+/// Content of a regular file.
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     /// A file of the host, open if anybody has it open.

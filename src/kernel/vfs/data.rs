@@ -1,13 +1,15 @@
-//! Reading, writing and resizing the bytes of regular files.
+//! Operations on the bytes of regular files: reading, writing, resizing, sharing.
 
 use std::fs::File;
+use std::sync::Arc;
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::guest::{GuestMemory, ObjectId};
-use crate::kernel::vfs::content::{Content, MAX_LEN, Object, Pages};
-use crate::kernel::vfs::node::{Body, Ino};
-use crate::kernel::vfs::{FileSystem, Who, host};
+use crate::kernel::vfs::content::{Content, HostFile, MAX_LEN, Object, Pages};
+use crate::kernel::vfs::host;
+use crate::kernel::vfs::node::{Body, Ino, MEMFD_DEV, Time};
+use crate::kernel::vfs::tree::FileSystem;
 
 impl FileSystem {
     /// Bytes that overlay files may still take.
@@ -36,7 +38,30 @@ impl FileSystem {
         }
     }
 
-    /// Makes the bytes of a file ours, if changes to it do not go to the host. Nothing is copied yet.
+    /// Opens the host's file behind an inode for what is asked, if its bytes are there.
+    pub(crate) fn hold_content(&mut self, ino: Ino, read: bool, write: bool) -> Result<(), Errno> {
+        let node = self.node(ino);
+        let through = node.writes_through();
+        let Body::File(Content::Host(held)) = &node.body else { return Ok(()) };
+        let Some(path) = node.host_path() else { return Ok(()) };
+        let write = write && through;
+        if held.as_ref().is_some_and(|held| held.write || !write) {
+            return Ok(());
+        }
+        // A file opened for writing is read too, by copies and mappings; but reading may be forbidden.
+        let file = host::open_file(&path, true, write).or_else(|errno| match errno {
+            Errno::EACCES if write && !read => host::open_file(&path, false, true),
+            errno => Err(errno),
+        })?;
+        if let Some(fingerprint) = &self.fingerprint {
+            fingerprint.note(&path, &file);
+        }
+        let held = HostFile { file: Arc::new(file), write };
+        self.node_mut(ino).body = Body::File(Content::Host(Some(held)));
+        Ok(())
+    }
+
+    /// Moves the bytes of a file to the overlay, if changes to it do not go to the host. Nothing is copied yet.
     fn copy_up(&mut self, ino: Ino) -> Result<(), Errno> {
         let node = self.node(ino);
         if !matches!(node.body, Body::File(Content::Host(_))) || node.writes_through() {
@@ -54,7 +79,7 @@ impl FileSystem {
     /// Writes to a regular file; returns how many bytes fitted.
     pub(crate) fn write_file(
         &mut self,
-        who: &Who,
+        now: Time,
         ino: Ino,
         offset: u64,
         bytes: &[u8],
@@ -105,7 +130,7 @@ impl FileSystem {
             }
             _ => return Err(Errno::EINVAL),
         };
-        node.touch(who.now);
+        node.touch(now);
         self.memory_used += added;
         Ok(done)
     }
@@ -113,7 +138,7 @@ impl FileSystem {
     /// truncate(2) and ftruncate(2), the permissions apart.
     pub(crate) fn truncate(
         &mut self,
-        who: &Who,
+        now: Time,
         ino: Ino,
         len: u64,
         mem: &mut dyn GuestMemory,
@@ -158,7 +183,7 @@ impl FileSystem {
             }
             _ => return Err(Errno::EINVAL),
         }
-        node.touch(who.now);
+        node.touch(now);
         self.memory_used = self.memory_used.saturating_sub(freed);
         Ok(())
     }
@@ -166,7 +191,7 @@ impl FileSystem {
     /// Makes a range read as zero, as FALLOC_FL_PUNCH_HOLE does.
     pub(crate) fn punch(
         &mut self,
-        who: &Who,
+        now: Time,
         ino: Ino,
         offset: u64,
         len: u64,
@@ -206,7 +231,7 @@ impl FileSystem {
             }
             _ => return Err(Errno::ENODEV),
         };
-        node.touch(who.now);
+        node.touch(now);
         self.memory_used = self.memory_used.saturating_add_signed(change);
         Ok(())
     }
@@ -220,6 +245,27 @@ impl FileSystem {
             _ if offset >= node.size() => Err(Errno::ENXIO),
             _ => Ok(if data { offset } else { node.size() }),
         }
+    }
+
+    /// The seals of a memfd, fcntl(2) F_GET_SEALS; EINVAL for other files.
+    pub(crate) fn seals(&self, ino: Ino) -> Result<u32, Errno> {
+        let node = self.node(ino);
+        let memfd = matches!(node.body, Body::File(_)) && node.dev == MEMFD_DEV;
+        if memfd { Ok(node.seals) } else { Err(Errno::EINVAL) }
+    }
+
+    /// Adds seals to a memfd, fcntl(2) F_ADD_SEALS. `writable` tells if the descriptor may be written.
+    pub(crate) fn add_seals(&mut self, ino: Ino, seals: u32, writable: bool) -> Result<(), Errno> {
+        let held = self.seals(ino)?;
+        const KNOWN: u32 = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_FUTURE_WRITE;
+        if seals & !KNOWN != 0 {
+            return Err(Errno::EINVAL);
+        }
+        if held & F_SEAL_SEAL != 0 || !writable {
+            return Err(Errno::EPERM);
+        }
+        self.node_mut(ino).seals |= seals;
+        Ok(())
     }
 
     /// The object that holds a file's bytes, so that mappings can share them. What goes to the host is copied

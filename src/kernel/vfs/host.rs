@@ -1,5 +1,5 @@
-//! The only file that touches the host's file system. Every path here is absolute and free of symbolic links;
-//! opening one that has become otherwise fails, so a directory the guest may change cannot be left.
+//! The only file that touches the host's file system. Every path here is absolute and free of symbolic
+//! links; opening one that no longer is fails, so the guest cannot leave a directory that it may change.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -196,7 +196,7 @@ pub(crate) fn getxattr(path: &[u8], name: &[u8]) -> Result<Vec<u8>, Errno> {
     Ok(value)
 }
 
-/// Where the next data or the next hole is, lseek(2); the offset this leaves in `file` is never used.
+/// Offset of the next data or the next hole, lseek(2); the offset this leaves in `file` is never used.
 pub(crate) fn seek(file: &File, offset: u64, data: bool) -> Result<u64, Errno> {
     Ok(fs::seek(file, if data { SeekFrom::Data(offset) } else { SeekFrom::Hole(offset) })?)
 }

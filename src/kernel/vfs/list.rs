@@ -1,17 +1,20 @@
-//! Directory listings: the overlay merged with the host. Linux's tmpfs lists the newest entry first; so do we, as if
-//! the entries had been made in the order of their names. Inode numbers rise in that order too.
+//! Directory listings: the overlay merged with the host. Linux's tmpfs lists the newest entry first; so
+//! does this, as if the entries had been made in the order of their names. Inode numbers rise in that
+//! order too.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::DT_UNKNOWN;
+use crate::kernel::vfs::caller::Caller;
+use crate::kernel::vfs::host;
 use crate::kernel::vfs::node::{DirKind, Ino, dirent_type};
-use crate::kernel::vfs::{FileSystem, Who, host};
+use crate::kernel::vfs::tree::FileSystem;
 
-/// One name, as getdents64(2) reports it.
+/// A directory entry, as getdents64(2) reports it.
 #[derive(Clone, Debug)]
-pub(crate) struct Listed {
+pub(crate) struct DirEntry {
     pub(crate) name: Arc<[u8]>,
     pub(crate) number: u64,
     pub(crate) kind: u8,
@@ -19,14 +22,14 @@ pub(crate) struct Listed {
 
 impl FileSystem {
     /// The names in a directory without `.` and `..`, sorted.
-    fn names(&mut self, who: &Who, dir: Ino) -> Result<BTreeSet<Arc<[u8]>>, Errno> {
+    fn names(&mut self, caller: &Caller, dir: Ino) -> Result<BTreeSet<Arc<[u8]>>, Errno> {
         let node = self.node(dir);
         let Some(held) = node.dir() else { return Err(Errno::ENOTDIR) };
         let mut names: BTreeSet<Arc<[u8]>> = BTreeSet::new();
-        let pid = || -> Arc<[u8]> { who.pid.to_string().into_bytes().into() };
+        let pid = || -> Arc<[u8]> { caller.pid.to_string().into_bytes().into() };
         match held.kind {
             DirKind::Fd => {
-                return Ok(who.fds.numbers().map(|fd| fd.to_string().into_bytes().into()).collect());
+                return Ok(caller.fds.numbers().map(|fd| fd.to_string().into_bytes().into()).collect());
             }
             DirKind::Task => return Ok([pid()].into()),
             DirKind::Proc => {
@@ -47,22 +50,22 @@ impl FileSystem {
         Ok(names)
     }
 
-    /// Everything in a directory, `.` and `..` first, then by falling names, but rising in /proc and its kin. A removed
-    /// directory is empty.
-    pub(crate) fn list(&mut self, who: &Who, dir: Ino) -> Result<Vec<Listed>, Errno> {
+    /// The entries of a directory: `.` and `..`, then the others by falling names, but by rising ones in
+    /// `/proc`, `/sys` and `/dev`. A removed directory is empty.
+    pub(crate) fn list(&mut self, caller: &Caller, dir: Ino) -> Result<Vec<DirEntry>, Errno> {
         if self.node(dir).unlinked() {
             return Ok(Vec::new());
         }
         let mut listed = Vec::new();
         for (name, ino) in [(&b"."[..], dir), (b"..", self.parent(dir))] {
-            listed.push(self.listed(name.into(), ino));
+            listed.push(self.entry(name.into(), ino));
         }
-        for name in self.names(who, dir)? {
-            match self.lookup(who, dir, &name) {
-                Ok(Some(ino)) => listed.push(self.listed(name, ino)),
+        for name in self.names(caller, dir)? {
+            match self.lookup(caller, dir, &name) {
+                Ok(Some(ino)) => listed.push(self.entry(name, ino)),
                 Ok(None) => {} // it vanished meanwhile
                 // A directory that may be read but not searched shows names and nothing else.
-                Err(_) => listed.push(Listed { name, number: 1, kind: DT_UNKNOWN }),
+                Err(_) => listed.push(DirEntry { name, number: 1, kind: DT_UNKNOWN }),
             }
         }
         let node = self.node(dir);
@@ -74,13 +77,13 @@ impl FileSystem {
         Ok(listed)
     }
 
-    fn listed(&self, name: Arc<[u8]>, ino: Ino) -> Listed {
+    fn entry(&self, name: Arc<[u8]>, ino: Ino) -> DirEntry {
         let node = self.node(ino);
-        Listed { name, number: node.number, kind: dirent_type(node.mode) }
+        DirEntry { name, number: node.number, kind: dirent_type(node.mode) }
     }
 
     /// ENOTEMPTY if a directory holds any name.
-    pub(crate) fn must_be_empty(&mut self, who: &Who, dir: Ino) -> Result<(), Errno> {
-        if self.names(who, dir)?.is_empty() { Ok(()) } else { Err(Errno::ENOTEMPTY) }
+    pub(crate) fn must_be_empty(&mut self, caller: &Caller, dir: Ino) -> Result<(), Errno> {
+        if self.names(caller, dir)?.is_empty() { Ok(()) } else { Err(Errno::ENOTEMPTY) }
     }
 }

@@ -1,4 +1,4 @@
-//! Inodes: what a file is, apart from the names it has.
+//! Inodes: files apart from their names.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,12 +6,12 @@ use std::sync::Arc;
 use rustix::fs::Stat;
 
 use crate::abi::fs::*;
+use crate::abi::time::NSEC_PER_SEC;
 use crate::kernel::vfs::content::Content;
 use crate::kernel::vfs::host::HostPath;
 use crate::kernel::vfs::pipe::PipeId;
-use crate::kernel::vfs::procfs::{Magic, Synth};
 
-/// An inode, by its place in the table of them.
+/// Key of an inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ino(pub(crate) u32);
 
@@ -22,6 +22,13 @@ pub struct Time {
     pub sec: i64,
     /// Nanoseconds, below a thousand million.
     pub nsec: u32,
+}
+
+impl Time {
+    /// A moment from nanoseconds since the epoch.
+    pub(crate) fn from_ns(ns: u64) -> Time {
+        Time { sec: (ns / NSEC_PER_SEC) as i64, nsec: (ns % NSEC_PER_SEC) as u32 }
+    }
 }
 
 /// st_atime, st_mtime and st_ctime.
@@ -41,7 +48,7 @@ impl Times {
 /// A name in a directory of the overlay: an inode, or that the host's name is gone.
 pub(crate) type Entry = Option<Ino>;
 
-/// A directory: what the overlay says, above what the host's directory holds.
+/// A directory: entries of the overlay above those of the host's directory.
 #[derive(Clone, Debug)]
 pub(crate) struct Dir {
     pub(crate) entries: BTreeMap<Arc<[u8]>, Entry>,
@@ -50,7 +57,7 @@ pub(crate) struct Dir {
     pub(crate) kind: DirKind,
 }
 
-/// What lies beneath the entries of a directory.
+/// Kinds of directory, by the entries that they have beside those of the overlay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DirKind {
     /// Nothing, or the host's directory.
@@ -73,16 +80,56 @@ pub(crate) enum Device {
     Tty,
 }
 
+/// A link of `/proc` that leads to an object rather than to a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Magic {
+    /// `/proc/self`.
+    Pid,
+    /// `/proc/thread-self`.
+    Thread,
+    /// `/proc/PID/exe`.
+    Exe,
+    /// `/proc/PID/cwd`.
+    Cwd,
+    /// `/proc/PID/root`.
+    Root,
+    /// `/proc/PID/fd/N`.
+    Fd(i32),
+}
+
+/// A file of `/proc` or `/sys`, whose text is made when it is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ProcFile {
+    /// A text that never changes.
+    Text(&'static str),
+    CpuInfo,
+    MemInfo,
+    KernelStat,
+    Uptime,
+    LoadAvg,
+    Maps,
+    Status,
+    Stat,
+    Statm,
+    Cmdline,
+    Comm,
+    Environ,
+    Auxv,
+    Limits,
+    Mounts,
+    MountInfo,
+}
+
 /// The kinds of inode.
 #[derive(Clone, Debug)]
 pub(crate) enum Body {
     File(Content),
     Dir(Dir),
     Symlink(Arc<[u8]>),
-    /// A link of `/proc` that leads to an object rather than to a name.
+    /// A link of `/proc`.
     Magic(Magic),
-    /// A file of `/proc` or `/sys`, made when it is opened.
-    Synth(Synth),
+    /// A file of `/proc` or `/sys`.
+    Proc(ProcFile),
     Device(Device),
     /// A pipe with a name, and the pipe while somebody has it open.
     Fifo(Option<PipeId>),
@@ -90,7 +137,7 @@ pub(crate) enum Body {
     Opaque,
 }
 
-/// Where an inode is on the host.
+/// Place of an inode on the host.
 #[derive(Clone, Debug)]
 pub(crate) struct HostRef {
     pub(crate) path: HostPath,
@@ -162,7 +209,7 @@ impl Node {
         }
     }
 
-    /// Takes over what the host says now, except what is ours already.
+    /// Takes over the host's attributes, except those that the guest has changed.
     pub(crate) fn refresh(&mut self, stat: &Stat) {
         if !self.own_mode {
             self.mode = stat.st_mode;
@@ -201,7 +248,7 @@ impl Node {
         }
     }
 
-    /// Whether changes to it go to the host.
+    /// Tells if changes to it go to the host.
     pub(crate) fn writes_through(&self) -> bool {
         self.host.as_ref().is_some_and(|host| host.write)
     }
@@ -221,7 +268,7 @@ impl Node {
         u64::try_from(self.links + self.link_delta).unwrap_or(0)
     }
 
-    /// Whether no name is left.
+    /// Tells if no name is left.
     pub(crate) fn unlinked(&self) -> bool {
         if self.is_dir() { self.removed } else { self.links + self.link_delta <= 0 }
     }
@@ -264,6 +311,21 @@ impl Node {
         self.changed = true;
     }
 }
+
+/// Device number of `/proc`.
+pub(crate) const PROC_DEV: u64 = makedev(0, 5);
+/// Device number of `/sys`.
+pub(crate) const SYS_DEV: u64 = makedev(0, 6);
+/// Device number of `/dev`.
+pub(crate) const DEV_DEV: u64 = makedev(0, 7);
+/// Device number of `/dev/shm`.
+pub(crate) const SHM_DEV: u64 = makedev(0, 8);
+/// Device number of files of memfd_create(2).
+pub(crate) const MEMFD_DEV: u64 = makedev(0, 1);
+/// Device number of pipes.
+pub(crate) const PIPE_DEV: u64 = makedev(0, 13);
+/// Device number of descriptions without an inode of their own.
+pub(crate) const ANON_DEV: u64 = makedev(0, 14);
 
 /// The type of an entry as getdents64(2) reports it.
 pub(crate) fn dirent_type(mode: u32) -> u8 {

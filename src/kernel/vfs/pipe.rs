@@ -1,21 +1,23 @@
-//! Pipes, pipe(7): a buffer between descriptions of the emulated machine.
+//! Buffers of pipes, pipe(7).
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// A pipe, by its number.
+use crate::abi::errno::Errno;
+
+/// Key of a pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PipeId(pub(crate) u32);
 
 /// Bytes a pipe holds at first, pipe(7).
-pub(crate) const CAPACITY: usize = 65536;
+const CAPACITY: usize = 65536;
 
 /// Bytes that are written in one piece or not at all, limits.h.
 pub(crate) const PIPE_BUF: usize = 4096;
 
 /// Largest capacity an unprivileged process may ask for, `/proc/sys/fs/pipe-max-size`.
-pub(crate) const MAX_CAPACITY: usize = 1 << 20;
+const MAX_CAPACITY: usize = 1 << 20;
 
-/// A pipe and how many descriptions hold its ends.
+/// A pipe, with the number of descriptions that hold its ends.
 #[derive(Clone, Debug)]
 pub(crate) struct Pipe {
     pub(crate) buf: VecDeque<u8>,
@@ -30,6 +32,19 @@ impl Pipe {
     /// Bytes that can be written now.
     pub(crate) fn room(&self) -> usize {
         self.capacity.saturating_sub(self.buf.len())
+    }
+
+    /// Sets the capacity to `wanted` bytes or more, F_SETPIPE_SZ; EPERM, EBUSY.
+    pub(crate) fn set_capacity(&mut self, wanted: usize) -> Result<(), Errno> {
+        if wanted > MAX_CAPACITY {
+            return Err(Errno::EPERM);
+        }
+        let capacity = wanted.max(4096).next_power_of_two();
+        if capacity < self.buf.len() {
+            return Err(Errno::EBUSY);
+        }
+        self.capacity = capacity;
+        Ok(())
     }
 
     /// Takes bytes out.

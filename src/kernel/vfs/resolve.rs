@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
-use crate::kernel::vfs::file::FileKind;
-use crate::kernel::vfs::node::{Body, DirKind, Ino, Node};
-use crate::kernel::vfs::procfs::Magic;
-use crate::kernel::vfs::{FileSystem, Who, host};
+use crate::kernel::vfs::caller::Caller;
+use crate::kernel::vfs::host;
+use crate::kernel::vfs::node::{Body, DirKind, Ino, Magic, Node};
+use crate::kernel::vfs::tree::FileSystem;
 
-/// Where a path led: the directory, the last name in it, and what is there.
+/// Result of a path resolution: the directory, the last name in it, and the inode there.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) dir: Ino,
@@ -20,18 +20,18 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// What is there; ENOENT.
+    /// The inode there; ENOENT.
     pub(crate) fn exists(&self) -> Result<Ino, Errno> {
         self.ino.ok_or(Errno::ENOENT)
     }
 
-    /// Whether the last name is one that no call may make, remove or rename.
+    /// Tells if the last name is one that no call may make, remove or rename.
     pub(crate) fn is_dots(&self) -> bool {
         matches!(&self.name[..], b"." | b".." | b"/")
     }
 }
 
-/// What becomes of a symbolic link at the end of a path.
+/// Treatment of a symbolic link at the end of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Last {
     /// It is followed.
@@ -40,8 +40,8 @@ pub(crate) enum Last {
     NoFollow,
     /// It is followed to make a file there (O_CREAT), which a name with a slash behind it cannot be: EISDIR.
     Create,
-    /// Only the directory counts, as for calls that make, remove or rename: what the last name stands for is
-    /// not looked into, slash or no slash.
+    /// Only the directory counts, as for calls that make, remove or rename: a link there is not followed,
+    /// slash or no slash.
     Parent,
 }
 
@@ -51,10 +51,10 @@ impl From<bool> for Last {
     }
 }
 
-/// What proc(5) puts behind the name of a file that has none any more.
+/// Suffix that proc(5) gives the path of a file without a name.
 const DELETED: &[u8] = b" (deleted)";
 
-/// Where a magic link leads.
+/// Target of a magic link.
 enum Jump {
     To(Ino),
     Path(Vec<u8>),
@@ -64,7 +64,7 @@ impl FileSystem {
     /// Resolves a path from `base`. A missing last name is no error; anything else missing is.
     pub(crate) fn resolve(
         &mut self,
-        who: &Who,
+        caller: &Caller,
         base: Ino,
         path: &[u8],
         last_name: impl Into<Last>,
@@ -76,7 +76,7 @@ impl FileSystem {
         if path.len() >= PATH_MAX {
             return Err(Errno::ENAMETOOLONG);
         }
-        let mut at = if path[0] == b'/' { who.context.root } else { base };
+        let mut at = if path[0] == b'/' { caller.context.root } else { base };
         let mut rest = path.to_vec();
         let mut links = 0;
         loop {
@@ -93,7 +93,7 @@ impl FileSystem {
             if !self.node(at).is_dir() {
                 return Err(Errno::ENOTDIR);
             }
-            self.may(at, X_OK)?;
+            caller.may(self.node(at), X_OK)?;
             if name.len() > NAME_MAX {
                 return Err(Errno::ENAMETOOLONG);
             }
@@ -103,7 +103,7 @@ impl FileSystem {
             let child = match &name[..] {
                 b"." => Some(at),
                 b".." => Some(self.parent(at)),
-                _ => self.lookup(who, at, &name)?,
+                _ => self.lookup(caller, at, &name)?,
             };
             let Some(child) = child else {
                 if last {
@@ -117,7 +117,7 @@ impl FileSystem {
             let follow_this = !last || slash || matches!(last_name, Last::Follow | Last::Create);
             let jump = match &self.node(child).body {
                 Body::Symlink(target) if follow_this => Some(Jump::Path(target.to_vec())),
-                Body::Magic(magic) if follow_this => Some(self.jump(who, *magic)?),
+                Body::Magic(magic) if follow_this => Some(self.jump(caller, *magic)?),
                 _ => None,
             };
             match jump {
@@ -128,7 +128,7 @@ impl FileSystem {
                         return Err(Errno::ENOENT);
                     }
                     if target[0] == b'/' {
-                        at = who.context.root;
+                        at = caller.context.root;
                     }
                     target.extend_from_slice(&tail);
                     rest = target;
@@ -159,43 +159,55 @@ impl FileSystem {
     }
 
     /// Resolves a path that must lead to something.
-    pub(crate) fn find(&mut self, who: &Who, base: Ino, path: &[u8], follow: bool) -> Result<Ino, Errno> {
-        self.resolve(who, base, path, follow)?.exists()
+    pub(crate) fn find(
+        &mut self,
+        caller: &Caller,
+        base: Ino,
+        path: &[u8],
+        follow: bool,
+    ) -> Result<Ino, Errno> {
+        self.resolve(caller, base, path, follow)?.exists()
     }
 
-    fn jump(&self, who: &Who, magic: Magic) -> Result<Jump, Errno> {
+    fn jump(&self, caller: &Caller, magic: Magic) -> Result<Jump, Errno> {
         Ok(match magic {
-            Magic::Pid => Jump::Path(who.pid.to_string().into_bytes()),
-            Magic::Thread => Jump::Path(format!("{0}/task/{0}", who.pid).into_bytes()),
-            Magic::Exe => Jump::Path(who.exe.to_vec()),
-            Magic::Cwd => Jump::To(who.context.cwd),
-            Magic::Root => Jump::To(who.context.root),
+            Magic::Pid => Jump::Path(caller.pid.to_string().into_bytes()),
+            Magic::Thread => Jump::Path(format!("{0}/task/{0}", caller.pid).into_bytes()),
+            Magic::Exe => Jump::Path(caller.exe.to_vec()),
+            Magic::Cwd => Jump::To(caller.context.cwd),
+            Magic::Root => Jump::To(caller.context.root),
             Magic::Fd(fd) => {
-                let file = who.fds.get(fd).map_err(|_| Errno::ENOENT)?;
-                match self.files.get(file).kind {
-                    FileKind::Inode(ino) => Jump::To(ino),
-                    // No name leads there; callers that can do without one go on with the descriptor.
-                    _ => return Err(Errno::ENXIO),
-                }
+                let link = caller.fd_link(fd).map_err(|_| Errno::ENOENT)?;
+                // Without a target no name leads there; callers that need none go on with the descriptor.
+                Jump::To(link.target.ok_or(Errno::ENXIO)?)
             }
         })
     }
 
-    /// What a magic link shows to readlink(2).
-    pub(crate) fn magic_text(&self, who: &Who, magic: Magic) -> Result<Vec<u8>, Errno> {
+    /// The target of a symbolic link, readlink(2); EINVAL for other files.
+    pub(crate) fn readlink(&self, caller: &Caller, ino: Ino) -> Result<Vec<u8>, Errno> {
+        match &self.node(ino).body {
+            Body::Symlink(target) => Ok(target.to_vec()),
+            Body::Magic(magic) => self.magic_text(caller, *magic),
+            _ => Err(Errno::EINVAL),
+        }
+    }
+
+    /// The text of a magic link.
+    fn magic_text(&self, caller: &Caller, magic: Magic) -> Result<Vec<u8>, Errno> {
         Ok(match magic {
-            Magic::Cwd => self.path_of(who.context.cwd),
+            Magic::Cwd => self.path_of(caller.context.cwd),
             Magic::Root => b"/".to_vec(),
             Magic::Fd(fd) => {
-                let open = self.files.get(who.fds.get(fd).map_err(|_| Errno::ENOENT)?);
-                let mut path = open.path.to_vec();
-                let gone = open.ino().is_some_and(|ino| self.node(ino).unlinked());
+                let link = caller.fd_link(fd).map_err(|_| Errno::ENOENT)?;
+                let mut path = link.path.to_vec();
+                let gone = link.inode.is_some_and(|ino| self.node(ino).unlinked());
                 if gone && path.first() == Some(&b'/') && !path.ends_with(DELETED) {
                     path.extend_from_slice(DELETED);
                 }
                 path
             }
-            _ => match self.jump(who, magic)? {
+            _ => match self.jump(caller, magic)? {
                 Jump::Path(path) => path,
                 Jump::To(ino) => self.path_of(ino),
             },
@@ -224,6 +236,59 @@ impl FileSystem {
         if path.is_empty() { b"/".to_vec() } else { path }
     }
 
+    /// The descriptor that a path names if it ends at a link of `/proc/self/fd`.
+    pub(crate) fn magic_fd(&mut self, caller: &Caller, base: Ino, path: &[u8]) -> Option<i32> {
+        let mut path = path.to_vec();
+        for _ in 0..SYMLINK_MAX {
+            let found = self.resolve(caller, base, &path, false).ok()?;
+            match &self.node(found.ino?).body {
+                Body::Magic(Magic::Fd(fd)) => return Some(*fd),
+                Body::Symlink(target) => {
+                    let dir = self.path_of(found.dir);
+                    path = if target.starts_with(b"/") {
+                        target.to_vec()
+                    } else {
+                        host::join(&dir, target).to_vec()
+                    };
+                }
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// The directory that a path starts from: an absolute one does not look at the descriptor, which
+    /// may be AT_FDCWD. ENOENT for an empty path, EBADF, ENOTDIR.
+    pub(crate) fn base(&self, caller: &Caller, dirfd: i32, path: &[u8]) -> Result<Ino, Errno> {
+        match path.first() {
+            // An empty path is refused before the descriptor is looked at.
+            None => Err(Errno::ENOENT),
+            Some(b'/') => Ok(caller.context.root),
+            Some(_) => self.directory(caller, dirfd),
+        }
+    }
+
+    /// The directory of a descriptor, which may be AT_FDCWD; EBADF, ENOTDIR.
+    pub(crate) fn directory(&self, caller: &Caller, dirfd: i32) -> Result<Ino, Errno> {
+        if dirfd == AT_FDCWD {
+            return Ok(caller.context.cwd);
+        }
+        let inode = caller.fd_link(dirfd)?.inode;
+        inode.filter(|ino| self.node(*ino).is_dir()).ok_or(Errno::ENOTDIR)
+    }
+
+    /// Resolves a path from a directory descriptor.
+    pub(crate) fn locate(
+        &mut self,
+        caller: &Caller,
+        dirfd: i32,
+        path: &[u8],
+        last: impl Into<Last>,
+    ) -> Result<Found, Errno> {
+        let base = self.base(caller, dirfd, path)?;
+        self.resolve(caller, base, path, last)
+    }
+
     /// The path of a name in a directory.
     pub(crate) fn path_in(&self, found: &Found) -> Arc<[u8]> {
         match (&found.name[..], found.ino) {
@@ -234,21 +299,21 @@ impl FileSystem {
     }
 
     /// Looks a name up in a directory: the overlay first, then the host.
-    pub(crate) fn lookup(&mut self, who: &Who, dir: Ino, name: &[u8]) -> Result<Option<Ino>, Errno> {
+    pub(crate) fn lookup(&mut self, caller: &Caller, dir: Ino, name: &[u8]) -> Result<Option<Ino>, Errno> {
         let kind = self.node(dir).dir().map(|dir| dir.kind);
         let number = std::str::from_utf8(name).ok().and_then(|text| text.parse::<i32>().ok());
         match (kind, number) {
-            (Some(DirKind::Proc), Some(pid)) if pid == who.pid => return Ok(Some(self.name_pid(name))),
-            (Some(DirKind::Task), Some(pid)) if pid == who.pid => return Ok(Some(self.proc_task)),
+            (Some(DirKind::Proc), Some(pid)) if pid == caller.pid => return Ok(Some(self.name_pid(name))),
+            (Some(DirKind::Task), Some(pid)) if pid == caller.pid => return Ok(Some(self.proc_task)),
             (Some(DirKind::Fd), Some(fd)) => {
-                return Ok(who.fds.get(fd).is_ok().then(|| self.fd_link(dir, fd, who)));
+                return Ok(caller.fds.get(fd).is_ok().then(|| self.plant_fd_link(dir, fd, caller)));
             }
             _ => {}
         }
         self.lookup_plain(dir, name)
     }
 
-    /// `lookup` without the parts of `/proc` that depend on the process.
+    /// `lookup` without the entries of `/proc` that depend on the process.
     pub(crate) fn lookup_plain(&mut self, dir: Ino, name: &[u8]) -> Result<Option<Ino>, Errno> {
         let node = self.node(dir);
         let Some(held) = node.dir() else { return Err(Errno::ENOTDIR) };
@@ -279,13 +344,13 @@ impl FileSystem {
     }
 
     /// `/proc/PID/fd/N`, made at first sight.
-    fn fd_link(&mut self, dir: Ino, fd: i32, who: &Who) -> Ino {
+    fn plant_fd_link(&mut self, dir: Ino, fd: i32, caller: &Caller) -> Ino {
         let name: Arc<[u8]> = fd.to_string().into_bytes().into();
         if let Some(Some(ino)) = self.node(dir).dir().and_then(|dir| dir.entries.get(&name)) {
             return *ino;
         }
-        let (uid, gid) = (self.who.uid, self.who.gid);
-        let mut node = Node::new(Body::Magic(Magic::Fd(fd)), S_IFLNK | 0o700, uid, gid, who.now);
+        let (uid, gid) = (caller.cred.uid, caller.cred.gid);
+        let mut node = Node::new(Body::Magic(Magic::Fd(fd)), S_IFLNK | 0o700, uid, gid, caller.now);
         node.synthetic = true;
         node.dev = self.node(dir).dev;
         let ino = self.add(node);

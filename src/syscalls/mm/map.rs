@@ -4,8 +4,7 @@ use crate::abi::errno::Errno;
 use crate::guest::{
     Backing, FileId, GuestMemory, MapRequest, MemError, ObjectId, PAGE_SIZE, Place, Prot, USER_END,
 };
-use crate::kernel::state::Parts;
-use crate::kernel::vfs::Source;
+use crate::kernel::vfs::image::Source;
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::row::{Row, full, partial};
 
@@ -153,28 +152,26 @@ fn file_behind(
     shared: bool,
     prot: Prot,
 ) -> Result<Behind, Errno> {
-    let Parts { fs, fds, .. } = ctx.kernel.parts();
-    let from = fs.page_source(fds, fd, prot.allows(Prot::EXEC), ctx.mem)?;
-    if !from.readable || shared && prot.allows(Prot::WRITE) && !from.writable {
+    let file = ctx.kernel.fds().get(fd)?;
+    let (files, mut cx) = ctx.file_ops();
+    let open = files.get(file);
+    let private = open.map_source(&mut cx, prot.allows(Prot::EXEC))?;
+    let may_write = open.writable();
+    if !open.readable() || shared && prot.allows(Prot::WRITE) && !may_write {
         return Err(Errno::EACCES);
     }
-    if from.zero {
-        return Ok(anonymous_behind(ctx.mem, shared, len));
-    }
-    if !shared {
-        let backing = match from.source {
-            Source::View(source) => Backing::File { source, offset },
-            Source::Object(object) => Backing::Private { object, offset },
-        };
-        return Ok(Behind { backing, file: Some(from.id), object: None, may_write: true });
-    }
-    let may_write = from.writable;
-    let source = fs.shared_source(fds, fd, may_write, ctx.mem)?;
-    let backing = match source {
-        Source::Object(object) => Backing::Shared { object, offset },
-        Source::View(source) => Backing::File { source, offset },
+    let (source, may_write) = match (private.source, shared) {
+        (Source::Zeros, _) => return Ok(anonymous_behind(ctx.mem, shared, len)),
+        (source, false) => (source, true),
+        (_, true) => (open.ops.map_shared(&mut cx, may_write)?, may_write),
     };
-    Ok(Behind { backing, file: Some(from.id), object: None, may_write })
+    let backing = match source {
+        Source::View(source) => Backing::File { source, offset },
+        Source::Object(object) if shared => Backing::Shared { object, offset },
+        Source::Object(object) => Backing::Private { object, offset },
+        Source::Zeros => return Err(Errno::ENODEV),
+    };
+    Ok(Behind { backing, file: Some(private.id), object: None, may_write })
 }
 
 /// How the address is meant, and whether it can be.

@@ -65,7 +65,7 @@ fn kcmp(ctx: &mut Ctx, [pid1, pid2, kind, fd1, fd2, _]: [u64; 6]) -> SysResult {
     match kind {
         KCMP_FILE => {
             let (file1, file2) = (ctx.kernel.fds().get(fd1 as i32)?, ctx.kernel.fds().get(fd2 as i32)?);
-            Ok(match file1.0.cmp(&file2.0) {
+            Ok(match file1.cmp(&file2) {
                 std::cmp::Ordering::Equal => 0,
                 std::cmp::Ordering::Less => 1,
                 std::cmp::Ordering::Greater => 2,

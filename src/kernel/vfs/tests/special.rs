@@ -1,7 +1,7 @@
 //! Pipes, memory files, `/proc` and `/dev`.
 
 use super::*;
-use crate::kernel::state::Parts;
+use crate::kernel::vfs::image::Source;
 use crate::syscalls::context::Action;
 
 fn guest() -> Guest {
@@ -155,9 +155,9 @@ fn a_shared_file_is_one_with_its_mapping() {
     let mut guest = Guest::new(dir.path(), &[]);
     let fd = guest.open("f", O_RDWR, 0).unwrap();
     let machine = &mut guest.machine;
-    let Parts { fs, fds, .. } = machine.kernel.parts();
-    let shared = fs.shared_source(fds, fd as i32, true, &mut machine.mem).unwrap();
-    let crate::kernel::vfs::Source::Object(object) = shared else { panic!("no object") };
+    let ino = machine.kernel.file(fd as i32).unwrap().ops.inode().unwrap();
+    let shared = machine.kernel.fs.shared_source(ino, true, &mut machine.mem).unwrap();
+    let Source::Object(object) = shared else { panic!("no object") };
     use crate::guest::GuestMemory;
     machine.mem.object_write(object, 4999, b"!").unwrap();
     guest.write(fd, b"H").unwrap();

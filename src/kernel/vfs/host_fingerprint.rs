@@ -1,5 +1,5 @@
-//! What the host's files were when the guest first opened them. A run that goes back reads them again, and does what it
-//! did only if they are still the same.
+//! Fingerprints of the host's files, taken when the guest first opened them. A run that goes back
+//! reads them again, and repeats itself only if they are still the same.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -9,21 +9,22 @@ use rustix::fs::Stat;
 
 use crate::kernel::vfs::host::{self, HostPath};
 
-/// What tells one state of a file from another: device, inode, size and time of modification.
+/// Fingerprint of a file: device, inode, size and time of modification.
 type State = (u64, u64, i64, i64, i64);
 
 fn state(stat: &Stat) -> State {
     (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime, stat.st_mtime_nsec as i64)
 }
 
-/// The files that were opened. All copies of a kernel share it: what was read is read, whatever the run goes back to.
+/// Fingerprints of the files that were opened. All copies of a kernel share them: a file that was read
+/// stays read, whatever the run goes back to.
 #[derive(Clone, Debug, Default)]
-pub struct Witness {
+pub struct HostFingerprint {
     seen: Arc<Mutex<BTreeMap<HostPath, State>>>,
 }
 
-impl Witness {
-    /// Notes what a file is, if it has not been opened before.
+impl HostFingerprint {
+    /// Takes the fingerprint of a file, if it has not been opened before.
     pub(crate) fn note(&self, path: &HostPath, file: &File) {
         if let Ok(stat) = host::fstat(file) {
             let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -31,7 +32,7 @@ impl Witness {
         }
     }
 
-    /// A file that is no longer what it was.
+    /// Finds a file whose fingerprint has changed.
     pub fn changed(&self) -> Option<String> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let changed = |(path, before): (&HostPath, &State)| {

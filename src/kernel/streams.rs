@@ -1,5 +1,6 @@
-//! The host's standard streams: the one place where bytes from outside the emulated machine come in, and leave it,
-//! while it runs. What was answered can be kept in a journal, from which it is answered again after a run went back.
+//! The host's standard streams: the one place where bytes from outside the emulated machine come in, and
+//! leave it, while it runs. The host's answers can be kept in a journal, from which they are given again
+//! after the run went back.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -13,10 +14,10 @@ use rustix::fs::{SeekFrom, Stat};
 use crate::abi::errno::Errno;
 use crate::kernel::config::{KernelConfig, TerminalObserver};
 
-/// How soon a request to end is seen while the guest waits for input.
+/// Interval at which a request to end is seen while the guest waits for input.
 const SLICE: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
-/// What the host answered.
+/// An answer of the host.
 #[derive(Clone, Debug)]
 enum Answer {
     Bytes(Vec<u8>),
@@ -25,40 +26,40 @@ enum Answer {
     Failed(Errno),
 }
 
-/// Answers in the order in which they were given, shared by all copies of the kernel; `at` is how many this one has
-/// had.
+/// Answers in the order in which they were given, shared by all copies of the kernel; `at` is the
+/// number that this copy has had.
 #[derive(Clone, Debug, Default)]
 struct Journal {
     answers: Arc<Mutex<Vec<Answer>>>,
     at: Cell<usize>,
 }
 
-/// What happens to a call that is about to reach the host.
+/// Fate of a call that is about to reach the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hold {
-    /// It does.
+    /// It reaches the host.
     Free,
     /// It is given up, so that the session can look first, and will be made again.
     Held,
-    /// The session has looked.
+    /// The session has looked; the next call reaches the host.
     Released,
-    /// So it had, and the call has reached the host.
+    /// The session has looked, and the call has reached the host.
     Used,
 }
 
 /// The streams 0, 1 and 2.
 #[derive(Clone, Debug)]
 pub struct Streams {
-    /// What the guest reads instead of the host's standard input.
+    /// File that the guest reads instead of the host's standard input.
     input: Option<Arc<File>>,
     journal: Option<Journal>,
     interrupt: Arc<AtomicUsize>,
     front: Option<Arc<dyn TerminalObserver>>,
-    /// Whether calls wait for the session before they reach the host.
+    /// Tells if calls wait for the session before they reach the host.
     hold: Cell<Hold>,
-    /// A call was given up because the user asked for something; it answers EINTR, and is not to have been made.
+    /// A call was given up because the user asked for something: it answers EINTR and counts as not made.
     given_up: Cell<bool>,
-    /// The guest asked for something else than it had asked for when the journal was written.
+    /// The guest asked for something else than when the journal was written.
     astray: Cell<bool>,
 }
 
@@ -85,7 +86,7 @@ impl Streams {
         }
     }
 
-    /// Whether the call that has just been served was given up.
+    /// Tells, once, if the call that has just been served was given up.
     pub fn take_given_up(&self) -> bool {
         if self.hold.get() == Hold::Used {
             self.hold.set(Hold::Held);
@@ -93,7 +94,7 @@ impl Streams {
         self.given_up.take()
     }
 
-    /// Whether the session wants to look before anything reaches the host.
+    /// Sets if the session wants to look before anything reaches the host.
     pub fn hold(&self, hold: bool) {
         match (hold, self.hold.get()) {
             (false, _) => self.hold.set(Hold::Free),
@@ -102,12 +103,12 @@ impl Streams {
         }
     }
 
-    /// Whether a call was given up because the session wants to look.
+    /// Tells if a call was given up because the session wants to look.
     pub fn is_held(&self) -> bool {
         self.hold.get() == Hold::Released
     }
 
-    /// Whether the run no longer does what it did the first time.
+    /// Tells if the run no longer does what it did the first time.
     pub fn is_astray(&self) -> bool {
         self.astray.get()
     }
@@ -148,8 +149,8 @@ impl Streams {
         }
     }
 
-    /// Does something that is seen outside though it is no call of the guest's, and not again after the run went back. False
-    /// if it waits for the session, as a call would.
+    /// Does something that is seen outside though it is no call of the guest's, and not again after the run
+    /// went back. False if it waits for the session, as a call would.
     pub fn outside(&self, act: impl FnOnce()) -> bool {
         let told = self.number(|| {
             act();
@@ -163,17 +164,17 @@ impl Streams {
         Errno::EIO
     }
 
-    /// Whether the stream is a terminal. Does not change while a program runs.
+    /// Tells if the stream is a terminal. Does not change while a program runs.
     pub(crate) fn is_terminal(&self, stream: u8) -> bool {
         rustix::termios::isatty(self.fd(stream))
     }
 
-    /// Whether the stream has a position. Does not change while a program runs.
+    /// Tells if the stream has a position. Does not change while a program runs.
     pub(crate) fn has_position(&self, stream: u8) -> bool {
         rustix::fs::tell(self.fd(stream)).is_ok()
     }
 
-    /// What fstat(2) says of the stream.
+    /// Attributes of the stream, fstat(2).
     pub(crate) fn stat(&self, stream: u8) -> Result<Stat, Errno> {
         match self.answer(|| Ok(Answer::Stat(Box::new(rustix::fs::fstat(self.fd(stream))?)))) {
             Answer::Stat(stat) => Ok(*stat),
@@ -182,7 +183,8 @@ impl Streams {
         }
     }
 
-    /// Reads what comes next, or what is at `at`; waits for it. EINTR when the user asks for something meanwhile.
+    /// Reads the next bytes, or those at `at`; waits for them. EINTR when the user asks for something
+    /// meanwhile.
     pub(crate) fn read(&self, stream: u8, at: Option<u64>, buf: &mut [u8]) -> Result<usize, Errno> {
         let len = buf.len();
         let answer = self.answer(|| {
@@ -256,8 +258,9 @@ impl Streams {
         Ok(written as usize)
     }
 
-    /// Of standard input: whether there is something to read, and whether that was the end (IN and HUP). A terminal
-    /// is asked as it is, unless the guest would `wait` for it; anything else has what it has at once.
+    /// Readiness of standard input: bytes to read (IN), and its end (HUP). A terminal is asked as it is,
+    /// unless the guest would `wait` for it; a pipe or a file is always waited for, so that the host's
+    /// timing stays out.
     pub(crate) fn ready(&self, wait: bool) -> Result<(bool, bool), Errno> {
         let bits = self.number(|| {
             let fd = self.fd(0);

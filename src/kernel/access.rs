@@ -1,0 +1,62 @@
+//! The kernel's objects as file operations borrow them.
+
+use crate::abi::errno::Errno;
+use crate::abi::resource::Resource;
+use crate::guest::{GuestCpu, GuestMemory};
+use crate::kernel::fdtable::FdTable;
+use crate::kernel::file::description::{Descriptions, FileContext};
+use crate::kernel::file::open::Opener;
+use crate::kernel::state::{Kernel, Parts};
+use crate::kernel::vfs::caller::Caller;
+use crate::kernel::vfs::{FileSystem, ImageFile, Time};
+
+impl Kernel {
+    /// CLOCK_REALTIME. Asking costs a synchronisation with the CPU.
+    pub(crate) fn real_time(&self, cpu: &mut dyn GuestCpu) -> Time {
+        Time::from_ns(self.clock.realtime_ns(cpu.instructions()))
+    }
+
+    /// The tree, and the running task as the caller of operations on paths that leave the time stamp
+    /// `now`.
+    pub(crate) fn paths(&mut self, now: Time) -> (&mut FileSystem, Caller<'_>) {
+        let Parts { task, process, mm, fds, fs_context, fs, files, .. } = self.parts();
+        let exe = mm.exe.as_bytes();
+        (fs, Caller { cred: &task.cred, context: fs_context, fds, files, pid: process.pid, exe, now })
+    }
+
+    /// open(2) for the running task.
+    pub(crate) fn opener<'a>(&'a mut self, now: Time, mem: &'a mut dyn GuestMemory) -> Opener<'a> {
+        let Parts { task, process, mm, fds, fs_context, fs, files, streams, .. } = self.parts();
+        let (files, exe) = (&*files, mm.exe.as_bytes());
+        let caller = Caller { cred: &task.cred, context: fs_context, fds, files, pid: process.pid, exe, now };
+        Opener { fs, files, streams, caller, mem }
+    }
+
+    /// The open file descriptions, and the objects that their operations work with for the running task.
+    pub(crate) fn file_ops<'a>(
+        &'a mut self,
+        cpu: &'a mut dyn GuestCpu,
+        mem: &'a mut dyn GuestMemory,
+    ) -> (&'a mut Descriptions, FileContext<'a>) {
+        let Parts { task, process, fs, files, streams, random, clock, .. } = self.parts();
+        let size_limit = process.limits.soft(Resource::Fsize);
+        let pgid = process.pgid;
+        let cred = &task.cred;
+        (files, FileContext { fs, streams, random, clock, cpu, mem, cred, pgid, size_limit })
+    }
+
+    /// Closes a descriptor of the running task; EBADF.
+    pub(crate) fn close(&mut self, fd: i32, mem: &mut dyn GuestMemory) -> Result<(), Errno> {
+        let Parts { fds, fs, files, .. } = self.parts();
+        files.close(fds, fd, fs, mem)
+    }
+
+    /// The program at an absolute path, for the loader: ENOENT and others of path resolution, EACCES if
+    /// it may not be run.
+    pub fn image(&mut self, path: &[u8], mem: &mut dyn GuestMemory) -> Result<ImageFile, Errno> {
+        // The program is not running yet, so no link of `/proc/self` leads anywhere.
+        let fds = FdTable::empty();
+        let (fs, caller) = self.paths(Time::default());
+        fs.image(&Caller { fds: &fds, pid: 0, exe: b"", ..caller }, path, mem)
+    }
+}

@@ -1,0 +1,80 @@
+//! Devices of memory: `/dev/null`, `/dev/zero`, `/dev/full`, `/dev/random`. `/dev/tty` opens a stream.
+
+use crate::abi::errno::Errno;
+use crate::guest::GuestMemory;
+use crate::kernel::file::description::{FileContext, FileError, FileOperations, Mode};
+use crate::kernel::vfs::image::Source;
+use crate::kernel::vfs::node::{Device as Model, Ino};
+use crate::kernel::vfs::tree::FileSystem;
+
+/// A device that is open.
+#[derive(Clone, Debug)]
+pub(crate) struct Device(pub(crate) Ino, pub(crate) Model);
+
+impl FileOperations for Device {
+    fn kind(&self) -> &'static str {
+        "file"
+    }
+
+    fn inode(&self) -> Option<Ino> {
+        Some(self.0)
+    }
+
+    fn link_target(&self) -> Option<Ino> {
+        Some(self.0)
+    }
+
+    fn has_offset(&self) -> bool {
+        true
+    }
+
+    fn discards(&self) -> bool {
+        self.1 == Model::Null
+    }
+
+    fn read(
+        &mut self,
+        cx: &mut FileContext,
+        _mode: Mode,
+        _at: Option<u64>,
+        buf: &mut [u8],
+    ) -> Result<usize, FileError> {
+        match self.1 {
+            Model::Null => return Ok(0),
+            Model::Zero | Model::Full => buf.fill(0),
+            Model::Random => cx.random.fill(buf),
+            Model::Tty => return Err(Errno::EINVAL.into()),
+        }
+        Ok(buf.len())
+    }
+
+    fn write(
+        &mut self,
+        _cx: &mut FileContext,
+        _mode: Mode,
+        _at: Option<u64>,
+        bytes: &[u8],
+    ) -> Result<usize, FileError> {
+        if self.1 == Model::Full { Err(Errno::ENOSPC.into()) } else { Ok(bytes.len()) }
+    }
+
+    fn end(&self, cx: &mut FileContext) -> Option<u64> {
+        Some(cx.fs.meta(self.0).size)
+    }
+
+    fn seek(&self, _cx: &mut FileContext, _offset: &mut u64, _by: u64, _whence: u64) -> Result<u64, Errno> {
+        Ok(0)
+    }
+
+    fn sync(&mut self, cx: &mut FileContext) -> Result<(), Errno> {
+        cx.fs.write_back(cx.mem)
+    }
+
+    fn map_private(&self, _cx: &mut FileContext, _mode: Mode, _exec: bool) -> Result<Source, Errno> {
+        if self.1 == Model::Zero { Ok(Source::Zeros) } else { Err(Errno::ENODEV) }
+    }
+
+    fn release(&mut self, fs: &mut FileSystem, _mode: Mode, mem: &mut dyn GuestMemory) {
+        fs.let_go(self.0, mem);
+    }
+}

@@ -1,0 +1,60 @@
+//! Directories. getdents64(2) lists them through their inode.
+
+use crate::abi::errno::Errno;
+use crate::guest::GuestMemory;
+use crate::kernel::file::description::{FileContext, FileError, FileOperations, Mode, seek_within};
+use crate::kernel::vfs::node::Ino;
+use crate::kernel::vfs::tree::FileSystem;
+
+/// A directory that is open.
+#[derive(Clone, Debug)]
+pub(crate) struct Directory(pub(crate) Ino);
+
+impl FileOperations for Directory {
+    fn kind(&self) -> &'static str {
+        "file"
+    }
+
+    fn inode(&self) -> Option<Ino> {
+        Some(self.0)
+    }
+
+    fn link_target(&self) -> Option<Ino> {
+        Some(self.0)
+    }
+
+    fn can_be_watched(&self, _fs: &FileSystem) -> bool {
+        false
+    }
+
+    fn has_offset(&self) -> bool {
+        true
+    }
+
+    fn read(
+        &mut self,
+        _cx: &mut FileContext,
+        _mode: Mode,
+        _at: Option<u64>,
+        _buf: &mut [u8],
+    ) -> Result<usize, FileError> {
+        Err(Errno::EISDIR.into())
+    }
+
+    fn seek(&self, cx: &mut FileContext, offset: &mut u64, by: u64, whence: u64) -> Result<u64, Errno> {
+        let size = cx.fs.meta(self.0).size;
+        seek_within(offset, size, by, whence, |data| cx.fs.seek_file(self.0, by, data))
+    }
+
+    fn sync(&mut self, cx: &mut FileContext) -> Result<(), Errno> {
+        cx.fs.write_back(cx.mem)
+    }
+
+    fn sync_range(&mut self) -> Result<(), Errno> {
+        Ok(())
+    }
+
+    fn release(&mut self, fs: &mut FileSystem, _mode: Mode, mem: &mut dyn GuestMemory) {
+        fs.let_go(self.0, mem);
+    }
+}

@@ -1,0 +1,74 @@
+//! Event counters, eventfd(2).
+
+use crate::abi::errno::Errno;
+use crate::kernel::file::description::{FileContext, FileError, FileOperations, Mode, READABLE, WRITABLE};
+
+/// An event counter.
+#[derive(Clone, Debug)]
+pub(crate) struct EventFd {
+    pub(crate) count: u64,
+    /// EFD_SEMAPHORE: reads take one at a time.
+    pub(crate) semaphore: bool,
+}
+
+impl FileOperations for EventFd {
+    fn kind(&self) -> &'static str {
+        "eventfd"
+    }
+
+    fn writes_whole(&self) -> bool {
+        true
+    }
+
+    fn read(
+        &mut self,
+        _cx: &mut FileContext,
+        mode: Mode,
+        _at: Option<u64>,
+        buf: &mut [u8],
+    ) -> Result<usize, FileError> {
+        let Some(out) = buf.get_mut(..8) else { return Err(Errno::EINVAL.into()) };
+        if self.count == 0 {
+            return Err(match mode.nonblocking {
+                true => Errno::EAGAIN.into(),
+                false => FileError::WouldBlock("read from an eventfd"),
+            });
+        }
+        let taken = if self.semaphore { 1 } else { self.count };
+        out.copy_from_slice(&taken.to_le_bytes());
+        self.count -= taken;
+        Ok(8)
+    }
+
+    fn write(
+        &mut self,
+        _cx: &mut FileContext,
+        mode: Mode,
+        _at: Option<u64>,
+        bytes: &[u8],
+    ) -> Result<usize, FileError> {
+        let value = bytes.first_chunk().map(|bytes| u64::from_le_bytes(*bytes)).ok_or(Errno::EINVAL)?;
+        if value == u64::MAX {
+            return Err(Errno::EINVAL.into());
+        }
+        match self.count.checked_add(value).filter(|sum| *sum < u64::MAX) {
+            Some(sum) => {
+                self.count = sum;
+                Ok(8)
+            }
+            None if mode.nonblocking => Err(Errno::EAGAIN.into()),
+            None => Err(FileError::WouldBlock("write to a full eventfd")),
+        }
+    }
+
+    /// Linux lets it be asked, and stays where it is.
+    fn seek(&self, _cx: &mut FileContext, _offset: &mut u64, _by: u64, _whence: u64) -> Result<u64, Errno> {
+        Ok(0)
+    }
+
+    fn poll(&self, _cx: &mut FileContext, _mode: Mode, _wait: bool) -> Result<u16, Errno> {
+        let readable = if self.count > 0 { READABLE } else { 0 };
+        let writable = if self.count < u64::MAX - 1 { WRITABLE } else { 0 };
+        Ok(readable | writable)
+    }
+}

@@ -1,0 +1,19 @@
+//! Open file descriptions, `struct file`: one file per kind, behind one trait.
+//!
+//! To add a kind: a file beside these that implements `FileOperations`, and the call that makes it. Every
+//! operation that the kind leaves out refuses with the error number that Linux gives. From the bottom up:
+//! `interest`, `description`, the kinds, `open`.
+
+pub(crate) mod description;
+pub(crate) mod device;
+pub(crate) mod directory;
+pub(crate) mod epoll;
+pub(crate) mod eventfd;
+pub(crate) mod interest;
+pub(crate) mod open;
+pub(crate) mod path;
+pub(crate) mod pipe;
+pub(crate) mod proc_text;
+pub(crate) mod regular;
+pub(crate) mod socket;
+pub(crate) mod stream;

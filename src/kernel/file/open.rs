@@ -1,0 +1,225 @@
+//! Opening files, open(2): from a path and flags to an open file description.
+
+use std::sync::Arc;
+
+use crate::abi::errno::Errno;
+use crate::abi::fs::*;
+use crate::guest::GuestMemory;
+use crate::kernel::fdtable::FileNo;
+use crate::kernel::file::description::{Description, Descriptions};
+use crate::kernel::file::device::Device;
+use crate::kernel::file::directory::Directory;
+use crate::kernel::file::path::PathOnly;
+use crate::kernel::file::pipe::PipeEnd;
+use crate::kernel::file::proc_text::ProcText;
+use crate::kernel::file::regular::Regular;
+use crate::kernel::file::stream;
+use crate::kernel::streams::Streams;
+use crate::kernel::vfs::caller::Caller;
+use crate::kernel::vfs::change::Make;
+use crate::kernel::vfs::host;
+use crate::kernel::vfs::node::{Body, Device as Model, Ino, ProcFile};
+use crate::kernel::vfs::resolve::{Found, Last};
+use crate::kernel::vfs::tree::FileSystem;
+
+/// Flags that stay with a description and that F_GETFL shows; the rest only matter while it is opened.
+const KEPT: u32 = O_ACCMODE
+    | O_APPEND
+    | O_NONBLOCK
+    | O_SYNC
+    | O_ASYNC
+    | O_DIRECT
+    | O_DIRECTORY
+    | O_NOFOLLOW
+    | O_NOATIME
+    | O_LARGEFILE;
+
+/// Result of open(2).
+pub(crate) enum Opened {
+    /// A description, which is still to be given a number.
+    File(Description),
+    /// A file of `/proc` whose text must be made first; `ProcOpen::finish` takes it.
+    Proc(ProcOpen),
+    /// A pipe with a name whose other end nobody holds: the call would wait for ever.
+    Blocks,
+}
+
+/// A file of `/proc` that is about to be opened.
+pub(crate) struct ProcOpen {
+    pub(crate) file: ProcFile,
+    ino: Ino,
+    flags: u32,
+    path: Arc<[u8]>,
+}
+
+impl ProcOpen {
+    /// The description of the file with its text.
+    pub(crate) fn finish(self, fs: &mut FileSystem, text: Vec<u8>) -> Description {
+        fs.hold(self.ino);
+        Description::new(ProcText { ino: self.ino, text: text.into() }, self.flags, &self.path)
+    }
+}
+
+/// open(2) on behalf of a caller.
+pub(crate) struct Opener<'a> {
+    pub(crate) fs: &'a mut FileSystem,
+    /// Every description, for names that lead to one.
+    pub(crate) files: &'a Descriptions,
+    pub(crate) streams: &'a Streams,
+    pub(crate) caller: Caller<'a>,
+    pub(crate) mem: &'a mut dyn GuestMemory,
+}
+
+impl Opener<'_> {
+    /// Opens `path` from `base` as open(2) and openat(2) do.
+    pub(crate) fn open(&mut self, base: Ino, path: &[u8], flags: u32, mode: u32) -> Result<Opened, Errno> {
+        let flags = if flags & O_PATH != 0 {
+            flags & (O_PATH | O_DIRECTORY | O_NOFOLLOW)
+        } else {
+            flags | O_LARGEFILE // every file that a 64-bit process opens is a large one
+        };
+        let create = flags & O_CREAT != 0;
+        let exclusive = create && flags & O_EXCL != 0;
+        let writes = flags & O_ACCMODE != 0;
+        if flags & O_TMPFILE == O_TMPFILE {
+            if !writes {
+                return Err(Errno::EINVAL);
+            }
+            return self.open_nameless(base, path, flags, mode);
+        }
+        if create && flags & O_DIRECTORY != 0 {
+            return Err(Errno::EINVAL);
+        }
+        let follow = flags & O_NOFOLLOW == 0 && !exclusive;
+        if create && path.ends_with(b"/") {
+            // No file can be made under such a name; but the way to it must exist.
+            self.fs.resolve(&self.caller, base, path, Last::Parent)?;
+            return Err(Errno::EISDIR);
+        }
+        let last = if create && follow { Last::Create } else { Last::from(follow) };
+        let found = match self.fs.resolve(&self.caller, base, path, last) {
+            Err(Errno::ENXIO) => return self.reopen(base, path, flags),
+            found => found?,
+        };
+        let (ino, made) = match found.ino {
+            Some(_) if exclusive => return Err(Errno::EEXIST),
+            Some(ino) => (ino, false),
+            None if !create => return Err(Errno::ENOENT),
+            None if found.slash => return Err(Errno::EISDIR),
+            None => (self.fs.make(&self.caller, &found, &Make::File, mode)?, true),
+        };
+        let path = self.fs.path_in(&Found { ino: Some(ino), ..found });
+        self.open_inode(ino, path, flags, made)
+    }
+
+    /// Opens an inode, which was `made` for it or was there.
+    fn open_inode(&mut self, ino: Ino, path: Arc<[u8]>, flags: u32, made: bool) -> Result<Opened, Errno> {
+        let node = self.fs.node(ino);
+        if flags & O_DIRECTORY != 0 && !node.is_dir() {
+            return Err(Errno::ENOTDIR);
+        }
+        if flags & O_PATH != 0 {
+            self.fs.hold(ino);
+            return Ok(Opened::File(Description::new(PathOnly(ino), flags, &path)));
+        }
+        let access = flags & O_ACCMODE;
+        let (read, write) = (access != O_WRONLY, access != 0);
+        match &node.body {
+            Body::Symlink(_) | Body::Magic(_) => return Err(Errno::ELOOP),
+            Body::Dir(_) if write || flags & (O_CREAT | O_TRUNC) != 0 => return Err(Errno::EISDIR),
+            Body::Opaque if node.kind() == S_IFSOCK => return Err(Errno::ENXIO),
+            Body::Opaque => return Err(Errno::EACCES),
+            _ => {}
+        }
+        let truncate = flags & O_TRUNC != 0;
+        if !made {
+            let wanted = if read { R_OK } else { 0 } | if write || truncate { W_OK } else { 0 };
+            self.caller.may(node, wanted)?;
+        }
+        let kept = flags & KEPT;
+        let open = match &node.body {
+            Body::File(_) => {
+                self.fs.hold_content(ino, read, write || truncate)?;
+                if truncate && !made {
+                    self.fs.truncate(self.caller.now, ino, 0, self.mem)?;
+                }
+                self.fs.hold(ino);
+                Description::new(Regular(ino), kept, &path)
+            }
+            Body::Proc(_) if write => return Err(Errno::EACCES),
+            Body::Proc(file) => {
+                return Ok(Opened::Proc(ProcOpen { file: *file, ino, flags: kept, path }));
+            }
+            Body::Fifo(_) => return self.open_fifo(ino, &path, kept, (read, write)),
+            Body::Device(Model::Tty) => {
+                let stream = stream::terminal(self.streams).ok_or(Errno::ENXIO)?;
+                Description::new(stream, kept, &path)
+            }
+            Body::Device(device) => {
+                let device = *device;
+                self.fs.hold(ino);
+                Description::new(Device(ino, device), kept, &path)
+            }
+            Body::Dir(_) | Body::Symlink(_) | Body::Magic(_) | Body::Opaque => {
+                self.fs.hold(ino);
+                Description::new(Directory(ino), kept, &path)
+            }
+        };
+        Ok(Opened::File(open))
+    }
+
+    fn open_fifo(
+        &mut self,
+        ino: Ino,
+        path: &[u8],
+        kept: u32,
+        (read, write): (bool, bool),
+    ) -> Result<Opened, Errno> {
+        let node = self.fs.node(ino);
+        let (number, held) = (node.number, if let Body::Fifo(pipe) = node.body { pipe } else { None });
+        let pipe = held.unwrap_or_else(|| self.fs.pipes.add(number));
+        let ends = self.fs.pipes.get(pipe).map_or((0, 0), |pipe| (pipe.readers, pipe.writers));
+        let waits = match kept & O_ACCMODE {
+            O_WRONLY => ends.0 == 0,
+            O_RDWR => false,
+            _ => ends.1 == 0,
+        };
+        let nonblocking = kept & O_NONBLOCK != 0;
+        if waits && (write || !nonblocking) {
+            self.fs.pipes.close(pipe, false, false);
+            return if nonblocking { Err(Errno::ENXIO) } else { Ok(Opened::Blocks) };
+        }
+        self.fs.pipes.open(pipe, read, write);
+        self.fs.node_mut(ino).body = Body::Fifo(Some(pipe));
+        self.fs.hold(ino);
+        Ok(Opened::File(Description::new(PipeEnd { pipe, ino: Some(ino) }, kept, path)))
+    }
+
+    /// Makes and opens a file without a name, O_TMPFILE.
+    fn open_nameless(&mut self, base: Ino, path: &[u8], flags: u32, mode: u32) -> Result<Opened, Errno> {
+        let dir = self.fs.find(&self.caller, base, path, true)?;
+        if !self.fs.node(dir).is_dir() {
+            return Err(Errno::ENOTDIR);
+        }
+        let ino = self.fs.make_nameless(&self.caller, dir, mode)?;
+        if flags & O_EXCL != 0 {
+            let node = self.fs.node_mut(ino);
+            (node.links, node.link_delta) = (1, -1); // can never be given a name
+        }
+        let name = format!("#{} (deleted)", self.fs.node(ino).number);
+        let path = host::join(&self.fs.path_of(dir), name.as_bytes());
+        self.fs.hold(ino);
+        Ok(Opened::File(Description::new(Regular(ino), flags & KEPT, &path)))
+    }
+
+    /// Opens what a descriptor refers to once more, by its name in `/proc/self/fd`, for descriptions that
+    /// no other name leads to.
+    fn reopen(&mut self, base: Ino, path: &[u8], flags: u32) -> Result<Opened, Errno> {
+        let fd = self.fs.magic_fd(&self.caller, base, path).ok_or(Errno::ENXIO)?;
+        let file: FileNo = self.caller.fds.get(fd).map_err(|_| Errno::ENOENT)?;
+        if flags & O_DIRECTORY != 0 {
+            return Err(Errno::ENOTDIR);
+        }
+        self.files.get(file).reopen(self.fs, flags & KEPT).map(Opened::File)
+    }
+}

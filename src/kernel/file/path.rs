@@ -1,0 +1,37 @@
+//! Inodes opened with O_PATH: they only stand for a place in the tree.
+
+use crate::guest::GuestMemory;
+use crate::kernel::file::description::{FileOperations, Mode};
+use crate::kernel::vfs::node::{Body, Ino};
+use crate::kernel::vfs::tree::FileSystem;
+
+/// An inode of any type that is open with O_PATH. Calls that are more than a look answer EBADF before
+/// they reach its operations.
+#[derive(Clone, Debug)]
+pub(crate) struct PathOnly(pub(crate) Ino);
+
+impl FileOperations for PathOnly {
+    fn kind(&self) -> &'static str {
+        "file"
+    }
+
+    fn inode(&self) -> Option<Ino> {
+        Some(self.0)
+    }
+
+    fn link_target(&self) -> Option<Ino> {
+        Some(self.0)
+    }
+
+    fn can_be_watched(&self, fs: &FileSystem) -> bool {
+        matches!(fs.node(self.0).body, Body::Device(_))
+    }
+
+    fn has_offset(&self) -> bool {
+        true
+    }
+
+    fn release(&mut self, fs: &mut FileSystem, _mode: Mode, mem: &mut dyn GuestMemory) {
+        fs.let_go(self.0, mem);
+    }
+}

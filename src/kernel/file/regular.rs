@@ -1,0 +1,142 @@
+//! Regular files.
+
+use crate::abi::errno::Errno;
+use crate::abi::fs::*;
+use crate::abi::signal::signo::SIGXFSZ;
+use crate::guest::GuestMemory;
+use crate::kernel::file::description::{FileContext, FileError, FileOperations, Mode, seek_within};
+use crate::kernel::vfs::image::Source;
+use crate::kernel::vfs::node::Ino;
+use crate::kernel::vfs::tree::FileSystem;
+
+/// A regular file that is open.
+#[derive(Clone, Debug)]
+pub(crate) struct Regular(pub(crate) Ino);
+
+/// Checks the length of a file after a change: EINVAL, and EFBIG with SIGXFSZ beyond RLIMIT_FSIZE.
+pub(crate) fn check_len(len: u64, limit: u64) -> Result<(), FileError> {
+    if len > i64::MAX as u64 {
+        return Err(Errno::EINVAL.into());
+    }
+    if len > limit {
+        return Err(FileError::Signal(SIGXFSZ, Errno::EFBIG));
+    }
+    Ok(())
+}
+
+impl FileOperations for Regular {
+    fn kind(&self) -> &'static str {
+        "file"
+    }
+
+    fn inode(&self) -> Option<Ino> {
+        Some(self.0)
+    }
+
+    fn link_target(&self) -> Option<Ino> {
+        Some(self.0)
+    }
+
+    fn can_be_watched(&self, _fs: &FileSystem) -> bool {
+        false
+    }
+
+    fn has_offset(&self) -> bool {
+        true
+    }
+
+    fn read(
+        &mut self,
+        cx: &mut FileContext,
+        _mode: Mode,
+        at: Option<u64>,
+        buf: &mut [u8],
+    ) -> Result<usize, FileError> {
+        Ok(cx.fs.read_file(self.0, at.unwrap_or(0), buf, cx.mem)?)
+    }
+
+    fn write(
+        &mut self,
+        cx: &mut FileContext,
+        _mode: Mode,
+        at: Option<u64>,
+        bytes: &[u8],
+    ) -> Result<usize, FileError> {
+        let offset = at.unwrap_or(0);
+        if !bytes.is_empty() && offset >= cx.size_limit {
+            return Err(FileError::Signal(SIGXFSZ, Errno::EFBIG));
+        }
+        let count = (bytes.len() as u64).min(cx.size_limit.saturating_sub(offset)) as usize;
+        let now = cx.now();
+        Ok(cx.fs.write_file(now, self.0, offset, &bytes[..count], cx.mem)?)
+    }
+
+    fn end(&self, cx: &mut FileContext) -> Option<u64> {
+        Some(cx.fs.meta(self.0).size)
+    }
+
+    fn seek(&self, cx: &mut FileContext, offset: &mut u64, by: u64, whence: u64) -> Result<u64, Errno> {
+        let size = cx.fs.meta(self.0).size;
+        seek_within(offset, size, by, whence, |data| cx.fs.seek_file(self.0, by, data))
+    }
+
+    fn readable_bytes(&self, cx: &mut FileContext, offset: u64) -> Result<u64, Errno> {
+        Ok(cx.fs.meta(self.0).size.saturating_sub(offset))
+    }
+
+    fn truncate(&mut self, cx: &mut FileContext, len: u64) -> Result<(), FileError> {
+        check_len(len, cx.size_limit)?;
+        let now = cx.now();
+        Ok(cx.fs.truncate(now, self.0, len, cx.mem)?)
+    }
+
+    fn allocate(&mut self, cx: &mut FileContext, mode: u32, offset: u64, len: u64) -> Result<(), FileError> {
+        if offset > i64::MAX as u64 || len > i64::MAX as u64 || len == 0 {
+            return Err(Errno::EINVAL.into());
+        }
+        let end = offset.checked_add(len).filter(|end| *end <= i64::MAX as u64).ok_or(Errno::EFBIG)?;
+        let keep = mode & FALLOC_FL_KEEP_SIZE != 0;
+        let zeroes = match mode & !FALLOC_FL_KEEP_SIZE {
+            0 => false,
+            FALLOC_FL_PUNCH_HOLE if keep => true,
+            FALLOC_FL_ZERO_RANGE => true,
+            _ => return Err(Errno::EOPNOTSUPP.into()),
+        };
+        if !keep {
+            check_len(end, cx.size_limit)?;
+        }
+        let now = cx.now();
+        if zeroes {
+            cx.fs.punch(now, self.0, offset, len, cx.mem)?;
+        }
+        if !keep && end > cx.fs.meta(self.0).size {
+            cx.fs.truncate(now, self.0, end, cx.mem)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what was stored through mappings to the host. The overlay is as safe as it will ever be, and
+    /// the host writes its own files back in its own time.
+    fn sync(&mut self, cx: &mut FileContext) -> Result<(), Errno> {
+        cx.fs.write_back(cx.mem)
+    }
+
+    fn sync_range(&mut self) -> Result<(), Errno> {
+        Ok(())
+    }
+
+    fn map_private(&self, cx: &mut FileContext, mode: Mode, exec: bool) -> Result<Source, Errno> {
+        if !mode.readable {
+            return Err(Errno::EACCES);
+        }
+        cx.fs.private_source(self.0, exec, cx.mem)
+    }
+
+    fn map_shared(&self, cx: &mut FileContext, write: bool) -> Result<Source, Errno> {
+        cx.fs.shared_source(self.0, write, cx.mem)
+    }
+
+    fn release(&mut self, fs: &mut FileSystem, _mode: Mode, mem: &mut dyn GuestMemory) {
+        fs.let_go(self.0, mem);
+    }
+}

@@ -1,0 +1,178 @@
+//! The host's standard streams, files, pipes or terminals, as descriptions. `/dev/tty` opens one that is
+//! a terminal.
+
+use rustix::fs::SeekFrom;
+
+use crate::abi::errno::Errno;
+use crate::abi::fs::*;
+use crate::abi::signal::signo::SIGPIPE;
+use crate::kernel::file::description::{
+    Description, Descriptions, FileContext, FileError, FileOperations, Mode, READABLE, WRITABLE,
+};
+use crate::kernel::streams::Streams;
+use crate::kernel::uaccess::{copy_to_user, put_u32};
+use crate::kernel::vfs::attr::Meta;
+use crate::kernel::vfs::node::{Time, Times};
+use crate::kernel::vfs::tree::FileSystem;
+
+/// Standard input (0), output (1) or error (2) of the host.
+#[derive(Clone, Debug)]
+pub(crate) struct HostStream(pub(crate) u8);
+
+/// The descriptions that a process starts with.
+pub(crate) fn standard_streams() -> Descriptions {
+    let stream = |at| Description::new(HostStream(at), O_RDWR, b"/dev/console");
+    Descriptions::with_streams([0, 1, 2].map(stream))
+}
+
+/// The standard stream that is a terminal, if one is.
+pub(crate) fn terminal(streams: &Streams) -> Option<HostStream> {
+    (0..3).find(|&stream| streams.is_terminal(stream)).map(HostStream)
+}
+
+/// `struct termios` of a fresh terminal: ICRNL|IXON, OPOST|ONLCR, B38400|CS8|CREAD, and the usual local modes.
+fn termios() -> [u8; 36] {
+    const CC: [u8; 19] =
+        [3, 0x1c, 0x7f, 0x15, 4, 0, 1, 0, 0x11, 0x13, 0x1a, 0, 0x12, 0x0f, 0x17, 0x16, 0, 0, 0];
+    let mut bytes = [0; 36];
+    for (at, flags) in [(0, 0x500u32), (4, 5), (8, 0xbf), (12, 0x8a3b)] {
+        bytes[at..at + 4].copy_from_slice(&flags.to_le_bytes());
+    }
+    bytes[17..].copy_from_slice(&CC);
+    bytes
+}
+
+/// `struct winsize` of 80 columns and 24 lines.
+const WINSIZE: [u8; 8] = [24, 0, 80, 0, 0, 0, 0, 0];
+
+impl FileOperations for HostStream {
+    fn kind(&self) -> &'static str {
+        "standard stream"
+    }
+
+    fn is_seekable(&self, streams: &Streams) -> bool {
+        streams.has_position(self.0)
+    }
+
+    fn read(
+        &mut self,
+        cx: &mut FileContext,
+        _mode: Mode,
+        at: Option<u64>,
+        buf: &mut [u8],
+    ) -> Result<usize, FileError> {
+        Ok(cx.streams.read(self.0, at, buf)?)
+    }
+
+    fn write(
+        &mut self,
+        cx: &mut FileContext,
+        _mode: Mode,
+        at: Option<u64>,
+        bytes: &[u8],
+    ) -> Result<usize, FileError> {
+        cx.streams.write(self.0, at, bytes).map_err(|errno| match errno {
+            Errno::EPIPE => FileError::Signal(SIGPIPE, errno),
+            errno => errno.into(),
+        })
+    }
+
+    fn seek(&self, cx: &mut FileContext, _offset: &mut u64, by: u64, whence: u64) -> Result<u64, Errno> {
+        let to = match whence {
+            SEEK_SET if by > i64::MAX as u64 => return Err(Errno::EINVAL),
+            SEEK_SET => SeekFrom::Start(by),
+            SEEK_CUR => SeekFrom::Current(by as i64),
+            SEEK_END => SeekFrom::End(by as i64),
+            SEEK_DATA => SeekFrom::Data(by),
+            SEEK_HOLE => SeekFrom::Hole(by),
+            _ => return Err(Errno::EINVAL),
+        };
+        cx.streams.seek(self.0, to)
+    }
+
+    /// The host's input would let the host's timing in: whether bytes have arrived by now. So a pipe or a
+    /// file there always counts as readable, and the question waits on the host until it is so. A
+    /// terminal is asked honestly.
+    fn poll(&self, cx: &mut FileContext, _mode: Mode, wait: bool) -> Result<u16, Errno> {
+        if self.0 > 0 {
+            return Ok(WRITABLE);
+        }
+        let (input, end) = cx.streams.ready(wait)?;
+        let hup = if end { POLLHUP } else { 0 };
+        Ok(if input { READABLE | WRITABLE | hup } else { hup })
+    }
+
+    fn readable_bytes(&self, cx: &mut FileContext, _offset: u64) -> Result<u64, Errno> {
+        cx.streams.readable_bytes(self.0)
+    }
+
+    /// Commands of terminals, ioctl_tty(2).
+    fn ioctl(&mut self, cx: &mut FileContext, command: u64, arg: u64) -> Result<u64, Errno> {
+        if !cx.streams.is_terminal(self.0) {
+            return Err(Errno::ENOTTY);
+        }
+        match command {
+            TCGETS => copy_to_user(cx.mem, arg, &termios())?,
+            TIOCGWINSZ => copy_to_user(cx.mem, arg, &WINSIZE)?,
+            TIOCGPGRP => put_u32(cx.mem, arg, cx.pgid as u32)?,
+            TCSETS | TCSETSW | TCSETSF | TIOCSPGRP | TIOCSWINSZ => {}
+            _ => return Err(Errno::ENOTTY),
+        }
+        Ok(0)
+    }
+
+    /// The stream's true type and size, our numbers, and for anything but a file no times.
+    fn attributes(&self, cx: &mut FileContext) -> Result<Meta, Errno> {
+        let stat = cx.streams.stat(self.0)?;
+        let kind = stat.st_mode & S_IFMT;
+        let mut meta = Meta {
+            dev: cx.fs.device_number(stat.st_dev),
+            ino: cx.fs.inode_number(stat.st_dev, stat.st_ino),
+            mode: stat.st_mode,
+            nlink: 1,
+            uid: stat.st_uid,
+            gid: stat.st_gid,
+            ..Meta::default()
+        };
+        match kind {
+            S_IFREG => {
+                meta.size = u64::try_from(stat.st_size).unwrap_or(0);
+                meta.blocks = meta.size.div_ceil(4096) * 8;
+                meta.nlink = stat.st_nlink;
+                let nsec = u32::try_from(stat.st_mtime_nsec).unwrap_or(0);
+                meta.times = Times::all(Time { sec: stat.st_mtime, nsec });
+            }
+            S_IFCHR if cx.streams.is_terminal(self.0) => {
+                meta.rdev = makedev(136, 0);
+                meta.mode = S_IFCHR | 0o620;
+            }
+            S_IFCHR => meta.rdev = stat.st_rdev,
+            _ => {}
+        }
+        Ok(meta)
+    }
+
+    fn sync(&mut self, cx: &mut FileContext) -> Result<(), Errno> {
+        let kind = cx.streams.stat(self.0)?.st_mode & S_IFMT;
+        if kind == S_IFREG { Ok(()) } else { Err(Errno::EINVAL) }
+    }
+
+    fn advise(&self, cx: &mut FileContext) -> Result<(), Errno> {
+        let fifo = cx.streams.stat(self.0).is_ok_and(|stat| stat.st_mode & S_IFMT == S_IFIFO);
+        if fifo { Err(Errno::ESPIPE) } else { Ok(()) }
+    }
+
+    fn reopen(&self, _fs: &mut FileSystem, _mode: Mode) -> Result<Box<dyn FileOperations>, Errno> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// `stty sane` on Linux: intr ^C, eof ^D, erase ^?, susp ^Z.
+    #[test]
+    fn control_characters_are_where_linux_has_them() {
+        let termios = super::termios();
+        assert_eq!((termios[17], termios[17 + 4], termios[17 + 2], termios[17 + 10]), (3, 4, 0x7f, 0x1a));
+    }
+}

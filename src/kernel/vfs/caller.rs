@@ -1,0 +1,83 @@
+//! The caller of a file system operation: its credentials, its working directory, its descriptors.
+
+use std::sync::Arc;
+
+use crate::abi::errno::Errno;
+use crate::kernel::cred::Credentials;
+use crate::kernel::fdtable::{FdTable, FileNo};
+use crate::kernel::vfs::node::{Ino, Node, Time};
+
+/// Working directory, root and umask of a task (CLONE_FS), `struct fs_struct`.
+#[derive(Clone, Debug)]
+pub struct FsContext {
+    /// Root directory.
+    pub(crate) root: Ino,
+    /// Working directory.
+    pub(crate) cwd: Ino,
+    /// Permission bits that new files do not get, umask(2).
+    pub(crate) umask: u32,
+}
+
+/// An open file description as `/proc/PID/fd` shows it.
+pub(crate) struct FdLink {
+    /// The inode that the link leads to; without one only the descriptor itself leads there.
+    pub(crate) target: Option<Ino>,
+    /// The inode behind the description, if it has one.
+    pub(crate) inode: Option<Ino>,
+    /// It was opened with O_PATH.
+    pub(crate) is_path: bool,
+    /// The path it was opened by.
+    pub(crate) path: Arc<[u8]>,
+}
+
+/// Open file descriptions as `/proc/PID/fd` shows them.
+pub(crate) trait FdLinks {
+    /// The link of a description.
+    fn link(&self, file: FileNo) -> FdLink;
+}
+
+/// The caller of an operation.
+pub(crate) struct Caller<'a> {
+    pub(crate) cred: &'a Credentials,
+    pub(crate) context: &'a FsContext,
+    pub(crate) fds: &'a FdTable,
+    pub(crate) files: &'a dyn FdLinks,
+    /// Its process, which `/proc/self` names.
+    pub(crate) pid: i32,
+    /// Path of its program, which `/proc/self/exe` names.
+    pub(crate) exe: &'a [u8],
+    /// CLOCK_REALTIME for time stamps; the epoch for operations that leave none.
+    pub(crate) now: Time,
+}
+
+impl Caller<'_> {
+    /// The link of a descriptor; EBADF.
+    pub(crate) fn fd_link(&self, fd: i32) -> Result<FdLink, Errno> {
+        Ok(self.files.link(self.fds.get(fd)?))
+    }
+
+    /// Checks that the caller may read (4), write (2) and execute or search (1) an inode, as the
+    /// permission bits say; EACCES. The superuser needs only one execute bit.
+    pub(crate) fn may(&self, node: &Node, wanted: u32) -> Result<(), Errno> {
+        let granted = if self.cred.uid == 0 {
+            if node.is_dir() || node.mode & 0o111 != 0 { 7 } else { 6 }
+        } else if self.cred.uid == node.uid {
+            node.mode >> 6
+        } else if self.in_group(node.gid) {
+            node.mode >> 3
+        } else {
+            node.mode
+        };
+        if granted & wanted == wanted { Ok(()) } else { Err(Errno::EACCES) }
+    }
+
+    /// Checks that the caller owns an inode or is the superuser; EPERM.
+    pub(crate) fn owns(&self, node: &Node) -> Result<(), Errno> {
+        if self.cred.uid == 0 || self.cred.uid == node.uid { Ok(()) } else { Err(Errno::EPERM) }
+    }
+
+    /// Whether the caller is in a group.
+    pub(crate) fn in_group(&self, gid: u32) -> bool {
+        self.cred.gid == gid || self.cred.groups.contains(&gid)
+    }
+}

@@ -1,0 +1,161 @@
+//! Files as the source of mappings, and as programs for execve(2).
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::abi::errno::Errno;
+use crate::abi::fs::*;
+use crate::guest::{FileId, GuestMemory, ObjectId, PageSource};
+use crate::kernel::vfs::caller::Caller;
+use crate::kernel::vfs::content::{Content, pages_of};
+use crate::kernel::vfs::host::{HostSource, as_path};
+use crate::kernel::vfs::node::{Body, Ino};
+use crate::kernel::vfs::tree::FileSystem;
+
+/// Bytes behind a mapping.
+#[derive(Clone)]
+pub enum Source {
+    /// An object of guest memory. The file keeps its own reference.
+    Object(ObjectId),
+    /// The bytes as they are now; for a shared mapping, those of a file that cannot change.
+    View(Arc<dyn PageSource>),
+    /// Zeros without end: anonymous memory (`/dev/zero`).
+    Zeros,
+}
+
+/// A program as execve(2) finds it.
+#[derive(Clone)]
+pub struct ImageFile {
+    /// The bytes.
+    pub source: Arc<dyn PageSource>,
+    /// The file's name and numbers.
+    pub id: FileId,
+    /// Where it is on the host, if its bytes are the host's.
+    pub host_path: Option<PathBuf>,
+    /// st_mode.
+    pub mode: u32,
+    /// Absolute path in the guest's view, without symbolic links.
+    pub path: String,
+}
+
+fn text(path: &[u8]) -> Arc<str> {
+    String::from_utf8_lossy(path).into()
+}
+
+impl FileSystem {
+    pub(crate) fn file_id(&self, ino: Ino, path: &[u8]) -> FileId {
+        let node = self.node(ino);
+        FileId { path: text(path), inode: node.number, device: node.dev }
+    }
+
+    /// The bytes of a regular file as they are now; what is written later is not seen.
+    fn snapshot(&mut self, ino: Ino, mem: &mut dyn GuestMemory) -> Result<Arc<dyn PageSource>, Errno> {
+        self.hold_content(ino, true, false)?;
+        match &self.node(ino).body {
+            Body::File(Content::Host(Some(held))) => Ok(Arc::new(HostSource { file: held.file.clone() })),
+            Body::File(Content::Pages(pages)) => Ok(Arc::new(pages.clone())),
+            Body::File(Content::Object(object)) => Ok(Arc::new(pages_of(mem, object.id, object.len)?)),
+            _ => Err(Errno::EACCES),
+        }
+    }
+
+    /// The bytes of a file for a private mapping. Code (`exec`) is never a view of an object, so that
+    /// it can be told which file it is from. ENODEV for files that cannot be mapped.
+    pub(crate) fn private_source(
+        &mut self,
+        ino: Ino,
+        exec: bool,
+        mem: &mut dyn GuestMemory,
+    ) -> Result<Source, Errno> {
+        match &self.node(ino).body {
+            Body::File(Content::Object(object)) if !exec => Ok(Source::Object(object.id)),
+            Body::File(_) => Ok(Source::View(self.snapshot(ino, mem)?)),
+            _ => Err(Errno::ENODEV),
+        }
+    }
+
+    /// The bytes of a file for a shared mapping, which may ever be written if `write`.
+    pub(crate) fn shared_source(
+        &mut self,
+        ino: Ino,
+        write: bool,
+        mem: &mut dyn GuestMemory,
+    ) -> Result<Source, Errno> {
+        let of_host = matches!(self.node(ino).body, Body::File(Content::Host(_)));
+        if of_host
+            && !write
+            && (!self.node(ino).writes_through() || self.hold_content(ino, true, true).is_err())
+        {
+            return Ok(Source::View(self.snapshot(ino, mem)?));
+        }
+        if write && self.node(ino).seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE) != 0 {
+            return Err(Errno::EPERM);
+        }
+        Ok(Source::Object(self.share(ino, mem)?))
+    }
+
+    /// The program that a path leads to, for the loader: ENOENT and the like, EACCES if it may not be
+    /// run.
+    pub(crate) fn image(
+        &mut self,
+        caller: &Caller,
+        path: &[u8],
+        mem: &mut dyn GuestMemory,
+    ) -> Result<ImageFile, Errno> {
+        let found = self.resolve(caller, caller.context.cwd, path, true)?;
+        let ino = found.exists()?;
+        let path = self.path_in(&found);
+        self.image_of(caller, ino, &path, mem)
+    }
+
+    /// The program that execve(2) and execveat(2) name. `flags` are AT_EMPTY_PATH and
+    /// AT_SYMLINK_NOFOLLOW.
+    pub(crate) fn image_at(
+        &mut self,
+        caller: &Caller,
+        dirfd: i32,
+        path: &[u8],
+        flags: u32,
+        mem: &mut dyn GuestMemory,
+    ) -> Result<ImageFile, Errno> {
+        if path.is_empty() && flags & AT_EMPTY_PATH != 0 {
+            let link = caller.fd_link(dirfd)?;
+            return self.image_of(caller, link.inode.ok_or(Errno::EACCES)?, &link.path, mem);
+        }
+        let base = if path.starts_with(b"/") { caller.context.root } else { self.directory(caller, dirfd)? };
+        let found = self.resolve(caller, base, path, flags & AT_SYMLINK_NOFOLLOW == 0)?;
+        let ino = found.exists()?;
+        if self.node(ino).kind() == S_IFLNK {
+            return Err(Errno::ELOOP);
+        }
+        // A program reached by `/proc/self/exe` has the name of the program, not of the link.
+        let path = match &self.node(ino).host {
+            Some(host) if found.dir != caller.context.cwd && self.node(found.dir).synthetic => {
+                host.path.clone()
+            }
+            _ => self.path_in(&found),
+        };
+        self.image_of(caller, ino, &path, mem)
+    }
+
+    fn image_of(
+        &mut self,
+        caller: &Caller,
+        ino: Ino,
+        path: &[u8],
+        mem: &mut dyn GuestMemory,
+    ) -> Result<ImageFile, Errno> {
+        if !matches!(self.node(ino).body, Body::File(_)) {
+            return Err(Errno::EACCES);
+        }
+        caller.may(self.node(ino), X_OK)?;
+        let source = self.snapshot(ino, mem)?;
+        let node = self.node(ino);
+        let on_host = matches!(node.body, Body::File(Content::Host(_)));
+        let host_path = node.host.as_ref().filter(|_| on_host).map(|host| as_path(&host.path).into());
+        let (mode, id) = (node.mode, self.file_id(ino, path));
+        let path = String::from_utf8_lossy(path).into_owned();
+        self.forget_if_unused(ino, mem);
+        Ok(ImageFile { source, id, host_path, mode, path })
+    }
+}

@@ -1,0 +1,237 @@
+//! The table of inodes, and how inodes of the host enter it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use rustc_hash::FxHashMap;
+use rustix::fs::Stat;
+
+use crate::abi::errno::Errno;
+use crate::abi::fs::*;
+use crate::guest::GuestMemory;
+use crate::kernel::vfs::content::{Content, Object};
+use crate::kernel::vfs::host::{self, HostPath};
+use crate::kernel::vfs::host_fingerprint::HostFingerprint;
+use crate::kernel::vfs::node::{Body, Dir, DirKind, HostRef, Ino, Node, Time};
+use crate::kernel::vfs::pipe::Pipes;
+
+/// Every inode, and the buffers of pipes.
+#[derive(Clone, Debug)]
+pub struct FileSystem {
+    pub(super) nodes: Vec<Node>,
+    /// Directories of the host by path.
+    pub(super) dirs: FxHashMap<HostPath, Ino>,
+    /// Other files of the host by device, inode and whether they may be changed.
+    pub(super) files_seen: FxHashMap<(u64, u64, bool), Ino>,
+    pub(super) numbers: FxHashMap<(u64, u64), u64>,
+    devices: BTreeMap<u64, u64>,
+    pub(super) last_number: u64,
+    pub(super) root: Ino,
+    /// `/proc/PID`, and the one directory of `/proc/PID/task`.
+    pub(super) proc_self: Ino,
+    pub(super) proc_task: Ino,
+    allow_write: Vec<HostPath>,
+    pub(super) memory_limit: u64,
+    pub(super) memory_used: u64,
+    pub(crate) pipes: Pipes,
+    /// The host's files that were opened, if the run may go back.
+    pub fingerprint: Option<HostFingerprint>,
+}
+
+impl FileSystem {
+    /// A table without inodes; `boot` fills it. A directory of `allow_write` that does not exist is
+    /// ignored.
+    pub(super) fn empty(allow_write: &[PathBuf], memory_limit: u64, journal: bool) -> FileSystem {
+        FileSystem {
+            nodes: Vec::new(),
+            dirs: FxHashMap::default(),
+            files_seen: FxHashMap::default(),
+            numbers: FxHashMap::default(),
+            devices: BTreeMap::new(),
+            last_number: 1,
+            root: Ino(0),
+            proc_self: Ino(0),
+            proc_task: Ino(0),
+            allow_write: allow_write.iter().filter_map(|path| host::canonical(path)).collect(),
+            memory_limit,
+            memory_used: 0,
+            pipes: Pipes::default(),
+            fingerprint: journal.then(HostFingerprint::default),
+        }
+    }
+
+    /// Bytes that files of the overlay hold in memory.
+    pub fn memory_used(&self) -> u64 {
+        self.memory_used
+    }
+
+    /// Counts the files and directories that the guest made, changed or removed outside the
+    /// directories that it may change for good, and left so. They are dropped with this value.
+    pub fn dropped(&self) -> usize {
+        let mut seen = BTreeSet::new();
+        let mut count = 0;
+        let named = self.nodes.iter().filter(|node| !node.synthetic && !node.unlinked());
+        for entry in named.filter_map(Node::dir).flat_map(|dir| dir.entries.values()) {
+            match entry {
+                None => count += 1,
+                Some(ino) if self.node(*ino).synthetic => {}
+                Some(ino) if seen.insert(*ino) => count += 1,
+                Some(_) => {}
+            }
+        }
+        for (at, node) in self.nodes.iter().enumerate() {
+            let overlaid = node.changed && !node.writes_through() && node.host.is_some() && !node.is_dir();
+            if overlaid && !node.unlinked() && seen.insert(Ino(at as u32)) {
+                count += 1;
+            }
+        }
+        count
+    }
+
+    pub(crate) fn node(&self, ino: Ino) -> &Node {
+        &self.nodes[ino.0 as usize]
+    }
+
+    pub(crate) fn node_mut(&mut self, ino: Ino) -> &mut Node {
+        &mut self.nodes[ino.0 as usize]
+    }
+
+    /// Adds an inode and numbers it.
+    pub(crate) fn add(&mut self, mut node: Node) -> Ino {
+        if node.number == 0 {
+            self.last_number += 1;
+            node.number = self.last_number;
+        }
+        self.nodes.push(node);
+        Ino((self.nodes.len() - 1) as u32)
+    }
+
+    /// A fresh inode number for something without an inode.
+    pub(crate) fn next_number(&mut self) -> u64 {
+        self.last_number += 1;
+        self.last_number
+    }
+
+    /// The number shown for a device of the host, in order of first sight.
+    pub(crate) fn device_number(&mut self, dev: u64) -> u64 {
+        let next = makedev(8, self.devices.len() as u64 + 1);
+        *self.devices.entry(dev).or_insert(next)
+    }
+
+    /// The number shown for an inode of the host, in order of first sight.
+    pub(crate) fn inode_number(&mut self, dev: u64, ino: u64) -> u64 {
+        let last = &mut self.last_number;
+        *self.numbers.entry((dev, ino)).or_insert_with(|| {
+            *last += 1;
+            *last
+        })
+    }
+
+    /// Tells if a path of the host may be changed for good.
+    pub(super) fn may_write_host(&self, path: &[u8]) -> bool {
+        self.allow_write.iter().any(|allowed| match path.strip_prefix(&allowed[..]) {
+            Some(rest) => rest.is_empty() || rest[0] == b'/' || allowed.ends_with(b"/"),
+            None => false,
+        })
+    }
+
+    /// Tells if a path is one of the directories that may be changed: like a mount point it stays.
+    pub(super) fn is_write_root(&self, path: &[u8]) -> bool {
+        self.allow_write.iter().any(|allowed| **allowed == *path)
+    }
+
+    /// The inode of something found on the host at `path`, in the directory `parent` under `name`.
+    pub(super) fn intern(
+        &mut self,
+        path: HostPath,
+        stat: &Stat,
+        parent: Ino,
+        name: &[u8],
+    ) -> Result<Ino, Errno> {
+        let write = self.may_write_host(&path);
+        let is_dir = stat.st_mode & S_IFMT == S_IFDIR;
+        let key = (stat.st_dev, stat.st_ino, write);
+        let known = if is_dir { self.dirs.get(&path) } else { self.files_seen.get(&key) }.copied();
+        if let Some(ino) = known
+            && self.node(ino).kind() == stat.st_mode & S_IFMT
+        {
+            let node = self.node_mut(ino);
+            node.refresh(stat);
+            if let Some(host) = &mut node.host {
+                host.path = path;
+            }
+            return Ok(ino);
+        }
+        let body = match stat.st_mode & S_IFMT {
+            S_IFREG => Body::File(Content::Host(None)),
+            S_IFDIR => {
+                Body::Dir(Dir { entries: BTreeMap::new(), parent, name: name.into(), kind: DirKind::Plain })
+            }
+            S_IFLNK => Body::Symlink(host::readlink(&path)?.into()),
+            _ => Body::Opaque,
+        };
+        let mut node = Node::new(body, stat.st_mode, stat.st_uid, stat.st_gid, Time::default());
+        node.own_mode = false;
+        node.own_times = false;
+        node.refresh(stat);
+        node.dev = self.device_number(stat.st_dev);
+        node.number = self.inode_number(stat.st_dev, stat.st_ino);
+        node.host = Some(HostRef { path: path.clone(), key: (stat.st_dev, stat.st_ino), write });
+        let ino = self.add(node);
+        if is_dir {
+            self.dirs.insert(path, ino);
+        } else {
+            self.files_seen.insert(key, ino);
+        }
+        Ok(ino)
+    }
+
+    /// Takes over the attributes that the host has for an inode now.
+    pub(super) fn refresh(&mut self, ino: Ino) {
+        let node = self.node(ino);
+        let stat = match (&node.body, &node.host) {
+            (Body::File(Content::Host(Some(open))), _) => host::fstat(&open.file),
+            (Body::File(Content::Object(Object { behind: Some(file), .. })), _) => host::fstat(file),
+            (Body::File(Content::Host(None)) | Body::Dir(_), Some(at)) => host::lstat(&at.path),
+            _ => return,
+        };
+        if let Ok(stat) = stat {
+            self.node_mut(ino).refresh(&stat);
+        }
+    }
+
+    /// Counts a description that holds an inode.
+    pub(crate) fn hold(&mut self, ino: Ino) {
+        self.node_mut(ino).opens += 1;
+    }
+
+    /// The reverse of `hold`.
+    pub(crate) fn let_go(&mut self, ino: Ino, mem: &mut dyn GuestMemory) {
+        let node = self.node_mut(ino);
+        node.opens = node.opens.saturating_sub(1);
+        self.forget_if_unused(ino, mem);
+    }
+
+    /// Frees the content of an inode once neither a name nor a description refers to it.
+    pub(crate) fn forget_if_unused(&mut self, ino: Ino, mem: &mut dyn GuestMemory) {
+        let node = self.node_mut(ino);
+        if node.opens > 0 {
+            return;
+        }
+        let unlinked = node.unlinked();
+        let mut freed = 0;
+        match &mut node.body {
+            Body::File(Content::Host(open)) => *open = None,
+            Body::File(content) if unlinked => {
+                match content {
+                    Content::Pages(pages) => freed = pages.memory(),
+                    Content::Object(object) => mem.object_release(object.id),
+                    Content::Host(_) => {}
+                }
+                *content = Content::Pages(Default::default());
+            }
+            _ => {}
+        }
+        self.memory_used = self.memory_used.saturating_sub(freed);
+    }
+}
