@@ -12,8 +12,9 @@ use cgemu::debugger::format::Format;
 use cgemu::debugger::registers::Register;
 use cgemu::debugger::value::Value;
 use cgemu::loader::{self, script};
-use cgemu::profile::callgrind::{self, CallgrindReader, is_callgrind};
-use cgemu::profile::{CgReader, Record, read_instructions, write_instructions};
+use cgemu::profile::{
+    CallgrindReader, CgReader, Record, is_callgrind, read_instructions, write_instructions,
+};
 use cgemu::symbols::debugger::cfi::{Cfi, REGISTERS};
 use cgemu::symbols::debugger::inline::Inlines;
 use cgemu::symbols::debugger::symbol_lookup::Places;
@@ -58,20 +59,20 @@ pub fn cachegrind(bytes: &[u8]) {
 
 /// The reader of `--classic`.
 pub fn lenient(bytes: &[u8]) {
-    let Ok(mut reader) = LenientReader::new(bytes) else { return };
+    let Ok(mut reader) = LenientReader::new(bytes, "input") else { return };
     while let Ok(Some(_)) = reader.next_record() {}
 }
 
 /// The reader of `cgemu merge`: what it writes it reads again, to the same.
 pub fn strict(bytes: &[u8]) {
-    let Ok(profile) = StrictProfile::read(bytes) else { return };
+    let Ok(profile) = StrictProfile::read(bytes, "input") else { return };
     let written = |profile: &StrictProfile| {
         let mut text = Vec::new();
         profile.write(&mut text).expect("memory takes it");
         text
     };
     let first = written(&profile);
-    if let Ok(again) = StrictProfile::read(first.as_slice()) {
+    if let Ok(again) = StrictProfile::read(first.as_slice(), "written") {
         assert_eq!(written(&again), first);
     }
 }
@@ -84,7 +85,7 @@ pub fn callgrind(bytes: &[u8]) {
     let mut sum = vec![0_i64; width];
     loop {
         match reader.next_record() {
-            Ok(Some(callgrind::Record::Counts { counts, .. })) => {
+            Ok(Some(Record::Counts { counts, .. })) => {
                 assert_eq!(counts.len(), width);
                 for (sum, count) in sum.iter_mut().zip(counts) {
                     // Parts are checked one by one; only their sum may be too large here.
@@ -92,7 +93,7 @@ pub fn callgrind(bytes: &[u8]) {
                     *sum = next;
                 }
             }
-            Ok(Some(callgrind::Record::Call { counts, .. })) => assert_eq!(counts.len(), width),
+            Ok(Some(Record::Call { counts, .. })) => assert_eq!(counts.len(), width),
             Ok(Some(_)) => {}
             Ok(None) => return assert!(reader.total().iter().zip(&sum).all(|(all, sum)| all >= sum)),
             Err(_) => return,

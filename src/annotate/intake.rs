@@ -4,9 +4,10 @@ use std::io::BufRead;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::tally::{Origin, Refused, Renaming, Row, Tally};
-use crate::profile::callgrind::{self, CallgrindReader, Definition, is_callgrind};
-use crate::profile::{CgReader, NameId, Problem, ReadError, Record};
+use super::tally::{Origin, Refused, Renaming, Tally};
+use crate::profile::{
+    CallgrindReader, CgReader, Definition, NameId, Problem, ReadError, Record, Row, is_callgrind,
+};
 
 /// How a profile is read.
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +75,7 @@ impl Intake<'_> {
                     self.here = self.pair().map(|(file, function)| self.tally.pair(file, function));
                 }
                 Record::Counts { line, counts } => self.counts(line, counts)?,
+                Record::Call { .. } => {}
             }
         }
         let total = reader.total().to_vec();
@@ -90,12 +92,12 @@ impl Intake<'_> {
         let (mut from, mut to) = (FxHashMap::default(), FxHashMap::default());
         while let Some(record) = reader.next_record()? {
             match record {
-                callgrind::Record::File(name) => self.enter_file(name),
-                callgrind::Record::Function(name) => {
+                Record::File(name) => self.enter_file(name),
+                Record::Function(name) => {
                     self.function = Some(self.function(name));
                     self.here = None;
                 }
-                callgrind::Record::Counts { line, counts } => {
+                Record::Counts { line, counts } => {
                     self.counts(line, counts)?;
                     if self.reading.inclusive
                         && let Some(pair) = self.pair()
@@ -103,7 +105,7 @@ impl Intake<'_> {
                         self.add(&mut from, pair, counts)?;
                     }
                 }
-                callgrind::Record::Call { file, function, counts, .. } if self.reading.inclusive => {
+                Record::Call { file, function, counts, .. } if self.reading.inclusive => {
                     if let Some(pair) = self.pair() {
                         self.add(&mut from, pair, counts)?;
                     }
@@ -111,7 +113,7 @@ impl Intake<'_> {
                     let called = (file, self.function(function));
                     self.add(&mut to, called, counts)?;
                 }
-                callgrind::Record::Call { .. } => {}
+                Record::Call { .. } => {}
             }
         }
         self.inclusive(from, to)?;
@@ -152,8 +154,7 @@ impl Intake<'_> {
 
     fn begin(&mut self, events: &[Vec<u8>], origin: Origin) -> Result<(), Refused> {
         if self.tally.origins.is_empty() {
-            self.tally.events = events.to_vec();
-            self.tally.total = vec![0; events.len()];
+            self.tally.begin(events);
         } else if self.tally.events != events {
             return Err(Refused::Events(events.to_vec()));
         }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 
 use super::names::NameStyle;
-use crate::profile::{NameId, Names, Problem, ReadError, Substitution, add};
+use crate::profile::{NameId, Names, Problem, ReadError, Row, Rows, Substitution, add};
 
 /// How the names of a profile are changed on the way in.
 #[derive(Clone, Debug, Default)]
@@ -50,10 +50,6 @@ pub struct FileCosts {
     pub originals: BTreeSet<Vec<u8>>,
 }
 
-/// Where in [`Tally::costs`] a row of costs is.
-#[derive(Clone, Copy, Debug)]
-pub struct Row(usize);
-
 /// All sums.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
@@ -74,7 +70,7 @@ pub struct Tally {
     pub by_file: FxHashMap<NameId, FileCosts>,
     /// The costs of the whole runs. A Callgrind file may say that they are more than those of its lines.
     pub total: Vec<i64>,
-    rows: Vec<i64>,
+    rows: Rows,
 }
 
 /// A profile that could not be added.
@@ -106,14 +102,19 @@ impl Tally {
     /// The costs of a row, one for each event.
     #[must_use]
     pub fn costs(&self, row: Row) -> &[i64] {
-        self.rows.get(row.0..row.0 + self.events.len()).unwrap_or_default()
+        self.rows.get(row)
+    }
+
+    /// Begins with a first profile's events.
+    pub(super) fn begin(&mut self, events: &[Vec<u8>]) {
+        self.events = events.to_vec();
+        self.total = vec![0; events.len()];
+        self.rows = Rows::new(events.len());
     }
 
     /// A row of zeros that belongs to no table yet.
     pub(super) fn new_row(&mut self) -> Row {
-        let start = self.rows.len();
-        self.rows.resize(start + self.events.len(), 0);
-        Row(start)
+        self.rows.push()
     }
 
     /// Adds to a row.
@@ -121,7 +122,7 @@ impl Tally {
     /// # Errors
     /// If a sum does not fit.
     pub(super) fn add_to(&mut self, row: Row, counts: &[i64]) -> Result<(), Problem> {
-        add(self.rows.get_mut(row.0..row.0 + counts.len()).unwrap_or_default(), counts)
+        Ok(add(self.rows.get_mut(row), counts)?)
     }
 
     /// The row of a file and function, which may be new.
@@ -136,13 +137,8 @@ impl Tally {
 
     /// The row of a line of a file, which may be new.
     pub(super) fn line(&mut self, file: NameId, line: u64) -> Row {
-        let (rows, width) = (&mut self.rows, self.events.len());
         let lines = &mut self.by_file.entry(file).or_default().lines;
-        *lines.entry(line).or_insert_with(|| {
-            let start = rows.len();
-            rows.resize(start + width, 0);
-            Row(start)
-        })
+        *lines.entry(line).or_insert_with(|| self.rows.push())
     }
 }
 

@@ -3,12 +3,10 @@
 
 use std::io::BufRead;
 
-use rustc_hash::FxHashMap;
-
 use super::failure::{Failure, shown};
-use super::lenient::{Count, Head, LenientReader, ReadError, Record};
+use super::lenient::{Count, LenientReader, Record};
 use super::number;
-use crate::profile::Substitution;
+use crate::profile::{Head, ReadError, Row, Substitution, Sums, add};
 
 /// What stands between file and function in a key. A name that holds it cannot be told apart again.
 const SEPARATOR: &[u8] = b"###";
@@ -26,7 +24,7 @@ pub struct Renaming {
 #[derive(Clone, Debug)]
 pub struct FunctionCounts {
     head: Head,
-    functions: FxHashMap<Vec<u8>, Vec<Count>>,
+    functions: Sums<Vec<u8>, Count>,
     summary: Vec<Count>,
 }
 
@@ -41,7 +39,7 @@ impl FunctionCounts {
         renaming: &Renaming,
         warn: &mut dyn FnMut(u64, &str),
     ) -> Result<FunctionCounts, Failure> {
-        collect(input, renaming, warn).map_err(|error| Failure::reading(file, &error))
+        collect(shown(file), input, renaming, warn).map_err(|error| Failure::reading(&error))
     }
 
     /// Takes the counts of `first` away from these. A function that is missing on either side counts as 0.
@@ -56,8 +54,8 @@ impl FunctionCounts {
                 "the events differ: `{first}` and `{second}`; compare profiles with the same events"
             )));
         }
-        for (key, counts) in &first.functions {
-            subtract(self.functions.entry(key.clone()).or_default(), counts);
+        for (key, counts) in first.functions.iter() {
+            subtract(self.functions.counts_mut(key.clone()), counts);
         }
         subtract(&mut self.summary, &first.summary);
         Ok(())
@@ -95,7 +93,7 @@ impl FunctionCounts {
             for part in [&b"fl="[..], file, b"\nfn=", function, b"\n0"] {
                 out.extend_from_slice(part);
             }
-            push_counts(out, counts);
+            push_counts(out, counts.get(..defined(counts)).unwrap_or_default());
         }
         out.extend_from_slice(b"summary:");
         push_counts(out, &self.summary);
@@ -104,54 +102,40 @@ impl FunctionCounts {
 }
 
 fn collect(
+    name: String,
     input: impl BufRead,
     renaming: &Renaming,
     warn: &mut dyn FnMut(u64, &str),
 ) -> Result<FunctionCounts, ReadError> {
-    let mut reader = LenientReader::new(input)?;
-    let mut keys = FxHashMap::<Vec<u8>, usize>::default();
-    let mut functions = Vec::<Vec<Count>>::new();
+    let mut reader = LenientReader::new(input, name)?;
+    let mut functions = Sums::new(reader.head().events.len());
     let mut summary = None;
     let mut file: Option<Vec<u8>> = None;
-    let mut current: Option<usize> = None;
-    loop {
-        // Of the line that is being read: the reader is borrowed while its record is looked at.
-        let mut wrong = None;
-        match reader.next_record()? {
-            None => break,
-            Some(Record::File(name)) => file = Some(renamed(renaming.file.as_ref(), name)),
-            Some(Record::Function(name)) => match &file {
-                Some(file) => {
-                    let function = renamed(renaming.function.as_ref(), name);
-                    let key = [file, SEPARATOR, &function].concat();
-                    let next = functions.len();
-                    let index = *keys.entry(key).or_insert(next);
-                    if index == next {
-                        functions.push(Vec::new());
-                    }
-                    current = Some(index);
-                }
-                None => wrong = Some("an fl= line must come before the first fn= line"),
-            },
-            Some(Record::Counts { counts, .. }) => match current.and_then(|index| functions.get_mut(index)) {
-                Some(sum) => add(sum, counts),
-                None => wrong = Some("an fn= line must come before the first counts"),
-            },
-            Some(Record::Summary(counts)) => summary = Some(counts.to_vec()),
-            Some(Record::Doubtful(what)) => warn(reader.line(), what),
-        }
-        if let Some(what) = wrong {
-            return Err(ReadError::Syntax { line: reader.line(), what, at_end: false });
+    let mut current: Option<Row> = None;
+    while let Some(record) = reader.next_record()? {
+        match (record, &file, current) {
+            (Record::File(name), ..) => file = Some(renamed(renaming.file.as_ref(), name)),
+            (Record::Function(name), Some(file), _) => {
+                let function = renamed(renaming.function.as_ref(), name);
+                current = Some(functions.row([file, SEPARATOR, &function].concat()));
+            }
+            (Record::Function(_), None, _) => {
+                return Err(reader.refuse("an fl= line must come before the first fn= line"));
+            }
+            (Record::Counts { counts, .. }, _, Some(row)) => {
+                // Counts with undefined ones always fit.
+                let _: Result<(), _> = add(functions.row_mut(row), counts);
+            }
+            (Record::Counts { .. }, _, None) => {
+                return Err(reader.refuse("an fn= line must come before the first counts"));
+            }
+            (Record::Summary(counts), ..) => summary = Some(counts.to_vec()),
+            (Record::Doubtful(what), ..) => warn(reader.line(), what),
         }
     }
     let Some(summary) = summary else {
-        let what = "the summary: line is missing; is the file complete?";
-        return Err(ReadError::Syntax { line: reader.line(), what, at_end: true });
+        return Err(reader.refuse_end("the summary: line is missing; is the file complete?"));
     };
-    let functions = keys
-        .into_iter()
-        .map(|(key, index)| (key, functions.get(index).cloned().unwrap_or_default()))
-        .collect();
     Ok(FunctionCounts { head: reader.head().clone(), functions, summary })
 }
 
@@ -159,25 +143,15 @@ fn renamed(substitution: Option<&Substitution>, name: &[u8]) -> Vec<u8> {
     substitution.map_or_else(|| name.to_vec(), |substitution| substitution.apply(name))
 }
 
-/// Adds; a column that no line defines does not come to be.
-fn add(sum: &mut Vec<Count>, counts: &[Count]) {
-    for (at, &count) in counts.iter().enumerate() {
-        if count.get().is_some() {
-            if sum.len() <= at {
-                sum.resize(at + 1, Count::UNDEFINED);
-            }
-            if let Some(sum) = sum.get_mut(at) {
-                sum.add(count);
-            }
-        }
-    }
+/// The number of columns up to the last defined count: those that the Perl program has.
+fn defined(counts: &[Count]) -> usize {
+    counts.iter().rposition(|count| count.get().is_some()).map_or(0, |last| last + 1)
 }
 
-/// Subtracts; what is undefined is 0, and every column of either side is defined after it.
-fn subtract(from: &mut Vec<Count>, counts: &[Count]) {
-    from.resize(from.len().max(counts.len()), Count::UNDEFINED);
-    for (at, value) in from.iter_mut().enumerate() {
-        let other = counts.get(at).copied().unwrap_or(Count::UNDEFINED);
+/// Subtracts; an undefined count is 0, and every column of either side is defined afterwards.
+fn subtract(from: &mut [Count], counts: &[Count]) {
+    let columns = defined(from).max(defined(counts));
+    for (value, other) in from.iter_mut().zip(counts).take(columns) {
         *value = Count::new(value.or_zero().saturating_sub(other.or_zero()));
     }
 }

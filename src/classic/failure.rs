@@ -1,9 +1,8 @@
-//! How the programs of Valgrind 3.19 fail: with what status, and our message.
+//! Failures of the programs of Valgrind 3.19: their exit statuses, with messages of ours.
 
 use std::io;
 
-use super::lenient::ReadError;
-use crate::profile::reason;
+use crate::profile::{Problem, ReadError, reason};
 
 /// Status of a wrong command line, of a file that is not complete, and of files that do not fit together.
 const STATUS: u8 = 255;
@@ -35,21 +34,26 @@ impl Failure {
     /// A file that cannot be opened or read: the status is the error number.
     #[must_use]
     pub fn io(file: &[u8], error: &io::Error) -> Failure {
-        let status = error.raw_os_error().and_then(|number| u8::try_from(number).ok()).unwrap_or(STATUS);
-        Failure { status, message: format!("{}: cannot be read: {}", shown(file), reason(error)) }
-    }
-
-    /// What is wrong with the profile `file`.
-    #[must_use]
-    pub fn reading(file: &[u8], error: &ReadError) -> Failure {
-        match error {
-            ReadError::Io(error) => Failure::io(file, error),
-            ReadError::Syntax { line, what, at_end } => {
-                let message = format!("{}:{line}: {what}", shown(file));
-                if *at_end { Failure::new(message) } else { Failure::inside(message) }
-            }
+        Failure {
+            status: number(error),
+            message: format!("{}: cannot be read: {}", shown(file), reason(error)),
         }
     }
+
+    /// Why a profile was refused.
+    #[must_use]
+    pub fn reading(error: &ReadError) -> Failure {
+        let message = error.to_string();
+        match &error.problem {
+            Problem::Io(error) => Failure { status: number(error), message },
+            Problem::EndsEarly(_) => Failure::new(message),
+            _ => Failure::inside(message),
+        }
+    }
+}
+
+fn number(error: &io::Error) -> u8 {
+    error.raw_os_error().and_then(|number| u8::try_from(number).ok()).unwrap_or(STATUS)
 }
 
 /// A name as it can be shown in one line.

@@ -2,23 +2,29 @@
 //! negative, left out or `.`; comments, blank lines and lines that mean nothing are passed over. One line is
 //! held at a time, so a file may be of any size.
 
-use std::io::{self, BufRead};
+use std::io::BufRead;
 
-use crate::profile::callgrind::instead_of_head;
+use crate::profile::{
+    Cell, CostStart, Dialect, End, Gap, Head, Key, Line, Lines, Number, Others, Problem, ReadError, TooLarge,
+    instead_of_head, is_space, numbers, words,
+};
 
-/// The longest line that is read, in bytes.
-const MAX_LINE: usize = 1 << 26;
-
-/// What stands before the counts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Head {
-    /// The description lines without their `desc:`, each with its newline.
-    pub desc: Vec<u8>,
-    /// The command.
-    pub cmd: Vec<u8>,
-    /// The names of the events, in the order of the columns.
-    pub events: Vec<Vec<u8>>,
-}
+/// The lines that these programs know. `desc:` is not among them: they look for it inside of a line.
+const PERL: Dialect = Dialect {
+    keys: &[
+        (b"fn=", Key::Function),
+        (b"fl=", Key::File),
+        (b"summary:", Key::Summary),
+        (b"cmd:", Key::Cmd),
+        (b"events:", Key::Events),
+    ],
+    blank: is_space,
+    costs: CostStart::Number,
+    gap: Gap::SomeBlanks,
+    trim: false,
+    end: End::Newline,
+    others: Others::Refused,
+};
 
 /// One count. It is undefined if the file says `.` or has no such column, which is not the same as 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,12 +51,18 @@ impl Count {
     pub fn or_zero(self) -> i128 {
         self.get().unwrap_or(0)
     }
+}
 
-    /// Adds `other`; an undefined one adds nothing and does not define this one.
-    pub fn add(&mut self, other: Count) {
+impl Cell for Count {
+    const NONE: Count = Count::UNDEFINED;
+
+    /// An undefined one adds nothing and does not define this one; a sum that does not fit stays at the largest
+    /// number.
+    fn add(&mut self, other: &Count) -> Result<(), TooLarge> {
         if let Some(value) = other.get() {
             *self = Count::new(self.or_zero().saturating_add(value));
         }
+        Ok(())
     }
 }
 
@@ -75,83 +87,61 @@ pub enum Record<'a> {
     Doubtful(&'static str),
 }
 
-/// Why a file cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum ReadError {
-    /// The reader failed.
-    #[error("{0}")]
-    Io(#[from] io::Error),
-    /// A line is not what it must be.
-    #[error("{what}")]
-    Syntax {
-        /// The line, from 1; 0 in an empty file.
-        line: u64,
-        /// What is wrong, and what to do.
-        what: &'static str,
-        /// Whether the file ends where the wrong was found.
-        at_end: bool,
-    },
-}
-
 /// Reads record by record.
 #[derive(Debug)]
 pub struct LenientReader<R> {
-    input: R,
+    lines: Lines<R>,
     head: Head,
-    text: Vec<u8>,
     counts: Vec<Count>,
-    line: u64,
-    /// A record that was parsed while a warning about it had to go out first.
-    held: Option<Held>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Held {
-    Counts(i64),
-    Summary,
+    /// The line has a warning, which goes out before its record.
+    doubted: bool,
 }
 
 impl<R: BufRead> LenientReader<R> {
-    /// Reads the head.
+    /// Reads the head. `name` is for messages.
     ///
     /// # Errors
     /// Those of `input`; no `cmd:` line after the `desc:` lines, or no `events:` line after that.
-    pub fn new(input: R) -> Result<LenientReader<R>, ReadError> {
-        let mut reader = LenientReader {
-            input,
-            head: Head::default(),
-            text: Vec::new(),
-            counts: Vec::new(),
-            line: 0,
-            held: None,
-        };
-        let mut more = reader.advance()?;
-        while more && let Some((start, end)) = description(&reader.text) {
-            reader.head.desc.extend_from_slice(reader.text.get(..start).unwrap_or_default());
-            reader.head.desc.extend_from_slice(reader.text.get(end..).unwrap_or_default());
-            more = reader.advance()?;
+    pub fn new(input: R, name: impl Into<String>) -> Result<LenientReader<R>, ReadError> {
+        let mut lines = Lines::new(input, name, &PERL);
+        let mut head = Head::default();
+        let mut more = advance(&mut lines)?;
+        while more && let Some((start, end)) = description(lines.raw()) {
+            let parts = [lines.raw().get(..start), lines.raw().get(end..)];
+            head.desc.push(parts.map(Option::unwrap_or_default).concat());
+            more = advance(&mut lines)?;
         }
-        let Some(cmd) = after_key(&reader.text, b"cmd:") else {
+        let Line::Key(Key::Cmd, cmd) = lines.line() else {
             let missing = "a cmd: line is missing; is this a Cachegrind file?";
-            return Err(reader.wrong(instead_of_head(&reader.text, missing), !more));
+            return Err(wrong(&lines, instead_of_head(lines.raw(), missing), !more));
         };
-        reader.head.cmd = without_newline(cmd).to_vec();
-        let more = reader.advance()?;
-        let Some(events) = after_key(&reader.text, b"events:") else {
-            return Err(reader.wrong("an events: line must follow the cmd: line", !more));
+        head.cmd = cmd.to_vec();
+        let more = advance(&mut lines)?;
+        let Line::Key(Key::Events, events) = lines.line() else {
+            return Err(wrong(&lines, "an events: line must follow the cmd: line", !more));
         };
-        reader.head.events = words(events).map(<[u8]>::to_vec).collect();
-        Ok(reader)
+        head.events = words(events).map(<[u8]>::to_vec).collect();
+        Ok(LenientReader { lines, head, counts: Vec::new(), doubted: false })
     }
 
-    /// What stood before the counts.
+    /// The head. The description lines are without `desc:`, and with their newlines.
     pub fn head(&self) -> &Head {
         &self.head
     }
 
     /// The number of the line that was read last, from 1.
     pub fn line(&self) -> u64 {
-        self.line
+        self.lines.number()
+    }
+
+    /// Refuses the line that was read last.
+    pub fn refuse(&self, what: &'static str) -> ReadError {
+        wrong(&self.lines, what, false)
+    }
+
+    /// Refuses the file for what is missing at its end.
+    pub fn refuse_end(&self, what: &'static str) -> ReadError {
+        wrong(&self.lines, what, true)
     }
 
     /// The next record, `None` at the end of the file.
@@ -159,112 +149,88 @@ impl<R: BufRead> LenientReader<R> {
     /// # Errors
     /// Those of the input; more counts than events; a summary with another number of counts than of events.
     pub fn next_record(&mut self) -> Result<Option<Record<'_>>, ReadError> {
-        if let Some(held) = self.held.take() {
-            return Ok(Some(match held {
-                Held::Counts(line) => Record::Counts { line, counts: &self.counts },
-                Held::Summary => Record::Summary(&self.counts),
-            }));
+        if std::mem::take(&mut self.doubted) {
+            return Ok(self.record());
         }
         loop {
-            if !self.advance()? {
+            if !advance(&mut self.lines)? {
                 return Ok(None);
             }
-            if !self.text.starts_with(b"#") && !self.text.iter().all(|&byte| is_space(byte)) {
+            if !matches!(self.lines.line(), Line::Blank | Line::Comment(_)) {
                 break;
             }
         }
-        let held = if let Some((line, rest)) = line_number(&self.text) {
-            match parse_counts(rest, self.head.events.len(), &mut self.counts) {
-                Parsed::TooMany => {
-                    return Err(self.wrong("more counts than the events: line has events", false));
-                }
-                Parsed::Whole => return Ok(Some(Record::Counts { line, counts: &self.counts })),
-                Parsed::Doubtful => Held::Counts(line),
-            }
-        } else if let Some(rest) = after_key(&self.text, b"summary:") {
-            let parsed = parse_counts(rest, self.head.events.len(), &mut self.counts);
-            if parsed == Parsed::TooMany || self.counts.len() != self.head.events.len() {
-                return Err(self.wrong("the summary must have one count per event", false));
-            }
-            if parsed == Parsed::Whole {
-                return Ok(Some(Record::Summary(&self.counts)));
-            }
-            Held::Summary
-        } else if let Some(name) = self.text.strip_prefix(b"fn=") {
-            return Ok(Some(Record::Function(without_newline(name))));
-        } else if let Some(name) = self.text.strip_prefix(b"fl=") {
-            return Ok(Some(Record::File(without_newline(name))));
-        } else {
-            return Ok(Some(Record::Doubtful("this line means nothing and is passed over")));
+        let columns = self.head.events.len();
+        let parsed = match self.lines.line() {
+            Line::Cost(text) => match read_counts(numbers(text).skip(1), columns, &mut self.counts) {
+                Parsed::TooMany => return Err(self.refuse("more counts than the events: line has events")),
+                parsed => parsed,
+            },
+            Line::Key(Key::Summary, text) => match read_counts(numbers(text), columns, &mut self.counts) {
+                parsed if parsed != Parsed::TooMany && self.counts.len() == columns => parsed,
+                _ => return Err(self.refuse("the summary must have one count per event")),
+            },
+            _ => Parsed::Whole,
         };
-        self.held = Some(held);
-        Ok(Some(Record::Doubtful("a count is not a whole number; only its leading digits are used")))
-    }
-
-    /// Reads the next line, with its newline, into `text`; at the end that is empty.
-    fn advance(&mut self) -> Result<bool, ReadError> {
-        self.text.clear();
-        let limit = u64::try_from(MAX_LINE).unwrap_or(u64::MAX);
-        let read = io::Read::take(&mut self.input, limit).read_until(b'\n', &mut self.text)?;
-        if read > 0 {
-            self.line = self.line.saturating_add(1);
+        if parsed == Parsed::Doubtful {
+            self.doubted = true;
+            let what = "a count is not a whole number; only its leading digits are used";
+            return Ok(Some(Record::Doubtful(what)));
         }
-        if read >= MAX_LINE {
-            return Err(self.wrong("the line is longer than 64 MiB; is this a Cachegrind file?", false));
-        }
-        Ok(read > 0)
+        Ok(self.record())
     }
 
-    fn wrong(&self, what: &'static str, at_end: bool) -> ReadError {
-        ReadError::Syntax { line: self.line, what, at_end }
+    /// The record of the current line, whose counts have been read.
+    fn record(&self) -> Option<Record<'_>> {
+        let counts = &self.counts;
+        Some(match self.lines.line() {
+            Line::Cost(text) => Record::Counts { line: line_number(text), counts },
+            Line::Key(Key::Summary, _) => Record::Summary(counts),
+            Line::Key(Key::Function, name) => Record::Function(name),
+            Line::Key(Key::File, name) => Record::File(name),
+            _ => Record::Doubtful("this line means nothing and is passed over"),
+        })
     }
 }
 
-/// Perl's `\s` on bytes.
-fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)
+/// Reads the next line, as the programs of Valgrind 3.19 do; false at the end.
+///
+/// # Errors
+/// Those of the input, and a line that is too long.
+pub fn advance(lines: &mut Lines<impl BufRead>) -> Result<bool, ReadError> {
+    lines.advance().map_err(|error| match error.problem {
+        Problem::TooLong => wrong(lines, "the line is longer than 64 MiB; is this a Cachegrind file?", false),
+        _ => error,
+    })
 }
 
-fn without_newline(text: &[u8]) -> &[u8] {
-    text.strip_suffix(b"\n").unwrap_or(text)
+/// Refuses a file for its last line that was read, or for what is missing `at_end`.
+pub fn wrong<R: BufRead>(lines: &Lines<R>, what: &'static str, at_end: bool) -> ReadError {
+    let problem = if at_end { Problem::EndsEarly(what) } else { Problem::Refused(what) };
+    ReadError { file: lines.name().to_owned(), line: lines.number(), problem }
 }
 
-fn trim_start(text: &[u8]) -> &[u8] {
-    let blanks = text.iter().take_while(|&&byte| is_space(byte)).count();
-    text.get(blanks..).unwrap_or_default()
-}
-
-fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    text.split(|&byte| is_space(byte)).filter(|word| !word.is_empty())
-}
-
-/// What follows `key` and the blanks, of which there must be at least one.
-fn after_key<'a>(text: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
-    let rest = text.strip_prefix(key)?;
-    rest.first().is_some_and(|&byte| is_space(byte)).then(|| trim_start(rest))
-}
-
-/// Where in a line the first `desc:` with its blanks begins and ends. Perl's programs look for it anywhere.
+/// Finds the first `desc:` with its blanks in a line. Perl's programs look for it anywhere.
 fn description(text: &[u8]) -> Option<(usize, usize)> {
     const KEY: &[u8] = b"desc:";
     let start = text
         .windows(KEY.len() + 1)
         .position(|w| w.starts_with(KEY) && w.last().is_some_and(|&b| is_space(b)))?;
-    let rest = text.get(start + KEY.len()..)?;
-    Some((start, text.len() - trim_start(rest).len()))
+    let end = start + KEY.len();
+    let blanks = text.get(end..)?.iter().take_while(|&&byte| is_space(byte)).count();
+    Some((start, end + blanks))
 }
 
-/// A source line's number and what follows its blanks.
-fn line_number(text: &[u8]) -> Option<(i64, &[u8])> {
-    let digits_from = usize::from(text.first() == Some(&b'-'));
-    let digits = text.get(digits_from..)?.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let (number, rest) = text.split_at_checked(digits_from + digits)?;
-    if digits == 0 || !rest.first().is_some_and(|&byte| is_space(byte)) {
-        return None;
+/// The number of the source line that a line with counts begins with.
+fn line_number(text: &[u8]) -> i64 {
+    match numbers(text).next() {
+        Some(Number::Short(line)) => line,
+        Some(Number::Word(word)) => {
+            let (value, _) = leading_integer(word);
+            i64::try_from(value).unwrap_or(if value < 0 { i64::MIN } else { i64::MAX })
+        }
+        None => 0,
     }
-    let (value, _) = leading_integer(number);
-    let line = i64::try_from(value).unwrap_or(if value < 0 { i64::MIN } else { i64::MAX });
-    Some((line, trim_start(rest)))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -274,27 +240,33 @@ enum Parsed {
     TooMany,
 }
 
-fn parse_counts(text: &[u8], events: usize, counts: &mut Vec<Count>) -> Parsed {
+fn read_counts<'a>(
+    numbers: impl Iterator<Item = Number<'a>>,
+    columns: usize,
+    counts: &mut Vec<Count>,
+) -> Parsed {
     counts.clear();
     let mut parsed = Parsed::Whole;
-    for word in words(text) {
-        if counts.len() == events {
+    for number in numbers {
+        if counts.len() == columns {
             return Parsed::TooMany;
         }
-        if word == b"." {
-            counts.push(Count::UNDEFINED);
-            continue;
-        }
-        let (value, whole) = leading_integer(word);
-        if !whole {
-            parsed = Parsed::Doubtful;
-        }
-        counts.push(Count::new(value));
+        counts.push(match number {
+            Number::Short(number) => Count::new(number.into()),
+            Number::Word(b".") => Count::UNDEFINED,
+            Number::Word(word) => {
+                let (value, whole) = leading_integer(word);
+                if !whole {
+                    parsed = Parsed::Doubtful;
+                }
+                Count::new(value)
+            }
+        });
     }
     parsed
 }
 
-/// The integer that a word begins with (0 if with none), and whether it is the whole word.
+/// The integer that a word begins with (0 if with none), and true if nothing follows it.
 fn leading_integer(word: &[u8]) -> (i128, bool) {
     let (negative, digits) = match word {
         [b'-', rest @ ..] => (true, rest),
@@ -314,7 +286,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<(Head, Vec<String>), String> {
-        let mut reader = LenientReader::new(text.as_bytes()).map_err(|e| format!("{e:?}"))?;
+        let mut reader = LenientReader::new(text.as_bytes(), "x").map_err(|e| format!("{e:?}"))?;
         let mut records = Vec::new();
         while let Some(record) = reader.next_record().map_err(|e| format!("{e:?}"))? {
             records.push(match record {
@@ -337,12 +309,12 @@ mod tests {
     #[test]
     fn the_head() {
         let (head, records) = read(HEAD).expect("reads");
-        assert_eq!(head.desc, b"I1\nD1\n");
+        assert_eq!(head.desc.concat(), b"I1\nD1\n");
         assert_eq!(head.cmd, b"a b");
         assert_eq!(head.events, [b"Ir", b"Dr"]);
         assert!(records.is_empty());
         let (head, _) = read("# desc: x\ncmd:\nevents: Ir\n").expect("reads");
-        assert_eq!((head.desc, head.cmd), (b"# x\n".to_vec(), Vec::new()));
+        assert_eq!((head.desc.concat(), head.cmd), (b"# x\n".to_vec(), Vec::new()));
     }
 
     #[test]
@@ -355,10 +327,8 @@ mod tests {
             ("cmd: x\n", 1, true),
         ] {
             let error = read(text).expect_err(text);
-            assert!(
-                error.contains(&format!("line: {line},")) && error.contains(&format!("at_end: {at_end}")),
-                "{error}"
-            );
+            assert!(error.contains(&format!("line: {line},")), "{error}");
+            assert_eq!(error.contains("EndsEarly"), at_end, "{error}");
         }
     }
 

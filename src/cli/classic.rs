@@ -15,7 +15,7 @@ use super::outfile::OutFile;
 use crate::classic::annotate::{Options, USAGE, annotate};
 use crate::classic::diff::{FunctionCounts, Renaming};
 use crate::classic::failure::{Failure, shown};
-use crate::classic::merge::{StrictError, StrictProfile};
+use crate::classic::merge::StrictProfile;
 use crate::profile::Substitution;
 
 /// Exit status of every failure of `merge`, as `cg_merge` has it.
@@ -113,7 +113,7 @@ fn sum(profiles: &[PathBuf]) -> Result<StrictProfile, String> {
     for path in profiles {
         let profile = strict(path)?;
         match &mut sum {
-            Some(sum) => sum.merge(profile).map_err(|error| format!("{}: {error}", path.display()))?,
+            Some(sum) => sum.merge(&profile).map_err(|error| format!("{}: {error}", path.display()))?,
             None => sum = Some(profile),
         }
     }
@@ -123,10 +123,8 @@ fn sum(profiles: &[PathBuf]) -> Result<StrictProfile, String> {
 fn strict(path: &Path) -> Result<StrictProfile, String> {
     let io = |error: &io::Error| format!("{}: cannot be read: {}", path.display(), reason(error));
     let file = File::open(path).map_err(|error| io(&error))?;
-    StrictProfile::read(BufReader::with_capacity(CHUNK, file)).map_err(|error| match error {
-        StrictError::Io(error) => io(&error),
-        StrictError::Syntax { line, what } => format!("{}:{line}: {what}", path.display()),
-    })
+    let input = BufReader::with_capacity(CHUNK, file);
+    StrictProfile::read(input, path.display().to_string()).map_err(|error| error.to_string())
 }
 
 /// Writes the second profile less the first to standard output; returns the exit status.

@@ -1,6 +1,7 @@
 //! What was counted, where: the profile and its file formats. A leaf: it knows neither the simulators nor
 //! the machine, so that a profile can be read, compared and shown without either.
 
+mod counts;
 mod event;
 mod format;
 mod instructions;
@@ -9,14 +10,17 @@ mod names;
 mod substitution;
 mod summary;
 
+pub use counts::{Cell, Row, Rows, Sums, TooLarge, add};
 pub use event::{Costs, Event, EventSet};
 pub use format::{
-    CgReader, Head, Problem, ReadError, Record, SIDE_SUFFIX, UNSPECIFIED, add, cache_desc, read_instructions,
-    write_cachegrind, write_instructions,
+    CallgrindReader, CgReader, Definition, Head, Problem, ReadError, Record, SIDE_SUFFIX, UNSPECIFIED,
+    cache_desc, is_callgrind, read_instructions, reason, write_cachegrind, write_instructions,
 };
-pub use format::{callgrind, reason};
+pub(crate) use format::{
+    CostStart, Dialect, End, Gap, Key, Line, Lines, Number, Others, instead_of_head, is_space, numbers, words,
+};
 pub use instructions::{CodeObject, InsnCosts, Instructions, add_costs};
-pub use model::{Line, Profile};
+pub use model::{Profile, ProfileLine};
 pub use names::{NameId, Names};
 pub use substitution::Substitution;
 pub use summary::{grouped, summary_lines};

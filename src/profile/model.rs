@@ -5,38 +5,30 @@
 //! that names that would be written alike are one. An empty name becomes Cachegrind's `???`.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
+use super::counts::Sums;
 use super::event::{Costs, EventSet};
+use super::names::{NameId, Names};
 
 /// What Cachegrind calls a file or function that has no name.
 const UNKNOWN: &[u8] = b"???";
 
 /// The counts of one run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Profile {
     desc: Vec<String>,
     cmd: Vec<u8>,
     events: EventSet,
     names: Names,
-    lines: FxHashMap<Key, Costs>,
+    lines: Sums<Key, Costs>,
 }
 
 /// File, function and line.
-type Key = (u32, u32, u32);
-
-/// Each distinct name once.
-#[derive(Clone, Debug, Default)]
-struct Names {
-    ids: FxHashMap<Arc<[u8]>, u32>,
-    texts: Vec<Arc<[u8]>>,
-}
+type Key = (NameId, NameId, u32);
 
 /// The costs of one source line within one function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Line<'a> {
+pub struct ProfileLine<'a> {
     /// The file's name.
     pub file: &'a [u8],
     /// The function's name.
@@ -47,12 +39,24 @@ pub struct Line<'a> {
     pub costs: &'a Costs,
 }
 
+impl Default for Profile {
+    fn default() -> Profile {
+        Profile::new("", EventSet::default())
+    }
+}
+
 impl Profile {
     /// An empty profile of the command `cmd`: the program and its arguments, joined by blanks and not
     /// quoted, as Cachegrind writes them.
     #[must_use]
     pub fn new(cmd: impl AsRef<[u8]>, events: EventSet) -> Profile {
-        Profile { cmd: clean(cmd.as_ref()).into_owned(), events, ..Profile::default() }
+        Profile {
+            desc: Vec::new(),
+            cmd: clean(cmd.as_ref()).into_owned(),
+            events,
+            names: Names::default(),
+            lines: Sums::new(1),
+        }
     }
 
     /// Adds a line of description to the file's head; [`super::cache_desc`] makes those of the caches.
@@ -82,30 +86,35 @@ impl Profile {
     /// Adds `costs` to a line. A line that is added with no costs is there all the same: Cachegrind shows
     /// code that it has seen and that never ran with zeros.
     pub fn add(&mut self, file: impl AsRef<[u8]>, function: impl AsRef<[u8]>, line: u32, costs: &Costs) {
-        let key = (self.names.id(file.as_ref()), self.names.id(function.as_ref()), line);
-        *self.lines.entry(key).or_default() += costs;
+        let key = (self.name(file.as_ref()), self.name(function.as_ref()), line);
+        if let Some(sum) = self.lines.counts_mut(key).first_mut() {
+            *sum += costs;
+        }
+    }
+
+    fn name(&mut self, name: &[u8]) -> NameId {
+        match self.names.find(name) {
+            Some(id) => id,
+            None => self.names.intern(&clean(if name.is_empty() { UNKNOWN } else { name })),
+        }
     }
 
     /// Every line, ordered by the bytes of the file, then of the function, then by number: the order of
     /// the file, and the same in every run.
     #[must_use]
-    pub fn lines(&self) -> Vec<Line<'_>> {
-        let mut rank: Vec<usize> = (0..self.names.texts.len()).collect();
-        rank.sort_unstable_by_key(|&id| &self.names.texts[id]);
-        let mut place = vec![0_usize; rank.len()];
-        for (order, &id) in rank.iter().enumerate() {
-            place[id] = order;
-        }
-        let of = |id: u32| place.get(id as usize).copied();
+    pub fn lines(&self) -> Vec<ProfileLine<'_>> {
+        let ranks = self.names.ranks();
         let mut entries: Vec<_> = self.lines.iter().collect();
-        entries.sort_unstable_by_key(|&(&(file, function, line), _)| (of(file), of(function), line));
+        entries.sort_unstable_by_key(|&(&(file, function, line), _)| {
+            (ranks.get(file), ranks.get(function), line)
+        });
         entries
             .into_iter()
-            .map(|(&(file, function, line), costs)| Line {
+            .map(|(&(file, function, line), costs)| ProfileLine {
                 file: self.names.text(file),
                 function: self.names.text(function),
                 line,
-                costs,
+                costs: costs.first().unwrap_or(&Costs::ZERO),
             })
             .collect()
     }
@@ -114,32 +123,10 @@ impl Profile {
     #[must_use]
     pub fn total(&self) -> Costs {
         let mut sum = Costs::ZERO;
-        for costs in self.lines.values() {
+        for costs in self.lines.iter().flat_map(|(_, costs)| costs) {
             sum += costs;
         }
         sum.only(self.events)
-    }
-}
-
-impl Names {
-    fn id(&mut self, name: &[u8]) -> u32 {
-        if let Some(&id) = self.ids.get(name) {
-            return id;
-        }
-        let clean = clean(if name.is_empty() { UNKNOWN } else { name });
-        if let Some(&id) = self.ids.get(clean.as_ref()) {
-            return id;
-        }
-        // 2^32 names of at least a byte each do not fit any memory this runs in.
-        let id = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
-        let text: Arc<[u8]> = clean.as_ref().into();
-        self.ids.insert(Arc::clone(&text), id);
-        self.texts.push(text);
-        id
-    }
-
-    fn text(&self, id: u32) -> &[u8] {
-        self.texts.get(id as usize).map_or(UNKNOWN, |text| text)
     }
 }
 

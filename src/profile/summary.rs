@@ -135,5 +135,4 @@ fn percent(part: u64, whole: u64, digits: usize) -> String {
 }
 
 #[cfg(test)]
-#[path = "summary_tests.rs"]
 mod tests;

@@ -89,8 +89,7 @@ fn kept_inputs_and_their_variations() {
 #[test]
 fn the_corpus_has_good_and_bad_inputs() {
     use cgemu::classic::merge::StrictProfile;
-    use cgemu::profile::CgReader;
-    use cgemu::profile::callgrind::CallgrindReader;
+    use cgemu::profile::{CallgrindReader, CgReader};
     let cachegrind = |bytes: &[u8]| {
         let mut reader = CgReader::new(bytes, "input").ok()?;
         while reader.next_record().ok()?.is_some() {}
@@ -107,7 +106,7 @@ fn the_corpus_has_good_and_bad_inputs() {
         assert!(read > 0 && read < files.len(), "{target}: {read} of {} are read", files.len());
     };
     both("cachegrind", &|bytes| cachegrind(bytes).is_some());
-    both("strict", &|bytes| StrictProfile::read(bytes).is_ok());
+    both("strict", &|bytes| StrictProfile::read(bytes, "input").is_ok());
     both("callgrind", &|bytes| callgrind(bytes).is_some());
     both("elf", &|bytes| cgemu::loader::parse(bytes).is_ok());
 }

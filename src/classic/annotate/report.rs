@@ -58,7 +58,7 @@ pub fn header(options: &Options, order: &Order, table: &Table, out: &mut Vec<u8>
     };
     let thresholds: Vec<&str> = order.thresholds.iter().map(|threshold| threshold.text.as_str()).collect();
     out.extend_from_slice(RULE);
-    out.extend_from_slice(&head.desc);
+    out.extend_from_slice(&head.desc.concat());
     line(out, "Command:", &head.cmd);
     line(out, "Data file:", &options.file);
     line(out, "Events recorded:", &head.events.join(&b' '));

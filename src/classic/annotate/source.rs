@@ -15,6 +15,7 @@ use super::warnings;
 use crate::classic::failure::Failure;
 use crate::classic::lenient::Count;
 use crate::classic::number;
+use crate::profile::Cell as _;
 
 /// Annotates the files that the user chose, those of `chosen` if that is wanted, and says what could not be
 /// found and how much was shown.
@@ -204,7 +205,8 @@ impl Annotation<'_> {
                 Some(&(number, counts)) if number as f64 == source.number => {
                     self.columns.row(counts, out);
                     for (sum, &count) in self.printed.iter_mut().zip(counts) {
-                        sum.add(count);
+                        // Counts with undefined ones always fit.
+                        let _: Result<(), _> = sum.add(&count);
                     }
                     left.pop_front();
                 }

@@ -1,52 +1,69 @@
-//! A file line by line, with the number of the line and a bound on its length.
+//! The bounded line reader.
 
 use std::io::{BufRead, Read as _};
 
-use super::{Problem, ReadError};
+use super::dialect::{Dialect, Line};
+use super::error::{Problem, ReadError};
 
-/// The longest line taken, in bytes. It bounds the memory that a file without newlines can ask for.
+/// The longest line, in bytes. It bounds the memory that a file without newlines can ask for.
 const LONGEST_LINE: u64 = 64 << 20;
 
-/// The lines of one file; it holds one at a time.
+/// The lines of one file, of which it holds one at a time.
 #[derive(Debug)]
 pub struct Lines<R> {
     input: R,
     name: String,
+    dialect: &'static Dialect,
+    /// Lines read so far.
     number: u64,
-    line: Vec<u8>,
+    /// Attempts to read past the end.
+    past: u64,
+    /// The line, with its newline.
+    raw: Vec<u8>,
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Before the first line. `name` is for messages.
-    pub fn new(input: R, name: impl Into<String>) -> Lines<R> {
-        Lines { input, name: name.into(), number: 0, line: Vec::new() }
+    /// Stands before the first line. `name` is for messages.
+    pub fn new(input: R, name: impl Into<String>, dialect: &'static Dialect) -> Lines<R> {
+        Lines { input, name: name.into(), dialect, number: 0, past: 0, raw: Vec::new() }
     }
 
-    /// Fetches the next line, without its end. False at the end of the file, which counts as a line in
-    /// messages, as it does in those of `cg_annotate`.
+    /// Reads the next line; false at the end of the file.
     ///
     /// # Errors
     /// If the file cannot be read, or the line is too long.
     pub fn advance(&mut self) -> Result<bool, ReadError> {
-        self.number += 1;
-        self.line.clear();
+        self.raw.clear();
         let mut input = self.input.by_ref().take(LONGEST_LINE + 1);
-        match input.read_until(b'\n', &mut self.line) {
-            Ok(0) => return Ok(false),
-            Ok(_) if self.line.pop_if(|last| *last == b'\n').is_some() => {
-                self.line.pop_if(|last| *last == b'\r');
+        let read = input.read_until(b'\n', &mut self.raw);
+        match read {
+            Ok(0) => {
+                self.past += 1;
+                return Ok(false);
             }
-            // The last line may lack its end.
-            Ok(taken) if taken as u64 <= LONGEST_LINE => {}
-            Ok(_) => return Err(self.error(Problem::TooLong)),
-            Err(error) => return Err(self.error(Problem::Io(error))),
+            _ => self.number += 1,
         }
-        Ok(true)
+        match read {
+            // The last line may lack its end.
+            Ok(taken) if taken as u64 <= LONGEST_LINE || self.raw.ends_with(b"\n") => Ok(true),
+            Ok(_) => Err(self.error(Problem::TooLong)),
+            Err(error) => Err(self.error(Problem::Io(error))),
+        }
     }
 
-    /// The line that was fetched last.
-    pub fn line(&self) -> &[u8] {
-        &self.line
+    /// The line that was read last, as the dialect understands it.
+    pub fn line(&self) -> Line<'_> {
+        self.dialect.line(&self.raw)
+    }
+
+    /// The line that was read last, with its newline; empty at the end of the file.
+    pub fn raw(&self) -> &[u8] {
+        &self.raw
+    }
+
+    /// The number of the line that was read last, from 1; 0 before the first.
+    pub fn number(&self) -> u64 {
+        self.number
     }
 
     /// The file's name, for messages.
@@ -54,13 +71,15 @@ impl<R: BufRead> Lines<R> {
         &self.name
     }
 
-    /// The problem with the name of the file and the line that was read last.
+    /// Adds the file and the line that was read last to a problem. The end of the file counts as a line, as it does
+    /// in the messages of `cg_annotate`.
     pub fn error(&self, problem: Problem) -> ReadError {
-        ReadError { file: self.name.clone(), line: self.number, problem }
+        ReadError { file: self.name.clone(), line: self.number + self.past, problem }
     }
 
-    /// That the line is none of the format's.
+    /// Refuses the line that was read last.
     pub fn malformed(&self) -> ReadError {
-        self.error(Problem::Malformed(String::from_utf8_lossy(&self.line).into_owned()))
+        let text = self.dialect.end.strip(&self.raw);
+        self.error(Problem::Malformed(String::from_utf8_lossy(text).into_owned()))
     }
 }

@@ -1,19 +1,30 @@
-//! The only code that knows the syntax of profile files.
+//! The syntax of profile files: Cachegrind's format, Callgrind's, and the side file with costs by instruction.
+//!
+//! [`Lines`] cuts a file into lines of bounded length and a [`Dialect`] says what each [`Line`] is; the readers are
+//! state machines over that.
 
-pub mod callgrind;
+mod cachegrind;
+mod callgrind;
+mod compression;
+mod detect;
+mod dialect;
+mod error;
+mod events;
 mod instr;
 mod lines;
-mod read;
+mod number;
+mod record;
 mod write;
 
+pub use cachegrind::{CgReader, UNSPECIFIED};
+pub use callgrind::CallgrindReader;
+pub(crate) use detect::instead_of_head;
+pub use detect::is_callgrind;
+pub(crate) use dialect::{CostStart, Dialect, End, Gap, Key, Line, Others};
+pub use error::{Problem, ReadError, reason};
+pub use events::Definition;
 pub use instr::{SIDE_SUFFIX, read_instructions, write_instructions};
-pub use read::{CgReader, Head, Problem, ReadError, Record, UNSPECIFIED, add};
-use read::{parse_signed, value, words};
+pub(crate) use lines::Lines;
+pub(crate) use number::{Number, is_space, numbers, words};
+pub use record::{Head, Record};
 pub use write::{cache_desc, write_cachegrind};
-
-/// What the system says of an error, without Rust's `(os error N)`.
-#[must_use]
-pub fn reason(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    text.split_once(" (os error").map_or(text.as_str(), |(text, _)| text).to_owned()
-}

@@ -75,5 +75,4 @@ fn name(text: &mut Vec<u8>, key: &[u8], value: &[u8]) {
 }
 
 #[cfg(test)]
-#[path = "write_tests.rs"]
 mod tests;

@@ -136,3 +136,12 @@ fn wrong_files() {
         assert!(error.starts_with(message), "{text}: {error}");
     }
 }
+
+#[test]
+fn a_part_without_known_positions_has_lines() {
+    for text in ["line", "", "mystery"] {
+        let mut positions = positions(text.as_bytes());
+        positions.read(b"3 4", |byte| byte.is_ascii_whitespace(), any_base).expect(text);
+        assert_eq!(positions.line(), 3, "{text}");
+    }
+}

@@ -21,7 +21,7 @@ fn with_totals(events: &str, summary: &str) -> Profile {
 /// The first two lines are from the file, the others from the log of the same run.
 macro_rules! captured {
     ($($name:literal)*) => {
-        &[$(($name, include_str!(concat!("../../testdata/profile/summaries/", $name, ".txt")))),*]
+        &[$(($name, include_str!(concat!("../../../testdata/profile/summaries/", $name, ".txt")))),*]
     };
 }
 

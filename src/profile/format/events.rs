@@ -1,6 +1,7 @@
 //! The events of a file: those that cost lines count, in their order, then those that `event:` lines derive.
 
-use super::{Problem, words};
+use super::error::Problem;
+use super::number::{any_count, counts, numbers, words};
 
 /// Recorded and derived events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -101,6 +102,17 @@ impl Events {
             }
         }
         Some(sum)
+    }
+
+    /// Reads the counts of a `summary:` or `totals:` line and computes the derived ones.
+    ///
+    /// # Errors
+    /// Those of [`counts`] and [`Events::complete`].
+    pub fn sums(&self, text: &[u8]) -> Result<Vec<i64>, Problem> {
+        let mut sums = vec![0; self.recorded.len() + self.derived.len()];
+        counts(numbers(text), sums.get_mut(..self.recorded.len()).unwrap_or_default(), any_count)?;
+        self.complete(&mut sums)?;
+        Ok(sums)
     }
 
     /// Computes the derived events of `counts`, which has room for all of them behind the recorded ones.

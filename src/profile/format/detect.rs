@@ -3,8 +3,7 @@
 
 use std::io::{BufRead, Chain, Cursor, Read as _};
 
-use super::names;
-use crate::profile::format::value;
+use super::compression::split;
 
 /// How many bytes are looked at.
 const LOOKED_AT: u64 = 64 << 10;
@@ -36,14 +35,25 @@ pub fn instead_of_head(line: &[u8], other: &'static str) -> &'static str {
 
 /// Whether a line is one that only the Callgrind format has.
 fn telling(line: &[u8]) -> bool {
-    const KEYS: [&[u8]; 7] =
-        [b"version:", b"creator:", b"positions:", b"part:", b"pid:", b"thread:", b"event:"];
-    const SPECS: [&[u8]; 6] = [b"ob=", b"cob=", b"cfi=", b"cfl=", b"cfn=", b"calls="];
+    const ONLY: [&[u8]; 14] = [
+        b"# callgrind format",
+        b"version:",
+        b"creator:",
+        b"positions:",
+        b"part:",
+        b"pid:",
+        b"thread:",
+        b"event:",
+        b"ob=",
+        b"cob=",
+        b"cfi=",
+        b"cfl=",
+        b"cfn=",
+        b"calls=",
+    ];
     const NAMES: [&[u8]; 4] = [b"fl=", b"fi=", b"fe=", b"fn="];
-    line.starts_with(b"# callgrind format")
-        || KEYS.iter().any(|key| value(line, key).is_some())
-        || SPECS.iter().any(|spec| line.starts_with(spec))
-        || NAMES.iter().any(|spec| line.strip_prefix(*spec).and_then(names::split).is_some())
+    ONLY.iter().any(|key| line.starts_with(key))
+        || NAMES.iter().any(|key| line.strip_prefix(*key).is_some_and(|name| split(name).is_some()))
 }
 
 #[cfg(test)]

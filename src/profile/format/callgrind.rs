@@ -10,21 +10,16 @@
 //! A `totals:` line must be the sum of its part's lines. A `summary:` line may be more, since "the cost lines may not
 //! represent all cost of the program run"; it is then what shares are of.
 
-mod detect;
-mod events;
-mod names;
-mod position;
-
 use std::io::BufRead;
 
-pub use detect::{Whole, instead_of_head, is_callgrind};
-pub use events::Definition;
-use events::Events;
-use names::Compressed;
-use position::{Costs, Positions};
-
+use super::compression::{Compressed, Positions};
+use super::dialect::{CALLGRIND, Key, Line};
+use super::error::{Problem, ReadError};
+use super::events::{Definition, Events};
 use super::lines::Lines;
-use super::{Problem, ReadError, add, parse_signed, words};
+use super::number::{any_base, any_count, counts, numbers, words};
+use super::record::{Head, Record};
+use crate::profile::counts::add;
 
 /// What stands in for a file or function before one is named.
 const UNKNOWN: &[u8] = b"???";
@@ -33,48 +28,6 @@ const UNKNOWN: &[u8] = b"???";
 const MOST_DESCRIBED: u64 = 20;
 /// How many lines of theirs are kept.
 const MOST_LINES: usize = 200;
-
-/// What stands before the costs of the first part.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Head {
-    /// The `desc:` lines, without those that only repeat options.
-    pub desc: Vec<Vec<u8>>,
-    /// The command line that was profiled; empty if it is not given.
-    pub cmd: Vec<u8>,
-    /// The names of the events: recorded ones in the order of the columns, then derived ones.
-    pub events: Vec<Vec<u8>>,
-    /// Long names and formulas of events, in the order of their lines.
-    pub definitions: Vec<Definition>,
-}
-
-/// One step through the body of a file. A file or function is reported when costs follow, if it has changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Record<'a> {
-    /// The costs that follow are of this source file.
-    File(&'a [u8]),
-    /// The costs that follow are of this function.
-    Function(&'a [u8]),
-    /// The costs of a line itself.
-    Counts {
-        /// The source line; 0 if it is not known.
-        line: u64,
-        /// One count for each event of the head.
-        counts: &'a [i64],
-    },
-    /// Calls from a line of the current function, and what was spent inside of them.
-    Call {
-        /// The called function's source file.
-        file: &'a [u8],
-        /// The called function.
-        function: &'a [u8],
-        /// How often it was called from there.
-        calls: u64,
-        /// The line of the call; 0 if it is not known.
-        line: u64,
-        /// One count for each event of the head.
-        counts: &'a [i64],
-    },
-}
 
 /// A [`Record`] that has been read and not been reported yet.
 #[derive(Clone, Copy, Debug)]
@@ -160,13 +113,13 @@ impl<R: BufRead> CallgrindReader<R> {
     pub fn new(input: R, name: impl Into<String>) -> Result<CallgrindReader<R>, ReadError> {
         let unknown = || Current { name: UNKNOWN.to_vec(), due: true };
         let mut reader = CallgrindReader {
-            lines: Lines::new(input, name),
+            lines: Lines::new(input, name, &CALLGRIND),
             head: Head::default(),
             events: Events::default(),
             objects: Compressed::default(),
             files: Compressed::default(),
             functions: Compressed::default(),
-            positions: Positions::default(),
+            positions: line_positions(),
             file: unknown(),
             function: unknown(),
             called_file: None,
@@ -265,44 +218,52 @@ impl<R: BufRead> CallgrindReader<R> {
     fn line(&mut self) -> Result<(), Problem> {
         let line = self.lines.line();
         match line {
-            [] | [b'#', ..] => return Ok(()),
-            [b'0'..=b'9' | b'+' | b'-' | b'*', ..] => return self.cost_line(),
-            _ if line.iter().all(u8::is_ascii_whitespace) => return Ok(()),
-            _ => {}
+            Line::Blank | Line::Comment(_) => return Ok(()),
+            Line::Key(Key::Summary, text) => {
+                self.part.summary = Some(self.events.sums(text)?);
+                return Ok(());
+            }
+            Line::Key(Key::Totals, text) => {
+                self.part.totals = Some(self.events.sums(text)?);
+                return Ok(());
+            }
+            _ if is_head(line) => return self.later_head(),
+            _ => self.part.begun = true,
         }
-        let Some((key, text)) = key(line, b'=') else { return self.head_line() };
-        self.part.begun = true;
-        match key {
-            b"fl" | b"fi" | b"fe" => self.file.set(self.files.resolve(text)?),
-            b"fn" => self.function.set(self.functions.resolve(text)?),
-            b"cfi" | b"cfl" => self.called_file = Some(self.files.resolve(text)?.to_vec()),
-            b"cfn" => {
-                let function = self.functions.resolve(text)?.to_vec();
-                // Without a `cfi=` of its own it is in the caller's file.
+        match line {
+            Line::Cost(_) => return self.cost_line(),
+            Line::Key(Key::File | Key::Include, name) => self.file.set(self.files.resolve(name)?),
+            Line::Key(Key::Function, name) => self.function.set(self.functions.resolve(name)?),
+            Line::Key(Key::CalledFile, name) => self.called_file = Some(self.files.resolve(name)?.to_vec()),
+            Line::Key(Key::CalledFunction, name) => {
+                let function = self.functions.resolve(name)?.to_vec();
+                // Without a `cfi=` before it, it is in the caller's file.
                 let file = self.called_file.take().unwrap_or_else(|| self.file.name.clone());
                 self.called = (file, function);
             }
             // They may define names that are used later.
-            b"ob" | b"cob" => drop(self.objects.resolve(text)?),
-            b"jfi" => drop(self.files.resolve(text)?),
-            b"jfn" => drop(self.functions.resolve(text)?),
-            b"calls" => {
+            Line::Key(Key::Object | Key::CalledObject, name) => drop(self.objects.resolve(name)?),
+            Line::Key(Key::JumpFile, name) => drop(self.files.resolve(name)?),
+            Line::Key(Key::JumpFunction, name) => drop(self.functions.resolve(name)?),
+            Line::Key(Key::Calls, text) => {
                 if matches!(self.next, Next::Call(_)) {
                     return Err(Problem::NoCallCosts);
                 }
                 let count = words(text).next().unwrap_or_default();
-                self.next = Next::Call(position::number(count).ok_or(Problem::BadCounts)?);
+                self.next = Next::Call(any_base(count).ok_or(Problem::BadCounts)?);
             }
-            b"jump" | b"jcnd" => self.next = Next::Jump,
+            Line::Key(Key::Jump, _) => self.next = Next::Jump,
             _ => return Err(Problem::Malformed(String::new())),
         }
         Ok(())
     }
 
     fn cost_line(&mut self) -> Result<(), Problem> {
-        self.part.begun = true;
-        let Costs { line, words } = self.positions.read(self.lines.line())?;
-        position::counts(words, self.counts.get_mut(..self.events.recorded()).unwrap_or_default())?;
+        let Line::Cost(text) = self.lines.line() else { return Ok(()) };
+        let text = self.positions.read(text, |byte| byte.is_ascii_whitespace(), any_base)?;
+        let recorded = self.counts.get_mut(..self.events.recorded()).unwrap_or_default();
+        counts(numbers(text), recorded, any_count)?;
+        let line = self.positions.line();
         self.held = match std::mem::take(&mut self.next) {
             Next::Jump => return Ok(()),
             Next::Own => {
@@ -318,31 +279,20 @@ impl<R: BufRead> CallgrindReader<R> {
         Ok(())
     }
 
-    /// Takes in a line of a head, or a sum at the end of a body.
-    fn head_line(&mut self) -> Result<(), Problem> {
-        let Some((key, text)) = key(self.lines.line(), b':') else {
-            return Err(Problem::Malformed(String::new()));
-        };
-        let text = text.trim_ascii_start();
-        let desc = (key == b"desc" && !text.starts_with(b"Option:")).then(|| text.to_vec());
-        if key == b"summary" || key == b"totals" {
-            let mut sums = vec![0; self.counts.len()];
-            position::counts(text, sums.get_mut(..self.events.recorded()).unwrap_or_default())?;
-            self.events.complete(&mut sums)?;
-            let slot = if key == b"totals" { &mut self.part.totals } else { &mut self.part.summary };
-            *slot = Some(sums);
-            return Ok(());
-        }
-        let positions = (key == b"positions").then(|| Positions::new(text));
+    /// Takes in a line of the head of a part after the first.
+    fn later_head(&mut self) -> Result<(), Problem> {
+        let line = self.lines.line();
         let recorded = self.head.events.get(..self.events.recorded()).unwrap_or_default();
-        let differ = key == b"events" && Events::new(text).names() != recorded;
+        let differ = matches!(line, Line::Key(Key::Events, text) if Events::new(text).names() != recorded);
+        let desc = described(line).map(<[u8]>::to_vec);
+        let positions = if let Line::Key(Key::Positions, text) = line { Some(positions(text)) } else { None };
         if self.part.begun {
             self.end_part()?;
-            self.positions = Positions::default();
+            self.positions = line_positions();
             self.parts = self.parts.saturating_add(1);
         }
-        let described = self.parts > 1 && self.parts <= MOST_DESCRIBED && self.later.len() < MOST_LINES;
-        if let Some(desc) = desc.filter(|desc| described && !self.head.desc.contains(desc)) {
+        let wanted = self.parts > 1 && self.parts <= MOST_DESCRIBED && self.later.len() < MOST_LINES;
+        if let Some(desc) = desc.filter(|desc| wanted && !self.head.desc.contains(desc)) {
             self.later.push((self.parts, desc));
         }
         if let Some(positions) = positions {
@@ -367,38 +317,34 @@ impl<R: BufRead> CallgrindReader<R> {
             Some(recorded) if recorded.iter().zip(&computed).any(|(all, sum)| all < sum) => {
                 Err(Problem::SmallSummary { recorded, computed })
             }
-            Some(all) => add(&mut self.total, &all),
-            None => add(&mut self.total, &computed),
+            Some(all) => Ok(add(&mut self.total, &all)?),
+            None => Ok(add(&mut self.total, &computed)?),
         }
     }
 
-    /// Reads up to the first line of the first body. What is in a head may be in any order.
+    /// Reads up to the first line of the first body. A head may have its lines in any order.
     fn read_head(&mut self) -> Result<(), ReadError> {
         let mut sums: Vec<(bool, Vec<u8>)> = Vec::new();
         while self.lines.advance()? {
             let line = self.lines.line();
-            if line.first().is_none_or(|c| *c == b'#') || line.iter().all(u8::is_ascii_whitespace) {
-                continue;
-            }
-            let Some((key, text)) = key(line, b':') else {
-                self.again = true;
-                break;
-            };
-            let text = text.trim_ascii_start();
-            match key {
-                b"version" if !matches!(text.trim_ascii_end(), b"0" | b"1") => {
+            match line {
+                Line::Key(Key::Version, text) if !matches!(text.trim_ascii_end(), b"0" | b"1") => {
                     let version = String::from_utf8_lossy(text).into_owned();
                     return Err(self.error(Problem::Version(version)));
                 }
-                b"creator" => self.genuine = text.starts_with(b"callgrind"),
-                b"cmd" => self.head.cmd = text.to_vec(),
-                // The same as in callgrind_annotate: options are not shown.
-                b"desc" if !text.starts_with(b"Option:") => self.head.desc.push(text.to_vec()),
-                b"positions" => self.positions = Positions::new(text),
-                b"events" => self.events = Events::new(text),
-                b"event" => self.head.definitions.extend(Definition::parse(text)),
-                b"summary" | b"totals" => sums.push((key == b"totals", text.to_vec())),
-                _ => {}
+                Line::Key(Key::Creator, text) => self.genuine = text.starts_with(b"callgrind"),
+                Line::Key(Key::Cmd, text) => self.head.cmd = text.to_vec(),
+                Line::Key(Key::Desc, _) => self.head.desc.extend(described(line).map(<[u8]>::to_vec)),
+                Line::Key(Key::Positions, text) => self.positions = positions(text),
+                Line::Key(Key::Events, text) => self.events = Events::new(text),
+                Line::Key(Key::Event, text) => self.head.definitions.extend(Definition::parse(text)),
+                Line::Key(Key::Summary, text) => sums.push((false, text.to_vec())),
+                Line::Key(Key::Totals, text) => sums.push((true, text.to_vec())),
+                Line::Blank | Line::Comment(_) | Line::Key(Key::Version | Key::Other, _) => {}
+                _ => {
+                    self.again = true;
+                    break;
+                }
             }
         }
         if self.events.recorded() == 0 {
@@ -410,22 +356,44 @@ impl<R: BufRead> CallgrindReader<R> {
         self.total.clone_from(&self.counts);
         self.part.computed.clone_from(&self.counts);
         for (totals, text) in sums {
-            let mut sums = self.total.clone();
-            let read = position::counts(&text, sums.get_mut(..self.events.recorded()).unwrap_or_default());
-            read.and_then(|()| self.events.complete(&mut sums)).map_err(|problem| self.error(problem))?;
+            let sums = self.events.sums(&text).map_err(|problem| self.error(problem))?;
             *(if totals { &mut self.part.totals } else { &mut self.part.summary }) = Some(sums);
         }
         Ok(())
     }
 }
 
-/// The lower-case word that a line begins with, if the `mark` follows, and what comes after that.
-fn key(line: &[u8], mark: u8) -> Option<(&[u8], &[u8])> {
-    let length = line.iter().take_while(|c| c.is_ascii_lowercase()).count();
-    let (key, rest) = line.split_at_checked(length)?;
-    Some((key, rest.strip_prefix(&[mark])?)).filter(|_| length > 0)
+/// Tells the lines of a head, which end the part before them.
+fn is_head(line: Line<'_>) -> bool {
+    matches!(
+        line,
+        Line::Key(Key::Desc | Key::Cmd, _)
+            | Line::Key(Key::Events | Key::Event, _)
+            | Line::Key(Key::Positions | Key::Version, _)
+            | Line::Key(Key::Creator | Key::Other, _)
+    )
+}
+
+/// The text of a `desc:` line, unless it repeats an option; `callgrind_annotate` does not show those either.
+fn described(line: Line<'_>) -> Option<&[u8]> {
+    match line {
+        Line::Key(Key::Desc, text) if !text.starts_with(b"Option:") => Some(text),
+        _ => None,
+    }
+}
+
+/// The positions of a `positions:` line: any of `instr` (also called `addr`), `bb` and `line`; only `line` if it
+/// names none of them.
+fn positions(text: &[u8]) -> Positions {
+    let known = |word: &&[u8]| matches!(*word, b"instr" | b"addr" | b"bb" | b"line");
+    let positions = Positions::new(words(text).filter(known));
+    if positions.is_empty() { line_positions() } else { positions }
+}
+
+/// The positions of a part that does not name any.
+fn line_positions() -> Positions {
+    Positions::new(std::iter::once(&b"line"[..]))
 }
 
 #[cfg(test)]
-#[path = "tests.rs"]
 mod tests;

@@ -46,9 +46,9 @@ fn taken_apart(text: &str) -> Profile {
 #[test]
 fn valgrinds_own_files_come_out_the_same() {
     for text in [
-        include_str!("../../../testdata/profile/files/small-cache-only.out"),
-        include_str!("../../../testdata/profile/files/small-branch-only.out"),
-        include_str!("../../../testdata/profile/files/true-ir-only.out"),
+        include_str!("../../../../testdata/profile/files/small-cache-only.out"),
+        include_str!("../../../../testdata/profile/files/small-branch-only.out"),
+        include_str!("../../../../testdata/profile/files/true-ir-only.out"),
     ] {
         let again = written(&taken_apart(text));
         let different = text.lines().zip(again.lines()).find(|(theirs, ours)| theirs != ours);
