@@ -25,4 +25,5 @@ pub mod session;
 pub mod sim;
 pub mod symbols;
 pub mod syscalls;
+mod vex;
 pub mod x86;

@@ -2,10 +2,10 @@
 
 use std::cell::Cell;
 
-use crate::hooks::accounts::{Counts, Repeated};
-use crate::hooks::ledger::{Ends, Ledger};
+use crate::hooks::counts::{Counts, Repeated};
 use crate::hooks::plan::Plan;
-use crate::hooks::trace::Header;
+use crate::hooks::plan_index::{Ends, PlanIndex};
+use crate::hooks::record::Header;
 use crate::sim::{Conditional, Indirect};
 use crate::x86::cost::Repeat;
 
@@ -82,7 +82,7 @@ pub(super) struct SavedBranches {
 
 #[derive(Clone, Debug, Default)]
 struct Rest {
-    ledger: Ledger,
+    index: PlanIndex,
     /// By instruction, of branches that are not the end of a block.
     mispredicted: Vec<u64>,
     /// Whether the last repeated comparison took place (RCX was not zero).
@@ -94,8 +94,8 @@ impl BranchConsumer {
         BranchConsumer { predictors, ..BranchConsumer::default() }
     }
 
-    pub fn ledger(&self) -> &Ledger {
-        &self.rest.ledger
+    pub fn index(&self) -> &PlanIndex {
+        &self.rest.index
     }
 
     pub fn executed(&self) -> impl Iterator<Item = u64> {
@@ -109,7 +109,7 @@ impl BranchConsumer {
             block.mispredicted.set(0);
         }
         self.rest.mispredicted.fill(0);
-        self.rest.ledger.set_repeated(&[]);
+        self.rest.index.set_repeated(&[]);
     }
 
     pub fn save(&self) -> SavedBranches {
@@ -122,7 +122,7 @@ impl BranchConsumer {
                 .map(|block| (block.executed.get(), block.mispredicted.get()))
                 .collect(),
             mispredicted: inner.filter(|(_, count)| **count != 0).map(|(i, count)| (i, *count)).collect(),
-            repeated: self.rest.ledger.repeated(),
+            repeated: self.rest.index.repeated(),
             compared: self.rest.compared,
             previous: self.previous,
         }
@@ -141,7 +141,7 @@ impl BranchConsumer {
                 *now = count;
             }
         }
-        self.rest.ledger.set_repeated(&saved.repeated);
+        self.rest.index.set_repeated(&saved.repeated);
         self.rest.compared = saved.compared;
         self.previous = saved.previous;
     }
@@ -151,7 +151,7 @@ impl BranchConsumer {
         for (count, mispredicted) in counts.iter_mut().zip(&self.rest.mispredicted) {
             count.bcm += mispredicted;
         }
-        for (entry, block) in self.rest.ledger.entries.iter().zip(&self.blocks) {
+        for (entry, block) in self.rest.index.entries.iter().zip(&self.blocks) {
             let Some(count) = counts.get_mut(entry.last_insn() as usize) else { continue };
             match block.ends {
                 Ends::Indirect => count.bim += block.mispredicted.get(),
@@ -162,7 +162,7 @@ impl BranchConsumer {
 
     pub fn add_plan(&mut self, plan: &Plan) {
         let rest = &mut self.rest;
-        let entry = rest.ledger.add(plan, u16::MAX);
+        let entry = rest.index.add(plan, u16::MAX);
         let at = plan.insns.last().map_or(0, |insn| insn.pc);
         self.blocks.push(Block {
             pc: plan.pc,
@@ -175,7 +175,7 @@ impl BranchConsumer {
                 && entry.special.as_ref().is_none_or(|s| s.repeat.is_none() && s.to_next.is_none()),
             ..Block::nothing()
         });
-        rest.mispredicted.resize(rest.ledger.insns.len(), 0);
+        rest.mispredicted.resize(rest.index.insns.len(), 0);
     }
 
     /// Walks a buffer of records; returns how many instructions they stand for.
@@ -227,23 +227,23 @@ impl Rest {
     /// the next instruction.
     #[inline(never)]
     fn special(&mut self, id: usize, slots: &[u64], predictors: &mut Predictors) {
-        let entry = &mut self.ledger.entries[id];
+        let entry = &mut self.index.entries[id];
         let iterates = entry.repeat(slots);
         let last = entry.last_insn() as usize;
         let Some(special) = &entry.special else { return };
         for &retry in &special.retries {
             let insn = (entry.first_insn + u32::from(retry)) as usize;
-            let missed = predictors.conditional.record(self.ledger.insns[insn].pc, false);
+            let missed = predictors.conditional.record(self.index.insns[insn].pc, false);
             self.mispredicted[insn] += u64::from(missed);
         }
         if let Some((repeat, _)) = special.repeat {
-            let missed = predictors.conditional.record(self.ledger.insns[last].pc, iterates);
+            let missed = predictors.conditional.record(self.index.insns[last].pc, iterates);
             self.mispredicted[last] += u64::from(missed);
             self.compared = iterates && repeat == Repeat::Compare;
         }
         if let Some((slot, inverted)) = special.to_next {
             let jumps = slots.get(usize::from(slot)).is_some_and(|&outcome| outcome != 0);
-            let missed = predictors.conditional.record(self.ledger.insns[last].pc, jumps != inverted);
+            let missed = predictors.conditional.record(self.index.insns[last].pc, jumps != inverted);
             self.mispredicted[last] += u64::from(missed);
         }
     }

@@ -4,10 +4,10 @@
 //! LL is accessed matters: fetches of I1 and accesses of D1 are independent of each other, so a block first touches
 //! its I1 lines; only when one of them misses are fetches and data interleaved exactly.
 
-use crate::hooks::accounts::{Misses, Repeated};
-use crate::hooks::ledger::{Data, Entry, Ledger};
+use crate::hooks::counts::{Misses, Repeated};
 use crate::hooks::plan::Plan;
-use crate::hooks::trace::Header;
+use crate::hooks::plan_index::{Data, Entry, PlanIndex};
+use crate::hooks::record::Header;
 use crate::sim::{Held, Hierarchy, Line};
 
 /// Events whose sizes fit in a block.
@@ -53,7 +53,7 @@ pub(super) struct SavedCaches {
 
 #[derive(Clone, Debug, Default)]
 struct Rest {
-    ledger: Ledger,
+    index: PlanIndex,
     misses: Vec<Misses>,
     /// The I1 lines of each block, in the order in which they are fetched.
     lines: Vec<Line>,
@@ -70,8 +70,8 @@ impl CacheConsumer {
         CacheConsumer { caches: Box::new(caches), blocks: Vec::new(), rest: Rest::default() }
     }
 
-    pub fn ledger(&self) -> &Ledger {
-        &self.rest.ledger
+    pub fn index(&self) -> &PlanIndex {
+        &self.rest.index
     }
 
     pub fn caches(&self) -> &Hierarchy {
@@ -90,7 +90,7 @@ impl CacheConsumer {
     pub fn zero(&mut self) {
         self.blocks.iter_mut().for_each(|block| block.executed = 0);
         self.rest.misses.fill(Misses::default());
-        self.rest.ledger.set_repeated(&[]);
+        self.rest.index.set_repeated(&[]);
     }
 
     pub fn save(&self) -> SavedCaches {
@@ -102,7 +102,7 @@ impl CacheConsumer {
                 .filter(|(_, misses)| **misses != Misses::default())
                 .map(|(i, m)| (i, *m))
                 .collect(),
-            repeated: self.rest.ledger.repeated(),
+            repeated: self.rest.index.repeated(),
         }
     }
 
@@ -120,14 +120,14 @@ impl CacheConsumer {
                 *now = misses;
             }
         }
-        self.rest.ledger.set_repeated(&saved.repeated);
+        self.rest.index.set_repeated(&saved.repeated);
     }
 
     pub fn add_plan(&mut self, plan: &Plan) {
         let shift = self.caches.i1.line_shift();
         let rest = &mut self.rest;
         let clip = u16::try_from(self.caches.min_line()).unwrap_or(u16::MAX);
-        let entry = rest.ledger.add(plan, clip).clone();
+        let entry = rest.index.add(plan, clip).clone();
         let first_line = rest.lines.len();
         let mut before = None;
         for (i, insn) in plan.insns.iter().enumerate() {
@@ -145,8 +145,7 @@ impl CacheConsumer {
             (None, &[first, second]) => [first, second],
             _ => [Line::UNKNOWN; 2],
         };
-        let reach =
-            rest.ledger.events(&entry).iter().map(|event| event.size.saturating_sub(1).min(255) as u8);
+        let reach = rest.index.events(&entry).iter().map(|event| event.size.saturating_sub(1).min(255) as u8);
         rest.reach.extend(reach);
         let mut first_reach = [0; NEAR];
         for (near, reach) in first_reach.iter_mut().zip(&rest.reach[entry.first_event as usize..]) {
@@ -161,7 +160,7 @@ impl CacheConsumer {
             first_event: entry.first_event,
             reach: first_reach,
         });
-        rest.misses.resize(rest.ledger.insns.len(), Misses::default());
+        rest.misses.resize(rest.index.insns.len(), Misses::default());
     }
 
     /// Walks a buffer of records; returns how many instructions they stand for.
@@ -226,7 +225,7 @@ impl Rest {
                 self.note_miss(id, fetcher);
             }
         }
-        if self.missed.is_empty() && self.ledger.entries[id].special.is_none() {
+        if self.missed.is_empty() && self.index.entries[id].special.is_none() {
             block.age = caches.i1.age();
             return true;
         }
@@ -237,7 +236,7 @@ impl Rest {
     /// Notes that a fetch of a block's instruction missed. One that straddles two lines misses once.
     #[cold]
     fn note_miss(&mut self, id: usize, fetcher: u16) {
-        let insn = self.ledger.entries[id].first_insn + u32::from(fetcher);
+        let insn = self.index.entries[id].first_insn + u32::from(fetcher);
         if self.missed.last() != Some(&insn) {
             self.missed.push(insn);
         }
@@ -258,14 +257,14 @@ impl Rest {
     /// One data access that is not a hit on the most recent line of its set.
     #[inline(never)]
     fn access(&mut self, caches: &mut Hierarchy, event: usize, address: u64) {
-        let Some(event) = self.ledger.data.get(event) else { return };
+        let Some(event) = self.index.data.get(event) else { return };
         access(caches, event, address, &mut self.misses);
     }
 
     /// A block whose events are not one a slot, or that has a fetch miss on its way to LL.
     #[inline(never)]
     fn special(&mut self, id: usize, slots: &[u64], caches: &mut Hierarchy) {
-        let Ledger { entries, insns, data } = &mut self.ledger;
+        let PlanIndex { entries, insns, data } = &mut self.index;
         let entry: &mut Entry = &mut entries[id];
         let iterates = entry.repeat(slots);
         let last = entry.last_insn();

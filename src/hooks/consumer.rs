@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::hooks::accounts::Counts;
 pub use crate::hooks::branches::Predictors;
 use crate::hooks::branches::{BranchConsumer, SavedBranches};
 use crate::hooks::caches::{CacheConsumer, SavedCaches};
-use crate::hooks::ledger::Ledger;
-use crate::hooks::plan::Plan;
+use crate::hooks::counts::Counts;
+use crate::hooks::plan::{MappingId, Plan};
+use crate::hooks::plan_index::PlanIndex;
+use crate::hooks::record::instructions;
 use crate::hooks::references::{ReferenceConsumer, SavedReferences};
-use crate::hooks::trace::instructions;
 use crate::hooks::watch::Watch;
 pub use crate::hooks::watch::Watched;
 use crate::sim::Hierarchy;
@@ -44,16 +44,6 @@ enum Part {
     Caches(CacheConsumer),
     Branches(BranchConsumer),
     References(ReferenceConsumer),
-}
-
-/// What is counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CountModel {
-    /// Every instruction that is executed, as Cachegrind's manual defines it.
-    #[default]
-    Arch,
-    /// What Valgrind counts in its superblocks.
-    Valgrind,
 }
 
 impl Part {
@@ -167,25 +157,25 @@ impl Consumer {
         self.watch.as_ref().map_or(&[], |watch| watch.accesses())
     }
 
-    pub(super) fn ledger(&self) -> &Ledger {
+    fn index(&self) -> &PlanIndex {
         match &self.part {
-            Part::Caches(part) => part.ledger(),
-            Part::Branches(part) => part.ledger(),
-            Part::References(part) => part.ledger(),
+            Part::Caches(part) => part.index(),
+            Part::Branches(part) => part.index(),
+            Part::References(part) => part.index(),
         }
     }
 
     /// Adds what follows from how often each block was executed: everything but misses.
-    pub(super) fn add_references(&self, counts: &mut [Counts]) {
+    fn add_references(&self, counts: &mut [Counts]) {
         match &self.part {
-            Part::Caches(part) => part.ledger().add_references(part.executed(), counts),
-            Part::Branches(part) => part.ledger().add_references(part.executed(), counts),
-            Part::References(part) => part.ledger().add_references(part.executed(), counts),
+            Part::Caches(part) => part.index().add_references(part.executed(), counts),
+            Part::Branches(part) => part.index().add_references(part.executed(), counts),
+            Part::References(part) => part.index().add_references(part.executed(), counts),
         }
     }
 
     /// Adds the misses that this part has counted.
-    pub(super) fn add_misses(&self, counts: &mut [Counts]) {
+    fn add_misses(&self, counts: &mut [Counts]) {
         match &self.part {
             Part::Caches(part) => {
                 for (count, misses) in counts.iter_mut().zip(part.misses()) {
@@ -195,5 +185,37 @@ impl Consumer {
             Part::Branches(part) => part.add_misses(counts),
             Part::References(_) => {}
         }
+    }
+}
+
+/// Counts of every instruction of a run, put together from the consumers.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    insns: Vec<(u64, MappingId)>,
+    counts: Vec<Counts>,
+}
+
+impl Tally {
+    /// Adds the counts of a consumer. All consumers must be parts of one run and have read the same records.
+    pub fn add(&mut self, consumer: &Consumer) {
+        if self.insns.is_empty() {
+            let index = consumer.index();
+            self.insns = index.insns.iter().map(|insn| (insn.pc, 0)).collect();
+            for entry in &index.entries {
+                let insns =
+                    self.insns[entry.first_insn as usize..][..usize::from(entry.instructions)].iter_mut();
+                insns.for_each(|(_, mapping)| *mapping = entry.mapping);
+            }
+            self.counts = vec![Counts::default(); self.insns.len()];
+            consumer.add_references(&mut self.counts);
+        }
+        consumer.add_misses(&mut self.counts);
+    }
+
+    /// Address, mapping and counts of each instruction that was counted, once for each plan it is in. Leaves out what was
+    /// translated and not executed, which depends on where the run was paused.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, MappingId, &Counts)> {
+        let counted = self.insns.iter().zip(&self.counts).filter(|(_, counts)| **counts != Counts::default());
+        counted.map(|(&(pc, mapping), counts)| (pc, mapping, counts))
     }
 }

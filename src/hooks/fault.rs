@@ -1,54 +1,69 @@
-//! Instructions that fault: how far one has come, by the addresses that the trace has of it.
+//! Progress of an instruction that faults, derived from the addresses in its record.
 
-use crate::hooks::plan::{Plan, PlannedEvent, Touch};
+use crate::hooks::plan::{Plan, PlannedEvent};
+use crate::x86::cost::Access;
 
 /// Bits of an address within a page.
 const PAGE_BITS: u32 = 12;
 
-/// Why an instruction faulted.
+/// Cause of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// It is not one that runs, or not here.
+    /// The instruction is undefined or not permitted.
     Instruction,
-    /// An access to the page of this address.
+    /// An access to a page is not permitted.
     Page {
-        /// The address.
+        /// Address of the access.
         addr: u64,
-        /// Whether it could not be written or could not be read, if that is known.
+        /// The access was a store, if that is known.
         write: Option<bool>,
-        /// Whether it could have been read there.
-        readable: bool,
     },
-    /// An access to an address that is none.
+    /// An access to a non-canonical or misaligned address.
     Address,
-    /// What it computes from its operands.
+    /// The result, such as a division by zero.
     Result,
 }
 
-impl Cause {
-    /// How many data events of a plan's instruction come before the fault. `slots` are those of the plan's record.
-    pub(super) fn reached(self, plan: &Plan, insn: usize, slots: &[u64]) -> usize {
-        let its = || plan.events.iter().filter(|event| usize::from(event.insn) == insn);
-        if self == Cause::Result {
-            return its().count();
+/// Faulting instruction in the record of its block.
+pub(super) struct FaultingInsn<'a> {
+    pub cause: Cause,
+    pub plan: &'a Plan,
+    /// Index in the plan.
+    pub insn: usize,
+    /// Slots of the record.
+    pub slots: &'a [u64],
+    /// Tests whether an address can be read.
+    pub readable: &'a mut dyn FnMut(u64) -> bool,
+}
+
+impl FaultingInsn<'_> {
+    /// Counts the data events before the fault.
+    pub fn events_before(&mut self) -> usize {
+        let (plan, insn) = (self.plan, self.insn);
+        let events = || plan.events.iter().filter(|event| usize::from(event.insn) == insn);
+        if self.cause == Cause::Result {
+            return events().count();
         }
-        let first = its().position(|event| self.is_at(event, slots)).unwrap_or(0);
-        // Of the two events of a locked modification the second writes, whatever the engine asks for first.
-        let writes = matches!(self, Cause::Page { write: Some(true), readable: true, .. });
-        let modifies = its().skip(first).take(2).filter(|event| event.touch == Touch::Modify).count();
+        let first = events().position(|event| self.is_at(event)).unwrap_or(0);
+        // The second of the two events of a locked modification writes, whatever the engine asks for first.
+        let writes = match self.cause {
+            Cause::Page { addr, write: Some(true) } => (self.readable)(addr),
+            _ => false,
+        };
+        let modifies = events().skip(first).take(2).filter(|event| event.touch == Access::Modify).count();
         first + usize::from(writes && modifies == 2)
     }
 
-    /// Whether an event of the instruction is the access that faulted.
-    fn is_at(self, event: &PlannedEvent, slots: &[u64]) -> bool {
-        let Some(&base) = slots.get(usize::from(event.slot)) else { return false };
+    /// Tests whether an event is the access that faulted.
+    fn is_at(&self, event: &PlannedEvent) -> bool {
+        let Some(&base) = self.slots.get(usize::from(event.slot)) else { return false };
         let start = base.wrapping_add(u64::from(event.offset));
-        match self {
-            Cause::Page { addr, write, .. } => {
+        match self.cause {
+            Cause::Page { addr, write } => {
                 let other = match write {
-                    Some(true) => Touch::Load,
-                    Some(false) => Touch::Store,
-                    None => Touch::Nothing,
+                    Some(true) => Access::Load,
+                    Some(false) => Access::Store,
+                    None => Access::None,
                 };
                 let last = start.wrapping_add(u64::from(event.size.max(1)) - 1);
                 let pages = start >> PAGE_BITS..=last >> PAGE_BITS;

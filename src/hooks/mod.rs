@@ -1,16 +1,20 @@
-//! From decoded instructions to counts: `count` says what each instruction costs, `plan` puts a block
-//! together, the trace carries what happened, and `consumer` turns it into cache and branch outcomes.
+//! From translated blocks to counts. A [`plan`] has the events of a block, a [`record`] the addresses of one execution of
+//! it. The [`recorder`] collects the records, a filter rewrites them where Valgrind's superblocks count otherwise, and each
+//! [`consumer`] drives a simulator with them on a [`worker`] thread. [`counts`] are kept per instruction.
 
-pub mod accounts;
 mod branches;
 mod caches;
 pub mod consumer;
+pub mod counts;
 pub mod fault;
-mod ledger;
+mod filter;
 pub mod plan;
+mod plan_index;
+pub mod record;
+pub mod recorder;
 mod references;
-pub mod ring;
-pub mod tally;
-pub mod trace;
-pub mod valgrind;
+mod superblock_filter;
+mod superblock_table;
+mod transitions;
 mod watch;
+pub mod worker;

@@ -5,11 +5,8 @@ use std::sync::Arc;
 use iced_x86::{FlowControl, Instruction, InstructionInfoFactory};
 use rustc_hash::FxHashMap;
 
+use crate::hooks::record::{Header, MAX_RECORD, PlanId};
 use crate::x86::cost::{self, Access, Cost, Event, EventKind, Repeat};
-
-/// Names a plan in the trace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct PlanId(pub u32);
 
 /// The mapping a block was translated from, in the session's list; `NO_MAPPING` where it is no file's.
 pub type MappingId = u32;
@@ -40,20 +37,7 @@ pub struct PlannedEvent {
     /// How it is counted.
     pub kind: EventKind,
     /// What happens to the memory there.
-    pub touch: Touch,
-}
-
-/// What an event does with its bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Touch {
-    /// Nothing: it is counted, but there is no access.
-    Nothing,
-    /// They are read.
-    Load,
-    /// They are written.
-    Store,
-    /// Both.
-    Modify,
+    pub touch: Access,
 }
 
 /// What the last instruction of a block does to the branch predictors.
@@ -120,12 +104,9 @@ impl Plan {
 
     /// The header word of a record of this plan: id, slots and instructions.
     pub fn header(&self, id: PlanId) -> u64 {
-        u64::from(id.0) | u64::from(self.slots) << 32 | (self.insns.len() as u64) << 48
+        Header { plan: id, slots: self.slots.into(), instructions: self.insns.len() as u64 }.word()
     }
 }
-
-/// Most words a record may take; a block that would need more is ended early.
-pub const MAX_RECORD: usize = 4096;
 
 /// Puts a plan together while its block is translated.
 pub struct Builder {
@@ -192,12 +173,7 @@ impl Builder {
             offset: event.offset,
             size: event.size,
             kind: event.kind,
-            touch: match cost.slots.get(usize::from(event.slot)).map(|slot| slot.access) {
-                Some(Access::Load) => Touch::Load,
-                Some(Access::Store) => Touch::Store,
-                Some(Access::Modify) => Touch::Modify,
-                Some(Access::None) | None => Touch::Nothing,
-            },
+            touch: cost.slots.get(usize::from(event.slot)).map_or(Access::None, |slot| slot.access),
         }));
         plan.slots += cost.slots.len() as u16;
         if cost.retry_branch {

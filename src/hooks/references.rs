@@ -1,16 +1,16 @@
 //! The consumer that simulates nothing and counts how often each block is executed.
 
-use crate::hooks::accounts::Repeated;
-use crate::hooks::ledger::Ledger;
+use crate::hooks::counts::Repeated;
 use crate::hooks::plan::Plan;
-use crate::hooks::trace::Header;
+use crate::hooks::plan_index::PlanIndex;
+use crate::hooks::record::Header;
 
 /// What was executed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReferenceConsumer {
     /// By plan id.
     executed: Vec<u64>,
-    ledger: Ledger,
+    index: PlanIndex,
 }
 
 /// Everything counted at some moment.
@@ -22,8 +22,8 @@ pub(super) struct SavedReferences {
 }
 
 impl ReferenceConsumer {
-    pub fn ledger(&self) -> &Ledger {
-        &self.ledger
+    pub fn index(&self) -> &PlanIndex {
+        &self.index
     }
 
     pub fn executed(&self) -> impl Iterator<Item = u64> {
@@ -33,11 +33,11 @@ impl ReferenceConsumer {
     /// Forgets what was counted.
     pub fn zero(&mut self) {
         self.executed.fill(0);
-        self.ledger.set_repeated(&[]);
+        self.index.set_repeated(&[]);
     }
 
     pub fn save(&self) -> SavedReferences {
-        SavedReferences { executed: self.executed.clone(), repeated: self.ledger.repeated() }
+        SavedReferences { executed: self.executed.clone(), repeated: self.index.repeated() }
     }
 
     pub fn restore(&mut self, saved: &SavedReferences) {
@@ -45,11 +45,11 @@ impl ReferenceConsumer {
         for (now, executed) in self.executed.iter_mut().zip(executed) {
             *now = executed;
         }
-        self.ledger.set_repeated(&saved.repeated);
+        self.index.set_repeated(&saved.repeated);
     }
 
     pub fn add_plan(&mut self, plan: &Plan) {
-        self.ledger.add(plan, u16::MAX);
+        self.index.add(plan, u16::MAX);
         self.executed.push(0);
     }
 
@@ -64,8 +64,8 @@ impl ReferenceConsumer {
             words = next;
             instructions += header.instructions;
             *executed += 1;
-            if !slots.is_empty() && self.ledger.entries[id].special.is_some() {
-                self.ledger.entries[id].repeat(slots);
+            if !slots.is_empty() && self.index.entries[id].special.is_some() {
+                self.index.entries[id].repeat(slots);
             }
         }
         instructions

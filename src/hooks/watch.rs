@@ -4,8 +4,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::hooks::plan::{Plan, Touch};
-use crate::hooks::trace::Header;
+use crate::hooks::plan::Plan;
+use crate::hooks::record::Header;
+use crate::x86::cost::Access;
 
 /// Bytes to watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,10 +80,10 @@ impl Watch {
             let end = start.saturating_add(u64::from(event.size));
             for (watched, accesses) in self.ranges.iter().zip(&mut self.accesses) {
                 let wanted = match event.touch {
-                    Touch::Nothing => false,
-                    Touch::Load => watched.loads,
-                    Touch::Store => watched.stores,
-                    Touch::Modify => true,
+                    Access::None => false,
+                    Access::Load => watched.loads,
+                    Access::Store => watched.stores,
+                    Access::Modify => true,
                 };
                 if wanted && start < watched.range.end && watched.range.start < end {
                     *accesses = accesses.wrapping_add(1);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::guest::layout::Layout;
-use crate::hooks::consumer::CountModel;
+use crate::hooks::recorder::CountModel;
 use crate::profile::EventSet;
 use crate::sim::{Geometry, PRESETS, preset};
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::abi::signal::signo::SIGKILL;
 use crate::emu::memory::space::AddressSpace;
-use crate::hooks::tally::Tally;
+use crate::hooks::consumer::Tally;
 use crate::session::attribute::{self, Subject};
 use crate::session::config::Config;
 use crate::session::control::Control;

@@ -7,8 +7,8 @@ use rustc_hash::FxHashSet;
 
 use crate::emu::unicorn::{EngineError, SavedMachine};
 use crate::guest::{GuestCpu, GuestMemory, Mapping, PageSource};
-use crate::hooks::accounts::Counts;
 use crate::hooks::consumer::Watched;
+use crate::hooks::counts::Counts;
 use crate::kernel::Kernel;
 use crate::kernel::random::Random;
 use crate::profile::Costs;

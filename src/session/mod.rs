@@ -23,6 +23,6 @@ pub use run::{Session, StartError};
 
 pub use crate::emu::unicorn::EngineError;
 pub use crate::guest::layout::Layout;
-pub use crate::hooks::consumer::CountModel;
+pub use crate::hooks::recorder::CountModel;
 pub use crate::kernel::config::TerminalObserver;
 pub use crate::requests::Voice;

@@ -15,10 +15,9 @@ use crate::emu::memory::space::AddressSpace;
 use crate::emu::unicorn::Machine;
 use crate::guest::layout::{Layout, StackOrder};
 use crate::guest::{Gpr, GuestCpu, PAGE_SIZE};
-use crate::hooks::consumer::{Consumer, CountModel, Predictors};
-use crate::hooks::ring::Link;
-use crate::hooks::trace::Recorder;
-use crate::hooks::valgrind::Regroup;
+use crate::hooks::consumer::{Consumer, Predictors};
+use crate::hooks::recorder::Recorder;
+use crate::hooks::worker::Link;
 use crate::kernel::Kernel;
 use crate::kernel::config::KernelConfig;
 use crate::kernel::random::Random;
@@ -175,9 +174,8 @@ fn new_machine(config: &Config, memory: u64) -> Result<Machine, StartError> {
     let Config { machine: program, counting, .. } = config;
     let caches = counting.caches.map(|caches| Hierarchy::new(caches.i1, caches.d1, caches.ll));
     let predictors = counting.branch_sim.then(Predictors::default);
-    let mut recorder = Recorder::new(Link::threaded(Consumer::parts(caches, predictors)));
-    recorder.regroup =
-        (counting.model == CountModel::Valgrind).then(|| Box::new(Regroup::new(counting.caches.is_some())));
+    let consumers = Link::threaded(Consumer::parts(caches, predictors));
+    let recorder = Recorder::new(consumers, counting.model, counting.caches.is_some());
     let arena = Arena::reserve().map_err(|error| other(format!("cannot reserve guest memory: {error}")))?;
     let frames = Frames::new(arena, usize::try_from(memory / PAGE_SIZE).unwrap_or(usize::MAX));
     let space = AddressSpace::new(frames, program.layout);

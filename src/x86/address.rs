@@ -100,6 +100,15 @@ fn operand_address(
     })
 }
 
+/// Recognises the jumps that count in ECX or test it, because of their address size.
+pub fn counts_ecx(instruction: &Instruction) -> bool {
+    use Code as C;
+    matches!(
+        instruction.code(),
+        C::Jecxz_rel8_64 | C::Loop_rel8_64_ECX | C::Loope_rel8_64_ECX | C::Loopne_rel8_64_ECX
+    )
+}
+
 /// Whether a conditional jump jumps, by RFLAGS and RCX as they are before it. False for any other instruction.
 pub fn jumps(instruction: &Instruction, flags: u64, rcx: u64) -> bool {
     use Mnemonic as M;
@@ -124,12 +133,7 @@ pub fn jumps(instruction: &Instruction, flags: u64, rcx: u64) -> bool {
         ConditionCode::le => zero || sign != overflow,
         ConditionCode::g => !zero && sign == overflow,
     };
-    // The address size says how wide the count is.
-    let narrow = matches!(
-        instruction.code(),
-        Code::Jecxz_rel8_64 | Code::Loop_rel8_64_ECX | Code::Loope_rel8_64_ECX | Code::Loopne_rel8_64_ECX
-    );
-    let count = if narrow { rcx & 0xffff_ffff } else { rcx };
+    let count = if counts_ecx(instruction) { rcx & 0xffff_ffff } else { rcx };
     match instruction.mnemonic() {
         M::Jecxz | M::Jrcxz => count == 0,
         M::Loop | M::Loope | M::Loopne => count != 1 && holds,

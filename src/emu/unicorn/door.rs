@@ -19,7 +19,8 @@ use crate::emu::unicorn::reference::Api;
 use crate::emu::unicorn::tlb::Growth;
 use crate::emu::unicorn::translate::Translation;
 use crate::guest::{Fault, Gpr, GuestCpu};
-use crate::hooks::trace::{BUFFER_WORDS, MAX_BLOCK, Recorder};
+use crate::hooks::record::{BUFFER_WORDS, MAX_BLOCK};
+use crate::hooks::recorder::Recorder;
 use crate::x86::request::Request;
 
 /// The two words that generated code reads and writes: where the next record goes, and past which address it has

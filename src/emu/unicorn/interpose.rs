@@ -307,7 +307,7 @@ replace! {
             if let Some(door) = door() {
                 door.sync();
                 let pc = door.parts.eip();
-                door.recorder.cut(pc, false);
+                door.recorder.cut(pc);
                 door.reload();
             }
             ffi::__real_cpu_loop_exit_noexc_x86_64(cpu)

@@ -35,7 +35,8 @@ use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory as _};
 use crate::hooks::consumer::Consumer;
 use crate::hooks::fault::Cause;
 use crate::hooks::plan::NO_MAPPING;
-use crate::hooks::trace::{BUFFER_WORDS, Recorder};
+use crate::hooks::record::BUFFER_WORDS;
+use crate::hooks::recorder::Recorder;
 use crate::x86::decode::{Refusal, Trap};
 
 use door::{Cpu, Door, Entered, Leave, TapWords, door};
@@ -206,7 +207,7 @@ impl Machine {
                 }
                 (Some(Leave::Undo(rip)), _) => {
                     self.door.parts.set_eip(rip);
-                    self.door.recorder.cut(rip, false);
+                    self.door.recorder.cut(rip);
                     self.door.recorder.point(rip);
                     return Ok(());
                 }
@@ -251,20 +252,20 @@ impl Machine {
     fn record_fault(&mut self, fault: Fault, refused: bool) {
         let rip = self.door.parts.eip();
         let Door { recorder, space, .. } = &mut *self.door;
+        let mut readable = |addr| space.read(addr, &mut [0]).is_ok();
         match fault {
             // The jump that led here is complete; nothing was fetched.
             Fault::Page { fetch: true, .. } => recorder.point(rip),
             // Traps: the instruction before RIP is complete.
             Fault::Breakpoint | Fault::Debug => {}
-            Fault::InvalidOpcode => recorder.fault(rip, Cause::Instruction),
-            _ if refused => recorder.fault(rip, Cause::Instruction),
+            Fault::InvalidOpcode => recorder.fault(rip, Cause::Instruction, &mut readable),
+            _ if refused => recorder.fault(rip, Cause::Instruction, &mut readable),
             Fault::Page { addr, write, .. } => {
-                let readable = recorder.regroup.is_some() && space.read(addr, &mut [0]).is_ok();
-                recorder.fault(rip, Cause::Page { addr, write: Some(write), readable });
+                recorder.fault(rip, Cause::Page { addr, write: Some(write) }, &mut readable);
             }
-            Fault::Bus { addr } => recorder.fault(rip, Cause::Page { addr, write: None, readable: false }),
-            Fault::Protection | Fault::Alignment => recorder.fault(rip, Cause::Address),
-            Fault::Divide | Fault::FloatingPoint => recorder.fault(rip, Cause::Result),
+            Fault::Bus { addr } => recorder.fault(rip, Cause::Page { addr, write: None }, &mut readable),
+            Fault::Protection | Fault::Alignment => recorder.fault(rip, Cause::Address, &mut readable),
+            Fault::Divide | Fault::FloatingPoint => recorder.fault(rip, Cause::Result, &mut readable),
         }
     }
 
@@ -381,7 +382,7 @@ impl Door {
             // It was one when its block was translated; the engine has not seen the change, as it was shown less.
             self.requests.remove(&pc);
             self.sync();
-            self.recorder.cut(pc, false);
+            self.recorder.cut(pc);
             self.space.retranslate(pc);
             self.invalidate();
             self.reload();

@@ -6,7 +6,7 @@ use unicorn_engine::Context;
 use crate::emu::memory::snapshot::SavedSpace;
 use crate::emu::unicorn::{EngineError, Machine, engine_error};
 use crate::hooks::consumer::{Consumer, Watched};
-use crate::hooks::trace::Recorded;
+use crate::hooks::recorder::Recorded;
 
 /// A machine as it was: CPU, memory, simulators and counts. It has to be given back to [`Machine::forget`].
 pub struct SavedMachine {

@@ -1,14 +1,14 @@
-//! What Valgrind makes of new code, for its count model: the door reads the code for it.
+//! Reads newly translated code for the recorder.
 
 use super::door::Door;
 use crate::emu::memory::space::AddressSpace;
 use crate::guest::PAGE_SIZE;
 use crate::x86::decode::MAX_LENGTH;
 
-/// Bytes that are read at once.
+/// Bytes read at once.
 const WINDOW: usize = 128;
 
-/// Code that was read last, of one page: most of what is looked at is near what was looked at before.
+/// Cache of the code that was read last, within one page.
 struct Window {
     start: u64,
     len: usize,
@@ -16,10 +16,10 @@ struct Window {
 }
 
 impl Window {
-    /// Nothing yet.
+    /// Empty window.
     const EMPTY: Window = Window { start: 0, len: 0, bytes: [0; WINDOW] };
 
-    /// Up to `MAX_LENGTH` bytes of code at an address, and how many there are.
+    /// Up to `MAX_LENGTH` bytes of code at an address, and their number.
     fn code(&mut self, space: &mut AddressSpace, pc: u64) -> ([u8; MAX_LENGTH], usize) {
         if let Some(code) = self.seen(pc) {
             return (code, MAX_LENGTH);
@@ -46,18 +46,11 @@ impl Window {
 }
 
 impl Door {
-    /// Finds out what Valgrind makes of the code at an address.
-    pub(super) fn form(&mut self, pc: u64) {
+    /// Shows the recorder the code of a block that is translated at `pc`.
+    pub(super) fn record_translation(&mut self, pc: u64) {
+        self.sync();
         let space = &mut self.space;
-        let Some(regroup) = &mut self.recorder.regroup else { return };
         let mut window = Window::EMPTY;
-        let formed = regroup.form(pc, &mut |pc| window.code(space, pc));
-        for formed in formed {
-            if self.recorder.regroup.as_ref().is_none_or(|regroup| regroup.knows(&formed)) {
-                continue;
-            }
-            self.sync();
-            self.recorder.form(formed);
-        }
+        self.recorder.translated(pc, &mut |pc| window.code(space, pc));
     }
 }

@@ -361,9 +361,7 @@ impl Door {
     /// The block is translated: its plan gets an id, and the operations learn it.
     fn end_block(&mut self, pc: u64, size: u64) {
         let plan = self.translation.builder.finish();
-        if self.recorder.regroup.is_some() {
-            self.form(plan.pc);
-        }
+        self.record_translation(plan.pc);
         let slots = usize::from(plan.slots);
         let id = self.recorder.plans.insert(plan);
         if let Some(api) = &mut self.api {

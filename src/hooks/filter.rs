@@ -1,0 +1,59 @@
+//! The stage between the recorder and the consumers, once per buffer.
+
+use crate::hooks::fault::{Cause, FaultingInsn};
+use crate::hooks::plan::PlanTable;
+use crate::x86::decode::Fetch;
+
+/// Amount of a buffer that a filter has to hand on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Drain {
+    /// The records that no later fault can take back.
+    Decided,
+    /// All records.
+    All,
+}
+
+/// State of a filter, for a checkpoint.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SavedFilter(pub(super) u32);
+
+/// Rewrites records to other plans, in place. The defaults pass every record on as it is.
+pub(super) trait RecordFilter {
+    /// Learns that a block at `pc` has been translated, when `recorded` words are in the buffer.
+    fn translated(&mut self, pc: u64, fetch: &mut Fetch<'_>, recorded: usize) {
+        let _ = (pc, fetch, recorded);
+    }
+
+    /// Counts the data events of a faulting instruction that are counted with its fetch.
+    fn events_before_fault(&self, insn: &mut FaultingInsn<'_>) -> usize {
+        let _ = insn;
+        0
+    }
+
+    /// Learns that the last instruction within the first `recorded` words has faulted.
+    fn faulted(&mut self, cause: Cause, recorded: usize) {
+        let _ = (cause, recorded);
+    }
+
+    /// Rewrites the records of a buffer. Returns the number of words that are ready for the consumers; the rest
+    /// comes again, with more behind it.
+    fn drain(&mut self, words: &mut [u64], drain: Drain, plans: &mut PlanTable) -> usize {
+        let _ = (drain, plans);
+        words.len()
+    }
+
+    /// Saves the state of the filter.
+    fn save(&self) -> SavedFilter {
+        SavedFilter::default()
+    }
+
+    /// Restores the state of the filter. What has not been drained is dropped.
+    fn restore(&mut self, saved: SavedFilter) {
+        let _ = saved;
+    }
+}
+
+/// Filter of the count model `arch`, which counts what is executed.
+pub(super) struct Identity;
+
+impl RecordFilter for Identity {}

@@ -1,0 +1,200 @@
+//! What the plans say, as the consumers want it, and what blocks did beyond being executed: everything that their
+//! inner loops do not touch.
+
+use crate::hooks::counts::{Counts, Repeated};
+use crate::hooks::plan::{End, MappingId, Plan, PlannedInsn};
+use crate::x86::cost::{EventKind, Repeat};
+
+/// A data event.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Data {
+    /// Index of the instruction in [`PlanIndex::insns`].
+    pub insn: u32,
+    pub slot: u16,
+    pub offset: u16,
+    pub size: u16,
+    pub write: bool,
+}
+
+/// What happens to the branch predictors at the end of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ends {
+    None,
+    Conditional,
+    /// A conditional branch to the next instruction, which the block itself decides.
+    ToNext,
+    Indirect,
+    /// `repe cmps` and its kin: the comparison, if there was one, is taken if the instruction is repeated.
+    Compared,
+}
+
+/// The parts of a block that are out of the ordinary.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Special {
+    /// Instructions, counted in the block, with a branch that is never taken.
+    pub retries: Vec<u16>,
+    /// The string instruction at its end, and the slot that is zero if it does not iterate.
+    pub repeat: Option<(Repeat, u16)>,
+    pub repeated: Repeated,
+    /// The slot that says whether the jump at its end to the next instruction jumps, and whether that is inverted.
+    pub to_next: Option<(u16, bool)>,
+}
+
+/// A plan.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub first_insn: u32,
+    pub first_event: u32,
+    pub events: u32,
+    pub instructions: u16,
+    pub ends: Ends,
+    pub mapping: MappingId,
+    /// None where events are one a slot, in order, at offset 0, and nothing else is special.
+    pub special: Option<Box<Special>>,
+}
+
+impl Entry {
+    /// Its last instruction: the one that branches.
+    pub fn last_insn(&self) -> u32 {
+        self.first_insn + u32::from(self.instructions.max(1)) - 1
+    }
+
+    /// Notes that the string instruction at the end was reached; whether it iterates. True for any other block.
+    pub fn repeat(&mut self, slots: &[u64]) -> bool {
+        let Some(special) = &mut self.special else { return true };
+        let Some((repeat, slot)) = special.repeat else { return true };
+        let iterates = slots.get(usize::from(slot)).is_some_and(|&address| address != 0);
+        special.repeated.iterations += u64::from(iterates);
+        special.repeated.branches += 1 + u64::from(iterates && repeat == Repeat::Compare);
+        iterates
+    }
+}
+
+/// All plans of a run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PlanIndex {
+    /// By plan id.
+    pub entries: Vec<Entry>,
+    pub insns: Vec<PlannedInsn>,
+    pub data: Vec<Data>,
+}
+
+impl PlanIndex {
+    /// Takes in a plan; ids count up from 0. No event is longer than `clip` bytes.
+    pub fn add(&mut self, plan: &Plan, clip: u16) -> &Entry {
+        let whole = plan.prefix_of.and_then(|whole| self.entries.get(whole.0 as usize));
+        let first_insn = match whole {
+            Some(whole) => whole.first_insn,
+            None => {
+                let first = self.insns.len() as u32;
+                self.insns.extend_from_slice(&plan.insns);
+                first
+            }
+        };
+        let first_event = self.data.len() as u32;
+        let counted = || plan.events.iter().filter(|event| event.kind != EventKind::Uncounted);
+        self.data.extend(counted().map(|event| Data {
+            insn: first_insn + u32::from(event.insn),
+            slot: event.slot,
+            offset: event.offset,
+            size: event.size.min(clip),
+            write: event.kind == EventKind::Write,
+        }));
+        let mut to_next = None;
+        let (ends, repeat) = match plan.end {
+            End::None => (Ends::None, None),
+            End::Conditional => (Ends::Conditional, None),
+            End::ToNext { slot, inverted } => {
+                to_next = Some((slot, inverted));
+                (Ends::ToNext, None)
+            }
+            End::Indirect => (Ends::Indirect, None),
+            End::Repeat(Repeat::Compare, slot) => (Ends::Compared, Some((Repeat::Compare, slot))),
+            End::Repeat(Repeat::Count, slot) => (Ends::None, Some((Repeat::Count, slot))),
+        };
+        let events = self.data.len() - first_event as usize;
+        let one_to_one = events == usize::from(plan.slots)
+            && counted().enumerate().all(|(i, e)| usize::from(e.slot) == i && e.offset == 0 && e.size <= 256);
+        let plain = one_to_one && plan.retries.is_empty() && repeat.is_none() && to_next.is_none();
+        let special = (!plain).then(|| {
+            let retries = plan.retries.clone();
+            Box::new(Special { retries, repeat, repeated: Repeated::default(), to_next })
+        });
+        let at = self.entries.len();
+        self.entries.push(Entry {
+            first_insn,
+            first_event,
+            events: events as u32,
+            instructions: plan.insns.len() as u16,
+            ends,
+            mapping: plan.mapping,
+            special,
+        });
+        &self.entries[at]
+    }
+
+    /// What repeated string instructions have done, by plan id.
+    pub fn repeated(&self) -> Vec<(usize, Repeated)> {
+        let specials =
+            self.entries.iter().enumerate().filter_map(|(id, entry)| Some((id, entry.special.as_ref()?)));
+        specials
+            .filter(|(_, special)| special.repeat.is_some())
+            .map(|(id, special)| (id, special.repeated))
+            .collect()
+    }
+
+    /// They have done no more than this.
+    pub fn set_repeated(&mut self, repeated: &[(usize, Repeated)]) {
+        for special in self.entries.iter_mut().filter_map(|entry| entry.special.as_mut()) {
+            special.repeated = Repeated::default();
+        }
+        for &(id, repeated) in repeated {
+            if let Some(special) = self.entries.get_mut(id).and_then(|entry| entry.special.as_mut()) {
+                special.repeated = repeated;
+            }
+        }
+    }
+
+    /// The data events of a plan.
+    pub fn events(&self, entry: &Entry) -> &[Data] {
+        let first = entry.first_event as usize;
+        self.data.get(first..first + entry.events as usize).unwrap_or_default()
+    }
+
+    /// Adds what follows from how often each block was executed: everything but misses.
+    pub fn add_references(&self, executed: impl Iterator<Item = u64>, counts: &mut [Counts]) {
+        for (entry, executed) in self.entries.iter().zip(executed) {
+            let repeated =
+                entry.special.as_ref().filter(|special| special.repeat.is_some()).map(|s| s.repeated);
+            let first = entry.first_insn as usize;
+            let end = first + usize::from(entry.instructions);
+            for count in &mut counts[first..end] {
+                count.ir += executed;
+            }
+            for event in self.events(entry) {
+                let i = event.insn as usize;
+                let times = match repeated {
+                    Some(repeated) if i + 1 == end => repeated.iterations,
+                    _ => executed,
+                };
+                if event.write {
+                    counts[i].dw += times;
+                } else {
+                    counts[i].dr += times;
+                }
+            }
+            for &retry in entry.special.as_ref().map_or(&[][..], |special| &special.retries) {
+                counts[first + usize::from(retry)].bc += executed;
+            }
+            if entry.instructions > 0 {
+                let last = &mut counts[end - 1];
+                last.bc += repeated.map_or(0, |repeated| repeated.branches);
+                match entry.ends {
+                    Ends::Conditional | Ends::ToNext => last.bc += executed,
+                    Ends::Indirect => last.bi += executed,
+                    Ends::None | Ends::Compared => {}
+                }
+            }
+        }
+    }
+}

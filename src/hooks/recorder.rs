@@ -1,0 +1,342 @@
+//! The recorder: the producer's end of the trace. Generated code fills its buffer; full buffers go through the filter to the
+//! consumers.
+
+use crate::hooks::consumer::{Consumer, SavedConsumer};
+use crate::hooks::fault::{Cause, FaultingInsn};
+use crate::hooks::filter::{Drain, Identity, RecordFilter, SavedFilter};
+use crate::hooks::plan::PlanTable;
+use crate::hooks::record::{BUFFER_WORDS, Header, MAX_BLOCK, PlanId, instructions};
+use crate::hooks::superblock_filter::SuperblockFilter;
+use crate::hooks::watch::Watched;
+use crate::hooks::worker::Link;
+use crate::x86::decode::Fetch;
+
+/// Definition of what is counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CountModel {
+    /// Every instruction that is executed, as Cachegrind's manual defines it.
+    #[default]
+    Arch,
+    /// The superblocks that Valgrind translates, as an unmodified Valgrind counts.
+    Valgrind,
+}
+
+/// Buffer that is being filled, plans, filter, and link to the consumers.
+pub struct Recorder {
+    /// The plans of this run.
+    pub plans: PlanTable,
+    words: Box<[u64]>,
+    len: usize,
+    /// Words of the buffer of which the instructions are in `counted`.
+    walked: usize,
+    counted: u64,
+    /// Instructions in the buffers handed over, while exact numbers are asked for.
+    handed_over: Option<u64>,
+    /// Buffers handed over since an exact number was asked for.
+    unasked: u32,
+    /// False between Cachegrind's STOP and START requests.
+    counting: bool,
+    link: Link,
+    filter: Box<dyn RecordFilter>,
+}
+
+/// Buffers of which the producer counts the instructions itself after an exact number was asked for. Waiting for the
+/// consumers each time would stall them.
+const COUNTED_AHEAD: u32 = 16;
+
+impl Recorder {
+    /// Creates a recorder that feeds `link`. `with_data` says that data events are counted.
+    pub fn new(mut link: Link, model: CountModel, with_data: bool) -> Recorder {
+        let filter: Box<dyn RecordFilter> = match model {
+            CountModel::Arch => Box::new(Identity),
+            CountModel::Valgrind => Box::new(SuperblockFilter::new(with_data)),
+        };
+        let words = link.buffer();
+        Recorder {
+            plans: PlanTable::default(),
+            words,
+            len: 0,
+            walked: 0,
+            counted: 0,
+            handed_over: None,
+            unasked: 0,
+            counting: true,
+            link,
+            filter,
+        }
+    }
+
+    /// Buffer that is being filled. It has room for a record that begins below `BUFFER_WORDS`.
+    pub fn words(&mut self) -> &mut [u64] {
+        &mut self.words
+    }
+
+    /// Words filled so far.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Tests for an empty buffer.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Sets the number of words that generated code has filled.
+    pub fn set_len(&mut self, len: usize) {
+        self.len = len.min(self.words.len());
+    }
+
+    /// Appends a record.
+    pub fn append(&mut self, plan: PlanId, slots: &[u64]) {
+        let Some(header) = self.plans.get(plan).map(|p| p.header(plan)) else { return };
+        if self.len >= BUFFER_WORDS {
+            self.flush();
+        }
+        self.words[self.len] = header;
+        self.words[self.len + 1..][..slots.len()].copy_from_slice(slots);
+        self.len += 1 + slots.len();
+    }
+
+    /// Records that control is at `pc`, wherever the last record leads.
+    pub fn point(&mut self, pc: u64) {
+        let plan = self.plans.point(pc);
+        self.append(plan, &[]);
+    }
+
+    /// Cuts the last record before the instruction at `pc`, which did not run. Drops the slots behind it, which are stale.
+    pub fn cut(&mut self, pc: u64) {
+        let Some((at, id, insn)) = self.find_in_last(pc) else { return };
+        let prefix = self.plans.prefix(id, insn as u16, None);
+        self.shorten(at, prefix);
+    }
+
+    /// Replaces the plan of the last record, which is at an index, by a prefix.
+    fn shorten(&mut self, at: usize, prefix: PlanId) {
+        let Some(plan) = self.plans.get(prefix) else { return };
+        let (header, slots) = (plan.header(prefix), usize::from(plan.slots));
+        if self.walked > at {
+            self.counted -= Header::of(self.words[at]).instructions;
+            self.walked = at;
+        }
+        self.words[at] = header;
+        self.len = at + 1 + slots;
+    }
+
+    /// Cuts the last record at the instruction at `pc`, which faulted after it was fetched. `readable` tests whether an
+    /// address can be read.
+    pub fn fault(&mut self, pc: u64, cause: Cause, readable: &mut dyn FnMut(u64) -> bool) {
+        let Some((at, id, insn)) = self.find_in_last(pc) else { return };
+        let Some(plan) = self.plans.get(id) else { return };
+        let slots = &self.words[at + 1..];
+        let events =
+            self.filter.events_before_fault(&mut FaultingInsn { cause, plan, insn, slots, readable });
+        let prefix = self.plans.prefix(id, insn as u16, Some(events as u16));
+        self.shorten(at, prefix);
+        self.filter.faulted(cause, self.len);
+    }
+
+    /// Index and plan of the last record, and the index in it of the instruction at `pc`.
+    fn find_in_last(&self, pc: u64) -> Option<(usize, PlanId, usize)> {
+        let at = self.last_record()?;
+        let id = Header::of(self.words[at]).plan;
+        let insn = self.plans.get(id)?.insns.iter().position(|insn| insn.pc == pc)?;
+        Some((at, id, insn))
+    }
+
+    /// Index of the last record.
+    fn last_record(&self) -> Option<usize> {
+        let mut last = None;
+        let mut at = 0;
+        while at < self.len {
+            last = Some(at);
+            at += 1 + Header::of(self.words[at]).slots;
+        }
+        last
+    }
+
+    /// Hands the buffer over and takes an empty one. Keeps the few records that a fault may still take back.
+    pub fn flush(&mut self) {
+        self.hand_over(Drain::Decided);
+    }
+
+    fn hand_over(&mut self, drain: Drain) {
+        if self.len == 0 {
+            return;
+        }
+        let len = self.len;
+        if self.handed_over.is_some() {
+            self.walk();
+        }
+        let counted = self.counted;
+        self.drop_buffer();
+        let drained = self.filter.drain(&mut self.words[..len], drain, &mut self.plans);
+        let mut empty = self.link.buffer();
+        let kept = &self.words[drained..len];
+        empty[..kept.len()].copy_from_slice(kept);
+        self.len = kept.len();
+        let not_drained = instructions(kept);
+        let full = std::mem::replace(&mut self.words, empty);
+        self.link.send(full, drained, self.plans.take_new());
+        if let Some(handed_over) = self.handed_over {
+            self.unasked += 1;
+            self.handed_over = (self.unasked <= COUNTED_AHEAD).then_some(handed_over + counted - not_drained);
+        }
+    }
+
+    /// Learns that a block at `pc` has been translated. `fetch` reads the code.
+    pub fn translated(&mut self, pc: u64, fetch: &mut Fetch<'_>) {
+        self.filter.translated(pc, fetch, self.len);
+    }
+
+    /// Hands over new plans without a record.
+    fn send_plans(&mut self) {
+        let plans = self.plans.take_new();
+        if !plans.is_empty() {
+            let empty = self.link.buffer();
+            self.link.send(empty, 0, plans);
+        }
+    }
+
+    fn walk(&mut self) {
+        while self.walked < self.len {
+            let header = Header::of(self.words[self.walked]);
+            self.counted += header.instructions;
+            self.walked += 1 + header.slots;
+        }
+    }
+
+    /// Exact number of instructions executed. May wait for the consumers.
+    pub fn instructions(&mut self) -> u64 {
+        self.walk();
+        self.unasked = 0;
+        let link = &mut self.link;
+        *self.handed_over.get_or_insert_with(|| link.instructions()) + self.counted
+    }
+
+    /// Instructions in the buffers that have come back. Does not wait.
+    pub fn instructions_seen(&self) -> u64 {
+        self.link.instructions_seen()
+    }
+
+    /// Upper bound of the instructions executed. Does not wait.
+    pub fn instructions_at_most(&self) -> u64 {
+        // A record has at least one word, and a buffer may end with one that begins at its last word.
+        if let Some(handed_over) = self.handed_over {
+            return handed_over + self.counted + (self.len - self.walked) as u64 * MAX_BLOCK;
+        }
+        let words = (self.link.buffers_out() * (BUFFER_WORDS + 1) + self.len) as u64;
+        self.link.instructions_seen().saturating_add(words * MAX_BLOCK)
+    }
+
+    /// Calls `f` with each consumer after it has consumed every record.
+    pub fn visit(&mut self, mut f: impl FnMut(&Consumer)) {
+        self.flush();
+        if self.len == 0 {
+            return self.link.visit(|_, consumer| f(consumer));
+        }
+        // The undecided records count if the run ends here.
+        let saved = self.filter.save();
+        let mut rest = self.words[..self.len].to_vec();
+        let drained = self.filter.drain(&mut rest, Drain::All, &mut self.plans);
+        self.filter.restore(saved);
+        self.send_plans();
+        self.link.visit(|_, consumer| {
+            let mut consumer = consumer.clone();
+            consumer.consume(&rest[..drained], &[]);
+            f(&consumer);
+        });
+    }
+
+    /// Sets all counts to zero. The simulators keep their contents.
+    pub fn zero(&mut self) {
+        self.hand_over(Drain::All);
+        self.link.visit(|_, consumer| consumer.zero());
+    }
+
+    /// Switches counting on or off from here on, where control is at `pc`. Returns true if that is a change.
+    pub fn set_counting(&mut self, counting: bool, pc: u64) -> bool {
+        if std::mem::replace(&mut self.counting, counting) == counting {
+            return false;
+        }
+        // `pc` decides the last branch that is counted, and then precedes the first one.
+        self.point(pc);
+        self.hand_over(Drain::All);
+        self.link.visit(|_, consumer| consumer.set_counting(counting));
+        self.point(pc);
+        true
+    }
+
+    /// Watches accesses to these ranges and no others from here on.
+    pub fn watch(&mut self, ranges: &[Watched]) {
+        self.flush();
+        self.send_plans();
+        let plans = self.plans.shipped();
+        let rest = &self.words[..self.len];
+        let mut first = true;
+        self.link.visit(|_, consumer| {
+            // All consumers see the same accesses.
+            let ranges = if std::mem::take(&mut first) { ranges.to_vec() } else { Vec::new() };
+            consumer.watch(ranges, plans.clone(), rest);
+        });
+    }
+
+    /// Saves what has been recorded.
+    pub fn save(&mut self) -> Recorded {
+        let mut consumers = Vec::new();
+        self.flush();
+        self.link.visit(|_, consumer| consumers.push(consumer.save()));
+        let filter = self.filter.save();
+        let rest = self.words[..self.len].to_vec();
+        Recorded { consumers, instructions: self.link.instructions(), counting: self.counting, filter, rest }
+    }
+
+    /// Restores what this recorder had recorded when it made `saved`.
+    pub fn restore(&mut self, saved: &Recorded) {
+        self.drop_buffer();
+        self.counting = saved.counting;
+        self.link.visit(|i, consumer| {
+            if let Some(before) = saved.consumers.get(i) {
+                consumer.restore(before);
+            }
+        });
+        self.link.rewind(saved.instructions);
+        self.filter.restore(saved.filter);
+        if let Some(words) = self.words.get_mut(..saved.rest.len()) {
+            words.copy_from_slice(&saved.rest);
+            self.len = saved.rest.len();
+        }
+        self.handed_over = Some(saved.instructions);
+    }
+
+    fn drop_buffer(&mut self) {
+        self.len = 0;
+        self.walked = 0;
+        self.counted = 0;
+    }
+
+    /// Hands over the rest and returns the consumers.
+    pub fn finish(mut self) -> Vec<Consumer> {
+        self.hand_over(Drain::All);
+        self.link.finish()
+    }
+}
+
+/// Everything recorded up to a checkpoint.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// Contents and counts of the simulators.
+    consumers: Vec<SavedConsumer>,
+    /// Instructions that the consumers have seen.
+    instructions: u64,
+    counting: bool,
+    filter: SavedFilter,
+    /// Records that the consumers have not seen, because a fault may take them back.
+    rest: Vec<u64>,
+}
+
+impl Recorded {
+    /// Instructions executed.
+    pub fn instructions(&self) -> u64 {
+        self.instructions + instructions(&self.rest)
+    }
+}
