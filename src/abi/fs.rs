@@ -49,6 +49,9 @@ pub const SYMLINK_MAX: u32 = 40;
 pub const RENAME_NOREPLACE: u32 = 1;
 pub const RENAME_EXCHANGE: u32 = 2;
 
+/// Most bytes that one call reads or writes.
+pub const MAX_RW_COUNT: u64 = 0x7fff_f000;
+
 pub const SEEK_SET: u64 = 0;
 pub const SEEK_CUR: u64 = 1;
 pub const SEEK_END: u64 = 2;

@@ -3,8 +3,13 @@
 
 pub mod errno;
 pub mod fs;
+pub mod futex;
 pub mod mm;
+pub mod net;
+pub mod process;
+pub mod random;
 pub mod resource;
+pub mod sched;
 pub mod signal;
 pub mod time;
 

@@ -1,4 +1,4 @@
-//! Resource limits: getrlimit(2).
+//! Resource limits and usage: getrlimit(2), getrusage(2).
 
 /// No limit.
 pub const RLIM_INFINITY: u64 = u64::MAX;
@@ -24,3 +24,10 @@ pub enum Resource {
     Rtprio = 14,
     Rttime = 15,
 }
+
+/// Usage of the process.
+pub const RUSAGE_SELF: i32 = 0;
+/// Usage of the task.
+pub const RUSAGE_THREAD: i32 = 1;
+/// Usage of children that were waited for.
+pub const RUSAGE_CHILDREN: i32 = -1;

@@ -71,6 +71,16 @@ pub mod sa {
     pub const RESETHAND: u64 = 0x8000_0000;
 }
 
+/// Flags that sigaction(2) keeps; it clears the others, so that programs can tell what is known.
+pub const SA_FLAGS: u64 = 0xdc00_0807;
+
+/// rt_sigprocmask(2): adds to the blocked signals.
+pub const SIG_BLOCK: i32 = 0;
+/// rt_sigprocmask(2): takes from the blocked signals.
+pub const SIG_UNBLOCK: i32 = 1;
+/// rt_sigprocmask(2): replaces the blocked signals.
+pub const SIG_SETMASK: i32 = 2;
+
 /// Flags of sigaltstack(2).
 #[allow(missing_docs)]
 pub mod ss {

@@ -10,6 +10,15 @@ pub const CLK_TCK: u64 = 100;
 /// TIMER_ABSTIME of clock_nanosleep(2) and timer_settime(2).
 pub const TIMER_ABSTIME: u64 = 1;
 
+/// Sends a signal; the signal's number comes with it.
+pub const SIGEV_SIGNAL: i32 = 0;
+/// Sends nothing.
+pub const SIGEV_NONE: i32 = 1;
+/// Runs a function in a thread, for which the C library asks for a signal.
+pub const SIGEV_THREAD: i32 = 2;
+/// Sends a signal to one thread.
+pub const SIGEV_THREAD_ID: i32 = 4;
+
 /// The words of a `struct timeval`.
 pub fn timeval(ns: u64) -> [u64; 2] {
     [ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / 1000]

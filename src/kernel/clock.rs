@@ -1,11 +1,71 @@
 //! The clock, made of executed instructions and of time slept. One instruction takes one nanosecond.
 
+use crate::abi::errno::Errno;
 use crate::abi::time::NSEC_PER_SEC;
 
 /// CLOCK_REALTIME at the first instruction: 2024-01-01T00:00:00Z in nanoseconds.
 pub const REALTIME_START: u64 = 1_704_067_200 * NSEC_PER_SEC;
 /// CLOCK_MONOTONIC and CLOCK_BOOTTIME at the first instruction: the machine has been up for 1000 s.
 pub const MONOTONIC_START: u64 = 1000 * NSEC_PER_SEC;
+
+/// Resolution of the coarse clocks, a tick at 250 Hz.
+const TICK: u64 = 4_000_000;
+
+/// A clock of clock_gettime(2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClockId {
+    /// CLOCK_REALTIME and CLOCK_TAI.
+    Realtime,
+    /// CLOCK_MONOTONIC, CLOCK_BOOTTIME.
+    Monotonic,
+    /// CLOCK_MONOTONIC_RAW, which nothing can wait for.
+    Raw,
+    /// CLOCK_REALTIME_COARSE.
+    RealtimeCoarse,
+    /// CLOCK_MONOTONIC_COARSE.
+    MonotonicCoarse,
+    /// CLOCK_PROCESS_CPUTIME_ID.
+    ProcessCpu,
+    /// CLOCK_THREAD_CPUTIME_ID.
+    ThreadCpu,
+}
+
+impl ClockId {
+    /// The clock of an id; EINVAL for one that is not there. Negative ids name a process or thread,
+    /// clock_getcpuclockid(3).
+    pub fn find(id: u64, own_pid: i32) -> Result<ClockId, Errno> {
+        let id = id as i32;
+        Ok(match id {
+            0 | 11 => ClockId::Realtime,
+            1 | 7 => ClockId::Monotonic,
+            2 => ClockId::ProcessCpu,
+            3 => ClockId::ThreadCpu,
+            4 => ClockId::Raw,
+            5 => ClockId::RealtimeCoarse,
+            6 => ClockId::MonotonicCoarse,
+            id if id < 0 && id & 3 != 3 => match !(id >> 3) {
+                pid if pid != 0 && pid != own_pid => return Err(Errno::EINVAL),
+                _ if id & 4 == 0 => ClockId::ProcessCpu,
+                _ => ClockId::ThreadCpu,
+            },
+            _ => return Err(Errno::EINVAL),
+        })
+    }
+
+    /// The clock at the program's start, in nanoseconds.
+    pub fn start(self) -> u64 {
+        match self {
+            ClockId::Realtime | ClockId::RealtimeCoarse => REALTIME_START,
+            ClockId::Monotonic | ClockId::MonotonicCoarse | ClockId::Raw => MONOTONIC_START,
+            ClockId::ProcessCpu | ClockId::ThreadCpu => 0,
+        }
+    }
+
+    /// Resolution in nanoseconds.
+    pub fn resolution(self) -> u64 {
+        if matches!(self, ClockId::RealtimeCoarse | ClockId::MonotonicCoarse) { TICK } else { 1 }
+    }
+}
 
 /// The clock. All values are nanoseconds; `instructions` is the count of `GuestCpu::instructions`.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +89,16 @@ impl Clock {
         MONOTONIC_START.saturating_add(self.now_ns(instructions))
     }
 
+    /// A clock, in steps of its resolution.
+    pub fn read(&self, id: ClockId, instructions: u64) -> u64 {
+        let since = match id {
+            ClockId::ProcessCpu | ClockId::ThreadCpu => instructions,
+            _ => self.now_ns(instructions),
+        };
+        let ns = id.start().saturating_add(since);
+        ns - ns % id.resolution()
+    }
+
     /// Time slept so far, by which the clock is ahead of the instructions.
     pub fn slept(&self) -> u64 {
         self.slept
@@ -43,6 +113,7 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::process::PID;
 
     #[test]
     fn the_clocks_run_together() {
@@ -60,5 +131,20 @@ mod tests {
         clock.advance(u64::MAX);
         clock.advance(u64::MAX);
         assert_eq!(clock.realtime_ns(u64::MAX), u64::MAX);
+    }
+
+    /// Ids and answers as a native Linux gave them.
+    #[test]
+    fn clock_ids() {
+        let find = |id: i64| ClockId::find(id as u64, PID);
+        assert_eq!(find(-6), Ok(ClockId::ProcessCpu));
+        assert_eq!(find(-2), Ok(ClockId::ThreadCpu));
+        assert_eq!(find(-1), Err(Errno::EINVAL));
+        assert_eq!(find((!i64::from(PID)) << 3 | 2), Ok(ClockId::ProcessCpu));
+        assert_eq!(find((!i64::from(PID + 1)) << 3 | 2), Err(Errno::EINVAL));
+        for id in [8, 9, 10, 12, 99] {
+            assert_eq!(find(id), Err(Errno::EINVAL));
+        }
+        assert_eq!(find(5).map(ClockId::resolution), Ok(4_000_000));
     }
 }

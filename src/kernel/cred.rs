@@ -3,9 +3,8 @@
 use rustix::process;
 
 use crate::abi::errno::Errno;
+use crate::abi::process::CAP_LAST_CAP;
 
-/// Highest capability, CAP_CHECKPOINT_RESTORE.
-pub const CAP_LAST_CAP: u64 = 40;
 const CAP_FULL_SET: u64 = (1 << (CAP_LAST_CAP + 1)) - 1;
 
 /// Capability sets of a task.

@@ -7,6 +7,9 @@ use crate::abi::resource::{RLIM_INFINITY, Resource};
 /// Most descriptors that RLIMIT_NOFILE may allow (`/proc/sys/fs/nr_open`).
 const NR_OPEN: u64 = 1_048_576;
 
+/// Signals that may wait, and POSIX timers that may exist, at a time: RLIMIT_SIGPENDING.
+pub const SIGPENDING_MAX: usize = 16_384;
+
 /// Soft and hard limit of every resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits([(u64, u64); 16]);
@@ -26,11 +29,11 @@ impl Default for Limits {
             (8 << 20, 8 << 20),       // MEMLOCK
             UNLIMITED,                // AS
             UNLIMITED,                // LOCKS
-            (16_384, 16_384),         // SIGPENDING
-            (819_200, 819_200),       // MSGQUEUE
-            (0, 0),                   // NICE
-            (0, 0),                   // RTPRIO
-            UNLIMITED,                // RTTIME
+            (SIGPENDING_MAX as u64, SIGPENDING_MAX as u64),
+            (819_200, 819_200), // MSGQUEUE
+            (0, 0),             // NICE
+            (0, 0),             // RTPRIO
+            UNLIMITED,          // RTTIME
         ])
     }
 }

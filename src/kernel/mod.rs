@@ -9,6 +9,7 @@ pub mod config;
 pub mod cred;
 pub mod fdtable;
 pub(crate) mod file;
+pub mod futex;
 mod lifecycle;
 pub mod limits;
 pub mod mm;

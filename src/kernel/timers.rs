@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::abi::errno::Errno;
 use crate::abi::signal::signo::*;
 use crate::kernel::arena::TaskId;
+use crate::kernel::limits::SIGPENDING_MAX;
 
 /// The time that a timer follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,22 +75,64 @@ pub const INTERVAL_TIMERS: [(Base, i32); 3] =
 #[derive(Clone, Debug, Default)]
 pub struct Timers {
     /// Those of setitimer(2), in the order of `INTERVAL_TIMERS`.
-    pub interval: [Alarm; 3],
+    pub(super) interval: [Alarm; 3],
     /// Those of timer_create(2), by id.
-    pub posix: BTreeMap<i32, PosixTimer>,
+    pub(super) posix: BTreeMap<i32, PosixTimer>,
     /// The id that the next one gets.
-    pub next_id: i32,
+    next_id: i32,
 }
 
 impl Timers {
-    /// Whether any timer may fire.
-    pub fn armed(&self) -> bool {
+    /// An interval timer by its place in `INTERVAL_TIMERS`.
+    pub fn interval(&self, index: usize) -> Alarm {
+        self.interval[index]
+    }
+
+    /// Arms an interval timer to fire after `first` nanoseconds, or disarms it with 0. Returns what
+    /// was set before.
+    pub fn set_interval(&mut self, index: usize, now: u64, first: u64, interval: u64) -> Alarm {
+        let expires = (first != 0).then(|| now.saturating_add(first));
+        let interval = if expires.is_some() { interval } else { 0 };
+        std::mem::replace(&mut self.interval[index], Alarm { expires, interval })
+    }
+
+    /// The id that the next timer of timer_create(2) gets; EAGAIN if there are too many.
+    pub fn next_id(&self) -> Result<i32, Errno> {
+        if self.posix.len() < SIGPENDING_MAX { Ok(self.next_id) } else { Err(Errno::EAGAIN) }
+    }
+
+    /// Adds a timer with the next id, timer_create(2).
+    pub fn create(&mut self, timer: PosixTimer) -> Result<(), Errno> {
+        self.posix.insert(self.next_id, timer);
+        self.next_id = self.next_id.checked_add(1).ok_or(Errno::EAGAIN)?;
+        Ok(())
+    }
+
+    /// A timer of timer_create(2); EINVAL.
+    pub fn posix(&self, id: i32) -> Result<&PosixTimer, Errno> {
+        self.posix.get(&id).ok_or(Errno::EINVAL)
+    }
+
+    /// Arms or disarms a timer, timer_settime(2). Returns what was set before.
+    pub fn set_time(&mut self, id: i32, alarm: Alarm) -> Result<Alarm, Errno> {
+        let timer = self.posix.get_mut(&id).ok_or(Errno::EINVAL)?;
+        timer.overrun = 0;
+        Ok(std::mem::replace(&mut timer.alarm, alarm))
+    }
+
+    /// Removes a timer, timer_delete(2); EINVAL.
+    pub fn delete(&mut self, id: i32) -> Result<(), Errno> {
+        self.posix.remove(&id).map(drop).ok_or(Errno::EINVAL)
+    }
+
+    /// Returns whether any timer may fire.
+    pub(super) fn armed(&self) -> bool {
         self.interval.iter().any(|alarm| alarm.expires.is_some())
             || self.posix.values().any(|timer| timer.alarm.expires.is_some())
     }
 
     /// The earliest time at which sleeping is ended by a timer whose signal `wakes` accepts.
-    pub fn next_wake(&self, wakes: impl Fn(i32) -> bool) -> Option<u64> {
+    pub(super) fn next_wake(&self, wakes: impl Fn(i32) -> bool) -> Option<u64> {
         let interval = INTERVAL_TIMERS.iter().zip(&self.interval);
         let interval = interval.filter(|((base, signo), _)| *base == Base::Wall && wakes(*signo));
         let posix = self.posix.values();
@@ -99,7 +143,7 @@ impl Timers {
 
     /// The instruction count at which the next timer is due if the program only computes until then;
     /// `slept` is how far wall time is ahead of it.
-    pub fn next_due(&self, slept: u64) -> Option<u64> {
+    pub(super) fn next_due(&self, slept: u64) -> Option<u64> {
         let interval = INTERVAL_TIMERS.iter().zip(&self.interval).map(|((base, _), alarm)| (*base, *alarm));
         let posix = self.posix.values().map(|timer| (timer.base, timer.alarm));
         let due = interval.chain(posix).filter_map(|(base, alarm)| {
@@ -110,7 +154,7 @@ impl Timers {
     }
 
     /// Removes the timers of timer_create(2), as execve(2) does; those of setitimer(2) stay.
-    pub fn exec(&mut self) {
+    pub(super) fn exec(&mut self) {
         self.posix.clear();
     }
 }

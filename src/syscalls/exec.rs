@@ -2,7 +2,8 @@
 //! calls `Kernel::exec` once nothing can fail any more.
 
 use crate::abi::errno::Errno;
-use crate::abi::fs::PATH_MAX;
+
+use crate::abi::fs::{AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW, PATH_MAX};
 use crate::abi::resource::Resource;
 use crate::guest::{GuestMemory, PageSource};
 use crate::kernel::uaccess::{get_u64, strncpy_from_user};
@@ -14,8 +15,6 @@ const NOTE: &str = "x86-64 ELF programs and #! scripts";
 /// Calls that replace the program.
 pub const ROWS: &[Row] = &[partial(59, "execve", execve, NOTE), partial(322, "execveat", execveat, NOTE)];
 
-/// The working directory in place of a descriptor.
-const AT_FDCWD: i32 = -100;
 /// Longest argument in bytes, its NUL counted.
 pub const MAX_ARG_STRLEN: usize = 131_072;
 /// Bytes of arguments and environment that always fit.
@@ -66,8 +65,6 @@ fn execve(ctx: &mut Ctx, [path, argv, envp, ..]: [u64; 6]) -> SysResult {
 
 /// execveat(2).
 fn execveat(ctx: &mut Ctx, [dirfd, path, argv, envp, flags, _]: [u64; 6]) -> SysResult {
-    const AT_SYMLINK_NOFOLLOW: u32 = 0x100;
-    const AT_EMPTY_PATH: u32 = 0x1000;
     if flags as u32 & !(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) != 0 {
         return Err(Errno::EINVAL.into());
     }

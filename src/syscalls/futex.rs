@@ -1,32 +1,14 @@
-//! futex(2) for one task. Nobody else can wait, so nothing is ever woken, and a wait ends by its timeout or
-//! by a signal or is a deadlock.
+//! futex(2). A wait ends by its timeout or by a signal, or is a deadlock.
 
 use crate::abi::errno::Errno;
-use crate::kernel::clock::{MONOTONIC_START, REALTIME_START};
+use crate::abi::futex::*;
+use crate::kernel::clock::ClockId;
+use crate::kernel::futex::Futex;
 use crate::kernel::signal::state::Restart;
-use crate::kernel::uaccess::{get_timespec, get_u32, put_u32};
+use crate::kernel::uaccess::get_timespec;
 use crate::kernel::wait::Wake;
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::row::{Row, partial, refused};
-
-const FUTEX_WAIT: u32 = 0;
-const FUTEX_WAKE: u32 = 1;
-const FUTEX_REQUEUE: u32 = 3;
-const FUTEX_CMP_REQUEUE: u32 = 4;
-const FUTEX_WAKE_OP: u32 = 5;
-const FUTEX_LOCK_PI: u32 = 6;
-const FUTEX_UNLOCK_PI: u32 = 7;
-const FUTEX_TRYLOCK_PI: u32 = 8;
-const FUTEX_WAIT_BITSET: u32 = 9;
-const FUTEX_WAKE_BITSET: u32 = 10;
-const FUTEX_LOCK_PI2: u32 = 13;
-const FUTEX_PRIVATE_FLAG: u32 = 128;
-const FUTEX_CLOCK_REALTIME: u32 = 256;
-
-/// The owner's task id in the word of a priority-inheritance lock.
-const FUTEX_TID_MASK: u32 = 0x3fff_ffff;
-/// Whether its owner died.
-const FUTEX_OWNER_DIED: u32 = 0x4000_0000;
 
 /// Futex calls.
 pub const ROWS: &[Row] = &[
@@ -48,61 +30,58 @@ fn futex(ctx: &mut Ctx, [addr, op, value, timeout, addr2, value3]: [u64; 6]) -> 
     if realtime && !matches!(command, FUTEX_WAIT_BITSET | FUTEX_LOCK_PI2) {
         return Err(Errno::ENOSYS.into());
     }
+    let tid = ctx.kernel.task().tid as u32;
     let (value, value3) = (value as u32, value3 as u32);
     match command {
-        FUTEX_WAIT => futex_wait(ctx, addr, value, timeout, Until::After),
-        FUTEX_WAIT_BITSET | FUTEX_WAKE_BITSET if value3 == 0 => Err(Errno::EINVAL.into()),
+        FUTEX_WAIT => return futex_wait(ctx, addr, value, timeout, None),
+        FUTEX_WAIT_BITSET | FUTEX_WAKE_BITSET if value3 == 0 => return Err(Errno::EINVAL.into()),
         FUTEX_WAIT_BITSET => {
-            let until = if realtime { Until::Realtime } else { Until::Monotonic };
-            futex_wait(ctx, addr, value, timeout, until)
+            let clock = if realtime { ClockId::Realtime } else { ClockId::Monotonic };
+            return futex_wait(ctx, addr, value, timeout, Some(clock));
         }
         FUTEX_WAKE | FUTEX_WAKE_BITSET => {
             // A private futex is not read by a wake, but its address must be one.
-            check(ctx, addr)?;
-            Ok(0)
+            Futex::at(addr)?;
         }
         FUTEX_REQUEUE | FUTEX_CMP_REQUEUE => {
-            requeue(ctx, command, [addr, addr2], [value, timeout as u32], value3)
+            if (value as i32) < 0 || (timeout as i32) < 0 {
+                return Err(Errno::EINVAL.into());
+            }
+            let from = Futex::at(addr)?;
+            Futex::at(addr2)?;
+            if command == FUTEX_CMP_REQUEUE {
+                from.expect(ctx.mem, value3)?;
+            }
         }
-        FUTEX_WAKE_OP => wake_op(ctx, addr, addr2, value3),
-        FUTEX_LOCK_PI | FUTEX_LOCK_PI2 | FUTEX_TRYLOCK_PI => lock_pi(ctx, addr),
-        FUTEX_UNLOCK_PI => unlock_pi(ctx, addr),
+        FUTEX_WAKE_OP => {
+            Futex::at(addr)?;
+            Futex::at(addr2)?.apply(ctx.mem, value3)?;
+        }
+        FUTEX_LOCK_PI | FUTEX_LOCK_PI2 | FUTEX_TRYLOCK_PI => {
+            Futex::at(addr)?.lock_pi(ctx.mem, tid)?;
+        }
+        FUTEX_UNLOCK_PI => Futex::at(addr)?.unlock_pi(ctx.mem, tid)?,
         other => {
             ctx.kernel.notices.once(format!("futex: operation {other} is refused with ENOSYS"));
-            Err(Errno::ENOSYS.into())
+            return Err(Errno::ENOSYS.into());
         }
     }
+    Ok(0)
 }
 
-/// EINVAL for a misaligned word.
-fn check(_: &Ctx, addr: u64) -> Result<(), Errno> {
-    if addr.is_multiple_of(4) { Ok(()) } else { Err(Errno::EINVAL) }
-}
-
-/// What a timeout counts from.
-#[derive(Clone, Copy)]
-enum Until {
-    After,
-    Monotonic,
-    Realtime,
-}
-
-fn futex_wait(ctx: &mut Ctx, addr: u64, value: u32, timeout: u64, until: Until) -> SysResult {
+/// Waits. The timeout is absolute if a clock is given.
+fn futex_wait(ctx: &mut Ctx, addr: u64, value: u32, timeout: u64, clock: Option<ClockId>) -> SysResult {
     let deadline = match timeout {
         0 => None,
         timeout => {
             let ns = get_timespec(ctx.mem, timeout)?;
-            Some(match until {
-                Until::After => ctx.now().saturating_add(ns),
-                Until::Monotonic => ns.saturating_sub(MONOTONIC_START),
-                Until::Realtime => ns.saturating_sub(REALTIME_START),
+            Some(match clock {
+                None => ctx.now().saturating_add(ns),
+                Some(clock) => ns.saturating_sub(clock.start()),
             })
         }
     };
-    check(ctx, addr)?;
-    if get_u32(ctx.mem, addr)? != value {
-        return Err(Errno::EAGAIN.into());
-    }
+    Futex::at(addr)?.expect(ctx.mem, value)?;
     match ctx.kernel.wait(ctx.cpu, deadline, 0) {
         Wake::Timeout => Err(Errno::ETIMEDOUT.into()),
         Wake::Signal if deadline.is_none() => Err(ctx.interrupted(Restart::WithFlag)),
@@ -111,68 +90,6 @@ fn futex_wait(ctx: &mut Ctx, addr: u64, value: u32, timeout: u64, until: Until) 
             "futex: the program waits at {addr:#x} for another thread, and there is none: deadlock"
         ))),
     }
-}
-
-fn requeue(ctx: &mut Ctx, command: u32, addrs: [u64; 2], counts: [u32; 2], expected: u32) -> SysResult {
-    if counts.iter().any(|count| (*count as i32) < 0) {
-        return Err(Errno::EINVAL.into());
-    }
-    for addr in addrs {
-        check(ctx, addr)?;
-    }
-    if command == FUTEX_CMP_REQUEUE && get_u32(ctx.mem, addrs[0])? != expected {
-        return Err(Errno::EAGAIN.into());
-    }
-    Ok(0)
-}
-
-/// FUTEX_WAKE_OP: changes the second word; the comparison only decides whom to wake.
-fn wake_op(ctx: &mut Ctx, addr: u64, addr2: u64, op: u32) -> SysResult {
-    check(ctx, addr)?;
-    check(ctx, addr2)?;
-    // 12-bit fields, sign-extended.
-    let sign_extend = |field: u32| ((field << 20) as i32 >> 20) as u32;
-    let mut operand = sign_extend(op >> 12 & 0xfff);
-    if op >> 28 & 8 != 0 {
-        operand = 1u32.wrapping_shl(operand);
-    }
-    let old = get_u32(ctx.mem, addr2)?;
-    let new = match op >> 28 & 7 {
-        0 => operand,
-        1 => old.wrapping_add(operand),
-        2 => old | operand,
-        3 => old & !operand,
-        4 => old ^ operand,
-        _ => return Err(Errno::ENOSYS.into()),
-    };
-    put_u32(ctx.mem, addr2, new)?;
-    if op >> 24 & 0xf > 5 {
-        return Err(Errno::ENOSYS.into());
-    }
-    Ok(0)
-}
-
-fn lock_pi(ctx: &mut Ctx, addr: u64) -> SysResult {
-    check(ctx, addr)?;
-    let word = get_u32(ctx.mem, addr)?;
-    let tid = ctx.kernel.task().tid as u32;
-    match word & FUTEX_TID_MASK {
-        0 => {
-            put_u32(ctx.mem, addr, tid | word & FUTEX_OWNER_DIED)?;
-            Ok(0)
-        }
-        owner if owner == tid => Err(Errno::EDEADLK.into()),
-        _ => Err(Errno::ESRCH.into()),
-    }
-}
-
-fn unlock_pi(ctx: &mut Ctx, addr: u64) -> SysResult {
-    check(ctx, addr)?;
-    if get_u32(ctx.mem, addr)? & FUTEX_TID_MASK != ctx.kernel.task().tid as u32 {
-        return Err(Errno::EPERM.into());
-    }
-    put_u32(ctx.mem, addr, 0)?;
-    Ok(0)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::abi::net::*;
 use crate::kernel::file::description::Description;
 use crate::kernel::file::socket::Socket;
 use crate::syscalls::context::{Ctx, SysResult};
@@ -34,8 +35,6 @@ pub const ROWS: &[Row] = &[
     refused(55, "getsockopt", unconnected, ON_SOCKET),
 ];
 
-const AF_UNIX: u64 = 1;
-
 fn no_network(ctx: &mut Ctx) {
     ctx.kernel.notices.once("the emulated machine has no network: sockets are refused".to_owned());
 }
@@ -47,9 +46,9 @@ fn socket(ctx: &mut Ctx, [family, kind, ..]: [u64; 6]) -> SysResult {
         no_network(ctx);
         return Err(Errno::EAFNOSUPPORT.into());
     }
-    if !matches!(kind as u32 & !flags, 1 | 2 | 5) {
+    if !matches!(kind as u32 & !flags, SOCK_STREAM | SOCK_DGRAM | SOCK_SEQPACKET) {
         // Numbers that are no type at all are wrong; the types that Unix sockets lack are not supported.
-        let known = matches!(kind as u32 & !flags, 3 | 4 | 6 | 10);
+        let known = matches!(kind as u32 & !flags, SOCK_RAW | SOCK_RDM | SOCK_DCCP | SOCK_PACKET);
         return Err(if known { Errno::ESOCKTNOSUPPORT } else { Errno::EINVAL }.into());
     }
     let number = ctx.kernel.fs.next_number();

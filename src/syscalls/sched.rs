@@ -1,6 +1,7 @@
 //! Scheduling: one CPU, the ordinary policy, nobody to compete with.
 
 use crate::abi::errno::Errno;
+use crate::abi::sched::*;
 use crate::kernel::uaccess::{copy_from_user, copy_to_user, get_u32, put_u32, put_words};
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::row::{Row, full, partial};
@@ -30,14 +31,6 @@ pub const ROWS: &[Row] = &[
     full(315, "sched_getattr", sched_getattr),
 ];
 
-const SCHED_OTHER: u32 = 0;
-const SCHED_FIFO: u32 = 1;
-const SCHED_RR: u32 = 2;
-const SCHED_BATCH: u32 = 3;
-const SCHED_IDLE: u32 = 5;
-const SCHED_DEADLINE: u32 = 6;
-/// Returns to SCHED_OTHER in children; may be set with any policy.
-const SCHED_RESET_ON_FORK: u32 = 0x4000_0000;
 /// Bytes of the CPU mask that the kernel itself uses.
 const CPUMASK_SIZE: u64 = 8;
 
@@ -58,9 +51,9 @@ fn sched_yield(_: &mut Ctx, _: [u64; 6]) -> SysResult {
 fn names_self(ctx: &Ctx, which: u64, who: u64) -> Result<(), Errno> {
     let process = ctx.kernel.process();
     let named = match which as u32 {
-        0 => process.is_self(who),
-        1 => who as i32 == 0 || who as i32 == process.pgid,
-        2 => who as u32 == 0 || who as u32 == ctx.kernel.task().cred.uid,
+        PRIO_PROCESS => process.is_self(who),
+        PRIO_PGRP => who as i32 == 0 || who as i32 == process.pgid,
+        PRIO_USER => who as u32 == 0 || who as u32 == ctx.kernel.task().cred.uid,
         _ => return Err(Errno::EINVAL),
     };
     if named { Ok(()) } else { Err(Errno::ESRCH) }
@@ -193,9 +186,6 @@ fn getcpu(ctx: &mut Ctx, [cpu, node, ..]: [u64; 6]) -> SysResult {
     }
     Ok(0)
 }
-
-/// Bytes of the first version of `struct sched_attr`.
-const SCHED_ATTR_SIZE_VER0: u32 = 48;
 
 /// sched_setattr(2).
 fn sched_setattr(ctx: &mut Ctx, [pid, attr, flags, ..]: [u64; 6]) -> SysResult {

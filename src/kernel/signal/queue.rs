@@ -3,10 +3,8 @@
 use std::collections::VecDeque;
 
 use crate::abi::signal::{bit, si_code, signo::*};
+use crate::kernel::limits::SIGPENDING_MAX;
 use crate::kernel::signal::info::SigInfo;
-
-/// Most real-time signals that wait at a time (RLIMIT_SIGPENDING); further ones are dropped.
-pub const SIGPENDING_MAX: usize = 16_384;
 
 /// Signals that the CPU causes; they are taken first.
 const SYNCHRONOUS: u64 = 1 << (SIGSEGV - 1)
@@ -29,7 +27,8 @@ impl Queue {
         self.set
     }
 
-    /// Adds a signal. A standard signal that waits already is not added again, signal(7).
+    /// Adds a signal. A standard signal that waits already is not added again, signal(7); past
+    /// `SIGPENDING_MAX` signals further ones are dropped.
     pub fn push(&mut self, info: SigInfo) {
         let signo = info.signo();
         if signo < SIGRTMIN && self.set & bit(signo) != 0 || self.infos.len() >= SIGPENDING_MAX {

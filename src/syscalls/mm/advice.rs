@@ -1,13 +1,12 @@
 //! What a program says about its memory: madvise(2), msync(2), mincore(2), mlock(2).
 
 use crate::abi::errno::Errno;
-use crate::guest::PAGE_SIZE;
+use crate::abi::mm::*;
+use crate::guest::{PAGE_SIZE, page_down, page_up};
 use crate::kernel::uaccess::copy_to_user;
 use crate::syscalls::context::{Ctx, SysResult};
+use crate::syscalls::mm::map::aligned;
 use crate::syscalls::row::{Row, full, partial};
-
-use super::aligned;
-use crate::guest::page_up;
 
 const LOCKED: &str = "nothing is ever paged out";
 
@@ -31,9 +30,6 @@ pub const ROWS: &[Row] = &[
 /// msync(2). Shared mappings and the file system hold the same pages; those of files of the host are written back,
 /// whichever part is asked for.
 fn msync(ctx: &mut Ctx, [addr, len, flags, ..]: [u64; 6]) -> SysResult {
-    const MS_ASYNC: u64 = 1;
-    const MS_INVALIDATE: u64 = 2;
-    const MS_SYNC: u64 = 4;
     let flags = u64::from(flags as u32);
     if flags & !(MS_ASYNC | MS_INVALIDATE | MS_SYNC) != 0
         || flags & (MS_ASYNC | MS_SYNC) == MS_ASYNC | MS_SYNC
@@ -58,7 +54,7 @@ fn mapped(ctx: &Ctx, addr: u64, len: u64) -> SysResult {
 
 /// mincore(2).
 fn mincore(ctx: &mut Ctx, [addr, len, vec, ..]: [u64; 6]) -> SysResult {
-    const CHUNK: u64 = 4096;
+    const CHUNK: u64 = PAGE_SIZE;
     aligned(addr)?;
     let len = page_up(len).ok_or(Errno::ENOMEM)?;
     mapped(ctx, addr, len)?;
@@ -74,10 +70,6 @@ fn mincore(ctx: &mut Ctx, [addr, len, vec, ..]: [u64; 6]) -> SysResult {
 
 /// madvise(2).
 fn madvise(ctx: &mut Ctx, [addr, len, advice, ..]: [u64; 6]) -> SysResult {
-    const MADV_DONTNEED: u32 = 4;
-    const MADV_REMOVE: u32 = 9;
-    const MADV_DONTNEED_LOCKED: u32 = 24;
-    const MADV_COLLAPSE: u32 = 25;
     let advice = advice as u32;
     match advice {
         // NORMAL RANDOM SEQUENTIAL WILLNEED DONTNEED, FREE, DONTFORK DOFORK MERGEABLE UNMERGEABLE HUGEPAGE
@@ -115,7 +107,7 @@ fn madvise(ctx: &mut Ctx, [addr, len, advice, ..]: [u64; 6]) -> SysResult {
 
 /// munlock(2), and what mlock(2) checks.
 fn mlock_range(ctx: &mut Ctx, [addr, len, ..]: [u64; 6]) -> SysResult {
-    let start = addr & !(PAGE_SIZE - 1);
+    let start = page_down(addr);
     let len = len.checked_add(addr - start).and_then(page_up).ok_or(Errno::ENOMEM)?;
     if start.checked_add(len).is_none() {
         return Err(Errno::EINVAL.into());
@@ -130,7 +122,6 @@ fn mlock(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
 
 /// mlock2(2).
 fn mlock2(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
-    const MLOCK_ONFAULT: u64 = 1;
     if args[2] & !MLOCK_ONFAULT != 0 {
         return Err(Errno::EINVAL.into());
     }
@@ -139,9 +130,6 @@ fn mlock2(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
 
 /// mlockall(2).
 fn mlockall(_: &mut Ctx, [flags, ..]: [u64; 6]) -> SysResult {
-    const MCL_CURRENT: u64 = 1;
-    const MCL_FUTURE: u64 = 2;
-    const MCL_ONFAULT: u64 = 4;
     if flags & !(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) != 0 || flags & (MCL_CURRENT | MCL_FUTURE) == 0 {
         return Err(Errno::EINVAL.into());
     }

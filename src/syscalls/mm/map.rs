@@ -1,16 +1,14 @@
 //! mmap(2), munmap(2), mprotect(2), mremap(2), brk(2).
 
 use crate::abi::errno::Errno;
+use crate::abi::mm::*;
 use crate::guest::{
     Backing, FileId, GuestMemory, MapRequest, MemError, ObjectId, PAGE_SIZE, Place, Prot, USER_END,
+    page_down, page_up,
 };
 use crate::kernel::vfs::image::Source;
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::row::{Row, full, partial};
-
-use super::{aligned, prot};
-use crate::abi::mm::MMAP_MIN_ADDR;
-use crate::guest::page_up;
 
 /// Calls that make and change mappings.
 pub const ROWS: &[Row] = &[
@@ -27,37 +25,22 @@ pub const ROWS: &[Row] = &[
     partial(25, "mremap", mremap, "MREMAP_DONTUNMAP fails with EINVAL, an old size of 0 with EFAULT"),
 ];
 
-const MAP_TYPE: u64 = 0xf;
-const MAP_SHARED: u64 = 1;
-const MAP_PRIVATE: u64 = 2;
-const MAP_SHARED_VALIDATE: u64 = 3;
-const MAP_FIXED: u64 = 0x10;
-const MAP_ANONYMOUS: u64 = 0x20;
-const MAP_32BIT: u64 = 0x40;
-const MAP_GROWSDOWN: u64 = 0x100;
-const MAP_HUGETLB: u64 = 0x4_0000;
-const MAP_FIXED_NOREPLACE: u64 = 0x10_0000;
-/// The flags that MAP_SHARED_VALIDATE lets pass for any file: those that existed before it.
-const LEGACY_MAP_MASK: u64 = MAP_TYPE
-    | MAP_FIXED
-    | MAP_ANONYMOUS
-    | MAP_32BIT
-    | MAP_GROWSDOWN
-    | MAP_HUGETLB
-    | 0x800 // MAP_DENYWRITE
-    | 0x1000 // MAP_EXECUTABLE
-    | 0x2000 // MAP_LOCKED
-    | 0x4000 // MAP_NORESERVE
-    | 0x8000 // MAP_POPULATE
-    | 0x1_0000 // MAP_NONBLOCK
-    | 0x2_0000 // MAP_STACK
-    | 0x400_0000; // MAP_UNINITIALIZED
-
 /// The range from which MAP_32BIT takes its addresses.
 const LOW_START: u64 = 0x4000_0000;
 const LOW_END: u64 = 0x8000_0000;
-/// What stands behind a new mapping, and the file if there is one. `object` is one made for this mapping,
-/// whose first reference is to be given up once the mapping holds its own.
+/// EINVAL unless the address is the start of a page.
+pub(super) fn aligned(addr: u64) -> Result<(), Errno> {
+    if addr.is_multiple_of(PAGE_SIZE) { Ok(()) } else { Err(Errno::EINVAL) }
+}
+
+/// The permissions of PROT_* bits. As on any x86 what can be written or executed can be read.
+fn prot(bits: u64) -> Prot {
+    let prot = Prot((bits & 7) as u8);
+    if prot == Prot::NONE { prot } else { prot.with(Prot::READ) }
+}
+
+/// Backing of a new mapping, and its file if there is one. `object` is one made for this mapping, whose
+/// first reference is to be given up once the mapping holds its own.
 struct Behind {
     backing: Backing,
     file: Option<FileId>,
@@ -107,7 +90,7 @@ fn mmap(ctx: &mut Ctx, [addr, len, prot_bits, flags, fd, offset]: [u64; 6]) -> S
     } else {
         file_behind(ctx, fd as i32, offset, len, shared, prot)?
     };
-    let hint = if place == Place::Hint { addr & !(PAGE_SIZE - 1) } else { addr };
+    let hint = if place == Place::Hint { page_down(addr) } else { addr };
     let request = MapRequest {
         addr: hint,
         len,
@@ -174,7 +157,7 @@ fn file_behind(
     Ok(Behind { backing, file: Some(private.id), object: None, may_write })
 }
 
-/// How the address is meant, and whether it can be.
+/// The meaning of the address; EINVAL, ENOMEM or EPERM where it cannot be.
 fn place(ctx: &Ctx, addr: u64, len: u64, flags: u64) -> Result<Place, Errno> {
     if flags & (MAP_FIXED | MAP_FIXED_NOREPLACE) == 0 {
         return Ok(Place::Hint);
@@ -212,9 +195,6 @@ fn map_low(mem: &mut dyn GuestMemory, mut request: MapRequest) -> Result<u64, Me
 
 /// mprotect(2).
 pub(super) fn mprotect(ctx: &mut Ctx, [addr, len, bits, ..]: [u64; 6]) -> SysResult {
-    const PROT_SEM: u64 = 8;
-    const PROT_GROWSDOWN: u64 = 0x0100_0000;
-    const PROT_GROWSUP: u64 = 0x0200_0000;
     let grows = bits & (PROT_GROWSDOWN | PROT_GROWSUP);
     if grows == PROT_GROWSDOWN | PROT_GROWSUP {
         return Err(Errno::EINVAL.into());
@@ -272,9 +252,6 @@ fn brk(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
 
 /// mremap(2).
 fn mremap(ctx: &mut Ctx, [addr, old_len, new_len, flags, new_addr, _]: [u64; 6]) -> SysResult {
-    const MREMAP_MAYMOVE: u64 = 1;
-    const MREMAP_FIXED: u64 = 2;
-    const MREMAP_DONTUNMAP: u64 = 4;
     let invalid = Err(Errno::EINVAL.into());
     if flags & MREMAP_DONTUNMAP != 0 {
         ctx.kernel.notices.once("mremap: MREMAP_DONTUNMAP is refused with EINVAL".into());

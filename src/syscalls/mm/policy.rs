@@ -1,8 +1,10 @@
 //! Calls about where memory lies and who may see it: one node, no protection keys, one task.
 
 use crate::abi::errno::Errno;
+use crate::abi::mm::*;
 use crate::kernel::uaccess::{copy_to_user, put_u32};
 use crate::syscalls::context::{Ctx, SysResult};
+use crate::syscalls::mm::map::mprotect;
 use crate::syscalls::row::{Row, full, partial};
 
 const ONE_NODE: &str = "there is one memory node";
@@ -19,11 +21,9 @@ pub const ROWS: &[Row] = &[
     full(331, "pkey_free", pkey_free).noted(NO_KEYS),
 ];
 
-/// Whether a policy exists, its flags apart, numaif.h.
+/// EINVAL unless a policy exists, its flags apart.
 fn policy(mode: u64) -> Result<(), Errno> {
-    const LAST: u32 = 6;
-    const FLAGS: u32 = 0xe000;
-    if mode as u32 & !FLAGS > LAST { Err(Errno::EINVAL) } else { Ok(()) }
+    if mode as u32 & !MPOL_MODE_FLAGS > MPOL_LAST { Err(Errno::EINVAL) } else { Ok(()) }
 }
 
 /// set_mempolicy(2): every policy means the one node.
@@ -40,9 +40,6 @@ fn mbind(_: &mut Ctx, [_, _, mode, ..]: [u64; 6]) -> SysResult {
 
 /// get_mempolicy(2).
 fn get_mempolicy(ctx: &mut Ctx, [mode, nodes, max_node, _, flags, _]: [u64; 6]) -> SysResult {
-    const MPOL_F_NODE: u64 = 1;
-    const MPOL_F_ADDR: u64 = 2;
-    const MPOL_F_MEMS_ALLOWED: u64 = 4;
     const MAX_NODES: u64 = 1024;
     if flags & !(MPOL_F_NODE | MPOL_F_ADDR | MPOL_F_MEMS_ALLOWED) != 0
         || flags & MPOL_F_MEMS_ALLOWED != 0 && flags != MPOL_F_MEMS_ALLOWED
@@ -67,20 +64,18 @@ fn get_mempolicy(ctx: &mut Ctx, [mode, nodes, max_node, _, flags, _]: [u64; 6]) 
 
 /// membarrier(2). With one task running every barrier has happened already.
 fn membarrier(ctx: &mut Ctx, [command, flags, ..]: [u64; 6]) -> SysResult {
-    const GLOBAL: u32 = 1;
-    const GLOBAL_EXPEDITED: u32 = 2;
-    const REGISTER_GLOBAL_EXPEDITED: u32 = 4;
-    const PRIVATE: [(u32, u32); 2] = [(8, 16), (32, 64)];
-    const QUERY: u32 = 0;
     if flags != 0 {
         return Err(Errno::EINVAL.into());
     }
     let mm = ctx.kernel.mm_mut();
     match command as u32 {
-        QUERY => return Ok(0x7f),
-        GLOBAL | GLOBAL_EXPEDITED => {}
-        REGISTER_GLOBAL_EXPEDITED => mm.membarrier |= REGISTER_GLOBAL_EXPEDITED,
-        command => match PRIVATE.iter().find(|(act, register)| command == *act || command == *register) {
+        MEMBARRIER_CMD_QUERY => return Ok(0x7f),
+        MEMBARRIER_CMD_GLOBAL | MEMBARRIER_CMD_GLOBAL_EXPEDITED => {}
+        MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED => mm.membarrier |= MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED,
+        command => match MEMBARRIER_CMD_PRIVATE
+            .iter()
+            .find(|(act, register)| command == *act || command == *register)
+        {
             None => return Err(Errno::EINVAL.into()),
             Some((_, register)) if command == *register => mm.membarrier |= command,
             Some((_, register)) if mm.membarrier & register == 0 => return Err(Errno::EPERM.into()),
@@ -95,7 +90,7 @@ fn pkey_mprotect(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
     if args[3] as i32 != -1 {
         return Err(Errno::EINVAL.into());
     }
-    super::map::mprotect(ctx, args)
+    mprotect(ctx, args)
 }
 
 /// pkey_alloc(2).

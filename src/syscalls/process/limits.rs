@@ -1,6 +1,7 @@
 //! The calls about resource limits and usage.
 
 use crate::abi::errno::Errno;
+use crate::abi::resource::{RUSAGE_CHILDREN, RUSAGE_SELF, RUSAGE_THREAD};
 use crate::abi::time::timeval;
 use crate::kernel::uaccess::{get_words, put_words};
 use crate::syscalls::context::{Ctx, SysResult};
@@ -51,9 +52,6 @@ fn prlimit64(ctx: &mut Ctx, [pid, resource, new, old, ..]: [u64; 6]) -> SysResul
 
 /// getrusage(2). Time is that of the emulated clock; memory is what is in use now.
 fn getrusage(ctx: &mut Ctx, [who, addr, ..]: [u64; 6]) -> SysResult {
-    const RUSAGE_SELF: i32 = 0;
-    const RUSAGE_THREAD: i32 = 1;
-    const RUSAGE_CHILDREN: i32 = -1;
     let mut usage = [0; 18];
     match who as i32 {
         RUSAGE_SELF | RUSAGE_THREAD => {

@@ -1,9 +1,9 @@
 //! prctl(2), arch_prctl(2) and personality(2).
 
 use crate::abi::errno::Errno;
+use crate::abi::process::*;
 use crate::abi::signal::bit;
 use crate::guest::{GuestMemory, USER_END};
-use crate::kernel::cred::CAP_LAST_CAP;
 use crate::kernel::state::Parts;
 use crate::kernel::task::TIMERSLACK_DEFAULT;
 use crate::kernel::uaccess::{copy_from_user, copy_to_user, put_u32, put_u64};
@@ -22,81 +22,41 @@ pub const ROWS: &[Row] = &[
     partial(158, "arch_prctl", arch_prctl, "the FS and GS bases; no shadow stacks, no CPUID faulting"),
 ];
 
-/// Commands of prctl(2).
-mod pr {
-    pub const SET_PDEATHSIG: u32 = 1;
-    pub const GET_PDEATHSIG: u32 = 2;
-    pub const GET_DUMPABLE: u32 = 3;
-    pub const SET_DUMPABLE: u32 = 4;
-    pub const GET_KEEPCAPS: u32 = 7;
-    pub const SET_KEEPCAPS: u32 = 8;
-    pub const GET_TIMING: u32 = 13;
-    pub const SET_NAME: u32 = 15;
-    pub const GET_NAME: u32 = 16;
-    pub const GET_SECCOMP: u32 = 21;
-    pub const SET_SECCOMP: u32 = 22;
-    pub const CAPBSET_READ: u32 = 23;
-    pub const GET_TSC: u32 = 25;
-    pub const GET_SECUREBITS: u32 = 27;
-    pub const SET_TIMERSLACK: u32 = 29;
-    pub const GET_TIMERSLACK: u32 = 30;
-    pub const MCE_KILL_GET: u32 = 34;
-    pub const SET_CHILD_SUBREAPER: u32 = 36;
-    pub const GET_CHILD_SUBREAPER: u32 = 37;
-    pub const SET_NO_NEW_PRIVS: u32 = 38;
-    pub const GET_NO_NEW_PRIVS: u32 = 39;
-    pub const GET_TID_ADDRESS: u32 = 40;
-    pub const SET_THP_DISABLE: u32 = 41;
-    pub const GET_THP_DISABLE: u32 = 42;
-    pub const CAP_AMBIENT: u32 = 47;
-    pub const SET_VMA: u32 = 0x5356_4d41;
-    pub const SET_PTRACER: u32 = 0x5961_6d61;
-}
-
-/// `PR_TSC_ENABLE`.
-const PR_TSC_ENABLE: u32 = 1;
-/// `PR_MCE_KILL_DEFAULT`.
-const PR_MCE_KILL_DEFAULT: u64 = 2;
-/// `PR_CAP_AMBIENT_IS_SET`.
-const PR_CAP_AMBIENT_IS_SET: u64 = 1;
-/// `PR_CAP_AMBIENT_CLEAR_ALL`.
-const PR_CAP_AMBIENT_CLEAR_ALL: u64 = 4;
-
 /// prctl(2).
 fn prctl(ctx: &mut Ctx, [option, arg2, arg3, arg4, arg5, _]: [u64; 6]) -> SysResult {
     let rest_is_zero = arg3 == 0 && arg4 == 0 && arg5 == 0;
     let invalid = Err(Errno::EINVAL.into());
     let Parts { task, process, mm, notices, .. } = ctx.kernel.parts();
     match option as u32 {
-        pr::SET_PDEATHSIG if arg2 == 0 || bit(arg2 as i32) != 0 => task.pdeathsig = arg2 as i32,
-        pr::GET_PDEATHSIG => put_u32(ctx.mem, arg2, task.pdeathsig as u32)?,
-        pr::GET_DUMPABLE => return Ok(mm.dumpable),
-        pr::SET_DUMPABLE if arg2 <= 1 => mm.dumpable = arg2,
-        pr::GET_KEEPCAPS => return Ok(u64::from(task.cred.keepcaps)),
-        pr::SET_KEEPCAPS if arg2 <= 1 => task.cred.keepcaps = arg2 == 1,
-        pr::GET_TIMING | pr::GET_SECUREBITS | pr::GET_SECCOMP => {}
-        pr::SET_NAME => task.set_name(&name(ctx.mem, arg2)?),
-        pr::GET_NAME => copy_to_user(ctx.mem, arg2, &task.comm)?,
-        pr::CAPBSET_READ if arg2 <= CAP_LAST_CAP => return Ok(1),
-        pr::GET_TSC => put_u32(ctx.mem, arg2, PR_TSC_ENABLE)?,
-        pr::SET_TIMERSLACK => task.timerslack = if arg2 == 0 { TIMERSLACK_DEFAULT } else { arg2 },
-        pr::GET_TIMERSLACK => return Ok(task.timerslack),
-        pr::MCE_KILL_GET => return Ok(PR_MCE_KILL_DEFAULT),
-        pr::SET_CHILD_SUBREAPER => process.child_subreaper = arg2 != 0,
-        pr::GET_CHILD_SUBREAPER => put_u32(ctx.mem, arg2, u32::from(process.child_subreaper))?,
-        pr::SET_NO_NEW_PRIVS if arg2 == 1 && rest_is_zero => task.no_new_privs = true,
-        pr::GET_NO_NEW_PRIVS if arg2 == 0 && rest_is_zero => return Ok(u64::from(task.no_new_privs)),
-        pr::GET_TID_ADDRESS => put_u64(ctx.mem, arg2, task.clear_child_tid)?,
-        pr::SET_THP_DISABLE if rest_is_zero => mm.thp_disable = arg2 != 0,
-        pr::GET_THP_DISABLE if arg2 == 0 && rest_is_zero => return Ok(u64::from(mm.thp_disable)),
+        PR_SET_PDEATHSIG if arg2 == 0 || bit(arg2 as i32) != 0 => task.pdeathsig = arg2 as i32,
+        PR_GET_PDEATHSIG => put_u32(ctx.mem, arg2, task.pdeathsig as u32)?,
+        PR_GET_DUMPABLE => return Ok(mm.dumpable),
+        PR_SET_DUMPABLE if arg2 <= 1 => mm.dumpable = arg2,
+        PR_GET_KEEPCAPS => return Ok(u64::from(task.cred.keepcaps)),
+        PR_SET_KEEPCAPS if arg2 <= 1 => task.cred.keepcaps = arg2 == 1,
+        PR_GET_TIMING | PR_GET_SECUREBITS | PR_GET_SECCOMP => {}
+        PR_SET_NAME => task.set_name(&name(ctx.mem, arg2)?),
+        PR_GET_NAME => copy_to_user(ctx.mem, arg2, &task.comm)?,
+        PR_CAPBSET_READ if arg2 <= CAP_LAST_CAP => return Ok(1),
+        PR_GET_TSC => put_u32(ctx.mem, arg2, PR_TSC_ENABLE)?,
+        PR_SET_TIMERSLACK => task.timerslack = if arg2 == 0 { TIMERSLACK_DEFAULT } else { arg2 },
+        PR_GET_TIMERSLACK => return Ok(task.timerslack),
+        PR_MCE_KILL_GET => return Ok(PR_MCE_KILL_DEFAULT),
+        PR_SET_CHILD_SUBREAPER => process.child_subreaper = arg2 != 0,
+        PR_GET_CHILD_SUBREAPER => put_u32(ctx.mem, arg2, u32::from(process.child_subreaper))?,
+        PR_SET_NO_NEW_PRIVS if arg2 == 1 && rest_is_zero => task.no_new_privs = true,
+        PR_GET_NO_NEW_PRIVS if arg2 == 0 && rest_is_zero => return Ok(u64::from(task.no_new_privs)),
+        PR_GET_TID_ADDRESS => put_u64(ctx.mem, arg2, task.clear_child_tid)?,
+        PR_SET_THP_DISABLE if rest_is_zero => mm.thp_disable = arg2 != 0,
+        PR_GET_THP_DISABLE if arg2 == 0 && rest_is_zero => return Ok(u64::from(mm.thp_disable)),
         // No capability is ambient; asking and clearing are all that works.
-        pr::CAP_AMBIENT if arg2 == PR_CAP_AMBIENT_IS_SET && arg3 <= CAP_LAST_CAP => {}
-        pr::CAP_AMBIENT if arg2 == PR_CAP_AMBIENT_CLEAR_ALL => {}
+        PR_CAP_AMBIENT if arg2 == PR_CAP_AMBIENT_IS_SET && arg3 <= CAP_LAST_CAP => {}
+        PR_CAP_AMBIENT if arg2 == PR_CAP_AMBIENT_CLEAR_ALL => {}
         // Nobody traces here; the answer of a kernel with Yama.
-        pr::SET_PTRACER => {}
+        PR_SET_PTRACER => {}
         // Naming anonymous memory is an option of the kernel that many do without: EINVAL is expected.
-        pr::SET_VMA => return invalid,
-        pr::SET_SECCOMP => {
+        PR_SET_VMA => return invalid,
+        PR_SET_SECCOMP => {
             notices.once("prctl: PR_SET_SECCOMP is refused with EINVAL".into());
             return invalid;
         }
@@ -124,12 +84,6 @@ fn name(mem: &mut dyn GuestMemory, addr: u64) -> Result<Vec<u8>, Errno> {
 
 /// arch_prctl(2).
 fn arch_prctl(ctx: &mut Ctx, [code, addr, ..]: [u64; 6]) -> SysResult {
-    const ARCH_SET_GS: u32 = 0x1001;
-    const ARCH_SET_FS: u32 = 0x1002;
-    const ARCH_GET_FS: u32 = 0x1003;
-    const ARCH_GET_GS: u32 = 0x1004;
-    const ARCH_GET_CPUID: u32 = 0x1011;
-    const ARCH_SET_CPUID: u32 = 0x1012;
     match code as u32 {
         ARCH_SET_GS | ARCH_SET_FS if addr >= USER_END => return Err(Errno::EPERM.into()),
         ARCH_SET_GS => ctx.cpu.set_gs_base(addr),
@@ -146,11 +100,9 @@ fn arch_prctl(ctx: &mut Ctx, [code, addr, ..]: [u64; 6]) -> SysResult {
 
 /// personality(2).
 fn personality(ctx: &mut Ctx, [persona, ..]: [u64; 6]) -> SysResult {
-    const QUERY: u32 = 0xffff_ffff;
-    const ADDR_NO_RANDOMIZE: u32 = 0x0004_0000;
     let old = ctx.kernel.task().personality;
     match persona as u32 {
-        QUERY => {}
+        PERSONALITY_QUERY => {}
         persona if persona & !ADDR_NO_RANDOMIZE == 0 => ctx.kernel.task_mut().personality = persona,
         persona => {
             ctx.kernel.notices.once(format!("personality: {persona:#x} is refused with EINVAL"));

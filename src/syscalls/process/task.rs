@@ -1,6 +1,7 @@
 //! Starting, ending and waiting for tasks. There is one, so starting another stops the run by name.
 
 use crate::abi::errno::Errno;
+use crate::abi::process::*;
 use crate::kernel::uaccess::{get_u64, put_u64};
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::row::{Row, full, partial, refused};
@@ -24,10 +25,6 @@ pub const ROWS: &[Row] = &[
     refused(435, "clone3", clone3, ONE),
 ];
 
-const CLONE_VM: u64 = 0x100;
-const CLONE_VFORK: u64 = 0x4000;
-const CLONE_THREAD: u64 = 0x1_0000;
-
 /// The message for a task that cannot be started.
 fn refuse(call: &str, flags: u64) -> Break {
     let (kind, what) = if flags & CLONE_THREAD != 0 {
@@ -47,7 +44,6 @@ fn clone(_: &mut Ctx, [flags, ..]: [u64; 6]) -> SysResult {
 
 /// clone3(2).
 fn clone3(ctx: &mut Ctx, [args, size, ..]: [u64; 6]) -> SysResult {
-    const CLONE_ARGS_SIZE_VER0: u64 = 64;
     if size < CLONE_ARGS_SIZE_VER0 {
         return Err(Errno::EINVAL.into());
     }
@@ -71,7 +67,7 @@ fn exit(_: &mut Ctx, [status, ..]: [u64; 6]) -> SysResult {
 
 /// wait4(2).
 fn wait4(_: &mut Ctx, [pid, _, options, ..]: [u64; 6]) -> SysResult {
-    const OPTIONS: u32 = 1 | 2 | 8 | 0x2000_0000 | 0x4000_0000 | 0x8000_0000;
+    const OPTIONS: u32 = WNOHANG | WUNTRACED | WCONTINUED | __WNOTHREAD | __WALL | __WCLONE;
     if options as u32 & !OPTIONS != 0 {
         return Err(Errno::EINVAL.into());
     }
@@ -80,12 +76,8 @@ fn wait4(_: &mut Ctx, [pid, _, options, ..]: [u64; 6]) -> SysResult {
 
 /// waitid(2).
 fn waitid(_: &mut Ctx, [which, id, _, options, ..]: [u64; 6]) -> SysResult {
-    const P_ALL: u32 = 0;
-    const P_PID: u32 = 1;
-    const P_PGID: u32 = 2;
-    const P_PIDFD: u32 = 3;
-    const EVENTS: u32 = 2 | 4 | 8;
-    const OPTIONS: u32 = EVENTS | 1 | 0x0100_0000 | 0x2000_0000 | 0x4000_0000 | 0x8000_0000;
+    const EVENTS: u32 = WSTOPPED | WEXITED | WCONTINUED;
+    const OPTIONS: u32 = EVENTS | WNOHANG | WNOWAIT | __WNOTHREAD | __WALL | __WCLONE;
     let options = options as u32;
     if options & !OPTIONS != 0 || options & EVENTS == 0 {
         return Err(Errno::EINVAL.into());
@@ -107,9 +99,6 @@ fn set_tid_address(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
     task.clear_child_tid = addr;
     Ok(task.tid as u64)
 }
-
-/// Bytes of `struct robust_list_head`.
-const ROBUST_LIST_HEAD: u64 = 24;
 
 /// set_robust_list(2).
 fn set_robust_list(ctx: &mut Ctx, [head, len, ..]: [u64; 6]) -> SysResult {

@@ -1,6 +1,9 @@
 //! uname(2), sysinfo(2), getrandom(2), syslog(2), kcmp(2).
 
 use crate::abi::errno::Errno;
+use crate::abi::fs::MAX_RW_COUNT;
+use crate::abi::process::{KCMP_EPOLL_TFD, KCMP_FILE};
+use crate::abi::random::{GRND_INSECURE, GRND_NONBLOCK, GRND_RANDOM};
 use crate::abi::time::NSEC_PER_SEC;
 use crate::kernel::clock::MONOTONIC_START;
 use crate::kernel::uaccess::copy_to_user;
@@ -56,8 +59,6 @@ fn syslog(_: &mut Ctx, _: [u64; 6]) -> SysResult {
 /// kcmp(2) of the process with itself: the same memory, files and so on. Descriptions have an order of their own,
 /// the one in which they were opened or reused.
 fn kcmp(ctx: &mut Ctx, [pid1, pid2, kind, fd1, fd2, _]: [u64; 6]) -> SysResult {
-    const KCMP_FILE: u64 = 0;
-    const KCMP_EPOLL_TFD: u64 = 7;
     let pid = ctx.kernel.process().pid;
     if pid1 as i32 != pid || pid2 as i32 != pid {
         return Err(Errno::ESRCH.into());
@@ -78,14 +79,10 @@ fn kcmp(ctx: &mut Ctx, [pid1, pid2, kind, fd1, fd2, _]: [u64; 6]) -> SysResult {
 
 /// getrandom(2). The stream is always ready, so the flags only have to be right.
 fn getrandom(ctx: &mut Ctx, [addr, len, flags, ..]: [u64; 6]) -> SysResult {
-    const GRND_NONBLOCK: u32 = 1;
-    const GRND_RANDOM: u32 = 2;
-    const GRND_INSECURE: u32 = 4;
-    /// Most bytes of one call, as for any read.
-    const MAX_RW_COUNT: u64 = 0x7fff_f000;
     const CHUNK: u64 = 4096;
     let flags = flags as u32;
-    if flags & !(GRND_NONBLOCK | GRND_RANDOM | GRND_INSECURE) != 0 || flags & 6 == GRND_RANDOM | GRND_INSECURE
+    if flags & !(GRND_NONBLOCK | GRND_RANDOM | GRND_INSECURE) != 0
+        || flags & (GRND_RANDOM | GRND_INSECURE) == GRND_RANDOM | GRND_INSECURE
     {
         return Err(Errno::EINVAL.into());
     }

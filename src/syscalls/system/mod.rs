@@ -1,9 +1,6 @@
 //! The machine as a whole: names, sizes, random bytes; and the calls that are known but not served.
 
-mod info;
-mod refused;
+pub(super) mod info;
+pub(super) mod refused;
 #[cfg(test)]
 mod tests;
-
-pub(super) use info::ROWS;
-pub(super) use refused::ROWS as REFUSED_ROWS;

@@ -181,23 +181,20 @@ fn no_argument_brings_the_kernel_down() {
         DATA + DATA_LEN - 4,
         STACK,
     ];
-    let families: [&[Row]; 16] = [
+    let families: [&[Row]; 13] = [
         exec::ROWS,
         futex::ROWS,
-        mm::ROWS,
-        mm::ADVICE_ROWS,
-        mm::POLICY_ROWS,
-        process::ROWS,
-        process::CAPS_ROWS,
-        process::IDS_ROWS,
-        process::LIMITS_ROWS,
-        process::PRCTL_ROWS,
+        mm::map::ROWS,
+        mm::advice::ROWS,
+        mm::policy::ROWS,
+        process::task::ROWS,
+        process::cred::ROWS,
+        process::limits::ROWS,
+        process::prctl::ROWS,
         sched::ROWS,
         signal::ROWS,
-        signal::KILL_ROWS,
-        system::ROWS,
+        system::info::ROWS,
         time::ROWS,
-        time::TIMER_ROWS,
     ];
     let numbers: Vec<u64> = families.iter().copied().flatten().map(|row| u64::from(row.number)).collect();
     let mut random = Random::new(2024);

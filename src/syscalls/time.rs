@@ -1,21 +1,32 @@
-//! The calls that arm timers.
+//! The calls that read clocks, sleep and arm timers.
 
 use crate::abi::errno::Errno;
 use crate::abi::signal::{bit, signo::SIGALRM};
-use crate::abi::time::{NSEC_PER_SEC, TIMER_ABSTIME, timeval};
+use crate::abi::time::*;
+use crate::kernel::clock::{ClockId, REALTIME_START};
+use crate::kernel::signal::state::Restart;
 use crate::kernel::timers::{Alarm, Base, INTERVAL_TIMERS, PosixTimer};
-use crate::kernel::uaccess::{get_timespec, get_timeval, get_words, put_timespec, put_u32, put_words};
-use crate::syscalls::context::{Ctx, SysResult};
+use crate::kernel::uaccess::{
+    get_timespec, get_timeval, get_words, put_timespec, put_u32, put_u64, put_words,
+};
+use crate::kernel::wait::Wake;
+use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::row::{Row, full, partial};
 
-use super::calls::ClockId;
+/// Nanoseconds in a tick of times(2).
+const CLK_TCK_NS: u64 = NSEC_PER_SEC / CLK_TCK;
 
 const LATE: &str = "its signal is delivered when a system call ends, not in the middle of computing";
-/// Most timers a process has (RLIMIT_SIGPENDING bounds them in Linux).
-const TIMERS_MAX: usize = 16_384;
 
-/// Timer calls.
-pub const ROWS: &[Row] = &[
+/// Clock and timer calls.
+pub(super) const ROWS: &[Row] = &[
+    full(35, "nanosleep", nanosleep),
+    full(96, "gettimeofday", gettimeofday),
+    full(100, "times", times).noted("no system time"),
+    full(201, "time", time),
+    full(228, "clock_gettime", clock_gettime),
+    full(229, "clock_getres", clock_getres),
+    full(230, "clock_nanosleep", clock_nanosleep),
     full(36, "getitimer", getitimer),
     partial(37, "alarm", alarm, LATE),
     partial(38, "setitimer", setitimer, LATE),
@@ -26,6 +37,99 @@ pub const ROWS: &[Row] = &[
     full(226, "timer_delete", timer_delete),
 ];
 
+/// clock_gettime(2).
+fn clock_gettime(ctx: &mut Ctx, [id, addr, ..]: [u64; 6]) -> SysResult {
+    let id = ClockId::find(id, ctx.kernel.process().pid)?;
+    let ns = ctx.kernel.clock.read(id, ctx.cpu.instructions());
+    put_timespec(ctx.mem, addr, ns)?;
+    Ok(0)
+}
+
+/// clock_getres(2).
+fn clock_getres(ctx: &mut Ctx, [id, addr, ..]: [u64; 6]) -> SysResult {
+    let resolution = ClockId::find(id, ctx.kernel.process().pid)?.resolution();
+    if addr != 0 {
+        put_timespec(ctx.mem, addr, resolution)?;
+    }
+    Ok(0)
+}
+
+/// gettimeofday(2). The time zone is UTC.
+fn gettimeofday(ctx: &mut Ctx, [tv, tz, ..]: [u64; 6]) -> SysResult {
+    if tv != 0 {
+        let ns = REALTIME_START.saturating_add(ctx.now());
+        put_words(ctx.mem, tv, &timeval(ns))?;
+    }
+    if tz != 0 {
+        put_u64(ctx.mem, tz, 0)?;
+    }
+    Ok(0)
+}
+
+/// time(2).
+fn time(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
+    let seconds = REALTIME_START.saturating_add(ctx.now()) / NSEC_PER_SEC;
+    if addr != 0 {
+        put_u64(ctx.mem, addr, seconds)?;
+    }
+    Ok(seconds)
+}
+
+/// times(2).
+fn times(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
+    let instructions = ctx.cpu.instructions();
+    if addr != 0 {
+        put_words(ctx.mem, addr, &[instructions / CLK_TCK_NS, 0, 0, 0])?;
+    }
+    Ok(ctx.kernel.clock.monotonic_ns(instructions) / CLK_TCK_NS)
+}
+
+/// Sleeps until `deadline`; the time left goes to `rem` if a signal comes first.
+fn sleep(ctx: &mut Ctx, deadline: u64, rem: u64) -> SysResult {
+    match ctx.kernel.wait(ctx.cpu, Some(deadline), 0) {
+        Wake::Signal => {
+            let left = deadline.saturating_sub(ctx.now());
+            if left == 0 {
+                return Ok(0);
+            }
+            if rem != 0 {
+                put_timespec(ctx.mem, rem, left)?;
+            }
+            Err(ctx.interrupted(Restart::Never))
+        }
+        Wake::Timeout | Wake::Never => Ok(0),
+    }
+}
+
+/// nanosleep(2).
+fn nanosleep(ctx: &mut Ctx, [req, rem, ..]: [u64; 6]) -> SysResult {
+    let ns = get_timespec(ctx.mem, req)?;
+    let deadline = ctx.now().saturating_add(ns);
+    sleep(ctx, deadline, rem)
+}
+
+/// clock_nanosleep(2).
+fn clock_nanosleep(ctx: &mut Ctx, [id, flags, req, rem, ..]: [u64; 6]) -> SysResult {
+    let id = ClockId::find(id, ctx.kernel.process().pid)?;
+    if !matches!(id, ClockId::Realtime | ClockId::Monotonic | ClockId::ProcessCpu) {
+        return Err(Errno::EOPNOTSUPP.into());
+    }
+    let ns = get_timespec(ctx.mem, req)?;
+    if id == ClockId::ProcessCpu {
+        let done = flags & TIMER_ABSTIME != 0 && ns <= ctx.cpu.instructions();
+        if ns == 0 || done {
+            return Ok(0);
+        }
+        let text = "clock_nanosleep: waits for CPU time of its own process, which only passes while it runs";
+        return Err(Break::Refuse(text.into()));
+    }
+    if flags & TIMER_ABSTIME == 0 {
+        let deadline = ctx.now().saturating_add(ns);
+        return sleep(ctx, deadline, rem);
+    }
+    sleep(ctx, ns.saturating_sub(id.start()), 0)
+}
+
 /// The present moment in the time that a timer follows.
 fn now(ctx: &mut Ctx, base: Base) -> u64 {
     let instructions = ctx.cpu.instructions();
@@ -35,6 +139,7 @@ fn now(ctx: &mut Ctx, base: Base) -> u64 {
     }
 }
 
+/// An interval timer by its number; EINVAL.
 fn which(index: u64) -> Result<(usize, Base), Errno> {
     let index = index as u32 as usize;
     let (base, _) = INTERVAL_TIMERS.get(index).ok_or(Errno::EINVAL)?;
@@ -53,7 +158,7 @@ fn itimerval(alarm: &Alarm, now: u64) -> [u64; 4] {
 fn getitimer(ctx: &mut Ctx, [index, addr, ..]: [u64; 6]) -> SysResult {
     let (index, base) = which(index)?;
     let now = now(ctx, base);
-    put_words(ctx.mem, addr, &itimerval(&ctx.kernel.process().timers.interval[index], now))?;
+    put_words(ctx.mem, addr, &itimerval(&ctx.kernel.process().timers.interval(index), now))?;
     Ok(0)
 }
 
@@ -65,10 +170,7 @@ fn setitimer(ctx: &mut Ctx, [index, value, old, ..]: [u64; 6]) -> SysResult {
     };
     let (index, base) = which(index)?;
     let now = now(ctx, base);
-    let expires = (first != 0).then(|| now.saturating_add(first));
-    let slot = &mut ctx.kernel.process_mut().timers.interval[index];
-    let interval = if expires.is_some() { interval } else { 0 };
-    let before = std::mem::replace(slot, Alarm { expires, interval });
+    let before = ctx.kernel.process_mut().timers.set_interval(index, now, first, interval);
     if old != 0 {
         put_words(ctx.mem, old, &itimerval(&before, now))?;
     }
@@ -77,30 +179,21 @@ fn setitimer(ctx: &mut Ctx, [index, value, old, ..]: [u64; 6]) -> SysResult {
 
 /// alarm(2). What is left is rounded to the nearest second, but not to 0.
 fn alarm(ctx: &mut Ctx, [seconds, ..]: [u64; 6]) -> SysResult {
-    let seconds = u64::from(seconds as u32);
+    let ns = u64::from(seconds as u32).saturating_mul(NSEC_PER_SEC);
     let now = now(ctx, Base::Wall);
-    let expires = (seconds != 0).then(|| now.saturating_add(seconds.saturating_mul(NSEC_PER_SEC)));
-    let slot = &mut ctx.kernel.process_mut().timers.interval[0];
-    let left = std::mem::replace(slot, Alarm { expires, interval: 0 }).left(now);
+    let left = ctx.kernel.process_mut().timers.set_interval(0, now, ns, 0).left(now);
     Ok(if left == 0 { 0 } else { (left.saturating_add(NSEC_PER_SEC / 2) / NSEC_PER_SEC).max(1) })
 }
 
 /// timer_create(2).
 fn timer_create(ctx: &mut Ctx, [clock, event, id_addr, ..]: [u64; 6]) -> SysResult {
-    const SIGEV_SIGNAL: i32 = 0;
-    const SIGEV_NONE: i32 = 1;
-    const SIGEV_THREAD: i32 = 2;
-    const SIGEV_THREAD_ID: i32 = 4;
     let clock = ClockId::find(clock, ctx.kernel.process().pid)?;
     let base = match clock {
         ClockId::Realtime | ClockId::Monotonic => Base::Wall,
         ClockId::ProcessCpu | ClockId::ThreadCpu => Base::Cpu,
         _ => return Err(Errno::EOPNOTSUPP.into()),
     };
-    if ctx.kernel.process().timers.posix.len() >= TIMERS_MAX {
-        return Err(Errno::EAGAIN.into());
-    }
-    let id = ctx.kernel.process().timers.next_id;
+    let id = ctx.kernel.process().timers.next_id()?;
     let (value, signo, task) = if event == 0 {
         (id as u64, Some(SIGALRM), None)
     } else {
@@ -119,14 +212,13 @@ fn timer_create(ctx: &mut Ctx, [clock, event, id_addr, ..]: [u64; 6]) -> SysResu
     put_u32(ctx.mem, id_addr, id as u32)?;
     let alarm = Alarm::default();
     let timer = PosixTimer { base, offset: clock.start(), alarm, signo, value, task, overrun: 0 };
-    let timers = &mut ctx.kernel.process_mut().timers;
-    timers.posix.insert(id, timer);
-    timers.next_id = id.checked_add(1).ok_or(Errno::EAGAIN)?;
+    ctx.kernel.process_mut().timers.create(timer)?;
     Ok(0)
 }
 
+/// A timer by its id; EINVAL.
 fn find(ctx: &Ctx, id: u64) -> Result<PosixTimer, Errno> {
-    ctx.kernel.process().timers.posix.get(&(id as i32)).copied().ok_or(Errno::EINVAL)
+    ctx.kernel.process().timers.posix(id as i32).copied()
 }
 
 fn put_itimerspec(ctx: &mut Ctx, addr: u64, alarm: &Alarm, now: u64) -> Result<(), Errno> {
@@ -141,17 +233,15 @@ fn timer_settime(ctx: &mut Ctx, [id, flags, new, old, ..]: [u64; 6]) -> SysResul
     }
     let interval = get_timespec(ctx.mem, new)?;
     let value = get_timespec(ctx.mem, new.wrapping_add(16))?;
-    let mut timer = find(ctx, id)?;
+    let timer = find(ctx, id)?;
     let now = now(ctx, timer.base);
-    let before = timer.alarm;
     let expires = match value {
         0 => None,
         _ if flags & TIMER_ABSTIME != 0 => Some(value.saturating_sub(timer.offset)),
         _ => Some(now.saturating_add(value)),
     };
-    timer.alarm = Alarm { expires, interval };
-    timer.overrun = 0;
-    ctx.kernel.process_mut().timers.posix.insert(id as i32, timer);
+    let alarm = Alarm { expires, interval };
+    let before = ctx.kernel.process_mut().timers.set_time(id as i32, alarm)?;
     if old != 0 {
         put_itimerspec(ctx, old, &before, now)?;
     }
@@ -173,6 +263,6 @@ fn timer_getoverrun(ctx: &mut Ctx, [id, ..]: [u64; 6]) -> SysResult {
 
 /// timer_delete(2).
 fn timer_delete(ctx: &mut Ctx, [id, ..]: [u64; 6]) -> SysResult {
-    ctx.kernel.process_mut().timers.posix.remove(&(id as i32)).ok_or(Errno::EINVAL)?;
+    ctx.kernel.process_mut().timers.delete(id as i32)?;
     Ok(0)
 }

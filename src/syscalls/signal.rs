@@ -1,20 +1,22 @@
-//! The calls that set and wait for signals.
+//! The calls about signals: actions, masks, waits, and sending. There is one process, so the only target
+//! is oneself.
 
 use crate::abi::errno::Errno;
-use crate::abi::signal::{AltStack, SIGSET_SIZE, SigAction, UNBLOCKABLE, bit, ss};
+use crate::abi::signal::{signo::SIGRTMAX, *};
 use crate::guest::Gpr;
+use crate::kernel::arena::TaskId;
 use crate::kernel::signal::deliver::CompatMode;
-use crate::kernel::signal::state::Restart;
-use crate::kernel::uaccess::{copy_to_user, get_timespec, get_u64, get_words, put_u64, put_words};
+use crate::kernel::signal::info::SigInfo;
+use crate::kernel::signal::state::{Restart, To};
+use crate::kernel::uaccess::{copy_to_user, get_array, get_timespec, get_u64, get_words, put_u64, put_words};
 use crate::kernel::wait::Wake;
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::row::{Row, full, partial};
 
-/// Flags that sigaction(2) keeps; it clears the others, so that programs can tell what is known.
-const SA_FLAGS: u64 = 0xdc00_0807;
+const ITSELF: &str = "only to the process itself";
 
 /// Signal calls.
-pub const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = &[
     full(13, "rt_sigaction", rt_sigaction),
     full(14, "rt_sigprocmask", rt_sigprocmask),
     full(15, "rt_sigreturn", rt_sigreturn),
@@ -23,6 +25,11 @@ pub const ROWS: &[Row] = &[
     partial(128, "rt_sigtimedwait", rt_sigtimedwait, "the run stops where nothing can end the wait"),
     partial(130, "rt_sigsuspend", rt_sigsuspend, "the run stops where no timer can end the wait"),
     full(131, "sigaltstack", sigaltstack),
+    partial(62, "kill", kill, ITSELF),
+    partial(129, "rt_sigqueueinfo", rt_sigqueueinfo, ITSELF),
+    partial(200, "tkill", tkill, ITSELF),
+    partial(234, "tgkill", tgkill, ITSELF),
+    partial(297, "rt_tgsigqueueinfo", rt_tgsigqueueinfo, ITSELF),
 ];
 
 /// rt_sigaction(2).
@@ -53,9 +60,6 @@ fn rt_sigaction(ctx: &mut Ctx, [signo, act, oldact, size, ..]: [u64; 6]) -> SysR
 
 /// rt_sigprocmask(2).
 fn rt_sigprocmask(ctx: &mut Ctx, [how, set, oldset, size, ..]: [u64; 6]) -> SysResult {
-    const SIG_BLOCK: i32 = 0;
-    const SIG_UNBLOCK: i32 = 1;
-    const SIG_SETMASK: i32 = 2;
     if size != SIGSET_SIZE {
         return Err(Errno::EINVAL.into());
     }
@@ -175,3 +179,82 @@ fn sigaltstack(ctx: &mut Ctx, [new, old, ..]: [u64; 6]) -> SysResult {
     }
     Ok(0)
 }
+
+/// EINVAL for a number that is neither a signal nor 0, the question whether the target exists.
+fn check(signo: i32) -> Result<(), Errno> {
+    if (0..=SIGRTMAX).contains(&signo) { Ok(()) } else { Err(Errno::EINVAL) }
+}
+
+fn send_to_process(ctx: &mut Ctx, signo: i32, info: SigInfo) -> SysResult {
+    check(signo)?;
+    if bit(signo) != 0 {
+        ctx.kernel.signals().send(info, To::Process);
+    }
+    Ok(0)
+}
+
+fn send_to_task(ctx: &mut Ctx, task: TaskId, signo: i32, info: SigInfo) -> SysResult {
+    check(signo)?;
+    if bit(signo) != 0 {
+        ctx.kernel.signals_of(task).send(info, To::Task);
+    }
+    Ok(0)
+}
+
+/// kill(2).
+fn kill(ctx: &mut Ctx, [pid, signo, ..]: [u64; 6]) -> SysResult {
+    let (pid, signo) = (pid as i32, signo as i32);
+    let process = ctx.kernel.process();
+    let own_group = pid == 0 || pid < -1 && pid == -process.pgid;
+    if pid != process.pid && !own_group {
+        return Err(Errno::ESRCH.into());
+    }
+    let info = ctx.kernel.signal_from_task(signo, si_code::SI_USER);
+    send_to_process(ctx, signo, info)
+}
+
+/// tkill(2).
+fn tkill(ctx: &mut Ctx, [tid, signo, ..]: [u64; 6]) -> SysResult {
+    to_thread(ctx, None, tid as i32, signo as i32)
+}
+
+/// tgkill(2).
+fn tgkill(ctx: &mut Ctx, [tgid, tid, signo, ..]: [u64; 6]) -> SysResult {
+    to_thread(ctx, Some(tgid as i32), tid as i32, signo as i32)
+}
+
+fn find_thread(ctx: &Ctx, tgid: Option<i32>, tid: i32) -> Result<TaskId, Errno> {
+    if tid <= 0 || tgid.is_some_and(|tgid| tgid <= 0) {
+        return Err(Errno::EINVAL);
+    }
+    if tgid.is_some_and(|tgid| tgid != ctx.kernel.process().pid) {
+        return Err(Errno::ESRCH);
+    }
+    ctx.kernel.find_task(tid).ok_or(Errno::ESRCH)
+}
+
+fn to_thread(ctx: &mut Ctx, tgid: Option<i32>, tid: i32, signo: i32) -> SysResult {
+    let task = find_thread(ctx, tgid, tid)?;
+    let info = ctx.kernel.signal_from_task(signo, si_code::SI_TKILL);
+    send_to_task(ctx, task, signo, info)
+}
+
+/// rt_sigqueueinfo(2).
+fn rt_sigqueueinfo(ctx: &mut Ctx, [pid, signo, info, ..]: [u64; 6]) -> SysResult {
+    let info = SigInfo::queued(signo as i32, get_array(ctx.mem, info)?);
+    if pid as i32 != ctx.kernel.process().pid {
+        let forged = info.code() >= 0 || info.code() == si_code::SI_TKILL;
+        return Err(if forged { Errno::EPERM } else { Errno::ESRCH }.into());
+    }
+    send_to_process(ctx, signo as i32, info)
+}
+
+/// rt_tgsigqueueinfo(2).
+fn rt_tgsigqueueinfo(ctx: &mut Ctx, [tgid, tid, signo, info, ..]: [u64; 6]) -> SysResult {
+    let info = SigInfo::queued(signo as i32, get_array(ctx.mem, info)?);
+    let task = find_thread(ctx, Some(tgid as i32), tid as i32)?;
+    send_to_task(ctx, task, signo as i32, info)
+}
+
+#[cfg(test)]
+mod tests;

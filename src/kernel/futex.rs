@@ -1,0 +1,63 @@
+//! Futexes, futex(2), for one task: nobody else can wait, so nothing is ever woken.
+
+use crate::abi::errno::Errno;
+use crate::abi::futex::{FUTEX_OWNER_DIED, FUTEX_TID_MASK};
+use crate::guest::GuestMemory;
+use crate::kernel::uaccess::{get_u32, put_u32};
+
+/// A futex word of the guest.
+#[derive(Clone, Copy, Debug)]
+pub struct Futex(u64);
+
+impl Futex {
+    /// The word at an address; EINVAL where it is misaligned.
+    pub fn at(addr: u64) -> Result<Futex, Errno> {
+        if addr.is_multiple_of(4) { Ok(Futex(addr)) } else { Err(Errno::EINVAL) }
+    }
+
+    /// EAGAIN unless the word has a value.
+    pub fn expect(self, mem: &mut dyn GuestMemory, value: u32) -> Result<(), Errno> {
+        if get_u32(mem, self.0)? == value { Ok(()) } else { Err(Errno::EAGAIN) }
+    }
+
+    /// Changes the word as FUTEX_WAKE_OP does; its comparison only decides whom to wake. ENOSYS for an
+    /// unknown operation or comparison.
+    pub fn apply(self, mem: &mut dyn GuestMemory, op: u32) -> Result<(), Errno> {
+        // 12-bit fields, sign-extended.
+        let sign_extend = |field: u32| ((field << 20) as i32 >> 20) as u32;
+        let mut operand = sign_extend(op >> 12 & 0xfff);
+        if op >> 28 & 8 != 0 {
+            operand = 1u32.wrapping_shl(operand);
+        }
+        let old = get_u32(mem, self.0)?;
+        let new = match op >> 28 & 7 {
+            0 => operand,
+            1 => old.wrapping_add(operand),
+            2 => old | operand,
+            3 => old & !operand,
+            4 => old ^ operand,
+            _ => return Err(Errno::ENOSYS),
+        };
+        put_u32(mem, self.0, new)?;
+        if op >> 24 & 0xf > 5 { Err(Errno::ENOSYS) } else { Ok(()) }
+    }
+
+    /// Takes a priority-inheritance lock; EDEADLK if the task has it, ESRCH if another one has.
+    pub fn lock_pi(self, mem: &mut dyn GuestMemory, tid: u32) -> Result<(), Errno> {
+        let word = get_u32(mem, self.0)?;
+        match word & FUTEX_TID_MASK {
+            0 => put_u32(mem, self.0, tid | word & FUTEX_OWNER_DIED),
+            owner if owner == tid => Err(Errno::EDEADLK),
+            _ => Err(Errno::ESRCH),
+        }
+    }
+
+    /// Gives up a priority-inheritance lock; EPERM unless the task has it.
+    pub fn unlock_pi(self, mem: &mut dyn GuestMemory, tid: u32) -> Result<(), Errno> {
+        if get_u32(mem, self.0)? & FUTEX_TID_MASK == tid {
+            put_u32(mem, self.0, 0)
+        } else {
+            Err(Errno::EPERM)
+        }
+    }
+}
