@@ -12,59 +12,59 @@ use crate::emu::unicorn::layout::{self, TYPE_I64, opcode};
 
 /// Emits operations into the block being translated.
 #[derive(Clone, Copy)]
-pub struct Emit(pub Context);
+pub(super) struct Emit(pub(super) Context);
 
 impl Emit {
-    pub fn temp(self, value: Value) -> usize {
+    pub(super) fn temp(self, value: Value) -> usize {
         self.0 as usize + value
     }
 
-    pub fn value(self, temp: usize) -> Value {
+    pub(super) fn value(self, temp: usize) -> Value {
         temp - self.0 as usize
     }
 
-    pub fn constant(self, value: u64) -> usize {
+    pub(super) fn constant(self, value: u64) -> usize {
         self.temp(unsafe { ffi::tcg_const_i64_x86_64(self.0, value as i64) })
     }
 
-    pub fn new_temp(self, local: bool) -> usize {
+    pub(super) fn new_temp(self, local: bool) -> usize {
         unsafe { ffi::tcg_temp_new_internal_x86_64(self.0, TYPE_I64, local) as usize }
     }
 
-    pub fn free(self, temp: usize) {
+    pub(super) fn free(self, temp: usize) {
         unsafe { ffi::tcg_temp_free_internal_x86_64(self.0, temp as *mut c_void) }
     }
 
-    pub fn load(self, to: usize, base: usize, offset: usize) {
+    pub(super) fn load(self, to: usize, base: usize, offset: usize) {
         unsafe { ffi::tcg_gen_op3_x86_64(self.0, opcode::LD_I64, to, base, offset) }
     }
 
-    pub fn store(self, from: usize, base: usize, offset: usize) {
+    pub(super) fn store(self, from: usize, base: usize, offset: usize) {
         unsafe { ffi::tcg_gen_op3_x86_64(self.0, opcode::ST_I64, from, base, offset) }
     }
 
-    pub fn add(self, to: usize, a: usize, b: usize) {
+    pub(super) fn add(self, to: usize, a: usize, b: usize) {
         unsafe { ffi::tcg_gen_op3_x86_64(self.0, opcode::ADD_I64, to, a, b) }
     }
 
-    pub fn or(self, to: usize, a: usize, b: usize) {
+    pub(super) fn or(self, to: usize, a: usize, b: usize) {
         unsafe { ffi::tcg_gen_op3_x86_64(self.0, opcode::OR_I64, to, a, b) }
     }
 
-    pub fn shift_right(self, to: usize, from: usize, bits: i64) {
+    pub(super) fn shift_right(self, to: usize, from: usize, bits: i64) {
         unsafe { ffi::tcg_gen_shri_i64_x86_64(self.0, self.value(to), self.value(from), bits) }
     }
 
-    pub fn and(self, to: usize, from: usize, mask: i64) {
+    pub(super) fn and(self, to: usize, from: usize, mask: i64) {
         unsafe { ffi::tcg_gen_andi_i64_x86_64(self.0, self.value(to), self.value(from), mask) }
     }
 
-    pub fn add_constant(self, to: usize, from: usize, value: i64) {
+    pub(super) fn add_constant(self, to: usize, from: usize, value: i64) {
         unsafe { ffi::tcg_gen_addi_i64_x86_64(self.0, self.value(to), self.value(from), value) }
     }
 
-    /// A constant that is filled in when the block is done.
-    pub fn later(self) -> (usize, *mut Op) {
+    /// A constant, and its operation, by which it is patched in when the block is done.
+    pub(super) fn later(self) -> (usize, *mut Op) {
         let temp = self.new_temp(false);
         // The operation lives until the block's code is generated, after the last use of the pointer.
         let op = unsafe {
@@ -76,8 +76,8 @@ impl Emit {
         (temp, op)
     }
 
-    /// Says that all flags are in `cc_src`.
-    pub fn flags_are_computed(self) {
+    /// Sets `cc_op` so that `cc_src` holds all flags.
+    pub(super) fn set_flags_computed(self) {
         unsafe {
             let op = ffi::tcg_emit_op_x86_64(self.0, opcode::MOVI_I32);
             (*op).args[0] = self.temp(layout::context_cc_op(self.0));
@@ -85,7 +85,7 @@ impl Emit {
         }
     }
 
-    pub fn gpr(self, number: usize) -> usize {
+    pub(super) fn gpr(self, number: usize) -> usize {
         self.temp(unsafe { layout::context_gpr(self.0, number) })
     }
 }

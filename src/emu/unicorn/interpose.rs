@@ -1,19 +1,18 @@
-//! The functions that the linker puts in front of the engine's own (`build.rs` lists them).
+//! Functions of the engine's code generator and main loop that ours replace, and call in turn.
 //!
-//! With `--wrap=f` every reference to `f` from another object becomes one to `__wrap_f`, and `__real_f` is the
-//! engine's function. The memory-access generators tell the tap of each access; `tcg_gen_callN` sees the calls of
-//! helpers that access memory on their own, and the exit checks; `translator_loop` is where a block begins and
-//! ends. Linkers differ in whether references within one object are redirected too, so the locked operations, which
-//! use the plain generators inside their own object, switch the tap off while they run.
+//! The generators of memory accesses record each access; `tcg_gen_callN` sees the calls of helpers that access
+//! memory on their own, and the exit checks; `translator_loop` is where a block begins and ends. Linkers differ
+//! in whether they redirect references within one object too. The locked operations use the plain generators
+//! inside their own object, so they switch the recording off while they run.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
 
-use crate::emu::unicorn::door::door;
 use crate::emu::unicorn::emit::Emit;
 use crate::emu::unicorn::ffi::{self, Context, Disassembly, TranslatorOps, Value};
 use crate::emu::unicorn::layout::opcode;
-use crate::emu::unicorn::translate;
+use crate::emu::unicorn::translation;
+use crate::emu::unicorn::vcpu::current;
 use crate::emu::unicorn::wrapped::{real, replace};
 
 macro_rules! accesses {
@@ -22,10 +21,10 @@ macro_rules! accesses {
             fn $symbol(c: Context, value: Value, addr: Value, index: usize, op: u32) {
                 // SAFETY: the arguments go on to the engine as they came.
                 unsafe {
-                    let Some(door) = door() else { return ffi::$real(c, value, addr, index, op) };
-                    let Some(op) = door.access(c, value, addr, op, $write) else { return };
+                    let Some(vcpu) = current() else { return ffi::$real(c, value, addr, index, op) };
+                    let Some(op) = vcpu.translator.access(c, value, addr, op, $write) else { return };
                     ffi::$real(c, value, addr, index, op);
-                    if let Some(mut state) = door.accessed(c) {
+                    if let Some(mut state) = vcpu.translator.accessed(c) {
                         let function = helper_enter_mmx_x86_64 as *const c_void;
                         ffi::__real_tcg_gen_callN_x86_64(c, function, std::ptr::null_mut(), 1, &raw mut state);
                     }
@@ -50,10 +49,10 @@ macro_rules! atomics {
                 fn $symbol(c: Context, result: Value, addr: Value, $($arg: Value,)* index: usize, op: u32) {
                     // SAFETY: the arguments go on to the engine as they came.
                     unsafe {
-                        let outermost = door().is_some_and(|door| door.tap_atomic(c, addr, op));
+                        let outermost = current().is_some_and(|vcpu| vcpu.translator.begin_atomic(c, addr, op));
                         real(c, result, addr, $($arg,)* index, op);
-                        if outermost && let Some(door) = door() {
-                            door.end_atomic();
+                        if outermost && let Some(vcpu) = current() {
+                            vcpu.translator.end_atomic();
                         }
                     }
                 }
@@ -89,8 +88,8 @@ macro_rules! helpers {
     ($($helper:ident: argument $argument:expr, $bytes:expr, $write:expr;)*) => {
         unsafe extern "C" { $(fn $helper();)* }
 
-        /// Helpers that access guest memory themselves: which argument is the address, how many bytes, and
-        /// whether they store.
+        /// The access of a helper that accesses guest memory itself: the index of the argument with the
+        /// address, the size in bytes, and whether it stores.
         fn helper_access(function: *const c_void) -> Option<(usize, u16, bool)> {
             $(if std::ptr::eq(function, $helper as *const c_void) {
                 return Some(($argument, $bytes, $write));
@@ -128,8 +127,8 @@ macro_rules! in_place {
     ($($helper:ident)*) => {
         unsafe extern "C" { $(fn $helper();)* }
 
-        /// Helpers that store parts of their destination before they have read all of their source, and so compute
-        /// nonsense where both are one register.
+        /// Whether a helper stores parts of its destination before it has read all of its source, and so
+        /// computes nonsense where both are one register.
         fn computes_in_place(function: *const c_void) -> bool {
             $(std::ptr::eq(function, $helper as *const c_void))||*
         }
@@ -154,30 +153,33 @@ replace! {
     ) {
         // SAFETY: the arguments are the engine's; the helpers listed have the named argument.
         unsafe {
-            if let Some(door) = door() {
+            if let Some(vcpu) = current() {
+                let translator = &mut vcpu.translator;
                 if std::ptr::eq(function, helper_check_exit_request as *const c_void) {
-                    door.exit_check(c, |args| {
+                    let at_breakpoint = vcpu.run.breakpoints().contains(&translator.block_pc());
+                    let reached = at_breakpoint.then(|| vcpu.run.reached_word());
+                    translator.exit_check(c, vcpu.trace.cursor(), reached, |args| {
                         let args = args.as_mut_ptr();
                         ffi::__real_tcg_gen_callN_x86_64(c, function, std::ptr::null_mut(), 2, args);
                     });
                     return;
                 }
-                if std::ptr::eq(function, helper_enter_mmx_x86_64 as *const c_void) && door.delays_mmx(*args) {
+                if std::ptr::eq(function, helper_enter_mmx_x86_64 as *const c_void) && translator.delays_mmx(*args) {
                     return;
                 }
                 if std::ptr::eq(function, helper_cc_compute_all_x86_64 as *const c_void)
-                    && door.writes_flags_down()
+                    && translator.records_flags()
                 {
                     ffi::__real_tcg_gen_callN_x86_64(c, function, result, count, args);
-                    Emit(c).flags_are_computed();
+                    Emit(c).set_flags_computed();
                     return;
                 }
                 if let Some((argument, bytes, write)) = helper_access(function) {
-                    door.tap_sized(*args.add(argument) as usize, bytes, write);
+                    translator.tap_sized(*args.add(argument) as usize, bytes, write);
                 }
-                if computes_in_place(function) && door.is_one_register() {
+                if computes_in_place(function) && translator.is_one_register() {
                     // The arguments are the CPU, the destination and the source.
-                    let source = door.set_aside(c, *args.add(2) as usize);
+                    let source = translator.copy_operand(c, *args.add(2) as usize);
                     let mut apart = [*args, *args.add(1), source as *mut c_void];
                     ffi::__real_tcg_gen_callN_x86_64(c, function, result, count, apart.as_mut_ptr());
                     return;
@@ -189,8 +191,8 @@ replace! {
 }
 
 replace! {
-    /// The check at the start of a block, when generated code found the buffer full or somebody wanting to be asked.
-    /// The engine's function takes its return address as its place in the generated code, so it is jumped to.
+    /// Asks at the start of a block, where generated code found the cursor beyond its limit. The engine's
+    /// function finds the block by its return address, so it is jumped to.
     #[unsafe(naked)]
     fn helper_check_exit_request(uc: *mut c_void, in_delay_slot: u32) {
         std::arch::naked_asm!(
@@ -210,8 +212,8 @@ replace! {
 
 unsafe extern "C" fn ask() {
     // SAFETY: called from generated code, inside the run.
-    if let Some(door) = unsafe { door() } {
-        door.ask();
+    if let Some(vcpu) = unsafe { current() } {
+        vcpu.ask();
     }
 }
 
@@ -224,16 +226,16 @@ replace! {
         max: i32,
     ) {
         // SAFETY: the arguments are the engine's.
-        unsafe { translate::translate(ops, db, cpu, tb, max) }
+        unsafe { translation::translate(ops, db, cpu, tb, max) }
     }
 }
 
 replace! {
-    /// Shows the translator UD2 in place of instructions that are not to run, so that the engine stops at them.
+    /// Shows the engine UD2 in place of instructions that it is not to run.
     fn cpu_ldub_code(env: *mut c_void, addr: u64) -> u32 {
         // SAFETY: the arguments are the engine's.
         unsafe {
-            if let Some(byte) = door().and_then(|door| door.replaced_byte(addr)) {
+            if let Some(byte) = current().and_then(|vcpu| vcpu.translator.replaced_byte(addr)) {
                 return byte;
             }
             ffi::__real_cpu_ldub_code_x86_64(env, addr)
@@ -242,12 +244,12 @@ replace! {
 }
 
 replace! {
-    /// Before it translates, the engine walks its whole TLB for writable entries of the page. There are none if the
-    /// page is not writable: other mappings of its frame lose theirs when it becomes executable.
+    /// Spares the engine the walk of its whole TLB for writable entries of a page to be translated. There are
+    /// none if the page is not writable: other mappings of its frame lost theirs when it became executable.
     fn tlb_reset_dirty_by_vaddr(cpu: *mut c_void, addr: u64, len: u64) {
         // SAFETY: the arguments are the engine's.
         unsafe {
-            if door().is_some_and(|door| !door.space.is_writable(addr, len)) {
+            if current().is_some_and(|vcpu| !vcpu.mmu.space().is_writable(addr, len)) {
                 return;
             }
             ffi::__real_tlb_reset_dirty_by_vaddr_x86_64(cpu, addr, len);
@@ -256,15 +258,15 @@ replace! {
 }
 
 replace! {
-    /// Labels are operations with one argument, and so is forgetting what the engine had noted about the flags.
+    /// Sees labels, and the discarding of what the engine knew of the flags; both have one argument.
     fn tcg_gen_op1(c: Context, operation: u32, argument: usize) {
         // SAFETY: the arguments are the engine's.
         unsafe {
             ffi::__real_tcg_gen_op1_x86_64(c, operation, argument);
-            let Some(door) = door() else { return };
+            let Some(vcpu) = current() else { return };
             match operation {
-                opcode::SET_LABEL => door.placed_label(),
-                opcode::DISCARD if door.writes_flags_down() => Emit(c).flags_are_computed(),
+                opcode::SET_LABEL => vcpu.translator.placed_label(),
+                opcode::DISCARD if vcpu.translator.records_flags() => Emit(c).set_flags_computed(),
                 _ => {}
             }
         }
@@ -275,8 +277,8 @@ replace! {
     fn tcg_gen_goto_tb(c: Context, index: u32) {
         // SAFETY: the arguments are the engine's.
         unsafe {
-            if let Some(door) = door() {
-                door.note_exit(index);
+            if let Some(vcpu) = current() {
+                vcpu.translator.note_exit(index);
             }
             ffi::__real_tcg_gen_goto_tb_x86_64(c, index);
         }
@@ -287,7 +289,7 @@ replace! {
     fn tcg_gen_lookup_and_goto_ptr(c: Context) {
         // SAFETY: a chained exit is what the engine itself emits for a jump within the page.
         unsafe {
-            match door().and_then(|door| door.cross_page_exit()) {
+            match current().and_then(|vcpu| vcpu.translator.cross_page_exit()) {
                 Some((tb, index)) => {
                     ffi::__real_tcg_gen_goto_tb_x86_64(c, index);
                     ffi::tcg_gen_exit_tb_x86_64(c, tb, index);
@@ -299,18 +301,35 @@ replace! {
 }
 
 replace! {
-    /// The engine leaves a block in the middle because the block has overwritten itself; it goes on at the instruction
-    /// that did, in a new block.
+    /// Cuts the record of a block that has overwritten itself. The engine leaves it there, and goes on at the
+    /// instruction that did it in a new block.
     fn cpu_loop_exit_noexc(cpu: *mut c_void) -> ! {
         // SAFETY: the registers are restored to that instruction before the call.
         unsafe {
-            if let Some(door) = door() {
-                door.sync();
-                let pc = door.parts.eip();
-                door.recorder.cut(pc);
-                door.reload();
+            if let Some(vcpu) = current() {
+                vcpu.trace.sync();
+                let pc = vcpu.state.rip();
+                vcpu.trace.recorder().cut(pc);
+                vcpu.resume_trace();
             }
             ffi::__real_cpu_loop_exit_noexc_x86_64(cpu)
+        }
+    }
+}
+
+replace! {
+    /// Finds the code of the block that the CPU goes on with, or the way out if there is none yet.
+    fn helper_lookup_tb_ptr(env: *mut c_void) -> *const c_void {
+        // SAFETY: called from generated code, inside the run; the argument is the engine's.
+        unsafe {
+            let Some(vcpu) = current() else { return ffi::__real_helper_lookup_tb_ptr_x86_64(env) };
+            let (pc, mode) = (vcpu.state.rip(), vcpu.state.block_mode());
+            if let Some(code) = vcpu.mmu.jumps().find(pc, mode) {
+                return code;
+            }
+            let code = ffi::__real_helper_lookup_tb_ptr_x86_64(env);
+            vcpu.mmu.jumps().insert(pc, code);
+            code
         }
     }
 }

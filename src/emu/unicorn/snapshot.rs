@@ -1,90 +1,88 @@
-//! What can be done with a machine between two runs: breakpoints, checkpoints, and a look at the simulators.
+//! Operations on a machine between two runs: breakpoints, snapshots, and access to the simulators.
 
 use rustc_hash::FxHashSet;
 use unicorn_engine::Context;
 
 use crate::emu::memory::snapshot::SavedSpace;
-use crate::emu::unicorn::{EngineError, Machine, engine_error};
+use crate::emu::unicorn::machine::{EngineError, Machine, engine_error};
+use crate::emu::unicorn::vcpu::Vcpu;
 use crate::hooks::consumer::{Consumer, Watched};
 use crate::hooks::recorder::Recorded;
 
-/// A machine as it was: CPU, memory, simulators and counts. It has to be given back to [`Machine::forget`].
-pub struct SavedMachine {
+/// A snapshot of a machine: CPU, memory, simulators and counts. Give it back to [`Machine::forget`].
+pub(crate) struct SavedMachine {
     cpu: Context,
     space: SavedSpace,
     recorded: Recorded,
 }
 
 impl SavedMachine {
-    /// Instructions that had been executed.
-    pub fn instructions(&self) -> u64 {
+    /// Number of instructions that had been executed.
+    pub(crate) fn instructions(&self) -> u64 {
         self.recorded.instructions()
     }
 }
 
 impl Machine {
-    /// Makes the CPU ask before the instructions at these addresses, and at no others.
-    pub fn set_breakpoints(&mut self, addresses: FxHashSet<u64>) {
-        let door = &mut *self.door;
-        for &addr in addresses.symmetric_difference(&door.breakpoints) {
-            // The blocks there are made again.
-            door.space.retranslate(addr);
+    /// Replaces all breakpoints by ones at these addresses.
+    pub(crate) fn set_breakpoints(&mut self, addresses: FxHashSet<u64>) {
+        for addr in self.vcpu.run.set_breakpoints(addresses) {
+            self.vcpu.mmu.space().retranslate(addr);
         }
-        door.breakpoints = addresses;
     }
 
-    /// The breakpoint at the next instruction, if there is one, has been dealt with.
-    pub fn pass_breakpoint(&mut self) {
-        self.door.passed = Some(self.door.parts.eip());
+    /// Lets the CPU go on from a breakpoint at the next instruction, if there is one.
+    pub(crate) fn pass_breakpoint(&mut self) {
+        self.vcpu.run.set_passed(Some(self.vcpu.state.rip()));
     }
 
-    /// The machine as it is now.
+    /// Takes a snapshot.
     ///
     /// # Errors
     /// When the engine has no memory.
-    pub fn save(&mut self) -> Result<SavedMachine, EngineError> {
+    pub(crate) fn save(&mut self) -> Result<SavedMachine, EngineError> {
         let mut cpu = self.engine.context_alloc().map_err(engine_error("cannot save the CPU"))?;
         self.engine.context_save(&mut cpu).map_err(engine_error("cannot save the CPU"))?;
-        let door = &mut *self.door;
-        Ok(SavedMachine { cpu, space: door.space.save(), recorded: door.recorder.save() })
+        let Vcpu { trace, mmu, .. } = &mut *self.vcpu;
+        Ok(SavedMachine { cpu, space: mmu.space().save(), recorded: trace.recorder().save() })
     }
 
-    /// The machine becomes what it was when `saved` was made of it.
+    /// Returns to the state of the snapshot.
     ///
     /// # Errors
     /// When the engine refuses.
-    pub fn restore(&mut self, saved: &SavedMachine) -> Result<(), EngineError> {
+    pub(crate) fn restore(&mut self, saved: &SavedMachine) -> Result<(), EngineError> {
         self.engine.context_restore(&saved.cpu).map_err(engine_error("cannot restore the CPU"))?;
-        let door = &mut *self.door;
-        door.space.restore(&saved.space);
-        door.recorder.restore(&saved.recorded);
-        door.passed = None;
+        let Vcpu { trace, mmu, run, .. } = &mut *self.vcpu;
+        mmu.space().restore(&saved.space);
+        trace.recorder().restore(&saved.recorded);
+        run.set_passed(None);
         Ok(())
     }
 
-    /// Gives up what `saved` holds.
-    pub fn forget(&mut self, saved: SavedMachine) {
-        self.door.space.forget(saved.space);
+    /// Releases what a snapshot holds.
+    pub(crate) fn forget(&mut self, saved: SavedMachine) {
+        self.vcpu.mmu.space().forget(saved.space);
     }
 
-    /// Calls `f` with each consumer as it is when it has seen everything that has run.
-    pub fn visit_consumers(&mut self, f: impl FnMut(&Consumer)) {
-        self.door.recorder.visit(f);
+    /// Calls `f` with each consumer, after it has seen everything that has run.
+    pub(crate) fn visit_consumers(&mut self, f: impl FnMut(&Consumer)) {
+        self.vcpu.trace.recorder().visit(f);
     }
 
-    /// Forgets what was counted. Caches and predictors stay as they are.
-    pub fn zero(&mut self) {
-        self.door.recorder.zero();
+    /// Sets all counts to zero. Caches and predictors keep their contents.
+    pub(crate) fn zero(&mut self) {
+        self.vcpu.trace.recorder().zero();
     }
 
-    /// Watches accesses to these ranges, and to no others, from here on.
-    pub fn watch(&mut self, ranges: &[Watched]) {
-        self.door.recorder.watch(ranges);
+    /// Watches accesses to these ranges, in place of any others.
+    pub(crate) fn watch(&mut self, ranges: &[Watched]) {
+        self.vcpu.trace.recorder().watch(ranges);
     }
 
-    /// Whether what runs from here on is counted.
-    pub fn set_counting(&mut self, counting: bool) {
-        let pc = self.door.parts.eip();
-        self.door.recorder.set_counting(counting, pc);
+    /// Turns counting on or off.
+    pub(crate) fn set_counting(&mut self, counting: bool) {
+        let pc = self.vcpu.state.rip();
+        self.vcpu.trace.recorder().set_counting(counting, pc);
     }
 }

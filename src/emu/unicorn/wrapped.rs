@@ -3,6 +3,7 @@
 //! With `--wrap=f` the linker turns every reference to `f` from another object into one to `__wrap_f`,
 //! and `__real_f` is the engine's function. A replacement that the list lacks does not compile; a listed
 //! one that is not defined does not link.
+#![allow(unsafe_code)]
 
 /// Turns the names of the list into strings.
 macro_rules! wrapped {

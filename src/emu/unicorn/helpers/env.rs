@@ -1,68 +1,70 @@
-//! The parts of the CPU's state that the helpers work on, at their places in the pinned engine.
+//! Access to the engine's CPU state, as far as helpers need it.
+
+use std::ffi::c_void;
 
 use crate::emu::unicorn::layout as at;
 
 /// `CPUX86State *`, as generated code hands it to a helper.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub struct Env(*mut u8);
+pub(in crate::emu::unicorn) struct Env(*mut u8);
 
-/// Exceptions as `float_status` has them, which are MXCSR's and the x87 status word's bits.
-pub const INVALID: u8 = 1;
-/// An operand was denormal; the engine does not record it.
-pub const DENORMAL: u8 = 2;
-/// See [`INVALID`].
-pub const ZERO_DIVIDE: u8 = 4;
-/// See [`INVALID`].
-pub const UNDERFLOW: u8 = 16;
-/// See [`INVALID`].
-pub const INEXACT: u8 = 32;
-/// The exceptions that the engine records.
-pub const RECORDED: u8 = INVALID | ZERO_DIVIDE | 8 | UNDERFLOW | INEXACT;
+/// Invalid operation. Exceptions have the bits of MXCSR and of the x87 status word, as in `float_status`.
+pub(in crate::emu::unicorn) const INVALID: u8 = 1;
+/// Denormal operand, which the engine does not record.
+pub(in crate::emu::unicorn) const DENORMAL: u8 = 2;
+/// Division by zero.
+pub(in crate::emu::unicorn) const ZERO_DIVIDE: u8 = 4;
+/// Underflow.
+pub(in crate::emu::unicorn) const UNDERFLOW: u8 = 16;
+/// Inexact result (precision).
+pub(in crate::emu::unicorn) const INEXACT: u8 = 32;
+/// Exceptions that the engine records.
+pub(in crate::emu::unicorn) const RECORDED: u8 = INVALID | ZERO_DIVIDE | 8 | UNDERFLOW | INEXACT;
 
-/// MXCSR: denormals are zeros.
-pub const DAZ: u32 = 0x40;
-/// MXCSR: underflow is masked.
-pub const UNDERFLOW_MASKED: u32 = 0x800;
-/// MXCSR: tiny results are zeros.
-pub const FTZ: u32 = 0x8000;
+/// MXCSR.DAZ: denormal operands count as zeros.
+pub(in crate::emu::unicorn) const DAZ: u32 = 0x40;
+/// MXCSR.UM: underflow is masked.
+pub(in crate::emu::unicorn) const UNDERFLOW_MASKED: u32 = 0x800;
+/// MXCSR.FTZ: tiny results are flushed to zero.
+pub(in crate::emu::unicorn) const FTZ: u32 = 0x8000;
 
 /// `float_status`.
 #[repr(C)]
-pub struct Status {
-    pub tininess: i8,
+pub(in crate::emu::unicorn) struct Status {
+    pub(in crate::emu::unicorn) tininess: i8,
     /// 0 for nearest, 1 for down, 2 for up, 3 for truncation.
-    pub rounding: i8,
-    pub flags: u8,
+    pub(in crate::emu::unicorn) rounding: i8,
+    pub(in crate::emu::unicorn) flags: u8,
     /// Bits of an extended result: 32, 64 or 80, by the format whose precision it has.
-    pub precision: i8,
-    pub flush_to_zero: u8,
-    pub flush_inputs: u8,
-    pub default_nan: u8,
-    pub snan_bit: u8,
+    pub(in crate::emu::unicorn) precision: i8,
+    pub(in crate::emu::unicorn) flush_to_zero: u8,
+    pub(in crate::emu::unicorn) flush_inputs: u8,
+    pub(in crate::emu::unicorn) default_nan: u8,
+    pub(in crate::emu::unicorn) snan_bit: u8,
 }
 
 /// `ZMMReg`, of which SSE has the low sixteen bytes; also `MMXReg`, which has eight.
 #[repr(C)]
-pub struct Lanes([u64; 2]);
+pub(in crate::emu::unicorn) struct Lanes([u64; 2]);
 
 /// An extended real.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct F80 {
-    pub mantissa: u64,
+pub(in crate::emu::unicorn) struct F80 {
+    pub(in crate::emu::unicorn) mantissa: u64,
     /// Sign and exponent.
-    pub top: u16,
+    pub(in crate::emu::unicorn) top: u16,
 }
 
 /// Two 64-bit lanes.
-pub type V = [u64; 2];
+pub(in crate::emu::unicorn) type V = [u64; 2];
 
-/// What a vector register holds.
+/// Reads the low sixteen bytes of a vector register.
 ///
 /// # Safety
 /// `from` is a register, or the engine's temporary for an operand in memory.
-pub unsafe fn read(from: *const Lanes) -> V {
+pub(in crate::emu::unicorn) unsafe fn read(from: *const Lanes) -> V {
     // SAFETY: the caller's.
     unsafe { (*from).0 }
 }
@@ -71,129 +73,138 @@ pub unsafe fn read(from: *const Lanes) -> V {
 ///
 /// # Safety
 /// `to` is a register.
-pub unsafe fn write(to: *mut Lanes, value: V) {
+pub(in crate::emu::unicorn) unsafe fn write(to: *mut Lanes, value: V) {
     // SAFETY: the caller's.
     unsafe { (*to).0 = value }
 }
 
 // SAFETY, for all of them: an `Env` is the live state of the one CPU, which runs on this thread and waits for the
-// helper; `layout::check` has compared the offsets with the engine's own answers.
+// helper; `EngineState::verify` has compared the offsets with the engine's own answers.
 impl Env {
     /// The state at `env`.
     ///
     /// # Safety
     /// `env` is the `CPUX86State` of a live engine whose CPU does not run meanwhile.
-    pub unsafe fn new(env: *mut u8) -> Env {
+    pub(in crate::emu::unicorn) unsafe fn new(env: *mut u8) -> Env {
         Env(env)
     }
 
-    fn place<T>(self, offset: usize) -> *mut T {
+    /// The state of a CPU.
+    ///
+    /// # Safety
+    /// `cpu` is the `CPUState` of a live engine whose CPU waits for a helper.
+    pub(super) unsafe fn of_cpu(cpu: *mut c_void) -> Env {
+        // SAFETY: the offset is that of `env_ptr` in the pinned engine.
+        unsafe { Env::new(*cpu.cast::<u8>().add(at::CPU_ENV).cast::<*mut u8>()) }
+    }
+
+    fn at<T>(self, offset: usize) -> *mut T {
         // SAFETY: as above.
         unsafe { self.0.add(offset).cast() }
     }
 
-    pub fn sse(self) -> *mut Status {
-        self.place(at::ENV_SSE_STATUS)
+    pub(in crate::emu::unicorn) fn sse(self) -> *mut Status {
+        self.at(at::ENV_SSE_STATUS)
     }
 
-    pub fn x87(self) -> *mut Status {
-        self.place(at::ENV_FP_STATUS)
+    pub(in crate::emu::unicorn) fn x87(self) -> *mut Status {
+        self.at(at::ENV_FP_STATUS)
     }
 
-    pub fn mxcsr(self) -> u32 {
+    pub(in crate::emu::unicorn) fn mxcsr(self) -> u32 {
         // SAFETY: as above.
-        unsafe { *self.place(at::ENV_MXCSR) }
+        unsafe { *self.at(at::ENV_MXCSR) }
     }
 
-    pub fn set_mxcsr(self, value: u32) {
+    pub(in crate::emu::unicorn) fn set_mxcsr(self, value: u32) {
         // SAFETY: as above.
-        unsafe { *self.place(at::ENV_MXCSR) = value }
+        unsafe { *self.at(at::ENV_MXCSR) = value }
     }
 
-    /// A general register, by its number in encodings.
-    pub fn gpr(self, number: usize) -> u64 {
+    /// A general register, by its number in instruction encodings.
+    pub(in crate::emu::unicorn) fn gpr(self, number: usize) -> u64 {
         // SAFETY: as above; there are sixteen.
-        unsafe { *self.place(8 * (number & 15)) }
+        unsafe { *self.at(8 * (number & 15)) }
     }
 
-    pub fn set_gpr(self, number: usize, value: u64) {
+    pub(in crate::emu::unicorn) fn set_gpr(self, number: usize, value: u64) {
         // SAFETY: as above; there are sixteen.
-        unsafe { *self.place(8 * (number & 15)) = value }
+        unsafe { *self.at(8 * (number & 15)) = value }
     }
 
-    /// The status flags, for instructions after which the engine takes them from here.
-    pub fn set_flags(self, value: u64) {
+    /// Sets the status flags, for instructions after which the engine takes them from `cc_src`.
+    pub(in crate::emu::unicorn) fn set_flags(self, value: u64) {
         // SAFETY: as above.
-        unsafe { *self.place(at::ENV_CC_SRC) = value }
+        unsafe { *self.at(at::ENV_CC_SRC) = value }
     }
 
-    /// See [`Env::set_flags`].
-    pub fn flags(self) -> u64 {
+    /// Reads the status flags; see [`Env::set_flags`].
+    pub(in crate::emu::unicorn) fn flags(self) -> u64 {
         // SAFETY: as above.
-        unsafe { *self.place(at::ENV_CC_SRC) }
+        unsafe { *self.at(at::ENV_CC_SRC) }
     }
 
-    pub fn xmm(self, number: usize) -> *mut Lanes {
-        self.place(at::ENV_XMM + at::XMM_SIZE * (number & 15))
+    pub(in crate::emu::unicorn) fn xmm(self, number: usize) -> *mut Lanes {
+        self.at(at::ENV_XMM + at::XMM_SIZE * (number & 15))
     }
 
     /// The low half of a vector register.
-    pub fn xmm_low(self, number: usize) -> u64 {
+    pub(in crate::emu::unicorn) fn xmm_low(self, number: usize) -> u64 {
         // SAFETY: as above.
         unsafe { read(self.xmm(number))[0] }
     }
 
-    /// Rounding of x87 and SSE arithmetic.
-    pub fn modes(self) -> (i8, i8) {
+    /// Rounding modes of x87 and SSE arithmetic.
+    pub(in crate::emu::unicorn) fn modes(self) -> (i8, i8) {
         // SAFETY: as above.
         unsafe { ((*self.x87()).rounding, (*self.sse()).rounding) }
     }
 
-    pub fn fpuc(self) -> u16 {
+    pub(in crate::emu::unicorn) fn fpuc(self) -> u16 {
         // SAFETY: as above.
-        unsafe { *self.place(at::ENV_FPUC) }
+        unsafe { *self.at(at::ENV_FPUC) }
     }
 
-    pub fn set_fpuc(self, value: u16) {
+    pub(in crate::emu::unicorn) fn set_fpuc(self, value: u16) {
         // SAFETY: as above.
-        unsafe { *self.place(at::ENV_FPUC) = value }
+        unsafe { *self.at(at::ENV_FPUC) = value }
     }
 
-    pub fn fpus(self) -> u16 {
+    pub(in crate::emu::unicorn) fn fpus(self) -> u16 {
         // SAFETY: as above.
-        unsafe { *self.place(at::ENV_FPUS) }
+        unsafe { *self.at(at::ENV_FPUS) }
     }
 
-    pub fn set_fpus(self, value: u16) {
+    pub(in crate::emu::unicorn) fn set_fpus(self, value: u16) {
         // SAFETY: as above.
-        unsafe { *self.place(at::ENV_FPUS) = value }
+        unsafe { *self.at(at::ENV_FPUS) = value }
     }
 
     /// Number of the register that is ST(0).
-    pub fn top(self) -> usize {
+    pub(in crate::emu::unicorn) fn top(self) -> usize {
         // SAFETY: as above.
-        unsafe { *self.place::<u32>(at::ENV_FPSTT) as usize & 7 }
+        unsafe { *self.at::<u32>(at::ENV_FPSTT) as usize & 7 }
     }
 
-    pub fn set_top(self, top: usize) {
+    pub(in crate::emu::unicorn) fn set_top(self, top: usize) {
         // SAFETY: as above.
-        unsafe { *self.place::<u32>(at::ENV_FPSTT) = top as u32 & 7 }
+        unsafe { *self.at::<u32>(at::ENV_FPSTT) = top as u32 & 7 }
     }
 
-    /// Marks ST(i) as empty or not.
-    pub fn set_empty(self, i: usize, empty: bool) {
+    /// Tags ST(i) as empty or as valid.
+    pub(in crate::emu::unicorn) fn set_empty(self, i: usize, empty: bool) {
         // SAFETY: as above; there are eight tags.
-        unsafe { *self.place::<u8>(at::ENV_FPTAGS + ((self.top() + i) & 7)) = u8::from(empty) }
+        unsafe { *self.at::<u8>(at::ENV_FPTAGS + ((self.top() + i) & 7)) = u8::from(empty) }
     }
 
-    /// The tag word: two bits a register, 0 for a number, 1 for zero, 2 for anything else, 3 for empty.
-    pub fn tags(self) -> u16 {
+    /// The tag word: two bits per register, 0 for a number, 1 for zero, 2 for a special value, 3 for empty.
+    pub(in crate::emu::unicorn) fn tags(self) -> u16 {
         let mut tags = 0;
         for i in 0..8 {
             let physical = (self.top() + i) & 7;
             let value = self.st(i);
             // SAFETY: as above; there are eight tags.
-            let empty = unsafe { *self.place::<u8>(at::ENV_FPTAGS + physical) } != 0;
+            let empty = unsafe { *self.at::<u8>(at::ENV_FPTAGS + physical) } != 0;
             let tag = match value.top & 0x7fff {
                 _ if empty => 3,
                 0 if value.mantissa == 0 => 1,
@@ -206,28 +217,28 @@ impl Env {
         tags
     }
 
-    fn st_place(self, i: usize) -> *mut F80 {
-        self.place(at::ENV_FPREGS + 16 * ((self.top() + i) & 7))
+    fn st_pointer(self, i: usize) -> *mut F80 {
+        self.at(at::ENV_FPREGS + 16 * ((self.top() + i) & 7))
     }
 
-    pub fn st(self, i: usize) -> F80 {
+    pub(in crate::emu::unicorn) fn st(self, i: usize) -> F80 {
         // SAFETY: as above.
-        unsafe { *self.st_place(i) }
+        unsafe { *self.st_pointer(i) }
     }
 
-    pub fn set_st(self, i: usize, value: F80) {
+    pub(in crate::emu::unicorn) fn set_st(self, i: usize, value: F80) {
         // SAFETY: as above; the bytes past the ten of the number are padding to the engine too.
-        unsafe { *self.st_place(i) = value }
+        unsafe { *self.st_pointer(i) = value }
     }
 
-    pub fn push(self, value: F80) {
+    pub(in crate::emu::unicorn) fn push(self, value: F80) {
         self.set_top(self.top() + 7);
         self.set_empty(0, false);
         self.set_st(0, value);
     }
 
     /// Records SSE exceptions.
-    pub fn raise_sse(self, flags: u8) {
+    pub(in crate::emu::unicorn) fn raise_sse(self, flags: u8) {
         // SAFETY: as above.
         unsafe { (*self.sse()).flags |= flags & RECORDED }
         if flags & DENORMAL != 0 {
@@ -236,7 +247,7 @@ impl Env {
     }
 
     /// Records x87 exceptions.
-    pub fn raise_x87(self, flags: u8) {
+    pub(in crate::emu::unicorn) fn raise_x87(self, flags: u8) {
         // SAFETY: as above.
         unsafe { (*self.x87()).flags |= flags & RECORDED }
         self.set_fpus(self.fpus() | u16::from(flags & DENORMAL));

@@ -4,7 +4,6 @@
 use std::ffi::c_void;
 
 use crate::emu::unicorn::helpers::env::{DAZ, Env, F80, INEXACT, Lanes, RECORDED, write};
-use crate::emu::unicorn::layout;
 use crate::emu::unicorn::wrapped::{real, replace, replace_after, replace_faulting};
 
 /// Bits of MXCSR that are reserved.
@@ -111,7 +110,7 @@ pub(in crate::emu::unicorn) unsafe extern "C" fn unaligned(
     retaddr: usize,
 ) {
     // SAFETY: `retaddr` lies in generated code; the jump out of here drops nothing.
-    unsafe { raise_exception_ra_x86_64(layout::env_of(cpu), PROTECTION, retaddr) }
+    unsafe { raise_exception_ra_x86_64(Env::of_cpu(cpu), PROTECTION, retaddr) }
 }
 
 /// FXRSTOR: loads the whole image first, since a fault must leave the state unchanged.

@@ -1,0 +1,274 @@
+//! The engine's public hooks: TLB fills, system calls, exceptions, and instructions that the machine answers
+//! itself.
+#![allow(unsafe_code)]
+
+use unicorn_engine::{Unicorn, X86Insn, uc_error};
+
+use crate::emu::memory::space::Access;
+use crate::emu::supervisor::{Next, Refused};
+use crate::emu::unicorn::run_control::Leave;
+use crate::emu::unicorn::translator::request_at;
+use crate::emu::unicorn::vcpu::{Vcpu, current};
+use crate::guest::{Fault, Gpr, GuestCpu as _, GuestMemory as _};
+use crate::x86::decode::{self, MAX_LENGTH, Refusal, Trap, Verdict};
+use crate::x86::request::{LENGTH, Request};
+
+/// Instruction in whose place the engine is shown UD2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trapped {
+    /// The machine answers it; it has this many bytes.
+    Answered(Trap, u8),
+    /// It faults.
+    Refused(Refused),
+    /// A client request.
+    Request(Request),
+}
+
+/// Bytes of `syscall`, which the engine adds to RIP after the hook.
+const SYSCALL_BYTES: u64 = 2;
+
+/// Calls `f` with the virtual CPU of the engine that is calling back.
+fn with_vcpu<T>(f: impl FnOnce(&mut Vcpu) -> T) -> Option<T> {
+    // SAFETY: the hooks below, the only callers, are called by the engine inside `Machine::run`.
+    unsafe { current() }.map(f)
+}
+
+/// Sets the hooks; with `reference` also those that the reference producer needs.
+///
+/// # Errors
+/// The engine's.
+pub(super) fn add_hooks(engine: &mut Unicorn<'static, ()>, reference: bool) -> Result<(), uc_error> {
+    engine.add_tlb_hook(1, 0, |_, page, kind| {
+        with_vcpu(|vcpu| vcpu.mmu.fill(page, kind, &mut vcpu.state)).flatten()
+    })?;
+    engine.add_insn_sys_hook(X86Insn::SYSCALL, 1, 0, |_| {
+        with_vcpu(Vcpu::syscall);
+    })?;
+    engine.add_insn_invalid_hook(|_| with_vcpu(Vcpu::invalid_instruction).unwrap_or(false))?;
+    engine.add_intr_hook(|_, number| {
+        with_vcpu(|vcpu| vcpu.exception(number));
+    })?;
+    if reference {
+        engine.add_block_hook(1, 0, |_, pc, size| {
+            with_vcpu(|vcpu| vcpu.reference_block(pc, u64::from(size)));
+        })?;
+        engine.add_code_hook(1, 0, |_, pc, _| {
+            with_vcpu(|vcpu| vcpu.reference_instruction(pc));
+        })?;
+    }
+    Ok(())
+}
+
+impl Vcpu {
+    fn syscall(&mut self) {
+        self.trace.sync();
+        let pc = self.state.rip();
+        let mut next = Next::Stop;
+        if let Some((supervisor, cpu, space)) = self.supervised() {
+            next = supervisor.syscall(&mut cpu.before_rip_advances(SYSCALL_BYTES), space);
+        }
+        self.reschedule();
+        self.invalidate();
+        match next {
+            Next::Continue => {}
+            Next::Undo => self.leave(Leave::Undo(pc)),
+            Next::Stop | Next::Interrupt => self.leave(Leave::Stop),
+        }
+        self.resume_trace();
+    }
+
+    /// Serves an instruction that the engine does not run: the machine answers it, or it faults. Returns
+    /// whether the engine goes on.
+    fn invalid_instruction(&mut self) -> bool {
+        let pc = self.state.rip();
+        let trapped = self.trapped_at(pc);
+        if let Some(request) = self.translator.request(pc)
+            && trapped != Some(Trapped::Request(request))
+        {
+            // The code of a request has changed in bytes that the engine was not shown.
+            self.translator.forget_request(pc);
+            self.trace.sync();
+            self.trace.recorder().cut(pc);
+            self.mmu.space().retranslate(pc);
+            self.invalidate();
+            self.resume_trace();
+            return true;
+        }
+        match trapped {
+            Some(Trapped::Request(request)) => return self.request(request, pc),
+            Some(Trapped::Answered(trap, len)) => {
+                self.trace.sync();
+                self.answer(trap, pc);
+                self.state.set_rip(pc.wrapping_add(u64::from(len)));
+                self.resume_trace();
+                return true;
+            }
+            Some(Trapped::Refused(refused)) => {
+                let fault = match refused.why {
+                    Refusal::Privileged => Fault::Protection,
+                    Refusal::Undefined | Refusal::Unsupported => Fault::InvalidOpcode,
+                };
+                self.leave(Leave::Fault(fault, Some(refused)));
+            }
+            None => self.leave(Leave::Fault(Fault::InvalidOpcode, None)),
+        }
+        false
+    }
+
+    /// The instruction at `pc`, if the engine was shown UD2 in its place.
+    fn trapped_at(&mut self, pc: u64) -> Option<Trapped> {
+        if let Some(request) = request_at(self.mmu.space(), pc) {
+            return Some(Trapped::Request(request));
+        }
+        let mut buf = [0; MAX_LENGTH];
+        let bytes = self.mmu.space().fetch(pc, &mut buf);
+        let instruction = decode::decode(bytes, pc);
+        match decode::verdict(&instruction) {
+            Verdict::Run => None,
+            Verdict::Trap(Trap::Xgetbv) if self.model.xcr0().is_none() => {
+                Some(Trapped::Refused(Refused { pc, why: Refusal::Unsupported }))
+            }
+            // There is no other register than XCR0: #GP.
+            Verdict::Trap(Trap::Xgetbv) if self.state.gpr(Gpr::Rcx) as u32 != 0 => {
+                Some(Trapped::Refused(Refused { pc, why: Refusal::Privileged }))
+            }
+            Verdict::Trap(trap) => Some(Trapped::Answered(trap, instruction.len() as u8)),
+            Verdict::Refuse(why) => Some(Trapped::Refused(Refused { pc, why })),
+        }
+    }
+
+    /// Answers an instruction in place of the engine.
+    fn answer(&mut self, trap: Trap, pc: u64) {
+        match trap {
+            Trap::Cpuid => {
+                let (leaf, subleaf) = (self.state.gpr(Gpr::Rax) as u32, self.state.gpr(Gpr::Rcx) as u32);
+                let [a, b, c, d] = self.model.cpuid(leaf, subleaf);
+                for (reg, value) in [(Gpr::Rax, a), (Gpr::Rbx, b), (Gpr::Rcx, c), (Gpr::Rdx, d)] {
+                    self.state.set_gpr(reg, u64::from(value));
+                }
+            }
+            Trap::Rdtsc | Trap::Rdtscp => {
+                // One tick for each instruction executed.
+                let ticks = self.trace.recorder().instructions();
+                self.state.set_gpr(Gpr::Rax, ticks & 0xffff_ffff);
+                self.state.set_gpr(Gpr::Rdx, ticks >> 32);
+                if trap == Trap::Rdtscp {
+                    self.state.set_gpr(Gpr::Rcx, 0);
+                }
+            }
+            Trap::Xgetbv => {
+                let xcr0 = self.model.xcr0().unwrap_or_default();
+                self.state.set_gpr(Gpr::Rax, xcr0 & 0xffff_ffff);
+                self.state.set_gpr(Gpr::Rdx, xcr0 >> 32);
+            }
+            Trap::Random => {
+                let mut buf = [0; MAX_LENGTH];
+                let instruction = decode::decode(self.mmu.space().fetch(pc, &mut buf), pc);
+                let target = instruction.op0_register();
+                let value = self.run.supervisor().map_or(0, |supervisor| supervisor.random());
+                self.set_random(target, value);
+            }
+        }
+    }
+
+    /// Stores a random number, sets CF to say that there is one, and clears OF, SF, ZF, AF and PF.
+    fn set_random(&mut self, target: iced_x86::Register, value: u64) {
+        let mut cpu = self.cpu();
+        if let Some(&gpr) = Gpr::ALL.get(target.full_register().number()) {
+            let value = match target.size() {
+                8 => value,
+                4 => value & 0xffff_ffff,
+                _ => cpu.gpr(gpr) & !0xffff | value & 0xffff,
+            };
+            cpu.set_gpr(gpr, value);
+        }
+        const ARITHMETIC: u64 = 0x8d5;
+        let flags = cpu.rflags() & !ARITHMETIC | 1;
+        cpu.set_rflags(flags);
+    }
+
+    /// Turns an exception or software interrupt into a fault.
+    fn exception(&mut self, number: u32) {
+        let fault = match number {
+            0 => Fault::Divide,
+            1 => Fault::Debug,
+            3 => Fault::Breakpoint,
+            6 => Fault::InvalidOpcode,
+            16 | 19 => Fault::FloatingPoint,
+            17 => Fault::Alignment,
+            _ => Fault::Protection,
+        };
+        self.leave(Leave::Fault(fault, None));
+    }
+
+    /// Serves the client request at `pc`. Returns whether the engine goes on.
+    fn request(&mut self, request: Request, pc: u64) -> bool {
+        self.trace.sync();
+        let next = pc.wrapping_add(LENGTH as u64);
+        self.state.set_rip(next);
+        let result = match request {
+            Request::Client => {
+                let Some((supervisor, mut cpu, space)) = self.supervised() else { return false };
+                supervisor.request(&mut cpu, space).map_err(|addr| (addr, Access::Read))
+            }
+            Request::OriginalAddress => {
+                // No function is replaced here, so none has another's address.
+                self.state.set_gpr(Gpr::Rax, 0);
+                Ok(Next::Continue)
+            }
+            Request::Call => self.call(next),
+            Request::Injection => Ok(Next::Continue),
+        };
+        self.reschedule();
+        self.invalidate();
+        match result {
+            Ok(Next::Continue) => {}
+            Ok(Next::Undo) => self.leave(Leave::Undo(pc)),
+            Ok(Next::Stop | Next::Interrupt) => self.leave(Leave::Stop),
+            Err((addr, access)) => {
+                self.state.set_rip(pc);
+                let fault = self.mmu.fault_at(addr, access);
+                self.leave(Leave::Fault(fault, None));
+            }
+        }
+        self.resume_trace();
+        !self.run.is_leaving()
+    }
+
+    /// Calls the function that RAX points to, which returns to `back`.
+    fn call(&mut self, back: u64) -> Result<Next, (u64, Access)> {
+        let rsp = self.state.gpr(Gpr::Rsp).wrapping_sub(8);
+        self.mmu
+            .space()
+            .write(rsp, &back.to_le_bytes())
+            .map_err(|written| (rsp.wrapping_add(written as u64), Access::Write))?;
+        self.state.set_gpr(Gpr::Rsp, rsp);
+        let target = self.state.gpr(Gpr::Rax);
+        self.state.set_rip(target);
+        Ok(Next::Continue)
+    }
+
+    /// Begins a block for the reference producer.
+    fn reference_block(&mut self, pc: u64, size: u64) {
+        if self.trace.must_ask() {
+            self.ask();
+        }
+        if self.run.stops_at(pc) {
+            self.leave(Leave::Breakpoint);
+        }
+        if self.run.is_leaving() {
+            return;
+        }
+        let Some(reference) = &mut self.reference else { return };
+        let (recorder, translator) = (self.trace.recorder(), &self.translator);
+        reference.begin_block((pc, size), recorder, self.mmu.space(), |pc| translator.request(pc));
+    }
+
+    /// Records an instruction for the reference producer.
+    fn reference_instruction(&mut self, pc: u64) {
+        self.state.clear_copied_flags();
+        if let Some(reference) = &mut self.reference {
+            reference.instruction(pc, &self.state, self.trace.recorder());
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! The emulated machine: CPU, memory and trace, and the loop that runs them.
+#![allow(unsafe_code)]
+
+use std::collections::BTreeMap;
+
+use unicorn_engine::{Arch, Mode, Prot as EngineProt, TlbType, Unicorn, uc_error};
+
+use crate::emu::cpuid::CpuModel;
+use crate::emu::memory::space::AddressSpace;
+use crate::emu::supervisor::{Next, Supervisor};
+use crate::emu::unicorn::callbacks::add_hooks;
+use crate::emu::unicorn::engine_state::{EngineState, Segment};
+use crate::emu::unicorn::helpers;
+use crate::emu::unicorn::mmu::Mmu;
+use crate::emu::unicorn::reference::Reference;
+use crate::emu::unicorn::run_control::{Leave, RunControl};
+use crate::emu::unicorn::trace_buffer::TraceBuffer;
+use crate::emu::unicorn::translator::Translator;
+use crate::emu::unicorn::vcpu::{Entered, Vcpu};
+use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory as _};
+use crate::hooks::consumer::Consumer;
+use crate::hooks::fault::Cause;
+use crate::hooks::plan::NO_MAPPING;
+use crate::hooks::recorder::Recorder;
+
+/// Failure of the engine that no guest can cause.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct EngineError(String);
+
+/// Says what the engine failed to do.
+pub(super) fn engine_error(what: &str) -> impl FnOnce(uc_error) -> EngineError + '_ {
+    move |error| EngineError(format!("{what}: {error:?}"))
+}
+
+/// The emulated machine: CPU, memory and trace.
+pub(crate) struct Machine {
+    // Before `vcpu`, whose arena the engine has mapped.
+    pub(super) engine: Unicorn<'static, ()>,
+    // Boxed, since generated code has addresses of its members.
+    pub(super) vcpu: Box<Vcpu>,
+}
+
+/// Selectors that Linux gives user programs.
+const SELECTORS: [(Segment, u32); 2] = [(Segment::Cs, 0x33), (Segment::Ss, 0x2b)];
+
+impl Machine {
+    /// Makes a machine with this memory and CPU model. Generated code writes the trace, or with `reference`
+    /// the engine's public hooks.
+    ///
+    /// # Errors
+    /// When the engine cannot be made, or is not the release that the tap knows.
+    pub(crate) fn new(
+        space: AddressSpace,
+        model: CpuModel,
+        recorder: Recorder,
+        reference: bool,
+    ) -> Result<Machine, EngineError> {
+        let mut engine =
+            Unicorn::new(Arch::X86, Mode::MODE_64).map_err(engine_error("cannot start the engine"))?;
+        engine.ctl_set_tlb_type(TlbType::VIRTUAL).map_err(engine_error("cannot set up the engine's TLB"))?;
+        let arena = space.frames().arena();
+        // SAFETY: the arena stays mapped as long as the virtual CPU, which is dropped after the engine.
+        unsafe {
+            engine
+                .mem_map_ptr(arena.base() as u64, arena.len() as u64, EngineProt::ALL, arena.base())
+                .map_err(engine_error("cannot map the engine's memory"))?;
+        }
+        add_hooks(&mut engine, reference).map_err(engine_error("cannot set the engine's hooks"))?;
+        // SAFETY: the engine is dropped after the virtual CPU that holds the result was last used.
+        let mut state = unsafe { EngineState::find(&mut engine) }.map_err(EngineError)?;
+        state.set_unaligned(helpers::status::unaligned).map_err(EngineError)?;
+        let mut vcpu = Box::new(Vcpu {
+            mmu: Mmu::new(space, &state).map_err(EngineError)?,
+            trace: TraceBuffer::new(recorder, !reference),
+            run: RunControl::default(),
+            translator: Translator::new(reference, state.env().sse().cast()),
+            reference: reference.then(Reference::default),
+            model,
+            state,
+        });
+        vcpu.resume_trace();
+        let mut machine = Machine { engine, vcpu };
+        machine.reset();
+        Ok(machine)
+    }
+
+    /// Resets the registers as execve(2) does.
+    pub(crate) fn reset(&mut self) {
+        let mut cpu = self.cpu();
+        for gpr in Gpr::ALL {
+            cpu.set_gpr(gpr, 0);
+        }
+        cpu.set_rflags(2);
+        cpu.set_fs_base(0);
+        cpu.set_gs_base(0);
+        let mut fpu = [0; 512];
+        fpu[0..2].copy_from_slice(&0x37f_u16.to_le_bytes());
+        fpu[24..28].copy_from_slice(&0x1f80_u32.to_le_bytes());
+        cpu.set_fpu(&fpu);
+        drop(cpu);
+        for (segment, selector) in SELECTORS {
+            self.vcpu.state.set_selector(segment, selector);
+        }
+    }
+
+    /// The registers.
+    pub(crate) fn cpu(&mut self) -> impl GuestCpu + '_ {
+        self.vcpu.cpu()
+    }
+
+    /// The memory.
+    pub(crate) fn memory(&mut self) -> &mut AddressSpace {
+        self.vcpu.mmu.space()
+    }
+
+    /// Runs the guest until the supervisor stops it.
+    ///
+    /// # Errors
+    /// When the engine or the tap fails.
+    pub(crate) fn run(&mut self, supervisor: &mut dyn Supervisor) -> Result<(), EngineError> {
+        // SAFETY: it is taken away before this function returns.
+        unsafe { self.vcpu.run.set_supervisor(Some(supervisor)) };
+        let entered = Entered::new(&mut self.vcpu);
+        let result = self.run_entered();
+        drop(entered);
+        // SAFETY: there is none.
+        unsafe { self.vcpu.run.set_supervisor(None) };
+        result
+    }
+
+    fn run_entered(&mut self) -> Result<(), EngineError> {
+        loop {
+            let vcpu = &mut *self.vcpu;
+            vcpu.run.take_leave();
+            vcpu.mmu.take_denied();
+            vcpu.invalidate();
+            vcpu.prepare();
+            vcpu.resume_trace();
+            vcpu.state.clear_exception();
+            let rip = vcpu.state.rip();
+            let result = self.engine.emu_start(rip, 0, 0, 0);
+            let vcpu = &mut *self.vcpu;
+            vcpu.trace.sync();
+            vcpu.translator.abandon();
+            let rip = vcpu.state.rip();
+            let (fault, refused) = match (vcpu.run.take_leave(), result) {
+                (Some(Leave::Stop), _) => {
+                    vcpu.trace.recorder().point(rip);
+                    return Ok(());
+                }
+                (Some(Leave::Interrupt), _) => {
+                    vcpu.trace.recorder().point(rip);
+                    let Some((supervisor, mut cpu, space)) = vcpu.supervised() else { return Ok(()) };
+                    if supervisor.interrupt(&mut cpu, space) != Next::Continue {
+                        return Ok(());
+                    }
+                    continue;
+                }
+                (Some(Leave::Approach), _) => continue,
+                (Some(Leave::Breakpoint), _) => {
+                    vcpu.trace.recorder().point(rip);
+                    let Some((supervisor, mut cpu, space)) = vcpu.supervised() else { return Ok(()) };
+                    if supervisor.breakpoint(&mut cpu, space) != Next::Continue {
+                        return Ok(());
+                    }
+                    vcpu.run.set_passed(Some(rip));
+                    continue;
+                }
+                (Some(Leave::Undo(rip)), _) => {
+                    vcpu.state.set_rip(rip);
+                    vcpu.trace.recorder().cut(rip);
+                    vcpu.trace.recorder().point(rip);
+                    return Ok(());
+                }
+                (Some(Leave::Broken(why)), _) => return Err(EngineError(why)),
+                (Some(Leave::Fault(fault, refused)), _) => (fault, refused),
+                (None, Err(uc_error::EXCEPTION)) => (self.page_fault(), None),
+                (None, other) => {
+                    return Err(EngineError(format!(
+                        "the engine stopped at {rip:#x} without a reason: {other:?}"
+                    )));
+                }
+            };
+            self.record_fault(fault, refused.is_some());
+            let out_of_memory = self.vcpu.mmu.space().take_out_of_memory();
+            let Some((supervisor, mut cpu, space)) = self.vcpu.supervised() else { return Ok(()) };
+            if out_of_memory {
+                supervisor.out_of_memory(&mut cpu);
+                return Ok(());
+            }
+            let mapping = supervisor.mapping_of(space.file_at(cpu.rip()));
+            if supervisor.fault(&mut cpu, space, fault, refused, mapping) != Next::Continue {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The fault of a refused TLB fill, with the exact address.
+    fn page_fault(&mut self) -> Fault {
+        let exact = self.vcpu.state.invalid_address();
+        match self.vcpu.mmu.take_denied() {
+            Some(Fault::Page { write, fetch, mapped, .. }) => {
+                Fault::Page { addr: exact, write, fetch, mapped }
+            }
+            Some(Fault::Bus { .. }) => Fault::Bus { addr: exact },
+            Some(fault) => fault,
+            None => Fault::Protection,
+        }
+    }
+
+    /// Records how far the last block got.
+    fn record_fault(&mut self, fault: Fault, refused: bool) {
+        let rip = self.vcpu.state.rip();
+        let Vcpu { trace, mmu, .. } = &mut *self.vcpu;
+        let (recorder, space) = (trace.recorder(), mmu.space());
+        let mut readable = |addr| space.read(addr, &mut [0]).is_ok();
+        match fault {
+            // The jump that led here is complete; nothing was fetched.
+            Fault::Page { fetch: true, .. } => recorder.point(rip),
+            // Traps: the instruction before RIP is complete.
+            Fault::Breakpoint | Fault::Debug => {}
+            Fault::InvalidOpcode => recorder.fault(rip, Cause::Instruction, &mut readable),
+            _ if refused => recorder.fault(rip, Cause::Instruction, &mut readable),
+            Fault::Page { addr, write, .. } => {
+                recorder.fault(rip, Cause::Page { addr, write: Some(write) }, &mut readable);
+            }
+            Fault::Bus { addr } => recorder.fault(rip, Cause::Page { addr, write: None }, &mut readable),
+            Fault::Protection | Fault::Alignment => recorder.fault(rip, Cause::Address, &mut readable),
+            Fault::Divide | Fault::FloatingPoint => recorder.fault(rip, Cause::Result, &mut readable),
+        }
+    }
+
+    /// The present bytes of every instruction that ran and is in no file, by address.
+    pub(crate) fn code_in_no_file(&mut self) -> BTreeMap<u64, Vec<u8>> {
+        let mut code = BTreeMap::new();
+        let Vcpu { trace, mmu, .. } = &mut *self.vcpu;
+        for plan in trace.recorder().plans.iter().filter(|plan| plan.mapping == NO_MAPPING) {
+            for insn in &plan.insns {
+                let mut bytes = vec![0; usize::from(insn.len)];
+                if mmu.space().read(insn.pc, &mut bytes).is_ok() {
+                    code.insert(insn.pc, bytes);
+                }
+            }
+        }
+        code
+    }
+
+    /// Ends the machine and returns the consumers of its trace.
+    pub(crate) fn finish(self) -> Vec<Consumer> {
+        let Machine { engine, vcpu } = self;
+        drop(engine);
+        let Vcpu { trace, .. } = *vcpu;
+        trace.into_recorder().finish()
+    }
+}

@@ -1,0 +1,159 @@
+//! Translation of a block from the engine's side: our operations in place of the engine's, and the plan that
+//! the block gets.
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+
+use crate::emu::memory::space::AddressSpace;
+use crate::emu::unicorn::ffi::{self, DISAS_TOO_MANY, Disassembly, TranslatorOps};
+use crate::emu::unicorn::run_control::Leave;
+use crate::emu::unicorn::translator::Decision;
+use crate::emu::unicorn::vcpu::{Vcpu, current};
+use crate::guest::PAGE_SIZE;
+use crate::hooks::plan::NO_MAPPING;
+use crate::x86::decode::MAX_LENGTH;
+
+/// Runs the engine's `translator_loop` with our own `tb_start` and `translate_insn`.
+///
+/// # Safety
+/// Called by the engine, with its arguments.
+pub(super) unsafe fn translate(
+    ops: *const TranslatorOps,
+    db: *mut Disassembly,
+    cpu: *mut c_void,
+    tb: *mut c_void,
+    max: i32,
+) {
+    // SAFETY: the arguments are the engine's; our table is a copy of its own with two members replaced.
+    unsafe {
+        let Some(vcpu) = current() else {
+            return ffi::__real_translator_loop_x86_64(ops, db, cpu, tb, max);
+        };
+        // `TranslationBlock.pc` is its first member; `db` is not filled in yet.
+        let pc = *tb.cast::<u64>();
+        let mapping = match vcpu.supervised() {
+            Some((supervisor, _, space)) => supervisor.mapping_of(space.file_at(pc)),
+            None => NO_MAPPING,
+        };
+        vcpu.mmu.jumps().translating(tb.cast());
+        vcpu.translator.begin(*ops, tb, pc, mapping);
+        let mut ours = *ops;
+        ours.tb_start = tb_start;
+        ours.translate_insn = translate_insn;
+        ffi::__real_translator_loop_x86_64(&raw const ours, db, cpu, tb, max);
+        if let Some(vcpu) = current() {
+            if let Err(why) = vcpu.translator.verify_once(&vcpu.state) {
+                vcpu.leave(Leave::Broken(format!("this engine is not the one expected: {why}")));
+            }
+            vcpu.end_block(pc, (*db).pc_next.wrapping_sub(pc));
+        }
+    }
+}
+
+unsafe extern "C" fn tb_start(db: *mut Disassembly, cpu: *mut c_void) {
+    // SAFETY: called by the engine inside `translator_loop`.
+    unsafe {
+        let Some(vcpu) = current() else { return };
+        let Some(original) = vcpu.translator.original() else { return };
+        (original.tb_start)(db, cpu);
+        vcpu.translator.start_block(vcpu.trace.cursor());
+    }
+}
+
+unsafe extern "C" fn translate_insn(db: *mut Disassembly, cpu: *mut c_void) {
+    // SAFETY: as above; `db` is the translation's own, and the virtual CPU is not held across the engine's
+    // function, which calls back.
+    unsafe {
+        let pc = (*db).pc_next;
+        let Some(vcpu) = current() else { return };
+        let Some(original) = vcpu.translator.original() else { return };
+        let first = pc == (*db).pc_first;
+        let (space, breakpoints) = (vcpu.mmu.space(), vcpu.run.breakpoints());
+        match vcpu.translator.before_instruction(pc, first, space, breakpoints) {
+            Decision::EndBlock => {
+                (*db).is_jmp = DISAS_TOO_MANY;
+                return;
+            }
+            Decision::Translate(None) => {}
+            Decision::Translate(Some(notice)) => {
+                if let Some(supervisor) = vcpu.run.supervisor() {
+                    supervisor.notice(pc, notice);
+                }
+            }
+        }
+        (original.translate_insn)(db, cpu);
+        let len = (*db).pc_next.wrapping_sub(pc);
+        if let Some(vcpu) = current()
+            && let Err(why) = vcpu.translator.after_instruction(pc, len)
+        {
+            // The block does not run: its exit check comes first.
+            vcpu.leave(Leave::Broken(why));
+        }
+    }
+}
+
+impl Vcpu {
+    /// Gives the translated block its plan, whose header generated code stores.
+    fn end_block(&mut self, pc: u64, size: u64) {
+        let plan = self.translator.take_plan();
+        self.record_translation(plan.pc);
+        let slots = usize::from(plan.slots);
+        let recorder = self.trace.recorder();
+        let id = recorder.plans.insert(plan);
+        if let Some(reference) = &mut self.reference {
+            reference.translated(pc, size, id);
+        }
+        let Some(plan) = recorder.plans.get(id) else { return };
+        let header = plan.header(id);
+        self.translator.end(header, slots);
+    }
+
+    /// Shows the recorder the code of a block that is translated at `pc`.
+    fn record_translation(&mut self, pc: u64) {
+        self.trace.sync();
+        let space = self.mmu.space();
+        let mut window = Window::EMPTY;
+        self.trace.recorder().translated(pc, &mut |pc| window.code(space, pc));
+    }
+}
+
+/// Bytes of code that are read at once.
+const WINDOW: usize = 128;
+
+/// The code of one page that was read last, as the next to be read is mostly near.
+struct Window {
+    start: u64,
+    len: usize,
+    bytes: [u8; WINDOW],
+}
+
+impl Window {
+    /// A window with no code.
+    const EMPTY: Window = Window { start: 0, len: 0, bytes: [0; WINDOW] };
+
+    /// Reads up to `MAX_LENGTH` bytes of code at an address, and returns their number too.
+    fn code(&mut self, space: &mut AddressSpace, pc: u64) -> ([u8; MAX_LENGTH], usize) {
+        if let Some(code) = self.seen(pc) {
+            return (code, MAX_LENGTH);
+        }
+        let in_page = (PAGE_SIZE - pc % PAGE_SIZE) as usize;
+        if in_page >= MAX_LENGTH {
+            self.start = pc;
+            self.len = space.fetch(pc, &mut self.bytes[..in_page.min(WINDOW)]).len();
+        }
+        self.seen(pc).map_or_else(
+            || {
+                let mut code = [0; MAX_LENGTH];
+                let len = space.fetch(pc, &mut code).len();
+                (code, len)
+            },
+            |code| (code, MAX_LENGTH),
+        )
+    }
+
+    /// The code at an address, if the window holds all of it.
+    fn seen(&self, pc: u64) -> Option<[u8; MAX_LENGTH]> {
+        let at = usize::try_from(pc.wrapping_sub(self.start)).ok()?;
+        self.bytes[..self.len].get(at..)?.first_chunk().copied()
+    }
+}

@@ -1,0 +1,377 @@
+//! Translation of a block with the tap in it: which instructions may run, which plan the block gets, and
+//! the operations that make generated code write the trace.
+//!
+//! Each counted access stores its address into its slot of the record. The header and the number of slots
+//! are known only when the block is done, so they are patched into the operations of `prologue` then.
+#![allow(unsafe_code)]
+
+mod accesses;
+mod prologue;
+
+use std::ffi::c_void;
+
+use iced_x86::{FlowControl, Instruction, OpKind};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::emu::memory::space::AddressSpace;
+use crate::emu::unicorn::emit::Emit;
+use crate::emu::unicorn::engine_state::EngineState;
+use crate::emu::unicorn::errata::{self, Erratum};
+use crate::emu::unicorn::ffi::{Context, Op, TranslatorOps};
+use crate::emu::unicorn::matcher::Matcher;
+use crate::guest::Gpr;
+use crate::hooks::plan::{Builder, MappingId, Plan};
+use crate::x86::address::{Address, SCRATCH_BELOW_RSP};
+use crate::x86::cost::{Access, Cost, repeat};
+use crate::x86::decode::{self, MAX_LENGTH, Refusal, Verdict};
+use crate::x86::request::{self, Request};
+
+/// Decision about the next instruction of a block.
+pub(super) enum Decision {
+    /// The block ends before it.
+    EndBlock,
+    /// It is translated, with what the user should be told about it.
+    Translate(Option<&'static str>),
+}
+
+/// The client request that the code at `pc` is, if any.
+pub(super) fn request_at(space: &mut AddressSpace, pc: u64) -> Option<Request> {
+    let mut buf = [0; request::LENGTH];
+    request::decode(space.fetch(pc, &mut buf))
+}
+
+/// State of the translation at hand.
+pub(super) struct Translator {
+    /// The reference producer writes the trace, so generated code must not.
+    reference: bool,
+    /// The engine's `float_status` for SSE.
+    sse_status: *const u8,
+    /// Client requests that were translated, by address.
+    requests: FxHashMap<u64, Request>,
+    /// Copy of a source operand for a helper, which generated code makes; as large as the engine's
+    /// registers.
+    operand: [u64; 8],
+    builder: Builder,
+    /// The engine's operations; set while a block is translated.
+    original: Option<TranslatorOps>,
+    context: Context,
+    verified: bool,
+    tb: *mut c_void,
+    /// Start of the block.
+    pc: u64,
+    /// The next exit check is the one at the start of the block.
+    at_start: bool,
+    /// TCG temporary that holds the buffer pointer within the block.
+    pointer: *mut c_void,
+    /// Operation that loads the header.
+    header: *mut Op,
+    /// Operation that loads the size of the record.
+    advance: *mut Op,
+    /// Chained exits of the block that are in use (bits by `goto_tb` index).
+    exits: u32,
+    instruction: Instruction,
+    matcher: Matcher,
+    in_atomic: bool,
+    /// Address, bytes and length of the code that the engine is shown in place of the real one.
+    shown: Option<(u64, [u8; MAX_LENGTH], usize)>,
+    /// The engine is shown UD2 because the machine answers the instruction or it faults.
+    trapped: bool,
+    /// The client request that the instruction begins.
+    request: Option<Request>,
+    erratum: Erratum,
+    /// Accesses of the instruction so far.
+    accesses: u32,
+    /// Labels that the engine places before the target label of the jump; `None` if nothing waits for it.
+    labels_before_jump: Option<u32>,
+    /// Argument of a turn to MMX that waits for the access, which may fault.
+    turns_to_mmx: Option<*mut c_void>,
+}
+
+/// UD2, which the engine is shown where it is not to translate.
+const UD2: [u8; MAX_LENGTH] = [0x0f, 0x0b, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+
+impl Translator {
+    /// A translator for generated code that writes the trace, or with `reference` leaves it alone.
+    pub(super) fn new(reference: bool, sse_status: *const u8) -> Translator {
+        Translator {
+            reference,
+            sse_status,
+            requests: FxHashMap::default(),
+            operand: [0; 8],
+            builder: Builder::default(),
+            original: None,
+            context: std::ptr::null_mut(),
+            verified: false,
+            tb: std::ptr::null_mut(),
+            pc: 0,
+            at_start: false,
+            pointer: std::ptr::null_mut(),
+            header: std::ptr::null_mut(),
+            advance: std::ptr::null_mut(),
+            exits: 0,
+            instruction: Instruction::default(),
+            matcher: Matcher::default(),
+            in_atomic: false,
+            shown: None,
+            trapped: false,
+            request: None,
+            erratum: Erratum::None,
+            accesses: 0,
+            labels_before_jump: None,
+            turns_to_mmx: None,
+        }
+    }
+
+    /// Begins a block at `pc`, which the engine translates with the operations `original`.
+    pub(super) fn begin(&mut self, original: TranslatorOps, tb: *mut c_void, pc: u64, mapping: MappingId) {
+        self.original = Some(original);
+        self.tb = tb;
+        self.pc = pc;
+        self.at_start = true;
+        self.exits = 0;
+        self.in_atomic = false;
+        self.builder.begin(pc, mapping);
+    }
+
+    /// The engine's operations, while a block is translated.
+    pub(super) fn original(&self) -> Option<TranslatorOps> {
+        self.original
+    }
+
+    /// Checks the code generator's context when the first block is translated.
+    ///
+    /// # Safety
+    /// A block was just translated.
+    ///
+    /// # Errors
+    /// What is not as `layout` has it.
+    pub(super) unsafe fn verify_once(&mut self, state: &EngineState) -> Result<(), String> {
+        if std::mem::replace(&mut self.verified, true) {
+            return Ok(());
+        }
+        // SAFETY: the context is that of the last exit check, which every block begins with.
+        unsafe { state.verify_context(self.context) }
+    }
+
+    /// Start of the block.
+    pub(super) fn block_pc(&self) -> u64 {
+        self.pc
+    }
+
+    /// Takes the plan of the block, which is translated.
+    pub(super) fn take_plan(&mut self) -> Plan {
+        self.builder.finish()
+    }
+
+    /// Patches the header and the size of the record into the block, and ends its translation.
+    pub(super) fn end(&mut self, header: u64, slots: usize) {
+        if !self.header.is_null() {
+            // SAFETY: both operations belong to the block whose code is generated after this returns.
+            unsafe {
+                (*self.header).args[1] = header as usize;
+                (*self.advance).args[1] = 8 * (1 + slots);
+            }
+        }
+        self.abandon();
+    }
+
+    /// Forgets a translation that the engine gave up, as it does when code cannot be fetched.
+    pub(super) fn abandon(&mut self) {
+        self.original = None;
+        self.pointer = std::ptr::null_mut();
+        self.header = std::ptr::null_mut();
+        self.advance = std::ptr::null_mut();
+        self.shown = None;
+        self.trapped = false;
+        self.erratum = Erratum::None;
+        self.in_atomic = false;
+    }
+
+    /// The client request that was translated at `pc`.
+    pub(super) fn request(&self, pc: u64) -> Option<Request> {
+        self.requests.get(&pc).copied()
+    }
+
+    /// Forgets the client request at `pc`, whose code has changed.
+    pub(super) fn forget_request(&mut self, pc: u64) {
+        self.requests.remove(&pc);
+    }
+
+    /// Whether generated code is to record accesses now.
+    fn tapping(&self) -> bool {
+        !self.pointer.is_null() && !self.in_atomic
+    }
+
+    /// Decides about the instruction at `pc`, the first of its block or not, and prepares its slots.
+    pub(super) fn before_instruction(
+        &mut self,
+        pc: u64,
+        first: bool,
+        space: &mut AddressSpace,
+        breakpoints: &FxHashSet<u64>,
+    ) -> Decision {
+        let mut buf = [0; MAX_LENGTH];
+        let bytes = space.fetch(pc, &mut buf);
+        let short = bytes.len() < MAX_LENGTH;
+        let may_be_request = request::may_begin(bytes);
+        let instruction = decode::decode(bytes, pc);
+        let verdict = decode::verdict(&instruction);
+        self.instruction = instruction;
+        self.shown = errata::shown(&instruction, bytes).map(|shown| (pc, shown, instruction.len()));
+        self.trapped = false;
+        self.request = None;
+        self.erratum = errata::erratum(&instruction);
+        self.accesses = 0;
+        self.labels_before_jump = None;
+        self.turns_to_mmx = None;
+        if !first && breakpoints.contains(&pc) {
+            return Decision::EndBlock;
+        }
+        if !first && errata::begins_block(&instruction) {
+            return Decision::EndBlock;
+        }
+        if !first && ((short && verdict == Verdict::Refuse(Refusal::Undefined)) || self.builder.is_full()) {
+            // The rest of the instruction cannot be fetched; the fault comes when control gets there.
+            return Decision::EndBlock;
+        }
+        if may_be_request && let Some(request) = request_at(space, pc) {
+            self.shown = Some((pc, UD2, 2));
+            self.trapped = true;
+            self.request = Some(request);
+            let first_slot = self.builder.slots();
+            self.matcher.start(request.cost(), first_slot);
+            if self.tapping() {
+                self.store_computed(first_slot);
+            }
+            self.requests.insert(pc, request);
+            return Decision::Translate(None);
+        }
+        if verdict != Verdict::Run {
+            if !(short && decode::is_truncated(&instruction, bytes.len())) {
+                self.shown = Some((pc, UD2, 2));
+                self.trapped = true;
+            }
+            self.matcher.start(Cost::default(), self.builder.slots());
+            return Decision::Translate(None);
+        }
+        let cost = self.builder.cost(&instruction);
+        let first_slot = self.builder.slots();
+        self.matcher.start(cost, first_slot);
+        if self.tapping() {
+            self.store_computed(first_slot);
+            if repeat(&instruction).is_some() {
+                self.store_no_iteration(first_slot);
+            }
+        }
+        Decision::Translate(decode::inexact(&instruction))
+    }
+
+    /// Fills the slots whose address comes from no access of the engine.
+    fn store_computed(&mut self, first_slot: usize) {
+        let emit = Emit(self.context);
+        let pointer = self.pointer as usize;
+        for (i, slot) in self.matcher.cost.slots.iter().enumerate() {
+            if slot.access != Access::None {
+                continue;
+            }
+            if slot.address == Address::Outcome {
+                let zero = emit.constant(0);
+                emit.store(zero, pointer, 8 * (1 + first_slot + i));
+                emit.free(zero);
+                // A Jcc's target label comes first; the others place that of the fall-through before it.
+                let is_jcc = self.instruction.is_jcc_short_or_near();
+                self.labels_before_jump = Some(u32::from(!is_jcc));
+                continue;
+            }
+            let temp = emit.new_temp(false);
+            let rsp = emit.gpr(Gpr::Rsp as usize);
+            match slot.address {
+                Address::ScratchBit { bit, size } => {
+                    emit.shift_right(temp, emit.gpr(bit.full_register().number()), 3);
+                    emit.and(temp, temp, i64::from(size) - 1);
+                    emit.add(temp, temp, rsp);
+                    emit.add_constant(temp, temp, -(SCRATCH_BELOW_RSP as i64));
+                }
+                Address::Rsp(offset) => emit.add_constant(temp, rsp, i64::from(offset)),
+                _ => emit.add_constant(temp, rsp, -(SCRATCH_BELOW_RSP as i64)),
+            }
+            emit.store(temp, pointer, 8 * (1 + first_slot + i));
+            emit.free(temp);
+        }
+    }
+
+    /// Marks the slots of a repeated string instruction as unused, in case RCX is zero.
+    fn store_no_iteration(&mut self, first_slot: usize) {
+        let emit = Emit(self.context);
+        let zero = emit.constant(0);
+        for i in 0..self.matcher.cost.slots.len() {
+            emit.store(zero, self.pointer as usize, 8 * (1 + first_slot + i));
+        }
+        emit.free(zero);
+    }
+
+    /// Adds the instruction at `pc`, which is translated, to the plan.
+    ///
+    /// # Errors
+    /// When the engine has generated other accesses than expected; the block must not run.
+    pub(super) fn after_instruction(&mut self, pc: u64, len: u64) -> Result<(), String> {
+        if self.trapped {
+            // The engine saw UD2; the plan has the real instruction.
+            let len = match self.request {
+                Some(_) => request::LENGTH as u8,
+                None => self.instruction.len().max(1) as u8,
+            };
+            let cost = std::mem::take(&mut self.matcher.cost);
+            self.builder.push_trapped(pc, len, &cost);
+            return Ok(());
+        }
+        if !self.matcher.is_complete() {
+            let code = self.instruction.code();
+            return Err(format!(
+                "cannot trace the instruction at {pc:#x} ({code:?}): its accesses are not as expected"
+            ));
+        }
+        let cost = std::mem::take(&mut self.matcher.cost);
+        self.builder.push(&self.instruction, len as u8, &cost);
+        Ok(())
+    }
+
+    /// The byte that the engine is shown in place of the byte of code at `addr`, if any.
+    pub(super) fn replaced_byte(&self, addr: u64) -> Option<u32> {
+        let (at, bytes, len) = self.shown?;
+        bytes.get(..len)?.get(usize::try_from(addr.wrapping_sub(at)).ok()?).map(|byte| u32::from(*byte))
+    }
+
+    /// Whether source and destination of the instruction are one register.
+    pub(super) fn is_one_register(&self) -> bool {
+        let instruction = &self.instruction;
+        instruction.op1_kind() == OpKind::Register && instruction.op0_register() == instruction.op1_register()
+    }
+
+    /// Whether flags must be recorded as computed where the engine computes them for its public hooks,
+    /// before each instruction: otherwise not even the first instruction of a block finds them.
+    pub(super) fn records_flags(&self) -> bool {
+        self.reference && errata::begins_block(&self.instruction)
+    }
+
+    /// The chained exit, by block and index, that a direct jump to another page may use. The engine looks
+    /// such jumps up; they can be chained since a change of an executable page drops its frame's code.
+    pub(super) fn cross_page_exit(&mut self) -> Option<(*mut c_void, u32)> {
+        self.original?;
+        let direct = matches!(
+            self.instruction.flow_control(),
+            FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch | FlowControl::Call
+        );
+        if !direct || self.exits == 3 || self.tb.is_null() {
+            return None;
+        }
+        let index = u32::from(self.exits & 1 != 0);
+        self.exits |= 1 << index;
+        Some((self.tb, index))
+    }
+
+    /// Notes that the engine uses one of the block's two chained exits.
+    pub(super) fn note_exit(&mut self, index: u32) {
+        self.exits |= 1 << index;
+    }
+}

@@ -1,0 +1,159 @@
+//! Recording of accesses: the operations that store addresses into slots, and the accesses that an erratum
+//! makes different.
+
+use std::ffi::c_void;
+
+use crate::emu::unicorn::emit::Emit;
+use crate::emu::unicorn::errata::{self, Erratum};
+use crate::emu::unicorn::ffi::{Context, Value};
+use crate::emu::unicorn::helpers::env::RECORDED;
+use crate::emu::unicorn::translator::Translator;
+use crate::guest::Gpr;
+use crate::x86::address::Address;
+
+/// Size in bytes of an access, from its `MemOp`.
+fn op_size(op: u32) -> u16 {
+    1 << (op & 3)
+}
+
+impl Translator {
+    /// Records an access that the engine generates; `addr` is the TCG value with its address.
+    fn tap(&mut self, context: Context, addr: Value, op: u32, write: bool) {
+        self.tap_sized(Emit(context).temp(addr), op_size(op), write);
+    }
+
+    /// Records an access of `size` bytes, of which a temporary holds the address.
+    pub(in crate::emu::unicorn) fn tap_sized(&mut self, addr: usize, size: u16, write: bool) {
+        if self.original.is_none() || self.in_atomic {
+            return;
+        }
+        let Some((index, slot)) = self.matcher.access(write, size) else { return };
+        if !self.tapping() {
+            return;
+        }
+        let emit = Emit(self.context);
+        let (pointer, at) = (self.pointer as usize, 8 * (1 + index));
+        match slot.address {
+            Address::OperandBit { bit, size, .. } => {
+                // The engine accesses the whole operand; the counted byte is the one with the bit.
+                let temp = emit.new_temp(false);
+                emit.shift_right(temp, emit.gpr(bit.full_register().number()), 3);
+                emit.and(temp, temp, i64::from(size) - 1);
+                emit.add(temp, temp, addr);
+                emit.store(temp, pointer, at);
+                emit.free(temp);
+            }
+            _ => emit.store(addr, pointer, at),
+        }
+    }
+
+    /// Copies the sixteen bytes that `from` points to, and returns a value that points to the copy.
+    pub(in crate::emu::unicorn) fn copy_operand(&mut self, context: Context, from: usize) -> usize {
+        let emit = Emit(context);
+        let copy = emit.constant(&raw const self.operand as u64);
+        let part = emit.new_temp(false);
+        for offset in [0, 8] {
+            emit.load(part, from, offset);
+            emit.store(part, copy, offset);
+        }
+        emit.free(part);
+        copy
+    }
+
+    /// Records a locked read-modify-write, and stops recording until its parts are generated. False if it
+    /// is a part itself.
+    pub(in crate::emu::unicorn) fn begin_atomic(&mut self, context: Context, addr: Value, op: u32) -> bool {
+        if self.in_atomic {
+            return false;
+        }
+        self.tap(context, addr, op, false);
+        self.in_atomic = true;
+        true
+    }
+
+    /// Records again after a locked operation.
+    pub(in crate::emu::unicorn) fn end_atomic(&mut self) {
+        self.in_atomic = false;
+    }
+
+    /// Follows the labels that the engine places, and records the outcome of a conditional jump after the
+    /// one that it jumps to.
+    pub(in crate::emu::unicorn) fn placed_label(&mut self) {
+        match self.labels_before_jump {
+            Some(0) => self.labels_before_jump = None,
+            Some(more) => {
+                self.labels_before_jump = Some(more - 1);
+                return;
+            }
+            None => return,
+        }
+        if self.tapping() {
+            let emit = Emit(self.context);
+            let one = emit.constant(1);
+            let at = 8 * (1 + self.matcher.first_slot);
+            emit.store(one, self.pointer as usize, at);
+            emit.free(one);
+        }
+    }
+
+    /// Records an access that the engine is about to generate, and returns the operation to generate in
+    /// its place, if any.
+    pub(in crate::emu::unicorn) fn access(
+        &mut self,
+        context: Context,
+        value: Value,
+        addr: Value,
+        op: u32,
+        write: bool,
+    ) -> Option<u32> {
+        /// `MO_ALIGN_16`.
+        const ALIGNED: u32 = 4 << 4;
+        if self.in_atomic || self.original.is_none() {
+            return Some(op);
+        }
+        let emit = Emit(context);
+        let first = self.accesses == 0;
+        self.accesses += 1;
+        let mut op = op;
+        match self.erratum {
+            Erratum::Aligned if first => op |= ALIGNED,
+            // The helper ignores the second half, which is not to be accessed.
+            Erratum::Narrow(_) if !first => return None,
+            Erratum::Narrow(4) => op = op & !3 | 2,
+            Erratum::ByteBeyond if first => emit.add_constant(emit.temp(addr), emit.temp(addr), 1),
+            Erratum::Mxcsr => {
+                let (status, flags) = (emit.constant(self.sse_status as u64), emit.new_temp(false));
+                emit.load(flags, status, 0);
+                emit.shift_right(flags, flags, 16);
+                emit.and(flags, flags, i64::from(RECORDED));
+                emit.or(emit.temp(value), emit.temp(value), flags);
+                emit.free(flags);
+                emit.free(status);
+            }
+            _ => {}
+        }
+        self.tap(context, addr, op, write);
+        Some(op)
+    }
+
+    /// Follows up on an access that is generated. The result is the argument of the turn to MMX that is to
+    /// be generated now.
+    pub(in crate::emu::unicorn) fn accessed(&mut self, context: Context) -> Option<*mut c_void> {
+        if self.erratum == Erratum::Drop && self.accesses == 1 {
+            let emit = Emit(context);
+            let rsp = emit.gpr(Gpr::Rsp as usize);
+            emit.add_constant(rsp, rsp, 0x1_0000);
+        }
+        self.turns_to_mmx.take()
+    }
+
+    /// Whether to leave out the turn to MMX at the start of the instruction, because it comes after the
+    /// access or not at all.
+    pub(in crate::emu::unicorn) fn delays_mmx(&mut self, state: *mut c_void) -> bool {
+        let has_memory = errata::has_memory(&self.instruction);
+        if has_memory && self.erratum != Erratum::NoMmx {
+            self.turns_to_mmx = Some(state);
+        }
+        has_memory
+    }
+}

@@ -1,0 +1,153 @@
+//! The virtual CPU: all that callbacks of the engine and generated code reach, one per engine, on the
+//! thread that runs it.
+#![allow(unsafe_code)]
+
+use std::cell::Cell;
+use std::ptr::NonNull;
+
+use crate::emu::cpuid::CpuModel;
+use crate::emu::memory::space::AddressSpace;
+use crate::emu::supervisor::{Next, Supervisor};
+use crate::emu::unicorn::engine_state::EngineState;
+use crate::emu::unicorn::mmu::Mmu;
+use crate::emu::unicorn::reference::Reference;
+use crate::emu::unicorn::registers::Cpu;
+use crate::emu::unicorn::run_control::{Leave, RunControl};
+use crate::emu::unicorn::trace_buffer::TraceBuffer;
+use crate::emu::unicorn::translator::Translator;
+use crate::hooks::record::MAX_BLOCK;
+
+/// The parts of a virtual CPU. It must not move once code was translated, since that has the addresses of
+/// some members.
+pub(super) struct Vcpu {
+    pub(super) state: EngineState,
+    pub(super) mmu: Mmu,
+    pub(super) trace: TraceBuffer,
+    pub(super) run: RunControl,
+    pub(super) translator: Translator,
+    /// The reference producer; `None` when generated code writes the trace.
+    pub(super) reference: Option<Reference>,
+    /// The CPU that the guest sees in CPUID.
+    pub(super) model: CpuModel,
+}
+
+thread_local! {
+    static CURRENT: Cell<Option<NonNull<Vcpu>>> = const { Cell::new(None) };
+}
+
+/// Makes a virtual CPU the one that callbacks on this thread reach, until dropped.
+pub(super) struct Entered(Option<NonNull<Vcpu>>);
+
+impl Entered {
+    /// Enters; `vcpu` must not move until the result is dropped.
+    pub(super) fn new(vcpu: &mut Vcpu) -> Entered {
+        Entered(CURRENT.replace(Some(NonNull::from(vcpu))))
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        CURRENT.set(self.0);
+    }
+}
+
+/// The virtual CPU of the engine that is calling.
+///
+/// # Safety
+/// Called only from callbacks of the engine, which run inside [`Entered`]. The result is not used across a
+/// call of the engine that may call back.
+pub(super) unsafe fn current<'a>() -> Option<&'a mut Vcpu> {
+    // SAFETY: the pointer was made from a live value by `Entered`, which outlives the engine's call.
+    CURRENT.get().map(|mut vcpu| unsafe { vcpu.as_mut() })
+}
+
+impl Vcpu {
+    /// Lets generated code write the trace again after [`TraceBuffer::sync`].
+    pub(super) fn resume_trace(&mut self) {
+        self.trace.resume(self.run.is_leaving());
+    }
+
+    /// Makes the engine leave its loop at the next block.
+    pub(super) fn leave(&mut self, why: Leave) {
+        self.run.leave(why);
+        self.trace.stop();
+        self.state.stop();
+    }
+
+    /// Makes the engine's caches follow the address space.
+    pub(super) fn invalidate(&mut self) {
+        self.mmu.invalidate(&mut self.state);
+    }
+
+    /// The registers.
+    pub(super) fn cpu(&mut self) -> Cpu<'_> {
+        Cpu::new(&mut self.state, self.trace.recorder())
+    }
+
+    /// The supervisor, the registers and the memory, while the guest runs.
+    pub(super) fn supervised(&mut self) -> Option<(&mut dyn Supervisor, Cpu<'_>, &mut AddressSpace)> {
+        let cpu = Cpu::new(&mut self.state, self.trace.recorder());
+        Some((self.run.supervisor()?, cpu, self.mmu.space()))
+    }
+
+    /// Serves a block that asks before it starts: the buffer is full, or the supervisor wants to know.
+    pub(super) fn ask(&mut self) {
+        self.trace.sync();
+        let executed = self.executed();
+        self.trace.flush_if_full();
+        let resident = self.mmu.resident();
+        let next =
+            self.run.supervisor().map_or(Next::Continue, |supervisor| supervisor.tick(executed, resident));
+        let left = self.reschedule();
+        // A block at a breakpoint asks even if it is the one whose length was limited.
+        let (reached, is_limited) = self.run.take_reached();
+        match next {
+            Next::Continue if left.is_some_and(|left| left > 0 && left < MAX_BLOCK) && !is_limited => {
+                self.leave(Leave::Approach);
+            }
+            Next::Continue => {}
+            Next::Stop | Next::Undo => self.leave(Leave::Stop),
+            Next::Interrupt => self.leave(Leave::Interrupt),
+        }
+        if reached != 0 && self.run.stops_at(reached) {
+            self.leave(Leave::Breakpoint);
+        }
+        if is_limited && !self.run.is_leaving() {
+            self.trace.ask_after_next_block();
+        }
+        self.resume_trace();
+    }
+
+    /// Instructions executed: exactly where the supervisor may want to be called within a block, else the
+    /// number that is known without waiting for the consumers.
+    fn executed(&mut self) -> u64 {
+        let most = self.trace.recorder().instructions_at_most();
+        match self.run.instructions_left(most) {
+            Some(left) if left < MAX_BLOCK => self.trace.recorder().instructions(),
+            _ => self.trace.recorder().instructions_seen(),
+        }
+    }
+
+    /// Arranges the next question so that it comes before the instruction at which the supervisor wants to
+    /// be called. Returns the instructions left until then, exactly if they are fewer than a block may have.
+    pub(super) fn reschedule(&mut self) -> Option<u64> {
+        let most = self.trace.recorder().instructions_at_most();
+        let mut left = self.run.instructions_left(most);
+        if left.is_some_and(|left| left < MAX_BLOCK) {
+            let executed = self.trace.recorder().instructions();
+            left = self.run.instructions_left(executed);
+        }
+        self.trace.ask_within(left);
+        left
+    }
+
+    /// Arranges the next question and the length of the next block. Only before the engine is started.
+    pub(super) fn prepare(&mut self) {
+        if let Some(left) = self.reschedule().filter(|&left| left > 0 && left < MAX_BLOCK) {
+            self.trace.flush_if_full();
+            self.state.limit_next_block(left as u32);
+            self.run.set_limited(self.state.rip());
+            self.trace.ask_after_next_block();
+        }
+    }
+}
