@@ -6,7 +6,7 @@ use crate::profile::{Problem, ReadError, reason as describe};
 
 /// Why there is no annotation.
 #[derive(Debug, Error)]
-pub enum AnnotateError {
+pub(crate) enum AnnotateError {
     /// A profile is malformed or contradicts itself.
     #[error(transparent)]
     Read(#[from] ReadError),

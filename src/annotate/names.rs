@@ -6,7 +6,7 @@ use crate::symbols::valgrind::demangle::display_name;
 
 /// How the names of functions are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NameStyle {
+pub(crate) enum NameStyle {
     /// As the demangler writes them, also those that are mangled in the profile.
     Full,
     /// Without parameters, template and generic arguments; `Trait for Type` is `Type`. Functions whose short names
@@ -16,7 +16,7 @@ pub enum NameStyle {
 
 impl NameStyle {
     /// The name of a function in this style.
-    pub fn apply(self, name: &[u8]) -> Vec<u8> {
+    pub(crate) fn apply(self, name: &[u8]) -> Vec<u8> {
         let full = match std::str::from_utf8(name) {
             Ok(text) => display_name(text, true, true).into_owned().into_bytes(),
             Err(_) => name.to_vec(),
@@ -33,7 +33,7 @@ const KEPT: [&str; 3] = ["(anonymous namespace)", "(below main)", "operator()"];
 
 /// `name` without parameter lists, template arguments, return type and Rust's generic arguments. Names that are not
 /// C++ or Rust stay as they are.
-pub fn short(name: &[u8]) -> Cow<'_, [u8]> {
+pub(crate) fn short(name: &[u8]) -> Cow<'_, [u8]> {
     let Ok(text) = std::str::from_utf8(name) else { return Cow::Borrowed(name) };
     if !text.contains(['<', '(']) {
         return Cow::Borrowed(name);

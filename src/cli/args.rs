@@ -6,8 +6,8 @@ use super::annotate::AnnotateArgs;
 use super::classic::{DiffArgs, MergeArgs};
 use super::examples;
 use super::options::RunArgs;
-use super::ranking::RankingArgs;
 use super::repl::ReplArgs;
+use super::top::TopArgs;
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -33,7 +33,7 @@ pub(super) enum Command {
     Annotate(Box<AnnotateArgs>),
     /// Print the functions, files or lines with the highest counts
     #[command(after_help = examples::TOP, args_override_self = true)]
-    Top(Box<RankingArgs>),
+    Top(Box<TopArgs>),
     /// Add Cachegrind files up, as cg_merge does
     #[command(after_help = examples::MERGE)]
     Merge(MergeArgs),

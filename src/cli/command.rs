@@ -9,7 +9,7 @@ use clap::Parser as _;
 
 use super::args::{Cli, Command};
 use super::exit::{OWN_FAILURE, complain, fail};
-use super::{annotate, classic, generate, lists, lookup, ranking, repl, run, view};
+use super::{annotate, classic, generate, lists, lookup, repl, run, top, view};
 
 /// Carries out the command line; the exit status of the process.
 #[must_use]
@@ -47,7 +47,7 @@ fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> Result<u8, Error> 
         Command::Run(options) => run::run(&options),
         Command::Repl(options) => repl::repl(&options),
         Command::Annotate(options) => Ok(annotate::run(&options, words)),
-        Command::Top(options) => Ok(ranking::ranking(&options)),
+        Command::Top(options) => Ok(top::run(&options)),
         Command::Merge(options) => Ok(classic::merge(&options)),
         Command::Diff(options) => Ok(classic::diff(&options)),
         Command::Syscalls => show(&lists::syscalls()),

@@ -11,7 +11,7 @@ use super::lookup::reason;
 use super::options::LogArgs;
 use super::outfile::OutFile;
 use super::pattern::{Values, expand};
-use super::top;
+use super::run_top;
 use crate::profile::{SIDE_SUFFIX, grouped, summary_lines, write_cachegrind, write_instructions};
 use crate::session::{Caches, Config, Finished, Folded, LogSink, Stop};
 
@@ -127,7 +127,7 @@ impl RunLog {
         }
         if self.listed > 0 {
             log.line("");
-            for line in top::lines(&finished.counts.profile, self.listed) {
+            for line in run_top::lines(&finished.counts.profile, self.listed) {
                 // Asked for by name, so -q does not take it away.
                 log.always(&line);
             }

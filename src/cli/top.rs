@@ -1,80 +1,74 @@
-//! A quick look at a profile: the functions with the most instructions.
+//! `cgemu top`: where most of the counts are.
 
-use std::collections::BTreeMap;
+use clap::{Args, ValueEnum};
+use rustix::termios::tcgetwinsize;
 
-use crate::profile::{Costs, Event, Profile, grouped};
+use super::view::{InputArgs, ViewArgs, failure, on_terminal};
+use crate::annotate::{By, Look, TopOptions, top};
 
-/// The `count` functions with the most instructions, one line each, below a heading; all lines of a function
-/// in all files are one. Equal counts are in the order of the names.
-pub fn lines(profile: &Profile, count: usize) -> Vec<String> {
-    let mut functions: BTreeMap<&[u8], Costs> = BTreeMap::new();
-    let lines = profile.lines();
-    for line in &lines {
-        *functions.entry(line.function).or_default() += line.costs;
-    }
-    let all = functions.len();
-    let mut functions: Vec<(&[u8], Costs)> = functions.into_iter().collect();
-    // Stable, so that the names still decide where the counts do not.
-    functions.sort_by_key(|(_, costs)| std::cmp::Reverse(costs[Event::Ir]));
-    functions.truncate(count);
+/// The options of `cgemu top`.
+#[derive(Args, Debug)]
+pub struct TopArgs {
+    /// How many rows to show; 0 for all
+    #[arg(short = 'n', long, value_name = "N", default_value = "20")]
+    pub count: usize,
 
-    let total = profile.total()[Event::Ir];
-    let width = functions.first().map_or(0, |(_, costs)| grouped(costs[Event::Ir]).len()).max("Ir".len());
-    let mut out = vec![format!("{:>width$}          function ({} of {all})", "Ir", functions.len())];
-    for (name, costs) in &functions {
-        let ir = costs[Event::Ir];
-        out.push(format!(
-            "{:>width$} ({:>5.1}%)  {}",
-            grouped(ir),
-            percent(ir, total),
-            String::from_utf8_lossy(name)
-        ));
-    }
-    out
+    /// What to rank
+    #[arg(long, value_name = "function|file|line", default_value = "function", hide_possible_values = true)]
+    pub by: Kind,
+
+    /// The event, or computed column, to sort by [default: the first event]
+    #[arg(long, value_name = "EVENT")]
+    pub sort: Option<String>,
+
+    /// Show the counts of these events, in this order [default: that of --sort]
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
+    pub show: Option<Vec<String>>,
+
+    /// How it is shown.
+    #[command(flatten)]
+    pub view: ViewArgs,
+
+    /// What is read.
+    #[command(flatten)]
+    pub input: InputArgs,
 }
 
-fn percent(part: u64, whole: u64) -> f64 {
-    // Both are far below 2^53 in any run that ends.
-    part as f64 * 100.0 / whole.max(1) as f64
+/// What a ranking is by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    /// Functions.
+    Function,
+    /// Source files.
+    File,
+    /// Source lines.
+    Line,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::profile::EventSet;
-
-    fn profile() -> Profile {
-        let mut profile = Profile::new("./a", EventSet::default());
-        let mut ir = Costs::ZERO;
-        for (file, function, n) in [
-            ("a.c", "main", 1000),
-            ("b.h", "main", 500),
-            ("a.c", "zero", 0),
-            ("a.c", "b", 250),
-            ("a.c", "a", 250),
-        ] {
-            ir[Event::Ir] = n;
-            profile.add(file, function, 1, &ir);
-        }
-        profile
-    }
-
-    #[test]
-    fn largest_first_then_by_name() {
-        assert_eq!(
-            lines(&profile(), 3),
-            [
-                "   Ir          function (3 of 4)",
-                "1,500 ( 75.0%)  main",
-                "  250 ( 12.5%)  a",
-                "  250 ( 12.5%)  b"
-            ]
-        );
-    }
-
-    #[test]
-    fn none_and_more_than_there_are() {
-        assert_eq!(lines(&profile(), 99).len(), 5);
-        assert_eq!(lines(&Profile::default(), 10).len(), 1);
-    }
+/// Prints the ranking; returns the exit status.
+pub(super) fn run(args: &TopArgs) -> u8 {
+    let input = match args.input.input() {
+        Ok(input) => input,
+        Err(message) => return failure("top", &message),
+    };
+    // A table in a file must not depend on who looks on.
+    let width = on_terminal().then(|| tcgetwinsize(std::io::stdout()).ok()).flatten();
+    let options = TopOptions {
+        input,
+        by: match args.by {
+            Kind::Function => By::Function,
+            Kind::File => By::File,
+            Kind::Line => By::Line,
+        },
+        count: if args.count == 0 { usize::MAX } else { args.count },
+        sort: args.sort.clone(),
+        show: args.show.clone(),
+        derive: args.view.derive.clone(),
+        format: args.view.format(),
+        look: Look {
+            colour: args.view.colour(),
+            width: width.map(|size| size.ws_col).filter(|columns| *columns > 0),
+        },
+    };
+    args.view.show("top", |mut out| top(&options, &mut out))
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::show::table;
 use super::table::events;
 use super::{Reply, Shell};
+use crate::annotate::render::terminal::table;
 use crate::debugger::expr::Expression;
 use crate::debugger::stops::{Access, What};
 use crate::debugger::suggest::nearest;

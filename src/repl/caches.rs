@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::counting::instruction_costs;
 use super::run_control::number;
-use super::show::table;
 use super::{Reply, Shell};
+use crate::annotate::render::terminal::table;
+use crate::annotate::view::ranking::Counted;
+use crate::annotate::view::share::{percent, thousands};
 use crate::debugger::suggest::nearest;
 use crate::profile::{Event, grouped};
 use crate::sim::{Geometry, Hierarchy};
@@ -152,11 +153,16 @@ impl Shell {
         }
         let wanted = if rest.is_empty() { 10 } else { number(rest)? };
         let instructions = self.debugger.session().profile().instructions.unwrap_or_default();
-        let (costs, _) = instruction_costs(&instructions);
-        let mut rows: Vec<(u64, u64, u64)> = costs
-            .into_iter()
-            .map(|(pc, costs)| {
-                (costs[Event::Bcm] + costs[Event::Bim], costs[Event::Bc] + costs[Event::Bi], pc)
+        let counted = Counted::instructions(&instructions, self.debugger.events());
+        let sum = |counts: &[i64], events: [Event; 2]| -> i64 {
+            let columns = events.into_iter().filter_map(|event| counted.column(event));
+            columns.filter_map(|at| counts.get(at)).sum()
+        };
+        let mut rows: Vec<(i64, i64, u64)> = counted
+            .sums
+            .iter()
+            .map(|(pc, counts)| {
+                (sum(counts, [Event::Bcm, Event::Bim]), sum(counts, [Event::Bc, Event::Bi]), *pc)
             })
             .filter(|(missed, ..)| *missed > 0)
             .collect();
@@ -164,9 +170,9 @@ impl Shell {
         rows.truncate(usize::try_from(wanted).unwrap_or(usize::MAX));
         let mut cells = Vec::new();
         for (missed, executed, pc) in rows {
-            let rate = missed as f64 * 100.0 / executed.max(1) as f64;
+            let rate = percent(missed, executed.max(1));
             let line = self.instruction_line(pc);
-            cells.push(vec![grouped(missed), grouped(executed), format!("{rate:.1}%"), line]);
+            cells.push(vec![thousands(missed), thousands(executed), rate, line]);
         }
         let text = table(&["mispredicted", "executed", "rate", "branch"], cells);
         self.say(&text);

@@ -1,7 +1,7 @@
 //! `info`: what the shell and the program have.
 
-use super::show::table;
 use super::{Reply, Shell};
+use crate::annotate::render::terminal::table;
 use crate::guest::Prot;
 
 impl Shell {

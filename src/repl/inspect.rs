@@ -1,8 +1,9 @@
 //! Commands that look at the program.
 
 use super::run_control::{count, number};
-use super::show::{source_lines, table};
 use super::{Reply, Shell};
+use crate::annotate::render::terminal::table;
+use crate::annotate::sources::text_lines;
 use crate::debugger::evaluate::Scope as _;
 use crate::debugger::expr::Expression;
 use crate::debugger::format::Format;
@@ -287,7 +288,7 @@ impl Shell {
                 None => return Err(format!("no source is known for {}", location.name)),
             }
         };
-        let Some(lines) = source_lines(&file) else { return Err(format!("{file} cannot be read")) };
+        let Some(lines) = text_lines(&file) else { return Err(format!("{file} cannot be read")) };
         let here = self.current_file();
         let mut shown = 0;
         for (text, number) in lines.iter().zip(1u32..).skip(first as usize - 1).take(LINES as usize) {

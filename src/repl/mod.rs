@@ -14,7 +14,7 @@ use crate::session::{Finished, Folded, TerminalObserver};
 mod breakpoints;
 mod builtins;
 mod caches;
-mod counting;
+mod counters;
 mod info;
 mod inspect;
 mod prompt;

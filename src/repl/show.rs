@@ -1,39 +1,12 @@
-//! What several commands print: where the program is, tables, source lines.
+//! Text that several commands print: the position of the program, instructions, watched places.
 
-use std::fs;
-
-use comfy_table::{CellAlignment, Table, presets};
 use iced_x86::{Formatter as _, Instruction, IntelFormatter};
 
 use super::Shell;
+use crate::annotate::sources::text_lines;
 use crate::debugger::program::Location;
 use crate::debugger::stops::{Access, What};
 use crate::profile::grouped;
-
-/// A table with these heads; columns of numbers are to the right.
-pub(super) fn table(heads: &[&str], rows: Vec<Vec<String>>) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(heads.to_vec());
-    let numbers: Vec<bool> = (0..heads.len())
-        .map(|column| {
-            rows.iter().all(|row| {
-                row.get(column).is_some_and(|cell| {
-                    cell.is_empty() || cell.chars().all(|c| c.is_ascii_digit() || ",.-%+x".contains(c))
-                })
-            })
-        })
-        .collect();
-    for (at, number) in numbers.into_iter().enumerate() {
-        if number && let Some(column) = table.column_mut(at) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    for row in rows {
-        table.add_row(row);
-    }
-    let lines: Vec<String> = table.to_string().lines().map(|line| line.trim_end().to_owned()).collect();
-    lines.join("\n")
-}
 
 impl Shell {
     /// An instruction in words, with the names of what it refers to.
@@ -77,7 +50,7 @@ impl Shell {
         let text = format!("{} after {} instructions", self.named(pc), grouped(now));
         self.say(&text);
         let source = self.debugger.program().line_at(pc).and_then(|(place, _)| {
-            let line = source_lines(&place.file)?.into_iter().nth(place.line as usize - 1)?;
+            let line = text_lines(&place.file)?.into_iter().nth(place.line as usize - 1)?;
             Some(format!("{:>6}  {line}", place.line))
         });
         let shown = match source {
@@ -126,16 +99,4 @@ impl Shell {
         let here = self.current_file().map(|(file, _)| file);
         self.debugger.program().locate(text, here.as_deref())
     }
-}
-
-/// The lines of a source file, if it can be read.
-pub(super) fn source_lines(path: &str) -> Option<Vec<String>> {
-    /// No source file is as large as this.
-    const MOST: u64 = 64 << 20;
-    let found = fs::metadata(path).ok()?;
-    if !found.is_file() || found.len() > MOST {
-        return None;
-    }
-    let bytes = fs::read(path).ok()?;
-    Some(String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect())
 }

@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use super::super::Renaming;
+use crate::annotate::tally::Renaming;
 use iced_x86::{
     Code, Formatter, GasFormatter, Instruction, IntelFormatter, MemorySizeOptions, Mnemonic, OpKind,
 };
 
 /// The two ways to write x86 instructions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Syntax {
+pub(crate) enum Syntax {
     /// AT&T's: source first, registers with `%`. What GNU tools write if not told otherwise.
     #[default]
     Att,
@@ -35,7 +35,7 @@ const SHORT: [(&str, &str); 10] = [
 ];
 
 /// Writes instructions.
-pub struct Writer<'r> {
+pub(crate) struct Writer<'r> {
     syntax: Syntax,
     renaming: &'r Renaming,
     formatter: Box<dyn Formatter>,
@@ -43,7 +43,7 @@ pub struct Writer<'r> {
 
 impl<'r> Writer<'r> {
     /// One for `syntax`; names are changed as `renaming` says.
-    pub fn new(syntax: Syntax, renaming: &'r Renaming) -> Self {
+    pub(crate) fn new(syntax: Syntax, renaming: &'r Renaming) -> Self {
         let mut formatter: Box<dyn Formatter> = match syntax {
             Syntax::Att => Box::new(GasFormatter::new()),
             Syntax::Intel => Box::new(IntelFormatter::new()),
@@ -67,7 +67,7 @@ impl<'r> Writer<'r> {
     }
 
     /// `instruction`, whose encoding is `bytes`, with the names that `label` gives to the addresses in it: each with the bytes past its start.
-    pub fn line<'a>(
+    pub(crate) fn line<'a>(
         &mut self,
         instruction: &Instruction,
         bytes: &[u8],

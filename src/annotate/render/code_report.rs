@@ -1,23 +1,24 @@
-//! Machine code and inlining as values: what `annotate --asm` and `annotate --inline` write as JSON and as CSV.
+//! Machine code and inlined calls as JSON and as CSV; `docs/json.md` describes the documents.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::asm::{Function, Row};
-use super::derive::Metric;
-use super::inline::Call;
-use super::report::{Column, Figures, Number, text, texts};
-use super::{AnnotateError, Format, Options};
+use super::report::{Column, Csv, Figures, text, texts, write_json};
+use crate::annotate::error::AnnotateError;
+use crate::annotate::options::{Format, Options};
+use crate::annotate::view::code::{Function, InlinedCall, InstructionRow};
+use crate::annotate::view::inlined::{InlineTree, SourceRow};
+use crate::annotate::view::metric::Metric;
 use crate::profile::Instructions;
 
 /// The version of the JSON form. It changes when a field is renamed, removed or given another meaning, not when one is
 /// added.
 const VERSION: u32 = 1;
 
-/// One document. Every `counts` has a number for each of `events`, every `derived` one for each of `derived`.
+/// A document. Every `counts` has a number for each of `events`, every `derived` one for each of `derived`.
 #[derive(Clone, Debug, Serialize)]
-pub struct CodeReport {
+pub(crate) struct CodeReport {
     format: &'static str,
     version: u32,
     profiles: Vec<String>,
@@ -26,31 +27,31 @@ pub struct CodeReport {
     derived: Vec<Column>,
     sort: Vec<String>,
     threshold: f64,
-    /// What is missing, and why.
+    /// Objects that are missing, with the reason.
     warnings: Vec<String>,
     total: Figures,
-    /// Of `--asm`.
+    /// The listings of `--asm`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub code: Option<Vec<Listing>>,
+    pub(crate) code: Option<Vec<Listing>>,
     /// Of `--inline`: the functions of the source.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub written: Option<Vec<Written>>,
+    pub(crate) written: Option<Vec<Written>>,
     /// Of `--inline`: the functions of the machine code.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub trees: Option<Vec<Tree>>,
+    pub(crate) trees: Option<Vec<Tree>>,
 }
 
 /// A function of the machine code.
 #[derive(Clone, Debug, Serialize)]
-pub struct Listing {
+pub(crate) struct Listing {
     #[serde(flatten)]
     head: Head,
     instructions: Vec<Instruction>,
 }
 
-/// What a function of the machine code is called, where it is, and what it cost.
+/// Name and place of a function of the machine code, and its counts.
 #[derive(Clone, Debug, Serialize)]
-pub struct Head {
+struct Head {
     object: String,
     build: String,
     function: String,
@@ -69,51 +70,42 @@ struct Instruction {
     hot: bool,
     /// The calls that it is in, outermost first, if they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    inlined: Option<Vec<Site>>,
+    inlined: Option<Vec<InlinedCall>>,
     #[serde(flatten)]
     figures: Figures,
 }
 
-/// A call that was replaced by the code of the callee.
+/// A function of the source.
 #[derive(Clone, Debug, Serialize)]
-struct Site {
-    function: String,
-    /// Where the call is.
-    file: String,
-    line: u32,
-}
-
-/// A function of the source, wherever its code ended up.
-#[derive(Clone, Debug, Serialize)]
-pub struct Written {
+pub(crate) struct Written {
     /// The file of its lines.
-    pub file: String,
+    file: String,
     /// Its name.
-    pub function: String,
-    /// What it cost.
+    function: String,
+    /// Counts of all its code.
     #[serde(flatten)]
-    pub figures: Figures,
-    /// What of that is in other functions.
-    pub inlined: Figures,
+    figures: Figures,
+    /// Counts of the code that was inlined into other functions.
+    inlined: Figures,
 }
 
-/// A function with what was inlined into it.
+/// A function with the calls that were inlined into it.
 #[derive(Clone, Debug, Serialize)]
-pub struct Tree {
+pub(crate) struct Tree {
     /// The function; its counts are those of all its code.
     #[serde(flatten)]
-    pub head: Head,
-    /// What it cost without what was inlined.
-    pub own: Figures,
-    /// What was inlined.
-    pub calls: Vec<Inlined>,
+    head: Head,
+    /// Counts without those of the calls.
+    own: Figures,
+    /// The calls.
+    calls: Vec<Inlined>,
 }
 
-/// The same of an inlined call.
+/// An inlined call with those inlined into it.
 #[derive(Clone, Debug, Serialize)]
-pub struct Inlined {
+struct Inlined {
     #[serde(flatten)]
-    site: Site,
+    site: InlinedCall,
     #[serde(flatten)]
     figures: Figures,
     own: Figures,
@@ -121,8 +113,8 @@ pub struct Inlined {
 }
 
 impl CodeReport {
-    /// A document that says what was read and what is wrong with it, and has no rows yet.
-    pub fn new(
+    /// A document without rows.
+    pub(crate) fn new(
         options: &Options,
         instructions: &Instructions,
         (metrics, sort): (&[Metric], &[usize]),
@@ -146,16 +138,13 @@ impl CodeReport {
         }
     }
 
-    /// Writes it in the form that is asked for.
+    /// Writes it as JSON or as CSV.
     ///
     /// # Errors
     /// If writing fails.
-    pub fn write(&self, format: Format, out: &mut impl Write) -> Result<(), AnnotateError> {
+    pub(crate) fn write(&self, format: Format, out: &mut impl Write) -> Result<(), AnnotateError> {
         match format {
-            Format::Json => {
-                serde_json::to_writer_pretty(&mut *out, self).map_err(io::Error::from)?;
-                writeln!(out)?;
-            }
+            Format::Json => write_json(self, out)?,
             _ => self.csv(out)?,
         }
         out.flush()?;
@@ -163,30 +152,20 @@ impl CodeReport {
     }
 
     fn csv(&self, out: &mut impl Write) -> io::Result<()> {
-        let mut csv = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(out);
-        let keys: &[&str] = match &self.code {
+        let words: &[&str] = match &self.code {
             Some(_) => {
                 &["kind", "object", "function", "address", "bytes", "instruction", "file", "line", "inlined"]
             }
             None => &["kind", "object", "function", "chain", "file", "line"],
         };
-        let names = keys.iter().copied().chain(self.events.iter().map(String::as_str));
-        csv.write_record(names.chain(self.derived.iter().map(|column| column.name)))?;
-        // The first words of the keys; the rest of the keys stay empty.
-        let mut row = |words: &[&str], figures: &Figures| -> io::Result<()> {
-            let words = words.iter().copied().chain(std::iter::repeat("")).take(keys.len());
-            let counts = figures.counts.iter().map(i64::to_string);
-            let derived = figures.derived.iter().map(Number::text);
-            Ok(csv.write_record(words.map(str::to_owned).chain(counts).chain(derived))?)
-        };
+        let mut csv = Csv::new(out, words, &self.events, &self.derived)?;
+        let mut row = |words: &[&str], figures: &Figures| csv.row(words, figures);
         row(&["total"], &self.total)?;
         for Listing { head, instructions } in self.code.iter().flatten() {
             row(&["function", &head.object, &head.function], &head.figures)?;
             for insn in instructions {
                 let calls = insn.inlined.iter().flatten().rev();
-                let inlined: Vec<String> = calls
-                    .map(|site| format!("{}, called at {}:{}", site.function, site.file, site.line))
-                    .collect();
+                let inlined: Vec<String> = calls.map(ToString::to_string).collect();
                 let words = [
                     "instruction",
                     &head.object,
@@ -212,7 +191,7 @@ impl CodeReport {
     }
 }
 
-/// Writes what was inlined into one place, whose own counts are `own`.
+/// Writes the calls that were inlined into one place, whose own counts are `own`.
 fn tree_rows(
     head: &Head,
     chain: &str,
@@ -234,8 +213,7 @@ fn tree_rows(
 }
 
 impl Head {
-    /// That of `function`.
-    pub fn new(function: &Function<'_>, metrics: &[Metric]) -> Head {
+    fn new(function: &Function<'_>, metrics: &[Metric]) -> Head {
         Head {
             object: text(&function.object.path),
             build: function.object.identity.clone(),
@@ -246,10 +224,15 @@ impl Head {
 }
 
 impl Listing {
-    /// The instructions of `function`, with the calls that they are in if `inline` says so.
-    pub fn new(function: &Function<'_>, rows: Vec<Row<'_>>, metrics: &[Metric], inline: bool) -> Listing {
+    /// The instructions of `function`, with their inlined calls if `inline` is set.
+    pub(crate) fn new(
+        function: &Function<'_>,
+        rows: Vec<InstructionRow<'_>>,
+        metrics: &[Metric],
+        inline: bool,
+    ) -> Listing {
         let nothing = vec![0; function.costs.len()];
-        let instruction = |row: Row<'_>| {
+        let instruction = |row: InstructionRow<'_>| {
             let (bytes, words) = row.code.unzip();
             let (file, line) = row.place.unzip();
             Instruction {
@@ -259,8 +242,8 @@ impl Listing {
                 file: file.map(|file| text(&file)),
                 line: line.unwrap_or(0),
                 hot: row.hot,
-                inlined: inline.then(|| row.calls.iter().map(Site::new).collect()),
-                figures: Figures::new(row.costs.unwrap_or(&nothing), metrics),
+                inlined: inline.then_some(row.calls),
+                figures: Figures::new(row.counts.unwrap_or(&nothing), metrics),
             }
         };
         Listing {
@@ -270,25 +253,38 @@ impl Listing {
     }
 }
 
-impl Site {
-    fn new((function, file, line): &Call) -> Site {
-        Site { function: function.clone(), file: file.clone(), line: *line }
+impl Written {
+    /// The row of a function of the source.
+    pub(crate) fn new(row: &SourceRow<'_>, metrics: &[Metric]) -> Written {
+        Written {
+            file: text(row.file),
+            function: text(row.function),
+            figures: Figures::new(row.costs, metrics),
+            inlined: Figures::new(row.inlined, metrics),
+        }
+    }
+}
+
+impl Tree {
+    /// The tree of a function.
+    pub(crate) fn new(function: &Function<'_>, tree: &InlineTree, metrics: &[Metric]) -> Tree {
+        Tree {
+            head: Head::new(function, metrics),
+            own: Figures::new(&tree.own, metrics),
+            calls: Inlined::all(tree, metrics),
+        }
     }
 }
 
 impl Inlined {
-    /// The call with its counts, `all` of them and its `own`.
-    pub fn new(
-        call: &Call,
-        (all, own): (&[i64], &[i64]),
-        metrics: &[Metric],
-        calls: Vec<Inlined>,
-    ) -> Inlined {
-        Inlined {
-            site: Site::new(call),
-            figures: Figures::new(all, metrics),
-            own: Figures::new(own, metrics),
-            calls,
-        }
+    /// The calls that were inlined into one place.
+    fn all(tree: &InlineTree, metrics: &[Metric]) -> Vec<Inlined> {
+        let calls = tree.calls.iter().map(|(call, tree)| Inlined {
+            site: call.clone(),
+            figures: Figures::new(&tree.all, metrics),
+            own: Figures::new(&tree.own, metrics),
+            calls: Inlined::all(tree, metrics),
+        });
+        calls.collect()
     }
 }

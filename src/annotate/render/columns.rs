@@ -1,26 +1,30 @@
-//! The columns of counts: a number with thousands separators and its share of the total, each part as wide
-//! as the widest of the same table.
+//! Columns of counts as text: numbers with thousands separators and their shares of the total, aligned.
 
 use std::io::{self, Write};
 
-use super::derive::Metric;
-use super::paint;
+use anstyle::{AnsiColor, Style};
 
-/// Which events are shown, and how.
+use crate::annotate::error::AnnotateError;
+use crate::annotate::input::{chosen_events, event_names, metrics};
+use crate::annotate::options::Options;
+use crate::annotate::view::metric::Metric;
+use crate::annotate::view::share::{Weight, percent, share, thousands};
+
+/// The columns of a listing, and their form.
 #[derive(Clone, Debug)]
-pub struct Shown {
+pub(crate) struct Shown {
     /// Names of the columns.
-    pub names: Vec<Vec<u8>>,
-    /// Where each column's counts are among the recorded events.
-    pub indices: Vec<usize>,
+    pub(crate) names: Vec<Vec<u8>>,
+    /// The index of each column among the recorded events.
+    pub(crate) indices: Vec<usize>,
     /// The total of each column.
-    pub totals: Vec<i64>,
-    /// Whether shares are shown.
-    pub percentages: bool,
-    /// Columns that are computed, to the right of the others.
-    pub metrics: Vec<Metric>,
-    /// Whether counts are coloured by their share.
-    pub colour: bool,
+    pub(crate) totals: Vec<i64>,
+    /// Show shares beside counts.
+    pub(crate) percentages: bool,
+    /// Computed columns, to the right of the others.
+    pub(crate) metrics: Vec<Metric>,
+    /// Colour counts by their share.
+    pub(crate) colour: bool,
 }
 
 /// The texts of one count.
@@ -30,43 +34,72 @@ struct Cell {
     share: String,
     /// The share of this and all counts above; only in tables that have it.
     running: String,
-    /// What the share is, in percent.
+    /// The share as a number.
     size: f64,
 }
 
-/// A line of counts: its own, and in some tables the sums down to it.
+/// A line of counts of all recorded events.
 #[derive(Clone, Copy, Debug)]
-pub struct Counts<'a> {
-    /// Of all recorded events.
-    pub own: &'a [i64],
-    /// Likewise.
-    pub running: Option<&'a [i64]>,
+pub(crate) struct Counts<'a> {
+    /// Its own.
+    pub(crate) own: &'a [i64],
+    /// The sums of this and all lines above, in tables that have them.
+    pub(crate) running: Option<&'a [i64]>,
 }
 
-/// A table of known width.
+impl<'a> Counts<'a> {
+    /// A line without sums.
+    pub(crate) fn of(own: &'a [i64]) -> Counts<'a> {
+        Counts { own, running: None }
+    }
+}
+
+/// A table with the widths of its columns.
 #[derive(Clone, Debug)]
-pub struct Table<'a> {
+pub(crate) struct Table<'a> {
     shown: &'a Shown,
     widths: Vec<[usize; 3]>,
 }
 
 impl Shown {
+    /// The columns that the options ask for, and the indices of the events to sort by. `total` is of all events.
+    ///
+    /// # Errors
+    /// If there is no such event or metric.
+    pub(crate) fn new(
+        options: &Options,
+        events: &[Vec<u8>],
+        total: &[i64],
+    ) -> Result<(Shown, Vec<usize>), AnnotateError> {
+        let show = chosen_events(events, options.show.as_deref(), "--show")?;
+        let sort = chosen_events(events, options.sort.as_deref(), "--sort")?;
+        let shown = Shown {
+            names: event_names(events, &show),
+            totals: show.iter().map(|at| total.get(*at).copied().unwrap_or(0)).collect(),
+            indices: show,
+            percentages: options.percentages,
+            metrics: metrics(&options.derive, events)?,
+            colour: options.colour,
+        };
+        Ok((shown, sort))
+    }
+
     fn cells(&self, counts: Counts<'_>) -> impl Iterator<Item = Cell> {
         let computed = |metric: &Metric| Cell { count: metric.text(counts.own), ..Cell::default() };
         let computed = self.metrics.iter().map(computed);
         let counted = self.indices.iter().zip(&self.totals).map(move |(index, total)| {
             let count = counts.own.get(*index).copied().unwrap_or(0);
-            let size = if *total == 0 { 0.0 } else { share(count, *total) };
+            let size = share(count, *total).unwrap_or(0.0);
             let mut cell = Cell { count: thousands(count), size, ..Cell::default() };
             if !self.percentages {
                 return cell;
             }
             match counts.running.map(|running| running.get(*index).copied().unwrap_or(0)) {
                 Some(running) => {
-                    cell.share = format!("({},", percentage(count, *total));
-                    cell.running = format!("{})", percentage(running, *total));
+                    cell.share = format!("({},", percent(count, *total));
+                    cell.running = format!("{})", percent(running, *total));
                 }
-                None if count != 0 => cell.share = format!("({})", percentage(count, *total)),
+                None if count != 0 => cell.share = format!("({})", percent(count, *total)),
                 None => {}
             }
             cell
@@ -80,8 +113,8 @@ impl Shown {
         self.names.iter().map(Vec::as_slice).chain(computed)
     }
 
-    /// A table that is wide enough for all of `lines`.
-    pub fn table<'a, 'b>(&'a self, lines: impl IntoIterator<Item = Counts<'b>>) -> Table<'a> {
+    /// A table wide enough for all of `lines`.
+    pub(crate) fn table<'a, 'b>(&'a self, lines: impl IntoIterator<Item = Counts<'b>>) -> Table<'a> {
         let mut widths = vec![[0; 3]; self.names.len() + self.metrics.len()];
         for line in lines {
             for (cell, width) in self.cells(line).zip(&mut widths) {
@@ -99,11 +132,11 @@ impl Shown {
 }
 
 impl Table<'_> {
-    /// The line of names above the counts, each filled up with `_`; no newline.
+    /// Writes the names above the counts, each filled up with `_`; no newline.
     ///
     /// # Errors
     /// If writing fails.
-    pub fn head(&self, out: &mut impl Write) -> io::Result<()> {
+    pub(crate) fn head(&self, out: &mut impl Write) -> io::Result<()> {
         for (name, width) in self.shown.titles().zip(&self.widths) {
             out.write_all(name)?;
             let fill = total_width(*width).saturating_sub(characters(name));
@@ -112,22 +145,22 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// A line of counts and the blank that separates them from what follows; no newline.
+    /// Writes a line of counts and a blank; no newline.
     ///
     /// # Errors
     /// If writing fails.
-    pub fn line(&self, out: &mut impl Write, counts: Counts<'_>) -> io::Result<()> {
+    pub(crate) fn line(&self, out: &mut impl Write, counts: Counts<'_>) -> io::Result<()> {
         for (cell, width) in self.shown.cells(counts).zip(&self.widths) {
             self.cell(out, &cell, *width)?;
         }
         Ok(())
     }
 
-    /// The names, an empty line, and the total above what `what` is the title of.
+    /// Writes the names, an empty line, and the total with its title `what`.
     ///
     /// # Errors
     /// If writing fails.
-    pub fn title(&self, out: &mut impl Write, total: Counts<'_>, what: &[u8]) -> io::Result<()> {
+    pub(crate) fn title(&self, out: &mut impl Write, total: Counts<'_>, what: &[u8]) -> io::Result<()> {
         self.head(out)?;
         write!(out, "\n\n")?;
         self.line(out, total)?;
@@ -135,18 +168,18 @@ impl Table<'_> {
         writeln!(out)
     }
 
-    /// A line without counts: a dot in each column.
+    /// Writes a line without counts: a dot in each column; no newline.
     ///
     /// # Errors
     /// If writing fails.
-    pub fn dots(&self, out: &mut impl Write) -> io::Result<()> {
+    pub(crate) fn dots(&self, out: &mut impl Write) -> io::Result<()> {
         let dot = Cell { count: ".".to_owned(), ..Cell::default() };
         self.widths.iter().try_for_each(|width| self.cell(out, &dot, *width))
     }
 
     fn cell(&self, out: &mut impl Write, cell: &Cell, [count, share, running]: [usize; 3]) -> io::Result<()> {
-        let style = if self.shown.colour { paint::style(cell.size) } else { anstyle::Style::new() };
-        // Styles without colour are nothing at all.
+        let style = if self.shown.colour { style(cell.size) } else { Style::new() };
+        // A style without colour is empty text.
         write!(out, "{}{:>count$}", style.render(), cell.count)?;
         for (part, width) in [(&cell.share, share), (&cell.running, running)] {
             if width > 0 {
@@ -167,32 +200,14 @@ fn characters(text: &[u8]) -> usize {
     text.utf8_chunks().map(|chunk| chunk.valid().chars().count() + chunk.invalid().len()).sum()
 }
 
-/// A share in percent, with one digit; of a total of 0 there is none.
-fn percentage(part: i64, total: i64) -> String {
-    if total == 0 {
-        return "n/a".to_owned();
+/// The colour of a count with this share of the total, in percent.
+fn style(share: f64) -> Style {
+    match Weight::of(share) {
+        Weight::Large => AnsiColor::Red.on_default().bold(),
+        Weight::Medium => AnsiColor::Yellow.on_default(),
+        Weight::Small => AnsiColor::Green.on_default(),
+        Weight::Negligible => Style::new(),
     }
-    format!("{:.1}%", share(part, total))
-}
-
-/// A share in percent, for comparisons.
-#[must_use]
-pub fn share(part: i64, total: i64) -> f64 {
-    (i128::from(part) * 100) as f64 / total as f64
-}
-
-/// A number with a comma between groups of three digits.
-#[must_use]
-pub fn thousands(number: i64) -> String {
-    let digits = number.unsigned_abs().to_string();
-    let mut out = String::from(if number < 0 { "-" } else { "" });
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 #[cfg(test)]
@@ -200,21 +215,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers() {
-        for (number, text) in [
-            (0, "0"),
-            (999, "999"),
-            (1000, "1,000"),
-            (-1000, "-1,000"),
-            (-100, "-100"),
-            (i64::MIN, "-9,223,372,036,854,775,808"),
-        ] {
-            assert_eq!(thousands(number), text);
+    fn larger_shares_differ_from_smaller_ones() {
+        assert_eq!(style(0.0).render().to_string(), "");
+        let styles = [0.1, 0.5, 2.0, 10.0].map(style);
+        for (at, one) in styles.iter().enumerate() {
+            assert!(styles.iter().skip(at + 1).all(|other| other != one));
         }
-        assert_eq!(percentage(1, 0), "n/a");
-        assert_eq!(percentage(0, -3), "-0.0%");
-        assert_eq!(percentage(-1, 8), "-12.5%");
-        assert_eq!(percentage(i64::MAX, i64::MAX), "100.0%");
     }
 
     fn shown(percentages: bool) -> Shown {

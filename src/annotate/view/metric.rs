@@ -1,12 +1,16 @@
-//! Columns that are computed from the counted ones: miss rates, misses per thousand instructions, and
-//! KCachegrind's estimate of cycles.
+//! Metrics: columns computed from counts. Miss rates, misses per thousand instructions, and KCachegrind's
+//! estimate of cycles.
 
 use std::fmt;
 
-/// What a derived value is in.
+use serde::Serialize;
+
+use super::share::thousands;
+
+/// The unit of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// A hundredth of what could have missed.
+pub(crate) enum Unit {
+    /// Percent of the events that could have missed.
     Percent,
     /// Misses per thousand instructions.
     PerThousand,
@@ -15,9 +19,8 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Its name in JSON.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
+    /// The name in JSON.
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Unit::Percent => "percent",
             Unit::PerThousand => "per 1000 instructions",
@@ -26,21 +29,21 @@ impl Unit {
     }
 }
 
-/// How a derived value is computed.
+/// The definition of a metric by the names of events.
 struct Rule {
     name: &'static str,
     group: &'static str,
     unit: Unit,
     /// Events with their factors.
     sum: &'static [(i64, &'static str)],
-    /// What that is a share of; nothing if it stands for itself.
+    /// The events that the sum is divided by; none for a plain sum.
     of: &'static [&'static str],
-    /// How many of `sum` may be missing at its end: those of the branch predictors.
+    /// Number of events at the end of `sum` that a profile may lack: those of the branch predictors.
     optional: usize,
 }
 
-/// All rules, in the order of their columns. Rates are defined as in the summary that Cachegrind prints: a miss rate
-/// of LL is of all accesses, not of those that missed the level above.
+/// All rules, in the order of their columns. Rates are defined as in Cachegrind's summary: the miss rate of LL is a
+/// share of all accesses, not of those that missed the level above.
 const RULES: &[Rule] = &[
     rate("I1-miss", &[(1, "I1mr")], &["Ir"]),
     rate("LLi-miss", &[(1, "ILmr")], &["Ir"]),
@@ -91,50 +94,61 @@ const fn mpki(name: &'static str, sum: &'static [(i64, &'static str)]) -> Rule {
     Rule { name, group: "mpki", unit: Unit::PerThousand, sum, of: &["Ir"], optional: 0 }
 }
 
-/// A derived column of certain profiles.
+/// A metric over the events of certain profiles.
 #[derive(Clone, Debug)]
-pub struct Metric {
+pub(crate) struct Metric {
     /// The name of the column.
-    pub name: &'static str,
-    /// What its values are in.
-    pub unit: Unit,
-    /// How they are computed, from the names of events.
-    pub formula: String,
+    pub(crate) name: &'static str,
+    /// The unit of the values.
+    pub(crate) unit: Unit,
+    /// The formula, with the names of events.
+    pub(crate) formula: String,
     sum: Vec<(i64, usize)>,
     of: Vec<usize>,
 }
 
-/// A derived value.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Value {
-    /// A share; none of nothing.
+/// A value of a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Value {
+    /// A share; none if the divisor is 0.
     Share(Option<f64>),
     /// A count.
     Count(i64),
 }
 
-/// What was asked for and cannot be.
+impl Value {
+    /// The plain number, as CSV has it; empty if there is none.
+    pub(crate) fn plain(self) -> String {
+        match self {
+            Value::Count(count) => count.to_string(),
+            Value::Share(Some(share)) => share.to_string(),
+            Value::Share(None) => String::new(),
+        }
+    }
+}
+
+/// The reason why there is no such metric.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NoMetric {
-    /// There is none of that name.
+pub(crate) enum NoMetric {
+    /// No rule has the name.
     Unknown,
-    /// It needs an event that is not recorded.
+    /// An event is not recorded.
     Needs(&'static str),
 }
 
 /// The words that `--derive` takes, for messages.
-#[must_use]
-pub fn known() -> String {
+pub(crate) fn known() -> String {
     let names: Vec<&str> = RULES.iter().map(|rule| rule.name).collect();
     format!("all, rates, branches, mpki, cycles, {}", names.join(", "))
 }
 
-/// The metrics that the words ask for, each once, in the order of the rules; the case of letters does not matter.
-/// `all` and the groups stand for those of them that the events allow.
+/// The metrics that the words name, each once, in the order of the rules; the case of letters does not matter.
+/// `all` and the names of groups stand for all members whose events are recorded.
 ///
 /// # Errors
-/// The word, and why there is no such metric.
-pub fn choose(words: &[String], events: &[Vec<u8>]) -> Result<Vec<Metric>, (String, NoMetric)> {
+/// The word, and the reason why there is no such metric.
+pub(crate) fn choose(words: &[String], events: &[Vec<u8>]) -> Result<Vec<Metric>, (String, NoMetric)> {
     let mut wanted = vec![false; RULES.len()];
     for word in words {
         let mut found = Err(NoMetric::Unknown);
@@ -186,9 +200,8 @@ impl Rule {
 }
 
 impl Metric {
-    /// The value for these counts of all recorded events.
-    #[must_use]
-    pub fn value(&self, counts: &[i64]) -> Value {
+    /// The value for counts of all recorded events.
+    pub(crate) fn value(&self, counts: &[i64]) -> Value {
         let count = |at: usize| i128::from(counts.get(at).copied().unwrap_or(0));
         let sum: i128 = self.sum.iter().map(|(factor, at)| i128::from(*factor) * count(*at)).sum();
         let scale = match self.unit {
@@ -199,29 +212,27 @@ impl Metric {
             }
         };
         let of: i128 = self.of.iter().map(|at| count(*at)).sum();
-        // Rounding to the nearest double is all that is lost.
+        // Only rounding to the nearest double is lost.
         Value::Share((of != 0).then(|| (sum * scale) as f64 / of as f64))
     }
 
-    /// Whether the values do not follow from the counts but are a guess at something else.
-    #[must_use]
-    pub fn is_estimate(&self) -> bool {
+    /// True for an estimate, false for a value that follows from the counts.
+    pub(crate) fn is_estimate(&self) -> bool {
         self.unit == Unit::Cycles
     }
 
     /// The text of a value: two digits after the point, or separated thousands.
-    #[must_use]
-    pub fn text(&self, counts: &[i64]) -> String {
+    pub(crate) fn text(&self, counts: &[i64]) -> String {
         match self.value(counts) {
             Value::Share(None) => "n/a".to_owned(),
             Value::Share(Some(share)) if self.unit == Unit::Percent => format!("{share:.2}%"),
             Value::Share(Some(share)) => format!("{share:.2}"),
-            Value::Count(count) => super::columns::thousands(count),
+            Value::Count(count) => thousands(count),
         }
     }
 }
 
-/// The name with its formula, and a word of warning.
+/// The name with its formula; estimates are marked.
 impl fmt::Display for Metric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} = {}", self.name, self.formula)?;

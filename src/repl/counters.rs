@@ -1,15 +1,21 @@
-//! Commands about what was counted.
+//! Commands about counts: the summary, rankings, annotated sources and code, marks.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 
 use super::run_control::{nothing, number};
-use super::show::{source_lines, table};
 use super::{Reply, Shell, Target};
+use crate::annotate::render::terminal::{self, AnnotatedLine};
+use crate::annotate::sources::{Sources, text_lines};
+use crate::annotate::view::code::{InstructionRow, ListingLine, Unplaced, listing};
+use crate::annotate::view::ranking::Counted;
+use crate::annotate::view::share::Hot;
+use crate::annotate::view::source::{CountedLine, annotated, around};
 use crate::debugger::suggest::nearest;
-use crate::profile::{Costs, Event, Instructions, Profile, grouped, summary_lines};
+use crate::profile::{Costs, Event, Instructions, Profile, summary_lines};
 
-/// What is listed.
+/// The subject of a ranking.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum By {
     Functions,
@@ -17,7 +23,7 @@ enum By {
     Instructions,
 }
 
-/// The words of `top`.
+/// The arguments of `top`.
 struct Ranking {
     count: usize,
     event: Event,
@@ -67,59 +73,26 @@ impl Shell {
     }
 
     fn rank(&mut self, profile: &Profile, ranking: &Ranking) {
-        let mut sums: BTreeMap<String, Costs> = BTreeMap::new();
-        for line in profile.lines() {
-            let name = match ranking.by {
-                By::Functions => String::from_utf8_lossy(line.function).into_owned(),
-                _ => format!(
-                    "{}:{} ({})",
-                    String::from_utf8_lossy(line.file),
-                    line.line,
-                    String::from_utf8_lossy(line.function)
-                ),
-            };
-            *sums.entry(name).or_default() += line.costs;
-        }
-        let total = profile.total();
-        let events: Vec<Event> = profile.events().iter().collect();
-        let mut rows: Vec<(String, Costs)> = sums.into_iter().collect();
-        rows.retain(|(_, costs)| costs[ranking.event] > 0);
-        rows.sort_by_key(|(_, costs)| std::cmp::Reverse(costs[ranking.event]));
-        rows.truncate(ranking.count);
-        self.counts(&events, ranking.event, &total, rows);
-    }
-
-    fn counts(&mut self, events: &[Event], sort: Event, total: &Costs, rows: Vec<(String, Costs)>) {
-        let mut shown = vec![sort];
-        shown.extend(events.iter().copied().filter(|event| *event != sort));
-        let share = |costs: &Costs| match total[sort] {
-            0 => String::new(),
-            all => format!("{:.1}%", costs[sort] as f64 * 100.0 / all as f64),
-        };
-        let mut heads: Vec<&str> = vec![sort.name(), "share"];
-        heads.extend(shown.iter().skip(1).map(|event| event.name()));
-        heads.push("");
-        let row = |name: String, costs: &Costs| {
-            let mut cells = vec![grouped(costs[sort]), share(costs)];
-            cells.extend(shown.iter().skip(1).map(|event| grouped(costs[*event])));
-            cells.push(name);
-            cells
-        };
-        let mut cells: Vec<Vec<String>> = rows.iter().map(|(name, costs)| row(name.clone(), costs)).collect();
-        cells.push(row("everything".into(), total));
-        let text = table(&heads, cells);
+        let text = String::from_utf8_lossy;
+        let counted = Counted::lines(profile, |line| {
+            Some(match ranking.by {
+                By::Functions => text(line.function).into_owned(),
+                _ => format!("{}:{} ({})", text(line.file), line.line, text(line.function)),
+            })
+        });
+        let top = counted.top(ranking.event, ranking.count, false);
+        let rows = top.rows.iter().map(|row| (row.key.clone(), &*row.counts));
+        let text = terminal::ranking(&counted, ranking.event, rows);
         self.say(&text);
     }
 
     fn top_instructions(&mut self, instructions: &Instructions, ranking: &Ranking) -> Reply {
-        let (rows, total) = instruction_costs(instructions);
-        let mut rows: Vec<(u64, Costs)> =
-            rows.into_iter().filter(|(_, costs)| costs[ranking.event] > 0).collect();
-        rows.sort_by_key(|(pc, costs)| (std::cmp::Reverse(costs[ranking.event]), *pc));
-        rows.truncate(ranking.count);
-        let named = rows.into_iter().map(|(pc, costs)| (self.instruction_line(pc), costs)).collect();
-        let events: Vec<Event> = self.debugger.events().iter().collect();
-        self.counts(&events, ranking.event, &total, named);
+        let counted = Counted::instructions(instructions, self.debugger.events());
+        let top = counted.top(ranking.event, ranking.count, false);
+        let named: Vec<(String, &[i64])> =
+            top.rows.iter().map(|row| (self.instruction_line(*row.key), &*row.counts)).collect();
+        let text = terminal::ranking(&counted, ranking.event, named);
+        self.say(&text);
         Ok(())
     }
 
@@ -170,72 +143,67 @@ impl Shell {
             let path = String::from_utf8_lossy(path);
             path == file || path.ends_with(&format!("/{file}"))
         };
-        // By file, the sums of its lines.
-        let mut found: BTreeMap<String, BTreeMap<u32, Costs>> = BTreeMap::new();
         let is_function = lines.iter().any(|line| line.function == name.as_bytes());
-        for line in &lines {
+        let counted = Counted::lines(profile, |line| {
             let wanted = if is_function { line.function == name.as_bytes() } else { ends(line.file) };
-            if wanted {
-                let sums = found.entry(String::from_utf8_lossy(line.file).into_owned()).or_default();
-                *sums.entry(line.line).or_default() += line.costs;
-            }
-        }
-        if found.is_empty() {
+            wanted.then(|| (String::from_utf8_lossy(line.file).into_owned(), line.line))
+        });
+        if counted.sums.is_empty() {
             let names = lines.iter().map(|line| String::from_utf8_lossy(line.function).into_owned());
             let near = nearest(name, names.collect::<BTreeSet<_>>());
             let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
             return Err(format!("nothing was counted in a function or file `{name}`{hint}"));
         }
-        let events: Vec<Event> = profile.events().iter().collect();
-        for (path, sums) in found {
-            self.annotated(&path, &sums, &events, range.clone());
+        let mut files: BTreeMap<&str, Vec<CountedLine<'_>>> = BTreeMap::new();
+        for ((file, line), counts) in &counted.sums {
+            files.entry(file).or_default().push((u64::from(*line), counts));
+        }
+        for (path, lines) in files {
+            self.annotated_file(path, &lines, &counted.events, range.clone());
         }
         Ok(())
     }
 
-    fn annotated(
+    /// Prints the lines of a file: those of `range`, or those around the counted ones.
+    fn annotated_file(
         &mut self,
         path: &str,
-        sums: &BTreeMap<u32, Costs>,
+        counted: &[CountedLine<'_>],
         events: &[Event],
-        range: Option<std::ops::RangeInclusive<u64>>,
+        range: Option<RangeInclusive<u64>>,
     ) {
-        let source = source_lines(path);
+        let source = text_lines(path);
         let missing = if source.is_some() { "" } else { " (cannot be read)" };
         self.say(&format!("{path}{missing}"));
-        let known: BTreeSet<u64> =
-            sums.keys().map(|line| u64::from(*line)).filter(|line| *line > 0).collect();
         // Without the source there is nothing to show between the lines that were counted.
         let context = if source.is_some() { self.context } else { 0 };
         let source = source.unwrap_or_default();
-        let last = known.last().copied().unwrap_or(0).max(source.len() as u64);
-        let mut lines: Vec<u64> = Vec::new();
-        match range {
-            Some(range) if source.is_empty() => lines.extend(known.range(range)),
-            Some(range) => lines.extend(*range.start()..=last.min(*range.end())),
-            None => {
-                for line in &known {
-                    let from = lines.last().map_or(1, |line| line + 1).max(line.saturating_sub(context));
-                    lines.extend(from..=line.saturating_add(context).min(last));
-                }
-            }
+        let known = counted.iter().map(|(line, _)| *line).filter(|line| *line > 0);
+        let last = known.clone().last().unwrap_or(0).max(source.len() as u64);
+        let ranges = match range {
+            Some(range) if source.is_empty() => around(known.filter(|line| range.contains(line)), 0),
+            Some(range) => vec![*range.start()..=last.min(*range.end())],
+            None => around(known, context),
+        };
+        // Lines that were counted past the end of the file are empty.
+        let past_end = usize::try_from(last).unwrap_or(usize::MAX).saturating_sub(source.len());
+        let texts = source.iter().map(String::as_str).chain(std::iter::repeat_n("", past_end));
+        let view = annotated(counted.iter().copied(), ranges, texts);
+        let mut lines = Vec::new();
+        if let Some(counts) = view.unplaced {
+            let text = "<unknown line>".to_owned();
+            lines.push(AnnotatedLine { counts: Some(counts), mark: String::new(), text });
         }
-        let mut rows = Vec::new();
         let mut before = None;
-        if let Some(costs) = sums.get(&0) {
-            rows.push(annotated_row(events, Some(costs), "", "<unknown line>"));
-        }
-        for line in lines {
-            if !source.is_empty() && before.is_some_and(|before| before + 1 != line) {
-                rows.push(annotated_row(events, None, "--", ""));
+        for line in view.pieces.iter().flat_map(|piece| &piece.lines) {
+            if !source.is_empty() && before.is_some_and(|before| before + 1 != line.number) {
+                lines.push(AnnotatedLine { counts: None, mark: "--".to_owned(), text: String::new() });
             }
-            before = Some(line);
-            let text = source.get(line as usize - 1).map_or("", |text| text.as_str());
-            rows.push(annotated_row(events, sums.get(&(line as u32)), &line.to_string(), text));
+            before = Some(line.number);
+            let (mark, text) = (line.number.to_string(), line.text.to_owned());
+            lines.push(AnnotatedLine { counts: line.counts, mark, text });
         }
-        let mut heads: Vec<&str> = events.iter().map(|event| event.name()).collect();
-        heads.extend(["", ""]);
-        let text = table(&heads, rows);
+        let text = terminal::annotated(events, lines);
         self.say(&text);
     }
 
@@ -249,36 +217,59 @@ impl Shell {
         let Some(function) = function else {
             return self.debugger.program().locate(name, None).map(|_| ());
         };
-        let (costs, total) = instruction_costs(instructions);
-        let events: Vec<Event> = self.debugger.events().iter().collect();
+        let counted = Counted::instructions(instructions, self.debugger.events());
         self.say(&format!("{} ({:#x} to {:#x})", function.name, function.range.start, function.range.end));
-        let mut rows = Vec::new();
-        let mut pc = function.range.start;
-        let mut line = None;
-        while pc < function.range.end {
-            let here = self.debugger.program().line_at(pc).map(|(place, _)| (place.file, place.line));
-            if here != line {
-                if let Some((file, number)) = &here {
-                    let text = source_lines(file)
-                        .and_then(|lines| lines.get(*number as usize - 1).cloned())
-                        .unwrap_or_default();
-                    rows.push(annotated_row(&events, None, &number.to_string(), text.trim_end()));
-                }
-                line = here;
+        let rows = self.instruction_rows(function.range, &counted);
+        let mut sources = Sources::new(&[]);
+        let lines = listing(rows, Unplaced::Interrupt).into_iter().filter_map(|line| match line {
+            ListingLine::Place(file, number) => {
+                let text = String::from_utf8_lossy(sources.line(&file, number).unwrap_or_default());
+                let text = text.trim_end().to_owned();
+                Some(AnnotatedLine { counts: None, mark: number.to_string(), text })
             }
-            let Some(instruction) = self.debugger.instruction_at(pc) else { break };
-            let text = self.disassembled(&instruction);
-            let own = costs.get(&pc);
-            let hot = own.is_some_and(|own| total[Event::Ir] > 0 && own[Event::Ir] * 20 >= total[Event::Ir]);
-            let mark = if hot { "*" } else { "" };
-            rows.push(annotated_row(&events, own, mark, &format!("  {pc:#x}  {text}")));
-            pc = instruction.next_ip();
-        }
-        let mut heads: Vec<&str> = events.iter().map(|event| event.name()).collect();
-        heads.extend(["", ""]);
-        let text = table(&heads, rows);
+            ListingLine::Instruction(row) => {
+                let text = row.code.map(|(_, text)| text).unwrap_or_default();
+                let text = format!("  {:#x}  {text}", row.address);
+                let mark = if row.hot { "*" } else { "" }.to_owned();
+                Some(AnnotatedLine { counts: row.counts, mark, text })
+            }
+            // The range of a function has no gaps, and inlined calls are not looked up.
+            ListingLine::Gap | ListingLine::Inlined(_) => None,
+        });
+        let text = terminal::annotated(&counted.events, lines.collect::<Vec<_>>());
         self.say(&text);
         Ok(())
+    }
+
+    /// The instructions in memory, up to the first that cannot be decoded.
+    fn instruction_rows<'c>(
+        &mut self,
+        range: Range<u64>,
+        counted: &'c Counted<u64>,
+    ) -> Vec<InstructionRow<'c>> {
+        let ir = counted.column(Event::Ir);
+        let instructions = |counts: &[i64]| ir.and_then(|at| counts.get(at)).copied().unwrap_or(0);
+        let hot = Hot::in_run(instructions(&counted.total));
+        let mut rows = Vec::new();
+        let mut pc = range.start;
+        while pc < range.end {
+            let Some(instruction) = self.debugger.instruction_at(pc) else { break };
+            let place = self.debugger.program().line_at(pc).map(|(place, _)| place);
+            let mut bytes = vec![0; instruction.len()];
+            // It was just decoded from there.
+            let _ = self.debugger.session().read(pc, &mut bytes);
+            let counts = counted.sums.get(&pc).map(Vec::as_slice);
+            rows.push(InstructionRow {
+                address: pc,
+                code: Some((bytes.into(), self.disassembled(&instruction))),
+                counts,
+                hot: counts.is_some_and(|counts| hot.is_hot(instructions(counts))),
+                place: place.map(|place| (place.file.as_bytes().to_vec(), u64::from(place.line))),
+                calls: Vec::new(),
+            });
+            pc = instruction.next_ip();
+        }
+        rows
     }
 
     pub(super) fn dump(&mut self, rest: &str) -> Reply {
@@ -342,7 +333,7 @@ impl Shell {
     }
 }
 
-/// What was counted after `then`; what the run has gone back before is nothing.
+/// The counts since `then`; 0 for lines whose counts were higher then, which is so after the run went back.
 fn since(now: &Profile, then: &Profile) -> Profile {
     let mut before: BTreeMap<(&[u8], &[u8], u32), &Costs> = BTreeMap::new();
     let old = then.lines();
@@ -360,43 +351,4 @@ fn since(now: &Profile, then: &Profile) -> Profile {
         difference.add(line.file, line.function, line.line, &costs);
     }
     difference
-}
-
-/// Counts by run-time address, and their sum.
-pub(super) fn instruction_costs(instructions: &Instructions) -> (BTreeMap<u64, Costs>, Costs) {
-    let events: Vec<Option<Event>> = instructions
-        .events
-        .iter()
-        .map(|name| Event::ALL.into_iter().find(|event| event.name().as_bytes() == name.as_slice()))
-        .collect();
-    let mut all = BTreeMap::new();
-    let mut total = Costs::ZERO;
-    for object in &instructions.objects {
-        let bias = object.biases.first().copied().unwrap_or(0);
-        for (address, insn) in &object.instructions {
-            let mut costs = Costs::ZERO;
-            for (event, count) in events.iter().zip(&insn.costs) {
-                if let Some(event) = event {
-                    costs[*event] = u64::try_from(*count).unwrap_or(0);
-                }
-            }
-            total += &costs;
-            *all.entry(address.wrapping_add(bias)).or_insert(Costs::ZERO) += &costs;
-        }
-    }
-    (all, total)
-}
-
-fn annotated_row(events: &[Event], costs: Option<&Costs>, line: &str, text: &str) -> Vec<String> {
-    let mut row: Vec<String> = events
-        .iter()
-        .map(|event| match costs {
-            Some(costs) => grouped(costs[*event]),
-            None if line == "--" => "--".into(),
-            None => ".".into(),
-        })
-        .collect();
-    row.push(line.to_owned());
-    row.push(text.replace('\t', "    "));
-    row
 }

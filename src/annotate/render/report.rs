@@ -1,0 +1,290 @@
+//! Rankings as JSON and as CSV; `docs/json.md` describes the documents.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use crate::annotate::error::AnnotateError;
+use crate::annotate::input::ProfileFile;
+use crate::annotate::options::{Format, Input};
+use crate::annotate::tally::Tally;
+use crate::annotate::view::metric::{Metric, Value};
+use crate::annotate::view::ranking::{By, Order, Row, SourceKey, Threshold, rank, tally_rows};
+
+/// The version of the JSON form. It changes when a field is renamed, removed or given another meaning, not when one is
+/// added.
+const VERSION: u32 = 1;
+
+/// A document. Every `counts` has a number for each of `events`, every `derived` one for each of `derived`.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Report {
+    /// The kind of the document.
+    format: &'static str,
+    /// [`VERSION`].
+    version: u32,
+    /// True for the second profile less the first.
+    diff: bool,
+    /// True for functions with the costs of those they call.
+    inclusive: bool,
+    /// The files that were read.
+    profiles: Vec<Source>,
+    /// The names of the events.
+    events: Vec<String>,
+    /// The derived columns.
+    derived: Vec<Column>,
+    /// The events that rows are sorted by.
+    sort: Vec<String>,
+    /// Rows with a smaller share of the first of `sort`, in percent, are left out.
+    threshold: f64,
+    /// Of the whole.
+    total: Figures,
+    /// By file and function.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    functions: Option<Vec<Function>>,
+    /// By file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files: Option<Vec<File>>,
+    /// By file and line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines: Option<Vec<Line>>,
+}
+
+/// A profile and its description.
+#[derive(Clone, Debug, Serialize)]
+struct Source {
+    /// The file's name.
+    file: String,
+    /// The command that was profiled.
+    command: String,
+    /// Its lines of description.
+    description: Vec<String>,
+}
+
+/// A derived column.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Column {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// The unit of its values.
+    unit: &'static str,
+    /// The formula, with the names of events.
+    formula: String,
+    /// True for an estimate.
+    estimate: bool,
+}
+
+/// The numbers of a row.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Figures {
+    /// One for each event.
+    counts: Vec<i64>,
+    /// One for each derived column.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    derived: Vec<Value>,
+}
+
+/// A function, as far as its code is from one file.
+#[derive(Clone, Debug, Serialize)]
+struct Function {
+    /// The file.
+    file: String,
+    /// The function.
+    function: String,
+    /// Its numbers.
+    #[serde(flatten)]
+    figures: Figures,
+}
+
+/// A source file.
+#[derive(Clone, Debug, Serialize)]
+struct File {
+    /// The file.
+    file: String,
+    /// Its numbers.
+    #[serde(flatten)]
+    figures: Figures,
+}
+
+/// A source line.
+#[derive(Clone, Debug, Serialize)]
+struct Line {
+    /// The file.
+    file: String,
+    /// The number; 0 if it is not known.
+    line: u64,
+    /// Its numbers.
+    #[serde(flatten)]
+    figures: Figures,
+}
+
+impl Report {
+    /// A report with rows of these kinds, at most `count` of each.
+    pub(crate) fn new(subject: &Subject<'_>, kinds: &[By], count: usize) -> Report {
+        let Subject { tally, metrics, input, order, .. } = *subject;
+        let threshold = Threshold::new(&order, &tally.total, subject.threshold);
+        let rows = |by: By| {
+            let rows = kinds.contains(&by).then(|| tally_rows(tally, by, input.inclusive))?;
+            Some(rank(rows, &order, |counts| threshold.reaches(counts), count).rows)
+        };
+        let figures = |row: &SourceRow<'_>| Figures::new(&row.counts, metrics);
+        let function = |row: SourceRow<'_>| Function {
+            file: text(row.key.file),
+            function: text(row.key.function),
+            figures: figures(&row),
+        };
+        let file = |row: SourceRow<'_>| File { file: text(row.key.file), figures: figures(&row) };
+        let line = |row: SourceRow<'_>| Line {
+            file: text(row.key.file),
+            line: row.key.line.unwrap_or(0),
+            figures: figures(&row),
+        };
+        let sources = subject.profiles.iter().zip(&tally.origins).map(|(profile, origin)| Source {
+            file: text(&profile.name),
+            command: text(&origin.cmd),
+            description: origin.desc.iter().map(|line| text(line)).collect(),
+        });
+        let mut sort: Vec<String> = order.first.iter().map(|metric| metric.name.to_owned()).collect();
+        sort.extend(texts(&tally.events, order.sort));
+        Report {
+            format: "cgemu-profile",
+            version: VERSION,
+            diff: input.diff,
+            inclusive: input.inclusive,
+            profiles: sources.collect(),
+            events: tally.events.iter().map(|event| text(event)).collect(),
+            derived: metrics.iter().map(Column::new).collect(),
+            sort,
+            threshold: subject.threshold,
+            total: Figures::new(&tally.total, metrics),
+            functions: rows(By::Function).map(|rows| rows.into_iter().map(function).collect()),
+            files: rows(By::File).map(|rows| rows.into_iter().map(file).collect()),
+            lines: rows(By::Line).map(|rows| rows.into_iter().map(line).collect()),
+        }
+    }
+
+    /// Writes it as JSON or as CSV.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub(crate) fn write(&self, format: Format, out: &mut impl Write) -> Result<(), AnnotateError> {
+        match format {
+            Format::Json => write_json(self, out)?,
+            _ => self.csv(out)?,
+        }
+        out.flush()?;
+        Ok(())
+    }
+
+    /// Writes a row for the total, then one for each function, file and line.
+    fn csv(&self, out: &mut impl Write) -> io::Result<()> {
+        let mut csv = Csv::new(out, &["kind", "file", "function", "line"], &self.events, &self.derived)?;
+        let mut row = |place: [&str; 4], figures: &Figures| csv.row(&place, figures);
+        row(["total", "", "", ""], &self.total)?;
+        for function in self.functions.iter().flatten() {
+            row(["function", &function.file, &function.function, ""], &function.figures)?;
+        }
+        for file in self.files.iter().flatten() {
+            row(["file", &file.file, "", ""], &file.figures)?;
+        }
+        for line in self.lines.iter().flatten() {
+            row(["line", &line.file, "", &line.line.to_string()], &line.figures)?;
+        }
+        csv.flush()
+    }
+}
+
+/// A CSV file (RFC 4180): columns of words, then the figures.
+pub(crate) struct Csv<W: Write> {
+    writer: csv::Writer<W>,
+    words: usize,
+}
+
+impl<W: Write> Csv<W> {
+    /// A file with these columns; writes its first row.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub(crate) fn new(out: W, words: &[&str], events: &[String], derived: &[Column]) -> io::Result<Csv<W>> {
+        let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(out);
+        let names = words.iter().copied().chain(events.iter().map(String::as_str));
+        writer.write_record(names.chain(derived.iter().map(|column| column.name)))?;
+        Ok(Csv { writer, words: words.len() })
+    }
+
+    /// Writes a row; columns that `words` does not reach stay empty.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub(crate) fn row(&mut self, words: &[&str], figures: &Figures) -> io::Result<()> {
+        let words = words.iter().copied().chain(std::iter::repeat("")).take(self.words);
+        let counts = figures.counts.iter().map(i64::to_string);
+        let derived = figures.derived.iter().map(|value| value.plain());
+        Ok(self.writer.write_record(words.map(str::to_owned).chain(counts).chain(derived))?)
+    }
+
+    /// Writes what is buffered.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
+/// Writes JSON in lines that people can read too.
+///
+/// # Errors
+/// If writing fails.
+pub(crate) fn write_json(document: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, document)?;
+    writeln!(out)
+}
+
+impl Column {
+    /// The column of a metric.
+    pub(crate) fn new(metric: &Metric) -> Column {
+        Column {
+            name: metric.name,
+            unit: metric.unit.name(),
+            formula: metric.formula.clone(),
+            estimate: metric.is_estimate(),
+        }
+    }
+}
+
+impl Figures {
+    /// Counts and the metrics computed from them.
+    pub(crate) fn new(counts: &[i64], metrics: &[Metric]) -> Figures {
+        let derived = metrics.iter().map(|metric| metric.value(counts)).collect();
+        Figures { counts: counts.to_vec(), derived }
+    }
+}
+
+type SourceRow<'a> = Row<'a, SourceKey<'a>>;
+
+/// The subject of a report.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Subject<'a> {
+    /// The sums.
+    pub(crate) tally: &'a Tally,
+    /// The profiles.
+    pub(crate) profiles: &'a [ProfileFile],
+    /// The way in which they were combined.
+    pub(crate) input: &'a Input,
+    /// The derived columns.
+    pub(crate) metrics: &'a [Metric],
+    /// The order of rows.
+    pub(crate) order: Order<'a>,
+    /// The least share of the first event of the order, in percent.
+    pub(crate) threshold: f64,
+}
+
+/// The names of the events with these indices.
+pub(crate) fn texts(events: &[Vec<u8>], indices: &[usize]) -> Vec<String> {
+    indices.iter().filter_map(|at| events.get(*at)).map(|event| text(event)).collect()
+}
+
+/// A name as text. Names are bytes; JSON and CSV have text.
+pub(crate) fn text(name: &[u8]) -> String {
+    String::from_utf8_lossy(name).into_owned()
+}
