@@ -15,13 +15,16 @@ use cgemu::loader::{self, script};
 use cgemu::profile::{
     CallgrindReader, CgReader, Record, is_callgrind, read_instructions, write_instructions,
 };
+use cgemu::symbols::debug_files::{Companions, DebugFiles};
 use cgemu::symbols::debugger::cfi::{Cfi, REGISTERS};
 use cgemu::symbols::debugger::inline::Inlines;
-use cgemu::symbols::debugger::symbol_lookup::Places;
+use cgemu::symbols::debugger::inlined_sites;
+use cgemu::symbols::debugger::symbol_lookup::SymbolLookup;
 use cgemu::symbols::debugger::unwind::{Module, unwind};
 use cgemu::symbols::debuglink::Links;
+use cgemu::symbols::elf::ElfFile;
 use cgemu::symbols::object_code::ObjectCode;
-use cgemu::symbols::valgrind::debug_info::DebugInfo;
+use cgemu::symbols::valgrind::debug_info::{DebugInfo, Wanted};
 
 /// Reads input of any kind; must not panic.
 pub type Target = fn(&[u8]);
@@ -128,54 +131,54 @@ pub fn elf(bytes: &[u8]) {
 
 /// Symbols, line tables and inlined calls; the input is also its own debug file, package and split unit.
 pub fn debug(bytes: &[u8]) {
-    let _ = Links::parse(bytes);
-    for separate in [None, Some(bytes)] {
-        let code = ObjectCode::parse(bytes, separate);
-        let inlines = Inlines::parse(bytes, separate, separate, separate);
+    let file = || ElfFile::parse(Arc::new(bytes.to_vec())).ok();
+    let Some(main) = file() else { return };
+    let _ = Links::of(&main);
+    let alone = DebugFiles::new(main, Companions::default());
+    let Some(main) = file() else { return };
+    let companions = Companions { separate: file(), alternate: file(), package: file() };
+    let complete = DebugFiles::new(main, companions);
+    for files in [&alone, &complete] {
+        let code = ObjectCode::read(files);
+        let inlines = Inlines::read(files);
         for vaddr in [0, 0x1000, 0x1010, 0x40_1000, u64::MAX] {
-            if let Ok(code) = &code {
-                let _ = (code.label(vaddr), code.function(vaddr), code.bytes(vaddr, 16));
-            }
+            let _ = (code.label(vaddr), code.function(vaddr), code.bytes(vaddr, 16));
             if let Some(inlines) = &inlines {
-                let _ = inlines.chain(vaddr, &|_| vec![bytes.to_vec()]);
+                let _ = inlines.chain(vaddr, &|_| file().into_iter().collect());
             }
         }
     }
-    places(bytes);
-    frames(bytes);
-    for info in [
-        DebugInfo::parse(bytes, None, None),
-        DebugInfo::parse_for(bytes, Some(bytes), Some(bytes), &[0x1000]),
-    ] {
-        let Ok(info) = info else { continue };
+    lookup(&alone);
+    frames(&complete);
+    for (files, wanted) in [(&alone, Wanted::All), (&complete, Wanted::Offsets(&[0x1000]))] {
+        let info = DebugInfo::read(files, wanted);
         for offset in [0, 0x1000, 0x1010, u64::MAX] {
-            if let Some(address) = info.vaddr_of_file_offset(offset) {
+            if let Some(address) = files.vaddr_of_file_offset(offset) {
                 let _ = info.locate(address);
             }
         }
     }
 }
 
-/// Names and lines for the debugger: what it says of an address has a start and an end around it.
-fn places(bytes: &[u8]) {
-    let Ok(places) = Places::parse(bytes, None, None) else { return };
-    let _ = (places.function_names(), places.data_names(), places.functions_named("main"));
-    let _ = places.inlined_copies(bytes, None, "f");
-    for file in places.files() {
-        if let Some(code) = places.line_code(bytes, None, &file, 1) {
+/// Names and lines for the debugger: the line of an address has a start and an end around it.
+fn lookup(files: &DebugFiles) {
+    let lookup = SymbolLookup::read(files);
+    let _ = (lookup.function_names(), lookup.data_names(), lookup.functions_named("main"));
+    let _ = inlined_sites::addresses(files, "f");
+    for file in lookup.files() {
+        if let Some(code) = lookup.line_code(files, &file, 1) {
             assert!(!code.addresses.is_empty() && code.line > 0);
             for address in code.addresses {
-                let place = places.place(address).expect("a line");
-                assert!(place.start <= address && address < place.end);
+                let line = lookup.source_line(address).expect("a line");
+                assert!(line.start <= address && address < line.end);
             }
         }
     }
 }
 
 /// Call frame information: stacks end, whatever is on them.
-fn frames(bytes: &[u8]) {
-    let Ok(cfi) = Cfi::parse(bytes, Some(bytes)) else { return };
-    let cfi = Arc::new(cfi);
+fn frames(files: &DebugFiles) {
+    let cfi = Arc::new(Cfi::read(files));
     for pc in [0x1000, 0x1010, 0x40_1000, 0x40_1001] {
         let mut find = |_| Some(Module { cfi: Some(Arc::clone(&cfi)), bias: 0, function: Some(0x1000) });
         let mut memory = |address: u64| (address < 1 << 32).then_some(address ^ pc);

@@ -14,7 +14,8 @@ use super::sources::Sources;
 use super::view::code::{Function, InlinedCall, Known, Unplaced, decode, functions, listing, rows};
 use super::view::disassembly::Writer;
 use super::view::ranking::{Order, Sign, Threshold};
-use crate::symbols::files::Object;
+use crate::symbols::symboliser::Object;
+use crate::symbols::valgrind::debug_info::Wanted;
 
 /// Reads the side files and writes the listings.
 ///
@@ -57,21 +58,20 @@ pub(crate) fn annotate_asm(
         .iter()
         .filter_map(|(key, object)| {
             let object = object.as_ref()?;
-            Some((*key, (object, object.code(), if asm.inline { object.inlines() } else { None })))
+            Some((*key, (object, object.code())))
         })
         .collect();
     let mut listings = Vec::new();
     for function in chosen {
         let known = known.get(&key(function));
-        let object = known.map(|(object, ..)| *object);
-        let code = known.and_then(|(_, code, _)| code.as_ref());
-        let inlines = known.and_then(|(_, _, inlines)| inlines.as_ref());
+        let object = known.map(|(object, _)| *object);
+        let code = known.and_then(|(_, code)| code.as_ref());
         let decoded = decode(function, code);
         let addresses: Vec<u64> = decoded.keys().copied().collect();
-        let lines = object.and_then(|object| object.lines(&addresses));
-        let calls = inlines.zip(object).map(|(inlines, object)| {
-            move |address| inlined_calls(object, inlines, address, &options.input.renaming)
-        });
+        let lines = object.and_then(|object| object.debug_info(Wanted::Addresses(&addresses)));
+        let inlined = object.filter(|object| asm.inline && object.has_inlines());
+        let calls =
+            inlined.map(|object| move |address| inlined_calls(object, address, &options.input.renaming));
         let calls = calls.as_ref().map(|calls| calls as &dyn Fn(u64) -> Vec<InlinedCall>);
         let known = Known { code, lines: lines.as_ref(), calls };
         let rows = rows(function, &decoded, &known, sort.first().copied().unwrap_or(0), &mut writer);

@@ -15,7 +15,6 @@ use super::side::{choose, head, inlined_calls, open_object, read_side_files};
 use super::view::code::{Function, functions};
 use super::view::inlined::{InlineTree, SourceFunctions};
 use super::view::ranking::{Order, Sign, Threshold};
-use crate::symbols::files::Object;
 
 /// Reads the side files and writes the functions of the source by their costs, then the trees of calls inlined into
 /// functions of the machine code: into the function `name`, or into all that reach the threshold.
@@ -45,9 +44,8 @@ pub(crate) fn annotate_inline(
     for functions in by_object.values() {
         let Some(first) = functions.first() else { continue };
         let object = open_object(first.object).map_err(|problem| problems.push(problem)).ok();
-        let inlines = object.as_ref().and_then(Object::inlines);
-        let calls = |address| match object.as_ref().zip(inlines.as_ref()) {
-            Some((object, inlines)) => inlined_calls(object, inlines, address, &options.input.renaming),
+        let calls = |address| match &object {
+            Some(object) => inlined_calls(object, address, &options.input.renaming),
             None => Vec::new(),
         };
         for function in functions {

@@ -21,8 +21,8 @@ use super::tally::Renaming;
 use super::view::code::{Function, InlinedCall};
 use super::view::ranking::Threshold;
 use crate::profile::{CodeObject, Instructions, SIDE_SUFFIX, add_costs, read_instructions, reason};
-use crate::symbols::debugger::inline::{Frame, Inlines};
-use crate::symbols::files::Object;
+use crate::symbols::debugger::inline::Frame;
+use crate::symbols::symboliser::Object;
 use crate::symbols::valgrind::demangle::display_name;
 
 /// First bytes of files in Callgrind's format, and so of side files.
@@ -128,12 +128,7 @@ pub(crate) fn open_object(object: &CodeObject) -> Result<Object, String> {
 }
 
 /// The inlined calls around an address, outermost first.
-pub(crate) fn inlined_calls(
-    object: &Object,
-    inlines: &Inlines,
-    address: u64,
-    renaming: &Renaming,
-) -> Vec<InlinedCall> {
+pub(crate) fn inlined_calls(object: &Object, address: u64, renaming: &Renaming) -> Vec<InlinedCall> {
     let call = |Frame { function, call }: Frame| {
         let (file, line) = call?;
         let function = function.map_or("???".to_owned(), |raw| {
@@ -142,7 +137,7 @@ pub(crate) fn inlined_calls(
         });
         Some(InlinedCall { function, file: file.unwrap_or_else(|| "???".to_owned()), line })
     };
-    let chain = inlines.chain(address, &|unit| object.split(unit));
+    let chain = object.inlined_at(address).unwrap_or_default();
     chain.into_iter().filter_map(call).collect()
 }
 

@@ -1,16 +1,14 @@
 //! The program that is debugged: the files its code comes from, and names for addresses.
 
-use std::cell::OnceCell;
 use std::ops::Range;
-use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::session::{Loaded, Session};
 use crate::symbols::debugger::cfi::Cfi;
-use crate::symbols::debugger::inline::{self, Inlines};
-use crate::symbols::debugger::symbol_lookup::{LineCode, Meant, PROLOGUE, Place, Places, Thing};
-use crate::symbols::files::Object;
-use crate::symbols::valgrind::debug_info::DebugInfo;
+use crate::symbols::debugger::inline::Frame;
+use crate::symbols::debugger::symbol_lookup::{LineCode, Match, MinimalSymbol, SourceLine, SymbolLookup};
+use crate::symbols::symboliser::Object;
 
 use super::names::Names;
 use super::suggest::nearest;
@@ -24,11 +22,8 @@ pub struct Module {
     /// What has to be added to a link-time address.
     pub bias: u64,
     origin: u64,
-    object: Object,
-    places: Option<Arc<Places>>,
-    cfi: OnceCell<Option<Arc<Cfi>>>,
-    /// What was inlined; read when somebody asks.
-    inlines: OnceCell<Option<Inlines>>,
+    object: Rc<Object>,
+    symbols: Rc<SymbolLookup>,
 }
 
 /// A function, seen from one of its instructions.
@@ -87,14 +82,14 @@ impl Program {
     /// The function that `pc` is in, and how many bytes past its start.
     pub fn function_at(&self, pc: u64) -> Option<(Function, u64)> {
         let module = self.module_at(pc)?;
-        let (thing, past) = module.places.as_ref()?.function_at(pc.wrapping_sub(module.bias))?;
-        Some((module.function(thing), past))
+        let (symbol, past) = module.symbols.function_at(pc.wrapping_sub(module.bias))?;
+        Some((module.function(symbol), past))
     }
 
     /// The source line of `pc`.
-    pub fn line_at(&self, pc: u64) -> Option<(Place, Range<u64>)> {
+    pub fn line_at(&self, pc: u64) -> Option<(SourceLine, Range<u64>)> {
         let module = self.module_at(pc)?;
-        let place = module.places.as_ref()?.place(pc.wrapping_sub(module.bias))?;
+        let place = module.symbols.source_line(pc.wrapping_sub(module.bias))?;
         let range = place.start.wrapping_add(module.bias)..place.end.wrapping_add(module.bias);
         (place.line > 0).then_some((place, range))
     }
@@ -109,8 +104,8 @@ impl Program {
         let in_code = self.function_at(addr).map(|(function, past)| (function.name, past));
         let in_data = || {
             self.modules.iter().find_map(|module| {
-                let (thing, past) = module.places.as_ref()?.data_at(addr.wrapping_sub(module.bias))?;
-                Some((thing.shown(), past))
+                let (symbol, past) = module.symbols.data_at(addr.wrapping_sub(module.bias))?;
+                Some((symbol.shown(), past))
             })
         };
         let (name, past) = in_code.or_else(in_data)?;
@@ -120,16 +115,16 @@ impl Program {
     /// The piece of data that holds `addr`.
     pub fn data_at(&self, addr: u64) -> Option<String> {
         self.modules.iter().find_map(|module| {
-            let (thing, _) = module.places.as_ref()?.data_at(addr.wrapping_sub(module.bias))?;
-            Some(thing.shown())
+            let (symbol, _) = module.symbols.data_at(addr.wrapping_sub(module.bias))?;
+            Some(symbol.shown())
         })
     }
 
     /// The functions that a name means: the best of all modules, and those that fit equally well.
     pub fn functions(&self, name: &str) -> Vec<Function> {
-        self.best(name, Places::functions_named)
+        self.best(name, SymbolLookup::functions_named)
             .into_iter()
-            .map(|(module, meant)| module.function(meant.thing))
+            .map(|(module, found)| module.function(found.symbol))
             .collect()
     }
 
@@ -137,36 +132,35 @@ impl Program {
     fn best<'p>(
         &'p self,
         name: &str,
-        named: impl Fn(&'p Places, &str) -> Vec<Meant<'p>>,
-    ) -> Vec<(&'p Module, Meant<'p>)> {
-        let mut all: Vec<(&Module, Meant<'p>)> = Vec::new();
+        named: impl Fn(&'p SymbolLookup, &str) -> Vec<Match<'p>>,
+    ) -> Vec<(&'p Module, Match<'p>)> {
+        let mut all: Vec<(&Module, Match<'p>)> = Vec::new();
         for module in &self.modules {
-            let Some(places) = &module.places else { continue };
-            all.extend(named(places, name).into_iter().map(|meant| (module, meant)));
+            all.extend(named(&module.symbols, name).into_iter().map(|found| (module, found)));
         }
-        let Some(best) = all.iter().map(|(_, meant)| meant.fit).min() else { return Vec::new() };
-        let Some(first) = all.iter().find(|(_, meant)| meant.fit == best).map(|(module, _)| module.origin)
+        let Some(best) = all.iter().map(|(_, found)| found.fit).min() else { return Vec::new() };
+        let Some(first) = all.iter().find(|(_, found)| found.fit == best).map(|(module, _)| module.origin)
         else {
             return Vec::new();
         };
-        all.retain(|(module, meant)| meant.fit == best && module.origin == first);
-        all.dedup_by(|a, b| a.1.thing.vaddr == b.1.thing.vaddr);
+        all.retain(|(module, found)| found.fit == best && module.origin == first);
+        all.dedup_by(|a, b| a.1.symbol.vaddr == b.1.symbol.vaddr);
         all
     }
 
     /// Address and size of the data or function called `name`.
     pub fn symbol(&self, name: &str) -> Option<(u64, u64)> {
-        self.data(name).or_else(|| place(&self.best(name, Places::functions_named)))
+        self.data(name).or_else(|| place(&self.best(name, SymbolLookup::functions_named)))
     }
 
     /// Address and size of the data called `name`.
     pub fn data(&self, name: &str) -> Option<(u64, u64)> {
-        place(&self.best(name, Places::data_named))
+        place(&self.best(name, SymbolLookup::data_named))
     }
 
     /// All names.
     pub fn names(&self) -> Names {
-        Names(self.modules.iter().filter_map(|module| module.places.clone()).collect())
+        Names(self.modules.iter().map(|module| Rc::clone(&module.symbols)).collect())
     }
 
     /// What `FUNC`, `FILE:LINE` or `*ADDR` means; `here` is the file that a bare line number is in.
@@ -250,55 +244,48 @@ impl Program {
 }
 
 /// Address and size of the first meaning.
-fn place(found: &[(&Module, Meant)]) -> Option<(u64, u64)> {
-    let (module, meant) = found.first()?;
-    Some((meant.thing.vaddr.wrapping_add(module.bias), meant.thing.size))
+fn place(found: &[(&Module, Match)]) -> Option<(u64, u64)> {
+    let (module, found) = found.first()?;
+    Some((found.symbol.vaddr.wrapping_add(module.bias), found.symbol.size))
 }
 
 impl Module {
     fn new(loaded: Loaded) -> Option<Module> {
-        let Loaded { path, origin, range, source } = loaded;
-        let layout = DebugInfo::parse_at(&*source, None, None, &[]).ok()?;
-        let vaddr = layout.vaddr_of_file_offset(range.start.wrapping_sub(origin))?;
-        let object = Object::of(source, Path::new(&*path));
-        let places = object.places().map(Arc::new);
+        let Loaded { path, origin, range, object } = loaded;
+        let vaddr = object.vaddr_of_file_offset(range.start.wrapping_sub(origin))?;
+        let symbols = Rc::clone(object.lookup()?);
         let bias = range.start.wrapping_sub(vaddr);
-        let (cfi, inlines) = (OnceCell::new(), OnceCell::new());
-        Some(Module { path, range, bias, origin, object, places, cfi, inlines })
+        Some(Module { path, range, bias, origin, object, symbols })
     }
 
     /// Its call frame information, if it has any.
     pub fn cfi(&self) -> Option<Arc<Cfi>> {
-        self.cfi.get_or_init(|| self.object.cfi().map(Arc::new)).clone()
+        self.object.cfi()
     }
 
-    /// The functions whose code is at `pc` because it was inlined, the innermost first, and the one it was inlined into.
-    pub fn chain(&self, pc: u64) -> Vec<inline::Frame> {
-        let Some(inlines) = self.inlines.get_or_init(|| self.object.inlines()) else { return Vec::new() };
-        inlines.chain(pc.wrapping_sub(self.bias), &|unit| self.object.split(unit))
+    /// The functions whose code is at `pc` because it was inlined, the innermost first, and the one that
+    /// it was inlined into.
+    pub fn chain(&self, pc: u64) -> Vec<Frame> {
+        self.object.inlined_at(pc.wrapping_sub(self.bias)).unwrap_or_default()
     }
 
-    fn function(&self, thing: &Thing) -> Function {
-        let start = thing.vaddr.wrapping_add(self.bias);
-        Function { name: thing.shown(), range: start..start.wrapping_add(thing.size) }
+    fn function(&self, symbol: &MinimalSymbol) -> Function {
+        let start = symbol.vaddr.wrapping_add(self.bias);
+        Function { name: symbol.shown(), range: start..start.wrapping_add(symbol.size) }
     }
 
     fn line_code(&self, file: &str, line: u32) -> Option<LineCode> {
-        self.object.line_code(self.places.as_ref()?, file, line)
+        self.object.line_code(file, line)
     }
 
-    /// Where the code of a function begins that was inlined into others.
+    /// The beginnings of the copies of a function that were inlined into others.
     fn inlined_copies(&self, name: &str) -> Vec<u64> {
-        let Some(places) = &self.places else { return Vec::new() };
-        let begins = self.object.inlined_copies(places, name);
-        begins.into_iter().map(|vaddr| vaddr.wrapping_add(self.bias)).collect()
+        let sites = self.object.inlined_sites(name);
+        sites.into_iter().map(|vaddr| vaddr.wrapping_add(self.bias)).collect()
     }
 
     fn after_prologue(&self, start: u64) -> Option<u64> {
-        let places = self.places.as_ref()?;
-        let (thing, _) = places.function_at(start.wrapping_sub(self.bias))?;
-        let mut code = [0; PROLOGUE as usize];
-        let count = self.object.main().read_at(start.wrapping_sub(self.origin), &mut code).ok()?;
-        Some(places.after_prologue(thing, &code[..count]).wrapping_add(self.bias))
+        let (symbol, _) = self.symbols.function_at(start.wrapping_sub(self.bias))?;
+        Some(self.object.after_prologue(symbol)?.wrapping_add(self.bias))
     }
 }

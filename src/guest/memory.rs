@@ -42,6 +42,19 @@ pub trait PageSource: Send + Sync {
     }
 }
 
+impl PageSource for Vec<u8> {
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> std::io::Result<usize> {
+        let rest = usize::try_from(offset).ok().and_then(|start| self.get(start..)).unwrap_or(&[]);
+        let count = rest.len().min(buf.len());
+        buf.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+        Ok(count)
+    }
+
+    fn len(&self) -> u64 {
+        self.len() as u64
+    }
+}
+
 /// A set of pages that several mappings, and the kernel itself, may share: shared memory, and the contents of
 /// a file of the emulated machine once it is mapped shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -13,10 +13,8 @@ use crate::session::config::CountConfig;
 use crate::session::instructions::ByInstruction;
 use crate::session::modules::Modules;
 use crate::session::outcome::{Ending, Folded, Stop};
+use crate::symbols::UNKNOWN;
 use crate::x86::decode::{self, Refusal};
-
-/// What a file or function is called that is not known.
-pub const UNKNOWN: &str = "???";
 
 /// What a profile says of the run itself.
 pub struct Subject<'a> {

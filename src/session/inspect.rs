@@ -1,12 +1,14 @@
 //! What can be done with a run that is paused: look at it, take it back to a moment before, and change what is counted.
 
 use std::ops::Range;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
+use crate::emu::memory::space::FileArea;
 use crate::emu::unicorn::{EngineError, SavedMachine};
-use crate::guest::{GuestCpu, GuestMemory, Mapping, PageSource};
+use crate::guest::{GuestCpu, GuestMemory, Mapping};
 use crate::hooks::consumer::Watched;
 use crate::hooks::counts::Counts;
 use crate::kernel::Kernel;
@@ -18,6 +20,7 @@ use crate::session::config::Config;
 use crate::session::outcome::Ending;
 use crate::session::run::Session;
 use crate::sim::Hierarchy;
+use crate::symbols::symboliser::Object;
 
 /// A run as it was. It has to be given back to [`Session::forget`].
 pub struct Saved {
@@ -45,8 +48,8 @@ pub struct Loaded {
     pub origin: u64,
     /// The addresses of the mapping.
     pub range: Range<u64>,
-    /// Its bytes.
-    pub source: Arc<dyn PageSource>,
+    /// The file with its debug information.
+    pub object: Rc<Object>,
 }
 
 impl Session {
@@ -168,16 +171,14 @@ impl Session {
 
     /// The files that code can come from, by rising address.
     pub fn loaded(&mut self) -> Vec<Loaded> {
-        self.machine
-            .memory()
-            .executable_files()
-            .map(|(range, file)| Loaded {
-                path: Arc::clone(&file.id.path),
-                origin: file.origin,
-                range,
-                source: Arc::clone(file.source),
-            })
-            .collect()
+        let symboliser = self.guest.modules.symboliser();
+        let loaded = |(range, file): (Range<u64>, FileArea<'_>)| Loaded {
+            path: Arc::clone(&file.id.path),
+            origin: file.origin,
+            range,
+            object: symboliser.object(file.id, file.source),
+        };
+        self.machine.memory().executable_files().map(loaded).collect()
     }
 
     /// The kernel, to look at.

@@ -32,7 +32,7 @@ impl ByInstruction {
     /// Adds what the instruction at `pc` cost, whose file, function and line are `at`.
     pub fn add(
         &mut self,
-        modules: &Modules,
+        modules: &mut Modules,
         mapping: MappingId,
         pc: u64,
         at: (&str, &str, u32),
@@ -42,8 +42,9 @@ impl ByInstruction {
             (Some(key), Some(address)) => {
                 let objects = &mut self.objects;
                 let place = *self.places.entry(key).or_insert_with(|| {
+                    let path = clean(modules.path(mapping).unwrap_or_default());
                     objects.push(CodeObject {
-                        path: clean(modules.path(mapping).unwrap_or_default()),
+                        path,
                         identity: modules.identity(mapping).unwrap_or_default(),
                         ..CodeObject::default()
                     });

@@ -1,7 +1,8 @@
-//! The files that code came from, and what their debug information says of an address.
+//! The files that code came from, and the source of an address by their debug information.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -9,16 +10,15 @@ use rustc_hash::FxHashMap;
 use crate::emu::memory::space::FileArea;
 use crate::guest::{FileId, PageSource};
 use crate::hooks::plan::{MappingId, NO_MAPPING};
-use crate::symbols::files::{self, Companions};
-use crate::symbols::valgrind::debug_info::DebugInfo;
-use crate::symbols::valgrind::debug_info::Location;
-use crate::symbols::valgrind::demangle::display_name;
+use crate::symbols::symboliser::{Object, Symboliser};
+use crate::symbols::valgrind::debug_info::{DebugInfo, Location, Wanted};
 
 /// One file, mapped at one place.
 struct Module {
     origin: u64,
     source: Arc<dyn PageSource>,
     id: FileId,
+    object: OnceCell<Rc<Object>>,
     debug: Option<Arc<DebugInfo>>,
 }
 
@@ -28,7 +28,7 @@ pub struct Modules {
     modules: Vec<Module>,
     /// By inode, device and origin.
     known: FxHashMap<(u64, u64, u64), MappingId>,
-    names: FxHashMap<Arc<str>, Arc<str>>,
+    symboliser: Symboliser,
     last: Option<((u64, u64, u64), MappingId)>,
 }
 
@@ -48,6 +48,7 @@ impl Modules {
                 origin: area.origin,
                 source: Arc::clone(area.source),
                 id: area.id.clone(),
+                object: OnceCell::new(),
                 debug: None,
             });
             (modules.len() - 1) as MappingId
@@ -77,17 +78,23 @@ impl Modules {
             offsets.dedup();
             let mut same = self.modules.iter_mut().filter(|m| (m.id.inode, m.id.device) == (inode, device));
             let Some(first) = same.next() else { continue };
-            first.debug = read(&*first.source, &first.id.path, &offsets).map(Arc::new);
+            let open = || self.symboliser.object(&first.id, &first.source);
+            first.debug = first.object.get_or_init(open).debug_info(Wanted::Offsets(&offsets)).map(Arc::new);
             for module in same {
                 module.debug.clone_from(&first.debug);
             }
         }
     }
 
-    /// The file of a mapping: its bytes, its path in the guest's view, and the address at which its first byte would be.
-    pub fn file(&self, mapping: MappingId) -> Option<(Arc<dyn PageSource>, &str, u64)> {
+    /// The objects of the run.
+    pub fn symboliser(&mut self) -> &mut Symboliser {
+        &mut self.symboliser
+    }
+
+    /// The object of a mapping.
+    pub fn object(&mut self, mapping: MappingId) -> Option<&Rc<Object>> {
         let module = self.modules.get(mapping as usize)?;
-        Some((Arc::clone(&module.source), &module.id.path, module.origin))
+        Some(module.object.get_or_init(|| self.symboliser.object(&module.id, &module.source)))
     }
 
     /// The file of a mapping, by inode and device: the same for all its mappings.
@@ -95,34 +102,22 @@ impl Modules {
         self.modules.get(mapping as usize).map(|module| (module.id.inode, module.id.device))
     }
 
-    /// What tells the file of a mapping from another build of it.
-    pub fn identity(&self, mapping: MappingId) -> Option<String> {
-        self.modules.get(mapping as usize).map(|module| files::identity(&*module.source))
+    /// The mark of this build of the file of a mapping.
+    pub fn identity(&mut self, mapping: MappingId) -> Option<String> {
+        Some(self.object(mapping)?.identity())
     }
 
-    /// The link-time address of an instruction that [`Modules::read_debug_info`] was told of.
-    pub fn vaddr(&self, mapping: MappingId, pc: u64) -> Option<u64> {
-        let module = self.modules.get(mapping as usize)?;
-        module.debug.as_ref()?.vaddr_of_file_offset(pc.wrapping_sub(module.origin))
+    /// The link-time address of an instruction.
+    pub fn vaddr(&mut self, mapping: MappingId, pc: u64) -> Option<u64> {
+        let origin = self.modules.get(mapping as usize)?.origin;
+        self.object(mapping)?.vaddr_of_file_offset(pc.wrapping_sub(origin))
     }
 
     /// File, function (as it is shown) and line of an instruction that [`Modules::read_debug_info`] was told of.
     pub fn locate(&mut self, mapping: MappingId, pc: u64) -> Option<Location> {
-        let module = self.modules.get(mapping as usize)?;
-        let debug = module.debug.as_ref()?;
-        let mut location = debug.locate(debug.vaddr_of_file_offset(pc.wrapping_sub(module.origin))?);
-        let shown = self
-            .names
-            .entry(Arc::clone(&location.function))
-            .or_insert_with_key(|raw| Arc::from(&*display_name(raw, false, true)));
-        location.function = Arc::clone(shown);
-        Some(location)
+        let vaddr = self.vaddr(mapping, pc)?;
+        let debug = self.modules.get(mapping as usize)?.debug.as_ref()?;
+        let location = debug.locate(vaddr);
+        Some(Location { function: self.symboliser.shown(&location.function), ..location })
     }
-}
-
-/// Debug information of an object, from it and from the separate files that its links name; of its lines those of
-/// the instructions at the file offsets `wanted`.
-fn read(main: &dyn PageSource, path: &str, wanted: &[u64]) -> Option<DebugInfo> {
-    let found = Companions::find(main, Path::new(path));
-    DebugInfo::parse_for(main, found.separate(), found.alternate(), wanted).ok()
 }

@@ -1,6 +1,5 @@
 //! What the session does for Valgrind's client requests: the log, and names for addresses.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -10,12 +9,11 @@ use crate::guest::{GuestCpu, GuestMemory};
 use crate::hooks::plan::{MappingId, NO_MAPPING};
 use crate::kernel::Kernel;
 use crate::requests::{Host, Place, Voice};
-use crate::session::attribute::UNKNOWN;
 use crate::session::control::Control;
 use crate::session::modules::Modules;
+use crate::symbols::UNKNOWN;
 use crate::symbols::debugger::cfi::{Cfi, REGISTERS, RIP};
 use crate::symbols::debugger::unwind::{self, GPRS};
-use crate::symbols::files::Object;
 
 /// The parts of a run with which requests are served.
 pub(super) struct RequestHost<'a> {
@@ -107,9 +105,6 @@ type CallFrames = (Option<Arc<Cfi>>, u64);
 
 /// Those of the file that has code at `pc`.
 fn call_frames(modules: &mut Modules, mapping: MappingId, pc: u64) -> Option<CallFrames> {
-    modules.read_debug_info(&[(mapping, pc)]);
     let bias = pc.wrapping_sub(modules.vaddr(mapping, pc)?);
-    let (source, path, _) = modules.file(mapping)?;
-    let object = Object::of(source, Path::new(path));
-    Some((object.cfi().map(Arc::new), bias))
+    Some((modules.object(mapping)?.cfi(), bias))
 }

@@ -1,29 +1,27 @@
-//! Which line programs an address needs, found without reading `.debug_info` and without running the programs: a
-//! program belongs to the unit whose entry in `.debug_aranges` (DWARF 5, 6.1.2) has the address it begins with.
+//! The line programs that an address needs, found without reading `.debug_info` and without running
+//! them: a program belongs to the unit whose entry in `.debug_aranges` (DWARF 5, 6.1.2) has the address
+//! that it begins with.
 
-use gimli::{DebugAranges, LittleEndian, Reader};
+use gimli::{DebugAranges, DebugLine, DebugLineOffset, LineInstruction, LineProgramHeader, LittleEndian};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::symbols::line_units::{Slice, slice};
+use crate::symbols::debug_files::{Slice, slice};
+use crate::symbols::line_program;
 
-/// `DW_LNS_fixed_advance_pc`, whose operand is no LEB128 number.
-const FIXED_ADVANCE_PC: u8 = 9;
-/// `DW_LNS_copy`, which makes a row.
-const COPY: u8 = 1;
-/// `DW_LNE_set_address`.
-const SET_ADDRESS: u8 = 2;
+/// Bytes of an address, before DWARF 5 said so in the program itself.
+const ADDRESS_SIZE: u8 = 8;
 
 /// A line program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Program {
     /// Offset in `.debug_line`, in bytes.
     pub offset: usize,
-    /// Whether it can have rows for a wanted address, or rows that change those.
+    /// True if it can have rows for a wanted address, or rows that change those.
     pub needed: bool,
 }
 
-/// The programs in `line`, in its order, with those marked that the addresses `wanted` need. A program that cannot be
-/// assigned to a unit is always needed. `None` if the index does not tell.
+/// The programs in `line`, in its order, with those marked that the addresses `wanted` need. A program
+/// that cannot be assigned to a unit is always needed. `None` if the index does not tell.
 pub(crate) fn programs(line: &[u8], aranges: &[u8], wanted: &[u64]) -> Option<Vec<Program>> {
     let ranges = ranges(aranges)?;
     let begins = walk(line)?;
@@ -89,7 +87,8 @@ fn only_unit(ranges: &[Range], address: u64) -> Option<usize> {
     hits.all(|other| other == unit).then_some(unit)
 }
 
-/// The units whose rows decide what is said of `wanted`: rows of ranges that overlap or touch end or join each other.
+/// The units whose rows decide what is said of `wanted`: rows of ranges that overlap or touch end or
+/// join each other.
 fn units(ranges: &[Range], wanted: &[u64]) -> FxHashSet<usize> {
     let mut wanted = wanted.to_vec();
     wanted.sort_unstable();
@@ -109,49 +108,29 @@ fn units(ranges: &[Range], wanted: &[u64]) -> FxHashSet<usize> {
     units
 }
 
-/// The programs of a `.debug_line`: offset and first address, which is `None` for one that makes a row before it
-/// sets an address, or makes none. `None` if a program's length or header cannot be read.
+/// The programs of a `.debug_line`: offset and first address, which is `None` for one that makes a row
+/// before it sets an address, or makes none. `None` if a program's length or header cannot be read.
 fn walk(line: &[u8]) -> Option<Vec<(usize, Option<u64>)>> {
-    let mut rest = slice(line);
+    let section = DebugLine::new(line, LittleEndian);
     let mut programs = Vec::new();
-    while !rest.is_empty() {
-        let offset = line.len().checked_sub(rest.len())?;
-        let (length, format) = rest.read_initial_length().ok()?;
-        let mut program = rest.split(length).ok()?;
-        let version = program.read_u16().ok()?;
-        if version >= 5 {
-            program.skip(2).ok()?;
-        }
-        let header_length = program.read_length(format).ok()?;
-        let mut header = program.split(header_length).ok()?;
-        // minimum_instruction_length, maximum_operations_per_instruction, default_is_stmt, line_base, line_range
-        header.skip(if version >= 4 { 5 } else { 4 }).ok()?;
-        let opcode_base = header.read_u8().ok()?;
-        let operands = header.split(usize::from(opcode_base.checked_sub(1)?)).ok()?;
-        programs.push((offset, first_address(program, operands.slice())));
+    let mut offset = 0;
+    while offset < line.len() {
+        let size = line_program::size(slice(line), offset)?;
+        let program = section.program(DebugLineOffset(offset), ADDRESS_SIZE, None, None).ok()?;
+        programs.push((offset, first_address(program.header())));
+        offset = offset.checked_add(size)?;
     }
     Some(programs)
 }
 
 /// The address that a program sets before it makes a row.
-fn first_address(mut program: Slice<'_>, operands: &[u8]) -> Option<u64> {
+fn first_address(header: &LineProgramHeader<Slice<'_>>) -> Option<u64> {
+    let mut instructions = header.instructions();
     loop {
-        match program.read_u8().ok()? {
-            0 => {
-                let length = usize::try_from(program.read_uleb128().ok()?).ok()?;
-                let mut instruction = program.split(length).ok()?;
-                if instruction.read_u8().ok()? == SET_ADDRESS {
-                    return instruction.read_u64().ok();
-                }
-            }
-            COPY => return None,
-            FIXED_ADVANCE_PC => program.skip(2).ok()?,
-            opcode => {
-                // A special opcode has no entry, and makes a row.
-                for _ in 0..*operands.get(usize::from(opcode.checked_sub(1)?))? {
-                    program.read_uleb128().ok()?;
-                }
-            }
+        match instructions.next_instruction(header).ok()?? {
+            LineInstruction::SetAddress(address) => return Some(address),
+            LineInstruction::Copy | LineInstruction::Special(_) => return None,
+            _ => {}
         }
     }
 }

@@ -1,8 +1,12 @@
-//! Decompression of debug sections. What a stream claims is not believed: no more is written than the size that goes with it, and
-//! that may be only so many times the size of the stream.
+//! Decompression of debug sections. The size that a stream claims is not believed: no more is written
+//! than that, and no more than a multiple of the stream's own size.
+//!
+//! There is one crate for each format: zlib-rs for zlib, ruzstd for zstd, xz4rust for xz.
 
 use std::io::Read as _;
 
+use goblin::container::{Container, Ctx, Endian};
+use goblin::elf::compression_header::{CompressionHeader, ELFCOMPRESS_ZLIB, ELFCOMPRESS_ZSTD};
 use ruzstd::decoding::StreamingDecoder;
 use xz4rust::{XzDecoder, XzNextBlockResult};
 use zlib_rs::{Inflate, InflateFlush};
@@ -15,13 +19,33 @@ const WINDOW_BITS: u8 = 15;
 /// Largest dictionary of an xz stream, in bytes: that of `xz -9`.
 const MAX_DICTIONARY: usize = 1 << 26;
 
+/// Decompresses the contents of a section that is `SHF_COMPRESSED`. Valgrind 3.19 does not know zstd,
+/// and then reads nothing of the object.
+pub(crate) fn section(data: &[u8]) -> Option<Vec<u8>> {
+    let ctx = Ctx::new(Container::Big, Endian::Little);
+    let header = CompressionHeader::parse(data, 0, ctx).ok()?;
+    let stream = data.get(CompressionHeader::size(ctx)..)?;
+    match header.ch_type {
+        ELFCOMPRESS_ZLIB => inflate(stream, header.ch_size),
+        ELFCOMPRESS_ZSTD => unzstd(stream, header.ch_size),
+        _ => None,
+    }
+}
+
+/// Decompresses a `.zdebug` section, the layout before `SHF_COMPRESSED`: `ZLIB`, the size as a
+/// big-endian number, the stream.
+pub(crate) fn zdebug(data: &[u8]) -> Option<Vec<u8>> {
+    let size = u64::from_be_bytes(data.strip_prefix(b"ZLIB")?.get(..8)?.try_into().ok()?);
+    inflate(data.get(12..)?, size)
+}
+
 fn limit(stream: &[u8]) -> u64 {
     (stream.len() as u64).saturating_mul(MAX_EXPANSION)
 }
 
-/// Decompresses a zlib stream (RFC 1950) of `size` bytes; a damaged one yields what precedes the damage. `None` if it cannot have
-/// that size.
-pub(crate) fn inflate(stream: &[u8], size: u64) -> Option<Vec<u8>> {
+/// Decompresses a zlib stream (RFC 1950) of `size` bytes; a damaged one yields what precedes the
+/// damage. `None` if it cannot have that size.
+fn inflate(stream: &[u8], size: u64) -> Option<Vec<u8>> {
     if size > limit(stream) {
         return None;
     }
@@ -33,8 +57,8 @@ pub(crate) fn inflate(stream: &[u8], size: u64) -> Option<Vec<u8>> {
     Some(output)
 }
 
-/// The same of a zstd frame (RFC 8878).
-pub(crate) fn unzstd(stream: &[u8], size: u64) -> Option<Vec<u8>> {
+/// Decompresses a zstd frame (RFC 8878) in the same way.
+fn unzstd(stream: &[u8], size: u64) -> Option<Vec<u8>> {
     if size > limit(stream) {
         return None;
     }
@@ -44,7 +68,8 @@ pub(crate) fn unzstd(stream: &[u8], size: u64) -> Option<Vec<u8>> {
     Some(output)
 }
 
-/// The same of an xz stream, which does not say its size in front: empty if it has more than any honest one.
+/// Decompresses an xz stream in the same way. It does not say its size in front: empty if it has more
+/// than any honest one.
 pub(crate) fn unxz(stream: &[u8]) -> Vec<u8> {
     let limit = limit(stream);
     let mut decoder = XzDecoder::in_heap_with_alloc_dict_size(0, MAX_DICTIONARY);
@@ -131,5 +156,15 @@ mod tests {
         assert_eq!(unzstd(&zstd, 1 << 26), None, "{} bytes", zstd.len());
         assert_eq!(unzstd(&zstd, 1000), Some(vec![0; 1000]));
         assert!(unxz(&packed("xz", &["-9"], &zeros)).is_empty());
+    }
+
+    #[test]
+    fn old_sections_carry_their_size_in_front() {
+        let stream = deflate(b"abcabcabcabc");
+        let mut data = b"ZLIB\0\0\0\0\0\0\0\x0c".to_vec();
+        data.extend_from_slice(&stream);
+        assert_eq!(zdebug(&data).as_deref(), Some(&b"abcabcabcabc"[..]));
+        assert_eq!(zdebug(b"ZLIX\0\0\0\0\0\0\0\x0c"), None);
+        assert_eq!(zdebug(b"ZLIB\0"), None);
     }
 }

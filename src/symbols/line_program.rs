@@ -1,15 +1,22 @@
-//! Line programs of DWARF 2 to 5 (DWARF 5, 6.2): the state machine, and how files are spelled.
+//! Line programs of DWARF 2 to 5 (DWARF 5, 6.2): the state machine, and the spelling of files.
+//!
+//! `gimli` decodes headers and instructions. Its rows are not used: Valgrind 3.19 numbers files and
+//! ends rows by rules of its own, and spells a path as directory, `/` and name, not normalised.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use gimli::{
-    AttributeValue, DebugLine, DebugLineOffset, FileEntry, LineInstruction, LineProgramHeader, LittleEndian,
-    Reader,
+    AttributeValue, DebugLine, DebugLineOffset, FileEntry, Format, LineInstruction, LineProgramHeader,
+    LittleEndian, Reader,
 };
 use rustc_hash::FxHashMap;
 
-use crate::symbols::line_units::{Sections, Slice, Text, slice};
-use crate::symbols::valgrind::debug_info::UNKNOWN;
+use crate::symbols::debug_files::{DebugFiles, Slice, slice};
+use crate::symbols::elf::{ElfFile, string};
+
+/// The name of a file or function that is not known, in Cachegrind's profiles.
+pub const UNKNOWN: &str = "???";
 
 /// Longest file string kept, in bytes (PATH_MAX); damaged tables can name megabytes.
 const MAX_PATH: usize = 4096;
@@ -30,14 +37,14 @@ pub(crate) struct Row {
     pub file: u32,
     /// As the program has it.
     pub line: u64,
-    /// Whether it is a recommended place for a breakpoint.
+    /// True at a recommended place for a breakpoint.
     pub is_stmt: bool,
-    /// Whether a breakpoint behind the function's prologue belongs here.
+    /// True at the place for a breakpoint behind the function's prologue.
     pub prologue_end: bool,
 }
 
-/// What takes the rows of line programs, in the order of the programs.
-pub(crate) trait Rows {
+/// A taker of rows, in the order of the line programs.
+pub(crate) trait RowSink {
     /// A row and the address of the one that follows it in its sequence.
     fn row(&mut self, row: Row, next: u64);
     /// The sequence is complete, and ends before this address.
@@ -46,43 +53,108 @@ pub(crate) trait Rows {
     fn part(&mut self) {}
 }
 
-/// Runs line programs and hands on their rows.
+/// The sections that line tables are made of. Those that only some tables need are read when they are
+/// needed.
+pub(crate) struct LineSections<'f> {
+    files: &'f DebugFiles,
+    file: &'f ElfFile,
+    /// `.debug_line`.
+    pub(crate) line: Arc<[u8]>,
+    strings: OnceCell<Arc<[u8]>>,
+    line_strings: OnceCell<Arc<[u8]>>,
+    string_offsets: OnceCell<Arc<[u8]>>,
+    alternate: OnceCell<Arc<[u8]>>,
+}
+
+impl<'f> LineSections<'f> {
+    /// The sections of the file with the DWARF; `None` if there is none.
+    pub(crate) fn of(files: &'f DebugFiles) -> Option<Self> {
+        let file = files.with_dwarf()?;
+        Some(Self {
+            files,
+            file,
+            line: file.debug_section(".debug_line"),
+            strings: OnceCell::new(),
+            line_strings: OnceCell::new(),
+            string_offsets: OnceCell::new(),
+            alternate: OnceCell::new(),
+        })
+    }
+
+    /// Another section of the same file.
+    pub(crate) fn other(&self, name: &str) -> Arc<[u8]> {
+        self.file.debug_section(name)
+    }
+
+    /// The bytes of a string attribute as it is stored; `base` is the unit's
+    /// `DW_AT_str_offsets_base`, which the header of a line program does not have. `None` if it points
+    /// nowhere.
+    pub(crate) fn text<'s>(
+        &'s self,
+        value: AttributeValue<Slice<'s>>,
+        format: Format,
+        base: Option<u64>,
+    ) -> Option<&'s [u8]> {
+        let strings = || self.strings.get_or_init(|| self.other(".debug_str"));
+        match value {
+            AttributeValue::String(slice) => Some(slice.slice()),
+            AttributeValue::DebugStrRef(offset) => string(strings(), offset.0 as u64),
+            AttributeValue::DebugLineStrRef(offset) => {
+                string(self.line_strings.get_or_init(|| self.other(".debug_line_str")), offset.0 as u64)
+            }
+            AttributeValue::DebugStrRefSup(offset) => {
+                let load = || self.files.alternate().map(|file| file.debug_section(".debug_str"));
+                string(self.alternate.get_or_init(|| load().unwrap_or_default()), offset.0 as u64)
+            }
+            AttributeValue::DebugStrOffsetsIndex(index) => {
+                let at = (index.0 as u64).checked_mul(u64::from(format.word_size()))?.checked_add(base?)?;
+                let offsets = self.string_offsets.get_or_init(|| self.other(".debug_str_offsets"));
+                let mut entry = slice(offsets.get(usize::try_from(at).ok()?..)?);
+                string(strings(), entry.read_offset(format).ok()? as u64)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Runs line programs and gives their rows to a sink.
 pub(crate) struct LineReader<'s, R> {
-    sections: &'s Sections<'s>,
+    sections: &'s LineSections<'s>,
     rows: R,
     paths: Paths,
-    /// Bytes of program that may still be run. Honest programs do not overlap, so the section's length is enough.
+    /// Bytes of program that may still be run. Honest programs do not overlap, so the section's length
+    /// is enough.
     budget: usize,
 }
 
-impl<'s, R: Rows> LineReader<'s, R> {
+impl<'s, R: RowSink> LineReader<'s, R> {
     /// A reader of the programs in `sections`.
-    pub fn new(sections: &'s Sections<'s>, rows: R) -> Self {
+    pub fn new(sections: &'s LineSections<'s>, rows: R) -> Self {
         let budget = sections.line.len();
         Self { sections, rows, paths: Paths::default(), budget }
     }
 
-    /// Adds the rows of the program at `offset`, whose unit has the compilation directory `directory`. A program
-    /// that cannot be read adds what precedes the damage.
+    /// Adds the rows of the program at `offset`, whose unit has the compilation directory `directory`. A
+    /// program that cannot be read adds what precedes the damage.
     pub fn read(&mut self, offset: DebugLineOffset, address_size: u8, directory: Option<&'s [u8]>) {
         let section = DebugLine::new(&self.sections.line, LittleEndian);
-        let Some(size) = program_size(slice(&self.sections.line), offset.0) else { return };
+        let Some(size) = size(slice(&self.sections.line), offset.0) else { return };
         let Some(budget) = self.budget.checked_sub(size) else { return };
         self.budget = budget;
         let Ok(program) = section.program(offset, address_size, None, None) else { return };
         self.run(program.header(), directory);
     }
 
-    /// The same for a program that names its compilation directory itself, as DWARF 5 has it (6.2.4: directory 0).
-    /// Returns false, and adds nothing, if it does not.
+    /// Adds the rows of a program that names its compilation directory itself, as DWARF 5 has it (6.2.4:
+    /// directory 0). Returns false, and adds nothing, if it does not.
     pub fn read_complete(&mut self, offset: DebugLineOffset) -> bool {
         let section = DebugLine::new(&self.sections.line, LittleEndian);
-        let Some(size) = program_size(slice(&self.sections.line), offset.0) else { return false };
+        let Some(size) = size(slice(&self.sections.line), offset.0) else { return false };
         let Some(budget) = self.budget.checked_sub(size) else { return false };
         let Ok(program) = section.program(offset, 8, None, None) else { return false };
         let header = program.header();
         let directory = header.include_directories().first().filter(|_| header.version() >= 5);
-        let directory = directory.and_then(|directory| text(*directory, header, self.sections));
+        let directory = directory.and_then(|directory| self.sections.text(*directory, header.format(), None));
         if directory.is_none() {
             return false;
         }
@@ -96,7 +168,7 @@ impl<'s, R: Rows> LineReader<'s, R> {
         self.rows.part();
     }
 
-    /// What took the rows, and the files by number.
+    /// The sink of the rows, and the spelling of the files by number.
     pub fn finish(self) -> (R, Vec<Arc<str>>) {
         (self.rows, self.paths.names)
     }
@@ -193,16 +265,18 @@ impl State {
     const START: Self = Self { address: 0, file: 1, line: 1, is_stmt: true, prologue_end: false };
 }
 
-/// Bytes that the program at `offset` takes, or `None` if its header cannot be an honest one.
-fn program_size(mut section: Slice<'_>, offset: usize) -> Option<usize> {
+/// Bytes of the program at `offset` of `.debug_line`; `None` if its header cannot be an honest one.
+/// `gimli` reads a header of any size, and a small one may name millions of files.
+pub(crate) fn size(mut section: Slice<'_>, offset: usize) -> Option<usize> {
     section.skip(offset).ok()?;
+    let before = section.len();
     let (length, format) = section.read_initial_length().ok()?;
     let mut program = section.split(length).ok()?;
     if program.read_u16().ok()? >= 5 {
         program.skip(2).ok()?;
     }
     let header = program.read_length(format).ok()?;
-    (header <= MAX_HEADER).then_some(length)
+    (header <= MAX_HEADER).then(|| before.saturating_sub(section.len()))
 }
 
 /// The files of one program.
@@ -217,7 +291,7 @@ struct FileTable<'h, 's> {
 
 impl FileTable<'_, '_> {
     /// The number in `paths` of the program's file `index`; that of [`UNKNOWN`] if it has no such file.
-    fn id(&mut self, index: u64, sections: &Sections<'_>, paths: &mut Paths) -> u32 {
+    fn id(&mut self, index: u64, sections: &LineSections<'_>, paths: &mut Paths) -> u32 {
         if let Some((recent, id)) = self.recent
             && recent == index
         {
@@ -235,13 +309,13 @@ impl FileTable<'_, '_> {
         id
     }
 
-    fn path(&self, index: u64, sections: &Sections<'_>) -> Option<Vec<u8>> {
+    fn path(&self, index: u64, sections: &LineSections<'_>) -> Option<Vec<u8>> {
         let version = self.header.version();
         // Before DWARF 5 files count from 1, and directory 0 is the compilation directory.
         let at = usize::try_from(if version >= 5 { index } else { index.checked_sub(1)? }).ok()?;
         let stored = self.header.file_names();
         let file = stored.get(at).or_else(|| self.added.get(at.checked_sub(stored.len())?))?;
-        let name = text(file.path_name(), self.header, sections)?;
+        let name = sections.text(file.path_name(), self.header.format(), None)?;
         let directory = file.directory_index();
         let mut path = Vec::new();
         if version < 5 && directory == 0 {
@@ -250,7 +324,7 @@ impl FileTable<'_, '_> {
             let at = if version >= 5 { directory } else { directory.wrapping_sub(1) };
             let entry = usize::try_from(at).ok().and_then(|at| self.header.include_directories().get(at));
             if let Some(entry) = entry {
-                let entry = text(*entry, self.header, sections)?;
+                let entry = sections.text(*entry, self.header.format(), None)?;
                 if let (Some(base @ [_, ..]), false) = (self.directory, entry.starts_with(b"/")) {
                     path.extend_from_slice(base);
                     path.push(b'/');
@@ -264,22 +338,6 @@ impl FileTable<'_, '_> {
         path.extend_from_slice(name);
         (path.len() <= MAX_PATH).then_some(path)
     }
-}
-
-/// The bytes of a string in a program's header.
-fn text<'t>(
-    value: AttributeValue<Slice<'t>>,
-    header: &Header<'_>,
-    sections: &'t Sections<'_>,
-) -> Option<&'t [u8]> {
-    let text = match value {
-        AttributeValue::String(slice) => Text::Inline(slice),
-        AttributeValue::DebugStrRef(offset) => Text::Str(offset.0 as u64),
-        AttributeValue::DebugLineStrRef(offset) => Text::LineStr(offset.0 as u64),
-        AttributeValue::DebugStrRefSup(offset) => Text::Alternate(offset.0 as u64),
-        _ => return None,
-    };
-    sections.text(text, header.format(), 0)
 }
 
 /// File strings, each once.

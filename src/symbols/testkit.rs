@@ -3,7 +3,27 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use std::sync::Arc;
+
 use tempfile::TempDir;
+
+use crate::symbols::debug_files::{Companions, DebugFiles};
+use crate::symbols::elf::ElfFile;
+
+/// The headers of a file in memory.
+pub(crate) fn elf(bytes: &[u8]) -> ElfFile {
+    ElfFile::parse(Arc::new(bytes.to_vec())).expect("an ELF file")
+}
+
+/// An object without companions.
+pub(crate) fn alone(bytes: &[u8]) -> DebugFiles {
+    DebugFiles::new(elf(bytes), Companions::default())
+}
+
+/// An object with its separate debug file.
+pub(crate) fn with_debug_file(bytes: &[u8], separate: &[u8]) -> DebugFiles {
+    DebugFiles::new(elf(bytes), Companions { separate: Some(elf(separate)), ..Companions::default() })
+}
 
 /// A directory of sources and what is built from them; gone with the value.
 pub(crate) struct Workshop(TempDir);

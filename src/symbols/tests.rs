@@ -2,15 +2,17 @@
 //! (`valgrind --tool=cachegrind --cache-sim=no`) and reading the `fl=` and `fn=` lines of its output.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use super::debuglink::{self, Links};
-use super::error::DebugError;
-use super::valgrind::debug_info::DebugInfo;
+use super::debug_files::{Companions, DebugFiles};
+use super::debuglink::Links;
+use super::elf::{ElfError, ElfFile};
+use super::testkit::{Workshop, alone, elf, with_debug_file};
+use super::valgrind::debug_info::{DebugInfo, Wanted};
 use super::valgrind::demangle::display_name;
-use crate::symbols::testkit::Workshop;
 
 fn info(shop: &Workshop, name: &str) -> DebugInfo {
-    DebugInfo::parse(&shop.read(name), None, None).expect("gcc's output is readable")
+    DebugInfo::read(&alone(&shop.read(name)), Wanted::All)
 }
 
 fn address(info: &DebugInfo, name: &str) -> u64 {
@@ -330,25 +332,20 @@ fn separate_and_compressed_files_say_the_same() {
     let whole = keys(&info(&shop, "whole"));
     assert!(whole.iter().any(|key| key.1 == "dd" && key.2 == 7));
     shop.run("objcopy", &["--only-keep-debug", "whole", "prog.debug"]);
+    shop.run("objcopy", &["--remove-section=.note.gnu.build-id", "whole", "other"]);
     shop.run("objcopy", &["--strip-all", "--add-gnu-debuglink=prog.debug", "whole", "bare"]);
     let (bare, debug) = (shop.read("bare"), shop.read("prog.debug"));
-    let links = Links::parse(&bare).expect("an ELF file");
-    assert!(
-        links.needs_debug_file()
-            && !Links::parse(&shop.read("whole")).expect("an ELF file").needs_debug_file()
-    );
-    assert_eq!(links.debuglink, Some(("prog.debug".into(), debuglink::crc32(&debug))));
+    let links = Links::of(&elf(&bare));
+    assert!(links.needs_debug_file() && !Links::of(&elf(&shop.read("whole"))).needs_debug_file());
+    assert_eq!(links.debuglink, Some(("prog.debug".into(), zlib_rs::crc32::crc32(0, &debug))));
     assert_eq!(links.build_id.as_ref().map(Vec::len), Some(20));
-    assert!(links.is_debug_file(&debug) && !links.is_debug_file(&b"\x7fELF"[..]));
-    let alone = DebugInfo::parse(&bare, None, None).expect("an ELF file");
+    assert!(links.is_debug_file(&elf(&debug)) && !links.is_debug_file(&elf(&shop.read("other"))));
+    let alone = DebugInfo::read(&alone(&bare), Wanted::All);
     assert_eq!((alone.symbols().iter().count(), alone.lines().iter().count()), (0, 0));
-    assert_eq!(keys(&DebugInfo::parse(&bare, Some(&debug), None).expect("an ELF file")), whole);
+    assert_eq!(keys(&DebugInfo::read(&with_debug_file(&bare, &debug), Wanted::All)), whole);
     // Only the DWARF is missing, or only the symbols.
     shop.run("objcopy", &["--strip-debug", "whole", "symbols"]);
-    assert_eq!(
-        keys(&DebugInfo::parse(&shop.read("symbols"), Some(&debug), None).expect("an ELF file")),
-        whole
-    );
+    assert_eq!(keys(&DebugInfo::read(&with_debug_file(&shop.read("symbols"), &debug), Wanted::All)), whole);
     for kind in ["zlib", "zlib-gnu", "zstd"] {
         let flag = format!("--compress-debug-sections={kind}");
         shop.run("objcopy", &[&flag, "whole", kind]);
@@ -358,9 +355,9 @@ fn separate_and_compressed_files_say_the_same() {
     // A wrong checksum matters only without a build-id, as in Valgrind 3.19.
     let mut wrong = links.clone();
     wrong.debuglink = Some(("prog.debug".into(), 0));
-    assert!(wrong.is_debug_file(&debug));
+    assert!(wrong.is_debug_file(&elf(&debug)));
     wrong.build_id = None;
-    assert!(!wrong.is_debug_file(&debug));
+    assert!(!wrong.is_debug_file(&elf(&debug)));
 }
 
 #[test]
@@ -370,15 +367,13 @@ fn file_offsets() {
     let info = info(&shop, "prog");
     let main = address(&info, "main");
     let bytes = shop.read("prog");
+    let files = alone(&bytes);
     let code = [0x90u8; 590];
     let at = bytes.windows(code.len()).position(|window| window == code).expect("the instructions");
-    assert_eq!(info.vaddr_of_file_offset(at as u64), Some(address(&info, "outer")));
+    assert_eq!(files.vaddr_of_file_offset(at as u64), Some(address(&info, "outer")));
     assert!(main < address(&info, "outer"));
-    assert_eq!(info.vaddr_of_file_offset(u64::MAX), None);
-    assert_eq!(info.vaddr_of_file_offset(bytes.len() as u64 + 8192), None);
-    assert!(!info.has_writable_file_mapping());
-    shop.assemble("with_data", "    .text\n    .globl main\nmain: ret\n    .data\n    .long 1");
-    assert!(self::info(&shop, "with_data").has_writable_file_mapping());
+    assert_eq!(files.vaddr_of_file_offset(u64::MAX), None);
+    assert_eq!(files.vaddr_of_file_offset(bytes.len() as u64 + 8192), None);
 }
 
 #[test]
@@ -389,14 +384,18 @@ fn damage_is_survived() {
         shop.run("gcc", &["-nostdlib", "-static", "-Wl,-e,main", version, "-Iinc", "sub/p.c", "-o", "prog"]);
         let good = shop.read("prog");
         let look = |bytes: &[u8]| {
-            if let Ok(info) = DebugInfo::parse(bytes, Some(bytes), Some(bytes)) {
+            let file = || ElfFile::parse(Arc::new(bytes.to_vec())).ok();
+            if let (Some(main), Some(alone)) = (file(), file()) {
+                let _ = Links::of(&main);
+                let companions = Companions { separate: file(), alternate: file(), package: None };
+                let info = DebugInfo::read(&DebugFiles::new(main, companions), Wanted::All);
                 for (start, end, ..) in info.lines().iter() {
                     assert!(start < end);
                     let _ = info.locate(end);
                 }
+                let files = DebugFiles::new(alone, Companions::default());
+                let _ = DebugInfo::read(&files, Wanted::Offsets(&[0, 0x1000, 0x1010, 0x1020]));
             }
-            let _ = DebugInfo::parse_for(bytes, None, None, &[0, 0x1000, 0x1010, 0x1020]);
-            let _ = Links::parse(bytes);
         };
         for length in (0..good.len()).step_by(61) {
             look(&good[..length]);
@@ -420,16 +419,16 @@ fn damage_is_survived() {
 
 #[test]
 fn other_files_are_refused() {
-    let refusal = |bytes: &[u8]| DebugInfo::parse(bytes, None, None).err();
-    assert_eq!(refusal(&b""[..]), Some(DebugError::NotElf));
-    assert_eq!(refusal(b"#!/bin/sh\n"), Some(DebugError::NotElf));
-    assert_eq!(refusal(b"\x7fELF\x02\x01\x01"), Some(DebugError::NotElf));
-    assert_eq!(refusal(b"\x7fELF\x01\x01\x01"), Some(DebugError::WrongClass { class: 1, data: 1 }));
+    let refusal = |bytes: &[u8]| ElfFile::parse(Arc::new(bytes.to_vec())).err();
+    assert_eq!(refusal(&b""[..]), Some(ElfError::NotElf));
+    assert_eq!(refusal(b"#!/bin/sh\n"), Some(ElfError::NotElf));
+    assert_eq!(refusal(b"\x7fELF\x02\x01\x01"), Some(ElfError::NotElf));
+    assert_eq!(refusal(b"\x7fELF\x01\x01\x01"), Some(ElfError::WrongClass { class: 1, data: 1 }));
     let mut header = [0; 64];
     header[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");
     header[0x20] = 64;
     header[0x38] = 1;
-    assert_eq!(refusal(&header), Some(DebugError::ProgramHeaders { offset: 64, count: 1 }));
+    assert_eq!(refusal(&header), Some(ElfError::ProgramHeaders { offset: 64, count: 1 }));
 }
 
 /// What is read for some addresses is what the whole table says of them.
@@ -452,16 +451,17 @@ fn lines_read_in_part() {
         let units = ["sub/p.c", "sub/a.c", "sub/b.c", "sub/c.c"];
         shop.run("gcc", &[&common[..], flags, &units].concat());
         let bytes = shop.read("prog");
+        let files = alone(&bytes);
         let whole = info(&shop, "prog");
         let known: BTreeSet<u64> =
             whole.lines().iter().flat_map(|(start, end, ..)| [start, end - 1, end]).collect();
         assert!(known.len() > 4, "{flags:?}");
         let mut rows = BTreeSet::new();
         for offset in 0..bytes.len() as u64 {
-            let Some(vaddr) = whole.vaddr_of_file_offset(offset).filter(|vaddr| known.contains(vaddr)) else {
+            let Some(vaddr) = files.vaddr_of_file_offset(offset).filter(|vaddr| known.contains(vaddr)) else {
                 continue;
             };
-            let part = DebugInfo::parse_for(&bytes, None, None, &[offset]).expect("readable");
+            let part = DebugInfo::read(&files, Wanted::Offsets(&[offset]));
             assert_eq!(part.locate(vaddr), whole.locate(vaddr), "{flags:?}: {vaddr:#x}");
             rows.insert(part.lines().iter().count());
         }

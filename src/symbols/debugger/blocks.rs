@@ -1,12 +1,10 @@
-//! The blocks of addresses: functions, inlined functions and lexical blocks (DWARF 5, 3.3, 3.5). A line that was compiled into
-//! several of them has a breakpoint in each, but only one in a block and those within it, as in GDB.
+//! The blocks of addresses: functions, inlined functions and lexical blocks (DWARF 5, 3.3, 3.5). A line
+//! that was compiled into several of them has a breakpoint in each, but only one in a block and those
+//! within it, as in GDB.
 
 use gimli::{AttributeValue, DebuggingInformationEntry, Dwarf, Range, Unit, constants};
 
-use crate::loader::FileBytes;
-use crate::symbols::elf::Elf;
-use crate::symbols::line_units::{Slice, slice};
-use crate::symbols::section;
+use crate::symbols::debug_files::{DebugFiles, Slice};
 
 /// Most entries of range lists that are read; damaged entries can share a long list.
 pub(crate) const MAX_RANGES: usize = 1 << 22;
@@ -19,45 +17,32 @@ pub(crate) type Block = (usize, usize);
 /// An entry of a unit.
 pub(crate) type Entry<'s> = DebuggingInformationEntry<Slice<'s>>;
 
-/// The blocks around each of `addresses` (link-time): the innermost function, inlined or not, and the lexical blocks in it from
-/// the outside in; none where the debug information says nothing. Blocks that declare nothing do not count.
-pub(crate) fn around<F: FileBytes + ?Sized>(
-    main: &F,
-    separate: Option<&F>,
-    addresses: &[u64],
-) -> Vec<Vec<Block>> {
+/// The blocks around each of `addresses` (link-time): the innermost function, inlined or not, and the
+/// lexical blocks in it from the outside in; none where the debug information says nothing. Blocks that
+/// declare nothing do not count.
+pub(crate) fn around(files: &DebugFiles, addresses: &[u64]) -> Vec<Vec<Block>> {
     let mut found = vec![Vec::new(); addresses.len()];
     let mut budget = MAX_RANGES;
-    each_unit(main, separate, &mut |dwarf, unit, offset| {
-        if may_have(dwarf, unit, addresses, &mut budget) {
-            walk(dwarf, unit, offset, addresses, (&mut found, &mut budget));
+    let Some(dwarf) = files.dwarf() else { return found };
+    for (unit, offset) in units(&dwarf) {
+        if may_have(&dwarf, &unit, addresses, &mut budget) {
+            walk(&dwarf, &unit, offset, addresses, (&mut found, &mut budget));
         }
-    });
+    }
     found
 }
 
-/// What [`each_unit`] calls, with each unit and its offset in `.debug_info`.
-pub(crate) type Visit<'v> = dyn for<'s> FnMut(&Dwarf<Slice<'s>>, &Unit<Slice<'s>>, usize) + 'v;
-
-/// Visits the units of `main` or, if that has no DWARF, of `separate`.
-pub(crate) fn each_unit<F: FileBytes + ?Sized>(main: &F, separate: Option<&F>, visit: &mut Visit<'_>) {
-    let Ok(main) = Elf::parse(main) else { return };
-    let separate = separate.and_then(|file| Elf::parse(file).ok());
-    let Some(elf) = (if main.has_dwarf() { Some(&main) } else { separate.as_ref() }) else { return };
-    // Units are not read without the sections that their first entries point into.
-    let load = |id: gimli::SectionId| Ok::<_, gimli::Error>(section::load(elf, id.name()));
-    let Ok(sections) = gimli::DwarfSections::load(load) else { return };
-    let dwarf = sections.borrow(|section| slice(section));
+/// The units that can be read, each with its offset in `.debug_info`.
+pub(crate) fn units<'s>(dwarf: &Dwarf<Slice<'s>>) -> impl Iterator<Item = (Unit<Slice<'s>>, usize)> {
     let mut headers = dwarf.units();
-    while let Ok(Some(header)) = headers.next() {
-        let Some(offset) = header.debug_info_offset() else { continue };
-        if let Ok(unit) = dwarf.unit(header) {
-            visit(&dwarf, &unit, offset.0);
-        }
-    }
+    let headers = std::iter::from_fn(move || headers.next().ok().flatten());
+    headers.filter_map(|header| {
+        let offset = header.debug_info_offset()?.0;
+        Some((dwarf.unit(header).ok()?, offset))
+    })
 }
 
-/// Whether the unit says that it has one of `addresses`, or does not say what it has.
+/// True if the unit says that it has one of `addresses`, or has no ranges to tell.
 fn may_have<'s>(
     dwarf: &Dwarf<Slice<'s>>,
     unit: &Unit<Slice<'s>>,

@@ -1,11 +1,13 @@
-//! The rows of line programs as they are, for breakpoints and for stepping by lines: where statements begin, also where two rows
-//! have one address. [`crate::symbols::valgrind::line_table`] has the other table, Valgrind's.
+//! The rows of line programs as they are, for breakpoints and for stepping by lines: the beginnings of
+//! statements, also of two rows at one address. Valgrind's line table, for profiles, has other rules.
 
 use std::sync::Arc;
 
-use crate::symbols::elf::Code;
-use crate::symbols::line_program::{Row as ProgramRow, Rows};
-use crate::symbols::valgrind::line_table::MAX_LINE;
+use crate::symbols::elf::ExecutablePages;
+use crate::symbols::line_program::{Row as ProgramRow, RowSink};
+
+/// Largest line number that is kept, as in Valgrind's table.
+const MAX_LINE: u64 = 1_048_575;
 
 const IS_STMT: u32 = 1;
 const PROLOGUE_END: u32 = 2;
@@ -27,12 +29,12 @@ impl Row {
         self.packed >> FLAGS
     }
 
-    /// Whether a breakpoint may be set here.
+    /// True if a breakpoint may be set here.
     pub fn is_stmt(&self) -> bool {
         self.packed & IS_STMT != 0
     }
 
-    /// Whether the prologue of a function ends here, as LLVM says it.
+    /// True at the end of a function's prologue, as LLVM marks it.
     pub fn prologue_end(&self) -> bool {
         self.packed & PROLOGUE_END != 0
     }
@@ -42,32 +44,32 @@ impl Row {
     }
 }
 
-/// Takes the rows of an object whose executable pages are `code`.
+/// Collects the rows of an object whose executable pages are `code`.
 #[derive(Debug)]
-pub(crate) struct Collector<'c> {
-    code: &'c Code,
+pub(crate) struct RowCollector<'c> {
+    code: &'c ExecutablePages,
     rows: Vec<Row>,
-    /// Where the sequence that is being read begins in `rows`.
+    /// The beginning of the sequence that is being read, in `rows`.
     first: usize,
 }
 
-impl<'c> Collector<'c> {
-    /// An empty one.
-    pub fn new(code: &'c Code) -> Self {
+impl<'c> RowCollector<'c> {
+    /// An empty collector.
+    pub fn new(code: &'c ExecutablePages) -> Self {
         Self { code, rows: Vec::new(), first: 0 }
     }
 
-    /// The table of what was taken.
-    pub fn finish(mut self, files: Vec<Arc<str>>) -> Statements {
+    /// The table of the rows; `files` are their files by number.
+    pub fn finish(mut self, files: Vec<Arc<str>>) -> BreakpointRows {
         self.rows.truncate(self.first);
         // Stable: rows of one address stay in the program's order, behind the end of another sequence.
         self.rows.sort_by_key(|row| (row.address, !row.ends()));
         self.rows.shrink_to_fit();
-        Statements { rows: self.rows, files }
+        BreakpointRows { rows: self.rows, files }
     }
 }
 
-impl Rows for Collector<'_> {
+impl RowSink for RowCollector<'_> {
     fn row(&mut self, row: ProgramRow, _: u64) {
         let line = u32::try_from(row.line).ok().filter(|line| u64::from(*line) <= MAX_LINE).unwrap_or(0);
         let flags = u32::from(row.is_stmt) * IS_STMT + u32::from(row.prologue_end) * PROLOGUE_END;
@@ -77,7 +79,7 @@ impl Rows for Collector<'_> {
     fn end(&mut self, address: u64) {
         let first = self.rows.get(self.first).map(|row| row.address);
         // Code that the linker left out has sequences at 0 or beyond all code.
-        let placed = first.is_some_and(|first| first < address && self.code.holds(first, 1));
+        let placed = first.is_some_and(|first| first < address && self.code.hold(first, 1));
         if placed {
             self.rows.push(Row { address, file: 0, packed: END });
             self.first = self.rows.len();
@@ -89,12 +91,12 @@ impl Rows for Collector<'_> {
 
 /// Rows by address.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Statements {
+pub(crate) struct BreakpointRows {
     rows: Vec<Row>,
     files: Vec<Arc<str>>,
 }
 
-impl Statements {
+impl BreakpointRows {
     /// The spelling of a file.
     pub fn file(&self, number: u32) -> Option<&Arc<str>> {
         self.files.get(number as usize)
@@ -110,8 +112,8 @@ impl Statements {
         self.rows.iter().filter(|row| !row.ends())
     }
 
-    /// The row that `vaddr` belongs to, by number: of several at its address the last that a breakpoint may be set at, or the
-    /// last.
+    /// The row that `vaddr` belongs to, by number: of several at its address the last that a breakpoint
+    /// may be set at, or the last.
     pub fn find(&self, vaddr: u64) -> Option<(usize, &Row)> {
         let after = self.rows.partition_point(|row| row.address <= vaddr);
         let last = after.checked_sub(1)?;
@@ -129,7 +131,8 @@ impl Statements {
         self.rows.get(at..)?.iter().map(|row| row.address).find(|other| *other != address)
     }
 
-    /// The rows around row `at` without a gap or another line between them: the first address and the one after the last.
+    /// The rows around row `at` without a gap or another line between them: the first address and the
+    /// one after the last.
     pub fn around(&self, at: usize) -> Option<(u64, u64)> {
         let row = self.rows.get(at)?;
         let joins = |other: &&Row| !other.ends() && (other.file, other.line()) == (row.file, row.line());

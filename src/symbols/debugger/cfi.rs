@@ -1,5 +1,11 @@
-//! Call frame information: how to get from the registers of a function to those of its caller (DWARF 5, 6.4; `.eh_frame`
-//! as in the Linux Standard Base Core specification, 10.6; registers numbered as in the x86-64 psABI, figure 3.36).
+//! Call frame information: the way from the registers of a function to those of its caller (DWARF 5,
+//! 6.4; `.eh_frame` as in the Linux Standard Base Core specification, 10.6; registers numbered as in the
+//! x86-64 psABI, figure 3.36).
+//!
+//! `gimli` decodes the rules; they are applied here, because the crate that does so, `framehop`,
+//! restores only RIP, RSP and RBP, and a debugger shows all registers of a frame.
+
+use std::sync::Arc;
 
 use gimli::{
     BaseAddresses, CfaRule, CieOrFde, DebugFrame, EhFrame, Encoding, Evaluation, EvaluationResult,
@@ -7,11 +13,7 @@ use gimli::{
 };
 use rustc_hash::FxHashMap;
 
-use crate::loader::FileBytes;
-use crate::symbols::elf::Elf;
-use crate::symbols::error::DebugError;
-use crate::symbols::line_units::{Slice, slice};
-use crate::symbols::section;
+use crate::symbols::debug_files::{DebugFiles, Slice, slice};
 
 /// Number of registers that are followed: 16 general ones and the return address, which is RIP.
 pub const REGISTERS: usize = 17;
@@ -22,8 +24,8 @@ pub const RSP: usize = 7;
 /// RIP by its DWARF number, that of the return address.
 pub const RIP: usize = 16;
 
-/// Values of the registers by DWARF number: RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8 to R15, RIP. `None` for what is not
-/// known.
+/// Values of the registers by DWARF number: RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8 to R15, RIP.
+/// `None` for a register that is not known.
 pub type Registers = [Option<u64>; REGISTERS];
 
 /// Reads the eight bytes at an address of the program; `None` where it has none.
@@ -43,12 +45,12 @@ pub struct Caller {
     pub registers: Registers,
     /// The canonical frame address of the callee, by which its frame is told from others.
     pub cfa: u64,
-    /// Whether the callee is a signal trampoline: then all registers are as they were when the signal came, and RIP is the
-    /// instruction that was to be next and no return address.
+    /// True if the callee is a signal trampoline: then all registers are as they were when the signal
+    /// came, and RIP is the instruction that was to be next and no return address.
     pub signal: bool,
 }
 
-/// Why there is no caller.
+/// The reason for there being no caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Stopped {
     /// The information says that nobody called: the start of a thread.
@@ -75,21 +77,21 @@ struct Range {
     end: u64,
     /// Offset of the entry in its section.
     entry: usize,
-    /// Whether that is `.eh_frame`, and not `.debug_frame`.
+    /// True for `.eh_frame`, false for `.debug_frame`.
     eh: bool,
 }
 
 /// The call frame information of one object.
 #[derive(Debug, Default)]
 pub struct Cfi {
-    eh: Vec<u8>,
-    frame: Vec<u8>,
+    eh: Arc<[u8]>,
+    frame: Arc<[u8]>,
     bases: BaseAddresses,
     /// By start.
     ranges: Vec<Range>,
 }
 
-/// What holds at an address.
+/// The rules at an address.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
     pub cfa: CfaRule<usize>,
@@ -100,16 +102,12 @@ pub(crate) struct Rules {
 }
 
 impl Cfi {
-    /// Reads `.eh_frame` and `.debug_frame` of `main`, and of its debug file what `main` lacks.
-    ///
-    /// # Errors
-    /// Only if `main` is not a little-endian 64-bit ELF file with readable program headers.
-    pub fn parse<F: FileBytes + ?Sized>(main: &F, separate: Option<&F>) -> Result<Self, DebugError> {
-        let main = Elf::parse(main)?;
-        let separate = separate.and_then(|file| Elf::parse(file).ok());
-        let load = |name: &str| match section::load(&main, name) {
+    /// Reads `.eh_frame` and `.debug_frame` of the object, and of its debug file what the object lacks.
+    pub fn read(files: &DebugFiles) -> Self {
+        let main = files.main();
+        let load = |name: &str| match main.debug_section(name) {
             bytes if bytes.is_empty() => {
-                separate.as_ref().map(|elf| section::load(elf, name)).unwrap_or_default()
+                files.separate().map(|file| file.debug_section(name)).unwrap_or_default()
             }
             bytes => bytes,
         };
@@ -126,15 +124,15 @@ impl Cfi {
         ranges.sort_by_key(|range| (range.start, range.eh));
         ranges.shrink_to_fit();
         cfi.ranges = ranges;
-        Ok(cfi)
+        cfi
     }
 
-    /// Whether something is said of the code at link-time address `vaddr`.
+    /// True if there are rules for the code at link-time address `vaddr`.
     pub fn covers(&self, vaddr: u64) -> bool {
         self.range(vaddr).is_some()
     }
 
-    /// Whether an entry for a signal trampoline begins at link-time address `vaddr`.
+    /// True if an entry for a signal trampoline begins at link-time address `vaddr`.
     pub fn is_trampoline(&self, vaddr: u64) -> bool {
         self.range(vaddr).is_some_and(|range| range.start == vaddr)
             && self.rules(vaddr).is_ok_and(|rules| rules.signal)
@@ -156,12 +154,12 @@ impl Cfi {
         found.map_err(|_| Stopped::Damaged)
     }
 
-    /// The frame that the function at `vaddr` was called from. `vaddr` is a link-time address: of the next instruction in an
-    /// innermost or interrupted frame, of the byte before the return address in others. The object is loaded at `bias`;
-    /// `registers` are the frame's.
+    /// The frame that the function at `vaddr` was called from. `vaddr` is a link-time address: of the next
+    /// instruction in an innermost or interrupted frame, of the byte before the return address in others.
+    /// The object is loaded at `bias`; `registers` are the frame's.
     ///
     /// # Errors
-    /// Why it is not known.
+    /// If it is not known, the reason.
     pub fn caller(
         &self,
         vaddr: u64,

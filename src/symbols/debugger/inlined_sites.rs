@@ -1,49 +1,44 @@
-//! Where the inlined copies of a function begin: `DW_TAG_inlined_subroutine` by the function that it stands for (DWARF 5, 3.3.8).
-//! A breakpoint on a function is also set there.
+//! The beginnings of the inlined copies of a function: `DW_TAG_inlined_subroutine` by the function that
+//! it stands for (DWARF 5, 3.3.8). A breakpoint on a function is also set there.
 
 use gimli::{AttributeValue, Dwarf, Unit, constants};
 use rustc_hash::FxHashSet;
 
-use crate::loader::FileBytes;
+use crate::symbols::debug_files::{DebugFiles, Slice};
 use crate::symbols::debugger::blocks::{self, Entry, MAX_RANGES};
 use crate::symbols::debugger::symbol_match;
-use crate::symbols::elf::{Code, Elf};
-use crate::symbols::line_units::Slice;
 
-/// The first addresses of the copies of what `name` may mean, sorted.
-pub(crate) fn begins<F: FileBytes + ?Sized>(main: &F, separate: Option<&F>, name: &str) -> Vec<u64> {
+/// The first addresses of the copies of the functions that `name` may mean, sorted.
+pub fn addresses(files: &DebugFiles, name: &str) -> Vec<u64> {
     let last = symbol_match::last_part(name);
-    if last.is_empty() {
-        return Vec::new();
-    }
-    // Entries of functions that are meant, by offset in `.debug_info`; a copy may stand before its function.
+    let Some(dwarf) = files.dwarf().filter(|_| !last.is_empty()) else { return Vec::new() };
+    // Entries of functions that are meant, by offset in `.debug_info`; a copy may stand before its
+    // function.
     let mut meant = FxHashSet::default();
     let mut copies: Vec<(usize, u64)> = Vec::new();
     let mut budget = MAX_RANGES;
-    blocks::each_unit(main, separate, &mut |dwarf, unit, offset| {
+    for (unit, offset) in blocks::units(&dwarf) {
         let mut entries = unit.entries();
         while let Ok(Some(entry)) = entries.next_dfs() {
             match entry.tag() {
                 constants::DW_TAG_subprogram => {
                     let declared = target(entry, constants::DW_AT_specification, offset);
                     let known = declared.is_some_and(|declared| meant.contains(&declared));
-                    if known || is_meant(dwarf, unit, entry, name, last) {
+                    if known || is_meant(&dwarf, &unit, entry, name, last) {
                         meant.insert(offset.saturating_add(entry.offset().0));
                     }
                 }
                 constants::DW_TAG_inlined_subroutine => {
                     let function = target(entry, constants::DW_AT_abstract_origin, offset);
-                    if let (Some(function), Some(begin)) = (function, begin(dwarf, unit, entry, &mut budget))
-                    {
-                        copies.push((function, begin));
-                    }
+                    let begin = function.and_then(|_| begin(&dwarf, &unit, entry, &mut budget));
+                    copies.extend(function.zip(begin));
                 }
                 _ => {}
             }
         }
-    });
-    let code = Elf::parse(main).map(|elf| Code::of(&elf.loads())).unwrap_or_default();
-    let meant = |(function, begin): &(usize, u64)| meant.contains(function) && code.holds(*begin, 1);
+    }
+    let code = files.main().executable();
+    let meant = |(function, begin): &(usize, u64)| meant.contains(function) && code.hold(*begin, 1);
     let mut begins: Vec<u64> = copies.into_iter().filter(meant).map(|copy| copy.1).collect();
     begins.sort_unstable();
     begins.dedup();
@@ -79,7 +74,7 @@ fn is_meant<'s>(
     symbol_match::fit(name, linkage.as_deref().unwrap_or(&plain)).is_some()
 }
 
-/// Where a copy is entered: `DW_AT_entry_pc`, else its first address (DWARF 5, 2.18).
+/// The entry of a copy: `DW_AT_entry_pc`, else its first address (DWARF 5, 2.18).
 fn begin<'s>(
     dwarf: &Dwarf<Slice<'s>>,
     unit: &Unit<Slice<'s>>,

@@ -4,7 +4,7 @@ mod blocks;
 mod breakpoint_rows;
 pub mod cfi;
 pub mod inline;
-mod inlined_sites;
+pub mod inlined_sites;
 mod prologue_scan;
 pub mod symbol_lookup;
 pub mod symbol_match;

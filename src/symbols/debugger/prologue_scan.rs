@@ -1,5 +1,6 @@
-//! How deep the stack is at an instruction of a function, read off the instructions before it: for code without call frame
-//! information. A guess, because jumps are not followed: behind a return the stack is taken to be as deep as in the body.
+//! The depth of the stack at an instruction of a function, read off the instructions before it: for code
+//! without call frame information. A guess, because jumps are not followed: behind a return the stack is
+//! taken to be as deep as in the body.
 
 use iced_x86::{
     Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind,
@@ -9,21 +10,22 @@ use iced_x86::{
 /// Most code that is looked at, in bytes.
 pub(crate) const MAX_CODE: u64 = 4096;
 
-/// What a function has done with the stack.
+/// The effect of a function on the stack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Depth {
+pub(crate) struct StackDepth {
     /// Bytes below the return address.
     pub bytes: u64,
-    /// Where the caller's RBP was pushed: bytes below the return address.
+    /// Place of the caller's RBP, if it was pushed: bytes below the return address.
     pub saved: Option<u64>,
-    /// Where RBP points to, if it is the frame pointer: bytes below the return address.
+    /// Target of RBP, if it is the frame pointer: bytes below the return address.
     pub frame: Option<u64>,
 }
 
-/// The depth behind `code`, with which a function begins. `None` if the stack pointer is changed in an unusual way.
-pub(crate) fn behind(code: &[u8]) -> Option<Depth> {
+/// The depth behind `code`, with which a function begins. `None` if the stack pointer is changed in an
+/// unusual way.
+pub(crate) fn behind(code: &[u8]) -> Option<StackDepth> {
     let mut info = InstructionInfoFactory::new();
-    let mut now = Depth::default();
+    let mut now = StackDepth::default();
     // Where the body is: the deepest so far.
     let mut body = now;
     let mut lost = false;
@@ -39,7 +41,7 @@ pub(crate) fn behind(code: &[u8]) -> Option<Depth> {
         if lost && now.frame.is_none() {
             return None;
         }
-        if now.bytes >= body.bytes && now != Depth::default() {
+        if now.bytes >= body.bytes && now != StackDepth::default() {
             body = now;
         }
         if matches!(
@@ -52,7 +54,7 @@ pub(crate) fn behind(code: &[u8]) -> Option<Depth> {
     Some(now)
 }
 
-fn step(instruction: &Instruction, info: &mut InstructionInfoFactory, now: Depth) -> Option<Depth> {
+fn step(instruction: &Instruction, info: &mut InstructionInfoFactory, now: StackDepth) -> Option<StackDepth> {
     let mut next = now;
     let immediate = || {
         let constant = matches!(instruction.op1_kind(), OpKind::Immediate8to64 | OpKind::Immediate32to64);
@@ -123,8 +125,8 @@ fn step(instruction: &Instruction, info: &mut InstructionInfoFactory, now: Depth
 mod tests {
     use super::*;
 
-    fn depth(bytes: u64, saved: Option<u64>, frame: Option<u64>) -> Option<Depth> {
-        Some(Depth { bytes, saved, frame })
+    fn depth(bytes: u64, saved: Option<u64>, frame: Option<u64>) -> Option<StackDepth> {
+        Some(StackDepth { bytes, saved, frame })
     }
 
     #[test]

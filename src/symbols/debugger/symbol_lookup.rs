@@ -1,30 +1,25 @@
-//! The places of an object by the names that users of a debugger give them: functions and data by name, code by file and
-//! line, and what stands at an address. Where there is a choice it is GDB's (GDB manual, "Linespec Locations"; GDB 13 observed).
+//! Symbols and source lines of an object by the names that users of a debugger give them: functions and
+//! data by name, code by file and line, and the symbol and line of an address. Where there is a choice it
+//! is GDB's (GDB manual, "Linespec Locations"; GDB 13 observed).
 //!
 //! Addresses are link-time addresses.
 
 use std::cmp::Ordering;
 use std::sync::{Arc, OnceLock};
 
-use goblin::elf::section_header::{SHF_ALLOC, SHF_EXECINSTR, SHT_DYNSYM, SHT_SYMTAB};
+use goblin::elf::section_header::{SHF_ALLOC, SHF_EXECINSTR};
 use goblin::elf::sym::{STT_FUNC, STT_GNU_IFUNC, STT_NOTYPE, STT_OBJECT, st_type};
 
-use crate::loader::FileBytes;
-use crate::symbols::debugger::blocks;
-use crate::symbols::debugger::blocks::Block;
-use crate::symbols::debugger::breakpoint_rows::{Collector, Statements};
-use crate::symbols::debugger::inlined_sites;
-use crate::symbols::debugger::symbol_match::{self, Fit, Names};
-use crate::symbols::elf::{self, Elf};
-use crate::symbols::error::DebugError;
+use crate::symbols::debug_files::DebugFiles;
+use crate::symbols::debugger::blocks::{self, Block};
+use crate::symbols::debugger::breakpoint_rows::{BreakpointRows, RowCollector};
+use crate::symbols::debugger::symbol_match::{self, Fit, NameIndex};
 use crate::symbols::line_units;
-use crate::symbols::section;
 use crate::symbols::valgrind::demangle::display_name;
-use crate::symbols::valgrind::symbol_table::{Entry, Table};
 
-/// A function or a piece of data.
+/// A function or a piece of data, from the symbol tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Thing {
+pub struct MinimalSymbol {
     /// First link-time address.
     pub vaddr: u64,
     /// Bytes; 0 for labels of assembly.
@@ -33,78 +28,78 @@ pub struct Thing {
     pub name: Arc<str>,
 }
 
-impl Thing {
+impl MinimalSymbol {
     /// The readable name.
     pub fn shown(&self) -> String {
         display_name(&self.name, true, true).into_owned()
     }
 }
 
-/// A thing that a name may mean.
+/// A symbol that a name may mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Meant<'p> {
-    /// How well the name fits.
+pub struct Match<'p> {
+    /// The quality of the match.
     pub fit: Fit,
-    /// What it may mean.
-    pub thing: &'p Thing,
+    /// The symbol.
+    pub symbol: &'p MinimalSymbol,
 }
 
-/// Things by address and by name.
+/// Symbols by address and by name.
 #[derive(Debug, Default)]
-struct Things {
+struct SymbolIndex {
     /// By address; aliases side by side, the name to show first.
-    all: Vec<Thing>,
-    names: OnceLock<Names>,
-    /// The largest size, which bounds how far back one that holds an address can begin.
+    all: Vec<MinimalSymbol>,
+    names: OnceLock<NameIndex>,
+    /// The largest size: a symbol that holds an address begins no further before it.
     largest: u64,
 }
 
-impl Things {
-    fn new(mut all: Vec<(u8, Thing)>) -> Self {
+impl SymbolIndex {
+    fn new(mut all: Vec<(u8, MinimalSymbol)>) -> Self {
         all.sort_by(|(a_rank, a), (b_rank, b)| {
             (a.vaddr, a_rank, a.name.len())
                 .cmp(&(b.vaddr, b_rank, b.name.len()))
                 .then_with(|| a.name.cmp(&b.name))
         });
-        let mut all: Vec<Thing> = all.into_iter().map(|(_, thing)| thing).collect();
+        let mut all: Vec<MinimalSymbol> = all.into_iter().map(|(_, symbol)| symbol).collect();
         all.dedup_by(|a, b| a.vaddr == b.vaddr && a.name == b.name);
         all.shrink_to_fit();
-        let largest = all.iter().map(|thing| thing.size).max().unwrap_or(0);
+        let largest = all.iter().map(|symbol| symbol.size).max().unwrap_or(0);
         Self { all, names: OnceLock::new(), largest }
     }
 
-    fn named(&self, name: &str) -> Vec<Meant<'_>> {
-        let names = self.names.get_or_init(|| Names::new(self.all.iter().map(|thing| &*thing.name)));
+    fn named(&self, name: &str) -> Vec<Match<'_>> {
+        let names = self.names.get_or_init(|| NameIndex::new(self.all.iter().map(|symbol| &*symbol.name)));
         if name.is_empty() {
             return Vec::new();
         }
-        let exact = self.all.iter().filter(|thing| thing.name.starts_with(name));
+        let exact = self.all.iter().filter(|symbol| symbol.name.starts_with(name));
         let near = names.candidates(name).filter_map(|index| self.all.get(index));
-        let fits = exact.chain(near).map(|thing| (symbol_match::fit(name, &thing.name), thing));
-        let mut found: Vec<Meant<'_>> =
-            fits.filter_map(|(fit, thing)| Some(Meant { fit: fit?, thing })).collect();
+        let fits = exact.chain(near).map(|symbol| (symbol_match::fit(name, &symbol.name), symbol));
+        let mut found: Vec<Match<'_>> =
+            fits.filter_map(|(fit, symbol)| Some(Match { fit: fit?, symbol })).collect();
         found.sort_by(|a, b| {
-            (a.fit, a.thing.vaddr, &a.thing.name).cmp(&(b.fit, b.thing.vaddr, &b.thing.name))
+            (a.fit, a.symbol.vaddr, &a.symbol.name).cmp(&(b.fit, b.symbol.vaddr, &b.symbol.name))
         });
-        found.dedup_by(|a, b| std::ptr::eq(a.thing, b.thing));
+        found.dedup_by(|a, b| std::ptr::eq(a.symbol, b.symbol));
         found
     }
 
-    /// The thing that holds `vaddr`, of several the one that begins last.
-    fn at(&self, vaddr: u64) -> Option<(&Thing, u64)> {
-        let after = self.all.partition_point(|thing| thing.vaddr <= vaddr);
+    /// The symbol that holds `vaddr`, of several the one that begins last.
+    fn at(&self, vaddr: u64) -> Option<(&MinimalSymbol, u64)> {
+        let after = self.all.partition_point(|symbol| symbol.vaddr <= vaddr);
         let before = self.all.get(..after)?;
-        let reach = before.iter().rev().take_while(|thing| vaddr.wrapping_sub(thing.vaddr) <= self.largest);
+        let reach = before.iter().rev().take_while(|symbol| vaddr.wrapping_sub(symbol.vaddr) <= self.largest);
         let mut holding = None;
-        for thing in reach {
-            let past = vaddr.wrapping_sub(thing.vaddr);
+        for symbol in reach {
+            let past = vaddr.wrapping_sub(symbol.vaddr);
             // The first of its aliases is the last in this order.
             let earlier = holding.is_some_and(|(_, other)| other < past);
             if earlier {
                 break;
             }
-            if past < thing.size || past == 0 {
-                holding = Some((thing, past));
+            if past < symbol.size || past == 0 {
+                holding = Some((symbol, past));
             }
         }
         holding
@@ -114,8 +109,8 @@ impl Things {
         let mut names: Vec<String> = self
             .all
             .iter()
-            .map(|thing| {
-                display_name(thing.name.split('@').next().unwrap_or_default(), true, true).into_owned()
+            .map(|symbol| {
+                display_name(symbol.name.split('@').next().unwrap_or_default(), true, true).into_owned()
             })
             .collect();
         names.sort_unstable();
@@ -127,16 +122,16 @@ impl Things {
 /// The code of a source line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineCode {
-    /// The line: the one that was asked for, or if it has no code the next one that has.
+    /// The line that was asked for, or if it has no code the next one that has.
     pub line: u32,
-    /// Where a breakpoint on it goes, in order of address: once in each function, inlined copy and block that declares
-    /// something; behind the prologue where the line begins a function.
+    /// The places for a breakpoint on it, in order of address: one in each function, inlined copy and
+    /// block that declares something; behind the prologue if the line begins a function.
     pub addresses: Vec<u64>,
 }
 
 /// The source line of an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SourceLine {
     /// Source file as directory, `/` and name, not normalised.
     pub file: Arc<str>,
     /// Line; 0 for code that the compiler gave none.
@@ -145,55 +140,42 @@ pub struct Place {
     pub start: u64,
     /// Address after the last.
     pub end: u64,
-    /// Whether a row of the line table begins exactly here and may have a breakpoint: only then has stepping arrived at the
-    /// line.
+    /// True if a row of the line table begins exactly here and may have a breakpoint: only then has
+    /// stepping arrived at the line.
     pub is_stmt: bool,
 }
 
 /// The names and lines of one object.
 #[derive(Debug)]
-pub struct Places {
-    functions: Things,
-    data: Things,
-    lines: Statements,
+pub struct SymbolLookup {
+    functions: SymbolIndex,
+    data: SymbolIndex,
+    lines: BreakpointRows,
 }
 
-impl Places {
-    /// Reads the symbols and line tables of `main`, and of the other files what `main` lacks, as [`crate::symbols::valgrind::debug_info::DebugInfo::parse`]
-    /// does.
-    ///
-    /// # Errors
-    /// Only if `main` is not a little-endian 64-bit ELF file with readable program headers.
-    pub fn parse<F: FileBytes + ?Sized>(
-        main: &F,
-        separate: Option<&F>,
-        alternate: Option<&F>,
-    ) -> Result<Self, DebugError> {
-        let main = Elf::parse(main)?;
-        let separate = separate.and_then(|file| Elf::parse(file).ok());
-        let alternate = alternate.and_then(|file| Elf::parse(file).ok());
-        let code = elf::Code::of(&main.loads());
-        let (functions, data) = things(&main, separate.as_ref().or(section::mini(&main).as_ref()));
-        let dwarf = if main.has_dwarf() { Some(&main) } else { separate.as_ref() };
-        let lines = dwarf.map(|elf| {
-            let (rows, files) = line_units::read_rows(elf, alternate.as_ref(), Collector::new(&code));
-            rows.finish(files)
-        });
-        Ok(Self { functions, data, lines: lines.unwrap_or_default() })
+impl SymbolLookup {
+    /// Reads the symbols and line tables.
+    pub fn read(files: &DebugFiles) -> Self {
+        let code = files.main().executable();
+        let (functions, data) = symbols(files);
+        let (rows, names) = line_units::read(files, RowCollector::new(&code));
+        files.release_sections();
+        Self { functions, data, lines: rows.finish(names) }
     }
 
-    /// The functions that `name` may mean, the best first, those that fit equally in order of address. It is a symbol's name, a
-    /// readable one with or without parameters and template arguments, or the end of a readable path; aliases count each.
-    pub fn functions_named(&self, name: &str) -> Vec<Meant<'_>> {
+    /// The functions that `name` may mean, the best first, those that fit equally in order of address. It
+    /// is a symbol's name, a readable one with or without parameters and template arguments, or the end
+    /// of a readable path; aliases count each.
+    pub fn functions_named(&self, name: &str) -> Vec<Match<'_>> {
         self.functions.named(name)
     }
 
-    /// The function that `vaddr` is in, and how many bytes past its start.
-    pub fn function_at(&self, vaddr: u64) -> Option<(&Thing, u64)> {
+    /// The function that `vaddr` is in, and the bytes from its start to there.
+    pub fn function_at(&self, vaddr: u64) -> Option<(&MinimalSymbol, u64)> {
         // Labels of assembly have no size: theirs is what follows them.
         let label = || {
             let all = &self.functions.all;
-            let last = all.get(..all.partition_point(|thing| thing.vaddr <= vaddr))?.last()?;
+            let last = all.get(..all.partition_point(|symbol| symbol.vaddr <= vaddr))?.last()?;
             (last.size == 0).then(|| (last, vaddr.wrapping_sub(last.vaddr)))
         };
         self.functions.at(vaddr).or_else(label)
@@ -204,14 +186,14 @@ impl Places {
         self.functions.shown()
     }
 
-    /// The data objects that `name` may mean, as [`Places::functions_named`]. Thread-local ones have no address and are not
-    /// here.
-    pub fn data_named(&self, name: &str) -> Vec<Meant<'_>> {
+    /// The data objects that `name` may mean, as [`SymbolLookup::functions_named`]. Thread-local ones have
+    /// no address and are not here.
+    pub fn data_named(&self, name: &str) -> Vec<Match<'_>> {
         self.data.named(name)
     }
 
-    /// The data object that `vaddr` is in, and how many bytes past its start.
-    pub fn data_at(&self, vaddr: u64) -> Option<(&Thing, u64)> {
+    /// The data object that `vaddr` is in, and the bytes from its start to there.
+    pub fn data_at(&self, vaddr: u64) -> Option<(&MinimalSymbol, u64)> {
         self.data.at(vaddr)
     }
 
@@ -235,27 +217,21 @@ impl Places {
         files
     }
 
-    /// The code of line `line` of the files whose paths are `file` or end in it. `main` and `separate` are the files that this was
-    /// read from; they are looked at again for inlined functions.
+    /// The code of line `line` of the source files whose paths are `file` or end in it. `files` is the
+    /// object that this was read from: its blocks and its code are read now.
     ///
     /// `None` if no such file has code in this line or behind it.
-    pub fn line_code<F: FileBytes + ?Sized>(
-        &self,
-        main: &F,
-        separate: Option<&F>,
-        file: &str,
-        line: u32,
-    ) -> Option<LineCode> {
+    pub fn line_code(&self, files: &DebugFiles, file: &str, line: u32) -> Option<LineCode> {
         let wanted = normalised(file);
         let fits = |path: &Arc<str>| {
             let path = normalised(path);
             path == wanted || (!file.starts_with('/') && !wanted.is_empty() && path.ends_with(&wanted))
         };
-        let files: Vec<bool> = self.lines.files().iter().map(fits).collect();
+        let fitting: Vec<bool> = self.lines.files().iter().map(fits).collect();
         let mut best = u32::MAX;
         let mut starts = Vec::new();
         for row in self.lines.rows() {
-            let here = row.is_stmt() && files.get(row.file as usize) == Some(&true);
+            let here = row.is_stmt() && fitting.get(row.file as usize) == Some(&true);
             if !here || row.line() < line || row.line() == 0 {
                 continue;
             }
@@ -273,22 +249,19 @@ impl Places {
         if starts.is_empty() {
             return None;
         }
-        let code = Elf::parse(main).ok().map(|elf| (elf.loads(), elf));
         let mut seen: Vec<Block> = Vec::new();
         let mut addresses = Vec::new();
-        for (address, mut around) in starts.iter().zip(blocks::around(main, separate, &starts)) {
+        for (address, mut around) in starts.iter().zip(blocks::around(files, &starts)) {
             let function = self.function_at(*address);
             if around.is_empty() {
-                around.extend(function.map(|(thing, _)| (usize::MAX, thing.vaddr as usize)));
+                around.extend(function.map(|(symbol, _)| (usize::MAX, symbol.vaddr as usize)));
             }
             if around.iter().any(|block| seen.contains(block)) {
                 continue;
             }
             seen.extend(around.last());
-            let behind = function.filter(|(_, past)| *past == 0).and_then(|(thing, _)| {
-                let (loads, elf) = code.as_ref()?;
-                Some(self.after_prologue(thing, &elf::code_at(elf, loads, thing.vaddr, PROLOGUE)))
-            });
+            let behind = function.filter(|(_, past)| *past == 0);
+            let behind = behind.map(|(symbol, _)| self.after_prologue(files, symbol));
             addresses.push(behind.unwrap_or(*address));
         }
         addresses.sort_unstable();
@@ -296,37 +269,34 @@ impl Places {
         Some(LineCode { line: best, addresses })
     }
 
-    /// Where copies of the function `name` that were inlined into others begin, in order of address. `main` and `separate` are the
-    /// files that this was read from.
-    pub fn inlined_copies<F: FileBytes + ?Sized>(
-        &self,
-        main: &F,
-        separate: Option<&F>,
-        name: &str,
-    ) -> Vec<u64> {
-        inlined_sites::begins(main, separate, name)
-    }
-
     /// The source line of `vaddr`.
-    pub fn place(&self, vaddr: u64) -> Option<Place> {
+    pub fn source_line(&self, vaddr: u64) -> Option<SourceLine> {
         let (at, row) = self.lines.find(vaddr)?;
         let (start, end) = self.lines.around(at)?;
         let file = Arc::clone(self.lines.file(row.file)?);
-        Some(Place { file, line: row.line(), start, end, is_stmt: row.is_stmt() && row.address == vaddr })
+        Some(SourceLine {
+            file,
+            line: row.line(),
+            start,
+            end,
+            is_stmt: row.is_stmt() && row.address == vaddr,
+        })
     }
 
-    /// Where a breakpoint on `function` goes: behind its prologue. `code` has its first [`PROLOGUE`] bytes.
+    /// The place for a breakpoint on `function` of the object `files`: behind its prologue.
     ///
-    /// That is where the line table says that the prologue ends, as LLVM does. Else, if the code sets up a frame pointer,
-    /// the row after the one that does so. A function without frame pointer has its breakpoint at its first instruction.
-    pub fn after_prologue(&self, function: &Thing, code: &[u8]) -> u64 {
+    /// That is where the line table says that the prologue ends, as LLVM does. Else, if the code sets up a
+    /// frame pointer, the row after the one that does. A function without frame pointer has its
+    /// breakpoint at its first instruction.
+    pub fn after_prologue(&self, files: &DebugFiles, function: &MinimalSymbol) -> u64 {
         let start = function.vaddr;
         let end = start.saturating_add(function.size.max(1));
         let told = self.lines.within(start, end).find(|row| row.prologue_end() && row.is_stmt());
         if let Some(row) = told {
             return row.address;
         }
-        let Some(length) = frame_setup(code) else { return start };
+        let code = files.main().bytes_at(start, PROLOGUE);
+        let Some(length) = frame_setup(&code) else { return start };
         let pc = start.saturating_add(length);
         let Some((at, row)) = self.lines.find(pc) else { return pc };
         match self.lines.end_of(at) {
@@ -336,11 +306,12 @@ impl Places {
     }
 }
 
-/// How many bytes of code [`Places::after_prologue`] needs.
-pub const PROLOGUE: u64 = 16;
+/// Bytes of code that may set up a frame pointer.
+const PROLOGUE: u64 = 16;
 
-/// Length of the instructions that set up a frame pointer, in bytes: `endbr64` if it is there, `push %rbp`, `mov %rsp,%rbp`.
-pub(crate) fn frame_setup(code: &[u8]) -> Option<u64> {
+/// Length of the instructions that set up a frame pointer, in bytes: `endbr64` if it is there,
+/// `push %rbp`, `mov %rsp,%rbp`.
+fn frame_setup(code: &[u8]) -> Option<u64> {
     const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
     let rest = code.strip_prefix(&ENDBR64).unwrap_or(code).strip_prefix(&[0x55])?;
     let moves = [[0x48, 0x89, 0xe5], [0x48, 0x8b, 0xec]];
@@ -363,27 +334,25 @@ fn normalised(path: &str) -> Vec<&str> {
 }
 
 /// The functions and the data of an object.
-fn things(main: &Elf<'_>, separate: Option<&Elf<'_>>) -> (Things, Things) {
-    let with_symtab = if main.section_of_type(SHT_SYMTAB).is_some() { Some(main) } else { separate };
-    let tables = with_symtab.map(|elf| (elf, SHT_SYMTAB)).into_iter().chain([(main, SHT_DYNSYM)]);
+fn symbols(files: &DebugFiles) -> (SymbolIndex, SymbolIndex) {
     let (mut functions, mut data) = (Vec::new(), Vec::new());
-    for (elf, kind) in tables {
-        let table = Table::load(elf, kind);
-        for Entry { name, info, section, value, size } in table.entries() {
-            // Section 0 is SHN_UNDEF, those from 0xff00 on are reserved.
-            let section =
-                if section == 0 || section >= 0xff00 { None } else { elf.section_at(section.into()) };
+    for (file, kind) in files.symbol_tables() {
+        let table = file.symbols(kind);
+        for symbol in table.iter() {
+            let section = file.section_of(&symbol);
             let flag = |flag: u32| section.is_some_and(|section| section.sh_flags & u64::from(flag) != 0);
-            let to = match st_type(info) {
+            let kind = st_type(symbol.info);
+            let to = match kind {
                 STT_FUNC | STT_GNU_IFUNC | STT_NOTYPE if flag(SHF_EXECINSTR) => &mut functions,
                 STT_OBJECT | STT_NOTYPE if flag(SHF_ALLOC) => &mut data,
                 _ => continue,
             };
-            let name = Arc::from(String::from_utf8_lossy(name));
-            to.push((u8::from(st_type(info) == STT_NOTYPE), Thing { vaddr: value, size, name }));
+            let name = Arc::from(String::from_utf8_lossy(symbol.name));
+            let minimal = MinimalSymbol { vaddr: symbol.value, size: symbol.size, name };
+            to.push((u8::from(kind == STT_NOTYPE), minimal));
         }
     }
-    (Things::new(functions), Things::new(data))
+    (SymbolIndex::new(functions), SymbolIndex::new(data))
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Functions and data by the names that people type for them: `main`, `f(int)`, `ns::f`, `f` for `ns::f<int>(int)`.
+//! Symbols by the names that people type for them: `main`, `f(int)`, `ns::f`, `f` for
+//! `ns::f<int>(int)`.
 
 use std::borrow::Cow;
 
@@ -7,7 +8,7 @@ use std::hash::Hasher as _;
 
 use crate::symbols::valgrind::demangle::display_name;
 
-/// How well a name fits; the best first.
+/// The quality of a match; the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fit {
     /// It is the symbol's, with or without a version.
@@ -16,27 +17,28 @@ pub enum Fit {
     Whole,
     /// It is the end of the readable name: `f` for `ns::f`.
     Tail,
-    /// It fits one of these ways what the compiler made a copy of: `f` for `f.constprop.0`.
+    /// It fits in one of these ways the original of a copy that the compiler made: `f` for
+    /// `f.constprop.0`.
     Copy,
 }
 
 /// The parts of a readable name.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Parts<'n> {
-    /// What `::` separates, without a return type and without Rust's `::<T>`.
+    /// The parts between `::`, without a return type and without Rust's `::<T>`.
     path: Vec<&'n str>,
     /// With its parentheses.
     parameters: Option<&'n str>,
 }
 
-/// Which symbols end in which name.
+/// Symbols by the end of their names.
 #[derive(Debug)]
-pub(crate) struct Names {
+pub(crate) struct NameIndex {
     /// Hash of the last part of the path, and the symbol's number.
     ends: Vec<(u64, u32)>,
 }
 
-impl Names {
+impl NameIndex {
     /// Of symbols with these names, as they stand in the symbol table.
     pub fn new<'n>(raw: impl Iterator<Item = &'n str>) -> Self {
         let end = |(index, raw): (usize, &str)| {
@@ -63,7 +65,7 @@ pub(crate) fn last_part(name: &str) -> &str {
     parts(name).path.last().map_or("", |last| bare(last))
 }
 
-/// How `name` fits the symbol called `raw`.
+/// Matches `name` with the symbol called `raw`.
 pub(crate) fn fit(name: &str, raw: &str) -> Option<Fit> {
     if raw == name || raw.split('@').next() == Some(name) {
         return Some(Fit::Exact);
@@ -93,8 +95,8 @@ pub(crate) fn fit(name: &str, raw: &str) -> Option<Fit> {
     })
 }
 
-/// The readable name of a symbol, and whether it is a copy that the compiler made. `None` for the cold parts of
-/// functions, which nobody calls by name.
+/// The readable name of a symbol, and true for a copy that the compiler made. `None` for the cold parts
+/// of functions, which nobody calls by name.
 fn readable(raw: &str) -> Option<(Cow<'_, str>, bool)> {
     let plain = raw.split('@').next().filter(|name| !name.is_empty()).unwrap_or(raw);
     let shown = display_name(plain, true, true);
@@ -117,7 +119,7 @@ fn readable(raw: &str) -> Option<(Cow<'_, str>, bool)> {
     }
 }
 
-/// Whether two pieces of names are the same but for spaces.
+/// True if two pieces of names are the same but for spaces.
 fn same(a: &str, b: &str) -> bool {
     let letters =
         |text: &'_ str| text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect::<Vec<u8>>();
@@ -300,7 +302,7 @@ mod tests {
         ] {
             assert_eq!(fit(name, raw), expected, "{name} for {raw}");
             if expected.is_some_and(|fit| fit != Exact) {
-                let names = Names::new(["zero", raw, "two"].into_iter());
+                let names = NameIndex::new(["zero", raw, "two"].into_iter());
                 assert_eq!(names.candidates(name).collect::<Vec<_>>(), [1], "{name} for {raw}");
             }
         }

@@ -1,11 +1,12 @@
-//! Whole stacks of calls. Where code has no call frame information, a caller is guessed and checked for being one.
+//! Whole stacks of calls. For code without call frame information, a caller is guessed, and checked for
+//! being one.
 
 use std::sync::Arc;
 
 use crate::guest::Gpr;
 
 use crate::symbols::debugger::cfi::{Caller, Cfi, Memory, RBP, REGISTERS, RIP, RSP, Registers, Stopped};
-use crate::symbols::debugger::prologue_scan::{self, Depth, MAX_CODE};
+use crate::symbols::debugger::prologue_scan::{self, MAX_CODE, StackDepth};
 
 /// General registers by DWARF's numbers (x86-64 psABI, figure 3.36).
 pub const GPRS: [Gpr; 16] = [
@@ -34,22 +35,22 @@ pub struct Module {
     pub cfi: Option<Arc<Cfi>>,
     /// What is added to its link-time addresses.
     pub bias: u64,
-    /// Where the function that holds the address begins in the program, if it is known: it helps where there is no call frame
-    /// information.
+    /// The beginning in the program of the function that holds the address, if it is known: it helps
+    /// with code that has no call frame information.
     pub function: Option<u64>,
 }
 
 /// Finds the object whose code is at an address of the program; `None` where there is no code.
 pub type FindModule<'f> = dyn FnMut(u64) -> Option<Module> + 'f;
 
-/// How a frame was found.
+/// The way a frame was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     /// It is the one that runs.
     Innermost,
     /// By call frame information.
     Cfi,
-    /// From what functions usually do with RBP and the stack; frames may be missing between this and the one before.
+    /// By the usual use of RBP and the stack; frames may be missing between this and the one before.
     Guess,
 }
 
@@ -58,12 +59,12 @@ pub enum Found {
 pub struct Frame {
     /// Its registers, as far as they are known. RIP always is.
     pub registers: Registers,
-    /// Whether RIP is the instruction that runs next, as in the innermost frame and in one that a signal interrupted; else it
-    /// is a return address, and the call is before it.
+    /// True if RIP is the instruction that runs next, as in the innermost frame and in one that a signal
+    /// interrupted; else it is a return address, and the call is before it.
     pub exact: bool,
-    /// Whether this is the trampoline that calls a signal handler and returns from it.
+    /// True for the trampoline that calls a signal handler and returns from it.
     pub signal: bool,
-    /// How it was found.
+    /// The way it was found.
     pub found: Found,
 }
 
@@ -73,14 +74,14 @@ impl Frame {
         self.registers.get(RIP).copied().flatten().unwrap_or(0)
     }
 
-    /// An address in the instruction that the frame is in, for finding its function and line: that of the call where RIP is a
-    /// return address.
+    /// An address in the instruction that the frame is in, for finding its function and line: if RIP is
+    /// a return address, an address in the call.
     pub fn code(&self) -> u64 {
         if self.exact { self.pc() } else { self.pc().wrapping_sub(1) }
     }
 }
 
-/// Why a stack ends.
+/// The end of a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum End {
     /// All frames are there.
@@ -102,7 +103,7 @@ pub enum End {
 pub struct Stack {
     /// At least one, unless none were asked for.
     pub frames: Vec<Frame>,
-    /// What comes behind the last.
+    /// The reason for there being no more.
     pub end: End,
 }
 
@@ -132,7 +133,7 @@ pub fn unwind(
             Err(Stopped::Outermost) => End::Complete,
             Err(stopped) => End::Stopped(stopped),
             Ok(caller) if matches!(caller.registers.get(RIP), Some(Some(0) | None)) => End::Complete,
-            // A handler may have run on a stack of its own, above or below.
+            // A handler may have run on an alternate stack, above or below.
             Ok(caller) if !caller.signal && floor.is_some_and(|floor| caller.cfa <= floor) => End::NoProgress,
             Ok(caller) => {
                 floor = (!caller.signal).then_some(caller.cfa);
@@ -160,14 +161,14 @@ fn caller(frame: &Frame, find: &mut FindModule<'_>, memory: &mut Memory<'_>) -> 
     cfi.caller(address.wrapping_sub(module.bias), &frame.registers, module.bias, memory)
 }
 
-/// The caller by what the function has done with the stack, else by the chain of frame pointers.
+/// The caller by the function's effect on the stack, else by the chain of frame pointers.
 fn guess(frame: &Frame, find: &mut FindModule<'_>, memory: &mut Memory<'_>) -> Result<Caller, Stopped> {
     const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
     const PUSH_RBP: u8 = 0x55;
     const MOV_RBP_RSP: [[u8; 3]; 2] = [[0x48, 0x89, 0xe5], [0x48, 0x8b, 0xec]];
     let register = |number: usize| frame.registers.get(number).copied().flatten();
     let (pc, rsp, rbp) = (frame.pc(), register(RSP), register(RBP));
-    // Where the return address may be, and RBP of the caller.
+    // Places of the return address, and RBP of the caller.
     let mut candidates: Vec<(u64, Option<u64>)> = Vec::new();
     if let Some(depth) = find(frame.code()).and_then(|module| depth_at(pc, module.function?, memory)) {
         let slot = match depth.frame {
@@ -219,8 +220,8 @@ fn guess(frame: &Frame, find: &mut FindModule<'_>, memory: &mut Memory<'_>) -> R
     Err(if outermost { Stopped::Outermost } else { Stopped::NoRules })
 }
 
-/// What the function that begins at `start` has done with the stack when it comes to `pc`.
-fn depth_at(pc: u64, start: u64, memory: &mut Memory<'_>) -> Option<Depth> {
+/// The depth of the stack at `pc` in the function that begins at `start`.
+fn depth_at(pc: u64, start: u64, memory: &mut Memory<'_>) -> Option<StackDepth> {
     let length = pc.checked_sub(start).filter(|length| *length <= MAX_CODE)?;
     let mut code = Vec::new();
     while (code.len() as u64) < length {
@@ -230,7 +231,8 @@ fn depth_at(pc: u64, start: u64, memory: &mut Memory<'_>) -> Option<Depth> {
     prologue_scan::behind(&code)
 }
 
-/// Whether the instruction before `address` can be a call (Intel SDM vol. 2, CALL: E8, and FF /2 of two to seven bytes).
+/// True if the instruction before `address` can be a call (Intel SDM vol. 2, CALL: E8, and FF /2 of two
+/// to seven bytes).
 fn follows_call(address: u64, memory: &mut Memory<'_>) -> bool {
     let Some(bytes) = memory(address.wrapping_sub(8)).map(u64::to_le_bytes) else { return false };
     let indirect = |length: usize| {

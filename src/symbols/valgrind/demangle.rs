@@ -1,4 +1,5 @@
-//! Function names as Valgrind 3.19 prints them: C++ and Rust names demangled, start-up code folded together.
+//! Function names as Valgrind 3.19 prints them: C++ and Rust names demangled, start-up code folded
+//! together.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -6,15 +7,16 @@ use std::fmt::Write;
 use crate::symbols::valgrind::libiberty_style;
 use cpp_demangle::{DemangleOptions, ParseOptions, Symbol};
 
-/// What the code before `main` is shown as.
+/// The name shown for the code before `main`.
 pub const BELOW_MAIN: &str = "(below main)";
 /// Longest readable name, in bytes; a mangled name of some hundred bytes can stand for gigabytes.
 const MAX_NAME: usize = 1 << 16;
 /// Deepest nesting a mangled name may have.
 const MAX_DEPTH: u32 = 192;
 
-/// The name to show for a symbol: demangled with `demangle`, and [`BELOW_MAIN`] for the C library's start-up code
-/// unless `show_below_main`. These are Valgrind's options of the same names (Valgrind manual, 2.6).
+/// The name to show for a symbol: demangled with `demangle`, and [`BELOW_MAIN`] for the C library's
+/// start-up code unless `show_below_main`. These are Valgrind's options of the same names (Valgrind
+/// manual, 2.6).
 pub fn display_name(raw: &str, show_below_main: bool, demangle: bool) -> Cow<'_, str> {
     if !show_below_main && is_below_main(raw) {
         return Cow::Borrowed(BELOW_MAIN);
@@ -25,14 +27,15 @@ pub fn display_name(raw: &str, show_below_main: bool, demangle: bool) -> Cow<'_,
     rust(raw).or_else(|| cpp(raw)).map_or(Cow::Borrowed(raw), Cow::Owned)
 }
 
-/// Whether this is C library code that calls `main`, by its exact name: one with a version suffix is not.
+/// True for C library code that calls `main`, by its exact name: one with a version suffix is not.
 pub fn is_below_main(raw: &str) -> bool {
     matches!(raw, "_start" | "__libc_start_main" | "__libc_start_call_main" | "generic_start_main")
         || raw.starts_with("__libc_start_main.")
         || raw.starts_with("generic_start_main.")
 }
 
-/// A Rust name, without the hash of the older mangling and what the compiler appended (`.cold`, `.llvm.123`).
+/// A Rust name, without the hash of the older mangling and the compiler's suffixes (`.cold`,
+/// `.llvm.123`).
 fn rust(raw: &str) -> Option<String> {
     let mangled = if raw.starts_with("_R") {
         raw.split_once('.').map_or(raw, |(name, _)| name)
@@ -45,8 +48,8 @@ fn rust(raw: &str) -> Option<String> {
     Some(text.0)
 }
 
-/// The part of a name that is in Rust's older mangling: up to `17h`, 16 hexadecimal digits of which at least five
-/// differ, and `E`. C++ names that end so have fewer different ones.
+/// The part of a name that is in Rust's older mangling: up to `17h`, 16 hexadecimal digits of which at
+/// least five differ, and `E`. C++ names that end like this have fewer different ones.
 fn legacy_rust(raw: &str) -> Option<&str> {
     let path = raw.strip_prefix("_ZN")?;
     let (at, _) = path.rmatch_indices("17h").find(|&(at, _)| {
@@ -89,8 +92,8 @@ fn itanium(raw: &str) -> Option<String> {
     Some(text.0)
 }
 
-/// The name of a constructor template, with `void` put in front of its parameters. Constructors have no return type
-/// in their mangled name, but the demangler takes that of every template to begin with one.
+/// The name of a constructor template, with `void` put in front of its parameters. Constructors have no
+/// return type in their mangled name, but the demangler takes that of every template to begin with one.
 fn with_return_type(raw: &str) -> Option<String> {
     const MAX_TRIES: usize = 64;
     if !raw.starts_with("_ZN") || raw.len() > MAX_NAME {
@@ -118,7 +121,8 @@ fn with_return_type(raw: &str) -> Option<String> {
     None
 }
 
-/// Splits the name of an adjusting thunk into what it is and the name of its target (Itanium C++ ABI, 5.1.4.2).
+/// Splits the name of an adjusting thunk into its kind and the name of its target (Itanium C++ ABI,
+/// 5.1.4.2).
 fn thunk(mangled: &str) -> Option<(&'static str, &str)> {
     let number = |text: &'_ str| -> Option<usize> {
         let digits = text.strip_prefix('n').unwrap_or(text);

@@ -1,10 +1,11 @@
-//! Demangled C++ names respelled as Valgrind's demangler (libiberty's, without DMGL_VERBOSE) writes them, where the
-//! demangler in use writes them differently. The expectations in the tests are `c++filt --no-verbose`'s.
+//! Demangled C++ names respelled as Valgrind's demangler (libiberty's, without DMGL_VERBOSE) writes
+//! them, where `cpp_demangle` writes them differently. The expectations in the tests are those of
+//! `c++filt --no-verbose`.
 
 /// Longest name that is searched for function types, in bytes; the search is quadratic.
 const MAX_SEARCH: usize = 8192;
 
-/// `text`, the demangled form of `raw`, with libiberty's spelling of literals, parameter packs, function types and the
+/// Respells `text`, the demangled form of `raw`: literals, parameter packs, function types and the
 /// standard library's abbreviated classes.
 pub(crate) fn as_libiberty(raw: &str, text: &str) -> String {
     let mut text = function_types(&without_empty_packs(&short_literals(text)));
@@ -95,8 +96,8 @@ fn short_literals(text: &str) -> String {
     short
 }
 
-/// Writes a function type among template arguments with a space before its parameters, and the function in `&f(int)`
-/// without them.
+/// Writes a function type among template arguments with a space before its parameters, and the function
+/// in `&f(int)` without them.
 fn function_types(text: &str) -> String {
     if text.len() > MAX_SEARCH || !text.contains('<') {
         return text.to_owned();
@@ -145,7 +146,7 @@ fn closing(bytes: &[u8], open: usize) -> Option<usize> {
     None
 }
 
-/// Where the template argument that `at` is in begins; `None` if it is in none.
+/// Start of the template argument that `at` is in; `None` if it is in none.
 fn argument(bytes: &[u8], at: usize) -> Option<usize> {
     let (mut angles, mut parentheses) = (0usize, 0usize);
     for (at, byte) in bytes.iter().enumerate().take(at).rev() {
@@ -162,8 +163,8 @@ fn argument(bytes: &[u8], at: usize) -> Option<usize> {
     None
 }
 
-/// Abbreviated standard classes, as they are written, and their full names, which libiberty uses for the class of a
-/// constructor or destructor.
+/// Abbreviated standard classes, as they are written, and their full names, which libiberty uses for
+/// the class of a constructor or destructor.
 const ABBREVIATED: [(&str, &str, &str); 4] = [
     ("std::string", "string", "std::basic_string<char, std::char_traits<char>, std::allocator<char> >"),
     ("std::istream", "istream", "std::basic_istream<char, std::char_traits<char> >"),

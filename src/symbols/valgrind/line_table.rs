@@ -1,11 +1,11 @@
-//! The line table of an object, kept as Valgrind 3.19 keeps it (its `m_debuginfo`, observed), quirks included: a row
-//! of more than 4,095 bytes shrinks to one, and a row continues its neighbour of the same line number even when
-//! the files differ.
+//! The line table of an object, kept as Valgrind 3.19 keeps it (its `m_debuginfo`, observed), quirks
+//! included: a row of more than 4,095 bytes shrinks to one, and a row continues its neighbour of the
+//! same line number even when the files differ.
 
 use std::sync::Arc;
 
-use crate::symbols::elf::Code;
-use crate::symbols::line_program::{Row as ProgramRow, Rows};
+use crate::symbols::elf::ExecutablePages;
+use crate::symbols::line_program::{Row as ProgramRow, RowSink};
 
 /// Longest row, in bytes; one that is longer counts for its first byte alone.
 pub const MAX_ROW: u64 = 4095;
@@ -58,20 +58,20 @@ impl LineTable {
 /// Takes rows in the order of the line programs.
 #[derive(Debug)]
 pub(crate) struct Builder<'a> {
-    code: &'a Code,
+    code: &'a ExecutablePages,
     rows: Vec<Row>,
     sorted: bool,
-    /// Whether the next row may not join the last one.
+    /// True if the next row may not join the last one.
     parted: bool,
 }
 
 impl<'a> Builder<'a> {
     /// An empty table for the object whose executable pages are `code`.
-    pub fn new(code: &'a Code) -> Self {
+    pub fn new(code: &'a ExecutablePages) -> Self {
         Self { code, rows: Vec::new(), sorted: true, parted: false }
     }
 
-    /// Adds the row that begins at `start` and ends where the next row of its sequence begins.
+    /// Adds the row that begins at `start` and ends at `next`, the beginning of the next row.
     pub fn add(&mut self, start: u64, next: u64, file: u32, line: u64) {
         let Ok(line_number) = u32::try_from(line) else { return };
         if start == next || line > MAX_LINE {
@@ -82,7 +82,7 @@ impl<'a> Builder<'a> {
             size @ 1..=MAX_ROW => size as u32,
             _ => 1,
         };
-        if !self.code.holds(start, u64::from(size)) {
+        if !self.code.hold(start, u64::from(size)) {
             return;
         }
         let parted = std::mem::take(&mut self.parted);
@@ -97,8 +97,8 @@ impl<'a> Builder<'a> {
         self.rows.push(Row { start, size, line: line_number, file });
     }
 
-    /// Sorts the rows, ends each where the next begins and drops those of which nothing is left. Of rows that begin
-    /// together the one added last stays.
+    /// Sorts the rows, ends each at the beginning of the next and drops those of which nothing is left.
+    /// Of rows that begin together the one added last stays.
     pub fn finish(mut self, files: Vec<Arc<str>>) -> LineTable {
         if !self.sorted {
             self.rows.sort_by_key(|row| row.start);
@@ -114,7 +114,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-impl Rows for Builder<'_> {
+impl RowSink for Builder<'_> {
     fn row(&mut self, row: ProgramRow, next: u64) {
         self.add(row.address, next, row.file, row.line);
     }
@@ -129,14 +129,13 @@ mod tests {
     use super::*;
     use crate::symbols::elf::Load;
 
-    /// Rows of sequences given as `(offset, file, line)`, ended by `(offset, 0, 0)`; then bytes per file and line in
-    /// a function of 20,000 bytes. The expectations are the counts that Valgrind 3.19's Cachegrind printed for these
-    /// line programs over 20,000 one-byte instructions.
+    /// Bytes per file and line in a function of 20,000 bytes, for rows given as `(offset, file, line)`,
+    /// a sequence ended by `(offset, 0, 0)`. The expectations are the counts that Valgrind 3.19's
+    /// Cachegrind printed for these line programs over 20,000 one-byte instructions.
     fn counts(rows: &[(u64, u32, u64)]) -> Vec<(u32, u32, u64)> {
         const BASE: u64 = 0x1129;
-        let load =
-            Load { offset: 0x1000, vaddr: 0x1000, file_size: 0x5000, executable: true, writable: false };
-        let code = Code::of(&[load]);
+        let load = Load { offset: 0x1000, vaddr: 0x1000, file_size: 0x5000, executable: true };
+        let code = ExecutablePages::of(&[load]);
         let mut builder = Builder::new(&code);
         for pair in rows.windows(2) {
             if pair[0].1 != 0 {
@@ -240,7 +239,7 @@ mod tests {
 
     #[test]
     fn rows_outside_the_code_are_dropped() {
-        let code = Code::of(&[]);
+        let code = ExecutablePages::of(&[]);
         let mut builder = Builder::new(&code);
         builder.add(0x1000, 0x1010, 0, 1);
         builder.add(u64::MAX, 5, 0, 1);

@@ -1,19 +1,17 @@
-//! The function symbols of an object, as Valgrind 3.19 keeps them (its `m_debuginfo`, observed): which symbols count,
-//! which owns an address that several cover, and which name wins where several share a range.
+//! The function symbols of an object, as Valgrind 3.19 keeps them (its `m_debuginfo`, observed): the
+//! symbols that count, the owner of an address that several cover, and the name of a range that several
+//! share.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use goblin::elf::section_header::{SHT_DYNSYM, SHT_SYMTAB, SectionHeader};
 use goblin::elf::sym::{
     STB_GLOBAL, STB_LOCAL, STB_WEAK, STT_FUNC, STT_GNU_IFUNC, STT_OBJECT, st_bind, st_type,
 };
 
-use crate::symbols::elf::{Code, Elf, string};
-
-/// Size of `Elf64_Sym`, in bytes.
-const SYM: usize = 24;
+use crate::symbols::debug_files::DebugFiles;
+use crate::symbols::elf::{self, ExecutablePages};
 
 /// A symbol and the range it owns.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,9 +40,9 @@ impl SymbolTable {
         self.0.iter()
     }
 
-    /// Gives each address of `ranges` (start, end, name; none empty) one owner: of overlapping symbols the one that
-    /// starts later has the addresses from its start on, of those that start together the shorter has its range.
-    /// Symbols of equal range are aliases, of which [`prefers`] chooses.
+    /// Gives each address of `ranges` (start, end, name; none empty) one owner: of overlapping symbols the
+    /// one that starts later has the addresses from its start on, of those that start together the
+    /// shorter has its range. Symbols of equal range are aliases, of which [`prefers`] chooses.
     fn new(ranges: Vec<(u64, u64, &[u8])>) -> Self {
         let names: Vec<&[u8]> = ranges.iter().map(|range| range.2).collect();
         // Trimming moves a symbol's start forward; honest tables need it rarely, and a budget bounds the rest.
@@ -116,81 +114,31 @@ impl Queue {
     }
 }
 
-/// Reads `.symtab` (of `main`, else of `separate`) and `.dynsym` (of `main`).
-pub(crate) fn read(main: &Elf<'_>, separate: Option<&Elf<'_>>, code: &Code) -> SymbolTable {
-    let linkage: Vec<&SectionHeader> =
-        [".plt", ".got", ".got.plt"].iter().filter_map(|name| main.section(name)).collect();
-    let with_symtab = if main.section_of_type(SHT_SYMTAB).is_some() { Some(main) } else { separate };
-    let tables = [with_symtab.map(|elf| Table::load(elf, SHT_SYMTAB)), Some(Table::load(main, SHT_DYNSYM))];
+/// Reads the functions of an object whose executable pages are `code`.
+pub(crate) fn read(files: &DebugFiles, code: &ExecutablePages) -> SymbolTable {
+    let linkage = [".plt", ".got", ".got.plt"].map(|name| files.main().section(name));
+    let tables: Vec<_> = files.symbol_tables().map(|(file, kind)| file.symbols(kind)).collect();
     let mut ranges = Vec::new();
-    for table in tables.iter().flatten() {
-        for (value, size, name) in table.functions() {
-            let linkage = linkage.iter().any(|s| value.wrapping_sub(s.sh_addr) < s.sh_size);
-            if !linkage && code.holds(value, size) {
-                ranges.push((value, value.saturating_add(size), name));
-            }
+    for symbol in tables.iter().flat_map(|table| table.iter()).filter(names_code) {
+        let (start, size) = (symbol.value, symbol.size);
+        let linkage = linkage.iter().flatten().any(|s| start.wrapping_sub(s.sh_addr) < s.sh_size);
+        if !linkage && code.hold(start, size) {
+            ranges.push((start, start.saturating_add(size), symbol.name));
         }
     }
     SymbolTable::new(ranges)
 }
 
-/// A symbol as the table has it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Entry<'t> {
-    /// Never empty.
-    pub name: &'t [u8],
-    /// `st_info`.
-    pub info: u8,
-    /// `st_shndx`.
-    pub section: u16,
-    /// Link-time address.
-    pub value: u64,
-    /// Bytes.
-    pub size: u64,
+/// True for a symbol that can name code.
+fn names_code(symbol: &elf::Symbol<'_>) -> bool {
+    let typed = matches!(st_type(symbol.info), STT_FUNC | STT_OBJECT | STT_GNU_IFUNC);
+    let bound = matches!(st_bind(symbol.info), STB_LOCAL | STB_GLOBAL | STB_WEAK);
+    typed && bound && symbol.value != 0 && symbol.size != 0
 }
 
-/// The bytes of a symbol table and of its names.
-pub(crate) struct Table {
-    entries: Vec<u8>,
-    strings: Vec<u8>,
-}
-
-impl Table {
-    /// Reads the table of type `kind` (`SHT_SYMTAB` or `SHT_DYNSYM`).
-    pub fn load(elf: &Elf<'_>, kind: u32) -> Self {
-        let section = elf.section_of_type(kind);
-        let strings = section.and_then(|section| elf.section_at(section.sh_link));
-        let contents = |section| elf.contents(section);
-        Self {
-            entries: section.and_then(contents).unwrap_or_default(),
-            strings: strings.and_then(contents).unwrap_or_default(),
-        }
-    }
-
-    /// The symbols that have names.
-    pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
-        self.entries.chunks_exact(SYM).filter_map(|entry| {
-            let word =
-                |at: usize| Some(u64::from_le_bytes(entry.get(at..at.checked_add(8)?)?.try_into().ok()?));
-            let (name, info) = (u32::from_le_bytes(entry.get(..4)?.try_into().ok()?), *entry.get(4)?);
-            let section = u16::from_le_bytes(entry.get(6..8)?.try_into().ok()?);
-            let name = string(&self.strings, u64::from(name)).filter(|name| !name.is_empty())?;
-            Some(Entry { name, info, section, value: word(8)?, size: word(16)? })
-        })
-    }
-
-    /// The symbols that can name code: (value, size, name).
-    fn functions(&self) -> impl Iterator<Item = (u64, u64, &[u8])> {
-        self.entries().filter_map(|Entry { name, info, value, size, .. }| {
-            let typed = matches!(st_type(info), STT_FUNC | STT_OBJECT | STT_GNU_IFUNC);
-            let bound = matches!(st_bind(info), STB_LOCAL | STB_GLOBAL | STB_WEAK);
-            (typed && bound && value != 0 && size != 0).then_some((value, size, name))
-        })
-    }
-}
-
-/// Whether, of two names for one range, `a` is shown rather than `b`: the one that is not blank, then the shorter
-/// without its version, then the one with a version, then the smaller. `PMPI_x` goes before `MPI_x`.
+/// True if, of two names for one range, `a` is shown rather than `b`: the one that is not blank, then
+/// the shorter without its version, then the one with a version, then the smaller. `PMPI_x` goes before
+/// `MPI_x`.
 fn prefers(a: &[u8], b: &[u8]) -> bool {
     let mpi = |plain: &[u8], profiling: &[u8]| {
         plain.starts_with(b"MPI_") && profiling.strip_prefix(b"P") == Some(plain)

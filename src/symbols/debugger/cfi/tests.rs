@@ -2,7 +2,8 @@ use std::path::Path;
 use std::process::Command;
 
 use super::*;
-use crate::symbols::testkit::Workshop;
+use crate::symbols::testkit::{Workshop, alone, elf};
+use crate::symbols::valgrind::debug_info::{DebugInfo, Wanted};
 
 /// The columns of readelf, by DWARF number.
 const NAMES: [&str; REGISTERS] = [
@@ -14,7 +15,7 @@ const NAMES: [&str; REGISTERS] = [
 /// how many rows that were.
 fn compare(file: &Path) -> usize {
     let bytes = std::fs::read(file).expect("an object");
-    let cfi = Cfi::parse(&bytes, None).expect("an ELF file");
+    let cfi = Cfi::read(&alone(&bytes));
     let output = Command::new("readelf").args(["--debug-dump=frames-interp", "--wide"]).arg(file).output();
     let output = output.unwrap_or_else(|error| panic!("readelf: {error}; install binutils"));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -187,9 +188,8 @@ fn every_kind_of_rule() {
     let shop = Workshop::new();
     shop.assemble("odd", ODD);
     let bytes = shop.read("odd");
-    let cfi = Cfi::parse(&bytes, None).expect("an ELF file");
-    let info =
-        crate::symbols::valgrind::debug_info::DebugInfo::parse(&bytes, None, None).expect("an ELF file");
+    let cfi = Cfi::read(&alone(&bytes));
+    let info = DebugInfo::read(&alone(&bytes), Wanted::All);
     let main = info.symbols().iter().find(|symbol| &*symbol.name == "main").expect("a symbol").start;
     // Each word of the stack holds its address and a mark.
     let mut memory = |address: u64| (0x1f00..0x2100).contains(&address).then_some(address | 0xabc_0000);
@@ -240,7 +240,7 @@ fn damage_is_survived() {
     let shop = Workshop::new();
     shop.assemble("odd", ODD);
     let good = shop.read("odd");
-    let elf = Elf::parse(&good).expect("an ELF file");
+    let elf = elf(&good);
     let section = elf.section(".eh_frame").expect("a section");
     let (start, end) = (section.sh_offset as usize, (section.sh_offset + section.sh_size) as usize);
     let mut memory = |address: u64| (address < 1 << 40).then_some(address ^ 0x55);
@@ -249,7 +249,7 @@ fn damage_is_survived() {
         for value in [0, 1, 0x7f, 0x80, 0xff, good[at] ^ 0x10] {
             let mut bad = good.clone();
             bad[at] = value;
-            let cfi = Cfi::parse(&bad, None).expect("an ELF file");
+            let cfi = Cfi::read(&alone(&bad));
             for range in cfi.ranges.clone() {
                 for vaddr in [range.start, range.start + 1, range.start + 3, range.end - 1] {
                     let _ = cfi.caller(vaddr, &registers, 0, &mut memory);

@@ -2,18 +2,19 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use super::*;
-use crate::symbols::testkit::Workshop;
+use crate::symbols::debugger::inlined_sites;
+use crate::symbols::testkit::{Workshop, alone, with_debug_file};
 
-fn places(shop: &Workshop, name: &str) -> Places {
-    Places::parse(&shop.read(name), None, None).expect("gcc's output is readable")
+fn places(shop: &Workshop, name: &str) -> SymbolLookup {
+    SymbolLookup::read(&alone(&shop.read(name)))
 }
 
-fn address(places: &Places, name: &str) -> u64 {
-    places.functions_named(name).first().expect(name).thing.vaddr
+fn address(places: &SymbolLookup, name: &str) -> u64 {
+    places.functions_named(name).first().expect(name).symbol.vaddr
 }
 
-fn names(meant: &[Meant<'_>]) -> Vec<String> {
-    meant.iter().map(|meant| format!("{:?} {}", meant.fit, meant.thing.name)).collect()
+fn names(meant: &[Match<'_>]) -> Vec<String> {
+    meant.iter().map(|meant| format!("{:?} {}", meant.fit, meant.symbol.name)).collect()
 }
 
 /// Output of a tool of the host.
@@ -65,7 +66,7 @@ fn symbols_as_nm_lists_them() {
             _ => (places.data_named(name), places.data_at(value + size - 1)),
         };
         let first = named.first().unwrap_or_else(|| panic!("{line}"));
-        assert_eq!((first.fit, first.thing.vaddr, first.thing.size), (Fit::Exact, value, size), "{line}");
+        assert_eq!((first.fit, first.symbol.vaddr, first.symbol.size), (Fit::Exact, value, size), "{line}");
         let at = at.unwrap_or_else(|| panic!("{line}"));
         assert_eq!((at.0.vaddr, at.1), (value, size - 1), "{line}");
         *kinds.entry(kind.to_ascii_uppercase()).or_insert(0) += 1;
@@ -74,7 +75,7 @@ fn symbols_as_nm_lists_them() {
     assert!(kinds["T"] >= 6 && kinds["B"] >= 2 && kinds["R"] >= 1, "{kinds:?}");
     assert_eq!(places.function_at(0), None);
     assert_eq!(places.data_at(u64::MAX), None);
-    let value = places.data_named("ns::values")[0].thing.clone();
+    let value = places.data_named("ns::values")[0].symbol.clone();
     assert_eq!(places.data_at(value.vaddr + 8), Some((&value, 8)));
 }
 
@@ -147,8 +148,8 @@ fn lines() {
     for flags in [["-O0", "-gdwarf-5"], ["-O0", "-gdwarf-4"]] {
         shop.run("gcc", &[&flags[..], &["-o", "l", "src/l.c"]].concat());
         let places = places(&shop, "l");
-        let file = shop.read("l");
-        let line = |file_name: &str, line| places.line_code(&file, None, file_name, line);
+        let files = alone(&shop.read("l"));
+        let line = |file_name: &str, line| places.line_code(&files, file_name, line);
         // What addr2line says of an address: the innermost function and its place, the outermost and its place.
         struct Told {
             function: String,
@@ -275,9 +276,9 @@ fn rows() {
     shop.assemble("rows", ROWS);
     let places = places(&shop, "rows");
     let main = address(&places, "main");
-    let bytes = shop.read("rows");
+    let files = alone(&shop.read("rows"));
     let place = |past: u64| {
-        let place = places.place(main + past).expect("a line");
+        let place = places.source_line(main + past).expect("a line");
         (place.file.to_string(), place.line, place.start - main, place.end - main, place.is_stmt)
     };
     let (a, b) = ("/d/a.c".to_owned(), "/d/b.h".to_owned());
@@ -292,7 +293,7 @@ fn rows() {
     assert_eq!(place(17), (a.clone(), 12, 17, 18, true));
     assert_eq!(place(18), (a, 14, 18, 20, true));
     let starts = |file: &str, line| {
-        let code = places.line_code(&bytes, None, file, line).expect("code");
+        let code = places.line_code(&files, file, line).expect("code");
         (code.line, code.addresses.iter().map(|address| address - main).collect::<Vec<_>>())
     };
     // Without blocks there is one in each function.
@@ -301,13 +302,15 @@ fn rows() {
     assert_eq!(starts("a.c", 13), (13, vec![18]));
     assert_eq!(starts("a.c", 1), (10, vec![12]));
     let behind = |name: &str| {
-        let thing = places.functions_named(name)[0].thing;
-        let elf = Elf::parse(&bytes).expect("an ELF file");
-        places.after_prologue(thing, &elf::code_at(&elf, &elf.loads(), thing.vaddr, PROLOGUE)) - thing.vaddr
+        let symbol = places.functions_named(name)[0].symbol;
+        places.after_prologue(&files, symbol) - symbol.vaddr
     };
     assert_eq!((behind("main"), behind("llvm"), behind("leaf")), (12, 1, 0));
     let end = address(&places, "leaf") + 2;
-    assert_eq!((places.place(end), places.place(main - 1), places.place(u64::MAX)), (None, None, None));
+    assert_eq!(
+        (places.source_line(end), places.source_line(main - 1), places.source_line(u64::MAX)),
+        (None, None, None)
+    );
 }
 
 #[test]
@@ -346,17 +349,18 @@ fn a_separate_file_says_the_same() {
     shop.run("objcopy", &["--only-keep-debug", "l", "l.debug"]);
     shop.run("objcopy", &["--strip-all", "l", "bare"]);
     let (whole, bare, debug) = (shop.read("l"), shop.read("bare"), shop.read("l.debug"));
-    let one = Places::parse(&whole, None, None).expect("an ELF file");
-    let two = Places::parse(&bare, Some(&debug), None).expect("an ELF file");
+    let (whole, separate, bare) = (alone(&whole), with_debug_file(&bare, &debug), alone(&bare));
+    let one = SymbolLookup::read(&whole);
+    let two = SymbolLookup::read(&separate);
     assert_eq!(one.function_names(), two.function_names());
     assert_eq!(one.data_names(), two.data_names());
     for (file, line) in [("l.c", 1), ("sq.h", 3), ("l.c", 15)] {
-        let code = one.line_code(&whole, None, file, line);
+        let code = one.line_code(&whole, file, line);
         assert!(code.is_some());
-        assert_eq!(code, two.line_code(&bare, Some(&debug), file, line));
+        assert_eq!(code, two.line_code(&separate, file, line));
     }
-    let alone = Places::parse(&bare, None, None).expect("an ELF file");
-    assert!(alone.files().is_empty() && alone.line_code(&bare, None, "l.c", 1).is_none());
+    let alone = SymbolLookup::read(&bare);
+    assert!(alone.files().is_empty() && alone.line_code(&bare, "l.c", 1).is_none());
 }
 
 #[test]
@@ -366,8 +370,8 @@ fn inlined_copies() {
     shop.write("src/sq.h", SQ);
     for flags in [["-O0", "-gdwarf-5"], ["-O0", "-gdwarf-4"]] {
         shop.run("gcc", &[&flags[..], &["-o", "l", "src/l.c"]].concat());
-        let (places, file) = (places(&shop, "l"), shop.read("l"));
-        let copies = places.inlined_copies(&file, None, "sq");
+        let files = alone(&shop.read("l"));
+        let copies = inlined_sites::addresses(&files, "sq");
         // addr2line: the function that a copy is in, outermost last.
         let outer = |address: &u64| {
             let text = output(&shop, "addr2line", &["-f", "-i", "-s", "-e", "l", &format!("{address:#x}")]);
@@ -375,9 +379,9 @@ fn inlined_copies() {
         };
         let chains: Vec<_> = copies.iter().map(outer).collect();
         assert_eq!(chains, [["sq", "two"], ["sq", "two"], ["sq", "main"]], "{flags:?}");
-        assert!(places.inlined_copies(&file, None, "two").is_empty());
-        assert!(places.inlined_copies(&file, None, "s").is_empty());
-        assert!(places.inlined_copies(&file, None, "").is_empty());
+        assert!(inlined_sites::addresses(&files, "two").is_empty());
+        assert!(inlined_sites::addresses(&files, "s").is_empty());
+        assert!(inlined_sites::addresses(&files, "").is_empty());
     }
 }
 
@@ -396,8 +400,8 @@ int main(int argc, char **) { ns::A a{argc}; return a.get(2) + ns::twice(argc) +
 ",
     );
     shop.run("g++", &["-O0", "-g", "-o", "c", "c.cc"]);
-    let (places, file) = (places(&shop, "c"), shop.read("c"));
-    let count = |name: &str| places.inlined_copies(&file, None, name).len();
+    let files = alone(&shop.read("c"));
+    let count = |name: &str| inlined_sites::addresses(&files, name).len();
     for (name, expected) in [
         ("get", 2),
         ("A::get", 1),

@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::symbols::testkit::Workshop;
-use crate::symbols::valgrind::debug_info::DebugInfo;
+use crate::symbols::testkit::{Workshop, alone, elf};
+use crate::symbols::valgrind::debug_info::{DebugInfo, Wanted};
 
 /// Three functions with call frame information and three without.
 const CALLS: &str = "
@@ -117,13 +117,13 @@ impl World {
         let shop = Workshop::new();
         shop.assemble("calls", CALLS);
         let bytes = shop.read("calls");
-        let info = DebugInfo::parse(&bytes, None, None).expect("an ELF file");
+        let info = DebugInfo::read(&alone(&bytes), Wanted::All);
         let places =
             info.symbols().iter().map(|symbol| (symbol.name.to_string(), symbol.start + BIAS)).collect();
-        let elf = crate::symbols::elf::Elf::parse(&bytes).expect("an ELF file");
+        let elf = elf(&bytes);
         let text = elf.section(".text").expect("a section");
         let code = elf.contents(text).expect("code");
-        let cfi = Arc::new(Cfi::parse(&bytes, None).expect("an ELF file"));
+        let cfi = Arc::new(Cfi::read(&alone(&bytes)));
         Self { cfi, code, places, stack: BTreeMap::new(), functions: false }
     }
 
