@@ -19,7 +19,7 @@ pub struct Module {
     pub path: Arc<str>,
     /// The addresses of its code.
     pub range: Range<u64>,
-    /// What has to be added to a link-time address.
+    /// The difference of an address in the program and its link-time address.
     pub bias: u64,
     origin: u64,
     object: Rc<Object>,
@@ -35,12 +35,12 @@ pub struct Function {
     pub range: Range<u64>,
 }
 
-/// What a place in the code is called by its user.
+/// A place in the code that a user named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
     /// As it is shown: `main`, `prog.c:12`, `0x401000`.
     pub name: String,
-    /// Where breakpoints go.
+    /// The addresses for breakpoints.
     pub addresses: Vec<u64>,
 }
 
@@ -94,7 +94,7 @@ impl Program {
         (place.line > 0).then_some((place, range))
     }
 
-    /// How many calls were inlined to make the code at `pc`.
+    /// The number of calls that were inlined at `pc`.
     pub fn inlined_at(&self, pc: u64) -> usize {
         self.module_at(pc).map_or(0, |module| module.chain(pc).len().saturating_sub(1))
     }
@@ -163,7 +163,7 @@ impl Program {
         Names(self.modules.iter().map(|module| Rc::clone(&module.symbols)).collect())
     }
 
-    /// What `FUNC`, `FILE:LINE` or `*ADDR` means; `here` is the file that a bare line number is in.
+    /// Finds the place that `FUNC`, `FILE:LINE` or `*ADDR` names; `here` is the file that a bare line number is in.
     ///
     /// # Errors
     /// A line that says what was not found, and the nearest name.
@@ -179,7 +179,8 @@ impl Program {
         let functions = self.functions(text);
         let mut addresses: Vec<u64> =
             functions.iter().map(|function| self.after_prologue(function)).collect();
-        // A function is inlined where it is defined; only one that is nowhere else is looked for everywhere.
+        // A function is inlined where it is defined; only one that is nowhere else is looked for
+        // everywhere.
         let home = functions.first().and_then(|function| self.module_at(function.range.start));
         match home {
             Some(module) => addresses.extend(module.inlined_copies(text)),
@@ -236,7 +237,7 @@ impl Program {
         self.body(function).unwrap_or(function.range.start)
     }
 
-    /// Where the function's own code begins, behind its prologue.
+    /// The beginning of the function's body, behind its prologue.
     pub fn body(&self, function: &Function) -> Option<u64> {
         let start = function.range.start;
         self.module_at(start)?.after_prologue(start)
@@ -263,8 +264,8 @@ impl Module {
         self.object.cfi()
     }
 
-    /// The functions whose code is at `pc` because it was inlined, the innermost first, and the one that
-    /// it was inlined into.
+    /// The functions whose code is at `pc` because it was inlined, the innermost first, and the one
+    /// that it was inlined into.
     pub fn chain(&self, pc: u64) -> Vec<Frame> {
         self.object.inlined_at(pc.wrapping_sub(self.bias)).unwrap_or_default()
     }

@@ -1,4 +1,5 @@
-//! From counts per instruction to a profile by file, function and line, and from an address to words.
+//! From counts per instruction to a profile by file, function and line, and from an address to
+//! words.
 
 use std::collections::BTreeMap;
 
@@ -16,11 +17,11 @@ use crate::session::outcome::{Ending, Folded, Stop};
 use crate::symbols::UNKNOWN;
 use crate::x86::decode::{self, Refusal};
 
-/// What a profile says of the run itself.
+/// The run that a profile is of.
 pub struct Subject<'a> {
     /// The command line.
     pub command: &'a [u8],
-    /// What was counted.
+    /// The events that were counted.
     pub counting: &'a CountConfig,
     /// Bytes of instructions that are in no file, by address; `None` if instructions are not asked for.
     pub code: Option<BTreeMap<u64, Vec<u8>>>,
@@ -75,7 +76,7 @@ pub fn costs(counts: &Counts) -> Costs {
     costs
 }
 
-/// Where an instruction is, for people: `0x401000 (main, prog.c:12)`.
+/// The place of an instruction, for people: `0x401000 (main, prog.c:12)`.
 fn place(modules: &mut Modules, mapping: MappingId, pc: u64) -> String {
     let object = modules.path(mapping).map(str::to_owned);
     modules.read_debug_info(&[(mapping, pc)]);
@@ -97,7 +98,8 @@ fn in_words(instruction: &Instruction) -> String {
     text
 }
 
-/// Puts the end of a run into words: how it is reported, and a line for the log if there is something to explain.
+/// Puts the end of a run into words: how it is reported, and a line for the log if there is
+/// something to explain.
 pub fn explain(ending: Ending, modules: &mut Modules) -> (Stop, Option<String>) {
     let (signal, fault, pc, refused, mapping) = match ending {
         Ending::Stop(stop) => return (stop, None),

@@ -62,8 +62,8 @@ impl Modules {
         self.modules.get(mapping as usize).map(|module| &*module.id.path)
     }
 
-    /// Reads the debug information that the instructions at the addresses `wanted` need; [`Modules::locate`] knows
-    /// of those and may know less of others.
+    /// Reads the debug information that the instructions at the addresses `wanted` need;
+    /// [`Modules::locate`] knows of those and may know less of others.
     pub fn read_debug_info(&mut self, wanted: &[(MappingId, u64)]) {
         // A file mapped twice is read once.
         let mut offsets: BTreeMap<(u64, u64), Vec<u64>> = BTreeMap::new();
@@ -113,7 +113,8 @@ impl Modules {
         self.object(mapping)?.vaddr_of_file_offset(pc.wrapping_sub(origin))
     }
 
-    /// File, function (as it is shown) and line of an instruction that [`Modules::read_debug_info`] was told of.
+    /// File, function (as it is shown) and line of an instruction that [`Modules::read_debug_info`]
+    /// was told of.
     pub fn locate(&mut self, mapping: MappingId, pc: u64) -> Option<Location> {
         let vaddr = self.vaddr(mapping, pc)?;
         let debug = self.modules.get(mapping as usize)?.debug.as_ref()?;

@@ -1,4 +1,4 @@
-//! What the session does for Valgrind's client requests: the log, and names for addresses.
+//! The session's side of Valgrind's client requests: the log, and names for addresses.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! The line programs that an address needs, found without reading `.debug_info` and without running
-//! them: a program belongs to the unit whose entry in `.debug_aranges` (DWARF 5, 6.1.2) has the address
-//! that it begins with.
+//! them: a program belongs to the unit whose entry in `.debug_aranges` (DWARF 5, 6.1.2) has the
+//! address that it begins with.
 
 use gimli::{DebugAranges, DebugLine, DebugLineOffset, LineInstruction, LineProgramHeader, LittleEndian};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -20,8 +20,8 @@ pub(crate) struct Program {
     pub needed: bool,
 }
 
-/// The programs in `line`, in its order, with those marked that the addresses `wanted` need. A program
-/// that cannot be assigned to a unit is always needed. `None` if the index does not tell.
+/// The programs in `line`, in its order, with those marked that the addresses `wanted` need. A
+/// program that cannot be assigned to a unit is always needed. `None` if the index does not tell.
 pub(crate) fn programs(line: &[u8], aranges: &[u8], wanted: &[u64]) -> Option<Vec<Program>> {
     let ranges = ranges(aranges)?;
     let begins = walk(line)?;
@@ -37,7 +37,7 @@ pub(crate) fn programs(line: &[u8], aranges: &[u8], wanted: &[u64]) -> Option<Ve
     }
     let mut needed = homeless;
     for unit in units(&ranges, wanted) {
-        // A unit without a program of its own shares one; which, only `.debug_info` says.
+        // A unit without a program shares another's; only `.debug_info` names it.
         needed.extend(of_unit.get(&unit)?);
     }
     Some(begins.iter().map(|&(offset, _)| Program { offset, needed: needed.contains(&offset) }).collect())
@@ -87,8 +87,8 @@ fn only_unit(ranges: &[Range], address: u64) -> Option<usize> {
     hits.all(|other| other == unit).then_some(unit)
 }
 
-/// The units whose rows decide what is said of `wanted`: rows of ranges that overlap or touch end or
-/// join each other.
+/// The units whose rows decide what is said of `wanted`: rows of ranges that overlap or touch end
+/// or join each other.
 fn units(ranges: &[Range], wanted: &[u64]) -> FxHashSet<usize> {
     let mut wanted = wanted.to_vec();
     wanted.sort_unstable();
@@ -108,8 +108,9 @@ fn units(ranges: &[Range], wanted: &[u64]) -> FxHashSet<usize> {
     units
 }
 
-/// The programs of a `.debug_line`: offset and first address, which is `None` for one that makes a row
-/// before it sets an address, or makes none. `None` if a program's length or header cannot be read.
+/// The programs of a `.debug_line`: offset and first address, which is `None` for one that makes a
+/// row before it sets an address, or makes none. `None` if a program's length or header cannot be
+/// read.
 fn walk(line: &[u8]) -> Option<Vec<(usize, Option<u64>)>> {
     let section = DebugLine::new(line, LittleEndian);
     let mut programs = Vec::new();
@@ -143,7 +144,8 @@ mod tests {
     fn table(entries: &[(u64, u64, usize)]) -> Vec<Range> {
         let mut section = Vec::new();
         for &(start, end, unit) in entries {
-            // DWARF 5, 6.1.2: length, version, unit, address and segment size, padding, tuples, end.
+            // DWARF 5, 6.1.2: length, version, unit, address and segment size, padding, tuples,
+            // end.
             section.extend_from_slice(&44u32.to_le_bytes());
             section.extend_from_slice(&2u16.to_le_bytes());
             section.extend_from_slice(&(unit as u32).to_le_bytes());

@@ -78,8 +78,8 @@ impl DebugFiles {
         if self.main.has_dwarf() { Some(&self.main) } else { self.separate() }
     }
 
-    /// The symbol tables, each as its file and its type: `.symtab` of the object, else of the separate
-    /// file or of the MiniDebugInfo; `.dynsym` of the object.
+    /// The symbol tables, each as its file and its type: `.symtab` of the object, else of the
+    /// separate file or of the MiniDebugInfo; `.dynsym` of the object.
     pub(crate) fn symbol_tables(&self) -> impl Iterator<Item = (&ElfFile, u32)> {
         let mini = || self.mini.get_or_init(|| self.main.mini_debug_info()).as_ref();
         let with_symtab = if self.main.section_of_type(SHT_SYMTAB).is_some() {

@@ -1,5 +1,6 @@
-//! The ties between an object and its debug files (build-id, `.gnu_debuglink`, `.gnu_debugaltlink`), and
-//! the paths where Valgrind 3.19 looks for them, in its order (as strace shows it).
+//! The ties between an object and its debug files (build-id, `.gnu_debuglink`,
+//! `.gnu_debugaltlink`), and the paths where Valgrind 3.19 looks for them, in its order (as strace
+//! shows it).
 //!
 //! The sections of the links are a few bytes each; `goblin` has no reader for them, but for notes.
 
@@ -61,8 +62,8 @@ impl Links {
         !self.has_symtab || !self.has_dwarf
     }
 
-    /// True if `candidate` is the debug file of this object: the one with its build-id if it has one,
-    /// else the one whose CRC-32 is that of the debuglink.
+    /// True if `candidate` is the debug file of this object: the one with its build-id if it has
+    /// one, else the one whose CRC-32 is that of the debuglink.
     pub fn is_debug_file(&self, candidate: &ElfFile) -> bool {
         match (&self.build_id, &self.debuglink) {
             (Some(id), _) => Self::of(candidate).build_id.as_ref() == Some(id),
@@ -115,7 +116,7 @@ fn by_build_id(id: &[u8]) -> Option<PathBuf> {
     Some(Path::new(DEBUG_ROOT).join(format!(".build-id/{first:02x}/{rest}.debug")))
 }
 
-/// What follows the first component `usr` of an absolute directory, as an absolute directory.
+/// The part behind the first component `usr` of an absolute directory, as an absolute directory.
 fn usr_merged(directory: &Path) -> Option<PathBuf> {
     let mut components = directory.components();
     components.find(|component| component.as_os_str() == "usr")?;

@@ -1,5 +1,5 @@
-//! Decompression of debug sections. The size that a stream claims is not believed: no more is written
-//! than that, and no more than a multiple of the stream's own size.
+//! Decompression of debug sections. The size that a stream claims is not believed: no more is
+//! written than that, and no more than a multiple of the stream's own size.
 //!
 //! There is one crate for each format: zlib-rs for zlib, ruzstd for zstd, xz4rust for xz.
 
@@ -11,16 +11,16 @@ use ruzstd::decoding::StreamingDecoder;
 use xz4rust::{XzDecoder, XzNextBlockResult};
 use zlib_rs::{Inflate, InflateFlush};
 
-/// Deflate cannot expand a byte to more than this, so a larger claimed size is a lie. The other formats can, but
-/// no honest debug information does.
+/// Deflate cannot expand a byte to more than this, so a larger claimed size is a lie. The other
+/// formats can, but no honest debug information does.
 const MAX_EXPANSION: u64 = 1032;
 /// Base-two logarithm of deflate's largest window.
 const WINDOW_BITS: u8 = 15;
 /// Largest dictionary of an xz stream, in bytes: that of `xz -9`.
 const MAX_DICTIONARY: usize = 1 << 26;
 
-/// Decompresses the contents of a section that is `SHF_COMPRESSED`. Valgrind 3.19 does not know zstd,
-/// and then reads nothing of the object.
+/// Decompresses the contents of a section that is `SHF_COMPRESSED`. Valgrind 3.19 does not know
+/// zstd, and then reads nothing of the object.
 pub(crate) fn section(data: &[u8]) -> Option<Vec<u8>> {
     let ctx = Ctx::new(Container::Big, Endian::Little);
     let header = CompressionHeader::parse(data, 0, ctx).ok()?;
@@ -68,8 +68,8 @@ fn unzstd(stream: &[u8], size: u64) -> Option<Vec<u8>> {
     Some(output)
 }
 
-/// Decompresses an xz stream in the same way. It does not say its size in front: empty if it has more
-/// than any honest one.
+/// Decompresses an xz stream in the same way. It does not say its size in front: empty if it has
+/// more than any honest one.
 pub(crate) fn unxz(stream: &[u8]) -> Vec<u8> {
     let limit = limit(stream);
     let mut decoder = XzDecoder::in_heap_with_alloc_dict_size(0, MAX_DICTIONARY);
@@ -103,7 +103,7 @@ mod tests {
         compress_slice(&mut output, bytes, DeflateConfig::new(6)).0.to_vec()
     }
 
-    /// What a tool of the host makes of a file.
+    /// The output of a tool of the host for a file.
     fn packed(tool: &str, options: &[&str], bytes: &[u8]) -> Vec<u8> {
         let workshop = Workshop::new();
         std::fs::write(workshop.path("text"), bytes).expect("a file");

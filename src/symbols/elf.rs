@@ -148,9 +148,9 @@ impl ElfFile {
         ExecutablePages::of(&self.loads)
     }
 
-    /// The address of the byte at `offset` of the file, if a `PT_LOAD` maps it; where two do, of the
-    /// executable one. Offsets within a segment's first page, before the segment proper, count as
-    /// mapped, because the kernel maps whole pages.
+    /// The address of the byte at `offset` of the file, if a `PT_LOAD` maps it; where two do, of
+    /// the executable one. Offsets within a segment's first page, before the segment proper, count
+    /// as mapped, because the kernel maps whole pages.
     pub(crate) fn vaddr_of_file_offset(&self, offset: u64) -> Option<u64> {
         let mut hits = self.loads.iter().filter_map(|load| Some((load, load.vaddr_of(offset)?)));
         let first = hits.clone().next()?;

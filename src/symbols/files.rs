@@ -1,4 +1,5 @@
-//! The files of objects on the disk, found as debuggers find them. Nothing else in this room opens one.
+//! The files of objects on the disk, found as debuggers find them. Nothing else in this room opens
+//! one.
 
 use std::fs::File;
 use std::io;
@@ -50,7 +51,8 @@ pub fn open(path: &Path) -> io::Result<Source> {
     Ok(Arc::new(DiskFile { file, len }))
 }
 
-/// Reads the headers of the object `main`, which is at `path`, and finds the files that complete it.
+/// Reads the headers of the object `main`, which is at `path`, and finds the files that complete
+/// it.
 ///
 /// # Errors
 /// Those of [`ElfFile::parse`] for `main`; a companion that cannot be read is left out.
@@ -75,7 +77,8 @@ pub fn complete(main: Source, path: &Path) -> Result<DebugFiles, ElfError> {
 }
 
 /// The candidates for the file of a split unit of the object at `object`, the best first: where the
-/// compiler wrote it, then beside the object. `name` is `DW_AT_dwo_name`, `directory` `DW_AT_comp_dir`.
+/// compiler wrote it, then beside the object. `name` is `DW_AT_dwo_name`, `directory`
+/// `DW_AT_comp_dir`.
 pub(crate) fn split_units(object: &Path, name: &Path, directory: &Path) -> Vec<ElfFile> {
     let beside = object.parent().unwrap_or(Path::new("/"));
     let mut paths = vec![directory.join(name), beside.join(name)];

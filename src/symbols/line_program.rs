@@ -1,7 +1,7 @@
 //! Line programs of DWARF 2 to 5 (DWARF 5, 6.2): the state machine, and the spelling of files.
 //!
 //! `gimli` decodes headers and instructions. Its rows are not used: Valgrind 3.19 numbers files and
-//! ends rows by rules of its own, and spells a path as directory, `/` and name, not normalised.
+//! ends rows by other rules, and spells a path as directory, `/` and name, not normalised.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -53,8 +53,8 @@ pub(crate) trait RowSink {
     fn part(&mut self) {}
 }
 
-/// The sections that line tables are made of. Those that only some tables need are read when they are
-/// needed.
+/// The sections that line tables are made of. Those that only some tables need are read when they
+/// are needed.
 pub(crate) struct LineSections<'f> {
     files: &'f DebugFiles,
     file: &'f ElfFile,
@@ -87,8 +87,8 @@ impl<'f> LineSections<'f> {
     }
 
     /// The bytes of a string attribute as it is stored; `base` is the unit's
-    /// `DW_AT_str_offsets_base`, which the header of a line program does not have. `None` if it points
-    /// nowhere.
+    /// `DW_AT_str_offsets_base`, which the header of a line program does not have. `None` if it
+    /// points nowhere.
     pub(crate) fn text<'s>(
         &'s self,
         value: AttributeValue<Slice<'s>>,
@@ -122,8 +122,8 @@ pub(crate) struct LineReader<'s, R> {
     sections: &'s LineSections<'s>,
     rows: R,
     paths: Paths,
-    /// Bytes of program that may still be run. Honest programs do not overlap, so the section's length
-    /// is enough.
+    /// Bytes of program that may still be run. Honest programs do not overlap, so the section's
+    /// length is enough.
     budget: usize,
 }
 
@@ -134,8 +134,8 @@ impl<'s, R: RowSink> LineReader<'s, R> {
         Self { sections, rows, paths: Paths::default(), budget }
     }
 
-    /// Adds the rows of the program at `offset`, whose unit has the compilation directory `directory`. A
-    /// program that cannot be read adds what precedes the damage.
+    /// Adds the rows of the program at `offset`, whose unit has the compilation directory
+    /// `directory`. A program that cannot be read adds what precedes the damage.
     pub fn read(&mut self, offset: DebugLineOffset, address_size: u8, directory: Option<&'s [u8]>) {
         let section = DebugLine::new(&self.sections.line, LittleEndian);
         let Some(size) = size(slice(&self.sections.line), offset.0) else { return };
@@ -145,8 +145,8 @@ impl<'s, R: RowSink> LineReader<'s, R> {
         self.run(program.header(), directory);
     }
 
-    /// Adds the rows of a program that names its compilation directory itself, as DWARF 5 has it (6.2.4:
-    /// directory 0). Returns false, and adds nothing, if it does not.
+    /// Adds the rows of a program that names its compilation directory itself, as DWARF 5 has it
+    /// (6.2.4: directory 0). Returns false, and adds nothing, if it does not.
     pub fn read_complete(&mut self, offset: DebugLineOffset) -> bool {
         let section = DebugLine::new(&self.sections.line, LittleEndian);
         let Some(size) = size(slice(&self.sections.line), offset.0) else { return false };
@@ -290,7 +290,8 @@ struct FileTable<'h, 's> {
 }
 
 impl FileTable<'_, '_> {
-    /// The number in `paths` of the program's file `index`; that of [`UNKNOWN`] if it has no such file.
+    /// The number in `paths` of the program's file `index`; that of [`UNKNOWN`] if it has no such
+    /// file.
     fn id(&mut self, index: u64, sections: &LineSections<'_>, paths: &mut Paths) -> u32 {
         if let Some((recent, id)) = self.recent
             && recent == index

@@ -1,5 +1,5 @@
-//! The line programs that a table is made of: those of every unit, or of some addresses only. Only the
-//! root entry of a unit is read, for its line program and its directory.
+//! The line programs that a table is made of: those of every unit, or of some addresses only. Only
+//! the root entry of a unit is read, for its line program and its directory.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ pub(crate) fn read<R: RowSink>(files: &DebugFiles, rows: R) -> (R, Vec<Arc<str>>
     }
 }
 
-/// As [`read`], but only the rows of line programs that can say something of the addresses `wanted`,
-/// where DWARF has an index of them. `sink` makes the taker of rows.
+/// As [`read`], but only the rows of line programs that can say something of the addresses
+/// `wanted`, where DWARF has an index of them. `sink` makes the taker of rows.
 pub(crate) fn read_for<R: RowSink>(
     files: &DebugFiles,
     wanted: &[u64],
@@ -85,8 +85,9 @@ fn roots<'s>(sections: &'s LineSections<'_>, info: &'s [u8], abbrev: &'s [u8]) -
     headers.iter().filter_map(|unit| root(sections, table(unit)?, unit)).collect()
 }
 
-/// The abbreviations of the units, by offset. Units may share a table. Honest tables do not overlap; of
-/// others few are read, because a damaged section could be read again for each of its bytes.
+/// The abbreviations of the units, by offset. Units may share a table. Honest tables do not
+/// overlap; of others few are read, because a damaged section could be read again for each of its
+/// bytes.
 fn tables(units: &[UnitHeader<Slice<'_>>], abbrev: &[u8]) -> FxHashMap<usize, Abbreviations> {
     const MAX_OVERLAPPING: usize = 32;
     let read = |bytes| DebugAbbrev::new(bytes, LittleEndian).abbreviations(DebugAbbrevOffset(0)).ok();

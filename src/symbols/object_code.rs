@@ -1,5 +1,5 @@
-//! The machine code of an object, with the names that a disassembler shows: functions, and the nearest
-//! symbol before an address.
+//! The machine code of an object, with the names that a disassembler shows: functions, and the
+//! nearest symbol before an address.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -29,19 +29,21 @@ impl<'f> ObjectCode<'f> {
         Self { files, functions, labels: labels(files) }
     }
 
-    /// The function whose range holds `vaddr`, as Cachegrind would name it before it is made readable.
+    /// The function whose range holds `vaddr`, as Cachegrind would name it before it is made
+    /// readable.
     pub fn function(&self, vaddr: u64) -> Option<&Symbol> {
         self.functions.find(vaddr)
     }
 
-    /// Up to `size` bytes from `vaddr` on, as the file has them; none outside of what is loaded from it.
+    /// Up to `size` bytes from `vaddr` on, as the file has them; none outside of what is loaded
+    /// from it.
     pub fn bytes(&self, vaddr: u64, size: u64) -> Vec<u8> {
         self.files.main().bytes_at(vaddr, size)
     }
 
-    /// The name to show for an address, and how many bytes it is past the symbol's start: the nearest
-    /// symbol before it, as objdump(1) chooses it. Entries of the procedure linkage table are
-    /// `name@plt`.
+    /// The name to show for an address, and how many bytes it is past the symbol's start: the
+    /// nearest symbol before it, as objdump(1) chooses it. Entries of the procedure linkage table
+    /// are `name@plt`.
     pub fn label(&self, vaddr: u64) -> Option<(Cow<'_, str>, u64)> {
         let before = self.labels.get(..self.labels.partition_point(|label| label.address <= vaddr))?;
         let label = before.iter().rev().find(|label| !label.exact || label.address == vaddr)?;
@@ -59,7 +61,8 @@ impl<'f> ObjectCode<'f> {
 struct Label {
     /// Link-time address.
     address: u64,
-    /// Name as it stands in the symbol table; `name@plt` for an entry of the procedure linkage table.
+    /// Name as it stands in the symbol table; `name@plt` for an entry of the procedure linkage
+    /// table.
     name: String,
     /// True for a slot, which names its own address alone.
     exact: bool,

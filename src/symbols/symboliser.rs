@@ -53,8 +53,8 @@ impl Object {
         }
     }
 
-    /// The mark of this build of the object: `build-id:` and the digits of its build-id, or `crc32:` and
-    /// the checksum of the whole file if it has none.
+    /// The mark of this build of the object: `build-id:` and the digits of its build-id, or
+    /// `crc32:` and the checksum of the whole file if it has none.
     pub fn identity(&self) -> String {
         match self.files.as_ref().and_then(|files| Links::of(files.main()).build_id) {
             Some(id) => id.iter().fold("build-id:".to_owned(), |text, byte| format!("{text}{byte:02x}")),
@@ -108,8 +108,8 @@ impl Object {
         self.inlines().is_some()
     }
 
-    /// The functions at the link-time address `vaddr`, as [`Inlines::chain`] has them; `None` if there
-    /// is no debug information.
+    /// The functions at the link-time address `vaddr`, as [`Inlines::chain`] has them; `None` if
+    /// there is no debug information.
     pub fn inlined_at(&self, vaddr: u64) -> Option<Vec<Frame>> {
         let find = |unit: &SplitUnit| files::split_units(&self.path, &unit.name, &unit.directory);
         Some(self.inlines()?.chain(vaddr, &find))
@@ -120,7 +120,8 @@ impl Object {
     }
 }
 
-/// The objects of a run, each opened once: the session, its client requests and a debugger share it.
+/// The objects of a run, each opened once: the session, its client requests and a debugger share
+/// it.
 #[derive(Default)]
 pub struct Symboliser {
     /// By inode and device.

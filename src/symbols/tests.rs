@@ -1,5 +1,6 @@
-//! Whole objects, built by gcc. What Valgrind 3.19 says about them was found by running Cachegrind on the same sources
-//! (`valgrind --tool=cachegrind --cache-sim=no`) and reading the `fl=` and `fn=` lines of its output.
+//! Whole objects, built by gcc. What Valgrind 3.19 says about them was found by running Cachegrind
+//! on the same sources (`valgrind --tool=cachegrind --cache-sim=no`) and reading the `fl=` and
+//! `fn=` lines of its output.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -76,7 +77,8 @@ fn symbols() {
     for vaddr in run..run + 600 {
         *bytes.entry(info.locate(vaddr).function.to_string()).or_default() += 1;
     }
-    // `huge` reaches past the pages of code: Valgrind 3.19 stops with a failed assertion there; here it is dropped.
+    // `huge` reaches past the pages of code: Valgrind 3.19 stops with a failed assertion there;
+    // here it is dropped.
     let expected = [
         ("???", 470),
         ("PMPI_x", 10),
@@ -95,8 +97,8 @@ fn symbols() {
     assert_eq!(bytes, expected);
 }
 
-/// A program of 200 one-byte instructions whose line table is written by hand: file `i` has the ten bytes from
-/// `10 * i` on, at line `2 * i + 3`.
+/// A program of 200 one-byte instructions whose line table is written by hand: file `i` has the ten
+/// bytes from `10 * i` on, at line `2 * i + 3`.
 fn table(version: u16, directory: Option<&str>, directories: &[&str], files: &[(&str, u8)]) -> String {
     let mut text = String::from("    .text\n    .globl main\n    .type main,@function\nmain:\n");
     text += "    .skip 200,0x90\n    .size main,.-main\n    .section .debug_abbrev,\"\",@progbits\n";
@@ -287,8 +289,8 @@ fn lines_are_the_innermost_and_functions_the_outermost() {
          int main(void)\n{\n    asm volatile(\"call quiet\\n call label\" ::: \"memory\");\n\
          \x20   return fold(seen + twice(1)) & 0;\n}\n",
     );
-    // The keys of Valgrind 3.19's profile of this program (gcc 12, -O0, DWARF 4 and 5), which executes every line:
-    // (file, function, lines). Code from `asm` takes the line before it.
+    // The keys of Valgrind 3.19's profile of this program (gcc 12, -O0, DWARF 4 and 5), which
+    // executes every line: (file, function, lines). Code from `asm` takes the line before it.
     let profile: [(&str, &str, &[u32]); 7] = [
         ("in.c", "???", &[18]),
         ("in.c", "quiet", &[18]),
@@ -302,7 +304,8 @@ fn lines_are_the_innermost_and_functions_the_outermost() {
     for version in ["-gdwarf-4", "-gdwarf-5"] {
         shop.run("gcc", &["-O0", version, "-o", "prog", "in.c"]);
         let info = info(&shop, "prog");
-        // Every byte of the program's own code, as the C library's start-up code may have lines of its own.
+        // Every byte of the program's own code, as the C library's start-up code may have lines of
+        // its own.
         let mut found = BTreeSet::new();
         for (start, end, file, _) in info.lines().iter().filter(|row| row.2.starts_with(&root)) {
             for place in (start..end).map(|vaddr| info.locate(vaddr)) {
@@ -431,7 +434,7 @@ fn other_files_are_refused() {
     assert_eq!(refusal(&header), Some(ElfError::ProgramHeaders { offset: 64, count: 1 }));
 }
 
-/// What is read for some addresses is what the whole table says of them.
+/// Lines that are read for some addresses are those of the whole table.
 #[test]
 fn lines_read_in_part() {
     let shop = Workshop::new();

@@ -1,6 +1,6 @@
-//! The blocks of addresses: functions, inlined functions and lexical blocks (DWARF 5, 3.3, 3.5). A line
-//! that was compiled into several of them has a breakpoint in each, but only one in a block and those
-//! within it, as in GDB.
+//! The blocks of addresses: functions, inlined functions and lexical blocks (DWARF 5, 3.3, 3.5). A
+//! line that was compiled into several of them has a breakpoint in each, but only one in a block
+//! and those within it, as in GDB.
 
 use gimli::{AttributeValue, DebuggingInformationEntry, Dwarf, Range, Unit, constants};
 
@@ -17,9 +17,9 @@ pub(crate) type Block = (usize, usize);
 /// An entry of a unit.
 pub(crate) type Entry<'s> = DebuggingInformationEntry<Slice<'s>>;
 
-/// The blocks around each of `addresses` (link-time): the innermost function, inlined or not, and the
-/// lexical blocks in it from the outside in; none where the debug information says nothing. Blocks that
-/// declare nothing do not count.
+/// The blocks around each of `addresses` (link-time): the innermost function, inlined or not, and
+/// the lexical blocks in it from the outside in; none where the debug information says nothing.
+/// Blocks that declare nothing do not count.
 pub(crate) fn around(files: &DebugFiles, addresses: &[u64]) -> Vec<Vec<Block>> {
     let mut found = vec![Vec::new(); addresses.len()];
     let mut budget = MAX_RANGES;
@@ -114,7 +114,8 @@ fn holds(ranges: &[Range], address: u64) -> bool {
     ranges.iter().any(|range| range.begin <= address && address < range.end)
 }
 
-/// The addresses of an entry: `DW_AT_ranges`, or `DW_AT_low_pc` and `DW_AT_high_pc` (DWARF 5, 2.17).
+/// The addresses of an entry: `DW_AT_ranges`, or `DW_AT_low_pc` and `DW_AT_high_pc` (DWARF 5,
+/// 2.17).
 pub(crate) fn ranges<'s>(
     dwarf: &Dwarf<Slice<'s>>,
     unit: &Unit<Slice<'s>>,

@@ -1,5 +1,6 @@
-//! The rows of line programs as they are, for breakpoints and for stepping by lines: the beginnings of
-//! statements, also of two rows at one address. Valgrind's line table, for profiles, has other rules.
+//! The rows of line programs as they are, for breakpoints and for stepping by lines: the beginnings
+//! of statements, also of two rows at one address. Valgrind's line table, for profiles, has other
+//! rules.
 
 use std::sync::Arc;
 
@@ -62,7 +63,8 @@ impl<'c> RowCollector<'c> {
     /// The table of the rows; `files` are their files by number.
     pub fn finish(mut self, files: Vec<Arc<str>>) -> BreakpointRows {
         self.rows.truncate(self.first);
-        // Stable: rows of one address stay in the program's order, behind the end of another sequence.
+        // Stable: rows of one address stay in the program's order, behind the end of another
+        // sequence.
         self.rows.sort_by_key(|row| (row.address, !row.ends()));
         self.rows.shrink_to_fit();
         BreakpointRows { rows: self.rows, files }
@@ -112,8 +114,8 @@ impl BreakpointRows {
         self.rows.iter().filter(|row| !row.ends())
     }
 
-    /// The row that `vaddr` belongs to, by number: of several at its address the last that a breakpoint
-    /// may be set at, or the last.
+    /// The row that `vaddr` belongs to, by number: of several at its address the last that a
+    /// breakpoint may be set at, or the last.
     pub fn find(&self, vaddr: u64) -> Option<(usize, &Row)> {
         let after = self.rows.partition_point(|row| row.address <= vaddr);
         let last = after.checked_sub(1)?;
@@ -131,8 +133,8 @@ impl BreakpointRows {
         self.rows.get(at..)?.iter().map(|row| row.address).find(|other| *other != address)
     }
 
-    /// The rows around row `at` without a gap or another line between them: the first address and the
-    /// one after the last.
+    /// The rows around row `at` without a gap or another line between them: the first address and
+    /// the one after the last.
     pub fn around(&self, at: usize) -> Option<(u64, u64)> {
         let row = self.rows.get(at)?;
         let joins = |other: &&Row| !other.ends() && (other.file, other.line()) == (row.file, row.line());

@@ -1,6 +1,6 @@
-//! Call frame information: the way from the registers of a function to those of its caller (DWARF 5,
-//! 6.4; `.eh_frame` as in the Linux Standard Base Core specification, 10.6; registers numbered as in the
-//! x86-64 psABI, figure 3.36).
+//! Call frame information: the way from the registers of a function to those of its caller (DWARF
+//! 5, 6.4; `.eh_frame` as in the Linux Standard Base Core specification, 10.6; registers numbered
+//! as in the x86-64 psABI, figure 3.36).
 //!
 //! `gimli` decodes the rules; they are applied here, because the crate that does so, `framehop`,
 //! restores only RIP, RSP and RBP, and a debugger shows all registers of a frame.
@@ -41,12 +41,13 @@ const PRESERVED: [usize; 6] = [3, 6, 12, 13, 14, 15];
 /// The frame that a function was called from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caller {
-    /// Its registers at the return address; a register that the function was free to change is not known.
+    /// Its registers at the return address; a register that the function was free to change is not
+    /// known.
     pub registers: Registers,
     /// The canonical frame address of the callee, by which its frame is told from others.
     pub cfa: u64,
-    /// True if the callee is a signal trampoline: then all registers are as they were when the signal
-    /// came, and RIP is the instruction that was to be next and no return address.
+    /// True if the callee is a signal trampoline: then all registers are as they were when the
+    /// signal came, and RIP is the instruction that was to be next and no return address.
     pub signal: bool,
 }
 
@@ -102,7 +103,8 @@ pub(crate) struct Rules {
 }
 
 impl Cfi {
-    /// Reads `.eh_frame` and `.debug_frame` of the object, and of its debug file what the object lacks.
+    /// Reads `.eh_frame` and `.debug_frame` of the object, and of its debug file what the object
+    /// lacks.
     pub fn read(files: &DebugFiles) -> Self {
         let main = files.main();
         let load = |name: &str| match main.debug_section(name) {
@@ -154,9 +156,9 @@ impl Cfi {
         found.map_err(|_| Stopped::Damaged)
     }
 
-    /// The frame that the function at `vaddr` was called from. `vaddr` is a link-time address: of the next
-    /// instruction in an innermost or interrupted frame, of the byte before the return address in others.
-    /// The object is loaded at `bias`; `registers` are the frame's.
+    /// The frame that the function at `vaddr` was called from. `vaddr` is a link-time address: of
+    /// the next instruction in an innermost or interrupted frame, of the byte before the return
+    /// address in others. The object is loaded at `bias`; `registers` are the frame's.
     ///
     /// # Errors
     /// If it is not known, the reason.
@@ -269,7 +271,7 @@ fn rules_in<'s, S: UnwindSection<Slice<'s>>>(
     Ok(Rules { cfa: row.cfa().clone(), registers, signal, eh: range.eh, encoding: entry.cie().encoding() })
 }
 
-/// What expressions are computed over.
+/// The state that expressions are computed over.
 struct Machine<'a, 'm> {
     registers: &'a Registers,
     bias: u64,
@@ -298,7 +300,8 @@ impl Machine<'_, '_> {
         self.read(before).map(|word| word.checked_shr(64 - bits).unwrap_or(0))
     }
 
-    /// The value, or the address, that an expression comes to (DWARF 5, 2.5). `first` is on its stack.
+    /// The value, or the address, that an expression comes to (DWARF 5, 2.5). `first` is on its
+    /// stack.
     fn evaluate(&mut self, expression: Expression<Slice<'_>>, first: Option<u64>) -> Result<u64, Stopped> {
         let mut evaluation: Evaluation<Slice<'_>> = expression.evaluation(self.encoding);
         evaluation.set_max_iterations(MAX_STEPS);

@@ -1,6 +1,6 @@
 //! The functions that were inlined at an address: `DW_TAG_inlined_subroutine` and its call sites
-//! (DWARF 5, 3.3.8), also in split DWARF (`.dwo` and `.dwp` files, DWARF 5, 7.3.2) and in the file of
-//! `.gnu_debugaltlink`.
+//! (DWARF 5, 3.3.8), also in split DWARF (`.dwo` and `.dwp` files, DWARF 5, 7.3.2) and in the file
+//! of `.gnu_debugaltlink`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,8 +19,8 @@ const MAX_DEPTH: usize = 1000;
 pub struct Frame {
     /// The linkage name, else the name in the source; `None` if there is neither.
     pub function: Option<String>,
-    /// File and line of the call that was replaced by the code; `None` for the function that the code
-    /// belongs to. The file is `None` and the line 0 if they are not known.
+    /// File and line of the call that was replaced by the code; `None` for the function that the
+    /// code belongs to. The file is `None` and the line 0 if they are not known.
     pub call: Option<(Option<String>, u32)>,
 }
 
@@ -53,8 +53,8 @@ impl Inlines {
         Some(Self { context, package })
     }
 
-    /// The functions at the link-time address `vaddr`, the innermost first: those that were inlined there,
-    /// and the one that the code belongs to. Empty if nothing is known.
+    /// The functions at the link-time address `vaddr`, the innermost first: those that were inlined
+    /// there, and the one that the code belongs to. Empty if nothing is known.
     pub fn chain(&self, vaddr: u64, find: &FindSplit<'_>) -> Vec<Frame> {
         // The library looks for what begins before the address after this one.
         if vaddr == u64::MAX {
@@ -71,7 +71,8 @@ impl Inlines {
         };
         let mut chain = Vec::new();
         let Ok(mut frames) = frames else { return chain };
-        // A frame comes with the place that it is left from: the call site belongs to the frame before.
+        // A frame comes with the place that it is left from: the call site belongs to the frame
+        // before.
         while let Ok(Some(frame)) = frames.next() {
             if let Some(Frame { call, .. }) = chain.last_mut() {
                 let place = frame.location.map(|place| (place.file.map(str::to_owned), place.line));
@@ -87,7 +88,8 @@ impl Inlines {
         chain
     }
 
-    /// The DWARF of a split unit: from the package, else from the first file that has the unit of that number.
+    /// The DWARF of a split unit: from the package, else from the first file that has the unit of
+    /// that number.
     fn split(
         &self,
         load: &SplitDwarfLoad<SharedSlice>,

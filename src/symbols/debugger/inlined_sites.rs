@@ -1,5 +1,5 @@
-//! The beginnings of the inlined copies of a function: `DW_TAG_inlined_subroutine` by the function that
-//! it stands for (DWARF 5, 3.3.8). A breakpoint on a function is also set there.
+//! The beginnings of the inlined copies of a function: `DW_TAG_inlined_subroutine` by the function
+//! that it stands for (DWARF 5, 3.3.8). A breakpoint on a function is also set there.
 
 use gimli::{AttributeValue, Dwarf, Unit, constants};
 use rustc_hash::FxHashSet;

@@ -1,6 +1,6 @@
-//! The depth of the stack at an instruction of a function, read off the instructions before it: for code
-//! without call frame information. A guess, because jumps are not followed: behind a return the stack is
-//! taken to be as deep as in the body.
+//! The depth of the stack at an instruction of a function, read off the instructions before it: for
+//! code without call frame information. A guess, because jumps are not followed: behind a return
+//! the stack is taken to be as deep as in the body.
 
 use iced_x86::{
     Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind,
@@ -21,8 +21,8 @@ pub(crate) struct StackDepth {
     pub frame: Option<u64>,
 }
 
-/// The depth behind `code`, with which a function begins. `None` if the stack pointer is changed in an
-/// unusual way.
+/// The depth behind `code`, with which a function begins. `None` if the stack pointer is changed in
+/// an unusual way.
 pub(crate) fn behind(code: &[u8]) -> Option<StackDepth> {
     let mut info = InstructionInfoFactory::new();
     let mut now = StackDepth::default();

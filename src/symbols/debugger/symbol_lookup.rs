@@ -1,6 +1,6 @@
-//! Symbols and source lines of an object by the names that users of a debugger give them: functions and
-//! data by name, code by file and line, and the symbol and line of an address. Where there is a choice it
-//! is GDB's (GDB manual, "Linespec Locations"; GDB 13 observed).
+//! Symbols and source lines of an object by the names that users of a debugger give them: functions
+//! and data by name, code by file and line, and the symbol and line of an address. Where there is a
+//! choice it is GDB's (GDB manual, "Linespec Locations"; GDB 13 observed).
 //!
 //! Addresses are link-time addresses.
 
@@ -124,8 +124,8 @@ impl SymbolIndex {
 pub struct LineCode {
     /// The line that was asked for, or if it has no code the next one that has.
     pub line: u32,
-    /// The places for a breakpoint on it, in order of address: one in each function, inlined copy and
-    /// block that declares something; behind the prologue if the line begins a function.
+    /// The places for a breakpoint on it, in order of address: one in each function, inlined copy
+    /// and block that declares something; behind the prologue if the line begins a function.
     pub addresses: Vec<u64>,
 }
 
@@ -163,9 +163,9 @@ impl SymbolLookup {
         Self { functions, data, lines: rows.finish(names) }
     }
 
-    /// The functions that `name` may mean, the best first, those that fit equally in order of address. It
-    /// is a symbol's name, a readable one with or without parameters and template arguments, or the end
-    /// of a readable path; aliases count each.
+    /// The functions that `name` may mean, the best first, those that fit equally in order of
+    /// address. It is a symbol's name, a readable one with or without parameters and template
+    /// arguments, or the end of a readable path; aliases count each.
     pub fn functions_named(&self, name: &str) -> Vec<Match<'_>> {
         self.functions.named(name)
     }
@@ -186,8 +186,8 @@ impl SymbolLookup {
         self.functions.shown()
     }
 
-    /// The data objects that `name` may mean, as [`SymbolLookup::functions_named`]. Thread-local ones have
-    /// no address and are not here.
+    /// The data objects that `name` may mean, as [`SymbolLookup::functions_named`]. Thread-local
+    /// ones have no address and are not here.
     pub fn data_named(&self, name: &str) -> Vec<Match<'_>> {
         self.data.named(name)
     }
@@ -217,8 +217,8 @@ impl SymbolLookup {
         files
     }
 
-    /// The code of line `line` of the source files whose paths are `file` or end in it. `files` is the
-    /// object that this was read from: its blocks and its code are read now.
+    /// The code of line `line` of the source files whose paths are `file` or end in it. `files` is
+    /// the object that this was read from: its blocks and its code are read now.
     ///
     /// `None` if no such file has code in this line or behind it.
     pub fn line_code(&self, files: &DebugFiles, file: &str, line: u32) -> Option<LineCode> {
@@ -285,9 +285,9 @@ impl SymbolLookup {
 
     /// The place for a breakpoint on `function` of the object `files`: behind its prologue.
     ///
-    /// That is where the line table says that the prologue ends, as LLVM does. Else, if the code sets up a
-    /// frame pointer, the row after the one that does. A function without frame pointer has its
-    /// breakpoint at its first instruction.
+    /// That is where the line table says that the prologue ends, as LLVM does. Else, if the code
+    /// sets up a frame pointer, the row after the one that does. A function without frame pointer
+    /// has its breakpoint at its first instruction.
     pub fn after_prologue(&self, files: &DebugFiles, function: &MinimalSymbol) -> u64 {
         let start = function.vaddr;
         let end = start.saturating_add(function.size.max(1));
@@ -319,7 +319,8 @@ fn frame_setup(code: &[u8]) -> Option<u64> {
     u64::try_from(code.len().checked_sub(rest.len())?).ok()
 }
 
-/// The components of a path without `.`, `..` and empty ones; an absolute one begins with an empty one.
+/// The components of a path without `.`, `..` and empty ones; an absolute one begins with an empty
+/// one.
 fn normalised(path: &str) -> Vec<&str> {
     let mut parts: Vec<&str> = Vec::new();
     for (index, part) in path.split('/').enumerate() {

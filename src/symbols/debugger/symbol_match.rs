@@ -95,8 +95,8 @@ pub(crate) fn fit(name: &str, raw: &str) -> Option<Fit> {
     })
 }
 
-/// The readable name of a symbol, and true for a copy that the compiler made. `None` for the cold parts
-/// of functions, which nobody calls by name.
+/// The readable name of a symbol, and true for a copy that the compiler made. `None` for the cold
+/// parts of functions, which nobody calls by name.
 fn readable(raw: &str) -> Option<(Cow<'_, str>, bool)> {
     let plain = raw.split('@').next().filter(|name| !name.is_empty()).unwrap_or(raw);
     let shown = display_name(plain, true, true);

@@ -1,5 +1,5 @@
-//! Whole stacks of calls. For code without call frame information, a caller is guessed, and checked for
-//! being one.
+//! Whole stacks of calls. For code without call frame information, a caller is guessed, and checked
+//! for being one.
 
 use std::sync::Arc;
 
@@ -33,10 +33,10 @@ pub const GPRS: [Gpr; 16] = [
 pub struct Module {
     /// Its call frame information, if it has any.
     pub cfi: Option<Arc<Cfi>>,
-    /// What is added to its link-time addresses.
+    /// The difference of its addresses in the program and its link-time addresses.
     pub bias: u64,
-    /// The beginning in the program of the function that holds the address, if it is known: it helps
-    /// with code that has no call frame information.
+    /// The beginning in the program of the function that holds the address, if it is known: it
+    /// helps with code that has no call frame information.
     pub function: Option<u64>,
 }
 
@@ -50,7 +50,8 @@ pub enum Found {
     Innermost,
     /// By call frame information.
     Cfi,
-    /// By the usual use of RBP and the stack; frames may be missing between this and the one before.
+    /// By the usual use of RBP and the stack; frames may be missing between this and the one
+    /// before.
     Guess,
 }
 
@@ -59,8 +60,8 @@ pub enum Found {
 pub struct Frame {
     /// Its registers, as far as they are known. RIP always is.
     pub registers: Registers,
-    /// True if RIP is the instruction that runs next, as in the innermost frame and in one that a signal
-    /// interrupted; else it is a return address, and the call is before it.
+    /// True if RIP is the instruction that runs next, as in the innermost frame and in one that a
+    /// signal interrupted; else it is a return address, and the call is before it.
     pub exact: bool,
     /// True for the trampoline that calls a signal handler and returns from it.
     pub signal: bool,
@@ -74,8 +75,8 @@ impl Frame {
         self.registers.get(RIP).copied().flatten().unwrap_or(0)
     }
 
-    /// An address in the instruction that the frame is in, for finding its function and line: if RIP is
-    /// a return address, an address in the call.
+    /// An address in the instruction that the frame is in, for finding its function and line: if
+    /// RIP is a return address, an address in the call.
     pub fn code(&self) -> u64 {
         if self.exact { self.pc() } else { self.pc().wrapping_sub(1) }
     }
@@ -231,8 +232,8 @@ fn depth_at(pc: u64, start: u64, memory: &mut Memory<'_>) -> Option<StackDepth> 
     prologue_scan::behind(&code)
 }
 
-/// True if the instruction before `address` can be a call (Intel SDM vol. 2, CALL: E8, and FF /2 of two
-/// to seven bytes).
+/// True if the instruction before `address` can be a call (Intel SDM vol. 2, CALL: E8, and FF /2 of
+/// two to seven bytes).
 fn follows_call(address: u64, memory: &mut Memory<'_>) -> bool {
     let Some(bytes) = memory(address.wrapping_sub(8)).map(u64::to_le_bytes) else { return false };
     let indirect = |length: usize| {

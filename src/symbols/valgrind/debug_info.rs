@@ -1,5 +1,5 @@
-//! The file, function and line of a code address, chosen as Valgrind 3.19 chooses them for Cachegrind:
-//! functions from the ELF symbol tables, files and lines from `.debug_line`.
+//! The file, function and line of a code address, chosen as Valgrind 3.19 chooses them for
+//! Cachegrind: functions from the ELF symbol tables, files and lines from `.debug_line`.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use crate::symbols::valgrind::symbol_table::{self, SymbolTable};
 /// The source of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Location {
-    /// Source file as directory, `/` and name, not normalised; [`UNKNOWN`] without line information.
+    /// Source file as directory, `/` and name, not normalised; [`UNKNOWN`] without line
+    /// information.
     pub file: Arc<str>,
     /// Name in the symbol table, as it stands there; [`UNKNOWN`] outside all symbols.
     pub function: Arc<str>,
@@ -40,9 +41,9 @@ pub struct DebugInfo {
 }
 
 impl DebugInfo {
-    /// Reads the symbols of an object and the lines of the instructions `wanted`. Where DWARF has an
-    /// index of addresses (`.debug_aranges`) that is far less than all; then other addresses may seem
-    /// to have no line.
+    /// Reads the symbols of an object and the lines of the instructions `wanted`. Where DWARF has
+    /// an index of addresses (`.debug_aranges`) that is far less than all; then other addresses may
+    /// seem to have no line.
     ///
     /// Damaged tables are read as far as they go.
     pub fn read(files: &DebugFiles, wanted: Wanted<'_>) -> Self {

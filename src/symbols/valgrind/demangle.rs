@@ -48,8 +48,8 @@ fn rust(raw: &str) -> Option<String> {
     Some(text.0)
 }
 
-/// The part of a name that is in Rust's older mangling: up to `17h`, 16 hexadecimal digits of which at
-/// least five differ, and `E`. C++ names that end like this have fewer different ones.
+/// The part of a name that is in Rust's older mangling: up to `17h`, 16 hexadecimal digits of which
+/// at least five differ, and `E`. C++ names that end like this have fewer different ones.
 fn legacy_rust(raw: &str) -> Option<&str> {
     let path = raw.strip_prefix("_ZN")?;
     let (at, _) = path.rmatch_indices("17h").find(|&(at, _)| {
@@ -92,8 +92,9 @@ fn itanium(raw: &str) -> Option<String> {
     Some(text.0)
 }
 
-/// The name of a constructor template, with `void` put in front of its parameters. Constructors have no
-/// return type in their mangled name, but the demangler takes that of every template to begin with one.
+/// The name of a constructor template, with `void` put in front of its parameters. Constructors
+/// have no return type in their mangled name, but the demangler takes that of every template to
+/// begin with one.
 fn with_return_type(raw: &str) -> Option<String> {
     const MAX_TRIES: usize = 64;
     if !raw.starts_with("_ZN") || raw.len() > MAX_NAME {
@@ -155,7 +156,7 @@ impl Write for Limited {
 mod tests {
     use super::*;
 
-    /// What Valgrind 3.19's Cachegrind printed as `fn=` for symbols of these names.
+    /// Names that Valgrind 3.19's Cachegrind printed as `fn=` for these symbols.
     #[test]
     fn names_as_valgrind_prints_them() {
         for (raw, shown) in [

@@ -96,8 +96,8 @@ fn short_literals(text: &str) -> String {
     short
 }
 
-/// Writes a function type among template arguments with a space before its parameters, and the function
-/// in `&f(int)` without them.
+/// Writes a function type among template arguments with a space before its parameters, and the
+/// function in `&f(int)` without them.
 fn function_types(text: &str) -> String {
     if text.len() > MAX_SEARCH || !text.contains('<') {
         return text.to_owned();
@@ -163,8 +163,8 @@ fn argument(bytes: &[u8], at: usize) -> Option<usize> {
     None
 }
 
-/// Abbreviated standard classes, as they are written, and their full names, which libiberty uses for
-/// the class of a constructor or destructor.
+/// Abbreviated standard classes, as they are written, and their full names, which libiberty uses
+/// for the class of a constructor or destructor.
 const ABBREVIATED: [(&str, &str, &str); 4] = [
     ("std::string", "string", "std::basic_string<char, std::char_traits<char>, std::allocator<char> >"),
     ("std::istream", "istream", "std::basic_istream<char, std::char_traits<char> >"),

@@ -1,6 +1,6 @@
-//! The line table of an object, kept as Valgrind 3.19 keeps it (its `m_debuginfo`, observed), quirks
-//! included: a row of more than 4,095 bytes shrinks to one, and a row continues its neighbour of the
-//! same line number even when the files differ.
+//! The line table of an object, kept as Valgrind 3.19 keeps it (its `m_debuginfo`, observed),
+//! quirks included: a row of more than 4,095 bytes shrinks to one, and a row continues its
+//! neighbour of the same line number even when the files differ.
 
 use std::sync::Arc;
 
@@ -97,8 +97,8 @@ impl<'a> Builder<'a> {
         self.rows.push(Row { start, size, line: line_number, file });
     }
 
-    /// Sorts the rows, ends each at the beginning of the next and drops those of which nothing is left.
-    /// Of rows that begin together the one added last stays.
+    /// Sorts the rows, ends each at the beginning of the next and drops those of which nothing is
+    /// left. Of rows that begin together the one added last stays.
     pub fn finish(mut self, files: Vec<Arc<str>>) -> LineTable {
         if !self.sorted {
             self.rows.sort_by_key(|row| row.start);
@@ -129,9 +129,9 @@ mod tests {
     use super::*;
     use crate::symbols::elf::Load;
 
-    /// Bytes per file and line in a function of 20,000 bytes, for rows given as `(offset, file, line)`,
-    /// a sequence ended by `(offset, 0, 0)`. The expectations are the counts that Valgrind 3.19's
-    /// Cachegrind printed for these line programs over 20,000 one-byte instructions.
+    /// Bytes per file and line in a function of 20,000 bytes, for rows given as `(offset, file,
+    /// line)`, a sequence ended by `(offset, 0, 0)`. The expectations are the counts that Valgrind
+    /// 3.19's Cachegrind printed for these line programs over 20,000 one-byte instructions.
     fn counts(rows: &[(u64, u32, u64)]) -> Vec<(u32, u32, u64)> {
         const BASE: u64 = 0x1129;
         let load = Load { offset: 0x1000, vaddr: 0x1000, file_size: 0x5000, executable: true };

@@ -1,6 +1,6 @@
-//! The function symbols of an object, as Valgrind 3.19 keeps them (its `m_debuginfo`, observed): the
-//! symbols that count, the owner of an address that several cover, and the name of a range that several
-//! share.
+//! The function symbols of an object, as Valgrind 3.19 keeps them (its `m_debuginfo`, observed):
+//! the symbols that count, the owner of an address that several cover, and the name of a range that
+//! several share.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -40,12 +40,14 @@ impl SymbolTable {
         self.0.iter()
     }
 
-    /// Gives each address of `ranges` (start, end, name; none empty) one owner: of overlapping symbols the
-    /// one that starts later has the addresses from its start on, of those that start together the
-    /// shorter has its range. Symbols of equal range are aliases, of which [`prefers`] chooses.
+    /// Gives each address of `ranges` (start, end, name; none empty) one owner: of overlapping
+    /// symbols the one that starts later has the addresses from its start on, of those that start
+    /// together the shorter has its range. Symbols of equal range are aliases, of which [`prefers`]
+    /// chooses.
     fn new(ranges: Vec<(u64, u64, &[u8])>) -> Self {
         let names: Vec<&[u8]> = ranges.iter().map(|range| range.2).collect();
-        // Trimming moves a symbol's start forward; honest tables need it rarely, and a budget bounds the rest.
+        // Trimming moves a symbol's start forward; honest tables need it rarely, and a budget
+        // bounds the rest.
         let mut budget = ranges.len().saturating_mul(8).saturating_add(1024);
         let mut queue = Queue::new(ranges.iter().enumerate().map(|(id, range)| (range.0, range.1, id)));
         let mut table = Vec::with_capacity(ranges.len());
@@ -84,7 +86,8 @@ impl SymbolTable {
     }
 }
 
-/// Start, end and number of symbols, in this order. Most are known from the beginning and only sorted.
+/// Start, end and number of symbols, in this order. Most are known from the beginning and only
+/// sorted.
 struct Queue {
     /// The last is the next.
     known: Vec<(u64, u64, usize)>,
@@ -136,9 +139,9 @@ fn names_code(symbol: &elf::Symbol<'_>) -> bool {
     typed && bound && symbol.value != 0 && symbol.size != 0
 }
 
-/// True if, of two names for one range, `a` is shown rather than `b`: the one that is not blank, then
-/// the shorter without its version, then the one with a version, then the smaller. `PMPI_x` goes before
-/// `MPI_x`.
+/// True if, of two names for one range, `a` is shown rather than `b`: the one that is not blank,
+/// then the shorter without its version, then the one with a version, then the smaller. `PMPI_x`
+/// goes before `MPI_x`.
 fn prefers(a: &[u8], b: &[u8]) -> bool {
     let mpi = |plain: &[u8], profiling: &[u8]| {
         plain.starts_with(b"MPI_") && profiling.strip_prefix(b"P") == Some(plain)

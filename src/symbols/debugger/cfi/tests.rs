@@ -11,8 +11,8 @@ const NAMES: [&str; REGISTERS] = [
     "r15", "ra",
 ];
 
-/// Compares the rules at every row that `readelf --debug-dump=frames-interp` prints, at its first and its last byte, and returns
-/// how many rows that were.
+/// Compares the rules at every row that `readelf --debug-dump=frames-interp` prints, at its first
+/// and its last byte, and returns how many rows that were.
 fn compare(file: &Path) -> usize {
     let bytes = std::fs::read(file).expect("an object");
     let cfi = Cfi::read(&alone(&bytes));
@@ -129,7 +129,8 @@ fn rules_are_those_that_readelf_shows() {
     }
 }
 
-/// The C library has signal trampolines, expressions, and functions that restore registers in odd ways.
+/// The C library has signal trampolines, expressions, and functions that restore registers in odd
+/// ways.
 #[test]
 fn rules_of_the_c_library() {
     let output = Command::new("gcc").arg("-print-file-name=libc.so.6").output();

@@ -71,7 +71,8 @@ fn symbols_as_nm_lists_them() {
         assert_eq!((at.0.vaddr, at.1), (value, size - 1), "{line}");
         *kinds.entry(kind.to_ascii_uppercase()).or_insert(0) += 1;
     }
-    // Six functions of the program's and the C library's start-up code; `counter` and `values`; `text`.
+    // Six functions of the program's and the C library's start-up code; `counter` and `values`;
+    // `text`.
     assert!(kinds["T"] >= 6 && kinds["B"] >= 2 && kinds["R"] >= 1, "{kinds:?}");
     assert_eq!(places.function_at(0), None);
     assert_eq!(places.data_at(u64::MAX), None);
@@ -150,7 +151,8 @@ fn lines() {
         let places = places(&shop, "l");
         let files = alone(&shop.read("l"));
         let line = |file_name: &str, line| places.line_code(&files, file_name, line);
-        // What addr2line says of an address: the innermost function and its place, the outermost and its place.
+        // What addr2line says of an address: the innermost function and its place, the outermost
+        // and its place.
         struct Told {
             function: String,
             place: String,
@@ -183,8 +185,8 @@ fn lines() {
             assert_eq!((code.line, code.addresses.len()), (found, count), "{flags:?} line {asked}");
             let begins = [7, 13].contains(&found);
             for address in &code.addresses {
-                // A breakpoint at a function's first line is behind its prologue, where the next line may begin with
-                // inlined code.
+                // A breakpoint at a function's first line is behind its prologue, where the next
+                // line may begin with inlined code.
                 let expected = if begins { found + 1 } else { found };
                 assert_eq!(told(address).last, format!("l.c:{expected}"), "{flags:?} line {asked}");
             }
@@ -209,7 +211,7 @@ fn lines() {
     }
 }
 
-/// What `.loc` makes of one-byte instructions, in a program of two functions.
+/// Rows that `.loc` makes of one-byte instructions, in a program of two functions.
 const ROWS: &str = "
     .file 1 \"/d/a.c\"
     .file 2 \"/d/b.h\"

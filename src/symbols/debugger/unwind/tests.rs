@@ -106,7 +106,7 @@ struct World {
     code: Vec<u8>,
     places: BTreeMap<String, u64>,
     stack: BTreeMap<u64, u64>,
-    /// Whether it is known where functions begin.
+    /// True if the beginnings of functions are known.
     functions: bool,
 }
 
@@ -206,7 +206,8 @@ fn calls_with_information() {
 #[test]
 fn a_signal_between_frames() {
     let mut world = World::new();
-    // A handler at the bottom of its own stack, above; it interrupted `middle` at its first instruction.
+    // A handler at the bottom of its own stack, above; it interrupted `middle` at its first
+    // instruction.
     world.put(0x9000, &[world.at("restore"), 0, world.at("middle"), 0x1020, 0x33, 0x44]);
     world.put(0x1020, &[world.at("main_back")]);
     let (frames, end) = world.unwind(world.at("leaf"), 0x9000, 0, 100);
