@@ -3,7 +3,8 @@
 use crate::abi::errno::Errno;
 use crate::guest::{Gpr, GuestCpu, GuestMemory};
 use crate::kernel::Kernel;
-use crate::kernel::file::description::{Descriptions, FileContext};
+use crate::kernel::file::description::Descriptions;
+use crate::kernel::file::operations::FileContext;
 use crate::kernel::signal::state::Restart;
 use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::{FileSystem, Time};

@@ -4,7 +4,7 @@ use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::abi::time::{NSEC_PER_SEC, timeval};
 use crate::kernel::fdtable::FileNo;
-use crate::kernel::file::description::{READABLE, WRITABLE};
+use crate::kernel::file::operations::{READABLE, WRITABLE};
 use crate::kernel::signal::state::Restart;
 use crate::kernel::uaccess::{
     copy_from_user, copy_to_user, get_timespec, get_u64, get_words, put_timespec, put_words,

@@ -2,7 +2,7 @@
 
 use crate::abi::errno::Errno;
 use crate::guest::GuestMemory;
-use crate::kernel::file::description::{FileContext, FileError, FileOperations, Mode};
+use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode};
 use crate::kernel::vfs::image::Source;
 use crate::kernel::vfs::node::{Device as Model, Ino};
 use crate::kernel::vfs::tree::FileSystem;

@@ -1,8 +1,8 @@
 //! Epoll instances, epoll(7). `Descriptions` polls what they watch.
 
 use crate::abi::errno::Errno;
-use crate::kernel::file::description::{FileContext, FileOperations};
 use crate::kernel::file::interest::InterestList;
+use crate::kernel::file::operations::{FileContext, FileOperations};
 
 /// An epoll instance.
 #[derive(Clone, Debug, Default)]

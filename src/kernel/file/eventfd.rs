@@ -1,7 +1,7 @@
 //! Event counters, eventfd(2).
 
 use crate::abi::errno::Errno;
-use crate::kernel::file::description::{FileContext, FileError, FileOperations, Mode, READABLE, WRITABLE};
+use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, READABLE, WRITABLE};
 
 /// An event counter.
 #[derive(Clone, Debug)]

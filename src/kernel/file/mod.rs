@@ -2,7 +2,7 @@
 //!
 //! To add a kind: a file beside these that implements `FileOperations`, and the call that makes it. Every
 //! operation that the kind leaves out refuses with the error number that Linux gives. From the bottom up:
-//! `interest`, `description`, the kinds, `open`.
+//! `interest`, `operations` (the trait), the kinds and `description`, `open`.
 
 pub(crate) mod description;
 pub(crate) mod device;
@@ -11,6 +11,7 @@ pub(crate) mod epoll;
 pub(crate) mod eventfd;
 pub(crate) mod interest;
 pub(crate) mod open;
+pub(crate) mod operations;
 pub(crate) mod path;
 pub(crate) mod pipe;
 pub(crate) mod proc_text;

@@ -1,7 +1,7 @@
 //! Inodes opened with O_PATH: they only stand for a place in the tree.
 
 use crate::guest::GuestMemory;
-use crate::kernel::file::description::{FileOperations, Mode};
+use crate::kernel::file::operations::{FileOperations, Mode};
 use crate::kernel::vfs::node::{Body, Ino};
 use crate::kernel::vfs::tree::FileSystem;
 

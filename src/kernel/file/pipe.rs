@@ -4,7 +4,7 @@ use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::abi::signal::signo::SIGPIPE;
 use crate::guest::GuestMemory;
-use crate::kernel::file::description::{
+use crate::kernel::file::operations::{
     FileContext, FileError, FileOperations, Mode, READABLE, WRITABLE, anonymous,
 };
 use crate::kernel::vfs::attr::Meta;

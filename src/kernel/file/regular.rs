@@ -4,7 +4,7 @@ use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::abi::signal::signo::SIGXFSZ;
 use crate::guest::GuestMemory;
-use crate::kernel::file::description::{FileContext, FileError, FileOperations, Mode, seek_within};
+use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, seek_within};
 use crate::kernel::vfs::image::Source;
 use crate::kernel::vfs::node::Ino;
 use crate::kernel::vfs::tree::FileSystem;

@@ -2,7 +2,7 @@
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
-use crate::kernel::file::description::{FileContext, FileError, FileOperations, Mode, WRITABLE, anonymous};
+use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, WRITABLE, anonymous};
 use crate::kernel::vfs::attr::Meta;
 
 /// A socket that will never be connected.

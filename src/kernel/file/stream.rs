@@ -6,9 +6,8 @@ use rustix::fs::SeekFrom;
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::abi::signal::signo::SIGPIPE;
-use crate::kernel::file::description::{
-    Description, Descriptions, FileContext, FileError, FileOperations, Mode, READABLE, WRITABLE,
-};
+use crate::kernel::file::description::{Description, Descriptions};
+use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, READABLE, WRITABLE};
 use crate::kernel::streams::Streams;
 use crate::kernel::uaccess::{copy_to_user, put_u32};
 use crate::kernel::vfs::attr::Meta;

@@ -1,0 +1,290 @@
+//! Operations of open file descriptions: the trait that each kind implements.
+
+use std::fmt::Debug;
+
+use crate::abi::errno::Errno;
+use crate::abi::fs::*;
+use crate::guest::{GuestCpu, GuestMemory};
+use crate::kernel::clock::Clock;
+use crate::kernel::cred::Credentials;
+use crate::kernel::file::interest::InterestList;
+use crate::kernel::random::Random;
+use crate::kernel::streams::Streams;
+use crate::kernel::vfs::attr::Meta;
+use crate::kernel::vfs::image::Source;
+use crate::kernel::vfs::node::{ANON_DEV, Ino, Time};
+use crate::kernel::vfs::pipe::PipeId;
+use crate::kernel::vfs::tree::FileSystem;
+
+/// Events of poll(2) that say "can be read".
+pub(crate) const READABLE: u16 = POLLIN | POLLRDNORM;
+/// Events of poll(2) that say "can be written".
+pub(crate) const WRITABLE: u16 = POLLOUT | POLLWRNORM;
+
+/// The kernel objects that file operations work with.
+pub(crate) struct FileContext<'a> {
+    pub(crate) fs: &'a mut FileSystem,
+    pub(crate) streams: &'a Streams,
+    pub(crate) random: &'a mut Random,
+    pub(crate) clock: &'a Clock,
+    pub(crate) cpu: &'a mut dyn GuestCpu,
+    pub(crate) mem: &'a mut dyn GuestMemory,
+    pub(crate) cred: &'a Credentials,
+    /// Process group of the caller.
+    pub(crate) pgid: i32,
+    /// RLIMIT_FSIZE.
+    pub(crate) size_limit: u64,
+}
+
+impl FileContext<'_> {
+    /// CLOCK_REALTIME. Asking costs a synchronisation with the CPU.
+    pub(crate) fn now(&mut self) -> Time {
+        Time::from_ns(self.clock.realtime_ns(self.cpu.instructions()))
+    }
+}
+
+/// Failure of an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FileError {
+    /// The error number.
+    Errno(Errno),
+    /// The error number, after a signal to the caller.
+    Signal(i32, Errno),
+    /// The operation would wait; the text names what for.
+    WouldBlock(&'static str),
+}
+
+impl From<Errno> for FileError {
+    fn from(errno: Errno) -> FileError {
+        FileError::Errno(errno)
+    }
+}
+
+/// Flags of a description that an operation looks at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mode {
+    pub(crate) readable: bool,
+    pub(crate) writable: bool,
+    /// O_NONBLOCK.
+    pub(crate) nonblocking: bool,
+}
+
+impl Mode {
+    /// The mode of flags of open(2). O_PATH allows neither to read nor to write.
+    pub(crate) fn of(flags: u32) -> Mode {
+        let access = if flags & O_PATH != 0 { O_ACCMODE } else { flags & O_ACCMODE };
+        Mode {
+            readable: matches!(access, O_RDONLY | O_RDWR),
+            writable: matches!(access, O_WRONLY | O_RDWR),
+            nonblocking: flags & O_NONBLOCK != 0,
+        }
+    }
+}
+
+/// Operations of a kind of file, `struct file_operations`. What a kind leaves out refuses.
+pub(crate) trait FileOperations: CloneOperations + Debug + Send {
+    /// The kind in a word.
+    fn kind(&self) -> &'static str;
+
+    /// The inode behind the description.
+    fn inode(&self) -> Option<Ino> {
+        None
+    }
+
+    /// The inode that the link in `/proc/PID/fd` leads to. A kind without one is opened anew by
+    /// `reopen`.
+    fn link_target(&self) -> Option<Ino> {
+        None
+    }
+
+    /// The pipe behind the description, pipe(7).
+    fn pipe(&self) -> Option<PipeId> {
+        None
+    }
+
+    /// The interest list of an epoll instance, epoll(7).
+    fn interest_list(&mut self) -> Option<&mut InterestList> {
+        None
+    }
+
+    /// Tells if calls of socket(7) apply; ENOTSOCK is the answer if not.
+    fn is_socket(&self) -> bool {
+        false
+    }
+
+    /// Tells if epoll(7) can watch the description; EPERM is the answer if not.
+    fn can_be_watched(&self, _fs: &FileSystem) -> bool {
+        true
+    }
+
+    /// Tells if reads and writes begin at the offset of the description.
+    fn has_offset(&self) -> bool {
+        false
+    }
+
+    /// Tells if reads and writes at an offset make sense; ESPIPE is the answer if not.
+    fn is_seekable(&self, _streams: &Streams) -> bool {
+        self.has_offset()
+    }
+
+    /// Tells if a vector is written as one message rather than piece by piece.
+    fn writes_whole(&self) -> bool {
+        false
+    }
+
+    /// Tells if written bytes are not even looked at.
+    fn discards(&self) -> bool {
+        false
+    }
+
+    /// Tells if the caller could read on at once after a piece without an offset was filled.
+    fn has_more(&self, _cx: &FileContext) -> bool {
+        false
+    }
+
+    /// Reads once: at `at`, or the next bytes of a kind without offsets.
+    fn read(
+        &mut self,
+        _cx: &mut FileContext,
+        _mode: Mode,
+        _at: Option<u64>,
+        _buf: &mut [u8],
+    ) -> Result<usize, FileError> {
+        Err(Errno::EINVAL.into())
+    }
+
+    /// Writes once: at `at`, or next for a kind without offsets.
+    fn write(
+        &mut self,
+        _cx: &mut FileContext,
+        _mode: Mode,
+        _at: Option<u64>,
+        _bytes: &[u8],
+    ) -> Result<usize, FileError> {
+        Err(Errno::EINVAL.into())
+    }
+
+    /// The offset at which O_APPEND writes.
+    fn end(&self, _cx: &mut FileContext) -> Option<u64> {
+        None
+    }
+
+    /// Moves `offset`, lseek(2), and returns the new one.
+    fn seek(&self, _cx: &mut FileContext, _offset: &mut u64, _by: u64, _whence: u64) -> Result<u64, Errno> {
+        Err(Errno::ESPIPE)
+    }
+
+    /// Events of poll(2) that are ready. `wait` lets a question about the host's input wait there.
+    fn poll(&self, _cx: &mut FileContext, _mode: Mode, _wait: bool) -> Result<u16, Errno> {
+        Ok(READABLE | WRITABLE)
+    }
+
+    /// Bytes that a read at `offset` would find, FIONREAD.
+    fn readable_bytes(&self, _cx: &mut FileContext, _offset: u64) -> Result<u64, Errno> {
+        Err(Errno::ENOTTY)
+    }
+
+    /// A command of ioctl(2) that is the kind's own.
+    fn ioctl(&mut self, _cx: &mut FileContext, _command: u64, _arg: u64) -> Result<u64, Errno> {
+        Err(Errno::ENOTTY)
+    }
+
+    /// Attributes, fstat(2).
+    fn attributes(&self, cx: &mut FileContext) -> Result<Meta, Errno> {
+        Ok(match self.inode() {
+            Some(ino) => cx.fs.meta(ino),
+            None => anonymous(cx),
+        })
+    }
+
+    /// Cuts or extends the file, ftruncate(2).
+    fn truncate(&mut self, _cx: &mut FileContext, _len: u64) -> Result<(), FileError> {
+        Err(Errno::EINVAL.into())
+    }
+
+    /// Reserves or clears a range, fallocate(2).
+    fn allocate(
+        &mut self,
+        _cx: &mut FileContext,
+        _mode: u32,
+        _offset: u64,
+        _len: u64,
+    ) -> Result<(), FileError> {
+        Err(Errno::ENODEV.into())
+    }
+
+    /// Writes to the disk, fsync(2).
+    fn sync(&mut self, _cx: &mut FileContext) -> Result<(), Errno> {
+        Err(Errno::EINVAL)
+    }
+
+    /// Writes a range to the disk, sync_file_range(2).
+    fn sync_range(&mut self) -> Result<(), Errno> {
+        Err(Errno::ESPIPE)
+    }
+
+    /// Takes advice on the use of a range, posix_fadvise(2).
+    fn advise(&self, _cx: &mut FileContext) -> Result<(), Errno> {
+        Ok(())
+    }
+
+    /// Bytes for a private mapping, mmap(2).
+    fn map_private(&self, _cx: &mut FileContext, _mode: Mode, _exec: bool) -> Result<Source, Errno> {
+        Err(Errno::ENODEV)
+    }
+
+    /// Bytes for a shared mapping, which may ever be written if `write`.
+    fn map_shared(&self, _cx: &mut FileContext, _write: bool) -> Result<Source, Errno> {
+        Err(Errno::ENODEV)
+    }
+
+    /// Opens a kind without `link_target` once more.
+    fn reopen(&self, _fs: &mut FileSystem, _mode: Mode) -> Result<Box<dyn FileOperations>, Errno> {
+        Err(Errno::ENXIO)
+    }
+
+    /// Gives up everything that the description holds, when its last reference goes.
+    fn release(&mut self, _fs: &mut FileSystem, _mode: Mode, _mem: &mut dyn GuestMemory) {}
+}
+
+/// Copies of operations behind the trait, which checkpoints need (what the crate `dyn-clone` does).
+pub(crate) trait CloneOperations {
+    fn clone_box(&self) -> Box<dyn FileOperations>;
+}
+
+impl<T: FileOperations + Clone + 'static> CloneOperations for T {
+    fn clone_box(&self) -> Box<dyn FileOperations> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn FileOperations> {
+    fn clone(&self) -> Self {
+        (**self).clone_box()
+    }
+}
+
+/// Attributes of a description without an inode.
+pub(crate) fn anonymous(cx: &FileContext) -> Meta {
+    let (uid, gid) = (cx.cred.uid, cx.cred.gid);
+    Meta { dev: ANON_DEV, ino: 1, mode: 0o600, nlink: 1, uid, gid, ..Meta::default() }
+}
+
+/// `FileOperations::seek` in a file of `size` bytes; `find` serves SEEK_DATA (true) and SEEK_HOLE.
+pub(crate) fn seek_within(
+    offset: &mut u64,
+    size: u64,
+    by: u64,
+    whence: u64,
+    find: impl FnOnce(bool) -> Result<u64, Errno>,
+) -> Result<u64, Errno> {
+    let target = match whence {
+        SEEK_SET => Some(by),
+        SEEK_CUR => offset.checked_add_signed(by as i64),
+        SEEK_END => size.checked_add_signed(by as i64),
+        _ if by > i64::MAX as u64 => return Err(Errno::ENXIO),
+        _ => Some(find(whence == SEEK_DATA)?),
+    };
+    *offset = target.filter(|target| *target <= i64::MAX as u64).ok_or(Errno::EINVAL)?;
+    Ok(*offset)
+}
