@@ -17,8 +17,8 @@ impl Kernel {
         Time::from_ns(self.clock.realtime_ns(cpu.instructions()))
     }
 
-    /// The tree, and the running task as the caller of operations on paths that leave the time stamp
-    /// `now`.
+    /// The tree, and the running task as the caller of operations on paths that leave the time
+    /// stamp `now`.
     pub(crate) fn paths(&mut self, now: Time) -> (&mut FileSystem, Caller<'_>) {
         let Parts { task, process, mm, fds, fs_context, fs, files, .. } = self.parts();
         let exe = mm.exe.as_bytes();
@@ -33,7 +33,8 @@ impl Kernel {
         Opener { fs, files, streams, caller, mem }
     }
 
-    /// The open file descriptions, and the objects that their operations work with for the running task.
+    /// The open file descriptions, and the objects that their operations work with for the running
+    /// task.
     pub(crate) fn file_ops<'a>(
         &'a mut self,
         cpu: &'a mut dyn GuestCpu,
@@ -52,8 +53,8 @@ impl Kernel {
         files.close(fds, fd, fs, mem)
     }
 
-    /// The program at an absolute path, for the loader: ENOENT and others of path resolution, EACCES if
-    /// it may not be run.
+    /// The program at an absolute path, for the loader: ENOENT and others of path resolution,
+    /// EACCES if it may not be run.
     pub fn image(&mut self, path: &[u8], mem: &mut dyn GuestMemory) -> Result<ImageFile, Errno> {
         // The program is not running yet, so no link of `/proc/self` leads anywhere.
         let fds = FdTable::empty();

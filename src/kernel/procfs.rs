@@ -1,4 +1,5 @@
-//! The texts of `/proc` and `/sys`, proc(5). The machine is always the same: one CPU, 4 GiB, no swap.
+//! The texts of `/proc` and `/sys`, proc(5). The machine is always the same: one CPU, 4 GiB, no
+//! swap.
 
 use std::fmt::Write;
 
@@ -86,7 +87,8 @@ impl Kernel {
         text
     }
 
-    /// `/proc/PID/stat`: 52 fields. Time in user mode is the clock's; start of the stack is the mapping's end.
+    /// `/proc/PID/stat`: 52 fields. Time in user mode is the clock's; start of the stack is the
+    /// mapping's end.
     fn proc_stat(&self, elapsed: u64, mem: &mut dyn GuestMemory) -> String {
         let (size, resident) = (mapped(mem), mem.resident() / PAGE_SIZE);
         let stack =

@@ -1,6 +1,6 @@
-//! The host's standard streams: the one place where bytes from outside the emulated machine come in, and
-//! leave it, while it runs. The host's answers can be kept in a journal, from which they are given again
-//! after the run went back.
+//! The host's standard streams: the one place where bytes from outside the emulated machine come
+//! in, and leave it, while it runs. The host's answers can be kept in a journal, from which they
+//! are given again after the run went back.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -57,7 +57,8 @@ pub struct Streams {
     front: Option<Arc<dyn TerminalObserver>>,
     /// Tells if calls wait for the session before they reach the host.
     hold: Cell<Hold>,
-    /// A call was given up because the user asked for something: it answers EINTR and counts as not made.
+    /// A call was given up because the user asked for something: it answers EINTR and counts as not
+    /// made.
     given_up: Cell<bool>,
     /// The guest asked for something else than when the journal was written.
     astray: Cell<bool>,
@@ -113,7 +114,8 @@ impl Streams {
         self.astray.get()
     }
 
-    /// The answer of the journal, if the run has been here before; else that of `ask`, which is noted.
+    /// The answer of the journal, if the run has been here before; else that of `ask`, which is
+    /// noted.
     fn answer(&self, ask: impl FnOnce() -> Result<Answer, Errno>) -> Answer {
         if let Some(journal) = &self.journal {
             let answers = journal.answers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -149,8 +151,8 @@ impl Streams {
         }
     }
 
-    /// Does something that is seen outside though it is no call of the guest's, and not again after the run
-    /// went back. False if it waits for the session, as a call would.
+    /// Does something that is seen outside though it is no call of the guest's, and not again after
+    /// the run went back. False if it waits for the session, as a call would.
     pub fn outside(&self, act: impl FnOnce()) -> bool {
         let told = self.number(|| {
             act();
@@ -183,8 +185,8 @@ impl Streams {
         }
     }
 
-    /// Reads the next bytes, or those at `at`; waits for them. EINTR when the user asks for something
-    /// meanwhile.
+    /// Reads the next bytes, or those at `at`; waits for them. EINTR when the user asks for
+    /// something meanwhile.
     pub(crate) fn read(&self, stream: u8, at: Option<u64>, buf: &mut [u8]) -> Result<usize, Errno> {
         let len = buf.len();
         let answer = self.answer(|| {
@@ -230,7 +232,8 @@ impl Streams {
         }
     }
 
-    /// Writes all of `bytes`, or as many as can be; not again what was written before the run went back.
+    /// Writes all of `bytes`, or as many as can be; not again what was written before the run went
+    /// back.
     pub(crate) fn write(&self, stream: u8, at: Option<u64>, bytes: &[u8]) -> Result<usize, Errno> {
         let written = self.number(|| {
             if let Some(front) = &self.front {
@@ -258,9 +261,9 @@ impl Streams {
         Ok(written as usize)
     }
 
-    /// Readiness of standard input: bytes to read (IN), and its end (HUP). A terminal is asked as it is,
-    /// unless the guest would `wait` for it; a pipe or a file is always waited for, so that the host's
-    /// timing stays out.
+    /// Readiness of standard input: bytes to read (IN), and its end (HUP). A terminal is asked as
+    /// it is, unless the guest would `wait` for it; a pipe or a file is always waited for, so that
+    /// the host's timing stays out.
     pub(crate) fn ready(&self, wait: bool) -> Result<(bool, bool), Errno> {
         let bits = self.number(|| {
             let fd = self.fd(0);

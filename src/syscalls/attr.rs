@@ -46,7 +46,7 @@ pub const ROWS: &[Row] = &[
 const FDCWD: u64 = AT_FDCWD as i64 as u64;
 const XATTR_NAME_MAX: usize = 256;
 
-/// The inode behind a descriptor that is not O_PATH unless `path_too`; `None` for what has no inode.
+/// The inode behind a descriptor, if it has one. EBADF for O_PATH unless `path_too`.
 fn of_fd(caller: &Caller, fd: u64, path_too: bool) -> Result<Option<Ino>, Errno> {
     let link = caller.fd_link(fd as i32)?;
     if link.is_path && !path_too { Err(Errno::EBADF) } else { Ok(link.inode) }
@@ -140,7 +140,7 @@ fn fchownat(ctx: &mut Ctx, [dirfd, path, uid, gid, flags, _]: [u64; 6]) -> SysRe
     Ok(0)
 }
 
-/// Two times, or none where the pointer is null; the words are seconds and parts of `unit` to a second.
+/// Reads two times, or none at a null pointer; the words are seconds and `unit`ths of a second.
 fn get_times(ctx: &mut Ctx, addr: u64, unit: u64) -> Result<Option<[Time; 2]>, Errno> {
     if addr == 0 {
         return Ok(None);
@@ -296,7 +296,8 @@ fn flistxattr(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
     Ok(0)
 }
 
-/// Checks an attribute's name, EFAULT and ERANGE, for calls that go no further: the file system keeps none.
+/// Checks an attribute's name, EFAULT and ERANGE, for calls that go no further: the file system
+/// keeps none.
 fn attribute_name(ctx: &mut Ctx, name: u64) -> Result<(), Errno> {
     match strncpy_from_user(ctx.mem, name, XATTR_NAME_MAX)? {
         Some(name) if !name.is_empty() => Ok(()),
@@ -304,7 +305,7 @@ fn attribute_name(ctx: &mut Ctx, name: u64) -> Result<(), Errno> {
     }
 }
 
-/// What setxattr(2) checks before it asks the file system.
+/// Checks the arguments of setxattr(2) before the file system is asked.
 fn new_attribute(ctx: &mut Ctx, [_, name, value, size, flags, _]: [u64; 6]) -> Result<(), Errno> {
     const XATTR_CREATE_OR_REPLACE: u32 = 3;
     const XATTR_SIZE_MAX: u64 = 65_536;
@@ -318,7 +319,7 @@ fn new_attribute(ctx: &mut Ctx, [_, name, value, size, flags, _]: [u64; 6]) -> R
     copy_from_user(ctx.mem, value, &mut vec![0; size as usize])
 }
 
-/// The end of every call that would change an attribute: the file must be there, and keeps none.
+/// Ends a call that would change an attribute: the file must exist, and keeps none.
 fn keeps_none(ctx: &mut Ctx, path: u64, flags: u32) -> SysResult {
     let path = get_path(ctx.mem, path)?;
     let (fs, caller, _) = ctx.paths();

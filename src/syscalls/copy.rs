@@ -1,5 +1,5 @@
-//! Copies inside the kernel, sendfile(2), copy_file_range(2), splice(2), tee(2), and what concerns a file's
-//! extent and its way to the disk: ftruncate(2), fallocate(2), fsync(2), fadvise(2).
+//! Copies inside the kernel, sendfile(2), copy_file_range(2), splice(2), tee(2), and what concerns
+//! a file's extent and its way to the disk: ftruncate(2), fallocate(2), fsync(2), fadvise(2).
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
@@ -46,7 +46,7 @@ struct Side {
     at: Option<u64>,
 }
 
-/// The offset a side works at: its own or the description's; `None` where there are no offsets.
+/// The offset of a side: the call's or the description's; `None` for kinds without offsets.
 fn offset(ctx: &Ctx, side: &Side) -> Option<u64> {
     let open = ctx.kernel.files.get(side.file);
     side.at.or(open.ops.has_offset().then_some(open.offset))

@@ -37,7 +37,8 @@ fn old_entry(entry: &DirEntry, next: u64) -> Vec<u8> {
     bytes
 }
 
-/// Reads on from the offset, which counts entries. The listing is made anew at the beginning (rewinddir).
+/// Reads on from the offset, which counts entries. The listing is made anew at the beginning
+/// (rewinddir).
 fn list(ctx: &mut Ctx, fd: u64, buf: u64, size: u64, encode: fn(&DirEntry, u64) -> Vec<u8>) -> SysResult {
     let open = ctx.kernel.file(fd as i32)?;
     if open.is_path() {

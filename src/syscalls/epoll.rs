@@ -1,5 +1,5 @@
-//! epoll(7), level- and edge-triggered, and kinds of descriptor that are missing: timerfd, signalfd,
-//! inotify, fanotify, io_uring.
+//! epoll(7), level- and edge-triggered, and kinds of descriptor that are missing: timerfd,
+//! signalfd, inotify, fanotify, io_uring.
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;

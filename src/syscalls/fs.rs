@@ -248,7 +248,7 @@ fn link(ctx: &mut Ctx, [from, to, ..]: [u64; 6]) -> SysResult {
     linkat(ctx, [FDCWD, from, FDCWD, to, 0, 0])
 }
 
-/// linkat(2). AT_EMPTY_PATH names what a descriptor refers to, so a file without a name can get one.
+/// linkat(2). AT_EMPTY_PATH names the file of a descriptor, so a file without a name can get one.
 fn linkat(ctx: &mut Ctx, [from_dir, from, to_dir, to, flags, _]: [u64; 6]) -> SysResult {
     let flags = flags as u32;
     if flags & !(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH) != 0 {
@@ -357,3 +357,6 @@ fn umask(ctx: &mut Ctx, [mask, ..]: [u64; 6]) -> SysResult {
 fn not_permitted(_: &mut Ctx, _: [u64; 6]) -> SysResult {
     Err(Errno::EPERM.into())
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,5 @@
-//! Bytes between the guest's memory and descriptions: read(2), write(2), lseek(2) and their variants.
+//! Bytes between the guest's memory and descriptions: read(2), write(2), lseek(2) and their
+//! variants.
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
@@ -39,7 +40,7 @@ const IOV_MAX: u64 = 1024;
 /// RWF_HIPRI, RWF_DSYNC and RWF_SYNC, which change nothing here.
 const RWF_KNOWN: u32 = 7;
 
-/// Waits for what can never come: a signal ends it, or the run stops with the reason.
+/// Waits without end: a signal ends the call, or the run stops with the reason.
 pub(crate) fn block(ctx: &mut Ctx, what: &str) -> Break {
     match ctx.kernel.wait(ctx.cpu, None, 0) {
         Wake::Signal | Wake::Timeout => ctx.interrupted(Restart::WithFlag),
@@ -76,7 +77,7 @@ pub(crate) fn seekable(ctx: &Ctx, file: FileNo) -> bool {
     ctx.kernel.files.get(file).ops.is_seekable(&ctx.kernel.streams)
 }
 
-/// The offset a call works at: the one it brings, the description's, or none where there are no offsets.
+/// The offset of a call: its own or the description's; `None` for kinds without offsets.
 fn start(ctx: &Ctx, file: FileNo, at: Option<u64>) -> Result<Option<u64>, Errno> {
     let open = ctx.kernel.files.get(file);
     match at {
@@ -87,7 +88,8 @@ fn start(ctx: &Ctx, file: FileNo, at: Option<u64>) -> Result<Option<u64>, Errno>
     }
 }
 
-/// EFAULT if a piece does not lie in the user's half; the kernel looks at that before it does anything.
+/// EFAULT if a piece does not lie in the user's half; the kernel looks at that before it does
+/// anything.
 fn access_ok(pieces: &[(u64, u64)]) -> Result<(), Errno> {
     let inside =
         |(addr, len): &(u64, u64)| *len == 0 || addr.checked_add(*len).is_some_and(|end| end <= USER_END);
@@ -127,7 +129,8 @@ fn read_to(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) -> Sy
             done += count as u64;
             within += count as u64;
             if count < buf.len() || !on {
-                // A stream that just filled this piece goes on only into the next one, and only if more is there.
+                // A stream that just filled this piece goes on only into the next one, and only if
+                // more is there.
                 let more = within == *len && has_more(ctx, file);
                 if !more {
                     break 'pieces;
@@ -162,7 +165,8 @@ fn finish(
     }
 }
 
-/// Writes from pieces of the guest's memory. What was written before an error or a bad address counts.
+/// Writes from pieces of the guest's memory. What was written before an error or a bad address
+/// counts.
 fn write_from(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) -> SysResult {
     let file = ctx.kernel.fds().get(fd as i32)?;
     let open = ctx.kernel.files.get(file);

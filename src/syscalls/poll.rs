@@ -29,8 +29,8 @@ fn ready(ctx: &mut Ctx, file: FileNo, wait: bool) -> Result<u16, Errno> {
     files.poll(file, &mut cx, wait)
 }
 
-/// Asks until something is ready, the time is up or a signal comes. `ask` says how much is ready; its flag
-/// allows it to wait on the host, which a call without a timeout does.
+/// Asks until something is ready, the time is up or a signal comes. `ask` says how much is ready;
+/// its flag allows it to wait on the host, which a call without a timeout does.
 pub(crate) fn until_ready(
     ctx: &mut Ctx,
     timeout: Option<u64>,

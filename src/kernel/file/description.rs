@@ -96,8 +96,8 @@ impl Description {
         self.ops.seek(cx, &mut self.offset, by, whence)
     }
 
-    /// The file as mmap(2) needs it: EBADF; ENODEV for what cannot be mapped; EACCES if it is not open
-    /// for reading.
+    /// The file as mmap(2) needs it: EBADF; ENODEV for kinds that cannot be mapped; EACCES if it is
+    /// not open for reading.
     pub(crate) fn map_source(&self, cx: &mut FileContext, exec: bool) -> Result<MapSource, Errno> {
         if self.is_path() {
             return Err(Errno::EBADF);
@@ -146,7 +146,7 @@ impl Descriptions {
         self.get_mut(file).refs += 1;
     }
 
-    /// Gives up a reference to a description, and with the last one what it holds.
+    /// Gives up a reference to a description. The last one releases the objects that it holds.
     pub(crate) fn release(&mut self, file: FileNo, fs: &mut FileSystem, mem: &mut dyn GuestMemory) {
         let open = self.get_mut(file);
         open.refs = open.refs.saturating_sub(1);
@@ -160,7 +160,8 @@ impl Descriptions {
         self.free.push(file.0);
     }
 
-    /// Takes a descriptor out of a table, and out of the interest lists that the table leads to; EBADF.
+    /// Takes a descriptor out of a table, and out of the interest lists that the table leads to;
+    /// EBADF.
     pub(crate) fn close(
         &mut self,
         fds: &mut FdTable,
@@ -191,8 +192,8 @@ impl Descriptions {
         }
     }
 
-    /// Events of poll(2) that are ready on a description. `wait` lets a question about the host's input
-    /// wait there.
+    /// Events of poll(2) that are ready on a description. `wait` lets a question about the host's
+    /// input wait there.
     pub(crate) fn poll(&mut self, file: FileNo, cx: &mut FileContext, wait: bool) -> Result<u16, Errno> {
         let open = self.get_mut(file);
         if open.ops.interest_list().is_some() {
@@ -201,8 +202,8 @@ impl Descriptions {
         open.ops.poll(cx, open.mode(), wait)
     }
 
-    /// The descriptors on the interest list of an epoll instance with something to report, and what.
-    /// EINVAL for other kinds.
+    /// The descriptors on the interest list of an epoll instance that have events to report, and
+    /// these events. EINVAL for other kinds.
     pub(crate) fn watched_events(
         &mut self,
         epoll: FileNo,

@@ -1,4 +1,5 @@
-//! Devices of memory: `/dev/null`, `/dev/zero`, `/dev/full`, `/dev/random`. `/dev/tty` opens a stream.
+//! Devices of memory: `/dev/null`, `/dev/zero`, `/dev/full`, `/dev/random`. `/dev/tty` opens a
+//! stream.
 
 use crate::abi::errno::Errno;
 use crate::guest::GuestMemory;

@@ -61,7 +61,7 @@ impl FileOperations for EventFd {
         }
     }
 
-    /// Linux lets it be asked, and stays where it is.
+    /// Linux accepts the call and moves nothing.
     fn seek(&self, _cx: &mut FileContext, _offset: &mut u64, _by: u64, _whence: u64) -> Result<u64, Errno> {
         Ok(0)
     }

@@ -1,8 +1,8 @@
 //! Open file descriptions, `struct file`: one file per kind, behind one trait.
 //!
-//! To add a kind: a file beside these that implements `FileOperations`, and the call that makes it. Every
-//! operation that the kind leaves out refuses with the error number that Linux gives. From the bottom up:
-//! `interest`, `operations` (the trait), the kinds and `description`, `open`.
+//! To add a kind: a file beside these that implements `FileOperations`, and the call that makes it.
+//! Every operation that the kind leaves out refuses with the error number that Linux gives. From
+//! the bottom up: `interest`, `operations` (the trait), the kinds and `description`, `open`.
 
 pub(crate) mod description;
 pub(crate) mod device;

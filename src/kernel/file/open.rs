@@ -22,7 +22,8 @@ use crate::kernel::vfs::node::{Body, Device as Model, Ino, ProcFile};
 use crate::kernel::vfs::resolve::{Found, Last};
 use crate::kernel::vfs::tree::FileSystem;
 
-/// Flags that stay with a description and that F_GETFL shows; the rest only matter while it is opened.
+/// Flags that stay with a description and that F_GETFL shows; the rest only matter while it is
+/// opened.
 const KEPT: u32 = O_ACCMODE
     | O_APPEND
     | O_NONBLOCK
@@ -212,8 +213,8 @@ impl Opener<'_> {
         Ok(Opened::File(Description::new(Regular(ino), flags & KEPT, &path)))
     }
 
-    /// Opens what a descriptor refers to once more, by its name in `/proc/self/fd`, for descriptions that
-    /// no other name leads to.
+    /// Opens the description of a descriptor once more, by its name in `/proc/self/fd`. No other
+    /// name leads there.
     fn reopen(&mut self, base: Ino, path: &[u8], flags: u32) -> Result<Opened, Errno> {
         let fd = self.fs.magic_fd(&self.caller, base, path).ok_or(Errno::ENXIO)?;
         let file: FileNo = self.caller.fds.get(fd).map_err(|_| Errno::ENOENT)?;

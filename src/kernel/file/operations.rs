@@ -50,7 +50,7 @@ pub(crate) enum FileError {
     Errno(Errno),
     /// The error number, after a signal to the caller.
     Signal(i32, Errno),
-    /// The operation would wait; the text names what for.
+    /// The operation would wait. The text names the operation.
     WouldBlock(&'static str),
 }
 
@@ -81,7 +81,7 @@ impl Mode {
     }
 }
 
-/// Operations of a kind of file, `struct file_operations`. What a kind leaves out refuses.
+/// Operations of a kind of file, `struct file_operations`. The defaults refuse as Linux does.
 pub(crate) trait FileOperations: CloneOperations + Debug + Send {
     /// The kind in a word.
     fn kind(&self) -> &'static str;
@@ -243,11 +243,12 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
         Err(Errno::ENXIO)
     }
 
-    /// Gives up everything that the description holds, when its last reference goes.
+    /// Releases the objects that the description holds, when its last reference goes.
     fn release(&mut self, _fs: &mut FileSystem, _mode: Mode, _mem: &mut dyn GuestMemory) {}
 }
 
-/// Copies of operations behind the trait, which checkpoints need (what the crate `dyn-clone` does).
+/// Copies of operations behind the trait, for checkpoints. (`dyn-clone` would do it for a
+/// dependency.)
 pub(crate) trait CloneOperations {
     fn clone_box(&self) -> Box<dyn FileOperations>;
 }

@@ -5,8 +5,8 @@ use crate::kernel::file::operations::{FileOperations, Mode};
 use crate::kernel::vfs::node::{Body, Ino};
 use crate::kernel::vfs::tree::FileSystem;
 
-/// An inode of any type that is open with O_PATH. Calls that are more than a look answer EBADF before
-/// they reach its operations.
+/// An inode of any type that is open with O_PATH. Calls that are more than a look answer EBADF
+/// before they reach its operations.
 #[derive(Clone, Debug)]
 pub(crate) struct PathOnly(pub(crate) Ino);
 

@@ -115,8 +115,8 @@ impl FileOperations for Regular {
         Ok(())
     }
 
-    /// Writes what was stored through mappings to the host. The overlay is as safe as it will ever be, and
-    /// the host writes its own files back in its own time.
+    /// Writes stores through mappings to the host. The overlay needs no more, and the host writes
+    /// its own files back in its own time.
     fn sync(&mut self, cx: &mut FileContext) -> Result<(), Errno> {
         cx.fs.write_back(cx.mem)
     }

@@ -1,5 +1,5 @@
-//! The host's standard streams, files, pipes or terminals, as descriptions. `/dev/tty` opens one that is
-//! a terminal.
+//! The host's standard streams, files, pipes or terminals, as descriptions. `/dev/tty` opens one
+//! that is a terminal.
 
 use rustix::fs::SeekFrom;
 
@@ -29,7 +29,8 @@ pub(crate) fn terminal(streams: &Streams) -> Option<HostStream> {
     (0..3).find(|&stream| streams.is_terminal(stream)).map(HostStream)
 }
 
-/// `struct termios` of a fresh terminal: ICRNL|IXON, OPOST|ONLCR, B38400|CS8|CREAD, and the usual local modes.
+/// `struct termios` of a fresh terminal: ICRNL|IXON, OPOST|ONLCR, B38400|CS8|CREAD, and the usual
+/// local modes.
 fn termios() -> [u8; 36] {
     const CC: [u8; 19] =
         [3, 0x1c, 0x7f, 0x15, 4, 0, 1, 0, 0x11, 0x13, 0x1a, 0, 0x12, 0x0f, 0x17, 0x16, 0, 0, 0];
@@ -89,9 +90,8 @@ impl FileOperations for HostStream {
         cx.streams.seek(self.0, to)
     }
 
-    /// The host's input would let the host's timing in: whether bytes have arrived by now. So a pipe or a
-    /// file there always counts as readable, and the question waits on the host until it is so. A
-    /// terminal is asked honestly.
+    /// Keeps the host's timing out: a pipe or a file at standard input always counts as readable,
+    /// and the question waits on the host until it is so. A terminal is asked as it is.
     fn poll(&self, cx: &mut FileContext, _mode: Mode, wait: bool) -> Result<u16, Errno> {
         if self.0 > 0 {
             return Ok(WRITABLE);

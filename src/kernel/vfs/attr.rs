@@ -97,8 +97,8 @@ impl FileSystem {
         Ok(())
     }
 
-    /// utimensat(2); `None` leaves a time alone. `explicit` times need ownership, the current time only
-    /// permission to write.
+    /// utimensat(2); `None` leaves a time alone. `explicit` times need ownership, the current time
+    /// only permission to write.
     pub(crate) fn set_times(
         &mut self,
         caller: &Caller,
@@ -129,8 +129,8 @@ impl FileSystem {
         Ok(())
     }
 
-    /// An extended attribute of a file of the host, lgetxattr(2). Only those of the `user` namespace are
-    /// shown; others, and files of the overlay, have none.
+    /// An extended attribute of a file of the host, lgetxattr(2). Only those of the `user`
+    /// namespace are shown; others, and files of the overlay, have none.
     pub(crate) fn getxattr(&self, ino: Ino, name: &[u8]) -> Result<Vec<u8>, Errno> {
         match self.node(ino).host_path() {
             Some(path) if name.starts_with(b"user.") => host::getxattr(&path, name),

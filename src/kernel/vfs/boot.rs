@@ -1,4 +1,5 @@
-//! The tree at the start: `/dev`, `/proc` and `/sys`, the same on every machine, above the host's root.
+//! The tree at the start: `/dev`, `/proc` and `/sys`, the same on every machine, above the host's
+//! root.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -135,8 +136,8 @@ const SYS_FILES: [(&str, &str); 8] = [
 ];
 
 impl FileSystem {
-    /// The host's tree with nothing changed yet. `cred` owns `/proc/PID`; `journal` says that the run
-    /// may go back. A directory of `allow_write` that does not exist is ignored.
+    /// The host's tree with nothing changed yet. `cred` owns `/proc/PID`; `journal` says that the
+    /// run may go back. A directory of `allow_write` that does not exist is ignored.
     pub(crate) fn new(
         allow_write: &[PathBuf],
         memory_limit: u64,
@@ -250,8 +251,8 @@ impl FileSystem {
         }
     }
 
-    /// A directory of `/proc` with the files of a task. It is not in the directory above under a fixed
-    /// name: the number of the process is its name.
+    /// A directory of `/proc` with the files of a task. It is not in the directory above under a
+    /// fixed name: the number of the process is its name.
     fn add_numbered(&mut self, parent: Ino, name: &str) -> Ino {
         let dir =
             Dir { entries: BTreeMap::new(), parent, name: name.as_bytes().into(), kind: DirKind::Plain };

@@ -76,7 +76,7 @@ impl Caller<'_> {
         if self.cred.uid == 0 || self.cred.uid == node.uid { Ok(()) } else { Err(Errno::EPERM) }
     }
 
-    /// Whether the caller is in a group.
+    /// Tells if the caller is in a group.
     pub(crate) fn in_group(&self, gid: u32) -> bool {
         self.cred.gid == gid || self.cred.groups.contains(&gid)
     }

@@ -124,7 +124,8 @@ impl FileSystem {
         Dir { entries: BTreeMap::new(), parent, name: name.into(), kind: DirKind::Plain }
     }
 
-    /// An inode of the overlay on the file system of `dir`; a set-group-id directory passes its group on.
+    /// An inode of the overlay on the file system of `dir`; a set-group-id directory passes its
+    /// group on.
     pub(crate) fn add_new(&mut self, caller: &Caller, dir: Ino, body: Body, mode: u32) -> Ino {
         let above = self.node(dir);
         let inherits = above.mode & S_ISGID != 0;
@@ -157,7 +158,8 @@ impl FileSystem {
         }
     }
 
-    /// Sets a name of the overlay. A name that goes away leaves a mark only where the host has one beneath.
+    /// Sets an entry of the overlay. A removed name leaves a mark only if the host has the name
+    /// too.
     fn put(&mut self, dir: Ino, name: &[u8], entry: Entry) {
         let below =
             self.node(dir).host_path().is_some_and(|path| host::lstat(&host::join(&path, name)).is_ok());
@@ -181,7 +183,8 @@ impl FileSystem {
         self.forget_if_unused(ino, mem);
     }
 
-    /// The same after the host itself has taken the name away: its count is asked for again if it can be.
+    /// The same after the host itself has taken the name away: its count is asked for again if it
+    /// can be.
     fn drop_host_link(&mut self, caller: &Caller, ino: Ino, mem: &mut dyn GuestMemory) {
         let node = self.node_mut(ino);
         let path = node.host_path();
@@ -274,7 +277,8 @@ impl FileSystem {
         if node.is_dir() {
             return Err(Errno::EPERM);
         }
-        // A file that never had a name may get one; one that lost its last, or must not have one, may not.
+        // A file that never had a name may get one; one that lost its last, or must not have one,
+        // may not.
         if node.unlinked() && node.links != 0 {
             return Err(Errno::ENOENT);
         }
@@ -380,9 +384,9 @@ impl FileSystem {
             self.node_mut(to.dir).link_delta += change;
             self.node_mut(from.dir).link_delta -= if exchange { change } else { i64::from(is_dir) };
         }
-        self.settle(ino, to.dir, &to.name);
+        self.set_place(ino, to.dir, &to.name);
         if let Some(old) = to.ino.filter(|_| exchange) {
-            self.settle(old, from.dir, &from.name);
+            self.set_place(old, from.dir, &from.name);
             self.node_mut(old).times.change = caller.now;
         }
         let node = self.node_mut(ino);
@@ -393,15 +397,15 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Tells a directory where it is now.
-    fn settle(&mut self, ino: Ino, dir: Ino, name: &[u8]) {
+    /// Updates the parent and the name of a directory.
+    fn set_place(&mut self, ino: Ino, dir: Ino, name: &[u8]) {
         if let Some(held) = self.node_mut(ino).dir_mut() {
             held.parent = dir;
             held.name = name.into();
         }
     }
 
-    /// Whether `dir` is `above` or lies somewhere beneath it.
+    /// Tells if `dir` is `above` or lies somewhere beneath it.
     fn is_beneath(&self, dir: Ino, above: Ino) -> bool {
         let mut at = dir;
         loop {
@@ -415,7 +419,7 @@ impl FileSystem {
         }
     }
 
-    /// After a rename on the host, tells every inode beneath the old path where it is now.
+    /// Updates the host paths of all inodes beneath a path that was renamed on the host.
     fn move_host_paths(&mut self, old: &[u8], new: &[u8], exchange: bool) {
         let moved = |path: &[u8], old: &[u8], new: &[u8]| -> Option<HostPath> {
             let rest = path.strip_prefix(old)?;

@@ -1,4 +1,5 @@
-//! The bytes of a regular file: the host's, pages of the overlay above them, or an object of guest memory.
+//! The bytes of a regular file: the host's, pages of the overlay above them, or an object of guest
+//! memory.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -32,7 +33,8 @@ pub(crate) enum Content {
 pub(crate) struct Object {
     pub(crate) id: ObjectId,
     pub(crate) len: u64,
-    /// The file of the host that changes go to: calls change both, stores through a mapping are written back.
+    /// The file of the host that changes go to: calls change both, stores through a mapping are
+    /// written back.
     pub(crate) behind: Option<Arc<File>>,
 }
 
@@ -43,7 +45,7 @@ pub(crate) struct HostFile {
     pub(crate) write: bool,
 }
 
-/// A file of the overlay: pages that were written, above what is left visible of a file of the host.
+/// A file of the overlay: pages that were written, above the visible part of a file of the host.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pages {
     len: u64,
@@ -92,7 +94,7 @@ impl Pages {
         Ok(())
     }
 
-    /// Reads what there is; 0 at the end.
+    /// Reads until `buf` is full or the file ends; 0 at its end.
     pub(crate) fn read(&self, offset: u64, buf: &mut [u8]) -> Result<usize, Errno> {
         let count = (buf.len() as u64).min(self.len.saturating_sub(offset)) as usize;
         let mut done = 0;
@@ -113,7 +115,8 @@ impl Pages {
         Ok(count)
     }
 
-    /// Writes within `room` further bytes of memory; returns how many bytes fitted, ENOSPC if none did.
+    /// Writes within `room` further bytes of memory; returns how many bytes fitted, ENOSPC if none
+    /// did.
     pub(crate) fn write(&mut self, offset: u64, bytes: &[u8], mut room: u64) -> Result<usize, Errno> {
         let mut done = 0;
         while done < bytes.len() {
@@ -143,7 +146,7 @@ impl Pages {
         Ok(done)
     }
 
-    /// Cuts or extends; what is cut reads as zero if the file grows again.
+    /// Cuts or extends; bytes that were cut read as zero if the file grows again.
     pub(crate) fn resize(&mut self, len: u64) {
         if len < self.len {
             if let Some(base) = &mut self.base {
@@ -158,7 +161,7 @@ impl Pages {
         self.len = len;
     }
 
-    /// Makes a range read as zero without holding pages for it where nothing lies beneath.
+    /// Makes a range read as zero. Pages that lie above nothing are dropped.
     pub(crate) fn punch(&mut self, offset: u64, len: u64, room: u64) -> Result<(), Errno> {
         let end = offset.saturating_add(len).min(self.len);
         let mut at = offset;
@@ -167,7 +170,8 @@ impl Pages {
             let piece = (PAGE - within).min(end - at);
             let covered = self.base.as_ref().is_some_and(|base| at / PAGE * PAGE < base.1);
             if piece == PAGE && !covered {
-                // Whole pages above nothing: drop what is there and go on at the next page that exists.
+                // Whole pages above nothing: drop what is there and go on at the next page that
+                // exists.
                 let map = Arc::make_mut(&mut self.map);
                 map.remove(&(at / PAGE));
                 let next = map.range(at / PAGE..).next().map_or(end, |(page, _)| page * PAGE);
@@ -182,7 +186,7 @@ impl Pages {
         Ok(())
     }
 
-    /// Where the next data (`data`) or the next hole begins, lseek(2); ENXIO past the end.
+    /// Offset of the next data (`data`) or the next hole, lseek(2); ENXIO past the end.
     pub(crate) fn seek(&self, offset: u64, data: bool) -> Result<u64, Errno> {
         if offset >= self.len {
             return Err(Errno::ENXIO);

@@ -38,7 +38,7 @@ impl FileSystem {
         }
     }
 
-    /// Opens the host's file behind an inode for what is asked, if its bytes are there.
+    /// Opens the host's file behind an inode for reading or writing, if it holds the bytes.
     pub(crate) fn hold_content(&mut self, ino: Ino, read: bool, write: bool) -> Result<(), Errno> {
         let node = self.node(ino);
         let through = node.writes_through();
@@ -48,7 +48,8 @@ impl FileSystem {
         if held.as_ref().is_some_and(|held| held.write || !write) {
             return Ok(());
         }
-        // A file opened for writing is read too, by copies and mappings; but reading may be forbidden.
+        // A file opened for writing is read too, by copies and mappings; but reading may be
+        // forbidden.
         let file = host::open_file(&path, true, write).or_else(|errno| match errno {
             Errno::EACCES if write && !read => host::open_file(&path, false, true),
             errno => Err(errno),
@@ -61,7 +62,8 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Moves the bytes of a file to the overlay, if changes to it do not go to the host. Nothing is copied yet.
+    /// Moves the bytes of a file to the overlay, if changes to it do not go to the host. Nothing is
+    /// copied yet.
     fn copy_up(&mut self, ino: Ino) -> Result<(), Errno> {
         let node = self.node(ino);
         if !matches!(node.body, Body::File(Content::Host(_))) || node.writes_through() {
@@ -135,7 +137,7 @@ impl FileSystem {
         Ok(done)
     }
 
-    /// truncate(2) and ftruncate(2), the permissions apart.
+    /// Cuts or extends a file, truncate(2). Permissions are the caller's matter.
     pub(crate) fn truncate(
         &mut self,
         now: Time,
@@ -254,7 +256,8 @@ impl FileSystem {
         if memfd { Ok(node.seals) } else { Err(Errno::EINVAL) }
     }
 
-    /// Adds seals to a memfd, fcntl(2) F_ADD_SEALS. `writable` tells if the descriptor may be written.
+    /// Adds seals to a memfd, fcntl(2) F_ADD_SEALS. `writable` tells if the descriptor may be
+    /// written.
     pub(crate) fn add_seals(&mut self, ino: Ino, seals: u32, writable: bool) -> Result<(), Errno> {
         let held = self.seals(ino)?;
         const KNOWN: u32 = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_FUTURE_WRITE;
@@ -268,8 +271,8 @@ impl FileSystem {
         Ok(())
     }
 
-    /// The object that holds a file's bytes, so that mappings can share them. What goes to the host is copied
-    /// whole, and written back by `write_back`.
+    /// The object that holds a file's bytes, so that mappings can share them. What goes to the host
+    /// is copied whole, and written back by `write_back`.
     pub(crate) fn share(&mut self, ino: Ino, mem: &mut dyn GuestMemory) -> Result<ObjectId, Errno> {
         self.copy_up(ino)?;
         if self.node(ino).writes_through() {
@@ -303,7 +306,7 @@ impl FileSystem {
         Ok(id)
     }
 
-    /// Writes what was stored through mappings back to the files of the host.
+    /// Writes stores through mappings back to the files of the host.
     pub fn write_back(&self, mem: &mut dyn GuestMemory) -> Result<(), Errno> {
         let mut result = Ok(());
         for node in &self.nodes {

@@ -1,5 +1,6 @@
-//! The only file that touches the host's file system. Every path here is absolute and free of symbolic
-//! links; opening one that no longer is fails, so the guest cannot leave a directory that it may change.
+//! The only file that touches the host's file system. Every path here is absolute and free of
+//! symbolic links; opening one that no longer is fails, so the guest cannot leave a directory that
+//! it may change.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -60,7 +61,8 @@ pub(crate) fn readlink(path: &[u8]) -> Result<Vec<u8>, Errno> {
     Ok(fs::readlink(path, Vec::new())?.into_bytes())
 }
 
-/// Opens without following any symbolic link; walks by hand on kernels and in jails without openat2(2).
+/// Opens without following any symbolic link; walks by hand on kernels and in jails without
+/// openat2(2).
 fn open_plain(path: &[u8], flags: OFlags, mode: Mode) -> Result<rustix::fd::OwnedFd, Errno> {
     let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     match fs::openat2(CWD, path, flags, mode, ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS) {
@@ -82,7 +84,8 @@ fn open_dir(path: &[u8]) -> Result<rustix::fd::OwnedFd, Errno> {
     open_plain(path, OFlags::PATH | OFlags::DIRECTORY, Mode::empty())
 }
 
-/// Opens a regular file. Nothing else is opened: a pipe of the host could block, a device could act.
+/// Opens a regular file. Nothing else is opened: a pipe of the host could block, a device could
+/// act.
 pub(crate) fn open_file(path: &[u8], read: bool, write: bool) -> Result<File, Errno> {
     let access = match (read, write) {
         (_, false) => OFlags::RDONLY,
@@ -196,7 +199,8 @@ pub(crate) fn getxattr(path: &[u8], name: &[u8]) -> Result<Vec<u8>, Errno> {
     Ok(value)
 }
 
-/// Offset of the next data or the next hole, lseek(2); the offset this leaves in `file` is never used.
+/// Offset of the next data or the next hole, lseek(2); the offset this leaves in `file` is never
+/// used.
 pub(crate) fn seek(file: &File, offset: u64, data: bool) -> Result<u64, Errno> {
     Ok(fs::seek(file, if data { SeekFrom::Data(offset) } else { SeekFrom::Hole(offset) })?)
 }
@@ -223,8 +227,8 @@ pub(crate) fn write_at(file: &File, offset: u64, bytes: &[u8]) -> Result<(), Err
     file.write_all_at(bytes, offset).map_err(|error| errno_of(&error))
 }
 
-/// The umask of this process. Read from `/proc` where it is there, since umask(2) itself would change it for
-/// a moment, for other threads too.
+/// The umask of this process. Read from `/proc` if possible, since umask(2) itself would change it
+/// for a moment, for other threads too.
 pub(crate) fn umask() -> u32 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));

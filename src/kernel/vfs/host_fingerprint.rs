@@ -16,8 +16,8 @@ fn state(stat: &Stat) -> State {
     (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime, stat.st_mtime_nsec as i64)
 }
 
-/// Fingerprints of the files that were opened. All copies of a kernel share them: a file that was read
-/// stays read, whatever the run goes back to.
+/// Fingerprints of the files that were opened. All copies of a kernel share them: a file that was
+/// read stays read, whatever the run goes back to.
 #[derive(Clone, Debug, Default)]
 pub struct HostFingerprint {
     seen: Arc<Mutex<BTreeMap<HostPath, State>>>,

@@ -30,7 +30,7 @@ pub struct ImageFile {
     pub source: Arc<dyn PageSource>,
     /// The file's name and numbers.
     pub id: FileId,
-    /// Where it is on the host, if its bytes are the host's.
+    /// Its path on the host, if its bytes are the host's.
     pub host_path: Option<PathBuf>,
     /// st_mode.
     pub mode: u32,
@@ -48,7 +48,7 @@ impl FileSystem {
         FileId { path: text(path), inode: node.number, device: node.dev }
     }
 
-    /// The bytes of a regular file as they are now; what is written later is not seen.
+    /// The bytes of a regular file as they are now; later writes are not seen.
     fn snapshot(&mut self, ino: Ino, mem: &mut dyn GuestMemory) -> Result<Arc<dyn PageSource>, Errno> {
         self.hold_content(ino, true, false)?;
         match &self.node(ino).body {
@@ -59,8 +59,8 @@ impl FileSystem {
         }
     }
 
-    /// The bytes of a file for a private mapping. Code (`exec`) is never a view of an object, so that
-    /// it can be told which file it is from. ENODEV for files that cannot be mapped.
+    /// The bytes of a file for a private mapping. Code (`exec`) is never a view of an object, so
+    /// that it can be told which file it is from. ENODEV for files that cannot be mapped.
     pub(crate) fn private_source(
         &mut self,
         ino: Ino,
@@ -94,8 +94,8 @@ impl FileSystem {
         Ok(Source::Object(self.share(ino, mem)?))
     }
 
-    /// The program that a path leads to, for the loader: ENOENT and the like, EACCES if it may not be
-    /// run.
+    /// The program that a path leads to, for the loader: ENOENT and the like, EACCES if it may not
+    /// be run.
     pub(crate) fn image(
         &mut self,
         caller: &Caller,

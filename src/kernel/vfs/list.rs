@@ -1,6 +1,6 @@
-//! Directory listings: the overlay merged with the host. Linux's tmpfs lists the newest entry first; so
-//! does this, as if the entries had been made in the order of their names. Inode numbers rise in that
-//! order too.
+//! Directory listings: the overlay merged with the host. Linux's tmpfs lists the newest entry
+//! first; so does this, as if the entries had been made in the order of their names. Inode numbers
+//! rise in that order too.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(crate) struct DirEntry {
 }
 
 impl FileSystem {
-    /// The names in a directory without `.` and `..`, sorted.
+    /// The sorted names in a directory, without `.` and `..`.
     fn names(&mut self, caller: &Caller, dir: Ino) -> Result<BTreeSet<Arc<[u8]>>, Errno> {
         let node = self.node(dir);
         let Some(held) = node.dir() else { return Err(Errno::ENOTDIR) };
@@ -50,8 +50,8 @@ impl FileSystem {
         Ok(names)
     }
 
-    /// The entries of a directory: `.` and `..`, then the others by falling names, but by rising ones in
-    /// `/proc`, `/sys` and `/dev`. A removed directory is empty.
+    /// The entries of a directory: `.` and `..`, then the others by falling names, but by rising
+    /// ones in `/proc`, `/sys` and `/dev`. A removed directory is empty.
     pub(crate) fn list(&mut self, caller: &Caller, dir: Ino) -> Result<Vec<DirEntry>, Errno> {
         if self.node(dir).unlinked() {
             return Ok(Vec::new());
@@ -82,7 +82,7 @@ impl FileSystem {
         DirEntry { name, number: node.number, kind: dirent_type(node.mode) }
     }
 
-    /// ENOTEMPTY if a directory holds any name.
+    /// Checks that a directory holds no name; ENOTEMPTY.
     pub(crate) fn must_be_empty(&mut self, caller: &Caller, dir: Ino) -> Result<(), Errno> {
         if self.names(caller, dir)?.is_empty() { Ok(()) } else { Err(Errno::ENOTEMPTY) }
     }

@@ -1,10 +1,10 @@
 //! Files and directories as the guest sees them: the host's tree for reading, an overlay in memory
 //! for writing, and `/proc`, `/sys` and `/dev` made here.
 //!
-//! Inodes and names are kept apart as in the kernel, so hard links, renames and files without a name
-//! behave as they must. Changes of the guest are dropped with the `FileSystem`, except under the
-//! directories that it may change for good. From the bottom up: `host`, `content`, `pipe`, `node`,
-//! `caller`, `tree`, `data`, `resolve`, `list`, `attr`, `change`, `boot`, `image`.
+//! Inodes and names are kept apart as in the kernel, so hard links, renames and files without a
+//! name behave as they must. Changes of the guest are dropped with the `FileSystem`, except under
+//! the directories that it may change for good. From the bottom up: `host`, `content`, `pipe`,
+//! `node`, `caller`, `tree`, `data`, `resolve`, `list`, `attr`, `change`, `boot`, `image`.
 
 pub(crate) mod attr;
 mod boot;
@@ -19,8 +19,6 @@ pub(crate) mod list;
 pub(crate) mod node;
 pub(crate) mod pipe;
 pub(crate) mod resolve;
-#[cfg(test)]
-mod tests;
 pub(crate) mod tree;
 
 pub use caller::FsContext;

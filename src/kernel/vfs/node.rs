@@ -45,7 +45,7 @@ impl Times {
     }
 }
 
-/// A name in a directory of the overlay: an inode, or that the host's name is gone.
+/// Value of a name in a directory of the overlay: an inode, or none if the host's name was removed.
 pub(crate) type Entry = Option<Ino>;
 
 /// A directory: entries of the overlay above those of the host's directory.
@@ -143,7 +143,7 @@ pub(crate) struct HostRef {
     pub(crate) path: HostPath,
     /// Device and inode on the host.
     pub(crate) key: (u64, u64),
-    /// Whether changes go to the host.
+    /// Changes go to the host.
     pub(crate) write: bool,
 }
 
@@ -168,9 +168,9 @@ pub(crate) struct Node {
     pub(crate) number: u64,
     pub(crate) dev: u64,
     pub(crate) host: Option<HostRef>,
-    /// Mode and owner are ours and no longer the host's.
+    /// Mode and owner are the overlay's, no longer the host's.
     pub(crate) own_mode: bool,
-    /// Times are ours and no longer the host's.
+    /// Times are the overlay's, no longer the host's.
     pub(crate) own_times: bool,
     /// Bytes or attributes differ from the host's.
     pub(crate) changed: bool,

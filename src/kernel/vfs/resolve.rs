@@ -38,10 +38,11 @@ pub(crate) enum Last {
     Follow,
     /// It is not, unless a slash comes after it.
     NoFollow,
-    /// It is followed to make a file there (O_CREAT), which a name with a slash behind it cannot be: EISDIR.
+    /// It is followed to make a file there (O_CREAT), which a name with a slash behind it cannot
+    /// be: EISDIR.
     Create,
-    /// Only the directory counts, as for calls that make, remove or rename: a link there is not followed,
-    /// slash or no slash.
+    /// Only the directory counts, as for calls that make, remove or rename: a link there is not
+    /// followed, slash or no slash.
     Parent,
 }
 
@@ -178,7 +179,8 @@ impl FileSystem {
             Magic::Root => Jump::To(caller.context.root),
             Magic::Fd(fd) => {
                 let link = caller.fd_link(fd).map_err(|_| Errno::ENOENT)?;
-                // Without a target no name leads there; callers that need none go on with the descriptor.
+                // Without a target no name leads there; callers that need none go on with the
+                // descriptor.
                 Jump::To(link.target.ok_or(Errno::ENXIO)?)
             }
         })
@@ -257,8 +259,8 @@ impl FileSystem {
         None
     }
 
-    /// The directory that a path starts from: an absolute one does not look at the descriptor, which
-    /// may be AT_FDCWD. ENOENT for an empty path, EBADF, ENOTDIR.
+    /// The directory that a path starts from: an absolute one does not look at the descriptor,
+    /// which may be AT_FDCWD. ENOENT for an empty path, EBADF, ENOTDIR.
     pub(crate) fn base(&self, caller: &Caller, dirfd: i32, path: &[u8]) -> Result<Ino, Errno> {
         match path.first() {
             // An empty path is refused before the descriptor is looked at.

@@ -21,7 +21,7 @@ pub struct FileSystem {
     pub(super) nodes: Vec<Node>,
     /// Directories of the host by path.
     pub(super) dirs: FxHashMap<HostPath, Ino>,
-    /// Other files of the host by device, inode and whether they may be changed.
+    /// Other files of the host by device, inode and permission to change them.
     pub(super) files_seen: FxHashMap<(u64, u64, bool), Ino>,
     pub(super) numbers: FxHashMap<(u64, u64), u64>,
     devices: BTreeMap<u64, u64>,

@@ -1,5 +1,6 @@
-//! The file system calls against the host's own: the same steps are taken natively in one directory and by
-//! the emulated kernel in another, and every answer and the resulting trees must be the same.
+//! The file system calls against the host's own: the same steps are taken natively in one directory
+//! and by the emulated kernel in another, and every answer and the resulting trees must be the
+//! same.
 
 mod escape;
 mod files;
@@ -13,7 +14,7 @@ use crate::kernel::config::KernelConfig;
 use crate::syscalls::testing::{DATA, Machine};
 
 pub(crate) const FDCWD: u64 = AT_FDCWD as i64 as u64;
-/// Where the first path of a call is put, where the second, and where bytes go.
+/// Addresses of the first and the second path of a call, and of its bytes.
 const PATHS: [u64; 2] = [DATA, DATA + 4096];
 pub(crate) const BUF: u64 = DATA + 8192;
 
@@ -196,7 +197,7 @@ impl Guest {
         Ok(names)
     }
 
-    /// Every path beneath a directory with what stat(2), readlink(2) and read(2) say of it, if they may.
+    /// Every path beneath a directory with its stat(2), readlink(2) and read(2), as far as allowed.
     pub(crate) fn tree(&mut self, root: &str) -> Vec<String> {
         let names = match self.list(root) {
             Ok(mut names) => {

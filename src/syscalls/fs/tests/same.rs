@@ -92,7 +92,7 @@ fn emulated(guest: &mut Guest, root: &Path, step: &Step) -> Answer<String> {
     }
 }
 
-/// What is there before the steps.
+/// Makes the files that the steps begin with.
 fn prepare(root: &Path) {
     std::fs::create_dir_all(root.join("a/x")).unwrap();
     std::fs::create_dir(root.join("b")).unwrap();
