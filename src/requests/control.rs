@@ -1,14 +1,15 @@
 //! Requests that say what is counted: Cachegrind's, and those of Callgrind's that mean the same here.
 
-use crate::requests::{Answer, Host, Requests, Voice};
+use crate::requests::host::{Answer, Host, Voice};
+use crate::requests::state::Requests;
 
 /// Cachegrind's CACHEGRIND_START_INSTRUMENTATION: what follows is counted.
-pub fn cachegrind_start(_: &mut Requests, host: &mut dyn Host, _: [u64; 5]) -> Answer {
+pub(super) fn cachegrind_start(_: &mut Requests, host: &mut dyn Host, _: [u64; 5]) -> Answer {
     switch(host, true)
 }
 
 /// Cachegrind's CACHEGRIND_STOP_INSTRUMENTATION: what follows is not counted. Caches and predictors keep what they hold.
-pub fn cachegrind_stop(_: &mut Requests, host: &mut dyn Host, _: [u64; 5]) -> Answer {
+pub(super) fn cachegrind_stop(_: &mut Requests, host: &mut dyn Host, _: [u64; 5]) -> Answer {
     switch(host, false)
 }
 
@@ -25,12 +26,12 @@ fn switch(host: &mut dyn Host, on: bool) -> Answer {
 }
 
 /// Callgrind's CALLGRIND_START_INSTRUMENTATION.
-pub fn callgrind_start(requests: &mut Requests, host: &mut dyn Host, _: [u64; 5]) -> Answer {
+pub(super) fn callgrind_start(requests: &mut Requests, host: &mut dyn Host, _: [u64; 5]) -> Answer {
     callgrind_switch(requests, host, true)
 }
 
 /// Callgrind's CALLGRIND_STOP_INSTRUMENTATION.
-pub fn callgrind_stop(requests: &mut Requests, host: &mut dyn Host, _: [u64; 5]) -> Answer {
+pub(super) fn callgrind_stop(requests: &mut Requests, host: &mut dyn Host, _: [u64; 5]) -> Answer {
     callgrind_switch(requests, host, false)
 }
 
@@ -51,22 +52,22 @@ fn callgrind_switch(requests: &Requests, host: &mut dyn Host, on: bool) -> Answe
 }
 
 /// Callgrind's CALLGRIND_DUMP_STATS.
-pub fn dump_stats(_: &mut Requests, host: &mut dyn Host, _: [u64; 5]) -> Answer {
+pub(super) fn dump_stats(_: &mut Requests, host: &mut dyn Host, _: [u64; 5]) -> Answer {
     ignored(host, "CALLGRIND_DUMP_STATS")
 }
 
 /// Callgrind's CALLGRIND_DUMP_STATS_AT.
-pub fn dump_stats_at(_: &mut Requests, host: &mut dyn Host, _: [u64; 5]) -> Answer {
+pub(super) fn dump_stats_at(_: &mut Requests, host: &mut dyn Host, _: [u64; 5]) -> Answer {
     ignored(host, "CALLGRIND_DUMP_STATS_AT")
 }
 
 /// Callgrind's CALLGRIND_ZERO_STATS.
-pub fn zero_stats(_: &mut Requests, host: &mut dyn Host, _: [u64; 5]) -> Answer {
+pub(super) fn zero_stats(_: &mut Requests, host: &mut dyn Host, _: [u64; 5]) -> Answer {
     ignored(host, "CALLGRIND_ZERO_STATS")
 }
 
 /// Callgrind's CALLGRIND_TOGGLE_COLLECT.
-pub fn toggle_collect(_: &mut Requests, host: &mut dyn Host, _: [u64; 5]) -> Answer {
+pub(super) fn toggle_collect(_: &mut Requests, host: &mut dyn Host, _: [u64; 5]) -> Answer {
     ignored(host, "CALLGRIND_TOGGLE_COLLECT")
 }
 

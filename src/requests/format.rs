@@ -1,10 +1,11 @@
-//! The language of VALGRIND_PRINTF, which is Valgrind's own and less than C's: no `%i`, `%e`, `%g`, `%n`, `+` or
-//! blank; what is not known prints nothing and takes no argument. (Valgrind 3.19, `VG_(debugLog_vprintf)`.)
+//! The language of VALGRIND_PRINTF, a subset of C's without `%i`, `%e`, `%g`, `%n`, `+` and blank. An
+//! unknown conversion prints nothing and takes no argument. (Valgrind 3.19, `VG_(debugLog_vprintf)`.)
 
-use crate::requests::print::MAX_TEXT;
+/// Bytes of a text; what is longer is cut.
+pub(super) const MAX_TEXT: usize = 1 << 16;
 
-/// Where the arguments come from.
-pub trait Arguments {
+/// The arguments of a conversion.
+pub(super) trait Arguments {
     /// The next one of those that are passed as integers, all 64 bits of its register.
     fn integer(&mut self) -> u64;
     /// The next floating-point one.
@@ -13,7 +14,7 @@ pub trait Arguments {
     fn string(&mut self) -> Option<Vec<u8>>;
 }
 
-/// How a conversion is printed.
+/// Flags, width and precision of a conversion.
 #[derive(Clone, Copy, Debug, Default)]
 struct Spec {
     left: bool,
@@ -29,7 +30,7 @@ struct Spec {
 }
 
 /// Puts the arguments into a text. The result is about [`MAX_TEXT`] bytes at most.
-pub fn format(template: &[u8], args: &mut dyn Arguments) -> Vec<u8> {
+pub(super) fn format(template: &[u8], args: &mut dyn Arguments) -> Vec<u8> {
     let mut out = Vec::new();
     let mut rest = template;
     while let Some((&byte, after)) = rest.split_first() {

@@ -1,32 +1,30 @@
-//! The PRINTF requests: text of the program's for the log.
+//! The PRINTF requests: text of the program for the log.
 
 use crate::guest::GuestMemory;
-use crate::requests::format::{Arguments, format};
-use crate::requests::{Answer, Host, Place, Requests, Voice};
-
-/// Bytes of a text; what is longer is cut.
-pub const MAX_TEXT: usize = 1 << 16;
+use crate::requests::format::{Arguments, MAX_TEXT, format};
+use crate::requests::host::{Answer, CodePlace, Host, Voice};
+use crate::requests::state::Requests;
 
 /// Frames of a backtrace (`--num-callers`).
 const CALLS: usize = 12;
 
-/// What stands for a text that cannot be read.
-pub const UNREADABLE: &[u8] = b"(unreadable)";
+/// Stands for a text that cannot be read.
+const UNREADABLE: &[u8] = b"(unreadable)";
 
 /// VALGRIND_PRINTF; answers how many bytes were printed, without prefixes.
-pub fn printf(_: &mut Requests, host: &mut dyn Host, [text, list, ..]: [u64; 5]) -> Answer {
+pub(super) fn printf(_: &mut Requests, host: &mut dyn Host, [text, list, ..]: [u64; 5]) -> Answer {
     print(host, text, list)
 }
 
 /// VALGRIND_PRINTF_BACKTRACE.
-pub fn printf_backtrace(_: &mut Requests, host: &mut dyn Host, [text, list, ..]: [u64; 5]) -> Answer {
+pub(super) fn printf_backtrace(_: &mut Requests, host: &mut dyn Host, [text, list, ..]: [u64; 5]) -> Answer {
     let answer = print(host, text, list);
     if answer == Answer::Later {
         return answer;
     }
     let mut lines = String::new();
     for (i, pc) in host.calls(CALLS).into_iter().enumerate() {
-        // Of a caller, an address in its call.
+        // For a caller, an address inside its call instruction.
         let (by, at) = if i == 0 { ("at", pc) } else { ("by", pc.wrapping_sub(1)) };
         let place = host.locate(at);
         lines.push_str(&format!("   {by} {}\n", shown(&place)));
@@ -46,7 +44,7 @@ fn print(host: &mut dyn Host, text: u64, list: u64) -> Answer {
 }
 
 /// A frame as Valgrind prints it.
-fn shown(place: &Place) -> String {
+fn shown(place: &CodePlace) -> String {
     let pc = format!("0x{:X}", place.pc);
     let function = place.function.as_deref().unwrap_or("???");
     match (&place.line, &place.object) {
@@ -56,8 +54,8 @@ fn shown(place: &Place) -> String {
     }
 }
 
-/// A text of the program's up to its NUL, or its first `max` bytes; `None` if it cannot be read up to there.
-pub fn string(mem: &mut dyn GuestMemory, addr: u64, max: usize) -> Option<Vec<u8>> {
+/// A text of the program up to its NUL, or its first `max` bytes; `None` if it cannot be read up to there.
+pub(super) fn string(mem: &mut dyn GuestMemory, addr: u64, max: usize) -> Option<Vec<u8>> {
     /// No piece crosses a page.
     const PIECE: u64 = 256;
     let mut text = Vec::new();
@@ -75,19 +73,19 @@ pub fn string(mem: &mut dyn GuestMemory, addr: u64, max: usize) -> Option<Vec<u8
     Some(text)
 }
 
-/// A `va_list` of the program's (System V ABI, 3.5.7), which is read and not advanced.
+/// A `va_list` of the program (System V ABI, 3.5.7), which is read and not advanced.
 struct List<'m> {
     mem: &'m mut dyn GuestMemory,
     /// Offsets in the register save area of the next general and the next vector register.
     general: u64,
     vector: u64,
-    /// Where the next argument on the stack is.
+    /// Address of the next argument on the stack.
     overflow: u64,
     /// The register save area.
     saved: u64,
 }
 
-/// Where the registers of each kind end in the save area.
+/// Ends of the registers of each kind in the save area.
 const GENERAL_END: u64 = 48;
 const VECTOR_END: u64 = 176;
 

@@ -1,19 +1,23 @@
-//! One row per request.
+//! The table of requests, a row each, and the dispatch by it.
 
-use crate::requests::{Answer, Host, Requests, call, control, core, print};
+use crate::guest::Gpr;
+use crate::requests::host::{Answer, Host};
+use crate::requests::state::Requests;
+use crate::requests::{call, control, core, print};
 
-/// Serves a request: the state, the outside and the five arguments.
-pub type Handler = fn(&mut Requests, &mut dyn Host, [u64; 5]) -> Answer;
+/// Functions that serve requests: from the state, the outside and the five arguments.
+type Handler = fn(&mut Requests, &mut dyn Host, [u64; 5]) -> Answer;
 
-/// A request.
+/// A client request.
 #[derive(Clone, Copy)]
-pub struct Row {
+struct ClientRequest {
     /// Its code.
-    pub code: u64,
+    code: u64,
     /// Its name, as in Valgrind's headers without `VG_USERREQ__`.
-    pub name: &'static str,
-    /// Who serves it.
-    pub handler: Handler,
+    #[cfg_attr(not(test), expect(dead_code, reason = "for readers, and the test of docs/counting.md"))]
+    name: &'static str,
+    /// The function that serves it.
+    handler: Handler,
 }
 
 /// Codes of a tool, by its two letters.
@@ -24,12 +28,12 @@ const fn tool(first: u8, second: u8) -> u64 {
 const CACHEGRIND: u64 = tool(b'C', b'G');
 const CALLGRIND: u64 = tool(b'C', b'T');
 
-const fn row(code: u64, name: &'static str, handler: Handler) -> Row {
-    Row { code, name, handler }
+const fn row(code: u64, name: &'static str, handler: Handler) -> ClientRequest {
+    ClientRequest { code, name, handler }
 }
 
-/// All of them, by rising code.
-pub const ROWS: &[Row] = &[
+/// The requests, by rising code.
+const ROWS: &[ClientRequest] = &[
     row(0x1001, "RUNNING_ON_VALGRIND", core::running_on_valgrind),
     row(0x1002, "DISCARD_TRANSLATIONS", core::nothing),
     row(0x1003, "REPLACES_MALLOC", core::nothing),
@@ -74,9 +78,34 @@ pub const ROWS: &[Row] = &[
     row(CALLGRIND + 5, "STOP_INSTRUMENTATION", control::callgrind_stop),
 ];
 
-/// The row of a code.
-pub fn find(code: u64) -> Option<&'static Row> {
+/// The request with a code.
+fn find(code: u64) -> Option<&'static ClientRequest> {
     ROWS.binary_search_by_key(&code, |row| row.code).ok().and_then(|at| ROWS.get(at))
+}
+
+/// Words of a request: its code and five arguments.
+const WORDS: usize = 6;
+
+impl Requests {
+    /// Serves the request whose words RAX points to.
+    ///
+    /// # Errors
+    /// The address of a word that cannot be read. Valgrind itself ends there.
+    pub fn serve(&mut self, host: &mut dyn Host) -> Result<Answer, u64> {
+        self.settle(host.cpu());
+        let at = host.cpu().gpr(Gpr::Rax);
+        let mut bytes = [0; WORDS * 8];
+        host.mem().read(at, &mut bytes).map_err(|read| at.wrapping_add(read as u64))?;
+        let mut words = bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word));
+        let code = words.next().unwrap_or_default();
+        let args = std::array::from_fn(|_| words.next().unwrap_or_default());
+        let Some(row) = find(code) else { return Ok(Answer::Untouched) };
+        let answer = (row.handler)(self, host, args);
+        if let Answer::Value(value) = answer {
+            host.cpu().set_gpr(Gpr::Rdx, value);
+        }
+        Ok(answer)
+    }
 }
 
 #[cfg(test)]

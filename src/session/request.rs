@@ -8,7 +8,7 @@ use crate::emu::memory::space::AddressSpace;
 use crate::guest::{GuestCpu, GuestMemory};
 use crate::hooks::plan::{MappingId, NO_MAPPING};
 use crate::kernel::Kernel;
-use crate::requests::{Host, Place, Voice};
+use crate::requests::{CodePlace, Host, Voice};
 use crate::session::control::Control;
 use crate::session::modules::Modules;
 use crate::symbols::UNKNOWN;
@@ -39,7 +39,7 @@ impl Host for RequestHost<'_> {
         self.mem
     }
 
-    fn locate(&mut self, pc: u64) -> Place {
+    fn locate(&mut self, pc: u64) -> CodePlace {
         let mapping = self.mapping(pc);
         self.modules.read_debug_info(&[(mapping, pc)]);
         let at = self.modules.locate(mapping, pc);
@@ -48,7 +48,7 @@ impl Host for RequestHost<'_> {
             let name = at.file.rsplit('/').next().unwrap_or_default();
             (name.to_owned(), at.line)
         });
-        Place {
+        CodePlace {
             pc,
             function: known.map(|at| at.function.to_string()),
             line,
