@@ -114,7 +114,7 @@ struct SessionFiles {
 }
 
 impl Output for SessionFiles {
-    fn write(&mut self, counts: &Folded, target: Target<'_>) -> Result<PathBuf, String> {
+    fn write(&mut self, counts: &Folded, target: Target<'_>) -> Result<PathBuf, Error> {
         let to = match target {
             Target::Whole => self.path.clone(),
             Target::Part(number) => {
@@ -123,9 +123,10 @@ impl Output for SessionFiles {
                 PathBuf::from(name)
             }
             Target::Named(named) => std::path::absolute(named)
-                .map_err(|error| format!("{}: {}", named.display(), reason(&error)))?,
+                .map_err(|error| anyhow!(reason(&error)))
+                .with_context(|| named.display().to_string())?,
         };
-        ProfileFiles::prepare(&to, self.side)?.write(counts)?;
+        ProfileFiles::prepare(&to, self.side).and_then(|files| files.write(counts)).map_err(Error::msg)?;
         Ok(to)
     }
 

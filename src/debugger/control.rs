@@ -6,8 +6,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use rustc_hash::FxHashSet;
 
 use super::detect::{CHUNK, Detector, quietly};
-use super::stops::{Stop, What};
-use super::{Answer, Debugger};
+use super::error::Error;
+use super::state::Debugger;
+use super::stops::{Stop, Trigger};
 use crate::guest::{Gpr, GuestCpu};
 use crate::session::{Pause, Saved, StopConditions};
 
@@ -44,11 +45,9 @@ impl Debugger {
     ///
     /// # Errors
     /// The engine's, and conditions that cannot be computed; the program has stopped then too.
-    pub fn go(&mut self, at: Option<u64>, until: &[Until]) -> Answer<Stopped> {
+    pub fn go(&mut self, at: Option<u64>, until: &[Until]) -> Result<Stopped, Error> {
         if self.session.ending().is_some() {
-            return Err(
-                "the program has ended; `run` starts it again, `restore` and `reverse-step` go back".into()
-            );
+            return Err(Error::Ended);
         }
         self.control.interrupt.store(0, Relaxed);
         self.stops.forget_gone();
@@ -74,8 +73,8 @@ impl Debugger {
         Ok(stopped)
     }
 
-    fn save(&mut self) -> Answer<Saved> {
-        self.session.save().map_err(|error| error.to_string())
+    fn save(&mut self) -> Result<Saved, Error> {
+        Ok(self.session.save()?)
     }
 
     fn go_on(
@@ -84,7 +83,7 @@ impl Debugger {
         until: &[Until],
         mut detector: Option<Detector>,
         start: &mut Option<Saved>,
-    ) -> Answer<Stopped> {
+    ) -> Result<Stopped, Error> {
         loop {
             let here = (self.pc(), self.session.instructions());
             let mut conditions = self.stop_conditions(at, here.1, detector.is_some());
@@ -143,9 +142,9 @@ impl Debugger {
                     }
                 }
                 Pause::Syscall(number) => {
-                    let wanted = |stop: &Stop| match &stop.what {
-                        What::Syscall(set) => set.is_empty() || set.contains(&number),
-                        What::Fork => FORKS.contains(&number),
+                    let wanted = |stop: &Stop| match &stop.trigger {
+                        Trigger::Syscall(set) => set.is_empty() || set.contains(&number),
+                        Trigger::Fork => FORKS.contains(&number),
                         _ => false,
                     };
                     if let Some(stop) = self.first(wanted)? {
@@ -153,13 +152,13 @@ impl Debugger {
                     }
                 }
                 Pause::Signal(signal) => {
-                    if let Some(stop) = self.first(|stop| matches!(stop.what, What::Signal))? {
+                    if let Some(stop) = self.first(|stop| matches!(stop.trigger, Trigger::Signal))? {
                         return Ok(Stopped::Signal(stop, signal));
                     }
                 }
                 Pause::Exec => {
                     self.program.refresh(&mut self.session);
-                    if let Some(stop) = self.first(|stop| matches!(stop.what, What::Exec))? {
+                    if let Some(stop) = self.first(|stop| matches!(stop.trigger, Trigger::Exec))? {
                         return Ok(Stopped::Exec(stop));
                     }
                 }
@@ -169,8 +168,8 @@ impl Debugger {
 
     /// What the run is to pause at.
     fn stop_conditions(&self, at: Option<u64>, now: u64, chunks: bool) -> StopConditions {
-        let after = self.stops.enabled().filter_map(|stop| match stop.what {
-            What::After(at) if at > now => Some(at),
+        let after = self.stops.enabled().filter_map(|stop| match stop.trigger {
+            Trigger::After(at) if at > now => Some(at),
             _ => None,
         });
         let mut conditions = StopConditions {
@@ -184,12 +183,12 @@ impl Debugger {
             conditions.after = Some(self.history.due().min(now + CHUNK));
         }
         for stop in self.stops.enabled() {
-            match &stop.what {
-                What::Syscall(set) if set.is_empty() => conditions.any_syscall = true,
-                What::Syscall(set) => conditions.syscalls.extend(set),
-                What::Fork => conditions.syscalls.extend(FORKS),
-                What::Signal => conditions.signals = true,
-                What::Exec => conditions.exec = true,
+            match &stop.trigger {
+                Trigger::Syscall(set) if set.is_empty() => conditions.any_syscall = true,
+                Trigger::Syscall(set) => conditions.syscalls.extend(set),
+                Trigger::Fork => conditions.syscalls.extend(FORKS),
+                Trigger::Signal => conditions.signals = true,
+                Trigger::Exec => conditions.exec = true,
                 _ => {}
             }
         }
@@ -198,12 +197,12 @@ impl Debugger {
 
     /// The stops that are due at exactly this moment.
     fn due_at(&self, now: u64) -> Vec<u32> {
-        let due = self.stops.enabled().filter(|stop| matches!(stop.what, What::After(at) if at == now));
+        let due = self.stops.enabled().filter(|stop| matches!(stop.trigger, Trigger::After(at) if at == now));
         due.map(|stop| stop.number).collect()
     }
 
     /// The first stop in force that is `wanted` and whose condition holds.
-    fn first(&mut self, wanted: impl Fn(&Stop) -> bool) -> Answer<Option<u32>> {
+    fn first(&mut self, wanted: impl Fn(&Stop) -> bool) -> Result<Option<u32>, Error> {
         let numbers: Vec<u32> =
             self.stops.enabled().filter(|stop| wanted(stop)).map(|stop| stop.number).collect();
         for number in numbers {
@@ -216,14 +215,14 @@ impl Debugger {
     }
 
     /// Whether the run is to stop at the breakpoints of this address.
-    fn at_breakpoint(&mut self, until: &[Until]) -> Answer<Option<Stopped>> {
+    fn at_breakpoint(&mut self, until: &[Until]) -> Result<Option<Stopped>, Error> {
         let (pc, sp) = {
             let cpu = self.session.cpu();
             (cpu.rip(), cpu.gpr(Gpr::Rsp))
         };
         let here = (pc, self.session.instructions());
         let before = self.considered.replace(here);
-        let at = |stop: &&Stop| matches!(&stop.what, What::Code(addresses) if addresses.contains(&pc));
+        let at = |stop: &&Stop| matches!(&stop.trigger, Trigger::Code(addresses) if addresses.contains(&pc));
         let candidates: Vec<u32> = self.stops.enabled().filter(at).map(|stop| stop.number).collect();
         let mut numbers = Vec::new();
         if before != Some(here) {
@@ -241,13 +240,15 @@ impl Debugger {
     }
 
     /// Whether the condition of a stop holds now.
-    fn holds(&mut self, number: u32) -> Answer<bool> {
+    fn holds(&mut self, number: u32) -> Result<bool, Error> {
         let Some(condition) = self.stops.get(number).and_then(|stop| stop.condition.clone()) else {
             return Ok(true);
         };
         match self.evaluate(&condition) {
             Ok(value) => Ok(value.is_true()),
-            Err(error) => Err(format!("stop {number}: its condition `{}`: {error}", condition.text())),
+            Err(error) => {
+                Err(Error::Condition { stop: number, condition: condition.text().to_owned(), error })
+            }
         }
     }
 
@@ -255,13 +256,11 @@ impl Debugger {
     ///
     /// # Errors
     /// If there is no such moment, and the engine's.
-    pub fn travel(&mut self, moment: u64) -> Answer<()> {
+    pub fn travel(&mut self, moment: u64) -> Result<(), Error> {
         self.control.interrupt.store(0, Relaxed);
         let now = self.session.instructions();
         if moment < now && !self.history.go_back(&mut self.session, moment)? {
-            return Err(
-                "no way leads there: what is counted was changed (`zero`, `instr`) on another one".into()
-            );
+            return Err(Error::Unreachable);
         }
         self.considered = None;
         if self.session.instructions() < moment {
@@ -269,10 +268,10 @@ impl Debugger {
             self.program.refresh(&mut self.session);
             match pause {
                 Pause::Reached => {}
-                Pause::Ended => return Err("the program ends before that".into()),
+                Pause::Ended => return Err(Error::EndsBefore),
                 _ => {
                     self.control.interrupt.store(0, Relaxed);
-                    return Err("interrupted on the way".into());
+                    return Err(Error::Interrupted);
                 }
             }
         }
@@ -284,7 +283,7 @@ impl Debugger {
     ///
     /// # Errors
     /// Those of [`Debugger::travel`].
-    pub fn step_back(&mut self, count: u64) -> Answer<()> {
+    pub fn step_back(&mut self, count: u64) -> Result<(), Error> {
         let now = self.session.instructions();
         self.travel(now.saturating_sub(count))
     }
@@ -293,7 +292,7 @@ impl Debugger {
     ///
     /// # Errors
     /// The engine's, and conditions that cannot be computed.
-    pub fn continue_back(&mut self) -> Answer<Stopped> {
+    pub fn continue_back(&mut self) -> Result<Stopped, Error> {
         let now = self.session.instructions();
         let mut end = now;
         for begin in self.history.before(now) {
@@ -331,6 +330,6 @@ impl Debugger {
 const FORKS: [u64; 4] = [57, 58, 56, 435];
 
 /// The system calls of a `catch syscall`.
-pub fn syscalls(numbers: impl IntoIterator<Item = u64>) -> What {
-    What::Syscall(numbers.into_iter().collect::<BTreeSet<u64>>())
+pub fn syscalls(numbers: impl IntoIterator<Item = u64>) -> Trigger {
+    Trigger::Syscall(numbers.into_iter().collect::<BTreeSet<u64>>())
 }

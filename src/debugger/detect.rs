@@ -7,14 +7,15 @@ use crate::hooks::consumer::Watched;
 use crate::profile::Event;
 use crate::session::{Pause, Saved, Session, StopConditions};
 
-use super::stops::{Access, Stops, What};
+use super::error::Error;
+use super::stops::{Stops, Trigger, WatchAccess};
 
-/// Instructions between two looks.
+/// Instructions between two probes.
 pub const CHUNK: u64 = 4_000_000;
 
-/// What one stop looks for.
+/// What one stop probes for.
 #[derive(Clone, Debug)]
-enum Look {
+enum Probe {
     /// The number of the watched range, and its bytes as they were: system calls change them too.
     Memory(usize, Range<u64>, Option<Vec<u8>>),
     Event(Event, Option<Range<u64>>),
@@ -22,7 +23,7 @@ enum Look {
 
 /// What the enabled stops look for, and what they had seen when the run was last resumed.
 pub struct Detector {
-    looks: Vec<(u32, Look)>,
+    probes: Vec<(u32, Probe)>,
     seen: Vec<u64>,
 }
 
@@ -45,42 +46,44 @@ impl Detector {
     /// What is to be looked for from here on; `None` if nothing is.
     pub fn arm(session: &mut Session, stops: &Stops) -> Option<Detector> {
         let mut watched = Vec::new();
-        let mut looks = Vec::new();
+        let mut probes = Vec::new();
         for stop in stops.enabled() {
-            match &stop.what {
-                What::Memory(range, access) => {
-                    let before = (*access != Access::Read).then(|| bytes(session, range)).flatten();
-                    looks.push((stop.number, Look::Memory(watched.len(), range.clone(), before)));
+            match &stop.trigger {
+                Trigger::Memory(range, access) => {
+                    let before = (*access != WatchAccess::Read).then(|| bytes(session, range)).flatten();
+                    probes.push((stop.number, Probe::Memory(watched.len(), range.clone(), before)));
                     watched.push(Watched {
                         range: range.clone(),
-                        loads: *access != Access::Write,
-                        stores: *access != Access::Read,
+                        loads: *access != WatchAccess::Write,
+                        stores: *access != WatchAccess::Read,
                     });
                 }
-                What::Miss(event, within) => looks.push((stop.number, Look::Event(*event, within.clone()))),
+                Trigger::Miss(event, within) => {
+                    probes.push((stop.number, Probe::Event(*event, within.clone())))
+                }
                 _ => {}
             }
         }
         session.watch(&watched);
-        if looks.is_empty() {
+        if probes.is_empty() {
             return None;
         }
-        let mut detector = Detector { looks, seen: Vec::new() };
+        let mut detector = Detector { probes, seen: Vec::new() };
         detector.seen = detector.count(session);
         Some(detector)
     }
 
     fn count(&self, session: &mut Session) -> Vec<u64> {
         let watched = session.watched();
-        self.looks
+        self.probes
             .iter()
-            .map(|(_, look)| match look {
-                Look::Memory(at, range, before) => {
+            .map(|(_, probe)| match probe {
+                Probe::Memory(at, range, before) => {
                     let changed = before.is_some() && bytes(session, range) != *before;
                     // One more than the accesses there were: a system call has stored there.
                     watched.get(*at).copied().unwrap_or(0) * 2 + u64::from(changed)
                 }
-                Look::Event(event, within) => session.counts(within.clone())[*event],
+                Probe::Event(event, within) => session.counts(within.clone())[*event],
             })
             .collect()
     }
@@ -88,7 +91,7 @@ impl Detector {
     /// The numbers of the stops that have seen something.
     pub fn fired(&self, session: &mut Session) -> Vec<u32> {
         let now = self.count(session);
-        let pairs = self.looks.iter().zip(now.iter().zip(&self.seen));
+        let pairs = self.probes.iter().zip(now.iter().zip(&self.seen));
         pairs.filter(|(_, (now, seen))| now != seen).map(|((number, _), _)| *number).collect()
     }
 
@@ -97,8 +100,7 @@ impl Detector {
     ///
     /// # Errors
     /// The engine's.
-    pub fn pinpoint(&self, session: &mut Session, start: Saved) -> Result<Vec<u32>, String> {
-        let said = |error: crate::session::EngineError| error.to_string();
+    pub fn pinpoint(&self, session: &mut Session, start: Saved) -> Result<Vec<u32>, Error> {
         let mut low = start;
         let mut high = session.instructions();
         let mut fired = self.fired(session);
@@ -108,21 +110,21 @@ impl Detector {
                 break;
             }
             let middle = from + (high - from) / 2;
-            session.restore(&low).map_err(said)?;
+            session.restore(&low)?;
             let reached = session.resume(quietly(middle));
             let now = self.fired(session);
             if reached != Pause::Reached && now.is_empty() {
                 break;
             }
             if now.is_empty() {
-                let better = session.save().map_err(said)?;
+                let better = session.save()?;
                 session.forget(std::mem::replace(&mut low, better));
             } else {
                 fired = now;
                 high = middle;
             }
         }
-        session.restore(&low).map_err(said)?;
+        session.restore(&low)?;
         session.forget(low);
         session.resume(quietly(high));
         Ok(fired)

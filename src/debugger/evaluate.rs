@@ -7,8 +7,7 @@
 
 use std::cmp::Ordering;
 
-use super::expr::{Binary, Counter, ExprError, Expression, Problem, Step, Unary};
-use super::problem::error;
+use super::expr::{Binary, Counter, ExprError, Expression, Op, Problem, Unary, error};
 use super::registers::{self, Named, Register};
 use super::suggest::nearest;
 use super::value::{Integer, Kind, Type, Value};
@@ -75,7 +74,7 @@ impl Expression {
     /// # Errors
     /// Names that `scope` does not know, memory that cannot be read, operators that do not take what they get.
     pub fn evaluate(&self, scope: &mut dyn Scope) -> Result<Value, ExprError> {
-        run(&self.text, &self.steps, scope)
+        run(&self.text, &self.ops, scope)
     }
 
     /// The memory that the expression names, as address and size in bytes, if it is `*…`, `u32[…]`, data with a
@@ -84,25 +83,25 @@ impl Expression {
     /// # Errors
     /// Those of [`Expression::evaluate`].
     pub fn place(&self, scope: &mut dyn Scope) -> Result<Option<(u64, usize)>, ExprError> {
-        let Some(((step, at), before)) = self.steps.split_last() else { return Ok(None) };
+        let Some(((op, at), before)) = self.ops.split_last() else { return Ok(None) };
         // A load that only one side of `?:` ends with names no place.
-        let end = self.steps.len();
-        let joins = |(step, _): &(Step, usize)| matches!(step, Step::Jump(to) if *to == end);
+        let end = self.ops.len();
+        let joins = |(op, _): &(Op, usize)| matches!(op, Op::Jump(to) if *to == end);
         if before.iter().any(joins) {
             return Ok(None);
         }
         let wrong = |problem| error(&self.text, *at, problem);
-        match step {
-            Step::LoadAt(address, kind) => Ok(Some((*address, kind.size()))),
-            Step::Symbol { name, address: false } => {
+        match op {
+            Op::LoadAt(address, kind) => Ok(Some((*address, kind.size()))),
+            Op::Symbol { name, address: false } => {
                 let found = symbol(name, scope).map_err(wrong)?;
                 Ok(found.value.map(|kind| (found.address, kind.size())))
             }
-            Step::Load(kind) => {
+            Op::Load(kind) => {
                 let value = run(&self.text, before, scope)?;
                 Ok(Some((address(&value).map_err(wrong)?, kind.size())))
             }
-            Step::LoadText => {
+            Op::LoadText => {
                 let address = address(&run(&self.text, before, scope)?).map_err(wrong)?;
                 Ok(Some((address, text(address, scope).map_err(wrong)?.len())))
             }
@@ -116,12 +115,12 @@ impl Expression {
     /// # Errors
     /// The first symbol that `scope` does not know.
     pub fn bind(mut self, scope: &mut dyn Scope) -> Result<Expression, ExprError> {
-        for (step, at) in &mut self.steps {
-            if let Step::Symbol { name, address } = step {
+        for (op, at) in &mut self.ops {
+            if let Op::Symbol { name, address } = op {
                 let found = symbol(name, scope).map_err(|problem| error(&self.text, *at, problem))?;
-                *step = match found.value {
-                    Some(kind) if !*address => Step::LoadAt(found.address, kind),
-                    _ => Step::Push(Value::unsigned(found.address)),
+                *op = match found.value {
+                    Some(kind) if !*address => Op::LoadAt(found.address, kind),
+                    _ => Op::Push(Value::unsigned(found.address)),
                 };
             }
         }
@@ -129,55 +128,55 @@ impl Expression {
     }
 }
 
-fn run(text: &str, steps: &[(Step, usize)], scope: &mut dyn Scope) -> Result<Value, ExprError> {
+fn run(text: &str, ops: &[(Op, usize)], scope: &mut dyn Scope) -> Result<Value, ExprError> {
     let mut stack: Vec<Value> = Vec::new();
     let mut next = 0usize;
-    while let Some((step, at)) = steps.get(next) {
+    while let Some((op, at)) = ops.get(next) {
         next = next.saturating_add(1);
-        // The parser leaves as many values as the steps take.
+        // The parser leaves as many values as the operations take.
         let mut pop = || stack.pop().unwrap_or(Value::signed(0));
-        let value = match step {
-            Step::Jump(to) => {
+        let value = match op {
+            Op::Jump(to) => {
                 next = next.max(*to);
                 continue;
             }
-            Step::Unless(to) => {
+            Op::Unless(to) => {
                 if !pop().is_true() {
                     next = next.max(*to);
                 }
                 continue;
             }
-            Step::Short { jump_if, to } => {
+            Op::Short { jump_if, to } => {
                 if pop().is_true() != *jump_if {
                     continue;
                 }
                 next = next.max(*to);
                 Ok(truth(*jump_if))
             }
-            Step::Push(value) => Ok(value.clone()),
-            Step::Register { name, named } => register(name, *named, scope),
-            Step::Variable(name) => variable(name, scope),
-            Step::Symbol { name, address } => symbol(name, scope).and_then(|found| match found.value {
+            Op::Push(value) => Ok(value.clone()),
+            Op::Register { name, named } => register(name, *named, scope),
+            Op::Variable(name) => variable(name, scope),
+            Op::Symbol { name, address } => symbol(name, scope).and_then(|found| match found.value {
                 Some(kind) if !*address => load(&Value::unsigned(found.address), kind, scope),
                 _ => Ok(Value::unsigned(found.address)),
             }),
-            Step::LoadAt(address, kind) => load(&Value::unsigned(*address), *kind, scope),
-            Step::Counter(counter) => {
+            Op::LoadAt(address, kind) => load(&Value::unsigned(*address), *kind, scope),
+            Op::Counter(counter) => {
                 let count = scope.counter(*counter).ok_or(Problem::NotCounted(*counter));
                 count.map(|count| Value::Integer(Integer::new(i128::from(count), Kind::I64)))
             }
-            Step::Load(kind) => load(&pop(), *kind, scope),
-            Step::LoadText => address(&pop()).and_then(|at| self::text(at, scope)).map(Value::Bytes),
-            Step::Lane(kind) => {
+            Op::Load(kind) => load(&pop(), *kind, scope),
+            Op::LoadText => address(&pop()).and_then(|at| self::text(at, scope)).map(Value::Bytes),
+            Op::Lane(kind) => {
                 let index = pop();
                 lane(&pop(), &index, *kind)
             }
-            Step::Unary(operator) => unary(*operator, &pop()),
-            Step::Binary(operator) => {
+            Op::Unary(operator) => unary(*operator, &pop()),
+            Op::Binary(operator) => {
                 let right = pop();
                 binary(*operator, &pop(), &right)
             }
-            Step::Truth => Ok(truth(pop().is_true())),
+            Op::Truth => Ok(truth(pop().is_true())),
         };
         stack.push(value.map_err(|problem| error(text, *at, problem))?);
     }

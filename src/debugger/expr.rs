@@ -1,5 +1,5 @@
-//! The expressions of `break … if`, `print`, `x` and `watch`: their grammar, and what they are read into: a list of
-//! steps for a stack machine. Steps instead of a tree, so that no expression is too long to be computed or dropped.
+//! The expressions of `break … if`, `print`, `x` and `watch`: their grammar, and their form: operations of a
+//! stack machine. A list instead of a tree, so that no expression is too long to be computed or dropped.
 //!
 //! Operators bind as in C (C11, 6.5): `?:`, `||`, `&&`, `|`, `^`, `&`, `== !=`, `< <= > >=`, `<< >>`, `+ -`, `* / %`, and the
 //! prefixes `- ! ~ * &`. Operands are
@@ -13,12 +13,12 @@
 //! - counts of events by Cachegrind's names, `Ir` to `Bim`, and `instructions`;
 //! - memory: `*ADDRESS` (a `u64`), `u8[ADDRESS]` to `f64[ADDRESS]`, and `str[ADDRESS]`, which ends before a NUL.
 
-pub use super::lexer::number;
-use super::parser;
-pub use super::problem::{ExprError, Problem};
 use super::registers::Named;
 use super::value::{Type, Value};
 use crate::profile::Event;
+
+/// Deepest nesting of brackets and `?:`.
+pub(super) const MAX_DEPTH: usize = 100;
 
 /// A count that expressions can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -103,9 +103,9 @@ pub(super) enum Unary {
     Complement,
 }
 
-/// One step of the stack machine. Jumps lead forward only.
+/// An operation of the stack machine. Jumps lead forward only.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Step {
+pub(super) enum Op {
     Push(Value),
     Register {
         name: String,
@@ -144,18 +144,10 @@ pub(super) enum Step {
 pub struct Expression {
     pub(super) text: String,
     /// Each with the byte of `text` that errors are about.
-    pub(super) steps: Vec<(Step, usize)>,
+    pub(super) ops: Vec<(Op, usize)>,
 }
 
 impl Expression {
-    /// Reads the whole of `text`.
-    ///
-    /// # Errors
-    /// The first thing that the grammar does not allow.
-    pub fn parse(text: &str) -> Result<Expression, ExprError> {
-        Ok(Expression { text: text.to_owned(), steps: parser::parse(text)? })
-    }
-
     /// The expression as it was written.
     pub fn text(&self) -> &str {
         &self.text
@@ -163,9 +155,97 @@ impl Expression {
 
     /// The counters that its value depends on.
     pub fn counters(&self) -> impl Iterator<Item = Counter> {
-        self.steps.iter().filter_map(|(step, _)| match step {
-            Step::Counter(counter) => Some(*counter),
+        self.ops.iter().filter_map(|(op, _)| match op {
+            Op::Counter(counter) => Some(*counter),
             _ => None,
         })
     }
+}
+
+/// An error in an expression, and its place.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("column {column}: {problem}")]
+pub struct ExprError {
+    /// Column of the error in characters, from 1.
+    pub column: usize,
+    /// The error.
+    pub problem: Problem,
+}
+
+/// Errors in expressions.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum Problem {
+    #[error("an expression is missing; write for example $rax + 8")]
+    Empty,
+    #[error("`{0}` has no meaning here")]
+    Character(char),
+    #[error("`$` needs the name of a register or variable, such as $rax")]
+    NoRegister,
+    #[error("`{0}` is not a number; write 10, 0x1f, 0b101, 0o17, 1.5, 10k or 4Ki")]
+    Number(String),
+    #[error("`{0}` does not fit into 64 bits")]
+    TooLarge(String),
+    #[error("the closing {0} is missing")]
+    Unclosed(char),
+    #[error("`\\{0}` is no escape; write \\n, \\t, \\0, \\x41, \\\\, \\' or \\\"")]
+    Escape(char),
+    #[error("nothing stands between the quotes")]
+    EmptyQuotes,
+    #[error("a character constant holds one character; a string stands in double quotes")]
+    LongCharacter,
+    #[error("a value is missing before {0}")]
+    NoValue(String),
+    #[error("{expected} is missing before {found}")]
+    Missing { expected: &'static str, found: String },
+    #[error("{0} cannot follow a complete expression")]
+    Trailing(String),
+    #[error("`=` does not compare; write `==`")]
+    Assignment,
+    #[error("nested more than {MAX_DEPTH} deep")]
+    TooDeep,
+    #[error("`&` needs a symbol or memory, such as &main or &u32[$rsp]")]
+    NoAddress,
+    #[error("`{0}` is no lane type; write u8, i8, u16, i16, u32, i32, u64, i64, f32 or f64")]
+    LaneType(String),
+    #[error("only $xmm registers have lanes, not {0}")]
+    NotVector(&'static str),
+    #[error("lane {index} does not exist; there are {count}, from 0")]
+    Lane { index: i128, count: usize },
+    #[error("no register or variable ${name}{}", meant(.nearest, "$"))]
+    Variable { name: String, nearest: Option<String> },
+    #[error("no symbol {name}{}", meant(.nearest, ""))]
+    Symbol { name: String, nearest: Option<String> },
+    #[error("the value of ${0} is not known here")]
+    Register(String),
+    #[error("{} is not counted in this run; {}", .0.name(), counted_with(*.0))]
+    NotCounted(Counter),
+    #[error("cannot read {size} byte{} of memory at {address:#x}", if *.size == 1 { "" } else { "s" })]
+    Memory { address: u64, size: usize },
+    #[error("division by zero")]
+    Division,
+    #[error("a shift by {0} bits; the count may not be negative")]
+    Shift(i128),
+    #[error("`{operator}` does not take {noun}")]
+    Operand { operator: &'static str, noun: &'static str },
+    #[error("an address is an integer, not {0}")]
+    Address(&'static str),
+}
+
+fn meant(nearest: &Option<String>, sign: &str) -> String {
+    nearest.as_ref().map(|name| format!("; did you mean {sign}{name}?")).unwrap_or_default()
+}
+
+fn counted_with(counter: Counter) -> &'static str {
+    match counter {
+        Counter::Event(Event::Bc | Event::Bcm | Event::Bi | Event::Bim) => "start with --branch-sim=yes",
+        Counter::Event(Event::Ir) | Counter::Instructions => "start the program first",
+        Counter::Event(_) => "start with --cache-sim=yes",
+    }
+}
+
+/// `problem` at the byte `at` of `text`.
+pub(super) fn error(text: &str, at: usize, problem: Problem) -> ExprError {
+    let column = text.get(..at).unwrap_or(text).chars().count().saturating_add(1);
+    ExprError { column, problem }
 }

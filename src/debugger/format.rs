@@ -1,8 +1,6 @@
 //! How values are shown: the format letters of GDB's `print` and `x` (GDB manual, "Output Formats").
 
-use std::fmt::Write as _;
-
-use super::value::{Integer, Kind, Value};
+use super::value::{Integer, Kind, Value, escaped};
 
 /// A format letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,31 +124,6 @@ fn with_sign(kind: Kind, signed: bool) -> Kind {
 
 fn octal(bits: u128) -> String {
     if bits == 0 { "0".to_owned() } else { format!("0{bits:o}") }
-}
-
-/// The text between quotes `quote`, with C's escapes for what is not printable ASCII.
-pub(super) fn escaped(bytes: &[u8], quote: u8) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    for &byte in bytes {
-        match byte {
-            7 => text.push_str("\\a"),
-            8 => text.push_str("\\b"),
-            b'\t' => text.push_str("\\t"),
-            b'\n' => text.push_str("\\n"),
-            11 => text.push_str("\\v"),
-            12 => text.push_str("\\f"),
-            b'\r' => text.push_str("\\r"),
-            b'\\' => text.push_str("\\\\"),
-            _ if byte == quote => {
-                text.push('\\');
-                text.push(char::from(byte));
-            }
-            b' '..=b'~' => text.push(char::from(byte)),
-            // Writing to a string does not fail.
-            _ => drop(write!(text, "\\{byte:03o}")),
-        }
-    }
-    text
 }
 
 #[cfg(test)]

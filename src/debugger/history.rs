@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use super::error::Error;
 use crate::session::{Saved, Session};
 
 /// Checkpoints kept beside those with names. The newer they are, the closer they lie.
@@ -46,11 +47,6 @@ pub struct History {
     cost: Duration,
 }
 
-/// Says why the run cannot go back, if it cannot.
-fn refuse(session: &Session) -> Result<(), String> {
-    session.bars_the_way_back().map_or(Ok(()), Err)
-}
-
 impl History {
     /// The moment of the next checkpoint.
     pub fn due(&self) -> u64 {
@@ -67,7 +63,7 @@ impl History {
     ///
     /// # Errors
     /// The engine's.
-    pub fn pass(&mut self, session: &mut Session) -> Result<(), String> {
+    pub fn pass(&mut self, session: &mut Session) -> Result<(), Error> {
         let now = session.instructions();
         if now < self.due {
             return Ok(());
@@ -88,9 +84,9 @@ impl History {
     ///
     /// # Errors
     /// The engine's.
-    pub fn keep(&mut self, session: &mut Session, turned: bool) -> Result<(), String> {
+    pub fn keep(&mut self, session: &mut Session, turned: bool) -> Result<(), Error> {
         let begin = Instant::now();
-        let saved = session.save().map_err(|error| error.to_string())?;
+        let saved = session.save()?;
         let now = saved.instructions();
         if turned {
             self.forget_from(session, now);
@@ -133,10 +129,10 @@ impl History {
     ///
     /// # Errors
     /// The engine's.
-    pub fn go_back(&mut self, session: &mut Session, moment: u64) -> Result<bool, String> {
+    pub fn go_back(&mut self, session: &mut Session, moment: u64) -> Result<bool, Error> {
         let Some((_, point)) = self.points.range(..=moment).next_back() else { return Ok(false) };
-        refuse(session)?;
-        session.restore(&point.saved).map_err(|error| error.to_string())?;
+        session.check_reversible()?;
+        session.restore(&point.saved)?;
         // What was changed later has not been changed any more, and what followed from it will not come.
         let kept = self.turns.iter().take_while(|turn| turn.moment <= moment).count();
         self.keep_turns(session, kept);
@@ -160,8 +156,8 @@ impl History {
     ///
     /// # Errors
     /// The engine's.
-    pub fn name(&mut self, session: &mut Session, name: &str) -> Result<(), String> {
-        let saved = session.save().map_err(|error| error.to_string())?;
+    pub fn name(&mut self, session: &mut Session, name: &str) -> Result<(), Error> {
+        let saved = session.save()?;
         if let Some((old, _)) = self.named.insert(name.to_owned(), (saved, self.turns.clone())) {
             session.forget(old);
         }
@@ -172,10 +168,10 @@ impl History {
     ///
     /// # Errors
     /// The engine's.
-    pub fn restore(&mut self, session: &mut Session, name: &str) -> Result<bool, String> {
+    pub fn restore(&mut self, session: &mut Session, name: &str) -> Result<bool, Error> {
         let Some((saved, turns)) = self.named.get(name) else { return Ok(false) };
-        refuse(session)?;
-        session.restore(saved).map_err(|error| error.to_string())?;
+        session.check_reversible()?;
+        session.restore(saved)?;
         let now = session.instructions();
         let turns = turns.clone();
         if self.turns.starts_with(&turns) {
@@ -184,7 +180,7 @@ impl History {
             // It belongs to another way, on which something else was changed: no other checkpoint leads here.
             self.forget_from(session, 0);
             self.turns = turns;
-            let saved = session.save().map_err(|error| error.to_string())?;
+            let saved = session.save()?;
             self.points.insert(now, Point { saved, turned: true });
         }
         self.due = self.due.min(now.saturating_add(CLOSEST));

@@ -219,8 +219,8 @@ impl<'t> Lexer<'t> {
     }
 }
 
-/// A number alone, as expressions have it: `12`, `0x20`, `1_000`, `10k`, `5M`, `2G`.
-pub fn number(text: &str) -> Option<u64> {
+/// A number alone in the form that expressions have: `12`, `0x20`, `1_000`, `10k`, `5M`, `2G`.
+pub(crate) fn number(text: &str) -> Option<u64> {
     let mut lexer = Lexer::new(text);
     match (text.starts_with(|c: char| c.is_ascii_digit()), lexer.next(), lexer.next()) {
         (true, Ok((Token::Integer(value), _)), Ok((Token::End, _))) => Some(value),

@@ -1,20 +1,25 @@
 //! The parser of expressions: one function for each level of the grammar that [`super::expr`] describes.
 
-use super::expr::{Binary, Counter, Step, Unary};
+use super::expr::{Binary, Counter, ExprError, Expression, MAX_DEPTH, Op, Problem, Unary, error};
 use super::lexer::{Lexer, Token};
-use super::problem::{ExprError, Problem, error};
 use super::registers;
 use super::value::{Integer, Kind, Type, Value};
 
-/// Deepest nesting of brackets and `?:`.
-pub(super) const MAX_DEPTH: usize = 100;
+impl Expression {
+    /// Reads the whole of `text`.
+    ///
+    /// # Errors
+    /// The first thing that the grammar does not allow.
+    pub fn parse(text: &str) -> Result<Expression, ExprError> {
+        Ok(Expression { text: text.to_owned(), ops: parse(text)? })
+    }
+}
 
-/// The steps that compute `text`.
-pub(super) fn parse(text: &str) -> Result<Vec<(Step, usize)>, ExprError> {
-    let mut parser =
-        Parser { lexer: Lexer::new(text), token: Token::End, at: 0, steps: Vec::new(), depth: 0 };
+/// The operations that compute `text`.
+fn parse(text: &str) -> Result<Vec<(Op, usize)>, ExprError> {
+    let mut parser = Parser { lexer: Lexer::new(text), token: Token::End, at: 0, ops: Vec::new(), depth: 0 };
     match parser.whole() {
-        Ok(()) => Ok(parser.steps),
+        Ok(()) => Ok(parser.ops),
         Err(Failure::At(at, problem)) => Err(error(text, at, problem)),
         Err(Failure::Word(error)) => Err(error),
     }
@@ -31,10 +36,10 @@ impl From<ExprError> for Failure {
     }
 }
 
-/// What the last steps leave, as far as `&` minds.
+/// Result of the last operations, as far as `&` minds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
-    /// The last step loads it.
+    /// The last operation loads it.
     Memory,
     Symbol,
     Other,
@@ -45,7 +50,7 @@ struct Parser<'t> {
     token: Token,
     /// Where the token begins.
     at: usize,
-    steps: Vec<(Step, usize)>,
+    ops: Vec<(Op, usize)>,
     depth: usize,
 }
 
@@ -68,8 +73,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn step(&mut self, step: Step, at: usize) {
-        self.steps.push((step, at));
+    fn emit(&mut self, op: Op, at: usize) {
+        self.ops.push((op, at));
     }
 
     /// The token, for messages.
@@ -102,12 +107,12 @@ impl Parser<'_> {
         if self.token == Token::Sign("?") {
             let at = self.at;
             self.advance()?;
-            let unless = self.steps.len();
-            self.step(Step::Unless(0), at);
+            let unless = self.ops.len();
+            self.emit(Op::Unless(0), at);
             self.conditional()?;
             self.expect(":", "`:`")?;
-            let jump = self.steps.len();
-            self.step(Step::Jump(0), at);
+            let jump = self.ops.len();
+            self.emit(Op::Jump(0), at);
             self.land(unless);
             self.conditional()?;
             self.land(jump);
@@ -117,12 +122,10 @@ impl Parser<'_> {
         Ok(shape)
     }
 
-    /// Has the jump at `step` lead to the next step.
-    fn land(&mut self, step: usize) {
-        let here = self.steps.len();
-        if let Some((Step::Unless(to) | Step::Jump(to) | Step::Short { to, .. }, _)) =
-            self.steps.get_mut(step)
-        {
+    /// Has the jump at `jump` lead to the next operation.
+    fn land(&mut self, jump: usize) {
+        let here = self.ops.len();
+        if let Some((Op::Unless(to) | Op::Jump(to) | Op::Short { to, .. }, _)) = self.ops.get_mut(jump) {
             *to = here;
         }
     }
@@ -146,15 +149,15 @@ impl Parser<'_> {
                 return Ok(shape);
             }
             self.advance()?;
-            let jump = self.steps.len();
+            let jump = self.ops.len();
             if let Some((_, jump_if)) = short {
-                self.step(Step::Short { jump_if, to: 0 }, at);
+                self.emit(Op::Short { jump_if, to: 0 }, at);
             }
             self.binary(tightness.saturating_add(1))?;
             match row {
-                Some(row) => self.step(Step::Binary(row.2), at),
+                Some(row) => self.emit(Op::Binary(row.2), at),
                 None => {
-                    self.step(Step::Truth, at);
+                    self.emit(Op::Truth, at);
                     self.land(jump);
                 }
             }
@@ -177,15 +180,15 @@ impl Parser<'_> {
         for (sign, at) in prefixes.into_iter().rev() {
             shape = match (sign, shape) {
                 ("*", _) => {
-                    self.step(Step::Load(Type::Integer(Kind::U64)), at);
+                    self.emit(Op::Load(Type::Integer(Kind::U64)), at);
                     Shape::Memory
                 }
                 ("&", Shape::Memory) => {
-                    self.steps.pop();
+                    self.ops.pop();
                     Shape::Other
                 }
                 ("&", Shape::Symbol) => {
-                    if let Some((Step::Symbol { address, .. }, _)) = self.steps.last_mut() {
+                    if let Some((Op::Symbol { address, .. }, _)) = self.ops.last_mut() {
                         *address = true;
                     }
                     Shape::Other
@@ -197,7 +200,7 @@ impl Parser<'_> {
                         "!" => Unary::Not,
                         _ => Unary::Complement,
                     };
-                    self.step(Step::Unary(operator), at);
+                    self.emit(Op::Unary(operator), at);
                     Shape::Other
                 }
             };
@@ -213,27 +216,27 @@ impl Parser<'_> {
             Token::Integer(value) => {
                 // As C's constants: signed where that holds them.
                 let kind = if i64::try_from(value).is_ok() { Kind::I64 } else { Kind::U64 };
-                self.step(Step::Push(Value::Integer(Integer::new(i128::from(value), kind))), at);
+                self.emit(Op::Push(Value::Integer(Integer::new(i128::from(value), kind))), at);
                 self.advance()?;
             }
             Token::Float(value) => {
-                self.step(Step::Push(Value::Float(value)), at);
+                self.emit(Op::Push(Value::Float(value)), at);
                 self.advance()?;
             }
             Token::Text(bytes) => {
-                self.step(Step::Push(Value::Bytes(bytes)), at);
+                self.emit(Op::Push(Value::Bytes(bytes)), at);
                 self.advance()?;
             }
             Token::Dollar(name) => {
-                let step = match registers::named(&name) {
-                    Some(named) => Step::Register { name, named },
-                    None => Step::Variable(name),
+                let op = match registers::named(&name) {
+                    Some(named) => Op::Register { name, named },
+                    None => Op::Variable(name),
                 };
-                self.step(step, at);
+                self.emit(op, at);
                 self.advance()?;
             }
             Token::Quoted(name) => {
-                self.step(Step::Symbol { name, address: false }, at);
+                self.emit(Op::Symbol { name, address: false }, at);
                 self.advance()?;
                 shape = Shape::Symbol;
             }
@@ -265,7 +268,7 @@ impl Parser<'_> {
             };
             self.advance()?;
             self.index()?;
-            self.step(Step::Lane(kind), at);
+            self.emit(Op::Lane(kind), at);
             shape = Shape::Other;
         }
         Ok(shape)
@@ -283,21 +286,21 @@ impl Parser<'_> {
         self.advance()?;
         if self.token == Token::Sign("[") {
             let load = match (Type::named(&name), name.as_str()) {
-                (Some(kind), _) => Some(Step::Load(kind)),
-                (None, "str") => Some(Step::LoadText),
+                (Some(kind), _) => Some(Op::Load(kind)),
+                (None, "str") => Some(Op::LoadText),
                 _ => None,
             };
             if let Some(load) = load {
                 self.index()?;
-                self.step(load, at);
+                self.emit(load, at);
                 return Ok(Shape::Memory);
             }
         }
         if let Some(counter) = Counter::named(&name) {
-            self.step(Step::Counter(counter), at);
+            self.emit(Op::Counter(counter), at);
             return Ok(Shape::Other);
         }
-        self.step(Step::Symbol { name, address: false }, at);
+        self.emit(Op::Symbol { name, address: false }, at);
         Ok(Shape::Symbol)
     }
 }

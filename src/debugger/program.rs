@@ -10,6 +10,7 @@ use crate::symbols::debugger::inline::Frame;
 use crate::symbols::debugger::symbol_lookup::{LineCode, Match, MinimalSymbol, SourceLine, SymbolLookup};
 use crate::symbols::symboliser::Object;
 
+use super::error::{Error, LocationError};
 use super::names::Names;
 use super::suggest::nearest;
 
@@ -167,13 +168,13 @@ impl Program {
     ///
     /// # Errors
     /// A line that says what was not found, and the nearest name.
-    pub fn locate(&self, text: &str, here: Option<&str>) -> Result<Location, String> {
+    pub fn locate(&self, text: &str, here: Option<&str>) -> Result<Location, Error> {
         let text = text.trim();
         if text.is_empty() {
-            return Err("no place: give a function, FILE:LINE or *ADDRESS".into());
+            return Err(LocationError::Empty.into());
         }
         if let Ok(line) = text.parse::<u32>() {
-            let file = here.ok_or_else(|| format!("line {line} of which file? FILE:{line} names one"))?;
+            let file = here.ok_or(LocationError::NoFile { line })?;
             return self.line(file, line);
         }
         let functions = self.functions(text);
@@ -197,16 +198,11 @@ impl Program {
         {
             return self.line(file, line);
         }
-        let mut why = format!("no function `{text}`");
-        if let Some(nearest) = nearest(text, self.names().functions()) {
-            why += &format!("; did you mean `{nearest}`?");
-        } else {
-            why += "; libraries are there once the program has started (`start`)";
-        }
-        Err(why)
+        let nearest = nearest(text, self.names().functions());
+        Err(LocationError::Function { name: text.to_owned(), nearest }.into())
     }
 
-    fn line(&self, file: &str, line: u32) -> Result<Location, String> {
+    fn line(&self, file: &str, line: u32) -> Result<Location, Error> {
         let mut found: Option<(LineCode, Vec<u64>)> = None;
         for module in &self.modules {
             let Some(code) = module.line_code(file, line) else { continue };
@@ -220,17 +216,14 @@ impl Program {
         }
         let files = self.names().files();
         if files.is_empty() {
-            return Err(format!("no line numbers are known for {file}:{line}; build the program with -g"));
+            return Err(LocationError::NoLines { file: file.to_owned(), line }.into());
         }
         let base = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
         if files.iter().any(|known| base(known) == base(file)) {
-            return Err(format!("{file} has no code at or after line {line}"));
+            return Err(LocationError::NoCode { file: file.to_owned(), line }.into());
         }
         let nearest = nearest(&base(file), files.iter().map(|path| base(path)));
-        Err(match nearest {
-            Some(nearest) => format!("no source file `{file}`; did you mean `{nearest}`?"),
-            None => format!("no source file `{file}`"),
-        })
+        Err(LocationError::SourceFile { file: file.to_owned(), nearest }.into())
     }
 
     fn after_prologue(&self, function: &Function) -> u64 {

@@ -1,11 +1,12 @@
 //! The names that expressions see: registers of the frame that is looked at, memory, symbols and counts.
 
-use super::Debugger;
 use super::evaluate::{Scope, Symbol};
 use super::expr::{Counter, ExprError, Expression};
 use super::registers::Register;
+use super::state::Debugger;
 use super::value::Value;
 use crate::guest::GuestCpu;
+use crate::profile::EventSet;
 
 impl Scope for Debugger {
     fn register(&mut self, register: Register) -> Option<u64> {
@@ -59,7 +60,7 @@ impl Scope for Debugger {
 
 impl Debugger {
     /// The events that are counted.
-    pub fn events(&self) -> crate::profile::EventSet {
+    pub fn events(&self) -> EventSet {
         self.session.config().counting.events()
     }
 

@@ -1,7 +1,7 @@
 //! The stack of calls.
 
-use super::Debugger;
 use super::registers::Register;
+use super::state::Debugger;
 use crate::guest::{Gpr, GuestCpu};
 use crate::symbols::debugger::cfi::{REGISTERS, RIP, Registers};
 use crate::symbols::debugger::unwind;

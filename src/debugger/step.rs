@@ -5,8 +5,9 @@ use std::ops::Range;
 use iced_x86::{FlowControl, Instruction};
 
 use super::control::{Stopped, Until};
+use super::error::Error;
 use super::program::Location;
-use super::{Answer, Debugger};
+use super::state::Debugger;
 use crate::guest::{Gpr, GuestCpu};
 use crate::x86::decode::{self, MAX_LENGTH};
 
@@ -37,7 +38,7 @@ impl Debugger {
     ///
     /// # Errors
     /// Those of [`Debugger::go`].
-    pub fn step(&mut self, count: u64) -> Answer<Stopped> {
+    pub fn step(&mut self, count: u64) -> Result<Stopped, Error> {
         let now = self.session.instructions();
         self.go(Some(now.saturating_add(count)), &[])
     }
@@ -46,7 +47,7 @@ impl Debugger {
     ///
     /// # Errors
     /// Those of [`Debugger::go`].
-    pub fn step_over(&mut self) -> Answer<Stopped> {
+    pub fn step_over(&mut self) -> Result<Stopped, Error> {
         let pc = self.pc();
         let over = self.instruction_at(pc).filter(|instruction| {
             matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall)
@@ -66,14 +67,10 @@ impl Debugger {
     ///
     /// # Errors
     /// Those of [`Debugger::go`], and if there are no line numbers here.
-    pub fn line(&mut self, calls: Calls) -> Answer<Stopped> {
+    pub fn line(&mut self, calls: Calls) -> Result<Stopped, Error> {
         let pc = self.pc();
         let Some((place, mut range)) = self.program.line_at(pc) else {
-            return Err(
-                "no line numbers are known here; `finish` leaves the function, `step` and `next` go by \
-                        instructions"
-                    .into(),
-            );
+            return Err(Error::NoLines);
         };
         let (mut line, mut file) = (place.line, place.file);
         let mut function = self.program.function_at(pc).map(|(function, _)| function.range);
@@ -91,7 +88,7 @@ impl Debugger {
             let Some((place, now)) = self.program.line_at(pc) else {
                 // Code without line numbers, which has just been entered: out of it again.
                 let back = self.return_address();
-                let stopped = self.go(None, &[back.ok_or("the way back from here is not known")?])?;
+                let stopped = self.go(None, &[back.ok_or(Error::NoReturnAddress)?])?;
                 if stopped != Stopped::There {
                     return Ok(stopped);
                 }
@@ -112,7 +109,7 @@ impl Debugger {
     }
 
     /// One step of a line: an instruction, or a call that is not gone into.
-    fn within_line(&mut self, range: &Range<u64>, calls: Calls) -> Answer<Stopped> {
+    fn within_line(&mut self, range: &Range<u64>, calls: Calls) -> Result<Stopped, Error> {
         let pc = self.pc();
         let Some(instruction) = self.instruction_at(pc) else { return self.step(1) };
         let is_call = matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall);
@@ -147,7 +144,7 @@ impl Debugger {
     ///
     /// # Errors
     /// Those of [`Debugger::go`].
-    pub fn until(&mut self, location: &Location) -> Answer<Stopped> {
+    pub fn until(&mut self, location: &Location) -> Result<Stopped, Error> {
         let until: Vec<Until> = location.addresses.iter().map(|&pc| Until { pc, above: None }).collect();
         self.go(None, &until)
     }
@@ -156,13 +153,13 @@ impl Debugger {
     ///
     /// # Errors
     /// Those of [`Debugger::go`], and if nobody has called it.
-    pub fn finish(&mut self) -> Answer<Stopped> {
+    pub fn finish(&mut self) -> Result<Stopped, Error> {
         let frames = self.frames(self.frame_number() + 64);
         let at = self.frame_number().min(frames.len().saturating_sub(1));
         let physical = |frame: &super::stack::Frame| !frame.inlined;
         let callee = frames.iter().skip(at).position(physical).map(|found| at + found);
         let caller = callee.and_then(|callee| frames.get(callee + 1));
-        let caller = caller.ok_or("nobody has called the outermost function; `continue` goes on")?;
+        let caller = caller.ok_or(Error::Outermost)?;
         let (pc, sp) = (caller.pc, caller.sp().unwrap_or(0));
         self.go(None, &[Until { pc, above: Some(sp.wrapping_sub(1)) }])
     }

@@ -8,7 +8,7 @@ use crate::profile::Event;
 
 /// How memory is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub enum WatchAccess {
     /// Loads.
     Read,
     /// Stores.
@@ -17,13 +17,13 @@ pub enum Access {
     Any,
 }
 
-/// What makes a run stop.
+/// Trigger makes a run stop.
 #[derive(Clone, Debug)]
-pub enum What {
+pub enum Trigger {
     /// Control reaches one of these addresses.
     Code(Vec<u64>),
     /// These bytes are accessed.
-    Memory(Range<u64>, Access),
+    Memory(Range<u64>, WatchAccess),
     /// A system call is about to be made: one of these, or any if there are none.
     Syscall(BTreeSet<u64>),
     /// A signal is about to be handled.
@@ -45,8 +45,8 @@ pub struct Stop {
     pub number: u32,
     /// What was typed.
     pub spec: String,
-    /// What makes the run stop.
-    pub what: What,
+    /// Trigger makes the run stop.
+    pub trigger: Trigger,
     /// Only if this is true then.
     pub condition: Option<Expression>,
     /// Whether it is in force.
@@ -57,20 +57,20 @@ pub struct Stop {
     pub hits: u64,
 }
 
-impl What {
+impl Trigger {
     /// As the list shows it.
     pub fn kind(&self) -> &'static str {
         match self {
-            What::Code(_) => "breakpoint",
-            What::Memory(_, Access::Read) => "watch (read)",
-            What::Memory(_, Access::Write) => "watch (write)",
-            What::Memory(_, Access::Any) => "watch (any)",
-            What::Syscall(_) => "catch syscall",
-            What::Signal => "catch signal",
-            What::Fork => "catch fork",
-            What::Exec => "catch exec",
-            What::Miss(..) => "catch miss",
-            What::After(_) => "stop after",
+            Trigger::Code(_) => "breakpoint",
+            Trigger::Memory(_, WatchAccess::Read) => "watch (read)",
+            Trigger::Memory(_, WatchAccess::Write) => "watch (write)",
+            Trigger::Memory(_, WatchAccess::Any) => "watch (any)",
+            Trigger::Syscall(_) => "catch syscall",
+            Trigger::Signal => "catch signal",
+            Trigger::Fork => "catch fork",
+            Trigger::Exec => "catch exec",
+            Trigger::Miss(..) => "catch miss",
+            Trigger::After(_) => "stop after",
         }
     }
 }
@@ -86,10 +86,16 @@ pub struct Stops {
 
 impl Stops {
     /// Adds a stop; its number.
-    pub fn add(&mut self, spec: &str, what: What, condition: Option<Expression>, temporary: bool) -> u32 {
+    pub fn add(
+        &mut self,
+        spec: &str,
+        trigger: Trigger,
+        condition: Option<Expression>,
+        temporary: bool,
+    ) -> u32 {
         self.last += 1;
         let (number, spec) = (self.last, spec.to_owned());
-        self.list.push(Stop { number, spec, what, condition, enabled: true, temporary, hits: 0 });
+        self.list.push(Stop { number, spec, trigger, condition, enabled: true, temporary, hits: 0 });
         number
     }
 
@@ -148,8 +154,8 @@ impl Stops {
     /// Addresses of the breakpoints in force.
     pub fn addresses(&self) -> impl Iterator<Item = u64> {
         self.enabled()
-            .flat_map(|stop| match &stop.what {
-                What::Code(addresses) => addresses.as_slice(),
+            .flat_map(|stop| match &stop.trigger {
+                Trigger::Code(addresses) => addresses.as_slice(),
                 _ => &[],
             })
             .copied()

@@ -1,6 +1,6 @@
 //! What expressions compute: integers as C has them, doubles, vectors and byte strings.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// Size and sign of an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -188,9 +188,34 @@ impl fmt::Display for Value {
             Value::Integer(integer) => write!(f, "{}", integer.value),
             Value::Float(float) => write!(f, "{float:?}"),
             Value::Vector(bytes) => write!(f, "{:#034x}", u128::from_le_bytes(*bytes)),
-            Value::Bytes(bytes) => write!(f, "\"{}\"", super::format::escaped(bytes, b'"')),
+            Value::Bytes(bytes) => write!(f, "\"{}\"", escaped(bytes, b'"')),
         }
     }
+}
+
+/// The text between quotes `quote`, with C's escapes for what is not printable ASCII.
+pub(super) fn escaped(bytes: &[u8], quote: u8) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for &byte in bytes {
+        match byte {
+            7 => text.push_str("\\a"),
+            8 => text.push_str("\\b"),
+            b'\t' => text.push_str("\\t"),
+            b'\n' => text.push_str("\\n"),
+            11 => text.push_str("\\v"),
+            12 => text.push_str("\\f"),
+            b'\r' => text.push_str("\\r"),
+            b'\\' => text.push_str("\\\\"),
+            _ if byte == quote => {
+                text.push('\\');
+                text.push(char::from(byte));
+            }
+            b' '..=b'~' => text.push(char::from(byte)),
+            // Writing to a string does not fail.
+            _ => drop(write!(text, "\\{byte:03o}")),
+        }
+    }
+    text
 }
 
 #[cfg(test)]

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::table::events;
-use super::{Reply, Shell};
+use super::arguments::event_names;
+use super::error::Error;
+use super::shell::{Reply, Shell};
 use crate::annotate::render::terminal::table;
-use crate::debugger::expr::Expression;
-use crate::debugger::stops::{Access, What};
+use crate::debugger::expr::{Counter, Expression};
+use crate::debugger::stops::{Trigger, WatchAccess};
 use crate::debugger::suggest::nearest;
 use crate::profile::Event;
 use crate::syscalls::table as calls;
@@ -22,22 +23,25 @@ fn condition(text: &str) -> (&str, Option<&str>) {
     }
 }
 
+/// Words after `catch`.
+const CATCHES: &[&str] = &["syscall", "signal", "fork", "exec", "miss"];
+
 /// The events that can be caught.
 const MISSES: [Event; 8] =
     [Event::I1mr, Event::ILmr, Event::D1mr, Event::DLmr, Event::D1mw, Event::DLmw, Event::Bcm, Event::Bim];
 
 impl Shell {
     /// An expression, its symbols looked up.
-    fn parse(&mut self, text: &str) -> Result<Expression, String> {
+    fn parse(&mut self, text: &str) -> Result<Expression, Error> {
         let parsed = Expression::parse(text).and_then(|expression| expression.bind(&mut self.debugger));
-        parsed.map_err(|error| format!("`{text}`: {error}"))
+        parsed.map_err(|error| Error::Expression { text: text.to_owned(), error })
     }
 
     /// The condition of a stop, which can be computed in this run.
-    fn condition(&mut self, text: Option<&str>) -> Result<Option<Expression>, String> {
+    fn condition(&mut self, text: Option<&str>) -> Result<Option<Expression>, Error> {
         let condition = text.map(|text| self.parse(text)).transpose()?;
         match condition.as_ref().and_then(|condition| self.not_counted(condition)) {
-            Some(why) => Err(why),
+            Some(event) => Err(Error::NotCounted(event)),
             None => Ok(condition),
         }
     }
@@ -64,17 +68,16 @@ impl Shell {
             None => location.name.clone(),
         };
         let places: Vec<String> = location.addresses.iter().map(|&address| self.named(address)).collect();
-        let number = self.debugger.stops.add(&spec, What::Code(location.addresses), condition, temporary);
+        let number = self.debugger.stops.add(&spec, Trigger::Code(location.addresses), condition, temporary);
         self.say(&format!("stop {number}: {}", places.join(", ")));
         Ok(())
     }
 
-    /// Why a condition can never be computed: it names an event that is not simulated.
-    fn not_counted(&self, condition: &Expression) -> Option<String> {
-        use crate::debugger::expr::Counter;
+    /// An event that a condition names and that is not simulated.
+    fn not_counted(&self, condition: &Expression) -> Option<Event> {
         let events = self.debugger.events();
         condition.counters().find_map(|counter| match counter {
-            Counter::Event(event) if !events.contains(event) => Some(not_simulated(event)),
+            Counter::Event(event) if !events.contains(event) => Some(event),
             _ => None,
         })
     }
@@ -82,10 +85,10 @@ impl Shell {
     pub(super) fn watch(&mut self, rest: &str) -> Reply {
         let (place, condition) = condition(rest);
         let (place, access) = match place.rsplit_once(' ') {
-            Some((place, "r")) => (place.trim(), Access::Read),
-            Some((place, "w")) => (place.trim(), Access::Write),
-            Some((place, "rw")) => (place.trim(), Access::Any),
-            _ => (place, Access::Write),
+            Some((place, "r")) => (place.trim(), WatchAccess::Read),
+            Some((place, "w")) => (place.trim(), WatchAccess::Write),
+            Some((place, "rw")) => (place.trim(), WatchAccess::Any),
+            _ => (place, WatchAccess::Write),
         };
         if place.is_empty() {
             return Err(
@@ -96,8 +99,9 @@ impl Shell {
             Some((address, size)) => address..address.saturating_add(size.max(1)),
             None => {
                 let expression = self.parse(place)?;
-                let named =
-                    expression.place(&mut self.debugger).map_err(|error| format!("`{place}`: {error}"))?;
+                let named = expression
+                    .place(&mut self.debugger)
+                    .map_err(|error| Error::Expression { text: place.to_owned(), error })?;
                 match named {
                     Some((address, size)) => address..address.saturating_add(size.max(1) as u64),
                     None => {
@@ -109,11 +113,11 @@ impl Shell {
         };
         let mut byte = [0];
         if self.debugger.session().read(range.start, &mut byte).is_err() {
-            return Err(format!("{:#x} is not mapped", range.start));
+            return Err(Error::NotMapped(range.start));
         }
         let condition = self.condition(condition)?;
         let text = format!("{place} ({:#x}, {} bytes)", range.start, range.end - range.start);
-        let number = self.debugger.stops.add(&text, What::Memory(range, access), condition, false);
+        let number = self.debugger.stops.add(&text, Trigger::Memory(range, access), condition, false);
         self.say(&format!("stop {number}: {text}"));
         Ok(())
     }
@@ -122,23 +126,23 @@ impl Shell {
         let (rest, condition) = condition(rest);
         let condition = self.condition(condition)?;
         let mut words = rest.split_whitespace();
-        let what = match words.next() {
+        let trigger = match words.next() {
             Some("syscall") => {
                 let mut numbers = BTreeSet::new();
                 for word in words {
                     numbers.insert(syscall(word)?);
                 }
-                What::Syscall(numbers)
+                Trigger::Syscall(numbers)
             }
-            Some("signal") => What::Signal,
-            Some("fork") => What::Fork,
-            Some("exec") => What::Exec,
+            Some("signal") => Trigger::Signal,
+            Some("fork") => Trigger::Fork,
+            Some("exec") => Trigger::Exec,
             Some("miss") => {
                 let name = words.next().ok_or("which event? `catch miss D1mr in main`")?;
                 let event = self.event(name)?;
                 if !MISSES.contains(&event) {
-                    let names: Vec<&str> = MISSES.iter().map(|event| event.name()).collect();
-                    return Err(format!("{name} is no miss; these are: {}", names.join(", ")));
+                    let misses = MISSES.iter().map(|event| event.name()).collect();
+                    return Err(Error::NoMiss { name: name.to_owned(), misses });
                 }
                 let within = match (words.next(), words.collect::<Vec<_>>().join(" ")) {
                     (None, _) => None,
@@ -147,47 +151,45 @@ impl Shell {
                         match found {
                             Some(function) => Some(function.range),
                             // Says what is near.
-                            None => return self.debugger.program().locate(&function, None).map(|_| ()),
+                            None => {
+                                return Ok(self.debugger.program().locate(&function, None).map(|_| ())?);
+                            }
                         }
                     }
                     _ => return Err("write `catch miss EVENT in FUNCTION`".into()),
                 };
-                What::Miss(event, within)
+                Trigger::Miss(event, within)
             }
             other => {
-                let known = ["syscall", "signal", "fork", "exec", "miss"];
-                let near = other.and_then(|word| nearest(word, known));
-                let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-                return Err(format!("catch what? {}{hint}", known.join(", ")));
+                let nearest = other.and_then(|word| nearest(word, CATCHES));
+                return Err(Error::Choice { question: "catch", known: CATCHES, nearest });
             }
         };
         let of = rest.split_once(char::is_whitespace).map_or("", |(_, of)| of.trim());
-        let number = self.debugger.stops.add(of, what, condition, false);
+        let number = self.debugger.stops.add(of, trigger, condition, false);
         self.say(&format!("stop {number}: catch {rest}"));
         Ok(())
     }
 
     /// An event that is simulated.
-    pub(super) fn event(&self, name: &str) -> Result<Event, String> {
+    pub(super) fn event(&self, name: &str) -> Result<Event, Error> {
         let event = Event::ALL.into_iter().find(|event| event.name().eq_ignore_ascii_case(name));
         let Some(event) = event else {
-            let hint = nearest(name, events().iter().copied())
-                .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-            return Err(format!("no event `{name}`{hint}; these are: {}", events().join(", ")));
+            return Err(Error::Event { name: name.to_owned(), nearest: nearest(name, event_names()) });
         };
-        if self.debugger.events().contains(event) { Ok(event) } else { Err(not_simulated(event)) }
+        if self.debugger.events().contains(event) { Ok(event) } else { Err(Error::NotCounted(event)) }
     }
 
-    fn numbers(&self, rest: &str) -> Result<Vec<u32>, String> {
+    fn numbers(&self, rest: &str) -> Result<Vec<u32>, Error> {
         if rest.is_empty() {
             return Ok(self.debugger.stops.iter().map(|stop| stop.number).collect());
         }
         rest.split_whitespace()
             .map(|word| {
-                let number = word.parse().map_err(|_| format!("`{word}` is no number of a stop"))?;
+                let number = word.parse().map_err(|_| Error::NoStopNumber(word.to_owned()))?;
                 match self.debugger.stops.get(number) {
                     Some(_) => Ok(number),
-                    None => Err(format!("no stop {number}; `info breaks` lists them")),
+                    None => Err(Error::NoStop(number)),
                 }
             })
             .collect()
@@ -226,9 +228,9 @@ impl Shell {
                 vec![
                     stop.number.to_string(),
                     if stop.temporary {
-                        format!("{}, once", stop.what.kind())
+                        format!("{}, once", stop.trigger.kind())
                     } else {
-                        stop.what.kind().into()
+                        stop.trigger.kind().into()
                     },
                     if stop.enabled { "yes" } else { "no" }.into(),
                     stop.hits.to_string(),
@@ -246,26 +248,19 @@ impl Shell {
     }
 }
 
-fn not_simulated(event: Event) -> String {
-    let option = if matches!(event, Event::Bc | Event::Bcm | Event::Bi | Event::Bim) {
-        "--branch-sim=yes"
-    } else {
-        "--cache-sim=yes"
-    };
-    format!("{} is not counted in this run; start it with {option}", event.name())
-}
-
 /// The number of a system call, by name or number.
-fn syscall(word: &str) -> Result<u64, String> {
+fn syscall(word: &str) -> Result<u64, Error> {
     if let Ok(number) = word.parse() {
         return Ok(number);
     }
     let names: Vec<(&str, u64)> = calls::rows().iter().map(|row| (row.name, u64::from(row.number))).collect();
     match names.iter().find(|(name, _)| *name == word) {
         Some((_, number)) => Ok(*number),
-        None => Err(match nearest(word, names.iter().map(|(name, _)| *name)) {
-            Some(near) => format!("no system call `{word}`; did you mean `{near}`?"),
-            None => format!("no system call `{word}`; `cgemu syscalls` lists them"),
+        None => Err(Error::Unknown {
+            kind: "system call",
+            name: word.to_owned(),
+            nearest: nearest(word, names.iter().map(|(name, _)| *name)),
+            hint: "`cgemu syscalls` lists them".to_owned(),
         }),
     }
 }

@@ -4,15 +4,18 @@ use std::fs::File;
 use std::io::BufReader;
 use std::process::Command;
 
-use super::run_control::{nothing, number};
-use super::table;
-use super::{DEEPEST, Reply, Shell};
+use super::arguments::{nothing, number};
+use super::error::Error;
+use super::shell::{DEEPEST, Reply, Shell};
 use crate::profile::reason;
+
+/// Options that `show` shows.
+const OPTIONS: &[&str] = &["context", "command", "cache", "branch-sim", "limits"];
 
 impl Shell {
     pub(super) fn help(&mut self, rest: &str) -> Reply {
         if !rest.is_empty() {
-            let command = table::find(rest)?;
+            let command = self.commands.find(rest)?;
             let usage = format!("{} {}", command.name, command.usage);
             self.say(usage.trim());
             self.say(command.help);
@@ -22,7 +25,7 @@ impl Shell {
             self.say(&format!("Example: {}", command.example));
             return Ok(());
         }
-        for (group, commands) in table::GROUPS {
+        for (group, commands) in self.commands.0 {
             self.say(&format!("{group}:"));
             for command in *commands {
                 let first = command.help.split_inclusive(['.', ';', ':']).next().unwrap_or_default();
@@ -50,14 +53,17 @@ impl Shell {
             return Err("which file? `source setup.cgemu`".into());
         }
         if self.depth >= DEEPEST {
-            return Err(format!("{rest}: files that source each other"));
+            return Err(Error::SourceLoop(rest.to_owned()));
         }
-        let file = File::open(rest)
-            .map_err(|error| format!("{rest}: {}; name a file with commands", reason(&error)))?;
+        let file = File::open(rest).map_err(|error| Error::File {
+            path: rest.to_owned(),
+            reason: reason(&error),
+            hint: "name a file with commands",
+        })?;
         self.depth += 1;
         let status = self.script(BufReader::new(file), rest);
         self.depth -= 1;
-        if status == 0 { Ok(()) } else { Err(format!("{rest}: its commands after that were not run")) }
+        if status == 0 { Ok(()) } else { Err(Error::Aborted(rest.to_owned())) }
     }
 
     pub(super) fn log(&mut self, rest: &str) -> Reply {
@@ -69,8 +75,10 @@ impl Shell {
             }
             _ if self.setup.sandboxed => Err("no files are written in the sandbox but profiles".into()),
             path => {
-                self.log = Some(File::create(path).map_err(|error| {
-                    format!("{path}: {}; name a file that can be written", reason(&error))
+                self.log = Some(File::create(path).map_err(|error| Error::File {
+                    path: path.to_owned(),
+                    reason: reason(&error),
+                    hint: "name a file that can be written",
                 })?);
                 Ok(())
             }
@@ -88,8 +96,8 @@ impl Shell {
         let status = Command::new("/bin/sh").arg("-c").arg(command).status();
         match status {
             Ok(status) if status.success() => Ok(()),
-            Ok(status) => Err(format!("`{command}`: {status}")),
-            Err(error) => Err(format!("/bin/sh: {error}")),
+            Ok(status) => Err(Error::HostCommand { command: command.to_owned(), status }),
+            Err(error) => Err(Error::HostShell(error)),
         }
     }
 
@@ -105,7 +113,7 @@ impl Shell {
                 return Err(if rest.is_empty() {
                     "no aliases; `alias hot = top 5 by D1mr`".into()
                 } else {
-                    format!("no alias `{rest}`")
+                    Error::NoAlias(rest.to_owned())
                 });
             }
             for line in lines {
@@ -118,8 +126,8 @@ impl Shell {
         if name.is_empty() || !name.chars().all(word) || meaning.is_empty() {
             return Err("write `alias NAME = COMMAND`, NAME of letters, digits, - and _".into());
         }
-        if table::all().any(|command| command.name == name || command.short.contains(&name)) {
-            return Err(format!("`{name}` is a command"));
+        if self.commands.all().any(|command| command.name == name || command.short.contains(&name)) {
+            return Err(Error::IsCommand(name.to_owned()));
         }
         self.aliases.insert(name.to_owned(), meaning.to_owned());
         Ok(())
@@ -130,12 +138,10 @@ impl Shell {
             let (name, text) = variable.split_once('=').ok_or("write `set $NAME = EXPR`")?;
             let name = name.trim();
             if name.is_empty() || !name.chars().all(|c| c.is_alphanumeric() || c == '_') {
-                return Err(format!("`${name}` is no name of a variable"));
+                return Err(Error::NoVariable(name.to_owned()));
             }
             if crate::debugger::registers::named(name).is_some() {
-                return Err(format!(
-                    "`${name}` is a register; the program cannot be changed, only looked at"
-                ));
+                return Err(Error::IsRegister(name.to_owned()));
             }
             let value = self.value(text)?;
             self.debugger.variables.insert(name.to_owned(), value);
@@ -183,8 +189,7 @@ impl Shell {
             .map(|(_, text)| text.clone())
             .collect();
         if wanted.is_empty() {
-            let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
-            return Err(format!("show what? {}", names.join(", ")));
+            return Err(Error::Choice { question: "show", known: OPTIONS, nearest: None });
         }
         for line in wanted {
             self.say(&line);

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::run_control::number;
-use super::{Reply, Shell};
+use super::arguments::number;
+use super::error::Error;
+use super::shell::{Reply, Shell};
 use crate::annotate::render::terminal::table;
 use crate::annotate::view::ranking::Counted;
 use crate::annotate::view::share::{percent, thousands};
@@ -44,9 +45,8 @@ impl Shell {
                 "I1" | "D1" | "LL" | "i1" | "d1" | "ll" => wanted = Some(word.to_uppercase()),
                 "symbols" | "sets" => what = word,
                 _ => {
-                    let near = nearest(word, ["I1", "D1", "LL", "symbols", "sets"]);
-                    let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-                    return Err(format!("`{word}` is no cache{hint}; `cache [I1|D1|LL] [symbols|sets]`"));
+                    let nearest = nearest(word, ["I1", "D1", "LL", "symbols", "sets"]);
+                    return Err(Error::NoCache { word: word.to_owned(), nearest });
                 }
             }
         }

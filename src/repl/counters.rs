@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 
-use super::run_control::{nothing, number};
-use super::{Reply, Shell, Target};
+use super::arguments::{nothing, number};
+use super::error::Error;
+use super::shell::{Reply, Shell, Target};
 use crate::annotate::render::terminal::{self, AnnotatedLine};
 use crate::annotate::sources::{Sources, text_lines};
 use crate::annotate::view::code::{InstructionRow, ListingLine, Unplaced, listing};
@@ -40,7 +41,7 @@ impl Shell {
         Ok(())
     }
 
-    fn ranking(&self, rest: &str) -> Result<Ranking, String> {
+    fn ranking(&self, rest: &str) -> Result<Ranking, Error> {
         let mut ranking = Ranking { count: 10, event: Event::Ir, by: By::Functions };
         let mut words = rest.split_whitespace();
         while let Some(word) = words.next() {
@@ -50,7 +51,10 @@ impl Shell {
                 "lines" => ranking.by = By::Lines,
                 "instructions" => ranking.by = By::Instructions,
                 _ => {
-                    let wrong = |why| format!("{why}; `top [N] [by EVENT] [functions|lines|instructions]`");
+                    let wrong = |why| {
+                        let usage = "`top [N] [by EVENT] [functions|lines|instructions]`";
+                        Error::WithUsage(Box::new(why), usage)
+                    };
                     ranking.count = usize::try_from(number(word).map_err(wrong)?).unwrap_or(usize::MAX);
                     if ranking.count == 0 {
                         return Err("at least one has to be listed: `top 5`".into());
@@ -133,7 +137,7 @@ impl Shell {
                 let (first, last) = range.split_once('-').unwrap_or((range, range));
                 let (first, last) = (number(first)?, number(last)?);
                 if first == 0 || first > last {
-                    return Err(format!("no lines {range}; lines are numbered from 1: `{file}:10-20`"));
+                    return Err(Error::EmptyRange { file: file.to_owned(), range: range.to_owned() });
                 }
                 (file, Some(first..=last))
             }
@@ -150,9 +154,8 @@ impl Shell {
         });
         if counted.sums.is_empty() {
             let names = lines.iter().map(|line| String::from_utf8_lossy(line.function).into_owned());
-            let near = nearest(name, names.collect::<BTreeSet<_>>());
-            let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-            return Err(format!("nothing was counted in a function or file `{name}`{hint}"));
+            let nearest = nearest(name, names.collect::<BTreeSet<_>>());
+            return Err(Error::NothingCounted { name: name.to_owned(), nearest });
         }
         let mut files: BTreeMap<&str, Vec<CountedLine<'_>>> = BTreeMap::new();
         for ((file, line), counts) in &counted.sums {
@@ -215,7 +218,7 @@ impl Shell {
             self.debugger.program().functions(name).into_iter().next()
         };
         let Some(function) = function else {
-            return self.debugger.program().locate(name, None).map(|_| ());
+            return Ok(self.debugger.program().locate(name, None).map(|_| ())?);
         };
         let counted = Counted::instructions(instructions, self.debugger.events());
         self.say(&format!("{} ({:#x} to {:#x})", function.name, function.range.start, function.range.end));
@@ -285,14 +288,14 @@ impl Shell {
         } else {
             Target::Named(Path::new(rest))
         };
-        let path = self.setup.output.write(&folded, target)?;
+        let path = self.setup.output.write(&folded, target).map_err(Error::Profile)?;
         self.say(&format!("profile: {}", path.display()));
         Ok(())
     }
 
     pub(super) fn zero(&mut self, rest: &str) -> Reply {
         nothing(rest)?;
-        self.debugger.turn(|session| session.zero())
+        Ok(self.debugger.turn(|session| session.zero())?)
     }
 
     pub(super) fn instr(&mut self, rest: &str) -> Reply {
@@ -301,7 +304,7 @@ impl Shell {
             "off" => false,
             _ => return Err("write `instr on` or `instr off`".into()),
         };
-        self.debugger.turn(|session| session.set_counting(on))
+        Ok(self.debugger.turn(|session| session.set_counting(on))?)
     }
 
     pub(super) fn mark(&mut self, rest: &str) -> Reply {
@@ -322,10 +325,12 @@ impl Shell {
         }
         let now = self.debugger.session().profile().profile;
         let Some(then) = self.debugger.marked(name) else {
-            let near = nearest(name, self.debugger.mark_names());
-            let hint =
-                near.map_or("; `mark NAME` makes one".into(), |near| format!("; did you mean `{near}`?"));
-            return Err(format!("no mark `{name}`{hint}"));
+            return Err(Error::Unknown {
+                kind: "mark",
+                name: name.to_owned(),
+                nearest: nearest(name, self.debugger.mark_names()),
+                hint: "`mark NAME` makes one".to_owned(),
+            });
         };
         let difference = since(&now, then);
         self.rank(&difference, &ranking);

@@ -1,8 +1,14 @@
 //! `info`: what the shell and the program have.
 
-use super::{Reply, Shell};
+use super::error::Error;
+use super::shell::{Reply, Shell};
 use crate::annotate::render::terminal::table;
+use crate::debugger::suggest::nearest;
 use crate::guest::Prot;
+
+/// Words after `info`.
+const SUBJECTS: &[&str] =
+    &["breaks", "threads", "maps", "files", "signals", "process", "checkpoints", "marks", "modules"];
 
 impl Shell {
     pub(super) fn info(&mut self, rest: &str) -> Reply {
@@ -22,20 +28,8 @@ impl Shell {
             }
             "modules" => self.info_modules(),
             other => {
-                let known = [
-                    "breaks",
-                    "threads",
-                    "maps",
-                    "files",
-                    "signals",
-                    "process",
-                    "checkpoints",
-                    "marks",
-                    "modules",
-                ];
-                let near = crate::debugger::suggest::nearest(other, known);
-                let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-                Err(format!("info about what? {}{hint}", known.join(", ")))
+                let nearest = nearest(other, SUBJECTS);
+                Err(Error::Choice { question: "info about", known: SUBJECTS, nearest })
             }
         }
     }

@@ -1,7 +1,8 @@
 //! Commands that look at the program.
 
-use super::run_control::{count, number};
-use super::{Reply, Shell};
+use super::arguments::{count, number};
+use super::error::Error;
+use super::shell::{Reply, Shell};
 use crate::annotate::render::terminal::table;
 use crate::annotate::sources::text_lines;
 use crate::debugger::evaluate::Scope as _;
@@ -20,14 +21,14 @@ struct Shape {
 }
 
 /// Cuts `/NFS` off the front.
-fn shape(text: &str) -> Result<(Shape, &str), String> {
+fn shape(text: &str) -> Result<(Shape, &str), Error> {
     let mut shape = Shape { count: 1, format: None, size: None };
     let Some(rest) = text.strip_prefix('/') else { return Ok((shape, text)) };
     let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
     let (letters, rest) = rest.split_at(end);
     let digits = letters.find(|c: char| !c.is_ascii_digit()).unwrap_or(letters.len());
     if digits > 0 {
-        shape.count = letters[..digits].parse().map_err(|_| format!("/{letters}: too large a number"))?;
+        shape.count = letters[..digits].parse().map_err(|_| Error::LargeCount(letters.to_owned()))?;
     }
     for letter in letters[digits..].chars() {
         match letter {
@@ -38,9 +39,7 @@ fn shape(text: &str) -> Result<(Shape, &str), String> {
             _ => match Format::from_letter(letter) {
                 Some(format) => shape.format = Some(format),
                 None => {
-                    return Err(format!(
-                        "/{letters}: no format `{letter}`; x d u o t a c f s i, sizes b h w g"
-                    ));
+                    return Err(Error::NoFormat { letters: letters.to_owned(), letter });
                 }
             },
         }
@@ -53,19 +52,19 @@ const MOST: u64 = 10_000;
 
 impl Shell {
     /// Computes an expression.
-    pub(super) fn value(&mut self, text: &str) -> Result<Value, String> {
+    pub(super) fn value(&mut self, text: &str) -> Result<Value, Error> {
         if text.trim().is_empty() {
             return Err("an expression is missing, such as `$rsp + 8`".into());
         }
         Expression::parse(text)
             .and_then(|expression| self.debugger.evaluate(&expression))
-            .map_err(|error| format!("`{}`: {error}", text.trim()))
+            .map_err(|error| Error::Expression { text: text.trim().to_owned(), error })
     }
 
     /// An address.
-    pub(super) fn address(&mut self, text: &str) -> Result<u64, String> {
+    pub(super) fn address(&mut self, text: &str) -> Result<u64, Error> {
         let value = self.value(text)?;
-        value.as_u64().ok_or_else(|| format!("`{}` is {}, not an address", text.trim(), value.noun()))
+        value.as_u64().ok_or_else(|| Error::NoAddress { text: text.trim().to_owned(), noun: value.noun() })
     }
 
     pub(super) fn print(&mut self, rest: &str) -> Reply {
@@ -94,7 +93,7 @@ impl Shell {
             Format::Instruction => {
                 for _ in 0..count {
                     let Some(instruction) = self.debugger.instruction_at(at) else {
-                        return Err(format!("no instruction at {at:#x}"));
+                        return Err(Error::NoInstruction(at));
                     };
                     let line = self.instruction_line(at);
                     self.say(&format!("   {line}"));
@@ -115,7 +114,7 @@ impl Shell {
         Ok(())
     }
 
-    fn units(&mut self, from: u64, count: u64, format: Format, size: Option<usize>) -> Result<u64, String> {
+    fn units(&mut self, from: u64, count: u64, format: Format, size: Option<usize>) -> Result<u64, Error> {
         let size = size.unwrap_or(match format {
             Format::Character => 1,
             Format::Address | Format::Float => 8,
@@ -139,7 +138,7 @@ impl Shell {
                 if !line.is_empty() {
                     self.say(&line);
                 }
-                return Err(format!("no memory at {at:#x}"));
+                return Err(Error::NoMemory(at));
             }
             if unit % per_line == 0 {
                 if !line.is_empty() {
@@ -167,7 +166,7 @@ impl Shell {
         let all = match rest {
             "" => false,
             "-a" => true,
-            other => return Err(format!("`{other}`: write `regs` or `regs -a`")),
+            other => return Err(Error::Regs(other.to_owned())),
         };
         const NAMES: [(&str, Gpr); 16] = [
             ("rax", Gpr::Rax),
@@ -259,7 +258,7 @@ impl Shell {
         if !rest.is_empty() {
             let number = usize::try_from(number(rest)?).unwrap_or(usize::MAX);
             if !self.debugger.select_frame(number) {
-                return Err(format!("no frame {number}; `where` lists them"));
+                return Err(Error::NoFrame(number));
             }
             self.listed = None;
         }
@@ -285,10 +284,10 @@ impl Shell {
             let address = location.addresses.first().copied().unwrap_or(0);
             match self.debugger.program().line_at(address) {
                 Some((place, _)) => (place.file.to_string(), place.line.saturating_sub(LINES / 2).max(1)),
-                None => return Err(format!("no source is known for {}", location.name)),
+                None => return Err(Error::NoSource(location.name)),
             }
         };
-        let Some(lines) = text_lines(&file) else { return Err(format!("{file} cannot be read")) };
+        let Some(lines) = text_lines(&file) else { return Err(Error::Unreadable(file)) };
         let here = self.current_file();
         let mut shown = 0;
         for (text, number) in lines.iter().zip(1u32..).skip(first as usize - 1).take(LINES as usize) {
@@ -301,7 +300,7 @@ impl Shell {
             shown += 1;
         }
         if shown == 0 {
-            return Err(format!("{file} has only {} lines", lines.len()));
+            return Err(Error::PastEnd { file, lines: lines.len() });
         }
         self.listed = Some((file, first + shown));
         Ok(())
@@ -329,7 +328,7 @@ impl Shell {
         let pc = self.debugger.pc();
         for _ in 0..lines.min(MOST) {
             let Some(instruction) = self.debugger.instruction_at(at) else {
-                return Err(format!("no instruction at {at:#x}"));
+                return Err(Error::NoInstruction(at));
             };
             let mark = if at == pc { "=>" } else { "  " };
             let line = self.instruction_line(at);
@@ -342,7 +341,7 @@ impl Shell {
     pub(super) fn thread(&mut self, rest: &str) -> Reply {
         match count(rest)? {
             1 => self.info_threads(),
-            other => Err(format!("no thread {other}: the program has one, number 1")),
+            other => Err(Error::NoThread(other)),
         }
     }
 }

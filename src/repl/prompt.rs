@@ -1,7 +1,9 @@
-//! The prompt: reading lines with history, completion and hints.
+//! Reading commands: from a file, from standard input, or at the prompt with history, completion and hints.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::fs::File;
+use std::io::{BufRead, BufReader, IsTerminal as _, Write as _};
 
 use rustyline::completion::{Completer, Pair};
 use rustyline::error::ReadlineError;
@@ -11,13 +13,15 @@ use rustyline::history::FileHistory;
 use rustyline::validate::Validator;
 use rustyline::{Context, Editor, Helper};
 
-use super::Shell;
-use super::table::{self, Takes, events};
+use super::arguments::event_names;
+use super::shell::{Commands, Shell, Takes};
 use crate::debugger::names::Names;
+use crate::profile::reason;
 
-/// What can be completed and hinted at. The names of the program are read when somebody asks for them.
+/// Words that can be completed and hinted at. The names of the program are read on first use.
 #[derive(Default)]
 struct Words {
+    commands: Commands,
     names: Names,
     variables: Vec<String>,
     checkpoints: Vec<String>,
@@ -27,7 +31,7 @@ struct Words {
 }
 
 impl Words {
-    /// What code is called.
+    /// Names of locations.
     fn places(&self) -> impl Iterator<Item = String> {
         let places = self.places.get_or_init(|| {
             let base = |path: &String| path.rsplit('/').next().unwrap_or(path).to_owned();
@@ -38,11 +42,11 @@ impl Words {
         places.iter().cloned()
     }
 
-    /// The names that expressions know.
+    /// Names in expressions.
     fn expressions(&self) -> impl Iterator<Item = String> {
         let expressions = self.expressions.get_or_init(|| {
             let mut names = self.names.symbols();
-            names.extend(events().iter().map(|event| (*event).to_owned()));
+            names.extend(event_names().map(str::to_owned));
             names.extend(crate::debugger::registers::names().map(|name| format!("${name}")));
             names.extend(self.variables.iter().map(|name| format!("${name}")));
             names
@@ -55,31 +59,33 @@ impl Words {
         let line = line.get(..pos).unwrap_or(line);
         let begin = line.find(|c: char| !c.is_whitespace()).unwrap_or(line.len());
         let Some(end) = line[begin..].find(char::is_whitespace).map(|at| begin + at) else {
-            let names = table::all().map(|command| command.name.to_owned());
+            let names = self.commands.all().map(|command| command.name.to_owned());
             return (begin, matching(names.chain(self.aliases.iter().cloned()), &line[begin..]));
         };
-        let Ok(command) = table::find(&line[begin..end]) else { return (pos, Vec::new()) };
+        let Ok(command) = self.commands.find(&line[begin..end]) else { return (pos, Vec::new()) };
         let takes = command.takes;
         let separators: &[char] = match takes {
             Takes::Expression => &[' ', '+', '-', '*', '(', '[', '&', '|', '=', '<', '>', '!', ','],
             _ => &[' '],
         };
         let mut start = line.rfind(separators).map_or(end, |at| at + 1).max(end);
-        if takes == Takes::Place && line[end..].contains(" if ") {
+        if takes == Takes::Location && line[end..].contains(" if ") {
             start = line.rfind([' ', '+', '-', '*', '(', '[']).map_or(end, |at| at + 1);
             return (start, matching(self.expressions(), &line[start..]));
         }
         let typed = &line[start..];
         let first = line[end..start].trim().is_empty();
         let found = match takes {
-            Takes::Place => matching(self.places(), typed),
+            Takes::Location => matching(self.places(), typed),
             Takes::Expression => matching(self.expressions(), typed),
-            Takes::Command if first => matching(table::all().map(|command| command.name.to_owned()), typed),
+            Takes::Command if first => {
+                matching(self.commands.all().map(|command| command.name.to_owned()), typed)
+            }
             Takes::Checkpoint if first => matching(self.checkpoints.iter().cloned(), typed),
             Takes::Words(words) => {
                 let after = line[..start].trim_end();
                 if after.ends_with(" by") || after.ends_with(" miss") {
-                    matching(events().iter().map(|event| (*event).to_owned()), typed)
+                    matching(event_names().map(str::to_owned), typed)
                 } else if after.ends_with(" in") {
                     matching(self.places(), typed)
                 } else if after.ends_with(" syscall") {
@@ -140,7 +146,7 @@ impl Hinter for Words {
         if pos < line.len() || word.contains(' ') {
             return None;
         }
-        let usage = table::find(word).ok()?.usage;
+        let usage = self.commands.find(word).ok()?.usage;
         (!usage.is_empty()).then(|| usage.to_owned())
     }
 }
@@ -157,14 +163,63 @@ impl Highlighter for Words {
 impl Validator for Words {}
 impl Helper for Words {}
 
+/// Exit status if a command of a script fails.
+const FAILED: u8 = 1;
+
 impl Shell {
+    /// Reads commands until there are no more; the exit status.
+    pub fn run(mut self) -> u8 {
+        if let Some(path) = self.setup.commands.clone() {
+            let file = match File::open(&path) {
+                Ok(file) => file,
+                Err(error) => {
+                    self.complain(&format!(
+                        "{}: {}; name a file with commands",
+                        path.display(),
+                        reason(&error)
+                    ));
+                    return FAILED;
+                }
+            };
+            return self.script(BufReader::new(file), &path.display().to_string());
+        }
+        if std::io::stdin().is_terminal() {
+            return self.interactive();
+        }
+        self.script(std::io::stdin().lock(), "standard input")
+    }
+
+    /// Runs each line; stops at the first that fails.
+    pub(super) fn script(&mut self, mut lines: impl BufRead, name: &str) -> u8 {
+        let mut number = 0u64;
+        let mut line = Vec::new();
+        while !self.quit {
+            line.clear();
+            number += 1;
+            match lines.read_until(b'\n', &mut line) {
+                Ok(0) => break,
+                Ok(_) => {}
+                Err(error) => {
+                    self.complain(&format!("{name}: {error}"));
+                    return FAILED;
+                }
+            }
+            let text = String::from_utf8_lossy(&line).trim().to_owned();
+            if let Err(why) = self.execute(&text) {
+                self.complain(&format!("{name}:{number}: {why}"));
+                return FAILED;
+            }
+        }
+        0
+    }
+
     /// Reads commands from the terminal until the user leaves; the exit status.
-    pub(super) fn interactive(&mut self) -> u8 {
+    fn interactive(&mut self) -> u8 {
         let mut editor: Editor<Words, FileHistory> = match Editor::new() {
             Ok(editor) => editor,
             Err(error) => {
                 self.complain(&format!("the terminal: {error}"));
-                return super::FAILED;
+                return FAILED;
             }
         };
         if let Some(path) = &self.setup.history {
@@ -185,14 +240,13 @@ impl Shell {
                     let line = if line.is_empty() { again.clone() } else { line };
                     let _ = editor.add_history_entry(&line);
                     if let Some(log) = &mut self.log {
-                        use std::io::Write as _;
                         let _ = writeln!(log, "cgemu> {line}");
                     }
                     again.clear();
                     match self.execute(&line) {
-                        Ok(()) if repeats(&line) => again = line,
+                        Ok(()) if self.repeats(&line) => again = line,
                         Ok(()) => {}
-                        Err(why) => self.complain(&why),
+                        Err(why) => self.complain(&why.to_string()),
                     }
                 }
                 Err(ReadlineError::Interrupted) => {
@@ -206,7 +260,7 @@ impl Shell {
                 }
                 Err(error) => {
                     self.complain(&format!("the terminal: {error}"));
-                    return super::FAILED;
+                    return FAILED;
                 }
             }
         }
@@ -226,6 +280,7 @@ impl Shell {
 
     fn words(&mut self) -> Words {
         Words {
+            commands: self.commands,
             names: self.debugger.program().names(),
             variables: self.debugger.variables.keys().cloned().collect(),
             checkpoints: self.debugger.checkpoints().map(|(name, _)| name.to_owned()).collect(),
@@ -233,12 +288,12 @@ impl Shell {
             ..Words::default()
         }
     }
-}
 
-/// Whether an empty line after this one means the same again, as in GDB.
-fn repeats(line: &str) -> bool {
-    let word = line.split_whitespace().next().unwrap_or_default();
-    let again =
-        ["step", "next", "line", "x", "list", "continue", "reverse-step", "reverse-continue", "advance"];
-    table::find(word).is_ok_and(|command| again.contains(&command.name))
+    /// True if an empty line after this one means the same again, as in GDB.
+    fn repeats(&self, line: &str) -> bool {
+        let word = line.split_whitespace().next().unwrap_or_default();
+        let again =
+            ["step", "next", "line", "x", "list", "continue", "reverse-step", "reverse-continue", "advance"];
+        self.commands.find(word).is_ok_and(|command| again.contains(&command.name))
+    }
 }

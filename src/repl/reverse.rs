@@ -1,7 +1,8 @@
 //! Commands that go back.
 
-use super::run_control::{count, nothing};
-use super::{Reply, Shell};
+use super::arguments::{count, nothing};
+use super::error::Error;
+use super::shell::{Reply, Shell};
 use crate::debugger::control::Stopped;
 use crate::debugger::suggest::nearest;
 
@@ -22,11 +23,12 @@ impl Shell {
     pub(super) fn restore(&mut self, rest: &str) -> Reply {
         if !self.debugger.restore(rest)? {
             let names: Vec<String> = self.debugger.checkpoints().map(|(name, _)| name.to_owned()).collect();
-            return Err(match nearest(rest, &names) {
-                Some(near) => format!("no checkpoint `{rest}`; did you mean `{near}`?"),
-                None if names.is_empty() => format!("no checkpoint `{rest}`; `checkpoint NAME` makes one"),
-                None => format!("no checkpoint `{rest}`; there are {}", names.join(", ")),
-            });
+            let hint = match names.as_slice() {
+                [] => "`checkpoint NAME` makes one".to_owned(),
+                names => format!("there are {}", names.join(", ")),
+            };
+            let nearest = nearest(rest, &names);
+            return Err(Error::Unknown { kind: "checkpoint", name: rest.to_owned(), nearest, hint });
         }
         self.came_back();
         Ok(())

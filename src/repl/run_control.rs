@@ -1,25 +1,13 @@
 //! Commands that let the program run.
 
-use super::{Reply, Shell, Target};
+use super::arguments::{count, nothing, number};
+use super::error::Error;
+use super::shell::{Reply, Shell, Target};
+use crate::debugger;
 use crate::debugger::control::Stopped;
-use crate::debugger::expr;
 use crate::debugger::step::Calls;
+use crate::debugger::stops::Trigger;
 use crate::session::Stop;
-
-/// A number as expressions have it.
-pub(super) fn number(text: &str) -> Result<u64, String> {
-    expr::number(text).ok_or_else(|| format!("`{text}` is no number; write 12, 0x20, 1_000, 10k, 5M or 2G"))
-}
-
-/// A number, or one if there is none.
-pub(super) fn count(text: &str) -> Result<u64, String> {
-    if text.is_empty() { Ok(1) } else { number(text) }
-}
-
-/// Nothing may follow.
-pub(super) fn nothing(text: &str) -> Reply {
-    if text.is_empty() { Ok(()) } else { Err(format!("nothing is to follow, not `{text}`")) }
-}
 
 impl Shell {
     pub(super) fn run_program(&mut self, rest: &str) -> Reply {
@@ -103,7 +91,7 @@ impl Shell {
         self.repeat(times, |shell| shell.debugger.line(calls))
     }
 
-    fn repeat(&mut self, times: u64, one: impl Fn(&mut Shell) -> Result<Stopped, String>) -> Reply {
+    fn repeat(&mut self, times: u64, one: impl Fn(&mut Shell) -> Result<Stopped, debugger::Error>) -> Reply {
         self.begun();
         let mut stopped = Stopped::There;
         for _ in 0..times {
@@ -155,10 +143,10 @@ impl Shell {
 
     fn tell_stop(&mut self, number: u32) {
         let Some(stop) = self.debugger.stops.told(number) else { return };
-        let text = format!("stop {number}: {} {}", stop.what.kind(), stop.spec);
-        let what = stop.what.clone();
+        let text = format!("stop {number}: {} {}", stop.trigger.kind(), stop.spec);
+        let trigger = stop.trigger.clone();
         self.say(&text);
-        self.show_watched(&what);
+        self.show_watched(&trigger);
     }
 
     /// Tells how the program has ended, and writes its profile, once.
@@ -181,7 +169,7 @@ impl Shell {
         let Some(finished) = self.debugger.session().finished() else { return Ok(()) };
         let written = self.setup.output.write(&finished.counts, Target::Whole);
         self.setup.output.report(&finished);
-        self.say(&format!("profile: {}", written?.display()));
+        self.say(&format!("profile: {}", written.map_err(Error::Profile)?.display()));
         Ok(())
     }
 
@@ -193,13 +181,13 @@ impl Shell {
     }
 
     pub(super) fn stop_after(&mut self, rest: &str) -> Reply {
-        let usage = || "write `stop after N instructions`".to_owned();
-        let rest = rest.strip_prefix("after").ok_or_else(usage)?.trim();
+        const USAGE: &str = "write `stop after N instructions`";
+        let rest = rest.strip_prefix("after").ok_or(USAGE)?.trim();
         let rest = rest.strip_suffix("instructions").unwrap_or(rest).trim();
-        let more = number(rest).map_err(|why| format!("{why}; {}", usage()))?;
+        let more = number(rest).map_err(|why| Error::WithUsage(Box::new(why), USAGE))?;
         let at = self.debugger.session().instructions().saturating_add(more);
-        let what = crate::debugger::stops::What::After(at);
-        let number = self.debugger.stops.add(&format!("instruction {at}"), what, None, true);
+        let trigger = Trigger::After(at);
+        let number = self.debugger.stops.add(&format!("instruction {at}"), trigger, None, true);
         self.say(&format!("stop {number}: after {at} instructions"));
         Ok(())
     }

@@ -2,10 +2,11 @@
 
 use iced_x86::{Formatter as _, Instruction, IntelFormatter};
 
-use super::Shell;
+use super::error::Error;
+use super::shell::Shell;
 use crate::annotate::sources::text_lines;
 use crate::debugger::program::Location;
-use crate::debugger::stops::{Access, What};
+use crate::debugger::stops::{Trigger, WatchAccess};
 use crate::profile::grouped;
 
 impl Shell {
@@ -64,8 +65,8 @@ impl Shell {
     }
 
     /// What a watched place holds now.
-    pub(super) fn show_watched(&mut self, what: &What) {
-        let What::Memory(range, access) = what else { return };
+    pub(super) fn show_watched(&mut self, trigger: &Trigger) {
+        let Trigger::Memory(range, access) = trigger else { return };
         let len = (range.end - range.start).min(16) as usize;
         let mut bytes = vec![0; len];
         if self.debugger.session().read(range.start, &mut bytes).is_err() {
@@ -80,7 +81,7 @@ impl Shell {
                 _ => other.iter().map(|byte| format!("{byte:02x} ")).collect(),
             },
         };
-        let verb = if *access == Access::Read { "holds" } else { "holds now" };
+        let verb = if *access == WatchAccess::Read { "holds" } else { "holds now" };
         self.say(&format!("{:#x} {verb} {shown}", range.start));
     }
 
@@ -91,12 +92,12 @@ impl Shell {
     }
 
     /// What a location means here.
-    pub(super) fn locate(&mut self, text: &str) -> Result<Location, String> {
+    pub(super) fn locate(&mut self, text: &str) -> Result<Location, Error> {
         if let Some(expression) = text.trim().strip_prefix('*') {
             let address = self.address(expression)?;
             return Ok(Location { name: format!("{address:#x}"), addresses: vec![address] });
         }
         let here = self.current_file().map(|(file, _)| file);
-        self.debugger.program().locate(text, here.as_deref())
+        Ok(self.debugger.program().locate(text, here.as_deref())?)
     }
 }

@@ -1,54 +1,12 @@
 //! The commands: their names, their help, and where they are carried out.
 
-use super::{Reply, Shell};
-use crate::debugger::suggest::nearest;
-
-/// What the first word after a command is, for completion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Takes {
-    /// Nothing that could be completed.
-    Nothing,
-    /// Functions and source files.
-    Place,
-    /// Symbols, registers, counters.
-    Expression,
-    /// Names of files.
-    File,
-    /// One of these words.
-    Words(&'static [&'static str]),
-    /// A command.
-    Command,
-    /// A named checkpoint.
-    Checkpoint,
-}
-
-/// One command.
-pub struct Command {
-    /// Its name.
-    pub name: &'static str,
-    /// Shorter names.
-    pub short: &'static [&'static str],
-    /// What follows it.
-    pub usage: &'static str,
-    /// What it does.
-    pub help: &'static str,
-    /// One that works.
-    pub example: &'static str,
-    /// What can be completed.
-    pub takes: Takes,
-    /// The program may have moved afterwards.
-    pub resumes: bool,
-    /// Carries it out with what follows its name.
-    pub run: fn(&mut Shell, &str) -> Reply,
-}
-
-const EVENTS: &[&str] =
-    &["Ir", "I1mr", "ILmr", "Dr", "D1mr", "DLmr", "Dw", "D1mw", "DLmw", "Bc", "Bcm", "Bi", "Bim"];
+use super::shell::{Command, Commands, Setup, Shell, Takes};
+use crate::debugger::Debugger;
 
 macro_rules! commands {
     ($($group:literal { $($name:literal $([$($short:literal)*])? $usage:literal, $help:literal, $example:literal, $takes:expr, $resumes:literal, $run:expr;)* })*) => {
-        /// All of them, in groups.
-        pub const GROUPS: &[(&str, &[Command])] = &[$(($group, &[$(Command {
+        /// The commands, in groups.
+        const GROUPS: &[(&str, &[Command])] = &[$(($group, &[$(Command {
             name: $name,
             short: &[$($($short),*)?],
             usage: $usage,
@@ -69,14 +27,14 @@ commands! {
         "step" ["s" "si" "stepi"] "[N]", "Executes one instruction, or N.", "step 10", Takes::Nothing, true, Shell::step;
         "next" ["n" "ni" "nexti"] "[N]", "Executes one instruction, or N; a call counts as one.", "next", Takes::Nothing, true, Shell::next;
         "line" ["li"] "[into] [N]", "Goes on to the next source line; calls run through, unless with `into`.", "line into", Takes::Words(&["into"]), true, Shell::line;
-        "until" ["u"] "LOCATION", "Goes on to a function, FILE:LINE or *ADDRESS.", "until prog.c:20", Takes::Place, true, Shell::until;
+        "until" ["u"] "LOCATION", "Goes on to a function, FILE:LINE or *ADDRESS.", "until prog.c:20", Takes::Location, true, Shell::until;
         "finish" ["fin"] "", "Goes on until the function of the selected frame has returned.", "finish", Takes::Nothing, true, Shell::finish;
         "advance" ["adv"] "N", "Executes N instructions: 1_000, 10M, 2G.", "advance 1M", Takes::Nothing, true, Shell::advance;
         "stop" "after N [instructions]", "Stops when N more instructions have been executed.", "stop after 5M instructions", Takes::Words(&["after"]), false, Shell::stop_after;
     }
     "Stops" {
-        "break" ["b"] "LOCATION [if EXPR]", "Stops at a function, FILE:LINE or *ADDRESS; with a condition only if it holds then. Conditions may name counters.", "break step if D1mr > 10000", Takes::Place, false, Shell::break_;
-        "tbreak" ["tb"] "LOCATION [if EXPR]", "A breakpoint that goes when it has stopped the program.", "tbreak main", Takes::Place, false, Shell::tbreak;
+        "break" ["b"] "LOCATION [if EXPR]", "Stops at a function, FILE:LINE or *ADDRESS; with a condition only if it holds then. Conditions may name counters.", "break step if D1mr > 10000", Takes::Location, false, Shell::break_;
+        "tbreak" ["tb"] "LOCATION [if EXPR]", "A breakpoint that goes when it has stopped the program.", "tbreak main", Takes::Location, false, Shell::tbreak;
         "watch" ["w"] "ADDRESS|SYMBOL|PLACE [r|w|rw] [if EXPR]", "Stops after an instruction that reads (r) or writes (w, if nothing is said) the bytes of a symbol, eight bytes at an address, or a place such as u32[$rsp+8].", "watch counter rw", Takes::Expression, false, Shell::watch;
         "catch" "syscall [NAME...] | signal | fork | exec | miss EVENT [in FUNCTION]", "Stops before a system call, at the start of a signal handler, before a new process is made, after another program was loaded, or after the instruction that counts an event.", "catch miss D1mr in main", Takes::Words(&["syscall", "signal", "fork", "exec", "miss"]), false, Shell::catch;
         "delete" ["d"] "[NUMBER...]", "Takes out stops; all of them if no number is given.", "delete 2", Takes::Nothing, false, Shell::delete;
@@ -86,7 +44,7 @@ commands! {
     "Counts" {
         "summary" ["sum"] "", "Prints Cachegrind's summary of the run so far.", "summary", Takes::Nothing, false, Shell::summary;
         "top" ["t"] "[N] [by EVENT] [functions|lines|instructions]", "Lists what has cost most so far.", "top 5 by D1mr lines", Takes::Words(&["by", "functions", "lines", "instructions"]), false, Shell::top;
-        "annotate" ["a"] "[FUNCTION | FILE[:FIRST[-LAST]]] [--asm]", "Shows source lines with their counts so far, or with --asm the instructions of a function; without a name, of the function of the selected frame.", "annotate main --asm", Takes::Place, false, Shell::annotate;
+        "annotate" ["a"] "[FUNCTION | FILE[:FIRST[-LAST]]] [--asm]", "Shows source lines with their counts so far, or with --asm the instructions of a function; without a name, of the function of the selected frame.", "annotate main --asm", Takes::Location, false, Shell::annotate;
         "dump" "[FILE]", "Writes the profile of the run so far: to a file, or to a numbered part beside the run's own.", "dump before.cgout", Takes::File, false, Shell::dump;
         "zero" "", "Forgets what was counted. Caches and predictors stay as they are.", "zero", Takes::Nothing, false, Shell::zero;
         "mark" "NAME", "Keeps the counts of this moment under a name, for `since`.", "mark loop", Takes::Nothing, false, Shell::mark;
@@ -98,8 +56,8 @@ commands! {
     "The program" {
         "where" ["bt" "backtrace"] "[N]", "Shows the calls that led here, the innermost first, with those that were inlined.", "where 5", Takes::Nothing, false, Shell::where_;
         "frame" ["f"] "[N]", "Selects a frame of `where` for print, x, list and regs.", "frame 1", Takes::Nothing, false, Shell::frame;
-        "list" ["l"] "[LOCATION]", "Shows source lines: around here, around a place, or the ones after those shown last.", "list main", Takes::Place, false, Shell::list;
-        "disas" ["dis"] "[LOCATION] [N]", "Shows instructions: from here, or from a place.", "disas main 20", Takes::Place, false, Shell::disas;
+        "list" ["l"] "[LOCATION]", "Shows source lines: around here, around a place, or the ones after those shown last.", "list main", Takes::Location, false, Shell::list;
+        "disas" ["dis"] "[LOCATION] [N]", "Shows instructions: from here, or from a place.", "disas main 20", Takes::Location, false, Shell::disas;
         "regs" "[-a]", "Shows the registers; with -a those of SSE too.", "regs -a", Takes::Words(&["-a"]), false, Shell::regs;
         "print" ["p"] "[/F] EXPR", "Computes an expression over registers ($rax), memory (u32[ADDR]), symbols (counter, &counter) and counters (D1mr). F is one of x d u o t a c f s.", "print /x u32[$rsp]", Takes::Expression, false, Shell::print;
         "x" "[/NFS] ADDRESS", "Shows memory: N units in format F (x d u o t a c f s i) of size S (b h w g).", "x /4xg $rsp", Takes::Expression, false, Shell::examine;
@@ -123,36 +81,10 @@ commands! {
     }
 }
 
-/// All commands.
-pub fn all() -> impl Iterator<Item = &'static Command> {
-    GROUPS.iter().flat_map(|(_, commands)| commands.iter())
-}
-
-/// The names of the events.
-pub fn events() -> &'static [&'static str] {
-    EVENTS
-}
-
-/// The command that a word means: its name, a short name, or the beginning of one name only.
-///
-/// # Errors
-/// A line with what it could mean.
-pub fn find(word: &str) -> Result<&'static Command, String> {
-    if let Some(exact) = all().find(|command| command.name == word || command.short.contains(&word)) {
-        return Ok(exact);
-    }
-    let begun: Vec<&Command> =
-        all().filter(|command| !word.is_empty() && command.name.starts_with(word)).collect();
-    match begun.as_slice() {
-        [only] => Ok(only),
-        [] => Err(match nearest(word, all().map(|command| command.name)) {
-            Some(nearest) => format!("no command `{word}`; did you mean `{nearest}`?"),
-            None => format!("no command `{word}`; `help` lists them"),
-        }),
-        several => {
-            let names: Vec<&str> = several.iter().map(|command| command.name).collect();
-            Err(format!("`{word}` could be {}", names.join(", ")))
-        }
+impl Shell {
+    /// A shell over a program that has been loaded.
+    pub fn new(debugger: Debugger, setup: Setup) -> Shell {
+        Shell::with_commands(debugger, setup, Commands(GROUPS))
     }
 }
 

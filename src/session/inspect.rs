@@ -39,6 +39,17 @@ impl Saved {
     }
 }
 
+/// Reason why a run cannot go back.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Irreversible {
+    /// The guest may change files of the host.
+    #[error("files under --allow-write do not go back, so the run cannot; start it without")]
+    AllowWrite,
+    /// A file has changed since the guest opened it.
+    #[error("{0} has changed since the program opened it, so the run would not be the same again")]
+    Changed(String),
+}
+
 /// A file that is mapped to be executed.
 #[derive(Clone)]
 pub struct Loaded {
@@ -73,20 +84,22 @@ impl Session {
         })
     }
 
-    /// Why the run cannot go back to a moment before, if it cannot: what it has had from the host would not be the same.
-    pub fn bars_the_way_back(&self) -> Option<String> {
+    /// Checks that the run can go back to a moment before: that what it has had from the host would be the
+    /// same again.
+    ///
+    /// # Errors
+    /// The reason why it cannot.
+    pub fn check_reversible(&self) -> Result<(), Irreversible> {
         if !self.config.machine.allow_write.is_empty() {
-            return Some(
-                "files under --allow-write do not go back, so the run cannot; start it without".into(),
-            );
+            return Err(Irreversible::AllowWrite);
         }
-        let changed = self.guest.kernel.fs.fingerprint.as_ref()?.changed()?;
-        Some(format!(
-            "{changed} has changed since the program opened it, so the run would not be the same again"
-        ))
+        match self.guest.kernel.fs.fingerprint.as_ref().and_then(|print| print.changed()) {
+            Some(file) => Err(Irreversible::Changed(file)),
+            None => Ok(()),
+        }
     }
 
-    /// The run becomes what it was when `saved` was made of it. See [`Session::bars_the_way_back`].
+    /// Makes the run what it was when `saved` was made of it. See [`Session::check_reversible`].
     ///
     /// # Errors
     /// When the engine refuses.

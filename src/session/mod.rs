@@ -17,7 +17,7 @@ pub use config::{Caches, Config, CountConfig, Limits, MachineConfig, Producer, R
 pub use control::{Control, LogSink, PAUSE};
 pub use finish::run;
 pub use guest::StopConditions;
-pub use inspect::{Loaded, Saved};
+pub use inspect::{Irreversible, Loaded, Saved};
 pub use outcome::{Finished, Folded, Pause, Stop};
 pub use run::{Session, StartError};
 

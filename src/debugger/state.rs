@@ -1,0 +1,143 @@
+//! The debugger's state, and what it does apart from running the program.
+
+use std::collections::BTreeMap;
+use std::io::Seek as _;
+use std::sync::Arc;
+
+use super::error::Error;
+use super::history::History;
+use super::program::Program;
+use super::stops::Stops;
+use super::value::Value;
+use crate::profile::Profile;
+use crate::session::{Config, Control, Session, StartError};
+
+/// A run under the debugger: with its program, its past, and the stops that are set.
+pub struct Debugger {
+    config: Config,
+    pub(super) control: Arc<Control>,
+    pub(super) session: Session,
+    pub(super) program: Program,
+    pub(super) history: History,
+    /// The list of stops.
+    pub stops: Stops,
+    /// Variables of expressions, without their `$`.
+    pub variables: BTreeMap<String, Value>,
+    marks: BTreeMap<String, Profile>,
+    /// Address and moment at which the run has already stopped at breakpoints.
+    pub(super) considered: Option<(u64, u64)>,
+    /// The selected frame; 0 is the innermost.
+    pub(super) frame: usize,
+}
+
+impl Debugger {
+    /// Loads a program; its first instruction is next.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn start(config: Config, control: Arc<Control>) -> Result<Debugger, StartError> {
+        let session = Session::start(config.clone(), Arc::clone(&control))?;
+        let mut debugger = Debugger {
+            config,
+            control,
+            session,
+            program: Program::default(),
+            history: History::default(),
+            stops: Stops::default(),
+            variables: BTreeMap::new(),
+            marks: BTreeMap::new(),
+            considered: None,
+            frame: 0,
+        };
+        debugger.begin().map_err(|error| StartError::Other(error.to_string()))?;
+        Ok(debugger)
+    }
+
+    fn begin(&mut self) -> Result<(), Error> {
+        self.program.refresh(&mut self.session);
+        self.considered = None;
+        self.frame = 0;
+        self.history.keep(&mut self.session, false)
+    }
+
+    /// Starts the program again, with the stops and variables there are.
+    ///
+    /// # Errors
+    /// When it cannot be started any more; the old run is still there then.
+    pub fn restart(&mut self) -> Result<(), Error> {
+        if let Some(mut input) = self.config.machine.stdin.as_deref() {
+            // A pipe cannot be rewound: the new run reads on where the old one was.
+            let _ = input.rewind();
+        }
+        let session = Session::start(self.config.clone(), Arc::clone(&self.control))?;
+        self.history = History::default();
+        self.marks.clear();
+        self.session = session;
+        self.begin()
+    }
+
+    /// Ends the debugging and gives the run back.
+    pub fn into_session(self) -> Session {
+        self.session
+    }
+
+    /// The run.
+    pub fn session(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
+    /// The program's files and names.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Makes a checkpoint with a name.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub fn checkpoint(&mut self, name: &str) -> Result<(), Error> {
+        self.history.name(&mut self.session, name)
+    }
+
+    /// Goes back to a checkpoint with a name; false if there is none.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub fn restore(&mut self, name: &str) -> Result<bool, Error> {
+        let found = self.history.restore(&mut self.session, name)?;
+        self.program.refresh(&mut self.session);
+        self.considered = None;
+        self.frame = 0;
+        Ok(found)
+    }
+
+    /// The named checkpoints and their moments.
+    pub fn checkpoints(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.history.names()
+    }
+
+    /// Changes what is counted from here on. Going back past this moment undoes the change.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub fn turn(&mut self, change: impl FnOnce(&mut Session)) -> Result<(), Error> {
+        change(&mut self.session);
+        self.history.keep(&mut self.session, true)
+    }
+
+    /// Keeps the counts as they are now under a name.
+    pub fn mark(&mut self, name: &str) {
+        let profile = self.session.profile().profile;
+        self.marks.insert(name.to_owned(), profile);
+    }
+
+    /// The counts that were kept under a name.
+    pub fn marked(&self, name: &str) -> Option<&Profile> {
+        self.marks.get(name)
+    }
+
+    /// The names under which counts are kept.
+    pub fn mark_names(&self) -> impl Iterator<Item = &str> {
+        self.marks.keys().map(|name| &**name)
+    }
+}

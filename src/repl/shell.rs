@@ -1,0 +1,258 @@
+//! The shell's state, and how a line becomes a command.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
+
+use super::error::Error;
+use crate::debugger::Debugger;
+use crate::debugger::suggest::nearest;
+use crate::session::{Finished, Folded, TerminalObserver};
+
+/// The profiles and the log of a session.
+pub trait Output {
+    /// Writes a profile, and gives back where.
+    ///
+    /// # Errors
+    /// One line that says which file cannot be written, and why.
+    fn write(&mut self, counts: &Folded, target: Target<'_>) -> anyhow::Result<PathBuf>;
+    /// Reports the end of the program in the log.
+    fn report(&mut self, finished: &Finished);
+}
+
+/// Files that a profile is written to.
+#[derive(Clone, Copy, Debug)]
+pub enum Target<'a> {
+    /// The file of the run.
+    Whole,
+    /// A file beside it, with a number.
+    Part(u32),
+    /// A file that was named.
+    Named(&'a Path),
+}
+
+/// What the shell is given.
+pub struct Setup {
+    /// Takes profiles and the report.
+    pub output: Box<dyn Output>,
+    /// The file with commands, if there is one.
+    pub commands: Option<PathBuf>,
+    /// Start no other programs, and write no files but profiles.
+    pub sandboxed: bool,
+    /// The file with the commands of earlier sessions.
+    pub history: Option<PathBuf>,
+    /// What the guest has printed.
+    pub printed: Arc<Printed>,
+}
+
+/// Follows what the guest prints, so that the prompt begins on a line of its own.
+#[derive(Debug, Default)]
+pub struct Printed {
+    /// The last byte.
+    last: AtomicU8,
+    any: AtomicBool,
+}
+
+impl TerminalObserver for Printed {
+    fn reading(&self, _stream: u8) {}
+
+    fn writing(&self, _stream: u8, bytes: &[u8]) {
+        if let Some(&byte) = bytes.last() {
+            self.last.store(byte, Relaxed);
+            self.any.store(true, Relaxed);
+        }
+    }
+}
+
+impl Printed {
+    /// True if the cursor is in the middle of a line; only the first time after output.
+    pub(super) fn in_line(&self) -> bool {
+        self.any.swap(false, Relaxed) && self.last.load(Relaxed) != b'\n'
+    }
+}
+
+/// Result of a command.
+pub(super) type Reply = Result<(), Error>;
+
+/// Deepest nesting of aliases in aliases and files in files.
+pub(super) const DEEPEST: usize = 16;
+
+/// Completion of the words after a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Takes {
+    /// Nothing that could be completed.
+    Nothing,
+    /// Functions and source files.
+    Location,
+    /// Symbols, registers, counters.
+    Expression,
+    /// Names of files.
+    File,
+    /// One of these words.
+    Words(&'static [&'static str]),
+    /// A command.
+    Command,
+    /// A named checkpoint.
+    Checkpoint,
+}
+
+/// A command.
+pub(super) struct Command {
+    /// Its name.
+    pub(super) name: &'static str,
+    /// Shorter names.
+    pub(super) short: &'static [&'static str],
+    /// Its arguments.
+    pub(super) usage: &'static str,
+    /// Its effect.
+    pub(super) help: &'static str,
+    /// A command line that works.
+    pub(super) example: &'static str,
+    /// The words that Tab completes.
+    pub(super) takes: Takes,
+    /// The program may have moved afterwards.
+    pub(super) resumes: bool,
+    /// Carries it out with what follows its name.
+    pub(super) run: fn(&mut Shell, &str) -> Reply,
+}
+
+/// The commands, in groups with titles.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Commands(pub(super) &'static [(&'static str, &'static [Command])]);
+
+impl Commands {
+    /// All commands, in the order of the table.
+    pub(super) fn all(self) -> impl Iterator<Item = &'static Command> {
+        self.0.iter().flat_map(|(_, commands)| commands.iter())
+    }
+
+    /// The command that a word means: its name, a short name, or the beginning of one name only.
+    ///
+    /// # Errors
+    /// A line with what it could mean.
+    pub(super) fn find(self, word: &str) -> Result<&'static Command, Error> {
+        if let Some(exact) = self.all().find(|command| command.name == word || command.short.contains(&word))
+        {
+            return Ok(exact);
+        }
+        let begun: Vec<&Command> =
+            self.all().filter(|command| !word.is_empty() && command.name.starts_with(word)).collect();
+        match begun.as_slice() {
+            [only] => Ok(only),
+            [] => Err(Error::Unknown {
+                kind: "command",
+                name: word.to_owned(),
+                nearest: nearest(word, self.all().map(|command| command.name)),
+                hint: "`help` lists them".to_owned(),
+            }),
+            several => {
+                let names = several.iter().map(|command| command.name).collect();
+                Err(Error::Ambiguous { word: word.to_owned(), names })
+            }
+        }
+    }
+}
+
+/// The shell.
+pub struct Shell {
+    pub(super) debugger: Debugger,
+    pub(super) setup: Setup,
+    pub(super) commands: Commands,
+    /// A copy of what the shell prints.
+    pub(super) log: Option<File>,
+    pub(super) aliases: BTreeMap<String, String>,
+    /// The program was let run.
+    pub(super) started: bool,
+    /// Its end was told.
+    pub(super) told: bool,
+    /// The file and line that `list` shows next.
+    pub(super) listed: Option<(String, u32)>,
+    /// The address that `x` shows next.
+    pub(super) examined: u64,
+    /// Numbered parts of the profile that were written.
+    pub(super) dumps: u32,
+    /// Values that `print` has numbered.
+    pub(super) values: u32,
+    /// Nesting of aliases and files.
+    pub(super) depth: usize,
+    pub(super) quit: bool,
+    /// Lines shown around those with counts.
+    pub(super) context: u64,
+}
+
+impl Shell {
+    /// A shell with these commands over a program that has been loaded.
+    pub(super) fn with_commands(debugger: Debugger, setup: Setup, commands: Commands) -> Shell {
+        Shell {
+            debugger,
+            setup,
+            commands,
+            log: None,
+            aliases: BTreeMap::new(),
+            started: false,
+            told: false,
+            listed: None,
+            examined: 0,
+            dumps: 0,
+            values: 0,
+            depth: 0,
+            quit: false,
+            context: 8,
+        }
+    }
+
+    /// Runs one line.
+    pub(super) fn execute(&mut self, line: &str) -> Reply {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            return Ok(());
+        }
+        if let Some(command) = line.strip_prefix('!') {
+            return self.host_command(command);
+        }
+        let split = line.find(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_')).unwrap_or(line.len());
+        let (word, rest) = line.split_at(split);
+        if let Some(meaning) = self.aliases.get(word).cloned() {
+            if self.depth >= DEEPEST {
+                return Err(Error::AliasLoop(word.to_owned()));
+            }
+            self.depth += 1;
+            let result = self.execute(&format!("{meaning}{rest}"));
+            self.depth -= 1;
+            return result;
+        }
+        let command = self.commands.find(word)?;
+        let result = (command.run)(self, rest.trim());
+        if result.is_ok() && command.resumes {
+            self.after_move()?;
+        }
+        result
+    }
+
+    /// A line for the user, and for the log.
+    pub(super) fn say(&mut self, text: &str) {
+        if self.setup.printed.in_line() {
+            println!();
+        }
+        println!("{text}");
+        if let Some(log) = &mut self.log {
+            // A log that cannot be written is not worth the session.
+            let _ = writeln!(log, "{text}");
+        }
+    }
+
+    /// A line about something that went wrong.
+    pub(super) fn complain(&mut self, text: &str) {
+        if self.setup.printed.in_line() {
+            eprintln!();
+        }
+        let _ = std::io::stdout().flush();
+        eprintln!("cgemu: {text}");
+        if let Some(log) = &mut self.log {
+            let _ = writeln!(log, "cgemu: {text}");
+        }
+    }
+}
