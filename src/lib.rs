@@ -15,7 +15,7 @@ pub mod cli;
 pub mod debugger;
 mod emu;
 pub mod guest;
-pub mod hooks;
+mod hooks;
 pub mod kernel;
 pub mod loader;
 pub mod profile;

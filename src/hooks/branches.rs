@@ -1,4 +1,5 @@
-//! The consumer that drives the branch predictors. A branch is decided by where the next record begins.
+//! Consumer that drives the branch predictors. The address at which the next record begins decides
+//! a branch.
 
 use std::cell::Cell;
 
@@ -9,39 +10,39 @@ use crate::hooks::record::Header;
 use crate::sim::{Conditional, Indirect};
 use crate::x86::cost::Repeat;
 
-/// Both branch predictors.
+/// Branch predictors.
 #[derive(Clone, Debug, Default)]
-pub struct Predictors {
-    /// For conditional branches.
-    pub conditional: Conditional,
-    /// For indirect branches.
-    pub indirect: Indirect,
+pub(crate) struct Predictors {
+    /// Predictor of conditional branches.
+    pub(crate) conditional: Conditional,
+    /// Predictor of indirect branches.
+    pub(crate) indirect: Indirect,
 }
 
-/// Bits of a branch's address that reach the predictors.
+/// Bits of the address of a branch that the predictors use.
 const BRANCH_BITS: u64 = 0x1ff;
 
-/// A plan as the inner loop wants it: one cache line. The counters are cells so that the loop can hold on to the
-/// block before.
+/// Hot part of a plan, one cache line. The counters are cells so that the loop can keep a reference
+/// to the previous block.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 struct Block {
     pc: u64,
     fall_through: u64,
     executed: Cell<u64>,
-    /// Of the branch at its end.
+    /// Mispredictions of the branch at its end.
     mispredicted: Cell<u64>,
     /// Address of that branch.
     at: u64,
-    /// The part of that branch's address that the predictors use.
+    /// Its low bits, which the predictors use.
     branch: u16,
     ends: Ends,
-    /// Nothing happens to the predictors but at the end.
+    /// Nothing but the branch at the end reaches the predictors.
     plain: bool,
 }
 
 impl Block {
-    /// What was before the program.
+    /// Stand-in for the block before the first.
     fn nothing() -> Block {
         Block {
             pc: 0,
@@ -56,24 +57,24 @@ impl Block {
     }
 }
 
-/// The predictors and what they did not foresee.
+/// Predictors and mispredictions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BranchConsumer {
     predictors: Predictors,
-    /// By plan id.
+    /// Blocks by plan id.
     blocks: Vec<Block>,
     rest: Rest,
     /// The block whose branch the next record decides.
     previous: Option<usize>,
 }
 
-/// The predictors, and everything counted, at some moment.
+/// State of a [`BranchConsumer`] for a checkpoint.
 #[derive(Clone, Debug)]
 pub(super) struct SavedBranches {
     predictors: Predictors,
-    /// By plan id: executed, and mispredicted.
+    /// Executions and mispredictions, by plan id.
     blocks: Vec<(u64, u64)>,
-    /// Those that are not zero, by instruction.
+    /// Counts that are not zero, by instruction.
     mispredicted: Vec<(usize, u64)>,
     repeated: Vec<(usize, Repeated)>,
     compared: bool,
@@ -83,27 +84,27 @@ pub(super) struct SavedBranches {
 #[derive(Clone, Debug, Default)]
 struct Rest {
     index: PlanIndex,
-    /// By instruction, of branches that are not the end of a block.
+    /// Mispredictions of branches that do not end a block, by instruction.
     mispredicted: Vec<u64>,
-    /// Whether the last repeated comparison took place (RCX was not zero).
+    /// The last repeated comparison took place: RCX was not zero.
     compared: bool,
 }
 
 impl BranchConsumer {
-    pub fn new(predictors: Predictors) -> BranchConsumer {
+    pub(super) fn new(predictors: Predictors) -> BranchConsumer {
         BranchConsumer { predictors, ..BranchConsumer::default() }
     }
 
-    pub fn index(&self) -> &PlanIndex {
+    pub(super) fn index(&self) -> &PlanIndex {
         &self.rest.index
     }
 
-    pub fn executed(&self) -> impl Iterator<Item = u64> {
+    pub(super) fn executed(&self) -> impl Iterator<Item = u64> {
         self.blocks.iter().map(|block| block.executed.get())
     }
 
-    /// Forgets what was counted, and keeps what the predictors have learnt.
-    pub fn zero(&mut self) {
+    /// Sets the counts to zero and keeps the predictors' tables.
+    pub(super) fn zero(&mut self) {
         for block in &self.blocks {
             block.executed.set(0);
             block.mispredicted.set(0);
@@ -112,7 +113,7 @@ impl BranchConsumer {
         self.rest.index.set_repeated(&[]);
     }
 
-    pub fn save(&self) -> SavedBranches {
+    pub(super) fn save(&self) -> SavedBranches {
         let inner = self.rest.mispredicted.iter().enumerate();
         SavedBranches {
             predictors: self.predictors.clone(),
@@ -128,7 +129,7 @@ impl BranchConsumer {
         }
     }
 
-    pub fn restore(&mut self, saved: &SavedBranches) {
+    pub(super) fn restore(&mut self, saved: &SavedBranches) {
         self.predictors.clone_from(&saved.predictors);
         let counts = saved.blocks.iter().copied().chain(std::iter::repeat((0, 0)));
         for (block, (executed, mispredicted)) in self.blocks.iter().zip(counts) {
@@ -147,7 +148,7 @@ impl BranchConsumer {
     }
 
     /// Adds the mispredictions to the counts of each instruction.
-    pub fn add_misses(&self, counts: &mut [Counts]) {
+    pub(super) fn add_misses(&self, counts: &mut [Counts]) {
         for (count, mispredicted) in counts.iter_mut().zip(&self.rest.mispredicted) {
             count.bcm += mispredicted;
         }
@@ -160,7 +161,7 @@ impl BranchConsumer {
         }
     }
 
-    pub fn add_plan(&mut self, plan: &Plan) {
+    pub(super) fn add_plan(&mut self, plan: &Plan) {
         let rest = &mut self.rest;
         let entry = rest.index.add(plan, u16::MAX);
         let at = plan.insns.last().map_or(0, |insn| insn.pc);
@@ -169,7 +170,7 @@ impl BranchConsumer {
             fall_through: plan.fall_through(),
             at,
             branch: (at & BRANCH_BITS) as u16,
-            // Decided in the block, not by the next record.
+            // The block decides this branch, not the next record.
             ends: if entry.ends == Ends::ToNext { Ends::None } else { entry.ends },
             plain: plan.retries.is_empty()
                 && entry.special.as_ref().is_none_or(|s| s.repeat.is_none() && s.to_next.is_none()),
@@ -178,8 +179,8 @@ impl BranchConsumer {
         rest.mispredicted.resize(rest.index.insns.len(), 0);
     }
 
-    /// Walks a buffer of records; returns how many instructions they stand for.
-    pub fn walk(&mut self, mut words: &[u64]) -> u64 {
+    /// Walks a buffer of records. Returns the number of their instructions.
+    pub(super) fn walk(&mut self, mut words: &[u64]) -> u64 {
         let BranchConsumer { predictors, blocks, rest, previous } = self;
         let blocks = blocks.as_slice();
         let mut instructions = 0;
@@ -194,7 +195,7 @@ impl BranchConsumer {
             instructions += header.instructions;
             block.executed.update(|executed| executed + 1);
             if before.ends == Ends::Conditional {
-                // Without a branch of our own: mispredictions are as hard to predict as what they count.
+                // Branchless: the host's CPU would mispredict this as often as the guest does.
                 let taken = block.pc != before.fall_through;
                 let missed = predictors.conditional.record(u64::from(before.branch), taken);
                 before.mispredicted.update(|mispredicted| mispredicted + u64::from(missed));
@@ -213,7 +214,8 @@ impl BranchConsumer {
 }
 
 impl Rest {
-    /// Whether a branch that is not an ordinary conditional jump was mispredicted, now that control is at `pc`.
+    /// Decides a branch other than Jcc by the address that control has reached. Returns true if it
+    /// was mispredicted.
     #[inline(never)]
     fn resolve(&self, before: &Block, pc: u64, predictors: &mut Predictors) -> bool {
         if before.ends == Ends::Compared {
@@ -223,8 +225,8 @@ impl Rest {
         }
     }
 
-    /// What a block does that the next record does not decide: the test of RCX, branches that are never taken, a jump to
-    /// the next instruction.
+    /// Feeds the branches that the next record does not decide: the test of RCX, retries of locked
+    /// operations, a jump to the next instruction.
     #[inline(never)]
     fn special(&mut self, id: usize, slots: &[u64], predictors: &mut Predictors) {
         let entry = &mut self.index.entries[id];

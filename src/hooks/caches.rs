@@ -1,8 +1,8 @@
-//! The consumer that drives the caches, event by event, in Cachegrind's order.
+//! Consumer that drives the caches, event by event, in Cachegrind's order.
 //!
-//! A block's references follow from its execution count, so only misses are counted one by one. The order in which
-//! LL is accessed matters: fetches of I1 and accesses of D1 are independent of each other, so a block first touches
-//! its I1 lines; only when one of them misses are fetches and data interleaved exactly.
+//! References follow from the execution counts of blocks, so only misses are counted one by one. I1
+//! and D1 are independent, but the order of accesses to LL matters. So a block first touches its I1
+//! lines; only if one of them misses are fetches and data interleaved exactly.
 
 use crate::hooks::counts::{Misses, Repeated};
 use crate::hooks::plan::Plan;
@@ -10,43 +10,43 @@ use crate::hooks::plan_index::{Data, Entry, PlanIndex};
 use crate::hooks::record::Header;
 use crate::sim::{Held, Hierarchy, Line};
 
-/// Events whose sizes fit in a block.
+/// Data events whose sizes are stored in the block.
 const NEAR: usize = 8;
 
-/// A plan as the inner loop wants it: one cache line.
+/// Hot part of a plan, one cache line.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 struct Block {
     executed: u64,
-    /// The age of I1 right after its fetches, if they all hit: while I1 has that age, to fetch them again changes
+    /// Age of I1 after its fetches, if all hit. While I1 has this age, fetching them again changes
     /// nothing.
     age: u64,
-    /// Its lines in I1, if they are at most two and the block is not special.
+    /// Its I1 lines, if there are at most two and the block has no special parts.
     near: [Line; 2],
-    /// All of them are in [`Rest::lines`] from here on.
+    /// Index of its first line in [`Rest::lines`].
     first_line: u32,
     lines: u32,
     first_event: u32,
-    /// Of the first data events the bytes beyond the first.
+    /// Sizes less 1 of the first data events.
     reach: [u8; NEAR],
 }
 
-/// The caches and what missed in them.
+/// Caches and misses.
 #[derive(Clone, Debug)]
 pub(super) struct CacheConsumer {
     caches: Box<Hierarchy>,
-    /// By plan id.
+    /// Blocks by plan id.
     blocks: Vec<Block>,
     rest: Rest,
 }
 
-/// The caches, and everything counted, at some moment.
+/// State of a [`CacheConsumer`] for a checkpoint.
 #[derive(Clone, Debug)]
 pub(super) struct SavedCaches {
     held: Held,
-    /// By plan id.
+    /// Executions by plan id.
     executed: Vec<u64>,
-    /// Those that are not zero, by instruction.
+    /// Counts that are not zero, by instruction.
     misses: Vec<(usize, Misses)>,
     repeated: Vec<(usize, Repeated)>,
 }
@@ -55,45 +55,45 @@ pub(super) struct SavedCaches {
 struct Rest {
     index: PlanIndex,
     misses: Vec<Misses>,
-    /// The I1 lines of each block, in the order in which they are fetched.
+    /// I1 lines of all blocks, in the order of fetching.
     lines: Vec<Line>,
-    /// The first instruction of the block that fetches from each.
+    /// Instruction that first fetches from each line.
     fetchers: Vec<u16>,
-    /// Of each data event the bytes beyond the first.
+    /// Sizes less 1 of all data events.
     reach: Vec<u8>,
-    /// Fetches that missed I1 in the block at hand and have not been to LL.
+    /// Fetches of the current block that missed I1 and have not yet accessed LL.
     missed: Vec<u32>,
 }
 
 impl CacheConsumer {
-    pub fn new(caches: Hierarchy) -> CacheConsumer {
+    pub(super) fn new(caches: Hierarchy) -> CacheConsumer {
         CacheConsumer { caches: Box::new(caches), blocks: Vec::new(), rest: Rest::default() }
     }
 
-    pub fn index(&self) -> &PlanIndex {
+    pub(super) fn index(&self) -> &PlanIndex {
         &self.rest.index
     }
 
-    pub fn caches(&self) -> &Hierarchy {
+    pub(super) fn caches(&self) -> &Hierarchy {
         &self.caches
     }
 
-    pub fn misses(&self) -> &[Misses] {
+    pub(super) fn misses(&self) -> &[Misses] {
         &self.rest.misses
     }
 
-    pub fn executed(&self) -> impl Iterator<Item = u64> {
+    pub(super) fn executed(&self) -> impl Iterator<Item = u64> {
         self.blocks.iter().map(|block| block.executed)
     }
 
-    /// Forgets what was counted, and keeps what the caches hold.
-    pub fn zero(&mut self) {
+    /// Sets the counts to zero and keeps the contents of the caches.
+    pub(super) fn zero(&mut self) {
         self.blocks.iter_mut().for_each(|block| block.executed = 0);
         self.rest.misses.fill(Misses::default());
         self.rest.index.set_repeated(&[]);
     }
 
-    pub fn save(&self) -> SavedCaches {
+    pub(super) fn save(&self) -> SavedCaches {
         let misses = self.rest.misses.iter().enumerate();
         SavedCaches {
             held: self.caches.held(),
@@ -106,12 +106,12 @@ impl CacheConsumer {
         }
     }
 
-    pub fn restore(&mut self, saved: &SavedCaches) {
+    pub(super) fn restore(&mut self, saved: &SavedCaches) {
         self.caches.hold(&saved.held);
         let executed = saved.executed.iter().copied().chain(std::iter::repeat(0));
         for (block, executed) in self.blocks.iter_mut().zip(executed) {
             block.executed = executed;
-            // I1 will be of ages again that it has been of, with something else in it.
+            // I1 goes back to an earlier age, which will come again with other contents.
             block.age = 0;
         }
         self.rest.misses.fill(Misses::default());
@@ -123,7 +123,7 @@ impl CacheConsumer {
         self.rest.index.set_repeated(&saved.repeated);
     }
 
-    pub fn add_plan(&mut self, plan: &Plan) {
+    pub(super) fn add_plan(&mut self, plan: &Plan) {
         let shift = self.caches.i1.line_shift();
         let rest = &mut self.rest;
         let clip = u16::try_from(self.caches.min_line()).unwrap_or(u16::MAX);
@@ -163,9 +163,9 @@ impl CacheConsumer {
         rest.misses.resize(rest.index.insns.len(), Misses::default());
     }
 
-    /// Walks a buffer of records; returns how many instructions they stand for.
-    pub fn walk(&mut self, words: &[u64]) -> u64 {
-        // The usual line, known to the compiler, saves a few instructions per event.
+    /// Walks a buffer of records. Returns the number of their instructions.
+    pub(super) fn walk(&mut self, words: &[u64]) -> u64 {
+        // A constant for the usual line size saves a few instructions per event.
         match self.caches.d1.line_shift() {
             6 => self.walk_lines(words, 6),
             shift => self.walk_lines(words, shift),
@@ -214,8 +214,8 @@ impl CacheConsumer {
 }
 
 impl Rest {
-    /// Touches the lines of a block that is special, has many or may miss. Whether the block's data are still to be
-    /// accessed, one event a slot.
+    /// Touches the lines of a block that has special parts, many lines or a line that may miss.
+    /// Returns true if the data of the block, one event per slot, are still to be accessed.
     #[inline(never)]
     fn fetch(&mut self, id: usize, block: &mut Block, slots: &[u64], caches: &mut Hierarchy) -> bool {
         for i in 0..block.lines {
@@ -233,7 +233,7 @@ impl Rest {
         false
     }
 
-    /// Notes that a fetch of a block's instruction missed. One that straddles two lines misses once.
+    /// Records a miss of a fetch. An instruction across two lines misses once.
     #[cold]
     fn note_miss(&mut self, id: usize, fetcher: u16) {
         let insn = self.index.entries[id].first_insn + u32::from(fetcher);
@@ -242,7 +242,7 @@ impl Rest {
         }
     }
 
-    /// The events of a long block.
+    /// Accesses the data of a block with more than [`NEAR`] events.
     #[inline(never)]
     fn many(&mut self, caches: &mut Hierarchy, first: usize, slots: &[u64], shift: u32) {
         for (i, &address) in slots.iter().enumerate() {
@@ -254,14 +254,14 @@ impl Rest {
         }
     }
 
-    /// One data access that is not a hit on the most recent line of its set.
+    /// Accesses data that is not in the most recently used line of its set.
     #[inline(never)]
     fn access(&mut self, caches: &mut Hierarchy, event: usize, address: u64) {
         let Some(event) = self.index.data.get(event) else { return };
         access(caches, event, address, &mut self.misses);
     }
 
-    /// A block whose events are not one a slot, or that has a fetch miss on its way to LL.
+    /// Interleaves fetches and data of a block that has special parts or missed a fetch.
     #[inline(never)]
     fn special(&mut self, id: usize, slots: &[u64], caches: &mut Hierarchy) {
         let PlanIndex { entries, insns, data } = &mut self.index;
@@ -292,7 +292,7 @@ impl Rest {
     }
 }
 
-/// One data access: D1, and LL if it misses there.
+/// Accesses D1, and LL after a miss.
 #[inline(always)]
 fn access(caches: &mut Hierarchy, event: &Data, address: u64, misses: &mut [Misses]) {
     let size = u32::from(event.size);

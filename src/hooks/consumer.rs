@@ -1,8 +1,8 @@
-//! The consumers of the trace: each walks plans and records together and drives a part of the simulators.
+//! Consumers of the trace. Each walks plans and records together and drives one simulator.
 
 use std::sync::Arc;
 
-pub use crate::hooks::branches::Predictors;
+pub(crate) use crate::hooks::branches::Predictors;
 use crate::hooks::branches::{BranchConsumer, SavedBranches};
 use crate::hooks::caches::{CacheConsumer, SavedCaches};
 use crate::hooks::counts::Counts;
@@ -11,22 +11,22 @@ use crate::hooks::plan_index::PlanIndex;
 use crate::hooks::record::instructions;
 use crate::hooks::references::{ReferenceConsumer, SavedReferences};
 use crate::hooks::watch::Watch;
-pub use crate::hooks::watch::Watched;
+pub(crate) use crate::hooks::watch::Watched;
 use crate::sim::Hierarchy;
 
-/// One part of the simulation of a run. Caches and branch predictors do not depend on each other; the parts read
-/// the same records, each at its own pace.
+/// One part of the simulation of a run. Caches and branch predictors are independent, so the parts
+/// read the same records in parallel.
 #[derive(Clone, Debug)]
-pub struct Consumer {
+pub(crate) struct Consumer {
     part: Part,
-    /// Whether what runs is counted and simulated; see [`Consumer::set_counting`].
+    /// See [`Consumer::set_counting`].
     counting: bool,
     watch: Option<Box<Watch>>,
 }
 
-/// A consumer as it was; see [`Consumer::save`].
+/// State of a consumer for a checkpoint.
 #[derive(Clone, Debug)]
-pub struct SavedConsumer {
+pub(crate) struct SavedConsumer {
     part: SavedPart,
     counting: bool,
     watched: Vec<u64>,
@@ -65,8 +65,9 @@ impl Part {
 }
 
 impl Consumer {
-    /// A consumer for each part that is wanted. Every one counts references, so there is always one.
-    pub fn parts(caches: Option<Hierarchy>, predictors: Option<Predictors>) -> Vec<Consumer> {
+    /// Creates a consumer for each simulator. Every consumer counts references; without a simulator
+    /// there is one for them.
+    pub(crate) fn parts(caches: Option<Hierarchy>, predictors: Option<Predictors>) -> Vec<Consumer> {
         let caches = caches.map(|caches| Part::Caches(CacheConsumer::new(caches)));
         let branches = predictors.map(|predictors| Part::Branches(BranchConsumer::new(predictors)));
         let mut parts: Vec<Consumer> = caches.into_iter().chain(branches).map(Consumer::of).collect();
@@ -80,13 +81,14 @@ impl Consumer {
         Consumer { part, counting: true, watch: None }
     }
 
-    /// Whether what is consumed from now on is counted. What is not counted does not touch the simulators either.
-    pub fn set_counting(&mut self, counting: bool) {
+    /// Switches counting on or off. Records that are not counted do not reach the simulators
+    /// either.
+    pub(crate) fn set_counting(&mut self, counting: bool) {
         self.counting = counting;
     }
 
-    /// What it has counted, and what its simulators hold. The plans it knows are not part of that.
-    pub fn save(&self) -> SavedConsumer {
+    /// Saves counts and simulators. Plans are facts about code and not part of the state.
+    pub(crate) fn save(&self) -> SavedConsumer {
         let part = match &self.part {
             Part::Caches(part) => SavedPart::Caches(part.save()),
             Part::Branches(part) => SavedPart::Branches(part.save()),
@@ -95,8 +97,8 @@ impl Consumer {
         SavedConsumer { part, counting: self.counting, watched: self.watched().to_vec() }
     }
 
-    /// Goes back to what was saved of it.
-    pub fn restore(&mut self, saved: &SavedConsumer) {
+    /// Restores what was saved of this consumer.
+    pub(crate) fn restore(&mut self, saved: &SavedConsumer) {
         self.counting = saved.counting;
         if let Some(watch) = &mut self.watch {
             watch.restore(&saved.watched);
@@ -105,18 +107,18 @@ impl Consumer {
             (Part::Caches(part), SavedPart::Caches(saved)) => part.restore(saved),
             (Part::Branches(part), SavedPart::Branches(saved)) => part.restore(saved),
             (Part::References(part), SavedPart::References(saved)) => part.restore(saved),
-            // Something saved of another part.
+            // Saved from another part.
             _ => {}
         }
     }
 
-    /// Takes in a plan; ids count up from 0.
-    pub fn add_plan(&mut self, plan: &Plan) {
+    /// Adds a plan; ids count up from 0.
+    pub(crate) fn add_plan(&mut self, plan: &Plan) {
         self.part.add_plan(plan);
     }
 
-    /// Takes in new plans, then a buffer of records; returns how many instructions the records stand for.
-    pub fn consume(&mut self, words: &[u64], plans: &[Arc<Plan>]) -> u64 {
+    /// Adds new plans, then consumes a buffer of records. Returns the number of their instructions.
+    pub(crate) fn consume(&mut self, words: &[u64], plans: &[Arc<Plan>]) -> u64 {
         for plan in plans {
             self.add_plan(plan);
         }
@@ -129,8 +131,8 @@ impl Consumer {
         self.part.walk(words)
     }
 
-    /// Forgets what was counted. The simulators keep what they hold.
-    pub fn zero(&mut self) {
+    /// Sets all counts to zero. The simulators keep their contents.
+    pub(crate) fn zero(&mut self) {
         match &mut self.part {
             Part::Caches(part) => part.zero(),
             Part::Branches(part) => part.zero(),
@@ -139,21 +141,21 @@ impl Consumer {
     }
 
     /// The caches, if this part simulates them.
-    pub fn caches(&self) -> Option<&Hierarchy> {
+    pub(crate) fn caches(&self) -> Option<&Hierarchy> {
         match &self.part {
             Part::Caches(part) => Some(part.caches()),
             Part::Branches(_) | Part::References(_) => None,
         }
     }
 
-    /// Watches accesses to these ranges from now on, and no others. `plans` are all plans it knows, and `past` are records
-    /// that come next and are from before.
-    pub fn watch(&mut self, ranges: Vec<Watched>, plans: Vec<Arc<Plan>>, past: &[u64]) {
+    /// Watches accesses to these ranges and no others from now on. `plans` are all plans so far.
+    /// `past` are records that come next but have been executed before.
+    pub(crate) fn watch(&mut self, ranges: Vec<Watched>, plans: Vec<Arc<Plan>>, past: &[u64]) {
         self.watch = (!ranges.is_empty()).then(|| Box::new(Watch::new(ranges, plans, past)));
     }
 
-    /// How often each of the watched ranges was accessed.
-    pub fn watched(&self) -> &[u64] {
+    /// Number of accesses to each watched range.
+    pub(crate) fn watched(&self) -> &[u64] {
         self.watch.as_ref().map_or(&[], |watch| watch.accesses())
     }
 
@@ -165,7 +167,7 @@ impl Consumer {
         }
     }
 
-    /// Adds what follows from how often each block was executed: everything but misses.
+    /// Adds the counts that follow from the executions of blocks: all but misses.
     fn add_references(&self, counts: &mut [Counts]) {
         match &self.part {
             Part::Caches(part) => part.index().add_references(part.executed(), counts),
@@ -174,7 +176,7 @@ impl Consumer {
         }
     }
 
-    /// Adds the misses that this part has counted.
+    /// Adds the misses.
     fn add_misses(&self, counts: &mut [Counts]) {
         match &self.part {
             Part::Caches(part) => {
@@ -190,14 +192,15 @@ impl Consumer {
 
 /// Counts of every instruction of a run, put together from the consumers.
 #[derive(Clone, Debug, Default)]
-pub struct Tally {
+pub(crate) struct Tally {
     insns: Vec<(u64, MappingId)>,
     counts: Vec<Counts>,
 }
 
 impl Tally {
-    /// Adds the counts of a consumer. All consumers must be parts of one run and have read the same records.
-    pub fn add(&mut self, consumer: &Consumer) {
+    /// Adds the counts of a consumer. All consumers must be parts of one run and have read the same
+    /// records.
+    pub(crate) fn add(&mut self, consumer: &Consumer) {
         if self.insns.is_empty() {
             let index = consumer.index();
             self.insns = index.insns.iter().map(|insn| (insn.pc, 0)).collect();
@@ -212,9 +215,10 @@ impl Tally {
         consumer.add_misses(&mut self.counts);
     }
 
-    /// Address, mapping and counts of each instruction that was counted, once for each plan it is in. Leaves out what was
-    /// translated and not executed, which depends on where the run was paused.
-    pub fn iter(&self) -> impl Iterator<Item = (u64, MappingId, &Counts)> {
+    /// Address, mapping and counts of each instruction that was counted, once for each plan it is
+    /// in. Leaves out what was translated and not executed, which depends on where the run was
+    /// paused.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, MappingId, &Counts)> {
         let counted = self.insns.iter().zip(&self.counts).filter(|(_, counts)| **counts != Counts::default());
         counted.map(|(&(pc, mapping), counts)| (pc, mapping, counts))
     }

@@ -1,46 +1,46 @@
-//! Counts per instruction, kept while the program runs and folded when a profile is wanted.
+//! Counts per instruction.
 
-/// Cache misses of one instruction in one block. References are not here: they follow from how often the block ran.
+/// Cache misses of an instruction in a block. References follow from the executions of the block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Misses {
+pub(crate) struct Misses {
     /// Fetches that missed I1.
-    pub i1mr: u64,
+    pub(crate) i1mr: u64,
     /// Fetches that missed LL.
-    pub ilmr: u64,
+    pub(crate) ilmr: u64,
     /// Loads that missed D1.
-    pub d1mr: u64,
+    pub(crate) d1mr: u64,
     /// Loads that missed LL.
-    pub dlmr: u64,
+    pub(crate) dlmr: u64,
     /// Stores that missed D1.
-    pub d1mw: u64,
+    pub(crate) d1mw: u64,
     /// Stores that missed LL.
-    pub dlmw: u64,
+    pub(crate) dlmw: u64,
 }
 
-/// What one instruction cost altogether, in Cachegrind's order of events.
+/// All counts of an instruction, in Cachegrind's order of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub(crate) struct Counts {
     /// Instructions executed.
-    pub ir: u64,
+    pub(crate) ir: u64,
     /// Loads and modifies.
-    pub dr: u64,
+    pub(crate) dr: u64,
     /// Stores.
-    pub dw: u64,
+    pub(crate) dw: u64,
     /// Conditional branches.
-    pub bc: u64,
+    pub(crate) bc: u64,
     /// Conditional branches mispredicted.
-    pub bcm: u64,
+    pub(crate) bcm: u64,
     /// Indirect branches.
-    pub bi: u64,
+    pub(crate) bi: u64,
     /// Indirect branches mispredicted.
-    pub bim: u64,
-    /// The misses.
-    pub misses: Misses,
+    pub(crate) bim: u64,
+    /// Cache misses.
+    pub(crate) misses: Misses,
 }
 
 impl Counts {
     /// Adds the counts of another instruction.
-    pub fn add(&mut self, other: &Counts) {
+    pub(crate) fn add(&mut self, other: &Counts) {
         let Misses { i1mr, ilmr, d1mr, dlmr, d1mw, dlmw } = other.misses;
         for (sum, count) in [
             (&mut self.ir, other.ir),
@@ -62,11 +62,11 @@ impl Counts {
     }
 }
 
-/// What a repeated string instruction did beyond being fetched.
+/// Executions of a repeated string instruction beyond its fetch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Repeated {
+pub(crate) struct Repeated {
     /// Iterations.
-    pub iterations: u64,
-    /// Conditional branches: the tests of RCX and of the comparison.
-    pub branches: u64,
+    pub(crate) iterations: u64,
+    /// Conditional branches: tests of RCX and of the comparison.
+    pub(crate) branches: u64,
 }

@@ -8,7 +8,7 @@ const PAGE_BITS: u32 = 12;
 
 /// Cause of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
+pub(crate) enum Cause {
     /// The instruction is undefined or not permitted.
     Instruction,
     /// An access to a page is not permitted.
@@ -26,26 +26,27 @@ pub enum Cause {
 
 /// Faulting instruction in the record of its block.
 pub(super) struct FaultingInsn<'a> {
-    pub cause: Cause,
-    pub plan: &'a Plan,
+    pub(super) cause: Cause,
+    pub(super) plan: &'a Plan,
     /// Index in the plan.
-    pub insn: usize,
+    pub(super) insn: usize,
     /// Slots of the record.
-    pub slots: &'a [u64],
+    pub(super) slots: &'a [u64],
     /// Tests whether an address can be read.
-    pub readable: &'a mut dyn FnMut(u64) -> bool,
+    pub(super) readable: &'a mut dyn FnMut(u64) -> bool,
 }
 
 impl FaultingInsn<'_> {
     /// Counts the data events before the fault.
-    pub fn events_before(&mut self) -> usize {
+    pub(super) fn events_before(&mut self) -> usize {
         let (plan, insn) = (self.plan, self.insn);
         let events = || plan.events.iter().filter(|event| usize::from(event.insn) == insn);
         if self.cause == Cause::Result {
             return events().count();
         }
         let first = events().position(|event| self.is_at(event)).unwrap_or(0);
-        // The second of the two events of a locked modification writes, whatever the engine asks for first.
+        // The second of the two events of a locked modification writes, whatever the engine asks
+        // for first.
         let writes = match self.cause {
             Cause::Page { addr, write: Some(true) } => (self.readable)(addr),
             _ => false,

@@ -35,8 +35,8 @@ pub(super) trait RecordFilter {
         let _ = (cause, recorded);
     }
 
-    /// Rewrites the records of a buffer. Returns the number of words that are ready for the consumers; the rest
-    /// comes again, with more behind it.
+    /// Rewrites the records of a buffer. Returns the number of words that are ready for the
+    /// consumers; the rest comes again, with more behind it.
     fn drain(&mut self, words: &mut [u64], drain: Drain, plans: &mut PlanTable) -> usize {
         let _ = (drain, plans);
         words.len()

@@ -1,20 +1,21 @@
-//! From translated blocks to counts. A [`plan`] has the events of a block, a [`record`] the addresses of one execution of
-//! it. The [`recorder`] collects the records, a filter rewrites them where Valgrind's superblocks count otherwise, and each
-//! [`consumer`] drives a simulator with them on a [`worker`] thread. [`counts`] are kept per instruction.
+//! From translated blocks to counts. A [`plan`] has the events of a block, a [`record`] the
+//! addresses of one execution of it. The [`recorder`] collects the records, a filter rewrites them
+//! where Valgrind's superblocks count otherwise, and each [`consumer`] drives a simulator with them
+//! on a [`worker`] thread. [`counts`] are kept per instruction.
 
 mod branches;
 mod caches;
-pub mod consumer;
-pub mod counts;
-pub mod fault;
+pub(crate) mod consumer;
+pub(crate) mod counts;
+pub(crate) mod fault;
 mod filter;
-pub mod plan;
+pub(crate) mod plan;
 mod plan_index;
-pub mod record;
-pub mod recorder;
+pub(crate) mod record;
+pub(crate) mod recorder;
 mod references;
 mod superblock_filter;
 mod superblock_table;
 mod transitions;
 mod watch;
-pub mod worker;
+pub(crate) mod worker;

@@ -1,4 +1,4 @@
-//! Block plans: what a translated block costs, written down once, when it is translated.
+//! Plans: the events of a block, determined once, when it is translated.
 
 use std::sync::Arc;
 
@@ -8,83 +8,83 @@ use rustc_hash::FxHashMap;
 use crate::hooks::record::{Header, MAX_RECORD, PlanId};
 use crate::x86::cost::{self, Access, Cost, Event, EventKind, Repeat};
 
-/// The mapping a block was translated from, in the session's list; `NO_MAPPING` where it is no file's.
-pub type MappingId = u32;
+/// Index of the mapping that code comes from, in the session's list.
+pub(crate) type MappingId = u32;
 
-/// Code that comes from no file.
-pub const NO_MAPPING: MappingId = u32::MAX;
+/// Mapping of code that comes from no file.
+pub(crate) const NO_MAPPING: MappingId = u32::MAX;
 
-/// One instruction of a plan.
+/// Instruction of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PlannedInsn {
+pub(crate) struct PlannedInsn {
     /// Address.
-    pub pc: u64,
-    /// Bytes.
-    pub len: u8,
+    pub(crate) pc: u64,
+    /// Length in bytes.
+    pub(crate) len: u8,
 }
 
-/// One data event of a plan.
+/// Data event of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PlannedEvent {
+pub(crate) struct PlannedEvent {
     /// Index of the instruction in the plan.
-    pub insn: u16,
+    pub(crate) insn: u16,
     /// Index of the slot in the record.
-    pub slot: u16,
+    pub(crate) slot: u16,
     /// Bytes from the slot's address.
-    pub offset: u16,
+    pub(crate) offset: u16,
     /// Bytes accessed.
-    pub size: u16,
-    /// How it is counted.
-    pub kind: EventKind,
-    /// What happens to the memory there.
-    pub touch: Access,
+    pub(crate) size: u16,
+    /// Event that is counted.
+    pub(crate) kind: EventKind,
+    /// Access to the memory, for watchpoints.
+    pub(crate) touch: Access,
 }
 
-/// What the last instruction of a block does to the branch predictors.
+/// Branch event at the end of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// Nothing.
+pub(crate) enum End {
+    /// No branch.
     None,
-    /// One conditional branch, taken unless control goes to the next instruction.
+    /// Conditional branch, taken unless control goes to the next instruction.
     Conditional,
-    /// One conditional branch to the next instruction: this slot says whether it jumps, and with `inverted` it counts as
-    /// taken if it does not.
+    /// Conditional branch to the next instruction.
     ToNext {
-        /// Index of the slot in the record.
+        /// Slot that is 1 if it jumps and 0 if not.
         slot: u16,
-        /// Whether taken and not taken are swapped.
+        /// Jumping counts as not taken, and the other way round.
         inverted: bool,
     },
-    /// One indirect branch.
+    /// Indirect branch.
     Indirect,
-    /// A repeated string instruction; its slots begin at this one, and zero in it means no iteration.
+    /// Repeated string instruction. Its slots begin at this one, which is 0 if there is no
+    /// iteration.
     Repeat(Repeat, u16),
 }
 
-/// A block's plan.
+/// Plan of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
-    /// Address of the first instruction; where control is when this record is reached.
-    pub pc: u64,
-    /// The instructions, in order.
-    pub insns: Vec<PlannedInsn>,
-    /// Words after the header.
-    pub slots: u16,
+pub(crate) struct Plan {
+    /// Address of the first instruction.
+    pub(crate) pc: u64,
+    /// Instructions in order.
+    pub(crate) insns: Vec<PlannedInsn>,
+    /// Words of a record after its header.
+    pub(crate) slots: u16,
     /// Data events in Cachegrind's order.
-    pub events: Vec<PlannedEvent>,
-    /// Instructions with a branch that is never taken, after their data (locked operations).
-    pub retries: Vec<u16>,
-    /// The branch at the end.
-    pub end: End,
-    /// The plan whose instructions these are the first of; they share its cost centres.
-    pub prefix_of: Option<PlanId>,
-    /// Where the code came from.
-    pub mapping: MappingId,
+    pub(crate) events: Vec<PlannedEvent>,
+    /// Locked operations: instructions with a retry branch, which is never taken, after their data.
+    pub(crate) retries: Vec<u16>,
+    /// Branch at the end.
+    pub(crate) end: End,
+    /// Plan of which this is a prefix; both share the counts of their instructions.
+    pub(crate) prefix_of: Option<PlanId>,
+    /// Mapping of the code.
+    pub(crate) mapping: MappingId,
 }
 
 impl Plan {
-    /// A plan without instructions.
-    pub fn empty(pc: u64, mapping: MappingId) -> Plan {
+    /// Creates a plan without instructions.
+    pub(super) fn empty(pc: u64, mapping: MappingId) -> Plan {
         Plan {
             pc,
             insns: Vec::new(),
@@ -98,18 +98,18 @@ impl Plan {
     }
 
     /// Address after the last instruction.
-    pub fn fall_through(&self) -> u64 {
+    pub(super) fn fall_through(&self) -> u64 {
         self.insns.last().map_or(self.pc, |insn| insn.pc.wrapping_add(u64::from(insn.len)))
     }
 
-    /// The header word of a record of this plan: id, slots and instructions.
-    pub fn header(&self, id: PlanId) -> u64 {
+    /// Header word of a record of this plan.
+    pub(crate) fn header(&self, id: PlanId) -> u64 {
         Header { plan: id, slots: self.slots.into(), instructions: self.insns.len() as u64 }.word()
     }
 }
 
-/// Puts a plan together while its block is translated.
-pub struct Builder {
+/// Builder of the plan of a block, used while the block is translated.
+pub(crate) struct Builder {
     factory: InstructionInfoFactory,
     plan: Plan,
 }
@@ -122,27 +122,27 @@ impl Default for Builder {
 
 impl Builder {
     /// Starts a plan.
-    pub fn begin(&mut self, pc: u64, mapping: MappingId) {
+    pub(crate) fn begin(&mut self, pc: u64, mapping: MappingId) {
         self.plan = Plan::empty(pc, mapping);
     }
 
-    /// What an instruction will cost.
-    pub fn cost(&mut self, instruction: &Instruction) -> Cost {
+    /// Determines the events of an instruction.
+    pub(crate) fn cost(&mut self, instruction: &Instruction) -> Cost {
         cost::cost(instruction, &mut self.factory)
     }
 
     /// Slots used so far.
-    pub fn slots(&self) -> usize {
+    pub(crate) fn slots(&self) -> usize {
         usize::from(self.plan.slots)
     }
 
-    /// Whether the record has room for one more instruction.
-    pub fn is_full(&self) -> bool {
+    /// Tests whether the record has no room for another instruction.
+    pub(crate) fn is_full(&self) -> bool {
         self.slots() + 128 > MAX_RECORD
     }
 
-    /// Adds an instruction of `len` bytes that runs and costs `cost`.
-    pub fn push(&mut self, instruction: &Instruction, len: u8, cost: &Cost) {
+    /// Adds an instruction of `len` bytes.
+    pub(crate) fn push(&mut self, instruction: &Instruction, len: u8, cost: &Cost) {
         let first_slot = self.plan.slots;
         self.add(instruction.ip(), len, cost);
         self.plan.end = match (cost::repeat(instruction), instruction.flow_control()) {
@@ -156,8 +156,9 @@ impl Builder {
         };
     }
 
-    /// Adds an instruction at `pc` that is fetched and then faults, or that the machine itself answers at `cost`.
-    pub fn push_trapped(&mut self, pc: u64, len: u8, cost: &Cost) {
+    /// Adds an instruction at `pc` that the engine does not run: it faults, or the machine emulates
+    /// it.
+    pub(crate) fn push_trapped(&mut self, pc: u64, len: u8, cost: &Cost) {
         self.add(pc, len, cost);
         self.plan.end = End::None;
     }
@@ -181,15 +182,15 @@ impl Builder {
         }
     }
 
-    /// The finished plan.
-    pub fn finish(&mut self) -> Plan {
+    /// Finishes the plan.
+    pub(crate) fn finish(&mut self) -> Plan {
         std::mem::replace(&mut self.plan, Plan::empty(0, NO_MAPPING))
     }
 }
 
-/// All plans of a run, and those the consumer has not seen yet.
+/// All plans of a run.
 #[derive(Default)]
-pub struct PlanTable {
+pub(crate) struct PlanTable {
     plans: Vec<Arc<Plan>>,
     known: FxHashMap<u64, Vec<PlanId>>,
     prefixes: FxHashMap<(PlanId, u16, Option<u16>), PlanId>,
@@ -199,8 +200,8 @@ pub struct PlanTable {
 }
 
 impl PlanTable {
-    /// The id of a plan; a block translated again gets the id it had.
-    pub fn insert(&mut self, plan: Plan) -> PlanId {
+    /// Inserts the plan of a block. A block that is translated again keeps its id.
+    pub(crate) fn insert(&mut self, plan: Plan) -> PlanId {
         let key = plan.pc ^ (plan.insns.len() as u64) << 48 ^ u64::from(plan.mapping).rotate_left(40);
         let candidates = self.known.entry(key).or_default();
         if let Some(&id) = candidates.iter().find(|id| *self.plans[id.0 as usize] == plan) {
@@ -212,35 +213,25 @@ impl PlanTable {
         id
     }
 
-    /// The id of a plan that no block is translated to.
-    pub fn add(&mut self, plan: Plan) -> PlanId {
+    /// Adds a plan that is derived from others.
+    pub(super) fn add(&mut self, plan: Plan) -> PlanId {
         self.plans.push(Arc::new(plan));
         PlanId((self.plans.len() - 1) as u32)
     }
 
-    /// The plan of an id in the trace.
-    pub fn get(&self, id: PlanId) -> Option<&Arc<Plan>> {
+    /// Looks up a plan.
+    pub(crate) fn get(&self, id: PlanId) -> Option<&Arc<Plan>> {
         self.plans.get(id.0 as usize)
     }
 
-    /// All of them, in order of their ids.
-    pub fn iter(&self) -> impl Iterator<Item = &Arc<Plan>> {
+    /// All plans in order of their ids.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Plan>> {
         self.plans.iter()
     }
 
-    /// How many plans there are.
-    pub fn len(&self) -> usize {
-        self.plans.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.plans.is_empty()
-    }
-
-    /// The plan of the first `complete` instructions of a block, and with `fetched` the fetch and so many data events of the
-    /// one after.
-    pub fn prefix(&mut self, id: PlanId, complete: u16, fetched: Option<u16>) -> PlanId {
+    /// Prefix of the plan of a block: the first `complete` instructions and, with `fetched`, the
+    /// fetch and that many data events of the next one.
+    pub(super) fn prefix(&mut self, id: PlanId, complete: u16, fetched: Option<u16>) -> PlanId {
         if let Some(&known) = self.prefixes.get(&(id, complete, fetched)) {
             return known;
         }
@@ -253,7 +244,7 @@ impl PlanTable {
             plan.insns.push(last);
             let its = whole.events.iter().filter(|event| event.insn == complete);
             plan.events.extend(its.take(usize::from(reached)));
-            // The test of RCX comes before the accesses, and it is a branch that goes on.
+            // The test of RCX comes before the accesses. It is a branch that is not taken.
             if matches!(whole.end, End::Repeat(..)) && keep + 1 == whole.insns.len() {
                 plan.end = End::Conditional;
             }
@@ -267,9 +258,10 @@ impl PlanTable {
         prefix
     }
 
-    /// The plan of the first `complete` instructions of a plan, and with `partly` the fetch and so many of the counted data
-    /// events of the one after. Its records keep all their slots: what was accessed was accessed, counted or not.
-    pub fn cut(&mut self, id: PlanId, complete: u16, partly: Option<u16>) -> PlanId {
+    /// Plan that counts the first `complete` instructions and, with `partly`, the fetch and that
+    /// many of the counted data events of the next one. Its records keep all slots, because the
+    /// accesses took place and may be watched.
+    pub(super) fn cut(&mut self, id: PlanId, complete: u16, partly: Option<u16>) -> PlanId {
         if let Some(&known) = self.cuts.get(&(id, complete, partly)) {
             return known;
         }
@@ -296,8 +288,8 @@ impl PlanTable {
         cut
     }
 
-    /// A plan without instructions that says where control went.
-    pub fn point(&mut self, pc: u64) -> PlanId {
+    /// Plan without instructions, for a record that control is at `pc`.
+    pub(super) fn point(&mut self, pc: u64) -> PlanId {
         let plans = &mut self.plans;
         *self.points.entry(pc).or_insert_with(|| {
             plans.push(Arc::new(Plan::empty(pc, NO_MAPPING)));
@@ -305,13 +297,13 @@ impl PlanTable {
         })
     }
 
-    /// The plans that `take_new` has given out, in order of their ids.
-    pub fn shipped(&self) -> Vec<Arc<Plan>> {
+    /// Plans that [`PlanTable::take_new`] has returned, in order of their ids.
+    pub(super) fn shipped(&self) -> Vec<Arc<Plan>> {
         self.plans[..self.shipped].to_vec()
     }
 
-    /// The plans made since the last call, in order of their ids.
-    pub fn take_new(&mut self) -> Vec<Arc<Plan>> {
+    /// Plans added since the last call, in order of their ids.
+    pub(super) fn take_new(&mut self) -> Vec<Arc<Plan>> {
         let new = self.plans[self.shipped..].to_vec();
         self.shipped = self.plans.len();
         new

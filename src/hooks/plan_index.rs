@@ -1,66 +1,69 @@
-//! What the plans say, as the consumers want it, and what blocks did beyond being executed: everything that their
-//! inner loops do not touch.
+//! Index of the plans, as consumers need it outside of their inner loops, with the counts of
+//! repeated string instructions.
 
 use crate::hooks::counts::{Counts, Repeated};
 use crate::hooks::plan::{End, MappingId, Plan, PlannedInsn};
 use crate::x86::cost::{EventKind, Repeat};
 
-/// A data event.
+/// Data event.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Data {
     /// Index of the instruction in [`PlanIndex::insns`].
-    pub insn: u32,
-    pub slot: u16,
-    pub offset: u16,
-    pub size: u16,
-    pub write: bool,
+    pub(super) insn: u32,
+    pub(super) slot: u16,
+    pub(super) offset: u16,
+    pub(super) size: u16,
+    pub(super) write: bool,
 }
 
-/// What happens to the branch predictors at the end of a block.
+/// Branch at the end of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ends {
     None,
     Conditional,
-    /// A conditional branch to the next instruction, which the block itself decides.
+    /// Conditional branch to the next instruction, which a slot decides.
     ToNext,
     Indirect,
-    /// `repe cmps` and its kin: the comparison, if there was one, is taken if the instruction is repeated.
+    /// Repeated CMPS or SCAS: the branch of the comparison is taken if the instruction is repeated.
     Compared,
 }
 
-/// The parts of a block that are out of the ordinary.
+/// Special parts of a block.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Special {
-    /// Instructions, counted in the block, with a branch that is never taken.
-    pub retries: Vec<u16>,
-    /// The string instruction at its end, and the slot that is zero if it does not iterate.
-    pub repeat: Option<(Repeat, u16)>,
-    pub repeated: Repeated,
-    /// The slot that says whether the jump at its end to the next instruction jumps, and whether that is inverted.
-    pub to_next: Option<(u16, bool)>,
+    /// Indices of the instructions with a branch that is never taken.
+    pub(super) retries: Vec<u16>,
+    /// Kind of the repeated string instruction at the end, and the slot that is 0 if it does not
+    /// iterate.
+    pub(super) repeat: Option<(Repeat, u16)>,
+    pub(super) repeated: Repeated,
+    /// Slot of the jump to the next instruction at the end, and its inversion; see `End::ToNext`.
+    pub(super) to_next: Option<(u16, bool)>,
 }
 
-/// A plan.
+/// Plan.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
-    pub first_insn: u32,
-    pub first_event: u32,
-    pub events: u32,
-    pub instructions: u16,
-    pub ends: Ends,
-    pub mapping: MappingId,
-    /// None where events are one a slot, in order, at offset 0, and nothing else is special.
-    pub special: Option<Box<Special>>,
+    pub(super) first_insn: u32,
+    pub(super) first_event: u32,
+    pub(super) events: u32,
+    pub(super) instructions: u16,
+    pub(super) ends: Ends,
+    pub(super) mapping: MappingId,
+    /// None if there is one event for each slot, in order and at offset 0, and nothing else is
+    /// special.
+    pub(super) special: Option<Box<Special>>,
 }
 
 impl Entry {
-    /// Its last instruction: the one that branches.
-    pub fn last_insn(&self) -> u32 {
+    /// Index of its last instruction, which has the branch.
+    pub(super) fn last_insn(&self) -> u32 {
         self.first_insn + u32::from(self.instructions.max(1)) - 1
     }
 
-    /// Notes that the string instruction at the end was reached; whether it iterates. True for any other block.
-    pub fn repeat(&mut self, slots: &[u64]) -> bool {
+    /// Counts an execution of the repeated string instruction at the end. Returns false if it does
+    /// not iterate.
+    pub(super) fn repeat(&mut self, slots: &[u64]) -> bool {
         let Some(special) = &mut self.special else { return true };
         let Some((repeat, slot)) = special.repeat else { return true };
         let iterates = slots.get(usize::from(slot)).is_some_and(|&address| address != 0);
@@ -73,15 +76,15 @@ impl Entry {
 /// All plans of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PlanIndex {
-    /// By plan id.
-    pub entries: Vec<Entry>,
-    pub insns: Vec<PlannedInsn>,
-    pub data: Vec<Data>,
+    /// Plans by id.
+    pub(super) entries: Vec<Entry>,
+    pub(super) insns: Vec<PlannedInsn>,
+    pub(super) data: Vec<Data>,
 }
 
 impl PlanIndex {
-    /// Takes in a plan; ids count up from 0. No event is longer than `clip` bytes.
-    pub fn add(&mut self, plan: &Plan, clip: u16) -> &Entry {
+    /// Adds a plan; ids count up from 0. Events are cut to `clip` bytes.
+    pub(super) fn add(&mut self, plan: &Plan, clip: u16) -> &Entry {
         let whole = plan.prefix_of.and_then(|whole| self.entries.get(whole.0 as usize));
         let first_insn = match whole {
             Some(whole) => whole.first_insn,
@@ -133,8 +136,8 @@ impl PlanIndex {
         &self.entries[at]
     }
 
-    /// What repeated string instructions have done, by plan id.
-    pub fn repeated(&self) -> Vec<(usize, Repeated)> {
+    /// Counts of the repeated string instructions, by plan id.
+    pub(super) fn repeated(&self) -> Vec<(usize, Repeated)> {
         let specials =
             self.entries.iter().enumerate().filter_map(|(id, entry)| Some((id, entry.special.as_ref()?)));
         specials
@@ -143,8 +146,8 @@ impl PlanIndex {
             .collect()
     }
 
-    /// They have done no more than this.
-    pub fn set_repeated(&mut self, repeated: &[(usize, Repeated)]) {
+    /// Restores these counts and sets all others to zero.
+    pub(super) fn set_repeated(&mut self, repeated: &[(usize, Repeated)]) {
         for special in self.entries.iter_mut().filter_map(|entry| entry.special.as_mut()) {
             special.repeated = Repeated::default();
         }
@@ -155,14 +158,14 @@ impl PlanIndex {
         }
     }
 
-    /// The data events of a plan.
-    pub fn events(&self, entry: &Entry) -> &[Data] {
+    /// Data events of a plan.
+    pub(super) fn events(&self, entry: &Entry) -> &[Data] {
         let first = entry.first_event as usize;
         self.data.get(first..first + entry.events as usize).unwrap_or_default()
     }
 
-    /// Adds what follows from how often each block was executed: everything but misses.
-    pub fn add_references(&self, executed: impl Iterator<Item = u64>, counts: &mut [Counts]) {
+    /// Adds the counts that follow from the executions of blocks: all but misses.
+    pub(super) fn add_references(&self, executed: impl Iterator<Item = u64>, counts: &mut [Counts]) {
         for (entry, executed) in self.entries.iter().zip(executed) {
             let repeated =
                 entry.special.as_ref().filter(|special| special.repeat.is_some()).map(|s| s.repeated);

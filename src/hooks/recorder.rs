@@ -1,5 +1,5 @@
-//! The recorder: the producer's end of the trace. Generated code fills its buffer; full buffers go through the filter to the
-//! consumers.
+//! The recorder: the producer's end of the trace. Generated code fills its buffer; full buffers go
+//! through the filter to the consumers.
 
 use crate::hooks::consumer::{Consumer, SavedConsumer};
 use crate::hooks::fault::{Cause, FaultingInsn};
@@ -22,9 +22,9 @@ pub enum CountModel {
 }
 
 /// Buffer that is being filled, plans, filter, and link to the consumers.
-pub struct Recorder {
+pub(crate) struct Recorder {
     /// The plans of this run.
-    pub plans: PlanTable,
+    pub(crate) plans: PlanTable,
     words: Box<[u64]>,
     len: usize,
     /// Words of the buffer of which the instructions are in `counted`.
@@ -40,13 +40,13 @@ pub struct Recorder {
     filter: Box<dyn RecordFilter>,
 }
 
-/// Buffers of which the producer counts the instructions itself after an exact number was asked for. Waiting for the
-/// consumers each time would stall them.
+/// Buffers of which the producer counts the instructions itself after an exact number was asked
+/// for. Waiting for the consumers each time would stall them.
 const COUNTED_AHEAD: u32 = 16;
 
 impl Recorder {
     /// Creates a recorder that feeds `link`. `with_data` says that data events are counted.
-    pub fn new(mut link: Link, model: CountModel, with_data: bool) -> Recorder {
+    pub(crate) fn new(mut link: Link, model: CountModel, with_data: bool) -> Recorder {
         let filter: Box<dyn RecordFilter> = match model {
             CountModel::Arch => Box::new(Identity),
             CountModel::Valgrind => Box::new(SuperblockFilter::new(with_data)),
@@ -67,27 +67,22 @@ impl Recorder {
     }
 
     /// Buffer that is being filled. It has room for a record that begins below `BUFFER_WORDS`.
-    pub fn words(&mut self) -> &mut [u64] {
+    pub(crate) fn words(&mut self) -> &mut [u64] {
         &mut self.words
     }
 
     /// Words filled so far.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// Tests for an empty buffer.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     /// Sets the number of words that generated code has filled.
-    pub fn set_len(&mut self, len: usize) {
+    pub(crate) fn set_len(&mut self, len: usize) {
         self.len = len.min(self.words.len());
     }
 
     /// Appends a record.
-    pub fn append(&mut self, plan: PlanId, slots: &[u64]) {
+    pub(crate) fn append(&mut self, plan: PlanId, slots: &[u64]) {
         let Some(header) = self.plans.get(plan).map(|p| p.header(plan)) else { return };
         if self.len >= BUFFER_WORDS {
             self.flush();
@@ -98,13 +93,14 @@ impl Recorder {
     }
 
     /// Records that control is at `pc`, wherever the last record leads.
-    pub fn point(&mut self, pc: u64) {
+    pub(crate) fn point(&mut self, pc: u64) {
         let plan = self.plans.point(pc);
         self.append(plan, &[]);
     }
 
-    /// Cuts the last record before the instruction at `pc`, which did not run. Drops the slots behind it, which are stale.
-    pub fn cut(&mut self, pc: u64) {
+    /// Cuts the last record before the instruction at `pc`, which did not run. Drops the slots
+    /// behind it, which are stale.
+    pub(crate) fn cut(&mut self, pc: u64) {
         let Some((at, id, insn)) = self.find_in_last(pc) else { return };
         let prefix = self.plans.prefix(id, insn as u16, None);
         self.shorten(at, prefix);
@@ -122,9 +118,9 @@ impl Recorder {
         self.len = at + 1 + slots;
     }
 
-    /// Cuts the last record at the instruction at `pc`, which faulted after it was fetched. `readable` tests whether an
-    /// address can be read.
-    pub fn fault(&mut self, pc: u64, cause: Cause, readable: &mut dyn FnMut(u64) -> bool) {
+    /// Cuts the last record at the instruction at `pc`, which faulted after it was fetched.
+    /// `readable` tests whether an address can be read.
+    pub(crate) fn fault(&mut self, pc: u64, cause: Cause, readable: &mut dyn FnMut(u64) -> bool) {
         let Some((at, id, insn)) = self.find_in_last(pc) else { return };
         let Some(plan) = self.plans.get(id) else { return };
         let slots = &self.words[at + 1..];
@@ -154,8 +150,9 @@ impl Recorder {
         last
     }
 
-    /// Hands the buffer over and takes an empty one. Keeps the few records that a fault may still take back.
-    pub fn flush(&mut self) {
+    /// Hands the buffer over and takes an empty one. Keeps the few records that a fault may still
+    /// take back.
+    pub(crate) fn flush(&mut self) {
         self.hand_over(Drain::Decided);
     }
 
@@ -184,7 +181,7 @@ impl Recorder {
     }
 
     /// Learns that a block at `pc` has been translated. `fetch` reads the code.
-    pub fn translated(&mut self, pc: u64, fetch: &mut Fetch<'_>) {
+    pub(crate) fn translated(&mut self, pc: u64, fetch: &mut Fetch<'_>) {
         self.filter.translated(pc, fetch, self.len);
     }
 
@@ -206,7 +203,7 @@ impl Recorder {
     }
 
     /// Exact number of instructions executed. May wait for the consumers.
-    pub fn instructions(&mut self) -> u64 {
+    pub(crate) fn instructions(&mut self) -> u64 {
         self.walk();
         self.unasked = 0;
         let link = &mut self.link;
@@ -214,13 +211,14 @@ impl Recorder {
     }
 
     /// Instructions in the buffers that have come back. Does not wait.
-    pub fn instructions_seen(&self) -> u64 {
+    pub(crate) fn instructions_seen(&self) -> u64 {
         self.link.instructions_seen()
     }
 
     /// Upper bound of the instructions executed. Does not wait.
-    pub fn instructions_at_most(&self) -> u64 {
-        // A record has at least one word, and a buffer may end with one that begins at its last word.
+    pub(crate) fn instructions_at_most(&self) -> u64 {
+        // A record has at least one word, and a buffer may end with one that begins at its last
+        // word.
         if let Some(handed_over) = self.handed_over {
             return handed_over + self.counted + (self.len - self.walked) as u64 * MAX_BLOCK;
         }
@@ -229,7 +227,7 @@ impl Recorder {
     }
 
     /// Calls `f` with each consumer after it has consumed every record.
-    pub fn visit(&mut self, mut f: impl FnMut(&Consumer)) {
+    pub(crate) fn visit(&mut self, mut f: impl FnMut(&Consumer)) {
         self.flush();
         if self.len == 0 {
             return self.link.visit(|_, consumer| f(consumer));
@@ -248,13 +246,14 @@ impl Recorder {
     }
 
     /// Sets all counts to zero. The simulators keep their contents.
-    pub fn zero(&mut self) {
+    pub(crate) fn zero(&mut self) {
         self.hand_over(Drain::All);
         self.link.visit(|_, consumer| consumer.zero());
     }
 
-    /// Switches counting on or off from here on, where control is at `pc`. Returns true if that is a change.
-    pub fn set_counting(&mut self, counting: bool, pc: u64) -> bool {
+    /// Switches counting on or off from here on, where control is at `pc`. Returns true if that is
+    /// a change.
+    pub(crate) fn set_counting(&mut self, counting: bool, pc: u64) -> bool {
         if std::mem::replace(&mut self.counting, counting) == counting {
             return false;
         }
@@ -267,7 +266,7 @@ impl Recorder {
     }
 
     /// Watches accesses to these ranges and no others from here on.
-    pub fn watch(&mut self, ranges: &[Watched]) {
+    pub(crate) fn watch(&mut self, ranges: &[Watched]) {
         self.flush();
         self.send_plans();
         let plans = self.plans.shipped();
@@ -281,7 +280,7 @@ impl Recorder {
     }
 
     /// Saves what has been recorded.
-    pub fn save(&mut self) -> Recorded {
+    pub(crate) fn save(&mut self) -> Recorded {
         let mut consumers = Vec::new();
         self.flush();
         self.link.visit(|_, consumer| consumers.push(consumer.save()));
@@ -291,7 +290,7 @@ impl Recorder {
     }
 
     /// Restores what this recorder had recorded when it made `saved`.
-    pub fn restore(&mut self, saved: &Recorded) {
+    pub(crate) fn restore(&mut self, saved: &Recorded) {
         self.drop_buffer();
         self.counting = saved.counting;
         self.link.visit(|i, consumer| {
@@ -315,7 +314,7 @@ impl Recorder {
     }
 
     /// Hands over the rest and returns the consumers.
-    pub fn finish(mut self) -> Vec<Consumer> {
+    pub(crate) fn finish(mut self) -> Vec<Consumer> {
         self.hand_over(Drain::All);
         self.link.finish()
     }
@@ -323,7 +322,7 @@ impl Recorder {
 
 /// Everything recorded up to a checkpoint.
 #[derive(Clone, Debug)]
-pub struct Recorded {
+pub(crate) struct Recorded {
     /// Contents and counts of the simulators.
     consumers: Vec<SavedConsumer>,
     /// Instructions that the consumers have seen.
@@ -336,7 +335,7 @@ pub struct Recorded {
 
 impl Recorded {
     /// Instructions executed.
-    pub fn instructions(&self) -> u64 {
+    pub(crate) fn instructions(&self) -> u64 {
         self.instructions + instructions(&self.rest)
     }
 }

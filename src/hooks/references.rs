@@ -1,46 +1,46 @@
-//! The consumer that simulates nothing and counts how often each block is executed.
+//! Consumer without a simulator, which counts the executions of each block.
 
 use crate::hooks::counts::Repeated;
 use crate::hooks::plan::Plan;
 use crate::hooks::plan_index::PlanIndex;
 use crate::hooks::record::Header;
 
-/// What was executed.
+/// Execution counts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReferenceConsumer {
-    /// By plan id.
+    /// Executions by plan id.
     executed: Vec<u64>,
     index: PlanIndex,
 }
 
-/// Everything counted at some moment.
+/// State of a [`ReferenceConsumer`] for a checkpoint.
 #[derive(Clone, Debug)]
 pub(super) struct SavedReferences {
-    /// By plan id.
+    /// Executions by plan id.
     executed: Vec<u64>,
     repeated: Vec<(usize, Repeated)>,
 }
 
 impl ReferenceConsumer {
-    pub fn index(&self) -> &PlanIndex {
+    pub(super) fn index(&self) -> &PlanIndex {
         &self.index
     }
 
-    pub fn executed(&self) -> impl Iterator<Item = u64> {
+    pub(super) fn executed(&self) -> impl Iterator<Item = u64> {
         self.executed.iter().copied()
     }
 
-    /// Forgets what was counted.
-    pub fn zero(&mut self) {
+    /// Sets all counts to zero.
+    pub(super) fn zero(&mut self) {
         self.executed.fill(0);
         self.index.set_repeated(&[]);
     }
 
-    pub fn save(&self) -> SavedReferences {
+    pub(super) fn save(&self) -> SavedReferences {
         SavedReferences { executed: self.executed.clone(), repeated: self.index.repeated() }
     }
 
-    pub fn restore(&mut self, saved: &SavedReferences) {
+    pub(super) fn restore(&mut self, saved: &SavedReferences) {
         let executed = saved.executed.iter().copied().chain(std::iter::repeat(0));
         for (now, executed) in self.executed.iter_mut().zip(executed) {
             *now = executed;
@@ -48,13 +48,13 @@ impl ReferenceConsumer {
         self.index.set_repeated(&saved.repeated);
     }
 
-    pub fn add_plan(&mut self, plan: &Plan) {
+    pub(super) fn add_plan(&mut self, plan: &Plan) {
         self.index.add(plan, u16::MAX);
         self.executed.push(0);
     }
 
-    /// Walks a buffer of records; returns how many instructions they stand for.
-    pub fn walk(&mut self, mut words: &[u64]) -> u64 {
+    /// Walks a buffer of records. Returns the number of their instructions.
+    pub(super) fn walk(&mut self, mut words: &[u64]) -> u64 {
         let mut instructions = 0;
         while let Some((&word, tail)) = words.split_first() {
             let header = Header::of(word);

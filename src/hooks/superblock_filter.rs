@@ -1,8 +1,9 @@
-//! The filter of the count model `valgrind`. It follows the superblock that control is in, and gives records other plans
-//! where the optimiser has changed the counts. Where the engine ends its blocks makes no difference to it.
+//! The filter of the count model `valgrind`. It follows the superblock that control is in, and
+//! gives records other plans where the optimiser has changed the counts. Where the engine ends its
+//! blocks makes no difference to it.
 //!
-//! A fault makes Cachegrind forget what is in its queue. So that no count has to be taken back, the records that may be in
-//! the queue at the end of a buffer are kept back.
+//! A fault makes Cachegrind forget what is in its queue. So that no count has to be taken back, the
+//! records that may be in the queue at the end of a buffer are kept back.
 
 use rustc_hash::FxHashMap;
 
@@ -19,11 +20,12 @@ use crate::x86::decode::Fetch;
 /// No record of the current buffer.
 const NO_RECORD: usize = usize::MAX;
 
-/// Records with instructions that may be needed to decide about a fault: one for each entry of the queue, and the one
-/// before, which may wait for the merged second block.
+/// Records with instructions that may be needed to decide about a fault: one for each entry of the
+/// queue, and the one before, which may wait for the merged second block.
 const TAIL_RECORDS: usize = QUEUE_LENGTH + 1;
 
-/// Words at the end of a buffer that surely contain these records: two of the largest, and typical ones for the rest.
+/// Words at the end of a buffer that surely contain these records: two of the largest, and typical
+/// ones for the rest.
 const TAIL_WORDS: usize = 2 * MAX_RECORD + 64 * QUEUE_LENGTH;
 
 /// See the [module](self).
@@ -120,7 +122,7 @@ impl RecordFilter for SuperblockFilter {
 
 impl SuperblockFilter {
     /// Knows no superblock. `with_data` says that data events are counted.
-    pub fn new(with_data: bool) -> SuperblockFilter {
+    pub(super) fn new(with_data: bool) -> SuperblockFilter {
         SuperblockFilter {
             table: SuperblockTable::default(),
             transitions: Transitions::default(),
@@ -137,7 +139,8 @@ impl SuperblockFilter {
         self.transitions.clear();
     }
 
-    /// Rewrites the records from the one at `at` on that end before `end`. Returns the index behind them.
+    /// Rewrites the records from the one at `at` on that end before `end`. Returns the index behind
+    /// them.
     fn walk(&mut self, words: &mut [u64], mut at: usize, end: usize, plans: &mut PlanTable) -> usize {
         let mut position = self.position;
         while let Some(&word) = words.get(at) {
@@ -286,7 +289,8 @@ impl SuperblockFilter {
         self.walk(words, at, end, plans)
     }
 
-    /// Walks to `end`, where an instruction has faulted, and removes the counts of what is in the queue.
+    /// Walks to `end`, where an instruction has faulted, and removes the counts of what is in the
+    /// queue.
     fn roll_back(
         &mut self,
         words: &mut [u64],
@@ -313,8 +317,8 @@ impl SuperblockFilter {
         end
     }
 
-    /// Number of instructions of these records that are counted completely, and the number of data events of the next
-    /// one if that is counted partially.
+    /// Number of instructions of these records that are counted completely, and the number of data
+    /// events of the next one if that is counted partially.
     fn counted_before_fault(
         &mut self,
         records: &[TailRecord],
@@ -356,8 +360,8 @@ fn tail_records(words: &[u64]) -> usize {
     if records < TAIL_RECORDS { 0 } else { starts[records % TAIL_RECORDS] }
 }
 
-/// Plan of a record that ends the first block of a merged superblock and also counts the second, which has no data and
-/// decides the branch for both.
+/// Plan of a record that ends the first block of a merged superblock and also counts the second,
+/// which has no data and decides the branch for both.
 fn with_second_block(plan: &Plan, superblock: &Superblock, second: usize) -> Plan {
     let second = superblock.insns().get(second..).unwrap_or_default();
     let mut plan = Plan { end: End::Conditional, prefix_of: None, ..plan.clone() };

@@ -10,8 +10,9 @@ use crate::x86::decode::Fetch;
 /// Bits of an address within a page.
 const PAGE_BITS: u32 = 12;
 
-/// Superblocks to translate later. Control may fall through from one superblock to the next for long; only code that the
-/// engine translates is executed, so no page is entered before it translates a block there.
+/// Superblocks to translate later. Control may fall through from one superblock to the next for
+/// long; only code that the engine translates is executed, so no page is entered before it
+/// translates a block there.
 #[derive(Debug, Default)]
 struct Pending {
     translated: FxHashSet<u64>,
@@ -19,7 +20,8 @@ struct Pending {
 }
 
 impl Pending {
-    /// Learns that a block is translated at `pc`. Returns the starts that have waited for this page.
+    /// Learns that a block is translated at `pc`. Returns the starts that have waited for this
+    /// page.
     fn reach(&mut self, pc: u64) -> Vec<u64> {
         let page = pc >> PAGE_BITS;
         if self.translated.insert(page) { self.waiting.remove(&page).unwrap_or_default() } else { Vec::new() }
@@ -64,13 +66,14 @@ impl Default for SuperblockTable {
 }
 
 impl SuperblockTable {
-    /// Translates the superblocks that begin in the engine's block at `pc`, wherever control comes from. Returns those that are
-    /// new or differ from the known ones.
-    pub fn translate(&mut self, pc: u64, fetch: &mut Fetch<'_>) -> Vec<NewSuperblock> {
+    /// Translates the superblocks that begin in the engine's block at `pc`, wherever control comes
+    /// from. Returns those that are new or differ from the known ones.
+    pub(super) fn translate(&mut self, pc: u64, fetch: &mut Fetch<'_>) -> Vec<NewSuperblock> {
         let mut new: Vec<NewSuperblock> = Vec::new();
         for first in std::iter::once(pc).chain(self.pending.reach(pc)) {
             let (mut next, mut covered) = (Some(first), 0);
-            // Control may fall through into the middle of a block of the engine, or in a loop back to the start.
+            // Control may fall through into the middle of a block of the engine, or in a loop back
+            // to the start.
             while let Some(start) = next.filter(|&start| new.iter().all(|known| known.start != start)) {
                 let far = covered >= MAX_BLOCK as usize;
                 if far && (self.starts.contains_key(&start) || self.pending.defers(start)) {
@@ -91,36 +94,36 @@ impl SuperblockTable {
     }
 
     /// Tests whether another superblock begins at the same address.
-    pub fn replaces(&self, new: &NewSuperblock) -> bool {
+    pub(super) fn replaces(&self, new: &NewSuperblock) -> bool {
         self.starts.contains_key(&new.start)
     }
 
     /// Inserts a superblock in the place of any other at its address.
-    pub fn insert(&mut self, new: NewSuperblock) {
+    pub(super) fn insert(&mut self, new: NewSuperblock) {
         let index = self.superblocks.len() as u32;
         self.superblocks.push(new.superblock);
         self.starts.insert(new.start, index);
     }
 
     /// Superblock that a cursor is in.
-    pub fn get(&self, cursor: Cursor) -> Option<&Superblock> {
+    pub(super) fn get(&self, cursor: Cursor) -> Option<&Superblock> {
         self.superblocks.get(cursor.superblock).filter(|_| cursor.superblock > 0)
     }
 
     /// Tests whether the next instruction is at `pc`.
-    pub fn is_next(&self, cursor: Cursor, pc: u64) -> bool {
+    pub(super) fn is_next(&self, cursor: Cursor, pc: u64) -> bool {
         let insn = self.get(cursor).and_then(|superblock| superblock.insns().get(cursor.insn));
         insn.is_some_and(|insn| insn.pc == pc)
     }
 
-    /// Tests whether the cursor is between the two blocks of a merged superblock, where the next record decides whether control
-    /// enters the second.
-    pub fn is_between_blocks(&self, cursor: Cursor) -> bool {
+    /// Tests whether the cursor is between the two blocks of a merged superblock, where the next
+    /// record decides whether control enters the second.
+    pub(super) fn is_between_blocks(&self, cursor: Cursor) -> bool {
         self.get(cursor).is_some_and(|superblock| superblock.merged() == Some(cursor.insn))
     }
 
     /// Cursor when control is at `pc`: the same, or at the start of another superblock.
-    pub fn arrive(&self, cursor: Cursor, pc: u64) -> Cursor {
+    pub(super) fn arrive(&self, cursor: Cursor, pc: u64) -> Cursor {
         if self.is_next(cursor, pc) {
             return cursor;
         }
@@ -128,7 +131,7 @@ impl SuperblockTable {
     }
 
     /// Cursor one instruction further; outside at the end of a superblock.
-    pub fn advance(&self, cursor: Cursor) -> Cursor {
+    pub(super) fn advance(&self, cursor: Cursor) -> Cursor {
         match self.get(cursor) {
             Some(superblock) if cursor.insn + 1 < superblock.insns().len() => {
                 Cursor { insn: cursor.insn + 1, ..cursor }

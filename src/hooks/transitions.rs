@@ -1,4 +1,5 @@
-//! Transitions between positions in superblocks: found once for each record and position, then looked up.
+//! Transitions between positions in superblocks: found once for each record and position, then
+//! looked up.
 
 use rustc_hash::FxHashMap;
 
@@ -8,14 +9,14 @@ use crate::hooks::record::PlanId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Cursor {
     /// Index of the superblock; 0 for none.
-    pub superblock: usize,
+    pub(super) superblock: usize,
     /// Index of the next instruction.
-    pub insn: usize,
+    pub(super) insn: usize,
 }
 
 impl Cursor {
     /// Outside of any superblock.
-    pub const OUTSIDE: Cursor = Cursor { superblock: 0, insn: 0 };
+    pub(super) const OUTSIDE: Cursor = Cursor { superblock: 0, insn: 0 };
 }
 
 /// Number of a cursor.
@@ -24,23 +25,24 @@ pub(super) struct Position(pub(super) u32);
 
 impl Position {
     /// Number of [`Cursor::OUTSIDE`].
-    pub const OUTSIDE: Position = Position(0);
+    pub(super) const OUTSIDE: Position = Position(0);
 }
 
 /// Effect of a record of some plan at some position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Transition {
     /// Position before the record.
-    pub from: Position,
+    pub(super) from: Position,
     /// Position after the record.
-    pub to: Position,
+    pub(super) to: Position,
     /// Plan that replaces the record's.
-    pub plan: PlanId,
+    pub(super) plan: PlanId,
     /// Effect on the record before.
-    pub previous: Previous,
+    pub(super) previous: Previous,
 }
 
-/// Effect on the record before. Four bytes like the other fields, so that a transition is copied as one.
+/// Effect on the record before. Four bytes like the other fields, so that a transition is copied as
+/// one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(super) enum Previous {
@@ -90,7 +92,7 @@ impl Default for Transitions {
 
 impl Transitions {
     /// Number of a cursor.
-    pub fn position(&mut self, cursor: Cursor) -> Position {
+    pub(super) fn position(&mut self, cursor: Cursor) -> Position {
         if cursor.superblock == 0 {
             return Position::OUTSIDE;
         }
@@ -103,18 +105,18 @@ impl Transitions {
     }
 
     /// Cursor of a number.
-    pub fn cursor(&self, position: Position) -> Cursor {
+    pub(super) fn cursor(&self, position: Position) -> Cursor {
         self.cursors.get(position.0 as usize).copied().unwrap_or(Cursor::OUTSIDE)
     }
 
     /// Last transition of a plan, if it was from this position.
     #[inline(always)]
-    pub fn last(&self, from: Position, plan: PlanId) -> Option<&Transition> {
+    pub(super) fn last(&self, from: Position, plan: PlanId) -> Option<&Transition> {
         self.last.get(plan.0 as usize).filter(|transition| transition.from == from)
     }
 
     /// Transition of a plan from a position, if it has been found before.
-    pub fn get(&mut self, from: Position, plan: PlanId) -> Option<&Transition> {
+    pub(super) fn get(&mut self, from: Position, plan: PlanId) -> Option<&Transition> {
         let at = plan.0 as usize;
         let transition = if from == Position::OUTSIDE {
             self.outside.get(at).filter(|transition| transition.from == from)?
@@ -131,7 +133,7 @@ impl Transitions {
     }
 
     /// Adds a transition.
-    pub fn insert(&mut self, plan: PlanId, transition: Transition) {
+    pub(super) fn insert(&mut self, plan: PlanId, transition: Transition) {
         let at = plan.0 as usize;
         self.last.resize(self.last.len().max(at + 1), Transition::UNKNOWN);
         self.last[at] = transition;
@@ -144,7 +146,7 @@ impl Transitions {
     }
 
     /// Forgets all transitions and keeps the positions.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.last.fill(Transition::UNKNOWN);
         self.outside.fill(Transition::UNKNOWN);
         self.inside.fill(NONE_INSIDE);

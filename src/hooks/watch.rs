@@ -1,5 +1,4 @@
-//! Watching memory: how often the program has accessed some bytes. What the trace carries for the caches says so, so
-//! nothing is added to the program's code.
+//! Watchpoints: counts accesses to ranges of memory, from the addresses that the trace has anyway.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,31 +7,31 @@ use crate::hooks::plan::Plan;
 use crate::hooks::record::Header;
 use crate::x86::cost::Access;
 
-/// Bytes to watch.
+/// Watched range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Watched {
-    /// Their addresses.
+    /// Addresses.
     pub range: Range<u64>,
-    /// Whether to notice that they are read.
+    /// Count loads.
     pub loads: bool,
-    /// Whether to notice that they are written.
+    /// Count stores.
     pub stores: bool,
 }
 
-/// The watched bytes, and how often each range was accessed.
+/// Watched ranges and their counts.
 #[derive(Clone, Debug)]
 pub(super) struct Watch {
     ranges: Vec<Watched>,
     accesses: Vec<u64>,
-    /// From the lowest of the watched bytes to the highest.
+    /// Hull of the ranges.
     all: Range<u64>,
-    /// By plan id.
+    /// Plans by id.
     plans: Vec<Arc<Plan>>,
 }
 
 impl Watch {
-    /// Accesses in the records `past`, which come next, are from before.
-    pub fn new(ranges: Vec<Watched>, plans: Vec<Arc<Plan>>, past: &[u64]) -> Watch {
+    /// Watches the ranges. Accesses in `past`, the records that come next, are not counted.
+    pub(crate) fn new(ranges: Vec<Watched>, plans: Vec<Arc<Plan>>, past: &[u64]) -> Watch {
         let low = ranges.iter().map(|watched| watched.range.start).min().unwrap_or(0);
         let high = ranges.iter().map(|watched| watched.range.end).max().unwrap_or(0);
         let mut watch = Watch { accesses: vec![0; ranges.len()], ranges, all: low..high, plans };
@@ -41,27 +40,27 @@ impl Watch {
         watch
     }
 
-    pub fn accesses(&self) -> &[u64] {
+    pub(crate) fn accesses(&self) -> &[u64] {
         &self.accesses
     }
 
-    /// There were no more accesses than this.
-    pub fn restore(&mut self, accesses: &[u64]) {
+    /// Restores the counts.
+    pub(crate) fn restore(&mut self, accesses: &[u64]) {
         self.accesses.fill(0);
         for (now, &then) in self.accesses.iter_mut().zip(accesses) {
             *now = then;
         }
     }
 
-    /// Looks at a buffer of records; `new` are the plans that came with it.
-    pub fn scan(&mut self, mut words: &[u64], new: &[Arc<Plan>]) {
+    /// Scans a buffer of records; `new` are the plans that came with it.
+    pub(crate) fn scan(&mut self, mut words: &[u64], new: &[Arc<Plan>]) {
         self.plans.extend(new.iter().cloned());
         let all = self.all.clone();
         while let Some((&word, tail)) = words.split_first() {
             let header = Header::of(word);
             let Some((slots, next)) = tail.split_at_checked(header.slots) else { break };
             words = next;
-            // No event is longer than FXSAVE's area, and none lies further from its slot's address.
+            // No event exceeds the area of FXSAVE, neither in size nor in offset.
             let near =
                 |slot: &u64| slot.wrapping_sub(all.start.wrapping_sub(1024)) < all.end - all.start + 1024;
             if slots.iter().any(near) {
@@ -74,7 +73,7 @@ impl Watch {
     fn look(&mut self, id: usize, slots: &[u64]) {
         let Some(plan) = self.plans.get(id) else { return };
         for event in &plan.events {
-            // Zero stands for an iteration that did not take place.
+            // 0 stands for an iteration that did not take place.
             let Some(&base) = slots.get(usize::from(event.slot)).filter(|&&base| base != 0) else { continue };
             let start = base.wrapping_add(u64::from(event.offset));
             let end = start.saturating_add(u64::from(event.size));

@@ -1,4 +1,5 @@
-//! Worker threads: each runs one consumer, and full buffers circulate between the recorder and all of them.
+//! Worker threads: each runs one consumer, and full buffers circulate between the recorder and all
+//! of them.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -32,7 +33,7 @@ struct Worker {
 }
 
 /// Link from the recorder to the consumers.
-pub struct Link {
+pub(crate) struct Link {
     end: End,
     /// Instructions in the buffers that came back.
     instructions: u64,
@@ -59,19 +60,20 @@ fn work(consumer: &Mutex<Consumer>, full: &Receiver<Arc<Full>>, empty: &Sender<E
     }
 }
 
-/// Locks a consumer. A poisoned lock is no error here: the panic is reported when the thread is joined.
+/// Locks a consumer. A poisoned lock is no error here: the panic is reported when the thread is
+/// joined.
 fn lock(consumer: &Mutex<Consumer>) -> MutexGuard<'_, Consumer> {
     consumer.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Link {
     /// Runs the consumers on the caller's thread.
-    pub fn inline(consumers: Vec<Consumer>) -> Link {
+    pub(crate) fn inline(consumers: Vec<Consumer>) -> Link {
         Link { end: End::Inline(consumers), instructions: 0, free: Vec::new() }
     }
 
     /// Runs each consumer on its own thread, or all on the caller's if a thread cannot be started.
-    pub fn threaded(consumers: Vec<Consumer>) -> Link {
+    pub(crate) fn threaded(consumers: Vec<Consumer>) -> Link {
         let (empty_out, empty) = channel::<Empty>();
         let mut workers: Vec<Worker> = Vec::new();
         let mut waiting = consumers.into_iter();
@@ -97,7 +99,7 @@ impl Link {
     }
 
     /// Takes an empty buffer. Waits for one to come back if all are in circulation.
-    pub fn buffer(&mut self) -> Box<[u64]> {
+    pub(crate) fn buffer(&mut self) -> Box<[u64]> {
         if let Some(words) = self.free.pop() {
             return words;
         }
@@ -122,7 +124,7 @@ impl Link {
     }
 
     /// Hands over the first `len` words of a buffer and the plans that are new.
-    pub fn send(&mut self, words: Box<[u64]>, len: usize, plans: Vec<Arc<Plan>>) {
+    pub(crate) fn send(&mut self, words: Box<[u64]>, len: usize, plans: Vec<Arc<Plan>>) {
         match &mut self.end {
             End::Threads { workers, out, .. } => {
                 let batch = Arc::new(Full { words, len, plans });
@@ -149,12 +151,12 @@ impl Link {
     }
 
     /// Instructions in the buffers that have come back.
-    pub fn instructions_seen(&self) -> u64 {
+    pub(crate) fn instructions_seen(&self) -> u64 {
         self.instructions
     }
 
     /// Buffers handed over that have not come back.
-    pub fn buffers_out(&self) -> usize {
+    pub(crate) fn buffers_out(&self) -> usize {
         match &self.end {
             End::Inline(_) => 0,
             End::Threads { out, .. } => *out,
@@ -162,7 +164,7 @@ impl Link {
     }
 
     /// Instructions in all buffers handed over. Waits until they have come back.
-    pub fn instructions(&mut self) -> u64 {
+    pub(crate) fn instructions(&mut self) -> u64 {
         if let End::Threads { empty, out, .. } = &mut self.end {
             while *out > 0 {
                 let Ok(back) = empty.recv() else { break };
@@ -175,7 +177,7 @@ impl Link {
     }
 
     /// Calls `f` with each consumer after it has read all buffers handed over.
-    pub fn visit(&mut self, mut f: impl FnMut(usize, &mut Consumer)) {
+    pub(crate) fn visit(&mut self, mut f: impl FnMut(usize, &mut Consumer)) {
         self.instructions();
         match &mut self.end {
             End::Inline(consumers) => {
@@ -187,13 +189,14 @@ impl Link {
         }
     }
 
-    /// Sets the number of instructions handed over to that of a checkpoint. No buffer may be in circulation.
-    pub fn rewind(&mut self, instructions: u64) {
+    /// Sets the number of instructions handed over to that of a checkpoint. No buffer may be in
+    /// circulation.
+    pub(crate) fn rewind(&mut self, instructions: u64) {
         self.instructions = instructions;
     }
 
     /// Ends the threads and returns the consumers, after they have read everything.
-    pub fn finish(self) -> Vec<Consumer> {
+    pub(crate) fn finish(self) -> Vec<Consumer> {
         match self.end {
             End::Inline(consumers) => consumers,
             End::Threads { workers, .. } => workers.into_iter().map(join).collect(),

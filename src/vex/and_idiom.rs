@@ -1,5 +1,6 @@
-//! The `&&` idiom (`guest_generic_bb_to_IR.c`): behind a conditional jump VEX looks for a second one that shares a destination
-//! with it, executes the code between them speculatively, and makes one exit of both.
+//! The `&&` idiom (`guest_generic_bb_to_IR.c`): behind a conditional jump VEX looks for a second
+//! one that shares a destination with it, executes the code between them speculatively, and makes
+//! one exit of both.
 
 use iced_x86::{FlowControl, Instruction, Mnemonic as M, OpKind};
 
@@ -47,7 +48,8 @@ fn either(fetch: &mut Fetch<'_>, one: u64, other: u64) -> BlockEnd {
     }
 }
 
-/// Instructions at an address, at most `LOOK_AHEAD`, and the end of their block (`analyse_block_end`).
+/// Instructions at an address, at most `LOOK_AHEAD`, and the end of their block
+/// (`analyse_block_end`).
 fn analyse_block_end(fetch: &mut Fetch<'_>, pc: u64) -> (Vec<Instruction>, BlockEnd) {
     let mut seen = Vec::new();
     let mut pc = pc;
@@ -143,7 +145,8 @@ impl SecondBlock {
         &self.insns
     }
 
-    /// Lifts the block, guarded by the conditional `jump` before it. The first of its instructions has the index `first`.
+    /// Lifts the block, guarded by the conditional `jump` before it. The first of its instructions
+    /// has the index `first`.
     pub(super) fn lift(&self, ctx: &mut LiftCtx, jump: &Instruction, first: usize) {
         let code = jump.condition_code() as u8 - 1;
         let holds = ctx.condition(code & !1);
@@ -155,7 +158,8 @@ impl SecondBlock {
             ctx.set_insn(first + i);
             lift_and_advance(ctx, instruction);
         }
-        // The block knows what it writes itself; behind it, registers have their old values if it is not reached.
+        // The block knows what it writes itself; behind it, registers have their old values if it
+        // is not reached.
         ctx.forget_registers();
         for statement in ctx.split_off(start) {
             match statement {

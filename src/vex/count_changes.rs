@@ -1,4 +1,5 @@
-//! The counts that optimisation changes: the difference between the events before the passes and after them.
+//! The counts that optimisation changes: the difference between the events before the passes and
+//! after them.
 
 use super::ir::{Statement, Value};
 use super::lift::LiftCtx;
@@ -33,7 +34,8 @@ impl Event {
 }
 
 impl Superblock {
-    /// Optimises the lifted statements and records what changes. `loops` says that the superblock may lead to itself.
+    /// Optimises the lifted statements and records what changes. `loops` says that the superblock
+    /// may lead to itself.
     pub(super) fn optimise(&mut self, ctx: &mut LiftCtx, fast_path: &mut FastPath, loops: bool) {
         let simple = !loops && self.merged.is_none();
         if simple && fast_path.keeps_all(ctx.code(), ctx.next(), ctx.temps()) {
@@ -53,7 +55,7 @@ impl Superblock {
             match event.kind {
                 // The store of a modification survives without its load.
                 Kind::Load if after.contains(&Event { kind: Kind::Store, ..event }) => {
-                    insn.change.stores |= bit
+                    insn.change.stores |= bit;
                 }
                 // Stores disappear only behind an exit that is always taken.
                 Kind::Load | Kind::Store => insn.change.removed |= bit,
@@ -75,7 +77,8 @@ impl Superblock {
         }
     }
 
-    /// Makes one event of a load and a store of which only the optimiser sees that their addresses are equal, as in MOVS.
+    /// Makes one event of a load and a store of which only the optimiser sees that their addresses
+    /// are equal, as in MOVS.
     fn join_modifications(&mut self, code: &[Statement]) {
         let mut last = None;
         for statement in code {

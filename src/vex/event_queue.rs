@@ -1,6 +1,6 @@
-//! Cachegrind's event queue. Each fetch, data access and branch of a superblock is an entry; a load and a store of one place
-//! share one. Cachegrind flushes the queue, that is counts its entries, when it is full, before each exit and at the end. A
-//! fault loses the entries that are queued.
+//! Cachegrind's event queue. Each fetch, data access and branch of a superblock is an entry; a load
+//! and a store of one place share one. Cachegrind flushes the queue, that is counts its entries,
+//! when it is full, before each exit and at the end. A fault loses the entries that are queued.
 
 use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic as M};
 
@@ -59,7 +59,8 @@ impl QueueEntries {
             data,
             tests_first: cost::repeat(instruction).is_some(),
             exits_before: false,
-            // VEX exits if it does not support the loaded settings; no guard of this model stands for that.
+            // VEX exits if it does not support the loaded settings; no guard of this model stands
+            // for that.
             exits_after: matches!(instruction.mnemonic(), M::Ldmxcsr | M::Fldcw | M::Fldenv | M::Frstor),
         }
     }
@@ -83,8 +84,9 @@ impl Superblock {
         }
     }
 
-    /// Position up to which the superblock has been counted when control is before the instruction `used`; or, with
-    /// `under_way`, when that instruction has been fetched and as many of its data events are queued.
+    /// Position up to which the superblock has been counted when control is before the instruction
+    /// `used`; or, with `under_way`, when that instruction has been fetched and as many of its data
+    /// events are queued.
     pub(crate) fn counted(&self, used: usize, under_way: Option<usize>, with_data: bool) -> Counted {
         let mut queue = Queue { used: 0, counted: Counted { insn: 0, entries: 0 } };
         for (i, insn) in self.insns.iter().enumerate().take(used + usize::from(under_way.is_some())) {

@@ -7,8 +7,8 @@ use crate::x86::cost;
 use crate::x86::decode::{self, Fetch};
 use crate::x86::request;
 
-/// Instructions that must be left for a superblock to be extended, and that VEX looks ahead behind a conditional
-/// jump.
+/// Instructions that must be left for a superblock to be extended, and that VEX looks ahead behind
+/// a conditional jump.
 pub(super) const LOOK_AHEAD: usize = 3;
 
 /// Effect of an instruction on its superblock.

@@ -1,5 +1,5 @@
-//! Layout of the guest state. The offsets are this model's own, not VEX's: only equality and overlap of slices
-//! matter.
+//! Layout of the guest state. The offsets are this model's own, not VEX's: only equality and
+//! overlap of slices matter.
 
 use iced_x86::Register;
 
@@ -42,8 +42,8 @@ pub(super) const LENGTH: u16 = VECTORS + 16 * 17;
 
 pub(super) const RAX: Slice = general(0);
 pub(super) const RCX: Slice = general(1);
-/// Stack pointer: the only register that VEX keeps up to date at each memory access, because Cachegrind runs with
-/// `--px-default=sp-at-mem-access`.
+/// Stack pointer: the only register that VEX keeps up to date at each memory access, because
+/// Cachegrind runs with `--px-default=sp-at-mem-access`.
 pub(super) const RSP: Slice = general(4);
 pub(super) const RBP: Slice = general(5);
 pub(super) const RSI: Slice = general(6);
@@ -89,7 +89,8 @@ pub(super) fn mmx(register: Register) -> Slice {
     Slice { offset: FP_REGISTERS + 8 * register.number() as u16, ty: Type::Int(8) }
 }
 
-/// Bytes of the x87 registers, or of their tags: offset and length. The array that PutI and GetI index.
+/// Bytes of the x87 registers, or of their tags: offset and length. The array that PutI and GetI
+/// index.
 pub(super) const fn x87_array(tag: bool) -> (u16, u16) {
     if tag { (FP_TAGS, 8) } else { (FP_REGISTERS, 64) }
 }

@@ -1,5 +1,6 @@
-//! The intermediate representation: flat statements over temporaries and slices of the guest state, as VEX's
-//! `IRStmt` and `IRExpr`. Values matter only where VEX's optimiser computes them, so most operations are opaque.
+//! The intermediate representation: flat statements over temporaries and slices of the guest state,
+//! as VEX's `IRStmt` and `IRExpr`. Values matter only where VEX's optimiser computes them, so most
+//! operations are opaque.
 
 /// Index of a temporary (`IRTemp`).
 pub(crate) type Temp = u32;
@@ -69,7 +70,8 @@ impl Slice {
 pub(super) enum Op {
     /// Copy of the operand.
     Copy,
-    /// Operation that the optimiser never folds: a number that names it, and the count of its operands.
+    /// Operation that the optimiser never folds: a number that names it, and the count of its
+    /// operands.
     Opaque(u16, u8),
     /// Call of a clean helper (`Iex_CCall`), which VEX never treats as a common subexpression.
     CCall,
@@ -196,7 +198,8 @@ pub(super) enum Statement {
     Barrier {
         /// The helper may write the guest state.
         writes: bool,
-        /// The helper is declared to access the guest state at all; false for a function of its operands.
+        /// The helper is declared to access the guest state at all; false for a function of its
+        /// operands.
         state: bool,
     },
     /// Write to the x87 stack (`Ist_PutI`).
@@ -254,7 +257,8 @@ pub(super) mod cond {
     pub(in crate::vex) const NLE: u8 = 15;
 }
 
-/// Operation of the flags thunk (`AMD64G_CC_OP_*`): the operation from which the flags are computed lazily.
+/// Operation of the flags thunk (`AMD64G_CC_OP_*`): the operation from which the flags are computed
+/// lazily.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CcOp {
     /// DEP1 holds the flags themselves.

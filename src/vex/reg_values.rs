@@ -1,4 +1,5 @@
-//! Knowledge about slices of the guest state that lifting and the passes keep: values forward, dead writes backward.
+//! Knowledge about slices of the guest state that lifting and the passes keep: values forward, dead
+//! writes backward.
 
 use super::guest_state as state;
 use super::ir::{Slice, Statement, Type, Value};
@@ -9,7 +10,8 @@ const WORD: u16 = 8;
 /// Words of the guest state.
 const WORDS: usize = (state::LENGTH / WORD) as usize;
 
-/// Map from slices. Nearly all are whole words, which are found by index. Overlapping slices may both be present.
+/// Map from slices. Nearly all are whole words, which are found by index. Overlapping slices may
+/// both be present.
 #[derive(Debug)]
 struct SliceMap<V> {
     /// Slices of one whole word; those with a bit in `present` are valid.

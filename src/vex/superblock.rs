@@ -1,6 +1,7 @@
 //! Superblocks: the result of translation, a list of instructions with the changes to their counts.
 
-/// Changes to the counts of an instruction that the optimiser makes. Bit n stands for event or branch n.
+/// Changes to the counts of an instruction that the optimiser makes. Bit n stands for event or
+/// branch n.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CountChange {
     /// Data events that are removed.
@@ -38,7 +39,8 @@ pub(super) fn bit(number: u32) -> u8 {
     1_u8.checked_shl(number).unwrap_or(0)
 }
 
-/// Entries of an instruction in Cachegrind's event queue, and its exits; see [`super::event_queue`].
+/// Entries of an instruction in Cachegrind's event queue, and its exits; see
+/// [`super::event_queue`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct QueueEntries {
     /// Data events.
@@ -77,8 +79,8 @@ impl Superblock {
         &self.insns
     }
 
-    /// Index of the first instruction of a merged second block, which is executed whatever the conditional jump before
-    /// it does; see [`super::and_idiom`].
+    /// Index of the first instruction of a merged second block, which is executed whatever the
+    /// conditional jump before it does; see [`super::and_idiom`].
     pub(crate) fn merged(&self) -> Option<usize> {
         self.merged
     }

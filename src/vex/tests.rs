@@ -1,5 +1,5 @@
-//! Superblocks of a few instructions. What is expected is what Valgrind 3.19 counts for each, seen with
-//! `--tool=cachegrind --branch-sim=yes` and, where the reason is the optimiser's, in what `--trace-flags=01000000` shows.
+//! Superblocks of a few instructions. Expected values are those of Valgrind 3.19, seen with
+//! `--tool=cachegrind --branch-sim=yes` and `--trace-flags=01000000`.
 
 use iced_x86::code_asm::*;
 
@@ -7,13 +7,13 @@ use super::superblock::{Insn, Superblock};
 use super::translate::Translator;
 use crate::x86::decode::MAX_LENGTH;
 
-/// Some instructions.
+/// Emitter of some instructions.
 type Code = fn(&mut CodeAssembler) -> Result<(), IcedError>;
 
 /// No instruction.
 const NONE: [usize; 0] = [];
 
-/// Where the code begins.
+/// Address of the code.
 const START: u64 = 0x1000;
 
 fn code(build: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) -> Vec<u8> {
@@ -22,7 +22,7 @@ fn code(build: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) -> Vec<
     assembler.assemble(START).expect("code")
 }
 
-/// The superblock at the start of the code; nothing else can be executed.
+/// Translates the superblock at the start of the code; nothing else is executable.
 fn translate(build: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) -> Superblock {
     let bytes = code(build);
     let mut fetch = |pc: u64| {
@@ -35,7 +35,7 @@ fn translate(build: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) ->
     Translator::default().translate(START, &mut fetch)
 }
 
-/// Which instructions lose a load, and which a branch.
+/// Indices of the instructions that lose a load, and of those that lose a branch.
 fn gone(superblock: &Superblock) -> (Vec<usize>, Vec<usize>) {
     let of = |is: fn(&Insn) -> bool| {
         let insns = superblock.insns.iter().enumerate();
@@ -44,7 +44,7 @@ fn gone(superblock: &Superblock) -> (Vec<usize>, Vec<usize>) {
     (of(|insn| insn.change.removed | insn.change.stores != 0), of(|insn| insn.change.branches & 1 != 0))
 }
 
-/// The loads that are gone of code that a return ends.
+/// Indices of the instructions that lose a load, in code that a return ends.
 fn loads(build: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) -> Vec<usize> {
     gone(&translate(|a| {
         build(a)?;
@@ -80,7 +80,7 @@ fn a_jump_is_followed_once() {
         a.ret()
     });
     assert_eq!(superblock.insns.len(), 2);
-    // Not with less than three instructions left.
+    // Not with fewer than three instructions left.
     let long = translate(|a| {
         let mut on = a.create_label();
         (0..57).try_for_each(|_| a.nop())?;
@@ -100,7 +100,7 @@ fn loads_of_registers_written_again() {
         }),
         [0]
     );
-    // Eight bits are another part of the register.
+    // AL is another slice than EAX.
     assert_eq!(
         loads(|a| {
             a.mov(al, ptr(rbx))?;
@@ -147,7 +147,7 @@ fn loads_of_flags_written_again() {
         }),
         [0]
     );
-    // INC keeps the carry of what was before.
+    // INC keeps the carry of the operation before.
     assert_eq!(
         loads(|a| {
             a.cmp(dword_ptr(rbx), 1)?;
@@ -178,7 +178,7 @@ fn registers_are_right_where_control_may_leave() {
             NONE
         );
     }
-    // RSP wherever memory is accessed.
+    // RSP is up to date at each memory access.
     assert_eq!(
         loads(|a| {
             a.mov(rsp, ptr(rbx))?;
@@ -226,7 +226,7 @@ fn values_that_constants_decide() {
         }),
         [0]
     );
-    // VEX does not compute with sixteen bits what it does with eight and thirty-two.
+    // VEX has no rule for sixteen bits as it has for eight and thirty-two.
     assert_eq!(
         loads(|a| {
             a.mov(cx, ptr(rbx))?;
@@ -235,7 +235,7 @@ fn values_that_constants_decide() {
         }),
         [0]
     );
-    // Of a locked operation the load is compared with what is there.
+    // The compare-and-swap of a locked operation uses the load.
     assert_eq!(loads(|a| a.lock().and(dword_ptr(rbx), 0)), NONE);
 }
 
@@ -270,7 +270,8 @@ fn branches_that_constants_decide() {
     );
 }
 
-/// A jump on flags of known operands: only where the optimiser looks twice, and for what it knows of its own comparisons.
+/// VEX decides a jump on known flags only where its passes run twice, and by its rules for
+/// comparisons.
 #[test]
 fn conditions_of_known_operands() {
     let jump = |mmx: bool, build: fn(&mut CodeAssembler, CodeLabel) -> Result<(), IcedError>| {
@@ -290,7 +291,7 @@ fn conditions_of_known_operands() {
     };
     assert_eq!(jump(false, |a, on| a.je(on)), NONE);
     assert_eq!(jump(true, |a, on| a.je(on)), [2]);
-    // Of two numbers that are the same VEX knows that they are equal, and not whether they differ or are less.
+    // VEX folds CmpEQ of equal operands, but neither CmpNE nor CmpLT.
     assert_eq!(
         jump(true, |a, on| {
             a.mov(ecx, 4)?;
@@ -323,7 +324,8 @@ fn two_jumps_to_one_place() {
     let superblock = both(plain, plain);
     assert_eq!((superblock.insns.len(), superblock.merged), (5, Some(2)));
     assert_eq!(gone(&superblock).1, [1]);
-    // Not over an access to memory, and not if the common place ends within three instructions otherwise than with a jump.
+    // Not over a memory access, and not if the common destination ends within three instructions
+    // with anything but a jump.
     assert_eq!(both(|a| a.mov(edx, ptr(rbx)), plain).merged, None);
     assert_eq!(both(|a| a.div(rcx), plain).merged, None);
     assert_eq!(both(plain, |a| a.ret()).merged, None);
@@ -333,7 +335,7 @@ fn two_jumps_to_one_place() {
         a.lock().inc(dword_ptr(rbx))
     };
     assert_eq!(both(plain, locked).merged, None);
-    // A locked NOT has nothing behind its way out.
+    // The exit of a locked NOT is its last statement.
     assert_eq!(
         both(plain, |a| {
             a.nop()?;
@@ -345,7 +347,8 @@ fn two_jumps_to_one_place() {
     );
 }
 
-/// The second part of a merged superblock knows what it wrote itself, but behind it a register may be the old one.
+/// The second block of a merged superblock knows its own writes; behind it a register may have its
+/// old value.
 #[test]
 fn merged_code_writes_on_a_condition() {
     let superblock = translate(|a| {

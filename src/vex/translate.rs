@@ -1,5 +1,5 @@
-//! Translation of the code at an address to a superblock: which instructions VEX puts into it, and what its optimiser leaves
-//! of their loads and branches.
+//! Translation of the code at an address to a superblock: which instructions VEX puts into it, and
+//! what its optimiser leaves of their loads and branches.
 
 use iced_x86::{FlowControl, Instruction, InstructionInfoFactory};
 

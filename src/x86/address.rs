@@ -1,13 +1,13 @@
-//! Where an instruction's data accesses go, as a rule over the registers before it runs.
+//! Addresses of data accesses, as rules over the registers before the instruction.
 
 use iced_x86::{Code, ConditionCode, Instruction, Mnemonic, Register};
 
-/// The address of one access, computed from the registers as they are before the instruction.
+/// Address of an access, computed from the registers before the instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Address {
-    /// The memory operand with this index.
+pub(crate) enum Address {
+    /// Memory operand with this index.
     Operand(u8),
-    /// The memory operand of `pop m`: as the operand, but with RSP already incremented by so many bytes.
+    /// Memory operand of `pop m`, computed after RSP has been incremented.
     OperandAfterPop {
         /// Operand index.
         operand: u8,
@@ -20,28 +20,29 @@ pub enum Address {
     Rbp(i32),
     /// Valgrind's scratch slot for register bit tests, at RSP - 288.
     Scratch,
-    /// The byte of the scratch slot that holds the bit named by a register, modulo the operand size.
+    /// Byte of the scratch slot with the bit of this number, modulo the operand size.
     ScratchBit {
-        /// The register with the bit's number.
+        /// Register with the bit number.
         bit: Register,
         /// Operand size in bytes.
         size: u8,
     },
-    /// The byte that holds the bit named by a register, counted from the memory operand.
+    /// Byte with the bit of this number, counted from the memory operand.
     OperandBit {
-        /// The memory operand.
+        /// Index of the memory operand.
         operand: u8,
-        /// The register with the signed bit number.
+        /// Register with the signed bit number.
         bit: Register,
         /// Operand size in bytes.
         size: u8,
     },
-    /// No address: 1 if a conditional jump to the next instruction jumps, otherwise 0.
+    /// No address but an outcome: 1 if a conditional jump to the next instruction jumps, otherwise
+    /// 0.
     Outcome,
 }
 
-/// Offset below RSP of the scratch slot that Valgrind's translation of register bit tests uses.
-pub const SCRATCH_BELOW_RSP: u64 = 288;
+/// Offset below RSP of the scratch slot that VEX uses for bit tests of registers.
+pub(crate) const SCRATCH_BELOW_RSP: u64 = 288;
 
 /// Sign-extends the low `size` bytes.
 fn sign_extend(value: u64, size: u8) -> i64 {
@@ -50,9 +51,9 @@ fn sign_extend(value: u64, size: u8) -> i64 {
 }
 
 impl Address {
-    /// The address itself. `register` gives the full value of a 64-bit register, and the base of a segment
-    /// register. `None` if the operand is no memory operand.
-    pub fn evaluate(
+    /// Evaluates the address. `register` returns a 64-bit register, or the base of a segment.
+    /// `None` if the operand is no memory operand.
+    pub(crate) fn evaluate(
         self,
         instruction: &Instruction,
         register: &mut dyn FnMut(Register) -> u64,
@@ -101,7 +102,7 @@ fn operand_address(
 }
 
 /// Recognises the jumps that count in ECX or test it, because of their address size.
-pub fn counts_ecx(instruction: &Instruction) -> bool {
+pub(crate) fn counts_ecx(instruction: &Instruction) -> bool {
     use Code as C;
     matches!(
         instruction.code(),
@@ -109,8 +110,9 @@ pub fn counts_ecx(instruction: &Instruction) -> bool {
     )
 }
 
-/// Whether a conditional jump jumps, by RFLAGS and RCX as they are before it. False for any other instruction.
-pub fn jumps(instruction: &Instruction, flags: u64, rcx: u64) -> bool {
+/// Tests whether a conditional jump is taken, given RFLAGS and RCX before it. False for any other
+/// instruction.
+pub(crate) fn jumps(instruction: &Instruction, flags: u64, rcx: u64) -> bool {
     use Mnemonic as M;
     let (carry, parity, zero, sign, overflow) =
         (flags & 1 != 0, flags & 4 != 0, flags & 0x40 != 0, flags & 0x80 != 0, flags & 0x800 != 0);
@@ -153,7 +155,8 @@ mod tests {
     const SF: u64 = 0x80;
     const OF: u64 = 0x800;
 
-    /// Intel SDM vol. 2, Jcc: the condition of each code, as flags that make it hold and flags that do not.
+    /// Intel SDM vol. 2, Jcc: the condition of each code, as flags that make it hold and flags that
+    /// do not.
     #[test]
     fn conditions_are_those_of_the_manual() {
         let even: [(&[u64], &[u64]); 8] = [
@@ -175,7 +178,7 @@ mod tests {
         }
     }
 
-    /// LOOP and its kin count down first; the address size says how wide the count is.
+    /// LOOP, LOOPE and LOOPNE decrement first; the address size is the width of the count.
     #[test]
     fn counts_are_as_wide_as_addresses() {
         let of = |bytes: &[u8], flags, rcx| jumps(&decode(bytes, 0x1000), flags, rcx);

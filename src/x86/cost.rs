@@ -1,6 +1,6 @@
-//! What one instruction costs: its data events, in Cachegrind's order, and the accesses of the CPU from which
-//! their addresses are learnt. The rules are those of VEX's amd64 front end as Cachegrind sees them;
-//! `docs/counting.md` states them one by one.
+//! Cost of an instruction: its data events, in Cachegrind's order, and the accesses of the CPU that
+//! supply their addresses. The rules are those of VEX's amd64 front end; `docs/counting.md` states
+//! them one by one.
 
 use iced_x86::{
     Code, ConditionCode, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind,
@@ -8,63 +8,63 @@ use iced_x86::{
 
 use crate::x86::address::Address;
 
-/// How an event is counted.
+/// Counter of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum EventKind {
-    /// Dr. A load, and also a load and store of one instruction at one address ("modify").
+pub(crate) enum EventKind {
+    /// Dr: a load, or a load and a store of one instruction at one address (a "modify").
     Read,
-    /// Dw.
+    /// Dw: a store.
     Write,
-    /// Nothing: Valgrind's optimiser leaves it out.
+    /// None: Valgrind's optimiser removes the event.
     Uncounted,
 }
 
-/// One data event.
+/// Data event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Event {
-    /// The slot whose address it uses.
-    pub slot: u8,
-    /// Bytes from that address.
-    pub offset: u16,
+pub(crate) struct Event {
+    /// Index of the slot with its address.
+    pub(crate) slot: u8,
+    /// Offset from that address.
+    pub(crate) offset: u16,
     /// Bytes accessed.
-    pub size: u16,
-    /// How it is counted.
-    pub kind: EventKind,
+    pub(crate) size: u16,
+    /// Counter.
+    pub(crate) kind: EventKind,
 }
 
-/// How the emulated CPU makes the access that fills a slot.
+/// Access of the emulated CPU that fills a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// It loads, in one or more adjacent pieces.
+pub(crate) enum Access {
+    /// Load, in one or more adjacent pieces.
     Load,
-    /// It stores, in one or more adjacent pieces.
+    /// Store, in one or more adjacent pieces.
     Store,
-    /// It loads and then stores the same place.
+    /// Load and then store of the same bytes.
     Modify,
-    /// It makes no access of its own; the address is computed.
+    /// No access; the address is computed.
     None,
 }
 
-/// One address that the trace carries.
+/// Address in a record of the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slot {
-    /// How the CPU gets there.
-    pub access: Access,
+pub(crate) struct Slot {
+    /// Access of the CPU.
+    pub(crate) access: Access,
     /// Bytes of the whole access.
-    pub size: u16,
-    /// The address, as a rule over registers.
-    pub address: Address,
+    pub(crate) size: u16,
+    /// Rule for the address.
+    pub(crate) address: Address,
 }
 
-/// Everything that one instruction costs besides being fetched and branching at its end.
+/// Cost of an instruction besides its fetch and the branch at its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cost {
-    /// Addresses the trace carries, in the order in which the CPU makes the accesses.
-    pub slots: Vec<Slot>,
+pub(crate) struct Cost {
+    /// Slots, in the order of the CPU's accesses.
+    pub(crate) slots: Vec<Slot>,
     /// Data events in Cachegrind's order.
-    pub events: Vec<Event>,
-    /// Conditional branches that are never taken, after the data: the retry exit of locked operations.
-    pub retry_branch: bool,
+    pub(crate) events: Vec<Event>,
+    /// The retry exit of a locked operation: a conditional branch after the data, never taken.
+    pub(crate) retry_branch: bool,
 }
 
 impl Cost {
@@ -82,8 +82,9 @@ impl Cost {
         self.event(slot, 0, size, EventKind::Read);
     }
 
-    /// Adds a write to an address that is computed before the instruction, as the CPU makes no access of its own.
-    pub fn push_computed(&mut self, size: usize, address: Address) {
+    /// Adds a write that the CPU does not make, at an address that is computed before the
+    /// instruction.
+    pub(crate) fn push_computed(&mut self, size: usize, address: Address) {
         let slot = self.slot(Access::None, size, address);
         self.event(slot, 0, size, EventKind::Write);
     }
@@ -99,18 +100,18 @@ fn memory_operand(instruction: &Instruction) -> Option<u8> {
     (0..instruction.op_count()).find(|&i| instruction.op_kind(i) == OpKind::Memory).map(|i| i as u8)
 }
 
-/// Whether the bus is locked: by prefix, or because `xchg` with memory always is.
+/// Recognises atomic operations: by prefix, or XCHG, which is always locked.
 fn locked(instruction: &Instruction) -> bool {
     instruction.has_lock_prefix() || instruction.mnemonic() == Mnemonic::Xchg
 }
 
-/// Bytes that a push, pop, call or return moves the stack by.
+/// Bytes by which a push, pop, call or return moves RSP.
 fn stack_bytes(instruction: &Instruction) -> usize {
     instruction.stack_pointer_increment().unsigned_abs() as usize
 }
 
-/// What `instruction` costs. `factory` is iced's, kept by the caller because it is dear to make.
-pub fn cost(instruction: &Instruction, factory: &mut InstructionInfoFactory) -> Cost {
+/// Cost of an instruction. The caller keeps `factory`, which is expensive to create.
+pub(crate) fn cost(instruction: &Instruction, factory: &mut InstructionInfoFactory) -> Cost {
     use Mnemonic as M;
     let mut cost = Cost::default();
     let operand = memory_operand(instruction);
@@ -193,7 +194,8 @@ fn string_compare(cost: &mut Cost, size: usize) {
     cost.load(size, Address::Operand(0));
 }
 
-/// ENTER: pushes RBP; above level 0 it copies level - 1 frame pointers and pushes the new one (Intel SDM vol. 2).
+/// ENTER: pushes RBP; above level 0 it copies level - 1 frame pointers and pushes the new one
+/// (Intel SDM vol. 2).
 fn enter(instruction: &Instruction, cost: &mut Cost) {
     let level = i32::from(instruction.immediate8_2nd() & 31);
     cost.store(8, Address::Rsp(-8));
@@ -206,8 +208,9 @@ fn enter(instruction: &Instruction, cost: &mut Cost) {
     }
 }
 
-/// BT and its kin. With a register for the bit, VEX reads one byte; with two registers it goes through a scratch
-/// slot below the red zone: stores the operand, reads or modifies the byte, and reads the operand back.
+/// BT, BTS, BTR and BTC. With the bit number in a register, VEX accesses one byte. With two
+/// registers it spills the operand to a scratch slot below the red zone, accesses the byte there,
+/// and reads the operand back.
 fn bit_test(instruction: &Instruction, operand: Option<u8>, cost: &mut Cost) {
     let only_test = instruction.mnemonic() == Mnemonic::Bt;
     let by_register = instruction.op1_kind() == OpKind::Register;
@@ -255,7 +258,7 @@ fn fx_state(cost: &mut Cost, operand: Option<u8>, kind: EventKind) {
     }
 }
 
-/// One explicit memory operand of an ordinary instruction.
+/// Explicit memory operand of an ordinary instruction.
 fn general(
     instruction: &Instruction,
     factory: &mut InstructionInfoFactory,
@@ -290,7 +293,7 @@ fn is_compare_exchange(mnemonic: Mnemonic) -> bool {
     matches!(mnemonic, Mnemonic::Cmpxchg | Mnemonic::Cmpxchg8b | Mnemonic::Cmpxchg16b)
 }
 
-/// Bytes that the engine loads: for some operands it loads a whole XMM register's worth and uses a part.
+/// Bytes that the engine loads. For some operands it loads sixteen and uses a part.
 fn engine_size(instruction: &Instruction, size: usize) -> usize {
     use Mnemonic as M;
     match instruction.mnemonic() {
@@ -299,14 +302,14 @@ fn engine_size(instruction: &Instruction, size: usize) -> usize {
     }
 }
 
-/// Loads that VEX splits, or of which it reads only a part: how many events of how many bytes.
+/// Number and size of the events, for loads that VEX splits or of which it reads a part.
 fn pieces(instruction: &Instruction) -> Option<(usize, usize)> {
     use Mnemonic as M;
     Some(match instruction.mnemonic() {
         M::Cvtps2pd | M::Cvttps2pi | M::Cvtps2pi => (2, 4),
         M::Cvtpd2pi | M::Cvttpd2pi | M::Roundpd => (2, 8),
         M::Roundps => (4, 4),
-        // Of MMX, which uses the low half, VEX loads all; the engine does not.
+        // MMX uses the low half. VEX loads all of it; the engine does not.
         M::Punpcklbw | M::Punpcklwd | M::Punpckldq if instruction.op0_register().is_mm() => (1, 8),
         // The shift count is the low half of the operand.
         M::Psllw | M::Pslld | M::Psllq | M::Psrlw | M::Psrld | M::Psrlq | M::Psraw | M::Psrad => (1, 8),
@@ -314,18 +317,18 @@ fn pieces(instruction: &Instruction) -> Option<(usize, usize)> {
     })
 }
 
-/// How a repeated string instruction goes round.
+/// Termination of a repeated string instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Repeat {
-    /// MOVS and STOS: until RCX is zero.
+pub(crate) enum Repeat {
+    /// MOVS, STOS and LODS: when RCX is zero.
     Count,
-    /// SCAS and CMPS: until RCX is zero or the comparison says so.
+    /// SCAS and CMPS: when RCX is zero or the comparison decides.
     Compare,
 }
 
-/// Whether the instruction is repeated, and how. `rep lods` is executed as one LODS by VEX but repeats on
-/// hardware and here; it is counted as `rep movs` is.
-pub fn repeat(instruction: &Instruction) -> Option<Repeat> {
+/// Termination of the instruction, if it is repeated. VEX executes `rep lods` once; on hardware and
+/// here it repeats, and it is counted like `rep movs`.
+pub(crate) fn repeat(instruction: &Instruction) -> Option<Repeat> {
     use Mnemonic as M;
     if !instruction.is_string_instruction()
         || !(instruction.has_rep_prefix() || instruction.has_repne_prefix())
@@ -340,16 +343,17 @@ pub fn repeat(instruction: &Instruction) -> Option<Repeat> {
     })
 }
 
-/// Whether it is a conditional jump to the next instruction: where control goes does not say whether it is taken.
-pub fn jumps_to_next(instruction: &Instruction) -> bool {
+/// Recognises conditional jumps to the next instruction, of which the next address does not tell
+/// the outcome.
+pub(crate) fn jumps_to_next(instruction: &Instruction) -> bool {
     instruction.flow_control() == FlowControl::ConditionalBranch
         && instruction.near_branch64() == instruction.next_ip()
 }
 
-/// Whether such a jump is counted as taken when it does not jump. VEX leaves the block where an even condition code holds,
-/// RCX is zero or not yet zero; for an odd code it leaves where the even one below holds. Either way it leaves to the next
-/// instruction, and that Cachegrind takes for a jump the other way round.
-pub fn is_inverted(instruction: &Instruction) -> bool {
+/// Recognises such jumps that count as taken when they do not jump. VEX exits where an even
+/// condition code holds, and for an odd one where the even one below it holds. Either exit leads to
+/// the next instruction, which Cachegrind takes for an inverted jump.
+pub(crate) fn is_inverted(instruction: &Instruction) -> bool {
     use ConditionCode as C;
     let odd =
         matches!(instruction.condition_code(), C::no | C::ae | C::ne | C::a | C::ns | C::np | C::ge | C::g);

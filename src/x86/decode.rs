@@ -1,25 +1,27 @@
-//! Decides, before an instruction runs, whether the emulated CPU may run it.
+//! Decoding, and the decision whether the emulated CPU may run an instruction.
 
 use iced_x86::{Code, CpuidFeature, Decoder, DecoderOptions, EncodingKind, Instruction, Mnemonic};
 
 /// Most bytes in an x86 instruction.
-pub const MAX_LENGTH: usize = 15;
+pub(crate) const MAX_LENGTH: usize = 15;
 
-/// Reads code: up to `MAX_LENGTH` bytes at an address and their number, 0 where nothing is executable.
-pub type Fetch<'a> = dyn FnMut(u64) -> ([u8; MAX_LENGTH], usize) + 'a;
+/// Reads code: up to `MAX_LENGTH` bytes at an address and their number, 0 where nothing is
+/// executable.
+pub(crate) type Fetch<'a> = dyn FnMut(u64) -> ([u8; MAX_LENGTH], usize) + 'a;
 
-/// What becomes of an instruction.
+/// Treatment of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The engine runs it.
     Run,
     /// The engine stops at it and the machine itself answers.
     Trap(Trap),
-    /// It faults as on the CPU model that CPUID names; uncaught, the run ends with a message.
+    /// It faults, as on the CPU model that CPUID names. An uncaught fault ends the run with a
+    /// message.
     Refuse(Refusal),
 }
 
-/// Instructions whose answer is fixed by the machine.
+/// Instructions that the machine emulates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trap {
     /// CPUID.
@@ -34,14 +36,14 @@ pub enum Trap {
     Xgetbv,
 }
 
-/// Why an instruction is refused.
+/// Reason of a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// Not an instruction, or one that no CPU has: #UD.
     Undefined,
-    /// Not to be run by user programs: #GP.
+    /// Privileged: #GP.
     Privileged,
-    /// Real, but beyond the emulated model (x86-64-v2): #UD.
+    /// Beyond the emulated model (x86-64-v2): #UD.
     Unsupported,
 }
 
@@ -91,13 +93,13 @@ const SUPPORTED: &[CpuidFeature] = &[
     CpuidFeature::CLDEMOTE,
 ];
 
-/// Decodes the instruction at `pc`. `bytes` may be cut short by an unmapped page: then the decoder says
-/// whether that cut the instruction.
+/// Decodes the instruction at `pc`. `bytes` may end early at an unmapped page; see
+/// [`is_truncated`].
 pub fn decode(bytes: &[u8], pc: u64) -> Instruction {
     Decoder::with_ip(64, bytes, pc, DecoderOptions::NONE).decode()
 }
 
-/// What becomes of `instruction`.
+/// Decides about an instruction.
 pub fn verdict(instruction: &Instruction) -> Verdict {
     use Mnemonic as M;
     if instruction.code() == Code::INVALID {
@@ -116,7 +118,8 @@ pub fn verdict(instruction: &Instruction) -> Verdict {
         M::Ud0 | M::Ud1 | M::Ud2 => return Verdict::Refuse(Refusal::Undefined),
         // The engine gets these wrong, silently or worse; tests/isa says how.
         M::Bextr | M::Bzhi | M::Blsi | M::Pdep => return Verdict::Refuse(Refusal::Unsupported),
-        // Legal in user mode on some systems, never on Linux; and far transfers the engine does not trace.
+        // Legal in user mode on some systems, never on Linux; and far transfers the engine does not
+        // trace.
         M::Rdpmc | M::Monitor | M::Mwait | M::Sysenter | M::Sysexit | M::Sysexitq => {
             return Verdict::Refuse(Refusal::Privileged);
         }
@@ -138,13 +141,13 @@ pub fn verdict(instruction: &Instruction) -> Verdict {
     Verdict::Run
 }
 
-/// Whether the bytes end before the instruction does.
-pub fn is_truncated(instruction: &Instruction, available: usize) -> bool {
+/// Tests whether the bytes end before the instruction.
+pub(crate) fn is_truncated(instruction: &Instruction, available: usize) -> bool {
     instruction.code() == Code::INVALID && available < MAX_LENGTH
 }
 
-/// What is known to differ from hardware in the result of this instruction, if anything.
-pub fn inexact(instruction: &Instruction) -> Option<&'static str> {
+/// Known difference between the result of this instruction and hardware.
+pub(crate) fn inexact(instruction: &Instruction) -> Option<&'static str> {
     use Mnemonic as M;
     match instruction.mnemonic() {
         M::Fsin | M::Fcos | M::Fsincos | M::Fptan | M::Fpatan | M::Fyl2x | M::Fyl2xp1 | M::F2xm1 => {
@@ -166,7 +169,8 @@ fn is_far(instruction: &Instruction) -> bool {
         )
 }
 
-/// VEX encodings of general-register instructions (BMI1, BMI2), which the engine runs correctly, unlike vector code.
+/// VEX encodings of general-register instructions (BMI1, BMI2), which the engine runs correctly,
+/// unlike vector code.
 fn is_general_vex(instruction: &Instruction) -> bool {
     instruction.encoding() == EncodingKind::VEX
         && instruction
@@ -175,8 +179,8 @@ fn is_general_vex(instruction: &Instruction) -> bool {
             .all(|feature| matches!(feature, CpuidFeature::BMI1 | CpuidFeature::BMI2))
 }
 
-/// What the user is told about a refused instruction: the instruction set it belongs to.
-pub fn feature_names(instruction: &Instruction) -> String {
+/// Instruction sets of a refused instruction, for a message.
+pub(crate) fn feature_names(instruction: &Instruction) -> String {
     let names: Vec<String> =
         instruction.cpuid_features().iter().map(|feature| format!("{feature:?}").replace('_', ".")).collect();
     names.join("+")
@@ -241,7 +245,8 @@ mod tests {
 
     #[test]
     fn ordinary_code_runs() {
-        // mov rax,[rbx]; pshufb xmm0,xmm1; popcnt eax,ebx; aesenc xmm0,xmm1; fxsave [rax]; crc32 eax,ebx; endbr64
+        // mov rax,[rbx]; pshufb xmm0,xmm1; popcnt eax,ebx; aesenc xmm0,xmm1; fxsave [rax]; crc32
+        // eax,ebx; endbr64
         for bytes in [
             &[0x48, 0x8b, 0x03][..],
             &[0x66, 0x0f, 0x38, 0x00, 0xc1],

@@ -1,7 +1,8 @@
-//! Facts about x86-64 instructions: which of them run, which data they access and at which addresses, and how
-//! Cachegrind counts them. [`cost`] has the rules of counting; [`request`] knows Valgrind's client requests.
+//! Facts about x86-64 instructions: which of them run, which data they access and at which
+//! addresses, and how Cachegrind counts them. [`cost`] has the rules of counting; [`request`] knows
+//! Valgrind's client requests.
 
-pub mod address;
-pub mod cost;
+pub(crate) mod address;
+pub(crate) mod cost;
 pub mod decode;
-pub mod request;
+pub(crate) mod request;

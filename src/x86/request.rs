@@ -1,32 +1,32 @@
-//! Valgrind's client requests as the CPU sees them: a sequence of instructions that together do nothing on hardware,
+//! Encoding of Valgrind's client requests: a sequence of instructions that does nothing on hardware
 //! and that Valgrind takes for one instruction (`valgrind.h`, "amd64-linux").
 
 use crate::x86::address::Address;
 use crate::x86::cost::Cost;
 use crate::x86::decode::{Fetch, MAX_LENGTH};
 
-/// Bytes of the whole sequence.
-pub const LENGTH: usize = 19;
+/// Length of the sequence in bytes.
+pub(crate) const LENGTH: usize = 19;
 
-/// ROL of RDI by 3, 13, 61 and 51 bits: by 128 in all, so it is what it was.
+/// ROL of RDI by 3, 13, 61 and 51 bits, 128 in all, which restores it.
 const PREAMBLE: [u8; 16] =
     [0x48, 0xc1, 0xc7, 3, 0x48, 0xc1, 0xc7, 13, 0x48, 0xc1, 0xc7, 61, 0x48, 0xc1, 0xc7, 51];
 
-/// What is asked for, by the exchange of a register with itself that ends the sequence.
+/// Kind of request, encoded by the XCHG of a register with itself that ends the sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Request {
-    /// XCHG RBX: what the block of words says that RAX points to; the answer goes to RDX.
+pub(crate) enum Request {
+    /// XCHG RBX: RAX points to the code and its arguments; the answer goes to RDX.
     Client,
-    /// XCHG RCX: the address of the function that a wrapper stands for goes to RAX.
+    /// XCHG RCX: the address of the wrapped function goes to RAX.
     OriginalAddress,
-    /// XCHG RDX: a call of the address in RAX that no replacement of functions redirects.
+    /// XCHG RDX: a call of the address in RAX without redirection.
     Call,
-    /// XCHG RDI: insertion of VEX's own intermediate code, for tests of Valgrind.
+    /// XCHG RDI: injection of VEX IR, for tests of Valgrind.
     Injection,
 }
 
-/// The request that these bytes are. A sequence with another ending is ordinary code.
-pub fn decode(bytes: &[u8]) -> Option<Request> {
+/// Decodes a request. A sequence with another ending is ordinary code.
+pub(crate) fn decode(bytes: &[u8]) -> Option<Request> {
     let (ending, _) = bytes.strip_prefix(&PREAMBLE)?.split_first_chunk()?;
     match *ending {
         [0x48, 0x87, 0xdb] => Some(Request::Client),
@@ -37,13 +37,13 @@ pub fn decode(bytes: &[u8]) -> Option<Request> {
     }
 }
 
-/// Whether a sequence may begin with these bytes, which are those of an instruction: all others are told apart here.
-pub fn may_begin(bytes: &[u8]) -> bool {
+/// Tests cheaply whether a sequence may begin with the bytes of this instruction.
+pub(crate) fn may_begin(bytes: &[u8]) -> bool {
     bytes.starts_with(&PREAMBLE[..4])
 }
 
-/// The request at `pc`, if there is one.
-pub fn at(fetch: &mut Fetch<'_>, pc: u64) -> Option<Request> {
+/// Reads the request at `pc`, if there is one.
+pub(crate) fn at(fetch: &mut Fetch<'_>, pc: u64) -> Option<Request> {
     let (first, len) = fetch(pc);
     if len < MAX_LENGTH || !may_begin(&first) {
         return None;
@@ -54,8 +54,8 @@ pub fn at(fetch: &mut Fetch<'_>, pc: u64) -> Option<Request> {
 }
 
 impl Request {
-    /// What it costs besides being fetched.
-    pub fn cost(self) -> Cost {
+    /// Cost of the request besides its fetch.
+    pub(crate) fn cost(self) -> Cost {
         let mut cost = Cost::default();
         if self == Request::Call {
             cost.push_computed(8, Address::Rsp(-8));

@@ -32,7 +32,8 @@ impl LiftCtx {
         self.set_bit_flags(old, Value::Const(number));
     }
 
-    /// Bit test by a register. VEX spills a register operand to a scratch slot below the stack first.
+    /// Bit test by a register. VEX spills a register operand to a scratch slot below the stack
+    /// first.
     fn bit_by_register(&mut self, i: &Instruction) {
         let size = bytes(i, 0);
         let mut number = self.register(i.op1_register());

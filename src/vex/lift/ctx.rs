@@ -1,5 +1,5 @@
-//! State and building blocks of the lifter: temporaries, guest state, operands, addresses and flags. The files
-//! beside this one lift one family of instructions each.
+//! State and building blocks of the lifter: temporaries, guest state, operands, addresses and
+//! flags. The files beside this one lift one family of instructions each.
 
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
@@ -15,7 +15,8 @@ pub(super) enum Operand {
     Immediate(u64),
 }
 
-/// Lifter of one superblock at a time. Like VEX after its first pass, it reads no slice whose value is known.
+/// Lifter of one superblock at a time. Like VEX after its first pass, it reads no slice whose value
+/// is known.
 #[derive(Debug, Default)]
 pub(crate) struct LiftCtx {
     code: Vec<Statement>,

@@ -80,7 +80,8 @@ impl LiftCtx {
         }
     }
 
-    /// Clears the destination of XOR, SUB and SBB of a register with itself, which do not depend on it.
+    /// Clears the destination of XOR, SUB and SBB of a register with itself, which do not depend on
+    /// it.
     fn clear_if_same(&mut self, i: &Instruction) {
         let same = i.op0_kind() == OpKind::Register
             && i.op1_kind() == OpKind::Register

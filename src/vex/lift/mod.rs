@@ -1,5 +1,6 @@
-//! The front end: x86 instructions to statements, as `guest_amd64_toIR.c`, as far as the optimiser's work on them
-//! shows in the counts. This file dispatches; each file below lifts a family of instructions.
+//! The front end: x86 instructions to statements, as `guest_amd64_toIR.c`, as far as the
+//! optimiser's work on them shows in the counts. This file dispatches; each file below lifts a
+//! family of instructions.
 
 mod bits;
 mod control;

@@ -1,5 +1,5 @@
-//! Instructions on XMM registers. Lifting is exact about which bytes of a register are read and written, and with
-//! which type; the operations themselves are mostly opaque.
+//! Instructions on XMM registers. Lifting is exact about which bytes of a register are read and
+//! written, and with which type; the operations themselves are mostly opaque.
 
 use iced_x86::{Code, Instruction, Mnemonic as M, OpKind, Register};
 
@@ -48,9 +48,9 @@ impl LiftCtx {
         if i.op0_kind() == OpKind::Memory {
             self.store_part(i);
         } else if i.op0_register().is_gpr() {
-            self.to_gpr(i);
+            self.set_gpr(i);
         } else {
-            self.to_xmm(i);
+            self.set_xmm(i);
         }
     }
 
@@ -67,7 +67,7 @@ impl LiftCtx {
     }
 
     /// Results in general-purpose registers.
-    fn to_gpr(&mut self, i: &Instruction) {
+    fn set_gpr(&mut self, i: &Instruction) {
         let from = match i.mnemonic() {
             M::Movd => vec![self.part(i, 1, int(4))],
             M::Movq => vec![self.part(i, 1, int(8))],
@@ -90,7 +90,7 @@ impl LiftCtx {
     }
 
     /// Results in XMM registers and in RFLAGS.
-    fn to_xmm(&mut self, i: &Instruction) {
+    fn set_xmm(&mut self, i: &Instruction) {
         let to = i.op0_register();
         let from_memory = i.op1_kind() == OpKind::Memory;
         match i.mnemonic() {

@@ -1,5 +1,5 @@
-//! Shared parts of SSE and MMX: operands, checks of alignment, shifts, and what an instruction does with its
-//! operands, by mnemonic.
+//! Shared parts of SSE and MMX: operands, checks of alignment, shifts, and what an instruction does
+//! with its operands, by mnemonic.
 
 use iced_x86::{Instruction, Mnemonic as M, OpKind};
 
@@ -96,8 +96,8 @@ pub(super) fn lane_bits(mnemonic: M) -> Option<u64> {
     })
 }
 
-/// Tests whether the result depends on the source, and whether on the destination, of instructions whose
-/// immediate selects lanes.
+/// Tests whether the result depends on the source, and whether on the destination, of instructions
+/// whose immediate selects lanes.
 pub(super) fn blended(i: &Instruction) -> (bool, bool) {
     let all = match i.mnemonic() {
         M::Blendpd => 3,
@@ -116,7 +116,8 @@ pub(super) fn blended(i: &Instruction) -> (bool, bool) {
     (i.immediate8() & all != 0, i.immediate8() & all != all)
 }
 
-/// Recognises results that are zero whatever the operands: shifts by the whole width, dot products of no lanes.
+/// Recognises results that are zero whatever the operands: shifts by the whole width, dot products
+/// of no lanes.
 pub(super) fn is_zero(i: &Instruction) -> bool {
     let last = i.op_count().saturating_sub(1);
     if i.op_kind(last) != OpKind::Immediate8 {
@@ -137,8 +138,8 @@ pub(super) fn is_zero(i: &Instruction) -> bool {
     }
 }
 
-/// Recognises instructions of which VEX checks that the memory operand is a multiple of sixteen, with an exit from
-/// the superblock if it is not.
+/// Recognises instructions of which VEX checks that the memory operand is a multiple of sixteen,
+/// with an exit from the superblock if it is not.
 pub(in crate::vex) fn checks_alignment(i: &Instruction) -> bool {
     let memory = (0..i.op_count()).any(|n| i.op_kind(n) == OpKind::Memory);
     memory && i.memory_size().size() == 16 && must_be_aligned(i.mnemonic())

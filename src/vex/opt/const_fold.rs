@@ -1,5 +1,5 @@
-//! Constant folding and copy propagation (`cprop_BB`, `fold_Expr`). VEX has rules for some operations of some widths and
-//! none for the rest; so has this.
+//! Constant folding and copy propagation (`cprop_BB`, `fold_Expr`). VEX has rules for some
+//! operations of some widths and none for the rest; so has this.
 
 use crate::vex::ir::{Op, Operands, Statement, Temp, Value, mask};
 
@@ -24,8 +24,8 @@ impl ConstFold {
         ConstFold { values: vec![None; temps], computed: vec![None; temps] }
     }
 
-    /// Folds, removes exits that are never taken, and removes the rest of the superblock behind an exit that is always taken.
-    /// Returns the instruction of that exit.
+    /// Folds, removes exits that are never taken, and removes the rest of the superblock behind an
+    /// exit that is always taken. Returns the instruction of that exit.
     pub(super) fn run(&mut self, code: &mut [Statement], next: &mut Option<Value>) -> Option<u16> {
         for i in 0..code.len() {
             let statement = match code[i] {

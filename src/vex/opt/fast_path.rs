@@ -1,5 +1,5 @@
-//! Conservative test for superblocks of which all loads and exits survive optimisation, so that the passes can be skipped.
-//! Most superblocks pass.
+//! Conservative test for superblocks of which all loads and exits survive optimisation, so that the
+//! passes can be skipped. Most superblocks pass.
 
 use crate::vex::ir::{Op, Statement, Temp, Value, mask};
 use crate::vex::reg_values::Overwritten;
@@ -19,8 +19,9 @@ pub(in crate::vex) struct FastPath {
 type Event = (u16, u8);
 
 impl FastPath {
-    /// Tests whether one run of the passes changes no count: all loads are live, and neither an exit nor the target is
-    /// decided. The superblock must not lead to itself and must not be merged from two.
+    /// Tests whether one run of the passes changes no count: all loads are live, and neither an
+    /// exit nor the target is decided. The superblock must not lead to itself and must not be
+    /// merged from two.
     pub(in crate::vex) fn keeps_all(
         &mut self,
         code: &[Statement],
@@ -73,7 +74,8 @@ impl FastPath {
         true
     }
 
-    /// Finds the definitions of the temporaries. Returns false for x87 code, for which the passes run more than once.
+    /// Finds the definitions of the temporaries. Returns false for x87 code, for which the passes
+    /// run more than once.
     fn find_definitions(&mut self, code: &[Statement], temps: usize) -> bool {
         self.definitions.clear();
         self.definitions.resize(temps, u32::MAX);
@@ -139,7 +141,8 @@ impl FastPath {
         self.is_opaque(code, one) && self.is_opaque(code, other)
     }
 
-    /// Tests whether the passes surely cannot find two values equal, of which at least one is surely not constant.
+    /// Tests whether the passes surely cannot find two values equal, of which at least one is
+    /// surely not constant.
     fn differ(&self, code: &[Statement], one: Value, other: Value) -> bool {
         let definition = |value| match value {
             Value::Temp(temp) => self.definition(code, temp),
@@ -185,7 +188,8 @@ impl FastPath {
     }
 }
 
-/// Tests whether a binary operation with this constant as its second operand keeps depending on the first.
+/// Tests whether a binary operation with this constant as its second operand keeps depending on the
+/// first.
 fn depends_on_first(op: Op, other: Value) -> bool {
     let Value::Const(number) = other else { return false };
     match op {

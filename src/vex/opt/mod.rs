@@ -1,5 +1,5 @@
-//! The optimiser: the passes of `ir_opt.c` that decide which loads stay and which exits are taken, in VEX's order,
-//! because what a pass finds depends on those before it.
+//! The optimiser: the passes of `ir_opt.c` that decide which loads stay and which exits are taken,
+//! in VEX's order, because what a pass finds depends on those before it.
 
 mod const_fold;
 mod cse;
@@ -14,8 +14,8 @@ use super::ir::{Op, Statement, Temp, Value, operands};
 use super::reg_values::{Overwritten, RegValues};
 use const_fold::ConstFold;
 
-/// Optimises a superblock. `loops` is the number of its instructions if it may lead to itself. Returns the instruction
-/// with an exit that is always taken, if there is one.
+/// Optimises a superblock. `loops` is the number of its instructions if it may lead to itself.
+/// Returns the instruction with an exit that is always taken, if there is one.
 pub(super) fn optimise(
     code: &mut Vec<Statement>,
     next: &mut Option<Value>,
@@ -38,7 +38,8 @@ pub(super) fn optimise(
             again(code);
         }
     }
-    // And once more where it unrolls a short loop. Knowledge from one iteration changes no count of the next.
+    // And once more where it unrolls a short loop. Knowledge from one iteration changes no count of
+    // the next.
     let short = |instructions| unroll::is_short(code, instructions, last.specialised_from);
     if last.always_exits.is_none() && loops.is_some_and(short) {
         last = cheap_transformations(code, next, &mut temps);
@@ -80,7 +81,8 @@ fn redundant_gets(code: &mut [Statement]) {
     }
 }
 
-/// Removes writes to slices that are overwritten before anything can see them (`redundant_put_removal_BB`).
+/// Removes writes to slices that are overwritten before anything can see them
+/// (`redundant_put_removal_BB`).
 fn redundant_puts(code: &mut [Statement]) {
     let mut overwritten = Overwritten::default();
     overwritten.begin();

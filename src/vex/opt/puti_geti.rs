@@ -1,5 +1,5 @@
-//! Redundant PutI and GetI on the x87 stack (`do_redundant_PutI_elimination`, `do_redundant_GetI_elimination`),
-//! where VEX can tell that two elements are the same or differ.
+//! Redundant PutI and GetI on the x87 stack (`do_redundant_PutI_elimination`,
+//! `do_redundant_GetI_elimination`), where VEX can tell that two elements are the same or differ.
 
 use crate::vex::guest_state as state;
 use crate::vex::ir::{Op, Operands, Statement, Value, ZERO, operands};

@@ -1,5 +1,6 @@
 //! Specialisation of helper calls (`guest_amd64_spechelper`): `amd64g_calculate_condition` and
-//! `amd64g_calculate_rflags_c` on a thunk of known operation become expressions, for the cases that VEX 3.19 has.
+//! `amd64g_calculate_rflags_c` on a thunk of known operation become expressions, for the cases that
+//! VEX 3.19 has.
 
 use crate::vex::ir::{CcOp, Op, Operands, Statement, Temp, Value, ZERO, cond, mask, operands};
 
@@ -251,7 +252,7 @@ impl Expressions<'_> {
     }
 }
 
-/// Puts expressions in the place of conditions and carries; whether there were any.
+/// Replaces the calls. Returns true if there were any.
 pub(super) fn specialise(code: &mut Vec<Statement>, temps: &mut usize) -> bool {
     let mut any = false;
     let mut new = Vec::with_capacity(code.len());

@@ -1,4 +1,5 @@
-//! Loop unrolling (`maybe_loop_unroll_BB`), as far as it shows: VEX runs its passes again over a loop that it unrolls.
+//! Loop unrolling (`maybe_loop_unroll_BB`), as far as it shows: VEX runs its passes again over a
+//! loop that it unrolls.
 
 use iced_x86::Mnemonic as M;
 
@@ -13,8 +14,8 @@ pub(super) fn is_short(code: &[Statement], instructions: usize, specialised_from
     instructions + statements <= MOST_STATEMENTS
 }
 
-/// Count of VEX's statements for one of this model. Where helpers were specialised VEX flattens the superblock again, which
-/// splits most expressions that are not binary in two.
+/// Count of VEX's statements for one of this model. Where helpers were specialised VEX flattens the
+/// superblock again, which splits most expressions that are not binary in two.
 fn weight(statement: &Statement, specialised_from: Option<Temp>) -> usize {
     let flattened = |to: Temp| usize::from(specialised_from.is_some_and(|first| to < first));
     let extra = |op: Op| match op {
@@ -31,8 +32,8 @@ fn weight(statement: &Statement, specialised_from: Option<Temp>) -> usize {
     }
 }
 
-/// Statements that VEX has for an instruction beyond those of this model, seen with `--trace-flags` in superblocks with a
-/// conditional jump. They decide only which loops are short.
+/// Statements that VEX has for an instruction beyond those of this model, seen with `--trace-flags`
+/// in superblocks with a conditional jump. They decide only which loops are short.
 fn extra_statements(mnemonic: M) -> usize {
     match mnemonic {
         M::Addps | M::Addpd | M::Subps | M::Subpd | M::Mulps | M::Mulpd | M::Divps | M::Divpd => 1,
