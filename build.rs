@@ -1,4 +1,5 @@
-//! Passes the linker the functions of the engine that ours replace; `src/emu/unicorn/interpose.rs` says why.
+//! Passes the linker the functions of the engine that ours replace; `src/emu/unicorn/interpose.rs`
+//! says why.
 
 /// Turns the names of the list into strings.
 macro_rules! wrapped {

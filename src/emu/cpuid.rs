@@ -1,37 +1,39 @@
-//! The CPU that the guest sees: a fixed x86-64-v2 model, whatever the host is (Intel SDM vol. 2, CPUID).
+//! CPU models of the guest, independent of the host: the answers of CPUID (Intel SDM vol. 2) and
+//! XGETBV.
 //!
-//! It has what the engine runs correctly and C libraries look for: SSE to SSE4.2, POPCNT and CMPXCHG16B. It has no
-//! AVX, XSAVE or BMI, so that no library chooses code that would be refused.
+//! The own model has what the engine runs correctly and C libraries look for: SSE to SSE4.2, POPCNT
+//! and CMPXCHG16B (x86-64-v2). It has no AVX, XSAVE or BMI, so that no library chooses code that is
+//! refused.
 
 /// CPUID.1:ECX: SSE3, SSSE3, CMPXCHG16B, SSE4.1, SSE4.2, POPCNT.
 const FEATURES_ECX: u32 = 1 | 1 << 9 | 1 << 13 | 1 << 19 | 1 << 20 | 1 << 23;
 
-/// CPUID.1:EDX: FPU, TSC, CX8, CMOV, CLFSH, MMX, FXSR, SSE, SSE2 and the system features every x86-64 CPU has.
-/// Also AT_HWCAP.
-pub const FEATURES_EDX: u32 = 0x078b_fbff;
+/// CPUID.1:EDX: FPU, TSC, CX8, CMOV, CLFSH, MMX, FXSR, SSE, SSE2 and the system features every
+/// x86-64 CPU has. Also AT_HWCAP.
+pub(crate) const FEATURES_EDX: u32 = 0x078b_fbff;
 
-/// Which CPU the guest is told it runs on.
+/// CPU model that the guest sees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CpuModel {
-    /// What is executed: x86-64-v2.
+pub(crate) enum CpuModel {
+    /// The one that is executed: x86-64-v2.
     #[default]
     Own,
-    /// What Valgrind 3.19 shows on a host with AVX2, for programs that were told by other means to use none of it:
-    /// the C library asks CPUID at its start, and what it does then depends on every answer.
+    /// The one of Valgrind 3.19 on a host with AVX2, for programs that were told by other means to
+    /// use none of it. The C library's start depends on every answer of CPUID, so counts do too.
     Valgrind,
 }
 
 impl CpuModel {
-    /// What CPUID answers: EAX, EBX, ECX, EDX.
-    pub fn cpuid(self, leaf: u32, subleaf: u32) -> [u32; 4] {
+    /// Answers CPUID: EAX, EBX, ECX, EDX.
+    pub(crate) fn cpuid(self, leaf: u32, subleaf: u32) -> [u32; 4] {
         match self {
             CpuModel::Own => own(leaf, subleaf),
             CpuModel::Valgrind => valgrind(leaf, subleaf),
         }
     }
 
-    /// What XGETBV answers for XCR0: `None` where CPUID says that the system does not use XSAVE, and it is undefined.
-    pub fn xcr0(self) -> Option<u64> {
+    /// Answers XGETBV for XCR0; `None` for a model without OSXSAVE, whose XGETBV is undefined.
+    pub(crate) fn xcr0(self) -> Option<u64> {
         match self {
             CpuModel::Own => None,
             CpuModel::Valgrind => Some(7),
@@ -44,7 +46,7 @@ fn own(leaf: u32, subleaf: u32) -> [u32; 4] {
         0 => [0xd, u32::from_le_bytes(*b"Genu"), u32::from_le_bytes(*b"ntel"), u32::from_le_bytes(*b"ineI")],
         // Family 6, model 44, stepping 2; one logical processor, 64-byte CLFLUSH.
         1 => [0x0002_06c2, 0x0001_0800, FEATURES_ECX, FEATURES_EDX],
-        // Cache descriptors for those who do not ask leaf 4.
+        // Cache descriptors, for programs that do not ask leaf 4.
         2 => [0x5503_5a01, 0x00f0_b2ff, 0, 0x09ca_212c],
         // 32 KiB 8-way I1 and D1, 256 KiB 8-way L2, 8 MiB 16-way L3.
         4 => match subleaf {
@@ -65,8 +67,8 @@ fn own(leaf: u32, subleaf: u32) -> [u32; 4] {
     }
 }
 
-/// The Core i7-4910MQ of Valgrind's `amd64g_dirtyhelper_CPUID_avx2`, with the bits that it takes from the host (F16C,
-/// RDRAND, RDSEED) set.
+/// The Core i7-4910MQ of Valgrind's `amd64g_dirtyhelper_CPUID_avx2`, with the bits set that
+/// Valgrind takes from the host (F16C, RDRAND, RDSEED).
 fn valgrind(leaf: u32, subleaf: u32) -> [u32; 4] {
     match (leaf, subleaf) {
         (0, _) => own(0, 0),
@@ -96,12 +98,12 @@ fn valgrind(leaf: u32, subleaf: u32) -> [u32; 4] {
         (0x8000_0006, _) => [0, 0, 0x0100_6040, 0],
         (0x8000_0007, _) => [0, 0, 0, 0x100],
         (0x8000_0008, _) => [0x3027, 0, 0, 0],
-        // As a CPU does beyond its last leaf.
+        // A CPU answers a leaf beyond its last one with the last.
         _ => [7, 0x340, 0x340, 0],
     }
 }
 
-/// Sixteen bytes of a brand string.
+/// Sixteen bytes of the processor brand string.
 fn text(name: &[u8], part: u32) -> [u32; 4] {
     let mut text = [0u8; 48];
     text[..name.len()].copy_from_slice(name);

@@ -1,6 +1,6 @@
-//! The emulated machine: address space, CPU and the engine behind its one door (`unicorn`).
+//! The emulated machine: address space, CPU model, and the engine, which only `unicorn` knows.
 
-pub mod cpuid;
-pub mod memory;
-pub mod supervisor;
-pub mod unicorn;
+pub(crate) mod cpuid;
+pub(crate) mod memory;
+pub(crate) mod supervisor;
+pub(crate) mod unicorn;

@@ -1,44 +1,47 @@
-//! The narrow way from the machine to whoever runs it.
+//! The interface from the machine to whoever runs it.
 
 use crate::emu::memory::space::{AddressSpace, FileArea};
 use crate::guest::{Fault, GuestCpu, GuestMemory};
 use crate::hooks::plan::MappingId;
 use crate::x86::decode::Refusal;
 
-/// Whether the guest goes on.
+/// Continuation of the run after a call of the supervisor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// It does, from where the registers say.
+pub(crate) enum Next {
+    /// The guest goes on, from where the registers say.
     Continue,
     /// The run ends here.
     Stop,
-    /// An answer to `tick`: the CPU pauses here for `interrupt`.
+    /// The CPU pauses here for `interrupt`; an answer to `tick`.
     Interrupt,
-    /// An answer to `syscall` or `request`: the run ends here as if that had not been reached.
+    /// The run ends here as if the instruction had not been reached; an answer to `syscall` or
+    /// `request`.
     Undo,
 }
 
 /// An instruction that the machine will not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub(crate) struct Refused {
     /// Its address.
-    pub pc: u64,
-    /// Why.
-    pub why: Refusal,
+    pub(crate) pc: u64,
+    /// Reason.
+    pub(crate) why: Refusal,
 }
 
-/// Serves what the guest asks for. Called from inside the run, so it must not touch the machine but through
-/// what it is given.
-pub trait Supervisor {
-    /// A system call.
+/// Serves the guest. Called from inside the run, so it accesses the machine only through its
+/// arguments.
+pub(crate) trait Supervisor {
+    /// Serves a system call.
     fn syscall(&mut self, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Next;
 
-    /// A client request of Valgrind's, whose words RAX points to; the next instruction is behind it. Where the words
-    /// cannot be read, the address is the error.
+    /// Serves a client request of Valgrind's, whose words RAX points to; RIP is after it.
+    ///
+    /// # Errors
+    /// The address of the first word that cannot be read.
     fn request(&mut self, cpu: &mut dyn GuestCpu, mem: &mut AddressSpace) -> Result<Next, u64>;
 
-    /// A fault; `refused` says which instruction was refused if that was the cause, `mapping` which file the
-    /// instruction is from.
+    /// Serves a fault of an instruction from the file `mapping`; `refused` is the instruction that
+    /// the machine does not run, if that was the cause.
     fn fault(
         &mut self,
         cpu: &mut dyn GuestCpu,
@@ -48,30 +51,31 @@ pub trait Supervisor {
         mapping: MappingId,
     ) -> Next;
 
-    /// The memory limit stopped an access.
+    /// Learns that the memory limit has stopped an access.
     fn out_of_memory(&mut self, cpu: &mut dyn GuestCpu);
 
-    /// A number for the file that code is about to be translated from; the same for the same file and origin.
+    /// Numbers the file that code is about to be translated from, by the file and its origin.
     fn mapping_of(&mut self, file: Option<FileArea<'_>>) -> MappingId;
 
-    /// Something about the code at `pc` that the user should know, once.
+    /// Notes something about the code at `pc` that the user should be told once.
     fn notice(&mut self, pc: u64, what: &'static str);
 
-    /// Called every so often, at the start of a block. `instructions` is how many have been executed if that is as
-    /// many as `instructions_left` wanted, else fewer.
+    /// Checks the state of the run, at the start of some blocks. `instructions` is the exact number
+    /// executed where `instructions_left` asked for the call, otherwise a lower bound; `resident`
+    /// is the guest's memory in bytes.
     fn tick(&mut self, instructions: u64, resident: u64) -> Next;
 
-    /// The pause that `tick` asked for: something outside the program, a timer, may want to be heard. Never answers
-    /// with [`Next::Interrupt`].
+    /// Delivers what `tick` paused the CPU for, such as a timer's signal. Never answers
+    /// [`Next::Interrupt`].
     fn interrupt(&mut self, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Next;
 
-    /// Control is at a breakpoint, and the instruction there has not run.
+    /// Serves a breakpoint, whose instruction has not run.
     fn breakpoint(&mut self, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Next;
 
-    /// How many instructions after the first `executed` `tick` has to be called, exactly there whatever blocks the
-    /// code falls into; `None` if it does not matter.
+    /// Number of instructions, after the first `executed`, at which `tick` has to be called, in the
+    /// middle of a block too; `None` for no such call.
     fn instructions_left(&self, executed: u64) -> Option<u64>;
 
-    /// A number for RDRAND and RDSEED.
+    /// Draws a number for RDRAND or RDSEED.
     fn random(&mut self) -> u64;
 }

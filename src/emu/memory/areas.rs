@@ -13,7 +13,7 @@ pub(super) struct Area {
     pub(super) end: u64,
     /// Permissions as asked for.
     pub(super) prot: Prot,
-    /// Whether it may be made writable.
+    /// It may be made writable.
     pub(super) may_write: bool,
     /// Source of its contents; offsets are those of its first page.
     pub(super) backing: Backing,
@@ -27,7 +27,7 @@ pub(super) struct Area {
 }
 
 impl Area {
-    /// Whether other mappings of the same object see its stores (MAP_SHARED).
+    /// Tests whether other mappings of the same object see its stores (MAP_SHARED).
     pub(super) fn is_shared(&self) -> bool {
         matches!(self.backing, Backing::Shared { .. })
     }
@@ -54,7 +54,7 @@ impl Area {
         area
     }
 
-    /// Whether `next`, which begins `len` bytes after this one, continues it.
+    /// Tests whether `next`, which begins `len` bytes after this one, continues it.
     fn continues(&self, next: &Area, len: u64) -> bool {
         let backing = match (&self.backing, &next.backing) {
             (Backing::Anonymous, Backing::Anonymous) => true,
@@ -100,12 +100,12 @@ impl Areas {
         self.map.range(first..end).map(|(&start, area)| (start, area))
     }
 
-    /// Whether nothing is mapped in a range.
+    /// Tests whether nothing is mapped in a range.
     pub(super) fn is_free(&self, start: u64, end: u64) -> bool {
         self.map.range(..end).next_back().is_none_or(|(_, area)| area.end <= start)
     }
 
-    /// Whether everything is mapped in a range.
+    /// Tests whether everything is mapped in a range.
     pub(super) fn covers(&self, start: u64, end: u64) -> bool {
         let mut at = start;
         while at < end {

@@ -44,7 +44,7 @@ pub(crate) struct Frames {
     /// Frames with references.
     in_use: usize,
     limit: usize,
-    /// What the engine's caches have to forget before the guest runs again.
+    /// Changes that the engine's caches have to follow before the guest runs again.
     invalidations: Vec<Invalidation>,
 }
 
@@ -115,7 +115,7 @@ impl Frames {
         }
     }
 
-    /// Whether the frame has more than one reference, those of snapshots included.
+    /// Tests whether the frame has more than one reference, those of snapshots included.
     pub(super) fn is_shared(&self, frame: Frame) -> bool {
         let meta = &self.meta[frame.index()];
         meta.references + meta.kept > 1
@@ -195,7 +195,7 @@ impl Frames {
         Ok(copy)
     }
 
-    /// Whether a snapshot holds it.
+    /// Tests whether a snapshot holds it.
     pub(super) fn is_kept(&self, frame: Frame) -> bool {
         self.meta[frame.index()].kept > 0
     }
@@ -207,7 +207,7 @@ impl Frames {
         copy
     }
 
-    /// Whether the engine may hold code from it.
+    /// Tests whether the engine may hold code from it.
     pub(super) fn has_code(&self, frame: Frame) -> bool {
         self.meta[frame.index()].code
     }

@@ -74,8 +74,8 @@ impl AddressSpace {
         }
     }
 
-    /// Whether Valgrind has joined the anonymous memory at `start` and what lies before it into one
-    /// segment, where Linux has two mappings. It cannot extend the second one then.
+    /// Tests whether Valgrind has joined the anonymous memory at `start` and what lies before it
+    /// into one segment, where Linux has two mappings. It cannot extend the second one then.
     pub(super) fn is_joined_before(&self, start: u64) -> bool {
         let Floating::Above(..) = self.layout.floating else { return false };
         let anonymous = |area: &Area| matches!(area.backing, Backing::Anonymous);
@@ -87,7 +87,7 @@ impl AddressSpace {
         anonymous(area) && anonymous(before) && area.prot == before.prot && area.label == before.label
     }
 
-    /// Whether a range is unmapped and outside of what is kept for the heap.
+    /// Tests whether a range is unmapped and outside of what is kept for the heap.
     pub(super) fn is_open(&self, start: u64, end: u64) -> bool {
         self.areas.is_free(start, end) && (end <= self.brk.start || self.brk.reserved <= start)
     }

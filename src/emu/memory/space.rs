@@ -139,7 +139,7 @@ impl AddressSpace {
         self.frames.take_invalidations()
     }
 
-    /// Whether the memory limit has stopped an access since the last call.
+    /// Tests whether the memory limit has stopped an access since the last call.
     pub(crate) fn take_out_of_memory(&mut self) -> bool {
         std::mem::take(&mut self.out_of_memory)
     }
@@ -192,7 +192,7 @@ impl AddressSpace {
         }
     }
 
-    /// Whether a page of the range has a frame that the guest may store to.
+    /// Tests whether a page of the range has a frame that the guest may store to.
     pub(crate) fn is_writable(&self, addr: u64, len: u64) -> bool {
         let last = addr.saturating_add(len.saturating_sub(1));
         (page_down(addr)..=last)
@@ -288,7 +288,7 @@ impl AddressSpace {
         }
     }
 
-    /// Whether any area maps the object.
+    /// Tests whether any area maps the object.
     pub(super) fn is_object_mapped(&self, wanted: ObjectId) -> bool {
         self.areas.iter().any(|(_, area)| area.backing.object().is_some_and(|(object, _)| object == wanted))
     }

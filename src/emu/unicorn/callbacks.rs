@@ -1,5 +1,5 @@
-//! The engine's public hooks: TLB fills, system calls, exceptions, and instructions that the machine answers
-//! itself.
+//! The engine's public hooks: TLB fills, system calls, exceptions, and instructions that the
+//! machine answers itself.
 #![allow(unsafe_code)]
 
 use unicorn_engine::{Unicorn, X86Insn, uc_error};
@@ -77,8 +77,8 @@ impl Vcpu {
         self.resume_trace();
     }
 
-    /// Serves an instruction that the engine does not run: the machine answers it, or it faults. Returns
-    /// whether the engine goes on.
+    /// Serves an instruction that the engine does not run: the machine answers it, or it faults.
+    /// Returns whether the engine goes on.
     fn invalid_instruction(&mut self) -> bool {
         let pc = self.state.rip();
         let trapped = self.trapped_at(pc);

@@ -1,8 +1,8 @@
 //! Emitting operations into the block being translated.
 //!
-//! Every function here is sound for the same reason: the context is the engine's, in the middle of a translation, and
-//! opcodes and argument kinds are those of the engine's own operation table, which `layout::verify_context` compares
-//! before the first block runs.
+//! Every function here is sound for the same reason: the context is the engine's, in the middle of
+//! a translation, and opcodes and argument kinds are those of the engine's own operation table,
+//! which `layout::verify_context` compares before the first block runs.
 #![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
 
 use std::ffi::c_void;
@@ -66,7 +66,8 @@ impl Emit {
     /// A constant, and its operation, by which it is patched in when the block is done.
     pub(super) fn later(self) -> (usize, *mut Op) {
         let temp = self.new_temp(false);
-        // The operation lives until the block's code is generated, after the last use of the pointer.
+        // The operation lives until the block's code is generated, after the last use of the
+        // pointer.
         let op = unsafe {
             let op = ffi::tcg_emit_op_x86_64(self.0, opcode::MOVI_I64);
             (*op).args[0] = temp;

@@ -20,8 +20,9 @@ pub(super) enum Segment {
     Gs = 5,
 }
 
-/// Pointers to a live engine's structures. The CPU runs only inside `uc_emu_start`, and whoever calls
-/// a method here is either a callback of it or runs before or after it; so nobody else accesses them.
+/// Pointers to a live engine's structures. The CPU runs only inside `uc_emu_start`, and whoever
+/// calls a method here is either a callback of it or runs before or after it; so nobody else
+/// accesses them.
 #[derive(Debug)]
 pub(super) struct EngineState {
     /// `uc_struct`.
@@ -42,8 +43,8 @@ impl EngineState {
     /// When the engine is not the release that `layout` describes.
     pub(super) unsafe fn find(engine: &mut Unicorn<'static, ()>) -> Result<EngineState, String> {
         let uc = engine.get_handle().cast::<u8>();
-        // SAFETY: Cargo.toml pins the release that has these members at these offsets; `verify` compares
-        // what they lead to with the engine's own answers before anything relies on it.
+        // SAFETY: Cargo.toml pins the release that has these members at these offsets; `verify`
+        // compares what they lead to with the engine's own answers before anything relies on it.
         let mut state = unsafe {
             let cpu = *uc.add(at::UC_CPU).cast::<*mut c_void>();
             let env = *cpu.cast::<u8>().add(at::CPU_ENV).cast::<*mut u8>();
@@ -95,8 +96,8 @@ impl EngineState {
 
     /// A general register. The engine has stored its registers wherever we are called.
     pub(super) fn gpr(&self, reg: Gpr) -> u64 {
-        // SAFETY: `regs` is the first member, sixteen words in the order of instruction encodings, which
-        // is that of `Gpr`.
+        // SAFETY: `regs` is the first member, sixteen words in the order of instruction encodings,
+        // which is that of `Gpr`.
         unsafe { *self.word(8 * reg as usize) }
     }
 
@@ -130,7 +131,8 @@ impl EngineState {
         unsafe { *self.word(at::ENV_SEGS + at::SEGMENT_SIZE * segment as usize + at::SEGMENT_BASE) = value }
     }
 
-    /// Sets the selector that a program reads from a segment register, and nothing else of the segment.
+    /// Sets the selector that a program reads from a segment register, and nothing else of the
+    /// segment.
     pub(super) fn set_selector(&mut self, segment: Segment, value: u32) {
         // SAFETY: the selector is the first member of the segment.
         unsafe { *self.word(at::ENV_SEGS + at::SEGMENT_SIZE * segment as usize).cast::<u32>() = value }
@@ -178,22 +180,23 @@ impl EngineState {
         unsafe { *self.env.add(at::ENV_OLD_EXCEPTION).cast::<i32>() }
     }
 
-    /// Ends the delivery of the last exception. The engine does that only for one it delivers itself;
-    /// otherwise the next divide or protection fault would become a double fault.
+    /// Ends the delivery of the last exception. The engine does that only for one it delivers
+    /// itself; otherwise the next divide or protection fault would become a double fault.
     pub(super) fn clear_exception(&mut self) {
-        // SAFETY: the member is a C `int` that the engine reads when it raises an exception, and not
-        // between runs.
+        // SAFETY: the member is a C `int` that the engine reads when it raises an exception, and
+        // not between runs.
         unsafe { *self.env.add(at::ENV_OLD_EXCEPTION).cast::<i32>() = -1 }
     }
 
-    /// Limits the block that the CPU runs next; the engine translates it anew unless it has one that
-    /// was made for this limit.
+    /// Limits the block that the CPU runs next; the engine translates it anew unless it has one
+    /// that was made for this limit.
     pub(super) fn limit_next_block(&mut self, instructions: u32) {
         // SAFETY: the member lies within `CPUState`, and the engine reads it when it is started.
         unsafe { *self.cpu.cast::<u8>().add(at::CPU_NEXT_BLOCK).cast::<u32>() = instructions }
     }
 
-    /// Whether the length of the next block is free, as it is unless it has just been limited.
+    /// Tests whether the length of the next block is free, as it is unless it has just been
+    /// limited.
     fn is_next_block_free(&self) -> bool {
         // SAFETY: as in `limit_next_block`.
         unsafe { *self.cpu.cast::<u8>().add(at::CPU_NEXT_BLOCK).cast::<u32>() == at::ANY_BLOCK }
@@ -208,15 +211,15 @@ impl EngineState {
         }
     }
 
-    /// Clears the status flags and DF in `eflags`, where the engine copies them for its public hooks.
-    /// Their own members hold them too, and PUSHF would combine both.
+    /// Clears the status flags and DF in `eflags`, where the engine copies them for its public
+    /// hooks. Their own members hold them too, and PUSHF would combine both.
     pub(super) fn clear_copied_flags(&mut self) {
         // SAFETY: it lies within `CPUX86State`.
         unsafe { *self.env.add(at::ENV_EFLAGS).cast::<u32>() &= !at::COPIED_FLAGS };
     }
 
-    /// Installs the handler of accesses that are not aligned as their operation demands; the x86 CPU of
-    /// the engine has none.
+    /// Installs the handler of accesses that are not aligned as their operation demands; the x86
+    /// CPU of the engine has none.
     ///
     /// # Errors
     /// When there is one, so the offset is wrong.
@@ -263,8 +266,8 @@ impl EngineState {
         unsafe { ffi::tlb_flush_page_x86_64(self.cpu, addr) };
     }
 
-    /// Drops the blocks translated from a range of the engine's memory; offsets are those in the arena,
-    /// the one region that is mapped.
+    /// Drops the blocks translated from a range of the engine's memory; offsets are those in the
+    /// arena, the one region that is mapped.
     pub(super) fn drop_code(&mut self, start: u64, end: u64) {
         // SAFETY: as in `flush_tlb`.
         unsafe { ffi::tb_invalidate_phys_range_x86_64(self.uc.cast(), start, end) };

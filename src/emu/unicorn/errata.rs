@@ -1,31 +1,32 @@
-//! Instructions that the engine translates wrongly: what its translator is shown instead, and what is different about
-//! their accesses. `helpers` has those whose helper is wrong.
+//! Errata of the engine's translator: the code that it is shown instead, and how the accesses
+//! differ. `helpers` has the instructions whose helper is wrong.
 
 use iced_x86::{CpuidFeature, EncodingKind, Instruction, Mnemonic as M, OpKind};
 
 use crate::x86::decode::MAX_LENGTH;
 
-/// What is different about the accesses of an instruction.
+/// Erratum in the accesses of an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Erratum {
     /// Nothing.
     #[default]
     None,
-    /// The operand in memory has sixteen bytes and must be aligned; the engine does not check.
+    /// The operand has sixteen bytes and must be aligned, which the engine does not check.
     Aligned,
-    /// The operand has so many bytes; the engine loads sixteen.
+    /// The engine loads sixteen bytes where the operand has this number.
     Narrow(u8),
-    /// The engine takes RIP for the place after the displacement although an immediate of one byte follows.
-    ByteBeyond,
-    /// The value that STMXCSR stores has the exceptions of `float_status` too.
+    /// The engine ends the instruction after the displacement, so that RIP is short of the
+    /// immediate byte.
+    ShortRip,
+    /// The value that STMXCSR stores lacks the exceptions of `float_status`.
     Mxcsr,
-    /// The bytes that RET drops are taken as signed.
-    Drop,
-    /// The x87 stack turns into MMX registers, but not for an operand in memory.
+    /// The engine takes the bytes that RET drops as signed.
+    SignedRet,
+    /// The engine turns the x87 stack into MMX registers, even for an operand in memory.
     NoMmx,
 }
 
-/// Instructions of SSE that take any address for their sixteen bytes.
+/// Tests for the SSE instructions whose sixteen bytes may have any address.
 fn takes_any_address(mnemonic: M) -> bool {
     matches!(
         mnemonic,
@@ -43,22 +44,24 @@ fn takes_any_address(mnemonic: M) -> bool {
     )
 }
 
-/// Whether an operand is in memory, other than implicitly.
-pub fn has_memory(instruction: &Instruction) -> bool {
+/// Tests whether an explicit operand is in memory.
+pub(super) fn has_memory(instruction: &Instruction) -> bool {
     (0..instruction.op_count()).any(|i| instruction.op_kind(i) == OpKind::Memory)
 }
 
-/// What is different about the accesses of `instruction`.
-pub fn erratum(instruction: &Instruction) -> Erratum {
+/// The erratum of an instruction.
+pub(super) fn erratum(instruction: &Instruction) -> Erratum {
     let mnemonic = instruction.mnemonic();
     match mnemonic {
         M::Stmxcsr => return Erratum::Mxcsr,
-        M::Ret if instruction.op_count() == 1 && instruction.immediate16() >= 0x8000 => return Erratum::Drop,
+        M::Ret if instruction.op_count() == 1 && instruction.immediate16() >= 0x8000 => {
+            return Erratum::SignedRet;
+        }
         _ if !has_memory(instruction) => return Erratum::None,
         M::Shld | M::Shrd | M::Rorx
             if instruction.is_ip_rel_memory_operand() && instruction.op_kind(2) == OpKind::Immediate8 =>
         {
-            return Erratum::ByteBeyond;
+            return Erratum::ShortRip;
         }
         M::Cvtps2pd | M::Cvtdq2pd | M::Roundsd => return Erratum::Narrow(8),
         M::Roundss => return Erratum::Narrow(4),
@@ -85,22 +88,23 @@ pub fn erratum(instruction: &Instruction) -> Erratum {
     Erratum::None
 }
 
-/// Whether it has to be the first of its block, where all that the engine knows about the flags is written down. Otherwise
-/// it forgets what is not: LOOPE and LOOPNE where the count is used up, CMPXCHG8B and CMPXCHG16B for all flags but ZF.
-pub fn begins_block(instruction: &Instruction) -> bool {
+/// Tests whether an instruction has to be the first of its block, before which the engine records
+/// all flags. Later in a block it loses those not recorded: for LOOPE and LOOPNE when the count is
+/// used up, for CMPXCHG8B and CMPXCHG16B all but ZF.
+pub(super) fn begins_block(instruction: &Instruction) -> bool {
     matches!(instruction.mnemonic(), M::Loope | M::Loopne | M::Cmpxchg8b | M::Cmpxchg16b)
 }
 
-/// The bytes that the translator is to see instead of the instruction's own, where it does not know these.
-pub fn shown(instruction: &Instruction, bytes: &[u8]) -> Option<[u8; MAX_LENGTH]> {
-    /// A REX prefix that says nothing: in place of one that is to be ignored.
+/// The bytes that the engine is shown instead of an instruction that it does not know.
+pub(super) fn shown(instruction: &Instruction, bytes: &[u8]) -> Option<[u8; MAX_LENGTH]> {
+    /// A REX prefix without effect, in place of one that is to be ignored.
     const NOTHING: u8 = 0x40;
     let mut shown = [0; MAX_LENGTH];
     let bytes = bytes.get(..instruction.len())?;
     shown.get_mut(..bytes.len())?.copy_from_slice(bytes);
     let opcode = opcode(bytes);
     match instruction.mnemonic() {
-        // Modulo 8, as long as there is no VEX prefix.
+        // The predicate is taken modulo 8, unless there is a VEX prefix.
         M::Cmpps | M::Cmppd | M::Cmpss | M::Cmpsd
             if instruction.encoding() == EncodingKind::Legacy
                 && instruction.op_count() == 3
@@ -108,7 +112,7 @@ pub fn shown(instruction: &Instruction, bytes: &[u8]) -> Option<[u8; MAX_LENGTH]
         {
             *shown.get_mut(bytes.len() - 1)? &= 7;
         }
-        // One processor runs, so locking is nothing; and the engine gets the flags right without it.
+        // With one CPU, LOCK has no effect; and the engine gets the flags right without it.
         M::Neg if instruction.has_lock_prefix() => replace(shown.get_mut(..opcode)?, 0xf0, NOTHING),
         // F6 /1 and F7 /1 are F6 /0 and F7 /0.
         M::Test if matches!(bytes.get(opcode), Some(0xf6 | 0xf7)) && bytes.get(opcode + 1)? & 0x38 == 8 => {
@@ -127,7 +131,7 @@ pub fn shown(instruction: &Instruction, bytes: &[u8]) -> Option<[u8; MAX_LENGTH]
     (shown.get(..bytes.len())? != bytes).then_some(shown)
 }
 
-/// Where the opcode is, after legacy and REX prefixes.
+/// Index of the opcode, after legacy and REX prefixes.
 fn opcode(bytes: &[u8]) -> usize {
     let is_prefix = |byte: &u8| {
         matches!(

@@ -1,9 +1,10 @@
 //! Functions of the engine's code generator and main loop that ours replace, and call in turn.
 //!
-//! The generators of memory accesses record each access; `tcg_gen_callN` sees the calls of helpers that access
-//! memory on their own, and the exit checks; `translator_loop` is where a block begins and ends. Linkers differ
-//! in whether they redirect references within one object too. The locked operations use the plain generators
-//! inside their own object, so they switch the recording off while they run.
+//! The generators of memory accesses record each access; `tcg_gen_callN` sees the calls of helpers
+//! that access memory on their own, and the exit checks; `translator_loop` is where a block begins
+//! and ends. Linkers differ in whether they redirect references within one object too. The locked
+//! operations use the plain generators inside their own object, so they switch the recording off
+//! while they run.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -88,8 +89,8 @@ macro_rules! helpers {
     ($($helper:ident: argument $argument:expr, $bytes:expr, $write:expr;)*) => {
         unsafe extern "C" { $(fn $helper();)* }
 
-        /// The access of a helper that accesses guest memory itself: the index of the argument with the
-        /// address, the size in bytes, and whether it stores.
+        /// The access of a helper that accesses guest memory itself: the index of the argument with
+        /// the address, the size in bytes, and whether it stores.
         fn helper_access(function: *const c_void) -> Option<(usize, u16, bool)> {
             $(if std::ptr::eq(function, $helper as *const c_void) {
                 return Some(($argument, $bytes, $write));
@@ -127,8 +128,8 @@ macro_rules! in_place {
     ($($helper:ident)*) => {
         unsafe extern "C" { $(fn $helper();)* }
 
-        /// Whether a helper stores parts of its destination before it has read all of its source, and so
-        /// computes nonsense where both are one register.
+        /// Tests whether a helper stores parts of its destination before it has read all of its
+        /// source, and so computes nonsense where both are one register.
         fn computes_in_place(function: *const c_void) -> bool {
             $(std::ptr::eq(function, $helper as *const c_void))||*
         }
@@ -191,8 +192,8 @@ replace! {
 }
 
 replace! {
-    /// Asks at the start of a block, where generated code found the cursor beyond its limit. The engine's
-    /// function finds the block by its return address, so it is jumped to.
+    /// Asks at the start of a block, where generated code found the cursor beyond its limit. The
+    /// engine's function finds the block by its return address, so it is jumped to.
     #[unsafe(naked)]
     fn helper_check_exit_request(uc: *mut c_void, in_delay_slot: u32) {
         std::arch::naked_asm!(
@@ -244,8 +245,9 @@ replace! {
 }
 
 replace! {
-    /// Spares the engine the walk of its whole TLB for writable entries of a page to be translated. There are
-    /// none if the page is not writable: other mappings of its frame lost theirs when it became executable.
+    /// Spares the engine the walk of its whole TLB for writable entries of a page to be translated.
+    /// There are none if the page is not writable: other mappings of its frame lost theirs when it
+    /// became executable.
     fn tlb_reset_dirty_by_vaddr(cpu: *mut c_void, addr: u64, len: u64) {
         // SAFETY: the arguments are the engine's.
         unsafe {
@@ -258,7 +260,8 @@ replace! {
 }
 
 replace! {
-    /// Sees labels, and the discarding of what the engine knew of the flags; both have one argument.
+    /// Sees labels, and the discarding of what the engine knew of the flags; both have one
+    /// argument.
     fn tcg_gen_op1(c: Context, operation: u32, argument: usize) {
         // SAFETY: the arguments are the engine's.
         unsafe {
@@ -301,8 +304,8 @@ replace! {
 }
 
 replace! {
-    /// Cuts the record of a block that has overwritten itself. The engine leaves it there, and goes on at the
-    /// instruction that did it in a new block.
+    /// Cuts the record of a block that has overwritten itself. The engine leaves it there, and goes
+    /// on at the instruction that did it in a new block.
     fn cpu_loop_exit_noexc(cpu: *mut c_void) -> ! {
         // SAFETY: the registers are restored to that instruction before the call.
         unsafe {

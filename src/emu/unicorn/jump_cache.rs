@@ -1,11 +1,11 @@
 //! The jump cache: targets of indirect jumps, in front of the engine's own cache.
 //!
-//! The engine's cache has room for 64 targets per page. Programs with many targets in a page, such as
-//! interpreters, fall through to its hash table of all blocks, which is several times slower.
+//! The engine's cache has room for 64 targets per page. Programs with many targets in a page, such
+//! as interpreters, fall through to its hash table of all blocks, which is several times slower.
 //!
-//! An entry is valid if the block has not been dropped (its `cflags` are unchanged), was translated for the
-//! CPU's mode, and nothing was unmapped or remapped since. Blocks live in one buffer, which the engine
-//! fills from start to end and then starts again; that clears the cache.
+//! An entry is valid if the block has not been dropped (its `cflags` are unchanged), was translated
+//! for the CPU's mode, and nothing was unmapped or remapped since. Blocks live in one buffer, which
+//! the engine fills from start to end and then starts again; that clears the cache.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;

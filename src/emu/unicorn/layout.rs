@@ -107,8 +107,8 @@ pub(super) struct Block {
 /// Bit of `TranslationBlock.cflags` that says that the block was dropped.
 pub(super) const CF_INVALID: u32 = 0x4_0000;
 
-/// `CPUClass.do_unaligned_access`: the CPU, the address, the kind of access, the index of the TLB and the
-/// return address in generated code.
+/// `CPUClass.do_unaligned_access`: the CPU, the address, the kind of access, the index of the TLB
+/// and the return address in generated code.
 pub(super) type Unaligned = unsafe extern "C" fn(*mut c_void, u64, i32, i32, usize);
 
 /// The engine that a context belongs to.
@@ -120,7 +120,7 @@ pub(super) unsafe fn context_uc(context: Context) -> *mut c_void {
     unsafe { *context.add(CONTEXT_UC).cast::<*mut c_void>() }
 }
 
-/// The TCG value that holds a general register.
+/// The TCG value that holds a general register, by its number in instruction encodings.
 ///
 /// # Safety
 /// `context` is live.
@@ -138,15 +138,17 @@ pub(super) unsafe fn context_cc_op(context: Context) -> Value {
     unsafe { *context.add(CONTEXT_CC_OP).cast::<Value>() }
 }
 
-/// Checks a context against this file: the names of the operations that we emit, of RSP and of `cc_op`.
+/// Checks a context against this file: the names of the operations that we emit, of RSP and of
+/// `cc_op`.
 ///
 /// # Errors
-/// What is not as it should be.
+/// A description of the first difference.
 ///
 /// # Safety
 /// `context` is a live `TCGContext` of the engine `uc`.
 pub(super) unsafe fn verify_context(context: Context, uc: *mut c_void) -> Result<(), String> {
-    // SAFETY: all reads stay within the context and the tables it points to, whose strings are constants.
+    // SAFETY: all reads stay within the context and the tables it points to, whose strings are
+    // constants.
     unsafe {
         if context_uc(context) != uc {
             return Err("the engine is not where TCGContext.uc should be".into());

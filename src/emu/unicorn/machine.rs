@@ -45,8 +45,8 @@ pub(crate) struct Machine {
 const SELECTORS: [(Segment, u32); 2] = [(Segment::Cs, 0x33), (Segment::Ss, 0x2b)];
 
 impl Machine {
-    /// Makes a machine with this memory and CPU model. Generated code writes the trace, or with `reference`
-    /// the engine's public hooks.
+    /// Makes a machine with this memory and CPU model. Generated code writes the trace, or with
+    /// `reference` the engine's public hooks.
     ///
     /// # Errors
     /// When the engine cannot be made, or is not the release that the tap knows.
@@ -60,7 +60,8 @@ impl Machine {
             Unicorn::new(Arch::X86, Mode::MODE_64).map_err(engine_error("cannot start the engine"))?;
         engine.ctl_set_tlb_type(TlbType::VIRTUAL).map_err(engine_error("cannot set up the engine's TLB"))?;
         let arena = space.frames().arena();
-        // SAFETY: the arena stays mapped as long as the virtual CPU, which is dropped after the engine.
+        // SAFETY: the arena stays mapped as long as the virtual CPU, which is dropped after the
+        // engine.
         unsafe {
             engine
                 .mem_map_ptr(arena.base() as u64, arena.len() as u64, EngineProt::ALL, arena.base())

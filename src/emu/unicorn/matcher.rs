@@ -1,27 +1,28 @@
-//! Which of the accesses that the engine makes fills which slot of the trace.
+//! Assignment of the engine's accesses to slots of the trace.
 
 use crate::x86::cost::{Access, Cost, Slot};
 
-/// Follows the accesses that the engine generates for one instruction and gives each slot its first.
+/// Gives each slot of an instruction the first of the accesses that the engine generates for it.
 #[derive(Default)]
-pub struct Matcher {
-    /// What it costs.
-    pub cost: Cost,
-    /// Its first slot in the record.
-    pub first_slot: usize,
+pub(super) struct Matcher {
+    /// Cost of the instruction.
+    pub(super) cost: Cost,
+    /// Its first slot in the record of the block.
+    pub(super) first_slot: usize,
     next: usize,
     bytes: u16,
     failed: bool,
 }
 
 impl Matcher {
-    /// Begins with another instruction.
-    pub fn start(&mut self, cost: Cost, first_slot: usize) {
+    /// Begins another instruction.
+    pub(super) fn start(&mut self, cost: Cost, first_slot: usize) {
         *self = Matcher { cost, first_slot, ..Matcher::default() };
     }
 
-    /// The slot that an access of `size` bytes fills, if it is the first of its slot.
-    pub fn access(&mut self, write: bool, size: u16) -> Option<(usize, Slot)> {
+    /// Takes an access of `size` bytes; returns the slot that it fills, if it is the first of the
+    /// slot.
+    pub(super) fn access(&mut self, write: bool, size: u16) -> Option<(usize, Slot)> {
         if let Some(slot) = self.next.checked_sub(1).and_then(|last| self.cost.slots.get(last)) {
             let same_way = match slot.access {
                 Access::Load => !write,
@@ -49,8 +50,8 @@ impl Matcher {
         }
     }
 
-    /// Whether the engine has made all accesses that were expected, and no others.
-    pub fn is_complete(&self) -> bool {
+    /// Tests whether the engine has generated the expected accesses and no others.
+    pub(super) fn is_complete(&self) -> bool {
         let rest = self.cost.slots.get(self.next..).unwrap_or_default();
         !self.failed && rest.iter().all(|slot| slot.access == Access::None)
     }

@@ -1,5 +1,5 @@
-//! The engine's software MMU: TLB fills from our page table, the TLB's size, and invalidation of what
-//! the engine caches of the address space.
+//! The engine's software MMU: TLB fills from our page table, the TLB's size, and invalidation of
+//! what the engine caches of the address space.
 #![allow(unsafe_code)]
 
 use unicorn_engine::{MemType, Prot as EngineProt, TlbEntry};
@@ -16,11 +16,13 @@ const LARGEST: u64 = 1 << 15;
 /// The engine's TLB begins with 256 entries of 64 bytes in each of its three MMU modes.
 const FIRST_MASK: u64 = 0x3fc0;
 
-/// Words between the masks of two modes (`CPUTLBDescFast`), and bytes of a mode's slow part (`CPUTLBDesc`).
+/// Words between the masks of two modes (`CPUTLBDescFast`), and bytes of a mode's slow part
+/// (`CPUTLBDesc`).
 const FAST_WORDS: usize = 2;
 const SLOW_BYTES: usize = 696;
 
-/// Words of `CPUTLBDesc`: start of the window of use statistics, most entries used in it, entries in use.
+/// Words of `CPUTLBDesc`: start of the window of use statistics, most entries used in it, entries
+/// in use.
 const WINDOW_BEGIN: usize = 2;
 const WINDOW_MAX: usize = 3;
 const USED: usize = 4;
@@ -36,11 +38,12 @@ struct TlbSize {
 }
 
 impl TlbSize {
-    /// Finds the TLB of a new engine by the masks of its three modes, which lie just before the registers.
+    /// Finds the TLB of a new engine by the masks of its three modes, which lie just before the
+    /// registers.
     fn find(state: &EngineState) -> Result<TlbSize, String> {
         for distance in 3 * FAST_WORDS..256 {
-            // SAFETY: `env` is embedded in a much larger CPU object whose earlier members, the TLB among them,
-            // lie before it.
+            // SAFETY: `env` is embedded in a much larger CPU object whose earlier members, the TLB
+            // among them, lie before it.
             let fast = unsafe { state.env_start().sub(distance) };
             // SAFETY: as above.
             let is_mask = |mode: usize| unsafe { *fast.add(FAST_WORDS * mode) == FIRST_MASK };
@@ -64,8 +67,8 @@ impl TlbSize {
         }
         for mode in 0..3 {
             let size = self.entries(mode);
-            // SAFETY: the slow parts of the modes lie just before the fast ones, in the same order. The fields
-            // only steer the engine's choice of a size at the next flush.
+            // SAFETY: the slow parts of the modes lie just before the fast ones, in the same order.
+            // The fields only steer the engine's choice of a size at the next flush.
             unsafe {
                 let slow = self.fast.cast::<u8>().sub(SLOW_BYTES * (3 - mode)).cast::<u64>();
                 *slow.add(WINDOW_BEGIN) = i64::MAX as u64 - (1 << 30);

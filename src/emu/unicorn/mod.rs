@@ -1,11 +1,11 @@
 //! The engine's room: nothing outside of it names Unicorn or its symbols.
 //!
-//! Top-down: `machine` runs the guest and `snapshot` saves it; the engine calls back into `callbacks` and
-//! `interpose`, and `translation` for each new block. They share a `vcpu`, whose parts keep their own
-//! invariants: `engine_state` accesses the engine's CPU, `mmu` answers its TLB, `trace_buffer` is filled by
-//! generated code, `run_control` decides when to stop, `translator` generates, and `reference` records
-//! through public hooks instead. `layout` and `ffi` describe the pinned release; `errata` and `helpers`
-//! correct what it computes wrongly.
+//! Top-down: `machine` runs the guest and `snapshot` saves it; the engine calls back into
+//! `callbacks` and `interpose`, and `translation` for each new block. They share a `vcpu`, whose
+//! parts keep their own invariants: `engine_state` accesses the engine's CPU, `mmu` answers its
+//! TLB, `trace_buffer` is filled by generated code, `run_control` decides when to stop,
+//! `translator` generates, and `reference` records through public hooks instead. `layout` and `ffi`
+//! describe the pinned release; `errata` and `helpers` correct what it computes wrongly.
 
 mod callbacks;
 mod emit;

@@ -1,5 +1,6 @@
-//! The reference producer: the same trace as the tap's, from the engine's public hooks only. Addresses come
-//! from the operands and the registers before each instruction, not from the engine's accesses.
+//! The reference producer: the same trace as the tap's, from the engine's public hooks only.
+//! Addresses come from the operands and the registers before each instruction, not from the
+//! engine's accesses.
 
 use std::sync::Arc;
 

@@ -26,7 +26,8 @@ impl<'a> Cpu<'a> {
     }
 }
 
-/// Flags that a user program may set: CF PF AF ZF SF TF DF OF AC ID, and bit 1, which is always set.
+/// Flags that a user program may set: CF PF AF ZF SF TF DF OF AC ID, and bit 1, which is always
+/// set.
 const USER_FLAGS: u64 = 0x24_0dd5;
 
 impl GuestCpu for Cpu<'_> {

@@ -74,7 +74,7 @@ impl RunControl {
         self.leave.get_or_insert(why);
     }
 
-    /// Whether the engine is to leave its loop.
+    /// Tests whether the engine is to leave its loop.
     pub(super) fn is_leaving(&self) -> bool {
         self.leave.is_some()
     }
@@ -101,7 +101,8 @@ impl RunControl {
         self.passed = pc;
     }
 
-    /// Whether the block at `pc`, which is about to run, is at a breakpoint that has not been reported.
+    /// Tests whether the block at `pc`, which is about to run, is at a breakpoint that has not been
+    /// reported.
     pub(super) fn stops_at(&mut self, pc: u64) -> bool {
         self.leave.is_none() && self.breakpoints.contains(&pc) && self.passed.take() != Some(pc)
     }
@@ -116,8 +117,8 @@ impl RunControl {
         self.limited = pc;
     }
 
-    /// Takes the breakpoint at which the asking block begins (0 for none), and whether it is the block
-    /// whose length was limited.
+    /// Takes the breakpoint at which the asking block begins (0 for none), and whether it is the
+    /// block whose length was limited.
     pub(super) fn take_reached(&mut self) -> (u64, bool) {
         let reached = std::mem::take(&mut self.reached);
         let limited = std::mem::take(&mut self.limited);

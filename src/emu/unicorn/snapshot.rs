@@ -9,7 +9,8 @@ use crate::emu::unicorn::vcpu::Vcpu;
 use crate::hooks::consumer::{Consumer, Watched};
 use crate::hooks::recorder::Recorded;
 
-/// A snapshot of a machine: CPU, memory, simulators and counts. Give it back to [`Machine::forget`].
+/// A snapshot of a machine: CPU, memory, simulators and counts. Give it back to
+/// [`Machine::forget`].
 pub(crate) struct SavedMachine {
     cpu: Context,
     space: SavedSpace,

@@ -15,8 +15,9 @@ pub(super) struct Cursor {
 
 /// The recorder, and the cursor through which generated code fills its buffer.
 ///
-/// While the guest runs, the cursor counts; everywhere else the recorder's length does. So every callback
-/// that looks at the recorder calls [`TraceBuffer::sync`] first and [`TraceBuffer::resume`] last.
+/// While the guest runs, the cursor counts; everywhere else the recorder's length does. So every
+/// callback that looks at the recorder calls [`TraceBuffer::sync`] first and
+/// [`TraceBuffer::resume`] last.
 pub(super) struct TraceBuffer {
     cursor: Cursor,
     recorder: Recorder,
@@ -56,7 +57,8 @@ impl TraceBuffer {
         }
     }
 
-    /// Sets the cursor to the end of the trace. With `stopping`, the next block asks before it starts.
+    /// Sets the cursor to the end of the trace. With `stopping`, the next block asks before it
+    /// starts.
     pub(super) fn resume(&mut self, stopping: bool) {
         let len = self.recorder.len();
         let ask_at = self.ask_at;
@@ -75,7 +77,7 @@ impl TraceBuffer {
         self.cursor.limit = std::ptr::null_mut();
     }
 
-    /// Whether a block that begins now has to ask.
+    /// Tests whether a block that begins now has to ask.
     pub(super) fn must_ask(&self) -> bool {
         self.recorder.len() >= self.ask_at
     }

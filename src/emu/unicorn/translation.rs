@@ -1,5 +1,5 @@
-//! Translation of a block from the engine's side: our operations in place of the engine's, and the plan that
-//! the block gets.
+//! Translation of a block from the engine's side: our operations in place of the engine's, and the
+//! plan that the block gets.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -24,7 +24,8 @@ pub(super) unsafe fn translate(
     tb: *mut c_void,
     max: i32,
 ) {
-    // SAFETY: the arguments are the engine's; our table is a copy of its own with two members replaced.
+    // SAFETY: the arguments are the engine's; our table is a copy of its own with two members
+    // replaced.
     unsafe {
         let Some(vcpu) = current() else {
             return ffi::__real_translator_loop_x86_64(ops, db, cpu, tb, max);
@@ -61,8 +62,8 @@ unsafe extern "C" fn tb_start(db: *mut Disassembly, cpu: *mut c_void) {
 }
 
 unsafe extern "C" fn translate_insn(db: *mut Disassembly, cpu: *mut c_void) {
-    // SAFETY: as above; `db` is the translation's own, and the virtual CPU is not held across the engine's
-    // function, which calls back.
+    // SAFETY: as above; `db` is the translation's own, and the virtual CPU is not held across the
+    // engine's function, which calls back.
     unsafe {
         let pc = (*db).pc_next;
         let Some(vcpu) = current() else { return };

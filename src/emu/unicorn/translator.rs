@@ -1,8 +1,9 @@
-//! Translation of a block with the tap in it: which instructions may run, which plan the block gets, and
-//! the operations that make generated code write the trace.
+//! Translation of a block with the tap in it: which instructions may run, which plan the block
+//! gets, and the operations that make generated code write the trace.
 //!
-//! Each counted access stores its address into its slot of the record. The header and the number of slots
-//! are known only when the block is done, so they are patched into the operations of `prologue` then.
+//! Each counted access stores its address into its slot of the record. The header and the number of
+//! slots are known only when the block is done, so they are patched into the operations of
+//! `prologue` then.
 #![allow(unsafe_code)]
 
 mod accesses;
@@ -81,7 +82,8 @@ pub(super) struct Translator {
     erratum: Erratum,
     /// Accesses of the instruction so far.
     accesses: u32,
-    /// Labels that the engine places before the target label of the jump; `None` if nothing waits for it.
+    /// Labels that the engine places before the target label of the jump; `None` if nothing waits
+    /// for it.
     labels_before_jump: Option<u32>,
     /// Argument of a turn to MMX that waits for the access, which may fault.
     turns_to_mmx: Option<*mut c_void>,
@@ -144,7 +146,7 @@ impl Translator {
     /// A block was just translated.
     ///
     /// # Errors
-    /// What is not as `layout` has it.
+    /// A description of the first difference from `layout`.
     pub(super) unsafe fn verify_once(&mut self, state: &EngineState) -> Result<(), String> {
         if std::mem::replace(&mut self.verified, true) {
             return Ok(());
@@ -166,7 +168,8 @@ impl Translator {
     /// Patches the header and the size of the record into the block, and ends its translation.
     pub(super) fn end(&mut self, header: u64, slots: usize) {
         if !self.header.is_null() {
-            // SAFETY: both operations belong to the block whose code is generated after this returns.
+            // SAFETY: both operations belong to the block whose code is generated after this
+            // returns.
             unsafe {
                 (*self.header).args[1] = header as usize;
                 (*self.advance).args[1] = 8 * (1 + slots);
@@ -197,12 +200,13 @@ impl Translator {
         self.requests.remove(&pc);
     }
 
-    /// Whether generated code is to record accesses now.
+    /// Tests whether generated code is to record accesses now.
     fn tapping(&self) -> bool {
         !self.pointer.is_null() && !self.in_atomic
     }
 
-    /// Decides about the instruction at `pc`, the first of its block or not, and prepares its slots.
+    /// Decides about the instruction at `pc`, the first of its block or not, and prepares its
+    /// slots.
     pub(super) fn before_instruction(
         &mut self,
         pc: u64,
@@ -231,7 +235,8 @@ impl Translator {
             return Decision::EndBlock;
         }
         if !first && ((short && verdict == Verdict::Refuse(Refusal::Undefined)) || self.builder.is_full()) {
-            // The rest of the instruction cannot be fetched; the fault comes when control gets there.
+            // The rest of the instruction cannot be fetched; the fault comes when control gets
+            // there.
             return Decision::EndBlock;
         }
         if may_be_request && let Some(request) = request_at(space, pc) {
@@ -278,7 +283,8 @@ impl Translator {
                 let zero = emit.constant(0);
                 emit.store(zero, pointer, 8 * (1 + first_slot + i));
                 emit.free(zero);
-                // A Jcc's target label comes first; the others place that of the fall-through before it.
+                // A Jcc's target label comes first; the others place that of the fall-through
+                // before it.
                 let is_jcc = self.instruction.is_jcc_short_or_near();
                 self.labels_before_jump = Some(u32::from(!is_jcc));
                 continue;
@@ -342,20 +348,22 @@ impl Translator {
         bytes.get(..len)?.get(usize::try_from(addr.wrapping_sub(at)).ok()?).map(|byte| u32::from(*byte))
     }
 
-    /// Whether source and destination of the instruction are one register.
+    /// Tests whether source and destination of the instruction are one register.
     pub(super) fn is_one_register(&self) -> bool {
         let instruction = &self.instruction;
         instruction.op1_kind() == OpKind::Register && instruction.op0_register() == instruction.op1_register()
     }
 
-    /// Whether flags must be recorded as computed where the engine computes them for its public hooks,
-    /// before each instruction: otherwise not even the first instruction of a block finds them.
+    /// Tests whether flags must be recorded as computed where the engine computes them for its
+    /// public hooks, before each instruction: otherwise not even the first instruction of a block
+    /// finds them.
     pub(super) fn records_flags(&self) -> bool {
         self.reference && errata::begins_block(&self.instruction)
     }
 
-    /// The chained exit, by block and index, that a direct jump to another page may use. The engine looks
-    /// such jumps up; they can be chained since a change of an executable page drops its frame's code.
+    /// The chained exit, by block and index, that a direct jump to another page may use. The engine
+    /// looks such jumps up; they can be chained since a change of an executable page drops its
+    /// frame's code.
     pub(super) fn cross_page_exit(&mut self) -> Option<(*mut c_void, u32)> {
         self.original?;
         let direct = matches!(

@@ -1,5 +1,5 @@
-//! The virtual CPU: all that callbacks of the engine and generated code reach, one per engine, on the
-//! thread that runs it.
+//! The virtual CPU: all that callbacks of the engine and generated code reach, one per engine, on
+//! the thread that runs it.
 #![allow(unsafe_code)]
 
 use std::cell::Cell;
@@ -17,8 +17,8 @@ use crate::emu::unicorn::trace_buffer::TraceBuffer;
 use crate::emu::unicorn::translator::Translator;
 use crate::hooks::record::MAX_BLOCK;
 
-/// The parts of a virtual CPU. It must not move once code was translated, since that has the addresses of
-/// some members.
+/// The parts of a virtual CPU. It must not move once code was translated, since that has the
+/// addresses of some members.
 pub(super) struct Vcpu {
     pub(super) state: EngineState,
     pub(super) mmu: Mmu,
@@ -54,10 +54,11 @@ impl Drop for Entered {
 /// The virtual CPU of the engine that is calling.
 ///
 /// # Safety
-/// Called only from callbacks of the engine, which run inside [`Entered`]. The result is not used across a
-/// call of the engine that may call back.
+/// Called only from callbacks of the engine, which run inside [`Entered`]. The result is not used
+/// across a call of the engine that may call back.
 pub(super) unsafe fn current<'a>() -> Option<&'a mut Vcpu> {
-    // SAFETY: the pointer was made from a live value by `Entered`, which outlives the engine's call.
+    // SAFETY: the pointer was made from a live value by `Entered`, which outlives the engine's
+    // call.
     CURRENT.get().map(|mut vcpu| unsafe { vcpu.as_mut() })
 }
 
@@ -90,7 +91,8 @@ impl Vcpu {
         Some((self.run.supervisor()?, cpu, self.mmu.space()))
     }
 
-    /// Serves a block that asks before it starts: the buffer is full, or the supervisor wants to know.
+    /// Serves a block that asks before it starts: the buffer is full, or the supervisor wants to
+    /// know.
     pub(super) fn ask(&mut self) {
         self.trace.sync();
         let executed = self.executed();
@@ -118,8 +120,8 @@ impl Vcpu {
         self.resume_trace();
     }
 
-    /// Instructions executed: exactly where the supervisor may want to be called within a block, else the
-    /// number that is known without waiting for the consumers.
+    /// Instructions executed: exactly where the supervisor may want to be called within a block,
+    /// else the number that is known without waiting for the consumers.
     fn executed(&mut self) -> u64 {
         let most = self.trace.recorder().instructions_at_most();
         match self.run.instructions_left(most) {
@@ -128,8 +130,9 @@ impl Vcpu {
         }
     }
 
-    /// Arranges the next question so that it comes before the instruction at which the supervisor wants to
-    /// be called. Returns the instructions left until then, exactly if they are fewer than a block may have.
+    /// Arranges the next question so that it comes before the instruction at which the supervisor
+    /// wants to be called. Returns the instructions left until then, exactly if they are fewer than
+    /// a block may have.
     pub(super) fn reschedule(&mut self) -> Option<u64> {
         let most = self.trace.recorder().instructions_at_most();
         let mut left = self.run.instructions_left(most);
@@ -141,7 +144,8 @@ impl Vcpu {
         left
     }
 
-    /// Arranges the next question and the length of the next block. Only before the engine is started.
+    /// Arranges the next question and the length of the next block. Only before the engine is
+    /// started.
     pub(super) fn prepare(&mut self) {
         if let Some(left) = self.reschedule().filter(|&left| left > 0 && left < MAX_BLOCK) {
             self.trace.flush_if_full();

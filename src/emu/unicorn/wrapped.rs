@@ -1,8 +1,8 @@
 //! The list of the engine's functions that ours replace, and the macros that define a replacement.
 //!
-//! With `--wrap=f` the linker turns every reference to `f` from another object into one to `__wrap_f`,
-//! and `__real_f` is the engine's function. A replacement that the list lacks does not compile; a listed
-//! one that is not defined does not link.
+//! With `--wrap=f` the linker turns every reference to `f` from another object into one to
+//! `__wrap_f`, and `__real_f` is the engine's function. A replacement that the list lacks does not
+//! compile; a listed one that is not defined does not link.
 #![allow(unsafe_code)]
 
 /// Turns the names of the list into strings.
@@ -12,7 +12,7 @@ macro_rules! wrapped {
 
 const WRAPPED: &[&str] = include!("wrapped.in");
 
-/// Whether the linker is told of a function.
+/// Tests whether the linker is told of a function.
 pub(super) const fn is_listed(symbol: &str) -> bool {
     let mut i = 0;
     while i < WRAPPED.len() {
@@ -76,8 +76,8 @@ macro_rules! replace_faulting {
     )* };
 }
 
-/// Defines helpers that do `$before` with the state, which must not fault, and then jump to the engine's
-/// helper, which finds its own return address on the stack.
+/// Defines helpers that do `$before` with the state, which must not fault, and then jump to the
+/// engine's helper, which finds its own return address on the stack.
 macro_rules! replace_after {
     ($before:ident: $($symbol:ident)*) => { $(
         const _: () = {

@@ -4,7 +4,8 @@ use crate::emu::unicorn::helpers::env::{Env, Lanes, read, write};
 use crate::emu::unicorn::helpers::sse::{Order, double, from_singles, single, singles, two_operands};
 use crate::emu::unicorn::wrapped::replace;
 
-/// Predicate of CMPPS, CMPPD, CMPSS and CMPSD: whether a quiet NaN is invalid too, and when it holds.
+/// Predicate of CMPPS, CMPPD, CMPSS and CMPSD: whether a quiet NaN is invalid too, and when it
+/// holds.
 type Predicate = (bool, fn(Order) -> bool);
 
 const EQUAL: Predicate = (false, |order| order == Order::Equal);

@@ -7,64 +7,65 @@ use crate::emu::unicorn::layout as at;
 /// `CPUX86State *`, as generated code hands it to a helper.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub(in crate::emu::unicorn) struct Env(*mut u8);
+pub(crate) struct Env(*mut u8);
 
-/// Invalid operation. Exceptions have the bits of MXCSR and of the x87 status word, as in `float_status`.
-pub(in crate::emu::unicorn) const INVALID: u8 = 1;
+/// Invalid operation. Exceptions have the bits of MXCSR and of the x87 status word, as in
+/// `float_status`.
+pub(crate) const INVALID: u8 = 1;
 /// Denormal operand, which the engine does not record.
-pub(in crate::emu::unicorn) const DENORMAL: u8 = 2;
+pub(crate) const DENORMAL: u8 = 2;
 /// Division by zero.
-pub(in crate::emu::unicorn) const ZERO_DIVIDE: u8 = 4;
+pub(crate) const ZERO_DIVIDE: u8 = 4;
 /// Underflow.
-pub(in crate::emu::unicorn) const UNDERFLOW: u8 = 16;
+pub(crate) const UNDERFLOW: u8 = 16;
 /// Inexact result (precision).
-pub(in crate::emu::unicorn) const INEXACT: u8 = 32;
+pub(crate) const INEXACT: u8 = 32;
 /// Exceptions that the engine records.
-pub(in crate::emu::unicorn) const RECORDED: u8 = INVALID | ZERO_DIVIDE | 8 | UNDERFLOW | INEXACT;
+pub(crate) const RECORDED: u8 = INVALID | ZERO_DIVIDE | 8 | UNDERFLOW | INEXACT;
 
 /// MXCSR.DAZ: denormal operands count as zeros.
-pub(in crate::emu::unicorn) const DAZ: u32 = 0x40;
+pub(crate) const DAZ: u32 = 0x40;
 /// MXCSR.UM: underflow is masked.
-pub(in crate::emu::unicorn) const UNDERFLOW_MASKED: u32 = 0x800;
+pub(crate) const UNDERFLOW_MASKED: u32 = 0x800;
 /// MXCSR.FTZ: tiny results are flushed to zero.
-pub(in crate::emu::unicorn) const FTZ: u32 = 0x8000;
+pub(crate) const FTZ: u32 = 0x8000;
 
 /// `float_status`.
 #[repr(C)]
-pub(in crate::emu::unicorn) struct Status {
-    pub(in crate::emu::unicorn) tininess: i8,
+pub(crate) struct Status {
+    pub(crate) tininess: i8,
     /// 0 for nearest, 1 for down, 2 for up, 3 for truncation.
-    pub(in crate::emu::unicorn) rounding: i8,
-    pub(in crate::emu::unicorn) flags: u8,
+    pub(crate) rounding: i8,
+    pub(crate) flags: u8,
     /// Bits of an extended result: 32, 64 or 80, by the format whose precision it has.
-    pub(in crate::emu::unicorn) precision: i8,
-    pub(in crate::emu::unicorn) flush_to_zero: u8,
-    pub(in crate::emu::unicorn) flush_inputs: u8,
-    pub(in crate::emu::unicorn) default_nan: u8,
-    pub(in crate::emu::unicorn) snan_bit: u8,
+    pub(crate) precision: i8,
+    pub(crate) flush_to_zero: u8,
+    pub(crate) flush_inputs: u8,
+    pub(crate) default_nan: u8,
+    pub(crate) snan_bit: u8,
 }
 
 /// `ZMMReg`, of which SSE has the low sixteen bytes; also `MMXReg`, which has eight.
 #[repr(C)]
-pub(in crate::emu::unicorn) struct Lanes([u64; 2]);
+pub(crate) struct Lanes([u64; 2]);
 
 /// An extended real.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::emu::unicorn) struct F80 {
-    pub(in crate::emu::unicorn) mantissa: u64,
+pub(crate) struct F80 {
+    pub(crate) mantissa: u64,
     /// Sign and exponent.
-    pub(in crate::emu::unicorn) top: u16,
+    pub(crate) top: u16,
 }
 
 /// Two 64-bit lanes.
-pub(in crate::emu::unicorn) type V = [u64; 2];
+pub(crate) type V = [u64; 2];
 
 /// Reads the low sixteen bytes of a vector register.
 ///
 /// # Safety
 /// `from` is a register, or the engine's temporary for an operand in memory.
-pub(in crate::emu::unicorn) unsafe fn read(from: *const Lanes) -> V {
+pub(crate) unsafe fn read(from: *const Lanes) -> V {
     // SAFETY: the caller's.
     unsafe { (*from).0 }
 }
@@ -73,19 +74,20 @@ pub(in crate::emu::unicorn) unsafe fn read(from: *const Lanes) -> V {
 ///
 /// # Safety
 /// `to` is a register.
-pub(in crate::emu::unicorn) unsafe fn write(to: *mut Lanes, value: V) {
+pub(crate) unsafe fn write(to: *mut Lanes, value: V) {
     // SAFETY: the caller's.
     unsafe { (*to).0 = value }
 }
 
-// SAFETY, for all of them: an `Env` is the live state of the one CPU, which runs on this thread and waits for the
-// helper; `EngineState::verify` has compared the offsets with the engine's own answers.
+// SAFETY, for all of them: an `Env` is the live state of the one CPU, which runs on this thread and
+// waits for the helper; `EngineState::verify` has compared the offsets with the engine's own
+// answers.
 impl Env {
     /// The state at `env`.
     ///
     /// # Safety
     /// `env` is the `CPUX86State` of a live engine whose CPU does not run meanwhile.
-    pub(in crate::emu::unicorn) unsafe fn new(env: *mut u8) -> Env {
+    pub(crate) unsafe fn new(env: *mut u8) -> Env {
         Env(env)
     }
 
@@ -103,102 +105,103 @@ impl Env {
         unsafe { self.0.add(offset).cast() }
     }
 
-    pub(in crate::emu::unicorn) fn sse(self) -> *mut Status {
+    pub(crate) fn sse(self) -> *mut Status {
         self.at(at::ENV_SSE_STATUS)
     }
 
-    pub(in crate::emu::unicorn) fn x87(self) -> *mut Status {
+    pub(crate) fn x87(self) -> *mut Status {
         self.at(at::ENV_FP_STATUS)
     }
 
-    pub(in crate::emu::unicorn) fn mxcsr(self) -> u32 {
+    pub(crate) fn mxcsr(self) -> u32 {
         // SAFETY: as above.
         unsafe { *self.at(at::ENV_MXCSR) }
     }
 
-    pub(in crate::emu::unicorn) fn set_mxcsr(self, value: u32) {
+    pub(crate) fn set_mxcsr(self, value: u32) {
         // SAFETY: as above.
         unsafe { *self.at(at::ENV_MXCSR) = value }
     }
 
     /// A general register, by its number in instruction encodings.
-    pub(in crate::emu::unicorn) fn gpr(self, number: usize) -> u64 {
+    pub(crate) fn gpr(self, number: usize) -> u64 {
         // SAFETY: as above; there are sixteen.
         unsafe { *self.at(8 * (number & 15)) }
     }
 
-    pub(in crate::emu::unicorn) fn set_gpr(self, number: usize, value: u64) {
+    pub(crate) fn set_gpr(self, number: usize, value: u64) {
         // SAFETY: as above; there are sixteen.
         unsafe { *self.at(8 * (number & 15)) = value }
     }
 
     /// Sets the status flags, for instructions after which the engine takes them from `cc_src`.
-    pub(in crate::emu::unicorn) fn set_flags(self, value: u64) {
+    pub(crate) fn set_flags(self, value: u64) {
         // SAFETY: as above.
         unsafe { *self.at(at::ENV_CC_SRC) = value }
     }
 
     /// Reads the status flags; see [`Env::set_flags`].
-    pub(in crate::emu::unicorn) fn flags(self) -> u64 {
+    pub(crate) fn flags(self) -> u64 {
         // SAFETY: as above.
         unsafe { *self.at(at::ENV_CC_SRC) }
     }
 
-    pub(in crate::emu::unicorn) fn xmm(self, number: usize) -> *mut Lanes {
+    pub(crate) fn xmm(self, number: usize) -> *mut Lanes {
         self.at(at::ENV_XMM + at::XMM_SIZE * (number & 15))
     }
 
     /// The low half of a vector register.
-    pub(in crate::emu::unicorn) fn xmm_low(self, number: usize) -> u64 {
+    pub(crate) fn xmm_low(self, number: usize) -> u64 {
         // SAFETY: as above.
         unsafe { read(self.xmm(number))[0] }
     }
 
     /// Rounding modes of x87 and SSE arithmetic.
-    pub(in crate::emu::unicorn) fn modes(self) -> (i8, i8) {
+    pub(crate) fn modes(self) -> (i8, i8) {
         // SAFETY: as above.
         unsafe { ((*self.x87()).rounding, (*self.sse()).rounding) }
     }
 
-    pub(in crate::emu::unicorn) fn fpuc(self) -> u16 {
+    pub(crate) fn fpuc(self) -> u16 {
         // SAFETY: as above.
         unsafe { *self.at(at::ENV_FPUC) }
     }
 
-    pub(in crate::emu::unicorn) fn set_fpuc(self, value: u16) {
+    pub(crate) fn set_fpuc(self, value: u16) {
         // SAFETY: as above.
         unsafe { *self.at(at::ENV_FPUC) = value }
     }
 
-    pub(in crate::emu::unicorn) fn fpus(self) -> u16 {
+    pub(crate) fn fpus(self) -> u16 {
         // SAFETY: as above.
         unsafe { *self.at(at::ENV_FPUS) }
     }
 
-    pub(in crate::emu::unicorn) fn set_fpus(self, value: u16) {
+    pub(crate) fn set_fpus(self, value: u16) {
         // SAFETY: as above.
         unsafe { *self.at(at::ENV_FPUS) = value }
     }
 
     /// Number of the register that is ST(0).
-    pub(in crate::emu::unicorn) fn top(self) -> usize {
+    pub(crate) fn top(self) -> usize {
         // SAFETY: as above.
         unsafe { *self.at::<u32>(at::ENV_FPSTT) as usize & 7 }
     }
 
-    pub(in crate::emu::unicorn) fn set_top(self, top: usize) {
+    pub(crate) fn set_top(self, top: usize) {
         // SAFETY: as above.
         unsafe { *self.at::<u32>(at::ENV_FPSTT) = top as u32 & 7 }
     }
 
     /// Tags ST(i) as empty or as valid.
-    pub(in crate::emu::unicorn) fn set_empty(self, i: usize, empty: bool) {
+    pub(crate) fn set_empty(self, i: usize, empty: bool) {
         // SAFETY: as above; there are eight tags.
         unsafe { *self.at::<u8>(at::ENV_FPTAGS + ((self.top() + i) & 7)) = u8::from(empty) }
     }
 
-    /// The tag word: two bits per register, 0 for a number, 1 for zero, 2 for a special value, 3 for empty.
-    pub(in crate::emu::unicorn) fn tags(self) -> u16 {
+    /// The tag word: two bits per register, 0 for a number, 1 for zero, 2 for a special value, 3
+    /// for empty.
+    pub(crate) fn tags(self) -> u16 {
         let mut tags = 0;
         for i in 0..8 {
             let physical = (self.top() + i) & 7;
@@ -221,24 +224,24 @@ impl Env {
         self.at(at::ENV_FPREGS + 16 * ((self.top() + i) & 7))
     }
 
-    pub(in crate::emu::unicorn) fn st(self, i: usize) -> F80 {
+    pub(crate) fn st(self, i: usize) -> F80 {
         // SAFETY: as above.
         unsafe { *self.st_pointer(i) }
     }
 
-    pub(in crate::emu::unicorn) fn set_st(self, i: usize, value: F80) {
+    pub(crate) fn set_st(self, i: usize, value: F80) {
         // SAFETY: as above; the bytes past the ten of the number are padding to the engine too.
         unsafe { *self.st_pointer(i) = value }
     }
 
-    pub(in crate::emu::unicorn) fn push(self, value: F80) {
+    pub(crate) fn push(self, value: F80) {
         self.set_top(self.top() + 7);
         self.set_empty(0, false);
         self.set_st(0, value);
     }
 
     /// Records SSE exceptions.
-    pub(in crate::emu::unicorn) fn raise_sse(self, flags: u8) {
+    pub(crate) fn raise_sse(self, flags: u8) {
         // SAFETY: as above.
         unsafe { (*self.sse()).flags |= flags & RECORDED }
         if flags & DENORMAL != 0 {
@@ -247,7 +250,7 @@ impl Env {
     }
 
     /// Records x87 exceptions.
-    pub(in crate::emu::unicorn) fn raise_x87(self, flags: u8) {
+    pub(crate) fn raise_x87(self, flags: u8) {
         // SAFETY: as above.
         unsafe { (*self.x87()).flags |= flags & RECORDED }
         self.set_fpus(self.fpus() | u16::from(flags & DENORMAL));

@@ -1,5 +1,5 @@
-//! MMX instructions of SSSE3, for which the engine does not turn the x87 stack into MMX registers, and
-//! EMMS, for which it does not reset the top of the stack.
+//! MMX instructions of SSSE3, for which the engine does not turn the x87 stack into MMX registers,
+//! and EMMS, for which it does not reset the top of the stack.
 
 use crate::emu::unicorn::helpers::env::{Env, Lanes};
 use crate::emu::unicorn::wrapped::{real, replace};

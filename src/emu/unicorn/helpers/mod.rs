@@ -1,5 +1,5 @@
-//! Helpers of generated code that replace the engine's own, where those do not do what the CPU does.
-//! `tests/linux/isa.rs` compares the outcome with the host's CPU.
+//! Helpers of generated code that replace the engine's own, where those do not do what the CPU
+//! does. `tests/linux/isa.rs` compares the outcome with the host's CPU.
 #![allow(unsafe_code)]
 
 pub(super) mod env;

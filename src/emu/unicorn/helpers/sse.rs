@@ -1,8 +1,10 @@
-//! SSE arithmetic: like the engine's, which gives the wrong one of two NaNs, does not flush tiny results to zero, adds
-//! the products of DPPS in the wrong order, and forgets that an operand was denormal.
+//! SSE arithmetic. The engine's returns the wrong one of two NaNs, does not flush tiny results to
+//! zero, adds the products of DPPS in the wrong order, and does not record that an operand was
+//! denormal.
 //!
-//! Ordinary operands take the host's addition and so on, which IEEE 754 makes the same everywhere; the others, and
-//! the first inexact result after the program has cleared MXCSR's flag for it, take the engine's software.
+//! Ordinary operands use the host's arithmetic, which IEEE 754 makes the same everywhere. The
+//! others, and the first inexact result after the program has cleared MXCSR's flag for it, use the
+//! engine's soft float.
 
 use std::cmp::Ordering;
 
@@ -10,18 +12,20 @@ use crate::emu::unicorn::helpers::env::{
     DAZ, DENORMAL, Env, FTZ, INEXACT, INVALID, Lanes, Status, UNDERFLOW, UNDERFLOW_MASKED, V, read, write,
 };
 
-/// Of `float_status` as one word: rounding to nearest, an inexact result before, denormals taken as they are.
+/// Fields of `float_status`, as one word, and their usual values: rounding to nearest, an inexact
+/// result before, denormals not flushed.
 const USUAL_MASK: u64 = 0x0000_ff00_0020_ff00;
 const USUAL: u64 = 0x0000_0000_0020_0000;
 
-/// Whether the host's arithmetic does for an operation with an ordinary result.
+/// Tests whether the host's arithmetic may be used for an operation with an ordinary result.
 #[inline(always)]
 fn is_usual(env: Env) -> bool {
     // SAFETY: `Status` is eight bytes long and lies at a multiple of eight.
     unsafe { *env.sse().cast::<u64>() & USUAL_MASK == USUAL }
 }
 
-/// Whether it does for an operation that is exact: as [`is_usual`], but no result needs to have been inexact before.
+/// Tests the same for an operation that is exact, for which no result needs to have been inexact
+/// before.
 #[inline(always)]
 fn is_usual_if_exact(env: Env) -> bool {
     // SAFETY: as above.
@@ -47,7 +51,7 @@ enum Op {
 
 macro_rules! format {
     ($module:ident, $float:ident, $bits:ident, $mantissa:expr, $add:ident, $sub:ident, $mul:ident, $div:ident, $sqrt:ident) => {
-        pub mod $module {
+        pub(super) mod $module {
             use super::*;
 
             unsafe extern "C" {
@@ -64,7 +68,7 @@ macro_rules! format {
             const INFINITY: $bits = SIGN - NORMAL;
             const QUIET: $bits = NORMAL >> 1;
 
-            pub fn is_nan(a: $bits) -> bool {
+            pub(crate) fn is_nan(a: $bits) -> bool {
                 a & !SIGN > INFINITY
             }
 
@@ -73,7 +77,7 @@ macro_rules! format {
             }
 
             #[inline(always)]
-            pub fn is_denormal(a: $bits) -> bool {
+            pub(crate) fn is_denormal(a: $bits) -> bool {
                 (a << 1).wrapping_sub(1) < (NORMAL << 1) - 1
             }
 
@@ -82,13 +86,13 @@ macro_rules! format {
                 (a & !SIGN).wrapping_sub(NORMAL) < INFINITY - NORMAL
             }
 
-            /// An operand as DAZ has it.
+            /// Applies DAZ to an operand.
             fn operand(env: Env, a: $bits) -> $bits {
                 if env.mxcsr() & DAZ != 0 && is_denormal(a) { a & SIGN } else { a }
             }
 
-            /// Exceptions of operands of which one is a NaN or denormal.
-            fn look(env: Env, a: $bits, b: $bits) {
+            /// Raises the exceptions of operands of which one is a NaN or denormal.
+            fn check_operands(env: Env, a: $bits, b: $bits) {
                 if is_nan(a) || is_nan(b) {
                     if is_signalling(a) || is_signalling(b) {
                         env.raise_sse(INVALID);
@@ -98,9 +102,10 @@ macro_rules! format {
                 }
             }
 
-            /// A result as FTZ has it. Tiny is what is below the normal numbers after rounding to the format's
-            /// precision: also what only the coarser grid of the denormals has rounded up to one.
-            pub fn result(env: Env, value: $bits, raised: u8) -> $bits {
+            /// Applies FTZ to a result. Tininess is detected after rounding to the format's
+            /// precision, so the smallest normal number is tiny if only the coarser grid of the
+            /// denormals has rounded it up.
+            pub(crate) fn result(env: Env, value: $bits, raised: u8) -> $bits {
                 let tiny = is_denormal(value) || value & !SIGN <= NORMAL && raised & UNDERFLOW != 0;
                 if tiny && env.mxcsr() & (FTZ | UNDERFLOW_MASKED) == FTZ | UNDERFLOW_MASKED {
                     env.raise_sse(UNDERFLOW | INEXACT);
@@ -109,14 +114,14 @@ macro_rules! format {
                 value
             }
 
-            /// The same in software.
+            /// Computes with the engine's soft float.
             #[cold]
             #[inline(never)]
             fn soft(env: Env, op: Op, a: $bits, b: $bits) -> $bits {
                 let (a, b) = (operand(env, a), operand(env, b));
-                // A division by zero is one before it is one of a denormal.
+                // Dividing a denormal by zero raises only the division by zero.
                 if op != Op::Div || b << 1 != 0 {
-                    look(env, a, b);
+                    check_operands(env, a, b);
                 }
                 if is_nan(a) {
                     return a | QUIET;
@@ -161,18 +166,19 @@ macro_rules! format {
                 soft(env, op, a, b)
             }
 
-            /// Whether the result of an operation on ordinary numbers is exact. May be false although it is.
+            /// Tests whether an operation on ordinary numbers was exact. May say no although it
+            /// was.
             #[inline(never)]
             fn is_exact(op: Op, a: $bits, b: $bits, result: $bits) -> bool {
                 let (x, y, value) = ($float::from_bits(a), $float::from_bits(b), $float::from_bits(result));
-                // The bits of a product are no more than those of its factors together.
+                // A product has no more bits than its factors together.
                 let fits = |a: $bits, b: $bits| {
                     let zeros = |v: $bits| (v & (NORMAL - 1) | NORMAL).trailing_zeros();
                     zeros(a) + zeros(b) > $mantissa
                 };
                 match op {
                     _ if value == 0.0 => true,
-                    // Knuth's TwoSum: what the sum has lost.
+                    // The error of the sum, by Knuth's TwoSum.
                     Op::Add | Op::Sub => {
                         let y = if op == Op::Sub { -y } else { y };
                         let other = value - x;
@@ -184,34 +190,34 @@ macro_rules! format {
             }
 
             #[inline(always)]
-            pub fn add(env: Env, a: $bits, b: $bits) -> $bits {
+            pub(crate) fn add(env: Env, a: $bits, b: $bits) -> $bits {
                 arithmetic(env, Op::Add, a, b)
             }
 
             #[inline(always)]
-            pub fn sub(env: Env, a: $bits, b: $bits) -> $bits {
+            pub(crate) fn sub(env: Env, a: $bits, b: $bits) -> $bits {
                 arithmetic(env, Op::Sub, a, b)
             }
 
             #[inline(always)]
-            pub fn mul(env: Env, a: $bits, b: $bits) -> $bits {
+            pub(crate) fn mul(env: Env, a: $bits, b: $bits) -> $bits {
                 arithmetic(env, Op::Mul, a, b)
             }
 
             #[inline(always)]
-            pub fn div(env: Env, a: $bits, b: $bits) -> $bits {
+            pub(crate) fn div(env: Env, a: $bits, b: $bits) -> $bits {
                 arithmetic(env, Op::Div, a, b)
             }
 
-            /// The second operand where they are equal or a NaN is among them.
+            /// The smaller operand, or the second if they are equal or one is a NaN.
             #[inline(always)]
-            pub fn min(env: Env, a: $bits, b: $bits) -> $bits {
+            pub(crate) fn min(env: Env, a: $bits, b: $bits) -> $bits {
                 choose(env, a, b, |x, y| x < y)
             }
 
-            /// See [`min`].
+            /// The larger operand, or the second if they are equal or one is a NaN.
             #[inline(always)]
-            pub fn max(env: Env, a: $bits, b: $bits) -> $bits {
+            pub(crate) fn max(env: Env, a: $bits, b: $bits) -> $bits {
                 choose(env, a, b, |x, y| x > y)
             }
 
@@ -221,14 +227,15 @@ macro_rules! format {
                 if first($float::from_bits(a), $float::from_bits(b)) { a } else { b }
             }
 
-            /// Two operands of a comparison as DAZ has them; with `strict` a quiet NaN is invalid too.
+            /// Applies DAZ to the operands of a comparison; with `strict` a quiet NaN is invalid
+            /// too.
             #[inline(always)]
             fn operands(env: Env, a: $bits, b: $bits, strict: bool) -> ($bits, $bits) {
                 if !is_denormal(a) && !is_denormal(b) && !is_nan(a) && !is_nan(b) {
                     return (a, b);
                 }
                 let (a, b) = (operand(env, a), operand(env, b));
-                look(env, a, b);
+                check_operands(env, a, b);
                 if strict && (is_nan(a) || is_nan(b)) {
                     env.raise_sse(INVALID);
                 }
@@ -237,7 +244,7 @@ macro_rules! format {
 
             /// Compares; with `strict` a quiet NaN is invalid too.
             #[inline(always)]
-            pub fn order(env: Env, a: $bits, b: $bits, strict: bool) -> Order {
+            pub(crate) fn order(env: Env, a: $bits, b: $bits, strict: bool) -> Order {
                 let (a, b) = operands(env, a, b, strict);
                 match $float::from_bits(a).partial_cmp(&$float::from_bits(b)) {
                     Some(Ordering::Less) => Order::Less,
@@ -248,7 +255,7 @@ macro_rules! format {
             }
 
             #[inline(always)]
-            pub fn sqrt(env: Env, a: $bits) -> $bits {
+            pub(crate) fn sqrt(env: Env, a: $bits) -> $bits {
                 let root = $float::from_bits(a).sqrt().to_bits();
                 let ordinary = is_normal(root) && is_normal(a);
                 let exact = || is_usual_if_exact(env) && is_exact(Op::Div, a, root, root);
@@ -293,11 +300,11 @@ format!(
 );
 
 /// Four singles.
-pub fn singles(v: V) -> [u32; 4] {
+pub(super) fn singles(v: V) -> [u32; 4] {
     [v[0] as u32, (v[0] >> 32) as u32, v[1] as u32, (v[1] >> 32) as u32]
 }
 
-pub fn from_singles(s: [u32; 4]) -> V {
+pub(super) fn from_singles(s: [u32; 4]) -> V {
     [u64::from(s[0]) | u64::from(s[1]) << 32, u64::from(s[2]) | u64::from(s[3]) << 32]
 }
 
@@ -344,7 +351,7 @@ plain! {
     max: helper_maxps helper_maxpd helper_maxss helper_maxsd;
 }
 
-/// Neighbours of both operands, first those of the destination.
+/// Combines adjacent lanes of both operands, first those of the destination.
 fn pairs(d: V, s: V, op: impl Fn(u32, u32) -> u32) -> V {
     let (d, s) = (singles(d), singles(s));
     from_singles([op(d[0], d[1]), op(d[2], d[3]), op(s[0], s[1]), op(s[2], s[3])])
@@ -370,7 +377,7 @@ fn dot_product_of_singles(env: Env, d: V, s: V, imm: u32) -> V {
     let (d, s) = (singles(d), singles(s));
     let product = |i: usize| if imm >> (4 + i) & 1 != 0 { single::mul(env, d[i], s[i]) } else { 0 };
     let products: [u32; 4] = std::array::from_fn(product);
-    // The order shows in which NaN is the result, and there CPUs differ by lane.
+    // The order decides which NaN is the result; CPUs differ in it by lane.
     let sum = |lane: usize| {
         let pair = |i: usize| {
             let (a, b) = (products[i + (lane & 1 ^ 1)], products[i + (lane & 1)]);
@@ -414,7 +421,7 @@ unsafe extern "C" {
     fn float64_to_float32_x86_64(a: u64, status: *mut Status) -> u32;
 }
 
-/// A double as a single.
+/// Converts a double to a single.
 #[inline(always)]
 fn narrow(env: Env, a: u64) -> u32 {
     let value = f64::from_bits(a) as f32;
@@ -440,7 +447,7 @@ fn narrow_soft(env: Env, a: u64) -> u32 {
     single::result(env, value, raised)
 }
 
-/// A single as a double: always exact.
+/// Converts a single to a double, which is always exact.
 #[inline(always)]
 fn widen(env: Env, a: u32) -> u64 {
     let value = f64::from(f32::from_bits(a));

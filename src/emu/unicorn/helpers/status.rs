@@ -1,5 +1,6 @@
-//! MXCSR and the x87 control, status and tag words. The engine collects exceptions in its `float_status`
-//! and never shows them to the guest; these helpers move them to the guest's registers.
+//! MXCSR and the x87 control, status and tag words. The engine collects exceptions in its
+//! `float_status` and never shows them to the guest; these helpers move them to the guest's
+//! registers.
 
 use std::ffi::c_void;
 
@@ -23,7 +24,7 @@ unsafe extern "C" {
 
 impl Env {
     /// Sets MXCSR, and the modes of the engine that follow from it.
-    pub(in crate::emu::unicorn) fn load_mxcsr(self, value: u32) {
+    pub(crate) fn load_mxcsr(self, value: u32) {
         self.set_mxcsr(value);
         // SAFETY: as for every access of `Env`.
         let status = unsafe { &mut *self.sse() };
@@ -35,13 +36,13 @@ impl Env {
     }
 
     /// MXCSR with the exceptions so far.
-    pub(in crate::emu::unicorn) fn full_mxcsr(self) -> u32 {
+    pub(crate) fn full_mxcsr(self) -> u32 {
         // SAFETY: as for every access of `Env`.
         self.mxcsr() | u32::from(unsafe { (*self.sse()).flags } & RECORDED)
     }
 
     /// Moves the x87 exceptions into the status word, and sets its summary bit if one is unmasked.
-    pub(in crate::emu::unicorn) fn collect_x87(self) {
+    pub(crate) fn collect_x87(self) {
         // SAFETY: as for every access of `Env`.
         let flags = unsafe { std::mem::take(&mut (*self.x87()).flags) } & RECORDED;
         let mut fpus = self.fpus() | u16::from(flags);
@@ -102,7 +103,7 @@ unsafe extern "C" fn ldmxcsr(env: Env, value: u32, retaddr: usize) {
 ///
 /// # Safety
 /// Called by the engine on behalf of generated code.
-pub(in crate::emu::unicorn) unsafe extern "C" fn unaligned(
+pub(crate) unsafe extern "C" fn unaligned(
     cpu: *mut c_void,
     _addr: u64,
     _access: i32,
@@ -167,8 +168,9 @@ unsafe extern "C" fn fsave(env: Env, address: u64, wide: u32, retaddr: usize) {
     fninit(env);
 }
 
-/// Stores the environment and returns the address after it. The last instruction and its operand are
-/// unknown and stored as 0; the reserved halves of the wide form are all ones, as on Intel's CPUs.
+/// Stores the environment and returns the address after it. The last instruction and its operand
+/// are unknown and stored as 0; the reserved halves of the wide form are all ones, as on Intel's
+/// CPUs.
 unsafe fn store_environment(env: Env, address: u64, wide: u32, retaddr: usize) -> u64 {
     env.collect_x87();
     let status = env.fpus() & !0x3800 | (env.top() as u16) << 11;
@@ -190,8 +192,8 @@ unsafe fn store_environment(env: Env, address: u64, wide: u32, retaddr: usize) -
     at
 }
 
-/// Defines helpers that do what the engine's does, but record only the exceptions `$keep`, which sees
-/// the immediate operand.
+/// Defines helpers that do what the engine's does, but record only the exceptions `$keep`, which
+/// sees the immediate operand.
 macro_rules! without_exceptions {
     ($keep:expr; $($symbol:ident($($imm:ident)?);)*) => { $(
         const _: () = {

@@ -1,5 +1,6 @@
-//! PCMPESTRI, PCMPESTRM, PCMPISTRI and PCMPISTRM (Intel SDM vol. 2, section 4.1). The engine's read past
-//! their registers for some lengths, and get ranges of odd length and substrings at the end wrong.
+//! PCMPESTRI, PCMPESTRM, PCMPISTRI and PCMPISTRM (Intel SDM vol. 2, section 4.1). The engine's read
+//! past their registers for some lengths, and get ranges of odd length and substrings at the end
+//! wrong.
 
 use crate::emu::unicorn::helpers::env::{Env, Lanes, V, read, write};
 use crate::emu::unicorn::wrapped::replace;

@@ -1,6 +1,7 @@
-//! FSIN, FCOS, FSINCOS, FPTAN, FPATAN, F2XM1, FYL2X and FYL2XP1: correctly rounded to all 64 bits, where the engine
-//! takes the functions of the host's C library for doubles. CPUs may differ in the last bit, also from each other.
-//! Angles are taken modulo the pi of 66 bits that Intel's CPUs use (Intel SDM vol. 1, section 8.3.8).
+//! FSIN, FCOS, FSINCOS, FPTAN, FPATAN, F2XM1, FYL2X and FYL2XP1, correctly rounded to all 64 bits,
+//! where the engine uses the host's C library for doubles. CPUs may differ in the last bit, from
+//! each other too. Angles are reduced by the pi of 66 bits of Intel's CPUs (Intel SDM vol. 1,
+//! section 8.3.8).
 
 use crate::emu::unicorn::helpers::env::{DENORMAL, Env, F80, INEXACT, UNDERFLOW, ZERO_DIVIDE};
 use crate::emu::unicorn::helpers::wide::{ONE, PI, Wide};
@@ -24,7 +25,7 @@ fn zero(negative: bool) -> F80 {
     F80 { mantissa: 0, top: if negative { SIGN } else { 0 } }
 }
 
-/// Rounds to an extended real as the control word says; precision control does not matter.
+/// Rounds to an extended real, by the control word's rounding but not its precision.
 fn round(env: Env, value: Wide) -> F80 {
     if value.is_zero() {
         return zero(value.neg);
@@ -68,13 +69,15 @@ fn round(env: Env, value: Wide) -> F80 {
     F80 { mantissa: kept, top: sign | exp as u16 }
 }
 
+/// Raises the denormal exception if an operand is one.
 fn note_denormals(env: Env, operands: &[F80]) {
     if operands.iter().any(|a| a.is_denormal()) {
         env.raise_x87(DENORMAL);
     }
 }
 
-/// The angle of a finite number below 2^63, other than zero, less so many quarters of a turn.
+/// Reduces a finite number below 2^63, other than zero, to an angle near zero and a number of
+/// quarter turns.
 fn reduce(a: F80) -> (Wide, u64) {
     /// Half of pi, in units of 2^-67.
     const HALF_PI: u128 = 0xc_90fd_aa22_168c_234c;
@@ -117,8 +120,8 @@ fn cosine((angle, quarters): (Wide, u64)) -> Wide {
     sine((angle, quarters.wrapping_add(1)))
 }
 
-/// Runs a function of an angle: its results, of which the second is to be pushed. With one too large for it, C2 says
-/// so and nothing happens.
+/// Runs a function of an angle, whose second result is pushed if `pushes`. For an angle out of
+/// range, only sets C2.
 fn of_angle(env: Env, pushes: bool, at_zero: (F80, F80), f: impl Fn(F80) -> (F80, F80)) {
     let a = env.st(0);
     let mut fpus = env.fpus() & !(C1 | C2);
@@ -145,7 +148,7 @@ fn of_angle(env: Env, pushes: bool, at_zero: (F80, F80), f: impl Fn(F80) -> (F80
     }
 }
 
-/// The angle whose tangent is ST(1)/ST(0), in the quadrant of the two.
+/// The angle whose tangent is `y / x`, in the quadrant of the two.
 fn arc_tangent(env: Env, y: F80, x: F80) -> F80 {
     if y.is_nan() || x.is_nan() {
         return nan_of(env, y, x);
@@ -191,7 +194,7 @@ fn power_minus_one(env: Env, a: F80) -> F80 {
     round(env, wide(a).exp2_minus_1())
 }
 
-/// `y` times a logarithm, which is infinite at the ends of its range.
+/// A logarithm, which is infinite at the ends of its range.
 enum Logarithm {
     None,
     Zero { negative: bool },

@@ -1,21 +1,22 @@
-//! Numbers of 128 bits and the functions that the x87 needs of them. Integer arithmetic only, so that the results are
-//! the same on every host; their errors lie some sixty bits below the last of an extended real.
+//! Floating-point numbers with a significand of 128 bits, and their transcendental functions.
+//! Integer arithmetic makes the results the same on every host; errors are about sixty bits below
+//! the last of an extended real.
 
-/// `man * 2^(exp - 127)`, where the highest bit of `man` is set, or zero.
+/// The number `man * 2^(exp - 127)`, where the highest bit of `man` is set, or zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wide {
-    pub neg: bool,
-    pub exp: i32,
-    pub man: u128,
+pub(super) struct Wide {
+    pub(super) neg: bool,
+    pub(super) exp: i32,
+    pub(super) man: u128,
 }
 
 const TOP: u128 = 1 << 127;
 const ZERO: Wide = Wide { neg: false, exp: 0, man: 0 };
-pub const ONE: Wide = Wide { neg: false, exp: 0, man: TOP };
+pub(super) const ONE: Wide = Wide { neg: false, exp: 0, man: TOP };
 const TWO: Wide = Wide { neg: false, exp: 1, man: TOP };
 const LN_2: Wide = Wide { neg: false, exp: -1, man: 0xb172_17f7_d1cf_79ab_c9e3_b398_03f2_f6af };
 const LOG2_E: Wide = Wide { neg: false, exp: 0, man: 0xb8aa_3b29_5c17_f0bb_be87_fed0_691d_3e89 };
-pub const PI: Wide = Wide { neg: false, exp: 1, man: 0xc90f_daa2_2168_c234_c4c6_628b_80dc_1cd1 };
+pub(super) const PI: Wide = Wide { neg: false, exp: 1, man: 0xc90f_daa2_2168_c234_c4c6_628b_80dc_1cd1 };
 
 impl Wide {
     fn of(neg: bool, exp: i32, man: u128) -> Wide {
@@ -26,28 +27,28 @@ impl Wide {
         Wide { neg, exp: exp - shift as i32, man: man << shift }
     }
 
-    pub fn from_int(value: i32) -> Wide {
+    pub(super) fn from_int(value: i32) -> Wide {
         Wide::of(value < 0, 127, u128::from(value.unsigned_abs()))
     }
 
-    pub fn is_zero(self) -> bool {
+    pub(super) fn is_zero(self) -> bool {
         self.man == 0
     }
 
-    pub fn negated(self) -> Wide {
+    pub(super) fn negated(self) -> Wide {
         Wide { neg: !self.neg, ..self }
     }
 
-    pub fn with_sign(self, neg: bool) -> Wide {
+    pub(super) fn with_sign(self, neg: bool) -> Wide {
         Wide { neg, ..self }
     }
 
-    /// By a power of two.
-    pub fn scaled(self, by: i32) -> Wide {
+    /// Multiplies by a power of two.
+    pub(super) fn scaled(self, by: i32) -> Wide {
         Wide { exp: self.exp + by, ..self }
     }
 
-    pub fn mul(self, by: Wide) -> Wide {
+    pub(super) fn mul(self, by: Wide) -> Wide {
         let halves = |v: u128| (v >> 64, v & u128::from(u64::MAX));
         let ((a1, a0), (b1, b0)) = (halves(self.man), halves(by.man));
         let (x, y) = (a1 * b0, a0 * b1);
@@ -56,12 +57,12 @@ impl Wide {
         Wide::of(self.neg != by.neg, self.exp + by.exp + 1, high)
     }
 
-    pub fn div_int(self, by: u64) -> Wide {
+    pub(super) fn div_int(self, by: u64) -> Wide {
         Wide::of(self.neg, self.exp, self.man / u128::from(by.max(1)))
     }
 
-    /// Neither may be zero.
-    pub fn div(self, by: Wide) -> Wide {
+    /// Divides; neither may be zero.
+    pub(super) fn div(self, by: Wide) -> Wide {
         let (mut rest, mut quotient) = (self.man, 0u128);
         let exp = self.exp - by.exp;
         if rest >= by.man {
@@ -80,7 +81,7 @@ impl Wide {
         Wide::of(self.neg != by.neg, exp, quotient)
     }
 
-    pub fn add(self, other: Wide) -> Wide {
+    pub(super) fn add(self, other: Wide) -> Wide {
         if self.is_zero() {
             return other;
         }
@@ -88,7 +89,7 @@ impl Wide {
             return self;
         }
         let (large, small) = if self.is_larger(other) { (self, other) } else { (other, self) };
-        // One bit of room for the sum; what is shifted out leaves a trace.
+        // One bit of room for the sum; bits shifted out are kept as a sticky bit.
         let distance = (large.exp - small.exp).unsigned_abs() + 1;
         let man = if distance > 127 {
             1
@@ -99,32 +100,33 @@ impl Wide {
         Wide::of(large.neg, large.exp + 1, sum)
     }
 
-    pub fn sub(self, other: Wide) -> Wide {
+    pub(super) fn sub(self, other: Wide) -> Wide {
         self.add(other.negated())
     }
 
-    /// Whether it is larger in magnitude; neither may be zero.
-    pub fn is_larger(self, than: Wide) -> bool {
+    /// Compares magnitudes; neither may be zero.
+    pub(super) fn is_larger(self, than: Wide) -> bool {
         (self.exp, self.man) > (than.exp, than.man)
     }
 
     /// `2^x - 1` for x from -1 to 1.
-    pub fn exp2_minus_1(self) -> Wide {
+    pub(super) fn exp2_minus_1(self) -> Wide {
         let t = self.mul(LN_2);
         let sum = (2..=36).rev().fold(ONE, |s, n| ONE.add(t.mul(s).div_int(n)));
         t.mul(sum)
     }
 
-    /// The inverse hyperbolic tangent of a small number, or with -1 for `sign` its arc tangent, by their series.
-    fn series(self, sign: bool, terms: u64) -> Wide {
+    /// The inverse hyperbolic tangent of a small number, or with `alternating` its arc tangent, by
+    /// their series.
+    fn series(self, alternating: bool, terms: u64) -> Wide {
         let square = self.mul(self);
-        let square = if sign { square.negated() } else { square };
+        let square = if alternating { square.negated() } else { square };
         let sum = (0..terms).rev().fold(ZERO, |s, k| ONE.div_int(2 * k + 1).add(square.mul(s)));
         self.mul(sum)
     }
 
     /// The binary logarithm of a positive number.
-    pub fn log2(self) -> Wide {
+    pub(super) fn log2(self) -> Wide {
         /// The square root of two, nearly.
         const ROOT: u128 = 0xb504_f333_f9de_6484 << 64;
         let above = i32::from(self.man > ROOT);
@@ -135,7 +137,7 @@ impl Wide {
     }
 
     /// The binary logarithm of 1 + x, for x near zero but not zero.
-    pub fn log2_of_1_plus(self) -> Wide {
+    pub(super) fn log2_of_1_plus(self) -> Wide {
         self.div(self.add(TWO)).log2_of_ratio()
     }
 
@@ -144,12 +146,12 @@ impl Wide {
     }
 
     /// The sine of a number up to a little more than a quarter of pi.
-    pub fn sin(self) -> Wide {
+    pub(super) fn sin(self) -> Wide {
         self.mul(self.alternating(|n| 2 * n * (2 * n + 1)))
     }
 
-    /// The cosine of such a number.
-    pub fn cos(self) -> Wide {
+    /// The cosine of a number up to a little more than a quarter of pi.
+    pub(super) fn cos(self) -> Wide {
         self.alternating(|n| 2 * n * (2 * n - 1))
     }
 
@@ -159,7 +161,7 @@ impl Wide {
     }
 
     /// The arc tangent of a number above zero, up to one.
-    pub fn atan(self) -> Wide {
+    pub(super) fn atan(self) -> Wide {
         /// The tangent of an eighth of pi, nearly.
         const EIGHTH: Wide = Wide { neg: false, exp: -2, man: 0xd413_cccf_e779_9211 << 64 };
         if !self.is_larger(EIGHTH) {
@@ -175,7 +177,7 @@ impl Wide {
 mod tests {
     use super::*;
 
-    /// Whether two numbers agree to 115 bits.
+    /// Tests whether two numbers agree to 115 bits.
     fn close(a: Wide, b: Wide) -> bool {
         let difference = a.sub(b);
         difference.is_zero() || difference.exp < b.exp - 115
@@ -213,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_sum_loses_leaves_a_trace() {
+    fn a_sum_keeps_a_sticky_bit() {
         let less = ONE.sub(ONE.scaled(-500));
         assert!(less.exp == -1 && less.man > u128::MAX - 8, "{less:x?}");
     }

@@ -1,22 +1,23 @@
-//! x87 instructions that the engine computes in double precision, or without regard to infinities, NaNs, the control
-//! word or the range of the result (Intel SDM vol. 1, chapter 8, and vol. 2).
+//! x87 instructions that the engine computes in double precision, or without regard to infinities,
+//! NaNs, the control word or the range of the result (Intel SDM vol. 1, chapter 8, and vol. 2).
 
 use crate::emu::unicorn::helpers::env::{DENORMAL, Env, F80, INVALID, Status, ZERO_DIVIDE};
 use crate::emu::unicorn::wrapped::{real, replace, replace_faulting};
 
-/// Signs, and the largest biased exponent.
-pub const SIGN: u16 = 0x8000;
-/// See [`SIGN`].
-pub const MAX: u16 = 0x7fff;
-/// The integer bit, and the bit that makes a NaN quiet.
-pub const INTEGER: u64 = 1 << 63;
+/// The sign bit, in the word with the exponent.
+pub(super) const SIGN: u16 = 0x8000;
+/// The largest biased exponent.
+pub(super) const MAX: u16 = 0x7fff;
+/// The integer bit of the significand.
+pub(super) const INTEGER: u64 = 1 << 63;
+/// The bit of the significand that makes a NaN quiet.
 const QUIET: u64 = 1 << 62;
-/// The NaN that stands for no answer.
-pub const INDEFINITE: F80 = F80 { mantissa: INTEGER | QUIET, top: SIGN | MAX };
+/// The NaN that an invalid operation returns.
+pub(super) const INDEFINITE: F80 = F80 { mantissa: INTEGER | QUIET, top: SIGN | MAX };
 /// The condition codes C0, C1, C2 and C3 of the status word.
 const C0: u16 = 0x100;
-pub const C1: u16 = 0x200;
-pub const C2: u16 = 0x400;
+pub(super) const C1: u16 = 0x200;
+pub(super) const C2: u16 = 0x400;
 const C3: u16 = 0x4000;
 
 unsafe extern "C" {
@@ -31,44 +32,44 @@ unsafe extern "C" {
 }
 
 impl F80 {
-    pub fn is_negative(self) -> bool {
+    pub(super) fn is_negative(self) -> bool {
         self.top & SIGN != 0
     }
 
     /// The biased exponent.
-    pub fn exponent(self) -> u16 {
+    pub(super) fn exponent(self) -> u16 {
         self.top & MAX
     }
 
-    pub fn is_zero(self) -> bool {
+    pub(super) fn is_zero(self) -> bool {
         self.exponent() == 0 && self.mantissa == 0
     }
 
-    pub fn is_infinite(self) -> bool {
+    pub(super) fn is_infinite(self) -> bool {
         self.exponent() == MAX && self.mantissa << 1 == 0
     }
 
-    pub fn is_nan(self) -> bool {
+    pub(super) fn is_nan(self) -> bool {
         self.exponent() == MAX && self.mantissa << 1 != 0
     }
 
-    pub fn is_denormal(self) -> bool {
+    pub(super) fn is_denormal(self) -> bool {
         self.exponent() == 0 && self.mantissa != 0
     }
 
-    /// The NaN as an operation gives it back.
-    pub fn quieted(self) -> F80 {
+    /// The quiet NaN that an operation returns for a NaN.
+    pub(super) fn quieted(self) -> F80 {
         F80 { mantissa: self.mantissa | QUIET, ..self }
     }
 
-    /// A finite number other than zero as a significand with its integer bit set, and the exponent, which may lie
-    /// below the smallest.
-    pub fn parts(self) -> (u64, i32) {
+    /// The significand, with its integer bit set, and the exponent of a finite number other than
+    /// zero. The exponent of a denormal is below the smallest.
+    pub(super) fn parts(self) -> (u64, i32) {
         let shift = self.mantissa.leading_zeros();
         (self.mantissa << (shift & 63), i32::from(self.exponent().max(1)) - shift as i32)
     }
 
-    /// The exact number with this significand, which may have any number of leading zeros.
+    /// Makes the exact number with this significand, which may have leading zeros.
     fn of(negative: bool, mantissa: u64, exponent: i32) -> F80 {
         let sign = if negative { SIGN } else { 0 };
         if mantissa == 0 {
@@ -83,19 +84,19 @@ impl F80 {
     }
 
     /// A small integer.
-    pub fn from_int(value: i32) -> F80 {
+    pub(super) fn from_int(value: i32) -> F80 {
         F80::of(value < 0, u64::from(value.unsigned_abs()), 16383 + 63)
     }
 }
 
-/// The NaN of two operands of which one is a NaN, by the x87's rule.
-pub fn nan_of(env: Env, a: F80, b: F80) -> F80 {
+/// Chooses between two operands of which one is a NaN, by the x87's rule.
+pub(super) fn nan_of(env: Env, a: F80, b: F80) -> F80 {
     // SAFETY: the engine's function gets its own `float_status`; it has the rule.
     unsafe { floatx80_add_x86_64(a, b, env.x87()) }
 }
 
-/// Says that the operation has no answer.
-pub fn invalid(env: Env) -> F80 {
+/// Raises an invalid operation and returns its NaN.
+pub(super) fn invalid(env: Env) -> F80 {
     env.raise_x87(INVALID);
     INDEFINITE
 }
@@ -136,10 +137,10 @@ fn finite_remainder(a: F80, b: F80, nearest: bool, fpus: &mut u16) -> F80 {
     if distance < -1 || distance < 0 && !nearest {
         return a;
     }
-    // Everything is twice as large as it is, so that the half of a divisor is a number.
+    // Everything is doubled, so that half a divisor is an integer.
     let divisor = u128::from(n) << 1;
     let (mut rest, mut quotient) = (u128::from(m), 0u64);
-    // Quotients of more than 64 bits take several instructions, each of which gives 32 to 63 of them.
+    // Quotients of more than 64 bits take several instructions, of 32 to 63 bits each.
     let left = if distance < 64 { 0 } else { distance - (32 + distance % 32) };
     for _ in left..=distance {
         rest <<= 1;
@@ -168,7 +169,7 @@ fn finite_remainder(a: F80, b: F80, nearest: bool, fpus: &mut u16) -> F80 {
     if rest == 0 {
         return F80 { mantissa: 0, top: a.top & SIGN };
     }
-    // The rest has up to 65 bits, the lowest of which matters only where no quotient bit was computed.
+    // The rest has up to 65 bits; the lowest matters only where no quotient bit was computed.
     if rest & 1 == 0 {
         F80::of(negative, (rest >> 1) as u64, f + left)
     } else {
@@ -195,7 +196,8 @@ on_stack! {
     helper_fldln2_ST0 => |env| constant(env, 0xb172_17f7_d1cf_79ab, 0x3ffe, true);
 }
 
-/// A constant whose significand lies between `below` and the next; `nearer` if nearer to that.
+/// Loads a constant whose significand lies between `below` and the next, and is nearer to that if
+/// `nearer`.
 fn constant(env: Env, below: u64, top: u16, nearer: bool) {
     let up = match env.fpuc() >> 10 & 3 {
         0 => nearer,
@@ -220,7 +222,7 @@ fn scale(env: Env, a: F80, by: F80) -> F80 {
     if a.is_denormal() || by.is_denormal() {
         env.raise_x87(DENORMAL);
     }
-    // Truncated; what is beyond any exponent may as well be a large one.
+    // Truncated; all that exceed the range of exponents have the same effect.
     let magnitude = match i32::from(by.exponent()) - 16383 {
         ..0 => 0,
         power @ 0..=16 => (by.mantissa >> (63 - power)) as i32,
@@ -238,7 +240,7 @@ fn scale(env: Env, a: F80, by: F80) -> F80 {
     }
 }
 
-/// FXTRACT: the exponent takes the number's place, the significand goes on top of it.
+/// FXTRACT: replaces ST(0) by its exponent and pushes its significand.
 fn extract(env: Env) {
     let a = env.st(0);
     let (exponent, significand) = if a.is_nan() {
@@ -260,7 +262,8 @@ fn extract(env: Env) {
     env.push(significand);
 }
 
-/// An integer of a narrower range than its type, or the indefinite one.
+/// Checks a converted integer against its range, and returns the indefinite integer if it is
+/// outside.
 fn integer(env: Env, (value, raised): (i64, u8), low: i64, high: i64) -> i64 {
     if raised & INVALID != 0 || !(low..=high).contains(&value) {
         env.raise_x87(INVALID);

@@ -1,5 +1,5 @@
-//! Recording of accesses: the operations that store addresses into slots, and the accesses that an erratum
-//! makes different.
+//! Recording of accesses: the operations that store addresses into slots, and the accesses that an
+//! erratum makes different.
 
 use std::ffi::c_void;
 
@@ -23,7 +23,7 @@ impl Translator {
     }
 
     /// Records an access of `size` bytes, of which a temporary holds the address.
-    pub(in crate::emu::unicorn) fn tap_sized(&mut self, addr: usize, size: u16, write: bool) {
+    pub(crate) fn tap_sized(&mut self, addr: usize, size: u16, write: bool) {
         if self.original.is_none() || self.in_atomic {
             return;
         }
@@ -48,7 +48,7 @@ impl Translator {
     }
 
     /// Copies the sixteen bytes that `from` points to, and returns a value that points to the copy.
-    pub(in crate::emu::unicorn) fn copy_operand(&mut self, context: Context, from: usize) -> usize {
+    pub(crate) fn copy_operand(&mut self, context: Context, from: usize) -> usize {
         let emit = Emit(context);
         let copy = emit.constant(&raw const self.operand as u64);
         let part = emit.new_temp(false);
@@ -60,9 +60,9 @@ impl Translator {
         copy
     }
 
-    /// Records a locked read-modify-write, and stops recording until its parts are generated. False if it
-    /// is a part itself.
-    pub(in crate::emu::unicorn) fn begin_atomic(&mut self, context: Context, addr: Value, op: u32) -> bool {
+    /// Records a locked read-modify-write, and stops recording until its parts are generated. False
+    /// if it is a part itself.
+    pub(crate) fn begin_atomic(&mut self, context: Context, addr: Value, op: u32) -> bool {
         if self.in_atomic {
             return false;
         }
@@ -72,13 +72,13 @@ impl Translator {
     }
 
     /// Records again after a locked operation.
-    pub(in crate::emu::unicorn) fn end_atomic(&mut self) {
+    pub(crate) fn end_atomic(&mut self) {
         self.in_atomic = false;
     }
 
-    /// Follows the labels that the engine places, and records the outcome of a conditional jump after the
-    /// one that it jumps to.
-    pub(in crate::emu::unicorn) fn placed_label(&mut self) {
+    /// Follows the labels that the engine places, and records the outcome of a conditional jump
+    /// after the one that it jumps to.
+    pub(crate) fn placed_label(&mut self) {
         match self.labels_before_jump {
             Some(0) => self.labels_before_jump = None,
             Some(more) => {
@@ -96,9 +96,9 @@ impl Translator {
         }
     }
 
-    /// Records an access that the engine is about to generate, and returns the operation to generate in
-    /// its place, if any.
-    pub(in crate::emu::unicorn) fn access(
+    /// Records an access that the engine is about to generate, and returns the operation to
+    /// generate in its place, if any.
+    pub(crate) fn access(
         &mut self,
         context: Context,
         value: Value,
@@ -120,7 +120,7 @@ impl Translator {
             // The helper ignores the second half, which is not to be accessed.
             Erratum::Narrow(_) if !first => return None,
             Erratum::Narrow(4) => op = op & !3 | 2,
-            Erratum::ByteBeyond if first => emit.add_constant(emit.temp(addr), emit.temp(addr), 1),
+            Erratum::ShortRip if first => emit.add_constant(emit.temp(addr), emit.temp(addr), 1),
             Erratum::Mxcsr => {
                 let (status, flags) = (emit.constant(self.sse_status as u64), emit.new_temp(false));
                 emit.load(flags, status, 0);
@@ -136,10 +136,10 @@ impl Translator {
         Some(op)
     }
 
-    /// Follows up on an access that is generated. The result is the argument of the turn to MMX that is to
-    /// be generated now.
-    pub(in crate::emu::unicorn) fn accessed(&mut self, context: Context) -> Option<*mut c_void> {
-        if self.erratum == Erratum::Drop && self.accesses == 1 {
+    /// Follows up on an access that is generated. The result is the argument of the turn to MMX
+    /// that is to be generated now.
+    pub(crate) fn accessed(&mut self, context: Context) -> Option<*mut c_void> {
+        if self.erratum == Erratum::SignedRet && self.accesses == 1 {
             let emit = Emit(context);
             let rsp = emit.gpr(Gpr::Rsp as usize);
             emit.add_constant(rsp, rsp, 0x1_0000);
@@ -147,9 +147,9 @@ impl Translator {
         self.turns_to_mmx.take()
     }
 
-    /// Whether to leave out the turn to MMX at the start of the instruction, because it comes after the
-    /// access or not at all.
-    pub(in crate::emu::unicorn) fn delays_mmx(&mut self, state: *mut c_void) -> bool {
+    /// Tests whether to leave out the turn to MMX at the start of the instruction, because it comes
+    /// after the access or not at all.
+    pub(crate) fn delays_mmx(&mut self, state: *mut c_void) -> bool {
         let has_memory = errata::has_memory(&self.instruction);
         if has_memory && self.erratum != Erratum::NoMmx {
             self.turns_to_mmx = Some(state);

@@ -1,5 +1,5 @@
-//! Prologue of a block: it asks if the trace is full or the run is to stop, stores its header, and moves the
-//! cursor past its slots.
+//! Prologue of a block: it asks if the trace is full or the run is to stop, stores its header, and
+//! moves the cursor past its slots.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -11,10 +11,10 @@ use crate::emu::unicorn::trace_buffer::Cursor;
 use crate::emu::unicorn::translator::Translator;
 
 impl Translator {
-    /// Emits our exit check in place of the engine's at the start of a block. The engine's other ones,
-    /// before every access, are left out: a refused access leaves the block by itself. A block at a
-    /// breakpoint always asks, after it has stored its address to the word `reached`.
-    pub(in crate::emu::unicorn) fn exit_check(
+    /// Emits our exit check in place of the engine's at the start of a block. The engine's other
+    /// ones, before every access, are left out: a refused access leaves the block by itself. A
+    /// block at a breakpoint always asks, after it has stored its address to the word `reached`.
+    pub(crate) fn exit_check(
         &mut self,
         context: Context,
         cursor: *const Cursor,
@@ -39,7 +39,8 @@ impl Translator {
         let (next, limit) = (emit.new_temp(false), emit.new_temp(false));
         emit.load(next, words, std::mem::offset_of!(Cursor, next));
         emit.load(limit, words, std::mem::offset_of!(Cursor, limit));
-        // SAFETY: as for `Emit`; a label's first word holds its presence bit, which the engine sets likewise.
+        // SAFETY: as for `Emit`; a label's first word holds its presence bit, which the engine sets
+        // likewise.
         unsafe {
             let label = ffi::gen_new_label_x86_64(context);
             ffi::tcg_gen_brcond_i64_x86_64(context, COND_LEU, emit.value(next), emit.value(limit), label);
@@ -63,7 +64,7 @@ impl Translator {
     }
 
     /// Emits the header and the advance of the cursor, after the engine's own start of a block.
-    pub(in crate::emu::unicorn) fn start_block(&mut self, cursor: *const Cursor) {
+    pub(crate) fn start_block(&mut self, cursor: *const Cursor) {
         if self.reference || self.context.is_null() {
             return;
         }
