@@ -2,10 +2,9 @@
 
 use super::registers::Register;
 use super::state::Debugger;
-use crate::guest::{Gpr, GuestCpu};
-use crate::symbols::debugger::cfi::{REGISTERS, RIP, Registers};
-use crate::symbols::debugger::unwind;
-use crate::symbols::debugger::unwind::GPRS;
+use crate::guest::Gpr;
+use crate::symbols::debugger::cfi::Registers;
+use crate::symbols::debugger::unwind::{self, GPRS};
 use crate::symbols::valgrind::demangle::display_name;
 
 /// One call.
@@ -65,20 +64,9 @@ impl Debugger {
         self.frames(self.frame + 1).into_iter().nth(self.frame)
     }
 
-    /// The registers of the innermost frame.
-    fn registers(&mut self) -> Registers {
-        let cpu = self.session.cpu();
-        let mut registers = [None; REGISTERS];
-        for (number, gpr) in GPRS.into_iter().enumerate() {
-            registers[number] = Some(cpu.gpr(gpr));
-        }
-        registers[RIP] = Some(cpu.rip());
-        registers
-    }
-
     /// The calls, the innermost first, at most so many.
     pub fn frames(&mut self, limit: usize) -> Vec<Frame> {
-        let registers = self.registers();
+        let registers = unwind::registers(&self.session.cpu());
         let Debugger { session, program, .. } = self;
         let stack = {
             let mut find = |pc: u64| {

@@ -12,8 +12,8 @@ use crate::requests::{CodePlace, Host, Voice};
 use crate::session::control::Control;
 use crate::session::modules::Modules;
 use crate::symbols::UNKNOWN;
-use crate::symbols::debugger::cfi::{Cfi, REGISTERS, RIP};
-use crate::symbols::debugger::unwind::{self, GPRS};
+use crate::symbols::debugger::cfi::Cfi;
+use crate::symbols::debugger::unwind;
 
 /// The parts of a run with which requests are served.
 pub(super) struct RequestHost<'a> {
@@ -57,11 +57,7 @@ impl Host for RequestHost<'_> {
     }
 
     fn calls(&mut self, limit: usize) -> Vec<u64> {
-        let mut registers = [None; REGISTERS];
-        for (register, gpr) in registers.iter_mut().zip(GPRS) {
-            *register = Some(self.cpu.gpr(gpr));
-        }
-        registers[RIP] = Some(self.cpu.rip());
+        let registers = unwind::registers(self.cpu);
         let mut known: FxHashMap<MappingId, Option<CallFrames>> = FxHashMap::default();
         let RequestHost { mem, modules, .. } = self;
         let mem = &**mem;

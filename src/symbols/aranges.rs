@@ -15,9 +15,9 @@ const ADDRESS_SIZE: u8 = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Program {
     /// Offset in `.debug_line`, in bytes.
-    pub offset: usize,
+    pub(crate) offset: usize,
     /// True if it can have rows for a wanted address, or rows that change those.
-    pub needed: bool,
+    pub(crate) needed: bool,
 }
 
 /// The programs in `line`, in its order, with those marked that the addresses `wanted` need. A

@@ -41,7 +41,7 @@ impl PageSource for DiskFile {
 ///
 /// # Errors
 /// Those of open(2); `InvalidInput` for anything but a regular file.
-pub fn open(path: &Path) -> io::Result<Source> {
+pub(crate) fn open(path: &Path) -> io::Result<Source> {
     // Looked at first: opening a FIFO would wait.
     if !std::fs::metadata(path)?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "no regular file"));
@@ -56,7 +56,7 @@ pub fn open(path: &Path) -> io::Result<Source> {
 ///
 /// # Errors
 /// Those of [`ElfFile::parse`] for `main`; a companion that cannot be read is left out.
-pub fn complete(main: Source, path: &Path) -> Result<DebugFiles, ElfError> {
+pub(crate) fn complete(main: Source, path: &Path) -> Result<DebugFiles, ElfError> {
     let main = ElfFile::parse(main)?;
     let links = Links::of(&main);
     let candidates = if links.needs_debug_file() { links.debug_files(path) } else { Vec::new() };

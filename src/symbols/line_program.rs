@@ -16,8 +16,10 @@ use crate::symbols::debug_files::{DebugFiles, Slice, slice};
 use crate::symbols::elf::{ElfFile, string};
 
 /// The name of a file or function that is not known, in Cachegrind's profiles.
-pub const UNKNOWN: &str = "???";
+pub(crate) const UNKNOWN: &str = "???";
 
+/// Largest line number that is kept: Valgrind 3.19 has 20 bits for it.
+pub(crate) const MAX_LINE: u64 = 1_048_575;
 /// Longest file string kept, in bytes (PATH_MAX); damaged tables can name megabytes.
 const MAX_PATH: usize = 4096;
 /// Most bytes of file strings kept for one object.
@@ -32,15 +34,15 @@ type File<'s> = FileEntry<Slice<'s>>;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
     /// Link-time address.
-    pub address: u64,
+    pub(crate) address: u64,
     /// Number of the file among those that the reader returns.
-    pub file: u32,
+    pub(crate) file: u32,
     /// As the program has it.
-    pub line: u64,
+    pub(crate) line: u64,
     /// True at a recommended place for a breakpoint.
-    pub is_stmt: bool,
+    pub(crate) is_stmt: bool,
     /// True at the place for a breakpoint behind the function's prologue.
-    pub prologue_end: bool,
+    pub(crate) prologue_end: bool,
 }
 
 /// A taker of rows, in the order of the line programs.
@@ -129,14 +131,14 @@ pub(crate) struct LineReader<'s, R> {
 
 impl<'s, R: RowSink> LineReader<'s, R> {
     /// A reader of the programs in `sections`.
-    pub fn new(sections: &'s LineSections<'s>, rows: R) -> Self {
+    pub(crate) fn new(sections: &'s LineSections<'s>, rows: R) -> Self {
         let budget = sections.line.len();
         Self { sections, rows, paths: Paths::default(), budget }
     }
 
     /// Adds the rows of the program at `offset`, whose unit has the compilation directory
     /// `directory`. A program that cannot be read adds what precedes the damage.
-    pub fn read(&mut self, offset: DebugLineOffset, address_size: u8, directory: Option<&'s [u8]>) {
+    pub(crate) fn read(&mut self, offset: DebugLineOffset, address_size: u8, directory: Option<&'s [u8]>) {
         let section = DebugLine::new(&self.sections.line, LittleEndian);
         let Some(size) = size(slice(&self.sections.line), offset.0) else { return };
         let Some(budget) = self.budget.checked_sub(size) else { return };
@@ -147,7 +149,7 @@ impl<'s, R: RowSink> LineReader<'s, R> {
 
     /// Adds the rows of a program that names its compilation directory itself, as DWARF 5 has it
     /// (6.2.4: directory 0). Returns false, and adds nothing, if it does not.
-    pub fn read_complete(&mut self, offset: DebugLineOffset) -> bool {
+    pub(crate) fn read_complete(&mut self, offset: DebugLineOffset) -> bool {
         let section = DebugLine::new(&self.sections.line, LittleEndian);
         let Some(size) = size(slice(&self.sections.line), offset.0) else { return false };
         let Some(budget) = self.budget.checked_sub(size) else { return false };
@@ -164,12 +166,12 @@ impl<'s, R: RowSink> LineReader<'s, R> {
     }
 
     /// Passes over a program whose rows are not needed.
-    pub fn skip(&mut self) {
+    pub(crate) fn skip(&mut self) {
         self.rows.part();
     }
 
     /// The sink of the rows, and the spelling of the files by number.
-    pub fn finish(self) -> (R, Vec<Arc<str>>) {
+    pub(crate) fn finish(self) -> (R, Vec<Arc<str>>) {
         (self.rows, self.paths.names)
     }
 

@@ -14,7 +14,7 @@ pub mod debugger;
 pub mod debuglink;
 mod decompress;
 pub mod elf;
-pub mod files;
+pub(crate) mod files;
 mod line_program;
 mod line_units;
 pub mod object_code;
@@ -25,4 +25,4 @@ pub(crate) mod testkit;
 mod tests;
 pub mod valgrind;
 
-pub use line_program::UNKNOWN;
+pub(crate) use line_program::UNKNOWN;

@@ -30,29 +30,29 @@ pub(crate) struct Workshop(TempDir);
 
 impl Workshop {
     /// An empty one.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(TempDir::new().expect("a temporary directory"))
     }
 
     /// Path of `name` in the directory.
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.root().join(name)
     }
 
     /// The directory, as the compiler sees it.
-    pub fn root(&self) -> PathBuf {
+    pub(crate) fn root(&self) -> PathBuf {
         self.0.path().canonicalize().expect("the temporary directory's path")
     }
 
     /// Writes a source file, with its folders.
-    pub fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         let path = self.path(name);
         std::fs::create_dir_all(path.parent().unwrap_or(Path::new("/"))).expect("a source folder");
         std::fs::write(path, text).expect("a source file");
     }
 
     /// Runs a tool of the host in the folder `at`.
-    pub fn run_in(&self, at: &str, tool: &str, arguments: &[&str]) {
+    pub(crate) fn run_in(&self, at: &str, tool: &str, arguments: &[&str]) {
         let output = Command::new(tool).args(arguments).current_dir(self.path(at)).output();
         let output = output.unwrap_or_else(|error| {
             panic!("{tool}: {error}; these tests need gcc, g++, binutils, xz-utils and zstd")
@@ -62,19 +62,19 @@ impl Workshop {
     }
 
     /// Runs a tool of the host in the directory.
-    pub fn run(&self, tool: &str, arguments: &[&str]) {
+    pub(crate) fn run(&self, tool: &str, arguments: &[&str]) {
         self.run_in(".", tool, arguments);
     }
 
     /// Builds the program `name` from assembly that defines `main`.
-    pub fn assemble(&self, name: &str, text: &str) {
+    pub(crate) fn assemble(&self, name: &str, text: &str) {
         let source = format!("{name}.s");
         self.write(&source, &format!("{text}\n\t.section .note.GNU-stack,\"\",@progbits\n"));
         self.run("gcc", &["-nostdlib", "-static", "-Wl,-e,main", "-o", name, &source]);
     }
 
     /// The bytes of a file.
-    pub fn read(&self, name: &str) -> Vec<u8> {
+    pub(crate) fn read(&self, name: &str) -> Vec<u8> {
         std::fs::read(self.path(name)).expect("a built file")
     }
 }

@@ -5,10 +5,7 @@
 use std::sync::Arc;
 
 use crate::symbols::elf::ExecutablePages;
-use crate::symbols::line_program::{Row as ProgramRow, RowSink};
-
-/// Largest line number that is kept, as in Valgrind's table.
-const MAX_LINE: u64 = 1_048_575;
+use crate::symbols::line_program::{MAX_LINE, Row as ProgramRow, RowSink};
 
 const IS_STMT: u32 = 1;
 const PROLOGUE_END: u32 = 2;
@@ -18,25 +15,25 @@ const FLAGS: u32 = 3;
 /// A row, or the end of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
-    pub address: u64,
-    pub file: u32,
+    pub(crate) address: u64,
+    pub(crate) file: u32,
     /// The line, and below it the flags.
     packed: u32,
 }
 
 impl Row {
     /// 0 for code without a line.
-    pub fn line(&self) -> u32 {
+    pub(crate) fn line(&self) -> u32 {
         self.packed >> FLAGS
     }
 
     /// True if a breakpoint may be set here.
-    pub fn is_stmt(&self) -> bool {
+    pub(crate) fn is_stmt(&self) -> bool {
         self.packed & IS_STMT != 0
     }
 
     /// True at the end of a function's prologue, as LLVM marks it.
-    pub fn prologue_end(&self) -> bool {
+    pub(crate) fn prologue_end(&self) -> bool {
         self.packed & PROLOGUE_END != 0
     }
 
@@ -56,12 +53,12 @@ pub(crate) struct RowCollector<'c> {
 
 impl<'c> RowCollector<'c> {
     /// An empty collector.
-    pub fn new(code: &'c ExecutablePages) -> Self {
+    pub(crate) fn new(code: &'c ExecutablePages) -> Self {
         Self { code, rows: Vec::new(), first: 0 }
     }
 
     /// The table of the rows; `files` are their files by number.
-    pub fn finish(mut self, files: Vec<Arc<str>>) -> BreakpointRows {
+    pub(crate) fn finish(mut self, files: Vec<Arc<str>>) -> BreakpointRows {
         self.rows.truncate(self.first);
         // Stable: rows of one address stay in the program's order, behind the end of another
         // sequence.
@@ -100,23 +97,23 @@ pub(crate) struct BreakpointRows {
 
 impl BreakpointRows {
     /// The spelling of a file.
-    pub fn file(&self, number: u32) -> Option<&Arc<str>> {
+    pub(crate) fn file(&self, number: u32) -> Option<&Arc<str>> {
         self.files.get(number as usize)
     }
 
     /// All files that rows name, by number.
-    pub fn files(&self) -> &[Arc<str>] {
+    pub(crate) fn files(&self) -> &[Arc<str>] {
         &self.files
     }
 
     /// All rows that are no ends.
-    pub fn rows(&self) -> impl Iterator<Item = &Row> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &Row> {
         self.rows.iter().filter(|row| !row.ends())
     }
 
     /// The row that `vaddr` belongs to, by number: of several at its address the last that a
     /// breakpoint may be set at, or the last.
-    pub fn find(&self, vaddr: u64) -> Option<(usize, &Row)> {
+    pub(crate) fn find(&self, vaddr: u64) -> Option<(usize, &Row)> {
         let after = self.rows.partition_point(|row| row.address <= vaddr);
         let last = after.checked_sub(1)?;
         let row = self.rows.get(last).filter(|row| !row.ends())?;
@@ -128,14 +125,14 @@ impl BreakpointRows {
     }
 
     /// The first address of a row after row `at` that is not that row's.
-    pub fn end_of(&self, at: usize) -> Option<u64> {
+    pub(crate) fn end_of(&self, at: usize) -> Option<u64> {
         let address = self.rows.get(at)?.address;
         self.rows.get(at..)?.iter().map(|row| row.address).find(|other| *other != address)
     }
 
     /// The rows around row `at` without a gap or another line between them: the first address and
     /// the one after the last.
-    pub fn around(&self, at: usize) -> Option<(u64, u64)> {
+    pub(crate) fn around(&self, at: usize) -> Option<(u64, u64)> {
         let row = self.rows.get(at)?;
         let joins = |other: &&Row| !other.ends() && (other.file, other.line()) == (row.file, row.line());
         let before = self.rows.get(..at)?.iter().rev().take_while(joins).last();
@@ -144,7 +141,7 @@ impl BreakpointRows {
     }
 
     /// The rows from `start` to before `end`.
-    pub fn within(&self, start: u64, end: u64) -> impl Iterator<Item = &Row> {
+    pub(crate) fn within(&self, start: u64, end: u64) -> impl Iterator<Item = &Row> {
         let from = self.rows.partition_point(|row| row.address < start);
         let rows = self.rows.get(from..).unwrap_or_default();
         rows.iter().take_while(move |row| row.address < end).filter(|row| !row.ends())

@@ -129,13 +129,8 @@ impl Cfi {
         cfi
     }
 
-    /// True if there are rules for the code at link-time address `vaddr`.
-    pub fn covers(&self, vaddr: u64) -> bool {
-        self.range(vaddr).is_some()
-    }
-
     /// True if an entry for a signal trampoline begins at link-time address `vaddr`.
-    pub fn is_trampoline(&self, vaddr: u64) -> bool {
+    pub(crate) fn is_trampoline(&self, vaddr: u64) -> bool {
         self.range(vaddr).is_some_and(|range| range.start == vaddr)
             && self.rules(vaddr).is_ok_and(|rules| rules.signal)
     }
@@ -162,7 +157,7 @@ impl Cfi {
     ///
     /// # Errors
     /// If it is not known, the reason.
-    pub fn caller(
+    pub(crate) fn caller(
         &self,
         vaddr: u64,
         registers: &Registers,

@@ -14,11 +14,11 @@ pub(crate) const MAX_CODE: u64 = 4096;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StackDepth {
     /// Bytes below the return address.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
     /// Place of the caller's RBP, if it was pushed: bytes below the return address.
-    pub saved: Option<u64>,
+    pub(crate) saved: Option<u64>,
     /// Target of RBP, if it is the frame pointer: bytes below the return address.
-    pub frame: Option<u64>,
+    pub(crate) frame: Option<u64>,
 }
 
 /// The depth behind `code`, with which a function begins. `None` if the stack pointer is changed in

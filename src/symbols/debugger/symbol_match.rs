@@ -7,6 +7,7 @@ use rustc_hash::FxHasher;
 use std::hash::Hasher as _;
 
 use crate::symbols::valgrind::demangle::display_name;
+use crate::symbols::valgrind::libiberty_style::closing;
 
 /// The quality of a match; the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -164,7 +165,7 @@ fn parts(name: &str) -> Parts<'_> {
         match byte {
             b'(' if depth == 0 && rest.starts_with(ANONYMOUS) => at = at.saturating_add(ANONYMOUS.len() - 1),
             b'(' if depth == 0 => {
-                let close = closing(bytes, at).unwrap_or(bytes.len());
+                let close = closing(bytes, at).map_or(bytes.len(), |close| close.saturating_add(1));
                 parts.parameters = Some(piece(at, close));
                 end = at;
                 break;
@@ -220,22 +221,6 @@ fn operator(rest: &str) -> usize {
         length.saturating_add(usize::from(arguments))
     };
     "operator".len().saturating_add(length)
-}
-
-/// The end of what the parenthesis at `open` opens.
-fn closing(bytes: &[u8], open: usize) -> Option<usize> {
-    let mut depth = 0usize;
-    for (at, byte) in bytes.iter().enumerate().skip(open) {
-        match byte {
-            b'(' => depth = depth.saturating_add(1),
-            b')' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth == 0 {
-            return at.checked_add(1);
-        }
-    }
-    None
 }
 
 #[cfg(test)]

@@ -3,8 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::guest::Gpr;
-
+use crate::guest::{Gpr, GuestCpu};
 use crate::symbols::debugger::cfi::{Caller, Cfi, Memory, RBP, REGISTERS, RIP, RSP, Registers, Stopped};
 use crate::symbols::debugger::prologue_scan::{self, MAX_CODE, StackDepth};
 
@@ -27,6 +26,16 @@ pub const GPRS: [Gpr; 16] = [
     Gpr::R14,
     Gpr::R15,
 ];
+
+/// The registers of the running code, the innermost frame.
+pub fn registers(cpu: &dyn GuestCpu) -> Registers {
+    let mut registers = [None; REGISTERS];
+    for (register, gpr) in registers.iter_mut().zip(GPRS) {
+        *register = Some(cpu.gpr(gpr));
+    }
+    registers[RIP] = Some(cpu.rip());
+    registers
+}
 
 /// The object that holds an address.
 #[derive(Clone, Debug, Default)]

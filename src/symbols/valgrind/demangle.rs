@@ -8,7 +8,7 @@ use crate::symbols::valgrind::libiberty_style;
 use cpp_demangle::{DemangleOptions, ParseOptions, Symbol};
 
 /// The name shown for the code before `main`.
-pub const BELOW_MAIN: &str = "(below main)";
+const BELOW_MAIN: &str = "(below main)";
 /// Longest readable name, in bytes; a mangled name of some hundred bytes can stand for gigabytes.
 const MAX_NAME: usize = 1 << 16;
 /// Deepest nesting a mangled name may have.
@@ -17,7 +17,7 @@ const MAX_DEPTH: u32 = 192;
 /// The name to show for a symbol: demangled with `demangle`, and [`BELOW_MAIN`] for the C library's
 /// start-up code unless `show_below_main`. These are Valgrind's options of the same names (Valgrind
 /// manual, 2.6).
-pub fn display_name(raw: &str, show_below_main: bool, demangle: bool) -> Cow<'_, str> {
+pub(crate) fn display_name(raw: &str, show_below_main: bool, demangle: bool) -> Cow<'_, str> {
     if !show_below_main && is_below_main(raw) {
         return Cow::Borrowed(BELOW_MAIN);
     }
@@ -28,7 +28,7 @@ pub fn display_name(raw: &str, show_below_main: bool, demangle: bool) -> Cow<'_,
 }
 
 /// True for C library code that calls `main`, by its exact name: one with a version suffix is not.
-pub fn is_below_main(raw: &str) -> bool {
+fn is_below_main(raw: &str) -> bool {
     matches!(raw, "_start" | "__libc_start_main" | "__libc_start_call_main" | "generic_start_main")
         || raw.starts_with("__libc_start_main.")
         || raw.starts_with("generic_start_main.")

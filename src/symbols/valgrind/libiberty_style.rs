@@ -131,7 +131,7 @@ fn function_types(text: &str) -> String {
 }
 
 /// Index of the parenthesis that closes the one at `open`.
-fn closing(bytes: &[u8], open: usize) -> Option<usize> {
+pub(crate) fn closing(bytes: &[u8], open: usize) -> Option<usize> {
     let mut depth = 0usize;
     for (at, byte) in bytes.iter().enumerate().skip(open) {
         match byte {

@@ -5,12 +5,10 @@
 use std::sync::Arc;
 
 use crate::symbols::elf::ExecutablePages;
-use crate::symbols::line_program::{Row as ProgramRow, RowSink};
+use crate::symbols::line_program::{MAX_LINE, Row as ProgramRow, RowSink};
 
 /// Longest row, in bytes; one that is longer counts for its first byte alone.
-pub const MAX_ROW: u64 = 4095;
-/// Largest line number that is kept.
-pub const MAX_LINE: u64 = 1_048_575;
+const MAX_ROW: u64 = 4095;
 
 /// The addresses of one source line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,28 +27,30 @@ impl Row {
 
 /// Rows in order of address, without overlaps.
 #[derive(Clone, Debug, Default)]
-pub struct LineTable {
+pub(crate) struct LineTable {
     rows: Vec<Row>,
     files: Vec<Arc<str>>,
 }
 
 impl LineTable {
     /// File and line of the code at `vaddr`.
-    pub fn find(&self, vaddr: u64) -> Option<(&Arc<str>, u32)> {
+    pub(crate) fn find(&self, vaddr: u64) -> Option<(&Arc<str>, u32)> {
         let after = self.rows.partition_point(|row| row.start <= vaddr);
         let row = self.rows.get(after.checked_sub(1)?).filter(|row| vaddr < row.end())?;
         Some((self.files.get(row.file as usize)?, row.line))
     }
 
     /// Every row in order of address: first address, address after the last, file, line.
-    pub fn iter(&self) -> impl Iterator<Item = (u64, u64, &Arc<str>, u32)> {
+    #[cfg(test)]
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u64, &Arc<str>, u32)> {
         self.rows
             .iter()
             .filter_map(|row| Some((row.start, row.end(), self.files.get(row.file as usize)?, row.line)))
     }
 
     /// The files that rows name, in the order they were met.
-    pub fn files(&self) -> &[Arc<str>] {
+    #[cfg(test)]
+    pub(crate) fn files(&self) -> &[Arc<str>] {
         &self.files
     }
 }
@@ -67,12 +67,12 @@ pub(crate) struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     /// An empty table for the object whose executable pages are `code`.
-    pub fn new(code: &'a ExecutablePages) -> Self {
+    pub(crate) fn new(code: &'a ExecutablePages) -> Self {
         Self { code, rows: Vec::new(), sorted: true, parted: false }
     }
 
     /// Adds the row that begins at `start` and ends at `next`, the beginning of the next row.
-    pub fn add(&mut self, start: u64, next: u64, file: u32, line: u64) {
+    pub(crate) fn add(&mut self, start: u64, next: u64, file: u32, line: u64) {
         let Ok(line_number) = u32::try_from(line) else { return };
         if start == next || line > MAX_LINE {
             return;
@@ -99,7 +99,7 @@ impl<'a> Builder<'a> {
 
     /// Sorts the rows, ends each at the beginning of the next and drops those of which nothing is
     /// left. Of rows that begin together the one added last stays.
-    pub fn finish(mut self, files: Vec<Arc<str>>) -> LineTable {
+    pub(crate) fn finish(mut self, files: Vec<Arc<str>>) -> LineTable {
         if !self.sorted {
             self.rows.sort_by_key(|row| row.start);
         }

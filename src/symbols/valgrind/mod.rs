@@ -2,7 +2,7 @@
 //! tables, files and lines from `.debug_line`.
 
 pub mod debug_info;
-pub mod demangle;
-mod libiberty_style;
-pub mod line_table;
+pub(crate) mod demangle;
+pub(crate) mod libiberty_style;
+pub(crate) mod line_table;
 pub mod symbol_table;
