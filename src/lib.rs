@@ -8,7 +8,7 @@
 //!
 #![doc = include_str!("../ARCHITECTURE.md")]
 
-pub mod abi;
+mod abi;
 pub mod annotate;
 pub mod classic;
 pub mod cli;
@@ -16,7 +16,7 @@ pub mod debugger;
 mod emu;
 pub mod guest;
 mod hooks;
-pub mod kernel;
+mod kernel;
 pub mod loader;
 pub mod profile;
 pub mod repl;
@@ -24,6 +24,6 @@ pub mod requests;
 pub mod session;
 pub mod sim;
 pub mod symbols;
-pub mod syscalls;
+mod syscalls;
 mod vex;
 pub mod x86;

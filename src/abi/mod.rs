@@ -12,5 +12,3 @@ pub mod resource;
 pub mod sched;
 pub mod signal;
 pub mod time;
-
-pub use errno::Errno;

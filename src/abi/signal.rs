@@ -1,14 +1,10 @@
 //! Signals: signal(7), sigaction(2), sigaltstack(2).
 
-/// Signal numbers of the x86-64 ABI, signal(7).
+/// Signal numbers of the x86-64 ABI, signal(7), that the kernel sends or treats specially.
 #[allow(missing_docs)]
 pub mod signo {
-    pub const SIGHUP: i32 = 1;
-    pub const SIGINT: i32 = 2;
-    pub const SIGQUIT: i32 = 3;
     pub const SIGILL: i32 = 4;
     pub const SIGTRAP: i32 = 5;
-    pub const SIGABRT: i32 = 6;
     pub const SIGBUS: i32 = 7;
     pub const SIGFPE: i32 = 8;
     pub const SIGKILL: i32 = 9;

@@ -71,7 +71,8 @@ pub trait GuestCpu {
     fn fpu(&self) -> Box<[u8; 512]>;
     /// Loads x87, MMX and SSE state from an FXSAVE64 image.
     fn set_fpu(&mut self, image: &[u8; 512]);
-    /// Instructions executed since the program started, this one included. The guest's clock is made of it.
+    /// Instructions executed since the program started, this one included. The guest's clock is
+    /// made of it.
     fn instructions(&mut self) -> u64;
     /// Switches counting on or off from here on. Returns whether that is a change.
     fn set_counting(&mut self, counting: bool) -> bool;

@@ -1,6 +1,6 @@
-//! Where things go in the guest's address space. A value, so that a run can choose another one.
+//! Layout of the guest's address space. A value, so that a run can choose another one.
 
-use crate::guest::USER_END;
+use crate::guest::page::USER_END;
 
 /// First address at which Valgrind looks for room for its client's mappings.
 const FLOATING_START: u64 = 0x400_0000;
@@ -10,8 +10,8 @@ const FLOATING_START: u64 = 0x400_0000;
 pub enum InterpreterPlace {
     /// As high as it fits below this address, as Linux allocates downwards.
     Below(u64),
-    /// With its first page here, or lower as its alignment asks, as Valgrind allocates upwards; behind the program
-    /// where that reaches so far.
+    /// With its first page here, or lower as its alignment asks, as Valgrind allocates upwards;
+    /// behind the program where that reaches so far.
     At(u64),
 }
 
@@ -29,8 +29,8 @@ pub enum Floating {
 pub enum Heap {
     /// Behind the program, up to whatever comes next.
     BehindProgram,
-    /// So many bytes are kept free for it, behind the program if that reaches to where mappings float and they are
-    /// free there, else in the first gap. Of them the last page is never given.
+    /// A number of bytes is kept free for it: behind the program if that reaches the floating
+    /// mappings and is free there, else in the first gap. Its last page is never given.
     Reserved(u64),
 }
 
@@ -63,9 +63,10 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Linux's addresses on x86-64 with randomization switched off (`setarch -R`) and a stack limit of 8 MiB:
-    /// ELF_ET_DYN_BASE is two thirds of user space, mapped downwards from 128 MiB below the stack's end. One
-    /// difference: a static-PIE program is put at `pie_base` too, which Linux does only if it has an interpreter.
+    /// Linux's addresses on x86-64 with randomization switched off (`setarch -R`) and a stack limit
+    /// of 8 MiB: ELF_ET_DYN_BASE is two thirds of user space, mapped downwards from 128 MiB below
+    /// the stack's end. One difference: a static-PIE program is put at `pie_base` too, which Linux
+    /// does only if it has an interpreter.
     pub const LINUX: Layout = Layout {
         pie_base: 0x5555_5555_4000,
         interpreter: InterpreterPlace::Below(0x7fff_f7ff_f000),
@@ -76,8 +77,9 @@ impl Layout {
         stack_order: StackOrder::Linux,
     };
 
-    /// The addresses that Valgrind 3.19 gives its client on amd64-linux, read off `/proc/self/maps` under it. It itself
-    /// lies from 0x58000000 on and never lets a mapping of its client grow into that.
+    /// The addresses that Valgrind 3.19 gives its client on amd64-linux, read off `/proc/self/maps`
+    /// under it. Valgrind itself lies from 0x58000000 on and never lets a mapping of its client
+    /// grow into that.
     pub const VALGRIND: Layout = Layout {
         pie_base: 0x10_8000,
         interpreter: InterpreterPlace::At(FLOATING_START),

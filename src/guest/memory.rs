@@ -32,7 +32,8 @@ impl Prot {
 
 /// Source of the bytes of a file mapping, read page by page when the guest first touches a page.
 pub trait PageSource: Send + Sync {
-    /// Reads up to `buf.len()` bytes at `offset`; fewer mean the end of the file, whose tail reads as zero.
+    /// Reads up to `buf.len()` bytes at `offset`; fewer mean the end of the file, whose tail reads
+    /// as zero.
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> std::io::Result<usize>;
     /// Length of the file in bytes; a page wholly past it faults with SIGBUS.
     fn len(&self) -> u64;
@@ -55,8 +56,8 @@ impl PageSource for Vec<u8> {
     }
 }
 
-/// A set of pages that several mappings, and the kernel itself, may share: shared memory, and the contents of
-/// a file of the emulated machine once it is mapped shared.
+/// A set of pages that several mappings, and the kernel itself, may share: shared memory, and the
+/// contents of a file of the emulated machine once it is mapped shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ObjectId(pub u32);
 
@@ -79,8 +80,8 @@ pub enum Backing {
         /// Offset of the mapping in it.
         offset: u64,
     },
-    /// A private view of an object from `offset` (a multiple of the page size): a page shows what is stored in the
-    /// object until it is written to itself.
+    /// A private view of an object from `offset` (a multiple of the page size): a page shows what
+    /// is stored in the object until it is written to itself.
     Private {
         /// The object; the mapping holds one reference.
         object: ObjectId,
@@ -132,7 +133,8 @@ pub struct MapRequest {
     pub len: u64,
     /// Permissions.
     pub prot: Prot,
-    /// Permission to be made writable later, mprotect(2): not a shared mapping of what cannot be written.
+    /// Permission to be made writable later, mprotect(2): not a shared mapping of what cannot be
+    /// written.
     pub may_write: bool,
     /// Meaning of `addr`.
     pub place: Place,
@@ -144,7 +146,7 @@ pub struct MapRequest {
     pub label: Option<&'static str>,
 }
 
-/// Why a request about memory was refused. The kernel turns these into its error numbers.
+/// Refusal of a request about memory. The kernel turns these into its error numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemError {
     /// No address range or no memory left (ENOMEM).
@@ -188,7 +190,7 @@ pub struct Mapping {
     pub offset: u64,
     /// The file, if there is one.
     pub file: Option<FileId>,
-    /// `[heap]`, `[stack]` and the like.
+    /// Name of a mapping without a file: `[heap]`, `[stack]`.
     pub label: Option<&'static str>,
 }
 

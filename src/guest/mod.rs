@@ -1,5 +1,6 @@
-//! The emulated machine as kernel, loader and client requests see it: registers, memory and faults of the running task,
-//! and the layout of its address space. The engine implements these traits; tests implement them with plain values.
+//! The emulated machine as kernel, loader and client requests see it: registers, memory and faults
+//! of the running task, and the layout of its address space. The engine implements these traits;
+//! tests implement them with plain values.
 
 mod cpu;
 mod fault;

@@ -1,4 +1,5 @@
-//! The clock, made of executed instructions and of time slept. One instruction takes one nanosecond.
+//! The clock, made of executed instructions and of time slept. One instruction takes one
+//! nanosecond.
 
 use crate::abi::errno::Errno;
 use crate::abi::time::NSEC_PER_SEC;
@@ -100,12 +101,12 @@ impl Clock {
     }
 
     /// Time slept so far, by which the clock is ahead of the instructions.
-    pub fn slept(&self) -> u64 {
+    pub(super) fn slept(&self) -> u64 {
         self.slept
     }
 
     /// Lets time pass in which the program does nothing.
-    pub fn advance(&mut self, ns: u64) {
+    pub(super) fn advance(&mut self, ns: u64) {
         self.slept = self.slept.saturating_add(ns);
     }
 }

@@ -22,7 +22,7 @@ pub struct KernelConfig {
     pub front: Option<Arc<dyn TerminalObserver>>,
     /// File the guest reads instead of the host's standard input.
     pub input: Option<Arc<File>>,
-    /// Whether what comes from the host's streams is kept, so that the run can go back.
+    /// Keeps what comes from the host's streams, so that the run can go back.
     pub journal: bool,
 }
 

@@ -20,8 +20,8 @@ impl Futex {
         if get_u32(mem, self.0)? == value { Ok(()) } else { Err(Errno::EAGAIN) }
     }
 
-    /// Changes the word as FUTEX_WAKE_OP does; its comparison only decides whom to wake. ENOSYS for an
-    /// unknown operation or comparison.
+    /// Changes the word as FUTEX_WAKE_OP does; its comparison only decides whom to wake. ENOSYS for
+    /// an unknown operation or comparison.
     pub fn apply(self, mem: &mut dyn GuestMemory, op: u32) -> Result<(), Errno> {
         // 12-bit fields, sign-extended.
         let sign_extend = |field: u32| ((field << 20) as i32 >> 20) as u32;

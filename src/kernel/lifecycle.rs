@@ -60,8 +60,9 @@ impl Kernel {
         describe(self.handlers(), task.blocked, pending)
     }
 
-    /// Gives up what does not survive execve(2), once the new program is sure to start: handlers, the
-    /// alternate stack, POSIX timers and descriptors marked close-on-exec. `set_program` must follow.
+    /// Gives up what does not survive execve(2), once the new program is sure to start: handlers,
+    /// the alternate stack, POSIX timers and descriptors marked close-on-exec. `set_program` must
+    /// follow.
     pub fn exec(&mut self, mem: &mut dyn GuestMemory) {
         self.signals().exec();
         self.process_mut().timers.exec();

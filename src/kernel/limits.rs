@@ -8,7 +8,7 @@ use crate::abi::resource::{RLIM_INFINITY, Resource};
 const NR_OPEN: u64 = 1_048_576;
 
 /// Signals that may wait, and POSIX timers that may exist, at a time: RLIMIT_SIGPENDING.
-pub const SIGPENDING_MAX: usize = 16_384;
+pub(super) const SIGPENDING_MAX: usize = 16_384;
 
 /// Soft and hard limit of every resource.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use crate::kernel::timers::Timers;
 /// Id of the first process and of its first task. Fixed, so that a program that prints it repeats.
 pub const PID: i32 = 1000;
 /// Id of its parent, which is not there to be seen: sending to it fails with ESRCH.
-pub const PPID: i32 = 999;
+const PPID: i32 = 999;
 
 /// A thread group (CLONE_THREAD).
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ impl Process {
         }
     }
 
-    /// Whether a process id names this process; 0 is the caller.
+    /// Returns whether a process id names this process; 0 is the caller.
     pub fn is_self(&self, pid: u64) -> bool {
         pid as i32 == 0 || pid as i32 == self.pid
     }

@@ -1,4 +1,5 @@
-//! The guest's random bytes: a seeded stream, so that a run repeats exactly. Nothing here is secret.
+//! The guest's random bytes: a seeded stream, so that a run repeats exactly. Nothing here is
+//! secret.
 
 /// A stream of bytes from SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
 /// generators", OOPSLA 2014), words in little-endian order. Fifteen lines, which no release of a

@@ -18,8 +18,8 @@ use crate::kernel::streams::Streams;
 use crate::kernel::task::{Shared, Task};
 use crate::kernel::vfs::{FileSystem, FsContext};
 
-/// The emulated kernel. Every part is a plain value, so that a checkpoint can copy the kernel: a copy
-/// must share nothing that changes with the original.
+/// The emulated kernel. Every part is a plain value, so that a checkpoint can copy the kernel: a
+/// copy must share nothing that changes with the original.
 #[derive(Clone)]
 pub struct Kernel {
     tasks: Arena<TaskId, Task>,
@@ -40,7 +40,8 @@ pub struct Kernel {
     pub clock: Clock,
     /// The stream behind getrandom(2), /dev/urandom and AT_RANDOM.
     pub random: Random,
-    /// Lines for the log that a call left behind (unknown calls, refused flags), taken by the session.
+    /// Lines for the log that a call left behind (unknown calls, refused flags), taken by the
+    /// session.
     pub notices: Notices,
 }
 
@@ -204,11 +205,6 @@ impl Kernel {
     /// The task with an id.
     pub fn find_task(&self, tid: i32) -> Option<TaskId> {
         self.tasks.iter().find(|(_, task)| task.tid == tid).map(|(id, _)| id)
-    }
-
-    /// A task by its key.
-    pub fn task_at(&self, task: TaskId) -> &Task {
-        &self.tasks[task]
     }
 
     /// The first task of a process: the one whose id is the process id.

@@ -88,7 +88,7 @@ impl Task {
     }
 
     /// Names the task after the last part of a path, as execve(2) does with the name it was given.
-    pub fn set_name_from_path(&mut self, path: &[u8]) {
+    pub(super) fn set_name_from_path(&mut self, path: &[u8]) {
         self.set_name(path.rsplit(|byte| *byte == b'/').next().unwrap_or(path));
     }
 

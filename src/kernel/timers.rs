@@ -141,8 +141,8 @@ impl Timers {
         interval.chain(posix.filter_map(|timer| timer.alarm.expires)).min()
     }
 
-    /// The instruction count at which the next timer is due if the program only computes until then;
-    /// `slept` is how far wall time is ahead of it.
+    /// The instruction count at which the next timer is due if the program only computes until
+    /// then; `slept` is how far wall time is ahead of it.
     pub(super) fn next_due(&self, slept: u64) -> Option<u64> {
         let interval = INTERVAL_TIMERS.iter().zip(&self.interval).map(|((base, _), alarm)| (*base, *alarm));
         let posix = self.posix.values().map(|timer| (timer.base, timer.alarm));

@@ -30,7 +30,8 @@ pub enum Break {
     Exec(ExecRequest),
     /// Registers were set by the handler (rt_sigreturn); nothing is to be stored in RAX.
     Resume,
-    /// Asked for something that would be wrong if it were pretended; the run stops with this message.
+    /// Asked for something that would be wrong if it were pretended; the run stops with this
+    /// message.
     Refuse(String),
 }
 
@@ -48,7 +49,8 @@ pub type SysResult = Result<u64, Break>;
 pub struct ExecRequest {
     /// Absolute path of the program in the guest's view; `#!` is not yet followed.
     pub path: String,
-    /// The name as the program gave it: AT_EXECFN, the argument of a `#!` interpreter, and the task's name.
+    /// The name as the program gave it: AT_EXECFN, the argument of a `#!` interpreter, and the
+    /// task's name.
     pub filename: Vec<u8>,
     /// Arguments.
     pub argv: Vec<Vec<u8>>,
@@ -80,8 +82,8 @@ impl Ctx<'_> {
         self.kernel.now(self.cpu)
     }
 
-    /// The tree, the task as the caller of operations that leave no time stamp, and its memory. The time
-    /// is not asked for, since that costs a synchronisation with the CPU.
+    /// The tree, the task as the caller of operations that leave no time stamp, and its memory. The
+    /// time is not asked for, since that costs a synchronisation with the CPU.
     pub(crate) fn paths(&mut self) -> (&mut FileSystem, Caller<'_>, &mut dyn GuestMemory) {
         let (fs, caller) = self.kernel.paths(Time::default());
         (fs, caller, self.mem)
@@ -99,8 +101,8 @@ impl Ctx<'_> {
         self.kernel.file_ops(self.cpu, self.mem)
     }
 
-    /// The break of a call that a pending signal interrupts: it fails with EINTR, or starts again once
-    /// the handler is done. RAX must still hold the call's number.
+    /// The break of a call that a pending signal interrupts: it fails with EINTR, or starts again
+    /// once the handler is done. RAX must still hold the call's number.
     pub(crate) fn interrupted(&mut self, restart: Restart) -> Break {
         let number = self.cpu.gpr(Gpr::Rax);
         self.kernel.task_mut().signals.interrupted = Some((number, restart));

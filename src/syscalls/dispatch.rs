@@ -16,9 +16,9 @@ impl From<Result<(), Killed>> for Action {
     }
 }
 
-/// Serves the system call whose number and arguments are in the registers, as the x86-64 ABI has it,
-/// and then delivers a pending signal if there is one. RAX, RCX and R11 are set as the instruction sets
-/// them.
+/// Serves the system call whose number and arguments are in the registers, as the x86-64 ABI has
+/// it, and then delivers a pending signal if there is one. RAX, RCX and R11 are set as the
+/// instruction sets them.
 pub fn syscall(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Action {
     // The kernel looks at the low half only.
     let number = u64::from(cpu.gpr(Gpr::Rax) as u32);

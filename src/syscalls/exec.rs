@@ -1,5 +1,5 @@
-//! execve(2) and execveat(2): checks the program and copies its arguments. The session loads it, and
-//! calls `Kernel::exec` once nothing can fail any more.
+//! execve(2) and execveat(2): checks the program and copies its arguments. The session loads it,
+//! and calls `Kernel::exec` once nothing can fail any more.
 
 use crate::abi::errno::Errno;
 
@@ -22,7 +22,7 @@ const ARG_MAX: u64 = 131_072;
 /// Three quarters of the default stack, the most that arguments and environment may take.
 const ARG_CEILING: u64 = 6 << 20;
 
-/// What is left of the room for arguments and environment, execve(2) "Limits on size".
+/// Bytes left for arguments and environment, execve(2) "Limits on size".
 struct Room(u64);
 
 impl Room {
@@ -37,8 +37,8 @@ impl Room {
         Ok(())
     }
 
-    /// Copies a vector of strings that ends with a null pointer. A null vector is an empty one. Each string
-    /// takes its bytes, its NUL and a pointer.
+    /// Copies a vector of strings that ends with a null pointer. A null vector is an empty one.
+    /// Each string takes its bytes, its NUL and a pointer.
     fn strings(&mut self, mem: &mut dyn GuestMemory, vector: u64) -> Result<Vec<Vec<u8>>, Errno> {
         let mut strings = Vec::new();
         if vector == 0 {
@@ -88,7 +88,7 @@ fn exec(ctx: &mut Ctx, dirfd: i32, path: u64, argv: u64, envp: u64, flags: u32) 
     Err(Break::Exec(ExecRequest { path: image.path, filename, argv, envp }))
 }
 
-/// The name that the new program is told, execveat(2): relative to a descriptor it begins with `/dev/fd`.
+/// AT_EXECFN of the new program, execveat(2): relative to a descriptor it begins with `/dev/fd`.
 fn filename(dirfd: i32, path: Vec<u8>) -> Vec<u8> {
     if dirfd == AT_FDCWD || path.starts_with(b"/") {
         return path;
@@ -132,8 +132,8 @@ mod tests {
         assert_eq!(Room::of(0).strings(&mut machine.mem, 8), Err(Errno::EFAULT));
     }
 
-    /// execve(2): a string may have 131072 bytes with its NUL; all of them a quarter of the stack limit, but
-    /// 128 KiB at least and 6 MiB at most.
+    /// execve(2): a string may have 131072 bytes with its NUL; all of them a quarter of the stack
+    /// limit, but 128 KiB at least and 6 MiB at most.
     #[test]
     fn arguments_have_limits() {
         assert_eq!((Room::of(8 << 20).0, Room::of(0).0, Room::of(u64::MAX).0), (2 << 20, 128 << 10, 6 << 20));

@@ -1,5 +1,5 @@
-//! The system calls: `table` lists them, each family has a file, `dispatch` is the way in. A handler
-//! decodes its arguments, calls an object of the kernel and encodes the answer.
+//! The system calls: `table` lists them, each family has a file, `dispatch` is the way in. A
+//! handler decodes its arguments, calls an object of the kernel and encodes the answer.
 
 mod attr;
 pub mod context;

@@ -1,5 +1,5 @@
-//! Sockets: there is no network. A Unix socket can be made, and finds nobody to connect to, which is what
-//! programs that ask a name service expect; other families do not exist.
+//! Sockets: there is no network. A Unix socket can be made, and finds nobody to connect to, which
+//! is what programs that ask a name service expect; other families do not exist.
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
@@ -47,7 +47,8 @@ fn socket(ctx: &mut Ctx, [family, kind, ..]: [u64; 6]) -> SysResult {
         return Err(Errno::EAFNOSUPPORT.into());
     }
     if !matches!(kind as u32 & !flags, SOCK_STREAM | SOCK_DGRAM | SOCK_SEQPACKET) {
-        // Numbers that are no type at all are wrong; the types that Unix sockets lack are not supported.
+        // Numbers that are no type at all are wrong; the types that Unix sockets lack are not
+        // supported.
         let known = matches!(kind as u32 & !flags, SOCK_RAW | SOCK_RDM | SOCK_DCCP | SOCK_PACKET);
         return Err(if known { Errno::ESOCKTNOSUPPORT } else { Errno::EINVAL }.into());
     }

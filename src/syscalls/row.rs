@@ -26,7 +26,7 @@ pub struct Row {
     pub handler: Handler,
     /// Extent to which it is served.
     pub support: Support,
-    /// What is missing or special, for the user; may be empty.
+    /// Note for the user on what is missing or special; may be empty.
     pub note: &'static str,
 }
 

@@ -47,7 +47,8 @@ fn sched_yield(_: &mut Ctx, _: [u64; 6]) -> SysResult {
     Ok(0)
 }
 
-/// Whether PRIO_PROCESS, PRIO_PGRP or PRIO_USER with this id means the process.
+/// ESRCH unless PRIO_PROCESS, PRIO_PGRP or PRIO_USER with this id means the process; EINVAL for
+/// others.
 fn names_self(ctx: &Ctx, which: u64, who: u64) -> Result<(), Errno> {
     let process = ctx.kernel.process();
     let named = match which as u32 {

@@ -1,5 +1,5 @@
-//! The calls about signals: actions, masks, waits, and sending. There is one process, so the only target
-//! is oneself.
+//! The calls about signals: actions, masks, waits, and sending. There is one process, so the only
+//! target is oneself.
 
 use crate::abi::errno::Errno;
 use crate::abi::signal::{signo::SIGRTMAX, *};

@@ -1,5 +1,5 @@
-//! The system calls the kernel knows, one row each. To add one: a row beside its handler in the family's
-//! file, the handler, and a guest test; `CONTRIBUTING.md` walks through it.
+//! The system calls the kernel knows, one row each. To add one: a row beside its handler in the
+//! family's file, the handler, and a guest test; `CONTRIBUTING.md` walks through it.
 
 use std::sync::OnceLock;
 
@@ -9,7 +9,7 @@ use crate::syscalls::{
     stat, system, time,
 };
 
-/// The families, each a list of rows in the file that serves it.
+/// Families of calls, each with its rows in the file that serves it.
 const FAMILIES: &[&[Row]] = &[
     attr::ROWS,
     copy::ROWS,

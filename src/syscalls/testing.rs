@@ -1,5 +1,5 @@
-//! A CPU and a memory for unit tests of the kernel: registers in an array, pages in a map, and the rules of
-//! `guest` in their simplest form.
+//! A CPU and a memory for unit tests of the kernel: registers in an array, pages in a map, and the
+//! rules of `guest` in their simplest form.
 
 use std::collections::BTreeMap;
 
@@ -105,7 +105,7 @@ pub struct FakeMemory {
     brk: u64,
 }
 
-/// Where mappings without an address go, downwards.
+/// End of mappings without an address, which go downwards.
 const TOP: u64 = 0x7000_0000_0000;
 
 /// The longest mapping it makes.
@@ -134,7 +134,8 @@ impl FakeMemory {
         self.objects[object.0 as usize].as_mut().expect("a live object")
     }
 
-    /// Hands the bytes at an address to `each` in pieces of a page at most, with where in the copy they are.
+    /// Hands the bytes at an address to `each` in pieces of a page at most, with their place in the
+    /// copy.
     fn copy(
         &mut self,
         addr: u64,
@@ -385,7 +386,8 @@ impl GuestMemory for FakeMemory {
     }
 }
 
-/// A machine: a kernel, a CPU, and a memory with a page for data at `DATA` and a stack below `STACK`.
+/// A machine: a kernel, a CPU, and a memory with a page for data at `DATA` and a stack below
+/// `STACK`.
 pub struct Machine {
     pub kernel: Kernel,
     pub cpu: FakeCpu,

@@ -146,7 +146,8 @@ fn which(index: u64) -> Result<(usize, Base), Errno> {
     Ok((index, *base))
 }
 
-/// The words of a `struct itimerval`. An armed timer never looks off: it has a microsecond left at least.
+/// The words of a `struct itimerval`. An armed timer never looks off: it has a microsecond left at
+/// least.
 fn itimerval(alarm: &Alarm, now: u64) -> [u64; 4] {
     let [interval_sec, interval_usec] = timeval(alarm.interval);
     let left = if alarm.expires.is_some() { alarm.left(now).max(1000) } else { 0 };

@@ -24,20 +24,20 @@ pub struct Killed(pub i32);
 pub struct CompatMode;
 
 impl Signals<'_> {
-    /// Sets up the handlers of all signals that are pending and not blocked; runs at the end of every
-    /// system call. As in Linux each has its frame on top of the one before, so the last one found
-    /// runs first.
+    /// Sets up the handlers of all signals that are pending and not blocked; runs at the end of
+    /// every system call. As in Linux each has its frame on top of the one before, so the last one
+    /// found runs first.
     ///
     /// # Errors
     /// The signal that ends the process.
-    pub fn deliver_pending(
+    pub(in crate::kernel) fn deliver_pending(
         &mut self,
         cpu: &mut dyn GuestCpu,
         mem: &mut dyn GuestMemory,
     ) -> Result<(), Killed> {
         if self.task.interrupted.is_none() {
-            // A call that waited with a mask of its own and was not interrupted: what the mask let
-            // through waits on.
+            // No signal interrupted a call that waited with a temporary mask: the signals that the
+            // mask let through stay pending.
             self.restore_mask();
         }
         let idle = self.pending() & !self.task.blocked == 0;
@@ -138,7 +138,7 @@ impl Signals<'_> {
 
     /// Queues the signal of a fault. RIP must be where Linux would see it: at the instruction, for
     /// `int3` after it.
-    pub fn raise_fault(&mut self, cpu: &mut dyn GuestCpu, fault: Fault) {
+    pub(in crate::kernel) fn raise_fault(&mut self, cpu: &mut dyn GuestCpu, fault: Fault) {
         let (trap, info) = signal_of(cpu, fault, self.task.trap.cr2);
         self.task.trap = trap;
         self.task.interrupted = None;
@@ -183,8 +183,8 @@ fn signal_of(cpu: &mut dyn GuestCpu, fault: Fault, cr2: u64) -> (Trap, SigInfo) 
     }
 }
 
-/// Vector and `si_code` of a floating-point exception, from the unmasked flags of x87 or else of MXCSR
-/// (`fpu__exception_code`).
+/// Vector and `si_code` of a floating-point exception, from the unmasked flags of x87 or else of
+/// MXCSR (`fpu__exception_code`).
 fn float_code(image: &[u8; 512]) -> (u64, i32) {
     let control = u16::from_le_bytes([image[0], image[1]]);
     let status = u16::from_le_bytes([image[2], image[3]]);

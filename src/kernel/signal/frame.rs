@@ -1,5 +1,5 @@
-//! The stack frame of a signal handler: `struct rt_sigframe` of arch/x86/include/asm/sigframe.h, with an
-//! FXSAVE image above it. Programs unwind through it and edit it, so every offset counts.
+//! The stack frame of a signal handler: `struct rt_sigframe` of arch/x86/include/asm/sigframe.h,
+//! with an FXSAVE image above it. Programs unwind through it and edit it, so every offset counts.
 
 use crate::abi::errno::Errno;
 use crate::abi::signal::{AltStack, SigAction, sa};
@@ -9,14 +9,14 @@ use crate::kernel::signal::state::TaskSignals;
 use crate::kernel::uaccess::{copy_from_user, copy_to_user, get_array};
 
 /// Bytes of `struct rt_sigframe`.
-pub const FRAME_SIZE: usize = 440;
+const FRAME_SIZE: usize = 440;
 /// Bytes of the FXSAVE image.
-pub const FPSTATE_SIZE: usize = 512;
+const FPSTATE_SIZE: usize = 512;
 /// Bytes below the stack pointer that the ABI leaves to the function.
 const RED_ZONE: u64 = 128;
 
 /// Offsets within the frame: `pretcode`, then `struct ucontext` from 8, then `siginfo_t`.
-pub mod offset {
+mod offset {
     /// `uc.uc_stack`.
     pub const UC_STACK: usize = 8 + 16;
     /// `uc.uc_mcontext`, 23 words of `struct sigcontext`.
@@ -63,8 +63,9 @@ const ORDER: [Gpr; 16] = [
     Gpr::Rsp,
 ];
 
-/// The FXSAVE image that a handler starts with: FNINIT's, and MXCSR 0x1f80 (Intel SDM vol. 1, 10.5).
-pub fn initial_fpu() -> [u8; FPSTATE_SIZE] {
+/// The FXSAVE image that a handler starts with: FNINIT's, and MXCSR 0x1f80 (Intel SDM vol. 1,
+/// 10.5).
+fn initial_fpu() -> [u8; FPSTATE_SIZE] {
     let mut image = [0; FPSTATE_SIZE];
     image[0..2].copy_from_slice(&0x37f_u16.to_le_bytes());
     image[24..28].copy_from_slice(&0x1f80_u32.to_le_bytes());
@@ -72,8 +73,8 @@ pub fn initial_fpu() -> [u8; FPSTATE_SIZE] {
     image
 }
 
-/// Addresses of the frame and the FXSAVE image (`get_sigframe`); `None` where they do not fit on the
-/// alternate stack.
+/// Addresses of the frame and the FXSAVE image (`get_sigframe`); `None` where they do not fit on
+/// the alternate stack.
 fn place(sp: u64, action: &SigAction, alt: &AltStack) -> Option<(u64, u64)> {
     let nested = alt.active(sp);
     let mut at = sp.wrapping_sub(RED_ZONE);
@@ -90,9 +91,9 @@ fn place(sp: u64, action: &SigAction, alt: &AltStack) -> Option<(u64, u64)> {
     Some((frame, fpstate))
 }
 
-/// Pushes a frame and sets the registers for the handler (`x64_setup_rt_frame`). `mask` is the one that
-/// rt_sigreturn(2) will restore. Nothing changes if the frame cannot be written.
-pub fn push(
+/// Pushes a frame and sets the registers for the handler (`x64_setup_rt_frame`). `mask` is the one
+/// that rt_sigreturn(2) will restore. Nothing changes if the frame cannot be written.
+pub(super) fn push(
     cpu: &mut dyn GuestCpu,
     mem: &mut dyn GuestMemory,
     task: &TaskSignals,
@@ -133,24 +134,25 @@ pub fn push(
 }
 
 /// The part of a frame that rt_sigreturn(2) restores besides the registers.
-pub struct Popped {
+pub(super) struct Popped {
     /// The signal mask.
-    pub mask: u64,
+    pub(super) mask: u64,
     /// `uc_stack`: address, flags, size.
-    pub altstack: AltStack,
+    pub(super) altstack: AltStack,
 }
 
 /// A frame that cannot be returned through.
 #[derive(Debug, PartialEq, Eq)]
-pub enum BadFrame {
+pub(super) enum BadFrame {
     /// SIGSEGV, as `signal_fault` has it.
     Fault,
     /// It asks for 32-bit code.
     CompatMode,
 }
 
-/// Restores the registers from the frame that the stack pointer is just above (`restore_sigcontext`).
-pub fn pop(cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Result<Popped, BadFrame> {
+/// Restores the registers from the frame that the stack pointer is just above
+/// (`restore_sigcontext`).
+pub(super) fn pop(cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Result<Popped, BadFrame> {
     let at = cpu.gpr(Gpr::Rsp).wrapping_sub(8);
     let mut bytes = [0; offset::INFO];
     copy_from_user(mem, at, &mut bytes).map_err(|_| BadFrame::Fault)?;

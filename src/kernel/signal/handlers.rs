@@ -14,12 +14,12 @@ impl Default for SignalHandlers {
     }
 }
 
-/// Whether the default action is to do nothing, signal(7).
+/// Returns whether the default action is to do nothing, signal(7).
 pub(super) fn default_ignores(signo: i32) -> bool {
     matches!(signo, SIGCHLD | SIGCONT | SIGURG | SIGWINCH)
 }
 
-/// Whether the default action is to stop the process, signal(7).
+/// Returns whether the default action is to stop the process, signal(7).
 pub(super) fn default_stops(signo: i32) -> bool {
     matches!(signo, SIGSTOP | SIGTSTP | SIGTTIN | SIGTTOU)
 }
@@ -39,7 +39,7 @@ impl SignalHandlers {
         }
     }
 
-    /// Whether a signal that arrives now would be thrown away by its action.
+    /// Returns whether the action of a signal drops it.
     pub(super) fn ignores(&self, signo: i32) -> bool {
         match self.get(signo).handler {
             SIG_IGN => true,
@@ -48,13 +48,13 @@ impl SignalHandlers {
         }
     }
 
-    /// Whether the signal has its default action and that is to stop the process.
+    /// Returns whether a signal has its default action and that is to stop the process.
     pub(super) fn stops(&self, signo: i32) -> bool {
         self.get(signo).handler == SIG_DFL && default_stops(signo)
     }
 
-    /// Whether the signal, arriving now, would interrupt a waiting call: it is not blocked, and it
-    /// runs a handler or ends the process.
+    /// Returns whether a signal interrupts a waiting call: it is not blocked, and it runs a handler
+    /// or ends the process.
     pub fn interrupts(&self, signo: i32, blocked: u64) -> bool {
         blocked & bit(signo) == 0 && !self.ignores(signo) && !self.stops(signo)
     }

@@ -3,7 +3,7 @@
 use crate::abi::signal::si_code;
 
 /// Bytes of `siginfo_t`.
-pub const SIGINFO_SIZE: usize = 128;
+pub(super) const SIGINFO_SIZE: usize = 128;
 
 /// A `siginfo_t`. Offsets are those of `asm-generic/siginfo.h` on 64-bit machines.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -95,7 +95,7 @@ impl SigInfo {
     }
 
     /// Adds missed expirations to a timer's signal.
-    pub fn add_overrun(&mut self, more: i32) {
+    pub(in crate::kernel) fn add_overrun(&mut self, more: i32) {
         self.put(20, (self.word(20) as i32).saturating_add(more) as u32);
     }
 

@@ -29,7 +29,7 @@ impl Queue {
 
     /// Adds a signal. A standard signal that waits already is not added again, signal(7); past
     /// `SIGPENDING_MAX` signals further ones are dropped.
-    pub fn push(&mut self, info: SigInfo) {
+    pub(super) fn push(&mut self, info: SigInfo) {
         let signo = info.signo();
         if signo < SIGRTMIN && self.set & bit(signo) != 0 || self.infos.len() >= SIGPENDING_MAX {
             return;
@@ -39,7 +39,7 @@ impl Queue {
     }
 
     /// Takes the first signal of `wanted`: faults first, then the lowest number, then the oldest.
-    pub fn pop(&mut self, wanted: u64) -> Option<SigInfo> {
+    pub(super) fn pop(&mut self, wanted: u64) -> Option<SigInfo> {
         let ready = self.set & wanted;
         let first = if ready & SYNCHRONOUS != 0 { ready & SYNCHRONOUS } else { ready };
         if first == 0 {
@@ -55,7 +55,7 @@ impl Queue {
     }
 
     /// Drops the signals of a set.
-    pub fn remove(&mut self, signals: u64) {
+    pub(super) fn remove(&mut self, signals: u64) {
         if self.set & signals != 0 {
             self.infos.retain(|info| bit(info.signo()) & signals == 0);
             self.set &= !signals;
@@ -63,7 +63,7 @@ impl Queue {
     }
 
     /// The waiting signal of a POSIX timer, to count missed expirations on it.
-    pub fn timer_mut(&mut self, id: i32) -> Option<&mut SigInfo> {
+    pub(in crate::kernel) fn timer_mut(&mut self, id: i32) -> Option<&mut SigInfo> {
         self.infos.iter_mut().find(|info| info.code() == si_code::SI_TIMER && info.pid() == id as u32)
     }
 }

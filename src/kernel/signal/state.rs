@@ -42,7 +42,8 @@ pub enum To {
 pub struct TaskSignals {
     /// Blocked signals; bit 0 is signal 1.
     pub blocked: u64,
-    /// The mask to go back to after a call that waits with another one (sigsuspend, ppoll, pselect).
+    /// The mask to go back to after a call that waits with another one (sigsuspend, ppoll,
+    /// pselect).
     pub saved_mask: Option<u64>,
     /// Signals pending for this task alone.
     pub pending: Queue,
@@ -73,8 +74,8 @@ impl TaskSignals {
         }
     }
 
-    /// Sets the alternate stack (`do_sigaltstack`); the stack pointer tells whether the old one is in
-    /// use. EPERM, EINVAL, ENOMEM.
+    /// Sets the alternate stack (`do_sigaltstack`); the stack pointer tells whether the old one is
+    /// in use. EPERM, EINVAL, ENOMEM.
     pub fn set_altstack(&mut self, new: AltStack, sp: u64) -> Result<(), Errno> {
         if self.altstack.active(sp) {
             return Err(Errno::EPERM);
@@ -100,7 +101,8 @@ pub struct Signals<'a> {
 }
 
 impl Signals<'_> {
-    /// Sets the action of a signal and drops what is pending and would now be ignored, sigaction(2).
+    /// Sets the action of a signal, and drops the signal if it is pending and now ignored,
+    /// sigaction(2).
     pub fn set_action(&mut self, signo: i32, action: SigAction) {
         self.handlers.set(signo, action);
         if self.handlers.ignores(signo) {
@@ -109,8 +111,8 @@ impl Signals<'_> {
         }
     }
 
-    /// Whether a pending signal interrupts a waiting call.
-    pub fn interrupt_pending(&self) -> bool {
+    /// Returns whether a pending signal interrupts a waiting call.
+    pub(in crate::kernel) fn interrupt_pending(&self) -> bool {
         let mut ready = self.pending() & !self.task.blocked;
         while ready != 0 {
             let signo = ready.trailing_zeros() as i32 + 1;
@@ -128,7 +130,7 @@ impl Signals<'_> {
     }
 
     /// The queue of a target.
-    pub fn queue(&mut self, to: To) -> &mut Queue {
+    pub(in crate::kernel) fn queue(&mut self, to: To) -> &mut Queue {
         match to {
             To::Task => &mut self.task.pending,
             To::Process => self.shared,
@@ -163,7 +165,7 @@ impl Signals<'_> {
 
     /// Sends a signal that cannot be put off: one that is blocked or ignored ends the process
     /// (`force_sig`).
-    pub fn force(&mut self, info: SigInfo) {
+    pub(super) fn force(&mut self, info: SigInfo) {
         let signo = info.signo();
         let action = self.handlers.get(signo);
         if self.task.blocked & bit(signo) != 0 || action.handler == SIG_IGN {
@@ -173,15 +175,15 @@ impl Signals<'_> {
         self.task.pending.push(info);
     }
 
-    /// Takes the next pending signal out of `wanted`: the task's before the process's, faults first,
-    /// then by rising number, as `dequeue_signal` does.
+    /// Takes the next pending signal out of `wanted`: the task's before the process's, faults
+    /// first, then by rising number, as `dequeue_signal` does.
     pub fn dequeue(&mut self, wanted: u64) -> Option<SigInfo> {
         self.task.pending.pop(wanted).or_else(|| self.shared.pop(wanted))
     }
 
     /// Sets the mask for the rest of this call (ppoll(2), pselect(2), sigsuspend(2)). The old one
-    /// comes back when the call ends: at once if no signal interrupted it, so that what the mask let
-    /// through stays pending, and otherwise when the handler returns.
+    /// comes back when the call ends: at once if no signal interrupted it, so that what the mask
+    /// let through stays pending, and otherwise when the handler returns.
     pub fn set_temporary_mask(&mut self, mask: u64) {
         self.task.saved_mask = Some(self.task.blocked);
         self.task.blocked = mask & !UNBLOCKABLE;

@@ -1,4 +1,4 @@
-//! What a program says about its memory: madvise(2), msync(2), mincore(2), mlock(2).
+//! Advice about memory: madvise(2), msync(2), mincore(2), mlock(2).
 
 use crate::abi::errno::Errno;
 use crate::abi::mm::*;
@@ -27,8 +27,8 @@ pub const ROWS: &[Row] = &[
     full(325, "mlock2", mlock2).noted(LOCKED),
 ];
 
-/// msync(2). Shared mappings and the file system hold the same pages; those of files of the host are written back,
-/// whichever part is asked for.
+/// msync(2). Shared mappings and the file system hold the same pages; those of files of the host
+/// are written back, whichever part is asked for.
 fn msync(ctx: &mut Ctx, [addr, len, flags, ..]: [u64; 6]) -> SysResult {
     let flags = u64::from(flags as u32);
     if flags & !(MS_ASYNC | MS_INVALIDATE | MS_SYNC) != 0
@@ -72,9 +72,9 @@ fn mincore(ctx: &mut Ctx, [addr, len, vec, ..]: [u64; 6]) -> SysResult {
 fn madvise(ctx: &mut Ctx, [addr, len, advice, ..]: [u64; 6]) -> SysResult {
     let advice = advice as u32;
     match advice {
-        // NORMAL RANDOM SEQUENTIAL WILLNEED DONTNEED, FREE, DONTFORK DOFORK MERGEABLE UNMERGEABLE HUGEPAGE
-        // NOHUGEPAGE DONTDUMP DODUMP WIPEONFORK KEEPONFORK COLD PAGEOUT POPULATE_READ POPULATE_WRITE
-        // DONTNEED_LOCKED
+        // NORMAL RANDOM SEQUENTIAL WILLNEED DONTNEED, FREE, DONTFORK DOFORK MERGEABLE UNMERGEABLE
+        // HUGEPAGE NOHUGEPAGE DONTDUMP DODUMP WIPEONFORK KEEPONFORK COLD PAGEOUT POPULATE_READ
+        // POPULATE_WRITE DONTNEED_LOCKED
         0..=4 | 8 | 10..=23 | MADV_DONTNEED_LOCKED => {}
         MADV_REMOVE | MADV_COLLAPSE | 100 | 101 => {
             ctx.kernel.notices.once(format!("madvise: advice {advice} is refused with EINVAL"));

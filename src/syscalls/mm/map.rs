@@ -39,8 +39,8 @@ fn prot(bits: u64) -> Prot {
     if prot == Prot::NONE { prot } else { prot.with(Prot::READ) }
 }
 
-/// Backing of a new mapping, and its file if there is one. `object` is one made for this mapping, whose
-/// first reference is to be given up once the mapping holds its own.
+/// Backing of a new mapping, and its file if there is one. `object` is one made for this mapping,
+/// whose first reference is to be given up once the mapping holds its own.
 struct Behind {
     backing: Backing,
     file: Option<FileId>,
@@ -229,7 +229,7 @@ pub(super) fn mprotect(ctx: &mut Ctx, [addr, len, bits, ..]: [u64; 6]) -> SysRes
     Ok(0)
 }
 
-/// How far a range is mapped without a hole.
+/// End of the part of a range that is mapped without a hole.
 fn mapped_up_to(mem: &mut dyn GuestMemory, start: u64, end: u64) -> u64 {
     mem.mappings().iter().fold(start, |at, m| if m.start <= at && at < m.end { m.end.min(end) } else { at })
 }

@@ -64,7 +64,8 @@ fn getgid(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
     Ok(u64::from(ctx.kernel.task().cred.gid))
 }
 
-/// Whether every id is the one that is held already; `u32::MAX` means "leave it" where `keep` is set.
+/// Accepts ids that are held already: EPERM for others, EINVAL for `u32::MAX` unless `keep` makes
+/// it "leave it".
 fn same(ids: &[u64], held: u32, keep: bool) -> SysResult {
     for id in ids {
         match *id as u32 {
@@ -199,7 +200,8 @@ fn setsid(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
     Ok(process.sid as u64)
 }
 
-/// Words per set in the given version; the version the kernel prefers is written back for an unknown one.
+/// Words per set in the version that a header names. EINVAL for an unknown version, which is
+/// replaced by the one that the kernel prefers.
 fn words(ctx: &mut Ctx, header: u64) -> Result<usize, Errno> {
     match get_u32(ctx.mem, header)? {
         _LINUX_CAPABILITY_VERSION_1 => Ok(1),

@@ -1,5 +1,5 @@
-//! The calls about processes and tasks: `task` starts, ends and waits for them, `cred` says who they
-//! are, `prctl` and `limits` are their settings.
+//! The calls about processes and tasks: `task` starts, ends and waits for them, `cred` gives ids
+//! and capabilities, `prctl` and `limits` are settings.
 
 pub(super) mod cred;
 pub(super) mod limits;

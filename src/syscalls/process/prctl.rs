@@ -54,7 +54,8 @@ fn prctl(ctx: &mut Ctx, [option, arg2, arg3, arg4, arg5, _]: [u64; 6]) -> SysRes
         PR_CAP_AMBIENT if arg2 == PR_CAP_AMBIENT_CLEAR_ALL => {}
         // Nobody traces here; the answer of a kernel with Yama.
         PR_SET_PTRACER => {}
-        // Naming anonymous memory is an option of the kernel that many do without: EINVAL is expected.
+        // Naming anonymous memory is an option of the kernel that many do without: EINVAL is
+        // expected.
         PR_SET_VMA => return invalid,
         PR_SET_SECCOMP => {
             notices.once("prctl: PR_SET_SECCOMP is refused with EINVAL".into());
@@ -92,7 +93,7 @@ fn arch_prctl(ctx: &mut Ctx, [code, addr, ..]: [u64; 6]) -> SysResult {
         ARCH_GET_GS => put_u64(ctx.mem, addr, ctx.cpu.gs_base())?,
         ARCH_GET_CPUID => return Ok(1),
         ARCH_SET_CPUID => return Err(Errno::ENODEV.into()),
-        // Start-up code asks for shadow stacks and the like, and takes this as "no".
+        // Start-up code asks for shadow stacks, and takes this as "no".
         _ => return Err(Errno::EINVAL.into()),
     }
     Ok(0)

@@ -1,8 +1,9 @@
-//! The frame's layout and the rules around it. Offsets are `offsetof` of Debian 12's <ucontext.h> and
-//! <signal.h> on x86-64, with `struct rt_sigframe { char *pretcode; struct ucontext uc; siginfo_t info; }`:
-//! uc_flags 0, uc_stack 16, uc_mcontext 40, its r8 0, rdi 64, rax 104, rsp 120, rip 128, eflags 136, cs 144,
-//! err 152, trapno 160, oldmask 168, cr2 176, fpstate 184; uc_sigmask 296; siginfo 128 bytes with si_code 8,
-//! si_pid and si_addr 16, si_uid 20, si_value 24. Answers to odd arguments are those of a native Linux.
+//! The frame's layout and the rules around it. Offsets are `offsetof` of Debian 12's <ucontext.h>
+//! and <signal.h> on x86-64, with `struct rt_sigframe { char *pretcode; struct ucontext uc;
+//! siginfo_t info; }`: uc_flags 0, uc_stack 16, uc_mcontext 40, its r8 0, rdi 64, rax 104, rsp 120,
+//! rip 128, eflags 136, cs 144, err 152, trapno 160, oldmask 168, cr2 176, fpstate 184; uc_sigmask
+//! 296; siginfo 128 bytes with si_code 8, si_pid and si_addr 16, si_uid 20, si_value 24. Answers to
+//! odd arguments are those of a native Linux.
 
 use crate::abi::signal::{AltStack, SIG_DFL, SIG_IGN, SigAction, bit, sa, signo::*};
 use crate::guest::{Fault, Gpr, GuestCpu};
@@ -11,6 +12,10 @@ use crate::kernel::signal::state::Signals;
 use crate::syscalls::context::Action;
 use crate::syscalls::dispatch;
 use crate::syscalls::testing::{DATA, FakeCpu, FakeMemory, Machine, STACK};
+
+const SIGHUP: i32 = 1;
+const SIGINT: i32 = 2;
+const SIGABRT: i32 = 6;
 
 const HANDLER: u64 = 0x40_2000;
 const RESTORER: u64 = 0x40_3000;
@@ -51,7 +56,7 @@ fn sigreturn(machine: &mut Machine) -> Action {
     machine.action(RT_SIGRETURN, &[])
 }
 
-/// What a handler and its return may change and must not.
+/// A handler and its return change some registers and keep the others.
 fn registers(cpu: &FakeCpu) -> ([u64; 16], u64, u64) {
     (cpu.gprs, cpu.rip, cpu.rflags)
 }
@@ -150,7 +155,8 @@ fn faults_become_signals() {
     }
 }
 
-/// With x87 division by zero unmasked (FCW 0x37b) and pending, then the same for SSE (MXCSR 0x1d80).
+/// With x87 division by zero unmasked (FCW 0x37b) and pending, then the same for SSE (MXCSR
+/// 0x1d80).
 #[test]
 fn floating_point_codes() {
     let mut machine = Machine::new();
@@ -437,7 +443,8 @@ fn sigsuspend_restores_the_mask() {
     assert_eq!(machine.cpu.gpr(Gpr::Rax) as i64, EINTR);
 }
 
-/// A poll that finds its event leaves a signal pending that only its mask lets through, as in Linux.
+/// A poll that finds its event leaves a signal pending that only its mask lets through, as in
+/// Linux.
 #[test]
 fn a_mask_of_a_call_that_was_not_interrupted_goes_first() {
     let mut machine = Machine::new();

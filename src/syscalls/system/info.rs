@@ -19,9 +19,9 @@ pub const ROWS: &[Row] = &[
     full(318, "getrandom", getrandom).noted("a seeded stream"),
 ];
 
-/// `struct utsname`: sysname, nodename, release, version, machine, domainname. The release decides what
-/// C libraries try; 6.1 has nearly every call served here. `/proc/sys/kernel` and `/proc/version` say
-/// the same.
+/// `struct utsname`: sysname, nodename, release, version, machine, domainname. The release decides
+/// what C libraries try; 6.1 has nearly every call served here. `/proc/sys/kernel` and
+/// `/proc/version` say the same.
 const UTSNAME: [&str; 6] = ["Linux", "cgemu", "6.1.0", "#1 SMP", "x86_64", "(none)"];
 
 /// uname(2).
@@ -36,15 +36,16 @@ fn uname(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
     Ok(0)
 }
 
-/// sysinfo(2). Sizes are those of `/proc/meminfo`, not of what is in use: a program must not see the host.
+/// sysinfo(2). Sizes are those of `/proc/meminfo`, not of what is in use: a program must not see
+/// the host.
 fn sysinfo(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
     const TOTAL_RAM: u64 = 4 << 30;
     const FREE_RAM: u64 = 3 << 30;
     const PROCESSES: u64 = 2;
     const MEM_UNIT: u64 = 1;
     let uptime = MONOTONIC_START.saturating_add(ctx.now()) / NSEC_PER_SEC;
-    // uptime; three loads; ram total, free, shared, buffer; swap total, free; processes; high total, free;
-    // unit of memory.
+    // uptime; three loads; ram total, free, shared, buffer; swap total, free; processes; high
+    // total, free; unit of memory.
     let words = [uptime, 0, 0, 0, TOTAL_RAM, FREE_RAM, 0, 0, 0, 0, PROCESSES, 0, 0, MEM_UNIT];
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     copy_to_user(ctx.mem, addr, &bytes)?;
@@ -56,8 +57,8 @@ fn syslog(_: &mut Ctx, _: [u64; 6]) -> SysResult {
     Err(Errno::EPERM.into())
 }
 
-/// kcmp(2) of the process with itself: the same memory, files and so on. Descriptions have an order of their own,
-/// the one in which they were opened or reused.
+/// kcmp(2) of the process with itself: the same memory, files and so on. Descriptions are
+/// ordered as they were opened or reused.
 fn kcmp(ctx: &mut Ctx, [pid1, pid2, kind, fd1, fd2, _]: [u64; 6]) -> SysResult {
     let pid = ctx.kernel.process().pid;
     if pid1 as i32 != pid || pid2 as i32 != pid {

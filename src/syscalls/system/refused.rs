@@ -1,5 +1,5 @@
-//! Calls that are known and not served. Each answers as a kernel does that was built without the feature, or
-//! that does not let the caller; the log says so once.
+//! Calls that are known and not served. Each answers as a kernel does that was built without the
+//! feature, or that does not let the caller; the log says so once.
 
 use crate::abi::errno::Errno;
 use crate::guest::Gpr;

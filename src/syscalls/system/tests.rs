@@ -152,7 +152,8 @@ fn exit_keeps_eight_bits() {
     assert!(matches!(machine.action(231, &[u64::MAX]), Action::Exit(255)));
 }
 
-/// Arguments that have tripped kernels: addresses that are good, bad, odd or at an end; small and huge sizes.
+/// Arguments that have tripped kernels: addresses that are good, bad, odd or at an end; small and
+/// huge sizes.
 #[test]
 fn no_argument_brings_the_kernel_down() {
     const VALUES: [u64; 24] = [
