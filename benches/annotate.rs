@@ -1,7 +1,8 @@
-//! Wall time and peak memory of `cgemu annotate`, with and without `--classic`, and of Valgrind's `cg_annotate`, on one
-//! large profile, run in turn.
+//! Wall time and peak memory of `cgemu annotate`, with and without `--classic`, and of Valgrind's
+//! `cg_annotate`, on one large profile, run in turn.
 //!
-//! `cargo bench --bench annotate [-- MEGABYTES [ROUNDS]]`; 50 and 3 if not given. It is a measurement: it judges nothing.
+//! `cargo bench --bench annotate [-- MEGABYTES [ROUNDS]]`; 50 and 3 if not given. It is a
+//! measurement: it judges nothing.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};

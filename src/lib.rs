@@ -9,7 +9,7 @@
 #![doc = include_str!("../ARCHITECTURE.md")]
 
 mod abi;
-pub mod annotate;
+mod annotate;
 pub mod classic;
 pub mod cli;
 pub mod debugger;

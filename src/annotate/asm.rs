@@ -20,8 +20,9 @@ use crate::symbols::valgrind::debug_info::Wanted;
 /// Reads the side files and writes the listings.
 ///
 /// # Errors
-/// If a side file cannot be read or is malformed, if there is no such event or function, or if writing fails. An object
-/// that is not there any more, or is another build, is named in the output.
+/// If a side file cannot be read or is malformed, if there is no such event or function, or if
+/// writing fails. An object that is not there any more, or is another build, is named in the
+/// output.
 pub(crate) fn annotate_asm(
     options: &Options,
     asm: &AsmOptions,

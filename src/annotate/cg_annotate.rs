@@ -1,5 +1,5 @@
-//! `cgemu annotate`: the listing of `cg_annotate` of Valgrind 3.28. Totals, functions by file, files by function, and
-//! source files with the counts of their lines.
+//! `cgemu annotate`: the listing of `cg_annotate` of Valgrind 3.28. Totals, functions by file,
+//! files by function, and source files with the counts of their lines.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -25,8 +25,8 @@ const UNKNOWN: &[u8] = b"???";
 /// Reads the profiles and writes the annotation.
 ///
 /// # Errors
-/// If a profile cannot be read or is malformed, if the profiles do not fit together, if there is no such event, or if
-/// writing fails. Nothing is written before the profiles are read.
+/// If a profile cannot be read or is malformed, if the profiles do not fit together, if there is no
+/// such event, or if writing fails. Nothing is written before the profiles are read.
 pub(crate) fn annotate(options: &Options, out: &mut impl Write) -> Result<(), AnnotateError> {
     let (tally, profiles) = read_profiles(&options.input)?;
     let (shown, sort) = Shown::new(options, &tally.events, &tally.total)?;
@@ -161,7 +161,8 @@ struct Shares {
 }
 
 impl Annotation<'_> {
-    /// Writes each file of `chosen`, in the order of their names, and the share of all counts that was annotated.
+    /// Writes each file of `chosen`, in the order of their names, and the share of all counts that
+    /// was annotated.
     fn write(&self, chosen: &BTreeSet<NameId>, out: &mut impl Write) -> io::Result<()> {
         let zero = vec![0; self.tally.events.len()];
         let mut shares = Shares {

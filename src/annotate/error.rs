@@ -1,10 +1,10 @@
-//! What can go wrong, beside the arguments themselves.
+//! Errors of annotations, beside those of the arguments.
 
 use thiserror::Error;
 
 use crate::profile::{Problem, ReadError, reason as describe};
 
-/// Why there is no annotation.
+/// The reason why there is no annotation.
 #[derive(Debug, Error)]
 pub(crate) enum AnnotateError {
     /// A profile is malformed or contradicts itself.
@@ -13,9 +13,9 @@ pub(crate) enum AnnotateError {
     /// A profile cannot be opened.
     #[error("{file}: {}; give the name of a Cachegrind or Callgrind file", describe(reason))]
     Open {
-        /// Its name.
+        /// The name.
         file: String,
-        /// What the system says.
+        /// The error of the system.
         reason: std::io::Error,
     },
     /// Files whose columns mean different things cannot be added.
@@ -37,7 +37,7 @@ pub(crate) enum AnnotateError {
         option: &'static str,
         /// The name.
         event: String,
-        /// Those there are.
+        /// The names that there are.
         known: String,
     },
     /// There is no derived column of this name.
@@ -45,7 +45,7 @@ pub(crate) enum AnnotateError {
     NoSuchMetric {
         /// The name.
         name: String,
-        /// Those there are.
+        /// The names that there are.
         known: String,
     },
     /// A derived column needs an event that the profiles do not have.
@@ -69,7 +69,7 @@ pub(crate) enum AnnotateError {
     Sum {
         /// The file with which it became too large.
         file: String,
-        /// What is wrong.
+        /// The problem.
         problem: Problem,
     },
     /// There are no counts by instruction.
@@ -77,9 +77,9 @@ pub(crate) enum AnnotateError {
     NoSideFile {
         /// The profile.
         file: String,
-        /// Where its side file should be.
+        /// The path of its side file.
         side: String,
-        /// What the system says.
+        /// The error of the system.
         reason: std::io::Error,
     },
     /// A function that was asked for has no counts.
@@ -87,7 +87,7 @@ pub(crate) enum AnnotateError {
     NoSuchFunction {
         /// The name.
         name: String,
-        /// Some that are like it.
+        /// Some similar names.
         known: String,
     },
     /// The annotation cannot be written.

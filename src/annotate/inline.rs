@@ -1,5 +1,5 @@
-//! `annotate --inline`: costs by the functions of the source, also where the compiler inlined one into another.
-//! Cachegrind counts inlined code for the function that it ended up in.
+//! `annotate --inline`: costs by the functions of the source, also where the compiler inlined one
+//! into another. Cachegrind counts inlined code for the function that it ended up in.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -16,8 +16,9 @@ use super::view::code::{Function, functions};
 use super::view::inlined::{InlineTree, SourceFunctions};
 use super::view::ranking::{Order, Sign, Threshold};
 
-/// Reads the side files and writes the functions of the source by their costs, then the trees of calls inlined into
-/// functions of the machine code: into the function `name`, or into all that reach the threshold.
+/// Reads the side files and writes the functions of the source by their costs, then the trees of
+/// calls inlined into functions of the machine code: into the function `name`, or into all that
+/// reach the threshold.
 ///
 /// # Errors
 /// As those of [`super::annotate_asm`].

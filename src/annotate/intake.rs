@@ -9,23 +9,29 @@ use crate::profile::{
     CallgrindReader, CgReader, Definition, NameId, Problem, ReadError, Record, Row, is_callgrind,
 };
 
-/// How a profile is read.
+/// The way in which a profile is read.
 #[derive(Clone, Copy, Debug)]
-pub struct Reading<'a> {
+pub(crate) struct Reading<'a> {
     /// Changes to the names in it.
-    pub renaming: &'a Renaming,
+    pub(crate) renaming: &'a Renaming,
     /// Take it away instead of adding it.
-    pub negate: bool,
+    pub(crate) negate: bool,
     /// Also sum up the costs of functions with those of the functions they called.
-    pub inclusive: bool,
+    pub(crate) inclusive: bool,
 }
 
 impl Tally {
     /// Adds a profile, or takes it away. Whether it is Cachegrind's or Callgrind's is found out.
     ///
     /// # Errors
-    /// If the profile is malformed, has other events, or makes a sum too large. The tally is then of no use.
-    pub fn add(&mut self, input: impl BufRead, name: &str, reading: Reading<'_>) -> Result<(), Refused> {
+    /// If the profile is malformed, has other events, or makes a sum too large. The tally is then
+    /// of no use.
+    pub(crate) fn add(
+        &mut self,
+        input: impl BufRead,
+        name: &str,
+        reading: Reading<'_>,
+    ) -> Result<(), Refused> {
         let unreadable = |error| ReadError { file: name.to_owned(), line: 1, problem: Problem::Io(error) };
         let (callgrind, input) = is_callgrind(input).map_err(unreadable)?;
         let intake = Intake {
@@ -124,8 +130,9 @@ impl Intake<'_> {
         self.total(&total)
     }
 
-    /// As `callgrind_annotate` has it: the inclusive costs of a function that was called are those of the calls to
-    /// it, which for a recursive one hold some costs several times; of any other, its own and those of its calls.
+    /// As `callgrind_annotate` has it: the inclusive costs of a function that was called are those
+    /// of the calls to it, which for a recursive one hold some costs several times; of any other,
+    /// its own and those of its calls.
     fn inclusive(&mut self, from: FxHashMap<Pair, Row>, to: FxHashMap<Pair, Row>) -> Result<(), Refused> {
         let own = from.into_iter().filter(|(pair, _)| !to.contains_key(pair)).collect::<Vec<_>>();
         for (pair, row) in own.into_iter().chain(to) {

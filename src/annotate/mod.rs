@@ -1,4 +1,5 @@
-//! Readers of profiles: the listings of `cg_annotate` of Valgrind 3.28, rankings, annotated machine code, inlined calls.
+//! Readers of profiles: the listings of `cg_annotate` of Valgrind 3.28, rankings, annotated machine
+//! code, inlined calls.
 //!
 //! A command reads its profiles, computes values in `view`, and has one of `render` print them.
 

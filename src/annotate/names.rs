@@ -1,16 +1,17 @@
-//! Function names in full and in short: without parameter lists, template arguments and generic arguments.
+//! Function names in full and in short: without parameter lists, template arguments and generic
+//! arguments.
 
 use std::borrow::Cow;
 
 use crate::symbols::valgrind::demangle::display_name;
 
-/// How the names of functions are shown.
+/// The form of the names of functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NameStyle {
     /// As the demangler writes them, also those that are mangled in the profile.
     Full,
-    /// Without parameters, template and generic arguments; `Trait for Type` is `Type`. Functions whose short names
-    /// are the same are added up.
+    /// Without parameters, template and generic arguments; `Trait for Type` is `Type`. Functions
+    /// whose short names are the same are added up.
     Short,
 }
 
@@ -28,11 +29,12 @@ impl NameStyle {
     }
 }
 
-/// What the C++ demangler puts before parameters of unnamed kinds; parentheses that are part of a name.
+/// What the C++ demangler puts before parameters of unnamed kinds; parentheses that are part of a
+/// name.
 const KEPT: [&str; 3] = ["(anonymous namespace)", "(below main)", "operator()"];
 
-/// `name` without parameter lists, template arguments, return type and Rust's generic arguments. Names that are not
-/// C++ or Rust stay as they are.
+/// `name` without parameter lists, template arguments, return type and Rust's generic arguments.
+/// Names that are not C++ or Rust stay as they are.
 pub(crate) fn short(name: &[u8]) -> Cow<'_, [u8]> {
     let Ok(text) = std::str::from_utf8(name) else { return Cow::Borrowed(name) };
     if !text.contains(['<', '(']) {

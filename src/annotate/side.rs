@@ -1,5 +1,5 @@
-//! Counts by instruction: side files of profiles, and the objects that they are of. What `annotate --asm` and
-//! `annotate --inline` have in common.
+//! Counts by instruction: side files of profiles, and the objects that they are of. What `annotate
+//! --asm` and `annotate --inline` have in common.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -28,8 +28,8 @@ use crate::symbols::valgrind::demangle::display_name;
 /// First bytes of files in Callgrind's format, and so of side files.
 const START: &[u8] = b"# callgrind format";
 
-/// Reads the side files of the profiles and adds them up, with changed names of functions. The name of a profile may be
-/// that of the side file itself.
+/// Reads the side files of the profiles and adds them up, with changed names of functions. The name
+/// of a profile may be that of the side file itself.
 ///
 /// # Errors
 /// If one cannot be read, is malformed, or has other events than the first.
@@ -66,7 +66,8 @@ pub(crate) fn read_side_files(input: &Input) -> Result<Instructions, AnnotateErr
 /// The bytes of a file that were read to recognise it, then the rest.
 type Whole = io::Chain<io::Cursor<Vec<u8>>, File>;
 
-/// Opens the side file of a profile, or the file itself if it is one. That may be a pipe, which is opened only once.
+/// Opens the side file of a profile, or the file itself if it is one. That may be a pipe, which is
+/// opened only once.
 fn open(profile: &OsStr) -> Result<(Whole, String), AnnotateError> {
     let mut side = profile.to_owned();
     side.push(SIDE_SUFFIX);
@@ -107,8 +108,8 @@ fn add_object(sum: &mut Instructions, object: CodeObject) {
 /// The object on the disk, if it is the one that ran.
 ///
 /// # Errors
-/// A line that says what is wrong: the file cannot be read, or is another build. An empty line for code that never was
-/// in a file, whose bytes the side file has.
+/// A line that says what is wrong: the file cannot be read, or is another build. An empty line for
+/// code that never was in a file, whose bytes the side file has.
 pub(crate) fn open_object(object: &CodeObject) -> Result<Object, String> {
     if object.identity.is_empty() && object.path == b"???" {
         return Err(String::new());

@@ -33,8 +33,8 @@ impl FromStr for SourcePath {
     }
 }
 
-/// The path of the file that was recorded as `name`. The longest beginning decides, the last of those of equal length. A
-/// beginning ends where a component of the path does.
+/// The path of the file that was recorded as `name`. The longest beginning decides, the last of
+/// those of equal length. A beginning ends where a component of the path does.
 fn remap(name: &[u8], paths: &[SourcePath]) -> Vec<u8> {
     let fits = |path: &&SourcePath| {
         let from = path.from.as_bytes();
@@ -110,7 +110,8 @@ pub(crate) enum Unreadable {
     Differ,
 }
 
-/// Opens the first of several files that should be identical; `None` if there are no names. The time is that of the oldest.
+/// Opens the first of several files that should be identical; `None` if there are no names. The
+/// time is that of the oldest.
 ///
 /// # Errors
 /// If one cannot be read or differs from the first.

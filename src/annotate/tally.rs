@@ -1,5 +1,5 @@
-//! The sums that an annotation shows: by file and function, and by file and line, of several profiles or of the
-//! difference of two.
+//! The sums that an annotation shows: by file and function, and by file and line, of several
+//! profiles or of the difference of two.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -9,21 +9,20 @@ use rustc_hash::FxHashMap;
 use super::names::NameStyle;
 use crate::profile::{NameId, Names, Problem, ReadError, Row, Rows, Substitution, add};
 
-/// How the names of a profile are changed on the way in.
+/// Changes to the names in a profile while it is read.
 #[derive(Clone, Debug, Default)]
-pub struct Renaming {
+pub(crate) struct Renaming {
     /// Applied to the names of source files.
-    pub files: Option<Substitution>,
-    /// How the names of functions are written; `None` for as they are.
-    pub style: Option<NameStyle>,
+    pub(crate) files: Option<Substitution>,
+    /// The form of the names of functions; `None` for as they are.
+    pub(crate) style: Option<NameStyle>,
     /// Applied to the names of functions after that.
-    pub functions: Option<Substitution>,
+    pub(crate) functions: Option<Substitution>,
 }
 
 impl Renaming {
     /// The name to show for a function.
-    #[must_use]
-    pub fn function<'a>(&self, name: &'a [u8]) -> Cow<'a, [u8]> {
+    pub(crate) fn function<'a>(&self, name: &'a [u8]) -> Cow<'a, [u8]> {
         let styled = self.style.map_or(Cow::Borrowed(name), |style| Cow::Owned(style.apply(name)));
         match &self.functions {
             Some(replace) => Cow::Owned(replace.apply(&styled)),
@@ -32,50 +31,52 @@ impl Renaming {
     }
 }
 
-/// What one profile said of itself.
+/// The description of a profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin {
+pub(crate) struct Origin {
     /// Its `desc:` lines.
-    pub desc: Vec<Vec<u8>>,
+    pub(crate) desc: Vec<Vec<u8>>,
     /// Its command.
-    pub cmd: Vec<u8>,
+    pub(crate) cmd: Vec<u8>,
 }
 
 /// The costs of one source file.
 #[derive(Clone, Debug, Default)]
-pub struct FileCosts {
+pub(crate) struct FileCosts {
     /// By line; 0 is what has no line.
-    pub lines: FxHashMap<u64, Row>,
+    pub(crate) lines: FxHashMap<u64, Row>,
     /// The names before renaming.
-    pub originals: BTreeSet<Vec<u8>>,
+    pub(crate) originals: BTreeSet<Vec<u8>>,
 }
 
 /// All sums.
 #[derive(Clone, Debug, Default)]
-pub struct Tally {
+pub(crate) struct Tally {
     /// The names of the events; empty before the first profile.
-    pub events: Vec<Vec<u8>>,
+    pub(crate) events: Vec<Vec<u8>>,
     /// One for each profile, in their order.
-    pub origins: Vec<Origin>,
+    pub(crate) origins: Vec<Origin>,
     /// The names of source files, renamed.
-    pub files: Names,
+    pub(crate) files: Names,
     /// The names of functions, renamed.
-    pub functions: Names,
+    pub(crate) functions: Names,
     /// By file and function. A file has an entry for the unnamed function that `fl=` begins, as in
     /// `cg_annotate`, which shows it if the threshold is 0.
-    pub pairs: FxHashMap<(NameId, NameId), Row>,
-    /// By file and function, with the costs of the functions that were called; empty unless asked for.
-    pub inclusive: FxHashMap<(NameId, NameId), Row>,
+    pub(crate) pairs: FxHashMap<(NameId, NameId), Row>,
+    /// By file and function, with the costs of the functions that were called; empty unless asked
+    /// for.
+    pub(crate) inclusive: FxHashMap<(NameId, NameId), Row>,
     /// By source file.
-    pub by_file: FxHashMap<NameId, FileCosts>,
-    /// The costs of the whole runs. A Callgrind file may say that they are more than those of its lines.
-    pub total: Vec<i64>,
+    pub(crate) by_file: FxHashMap<NameId, FileCosts>,
+    /// The costs of the whole runs. A Callgrind file may say that they are more than those of its
+    /// lines.
+    pub(crate) total: Vec<i64>,
     rows: Rows,
 }
 
 /// A profile that could not be added.
 #[derive(Debug)]
-pub enum Refused {
+pub(crate) enum Refused {
     /// It is malformed.
     Read(ReadError),
     /// Its events are not those of the profiles before it: here they are.
@@ -100,20 +101,19 @@ impl From<Problem> for Refused {
 
 impl Tally {
     /// The costs of a row, one for each event.
-    #[must_use]
-    pub fn costs(&self, row: Row) -> &[i64] {
+    pub(crate) fn costs(&self, row: Row) -> &[i64] {
         self.rows.get(row)
     }
 
     /// Begins with a first profile's events.
-    pub(super) fn begin(&mut self, events: &[Vec<u8>]) {
+    pub(crate) fn begin(&mut self, events: &[Vec<u8>]) {
         self.events = events.to_vec();
         self.total = vec![0; events.len()];
         self.rows = Rows::new(events.len());
     }
 
     /// A row of zeros that belongs to no table yet.
-    pub(super) fn new_row(&mut self) -> Row {
+    pub(crate) fn new_row(&mut self) -> Row {
         self.rows.push()
     }
 
@@ -121,12 +121,12 @@ impl Tally {
     ///
     /// # Errors
     /// If a sum does not fit.
-    pub(super) fn add_to(&mut self, row: Row, counts: &[i64]) -> Result<(), Problem> {
+    pub(crate) fn add_to(&mut self, row: Row, counts: &[i64]) -> Result<(), Problem> {
         Ok(add(self.rows.get_mut(row), counts)?)
     }
 
     /// The row of a file and function, which may be new.
-    pub(super) fn pair(&mut self, file: NameId, function: NameId) -> Row {
+    pub(crate) fn pair(&mut self, file: NameId, function: NameId) -> Row {
         if let Some(row) = self.pairs.get(&(file, function)) {
             return *row;
         }
@@ -136,7 +136,7 @@ impl Tally {
     }
 
     /// The row of a line of a file, which may be new.
-    pub(super) fn line(&mut self, file: NameId, line: u64) -> Row {
+    pub(crate) fn line(&mut self, file: NameId, line: u64) -> Row {
         let lines = &mut self.by_file.entry(file).or_default().lines;
         *lines.entry(line).or_insert_with(|| self.rows.push())
     }

@@ -13,8 +13,8 @@ use super::view::ranking::{Order, Sign, rank, tally_rows};
 /// Reads the profiles and writes the ranking.
 ///
 /// # Errors
-/// If a profile cannot be read or is malformed, if the profiles do not fit together, if there is no such event or metric,
-/// or if writing fails. Nothing is written before the profiles are read.
+/// If a profile cannot be read or is malformed, if the profiles do not fit together, if there is no
+/// such event or metric, or if writing fails. Nothing is written before the profiles are read.
 pub(crate) fn top(options: &TopOptions, out: &mut impl Write) -> Result<(), AnnotateError> {
     let (tally, profiles) = read_profiles(&options.input)?;
     let events = &tally.events;

@@ -1,4 +1,5 @@
-//! `cgemu annotate`: the options of `cg_annotate` and its exit statuses: 1 for bad profiles, 2 for bad options.
+//! `cgemu annotate`: the options of `cg_annotate` and its exit statuses: 1 for bad profiles, 2 for
+//! bad options.
 
 use std::ffi::OsString;
 
@@ -11,60 +12,61 @@ use crate::annotate::{Options, annotate, annotate_asm, annotate_inline};
 
 /// The options of `cgemu annotate`.
 #[derive(Args, Debug)]
-pub struct AnnotateArgs {
+pub(super) struct AnnotateArgs {
     /// Show only the counts of these events, in this order [default: all]
     #[arg(long, value_name = "A,B,C")]
-    pub show: Option<String>,
+    pub(super) show: Option<String>,
 
     /// Sort functions by these events [default: all, in the order of the columns]
     #[arg(long, value_name = "A,B,C")]
-    pub sort: Option<String>,
+    pub(super) sort: Option<String>,
 
     /// List only files and functions with at least this share, in percent, of the first sort event
     #[arg(long, value_name = "N:[0,20]", default_value = "0.1", value_parser = threshold)]
-    pub threshold: f64,
+    pub(super) threshold: f64,
 
     /// Show percentages beside counts; on unless --no-show-percs
     #[arg(long, value_name = "yes|no", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "yes", hide_possible_values = true, overrides_with = "no_show_percs")]
-    pub show_percs: Option<Switch>,
+    pub(super) show_percs: Option<Switch>,
 
     /// Show only counts
     #[arg(long, overrides_with = "show_percs")]
-    pub no_show_percs: bool,
+    pub(super) no_show_percs: bool,
 
     /// Annotate the source files that reach the threshold; on unless --no-annotate
     #[arg(long, overrides_with_all = ["no_annotate", "auto"])]
-    pub annotate: bool,
+    pub(super) annotate: bool,
 
     /// List functions only
     #[arg(long, overrides_with_all = ["annotate", "auto"])]
-    pub no_annotate: bool,
+    pub(super) no_annotate: bool,
 
     /// Older spelling of --annotate and --no-annotate
     #[arg(long, value_name = "yes|no", require_equals = true, hide_possible_values = true)]
     #[arg(overrides_with_all = ["annotate", "no_annotate"])]
-    pub auto: Option<Switch>,
+    pub(super) auto: Option<Switch>,
 
     /// Show N lines before and after each line that has counts
     #[arg(long, value_name = "N", default_value = "8", value_parser = lines)]
-    pub context: u64,
+    pub(super) context: u64,
 
-    /// What is shown of machine code.
+    /// The options of machine code.
     #[command(flatten)]
-    pub code: CodeArgs,
+    pub(super) code: CodeArgs,
 
-    /// How it is shown.
+    /// The form of the output.
     #[command(flatten)]
-    pub view: ViewArgs,
+    pub(super) view: ViewArgs,
 
-    /// What is read.
+    /// The profiles.
     #[command(flatten)]
-    pub input: InputArgs,
+    pub(super) input: InputArgs,
 }
 
-/// Does it; returns the exit status. `words` are the arguments as typed, for the `Invocation:` line.
-pub fn run(args: &AnnotateArgs, words: &[OsString]) -> u8 {
+/// Prints the annotation; returns the exit status. `words` are the arguments as typed, for the
+/// `Invocation:` line.
+pub(super) fn run(args: &AnnotateArgs, words: &[OsString]) -> u8 {
     if let Err(message) = args.code.check() {
         failure("annotate", &message);
         return BAD_USAGE;

@@ -4,43 +4,44 @@ use clap::{ArgAction, Args};
 
 use crate::annotate::{AsmOptions, SourcePath, Syntax};
 
-/// What is shown of machine code.
+/// The options of machine code and inlined calls.
 #[derive(Args, Debug)]
-pub struct CodeArgs {
-    /// Show the machine code of this function with the counts of each instruction; without a name, of all
-    /// functions that reach the threshold. Needs the side file that `cgemu run --dump-instr=yes` writes
+pub(super) struct CodeArgs {
+    /// Show the machine code of this function with the counts of each instruction; without a name,
+    /// of all functions that reach the threshold. Needs the side file that `cgemu run
+    /// --dump-instr=yes` writes
     #[arg(long, value_name = "FUNCTION", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "", conflicts_with_all = ["diff", "inclusive"])]
-    pub asm: Option<String>,
+    pub(super) asm: Option<String>,
 
     /// How --asm writes instructions
     #[arg(long, value_name = "att|intel", default_value = "att", value_parser = syntax)]
-    pub asm_syntax: Syntax,
+    pub(super) asm_syntax: Syntax,
 
-    /// Show what was inlined into this function, and functions by their costs wherever they were inlined; without a
-    /// name, into all functions that reach the threshold. Needs the same side file. Beside --asm it takes no name, and
-    /// shows which instructions were inlined
+    /// Show what was inlined into this function, and functions by their costs wherever they were
+    /// inlined; without a name, into all functions that reach the threshold. Needs the same side
+    /// file. Beside --asm it takes no name, and shows which instructions were inlined
     #[arg(long, value_name = "FUNCTION", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "", conflicts_with_all = ["diff", "inclusive"])]
-    pub inline: Option<String>,
+    pub(super) inline: Option<String>,
 
     /// Look for source files that were recorded below FROM below TO; may be repeated
     #[arg(long, value_name = "FROM=TO", action = ArgAction::Append)]
-    pub source_path: Vec<SourcePath>,
+    pub(super) source_path: Vec<SourcePath>,
 }
 
 impl CodeArgs {
-    /// What `--asm` asks for, if it is given.
-    pub fn asm(&self) -> Option<AsmOptions> {
+    /// The options of `--asm`, if it is given.
+    pub(super) fn asm(&self) -> Option<AsmOptions> {
         let function = given(self.asm.as_ref()?).map(str::to_owned);
         Some(AsmOptions { function, syntax: self.asm_syntax, inline: self.inline.is_some() })
     }
 
-    /// What is wrong with the options, if anything is.
+    /// Checks the options against each other.
     ///
     /// # Errors
     /// If two functions are named.
-    pub fn check(&self) -> Result<(), String> {
+    pub(super) fn check(&self) -> Result<(), String> {
         match (&self.asm, self.inline.as_deref().and_then(given)) {
             (Some(_), Some(name)) => {
                 Err(format!("--inline={name} beside --asm: name the function there, --asm={name} --inline"))
@@ -50,7 +51,7 @@ impl CodeArgs {
     }
 
     /// The function that `--inline` asks for, if it is given: `Some(None)` for all.
-    pub fn inline(&self) -> Option<Option<&str>> {
+    pub(super) fn inline(&self) -> Option<Option<&str>> {
         self.inline.as_deref().map(given)
     }
 }

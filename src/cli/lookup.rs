@@ -7,15 +7,16 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 
-pub use crate::profile::reason;
+pub(super) use crate::profile::reason;
 use crate::session::StartError;
 
-/// A name with a slash as it stands; any other is looked for in the directories of `path`, the guest's `PATH`.
+/// Finds a program: a name with a slash as it stands, any other in the directories of `path`, the
+/// guest's `PATH`.
 ///
 /// # Errors
-/// `NotFound` where there is no such file, `NotExecutable` for a directory or a file that the user may not
-/// execute.
-pub fn find(name: &OsStr, path: &OsStr) -> Result<PathBuf, StartError> {
+/// `NotFound` where there is no such file, `NotExecutable` for a directory or a file that the user
+/// may not execute.
+pub(super) fn find(name: &OsStr, path: &OsStr) -> Result<PathBuf, StartError> {
     let shown = name.display();
     if name.is_empty() {
         return Err(StartError::NotFound("the program has no name; name a file to run".to_owned()));
@@ -51,13 +52,13 @@ pub fn find(name: &OsStr, path: &OsStr) -> Result<PathBuf, StartError> {
     })
 }
 
-/// Why a file is not the one.
+/// The reason why a file is not run.
 enum Failure {
     Absent(String),
     Unfit(String),
 }
 
-/// Whether a file is there, is a regular file and may be executed.
+/// Checks that a file is there, is a regular file and may be executed.
 fn runnable(file: &Path) -> Result<(), Failure> {
     let metadata = std::fs::metadata(file).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => Failure::Absent(reason(&error)),

@@ -12,23 +12,24 @@ use super::lookup::reason;
 /// The pager if PAGER names none.
 const DEFAULT: &str = "less";
 
-/// What less is told if LESS says nothing: end at once if all fits, let colours through, leave the text there.
+/// Options of less if LESS is not set: end at once if all fits, pass colours, leave the text on
+/// the screen.
 const LESS: &str = "FRX";
 
 /// Exit status of a shell that cannot run the command, or not find it (`sh`, POSIX 2.8.2).
 const NOT_RUN: [i32; 2] = [126, 127];
 
-/// Why nothing was shown.
+/// The reason why nothing was shown.
 #[derive(Debug, Error)]
 #[error("the pager `{name}` cannot be run{why}; set PAGER, or use --no-pager")]
-pub struct PagerError {
+pub(super) struct PagerError {
     name: String,
     why: String,
 }
 
 /// A pager that is running.
 #[derive(Debug)]
-pub struct Pager {
+pub(super) struct Pager {
     name: String,
     child: Child,
     input: Option<ChildStdin>,
@@ -39,7 +40,7 @@ impl Pager {
     ///
     /// # Errors
     /// If there is no shell to run it.
-    pub fn start() -> Result<Option<Pager>, PagerError> {
+    pub(super) fn start() -> Result<Option<Pager>, PagerError> {
         let name = std::env::var("PAGER").unwrap_or_else(|_| DEFAULT.to_owned());
         if matches!(name.trim(), "" | "cat") {
             return Ok(None);
@@ -57,8 +58,8 @@ impl Pager {
         }
     }
 
-    /// Where to write.
-    pub fn input(&mut self) -> impl Write + '_ {
+    /// The standard input of the pager.
+    pub(super) fn input(&mut self) -> impl Write + '_ {
         Input(self.input.as_mut())
     }
 
@@ -66,7 +67,7 @@ impl Pager {
     ///
     /// # Errors
     /// If there is no such program.
-    pub fn wait(mut self) -> Result<(), PagerError> {
+    pub(super) fn wait(mut self) -> Result<(), PagerError> {
         drop(self.input.take());
         match self.child.wait() {
             Ok(status) if !status.code().is_some_and(|code| NOT_RUN.contains(&code)) => Ok(()),

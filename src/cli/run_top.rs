@@ -4,9 +4,9 @@ use crate::annotate::render::terminal::functions;
 use crate::annotate::view::ranking::Counted;
 use crate::profile::{Event, Profile};
 
-/// The `count` functions with the most instructions, one line each, below a heading. A function is the sum of its lines in
-/// all files. Equal counts are in the order of the names.
-pub(crate) fn lines(profile: &Profile, count: usize) -> Vec<String> {
+/// The `count` functions with the most instructions, one line each, below a heading. A function is
+/// the sum of its lines in all files. Equal counts are in the order of the names.
+pub(super) fn lines(profile: &Profile, count: usize) -> Vec<String> {
     let counted = Counted::lines(profile, |line| Some(line.function));
     functions(&counted.top(Event::Ir, count, true), counted.total.first().copied().unwrap_or(0))
 }

@@ -1,23 +1,23 @@
-//! Output that goes straight to a terminal: names and source lines come from files that nobody vouches for, and must
-//! not move the cursor or talk to the terminal.
+//! Output that goes straight to a terminal: names and source lines come from files that nobody
+//! vouches for, and must not move the cursor or talk to the terminal.
 
 use std::io::{self, Write};
 
 /// Longest colour sequence that is let through, in bytes.
 const LONGEST: usize = 24;
 
-/// Writes text to a terminal. Line ends, tabs and colours (`ESC [ ... m`, ECMA-48 SGR) pass; other control characters
-/// show as `cat -v` shows them.
-pub struct Screen<W> {
+/// Writes text to a terminal. Line ends, tabs and colours (`ESC [ ... m`, ECMA-48 SGR) pass; other
+/// control characters show as `cat -v` shows them.
+pub(super) struct Screen<W> {
     to: W,
-    /// What may become a colour sequence, or the first byte of a C1 control in UTF-8.
+    /// Bytes that may become a colour sequence, or the first byte of a C1 control in UTF-8.
     held: Vec<u8>,
     ready: Vec<u8>,
 }
 
 impl<W: Write> Screen<W> {
     /// A screen in front of `to`.
-    pub fn new(to: W) -> Screen<W> {
+    pub(super) fn new(to: W) -> Screen<W> {
         Screen { to, held: Vec::new(), ready: Vec::new() }
     }
 
@@ -48,7 +48,7 @@ impl<W: Write> Screen<W> {
         }
     }
 
-    /// What is held is no sequence that passes.
+    /// Shows the held bytes, which are no colour sequence.
     fn give_up(&mut self) {
         for byte in std::mem::take(&mut self.held) {
             self.plain(byte);

@@ -8,35 +8,35 @@ use crate::annotate::{By, Look, TopOptions, top};
 
 /// The options of `cgemu top`.
 #[derive(Args, Debug)]
-pub struct TopArgs {
+pub(super) struct TopArgs {
     /// How many rows to show; 0 for all
     #[arg(short = 'n', long, value_name = "N", default_value = "20")]
-    pub count: usize,
+    pub(super) count: usize,
 
     /// What to rank
     #[arg(long, value_name = "function|file|line", default_value = "function", hide_possible_values = true)]
-    pub by: Kind,
+    pub(super) by: Kind,
 
     /// The event, or computed column, to sort by [default: the first event]
     #[arg(long, value_name = "EVENT")]
-    pub sort: Option<String>,
+    pub(super) sort: Option<String>,
 
     /// Show the counts of these events, in this order [default: that of --sort]
     #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
-    pub show: Option<Vec<String>>,
+    pub(super) show: Option<Vec<String>>,
 
-    /// How it is shown.
+    /// The form of the output.
     #[command(flatten)]
-    pub view: ViewArgs,
+    pub(super) view: ViewArgs,
 
-    /// What is read.
+    /// The profiles.
     #[command(flatten)]
-    pub input: InputArgs,
+    pub(super) input: InputArgs,
 }
 
-/// What a ranking is by.
+/// The subject of a ranking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Kind {
+pub(super) enum Kind {
     /// Functions.
     Function,
     /// Source files.

@@ -1,4 +1,4 @@
-//! What the commands that show profiles have in common: their input, the form of their output, where it goes.
+//! Common options of the commands that show profiles: input, form of the output, pager, colours.
 
 use std::ffi::OsString;
 use std::io::{BufWriter, ErrorKind, Write};
@@ -11,49 +11,51 @@ use crate::annotate::{AnnotateError, Format, Input, NameStyle, Renaming};
 use crate::profile::Substitution;
 
 /// Exit status if the profiles cannot be read or do not fit together.
-pub const BAD_INPUT: u8 = 1;
+pub(super) const BAD_INPUT: u8 = 1;
 
 /// Exit status if the command line is wrong.
-pub const BAD_USAGE: u8 = 2;
+pub(super) const BAD_USAGE: u8 = 2;
 
 /// Bytes written at a time.
 const CHUNK: usize = 1 << 16;
 
-/// Which profiles are read.
+/// The profiles to read.
 #[derive(Args, Debug)]
-pub struct InputArgs {
+pub(super) struct InputArgs {
     /// Show the second of two files less the first
     #[arg(long)]
-    pub diff: bool,
+    pub(super) diff: bool,
 
-    /// Search and replace in the names of source files: s/OLD/NEW/, then g for all matches, i for either case
+    /// Search and replace in the names of source files: s/OLD/NEW/, then g for all matches, i for
+    /// either case
     #[arg(long, value_name = "REGEX", value_parser = Substitution::python)]
-    pub mod_filename: Option<Substitution>,
+    pub(super) mod_filename: Option<Substitution>,
 
     /// The same for the names of functions
     #[arg(long, value_name = "REGEX", value_parser = Substitution::python)]
-    pub mod_funcname: Option<Substitution>,
+    pub(super) mod_funcname: Option<Substitution>,
 
-    /// Write C++ and Rust names of functions in full, also those that are mangled in the file, or in short: without
-    /// parameters, template and generic arguments; then functions of the same name are added up
+    /// Write C++ and Rust names of functions in full, also those that are mangled in the file, or
+    /// in short: without parameters, template and generic arguments; then functions of the same
+    /// name are added up
     #[arg(long, value_name = "full|short", hide_possible_values = true)]
-    pub names: Option<Names>,
+    pub(super) names: Option<Names>,
 
     /// List functions with the costs of those they call; Callgrind files only
     #[arg(long)]
-    pub inclusive: bool,
+    pub(super) inclusive: bool,
 
     /// Files of Cachegrind or Callgrind; several are added up
     #[arg(required = true, value_name = "FILE")]
-    pub files: Vec<OsString>,
+    pub(super) files: Vec<OsString>,
 }
 
 impl InputArgs {
-    /// What is to be read.
+    /// The profiles to read, as the reader takes them.
     ///
     /// # Errors
     /// If the number of files is wrong.
-    pub fn input(&self) -> Result<Input, String> {
+    pub(super) fn input(&self) -> Result<Input, String> {
         if self.diff && self.files.len() != 2 {
             return Err(format!("--diff takes exactly two files, not {}", self.files.len()));
         }
@@ -73,18 +75,18 @@ impl InputArgs {
     }
 }
 
-/// How the names of functions are written.
+/// The form of the names of functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Names {
+pub(super) enum Names {
     /// With all that the demangler says.
     Full,
     /// Without parameters and arguments.
     Short,
 }
 
-/// When there is colour.
+/// The choice of colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum When {
+pub(super) enum When {
     /// On a terminal, unless NO_COLOR is set.
     #[default]
     Auto,
@@ -94,37 +96,39 @@ pub enum When {
     Never,
 }
 
-/// How it is shown.
+/// The form of the output.
 #[derive(Args, Debug)]
-pub struct ViewArgs {
-    /// Add computed columns: rates, branches, mpki, cycles, all, or their names, such as D1-miss,CEst
+pub(super) struct ViewArgs {
+    /// Add computed columns: rates, branches, mpki, cycles, all, or their names, such as
+    /// D1-miss,CEst
     #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
-    pub derive: Vec<String>,
+    pub(super) derive: Vec<String>,
 
     /// Write JSON; docs/json.md describes it
     #[arg(long, conflicts_with = "csv")]
-    pub json: bool,
+    pub(super) json: bool,
 
     /// Write CSV (RFC 4180), counts without separators
     #[arg(long)]
-    pub csv: bool,
+    pub(super) csv: bool,
 
     /// Colour counts by their share: auto is on a terminal, unless NO_COLOR is set
     #[arg(long, value_name = "auto|always|never", default_value = "auto", hide_possible_values = true)]
-    pub color: When,
+    pub(super) color: When,
 
-    /// Show the output in a pager: that of PAGER, or less. On a terminal it is used without being asked for
+    /// Show the output in a pager: that of PAGER, or less. On a terminal it is used without being
+    /// asked for
     #[arg(long, overrides_with = "no_pager")]
-    pub pager: bool,
+    pub(super) pager: bool,
 
     /// Use no pager
     #[arg(long, overrides_with = "pager")]
-    pub no_pager: bool,
+    pub(super) no_pager: bool,
 }
 
 impl ViewArgs {
     /// The form of the output.
-    pub fn format(&self) -> Format {
+    pub(super) fn format(&self) -> Format {
         match (self.json, self.csv) {
             (true, _) => Format::Json,
             (_, true) => Format::Csv,
@@ -132,8 +136,8 @@ impl ViewArgs {
         }
     }
 
-    /// Whether text is coloured.
-    pub fn colour(&self) -> bool {
+    /// True if text is coloured.
+    pub(super) fn colour(&self) -> bool {
         match self.color {
             When::Always => true,
             When::Never => false,
@@ -144,16 +148,20 @@ impl ViewArgs {
         }
     }
 
-    /// Has `fill` write to where the output goes; returns the exit status of the command, whose name is for
-    /// messages. A reader that has seen enough is no error.
-    pub fn show(&self, command: &str, fill: impl FnOnce(&mut dyn Write) -> Result<(), AnnotateError>) -> u8 {
+    /// Has `fill` write the output, through a pager if one is wanted; returns the exit status.
+    /// `command` is for messages. A reader that has seen enough is no error.
+    pub(super) fn show(
+        &self,
+        command: &str,
+        fill: impl FnOnce(&mut dyn Write) -> Result<(), AnnotateError>,
+    ) -> u8 {
         let paged = self.pager || (on_terminal() && !self.no_pager && self.format() == Format::Text);
         let pager = if paged { Pager::start() } else { Ok(None) };
         let result = match pager {
             Ok(Some(mut pager)) => {
                 let mut out = BufWriter::with_capacity(CHUNK, pager.input());
                 let result = fill(&mut out);
-                // What cannot be written is no longer of use to anyone.
+                // Nobody reads what cannot be written any more.
                 let _ = out.into_parts();
                 match pager.wait() {
                     Ok(()) => result,
@@ -182,13 +190,13 @@ impl ViewArgs {
     }
 }
 
-/// Whether standard output is a terminal.
-pub fn on_terminal() -> bool {
+/// True if standard output is a terminal.
+pub(super) fn on_terminal() -> bool {
     std::io::IsTerminal::is_terminal(&std::io::stdout())
 }
 
 /// Says what failed; returns the exit status.
-pub fn failure(command: &str, message: &str) -> u8 {
+pub(super) fn failure(command: &str, message: &str) -> u8 {
     // Nothing is left to tell it to if standard error is closed.
     let _ = writeln!(std::io::stderr(), "cgemu {command}: {message}");
     BAD_INPUT

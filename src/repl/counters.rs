@@ -338,7 +338,8 @@ impl Shell {
     }
 }
 
-/// The counts since `then`; 0 for lines whose counts were higher then, which is so after the run went back.
+/// The counts since `then`; 0 for lines whose counts were higher then, which is so after the run
+/// went back.
 fn since(now: &Profile, then: &Profile) -> Profile {
     let mut before: BTreeMap<(&[u8], &[u8], u32), &Costs> = BTreeMap::new();
     let old = then.lines();

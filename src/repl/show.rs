@@ -29,7 +29,7 @@ impl Shell {
         text
     }
 
-    /// What an address is called: `<main+4>` and `prog.c:12`, as far as that is known.
+    /// An address with its names: `<main+4>` and `prog.c:12`, as far as they are known.
     pub(super) fn named(&self, pc: u64) -> String {
         let program = self.debugger.program();
         let mut text = format!("{pc:#x}");
@@ -64,7 +64,7 @@ impl Shell {
         self.say(&shown);
     }
 
-    /// What a watched place holds now.
+    /// Prints the content of watched memory.
     pub(super) fn show_watched(&mut self, trigger: &Trigger) {
         let Trigger::Memory(range, access) = trigger else { return };
         let len = (range.end - range.start).min(16) as usize;
@@ -91,7 +91,7 @@ impl Shell {
         self.debugger.frames(number + 1).into_iter().nth(number)?.place
     }
 
-    /// What a location means here.
+    /// The addresses of a location, as seen from the current file.
     pub(super) fn locate(&mut self, text: &str) -> Result<Location, Error> {
         if let Some(expression) = text.trim().strip_prefix('*') {
             let address = self.address(expression)?;

@@ -12,11 +12,12 @@ use crate::annotate::view::inlined::{InlineTree, SourceRow};
 use crate::annotate::view::metric::Metric;
 use crate::profile::Instructions;
 
-/// The version of the JSON form. It changes when a field is renamed, removed or given another meaning, not when one is
-/// added.
+/// The version of the JSON form. It changes when a field is renamed, removed or given another
+/// meaning, not when one is added.
 const VERSION: u32 = 1;
 
-/// A document. Every `counts` has a number for each of `events`, every `derived` one for each of `derived`.
+/// A document. Every `counts` has a number for each of `events`, every `derived` one for each of
+/// `derived`.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct CodeReport {
     format: &'static str,

@@ -1,4 +1,5 @@
-//! Columns of counts as text: numbers with thousands separators and their shares of the total, aligned.
+//! Columns of counts as text: numbers with thousands separators and their shares of the total,
+//! aligned.
 
 use std::io::{self, Write};
 
@@ -62,7 +63,8 @@ pub(crate) struct Table<'a> {
 }
 
 impl Shown {
-    /// The columns that the options ask for, and the indices of the events to sort by. `total` is of all events.
+    /// The columns that the options ask for, and the indices of the events to sort by. `total` is
+    /// of all events.
     ///
     /// # Errors
     /// If there is no such event or metric.

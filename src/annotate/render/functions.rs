@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::columns::{Counts, Shown, Table};
 use crate::annotate::view::groups::{Group, Grouping};
 use crate::annotate::view::inlined::SourceRow;
-use crate::annotate::view::ranking::Row;
+use crate::annotate::view::ranking::CountedRow;
 use crate::annotate::view::share::share;
 
 /// Writes the total below the names of the columns.
@@ -70,7 +70,7 @@ fn with_sums<'g>(group: &'g Group<'_>) -> Counts<'g> {
 /// # Errors
 /// If writing fails.
 pub(crate) fn inclusive<'r, K: 'r>(
-    rows: &'r [Row<'_, K>],
+    rows: &'r [CountedRow<'_, K>],
     name: impl Fn(&'r K) -> &'r [u8],
     shown: &Shown,
     out: &mut impl Write,

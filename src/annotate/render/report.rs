@@ -9,13 +9,14 @@ use crate::annotate::input::ProfileFile;
 use crate::annotate::options::{Format, Input};
 use crate::annotate::tally::Tally;
 use crate::annotate::view::metric::{Metric, Value};
-use crate::annotate::view::ranking::{By, Order, Row, SourceKey, Threshold, rank, tally_rows};
+use crate::annotate::view::ranking::{By, CountedRow, Order, SourceKey, Threshold, rank, tally_rows};
 
-/// The version of the JSON form. It changes when a field is renamed, removed or given another meaning, not when one is
-/// added.
+/// The version of the JSON form. It changes when a field is renamed, removed or given another
+/// meaning, not when one is added.
 const VERSION: u32 = 1;
 
-/// A document. Every `counts` has a number for each of `events`, every `derived` one for each of `derived`.
+/// A document. Every `counts` has a number for each of `events`, every `derived` one for each of
+/// `derived`.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Report {
     /// The kind of the document.
@@ -126,14 +127,14 @@ impl Report {
             let rows = kinds.contains(&by).then(|| tally_rows(tally, by, input.inclusive))?;
             Some(rank(rows, &order, |counts| threshold.reaches(counts), count).rows)
         };
-        let figures = |row: &SourceRow<'_>| Figures::new(&row.counts, metrics);
-        let function = |row: SourceRow<'_>| Function {
+        let figures = |row: &KeyedRow<'_>| Figures::new(&row.counts, metrics);
+        let function = |row: KeyedRow<'_>| Function {
             file: text(row.key.file),
             function: text(row.key.function),
             figures: figures(&row),
         };
-        let file = |row: SourceRow<'_>| File { file: text(row.key.file), figures: figures(&row) };
-        let line = |row: SourceRow<'_>| Line {
+        let file = |row: KeyedRow<'_>| File { file: text(row.key.file), figures: figures(&row) };
+        let line = |row: KeyedRow<'_>| Line {
             file: text(row.key.file),
             line: row.key.line.unwrap_or(0),
             figures: figures(&row),
@@ -260,7 +261,7 @@ impl Figures {
     }
 }
 
-type SourceRow<'a> = Row<'a, SourceKey<'a>>;
+type KeyedRow<'a> = CountedRow<'a, SourceKey<'a>>;
 
 /// The subject of a report.
 #[derive(Clone, Copy, Debug)]

@@ -151,8 +151,8 @@ pub(crate) fn table(heads: &[&str], rows: Vec<Vec<String>>) -> String {
     lines.join("\n")
 }
 
-/// The table of the shell's `top`: the counts of `event` and their shares, then those of the other events, for these
-/// rows and the total.
+/// The table of the shell's `top`: the counts of `event` and their shares, then those of the other
+/// events, for these rows and the total.
 pub(crate) fn ranking<'r, K>(
     counted: &Counted<K>,
     event: Event,

@@ -1,4 +1,5 @@
-//! Annotated machine code: the instructions of a function with their counts, source lines and inlined calls.
+//! Annotated machine code: the instructions of a function with their counts, source lines and
+//! inlined calls.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -46,7 +47,8 @@ pub(crate) fn functions<'a>(instructions: &'a Instructions, order: &Order<'_>) -
     functions
 }
 
-/// A call that the compiler replaced by the code of the callee: the callee and the place of the call.
+/// A call that the compiler replaced by the code of the callee: the callee and the place of the
+/// call.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(crate) struct InlinedCall {
     /// The name of the callee.
@@ -125,7 +127,8 @@ pub(crate) struct InstructionRow<'a> {
     pub(crate) calls: Vec<InlinedCall>,
 }
 
-/// The instructions of a function in order of address. Those are hot that have a large part of event `sort`.
+/// The instructions of a function in order of address. Those are hot that have a large part of
+/// event `sort`.
 pub(crate) fn rows<'a>(
     function: &'a Function<'_>,
     decoded: &'a Code,
@@ -211,4 +214,38 @@ pub(crate) fn listing(rows: Vec<InstructionRow<'_>>, unplaced: Unplaced) -> Vec<
         lines.push(ListingLine::Instruction(row));
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(address: u64, line: u64, call: &str) -> InstructionRow<'static> {
+        let call = InlinedCall { function: call.to_owned(), file: "a.c".to_owned(), line: 7 };
+        InstructionRow {
+            address,
+            code: Some((Cow::Owned(vec![0x90]), "nop".to_owned())),
+            counts: None,
+            hot: false,
+            place: (line > 0).then(|| (b"a.c".to_vec(), line)),
+            calls: if call.function.is_empty() { Vec::new() } else { vec![call] },
+        }
+    }
+
+    fn shown(rows: Vec<InstructionRow<'_>>, unplaced: Unplaced) -> String {
+        let text = |line: ListingLine<'_>| match line {
+            ListingLine::Gap => "gap".to_owned(),
+            ListingLine::Inlined(calls) => format!("[{}]", calls.first().map_or("", |call| &call.function)),
+            ListingLine::Place(_, line) => format!(":{line}"),
+            ListingLine::Instruction(row) => row.address.to_string(),
+        };
+        listing(rows, unplaced).into_iter().map(text).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn changes_stand_between_instructions() {
+        let rows = || vec![row(1, 3, ""), row(2, 3, "f"), row(3, 0, "f"), row(4, 3, ""), row(9, 5, "")];
+        assert_eq!(shown(rows(), Unplaced::Continue), ":3 1 [f] 2 3 [] 4 gap :5 9");
+        assert_eq!(shown(rows(), Unplaced::Interrupt), ":3 1 [f] 2 3 [] :3 4 gap :5 9");
+    }
 }

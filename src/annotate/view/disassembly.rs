@@ -7,10 +7,10 @@ use iced_x86::{
     Code, Formatter, GasFormatter, Instruction, IntelFormatter, MemorySizeOptions, Mnemonic, OpKind,
 };
 
-/// The two ways to write x86 instructions.
+/// The syntax of x86 instructions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Syntax {
-    /// AT&T's: source first, registers with `%`. What GNU tools write if not told otherwise.
+    /// AT&T's: source first, registers with `%`. The default of GNU tools.
     #[default]
     Att,
     /// Intel's: destination first.
@@ -66,7 +66,8 @@ impl<'r> Writer<'r> {
         Self { syntax, renaming, formatter }
     }
 
-    /// `instruction`, whose encoding is `bytes`, with the names that `label` gives to the addresses in it: each with the bytes past its start.
+    /// `instruction`, whose encoding is `bytes`, with the names that `label` gives to the addresses
+    /// in it: each with the bytes past its start.
     pub(crate) fn line<'a>(
         &mut self,
         instruction: &Instruction,
@@ -123,8 +124,9 @@ impl<'r> Writer<'r> {
     }
 }
 
-/// Prefixes that change nothing, which the formatter passes over: in the padding between functions, in calls that the linker
-/// may relax (the thread-local storage of the x86-64 psABI), and before `ret`.
+/// Prefixes that change nothing, which the formatter passes over: in the padding between functions,
+/// in calls that the linker may relax (the thread-local storage of the x86-64 psABI), and before
+/// `ret`.
 fn prefixes(instruction: &Instruction, bytes: &[u8]) -> String {
     let wide = |byte: &u8| *byte == 0x66;
     match instruction.code() {
@@ -194,7 +196,8 @@ mod tests {
     use crate::symbols::testkit::Workshop;
     use iced_x86::{Decoder, DecoderOptions};
 
-    /// What compilers and the assembly in C libraries have, beside the plain instructions that tests/readers/asm.rs compares.
+    /// Instructions of compilers and of C libraries, beside the plain ones that
+    /// tests/readers/asm.rs compares.
     const ODD: &str = r#"
         .text
 main:

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
-use super::ranking::{Order, Row, Threshold, add, rank};
+use super::ranking::{CountedRow, Order, Threshold, add, rank};
 use crate::annotate::tally::Tally;
 use crate::profile::NameId;
 
@@ -20,7 +20,7 @@ pub(crate) struct Group<'a> {
     /// The sum of this and of all groups before.
     pub(crate) running: Vec<i64>,
     /// The rows that reach the threshold, in order.
-    pub(crate) rows: Vec<Row<'a, Reverse<&'a [u8]>>>,
+    pub(crate) rows: Vec<CountedRow<'a, Reverse<&'a [u8]>>>,
 }
 
 /// The names that groups are made by, then those of their rows.
@@ -32,8 +32,8 @@ pub(crate) enum Grouping {
     FunctionFile,
 }
 
-/// Groups the pairs of a tally; those that reach the threshold and have rows that do, in order. Where counts are equal
-/// names are in descending order, as `cg_annotate` has them.
+/// Groups the pairs of a tally; those that reach the threshold and have rows that do, in order.
+/// Where counts are equal names are in descending order, as `cg_annotate` has them.
 pub(crate) fn groups<'a>(
     tally: &'a Tally,
     grouping: Grouping,
@@ -64,7 +64,7 @@ pub(crate) fn groups<'a>(
         }
         let Some(group) = groups.get_mut(place) else { continue };
         add(&mut group.counts, counts);
-        group.rows.push(Row { key: Reverse(inner_names.text(inner)), counts: counts.into() });
+        group.rows.push(CountedRow { key: Reverse(inner_names.text(inner)), counts: counts.into() });
     }
     let reaches = |counts: &[i64]| threshold.reaches(counts);
     groups.retain_mut(|group| {
@@ -80,15 +80,16 @@ pub(crate) fn groups<'a>(
     groups
 }
 
-/// Functions with the costs of those they called, as `file:function` and the number of the file, in order.
+/// Functions with the costs of those they called, as `file:function` and the number of the file, in
+/// order.
 pub(crate) fn inclusive<'a>(
     tally: &'a Tally,
     order: &Order<'_>,
     threshold: Threshold,
-) -> Vec<Row<'a, (Reverse<Vec<u8>>, NameId)>> {
+) -> Vec<CountedRow<'a, (Reverse<Vec<u8>>, NameId)>> {
     let rows = tally.inclusive.iter().map(|((file, function), row)| {
         let name = [tally.files.text(*file), b":", tally.functions.text(*function)].concat();
-        Row { key: (Reverse(name), *file), counts: tally.costs(*row).into() }
+        CountedRow { key: (Reverse(name), *file), counts: tally.costs(*row).into() }
     });
     rank(rows, order, |counts| threshold.reaches(counts), usize::MAX).rows
 }

@@ -1,4 +1,5 @@
-//! Costs by the functions of the source: inlined code counts for the function that it was written in.
+//! Costs by the functions of the source: inlined code counts for the function that it was written
+//! in.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +18,8 @@ pub(crate) struct InlineTree {
     pub(crate) calls: Vec<(InlinedCall, InlineTree)>,
 }
 
-/// The counts of a function of the source: of all its code, and of the code inlined into other functions.
+/// The counts of a function of the source: of all its code, and of the code inlined into other
+/// functions.
 #[derive(Clone, Debug)]
 struct SourceCosts {
     costs: Vec<i64>,
@@ -50,8 +52,8 @@ struct Node {
 }
 
 impl SourceFunctions {
-    /// Adds the instructions of a function of the machine code. Gives back its tree, with the calls that reach the
-    /// threshold. `calls` are the inlined calls around an address, outermost first.
+    /// Adds the instructions of a function of the machine code. Gives back its tree, with the calls
+    /// that reach the threshold. `calls` are the inlined calls around an address, outermost first.
     pub(crate) fn add(
         &mut self,
         function: &Function<'_>,

@@ -1,5 +1,5 @@
-//! Metrics: columns computed from counts. Miss rates, misses per thousand instructions, and KCachegrind's
-//! estimate of cycles.
+//! Metrics: columns computed from counts. Miss rates, misses per thousand instructions, and
+//! KCachegrind's estimate of cycles.
 
 use std::fmt;
 
@@ -38,12 +38,13 @@ struct Rule {
     sum: &'static [(i64, &'static str)],
     /// The events that the sum is divided by; none for a plain sum.
     of: &'static [&'static str],
-    /// Number of events at the end of `sum` that a profile may lack: those of the branch predictors.
+    /// Number of events at the end of `sum` that a profile may lack: those of the branch
+    /// predictors.
     optional: usize,
 }
 
-/// All rules, in the order of their columns. Rates are defined as in Cachegrind's summary: the miss rate of LL is a
-/// share of all accesses, not of those that missed the level above.
+/// All rules, in the order of their columns. Rates are defined as in Cachegrind's summary: the miss
+/// rate of LL is a share of all accesses, not of those that missed the level above.
 const RULES: &[Rule] = &[
     rate("I1-miss", &[(1, "I1mr")], &["Ir"]),
     rate("LLi-miss", &[(1, "ILmr")], &["Ir"]),
@@ -143,8 +144,8 @@ pub(crate) fn known() -> String {
     format!("all, rates, branches, mpki, cycles, {}", names.join(", "))
 }
 
-/// The metrics that the words name, each once, in the order of the rules; the case of letters does not matter.
-/// `all` and the names of groups stand for all members whose events are recorded.
+/// The metrics that the words name, each once, in the order of the rules; the case of letters does
+/// not matter. `all` and the names of groups stand for all members whose events are recorded.
 ///
 /// # Errors
 /// The word, and the reason why there is no such metric.
@@ -255,7 +256,8 @@ mod tests {
     const ALL: &str = "Ir I1mr ILmr Dr D1mr DLmr Dw D1mw DLmw Bc Bcm Bi Bim";
     const COUNTS: [i64; 13] = [1000, 4, 3, 200, 20, 10, 100, 7, 5, 150, 12, 50, 8];
 
-    /// Worked by hand from the definitions in the Valgrind manual and in KCachegrind's event type list.
+    /// Worked by hand from the definitions in the Valgrind manual and in KCachegrind's event type
+    /// list.
     #[test]
     fn values() {
         for (name, text) in [

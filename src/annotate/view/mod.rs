@@ -1,5 +1,5 @@
-//! Views of profiles as plain values: rankings, annotated source, annotated code, metrics and shares. Renderers print
-//! them; `annotate`, `top`, `run --top` and the shell show the same views.
+//! Views of profiles as plain values: rankings, annotated source, annotated code, metrics and
+//! shares. Renderers print them; `annotate`, `top`, `run --top` and the shell show the same views.
 
 pub(crate) mod code;
 pub(crate) mod disassembly;

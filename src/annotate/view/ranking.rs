@@ -23,7 +23,7 @@ pub(crate) enum By {
 
 /// A row of a ranking.
 #[derive(Clone, Debug)]
-pub(crate) struct Row<'a, K> {
+pub(crate) struct CountedRow<'a, K> {
     /// The name of what was counted. Rows with equal counts are in its order.
     pub(crate) key: K,
     /// Counts of all events.
@@ -34,7 +34,7 @@ pub(crate) struct Row<'a, K> {
 #[derive(Clone, Debug)]
 pub(crate) struct Ranking<'a, K> {
     /// The first of them, as many as were asked for.
-    pub(crate) rows: Vec<Row<'a, K>>,
+    pub(crate) rows: Vec<CountedRow<'a, K>>,
     /// Number of rows before those past the number asked for were dropped.
     pub(crate) all: usize,
 }
@@ -110,7 +110,8 @@ impl Threshold {
         Threshold { event, total: total.get(event).copied().unwrap_or(0), percent, sign: order.sign }
     }
 
-    /// Tests the counts of a row. Any row reaches a share of a total of 0, and plain counts must not be 0.
+    /// Tests the counts of a row. Any row reaches a share of a total of 0, and plain counts must
+    /// not be 0.
     pub(crate) fn reaches(&self, counts: &[i64]) -> bool {
         let count = counts.get(self.event).copied().unwrap_or(0);
         let least = |share: Option<f64>| share.is_none_or(|share| share.abs() >= self.percent);
@@ -123,24 +124,25 @@ impl Threshold {
 
 /// Puts the rows that `keep` accepts in order, and leaves at most `most` of them.
 pub(crate) fn rank<'a, K: Ord>(
-    rows: impl IntoIterator<Item = Row<'a, K>>,
+    rows: impl IntoIterator<Item = CountedRow<'a, K>>,
     order: &Order<'_>,
     keep: impl Fn(&[i64]) -> bool,
     most: usize,
 ) -> Ranking<'a, K> {
-    let mut rows: Vec<Row<'a, K>> = rows.into_iter().filter(|row| keep(&row.counts)).collect();
+    let mut rows: Vec<CountedRow<'a, K>> = rows.into_iter().filter(|row| keep(&row.counts)).collect();
     rows.sort_by(|a, b| order.compare(&a.counts, &b.counts).then_with(|| a.key.cmp(&b.key)));
     let all = rows.len();
     rows.truncate(most);
     Ranking { rows, all }
 }
 
-/// The rows of a tally, in no order. `inclusive` is for functions: with the costs of those they call.
-pub(crate) fn tally_rows(tally: &Tally, by: By, inclusive: bool) -> Vec<Row<'_, SourceKey<'_>>> {
+/// The rows of a tally, in no order. `inclusive` is for functions: with the costs of those they
+/// call.
+pub(crate) fn tally_rows(tally: &Tally, by: By, inclusive: bool) -> Vec<CountedRow<'_, SourceKey<'_>>> {
     match by {
         By::Function => {
             let pairs = if inclusive { &tally.inclusive } else { &tally.pairs };
-            let pairs = pairs.iter().map(|((file, function), row)| Row {
+            let pairs = pairs.iter().map(|((file, function), row)| CountedRow {
                 key: SourceKey {
                     file: tally.files.text(*file),
                     function: tally.functions.text(*function),
@@ -156,13 +158,13 @@ pub(crate) fn tally_rows(tally: &Tally, by: By, inclusive: bool) -> Vec<Row<'_, 
                 let mut counts = vec![0; tally.events.len()];
                 costs.lines.values().for_each(|line| add(&mut counts, tally.costs(*line)));
                 let key = SourceKey { file: tally.files.text(*file), function: b"", line: None };
-                Row { key, counts: counts.into() }
+                CountedRow { key, counts: counts.into() }
             };
             tally.by_file.iter().filter(|(_, costs)| !costs.lines.is_empty()).map(row).collect()
         }
         By::Line => {
             let lines = tally.by_file.iter().flat_map(|(file, costs)| {
-                costs.lines.iter().map(|(line, row)| Row {
+                costs.lines.iter().map(|(line, row)| CountedRow {
                     key: SourceKey { file: tally.files.text(*file), function: b"", line: Some(*line) },
                     counts: tally.costs(*row).into(),
                 })
@@ -215,7 +217,7 @@ impl<K: Ord> Counted<K> {
     pub(crate) fn top(&self, event: Event, most: usize, zeros: bool) -> Ranking<'_, &K> {
         let sort: Vec<usize> = self.column(event).into_iter().collect();
         let order = Order { first: None, sort: &sort, sign: Sign::Kept };
-        let rows = self.sums.iter().map(|(key, counts)| Row { key, counts: counts.into() });
+        let rows = self.sums.iter().map(|(key, counts)| CountedRow { key, counts: counts.into() });
         let counted = |counts: &[i64]| sort.iter().all(|at| counts.get(*at).is_some_and(|count| *count > 0));
         rank(rows, &order, |counts| zeros || counted(counts), most)
     }
@@ -254,4 +256,54 @@ impl<K> Counted<K> {
 
 fn counts(costs: &Costs, events: &[Event]) -> Vec<i64> {
     events.iter().map(|event| i64::try_from(costs[*event]).unwrap_or(i64::MAX)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ranked(rows: &[(&'static str, [i64; 2])], order: &Order<'_>, most: usize) -> (String, usize) {
+        let rows = rows.iter().map(|(key, counts)| CountedRow { key: *key, counts: counts[..].into() });
+        let threshold = Threshold::new(order, &[100, 100], 5.0);
+        let ranking = rank(rows, order, |counts| threshold.reaches(counts), most);
+        (ranking.rows.iter().map(|row| row.key).collect::<Vec<_>>().join(" "), ranking.all)
+    }
+
+    #[test]
+    fn highest_first_then_by_key() {
+        let rows = [("c", [20, 1]), ("b", [20, 1]), ("d", [20, 2]), ("a", [-50, 0]), ("e", [4, 90])];
+        let order = |sort| Order { first: None, sort, sign: Sign::Ignored };
+        assert_eq!(ranked(&rows, &order(&[0]), 9), ("a b c d".to_owned(), 4));
+        assert_eq!(ranked(&rows, &order(&[0, 1]), 9), ("a d b c".to_owned(), 4));
+        assert_eq!(ranked(&rows, &order(&[1, 0]), 9), ("e".to_owned(), 1));
+        assert_eq!(ranked(&rows, &order(&[0]), 2), ("a b".to_owned(), 4));
+        let plain = Order { first: None, sort: &[0], sign: Sign::Kept };
+        assert_eq!(ranked(&rows, &plain, 9), ("b c d".to_owned(), 3));
+    }
+
+    #[test]
+    fn every_row_reaches_a_share_of_nothing() {
+        let order = |sign| Order { first: None, sort: &[0], sign };
+        let reaches = |sign, count| Threshold::new(&order(sign), &[0], 20.0).reaches(&[count]);
+        assert!(reaches(Sign::Ignored, 0) && reaches(Sign::Ignored, -1));
+        assert!(reaches(Sign::Kept, 1) && !reaches(Sign::Kept, 0));
+    }
+
+    #[test]
+    fn sums_of_a_profile() {
+        let mut profile = Profile::new("./a", EventSet::default());
+        for (function, line, count) in [("f", 1, 3), ("g", 2, 5), ("f", 9, 4), ("h", 1, 0)] {
+            let mut costs = Costs::ZERO;
+            costs[Event::Ir] = count;
+            profile.add("a.c", function, line, &costs);
+        }
+        let counted = Counted::lines(&profile, |line| (line.function != b"g").then_some(line.function));
+        assert_eq!((counted.total.as_slice(), counted.column(Event::Dr)), (&[12][..], None));
+        let top = |zeros| {
+            let top = counted.top(Event::Ir, 9, zeros);
+            top.rows.iter().map(|row| (*row.key, row.counts[0])).collect::<Vec<_>>()
+        };
+        assert_eq!(top(false), [(&b"f"[..], 7)]);
+        assert_eq!(top(true), [(&b"f"[..], 7), (b"h", 0)]);
+    }
 }

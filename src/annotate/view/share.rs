@@ -18,7 +18,7 @@ pub(crate) fn percent(part: i64, total: i64) -> String {
     share(part, total).map_or("n/a".to_owned(), |share| format!("{share:.1}%"))
 }
 
-/// How much a share of the total stands out. Renderers choose a colour for each.
+/// The weight of a share of the total. Renderers choose a colour for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Weight {
     Negligible,

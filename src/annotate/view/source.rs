@@ -56,8 +56,8 @@ pub(crate) fn around(counted: impl IntoIterator<Item = u64>, context: u64) -> Ve
     ranges
 }
 
-/// Puts counts beside the lines of a file. `counted` ascends by line; line 0 stands for counts without a line. `ranges`
-/// ascend and do not overlap. No more of `lines` is read than is needed.
+/// Puts counts beside the lines of a file. `counted` ascends by line; line 0 stands for counts
+/// without a line. `ranges` ascend and do not overlap. No more of `lines` is read than is needed.
 pub(crate) fn annotated<'a, T>(
     counted: impl IntoIterator<Item = CountedLine<'a>>,
     ranges: Vec<RangeInclusive<u64>>,
