@@ -31,7 +31,7 @@ pub(super) struct Watch {
 
 impl Watch {
     /// Watches the ranges. Accesses in `past`, the records that come next, are not counted.
-    pub(crate) fn new(ranges: Vec<Watched>, plans: Vec<Arc<Plan>>, past: &[u64]) -> Watch {
+    pub(super) fn new(ranges: Vec<Watched>, plans: Vec<Arc<Plan>>, past: &[u64]) -> Watch {
         let low = ranges.iter().map(|watched| watched.range.start).min().unwrap_or(0);
         let high = ranges.iter().map(|watched| watched.range.end).max().unwrap_or(0);
         let mut watch = Watch { accesses: vec![0; ranges.len()], ranges, all: low..high, plans };
@@ -40,12 +40,12 @@ impl Watch {
         watch
     }
 
-    pub(crate) fn accesses(&self) -> &[u64] {
+    pub(super) fn accesses(&self) -> &[u64] {
         &self.accesses
     }
 
     /// Restores the counts.
-    pub(crate) fn restore(&mut self, accesses: &[u64]) {
+    pub(super) fn restore(&mut self, accesses: &[u64]) {
         self.accesses.fill(0);
         for (now, &then) in self.accesses.iter_mut().zip(accesses) {
             *now = then;
@@ -53,7 +53,7 @@ impl Watch {
     }
 
     /// Scans a buffer of records; `new` are the plans that came with it.
-    pub(crate) fn scan(&mut self, mut words: &[u64], new: &[Arc<Plan>]) {
+    pub(super) fn scan(&mut self, mut words: &[u64], new: &[Arc<Plan>]) {
         self.plans.extend(new.iter().cloned());
         let all = self.all.clone();
         while let Some((&word, tail)) = words.split_first() {

@@ -94,7 +94,7 @@ const SUPPORTED: &[CpuidFeature] = &[
 ];
 
 /// Decodes the instruction at `pc`. `bytes` may end early at an unmapped page; see
-/// [`is_truncated`].
+/// `is_truncated`.
 pub fn decode(bytes: &[u8], pc: u64) -> Instruction {
     Decoder::with_ip(64, bytes, pc, DecoderOptions::NONE).decode()
 }

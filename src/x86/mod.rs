@@ -1,5 +1,5 @@
 //! Facts about x86-64 instructions: which of them run, which data they access and at which
-//! addresses, and how Cachegrind counts them. [`cost`] has the rules of counting; [`request`] knows
+//! addresses, and how Cachegrind counts them. `cost` has the rules of counting; `request` knows
 //! Valgrind's client requests.
 
 pub(crate) mod address;
