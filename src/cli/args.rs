@@ -1,4 +1,5 @@
-//! The command line: the subcommands of cgemu. Options that Cachegrind has keep its names and meanings.
+//! The command line: the subcommands of cgemu. Options that Cachegrind has keep its names and
+//! meanings.
 
 use clap::{Parser, Subcommand};
 

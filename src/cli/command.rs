@@ -57,7 +57,8 @@ fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> Result<u8, Error> 
     }
 }
 
-/// Writes text that was asked for to standard output. A reader that has seen enough (`| head`) is no error.
+/// Writes text that was asked for to standard output. A reader that has seen enough (`| head`) is
+/// no error.
 fn show(text: &str) -> Result<u8, Error> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

@@ -1,10 +1,11 @@
-//! The environment of the guest: small and the same for every user, so that it changes no count. A longer
-//! environment moves the stack, and with it every data address.
+//! The environment of the guest: small and the same for every user, so that it changes no count. A
+//! longer environment moves the stack, and with it every data address.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
-/// What every guest finds. `TZ` is a rule and not a zone's name, so that no file of the host decides it.
+/// The variables that every guest finds. `TZ` is a rule and not a zone's name, so that no file of
+/// the host decides it.
 const FIXED: &[(&str, &str)] = &[
     ("PATH", "/usr/local/bin:/usr/bin:/bin"),
     ("HOME", "/"),
@@ -16,7 +17,7 @@ const FIXED: &[(&str, &str)] = &[
 
 /// One `--env`: a name with a value, or a name whose value the host gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Addition {
+pub(super) struct Addition {
     name: OsString,
     value: Option<OsString>,
 }
@@ -25,7 +26,7 @@ pub struct Addition {
 ///
 /// # Errors
 /// An empty name, which no program could ask for.
-pub fn parse(text: &OsStr) -> Result<Addition, String> {
+pub(super) fn parse(text: &OsStr) -> Result<Addition, String> {
     let bytes = text.as_bytes();
     let (name, value) = match bytes.iter().position(|&b| b == b'=') {
         Some(at) => (&bytes[..at], Some(OsString::from_vec(bytes[at + 1..].to_vec()))),
@@ -37,9 +38,12 @@ pub fn parse(text: &OsStr) -> Result<Addition, String> {
     Ok(Addition { name: OsStr::from_bytes(name).to_owned(), value })
 }
 
-/// The fixed variables, then the additions in their order; a name that is there already keeps its place and
-/// takes the new value. A bare name that the host does not set changes nothing.
-pub fn build(additions: &[Addition], host: impl Fn(&OsStr) -> Option<OsString>) -> Vec<(OsString, OsString)> {
+/// The fixed variables, then the additions in their order; a name that is there already keeps its
+/// place and takes the new value. A bare name that the host does not set changes nothing.
+pub(super) fn build(
+    additions: &[Addition],
+    host: impl Fn(&OsStr) -> Option<OsString>,
+) -> Vec<(OsString, OsString)> {
     let mut env: Vec<(OsString, OsString)> =
         FIXED.iter().map(|&(name, value)| (name.into(), value.into())).collect();
     for addition in additions {

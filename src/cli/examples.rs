@@ -1,8 +1,8 @@
-//! What stands below the options in `--help`: examples, and what there is to know besides. At most 100 columns, where clap
-//! begins a new line.
+//! Texts below the options in `--help`: examples and exit statuses. At most 100 columns, where clap
+//! breaks lines.
 
 /// Of cgemu itself.
-pub const ALL: &str = "\
+pub(super) const ALL: &str = "\
 Examples:
   cgemu run ./prog
   cgemu run --branch-sim=yes -- sort -r words.txt
@@ -12,7 +12,7 @@ Examples:
 See `cgemu run --help` for the options of a run.";
 
 /// Of `cgemu run`.
-pub const RUN: &str = "\
+pub(super) const RUN: &str = "\
 Examples:
   cgemu run ./prog one two
   cgemu run --cache-sim=no ./prog                 instructions only; faster
@@ -28,7 +28,7 @@ them; 126 if the program cannot be run; 127 if it is not found. Whatever ends a 
 begun, the profile up to there is written.";
 
 /// Of `cgemu annotate`.
-pub const ANNOTATE: &str = "\
+pub(super) const ANNOTATE: &str = "\
 With --classic it prints the older layout, of Valgrind 3.19, and takes that program's options; see
 `cgemu annotate --classic --help`.
 
@@ -47,7 +47,7 @@ Exit status: 0; 1 if a file cannot be read, is malformed or does not fit the oth
 options.";
 
 /// Of `cgemu top`.
-pub const TOP: &str = "\
+pub(super) const TOP: &str = "\
 Computed columns of --derive: miss rates in percent (rates: I1-miss, LLi-miss, D1r-miss, D1w-miss,
 D1-miss, LLd-miss, LL-miss; branches: Bc-miss, Bi-miss, B-miss), misses per 1000 instructions
 (mpki: L1-MPKI, LL-MPKI, B-MPKI), and KCachegrind's estimate of cycles (cycles: CEst). Their
@@ -65,7 +65,7 @@ Exit status: 0; 1 if a file cannot be read, is malformed or does not fit the oth
 options.";
 
 /// Of `cgemu repl`.
-pub const REPL: &str = "\
+pub(super) const REPL: &str = "\
 Examples:
   cgemu repl ./prog one two
   cgemu repl --branch-sim=yes -- sort -r words.txt
@@ -80,7 +80,7 @@ input, unless --stdin names a file.
 Exit status: 0; 1 if a command of a script failed; 125 to 127 as for cgemu run.";
 
 /// Of `cgemu merge`.
-pub const MERGE: &str = "\
+pub(super) const MERGE: &str = "\
 Examples:
   cgemu merge -o sum.cgout first.cgout second.cgout
   cgemu merge cachegrind.out.1 cachegrind.out.2 > sum.cgout
@@ -88,7 +88,7 @@ Examples:
 Exit status: 0; 1 if a file cannot be read, is malformed or has other events, or for bad options.";
 
 /// Of `cgemu diff`.
-pub const DIFF: &str = "\
+pub(super) const DIFF: &str = "\
 Examples:
   cgemu diff old.cgout new.cgout > change.cgout
   cgemu annotate change.cgout                       what became more, and what less
@@ -98,26 +98,26 @@ Exit status, as of cg_diff: 0; 255 for bad options; 1 or more if a file cannot b
 or has other events.";
 
 /// Of `cgemu syscalls`.
-pub const SYSCALLS: &str = "\
+pub(super) const SYSCALLS: &str = "\
 Examples:
   cgemu syscalls
   cgemu syscalls | grep -w mmap";
 
 /// Of `cgemu presets`.
-pub const PRESETS: &str = "\
+pub(super) const PRESETS: &str = "\
 Examples:
   cgemu presets
   cgemu run --cache=zen3 ./prog                     one of them";
 
 /// Of `cgemu completions`.
-pub const COMPLETIONS: &str = "\
+pub(super) const COMPLETIONS: &str = "\
 Examples:
   cgemu completions bash > ~/.local/share/bash-completion/completions/cgemu
   cgemu completions fish > ~/.config/fish/completions/cgemu.fish
   cgemu completions zsh > ~/.zfunc/_cgemu            with ~/.zfunc in $fpath";
 
 /// Of `cgemu man`.
-pub const MAN: &str = "\
+pub(super) const MAN: &str = "\
 Examples:
   cgemu man | man -l -
   cgemu man run > ~/.local/share/man/man1/cgemu-run.1";

@@ -7,7 +7,7 @@ use clap_complete::Shell;
 use super::args::Cli;
 
 /// The completion script of a shell.
-pub fn completions(shell: Shell) -> String {
+pub(super) fn completions(shell: Shell) -> String {
     let mut out = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "cgemu", &mut out);
     String::from_utf8_lossy(&out).into_owned()
@@ -17,7 +17,7 @@ pub fn completions(shell: Shell) -> String {
 ///
 /// # Errors
 /// A command that is not there.
-pub fn man(command: Option<&str>) -> Result<String, Error> {
+pub(super) fn man(command: Option<&str>) -> Result<String, Error> {
     let mut root = Cli::command();
     root.build();
     let page = match command {

@@ -1,5 +1,5 @@
-//! The log: lines in Valgrind's form, `==PID== text`, on standard error or in a file (Valgrind manual,
-//! section 2.3, "The Commentary").
+//! The log: lines in Valgrind's form, `==PID== text`, on standard error or in a file (Valgrind
+//! manual, section 2.3, "The Commentary").
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
@@ -12,13 +12,13 @@ use std::sync::{Mutex, PoisonError};
 use super::lookup::reason;
 use crate::session::{LogSink, Voice};
 
-/// Where log lines go, and which are wanted.
-pub struct Log {
+/// A log: its destination, and the lines that are wanted.
+pub(super) struct Log {
     out: Box<dyn Write + Send>,
     pid: u32,
     quiet: bool,
     to_file: bool,
-    /// What the program has printed ends in the middle of a line.
+    /// The text that the program has printed ends in the middle of a line.
     open_line: bool,
 }
 
@@ -84,15 +84,16 @@ impl Log {
         self.line("");
     }
 
-    /// A line that `-q` leaves out. A log that cannot be written must not end a run, so errors are dropped.
+    /// Adds a line that `-q` leaves out. A log that cannot be written must not end a run, so errors
+    /// are dropped.
     pub fn line(&mut self, text: &str) {
         if !self.quiet {
             self.always(text);
         }
     }
 
-    /// A line that the user gets in any case: why a run did not end by itself. A text of several lines is
-    /// several lines of the log.
+    /// Adds a line that the user gets in any case: why a run did not end by itself. A text of
+    /// several lines is several lines of the log.
     pub fn always(&mut self, text: &str) {
         let mut buffer = String::new();
         if std::mem::take(&mut self.open_line) {
@@ -106,8 +107,8 @@ impl Log {
         let _ = self.out.write_all(buffer.as_bytes()).and_then(|()| self.out.flush());
     }
 
-    /// Text of the program's or about its requests, which `-q` leaves in. As Valgrind does it, a line that was not ended
-    /// goes on.
+    /// Adds text of the program or about its requests, which `-q` leaves in. A line that was not
+    /// ended goes on, as in Valgrind's log.
     fn say(&mut self, voice: Voice, text: &[u8]) {
         let sign = match voice {
             Voice::Client => "**",

@@ -1,5 +1,6 @@
-//! The `cgemu` command: reads the options, starts a run and says how it ended. Everything it prints of
-//! its own goes to standard error or the log; standard output belongs to the program that is profiled.
+//! The `cgemu` command: reads the options, starts a run and says how it ended. Everything it prints
+//! of its own goes to standard error or the log; standard output belongs to the program that is
+//! profiled.
 
 mod annotate;
 mod args;

@@ -1,4 +1,5 @@
-//! The options of a run, in groups by what honours them. `display_order` keeps the order of the help.
+//! The options of a run, in groups by what honours them. `display_order` keeps the order of the
+//! help.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -23,7 +24,7 @@ pub enum Switch {
 }
 
 impl Switch {
-    /// Whether it is on.
+    /// True for `yes`.
     pub fn on(self) -> bool {
         self == Switch::Yes
     }
@@ -32,13 +33,13 @@ impl Switch {
 /// Options of the machine and its program.
 #[derive(Args, Debug)]
 pub(super) struct MachineArgs {
-    /// Let the program change files under this directory of the host; may be repeated. Other writes stay in
-    /// memory and are dropped at the end
+    /// Let the program change files under this directory of the host; may be repeated. Other writes
+    /// stay in memory and are dropped at the end
     #[arg(long, value_name = "DIR", action = ArgAction::Append, display_order = 25)]
     pub allow_write: Vec<PathBuf>,
 
-    /// Add a variable to the program's small fixed environment; may be repeated. NAME alone takes the value
-    /// that cgemu finds, if there is one: the profile may then depend on it
+    /// Add a variable to the program's small fixed environment; may be repeated. NAME alone takes
+    /// the value that cgemu finds, if there is one: the profile may then depend on it
     #[arg(long, value_name = "NAME[=VALUE]", action = ArgAction::Append, display_order = 26)]
     #[arg(value_parser = OsStringValueParser::new().try_map(|text| environment::parse(&text)))]
     pub env: Vec<Addition>,
@@ -59,10 +60,12 @@ pub(super) struct MachineArgs {
     #[arg(long, value_name = "TIME", value_parser = values::duration, display_order = 30)]
     pub timeout: Option<Duration>,
 
-    /// Where program, libraries, heap and stack go: where Linux puts them without randomization, or where Valgrind 3.19
-    /// does, to compare the two (valgrind). CPUID then too answers as under Valgrind, if GLIBC_TUNABLES keeps the
-    /// program's C library from AVX code; docs/whole-programs.md says how
-    #[arg(long, value_name = "linux|valgrind", default_value = "linux", value_parser = layout, display_order = 32)]
+    /// Where program, libraries, heap and stack go: where Linux puts them without randomization, or
+    /// where Valgrind 3.19 does, to compare the two (valgrind). CPUID then too answers as under
+    /// Valgrind, if GLIBC_TUNABLES keeps the program's C library from AVX code;
+    /// docs/whole-programs.md says how
+    #[arg(long, value_name = "linux|valgrind", default_value = "linux", value_parser = layout)]
+    #[arg(display_order = 32)]
     pub layout: Layout,
 
     /// The program and its arguments
@@ -96,12 +99,14 @@ pub(super) struct CountArgs {
     pub branch_sim: Switch,
 
     /// First-level instruction cache, in bytes; overrides that of --cache
-    #[arg(long = "I1", value_name = "size,assoc,line", value_parser = str::parse::<Geometry>, display_order = 12)]
+    #[arg(long = "I1", value_name = "size,assoc,line", value_parser = str::parse::<Geometry>)]
+    #[arg(display_order = 12)]
     #[arg(help_heading = "Cachegrind's options")]
     pub i1: Option<Geometry>,
 
     /// First-level data cache, likewise
-    #[arg(long = "D1", value_name = "size,assoc,line", value_parser = str::parse::<Geometry>, display_order = 13)]
+    #[arg(long = "D1", value_name = "size,assoc,line", value_parser = str::parse::<Geometry>)]
+    #[arg(display_order = 13)]
     #[arg(help_heading = "Cachegrind's options")]
     pub d1: Option<Geometry>,
 
@@ -110,7 +115,8 @@ pub(super) struct CountArgs {
     #[arg(value_parser = str::parse::<Geometry>, help_heading = "Cachegrind's options")]
     pub ll: Option<Geometry>,
 
-    /// Count from the first instruction on; with no, from the program's CACHEGRIND_START_INSTRUMENTATION on
+    /// Count from the first instruction on; with no, from the program's
+    /// CACHEGRIND_START_INSTRUMENTATION on
     #[arg(
         long,
         value_name = "yes|no",
@@ -132,13 +138,14 @@ pub(super) struct CountArgs {
     #[arg(value_parser = PossibleValuesParser::new(PRESETS.iter().map(|p| p.name)))]
     pub cache: String,
 
-    /// What is counted: what the program executes (arch), or what an unmodified Valgrind prints, which counts in
-    /// translated superblocks (valgrind)
-    #[arg(long, value_name = "arch|valgrind", default_value = "arch", value_parser = count_model, display_order = 31)]
+    /// What is counted: what the program executes (arch), or what an unmodified Valgrind prints,
+    /// which counts in translated superblocks (valgrind)
+    #[arg(long, value_name = "arch|valgrind", default_value = "arch", value_parser = count_model)]
+    #[arg(display_order = 31)]
     pub count_model: CountModel,
 
-    /// How events are gathered: by code added to the translation (tap), or by the engine's public hooks (api),
-    /// slow, for cross-checks. The profile is the same
+    /// How events are gathered: by code added to the translation (tap), or by the engine's public
+    /// hooks (api), slow, for cross-checks. The profile is the same
     #[arg(long, value_name = "tap|api", default_value = "tap", value_parser = producer, display_order = 33)]
     pub hooks: Producer,
 }
@@ -146,12 +153,14 @@ pub(super) struct CountArgs {
 /// Options of the profile.
 #[derive(Args, Debug)]
 pub(super) struct ProfileArgs {
-    /// Where the profile goes; %p is the process ID, %q{VAR} a variable, %n a number, %% a percent sign
+    /// Where the profile goes; %p is the process ID, %q{VAR} a variable, %n a number, %% a percent
+    /// sign
     #[arg(long, value_name = "FILE", default_value = "cachegrind.out.%p", display_order = 15)]
     #[arg(help_heading = "Cachegrind's options")]
     pub cachegrind_out_file: OsString,
 
-    /// Also write the counts of each instruction, beside the profile to FILE.instr, in Callgrind's format
+    /// Also write the counts of each instruction, beside the profile to FILE.instr, in Callgrind's
+    /// format
     #[arg(
         long,
         value_name = "yes|no",
@@ -250,7 +259,7 @@ impl MachineArgs {
 }
 
 impl CountArgs {
-    /// What the options have counted.
+    /// The counting that the options describe.
     ///
     /// # Errors
     /// A name that is no preset.

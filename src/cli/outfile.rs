@@ -1,5 +1,5 @@
-//! The output file: checked before the run, replaced in one step after it. Whoever looks at the name sees the
-//! whole old profile or the whole new one.
+//! The output file: checked before the run, replaced in one step after it. Whoever looks at the
+//! name sees the whole old profile or the whole new one.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
@@ -18,7 +18,7 @@ const MAX_LINKS: usize = 40;
 
 /// A place for a profile that could be written when it was looked at.
 #[derive(Debug)]
-pub struct OutFile {
+pub(super) struct OutFile {
     path: PathBuf,
     how: How,
 }
@@ -35,7 +35,8 @@ impl OutFile {
     /// Checks that `path` can be written, and leaves it as it is. The path must be absolute.
     ///
     /// # Errors
-    /// A directory, a directory that is missing or cannot be written, a file that cannot be written.
+    /// A directory, a directory that is missing or cannot be written, a file that cannot be
+    /// written.
     pub fn prepare(path: &Path) -> Result<OutFile, String> {
         let fail = |why: &str| Err(format!("{}: {why}; choose another output file", path.display()));
         if path.as_os_str().as_bytes().ends_with(b"/") {
@@ -154,7 +155,8 @@ impl Drop for Temporary {
     }
 }
 
-/// The file a chain of symbolic links ends at, whether it exists or not: a rename would replace the link.
+/// The file a chain of symbolic links ends at, whether it exists or not: a rename would replace the
+/// link.
 fn follow(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
@@ -170,7 +172,7 @@ fn follow(path: &Path) -> io::Result<PathBuf> {
     Err(rustix::io::Errno::LOOP.into())
 }
 
-/// Whether this file is our standard output or error, redirected.
+/// True for the file that is our standard output or error, redirected.
 fn is_our_output(data: &fs::Metadata) -> bool {
     let same = |fd: rustix::fd::BorrowedFd<'_>| {
         rustix::fs::fstat(fd).is_ok_and(|stat| stat.st_dev == data.dev() && stat.st_ino == data.ino())
@@ -178,7 +180,7 @@ fn is_our_output(data: &fs::Metadata) -> bool {
     same(io::stdout().as_fd()) || same(io::stderr().as_fd())
 }
 
-/// Whether the name stands for an open descriptor, so that a rename would go past it.
+/// True for names of open descriptors, which a rename would go past.
 fn names_descriptor(path: &Path) -> bool {
     let names: [&OsStr; 3] = ["/dev/stdin", "/dev/stdout", "/dev/stderr"].map(OsStr::new);
     names.contains(&path.as_os_str())

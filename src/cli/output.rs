@@ -1,4 +1,4 @@
-//! What a run leaves: its profile with the side file, and its log. `run` and `repl` write both here.
+//! Results of a run: the profile with its side file, and the log. `run` and `repl` write both here.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use super::log::Log;
 use super::lookup::reason;
 use super::options::LogArgs;
 use super::outfile::OutFile;
-use super::pattern::{Values, expand};
+use super::pattern::{Substitutes, expand};
 use super::run_top;
 use crate::profile::{SIDE_SUFFIX, grouped, summary_lines, write_cachegrind, write_instructions};
 use crate::session::{Caches, Config, Finished, Folded, LogSink, Stop};
@@ -55,13 +55,14 @@ impl ProfileFiles {
     }
 }
 
-/// The absolute path that a pattern of `--option` names. The guest's current directory has no part in it.
+/// The absolute path that a pattern of `--option` names. The guest's current directory has no part
+/// in it.
 ///
 /// # Errors
 /// Those of [`expand`].
 pub(super) fn named_file(option: &str, pattern: &OsStr, sequence: u32) -> Result<PathBuf, Error> {
     let variable = |name: &OsStr| std::env::var_os(name);
-    let values = Values { pid: std::process::id(), sequence, variable: &variable };
+    let values = Substitutes { pid: std::process::id(), sequence, variable: &variable };
     expand(pattern, &values)
         .map_err(Error::msg)
         .and_then(|name| std::path::absolute(name).map_err(|error| anyhow!(reason(&error))))

@@ -4,8 +4,8 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
-/// What the patterns stand for.
-pub struct Values<'a> {
+/// Substitutes of the patterns.
+pub(super) struct Substitutes<'a> {
     /// `%p`: the process ID of cgemu.
     pub pid: u32,
     /// `%n`: the number of this file among those that one process writes, from 1.
@@ -17,9 +17,9 @@ pub struct Values<'a> {
 /// Replaces `%p`, `%n`, `%q{NAME}` and `%%` in a file name.
 ///
 /// # Errors
-/// Valgrind's: an empty name, a leading `~` that the shell did not expand, an unknown or unfinished pattern,
-/// a variable that is not set.
-pub fn expand(name: &OsStr, values: &Values<'_>) -> Result<OsString, String> {
+/// Valgrind's: an empty name, a leading `~` that the shell did not expand, an unknown or unfinished
+/// pattern, a variable that is not set.
+pub(super) fn expand(name: &OsStr, values: &Substitutes<'_>) -> Result<OsString, String> {
     let bytes = name.as_bytes();
     if bytes.is_empty() {
         return Err("no file name given".to_owned());
@@ -58,7 +58,7 @@ pub fn expand(name: &OsStr, values: &Values<'_>) -> Result<OsString, String> {
 }
 
 /// The value that `{NAME}` at the start of `text` stands for, and what follows it.
-fn variable<'t>(text: &'t [u8], values: &Values<'_>) -> Result<(OsString, &'t [u8]), String> {
+fn variable<'t>(text: &'t [u8], values: &Substitutes<'_>) -> Result<(OsString, &'t [u8]), String> {
     let Some(text) = text.strip_prefix(b"{") else {
         return Err("expected '{' after '%q'".to_owned());
     };
@@ -79,7 +79,7 @@ mod tests {
 
     fn run(name: &str) -> Result<String, String> {
         let variable = |name: &OsStr| (name == "WHO").then(|| OsString::from("me%p"));
-        let values = Values { pid: 77, sequence: 1, variable: &variable };
+        let values = Substitutes { pid: 77, sequence: 1, variable: &variable };
         expand(OsStr::new(name), &values).map(|s| s.into_string().expect("text"))
     }
 
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn names_need_not_be_utf8() {
-        let values = Values { pid: 1, sequence: 1, variable: &|_| None };
+        let values = Substitutes { pid: 1, sequence: 1, variable: &|_| None };
         let name = OsStr::from_bytes(b"\xff%p");
         assert_eq!(expand(name, &values).expect("fine").as_bytes(), b"\xff1");
     }

@@ -1,5 +1,5 @@
-//! The progress line of a long run: on a terminal only, and gone before anything else is printed, by us or by the
-//! guest.
+//! The progress line of a long run: on a terminal only, and gone before anything else is printed,
+//! by us or by the guest.
 
 use std::io::IsTerminal as _;
 use std::sync::atomic::Ordering::Relaxed;
@@ -13,7 +13,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::profile::grouped;
 use crate::session::{Control, TerminalObserver};
 
-/// A run shorter than this shows nothing, nor does one in which the guest used the terminal so recently.
+/// A run shorter than this shows nothing, nor does one in which the guest used the terminal so
+/// recently.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Time between two looks at the counters.
@@ -25,13 +26,14 @@ struct Line {
     bar: Option<ProgressBar>,
     /// When the guest last used the terminal.
     used: Instant,
-    /// The guest's output ends in the middle of a line, or it waits for input: the rest of the line is its own.
+    /// The guest's output ends in the middle of a line, or it waits for input: the rest of the line
+    /// is its own.
     shared: bool,
 }
 
 /// The guest's side of the line. It may be shown only after [`Progress::watch`].
 #[derive(Debug)]
-pub struct Shared {
+pub(super) struct Shared {
     line: Mutex<Line>,
     /// Which of the guest's streams are a terminal.
     terminals: [bool; 3],
@@ -89,7 +91,7 @@ fn clear(bar: Option<ProgressBar>) {
 }
 
 /// The thread that draws the line; dropping this clears the line.
-pub struct Progress {
+pub(super) struct Progress {
     /// Closed to end the thread.
     running: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,

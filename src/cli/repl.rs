@@ -68,7 +68,8 @@ fn shell(
         // `annotate --asm` and `top instructions` need the costs of instructions in any case.
         recording: Recording { instructions: true, journal: true },
     };
-    // The shell itself says on the terminal what the log of a run says, so that is only complete if asked for.
+    // The shell itself says on the terminal what the log of a run says, so that is only complete if
+    // asked for.
     let complete = options.log.log_file.is_some() || options.log.log_fd.is_some() || options.log.verbose;
     let log = RunLog::open(&options.log, complete)?;
     let printed = Arc::new(Printed::default());

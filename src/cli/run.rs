@@ -1,4 +1,5 @@
-//! `cgemu run`: options to a [`Config`], a run, and its end to the profile, the log and the exit status.
+//! `cgemu run`: options to a [`Config`], a run, and its end to the profile, the log and the exit
+//! status.
 
 use std::io;
 use std::sync::Arc;
@@ -15,8 +16,8 @@ use super::output::{ProfileFiles, RunLog, named_file};
 use super::progress::{Progress, Shared};
 use crate::session::{self, Config, Control, Recording, TerminalObserver};
 
-/// Runs the program and returns the exit status. All that can go wrong before the first instruction comes
-/// before the banner.
+/// Runs the program and returns the exit status. All that can go wrong before the first instruction
+/// comes before the banner.
 ///
 /// # Errors
 /// A run that cannot be started, and a profile that cannot be written.
@@ -48,7 +49,8 @@ pub(super) fn run(options: &RunArgs) -> Result<u8, Error> {
     Ok(exit::status(&finished.stop))
 }
 
-/// SIGINT and SIGTERM ask the run to end, so that the profile is written; a second one ends cgemu at once.
+/// SIGINT and SIGTERM ask the run to end, so that the profile is written; a second one ends cgemu
+/// at once.
 fn obey_signals(control: &Arc<Control>) -> io::Result<()> {
     let asked_before = Arc::new(AtomicBool::new(false));
     for (signal, number) in [(SIGINT, 2), (SIGTERM, 15)] {

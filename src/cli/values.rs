@@ -1,4 +1,5 @@
-//! Numbers as the options take them: counts with decimal suffixes, sizes with binary ones, durations.
+//! Numbers as the options take them: counts with decimal suffixes, sizes with binary ones,
+//! durations.
 
 use std::time::Duration;
 
@@ -6,7 +7,7 @@ use std::time::Duration;
 ///
 /// # Errors
 /// A text that is no such number or does not fit 64 bits.
-pub fn count(text: &str) -> Result<u64, String> {
+pub(super) fn count(text: &str) -> Result<u64, String> {
     scaled(text, 1000).ok_or_else(|| "give a count such as 5000000, 5_000_000 or 5M".to_owned())
 }
 
@@ -14,7 +15,7 @@ pub fn count(text: &str) -> Result<u64, String> {
 ///
 /// # Errors
 /// A text that is no such number or does not fit 64 bits.
-pub fn bytes(text: &str) -> Result<u64, String> {
+pub(super) fn bytes(text: &str) -> Result<u64, String> {
     scaled(text, 1024).ok_or_else(|| "give a number of bytes such as 65536, 512M or 2G".to_owned())
 }
 
@@ -22,7 +23,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
 ///
 /// # Errors
 /// Anything else, and zero, which would end the run before it began.
-pub fn duration(text: &str) -> Result<Duration, String> {
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(at);
     let millis = match unit {
@@ -43,7 +44,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 ///
 /// # Errors
 /// A text that is no such number or does not fit 64 bits.
-pub fn seed(text: &str) -> Result<u64, String> {
+pub(super) fn seed(text: &str) -> Result<u64, String> {
     let value = match text.strip_prefix("0x") {
         // `from_str_radix` would take a sign.
         Some(hex) if hex.bytes().all(|b| b.is_ascii_hexdigit()) => u64::from_str_radix(hex, 16).ok(),

@@ -12,7 +12,7 @@ use super::stops::{Stop, Trigger};
 use crate::guest::{Gpr, GuestCpu};
 use crate::session::{Pause, Saved, StopConditions};
 
-/// Why a run has stopped.
+/// Reason of a stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stopped {
     /// At the moment or place that the command named.
@@ -166,7 +166,7 @@ impl Debugger {
         }
     }
 
-    /// What the run is to pause at.
+    /// Conditions under which the session is to pause.
     fn stop_conditions(&self, at: Option<u64>, now: u64, chunks: bool) -> StopConditions {
         let after = self.stops.enabled().filter_map(|stop| match stop.trigger {
             Trigger::After(at) if at > now => Some(at),
@@ -214,7 +214,7 @@ impl Debugger {
         Ok(None)
     }
 
-    /// Whether the run is to stop at the breakpoints of this address.
+    /// The stop by breakpoints of this address, if their conditions hold.
     fn at_breakpoint(&mut self, until: &[Until]) -> Result<Option<Stopped>, Error> {
         let (pc, sp) = {
             let cpu = self.session.cpu();
@@ -239,7 +239,7 @@ impl Debugger {
         Ok(there.then_some(Stopped::There))
     }
 
-    /// Whether the condition of a stop holds now.
+    /// Evaluates the condition of a stop.
     fn holds(&mut self, number: u32) -> Result<bool, Error> {
         let Some(condition) = self.stops.get(number).and_then(|stop| stop.condition.clone()) else {
             return Ok(true);

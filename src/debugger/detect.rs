@@ -1,5 +1,6 @@
-//! Stops at what only the simulators and the trace know: misses and accesses. They run behind the CPU, so the run goes on
-//! for a while, is looked at, and if something has happened is taken back and sought for the instruction.
+//! Stops at events that only the simulators and the trace see: misses and accesses. They run behind
+//! the CPU, so the run goes on for a while, is checked, and if an event has occurred is taken back
+//! and bisected for the instruction.
 
 use std::ops::Range;
 
@@ -11,9 +12,9 @@ use super::error::Error;
 use super::stops::{Stops, Trigger, WatchAccess};
 
 /// Instructions between two probes.
-pub const CHUNK: u64 = 4_000_000;
+pub(super) const CHUNK: u64 = 4_000_000;
 
-/// What one stop probes for.
+/// The event that one stop waits for.
 #[derive(Clone, Debug)]
 enum Probe {
     /// The number of the watched range, and its bytes as they were: system calls change them too.
@@ -21,8 +22,8 @@ enum Probe {
     Event(Event, Option<Range<u64>>),
 }
 
-/// What the enabled stops look for, and what they had seen when the run was last resumed.
-pub struct Detector {
+/// The probes of the enabled stops, and their counts when the run was last resumed.
+pub(super) struct Detector {
     probes: Vec<(u32, Probe)>,
     seen: Vec<u64>,
 }
@@ -30,8 +31,8 @@ pub struct Detector {
 /// Longest range whose bytes are compared.
 const COMPARED: u64 = 1 << 16;
 
-/// Up to a moment, and past everything on the way.
-pub fn quietly(moment: u64) -> StopConditions {
+/// Conditions that pause at a moment and nowhere before.
+pub(super) fn quietly(moment: u64) -> StopConditions {
     StopConditions { at: Some(moment), ignore_breakpoints: true, ..StopConditions::default() }
 }
 
@@ -43,7 +44,7 @@ fn bytes(session: &mut Session, range: &Range<u64>) -> Option<Vec<u8>> {
 }
 
 impl Detector {
-    /// What is to be looked for from here on; `None` if nothing is.
+    /// Sets the probes of the enabled stops; `None` if there are none.
     pub fn arm(session: &mut Session, stops: &Stops) -> Option<Detector> {
         let mut watched = Vec::new();
         let mut probes = Vec::new();
@@ -88,15 +89,15 @@ impl Detector {
             .collect()
     }
 
-    /// The numbers of the stops that have seen something.
+    /// The numbers of the stops whose event has occurred.
     pub fn fired(&self, session: &mut Session) -> Vec<u32> {
         let now = self.count(session);
         let pairs = self.probes.iter().zip(now.iter().zip(&self.seen));
         pairs.filter(|(_, (now, seen))| now != seen).map(|((number, _), _)| *number).collect()
     }
 
-    /// Takes the run, in which something was seen since `start`, to the first moment when something has been; the stops
-    /// that saw it. `start` is given up.
+    /// Takes the run, in which an event has occurred since `start`, to the instruction of the first
+    /// one; the stops that wait for it. `start` is given up.
     ///
     /// # Errors
     /// The engine's.

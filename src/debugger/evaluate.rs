@@ -1,9 +1,10 @@
 //! Computes expressions.
 //!
-//! Integers are C's on x86-64 Linux, where `int` is taken to have 64 bits as `long` has: narrower ones become signed 64-bit ones
-//! before an operator sees them, and with an unsigned 64-bit one (`u64[…]`, `*…`, `$rsp`, `$rip`, addresses of symbols, numbers from 2⁶³ on) the result
-//! is unsigned. Results are reduced modulo 2⁶⁴. So `$rax == -1` and `$rax == 0xffffffffffffffff` mean the same. Shifts by 64
-//! or more shift everything out. Floating-point numbers are doubles.
+//! Integers are C's on x86-64 Linux, where `int` is taken to have 64 bits as `long` has: narrower
+//! ones become signed 64-bit ones before an operator sees them, and with an unsigned 64-bit one
+//! (`u64[…]`, `*…`, `$rsp`, `$rip`, addresses of symbols, numbers from 2⁶³ on) the result is
+//! unsigned. Results are reduced modulo 2⁶⁴. So `$rax == -1` and `$rax == 0xffffffffffffffff` mean
+//! the same. Shifts by 64 or more shift everything out. Floating-point numbers are doubles.
 
 use std::cmp::Ordering;
 
@@ -14,15 +15,17 @@ use super::value::{Integer, Kind, Type, Value};
 
 /// Longest string that `str` reads, in bytes.
 pub const MAX_TEXT: usize = 4096;
-/// Strings are read in pieces that end at multiples of this, so that they may end where memory does.
+/// Strings are read in pieces that end at multiples of this, so that they may end where memory
+/// does.
 const PIECE: u64 = 64;
 
-/// What the name of a symbol stands for.
+/// Meaning of the name of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Symbol {
-    /// Where it is.
+    /// Its address.
     pub address: u64,
-    /// How its value is read; `None` if its name stands for its address, as those of functions and arrays do.
+    /// Type of its value; `None` if its name stands for its address, as those of functions and
+    /// arrays do.
     pub value: Option<Type>,
 }
 
@@ -45,7 +48,7 @@ impl Symbol {
     }
 }
 
-/// Where the values of names come from.
+/// Values of names.
 pub trait Scope {
     /// A register; `None` if its value is not known in the frame that is looked at.
     fn register(&mut self, register: Register) -> Option<u64>;
@@ -72,13 +75,15 @@ impl Expression {
     /// Computes the value.
     ///
     /// # Errors
-    /// Names that `scope` does not know, memory that cannot be read, operators that do not take what they get.
+    /// Names that `scope` does not know, memory that cannot be read, operators that do not take
+    /// what they get.
     pub fn evaluate(&self, scope: &mut dyn Scope) -> Result<Value, ExprError> {
         run(&self.text, &self.ops, scope)
     }
 
-    /// The memory that the expression names, as address and size in bytes, if it is `*…`, `u32[…]`, data with a
-    /// value or the like: what a watchpoint on it watches. A string has its length, without the NUL.
+    /// The memory that the expression names, as address and size in bytes, if it is `*…`, `u32[…]`,
+    /// data with a value or the like: what a watchpoint on it watches. A string has its length,
+    /// without the NUL.
     ///
     /// # Errors
     /// Those of [`Expression::evaluate`].
@@ -109,8 +114,8 @@ impl Expression {
         }
     }
 
-    /// The expression with its symbols looked up: for conditions that are computed often, and to refuse an unknown
-    /// name before the program goes on.
+    /// The expression with its symbols looked up: for conditions that are computed often, and to
+    /// refuse an unknown name before the program goes on.
     ///
     /// # Errors
     /// The first symbol that `scope` does not know.
@@ -309,8 +314,8 @@ fn binary(operator: Binary, left: &Value, right: &Value) -> Result<Value, Proble
     }
 }
 
-/// Whether a comparison holds for operands in this order; `None` if the operator compares nothing. Without an order (NaN) only
-/// `!=` holds.
+/// The result of a comparison for operands in this order; `None` if the operator compares nothing.
+/// Without an order (NaN) only `!=` holds.
 fn compared(operator: Binary, order: Option<Ordering>) -> Option<bool> {
     Some(match operator {
         Binary::Equal => order == Some(Ordering::Equal),

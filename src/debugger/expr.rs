@@ -1,17 +1,20 @@
-//! The expressions of `break … if`, `print`, `x` and `watch`: their grammar, and their form: operations of a
-//! stack machine. A list instead of a tree, so that no expression is too long to be computed or dropped.
+//! The expressions of `break … if`, `print`, `x` and `watch`: their grammar, and their form:
+//! operations of a stack machine. A list instead of a tree, so that no expression is too long to be
+//! computed or dropped.
 //!
-//! Operators bind as in C (C11, 6.5): `?:`, `||`, `&&`, `|`, `^`, `&`, `== !=`, `< <= > >=`, `<< >>`, `+ -`, `* / %`, and the
-//! prefixes `- ! ~ * &`. Operands are
+//! Operators bind as in C (C11, 6.5): `?:`, `||`, `&&`, `|`, `^`, `&`, `== !=`, `< <= > >=`, `<<
+//! >>`, `+ -`, `* / %`, and the prefixes `- ! ~ * &`. Operands are
 //!
-//! - numbers: `10`, `0x1f`, `0b101`, `0o17`, `1.5`, with `_` between digits, and `k m g` for thousands or `Ki Mi Gi` for powers
-//!   of 1024 behind; characters `'a'`; strings `"text"`;
-//! - registers: `$rax`, `$eax`, `$ax`, `$al`, `$rip` or `$pc`, `$rsp` or `$sp`, `$rflags`, `$xmm0`, and lanes such as `$xmm0.f32[1]`;
+//! - numbers: `10`, `0x1f`, `0b101`, `0o17`, `1.5`, with `_` between digits, and `k m g` for
+//!   thousands or `Ki Mi Gi` for powers of 1024 behind; characters `'a'`; strings `"text"`;
+//! - registers: `$rax`, `$eax`, `$ax`, `$al`, `$rip` or `$pc`, `$rsp` or `$sp`, `$rflags`, `$xmm0`,
+//!   and lanes such as `$xmm0.f32[1]`;
 //! - variables of the session: `$name`;
-//! - symbols: `main`, `std::cout`, `'f(int)'`. Data of 1, 2, 4 or 8 bytes is its value, a signed integer; functions and
-//!   other data are their addresses, as `&NAME` always is;
+//! - symbols: `main`, `std::cout`, `'f(int)'`. Data of 1, 2, 4 or 8 bytes is its value, a signed
+//!   integer; functions and other data are their addresses, as `&NAME` always is;
 //! - counts of events by Cachegrind's names, `Ir` to `Bim`, and `instructions`;
-//! - memory: `*ADDRESS` (a `u64`), `u8[ADDRESS]` to `f64[ADDRESS]`, and `str[ADDRESS]`, which ends before a NUL.
+//! - memory: `*ADDRESS` (a `u64`), `u8[ADDRESS]` to `f64[ADDRESS]`, and `str[ADDRESS]`, which ends
+//!   before a NUL.
 
 use super::registers::Named;
 use super::value::{Type, Value};
@@ -69,7 +72,8 @@ pub(super) enum Binary {
 }
 
 impl Binary {
-    /// The sign, how tightly it binds, and the operator; `&&` and `||`, which bind less tightly, are jumps.
+    /// The sign, how tightly it binds, and the operator; `&&` and `||`, which bind less tightly,
+    /// are jumps.
     pub const TABLE: [(&'static str, u8, Binary); 16] = [
         ("|", 3, Binary::Or),
         ("^", 4, Binary::Xor),

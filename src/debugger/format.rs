@@ -1,4 +1,4 @@
-//! How values are shown: the format letters of GDB's `print` and `x` (GDB manual, "Output Formats").
+//! Display of values: the format letters of GDB's `print` and `x` (GDB manual, "Output Formats").
 
 use super::value::{Integer, Kind, Value, escaped};
 
@@ -45,8 +45,9 @@ impl Format {
         })
     }
 
-    /// `value` in this format. `symbol` names an address, such as `main+4`. Floating-point numbers are shown by their bits
-    /// where the format is not theirs, strings byte by byte, vectors always as one number.
+    /// `value` in this format. `symbol` names an address, such as `main+4`. Floating-point numbers
+    /// are shown by their bits where the format is not theirs, strings byte by byte, vectors always
+    /// as one number.
     pub fn show(self, value: &Value, symbol: &mut dyn FnMut(u64) -> Option<String>) -> String {
         match value {
             Value::Integer(integer) => self.integer(*integer, symbol),
@@ -135,7 +136,7 @@ mod tests {
         Format::from_letter(letter).expect("a format").show(value, &mut symbol)
     }
 
-    /// What GDB 13 prints for `p/x (char)-1` and so on.
+    /// Output of GDB 13 for `p/x (char)-1` and so on.
     #[test]
     fn as_gdb_shows_them() {
         let integer = |value, kind| Value::Integer(Integer::new(value, kind));

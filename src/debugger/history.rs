@@ -1,5 +1,5 @@
-//! The past of a run: checkpoints from which any moment before can be reached again. A moment is the number of
-//! instructions executed until then.
+//! The past of a run: checkpoints from which any earlier moment can be reached again. A moment is
+//! the number of instructions executed until then.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -32,10 +32,10 @@ struct Turn {
 
 /// The checkpoints of a run.
 #[derive(Default)]
-pub struct History {
+pub(super) struct History {
     points: BTreeMap<u64, Point>,
     named: BTreeMap<String, (Saved, Vec<Turn>)>,
-    /// What the user has changed on the way here.
+    /// Changes of what is counted on the way here.
     turns: Vec<Turn>,
     /// The number of the last change.
     last_turn: u64,
@@ -43,7 +43,7 @@ pub struct History {
     due: u64,
     /// When the run was resumed, and its moment then.
     resumed: Option<(Instant, u64)>,
-    /// What the last one took.
+    /// Time that the last one took.
     cost: Duration,
 }
 
@@ -133,7 +133,8 @@ impl History {
         let Some((_, point)) = self.points.range(..=moment).next_back() else { return Ok(false) };
         session.check_reversible()?;
         session.restore(&point.saved)?;
-        // What was changed later has not been changed any more, and what followed from it will not come.
+        // What was changed later has not been changed any more, and what followed from it will not
+        // come.
         let kept = self.turns.iter().take_while(|turn| turn.moment <= moment).count();
         self.keep_turns(session, kept);
         Ok(true)
@@ -177,7 +178,8 @@ impl History {
         if self.turns.starts_with(&turns) {
             self.keep_turns(session, turns.len());
         } else {
-            // It belongs to another way, on which something else was changed: no other checkpoint leads here.
+            // It belongs to another way, on which something else was changed: no other checkpoint
+            // leads here.
             self.forget_from(session, 0);
             self.turns = turns;
             let saved = session.save()?;

@@ -152,7 +152,8 @@ impl<'t> Lexer<'t> {
         Ok(Token::Integer(value))
     }
 
-    /// A character, a name with odd characters, or a string. One character between apostrophes is that character's number.
+    /// A character, a name with odd characters, or a string. One character between apostrophes is
+    /// that character's number.
     fn quoted(&mut self, quote: char) -> Result<Token, ExprError> {
         let start = self.at;
         let mut bytes = Vec::new();

@@ -1,8 +1,8 @@
 //! The debugger's logic, without a terminal: what commands need to stop, step, look and go back.
 //!
-//! [`Debugger`] is what a front end holds. Expressions: [`expr`] has their form, [`parser`] reads them,
-//! [`evaluate`] computes them over a [`evaluate::Scope`]; [`value`] is what comes out and [`mod@format`]
-//! how it is shown.
+//! [`Debugger`] is what a front end holds. Expressions: [`expr`] has their form, [`parser`] reads
+//! them, [`evaluate`] computes them over a [`evaluate::Scope`]; [`value`] is what comes out and
+//! [`mod@format`] how it is shown.
 
 pub mod control;
 mod detect;
@@ -12,8 +12,7 @@ pub mod expr;
 pub mod format;
 mod history;
 pub(crate) mod lexer;
-pub mod names;
-pub mod parser;
+mod parser;
 pub mod program;
 pub mod registers;
 mod scope;

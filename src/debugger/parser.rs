@@ -1,4 +1,5 @@
-//! The parser of expressions: one function for each level of the grammar that [`super::expr`] describes.
+//! The parser of expressions: one function for each level of the grammar that [`super::expr`]
+//! describes.
 
 use super::expr::{Binary, Counter, ExprError, Expression, MAX_DEPTH, Op, Problem, Unary, error};
 use super::lexer::{Lexer, Token};
@@ -48,7 +49,7 @@ enum Shape {
 struct Parser<'t> {
     lexer: Lexer<'t>,
     token: Token,
-    /// Where the token begins.
+    /// Byte at which the token begins.
     at: usize,
     ops: Vec<(Op, usize)>,
     depth: usize,

@@ -11,7 +11,6 @@ use crate::symbols::debugger::symbol_lookup::{LineCode, Match, MinimalSymbol, So
 use crate::symbols::symboliser::Object;
 
 use super::error::{Error, LocationError};
-use super::names::Names;
 use super::suggest::nearest;
 
 /// A file with code, at the place where it is mapped.
@@ -164,7 +163,8 @@ impl Program {
         Names(self.modules.iter().map(|module| Rc::clone(&module.symbols)).collect())
     }
 
-    /// Finds the place that `FUNC`, `FILE:LINE` or `*ADDR` names; `here` is the file that a bare line number is in.
+    /// Finds the place that `FUNC`, `FILE:LINE` or `*ADDR` names; `here` is the file that a bare
+    /// line number is in.
     ///
     /// # Errors
     /// A line that says what was not found, and the nearest name.
@@ -241,6 +241,29 @@ impl Program {
 fn place(found: &[(&Module, Match)]) -> Option<(u64, u64)> {
     let (module, found) = found.first()?;
     Some((found.symbol.vaddr.wrapping_add(module.bias), found.symbol.size))
+}
+
+/// The names of a program, for completion and suggestions. The methods read every symbol.
+#[derive(Clone, Default)]
+pub struct Names(Vec<Rc<SymbolLookup>>);
+
+impl Names {
+    /// The functions.
+    pub fn functions(&self) -> Vec<String> {
+        self.0.iter().flat_map(|symbols| symbols.function_names()).collect()
+    }
+
+    /// The functions and the data.
+    pub fn symbols(&self) -> Vec<String> {
+        let of =
+            |symbols: &Rc<SymbolLookup>| symbols.function_names().into_iter().chain(symbols.data_names());
+        self.0.iter().flat_map(of).collect()
+    }
+
+    /// The source files.
+    pub fn files(&self) -> Vec<String> {
+        self.0.iter().flat_map(|symbols| symbols.files()).collect()
+    }
 }
 
 impl Module {

@@ -1,4 +1,5 @@
-//! The registers by the names that GDB gives them (Intel SDM vol. 1, 3.4, for the parts of registers).
+//! The registers by the names that GDB gives them (Intel SDM vol. 1, 3.4, for the parts of
+//! registers).
 
 use super::value::{Integer, Kind};
 use crate::guest::Gpr;

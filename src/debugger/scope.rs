@@ -1,4 +1,5 @@
-//! The names that expressions see: registers of the frame that is looked at, memory, symbols and counts.
+//! The names that expressions see: registers of the frame that is looked at, memory, symbols and
+//! counts.
 
 use super::evaluate::{Scope, Symbol};
 use super::expr::{Counter, ExprError, Expression};

@@ -10,7 +10,7 @@ use crate::symbols::valgrind::demangle::display_name;
 /// One call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// Where it goes on.
+    /// Address of its next instruction.
     pub pc: u64,
     /// Its registers, by DWARF's numbers, as far as they are known.
     pub registers: Registers,

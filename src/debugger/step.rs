@@ -11,12 +11,12 @@ use super::state::Debugger;
 use crate::guest::{Gpr, GuestCpu};
 use crate::x86::decode::{self, MAX_LENGTH};
 
-/// Which calls a step by lines goes into.
+/// Calls that a step by lines enters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Calls {
     /// None.
     Over,
-    /// Those of functions with line numbers.
+    /// Calls of functions with line numbers.
     Into,
 }
 
@@ -34,7 +34,7 @@ impl Debugger {
         (!instruction.is_invalid()).then_some(instruction)
     }
 
-    /// Executes so many instructions.
+    /// Executes `count` instructions.
     ///
     /// # Errors
     /// Those of [`Debugger::go`].
@@ -43,7 +43,8 @@ impl Debugger {
         self.go(Some(now.saturating_add(count)), &[])
     }
 
-    /// Executes one instruction, and if it is a call or a repeated one, everything until it is done.
+    /// Executes one instruction, and if it is a call or a repeated one, everything until it is
+    /// done.
     ///
     /// # Errors
     /// Those of [`Debugger::go`].
@@ -132,7 +133,7 @@ impl Debugger {
         self.go(None, &[Until { pc: instruction.next_ip(), above: Some(sp.wrapping_sub(1)) }])
     }
 
-    /// Where the function that was just entered returns to.
+    /// The return address of the function that was just entered.
     fn return_address(&mut self) -> Option<Until> {
         let sp = self.session.cpu().gpr(Gpr::Rsp);
         let mut bytes = [0; 8];

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::expr::Expression;
 use crate::profile::Event;
 
-/// How memory is watched.
+/// Accesses that a watchpoint stops at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WatchAccess {
     /// Loads.
@@ -17,7 +17,7 @@ pub enum WatchAccess {
     Any,
 }
 
-/// Trigger makes a run stop.
+/// Events that stop a run.
 #[derive(Clone, Debug)]
 pub enum Trigger {
     /// Control reaches one of these addresses.
@@ -34,7 +34,7 @@ pub enum Trigger {
     Exec,
     /// An event is counted in a function, or anywhere.
     Miss(Event, Option<Range<u64>>),
-    /// So many instructions have been executed.
+    /// This number of instructions has been executed.
     After(u64),
 }
 
@@ -43,17 +43,17 @@ pub enum Trigger {
 pub struct Stop {
     /// Its number, by which commands name it.
     pub number: u32,
-    /// What was typed.
+    /// Its description: the words as they were typed.
     pub spec: String,
-    /// Trigger makes the run stop.
+    /// Its trigger.
     pub trigger: Trigger,
-    /// Only if this is true then.
+    /// It stops the run only if this holds.
     pub condition: Option<Expression>,
-    /// Whether it is in force.
+    /// It is in force.
     pub enabled: bool,
     /// It goes when it has stopped the run.
     pub temporary: bool,
-    /// How often it has stopped the run.
+    /// Number of times that it has stopped the run.
     pub hits: u64,
 }
 
@@ -99,12 +99,12 @@ impl Stops {
         number
     }
 
-    /// All of them.
+    /// All stops.
     pub fn iter(&self) -> impl Iterator<Item = &Stop> {
         self.list.iter()
     }
 
-    /// Those in force.
+    /// The stops in force.
     pub fn enabled(&self) -> impl Iterator<Item = &Stop> {
         self.list.iter().filter(|stop| stop.enabled)
     }

@@ -3,8 +3,9 @@
 /// Longest name that is looked at, in bytes; comparing costs the product of both lengths.
 const MAX_NAME: usize = 256;
 
-/// The candidate that `name` was most likely meant to be: the one at the smallest edit distance (insertions, deletions,
-/// changes and swaps of neighbours), of those the smallest. `None` if all differ in more than a third of their letters.
+/// The candidate that `name` was most likely meant to be: the one at the smallest edit distance
+/// (insertions, deletions, changes and swaps of neighbours), of those the smallest. `None` if all
+/// differ in more than a third of their letters.
 pub fn nearest<S: AsRef<str>>(name: &str, candidates: impl IntoIterator<Item = S>) -> Option<String> {
     if name.is_empty() || name.len() > MAX_NAME {
         return None;

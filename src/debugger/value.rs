@@ -1,4 +1,4 @@
-//! What expressions compute: integers as C has them, doubles, vectors and byte strings.
+//! Values of expressions: integers as C has them, doubles, vectors and byte strings.
 
 use std::fmt::{self, Write as _};
 
@@ -27,7 +27,7 @@ impl Kind {
         }
     }
 
-    /// Whether there are negative values.
+    /// True if there are negative values.
     pub const fn signed(self) -> bool {
         matches!(self, Kind::I8 | Kind::I16 | Kind::I32 | Kind::I64)
     }
@@ -38,7 +38,7 @@ impl Kind {
     }
 }
 
-/// What memory or a lane of a vector is read as.
+/// Types of memory and of lanes of vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
     /// `u8` to `i64`.
@@ -50,7 +50,7 @@ pub enum Type {
 }
 
 impl Type {
-    /// All of them, by name.
+    /// All types, by name.
     pub const ALL: [(&'static str, Type); 10] = [
         ("u8", Type::Integer(Kind::U8)),
         ("i8", Type::Integer(Kind::I8)),
@@ -78,7 +78,8 @@ impl Type {
         }
     }
 
-    /// The value of little-endian `bytes`; those beyond the type's size do not matter, missing ones are zero.
+    /// The value of little-endian `bytes`; those beyond the type's size do not matter, missing ones
+    /// are zero.
     pub fn read(self, bytes: &[u8]) -> Value {
         let mut wide = [0; 8];
         wide.iter_mut().zip(bytes).take(self.size()).for_each(|(to, from)| *to = *from);
@@ -133,11 +134,11 @@ impl Integer {
 pub enum Value {
     /// A number, an address or a truth value.
     Integer(Integer),
-    /// What `f32` and `f64` read.
+    /// The value of `f32` and `f64`.
     Float(f64),
     /// A vector register, its first byte first.
     Vector([u8; 16]),
-    /// What `str` reads, without its NUL.
+    /// The value of `str`, without its NUL.
     Bytes(Vec<u8>),
 }
 
@@ -152,7 +153,8 @@ impl Value {
         Value::Integer(Integer::new(value as i128, Kind::U64))
     }
 
-    /// What `if` and `&&` take for true: a number other than 0, a vector with a bit set, a string that is not empty.
+    /// True as `if` and `&&` see it: a number other than 0, a vector with a bit set, a string that
+    /// is not empty.
     pub fn is_true(&self) -> bool {
         match self {
             Value::Integer(integer) => integer.value != 0,
@@ -170,7 +172,7 @@ impl Value {
         }
     }
 
-    /// What it is called in messages.
+    /// Its kind, for messages.
     pub fn noun(&self) -> &'static str {
         match self {
             Value::Integer(_) => "an integer",

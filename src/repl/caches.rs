@@ -80,7 +80,7 @@ impl Shell {
         self.say(&text);
     }
 
-    /// What the bytes of a line belong to.
+    /// Owner of the bytes of a line: a symbol, a file or a mapping.
     fn owner(&mut self, addr: u64, line: u64) -> String {
         let program = self.debugger.program();
         let found = program

@@ -8,7 +8,7 @@ use crate::profile::Event;
 
 /// A command that was not carried out.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub(super) enum Error {
     /// Words that the command does not take; the text says which it does.
     #[error("{0}")]
     Usage(&'static str),

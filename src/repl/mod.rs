@@ -1,5 +1,5 @@
-//! The `cgemu>` shell: a prompt over a [`crate::debugger::Debugger`], or the same language read from a
-//! file.
+//! The `cgemu>` shell: a prompt over a [`crate::debugger::Debugger`], or the same language read
+//! from a file.
 
 mod arguments;
 mod breakpoints;

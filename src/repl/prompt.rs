@@ -1,4 +1,5 @@
-//! Reading commands: from a file, from standard input, or at the prompt with history, completion and hints.
+//! Reading commands: from a file, from standard input, or at the prompt with history, completion
+//! and hints.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -15,7 +16,7 @@ use rustyline::{Context, Editor, Helper};
 
 use super::arguments::event_names;
 use super::shell::{Commands, Shell, Takes};
-use crate::debugger::names::Names;
+use crate::debugger::program::Names;
 use crate::profile::reason;
 
 /// Words that can be completed and hinted at. The names of the program are read on first use.
@@ -140,7 +141,7 @@ impl Completer for Words {
 impl Hinter for Words {
     type Hint = String;
 
-    /// What may follow the command, while nothing of it is there.
+    /// The arguments of the command, while none is typed.
     fn hint(&self, line: &str, pos: usize, _: &Context<'_>) -> Option<String> {
         let word = line.strip_suffix(' ')?;
         if pos < line.len() || word.contains(' ') {
@@ -273,7 +274,7 @@ impl Shell {
         0
     }
 
-    /// Whether there is a program that has begun and not ended.
+    /// True if the program has begun and not ended.
     fn runs(&mut self) -> bool {
         self.started && self.debugger.session().ending().is_none()
     }

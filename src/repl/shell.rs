@@ -34,7 +34,7 @@ pub enum Target<'a> {
     Named(&'a Path),
 }
 
-/// What the shell is given.
+/// The outside of a shell.
 pub struct Setup {
     /// Takes profiles and the report.
     pub output: Box<dyn Output>,
@@ -44,7 +44,7 @@ pub struct Setup {
     pub sandboxed: bool,
     /// The file with the commands of earlier sessions.
     pub history: Option<PathBuf>,
-    /// What the guest has printed.
+    /// Follows what the guest prints.
     pub printed: Arc<Printed>,
 }
 

@@ -1,6 +1,7 @@
-//! CLIENT_CALL0 to CLIENT_CALL3: a function of the program that Valgrind runs on the host's CPU, so that
-//! nothing of it is counted. Here it runs in the emulated CPU like everything else, and counting is off
-//! meanwhile. Its stack is the caller's, below the red zone; Valgrind's is a separate one.
+//! CLIENT_CALL0 to CLIENT_CALL3: a function of the program that Valgrind runs on the host's CPU, so
+//! that nothing of it is counted. Here it runs in the emulated CPU like everything else, and
+//! counting is off meanwhile. Its stack is the caller's, below the red zone; Valgrind's is a
+//! separate one.
 
 use crate::guest::Gpr;
 use crate::requests::host::{Answer, Host, Voice};

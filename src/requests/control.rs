@@ -1,4 +1,4 @@
-//! Requests that say what is counted: Cachegrind's, and those of Callgrind's that mean the same here.
+//! Requests that switch counting: Cachegrind's, and those of Callgrind that mean the same here.
 
 use crate::requests::host::{Answer, Host, Voice};
 use crate::requests::state::Requests;
@@ -8,7 +8,8 @@ pub(super) fn cachegrind_start(_: &mut Requests, host: &mut dyn Host, _: [u64; 5
     switch(host, true)
 }
 
-/// Cachegrind's CACHEGRIND_STOP_INSTRUMENTATION: what follows is not counted. Caches and predictors keep what they hold.
+/// Cachegrind's CACHEGRIND_STOP_INSTRUMENTATION: what follows is not counted. Caches and predictors
+/// keep what they hold.
 pub(super) fn cachegrind_stop(_: &mut Requests, host: &mut dyn Host, _: [u64; 5]) -> Answer {
     switch(host, false)
 }
@@ -35,7 +36,8 @@ pub(super) fn callgrind_stop(requests: &mut Requests, host: &mut dyn Host, _: [u
     callgrind_switch(requests, host, false)
 }
 
-/// Cachegrind does not know these. They mean what Cachegrind's own do to a user who asked to wait for such a request.
+/// Cachegrind does not know these. They mean what Cachegrind's own do to a user who asked to wait
+/// for such a request.
 fn callgrind_switch(requests: &Requests, host: &mut dyn Host, on: bool) -> Answer {
     if !requests.waits {
         return ignored(

@@ -37,7 +37,8 @@ pub(super) fn stack_register(requests: &mut Requests, _: &mut dyn Host, _: [u64;
     Answer::Value(requests.stacks)
 }
 
-/// The tool's name, which it is to be taken for, into a buffer of so many bytes; answers whether there was room.
+/// The tool's name, which it is to be taken for, into a buffer of so many bytes; answers whether
+/// there was room.
 pub(super) fn tool_name(_: &mut Requests, host: &mut dyn Host, [buffer, size, ..]: [u64; 5]) -> Answer {
     const NAME: &[u8] = b"cachegrind\0";
     if size < NAME.len() as u64 || host.mem().write(buffer, NAME).is_err() {

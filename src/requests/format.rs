@@ -1,5 +1,6 @@
-//! The language of VALGRIND_PRINTF, a subset of C's without `%i`, `%e`, `%g`, `%n`, `+` and blank. An
-//! unknown conversion prints nothing and takes no argument. (Valgrind 3.19, `VG_(debugLog_vprintf)`.)
+//! The language of VALGRIND_PRINTF, a subset of C's without `%i`, `%e`, `%g`, `%n`, `+` and blank.
+//! An unknown conversion prints nothing and takes no argument. (Valgrind 3.19,
+//! `VG_(debugLog_vprintf)`.)
 
 /// Bytes of a text; what is longer is cut.
 pub(super) const MAX_TEXT: usize = 1 << 16;
@@ -203,7 +204,8 @@ fn escaped(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A number with a decimal point, from its integral part and so many digits; asterisks for what 64 bits do not hold.
+/// A number with a decimal point, from its integral part and so many digits; asterisks for what 64
+/// bits do not hold.
 fn float(out: &mut Vec<u8>, spec: &Spec, value: f64) {
     /// As the CPU turns a number into an integer that does not hold it.
     const INDEFINITE: u64 = 1 << 63;

@@ -1,4 +1,4 @@
-//! What requests see of the outside, and what they answer.
+//! The outside as requests see it, and their answers.
 
 use crate::guest::{GuestCpu, GuestMemory};
 
@@ -49,8 +49,8 @@ pub trait Host {
     fn locate(&mut self, pc: u64) -> CodePlace;
     /// The return addresses of the call stack, the innermost first, at most `limit`.
     fn calls(&mut self, limit: usize) -> Vec<u64>;
-    /// Adds text to the log now, with the prefix at the beginning of each line. False if that has to
-    /// wait.
+    /// Adds text to the log now, with the prefix at the beginning of each line. False if that has
+    /// to wait.
     fn say(&mut self, voice: Voice, text: &[u8]) -> bool;
     /// Adds a line to the log at the end, once.
     fn notice(&mut self, line: String);

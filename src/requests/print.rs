@@ -54,7 +54,8 @@ fn shown(place: &CodePlace) -> String {
     }
 }
 
-/// A text of the program up to its NUL, or its first `max` bytes; `None` if it cannot be read up to there.
+/// A text of the program up to its NUL, or its first `max` bytes; `None` if it cannot be read up to
+/// there.
 pub(super) fn string(mem: &mut dyn GuestMemory, addr: u64, max: usize) -> Option<Vec<u8>> {
     /// No piece crosses a page.
     const PIECE: u64 = 256;

@@ -3,8 +3,8 @@
 use crate::guest::{Fault, Gpr, GuestCpu, USER_END};
 use crate::requests::host::Host;
 
-/// Return address of the functions that requests call: above all that can be mapped, so that the return
-/// is a fault.
+/// Return address of the functions that requests call: above all that can be mapped, so that the
+/// return is a fault.
 pub(super) const RETURN: u64 = USER_END;
 
 /// The registers of the caller of a function, to go on with when that returns.
@@ -16,7 +16,7 @@ pub(super) struct Caller {
     pub(super) fpu: Box<[u8; 512]>,
     /// RSP when the function has returned.
     pub(super) rsp: u64,
-    /// Whether counting goes on then.
+    /// Counting goes on then.
     pub(super) counting: bool,
 }
 
@@ -37,8 +37,8 @@ impl Requests {
         Requests { waits, stacks: 0, calls: Vec::new() }
     }
 
-    /// Forgets functions that were left by longjmp(3), as the stack shows; counting goes on if one of them
-    /// had stopped it. To be called now and then.
+    /// Forgets functions that were left by longjmp(3), as the stack shows; counting goes on if one
+    /// of them had stopped it. To be called now and then.
     pub fn settle(&mut self, cpu: &mut dyn GuestCpu) {
         if self.calls.is_empty() {
             return;
@@ -58,8 +58,8 @@ impl Requests {
         *self = Requests::new(self.waits);
     }
 
-    /// Lets the caller go on, with the result in RDX, if this fault is the return of the function called
-    /// last; false if it is not.
+    /// Lets the caller go on, with the result in RDX, if this fault is the return of the function
+    /// called last; false if it is not.
     pub fn returned(&mut self, host: &mut dyn Host, fault: Fault) -> bool {
         let cpu = host.cpu();
         if !matches!(fault, Fault::Page { fetch: true, .. } | Fault::Protection) || cpu.rip() != RETURN {

@@ -23,7 +23,8 @@ pub struct Subject<'a> {
     pub command: &'a [u8],
     /// The events that were counted.
     pub counting: &'a CountConfig,
-    /// Bytes of instructions that are in no file, by address; `None` if instructions are not asked for.
+    /// Bytes of instructions that are in no file, by address; `None` if instructions are not asked
+    /// for.
     pub code: Option<BTreeMap<u64, Vec<u8>>>,
 }
 

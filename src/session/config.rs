@@ -1,4 +1,5 @@
-//! Configuration of a run: the machine and its program, what is counted, and what is recorded beside it.
+//! Configuration of a run: the machine and its program, what is counted, and what is recorded
+//! beside it.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -82,16 +83,16 @@ impl MachineConfig {
     }
 }
 
-/// What is counted and simulated, and by which means.
+/// Counting: the rules, the simulators, and the producer of the trace.
 #[derive(Clone, Debug)]
 pub struct CountConfig {
     /// The caches to simulate; none with `--cache-sim=no`.
     pub caches: Option<Caches>,
-    /// Whether branches are simulated.
+    /// Branches are simulated.
     pub branch_sim: bool,
     /// The rules of counting.
     pub model: CountModel,
-    /// Whether counting begins at the first instruction.
+    /// Counting begins at the first instruction.
     pub at_start: bool,
     /// The producer of the trace.
     pub producer: Producer,
@@ -104,12 +105,12 @@ impl CountConfig {
     }
 }
 
-/// What a front end wants recorded. Neither the guest nor the counts depend on it.
+/// Recordings for a front end. Neither the guest nor the counts depend on them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Recording {
     /// Costs by instruction.
     pub instructions: bool,
-    /// What comes from outside, so that the run may go back.
+    /// Input from outside, so that the run may go back.
     pub journal: bool,
 }
 
@@ -118,8 +119,8 @@ pub struct Recording {
 pub struct Config {
     /// The machine and its program.
     pub machine: MachineConfig,
-    /// What is counted.
+    /// Counting.
     pub counting: CountConfig,
-    /// What is recorded beside the counts.
+    /// Recordings beside the counts.
     pub recording: Recording,
 }

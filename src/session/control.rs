@@ -1,4 +1,4 @@
-//! What a run shares with signal handlers and the front end while it goes on.
+//! State that a run shares with signal handlers and the front end while it goes on.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ pub const PAUSE: usize = usize::MAX - 1;
 /// Value of [`Control::interrupt`] that says that the time limit is reached.
 pub(super) const TIME_IS_UP: usize = usize::MAX;
 
-/// What others may read and say while the guest runs.
+/// Counters and requests that others read and set while the guest runs.
 #[derive(Debug, Default)]
 pub struct Control {
     /// The number of the signal that asks the run to end; 0 for none.

@@ -60,8 +60,8 @@ impl Session {
         tally
     }
 
-    /// How the program ended, and a line about it if there is something to explain; `None` while it has
-    /// not.
+    /// The end of the program, and a line about it if there is something to explain; `None` while
+    /// it goes on.
     pub fn ending(&mut self) -> Option<(Stop, Option<String>)> {
         let ending = self.guest.ending.clone()?;
         Some(attribute::explain(ending, &mut self.guest.modules))

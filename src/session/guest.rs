@@ -1,4 +1,5 @@
-//! The guest as the machine's supervisor: the kernel serves it; limits end it, and stop conditions pause it.
+//! The guest as the machine's supervisor: the kernel serves it; limits end it, and stop conditions
+//! pause it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! What can be done with a run that is paused: look at it, take it back to a moment before, and change what is counted.
+//! Operations on a paused run: looking at it, taking it back to an earlier moment, and changing
+//! what is counted.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -84,8 +85,8 @@ impl Session {
         })
     }
 
-    /// Checks that the run can go back to a moment before: that what it has had from the host would be the
-    /// same again.
+    /// Checks that the run can go back to a moment before: that what it has had from the host would
+    /// be the same again.
     ///
     /// # Errors
     /// The reason why it cannot.
@@ -120,7 +121,8 @@ impl Session {
         self.machine.forget(saved.machine);
     }
 
-    /// The sum of everything counted so far, or of what the instructions in a range of addresses have cost.
+    /// The sum of everything counted so far, or of what the instructions in a range of addresses
+    /// have cost.
     pub fn counts(&mut self, within: Option<Range<u64>>) -> Costs {
         let mut sum = Counts::default();
         let tally = self.tally();
@@ -134,7 +136,8 @@ impl Session {
         self.machine.zero();
     }
 
-    /// Whether what runs from here on is counted. Nothing that is not counted touches caches and predictors.
+    /// Switches counting of what runs from here on. Nothing that is not counted touches caches and
+    /// predictors.
     pub fn set_counting(&mut self, counting: bool) {
         self.machine.set_counting(counting);
     }
@@ -155,7 +158,7 @@ impl Session {
         }
     }
 
-    /// How often each of the watched ranges was accessed.
+    /// Number of accesses to each of the watched ranges.
     pub fn watched(&mut self) -> Vec<u64> {
         let mut accesses = Vec::new();
         self.machine.visit_consumers(|consumer| accesses.extend_from_slice(consumer.watched()));
@@ -172,7 +175,8 @@ impl Session {
         self.machine.cpu()
     }
 
-    /// Copies from the guest's memory. On a bad address the number of bytes copied before it is the error.
+    /// Copies from the guest's memory. On a bad address the number of bytes copied before it is the
+    /// error.
     pub fn read(&mut self, addr: u64, buf: &mut [u8]) -> Result<(), usize> {
         self.machine.memory().peek(addr, buf)
     }

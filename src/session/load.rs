@@ -11,20 +11,21 @@ use crate::kernel::Kernel;
 use crate::kernel::vfs::ImageFile;
 use crate::loader::{self, Image, LoadError, LoadErrorKind, MapSource, script, stack};
 
-/// AT_MINSIGSTKSZ: what a signal frame takes with the FXSAVE area, rounded up as Linux does without XSAVE.
+/// AT_MINSIGSTKSZ: what a signal frame takes with the FXSAVE area, rounded up as Linux does without
+/// XSAVE.
 const MIN_SIGNAL_STACK: u64 = 2048;
 
-/// Why a program cannot be loaded: for the guest an error number, for the user a line.
+/// Failure to load a program: an error number for the guest, a line for the user.
 #[derive(Debug)]
-pub struct LoadFailure {
-    /// What execve(2) returns.
+pub(super) struct LoadFailure {
+    /// Error number of execve(2).
     pub errno: Errno,
     /// One line that names the file.
     pub message: String,
 }
 
 /// Everything that loading needs, found and checked before the old program is given up.
-pub struct Prepared {
+pub(super) struct Prepared {
     program: ImageFile,
     image: Image,
     interpreter: Option<(ImageFile, Image)>,
@@ -79,7 +80,7 @@ fn open(kernel: &mut Kernel, mem: &mut dyn GuestMemory, path: &[u8]) -> Result<I
 ///
 /// # Errors
 /// What is wrong with which file.
-pub fn prepare(
+pub(super) fn prepare(
     kernel: &mut Kernel,
     mem: &mut AddressSpace,
     path: &[u8],
@@ -89,7 +90,7 @@ pub fn prepare(
 ) -> Result<Prepared, LoadFailure> {
     let layout = *mem.layout();
     let (mut argv, mut at) = (argv, path.to_vec());
-    // What a script is called by its interpreter is the path as it was given.
+    // A script gets its path as it was given.
     let mut name = execfn.to_vec();
     let mut program = open(kernel, mem, &at)?;
     for depth in 0.. {
@@ -135,7 +136,8 @@ impl Prepared {
     /// Replaces what the machine runs by this program; its first instruction is next.
     ///
     /// # Errors
-    /// When the arguments do not fit on the stack, or memory is too small; the old program is gone then.
+    /// When the arguments do not fit on the stack, or memory is too small; the old program is gone
+    /// then.
     pub fn start(self, kernel: &mut Kernel, machine: &mut Machine) -> Result<(), LoadFailure> {
         let layout = *machine.memory().layout();
         let Prepared { program, image, interpreter, argv, envp, execfn } = self;

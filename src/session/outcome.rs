@@ -1,4 +1,4 @@
-//! How a run pauses and ends, and what it leaves.
+//! Pauses and ends of a run, and its results.
 
 use crate::guest::Fault;
 use crate::hooks::plan::MappingId;

@@ -99,7 +99,7 @@ impl Host for RequestHost<'_> {
 /// Call frame information of a file, if it has any, and what is added to its link-time addresses.
 type CallFrames = (Option<Arc<Cfi>>, u64);
 
-/// Those of the file that has code at `pc`.
+/// The frames of the file that has code at `pc`.
 fn call_frames(modules: &mut Modules, mapping: MappingId, pc: u64) -> Option<CallFrames> {
     let bias = pc.wrapping_sub(modules.vaddr(mapping, pc)?);
     Some((modules.object(mapping)?.cfi(), bias))

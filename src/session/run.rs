@@ -31,7 +31,8 @@ use crate::session::outcome::{Ending, Pause, Stop};
 use crate::sim::Hierarchy;
 use crate::syscalls::context::ExecRequest;
 
-/// Bytes of guest memory and overlay files without `--max-memory`: what the emulated machine says it has.
+/// Bytes of guest memory and overlay files without `--max-memory`: what the emulated machine says
+/// it has.
 const DEFAULT_MEMORY: u64 = 4 << 30;
 
 /// Descriptors that Valgrind keeps for itself (`N_RESERVED_FDS`).
@@ -40,7 +41,8 @@ const VALGRINDS_DESCRIPTORS: u64 = 12;
 /// Tells the stream of RDRAND apart from the kernel's, which has the same seed.
 const RDRAND_STREAM: u64 = 0x5244_5241_4e44;
 
-/// Reason why a program could not be started. Each says what is wrong with which file and what to do.
+/// Reason why a program could not be started. Each says what is wrong with which file and what to
+/// do.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// No such file (exit status 127).
@@ -203,8 +205,8 @@ fn load(program: &MachineConfig, kernel: &mut Kernel, machine: &mut Machine) -> 
         .map_err(start_error)
 }
 
-/// Features that make the C library choose AVX code or XSAVE, by the names of its tunable; the third says
-/// that unaligned loads are fast.
+/// Features that make the C library choose AVX code or XSAVE, by the names of its tunable; the
+/// third says that unaligned loads are fast.
 const AVX_CHOICES: [&[u8]; 4] = [b"AVX", b"AVX2", b"AVX_Fast_Unaligned_Load", b"XSAVE"];
 
 /// True if GLIBC_TUNABLES keeps the C library from choosing AVX code where CPUID announces it.
@@ -222,8 +224,8 @@ fn avoids_avx(env: &[(OsString, OsString)]) -> bool {
     AVX_CHOICES.iter().all(|name| off.contains(name))
 }
 
-/// Asks the run to end after some time, unless the result is dropped before. In a separate thread, because
-/// a system call may be waiting for the host then.
+/// Asks the run to end after some time, unless the result is dropped before. In a separate thread,
+/// because a system call may be waiting for the host then.
 fn start_timer(time: std::time::Duration, control: &Arc<Control>) -> Sender<()> {
     let (running, ended) = channel();
     let interrupt = Arc::clone(&control.interrupt);
@@ -237,8 +239,8 @@ fn start_timer(time: std::time::Duration, control: &Arc<Control>) -> Sender<()> 
     running
 }
 
-/// Replaces the program by another one, as execve(2); true on success. On failure the old program gets
-/// the error number if it is still there, and is killed if it is not.
+/// Replaces the program by another one, as execve(2); true on success. On failure the old program
+/// gets the error number if it is still there, and is killed if it is not.
 fn exec(machine: &mut Machine, guest: &mut Guest, request: ExecRequest) -> bool {
     let ExecRequest { path, filename, argv, envp } = request;
     let prepared = load::prepare(&mut guest.kernel, machine.memory(), path.as_bytes(), &filename, argv, envp);
