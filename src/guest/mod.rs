@@ -3,6 +3,8 @@
 //! tests implement them with plain values.
 
 mod cpu;
+#[cfg(test)]
+pub(crate) mod fake;
 mod fault;
 pub mod layout;
 mod memory;

@@ -15,7 +15,7 @@ pub mod limits;
 pub mod mm;
 pub mod notices;
 pub mod process;
-mod procfs;
+pub mod procfs;
 pub mod random;
 pub mod signal;
 pub mod state;

@@ -6,12 +6,13 @@
 //! odd arguments are those of a native Linux.
 
 use crate::abi::signal::{AltStack, SIG_DFL, SIG_IGN, SigAction, bit, sa, signo::*};
+use crate::guest::fake::{FakeCpu, FakeMemory};
 use crate::guest::{Fault, Gpr, GuestCpu};
 use crate::kernel::process::PID;
 use crate::kernel::signal::state::Signals;
 use crate::syscalls::context::Action;
 use crate::syscalls::dispatch;
-use crate::syscalls::testing::{DATA, FakeCpu, FakeMemory, Machine, STACK};
+use crate::syscalls::testing::{DATA, Machine, STACK};
 
 const SIGHUP: i32 = 1;
 const SIGINT: i32 = 2;

@@ -6,6 +6,7 @@ use crate::abi::process::{KCMP_EPOLL_TFD, KCMP_FILE};
 use crate::abi::random::{GRND_INSECURE, GRND_NONBLOCK, GRND_RANDOM};
 use crate::abi::time::NSEC_PER_SEC;
 use crate::kernel::clock::MONOTONIC_START;
+use crate::kernel::procfs::TOTAL_MEMORY;
 use crate::kernel::uaccess::copy_to_user;
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::row::{Row, full, partial, refused};
@@ -39,14 +40,13 @@ fn uname(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
 /// sysinfo(2). Sizes are those of `/proc/meminfo`, not of what is in use: a program must not see
 /// the host.
 fn sysinfo(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
-    const TOTAL_RAM: u64 = 4 << 30;
     const FREE_RAM: u64 = 3 << 30;
     const PROCESSES: u64 = 2;
     const MEM_UNIT: u64 = 1;
     let uptime = MONOTONIC_START.saturating_add(ctx.now()) / NSEC_PER_SEC;
     // uptime; three loads; ram total, free, shared, buffer; swap total, free; processes; high
     // total, free; unit of memory.
-    let words = [uptime, 0, 0, 0, TOTAL_RAM, FREE_RAM, 0, 0, 0, 0, PROCESSES, 0, 0, MEM_UNIT];
+    let words = [uptime, 0, 0, 0, TOTAL_MEMORY, FREE_RAM, 0, 0, 0, 0, PROCESSES, 0, 0, MEM_UNIT];
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     copy_to_user(ctx.mem, addr, &bytes)?;
     Ok(0)

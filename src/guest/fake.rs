@@ -1,0 +1,384 @@
+//! A CPU and a memory for unit tests: registers in an array, pages in a map, and the rules of `guest`
+//! in their simplest form.
+
+use std::collections::BTreeMap;
+
+use crate::guest::cpu::{Gpr, GuestCpu};
+use crate::guest::memory::{
+    Backing, FileId, GuestMemory, MapRequest, Mapping, MemError, ObjectId, Place, Prot,
+};
+use crate::guest::page::{PAGE_SIZE, USER_END};
+
+/// Registers.
+pub struct FakeCpu {
+    pub gprs: [u64; 16],
+    pub rip: u64,
+    pub rflags: u64,
+    pub fs_base: u64,
+    pub gs_base: u64,
+    pub fpu: [u8; 512],
+    pub instructions: u64,
+}
+
+impl FakeCpu {
+    pub fn new() -> FakeCpu {
+        FakeCpu {
+            gprs: [0; 16],
+            rip: 0x40_1000,
+            rflags: 0x202,
+            fs_base: 0,
+            gs_base: 0,
+            fpu: [0; 512],
+            instructions: 0,
+        }
+    }
+}
+
+impl GuestCpu for FakeCpu {
+    fn gpr(&self, reg: Gpr) -> u64 {
+        self.gprs[reg as usize]
+    }
+    fn set_gpr(&mut self, reg: Gpr, value: u64) {
+        self.gprs[reg as usize] = value;
+    }
+    fn rip(&self) -> u64 {
+        self.rip
+    }
+    fn set_rip(&mut self, value: u64) {
+        self.rip = value;
+    }
+    fn rflags(&self) -> u64 {
+        self.rflags
+    }
+    fn set_rflags(&mut self, value: u64) {
+        self.rflags = value;
+    }
+    fn fs_base(&self) -> u64 {
+        self.fs_base
+    }
+    fn set_fs_base(&mut self, value: u64) {
+        self.fs_base = value;
+    }
+    fn gs_base(&self) -> u64 {
+        self.gs_base
+    }
+    fn set_gs_base(&mut self, value: u64) {
+        self.gs_base = value;
+    }
+    fn fpu(&self) -> Box<[u8; 512]> {
+        Box::new(self.fpu)
+    }
+    fn set_fpu(&mut self, image: &[u8; 512]) {
+        self.fpu = *image;
+    }
+    fn instructions(&mut self) -> u64 {
+        self.instructions
+    }
+    fn set_counting(&mut self, _counting: bool) -> bool {
+        false
+    }
+}
+
+#[derive(Clone)]
+enum Store {
+    Private(Vec<u8>),
+    Shared(ObjectId, u64),
+}
+
+#[derive(Clone)]
+struct Page {
+    prot: Prot,
+    store: Store,
+    file: Option<(FileId, u64)>,
+    label: Option<&'static str>,
+}
+
+/// Pages by address. Private file pages are copied when mapped.
+#[derive(Clone, Default)]
+pub struct FakeMemory {
+    pages: BTreeMap<u64, Page>,
+    objects: Vec<Option<(Vec<u8>, u32)>>,
+    brk_start: u64,
+    brk: u64,
+}
+
+/// End of mappings without an address, which go downwards.
+const TOP: u64 = 0x7000_0000_0000;
+
+/// The longest mapping it makes.
+const MEMORY_MAX: u64 = 64 << 20;
+
+impl FakeMemory {
+    pub fn new() -> FakeMemory {
+        FakeMemory { brk_start: 0x60_0000, brk: 0x60_0000, ..FakeMemory::default() }
+    }
+
+    /// Maps zeroed, readable and writable pages at an address.
+    pub fn anonymous(&mut self, addr: u64, len: u64) {
+        let _ = self.map(MapRequest {
+            addr,
+            len,
+            prot: Prot::RW,
+            may_write: true,
+            place: Place::Fixed,
+            backing: Backing::Anonymous,
+            file: None,
+            label: None,
+        });
+    }
+
+    fn object(&mut self, object: ObjectId) -> &mut (Vec<u8>, u32) {
+        self.objects[object.0 as usize].as_mut().expect("a live object")
+    }
+
+    /// Hands the bytes at an address to `each` in pieces of a page at most, with their place in the
+    /// copy.
+    fn copy(
+        &mut self,
+        addr: u64,
+        need: Prot,
+        len: usize,
+        mut each: impl FnMut(usize, &mut [u8]),
+    ) -> Result<(), usize> {
+        let mut done = 0;
+        while done < len {
+            let byte = addr.wrapping_add(done as u64);
+            let within = (byte % PAGE_SIZE) as usize;
+            let count = (PAGE_SIZE as usize - within).min(len - done);
+            let page = self.pages.get_mut(&(byte - within as u64)).filter(|page| page.prot.allows(need));
+            match page.map(|page| &mut page.store) {
+                None => return Err(done),
+                Some(Store::Private(bytes)) => each(done, &mut bytes[within..within + count]),
+                Some(Store::Shared(object, offset)) => {
+                    let (object, from) = (*object, *offset as usize + within);
+                    let bytes = &mut self.object(object).0;
+                    let there = bytes.len().saturating_sub(from).min(count);
+                    if there > 0 {
+                        each(done, &mut bytes[from..from + there]);
+                    }
+                    // The rest of the last page reads as zero; a page past it is not there.
+                    if there < count && bytes.len().next_multiple_of(PAGE_SIZE as usize) < from + count {
+                        return Err(done + there);
+                    }
+                    each(done + there, &mut vec![0; count - there]);
+                }
+            }
+            done += count;
+        }
+        Ok(())
+    }
+
+    fn drop_page(&mut self, addr: u64) {
+        if let Some(Page { store: Store::Shared(object, _), .. }) = self.pages.remove(&addr) {
+            self.object_release(object);
+        }
+    }
+
+    fn range(addr: u64, len: u64) -> impl Iterator<Item = u64> {
+        (addr..addr + len.next_multiple_of(PAGE_SIZE)).step_by(PAGE_SIZE as usize)
+    }
+
+    fn find_gap(&self, len: u64) -> u64 {
+        let mut end = TOP;
+        for start in self.pages.keys().rev().filter(|start| **start < TOP) {
+            if end - (start + PAGE_SIZE) >= len {
+                break;
+            }
+            end = *start;
+        }
+        end - len
+    }
+}
+
+impl GuestMemory for FakeMemory {
+    fn read(&mut self, addr: u64, buf: &mut [u8]) -> Result<(), usize> {
+        self.copy(addr, Prot::READ, buf.len(), |at, from| buf[at..at + from.len()].copy_from_slice(from))
+    }
+
+    fn write(&mut self, addr: u64, bytes: &[u8]) -> Result<(), usize> {
+        self.copy(addr, Prot::WRITE, bytes.len(), |at, to| to.copy_from_slice(&bytes[at..at + to.len()]))
+    }
+
+    fn map(&mut self, request: MapRequest) -> Result<u64, MemError> {
+        if request.len > MEMORY_MAX {
+            return Err(MemError::NoMemory);
+        }
+        let len = request.len.next_multiple_of(PAGE_SIZE);
+        let free =
+            request.addr != 0 && !Self::range(request.addr, len).any(|page| self.pages.contains_key(&page));
+        let addr = match request.place {
+            Place::Fixed => request.addr,
+            Place::FixedNoReplace if free => request.addr,
+            Place::FixedNoReplace => return Err(MemError::Exists),
+            Place::Hint if free => request.addr,
+            Place::Hint => self.find_gap(len),
+        };
+        if !addr.is_multiple_of(PAGE_SIZE) || len == 0 || addr > USER_END - len {
+            return Err(MemError::Invalid);
+        }
+        for page in Self::range(addr, len) {
+            self.drop_page(page);
+            let within = page - addr;
+            let (store, offset) = match &request.backing {
+                Backing::Anonymous => (Store::Private(vec![0; PAGE_SIZE as usize]), 0),
+                Backing::File { source, offset } => {
+                    let mut bytes = vec![0; PAGE_SIZE as usize];
+                    let _ = source.read_at(offset + within, &mut bytes);
+                    (Store::Private(bytes), offset + within)
+                }
+                Backing::Private { object, offset } => {
+                    let mut bytes = vec![0; PAGE_SIZE as usize];
+                    self.object_read(*object, offset + within, &mut bytes);
+                    (Store::Private(bytes), offset + within)
+                }
+                Backing::Shared { object, offset } => {
+                    self.object(*object).1 += 1;
+                    (Store::Shared(*object, offset + within), offset + within)
+                }
+            };
+            let file = request.file.clone().map(|file| (file, offset));
+            self.pages.insert(page, Page { prot: request.prot, store, file, label: request.label });
+        }
+        Ok(addr)
+    }
+
+    fn unmap(&mut self, addr: u64, len: u64) -> Result<(), MemError> {
+        let doomed: Vec<u64> = self.pages.range(addr..addr + len).map(|(page, _)| *page).collect();
+        for page in doomed {
+            self.drop_page(page);
+        }
+        Ok(())
+    }
+
+    fn protect(&mut self, addr: u64, len: u64, prot: Prot) -> Result<(), MemError> {
+        for page in Self::range(addr, len) {
+            self.pages.get_mut(&page).ok_or(MemError::NoMemory)?.prot = prot;
+        }
+        Ok(())
+    }
+
+    fn remap(
+        &mut self,
+        addr: u64,
+        old_len: u64,
+        new_len: u64,
+        may_move: bool,
+        fixed: Option<u64>,
+    ) -> Result<u64, MemError> {
+        if !self.is_mapped(addr, old_len.max(1)) {
+            return Err(MemError::Fault);
+        }
+        if fixed.is_none() && new_len <= old_len {
+            self.unmap(addr + new_len, old_len - new_len)?;
+            return Ok(addr);
+        }
+        if !may_move || new_len > MEMORY_MAX {
+            return Err(MemError::NoMemory);
+        }
+        let to = fixed.unwrap_or_else(|| self.find_gap(new_len));
+        self.anonymous(to, new_len);
+        for page in Self::range(0, old_len.min(new_len)) {
+            let moved = self.pages.remove(&(addr + page)).ok_or(MemError::Fault)?;
+            self.pages.insert(to + page, moved);
+        }
+        self.unmap(addr, old_len)?;
+        Ok(to)
+    }
+
+    fn discard(&mut self, addr: u64, len: u64) -> Result<(), MemError> {
+        for page in Self::range(addr, len) {
+            if let Store::Private(bytes) = &mut self.pages.get_mut(&page).ok_or(MemError::NoMemory)?.store {
+                bytes.fill(0);
+            }
+        }
+        Ok(())
+    }
+
+    fn brk(&mut self, addr: u64) -> u64 {
+        if (self.brk_start..self.brk_start + MEMORY_MAX).contains(&addr) {
+            let (old, new) = (self.brk.next_multiple_of(PAGE_SIZE), addr.next_multiple_of(PAGE_SIZE));
+            if new > old {
+                self.anonymous(old, new - old);
+            } else {
+                let _ = self.unmap(new, old - new);
+            }
+            self.brk = addr;
+        }
+        self.brk
+    }
+
+    fn mappings(&self) -> Vec<Mapping> {
+        let mut mappings: Vec<Mapping> = Vec::new();
+        for (start, page) in &self.pages {
+            let (file, offset) = page.file.clone().map_or((None, 0), |(file, offset)| (Some(file), offset));
+            let shared = matches!(page.store, Store::Shared(..));
+            match mappings.last_mut() {
+                Some(last)
+                    if last.end == *start
+                        && (last.prot, last.shared, last.label) == (page.prot, shared, page.label)
+                        && last.file == file
+                        && (file.is_none() || last.offset + (last.end - last.start) == offset) =>
+                {
+                    last.end += PAGE_SIZE;
+                }
+                _ => mappings.push(Mapping {
+                    start: *start,
+                    end: start + PAGE_SIZE,
+                    prot: page.prot,
+                    shared,
+                    offset,
+                    file,
+                    label: page.label,
+                }),
+            }
+        }
+        mappings
+    }
+
+    fn is_mapped(&self, addr: u64, len: u64) -> bool {
+        let start = addr - addr % PAGE_SIZE;
+        addr.checked_add(len)
+            .is_some_and(|end| Self::range(start, end - start).all(|at| self.pages.contains_key(&at)))
+    }
+
+    fn resident(&self) -> u64 {
+        self.pages.len() as u64 * PAGE_SIZE
+    }
+
+    fn object_create(&mut self, len: u64) -> ObjectId {
+        self.objects.push(Some((vec![0; len as usize], 1)));
+        ObjectId(self.objects.len() as u32 - 1)
+    }
+
+    fn object_release(&mut self, object: ObjectId) {
+        let slot = self.object(object);
+        slot.1 -= 1;
+        if slot.1 == 0 {
+            self.objects[object.0 as usize] = None;
+        }
+    }
+
+    fn object_len(&self, object: ObjectId) -> u64 {
+        self.objects[object.0 as usize].as_ref().map_or(0, |object| object.0.len() as u64)
+    }
+
+    fn object_resize(&mut self, object: ObjectId, len: u64) -> Result<(), MemError> {
+        self.object(object).0.resize(len as usize, 0);
+        Ok(())
+    }
+
+    fn object_read(&mut self, object: ObjectId, offset: u64, buf: &mut [u8]) -> usize {
+        let bytes = &self.object(object).0;
+        let bytes = bytes.get(offset as usize..).unwrap_or_default();
+        let len = bytes.len().min(buf.len());
+        buf[..len].copy_from_slice(&bytes[..len]);
+        len
+    }
+
+    fn object_write(&mut self, object: ObjectId, offset: u64, bytes: &[u8]) -> Result<(), MemError> {
+        let at = offset as usize;
+        let slot = self.object(object).0.get_mut(at..at + bytes.len()).ok_or(MemError::Invalid)?;
+        slot.copy_from_slice(bytes);
+        Ok(())
+    }
+}
