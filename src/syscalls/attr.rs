@@ -6,7 +6,7 @@ use crate::kernel::uaccess::{copy_from_user, copy_to_user, get_words, strncpy_fr
 use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::{FileSystem, Ino, Time};
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::fs::get_path;
+use crate::syscalls::fs::{FDCWD, get_path};
 use crate::syscalls::row::{Handler, Row, full, partial, refused};
 
 const fn xattr(number: u16, name: &'static str, handler: Handler) -> Row {
@@ -43,7 +43,6 @@ pub const ROWS: &[Row] = &[
     refused(304, "open_by_handle_at", no_handles, "EOPNOTSUPP"),
 ];
 
-const FDCWD: u64 = AT_FDCWD as i64 as u64;
 const XATTR_NAME_MAX: usize = 256;
 
 /// The inode behind a descriptor, if it has one. EBADF for O_PATH unless `path_too`.

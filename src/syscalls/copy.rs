@@ -10,7 +10,7 @@ use crate::kernel::uaccess::{get_u64, put_u64};
 use crate::kernel::vfs::node::Body;
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::fs::get_path;
-use crate::syscalls::io::{block, failed, operate, seekable};
+use crate::syscalls::io::{MAX_COUNT, PIECE, block, failed, operate, seekable};
 use crate::syscalls::row::{Row, full, partial, refused};
 
 /// The calls of this file.
@@ -36,9 +36,6 @@ pub const ROWS: &[Row] = &[
     full(221, "fadvise64", fadvise64),
     full(187, "readahead", readahead),
 ];
-
-const PIECE: u64 = 256 * 1024;
-const MAX_COUNT: u64 = 0x7fff_f000;
 
 /// One side of a copy: the description, and the offset if the call brought one.
 struct Side {

@@ -24,12 +24,12 @@ const CLOSE_RANGE_UNSHARE: u64 = 2;
 const CLOSE_RANGE_CLOEXEC: u64 = 4;
 
 /// The limit on descriptor numbers, RLIMIT_NOFILE.
-pub(crate) fn limit(ctx: &Ctx) -> u64 {
+pub(super) fn limit(ctx: &Ctx) -> u64 {
     ctx.kernel.process().limits.soft(Resource::Nofile)
 }
 
 /// Gives a new description a descriptor, or gives the description up again.
-pub(crate) fn install(ctx: &mut Ctx, open: Description, cloexec: bool) -> SysResult {
+pub(super) fn install(ctx: &mut Ctx, open: Description, cloexec: bool) -> SysResult {
     let limit = limit(ctx);
     let Parts { fds, files, fs, .. } = ctx.kernel.parts();
     let file = files.add(open);
@@ -43,7 +43,7 @@ pub(crate) fn install(ctx: &mut Ctx, open: Description, cloexec: bool) -> SysRes
 }
 
 /// Says once that something was refused, and answers EINVAL.
-pub(crate) fn refuse(ctx: &mut Ctx, what: String) -> Break {
+pub(super) fn refuse(ctx: &mut Ctx, what: String) -> Break {
     ctx.kernel.notices.once(format!("{what}: refused with EINVAL"));
     Break::Errno(Errno::EINVAL)
 }

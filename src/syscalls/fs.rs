@@ -50,10 +50,11 @@ pub const ROWS: &[Row] = &[
     refused(155, "pivot_root", not_permitted, "EPERM"),
 ];
 
-const FDCWD: u64 = AT_FDCWD as i64 as u64;
+/// AT_FDCWD as an argument of a call.
+pub(super) const FDCWD: u64 = AT_FDCWD as i64 as u64;
 
 /// Reads a path; ENAMETOOLONG, EFAULT.
-pub(crate) fn get_path(mem: &mut dyn GuestMemory, addr: u64) -> Result<Vec<u8>, Errno> {
+pub(super) fn get_path(mem: &mut dyn GuestMemory, addr: u64) -> Result<Vec<u8>, Errno> {
     strncpy_from_user(mem, addr, PATH_MAX)?.ok_or(Errno::ENAMETOOLONG)
 }
 

@@ -32,16 +32,16 @@ pub const ROWS: &[Row] = &[
     full(8, "lseek", lseek),
 ];
 
-/// Most bytes one call moves, as in Linux (MAX_RW_COUNT).
-const MAX_COUNT: u64 = 0x7fff_f000;
+/// Most bytes that one call moves, MAX_RW_COUNT of Linux.
+pub(super) const MAX_COUNT: u64 = 0x7fff_f000;
 /// Bytes moved at a time.
-const PIECE: u64 = 256 * 1024;
+pub(super) const PIECE: u64 = 256 * 1024;
 const IOV_MAX: u64 = 1024;
 /// RWF_HIPRI, RWF_DSYNC and RWF_SYNC, which change nothing here.
 const RWF_KNOWN: u32 = 7;
 
 /// Waits without end: a signal ends the call, or the run stops with the reason.
-pub(crate) fn block(ctx: &mut Ctx, what: &str) -> Break {
+pub(super) fn block(ctx: &mut Ctx, what: &str) -> Break {
     match ctx.kernel.wait(ctx.cpu, None, 0) {
         Wake::Signal | Wake::Timeout => ctx.interrupted(Restart::WithFlag),
         Wake::Never => Break::Refuse(format!(
@@ -51,7 +51,7 @@ pub(crate) fn block(ctx: &mut Ctx, what: &str) -> Break {
 }
 
 /// The break of a call whose file operation failed.
-pub(crate) fn failed(ctx: &mut Ctx, error: FileError) -> Break {
+pub(super) fn failed(ctx: &mut Ctx, error: FileError) -> Break {
     match error {
         FileError::Errno(errno) => errno.into(),
         FileError::Signal(signo, errno) => {
@@ -63,7 +63,7 @@ pub(crate) fn failed(ctx: &mut Ctx, error: FileError) -> Break {
 }
 
 /// Runs an operation of a description.
-pub(crate) fn operate<R>(
+pub(super) fn operate<R>(
     ctx: &mut Ctx,
     file: FileNo,
     operation: impl FnOnce(&mut Description, &mut FileContext) -> Result<R, FileError>,
@@ -73,7 +73,7 @@ pub(crate) fn operate<R>(
 }
 
 /// Tells if reads and writes at an offset make sense; ESPIPE is the answer if not.
-pub(crate) fn seekable(ctx: &Ctx, file: FileNo) -> bool {
+pub(super) fn seekable(ctx: &Ctx, file: FileNo) -> bool {
     ctx.kernel.files.get(file).ops.is_seekable(&ctx.kernel.streams)
 }
 
@@ -231,7 +231,7 @@ fn write_gathered(ctx: &mut Ctx, file: FileNo, pieces: &[(u64, u64)]) -> SysResu
 }
 
 /// Reads an array of `struct iovec`; EINVAL for too many or too long ones.
-pub(crate) fn get_iovec(mem: &mut dyn GuestMemory, addr: u64, count: u64) -> Result<Vec<(u64, u64)>, Errno> {
+pub(super) fn get_iovec(mem: &mut dyn GuestMemory, addr: u64, count: u64) -> Result<Vec<(u64, u64)>, Errno> {
     let count = count & 0xffff_ffff;
     if count > IOV_MAX {
         return Err(Errno::EINVAL);

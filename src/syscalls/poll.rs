@@ -31,7 +31,7 @@ fn ready(ctx: &mut Ctx, file: FileNo, wait: bool) -> Result<u16, Errno> {
 
 /// Asks until something is ready, the time is up or a signal comes. `ask` says how much is ready;
 /// its flag allows it to wait on the host, which a call without a timeout does.
-pub(crate) fn until_ready(
+pub(super) fn until_ready(
     ctx: &mut Ctx,
     timeout: Option<u64>,
     name: &str,
@@ -89,7 +89,7 @@ fn poll(ctx: &mut Ctx, [fds, count, timeout, ..]: [u64; 6]) -> SysResult {
 }
 
 /// Puts another signal mask in place until the call is over; EINVAL, EFAULT.
-pub(crate) fn swap_mask(ctx: &mut Ctx, addr: u64, size: u64) -> Result<(), Errno> {
+pub(super) fn swap_mask(ctx: &mut Ctx, addr: u64, size: u64) -> Result<(), Errno> {
     if addr == 0 {
         return Ok(());
     }

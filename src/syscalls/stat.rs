@@ -6,7 +6,7 @@ use crate::kernel::uaccess::{copy_to_user, put_words};
 use crate::kernel::vfs::attr::Meta;
 use crate::kernel::vfs::node::{ANON_DEV, PIPE_DEV, PROC_DEV, SYS_DEV};
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::fs::get_path;
+use crate::syscalls::fs::{FDCWD, get_path};
 use crate::syscalls::row::{Row, full};
 
 /// The calls of this file.
@@ -20,7 +20,6 @@ pub const ROWS: &[Row] = &[
     full(138, "fstatfs", fstatfs),
 ];
 
-const FDCWD: u64 = AT_FDCWD as i64 as u64;
 const STATX_BASIC_STATS: u32 = 0x7ff;
 const STATX_RESERVED: u32 = 0x8000_0000;
 const BLOCK: u64 = 4096;

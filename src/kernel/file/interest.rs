@@ -80,3 +80,43 @@ impl InterestList {
         Some(watch.data)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::fdtable::FdTable;
+
+    const IN: u32 = POLLIN as u32;
+
+    fn list(events: u32) -> InterestList {
+        let file = FdTable::new().get(0).unwrap();
+        let mut list = InterestList::default();
+        assert_eq!(list.control(EPOLL_CTL_ADD, 3, Watch::new(file, events, 7)), Ok(()));
+        assert_eq!(list.control(EPOLL_CTL_ADD, 3, Watch::new(file, events, 7)), Err(Errno::EEXIST));
+        assert_eq!(list.control(EPOLL_CTL_MOD, 4, Watch::new(file, events, 7)), Err(Errno::ENOENT));
+        list
+    }
+
+    #[test]
+    fn a_level_is_reported_as_long_as_it_holds() {
+        let mut list = list(IN);
+        assert_eq!((list.news(3, IN), list.report(3, IN), list.news(3, IN)), (Some(IN), Some(7), Some(IN)));
+        assert_eq!(list.news(3, u32::from(POLLOUT)), None);
+        assert_eq!(list.news(3, u32::from(POLLHUP)), Some(u32::from(POLLHUP)));
+    }
+
+    #[test]
+    fn an_edge_is_reported_once() {
+        let mut list = list(IN | EPOLLET);
+        assert_eq!((list.news(3, IN), list.report(3, IN), list.news(3, IN)), (Some(IN), Some(7), None));
+        assert_eq!((list.news(3, 0), list.news(3, IN)), (None, Some(IN)));
+    }
+
+    #[test]
+    fn one_shot_disarms_until_modified() {
+        let mut list = list(IN | EPOLLONESHOT);
+        assert_eq!((list.news(3, IN), list.report(3, IN), list.news(3, IN)), (Some(IN), Some(7), None));
+        let watch = Watch::new(list.watches()[0].1.file, IN, 8);
+        assert_eq!((list.control(EPOLL_CTL_MOD, 3, watch), list.news(3, IN)), (Ok(()), Some(IN)));
+    }
+}

@@ -53,6 +53,20 @@ fn exec_closes_what_is_marked() {
     assert_eq!(guest.call(nr::FCNTL, &[closed as u64, F_GETFD]), Err(9));
 }
 
+/// epoll(7), questions and answers 6: a closed file leaves every interest list.
+#[test]
+fn exec_takes_what_it_closes_out_of_interest_lists() {
+    let mut guest = Guest::new(Path::new("/"), &[]);
+    let epoll = guest.call(nr::EPOLL_CREATE1, &[0]).unwrap() as u64;
+    let event = guest.call(nr::EVENTFD2, &[1, O_CLOEXEC.into()]).unwrap() as u64;
+    guest.machine.put(BUF, &[1, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(guest.call(nr::EPOLL_CTL, &[epoll, EPOLL_CTL_ADD, event, BUF]), Ok(0));
+    assert_eq!(guest.call(nr::EPOLL_WAIT, &[epoll, BUF, 1, 0]), Ok(1));
+    let machine = &mut guest.machine;
+    machine.kernel.exec(&mut machine.mem);
+    assert_eq!(guest.call(nr::EPOLL_WAIT, &[epoll, BUF, 1, 0]), Ok(0));
+}
+
 #[test]
 fn appending_goes_to_the_end_whatever_the_offset() {
     let (_dir, mut guest) = guest();

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 
 use crate::abi::fs::*;
 use crate::kernel::config::KernelConfig;
+use crate::syscalls::fs::FDCWD;
 use crate::syscalls::testing::{DATA, Machine};
 
-pub(crate) const FDCWD: u64 = AT_FDCWD as i64 as u64;
 /// Addresses of the first and the second path of a call, and of its bytes.
 const PATHS: [u64; 2] = [DATA, DATA + 4096];
 pub(crate) const BUF: u64 = DATA + 8192;
@@ -44,9 +44,13 @@ pub(crate) mod nr {
     pub const READLINK: u64 = 89;
     pub const CHMOD: u64 = 90;
     pub const GETDENTS64: u64 = 217;
+    pub const EPOLL_WAIT: u64 = 232;
+    pub const EPOLL_CTL: u64 = 233;
     pub const LINKAT: u64 = 265;
     pub const UTIMENSAT: u64 = 280;
     pub const FALLOCATE: u64 = 285;
+    pub const EVENTFD2: u64 = 290;
+    pub const EPOLL_CREATE1: u64 = 291;
     pub const RENAMEAT2: u64 = 316;
     pub const MEMFD_CREATE: u64 = 319;
 }
