@@ -1,5 +1,5 @@
-//! The difference of two profiles by function, as `cg_diff` of Valgrind 3.19 makes it. Source lines are not
-//! compared: an empty line more would move them all.
+//! The difference of two profiles by function, as `cg_diff` of Valgrind 3.19 makes it. Source lines
+//! are not compared: an empty line more would move them all.
 
 use std::io::BufRead;
 
@@ -8,10 +8,10 @@ use super::lenient::{Count, LenientReader, Record};
 use super::number;
 use crate::profile::{Head, ReadError, Row, Substitution, Sums, add};
 
-/// What stands between file and function in a key. A name that holds it cannot be told apart again.
+/// The separator of file and function in a key. A name that holds it cannot be told apart again.
 const SEPARATOR: &[u8] = b"###";
 
-/// What is done to names before they are compared.
+/// Substitutions in names before they are compared.
 #[derive(Clone, Debug, Default)]
 pub struct Renaming {
     /// `--mod-filename`
@@ -29,7 +29,8 @@ pub struct FunctionCounts {
 }
 
 impl FunctionCounts {
-    /// Reads the profile `file`. `warn` gets the number and the fault of each line that is passed over.
+    /// Reads the profile `file`. `warn` gets the number and the fault of each line that is passed
+    /// over.
     ///
     /// # Errors
     /// A file that is not a profile; the message names file and line.
@@ -42,7 +43,8 @@ impl FunctionCounts {
         collect(shown(file), input, renaming, warn).map_err(|error| Failure::reading(&error))
     }
 
-    /// Takes the counts of `first` away from these. A function that is missing on either side counts as 0.
+    /// Takes the counts of `first` away from these. A function that is missing on either side
+    /// counts as 0.
     ///
     /// # Errors
     /// The profiles count different events.
@@ -61,9 +63,9 @@ impl FunctionCounts {
         Ok(())
     }
 
-    /// Writes the difference that [`FunctionCounts::subtract`] left here. `first` is what was taken away;
-    /// `names` are the files' names as given. Functions are ordered by the bytes of their keys; `cg_diff` has
-    /// them in the order of a hash, another one in each run.
+    /// Writes the difference that [`FunctionCounts::subtract`] left here. `first` is what was taken
+    /// away; `names` are the files' names as given. Functions are ordered by the bytes of their
+    /// keys; `cg_diff` has them in the order of a hash, another one in each run.
     ///
     /// # Errors
     /// A function without a name, or a name with `###`, which `cg_diff` refuses too.

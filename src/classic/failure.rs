@@ -4,12 +4,14 @@ use std::io;
 
 use crate::profile::{Problem, ReadError, reason};
 
-/// Status of a wrong command line, of a file that is not complete, and of files that do not fit together.
+/// Status of a wrong command line, of a file that is not complete, and of files that do not fit
+/// together.
 const STATUS: u8 = 255;
-/// Status of a wrong line inside a file. It is what a Perl program's `die` leaves: `ENOTTY`, from opening it.
+/// Status of a wrong line inside a file. It is what a Perl program's `die` leaves: `ENOTTY`, from
+/// opening it.
 const STATUS_INSIDE: u8 = 25;
 
-/// Why nothing comes out.
+/// A failure: the exit status and the message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The exit status that the Perl program has in this case.
@@ -40,7 +42,7 @@ impl Failure {
         }
     }
 
-    /// Why a profile was refused.
+    /// A profile that was refused.
     #[must_use]
     pub fn reading(error: &ReadError) -> Failure {
         let message = error.to_string();

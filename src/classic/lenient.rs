@@ -1,32 +1,16 @@
-//! Cachegrind's file as the Perl programs of Valgrind 3.19 (`cg_annotate`, `cg_diff`) read it: counts may be
-//! negative, left out or `.`; comments, blank lines and lines that mean nothing are passed over. One line is
-//! held at a time, so a file may be of any size.
+//! Cachegrind's file as the Perl programs of Valgrind 3.19 (`cg_annotate`, `cg_diff`) read it:
+//! counts may be negative, left out or `.`; comments, blank lines and lines that mean nothing are
+//! passed over. One line is held at a time, so a file may be of any size.
 
 use std::io::BufRead;
 
+use super::dialect::{PERL, advance, wrong};
 use crate::profile::{
-    Cell, CostStart, Dialect, End, Gap, Head, Key, Line, Lines, Number, Others, Problem, ReadError, TooLarge,
-    instead_of_head, is_space, numbers, words,
+    Cell, Head, Key, Line, Lines, Number, ReadError, TooLarge, instead_of_head, is_space, numbers, words,
 };
 
-/// The lines that these programs know. `desc:` is not among them: they look for it inside of a line.
-const PERL: Dialect = Dialect {
-    keys: &[
-        (b"fn=", Key::Function),
-        (b"fl=", Key::File),
-        (b"summary:", Key::Summary),
-        (b"cmd:", Key::Cmd),
-        (b"events:", Key::Events),
-    ],
-    blank: is_space,
-    costs: CostStart::Number,
-    gap: Gap::SomeBlanks,
-    trim: false,
-    end: End::Newline,
-    others: Others::Refused,
-};
-
-/// One count. It is undefined if the file says `.` or has no such column, which is not the same as 0.
+/// One count. It is undefined if the file says `.` or has no such column, which is not the same as
+/// 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count(i128);
 
@@ -56,8 +40,8 @@ impl Count {
 impl Cell for Count {
     const NONE: Count = Count::UNDEFINED;
 
-    /// An undefined one adds nothing and does not define this one; a sum that does not fit stays at the largest
-    /// number.
+    /// An undefined one adds nothing and does not define this one; a sum that does not fit stays at
+    /// the largest number.
     fn add(&mut self, other: &Count) -> Result<(), TooLarge> {
         if let Some(value) = other.get() {
             *self = Count::new(self.or_zero().saturating_add(value));
@@ -82,8 +66,8 @@ pub enum Record<'a> {
     },
     /// `summary:` with one count per event.
     Summary(&'a [Count]),
-    /// A line that means nothing, or a count that is no whole number and of which only the leading digits
-    /// will be used. Worth a warning; the text says which.
+    /// A line that means nothing, or a count that is no whole number and of which only the leading
+    /// digits will be used. Worth a warning; the text says which.
     Doubtful(&'static str),
 }
 
@@ -147,7 +131,8 @@ impl<R: BufRead> LenientReader<R> {
     /// The next record, `None` at the end of the file.
     ///
     /// # Errors
-    /// Those of the input; more counts than events; a summary with another number of counts than of events.
+    /// Those of the input; more counts than events; a summary with another number of counts than of
+    /// events.
     pub fn next_record(&mut self) -> Result<Option<Record<'_>>, ReadError> {
         if std::mem::take(&mut self.doubted) {
             return Ok(self.record());
@@ -191,23 +176,6 @@ impl<R: BufRead> LenientReader<R> {
             _ => Record::Doubtful("this line means nothing and is passed over"),
         })
     }
-}
-
-/// Reads the next line, as the programs of Valgrind 3.19 do; false at the end.
-///
-/// # Errors
-/// Those of the input, and a line that is too long.
-pub fn advance(lines: &mut Lines<impl BufRead>) -> Result<bool, ReadError> {
-    lines.advance().map_err(|error| match error.problem {
-        Problem::TooLong => wrong(lines, "the line is longer than 64 MiB; is this a Cachegrind file?", false),
-        _ => error,
-    })
-}
-
-/// Refuses a file for its last line that was read, or for what is missing `at_end`.
-pub fn wrong<R: BufRead>(lines: &Lines<R>, what: &'static str, at_end: bool) -> ReadError {
-    let problem = if at_end { Problem::EndsEarly(what) } else { Problem::Refused(what) };
-    ReadError { file: lines.name().to_owned(), line: lines.number(), problem }
 }
 
 /// Finds the first `desc:` with its blanks in a line. Perl's programs look for it anywhere.

@@ -1,35 +1,16 @@
-//! Cachegrind's file as `cg_merge` of Valgrind 3.19 reads and writes it: nothing but what Cachegrind itself
-//! writes is accepted, and the summary must be the sum.
+//! Cachegrind's file as `cg_merge` of Valgrind 3.19 reads and writes it: nothing but what
+//! Cachegrind itself writes is accepted, and the summary must be the sum.
 
 use std::io::{self, BufRead, Write};
 use std::num::Wrapping;
 
-use super::lenient::{advance, wrong};
+use super::dialect::{EXACT, advance, wrong};
 use crate::profile::{
-    CostStart, Dialect, End, Gap, Head, Key, Line, Lines, NameId, Names, Number, Others, ReadError, Sums,
-    add, instead_of_head, is_space, numbers,
+    Head, Key, Line, Lines, NameId, Names, Number, ReadError, Sums, add, instead_of_head, numbers,
 };
 
 /// The file and the function before one is named.
 const UNKNOWN: &[u8] = b"???";
-
-/// The lines that Cachegrind writes, to the blank.
-const EXACT: Dialect = Dialect {
-    keys: &[
-        (b"fn=", Key::Function),
-        (b"fl=", Key::File),
-        (b"desc:", Key::Desc),
-        (b"cmd:", Key::Cmd),
-        (b"events:", Key::Events),
-        (b"summary:", Key::Summary),
-    ],
-    blank: is_space,
-    costs: CostStart::Digit,
-    gap: Gap::OneSpace,
-    trim: false,
-    end: End::Newline,
-    others: Others::Refused,
-};
 
 /// A count modulo 2^64, as the C program has it.
 type Count = Wrapping<u64>;
@@ -37,7 +18,8 @@ type Count = Wrapping<u64>;
 /// A whole file.
 #[derive(Clone, Debug)]
 pub struct StrictProfile {
-    /// Its events are the texts between single spaces, of which some may be empty: so files may differ in a blank.
+    /// Its events are the texts between single spaces, of which some may be empty: so files may
+    /// differ in a blank.
     head: Head,
     names: Names,
     lines: Sums<(NameId, NameId, u64), Count>,
@@ -133,8 +115,9 @@ impl StrictProfile {
         Ok(())
     }
 
-    /// Writes the file, ordered by the bytes of the file's name, then of the function's, then by line. A
-    /// number from 2^63 on is written as the negative one of the same bits, as `cg_merge` does.
+    /// Writes the file, ordered by the bytes of the file's name, then of the function's, then by
+    /// line. A number from 2^63 on is written as the negative one of the same bits, as `cg_merge`
+    /// does.
     ///
     /// # Errors
     /// Those of `out`.

@@ -1,6 +1,7 @@
 //! Numbers as Perl writes them.
 
-/// A whole number: as it is if 64 bits hold it, with or without a sign; otherwise Perl has it in a double.
+/// A whole number: as it is if 64 bits hold it, with or without a sign; otherwise Perl has it in a
+/// double.
 #[must_use]
 pub fn integer(value: i128) -> String {
     if (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&value) {

@@ -1,5 +1,5 @@
-//! The commands that are Valgrind 3.19's: `annotate --classic`, `merge` and `diff`, with the options and exit
-//! statuses of `cg_annotate`, `cg_merge` and `cg_diff`.
+//! The commands that are Valgrind 3.19's: `annotate --classic`, `merge` and `diff`, with the
+//! options and exit statuses of `cg_annotate`, `cg_merge` and `cg_diff`.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -59,8 +59,8 @@ pub struct DiffArgs {
     pub second: OsString,
 }
 
-/// The words after `annotate` if `--classic` is among them, without it. They are not for clap: the order of
-/// `--include` and source files matters, and `-Idir` has forms that clap does not know.
+/// The words after `annotate` if `--classic` is among them, without it. They are not for clap: the
+/// order of `--include` and source files matters, and `-Idir` has forms that clap does not know.
 pub fn words(arguments: &[OsString]) -> Option<Vec<OsString>> {
     let (command, words) = arguments.get(1..)?.split_first()?;
     let classic = command == "annotate" && words.iter().any(|word| word == "--classic");

@@ -58,7 +58,10 @@ impl Cell for Costs {
 /// # Errors
 /// If a sum does not fit; `sums` is then of no use.
 pub fn add<C: Cell>(sums: &mut [C], counts: &[C]) -> Result<(), TooLarge> {
-    sums.iter_mut().zip(counts).try_for_each(|(sum, count)| sum.add(count))
+    for (sum, count) in sums.iter_mut().zip(counts) {
+        sum.add(count)?;
+    }
+    Ok(())
 }
 
 /// A row of a [`Rows`].

@@ -5,7 +5,8 @@ use std::ops::{AddAssign, Index, IndexMut};
 /// Number of events.
 const COUNT: usize = 13;
 
-/// What is counted (Cachegrind's manual, section 5.2), in the order of its file's columns.
+/// The events that are counted (Cachegrind's manual, section 5.2), in the order of its file's
+/// columns.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Event {
     /// Instructions executed.
@@ -75,7 +76,8 @@ impl Event {
     }
 }
 
-/// Which simulations a profile was taken with, and so which events it holds. Instructions always are.
+/// Which simulations a profile was taken with, and so which events it holds. Instructions always
+/// are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct EventSet {
     /// Caches: the misses, and data reads and writes themselves.
@@ -85,7 +87,7 @@ pub struct EventSet {
 }
 
 impl EventSet {
-    /// Whether `event` is recorded.
+    /// Tells if `event` is recorded.
     #[must_use]
     pub const fn contains(self, event: Event) -> bool {
         match event {
@@ -119,7 +121,7 @@ impl Costs {
         kept
     }
 
-    /// Whether every count is 0.
+    /// Tells if every count is 0.
     #[must_use]
     pub fn is_zero(&self) -> bool {
         *self == Costs::ZERO

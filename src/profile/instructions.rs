@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What one instruction cost, and the source line that Cachegrind's attribution gives it.
+/// The costs of one instruction, and the source line to which Cachegrind attributes them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InsnCosts {
     /// The source file.
@@ -21,9 +21,10 @@ pub struct InsnCosts {
 pub struct CodeObject {
     /// Absolute path; `???` for code that is in no file.
     pub path: Vec<u8>,
-    /// What the file was when it ran: `build-id:` or `crc32:` and hexadecimal digits. Empty for code in no file.
+    /// Identity of the file when it ran: `build-id:` or `crc32:` and hexadecimal digits. Empty for
+    /// code in no file.
     pub identity: String,
-    /// Where it was loaded: run-time address less link-time address, for each place it was mapped at.
+    /// Load biases: run-time address less link-time address, for each mapping.
     pub biases: Vec<u64>,
     /// By link-time address (by run-time address for code in no file).
     pub instructions: BTreeMap<u64, InsnCosts>,

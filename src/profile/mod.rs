@@ -1,5 +1,5 @@
-//! What was counted, where: the profile and its file formats. A leaf: it knows neither the simulators nor
-//! the machine, so that a profile can be read, compared and shown without either.
+//! Profiles: counts by place in the source, and their file formats. A leaf: it knows neither the
+//! simulators nor the machine, so that a profile can be read, compared and shown without either.
 
 mod counts;
 mod event;

@@ -1,8 +1,9 @@
 //! The profile: costs by file, function and line.
 //!
-//! Names are bytes, as Linux and DWARF have them, and are kept as they are, with one exception: a newline, a
-//! carriage return or a NUL cannot stand in the line-oriented file formats and becomes `?` on entry, so
-//! that names that would be written alike are one. An empty name becomes Cachegrind's `???`.
+//! Names are bytes, as Linux and DWARF have them, and are kept as they are, with one exception: a
+//! newline, a carriage return or a NUL cannot stand in the line-oriented file formats and becomes
+//! `?` on entry, so that names that would be written alike are one. An empty name becomes
+//! Cachegrind's `???`.
 
 use std::borrow::Cow;
 
@@ -10,7 +11,7 @@ use super::counts::Sums;
 use super::event::{Costs, EventSet};
 use super::names::{NameId, Names};
 
-/// What Cachegrind calls a file or function that has no name.
+/// Cachegrind's name for a file or function without one.
 const UNKNOWN: &[u8] = b"???";
 
 /// The counts of one run.
@@ -35,7 +36,7 @@ pub struct ProfileLine<'a> {
     pub function: &'a [u8],
     /// The line number; 0 if it is not known.
     pub line: u32,
-    /// What happened there.
+    /// The counts of each event.
     pub costs: &'a Costs,
 }
 
@@ -46,8 +47,8 @@ impl Default for Profile {
 }
 
 impl Profile {
-    /// An empty profile of the command `cmd`: the program and its arguments, joined by blanks and not
-    /// quoted, as Cachegrind writes them.
+    /// An empty profile of the command `cmd`: the program and its arguments, joined by blanks and
+    /// not quoted, as Cachegrind writes them.
     #[must_use]
     pub fn new(cmd: impl AsRef<[u8]>, events: EventSet) -> Profile {
         Profile {
@@ -59,7 +60,8 @@ impl Profile {
         }
     }
 
-    /// Adds a line of description to the file's head; [`super::cache_desc`] makes those of the caches.
+    /// Adds a line of description to the file's head; [`super::cache_desc`] makes those of the
+    /// caches.
     pub fn push_desc(&mut self, text: impl Into<String>) {
         let text = text.into();
         self.desc.push(text.replace(['\n', '\r', '\0'], "?"));
@@ -77,14 +79,14 @@ impl Profile {
         &self.cmd
     }
 
-    /// Which events are recorded.
+    /// The events that are recorded.
     #[must_use]
     pub fn events(&self) -> EventSet {
         self.events
     }
 
-    /// Adds `costs` to a line. A line that is added with no costs is there all the same: Cachegrind shows
-    /// code that it has seen and that never ran with zeros.
+    /// Adds `costs` to a line. A line without costs is kept too: Cachegrind lists code that was
+    /// translated and never ran with zeros.
     pub fn add(&mut self, file: impl AsRef<[u8]>, function: impl AsRef<[u8]>, line: u32, costs: &Costs) {
         let key = (self.name(file.as_ref()), self.name(function.as_ref()), line);
         if let Some(sum) = self.lines.counts_mut(key).first_mut() {
@@ -99,8 +101,8 @@ impl Profile {
         }
     }
 
-    /// Every line, ordered by the bytes of the file, then of the function, then by number: the order of
-    /// the file, and the same in every run.
+    /// Every line, ordered by the bytes of the file, then of the function, then by number: the
+    /// order of the file, and the same in every run.
     #[must_use]
     pub fn lines(&self) -> Vec<ProfileLine<'_>> {
         let ranks = self.names.ranks();

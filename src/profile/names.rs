@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-/// A name in one [`Names`]: cheap to copy and to compare. The order is that in which names were interned.
+/// A name in one [`Names`]: cheap to copy and to compare. The order is that in which names were
+/// interned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NameId(u32);
 
@@ -20,7 +21,7 @@ impl Ranks {
     }
 }
 
-/// Each distinct name once.
+/// Interned names, each distinct one once.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     ids: FxHashMap<Arc<[u8]>, NameId>,
@@ -72,13 +73,13 @@ impl Names {
         Ranks(ranks)
     }
 
-    /// How many names there are.
+    /// The number of names.
     #[must_use]
     pub fn len(&self) -> usize {
         self.texts.len()
     }
 
-    /// Whether there is none.
+    /// Tells if there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.texts.is_empty()

@@ -1,6 +1,6 @@
-//! `s/PATTERN/REPLACEMENT/FLAGS` for the names in a profile, in two dialects: Perl's, as `--mod-filename` and
-//! `--mod-funcname` of `cg_diff` in Valgrind 3.19 take it, and Python's, as those of `cg_annotate` in
-//! Valgrind 3.28 do.
+//! `s/PATTERN/REPLACEMENT/FLAGS` for the names in a profile, in two dialects: Perl's, as
+//! `--mod-filename` and `--mod-funcname` of `cg_diff` in Valgrind 3.19 take it, and Python's, as
+//! those of `cg_annotate` in Valgrind 3.28 do.
 
 use regex::bytes::{Captures, Regex, RegexBuilder};
 
@@ -25,7 +25,8 @@ impl Substitution {
     /// Reads a substitution of Perl: `s`, any delimiter, flags of `g`, `i`, `m`, `s`, `x`.
     ///
     /// # Errors
-    /// Anything else, and what only Perl itself can do. (`cg_diff` silently leaves the names as they are.)
+    /// Anything else, and what only Perl itself can do. (`cg_diff` silently leaves the names as
+    /// they are.)
     pub fn perl(text: &str) -> Result<Substitution, String> {
         let wrong = |why: &str| format!("`{text}`: {why}; give a substitution such as s/old/new/");
         let rest = text.trim().strip_prefix('s').ok_or_else(|| wrong("does not begin with `s`"))?;
@@ -66,8 +67,9 @@ impl Substitution {
         Ok(Substitution { pattern, replacement, global })
     }
 
-    /// Reads `s/OLD/NEW/` with `g` for all matches and `i` for letters of either case; a slash inside is written
-    /// `\/`. OLD and NEW are those of Python's `re` module: in NEW, `\1` and `\g<name>` stand for groups.
+    /// Reads `s/OLD/NEW/` with `g` for all matches and `i` for letters of either case; a slash
+    /// inside is written `\/`. OLD and NEW are those of Python's `re` module: in NEW, `\1` and
+    /// `\g<name>` stand for groups.
     ///
     /// # Errors
     /// If the text is not of this form, or OLD or NEW is invalid; the message says which.
@@ -257,7 +259,8 @@ fn python_parts(text: &str) -> Result<Vec<Part>, String> {
                 plain.push('\\');
                 continue;
             }
-            // Python refuses escapes of letters that it does not know, and leaves others as they are.
+            // Python refuses escapes of letters that it does not know, and leaves others as they
+            // are.
             Some(other) if !other.is_ascii_alphabetic() => {
                 plain.extend(['\\', other]);
                 continue;

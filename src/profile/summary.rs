@@ -1,17 +1,19 @@
 //! The totals as Valgrind 3.19 prints them when the program ends.
 //!
-//! Column widths follow the largest counts; a longer number widens its own line only. Zero denominators are
-//! replaced by 1, and where branches are shown that 1 shows too. Percentages are rounded by Valgrind's
-//! own printf, which rounds halves down.
+//! Column widths follow the largest counts; a longer number widens its own line only. Zero
+//! denominators are replaced by 1, and where branches are shown that 1 shows too. Percentages are
+//! rounded by Valgrind's own printf, which rounds halves down.
 
 use super::event::Event;
 use super::model::Profile;
 
-/// Misses of three kinds of access beside the accesses: all, reads (or conditional), writes (or indirect).
+/// Misses of three kinds of access beside the accesses: all, reads (or conditional), writes (or
+/// indirect).
 type Three = [u64; 3];
 
-/// The summary of `profile`, one string per line without the `==PID== ` in front; empty strings are the empty
-/// lines between its parts. The empty line that Valgrind puts before the summary is not included.
+/// The summary of `profile`, one string per line without the `==PID== ` in front; empty strings are
+/// the empty lines between its parts. The empty line that Valgrind puts before the summary is not
+/// included.
 #[must_use]
 pub fn summary_lines(profile: &Profile) -> Vec<String> {
     let total = profile.total();
@@ -116,8 +118,9 @@ pub fn grouped(n: u64) -> String {
     text
 }
 
-/// `part` of `whole` (not 0) in percent, with `digits` decimals, in Valgrind's arithmetic: double precision;
-/// the scaled fraction is cut and goes up by one only if what was cut is more than a half.
+/// `part` of `whole` (not 0) in percent, with `digits` decimals, in Valgrind's arithmetic: double
+/// precision; the scaled fraction is cut and goes up by one only if what was cut is more than a
+/// half.
 fn percent(part: u64, whole: u64, digits: usize) -> String {
     let value = part as f64 * 100.0 / whole as f64;
     let mut integer = value as u64;

@@ -17,8 +17,8 @@ pub struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    /// Columns for the events with the numbers `shown`, of which the totals are in `summary`; wide enough for
-    /// their names.
+    /// Columns for the events with the numbers `shown`, of which the totals are in `summary`; wide
+    /// enough for their names.
     pub fn new(
         events: &'a [Vec<u8>],
         shown: &'a [usize],
@@ -29,8 +29,8 @@ impl<'a> Columns<'a> {
         Columns { events, shown, summary, percentages, widths }
     }
 
-    /// Widens the columns for these counts. As `cg_annotate` has it, a minus sign counts as a digit, so that
-    /// some columns are one wider than they need be.
+    /// Widens the columns for these counts. As `cg_annotate` has it, a minus sign counts as a
+    /// digit, so that some columns are one wider than they need be.
     pub fn fit(&mut self, counts: &[Count]) {
         for (width, count) in self.widths.iter_mut().zip(counts) {
             if let Some(value) = count.get() {
@@ -66,7 +66,8 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// A count as a share of the total; blanks for none. One digit less keeps numbers from 100 on as wide.
+    /// A count as a share of the total; blanks for none. One digit less keeps numbers from 100 on
+    /// as wide.
     fn percentage(&self, at: usize, count: Count) -> String {
         if count.or_zero() == 0 {
             return " ".repeat(PERCENTAGE);

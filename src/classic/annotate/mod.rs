@@ -1,6 +1,6 @@
-//! The annotated profile in the layout of `cg_annotate` of Valgrind 3.19 (its manual, section 5.3), byte for
-//! byte. Where that program follows the order of a hash, which differs from run to run, names decide here:
-//! among functions with equal counts, and among the files that are annotated.
+//! The annotated profile in the layout of `cg_annotate` of Valgrind 3.19 (its manual, section 5.3),
+//! byte for byte. Where that program follows the order of a hash, which differs from run to run,
+//! names decide here: among functions with equal counts, and among the files that are annotated.
 
 mod columns;
 mod options;
@@ -13,12 +13,12 @@ pub use options::{Options, USAGE};
 
 use crate::classic::failure::Failure;
 
-/// Reads the profile that the options name and writes the whole report to `out`. `warn` gets one line for each
-/// line of the profile that is passed over.
+/// Reads the profile that the options name and writes the whole report to `out`. `warn` gets one
+/// line for each line of the profile that is passed over.
 ///
 /// # Errors
-/// A profile that cannot be read; events in the options that it does not have; a source file that was asked for
-/// and cannot be opened. The report up to there is in `out`.
+/// A profile that cannot be read; events in the options that it does not have; a source file that
+/// was asked for and cannot be opened. The report up to there is in `out`.
 pub fn annotate(options: &Options, out: &mut Vec<u8>, warn: &mut dyn FnMut(String)) -> Result<(), Failure> {
     let table = table::Table::read(options, warn)?;
     let order = report::Order::new(options, &table)?;

@@ -1,4 +1,5 @@
-//! The options of `cg_annotate`, read one by one as it does: an `--include` works for the source files after it.
+//! The options of `cg_annotate`, read one by one as it does: an `--include` works for the source
+//! files after it.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -8,7 +9,7 @@ use rustix::fs::{Access, access};
 use crate::classic::failure::{Failure, shown};
 use crate::classic::number::leading_decimal;
 
-/// How the classic layout is asked for.
+/// The help of the classic layout.
 pub const USAGE: &str = "\
 Usage: cgemu annotate --classic [OPTIONS] FILE [SOURCE]...
 
@@ -44,9 +45,9 @@ pub struct Options {
     pub thresholds: Vec<Threshold>,
     /// `--threshold`, in percent.
     pub threshold: Threshold,
-    /// Whether percentages are shown.
+    /// Show percentages.
     pub percentages: bool,
-    /// Whether source files are chosen by their counts.
+    /// Choose source files by their counts.
     pub auto: bool,
     /// Lines of context.
     pub context: f64,
@@ -157,8 +158,9 @@ impl Options {
         Some(())
     }
 
-    /// `--sort`. One event with a threshold gives those without one of 0. A later `--sort` replaces only as many
-    /// thresholds as it has events; `cg_annotate` does so too and then finds that the numbers differ.
+    /// `--sort`. One event with a threshold gives those without one of 0. A later `--sort` replaces
+    /// only as many thresholds as it has events; `cg_annotate` does so too and then finds that the
+    /// numbers differ.
     fn sort_by(&mut self, events: Vec<Vec<u8>>) -> Option<()> {
         self.sort.clear();
         let mut any = false;

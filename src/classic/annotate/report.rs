@@ -12,7 +12,7 @@ use crate::classic::lenient::Count;
 /// A line across.
 pub const RULE: &[u8] = b"--------------------------------------------------------------------------------\n";
 
-/// What the options choose of a profile's events.
+/// The events of a profile that the options choose.
 #[derive(Debug)]
 pub struct Order {
     /// The numbers of the events that are shown.
@@ -136,15 +136,15 @@ fn at(counts: &[Count], column: usize) -> Count {
     counts.get(column).copied().unwrap_or(Count::UNDEFINED)
 }
 
-/// The larger first, by absolute values of one event after the other. `cg_annotate` takes an undefined count for
-/// -1, and so for 1.
+/// The larger first, by absolute values of one event after the other. `cg_annotate` takes an
+/// undefined count for -1, and so for 1.
 fn compare(order: &Order, a: &[Count], b: &[Count]) -> Ordering {
     let size = |counts, column| at(counts, column).get().unwrap_or(-1).unsigned_abs();
     let each = order.sorted.iter().map(|&column| size(b, column).cmp(&size(a, column)));
     each.fold(Ordering::Equal, Ordering::then)
 }
 
-/// Whether a function reaches the threshold of any of its events.
+/// Tells if a function reaches the threshold of any of its events.
 fn reaches(order: &Order, table: &Table, counts: &[Count]) -> bool {
     let abs = |count: Count| count.or_zero().saturating_abs();
     order.sorted.iter().zip(&order.thresholds).any(|(&column, threshold)| {

@@ -17,8 +17,8 @@ use crate::classic::lenient::Count;
 use crate::classic::number;
 use crate::profile::Cell as _;
 
-/// Annotates the files that the user chose, those of `chosen` if that is wanted, and says what could not be
-/// found and how much was shown.
+/// Annotates the files that the user chose, those of `chosen` if that is wanted, and says what
+/// could not be found and how much was shown.
 pub fn annotate(
     options: &Options,
     order: &Order,
@@ -89,15 +89,15 @@ fn push(out: &mut Vec<u8>, parts: &[&[u8]]) {
 
 /// A source file that was found.
 struct Opened {
-    /// Where: empty for the file's own name, otherwise one of the directories of `--include`.
+    /// Its directory: empty for the file's own name, otherwise one of those of `--include`.
     directory: Vec<u8>,
     file: File,
     /// When it was changed, in seconds.
     time: i64,
 }
 
-/// Opens a source file where it is found first. Perl's `open` drops blanks at either end of a name; `stat` does
-/// not, so that such a file is never taken for a newer one.
+/// Opens a source file where it is found first. Perl's `open` drops blanks at either end of a name;
+/// `stat` does not, so that such a file is never taken for a newer one.
 fn open(options: &Options, name: &[u8]) -> Option<Opened> {
     options.include.iter().find_map(|directory| {
         let path = [directory, name].concat();
@@ -226,7 +226,8 @@ fn marker(number: f64, out: &mut Vec<u8>) {
     out.extend_from_slice(format!("-- line {} {}\n", number::double(number), "-".repeat(40)).as_bytes());
 }
 
-/// The ranges of lines to show: those with counts, and `context` lines around each; two that meet are one.
+/// The ranges of lines to show: those with counts, and `context` lines around each; two that meet
+/// are one.
 #[allow(clippy::cast_precision_loss)]
 fn ranges(lines: &VecDeque<(i64, &[Count])>, context: f64) -> Vec<(f64, f64)> {
     let mut ranges: Vec<(f64, f64)> = Vec::new();

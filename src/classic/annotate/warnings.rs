@@ -12,7 +12,8 @@ pub fn newer(source: &[u8], profile: &[u8], out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// There are counts for lines that the source file does not have; `newer` says that it was changed since.
+/// There are counts for lines that the source file does not have; `newer` says that it was changed
+/// since.
 pub fn past_the_end(source: &[u8], newer: bool, out: &mut Vec<u8>) {
     title(out);
     line(out, &[b"@@"]);

@@ -1,4 +1,5 @@
-//! Expected values: what `cg_diff` of Valgrind 3.19 prints for the same files, its functions sorted.
+//! Expected values: what `cg_diff` of Valgrind 3.19 prints for the same files, its functions
+//! sorted.
 
 use super::*;
 

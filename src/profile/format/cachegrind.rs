@@ -1,10 +1,11 @@
-//! Reads Cachegrind's files: those of Valgrind 3.19 to 3.28, of `cg_merge` and `cg_diff`, and our own.
-//! The grammar is that of the Valgrind manual, "Cachegrind output file format", read as widely as any of
-//! their readers does:
+//! Reads Cachegrind's files: those of Valgrind 3.19 to 3.28, of `cg_merge` and `cg_diff`, and our
+//! own. The grammar is that of the Valgrind manual, "Cachegrind output file format", read as widely
+//! as any of their readers does:
 //!
 //! - comments (`#`) and empty lines may stand anywhere, also in the head;
 //! - `fi=` and `fe=` change the file and keep the function, where `fl=` waits for an `fn=`;
-//! - counts may be negative (`cg_diff` writes such), `.` is 0, missing ones at the end of a line are 0;
+//! - counts may be negative (`cg_diff` writes such), `.` is 0, missing ones at the end of a line
+//!   are 0;
 //! - names are bytes; a line may end in CR LF.
 
 use std::io::BufRead;
@@ -12,7 +13,7 @@ use std::io::BufRead;
 use super::dialect::{CACHEGRIND, Key, Line};
 use super::error::{Problem, ReadError};
 use super::lines::Lines;
-use super::number::{Number, counts, decimal, decimal_count, numbers, words};
+use super::number::{Number, counts, decimal, decimal_count, next_number, words};
 use super::record::{Head, Record};
 use crate::profile::counts::add;
 
@@ -66,11 +67,12 @@ impl<R: BufRead> CgReader<R> {
         &self.total
     }
 
-    /// Reads the next record: each `fl=` line gives a file and the function [`UNSPECIFIED`]. `None` is the end of a
-    /// file whose summary is there and right.
+    /// Reads the next record: each `fl=` line gives a file and the function [`UNSPECIFIED`]. `None`
+    /// is the end of a file whose summary is there and right.
     ///
     /// # Errors
-    /// If the file is malformed or contradicts itself; the message names the line. Reading on makes no sense.
+    /// If the file is malformed or contradicts itself; the message names the line. Reading on makes
+    /// no sense.
     pub fn next_record(&mut self) -> Result<Option<Record<'_>>, ReadError> {
         if std::mem::take(&mut self.function_due) {
             return Ok(Some(Record::Function(UNSPECIFIED)));
@@ -93,16 +95,21 @@ impl<R: BufRead> CgReader<R> {
                 Line::Blank | Line::Comment(_) => {}
                 _ if self.summed => return Err(self.lines.malformed()),
                 Line::Cost(text) => {
-                    let line = cost_line(text, &mut self.counts);
-                    let line = line.and_then(|line| Ok(add(&mut self.total, &self.counts).map(|()| line)?));
-                    return line.map(|line| Some(Step::Counts(line))).map_err(|p| self.lines.error(p));
+                    let line = match cost_line(text, &mut self.counts) {
+                        Ok(line) => line,
+                        Err(problem) => return Err(self.lines.error(problem)),
+                    };
+                    return match add(&mut self.total, &self.counts) {
+                        Ok(()) => Ok(Some(Step::Counts(line))),
+                        Err(problem) => Err(self.lines.error(problem.into())),
+                    };
                 }
                 line @ Line::Key(Key::Function | Key::File | Key::Include, _) => {
                     self.function_due = matches!(line, Line::Key(Key::File, _));
                     return Ok(Some(Step::Name));
                 }
                 Line::Key(Key::Summary, text) => {
-                    let read = counts(numbers(text), &mut self.counts, decimal_count);
+                    let read = counts(text, &mut self.counts, decimal_count);
                     read.and_then(|()| self.check_summary()).map_err(|problem| self.lines.error(problem))?;
                 }
                 _ => return Err(self.lines.malformed()),
@@ -162,12 +169,12 @@ fn read_head(lines: &mut Lines<impl BufRead>) -> Result<Head, ReadError> {
 
 /// Reads a line's number and its counts.
 fn cost_line(text: &[u8], slots: &mut [i64]) -> Result<u64, Problem> {
-    let mut numbers = numbers(text);
-    let line = match numbers.next() {
-        Some(Number::Short(line)) => line.cast_unsigned(),
-        other => decimal(if let Some(Number::Word(word)) = other { word } else { b"" })?,
+    let (line, rest) = match next_number(text) {
+        Some((Number::Short(line), rest)) => (line.cast_unsigned(), rest),
+        Some((Number::Word(word), rest)) => (decimal(word)?, rest),
+        None => return Err(Problem::BadCounts),
     };
-    counts(numbers, slots, decimal_count)?;
+    counts(rest, slots, decimal_count)?;
     Ok(line)
 }
 

@@ -1,14 +1,17 @@
-//! Reads Callgrind's files and those of the many tools that write its format. The grammar is that of the Valgrind
-//! manual, "Callgrind Format Specification", version 1, read as widely as `callgrind_annotate` and
-//! KCachegrind do:
+//! Reads Callgrind's files and those of the many tools that write its format. The grammar is that
+//! of the Valgrind manual, "Callgrind Format Specification", version 1, read as widely as
+//! `callgrind_annotate` and KCachegrind do:
 //!
-//! - names may be compressed (`fn=(1) main`, then `fn=(1)`) and positions relative (`+3`, `-1`, `*`);
+//! - names may be compressed (`fn=(1) main`, then `fn=(1)`) and positions relative (`+3`, `-1`,
+//!   `*`);
 //! - a file may have several parts, each with its own head; their costs are summed;
-//! - `calls=` and the line after it are a [`Record::Call`]; jumps (`jump=`, `jcnd=`) are passed over;
-//! - keys of the head that are not known are passed over; any other line that is not known is an error.
+//! - `calls=` and the line after it are a [`Record::Call`]; jumps (`jump=`, `jcnd=`) are passed
+//!   over;
+//! - keys of the head that are not known are passed over; any other line that is not known is an
+//!   error.
 //!
-//! A `totals:` line must be the sum of its part's lines. A `summary:` line may be more, since "the cost lines may not
-//! represent all cost of the program run"; it is then what shares are of.
+//! A `totals:` line must be the sum of its part's lines. A `summary:` line may be more, since "the
+//! cost lines may not represent all cost of the program run"; it is then what shares are of.
 
 use std::io::BufRead;
 
@@ -17,34 +20,34 @@ use super::dialect::{CALLGRIND, Key, Line};
 use super::error::{Problem, ReadError};
 use super::events::{Definition, Events};
 use super::lines::Lines;
-use super::number::{any_base, any_count, counts, numbers, words};
+use super::number::{any_base, any_count, counts, words};
 use super::record::{Head, Record};
 use crate::profile::counts::add;
 
-/// What stands in for a file or function before one is named.
+/// The name of a file or function before one is named.
 const UNKNOWN: &[u8] = b"???";
 
-/// How many parts are described one by one; a program may write thousands.
+/// The number of parts that are described one by one; a program may write thousands.
 const MOST_DESCRIBED: u64 = 20;
-/// How many lines of theirs are kept.
+/// The number of their lines that are kept.
 const MOST_LINES: usize = 200;
 
-/// A [`Record`] that has been read and not been reported yet.
+/// A [`Record`] that has been read and not yet been reported.
 #[derive(Clone, Copy, Debug)]
 enum Held {
     Counts { line: u64 },
     Call { line: u64, calls: u64 },
 }
 
-/// What the next cost line is about.
+/// The subject of the next cost line.
 #[derive(Clone, Copy, Debug, Default)]
 enum Next {
     /// The line itself.
     #[default]
     Own,
-    /// That many calls.
+    /// This number of calls.
     Call(u64),
-    /// A jump; there is nothing to count.
+    /// A jump, which has no costs.
     Jump,
 }
 
@@ -65,10 +68,10 @@ impl Current {
     }
 }
 
-/// What is summed and checked for each part.
+/// The sums of one part, which are checked at its end.
 #[derive(Debug, Default)]
 struct Part {
-    /// Whether the body has begun.
+    /// The body has begun.
     begun: bool,
     computed: Vec<i64>,
     summary: Option<Vec<i64>>,
@@ -87,7 +90,7 @@ pub struct CallgrindReader<R> {
     positions: Positions,
     file: Current,
     function: Current,
-    /// What `cfi=` says of the next `cfn=`.
+    /// The file that `cfi=` named for the next `cfn=`.
     called_file: Option<Vec<u8>>,
     /// File and function of the next call.
     called: (Vec<u8>, Vec<u8>),
@@ -99,9 +102,9 @@ pub struct CallgrindReader<R> {
     parts: u64,
     later: Vec<(u64, Vec<u8>)>,
     total: Vec<i64>,
-    /// Whether Callgrind itself wrote the file: it ends every part with totals.
+    /// Callgrind itself wrote the file: it ends every part with totals.
     genuine: bool,
-    /// Whether the current line is the first of the body, read with the head and to be looked at again.
+    /// The current line is the first of the body: read with the head, not yet taken in.
     again: bool,
 }
 
@@ -144,14 +147,16 @@ impl<R: BufRead> CallgrindReader<R> {
         &self.head
     }
 
-    /// After the end, the costs of the whole run: of each part its summary, or what its lines add up to.
+    /// After the end, the costs of the whole run: of each part its summary, or what its lines add
+    /// up to.
     #[must_use]
     pub fn total(&self) -> &[i64] {
         &self.total
     }
 
-    /// After the end, what the `desc:` lines of parts after the first say, with the number of the part, from 2; of the first parts if
-    /// there are many. A description that is the file's is not repeated.
+    /// After the end, what the `desc:` lines of parts after the first say, with the number of the
+    /// part, from 2; of the first parts if there are many. A description that is the file's is not
+    /// repeated.
     #[must_use]
     pub fn later_descriptions(&self) -> &[(u64, Vec<u8>)] {
         &self.later
@@ -171,7 +176,8 @@ impl<R: BufRead> CallgrindReader<R> {
     /// The next step, or `None` after the end of the file.
     ///
     /// # Errors
-    /// If the file is malformed or contradicts itself; the message names the line. Reading on makes no sense.
+    /// If the file is malformed or contradicts itself; the message names the line. Reading on makes
+    /// no sense.
     pub fn next_record(&mut self) -> Result<Option<Record<'_>>, ReadError> {
         if self.held.is_none() && !self.step()? {
             return Ok(None);
@@ -262,7 +268,7 @@ impl<R: BufRead> CallgrindReader<R> {
         let Line::Cost(text) = self.lines.line() else { return Ok(()) };
         let text = self.positions.read(text, |byte| byte.is_ascii_whitespace(), any_base)?;
         let recorded = self.counts.get_mut(..self.events.recorded()).unwrap_or_default();
-        counts(numbers(text), recorded, any_count)?;
+        counts(text, recorded, any_count)?;
         let line = self.positions.line();
         self.held = match std::mem::take(&mut self.next) {
             Next::Jump => return Ok(()),
@@ -374,7 +380,8 @@ fn is_head(line: Line<'_>) -> bool {
     )
 }
 
-/// The text of a `desc:` line, unless it repeats an option; `callgrind_annotate` does not show those either.
+/// The text of a `desc:` line, unless it repeats an option; `callgrind_annotate` does not show
+/// those either.
 fn described(line: Line<'_>) -> Option<&[u8]> {
     match line {
         Line::Key(Key::Desc, text) if !text.starts_with(b"Option:") => Some(text),
@@ -382,8 +389,8 @@ fn described(line: Line<'_>) -> Option<&[u8]> {
     }
 }
 
-/// The positions of a `positions:` line: any of `instr` (also called `addr`), `bb` and `line`; only `line` if it
-/// names none of them.
+/// The positions of a `positions:` line: any of `instr` (also called `addr`), `bb` and `line`; only
+/// `line` if it names none of them.
 fn positions(text: &[u8]) -> Positions {
     let known = |word: &&[u8]| matches!(*word, b"instr" | b"addr" | b"bb" | b"line");
     let positions = Positions::new(words(text).filter(known));

@@ -1,5 +1,5 @@
-//! Callgrind's "Name Compression" and "Subposition Compression": `(ID) name` defines and `(ID)` refers, `+3`, `-1`
-//! and `*` are relative to the line before.
+//! Callgrind's "Name Compression" and "Subposition Compression": `(ID) name` defines and `(ID)`
+//! refers, `+3`, `-1` and `*` are relative to the line before.
 
 use rustc_hash::FxHashMap;
 
@@ -11,7 +11,8 @@ use super::number::first_word;
 pub struct Compressed(FxHashMap<u64, Box<[u8]>>);
 
 impl Compressed {
-    /// The name that the text after the `=` stands for. An ID may be defined anew; the latest name counts.
+    /// The name that the text after the `=` stands for. An ID may be defined anew; the latest name
+    /// counts.
     ///
     /// # Errors
     /// [`Problem::UnknownName`] for an ID without a name.
@@ -70,19 +71,19 @@ impl Positions {
         self.address.and_then(|at| self.last.get(at)).copied()
     }
 
-    /// Reads the positions of a cost line and returns what follows. `number` reads a word; those before the next
-    /// byte that is `blank` make one.
+    /// Reads the positions of a cost line and returns what follows. `number` reads a word; those
+    /// before the next byte that is `blank` make one.
     ///
     /// # Errors
     /// [`Problem::BadPosition`] if one is missing or malformed.
     pub fn read<'a>(
         &mut self,
         mut text: &'a [u8],
-        blank: fn(u8) -> bool,
-        number: fn(&[u8]) -> Option<u64>,
+        blank: impl Fn(u8) -> bool,
+        number: impl Fn(&[u8]) -> Option<u64>,
     ) -> Result<&'a [u8], Problem> {
         for last in &mut self.last {
-            let (word, rest) = first_word(text, blank);
+            let (word, rest) = first_word(text, &blank);
             text = rest;
             *last = match word {
                 b"*" => Some(*last),

@@ -1,31 +1,32 @@
-//! Which format a file has, by its content. The first lines of most files of Callgrind say it outright; those of
-//! other tools may show it only by what Cachegrind's format lacks.
+//! Detection of a file's format by its content. The first lines of most files of Callgrind name it;
+//! those of other tools may show it only by lines that Cachegrind's format lacks.
 
 use std::io::{BufRead, Chain, Cursor, Read as _};
 
 use super::compression::split;
 
-/// How many bytes are looked at.
-const LOOKED_AT: u64 = 64 << 10;
+/// The number of bytes that are searched.
+const SEARCHED: u64 = 64 << 10;
 
-/// A file whose beginning has been looked at, to be read from the beginning.
+/// A file whose beginning has been searched, to be read from the beginning.
 pub type Whole<R> = Chain<Cursor<Vec<u8>>, R>;
 
-/// Whether the file is in the Callgrind format. Cachegrind's is a part of it; what both have is Cachegrind's.
+/// Tells Callgrind's format (true) from Cachegrind's, and returns the whole input. Cachegrind's is
+/// a subset; a file that fits both is Cachegrind's.
 ///
 /// # Errors
 /// If the file cannot be read.
 pub fn is_callgrind<R: BufRead>(mut input: R) -> std::io::Result<(bool, Whole<R>)> {
     let mut start = Vec::new();
-    input.by_ref().take(LOOKED_AT).read_to_end(&mut start)?;
-    let callgrind = start.split(|c| *c == b'\n').any(telling);
+    input.by_ref().take(SEARCHED).read_to_end(&mut start)?;
+    let callgrind = start.split(|c| *c == b'\n').any(is_callgrind_line);
     Ok((callgrind, Cursor::new(start).chain(input)))
 }
 
-/// What to say of a file that has this line where Cachegrind's has its head: `other` unless it is in the Callgrind format, which
-/// Valgrind's programs for Cachegrind files do not read.
+/// Returns the message for a file that has this line instead of Cachegrind's head: `other`, unless
+/// the line is Callgrind's, which Valgrind's programs for Cachegrind files do not read.
 pub fn instead_of_head(line: &[u8], other: &'static str) -> &'static str {
-    if telling(line) {
+    if is_callgrind_line(line) {
         "this is Callgrind's format; `cgemu annotate` without --classic reads it, adds up several files, and with --diff takes \
          one from another"
     } else {
@@ -33,8 +34,8 @@ pub fn instead_of_head(line: &[u8], other: &'static str) -> &'static str {
     }
 }
 
-/// Whether a line is one that only the Callgrind format has.
-fn telling(line: &[u8]) -> bool {
+/// Tells lines that only the Callgrind format has.
+fn is_callgrind_line(line: &[u8]) -> bool {
     const ONLY: [&[u8]; 14] = [
         b"# callgrind format",
         b"version:",

@@ -71,19 +71,19 @@ pub struct Dialect {
     pub keys: &'static [(&'static [u8], Key)],
     /// The bytes of which a blank line may consist.
     pub blank: fn(u8) -> bool,
-    /// How a line with costs begins.
+    /// The beginning of a line with costs.
     pub costs: CostStart,
-    /// What may stand between the colon of a key and the text.
+    /// The blanks between the colon of a key and the text.
     pub gap: Gap,
-    /// Whether blanks between an equals sign and the text are passed over.
+    /// Pass over blanks between an equals sign and the text.
     pub trim: bool,
-    /// What ends a line.
+    /// The end of a line.
     pub end: End,
-    /// Which other keys with a colon are passed over.
+    /// The keys with a colon that are passed over beside the known ones.
     pub others: Others,
 }
 
-/// How a line with costs begins.
+/// The beginning of a line with costs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CostStart {
     /// With a digit.
@@ -94,7 +94,7 @@ pub enum CostStart {
     Position,
 }
 
-/// What may stand between the colon of a key and the text.
+/// The blanks between the colon of a key and the text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Gap {
     /// Any number of blanks, as C and Perl have them.
@@ -107,7 +107,7 @@ pub enum Gap {
     OneSpace,
 }
 
-/// What ends a line and is no part of its text.
+/// The end of a line, which is no part of its text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
     /// LF.
@@ -116,7 +116,7 @@ pub enum End {
     CarriageReturn,
 }
 
-/// Which keys beside its own a dialect passes over, if a colon follows.
+/// The keys that a dialect passes over beside its own, if a colon follows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Others {
     /// None.
@@ -127,8 +127,8 @@ pub enum Others {
     Any,
 }
 
-/// Cachegrind's files, as widely as the readers of Valgrind 3.28 take them. The keys of a Callgrind head are known
-/// so that a file of that kind can be named.
+/// Cachegrind's files, as widely as the readers of Valgrind 3.28 take them. The keys of a Callgrind
+/// head are known so that a file of that kind can be named.
 pub const CACHEGRIND: Dialect = Dialect {
     keys: &[
         (b"fn=", Key::Function),
@@ -189,31 +189,40 @@ pub const SIDE_FILE: Dialect = Dialect {
 };
 
 impl Dialect {
-    /// Says what a line is; `raw` has its newline, which only the last line of a file may lack.
+    /// Classifies a line; `raw` has its newline, which only the last line of a file may lack.
+    #[inline]
     pub fn line<'a>(&self, raw: &'a [u8]) -> Line<'a> {
         let text = self.end.strip(raw);
         match text.first() {
-            Some(b'#') => return Line::Comment(text),
-            Some(_) if self.costs.begin(raw) => return Line::Cost(text),
-            Some(c) if !(self.blank)(*c) => {}
-            _ if text.iter().all(|c| (self.blank)(*c)) => return Line::Blank,
-            _ => {}
+            Some(b'#') => Line::Comment(text),
+            Some(_) if self.costs.begin(raw) => Line::Cost(text),
+            _ => self.key(text, raw.len() > text.len()),
         }
-        for (name, key) in self.keys {
-            if let Some(rest) = text.strip_prefix(*name) {
-                let rest = match name.last() {
-                    Some(b':') => self.gap.skip(rest, raw.len() > text.len()),
-                    _ if self.trim => Some(rest.trim_ascii_start()),
-                    _ => Some(rest),
-                };
-                return rest.map_or(Line::Unknown, |rest| Line::Key(*key, rest));
-            }
+    }
+
+    /// Classifies a line that is neither a comment nor has costs. A newline `ended` it, or the file did.
+    fn key<'a>(&self, text: &'a [u8], ended: bool) -> Line<'a> {
+        if text.iter().all(|c| (self.blank)(*c)) {
+            return Line::Blank;
+        }
+        // All keys are letters and a mark, so a key is compared as a whole: mostly by its length.
+        let letters = text.iter().take_while(|c| c.is_ascii_lowercase()).count();
+        if let Some((name, rest)) = text.split_at_checked(letters + 1)
+            && let Some((_, key)) = self.keys.iter().find(|(known, _)| *known == name)
+        {
+            let rest = match name.last() {
+                Some(b':') => self.gap.skip(rest, ended),
+                _ if self.trim => Some(rest.trim_ascii_start()),
+                _ => Some(rest),
+            };
+            return rest.map_or(Line::Unknown, |rest| Line::Key(*key, rest));
         }
         if self.others.take(text) { Line::Key(Key::Other, text) } else { Line::Unknown }
     }
 }
 
 impl CostStart {
+    #[inline]
     fn begin(self, raw: &[u8]) -> bool {
         match self {
             CostStart::Digit => raw.first().is_some_and(u8::is_ascii_digit),
@@ -228,7 +237,8 @@ impl CostStart {
 }
 
 impl Gap {
-    /// The text after the gap; `None` if the gap is not there. A newline `ended` the line or the file did.
+    /// Returns the text after the gap, or `None` without a gap. A newline `ended` the line, or the
+    /// file did.
     fn skip(self, rest: &[u8], ended: bool) -> Option<&[u8]> {
         match self {
             Gap::Blanks => Some(trim_start(rest)),
@@ -240,7 +250,8 @@ impl Gap {
 }
 
 impl End {
-    /// The line without its end.
+    /// Takes off the end of a line.
+    #[inline]
     pub fn strip(self, raw: &[u8]) -> &[u8] {
         match raw {
             [text @ .., b'\r', b'\n'] if self == End::CarriageReturn => text,

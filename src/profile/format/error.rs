@@ -1,4 +1,4 @@
-//! What can be wrong with a profile.
+//! Errors in profiles.
 
 use thiserror::Error;
 
@@ -12,11 +12,11 @@ pub struct ReadError {
     pub file: String,
     /// The line's number, from 1; one past the last line if something is missing at the end.
     pub line: u64,
-    /// What is wrong there.
+    /// The problem.
     pub problem: Problem,
 }
 
-/// The ways in which a file can be wrong.
+/// The problems that a file can have.
 #[derive(Debug, Error)]
 pub enum Problem {
     /// There is no `cmd:` line after the description.
@@ -69,9 +69,9 @@ pub enum Problem {
         "`totals:` line doesn't match computed total\n- totals:   {recorded:?}\n- computed: {computed:?}"
     )]
     WrongTotals {
-        /// What the file says.
+        /// The sums in the file.
         recorded: Vec<i64>,
-        /// What its lines add up to.
+        /// The sums of its lines.
         computed: Vec<i64>,
     },
     /// More was counted on the lines than in all.
@@ -79,9 +79,9 @@ pub enum Problem {
         "`summary:` line is less than the sum of the costs\n- summary:  {recorded:?}\n- computed: {computed:?}"
     )]
     SmallSummary {
-        /// What the file says.
+        /// The sums in the file.
         recorded: Vec<i64>,
-        /// What its lines add up to.
+        /// The sums of its lines.
         computed: Vec<i64>,
     },
     /// The totals are not what the lines add up to.
@@ -89,9 +89,9 @@ pub enum Problem {
         "`summary:` line doesn't match computed total\n- summary:  {recorded:?}\n- computed: {computed:?}"
     )]
     WrongSummary {
-        /// What the file says.
+        /// The sums in the file.
         recorded: Vec<i64>,
-        /// What its lines add up to.
+        /// The sums of its lines.
         computed: Vec<i64>,
     },
     /// A line that a reader of Valgrind 3.19 refuses; the text says why, and what to do.
@@ -118,7 +118,7 @@ impl From<TooLarge> for Problem {
     }
 }
 
-/// Says what the system says of an error, without Rust's `(os error N)`.
+/// Returns the system's text of an error, without Rust's `(os error N)`.
 #[must_use]
 pub fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();

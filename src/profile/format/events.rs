@@ -1,7 +1,8 @@
-//! The events of a file: those that cost lines count, in their order, then those that `event:` lines derive.
+//! The events of a file: those that cost lines count, in their order, then those that `event:`
+//! lines derive.
 
 use super::error::Problem;
-use super::number::{any_count, counts, numbers, words};
+use super::number::{any_count, counts, words};
 
 /// Recorded and derived events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,7 +46,7 @@ impl Events {
         Events { recorded: words(text).map(<[u8]>::to_vec).collect(), derived: Vec::new() }
     }
 
-    /// How many counts a cost line has at most.
+    /// The largest number of counts of a cost line.
     pub fn recorded(&self) -> usize {
         self.recorded.len()
     }
@@ -55,9 +56,9 @@ impl Events {
         self.recorded.iter().chain(self.derived.iter().map(|(name, _)| name)).cloned().collect()
     }
 
-    /// Adds the events with a formula, in their order. A formula may name events that are defined later. One that
-    /// names an event that is neither recorded nor derived is left out, as KCachegrind does; so is one
-    /// that depends on itself, and one of a name that is recorded.
+    /// Adds the events with a formula, in their order. A formula may name events that are defined
+    /// later. One that names an event that is neither recorded nor derived is left out, as
+    /// KCachegrind does; so is one that depends on itself, and one of a name that is recorded.
     pub fn derive(&mut self, definitions: &[Definition]) {
         let mut open: Vec<&Definition> = Vec::new();
         for definition in definitions.iter().filter(|d| d.formula.is_some()) {
@@ -110,12 +111,13 @@ impl Events {
     /// Those of [`counts`] and [`Events::complete`].
     pub fn sums(&self, text: &[u8]) -> Result<Vec<i64>, Problem> {
         let mut sums = vec![0; self.recorded.len() + self.derived.len()];
-        counts(numbers(text), sums.get_mut(..self.recorded.len()).unwrap_or_default(), any_count)?;
+        counts(text, sums.get_mut(..self.recorded.len()).unwrap_or_default(), any_count)?;
         self.complete(&mut sums)?;
         Ok(sums)
     }
 
-    /// Computes the derived events of `counts`, which has room for all of them behind the recorded ones.
+    /// Computes the derived events of `counts`, which has room for all of them behind the recorded
+    /// ones.
     ///
     /// # Errors
     /// [`Problem::TooLarge`] if one does not fit.

@@ -1,6 +1,6 @@
-//! The side file with costs by instruction: Callgrind's format with `positions: instr line`, and comments that say
-//! more of the objects. `docs/instr-format.md` describes it. Of other files of Callgrind's format with addresses
-//! the reader takes the costs of the instructions themselves.
+//! The side file with costs by instruction: Callgrind's format with `positions: instr line`, and
+//! comments that say more of the objects. `docs/instr-format.md` describes it. Of other files of
+//! Callgrind's format with addresses the reader takes the costs of the instructions themselves.
 
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::compression::{Compressed, Positions, split};
 use super::dialect::{Key, Line, SIDE_FILE};
 use super::error::{Problem, ReadError};
 use super::lines::Lines;
-use super::number::{counts, is_space, numbers, words};
+use super::number::{counts, is_space, words};
 use crate::profile::instructions::{CodeObject, InsnCosts, Instructions, add_costs};
 
 /// The suffix of a side file, after the name of its profile.
@@ -57,18 +57,25 @@ pub fn read_instructions(input: impl BufRead, name: impl Into<String>) -> Result
     Ok(state.out)
 }
 
-/// Resolves a name that may be compressed. A compressed one ends before the blanks at the end of the line.
+/// Resolves a name that may be compressed. A compressed one ends before the blanks at the end of
+/// the line.
 fn resolve<'a>(names: &'a mut Compressed, text: &'a [u8]) -> Result<&'a [u8], Problem> {
     names.resolve(if split(text).is_some() { text.trim_ascii_end() } else { text })
 }
 
+/// Resolves a name only for the ID that it may define.
+fn define(names: &mut Compressed, text: &[u8]) -> Result<(), Problem> {
+    resolve(names, text).map(|_| ())
+}
+
+/// The file so far, and the context of its next line.
 #[derive(Default)]
 struct State {
     out: Instructions,
     /// The objects by path and identity.
     places: FxHashMap<(Vec<u8>, String), usize>,
     object: Option<usize>,
-    /// What comments said of the object that is named next.
+    /// The comments on the object that is named next.
     next: CodeObject,
     objects: Compressed,
     files: Compressed,
@@ -96,11 +103,9 @@ impl State {
                 self.function = Some(resolve(&mut self.functions, name)?.into())
             }
             // They may define names that are used later.
-            Line::Key(Key::CalledObject, name) => drop(resolve(&mut self.objects, name)?),
-            Line::Key(Key::CalledFile | Key::JumpFile, name) => drop(resolve(&mut self.files, name)?),
-            Line::Key(Key::CalledFunction | Key::JumpFunction, text) => {
-                drop(resolve(&mut self.functions, text)?)
-            }
+            Line::Key(Key::CalledObject, name) => define(&mut self.objects, name)?,
+            Line::Key(Key::CalledFile | Key::JumpFile, name) => define(&mut self.files, name)?,
+            Line::Key(Key::CalledFunction | Key::JumpFunction, name) => define(&mut self.functions, name)?,
             Line::Key(Key::Calls | Key::Jump, _) => self.call = true,
             Line::Key(Key::Cmd, text) => self.out.cmd = text.to_vec(),
             Line::Key(Key::Events, text) => {
@@ -195,7 +200,7 @@ impl State {
     /// Reads the counts of a line, one for each event.
     fn counts(&self, text: &[u8]) -> Result<Vec<i64>, Problem> {
         let mut costs = vec![0; self.out.events.len()];
-        counts(numbers(text), &mut costs, |word| number(word).ok_or(Problem::BadCounts))?;
+        counts(text, &mut costs, |word| number(word).ok_or(Problem::BadCounts))?;
         Ok(costs)
     }
 }
@@ -254,7 +259,8 @@ fn comments(object: &CodeObject, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn body<'a>(object: &'a CodeObject, names: &mut Names<'a>, out: &mut dyn Write) -> io::Result<()> {
-    // A function's own file is that of its first instruction; code from other files is inside of it.
+    // A function's own file is that of its first instruction; code from other files is inside of
+    // it.
     let mut function: Option<(&[u8], &[u8])> = None;
     let mut file: &[u8] = b"";
     for (&address, insn) in &object.instructions {
@@ -289,8 +295,8 @@ struct Names<'a> {
 struct Numbers<'a>(FxHashMap<&'a [u8], usize>);
 
 impl<'a> Numbers<'a> {
-    /// Writes the short form of a name, and at its first time the name itself. A blank one cannot be told from none after a
-    /// number, and has no short form.
+    /// Writes the short form of a name, and at its first time the name itself. A blank one cannot
+    /// be told from none after a number, and has no short form.
     fn name(&mut self, out: &mut dyn Write, key: &str, name: &'a [u8]) -> io::Result<()> {
         if name.trim_ascii().is_empty() {
             write!(out, "{key}")?;

@@ -35,23 +35,23 @@ impl<R: BufRead> Lines<R> {
     pub fn advance(&mut self) -> Result<bool, ReadError> {
         self.raw.clear();
         let mut input = self.input.by_ref().take(LONGEST_LINE + 1);
-        let read = input.read_until(b'\n', &mut self.raw);
-        match read {
+        let taken = match input.read_until(b'\n', &mut self.raw) {
             Ok(0) => {
                 self.past += 1;
                 return Ok(false);
             }
-            _ => self.number += 1,
+            Ok(taken) => taken as u64,
+            Err(error) => return Err(self.error(Problem::Io(error))),
+        };
+        self.number += 1;
+        if taken > LONGEST_LINE && !self.raw.ends_with(b"\n") {
+            return Err(self.error(Problem::TooLong));
         }
-        match read {
-            // The last line may lack its end.
-            Ok(taken) if taken as u64 <= LONGEST_LINE || self.raw.ends_with(b"\n") => Ok(true),
-            Ok(_) => Err(self.error(Problem::TooLong)),
-            Err(error) => Err(self.error(Problem::Io(error))),
-        }
+        Ok(true)
     }
 
     /// The line that was read last, as the dialect understands it.
+    #[inline]
     pub fn line(&self) -> Line<'_> {
         self.dialect.line(&self.raw)
     }
@@ -71,8 +71,8 @@ impl<R: BufRead> Lines<R> {
         &self.name
     }
 
-    /// Adds the file and the line that was read last to a problem. The end of the file counts as a line, as it does
-    /// in the messages of `cg_annotate`.
+    /// Adds the file and the line that was read last to a problem. The end of the file counts as a
+    /// line, as it does in the messages of `cg_annotate`.
     pub fn error(&self, problem: Problem) -> ReadError {
         ReadError { file: self.name.clone(), line: self.number + self.past, problem }
     }

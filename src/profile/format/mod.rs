@@ -1,7 +1,8 @@
-//! The syntax of profile files: Cachegrind's format, Callgrind's, and the side file with costs by instruction.
+//! The syntax of profile files: Cachegrind's format, Callgrind's, and the side file with costs by
+//! instruction.
 //!
-//! [`Lines`] cuts a file into lines of bounded length and a [`Dialect`] says what each [`Line`] is; the readers are
-//! state machines over that.
+//! [`Lines`] cuts a file into lines of bounded length and a [`Dialect`] says what each [`Line`] is;
+//! the readers are state machines over that.
 
 mod cachegrind;
 mod callgrind;

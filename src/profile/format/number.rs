@@ -19,7 +19,7 @@ pub fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// The first word of a text, and what follows it.
-pub fn first_word(text: &[u8], blank: fn(u8) -> bool) -> (&[u8], &[u8]) {
+pub fn first_word(text: &[u8], blank: impl Fn(u8) -> bool) -> (&[u8], &[u8]) {
     let begin = text.iter().take_while(|byte| blank(**byte)).count();
     let text = text.get(begin..).unwrap_or_default();
     let end = text.iter().position(|byte| blank(*byte)).unwrap_or(text.len());
@@ -35,30 +35,38 @@ pub enum Number<'a> {
     Word(&'a [u8]),
 }
 
+/// Reads the first word of a text as a number, and returns what follows it; `None` if there is none.
+#[inline]
+pub fn next_number(text: &[u8]) -> Option<(Number<'_>, &[u8])> {
+    let mut rest = text;
+    while let [c, after @ ..] = rest
+        && is_space(*c)
+    {
+        rest = after;
+    }
+    if rest.is_empty() {
+        return None;
+    }
+    if let Some((number, after)) = short_number(rest) {
+        return Some((Number::Short(number), after));
+    }
+    let (word, after) = first_word(rest, is_space);
+    Some((Number::Word(word), after))
+}
+
 /// The words of a text as numbers.
 pub fn numbers(text: &[u8]) -> impl Iterator<Item = Number<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        while let [c, after @ ..] = rest
-            && is_space(*c)
-        {
-            rest = after;
-        }
-        if rest.is_empty() {
-            return None;
-        }
-        if let Some((number, after)) = short_number(rest) {
-            rest = after;
-            return Some(Number::Short(number));
-        }
-        let (word, after) = first_word(rest, is_space);
+        let (number, after) = next_number(rest)?;
         rest = after;
-        Some(Number::Word(word))
+        Some(number)
     })
 }
 
-/// The decimal number that a text begins with and what follows it, if that is white space or nothing and the number
-/// has at most 18 digits.
+/// The decimal number that a text begins with and what follows it, if that is white space or
+/// nothing and the number has at most 18 digits.
+#[inline]
 fn short_number(text: &[u8]) -> Option<(i64, &[u8])> {
     let mut rest = text;
     let mut number = 0_i64;
@@ -70,22 +78,25 @@ fn short_number(text: &[u8]) -> Option<(i64, &[u8])> {
     (short && rest.first().is_none_or(|c| is_space(*c))).then_some((number, rest))
 }
 
-/// Reads counts, each by `other` if it is not a short number. Those that are missing at the end are 0.
+/// Reads counts, each by `other` if it is not a short number. Those that are missing at the end are
+/// 0.
 ///
 /// # Errors
 /// [`Problem::BadCounts`] if there are too many, or what `other` says.
-pub fn counts<'a>(
-    numbers: impl Iterator<Item = Number<'a>>,
+pub fn counts(
+    text: &[u8],
     slots: &mut [i64],
     other: impl Fn(&[u8]) -> Result<i64, Problem>,
 ) -> Result<(), Problem> {
+    let mut rest = text;
     let mut slots = slots.iter_mut();
-    for number in numbers {
-        let slot = slots.next().ok_or(Problem::BadCounts)?;
+    while let Some((number, after)) = next_number(rest) {
+        let Some(slot) = slots.next() else { return Err(Problem::BadCounts) };
         *slot = match number {
             Number::Short(number) => number,
             Number::Word(word) => other(word)?,
         };
+        rest = after;
     }
     slots.for_each(|slot| *slot = 0);
     Ok(())
@@ -177,7 +188,7 @@ mod tests {
     fn counts_of_lines() {
         let read = |text: &str| {
             let mut slots = [9; 3];
-            counts(numbers(text.as_bytes()), &mut slots, any_count)
+            counts(text.as_bytes(), &mut slots, any_count)
                 .map(|()| slots)
                 .map_err(|problem| problem.to_string())
         };

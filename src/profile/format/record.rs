@@ -1,12 +1,12 @@
-//! What readers yield: the head of a profile, then its records.
+//! The head of a profile and the records after it, as readers yield them.
 
 use super::events::Definition;
 
 /// The lines before the costs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Head {
-    /// The `desc:` lines, without the key and the blanks after it; of a Callgrind file without those that only
-    /// repeat options.
+    /// The `desc:` lines, without the key and the blanks after it; of a Callgrind file without
+    /// those that only repeat options.
     pub desc: Vec<Vec<u8>>,
     /// The command line that was profiled; empty if it is not given.
     pub cmd: Vec<u8>,
@@ -30,8 +30,8 @@ pub enum Record<'a> {
         /// One count for each event of the head.
         counts: &'a [i64],
     },
-    /// Calls from a line of the current function, with the counts of all that was executed in them; Callgrind
-    /// only.
+    /// Calls from a line of the current function, with the counts of all that was executed in them;
+    /// Callgrind only.
     Call {
         /// The called function's source file.
         file: &'a [u8],

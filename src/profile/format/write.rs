@@ -8,8 +8,8 @@ use super::super::model::Profile;
 /// Bytes gathered before they go to the writer.
 const CHUNK: usize = 1 << 16;
 
-/// The description of a cache: `name` is `I1`, `D1` or `LL`, the size and the line in bytes. Nine blanks, and
-/// the wording for one way, are Valgrind's.
+/// The description of a cache: `name` is `I1`, `D1` or `LL`, the size and the line in bytes. Nine
+/// blanks, and the wording for one way, are Valgrind's.
 #[must_use]
 pub fn cache_desc(name: &str, size: u64, assoc: u32, line: u32) -> String {
     if assoc == 1 {
@@ -19,8 +19,8 @@ pub fn cache_desc(name: &str, size: u64, assoc: u32, line: u32) -> String {
     }
 }
 
-/// Writes `profile`: `desc:` lines, `cmd:`, `events:`, then one line of counts per source line, with every
-/// column, under `fl=` and `fn=` where they change, and `summary:`.
+/// Writes `profile`: `desc:` lines, `cmd:`, `events:`, then one line of counts per source line,
+/// with every column, under `fl=` and `fn=` where they change, and `summary:`.
 ///
 /// # Errors
 /// Those of `out`. Part of the file may have been written.

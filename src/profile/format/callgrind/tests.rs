@@ -82,8 +82,9 @@ fn the_file_of_a_called_function() {
     assert_eq!(records(text), expected);
 }
 
-/// The file changes inside of a function, called functions are in the caller's file if no `cfi=` says otherwise,
-/// and neither the targets of calls nor jumps change what positions are relative to.
+/// The file changes inside of a function, called functions are in the caller's file if no `cfi=`
+/// says otherwise, and neither the targets of calls nor jumps change what positions are relative
+/// to.
 #[test]
 fn positions_and_files() {
     let text = "positions: instr line\nevents: Ir\nob=(1) /a\nfl=(1) a.c\nfn=(1) f\n0x10 5 1\nfi=(2) b.h\n+2 +1 2\n\

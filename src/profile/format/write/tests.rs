@@ -9,7 +9,8 @@ fn written(profile: &Profile) -> String {
     String::from_utf8(out).expect("ASCII names")
 }
 
-/// The content of a well-formed file, added last line first. Only for these tests: no error is reported.
+/// The content of a well-formed file, added last line first. Only for these tests: no error is
+/// reported.
 fn taken_apart(text: &str) -> Profile {
     let list = text.lines().find_map(|l| l.strip_prefix("events: ")).expect("events");
     let columns: Vec<Event> = list

@@ -1,0 +1,59 @@
+//! The lines of Cachegrind's file, as the programs of Valgrind 3.19 tell them apart and refuse
+//! them.
+
+use std::io::BufRead;
+
+use crate::profile::{CostStart, Dialect, End, Gap, Key, Lines, Others, Problem, ReadError, is_space};
+
+/// The lines that the Perl programs know. `desc:` is not among them: they look for it anywhere in a
+/// line.
+pub const PERL: Dialect = Dialect {
+    keys: &[
+        (b"fn=", Key::Function),
+        (b"fl=", Key::File),
+        (b"summary:", Key::Summary),
+        (b"cmd:", Key::Cmd),
+        (b"events:", Key::Events),
+    ],
+    blank: is_space,
+    costs: CostStart::Number,
+    gap: Gap::SomeBlanks,
+    trim: false,
+    end: End::Newline,
+    others: Others::Refused,
+};
+
+/// The lines that `cg_merge` takes: those that Cachegrind writes, to the blank.
+pub const EXACT: Dialect = Dialect {
+    keys: &[
+        (b"fn=", Key::Function),
+        (b"fl=", Key::File),
+        (b"desc:", Key::Desc),
+        (b"cmd:", Key::Cmd),
+        (b"events:", Key::Events),
+        (b"summary:", Key::Summary),
+    ],
+    blank: is_space,
+    costs: CostStart::Digit,
+    gap: Gap::OneSpace,
+    trim: false,
+    end: End::Newline,
+    others: Others::Refused,
+};
+
+/// Reads the next line, as the programs of Valgrind 3.19 do; false at the end.
+///
+/// # Errors
+/// Those of the input, and a line that is too long.
+pub fn advance(lines: &mut Lines<impl BufRead>) -> Result<bool, ReadError> {
+    lines.advance().map_err(|error| match error.problem {
+        Problem::TooLong => wrong(lines, "the line is longer than 64 MiB; is this a Cachegrind file?", false),
+        _ => error,
+    })
+}
+
+/// Refuses a file for its last line that was read, or for what is missing `at_end`.
+pub fn wrong<R: BufRead>(lines: &Lines<R>, what: &'static str, at_end: bool) -> ReadError {
+    let problem = if at_end { Problem::EndsEarly(what) } else { Problem::Refused(what) };
+    ReadError { file: lines.name().to_owned(), line: lines.number(), problem }
+}
