@@ -1,7 +1,8 @@
-//! Wall time and peak memory of cgemu and of Valgrind's Cachegrind on the same programs, run in turn.
+//! Wall time and peak memory of cgemu and of Valgrind's Cachegrind on the same programs, run in
+//! turn.
 //!
-//! `cargo bench --bench against_valgrind [-- ROUNDS [PROGRAM...]]` prints for each program the median of each and
-//! the ratio of the medians. It is a measurement: it judges nothing.
+//! `cargo bench --bench against_valgrind [-- ROUNDS [PROGRAM...]]` prints for each program the
+//! median of each and the ratio of the medians. It is a measurement: it judges nothing.
 
 mod workloads;
 

@@ -1,7 +1,9 @@
-//! What `--count-model=valgrind` costs: wall time by it and by `arch` of the same programs, run in turn.
+//! What `--count-model=valgrind` costs: wall time by it and by `arch` of the same programs, run in
+//! turn.
 //!
-//! `cargo bench --bench count_models [-- ROUNDS [PROGRAM...]]` prints for each program, without and with the branch
-//! predictors, the shortest run of each and their ratio. It is a measurement: it judges nothing.
+//! `cargo bench --bench count_models [-- ROUNDS [PROGRAM...]]` prints for each program, without and
+//! with the branch predictors, the shortest run of each and their ratio. It is a measurement: it
+//! judges nothing.
 
 mod workloads;
 

@@ -1,5 +1,6 @@
-//! What the shell costs: a run in it against `cgemu run`, alone and with a thousand breakpoints, the time from Ctrl-C to the
-//! prompt, and from `reverse-step` near the end of a run of two billion instructions to the prompt.
+//! What the shell costs: a run in it against `cgemu run`, alone and with a thousand breakpoints,
+//! the time from Ctrl-C to the prompt, and from `reverse-step` near the end of a run of two billion
+//! instructions to the prompt.
 //!
 //! `cargo bench --bench shell [-- ROUNDS]` prints medians. It is a measurement: it judges nothing.
 

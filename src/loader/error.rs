@@ -2,14 +2,15 @@
 
 use thiserror::Error;
 
-/// What execve(2) answers for an error. For a file that is itself an interpreter (PT_INTERP) the kernel answers
-/// ELIBBAD where it would answer ENOEXEC for a program.
+/// Answer of execve(2) to an error. For a file that is itself an interpreter (PT_INTERP) the kernel
+/// answers ELIBBAD where it would answer ENOEXEC for a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadErrorKind {
     /// ENOEXEC: the file is of no format that runs here.
     NoExec,
-    /// EINVAL: an ELF file whose segments cannot be mapped. (Linux finds out when the old program is gone already
-    /// and kills the process; a caller that loads after the point of no return does the same.)
+    /// EINVAL: an ELF file whose segments cannot be mapped. (Linux finds out when the old program
+    /// is gone already and kills the process; a caller that loads after the point of no return does
+    /// the same.)
     Invalid,
     /// EIO: the file is shorter than its headers say.
     Io,
@@ -23,8 +24,8 @@ pub enum LoadErrorKind {
     TooBig,
 }
 
-/// Why a program cannot be loaded. Each is one line that follows the file's name, which the caller adds:
-/// `cgemu: ./prog: <error>`.
+/// Why a program cannot be loaded. Each is one line that follows the file's name, which the caller
+/// adds: `cgemu: ./prog: <error>`.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum LoadError {
@@ -37,7 +38,8 @@ pub enum LoadError {
     /// The file ends inside its ELF header.
     #[error("truncated ELF header: the file has {0} bytes and the header takes 64; copy or build it again")]
     ShortHeader(u64),
-    /// EI_CLASS is not ELFCLASS64. (Linux does not look at it; no linker makes such a file for x86-64.)
+    /// EI_CLASS is not ELFCLASS64. (Linux does not look at it; no linker makes such a file for
+    /// x86-64.)
     #[error("32-bit ELF file (class 1): cgemu runs 64-bit x86-64 programs; build it without -m32 or -mx32")]
     Class32,
     /// EI_CLASS is neither ELFCLASS32 nor ELFCLASS64.
@@ -156,7 +158,8 @@ pub enum LoadError {
         /// First address in both.
         addr: u64,
     },
-    /// A whole page of a segment lies past the end of the file. (Linux maps it and sends SIGBUS on a touch.)
+    /// A whole page of a segment lies past the end of the file. (Linux maps it and sends SIGBUS on
+    /// a touch.)
     #[error(
         "truncated: segment {index} needs the file's bytes up to {need:#x}, the file has {len:#x}; copy or build it again"
     )]
@@ -171,7 +174,8 @@ pub enum LoadError {
     /// e_entry outside user space.
     #[error("entry point {0:#x} is no address of a program: the header is damaged; build it again")]
     Entry(u64),
-    /// A shared library without PT_INTERP and with e_entry 0. (Linux starts it, and it dies of SIGSEGV.)
+    /// A shared library without PT_INTERP and with e_entry 0. (Linux starts it, and it dies of
+    /// SIGSEGV.)
     #[error("a shared library without an entry point: run a program that uses it")]
     SharedLibrary,
     /// A `#!` line with nothing in it but blanks.
@@ -210,13 +214,13 @@ pub enum LoadError {
     ArgumentsTooLong {
         /// Bytes of strings and pointers.
         need: u64,
-        /// How many there may be.
+        /// Most that there may be.
         limit: u64,
     },
 }
 
 impl LoadError {
-    /// What execve(2) answers.
+    /// Answer of execve(2).
     pub fn kind(&self) -> LoadErrorKind {
         use LoadError as E;
         match self {
@@ -238,7 +242,8 @@ impl LoadError {
     }
 }
 
-/// Names of the machines that a mixed-up file is most often built for; e_machine of the ELF specification.
+/// Names of the machines that a mixed-up file is most often built for; e_machine of the ELF
+/// specification.
 fn machine(number: u16) -> String {
     let name = match number {
         2 | 18 | 43 => "SPARC",

@@ -2,27 +2,27 @@
 
 use crate::loader::error::LoadError;
 
-/// BINPRM_BUF_SIZE: how much of the file the kernel looks at. Give [`parse`] the first 256 bytes, or fewer if
-/// the file has fewer.
+/// BINPRM_BUF_SIZE: how much of the file the kernel looks at. Give [`parse`] the first 256 bytes,
+/// or fewer if the file has fewer.
 pub const HEAD_SIZE: usize = 256;
 
-/// How many scripts may follow each other (a script whose interpreter is a script, and so on) before execve(2)
-/// answers ELOOP: `exec_binprm` in `fs/exec.c` looks at six files at most.
+/// Number of scripts that may follow each other (a script whose interpreter is a script, and so on)
+/// before execve(2) answers ELOOP: `exec_binprm` in `fs/exec.c` looks at six files at most.
 pub const MAX_DEPTH: usize = 5;
 
-/// What a `#!` line asks for.
+/// Interpreter and argument of a `#!` line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Script {
     /// Path of the interpreter, as written.
     pub interpreter: Vec<u8>,
-    /// Everything after it, as one argument, without the blanks before it. Empty if blanks follow the
-    /// interpreter's name at the very end of the file.
+    /// Everything after it, as one argument, without the blanks before it. Empty if blanks follow
+    /// the interpreter's name at the very end of the file.
     pub argument: Option<Vec<u8>>,
 }
 
 impl Script {
-    /// The arguments the interpreter gets: its own path, the optional argument, the script's path as it was
-    /// given to execve, and the script's arguments without its `argv[0]`.
+    /// The arguments the interpreter gets: its own path, the optional argument, the script's path
+    /// as it was given to execve, and the script's arguments without its `argv[0]`.
     pub fn argv(&self, script_path: &[u8], argv: &[Vec<u8>]) -> Vec<Vec<u8>> {
         let mut out = vec![self.interpreter.clone()];
         out.extend(self.argument.clone());
@@ -32,22 +32,22 @@ impl Script {
     }
 }
 
-/// How the line of a script ends, which decides what blanks at its end mean.
+/// End of the line of a script, which decides what blanks before it mean.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     /// At a newline, or cut off after 255 bytes: blanks before it are dropped.
     Line,
-    /// At a NUL, or at the end of a file of one line, after which the kernel's buffer holds NULs: blanks before it
-    /// are part of the argument, and may be followed by an empty one.
+    /// At a NUL, or at the end of a file of one line, after which the kernel's buffer holds NULs:
+    /// blanks before it are part of the argument, and may be followed by an empty one.
     Nul,
 }
 
 /// Reads the `#!` line at the beginning of a file, which must be there.
 ///
-/// The line ends at a newline or, in a short file, at the end of the file. A longer line is cut off after 255
-/// bytes if the cut falls into the argument, and refused if it falls into the interpreter's name. Errors that the
-/// kernel answers with ENOEXEC have that kind; an empty name (`#!` and nothing else in the file) has
-/// EACCES, which is what opening it gives.
+/// The line ends at a newline or, in a short file, at the end of the file. A longer line is cut off
+/// after 255 bytes if the cut falls into the argument, and refused if it falls into the
+/// interpreter's name. Errors that the kernel answers with ENOEXEC have that kind; an empty name
+/// (`#!` and nothing else in the file) has EACCES, which is what opening it gives.
 pub fn parse(head: &[u8]) -> Result<Script, LoadError> {
     let head = head.get(..HEAD_SIZE).unwrap_or(head);
     let Some(text) = head.strip_prefix(b"#!") else {
@@ -75,8 +75,8 @@ pub fn parse(head: &[u8]) -> Result<Script, LoadError> {
     Ok(Script { interpreter: interpreter.to_vec(), argument })
 }
 
-/// A line without an end in the buffer: all but the last byte, which the kernel overwrites with a NUL, provided
-/// that the interpreter's name ends before.
+/// A line without an end in the buffer: all but the last byte, which the kernel overwrites with a
+/// NUL, provided that the interpreter's name ends before.
 fn cut_line(text: &[u8]) -> Result<&[u8], LoadError> {
     let Some(name) = text.iter().position(|&b| !is_blank(b)) else {
         return Err(LoadError::ScriptNoInterpreter);
@@ -118,7 +118,8 @@ mod tests {
         head
     }
 
-    // Each of these was tried on Linux 6.18 too, with a program that prints its arguments as the interpreter.
+    // Each of these was tried on Linux 6.18 too, with a program that prints its arguments as the
+    // interpreter.
     #[test]
     fn lines() {
         let arg = |name: &str, arg: &str| (name.to_string(), Some(arg.to_string()));

@@ -1,5 +1,5 @@
-//! The stack a program starts with: strings, auxiliary vector, environment and arguments, where `fs/exec.c` and
-//! `create_elf_tables` of `fs/binfmt_elf.c` put them with randomization off.
+//! The stack a program starts with: strings, auxiliary vector, environment and arguments, where
+//! `fs/exec.c` and `create_elf_tables` of `fs/binfmt_elf.c` put them with randomization off.
 
 use crate::guest::PAGE_SIZE;
 use crate::guest::layout::StackOrder;
@@ -12,10 +12,12 @@ pub const MAX_ARG_STRLEN: usize = 32 * PAGE_SIZE as usize;
 /// ARG_MAX of `<linux/limits.h>`: what fits at least, however small the stack's limit is.
 const ARG_MAX: u64 = 131_072;
 
-/// Three quarters of the default stack limit of 8 MiB: what fits at most, however large the stack's limit is.
+/// Three quarters of the default stack limit of 8 MiB: what fits at most, however large the stack's
+/// limit is.
 const ARG_TOTAL_MAX: u64 = (8 << 20) / 4 * 3;
 
-/// AT_RSEQ_FEATURE_SIZE and AT_RSEQ_ALIGN of Linux 6.18; nobody reads them where their types are hidden.
+/// AT_RSEQ_FEATURE_SIZE and AT_RSEQ_ALIGN of Linux 6.18; nobody reads them where their types are
+/// hidden.
 const RSEQ_FEATURE_SIZE: u64 = 28;
 const RSEQ_ALIGN: u64 = 32;
 
@@ -48,9 +50,9 @@ pub mod at {
     pub const MINSIGSTKSZ: u64 = 51;
 }
 
-/// What the auxiliary vector says, but for what is always the same (page size, AT_CLKTCK 100, AT_FLAGS 0,
-/// AT_PLATFORM `x86_64`) and for the addresses of strings. There is no AT_SYSINFO_EHDR, because there is no vDSO,
-/// and no AT_RSEQ_*, because there is no rseq(2).
+/// Values of the auxiliary vector, without those that are always the same (page size, AT_CLKTCK
+/// 100, AT_FLAGS 0, AT_PLATFORM `x86_64`) and for the addresses of strings. There is no
+/// AT_SYSINFO_EHDR, because there is no vDSO, and no AT_RSEQ_*, because there is no rseq(2).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuxValues {
     /// AT_PHDR: the program's headers in memory.
@@ -84,8 +86,8 @@ pub struct AuxValues {
 }
 
 impl AuxValues {
-    /// What follows from the program and from where it was loaded; `interpreter_bias` is 0 without an interpreter.
-    /// The rest is zero.
+    /// The values that follow from the program and its addresses; `interpreter_bias` is 0 without
+    /// an interpreter. The rest is zero.
     pub fn for_image(image: &Image, bias: u64, interpreter_bias: u64) -> AuxValues {
         AuxValues {
             phdr: image.phdr_vaddr.wrapping_add(bias),
@@ -113,7 +115,7 @@ pub struct StackSpec {
     pub top: u64,
     /// RLIMIT_STACK in bytes; a quarter of it may be arguments and environment.
     pub stack_size: u64,
-    /// Where the parts go.
+    /// Addresses of the parts.
     pub order: StackOrder,
 }
 
@@ -122,9 +124,10 @@ pub struct StackSpec {
 pub struct StackImage {
     /// The stack pointer at the first instruction, a multiple of 16; `argc` is there.
     pub sp: u64,
-    /// What to write at `sp`; it ends at the top of the stack.
+    /// Bytes to write at `sp`, up to the top of the stack.
     pub bytes: Vec<u8>,
-    /// First address of the arguments' strings and the one after the last, for `/proc/self/cmdline`.
+    /// First address of the arguments' strings and the one after the last, for
+    /// `/proc/self/cmdline`.
     pub args: (u64, u64),
     /// The same of the environment, for `/proc/self/environ`.
     pub env: (u64, u64),
@@ -166,7 +169,7 @@ fn check_string(string: &[u8], what: &'static str, index: usize) -> Result<(), L
     Ok(())
 }
 
-/// Where the strings are, the random bytes among them, and the stack pointer below it all.
+/// Addresses of the strings, with the random bytes among them, and the stack pointer below them.
 struct Places {
     args: u64,
     envs: u64,
@@ -178,9 +181,10 @@ struct Places {
 }
 
 impl Places {
-    /// From the top down: 8 zero bytes, the path of the program, the environment's strings, the arguments' strings,
-    /// (aligned to 16) the platform's name, 16 random bytes, and (aligned to 16 at its lower end) the auxiliary vector,
-    /// the pointers to the environment, the pointers to the arguments and `argc`.
+    /// From the top down: 8 zero bytes, the path of the program, the environment's strings, the
+    /// arguments' strings, (aligned to 16) the platform's name, 16 random bytes, and (aligned to 16
+    /// at its lower end) the auxiliary vector, the pointers to the environment, the pointers to the
+    /// arguments and `argc`.
     fn linux(spec: &StackSpec, args: &Strings, envs: &Strings) -> Places {
         // check_total has bounded every length and made sure that the top is above all of it.
         let execfn = spec.top - 8 - (spec.execfn.len() as u64 + 1);
@@ -193,9 +197,10 @@ impl Places {
         Places { args: args_at, envs: envs_at, execfn, platform, random, sp, auxv }
     }
 
-    /// As `setup_client_stack` of Valgrind 3.19 does it, from the bottom up: `argc` and all that follows it, a gap, and
-    /// at the top, all in a row, the strings of the arguments and of the environment, the random bytes, the path and
-    /// the platform's name, which end on the last byte but one or up to three before it.
+    /// As `setup_client_stack` of Valgrind 3.19 does it, from the bottom up: `argc` and all that
+    /// follows it, a gap, and at the top, all in a row, the strings of the arguments and of the
+    /// environment, the random bytes, the path and the platform's name, which end on the last byte
+    /// but one or up to three before it.
     fn valgrind(spec: &StackSpec, args: &Strings, envs: &Strings) -> Places {
         let random_len = spec.aux.random.len() as u64;
         let execfn_len = spec.execfn.len() as u64 + 1;
@@ -212,7 +217,8 @@ impl Places {
     }
 }
 
-/// `argc`, the pointers with a null behind each list, and the auxiliary vector: so many words of 8 bytes.
+/// `argc`, the pointers with a null behind each list, and the auxiliary vector: so many words of 8
+/// bytes.
 fn words(args: &Strings, envs: &Strings, auxv: &[(u64, u64)]) -> u64 {
     (1 + args.starts.len() + 1 + envs.starts.len() + 1 + 2 * auxv.len()) as u64
 }
@@ -268,8 +274,8 @@ pub fn build(spec: &StackSpec) -> Result<StackImage, LoadError> {
     })
 }
 
-/// The limits of `bprm_stack_limits` and `bprm_hit_stack_limit`: pointers to all strings (at least one
-/// argument's) and the strings themselves, the program's path among them.
+/// The limits of `bprm_stack_limits` and `bprm_hit_stack_limit`: pointers to all strings (at least
+/// one argument's) and the strings themselves, the program's path among them.
 fn check_total(spec: &StackSpec, args: &Strings, envs: &Strings) -> Result<(), LoadError> {
     let limit = (spec.stack_size / 4).clamp(ARG_MAX, ARG_TOTAL_MAX);
     let pointers = 8 * (args.starts.len() as u64 + envs.starts.len() as u64);
@@ -282,8 +288,8 @@ fn check_total(spec: &StackSpec, args: &Strings, envs: &Strings) -> Result<(), L
     Ok(())
 }
 
-/// The order is the kernel's, as `LD_SHOW_AUXV=1 /bin/true` shows it on Linux 6.18, which has AT_SYSINFO_EHDR first
-/// and AT_RSEQ_FEATURE_SIZE and AT_RSEQ_ALIGN last besides.
+/// The order is the kernel's, as `LD_SHOW_AUXV=1 /bin/true` shows it on Linux 6.18, which has
+/// AT_SYSINFO_EHDR first and AT_RSEQ_FEATURE_SIZE and AT_RSEQ_ALIGN last besides.
 fn linux_auxv(aux: &AuxValues, random_at: u64, execfn_at: u64, platform_at: u64) -> Vec<(u64, u64)> {
     vec![
         (at::MINSIGSTKSZ, aux.minsigstksz),
@@ -309,8 +315,8 @@ fn linux_auxv(aux: &AuxValues, random_at: u64, execfn_at: u64, platform_at: u64)
     ]
 }
 
-/// The kernel's vector of Linux 6.3 and later, in its order, where the types that Valgrind 3.19 does not pass on have
-/// become AT_IGNORE: the vDSO, AT_MINSIGSTKSZ, AT_HWCAP2 and AT_RSEQ_*.
+/// The kernel's vector of Linux 6.3 and later, in its order, where the types that Valgrind 3.19
+/// does not pass on have become AT_IGNORE: the vDSO, AT_MINSIGSTKSZ, AT_HWCAP2 and AT_RSEQ_*.
 fn valgrind_auxv(aux: &AuxValues, random_at: u64, execfn_at: u64, platform_at: u64) -> Vec<(u64, u64)> {
     let mut auxv = linux_auxv(aux, random_at, execfn_at, platform_at);
     for (kind, _) in &mut auxv {

@@ -1,5 +1,5 @@
-//! Cachegrind's branch predictors (`cg_branchpred.c`; its manual, section 5.7.2): a model of the predictors
-//! of about 2004, without a return stack, because returns are never counted.
+//! Cachegrind's branch predictors (`cg_branchpred.c`; its manual, section 5.7.2): a model of the
+//! predictors of about 2004, without a return stack, because returns are never counted.
 
 /// Two-bit counters of the conditional predictor.
 const COUNTERS: usize = 16384;
@@ -9,8 +9,8 @@ const INDEX_MASK: u64 = (1 << INDEX_BITS) - 1;
 /// Entries of the target table of the indirect predictor.
 const TARGETS: usize = 512;
 
-/// The next state of a counter, two bits each, at 2 x (2 x counter + taken): a table in a register instead
-/// of branches.
+/// The next state of a counter, two bits each, at 2 x (2 x counter + taken): a table in a register
+/// instead of branches.
 const NEXT: u32 = pack_next();
 
 const fn pack_next() -> u32 {
@@ -25,8 +25,8 @@ const fn pack_next() -> u32 {
     packed
 }
 
-/// The conditional predictor: one saturating counter per mix of the last seven outcomes of any branch and the
-/// low seven bits of this branch's address.
+/// The conditional predictor: one saturating counter per mix of the last seven outcomes of any
+/// branch and the low seven bits of this branch's address.
 #[derive(Clone, Debug)]
 pub struct Conditional {
     /// Outcomes, the latest in the lowest bit.
@@ -47,8 +47,8 @@ impl Conditional {
         Conditional { history: 0, counters: Box::new([0; COUNTERS]) }
     }
 
-    /// Predicts the branch whose first byte is at `addr`, then learns that it was `taken` (control did not
-    /// go to the next instruction in memory). True is a misprediction.
+    /// Predicts the branch whose first byte is at `addr`, then learns that it was `taken` (control
+    /// did not go to the next instruction in memory). True is a misprediction.
     #[inline]
     pub fn record(&mut self, addr: u64, taken: bool) -> bool {
         let index = ((self.history & INDEX_MASK) << INDEX_BITS) | (addr & INDEX_MASK);
@@ -80,8 +80,8 @@ impl Indirect {
         Indirect { targets: Box::new([0; TARGETS]) }
     }
 
-    /// Predicts the indirect jump or call at `addr`, then learns that it went to `target`. True is a
-    /// misprediction.
+    /// Predicts the indirect jump or call at `addr`, then learns that it went to `target`. True is
+    /// a misprediction.
     #[inline]
     pub fn record(&mut self, addr: u64, target: u64) -> bool {
         let entry = &mut self.targets[addr as usize % TARGETS];
@@ -125,8 +125,8 @@ mod tests {
 
     #[test]
     fn history_selects_the_counter() {
-        // Always taken: each of the seven first histories meets a fresh counter, then all-ones needs two
-        // to learn: histories 0, 1, 11, ..., 1111111 (first), 1111111 (second).
+        // Always taken: each of the seven first histories meets a fresh counter, then all-ones
+        // needs two to learn: histories 0, 1, 11, ..., 1111111 (first), 1111111 (second).
         let mut p = Conditional::new();
         let missed: Vec<bool> = (0..12).map(|_| p.record(0x40, true)).collect();
         assert_eq!(missed.iter().filter(|&&m| m).count(), 9);

@@ -1,15 +1,15 @@
 //! One cache level: exact LRU with Cachegrind's rules (`cg_sim.c`; its manual, section 5.7.1).
 //!
-//! - A block number is the address divided by the line size; the set is its low bits; the whole block number
-//!   is the stored tag.
-//! - Each set is a list from most to least recently used. A hit moves its block to the front; a miss
-//!   inserts at the front and drops the last. Reads, writes and fetches are the same.
+//! - A block number is the address divided by the line size; the set is its low bits; the whole
+//!   block number is the stored tag.
+//! - Each set is a list from most to least recently used. A hit moves its block to the front; a
+//!   miss inserts at the front and drops the last. Reads, writes and fetches are the same.
 //! - At the start every way holds tag 0, so block 0 hits although nobody has touched it.
 //!
-//! Most lookups find the block that was used last in its set. One word per set answers these without
-//! touching the list, and nothing has to change. Measured on the data and instruction streams of a compiler,
-//! moving the list without branches beats LRU stamps and packed orders up to 8 ways; longer lists are
-//! faster with an early end.
+//! Most lookups find the block that was used last in its set. One word per set answers these
+//! without touching the list, and nothing has to change. Measured on the data and instruction
+//! streams of a compiler, moving the list without branches beats LRU stamps and packed orders up to
+//! 8 ways; longer lists are faster with an early end.
 
 use super::geometry::Geometry;
 
@@ -53,7 +53,8 @@ impl Cache {
             16 => Ways::W16(lists(sets)),
             n => {
                 let n = usize::try_from(n).unwrap_or(usize::MAX);
-                // Never more than size / 16 words: Geometry has checked that sets x ways x line = size.
+                // Never more than size / 16 words: Geometry has checked that sets x ways x line =
+                // size.
                 Ways::Any(vec![0; sets.saturating_mul(n)].into_boxed_slice(), n)
             }
         };
@@ -94,8 +95,8 @@ impl Cache {
         all.copied().filter(|&block| block != 0)
     }
 
-    /// Returns whether `block` is the most recent of its set. If so, touching it would hit and change nothing, and
-    /// need not be done.
+    /// Returns whether `block` is the most recent of its set. If so, touching it would hit and
+    /// change nothing, and need not be done.
     #[inline]
     #[must_use]
     pub fn is_mru(&self, block: u64) -> bool {
@@ -118,9 +119,9 @@ impl Cache {
 
     /// One access of `size` bytes at `addr`. True is a miss.
     ///
-    /// An access over a line boundary looks up every block it touches, the lowest first, whether or not the
-    /// first one missed, and misses (once) if any did. Cachegrind knows no access over more than two
-    /// blocks. A `size` of 0 is taken as 1; addresses wrap at 2^64.
+    /// An access over a line boundary looks up every block it touches, the lowest first, whether or
+    /// not the first one missed, and misses (once) if any did. Cachegrind knows no access over more
+    /// than two blocks. A `size` of 0 is taken as 1; addresses wrap at 2^64.
     #[inline]
     pub fn access(&mut self, addr: u64, size: u32) -> bool {
         let block = addr >> self.shift;

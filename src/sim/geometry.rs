@@ -1,16 +1,18 @@
-//! The size, associativity and line size of one cache, checked once so that the simulators need not.
+//! The size, associativity and line size of one cache, checked once so that the simulators need
+//! not.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The smallest line Cachegrind simulates, in bytes: with a shorter one an instruction could touch three.
+/// The smallest line Cachegrind simulates, in bytes: with a shorter one an instruction could touch
+/// three.
 const MIN_LINE: u32 = 16;
 
 /// Cachegrind reads the three numbers as signed 32-bit integers; so the largest is 2 GiB - 1.
 const MAX_NUMBER: u64 = i32::MAX as u64;
 
-/// A valid cache geometry: `size` is `line` x `assoc` x a power of two, `line` a power of two of at least 16
-/// bytes and less than `size`.
+/// A valid cache geometry: `size` is `line` x `assoc` x a power of two, `line` a power of two of at
+/// least 16 bytes and less than `size`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Geometry {
     size: u64,
@@ -18,7 +20,8 @@ pub struct Geometry {
     line: u32,
 }
 
-/// Why three numbers are not a cache that can be simulated. The first sentence of each message is Cachegrind's.
+/// Why three numbers are not a cache that can be simulated. The first sentence of each message is
+/// Cachegrind's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum GeometryError {
     /// Not three decimal numbers between commas.
@@ -52,12 +55,12 @@ pub enum GeometryError {
 impl Geometry {
     /// Checks a cache of `size` bytes, `assoc` ways and `line` bytes a line, in Cachegrind's order.
     ///
-    /// Cachegrind's last check, associativity above size / line size, cannot fail after the first: the set
-    /// count would not be a whole number.
+    /// Cachegrind's last check, associativity above size / line size, cannot fail after the first:
+    /// the set count would not be a whole number.
     ///
     /// # Errors
-    /// The first rule that is broken. Cachegrind 3.19 divides by zero where `line` or `assoc` is 0; here
-    /// that is an error like the others.
+    /// The first rule that is broken. Cachegrind 3.19 divides by zero where `line` or `assoc` is 0;
+    /// here that is an error like the others.
     pub const fn new(size: u64, assoc: u32, line: u32) -> Result<Geometry, GeometryError> {
         if size > MAX_NUMBER || assoc as u64 > MAX_NUMBER || line as u64 > MAX_NUMBER {
             return Err(GeometryError::TooLarge);

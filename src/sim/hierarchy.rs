@@ -15,9 +15,9 @@ pub enum Outcome {
     LlMiss,
 }
 
-/// Two first-level caches above one last-level cache, as Cachegrind has them: the last level is asked only
-/// after a miss, with the address and size of the access and not of the missing line, and evicting a line
-/// from it leaves the first level alone.
+/// Two first-level caches above one last-level cache, as Cachegrind has them: the last level is
+/// asked only after a miss, with the address and size of the access and not of the missing line,
+/// and evicting a line from it leaves the first level alone.
 #[derive(Clone, Debug)]
 pub struct Hierarchy {
     /// First-level instruction cache.
@@ -68,15 +68,15 @@ impl Hierarchy {
         if self.d1.access(addr, size) { self.below(addr, size) } else { Outcome::Hit }
     }
 
-    /// The last level alone, for a caller that has looked up the first level itself and found a miss. True is
-    /// a miss.
+    /// The last level alone, for a caller that has looked up the first level itself and found a
+    /// miss. True is a miss.
     #[inline]
     pub fn ll_access(&mut self, addr: u64, size: u32) -> bool {
         self.ll.access(addr, size)
     }
 
-    /// The smallest line size in bytes. Accesses that Cachegrind makes through helpers (fxsave, the x87
-    /// environment, 10-byte x87 values) are clipped to it.
+    /// The smallest line size in bytes. Accesses that Cachegrind makes through helpers (fxsave, the
+    /// x87 environment, 10-byte x87 values) are clipped to it.
     #[must_use]
     pub fn min_line(&self) -> u32 {
         let [i1, d1, ll] = [self.i1.geometry(), self.d1.geometry(), self.ll.geometry()];

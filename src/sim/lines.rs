@@ -1,8 +1,10 @@
-//! A cache for few blocks that are accessed over and over, as the instruction cache is: exact LRU with the rules of
-//! [`Cache`](super::Cache), looked up by a number that the caller asks for once per block.
+//! A cache for few blocks that are accessed over and over, as the instruction cache is: exact LRU
+//! with the rules of [`Cache`](super::Cache), looked up by a number that the caller asks for once
+//! per block.
 //!
-//! Each block has a stamp: when it was last accessed, or 0 where the cache does not hold it. A hit is one
-//! comparison and one store, whatever its place in the order; a miss looks for the oldest stamp of its set.
+//! Each block has a stamp: when it was last accessed, or 0 where the cache does not hold it. A hit
+//! is one comparison and one store, whatever its place in the order; a miss looks for the oldest
+//! stamp of its set.
 
 use rustc_hash::FxHashMap;
 
@@ -45,7 +47,8 @@ pub struct LineCache {
     recent: Box<[u32]>,
 }
 
-/// Contents of a [`LineCache`] at some moment: all but the numbers of its lines, which never change.
+/// Contents of a [`LineCache`] at some moment: all but the numbers of its lines, which never
+/// change.
 #[derive(Clone, Debug)]
 pub struct HeldLines {
     clock: u64,
@@ -116,8 +119,8 @@ impl LineCache {
         Line { number: Line::NONE, set: self.geometry.sets() as u32 }
     }
 
-    /// Changes whenever the order of the lines in a set does. While it stays the same, accesses that hit and were made
-    /// one after another can be made again without changing anything.
+    /// Changes whenever the order of the lines in a set does. While it stays the same, accesses
+    /// that hit and were made one after another can be made again without changing anything.
     #[inline(always)]
     #[must_use]
     pub fn age(&self) -> u64 {
@@ -141,7 +144,8 @@ impl LineCache {
         self.blocks.get(line.number as usize).copied().unwrap_or(0)
     }
 
-    /// Accesses two lines, the first one first, if both hit; else does nothing. They may be the same.
+    /// Accesses two lines, the first one first, if both hit; else does nothing. They may be the
+    /// same.
     #[inline(always)]
     pub fn hit_both(&mut self, [first, second]: [Line; 2]) -> bool {
         let held = |line: Line| self.stamps.get(line.number as usize).is_some_and(|&stamp| stamp != 0);
@@ -161,7 +165,8 @@ impl LineCache {
         hit
     }
 
-    /// Puts a line where the oldest of its set was. True if that is a hit all the same: an empty way has tag 0.
+    /// Puts a line where the oldest of its set was. True if that is a hit all the same: an empty
+    /// way has tag 0.
     fn load(&mut self, line: Line) -> bool {
         let assoc = self.geometry.assoc() as usize;
         let set = line.set as usize * assoc;
@@ -188,7 +193,8 @@ impl LineCache {
         }
     }
 
-    /// One access of `size` bytes at `addr`, with the rules of [`Cache::access`](super::Cache::access). True is a miss.
+    /// One access of `size` bytes at `addr`, with the rules of
+    /// [`Cache::access`](super::Cache::access). True is a miss.
     pub fn access(&mut self, addr: u64, size: u32) -> bool {
         let shift = self.line_shift();
         let offset = addr & u64::from(self.geometry.line() - 1);

@@ -1,6 +1,7 @@
-//! Cache and branch-predictor simulators with Cachegrind's rules (manual, sections 5.7.1 and 5.7.2): numbers
-//! in, outcomes out. They know nothing of instructions, of the emulator or of counting, and hold no state
-//! but their own, so that any number of them can run side by side and be cloned for a checkpoint.
+//! Cache and branch-predictor simulators with Cachegrind's rules (manual, sections 5.7.1 and
+//! 5.7.2): numbers in, outcomes out. They know nothing of instructions, of the emulator or of
+//! counting, and hold no state but their own, so that any number of them can run side by side and
+//! be cloned for a checkpoint.
 
 mod branch;
 mod cache;

@@ -1,6 +1,6 @@
-//! Named cache geometries. There is no preset for the machine cgemu happens to run on: a profile must not
-//! depend on it. Processors whose last level has no power-of-two number of sets cannot be simulated by
-//! Cachegrind's model and are left out.
+//! Named cache geometries. There is no preset for the machine cgemu happens to run on: a profile
+//! must not depend on it. Processors whose last level has no power-of-two number of sets cannot be
+//! simulated by Cachegrind's model and are left out.
 
 use super::geometry::Geometry;
 

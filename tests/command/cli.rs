@@ -19,7 +19,8 @@ fn temporary() -> tempfile::TempDir {
     tempfile::tempdir().expect("a directory")
 }
 
-/// A failure of our own: the status, one line with the name in it, nothing on standard output, no file left.
+/// A failure of our own: the status, one line with the name in it, nothing on standard output, no
+/// file left.
 fn refused(words: &[&str], status: i32, part: &str) {
     let dir = temporary();
     let out = output(dir.path(), words);

@@ -1,5 +1,6 @@
-//! The same run gives the same profile to the byte: of real programs, in any directory, for any user, at any time.
-//! What the guest takes in is kept equal: its words, its files, its standard input and the types of its output.
+//! The same run gives the same profile to the byte: of real programs, in any directory, for any
+//! user, at any time. What the guest takes in is kept equal: its words, its files, its standard
+//! input and the types of its output.
 
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt as _;
@@ -128,7 +129,8 @@ fn in_another_directory() {
         fs::create_dir_all(place).expect("mkdir");
         write_input(place);
     }
-    // jq asks for the directory's name, to look for modules there; so the name is part of its input.
+    // jq asks for the directory's name, to look for modules there; so the name is part of its
+    // input.
     let programs: Vec<&[&str]> = PROGRAMS.into_iter().filter(|words| words[0] != "jq").collect();
     // Other files beside the input, made earlier and later.
     fs::write(long.join("another"), b"x").expect("write");

@@ -1,5 +1,5 @@
-//! How runs end: at limits, by faults, by signals from outside, and what hostile programs cannot do. Whatever ends
-//! a run, the profile is complete.
+//! How runs end: at limits, by faults, by signals from outside, and what hostile programs cannot
+//! do. Whatever ends a run, the profile is complete.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -37,7 +37,8 @@ fn run(directory: &Path, options: &[&str], text: &str) -> Output {
     output(directory, &words)
 }
 
-/// Checks the profile in `out`: whole, its summary the sum of its lines, and with instructions in it.
+/// Checks the profile in `out`: whole, its summary the sum of its lines, and with instructions in
+/// it.
 fn profile(directory: &Path) -> counts::Counts {
     let counts = counts::read(&directory.join("out"));
     assert!(counts.rows.values().any(|row| row[0] > 0), "an empty profile");
@@ -271,8 +272,8 @@ fn allocations_beyond_reason_fail_as_on_linux() {
     ends(&[], text, 0, &[]);
 }
 
-/// Code that the program writes, and writes again, in one mapping and through two permissions in turn: what runs is
-/// what is there.
+/// Code that the program writes, and writes again, in one mapping and through two permissions in
+/// turn: what runs is what is there.
 #[test]
 fn code_that_changes_is_run_as_it_is() {
     let each_time = "#include <sys/mman.h>\n#include <string.h>\n\

@@ -89,8 +89,8 @@ pub struct Difference {
     pub ours: Vec<u64>,
 }
 
-/// What differs, sorted by position. A position that one of them does not have counts as zeros: Valgrind also lists
-/// what it translated and did not run.
+/// What differs, sorted by position. A position that one of them does not have counts as zeros:
+/// Valgrind also lists what it translated and did not run.
 pub fn differences(reference: &Counts, ours: &Counts) -> Vec<Difference> {
     assert_eq!(reference.events, ours.events, "the events");
     let zeros = vec![0; reference.events.len()];

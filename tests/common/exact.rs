@@ -71,7 +71,8 @@ pub fn programs(directory: &Path) -> Vec<Program> {
     sources.into_iter().map(program).collect()
 }
 
-/// Builds all of them in this directory, without libraries and with debug information; sorted by name.
+/// Builds all of them in this directory, without libraries and with debug information; sorted by
+/// name.
 pub fn build(directory: &Path) -> Vec<Program> {
     parallel(programs(directory), |program| {
         build_one(&program, directory);

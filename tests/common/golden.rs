@@ -5,8 +5,9 @@ use std::path::Path;
 
 use super::vars::BLESS;
 
-/// Compares an output with its golden file and says where they differ. With `BLESS=1` the file is written instead, to
-/// be read as a difference before it is committed. A file that is missing fails.
+/// Compares an output with its golden file and says where they differ. With `BLESS=1` the file is
+/// written instead, to be read as a difference before it is committed. A file that is missing
+/// fails.
 pub fn compare(file: &Path, actual: &[u8]) -> Result<(), String> {
     if std::env::var_os(BLESS).is_some() {
         return fs::write(file, actual).map_err(|error| format!("{}: {error}", file.display()));

@@ -35,7 +35,8 @@ pub fn cgemu(directory: &Path, words: &[&str]) -> Command {
     command
 }
 
-/// Puts the sources of a small program with inlined functions, `hot.c` and `mix.h`, into a directory.
+/// Puts the sources of a small program with inlined functions, `hot.c` and `mix.h`, into a
+/// directory.
 pub fn copy_hot(directory: &Path) {
     for name in ["hot.c", "mix.h"] {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/hot").join(name);
@@ -67,8 +68,8 @@ pub fn names(directory: &Path) -> Vec<String> {
     names
 }
 
-/// Runs a tool of the host. One that is missing fails the test and says how to get it: a test that is left out
-/// would look like one that passed.
+/// Runs a tool of the host. One that is missing fails the test and says how to get it: a test that
+/// is left out would look like one that passed.
 pub fn tool(package: &str, directory: &Path, name: &str, words: &[&str]) -> Output {
     match Command::new(name).args(words).current_dir(directory).stdin(Stdio::null()).output() {
         Ok(output) => output,
@@ -76,7 +77,8 @@ pub fn tool(package: &str, directory: &Path, name: &str, words: &[&str]) -> Outp
     }
 }
 
-/// Says why this host cannot be compared with, where it is seen without asking; in CI (`CI` is set) that is a failure.
+/// Says why this host cannot be compared with, where it is seen without asking; in CI (`CI` is set)
+/// that is a failure.
 pub fn not_compared(why: &str) {
     use std::io::Write as _;
     assert!(std::env::var_os("CI").is_none(), "not compared: {why}");
@@ -84,7 +86,8 @@ pub fn not_compared(why: &str) {
     let _ = writeln!(std::io::stderr(), "not compared: {why}");
 }
 
-/// Does the same with each item, as many at a time as there are processors; the results are in the items' order.
+/// Does the same with each item, as many at a time as there are processors; the results are in the
+/// items' order.
 pub fn parallel<I: Send, R: Send>(items: Vec<I>, work: impl Fn(I) -> R + Sync) -> Vec<R> {
     let count = items.len();
     let (queue, done) = (Mutex::new(items.into_iter().enumerate()), Mutex::new(Vec::with_capacity(count)));

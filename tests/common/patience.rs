@@ -1,5 +1,5 @@
-//! How long tests wait for others. Turns are counted, not the clock: a machine that stood still for a minute, as
-//! virtual ones do, has not kept anybody waiting.
+//! How long tests wait for others. Turns are counted, not the clock: a machine that stood still for
+//! a minute, as virtual ones do, has not kept anybody waiting.
 
 use std::fs;
 use std::process::{Child, ExitStatus};

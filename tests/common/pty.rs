@@ -96,7 +96,8 @@ impl Terminal {
         String::from_utf8_lossy(&self.seen.lock().expect("the screen").bytes).into_owned()
     }
 
-    /// Waits until something has been printed after the first `from` bytes; returns the length of all then.
+    /// Waits until something has been printed after the first `from` bytes; returns the length of
+    /// all then.
     pub fn wait_for(&self, from: usize, what: &str) -> usize {
         let mut patience = Patience::of(PATIENCE);
         loop {

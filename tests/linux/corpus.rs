@@ -1,10 +1,10 @@
-//! The programs of testdata/corpus/corpus.toml on Linux and in the emulator: exit status, output and files must
-//! be the same. An entry is set up once and runs twice, each time in a fresh copy of its directory under the same
-//! name.
+//! The programs of testdata/corpus/corpus.toml on Linux and in the emulator: exit status, output
+//! and files must be the same. An entry is set up once and runs twice, each time in a fresh copy of
+//! its directory under the same name.
 //!
-//! The default is the tiers T0 to T2 with the packages that `./test` installs; `CGEMU_TEST_ALL=1` (`./test --all`)
-//! runs all tiers. `CGEMU_CORPUS=part` runs only the entries with that in their names. A package that is missing
-//! is a failure, with the command that installs it.
+//! The default is the tiers T0 to T2 with the packages that `./test` installs; `CGEMU_TEST_ALL=1`
+//! (`./test --all`) runs all tiers. `CGEMU_CORPUS=part` runs only the entries with that in their
+//! names. A package that is missing is a failure, with the command that installs it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -23,8 +23,8 @@ use toml::{Table, Value};
 
 use crate::common::vars;
 
-/// What entries may need and there is not yet: threads (zstd starts them on one CPU too), processes, and timers
-/// that interrupt a program which makes no system calls.
+/// What entries may need and there is not yet: threads (zstd starts them on one CPU too),
+/// processes, and timers that interrupt a program which makes no system calls.
 const NOT_YET: [&str; 2] = ["threads", "fork"];
 
 /// Entries that run although their tags say otherwise.

@@ -1,5 +1,5 @@
-//! Small C programs that ask the kernel for things, run on Linux and in the emulator: they must agree. Every
-//! file of testdata/guest is a case. Its first lines say what it is about:
+//! Small C programs that ask the kernel for things, run on Linux and in the emulator: they must
+//! agree. Every file of testdata/guest is a case. Its first lines say what it is about:
 //!
 //! ```text
 //! // covers: openat close          the system calls it exercises, by name
@@ -12,9 +12,10 @@
 //! // open: skip REASON            no run with the directory open for writing, where the design refuses the call
 //! ```
 //!
-//! Each case runs three times in a fresh directory with the same things in it: on Linux; in the emulator with
-//! the directory open for writing, which must then look the same; and with writes kept in memory, which must
-//! leave the directory as it was. `CGEMU_GUEST=part` runs only the cases with that in their names.
+//! Each case runs three times in a fresh directory with the same things in it: on Linux; in the
+//! emulator with the directory open for writing, which must then look the same; and with writes
+//! kept in memory, which must leave the directory as it was. `CGEMU_GUEST=part` runs only the cases
+//! with that in their names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -138,8 +139,8 @@ fn furnish(dir: &Path) {
     }
 }
 
-/// Everything below a directory that a program can decide: names, kinds, modes, contents, and times that it set
-/// (those are far from now).
+/// Everything below a directory that a program can decide: names, kinds, modes, contents, and times
+/// that it set (those are far from now).
 fn tree(dir: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut open = vec![dir.to_owned()];

@@ -1,5 +1,6 @@
-//! Every instruction that cgemu lets run, in every form of its operands, gives what the host's CPU gives: the same
-//! program runs on both and prints hashes. What the engine is known to do differently is listed, exactly.
+//! Every instruction that cgemu lets run, in every form of its operands, gives what the host's CPU
+//! gives: the same program runs on both and prints hashes. What the engine is known to do
+//! differently is listed, exactly.
 
 mod emit;
 mod generate;
@@ -88,7 +89,8 @@ fn emulated(directory: &Path, forms: &[&str]) -> Output {
     cgemu(directory, &words).output().expect("cgemu starts")
 }
 
-/// Whether this is one of the trials in which the facet differs: both lines give it as ` FACET:HASH`.
+/// Whether this is one of the trials in which the facet differs: both lines give it as `
+/// FACET:HASH`.
 fn differs(one: &str, other: &str, facet: &str) -> bool {
     let value = |line: &str| {
         line.split(' ').find_map(|w| w.strip_prefix(facet)?.strip_prefix(':').map(str::to_owned))

@@ -1,6 +1,6 @@
-//! `cgemu annotate` against what `cg_annotate` of Valgrind 3.28 printed for the files of `testdata/annotate`:
-//! standard output byte for byte, leaving out the `Invocation:` line, and the exit status. Messages are in our
-//! own words; they must name the same place.
+//! `cgemu annotate` against what `cg_annotate` of Valgrind 3.28 printed for the files of
+//! `testdata/annotate`: standard output byte for byte, leaving out the `Invocation:` line, and the
+//! exit status. Messages are in our own words; they must name the same place.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -82,8 +82,8 @@ fn without_invocation(text: &[u8]) -> String {
     lines.map(|line| String::from_utf8_lossy(line)).collect()
 }
 
-/// One case shows lines of the C library's header on the machine where it was recorded. Elsewhere that part and the
-/// totals after it cannot be the same and are cut off.
+/// One case shows lines of the C library's header on the machine where it was recorded. Elsewhere
+/// that part and the totals after it cannot be the same and are cut off.
 fn cut(text: String) -> String {
     const HEADER: &str = "/usr/include/stdlib.h";
     let here = fs::read_to_string(HEADER).unwrap_or_default();
@@ -94,7 +94,8 @@ fn cut(text: String) -> String {
     text.split_once(&part).map_or(text.clone(), |(before, _)| before.to_owned())
 }
 
-/// What our message must have in common with theirs: the place, if there is one, and the words in quotes.
+/// What our message must have in common with theirs: the place, if there is one, and the words in
+/// quotes.
 fn same_message(ours: &str, theirs: &str) -> bool {
     let theirs = theirs.lines().find_map(|line| line.strip_prefix("cg_annotate: error: ")).unwrap_or("");
     let place = theirs.split(": ").next().filter(|word| word.contains(".cgout:"));

@@ -1,4 +1,5 @@
-//! `annotate --asm`: the instructions are those that objdump shows, the counts those of the profile.
+//! `annotate --asm`: the instructions are those that objdump shows, the counts those of the
+//! profile.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! `cgemu annotate` beside `callgrind_annotate` of the installed Valgrind, on files that Callgrind writes here: totals
-//! and the costs of every function, own and inclusive.
+//! `cgemu annotate` beside `callgrind_annotate` of the installed Valgrind, on files that Callgrind
+//! writes here: totals and the costs of every function, own and inclusive.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -58,7 +58,8 @@ fn numbers(line: &str, count: usize) -> Option<(Vec<i64>, &str)> {
     Some((found, rest))
 }
 
-/// What `callgrind_annotate` says of one file. It takes the current directory off only some names; so not there.
+/// What `callgrind_annotate` says of one file. It takes the current directory off only some names;
+/// so not there.
 fn theirs(file: &Path, events: usize, inclusive: bool) -> Figures {
     let inclusive = format!("--inclusive={}", if inclusive { "yes" } else { "no" });
     let words = ["--threshold=100", "--auto=no", "--show-percs=no", &inclusive, file.to_str().expect("text")];

@@ -1,6 +1,7 @@
-//! `cgemu merge`, `diff` and `annotate --classic` beside `cg_merge`, `cg_diff` and `cg_annotate` of the installed
-//! Valgrind 3.19, on the same files. The Perl programs print what they keep in hashes in another order in each
-//! run; there, and only there, the lines are sorted before they are compared.
+//! `cgemu merge`, `diff` and `annotate --classic` beside `cg_merge`, `cg_diff` and `cg_annotate` of
+//! the installed Valgrind 3.19, on the same files. The Perl programs print what they keep in hashes
+//! in another order in each run; there, and only there, the lines are sorted before they are
+//! compared.
 
 mod inputs;
 mod order;
@@ -29,7 +30,8 @@ fn ours(directory: &Path, words: &[&str]) -> Output {
     out
 }
 
-/// Every ordered pair of real profiles, and every odd one beside a fitting one, on either side, and beside itself.
+/// Every ordered pair of real profiles, and every odd one beside a fitting one, on either side, and
+/// beside itself.
 fn pairs() -> Vec<[&'static str; 2]> {
     let mut pairs = Vec::new();
     for a in REAL {
@@ -91,7 +93,8 @@ fn a_failed_merge_leaves_the_old_sum() {
     assert!(crate::common::names(dir).iter().all(|name| !name.contains("tmp")));
 }
 
-/// Compares one difference; true if there is one, false if both refuse. Leaves ours in the file `to`.
+/// Compares one difference; true if there is one, false if both refuse. Leaves ours in the file
+/// `to`.
 fn same_difference(dir: &Path, words: &[&str], to: Option<&str>) -> bool {
     let they = theirs(dir, "cg_diff", words);
     let we = ours(dir, &[&["diff"], words].concat());

@@ -1,4 +1,5 @@
-//! `annotate --asm` and `annotate --inline` as JSON and CSV: the schema holds, and the figures are those of the side file.
+//! `annotate --asm` and `annotate --inline` as JSON and CSV: the schema holds, and the figures are
+//! those of the side file.
 
 use std::collections::BTreeMap;
 use std::path::Path;

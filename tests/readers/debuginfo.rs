@@ -1,5 +1,6 @@
-//! Where debug information may be: in compressed sections, in `.gnu_debugdata`, in a dwz(1) alternate, in a package of split
-//! DWARF. What is shown is what the same program shows with all of it in its own file.
+//! Where debug information may be: in compressed sections, in `.gnu_debugdata`, in a dwz(1)
+//! alternate, in a package of split DWARF. What is shown is what the same program shows with all of
+//! it in its own file.
 
 use std::path::Path;
 
@@ -158,8 +159,8 @@ fn an_alternate_of_dwz() {
     }
 }
 
-/// The package of one `.dwo` (DWARF 5, 7.3.5), each contribution after some bytes that belong to nobody: `dwp` of
-/// binutils 2.40 cannot make one of DWARF 5.
+/// The package of one `.dwo` (DWARF 5, 7.3.5), each contribution after some bytes that belong to
+/// nobody: `dwp` of binutils 2.40 cannot make one of DWARF 5.
 fn package(at: &Path, split: &str) {
     // Table 7.1: the sections of the index. `.debug_str.dwo` is shared by all units.
     let kinds = [
@@ -177,7 +178,8 @@ fn package(at: &Path, split: &str) {
         run(at, &["objcopy", "-O", "binary", &format!("--dump-section={name}=part"), split, "null"]);
         let part = std::fs::read(at.join("part")).expect("a section");
         if kind == 1 {
-            // 7.5.1.2: length, version, type, address size, offset of abbreviations, then the number of the unit.
+            // 7.5.1.2: length, version, type, address size, offset of abbreviations, then the
+            // number of the unit.
             signature.copy_from_slice(&part[12..20]);
         }
         let before = vec![0xff; 4 * kind as usize];
@@ -185,7 +187,8 @@ fn package(at: &Path, split: &str) {
         run(at, &["objcopy", &format!("--update-section={name}=part"), "hot.dwp"]);
         columns.push((kind, before.len() as u32, part.len() as u32));
     }
-    // 7.3.5.3: version, padding, counts of sections, units and slots; signatures, rows; names, offsets, sizes.
+    // 7.3.5.3: version, padding, counts of sections, units and slots; signatures, rows; names,
+    // offsets, sizes.
     let mut index = vec![5, 0, 0, 0];
     for number in [columns.len() as u32, 1, 2] {
         index.extend(number.to_le_bytes());

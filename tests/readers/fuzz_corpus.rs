@@ -1,5 +1,5 @@
-//! Every kept input of the fuzzers, and variations of it, through the readers. The variations are the same in every
-//! run. `fuzz/README.md` says how to look for more.
+//! Every kept input of the fuzzers, and variations of it, through the readers. The variations are
+//! the same in every run. `fuzz/README.md` says how to look for more.
 
 #[path = "../../fuzz/targets.rs"]
 mod targets;
@@ -85,7 +85,8 @@ fn kept_inputs_and_their_variations() {
     }
 }
 
-/// The corpus must reach what it is for: inputs that are read to their ends, and inputs that are refused.
+/// The corpus must reach what it is for: inputs that are read to their ends, and inputs that are
+/// refused.
 #[test]
 fn the_corpus_has_good_and_bad_inputs() {
     use cgemu::classic::merge::StrictProfile;

@@ -1,4 +1,5 @@
-//! `annotate --inline`: the chains are those of addr2line(1), from every place that debug information may be in.
+//! `annotate --inline`: the chains are those of addr2line(1), from every place that debug
+//! information may be in.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! The views of `cgemu annotate` and `cgemu top` beside the text that `tests/readers/annotate.rs` compares: rankings, JSON, CSV,
-//! computed columns, colour and pagers.
+//! The views of `cgemu annotate` and `cgemu top` beside the text that `tests/readers/annotate.rs`
+//! compares: rankings, JSON, CSV, computed columns, colour and pagers.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,7 +19,8 @@ fn good(words: &[&str]) -> String {
     stdout(&out)
 }
 
-/// The counts of all events of a profile, by file and function, by file, and by file and line; by our own sum.
+/// The counts of all events of a profile, by file and function, by file, and by file and line; by
+/// our own sum.
 #[derive(Default)]
 struct Sums {
     functions: BTreeMap<(String, String), Vec<i64>>,
@@ -298,7 +299,8 @@ fn a_terminal_has_colour_and_a_pager() {
     assert_eq!(same(&shown), same(&plain));
 }
 
-/// The name of a function, taken from a binary, tries to set the title, clear the screen and go back over the line.
+/// The name of a function, taken from a binary, tries to set the title, clear the screen and go
+/// back over the line.
 #[test]
 fn names_do_not_talk_to_the_terminal() {
     let dir = tempfile::tempdir().expect("a directory");

@@ -1,4 +1,5 @@
-//! A run that is paused, stepped, taken back and continued writes, byte for byte, the profile of one that is not.
+//! A run that is paused, stepped, taken back and continued writes, byte for byte, the profile of
+//! one that is not.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! The shell: every command in a script and on a terminal, what bad input gets, and that looking changes nothing.
+//! The shell: every command in a script and on a terminal, what bad input gets, and that looking
+//! changes nothing.
 
 mod bad_input;
 mod bed;

@@ -1,5 +1,6 @@
-//! Whatever is done with a run under the debugger, once it has ended it has cost, printed and returned what an undisturbed
-//! run does: byte for byte, over programs of the system and ones with timers, shared memory and code made at run time.
+//! Whatever is done with a run under the debugger, once it has ended it has cost, printed and
+//! returned what an undisturbed run does: byte for byte, over programs of the system and ones with
+//! timers, shared memory and code made at run time.
 
 use std::ffi::OsString;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -125,8 +126,8 @@ fn left(mut session: Session, printed: Vec<u8>) -> Left {
     Left { stop: finished.stop, profile, notices: finished.notices, printed, instructions }
 }
 
-/// The run's result, and what was written to this process's standard output meanwhile. The only test of this file, so nobody else
-/// writes there.
+/// The run's result, and what was written to this process's standard output meanwhile. The only
+/// test of this file, so nobody else writes there.
 fn printing<R>(work: impl FnOnce() -> R) -> (R, Vec<u8>) {
     let mut file = tempfile::tempfile().expect("a file");
     let kept = rustix::io::dup(rustix::stdio::stdout()).expect("a copy");

@@ -1,4 +1,5 @@
-//! Habits that a machine can look after: where tests stand, how wide comments are, what CONTRIBUTING.md lists.
+//! Habits that a machine can look after: where tests stand, how wide comments are, what
+//! CONTRIBUTING.md lists.
 
 use std::collections::BTreeSet;
 use std::fs;

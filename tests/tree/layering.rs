@@ -1,5 +1,6 @@
-//! Holds the sources to the picture of ARCHITECTURE.md: imports along its arrows only, no arrow that nothing uses, no
-//! circle between rooms or between files, the engine behind one door, no I/O in the pure rooms.
+//! Holds the sources to the picture of ARCHITECTURE.md: imports along its arrows only, no arrow
+//! that nothing uses, no circle between rooms or between files, the engine behind one door, no I/O
+//! in the pure rooms.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +14,8 @@ const PURE: [&str; 9] = ["abi", "guest", "hooks", "loader", "profile", "sim", "s
 /// The files of these rooms that do.
 const OPENING: [&str; 1] = ["symbols::files"];
 
-/// Rows of the picture: each room, and each part that has a row of its own (`syscalls::table`), with its arrows.
+/// Rows of the picture: each room, and each part that has a row of its own (`syscalls::table`),
+/// with its arrows.
 type Arrows = BTreeMap<String, Vec<String>>;
 
 fn arrows(text: &str) -> Arrows {
@@ -142,7 +144,8 @@ fn circles(graph: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<Vec<&str>> {
 
 #[test]
 fn rooms_make_no_circle() {
-    // A part with a row of its own counts as its room: what seems open by such a row would still be a circle.
+    // A part with a row of its own counts as its room: what seems open by such a row would still be
+    // a circle.
     let mut rooms: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let room = |name: &str| name.split("::").next().unwrap_or_default().to_owned();
     for (row, targets) in arrows(PICTURE) {

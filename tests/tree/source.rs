@@ -9,7 +9,8 @@ use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 pub struct Source {
     /// Its place on disk.
     pub path: PathBuf,
-    /// Its module, from the crate's root: `["kernel", "vfs", "node"]`; a `mod.rs` is its folder's module.
+    /// Its module, from the crate's root: `["kernel", "vfs", "node"]`; a `mod.rs` is its folder's
+    /// module.
     pub module: Vec<String>,
     /// Its words, as [`tokens`] gives them.
     pub tokens: Vec<String>,
@@ -67,7 +68,8 @@ pub fn within(path: &str, target: &str) -> bool {
     path.strip_prefix(target).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
 }
 
-/// The words of a Rust source: names, `::`, brackets and other signs. Comments are gone, a literal is `""`.
+/// The words of a Rust source: names, `::`, brackets and other signs. Comments are gone, a literal
+/// is `""`.
 pub fn tokens(source: &str) -> Vec<String> {
     fn walk(stream: TokenStream, out: &mut Vec<String>) {
         let mut colon = false;
@@ -103,7 +105,8 @@ pub fn tokens(source: &str) -> Vec<String> {
     out
 }
 
-/// The modules that a source has for tests only: each with its name, and where it begins if it is inline.
+/// The modules that a source has for tests only: each with its name, and where it begins if it is
+/// inline.
 fn test_modules(tokens: &[String]) -> Vec<(String, Option<usize>)> {
     let mark = ["#", "[", "cfg", "(", "test", ")", "]"];
     let starts = (0..tokens.len()).filter(|&i| tokens[i..].iter().take(mark.len()).eq(mark.iter()));
@@ -149,8 +152,8 @@ fn tree(tokens: &[String], at: &mut usize, prefix: &str, found: &mut Vec<String>
     }
 }
 
-/// The paths that a source names, from the crate's root: through `crate`, through the crate's name, through `super` and
-/// `self`, and through the name of a module that it declares.
+/// The paths that a source names, from the crate's root: through `crate`, through the crate's name,
+/// through `super` and `self`, and through the name of a module that it declares.
 pub fn imports(tokens: &[String], module: &[String]) -> Vec<String> {
     let is = |at: usize, text: &str| tokens.get(at).is_some_and(|t| t == text);
     let children: Vec<&String> = (0..tokens.len())
@@ -158,7 +161,8 @@ pub fn imports(tokens: &[String], module: &[String]) -> Vec<String> {
         .filter_map(|i| tokens.get(i + 1))
         .collect();
     let mut found = Vec::new();
-    // The module at this place: the file's, and the inline modules around it with the depth of their braces.
+    // The module at this place: the file's, and the inline modules around it with the depth of
+    // their braces.
     let mut place = module.to_vec();
     let (mut depth, mut inline) = (0, Vec::new());
     for (i, token) in tokens.iter().enumerate() {
@@ -177,8 +181,8 @@ pub fn imports(tokens: &[String], module: &[String]) -> Vec<String> {
                 }
                 depth -= 1;
             }
-            // Not the first word of a path.
-            _ if i > 0 && is(i - 1, "::") => {}
+            // Not the first word of a path, or the path of a visibility.
+            _ if i > 0 && (is(i - 1, "::") || is(i - 1, "in") && is(i.wrapping_sub(2), "(")) => {}
             "crate" | "cgemu" if is(i + 1, "::") => tree(tokens, &mut (i + 2), "", &mut found),
             "crate" if !is(i + 1, ")") => {
                 found.push(format!("crate {}", tokens.get(i + 1).map_or("", |t| t)))

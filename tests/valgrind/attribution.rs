@@ -1,8 +1,9 @@
-//! Which file, function and line an instruction counts for: programs built in many ways, with and without debug
-//! information, under Valgrind and under cgemu with Valgrind's layout. Every row of the two profiles must be there with the
-//! same Ir, those of the C library and of start-up too. Names of C++ functions are compared by what c++filt(1) makes of the
-//! symbol that each stands for; docs/counting.md says where cgemu writes them otherwise, and where it knows more than
-//! Valgrind 3.19.
+//! Which file, function and line an instruction counts for: programs built in many ways, with and
+//! without debug information, under Valgrind and under cgemu with Valgrind's layout. Every row of
+//! the two profiles must be there with the same Ir, those of the C library and of start-up too.
+//! Names of C++ functions are compared by what c++filt(1) makes of the symbol that each stands for;
+//! docs/counting.md says where cgemu writes them otherwise, and where it knows more than Valgrind
+//! 3.19.
 //!
 //! `CGEMU_ATTRIBUTION=PART` runs only the cases with that in their names.
 
@@ -16,7 +17,8 @@ use crate::exact::setting::ARCH;
 use crate::whole::programs::{Program, Tier};
 use crate::whole::run::{self, Run};
 
-/// A program that is built by `build`, in a directory of its own where `$SOURCES` is testdata/attribution.
+/// A program that is built by `build`, in a directory of its own where `$SOURCES` is
+/// testdata/attribution.
 const fn case(name: &'static str, build: &'static str) -> Program {
     Program { name, tier: Tier::Always, setup: build, command: &["./prog"], env: &[], reasons: &[] }
 }
@@ -92,14 +94,16 @@ fn rows(case: &Program, counts: &Counts) -> Rows {
     rows.retain(|(file, ..), ir| {
         // Valgrind also lists what it translated and did not run.
         *ir > 0
-            // Rust's start-up has the C library read /proc/self/maps, where Valgrind's own mappings are too.
+            // Rust's start-up has the C library read /proc/self/maps, where Valgrind's own mappings
+            // are too.
             && (!case.name.starts_with("Rust") || file.starts_with('/'))
     });
     rows
 }
 
-/// What Valgrind 3.19 makes of our rows: of code outside of the section .text it knows no lines. Here that are one function and,
-/// in the objects of the C library, what crti.S and crtn.S put into .init and .fini.
+/// What Valgrind 3.19 makes of our rows: of code outside of the section .text it knows no lines.
+/// Here that are one function and, in the objects of the C library, what crti.S and crtn.S put into
+/// .init and .fini.
 fn without_lines_outside_of_text(rows: Rows) -> Rows {
     let mut seen = Rows::new();
     for (position, ir) in rows {
@@ -121,8 +125,8 @@ fn mangled(files: &[&str], options: &[&str], directory: &Path) -> BTreeSet<Strin
         .collect()
 }
 
-/// What libiberty's demangler, which Valgrind has, writes for what cgemu's writes, of all functions of a program and of the C++
-/// library, where these differ.
+/// What libiberty's demangler, which Valgrind has, writes for what cgemu's writes, of all functions
+/// of a program and of the C++ library, where these differ.
 fn respelled(directory: &Path) -> BTreeMap<String, String> {
     let library = tool("g++", directory, "g++", &["-print-file-name=libstdc++.so.6"]);
     let mut names = mangled(&["prog"], &[], directory);

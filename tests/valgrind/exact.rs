@@ -1,6 +1,6 @@
-//! Every count against Valgrind's, line by line and for all 13 events: small programs that start with zeroed
-//! registers, set their own stack and use no library, so that every address is the same under both. Every file of
-//! testdata/exact is one. Its first lines say what it is about:
+//! Every count against Valgrind's, line by line and for all 13 events: small programs that start
+//! with zeroed registers, set their own stack and use no library, so that every address is the same
+//! under both. Every file of testdata/exact is one. Its first lines say what it is about:
 //!
 //! ```text
 //! // covers: push pop-mem          the rows of testdata/exact/rows.txt that it holds
@@ -8,11 +8,12 @@
 //! // by hand: REASON               Valgrind 3.19 cannot run it
 //! ```
 //!
-//! In a program that Valgrind cannot run every executed line says behind `//=` what counting it is, and why. A line where
-//! cgemu differs on purpose says by how much behind `//~` and the model, with a name that docs/counting.md explains.
+//! In a program that Valgrind cannot run every executed line says behind `//=` what counting it is,
+//! and why. A line where cgemu differs on purpose says by how much behind `//~` and the model, with
+//! a name that docs/counting.md explains.
 //!
-//! `CGEMU_EXACT=part` compares only the programs with that in their names. Valgrind 3.19 is what the programs were
-//! written for; a version that runs fewer instructions would fail here.
+//! `CGEMU_EXACT=part` compares only the programs with that in their names. Valgrind 3.19 is what
+//! the programs were written for; a version that runs fewer instructions would fail here.
 
 mod compare;
 pub mod run;
@@ -141,7 +142,8 @@ fn programs_that_differ_are_programs() {
     }
 }
 
-/// The rules in docs/counting.md name programs that are there, with a star where the counts were derived by hand.
+/// The rules in docs/counting.md name programs that are there, with a star where the counts were
+/// derived by hand.
 #[test]
 fn the_rules_name_their_programs() {
     let programs = exact::programs(Path::new(""));

@@ -1,5 +1,5 @@
-//! The two producers of events, the tap in the generated code and the engine's public hooks, must give the same
-//! profile to the byte. Small inputs: the public hooks are slow.
+//! The two producers of events, the tap in the generated code and the engine's public hooks, must
+//! give the same profile to the byte. Small inputs: the public hooks are slow.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

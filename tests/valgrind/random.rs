@@ -1,7 +1,9 @@
-//! Random programs, whose counts must be Valgrind's for every instruction, all thirteen, by both count models.
+//! Random programs, whose counts must be Valgrind's for every instruction, all thirteen, by both
+//! count models.
 //!
-//! `CGEMU_RANDOM=COUNT` runs so many instead of two thousand, and `CGEMU_SEED=NUMBER` begins elsewhere. A program that
-//! differs is made as small as it can be and still differs, and printed with both counts.
+//! `CGEMU_RANDOM=COUNT` runs so many instead of two thousand, and `CGEMU_SEED=NUMBER` begins
+//! elsewhere. A program that differs is made as small as it can be and still differs, and printed
+//! with both counts.
 
 mod build;
 mod choose;

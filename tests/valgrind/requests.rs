@@ -1,6 +1,7 @@
-//! Valgrind's client requests: a program that was compiled against Valgrind's own headers prints under cgemu what it
-//! prints under Valgrind, in its output and in the log; requests that no header makes do no harm; what is counted is
-//! what the requests say. Which instructions they are is in `tests/valgrind/exact.rs`.
+//! Valgrind's client requests: a program that was compiled against Valgrind's own headers prints
+//! under cgemu what it prints under Valgrind, in its output and in the log; requests that no header
+//! makes do no harm; what is counted is what the requests say. Which instructions they are is in
+//! `tests/valgrind/exact.rs`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,8 @@ fn built(name: &str) -> tempfile::TempDir {
     dir
 }
 
-/// Lines of a log with `PID` for the number, and without Valgrind's remarks about the host's caches.
+/// Lines of a log with `PID` for the number, and without Valgrind's remarks about the host's
+/// caches.
 fn plain(log: &[u8]) -> String {
     let text = String::from_utf8_lossy(log);
     let lines = text.lines().filter(|line| !line.contains("LL cache") && !line.contains("L3 cache"));
@@ -61,7 +63,8 @@ fn programs_behave_as_under_valgrind() {
     let profile = |name: &str| fs::read_to_string(dir.path().join(name)).expect("a profile");
     assert_eq!(profile("tap"), profile("api"));
 
-    // What the program's own functions cost, and that those which Valgrind runs itself cost nothing.
+    // What the program's own functions cost, and that those which Valgrind runs itself cost
+    // nothing.
     let own = |name: &str| -> Vec<(u64, u64)> {
         let counts = counts::read(&dir.path().join(name));
         let rows = counts.rows.iter().filter(|((file, ..), _)| file.ends_with("/headers.c"));
@@ -120,8 +123,9 @@ fn sums(file: &Path) -> Vec<(String, u64)> {
     counts.events.iter().enumerate().map(|(i, event)| (event.clone(), sum(i))).collect()
 }
 
-/// testdata/exact/requestswitch.S stops first, which is redundant here, and then counts from START on: INC, two loads, the
-/// jump back, a load, LEA, CMP, JNE, and three instructions to end. The loads find nothing in the caches.
+/// testdata/exact/requestswitch.S stops first, which is redundant here, and then counts from START
+/// on: INC, two loads, the jump back, a load, LEA, CMP, JNE, and three instructions to end. The
+/// loads find nothing in the caches.
 #[test]
 fn counting_begins_when_the_program_says_so() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -165,7 +169,8 @@ fn compiled(text: &str) -> tempfile::TempDir {
     dir
 }
 
-/// Who waits for a request gets what is between the requests; who does not, the whole run, as from Cachegrind.
+/// Who waits for a request gets what is between the requests; who does not, the whole run, as from
+/// Cachegrind.
 #[test]
 fn callgrinds_switches_are_for_those_who_wait() {
     let dir = compiled(
@@ -188,7 +193,8 @@ fn callgrinds_switches_are_for_those_who_wait() {
     assert!(twice > 2000 && twice * 2 == all, "{twice} of two calls and {all} of four");
 }
 
-/// Text that was said is not said again after the run went back, and stepping takes the sequence for one instruction.
+/// Text that was said is not said again after the run went back, and stepping takes the sequence
+/// for one instruction.
 #[test]
 fn the_way_back_says_nothing_twice() {
     let dir = compiled(

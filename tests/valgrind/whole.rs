@@ -1,7 +1,8 @@
-//! Whole programs beside Valgrind, with `--layout=valgrind`: how often every function's instructions, loads, stores and
-//! branches were done is equal, and the misses of the whole program are within one percent. docs/whole-programs.md has
-//! the table of all programs and explains what differs; `CGEMU_WHOLE=all cargo test --release --locked --test valgrind whole:: --
-//! --nocapture` makes it, in some minutes, and `CGEMU_WHOLE=PART` only the rows with that in their names.
+//! Whole programs beside Valgrind, with `--layout=valgrind`: how often every function's
+//! instructions, loads, stores and branches were done is equal, and the misses of the whole program
+//! are within one percent. docs/whole-programs.md has the table of all programs and explains what
+//! differs; `CGEMU_WHOLE=all cargo test --release --locked --test valgrind whole:: -- --nocapture`
+//! makes it, in some minutes, and `CGEMU_WHOLE=PART` only the rows with that in their names.
 
 mod compare;
 pub mod programs;

@@ -1,8 +1,7 @@
 //! What has to hold between the numbers in the headers before anything is computed from them.
 
-use crate::guest::page_down;
-use crate::guest::{PAGE_SIZE, Prot, USER_END};
-use crate::loader::elf::{ElfType, Segment};
+use crate::guest::{PAGE_SIZE, Prot, USER_END, page_down};
+use crate::loader::elf::image::{ElfType, Segment};
 use crate::loader::error::LoadError;
 
 /// Each segment by itself, then against the others. `file_len` is the length of the file in bytes.
@@ -33,7 +32,8 @@ pub(super) fn segments(segments: &[Segment], file_len: u64) -> Result<(), LoadEr
     overlap(segments)
 }
 
-/// Segments may share a page, where the later one is mapped over the earlier; they may not share a byte.
+/// Segments may share a page, where the later one is mapped over the earlier; they may not share a
+/// byte.
 fn overlap(segments: &[Segment]) -> Result<(), LoadError> {
     let mut order: Vec<(u64, u64, usize)> = segments
         .iter()

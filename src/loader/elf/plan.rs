@@ -2,15 +2,15 @@
 
 use crate::abi::mm::MMAP_MIN_ADDR;
 use crate::guest::{PAGE_SIZE, Prot, USER_END, page_down};
-use crate::loader::elf::{Image, Segment, page_end};
+use crate::loader::elf::image::{Image, Segment, page_end};
 use crate::loader::error::LoadError;
 
-/// What a mapping of a program shows.
+/// Contents of a mapping of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapSource {
     /// A private view of the program's file from `offset`, a multiple of the page size.
     File {
-        /// Where in the file.
+        /// Offset in the file.
         offset: u64,
     },
     /// Zeroed memory.
@@ -26,17 +26,17 @@ pub struct LoadMapping {
     pub len: u64,
     /// Permissions.
     pub prot: Prot,
-    /// What is in it.
+    /// Contents.
     pub source: MapSource,
-    /// Addresses to clear once it is mapped, from the first to before the second: what the file has after the
-    /// segment in its last page. Never empty.
+    /// Addresses to clear once it is mapped, from the first to before the second: what the file has
+    /// after the segment in its last page. Never empty.
     pub zero: Option<(u64, u64)>,
 }
 
 impl Image {
-    /// The mappings that load the image with `bias` (see [`Image::bias_at`]; rounded down to a page), to be made
-    /// in this order: where segments share a page the later one has it. Fails if a segment comes to lie outside
-    /// of what a program may map.
+    /// The mappings that load the image with `bias` (see [`Image::bias_at`]; rounded down to a
+    /// page), to be made in this order: where segments share a page the later one has it. Fails if
+    /// a segment comes to lie outside of what a program may map.
     pub fn plan(&self, bias: u64) -> Result<Vec<LoadMapping>, LoadError> {
         let bias = page_down(bias);
         let mut mappings = Vec::new();
@@ -60,7 +60,8 @@ fn plan_segment(segment: &Segment, addr: u64, mappings: &mut Vec<LoadMapping>) {
     let mut mapped_to = start;
     if segment.file_size > 0 {
         mapped_to = page_end(file_end);
-        // The kernel tries to clear the tail in every case; in a page it cannot write it fails and goes on.
+        // The kernel tries to clear the tail in every case; in a page it cannot write it fails and
+        // goes on.
         let tail = segment.mem_size > segment.file_size && file_end < mapped_to;
         mappings.push(LoadMapping {
             addr: start,
@@ -72,7 +73,8 @@ fn plan_segment(segment: &Segment, addr: u64, mappings: &mut Vec<LoadMapping>) {
     }
     let end = page_end(addr.saturating_add(segment.mem_size));
     if segment.mem_size > segment.file_size && end > mapped_to {
-        // vm_brk_flags gives data permissions whatever the segment asks; only execution is asked for.
+        // vm_brk_flags gives data permissions whatever the segment asks; only execution is asked
+        // for.
         let exec = if segment.prot.allows(Prot::EXEC) { Prot::EXEC } else { Prot::NONE };
         mappings.push(LoadMapping {
             addr: mapped_to,

@@ -1,9 +1,11 @@
-//! Good images, one test per kind of bad one, and mutations. What the kernel does with the bad ones was observed on
-//! Linux 6.18 with the same bytes: it refuses or kills all of them, but for those that [`LoadError`] marks.
+//! Good images, one test per kind of bad one, and mutations. What the kernel does with the bad ones
+//! was observed on Linux 6.18 with the same bytes: it refuses or kills all of them, but for those
+//! that [`LoadError`] marks.
 
 use super::*;
-use crate::guest::USER_END;
-use crate::loader::error::LoadErrorKind;
+use crate::guest::{PAGE_SIZE, Prot, USER_END};
+use crate::loader::FileBytes;
+use crate::loader::error::{LoadError, LoadErrorKind};
 use crate::loader::testelf::{
     PT_GNU_RELRO, PT_GNU_STACK, PT_INTERP, PT_TLS, Phdr, R, TestElf, W, X, load, other,
 };

@@ -36,8 +36,8 @@ fn value(image: &StackImage, kind: u64) -> u64 {
     image.auxv.iter().find(|entry| entry.0 == kind).unwrap().1
 }
 
-/// A program that prints the addresses was run on Linux with these arguments; it had three entries more in its
-/// auxiliary vector (AT_SYSINFO_EHDR and two AT_RSEQ_*), hence the 48 bytes.
+/// A program that prints the addresses was run on Linux with these arguments; it had three entries
+/// more in its auxiliary vector (AT_SYSINFO_EHDR and two AT_RSEQ_*), hence the 48 bytes.
 #[test]
 fn addresses_are_those_of_linux() {
     for (execfn, argv0, argv1, env0, env1, execfn_at) in
@@ -166,7 +166,8 @@ fn longest_string() {
     assert!(build(&spec(&["p"], &["A=1", &longer], "p")).unwrap_err().to_string().contains("variable 1"));
 }
 
-/// Arguments that take exactly `need` bytes with their NULs, their pointers and the two bytes of the path `p`.
+/// Arguments that take exactly `need` bytes with their NULs, their pointers and the two bytes of
+/// the path `p`.
 fn spec_of(need: usize, stack_size: u64) -> StackSpec {
     let mut spec = StackSpec { stack_size, ..spec(&[], &[], "p") };
     // 1015 bytes, a NUL and a pointer make 1024.
@@ -176,8 +177,8 @@ fn spec_of(need: usize, stack_size: u64) -> StackSpec {
     spec
 }
 
-/// A quarter of the stack's limit, 128 KiB at least and 6 MiB at most; Linux 6.18 accepts and refuses exactly these
-/// numbers of bytes with limits of 8 MiB, 1 MiB, 400 KiB and none.
+/// A quarter of the stack's limit, 128 KiB at least and 6 MiB at most; Linux 6.18 accepts and
+/// refuses exactly these numbers of bytes with limits of 8 MiB, 1 MiB, 400 KiB and none.
 #[test]
 fn all_strings_together() {
     for (stack_size, limit) in [
@@ -204,8 +205,8 @@ fn bad_strings_and_tops() {
     }
 }
 
-/// A program that prints the addresses was run by Valgrind 3.19 on Linux 6.18 as `./envs aa bb`, with these two
-/// variables and LD_PRELOAD, which Valgrind adds.
+/// A program that prints the addresses was run by Valgrind 3.19 on Linux 6.18 as `./envs aa bb`,
+/// with these two variables and LD_PRELOAD, which Valgrind adds.
 #[test]
 fn addresses_are_those_of_valgrind() {
     let envp = [

@@ -231,8 +231,8 @@ fn agrees_with_a_plain_model() {
             seed ^= seed << 13;
             seed ^= seed >> 7;
             seed ^= seed << 17;
-            // Half of the accesses near 0, so that the initial block 0 takes part; half anywhere within
-            // twice the cache; sizes of every kind of load and fetch.
+            // Half of the accesses near 0, so that the initial block 0 takes part; half anywhere
+            // within twice the cache; sizes of every kind of load and fetch.
             let at = (seed >> 16) % if seed & 1 == 0 { span } else { span / 8 };
             let size = [1, 2, 4, 8, 16, 15, 3, 10][(seed >> 8 & 7) as usize];
             if seed & 6 == 0 {

@@ -34,7 +34,8 @@ fn agrees_with_the_ordered_lists() {
         let (mut lines, mut lists) = (LineCache::new(geometry(shape)), Cache::new(geometry(shape)));
         let mut state = 1;
         for round in 0..60_000 {
-            // From address 0 on: block 0 hits at first, and can be evicted. The top of the address space too.
+            // From address 0 on: block 0 hits at first, and can be evicted. The top of the address
+            // space too.
             let range = [700, 3000, 20_000][round / 500 % 3];
             let base = if round % 4001 == 0 { u64::MAX - 400 } else { 0 };
             let addr = base.wrapping_add(next(&mut state) % range);
@@ -81,8 +82,8 @@ fn stand_ins_change_nothing() {
     assert_eq!((lines.line(0x41), lines.block(line)), (line, 0x41));
 }
 
-/// While the age stays the same, a sequence of hits made again changes nothing: left out or not, all later accesses
-/// have the same outcome.
+/// While the age stays the same, a sequence of hits made again changes nothing: left out or not,
+/// all later accesses have the same outcome.
 #[test]
 fn the_age_tells_what_can_be_left_out() {
     for shape in SHAPES {

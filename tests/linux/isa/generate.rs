@@ -1,4 +1,5 @@
-//! From the decoder's own table to a guest program: every encoding that cgemu lets run, with every kind of operand.
+//! From the decoder's own table to a guest program: every encoding that cgemu lets run, with every
+//! kind of operand.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +13,8 @@ use super::emit::{assembly, header};
 use super::operands::{ADDRESSES, VARIANTS, address, has_memory, immediates, register};
 use crate::common::operands::{fixed, immediate_kind};
 
-/// Where the instructions are, and the operand in memory: fixed, for RIP-relative and absolute addresses.
+/// Where the instructions are, and the operand in memory: fixed, for RIP-relative and absolute
+/// addresses.
 pub const FORMS_ADDRESS: u64 = 0x1000_0000;
 pub const MEM_OPERAND: u64 = 0x2000_0ff0;
 pub const STUB_SIZE: u64 = 32;
@@ -64,7 +66,8 @@ pub struct Form {
     pub flags: BTreeSet<&'static str>,
     pub sort: &'static str,
     pub special: &'static str,
-    /// Whether it gets the full number of trials: one of its encoding's first, in register or memory.
+    /// Whether it gets the full number of trials: one of its encoding's first, in register or
+    /// memory.
     pub thorough: bool,
     pub stubs: Vec<Stub>,
 }
@@ -77,7 +80,8 @@ pub struct Stub {
     pub codes: u32,
 }
 
-/// The program: `forms.h` and `forms.S`, the encodings left out, and how many forms and encodings there are.
+/// The program: `forms.h` and `forms.S`, the encodings left out, and how many forms and encodings
+/// there are.
 pub struct Program {
     pub header: String,
     pub assembly: String,
@@ -279,7 +283,8 @@ fn form_flags(code: Code, instruction: &Instruction) -> BTreeSet<&'static str> {
     flags
 }
 
-/// The operands of one variant; `None` where it has no such registers or they cannot be encoded together.
+/// The operands of one variant; `None` where it has no such registers or they cannot be encoded
+/// together.
 fn operands(code: Code, in_memory: bool, way: usize, variant: usize) -> Option<Instruction> {
     let mut instruction = Instruction::new();
     instruction.set_code(code);

@@ -82,8 +82,8 @@ fn functions(lines: &mut VecDeque<&str>) -> Vec<String> {
     functions
 }
 
-/// The counts of each function, in their order, of the events that decide the order and are shown: what stands
-/// above one another must be equal in both, whatever the names.
+/// The counts of each function, in their order, of the events that decide the order and are shown:
+/// what stands above one another must be equal in both, whatever the names.
 pub fn sort_columns(bytes: &[u8], sort: Option<&str>) -> Vec<Vec<String>> {
     let text = text(bytes);
     let mut lines: VecDeque<&str> = text.split('\n').collect();

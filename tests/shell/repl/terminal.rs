@@ -13,7 +13,8 @@ fn names() -> BTreeSet<String> {
     heads.filter_map(|head| head.split([' ', '`']).next()).map(str::to_owned).collect()
 }
 
-/// A session with every command in it, and a part of what each prints. The same is typed and read from a file.
+/// A session with every command in it, and a part of what each prints. The same is typed and read
+/// from a file.
 const SESSION: &[(&str, &str)] = &[
     ("help break", "Example: break"),
     ("start", "int n = argc"),
@@ -143,7 +144,8 @@ fn at_the_terminal() {
     at = terminal.wait_for(at, "cgemu> ");
     terminal.resize(40, 60);
     terminal.type_in("run\r");
-    // The prompt has let go of the terminal: what is typed while the program reads is the program's.
+    // The prompt has let go of the terminal: what is typed while the program reads is the
+    // program's.
     at = terminal.wait_for(at, "\x1b[?2004l");
     terminal.type_in("xy\n");
     at = terminal.wait_for(at, "read 3");

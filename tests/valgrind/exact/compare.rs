@@ -42,8 +42,8 @@ fn show(program: &Program, events: &[String], found: &Difference, sides: [&str; 
     text
 }
 
-/// Whether a difference is exactly the one that a note on its line pins: so much less in the counts of what was done,
-/// and in misses no more than these could have.
+/// Whether a difference is exactly the one that a note on its line pins: so much less in the counts
+/// of what was done, and in misses no more than these could have.
 fn is_pinned(events: &[String], found: &Difference, note: &str) -> Result<bool, String> {
     let (name, rest) = note.split_once(' ').unwrap_or((note, ""));
     if !include_str!("../../../docs/counting.md").contains(&format!("`{name}`")) {
@@ -68,8 +68,8 @@ fn is_pinned(events: &[String], found: &Difference, note: &str) -> Result<bool, 
     Ok(true)
 }
 
-/// Ours against Valgrind's: equal, but for the lines that say `//~MODEL NAME EVENT NUMBER ...: REASON`, where ours has so
-/// much more. A line that says so and does not differ fails too.
+/// Ours against Valgrind's: equal, but for the lines that say `//~MODEL NAME EVENT NUMBER ...:
+/// REASON`, where ours has so much more. A line that says so and does not differ fails too.
 pub fn with_valgrind(program: &Program, model: &Model, theirs: &Counts, ours: &Counts) -> Result<(), String> {
     let pins = program.notes(model.marker);
     let mut used = Vec::new();
@@ -88,7 +88,8 @@ pub fn with_valgrind(program: &Program, model: &Model, theirs: &Counts, ours: &C
     if text.is_empty() { Ok(()) } else { Err(format!("\n{text}")) }
 }
 
-/// Ours against what the lines say behind `//=`: each executed line says what is done there, and may say what misses.
+/// Ours against what the lines say behind `//=`: each executed line says what is done there, and
+/// may say what misses.
 pub fn with_notes(program: &Program, ours: &Counts) -> Result<(), String> {
     let notes = program.notes("//=");
     let mut text = String::new();

@@ -11,7 +11,8 @@ pub struct Model {
     pub valgrind: &'static [&'static str],
     /// Options of cgemu.
     pub cgemu: &'static [&'static str],
-    /// Programs that it does not count as Valgrind does, or not always, by what it does not know of.
+    /// Programs that it does not count as Valgrind does, or not always, by what it does not know
+    /// of.
     pub unlike: &'static [(&'static str, &'static [&'static str])],
 }
 
@@ -55,8 +56,8 @@ pub const GEOMETRIES: [Geometry; 6] = [
     Geometry { name: "direct-mapped caches", caches: ["4096,1,64", "4096,1,64", "65536,1,64"] },
     Geometry { name: "fully associative caches", caches: ["4096,64,64", "4096,64,64", "32768,512,64"] },
     Geometry { name: "a twelve-way cache", caches: ["32768,8,64", "49152,12,64", "262144,8,64"] },
-    // An access can cross a line of one cache and not of another, and the large accesses of fxsave and its like are
-    // cut to the shortest line.
+    // An access can cross a line of one cache and not of another, and the large accesses of fxsave
+    // and its like are cut to the shortest line.
     Geometry { name: "lines of three lengths", caches: ["4096,1,128", "4096,4,32", "32768,8,256"] },
 ];
 

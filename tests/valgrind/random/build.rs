@@ -1,5 +1,5 @@
-//! Programs as one static ELF file. Each instruction has a function symbol of its own, `pPROGRAM_INSTRUCTION`, so that
-//! a profile has its counts apart.
+//! Programs as one static ELF file. Each instruction has a function symbol of its own,
+//! `pPROGRAM_INSTRUCTION`, so that a profile has its counts apart.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -1,8 +1,10 @@
-//! Random instructions whose counts do not depend on values that Valgrind computes otherwise than a CPU does.
+//! Random instructions whose counts do not depend on values that Valgrind computes otherwise than a
+//! CPU does.
 //!
-//! RBX and R12 point to data of integer code, RBP and RDI to data of vector and x87 code; these, RSI, the index R14, the
-//! counter R15 and RSP keep their values. What vector and x87 code computes goes to its own data and registers, never to
-//! flags, general registers or an address: Valgrind computes with 64 bits where the x87 has 80.
+//! RBX and R12 point to data of integer code, RBP and RDI to data of vector and x87 code; these,
+//! RSI, the index R14, the counter R15 and RSP keep their values. What vector and x87 code computes
+//! goes to its own data and registers, never to flags, general registers or an address: Valgrind
+//! computes with 64 bits where the x87 has 80.
 
 use crate::common::operands::{fixed, immediate_kind};
 use cgemu::x86::decode::{Verdict, decode, verdict};

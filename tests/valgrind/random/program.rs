@@ -1,4 +1,5 @@
-//! Random programs: items of one or a few instructions, with jumps forward, loops, calls and string instructions.
+//! Random programs: items of one or a few instructions, with jumps forward, loops, calls and string
+//! instructions.
 
 use iced_x86::{Code, Instruction, InstructionInfoFactory, MemoryOperand, OpKind, Register as R, RflagsBits};
 
@@ -69,11 +70,13 @@ fn template(random: &mut Random) -> Vec<Instruction> {
         7 => {
             let codes = [Code::Loop_rel8_64_RCX, Code::Loope_rel8_64_RCX, Code::Loopne_rel8_64_RCX];
             let turn = branch(random.one_of(&codes), START);
-            // The count is set before the start: the item is the count and one instruction that comes round.
+            // The count is set before the start: the item is the count and one instruction that
+            // comes round.
             vec![set(R::RCX, 1 + random.below(6)), Instruction::with(Code::Nopd), turn]
         }
         8 => {
-            // An address that is computed, and a jump or a call to it; or one that is pushed, and a return.
+            // An address that is computed, and a jump or a call to it; or one that is pushed, and a
+            // return.
             let to = MemoryOperand::with_base_displ_size(R::RIP, FORWARD as i64, 8);
             let lea = Instruction::with2(Code::Lea_r64_m, R::R13, to).expect("an address");
             let jump = Instruction::with1(Code::Jmp_rm64, R::R13).expect("a jump");
@@ -194,7 +197,8 @@ impl Program {
                     undefined &= !defined;
                 }
                 undefined |= instruction.rflags_undefined();
-                // So does a shift by zero, where Valgrind 3.19 forgets what a rotation before it has left alone.
+                // So does a shift by zero, where Valgrind 3.19 forgets what a rotation before it
+                // has left alone.
                 if may_shift_by_zero(instruction) {
                     undefined |= STATUS;
                 }
@@ -204,7 +208,8 @@ impl Program {
         true
     }
 
-    /// Its instructions with their bytes, laid out from an address on; `None` if a branch does not reach.
+    /// Its instructions with their bytes, laid out from an address on; `None` if a branch does not
+    /// reach.
     pub fn lay_out(&self) -> Option<Vec<(Instruction, Vec<u8>)>> {
         let base = 0x40_0000;
         // Lengths do not depend on where a branch goes: its form is chosen.

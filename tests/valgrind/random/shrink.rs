@@ -10,7 +10,8 @@ use crate::common::counts::{Difference, differences};
 use crate::exact::run;
 use crate::exact::setting::{Geometry, Model};
 
-/// What differs between Valgrind and cgemu for these programs in one file, and the names of the events.
+/// What differs between Valgrind and cgemu for these programs in one file, and the names of the
+/// events.
 fn compare(
     programs: &[Program],
     model: &Model,
@@ -30,7 +31,8 @@ fn differs(programs: &[Program], model: &Model, geometry: &Geometry) -> bool {
     compare(programs, model, geometry).map_or(true, |(_, found)| !found.is_empty())
 }
 
-/// The smallest program found that differs, as assembly with both counts; `None` if nothing differs.
+/// The smallest program found that differs, as assembly with both counts; `None` if nothing
+/// differs.
 pub fn difference(programs: &[Program], model: &Model, geometry: &Geometry) -> Option<String> {
     let smallest = smallest(programs, |programs| differs(programs, model, geometry))?;
     Some(show(&smallest, model, geometry))

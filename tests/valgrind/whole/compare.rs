@@ -44,7 +44,8 @@ fn totals(counts: &Counts) -> Vec<u64> {
     sums
 }
 
-/// The counts of references by function. Profiles name no objects, so functions of one name count together.
+/// The counts of references by function. Profiles name no objects, so functions of one name count
+/// together.
 fn by_function(counts: &Counts) -> BTreeMap<String, Vec<u64>> {
     let places: Vec<usize> = (0..counts.events.len())
         .filter(|i| counts.events.get(*i).is_some_and(|event| REFERENCES.contains(&event.as_str())))
@@ -74,8 +75,9 @@ fn only_in<'a>(one: &'a Counts, other: &Counts) -> BTreeMap<&'a str, Lines<'a>> 
     lines
 }
 
-/// Ours with Valgrind's names where only the spelling differs, as docs/counting.md says of C++: a function that only one
-/// side has, and one that only the other has, which did the same on the same lines.
+/// Ours with Valgrind's names where only the spelling differs, as docs/counting.md says of C++: a
+/// function that only one side has, and one that only the other has, which did the same on the same
+/// lines.
 fn respelled(theirs: &Counts, ours: &Counts) -> Counts {
     let (left, mut right) = (only_in(theirs, ours), only_in(ours, theirs));
     let mut names = BTreeMap::new();
@@ -152,8 +154,8 @@ impl Compared {
         )
     }
 
-    /// No function may differ but for a reason, and without one no total; misses by one percent at most, unless a reason
-    /// changes where everything lies.
+    /// No function may differ but for a reason, and without one no total; misses by one percent at
+    /// most, unless a reason changes where everything lies.
     pub fn judge(&self) -> Judgement {
         let mut text = String::new();
         let reasons = self.program.reasons;

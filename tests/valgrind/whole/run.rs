@@ -25,8 +25,8 @@ const LIBRARIES: [&str; 4] = [
 /// What Valgrind adds to the environment of its client.
 const PRELOADED: &str = "vgpreload_core-amd64-linux.so";
 
-/// Valgrind passes on how many entries the kernel's auxiliary vector has, and a CPUID that depends on AVX2; the layout has
-/// those of present kernels and of such a CPU.
+/// Valgrind passes on how many entries the kernel's auxiliary vector has, and a CPUID that depends
+/// on AVX2; the layout has those of present kernels and of such a CPU.
 ///
 /// # Errors
 /// Why this host is unlike it.
@@ -53,7 +53,8 @@ fn valgrind() -> &'static str {
     if Path::new("/usr/bin/valgrind.bin").exists() { "/usr/bin/valgrind.bin" } else { "valgrind" }
 }
 
-/// Runs it with its output in files, since programs ask what their output is, and gives back what it wrote.
+/// Runs it with its output in files, since programs ask what their output is, and gives back what
+/// it wrote.
 fn finish(mut command: Command, who: &str, directory: &Path) -> Result<Vec<u8>, String> {
     let (stdout, stderr) = (directory.join(format!("{who}.1")), directory.join(format!("{who}.2")));
     let create = |path: &Path| File::create(path).expect("a file");
@@ -93,10 +94,12 @@ impl Run<'_> {
         format!("--{name}={}", self.directory.join(file).display())
     }
 
-    /// Under Valgrind: on one CPU, because the emulated machine has one, and through env, because it keeps the order.
+    /// Under Valgrind: on one CPU, because the emulated machine has one, and through env, because
+    /// it keeps the order.
     pub fn theirs(&self) -> Result<Outcome, String> {
         let mut command = Command::new("taskset");
-        // Whoever started the test may ignore signals, as shells do for what runs in the background.
+        // Whoever started the test may ignore signals, as shells do for what runs in the
+        // background.
         command.args(["-c", "0", "env", "--default-signal", "-i"]).current_dir(self.input);
         command.args(self.environment().iter().map(|(name, value)| format!("{name}={value}")));
         command.args([valgrind(), "-q", &self.option("log-file", "log.theirs"), "--tool=cachegrind"]);
