@@ -15,17 +15,19 @@ use crate::symbols::elf::{ElfError, ElfFile, Source};
 /// Largest `.dwo` file that is read, in bytes.
 const LARGEST_SPLIT: u64 = 1 << 30;
 
-/// A file that is read where it is needed.
+/// A file that is read where it is needed. It is opened for each read, of which there are few: a
+/// program of hundreds of libraries has more debug files than a process may have descriptors.
 #[derive(Debug)]
 struct DiskFile {
-    file: File,
+    path: PathBuf,
     len: u64,
 }
 
 impl PageSource for DiskFile {
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
+        let file = File::open(&self.path)?;
         loop {
-            match self.file.read_at(buf, offset) {
+            match file.read_at(buf, offset) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 result => return result,
             }
@@ -46,9 +48,8 @@ pub(crate) fn open(path: &Path) -> io::Result<Source> {
     if !std::fs::metadata(path)?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "no regular file"));
     }
-    let file = File::open(path)?;
-    let len = file.metadata()?.len();
-    Ok(Arc::new(DiskFile { file, len }))
+    let len = File::open(path)?.metadata()?.len();
+    Ok(Arc::new(DiskFile { path: path.to_owned(), len }))
 }
 
 /// Reads the headers of the object `main`, which is at `path`, and finds the files that complete
