@@ -78,7 +78,7 @@ impl FdTable {
         Ok(at as i32)
     }
 
-    /// EMFILE unless a new descriptor would be below `limit`.
+    /// Checks that a new descriptor would be below `limit`; EMFILE.
     pub(crate) fn has_room(&self, limit: u64) -> Result<(), Errno> {
         let free = self.slots.iter().position(Option::is_none).unwrap_or(self.slots.len());
         if (free as u64) < limit { Ok(()) } else { Err(Errno::EMFILE) }

@@ -88,8 +88,7 @@ fn start(ctx: &Ctx, file: FileNo, at: Option<u64>) -> Result<Option<u64>, Errno>
     }
 }
 
-/// EFAULT if a piece does not lie in the user's half; the kernel looks at that before it does
-/// anything.
+/// Checks that pieces lie in the user's half, before a call does anything; EFAULT.
 fn access_ok(pieces: &[(u64, u64)]) -> Result<(), Errno> {
     let inside =
         |(addr, len): &(u64, u64)| *len == 0 || addr.checked_add(*len).is_some_and(|end| end <= USER_END);

@@ -55,7 +55,7 @@ pub(crate) mod nr {
     pub const MEMFD_CREATE: u64 = 319;
 }
 
-/// What a call gives: a value, or the error number.
+/// Result of a call: a value, or the error number.
 pub(crate) type Answer<T> = Result<T, i32>;
 
 fn answer(value: i64) -> Answer<i64> {
