@@ -1,21 +1,21 @@
 //! Numbers of futex(2).
 #![allow(missing_docs)]
 
-pub const FUTEX_WAIT: u32 = 0;
-pub const FUTEX_WAKE: u32 = 1;
-pub const FUTEX_REQUEUE: u32 = 3;
-pub const FUTEX_CMP_REQUEUE: u32 = 4;
-pub const FUTEX_WAKE_OP: u32 = 5;
-pub const FUTEX_LOCK_PI: u32 = 6;
-pub const FUTEX_UNLOCK_PI: u32 = 7;
-pub const FUTEX_TRYLOCK_PI: u32 = 8;
-pub const FUTEX_WAIT_BITSET: u32 = 9;
-pub const FUTEX_WAKE_BITSET: u32 = 10;
-pub const FUTEX_LOCK_PI2: u32 = 13;
-pub const FUTEX_PRIVATE_FLAG: u32 = 128;
-pub const FUTEX_CLOCK_REALTIME: u32 = 256;
+pub(crate) const FUTEX_WAIT: u32 = 0;
+pub(crate) const FUTEX_WAKE: u32 = 1;
+pub(crate) const FUTEX_REQUEUE: u32 = 3;
+pub(crate) const FUTEX_CMP_REQUEUE: u32 = 4;
+pub(crate) const FUTEX_WAKE_OP: u32 = 5;
+pub(crate) const FUTEX_LOCK_PI: u32 = 6;
+pub(crate) const FUTEX_UNLOCK_PI: u32 = 7;
+pub(crate) const FUTEX_TRYLOCK_PI: u32 = 8;
+pub(crate) const FUTEX_WAIT_BITSET: u32 = 9;
+pub(crate) const FUTEX_WAKE_BITSET: u32 = 10;
+pub(crate) const FUTEX_LOCK_PI2: u32 = 13;
+pub(crate) const FUTEX_PRIVATE_FLAG: u32 = 128;
+pub(crate) const FUTEX_CLOCK_REALTIME: u32 = 256;
 
 /// The owner's task id in the word of a priority-inheritance lock.
-pub const FUTEX_TID_MASK: u32 = 0x3fff_ffff;
+pub(crate) const FUTEX_TID_MASK: u32 = 0x3fff_ffff;
 /// The mark of a lock whose owner died.
-pub const FUTEX_OWNER_DIED: u32 = 0x4000_0000;
+pub(crate) const FUTEX_OWNER_DIED: u32 = 0x4000_0000;

@@ -2,24 +2,24 @@
 #![allow(missing_docs)]
 
 /// `vm.mmap_min_addr`: nothing is mapped below it without CAP_SYS_RAWIO. Linux's default on x86-64.
-pub const MMAP_MIN_ADDR: u64 = 0x1_0000;
+pub(crate) const MMAP_MIN_ADDR: u64 = 0x1_0000;
 
-pub const PROT_SEM: u64 = 8;
-pub const PROT_GROWSDOWN: u64 = 0x0100_0000;
-pub const PROT_GROWSUP: u64 = 0x0200_0000;
+pub(crate) const PROT_SEM: u64 = 8;
+pub(crate) const PROT_GROWSDOWN: u64 = 0x0100_0000;
+pub(crate) const PROT_GROWSUP: u64 = 0x0200_0000;
 
-pub const MAP_TYPE: u64 = 0xf;
-pub const MAP_SHARED: u64 = 1;
-pub const MAP_PRIVATE: u64 = 2;
-pub const MAP_SHARED_VALIDATE: u64 = 3;
-pub const MAP_FIXED: u64 = 0x10;
-pub const MAP_ANONYMOUS: u64 = 0x20;
-pub const MAP_32BIT: u64 = 0x40;
-pub const MAP_GROWSDOWN: u64 = 0x100;
-pub const MAP_HUGETLB: u64 = 0x4_0000;
-pub const MAP_FIXED_NOREPLACE: u64 = 0x10_0000;
+pub(crate) const MAP_TYPE: u64 = 0xf;
+pub(crate) const MAP_SHARED: u64 = 1;
+pub(crate) const MAP_PRIVATE: u64 = 2;
+pub(crate) const MAP_SHARED_VALIDATE: u64 = 3;
+pub(crate) const MAP_FIXED: u64 = 0x10;
+pub(crate) const MAP_ANONYMOUS: u64 = 0x20;
+pub(crate) const MAP_32BIT: u64 = 0x40;
+pub(crate) const MAP_GROWSDOWN: u64 = 0x100;
+pub(crate) const MAP_HUGETLB: u64 = 0x4_0000;
+pub(crate) const MAP_FIXED_NOREPLACE: u64 = 0x10_0000;
 /// The flags that MAP_SHARED_VALIDATE lets pass for any file: those that existed before it.
-pub const LEGACY_MAP_MASK: u64 = MAP_TYPE
+pub(crate) const LEGACY_MAP_MASK: u64 = MAP_TYPE
     | MAP_FIXED
     | MAP_ANONYMOUS
     | MAP_32BIT
@@ -34,34 +34,34 @@ pub const LEGACY_MAP_MASK: u64 = MAP_TYPE
     | 0x2_0000 // MAP_STACK
     | 0x400_0000; // MAP_UNINITIALIZED
 
-pub const MREMAP_MAYMOVE: u64 = 1;
-pub const MREMAP_FIXED: u64 = 2;
-pub const MREMAP_DONTUNMAP: u64 = 4;
+pub(crate) const MREMAP_MAYMOVE: u64 = 1;
+pub(crate) const MREMAP_FIXED: u64 = 2;
+pub(crate) const MREMAP_DONTUNMAP: u64 = 4;
 
-pub const MS_ASYNC: u64 = 1;
-pub const MS_INVALIDATE: u64 = 2;
-pub const MS_SYNC: u64 = 4;
+pub(crate) const MS_ASYNC: u64 = 1;
+pub(crate) const MS_INVALIDATE: u64 = 2;
+pub(crate) const MS_SYNC: u64 = 4;
 
-pub const MADV_DONTNEED: u32 = 4;
-pub const MADV_REMOVE: u32 = 9;
-pub const MADV_DONTNEED_LOCKED: u32 = 24;
-pub const MADV_COLLAPSE: u32 = 25;
+pub(crate) const MADV_DONTNEED: u32 = 4;
+pub(crate) const MADV_REMOVE: u32 = 9;
+pub(crate) const MADV_DONTNEED_LOCKED: u32 = 24;
+pub(crate) const MADV_COLLAPSE: u32 = 25;
 
-pub const MLOCK_ONFAULT: u64 = 1;
-pub const MCL_CURRENT: u64 = 1;
-pub const MCL_FUTURE: u64 = 2;
-pub const MCL_ONFAULT: u64 = 4;
+pub(crate) const MLOCK_ONFAULT: u64 = 1;
+pub(crate) const MCL_CURRENT: u64 = 1;
+pub(crate) const MCL_FUTURE: u64 = 2;
+pub(crate) const MCL_ONFAULT: u64 = 4;
 
 /// The last policy, MPOL_WEIGHTED_INTERLEAVE, and the flags that may come with one.
-pub const MPOL_LAST: u32 = 6;
-pub const MPOL_MODE_FLAGS: u32 = 0xe000;
-pub const MPOL_F_NODE: u64 = 1;
-pub const MPOL_F_ADDR: u64 = 2;
-pub const MPOL_F_MEMS_ALLOWED: u64 = 4;
+pub(crate) const MPOL_LAST: u32 = 6;
+pub(crate) const MPOL_MODE_FLAGS: u32 = 0xe000;
+pub(crate) const MPOL_F_NODE: u64 = 1;
+pub(crate) const MPOL_F_ADDR: u64 = 2;
+pub(crate) const MPOL_F_MEMS_ALLOWED: u64 = 4;
 
-pub const MEMBARRIER_CMD_QUERY: u32 = 0;
-pub const MEMBARRIER_CMD_GLOBAL: u32 = 1;
-pub const MEMBARRIER_CMD_GLOBAL_EXPEDITED: u32 = 2;
-pub const MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED: u32 = 4;
+pub(crate) const MEMBARRIER_CMD_QUERY: u32 = 0;
+pub(crate) const MEMBARRIER_CMD_GLOBAL: u32 = 1;
+pub(crate) const MEMBARRIER_CMD_GLOBAL_EXPEDITED: u32 = 2;
+pub(crate) const MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED: u32 = 4;
 /// The private commands, each with the one that registers for it.
-pub const MEMBARRIER_CMD_PRIVATE: [(u32, u32); 2] = [(8, 16), (32, 64)];
+pub(crate) const MEMBARRIER_CMD_PRIVATE: [(u32, u32); 2] = [(8, 16), (32, 64)];

@@ -1,14 +1,14 @@
 //! The interface of the Linux kernel on x86-64: its numbers and structures, spelled as its headers
 //! spell them.
 
-pub mod errno;
-pub mod fs;
-pub mod futex;
-pub mod mm;
-pub mod net;
-pub mod process;
-pub mod random;
-pub mod resource;
-pub mod sched;
-pub mod signal;
-pub mod time;
+pub(crate) mod errno;
+pub(crate) mod fs;
+pub(crate) mod futex;
+pub(crate) mod mm;
+pub(crate) mod net;
+pub(crate) mod process;
+pub(crate) mod random;
+pub(crate) mod resource;
+pub(crate) mod sched;
+pub(crate) mod signal;
+pub(crate) mod time;

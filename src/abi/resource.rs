@@ -1,7 +1,7 @@
 //! Resource limits and usage: getrlimit(2), getrusage(2).
 
 /// No limit.
-pub const RLIM_INFINITY: u64 = u64::MAX;
+pub(crate) const RLIM_INFINITY: u64 = u64::MAX;
 
 /// The resources, by their numbers.
 #[allow(missing_docs)]
@@ -26,8 +26,8 @@ pub enum Resource {
 }
 
 /// Usage of the process.
-pub const RUSAGE_SELF: i32 = 0;
+pub(crate) const RUSAGE_SELF: i32 = 0;
 /// Usage of the task.
-pub const RUSAGE_THREAD: i32 = 1;
+pub(crate) const RUSAGE_THREAD: i32 = 1;
 /// Usage of children that were waited for.
-pub const RUSAGE_CHILDREN: i32 = -1;
+pub(crate) const RUSAGE_CHILDREN: i32 = -1;

@@ -1,17 +1,17 @@
 //! Numbers of the scheduling calls: sched(7), getpriority(2).
 #![allow(missing_docs)]
 
-pub const SCHED_OTHER: u32 = 0;
-pub const SCHED_FIFO: u32 = 1;
-pub const SCHED_RR: u32 = 2;
-pub const SCHED_BATCH: u32 = 3;
-pub const SCHED_IDLE: u32 = 5;
-pub const SCHED_DEADLINE: u32 = 6;
+pub(crate) const SCHED_OTHER: u32 = 0;
+pub(crate) const SCHED_FIFO: u32 = 1;
+pub(crate) const SCHED_RR: u32 = 2;
+pub(crate) const SCHED_BATCH: u32 = 3;
+pub(crate) const SCHED_IDLE: u32 = 5;
+pub(crate) const SCHED_DEADLINE: u32 = 6;
 /// Returns to SCHED_OTHER in children; may be set with any policy.
-pub const SCHED_RESET_ON_FORK: u32 = 0x4000_0000;
+pub(crate) const SCHED_RESET_ON_FORK: u32 = 0x4000_0000;
 /// Bytes of the first version of `struct sched_attr`.
-pub const SCHED_ATTR_SIZE_VER0: u32 = 48;
+pub(crate) const SCHED_ATTR_SIZE_VER0: u32 = 48;
 
-pub const PRIO_PROCESS: u32 = 0;
-pub const PRIO_PGRP: u32 = 1;
-pub const PRIO_USER: u32 = 2;
+pub(crate) const PRIO_PROCESS: u32 = 0;
+pub(crate) const PRIO_PGRP: u32 = 1;
+pub(crate) const PRIO_USER: u32 = 2;

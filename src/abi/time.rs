@@ -1,25 +1,25 @@
 //! Numbers of the time calls: clock_gettime(2), timer_create(2), times(2).
 
 /// Nanoseconds in a second.
-pub const NSEC_PER_SEC: u64 = 1_000_000_000;
+pub(crate) const NSEC_PER_SEC: u64 = 1_000_000_000;
 /// Microseconds in a second.
-pub const USEC_PER_SEC: u64 = 1_000_000;
+pub(crate) const USEC_PER_SEC: u64 = 1_000_000;
 /// Clock ticks in a second, sysconf(_SC_CLK_TCK).
-pub const CLK_TCK: u64 = 100;
+pub(crate) const CLK_TCK: u64 = 100;
 
 /// TIMER_ABSTIME of clock_nanosleep(2) and timer_settime(2).
-pub const TIMER_ABSTIME: u64 = 1;
+pub(crate) const TIMER_ABSTIME: u64 = 1;
 
 /// Sends a signal; the signal's number comes with it.
-pub const SIGEV_SIGNAL: i32 = 0;
+pub(crate) const SIGEV_SIGNAL: i32 = 0;
 /// Sends nothing.
-pub const SIGEV_NONE: i32 = 1;
+pub(crate) const SIGEV_NONE: i32 = 1;
 /// Runs a function in a thread, for which the C library asks for a signal.
-pub const SIGEV_THREAD: i32 = 2;
+pub(crate) const SIGEV_THREAD: i32 = 2;
 /// Sends a signal to one thread.
-pub const SIGEV_THREAD_ID: i32 = 4;
+pub(crate) const SIGEV_THREAD_ID: i32 = 4;
 
 /// The words of a `struct timeval`.
-pub fn timeval(ns: u64) -> [u64; 2] {
+pub(crate) fn timeval(ns: u64) -> [u64; 2] {
     [ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / 1000]
 }

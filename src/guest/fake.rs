@@ -10,7 +10,7 @@ use crate::guest::memory::{
 use crate::guest::page::{PAGE_SIZE, USER_END};
 
 /// Registers.
-pub struct FakeCpu {
+pub(crate) struct FakeCpu {
     pub gprs: [u64; 16],
     pub rip: u64,
     pub rflags: u64,
@@ -21,7 +21,7 @@ pub struct FakeCpu {
 }
 
 impl FakeCpu {
-    pub fn new() -> FakeCpu {
+    pub(crate) fn new() -> FakeCpu {
         FakeCpu {
             gprs: [0; 16],
             rip: 0x40_1000,
@@ -95,7 +95,7 @@ struct Page {
 
 /// Pages by address. Private file pages are copied when mapped.
 #[derive(Clone, Default)]
-pub struct FakeMemory {
+pub(crate) struct FakeMemory {
     pages: BTreeMap<u64, Page>,
     objects: Vec<Option<(Vec<u8>, u32)>>,
     brk_start: u64,
@@ -109,12 +109,12 @@ const TOP: u64 = 0x7000_0000_0000;
 const MEMORY_MAX: u64 = 64 << 20;
 
 impl FakeMemory {
-    pub fn new() -> FakeMemory {
+    pub(crate) fn new() -> FakeMemory {
         FakeMemory { brk_start: 0x60_0000, brk: 0x60_0000, ..FakeMemory::default() }
     }
 
     /// Maps zeroed, readable and writable pages at an address.
-    pub fn anonymous(&mut self, addr: u64, len: u64) {
+    pub(crate) fn anonymous(&mut self, addr: u64, len: u64) {
         let _ = self.map(MapRequest {
             addr,
             len,

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
 /// A number that names an object of one kind.
-pub trait Key: Copy {
+pub(crate) trait Key: Copy {
     /// The key of the object at an index.
     fn new(index: usize) -> Self;
     /// The index of the object.
@@ -17,19 +17,19 @@ pub trait Key: Copy {
 
 /// Objects of one kind. Only an arena makes keys, so every key leads to an object.
 #[derive(Clone, Debug)]
-pub struct Arena<K, V> {
+pub(crate) struct Arena<K, V> {
     objects: Vec<V>,
     key: PhantomData<K>,
 }
 
 impl<K: Key, V> Arena<K, V> {
     /// An arena with one object, and its key.
-    pub fn with(object: V) -> (Arena<K, V>, K) {
+    pub(crate) fn with(object: V) -> (Arena<K, V>, K) {
         (Arena { objects: vec![object], key: PhantomData }, K::new(0))
     }
 
     /// Keys and objects in the order in which they were made.
-    pub fn iter(&self) -> impl Iterator<Item = (K, &V)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (K, &V)> {
         self.objects.iter().enumerate().map(|(index, object)| (K::new(index), object))
     }
 }

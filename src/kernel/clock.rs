@@ -5,9 +5,9 @@ use crate::abi::errno::Errno;
 use crate::abi::time::NSEC_PER_SEC;
 
 /// CLOCK_REALTIME at the first instruction: 2024-01-01T00:00:00Z in nanoseconds.
-pub const REALTIME_START: u64 = 1_704_067_200 * NSEC_PER_SEC;
+pub(crate) const REALTIME_START: u64 = 1_704_067_200 * NSEC_PER_SEC;
 /// CLOCK_MONOTONIC and CLOCK_BOOTTIME at the first instruction: the machine has been up for 1000 s.
-pub const MONOTONIC_START: u64 = 1000 * NSEC_PER_SEC;
+pub(crate) const MONOTONIC_START: u64 = 1000 * NSEC_PER_SEC;
 
 /// Resolution of the coarse clocks, a tick at 250 Hz.
 const TICK: u64 = 4_000_000;

@@ -5,7 +5,7 @@ use crate::abi::errno::Errno;
 
 /// Key of an open file description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FileNo(pub(super) u32);
+pub(crate) struct FileNo(pub(super) u32);
 
 /// A descriptor.
 #[derive(Clone, Copy, Debug)]

@@ -7,22 +7,22 @@ use crate::kernel::uaccess::{get_u32, put_u32};
 
 /// A futex word of the guest.
 #[derive(Clone, Copy, Debug)]
-pub struct Futex(u64);
+pub(crate) struct Futex(u64);
 
 impl Futex {
     /// The word at an address; EINVAL where it is misaligned.
-    pub fn at(addr: u64) -> Result<Futex, Errno> {
+    pub(crate) fn at(addr: u64) -> Result<Futex, Errno> {
         if addr.is_multiple_of(4) { Ok(Futex(addr)) } else { Err(Errno::EINVAL) }
     }
 
     /// EAGAIN unless the word has a value.
-    pub fn expect(self, mem: &mut dyn GuestMemory, value: u32) -> Result<(), Errno> {
+    pub(crate) fn expect(self, mem: &mut dyn GuestMemory, value: u32) -> Result<(), Errno> {
         if get_u32(mem, self.0)? == value { Ok(()) } else { Err(Errno::EAGAIN) }
     }
 
     /// Changes the word as FUTEX_WAKE_OP does; its comparison only decides whom to wake. ENOSYS for
     /// an unknown operation or comparison.
-    pub fn apply(self, mem: &mut dyn GuestMemory, op: u32) -> Result<(), Errno> {
+    pub(crate) fn apply(self, mem: &mut dyn GuestMemory, op: u32) -> Result<(), Errno> {
         // 12-bit fields, sign-extended.
         let sign_extend = |field: u32| ((field << 20) as i32 >> 20) as u32;
         let mut operand = sign_extend(op >> 12 & 0xfff);
@@ -43,7 +43,7 @@ impl Futex {
     }
 
     /// Takes a priority-inheritance lock; EDEADLK if the task has it, ESRCH if another one has.
-    pub fn lock_pi(self, mem: &mut dyn GuestMemory, tid: u32) -> Result<(), Errno> {
+    pub(crate) fn lock_pi(self, mem: &mut dyn GuestMemory, tid: u32) -> Result<(), Errno> {
         let word = get_u32(mem, self.0)?;
         match word & FUTEX_TID_MASK {
             0 => put_u32(mem, self.0, tid | word & FUTEX_OWNER_DIED),
@@ -53,7 +53,7 @@ impl Futex {
     }
 
     /// Gives up a priority-inheritance lock; EPERM unless the task has it.
-    pub fn unlock_pi(self, mem: &mut dyn GuestMemory, tid: u32) -> Result<(), Errno> {
+    pub(crate) fn unlock_pi(self, mem: &mut dyn GuestMemory, tid: u32) -> Result<(), Errno> {
         if get_u32(mem, self.0)? & FUTEX_TID_MASK == tid {
             put_u32(mem, self.0, 0)
         } else {

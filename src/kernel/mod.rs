@@ -3,27 +3,27 @@
 //! `state::Kernel` holds the tasks and, in arenas, the objects that clone(2) lets them share.
 
 mod access;
-pub mod arena;
-pub mod clock;
-pub mod config;
-pub mod cred;
-pub mod fdtable;
+pub(crate) mod arena;
+pub(crate) mod clock;
+pub(crate) mod config;
+pub(crate) mod cred;
+pub(crate) mod fdtable;
 pub(crate) mod file;
-pub mod futex;
+pub(crate) mod futex;
 mod lifecycle;
-pub mod limits;
-pub mod mm;
-pub mod notices;
-pub mod process;
-pub mod procfs;
-pub mod random;
-pub mod signal;
-pub mod state;
-pub mod streams;
-pub mod task;
-pub mod timers;
-pub mod uaccess;
-pub mod vfs;
-pub mod wait;
+pub(crate) mod limits;
+pub(crate) mod mm;
+pub(crate) mod notices;
+pub(crate) mod process;
+pub(crate) mod procfs;
+pub(crate) mod random;
+pub(crate) mod signal;
+pub(crate) mod state;
+pub(crate) mod streams;
+pub(crate) mod task;
+pub(crate) mod timers;
+pub(crate) mod uaccess;
+pub(crate) mod vfs;
+pub(crate) mod wait;
 
-pub use state::Kernel;
+pub(crate) use state::Kernel;

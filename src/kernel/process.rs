@@ -5,7 +5,7 @@ use crate::kernel::signal::queue::Queue;
 use crate::kernel::timers::Timers;
 
 /// Id of the first process and of its first task. Fixed, so that a program that prints it repeats.
-pub const PID: i32 = 1000;
+pub(crate) const PID: i32 = 1000;
 /// Id of its parent, which is not there to be seen: sending to it fails with ESRCH.
 const PPID: i32 = 999;
 

@@ -12,7 +12,7 @@ use crate::kernel::state::Kernel;
 use crate::kernel::vfs::node::ProcFile;
 
 /// Memory of the emulated machine in bytes.
-pub const TOTAL_MEMORY: u64 = 4 << 30;
+pub(crate) const TOTAL_MEMORY: u64 = 4 << 30;
 
 impl Kernel {
     /// Makes the text of a file.

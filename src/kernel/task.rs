@@ -6,7 +6,7 @@ use crate::kernel::process::PID;
 use crate::kernel::signal::state::TaskSignals;
 
 /// Slack of timers in nanoseconds, prctl(2) PR_SET_TIMERSLACK.
-pub const TIMERSLACK_DEFAULT: u64 = 50_000;
+pub(crate) const TIMERSLACK_DEFAULT: u64 = 50_000;
 
 /// The shareable objects of a task, each with the flag of clone(2) that shares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -68,7 +68,7 @@ pub struct PosixTimer {
 }
 
 /// ITIMER_REAL, ITIMER_VIRTUAL and ITIMER_PROF: the time that each follows, and its signal.
-pub const INTERVAL_TIMERS: [(Base, i32); 3] =
+pub(crate) const INTERVAL_TIMERS: [(Base, i32); 3] =
     [(Base::Wall, SIGALRM), (Base::Cpu, SIGVTALRM), (Base::Cpu, SIGPROF)];
 
 /// Timers of a process.

@@ -17,34 +17,34 @@ impl From<MemError> for Errno {
 }
 
 /// Copies `buf.len()` bytes from the guest.
-pub fn copy_from_user(mem: &mut dyn GuestMemory, addr: u64, buf: &mut [u8]) -> Result<(), Errno> {
+pub(crate) fn copy_from_user(mem: &mut dyn GuestMemory, addr: u64, buf: &mut [u8]) -> Result<(), Errno> {
     mem.read(addr, buf).map_err(|_| Errno::EFAULT)
 }
 
 /// Copies bytes to the guest.
-pub fn copy_to_user(mem: &mut dyn GuestMemory, addr: u64, bytes: &[u8]) -> Result<(), Errno> {
+pub(crate) fn copy_to_user(mem: &mut dyn GuestMemory, addr: u64, bytes: &[u8]) -> Result<(), Errno> {
     mem.write(addr, bytes).map_err(|_| Errno::EFAULT)
 }
 
 /// Reads an array of `N` bytes from the guest.
-pub fn get_array<const N: usize>(mem: &mut dyn GuestMemory, addr: u64) -> Result<[u8; N], Errno> {
+pub(crate) fn get_array<const N: usize>(mem: &mut dyn GuestMemory, addr: u64) -> Result<[u8; N], Errno> {
     let mut buf = [0; N];
     copy_from_user(mem, addr, &mut buf)?;
     Ok(buf)
 }
 
 /// Reads a 32-bit word from the guest.
-pub fn get_u32(mem: &mut dyn GuestMemory, addr: u64) -> Result<u32, Errno> {
+pub(crate) fn get_u32(mem: &mut dyn GuestMemory, addr: u64) -> Result<u32, Errno> {
     Ok(u32::from_le_bytes(get_array(mem, addr)?))
 }
 
 /// Reads a 64-bit word from the guest.
-pub fn get_u64(mem: &mut dyn GuestMemory, addr: u64) -> Result<u64, Errno> {
+pub(crate) fn get_u64(mem: &mut dyn GuestMemory, addr: u64) -> Result<u64, Errno> {
     Ok(u64::from_le_bytes(get_array(mem, addr)?))
 }
 
 /// Reads `N` 64-bit words that follow each other.
-pub fn get_words<const N: usize>(mem: &mut dyn GuestMemory, addr: u64) -> Result<[u64; N], Errno> {
+pub(crate) fn get_words<const N: usize>(mem: &mut dyn GuestMemory, addr: u64) -> Result<[u64; N], Errno> {
     let mut bytes = vec![0; N * 8];
     copy_from_user(mem, addr, &mut bytes)?;
     let mut words = [0; N];
@@ -55,17 +55,17 @@ pub fn get_words<const N: usize>(mem: &mut dyn GuestMemory, addr: u64) -> Result
 }
 
 /// Writes a 32-bit word to the guest.
-pub fn put_u32(mem: &mut dyn GuestMemory, addr: u64, value: u32) -> Result<(), Errno> {
+pub(crate) fn put_u32(mem: &mut dyn GuestMemory, addr: u64, value: u32) -> Result<(), Errno> {
     copy_to_user(mem, addr, &value.to_le_bytes())
 }
 
 /// Writes a 64-bit word to the guest.
-pub fn put_u64(mem: &mut dyn GuestMemory, addr: u64, value: u64) -> Result<(), Errno> {
+pub(crate) fn put_u64(mem: &mut dyn GuestMemory, addr: u64, value: u64) -> Result<(), Errno> {
     copy_to_user(mem, addr, &value.to_le_bytes())
 }
 
 /// Writes 64-bit words one after the other.
-pub fn put_words(mem: &mut dyn GuestMemory, addr: u64, words: &[u64]) -> Result<(), Errno> {
+pub(crate) fn put_words(mem: &mut dyn GuestMemory, addr: u64, words: &[u64]) -> Result<(), Errno> {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     copy_to_user(mem, addr, &bytes)
 }
@@ -73,7 +73,11 @@ pub fn put_words(mem: &mut dyn GuestMemory, addr: u64, words: &[u64]) -> Result<
 /// Reads a string up to its NUL, which is not kept. `None` if the NUL does not come within `max`
 /// bytes, the NUL counted. The guest is read in pieces that end at page boundaries, so nothing past
 /// the NUL's page is touched.
-pub fn strncpy_from_user(mem: &mut dyn GuestMemory, addr: u64, max: usize) -> Result<Option<Vec<u8>>, Errno> {
+pub(crate) fn strncpy_from_user(
+    mem: &mut dyn GuestMemory,
+    addr: u64,
+    max: usize,
+) -> Result<Option<Vec<u8>>, Errno> {
     const PIECE: u64 = 256;
     let mut string = Vec::new();
     let mut at = addr;
@@ -102,18 +106,18 @@ fn checked(seconds: u64, part: u64, parts_per_sec: u64) -> Result<u64, Errno> {
 }
 
 /// Reads a `struct timespec`: nanoseconds, EFAULT, or EINVAL where it is negative or not normal.
-pub fn get_timespec(mem: &mut dyn GuestMemory, addr: u64) -> Result<u64, Errno> {
+pub(crate) fn get_timespec(mem: &mut dyn GuestMemory, addr: u64) -> Result<u64, Errno> {
     let [seconds, ns] = get_words(mem, addr)?;
     checked(seconds, ns, NSEC_PER_SEC)
 }
 
 /// Writes a `struct timespec`.
-pub fn put_timespec(mem: &mut dyn GuestMemory, addr: u64, ns: u64) -> Result<(), Errno> {
+pub(crate) fn put_timespec(mem: &mut dyn GuestMemory, addr: u64, ns: u64) -> Result<(), Errno> {
     put_words(mem, addr, &[ns / NSEC_PER_SEC, ns % NSEC_PER_SEC])
 }
 
 /// Reads a `struct timeval`: nanoseconds, EFAULT, or EINVAL where it is negative or not normal.
-pub fn get_timeval(mem: &mut dyn GuestMemory, addr: u64) -> Result<u64, Errno> {
+pub(crate) fn get_timeval(mem: &mut dyn GuestMemory, addr: u64) -> Result<u64, Errno> {
     let [seconds, us] = get_words(mem, addr)?;
     checked(seconds, us, USEC_PER_SEC)
 }

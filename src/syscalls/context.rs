@@ -10,7 +10,7 @@ use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::{FileSystem, Time};
 
 /// The kernel's state and the calling task's registers and memory.
-pub struct Ctx<'a> {
+pub(crate) struct Ctx<'a> {
     /// The kernel.
     pub kernel: &'a mut Kernel,
     /// Registers of the calling task.
@@ -21,7 +21,7 @@ pub struct Ctx<'a> {
 
 /// Outcome of a call that does not simply return a value.
 #[derive(Debug)]
-pub enum Break {
+pub(crate) enum Break {
     /// The call failed.
     Errno(Errno),
     /// The process ends with this status (exit, exit_group).
@@ -42,11 +42,11 @@ impl From<Errno> for Break {
 }
 
 /// Result of a handler: the value for RAX, or why there is none.
-pub type SysResult = Result<u64, Break>;
+pub(crate) type SysResult = Result<u64, Break>;
 
 /// A successful execve(2), for the session to carry out.
 #[derive(Clone, Debug)]
-pub struct ExecRequest {
+pub(crate) struct ExecRequest {
     /// Absolute path of the program in the guest's view; `#!` is not yet followed.
     pub path: String,
     /// The name as the program gave it: AT_EXECFN, the argument of a `#!` interpreter, and the
@@ -60,7 +60,7 @@ pub struct ExecRequest {
 
 /// Work of the session after a system call or a fault.
 #[derive(Debug)]
-pub enum Action {
+pub(crate) enum Action {
     /// Go on.
     Continue,
     /// The process ended with this status.

@@ -9,7 +9,7 @@ use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::row::{Row, full};
 
 /// The calls of this file.
-pub const ROWS: &[Row] = &[full(78, "getdents", getdents), full(217, "getdents64", getdents64)];
+pub(super) const ROWS: &[Row] = &[full(78, "getdents", getdents), full(217, "getdents64", getdents64)];
 
 /// `struct linux_dirent64`: the type comes before the name.
 fn new_entry(entry: &DirEntry, next: u64) -> Vec<u8> {

@@ -19,7 +19,7 @@ impl From<Result<(), Killed>> for Action {
 /// Serves the system call whose number and arguments are in the registers, as the x86-64 ABI has
 /// it, and then delivers a pending signal if there is one. RAX, RCX and R11 are set as the
 /// instruction sets them.
-pub fn syscall(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Action {
+pub(crate) fn syscall(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Action {
     // The kernel looks at the low half only.
     let number = u64::from(cpu.gpr(Gpr::Rax) as u32);
     let args = [Gpr::Rdi, Gpr::Rsi, Gpr::Rdx, Gpr::R10, Gpr::R8, Gpr::R9].map(|reg| cpu.gpr(reg));
@@ -50,12 +50,17 @@ pub fn syscall(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestM
 
 /// Between two instructions of the program: timers that are due send their signals, and what is
 /// pending and not blocked is delivered.
-pub fn interrupt(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Action {
+pub(crate) fn interrupt(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Action {
     kernel.deliver_pending(cpu, mem).into()
 }
 
 /// Turns a fault of the CPU into its signal: runs the guest's handler, or ends the process.
-pub fn fault(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory, fault: Fault) -> Action {
+pub(crate) fn fault(
+    kernel: &mut Kernel,
+    cpu: &mut dyn GuestCpu,
+    mem: &mut dyn GuestMemory,
+    fault: Fault,
+) -> Action {
     kernel.deliver_fault(cpu, mem, fault).into()
 }
 

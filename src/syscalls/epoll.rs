@@ -19,7 +19,7 @@ const fn absent(number: u16, name: &'static str) -> Row {
 }
 
 /// The calls of this file.
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     full(213, "epoll_create", epoll_create),
     full(291, "epoll_create1", epoll_create1),
     partial(233, "epoll_ctl", epoll_ctl, "one epoll instance cannot watch another: EINVAL"),

@@ -13,10 +13,11 @@ use crate::syscalls::row::{Row, partial};
 const NOTE: &str = "x86-64 ELF programs and #! scripts";
 
 /// Calls that replace the program.
-pub const ROWS: &[Row] = &[partial(59, "execve", execve, NOTE), partial(322, "execveat", execveat, NOTE)];
+pub(super) const ROWS: &[Row] =
+    &[partial(59, "execve", execve, NOTE), partial(322, "execveat", execveat, NOTE)];
 
 /// Longest argument in bytes, its NUL counted.
-pub const MAX_ARG_STRLEN: usize = 131_072;
+pub(super) const MAX_ARG_STRLEN: usize = 131_072;
 /// Bytes of arguments and environment that always fit.
 const ARG_MAX: u64 = 131_072;
 /// Three quarters of the default stack, the most that arguments and environment may take.

@@ -11,7 +11,7 @@ use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::row::{Row, partial, refused};
 
 /// Futex calls.
-pub const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = &[
     partial(202, "futex", futex, "for one task; a wait that nothing can end stops the run"),
     refused(449, "futex_waitv", absent, "ENOSYS"),
     refused(454, "futex_wake", absent, "ENOSYS"),

@@ -7,7 +7,7 @@ use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::row::{Row, partial};
 
 /// The calls of this file.
-pub const ROWS: &[Row] = &[partial(
+pub(super) const ROWS: &[Row] = &[partial(
     16,
     "ioctl",
     ioctl,

@@ -2,10 +2,10 @@
 //! handler decodes its arguments, calls an object of the kernel and encodes the answer.
 
 mod attr;
-pub mod context;
+pub(crate) mod context;
 mod copy;
 mod dir;
-pub mod dispatch;
+pub(crate) mod dispatch;
 pub(crate) mod epoll;
 mod exec;
 mod fd;
@@ -24,7 +24,7 @@ mod signal;
 mod stat;
 mod system;
 
-pub mod table;
+pub(crate) mod table;
 #[cfg(test)]
 pub(crate) mod testing;
 mod time;

@@ -14,7 +14,7 @@ const ON_SOCKET: &str = "ENOTSOCK, or ENOTCONN on a socket";
 const NOBODY: &str = "ENOENT: nobody listens";
 
 /// The calls of this file.
-pub const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = &[
     partial(41, "socket", socket, "AF_UNIX only, and nobody to connect to; others are EAFNOSUPPORT"),
     refused(53, "socketpair", socketpair, "EAFNOSUPPORT"),
     refused(42, "connect", connect, NOBODY),

@@ -12,7 +12,7 @@ use crate::syscalls::fd::{install, refuse};
 use crate::syscalls::row::{Row, full, partial};
 
 /// The calls of this file.
-pub const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = &[
     full(22, "pipe", pipe),
     full(293, "pipe2", pipe2),
     full(284, "eventfd", eventfd),

@@ -3,11 +3,11 @@
 use crate::syscalls::context::{Ctx, SysResult};
 
 /// A handler: the six argument registers in, the value for RAX out.
-pub type Handler = fn(&mut Ctx, [u64; 6]) -> SysResult;
+pub(super) type Handler = fn(&mut Ctx, [u64; 6]) -> SysResult;
 
 /// Extent to which a call is served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Support {
+pub(crate) enum Support {
     /// Everything a program can tell.
     Full,
     /// Some flags or commands are refused by name; the note says which.
@@ -17,7 +17,7 @@ pub enum Support {
 }
 
 /// One system call.
-pub struct Row {
+pub(crate) struct Row {
     /// Number in the x86-64 table.
     pub number: u16,
     /// Name in section 2 of the manual.

@@ -11,7 +11,7 @@ const ONLY_OTHER: &str =
 const ONE_CPU: &str = "there is one CPU";
 
 /// Scheduling calls.
-pub const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = &[
     full(24, "sched_yield", sched_yield),
     full(140, "getpriority", getpriority),
     full(141, "setpriority", setpriority),

@@ -3,7 +3,7 @@
 
 use std::sync::OnceLock;
 
-pub use crate::syscalls::row::{Row, Support};
+pub(crate) use crate::syscalls::row::{Row, Support};
 use crate::syscalls::{
     attr, copy, dir, epoll, exec, fd, fs, futex, io, ioctl, mm, net, pipe, poll, process, sched, signal,
     stat, system, time,
@@ -40,7 +40,7 @@ const FAMILIES: &[&[Row]] = &[
 ];
 
 /// Every row, by rising number.
-pub fn rows() -> &'static [&'static Row] {
+pub(crate) fn rows() -> &'static [&'static Row] {
     static ROWS: OnceLock<Vec<&'static Row>> = OnceLock::new();
     ROWS.get_or_init(|| {
         let mut rows: Vec<&Row> = FAMILIES.iter().copied().flatten().collect();
@@ -50,7 +50,7 @@ pub fn rows() -> &'static [&'static Row] {
 }
 
 /// The row of a number.
-pub fn find(number: u64) -> Option<&'static Row> {
+pub(crate) fn find(number: u64) -> Option<&'static Row> {
     let rows = rows();
     let at = rows.binary_search_by_key(&number, |row| u64::from(row.number)).ok()?;
     Some(rows[at])

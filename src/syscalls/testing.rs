@@ -9,21 +9,21 @@ use crate::syscalls::dispatch;
 
 /// A machine: a kernel, a CPU, and a memory with a page for data at `DATA` and a stack below
 /// `STACK`.
-pub struct Machine {
+pub(crate) struct Machine {
     pub kernel: Kernel,
     pub cpu: FakeCpu,
     pub mem: FakeMemory,
 }
 
 /// Pages for the arguments of calls.
-pub const DATA: u64 = 0x10_0000;
+pub(crate) const DATA: u64 = 0x10_0000;
 /// Bytes at `DATA`.
-pub const DATA_LEN: u64 = 16 * PAGE_SIZE;
+pub(crate) const DATA_LEN: u64 = 16 * PAGE_SIZE;
 /// The stack pointer at the start.
-pub const STACK: u64 = 0x7fff_0000_0000;
+pub(crate) const STACK: u64 = 0x7fff_0000_0000;
 
 impl Machine {
-    pub fn new() -> Machine {
+    pub(crate) fn new() -> Machine {
         Machine::with(&KernelConfig {
             allow_write: Vec::new(),
             cwd: "/".into(),
@@ -36,7 +36,7 @@ impl Machine {
         })
     }
 
-    pub fn with(config: &KernelConfig) -> Machine {
+    pub(crate) fn with(config: &KernelConfig) -> Machine {
         let mut machine =
             Machine { kernel: Kernel::new(config), cpu: FakeCpu::new(), mem: FakeMemory::new() };
         machine.mem.anonymous(DATA, DATA_LEN);
@@ -46,7 +46,7 @@ impl Machine {
     }
 
     /// Makes a call by number as the `syscall` instruction does.
-    pub fn action(&mut self, number: u64, args: &[u64]) -> Action {
+    pub(crate) fn action(&mut self, number: u64, args: &[u64]) -> Action {
         const ARGS: [Gpr; 6] = [Gpr::Rdi, Gpr::Rsi, Gpr::Rdx, Gpr::R10, Gpr::R8, Gpr::R9];
         for (at, reg) in ARGS.into_iter().enumerate() {
             self.cpu.set_gpr(reg, args.get(at).copied().unwrap_or(0));
@@ -56,12 +56,12 @@ impl Machine {
     }
 
     /// Runs into a fault of the CPU.
-    pub fn fault(&mut self, fault: Fault) -> Action {
+    pub(crate) fn fault(&mut self, fault: Fault) -> Action {
         dispatch::fault(&mut self.kernel, &mut self.cpu, &mut self.mem, fault)
     }
 
     /// Makes a call that returns, and gives what it leaves in RAX.
-    pub fn call(&mut self, number: u64, args: &[u64]) -> i64 {
+    pub(crate) fn call(&mut self, number: u64, args: &[u64]) -> i64 {
         match self.action(number, args) {
             Action::Continue => self.cpu.gpr(Gpr::Rax) as i64,
             other => panic!("call {number} ended in {other:?}"),
@@ -69,25 +69,25 @@ impl Machine {
     }
 
     /// Writes to the guest's memory.
-    pub fn put(&mut self, addr: u64, bytes: &[u8]) {
+    pub(crate) fn put(&mut self, addr: u64, bytes: &[u8]) {
         assert_eq!(self.mem.write(addr, bytes), Ok(()));
     }
 
     /// Writes words to the guest's memory.
-    pub fn put_words(&mut self, addr: u64, words: &[u64]) {
+    pub(crate) fn put_words(&mut self, addr: u64, words: &[u64]) {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         self.put(addr, &bytes);
     }
 
     /// Reads from the guest's memory.
-    pub fn get(&mut self, addr: u64, len: usize) -> Vec<u8> {
+    pub(crate) fn get(&mut self, addr: u64, len: usize) -> Vec<u8> {
         let mut buf = vec![0; len];
         assert_eq!(self.mem.read(addr, &mut buf), Ok(()));
         buf
     }
 
     /// Reads a word from the guest's memory.
-    pub fn word(&mut self, addr: u64) -> u64 {
+    pub(crate) fn word(&mut self, addr: u64) -> u64 {
         self.get(addr, 8).iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
     }
 }

@@ -18,15 +18,15 @@ const RED_ZONE: u64 = 128;
 /// Offsets within the frame: `pretcode`, then `struct ucontext` from 8, then `siginfo_t`.
 mod offset {
     /// `uc.uc_stack`.
-    pub const UC_STACK: usize = 8 + 16;
+    pub(super) const UC_STACK: usize = 8 + 16;
     /// `uc.uc_mcontext`, 23 words of `struct sigcontext`.
-    pub const UC_MCONTEXT: usize = 8 + 40;
+    pub(super) const UC_MCONTEXT: usize = 8 + 40;
     /// `uc.uc_mcontext.fpstate`.
-    pub const FPSTATE: usize = UC_MCONTEXT + 184;
+    pub(super) const FPSTATE: usize = UC_MCONTEXT + 184;
     /// `uc.uc_sigmask`.
-    pub const UC_SIGMASK: usize = 8 + 296;
+    pub(super) const UC_SIGMASK: usize = 8 + 296;
     /// `info`.
-    pub const INFO: usize = 312;
+    pub(super) const INFO: usize = 312;
 }
 
 /// `UC_SIGCONTEXT_SS | UC_STRICT_RESTORE_SS`; without XSAVE there is no `UC_FP_XSTATE`.

@@ -11,7 +11,7 @@ use crate::syscalls::row::{Row, full, partial};
 const LOCKED: &str = "nothing is ever paged out";
 
 /// Calls of advice.
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     full(26, "msync", msync),
     full(27, "mincore", mincore).noted("every page is resident"),
     partial(

@@ -11,7 +11,7 @@ use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::row::{Row, full, partial};
 
 /// Calls that make and change mappings.
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     partial(
         9,
         "mmap",

@@ -11,7 +11,7 @@ const ONE_NODE: &str = "there is one memory node";
 const NO_KEYS: &str = "the CPU has no protection keys";
 
 /// Calls about placement and visibility.
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     partial(237, "mbind", mbind, ONE_NODE),
     partial(238, "set_mempolicy", set_mempolicy, ONE_NODE),
     partial(239, "get_mempolicy", get_mempolicy, ONE_NODE),

@@ -10,7 +10,7 @@ use crate::syscalls::row::{Row, full, partial, refused};
 const SAME: &str = "only to the id that it is; EPERM otherwise";
 
 /// Identity calls.
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     full(39, "getpid", getpid).noted("always 1000"),
     full(102, "getuid", getuid),
     full(104, "getgid", getgid),

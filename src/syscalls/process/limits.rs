@@ -10,7 +10,7 @@ use crate::syscalls::row::{Row, full, partial};
 const NOTE: &str = "CPU, DATA, RSS, NPROC, MEMLOCK and AS are remembered but not enforced";
 
 /// Limit calls.
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     full(97, "getrlimit", getrlimit),
     full(98, "getrusage", getrusage).noted("no system time"),
     partial(160, "setrlimit", setrlimit, NOTE),

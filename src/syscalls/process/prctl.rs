@@ -11,7 +11,7 @@ use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::row::{Row, partial};
 
 /// Settings calls.
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     partial(135, "personality", personality, "only PER_LINUX with ADDR_NO_RANDOMIZE, which holds anyway"),
     partial(
         157,

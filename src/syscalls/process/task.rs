@@ -10,7 +10,7 @@ const ONE: &str = "stops the run: threads and processes are not emulated yet";
 const NO_CHILD: &str = "ECHILD: there are no children";
 
 /// Task calls.
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     refused(56, "clone", clone, ONE),
     refused(57, "fork", fork, ONE),
     refused(58, "vfork", vfork, ONE),

@@ -12,7 +12,7 @@ use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::row::{Row, full, partial, refused};
 
 /// System calls about the machine.
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     full(63, "uname", uname).noted("a fixed machine"),
     full(99, "sysinfo", sysinfo).noted("a fixed machine of 4 GiB"),
     refused(103, "syslog", syslog, "EPERM"),

@@ -51,7 +51,7 @@ const fn removed(number: u16, name: &'static str) -> Row {
 }
 
 /// The refused calls, by number.
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     absent(29, "shmget"),
     absent(30, "shmat"),
     absent(31, "shmctl"),
