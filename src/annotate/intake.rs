@@ -1,4 +1,4 @@
-//! Takes profiles into a [`Tally`], whichever format they have.
+//! Sums up profiles of Cachegrind and Callgrind in a [`Tally`].
 
 use std::io::BufRead;
 
@@ -14,14 +14,14 @@ use crate::profile::{
 pub(crate) struct Reading<'a> {
     /// Changes to the names in it.
     pub(crate) renaming: &'a Renaming,
-    /// Take it away instead of adding it.
+    /// Subtract it instead of adding it.
     pub(crate) negate: bool,
     /// Also sum up the costs of functions with those of the functions they called.
     pub(crate) inclusive: bool,
 }
 
 impl Tally {
-    /// Adds a profile, or takes it away. Whether it is Cachegrind's or Callgrind's is found out.
+    /// Adds or subtracts a profile. The format is detected.
     ///
     /// # Errors
     /// If the profile is malformed, has other events, or makes a sum too large. The tally is then
@@ -51,7 +51,7 @@ impl Tally {
     }
 }
 
-/// One profile on its way in.
+/// The state while one profile is read.
 struct Intake<'a> {
     tally: &'a mut Tally,
     reading: Reading<'a>,
@@ -236,7 +236,7 @@ fn negate(counts: &[i64], into: &mut Vec<i64>) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Says of which part each line is that is not the same for all, such as the time it covers.
+/// Names the part of each line that differs between parts, such as the time it covers.
 fn describe_parts(desc: &mut Vec<Vec<u8>>, parts: u64, later: &[(u64, Vec<u8>)]) {
     let subject = |line: &[u8]| line.split(|c| *c == b':').next().map(<[u8]>::to_vec);
     let part = |number: u64, line: &[u8]| [format!("Part {number}: ").as_bytes(), line].concat();
@@ -251,7 +251,7 @@ fn describe_parts(desc: &mut Vec<Vec<u8>>, parts: u64, later: &[(u64, Vec<u8>)])
     }
 }
 
-/// The meaning of an event, as a line of description.
+/// The definition of an event, as a line of description.
 fn described(definition: &Definition) -> Vec<u8> {
     let mut line = b"Event ".to_vec();
     line.extend_from_slice(&definition.name);

@@ -8,7 +8,7 @@ use crate::symbols::valgrind::demangle::display_name;
 /// The form of the names of functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NameStyle {
-    /// As the demangler writes them, also those that are mangled in the profile.
+    /// As the demangler writes them, also names that are mangled in the profile.
     Full,
     /// Without parameters, template and generic arguments; `Trait for Type` is `Type`. Functions
     /// whose short names are the same are added up.
@@ -29,8 +29,7 @@ impl NameStyle {
     }
 }
 
-/// What the C++ demangler puts before parameters of unnamed kinds; parentheses that are part of a
-/// name.
+/// Parentheses of the C++ demangler that are part of a name, not of a parameter list.
 const KEPT: [&str; 3] = ["(anonymous namespace)", "(below main)", "operator()"];
 
 /// `name` without parameter lists, template arguments, return type and Rust's generic arguments.
@@ -63,7 +62,7 @@ fn shorten(text: &str) -> String {
                 rest = rest.strip_prefix(' ').filter(|rest| rest.starts_with('<')).unwrap_or(rest);
                 continue;
             }
-            // So is `<impl Trait for T>::f`, below the module that has it.
+            // `<impl Trait for T>::f`, below the module with the impl: likewise about T.
             if let Some(inner) = matching(rest).filter(|_| rest.starts_with("<impl ")) {
                 let subject = rest.get(6..inner).unwrap_or_default();
                 out = shorten(subject.rsplit(" for ").next().unwrap_or(subject));
@@ -82,7 +81,7 @@ fn shorten(text: &str) -> String {
         match c {
             '<' | '(' => depth += 1,
             '>' | ')' if depth > 0 => depth -= 1,
-            // What stood before was the return type.
+            // The return type ends here.
             ' ' if depth == 0 && !rest.starts_with(" [clone") && !rest.starts_with(" const") => {
                 if !out.ends_with("operator") && !is_prefix(&out) {
                     out.clear();
@@ -96,13 +95,13 @@ fn shorten(text: &str) -> String {
         }
         rest = rest.get(c.len_utf8()..).unwrap_or_default();
     }
-    // Rust's turbofish leaves its colons.
+    // Without its arguments, Rust's turbofish leaves colons.
     let trimmed = out.trim_end_matches("::").to_owned();
     let joined = trimmed.replace("::::", "::");
     if joined.is_empty() { text.to_owned() } else { joined }
 }
 
-/// Words of a demangled name that are no type.
+/// Tests for words before a demangled name that are no return type.
 fn is_prefix(text: &str) -> bool {
     ["non-virtual", "virtual", "thunk", "to", "vtable", "for", "guard", "variable"]
         .iter()

@@ -49,7 +49,7 @@ pub(crate) struct FileCosts {
     pub(crate) originals: BTreeSet<Vec<u8>>,
 }
 
-/// All sums.
+/// The sums of profiles by file and function, and by file and line.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     /// The names of the events; empty before the first profile.

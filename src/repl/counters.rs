@@ -182,7 +182,7 @@ impl Shell {
         let context = if source.is_some() { self.context } else { 0 };
         let source = source.unwrap_or_default();
         let known = counted.iter().map(|(line, _)| *line).filter(|line| *line > 0);
-        let last = known.clone().last().unwrap_or(0).max(source.len() as u64);
+        let last = known.clone().next_back().unwrap_or(0).max(source.len() as u64);
         let ranges = match range {
             Some(range) if source.is_empty() => around(known.filter(|line| range.contains(line)), 0),
             Some(range) => vec![*range.start()..=last.min(*range.end())],

@@ -10,7 +10,7 @@ use crate::debugger::stops::{Trigger, WatchAccess};
 use crate::profile::grouped;
 
 impl Shell {
-    /// An instruction in words, with the names of what it refers to.
+    /// The text of an instruction, with the name of the address in it.
     pub(super) fn disassembled(&self, instruction: &Instruction) -> String {
         let program = self.debugger.program();
         let mut plain = IntelFormatter::new();
@@ -44,7 +44,8 @@ impl Shell {
         text
     }
 
-    /// Says where the program is: the address, its names, and the source line or the instruction.
+    /// Prints the position of the program: the address, its names, and the source line or the
+    /// instruction.
     pub(super) fn here(&mut self) {
         let pc = self.debugger.pc();
         let now = self.debugger.session().instructions();

@@ -42,7 +42,7 @@ pub(crate) struct Writer<'r> {
 }
 
 impl<'r> Writer<'r> {
-    /// One for `syntax`; names are changed as `renaming` says.
+    /// A writer for `syntax`; `renaming` changes the names of functions.
     pub(crate) fn new(syntax: Syntax, renaming: &'r Renaming) -> Self {
         let mut formatter: Box<dyn Formatter> = match syntax {
             Syntax::Att => Box::new(GasFormatter::new()),
@@ -66,8 +66,8 @@ impl<'r> Writer<'r> {
         Self { syntax, renaming, formatter }
     }
 
-    /// `instruction`, whose encoding is `bytes`, with the names that `label` gives to the addresses
-    /// in it: each with the bytes past its start.
+    /// The text of `instruction`, encoded as `bytes`. `label` names the symbol of an address and
+    /// the offset in it.
     pub(crate) fn line<'a>(
         &mut self,
         instruction: &Instruction,
@@ -174,7 +174,7 @@ fn att_operands(instruction: &Instruction, text: String) -> String {
             .contains(&instruction.mnemonic());
         text = if one { "%st(1)".to_owned() } else { "%st,%st(1)".to_owned() };
     }
-    // Shifts by one have an encoding of their own.
+    // Shifts by one have a separate encoding.
     if format!("{:?}", instruction.code()).ends_with("_1")
         && let Some(rest) = text.strip_prefix("$0x1,")
     {

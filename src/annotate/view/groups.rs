@@ -13,7 +13,7 @@ use crate::profile::NameId;
 pub(crate) struct Group<'a> {
     /// The name.
     pub(crate) name: &'a [u8],
-    /// The name's number.
+    /// The name's identifier.
     pub(crate) id: NameId,
     /// The sum of the rows, also of those that do not reach the threshold.
     pub(crate) counts: Vec<i64>,
