@@ -1,5 +1,7 @@
 //! The trace buffer as generated code sees it.
 
+use std::mem::offset_of;
+
 use crate::hooks::record::{BUFFER_WORDS, MAX_BLOCK};
 use crate::hooks::recorder::Recorder;
 
@@ -12,6 +14,9 @@ pub(super) struct Cursor {
     /// Last word before which a block may begin without asking.
     pub(super) limit: *mut u64,
 }
+
+// Generated code loads and stores whole words at these offsets.
+const _: () = assert!(offset_of!(Cursor, next) == 0 && offset_of!(Cursor, limit) == 8);
 
 /// The recorder, and the cursor through which generated code fills its buffer.
 ///
