@@ -20,7 +20,7 @@ mod kernel;
 pub mod loader;
 pub mod profile;
 pub mod repl;
-pub mod requests;
+mod requests;
 pub mod session;
 pub mod sim;
 pub mod symbols;

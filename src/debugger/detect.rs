@@ -60,7 +60,7 @@ impl Detector {
                     });
                 }
                 Trigger::Miss(event, within) => {
-                    probes.push((stop.number, Probe::Event(*event, within.clone())))
+                    probes.push((stop.number, Probe::Event(*event, within.clone())));
                 }
                 _ => {}
             }
