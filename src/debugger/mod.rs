@@ -1,6 +1,6 @@
 //! The debugger's logic, without a terminal: what commands need to stop, step, look and go back.
 //!
-//! [`Debugger`] is what a front end holds. Expressions: [`expr`] has their form, [`parser`] reads
+//! [`Debugger`] is what a front end holds. Expressions: [`expr`] has their form, the parser reads
 //! them, [`evaluate`] computes them over a [`evaluate::Scope`]; [`value`] is what comes out and
 //! [`mod@format`] how it is shown.
 
