@@ -51,7 +51,7 @@ impl FaultingInsn<'_> {
             Cause::Page { addr, write: Some(true) } => (self.readable)(addr),
             _ => false,
         };
-        let modifies = events().skip(first).take(2).filter(|event| event.touch == Access::Modify).count();
+        let modifies = events().skip(first).take(2).filter(|event| event.access == Access::Modify).count();
         first + usize::from(writes && modifies == 2)
     }
 
@@ -68,7 +68,7 @@ impl FaultingInsn<'_> {
                 };
                 let last = start.wrapping_add(u64::from(event.size.max(1)) - 1);
                 let pages = start >> PAGE_BITS..=last >> PAGE_BITS;
-                event.touch != other && pages.contains(&(addr >> PAGE_BITS))
+                event.access != other && pages.contains(&(addr >> PAGE_BITS))
             }
             Cause::Address => (start << 16).cast_signed() >> 16 != start.cast_signed(),
             Cause::Instruction | Cause::Result => false,

@@ -37,7 +37,7 @@ pub(crate) struct PlannedEvent {
     /// Event that is counted.
     pub(crate) kind: EventKind,
     /// Access to the memory, for watchpoints.
-    pub(crate) touch: Access,
+    pub(crate) access: Access,
 }
 
 /// Branch event at the end of a block.
@@ -174,7 +174,7 @@ impl Builder {
             offset: event.offset,
             size: event.size,
             kind: event.kind,
-            touch: cost.slots.get(usize::from(event.slot)).map_or(Access::None, |slot| slot.access),
+            access: cost.slots.get(usize::from(event.slot)).map_or(Access::None, |slot| slot.access),
         }));
         plan.slots += cost.slots.len() as u16;
         if cost.retry_branch {

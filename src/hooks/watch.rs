@@ -78,7 +78,7 @@ impl Watch {
             let start = base.wrapping_add(u64::from(event.offset));
             let end = start.saturating_add(u64::from(event.size));
             for (watched, accesses) in self.ranges.iter().zip(&mut self.accesses) {
-                let wanted = match event.touch {
+                let wanted = match event.access {
                     Access::None => false,
                     Access::Load => watched.loads,
                     Access::Store => watched.stores,
