@@ -1,5 +1,5 @@
-//! A CPU and a memory for unit tests: registers in an array, pages in a map, and the rules of `guest`
-//! in their simplest form.
+//! A CPU and a memory for unit tests: registers in an array, pages in a map, and the rules of
+//! `guest` in their simplest form.
 
 use std::collections::BTreeMap;
 

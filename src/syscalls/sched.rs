@@ -2,6 +2,7 @@
 
 use crate::abi::errno::Errno;
 use crate::abi::sched::*;
+use crate::guest::PAGE_SIZE;
 use crate::kernel::uaccess::{copy_from_user, copy_to_user, get_u32, put_u32, put_words};
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::row::{Row, full, partial};
@@ -207,7 +208,7 @@ fn sched_setattr(ctx: &mut Ctx, [pid, attr, flags, ..]: [u64; 6]) -> SysResult {
 /// sched_getattr(2).
 fn sched_getattr(ctx: &mut Ctx, [pid, attr, size, flags, ..]: [u64; 6]) -> SysResult {
     let size = size as u32;
-    if attr == 0 || flags != 0 || !(SCHED_ATTR_SIZE_VER0..=4096).contains(&size) {
+    if attr == 0 || flags != 0 || !(SCHED_ATTR_SIZE_VER0..=PAGE_SIZE as u32).contains(&size) {
         return Err(Errno::EINVAL.into());
     }
     target(ctx, pid)?;

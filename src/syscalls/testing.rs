@@ -1,4 +1,5 @@
-//! A machine for unit tests of the system calls: the kernel, and a CPU and a memory without an engine.
+//! A machine for unit tests of the system calls: the kernel, with a CPU and a memory that need no
+//! engine.
 
 use crate::guest::fake::{FakeCpu, FakeMemory};
 use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory, PAGE_SIZE};

@@ -54,14 +54,13 @@ fn mapped(ctx: &Ctx, addr: u64, len: u64) -> SysResult {
 
 /// mincore(2).
 fn mincore(ctx: &mut Ctx, [addr, len, vec, ..]: [u64; 6]) -> SysResult {
-    const CHUNK: u64 = PAGE_SIZE;
     aligned(addr)?;
     let len = page_up(len).ok_or(Errno::ENOMEM)?;
     mapped(ctx, addr, len)?;
     let pages = len / PAGE_SIZE;
     let mut done = 0;
     while done < pages {
-        let count = CHUNK.min(pages - done);
+        let count = PAGE_SIZE.min(pages - done);
         copy_to_user(ctx.mem, vec.wrapping_add(done), &vec![1; count as usize])?;
         done += count;
     }
