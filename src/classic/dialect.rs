@@ -7,7 +7,7 @@ use crate::profile::{CostStart, Dialect, End, Gap, Key, Lines, Others, Problem, 
 
 /// The lines that the Perl programs know. `desc:` is not among them: they look for it anywhere in a
 /// line.
-pub const PERL: Dialect = Dialect {
+pub(crate) const PERL: Dialect = Dialect {
     keys: &[
         (b"fn=", Key::Function),
         (b"fl=", Key::File),
@@ -24,7 +24,7 @@ pub const PERL: Dialect = Dialect {
 };
 
 /// The lines that `cg_merge` takes: those that Cachegrind writes, to the blank.
-pub const EXACT: Dialect = Dialect {
+pub(crate) const EXACT: Dialect = Dialect {
     keys: &[
         (b"fn=", Key::Function),
         (b"fl=", Key::File),
@@ -45,7 +45,7 @@ pub const EXACT: Dialect = Dialect {
 ///
 /// # Errors
 /// Those of the input, and a line that is too long.
-pub fn advance(lines: &mut Lines<impl BufRead>) -> Result<bool, ReadError> {
+pub(crate) fn advance(lines: &mut Lines<impl BufRead>) -> Result<bool, ReadError> {
     lines.advance().map_err(|error| match error.problem {
         Problem::TooLong => wrong(lines, "the line is longer than 64 MiB; is this a Cachegrind file?", false),
         _ => error,
@@ -53,7 +53,7 @@ pub fn advance(lines: &mut Lines<impl BufRead>) -> Result<bool, ReadError> {
 }
 
 /// Refuses a file for its last line that was read, or for what is missing `at_end`.
-pub fn wrong<R: BufRead>(lines: &Lines<R>, what: &'static str, at_end: bool) -> ReadError {
+pub(crate) fn wrong<R: BufRead>(lines: &Lines<R>, what: &'static str, at_end: bool) -> ReadError {
     let problem = if at_end { Problem::EndsEarly(what) } else { Problem::Refused(what) };
     ReadError { file: lines.name().to_owned(), line: lines.number(), problem }
 }

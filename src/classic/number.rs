@@ -3,7 +3,7 @@
 /// A whole number: as it is if 64 bits hold it, with or without a sign; otherwise Perl has it in a
 /// double.
 #[must_use]
-pub fn integer(value: i128) -> String {
+pub(crate) fn integer(value: i128) -> String {
     if (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&value) {
         value.to_string()
     } else {
@@ -15,7 +15,7 @@ pub fn integer(value: i128) -> String {
 
 /// A double, as C's `%.15g` has it.
 #[must_use]
-pub fn double(value: f64) -> String {
+pub(crate) fn double(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
@@ -39,7 +39,7 @@ pub fn double(value: f64) -> String {
 
 /// The value of a text of digits and points: that of the longest beginning that is a number, or 0.
 #[must_use]
-pub fn leading_decimal(text: &str) -> f64 {
+pub(crate) fn leading_decimal(text: &str) -> f64 {
     let second_point = text.match_indices('.').nth(1).map_or(text.len(), |(at, _)| at);
     text.get(..second_point).unwrap_or(text).parse().unwrap_or(0.0)
 }

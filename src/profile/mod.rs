@@ -13,8 +13,8 @@ mod summary;
 pub use counts::{Cell, Row, Rows, Sums, TooLarge, add};
 pub use event::{Costs, Event, EventSet};
 pub use format::{
-    CallgrindReader, CgReader, Definition, Head, Problem, ReadError, Record, SIDE_SUFFIX, UNSPECIFIED,
-    cache_desc, is_callgrind, read_instructions, reason, write_cachegrind, write_instructions,
+    CallgrindReader, CgReader, Definition, Head, Problem, ReadError, Record, SIDE_SUFFIX, cache_desc,
+    is_callgrind, read_instructions, reason, write_cachegrind, write_instructions,
 };
 pub(crate) use format::{
     CostStart, Dialect, End, Gap, Key, Line, Lines, Number, Others, instead_of_head, is_space, numbers, words,

@@ -72,16 +72,4 @@ impl Names {
         }
         Ranks(ranks)
     }
-
-    /// The number of names.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.texts.len()
-    }
-
-    /// Tells if there is none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.texts.is_empty()
-    }
 }

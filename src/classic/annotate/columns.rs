@@ -8,7 +8,7 @@ const PERCENTAGE: usize = 9;
 
 /// The columns of one part of the report.
 #[derive(Debug)]
-pub struct Columns<'a> {
+pub(crate) struct Columns<'a> {
     events: &'a [Vec<u8>],
     shown: &'a [usize],
     summary: &'a [Count],
@@ -19,7 +19,7 @@ pub struct Columns<'a> {
 impl<'a> Columns<'a> {
     /// Columns for the events with the numbers `shown`, of which the totals are in `summary`; wide
     /// enough for their names.
-    pub fn new(
+    pub(crate) fn new(
         events: &'a [Vec<u8>],
         shown: &'a [usize],
         summary: &'a [Count],
@@ -31,7 +31,7 @@ impl<'a> Columns<'a> {
 
     /// Widens the columns for these counts. As `cg_annotate` has it, a minus sign counts as a
     /// digit, so that some columns are one wider than they need be.
-    pub fn fit(&mut self, counts: &[Count]) {
+    pub(crate) fn fit(&mut self, counts: &[Count]) {
         for (width, count) in self.widths.iter_mut().zip(counts) {
             if let Some(value) = count.get() {
                 let length = number::integer(value).len();
@@ -42,7 +42,7 @@ impl<'a> Columns<'a> {
     }
 
     /// The names of the events, a blank after each.
-    pub fn head(&self, out: &mut Vec<u8>) {
+    pub(crate) fn head(&self, out: &mut Vec<u8>) {
         for &at in self.shown {
             let name = self.events.get(at).map_or(&b""[..], Vec::as_slice);
             let width = self.widths.get(at).copied().unwrap_or(0);
@@ -52,7 +52,7 @@ impl<'a> Columns<'a> {
     }
 
     /// A row of counts, a blank after each.
-    pub fn row(&self, counts: &[Count], out: &mut Vec<u8>) {
+    pub(crate) fn row(&self, counts: &[Count], out: &mut Vec<u8>) {
         for &at in self.shown {
             let count = counts.get(at).copied().unwrap_or(Count::UNDEFINED);
             let mut text = count.get().map_or_else(|| ".".to_owned(), thousands);
@@ -79,7 +79,7 @@ impl<'a> Columns<'a> {
 
 /// `part` in percent of `whole`; 0 of nothing.
 #[allow(clippy::cast_precision_loss)]
-pub fn percent(part: i128, whole: i128) -> f64 {
+pub(crate) fn percent(part: i128, whole: i128) -> f64 {
     if whole == 0 { 0.0 } else { part.saturating_mul(100) as f64 / whole as f64 }
 }
 

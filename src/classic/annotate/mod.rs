@@ -9,7 +9,7 @@ mod source;
 mod table;
 mod warnings;
 
-pub use options::{Options, USAGE};
+pub(crate) use options::{Options, USAGE};
 
 use crate::classic::failure::Failure;
 
@@ -19,7 +19,11 @@ use crate::classic::failure::Failure;
 /// # Errors
 /// A profile that cannot be read; events in the options that it does not have; a source file that
 /// was asked for and cannot be opened. The report up to there is in `out`.
-pub fn annotate(options: &Options, out: &mut Vec<u8>, warn: &mut dyn FnMut(String)) -> Result<(), Failure> {
+pub(crate) fn annotate(
+    options: &Options,
+    out: &mut Vec<u8>,
+    warn: &mut dyn FnMut(String),
+) -> Result<(), Failure> {
     let table = table::Table::read(options, warn)?;
     let order = report::Order::new(options, &table)?;
     report::header(options, &order, &table, out);

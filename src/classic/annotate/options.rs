@@ -10,7 +10,7 @@ use crate::classic::failure::{Failure, shown};
 use crate::classic::number::leading_decimal;
 
 /// The help of the classic layout.
-pub const USAGE: &str = "\
+pub(crate) const USAGE: &str = "\
 Usage: cgemu annotate --classic [OPTIONS] FILE [SOURCE]...
 
 Prints a profile in the layout of cg_annotate of Valgrind 3.19.
@@ -30,7 +30,7 @@ Options:
 
 /// The command line.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub(crate) struct Options {
     /// The profile.
     pub file: Vec<u8>,
     /// Source files to annotate, whatever their counts; each once.
@@ -55,7 +55,7 @@ pub struct Options {
 
 /// A threshold in percent.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Threshold {
+pub(crate) struct Threshold {
     /// As it was typed, and is shown.
     pub text: String,
     /// Its value.
@@ -71,7 +71,7 @@ impl Threshold {
     }
 
     /// One that shows everything.
-    pub fn of(text: &str) -> Threshold {
+    pub(crate) fn of(text: &str) -> Threshold {
         Threshold { text: text.to_owned(), value: leading_decimal(text) }
     }
 }
@@ -87,7 +87,7 @@ impl Options {
     ///
     /// # Errors
     /// An unknown option or a wrong value, no profile, a source file that is nowhere.
-    pub fn parse<'a>(words: impl IntoIterator<Item = &'a OsStr>) -> Result<Option<Options>, Failure> {
+    pub(crate) fn parse<'a>(words: impl IntoIterator<Item = &'a OsStr>) -> Result<Option<Options>, Failure> {
         let mut file = None;
         let mut options = Options {
             file: Vec::new(),

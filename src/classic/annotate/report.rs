@@ -10,11 +10,12 @@ use crate::classic::failure::{Failure, shown};
 use crate::classic::lenient::Count;
 
 /// A line across.
-pub const RULE: &[u8] = b"--------------------------------------------------------------------------------\n";
+pub(crate) const RULE: &[u8] =
+    b"--------------------------------------------------------------------------------\n";
 
 /// The events of a profile that the options choose.
 #[derive(Debug)]
-pub struct Order {
+pub(crate) struct Order {
     /// The numbers of the events that are shown.
     pub shown: Vec<usize>,
     sorted: Vec<usize>,
@@ -23,7 +24,7 @@ pub struct Order {
 
 impl Order {
     /// Finds the events of `--show` and `--sort` and gives each of the latter its threshold.
-    pub fn new(options: &Options, table: &Table) -> Result<Order, Failure> {
+    pub(crate) fn new(options: &Options, table: &Table) -> Result<Order, Failure> {
         let events = &table.head.events;
         let find = |option: &str, names: &[Vec<u8>]| -> Result<Vec<usize>, Failure> {
             if names.is_empty() {
@@ -51,7 +52,7 @@ impl Order {
 }
 
 /// The block that says what was measured and what is shown.
-pub fn header(options: &Options, order: &Order, table: &Table, out: &mut Vec<u8>) {
+pub(crate) fn header(options: &Options, order: &Order, table: &Table, out: &mut Vec<u8>) {
     let head = &table.head;
     let or_all = |names: &'_ [Vec<u8>]| -> Vec<u8> {
         if names.is_empty() { head.events.join(&b' ') } else { names.join(&b' ') }
@@ -85,7 +86,7 @@ fn list(out: &mut Vec<u8>, key: &str, values: &[Vec<u8>]) {
 }
 
 /// The totals, and the functions that reach a threshold. Returns the files of the latter.
-pub fn functions(
+pub(crate) fn functions(
     options: &Options,
     order: &Order,
     table: &Table,

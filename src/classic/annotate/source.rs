@@ -19,7 +19,7 @@ use crate::profile::Cell as _;
 
 /// Annotates the files that the user chose, those of `chosen` if that is wanted, and says what
 /// could not be found and how much was shown.
-pub fn annotate(
+pub(crate) fn annotate(
     options: &Options,
     order: &Order,
     table: &Table,

@@ -16,7 +16,7 @@ const CHUNK: usize = 1 << 18;
 
 /// The counts, and what the profile says of itself.
 #[derive(Debug)]
-pub struct Table {
+pub(crate) struct Table {
     /// Description, command and events.
     pub head: Head,
     /// The totals, one per event.
@@ -30,7 +30,7 @@ pub struct Table {
 
 impl Table {
     /// Reads the profile that the options name. Lines are kept only of files that may be annotated.
-    pub fn read(options: &Options, warn: &mut dyn FnMut(String)) -> Result<Table, Failure> {
+    pub(crate) fn read(options: &Options, warn: &mut dyn FnMut(String)) -> Result<Table, Failure> {
         let name = &options.file;
         let open = || -> std::io::Result<(File, i64)> {
             let file = File::open(OsStr::from_bytes(name))?;
@@ -44,17 +44,17 @@ impl Table {
     }
 
     /// Number of events.
-    pub fn columns(&self) -> usize {
+    pub(crate) fn columns(&self) -> usize {
         self.head.events.len()
     }
 
     /// The functions, each named as `file:function`, and their counts, in no order.
-    pub fn functions(&self) -> impl Iterator<Item = (&[u8], &[Count])> {
+    pub(crate) fn functions(&self) -> impl Iterator<Item = (&[u8], &[Count])> {
         self.functions.iter().map(|(name, counts)| (name.as_slice(), counts))
     }
 
     /// The lines of a file by number; `None` if the profile does not have the file.
-    pub fn lines(&self, file: &[u8]) -> Option<Vec<(i64, &[Count])>> {
+    pub(crate) fn lines(&self, file: &[u8]) -> Option<Vec<(i64, &[Count])>> {
         let id = self.files.find(file)?;
         let mine = self.lines.iter().filter(|((file, _), _)| *file == id);
         let mut lines: Vec<_> = mine.map(|(&(_, line), counts)| (line, counts)).collect();

@@ -4,7 +4,7 @@
 const WIDTH: usize = 79;
 
 /// The source file was changed after the profile `profile` was written.
-pub fn newer(source: &[u8], profile: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn newer(source: &[u8], profile: &[u8], out: &mut Vec<u8>) {
     title(out);
     line(out, &[b"@ Source file '", source, b"' is more recent than input file '", profile, b"'."]);
     line(out, &[b"@ Annotations may not be correct."]);
@@ -14,7 +14,7 @@ pub fn newer(source: &[u8], profile: &[u8], out: &mut Vec<u8>) {
 
 /// There are counts for lines that the source file does not have; `newer` says that it was changed
 /// since.
-pub fn past_the_end(source: &[u8], newer: bool, out: &mut Vec<u8>) {
+pub(crate) fn past_the_end(source: &[u8], newer: bool, out: &mut Vec<u8>) {
     title(out);
     line(out, &[b"@@"]);
     line(out, &[b"@@ Information recorded about lines past the end of '", source, b"'."]);

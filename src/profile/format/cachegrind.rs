@@ -18,7 +18,7 @@ use super::record::{Head, Record};
 use crate::profile::counts::add;
 
 /// The function of counts that no `fn=` line precedes.
-pub const UNSPECIFIED: &[u8] = b"<unspecified>";
+const UNSPECIFIED: &[u8] = b"<unspecified>";
 
 /// A [`Record`] whose parts are still in the reader.
 enum Step {
@@ -67,7 +67,7 @@ impl<R: BufRead> CgReader<R> {
         &self.total
     }
 
-    /// Reads the next record: each `fl=` line gives a file and the function [`UNSPECIFIED`]. `None`
+    /// Reads the next record: each `fl=` line gives a file and the function `<unspecified>`. `None`
     /// is the end of a file whose summary is there and right.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use super::number::first_word;
 
 /// The names of one kind of position: objects, files or functions.
 #[derive(Debug, Default)]
-pub struct Compressed(FxHashMap<u64, Box<[u8]>>);
+pub(crate) struct Compressed(FxHashMap<u64, Box<[u8]>>);
 
 impl Compressed {
     /// The name that the text after the `=` stands for. An ID may be defined anew; the latest name
@@ -16,7 +16,7 @@ impl Compressed {
     ///
     /// # Errors
     /// [`Problem::UnknownName`] for an ID without a name.
-    pub fn resolve<'a>(&'a mut self, text: &'a [u8]) -> Result<&'a [u8], Problem> {
+    pub(crate) fn resolve<'a>(&'a mut self, text: &'a [u8]) -> Result<&'a [u8], Problem> {
         let Some((id, name)) = split(text) else { return Ok(text) };
         if name.is_empty() {
             return self.0.get(&id).map(|name| &**name).ok_or(Problem::UnknownName(id));
@@ -28,7 +28,7 @@ impl Compressed {
 
 /// Splits a compressed name into ID and name; `None` for a name that is written out, even one like
 /// `(below main)`.
-pub fn split(text: &[u8]) -> Option<(u64, &[u8])> {
+pub(crate) fn split(text: &[u8]) -> Option<(u64, &[u8])> {
     let rest = text.strip_prefix(b"(")?;
     let end = rest.iter().position(|c| *c == b')')?;
     let (digits, name) = (rest.get(..end)?, rest.get(end + 1..)?);
@@ -42,7 +42,7 @@ pub fn split(text: &[u8]) -> Option<(u64, &[u8])> {
 
 /// The positions that a cost line begins with, and those of the last one.
 #[derive(Debug, Default)]
-pub struct Positions {
+pub(crate) struct Positions {
     last: Vec<u64>,
     line: Option<usize>,
     address: Option<usize>,
@@ -50,24 +50,24 @@ pub struct Positions {
 
 impl Positions {
     /// Positions of these kinds, by the words of a `positions:` line.
-    pub fn new<'a>(kinds: impl Iterator<Item = &'a [u8]>) -> Positions {
+    pub(crate) fn new<'a>(kinds: impl Iterator<Item = &'a [u8]>) -> Positions {
         let kinds: Vec<&[u8]> = kinds.collect();
         let find = |names: &[&[u8]]| kinds.iter().position(|kind| names.contains(kind));
         Positions { last: vec![0; kinds.len()], line: find(&[b"line"]), address: find(&[b"instr", b"addr"]) }
     }
 
     /// Tells that there are none.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.last.is_empty()
     }
 
     /// The source line of the last cost line; 0 if lines are not recorded.
-    pub fn line(&self) -> u64 {
+    pub(crate) fn line(&self) -> u64 {
         self.line.and_then(|at| self.last.get(at)).copied().unwrap_or(0)
     }
 
     /// The address of the last cost line, if addresses are recorded.
-    pub fn address(&self) -> Option<u64> {
+    pub(crate) fn address(&self) -> Option<u64> {
         self.address.and_then(|at| self.last.get(at)).copied()
     }
 
@@ -76,7 +76,7 @@ impl Positions {
     ///
     /// # Errors
     /// [`Problem::BadPosition`] if one is missing or malformed.
-    pub fn read<'a>(
+    pub(crate) fn read<'a>(
         &mut self,
         mut text: &'a [u8],
         blank: impl Fn(u8) -> bool,
@@ -123,7 +123,7 @@ mod tests {
         assert!(matches!(names.resolve(b"(3)"), Err(Problem::UnknownName(3))));
     }
 
-    fn words<'a>(text: &'a str) -> impl Iterator<Item = &'a [u8]> {
+    fn words(text: &str) -> impl Iterator<Item = &[u8]> {
         text.split(' ').map(str::as_bytes)
     }
 

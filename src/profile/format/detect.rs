@@ -9,7 +9,7 @@ use super::compression::split;
 const SEARCHED: u64 = 64 << 10;
 
 /// A file whose beginning has been searched, to be read from the beginning.
-pub type Whole<R> = Chain<Cursor<Vec<u8>>, R>;
+pub(crate) type Whole<R> = Chain<Cursor<Vec<u8>>, R>;
 
 /// Tells Callgrind's format (true) from Cachegrind's, and returns the whole input. Cachegrind's is
 /// a subset; a file that fits both is Cachegrind's.
@@ -25,7 +25,7 @@ pub fn is_callgrind<R: BufRead>(mut input: R) -> std::io::Result<(bool, Whole<R>
 
 /// Returns the message for a file that has this line instead of Cachegrind's head: `other`, unless
 /// the line is Callgrind's, which Valgrind's programs for Cachegrind files do not read.
-pub fn instead_of_head(line: &[u8], other: &'static str) -> &'static str {
+pub(crate) fn instead_of_head(line: &[u8], other: &'static str) -> &'static str {
     if is_callgrind_line(line) {
         "this is Callgrind's format; `cgemu annotate` without --classic reads it, adds up several files, and with --diff takes \
          one from another"

@@ -4,7 +4,7 @@ use super::number::{is_space, trim_start};
 
 /// A line of a profile, without its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Line<'a> {
+pub(crate) enum Line<'a> {
     /// Nothing, or blanks.
     Blank,
     /// `#` and a comment.
@@ -19,7 +19,7 @@ pub enum Line<'a> {
 
 /// A key: in the head with a colon, in the body with an equals sign.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Key {
+pub(crate) enum Key {
     /// `desc:`
     Desc,
     /// `cmd:`
@@ -66,7 +66,7 @@ pub enum Key {
 
 /// The rules by which a reader tells lines apart.
 #[derive(Debug)]
-pub struct Dialect {
+pub(crate) struct Dialect {
     /// The keys it knows.
     pub keys: &'static [(&'static [u8], Key)],
     /// The bytes of which a blank line may consist.
@@ -85,7 +85,7 @@ pub struct Dialect {
 
 /// The beginning of a line with costs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum CostStart {
+pub(crate) enum CostStart {
     /// With a digit.
     Digit,
     /// With a number, which may be negative, and a blank or newline.
@@ -96,7 +96,7 @@ pub enum CostStart {
 
 /// The blanks between the colon of a key and the text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Gap {
+pub(crate) enum Gap {
     /// Any number of blanks, as C and Perl have them.
     Blanks,
     /// At least one of those; a newline is one.
@@ -109,7 +109,7 @@ pub enum Gap {
 
 /// The end of a line, which is no part of its text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum End {
+pub(crate) enum End {
     /// LF.
     Newline,
     /// LF or CR LF.
@@ -118,7 +118,7 @@ pub enum End {
 
 /// The keys that a dialect passes over beside its own, if a colon follows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Others {
+pub(crate) enum Others {
     /// None.
     Refused,
     /// Words of lower-case letters.
@@ -129,7 +129,7 @@ pub enum Others {
 
 /// Cachegrind's files, as widely as the readers of Valgrind 3.28 take them. The keys of a Callgrind
 /// head are known so that a file of that kind can be named.
-pub const CACHEGRIND: Dialect = Dialect {
+pub(crate) const CACHEGRIND: Dialect = Dialect {
     keys: &[
         (b"fn=", Key::Function),
         (b"fl=", Key::File),
@@ -151,10 +151,10 @@ pub const CACHEGRIND: Dialect = Dialect {
 };
 
 /// Callgrind's format, version 1.
-pub const CALLGRIND: Dialect = Dialect { trim: true, others: Others::Words, ..SIDE_FILE };
+pub(crate) const CALLGRIND: Dialect = Dialect { trim: true, others: Others::Words, ..SIDE_FILE };
 
 /// Callgrind's format as the reader of side files takes it.
-pub const SIDE_FILE: Dialect = Dialect {
+pub(crate) const SIDE_FILE: Dialect = Dialect {
     keys: &[
         (b"calls=", Key::Calls),
         (b"cfn=", Key::CalledFunction),
@@ -191,7 +191,7 @@ pub const SIDE_FILE: Dialect = Dialect {
 impl Dialect {
     /// Classifies a line; `raw` has its newline, which only the last line of a file may lack.
     #[inline]
-    pub fn line<'a>(&self, raw: &'a [u8]) -> Line<'a> {
+    pub(crate) fn line<'a>(&self, raw: &'a [u8]) -> Line<'a> {
         let text = self.end.strip(raw);
         match text.first() {
             Some(b'#') => Line::Comment(text),
@@ -200,7 +200,8 @@ impl Dialect {
         }
     }
 
-    /// Classifies a line that is neither a comment nor has costs. A newline `ended` it, or the file did.
+    /// Classifies a line that is neither a comment nor has costs. A newline `ended` it, or the file
+    /// did.
     fn key<'a>(&self, text: &'a [u8], ended: bool) -> Line<'a> {
         if text.iter().all(|c| (self.blank)(*c)) {
             return Line::Blank;
@@ -252,7 +253,7 @@ impl Gap {
 impl End {
     /// Takes off the end of a line.
     #[inline]
-    pub fn strip(self, raw: &[u8]) -> &[u8] {
+    pub(crate) fn strip(self, raw: &[u8]) -> &[u8] {
         match raw {
             [text @ .., b'\r', b'\n'] if self == End::CarriageReturn => text,
             [text @ .., b'\n'] => text,

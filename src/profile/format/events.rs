@@ -6,7 +6,7 @@ use super::number::{any_count, counts, words};
 
 /// Recorded and derived events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Events {
+pub(crate) struct Events {
     recorded: Vec<Vec<u8>>,
     derived: Vec<(Vec<u8>, Terms)>,
 }
@@ -42,24 +42,24 @@ impl Definition {
 
 impl Events {
     /// Those of an `events:` line.
-    pub fn new(text: &[u8]) -> Events {
+    pub(crate) fn new(text: &[u8]) -> Events {
         Events { recorded: words(text).map(<[u8]>::to_vec).collect(), derived: Vec::new() }
     }
 
     /// The largest number of counts of a cost line.
-    pub fn recorded(&self) -> usize {
+    pub(crate) fn recorded(&self) -> usize {
         self.recorded.len()
     }
 
     /// All names, recorded ones first.
-    pub fn names(&self) -> Vec<Vec<u8>> {
+    pub(crate) fn names(&self) -> Vec<Vec<u8>> {
         self.recorded.iter().chain(self.derived.iter().map(|(name, _)| name)).cloned().collect()
     }
 
     /// Adds the events with a formula, in their order. A formula may name events that are defined
     /// later. One that names an event that is neither recorded nor derived is left out, as
     /// KCachegrind does; so is one that depends on itself, and one of a name that is recorded.
-    pub fn derive(&mut self, definitions: &[Definition]) {
+    pub(crate) fn derive(&mut self, definitions: &[Definition]) {
         let mut open: Vec<&Definition> = Vec::new();
         for definition in definitions.iter().filter(|d| d.formula.is_some()) {
             let known = |name: &[u8]| self.recorded.iter().any(|r| r == name);
@@ -109,7 +109,7 @@ impl Events {
     ///
     /// # Errors
     /// Those of [`counts`] and [`Events::complete`].
-    pub fn sums(&self, text: &[u8]) -> Result<Vec<i64>, Problem> {
+    pub(crate) fn sums(&self, text: &[u8]) -> Result<Vec<i64>, Problem> {
         let mut sums = vec![0; self.recorded.len() + self.derived.len()];
         counts(text, sums.get_mut(..self.recorded.len()).unwrap_or_default(), any_count)?;
         self.complete(&mut sums)?;
@@ -121,7 +121,7 @@ impl Events {
     ///
     /// # Errors
     /// [`Problem::TooLarge`] if one does not fit.
-    pub fn complete(&self, counts: &mut [i64]) -> Result<(), Problem> {
+    pub(crate) fn complete(&self, counts: &mut [i64]) -> Result<(), Problem> {
         if self.derived.is_empty() {
             return Ok(());
         }

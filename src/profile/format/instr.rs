@@ -97,10 +97,10 @@ impl State {
             Line::Cost(text) => self.costs(text)?,
             Line::Key(Key::Object, name) => self.begin_object(name)?,
             Line::Key(Key::File | Key::Include, name) => {
-                self.file = Some(resolve(&mut self.files, name)?.into())
+                self.file = Some(resolve(&mut self.files, name)?.into());
             }
             Line::Key(Key::Function, name) => {
-                self.function = Some(resolve(&mut self.functions, name)?.into())
+                self.function = Some(resolve(&mut self.functions, name)?.into());
             }
             // They may define names that are used later.
             Line::Key(Key::CalledObject, name) => define(&mut self.objects, name)?,

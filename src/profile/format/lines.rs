@@ -10,7 +10,7 @@ const LONGEST_LINE: u64 = 64 << 20;
 
 /// The lines of one file, of which it holds one at a time.
 #[derive(Debug)]
-pub struct Lines<R> {
+pub(crate) struct Lines<R> {
     input: R,
     name: String,
     dialect: &'static Dialect,
@@ -24,7 +24,7 @@ pub struct Lines<R> {
 
 impl<R: BufRead> Lines<R> {
     /// Stands before the first line. `name` is for messages.
-    pub fn new(input: R, name: impl Into<String>, dialect: &'static Dialect) -> Lines<R> {
+    pub(crate) fn new(input: R, name: impl Into<String>, dialect: &'static Dialect) -> Lines<R> {
         Lines { input, name: name.into(), dialect, number: 0, past: 0, raw: Vec::new() }
     }
 
@@ -32,7 +32,7 @@ impl<R: BufRead> Lines<R> {
     ///
     /// # Errors
     /// If the file cannot be read, or the line is too long.
-    pub fn advance(&mut self) -> Result<bool, ReadError> {
+    pub(crate) fn advance(&mut self) -> Result<bool, ReadError> {
         self.raw.clear();
         let mut input = self.input.by_ref().take(LONGEST_LINE + 1);
         let taken = match input.read_until(b'\n', &mut self.raw) {
@@ -52,33 +52,33 @@ impl<R: BufRead> Lines<R> {
 
     /// The line that was read last, as the dialect understands it.
     #[inline]
-    pub fn line(&self) -> Line<'_> {
+    pub(crate) fn line(&self) -> Line<'_> {
         self.dialect.line(&self.raw)
     }
 
     /// The line that was read last, with its newline; empty at the end of the file.
-    pub fn raw(&self) -> &[u8] {
+    pub(crate) fn raw(&self) -> &[u8] {
         &self.raw
     }
 
     /// The number of the line that was read last, from 1; 0 before the first.
-    pub fn number(&self) -> u64 {
+    pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
     /// The file's name, for messages.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
     /// Adds the file and the line that was read last to a problem. The end of the file counts as a
     /// line, as it does in the messages of `cg_annotate`.
-    pub fn error(&self, problem: Problem) -> ReadError {
+    pub(crate) fn error(&self, problem: Problem) -> ReadError {
         ReadError { file: self.name.clone(), line: self.number + self.past, problem }
     }
 
     /// Refuses the line that was read last.
-    pub fn malformed(&self) -> ReadError {
+    pub(crate) fn malformed(&self) -> ReadError {
         let text = self.dialect.end.strip(&self.raw);
         self.error(Problem::Malformed(String::from_utf8_lossy(text).into_owned()))
     }

@@ -17,7 +17,7 @@ mod number;
 mod record;
 mod write;
 
-pub use cachegrind::{CgReader, UNSPECIFIED};
+pub use cachegrind::CgReader;
 pub use callgrind::CallgrindReader;
 pub(crate) use detect::instead_of_head;
 pub use detect::is_callgrind;

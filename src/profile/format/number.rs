@@ -3,23 +3,23 @@
 use super::error::Problem;
 
 /// C's and Perl's white space.
-pub fn is_space(byte: u8) -> bool {
+pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)
 }
 
 /// The text without the white space in front.
-pub fn trim_start(text: &[u8]) -> &[u8] {
+pub(crate) fn trim_start(text: &[u8]) -> &[u8] {
     let blanks = text.iter().take_while(|byte| is_space(**byte)).count();
     text.get(blanks..).unwrap_or_default()
 }
 
 /// The words between white space.
-pub fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(crate) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|byte| is_space(*byte)).filter(|word| !word.is_empty())
 }
 
 /// The first word of a text, and what follows it.
-pub fn first_word(text: &[u8], blank: impl Fn(u8) -> bool) -> (&[u8], &[u8]) {
+pub(crate) fn first_word(text: &[u8], blank: impl Fn(u8) -> bool) -> (&[u8], &[u8]) {
     let begin = text.iter().take_while(|byte| blank(**byte)).count();
     let text = text.get(begin..).unwrap_or_default();
     let end = text.iter().position(|byte| blank(*byte)).unwrap_or(text.len());
@@ -28,16 +28,17 @@ pub fn first_word(text: &[u8], blank: impl Fn(u8) -> bool) -> (&[u8], &[u8]) {
 
 /// A word where a number is expected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Number<'a> {
+pub(crate) enum Number<'a> {
     /// Up to 18 decimal digits, as nearly all numbers are; every dialect reads them alike.
     Short(i64),
     /// Anything else; the dialect says what it is.
     Word(&'a [u8]),
 }
 
-/// Reads the first word of a text as a number, and returns what follows it; `None` if there is none.
+/// Reads the first word of a text as a number, and returns what follows it; `None` if there is
+/// none.
 #[inline]
-pub fn next_number(text: &[u8]) -> Option<(Number<'_>, &[u8])> {
+pub(crate) fn next_number(text: &[u8]) -> Option<(Number<'_>, &[u8])> {
     let mut rest = text;
     while let [c, after @ ..] = rest
         && is_space(*c)
@@ -55,7 +56,7 @@ pub fn next_number(text: &[u8]) -> Option<(Number<'_>, &[u8])> {
 }
 
 /// The words of a text as numbers.
-pub fn numbers(text: &[u8]) -> impl Iterator<Item = Number<'_>> {
+pub(crate) fn numbers(text: &[u8]) -> impl Iterator<Item = Number<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let (number, after) = next_number(rest)?;
@@ -83,7 +84,7 @@ fn short_number(text: &[u8]) -> Option<(i64, &[u8])> {
 ///
 /// # Errors
 /// [`Problem::BadCounts`] if there are too many, or what `other` says.
-pub fn counts(
+pub(crate) fn counts(
     text: &[u8],
     slots: &mut [i64],
     other: impl Fn(&[u8]) -> Result<i64, Problem>,
@@ -106,7 +107,7 @@ pub fn counts(
 ///
 /// # Errors
 /// [`Problem::BadCounts`] if it is no number, [`Problem::TooLarge`].
-pub fn decimal_count(word: &[u8]) -> Result<i64, Problem> {
+pub(crate) fn decimal_count(word: &[u8]) -> Result<i64, Problem> {
     match word {
         b"." => Ok(0),
         [b'-', digits @ ..] => {
@@ -121,7 +122,7 @@ pub fn decimal_count(word: &[u8]) -> Result<i64, Problem> {
 ///
 /// # Errors
 /// [`Problem::BadCounts`] if it is no number, [`Problem::TooLarge`].
-pub fn decimal(digits: &[u8]) -> Result<u64, Problem> {
+pub(crate) fn decimal(digits: &[u8]) -> Result<u64, Problem> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return Err(Problem::BadCounts);
     }
@@ -133,7 +134,7 @@ pub fn decimal(digits: &[u8]) -> Result<u64, Problem> {
 ///
 /// # Errors
 /// [`Problem::BadCounts`] if it is no number, [`Problem::TooLarge`].
-pub fn any_count(word: &[u8]) -> Result<i64, Problem> {
+pub(crate) fn any_count(word: &[u8]) -> Result<i64, Problem> {
     let (negative, digits) = match word {
         [b'-', digits @ ..] => (true, digits),
         digits => (false, digits),
@@ -149,7 +150,7 @@ pub fn any_count(word: &[u8]) -> Result<i64, Problem> {
 }
 
 /// A number, decimal or, after `0x`, hexadecimal; `None` if it does not fit into 64 bits.
-pub fn any_base(word: &[u8]) -> Option<u64> {
+pub(crate) fn any_base(word: &[u8]) -> Option<u64> {
     let (digits, radix) = match word {
         [b'0', b'x' | b'X', digits @ ..] => (digits, 16),
         digits => (digits, 10),
