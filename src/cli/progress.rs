@@ -24,7 +24,7 @@ const INTERVAL: Duration = Duration::from_millis(200);
 #[derive(Debug)]
 struct Line {
     bar: Option<ProgressBar>,
-    /// When the guest last used the terminal.
+    /// Time at which the guest last used the terminal.
     used: Instant,
     /// The guest's output ends in the middle of a line, or it waits for input: the rest of the line
     /// is its own.

@@ -41,7 +41,7 @@ pub(super) struct History {
     last_turn: u64,
     /// The moment of the next one.
     due: u64,
-    /// When the run was resumed, and its moment then.
+    /// Time at which the run was resumed, and its moment then.
     resumed: Option<(Instant, u64)>,
     /// Time that the last one took.
     cost: Duration,

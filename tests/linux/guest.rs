@@ -7,9 +7,9 @@
 //! // stdin: text                   what its standard input, a pipe, holds
 //! // flags: -static                further words for gcc
 //! // exit: 139                     its status, 128 + N for signal N; 0 if not given
-//! // native: skip REASON           Linux cannot agree by design; then `expect` names a file with the output
+//! // native: skip REASON           Linux cannot agree by design; `expect` names the output
 //! // expect: NAME
-//! // open: skip REASON            no run with the directory open for writing, where the design refuses the call
+//! // open: skip REASON             no run with the directory open for writing
 //! ```
 //!
 //! Each case runs three times in a fresh directory with the same things in it: on Linux; in the

@@ -92,7 +92,7 @@ struct Opened {
     /// Its directory: empty for the file's own name, otherwise one of those of `--include`.
     directory: Vec<u8>,
     file: File,
-    /// When it was changed, in seconds.
+    /// Time of its last change, in seconds.
     time: i64,
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct Table {
     pub head: Head,
     /// The totals, one per event.
     pub summary: Vec<Count>,
-    /// When the profile was written, in seconds.
+    /// Time at which the profile was written, in seconds.
     pub time: i64,
     functions: Sums<Vec<u8>, Count>,
     files: Names,

@@ -31,7 +31,7 @@ enum Step {
 /// ```text
 /// let mut reader = CgReader::new(BufReader::new(file), "cachegrind.out.1")?;
 /// let events = reader.head().events.clone();
-/// while let Some(record) = reader.next_record()? { … }   // None: the summary was there and was right
+/// while let Some(record) = reader.next_record()? { … } // None: the summary is there and right
 /// ```
 #[derive(Debug)]
 pub struct CgReader<R> {
