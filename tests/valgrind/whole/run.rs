@@ -38,7 +38,7 @@ pub fn check_host() -> Result<(), String> {
     }
     let cpu = fs::read_to_string("/proc/cpuinfo").expect("/proc/cpuinfo");
     let words: Vec<&str> = cpu.split_whitespace().collect();
-    let mut missing = vec!["avx2", "f16c", "rdrand", "rdseed"];
+    let mut missing = vec!["avx2", "f16c", "rdrand"];
     missing.retain(|flag| !words.contains(flag));
     if missing.is_empty() { Ok(()) } else { Err(format!("this CPU lacks {}", missing.join(", "))) }
 }
