@@ -1,7 +1,45 @@
-//! What the engine is known to compute differently from a CPU, and what cgemu does about it.
+//! Known differences between the engine and CPUs, and what cgemu does about them.
+
+/// Maker of the CPU that a test runs on, by CPUID. Where manuals leave something open, or contradict
+/// each other, CPUs of different makers answer differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vendor {
+    /// GenuineIntel.
+    Intel,
+    /// AuthenticAMD.
+    Amd,
+}
+
+/// CPUs on which a difference shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cpus {
+    /// Every CPU.
+    All,
+    /// Those of one maker, every one of them.
+    Of(Vendor),
+    /// Some models of one maker: the manuals leave the outcome open.
+    Some(Vendor),
+}
+
+impl Cpus {
+    /// Returns whether a CPU of this maker may show the difference.
+    pub fn may(self, vendor: Vendor) -> bool {
+        match self {
+            Cpus::All => true,
+            Cpus::Of(of) | Cpus::Some(of) => of == vendor,
+        }
+    }
+
+    /// Returns whether a CPU of this maker has to show it.
+    pub fn must(self, vendor: Vendor) -> bool {
+        self.may(vendor) && !matches!(self, Cpus::Some(_))
+    }
+}
 
 /// Differences of one kind.
 pub struct Known {
+    /// CPUs on which they show.
+    pub cpus: Cpus,
     /// Facets of the outcome in which it shows, as the harness names them.
     pub facets: &'static [&'static str],
     /// The instructions, each of which must show it in some form; `*` for all that do.
@@ -17,6 +55,7 @@ pub struct Known {
 /// All of them. One that no longer differs must be struck off.
 pub const KNOWN: &[Known] = &[
     Known {
+        cpus: Cpus::Of(Vendor::Intel),
         facets: &["value", "nan"],
         forms: &["fyl2x", "fptan", "fpatan", "fyl2xp1", "fsincos", "fsin", "fcos"],
         part: "",
@@ -24,6 +63,7 @@ pub const KNOWN: &[Known] = &[
         treatment: "runs; the run says so once",
     },
     Known {
+        cpus: Cpus::Of(Vendor::Intel),
         facets: &["mode"],
         forms: &["fyl2x", "fptan", "fyl2xp1", "fsincos", "fsin", "fcos"],
         part: "",
@@ -31,6 +71,7 @@ pub const KNOWN: &[Known] = &[
         treatment: "runs; the run says so once",
     },
     Known {
+        cpus: Cpus::Of(Vendor::Intel),
         facets: &["nan"],
         forms: &["f2xm1"],
         part: "",
@@ -38,6 +79,7 @@ pub const KNOWN: &[Known] = &[
         treatment: "runs; the run says so once",
     },
     Known {
+        cpus: Cpus::All,
         facets: &["value", "mode", "nan"],
         forms: &["rsqrtps", "rsqrtss", "rcpps", "rcpss"],
         part: "",
@@ -45,6 +87,7 @@ pub const KNOWN: &[Known] = &[
         treatment: "runs",
     },
     Known {
+        cpus: Cpus::All,
         facets: &["value"],
         forms: &["cmpxchg", "lock_cmpxchg"],
         part: "",
@@ -52,6 +95,7 @@ pub const KNOWN: &[Known] = &[
         treatment: "runs",
     },
     Known {
+        cpus: Cpus::All,
         facets: &["value"],
         forms: &["bsf", "bsr"],
         part: "",
@@ -59,6 +103,7 @@ pub const KNOWN: &[Known] = &[
         treatment: "runs",
     },
     Known {
+        cpus: Cpus::Of(Vendor::Intel),
         facets: &["value"],
         forms: &[
             "rep_movsb",
@@ -92,6 +137,7 @@ pub const KNOWN: &[Known] = &[
         treatment: "runs",
     },
     Known {
+        cpus: Cpus::All,
         facets: &["value"],
         forms: &["call"],
         part: "di",
@@ -99,6 +145,7 @@ pub const KNOWN: &[Known] = &[
         treatment: "the program gets the signal, with the stack pointer lower by eight",
     },
     Known {
+        cpus: Cpus::All,
         facets: &["fault"],
         forms: &["int1"],
         part: "",
@@ -106,6 +153,7 @@ pub const KNOWN: &[Known] = &[
         treatment: "the program gets a signal, as if the CPU had not the encoding",
     },
     Known {
+        cpus: Cpus::All,
         facets: &["value"],
         forms: &["pop"],
         part: "s",
@@ -113,6 +161,7 @@ pub const KNOWN: &[Known] = &[
         treatment: "the program gets a signal, as if the CPU had not the encoding",
     },
     Known {
+        cpus: Cpus::All,
         facets: &["fault"],
         forms: &["mov", "pop"],
         part: "s",
@@ -120,6 +169,7 @@ pub const KNOWN: &[Known] = &[
         treatment: "the program gets a signal, as if the CPU had not the encoding",
     },
     Known {
+        cpus: Cpus::All,
         facets: &["fault"],
         forms: &["wrgsbase"],
         part: "",
@@ -127,6 +177,7 @@ pub const KNOWN: &[Known] = &[
         treatment: "runs",
     },
     Known {
+        cpus: Cpus::All,
         facets: &["value"],
         forms: &["sgdt", "sidt"],
         part: "",
@@ -134,6 +185,7 @@ pub const KNOWN: &[Known] = &[
         treatment: "runs",
     },
     Known {
+        cpus: Cpus::All,
         facets: &["x87-c1"],
         forms: &["*"],
         part: "",
@@ -141,6 +193,7 @@ pub const KNOWN: &[Known] = &[
         treatment: "runs",
     },
     Known {
+        cpus: Cpus::All,
         facets: &["x87-status"],
         forms: &["*"],
         part: "",
@@ -148,6 +201,7 @@ pub const KNOWN: &[Known] = &[
         treatment: "runs",
     },
     Known {
+        cpus: Cpus::All,
         facets: &["mmx-high"],
         forms: &["*"],
         part: "",
@@ -155,6 +209,7 @@ pub const KNOWN: &[Known] = &[
         treatment: "runs",
     },
     Known {
+        cpus: Cpus::All,
         facets: &["unmasked"],
         forms: &["*"],
         part: "",
@@ -162,6 +217,7 @@ pub const KNOWN: &[Known] = &[
         treatment: "runs",
     },
     Known {
+        cpus: Cpus::All,
         facets: &["x87-empty"],
         forms: &["*"],
         part: "",
@@ -169,10 +225,75 @@ pub const KNOWN: &[Known] = &[
         treatment: "runs",
     },
     Known {
+        cpus: Cpus::All,
         facets: &["x87-odd"],
         forms: &["*"],
         part: "",
         why: "Encodings that are no numbers since the 80387 are computed with, not refused as invalid",
         treatment: "runs",
+    },
+    Known {
+        cpus: Cpus::Some(Vendor::Amd),
+        facets: &["value", "mode", "nan"],
+        forms: &["f2xm1", "fyl2x", "fptan", "fpatan", "fyl2xp1", "fsincos", "fsin", "fcos"],
+        part: "",
+        why: "x87 transcendental instructions are rounded correctly, CPUs err in the last bit",
+        treatment: "runs; the run says so once",
+    },
+    Known {
+        cpus: Cpus::Of(Vendor::Amd),
+        facets: &["fault", "value"],
+        forms: &["call", "ret"],
+        part: "_ax|_bx|_cx|_dx|_sp|_di|r8w|r9w|_word|ret",
+        why: "Near branches with an operand-size prefix move 16 bits on AMD's CPUs; Intel's ignore it",
+        treatment: "runs as on Intel's",
+    },
+    Known {
+        cpus: Cpus::Of(Vendor::Amd),
+        facets: &["fault"],
+        forms: &["jmp"],
+        part: "_ax|_bx|_cx|_dx|_sp|_di|r8w|r9w|_word",
+        why: "Near branches with an operand-size prefix move 16 bits on AMD's CPUs; Intel's ignore it",
+        treatment: "runs as on Intel's",
+    },
+    Known {
+        cpus: Cpus::Of(Vendor::Amd),
+        facets: &["fault"],
+        forms: &["nop"],
+        part: ",",
+        why: "0F 0D with a register does nothing on Intel's CPUs; AMD's have only PREFETCH there",
+        treatment: "runs as on Intel's",
+    },
+    Known {
+        cpus: Cpus::Some(Vendor::Amd),
+        facets: &["flags", "value"],
+        forms: &["shld", "shrd"],
+        part: ",i",
+        why: "Double shifts of 16 bits by more than 16: result and flags are undefined",
+        treatment: "runs as on Intel's",
+    },
+    Known {
+        cpus: Cpus::Some(Vendor::Amd),
+        facets: &["flags"],
+        forms: &["rcl", "rcr"],
+        part: ",i",
+        why: "OF is undefined after a rotation by more than one",
+        treatment: "runs as on Intel's",
+    },
+    Known {
+        cpus: Cpus::Some(Vendor::Amd),
+        facets: &["nan"],
+        forms: &["dppd", "dpps"],
+        part: "",
+        why: "The order of the additions is undefined, and with it which NaN is left",
+        treatment: "runs as on Intel's",
+    },
+    Known {
+        cpus: Cpus::Some(Vendor::Amd),
+        facets: &["value"],
+        forms: &["fxsave", "fxsave64"],
+        part: "",
+        why: "AMD's CPUs store the x87 pointers only if an unmasked exception is pending",
+        treatment: "runs as on Intel's",
     },
 ];
