@@ -7,6 +7,8 @@
 //! each room is for and what it may import.
 //!
 #![doc = include_str!("../ARCHITECTURE.md")]
+// Not for the tests, whose modules are all private.
+#![warn(unreachable_pub)]
 
 mod abi;
 mod annotate;
@@ -22,7 +24,7 @@ pub mod profile;
 pub mod repl;
 mod requests;
 pub mod session;
-pub mod sim;
+mod sim;
 pub mod symbols;
 mod syscalls;
 mod vex;

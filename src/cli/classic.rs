@@ -19,17 +19,17 @@ use crate::classic::merge::StrictProfile;
 use crate::profile::Substitution;
 
 /// Exit status of every failure of `merge`, as `cg_merge` has it.
-pub const MERGE_FAILURE: u8 = 1;
+pub(super) const MERGE_FAILURE: u8 = 1;
 
 /// Exit status of a wrong command line of `diff`, as `cg_diff` has it.
-pub const DIFF_FAILURE: u8 = 255;
+pub(super) const DIFF_FAILURE: u8 = 255;
 
 /// Bytes read at a time.
 const CHUNK: usize = 1 << 18;
 
 /// The options of `cgemu merge`.
 #[derive(Args, Debug)]
-pub struct MergeArgs {
+pub(super) struct MergeArgs {
     /// Write the sum there; standard output if not given
     #[arg(short, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -41,7 +41,7 @@ pub struct MergeArgs {
 
 /// The options of `cgemu diff`.
 #[derive(Args, Debug)]
-pub struct DiffArgs {
+pub(super) struct DiffArgs {
     /// A Perl substitution for the names of files, such as s/prog[0-9]/progN/
     #[arg(long, value_name = "s/A/B/", value_parser = Substitution::perl)]
     pub mod_filename: Option<Substitution>,
@@ -61,14 +61,14 @@ pub struct DiffArgs {
 
 /// The words after `annotate` if `--classic` is among them, without it. They are not for clap: the
 /// order of `--include` and source files matters, and `-Idir` has forms that clap does not know.
-pub fn words(arguments: &[OsString]) -> Option<Vec<OsString>> {
+pub(super) fn words(arguments: &[OsString]) -> Option<Vec<OsString>> {
     let (command, words) = arguments.get(1..)?.split_first()?;
     let classic = command == "annotate" && words.iter().any(|word| word == "--classic");
     classic.then(|| words.iter().filter(|word| *word != "--classic").cloned().collect())
 }
 
 /// Prints the report of `annotate --classic`; returns the exit status.
-pub fn report(words: &[OsString]) -> u8 {
+pub(super) fn report(words: &[OsString]) -> u8 {
     let mut text = Vec::new();
     let result = Options::parse(words.iter().map(OsString::as_os_str)).and_then(|options| match options {
         Some(options) => annotate(&options, &mut text, &mut |warning| {
@@ -91,7 +91,7 @@ pub fn report(words: &[OsString]) -> u8 {
 }
 
 /// Adds the profiles up and writes the sum; returns the exit status.
-pub fn merge(args: &MergeArgs) -> u8 {
+pub(super) fn merge(args: &MergeArgs) -> u8 {
     let result = sum(&args.profiles).and_then(|sum| match &args.output {
         Some(path) => {
             let path = absolute(path).map_err(|error| format!("{}: {}", path.display(), reason(&error)))?;
@@ -128,7 +128,7 @@ fn strict(path: &Path) -> Result<StrictProfile, String> {
 }
 
 /// Writes the second profile less the first to standard output; returns the exit status.
-pub fn diff(args: &DiffArgs) -> u8 {
+pub(super) fn diff(args: &DiffArgs) -> u8 {
     let result =
         difference(args).and_then(|text| to_stdout(|out| out.write_all(&text)).map_err(Failure::new));
     match result {

@@ -36,7 +36,7 @@ impl LogSink for Mutex<Log> {
 
 impl Log {
     /// A log on standard error.
-    pub fn to_stderr(pid: u32, quiet: bool) -> Log {
+    pub(super) fn to_stderr(pid: u32, quiet: bool) -> Log {
         Log { out: Box::new(io::stderr()), pid, quiet, to_file: false, open_line: false }
     }
 
@@ -44,7 +44,7 @@ impl Log {
     ///
     /// # Errors
     /// A descriptor that is not open or cannot be written.
-    pub fn to_descriptor(number: u32, pid: u32, quiet: bool) -> Result<Log, String> {
+    pub(super) fn to_descriptor(number: u32, pid: u32, quiet: bool) -> Result<Log, String> {
         let out: Box<dyn Write + Send> = match number {
             1 => Box::new(io::stdout()),
             2 => Box::new(io::stderr()),
@@ -60,14 +60,14 @@ impl Log {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn to_file(path: &Path, pid: u32, quiet: bool) -> Result<Log, String> {
+    pub(super) fn to_file(path: &Path, pid: u32, quiet: bool) -> Result<Log, String> {
         let file = File::create(path)
             .map_err(|error| format!("--log-file={}: {}; choose another", path.display(), reason(&error)))?;
         Ok(Log { out: Box::new(file), pid, quiet, to_file: true, open_line: false })
     }
 
     /// Opens the log: what runs, and in a file also whose child it is.
-    pub fn banner(&mut self, command: &[OsString]) {
+    pub(super) fn banner(&mut self, command: &[OsString]) {
         self.line(&format!("cgemu {}, a cache and branch-prediction profiler", env!("CARGO_PKG_VERSION")));
         self.line("Free software under the GNU General Public License, version 2; without any warranty");
         let mut text = b"Command:".to_vec();
@@ -86,7 +86,7 @@ impl Log {
 
     /// Adds a line that `-q` leaves out. A log that cannot be written must not end a run, so errors
     /// are dropped.
-    pub fn line(&mut self, text: &str) {
+    pub(super) fn line(&mut self, text: &str) {
         if !self.quiet {
             self.always(text);
         }
@@ -94,7 +94,7 @@ impl Log {
 
     /// Adds a line that the user gets in any case: why a run did not end by itself. A text of
     /// several lines is several lines of the log.
-    pub fn always(&mut self, text: &str) {
+    pub(super) fn always(&mut self, text: &str) {
         let mut buffer = String::new();
         if std::mem::take(&mut self.open_line) {
             buffer.push('\n');

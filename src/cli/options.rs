@@ -16,7 +16,7 @@ use crate::sim::{Geometry, PRESETS, preset};
 
 /// `yes` or `no`, the only words Cachegrind's switches take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Switch {
+pub(super) enum Switch {
     /// On.
     Yes,
     /// Off.
@@ -25,7 +25,7 @@ pub enum Switch {
 
 impl Switch {
     /// True for `yes`.
-    pub fn on(self) -> bool {
+    pub(super) fn on(self) -> bool {
         self == Switch::Yes
     }
 }

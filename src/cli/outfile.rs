@@ -37,7 +37,7 @@ impl OutFile {
     /// # Errors
     /// A directory, a directory that is missing or cannot be written, a file that cannot be
     /// written.
-    pub fn prepare(path: &Path) -> Result<OutFile, String> {
+    pub(super) fn prepare(path: &Path) -> Result<OutFile, String> {
         let fail = |why: &str| Err(format!("{}: {why}; choose another output file", path.display()));
         if path.as_os_str().as_bytes().ends_with(b"/") {
             return fail("is the name of a directory");
@@ -73,7 +73,7 @@ impl OutFile {
     ///
     /// # Errors
     /// If this one is no regular file, and those of [`OutFile::prepare`].
-    pub fn beside_it(&self, suffix: &str) -> Result<OutFile, String> {
+    pub(super) fn beside_it(&self, suffix: &str) -> Result<OutFile, String> {
         let mut name = self.path.clone().into_os_string();
         if matches!(self.how, How::Into) {
             let why = "is no regular file, so none can be written beside it; choose another output file";
@@ -87,7 +87,7 @@ impl OutFile {
     ///
     /// # Errors
     /// What could not be written, and why.
-    pub fn write(&self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), String> {
+    pub(super) fn write(&self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), String> {
         let result = match self.how {
             How::Replace => self.replace(fill),
             // Appending, lest a profile overwrite what the program put into the same file.

@@ -41,7 +41,7 @@ pub(super) struct Shared {
 
 impl Shared {
     /// For a run on the streams of this process, if there is a terminal to draw on.
-    pub fn new() -> Option<Arc<Shared>> {
+    pub(super) fn new() -> Option<Arc<Shared>> {
         let terminals = [
             std::io::stdin().is_terminal(),
             std::io::stdout().is_terminal(),
@@ -99,7 +99,7 @@ pub(super) struct Progress {
 
 impl Progress {
     /// Starts to watch a run.
-    pub fn watch(shared: Arc<Shared>, control: Arc<Control>) -> Progress {
+    pub(super) fn watch(shared: Arc<Shared>, control: Arc<Control>) -> Progress {
         let (running, ended) = channel();
         let thread = std::thread::spawn(move || {
             let begin = Instant::now();

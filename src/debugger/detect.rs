@@ -45,7 +45,7 @@ fn bytes(session: &mut Session, range: &Range<u64>) -> Option<Vec<u8>> {
 
 impl Detector {
     /// Sets the probes of the enabled stops; `None` if there are none.
-    pub fn arm(session: &mut Session, stops: &Stops) -> Option<Detector> {
+    pub(super) fn arm(session: &mut Session, stops: &Stops) -> Option<Detector> {
         let mut watched = Vec::new();
         let mut probes = Vec::new();
         for stop in stops.enabled() {
@@ -90,7 +90,7 @@ impl Detector {
     }
 
     /// The numbers of the stops whose event has occurred.
-    pub fn fired(&self, session: &mut Session) -> Vec<u32> {
+    pub(super) fn fired(&self, session: &mut Session) -> Vec<u32> {
         let now = self.count(session);
         let pairs = self.probes.iter().zip(now.iter().zip(&self.seen));
         pairs.filter(|(_, (now, seen))| now != seen).map(|((number, _), _)| *number).collect()
@@ -101,7 +101,7 @@ impl Detector {
     ///
     /// # Errors
     /// The engine's.
-    pub fn pinpoint(&self, session: &mut Session, start: Saved) -> Result<Vec<u32>, Error> {
+    pub(super) fn pinpoint(&self, session: &mut Session, start: Saved) -> Result<Vec<u32>, Error> {
         let mut low = start;
         let mut high = session.instructions();
         let mut fired = self.fired(session);

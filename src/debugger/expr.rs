@@ -74,7 +74,7 @@ pub(super) enum Binary {
 impl Binary {
     /// The sign, how tightly it binds, and the operator; `&&` and `||`, which bind less tightly,
     /// are jumps.
-    pub const TABLE: [(&'static str, u8, Binary); 16] = [
+    pub(super) const TABLE: [(&'static str, u8, Binary); 16] = [
         ("|", 3, Binary::Or),
         ("^", 4, Binary::Xor),
         ("&", 5, Binary::And),
@@ -94,7 +94,7 @@ impl Binary {
     ];
 
     /// Its sign.
-    pub fn sign(self) -> &'static str {
+    pub(super) fn sign(self) -> &'static str {
         Binary::TABLE.iter().find(|row| row.2 == self).map_or("", |row| row.0)
     }
 }

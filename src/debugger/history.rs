@@ -49,12 +49,12 @@ pub(super) struct History {
 
 impl History {
     /// The moment of the next checkpoint.
-    pub fn due(&self) -> u64 {
+    pub(super) fn due(&self) -> u64 {
         self.due
     }
 
     /// The run goes on at `now`.
-    pub fn resume(&mut self, now: u64) {
+    pub(super) fn resume(&mut self, now: u64) {
         self.resumed = Some((Instant::now(), now));
         self.due = self.due.max(now);
     }
@@ -63,7 +63,7 @@ impl History {
     ///
     /// # Errors
     /// The engine's.
-    pub fn pass(&mut self, session: &mut Session) -> Result<(), Error> {
+    pub(super) fn pass(&mut self, session: &mut Session) -> Result<(), Error> {
         let now = session.instructions();
         if now < self.due {
             return Ok(());
@@ -84,7 +84,7 @@ impl History {
     ///
     /// # Errors
     /// The engine's.
-    pub fn keep(&mut self, session: &mut Session, turned: bool) -> Result<(), Error> {
+    pub(super) fn keep(&mut self, session: &mut Session, turned: bool) -> Result<(), Error> {
         let begin = Instant::now();
         let saved = session.save()?;
         let now = saved.instructions();
@@ -129,7 +129,7 @@ impl History {
     ///
     /// # Errors
     /// The engine's.
-    pub fn go_back(&mut self, session: &mut Session, moment: u64) -> Result<bool, Error> {
+    pub(super) fn go_back(&mut self, session: &mut Session, moment: u64) -> Result<bool, Error> {
         let Some((_, point)) = self.points.range(..=moment).next_back() else { return Ok(false) };
         session.check_reversible()?;
         session.restore(&point.saved)?;
@@ -149,7 +149,7 @@ impl History {
     }
 
     /// The moments of the checkpoints before `moment`, the latest first.
-    pub fn before(&self, moment: u64) -> Vec<u64> {
+    pub(super) fn before(&self, moment: u64) -> Vec<u64> {
         self.points.range(..moment).rev().map(|(&at, _)| at).collect()
     }
 
@@ -157,7 +157,7 @@ impl History {
     ///
     /// # Errors
     /// The engine's.
-    pub fn name(&mut self, session: &mut Session, name: &str) -> Result<(), Error> {
+    pub(super) fn name(&mut self, session: &mut Session, name: &str) -> Result<(), Error> {
         let saved = session.save()?;
         if let Some((old, _)) = self.named.insert(name.to_owned(), (saved, self.turns.clone())) {
             session.forget(old);
@@ -169,7 +169,7 @@ impl History {
     ///
     /// # Errors
     /// The engine's.
-    pub fn restore(&mut self, session: &mut Session, name: &str) -> Result<bool, Error> {
+    pub(super) fn restore(&mut self, session: &mut Session, name: &str) -> Result<bool, Error> {
         let Some((saved, turns)) = self.named.get(name) else { return Ok(false) };
         session.check_reversible()?;
         session.restore(saved)?;
@@ -190,7 +190,7 @@ impl History {
     }
 
     /// The named checkpoints and their moments.
-    pub fn names(&self) -> impl Iterator<Item = (&str, u64)> {
+    pub(super) fn names(&self) -> impl Iterator<Item = (&str, u64)> {
         self.named.iter().map(|(name, (saved, _))| (&**name, saved.instructions()))
     }
 }

@@ -34,7 +34,7 @@ pub(super) struct Lexer<'t> {
 }
 
 impl<'t> Lexer<'t> {
-    pub fn new(text: &'t str) -> Self {
+    pub(super) fn new(text: &'t str) -> Self {
         Self { text, at: 0 }
     }
 
@@ -52,7 +52,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// The next word, and the byte that it begins at.
-    pub fn next(&mut self) -> Result<(Token, usize), ExprError> {
+    pub(super) fn next(&mut self) -> Result<(Token, usize), ExprError> {
         let rest = self.rest().trim_start();
         self.at = self.text.len().saturating_sub(rest.len());
         let start = self.at;

@@ -50,7 +50,7 @@ pub(crate) fn other(kind: u32, flags: u32, offset: u64, vaddr: u64, size: u64) -
 
 impl TestElf {
     /// A static program at 0x400000: code at 0x400000, data at 0x402e00 with bss up to 0x404100.
-    pub fn exec() -> TestElf {
+    pub(crate) fn exec() -> TestElf {
         let mut ident = [0; 16];
         ident[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");
         TestElf {
@@ -72,7 +72,7 @@ impl TestElf {
     }
 
     /// The same as a static PIE, at 0, in three pages of address space.
-    pub fn pie() -> TestElf {
+    pub(crate) fn pie() -> TestElf {
         TestElf {
             e_type: 3,
             entry: 0x200,
@@ -82,7 +82,7 @@ impl TestElf {
     }
 
     /// The same with the interpreter of glibc.
-    pub fn dynamic() -> TestElf {
+    pub(crate) fn dynamic() -> TestElf {
         let name = b"/lib64/ld-linux-x86-64.so.2\0";
         let mut elf = TestElf::pie();
         elf.others.push(other(PT_INTERP, R, 0x280, 0x280, name.len() as u64));
@@ -91,7 +91,7 @@ impl TestElf {
     }
 
     /// The file.
-    pub fn bytes(&self) -> Vec<u8> {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
         let phdrs: Vec<Phdr> = self.loads.iter().chain(&self.others).copied().collect();
         let mut out = self.ident.to_vec();
         for half in [self.e_type, self.machine] {

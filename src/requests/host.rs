@@ -4,7 +4,7 @@ use crate::guest::{GuestCpu, GuestMemory};
 
 /// The answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub(crate) enum Answer {
     /// This goes to RDX.
     Value(u64),
     /// RDX stays as it is, as for an unknown request.
@@ -28,7 +28,7 @@ pub enum Voice {
 
 /// The place of an instruction in the program, for people.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CodePlace {
+pub(crate) struct CodePlace {
     /// Its address.
     pub pc: u64,
     /// The function's name, if it is known.
@@ -40,7 +40,7 @@ pub struct CodePlace {
 }
 
 /// The machine, the log and the symbols with which requests are served.
-pub trait Host {
+pub(crate) trait Host {
     /// The registers.
     fn cpu(&mut self) -> &mut dyn GuestCpu;
     /// The memory.

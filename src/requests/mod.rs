@@ -11,5 +11,5 @@ mod print;
 mod state;
 mod table;
 
-pub use host::{Answer, CodePlace, Host, Voice};
-pub use state::Requests;
+pub(crate) use host::{Answer, CodePlace, Host, Voice};
+pub(crate) use state::Requests;

@@ -22,7 +22,7 @@ pub(super) struct Caller {
 
 /// State of client requests: a part of a checkpoint.
 #[derive(Clone, Debug)]
-pub struct Requests {
+pub(crate) struct Requests {
     /// The run began without counting, and waits for a request to start it.
     pub(super) waits: bool,
     /// Stacks that were registered.
@@ -33,13 +33,13 @@ pub struct Requests {
 
 impl Requests {
     /// The state before the first request; `waits` says that the run begins without counting.
-    pub fn new(waits: bool) -> Requests {
+    pub(crate) fn new(waits: bool) -> Requests {
         Requests { waits, stacks: 0, calls: Vec::new() }
     }
 
     /// Forgets functions that were left by longjmp(3), as the stack shows; counting goes on if one
     /// of them had stopped it. To be called now and then.
-    pub fn settle(&mut self, cpu: &mut dyn GuestCpu) {
+    pub(crate) fn settle(&mut self, cpu: &mut dyn GuestCpu) {
         if self.calls.is_empty() {
             return;
         }
@@ -51,7 +51,7 @@ impl Requests {
     }
 
     /// Forgets everything, because the program is replaced by another one.
-    pub fn forget(&mut self, cpu: &mut dyn GuestCpu) {
+    pub(crate) fn forget(&mut self, cpu: &mut dyn GuestCpu) {
         if self.calls.drain(..).any(|caller| caller.counting) {
             cpu.set_counting(true);
         }
@@ -60,7 +60,7 @@ impl Requests {
 
     /// Lets the caller go on, with the result in RDX, if this fault is the return of the function
     /// called last; false if it is not.
-    pub fn returned(&mut self, host: &mut dyn Host, fault: Fault) -> bool {
+    pub(crate) fn returned(&mut self, host: &mut dyn Host, fault: Fault) -> bool {
         let cpu = host.cpu();
         if !matches!(fault, Fault::Page { fetch: true, .. } | Fault::Protection) || cpu.rip() != RETURN {
             return false;

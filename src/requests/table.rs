@@ -91,7 +91,7 @@ impl Requests {
     ///
     /// # Errors
     /// The address of a word that cannot be read. Valgrind itself ends there.
-    pub fn serve(&mut self, host: &mut dyn Host) -> Result<Answer, u64> {
+    pub(crate) fn serve(&mut self, host: &mut dyn Host) -> Result<Answer, u64> {
         self.settle(host.cpu());
         let at = host.cpu().gpr(Gpr::Rax);
         let mut bytes = [0; WORDS * 8];

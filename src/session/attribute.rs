@@ -18,7 +18,7 @@ use crate::symbols::UNKNOWN;
 use crate::x86::decode::{self, Refusal};
 
 /// The run that a profile is of.
-pub struct Subject<'a> {
+pub(super) struct Subject<'a> {
     /// The command line.
     pub command: &'a [u8],
     /// The events that were counted.
@@ -29,7 +29,7 @@ pub struct Subject<'a> {
 }
 
 /// Folds the accounts of a run.
-pub fn fold_run(tally: &Tally, modules: &mut Modules, subject: Subject<'_>) -> Folded {
+pub(super) fn fold_run(tally: &Tally, modules: &mut Modules, subject: Subject<'_>) -> Folded {
     let events = subject.counting.events();
     let mut profile = Profile::new(subject.command, events);
     // Readers want the caches described even where none was simulated, as Valgrind 3.19 does it.
@@ -54,7 +54,7 @@ pub fn fold_run(tally: &Tally, modules: &mut Modules, subject: Subject<'_>) -> F
 }
 
 /// The counts as costs.
-pub fn costs(counts: &Counts) -> Costs {
+pub(super) fn costs(counts: &Counts) -> Costs {
     let mut costs = Costs::ZERO;
     let misses = &counts.misses;
     for (event, count) in [
@@ -101,7 +101,7 @@ fn in_words(instruction: &Instruction) -> String {
 
 /// Puts the end of a run into words: how it is reported, and a line for the log if there is
 /// something to explain.
-pub fn explain(ending: Ending, modules: &mut Modules) -> (Stop, Option<String>) {
+pub(super) fn explain(ending: Ending, modules: &mut Modules) -> (Stop, Option<String>) {
     let (signal, fault, pc, refused, mapping) = match ending {
         Ending::Stop(stop) => return (stop, None),
         Ending::Fault { signal, fault, pc, refused, mapping } => (signal, fault, pc, refused, mapping),

@@ -13,7 +13,7 @@ use crate::session::modules::Modules;
 const NO_FILE: &[u8] = b"???";
 
 /// The sums. An instruction that several blocks share, or that is mapped twice, is one.
-pub struct ByInstruction {
+pub(super) struct ByInstruction {
     events: EventSet,
     /// Code that is in no file comes first.
     objects: Vec<CodeObject>,
@@ -24,13 +24,13 @@ pub struct ByInstruction {
 
 impl ByInstruction {
     /// No costs yet; `code` has the bytes of instructions that are in no file.
-    pub fn new(events: EventSet, code: BTreeMap<u64, Vec<u8>>) -> Self {
+    pub(super) fn new(events: EventSet, code: BTreeMap<u64, Vec<u8>>) -> Self {
         let no_file = CodeObject { path: NO_FILE.to_vec(), code, ..CodeObject::default() };
         Self { events, objects: vec![no_file], places: FxHashMap::default(), names: FxHashSet::default() }
     }
 
     /// Adds what the instruction at `pc` cost, whose file, function and line are `at`.
-    pub fn add(
+    pub(super) fn add(
         &mut self,
         modules: &mut Modules,
         mapping: MappingId,
@@ -72,7 +72,7 @@ impl ByInstruction {
     }
 
     /// The sums of the run of `cmd`, objects in the order of their paths.
-    pub fn finish(mut self, cmd: &[u8]) -> Instructions {
+    pub(super) fn finish(mut self, cmd: &[u8]) -> Instructions {
         self.objects.retain(|object| !object.instructions.is_empty());
         self.objects.sort_by(|a, b| (&a.path, &a.identity).cmp(&(&b.path, &b.identity)));
         for object in &mut self.objects {

@@ -138,7 +138,7 @@ impl Prepared {
     /// # Errors
     /// When the arguments do not fit on the stack, or memory is too small; the old program is gone
     /// then.
-    pub fn start(self, kernel: &mut Kernel, machine: &mut Machine) -> Result<(), LoadFailure> {
+    pub(super) fn start(self, kernel: &mut Kernel, machine: &mut Machine) -> Result<(), LoadFailure> {
         let layout = *machine.memory().layout();
         let Prepared { program, image, interpreter, argv, envp, execfn } = self;
         let path = program.path.clone();

@@ -25,4 +25,4 @@ pub use crate::emu::unicorn::EngineError;
 pub use crate::guest::layout::Layout;
 pub use crate::hooks::recorder::CountModel;
 pub use crate::kernel::config::TerminalObserver;
-pub use crate::requests::Voice;
+pub(crate) use crate::requests::Voice;

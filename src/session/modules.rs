@@ -24,7 +24,7 @@ struct Module {
 
 /// All files that code was translated from.
 #[derive(Default)]
-pub struct Modules {
+pub(super) struct Modules {
     modules: Vec<Module>,
     /// By inode, device and origin.
     known: FxHashMap<(u64, u64, u64), MappingId>,
@@ -34,7 +34,7 @@ pub struct Modules {
 
 impl Modules {
     /// The number of a file mapping.
-    pub fn number(&mut self, file: Option<FileArea<'_>>) -> MappingId {
+    pub(super) fn number(&mut self, file: Option<FileArea<'_>>) -> MappingId {
         let Some(area) = file else { return NO_MAPPING };
         let key = (area.id.inode, area.id.device, area.origin);
         if let Some((last, id)) = self.last
@@ -58,13 +58,13 @@ impl Modules {
     }
 
     /// Path of a module in the guest's view.
-    pub fn path(&self, mapping: MappingId) -> Option<&str> {
+    pub(super) fn path(&self, mapping: MappingId) -> Option<&str> {
         self.modules.get(mapping as usize).map(|module| &*module.id.path)
     }
 
     /// Reads the debug information that the instructions at the addresses `wanted` need;
     /// [`Modules::locate`] knows of those and may know less of others.
-    pub fn read_debug_info(&mut self, wanted: &[(MappingId, u64)]) {
+    pub(super) fn read_debug_info(&mut self, wanted: &[(MappingId, u64)]) {
         // A file mapped twice is read once.
         let mut offsets: BTreeMap<(u64, u64), Vec<u64>> = BTreeMap::new();
         for &(mapping, pc) in wanted {
@@ -87,35 +87,35 @@ impl Modules {
     }
 
     /// The objects of the run.
-    pub fn symboliser(&mut self) -> &mut Symboliser {
+    pub(super) fn symboliser(&mut self) -> &mut Symboliser {
         &mut self.symboliser
     }
 
     /// The object of a mapping.
-    pub fn object(&mut self, mapping: MappingId) -> Option<&Rc<Object>> {
+    pub(super) fn object(&mut self, mapping: MappingId) -> Option<&Rc<Object>> {
         let module = self.modules.get(mapping as usize)?;
         Some(module.object.get_or_init(|| self.symboliser.object(&module.id, &module.source)))
     }
 
     /// The file of a mapping, by inode and device: the same for all its mappings.
-    pub fn key(&self, mapping: MappingId) -> Option<(u64, u64)> {
+    pub(super) fn key(&self, mapping: MappingId) -> Option<(u64, u64)> {
         self.modules.get(mapping as usize).map(|module| (module.id.inode, module.id.device))
     }
 
     /// The mark of this build of the file of a mapping.
-    pub fn identity(&mut self, mapping: MappingId) -> Option<String> {
+    pub(super) fn identity(&mut self, mapping: MappingId) -> Option<String> {
         Some(self.object(mapping)?.identity())
     }
 
     /// The link-time address of an instruction.
-    pub fn vaddr(&mut self, mapping: MappingId, pc: u64) -> Option<u64> {
+    pub(super) fn vaddr(&mut self, mapping: MappingId, pc: u64) -> Option<u64> {
         let origin = self.modules.get(mapping as usize)?.origin;
         self.object(mapping)?.vaddr_of_file_offset(pc.wrapping_sub(origin))
     }
 
     /// File, function (as it is shown) and line of an instruction that [`Modules::read_debug_info`]
     /// was told of.
-    pub fn locate(&mut self, mapping: MappingId, pc: u64) -> Option<Location> {
+    pub(super) fn locate(&mut self, mapping: MappingId, pc: u64) -> Option<Location> {
         let vaddr = self.vaddr(mapping, pc)?;
         let debug = self.modules.get(mapping as usize)?.debug.as_ref()?;
         let location = debug.locate(vaddr);

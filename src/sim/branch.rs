@@ -28,7 +28,7 @@ const fn pack_next() -> u32 {
 /// The conditional predictor: one saturating counter per mix of the last seven outcomes of any
 /// branch and the low seven bits of this branch's address.
 #[derive(Clone, Debug)]
-pub struct Conditional {
+pub(crate) struct Conditional {
     /// Outcomes, the latest in the lowest bit.
     history: u64,
     counters: Box<[u8; COUNTERS]>,
@@ -43,14 +43,14 @@ impl Default for Conditional {
 impl Conditional {
     /// All counters and the history 0: every branch is first predicted not taken.
     #[must_use]
-    pub fn new() -> Conditional {
+    pub(crate) fn new() -> Conditional {
         Conditional { history: 0, counters: Box::new([0; COUNTERS]) }
     }
 
     /// Predicts the branch whose first byte is at `addr`, then learns that it was `taken` (control
     /// did not go to the next instruction in memory). True is a misprediction.
     #[inline]
-    pub fn record(&mut self, addr: u64, taken: bool) -> bool {
+    pub(crate) fn record(&mut self, addr: u64, taken: bool) -> bool {
         let index = ((self.history & INDEX_MASK) << INDEX_BITS) | (addr & INDEX_MASK);
         // In range by construction; the mask lets the compiler see it.
         let counter = &mut self.counters[index as usize % COUNTERS];
@@ -63,7 +63,7 @@ impl Conditional {
 
 /// The indirect predictor: the last target of each branch, by the low nine bits of its address.
 #[derive(Clone, Debug)]
-pub struct Indirect {
+pub(crate) struct Indirect {
     targets: Box<[u64; TARGETS]>,
 }
 
@@ -76,14 +76,14 @@ impl Default for Indirect {
 impl Indirect {
     /// All targets 0.
     #[must_use]
-    pub fn new() -> Indirect {
+    pub(crate) fn new() -> Indirect {
         Indirect { targets: Box::new([0; TARGETS]) }
     }
 
     /// Predicts the indirect jump or call at `addr`, then learns that it went to `target`. True is
     /// a misprediction.
     #[inline]
-    pub fn record(&mut self, addr: u64, target: u64) -> bool {
+    pub(crate) fn record(&mut self, addr: u64, target: u64) -> bool {
         let entry = &mut self.targets[addr as usize % TARGETS];
         std::mem::replace(entry, target) != target
     }

@@ -1,5 +1,5 @@
 //! A cache for few blocks that are accessed over and over, as the instruction cache is: exact LRU
-//! with the rules of [`Cache`](super::Cache), looked up by a number that the caller asks for once
+//! with the rules of [`Cache`](super::cache::Cache), looked up by a number that the caller asks for once
 //! per block.
 //!
 //! Each block has a stamp: when it was last accessed, or 0 where the cache does not hold it. A hit
@@ -194,7 +194,7 @@ impl LineCache {
     }
 
     /// One access of `size` bytes at `addr`, with the rules of
-    /// [`Cache::access`](super::Cache::access). True is a miss.
+    /// [`Cache::access`](super::cache::Cache::access). True is a miss.
     pub fn access(&mut self, addr: u64, size: u32) -> bool {
         let shift = self.line_shift();
         let offset = addr & u64::from(self.geometry.line() - 1);

@@ -10,9 +10,8 @@ mod hierarchy;
 mod lines;
 mod presets;
 
-pub use branch::{Conditional, Indirect};
-pub use cache::Cache;
-pub use geometry::{Geometry, GeometryError};
-pub use hierarchy::{Held, Hierarchy, Outcome};
-pub use lines::{Line, LineCache};
-pub use presets::{PRESETS, Preset, preset};
+pub(crate) use branch::{Conditional, Indirect};
+pub(crate) use geometry::Geometry;
+pub(crate) use hierarchy::{Held, Hierarchy};
+pub(crate) use lines::Line;
+pub(crate) use presets::{PRESETS, preset};

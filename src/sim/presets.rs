@@ -6,7 +6,7 @@ use super::geometry::Geometry;
 
 /// Three caches under a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Preset {
+pub(crate) struct Preset {
     /// Name on the command line.
     pub name: &'static str,
     /// First-level instruction cache.
@@ -20,7 +20,7 @@ pub struct Preset {
 }
 
 /// Every preset, the default first.
-pub const PRESETS: &[Preset] = &[
+pub(crate) const PRESETS: &[Preset] = &[
     row("default", (32768, 8, 64), (32768, 8, 64), (8_388_608, 16, 64), "typical desktop; the fixed default"),
     row("small", (16384, 4, 32), (16384, 4, 32), (262_144, 8, 32), "a small embedded core, 32-byte lines"),
     row("cortex-a72", (49152, 3, 64), (32768, 2, 64), (1_048_576, 16, 64), "Arm Cortex-A72 with 1 MiB of L2"),
@@ -34,7 +34,7 @@ pub const PRESETS: &[Preset] = &[
 
 /// The preset of this name, exactly as spelled in [`PRESETS`].
 #[must_use]
-pub fn preset(name: &str) -> Option<&'static Preset> {
+pub(crate) fn preset(name: &str) -> Option<&'static Preset> {
     PRESETS.iter().find(|p| p.name == name)
 }
 

@@ -80,7 +80,7 @@ impl Links {
     }
 
     /// The paths to try for the debug file of the object at `object` (absolute), first to last: by
-    /// build-id, then by debuglink name beside the object, in `.debug`, and below [`DEBUG_ROOT`]. A
+    /// build-id, then by debuglink name beside the object, in `.debug`, and below `DEBUG_ROOT`. A
     /// directory below `usr` is also tried as if it were below `/` (usr-merge).
     pub fn debug_files(&self, object: &Path) -> Vec<PathBuf> {
         let mut paths: Vec<PathBuf> = self.build_id.as_deref().and_then(by_build_id).into_iter().collect();

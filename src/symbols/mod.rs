@@ -1,6 +1,6 @@
 //! Symbols and debug information of programs and libraries.
 //!
-//! An object and the separate files that complete it are opened by [`files`], the only file here
+//! An object and the separate files that complete it are opened by `files`, the only file here
 //! that does I/O, and become one [`debug_files::DebugFiles`], whose ELF headers are parsed once and
 //! whose sections are read when they are needed. Two policies stand on that: [`valgrind`] chooses
 //! names and lines as Valgrind 3.19 does, for profiles, and [`debugger`] has the views of a

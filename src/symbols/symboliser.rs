@@ -36,7 +36,7 @@ impl Object {
     /// Opens the object at `path` and finds its debug files.
     ///
     /// # Errors
-    /// Those of [`files::open`].
+    /// Those of `files::open`.
     pub fn open(path: &Path) -> io::Result<Object> {
         Ok(Object::of(files::open(path)?, path))
     }

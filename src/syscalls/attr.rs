@@ -14,7 +14,7 @@ const fn xattr(number: u16, name: &'static str, handler: Handler) -> Row {
 }
 
 /// The calls of this file.
-pub const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = &[
     full(90, "chmod", chmod),
     full(91, "fchmod", fchmod),
     full(268, "fchmodat", fchmodat),

@@ -14,7 +14,7 @@ use crate::syscalls::io::{MAX_COUNT, PIECE, block, failed, operate, seekable};
 use crate::syscalls::row::{Row, full, partial, refused};
 
 /// The calls of this file.
-pub const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = &[
     full(40, "sendfile", sendfile),
     full(326, "copy_file_range", copy_file_range),
     full(275, "splice", splice),

@@ -10,7 +10,7 @@ use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::row::{Row, full, partial};
 
 /// The calls of this file.
-pub const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = &[
     full(3, "close", close),
     full(32, "dup", dup),
     full(33, "dup2", dup2),

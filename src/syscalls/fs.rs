@@ -16,7 +16,7 @@ use crate::syscalls::row::{Row, full, partial, refused};
 const NO_TMPFILE: &str = "O_TMPFILE where changes go through to the host (--allow-write) is EOPNOTSUPP";
 
 /// The calls of this file.
-pub const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = &[
     partial(2, "open", open, NO_TMPFILE),
     full(85, "creat", creat),
     partial(257, "openat", openat, NO_TMPFILE),

@@ -18,7 +18,7 @@ const fn flagless(number: u16, name: &'static str, handler: Handler) -> Row {
 }
 
 /// The calls of this file.
-pub const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = &[
     full(0, "read", read),
     full(1, "write", write),
     full(17, "pread64", pread64),

@@ -15,7 +15,7 @@ use crate::syscalls::fd;
 use crate::syscalls::row::{Row, full};
 
 /// The calls of this file.
-pub const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = &[
     full(7, "poll", poll),
     full(271, "ppoll", ppoll),
     full(23, "select", select),

@@ -10,7 +10,7 @@ use crate::syscalls::fs::{FDCWD, get_path};
 use crate::syscalls::row::{Row, full};
 
 /// The calls of this file.
-pub const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = &[
     full(4, "stat", stat),
     full(5, "fstat", fstat),
     full(6, "lstat", lstat),

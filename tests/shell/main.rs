@@ -6,4 +6,3 @@ mod common;
 mod pause;
 mod repl;
 mod terminal;
-mod undisturbed;

@@ -185,7 +185,7 @@ pub fn imports(tokens: &[String], module: &[String]) -> Vec<String> {
             _ if i > 0 && (is(i - 1, "::") || is(i - 1, "in") && is(i.wrapping_sub(2), "(")) => {}
             "crate" | "cgemu" if is(i + 1, "::") => tree(tokens, &mut (i + 2), "", &mut found),
             "crate" if !is(i + 1, ")") => {
-                found.push(format!("crate {}", tokens.get(i + 1).map_or("", |t| t)))
+                found.push(format!("crate {}", tokens.get(i + 1).map_or("", |t| t)));
             }
             "super" | "self" if is(i + 1, "::") => {
                 let mut at = i;

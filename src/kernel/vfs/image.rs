@@ -14,7 +14,7 @@ use crate::kernel::vfs::tree::FileSystem;
 
 /// Bytes behind a mapping.
 #[derive(Clone)]
-pub enum Source {
+pub(crate) enum Source {
     /// An object of guest memory. The file keeps its own reference.
     Object(ObjectId),
     /// The bytes as they are now; for a shared mapping, those of a file that cannot change.

@@ -13,11 +13,11 @@ use crate::kernel::vfs::pipe::PipeId;
 
 /// Key of an inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Ino(pub(crate) u32);
+pub(crate) struct Ino(pub(crate) u32);
 
 /// A moment of the guest's real-time clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Time {
+pub(crate) struct Time {
     /// Seconds since the epoch.
     pub sec: i64,
     /// Nanoseconds, below a thousand million.

@@ -1,7 +1,7 @@
 //! Access by access against the cache that keeps its lists in order.
 
 use super::*;
-use crate::sim::Cache;
+use crate::sim::cache::Cache;
 
 fn geometry(text: &str) -> Geometry {
     text.parse().expect("valid geometry")

@@ -41,7 +41,7 @@ pub(crate) struct NameIndex {
 
 impl NameIndex {
     /// Of symbols with these names, as they stand in the symbol table.
-    pub fn new<'n>(raw: impl Iterator<Item = &'n str>) -> Self {
+    pub(crate) fn new<'n>(raw: impl Iterator<Item = &'n str>) -> Self {
         let end = |(index, raw): (usize, &str)| {
             let shown = readable(raw);
             let hash =
@@ -54,7 +54,7 @@ impl NameIndex {
     }
 
     /// The numbers of the symbols that may be meant by `name`.
-    pub fn candidates(&self, name: &str) -> impl Iterator<Item = usize> {
+    pub(crate) fn candidates(&self, name: &str) -> impl Iterator<Item = usize> {
         let hash = parts(name).path.last().map_or(0, |last| hash(bare(last)));
         let from = self.ends.partition_point(|end| end.0 < hash);
         self.ends.iter().skip(from).take_while(move |end| end.0 == hash).map(|end| end.1 as usize)

@@ -12,10 +12,10 @@ use crate::symbols::valgrind::symbol_table::{self, SymbolTable};
 /// The source of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Location {
-    /// Source file as directory, `/` and name, not normalised; [`UNKNOWN`] without line
+    /// Source file as directory, `/` and name, not normalised; `UNKNOWN` without line
     /// information.
     pub file: Arc<str>,
-    /// Name in the symbol table, as it stands there; [`UNKNOWN`] outside all symbols.
+    /// Name in the symbol table, as it stands there; `UNKNOWN` outside all symbols.
     pub function: Arc<str>,
     /// Line in `file`; 0 if not known.
     pub line: u32,

@@ -262,8 +262,8 @@ fn differences(program: &Program, dir: &Path, seed: u64) -> Option<String> {
     Some(text)
 }
 
-#[test]
-fn disturbed_runs_cost_the_same() {
+/// Disturbs every program and compares.
+pub fn disturbed_runs_cost_the_same() {
     let dir = tempfile::tempdir().expect("a directory");
     prepare(dir.path());
     let seeds = std::env::var(vars::SEED).ok().and_then(|text| text.parse().ok()).unwrap_or(20);
