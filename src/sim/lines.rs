@@ -1,6 +1,6 @@
 //! A cache for few blocks that are accessed over and over, as the instruction cache is: exact LRU
-//! with the rules of [`Cache`](super::cache::Cache), looked up by a number that the caller asks for once
-//! per block.
+//! with the rules of [`Cache`](super::cache::Cache), looked up by a number that the caller asks for
+//! once per block.
 //!
 //! Each block has a stamp: when it was last accessed, or 0 where the cache does not hold it. A hit
 //! is one comparison and one store, whatever its place in the order; a miss looks for the oldest

@@ -107,3 +107,35 @@ fn contributing_lists_the_variables_of_tests() {
         );
     }
 }
+
+#[test]
+fn documents_name_files_that_are_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let sources = texts(&["src", "tests", "benches", "fuzz/fuzz_targets"]);
+    let mut documents =
+        vec![root.join("ARCHITECTURE.md"), root.join("CONTRIBUTING.md"), root.join("README.md")];
+    let docs = fs::read_dir(root.join("docs")).expect("docs");
+    documents.extend(
+        docs.map(|entry| entry.expect("an entry").path())
+            .filter(|path| path.extension().is_some_and(|e| e == "md")),
+    );
+    let mut missing = Vec::new();
+    let mut seen = 0;
+    for document in documents {
+        let text = fs::read_to_string(&document).expect("a document");
+        for name in text
+            .split('`')
+            .skip(1)
+            .step_by(2)
+            .filter(|word| word.ends_with(".rs") && !word.contains([' ', '*']))
+        {
+            seen += 1;
+            let there = root.join(name).exists() || sources.iter().any(|(path, _)| path.ends_with(name));
+            if !there {
+                missing.push(format!("{} names {name}", document.display()));
+            }
+        }
+    }
+    assert!(seen > 30, "only {seen} names");
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}

@@ -1,7 +1,7 @@
 //! Known differences between the engine and CPUs, and what cgemu does about them.
 
-/// Maker of the CPU that a test runs on, by CPUID. Where manuals leave something open, or contradict
-/// each other, CPUs of different makers answer differently.
+/// Maker of the CPU that a test runs on, by CPUID. Where manuals leave something open, or
+/// contradict each other, CPUs of different makers answer differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vendor {
     /// GenuineIntel.
