@@ -2,11 +2,9 @@
 //! stream.
 
 use crate::abi::errno::Errno;
-use crate::guest::GuestMemory;
 use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode};
 use crate::kernel::vfs::image::Source;
 use crate::kernel::vfs::node::{Device as Model, Ino};
-use crate::kernel::vfs::tree::FileSystem;
 
 /// A device that is open.
 #[derive(Clone, Debug)]
@@ -73,9 +71,5 @@ impl FileOperations for Device {
 
     fn map_private(&self, _cx: &mut FileContext, _mode: Mode, _exec: bool) -> Result<Source, Errno> {
         if self.1 == Model::Zero { Ok(Source::Zeros) } else { Err(Errno::ENODEV) }
-    }
-
-    fn release(&mut self, fs: &mut FileSystem, _mode: Mode, mem: &mut dyn GuestMemory) {
-        fs.let_go(self.0, mem);
     }
 }

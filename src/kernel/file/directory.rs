@@ -1,7 +1,6 @@
 //! Directories. getdents64(2) lists them through their inode.
 
 use crate::abi::errno::Errno;
-use crate::guest::GuestMemory;
 use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, seek_within};
 use crate::kernel::vfs::node::Ino;
 use crate::kernel::vfs::tree::FileSystem;
@@ -52,9 +51,5 @@ impl FileOperations for Directory {
 
     fn sync_range(&mut self) -> Result<(), Errno> {
         Ok(())
-    }
-
-    fn release(&mut self, fs: &mut FileSystem, _mode: Mode, mem: &mut dyn GuestMemory) {
-        fs.let_go(self.0, mem);
     }
 }

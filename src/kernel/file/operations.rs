@@ -243,8 +243,12 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
         Err(Errno::ENXIO)
     }
 
-    /// Releases the objects that the description holds, when its last reference goes.
-    fn release(&mut self, _fs: &mut FileSystem, _mode: Mode, _mem: &mut dyn GuestMemory) {}
+    /// Releases the objects that the description holds, when its last reference goes: its inode.
+    fn release(&mut self, fs: &mut FileSystem, _mode: Mode, mem: &mut dyn GuestMemory) {
+        if let Some(ino) = self.inode() {
+            fs.let_go(ino, mem);
+        }
+    }
 }
 
 /// Copies of operations behind the trait, for checkpoints. (`dyn-clone` would do it for a

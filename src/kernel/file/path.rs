@@ -1,7 +1,6 @@
 //! Inodes opened with O_PATH: they only stand for a place in the tree.
 
-use crate::guest::GuestMemory;
-use crate::kernel::file::operations::{FileOperations, Mode};
+use crate::kernel::file::operations::FileOperations;
 use crate::kernel::vfs::node::{Body, Ino};
 use crate::kernel::vfs::tree::FileSystem;
 
@@ -29,9 +28,5 @@ impl FileOperations for PathOnly {
 
     fn has_offset(&self) -> bool {
         true
-    }
-
-    fn release(&mut self, fs: &mut FileSystem, _mode: Mode, mem: &mut dyn GuestMemory) {
-        fs.let_go(self.0, mem);
     }
 }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use crate::abi::errno::Errno;
-use crate::guest::GuestMemory;
 use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, seek_within};
 use crate::kernel::vfs::node::Ino;
 use crate::kernel::vfs::tree::FileSystem;
@@ -60,9 +59,5 @@ impl FileOperations for ProcText {
     fn reopen(&self, fs: &mut FileSystem, _mode: Mode) -> Result<Box<dyn FileOperations>, Errno> {
         fs.hold(self.ino);
         Ok(Box::new(self.clone()))
-    }
-
-    fn release(&mut self, fs: &mut FileSystem, _mode: Mode, mem: &mut dyn GuestMemory) {
-        fs.let_go(self.ino, mem);
     }
 }

@@ -3,7 +3,6 @@
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::abi::signal::signo::SIGXFSZ;
-use crate::guest::GuestMemory;
 use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, seek_within};
 use crate::kernel::vfs::image::Source;
 use crate::kernel::vfs::node::Ino;
@@ -134,9 +133,5 @@ impl FileOperations for Regular {
 
     fn map_shared(&self, cx: &mut FileContext, write: bool) -> Result<Source, Errno> {
         cx.fs.shared_source(self.0, write, cx.mem)
-    }
-
-    fn release(&mut self, fs: &mut FileSystem, _mode: Mode, mem: &mut dyn GuestMemory) {
-        fs.let_go(self.0, mem);
     }
 }
