@@ -33,12 +33,9 @@ pub(crate) const EXACT: Dialect = Dialect {
         (b"events:", Key::Events),
         (b"summary:", Key::Summary),
     ],
-    blank: is_space,
     costs: CostStart::Digit,
     gap: Gap::OneSpace,
-    trim: false,
-    end: End::Newline,
-    others: Others::Refused,
+    ..PERL
 };
 
 /// Reads the next line, as the programs of Valgrind 3.19 do; false at the end.
