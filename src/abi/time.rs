@@ -6,6 +6,8 @@ pub(crate) const NSEC_PER_SEC: u64 = 1_000_000_000;
 pub(crate) const USEC_PER_SEC: u64 = 1_000_000;
 /// Clock ticks in a second, sysconf(_SC_CLK_TCK).
 pub(crate) const CLK_TCK: u64 = 100;
+/// Nanoseconds of a clock tick.
+pub(crate) const CLK_TCK_NS: u64 = NSEC_PER_SEC / CLK_TCK;
 
 /// TIMER_ABSTIME of clock_nanosleep(2) and timer_settime(2).
 pub(crate) const TIMER_ABSTIME: u64 = 1;

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use crate::abi::resource::{RLIM_INFINITY, Resource};
-use crate::abi::time::{CLK_TCK, NSEC_PER_SEC};
+use crate::abi::time::{CLK_TCK_NS, NSEC_PER_SEC};
 use crate::guest::{GuestCpu, GuestMemory, Mapping, PAGE_SIZE, Prot};
 use crate::kernel::clock::{MONOTONIC_START, REALTIME_START};
 use crate::kernel::process::Process;
@@ -94,8 +94,8 @@ impl Kernel {
         let stack =
             mem.mappings().iter().rev().find(|map| map.label == Some("[stack]")).map_or(0, |map| map.end);
         let process = self.process();
-        let ticks = elapsed / (NSEC_PER_SEC / CLK_TCK);
-        let start = MONOTONIC_START / (NSEC_PER_SEC / CLK_TCK);
+        let ticks = elapsed / CLK_TCK_NS;
+        let start = MONOTONIC_START / CLK_TCK_NS;
         let (pid, ppid, pgid, sid) = (process.pid, process.ppid, process.pgid, process.sid);
         let comm = String::from_utf8_lossy(self.task().name()).into_owned();
         let mut text = format!(
@@ -167,7 +167,7 @@ fn meminfo(resident: u64) -> String {
 }
 
 fn kernel_stat(uptime: u64) -> String {
-    let ticks = uptime / (NSEC_PER_SEC / CLK_TCK);
+    let ticks = uptime / CLK_TCK_NS;
     let boot = (REALTIME_START - MONOTONIC_START) / NSEC_PER_SEC;
     format!(
         "cpu  {ticks} 0 0 0 0 0 0 0 0 0\ncpu0 {ticks} 0 0 0 0 0 0 0 0 0\nintr 0\nctxt 0\nbtime {boot}\n\

@@ -111,6 +111,11 @@ pub(crate) fn get_timespec(mem: &mut dyn GuestMemory, addr: u64) -> Result<u64, 
     checked(seconds, ns, NSEC_PER_SEC)
 }
 
+/// Reads the `struct timespec` of a timeout, which a null pointer leaves out: `None` then.
+pub(crate) fn get_timeout(mem: &mut dyn GuestMemory, addr: u64) -> Result<Option<u64>, Errno> {
+    if addr == 0 { Ok(None) } else { get_timespec(mem, addr).map(Some) }
+}
+
 /// Writes a `struct timespec`.
 pub(crate) fn put_timespec(mem: &mut dyn GuestMemory, addr: u64, ns: u64) -> Result<(), Errno> {
     put_words(mem, addr, &[ns / NSEC_PER_SEC, ns % NSEC_PER_SEC])

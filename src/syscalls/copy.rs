@@ -10,7 +10,7 @@ use crate::kernel::uaccess::{get_u64, put_u64};
 use crate::kernel::vfs::node::Body;
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::fs::get_path;
-use crate::syscalls::io::{MAX_COUNT, PIECE, block, failed, operate, seekable};
+use crate::syscalls::io::{PIECE, block, failed, operate, seekable};
 use crate::syscalls::row::{Row, full, partial, refused};
 
 /// The calls of this file.
@@ -61,7 +61,7 @@ fn pump(ctx: &mut Ctx, from: &Side, to: &Side, len: u64) -> Result<u64, Break> {
     let (from_start, to_start) = (offset(ctx, from), offset(ctx, to));
     let mut done = 0;
     let mut failed = None;
-    while done < len.min(MAX_COUNT) {
+    while done < len.min(MAX_RW_COUNT) {
         let mut room = (len - done).min(PIECE);
         if let Some(pipe) = ctx.kernel.files.get(to.file).ops.pipe() {
             // Nothing is taken out that cannot be put in.

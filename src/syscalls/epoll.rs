@@ -6,10 +6,10 @@ use crate::abi::fs::*;
 use crate::kernel::file::description::Description;
 use crate::kernel::file::epoll::Epoll;
 use crate::kernel::file::interest::Watch;
-use crate::kernel::uaccess::{copy_to_user, get_array, get_timespec};
+use crate::kernel::uaccess::{copy_to_user, get_array, get_timeout};
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fd::install;
-use crate::syscalls::poll::{swap_mask, until_ready};
+use crate::syscalls::poll::{milliseconds, swap_mask, until_ready};
 use crate::syscalls::row::{Row, full, partial, refused};
 
 const EDGES: &str = "EPOLLET reports again only after the descriptor was not ready";
@@ -107,10 +107,6 @@ fn wait_events(ctx: &mut Ctx, epfd: u64, buf: u64, max: u64, timeout: Option<u64
     Ok(found.len() as u64)
 }
 
-fn milliseconds(timeout: u64) -> Option<u64> {
-    u64::try_from(timeout as i32).ok().map(|ms| ms * 1_000_000)
-}
-
 /// epoll_wait(2).
 fn epoll_wait(ctx: &mut Ctx, [epfd, buf, max, timeout, ..]: [u64; 6]) -> SysResult {
     wait_events(ctx, epfd, buf, max, milliseconds(timeout))
@@ -124,7 +120,7 @@ fn epoll_pwait(ctx: &mut Ctx, [epfd, buf, max, timeout, mask, size]: [u64; 6]) -
 
 /// epoll_pwait2(2): the timeout is a `struct timespec`.
 fn epoll_pwait2(ctx: &mut Ctx, [epfd, buf, max, timeout, mask, size]: [u64; 6]) -> SysResult {
-    let timeout = if timeout == 0 { None } else { Some(get_timespec(ctx.mem, timeout)?) };
+    let timeout = get_timeout(ctx.mem, timeout)?;
     swap_mask(ctx, mask, size)?;
     wait_events(ctx, epfd, buf, max, timeout)
 }

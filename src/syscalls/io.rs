@@ -32,8 +32,6 @@ pub(super) const ROWS: &[Row] = &[
     full(8, "lseek", lseek),
 ];
 
-/// Most bytes that one call moves, MAX_RW_COUNT of Linux.
-pub(super) const MAX_COUNT: u64 = 0x7fff_f000;
 /// Bytes moved at a time.
 pub(super) const PIECE: u64 = 256 * 1024;
 const IOV_MAX: u64 = 1024;
@@ -108,7 +106,7 @@ fn read_to(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) -> Sy
     let mut done = 0;
     let mut failed = None;
     'pieces: for (addr, len) in pieces {
-        let len = &(*len).min(MAX_COUNT);
+        let len = &(*len).min(MAX_RW_COUNT);
         let mut within = 0;
         while within < *len {
             let mut buf = vec![0; (*len - within).min(PIECE) as usize];
@@ -175,7 +173,7 @@ fn write_from(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) ->
     access_ok(pieces)?;
     let mut offset = start(ctx, file, at)?;
     if open.ops.discards() {
-        return Ok(pieces.iter().fold(0u64, |sum, (_, len)| sum.saturating_add(*len)).min(MAX_COUNT));
+        return Ok(pieces.iter().fold(0u64, |sum, (_, len)| sum.saturating_add(*len)).min(MAX_RW_COUNT));
     }
     if open.flags & O_APPEND != 0 {
         let (files, mut cx) = ctx.file_ops();
@@ -187,7 +185,7 @@ fn write_from(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) ->
     let mut done = 0;
     let mut failed = None;
     'pieces: for (addr, len) in pieces {
-        let len = &(*len).min(MAX_COUNT);
+        let len = &(*len).min(MAX_RW_COUNT);
         let mut within = 0;
         while within < *len {
             let mut buf = vec![0; (*len - within).min(PIECE) as usize];
@@ -237,7 +235,7 @@ pub(super) fn get_iovec(mem: &mut dyn GuestMemory, addr: u64, count: u64) -> Res
     }
     let mut bytes = vec![0; count as usize * 16];
     copy_from_user(mem, addr, &mut bytes)?;
-    let mut left = MAX_COUNT;
+    let mut left = MAX_RW_COUNT;
     let mut pieces = Vec::new();
     let (words, _) = bytes.as_chunks::<8>();
     for pair in words.chunks(2) {

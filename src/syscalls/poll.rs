@@ -2,12 +2,13 @@
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::abi::signal::SIGSET_SIZE;
 use crate::abi::time::{NSEC_PER_SEC, timeval};
 use crate::kernel::fdtable::FileNo;
 use crate::kernel::file::operations::{READABLE, WRITABLE};
 use crate::kernel::signal::state::Restart;
 use crate::kernel::uaccess::{
-    copy_from_user, copy_to_user, get_timespec, get_u64, get_words, put_timespec, put_words,
+    copy_from_user, copy_to_user, get_timeout, get_u64, get_words, put_timespec, put_words,
 };
 use crate::kernel::wait::Wake;
 use crate::syscalls::context::{Break, Ctx, SysResult};
@@ -82,10 +83,14 @@ fn poll_all(ctx: &mut Ctx, addr: u64, count: u64, timeout: Option<u64>) -> SysRe
     Ok(ready)
 }
 
-/// poll(2): the timeout is in milliseconds, negative for none.
+/// A timeout in milliseconds, negative for none, in nanoseconds.
+pub(super) fn milliseconds(timeout: u64) -> Option<u64> {
+    u64::try_from(timeout as i32).ok().map(|ms| ms * 1_000_000)
+}
+
+/// poll(2).
 fn poll(ctx: &mut Ctx, [fds, count, timeout, ..]: [u64; 6]) -> SysResult {
-    let timeout = u64::try_from(timeout as i32).ok().map(|ms| ms * 1_000_000);
-    poll_all(ctx, fds, count, timeout)
+    poll_all(ctx, fds, count, milliseconds(timeout))
 }
 
 /// Puts another signal mask in place until the call is over; EINVAL, EFAULT.
@@ -93,7 +98,7 @@ pub(super) fn swap_mask(ctx: &mut Ctx, addr: u64, size: u64) -> Result<(), Errno
     if addr == 0 {
         return Ok(());
     }
-    if size != 8 {
+    if size != SIGSET_SIZE {
         return Err(Errno::EINVAL);
     }
     let mask = get_u64(ctx.mem, addr)?;
@@ -103,7 +108,7 @@ pub(super) fn swap_mask(ctx: &mut Ctx, addr: u64, size: u64) -> Result<(), Errno
 
 /// ppoll(2).
 fn ppoll(ctx: &mut Ctx, [fds, count, timeout, mask, size, _]: [u64; 6]) -> SysResult {
-    let timeout = if timeout == 0 { None } else { Some(get_timespec(ctx.mem, timeout)?) };
+    let timeout = get_timeout(ctx.mem, timeout)?;
     swap_mask(ctx, mask, size)?;
     poll_all(ctx, fds, count, timeout)
 }
@@ -172,7 +177,7 @@ fn select(ctx: &mut Ctx, [count, read, write, except, timeout, _]: [u64; 6]) -> 
 
 /// pselect(2): the sixth argument points at the mask and its size.
 fn pselect6(ctx: &mut Ctx, [count, read, write, except, timeout, mask]: [u64; 6]) -> SysResult {
-    let wanted = if timeout == 0 { None } else { Some(get_timespec(ctx.mem, timeout)?) };
+    let wanted = get_timeout(ctx.mem, timeout)?;
     if mask != 0 {
         let [addr, size] = get_words(ctx.mem, mask)?;
         swap_mask(ctx, addr, size)?;

@@ -8,7 +8,7 @@ use crate::kernel::arena::TaskId;
 use crate::kernel::signal::deliver::CompatMode;
 use crate::kernel::signal::info::SigInfo;
 use crate::kernel::signal::state::{Restart, To};
-use crate::kernel::uaccess::{copy_to_user, get_array, get_timespec, get_u64, get_words, put_u64, put_words};
+use crate::kernel::uaccess::{copy_to_user, get_array, get_timeout, get_u64, get_words, put_u64, put_words};
 use crate::kernel::wait::Wake;
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::row::{Row, full, partial};
@@ -134,10 +134,7 @@ fn rt_sigtimedwait(ctx: &mut Ctx, [set, info, timeout, size, ..]: [u64; 6]) -> S
         return Err(Errno::EINVAL.into());
     }
     let wanted = get_u64(ctx.mem, set)? & !UNBLOCKABLE;
-    let deadline = match timeout {
-        0 => None,
-        timeout => Some(get_timespec(ctx.mem, timeout)?),
-    };
+    let deadline = get_timeout(ctx.mem, timeout)?;
     ctx.kernel.expire_timers(ctx.cpu);
     let mut found = ctx.kernel.signals().dequeue(wanted);
     if found.is_none() {

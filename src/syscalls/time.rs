@@ -3,7 +3,7 @@
 use crate::abi::errno::Errno;
 use crate::abi::signal::{bit, signo::SIGALRM};
 use crate::abi::time::*;
-use crate::kernel::clock::{ClockId, REALTIME_START};
+use crate::kernel::clock::ClockId;
 use crate::kernel::signal::state::Restart;
 use crate::kernel::timers::{Alarm, Base, INTERVAL_TIMERS, PosixTimer};
 use crate::kernel::uaccess::{
@@ -12,9 +12,6 @@ use crate::kernel::uaccess::{
 use crate::kernel::wait::Wake;
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::row::{Row, full, partial};
-
-/// Nanoseconds in a tick of times(2).
-const CLK_TCK_NS: u64 = NSEC_PER_SEC / CLK_TCK;
 
 const LATE: &str = "its signal is delivered when a system call ends, not in the middle of computing";
 
@@ -57,7 +54,7 @@ fn clock_getres(ctx: &mut Ctx, [id, addr, ..]: [u64; 6]) -> SysResult {
 /// gettimeofday(2). The time zone is UTC.
 fn gettimeofday(ctx: &mut Ctx, [tv, tz, ..]: [u64; 6]) -> SysResult {
     if tv != 0 {
-        let ns = REALTIME_START.saturating_add(ctx.now());
+        let ns = ctx.kernel.clock.realtime_ns(ctx.cpu.instructions());
         put_words(ctx.mem, tv, &timeval(ns))?;
     }
     if tz != 0 {
@@ -68,7 +65,7 @@ fn gettimeofday(ctx: &mut Ctx, [tv, tz, ..]: [u64; 6]) -> SysResult {
 
 /// time(2).
 fn time(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
-    let seconds = REALTIME_START.saturating_add(ctx.now()) / NSEC_PER_SEC;
+    let seconds = ctx.kernel.clock.realtime_ns(ctx.cpu.instructions()) / NSEC_PER_SEC;
     if addr != 0 {
         put_u64(ctx.mem, addr, seconds)?;
     }

@@ -6,7 +6,7 @@ use crate::abi::signal::{
 };
 use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory, USER_END};
 use crate::kernel::signal::frame::{self, BadFrame};
-use crate::kernel::signal::handlers::{default_ignores, default_stops};
+use crate::kernel::signal::handlers::{STOPS, default_ignores};
 use crate::kernel::signal::info::SigInfo;
 use crate::kernel::signal::state::{Restart, Signals, Trap};
 
@@ -67,7 +67,7 @@ impl Signals<'_> {
         match action.handler {
             SIG_IGN => Ok(()),
             SIG_DFL if default_ignores(signo) => Ok(()),
-            SIG_DFL if default_stops(signo) => {
+            SIG_DFL if bit(signo) & STOPS != 0 => {
                 self.task.dropped_stop = Some(signo);
                 Ok(())
             }

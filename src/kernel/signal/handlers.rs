@@ -19,10 +19,9 @@ pub(super) fn default_ignores(signo: i32) -> bool {
     matches!(signo, SIGCHLD | SIGCONT | SIGURG | SIGWINCH)
 }
 
-/// Returns whether the default action is to stop the process, signal(7).
-pub(super) fn default_stops(signo: i32) -> bool {
-    matches!(signo, SIGSTOP | SIGTSTP | SIGTTIN | SIGTTOU)
-}
+/// Signals whose default action is to stop the process, signal(7).
+pub(super) const STOPS: u64 =
+    1 << (SIGSTOP - 1) | 1 << (SIGTSTP - 1) | 1 << (SIGTTIN - 1) | 1 << (SIGTTOU - 1);
 
 impl SignalHandlers {
     /// The action of a signal; the default one for a number that is not a signal.
@@ -50,7 +49,7 @@ impl SignalHandlers {
 
     /// Returns whether a signal has its default action and that is to stop the process.
     pub(super) fn stops(&self, signo: i32) -> bool {
-        self.get(signo).handler == SIG_DFL && default_stops(signo)
+        self.get(signo).handler == SIG_DFL && bit(signo) & STOPS != 0
     }
 
     /// Returns whether a signal interrupts a waiting call: it is not blocked, and it runs a handler

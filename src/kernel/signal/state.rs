@@ -4,7 +4,7 @@ use crate::abi::errno::Errno;
 use crate::abi::signal::{
     AltStack, MINSIGSTKSZ, SIG_DFL, SIG_IGN, SigAction, UNBLOCKABLE, bit, signo::*, ss,
 };
-use crate::kernel::signal::handlers::SignalHandlers;
+use crate::kernel::signal::handlers::{STOPS, SignalHandlers};
 use crate::kernel::signal::info::SigInfo;
 use crate::kernel::signal::queue::Queue;
 
@@ -143,7 +143,6 @@ impl Signals<'_> {
         if bit(signo) == 0 {
             return;
         }
-        const STOPS: u64 = 1 << (SIGSTOP - 1) | 1 << (SIGTSTP - 1) | 1 << (SIGTTIN - 1) | 1 << (SIGTTOU - 1);
         let opposite = match signo {
             SIGCONT => STOPS,
             _ if bit(signo) & STOPS != 0 => bit(SIGCONT),

@@ -5,7 +5,6 @@ use crate::abi::fs::MAX_RW_COUNT;
 use crate::abi::process::{KCMP_EPOLL_TFD, KCMP_FILE};
 use crate::abi::random::{GRND_INSECURE, GRND_NONBLOCK, GRND_RANDOM};
 use crate::abi::time::NSEC_PER_SEC;
-use crate::kernel::clock::MONOTONIC_START;
 use crate::kernel::procfs::TOTAL_MEMORY;
 use crate::kernel::uaccess::copy_to_user;
 use crate::syscalls::context::{Ctx, SysResult};
@@ -43,7 +42,7 @@ fn sysinfo(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
     const FREE_RAM: u64 = 3 << 30;
     const PROCESSES: u64 = 2;
     const MEM_UNIT: u64 = 1;
-    let uptime = MONOTONIC_START.saturating_add(ctx.now()) / NSEC_PER_SEC;
+    let uptime = ctx.kernel.clock.monotonic_ns(ctx.cpu.instructions()) / NSEC_PER_SEC;
     // uptime; three loads; ram total, free, shared, buffer; swap total, free; processes; high
     // total, free; unit of memory.
     let words = [uptime, 0, 0, 0, TOTAL_MEMORY, FREE_RAM, 0, 0, 0, 0, PROCESSES, 0, 0, MEM_UNIT];
