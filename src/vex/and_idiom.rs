@@ -87,17 +87,19 @@ pub(super) fn recognise(jump: &Instruction, fetch: &mut Fetch<'_>) -> Option<Sec
     if target == next || !is_code(fetch, target) || !is_code(fetch, next) {
         return None;
     }
-    for (second, common) in [(target, next), (next, target)] {
-        let (insns, exit) = analyse_block_end(fetch, second);
+    let at_target = analyse_block_end(fetch, target);
+    let at_next = analyse_block_end(fetch, next);
+    let ways = [(target, next, &at_target, &at_next), (next, target, &at_next, &at_target)];
+    for (second, common, (insns, exit), (_, common_exit)) in ways {
         let shares = matches!(exit, BlockEnd::Either(one, other) if one != other) && exit.leads_to(common);
         let Some((last, before)) = insns.split_last().filter(|_| shares) else { continue };
-        let apart = match analyse_block_end(fetch, common).1 {
+        let apart = match common_exit {
             BlockEnd::Unknown => false,
             BlockEnd::Either(one, other) if one == other => false,
             exit => !exit.leads_to(second),
         };
         if apart && last.mnemonic() != M::Not && before.iter().all(is_speculatable) {
-            return Some(SecondBlock { insns, at_target: second == target });
+            return Some(SecondBlock { insns: insns.clone(), at_target: second == target });
         }
     }
     None

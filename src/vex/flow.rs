@@ -3,7 +3,7 @@
 use iced_x86::{FlowControl, Instruction, Mnemonic as M, OpKind};
 
 use super::lift::checks_alignment;
-use crate::x86::cost;
+use super::lift::strings::repeat;
 use crate::x86::decode::{self, Fetch};
 use crate::x86::request;
 
@@ -26,10 +26,8 @@ pub(super) enum Flow {
 }
 
 pub(super) fn flow(instruction: &Instruction) -> Flow {
-    if cost::repeat(instruction).is_some() {
-        // VEX ignores the prefix of `rep lods`.
-        let loads = matches!(instruction.mnemonic(), M::Lodsb | M::Lodsw | M::Lodsd | M::Lodsq);
-        return if loads { Flow::Next } else { Flow::End };
+    if repeat(instruction).is_some() {
+        return Flow::End;
     }
     let near = matches!(instruction.op0_kind(), OpKind::NearBranch64);
     match instruction.flow_control() {

@@ -101,7 +101,7 @@ fn memory_operand(instruction: &Instruction) -> Option<u8> {
 }
 
 /// Recognises atomic operations: by prefix, or XCHG, which is always locked.
-fn locked(instruction: &Instruction) -> bool {
+pub(crate) fn is_locked(instruction: &Instruction) -> bool {
     instruction.has_lock_prefix() || instruction.mnemonic() == Mnemonic::Xchg
 }
 
@@ -226,7 +226,7 @@ fn bit_test(instruction: &Instruction, operand: Option<u8>, cost: &mut Cost) {
             };
             let slot = cost.slot(access, size, address);
             let bytes = if by_register { 1 } else { size };
-            if locked(instruction) {
+            if is_locked(instruction) {
                 cost.event(slot, 0, bytes, EventKind::Read);
                 cost.retry_branch = true;
             }
@@ -272,7 +272,7 @@ fn general(
         OpAccess::Write | OpAccess::CondWrite => cost.store(size, address),
         OpAccess::ReadWrite | OpAccess::ReadCondWrite => {
             let slot = cost.slot(Access::Modify, size, address);
-            if locked(instruction) && !is_compare_exchange(instruction.mnemonic()) {
+            if is_locked(instruction) && !is_compare_exchange(instruction.mnemonic()) {
                 cost.event(slot, 0, size, EventKind::Read);
                 cost.retry_branch = true;
             }

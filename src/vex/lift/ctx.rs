@@ -1,11 +1,12 @@
 //! State and building blocks of the lifter: temporaries, guest state, operands, addresses and
 //! flags. The files beside this one lift one family of instructions each.
 
-use iced_x86::{Instruction, Mnemonic, OpKind, Register};
+use iced_x86::{Instruction, OpKind, Register};
 
 use crate::vex::guest_state as state;
 use crate::vex::ir::{CcOp, Op, Slice, Statement, Temp, Type, UNNAMED, Value, ZERO, mask, operands};
 use crate::vex::reg_values::RegValues;
+use crate::x86::cost::is_locked;
 
 /// Location of an operand.
 #[derive(Clone, Copy, Debug)]
@@ -335,11 +336,6 @@ pub(super) fn accumulator(size: usize) -> Register {
         4 => Register::EAX,
         _ => Register::RAX,
     }
-}
-
-/// Recognises atomic operations: by prefix, or XCHG with memory.
-pub(super) fn is_locked(instruction: &Instruction) -> bool {
-    instruction.has_lock_prefix() || instruction.mnemonic() == Mnemonic::Xchg
 }
 
 /// Integer type of this size in bytes.

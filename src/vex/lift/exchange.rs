@@ -2,8 +2,9 @@
 
 use iced_x86::{Instruction, Mnemonic as M, OpKind, Register};
 
-use super::ctx::{LiftCtx, Operand, accumulator, bytes, is_locked};
+use super::ctx::{LiftCtx, Operand, accumulator, bytes};
 use crate::vex::ir::{CcOp, Op, ZERO, cond};
+use crate::x86::cost::is_locked;
 
 impl LiftCtx {
     pub(super) fn exchange(&mut self, i: &Instruction) {

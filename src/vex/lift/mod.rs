@@ -10,7 +10,7 @@ mod integer;
 mod mmx;
 mod shifts;
 mod sse;
-mod strings;
+pub(super) mod strings;
 mod vector_ops;
 mod x87;
 

@@ -5,12 +5,18 @@ use iced_x86::{Instruction, Mnemonic as M};
 use super::ctx::{LiftCtx, accumulator};
 use crate::vex::guest_state::{self as state, RCX, RDI, RSI};
 use crate::vex::ir::{CcOp, Op, Value, ZERO, cond};
+use crate::x86::cost::{self, Repeat};
+
+/// Repetition of an instruction. VEX ignores the prefix of `rep lods`.
+pub(in crate::vex) fn repeat(instruction: &Instruction) -> Option<Repeat> {
+    let loads = matches!(instruction.mnemonic(), M::Lodsb | M::Lodsw | M::Lodsd | M::Lodsq);
+    cost::repeat(instruction).filter(|_| !loads)
+}
 
 impl LiftCtx {
     pub(super) fn string(&mut self, i: &Instruction) {
-        let loads = matches!(i.mnemonic(), M::Lodsb | M::Lodsw | M::Lodsd | M::Lodsq);
-        let repeated = (i.has_rep_prefix() || i.has_repne_prefix()) && !loads;
-        if repeated {
+        let repeat = repeat(i);
+        if repeat.is_some() {
             let old = self.get(RCX);
             let zero = self.op(Op::CmpEq(64), &[old, ZERO]);
             self.exit(0, zero);
@@ -62,11 +68,7 @@ impl LiftCtx {
             let new = self.op(Op::Add(64), &[old, step]);
             self.put(slice, new);
         }
-        let compares = matches!(
-            i.mnemonic(),
-            M::Scasb | M::Scasw | M::Scasd | M::Scasq | M::Cmpsb | M::Cmpsw | M::Cmpsd | M::Cmpsq
-        );
-        if repeated && compares {
+        if repeat == Some(Repeat::Compare) {
             let again = self.condition(if i.has_repne_prefix() { cond::NZ } else { cond::Z });
             self.exit(1, again);
         }
