@@ -15,9 +15,9 @@ use super::render::text::{field, heading, python_float, warning};
 use super::sources::{Unreadable, open_same};
 use super::tally::{FileCosts, Origin, Tally};
 use super::view::groups::{Grouping, groups, inclusive};
-use super::view::ranking::{By, Order, Sign, Threshold, add};
+use super::view::ranking::{By, Order, Sign, Threshold};
 use super::view::source::{annotated, around};
-use crate::profile::NameId;
+use crate::profile::{NameId, add_costs};
 
 /// Cachegrind's name for files that it does not know.
 const UNKNOWN: &[u8] = b"???";
@@ -222,7 +222,7 @@ impl Annotation<'_> {
         let mut lines: Vec<(u64, &[i64])> = lines.collect();
         lines.sort_unstable();
         for (line, counts) in &lines {
-            add(if *line == 0 { &mut shares.unknown_lines } else { &mut shares.known_lines }, counts);
+            add_costs(if *line == 0 { &mut shares.unknown_lines } else { &mut shares.known_lines }, counts);
         }
         let numbers = lines.iter().map(|(line, _)| *line).filter(|line| *line > 0);
         let ranges = around(numbers, self.options.context);
@@ -231,7 +231,7 @@ impl Annotation<'_> {
     }
 
     fn add_lines(&self, sum: &mut [i64], costs: &FileCosts) {
-        costs.lines.values().for_each(|row| add(sum, self.tally.costs(*row)));
+        costs.lines.values().for_each(|row| add_costs(sum, self.tally.costs(*row)));
     }
 }
 

@@ -1,6 +1,5 @@
 //! Letting a program run, and stopping it: everything that moves a run forwards.
 
-use std::collections::BTreeSet;
 use std::sync::atomic::Ordering::Relaxed;
 
 use rustc_hash::FxHashSet;
@@ -328,8 +327,3 @@ impl Debugger {
 
 /// fork, vfork, clone and clone3.
 const FORKS: [u64; 4] = [57, 58, 56, 435];
-
-/// The system calls of a `catch syscall`.
-pub fn syscalls(numbers: impl IntoIterator<Item = u64>) -> Trigger {
-    Trigger::Syscall(numbers.into_iter().collect::<BTreeSet<u64>>())
-}

@@ -20,6 +20,7 @@ pub(crate) use format::{
     CostStart, Dialect, End, Gap, Key, Line, Lines, Number, Others, instead_of_head, is_space, numbers, words,
 };
 pub use instructions::{CodeObject, InsnCosts, Instructions, add_costs};
+pub(crate) use model::clean;
 pub use model::{Profile, ProfileLine};
 pub use names::{NameId, Names};
 pub use substitution::Substitution;

@@ -133,7 +133,7 @@ impl Profile {
 }
 
 /// The bytes with those replaced that would break a line.
-fn clean(bytes: &[u8]) -> Cow<'_, [u8]> {
+pub(crate) fn clean(bytes: &[u8]) -> Cow<'_, [u8]> {
     let breaks = |b: &u8| matches!(b, b'\n' | b'\r' | 0);
     if !bytes.iter().any(breaks) {
         return Cow::Borrowed(bytes);

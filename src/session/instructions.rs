@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::hooks::plan::MappingId;
-use crate::profile::{CodeObject, Costs, EventSet, InsnCosts, Instructions, add_costs};
+use crate::profile::{CodeObject, Costs, EventSet, InsnCosts, Instructions, add_costs, clean};
 use crate::session::modules::Modules;
 
 /// Path of code that is in no file.
@@ -42,7 +42,7 @@ impl ByInstruction {
             (Some(key), Some(address)) => {
                 let objects = &mut self.objects;
                 let place = *self.places.entry(key).or_insert_with(|| {
-                    let path = clean(modules.path(mapping).unwrap_or_default());
+                    let path = clean(modules.path(mapping).unwrap_or_default().as_bytes()).into_owned();
                     objects.push(CodeObject {
                         path,
                         identity: modules.identity(mapping).unwrap_or_default(),
@@ -87,17 +87,12 @@ impl ByInstruction {
     }
 
     fn name(&mut self, text: &str) -> Arc<[u8]> {
-        let clean = clean(text);
-        if let Some(name) = self.names.get(clean.as_slice()) {
+        let clean = clean(text.as_bytes());
+        if let Some(name) = self.names.get(&*clean) {
             return Arc::clone(name);
         }
-        let name: Arc<[u8]> = clean.into();
+        let name: Arc<[u8]> = Arc::from(&*clean);
         self.names.insert(Arc::clone(&name));
         name
     }
-}
-
-/// A name as a line of a file can hold it, as in [`crate::profile::Profile`].
-fn clean(text: &str) -> Vec<u8> {
-    text.bytes().map(|byte| if matches!(byte, b'\n' | b'\r' | 0) { b'?' } else { byte }).collect()
 }

@@ -398,10 +398,10 @@ fn sections(file: &dyn PageSource, header: &Header) -> (Vec<SectionHeader>, Opti
             _ => Vec::new(),
         }
     };
-    let first = read(1).first().map(|section| (section.sh_size, section.sh_link));
-    let count = match (header.e_shnum, first) {
-        (0, Some((size, _))) => size,
-        (count, _) => u64::from(count),
-    };
-    (read(count), first)
+    let mut sections = read(u64::from(header.e_shnum.max(1)));
+    let first = sections.first().map(|section| (section.sh_size, section.sh_link));
+    if header.e_shnum == 0 {
+        sections = first.map(|(count, _)| read(count)).unwrap_or_default();
+    }
+    (sections, first)
 }

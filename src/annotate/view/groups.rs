@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
-use super::ranking::{CountedRow, Order, Threshold, add, rank};
+use super::ranking::{CountedRow, Order, Threshold, rank};
 use crate::annotate::tally::Tally;
-use crate::profile::NameId;
+use crate::profile::{NameId, add_costs};
 
 /// A row with the rows that it is the sum of.
 #[derive(Clone, Debug)]
@@ -63,7 +63,7 @@ pub(crate) fn groups<'a>(
             });
         }
         let Some(group) = groups.get_mut(place) else { continue };
-        add(&mut group.counts, counts);
+        add_costs(&mut group.counts, counts);
         group.rows.push(CountedRow { key: Reverse(inner_names.text(inner)), counts: counts.into() });
     }
     let reaches = |counts: &[i64]| threshold.reaches(counts);
@@ -74,7 +74,7 @@ pub(crate) fn groups<'a>(
     groups.sort_by(|a, b| order.compare(&a.counts, &b.counts).then_with(|| b.name.cmp(a.name)));
     let mut sum = vec![0; tally.events.len()];
     for group in &mut groups {
-        add(&mut sum, &group.counts);
+        add_costs(&mut sum, &group.counts);
         group.running.clone_from(&sum);
     }
     groups

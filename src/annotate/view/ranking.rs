@@ -8,7 +8,7 @@ use std::collections::btree_map::Entry;
 use super::metric::{Metric, Value};
 use super::share::share;
 use crate::annotate::tally::{FileCosts, Tally};
-use crate::profile::{Costs, Event, EventSet, Instructions, NameId, Profile, ProfileLine};
+use crate::profile::{Costs, Event, EventSet, Instructions, NameId, Profile, ProfileLine, add_costs};
 
 /// The subject of a ranking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -156,7 +156,7 @@ pub(crate) fn tally_rows(tally: &Tally, by: By, inclusive: bool) -> Vec<CountedR
         By::File => {
             let row = |(file, costs): (&NameId, &FileCosts)| {
                 let mut counts = vec![0; tally.events.len()];
-                costs.lines.values().for_each(|line| add(&mut counts, tally.costs(*line)));
+                costs.lines.values().for_each(|line| add_costs(&mut counts, tally.costs(*line)));
                 let key = SourceKey { file: tally.files.text(*file), function: b"", line: None };
                 CountedRow { key, counts: counts.into() }
             };
@@ -174,20 +174,13 @@ pub(crate) fn tally_rows(tally: &Tally, by: By, inclusive: bool) -> Vec<CountedR
     }
 }
 
-/// Adds counts to a sum.
-pub(crate) fn add(sum: &mut [i64], counts: &[i64]) {
-    for (sum, count) in sum.iter_mut().zip(counts) {
-        *sum = sum.saturating_add(*count);
-    }
-}
-
 /// Sums counts up by key.
 fn sums<K: Ord>(parts: impl IntoIterator<Item = (K, Vec<i64>)>) -> BTreeMap<K, Vec<i64>> {
     let mut sums = BTreeMap::new();
     for (key, counts) in parts {
         match sums.entry(key) {
             Entry::Vacant(entry) => drop(entry.insert(counts)),
-            Entry::Occupied(mut entry) => add(entry.get_mut(), &counts),
+            Entry::Occupied(mut entry) => add_costs(entry.get_mut(), &counts),
         }
     }
     sums
@@ -242,7 +235,7 @@ impl Counted<u64> {
         });
         let sums = sums(parts);
         let mut total = vec![0; events.len()];
-        sums.values().for_each(|counts| add(&mut total, counts));
+        sums.values().for_each(|counts| add_costs(&mut total, counts));
         Counted { events, total, sums }
     }
 }
