@@ -2,10 +2,11 @@
 //! `guest` in their simplest form.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::guest::cpu::{Gpr, GuestCpu};
 use crate::guest::memory::{
-    Backing, FileId, GuestMemory, MapRequest, Mapping, MemError, ObjectId, Place, Prot,
+    Backing, FileId, GuestMemory, MapRequest, Mapping, MemError, ObjectId, PageSource, Place, Prot,
 };
 use crate::guest::page::{PAGE_SIZE, USER_END};
 
@@ -228,7 +229,7 @@ impl GuestMemory for FakeMemory {
                 }
                 Backing::Private { object, offset } => {
                     let mut bytes = vec![0; PAGE_SIZE as usize];
-                    self.object_read(*object, offset + within, &mut bytes);
+                    let _ = self.object_read(*object, offset + within, &mut bytes);
                     (Store::Private(bytes), offset + within)
                 }
                 Backing::Shared { object, offset } => {
@@ -345,8 +346,13 @@ impl GuestMemory for FakeMemory {
         self.pages.len() as u64 * PAGE_SIZE
     }
 
-    fn object_create(&mut self, len: u64) -> ObjectId {
-        self.objects.push(Some((vec![0; len as usize], 1)));
+    fn object_create(&mut self, len: u64, base: Option<(Arc<dyn PageSource>, u64)>) -> ObjectId {
+        let mut bytes = vec![0; len as usize];
+        if let Some((source, visible)) = base {
+            let visible = visible.min(len) as usize;
+            let _ = source.read_to_end(0, &mut bytes[..visible]);
+        }
+        self.objects.push(Some((bytes, 1)));
         ObjectId(self.objects.len() as u32 - 1)
     }
 
@@ -367,12 +373,12 @@ impl GuestMemory for FakeMemory {
         Ok(())
     }
 
-    fn object_read(&mut self, object: ObjectId, offset: u64, buf: &mut [u8]) -> usize {
+    fn object_read(&mut self, object: ObjectId, offset: u64, buf: &mut [u8]) -> Result<usize, MemError> {
         let bytes = &self.object(object).0;
         let bytes = bytes.get(offset as usize..).unwrap_or_default();
         let len = bytes.len().min(buf.len());
         buf[..len].copy_from_slice(&bytes[..len]);
-        len
+        Ok(len)
     }
 
     fn object_write(&mut self, object: ObjectId, offset: u64, bytes: &[u8]) -> Result<(), MemError> {
@@ -380,5 +386,17 @@ impl GuestMemory for FakeMemory {
         let slot = self.object(object).0.get_mut(at..at + bytes.len()).ok_or(MemError::Invalid)?;
         slot.copy_from_slice(bytes);
         Ok(())
+    }
+
+    fn object_punch(&mut self, object: ObjectId, offset: u64, len: u64) -> Result<(), MemError> {
+        let bytes = &mut self.object(object).0;
+        let end = offset.saturating_add(len).min(bytes.len() as u64);
+        bytes.get_mut(offset as usize..end as usize).unwrap_or_default().fill(0);
+        Ok(())
+    }
+
+    fn object_next_page(&self, object: ObjectId, offset: u64) -> Option<u64> {
+        let len = self.object_len(object);
+        (offset < len).then_some(offset - offset % PAGE_SIZE)
     }
 }

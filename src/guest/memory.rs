@@ -41,6 +41,19 @@ pub trait PageSource: Send + Sync {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
+    /// Reads until `buf` is full or the file ends, and returns the number of bytes.
+    fn read_to_end(&self, offset: u64, buf: &mut [u8]) -> std::io::Result<usize> {
+        let mut done = 0;
+        while done < buf.len() {
+            match self.read_at(offset.saturating_add(done as u64), &mut buf[done..]) {
+                Ok(0) => break,
+                Ok(count) => done += count,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(done)
+    }
 }
 
 impl PageSource for Vec<u8> {
@@ -159,6 +172,8 @@ pub enum MemError {
     Fault,
     /// Permissions the backing does not allow (EACCES).
     Access,
+    /// A file of the host that cannot be read (EIO).
+    Io,
 }
 
 impl fmt::Display for MemError {
@@ -169,6 +184,7 @@ impl fmt::Display for MemError {
             MemError::Invalid => "invalid address range",
             MemError::Fault => "bad address",
             MemError::Access => "permission denied",
+            MemError::Io => "input/output error",
         })
     }
 }
@@ -225,16 +241,23 @@ pub trait GuestMemory {
     fn is_mapped(&self, addr: u64, len: u64) -> bool;
     /// Bytes of guest memory that are really in use.
     fn resident(&self) -> u64;
-    /// Makes an object of `len` zero bytes, with one reference for the caller.
-    fn object_create(&mut self, len: u64) -> ObjectId;
+    /// Makes an object of `len` bytes, with one reference for the caller. Its bytes are those of a
+    /// file, as many as the number says, read page by page when they are first touched; then zeros.
+    /// `u64::MAX` means all that the file ever has: changes to the object are made there too.
+    fn object_create(&mut self, len: u64, base: Option<(Arc<dyn PageSource>, u64)>) -> ObjectId;
     /// Gives up the caller's reference.
     fn object_release(&mut self, object: ObjectId);
     /// Length in bytes.
     fn object_len(&self, object: ObjectId) -> u64;
     /// Cuts or extends an object; pages past the new end fault in every mapping of it.
     fn object_resize(&mut self, object: ObjectId, len: u64) -> Result<(), MemError>;
-    /// Reads at `offset`; returns how many bytes there were before the end.
-    fn object_read(&mut self, object: ObjectId, offset: u64, buf: &mut [u8]) -> usize;
+    /// Reads at `offset`; returns how many bytes there were before the end. `Io` where the file
+    /// below cannot be read.
+    fn object_read(&mut self, object: ObjectId, offset: u64, buf: &mut [u8]) -> Result<usize, MemError>;
     /// Writes at `offset`, which must lie within the object.
     fn object_write(&mut self, object: ObjectId, offset: u64, bytes: &[u8]) -> Result<(), MemError>;
+    /// Makes a range read as zero, and frees what it can.
+    fn object_punch(&mut self, object: ObjectId, offset: u64, len: u64) -> Result<(), MemError>;
+    /// Start of the first page that was touched and ends behind `offset`.
+    fn object_next_page(&self, object: ObjectId, offset: u64) -> Option<u64>;
 }

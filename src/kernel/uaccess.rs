@@ -12,6 +12,7 @@ impl From<MemError> for Errno {
             MemError::Invalid => Errno::EINVAL,
             MemError::Fault => Errno::EFAULT,
             MemError::Access => Errno::EACCES,
+            MemError::Io => Errno::EIO,
         }
     }
 }

@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::guest::{Backing, FileId, PAGE_SIZE, Prot};
+use rustc_hash::FxHashMap;
+
+use crate::guest::{Backing, FileId, ObjectId, PAGE_SIZE, Prot};
 
 /// One mapping.
 #[derive(Clone)]
@@ -80,6 +82,8 @@ impl Area {
 #[derive(Clone, Default)]
 pub(super) struct Areas {
     map: BTreeMap<u64, Area>,
+    /// Areas of each object that is mapped.
+    of_object: FxHashMap<ObjectId, usize>,
 }
 
 impl Areas {
@@ -117,6 +121,31 @@ impl Areas {
         true
     }
 
+    /// Tests whether an area maps the object.
+    pub(super) fn is_object_mapped(&self, object: ObjectId) -> bool {
+        self.of_object.contains_key(&object)
+    }
+
+    fn put(&mut self, start: u64, area: Area) {
+        if let Some((object, _)) = area.backing.object() {
+            *self.of_object.entry(object).or_insert(0) += 1;
+        }
+        self.map.insert(start, area);
+    }
+
+    fn take(&mut self, start: u64) -> Option<Area> {
+        let area = self.map.remove(&start)?;
+        if let Some((object, _)) = area.backing.object()
+            && let Some(count) = self.of_object.get_mut(&object)
+        {
+            *count -= 1;
+            if *count == 0 {
+                self.of_object.remove(&object);
+            }
+        }
+        Some(area)
+    }
+
     /// Splits the area around `at`, if there is one, so that a new one begins there.
     fn split(&mut self, at: u64) {
         if let Some((start, area)) = self.find(at)
@@ -126,7 +155,7 @@ impl Areas {
             if let Some(area) = self.map.get_mut(&start) {
                 area.end = at;
             }
-            self.map.insert(at, rest);
+            self.put(at, rest);
         }
     }
 
@@ -135,7 +164,7 @@ impl Areas {
         self.split(start);
         self.split(end);
         let keys: Vec<u64> = self.map.range(start..end).map(|(&key, _)| key).collect();
-        keys.into_iter().filter_map(|key| self.map.remove(&key).map(|area| (key, area))).collect()
+        keys.into_iter().filter_map(|key| self.take(key).map(|area| (key, area))).collect()
     }
 
     /// Inserts an area into a free range and joins it with neighbours that it continues.
@@ -147,7 +176,7 @@ impl Areas {
         {
             let mut joined = previous.clone();
             joined.end = area.end;
-            self.map.remove(&before);
+            self.take(before);
             (start, area) = (before, joined);
         }
         if let Some(next) = self.map.get(&area.end)
@@ -155,9 +184,9 @@ impl Areas {
         {
             let old_end = area.end;
             area.end = next.end;
-            self.map.remove(&old_end);
+            self.take(old_end);
         }
-        self.map.insert(start, area);
+        self.put(start, area);
     }
 
     /// Changes the permissions of a range that is wholly mapped.

@@ -1,11 +1,12 @@
 //! The kernel's view of an address space: copying in and out, and requests about mappings.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::emu::memory::arena::{Frame, PAGE};
-use crate::emu::memory::space::{Access, AddressSpace, read_source};
-use crate::guest::{Backing, GuestMemory, MapRequest, Mapping, MemError, ObjectId};
-use crate::guest::{PAGE_SIZE, Prot, USER_END, page_up};
+use crate::emu::memory::space::{Access, AddressSpace};
+use crate::guest::{Backing, GuestMemory, MapRequest, Mapping, MemError, ObjectId, PageSource};
+use crate::guest::{PAGE_SIZE, Prot, USER_END, page_down, page_up};
 
 impl AddressSpace {
     /// Splits a range at page borders and calls `each` with every piece: its frame, its offset
@@ -61,14 +62,14 @@ impl AddressSpace {
                 if from >= page_up(source.len())? {
                     return None;
                 }
-                read_source(source, from, piece)?;
+                source.read_to_end(from, piece).ok()?;
             }
             Backing::Shared { object, offset } | Backing::Private { object, offset } => {
                 let from = offset + (at - start);
                 if from >= page_up(self.objects.len(*object))? {
                     return None;
                 }
-                self.objects.read(*object, from, piece, &self.frames);
+                self.objects.read(*object, from, piece, &self.frames).ok()?;
             }
         }
         Some(())
@@ -142,8 +143,8 @@ impl GuestMemory for AddressSpace {
         self.frames.in_use() as u64 * PAGE_SIZE
     }
 
-    fn object_create(&mut self, len: u64) -> ObjectId {
-        self.objects.create(len)
+    fn object_create(&mut self, len: u64, base: Option<(Arc<dyn PageSource>, u64)>) -> ObjectId {
+        self.objects.create(len, base)
     }
 
     fn object_release(&mut self, object: ObjectId) {
@@ -156,16 +157,28 @@ impl GuestMemory for AddressSpace {
 
     fn object_resize(&mut self, object: ObjectId, len: u64) -> Result<(), MemError> {
         let keep = page_up(len).ok_or(MemError::Invalid)?;
-        self.forget_object_pages(object, keep);
+        self.forget_object_pages(object, keep, u64::MAX, true);
         self.objects.resize(object, len, &mut self.frames);
         Ok(())
     }
 
-    fn object_read(&mut self, object: ObjectId, offset: u64, buf: &mut [u8]) -> usize {
+    fn object_read(&mut self, object: ObjectId, offset: u64, buf: &mut [u8]) -> Result<usize, MemError> {
         self.objects.read(object, offset, buf, &self.frames)
     }
 
     fn object_write(&mut self, object: ObjectId, offset: u64, bytes: &[u8]) -> Result<(), MemError> {
-        self.objects.write(object, offset, bytes, &mut self.frames).map_err(|_| MemError::NoMemory)
+        self.objects.write(object, offset, bytes, &mut self.frames)
+    }
+
+    fn object_punch(&mut self, object: ObjectId, offset: u64, len: u64) -> Result<(), MemError> {
+        let end = page_down(offset.saturating_add(len));
+        if let Some(start) = page_up(offset).filter(|start| *start < end) {
+            self.forget_object_pages(object, start, end, false);
+        }
+        self.objects.punch(object, offset, len, &mut self.frames)
+    }
+
+    fn object_next_page(&self, object: ObjectId, offset: u64) -> Option<u64> {
+        self.objects.next_page(object, offset)
     }
 }

@@ -5,7 +5,7 @@ use crate::emu::memory::frames::Invalidation;
 use crate::emu::memory::page_table::PageEntry;
 use crate::emu::memory::placement::checked_range;
 use crate::emu::memory::space::{AddressSpace, effective};
-use crate::guest::{Backing, MapRequest, Mapping, MemError, ObjectId, Prot, USER_END, page_up};
+use crate::guest::{Backing, MapRequest, Mapping, MemError, ObjectId, PAGE_SIZE, Prot, USER_END, page_up};
 
 impl AddressSpace {
     /// Maps as mmap(2) does, replacing what is there.
@@ -19,7 +19,7 @@ impl AddressSpace {
         }
         let start = self.place(&request, len)?;
         if let Some((object, _)) = request.backing.object()
-            && !self.is_object_mapped(object)
+            && !self.areas.is_object_mapped(object)
         {
             self.objects.retain(object);
         }
@@ -149,22 +149,24 @@ impl AddressSpace {
         self.areas.iter().map(entry).collect()
     }
 
-    /// Drops the mapped pages of an object from page `from` on, so that they fault once it is
-    /// shorter.
-    pub(super) fn forget_object_pages(&mut self, wanted: ObjectId, from: u64) {
-        let ranges: Vec<(u64, u64)> = self
-            .areas
-            .iter()
-            .filter_map(|(start, area)| match area.backing.object() {
-                Some((object, offset)) if object == wanted => {
-                    let cut = start.saturating_add(from.saturating_sub(offset));
-                    (cut < area.end).then_some((cut.max(start), area.end))
-                }
-                _ => None,
-            })
-            .collect();
-        for (start, end) in ranges {
-            self.drop_pages(start, end);
+    /// Drops the mapped pages of an object in a range of whole pages, so that they are asked for
+    /// again once it is shorter or has a hole there. A hole leaves private copies alone.
+    pub(super) fn forget_object_pages(&mut self, wanted: ObjectId, from: u64, to: u64, copies: bool) {
+        let mut pages = Vec::new();
+        for (start, area) in self.areas.iter() {
+            let Some((_, offset)) = area.backing.object().filter(|(object, _)| *object == wanted) else {
+                continue;
+            };
+            let first = start.saturating_add(from.saturating_sub(offset));
+            let end = start.saturating_add(to.saturating_sub(offset)).min(area.end);
+            let is_copy = |page: &u64| {
+                let number = (offset + (page - start)) / PAGE_SIZE;
+                self.table.get(*page).map(|entry| entry.frame) != self.objects.touched(wanted, number)
+            };
+            pages.extend(self.table.pages(first, end).into_iter().filter(|page| copies || !is_copy(page)));
+        }
+        for page in pages {
+            self.drop_pages(page, page + PAGE_SIZE);
         }
     }
 }

@@ -1,28 +1,64 @@
 //! Memory objects: sets of pages that mappings and files of the emulated machine share.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::emu::memory::arena::{Frame, PAGE};
-use crate::emu::memory::frames::{Frames, OutOfFrames};
-use crate::guest::{ObjectId, PAGE_SIZE};
+use crate::emu::memory::frames::Frames;
+use crate::guest::{MemError, ObjectId, PAGE_SIZE, PageSource};
 
-#[derive(Clone, Debug, Default)]
+/// The file that an object's pages are read from when they are first touched.
+#[derive(Clone)]
+struct Base {
+    source: Arc<dyn PageSource>,
+    /// Bytes of it that show; what lies behind was cut off once.
+    visible: u64,
+}
+
+#[derive(Clone, Default)]
 struct Object {
     len: u64,
     references: u32,
+    /// The pages that were touched.
     pages: BTreeMap<u64, Frame>,
+    base: Option<Base>,
+}
+
+impl Object {
+    /// Reads from the base where no page was touched; zeros where it has nothing.
+    fn read_base(&self, offset: u64, buf: &mut [u8]) -> Result<(), MemError> {
+        buf.fill(0);
+        let Some(base) = &self.base else { return Ok(()) };
+        let count = base.visible.saturating_sub(offset).min(buf.len() as u64) as usize;
+        if count > 0 {
+            base.source.read_to_end(offset, &mut buf[..count]).map_err(|_| MemError::Io)?;
+        }
+        Ok(())
+    }
+
+    /// Tests whether the file below is changed as the object is.
+    fn is_through(&self) -> bool {
+        self.base.as_ref().is_some_and(|base| base.visible == u64::MAX)
+    }
+
+    /// Tests whether the base shows bytes at `offset` or behind it.
+    fn is_over_base(&self, offset: u64) -> bool {
+        self.base.as_ref().is_some_and(|base| offset < base.visible.min(base.source.len()))
+    }
 }
 
 /// The objects of the machine, by their id.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(super) struct Objects {
     objects: Vec<Option<Object>>,
 }
 
 impl Objects {
-    /// Makes an object of `len` bytes, with one reference.
-    pub(super) fn create(&mut self, len: u64) -> ObjectId {
-        let object = Some(Object { len, references: 1, pages: BTreeMap::new() });
+    /// Makes an object of `len` bytes, with one reference. Its pages are those of `base` until they
+    /// are changed: as many bytes of the file as the number says.
+    pub(super) fn create(&mut self, len: u64, base: Option<(Arc<dyn PageSource>, u64)>) -> ObjectId {
+        let base = base.map(|(source, visible)| Base { source, visible });
+        let object = Some(Object { len, references: 1, pages: BTreeMap::new(), base });
         match self.objects.iter().position(Option::is_none) {
             Some(free) => {
                 self.objects[free] = object;
@@ -78,34 +114,39 @@ impl Objects {
         self.get(id).map_or(0, |object| object.len)
     }
 
-    /// Truncates or extends: frees the frames past the new end and zeroes the rest of the last
-    /// page.
+    /// Truncates or extends: frees the frames past the new end, and zeroes the rest of the last
+    /// page, which mappings may have stored to, before it can show.
     pub(super) fn resize(&mut self, id: ObjectId, len: u64, frames: &mut Frames) {
         let Some(object) = self.get_mut(id) else { return };
-        let shrinks = len < object.len;
+        let end = len.min(object.len);
         object.len = len;
+        if !object.is_through()
+            && let Some(base) = &mut object.base
+        {
+            base.visible = base.visible.min(len);
+        }
         for (_, frame) in object.pages.split_off(&len.div_ceil(PAGE_SIZE)) {
             frames.release(frame);
         }
-        let tail = (len % PAGE_SIZE) as usize;
-        if shrinks
-            && tail > 0
-            && let Some(&frame) = object.pages.get(&(len / PAGE_SIZE))
+        let tail = (end % PAGE_SIZE) as usize;
+        if tail > 0
+            && let Some(&frame) = object.pages.get(&(end / PAGE_SIZE))
         {
+            frames.code_changed(frame);
             frames.arena_mut().zero(frame, tail, PAGE - tail);
         }
     }
 
-    /// The frame of page `page`, allocated on first use; `None` past the end.
+    /// The frame of page `page`, allocated and read on first use; `None` past the end.
     ///
     /// # Errors
-    /// When the memory limit is reached.
+    /// When the memory limit is reached, or the file below cannot be read.
     pub(super) fn page(
         &mut self,
         id: ObjectId,
         page: u64,
         frames: &mut Frames,
-    ) -> Result<Option<Frame>, OutOfFrames> {
+    ) -> Result<Option<Frame>, MemError> {
         let Some(object) = self.get_mut(id) else { return Ok(None) };
         if page >= object.len.div_ceil(PAGE_SIZE) {
             return Ok(None);
@@ -113,14 +154,36 @@ impl Objects {
         if let Some(&frame) = object.pages.get(&page) {
             return Ok(Some(frame));
         }
-        let frame = frames.allocate()?;
+        let mut bytes = [0; PAGE];
+        let filled = object.is_over_base(page * PAGE_SIZE);
+        if filled {
+            object.read_base(page * PAGE_SIZE, &mut bytes)?;
+        }
+        let frame = frames.allocate().map_err(|_| MemError::NoMemory)?;
+        if filled {
+            frames.arena_mut().write(frame, 0, &bytes);
+        }
         object.pages.insert(page, frame);
         Ok(Some(frame))
     }
 
+    /// The frame of page `page`, if it was touched.
+    pub(super) fn touched(&self, id: ObjectId, page: u64) -> Option<Frame> {
+        self.get(id)?.pages.get(&page).copied()
+    }
+
     /// Reads at `offset` and returns the number of bytes before the end.
-    pub(super) fn read(&self, id: ObjectId, offset: u64, buf: &mut [u8], frames: &Frames) -> usize {
-        let Some(object) = self.get(id) else { return 0 };
+    ///
+    /// # Errors
+    /// `Io` when the file below cannot be read.
+    pub(super) fn read(
+        &self,
+        id: ObjectId,
+        offset: u64,
+        buf: &mut [u8],
+        frames: &Frames,
+    ) -> Result<usize, MemError> {
+        let Some(object) = self.get(id) else { return Ok(0) };
         let len = object.len.saturating_sub(offset).min(buf.len() as u64) as usize;
         let mut done = 0;
         while done < len {
@@ -130,24 +193,25 @@ impl Objects {
             let target = &mut buf[done..done + part];
             match object.pages.get(&(at / PAGE_SIZE)) {
                 Some(&frame) => frames.arena().read(frame, start, target),
-                None => target.fill(0),
+                None => object.read_base(at, target)?,
             }
             done += part;
         }
-        len
+        Ok(len)
     }
 
     /// Writes at `offset`, up to the object's end.
     ///
     /// # Errors
-    /// When the memory limit is reached; the bytes before it are written.
+    /// When the memory limit is reached, or the file below cannot be read; the bytes before it are
+    /// written.
     pub(super) fn write(
         &mut self,
         id: ObjectId,
         offset: u64,
         bytes: &[u8],
         frames: &mut Frames,
-    ) -> Result<(), OutOfFrames> {
+    ) -> Result<(), MemError> {
         let mut done = 0;
         while done < bytes.len() {
             let at = offset + done as u64;
@@ -159,5 +223,124 @@ impl Objects {
             done += part;
         }
         Ok(())
+    }
+
+    /// Makes a range of an object read as zero. Pages that lie wholly in it and above nothing are
+    /// freed.
+    ///
+    /// # Errors
+    /// As for `write`.
+    pub(super) fn punch(
+        &mut self,
+        id: ObjectId,
+        offset: u64,
+        len: u64,
+        frames: &mut Frames,
+    ) -> Result<(), MemError> {
+        let Some(object) = self.get_mut(id) else { return Ok(()) };
+        let end = offset.saturating_add(len).min(object.len.next_multiple_of(PAGE_SIZE));
+        let mut at = offset;
+        while at < end {
+            let Some(object) = self.get_mut(id) else { break };
+            let (page, start) = (at / PAGE_SIZE, at % PAGE_SIZE);
+            let part = (PAGE_SIZE - start).min(end - at);
+            if !object.is_through() && object.is_over_base(page * PAGE_SIZE) {
+                self.write(id, at, &[0; PAGE][..part as usize], frames)?;
+            } else if part == PAGE_SIZE {
+                if let Some(frame) = object.pages.remove(&page) {
+                    frames.release(frame);
+                }
+                let next = object.pages.range(page..).next().map_or(end, |(next, _)| next * PAGE_SIZE);
+                at = next.max(at + part);
+                continue;
+            } else if let Some(&frame) = object.pages.get(&page) {
+                frames.code_changed(frame);
+                frames.arena_mut().zero(frame, start as usize, part as usize);
+            }
+            at += part;
+        }
+        Ok(())
+    }
+
+    /// Start of the first touched page that ends behind `offset`.
+    pub(super) fn next_page(&self, id: ObjectId, offset: u64) -> Option<u64> {
+        let pages = &self.get(id)?.pages;
+        pages.range(offset / PAGE_SIZE..).next().map(|(page, _)| page * PAGE_SIZE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::emu::memory::arena::Arena;
+
+    fn frames(limit: usize) -> Frames {
+        Frames::new(Arena::reserve().expect("an arena"), limit)
+    }
+
+    fn object(base: &[u8], len: u64) -> (Objects, ObjectId) {
+        let mut objects = Objects::default();
+        let base: Arc<dyn PageSource> = Arc::new(base.to_vec());
+        let visible = base.len();
+        let id = objects.create(len, Some((base, visible)));
+        (objects, id)
+    }
+
+    fn byte(objects: &Objects, id: ObjectId, at: u64, frames: &Frames) -> u8 {
+        let mut byte = [0];
+        assert_eq!(objects.read(id, at, &mut byte, frames), Ok(1));
+        byte[0]
+    }
+
+    #[test]
+    fn only_touched_pages_take_frames() {
+        let mut frames = frames(2);
+        let (mut objects, id) = object(&[7; 20_000], 1 << 40);
+        assert_eq!(byte(&objects, id, 19_999, &frames), 7);
+        assert_eq!(byte(&objects, id, 20_000, &frames), 0);
+        assert_eq!(frames.in_use(), 0);
+        assert_eq!(objects.write(id, 5000, b"x", &mut frames), Ok(()));
+        assert_eq!(objects.write(id, (1 << 40) - 1, b"y", &mut frames), Ok(()));
+        assert_eq!((byte(&objects, id, 4999, &frames), byte(&objects, id, 5000, &frames)), (7, b'x'));
+        assert_eq!(objects.write(id, 0, b"z", &mut frames), Err(MemError::NoMemory));
+        assert_eq!(
+            (objects.next_page(id, 0), objects.next_page(id, 8192)),
+            (Some(4096), Some((1 << 40) - 4096))
+        );
+    }
+
+    #[test]
+    fn what_was_cut_off_does_not_come_back() {
+        let mut frames = frames(10);
+        let (mut objects, id) = object(&[7; 8192], 8192);
+        objects.resize(id, 5000, &mut frames);
+        objects.resize(id, 8192, &mut frames);
+        assert_eq!((byte(&objects, id, 4999, &frames), byte(&objects, id, 5000, &frames)), (7, 0));
+    }
+
+    /// POSIX of ftruncate(2): what is added reads as zero, though a mapping has stored there.
+    #[test]
+    fn stores_past_the_end_do_not_show_when_the_file_grows() {
+        let mut frames = frames(10);
+        let (mut objects, id) = object(&[], 100);
+        let frame = objects.page(id, 0, &mut frames).expect("room").expect("in the object");
+        frames.arena_mut().write(frame, 200, b"stored");
+        objects.resize(id, 300, &mut frames);
+        assert_eq!(byte(&objects, id, 200, &frames), 0);
+    }
+
+    #[test]
+    fn a_hole_frees_its_pages_unless_a_file_is_below() {
+        let mut frames = frames(10);
+        let (mut objects, id) = object(&[7; 4096], 5 * PAGE_SIZE);
+        for page in 0..5 {
+            assert_eq!(objects.write(id, page * PAGE_SIZE, &[9; PAGE], &mut frames), Ok(()));
+        }
+        assert_eq!(objects.punch(id, 10, 3 * PAGE_SIZE, &mut frames), Ok(()));
+        assert_eq!(frames.in_use(), 3);
+        let bytes = [9, 10, 3 * PAGE_SIZE + 9, 3 * PAGE_SIZE + 10].map(|at| byte(&objects, id, at, &frames));
+        assert_eq!(bytes, [9, 0, 0, 9]);
+        assert_eq!(objects.punch(id, 0, u64::MAX, &mut frames), Ok(()));
+        assert_eq!((frames.in_use(), byte(&objects, id, 0, &frames)), (1, 0));
     }
 }

@@ -1,5 +1,6 @@
 //! The address space: the page table that the engine asks, over areas, objects and frames.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use crate::emu::memory::frames::{Frames, Invalidation, OutOfFrames};
 use crate::emu::memory::objects::Objects;
 use crate::emu::memory::page_table::{PageEntry, PageTable};
 use crate::guest::layout::Layout;
-use crate::guest::{Backing, FileId, ObjectId, PAGE_SIZE, PageSource, Prot, USER_END, page_down};
+use crate::guest::{Backing, FileId, MemError, ObjectId, PAGE_SIZE, PageSource, Prot, USER_END, page_down};
 
 /// Kind of an access to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,20 +88,6 @@ pub(crate) struct AddressSpace {
 /// Adds what x86-64 page tables cannot deny: a page that may be written or executed may be read.
 pub(super) fn effective(prot: Prot) -> Prot {
     if prot == Prot::NONE { prot } else { prot.with(Prot::READ) }
-}
-
-/// Reads a file up to its end or that of `buf`; `None` after an error.
-pub(super) fn read_source(source: &Arc<dyn PageSource>, at: u64, buf: &mut [u8]) -> Option<usize> {
-    let mut done = 0;
-    while done < buf.len() {
-        match source.read_at(at + done as u64, &mut buf[done..]) {
-            Ok(0) => break,
-            Ok(count) => done += count,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(_) => return None,
-        }
-    }
-    Some(done)
 }
 
 impl AddressSpace {
@@ -241,14 +228,19 @@ impl AddressSpace {
                 }
                 let mut bytes = [0; PAGE];
                 // An error becomes a bus error, as on Linux.
-                let done = read_source(source, at, &mut bytes).ok_or(Denied::PastEnd)?;
+                let done = source.read_to_end(at, &mut bytes).map_err(|_| Denied::PastEnd)?;
                 let frame = self.frames.allocate()?;
                 self.frames.arena_mut().write(frame, 0, &bytes[..done]);
                 (frame, false)
             }
             Backing::Shared { object, offset } | Backing::Private { object, offset } => {
                 let number = (offset + distance) / PAGE_SIZE;
-                let frame = self.objects.page(*object, number, &mut self.frames)?.ok_or(Denied::PastEnd)?;
+                let frame =
+                    self.objects.page(*object, number, &mut self.frames).map_err(|why| match why {
+                        MemError::NoMemory => Denied::OutOfMemory,
+                        _ => Denied::PastEnd,
+                    })?;
+                let frame = frame.ok_or(Denied::PastEnd)?;
                 self.frames.retain(frame);
                 (frame, area.is_shared())
             }
@@ -273,23 +265,13 @@ impl AddressSpace {
     pub(super) fn remove_range(&mut self, start: u64, end: u64) {
         self.drop_pages(start, end);
         let removed = self.areas.remove(start, end);
-        for (_, area) in removed {
-            if let Some((object, _)) = area.backing.object() {
-                self.release_if_unmapped(object);
+        // All mappings of an object hold one reference together; it goes with the last of them.
+        let objects: BTreeSet<ObjectId> =
+            removed.iter().filter_map(|(_, area)| Some(area.backing.object()?.0)).collect();
+        for object in objects {
+            if !self.areas.is_object_mapped(object) {
+                self.objects.release(object, &mut self.frames);
             }
         }
-    }
-
-    /// Releases the one reference that all mappings of an object hold together, after the last of
-    /// them.
-    fn release_if_unmapped(&mut self, object: ObjectId) {
-        if !self.is_object_mapped(object) {
-            self.objects.release(object, &mut self.frames);
-        }
-    }
-
-    /// Tests whether any area maps the object.
-    pub(super) fn is_object_mapped(&self, wanted: ObjectId) -> bool {
-        self.areas.iter().any(|(_, area)| area.backing.object().is_some_and(|(object, _)| object == wanted))
     }
 }

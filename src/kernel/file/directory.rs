@@ -42,7 +42,7 @@ impl FileOperations for Directory {
 
     fn seek(&self, cx: &mut FileContext, offset: &mut u64, by: u64, whence: u64) -> Result<u64, Errno> {
         let size = cx.fs.meta(self.0).size;
-        seek_within(offset, size, by, whence, |data| cx.fs.seek_file(self.0, by, data))
+        seek_within(offset, size, by, whence, |data| cx.fs.seek_file(self.0, by, data, cx.mem))
     }
 
     fn sync(&mut self, cx: &mut FileContext) -> Result<(), Errno> {

@@ -53,7 +53,7 @@ impl FileOperations for ProcText {
 
     fn seek(&self, cx: &mut FileContext, offset: &mut u64, by: u64, whence: u64) -> Result<u64, Errno> {
         let size = self.text.len() as u64;
-        seek_within(offset, size, by, whence, |data| cx.fs.seek_file(self.ino, by, data))
+        seek_within(offset, size, by, whence, |data| cx.fs.seek_file(self.ino, by, data, cx.mem))
     }
 
     fn reopen(&self, fs: &mut FileSystem, _mode: Mode) -> Result<Box<dyn FileOperations>, Errno> {

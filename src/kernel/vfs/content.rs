@@ -28,14 +28,45 @@ pub(crate) enum Content {
     Object(Object),
 }
 
+/// The part of a file of the host that shows through: its first bytes, as many as the number says.
+pub(crate) type Base = (Arc<File>, u64);
+
 /// A file whose bytes are an object of guest memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Object {
     pub(crate) id: ObjectId,
     pub(crate) len: u64,
-    /// The file of the host that changes go to: calls change both, stores through a mapping are
-    /// written back.
-    pub(crate) behind: Option<Arc<File>>,
+    /// The file of the host below the pages that were touched.
+    pub(crate) base: Option<Base>,
+    /// Changes go to the file below: calls change both, stores through a mapping are written back.
+    /// All of the file shows.
+    pub(crate) through: bool,
+}
+
+impl Object {
+    /// The file of the host that changes go to.
+    pub(crate) fn behind(&self) -> Option<&Arc<File>> {
+        self.base.as_ref().filter(|_| self.through).map(|(file, _)| file)
+    }
+
+    /// Offset of the next data (`data`) or the next hole, lseek(2); ENXIO past the end.
+    pub(crate) fn seek(&self, offset: u64, data: bool, mem: &dyn GuestMemory) -> Result<u64, Errno> {
+        seek(self.len, self.base.as_ref(), |from| mem.object_next_page(self.id, from), offset, data)
+    }
+
+    /// The bytes as they are now. Pages that were not touched stay on the host.
+    pub(crate) fn snapshot(&self, mem: &mut dyn GuestMemory) -> Result<Pages, Errno> {
+        let base = self.base.as_ref().map(|(file, visible)| (file.clone(), (*visible).min(self.len)));
+        let mut pages = Pages { len: self.len, base, map: Arc::default() };
+        let mut buf = [0; PAGE as usize];
+        let mut from = 0;
+        while let Some(at) = mem.object_next_page(self.id, from) {
+            let count = mem.object_read(self.id, at, &mut buf)?;
+            pages.write(at, &buf[..count], u64::MAX)?;
+            from = at + PAGE;
+        }
+        Ok(pages)
+    }
 }
 
 /// An open file of the host.
@@ -49,7 +80,7 @@ pub(crate) struct HostFile {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pages {
     len: u64,
-    base: Option<(Arc<File>, u64)>,
+    base: Option<Base>,
     map: Arc<BTreeMap<u64, Arc<Page>>>,
 }
 
@@ -67,6 +98,16 @@ impl Pages {
     /// Bytes of memory that the pages take.
     pub(crate) fn memory(&self) -> u64 {
         self.map.len() as u64 * PAGE
+    }
+
+    /// The file of the host below.
+    pub(crate) fn base(&self) -> Option<&Base> {
+        self.base.as_ref()
+    }
+
+    /// The pages that were written, each with its offset.
+    pub(crate) fn written(&self) -> impl Iterator<Item = (u64, &Page)> {
+        self.map.iter().map(|(page, bytes)| (page * PAGE, &**bytes))
     }
 
     /// Bytes on the disk that the file would take.
@@ -188,37 +229,48 @@ impl Pages {
 
     /// Offset of the next data (`data`) or the next hole, lseek(2); ENXIO past the end.
     pub(crate) fn seek(&self, offset: u64, data: bool) -> Result<u64, Errno> {
-        if offset >= self.len {
-            return Err(Errno::ENXIO);
-        }
-        let mut at = offset;
-        while at < self.len {
-            let held = self.map.contains_key(&(at / PAGE));
-            let visible = self.base.as_ref().filter(|base| at < base.1);
-            if held {
-                if data {
-                    return Ok(at);
-                }
-                at = (at / PAGE + 1) * PAGE;
-                continue;
-            }
-            let next_page = self.map.range(at / PAGE..).next().map_or(self.len, |(page, _)| page * PAGE);
-            let Some((file, len)) = visible else {
-                if !data {
-                    return Ok(at);
-                }
-                at = next_page;
-                continue;
-            };
-            let found = host::seek(file, at, data).unwrap_or(u64::MAX);
-            let end = next_page.min(*len);
-            if found < end {
-                return Ok(found.max(offset));
-            }
-            at = end;
-        }
-        if data { Err(Errno::ENXIO) } else { Ok(self.len) }
+        let next = |from| self.map.range(from / PAGE..).next().map(|(page, _)| page * PAGE);
+        seek(self.len, self.base.as_ref(), next, offset, data)
     }
+}
+
+/// lseek(2) in a file of `len` bytes made of pages above a file of the host. `next_page` gives the
+/// first page that ends behind an offset.
+fn seek(
+    len: u64,
+    base: Option<&Base>,
+    next_page: impl Fn(u64) -> Option<u64>,
+    offset: u64,
+    data: bool,
+) -> Result<u64, Errno> {
+    if offset >= len {
+        return Err(Errno::ENXIO);
+    }
+    let mut at = offset;
+    while at < len {
+        let next = next_page(at).unwrap_or(len);
+        if next <= at {
+            if data {
+                return Ok(at);
+            }
+            at = (at / PAGE + 1) * PAGE;
+            continue;
+        }
+        let Some((file, visible)) = base.filter(|base| at < base.1) else {
+            if !data {
+                return Ok(at);
+            }
+            at = next;
+            continue;
+        };
+        let found = host::seek(file, at, data).unwrap_or(u64::MAX);
+        let end = next.min(*visible);
+        if found < end {
+            return Ok(found.max(offset));
+        }
+        at = end;
+    }
+    if data { Err(Errno::ENXIO) } else { Ok(len) }
 }
 
 impl PageSource for Pages {
@@ -229,22 +281,6 @@ impl PageSource for Pages {
     fn len(&self) -> u64 {
         self.len
     }
-}
-
-/// Copies the bytes of an object into pages, zero pages left out.
-pub(crate) fn pages_of(mem: &mut dyn GuestMemory, object: ObjectId, len: u64) -> Result<Pages, Errno> {
-    let mut pages = Pages::default();
-    pages.resize(len);
-    let mut buf = [0; PAGE as usize];
-    let mut at = 0;
-    while at < len {
-        let count = mem.object_read(object, at, &mut buf[..PAGE.min(len - at) as usize]);
-        if buf[..count].iter().any(|byte| *byte != 0) {
-            pages.write(at, &buf[..count], u64::MAX)?;
-        }
-        at += PAGE;
-    }
-    Ok(pages)
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
-use crate::guest::{GuestMemory, ObjectId};
-use crate::kernel::vfs::content::{Content, HostFile, MAX_LEN, Object, Pages};
-use crate::kernel::vfs::host;
+use crate::guest::{GuestMemory, MemError, ObjectId, PageSource};
+use crate::kernel::vfs::content::{Content, HostFile, MAX_LEN, Object, PAGE, Pages};
+use crate::kernel::vfs::host::{self, HostSource};
 use crate::kernel::vfs::node::{Body, Ino, MEMFD_DEV, Time};
 use crate::kernel::vfs::tree::FileSystem;
 
@@ -31,7 +31,7 @@ impl FileSystem {
             Body::File(Content::Pages(pages)) => pages.read(offset, buf),
             Body::File(Content::Object(object)) => {
                 let count = (buf.len() as u64).min(object.len.saturating_sub(offset)) as usize;
-                Ok(mem.object_read(object.id, offset, &mut buf[..count]))
+                Ok(mem.object_read(object.id, offset, &mut buf[..count])?)
             }
             Body::Dir(_) => Err(Errno::EISDIR),
             _ => Err(Errno::EINVAL),
@@ -117,17 +117,20 @@ impl FileSystem {
                 done?
             }
             Body::File(Content::Object(object)) => {
-                if end > object.len && end - object.len > room {
+                if end > object.len && (end - object.len).min(bytes.len() as u64) > room {
                     return Err(Errno::ENOSPC);
                 }
-                if let Some(file) = &object.behind {
+                if let Some(file) = object.behind() {
                     host::write_at(file, offset, bytes)?;
                 }
                 if end > object.len {
                     mem.object_resize(object.id, end).map_err(|_| Errno::ENOSPC)?;
                     object.len = end;
                 }
-                mem.object_write(object.id, offset, bytes)?;
+                mem.object_write(object.id, offset, bytes).map_err(|why| match why {
+                    MemError::NoMemory => Errno::ENOSPC,
+                    why => why.into(),
+                })?;
                 bytes.len()
             }
             _ => return Err(Errno::EINVAL),
@@ -177,8 +180,10 @@ impl FileSystem {
                 freed = before - pages.memory();
             }
             Body::File(Content::Object(object)) => {
-                if let Some(file) = &object.behind {
+                if let Some(file) = object.behind() {
                     rustix::fs::ftruncate(&**file, len)?;
+                } else if let Some((_, visible)) = &mut object.base {
+                    *visible = (*visible).min(len);
                 }
                 mem.object_resize(object.id, len).map_err(|_| Errno::ENOSPC)?;
                 object.len = len;
@@ -217,18 +222,11 @@ impl FileSystem {
                 pages.memory() as i64 - before
             }
             Body::File(Content::Object(object)) => {
-                if let Some(file) = &object.behind {
+                if let Some(file) = object.behind() {
                     use rustix::fs::FallocateFlags as Flags;
                     rustix::fs::fallocate(&**file, Flags::PUNCH_HOLE | Flags::KEEP_SIZE, offset, len)?;
                 }
-                let zeros = [0; 4096];
-                let end = offset.saturating_add(len).min(object.len);
-                let mut at = offset;
-                while at < end {
-                    let piece = (end - at).min(zeros.len() as u64);
-                    mem.object_write(object.id, at, &zeros[..piece as usize])?;
-                    at += piece;
-                }
+                mem.object_punch(object.id, offset, len).map_err(|_| Errno::ENOSPC)?;
                 0
             }
             _ => return Err(Errno::ENODEV),
@@ -239,11 +237,18 @@ impl FileSystem {
     }
 
     /// SEEK_DATA and SEEK_HOLE, lseek(2).
-    pub(crate) fn seek_file(&self, ino: Ino, offset: u64, data: bool) -> Result<u64, Errno> {
+    pub(crate) fn seek_file(
+        &self,
+        ino: Ino,
+        offset: u64,
+        data: bool,
+        mem: &dyn GuestMemory,
+    ) -> Result<u64, Errno> {
         let node = self.node(ino);
         match &node.body {
             Body::File(Content::Host(Some(held))) => host::seek(&held.file, offset, data),
             Body::File(Content::Pages(pages)) => pages.seek(offset, data),
+            Body::File(Content::Object(object)) => object.seek(offset, data, mem),
             _ if offset >= node.size() => Err(Errno::ENXIO),
             _ => Ok(if data { offset } else { node.size() }),
         }
@@ -271,38 +276,42 @@ impl FileSystem {
         Ok(())
     }
 
-    /// The object that holds a file's bytes, so that mappings can share them. What goes to the host
-    /// is copied whole, and written back by `write_back`.
+    /// The object that holds a file's bytes, so that mappings can share them. What was written is
+    /// copied there; what lies on the host is read when it is touched. Changes that belong to the
+    /// host's file are written back by `write_back`.
     pub(crate) fn share(&mut self, ino: Ino, mem: &mut dyn GuestMemory) -> Result<ObjectId, Errno> {
         self.copy_up(ino)?;
         if self.node(ino).writes_through() {
             self.hold_content(ino, true, true)?;
             self.refresh(ino);
         }
-        let room = self.room(mem);
-        let size = self.node(ino).size();
-        let (pages, behind) = match &self.node(ino).body {
+        let (pages, through) = match &self.node(ino).body {
             Body::File(Content::Object(object)) => return Ok(object.id),
-            Body::File(Content::Pages(pages)) => (pages.clone(), None),
+            Body::File(Content::Pages(pages)) => (pages.clone(), false),
             Body::File(Content::Host(Some(held))) => {
-                if size > room {
-                    return Err(Errno::ENOMEM);
-                }
-                (Pages::over(held.file.clone(), size), Some(held.file.clone()))
+                (Pages::over(held.file.clone(), self.node(ino).size()), true)
             }
             _ => return Err(Errno::ENODEV),
         };
-        let id = mem.object_create(pages.len());
-        let mut buf = [0; 4096];
-        let mut at = 0;
-        while let Ok(data) = pages.seek(at, true) {
-            let start = data / 4096 * 4096;
-            let count = pages.read(start, &mut buf)?;
-            mem.object_write(id, start, &buf[..count])?;
-            at = start + 4096;
+        let base = pages.base().map(|(file, visible)| {
+            let visible = if through { u64::MAX } else { *visible };
+            (file.clone(), visible)
+        });
+        let below = base.clone().map(|(file, visible)| {
+            let source: Arc<dyn PageSource> = Arc::new(HostSource { file });
+            (source, visible)
+        });
+        let id = mem.object_create(pages.len(), below);
+        for (at, bytes) in pages.written() {
+            let count = (pages.len() - at).min(bytes.len() as u64) as usize;
+            if let Err(why) = mem.object_write(id, at, &bytes[..count]) {
+                mem.object_release(id);
+                return Err(why.into());
+            }
         }
         self.memory_used = self.memory_used.saturating_sub(pages.memory());
-        self.node_mut(ino).body = Body::File(Content::Object(Object { id, len: pages.len(), behind }));
+        let object = Object { id, len: pages.len(), base, through };
+        self.node_mut(ino).body = Body::File(Content::Object(object));
         Ok(id)
     }
 
@@ -310,32 +319,28 @@ impl FileSystem {
     pub fn write_back(&self, mem: &mut dyn GuestMemory) -> Result<(), Errno> {
         let mut result = Ok(());
         for node in &self.nodes {
-            if let Body::File(Content::Object(Object { id, len, behind: Some(file) })) = &node.body {
-                result = result.and(write_back(file, *id, *len, mem));
+            if let Body::File(Content::Object(object)) = &node.body
+                && let Some(file) = object.behind()
+            {
+                result = result.and(write_back(file, object.id, mem));
             }
         }
         result
     }
 }
 
-/// Writes the pieces of an object that differ from the file behind it.
-fn write_back(file: &File, id: ObjectId, len: u64, mem: &mut dyn GuestMemory) -> Result<(), Errno> {
-    let (mut ours, mut theirs) = (vec![0; 1 << 16], vec![0; 1 << 16]);
-    let mut at = 0;
-    while at < len {
-        let count = mem.object_read(id, at, &mut ours);
-        if count == 0 {
-            break;
-        }
+/// Writes the pages of an object that differ from the file behind it.
+fn write_back(file: &File, id: ObjectId, mem: &mut dyn GuestMemory) -> Result<(), Errno> {
+    let (mut ours, mut theirs) = ([0; PAGE as usize], [0; PAGE as usize]);
+    let mut from = 0;
+    while let Some(at) = mem.object_next_page(id, from) {
+        let count = mem.object_read(id, at, &mut ours)?;
         theirs.fill(0);
         let held = host::read_at(file, at, &mut theirs[..count])?;
-        for start in (0..count).step_by(4096) {
-            let page = start..(start + 4096).min(count);
-            if page.end > held || ours[page.clone()] != theirs[page.clone()] {
-                host::write_at(file, at + start as u64, &ours[page])?;
-            }
+        if held < count || ours[..count] != theirs[..count] {
+            host::write_at(file, at, &ours[..count])?;
         }
-        at += count as u64;
+        from = at + PAGE;
     }
     Ok(())
 }

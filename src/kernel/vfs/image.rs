@@ -7,7 +7,7 @@ use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::guest::{FileId, GuestMemory, ObjectId, PageSource};
 use crate::kernel::vfs::caller::Caller;
-use crate::kernel::vfs::content::{Content, pages_of};
+use crate::kernel::vfs::content::Content;
 use crate::kernel::vfs::host::{HostSource, as_path};
 use crate::kernel::vfs::node::{Body, Ino};
 use crate::kernel::vfs::tree::FileSystem;
@@ -54,7 +54,7 @@ impl FileSystem {
         match &self.node(ino).body {
             Body::File(Content::Host(Some(held))) => Ok(Arc::new(HostSource { file: held.file.clone() })),
             Body::File(Content::Pages(pages)) => Ok(Arc::new(pages.clone())),
-            Body::File(Content::Object(object)) => Ok(Arc::new(pages_of(mem, object.id, object.len)?)),
+            Body::File(Content::Object(object)) => Ok(Arc::new(object.snapshot(mem)?)),
             _ => Err(Errno::EACCES),
         }
     }

@@ -9,7 +9,7 @@ use rustix::fs::Stat;
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::guest::GuestMemory;
-use crate::kernel::vfs::content::{Content, Object};
+use crate::kernel::vfs::content::Content;
 use crate::kernel::vfs::host::{self, HostPath};
 use crate::kernel::vfs::host_fingerprint::HostFingerprint;
 use crate::kernel::vfs::node::{Body, Dir, DirKind, HostRef, Ino, Node, Time};
@@ -189,9 +189,13 @@ impl FileSystem {
     /// Takes over the attributes that the host has for an inode now.
     pub(super) fn refresh(&mut self, ino: Ino) {
         let node = self.node(ino);
+        let behind = match &node.body {
+            Body::File(Content::Object(object)) => object.behind(),
+            _ => None,
+        };
         let stat = match (&node.body, &node.host) {
             (Body::File(Content::Host(Some(open))), _) => host::fstat(&open.file),
-            (Body::File(Content::Object(Object { behind: Some(file), .. })), _) => host::fstat(file),
+            (Body::File(Content::Object(_)), _) if let Some(file) = behind => host::fstat(file),
             (Body::File(Content::Host(None)) | Body::Dir(_), Some(at)) => host::lstat(&at.path),
             _ => return,
         };

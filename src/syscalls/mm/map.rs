@@ -117,7 +117,7 @@ fn anonymous_behind(mem: &mut dyn GuestMemory, shared: bool, len: u64) -> Behind
     if !shared {
         return Behind { backing: Backing::Anonymous, file: None, object: None, may_write: true };
     }
-    let object = mem.object_create(len);
+    let object = mem.object_create(len, None);
     Behind {
         backing: Backing::Shared { object, offset: 0 },
         file: None,
@@ -173,8 +173,21 @@ fn place(ctx: &Ctx, addr: u64, len: u64, flags: u64) -> Result<Place, Errno> {
     Ok(if noreplace { Place::FixedNoReplace } else { Place::Fixed })
 }
 
-/// The lowest gap for a MAP_32BIT mapping.
+/// A MAP_32BIT mapping: at the hint if it is free and not too high, in the lowest gap of the range
+/// otherwise. Linux searches this range upwards.
 fn map_low(mem: &mut dyn GuestMemory, mut request: MapRequest) -> Result<u64, MemError> {
+    request.place = Place::FixedNoReplace;
+    let hint = match request.addr {
+        0 => None,
+        hint => Some(hint.max(MMAP_MIN_ADDR)),
+    };
+    if let Some(hint) = hint.filter(|hint| hint.checked_add(request.len).is_some_and(|end| end <= LOW_END)) {
+        request.addr = hint;
+        match mem.map(request.clone()) {
+            Err(MemError::Exists) => {}
+            answer => return answer,
+        }
+    }
     let mut at = LOW_START;
     for mapping in mem.mappings() {
         if mapping.end <= at {
@@ -189,7 +202,6 @@ fn map_low(mem: &mut dyn GuestMemory, mut request: MapRequest) -> Result<u64, Me
         return Err(MemError::NoMemory);
     }
     request.addr = at;
-    request.place = Place::FixedNoReplace;
     mem.map(request)
 }
 

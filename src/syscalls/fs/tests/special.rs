@@ -162,7 +162,7 @@ fn a_shared_file_is_one_with_its_mapping() {
     machine.mem.object_write(object, 4999, b"!").unwrap();
     guest.write(fd, b"H").unwrap();
     let mut start = [0; 2];
-    guest.machine.mem.object_read(object, 0, &mut start);
+    assert_eq!(guest.machine.mem.object_read(object, 0, &mut start), Ok(2));
     assert_eq!(&start, b"Hh");
     let bytes = guest.read_file("f").unwrap();
     assert_eq!((bytes.len(), bytes[0], bytes[4999]), (5000, b'H', b'!'));
