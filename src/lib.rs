@@ -14,6 +14,7 @@ mod abi;
 mod annotate;
 pub mod classic;
 pub mod cli;
+mod console;
 pub mod debugger;
 mod emu;
 pub mod guest;

@@ -14,6 +14,7 @@ use super::sources::Sources;
 use super::view::code::{Function, InlinedCall, Known, Unplaced, decode, functions, listing, rows};
 use super::view::disassembly::Writer;
 use super::view::ranking::{Order, Sign, Threshold};
+use crate::console::Console;
 use crate::symbols::symboliser::Object;
 use crate::symbols::valgrind::debug_info::Wanted;
 
@@ -26,7 +27,7 @@ use crate::symbols::valgrind::debug_info::Wanted;
 pub(crate) fn annotate_asm(
     options: &Options,
     asm: &AsmOptions,
-    out: &mut impl Write,
+    out: &mut Console<impl Write>,
 ) -> Result<(), AnnotateError> {
     let instructions = read_side_files(&options.input)?;
     let total = instructions.total();

@@ -17,6 +17,7 @@ use super::tally::{FileCosts, Origin, Tally};
 use super::view::groups::{Grouping, groups, inclusive};
 use super::view::ranking::{By, Order, Sign, Threshold};
 use super::view::source::{annotated, around};
+use crate::console::Console;
 use crate::profile::{NameId, add_costs};
 
 /// Cachegrind's name for files that it does not know.
@@ -27,7 +28,7 @@ const UNKNOWN: &[u8] = b"???";
 /// # Errors
 /// If a profile cannot be read or is malformed, if the profiles do not fit together, if there is no
 /// such event, or if writing fails. Nothing is written before the profiles are read.
-pub(crate) fn annotate(options: &Options, out: &mut impl Write) -> Result<(), AnnotateError> {
+pub(crate) fn annotate(options: &Options, out: &mut Console<impl Write>) -> Result<(), AnnotateError> {
     let (tally, profiles) = read_profiles(&options.input)?;
     let (shown, sort) = Shown::new(options, &tally.events, &tally.total)?;
     let order = Order { first: None, sort: &sort, sign: Sign::Ignored };
@@ -61,7 +62,7 @@ fn rankings(
     tally: &Tally,
     shown: &Shown,
     order: &Order<'_>,
-    out: &mut impl Write,
+    out: &mut Console<impl Write>,
 ) -> io::Result<BTreeSet<NameId>> {
     let threshold = Threshold::new(order, &tally.total, options.threshold);
     if options.input.inclusive {
@@ -85,7 +86,7 @@ fn metadata(
     tally: &Tally,
     shown: &Shown,
     sort: &[Vec<u8>],
-    out: &mut impl Write,
+    out: &mut Console<impl Write>,
 ) -> io::Result<()> {
     heading(out, b"Metadata")?;
     field(out, "Invocation:", &options.invocation)?;
@@ -163,7 +164,7 @@ struct Shares {
 impl Annotation<'_> {
     /// Writes each file of `chosen`, in the order of their names, and the share of all counts that
     /// was annotated.
-    fn write(&self, chosen: &BTreeSet<NameId>, out: &mut impl Write) -> io::Result<()> {
+    fn write(&self, chosen: &BTreeSet<NameId>, out: &mut Console<impl Write>) -> io::Result<()> {
         let zero = vec![0; self.tally.events.len()];
         let mut shares = Shares {
             known_lines: zero.clone(),
@@ -190,7 +191,7 @@ impl Annotation<'_> {
         shares.write(self.shown, out)
     }
 
-    fn file(&self, costs: &FileCosts, shares: &mut Shares, out: &mut impl Write) -> io::Result<()> {
+    fn file(&self, costs: &FileCosts, shares: &mut Shares, out: &mut Console<impl Write>) -> io::Result<()> {
         let opened = match open_same(&costs.originals, &self.options.source_paths) {
             Ok(Some(opened)) => opened,
             Ok(None) => return Ok(()),
@@ -236,7 +237,7 @@ impl Annotation<'_> {
 }
 
 impl Shares {
-    fn write(&self, shown: &Shown, out: &mut impl Write) -> io::Result<()> {
+    fn write(&self, shown: &Shown, out: &mut Console<impl Write>) -> io::Result<()> {
         let rows: [(&[i64], &str); 6] = [
             (&self.known_lines, "  annotated: files known & above threshold & readable, line numbers known"),
             (

@@ -15,6 +15,7 @@ use super::side::{choose, head, inlined_calls, open_object, read_side_files};
 use super::view::code::{Function, functions};
 use super::view::inlined::{InlineTree, SourceFunctions};
 use super::view::ranking::{Order, Sign, Threshold};
+use crate::console::Console;
 
 /// Reads the side files and writes the functions of the source by their costs, then the trees of
 /// calls inlined into functions of the machine code: into the function `name`, or into all that
@@ -25,7 +26,7 @@ use super::view::ranking::{Order, Sign, Threshold};
 pub(crate) fn annotate_inline(
     options: &Options,
     name: Option<&str>,
-    out: &mut impl Write,
+    out: &mut Console<impl Write>,
 ) -> Result<(), AnnotateError> {
     let instructions = read_side_files(&options.input)?;
     let total = instructions.total();

@@ -20,6 +20,7 @@ use super::render::text::{field, heading};
 use super::tally::Renaming;
 use super::view::code::{Function, InlinedCall};
 use super::view::ranking::Threshold;
+use crate::console::Console;
 use crate::profile::{CodeObject, Instructions, SIDE_SUFFIX, add_costs, read_instructions, reason};
 use crate::symbols::debugger::inline::Frame;
 use crate::symbols::symboliser::Object;
@@ -175,7 +176,7 @@ pub(crate) fn head(
     instructions: &Instructions,
     shown: &Shown,
     sort: &[usize],
-    out: &mut impl Write,
+    out: &mut Console<impl Write>,
 ) -> io::Result<()> {
     heading(out, b"Metadata")?;
     field(out, "Invocation:", &options.invocation)?;

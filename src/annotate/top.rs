@@ -9,13 +9,14 @@ use super::render::report::{Report, Subject};
 use super::render::terminal::TopTable;
 use super::view::metric::Metric;
 use super::view::ranking::{Order, Sign, rank, tally_rows};
+use crate::console::Console;
 
 /// Reads the profiles and writes the ranking.
 ///
 /// # Errors
 /// If a profile cannot be read or is malformed, if the profiles do not fit together, if there is no
 /// such event or metric, or if writing fails. Nothing is written before the profiles are read.
-pub(crate) fn top(options: &TopOptions, out: &mut impl Write) -> Result<(), AnnotateError> {
+pub(crate) fn top(options: &TopOptions, out: &mut Console<impl Write>) -> Result<(), AnnotateError> {
     let (tally, profiles) = read_profiles(&options.input)?;
     let events = &tally.events;
     let mut derive = options.derive.clone();

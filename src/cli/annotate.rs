@@ -93,10 +93,10 @@ pub(super) fn run(args: &AnnotateArgs, words: &[OsString]) -> u8 {
         source_paths: args.code.source_path.clone(),
         invocation,
     };
-    args.view.show("annotate", |mut out| match (args.code.asm(), args.code.inline()) {
-        (Some(asm), _) => annotate_asm(&options, &asm, &mut out),
-        (None, Some(function)) => annotate_inline(&options, function, &mut out),
-        (None, None) => annotate(&options, &mut out),
+    args.view.show("annotate", |out| match (args.code.asm(), args.code.inline()) {
+        (Some(asm), _) => annotate_asm(&options, &asm, out),
+        (None, Some(function)) => annotate_inline(&options, function, out),
+        (None, None) => annotate(&options, out),
     })
 }
 

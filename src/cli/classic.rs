@@ -3,7 +3,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, BufReader, Write as _};
+use std::io::{self, BufReader};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf, absolute};
 
@@ -16,6 +16,7 @@ use crate::classic::annotate::{Options, USAGE, annotate};
 use crate::classic::diff::{FunctionCounts, Renaming};
 use crate::classic::failure::{Failure, shown};
 use crate::classic::merge::StrictProfile;
+use crate::console;
 use crate::profile::Substitution;
 
 /// Exit status of every failure of `merge`, as `cg_merge` has it.
@@ -80,7 +81,7 @@ pub(super) fn report(words: &[OsString]) -> u8 {
         }
     });
     // What was done before a failure is shown, as cg_annotate does.
-    let written = to_stdout(|out| out.write_all(&text)).map_err(Failure::new);
+    let written = write_to(console::output(), |out| out.write_all(&text)).map_err(Failure::new);
     match result.and(written) {
         Ok(()) => 0,
         Err(failure) => {
@@ -97,7 +98,7 @@ pub(super) fn merge(args: &MergeArgs) -> u8 {
             let path = absolute(path).map_err(|error| format!("{}: {}", path.display(), reason(&error)))?;
             OutFile::prepare(&path)?.write(|out| sum.write(out))
         }
-        None => to_stdout(|out| sum.write(out)),
+        None => write_to(console::profile_output(), |out| sum.write(out)),
     });
     match result {
         Ok(()) => 0,
@@ -129,8 +130,8 @@ fn strict(path: &Path) -> Result<StrictProfile, String> {
 
 /// Writes the second profile less the first to standard output; returns the exit status.
 pub(super) fn diff(args: &DiffArgs) -> u8 {
-    let result =
-        difference(args).and_then(|text| to_stdout(|out| out.write_all(&text)).map_err(Failure::new));
+    let written = |text: Vec<u8>| write_to(console::profile_output(), |out| out.write_all(&text));
+    let result = difference(args).and_then(|text| written(text).map_err(Failure::new));
     match result {
         Ok(()) => 0,
         Err(failure) => {
@@ -160,8 +161,10 @@ fn counts(name: &OsStr, renaming: &Renaming) -> Result<FunctionCounts, Failure> 
 }
 
 /// Writes to standard output. A reader that has seen enough (`| head`) is no error.
-fn to_stdout(fill: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Result<(), String> {
-    let mut out = io::BufWriter::new(io::stdout().lock());
+fn write_to(
+    mut out: impl io::Write,
+    fill: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
+) -> Result<(), String> {
     match fill(&mut out).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(format!("standard output: {}", reason(&error)))

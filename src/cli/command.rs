@@ -10,6 +10,7 @@ use clap::Parser as _;
 use super::args::{Cli, Command};
 use super::exit::{OWN_FAILURE, complain, fail};
 use super::{annotate, classic, generate, lists, lookup, repl, run, top, view};
+use crate::console;
 
 /// Carries out the command line; the exit status of the process.
 #[must_use]
@@ -32,7 +33,7 @@ fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> Result<u8, Error> 
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => {
             // Not clap's 2: that is a status the profiled program may well have.
-            let _ = error.print();
+            let _ = console::errors().write_all(error.render().to_string().as_bytes());
             return Ok(match words.first().and_then(|word| word.to_str()) {
                 Some("annotate" | "top") => view::BAD_USAGE,
                 Some("merge") => classic::MERGE_FAILURE,
@@ -60,7 +61,7 @@ fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> Result<u8, Error> 
 /// Writes text that was asked for to standard output. A reader that has seen enough (`| head`) is
 /// no error.
 fn show(text: &str) -> Result<u8, Error> {
-    let mut out = std::io::stdout().lock();
+    let mut out = console::output();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(anyhow!(lookup::reason(&error))).context("standard output")

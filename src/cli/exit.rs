@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 
+use crate::console::{errors, one_line};
 use crate::session::{StartError, Stop};
 
 /// Exit status of cgemu's own failures: bad options, an output file that cannot be written, a bug.
@@ -16,7 +17,7 @@ const NOT_FOUND: u8 = 127;
 /// Prints one line about a failure of cgemu itself; returns its exit status.
 pub(super) fn complain(message: &str) -> u8 {
     // Nothing is left to tell it to if standard error is closed.
-    let _ = writeln!(std::io::stderr(), "cgemu: {message}");
+    let _ = writeln!(errors(), "cgemu: {}", one_line(message));
     OWN_FAILURE
 }
 

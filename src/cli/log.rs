@@ -3,18 +3,19 @@
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::Write;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use std::sync::{Mutex, PoisonError};
 
 use super::lookup::reason;
+use crate::console::{Console, Stream, lasting, one_line};
 use crate::session::{LogSink, Voice};
 
 /// A log: its destination, and the lines that are wanted.
 pub(super) struct Log {
-    out: Box<dyn Write + Send>,
+    out: Console<Box<dyn Write + Send>>,
     pid: u32,
     quiet: bool,
     to_file: bool,
@@ -37,7 +38,7 @@ impl LogSink for Mutex<Log> {
 impl Log {
     /// A log on standard error.
     pub(super) fn to_stderr(pid: u32, quiet: bool) -> Log {
-        Log { out: Box::new(io::stderr()), pid, quiet, to_file: false, open_line: false }
+        Log { out: lasting(Stream::Errors), pid, quiet, to_file: false, open_line: false }
     }
 
     /// A log on a descriptor that is open already; 1 and 2 are standard output and error.
@@ -45,13 +46,15 @@ impl Log {
     /// # Errors
     /// A descriptor that is not open or cannot be written.
     pub(super) fn to_descriptor(number: u32, pid: u32, quiet: bool) -> Result<Log, String> {
-        let out: Box<dyn Write + Send> = match number {
-            1 => Box::new(io::stdout()),
-            2 => Box::new(io::stderr()),
+        let out = match number {
+            1 => lasting(Stream::Output),
+            2 => lasting(Stream::Errors),
             // By name, since a number alone proves nothing about who owns the descriptor.
-            _ => Box::new(OpenOptions::new().append(true).open(format!("/proc/self/fd/{number}")).map_err(
-                |error| format!("--log-fd={number}: {}; name a descriptor that is open", reason(&error)),
-            )?),
+            _ => Console::new(Box::new(
+                OpenOptions::new().append(true).open(format!("/proc/self/fd/{number}")).map_err(|error| {
+                    format!("--log-fd={number}: {}; name a descriptor that is open", reason(&error))
+                })?,
+            ) as Box<dyn Write + Send>),
         };
         Ok(Log { out, pid, quiet, to_file: false, open_line: false })
     }
@@ -63,7 +66,7 @@ impl Log {
     pub(super) fn to_file(path: &Path, pid: u32, quiet: bool) -> Result<Log, String> {
         let file = File::create(path)
             .map_err(|error| format!("--log-file={}: {}; choose another", path.display(), reason(&error)))?;
-        Ok(Log { out: Box::new(file), pid, quiet, to_file: true, open_line: false })
+        Ok(Log { out: Console::new(Box::new(file)), pid, quiet, to_file: true, open_line: false })
     }
 
     /// Opens the log: what runs, and in a file also whose child it is.
@@ -75,7 +78,7 @@ impl Log {
             text.push(b' ');
             text.extend_from_slice(word.as_bytes());
         }
-        self.line(&String::from_utf8_lossy(&text));
+        self.line(&one_line(&String::from_utf8_lossy(&text)));
         if self.to_file
             && let Some(parent) = rustix::process::getppid()
         {
@@ -108,7 +111,7 @@ impl Log {
     }
 
     /// Adds text of the program or about its requests, which `-q` leaves in. A line that was not
-    /// ended goes on, as in Valgrind's log.
+    /// ended goes on, as in Valgrind's log; it may end in the middle of a character.
     fn say(&mut self, voice: Voice, text: &[u8]) {
         let sign = match voice {
             Voice::Client => "**",
@@ -130,6 +133,7 @@ impl Log {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io;
     use std::sync::{Arc, Mutex};
 
     #[derive(Clone, Default)]
@@ -148,7 +152,7 @@ mod tests {
 
     fn written(quiet: bool, to_file: bool, say: impl FnOnce(&mut Log)) -> Vec<String> {
         let sink = Sink::default();
-        say(&mut Log { out: Box::new(sink.clone()), pid: 5, quiet, to_file, open_line: false });
+        say(&mut Log { out: Console::new(Box::new(sink.clone())), pid: 5, quiet, to_file, open_line: false });
         let bytes = sink.0.lock().expect("lock").clone();
         String::from_utf8(bytes).expect("text").lines().map(str::to_owned).collect()
     }

@@ -23,7 +23,6 @@ mod progress;
 mod repl;
 mod run;
 mod run_top;
-mod screen;
 mod top;
 mod values;
 mod view;

@@ -12,6 +12,7 @@ use super::options::LogArgs;
 use super::outfile::OutFile;
 use super::pattern::{Substitutes, expand};
 use super::run_top;
+use crate::console::one_line;
 use crate::profile::{SIDE_SUFFIX, grouped, summary_lines, write_cachegrind, write_instructions};
 use crate::session::{Caches, Config, Finished, Folded, LogSink, Stop};
 
@@ -121,7 +122,7 @@ impl RunLog {
     pub(super) fn report(&self, finished: &Finished) {
         let mut log = self.lock();
         if self.complete {
-            finished.notices.iter().for_each(|notice| log.line(notice));
+            finished.notices.iter().for_each(|notice| log.line(&one_line(notice)));
             report_stop(&mut log, &finished.stop);
             log.line("");
             summary_lines(&finished.counts.profile).iter().for_each(|line| log.line(line));

@@ -1,10 +1,10 @@
 //! `cgemu top`: where most of the counts are.
 
 use clap::{Args, ValueEnum};
-use rustix::termios::tcgetwinsize;
 
-use super::view::{InputArgs, ViewArgs, failure, on_terminal};
+use super::view::{InputArgs, ViewArgs, failure};
 use crate::annotate::{By, Look, TopOptions, top};
+use crate::console;
 
 /// The options of `cgemu top`.
 #[derive(Args, Debug)]
@@ -51,8 +51,6 @@ pub(super) fn run(args: &TopArgs) -> u8 {
         Ok(input) => input,
         Err(message) => return failure("top", &message),
     };
-    // A table in a file must not depend on who looks on.
-    let width = on_terminal().then(|| tcgetwinsize(std::io::stdout()).ok()).flatten();
     let options = TopOptions {
         input,
         by: match args.by {
@@ -65,10 +63,7 @@ pub(super) fn run(args: &TopArgs) -> u8 {
         show: args.show.clone(),
         derive: args.view.derive.clone(),
         format: args.view.format(),
-        look: Look {
-            colour: args.view.colour(),
-            width: width.map(|size| size.ws_col).filter(|columns| *columns > 0),
-        },
+        look: Look { colour: args.view.colour(), width: console::output_width() },
     };
-    args.view.show("top", |mut out| top(&options, &mut out))
+    args.view.show("top", |out| top(&options, out))
 }

@@ -6,8 +6,8 @@ use std::io::{BufWriter, ErrorKind, Write};
 use clap::{Args, ValueEnum};
 
 use super::pager::{Pager, PagerError};
-use super::screen::Screen;
 use crate::annotate::{AnnotateError, Format, Input, NameStyle, Renaming};
+use crate::console::{self, Console, one_line};
 use crate::profile::Substitution;
 
 /// Exit status if the profiles cannot be read or do not fit together.
@@ -153,33 +153,20 @@ impl ViewArgs {
     pub(super) fn show(
         &self,
         command: &str,
-        fill: impl FnOnce(&mut dyn Write) -> Result<(), AnnotateError>,
+        fill: impl FnOnce(&mut Console<Box<dyn Write + '_>>) -> Result<(), AnnotateError>,
     ) -> u8 {
         let paged = self.pager || (on_terminal() && !self.no_pager && self.format() == Format::Text);
         let pager = if paged { Pager::start() } else { Ok(None) };
         let result = match pager {
             Ok(Some(mut pager)) => {
-                let mut out = BufWriter::with_capacity(CHUNK, pager.input());
-                let result = fill(&mut out);
-                // Nobody reads what cannot be written any more.
-                let _ = out.into_parts();
+                let result =
+                    fill(&mut Console::new(Box::new(BufWriter::with_capacity(CHUNK, pager.input()))));
                 match pager.wait() {
                     Ok(()) => result,
                     Err(error) => return failure(command, &error.to_string()),
                 }
             }
-            Ok(None) => {
-                let stdout = std::io::stdout().lock();
-                // A terminal is shown no control characters but ours; a file gets every byte.
-                let to: Box<dyn Write> =
-                    if on_terminal() { Box::new(Screen::new(stdout)) } else { Box::new(stdout) };
-                let mut out = BufWriter::with_capacity(CHUNK, to);
-                let result = fill(&mut out);
-                let (mut to, _) = out.into_parts();
-                // As above.
-                let _ = to.flush();
-                result
-            }
+            Ok(None) => fill(&mut console::output()),
             Err(error @ PagerError { .. }) => return failure(command, &error.to_string()),
         };
         match result {
@@ -192,12 +179,12 @@ impl ViewArgs {
 
 /// True if standard output is a terminal.
 pub(super) fn on_terminal() -> bool {
-    std::io::IsTerminal::is_terminal(&std::io::stdout())
+    console::output_is_terminal()
 }
 
 /// Says what failed; returns the exit status.
 pub(super) fn failure(command: &str, message: &str) -> u8 {
     // Nothing is left to tell it to if standard error is closed.
-    let _ = writeln!(std::io::stderr(), "cgemu {command}: {message}");
+    let _ = writeln!(console::errors(), "cgemu {command}: {}", one_line(message));
     BAD_INPUT
 }

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::fs::File;
-use std::io::{BufRead, BufReader, IsTerminal as _, Write as _};
+use std::io::{BufRead, BufReader, IsTerminal as _};
 
 use rustyline::completion::{Completer, Pair};
 use rustyline::error::ReadlineError;
@@ -16,6 +16,7 @@ use rustyline::{Context, Editor, Helper};
 
 use super::arguments::event_names;
 use super::shell::{Commands, Shell, Takes};
+use crate::console::one_line;
 use crate::debugger::program::Names;
 use crate::profile::reason;
 
@@ -106,7 +107,9 @@ impl Words {
 const MOST: usize = 500;
 
 fn matching(words: impl Iterator<Item = String>, typed: &str) -> Vec<String> {
-    let mut found: Vec<String> = words.filter(|word| word.starts_with(typed)).take(MOST).collect();
+    // Lists of words go to the terminal as they are.
+    let fit = |word: &String| word.starts_with(typed) && matches!(one_line(word), Cow::Borrowed(_));
+    let mut found: Vec<String> = words.filter(fit).take(MOST).collect();
     found.sort_unstable();
     found.dedup();
     found
@@ -231,18 +234,14 @@ impl Shell {
         let mut asked = false;
         while !self.quit {
             editor.set_helper(Some(self.words()));
-            if self.setup.printed.in_line() {
-                println!();
-            }
+            self.begin_line();
             match editor.readline("cgemu> ") {
                 Ok(line) => {
                     asked = false;
                     let line = line.trim().to_owned();
                     let line = if line.is_empty() { again.clone() } else { line };
                     let _ = editor.add_history_entry(&line);
-                    if let Some(log) = &mut self.log {
-                        let _ = writeln!(log, "cgemu> {line}");
-                    }
+                    self.note(&format!("cgemu> {line}"));
                     again.clear();
                     match self.execute(&line) {
                         Ok(()) if self.repeats(&line) => again = line,

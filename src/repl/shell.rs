@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 
 use super::error::Error;
+use crate::console::{self, Console, one_line};
 use crate::debugger::Debugger;
 use crate::debugger::suggest::nearest;
 use crate::session::{Finished, Folded, TerminalObserver};
@@ -234,25 +235,34 @@ impl Shell {
 
     /// A line for the user, and for the log.
     pub(super) fn say(&mut self, text: &str) {
-        if self.setup.printed.in_line() {
-            println!();
-        }
-        println!("{text}");
-        if let Some(log) = &mut self.log {
-            // A log that cannot be written is not worth the session.
-            let _ = writeln!(log, "{text}");
-        }
+        self.begin_line();
+        // Nobody is left to tell if standard output is closed.
+        let _ = writeln!(console::output(), "{text}");
+        self.note(text);
     }
 
     /// A line about something that went wrong.
     pub(super) fn complain(&mut self, text: &str) {
         if self.setup.printed.in_line() {
-            eprintln!();
+            let _ = writeln!(console::errors());
         }
-        let _ = std::io::stdout().flush();
-        eprintln!("cgemu: {text}");
+        let text = format!("cgemu: {}", one_line(text));
+        let _ = writeln!(console::errors(), "{text}");
+        self.note(&text);
+    }
+
+    /// Ends the line that the guest has begun.
+    pub(super) fn begin_line(&mut self) {
+        if self.setup.printed.in_line() {
+            let _ = writeln!(console::output());
+        }
+    }
+
+    /// A line for the log alone.
+    pub(super) fn note(&mut self, text: &str) {
         if let Some(log) = &mut self.log {
-            let _ = writeln!(log, "cgemu: {text}");
+            // A log that cannot be written is not worth the session.
+            let _ = writeln!(Console::new(log), "{text}");
         }
     }
 }

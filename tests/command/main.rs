@@ -1,9 +1,10 @@
-//! The built command: options, limits, what a run depends on.
+//! The built command: options, limits, what a run depends on, what reaches a terminal.
 
 #[path = "../common/mod.rs"]
 mod common;
 
 mod cli;
 mod determinism;
+mod escapes;
 mod limits;
 mod readme;

@@ -311,7 +311,8 @@ fn names_do_not_talk_to_the_terminal() {
     let shown = on_a_terminal(&format!("annotate --no-pager {file}"), &[]);
     assert!(shown.contains("a^[]0;title^G^[[2J^Mb"), "{shown:?}");
     assert!(!shown.contains('\x07') && !shown.contains("\x1b[2J"), "{shown:?}");
-    assert!(good(&["annotate", file]).contains("a\x1b]0;title\x07\x1b[2J\rb"), "a file gets every byte");
+    // A file is shown on a terminal sooner or later.
+    assert!(good(&["annotate", file]).contains("a^[]0;title^G^[[2J^Mb"));
 }
 
 #[test]
@@ -340,5 +341,5 @@ fn tables_have_no_control_characters() {
     fs::write(dir.path().join("x"), "cmd: c\nevents: Ir\nfl=a\x1b[2J.c\nfn=\x07f\n1 2\nsummary: 2\n")
         .expect("written");
     let text = stdout(&output(dir.path(), &["top", "x"]));
-    assert!(text.contains("?f") && text.contains("a?[2J.c"), "{text:?}");
+    assert!(text.contains("^Gf") && text.contains("a^[[2J.c"), "{text:?}");
 }

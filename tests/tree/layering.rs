@@ -218,6 +218,26 @@ fn pure_rooms_do_no_io() {
     }
 }
 
+/// Foreign text must not reach a terminal past the filter of `console`. A stream's descriptor may
+/// be looked at.
+#[test]
+fn output_has_one_door() {
+    const LOOKING: [&str; 2] = ["cli::outfile", "cli::progress"];
+    let sources = sources();
+    let tests = test_files(&sources);
+    for source in sources.iter().filter(|source| !["console", "kernel"].contains(&&*source.module[0])) {
+        let name = source.name();
+        if LOOKING.contains(&&*name) || tests.iter().any(|test| within(&name, test)) {
+            continue;
+        }
+        for pair in source.without_tests().windows(2) {
+            let prints = matches!(&*pair[0], "print" | "println" | "eprint" | "eprintln") && pair[1] == "!";
+            let opens = matches!(&*pair[0], "stdout" | "stderr") && pair[1] == "(";
+            assert!(!prints && !opens, "{} names {}: write to console", source.path.display(), pair[0]);
+        }
+    }
+}
+
 /// The checker itself, on sources that are right and wrong.
 #[test]
 fn the_checker_sees_what_it_must() {

@@ -7,6 +7,7 @@ use crate::annotate::sources::Sources;
 use crate::annotate::view::code::{Function, InstructionRow, ListingLine};
 use crate::annotate::view::inlined::InlineTree;
 use crate::annotate::view::ranking::Threshold;
+use crate::console::Console;
 
 /// Bytes of an instruction on one line, as objdump has them.
 const BYTES: usize = 7;
@@ -20,7 +21,7 @@ pub(crate) fn listing(
     lines: &[ListingLine<'_>],
     shown: &Shown,
     sources: &mut Sources,
-    out: &mut impl Write,
+    out: &mut Console<impl Write>,
 ) -> io::Result<()> {
     let total = Counts::of(&function.costs);
     let own = function.instructions.values().map(|insn| Counts::of(&insn.costs));
@@ -52,7 +53,7 @@ pub(crate) fn listing(
     writeln!(out)
 }
 
-fn instruction(row: &InstructionRow<'_>, table: &Table<'_>, out: &mut impl Write) -> io::Result<()> {
+fn instruction(row: &InstructionRow<'_>, table: &Table<'_>, out: &mut Console<impl Write>) -> io::Result<()> {
     match row.counts {
         Some(counts) => table.line(out, Counts::of(counts))?,
         None => table.dots(out)?,
@@ -87,7 +88,7 @@ pub(crate) fn inline_tree(
     tree: &InlineTree,
     threshold: Threshold,
     shown: &Shown,
-    out: &mut impl Write,
+    out: &mut Console<impl Write>,
 ) -> io::Result<()> {
     let total = Counts::of(&tree.all);
     let table = shown.table([total]);
@@ -101,7 +102,7 @@ fn calls(
     depth: usize,
     threshold: Threshold,
     table: &Table<'_>,
-    out: &mut impl Write,
+    out: &mut Console<impl Write>,
 ) -> io::Result<()> {
     let indent = "  ".repeat(depth);
     if tree.own != tree.all && threshold.reaches(&tree.own) {

@@ -10,6 +10,7 @@ use crate::annotate::options::{Format, Options};
 use crate::annotate::view::code::{Function, InlinedCall, InstructionRow};
 use crate::annotate::view::inlined::{InlineTree, SourceRow};
 use crate::annotate::view::metric::Metric;
+use crate::console::Console;
 use crate::profile::Instructions;
 
 /// The version of the JSON form. It changes when a field is renamed, removed or given another
@@ -143,7 +144,7 @@ impl CodeReport {
     ///
     /// # Errors
     /// If writing fails.
-    pub(crate) fn write(&self, format: Format, out: &mut impl Write) -> Result<(), AnnotateError> {
+    pub(crate) fn write(&self, format: Format, out: &mut Console<impl Write>) -> Result<(), AnnotateError> {
         match format {
             Format::Json => write_json(self, out)?,
             _ => self.csv(out)?,
@@ -152,7 +153,7 @@ impl CodeReport {
         Ok(())
     }
 
-    fn csv(&self, out: &mut impl Write) -> io::Result<()> {
+    fn csv(&self, out: &mut Console<impl Write>) -> io::Result<()> {
         let words: &[&str] = match &self.code {
             Some(_) => {
                 &["kind", "object", "function", "address", "bytes", "instruction", "file", "line", "inlined"]

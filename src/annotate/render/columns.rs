@@ -10,6 +10,7 @@ use crate::annotate::input::{chosen_events, event_names, metrics};
 use crate::annotate::options::Options;
 use crate::annotate::view::metric::Metric;
 use crate::annotate::view::share::{Weight, percent, share, thousands};
+use crate::console::Console;
 
 /// The columns of a listing, and their form.
 #[derive(Clone, Debug)]
@@ -138,7 +139,7 @@ impl Table<'_> {
     ///
     /// # Errors
     /// If writing fails.
-    pub(crate) fn head(&self, out: &mut impl Write) -> io::Result<()> {
+    pub(crate) fn head(&self, out: &mut Console<impl Write>) -> io::Result<()> {
         for (name, width) in self.shown.titles().zip(&self.widths) {
             out.write_all(name)?;
             let fill = total_width(*width).saturating_sub(characters(name));
@@ -151,7 +152,7 @@ impl Table<'_> {
     ///
     /// # Errors
     /// If writing fails.
-    pub(crate) fn line(&self, out: &mut impl Write, counts: Counts<'_>) -> io::Result<()> {
+    pub(crate) fn line(&self, out: &mut Console<impl Write>, counts: Counts<'_>) -> io::Result<()> {
         for (cell, width) in self.shown.cells(counts).zip(&self.widths) {
             self.cell(out, &cell, *width)?;
         }
@@ -162,7 +163,12 @@ impl Table<'_> {
     ///
     /// # Errors
     /// If writing fails.
-    pub(crate) fn title(&self, out: &mut impl Write, total: Counts<'_>, what: &[u8]) -> io::Result<()> {
+    pub(crate) fn title(
+        &self,
+        out: &mut Console<impl Write>,
+        total: Counts<'_>,
+        what: &[u8],
+    ) -> io::Result<()> {
         self.head(out)?;
         write!(out, "\n\n")?;
         self.line(out, total)?;
@@ -174,21 +180,32 @@ impl Table<'_> {
     ///
     /// # Errors
     /// If writing fails.
-    pub(crate) fn dots(&self, out: &mut impl Write) -> io::Result<()> {
+    pub(crate) fn dots(&self, out: &mut Console<impl Write>) -> io::Result<()> {
         let dot = Cell { count: ".".to_owned(), ..Cell::default() };
         self.widths.iter().try_for_each(|width| self.cell(out, &dot, *width))
     }
 
-    fn cell(&self, out: &mut impl Write, cell: &Cell, [count, share, running]: [usize; 3]) -> io::Result<()> {
-        let style = if self.shown.colour { style(cell.size) } else { Style::new() };
-        // A style without colour is empty text.
-        write!(out, "{}{:>count$}", style.render(), cell.count)?;
+    fn cell(
+        &self,
+        out: &mut Console<impl Write>,
+        cell: &Cell,
+        [count, share, running]: [usize; 3],
+    ) -> io::Result<()> {
+        let style = self.shown.colour.then(|| style(cell.size));
+        if let Some(style) = style {
+            // A style without colour is empty text.
+            out.coloured(&style.render().to_string())?;
+        }
+        write!(out, "{:>count$}", cell.count)?;
         for (part, width) in [(&cell.share, share), (&cell.running, running)] {
             if width > 0 {
                 write!(out, " {part:>width$}")?;
             }
         }
-        write!(out, "{} ", style.render_reset())
+        if let Some(style) = style {
+            out.coloured(&style.render_reset().to_string())?;
+        }
+        write!(out, " ")
     }
 }
 
@@ -231,9 +248,9 @@ mod tests {
         Shown { names, indices: vec![1, 0], totals: vec![0, 8120], percentages, metrics, colour }
     }
 
-    fn text(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> String {
+    fn text(write: impl FnOnce(&mut Console<&mut Vec<u8>>) -> io::Result<()>) -> String {
         let mut out = Vec::new();
-        write(&mut out).expect("memory");
+        write(&mut Console::new(&mut out)).expect("memory");
         String::from_utf8(out).expect("ASCII")
     }
 

@@ -7,12 +7,13 @@ use crate::annotate::view::groups::{Group, Grouping};
 use crate::annotate::view::inlined::SourceRow;
 use crate::annotate::view::ranking::CountedRow;
 use crate::annotate::view::share::share;
+use crate::console::Console;
 
 /// Writes the total below the names of the columns.
 ///
 /// # Errors
 /// If writing fails.
-pub(crate) fn summary(shown: &Shown, total: &[i64], out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn summary(shown: &Shown, total: &[i64], out: &mut Console<impl Write>) -> io::Result<()> {
     let total = Counts::of(total);
     let table = shown.table([total]);
     table.title(out, total, b" PROGRAM TOTALS")?;
@@ -27,7 +28,7 @@ pub(crate) fn groups(
     groups: &[Group<'_>],
     grouping: Grouping,
     shown: &Shown,
-    out: &mut impl Write,
+    out: &mut Console<impl Write>,
 ) -> io::Result<()> {
     let inner = groups.iter().flat_map(|group| &group.rows).map(|row| Counts::of(&row.counts));
     let table = shown.table(groups.iter().map(with_sums).chain(inner));
@@ -73,7 +74,7 @@ pub(crate) fn inclusive<'r, K: 'r>(
     rows: &'r [CountedRow<'_, K>],
     name: impl Fn(&'r K) -> &'r [u8],
     shown: &Shown,
-    out: &mut impl Write,
+    out: &mut Console<impl Write>,
 ) -> io::Result<()> {
     let table = shown.table(rows.iter().map(|row| Counts::of(&row.counts)));
     write!(out, "  ")?;
@@ -94,7 +95,7 @@ pub(crate) fn sources(
     rows: &[SourceRow<'_>],
     sort: usize,
     shown: &Shown,
-    out: &mut impl Write,
+    out: &mut Console<impl Write>,
 ) -> io::Result<()> {
     let table = shown.table(rows.iter().map(|row| Counts::of(row.costs)));
     table.head(out)?;
@@ -117,7 +118,12 @@ pub(crate) fn sources(
 ///
 /// # Errors
 /// If writing fails.
-pub(crate) fn named(table: &Table<'_>, counts: &[i64], name: &[u8], out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn named(
+    table: &Table<'_>,
+    counts: &[i64],
+    name: &[u8],
+    out: &mut Console<impl Write>,
+) -> io::Result<()> {
     table.line(out, Counts::of(counts))?;
     write!(out, " ")?;
     out.write_all(name)?;

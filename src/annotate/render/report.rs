@@ -1,5 +1,6 @@
 //! Rankings as JSON and as CSV; `docs/json.md` describes the documents.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use serde::Serialize;
@@ -10,6 +11,7 @@ use crate::annotate::options::{Format, Input};
 use crate::annotate::tally::Tally;
 use crate::annotate::view::metric::{Metric, Value};
 use crate::annotate::view::ranking::{By, CountedRow, Order, SourceKey, Threshold, rank, tally_rows};
+use crate::console::{Console, Notation, one_line};
 
 /// The version of the JSON form. It changes when a field is renamed, removed or given another
 /// meaning, not when one is added.
@@ -167,7 +169,7 @@ impl Report {
     ///
     /// # Errors
     /// If writing fails.
-    pub(crate) fn write(&self, format: Format, out: &mut impl Write) -> Result<(), AnnotateError> {
+    pub(crate) fn write(&self, format: Format, out: &mut Console<impl Write>) -> Result<(), AnnotateError> {
         match format {
             Format::Json => write_json(self, out)?,
             _ => self.csv(out)?,
@@ -177,7 +179,7 @@ impl Report {
     }
 
     /// Writes a row for the total, then one for each function, file and line.
-    fn csv(&self, out: &mut impl Write) -> io::Result<()> {
+    fn csv(&self, out: &mut Console<impl Write>) -> io::Result<()> {
         let mut csv = Csv::new(out, &["kind", "file", "function", "line"], &self.events, &self.derived)?;
         let mut row = |place: [&str; 4], figures: &Figures| csv.row(&place, figures);
         row(["total", "", "", ""], &self.total)?;
@@ -207,8 +209,10 @@ impl<W: Write> Csv<W> {
     /// If writing fails.
     pub(crate) fn new(out: W, words: &[&str], events: &[String], derived: &[Column]) -> io::Result<Csv<W>> {
         let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(out);
-        let names = words.iter().copied().chain(events.iter().map(String::as_str));
-        writer.write_record(names.chain(derived.iter().map(|column| column.name)))?;
+        let names = words.iter().map(|word| Cow::from(*word)).chain(events.iter().map(|name| cell(name)));
+        writer.write_record(
+            names.chain(derived.iter().map(|column| column.name.into())).map(Cow::into_owned),
+        )?;
         Ok(Csv { writer, words: words.len() })
     }
 
@@ -220,7 +224,9 @@ impl<W: Write> Csv<W> {
         let words = words.iter().copied().chain(std::iter::repeat("")).take(self.words);
         let counts = figures.counts.iter().map(i64::to_string);
         let derived = figures.derived.iter().map(|value| value.plain());
-        Ok(self.writer.write_record(words.map(str::to_owned).chain(counts).chain(derived))?)
+        Ok(self
+            .writer
+            .write_record(words.map(|word| cell(word).into_owned()).chain(counts).chain(derived))?)
     }
 
     /// Writes what is buffered.
@@ -232,12 +238,24 @@ impl<W: Write> Csv<W> {
     }
 }
 
+/// A word for a spreadsheet: in one line, and with an apostrophe in front of what would begin a
+/// formula (OWASP, CSV Injection). A tab or a carriage return at the beginning is shown as text.
+fn cell(word: &str) -> Cow<'_, str> {
+    let word = one_line(word);
+    match word.chars().next() {
+        Some('=' | '+' | '-' | '@' | '＝' | '＋' | '－' | '＠') => Cow::Owned(format!("'{word}")),
+        _ => word,
+    }
+}
+
 /// Writes JSON in lines that people can read too.
 ///
 /// # Errors
 /// If writing fails.
-pub(crate) fn write_json(document: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn write_json(document: &impl Serialize, out: &mut Console<impl Write>) -> io::Result<()> {
+    out.set_notation(Notation::Json);
     serde_json::to_writer_pretty(&mut *out, document)?;
+    out.set_notation(Notation::Caret);
     writeln!(out)
 }
 

@@ -6,6 +6,7 @@ use super::columns::{Counts, Shown};
 use super::functions::named;
 use super::text::{heading, warning};
 use crate::annotate::view::source::AnnotatedSource;
+use crate::console::Console;
 
 /// Writes the lines of the file `name`. `counted` are the counts of all its lines.
 ///
@@ -16,7 +17,7 @@ pub(crate) fn source<'a>(
     counted: impl IntoIterator<Item = &'a [i64]>,
     name: &[u8],
     shown: &Shown,
-    out: &mut impl Write,
+    out: &mut Console<impl Write>,
 ) -> io::Result<()> {
     let table = shown.table(counted.into_iter().map(Counts::of));
     table.head(out)?;
@@ -56,7 +57,7 @@ pub(crate) fn source<'a>(
     warning(out, &text)
 }
 
-fn separator(out: &mut impl Write, line: u64) -> io::Result<()> {
+fn separator(out: &mut Console<impl Write>, line: u64) -> io::Result<()> {
     writeln!(out, "-- line {line} ----------------------------------------")
 }
 
@@ -65,7 +66,7 @@ fn separator(out: &mut impl Write, line: u64) -> io::Result<()> {
 /// # Errors
 /// If writing fails.
 pub(crate) fn not_annotated<'a>(
-    out: &mut impl Write,
+    out: &mut Console<impl Write>,
     reason: &str,
     names: impl IntoIterator<Item = &'a Vec<u8>>,
 ) -> io::Result<()> {
@@ -80,7 +81,11 @@ pub(crate) fn not_annotated<'a>(
 ///
 /// # Errors
 /// If writing fails.
-pub(crate) fn shares(rows: &[(&[i64], &str)], shown: &Shown, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn shares(
+    rows: &[(&[i64], &str)],
+    shown: &Shown,
+    out: &mut Console<impl Write>,
+) -> io::Result<()> {
     heading(out, b"Annotation summary")?;
     let table = shown.table(rows.iter().map(|(counts, _)| Counts::of(counts)));
     table.head(out)?;

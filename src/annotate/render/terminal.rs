@@ -9,6 +9,7 @@ use crate::annotate::tally::Tally;
 use crate::annotate::view::metric::Metric;
 use crate::annotate::view::ranking::{By, Counted, Ranking, SourceKey};
 use crate::annotate::view::share::{Weight, percent, share, thousands};
+use crate::console::{Console, one_line};
 use crate::profile::Event;
 
 /// The table of `cgemu top`: what it is of, and its columns.
@@ -35,7 +36,7 @@ impl TopTable<'_> {
         &self,
         ranking: &Ranking<'_, SourceKey<'_>>,
         look: Look,
-        out: &mut impl Write,
+        out: &mut Console<impl Write>,
     ) -> io::Result<()> {
         let mut table = Table::new();
         table.load_style(TableStyle::new());
@@ -58,7 +59,8 @@ impl TopTable<'_> {
         for row in &ranking.rows {
             table.add_row(self.row(&row.counts, self.names(row.key)));
         }
-        writeln!(out, "{}\n", table.trim_fmt())?;
+        out.coloured(&table.trim_fmt())?;
+        write!(out, "\n\n")?;
         let kind = match self.by {
             By::Function if self.inclusive => "functions, with those they call",
             By::Function => "functions",
@@ -76,7 +78,7 @@ impl TopTable<'_> {
         let mut header = Vec::new();
         for at in self.show {
             let name = self.tally.events.get(*at).map(Vec::as_slice).unwrap_or_default();
-            header.extend([String::from_utf8_lossy(name).into_owned(), "%".to_owned()]);
+            header.extend([name_of(name), "%".to_owned()]);
         }
         header.extend(self.metrics.iter().map(|metric| metric.name.to_owned()));
         header.extend(match self.by {
@@ -88,7 +90,7 @@ impl TopTable<'_> {
     }
 
     fn names(&self, key: SourceKey<'_>) -> Vec<Cell> {
-        let text = |name: &[u8]| printable(&String::from_utf8_lossy(name));
+        let text = name_of;
         match self.by {
             By::Function => vec![Cell::new(text(key.function)), Cell::new(text(key.file))],
             By::File => vec![Cell::new(text(key.file))],
@@ -121,9 +123,9 @@ fn painted(cell: Cell, share: f64) -> Cell {
     }
 }
 
-/// A name without what would move a terminal's cursor.
-fn printable(name: &str) -> String {
-    name.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+/// A name as text for one cell or line.
+fn name_of(name: &[u8]) -> String {
+    one_line(&String::from_utf8_lossy(name)).into_owned()
 }
 
 /// A table with these heads and without borders; columns of numbers are aligned to the right.
@@ -145,7 +147,7 @@ pub(crate) fn table(heads: &[&str], rows: Vec<Vec<String>>) -> String {
         }
     }
     for row in rows {
-        table.add_row(row);
+        table.add_row(row.iter().map(|cell| one_line(cell)));
     }
     let lines: Vec<String> = table.to_string().lines().map(|line| line.trim_end().to_owned()).collect();
     lines.join("\n")
@@ -221,7 +223,7 @@ pub(crate) fn functions(ranking: &Ranking<'_, &&[u8]>, total: i64) -> Vec<String
     for row in &ranking.rows {
         let count = ir(&row.counts);
         let share = share(count, total).unwrap_or(0.0);
-        let name = String::from_utf8_lossy(row.key);
+        let name = name_of(row.key);
         lines.push(format!("{:>width$} ({share:>5.1}%)  {name}", thousands(count)));
     }
     lines

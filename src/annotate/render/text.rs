@@ -1,5 +1,6 @@
 //! Parts of text in the layout of `cg_annotate`: headings, fields, warnings.
 
+use crate::console::Console;
 use std::io::{self, Write};
 
 const RULE: &[u8] = b"--------------------------------------------------------------------------------";
@@ -8,7 +9,7 @@ const RULE: &[u8] = b"----------------------------------------------------------
 ///
 /// # Errors
 /// If writing fails.
-pub(crate) fn heading(out: &mut impl Write, title: &[u8]) -> io::Result<()> {
+pub(crate) fn heading(out: &mut Console<impl Write>, title: &[u8]) -> io::Result<()> {
     for part in [RULE, b"\n-- ", title, b"\n", RULE, b"\n"] {
         out.write_all(part)?;
     }
@@ -19,7 +20,7 @@ pub(crate) fn heading(out: &mut impl Write, title: &[u8]) -> io::Result<()> {
 ///
 /// # Errors
 /// If writing fails.
-pub(crate) fn field(out: &mut impl Write, key: &str, value: &[u8]) -> io::Result<()> {
+pub(crate) fn field(out: &mut Console<impl Write>, key: &str, value: &[u8]) -> io::Result<()> {
     write!(out, "{key:<18}")?;
     out.write_all(value)?;
     writeln!(out)
@@ -29,7 +30,7 @@ pub(crate) fn field(out: &mut impl Write, key: &str, value: &[u8]) -> io::Result
 ///
 /// # Errors
 /// If writing fails.
-pub(crate) fn warning(out: &mut impl Write, text: &[u8]) -> io::Result<()> {
+pub(crate) fn warning(out: &mut Console<impl Write>, text: &[u8]) -> io::Result<()> {
     let rule = "@".repeat(79);
     let words = "@@ WARNING ".repeat(7);
     write!(out, "{rule}\n{words}@@\n{rule}\n")?;

@@ -1,0 +1,147 @@
+//! The sink of all output for people, and the standard streams behind it.
+
+use std::io::{self, BufWriter, IsTerminal as _, Write};
+
+use rustix::termios::tcgetwinsize;
+
+use super::foreign::{Filter, Notation};
+
+/// Longest colour sequence, in bytes.
+const LONGEST: usize = 24;
+
+/// Bytes written at a time.
+const CHUNK: usize = 1 << 16;
+
+/// A writer for people. What is written to it is foreign: characters that steer are shown, not
+/// passed on. Only [`Console::coloured`] lets colours through.
+#[derive(Debug)]
+pub(crate) struct Console<W: Write> {
+    to: W,
+    filter: Filter,
+}
+
+impl<W: Write> Console<W> {
+    /// A console in front of `to`.
+    pub(crate) fn new(to: W) -> Console<W> {
+        Console { to, filter: Filter::default() }
+    }
+
+    /// Changes the notation of characters that are not let through.
+    pub(crate) fn set_notation(&mut self, notation: Notation) {
+        self.filter.notation = notation;
+    }
+
+    /// Writes text of our own that may be coloured: `ESC [ ... m` (ECMA-48, SGR) passes, all else
+    /// is treated as foreign. Names in it must have gone through [`super::one_line`].
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub(crate) fn coloured(&mut self, text: &str) -> io::Result<()> {
+        let mut rest = text;
+        while let Some(at) = rest.find("\x1b[") {
+            let (before, from) = rest.split_at(at);
+            let digits =
+                from.bytes().skip(2).take_while(|byte| byte.is_ascii_digit() || *byte == b';').count();
+            let end = 2 + digits + 1;
+            let is_colour = end <= LONGEST && from.as_bytes().get(end - 1) == Some(&b'm');
+            self.write_all(before.as_bytes())?;
+            let (sequence, after) = from.split_at(if is_colour { end } else { 2 });
+            if is_colour {
+                self.filter.finish(&mut self.to)?;
+                self.to.write_all(sequence.as_bytes())?;
+            } else {
+                self.write_all(sequence.as_bytes())?;
+            }
+            rest = after;
+        }
+        self.write_all(rest.as_bytes())
+    }
+}
+
+impl<W: Write> Write for Console<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.filter.pass(bytes, &mut self.to)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
+impl<W: Write> Drop for Console<W> {
+    fn drop(&mut self) {
+        // Nobody is left to tell.
+        let _ = self.filter.finish(&mut self.to).and_then(|()| self.to.flush());
+    }
+}
+
+/// Standard output.
+pub(crate) fn output() -> Console<Box<dyn Write>> {
+    Console::new(Box::new(BufWriter::with_capacity(CHUNK, io::stdout().lock())))
+}
+
+/// Standard error, not buffered.
+pub(crate) fn errors() -> Console<impl Write> {
+    Console::new(io::stderr().lock())
+}
+
+/// Standard output for a profile: every byte of it, unless it is shown on a terminal.
+pub(crate) fn profile_output() -> BufWriter<Box<dyn Write>> {
+    let out: Box<dyn Write> = if output_is_terminal() { Box::new(output()) } else { Box::new(io::stdout()) };
+    BufWriter::with_capacity(CHUNK, out)
+}
+
+/// True if standard output is a terminal.
+pub(crate) fn output_is_terminal() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// The columns of the terminal that standard output is; `None` if it is none, or does not say.
+pub(crate) fn output_width() -> Option<u16> {
+    let size = tcgetwinsize(io::stdout()).ok()?;
+    Some(size.ws_col).filter(|columns| *columns > 0)
+}
+
+/// A standard stream of the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stream {
+    /// Standard output.
+    Output,
+    /// Standard error.
+    Errors,
+}
+
+/// A standard stream for a writer that lasts: locked for each write, not buffered.
+pub(crate) fn lasting(stream: Stream) -> Console<Box<dyn Write + Send>> {
+    Console::new(match stream {
+        Stream::Output => Box::new(io::stdout()),
+        Stream::Errors => Box::new(io::stderr()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(write: impl FnOnce(&mut Console<&mut Vec<u8>>) -> io::Result<()>) -> String {
+        let mut out = Vec::new();
+        write(&mut Console::new(&mut out)).expect("a vector");
+        String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn only_our_colours_pass() {
+        let text = "\x1b[1m\x1b[31m7\x1b[0m \x1b[2J \x1b]0;x\x07\x1b[";
+        assert_eq!(written(|out| out.coloured(text)), "\x1b[1m\x1b[31m7\x1b[0m ^[[2J ^[]0;x^G^[[");
+        assert_eq!(written(|out| write!(out, "{text}")), "^[[1m^[[31m7^[[0m ^[[2J ^[]0;x^G^[[");
+        let long = format!("\x1b[{}m", "1".repeat(60));
+        assert!(written(|out| out.coloured(&long)).starts_with("^[[11"));
+    }
+
+    #[test]
+    fn what_is_held_comes_at_the_end() {
+        assert_eq!(written(|out| out.write_all(b"a\r")), "a^M");
+        assert_eq!(written(|out| out.write_all(b"a\r").and_then(|()| out.coloured("\x1b[0m"))), "a^M\x1b[0m");
+    }
+}
