@@ -11,7 +11,9 @@ use clap::{ArgAction, Args, ValueEnum};
 use super::environment::{self, Addition};
 use super::lookup::{self, reason};
 use super::values;
-use crate::session::{Caches, CountConfig, CountModel, Layout, Limits, MachineConfig, Producer, StartError};
+use crate::session::{
+    Caches, CountConfig, CountModel, Layout, Limits, MachineConfig, Producer, StartError, User,
+};
 use crate::sim::{Geometry, PRESETS, preset};
 
 /// `yes` or `no`, the only words Cachegrind's switches take.
@@ -43,6 +45,13 @@ pub(super) struct MachineArgs {
     #[arg(long, value_name = "NAME[=VALUE]", action = ArgAction::Append, display_order = 26)]
     #[arg(value_parser = OsStringValueParser::new().try_map(|text| environment::parse(&text)))]
     pub env: Vec<Addition>,
+
+    /// User and group as whom the program runs in the emulated machine; the files of the host
+    /// belong to them there. 0 is root, who may do there what root may do. The group is the user's
+    /// number if it is not given
+    #[arg(long, value_name = "UID[:GID]", default_value = "1000", value_parser = values::user)]
+    #[arg(display_order = 26)]
+    pub user: User,
 
     /// Seed of the random bytes that the program sees
     #[arg(long, value_name = "N", default_value = "0", value_parser = values::seed, display_order = 27)]
@@ -253,6 +262,7 @@ impl MachineArgs {
             },
             allow_write: self.allow_write.iter().map(directory).collect::<Result<_, _>>()?,
             seed: self.seed,
+            user: self.user,
             env,
         })
     }
@@ -398,6 +408,7 @@ mod tests {
             (&["--count-model=ir", "p"], "--count-model"),
             (&["--layout=random", "p"], "--layout"),
             (&["--env", "=1", "p"], "--env"),
+            (&["--user=me", "p"], "--user"),
             (&["--max-instructions=many", "p"], "--max-instructions"),
             (&["--timeout=0", "p"], "--timeout"),
             (&["--log-file=a", "--log-fd=2", "p"], "--log-fd"),

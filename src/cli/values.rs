@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use crate::session::User;
+
 /// A count such as `1_000`, `10M` or `2G`; K, M, G and T are powers of a thousand.
 ///
 /// # Errors
@@ -52,6 +54,19 @@ pub(super) fn seed(text: &str) -> Result<u64, String> {
         None => digits(text),
     };
     value.ok_or_else(|| "give a number of up to 64 bits, such as 42 or 0x2a".to_owned())
+}
+
+/// A user and a group by number: `1000`, `0`, `1000:100`. The last number of 32 bits is none.
+///
+/// # Errors
+/// Anything else, names too: a name means another number on another machine.
+pub(super) fn user(text: &str) -> Result<User, String> {
+    let id = |text: &str| digits(text)?.try_into().ok().filter(|id| *id != u32::MAX);
+    let (uid, gid) = text.split_once(':').unwrap_or((text, text));
+    match (id(uid), id(gid)) {
+        (Some(uid), Some(gid)) => Ok(User { uid, gid }),
+        _ => Err("give numbers such as 0, 1000 or 1000:100".to_owned()),
+    }
 }
 
 /// A number with an optional suffix, each step of which is `base` times the one before.
@@ -146,6 +161,17 @@ mod tests {
         assert_eq!(seed("0xffffffffffffffff"), Ok(u64::MAX));
         for text in ["", "0x", "0x+1", "-1", "2a", "0x1ffffffffffffffff"] {
             assert!(seed(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn users() {
+        let both = |uid, gid| Ok(User { uid, gid });
+        assert_eq!(user("0"), both(0, 0));
+        assert_eq!(user("1000:50"), both(1000, 50));
+        assert_eq!(user("4294967294"), both(u32::MAX - 1, u32::MAX - 1));
+        for bad in ["", ":", "1:", ":1", "1:2:3", "root", "-1", "4294967295", "1:4294967296", " 1"] {
+            assert!(user(bad).is_err(), "{bad}");
         }
     }
 }

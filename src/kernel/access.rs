@@ -25,6 +25,11 @@ impl Kernel {
         (fs, Caller { cred: &task.cred, context: fs_context, fds, files, pid: process.pid, exe, now })
     }
 
+    /// The path of the running task's working directory.
+    pub fn working_directory(&self) -> Vec<u8> {
+        self.fs.path_of(self.fs_context().cwd)
+    }
+
     /// open(2) for the running task.
     pub(crate) fn opener<'a>(&'a mut self, now: Time, mem: &'a mut dyn GuestMemory) -> Opener<'a> {
         let Parts { task, process, mm, fds, fs_context, fs, files, streams, .. } = self.parts();

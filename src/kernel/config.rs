@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
+use crate::kernel::cred::User;
+
 /// Settings of the emulated machine.
 #[derive(Clone, Debug)]
 pub struct KernelConfig {
@@ -12,6 +14,8 @@ pub struct KernelConfig {
     pub allow_write: Vec<PathBuf>,
     /// Host directory the guest starts in.
     pub cwd: PathBuf,
+    /// User who runs the program and owns the host's files.
+    pub user: User,
     /// Seed of the guest's random bytes.
     pub seed: u64,
     /// Bytes the guest may hold in memory and in files of the overlay together.

@@ -1,11 +1,26 @@
 //! Credentials of a task: credentials(7), capabilities(7).
 
-use rustix::process;
-
 use crate::abi::errno::Errno;
 use crate::abi::process::CAP_LAST_CAP;
 
 const CAP_FULL_SET: u64 = (1 << (CAP_LAST_CAP + 1)) - 1;
+
+/// A user of the emulated machine: the one who runs the program. Never the host's, so that a run is
+/// the same for every user of the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct User {
+    /// User id.
+    pub uid: u32,
+    /// Group id.
+    pub gid: u32,
+}
+
+impl Default for User {
+    /// The first user of most systems.
+    fn default() -> User {
+        User { uid: 1000, gid: 1000 }
+    }
+}
 
 /// Capability sets of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,15 +71,13 @@ pub struct Credentials {
 }
 
 impl Credentials {
-    /// The host's real user, so that files look as they do outside.
-    pub(super) fn of_host() -> Credentials {
-        let uid = process::getuid().as_raw();
-        let groups = process::getgroups().unwrap_or_default();
+    /// Those of a user who has just logged in: the one group is also supplementary.
+    pub(super) fn of(user: User) -> Credentials {
         Credentials {
-            uid,
-            gid: process::getgid().as_raw(),
-            groups: groups.iter().map(|gid| gid.as_raw()).collect(),
-            caps: Capabilities::of(uid),
+            uid: user.uid,
+            gid: user.gid,
+            groups: vec![user.gid],
+            caps: Capabilities::of(user.uid),
             keepcaps: false,
         }
     }

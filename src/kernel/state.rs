@@ -87,8 +87,8 @@ pub struct OpenFile {
 impl Kernel {
     /// A kernel with one task, which runs no program yet.
     pub fn new(config: &KernelConfig) -> Kernel {
-        let cred = Credentials::of_host();
-        let mut fs = FileSystem::new(&config.allow_write, config.memory_limit, config.journal, &cred);
+        let cred = Credentials::of(config.user);
+        let mut fs = FileSystem::new(&config.allow_write, config.memory_limit, config.journal, config.user);
         let (processes, process) = Arena::with(Process::first());
         let (mms, mm) = Arena::with(Mm::new());
         let (handlers, handlers_id) = Arena::with(SignalHandlers::default());

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use crate::guest::layout::Layout;
 use crate::hooks::recorder::CountModel;
+use crate::kernel::cred::User;
 use crate::profile::EventSet;
 use crate::sim::{Geometry, PRESETS, preset};
 
@@ -60,6 +61,8 @@ pub struct MachineConfig {
     pub program: PathBuf,
     /// `argv`, the program's name first.
     pub argv: Vec<OsString>,
+    /// User who runs the program, and owns the host's files.
+    pub user: User,
     /// The guest's environment, in order.
     pub env: Vec<(OsString, OsString)>,
     /// The guest's standard input, if it is not the host's.

@@ -25,4 +25,5 @@ pub use crate::emu::unicorn::EngineError;
 pub use crate::guest::layout::Layout;
 pub use crate::hooks::recorder::CountModel;
 pub use crate::kernel::config::TerminalObserver;
+pub use crate::kernel::cred::User;
 pub(crate) use crate::requests::Voice;

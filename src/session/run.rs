@@ -155,10 +155,13 @@ impl Session {
 
 fn new_kernel(config: &Config, control: &Control, memory: u64) -> Result<Kernel, StartError> {
     let program = &config.machine;
-    let cwd = std::env::current_dir().map_err(|error| other(format!("the working directory: {error}")))?;
+    let cwd = std::env::current_dir().and_then(std::fs::canonicalize);
+    let cwd = cwd.map_err(|error| other(format!("the working directory: {error}")))?;
+    let here = cwd.clone();
     let mut kernel = Kernel::new(&KernelConfig {
         allow_write: program.allow_write.clone(),
         cwd,
+        user: program.user,
         seed: program.seed,
         memory_limit: memory,
         interrupt: Arc::clone(&control.interrupt),
@@ -166,6 +169,12 @@ fn new_kernel(config: &Config, control: &Control, memory: u64) -> Result<Kernel,
         input: program.stdin.clone(),
         journal: config.recording.journal,
     });
+    if kernel.working_directory() != here.as_os_str().as_bytes() {
+        return Err(other(format!(
+            "{}: the emulated machine has its own files there; run from another directory",
+            here.display()
+        )));
+    }
     if program.layout == Layout::VALGRIND {
         kernel.process_mut().limits.keep_descriptors(VALGRINDS_DESCRIPTORS);
     }

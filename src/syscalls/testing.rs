@@ -5,6 +5,7 @@ use crate::guest::fake::{FakeCpu, FakeMemory};
 use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory, PAGE_SIZE};
 use crate::kernel::Kernel;
 use crate::kernel::config::KernelConfig;
+use crate::kernel::cred::User;
 use crate::syscalls::context::Action;
 use crate::syscalls::dispatch;
 
@@ -28,6 +29,7 @@ impl Machine {
         Machine::with(&KernelConfig {
             allow_write: Vec::new(),
             cwd: "/".into(),
+            user: User::default(),
             seed: 1,
             memory_limit: 1 << 30,
             interrupt: Default::default(),

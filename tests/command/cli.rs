@@ -140,6 +140,24 @@ fn arguments_and_environment_reach_the_program() {
 }
 
 #[test]
+fn the_user_is_the_emulated_machines() {
+    let dir = temporary();
+    let id = |user: &str, which: &str| stdout(&quiet(dir.path(), &[user, "--", "id", which]));
+    for (user, uid, gid) in [("--seed=0", "1000", "1000"), ("--user=0", "0", "0"), ("--user=12:345", "12", "345")] {
+        assert_eq!((id(user, "-u").trim(), id(user, "-g").trim(), id(user, "-G").trim()), (uid, gid, gid));
+    }
+    refused(&["run", "--user=nobody", "true"], 125, "0, 1000 or 1000:100");
+}
+
+/// The emulated machine's own /proc hides the host's; to start elsewhere would be a surprise.
+#[test]
+fn a_directory_that_the_machine_does_not_have_is_125() {
+    let out = quiet(Path::new("/proc/self"), &["true"]);
+    assert_eq!(out.status.code(), Some(125));
+    assert!(stderr(&out).contains("run from another directory"), "{}", stderr(&out));
+}
+
+#[test]
 fn profiles_do_not_depend_on_the_users_environment() {
     let dir = temporary();
     for (name, value) in [("one", "short"), ("two", "a much longer value that would move the stack")] {

@@ -2,13 +2,13 @@
 //! user, at any time. What the guest takes in is kept equal: its words, its files, its standard
 //! input and the types of its output.
 
-use std::fs::{self, File};
-use std::os::unix::fs::PermissionsExt as _;
+use std::fs::{self, File, FileTimes};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
-use crate::common::{cgemu, stderr};
+use crate::common::{cgemu, stderr, tool};
 
 /// The variables of a user's shell.
 type Environment<'a> = &'a [(&'a str, &'a str)];
@@ -154,24 +154,176 @@ fn with_another_environment() {
     );
 }
 
-/// The limits and habits of another user's shell: file sizes, stacks, open files, umask, niceness.
+/// Writes the directory that `see` looks at, its names made in order or in reverse.
+fn write_sights(directory: &Path, reverse: bool) {
+    let mut names: Vec<String> = (0..300).map(|at| at.to_string()).collect();
+    names.extend(["sub/below".to_owned(), "file".to_owned(), "large".to_owned()]);
+    if reverse {
+        names.reverse();
+    }
+    let sights = directory.join("sights");
+    fs::create_dir_all(sights.join("sub/empty")).expect("mkdir");
+    for name in &names {
+        let len = if name == "large" { 100_000 } else { 1 };
+        fs::write(sights.join(name), &name.repeat(len)).expect("write");
+        if reverse {
+            // Another file takes the next inode number, and stays.
+            fs::write(directory.join(format!("beside-{}", name.replace('/', "-"))), b"").expect("write");
+        }
+    }
+    symlink("file", sights.join("link")).expect("symlink");
+    for name in names.iter().map(String::as_str).chain(["sub/empty", "sub", "."]) {
+        let path = sights.join(name);
+        let mode = if path.is_dir() { 0o755 } else { 0o644 };
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("chmod");
+    }
+    // What is copied keeps its times, and so do directories, once nothing more is made in them.
+    let old = ["-h", "-d", "@1600000000", "sights/link"];
+    assert!(tool("coreutils", directory, "touch", &old).status.success(), "touch of a link");
+    for name in names.iter().map(String::as_str).chain(["sub/empty", "sub", "."]) {
+        let old = SystemTime::UNIX_EPOCH + Duration::from_secs(1_600_000_000);
+        let times = FileTimes::new().set_accessed(old).set_modified(old);
+        File::open(sights.join(name)).expect("open").set_times(times).expect("utimes");
+    }
+}
+
+/// A place for runs by anybody: the command, the program that looks at everything, and the
+/// directory that it looks at.
+struct Sights {
+    place: tempfile::TempDir,
+}
+
+impl Sights {
+    fn new() -> Sights {
+        let place = tempfile::tempdir().expect("a directory");
+        let at = |name: &str| place.path().join(name);
+        // The build's own directory may be closed to others.
+        fs::copy(env!("CARGO_BIN_EXE_cgemu"), at("cgemu")).expect("a copy");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/determinism/see.c");
+        let (program, source) = (at("see"), source.to_string_lossy().into_owned());
+        let words = ["-O1", "-Wall", "-Werror", "-o", &program.to_string_lossy(), &source];
+        let built = tool("gcc", place.path(), "gcc", &words);
+        assert!(built.status.success(), "{}", stderr(&built));
+        for name in ["here", "else/where/much/deeper/than/that/and/longer"] {
+            fs::create_dir_all(at(name)).expect("mkdir");
+        }
+        write_sights(&at("here"), false);
+        write_sights(&at("else/where/much/deeper/than/that/and/longer"), true);
+        write_input(&at("here"));
+        // Open to anybody, whoever that is; and for the profiles of anybody.
+        fs::set_permissions(place.path(), fs::Permissions::from_mode(0o777)).expect("chmod");
+        Sights { place }
+    }
+
+    /// Runs a program under `wrapper`, words that run what follows them, in a directory of the
+    /// place; its output and its profile.
+    fn run(&self, directory: &str, wrapper: &[&str], environment: Environment, words: &[&str]) -> Sight {
+        let place = self.place.path().to_string_lossy().into_owned();
+        let profile = self.place.path().join("profile");
+        let _ = fs::remove_file(&profile);
+        let (cgemu, see) = (format!("{place}/cgemu"), format!("{place}/see"));
+        let option = format!("--cachegrind-out-file={}", profile.display());
+        let mut all: Vec<&str> = wrapper.to_vec();
+        all.extend([&*cgemu, "run", "-q", "--branch-sim=yes", &option, "--"]);
+        all.extend(words.iter().map(|word| if *word == "see" { &*see } else { word }));
+        let mut command = Command::new(all[0]);
+        command.args(&all[1..]).current_dir(self.place.path().join(directory)).stdin(Stdio::null());
+        let out = command.env_clear().envs(environment.iter().copied()).output();
+        let out =
+            out.unwrap_or_else(|error| panic!("{all:?}: {error}; apt-get install coreutils util-linux"));
+        assert!(out.status.success(), "{all:?} ends with {}: {}", out.status, stderr(&out));
+        let profile = fs::read_to_string(&profile).expect("a profile");
+        Sight { output: String::from_utf8_lossy(&out.stdout).into_owned(), profile }
+    }
+}
+
+/// What a run shows.
+#[derive(PartialEq, Eq)]
+struct Sight {
+    output: String,
+    profile: String,
+}
+
+impl Sight {
+    /// The first differences.
+    fn difference(&self, other: &Sight) -> Option<String> {
+        let lines = |a: &str, b: &str| {
+            let pair = a.lines().zip(b.lines()).find(|(a, b)| a != b);
+            pair.map_or("another length".to_owned(), |(a, b)| format!("{a:?} and {b:?}"))
+        };
+        if self.output != other.output {
+            return Some(format!("the program sees {}", lines(&self.output, &other.output)));
+        }
+        (self.profile != other.profile).then(|| format!("profile: {}", lines(&self.profile, &other.profile)))
+    }
+}
+
+/// Words that run a command as another user: as anybody, where root can be; as root, where it
+/// cannot. Root in its own user namespace sees the owners of files otherwise, too.
+fn another_user() -> Vec<&'static str> {
+    if fs::metadata("/proc/self").expect("/proc").uid() == 0 {
+        return vec!["setpriv", "--reuid=12345", "--regid=54321", "--groups=7,54321,99"];
+    }
+    let words = ["--user", "--map-root-user", "true"];
+    let tried = tool("util-linux", Path::new("/"), "unshare", &words);
+    assert!(
+        tried.status.success(),
+        "nobody else can be had to run as ({}): run this test as root, or let users make user namespaces \
+         (sysctl kernel.unprivileged_userns_clone=1 or user.max_user_namespaces=10000)",
+        stderr(&tried).trim()
+    );
+    vec!["unshare", "--user", "--map-root-user"]
+}
+
+/// A shell that runs what follows it after some words.
+fn shell<'a>(script: &'a str) -> Vec<&'a str> {
+    vec!["sh", "-c", script, "sh"]
+}
+
+/// All that a host can be like, one by one and all at once: depth and inode numbers of the
+/// directory, limits, user, habits of the process that starts it.
 #[test]
-fn with_other_limits() {
-    let dir = tempfile::tempdir().expect("a directory");
-    write_input(dir.path());
-    let limited = |words: &[&str]| {
-        let elsewhere = tempfile::tempdir().expect("a directory");
-        let file = elsewhere.path().join("profile");
-        let script = "ulimit -s 1024; ulimit -n 200; ulimit -c 0; umask 077; exec nice -n 5 \"$@\"";
-        let option = format!("--cachegrind-out-file={}", file.display());
-        let cgemu = env!("CARGO_BIN_EXE_cgemu");
-        let mut all = vec!["-c", script, "sh", cgemu, "run", "-q", "--branch-sim=yes", &option, "--"];
-        all.extend(words);
-        let out = crate::common::tool("dash", dir.path(), "sh", &all);
-        assert!(out.status.success(), "{words:?}: {}", stderr(&out));
-        (out.stdout, fs::read(file).expect("a profile"))
-    };
-    compare("other limits", &PROGRAMS, |words| profile(dir.path(), words, NOBODY), limited);
+fn on_any_host() {
+    let sights = Sights::new();
+    const DEEP: &str = "else/where/much/deeper/than/that/and/longer";
+    const SEE: [&str; 5] = ["see", "sights", "sights/file", "sights/link", "sights/sub"];
+    let limits = "ulimit -s 1024; ulimit -c 0; ulimit -f 200000; ulimit -l 64; ulimit -t 3600; exec \"$@\"";
+    let all = "umask 077; ulimit -s 2048; ulimit -c 0; trap '' HUP QUIT USR1 ALRM PIPE; \
+               exec 3</dev/null 5>/dev/null 9<&0; exec nice -n 7 env --block-signal=USR2 setarch -R -B \"$@\"";
+    let user = another_user();
+    let both: Vec<&str> = user.iter().copied().chain(shell(all)).collect();
+    let hosts: [(&str, &str, Vec<&str>, Environment); 17] = [
+        ("another directory", DEEP, vec!["env"], NOBODY),
+        ("another environment", "here", vec!["env"], SOMEBODY),
+        ("other limits", "here", shell(limits), NOBODY),
+        ("an open umask", "here", shell("umask 0; exec \"$@\""), NOBODY),
+        ("a closed umask", "here", shell("umask 077; exec \"$@\""), NOBODY),
+        ("another user", "here", user, NOBODY),
+        ("a low priority", "here", vec!["nice", "-n", "11", "ionice", "-c", "3", "chrt", "-b", "0"], NOBODY),
+        ("more descriptors", "here", shell("exec 3</dev/null 4>/dev/null 9<.; exec \"$@\""), NOBODY),
+        ("ignored signals", "here", shell("trap '' HUP INT QUIT PIPE TERM USR1 CHLD; exec \"$@\""), NOBODY),
+        ("blocked signals", "here", vec!["env", "--block-signal=USR1,ALRM,PIPE,CHLD"], NOBODY),
+        ("no randomization", "here", vec!["setarch", "-R"], NOBODY),
+        ("another personality", "here", vec!["setarch", "--uname-2.6", "--addr-compat-layout", "-B"], NOBODY),
+        ("one processor", "here", vec!["taskset", "1"], NOBODY),
+        ("no new privileges", "here", vec!["setpriv", "--no-new-privs"], NOBODY),
+        ("a session of its own", "here", vec!["setsid", "-w"], NOBODY),
+        ("first to go", "here", vec!["choom", "-n", "500", "--"], NOBODY),
+        ("all of it", DEEP, both.clone(), SOMEBODY),
+    ];
+    let first = sights.run("here", &["env"], NOBODY, &SEE);
+    assert!(first.output.contains("300 files open") && first.output.contains("made 3"), "{}", first.output);
+    let mut failures = Vec::new();
+    for (what, directory, wrapper, environment) in hosts {
+        let other = sights.run(directory, &wrapper, environment, &SEE);
+        failures.extend(first.difference(&other).map(|why| format!("{what}: {why}")));
+    }
+    for words in PROGRAMS.iter().copied().chain([&["ls", "-lai", "sights", "sights/sub"][..]]) {
+        let (one, other) =
+            (sights.run("here", &["env"], NOBODY, words), sights.run("here", &both, SOMEBODY, words));
+        failures.extend(one.difference(&other).map(|why| format!("{words:?}: {why}")));
+    }
+    assert!(failures.is_empty(), "a run depends on\n{}", failures.join("\n"));
 }
 
 /// Two at once, on one machine.

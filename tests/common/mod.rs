@@ -35,6 +35,14 @@ pub fn cgemu(directory: &Path, words: &[&str]) -> Command {
     command
 }
 
+/// The option that makes the guest's user the one who runs the tests, for programs that are
+/// compared with what they do outside.
+pub fn as_this_user() -> String {
+    use std::os::unix::fs::MetadataExt as _;
+    let own = std::fs::metadata("/proc/self").expect("/proc");
+    format!("--user={}:{}", own.uid(), own.gid())
+}
+
 /// Puts the sources of a small program with inlined functions, `hot.c` and `mix.h`, into a
 /// directory.
 pub fn copy_hot(directory: &Path) {

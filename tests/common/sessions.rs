@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use cgemu::session::{
-    Caches, Config, CountConfig, CountModel, Layout, Limits, MachineConfig, Producer, Recording,
+    Caches, Config, CountConfig, CountModel, Layout, Limits, MachineConfig, Producer, Recording, User,
 };
 
 /// A run with all counters and a journal, so that there is a way back.
@@ -15,6 +15,7 @@ pub fn config(argv: Vec<OsString>, model: CountModel) -> Config {
             argv,
             env: vec![("PATH".into(), "/usr/bin:/bin".into()), ("LC_ALL".into(), "C.UTF-8".into())],
             stdin: None,
+            user: User::default(),
             layout: Layout::LINUX,
             limits: Limits::default(),
             allow_write: Vec::new(),

@@ -21,7 +21,7 @@ use regex::bytes::Regex;
 use rustix::process::{Pid, Signal, kill_process_group};
 use toml::{Table, Value};
 
-use crate::common::vars;
+use crate::common::{as_this_user, vars};
 
 /// What entries may need and there is not yet: threads (zstd starts them on one CPU too),
 /// processes, and timers that interrupt a program which makes no system calls.
@@ -381,6 +381,7 @@ fn try_entry(entry: &Entry) -> Result<(), String> {
     prefix.extend(
         "run -q --cachegrind-out-file=/dev/null --allow-write . --env TZ".split(' ').map(str::to_owned),
     );
+    prefix.push(as_this_user());
     prefix.extend(entry.env.iter().map(|(name, _)| format!("--env={name}")));
     prefix.push("--".to_owned());
     let ours = run(entry, &top, &prefix);

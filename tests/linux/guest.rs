@@ -28,7 +28,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use crate::common::{ENVIRONMENT, cgemu, golden, output, patience, stderr, stdout, tool, vars};
+use crate::common::{ENVIRONMENT, as_this_user, cgemu, golden, output, patience, stderr, stdout, tool, vars};
 
 /// How long one run may take.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -140,8 +140,8 @@ fn furnish(dir: &Path) {
 }
 
 /// Everything below a directory that a program can decide: names, kinds, modes, contents, and times
-/// that it set (those are far from now).
-fn tree(dir: &Path) -> BTreeMap<String, String> {
+/// that it set (those are far from now). Of a file's mode those bits are shown that are in `bits`.
+fn tree(dir: &Path, bits: u32) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut open = vec![dir.to_owned()];
     while let Some(at) = open.pop() {
@@ -149,7 +149,7 @@ fn tree(dir: &Path) -> BTreeMap<String, String> {
             let path = entry.expect("entry").path();
             let meta = fs::symlink_metadata(&path).expect("metadata");
             let kind = meta.file_type();
-            let mut line = format!("mode {:o}", meta.mode() & 0o7777);
+            let mut line = format!("mode {:o}", meta.mode() & if kind.is_file() { bits } else { 0o7777 });
             if kind.is_dir() {
                 line += " directory";
                 open.push(path.clone());
@@ -272,14 +272,17 @@ fn examine(case: &Case, to: &Path) -> Result<(), String> {
     } else {
         Outcome { stdout: String::new(), stderr: String::new(), status: case.exit }
     };
-    let expected_tree = tree(native_dir.path());
-    let before = tree(closed_dir.path());
+    // No set-user-id or set-group-id bit of a file leaves the emulated machine.
+    let expected_tree = tree(native_dir.path(), 0o1777);
+    let before = tree(closed_dir.path(), 0o7777);
 
     for (what, dir, open) in [("--allow-write", &open_dir, true), ("overlay", &closed_dir, false)] {
         if open && !case.open {
             continue;
         }
         let mut options = vec!["run", "-q", "--cachegrind-out-file=/dev/null", "--cache-sim=no"];
+        let user = as_this_user();
+        options.push(&user);
         if open {
             options.extend(["--allow-write", "."]);
         }
@@ -297,7 +300,7 @@ fn examine(case: &Case, to: &Path) -> Result<(), String> {
             report += &differences(&expected.stdout, &outcome.stdout);
             report += &outcome.stderr;
         }
-        let after = tree(dir.path());
+        let after = tree(dir.path(), 0o7777);
         if open && case.native {
             report += &compare_trees(&expected_tree, &after);
         } else if !open {

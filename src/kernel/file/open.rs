@@ -176,8 +176,8 @@ impl Opener<'_> {
         kept: u32,
         (read, write): (bool, bool),
     ) -> Result<Opened, Errno> {
-        let node = self.fs.node(ino);
-        let (number, held) = (node.number, if let Body::Fifo(pipe) = node.body { pipe } else { None });
+        let number = self.fs.number(ino);
+        let held = if let Body::Fifo(pipe) = self.fs.node(ino).body { pipe } else { None };
         let pipe = held.unwrap_or_else(|| self.fs.pipes.add(number));
         let ends = self.fs.pipes.get(pipe).map_or((0, 0), |pipe| (pipe.readers, pipe.writers));
         let waits = match kept & O_ACCMODE {

@@ -6,12 +6,14 @@ use rustix::fs::SeekFrom;
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::abi::signal::signo::SIGPIPE;
+use crate::kernel::clock::REALTIME_START;
+use crate::kernel::cred::User;
 use crate::kernel::file::description::{Description, Descriptions};
 use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, READABLE, WRITABLE};
 use crate::kernel::streams::Streams;
 use crate::kernel::uaccess::{copy_to_user, put_u32};
 use crate::kernel::vfs::attr::Meta;
-use crate::kernel::vfs::node::{Time, Times};
+use crate::kernel::vfs::node::{ANON_DEV, DEV_DEV, HOST_DEV, PIPE_DEV, PTS_DEV, Time, Times};
 use crate::kernel::vfs::tree::FileSystem;
 
 /// Standard input (0), output (1) or error (2) of the host.
@@ -120,35 +122,40 @@ impl FileOperations for HostStream {
         Ok(0)
     }
 
-    /// The stream's true type and size, our numbers, and for anything but a file no times.
+    /// The stream's true type, a file's size; the rest is the emulated machine's.
     fn attributes(&self, cx: &mut FileContext) -> Result<Meta, Errno> {
         let stat = cx.streams.stat(self.0)?;
-        let kind = stat.st_mode & S_IFMT;
-        let mut meta = Meta {
-            dev: cx.fs.device_number(stat.st_dev),
-            ino: cx.fs.inode_number(stat.st_dev, stat.st_ino),
-            mode: stat.st_mode,
-            nlink: 1,
-            uid: stat.st_uid,
-            gid: stat.st_gid,
-            ..Meta::default()
+        let ino = cx.fs.inode_number(stat.st_dev, stat.st_ino);
+        let meta = |dev, mode| {
+            let User { uid, gid } = cx.fs.owner();
+            Meta { dev, ino, mode, nlink: 1, uid, gid, ..Meta::default() }
         };
-        match kind {
+        Ok(match stat.st_mode & S_IFMT {
             S_IFREG => {
-                meta.size = u64::try_from(stat.st_size).unwrap_or(0);
-                meta.blocks = meta.size.div_ceil(4096) * 8;
-                meta.nlink = stat.st_nlink;
+                let size = u64::try_from(stat.st_size).unwrap_or(0);
+                // Output that the host's shell has just made has the host's time and umask.
+                let input = self.0 == 0;
                 let nsec = u32::try_from(stat.st_mtime_nsec).unwrap_or(0);
-                meta.times = Times::all(Time { sec: stat.st_mtime, nsec });
+                let modify = Time { sec: stat.st_mtime, nsec };
+                Meta {
+                    size,
+                    blocks: size.div_ceil(4096) * 8,
+                    times: Times::all(if input { modify } else { Time::from_ns(REALTIME_START) }),
+                    ..meta(HOST_DEV, if input { stat.st_mode } else { S_IFREG | 0o644 })
+                }
             }
             S_IFCHR if cx.streams.is_terminal(self.0) => {
-                meta.rdev = makedev(136, 0);
-                meta.mode = S_IFCHR | 0o620;
+                Meta { rdev: makedev(136, 0), ..meta(PTS_DEV, S_IFCHR | 0o620) }
             }
-            S_IFCHR => meta.rdev = stat.st_rdev,
-            _ => {}
-        }
-        Ok(meta)
+            // Programs compare their output with /dev/null.
+            S_IFCHR => match cx.fs.device(stat.st_rdev) {
+                Some(device) => cx.fs.meta(device),
+                None => Meta { rdev: stat.st_rdev, ..meta(DEV_DEV, S_IFCHR | 0o600) },
+            },
+            S_IFIFO => meta(PIPE_DEV, S_IFIFO | 0o600),
+            S_IFSOCK => meta(ANON_DEV, S_IFSOCK | 0o777),
+            kind => meta(HOST_DEV, kind | stat.st_mode & 0o7777),
+        })
     }
 
     fn sync(&mut self, cx: &mut FileContext) -> Result<(), Errno> {

@@ -26,10 +26,12 @@ impl FileSystem {
     /// The attributes of an inode.
     pub(crate) fn meta(&mut self, ino: Ino) -> Meta {
         self.refresh(ino);
+        let number = self.number(ino);
+        self.count_subdirectories(ino);
         let node = self.node(ino);
         Meta {
             dev: node.dev,
-            ino: node.number,
+            ino: number,
             mode: node.mode,
             nlink: node.nlink(),
             uid: node.uid,
@@ -38,6 +40,16 @@ impl FileSystem {
             size: node.size(),
             blocks: node.blocks(),
             times: node.times,
+        }
+    }
+
+    /// Counts the links of a directory of the host as ext4 does, whatever its file system does:
+    /// two, and one from each directory in it. One that cannot be read keeps its two.
+    fn count_subdirectories(&mut self, ino: Ino) {
+        let node = self.node(ino);
+        if let (true, Some(path)) = (node.is_dir() && !node.unlinked(), node.host_path()) {
+            let links = 2 + host::subdirectories(&path).unwrap_or(0);
+            self.node_mut(ino).links = i64::from(links);
         }
     }
 
@@ -56,17 +68,20 @@ impl FileSystem {
         if caller.cred.uid != 0 && !caller.in_group(node.gid) {
             mode &= !S_ISGID;
         }
+        let bits = node.host_bits(mode);
         match node.host_path() {
-            Some(path) if node.writes_through() => host::chmod(&path, mode)?,
+            Some(path) if node.writes_through() => host::chmod(&path, bits)?,
             _ => self.node_mut(ino).own_mode = true,
         }
         let node = self.node_mut(ino);
         node.mode = node.kind() | mode;
+        node.own_mode |= bits != mode;
         node.touch_meta(caller.now);
         Ok(())
     }
 
-    /// chown(2); `None` leaves an id alone. Only the superuser gives files away.
+    /// chown(2); `None` leaves an id alone. Only the superuser gives files away. Owners are the
+    /// emulated machine's: none goes to the host.
     pub(crate) fn chown(
         &mut self,
         caller: &Caller,
@@ -81,10 +96,6 @@ impl FileSystem {
         if node.synthetic || (uid_of_caller != 0 && (gives || !own_group || uid_of_caller != node.uid)) {
             return Err(Errno::EPERM);
         }
-        match node.host_path() {
-            Some(path) if node.writes_through() => host::chown(&path, uid, gid)?,
-            _ => self.node_mut(ino).own_mode = true,
-        }
         let node = self.node_mut(ino);
         node.uid = uid.unwrap_or(node.uid);
         node.gid = gid.unwrap_or(node.gid);
@@ -92,6 +103,7 @@ impl FileSystem {
             // Even where neither id is given.
             let group_runs = node.mode & 0o010 != 0;
             node.mode &= !(S_ISUID | if group_runs { S_ISGID } else { 0 });
+            node.own_mode = true;
         }
         node.touch_meta(caller.now);
         Ok(())

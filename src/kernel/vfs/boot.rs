@@ -5,17 +5,20 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::abi::fs::*;
-use crate::kernel::cred::Credentials;
+use crate::kernel::cred::User;
 use crate::kernel::vfs::caller::{Caller, FsContext};
 use crate::kernel::vfs::content::Content;
 use crate::kernel::vfs::host;
 use crate::kernel::vfs::node::{
-    Body, DEV_DEV, Device, Dir, DirKind, HostRef, Ino, MEMFD_DEV, Magic, Node, PROC_DEV, ProcFile, SHM_DEV,
-    SYS_DEV, Time,
+    Body, DEV_DEV, Device, Dir, DirKind, HOST_DEV, HostRef, Ino, MEMFD_DEV, Magic, Node, PROC_DEV, ProcFile,
+    SHM_DEV, SYS_DEV, Time,
 };
 use crate::kernel::vfs::tree::FileSystem;
 
 use ProcFile::Text;
+
+/// Permission bits that the first program's files do not get, whatever the host's umask is.
+const UMASK: u32 = 0o022;
 
 /// Names of a directory, each with its text.
 type Files = &'static [(&'static str, ProcFile)];
@@ -136,39 +139,36 @@ const SYS_FILES: [(&str, &str); 8] = [
 ];
 
 impl FileSystem {
-    /// The host's tree with nothing changed yet. `cred` owns `/proc/PID`; `journal` says that the
-    /// run may go back. A directory of `allow_write` that does not exist is ignored.
-    pub(crate) fn new(
-        allow_write: &[PathBuf],
-        memory_limit: u64,
-        journal: bool,
-        cred: &Credentials,
-    ) -> FileSystem {
-        let mut fs = FileSystem::empty(allow_write, memory_limit, journal);
+    /// The host's tree with nothing changed yet. `user` owns the host's files and `/proc/PID`;
+    /// `journal` says that the run may go back. A directory of `allow_write` that does not exist is
+    /// ignored.
+    pub(crate) fn new(allow_write: &[PathBuf], memory_limit: u64, journal: bool, user: User) -> FileSystem {
+        let mut fs = FileSystem::empty(allow_write, memory_limit, journal, user);
         fs.boot_root();
         fs.boot_dev();
-        fs.boot_proc(cred);
+        fs.boot_proc();
         fs.boot_sys();
         fs
     }
 
-    /// The context of the first task: a directory of the host, or `/`, and the host's umask.
+    /// The context of the first task: a directory of the host, or `/`, and the usual umask.
     pub(crate) fn first_context(&mut self, cwd: &Path) -> FsContext {
         let cwd = host::canonical(cwd).unwrap_or_else(|| b"/"[..].into());
         let cwd = self.walk_host(&cwd).unwrap_or(self.root);
-        FsContext { root: self.root, cwd, umask: host::umask() }
+        FsContext { root: self.root, cwd, umask: UMASK }
     }
 
     fn boot_root(&mut self) {
         let dir =
             Dir { entries: BTreeMap::new(), parent: Ino(0), name: b"/"[..].into(), kind: DirKind::Plain };
-        let mut root = Node::new(Body::Dir(dir), S_IFDIR | 0o755, 0, 0, Time::default());
+        let User { uid, gid } = self.owner;
+        let mut root = Node::new(Body::Dir(dir), S_IFDIR | 0o755, uid, gid, Time::default());
         root.own_mode = false;
         root.own_times = false;
         root.number = 2;
         if let Ok(stat) = host::lstat(b"/") {
             root.refresh(&stat);
-            root.dev = self.device_number(stat.st_dev);
+            root.dev = HOST_DEV;
             self.numbers.insert((stat.st_dev, stat.st_ino), 2);
             let write = self.may_write_host(b"/");
             root.host = Some(HostRef { path: b"/"[..].into(), key: (stat.st_dev, stat.st_ino), write });
@@ -221,7 +221,14 @@ impl FileSystem {
         self.plant_dir(dev, "shm", DirKind::Plain, 0o1777, SHM_DEV);
     }
 
-    fn boot_proc(&mut self, cred: &Credentials) {
+    /// The device of `/dev` with a number.
+    pub(crate) fn device(&self, rdev: u64) -> Option<Ino> {
+        let dev = self.node(self.root).dir()?.entries.get(&b"dev"[..]).copied()??;
+        let (name, _, _) = DEVICES.iter().find(|(_, _, number)| *number == rdev)?;
+        self.node(dev).dir()?.entries.get(name.as_bytes()).copied()?
+    }
+
+    fn boot_proc(&mut self) {
         let proc = self.plant_dir(self.root, "proc", DirKind::Proc, 0o555, PROC_DEV);
         self.plant_links(proc, PROC_DEV, &[("self", Magic::Pid), ("thread-self", Magic::Thread)]);
         self.plant(proc, "mounts", Body::Symlink(b"self/mounts"[..].into()), S_IFLNK | 0o777, PROC_DEV);
@@ -246,8 +253,9 @@ impl FileSystem {
         if let Some(dir) = self.node_mut(self.proc_task).dir_mut() {
             dir.parent = tasks;
         }
+        let User { uid, gid } = self.owner;
         for node in &mut self.nodes[first..] {
-            (node.uid, node.gid) = (cred.uid, cred.gid);
+            (node.uid, node.gid) = (uid, gid);
         }
     }
 

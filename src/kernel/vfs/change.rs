@@ -85,15 +85,20 @@ impl FileSystem {
         let (dir, name) = (found.dir, &found.name[..]);
         if let Some(path) = self.write_dir(dir) {
             let mut file = None;
+            let bits = mode & !(S_ISUID | S_ISGID);
             match what {
-                Make::File => file = Some(host::create_file(&path, name, mode)?),
+                Make::File => file = Some(host::create_file(&path, name, bits)?),
                 Make::Dir => host::mkdir(&path, name, mode)?,
-                Make::Fifo => host::mkfifo(&path, name, mode)?,
+                Make::Fifo => host::mkfifo(&path, name, bits)?,
                 Make::Symlink(target) => host::symlink(&path, name, target)?,
             }
             self.touch_dir(dir, caller);
             let ino = self.lookup_plain(dir, name)?.ok_or(Errno::ENOENT)?;
             let node = self.node_mut(ino);
+            if matches!(what, Make::File | Make::Fifo) && bits != mode {
+                node.mode |= mode; // see `Node::host_bits`
+                node.own_mode = true;
+            }
             if matches!(what, Make::Fifo) {
                 node.body = Body::Fifo(None); // the bytes stay here: the host's pipe is never opened
             }
@@ -199,7 +204,10 @@ impl FileSystem {
             node.links -= 1;
         }
         if let (true, Some(host)) = (self.node(ino).unlinked(), &self.node(ino).host) {
-            self.files_seen.remove(&(host.key.0, host.key.1, host.write)); // the host may use the number again
+            // The host may use the number again, for what the guest must not take for this file.
+            let (dev, inode) = host.key;
+            self.numbers.remove(&(dev, inode));
+            self.files_seen.remove(&(dev, inode, self.node(ino).writes_through()));
         }
         self.node_mut(ino).touch_meta(caller.now);
         self.forget_if_unused(ino, mem);

@@ -124,20 +124,37 @@ pub(crate) fn names(path: &[u8]) -> Result<Vec<Vec<u8>>, Errno> {
     Ok(names)
 }
 
-/// mkdir(2).
-pub(crate) fn mkdir(dir: &[u8], name: &[u8], mode: u32) -> Result<(), Errno> {
-    let dir = open_dir(dir)?;
-    fs::mkdirat(&dir, name, Mode::from_raw_mode(mode))?;
-    let made = fs::openat(&dir, name, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW, Mode::empty());
-    if let Ok(made) = made {
-        fs::fchmod(&made, Mode::from_raw_mode(mode))?;
+/// Counts the directories in a directory.
+pub(crate) fn subdirectories(path: &[u8]) -> Result<u32, Errno> {
+    let fd = open_plain(path, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty())?;
+    let mut buf = Vec::with_capacity(32 * 1024);
+    let mut dir = RawDir::new(&fd, buf.spare_capacity_mut());
+    let mut count = 0;
+    while let Some(entry) = dir.next() {
+        let entry = entry?;
+        let dots = matches!(entry.file_name().to_bytes(), b"." | b"..");
+        let is_dir = match entry.file_type() {
+            FileType::Unknown => {
+                let stat = fs::statat(&fd, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)?;
+                FileType::from_raw_mode(stat.st_mode) == FileType::Directory
+            }
+            kind => kind == FileType::Directory,
+        };
+        count += u32::from(is_dir && !dots);
     }
-    Ok(())
+    Ok(count)
 }
 
-/// mkfifo(3).
+/// mkdir(2); the mode is set whatever the umask of this process is.
+pub(crate) fn mkdir(dir: &[u8], name: &[u8], mode: u32) -> Result<(), Errno> {
+    fs::mkdirat(open_dir(dir)?, name, Mode::from_raw_mode(mode))?;
+    chmod(&join(dir, name), mode)
+}
+
+/// mkfifo(3); the mode likewise.
 pub(crate) fn mkfifo(dir: &[u8], name: &[u8], mode: u32) -> Result<(), Errno> {
-    Ok(fs::mknodat(open_dir(dir)?, name, FileType::Fifo, Mode::from_raw_mode(mode), 0)?)
+    fs::mknodat(open_dir(dir)?, name, FileType::Fifo, Mode::from_raw_mode(mode), 0)?;
+    chmod(&join(dir, name), mode)
 }
 
 /// symlink(2).
@@ -173,14 +190,6 @@ pub(crate) fn chmod(path: &[u8], mode: u32) -> Result<(), Errno> {
     let fd = open_plain(path, OFlags::PATH, Mode::empty())?;
     let name = format!("/proc/self/fd/{}", fd.as_raw_fd());
     Ok(fs::chmod(name.as_str(), Mode::from_raw_mode(mode))?)
-}
-
-/// lchown(2); `None` leaves an id alone.
-pub(crate) fn chown(path: &[u8], uid: Option<u32>, gid: Option<u32>) -> Result<(), Errno> {
-    let (dir, name) = split(path);
-    let uid = uid.map(rustix::fs::Uid::from_raw);
-    let gid = gid.map(rustix::fs::Gid::from_raw);
-    Ok(fs::chownat(open_dir(dir)?, name, uid, gid, AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
 /// utimensat(2) without following; seconds and nanoseconds of access and change.
@@ -225,18 +234,6 @@ pub(crate) fn read_at(file: &File, mut offset: u64, buf: &mut [u8]) -> Result<us
 /// pwrite(2) of everything.
 pub(crate) fn write_at(file: &File, offset: u64, bytes: &[u8]) -> Result<(), Errno> {
     file.write_all_at(bytes, offset).map_err(|error| errno_of(&error))
-}
-
-/// The umask of this process. Read from `/proc` if possible, since umask(2) itself would change it
-/// for a moment, for other threads too.
-pub(crate) fn umask() -> u32 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));
-    line.and_then(|octal| u32::from_str_radix(octal.trim(), 8).ok()).unwrap_or_else(|| {
-        let mask = rustix::process::umask(Mode::empty());
-        rustix::process::umask(mask);
-        mask.as_raw_mode() & 0o777
-    })
 }
 
 /// Symbolic-link-free absolute form of a directory of the host.

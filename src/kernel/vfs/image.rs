@@ -43,9 +43,8 @@ fn text(path: &[u8]) -> Arc<str> {
 }
 
 impl FileSystem {
-    pub(crate) fn file_id(&self, ino: Ino, path: &[u8]) -> FileId {
-        let node = self.node(ino);
-        FileId { path: text(path), inode: node.number, device: node.dev }
+    pub(crate) fn file_id(&mut self, ino: Ino, path: &[u8]) -> FileId {
+        FileId { path: text(path), inode: self.number(ino), device: self.node(ino).dev }
     }
 
     /// The bytes of a regular file as they are now; later writes are not seen.

@@ -58,7 +58,8 @@ impl FileSystem {
         }
         let mut listed = Vec::new();
         for (name, ino) in [(&b"."[..], dir), (b"..", self.parent(dir))] {
-            listed.push(self.entry(name.into(), ino));
+            let entry = self.entry(name.into(), ino);
+            listed.push(entry);
         }
         for name in self.names(caller, dir)? {
             match self.lookup(caller, dir, &name) {
@@ -77,9 +78,9 @@ impl FileSystem {
         Ok(listed)
     }
 
-    fn entry(&self, name: Arc<[u8]>, ino: Ino) -> DirEntry {
-        let node = self.node(ino);
-        DirEntry { name, number: node.number, kind: dirent_type(node.mode) }
+    fn entry(&mut self, name: Arc<[u8]>, ino: Ino) -> DirEntry {
+        let number = self.number(ino);
+        DirEntry { name, number, kind: dirent_type(self.node(ino).mode) }
     }
 
     /// Checks that a directory holds no name; ENOTEMPTY.

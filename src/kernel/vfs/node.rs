@@ -164,11 +164,12 @@ pub(crate) struct Node {
     /// Descriptions that hold the inode.
     pub(crate) opens: u32,
     pub(crate) times: Times,
-    /// Inode and device number shown to the guest.
+    /// Inode and device number shown to the guest. The inode number of a file of the host is 0
+    /// until the guest first sees it.
     pub(crate) number: u64,
     pub(crate) dev: u64,
     pub(crate) host: Option<HostRef>,
-    /// Mode and owner are the overlay's, no longer the host's.
+    /// The mode is the overlay's, no longer the host's.
     pub(crate) own_mode: bool,
     /// Times are the overlay's, no longer the host's.
     pub(crate) own_times: bool,
@@ -209,20 +210,21 @@ impl Node {
         }
     }
 
-    /// Takes over the host's attributes, except those that the guest has changed.
+    /// Takes over the host's attributes, except those that the guest has changed, and those that
+    /// are the emulated machine's: the owner, and what file systems of hosts do not agree on.
     pub(crate) fn refresh(&mut self, stat: &Stat) {
         if !self.own_mode {
             self.mode = stat.st_mode;
-            self.uid = stat.st_uid;
-            self.gid = stat.st_gid;
         }
         if !self.own_times {
             let nsec = u32::try_from(stat.st_mtime_nsec).unwrap_or(0);
             self.times = Times::all(Time { sec: stat.st_mtime, nsec });
         }
         self.rdev = stat.st_rdev;
-        self.size = u64::try_from(stat.st_size).unwrap_or(0);
-        self.links = i64::try_from(stat.st_nlink).unwrap_or(1);
+        if !self.is_dir() {
+            self.size = u64::try_from(stat.st_size).unwrap_or(0);
+            self.links = i64::try_from(stat.st_nlink).unwrap_or(1);
+        }
     }
 
     /// st_mode's type bits.
@@ -253,6 +255,12 @@ impl Node {
         self.host.as_ref().is_some_and(|host| host.write)
     }
 
+    /// The permission bits that go to the host for those that the guest wants: a program that runs
+    /// there would run as whoever runs cgemu, so no set-user-id and set-group-id bit does.
+    pub(crate) fn host_bits(&self, mode: u32) -> u32 {
+        if self.is_dir() { mode } else { mode & !(S_ISUID | S_ISGID) }
+    }
+
     /// Path on the host, if it is there.
     pub(crate) fn host_path(&self) -> Option<HostPath> {
         self.host.as_ref().map(|host| host.path.clone())
@@ -260,10 +268,8 @@ impl Node {
 
     /// st_nlink.
     pub(crate) fn nlink(&self) -> u64 {
-        match (self.is_dir(), self.removed, self.links) {
-            (true, true, _) => return 0,
-            (true, false, 1) => return 1, // a file system that does not count subdirectories
-            _ => {}
+        if self.is_dir() && self.removed {
+            return 0;
         }
         u64::try_from(self.links + self.link_delta).unwrap_or(0)
     }
@@ -280,8 +286,7 @@ impl Node {
             Body::File(Content::Object(object)) => object.len,
             Body::File(Content::Host(_)) => self.size,
             Body::Symlink(target) => target.len() as u64,
-            Body::Dir(_) if self.host.is_none() && !self.synthetic => PATH_MAX as u64,
-            Body::Dir(_) => self.size,
+            Body::Dir(_) if !self.synthetic => PATH_MAX as u64, // one block
             _ => 0,
         }
     }
@@ -312,6 +317,9 @@ impl Node {
     }
 }
 
+/// Device number of the host's files, however many devices the host has them on: the disk of
+/// `/proc/mounts`.
+pub(crate) const HOST_DEV: u64 = makedev(8, 1);
 /// Device number of `/proc`.
 pub(crate) const PROC_DEV: u64 = makedev(0, 5);
 /// Device number of `/sys`.
@@ -324,6 +332,8 @@ pub(crate) const SHM_DEV: u64 = makedev(0, 8);
 pub(crate) const MEMFD_DEV: u64 = makedev(0, 1);
 /// Device number of pipes.
 pub(crate) const PIPE_DEV: u64 = makedev(0, 13);
+/// Device number of terminals.
+pub(crate) const PTS_DEV: u64 = makedev(0, 15);
 /// Device number of descriptions without an inode of their own.
 pub(crate) const ANON_DEV: u64 = makedev(0, 14);
 

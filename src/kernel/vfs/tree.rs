@@ -9,10 +9,11 @@ use rustix::fs::Stat;
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::guest::GuestMemory;
+use crate::kernel::cred::User;
 use crate::kernel::vfs::content::Content;
 use crate::kernel::vfs::host::{self, HostPath};
 use crate::kernel::vfs::host_fingerprint::HostFingerprint;
-use crate::kernel::vfs::node::{Body, Dir, DirKind, HostRef, Ino, Node, Time};
+use crate::kernel::vfs::node::{Body, Dir, DirKind, HOST_DEV, HostRef, Ino, Node, Time};
 use crate::kernel::vfs::pipe::Pipes;
 
 /// Every inode, and the buffers of pipes.
@@ -24,7 +25,8 @@ pub struct FileSystem {
     /// Other files of the host by device, inode and permission to change them.
     pub(super) files_seen: FxHashMap<(u64, u64, bool), Ino>,
     pub(super) numbers: FxHashMap<(u64, u64), u64>,
-    devices: BTreeMap<u64, u64>,
+    /// Owner of the host's files.
+    pub(super) owner: User,
     pub(super) last_number: u64,
     pub(super) root: Ino,
     /// `/proc/PID`, and the one directory of `/proc/PID/task`.
@@ -41,13 +43,18 @@ pub struct FileSystem {
 impl FileSystem {
     /// A table without inodes; `boot` fills it. A directory of `allow_write` that does not exist is
     /// ignored.
-    pub(super) fn empty(allow_write: &[PathBuf], memory_limit: u64, journal: bool) -> FileSystem {
+    pub(super) fn empty(
+        allow_write: &[PathBuf],
+        memory_limit: u64,
+        journal: bool,
+        owner: User,
+    ) -> FileSystem {
         FileSystem {
             nodes: Vec::new(),
             dirs: FxHashMap::default(),
             files_seen: FxHashMap::default(),
             numbers: FxHashMap::default(),
-            devices: BTreeMap::new(),
+            owner,
             last_number: 1,
             root: Ino(0),
             proc_self: Ino(0),
@@ -88,6 +95,11 @@ impl FileSystem {
         count
     }
 
+    /// The owner of the host's files.
+    pub(crate) fn owner(&self) -> User {
+        self.owner
+    }
+
     pub(crate) fn node(&self, ino: Ino) -> &Node {
         &self.nodes[ino.0 as usize]
     }
@@ -96,9 +108,9 @@ impl FileSystem {
         &mut self.nodes[ino.0 as usize]
     }
 
-    /// Adds an inode and numbers it.
+    /// Adds an inode, and numbers it unless it is one of the host's.
     pub(crate) fn add(&mut self, mut node: Node) -> Ino {
-        if node.number == 0 {
+        if node.number == 0 && node.host.is_none() {
             self.last_number += 1;
             node.number = self.last_number;
         }
@@ -112,10 +124,19 @@ impl FileSystem {
         self.last_number
     }
 
-    /// The number shown for a device of the host, in order of first sight.
-    pub(crate) fn device_number(&mut self, dev: u64) -> u64 {
-        let next = makedev(8, self.devices.len() as u64 + 1);
-        *self.devices.entry(dev).or_insert(next)
+    /// The number shown for an inode. One of the host's gets it here, when the guest first sees it:
+    /// not when a path leads through it, which may begin in any directory of the host.
+    pub(crate) fn number(&mut self, ino: Ino) -> u64 {
+        let node = self.node(ino);
+        match (node.number, &node.host) {
+            (0, Some(host)) => {
+                let (dev, inode) = host.key;
+                let number = self.inode_number(dev, inode);
+                self.node_mut(ino).number = number;
+                number
+            }
+            (number, _) => number,
+        }
     }
 
     /// The number shown for an inode of the host, in order of first sight.
@@ -170,12 +191,12 @@ impl FileSystem {
             S_IFLNK => Body::Symlink(host::readlink(&path)?.into()),
             _ => Body::Opaque,
         };
-        let mut node = Node::new(body, stat.st_mode, stat.st_uid, stat.st_gid, Time::default());
+        let User { uid, gid } = self.owner;
+        let mut node = Node::new(body, stat.st_mode, uid, gid, Time::default());
         node.own_mode = false;
         node.own_times = false;
         node.refresh(stat);
-        node.dev = self.device_number(stat.st_dev);
-        node.number = self.inode_number(stat.st_dev, stat.st_ino);
+        node.dev = HOST_DEV;
         node.host = Some(HostRef { path: path.clone(), key: (stat.st_dev, stat.st_ino), write });
         let ino = self.add(node);
         if is_dir {

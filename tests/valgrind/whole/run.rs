@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use super::programs::Program;
 use crate::common::counts::{self, Counts};
-use crate::common::{ENVIRONMENT, cgemu};
+use crate::common::{ENVIRONMENT, as_this_user, cgemu};
 use crate::exact::setting::{DEFAULT, Model};
 
 /// Everything that cgemu's CPU does not have, and the C library would choose code by.
@@ -111,7 +111,8 @@ impl Run<'_> {
 
     /// Under cgemu, with the library that Valgrind loads into the program.
     pub fn ours(&self) -> Result<Outcome, String> {
-        let mut command = cgemu(self.input, &["run", "-q", "--layout=valgrind", "--branch-sim=yes"]);
+        let user = as_this_user();
+        let mut command = cgemu(self.input, &["run", "-q", &user, "--layout=valgrind", "--branch-sim=yes"]);
         command.args([self.option("log-file", "log.ours"), self.option("cachegrind-out-file", "ours")]);
         command.args(DEFAULT.options()).args(self.model.cgemu);
         command.args(self.environment().iter().map(|(name, value)| format!("--env={name}={value}")));

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::abi::fs::*;
 use crate::kernel::config::KernelConfig;
+use crate::kernel::cred::User;
 use crate::syscalls::fs::FDCWD;
 use crate::syscalls::testing::{DATA, Machine};
 
@@ -72,6 +73,8 @@ impl Guest {
         let machine = Machine::with(&KernelConfig {
             allow_write: allow_write.iter().map(PathBuf::from).collect(),
             cwd: cwd.into(),
+            // Some tests do the same with the host's own files.
+            user: User { uid: rustix::process::getuid().as_raw(), gid: rustix::process::getgid().as_raw() },
             seed: 1,
             memory_limit: 64 << 20,
             interrupt: Default::default(),
