@@ -137,8 +137,13 @@ pub(crate) const POLLWRNORM: u16 = 0x100;
 pub(crate) const EPOLL_CTL_ADD: u64 = 1;
 pub(crate) const EPOLL_CTL_DEL: u64 = 2;
 pub(crate) const EPOLL_CTL_MOD: u64 = 3;
+pub(crate) const EPOLLEXCLUSIVE: u32 = 1 << 28;
+pub(crate) const EPOLLWAKEUP: u32 = 1 << 29;
 pub(crate) const EPOLLONESHOT: u32 = 1 << 30;
 pub(crate) const EPOLLET: u32 = 1 << 31;
+
+pub(crate) const SPLICE_F_NONBLOCK: u32 = 2;
+pub(crate) const SPLICE_F_ALL: u32 = 15;
 
 pub(crate) const EXT4_SUPER_MAGIC: u64 = 0xef53;
 pub(crate) const PROC_SUPER_MAGIC: u64 = 0x9fa0;

@@ -25,5 +25,6 @@ pub(crate) mod timers;
 pub(crate) mod uaccess;
 pub(crate) mod vfs;
 pub(crate) mod wait;
+pub(crate) mod wait_queue;
 
 pub(crate) use state::Kernel;

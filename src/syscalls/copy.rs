@@ -5,12 +5,17 @@ use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::abi::resource::Resource;
 use crate::kernel::fdtable::FileNo;
+use crate::kernel::file::description::Descriptions;
+use crate::kernel::file::operations::{FileContext, FileError};
 use crate::kernel::file::regular::check_len;
+use crate::kernel::file::splice::Side;
 use crate::kernel::uaccess::{get_u64, put_u64};
 use crate::kernel::vfs::node::Body;
-use crate::syscalls::context::{Break, Ctx, SysResult};
+use crate::kernel::vfs::pipe::PipeId;
+use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fs::get_path;
-use crate::syscalls::io::{PIECE, block, failed, operate, seekable};
+use crate::syscalls::io::{failed, operate, seekable};
+use crate::syscalls::poll::opened;
 use crate::syscalls::row::{Row, full, partial, refused};
 
 /// The calls of this file.
@@ -37,74 +42,10 @@ pub(super) const ROWS: &[Row] = &[
     full(187, "readahead", readahead),
 ];
 
-/// One side of a copy: the description, and the offset if the call brought one.
-struct Side {
-    file: FileNo,
-    at: Option<u64>,
-}
-
-/// The offset of a side: the call's or the description's; `None` for kinds without offsets.
-fn offset(ctx: &Ctx, side: &Side) -> Option<u64> {
-    let open = ctx.kernel.files.get(side.file);
-    side.at.or(open.ops.has_offset().then_some(open.offset))
-}
-
-/// Moves the offset of a side's description behind the bytes that were copied.
-fn advance(ctx: &mut Ctx, side: &Side, start: Option<u64>, done: u64) {
-    if let (None, Some(start)) = (side.at, start) {
-        ctx.kernel.files.get_mut(side.file).offset = start + done;
-    }
-}
-
-/// Moves up to `len` bytes. What was moved before an error counts.
-fn pump(ctx: &mut Ctx, from: &Side, to: &Side, len: u64) -> Result<u64, Break> {
-    let (from_start, to_start) = (offset(ctx, from), offset(ctx, to));
-    let mut done = 0;
-    let mut failed = None;
-    while done < len.min(MAX_RW_COUNT) {
-        let mut room = (len - done).min(PIECE);
-        if let Some(pipe) = ctx.kernel.files.get(to.file).ops.pipe() {
-            // Nothing is taken out that cannot be put in.
-            let free = ctx.kernel.fs.pipes.get(pipe).map_or(0, |pipe| pipe.room()) as u64;
-            room = if free == 0 { room.min(1) } else { room.min(free) };
-            if free == 0 && done > 0 {
-                break;
-            }
-        }
-        let mut buf = vec![0; room as usize];
-        let (source, target) = (from_start.map(|at| at + done), to_start.map(|at| at.saturating_add(done)));
-        let read = operate(ctx, from.file, |open, cx| open.read(cx, source, &mut buf));
-        let result = read.and_then(|count| match count {
-            0 => Ok(0),
-            count => operate(ctx, to.file, |open, cx| open.write(cx, target, &buf[..count])),
-        });
-        match result {
-            Ok(0) => break,
-            Ok(count) => done += count as u64,
-            Err(why) => {
-                failed = Some(why);
-                break;
-            }
-        }
-        if from_start.is_none() {
-            break; // a stream gives what it has
-        }
-    }
-    advance(ctx, from, from_start, done);
-    advance(ctx, to, to_start, done);
-    match failed {
-        Some(why) if done == 0 => Err(why),
-        _ => Ok(done),
-    }
-}
-
-/// The descriptions of both ends of a copy, with the right access; EBADF.
-fn ends(ctx: &Ctx, from: u64, to: u64) -> Result<(FileNo, FileNo), Errno> {
-    let (from, to) = (ctx.kernel.fds().get(from as i32)?, ctx.kernel.fds().get(to as i32)?);
-    if !ctx.kernel.files.get(from).readable() || !ctx.kernel.files.get(to).writable() {
-        return Err(Errno::EBADF);
-    }
-    Ok((from, to))
+/// Checks that one end of a copy may be read and the other written; EBADF.
+fn ends(ctx: &Ctx, from: FileNo, to: FileNo) -> Result<(), Errno> {
+    let files = &ctx.kernel.files;
+    if files.get(from).readable() && files.get(to).writable() { Ok(()) } else { Err(Errno::EBADF) }
 }
 
 /// Reads an optional offset; EINVAL if it is negative.
@@ -123,10 +64,6 @@ fn put_offset(ctx: &mut Ctx, addr: u64, at: Option<u64>, done: u64) -> Result<()
     }
 }
 
-fn is_pipe(ctx: &Ctx, file: FileNo) -> bool {
-    ctx.kernel.files.get(file).ops.pipe().is_some()
-}
-
 /// Tells if a description is of a regular file; EISDIR for directories.
 fn is_regular(ctx: &Ctx, file: FileNo) -> Result<bool, Errno> {
     let inode = ctx.kernel.files.get(file).ops.inode();
@@ -137,96 +74,160 @@ fn is_regular(ctx: &Ctx, file: FileNo) -> Result<bool, Errno> {
     }
 }
 
+/// Runs a copy.
+fn copy(
+    ctx: &mut Ctx,
+    copy: impl FnOnce(&mut Descriptions, &mut FileContext) -> Result<u64, FileError>,
+) -> SysResult {
+    let (files, mut cx) = ctx.file_ops();
+    copy(files, &mut cx).map_err(|error| failed(ctx, error))
+}
+
+/// The pipe of a description, if it is one.
+fn pipe_of(ctx: &Ctx, file: FileNo) -> Option<PipeId> {
+    ctx.kernel.files.get(file).ops.pipe()
+}
+
+/// The flags of a description that copies look at.
+fn flags_of(ctx: &Ctx, file: FileNo) -> u32 {
+    ctx.kernel.files.get(file).flags
+}
+
 /// sendfile(2).
 fn sendfile(ctx: &mut Ctx, [to, from, at, count, ..]: [u64; 6]) -> SysResult {
-    let (from, to) = ends(ctx, from, to)?;
-    let directory = is_regular(ctx, from).is_err();
-    if ctx.kernel.files.get(to).flags & O_APPEND != 0 || directory || !seekable(ctx, from) {
+    let start = if at == 0 { None } else { Some(get_u64(ctx.mem, at)?) };
+    let from = ctx.kernel.fds().get(from as i32)?;
+    if !ctx.kernel.files.get(from).readable() {
+        return Err(Errno::EBADF.into());
+    }
+    if start.is_some() && !seekable(ctx, from) {
+        return Err(Errno::ESPIPE.into());
+    }
+    if start.is_some_and(|at| at > i64::MAX as u64) {
         return Err(Errno::EINVAL.into());
     }
-    let start = get_offset(ctx, at)?;
-    let done = pump(ctx, &Side { file: from, at: start }, &Side { file: to, at: None }, count)?;
+    let to = ctx.kernel.fds().get(to as i32)?;
+    if !ctx.kernel.files.get(to).writable() {
+        return Err(Errno::EBADF.into());
+    }
+    let (into, flags) = (pipe_of(ctx, to), flags_of(ctx, to));
+    let splices = |file| ctx.kernel.files.get(file).ops.can_splice();
+    if !splices(from) || !splices(to) || into.is_none() && (flags & O_APPEND != 0 || !seekable(ctx, from)) {
+        return Err(Errno::EINVAL.into());
+    }
+    let source = Side { file: from, at: start };
+    let done = copy(ctx, |files, cx| match into {
+        Some(pipe) => files.file_to_pipe(cx, source, pipe, count.min(MAX_RW_COUNT), flags & O_NONBLOCK != 0),
+        None => files.copy_bytes(cx, source, Side { file: to, at: None }, count),
+    })?;
     put_offset(ctx, at, start, done)?;
     Ok(done)
 }
 
 /// copy_file_range(2), between regular files.
 fn copy_file_range(ctx: &mut Ctx, [from, from_at, to, to_at, len, flags]: [u64; 6]) -> SysResult {
-    if flags != 0 {
+    let (from, to) = (opened(ctx, from as i32)?, opened(ctx, to as i32)?);
+    let at = |ctx: &mut Ctx, addr: u64| if addr == 0 { Ok(None) } else { get_u64(ctx.mem, addr).map(Some) };
+    let (from_start, to_start) = (at(ctx, from_at)?, at(ctx, to_at)?);
+    if flags as u32 != 0 {
         return Err(Errno::EINVAL.into());
     }
-    let (from, to) = ends(ctx, from, to)?;
-    if ctx.kernel.files.get(to).flags & O_APPEND != 0 {
+    if !is_regular(ctx, from)? | !is_regular(ctx, to)? {
+        return Err(Errno::EINVAL.into());
+    }
+    ends(ctx, from, to)?;
+    if flags_of(ctx, to) & O_APPEND != 0 {
         return Err(Errno::EBADF.into());
     }
-    if !is_regular(ctx, from)? || !is_regular(ctx, to)? {
+    let (source, target) = (Side { file: from, at: from_start }, Side { file: to, at: to_start });
+    let files = &ctx.kernel.files;
+    let starts = (files.side_offset(source).unwrap_or(0), files.side_offset(target).unwrap_or(0));
+    if starts.0.checked_add(len).is_none() || starts.1.checked_add(len).is_none() {
+        return Err(Errno::EOVERFLOW.into());
+    }
+    let inodes = (files.get(from).ops.inode(), files.get(to).ops.inode());
+    let size = inodes.0.map_or(0, |ino| ctx.kernel.fs.meta(ino).size);
+    let len = len.min(size.saturating_sub(starts.0));
+    if inodes.0 == inodes.1 && starts.0 < starts.1 + len && starts.1 < starts.0 + len {
         return Err(Errno::EINVAL.into());
     }
-    let from = Side { file: from, at: get_offset(ctx, from_at)? };
-    let to = Side { file: to, at: get_offset(ctx, to_at)? };
-    let (starts, inos) = (
-        (offset(ctx, &from), offset(ctx, &to)),
-        (ctx.kernel.files.get(from.file).ops.inode(), ctx.kernel.files.get(to.file).ops.inode()),
-    );
-    if let (true, (Some(a), Some(b))) = (inos.0 == inos.1, starts)
-        && a < b.saturating_add(len)
-        && b < a.saturating_add(len)
-    {
+    if starts.0 > i64::MAX as u64 || starts.1 > i64::MAX as u64 {
         return Err(Errno::EINVAL.into());
     }
-    let done = pump(ctx, &from, &to, len)?;
-    put_offset(ctx, from_at, from.at, done)?;
-    put_offset(ctx, to_at, to.at, done)?;
+    let done = copy(ctx, |files, cx| files.copy_bytes(cx, source, target, len))?;
+    put_offset(ctx, from_at, from_start, done)?;
+    put_offset(ctx, to_at, to_start, done)?;
     Ok(done)
 }
 
 /// splice(2): one side is a pipe.
 fn splice(ctx: &mut Ctx, [from, from_at, to, to_at, len, flags]: [u64; 6]) -> SysResult {
-    if flags & !15 != 0 {
+    let flags = flags as u32;
+    if len == 0 {
+        return Ok(0);
+    }
+    if flags & !SPLICE_F_ALL != 0 {
         return Err(Errno::EINVAL.into());
     }
-    let (from, to) = ends(ctx, from, to)?;
-    let pipes = (is_pipe(ctx, from), is_pipe(ctx, to));
-    if pipes == (false, false) || ctx.kernel.files.get(to).flags & O_APPEND != 0 {
-        return Err(Errno::EINVAL.into());
-    }
-    if (pipes.0 && from_at != 0) || (pipes.1 && to_at != 0) {
+    let (from, to) = (opened(ctx, from as i32)?, opened(ctx, to as i32)?);
+    let pipes = (pipe_of(ctx, from), pipe_of(ctx, to));
+    if (pipes.0.is_some() && from_at != 0) || (pipes.1.is_some() && to_at != 0) {
         return Err(Errno::ESPIPE.into());
     }
-    let from = Side { file: from, at: get_offset(ctx, from_at)? };
-    let to = Side { file: to, at: get_offset(ctx, to_at)? };
-    let done = pump(ctx, &from, &to, len)?;
-    put_offset(ctx, from_at, from.at, done)?;
-    put_offset(ctx, to_at, to.at, done)?;
+    let (from_start, to_start) = (get_offset(ctx, from_at)?, get_offset(ctx, to_at)?);
+    ends(ctx, from, to)?;
+    let nonblocking =
+        |ctx: &Ctx, file| flags & SPLICE_F_NONBLOCK != 0 || flags_of(ctx, file) & O_NONBLOCK != 0;
+    let splices = |ctx: &Ctx, file| ctx.kernel.files.get(file).ops.can_splice();
+    let (source, target) = (Side { file: from, at: from_start }, Side { file: to, at: to_start });
+    let done = match pipes {
+        (Some(a), Some(b)) if a == b => return Err(Errno::EINVAL.into()),
+        (Some(a), Some(b)) => {
+            let nonblocking = nonblocking(ctx, from) || nonblocking(ctx, to);
+            copy(ctx, |files, cx| files.pipe_to_pipe(cx, a, b, len, nonblocking))?
+        }
+        (Some(pipe), None) => {
+            let able = to_start.is_none() || seekable(ctx, to);
+            if !able || flags_of(ctx, to) & O_APPEND != 0 || !splices(ctx, to) {
+                return Err(Errno::EINVAL.into());
+            }
+            let nonblocking = nonblocking(ctx, from);
+            copy(ctx, |files, cx| files.pipe_to_file(cx, pipe, target, len, nonblocking))?
+        }
+        (None, Some(pipe)) => {
+            let able = from_start.is_none() || seekable(ctx, from);
+            if !able || !splices(ctx, from) {
+                return Err(Errno::EINVAL.into());
+            }
+            let nonblocking = nonblocking(ctx, to);
+            copy(ctx, |files, cx| files.file_to_pipe(cx, source, pipe, len, nonblocking))?
+        }
+        (None, None) => return Err(Errno::EINVAL.into()),
+    };
+    put_offset(ctx, from_at, from_start, done)?;
+    put_offset(ctx, to_at, to_start, done)?;
     Ok(done)
 }
 
 /// tee(2): copies from pipe to pipe and takes nothing out.
 fn tee(ctx: &mut Ctx, [from, to, len, flags, ..]: [u64; 6]) -> SysResult {
-    if flags & !15 != 0 {
+    let flags = flags as u32;
+    if flags & !SPLICE_F_ALL != 0 {
         return Err(Errno::EINVAL.into());
     }
-    let (from, to) = ends(ctx, from, to)?;
-    let pipes = (ctx.kernel.files.get(from).ops.pipe(), ctx.kernel.files.get(to).ops.pipe());
-    let (Some(from), Some(to_pipe)) = pipes else { return Err(Errno::EINVAL.into()) };
-    if from == to_pipe {
-        return Err(Errno::EINVAL.into());
-    }
-    let (source, target) = (ctx.kernel.fs.pipes.get(from), ctx.kernel.fs.pipes.get(to_pipe));
-    let (Some(source), Some(target)) = (source, target) else { return Err(Errno::EBADF.into()) };
-    let count = usize::try_from(len).unwrap_or(usize::MAX).min(source.buf.len()).min(target.room());
-    if count == 0 && len > 0 && source.writers > 0 {
-        return Err(if flags & 2 != 0 {
-            Errno::EAGAIN.into()
-        } else {
-            block(ctx, "tee of an empty or into a full pipe")
-        });
-    }
-    let bytes: Vec<u8> = source.buf.iter().take(count).copied().collect();
-    if bytes.is_empty() {
+    if len == 0 {
         return Ok(0);
     }
-    Ok(operate(ctx, to, |open, cx| open.write(cx, None, &bytes))? as u64)
+    let (from, to) = (opened(ctx, from as i32)?, opened(ctx, to as i32)?);
+    ends(ctx, from, to)?;
+    match (pipe_of(ctx, from), pipe_of(ctx, to)) {
+        (Some(a), Some(b)) if a != b => {
+            let both = flags_of(ctx, from) | flags_of(ctx, to);
+            let nonblocking = flags & SPLICE_F_NONBLOCK != 0 || both & O_NONBLOCK != 0;
+            copy(ctx, |files, cx| files.tee(cx, a, b, len, nonblocking))
+        }
+        _ => Err(Errno::EINVAL.into()),
+    }
 }
 
 fn vmsplice(_: &mut Ctx, _: [u64; 6]) -> SysResult {
@@ -252,7 +253,7 @@ fn truncate(ctx: &mut Ctx, [path, len, ..]: [u64; 6]) -> SysResult {
 
 /// ftruncate(2).
 fn ftruncate(ctx: &mut Ctx, [fd, len, ..]: [u64; 6]) -> SysResult {
-    let file = file_beyond_path(ctx, fd)?;
+    let file = opened(ctx, fd as i32)?;
     if !ctx.kernel.files.get(file).writable() {
         return Err(Errno::EINVAL.into());
     }
@@ -270,15 +271,9 @@ fn fallocate(ctx: &mut Ctx, [fd, mode, at, len, ..]: [u64; 6]) -> SysResult {
     Ok(0)
 }
 
-/// The description of a descriptor; EBADF if it was opened with O_PATH.
-fn file_beyond_path(ctx: &Ctx, fd: u64) -> Result<FileNo, Errno> {
-    let file = ctx.kernel.fds().get(fd as i32)?;
-    if ctx.kernel.files.get(file).is_path() { Err(Errno::EBADF) } else { Ok(file) }
-}
-
 /// fsync(2), fdatasync(2), syncfs(2).
 fn fsync(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
-    let file = file_beyond_path(ctx, fd)?;
+    let file = opened(ctx, fd as i32)?;
     operate(ctx, file, |open, cx| Ok(open.ops.sync(cx)?))?;
     Ok(0)
 }
@@ -286,7 +281,7 @@ fn fsync(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
 /// sync_file_range(2).
 fn sync_file_range(ctx: &mut Ctx, [fd, at, len, flags, ..]: [u64; 6]) -> SysResult {
     const ALL: u32 = 7;
-    let file = file_beyond_path(ctx, fd)?;
+    let file = opened(ctx, fd as i32)?;
     let end = (at as i64).checked_add(len as i64);
     if flags as u32 & !ALL != 0 || (at as i64) < 0 || end.is_none_or(|end| end < at as i64) {
         return Err(Errno::EINVAL.into());
@@ -302,7 +297,7 @@ fn sync(_: &mut Ctx, _: [u64; 6]) -> SysResult {
 
 /// posix_fadvise(2): advice is checked and not taken.
 fn fadvise64(ctx: &mut Ctx, [fd, _, len, advice, ..]: [u64; 6]) -> SysResult {
-    let file = file_beyond_path(ctx, fd)?;
+    let file = opened(ctx, fd as i32)?;
     operate(ctx, file, |open, cx| Ok(open.ops.advise(cx)?))?;
     if advice as u32 > 5 || (len as i64) < 0 {
         return Err(Errno::EINVAL.into());

@@ -74,7 +74,7 @@ fn dup_to(ctx: &mut Ctx, old: i32, new: i32, cloexec: bool) -> SysResult {
     let at = usize::try_from(new).ok().filter(|at| (*at as u64) < limit).ok_or(Errno::EBADF)?;
     files.hold(file);
     if let Some(replaced) = fds.replace(at, file, cloexec) {
-        files.closed(fds, new, replaced, fs, ctx.mem);
+        files.release(replaced, fs, ctx.mem);
     }
     Ok(new as u64)
 }
@@ -170,7 +170,7 @@ fn fcntl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
             if command == F_SETPIPE_SZ {
                 pipe.set_capacity(arg as u32 as usize)?;
             }
-            Ok(pipe.capacity as u64)
+            Ok(pipe.capacity() as u64)
         }
         F_GET_SEALS => Ok(u64::from(ctx.kernel.fs.seals(open.ops.inode().ok_or(Errno::EINVAL)?)?)),
         F_ADD_SEALS => {

@@ -8,7 +8,7 @@ use crate::kernel::fdtable::FileNo;
 use crate::kernel::file::description::Description;
 use crate::kernel::file::operations::{FileContext, FileError};
 use crate::kernel::signal::state::Restart;
-use crate::kernel::uaccess::copy_from_user;
+use crate::kernel::uaccess::{copy_from_user, copy_to_user};
 use crate::kernel::wait::Wake;
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::row::{Handler, Row, full, partial};
@@ -33,8 +33,10 @@ pub(super) const ROWS: &[Row] = &[
 ];
 
 /// Bytes moved at a time.
-pub(super) const PIECE: u64 = 256 * 1024;
+const PIECE: u64 = 256 * 1024;
 const IOV_MAX: u64 = 1024;
+/// Most bytes of a vector that is moved as one message.
+const MESSAGE: u64 = 1 << 20;
 /// RWF_HIPRI, RWF_DSYNC and RWF_SYNC, which change nothing here.
 const RWF_KNOWN: u32 = 7;
 
@@ -87,7 +89,7 @@ fn start(ctx: &Ctx, file: FileNo, at: Option<u64>) -> Result<Option<u64>, Errno>
 }
 
 /// Checks that pieces lie in the user's half, before a call does anything; EFAULT.
-fn access_ok(pieces: &[(u64, u64)]) -> Result<(), Errno> {
+pub(super) fn access_ok(pieces: &[(u64, u64)]) -> Result<(), Errno> {
     let inside =
         |(addr, len): &(u64, u64)| *len == 0 || addr.checked_add(*len).is_some_and(|end| end <= USER_END);
     if pieces.iter().all(inside) { Ok(()) } else { Err(Errno::EFAULT) }
@@ -101,6 +103,9 @@ fn read_to(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) -> Sy
     }
     access_ok(pieces)?;
     let offset = start(ctx, file, at)?;
+    if pieces.len() > 1 && ctx.kernel.files.get(file).ops.moves_whole() {
+        return read_scattered(ctx, file, pieces);
+    }
     // On files a read goes on after a full piece, but not where bytes come as they come.
     let on = seekable(ctx, file);
     let mut done = 0;
@@ -126,22 +131,25 @@ fn read_to(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) -> Sy
             done += count as u64;
             within += count as u64;
             if count < buf.len() || !on {
-                // A stream that just filled this piece goes on only into the next one, and only if
-                // more is there.
-                let more = within == *len && has_more(ctx, file);
-                if !more {
-                    break 'pieces;
-                }
+                break 'pieces; // a stream gives what it has
             }
         }
     }
     finish(ctx, file, at, offset, done, failed)
 }
 
-/// Tells if a stream holds more bytes now.
-fn has_more(ctx: &mut Ctx, file: FileNo) -> bool {
-    let (files, cx) = ctx.file_ops();
-    files.get(file).ops.has_more(&cx)
+/// Reads one message into a vector.
+fn read_scattered(ctx: &mut Ctx, file: FileNo, pieces: &[(u64, u64)]) -> SysResult {
+    let room = pieces.iter().map(|(_, len)| *len).sum::<u64>().min(MESSAGE);
+    let mut buf = vec![0; room as usize];
+    let count = operate(ctx, file, |open, cx| open.read(cx, None, &mut buf))?;
+    let mut rest = &buf[..count];
+    for (addr, len) in pieces {
+        let (piece, after) = rest.split_at(rest.len().min(usize::try_from(*len).unwrap_or(usize::MAX)));
+        copy_to_user(ctx.mem, *addr, piece)?;
+        rest = after;
+    }
+    Ok(count as u64)
 }
 
 fn finish(
@@ -158,7 +166,10 @@ fn finish(
     match failed {
         Some(why @ Break::Refuse(_)) => Err(why),
         Some(why) if done == 0 => Err(why),
-        _ => Ok(done),
+        _ => {
+            ctx.kernel.task_mut().signals.interrupted = None; // a call that did something ends
+            Ok(done)
+        }
     }
 }
 
@@ -179,7 +190,8 @@ fn write_from(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) ->
         let (files, mut cx) = ctx.file_ops();
         offset = files.get(file).ops.end(&mut cx).or(offset); // pwrite(2) appends too
     }
-    if pieces.len() > 1 && ctx.kernel.files.get(file).ops.writes_whole() {
+    let whole = ctx.kernel.files.get(file).ops.moves_whole();
+    if pieces.len() > 1 && whole {
         return write_gathered(ctx, file, pieces);
     }
     let mut done = 0;
@@ -202,7 +214,8 @@ fn write_from(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) ->
                 Ok(count) => {
                     done += count as u64;
                     within += count as u64;
-                    if count < buf.len() || fault.is_some() {
+                    let waits = whole && count > 0 && !ctx.kernel.files.get(file).mode().nonblocking;
+                    if count < buf.len() && !waits || fault.is_some() {
                         break 'pieces;
                     }
                 }
@@ -220,11 +233,19 @@ fn write_from(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) ->
 fn write_gathered(ctx: &mut Ctx, file: FileNo, pieces: &[(u64, u64)]) -> SysResult {
     let mut bytes = Vec::new();
     for (addr, len) in pieces {
-        let mut buf = vec![0; (*len).min(1 << 20) as usize];
+        let mut buf = vec![0; (*len).min(MESSAGE) as usize];
         copy_from_user(ctx.mem, *addr, &mut buf)?;
         bytes.append(&mut buf);
     }
-    Ok(operate(ctx, file, |open, cx| open.write(cx, None, &bytes))? as u64)
+    let mut done = 0;
+    let mut failed = None;
+    while done < bytes.len() && failed.is_none() {
+        match operate(ctx, file, |open, cx| open.write(cx, None, &bytes[done..])) {
+            Ok(count) => done += count,
+            Err(why) => failed = Some(why),
+        }
+    }
+    finish(ctx, file, None, None, done as u64, failed)
 }
 
 /// Reads an array of `struct iovec`; EINVAL for too many or too long ones.

@@ -35,19 +35,20 @@ fn pipe2(ctx: &mut Ctx, [fds, flags, ..]: [u64; 6]) -> SysResult {
     if flags & !(O_CLOEXEC | O_NONBLOCK | O_DIRECT) != 0 {
         return Err(Errno::EINVAL.into());
     }
-    if flags & O_DIRECT != 0 {
-        return Err(refuse(ctx, "pipe2 flag O_DIRECT".to_owned()));
-    }
     let fs = &mut ctx.kernel.fs;
     let number = fs.next_number();
-    let pipe = fs.pipes.add(number);
+    let pipe = fs.pipes.add(number, &mut fs.queues);
     let path = format!("pipe:[{number}]");
-    let kept = flags & O_NONBLOCK;
+    let kept = flags & (O_NONBLOCK | O_DIRECT);
     let mut ends = [0i32; 2];
     for (end, access) in [(0, 0), (1, O_WRONLY)] {
         let fs = &mut ctx.kernel.fs;
         fs.pipes.open(pipe, access == 0, access != 0);
-        let open = Description::new(PipeEnd { pipe, ino: None }, access | kept, path.as_bytes());
+        let open = Description::new(
+            PipeEnd::nameless(pipe),
+            access | kept & if end == 0 { O_NONBLOCK } else { !0 },
+            path.as_bytes(),
+        );
         match install(ctx, open, flags & O_CLOEXEC != 0) {
             Ok(fd) => ends[end] = fd as i32,
             Err(why) => {
@@ -78,7 +79,8 @@ fn eventfd2(ctx: &mut Ctx, [count, flags, ..]: [u64; 6]) -> SysResult {
     if flags & !(O_CLOEXEC | O_NONBLOCK | EFD_SEMAPHORE) != 0 {
         return Err(Errno::EINVAL.into());
     }
-    let counter = EventFd { count: u64::from(count as u32), semaphore: flags & EFD_SEMAPHORE != 0 };
+    let queue = ctx.kernel.fs.queues.add();
+    let counter = EventFd { count: u64::from(count as u32), semaphore: flags & EFD_SEMAPHORE != 0, queue };
     let open = Description::new(counter, O_RDWR | flags & O_NONBLOCK, b"anon_inode:[eventfd]");
     install(ctx, open, flags & O_CLOEXEC != 0)
 }

@@ -6,12 +6,12 @@ use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::guest::{FileId, GuestMemory};
 use crate::kernel::fdtable::{FdTable, FileNo};
-use crate::kernel::file::interest::InterestList;
 use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, READABLE};
 use crate::kernel::vfs::caller::{FdLink, FdLinks};
 use crate::kernel::vfs::image::Source;
 use crate::kernel::vfs::list::DirEntry;
 use crate::kernel::vfs::tree::FileSystem;
+use crate::kernel::wait_queue::QueueId;
 
 /// A descriptor's file as mmap(2) needs it.
 pub(crate) struct MapSource {
@@ -154,14 +154,14 @@ impl Descriptions {
             return;
         }
         let mode = open.mode();
+        fs.queues.forget(file);
         open.ops.release(fs, mode, mem);
         open.ops = Box::new(Closed);
         open.listing = None;
         self.free.push(file.0);
     }
 
-    /// Takes a descriptor out of a table, and out of the interest lists that the table leads to;
-    /// EBADF.
+    /// Takes a descriptor out of a table; EBADF.
     pub(crate) fn close(
         &mut self,
         fds: &mut FdTable,
@@ -170,59 +170,76 @@ impl Descriptions {
         mem: &mut dyn GuestMemory,
     ) -> Result<(), Errno> {
         let file = fds.remove(fd)?;
-        self.closed(fds, fd, file, fs, mem);
-        Ok(())
-    }
-
-    /// Gives up the reference of a descriptor that no longer refers to a description.
-    pub(crate) fn closed(
-        &mut self,
-        fds: &FdTable,
-        fd: i32,
-        file: FileNo,
-        fs: &mut FileSystem,
-        mem: &mut dyn GuestMemory,
-    ) {
         self.release(file, fs, mem);
-        for other in fds.numbers() {
-            let open = fds.get(other).map(|file| self.get_mut(file));
-            if let Some(list) = open.ok().and_then(|open| open.ops.interest_list()) {
-                list.forget(fd);
-            }
-        }
+        Ok(())
     }
 
     /// Events of poll(2) that are ready on a description. `wait` lets a question about the host's
     /// input wait there.
     pub(crate) fn poll(&mut self, file: FileNo, cx: &mut FileContext, wait: bool) -> Result<u16, Errno> {
-        let open = self.get_mut(file);
-        if open.ops.interest_list().is_some() {
-            return Ok(if self.watched_events(file, cx, false)?.is_empty() { 0 } else { READABLE });
+        let open = self.get(file);
+        match open.ops.epoll() {
+            Some(epoll) => Ok(if self.has_events(epoll, cx, wait)? { READABLE } else { 0 }),
+            None => open.ops.poll(cx, open.mode(), wait),
         }
-        open.ops.poll(cx, open.mode(), wait)
     }
 
-    /// The descriptors on the interest list of an epoll instance that have events to report, and
-    /// these events. EINVAL for other kinds.
-    pub(crate) fn watched_events(
+    /// Asks what an epoll instance watches and no queue tells of.
+    fn ask(&mut self, epoll: QueueId, cx: &mut FileContext, wait: bool) -> Result<(), Errno> {
+        for (key, events) in cx.fs.queues.to_ask(epoll) {
+            let wait = wait && events & u32::from(POLLIN) != 0;
+            let ready = self.poll(key.0, cx, wait)?;
+            cx.fs.queues.asked(epoll, key, ready);
+        }
+        Ok(())
+    }
+
+    /// Tells if an epoll instance has events to report.
+    pub(crate) fn has_events(
         &mut self,
-        epoll: FileNo,
+        epoll: QueueId,
         cx: &mut FileContext,
         wait: bool,
-    ) -> Result<Vec<(i32, u32)>, Errno> {
-        let mut found = Vec::new();
-        for (fd, watch) in self.interest_list(epoll)?.watches() {
-            let wait = wait && watch.events & u32::from(POLLIN) != 0;
-            let ready = self.poll(watch.file, cx, wait)?;
-            let news = self.interest_list(epoll)?.news(fd, u32::from(ready));
-            found.extend(news.map(|events| (fd, events)));
+    ) -> Result<bool, Errno> {
+        self.ask(epoll, cx, wait)?;
+        while let Some(key) = cx.fs.queues.first_ready(epoll, u64::MAX) {
+            let ready = self.poll(key.0, cx, false)?;
+            if cx.fs.queues.wanted(epoll, key, ready).is_some() {
+                return Ok(true);
+            }
         }
-        Ok(found)
+        Ok(false)
     }
 
-    /// The interest list of an epoll instance; EINVAL for other kinds.
-    pub(crate) fn interest_list(&mut self, epoll: FileNo) -> Result<&mut InterestList, Errno> {
-        self.get_mut(epoll).ops.interest_list().ok_or(Errno::EINVAL)
+    /// Hands up to `max` events of an epoll instance, each with the caller's word, to `put`; one
+    /// that it does not take stays. Returns how many were taken.
+    pub(crate) fn report(
+        &mut self,
+        epoll: QueueId,
+        cx: &mut FileContext,
+        max: u64,
+        mut put: impl FnMut(&mut FileContext, u64, u32, u64) -> Result<(), Errno>,
+    ) -> Result<u64, Errno> {
+        self.ask(epoll, cx, false)?;
+        let last = cx.fs.queues.last_place(epoll);
+        let mut count = 0;
+        while let Some(key) = cx.fs.queues.first_ready(epoll, last).filter(|_| count < max) {
+            let ready = self.poll(key.0, cx, false)?;
+            let Some((events, data)) = cx.fs.queues.wanted(epoll, key, ready) else { continue };
+            match put(cx, count, events, data) {
+                Err(errno) if count == 0 => return Err(errno),
+                Err(_) => break,
+                Ok(()) => {}
+            }
+            cx.fs.queues.reported(epoll, key);
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    /// The epoll instance behind a description; EINVAL for other kinds.
+    pub(crate) fn epoll(&self, file: FileNo) -> Result<QueueId, Errno> {
+        self.get(file).ops.epoll().ok_or(Errno::EINVAL)
     }
 }
 

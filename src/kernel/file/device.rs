@@ -3,6 +3,7 @@
 
 use crate::abi::errno::Errno;
 use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode};
+use crate::kernel::streams::Streams;
 use crate::kernel::vfs::image::Source;
 use crate::kernel::vfs::node::{Device as Model, Ino};
 
@@ -23,6 +24,14 @@ impl FileOperations for Device {
         Some(self.0)
     }
 
+    fn can_be_watched(&self, _streams: &Streams) -> bool {
+        self.1 == Model::Random
+    }
+
+    fn can_splice(&self) -> bool {
+        true
+    }
+
     fn has_offset(&self) -> bool {
         true
     }
@@ -41,7 +50,7 @@ impl FileOperations for Device {
         match self.1 {
             Model::Null => return Ok(0),
             Model::Zero | Model::Full => buf.fill(0),
-            Model::Random => cx.random.fill(buf),
+            Model::Random | Model::Urandom => cx.random.fill(buf),
             Model::Tty => return Err(Errno::EINVAL.into()),
         }
         Ok(buf.len())

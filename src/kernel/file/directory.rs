@@ -2,8 +2,8 @@
 
 use crate::abi::errno::Errno;
 use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, seek_within};
+use crate::kernel::streams::Streams;
 use crate::kernel::vfs::node::Ino;
-use crate::kernel::vfs::tree::FileSystem;
 
 /// A directory that is open.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ impl FileOperations for Directory {
         Some(self.0)
     }
 
-    fn can_be_watched(&self, _fs: &FileSystem) -> bool {
+    fn can_be_watched(&self, _streams: &Streams) -> bool {
         false
     }
 

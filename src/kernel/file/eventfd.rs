@@ -1,7 +1,10 @@
 //! Event counters, eventfd(2).
 
 use crate::abi::errno::Errno;
-use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, READABLE, WRITABLE};
+use crate::abi::fs::{POLLERR, POLLIN, POLLOUT};
+use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode};
+use crate::kernel::vfs::tree::FileSystem;
+use crate::kernel::wait_queue::QueueId;
 
 /// An event counter.
 #[derive(Clone, Debug)]
@@ -9,6 +12,8 @@ pub(crate) struct EventFd {
     pub(crate) count: u64,
     /// EFD_SEMAPHORE: reads take one at a time.
     pub(crate) semaphore: bool,
+    /// Queue of those who wait for it.
+    pub(crate) queue: QueueId,
 }
 
 impl FileOperations for EventFd {
@@ -16,13 +21,17 @@ impl FileOperations for EventFd {
         "eventfd"
     }
 
-    fn writes_whole(&self) -> bool {
+    fn wait_queue(&self, _fs: &FileSystem) -> Option<QueueId> {
+        Some(self.queue)
+    }
+
+    fn moves_whole(&self) -> bool {
         true
     }
 
     fn read(
         &mut self,
-        _cx: &mut FileContext,
+        cx: &mut FileContext,
         mode: Mode,
         _at: Option<u64>,
         buf: &mut [u8],
@@ -37,12 +46,13 @@ impl FileOperations for EventFd {
         let taken = if self.semaphore { 1 } else { self.count };
         out.copy_from_slice(&taken.to_le_bytes());
         self.count -= taken;
+        cx.fs.queues.wake(self.queue, POLLOUT);
         Ok(8)
     }
 
     fn write(
         &mut self,
-        _cx: &mut FileContext,
+        cx: &mut FileContext,
         mode: Mode,
         _at: Option<u64>,
         bytes: &[u8],
@@ -54,6 +64,7 @@ impl FileOperations for EventFd {
         match self.count.checked_add(value).filter(|sum| *sum < u64::MAX) {
             Some(sum) => {
                 self.count = sum;
+                cx.fs.queues.wake(self.queue, POLLIN);
                 Ok(8)
             }
             None if mode.nonblocking => Err(Errno::EAGAIN.into()),
@@ -67,8 +78,9 @@ impl FileOperations for EventFd {
     }
 
     fn poll(&self, _cx: &mut FileContext, _mode: Mode, _wait: bool) -> Result<u16, Errno> {
-        let readable = if self.count > 0 { READABLE } else { 0 };
-        let writable = if self.count < u64::MAX - 1 { WRITABLE } else { 0 };
-        Ok(readable | writable)
+        let readable = if self.count > 0 { POLLIN } else { 0 };
+        let writable = if self.count < u64::MAX - 1 { POLLOUT } else { 0 };
+        let overflown = if self.count == u64::MAX { POLLERR } else { 0 };
+        Ok(readable | writable | overflown)
     }
 }

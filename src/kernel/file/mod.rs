@@ -2,14 +2,13 @@
 //!
 //! To add a kind: a file beside these that implements `FileOperations`, and the call that makes it.
 //! Every operation that the kind leaves out refuses with the error number that Linux gives. From
-//! the bottom up: `interest`, `operations` (the trait), the kinds and `description`, `open`.
+//! the bottom up: `operations` (the trait), the kinds, `description`, `splice` and `open`.
 
 pub(crate) mod description;
 pub(crate) mod device;
 pub(crate) mod directory;
 pub(crate) mod epoll;
 pub(crate) mod eventfd;
-pub(crate) mod interest;
 pub(crate) mod open;
 pub(crate) mod operations;
 pub(crate) mod path;
@@ -17,4 +16,5 @@ pub(crate) mod pipe;
 pub(crate) mod proc_text;
 pub(crate) mod regular;
 pub(crate) mod socket;
+pub(crate) mod splice;
 pub(crate) mod stream;

@@ -178,22 +178,24 @@ impl Opener<'_> {
     ) -> Result<Opened, Errno> {
         let number = self.fs.number(ino);
         let held = if let Body::Fifo(pipe) = self.fs.node(ino).body { pipe } else { None };
-        let pipe = held.unwrap_or_else(|| self.fs.pipes.add(number));
+        let pipe = held.unwrap_or_else(|| self.fs.pipes.add(number, &mut self.fs.queues));
         let ends = self.fs.pipes.get(pipe).map_or((0, 0), |pipe| (pipe.readers, pipe.writers));
+        let written = self.fs.pipes.get(pipe).map_or(0, |pipe| pipe.writer_count);
         let waits = match kept & O_ACCMODE {
             O_WRONLY => ends.0 == 0,
             O_RDWR => false,
             _ => ends.1 == 0,
         };
+        let no_writer_since = (waits && !write).then_some(written);
         let nonblocking = kept & O_NONBLOCK != 0;
         if waits && (write || !nonblocking) {
-            self.fs.pipes.close(pipe, false, false);
+            self.fs.pipes.close(pipe, false, false, &mut self.fs.queues);
             return if nonblocking { Err(Errno::ENXIO) } else { Ok(Opened::Blocks) };
         }
         self.fs.pipes.open(pipe, read, write);
         self.fs.node_mut(ino).body = Body::Fifo(Some(pipe));
         self.fs.hold(ino);
-        Ok(Opened::File(Description::new(PipeEnd { pipe, ino: Some(ino) }, kept, path)))
+        Ok(Opened::File(Description::new(PipeEnd { pipe, ino: Some(ino), no_writer_since }, kept, path)))
     }
 
     /// Makes and opens a file without a name, O_TMPFILE.

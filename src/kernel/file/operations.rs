@@ -7,7 +7,6 @@ use crate::abi::fs::*;
 use crate::guest::{GuestCpu, GuestMemory};
 use crate::kernel::clock::Clock;
 use crate::kernel::cred::Credentials;
-use crate::kernel::file::interest::InterestList;
 use crate::kernel::random::Random;
 use crate::kernel::streams::Streams;
 use crate::kernel::vfs::attr::Meta;
@@ -15,6 +14,7 @@ use crate::kernel::vfs::image::Source;
 use crate::kernel::vfs::node::{ANON_DEV, Ino, Time};
 use crate::kernel::vfs::pipe::PipeId;
 use crate::kernel::vfs::tree::FileSystem;
+use crate::kernel::wait_queue::QueueId;
 
 /// Events of poll(2) that say "can be read".
 pub(crate) const READABLE: u16 = POLLIN | POLLRDNORM;
@@ -67,6 +67,8 @@ pub(crate) struct Mode {
     pub(crate) writable: bool,
     /// O_NONBLOCK.
     pub(crate) nonblocking: bool,
+    /// O_DIRECT: packet mode of a pipe.
+    pub(crate) direct: bool,
 }
 
 impl Mode {
@@ -77,6 +79,7 @@ impl Mode {
             readable: matches!(access, O_RDONLY | O_RDWR),
             writable: matches!(access, O_WRONLY | O_RDWR),
             nonblocking: flags & O_NONBLOCK != 0,
+            direct: flags & O_DIRECT != 0,
         }
     }
 }
@@ -102,8 +105,14 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
         None
     }
 
-    /// The interest list of an epoll instance, epoll(7).
-    fn interest_list(&mut self) -> Option<&mut InterestList> {
+    /// The epoll instance behind the description, epoll(7).
+    fn epoll(&self) -> Option<QueueId> {
+        None
+    }
+
+    /// The queue that wakes when something becomes ready. A kind without one is asked again and
+    /// again.
+    fn wait_queue(&self, _fs: &FileSystem) -> Option<QueueId> {
         None
     }
 
@@ -112,9 +121,15 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
         false
     }
 
-    /// Tells if epoll(7) can watch the description; EPERM is the answer if not.
-    fn can_be_watched(&self, _fs: &FileSystem) -> bool {
+    /// Tells if epoll(7) can watch the description; EPERM is the answer if not, as for all that
+    /// never blocks.
+    fn can_be_watched(&self, _streams: &Streams) -> bool {
         true
+    }
+
+    /// Tells if splice(2) and sendfile(2) can move its bytes; EINVAL is the answer if not.
+    fn can_splice(&self) -> bool {
+        false
     }
 
     /// Tells if reads and writes begin at the offset of the description.
@@ -127,18 +142,13 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
         self.has_offset()
     }
 
-    /// Tells if a vector is written as one message rather than piece by piece.
-    fn writes_whole(&self) -> bool {
+    /// Tells if a vector is read or written as one message rather than piece by piece.
+    fn moves_whole(&self) -> bool {
         false
     }
 
     /// Tells if written bytes are not even looked at.
     fn discards(&self) -> bool {
-        false
-    }
-
-    /// Tells if the caller could read on at once after a piece without an offset was filled.
-    fn has_more(&self, _cx: &FileContext) -> bool {
         false
     }
 

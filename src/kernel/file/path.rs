@@ -1,8 +1,7 @@
 //! Inodes opened with O_PATH: they only stand for a place in the tree.
 
 use crate::kernel::file::operations::FileOperations;
-use crate::kernel::vfs::node::{Body, Ino};
-use crate::kernel::vfs::tree::FileSystem;
+use crate::kernel::vfs::node::Ino;
 
 /// An inode of any type that is open with O_PATH. Calls that are more than a look answer EBADF
 /// before they reach its operations.
@@ -20,10 +19,6 @@ impl FileOperations for PathOnly {
 
     fn link_target(&self) -> Option<Ino> {
         Some(self.0)
-    }
-
-    fn can_be_watched(&self, fs: &FileSystem) -> bool {
-        matches!(fs.node(self.0).body, Body::Device(_))
     }
 
     fn has_offset(&self) -> bool {

@@ -9,8 +9,9 @@ use crate::kernel::file::operations::{
 };
 use crate::kernel::vfs::attr::Meta;
 use crate::kernel::vfs::node::{Body, Ino, PIPE_DEV};
-use crate::kernel::vfs::pipe::{PIPE_BUF, PipeId};
+use crate::kernel::vfs::pipe::PipeId;
 use crate::kernel::vfs::tree::FileSystem;
+use crate::kernel::wait_queue::QueueId;
 
 /// An end of a pipe, or both.
 #[derive(Clone, Debug)]
@@ -18,6 +19,16 @@ pub(crate) struct PipeEnd {
     pub(crate) pipe: PipeId,
     /// The inode of a pipe with a name.
     pub(crate) ino: Option<Ino>,
+    /// A pipe with a name that was opened while nobody wrote: how often it had been opened for
+    /// writing until then. It has no end before a writer came and went.
+    pub(crate) no_writer_since: Option<u64>,
+}
+
+impl PipeEnd {
+    /// An end of a pipe without a name.
+    pub(crate) fn nameless(pipe: PipeId) -> PipeEnd {
+        PipeEnd { pipe, ino: None, no_writer_since: None }
+    }
 }
 
 impl FileOperations for PipeEnd {
@@ -33,12 +44,16 @@ impl FileOperations for PipeEnd {
         Some(self.pipe)
     }
 
-    fn writes_whole(&self) -> bool {
+    fn wait_queue(&self, fs: &FileSystem) -> Option<QueueId> {
+        Some(fs.pipes.get(self.pipe)?.queue)
+    }
+
+    fn can_splice(&self) -> bool {
         true
     }
 
-    fn has_more(&self, cx: &FileContext) -> bool {
-        cx.fs.pipes.get(self.pipe).is_some_and(|pipe| !pipe.buf.is_empty())
+    fn moves_whole(&self) -> bool {
+        true
     }
 
     fn read(
@@ -49,15 +64,22 @@ impl FileOperations for PipeEnd {
         buf: &mut [u8],
     ) -> Result<usize, FileError> {
         let pipe = cx.fs.pipes.get_mut(self.pipe).ok_or(Errno::EIO)?;
+        let was_full = pipe.is_full();
         match (pipe.take(buf), pipe.writers) {
             (0, 0) => Ok(0),
             (0, _) if buf.is_empty() => Ok(0),
             (0, _) if mode.nonblocking => Err(Errno::EAGAIN.into()),
             (0, _) => Err(FileError::WouldBlock("read from an empty pipe")),
-            (count, _) => Ok(count),
+            (count, _) => {
+                if was_full && !pipe.is_full() {
+                    cx.fs.queues.wake(pipe.queue, WRITABLE);
+                }
+                Ok(count)
+            }
         }
     }
 
+    /// Puts in what there is room for. What the caller still has it writes again, and waits then.
     fn write(
         &mut self,
         cx: &mut FileContext,
@@ -66,38 +88,39 @@ impl FileOperations for PipeEnd {
         bytes: &[u8],
     ) -> Result<usize, FileError> {
         let pipe = cx.fs.pipes.get_mut(self.pipe).ok_or(Errno::EIO)?;
+        if bytes.is_empty() {
+            return Ok(0);
+        }
         if pipe.readers == 0 {
             return Err(FileError::Signal(SIGPIPE, Errno::EPIPE));
         }
-        let room = pipe.room();
-        let whole = bytes.len() <= PIPE_BUF;
-        if room >= bytes.len() || (mode.nonblocking && !whole && room > 0) {
-            let count = room.min(bytes.len());
-            pipe.buf.extend(&bytes[..count]);
-            return Ok(count);
+        match pipe.put(bytes, mode.direct) {
+            0 if mode.nonblocking => Err(Errno::EAGAIN.into()),
+            0 => Err(FileError::WouldBlock("write to a full pipe")),
+            count => {
+                cx.fs.queues.wake(pipe.queue, READABLE);
+                Ok(count)
+            }
         }
-        if mode.nonblocking {
-            return Err(Errno::EAGAIN.into());
-        }
-        Err(FileError::WouldBlock("write to a full pipe"))
     }
 
     fn poll(&self, cx: &mut FileContext, mode: Mode, _wait: bool) -> Result<u16, Errno> {
         let Some(pipe) = cx.fs.pipes.get(self.pipe) else { return Ok(POLLERR) };
         let mut events = 0;
         if mode.readable {
-            events |= if pipe.buf.is_empty() { 0 } else { READABLE };
-            events |= if pipe.writers == 0 { POLLHUP } else { 0 };
+            events |= if pipe.is_empty() { 0 } else { READABLE };
+            let had_writer = self.no_writer_since != Some(pipe.writer_count);
+            events |= if pipe.writers == 0 && had_writer { POLLHUP } else { 0 };
         }
         if mode.writable {
-            events |= if pipe.room() >= PIPE_BUF { WRITABLE } else { 0 };
+            events |= if pipe.is_full() { 0 } else { WRITABLE };
             events |= if pipe.readers == 0 { POLLERR } else { 0 };
         }
         Ok(events)
     }
 
     fn readable_bytes(&self, cx: &mut FileContext, _offset: u64) -> Result<u64, Errno> {
-        Ok(cx.fs.pipes.get(self.pipe).map_or(0, |pipe| pipe.buf.len() as u64))
+        Ok(cx.fs.pipes.get(self.pipe).map_or(0, |pipe| pipe.len() as u64))
     }
 
     fn attributes(&self, cx: &mut FileContext) -> Result<Meta, Errno> {
@@ -131,7 +154,7 @@ impl FileOperations for PipeEnd {
     }
 
     fn release(&mut self, fs: &mut FileSystem, mode: Mode, mem: &mut dyn GuestMemory) {
-        let gone = fs.pipes.close(self.pipe, mode.readable, mode.writable);
+        let gone = fs.pipes.close(self.pipe, mode.readable, mode.writable, &mut fs.queues);
         if let Some(ino) = self.ino {
             if gone {
                 fs.node_mut(ino).body = Body::Fifo(None);

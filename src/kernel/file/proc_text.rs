@@ -23,6 +23,10 @@ impl FileOperations for ProcText {
         Some(self.ino)
     }
 
+    fn can_splice(&self) -> bool {
+        true
+    }
+
     fn has_offset(&self) -> bool {
         true
     }

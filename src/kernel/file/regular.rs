@@ -4,9 +4,9 @@ use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::abi::signal::signo::SIGXFSZ;
 use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, seek_within};
+use crate::kernel::streams::Streams;
 use crate::kernel::vfs::image::Source;
 use crate::kernel::vfs::node::Ino;
-use crate::kernel::vfs::tree::FileSystem;
 
 /// A regular file that is open.
 #[derive(Clone, Debug)]
@@ -36,8 +36,12 @@ impl FileOperations for Regular {
         Some(self.0)
     }
 
-    fn can_be_watched(&self, _fs: &FileSystem) -> bool {
+    fn can_be_watched(&self, _streams: &Streams) -> bool {
         false
+    }
+
+    fn can_splice(&self) -> bool {
+        true
     }
 
     fn has_offset(&self) -> bool {

@@ -44,12 +44,28 @@ fn termios() -> [u8; 36] {
     bytes
 }
 
+/// `/dev/null`, `/dev/zero` and `/dev/full`.
+const MEMORY_DEVICES: [u64; 3] = [makedev(1, 3), makedev(1, 5), makedev(1, 7)];
+
 /// `struct winsize` of 80 columns and 24 lines.
 const WINSIZE: [u8; 8] = [24, 0, 80, 0, 0, 0, 0, 0];
 
 impl FileOperations for HostStream {
     fn kind(&self) -> &'static str {
         "standard stream"
+    }
+
+    /// The host's files and devices of memory never block.
+    fn can_be_watched(&self, streams: &Streams) -> bool {
+        streams.stat(self.0).is_ok_and(|stat| match stat.st_mode & S_IFMT {
+            S_IFREG | S_IFDIR => false,
+            S_IFCHR => !MEMORY_DEVICES.contains(&stat.st_rdev),
+            _ => true,
+        })
+    }
+
+    fn can_splice(&self) -> bool {
+        true
     }
 
     fn is_seekable(&self, streams: &Streams) -> bool {

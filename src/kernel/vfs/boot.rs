@@ -29,7 +29,7 @@ const DEVICES: [(&str, Device, u64); 6] = [
     ("zero", Device::Zero, makedev(1, 5)),
     ("full", Device::Full, makedev(1, 7)),
     ("random", Device::Random, makedev(1, 8)),
-    ("urandom", Device::Random, makedev(1, 9)),
+    ("urandom", Device::Urandom, makedev(1, 9)),
     ("tty", Device::Tty, makedev(5, 0)),
 ];
 

@@ -76,7 +76,9 @@ pub(crate) enum Device {
     Null,
     Zero,
     Full,
+    /// `/dev/random`, which can be polled.
     Random,
+    Urandom,
     Tty,
 }
 

@@ -15,8 +15,9 @@ use crate::kernel::vfs::host::{self, HostPath};
 use crate::kernel::vfs::host_fingerprint::HostFingerprint;
 use crate::kernel::vfs::node::{Body, Dir, DirKind, HOST_DEV, HostRef, Ino, Node, Time};
 use crate::kernel::vfs::pipe::Pipes;
+use crate::kernel::wait_queue::WaitQueues;
 
-/// Every inode, and the buffers of pipes.
+/// Every inode, the pipes, and who waits for something to become ready.
 #[derive(Clone, Debug)]
 pub struct FileSystem {
     pub(super) nodes: Vec<Node>,
@@ -36,6 +37,7 @@ pub struct FileSystem {
     pub(super) memory_limit: u64,
     pub(super) memory_used: u64,
     pub(crate) pipes: Pipes,
+    pub(crate) queues: WaitQueues,
     /// The host's files that were opened, if the run may go back.
     pub fingerprint: Option<HostFingerprint>,
 }
@@ -63,6 +65,7 @@ impl FileSystem {
             memory_limit,
             memory_used: 0,
             pipes: Pipes::default(),
+            queues: WaitQueues::default(),
             fingerprint: journal.then(HostFingerprint::default),
         }
     }
