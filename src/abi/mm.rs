@@ -16,6 +16,9 @@ pub(crate) const MAP_FIXED: u64 = 0x10;
 pub(crate) const MAP_ANONYMOUS: u64 = 0x20;
 pub(crate) const MAP_32BIT: u64 = 0x40;
 pub(crate) const MAP_GROWSDOWN: u64 = 0x100;
+pub(crate) const MAP_LOCKED: u64 = 0x2000;
+pub(crate) const MAP_POPULATE: u64 = 0x8000;
+pub(crate) const MAP_NONBLOCK: u64 = 0x1_0000;
 pub(crate) const MAP_HUGETLB: u64 = 0x4_0000;
 pub(crate) const MAP_FIXED_NOREPLACE: u64 = 0x10_0000;
 /// The flags that MAP_SHARED_VALIDATE lets pass for any file: those that existed before it.
@@ -27,10 +30,10 @@ pub(crate) const LEGACY_MAP_MASK: u64 = MAP_TYPE
     | MAP_HUGETLB
     | 0x800 // MAP_DENYWRITE
     | 0x1000 // MAP_EXECUTABLE
-    | 0x2000 // MAP_LOCKED
+    | MAP_LOCKED
     | 0x4000 // MAP_NORESERVE
-    | 0x8000 // MAP_POPULATE
-    | 0x1_0000 // MAP_NONBLOCK
+    | MAP_POPULATE
+    | MAP_NONBLOCK
     | 0x2_0000 // MAP_STACK
     | 0x400_0000; // MAP_UNINITIALIZED
 
@@ -43,7 +46,13 @@ pub(crate) const MS_INVALIDATE: u64 = 2;
 pub(crate) const MS_SYNC: u64 = 4;
 
 pub(crate) const MADV_DONTNEED: u32 = 4;
+pub(crate) const MADV_FREE: u32 = 8;
 pub(crate) const MADV_REMOVE: u32 = 9;
+pub(crate) const MADV_WIPEONFORK: u32 = 18;
+pub(crate) const MADV_COLD: u32 = 20;
+pub(crate) const MADV_PAGEOUT: u32 = 21;
+pub(crate) const MADV_POPULATE_READ: u32 = 22;
+pub(crate) const MADV_POPULATE_WRITE: u32 = 23;
 pub(crate) const MADV_DONTNEED_LOCKED: u32 = 24;
 pub(crate) const MADV_COLLAPSE: u32 = 25;
 

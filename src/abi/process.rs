@@ -67,7 +67,15 @@ pub(crate) const ARCH_SET_CPUID: u32 = 0x1012;
 
 /// personality(2) with this argument changes nothing.
 pub(crate) const PERSONALITY_QUERY: u32 = 0xffff_ffff;
-pub(crate) const ADDR_NO_RANDOMIZE: u32 = 0x0004_0000;
+pub(crate) const UNAME26: u32 = 0x0002_0000;
+pub(crate) const MMAP_PAGE_ZERO: u32 = 0x0010_0000;
+pub(crate) const ADDR_COMPAT_LAYOUT: u32 = 0x0020_0000;
+pub(crate) const READ_IMPLIES_EXEC: u32 = 0x0040_0000;
+pub(crate) const ADDR_LIMIT_32BIT: u32 = 0x0080_0000;
+pub(crate) const ADDR_LIMIT_3GB: u32 = 0x0800_0000;
+
+/// Capability to keep memory from being paged out.
+pub(crate) const CAP_IPC_LOCK: u64 = 14;
 
 /// Highest capability, CAP_CHECKPOINT_RESTORE.
 pub(crate) const CAP_LAST_CAP: u64 = 40;

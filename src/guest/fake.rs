@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::guest::cpu::{Gpr, GuestCpu};
 use crate::guest::memory::{
-    Backing, FileId, GuestMemory, MapRequest, Mapping, MemError, ObjectId, PageSource, Place, Prot,
+    Backing, FileId, GuestMemory, MapRequest, Mapping, MemError, ObjectId, PageSource, Place, Prot, Remap,
 };
 use crate::guest::page::{PAGE_SIZE, USER_END};
 
@@ -146,7 +146,10 @@ impl FakeMemory {
             let byte = addr.wrapping_add(done as u64);
             let within = (byte % PAGE_SIZE) as usize;
             let count = (PAGE_SIZE as usize - within).min(len - done);
-            let page = self.pages.get_mut(&(byte - within as u64)).filter(|page| page.prot.allows(need));
+            let page = self.pages.get_mut(&(byte - within as u64)).filter(|page| {
+                let readable = if page.prot == Prot::NONE { Prot::NONE } else { Prot::READ };
+                page.prot.with(readable).allows(need)
+            });
             match page.map(|page| &mut page.store) {
                 None => return Err(done),
                 Some(Store::Private(bytes)) => each(done, &mut bytes[within..within + count]),
@@ -222,7 +225,7 @@ impl GuestMemory for FakeMemory {
             let within = page - addr;
             let (store, offset) = match &request.backing {
                 Backing::Anonymous => (Store::Private(vec![0; PAGE_SIZE as usize]), 0),
-                Backing::File { source, offset } => {
+                Backing::File { source, offset, .. } => {
                     let mut bytes = vec![0; PAGE_SIZE as usize];
                     let _ = source.read_at(offset + within, &mut bytes);
                     (Store::Private(bytes), offset + within)
@@ -258,14 +261,8 @@ impl GuestMemory for FakeMemory {
         Ok(())
     }
 
-    fn remap(
-        &mut self,
-        addr: u64,
-        old_len: u64,
-        new_len: u64,
-        may_move: bool,
-        fixed: Option<u64>,
-    ) -> Result<u64, MemError> {
+    fn remap(&mut self, request: Remap) -> Result<u64, MemError> {
+        let Remap { addr, old_len, new_len, may_move, fixed, .. } = request;
         if !self.is_mapped(addr, old_len.max(1)) {
             return Err(MemError::Fault);
         }
@@ -284,6 +281,18 @@ impl GuestMemory for FakeMemory {
         }
         self.unmap(addr, old_len)?;
         Ok(to)
+    }
+
+    fn lock(&mut self, addr: u64, len: u64, _locked: bool) -> Result<(), MemError> {
+        if self.is_mapped(addr, len) { Ok(()) } else { Err(MemError::NoMemory) }
+    }
+
+    fn populate(&mut self, addr: u64, len: u64, _write: bool) -> Result<(), MemError> {
+        if self.is_mapped(addr, len) { Ok(()) } else { Err(MemError::NoMemory) }
+    }
+
+    fn is_resident(&self, addr: u64) -> bool {
+        self.is_mapped(addr, 1)
     }
 
     fn discard(&mut self, addr: u64, len: u64) -> Result<(), MemError> {
@@ -327,6 +336,9 @@ impl GuestMemory for FakeMemory {
                     end: start + PAGE_SIZE,
                     prot: page.prot,
                     shared,
+                    may_write: true,
+                    locked: false,
+                    object: None,
                     offset,
                     file,
                     label: page.label,
@@ -334,6 +346,10 @@ impl GuestMemory for FakeMemory {
             }
         }
         mappings
+    }
+
+    fn next_mapping(&self, addr: u64) -> Option<Mapping> {
+        self.mappings().into_iter().find(|mapping| mapping.end > addr)
     }
 
     fn is_mapped(&self, addr: u64, len: u64) -> bool {

@@ -79,12 +79,15 @@ pub struct ObjectId(pub u32);
 pub enum Backing {
     /// Zeroed memory.
     Anonymous,
-    /// A private view of a file from `offset` (a multiple of the page size).
+    /// A view of a file from `offset` (a multiple of the page size): a private one, or one of a
+    /// file that nobody changes.
     File {
         /// The file.
         source: Arc<dyn PageSource>,
         /// Offset of the mapping in it.
         offset: u64,
+        /// Mapped with MAP_SHARED.
+        shared: bool,
     },
     /// A shared view of an object from `offset` (a multiple of the page size).
     Shared {
@@ -202,12 +205,47 @@ pub struct Mapping {
     pub prot: Prot,
     /// Shared between address spaces (MAP_SHARED).
     pub shared: bool,
+    /// May be made writable, mprotect(2).
+    pub may_write: bool,
+    /// Kept in memory, mlock(2).
+    pub locked: bool,
+    /// The object behind it.
+    pub object: Option<ObjectId>,
     /// Offset in the file.
     pub offset: u64,
     /// The file, if there is one.
     pub file: Option<FileId>,
     /// Name of a mapping without a file: `[heap]`, `[stack]`.
     pub label: Option<&'static str>,
+}
+
+impl Mapping {
+    /// Tests whether it is private memory without a file.
+    pub fn is_anonymous(&self) -> bool {
+        self.file.is_none() && !self.shared
+    }
+
+    /// Tests whether RLIMIT_DATA counts it: private and writable, and not the stack.
+    pub fn is_data(&self) -> bool {
+        self.prot.allows(Prot::WRITE) && !self.shared && self.label != Some("[stack]")
+    }
+}
+
+/// A request to resize or move a mapping, mremap(2).
+#[derive(Clone, Copy, Debug)]
+pub struct Remap {
+    /// Address of the mapping.
+    pub addr: u64,
+    /// Its length in bytes; 0 makes a second mapping of shared memory.
+    pub old_len: u64,
+    /// Its new length.
+    pub new_len: u64,
+    /// MREMAP_MAYMOVE.
+    pub may_move: bool,
+    /// The new address, with MREMAP_FIXED.
+    pub fixed: Option<u64>,
+    /// MREMAP_DONTUNMAP: the old mapping stays, without its pages.
+    pub keep: bool,
 }
 
 /// The memory of the running task. Addresses are the guest's.
@@ -220,23 +258,26 @@ pub trait GuestMemory {
     fn map(&mut self, request: MapRequest) -> Result<u64, MemError>;
     /// Removes every mapping in a range of whole pages.
     fn unmap(&mut self, addr: u64, len: u64) -> Result<(), MemError>;
-    /// Changes permissions; `NoMemory` where the range has a hole, as mprotect(2).
+    /// Changes permissions, up to the first hole (`NoMemory`) or what does not allow it (`Access`),
+    /// as mprotect(2).
     fn protect(&mut self, addr: u64, len: u64, prot: Prot) -> Result<(), MemError>;
-    /// mremap(2): `fixed` is the new address with MREMAP_FIXED, `may_move` is MREMAP_MAYMOVE.
-    fn remap(
-        &mut self,
-        addr: u64,
-        old_len: u64,
-        new_len: u64,
-        may_move: bool,
-        fixed: Option<u64>,
-    ) -> Result<u64, MemError>;
+    /// Resizes or moves a mapping and returns its address, mremap(2).
+    fn remap(&mut self, request: Remap) -> Result<u64, MemError>;
+    /// Marks a range as kept in memory or not, up to the first hole (`NoMemory`), mlock(2).
+    fn lock(&mut self, addr: u64, len: u64, locked: bool) -> Result<(), MemError>;
+    /// Makes the pages of a range present for loads, or for stores: `NoMemory` for a hole and at
+    /// the memory limit, `Access` for missing permissions, `Fault` past the end of a file.
+    fn populate(&mut self, addr: u64, len: u64, write: bool) -> Result<(), MemError>;
+    /// Returns whether an access to the page would not have to wait for a disk, mincore(2).
+    fn is_resident(&self, addr: u64) -> bool;
     /// Drops the contents of private pages, so that they read as when first mapped (MADV_DONTNEED).
     fn discard(&mut self, addr: u64, len: u64) -> Result<(), MemError>;
     /// brk(2): sets the program break if it can and returns the break that holds now; 0 only asks.
     fn brk(&mut self, addr: u64) -> u64;
     /// Every mapping, by rising address; neighbours that Linux would merge are merged.
     fn mappings(&self) -> Vec<Mapping>;
+    /// The first mapping that ends behind an address.
+    fn next_mapping(&self, addr: u64) -> Option<Mapping>;
     /// Returns whether every page of the range is mapped.
     fn is_mapped(&self, addr: u64, len: u64) -> bool;
     /// Bytes of guest memory that are really in use.

@@ -14,6 +14,6 @@ pub use cpu::{Gpr, GuestCpu};
 pub use fault::Fault;
 pub use layout::Layout;
 pub use memory::{
-    Backing, FileId, GuestMemory, MapRequest, Mapping, MemError, ObjectId, PageSource, Place, Prot,
+    Backing, FileId, GuestMemory, MapRequest, Mapping, MemError, ObjectId, PageSource, Place, Prot, Remap,
 };
 pub use page::{PAGE_SIZE, USER_END, page_down, page_up};

@@ -1,5 +1,5 @@
-//! Resource limits, getrlimit(2). They are fixed at the start, never the host's; NOFILE, FSIZE and
-//! STACK are heeded where they apply, the others only remembered.
+//! Resource limits, getrlimit(2). They are fixed at the start, never the host's; NOFILE, FSIZE,
+//! STACK, AS, DATA and MEMLOCK are heeded where they apply, the others only remembered.
 
 use crate::abi::errno::Errno;
 use crate::abi::resource::{RLIM_INFINITY, Resource};

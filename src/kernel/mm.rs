@@ -16,6 +16,8 @@ pub struct Mm {
     pub dumpable: u64,
     /// prctl(2) PR_SET_THP_DISABLE.
     pub thp_disable: bool,
+    /// New mappings are kept in memory, mlockall(2) MCL_FUTURE.
+    pub lock_future: bool,
     /// Commands registered with membarrier(2).
     pub membarrier: u32,
 }
@@ -30,6 +32,7 @@ impl Mm {
             auxv: Vec::new(),
             dumpable: 1,
             thp_disable: false,
+            lock_future: false,
             membarrier: 0,
         }
     }

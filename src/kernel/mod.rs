@@ -23,6 +23,7 @@ pub(crate) mod streams;
 pub(crate) mod task;
 pub(crate) mod timers;
 pub(crate) mod uaccess;
+pub(crate) mod uts;
 pub(crate) mod vfs;
 pub(crate) mod wait;
 pub(crate) mod wait_queue;

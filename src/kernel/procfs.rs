@@ -71,8 +71,13 @@ impl Kernel {
             process.ppid,
             self.fds().size()
         );
-        for name in ["VmPeak", "VmSize"] {
-            let _ = writeln!(text, "{name}:\t{size:>8} kB");
+        let maps = mem.mappings();
+        let kib = |which: fn(&Mapping) -> bool| {
+            maps.iter().filter(|map| which(map)).map(|map| map.end - map.start).sum::<u64>() / 1024
+        };
+        let rows = [("VmPeak", size), ("VmSize", size), ("VmLck", kib(|map| map.locked)), ("VmPin", 0)];
+        for (name, kib) in rows {
+            let _ = writeln!(text, "{name}:\t{kib:>8} kB");
         }
         for name in ["VmHWM", "VmRSS", "RssAnon"] {
             let _ = writeln!(text, "{name}:\t{resident:>8} kB");

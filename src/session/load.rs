@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::abi::errno::Errno;
+use crate::abi::process::READ_IMPLIES_EXEC;
 use crate::emu::cpuid;
 use crate::emu::memory::space::AddressSpace;
 use crate::emu::unicorn::Machine;
@@ -173,9 +174,11 @@ impl Prepared {
         let memory = machine.memory();
         kernel.exec(memory);
         memory.clear();
-        map_image(memory, &program, &image, bias)?;
+        // What may be read may be executed, personality(2).
+        let data_runs = kernel.task().personality & READ_IMPLIES_EXEC != 0;
+        map_image(memory, &program, &image, bias, data_runs)?;
         if let Some((file, image)) = &interpreter {
-            map_image(memory, file, image, interpreter_bias)?;
+            map_image(memory, file, image, interpreter_bias, data_runs)?;
         }
         let stack_prot = if image.stack_exec { Prot::RW.with(Prot::EXEC) } else { Prot::RW };
         memory
@@ -211,19 +214,24 @@ fn map_image(
     file: &ImageFile,
     image: &Image,
     bias: u64,
+    data_runs: bool,
 ) -> Result<(), LoadFailure> {
     let id = FileId { path: Arc::from(file.path.as_str()), ..file.id.clone() };
     for mapping in image.plan(bias).map_err(|error| failure(&file.path, &error))? {
         let (backing, file_id) = match mapping.source {
             MapSource::File { offset } => {
-                (Backing::File { source: Arc::clone(&file.source), offset }, Some(id.clone()))
+                (Backing::File { source: Arc::clone(&file.source), offset, shared: false }, Some(id.clone()))
             }
             MapSource::Anonymous => (Backing::Anonymous, None),
         };
         let request = MapRequest {
             addr: mapping.addr,
             len: mapping.len,
-            prot: mapping.prot,
+            prot: if data_runs && mapping.prot.allows(Prot::READ) {
+                mapping.prot.with(Prot::EXEC)
+            } else {
+                mapping.prot
+            },
             may_write: true,
             place: Place::Fixed,
             backing,

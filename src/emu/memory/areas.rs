@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::guest::{Backing, FileId, ObjectId, PAGE_SIZE, Prot};
+use crate::guest::{Backing, FileId, Mapping, ObjectId, PAGE_SIZE, Prot};
 
 /// One mapping.
 #[derive(Clone)]
@@ -26,12 +26,14 @@ pub(super) struct Area {
     /// Distance, wrapping, by which mremap(2) has moved anonymous memory that was in use. Linux
     /// joins it only with memory moved as far (`vm_pgoff`).
     pub(super) moved: u64,
+    /// Kept in memory, mlock(2).
+    pub(super) locked: bool,
 }
 
 impl Area {
     /// Tests whether other mappings of the same object see its stores (MAP_SHARED).
     pub(super) fn is_shared(&self) -> bool {
-        matches!(self.backing, Backing::Shared { .. })
+        matches!(self.backing, Backing::Shared { .. } | Backing::File { shared: true, .. })
     }
 
     /// Offset of its first page in the file or object.
@@ -41,6 +43,22 @@ impl Area {
             Backing::File { offset, .. }
             | Backing::Shared { offset, .. }
             | Backing::Private { offset, .. } => offset,
+        }
+    }
+
+    /// The area as /proc/self/maps shows it.
+    pub(super) fn mapping(&self, start: u64) -> Mapping {
+        Mapping {
+            start,
+            end: self.end,
+            prot: self.prot,
+            shared: self.is_shared(),
+            may_write: self.may_write,
+            locked: self.locked,
+            object: self.backing.object().map(|(object, _)| object),
+            offset: self.offset(),
+            file: self.file.clone(),
+            label: self.label,
         }
     }
 
@@ -60,9 +78,10 @@ impl Area {
     fn continues(&self, next: &Area, len: u64) -> bool {
         let backing = match (&self.backing, &next.backing) {
             (Backing::Anonymous, Backing::Anonymous) => true,
-            (Backing::File { source: a, offset: from }, Backing::File { source: b, offset: to }) => {
-                Arc::ptr_eq(a, b) && from + len == *to
-            }
+            (
+                Backing::File { source: a, offset: from, shared: one },
+                Backing::File { source: b, offset: to, shared: other },
+            ) => Arc::ptr_eq(a, b) && from + len == *to && one == other,
             (Backing::Shared { object: a, offset: from }, Backing::Shared { object: b, offset: to })
             | (Backing::Private { object: a, offset: from }, Backing::Private { object: b, offset: to }) => {
                 a == b && from + len == *to
@@ -74,6 +93,7 @@ impl Area {
             && self.may_write == next.may_write
             && self.label == next.label
             && self.moved == next.moved
+            && self.locked == next.locked
             && self.file == next.file
     }
 }
@@ -109,16 +129,21 @@ impl Areas {
         self.map.range(..end).next_back().is_none_or(|(_, area)| area.end <= start)
     }
 
+    /// End of the part of a range that is mapped without a hole and that `good` is true of.
+    pub(super) fn reach(&self, start: u64, end: u64, good: impl Fn(&Area) -> bool) -> u64 {
+        let mut at = start;
+        while at < end
+            && let Some((_, area)) = self.find(at)
+            && good(area)
+        {
+            at = area.end;
+        }
+        at.min(end)
+    }
+
     /// Tests whether everything is mapped in a range.
     pub(super) fn covers(&self, start: u64, end: u64) -> bool {
-        let mut at = start;
-        while at < end {
-            match self.find(at) {
-                Some((_, area)) => at = area.end,
-                None => return false,
-            }
-        }
-        true
+        self.reach(start, end, |_| true) == end
     }
 
     /// Tests whether an area maps the object.
@@ -189,10 +214,10 @@ impl Areas {
         self.put(start, area);
     }
 
-    /// Changes the permissions of a range that is wholly mapped.
-    pub(super) fn protect(&mut self, start: u64, end: u64, prot: Prot) {
+    /// Changes what is mapped in a range.
+    pub(super) fn update(&mut self, start: u64, end: u64, change: impl Fn(&mut Area)) {
         for (at, mut area) in self.remove(start, end) {
-            area.prot = prot;
+            change(&mut area);
             self.insert(at, area);
         }
     }
@@ -236,7 +261,16 @@ mod tests {
             let backing = Backing::Anonymous;
             areas.insert(
                 start,
-                Area { end, prot: Prot::RW, may_write: true, backing, file: None, label: None, moved: 0 },
+                Area {
+                    end,
+                    prot: Prot::RW,
+                    may_write: true,
+                    backing,
+                    file: None,
+                    label: None,
+                    moved: 0,
+                    locked: false,
+                },
             );
         }
         areas

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::emu::memory::arena::{Frame, PAGE};
 use crate::emu::memory::space::{Access, AddressSpace};
 use crate::guest::{Backing, GuestMemory, MapRequest, Mapping, MemError, ObjectId, PageSource};
-use crate::guest::{PAGE_SIZE, Prot, USER_END, page_down, page_up};
+use crate::guest::{PAGE_SIZE, Prot, Remap, USER_END, page_down, page_up};
 
 impl AddressSpace {
     /// Splits a range at page borders and calls `each` with every piece: its frame, its offset
@@ -57,7 +57,7 @@ impl AddressSpace {
         piece.fill(0);
         match &area.backing {
             Backing::Anonymous => {}
-            Backing::File { source, offset } => {
+            Backing::File { source, offset, .. } => {
                 let from = offset + (at - start);
                 if from >= page_up(source.len())? {
                     return None;
@@ -112,15 +112,20 @@ impl GuestMemory for AddressSpace {
         self.protect_range(addr, len, prot)
     }
 
-    fn remap(
-        &mut self,
-        addr: u64,
-        old_len: u64,
-        new_len: u64,
-        may_move: bool,
-        fixed: Option<u64>,
-    ) -> Result<u64, MemError> {
-        self.remap_range(addr, old_len, new_len, may_move, fixed)
+    fn remap(&mut self, request: Remap) -> Result<u64, MemError> {
+        self.remap_range(request)
+    }
+
+    fn lock(&mut self, addr: u64, len: u64, locked: bool) -> Result<(), MemError> {
+        self.lock_range(addr, len, locked)
+    }
+
+    fn populate(&mut self, addr: u64, len: u64, write: bool) -> Result<(), MemError> {
+        self.populate_range(addr, len, write)
+    }
+
+    fn is_resident(&self, addr: u64) -> bool {
+        self.is_page_resident(addr)
     }
 
     fn discard(&mut self, addr: u64, len: u64) -> Result<(), MemError> {
@@ -133,6 +138,10 @@ impl GuestMemory for AddressSpace {
 
     fn mappings(&self) -> Vec<Mapping> {
         self.mapping_list()
+    }
+
+    fn next_mapping(&self, addr: u64) -> Option<Mapping> {
+        self.mapping_from(addr)
     }
 
     fn is_mapped(&self, addr: u64, len: u64) -> bool {

@@ -4,8 +4,10 @@ use crate::emu::memory::areas::Area;
 use crate::emu::memory::frames::Invalidation;
 use crate::emu::memory::page_table::PageEntry;
 use crate::emu::memory::placement::checked_range;
-use crate::emu::memory::space::{AddressSpace, effective};
-use crate::guest::{Backing, MapRequest, Mapping, MemError, ObjectId, PAGE_SIZE, Prot, USER_END, page_up};
+use crate::emu::memory::space::{Access, AddressSpace, Denied, effective};
+use crate::guest::{
+    Backing, MapRequest, Mapping, MemError, ObjectId, PAGE_SIZE, Prot, Remap, USER_END, page_down, page_up,
+};
 
 impl AddressSpace {
     /// Maps as mmap(2) does, replacing what is there.
@@ -25,7 +27,10 @@ impl AddressSpace {
         }
         self.remove_range(start, start + len);
         let MapRequest { prot, may_write, backing, file, label, .. } = request;
-        self.areas.insert(start, Area { end: start + len, prot, may_write, backing, file, label, moved: 0 });
+        self.areas.insert(
+            start,
+            Area { end: start + len, prot, may_write, backing, file, label, moved: 0, locked: false },
+        );
         Ok(start)
     }
 
@@ -39,53 +44,51 @@ impl AddressSpace {
         Ok(())
     }
 
-    /// Changes the permissions of a range, mprotect(2).
+    /// Changes the permissions of a range up to what does not allow it, mprotect(2).
     pub(super) fn protect_range(&mut self, addr: u64, len: u64, prot: Prot) -> Result<(), MemError> {
-        let (start, end) = checked_range(addr, len)?;
-        if !self.areas.covers(start, end) {
-            return Err(MemError::NoMemory);
-        }
-        let refuses = |area: &Area| prot.allows(Prot::WRITE) && !area.may_write;
-        if self.areas.overlapping(start, end).any(|(_, area)| refuses(area)) {
-            return Err(MemError::Access);
-        }
-        self.areas.protect(start, end, prot);
-        let prot = effective(prot);
+        let (start, wanted) = checked_range(addr, len)?;
+        let allows = |area: &Area| area.may_write || !prot.allows(Prot::WRITE);
+        let end = self.areas.reach(start, wanted, allows);
+        self.areas.update(start, end, |area| area.prot = prot);
+        let effective = effective(prot);
         for page in self.table.pages(start, end) {
             if let Some(entry) = self.table.get(page)
-                && entry.prot != prot
+                && entry.prot != effective
             {
-                if entry.prot.allows(Prot::EXEC) != prot.allows(Prot::EXEC) {
+                if entry.prot.allows(Prot::EXEC) != effective.allows(Prot::EXEC) {
                     self.frames.code_changed(entry.frame);
                 }
-                self.table.set(page, PageEntry { prot, ..entry });
+                self.table.set(page, PageEntry { prot: effective, ..entry });
                 self.frames.invalidate(Invalidation::Page(page));
             }
         }
-        Ok(())
+        match self.areas.find(end) {
+            _ if end == wanted => Ok(()),
+            Some(_) => Err(MemError::Access),
+            None => Err(MemError::NoMemory),
+        }
     }
 
     /// Resizes or moves a mapping, mremap(2).
-    pub(super) fn remap_range(
-        &mut self,
-        addr: u64,
-        old_len: u64,
-        new_len: u64,
-        may_move: bool,
-        fixed: Option<u64>,
-    ) -> Result<u64, MemError> {
-        let (start, old_end) = checked_range(addr, old_len)?;
-        let new_len = page_up(new_len).filter(|&len| len > 0 && len < USER_END).ok_or(MemError::Invalid)?;
-        let old_len = old_end - start;
-        let (area_start, area) = self.areas.find(start).ok_or(MemError::Fault)?;
-        if old_end > area.end || old_len == 0 {
-            return Err(MemError::Fault);
+    pub(super) fn remap_range(&mut self, request: Remap) -> Result<u64, MemError> {
+        let Remap { addr: start, may_move, fixed, keep, .. } = request;
+        let new_len =
+            page_up(request.new_len).filter(|&len| len > 0 && len < USER_END).ok_or(MemError::Invalid)?;
+        let old_len = page_up(request.old_len).ok_or(MemError::Invalid)?;
+        if !start.is_multiple_of(PAGE_SIZE) {
+            return Err(MemError::Invalid);
         }
+        let (area_start, area) = self.areas.find(start).ok_or(MemError::Fault)?;
+        if old_len == 0 && !area.is_shared() {
+            return Err(MemError::Invalid);
+        }
+        let old_end = start.checked_add(old_len).filter(|end| *end <= area.end).ok_or(MemError::Fault)?;
         let mut moved = area.advanced(start - area_start);
         let area_end = area.end;
         let anonymous = matches!(area.backing, Backing::Anonymous);
         let touched = anonymous && !self.table.pages(area_start, area_end).is_empty();
-        if fixed.is_none() {
+        let duplicates = old_len == 0;
+        if fixed.is_none() && !duplicates && !keep {
             if new_len <= old_len {
                 self.remove_range(start + new_len, old_end);
                 return Ok(start);
@@ -97,17 +100,16 @@ impl AddressSpace {
                 self.areas.insert(start, Area { end: new_end, ..moved });
                 return Ok(start);
             }
-            if !may_move {
-                return Err(MemError::NoMemory);
-            }
+        }
+        if fixed.is_none() && !may_move {
+            return Err(MemError::NoMemory);
         }
         let target = match fixed {
             Some(target) => {
-                let (target, target_end) = checked_range(target, new_len)?;
+                let (target, target_end) = checked_range(target, new_len).map_err(|_| MemError::Invalid)?;
                 if target < old_end && start < target_end {
                     return Err(MemError::Invalid);
                 }
-                // Keep a shared object alive while its only mapping is on the move.
                 self.remove_range(target, target_end);
                 target
             }
@@ -116,6 +118,7 @@ impl AddressSpace {
         if anonymous {
             moved.moved = if touched { moved.moved.wrapping_add(target.wrapping_sub(start)) } else { 0 };
         }
+        // The new area keeps a shared object alive when the old one goes.
         self.areas.insert(target, Area { end: target + new_len, ..moved });
         for page in self.table.pages(start, start + old_len.min(new_len)) {
             if let Some(entry) = self.table.take(page) {
@@ -124,8 +127,51 @@ impl AddressSpace {
                 self.frames.invalidate(Invalidation::Page(page));
             }
         }
-        self.remove_range(start, old_end);
+        if keep {
+            self.areas.update(start, old_end, |area| area.locked = false);
+        } else if !duplicates {
+            self.remove_range(start, old_end);
+        }
         Ok(target)
+    }
+
+    /// Marks what is mapped in a range as kept in memory or not, up to the first hole, mlock(2).
+    pub(super) fn lock_range(&mut self, addr: u64, len: u64, locked: bool) -> Result<(), MemError> {
+        let (start, wanted) = checked_range(addr, len)?;
+        let end = self.areas.reach(start, wanted, |_| true);
+        self.areas.update(start, end, |area| area.locked = locked);
+        if end == wanted { Ok(()) } else { Err(MemError::NoMemory) }
+    }
+
+    /// Gives the pages of a range their frames.
+    pub(super) fn populate_range(&mut self, addr: u64, len: u64, write: bool) -> Result<(), MemError> {
+        let (start, end) = checked_range(addr, len)?;
+        let need = if write { Access::Write } else { Access::Read };
+        for page in (start..end).step_by(PAGE_SIZE as usize) {
+            let before = self.out_of_memory;
+            let result = self.access(page, need);
+            self.out_of_memory = before;
+            result.map_err(|denied| match denied {
+                Denied::Unmapped | Denied::OutOfMemory => MemError::NoMemory,
+                Denied::Protected => MemError::Access,
+                Denied::PastEnd => MemError::Fault,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Tests whether a page is in memory: touched, or in the page cache.
+    pub(super) fn is_page_resident(&self, addr: u64) -> bool {
+        let Some((start, area)) = self.areas.find(addr) else { return false };
+        let page = page_down(addr);
+        self.table.get(page).is_some()
+            || match &area.backing {
+                Backing::Anonymous => false,
+                Backing::File { .. } => true,
+                Backing::Shared { object, offset } | Backing::Private { object, offset } => {
+                    self.objects.is_cached(*object, offset + (page - start))
+                }
+            }
     }
 
     /// Drops the contents of a range, MADV_DONTNEED of madvise(2).
@@ -137,16 +183,13 @@ impl AddressSpace {
 
     /// Lists the mappings, as /proc/self/maps does.
     pub(super) fn mapping_list(&self) -> Vec<Mapping> {
-        let entry = |(start, area): (u64, &Area)| Mapping {
-            start,
-            end: area.end,
-            prot: area.prot,
-            shared: area.is_shared(),
-            offset: area.offset(),
-            file: area.file.clone(),
-            label: area.label,
-        };
-        self.areas.iter().map(entry).collect()
+        self.areas.iter().map(|(start, area)| area.mapping(start)).collect()
+    }
+
+    /// The first mapping that ends behind an address.
+    pub(super) fn mapping_from(&self, addr: u64) -> Option<Mapping> {
+        let (start, area) = self.areas.overlapping(addr, u64::MAX).next()?;
+        Some(area.mapping(start))
     }
 
     /// Drops the mapped pages of an object in a range of whole pages, so that they are asked for

@@ -167,6 +167,12 @@ impl Objects {
         Ok(Some(frame))
     }
 
+    /// Tests whether a page was touched or lies above a file, whose pages count as read already.
+    pub(super) fn is_cached(&self, id: ObjectId, offset: u64) -> bool {
+        self.touched(id, offset / PAGE_SIZE).is_some()
+            || self.get(id).is_some_and(|object| object.is_over_base(offset))
+    }
+
     /// The frame of page `page`, if it was touched.
     pub(super) fn touched(&self, id: ObjectId, page: u64) -> Option<Frame> {
         self.get(id)?.pages.get(&page).copied()

@@ -128,6 +128,7 @@ impl AddressSpace {
                 file: None,
                 label: Some("[heap]"),
                 moved: 0,
+                locked: false,
             };
             self.areas.insert(old, area);
         } else if new < old {
@@ -143,8 +144,8 @@ mod tests {
     use super::*;
     use crate::emu::memory::arena::Arena;
     use crate::emu::memory::frames::Frames;
-    use crate::guest::GuestMemory as _;
     use crate::guest::layout::Layout;
+    use crate::guest::{GuestMemory as _, Remap};
 
     const PROGRAM_END: u64 = 0x40_0000;
 
@@ -167,6 +168,11 @@ mod tests {
             label: None,
         };
         space.map(request).expect("room")
+    }
+
+    fn remap(addr: u64, old_pages: u64, new_pages: u64, fixed: Option<u64>) -> Remap {
+        let (old_len, new_len) = (old_pages * PAGE_SIZE, new_pages * PAGE_SIZE);
+        Remap { addr, old_len, new_len, may_move: true, fixed, keep: false }
     }
 
     /// The addresses of testdata/whole/places.c under Valgrind 3.19, of a static program.
@@ -218,9 +224,9 @@ mod tests {
             };
             let from = hole(&mut space);
             space.write(from, b"x").expect("mapped");
-            let to = space.remap(from, 8 * PAGE_SIZE, 8 * PAGE_SIZE, true, Some(0x2000_9000)).expect("room");
+            let to = space.remap(remap(from, 8, 8, Some(0x2000_9000))).expect("room");
             assert_eq!(to, 0x2000_9000);
-            let grown = space.remap(to, 8 * PAGE_SIZE, 9 * PAGE_SIZE, true, None).expect("room");
+            let grown = space.remap(remap(to, 8, 9, None)).expect("room");
             assert_eq!(grown == to, stays);
         }
     }

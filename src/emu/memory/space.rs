@@ -187,10 +187,10 @@ impl AddressSpace {
             .any(|page| self.table.get(page).is_some_and(|entry| entry.prot.allows(Prot::WRITE)))
     }
 
-    /// The file mapped privately at `addr`, if any.
+    /// The file mapped at `addr`, if its bytes are known to stay.
     pub(crate) fn file_at(&self, addr: u64) -> Option<FileArea<'_>> {
         let (start, area) = self.areas.find(addr)?;
-        let Backing::File { source, offset } = &area.backing else { return None };
+        let Backing::File { source, offset, .. } = &area.backing else { return None };
         Some(FileArea { origin: start.wrapping_sub(*offset), source, id: area.file.as_ref()? })
     }
 
@@ -221,7 +221,7 @@ impl AddressSpace {
         let distance = page - start;
         let (frame, shared) = match &area.backing {
             Backing::Anonymous => (self.frames.allocate()?, false),
-            Backing::File { source, offset } => {
+            Backing::File { source, offset, .. } => {
                 let at = offset + distance;
                 if at >= source.len() {
                     return Err(Denied::PastEnd);

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::abi::fs::*;
 use crate::kernel::cred::User;
+use crate::kernel::uts;
 use crate::kernel::vfs::caller::{Caller, FsContext};
 use crate::kernel::vfs::content::Content;
 use crate::kernel::vfs::host;
@@ -46,7 +47,7 @@ const PROC_FILES: Files = &[
     ("cpuinfo", ProcFile::CpuInfo),
     ("meminfo", ProcFile::MemInfo),
     ("stat", ProcFile::KernelStat),
-    ("version", Text("Linux version 6.1.0 (cgemu) #1 SMP\n")),
+    ("version", Text(uts::PROC_VERSION)),
     ("filesystems", Text("nodev\tproc\nnodev\tsysfs\nnodev\ttmpfs\nnodev\tpipefs\n\text4\n")),
     ("uptime", ProcFile::Uptime),
     ("loadavg", ProcFile::LoadAvg),
@@ -61,8 +62,8 @@ const SYSCTLS: [(&str, Files); 3] = [
         "kernel",
         &[
             ("ostype", Text("Linux\n")),
-            ("osrelease", Text("6.1.0\n")),
-            ("version", Text("#1 SMP\n")),
+            ("osrelease", Text(uts::OSRELEASE_LINE)),
+            ("version", Text(uts::VERSION_LINE)),
             ("hostname", Text("cgemu\n")),
             ("domainname", Text("(none)\n")),
             ("pid_max", Text("32768\n")),

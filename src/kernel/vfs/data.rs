@@ -8,7 +8,7 @@ use crate::abi::fs::*;
 use crate::guest::{GuestMemory, MemError, ObjectId, PageSource};
 use crate::kernel::vfs::content::{Content, HostFile, MAX_LEN, Object, PAGE, Pages};
 use crate::kernel::vfs::host::{self, HostSource};
-use crate::kernel::vfs::node::{Body, Ino, MEMFD_DEV, Time};
+use crate::kernel::vfs::node::{Body, Ino, MEMFD_DEV, Node, Time};
 use crate::kernel::vfs::tree::FileSystem;
 
 impl FileSystem {
@@ -234,6 +234,23 @@ impl FileSystem {
         node.touch(now);
         self.memory_used = self.memory_used.saturating_add_signed(change);
         Ok(())
+    }
+
+    /// Makes a range of the file behind an object read as zero, MADV_REMOVE of madvise(2). Shared
+    /// memory without a file is the object alone.
+    pub(crate) fn punch_object(
+        &mut self,
+        now: Time,
+        object: ObjectId,
+        offset: u64,
+        len: u64,
+        mem: &mut dyn GuestMemory,
+    ) -> Result<(), Errno> {
+        let is_file = |node: &Node| matches!(&node.body, Body::File(Content::Object(of)) if of.id == object);
+        match self.nodes.iter().position(is_file) {
+            Some(at) => self.punch(now, Ino(at as u32), offset, len, mem),
+            None => mem.object_punch(object, offset, len).map_err(Errno::from),
+        }
     }
 
     /// SEEK_DATA and SEEK_HOLE, lseek(2).

@@ -2,26 +2,27 @@
 
 use crate::abi::errno::Errno;
 use crate::abi::mm::*;
-use crate::guest::{PAGE_SIZE, page_down, page_up};
+use crate::guest::{Mapping, MemError, PAGE_SIZE, page_down, page_up};
 use crate::kernel::uaccess::copy_to_user;
 use crate::syscalls::context::{Ctx, SysResult};
+use crate::syscalls::mm::limits::{self, between};
 use crate::syscalls::mm::map::aligned;
 use crate::syscalls::row::{Row, full, partial};
 
-const LOCKED: &str = "nothing is ever paged out";
+const LOCKED: &str = "counted against RLIMIT_MEMLOCK; nothing is ever paged out";
 
 /// Calls of advice.
 pub(crate) const ROWS: &[Row] = &[
     full(26, "msync", msync),
-    full(27, "mincore", mincore).noted("every page is resident"),
+    full(27, "mincore", mincore).noted("pages of files are resident, other pages once they were touched"),
     partial(
         28,
         "madvise",
         madvise,
-        "DONTNEED discards; FREE keeps, as without memory pressure; REMOVE and poisoning are refused",
+        "FREE keeps, as without memory pressure; COLLAPSE and poisoning are refused with EINVAL",
     ),
     full(149, "mlock", mlock).noted(LOCKED),
-    full(150, "munlock", mlock_range).noted(LOCKED),
+    full(150, "munlock", munlock).noted(LOCKED),
     full(151, "mlockall", mlockall).noted(LOCKED),
     full(152, "munlockall", munlockall).noted(LOCKED),
     full(325, "mlock2", mlock2).noted(LOCKED),
@@ -39,11 +40,15 @@ fn msync(ctx: &mut Ctx, [addr, len, flags, ..]: [u64; 6]) -> SysResult {
     aligned(addr)?;
     // Linux lets a length that wraps to nothing pass.
     let len = page_up(len).unwrap_or(0);
-    mapped(ctx, addr, len)?;
+    let end = addr.checked_add(len).ok_or(Errno::ENOMEM)?;
+    let locked = flags & MS_INVALIDATE != 0 && between(ctx.mem, addr, end).any(|mapping| mapping.locked);
+    if locked {
+        return Err(Errno::EBUSY.into());
+    }
     if flags & MS_SYNC != 0 {
         ctx.kernel.fs.write_back(ctx.mem)?;
     }
-    Ok(0)
+    mapped(ctx, addr, len)
 }
 
 /// 0 if every page of the range is mapped, ENOMEM otherwise.
@@ -61,7 +66,9 @@ fn mincore(ctx: &mut Ctx, [addr, len, vec, ..]: [u64; 6]) -> SysResult {
     let mut done = 0;
     while done < pages {
         let count = PAGE_SIZE.min(pages - done);
-        copy_to_user(ctx.mem, vec.wrapping_add(done), &vec![1; count as usize])?;
+        let resident = |page: u64| u8::from(ctx.mem.is_resident(addr + page * PAGE_SIZE));
+        let bytes: Vec<u8> = (done..done + count).map(resident).collect();
+        copy_to_user(ctx.mem, vec.wrapping_add(done), &bytes)?;
         done += count;
     }
     Ok(0)
@@ -71,11 +78,11 @@ fn mincore(ctx: &mut Ctx, [addr, len, vec, ..]: [u64; 6]) -> SysResult {
 fn madvise(ctx: &mut Ctx, [addr, len, advice, ..]: [u64; 6]) -> SysResult {
     let advice = advice as u32;
     match advice {
-        // NORMAL RANDOM SEQUENTIAL WILLNEED DONTNEED, FREE, DONTFORK DOFORK MERGEABLE UNMERGEABLE
-        // HUGEPAGE NOHUGEPAGE DONTDUMP DODUMP WIPEONFORK KEEPONFORK COLD PAGEOUT POPULATE_READ
-        // POPULATE_WRITE DONTNEED_LOCKED
-        0..=4 | 8 | 10..=23 | MADV_DONTNEED_LOCKED => {}
-        MADV_REMOVE | MADV_COLLAPSE | 100 | 101 => {
+        // NORMAL RANDOM SEQUENTIAL WILLNEED DONTNEED, FREE REMOVE DONTFORK DOFORK MERGEABLE
+        // UNMERGEABLE HUGEPAGE NOHUGEPAGE DONTDUMP DODUMP WIPEONFORK KEEPONFORK COLD PAGEOUT
+        // POPULATE_READ POPULATE_WRITE DONTNEED_LOCKED
+        0..=4 | 8..=24 => {}
+        MADV_COLLAPSE | 100 | 101 => {
             ctx.kernel.notices.once(format!("madvise: advice {advice} is refused with EINVAL"));
             return Err(Errno::EINVAL.into());
         }
@@ -84,58 +91,140 @@ fn madvise(ctx: &mut Ctx, [addr, len, advice, ..]: [u64; 6]) -> SysResult {
     aligned(addr)?;
     let len = page_up(len).ok_or(Errno::EINVAL)?;
     let end = addr.checked_add(len).ok_or(Errno::EINVAL)?;
-    if len == 0 {
-        return Ok(0);
+    if matches!(advice, MADV_POPULATE_READ | MADV_POPULATE_WRITE) {
+        return match ctx.mem.populate(addr, len, advice == MADV_POPULATE_WRITE) {
+            Err(MemError::Access) => Err(Errno::EINVAL.into()),
+            result => Ok(result.map(|()| 0).map_err(Errno::from)?),
+        };
     }
-    let whole = ctx.mem.is_mapped(addr, len);
-    if matches!(advice, MADV_DONTNEED | MADV_DONTNEED_LOCKED) {
-        if whole {
-            ctx.mem.discard(addr, len).map_err(Errno::from)?;
-        } else {
-            // As Linux does it: what is mapped is discarded, and the hole reported.
-            for mapping in ctx.mem.mappings() {
-                let (from, to) = (mapping.start.max(addr), mapping.end.min(end));
-                if from < to {
-                    ctx.mem.discard(from, to - from).map_err(Errno::from)?;
-                }
-            }
-        }
+    // What is mapped is advised, and a hole reported at the end.
+    let mut at = addr;
+    let mut whole = true;
+    while at < end {
+        let Some(mapping) = ctx.mem.next_mapping(at).filter(|mapping| mapping.start < end) else {
+            whole = false;
+            break;
+        };
+        whole &= mapping.start <= at;
+        let (from, to) = (mapping.start.max(at), mapping.end.min(end));
+        advise(ctx, &mapping, from, to, advice)?;
+        at = to;
     }
     if whole { Ok(0) } else { Err(Errno::ENOMEM.into()) }
 }
 
-/// munlock(2), and what mlock(2) checks.
-fn mlock_range(ctx: &mut Ctx, [addr, len, ..]: [u64; 6]) -> SysResult {
-    let start = page_down(addr);
-    let len = len.checked_add(addr - start).and_then(page_up).ok_or(Errno::ENOMEM)?;
-    if start.checked_add(len).is_none() {
-        return Err(Errno::EINVAL.into());
+/// Carries out advice about a part of one mapping. What is left out here is of no consequence.
+fn advise(ctx: &mut Ctx, mapping: &Mapping, from: u64, to: u64, advice: u32) -> Result<(), Errno> {
+    match advice {
+        MADV_DONTNEED | MADV_FREE | MADV_COLD | MADV_PAGEOUT if mapping.locked => Err(Errno::EINVAL),
+        MADV_FREE | MADV_WIPEONFORK if !mapping.is_anonymous() => Err(Errno::EINVAL),
+        MADV_DONTNEED | MADV_DONTNEED_LOCKED => Ok(ctx.mem.discard(from, to - from)?),
+        MADV_REMOVE => {
+            if mapping.locked || mapping.is_anonymous() {
+                return Err(Errno::EINVAL);
+            }
+            if !mapping.shared || !mapping.may_write {
+                return Err(Errno::EACCES);
+            }
+            let object = mapping.object.ok_or(Errno::EINVAL)?;
+            let now = ctx.kernel.real_time(ctx.cpu);
+            let offset = mapping.offset + (from - mapping.start);
+            ctx.kernel.fs.punch_object(now, object, offset, to - from, ctx.mem)
+        }
+        _ => Ok(()),
     }
-    mapped(ctx, start, len)
+}
+
+/// The range of mlock(2) and munlock(2), in whole pages; EINVAL where it wraps around.
+fn lock_range(addr: u64, len: u64) -> Result<(u64, u64), Errno> {
+    let start = page_down(addr);
+    // Linux lets a length that wraps to nothing pass.
+    let len = page_up(len.wrapping_add(addr - start)).unwrap_or(0);
+    let end = start.checked_add(len).ok_or(Errno::EINVAL)?;
+    Ok((start, end))
+}
+
+fn lock(ctx: &mut Ctx, addr: u64, len: u64, on_fault: bool) -> SysResult {
+    limits::may_lock(ctx)?;
+    let (start, end) = lock_range(addr, len)?;
+    if !limits::room_to_lock_range(ctx, start, end) {
+        return Err(Errno::ENOMEM.into());
+    }
+    ctx.mem.lock(start, end - start, true).map_err(Errno::from)?;
+    if !on_fault {
+        populate(ctx, start, end)?;
+    }
+    Ok(0)
+}
+
+/// Makes locked pages present, those for stores that may be written; the errors of mlock(2).
+fn populate(ctx: &mut Ctx, start: u64, end: u64) -> Result<(), Errno> {
+    let mappings: Vec<Mapping> = between(ctx.mem, start, end).collect();
+    for mapping in mappings {
+        let (from, to) = (mapping.start.max(start), mapping.end.min(end));
+        match ctx.mem.populate(from, to - from, mapping.is_data()) {
+            Err(MemError::NoMemory) => return Err(Errno::EAGAIN),
+            Err(_) => return Err(Errno::ENOMEM),
+            Ok(()) => {}
+        }
+    }
+    Ok(())
 }
 
 /// mlock(2).
-fn mlock(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
-    mlock_range(ctx, args)
+fn mlock(ctx: &mut Ctx, [addr, len, ..]: [u64; 6]) -> SysResult {
+    lock(ctx, addr, len, false)
 }
 
 /// mlock2(2).
-fn mlock2(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
-    if args[2] & !MLOCK_ONFAULT != 0 {
+fn mlock2(ctx: &mut Ctx, [addr, len, flags, ..]: [u64; 6]) -> SysResult {
+    let flags = u64::from(flags as u32);
+    if flags & !MLOCK_ONFAULT != 0 {
         return Err(Errno::EINVAL.into());
     }
-    mlock_range(ctx, args)
+    lock(ctx, addr, len, flags & MLOCK_ONFAULT != 0)
+}
+
+/// munlock(2).
+fn munlock(ctx: &mut Ctx, [addr, len, ..]: [u64; 6]) -> SysResult {
+    let (start, end) = lock_range(addr, len)?;
+    ctx.mem.lock(start, end - start, false).map_err(Errno::from)?;
+    Ok(0)
+}
+
+fn lock_all(ctx: &mut Ctx, locked: bool) -> Result<(), Errno> {
+    let mappings: Vec<Mapping> = between(ctx.mem, 0, u64::MAX).collect();
+    for mapping in mappings {
+        ctx.mem.lock(mapping.start, mapping.end - mapping.start, locked)?;
+    }
+    Ok(())
 }
 
 /// mlockall(2).
-fn mlockall(_: &mut Ctx, [flags, ..]: [u64; 6]) -> SysResult {
+fn mlockall(ctx: &mut Ctx, [flags, ..]: [u64; 6]) -> SysResult {
+    let flags = u64::from(flags as u32);
     if flags & !(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) != 0 || flags & (MCL_CURRENT | MCL_FUTURE) == 0 {
         return Err(Errno::EINVAL.into());
+    }
+    limits::may_lock(ctx)?;
+    let current = flags & MCL_CURRENT != 0;
+    if current && !limits::room_to_lock_all(ctx) {
+        return Err(Errno::ENOMEM.into());
+    }
+    ctx.kernel.mm_mut().lock_future = flags & MCL_FUTURE != 0;
+    if current {
+        lock_all(ctx, true)?;
+        if flags & MCL_ONFAULT == 0 {
+            // What cannot be had now faults later.
+            let _ = populate(ctx, 0, u64::MAX);
+        }
     }
     Ok(0)
 }
 
 /// munlockall(2).
-fn munlockall(_: &mut Ctx, _: [u64; 6]) -> SysResult {
+fn munlockall(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
+    ctx.kernel.mm_mut().lock_future = false;
+    lock_all(ctx, false)?;
     Ok(0)
 }

@@ -2,12 +2,14 @@
 
 use crate::abi::errno::Errno;
 use crate::abi::mm::*;
+use crate::abi::process::READ_IMPLIES_EXEC;
 use crate::guest::{
-    Backing, FileId, GuestMemory, MapRequest, MemError, ObjectId, PAGE_SIZE, Place, Prot, USER_END,
+    Backing, FileId, GuestMemory, MapRequest, MemError, ObjectId, PAGE_SIZE, Place, Prot, Remap, USER_END,
     page_down, page_up,
 };
 use crate::kernel::vfs::image::Source;
 use crate::syscalls::context::{Ctx, SysResult};
+use crate::syscalls::mm::limits;
 use crate::syscalls::row::{Row, full, partial};
 
 /// Calls that make and change mappings.
@@ -22,7 +24,7 @@ pub(crate) const ROWS: &[Row] = &[
     full(10, "mprotect", mprotect),
     full(11, "munmap", munmap),
     full(12, "brk", brk),
-    partial(25, "mremap", mremap, "MREMAP_DONTUNMAP fails with EINVAL, an old size of 0 with EFAULT"),
+    full(25, "mremap", mremap),
 ];
 
 /// The range from which MAP_32BIT takes its addresses.
@@ -33,10 +35,11 @@ pub(super) fn aligned(addr: u64) -> Result<(), Errno> {
     if addr.is_multiple_of(PAGE_SIZE) { Ok(()) } else { Err(Errno::EINVAL) }
 }
 
-/// The permissions of PROT_* bits. As on any x86 what can be written or executed can be read.
-fn prot(bits: u64) -> Prot {
+/// The permissions of PROT_* bits, for a task whose personality(2) may make data executable.
+fn prot(ctx: &Ctx, bits: u64) -> Prot {
     let prot = Prot((bits & 7) as u8);
-    if prot == Prot::NONE { prot } else { prot.with(Prot::READ) }
+    let executable = ctx.kernel.task().personality & READ_IMPLIES_EXEC != 0 && prot.allows(Prot::READ);
+    if executable { prot.with(Prot::EXEC) } else { prot }
 }
 
 /// Backing of a new mapping, and its file if there is one. `object` is one made for this mapping,
@@ -84,7 +87,14 @@ fn mmap(ctx: &mut Ctx, [addr, len, prot_bits, flags, fd, offset]: [u64; 6]) -> S
         // A machine on which no huge pages are set aside.
         return Err(Errno::ENOMEM.into());
     }
-    let prot = prot(prot_bits);
+    let lock = flags & MAP_LOCKED != 0 || ctx.kernel.mm().lock_future;
+    if flags & MAP_LOCKED != 0 {
+        limits::may_lock(ctx)?;
+    }
+    if lock && !limits::room_to_lock(ctx, len) {
+        return Err(Errno::EAGAIN.into());
+    }
+    let prot = prot(ctx, prot_bits);
     let behind = if anonymous {
         anonymous_behind(ctx.mem, shared, len)
     } else {
@@ -101,7 +111,11 @@ fn mmap(ctx: &mut Ctx, [addr, len, prot_bits, flags, fd, offset]: [u64; 6]) -> S
         file: behind.file,
         label: None,
     };
-    let mapped = if place == Place::Hint && flags & MAP_32BIT != 0 {
+    let replaced = if place == Place::Fixed { Some((addr, addr + len)) } else { None };
+    let data = prot.allows(Prot::WRITE) && !shared;
+    let mapped = if !limits::room_to_grow(ctx, len, data, replaced) {
+        Err(MemError::NoMemory)
+    } else if place == Place::Hint && flags & MAP_32BIT != 0 {
         map_low(ctx.mem, request)
     } else {
         ctx.mem.map(request)
@@ -109,7 +123,15 @@ fn mmap(ctx: &mut Ctx, [addr, len, prot_bits, flags, fd, offset]: [u64; 6]) -> S
     if let Some(object) = behind.object {
         ctx.mem.object_release(object);
     }
-    Ok(mapped.map_err(Errno::from)?)
+    let start = mapped.map_err(Errno::from)?;
+    if lock {
+        ctx.mem.lock(start, len, true).map_err(Errno::from)?;
+    }
+    if lock || flags & (MAP_POPULATE | MAP_NONBLOCK) == MAP_POPULATE {
+        // What cannot be had now faults later.
+        let _ = ctx.mem.populate(start, len, data);
+    }
+    Ok(start)
 }
 
 /// Zeroed memory, shared or not.
@@ -149,7 +171,7 @@ fn file_behind(
         (_, true) => (open.ops.map_shared(&mut cx, may_write)?, may_write),
     };
     let backing = match source {
-        Source::View(source) => Backing::File { source, offset },
+        Source::View(source) => Backing::File { source, offset, shared },
         Source::Object(object) if shared => Backing::Shared { object, offset },
         Source::Object(object) => Backing::Private { object, offset },
         Source::Zeros => return Err(Errno::ENODEV),
@@ -220,30 +242,35 @@ pub(super) fn mprotect(ctx: &mut Ctx, [addr, len, bits, ..]: [u64; 6]) -> SysRes
     if bits & !(7 | PROT_SEM | PROT_GROWSDOWN | PROT_GROWSUP) != 0 {
         return Err(Errno::EINVAL.into());
     }
+    let first = ctx.mem.next_mapping(addr).ok_or(Errno::ENOMEM)?;
     let mut start = addr;
-    if grows != 0 {
+    if grows == PROT_GROWSDOWN {
         // Down to where the stack begins; nothing else here grows, and nothing grows up.
-        let mappings = ctx.mem.mappings();
-        let stack = mappings.iter().find(|m| m.start <= addr && addr < m.end).ok_or(Errno::ENOMEM)?;
-        if grows == PROT_GROWSUP || stack.label != Some("[stack]") {
+        if first.start >= end {
+            return Err(Errno::ENOMEM.into());
+        }
+        if first.label != Some("[stack]") {
             return Err(Errno::EINVAL.into());
         }
-        start = stack.start;
+        start = first.start;
+    } else if first.start > addr {
+        return Err(Errno::ENOMEM.into());
+    } else if grows == PROT_GROWSUP {
+        return Err(Errno::EINVAL.into());
     }
-    if let Err(why) = ctx.mem.protect(start, end - start, prot(bits)) {
-        // Up to a hole the pages have changed all the same.
-        let good = mapped_up_to(ctx.mem, start, end);
-        if start < good && good < end {
-            ctx.mem.protect(start, good - start, prot(bits)).map_err(Errno::from)?;
+    let prot = prot(ctx, bits);
+    if prot.allows(Prot::WRITE) {
+        let new_data = |from: u64, to: u64| {
+            let mappings = limits::between(ctx.mem, from, to);
+            mappings.filter(|m| !m.is_data() && !m.shared).map(|m| m.end.min(to) - m.start.max(from)).sum()
+        };
+        let grows = new_data(start, end);
+        if grows > 0 && !limits::room_for_data(ctx, grows) {
+            return Err(Errno::ENOMEM.into());
         }
-        return Err(Errno::from(why).into());
     }
+    ctx.mem.protect(start, end - start, prot).map_err(Errno::from)?;
     Ok(0)
-}
-
-/// End of the part of a range that is mapped without a hole.
-fn mapped_up_to(mem: &mut dyn GuestMemory, start: u64, end: u64) -> u64 {
-    mem.mappings().iter().fold(start, |at, m| if m.start <= at && at < m.end { m.end.min(end) } else { at })
 }
 
 /// munmap(2).
@@ -259,22 +286,43 @@ fn munmap(ctx: &mut Ctx, [addr, len, ..]: [u64; 6]) -> SysResult {
 
 /// brk(2).
 fn brk(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
-    Ok(ctx.mem.brk(addr))
+    let old = ctx.mem.brk(0);
+    let (Some(from), Some(to)) = (page_up(old), page_up(addr)) else { return Ok(old) };
+    if to <= from {
+        return Ok(ctx.mem.brk(addr));
+    }
+    let lock = ctx.kernel.mm().lock_future;
+    let len = to - from;
+    if !limits::room_to_grow(ctx, len, true, None) || lock && !limits::room_to_lock(ctx, len) {
+        return Ok(old);
+    }
+    let new = ctx.mem.brk(addr);
+    if new == addr {
+        let prot = prot(ctx, u64::from(Prot::RW.0));
+        if prot != Prot::RW {
+            ctx.mem.protect(from, len, prot).map_err(Errno::from)?;
+        }
+        if lock {
+            ctx.mem.lock(from, len, true).map_err(Errno::from)?;
+            let _ = ctx.mem.populate(from, len, true);
+        }
+    }
+    Ok(new)
 }
 
 /// mremap(2).
 fn mremap(ctx: &mut Ctx, [addr, old_len, new_len, flags, new_addr, _]: [u64; 6]) -> SysResult {
     let invalid = Err(Errno::EINVAL.into());
-    if flags & MREMAP_DONTUNMAP != 0 {
-        ctx.kernel.notices.once("mremap: MREMAP_DONTUNMAP is refused with EINVAL".into());
-        return invalid;
-    }
-    if flags & !(MREMAP_MAYMOVE | MREMAP_FIXED) != 0 || flags == MREMAP_FIXED {
+    let (may_move, keep) = (flags & MREMAP_MAYMOVE != 0, flags & MREMAP_DONTUNMAP != 0);
+    if flags & !(MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP) != 0
+        || flags & (MREMAP_FIXED | MREMAP_DONTUNMAP) != 0 && !may_move
+        || keep && old_len != new_len
+    {
         return invalid;
     }
     aligned(addr)?;
-    let old_len = page_up(old_len).ok_or(Errno::EINVAL)?;
-    let new_len = page_up(new_len).filter(|len| *len != 0 && *len <= USER_END).ok_or(Errno::EINVAL)?;
+    let old_len = page_up(old_len).unwrap_or(0);
+    let new_len = page_up(new_len).filter(|len| (1..=USER_END).contains(len)).ok_or(Errno::EINVAL)?;
     let fixed = (flags & MREMAP_FIXED != 0).then_some(new_addr);
     if let Some(to) = fixed {
         aligned(to)?;
@@ -283,6 +331,20 @@ fn mremap(ctx: &mut Ctx, [addr, old_len, new_len, flags, new_addr, _]: [u64; 6])
             return invalid;
         }
     }
-    let moved = ctx.mem.remap(addr, old_len, new_len, flags & MREMAP_MAYMOVE != 0, fixed);
-    Ok(moved.map_err(Errno::from)?)
+    let here = ctx.mem.next_mapping(addr).filter(|m| m.start <= addr).ok_or(Errno::EFAULT)?;
+    let growth = if keep { new_len } else { new_len.saturating_sub(old_len) };
+    if growth > 0 && addr.checked_add(old_len).is_some_and(|end| end <= here.end) {
+        if here.locked && !limits::room_to_lock(ctx, growth) {
+            return Err(Errno::EAGAIN.into());
+        }
+        if !limits::room_to_grow(ctx, growth, here.is_data(), None) {
+            return Err(Errno::ENOMEM.into());
+        }
+    }
+    let request = Remap { addr, old_len, new_len, may_move, fixed, keep };
+    let start = ctx.mem.remap(request).map_err(Errno::from)?;
+    if here.locked && new_len > old_len {
+        let _ = ctx.mem.populate(start + old_len, new_len - old_len, here.is_data());
+    }
+    Ok(start)
 }

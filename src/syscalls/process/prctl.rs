@@ -12,7 +12,12 @@ use crate::syscalls::row::{Row, partial};
 
 /// Settings calls.
 pub(crate) const ROWS: &[Row] = &[
-    partial(135, "personality", personality, "only PER_LINUX with ADDR_NO_RANDOMIZE, which holds anyway"),
+    partial(
+        135,
+        "personality",
+        personality,
+        "all is remembered; READ_IMPLIES_EXEC and UNAME26 change something",
+    ),
     partial(
         157,
         "prctl",
@@ -99,16 +104,16 @@ fn arch_prctl(ctx: &mut Ctx, [code, addr, ..]: [u64; 6]) -> SysResult {
     Ok(0)
 }
 
-/// personality(2).
+/// personality(2). Linux takes any value; what a flag changes there and not here is said once.
 fn personality(ctx: &mut Ctx, [persona, ..]: [u64; 6]) -> SysResult {
     let old = ctx.kernel.task().personality;
-    match persona as u32 {
-        PERSONALITY_QUERY => {}
-        persona if persona & !ADDR_NO_RANDOMIZE == 0 => ctx.kernel.task_mut().personality = persona,
-        persona => {
-            ctx.kernel.notices.once(format!("personality: {persona:#x} is refused with EINVAL"));
-            return Err(Errno::EINVAL.into());
+    let persona = persona as u32;
+    if persona != PERSONALITY_QUERY {
+        let unserved = persona & (MMAP_PAGE_ZERO | ADDR_COMPAT_LAYOUT | ADDR_LIMIT_32BIT | ADDR_LIMIT_3GB);
+        if unserved != 0 {
+            ctx.kernel.notices.once(format!("personality: {unserved:#x} changes no addresses here"));
         }
+        ctx.kernel.task_mut().personality = persona;
     }
     Ok(u64::from(old))
 }

@@ -2,11 +2,12 @@
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::MAX_RW_COUNT;
-use crate::abi::process::{KCMP_EPOLL_TFD, KCMP_FILE};
+use crate::abi::process::{KCMP_EPOLL_TFD, KCMP_FILE, UNAME26};
 use crate::abi::random::{GRND_INSECURE, GRND_NONBLOCK, GRND_RANDOM};
 use crate::abi::time::NSEC_PER_SEC;
 use crate::kernel::procfs::TOTAL_MEMORY;
 use crate::kernel::uaccess::copy_to_user;
+use crate::kernel::uts;
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::row::{Row, full, partial, refused};
 
@@ -19,16 +20,15 @@ pub(crate) const ROWS: &[Row] = &[
     full(318, "getrandom", getrandom).noted("a seeded stream"),
 ];
 
-/// `struct utsname`: sysname, nodename, release, version, machine, domainname. The release decides
-/// what C libraries try; 6.1 has nearly every call served here. `/proc/sys/kernel` and
-/// `/proc/version` say the same.
-const UTSNAME: [&str; 6] = ["Linux", "cgemu", "6.1.0", "#1 SMP", "x86_64", "(none)"];
-
-/// uname(2).
+/// uname(2): `struct utsname`.
 fn uname(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
     const FIELD: usize = 65;
-    let mut bytes = Vec::with_capacity(UTSNAME.len() * FIELD);
-    for (index, field) in UTSNAME.iter().enumerate() {
+    let old = ctx.kernel.task().personality & UNAME26 != 0;
+    let release = if old { uts::RELEASE_26 } else { uts::RELEASE };
+    // sysname, nodename, release, version, machine, domainname.
+    let fields = ["Linux", "cgemu", release, uts::VERSION, "x86_64", "(none)"];
+    let mut bytes = Vec::with_capacity(fields.len() * FIELD);
+    for (index, field) in fields.iter().enumerate() {
         bytes.extend_from_slice(field.as_bytes());
         bytes.resize((index + 1) * FIELD, 0);
     }

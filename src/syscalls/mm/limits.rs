@@ -1,0 +1,65 @@
+//! Resource limits on memory: RLIMIT_AS, RLIMIT_DATA and RLIMIT_MEMLOCK of getrlimit(2).
+
+use crate::abi::errno::Errno;
+use crate::abi::process::CAP_IPC_LOCK;
+use crate::abi::resource::{RLIM_INFINITY, Resource};
+use crate::guest::{GuestMemory, Mapping};
+use crate::syscalls::context::Ctx;
+
+/// The mappings that reach into a range, by rising address.
+pub(super) fn between(mem: &dyn GuestMemory, start: u64, end: u64) -> impl Iterator<Item = Mapping> {
+    std::iter::successors(mem.next_mapping(start), |last| mem.next_mapping(last.end))
+        .take_while(move |mapping| mapping.start < end)
+}
+
+/// Bytes of the mappings that are meant, those in a range left out.
+fn total(ctx: &Ctx, which: fn(&Mapping) -> bool, except: Option<(u64, u64)>) -> u64 {
+    let (from, to) = except.unwrap_or_default();
+    let size = |m: &Mapping| m.end - m.start;
+    let left_out = |m: &Mapping| m.end.min(to).saturating_sub(m.start.max(from));
+    let mappings = between(ctx.mem, 0, u64::MAX);
+    mappings.filter(which).map(|mapping| size(&mapping) - left_out(&mapping)).sum()
+}
+
+fn fits(ctx: &Ctx, resource: Resource, used: impl FnOnce() -> u64, more: u64) -> bool {
+    let limit = ctx.kernel.process().limits.soft(resource);
+    limit == RLIM_INFINITY || used().saturating_add(more) <= limit
+}
+
+/// Tests whether `len` more bytes may be mapped, which are `data` if RLIMIT_DATA counts them.
+/// `replaced` is a range whose mappings go.
+pub(super) fn room_to_grow(ctx: &Ctx, len: u64, data: bool, replaced: Option<(u64, u64)>) -> bool {
+    fits(ctx, Resource::As, || total(ctx, |_| true, replaced), len)
+        && (!data || fits(ctx, Resource::Data, || total(ctx, Mapping::is_data, replaced), len))
+}
+
+/// Tests whether so many bytes of private memory may become writable.
+pub(super) fn room_for_data(ctx: &Ctx, len: u64) -> bool {
+    fits(ctx, Resource::Data, || total(ctx, Mapping::is_data, None), len)
+}
+
+fn unlimited(ctx: &Ctx) -> bool {
+    ctx.kernel.task().cred.caps.effective & 1 << CAP_IPC_LOCK != 0
+}
+
+/// EPERM for a task that may keep nothing in memory.
+pub(super) fn may_lock(ctx: &Ctx) -> Result<(), Errno> {
+    let some = ctx.kernel.process().limits.soft(Resource::Memlock) != 0 || unlimited(ctx);
+    if some { Ok(()) } else { Err(Errno::EPERM) }
+}
+
+/// Tests whether `len` more bytes may be kept in memory.
+pub(super) fn room_to_lock(ctx: &Ctx, len: u64) -> bool {
+    unlimited(ctx) || fits(ctx, Resource::Memlock, || total(ctx, |mapping| mapping.locked, None), len)
+}
+
+/// Tests whether a range may be kept in memory, of which parts may be already.
+pub(super) fn room_to_lock_range(ctx: &Ctx, start: u64, end: u64) -> bool {
+    let already = || total(ctx, |mapping| mapping.locked, Some((start, end)));
+    unlimited(ctx) || fits(ctx, Resource::Memlock, already, end - start)
+}
+
+/// Tests whether everything that is mapped may be kept in memory.
+pub(super) fn room_to_lock_all(ctx: &Ctx) -> bool {
+    unlimited(ctx) || fits(ctx, Resource::Memlock, || total(ctx, |_| true, None), 0)
+}
