@@ -206,6 +206,10 @@ impl Scope for Everything {
         Some([number; 16])
     }
 
+    fn x87(&mut self, number: u8) -> Option<[u8; 10]> {
+        Some([number; 10])
+    }
+
     fn memory(&mut self, address: u64, buf: &mut [u8]) -> Result<(), usize> {
         for (at, byte) in buf.iter_mut().enumerate() {
             let address = address.wrapping_add(at as u64);

@@ -10,11 +10,12 @@ use clap::Args;
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
+use super::exit;
 use super::lookup::reason;
 use super::options::RunArgs;
 use super::output::{ProfileFiles, RunLog, named_file};
 use crate::debugger::Debugger;
-use crate::repl::{Output, Printed, Setup, Shell, Target};
+use crate::repl::{Left, Output, Printed, Setup, Shell, Target};
 use crate::session::{Config, Control, Finished, Folded, PAUSE, Recording, TerminalObserver};
 
 /// The options of `cgemu repl`.
@@ -85,7 +86,10 @@ fn shell(
     let debugger = Debugger::start(config, control)?;
     let files = SessionFiles { path, side: options.profile.dump_instr.on(), log };
     let setup = Setup { output: Box::new(files), commands, sandboxed, history: history(), printed };
-    Ok(Shell::new(debugger, setup).run())
+    Ok(match Shell::new(debugger, setup).run() {
+        Left::Status(status) => status,
+        Left::Stopped(stop) => exit::status(&stop),
+    })
 }
 
 /// The guest's standard input: a file, nothing if the shell reads commands there, or the host's.

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use rustc_hash::FxHashSet;
 
-use super::detect::{CHUNK, Detector, quietly};
+use super::detect::{CHUNK, Detector};
 use super::error::Error;
 use super::state::Debugger;
 use super::stops::{Stop, Trigger};
@@ -35,8 +35,29 @@ pub enum Stopped {
 pub struct Until {
     /// Its address.
     pub pc: u64,
-    /// Only when the stack pointer is above this: a deeper call of the same function is not meant.
-    pub above: Option<u64>,
+    /// The frame that is meant, by its stack pointer.
+    pub frame: InFrame,
+}
+
+/// The frame in which a place is meant, where a function calls itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InFrame {
+    /// Any.
+    Any,
+    /// One whose stack pointer is above this: not a deeper call.
+    Above(u64),
+    /// The one with this stack pointer.
+    At(u64),
+}
+
+impl InFrame {
+    fn holds(self, sp: u64) -> bool {
+        match self {
+            InFrame::Any => true,
+            InFrame::Above(limit) => sp > limit,
+            InFrame::At(exact) => sp == exact,
+        }
+    }
 }
 
 impl Debugger {
@@ -93,12 +114,7 @@ impl Debugger {
                 if !fired.is_empty() {
                     let Some(from) = start.take() else { continue };
                     let fired = armed.pinpoint(&mut self.session, from)?;
-                    let mut numbers = Vec::new();
-                    for number in fired {
-                        if self.holds(number)? {
-                            numbers.push(number);
-                        }
-                    }
+                    let numbers = self.that_hold(fired)?;
                     if !numbers.is_empty() {
                         return Ok(Stopped::At(numbers));
                     }
@@ -126,12 +142,7 @@ impl Debugger {
                 }
                 Pause::Reached => {
                     let now = self.session.instructions();
-                    let mut numbers = Vec::new();
-                    for number in self.due_at(now) {
-                        if self.holds(number)? {
-                            numbers.push(number);
-                        }
-                    }
+                    let numbers = self.that_hold(self.due_at(now))?;
                     if !numbers.is_empty() {
                         return Ok(Stopped::At(numbers));
                     }
@@ -223,19 +234,23 @@ impl Debugger {
         let before = self.considered.replace(here);
         let at = |stop: &&Stop| matches!(&stop.trigger, Trigger::Code(addresses) if addresses.contains(&pc));
         let candidates: Vec<u32> = self.stops.enabled().filter(at).map(|stop| stop.number).collect();
-        let mut numbers = Vec::new();
-        if before != Some(here) {
-            for number in candidates {
-                if self.holds(number)? {
-                    numbers.push(number);
-                }
-            }
-        }
+        let numbers = if before == Some(here) { Vec::new() } else { self.that_hold(candidates)? };
         if !numbers.is_empty() {
             return Ok(Some(Stopped::At(numbers)));
         }
-        let there = until.iter().any(|until| until.pc == pc && until.above.is_none_or(|above| sp > above));
+        let there = until.iter().any(|until| until.pc == pc && until.frame.holds(sp));
         Ok(there.then_some(Stopped::There))
+    }
+
+    /// Those of these stops whose conditions hold.
+    fn that_hold(&mut self, candidates: Vec<u32>) -> Result<Vec<u32>, Error> {
+        let mut numbers = Vec::new();
+        for number in candidates {
+            if self.holds(number)? {
+                numbers.push(number);
+            }
+        }
+        Ok(numbers)
     }
 
     /// Evaluates the condition of a stop.
@@ -249,79 +264,6 @@ impl Debugger {
                 Err(Error::Condition { stop: number, condition: condition.text().to_owned(), error })
             }
         }
-    }
-
-    /// Takes the run to a moment, forwards or back, past all stops.
-    ///
-    /// # Errors
-    /// If there is no such moment, and the engine's.
-    pub fn travel(&mut self, moment: u64) -> Result<(), Error> {
-        self.control.interrupt.store(0, Relaxed);
-        let now = self.session.instructions();
-        if moment < now && !self.history.go_back(&mut self.session, moment)? {
-            return Err(Error::Unreachable);
-        }
-        self.considered = None;
-        if self.session.instructions() < moment {
-            let pause = self.session.resume(quietly(moment));
-            self.program.refresh(&mut self.session);
-            match pause {
-                Pause::Reached => {}
-                Pause::Ended => return Err(Error::EndsBefore),
-                _ => {
-                    self.control.interrupt.store(0, Relaxed);
-                    return Err(Error::Interrupted);
-                }
-            }
-        }
-        self.program.refresh(&mut self.session);
-        Ok(())
-    }
-
-    /// Goes back by so many instructions, at most to the beginning.
-    ///
-    /// # Errors
-    /// Those of [`Debugger::travel`].
-    pub fn step_back(&mut self, count: u64) -> Result<(), Error> {
-        let now = self.session.instructions();
-        self.travel(now.saturating_sub(count))
-    }
-
-    /// Goes back to the previous stop, or to the beginning if there is none.
-    ///
-    /// # Errors
-    /// The engine's, and conditions that cannot be computed.
-    pub fn continue_back(&mut self) -> Result<Stopped, Error> {
-        let now = self.session.instructions();
-        let mut end = now;
-        for begin in self.history.before(now) {
-            let mut last = None;
-            self.travel(begin)?;
-            while self.session.instructions() < end {
-                let stops = self.stops.clone();
-                let stopped = self.go(Some(end), &[]);
-                self.stops = stops;
-                let at = self.session.instructions();
-                match stopped? {
-                    Stopped::Asked => return Ok(Stopped::Asked),
-                    Stopped::Ended => break,
-                    Stopped::There => {}
-                    stopped if at < end => last = Some((at, stopped)),
-                    _ => {}
-                }
-                if at >= end {
-                    break;
-                }
-            }
-            if let Some((at, stopped)) = last {
-                self.travel(at)?;
-                self.considered = Some((self.pc(), at));
-                return Ok(stopped);
-            }
-            end = begin;
-        }
-        self.travel(end)?;
-        Ok(Stopped::There)
     }
 }
 

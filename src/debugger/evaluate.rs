@@ -3,8 +3,9 @@
 //! Integers are C's on x86-64 Linux, where `int` is taken to have 64 bits as `long` has: narrower
 //! ones become signed 64-bit ones before an operator sees them, and with an unsigned 64-bit one
 //! (`u64[…]`, `*…`, `$rsp`, `$rip`, addresses of symbols, numbers from 2⁶³ on) the result is
-//! unsigned. Results are reduced modulo 2⁶⁴. So `$rax == -1` and `$rax == 0xffffffffffffffff` mean
-//! the same. Shifts by 64 or more shift everything out. Floating-point numbers are doubles.
+//! unsigned; the distance of two addresses is signed. Results are reduced modulo 2⁶⁴. So
+//! `$rax == -1` and `$rax == 0xffffffffffffffff` mean the same. Shifts by 64 or more shift
+//! everything out. Floating-point numbers are doubles.
 
 use std::cmp::Ordering;
 
@@ -54,6 +55,8 @@ pub trait Scope {
     fn register(&mut self, register: Register) -> Option<u64>;
     /// `$xmm0` and so on, the lowest byte first.
     fn vector(&mut self, number: u8) -> Option<[u8; 16]>;
+    /// `$st0` and so on, in the extended format, the lowest byte first.
+    fn x87(&mut self, number: u8) -> Option<[u8; 10]>;
     /// Copies from memory.
     ///
     /// # Errors
@@ -125,7 +128,7 @@ impl Expression {
                 let found = symbol(name, scope).map_err(|problem| error(&self.text, *at, problem))?;
                 *op = match found.value {
                     Some(kind) if !*address => Op::LoadAt(found.address, kind),
-                    _ => Op::Push(Value::unsigned(found.address)),
+                    _ => Op::Push(Value::pointer(found.address)),
                 };
             }
         }
@@ -163,7 +166,7 @@ fn run(text: &str, ops: &[(Op, usize)], scope: &mut dyn Scope) -> Result<Value, 
             Op::Variable(name) => variable(name, scope),
             Op::Symbol { name, address } => symbol(name, scope).and_then(|found| match found.value {
                 Some(kind) if !*address => load(&Value::unsigned(found.address), kind, scope),
-                _ => Ok(Value::unsigned(found.address)),
+                _ => Ok(Value::pointer(found.address)),
             }),
             Op::LoadAt(address, kind) => load(&Value::unsigned(*address), *kind, scope),
             Op::Counter(counter) => {
@@ -198,6 +201,7 @@ fn register(name: &str, named: Named, scope: &mut dyn Scope) -> Result<Value, Pr
             scope.register(register).map(|value| Value::Integer(registers::part(value, shift, kind)))
         }
         Named::Vector(number) => scope.vector(number).map(Value::Vector),
+        Named::X87(number) => scope.x87(number).map(|bytes| Value::Float(registers::extended(bytes))),
     };
     value.ok_or_else(|| Problem::Register(name.to_owned()))
 }
@@ -269,7 +273,19 @@ fn lane(vector: &Value, index: &Value, kind: Type) -> Result<Value, Problem> {
 
 /// The kind that an operator computes with.
 fn promoted(kind: Kind) -> Kind {
-    if kind == Kind::U64 { Kind::U64 } else { Kind::I64 }
+    if matches!(kind, Kind::U64 | Kind::Pointer) { Kind::U64 } else { Kind::I64 }
+}
+
+/// The kind of a result of kind `both`: what is so far from an address is an address, and so is one
+/// whose low bits were cleared or set; the distance of two is a signed number.
+fn result(operator: Binary, left: Kind, right: Kind, both: Kind) -> Kind {
+    match (operator, left == Kind::Pointer, right == Kind::Pointer) {
+        (Binary::Add | Binary::And | Binary::Or, true, false)
+        | (Binary::Add, false, true)
+        | (Binary::Subtract, true, false) => Kind::Pointer,
+        (Binary::Subtract, true, true) => Kind::I64,
+        _ => both,
+    }
 }
 
 fn unary(operator: Unary, value: &Value) -> Result<Value, Problem> {
@@ -337,7 +353,7 @@ fn integers(operator: Binary, left: Integer, right: Integer) -> Result<Value, Pr
     if let Some(holds) = compared(operator, Some(a.cmp(&b))) {
         return Ok(truth(holds));
     }
-    let mut kind = both;
+    let mut kind = result(operator, left.kind(), right.kind(), both);
     let value = match operator {
         Binary::Or => a | b,
         Binary::Xor => a ^ b,

@@ -1,6 +1,6 @@
 //! Display of values: the format letters of GDB's `print` and `x` (GDB manual, "Output Formats").
 
-use super::value::{Integer, Kind, Value, escaped};
+use super::value::{Integer, Kind, Type, Value, escaped};
 
 /// A format letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,9 +45,27 @@ impl Format {
         })
     }
 
+    /// `value` as it is shown where no format is asked for: addresses in hexadecimal with their
+    /// symbol, a vector by its lanes.
+    pub fn natural(value: &Value, symbol: &mut dyn FnMut(u64) -> Option<String>) -> String {
+        match value {
+            Value::Integer(integer) if integer.kind() == Kind::Pointer => {
+                Format::Address.integer(*integer, symbol)
+            }
+            Value::Vector(_) => {
+                format!(
+                    "{{f64 = {}, f32 = {}, u128 = {value}}}",
+                    lanes(value, Type::F64),
+                    lanes(value, Type::F32)
+                )
+            }
+            _ => value.to_string(),
+        }
+    }
+
     /// `value` in this format. `symbol` names an address, such as `main+4`. Floating-point numbers
-    /// are shown by their bits where the format is not theirs, strings byte by byte, vectors always
-    /// as one number.
+    /// are shown by their bits where the format is not theirs, strings byte by byte, vectors as
+    /// one number, or with `f` by their lanes.
     pub fn show(self, value: &Value, symbol: &mut dyn FnMut(u64) -> Option<String>) -> String {
         match value {
             Value::Integer(integer) => self.integer(*integer, symbol),
@@ -63,6 +81,9 @@ impl Format {
                     Format::Unsigned => bits.to_string(),
                     Format::Octal => octal(bits),
                     Format::Binary => format!("{bits:b}"),
+                    Format::Float => {
+                        format!("{{f64 = {}, f32 = {}}}", lanes(value, Type::F64), lanes(value, Type::F32))
+                    }
                     _ => value.to_string(),
                 }
             }
@@ -123,6 +144,12 @@ fn with_sign(kind: Kind, signed: bool) -> Kind {
     }
 }
 
+/// `{1.5, 0.0}`.
+fn lanes(vector: &Value, lane: Type) -> String {
+    let lanes: Vec<String> = vector.lanes(lane).iter().map(Value::to_string).collect();
+    format!("{{{}}}", lanes.join(", "))
+}
+
 fn octal(bits: u128) -> String {
     if bits == 0 { "0".to_owned() } else { format!("0{bits:o}") }
 }
@@ -180,5 +207,29 @@ mod tests {
         assert_eq!(shown('u', &value), u128::MAX.to_string());
         assert_eq!(shown('t', &value).len(), 128);
         assert_eq!(shown('x', &value), "0xffffffffffffffffffffffffffffffff");
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&1.5f64.to_le_bytes());
+        let value = Value::Vector(bytes);
+        assert_eq!(shown('f', &value), "{f64 = {1.5, 0.0}, f32 = {0.0, 1.9375, 0.0, 0.0}}");
+        let natural = Format::natural(&value, &mut |_| None);
+        assert!(
+            natural.starts_with("{f64 = {1.5, 0.0}, f32 = ") && natural.contains("u128 = 0x0"),
+            "{natural}"
+        );
+    }
+
+    /// As GDB shows pointers and integers.
+    #[test]
+    fn addresses_have_their_symbols() {
+        let mut symbol = |address| (address == 0x401130).then(|| "main+4".to_owned());
+        for (value, expected) in [
+            (Value::pointer(0x401130), "0x401130 <main+4>"),
+            (Value::pointer(0x7fff_ffff_e000), "0x7fffffffe000"),
+            (Value::unsigned(0x401130), "4198704"),
+            (Value::signed(-1), "-1"),
+            (Value::Float(0.5), "0.5"),
+        ] {
+            assert_eq!(Format::natural(&value, &mut symbol), expected);
+        }
     }
 }

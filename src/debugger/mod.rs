@@ -15,6 +15,7 @@ pub(crate) mod lexer;
 mod parser;
 pub mod program;
 pub mod registers;
+mod reverse;
 mod scope;
 pub mod stack;
 mod state;

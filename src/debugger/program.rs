@@ -8,7 +8,9 @@ use crate::session::{Loaded, Session};
 use crate::symbols::debugger::cfi::Cfi;
 use crate::symbols::debugger::inline::Frame;
 use crate::symbols::debugger::symbol_lookup::{LineCode, Match, MinimalSymbol, SourceLine, SymbolLookup};
+use crate::symbols::debugger::symbol_match;
 use crate::symbols::symboliser::Object;
+use crate::symbols::valgrind::demangle::display_name;
 
 use super::error::{Error, LocationError};
 use super::suggest::nearest;
@@ -42,6 +44,15 @@ pub struct Location {
     pub name: String,
     /// The addresses for breakpoints.
     pub addresses: Vec<u64>,
+}
+
+/// A call whose code the compiler has put into the caller.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct InlinedCall {
+    /// The caller, if it has a name.
+    pub caller: Option<String>,
+    /// File and line of the call; the line is 0 if it is not known.
+    pub place: Option<(Option<String>, u32)>,
 }
 
 /// All modules, by rising address.
@@ -101,6 +112,12 @@ impl Program {
 
     /// `main+4`, for an address of code or data.
     pub fn symbol_at(&self, addr: u64) -> Option<String> {
+        let (name, past) = self.label(addr)?;
+        Some(if past == 0 { name } else { format!("{name}+{past}") })
+    }
+
+    /// The function or data that an address is in, and how many bytes past its start.
+    pub fn label(&self, addr: u64) -> Option<(String, u64)> {
         let in_code = self.function_at(addr).map(|(function, past)| (function.name, past));
         let in_data = || {
             self.modules.iter().find_map(|module| {
@@ -108,8 +125,7 @@ impl Program {
                 Some((symbol.shown(), past))
             })
         };
-        let (name, past) = in_code.or_else(in_data)?;
-        Some(if past == 0 { name } else { format!("{name}+{past}") })
+        in_code.or_else(in_data)
     }
 
     /// The piece of data that holds `addr`.
@@ -150,7 +166,12 @@ impl Program {
 
     /// Address and size of the data or function called `name`.
     pub fn symbol(&self, name: &str) -> Option<(u64, u64)> {
-        self.data(name).or_else(|| place(&self.best(name, SymbolLookup::functions_named)))
+        self.data(name).or_else(|| self.code(name))
+    }
+
+    /// Address and size of the function called `name`.
+    pub fn code(&self, name: &str) -> Option<(u64, u64)> {
+        place(&self.best(name, SymbolLookup::functions_named))
     }
 
     /// Address and size of the data called `name`.
@@ -280,8 +301,8 @@ impl Module {
         self.object.cfi()
     }
 
-    /// The functions whose code is at `pc` because it was inlined, the innermost first, and the one
-    /// that it was inlined into.
+    /// The functions at `pc`, the outermost first: the one that the code belongs to, and those that
+    /// were inlined there.
     pub fn chain(&self, pc: u64) -> Vec<Frame> {
         self.object.inlined_at(pc.wrapping_sub(self.bias)).unwrap_or_default()
     }
@@ -299,6 +320,26 @@ impl Module {
     fn inlined_copies(&self, name: &str) -> Vec<u64> {
         let sites = self.object.inlined_sites(name);
         sites.into_iter().map(|vaddr| vaddr.wrapping_add(self.bias)).collect()
+    }
+
+    /// True if the function `name` was inlined somewhere.
+    pub fn inlines(&self, name: &str) -> bool {
+        !self.object.inlined_sites(name).is_empty()
+    }
+
+    /// The innermost inlined call of the function `name` that the instruction at `pc` is part of:
+    /// its caller, and file and line of the call as far as they are known.
+    pub fn inlined_call(&self, name: &str, pc: u64) -> Option<InlinedCall> {
+        let chain = self.chain(pc);
+        let is_meant =
+            |frame: &Frame| frame.function.as_ref().is_some_and(|raw| symbol_match::fit(name, raw).is_some());
+        let at = chain.iter().skip(1).rposition(is_meant)?;
+        let readable = |frame: &Frame| {
+            let name = frame.function.as_ref()?;
+            Some(display_name(name, true, true).into_owned())
+        };
+        let caller = chain.get(at).and_then(readable);
+        Some(InlinedCall { caller, place: chain.get(at + 1)?.call.clone() })
     }
 
     fn after_prologue(&self, start: u64) -> Option<u64> {

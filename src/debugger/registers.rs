@@ -33,6 +33,8 @@ pub enum Named {
     },
     /// `$xmm0` to `$xmm15`.
     Vector(u8),
+    /// `$st0` to `$st7`.
+    X87(u8),
 }
 
 /// Names of the general registers, by number: 64, 32, 16 and 8 bits.
@@ -60,10 +62,10 @@ const KINDS: [Kind; 4] = [Kind::I64, Kind::I32, Kind::I16, Kind::I8];
 const HIGH: [&str; 4] = ["ah", "ch", "dh", "bh"];
 /// The others. `$sp` is the whole stack pointer, not its low 16 bits.
 const OTHERS: [(&str, Register, Kind); 9] = [
-    ("rip", Register::Rip, Kind::U64),
-    ("pc", Register::Rip, Kind::U64),
-    ("sp", Register::Gpr(Gpr::Rsp), Kind::U64),
-    ("fp", Register::Gpr(Gpr::Rbp), Kind::U64),
+    ("rip", Register::Rip, Kind::Pointer),
+    ("pc", Register::Rip, Kind::Pointer),
+    ("sp", Register::Gpr(Gpr::Rsp), Kind::Pointer),
+    ("fp", Register::Gpr(Gpr::Rbp), Kind::Pointer),
     ("eip", Register::Rip, Kind::U32),
     ("rflags", Register::Rflags, Kind::U64),
     ("eflags", Register::Rflags, Kind::U32),
@@ -80,23 +82,51 @@ pub fn named(name: &str) -> Option<Named> {
         let found = names.iter().zip(KINDS).find(|(other, _)| **other == name);
         if let Some((_, kind)) = found {
             let pointer = kind == Kind::I64 && matches!(gpr, Gpr::Rsp | Gpr::Rbp);
-            let kind = if pointer { Kind::U64 } else { kind };
+            let kind = if pointer { Kind::Pointer } else { kind };
             return Some(Named::Part { register: Register::Gpr(gpr), shift: 0, kind });
         }
     }
     if let Some((gpr, _)) = Gpr::ALL.into_iter().zip(HIGH).find(|(_, other)| *other == name) {
         return Some(Named::Part { register: Register::Gpr(gpr), shift: 8, kind: Kind::I8 });
     }
-    let digits = name.strip_prefix("xmm")?;
+    numbered(name, "xmm", 16).map(Named::Vector).or_else(|| numbered(name, "st", 8).map(Named::X87))
+}
+
+/// The number below `end` behind `prefix`.
+fn numbered(name: &str, prefix: &str, end: u8) -> Option<u8> {
+    let digits = name.strip_prefix(prefix)?;
     let plain = digits == "0" || !digits.starts_with(['0', '+']);
-    digits.parse().ok().filter(|number| plain && *number < 16).map(Named::Vector)
+    digits.parse().ok().filter(|number| plain && *number < end)
 }
 
 /// All names, without `$`.
 pub fn names() -> impl Iterator<Item = String> {
     let general = NAMES.into_iter().flatten().chain(HIGH).filter(|name| *name != "sp");
     let others = OTHERS.into_iter().map(|other| other.0);
-    general.chain(others).map(str::to_owned).chain((0..16).map(|number| format!("xmm{number}")))
+    general
+        .chain(others)
+        .map(str::to_owned)
+        .chain((0..16).map(|number| format!("xmm{number}")))
+        .chain((0..8).map(|number| format!("st{number}")))
+}
+
+/// The nearest double of an x87 register's value (Intel SDM vol. 1, 4.2.2).
+pub fn extended(bytes: [u8; 10]) -> f64 {
+    let [m0, m1, m2, m3, m4, m5, m6, m7, e0, e1] = bytes;
+    let significand = u64::from_le_bytes([m0, m1, m2, m3, m4, m5, m6, m7]);
+    let top = u16::from_le_bytes([e0, e1]);
+    let exponent = i32::from(top & 0x7fff);
+    let size = match (exponent, significand << 1) {
+        (0x7fff, 0) => f64::INFINITY,
+        (0x7fff, _) => f64::NAN,
+        // In two steps: the power alone may be too small for a double.
+        _ => {
+            significand as f64
+                * f64::powi(2.0, (exponent - 16446) / 2)
+                * f64::powi(2.0, exponent - 16446 - (exponent - 16446) / 2)
+        }
+    };
+    if top & 0x8000 == 0 { size } else { -size }
 }
 
 /// The part of a register's `value` that a [`Named::Part`] means.
@@ -111,13 +141,37 @@ mod tests {
     #[test]
     fn every_name_is_found() {
         let names: Vec<String> = names().collect();
-        assert_eq!(names.len(), 63 + 4 + 9 + 16);
+        assert_eq!(names.len(), 63 + 4 + 9 + 16 + 8);
         for name in &names {
             assert!(named(name).is_some(), "{name}");
         }
-        for name in ["", "xmm16", "xmm00", "xmm+1", "xmm", "r16", "rax ", "RAX"] {
+        for name in ["", "st8", "st", "st00", "xmm16", "xmm00", "xmm+1", "xmm", "r16", "rax ", "RAX"] {
             assert_eq!(named(name), None, "{name}");
         }
+    }
+
+    /// Constants of type `long double` as gcc stores them.
+    #[test]
+    fn extended_format() {
+        for (significand, top, expected) in [
+            (0xc000_0000_0000_0000_u64, 0x3fff_u16, 1.5),
+            (0x8000_0000_0000_0000, 0xbffe, -0.5),
+            (0xa000_0000_0000_0000, 0x4002, 10.0),
+            (0xcccc_cccc_cccc_cccd, 0x3ffb, 0.1),
+            (0, 0, 0.0),
+            (0x8000_0000_0000_0000, 0x7fff, f64::INFINITY),
+            (0x8000_0000_0000_0000, 0x7ffe, f64::INFINITY),
+            (1, 0, 0.0),
+            (0x8000_0000_0000_0000, 0x3c01, f64::MIN_POSITIVE),
+        ] {
+            let mut bytes = [0; 10];
+            bytes[..8].copy_from_slice(&significand.to_le_bytes());
+            bytes[8..].copy_from_slice(&top.to_le_bytes());
+            assert_eq!(extended(bytes), expected, "{top:#x} {significand:#x}");
+        }
+        let mut bytes = [0xff; 10];
+        bytes[9] = 0x7f;
+        assert!(extended(bytes).is_nan());
     }
 
     /// Intel SDM vol. 1, figure 3-5 and 3.4.1.1.

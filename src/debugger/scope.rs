@@ -11,8 +11,8 @@ use crate::profile::EventSet;
 
 impl Scope for Debugger {
     fn register(&mut self, register: Register) -> Option<u64> {
-        if let Some(frame) = self.selected_frame() {
-            return frame.register(register);
+        if self.frame_number() > 0 {
+            return self.selected()?.register(register);
         }
         let cpu = self.session.cpu();
         Some(match register {
@@ -30,13 +30,19 @@ impl Scope for Debugger {
         image.get(160 + 16 * usize::from(number)..)?.first_chunk().copied()
     }
 
+    fn x87(&mut self, number: u8) -> Option<[u8; 10]> {
+        // Where FXSAVE puts ST(0).
+        let image = self.session.cpu().fpu();
+        image.get(32 + 16 * usize::from(number)..)?.first_chunk().copied()
+    }
+
     fn memory(&mut self, address: u64, buf: &mut [u8]) -> Result<(), usize> {
         self.session.read(address, buf)
     }
 
     fn symbol(&mut self, name: &str) -> Option<Symbol> {
         let data = self.program.data(name).map(|(address, size)| Symbol::data(address, size));
-        data.or_else(|| self.program.symbol(name).map(|(address, _)| Symbol::code(address)))
+        data.or_else(|| self.program.code(name).map(|(address, _)| Symbol::code(address)))
     }
 
     fn counter(&mut self, counter: Counter) -> Option<u64> {

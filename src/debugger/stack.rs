@@ -56,11 +56,8 @@ impl Debugger {
         found
     }
 
-    /// The frame that is looked at, unless it is the innermost one.
-    pub(super) fn selected_frame(&mut self) -> Option<Frame> {
-        if self.frame == 0 {
-            return None;
-        }
+    /// The frame that is looked at.
+    pub fn selected(&mut self) -> Option<Frame> {
         self.frames(self.frame + 1).into_iter().nth(self.frame)
     }
 
@@ -98,8 +95,8 @@ impl Debugger {
         let mut place = self.program.line_at(code).map(|(place, _)| (place.file.to_string(), place.line));
         let chain = self.program.module_at(code).map_or(Vec::new(), |module| module.chain(code));
         let (pc, registers) = (frame.pc(), frame.registers);
-        // The last of the chain is the function itself, whose name the symbol table knows better.
-        for call in chain.split_last().map_or(&[][..], |(_, inlined)| inlined) {
+        // The first of the chain is the function itself, whose name the symbol table knows better.
+        for call in chain.iter().skip(1).rev() {
             let function = call.function.as_ref().map(|name| display_name(name, true, true).into_owned());
             frames.push(Frame { pc, registers, inlined: true, function, place });
             place = match &call.call {

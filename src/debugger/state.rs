@@ -1,6 +1,8 @@
 //! The debugger's state, and what it does apart from running the program.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::File;
 use std::io::Seek as _;
 use std::sync::Arc;
 
@@ -58,6 +60,23 @@ impl Debugger {
         self.considered = None;
         self.frame = 0;
         self.history.keep(&mut self.session, false)
+    }
+
+    /// The program's arguments from now on: those of the next [`Debugger::restart`].
+    pub fn set_arguments(&mut self, arguments: Vec<OsString>) {
+        let argv = &mut self.config.machine.argv;
+        argv.truncate(1);
+        argv.extend(arguments);
+    }
+
+    /// The arguments of the next [`Debugger::restart`].
+    pub fn arguments(&self) -> &[OsString] {
+        self.config.machine.argv.get(1..).unwrap_or_default()
+    }
+
+    /// The program's standard input from now on, as [`Debugger::set_arguments`].
+    pub fn set_input(&mut self, input: File) {
+        self.config.machine.stdin = Some(Arc::new(input));
     }
 
     /// Starts the program again, with the stops and variables there are.

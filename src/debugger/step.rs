@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use iced_x86::{FlowControl, Instruction};
 
-use super::control::{Stopped, Until};
+use super::control::{InFrame, Stopped, Until};
 use super::error::Error;
 use super::program::Location;
+use super::stack::Frame;
 use super::state::Debugger;
 use crate::guest::{Gpr, GuestCpu};
 use crate::x86::decode::{self, MAX_LENGTH};
@@ -58,7 +59,10 @@ impl Debugger {
         match over {
             Some(instruction) => {
                 let sp = self.session.cpu().gpr(Gpr::Rsp);
-                self.go(None, &[Until { pc: instruction.next_ip(), above: Some(sp.wrapping_sub(1)) }])
+                self.go(
+                    None,
+                    &[Until { pc: instruction.next_ip(), frame: InFrame::Above(sp.wrapping_sub(1)) }],
+                )
             }
             None => self.step(1),
         }
@@ -126,11 +130,11 @@ impl Debugger {
                 && let Some(body) = self.program.body(&function)
                 && body != pc
             {
-                return self.go(None, &[Until { pc: body, above: None }]);
+                return self.go(None, &[Until { pc: body, frame: InFrame::Any }]);
             }
             return Ok(stopped);
         }
-        self.go(None, &[Until { pc: instruction.next_ip(), above: Some(sp.wrapping_sub(1)) }])
+        self.go(None, &[Until { pc: instruction.next_ip(), frame: InFrame::Above(sp.wrapping_sub(1)) }])
     }
 
     /// The return address of the function that was just entered.
@@ -138,7 +142,7 @@ impl Debugger {
         let sp = self.session.cpu().gpr(Gpr::Rsp);
         let mut bytes = [0; 8];
         self.session.read(sp, &mut bytes).ok()?;
-        Some(Until { pc: u64::from_le_bytes(bytes), above: Some(sp) })
+        Some(Until { pc: u64::from_le_bytes(bytes), frame: InFrame::Above(sp) })
     }
 
     /// Goes on to a place.
@@ -146,7 +150,8 @@ impl Debugger {
     /// # Errors
     /// Those of [`Debugger::go`].
     pub fn until(&mut self, location: &Location) -> Result<Stopped, Error> {
-        let until: Vec<Until> = location.addresses.iter().map(|&pc| Until { pc, above: None }).collect();
+        let until: Vec<Until> =
+            location.addresses.iter().map(|&pc| Until { pc, frame: InFrame::Any }).collect();
         self.go(None, &until)
     }
 
@@ -155,13 +160,36 @@ impl Debugger {
     /// # Errors
     /// Those of [`Debugger::go`], and if nobody has called it.
     pub fn finish(&mut self) -> Result<Stopped, Error> {
-        let frames = self.frames(self.frame_number() + 64);
-        let at = self.frame_number().min(frames.len().saturating_sub(1));
-        let physical = |frame: &super::stack::Frame| !frame.inlined;
-        let callee = frames.iter().skip(at).position(physical).map(|found| at + found);
-        let caller = callee.and_then(|callee| frames.get(callee + 1));
-        let caller = caller.ok_or(Error::Outermost)?;
+        let (_, caller) = self.callee_and_caller().ok_or(Error::Outermost)?;
         let (pc, sp) = (caller.pc, caller.sp().unwrap_or(0));
-        self.go(None, &[Until { pc, above: Some(sp.wrapping_sub(1)) }])
+        self.go(None, &[Until { pc, frame: InFrame::Above(sp.wrapping_sub(1)) }])
+    }
+
+    /// The frame that the one that is looked at is in, or is itself if it was not inlined, and its
+    /// caller's.
+    pub(super) fn callee_and_caller(&mut self) -> Option<(Frame, Frame)> {
+        let number = self.frame_number();
+        let mut frames = self.frames(number + 64).into_iter().skip(number).skip_while(|frame| frame.inlined);
+        frames.next().zip(frames.next())
+    }
+
+    /// Goes on to a source line behind this one in the same frame, past the jumps back of a loop,
+    /// or to the caller: the bare `until` of GDB.
+    ///
+    /// # Errors
+    /// Those of [`Debugger::line`].
+    pub fn until_behind(&mut self) -> Result<Stopped, Error> {
+        let from = self.pc();
+        let function = self.program.function_at(from).map(|(function, _)| function.range);
+        let sp = self.session.cpu().gpr(Gpr::Rsp);
+        loop {
+            let stopped = self.line(Calls::Over)?;
+            let pc = self.pc();
+            let same = function.as_ref().is_some_and(|range| range.contains(&pc))
+                && self.session.cpu().gpr(Gpr::Rsp) <= sp;
+            if stopped != Stopped::There || !same || pc > from {
+                return Ok(stopped);
+            }
+        }
     }
 }

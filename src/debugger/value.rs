@@ -14,6 +14,8 @@ pub enum Kind {
     U32,
     I64,
     U64,
+    /// An address: as `U64`, and shown with the symbol that it is in.
+    Pointer,
 }
 
 impl Kind {
@@ -23,7 +25,7 @@ impl Kind {
             Kind::I8 | Kind::U8 => 1,
             Kind::I16 | Kind::U16 => 2,
             Kind::I32 | Kind::U32 => 4,
-            Kind::I64 | Kind::U64 => 8,
+            Kind::I64 | Kind::U64 | Kind::Pointer => 8,
         }
     }
 
@@ -153,6 +155,11 @@ impl Value {
         Value::Integer(Integer::new(value as i128, Kind::U64))
     }
 
+    /// An address.
+    pub const fn pointer(address: u64) -> Value {
+        Value::Integer(Integer::new(address as i128, Kind::Pointer))
+    }
+
     /// True as `if` and `&&` see it: a number other than 0, a vector with a bit set, a string that
     /// is not empty.
     pub fn is_true(&self) -> bool {
@@ -169,6 +176,14 @@ impl Value {
         match self {
             Value::Integer(integer) => Some(integer.as_u64()),
             _ => None,
+        }
+    }
+
+    /// The lanes of a vector; none of other values.
+    pub fn lanes(&self, lane: Type) -> Vec<Value> {
+        match self {
+            Value::Vector(bytes) => bytes.chunks_exact(lane.size()).map(|bytes| lane.read(bytes)).collect(),
+            _ => Vec::new(),
         }
     }
 

@@ -152,7 +152,8 @@ impl Shell {
                             Some(function) => Some(function.range),
                             // Says what is near.
                             None => {
-                                return Ok(self.debugger.program().locate(&function, None).map(|_| ())?);
+                                self.debugger.program().locate(&function, None)?;
+                                return Err(Error::Inlined(function));
                             }
                         }
                     }

@@ -4,13 +4,15 @@ use std::fs::File;
 use std::io::BufReader;
 use std::process::Command;
 
-use super::arguments::{nothing, number};
+use super::arguments::number;
 use super::error::Error;
 use super::shell::{DEEPEST, Reply, Shell};
+use crate::annotate::view::disassembly::Syntax;
 use crate::profile::reason;
 
 /// Options that `show` shows.
-const OPTIONS: &[&str] = &["context", "command", "cache", "branch-sim", "limits"];
+const OPTIONS: &[&str] =
+    &["args", "context", "command", "cache", "branch-sim", "disassembly-flavor", "limits"];
 
 impl Shell {
     pub(super) fn help(&mut self, rest: &str) -> Reply {
@@ -43,7 +45,10 @@ impl Shell {
     }
 
     pub(super) fn leave(&mut self, rest: &str) -> Reply {
-        nothing(rest)?;
+        if !rest.is_empty() {
+            // What wait(2) keeps of it.
+            self.status = self.address(rest)?.to_le_bytes()[0];
+        }
         self.quit = true;
         Ok(())
     }
@@ -147,7 +152,19 @@ impl Shell {
             self.debugger.variables.insert(name.to_owned(), value);
             return Ok(());
         }
+        let (name, value) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        if name == "args" {
+            return self.set_arguments(value.trim());
+        }
         match rest.split_once(char::is_whitespace) {
+            Some(("disassembly-flavor", flavor)) => {
+                self.flavor = match flavor.trim() {
+                    "att" => Syntax::Att,
+                    "intel" => Syntax::Intel,
+                    _ => return Err("write `set disassembly-flavor att` or `set disassembly-flavor intel`".into()),
+                };
+                Ok(())
+            }
             Some(("context", lines)) => {
                 self.context = number(lines.trim())?;
                 Ok(())
@@ -155,12 +172,19 @@ impl Shell {
             Some(("cache" | "command" | "limits", _)) => {
                 Err("that is decided when cgemu starts; leave and start it with other options".into())
             }
-            _ => Err("set what? `set context LINES`, `set $NAME = EXPR`".into()),
+            _ => Err("set what? `set context LINES`, `set disassembly-flavor intel`, `set args`, `set $NAME = EXPR`".into()),
         }
     }
 
     pub(super) fn show(&mut self, rest: &str) -> Reply {
         let context = format!("context {}: lines around those with counts", self.context);
+        let flavor = match self.flavor {
+            Syntax::Att => "disassembly-flavor att",
+            Syntax::Intel => "disassembly-flavor intel",
+        };
+        let arguments: Vec<String> =
+            self.debugger.arguments().iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        let arguments = format!("args {}", arguments.join(" ")).trim_end().to_owned();
         let config = self.debugger.session().config();
         let command = format!(
             "command {}",
@@ -177,7 +201,9 @@ impl Shell {
             config.machine.limits.memory.map_or("as the machine has".into(), |limit| limit.to_string()),
         );
         let all = [
+            ("args", arguments),
             ("context", context),
+            ("disassembly-flavor", flavor.to_owned()),
             ("command", command),
             ("cache", cache),
             ("branch-sim", branch),

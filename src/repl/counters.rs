@@ -1,18 +1,13 @@
-//! Commands about counts: the summary, rankings, annotated sources and code, marks.
+//! Commands about counts: the summary, rankings, marks.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::{Range, RangeInclusive};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::arguments::{nothing, number};
 use super::error::Error;
 use super::shell::{Reply, Shell, Target};
-use crate::annotate::render::terminal::{self, AnnotatedLine};
-use crate::annotate::sources::{Sources, text_lines};
-use crate::annotate::view::code::{InstructionRow, ListingLine, Unplaced, listing};
+use crate::annotate::render::terminal;
 use crate::annotate::view::ranking::Counted;
-use crate::annotate::view::share::Hot;
-use crate::annotate::view::source::{CountedLine, annotated, around};
 use crate::debugger::suggest::nearest;
 use crate::profile::{Costs, Event, Instructions, Profile, summary_lines};
 
@@ -98,181 +93,6 @@ impl Shell {
         let text = terminal::ranking(&counted, ranking.event, named);
         self.say(&text);
         Ok(())
-    }
-
-    /// `0x401136 <main+4>  mov eax,1`.
-    pub(super) fn instruction_line(&mut self, pc: u64) -> String {
-        let name = self.debugger.program().symbol_at(pc).map_or(String::new(), |name| format!(" <{name}>"));
-        let text = match self.debugger.instruction_at(pc) {
-            Some(instruction) => self.disassembled(&instruction),
-            None => "(no longer there)".to_owned(),
-        };
-        format!("{pc:#x}{name}  {text}")
-    }
-
-    pub(super) fn annotate(&mut self, rest: &str) -> Reply {
-        let asm = rest.split_whitespace().any(|word| word == "--asm");
-        let name = rest.split_whitespace().filter(|word| *word != "--asm").collect::<Vec<_>>().join(" ");
-        let folded = self.debugger.session().profile();
-        if asm {
-            return self.annotate_code(&name, &folded.instructions.unwrap_or_default());
-        }
-        let name = match (name.is_empty(), self.current_function()) {
-            (false, _) => name,
-            (true, Some(function)) => function,
-            (true, None) => return Err("no function here; `annotate FUNCTION` or `annotate FILE`".into()),
-        };
-        self.annotate_source(&name, &folded.profile)
-    }
-
-    fn current_function(&mut self) -> Option<String> {
-        let number = self.debugger.frame_number();
-        self.debugger.frames(number + 1).into_iter().nth(number)?.function
-    }
-
-    fn annotate_source(&mut self, name: &str, profile: &Profile) -> Reply {
-        let lines = profile.lines();
-        let (file, range) = match name.rsplit_once(':') {
-            Some((file, range)) if range.starts_with(|c: char| c.is_ascii_digit()) => {
-                let (first, last) = range.split_once('-').unwrap_or((range, range));
-                let (first, last) = (number(first)?, number(last)?);
-                if first == 0 || first > last {
-                    return Err(Error::EmptyRange { file: file.to_owned(), range: range.to_owned() });
-                }
-                (file, Some(first..=last))
-            }
-            _ => (name, None),
-        };
-        let ends = |path: &[u8]| {
-            let path = String::from_utf8_lossy(path);
-            path == file || path.ends_with(&format!("/{file}"))
-        };
-        let is_function = lines.iter().any(|line| line.function == name.as_bytes());
-        let counted = Counted::lines(profile, |line| {
-            let wanted = if is_function { line.function == name.as_bytes() } else { ends(line.file) };
-            wanted.then(|| (String::from_utf8_lossy(line.file).into_owned(), line.line))
-        });
-        if counted.sums.is_empty() {
-            let names = lines.iter().map(|line| String::from_utf8_lossy(line.function).into_owned());
-            let nearest = nearest(name, names.collect::<BTreeSet<_>>());
-            return Err(Error::NothingCounted { name: name.to_owned(), nearest });
-        }
-        let mut files: BTreeMap<&str, Vec<CountedLine<'_>>> = BTreeMap::new();
-        for ((file, line), counts) in &counted.sums {
-            files.entry(file).or_default().push((u64::from(*line), counts));
-        }
-        for (path, lines) in files {
-            self.annotated_file(path, &lines, &counted.events, range.clone());
-        }
-        Ok(())
-    }
-
-    /// Prints the lines of a file: those of `range`, or those around the counted ones.
-    fn annotated_file(
-        &mut self,
-        path: &str,
-        counted: &[CountedLine<'_>],
-        events: &[Event],
-        range: Option<RangeInclusive<u64>>,
-    ) {
-        let source = text_lines(path);
-        let missing = if source.is_some() { "" } else { " (cannot be read)" };
-        self.say(&format!("{path}{missing}"));
-        // Without the source there is nothing to show between the lines that were counted.
-        let context = if source.is_some() { self.context } else { 0 };
-        let source = source.unwrap_or_default();
-        let known = counted.iter().map(|(line, _)| *line).filter(|line| *line > 0);
-        let last = known.clone().next_back().unwrap_or(0).max(source.len() as u64);
-        let ranges = match range {
-            Some(range) if source.is_empty() => around(known.filter(|line| range.contains(line)), 0),
-            Some(range) => vec![*range.start()..=last.min(*range.end())],
-            None => around(known, context),
-        };
-        // Lines that were counted past the end of the file are empty.
-        let past_end = usize::try_from(last).unwrap_or(usize::MAX).saturating_sub(source.len());
-        let texts = source.iter().map(String::as_str).chain(std::iter::repeat_n("", past_end));
-        let view = annotated(counted.iter().copied(), ranges, texts);
-        let mut lines = Vec::new();
-        if let Some(counts) = view.unplaced {
-            let text = "<unknown line>".to_owned();
-            lines.push(AnnotatedLine { counts: Some(counts), mark: String::new(), text });
-        }
-        let mut before = None;
-        for line in view.pieces.iter().flat_map(|piece| &piece.lines) {
-            if !source.is_empty() && before.is_some_and(|before| before + 1 != line.number) {
-                lines.push(AnnotatedLine { counts: None, mark: "--".to_owned(), text: String::new() });
-            }
-            before = Some(line.number);
-            let (mark, text) = (line.number.to_string(), line.text.to_owned());
-            lines.push(AnnotatedLine { counts: line.counts, mark, text });
-        }
-        let text = terminal::annotated(events, lines);
-        self.say(&text);
-    }
-
-    fn annotate_code(&mut self, name: &str, instructions: &Instructions) -> Reply {
-        let function = if name.is_empty() {
-            let pc = self.debugger.pc();
-            self.debugger.program().function_at(pc).map(|(function, _)| function)
-        } else {
-            self.debugger.program().functions(name).into_iter().next()
-        };
-        let Some(function) = function else {
-            return Ok(self.debugger.program().locate(name, None).map(|_| ())?);
-        };
-        let counted = Counted::instructions(instructions, self.debugger.events());
-        self.say(&format!("{} ({:#x} to {:#x})", function.name, function.range.start, function.range.end));
-        let rows = self.instruction_rows(function.range, &counted);
-        let mut sources = Sources::new(&[]);
-        let lines = listing(rows, Unplaced::Interrupt).into_iter().filter_map(|line| match line {
-            ListingLine::Place(file, number) => {
-                let text = String::from_utf8_lossy(sources.line(&file, number).unwrap_or_default());
-                let text = text.trim_end().to_owned();
-                Some(AnnotatedLine { counts: None, mark: number.to_string(), text })
-            }
-            ListingLine::Instruction(row) => {
-                let text = row.code.map(|(_, text)| text).unwrap_or_default();
-                let text = format!("  {:#x}  {text}", row.address);
-                let mark = if row.hot { "*" } else { "" }.to_owned();
-                Some(AnnotatedLine { counts: row.counts, mark, text })
-            }
-            // The range of a function has no gaps, and inlined calls are not looked up.
-            ListingLine::Gap | ListingLine::Inlined(_) => None,
-        });
-        let text = terminal::annotated(&counted.events, lines.collect::<Vec<_>>());
-        self.say(&text);
-        Ok(())
-    }
-
-    /// The instructions in memory, up to the first that cannot be decoded.
-    fn instruction_rows<'c>(
-        &mut self,
-        range: Range<u64>,
-        counted: &'c Counted<u64>,
-    ) -> Vec<InstructionRow<'c>> {
-        let ir = counted.column(Event::Ir);
-        let instructions = |counts: &[i64]| ir.and_then(|at| counts.get(at)).copied().unwrap_or(0);
-        let hot = Hot::in_run(instructions(&counted.total));
-        let mut rows = Vec::new();
-        let mut pc = range.start;
-        while pc < range.end {
-            let Some(instruction) = self.debugger.instruction_at(pc) else { break };
-            let place = self.debugger.program().line_at(pc).map(|(place, _)| place);
-            let mut bytes = vec![0; instruction.len()];
-            // It was just decoded from there.
-            let _ = self.debugger.session().read(pc, &mut bytes);
-            let counts = counted.sums.get(&pc).map(Vec::as_slice);
-            rows.push(InstructionRow {
-                address: pc,
-                code: Some((bytes.into(), self.disassembled(&instruction))),
-                counts,
-                hot: counts.is_some_and(|counts| hot.is_hot(instructions(counts))),
-                place: place.map(|place| (place.file.as_bytes().to_vec(), u64::from(place.line))),
-                calls: Vec::new(),
-            });
-            pc = instruction.next_ip();
-        }
-        rows
     }
 
     pub(super) fn dump(&mut self, rest: &str) -> Reply {

@@ -78,6 +78,26 @@ pub(super) enum Error {
         /// The function that is most like it.
         nearest: Option<String>,
     },
+    /// A function that was inlined everywhere, and whose copies did not run.
+    #[error("nothing was counted in the copies of `{0}`, which was inlined everywhere")]
+    InlinedNotRun(String),
+    /// A function that has no code of its own.
+    #[error("`{0}` was inlined everywhere: name the function that it is in (`annotate {0}` shows them)")]
+    Inlined(String),
+    /// A number that no display has.
+    #[error("no display {0}; `info display` lists them")]
+    NoDisplay(u32),
+    /// An address in no function.
+    #[error("no function is known at {0:#x}; `disas *{0:#x}` shows the instructions there")]
+    NoFunctionAt(u64),
+    /// An argument of `run` that asks for more than a program's input.
+    #[error(
+        "`{0}`: the arguments of `run` are words and `< FILE`; what the program prints is not redirected"
+    )]
+    Redirection(String),
+    /// A quote that is not closed.
+    #[error("`{0}`: a quote is not closed")]
+    OpenQuote(String),
     /// A range of lines that is empty.
     #[error("no lines {range}; lines are numbered from 1: `{file}:10-20`")]
     EmptyRange {

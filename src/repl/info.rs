@@ -1,5 +1,6 @@
 //! `info`: what the shell and the program have.
 
+use super::arguments::nothing;
 use super::error::Error;
 use super::shell::{Reply, Shell};
 use crate::annotate::render::terminal::table;
@@ -7,18 +8,69 @@ use crate::debugger::suggest::nearest;
 use crate::guest::Prot;
 
 /// Words after `info`.
-const SUBJECTS: &[&str] =
-    &["breaks", "threads", "maps", "files", "signals", "process", "checkpoints", "marks", "modules"];
+pub(super) const SUBJECTS: &[&str] = &[
+    "breaks",
+    "breakpoints",
+    "registers",
+    "all-registers",
+    "frame",
+    "stack",
+    "source",
+    "line",
+    "symbol",
+    "display",
+    "locals",
+    "args",
+    "threads",
+    "maps",
+    "files",
+    "signals",
+    "process",
+    "checkpoints",
+    "marks",
+    "modules",
+];
 
 impl Shell {
     pub(super) fn info(&mut self, rest: &str) -> Reply {
-        match rest {
-            "breaks" | "b" | "break" | "stops" => self.info_breaks(),
+        let (subject, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        let rest = rest.trim();
+        let mut begun = SUBJECTS.iter().filter(|known| !subject.is_empty() && known.starts_with(subject));
+        // GDB's words for the same come after ours, and the beginning of a word will do.
+        let subject = match (subject, begun.next(), begun.next()) {
+            ("b" | "break" | "stops" | "watchpoints" | "breakpoints", ..) => "breaks",
+            ("r" | "regs", ..) => "registers",
+            ("f", ..) => "frame",
+            ("s", ..) => "stack",
+            ("mem", ..) => "maps",
+            ("handle", ..) => "signals",
+            ("program" | "inferiors", ..) => "process",
+            ("sharedlibrary" | "dll", ..) => "modules",
+            ("proc", ..) => "proc",
+            (_, Some(only), None) => only,
+            (other, ..) => other,
+        };
+        match subject {
+            "registers" => return self.info_registers(rest),
+            "line" => return self.info_line(rest),
+            "symbol" => return self.info_symbol(rest),
+            "stack" => return self.where_(rest),
+            // `info proc mappings`.
+            "proc" if rest == "mappings" => return self.info_maps(),
+            "locals" | "args" => return self.info_variables(rest),
+            _ => nothing(rest)?,
+        }
+        match subject {
+            "breaks" => self.info_breaks(),
+            "all-registers" => self.regs("-a"),
+            "frame" => self.info_frame(),
+            "source" => self.info_source(),
+            "display" => self.info_display(),
             "threads" => self.info_threads(),
             "maps" => self.info_maps(),
             "files" => self.info_files(),
             "signals" => self.info_signals(),
-            "process" => self.info_process(),
+            "process" | "proc" => self.info_process(),
             "checkpoints" => self.info_checkpoints(),
             "marks" => {
                 let names: Vec<&str> = self.debugger.mark_names().collect();

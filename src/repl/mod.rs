@@ -1,20 +1,27 @@
 //! The `cgemu>` shell: a prompt over a [`crate::debugger::Debugger`], or the same language read
 //! from a file.
 
+mod annotate;
 mod arguments;
 mod breakpoints;
 mod builtins;
 mod caches;
+mod code;
 mod counters;
+mod display;
 mod error;
+mod frames;
 mod info;
 mod inspect;
+mod listing;
 mod prompt;
+mod registers;
 mod reverse;
 mod run_control;
 mod shell;
 mod show;
+mod sources;
 mod table;
 
-pub use shell::{Output, Printed, Setup, Shell, Target};
+pub use shell::{Left, Output, Printed, Setup, Shell, Target};
 pub use table::reference;

@@ -4,8 +4,10 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::fs::File;
-use std::io::{BufRead, BufReader, IsTerminal as _};
+use std::io::{BufRead, BufReader, IsTerminal as _, Write as _};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::termios::{LocalModes, tcgetattr};
 use rustyline::completion::{Completer, Pair};
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
@@ -15,10 +17,11 @@ use rustyline::validate::Validator;
 use rustyline::{Context, Editor, Helper};
 
 use super::arguments::event_names;
-use super::shell::{Commands, Shell, Takes};
-use crate::console::one_line;
+use super::shell::{Commands, Left, Shell, Takes};
+use crate::console::{self, one_line};
 use crate::debugger::program::Names;
 use crate::profile::reason;
+use crate::session::Stop;
 
 /// Words that can be completed and hinted at. The names of the program are read on first use.
 #[derive(Default)]
@@ -167,12 +170,64 @@ impl Highlighter for Words {
 impl Validator for Words {}
 impl Helper for Words {}
 
+/// The prompt.
+const PROMPT: &str = "cgemu> ";
+
+/// Commands that an empty line repeats.
+const AGAIN: [&str; 17] = [
+    "step",
+    "next",
+    "line",
+    "until",
+    "x",
+    "list",
+    "continue",
+    "finish",
+    "up",
+    "down",
+    "reverse-step",
+    "reverse-next",
+    "reverse-finish",
+    "reverse-continue",
+    "advance",
+    "disas",
+    "display",
+];
+
+/// A line that was typed before it was asked for. The terminal gives out lines then, and no more
+/// than one at a time (termios(3), canonical mode); what is typed of another stays there.
+fn typed_ahead() -> Option<Result<String, ReadlineError>> {
+    let stdin = rustix::stdio::stdin();
+    let canonical = tcgetattr(stdin).is_ok_and(|modes| modes.local_modes.contains(LocalModes::ICANON));
+    let mut ready = [PollFd::new(&stdin, PollFlags::IN)];
+    if !canonical
+        || !matches!(poll(&mut ready, Some(&NOW)), Ok(1))
+        || !ready[0].revents().contains(PollFlags::IN)
+    {
+        return None;
+    }
+    let mut bytes = vec![0; LONGEST];
+    Some(match rustix::io::read(stdin, &mut bytes) {
+        Ok(0) => Err(ReadlineError::Eof),
+        Ok(count) => {
+            Ok(String::from_utf8_lossy(bytes.get(..count).unwrap_or_default()).trim_end().to_owned())
+        }
+        Err(error) => Err(ReadlineError::Io(error.into())),
+    })
+}
+
+/// Longest line that a terminal gives out.
+const LONGEST: usize = 4096;
+
+/// No time to wait.
+const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+
 /// Exit status if a command of a script fails.
 const FAILED: u8 = 1;
 
 impl Shell {
-    /// Reads commands until there are no more; the exit status.
-    pub fn run(mut self) -> u8 {
+    /// Reads commands until there are no more.
+    pub fn run(mut self) -> Left {
         if let Some(path) = self.setup.commands.clone() {
             let file = match File::open(&path) {
                 Ok(file) => file,
@@ -182,15 +237,36 @@ impl Shell {
                         path.display(),
                         reason(&error)
                     ));
-                    return FAILED;
+                    return Left::Status(FAILED);
                 }
             };
-            return self.script(BufReader::new(file), &path.display().to_string());
+            let status = self.script(BufReader::new(file), &path.display().to_string());
+            return self.after_script(status);
         }
         if std::io::stdin().is_terminal() {
-            return self.interactive();
+            let status = self.interactive();
+            return Left::Status(if status == 0 { self.status } else { status });
         }
-        self.script(std::io::stdin().lock(), "standard input")
+        let status = self.script(std::io::stdin().lock(), "standard input");
+        self.after_script(status)
+    }
+
+    /// The end of a script, which has this status: a program that a limit, an instruction or call
+    /// that is not supported, or a signal has ended was not debugged to its end.
+    fn after_script(&mut self, status: u8) -> Left {
+        if status != 0 || self.status != 0 {
+            return Left::Status(if status == 0 { self.status } else { status });
+        }
+        match self.debugger.session().ending() {
+            _ if self.quit => {}
+            Some((Stop::Exited(_), _)) => {}
+            Some((stop, _)) => return Left::Stopped(stop),
+            None if self.started => {
+                self.complain("the program has not ended, so its profile was not written; `continue` or `dump` writes one");
+            }
+            None => {}
+        }
+        Left::Status(0)
     }
 
     /// Runs each line; stops at the first that fails.
@@ -235,18 +311,35 @@ impl Shell {
         while !self.quit {
             editor.set_helper(Some(self.words()));
             self.begin_line();
-            match editor.readline("cgemu> ") {
-                Ok(line) => {
+            // What was typed while the program ran is taken a line at a time: the editor would take
+            // all there is, and so keep it from the program that the first line may start.
+            let line = match typed_ahead() {
+                Some(Ok(line)) => {
+                    let _ = writeln!(console::output(), "{PROMPT}{}", one_line(&line));
+                    Ok(line)
+                }
+                Some(Err(end)) => Err(end),
+                None => editor.readline(PROMPT),
+            };
+            match line {
+                Ok(lines) => {
                     asked = false;
-                    let line = line.trim().to_owned();
-                    let line = if line.is_empty() { again.clone() } else { line };
-                    let _ = editor.add_history_entry(&line);
-                    self.note(&format!("cgemu> {line}"));
-                    again.clear();
-                    match self.execute(&line) {
-                        Ok(()) if self.repeats(&line) => again = line,
-                        Ok(()) => {}
-                        Err(why) => self.complain(&why.to_string()),
+                    let empty = if lines.trim().is_empty() { again.as_str() } else { "" };
+                    // Several lines may be pasted at once.
+                    let lines: Vec<String> =
+                        lines.lines().chain([empty]).map(|line| line.trim().to_owned()).collect();
+                    for line in lines.into_iter().filter(|line| !line.is_empty()) {
+                        let _ = editor.add_history_entry(&line);
+                        self.note(&format!("cgemu> {line}"));
+                        again.clear();
+                        match self.execute(&line) {
+                            Ok(()) if self.repeats(&line) => again = self.repeated(&line),
+                            Ok(()) => {}
+                            Err(why) => self.complain(&why.to_string()),
+                        }
+                        if self.quit {
+                            break;
+                        }
                     }
                 }
                 Err(ReadlineError::Interrupted) => {
@@ -292,8 +385,19 @@ impl Shell {
     /// True if an empty line after this one means the same again, as in GDB.
     fn repeats(&self, line: &str) -> bool {
         let word = line.split_whitespace().next().unwrap_or_default();
-        let again =
-            ["step", "next", "line", "x", "list", "continue", "reverse-step", "reverse-continue", "advance"];
-        self.commands.find(word).is_ok_and(|command| again.contains(&command.name))
+        self.commands.find(word).is_ok_and(|command| AGAIN.contains(&command.name))
+    }
+
+    /// The line that an empty one after this stands for: `list` and `x` go on.
+    fn repeated(&self, line: &str) -> String {
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        match self.commands.find(word).map(|command| command.name) {
+            Ok("list") if rest.trim() != "-" => word.to_owned(),
+            Ok("x") => match rest.trim().strip_prefix('/') {
+                Some(shape) => format!("x /{}", shape.split_whitespace().next().unwrap_or_default()),
+                None => word.split('/').next().unwrap_or(word).to_owned(),
+            },
+            _ => line.to_owned(),
+        }
     }
 }

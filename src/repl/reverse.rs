@@ -50,6 +50,28 @@ impl Shell {
         Ok(())
     }
 
+    pub(super) fn reverse_next(&mut self, rest: &str) -> Reply {
+        let steps = count(rest)?;
+        if self.debugger.session().instructions() == 0 {
+            return Err("this is the beginning of the run".into());
+        }
+        for _ in 0..steps {
+            self.debugger.step_back_over()?;
+            if self.debugger.session().instructions() == 0 {
+                break;
+            }
+        }
+        self.came_back();
+        Ok(())
+    }
+
+    pub(super) fn reverse_finish(&mut self, rest: &str) -> Reply {
+        nothing(rest)?;
+        self.debugger.finish_back()?;
+        self.came_back();
+        Ok(())
+    }
+
     pub(super) fn reverse_continue(&mut self, rest: &str) -> Reply {
         nothing(rest)?;
         if self.debugger.session().instructions() == 0 {

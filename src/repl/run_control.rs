@@ -1,35 +1,56 @@
 //! Commands that let the program run.
 
-use super::arguments::{count, nothing, number};
+use std::fs::File;
+
+use super::arguments::{CommandLine, command_line, count, nothing, number};
 use super::error::Error;
 use super::shell::{Reply, Shell, Target};
 use crate::debugger;
 use crate::debugger::control::Stopped;
 use crate::debugger::step::Calls;
 use crate::debugger::stops::Trigger;
+use crate::debugger::value::Value;
+use crate::profile::reason;
 use crate::session::Stop;
 
 impl Shell {
     pub(super) fn run_program(&mut self, rest: &str) -> Reply {
-        nothing(rest)?;
-        self.begin()?;
+        self.begin(rest)?;
         let stopped = self.debugger.go(None, &[])?;
         self.tell(&stopped)
     }
 
-    /// The program is at its first instruction.
-    fn begin(&mut self) -> Reply {
-        if self.started {
+    /// Puts the program at its first instruction, with other arguments if there are any.
+    fn begin(&mut self, arguments: &str) -> Reply {
+        if !arguments.is_empty() {
+            self.set_arguments(arguments)?;
+        }
+        if self.started || self.other_arguments {
             self.debugger.restart()?;
         }
-        self.started = true;
-        self.told = false;
+        self.other_arguments = false;
+        self.begun();
+        Ok(())
+    }
+
+    /// Sets the arguments of the next run, and its input if there is a `< FILE`.
+    pub(super) fn set_arguments(&mut self, text: &str) -> Reply {
+        let CommandLine { arguments, input } = command_line(text)?;
+        if let Some(path) = input {
+            let file = File::open(&path).map_err(|error| Error::File {
+                path,
+                reason: reason(&error),
+                hint: "name a file for the program to read",
+            })?;
+            self.debugger.set_input(file);
+        }
+        self.debugger.set_arguments(arguments.into_iter().map(Into::into).collect());
+        self.other_arguments = true;
         Ok(())
     }
 
     pub(super) fn start(&mut self, rest: &str) -> Reply {
-        nothing(rest)?;
-        self.begin()?;
+        self.begin(rest)?;
         let main = self.debugger.program().locate("main", None);
         match main {
             Ok(main) => {
@@ -74,7 +95,8 @@ impl Shell {
         if rest.is_empty() {
             return Err("how many instructions? `advance 1M`".into());
         }
-        self.step(rest)
+        // GDB's takes a place.
+        if rest.starts_with(|c: char| c.is_ascii_digit()) { self.step(rest) } else { self.until(rest) }
     }
 
     pub(super) fn next(&mut self, rest: &str) -> Reply {
@@ -104,6 +126,9 @@ impl Shell {
     }
 
     pub(super) fn until(&mut self, rest: &str) -> Reply {
+        if rest.is_empty() {
+            return self.repeat(1, |shell| shell.debugger.until_behind());
+        }
         let location = self.locate(rest)?;
         self.begun();
         let stopped = self.debugger.until(&location)?;
@@ -154,6 +179,17 @@ impl Shell {
         let Some((stop, line)) = self.debugger.session().ending() else { return Ok(()) };
         if std::mem::replace(&mut self.told, true) {
             return Ok(());
+        }
+        // The variables of GDB.
+        let variables = &mut self.debugger.variables;
+        variables.retain(|name, _| name != "_exitcode" && name != "_exitsignal");
+        let told = match stop {
+            Stop::Exited(status) => Some(("_exitcode", status)),
+            Stop::Killed(signal) => Some(("_exitsignal", signal)),
+            _ => None,
+        };
+        if let Some((name, value)) = told {
+            variables.insert(name.to_owned(), Value::signed(value.into()));
         }
         if let Some(line) = line {
             self.say(&line);

@@ -8,10 +8,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 
 use super::error::Error;
+use super::sources::Texts;
+use crate::annotate::view::disassembly::Syntax;
 use crate::console::{self, Console, one_line};
 use crate::debugger::Debugger;
 use crate::debugger::suggest::nearest;
-use crate::session::{Finished, Folded, TerminalObserver};
+use crate::session::{Finished, Folded, Stop, TerminalObserver};
 
 /// The profiles and the log of a session.
 pub trait Output {
@@ -73,6 +75,24 @@ impl Printed {
     pub(super) fn in_line(&self) -> bool {
         self.any.swap(false, Relaxed) && self.last.load(Relaxed) != b'\n'
     }
+}
+
+/// An expression that is shown at every stop.
+#[derive(Clone, Debug)]
+pub(super) struct Display {
+    /// Its number, by which commands name it.
+    pub(super) number: u32,
+    /// The expression, with its format before it.
+    pub(super) text: String,
+}
+
+/// The end of a shell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// With this exit status.
+    Status(u8),
+    /// At the end of a script whose program did not come to an end of its own.
+    Stopped(Stop),
 }
 
 /// Result of a command.
@@ -167,10 +187,18 @@ pub struct Shell {
     pub(super) aliases: BTreeMap<String, String>,
     /// The program was let run.
     pub(super) started: bool,
+    /// The next run has other arguments than the one that is there.
+    pub(super) other_arguments: bool,
     /// Its end was told.
     pub(super) told: bool,
-    /// The file and line that `list` shows next.
-    pub(super) listed: Option<(String, u32)>,
+    /// The file that `list` has shown last, its first line and the one behind its last.
+    pub(super) listed: Option<(String, u32, u32)>,
+    /// The text of source files.
+    pub(super) sources: Texts,
+    /// Expressions that are shown at every stop.
+    pub(super) displays: Vec<Display>,
+    /// The syntax of instructions.
+    pub(super) flavor: Syntax,
     /// The address that `x` shows next.
     pub(super) examined: u64,
     /// Numbered parts of the profile that were written.
@@ -180,6 +208,8 @@ pub struct Shell {
     /// Nesting of aliases and files.
     pub(super) depth: usize,
     pub(super) quit: bool,
+    /// The status that `quit` named.
+    pub(super) status: u8,
     /// Lines shown around those with counts.
     pub(super) context: u64,
 }
@@ -194,13 +224,18 @@ impl Shell {
             log: None,
             aliases: BTreeMap::new(),
             started: false,
+            other_arguments: false,
             told: false,
             listed: None,
+            sources: Texts::default(),
+            displays: Vec::new(),
+            flavor: Syntax::default(),
             examined: 0,
             dumps: 0,
             values: 0,
             depth: 0,
             quit: false,
+            status: 0,
             context: 8,
         }
     }

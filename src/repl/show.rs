@@ -1,41 +1,19 @@
 //! Text that several commands print: the position of the program, instructions, watched places.
 
-use iced_x86::{Formatter as _, Instruction, IntelFormatter};
-
 use super::error::Error;
 use super::shell::Shell;
-use crate::annotate::sources::text_lines;
 use crate::debugger::program::Location;
 use crate::debugger::stops::{Trigger, WatchAccess};
 use crate::profile::grouped;
 
 impl Shell {
-    /// The text of an instruction, with the name of the address in it.
-    pub(super) fn disassembled(&self, instruction: &Instruction) -> String {
-        let program = self.debugger.program();
-        let mut plain = IntelFormatter::new();
-        let mut text = String::new();
-        plain.format(instruction, &mut text);
-        let target = match instruction.flow_control() {
-            iced_x86::FlowControl::Next => {
-                instruction.is_ip_rel_memory_operand().then(|| instruction.ip_rel_memory_address())
-            }
-            _ if instruction.near_branch_target() != 0 => Some(instruction.near_branch_target()),
-            _ => instruction.is_ip_rel_memory_operand().then(|| instruction.ip_rel_memory_address()),
-        };
-        if let Some(name) = target.and_then(|target| program.symbol_at(target)) {
-            text += &format!("  <{name}>");
-        }
-        text
-    }
-
     /// An address with its names: `<main+4>` and `prog.c:12`, as far as they are known.
     pub(super) fn named(&self, pc: u64) -> String {
         let program = self.debugger.program();
-        let mut text = format!("{pc:#x}");
-        if let Some(name) = program.symbol_at(pc) {
-            text += &format!(" <{name}>");
-        } else if let Some(module) = program.module_at(pc) {
+        let mut text = self.address_text(pc);
+        if program.label(pc).is_none()
+            && let Some(module) = program.module_at(pc)
+        {
             text += &format!(" in {}", module.path);
         }
         if let Some((place, _)) = program.line_at(pc) {
@@ -51,8 +29,9 @@ impl Shell {
         let now = self.debugger.session().instructions();
         let text = format!("{} after {} instructions", self.named(pc), grouped(now));
         self.say(&text);
-        let source = self.debugger.program().line_at(pc).and_then(|(place, _)| {
-            let line = text_lines(&place.file)?.into_iter().nth(place.line as usize - 1)?;
+        let place = self.debugger.program().line_at(pc).map(|(place, _)| place);
+        let source = place.and_then(|place| {
+            let line = self.sources.line(&place.file, u64::from(place.line))?;
             Some(format!("{:>6}  {line}", place.line))
         });
         let shown = match source {
@@ -63,6 +42,7 @@ impl Shell {
             },
         };
         self.say(&shown);
+        self.show_displays();
     }
 
     /// Prints the content of watched memory.
@@ -86,10 +66,9 @@ impl Shell {
         self.say(&format!("{:#x} {verb} {shown}", range.start));
     }
 
-    /// The file of the line where the selected frame is.
-    pub(super) fn current_file(&mut self) -> Option<(String, u32)> {
-        let number = self.debugger.frame_number();
-        self.debugger.frames(number + 1).into_iter().nth(number)?.place
+    /// File and line of the selected frame.
+    pub(super) fn current_place(&mut self) -> Option<(String, u32)> {
+        self.debugger.selected()?.place
     }
 
     /// The addresses of a location, as seen from the current file.
@@ -98,7 +77,7 @@ impl Shell {
             let address = self.address(expression)?;
             return Ok(Location { name: format!("{address:#x}"), addresses: vec![address] });
         }
-        let here = self.current_file().map(|(file, _)| file);
+        let here = self.current_place().map(|(file, _)| file);
         Ok(self.debugger.program().locate(text, here.as_deref())?)
     }
 }

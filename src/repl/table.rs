@@ -1,5 +1,6 @@
 //! The commands: their names, their help, and where they are carried out.
 
+use super::info::SUBJECTS;
 use super::shell::{Command, Commands, Setup, Shell, Takes};
 use crate::debugger::Debugger;
 
@@ -21,15 +22,15 @@ macro_rules! commands {
 
 commands! {
     "Running" {
-        "run" ["r"] "", "Lets the program run from its beginning; one that runs already begins again.", "run", Takes::Nothing, true, Shell::run_program;
-        "start" "", "Runs from the beginning to the first line of main.", "start", Takes::Nothing, true, Shell::start;
+        "run" ["r"] "[ARGUMENT...] [< FILE]", "Lets the program run from its beginning, with these arguments and this input if any are given; one that runs already begins again.", "run", Takes::Nothing, true, Shell::run_program;
+        "start" "[ARGUMENT...] [< FILE]", "Runs from the beginning, as `run` does, to the first line of main.", "start", Takes::Nothing, true, Shell::start;
         "continue" ["c"] "[N]", "Goes on to the next stop, or to the N-th from here.", "continue 3", Takes::Nothing, true, Shell::continue_;
         "step" ["s" "si" "stepi"] "[N]", "Executes one instruction, or N.", "step 10", Takes::Nothing, true, Shell::step;
         "next" ["n" "ni" "nexti"] "[N]", "Executes one instruction, or N; a call counts as one.", "next", Takes::Nothing, true, Shell::next;
         "line" ["li"] "[into] [N]", "Goes on to the next source line; calls run through, unless with `into`.", "line into", Takes::Words(&["into"]), true, Shell::line;
-        "until" ["u"] "LOCATION", "Goes on to a function, FILE:LINE or *ADDRESS.", "until prog.c:20", Takes::Location, true, Shell::until;
+        "until" ["u"] "[LOCATION]", "Goes on to a function, FILE:LINE or *ADDRESS; without one to a source line behind this one, out of a loop.", "until prog.c:20", Takes::Location, true, Shell::until;
         "finish" ["fin"] "", "Goes on until the function of the selected frame has returned.", "finish", Takes::Nothing, true, Shell::finish;
-        "advance" ["adv"] "N", "Executes N instructions: 1_000, 10M, 2G.", "advance 1M", Takes::Nothing, true, Shell::advance;
+        "advance" ["adv"] "N | LOCATION", "Executes N instructions (1_000, 10M, 2G), or goes on to a place.", "advance 1M", Takes::Nothing, true, Shell::advance;
         "stop" "after N [instructions]", "Stops when N more instructions have been executed.", "stop after 5M instructions", Takes::Words(&["after"]), false, Shell::stop_after;
     }
     "Stops" {
@@ -44,7 +45,7 @@ commands! {
     "Counts" {
         "summary" ["sum"] "", "Prints Cachegrind's summary of the run so far.", "summary", Takes::Nothing, false, Shell::summary;
         "top" ["t"] "[N] [by EVENT] [functions|lines|instructions]", "Lists what has cost most so far.", "top 5 by D1mr lines", Takes::Words(&["by", "functions", "lines", "instructions"]), false, Shell::top;
-        "annotate" ["a"] "[FUNCTION | FILE[:FIRST[-LAST]]] [--asm]", "Shows source lines with their counts so far, or with --asm the instructions of a function; without a name, of the function of the selected frame.", "annotate main --asm", Takes::Location, false, Shell::annotate;
+        "annotate" ["a"] "[FUNCTION | FILE[:FIRST[-LAST]]] [--asm]", "Shows source lines with their counts so far, or with --asm the instructions of a function; without a name, of the function of the selected frame. Of a function that was inlined everywhere, its copies are shown, and where they are.", "annotate main --asm", Takes::Location, false, Shell::annotate;
         "dump" "[FILE]", "Writes the profile of the run so far: to a file, or to a numbered part beside the run's own.", "dump before.cgout", Takes::File, false, Shell::dump;
         "zero" "", "Forgets what was counted. Caches and predictors stay as they are.", "zero", Takes::Nothing, false, Shell::zero;
         "mark" "NAME", "Keeps the counts of this moment under a name, for `since`.", "mark loop", Takes::Nothing, false, Shell::mark;
@@ -56,28 +57,35 @@ commands! {
     "The program" {
         "where" ["bt" "backtrace"] "[N]", "Shows the calls that led here, the innermost first, with those that were inlined.", "where 5", Takes::Nothing, false, Shell::where_;
         "frame" ["f"] "[N]", "Selects a frame of `where` for print, x, list and regs.", "frame 1", Takes::Nothing, false, Shell::frame;
-        "list" ["l"] "[LOCATION]", "Shows source lines: around here, around a place, or the ones after those shown last.", "list main", Takes::Location, false, Shell::list;
+        "up" "[N]", "Selects the frame that has called the selected one, or the N-th from there.", "up", Takes::Nothing, false, Shell::up;
+        "down" ["do"] "[N]", "Selects the frame that the selected one has called, or the N-th from there.", "down", Takes::Nothing, false, Shell::down;
+        "list" ["l"] "[LOCATION | FIRST,LAST | -]", "Shows source lines: around here, around a place, the ones after those shown last, or with - the ones before.", "list main", Takes::Location, false, Shell::list;
         "disas" ["dis"] "[LOCATION] [N]", "Shows instructions: from here, or from a place.", "disas main 20", Takes::Location, false, Shell::disas;
+        "disassemble" "[FUNCTION | FIRST,LAST | FIRST,+LENGTH]", "Shows the instructions of a whole function: this one, a named one, or that of an address; or those between two addresses.", "disassemble main", Takes::Location, false, Shell::disassemble;
         "regs" "[-a]", "Shows the registers; with -a those of SSE too.", "regs -a", Takes::Words(&["-a"]), false, Shell::regs;
-        "print" ["p"] "[/F] EXPR", "Computes an expression over registers ($rax), memory (u32[ADDR]), symbols (counter, &counter) and counters (D1mr). F is one of x d u o t a c f s.", "print /x u32[$rsp]", Takes::Expression, false, Shell::print;
+        "print" ["p"] "[/F] EXPR", "Computes an expression over registers ($rax), memory (u32[ADDR]), symbols (counter, &counter) and counters (D1mr). F is one of x d u o t a c f s. Addresses are shown with their symbol, $xmm0 by its lanes, $st0 as a double.", "print /x u32[$rsp]", Takes::Expression, false, Shell::print;
         "x" "[/NFS] ADDRESS", "Shows memory: N units in format F (x d u o t a c f s i) of size S (b h w g).", "x /4xg $rsp", Takes::Expression, false, Shell::examine;
+        "display" "[[/NFS] EXPR]", "Shows an expression now and at every stop, as `print`, or with a size or the formats i and s as `x`; alone, shows all of them.", "display /i $pc", Takes::Expression, false, Shell::display;
+        "undisplay" "[NUMBER...]", "Takes out displays; all of them if no number is given.", "undisplay 1", Takes::Nothing, false, Shell::undisplay;
         "thread" "[N]", "Selects a thread. There is one.", "thread 1", Takes::Nothing, false, Shell::thread;
-        "info" ["i"] "breaks|threads|maps|files|signals|process|checkpoints|marks|modules", "Shows the stops, or what the program has.", "info maps", Takes::Words(&["breaks", "threads", "maps", "files", "signals", "process", "checkpoints", "marks", "modules"]), false, Shell::info;
+        "info" ["i"] "breaks|registers [NAME...]|frame|stack|source|line [LOCATION]|symbol ADDRESS|display|threads|maps|files|signals|process|checkpoints|marks|modules", "Shows the stops, the place where the program is, or what it has.", "info line main", Takes::Words(SUBJECTS), false, Shell::info;
     }
     "Time" {
         "checkpoint" ["cp"] "[NAME]", "Keeps this moment, counters, caches and predictors included, to come back to.", "checkpoint before", Takes::Nothing, false, Shell::checkpoint;
         "restore" "NAME", "Goes back to a checkpoint.", "restore before", Takes::Checkpoint, true, Shell::restore;
-        "reverse-step" ["rs"] "[N]", "Goes back by one instruction, or by N.", "reverse-step", Takes::Nothing, true, Shell::reverse_step;
+        "reverse-step" ["rs" "rsi" "reverse-stepi"] "[N]", "Goes back by one instruction, or by N.", "reverse-step", Takes::Nothing, true, Shell::reverse_step;
+        "reverse-next" ["rn" "rni" "reverse-nexti"] "[N]", "Goes back by one instruction, or N; a call counts as one.", "reverse-next", Takes::Nothing, true, Shell::reverse_next;
+        "reverse-finish" "", "Goes back to the call of the function of the selected frame.", "reverse-finish", Takes::Nothing, true, Shell::reverse_finish;
         "reverse-continue" ["rc"] "", "Goes back to the stop before this moment.", "reverse-continue", Takes::Nothing, true, Shell::reverse_continue;
     }
     "The shell" {
-        "set" "NAME VALUE | $NAME = EXPR", "Changes an option of the shell, or a variable for expressions.", "set $base = $rsp", Takes::Words(&["context"]), false, Shell::set;
-        "show" "[NAME]", "Shows options.", "show", Takes::Words(&["context", "cache", "command", "limits"]), false, Shell::show;
+        "set" "context LINES | disassembly-flavor att|intel | args [ARGUMENT...] | $NAME = EXPR", "Changes an option of the shell, the arguments of the next run, or a variable for expressions.", "set $base = $rsp", Takes::Words(&["args", "context", "disassembly-flavor", "att", "intel"]), false, Shell::set;
+        "show" "[NAME]", "Shows options.", "show", Takes::Words(&["args", "context", "cache", "command", "disassembly-flavor", "limits"]), false, Shell::show;
         "source" "FILE", "Runs the commands of a file; stops at the first that fails.", "source setup.cgemu", Takes::File, false, Shell::source;
         "log" "FILE | off", "Copies what the shell prints to a file.", "log session.txt", Takes::File, false, Shell::log;
         "alias" "[NAME [= COMMAND]]", "Gives a command, with its first words, another name.", "alias hot = top 5 by D1mr", Takes::Nothing, false, Shell::alias;
         "help" ["h" "?"] "[COMMAND]", "Lists the commands, or explains one.", "help break", Takes::Command, false, Shell::help;
-        "quit" ["q" "exit"] "", "Leaves the shell. A program that has not ended is given up.", "quit", Takes::Nothing, false, Shell::leave;
+        "quit" ["q" "exit"] "[STATUS]", "Leaves the shell, with an exit status if one is given. A program that has not ended is given up.", "quit $_exitcode", Takes::Nothing, false, Shell::leave;
     }
 }
 

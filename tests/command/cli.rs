@@ -143,7 +143,9 @@ fn arguments_and_environment_reach_the_program() {
 fn the_user_is_the_emulated_machines() {
     let dir = temporary();
     let id = |user: &str, which: &str| stdout(&quiet(dir.path(), &[user, "--", "id", which]));
-    for (user, uid, gid) in [("--seed=0", "1000", "1000"), ("--user=0", "0", "0"), ("--user=12:345", "12", "345")] {
+    for (user, uid, gid) in
+        [("--seed=0", "1000", "1000"), ("--user=0", "0", "0"), ("--user=12:345", "12", "345")]
+    {
         assert_eq!((id(user, "-u").trim(), id(user, "-g").trim(), id(user, "-G").trim()), (uid, gid, gid));
     }
     refused(&["run", "--user=nobody", "true"], 125, "0, 1000 or 1000:100");

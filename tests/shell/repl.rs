@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::common::{cgemu, golden, stderr, stdout, tool};
-use bed::{built, line_of, prints, script_with};
+use bed::{built, line_of, prints, script, script_with};
 
 #[test]
 fn the_reference_lists_the_commands() {
@@ -190,9 +190,132 @@ fn looking() {
         dir.path(),
         "break step\nrun\nregs\nregs -a\nlist\nlist main\ndisas step 4\ndisas\nprint /x 255\nprint 'a'\nx /2xw &counter\n\
          x /3i $rip\n",
-        &["rip", "xmm15", "counter += i", "int main", "push rbp", "0xff"],
+        &["rip", "xmm15", "counter += i", "int main", "push   %rbp", "0xff"],
     );
     assert!(out.contains("<counter>"), "{out}");
+    // One syntax in every view, and a switch for it.
+    let views = "disas step 4\nx /4i step\nannotate step --asm\ntop 3 instructions\n";
+    let out = prints(dir.path(), &format!("break step\nrun\n{views}"), &["push   %rbp"]);
+    assert!(out.contains("%edi,-0x4(%rbp)") && !out.contains("[rbp"), "{out}");
+    let intel = format!("break step\nrun\nset disassembly-flavor intel\nshow disassembly-flavor\n{views}");
+    let out = prints(dir.path(), &intel, &["disassembly-flavor intel", "push   rbp"]);
+    assert!(out.contains("[rbp-0x4],edi") && !out.contains("%rbp"), "{out}");
+}
+
+/// What users of GDB type.
+#[test]
+fn as_in_gdb() {
+    let dir = built();
+    let line = |text: &str| line_of(text).to_string();
+    prints(
+        dir.path(),
+        "break step\nrun\ninfo registers rip rsp eflags\ninfo b\ninfo source\ninfo line step\ninfo line\ninfo frame\n\
+         info symbol step\ninfo stack\ninfo sharedlibrary\ninfo proc mappings\ninfo all-registers\nup\nup 7\ndown\ndown 9\n\
+         bt 1\n",
+        &[
+            "rip  0x",
+            "<step+",
+            "rsp  0x",
+            "eflags  0x",
+            "breakpoint",
+            "prog.c, ",
+            &format!("line {} of ", line("counter += i").parse::<usize>().expect("a number")),
+            "<step+",
+            "returns to 0x",
+            "work",
+            "step in ",
+            "#2",
+            "libc.so.6",
+            "[stack]",
+            "xmm15",
+            "#1",
+            "sum += step(i);",
+            "_start",
+            "#4",
+            "#0",
+            "counter += i",
+            "#0",
+        ],
+    );
+    prints(
+        dir.path(),
+        "display counter\ndisplay /i $pc\nbreak step\nrun\nundisplay 2\ncontinue 2\ninfo display\nundisplay\ncontinue\ninfo display\n",
+        &[
+            "1: counter = 0",
+            "2: /i $pc = ",
+            "<step+",
+            "1: counter = 1\n",
+            "1: counter\n",
+            "nothing is displayed",
+        ],
+    );
+    // Arguments stay until others are given, as does the input.
+    fs::write(dir.path().join("other"), "four words are here\n").expect("written");
+    let out = prints(
+        dir.path(),
+        "run 5\nshow args\nrun\nrun '7' < other\nset args 3\nrun\nset args\nshow args\nrun\n",
+        &[
+            "read 4", "sum 20", "args 5", "sum 20", "read 20", "sum 56", "read 20", "sum 4", "args\n",
+            "read 20", "sum ",
+        ],
+    );
+    assert!(!out.contains("cannot"), "{out}");
+    prints(dir.path(), "start 4\nlist 7,9\nlist\nlist -\nlist prog.c:1\nlist step\n", &["int n = argc"]);
+    prints(dir.path(), "break work\nrun\nline\nline\nline\nuntil\nuntil\n", &["return sum"]);
+    prints(dir.path(), "start\nadvance work\nadvance 3\n", &["work", "instructions"]);
+    let values = "break step\nrun\nprint step\nprint &counter\nprint $rip\nprint $sp\nprint 1.5 * 2\nprint /x 255\nprint /f 0x3ff8000000000000\nprint $st0\nprint $xmm0\nprint $rip - step\n";
+    prints(
+        dir.path(),
+        values,
+        &[
+            "$1 = 0x",
+            "<step>",
+            "$2 = 0x",
+            "<counter>",
+            "$3 = 0x",
+            "<step+",
+            "$4 = 0x7ff",
+            "$5 = 3.0",
+            "$6 = 0xff",
+            "$7 = 1.5",
+            "$8 = ",
+            "$9 = {f64 = {",
+            "$10 = ",
+        ],
+    );
+}
+
+/// The status of a script tells of a program that did not come to its own end.
+#[test]
+fn the_status_of_a_script() {
+    let dir = built();
+    let source = "#include <stdlib.h>\n#include <sys/mount.h>\nint main(int argc, char **argv)\n{\n\
+        switch (argc > 1 ? argv[1][0] : 0) {\n    case 'a': abort();\n    case 'v': __asm__(\".byte 0x62, 0xf1, 0x7c, 0x48, 0x58, 0xc0\");\n    }\n    return 7;\n}\n";
+    fs::write(dir.path().join("prog.c"), source).expect("written");
+    let out = tool("gcc", dir.path(), "gcc", &["-g", "-O0", "-o", "prog", "prog.c"]);
+    assert!(out.status.success(), "{}", stderr(&out));
+    for (options, commands, args, status) in [
+        // The program's own end is no failure of the script, but the script may pass it on.
+        (&[][..], "run\n", &[][..], 0),
+        (&[], "run\nquit $_exitcode\n", &[], 7),
+        (&[], "run\nprint $_exitcode\nquit 3\n", &[], 3),
+        (&[], "run a\nprint $_exitsignal\n", &[], 128 + 6),
+        (&[], "run\n", &["a"], 128 + 6),
+        (&[], "run\n", &["v"], 125),
+        (&["--max-instructions=1000"], "run\n", &[], 124),
+        (&["--max-memory=64k"], "run\n", &[], 124),
+        // It has been taken back, so it has not ended.
+        (&["--max-instructions=1000"], "run\nreverse-step\n", &[], 0),
+        (&[], "start\n", &[], 0),
+        (&[], "start\nquit\n", &[], 0),
+        (&[], "nonsense\n", &[], 1),
+    ] {
+        let said = script_with(dir.path(), options, commands, args);
+        assert_eq!(said.status, status, "{options:?} {commands} {args:?}\n{}{}", said.out, said.err);
+        let told = said.err.contains("has not ended");
+        let unfinished = commands == "start\n" || commands.contains("reverse");
+        assert_eq!(told, unfinished, "{commands}: {}", said.err);
+    }
 }
 
 #[test]
@@ -403,4 +526,63 @@ fn the_log_is_that_of_a_run() {
         let name = options[0].split('=').next().expect("a name");
         assert!(said.err.contains(name), "{}", said.err);
     }
+}
+
+/// Functions that are nowhere but in their callers: their frames are those of addr2line(1) and
+/// GDB, and their lines have counts.
+#[test]
+fn inlined_everywhere() {
+    let dir = tempfile::tempdir().expect("a directory");
+    fs::write(dir.path().join("input"), "").expect("written");
+    let source = include_str!("../../testdata/repl/inlined.c");
+    fs::write(dir.path().join("prog.c"), source).expect("written");
+    let out = tool("gcc", dir.path(), "gcc", &["-g", "-O2", "-fno-pie", "-no-pie", "-o", "prog", "prog.c"]);
+    assert!(out.status.success(), "{}", stderr(&out));
+    let out = prints(dir.path(), "break cell\nrun\nwhere\nup\nup\n", &["stop 1: 0x"]);
+    let frames: Vec<&str> = out.lines().filter(|line| line.contains('#')).collect();
+    let address = frames[0].split_whitespace().nth(1).expect("an address");
+    let said = tool("binutils", dir.path(), "addr2line", &["-i", "-f", "-e", "prog", address]);
+    let said = stdout(&said);
+    let said: Vec<&str> = said.lines().collect();
+    let expected: Vec<(String, String)> = said
+        .chunks(2)
+        .map(|pair| (pair[0].to_owned(), pair[1].split(" (").next().expect("a place").to_owned()))
+        .collect();
+    assert_eq!(expected.len(), 3, "{said:?}");
+    for (number, (function, place)) in expected.iter().enumerate() {
+        let inlined = if number < 2 { " (inlined)" } else { "" };
+        let text = format!("#{number:<3} {address} {function} at {place}{inlined}");
+        assert!(frames[number].contains(&text), "no {text}:\n{out}");
+    }
+    // `up` shows the frames that `where` does.
+    let last = frames.len() - 2;
+    for (at, number) in [(last, 1), (last + 1, 2)] {
+        assert_eq!(frames[at].trim(), frames[number].trim(), "{out}");
+    }
+
+    let line = |text: &str| source.lines().position(|line| line.contains(text)).expect("a line") + 1;
+    let call = format!("main at {}:{}", dir.path().join("prog.c").display(), line("t += sum_cols"));
+    let out = prints(
+        dir.path(),
+        "run\nannotate sum_cols\nannotate cell\nannotate cell --asm\n",
+        &[
+            "sum_cols was inlined",
+            "prog.c",
+            "s += cell(i, j)",
+            "inlined into",
+            &call,
+            "cell was inlined",
+            "return m[i][j]",
+            "inlined into",
+            &format!("sum_cols at {}:{}", dir.path().join("prog.c").display(), line("s += cell")),
+            "cell, inlined into main",
+            "0x",
+        ],
+    );
+    // The shares of the calls are those of the lines.
+    assert!(!out.contains("nothing was counted"), "{out}");
+    let said = script(dir.path(), "start\nannotate cell\n");
+    assert!(said.status == 1 && said.err.contains("copies of `cell`"), "{}", said.err);
+    let said = script(dir.path(), "start\ncatch miss D1mr in cell\n");
+    assert!(said.status == 1 && said.err.contains("inlined everywhere"), "{}", said.err);
 }

@@ -39,6 +39,17 @@ pub(crate) struct Writer<'r> {
     syntax: Syntax,
     renaming: &'r Renaming,
     formatter: Box<dyn Formatter>,
+    addresses: Addresses,
+}
+
+/// The layout of the addresses that instructions name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Addresses {
+    /// objdump's: `401136 <main+0x10>`.
+    #[default]
+    Objdump,
+    /// GDB's: `0x401136 <main+16>`.
+    Gdb,
 }
 
 impl<'r> Writer<'r> {
@@ -63,7 +74,12 @@ impl<'r> Writer<'r> {
         options.set_show_zero_displacements(true);
         options.set_memory_size_options(MemorySizeOptions::Always);
         options.set_always_show_scale(true);
-        Self { syntax, renaming, formatter }
+        Self { syntax, renaming, formatter, addresses: Addresses::default() }
+    }
+
+    /// Names addresses in another layout.
+    pub(crate) fn naming(self, addresses: Addresses) -> Self {
+        Self { addresses, ..self }
     }
 
     /// The text of `instruction`, encoded as `bytes`. `label` names the symbol of an address and
@@ -80,10 +96,14 @@ impl<'r> Writer<'r> {
                 (String::from_utf8_lossy(&name).into_owned(), past)
             })
         };
-        let named = |address: u64| match label(address) {
-            Some((name, 0)) => format!("{address:x} <{name}>"),
-            Some((name, past)) => format!("{address:x} <{name}+{past:#x}>"),
-            None => format!("{address:x}"),
+        let addresses = self.addresses;
+        let named = |address: u64| match (addresses, label(address)) {
+            (Addresses::Objdump, Some((name, 0))) => format!("{address:x} <{name}>"),
+            (Addresses::Objdump, Some((name, past))) => format!("{address:x} <{name}+{past:#x}>"),
+            (Addresses::Objdump, None) => format!("{address:x}"),
+            (Addresses::Gdb, Some((name, 0))) => format!("{address:#x} <{name}>"),
+            (Addresses::Gdb, Some((name, past))) => format!("{address:#x} <{name}+{past}>"),
+            (Addresses::Gdb, None) => format!("{address:#x}"),
         };
         if instruction.is_invalid() {
             return "(bad)".to_owned();

@@ -48,6 +48,14 @@ impl Scope for Task {
         Some(bytes)
     }
 
+    fn x87(&mut self, number: u8) -> Option<[u8; 10]> {
+        let mut bytes = [0; 10];
+        // 1.5 times 2 to the power of the number.
+        bytes[..8].copy_from_slice(&0xc000_0000_0000_0000_u64.to_le_bytes());
+        bytes[8..].copy_from_slice(&(0x3fff + u16::from(number)).to_le_bytes());
+        Some(bytes)
+    }
+
     fn memory(&mut self, address: u64, buf: &mut [u8]) -> Result<(), usize> {
         for (at, to) in buf.iter_mut().enumerate() {
             *to = byte(address.wrapping_add(at as u64)).ok_or(at)?;
@@ -133,6 +141,10 @@ fn names() {
         ("$xmm1", "0x0100000080000001_4004000000000000".replace('_', "").as_str()),
         ("$xmm1 == $xmm1 && $xmm1 != $xmm2", "1"),
         ("$v.u16[7]", "1799"),
+        ("$st0", "1.5"),
+        ("$st7 - $st2 / 4", "190.5"),
+        ("text - main", "-4194598"),
+        ("(text - main) / 2", "-2097299"),
     ]);
 }
 

@@ -53,8 +53,8 @@ impl Inlines {
         Some(Self { context, package })
     }
 
-    /// The functions at the link-time address `vaddr`, the innermost first: those that were inlined
-    /// there, and the one that the code belongs to. Empty if nothing is known.
+    /// The functions at the link-time address `vaddr`, the outermost first: the one that the code
+    /// belongs to, and those that were inlined there. Empty if nothing is known.
     pub fn chain(&self, vaddr: u64, find: &FindSplit<'_>) -> Vec<Frame> {
         // The library looks for what begins before the address after this one.
         if vaddr == u64::MAX {

@@ -24,6 +24,8 @@ const SESSION: &[(&str, &str)] = &[
     ("where", "main"),
     ("frame 1", "main"),
     ("frame 0", "work"),
+    ("up", "main"),
+    ("down", "work"),
     ("list", "int sum = 0"),
     ("line", "for (int i"),
     ("continue", "counter += i"),
@@ -31,6 +33,9 @@ const SESSION: &[(&str, &str)] = &[
     ("x /2xw &counter", "0x00000069"),
     ("regs", "rip"),
     ("disas", "=>"),
+    ("disassemble", "ret"),
+    ("display counter", "1: counter = 105"),
+    ("undisplay 1", ""),
     ("info breaks", "breakpoint"),
     ("disable 1", ""),
     ("enable 1", ""),
@@ -58,10 +63,13 @@ const SESSION: &[(&str, &str)] = &[
     ("continue", "instructions"),
     ("restore c", "instructions"),
     ("reverse-step", "instructions"),
+    ("reverse-next", "instructions"),
     ("break step", "stop 6"),
     ("continue", "step"),
     ("continue", "step"),
     ("reverse-continue", "step"),
+    ("reverse-finish", "sum += step"),
+    ("continue", "step"),
     ("finish", "work"),
     ("until prog.c:20", "sum += step"),
     ("set context 3", ""),
@@ -174,4 +182,43 @@ fn at_the_terminal() {
     terminal.type_in("\x04");
     let (_, status) = terminal.finish();
     assert_eq!(status.code(), Some(0));
+}
+
+/// Lines that are typed while the program runs are commands, unless the program reads them.
+#[test]
+fn typed_ahead() {
+    let dir = built();
+    let mut terminal = Terminal::cgemu(
+        dir.path(),
+        &["repl", "--stdin=input", "--cachegrind-out-file=out", "./prog", "3000000"],
+    );
+    let mut at = terminal.wait_for(0, "cgemu> ");
+    terminal.type_in("run\r");
+    at = terminal.wait_for(at, "\x1b[?2004l");
+    at = terminal.wait_for(at, "read 4");
+    terminal.type_in("print 6 * 7\nprint 6 * 8\nprint 6 * 9\nprin");
+    at = terminal.wait_for(at, "has ended");
+    for answer in ["$1 = 42", "$2 = 48", "$3 = 54"] {
+        at = terminal.wait_for(at, answer);
+    }
+    at = terminal.wait_for(at, "cgemu> ");
+    // What was not finished is still there to be finished.
+    terminal.type_in("t 6 * 10\r");
+    at = terminal.wait_for(at, "$4 = 60");
+    terminal.wait_for(at, "cgemu> ");
+    terminal.type_in("quit\r");
+    assert_eq!(terminal.finish().1.code(), Some(0));
+
+    // The program has what it reads, and the shell the rest.
+    let mut terminal = Terminal::cgemu(dir.path(), &["repl", "--cachegrind-out-file=out", "./prog"]);
+    let at = terminal.wait_for(0, "cgemu> ");
+    terminal.type_in("run\r");
+    let at = terminal.wait_for(at, "\x1b[?2004l");
+    terminal.type_in("abcdef\nprint 6 * 7\n");
+    let at = terminal.wait_for(at, "read 7");
+    let at = terminal.wait_for(at, "has ended");
+    let at = terminal.wait_for(at, "$1 = 42");
+    terminal.wait_for(at, "cgemu> ");
+    terminal.type_in("quit\r");
+    assert_eq!(terminal.finish().1.code(), Some(0));
 }

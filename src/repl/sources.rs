@@ -1,0 +1,39 @@
+//! Source files as the shell shows them, each read once for as long as it does not change.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::SystemTime;
+
+use crate::annotate::sources::text_lines;
+
+/// The lines of a file, and what tells if it has changed.
+struct Text {
+    modified: Option<SystemTime>,
+    length: u64,
+    lines: Rc<Vec<String>>,
+}
+
+/// Source files that have been shown.
+#[derive(Default)]
+pub(super) struct Texts(BTreeMap<String, Text>);
+
+impl Texts {
+    /// The lines of a file; `None` if it cannot be read.
+    pub(super) fn lines(&mut self, path: &str) -> Option<Rc<Vec<String>>> {
+        let data = std::fs::metadata(path).ok()?;
+        let (modified, length) = (data.modified().ok(), data.len());
+        let known = self.0.get(path).filter(|text| (text.modified, text.length) == (modified, length));
+        if let Some(known) = known {
+            return Some(Rc::clone(&known.lines));
+        }
+        let lines = Rc::new(text_lines(path)?);
+        self.0.insert(path.to_owned(), Text { modified, length, lines: Rc::clone(&lines) });
+        Some(lines)
+    }
+
+    /// A line, counted from 1.
+    pub(super) fn line(&mut self, path: &str, number: u64) -> Option<String> {
+        let at = usize::try_from(number.checked_sub(1)?).ok()?;
+        self.lines(path)?.get(at).cloned()
+    }
+}
