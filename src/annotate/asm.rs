@@ -36,7 +36,7 @@ pub(crate) fn annotate_asm(
     let functions = functions(&instructions, &order);
     let threshold = Threshold::new(&order, &total, options.threshold);
     let chosen = choose(&functions, asm.function.as_deref(), threshold)?;
-    let mut sources = Sources::new(&options.source_paths);
+    let mut sources = Sources::new(&options.places);
     let mut writer = Writer::new(asm.syntax, &options.input.renaming);
     let mut problems = Vec::new();
     // Each object is opened once.
@@ -45,7 +45,9 @@ pub(crate) fn annotate_asm(
         if objects.contains_key(&key(function)) {
             continue;
         }
-        let object = open_object(function.object).map_err(|problem| problems.push(problem)).ok();
+        let object = open_object(function.object, &options.places.reach)
+            .map_err(|problem| problems.push(problem))
+            .ok();
         objects.insert(key(function), object);
     }
     problems.retain(|problem| !problem.is_empty());

@@ -185,25 +185,29 @@ impl Annotation<'_> {
             } else {
                 heading(out, &[b"Annotated source file: ", name].concat())?;
                 self.file(costs, &mut shares, out)?;
-                writeln!(out)?;
             }
         }
         shares.write(self.shown, out)
     }
 
     fn file(&self, costs: &FileCosts, shares: &mut Shares, out: &mut Console<impl Write>) -> io::Result<()> {
-        let opened = match open_same(&costs.originals, &self.options.source_paths) {
+        let opened = match open_same(&costs.originals, &self.options.places) {
             Ok(Some(opened)) => opened,
-            Ok(None) => return Ok(()),
+            Ok(None) => return writeln!(out),
             Err(Unreadable::Differ) => {
                 self.add_lines(&mut shares.not_identical, costs);
                 let reason = "two or more of these original files are not identical";
-                return not_annotated(out, reason, &costs.originals);
+                not_annotated(out, reason, &costs.originals)?;
+                return writeln!(out);
             }
             Err(Unreadable::Missing) => {
                 self.add_lines(&mut shares.unreadable, costs);
-                let reason = "one or more of these original files are unreadable";
-                return not_annotated(out, reason, &costs.originals);
+                let reason = match self.options.places.reach.is_limited() {
+                    false => "one or more of these original files are unreadable",
+                    true => "one or more of these original files are unreadable or outside of --source-root",
+                };
+                not_annotated(out, reason, &costs.originals)?;
+                return writeln!(out);
             }
         };
         for profile in self.profiles {
@@ -227,8 +231,11 @@ impl Annotation<'_> {
         }
         let numbers = lines.iter().map(|(line, _)| *line).filter(|line| *line > 0);
         let ranges = around(numbers, self.options.context);
+        let placed = !ranges.is_empty();
         let view = annotated(lines.iter().copied(), ranges, opened.lines);
-        source(&view, lines.iter().map(|(_, counts)| *counts), opened.name, self.shown, out)
+        source(&view, lines.iter().map(|(_, counts)| *counts), opened.name, self.shown, out)?;
+        // Counts without lines end in an empty line already.
+        if placed { writeln!(out) } else { Ok(()) }
     }
 
     fn add_lines(&self, sum: &mut [i64], costs: &FileCosts) {

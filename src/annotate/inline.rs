@@ -45,7 +45,8 @@ pub(crate) fn annotate_inline(
     }
     for functions in by_object.values() {
         let Some(first) = functions.first() else { continue };
-        let object = open_object(first.object).map_err(|problem| problems.push(problem)).ok();
+        let object =
+            open_object(first.object, &options.places.reach).map_err(|problem| problems.push(problem)).ok();
         let calls = |address| match &object {
             Some(object) => inlined_calls(object, address, &options.input.renaming),
             None => Vec::new(),

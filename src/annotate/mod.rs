@@ -18,13 +18,14 @@ mod tally;
 mod top;
 pub(crate) mod view;
 
+pub(crate) use crate::symbols::files::Reach;
 pub(crate) use asm::annotate_asm;
 pub(crate) use cg_annotate::annotate;
 pub(crate) use error::AnnotateError;
 pub(crate) use inline::annotate_inline;
 pub(crate) use names::NameStyle;
 pub(crate) use options::{AsmOptions, Format, Input, Look, Options, TopOptions};
-pub(crate) use sources::SourcePath;
+pub(crate) use sources::{Places, SourcePath};
 pub(crate) use tally::Renaming;
 pub(crate) use top::top;
 pub(crate) use view::disassembly::Syntax;

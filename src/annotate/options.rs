@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use super::sources::SourcePath;
+use super::sources::Places;
 use super::tally::Renaming;
 use super::view::disassembly::Syntax;
 use super::view::ranking::By;
@@ -55,8 +55,8 @@ pub(crate) struct Options {
     pub(crate) format: Format,
     /// Colour text.
     pub(crate) colour: bool,
-    /// Directories of source files that have moved.
-    pub(crate) source_paths: Vec<SourcePath>,
+    /// The places of source files and objects.
+    pub(crate) places: Places,
     /// The command line, for the `Invocation:` line.
     pub(crate) invocation: Vec<u8>,
 }

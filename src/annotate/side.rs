@@ -23,6 +23,7 @@ use super::view::ranking::Threshold;
 use crate::console::Console;
 use crate::profile::{CodeObject, Instructions, SIDE_SUFFIX, add_costs, read_instructions, reason};
 use crate::symbols::debugger::inline::Frame;
+use crate::symbols::files::Reach;
 use crate::symbols::symboliser::Object;
 use crate::symbols::valgrind::demangle::display_name;
 
@@ -111,13 +112,13 @@ fn add_object(sum: &mut Instructions, object: CodeObject) {
 /// # Errors
 /// A line that says what is wrong: the file cannot be read, or is another build. An empty line for
 /// code that never was in a file, whose bytes the side file has.
-pub(crate) fn open_object(object: &CodeObject) -> Result<Object, String> {
+pub(crate) fn open_object(object: &CodeObject, reach: &Reach) -> Result<Object, String> {
     if object.identity.is_empty() && object.path == b"???" {
         return Err(String::new());
     }
     let path = Path::new(OsStr::from_bytes(&object.path));
     let shown = path.display();
-    let opened = Object::open(path)
+    let opened = Object::open(path, reach)
         .map_err(|error| format!("{shown}: {}; its machine code cannot be shown", reason(&error)))?;
     let identity = opened.identity();
     if !object.identity.is_empty() && identity != object.identity {

@@ -1,13 +1,16 @@
-//! Source files on the disk, also those that have moved: `--source-path FROM=TO`.
+//! Source files on the disk, also those that have moved (`--source-path FROM=TO`), as far as they
+//! may be opened (`--source-root DIR`).
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::fs::{File, Metadata};
+use std::io::{self, BufRead, BufReader, Read as _, Take};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::str::FromStr;
 use std::time::SystemTime;
+
+use crate::symbols::files::Reach;
 
 /// Largest source file that is read whole, in bytes.
 const LARGEST: u64 = 64 << 20;
@@ -47,30 +50,51 @@ fn remap(name: &[u8], paths: &[SourcePath]) -> Vec<u8> {
     }
 }
 
+/// The places of source files: what has moved, and what may be opened.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Places {
+    /// Directories that have moved.
+    pub(crate) moved: Vec<SourcePath>,
+    /// The files that may be opened; of objects too.
+    pub(crate) reach: Reach,
+}
+
+impl Places {
+    /// Opens the file that was recorded as `name`; gives it with its length, in bytes.
+    ///
+    /// # Errors
+    /// Those of [`Reach::open`].
+    fn open(&self, name: &[u8]) -> io::Result<(File, Metadata)> {
+        let file = self.reach.open(Path::new(OsStr::from_bytes(&remap(name, &self.moved))))?;
+        let data = file.metadata()?;
+        Ok((file, data))
+    }
+}
+
 /// Lines of source files, each file read once.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
-    paths: Vec<SourcePath>,
+    places: Places,
     files: HashMap<Vec<u8>, Vec<Vec<u8>>>,
 }
 
 impl Sources {
-    /// Sources of which some directories have moved.
-    pub(crate) fn new(paths: &[SourcePath]) -> Self {
-        Self { paths: paths.to_vec(), files: HashMap::new() }
+    /// Sources in these places.
+    pub(crate) fn new(places: &Places) -> Self {
+        Self { places: places.clone(), files: HashMap::new() }
     }
 
     /// A line, counted from 1, without its end; `None` if the file cannot be read or is shorter.
     pub(crate) fn line(&mut self, file: &[u8], line: u64) -> Option<&[u8]> {
-        let paths = &self.paths;
-        let lines = self.files.entry(file.to_vec()).or_insert_with(|| split(&remap(file, paths)));
+        let places = &self.places;
+        let lines = self.files.entry(file.to_vec()).or_insert_with(|| split(&read(file, places)));
         let at = usize::try_from(line.checked_sub(1)?).ok()?;
         lines.get(at).map(Vec::as_slice)
     }
 }
 
-fn split(path: &[u8]) -> Vec<Vec<u8>> {
-    let text = read(Path::new(OsStr::from_bytes(path))).unwrap_or_default();
+fn split(text: &Option<Vec<u8>>) -> Vec<Vec<u8>> {
+    let Some(text) = text else { return Vec::new() };
     let mut lines: Vec<Vec<u8>> = text.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
     for line in &mut lines {
         line.pop_if(|last| *last == b'\r');
@@ -80,14 +104,16 @@ fn split(path: &[u8]) -> Vec<Vec<u8>> {
 
 /// The lines of a source file as text; `None` if it cannot be read.
 pub(crate) fn text_lines(path: &str) -> Option<Vec<String>> {
-    let bytes = read(Path::new(path))?;
+    let bytes = read(path.as_bytes(), &Places::default())?;
     Some(String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect())
 }
 
 /// Reads a regular file of a reasonable size.
-fn read(path: &Path) -> Option<Vec<u8>> {
-    let fits = std::fs::metadata(path).is_ok_and(|data| data.is_file() && data.len() <= LARGEST);
-    fits.then(|| std::fs::read(path).ok()).flatten()
+fn read(name: &[u8], places: &Places) -> Option<Vec<u8>> {
+    let (file, data) = places.open(name).ok().filter(|(_, data)| data.len() <= LARGEST)?;
+    let mut bytes = Vec::new();
+    file.take(data.len()).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }
 
 /// A source file that has been opened.
@@ -96,7 +122,7 @@ pub(crate) struct OpenSource<'a> {
     /// The name in the profile.
     pub(crate) name: &'a [u8],
     /// The lines.
-    pub(crate) lines: FileLines<BufReader<File>>,
+    pub(crate) lines: FileLines<BufReader<Take<File>>>,
     /// The time of its last change; `None` if the system does not say.
     pub(crate) modified: Option<SystemTime>,
 }
@@ -117,17 +143,17 @@ pub(crate) enum Unreadable {
 /// If one cannot be read or differs from the first.
 pub(crate) fn open_same<'a>(
     names: &'a BTreeSet<Vec<u8>>,
-    paths: &[SourcePath],
+    places: &Places,
 ) -> Result<Option<OpenSource<'a>>, Unreadable> {
     let mut opened = Vec::new();
     for name in names {
-        opened.push((name, open(name, paths).map_err(|_| Unreadable::Missing)?));
+        opened.push((name, open(name, places).map_err(|_| Unreadable::Missing)?));
     }
     let mut opened = opened.into_iter();
     let Some((name, (mut source, mut modified))) = opened.next() else { return Ok(None) };
     for (_, (mut other, time)) in opened {
         let same = same_bytes(&mut source, &mut other);
-        match (same, open(name, paths)) {
+        match (same, open(name, places)) {
             (Ok(true), Ok((from_start, _))) => source = from_start,
             (Ok(false), Ok(_)) => return Err(Unreadable::Differ),
             _ => return Err(Unreadable::Missing),
@@ -137,15 +163,11 @@ pub(crate) fn open_same<'a>(
     Ok(Some(OpenSource { name, lines: FileLines(source), modified }))
 }
 
-/// Opens a source file; only a regular one, since others may have no end.
-fn open(name: &[u8], paths: &[SourcePath]) -> io::Result<(BufReader<File>, Option<SystemTime>)> {
-    let name = remap(name, paths);
-    let path = Path::new(OsStr::from_bytes(&name));
-    let data = std::fs::metadata(path)?;
-    if !data.is_file() {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
-    Ok((BufReader::new(File::open(path)?), data.modified().ok()))
+/// Opens a source file. No more is read than its length, since files of /proc have none and may
+/// wait.
+fn open(name: &[u8], places: &Places) -> io::Result<(BufReader<Take<File>>, Option<SystemTime>)> {
+    let (file, data) = places.open(name)?;
+    Ok((BufReader::new(file.take(data.len())), data.modified().ok()))
 }
 
 /// Compares two inputs to their ends.
@@ -164,7 +186,8 @@ fn same_bytes(one: &mut impl BufRead, other: &mut impl BufRead) -> io::Result<bo
     }
 }
 
-/// Lines without their ends. They end where the input cannot be read on.
+/// Lines without their ends. They end where the input cannot be read on; one that is longer than
+/// any file that is read whole comes in parts.
 #[derive(Debug)]
 pub(crate) struct FileLines<R>(R);
 
@@ -173,7 +196,7 @@ impl<R: BufRead> Iterator for FileLines<R> {
 
     fn next(&mut self) -> Option<Vec<u8>> {
         let mut line = Vec::new();
-        if self.0.read_until(b'\n', &mut line).unwrap_or(0) == 0 {
+        if (&mut self.0).take(LARGEST).read_until(b'\n', &mut line).unwrap_or(0) == 0 {
             return None;
         }
         if line.pop_if(|last| *last == b'\n').is_some() {

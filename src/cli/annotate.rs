@@ -75,6 +75,10 @@ pub(super) fn run(args: &AnnotateArgs, words: &[OsString]) -> u8 {
         Ok(input) => input,
         Err(message) => return failure("annotate", &message),
     };
+    let places = match args.code.places() {
+        Ok(places) => places,
+        Err(message) => return failure("annotate", &message),
+    };
     let words: Vec<&[u8]> = words.iter().map(|word| word.as_encoded_bytes()).collect();
     let mut invocation = b"cgemu ".to_vec();
     invocation.extend(words.join(&b' '));
@@ -90,7 +94,7 @@ pub(super) fn run(args: &AnnotateArgs, words: &[OsString]) -> u8 {
         derive: args.view.derive.clone(),
         format: args.view.format(),
         colour: args.view.colour(),
-        source_paths: args.code.source_path.clone(),
+        places,
         invocation,
     };
     args.view.show("annotate", |out| match (args.code.asm(), args.code.inline()) {

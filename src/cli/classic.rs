@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf, absolute};
 
 use clap::Args;
 
+use super::code::reach;
 use super::exit::complain;
 use super::lookup::reason;
 use super::outfile::OutFile;
@@ -24,6 +25,9 @@ pub(super) const MERGE_FAILURE: u8 = 1;
 
 /// Exit status of a wrong command line of `diff`, as `cg_diff` has it.
 pub(super) const DIFF_FAILURE: u8 = 255;
+
+/// The option of `annotate --classic` that `cg_annotate` does not have.
+const ROOT: &[u8] = b"--source-root=";
 
 /// Bytes read at a time.
 const CHUNK: usize = 1 << 18;
@@ -71,10 +75,17 @@ pub(super) fn words(arguments: &[OsString]) -> Option<Vec<OsString>> {
 /// Prints the report of `annotate --classic`; returns the exit status.
 pub(super) fn report(words: &[OsString]) -> u8 {
     let mut text = Vec::new();
-    let result = Options::parse(words.iter().map(OsString::as_os_str)).and_then(|options| match options {
-        Some(options) => annotate(&options, &mut text, &mut |warning| {
-            complain(&warning);
-        }),
+    let root = |word: &OsString| Some(PathBuf::from(OsStr::from_bytes(word.as_bytes().strip_prefix(ROOT)?)));
+    let roots: Vec<PathBuf> = words.iter().filter_map(root).collect();
+    let others = words.iter().filter(|word| root(word).is_none());
+    let options = Options::parse(others.map(OsString::as_os_str));
+    let result = options.and_then(|options| match options {
+        Some(options) => {
+            let reach = reach(&roots).map_err(Failure::new)?;
+            annotate(&options, &|path| reach.open(path), &mut text, &mut |warning| {
+                complain(&warning);
+            })
+        }
         None => {
             text.extend_from_slice(USAGE.as_bytes());
             Ok(())

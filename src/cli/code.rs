@@ -1,8 +1,11 @@
 //! The options of `cgemu annotate` that look into machine code and sources.
 
+use std::path::PathBuf;
+
 use clap::{ArgAction, Args};
 
-use crate::annotate::{AsmOptions, SourcePath, Syntax};
+use super::lookup::reason;
+use crate::annotate::{AsmOptions, Places, Reach, SourcePath, Syntax};
 
 /// The options of machine code and inlined calls.
 #[derive(Args, Debug)]
@@ -28,6 +31,12 @@ pub(super) struct CodeArgs {
     /// Look for source files that were recorded below FROM below TO; may be repeated
     #[arg(long, value_name = "FROM=TO", action = ArgAction::Append)]
     pub(super) source_path: Vec<SourcePath>,
+
+    /// Open source files, objects and debug information only below DIR; may be repeated. Without
+    /// it, annotating a profile of somebody else shows lines of any file that it names and that you
+    /// may read. Links and .. do not lead out
+    #[arg(long, value_name = "DIR", action = ArgAction::Append)]
+    pub(super) source_root: Vec<PathBuf>,
 }
 
 impl CodeArgs {
@@ -35,6 +44,14 @@ impl CodeArgs {
     pub(super) fn asm(&self) -> Option<AsmOptions> {
         let function = given(self.asm.as_ref()?).map(str::to_owned);
         Some(AsmOptions { function, syntax: self.asm_syntax, inline: self.inline.is_some() })
+    }
+
+    /// The places of source files and objects.
+    ///
+    /// # Errors
+    /// A directory that cannot be opened.
+    pub(super) fn places(&self) -> Result<Places, String> {
+        Ok(Places { moved: self.source_path.clone(), reach: reach(&self.source_root)? })
     }
 
     /// Checks the options against each other.
@@ -54,6 +71,16 @@ impl CodeArgs {
     pub(super) fn inline(&self) -> Option<Option<&str>> {
         self.inline.as_deref().map(given)
     }
+}
+
+/// The files that a reader may open.
+///
+/// # Errors
+/// A directory that cannot be opened.
+pub(super) fn reach(roots: &[PathBuf]) -> Result<Reach, String> {
+    Reach::below(roots).map_err(|(path, error)| {
+        format!("--source-root={}: {}; name a directory", path.display(), reason(&error))
+    })
 }
 
 fn given(name: &str) -> Option<&str> {

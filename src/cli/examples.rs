@@ -41,6 +41,7 @@ Examples:
   cgemu annotate --asm=main cachegrind.out.1      machine code; after cgemu run --dump-instr=yes
   cgemu annotate --inline --names=short cachegrind.out.1
   cgemu annotate --source-path=/build=/home/me/src cachegrind.out.1
+  cgemu annotate --source-root=. theirs.cgout  open only what is below . for it
   cgemu annotate --diff --mod-filename=s/v[0-9]/vN/ old.cgout new.cgout
 
 Exit status: 0; 1 if a file cannot be read, is malformed or does not fit the others; 2 for bad

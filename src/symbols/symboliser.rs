@@ -16,7 +16,7 @@ use crate::symbols::debugger::inlined_sites;
 use crate::symbols::debugger::symbol_lookup::{LineCode, MinimalSymbol, SymbolLookup};
 use crate::symbols::debuglink::{self, Links};
 use crate::symbols::elf::Source;
-use crate::symbols::files;
+use crate::symbols::files::{self, Reach};
 use crate::symbols::object_code::ObjectCode;
 use crate::symbols::valgrind::debug_info::{DebugInfo, Wanted};
 use crate::symbols::valgrind::demangle::display_name;
@@ -26,6 +26,7 @@ use crate::symbols::valgrind::demangle::display_name;
 pub struct Object {
     path: PathBuf,
     source: Source,
+    reach: Reach,
     files: Option<DebugFiles>,
     lookup: OnceCell<Option<Rc<SymbolLookup>>>,
     cfi: OnceCell<Option<Arc<Cfi>>>,
@@ -33,20 +34,25 @@ pub struct Object {
 }
 
 impl Object {
-    /// Opens the object at `path` and finds its debug files.
+    /// Opens the object at `path` and finds its debug files, as far as they are in `reach`.
     ///
     /// # Errors
-    /// Those of `files::open`.
-    pub fn open(path: &Path) -> io::Result<Object> {
-        Ok(Object::of(files::open(path)?, path))
+    /// Those of [`Reach::open`].
+    pub(crate) fn open(path: &Path, reach: &Reach) -> io::Result<Object> {
+        Ok(Object::in_reach(files::open(path, reach)?, path, reach))
     }
 
     /// The object whose bytes are `source` and whose path is `path`, with its debug files.
     pub fn of(source: Source, path: &Path) -> Object {
+        Object::in_reach(source, path, &Reach::default())
+    }
+
+    fn in_reach(source: Source, path: &Path, reach: &Reach) -> Object {
         Object {
             path: path.to_owned(),
-            files: files::complete(Arc::clone(&source), path).ok(),
+            files: files::complete(Arc::clone(&source), path, reach).ok(),
             source,
+            reach: reach.clone(),
             lookup: OnceCell::new(),
             cfi: OnceCell::new(),
             inlines: OnceCell::new(),
@@ -111,7 +117,8 @@ impl Object {
     /// The functions at the link-time address `vaddr`, as [`Inlines::chain`] has them; `None` if
     /// there is no debug information.
     pub fn inlined_at(&self, vaddr: u64) -> Option<Vec<Frame>> {
-        let find = |unit: &SplitUnit| files::split_units(&self.path, &unit.name, &unit.directory);
+        let find =
+            |unit: &SplitUnit| files::split_units(&self.path, &unit.name, &unit.directory, &self.reach);
         Some(self.inlines()?.chain(vaddr, &find))
     }
 

@@ -255,3 +255,150 @@ fn files_that_are_no_profiles() {
         assert_eq!(String::from_utf8_lossy(&out.stderr), format!("cgemu annotate: {message}"));
     }
 }
+
+/// A directory with these files; the profile `a.cgout` is later than the others.
+fn directory(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("directory");
+    for (name, text) in files {
+        let path = dir.path().join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("directory");
+        fs::write(&path, text).expect("written");
+        set_time(&path, if name.ends_with("cgout") { 2000 } else { 1000 });
+    }
+    dir
+}
+
+fn text_of(directory: &Path, args: &[&str]) -> String {
+    let out = annotate(directory, args);
+    assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
+    String::from_utf8(out.stdout).expect("text")
+}
+
+/// As the case `ann2` of Valgrind's own tests of cg_annotate has it: a file whose functions cancel
+/// out stays, with the functions that reach the threshold; so does its source. The manual: "a
+/// source file is annotated if it contains at least one function that meets the significance
+/// threshold".
+#[test]
+fn the_threshold_is_that_of_inner_entries() {
+    let profile = "cmd: c\nevents: Ir\nfl=main.c\nfn=main\n1 100000\nfl=pair.c\nfn=up\n1 1000000\nfn=down\n2 -1000000\n\
+                   fn=little\n3 10\nfl=many.c\nfn=a\n1 400\nfn=b\n2 400\nfn=c\n3 400\nsummary: 101210\n";
+    let dir = directory(&[("a.cgout", profile), ("pair.c", "one\ntwo\nthree\n")]);
+    let text = text_of(dir.path(), &["--threshold=0.5", "--no-show-percs", "a.cgout"]);
+    let part = |from: &str, to: &str| {
+        let from = text.find(from).expect("the section") + from.len();
+        let to = text[from..].find(to).map_or(text.len(), |at| from + at);
+        text[from..to].to_owned()
+    };
+    assert_eq!(
+        part("File:function summary", "Function:file summary").lines().skip(2).collect::<Vec<_>>()[1..9],
+        [
+            "",
+            "<    100,000  main.c:main",
+            "",
+            "<         10  pair.c:",
+            "   1,000,000    up",
+            "  -1,000,000    down",
+            "",
+            "-".repeat(80).as_str()
+        ]
+    );
+    assert!(part("Function:file summary", "-- Annotated").contains("> -1,000,000  down:pair.c"));
+    assert!(text.contains("-- Annotated source file: pair.c"));
+    assert!(text.contains("1,000,000  one\n-1,000,000  two\n"), "{text}");
+    // Its functions reach the threshold only together.
+    assert!(!text.contains("many.c"), "{text}");
+    assert!(text.contains("  1,200  unannotated: files known & below threshold"), "{text}");
+    let json = text_of(dir.path(), &["--threshold=0.5", "--json", "a.cgout"]);
+    let report: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let files = report["files"].as_array().expect("files");
+    let files: Vec<&str> = files.iter().filter_map(|file| file["file"].as_str()).collect();
+    assert_eq!(files, ["main.c", "pair.c"]);
+}
+
+/// What cg_annotate compares: `abs(count) >= threshold * abs(total) / 100`, in doubles.
+#[test]
+fn the_threshold_rounds_as_python_does() {
+    // 1.1 * 3000 / 100 is a little more than 33.
+    let profile = "cmd: c\nevents: Ir\nfl=a.c\nfn=most\n1 2967\nfn=just\n1 33\nsummary: 3000\n";
+    let dir = directory(&[("a.cgout", profile)]);
+    let text = text_of(dir.path(), &["--threshold=1.1", "a.cgout"]);
+    assert!(text.contains("most") && !text.contains("just"), "{text}");
+}
+
+/// cg_annotate ends the lines of a source with an empty line, and counts without a line with
+/// another. A file from `diff` has only such counts.
+#[test]
+fn counts_without_lines_end_in_one_empty_line() {
+    let profile = "cmd: c\nevents: Ir\nfl=v1.c\nfn=f.1\n1 10\nsummary: 10\n";
+    let other = "cmd: c\nevents: Ir\nfl=v1.c\nfn=f.2\n1 30\nsummary: 30\n";
+    let dir = directory(&[("a.cgout", profile), ("b.cgout", other), ("v1.c", "one\n")]);
+    let out =
+        crate::common::output(dir.path(), &["diff", "--mod-funcname=s/[.][0-9]//", "a.cgout", "b.cgout"]);
+    fs::write(dir.path().join("d.cgout"), out.stdout).expect("written");
+    let text = text_of(dir.path(), &["d.cgout"]);
+    let expected = "Ir_________ \n\n20 (100.0%)  <unknown (line 0)>\n\n--------";
+    assert!(text.contains(expected), "{text}");
+}
+
+/// What a profile names is opened only if it is a regular file: a FIFO would wait for a writer, a
+/// device may have no end.
+#[test]
+fn only_regular_files_are_sources() {
+    let profile = "desc: d\ncmd: c\nevents: Ir\nfl=fifo\nfn=f\n1 10\nfl=folder\nfn=f\n1 10\nfl=/dev/zero\nfn=f\n1 10\n\
+                   fl=/dev/tty\nfn=f\n1 10\nfl=/proc/kmsg\nfn=f\n1 10\nsummary: 50\n";
+    let dir = directory(&[("a.cgout", profile), ("folder/x", "")]);
+    let made = std::process::Command::new("mkfifo").arg(dir.path().join("fifo")).status().expect("mkfifo");
+    assert!(made.success());
+    fs::hard_link(dir.path().join("fifo"), dir.path().join("a.cgout.instr")).expect("linked");
+    let text = text_of(dir.path(), &["a.cgout"]);
+    assert_eq!(
+        text.matches("of these original files are unreadable").count() + text.matches("/proc/kmsg'").count(),
+        5,
+        "{text}"
+    );
+    let text = text_of(dir.path(), &["--classic", "a.cgout"]);
+    assert!(text.contains("could not be found:") && text.contains("  fifo\n"), "{text}");
+}
+
+/// `--source-root` keeps a profile from showing what it likes.
+#[test]
+fn sources_outside_of_the_root_are_not_shown() {
+    let dir = directory(&[("src/a.c", "inside\n"), ("secret", "SECRET\n"), ("other/b.c", "other\n")]);
+    let at = |name: &str| dir.path().join(name);
+    std::os::unix::fs::symlink(at("secret"), at("src/link.c")).expect("linked");
+    let name = |name: &str| at(name).to_string_lossy().into_owned();
+    let files = [
+        name("src/a.c"),
+        name("src/link.c"),
+        name("src/../secret"),
+        "secret".to_owned(),
+        name("secret"),
+        "src/../secret".to_owned(),
+    ];
+    let mut profile = "desc: d\ncmd: c\nevents: Ir\n".to_owned();
+    files.iter().for_each(|file| profile += &format!("fl={file}\nfn=f\n1 10\n"));
+    profile += "summary: 60\n";
+    fs::write(at("a.cgout"), profile).expect("written");
+    for mode in [&[][..], &["--classic"]] {
+        let all = text_of(dir.path(), &[mode, &["a.cgout"]].concat());
+        assert_eq!(all.matches("SECRET").count(), 5, "{all}");
+        for root in ["--source-root=src", "--source-root=./src/../src/"] {
+            let text = text_of(dir.path(), &[mode, &[root, "a.cgout"]].concat());
+            assert!(text.contains("inside") && !text.contains("SECRET"), "{mode:?}: {text}");
+        }
+        let text =
+            text_of(dir.path(), &[mode, &["--source-root=other", "--source-root=src", "a.cgout"]].concat());
+        assert!(text.contains("inside"), "{text}");
+        let out = annotate(dir.path(), [mode, &["--source-root=none", "a.cgout"]].concat());
+        let message = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert!(!out.status.success() && message.contains("--source-root=none: "), "{message}");
+    }
+    // A place that has moved is looked for in the root.
+    let moved = format!("--source-path={}=src", name("other"));
+    fs::write(
+        at("b.cgout"),
+        format!("cmd: c\nevents: Ir\nfl={}\nfn=f\n1 10\nsummary: 10\n", name("other/a.c")),
+    )
+    .expect("written");
+    assert!(text_of(dir.path(), &[&moved, "--source-root=src", "b.cgout"]).contains("inside"));
+}

@@ -1,6 +1,7 @@
 //! Rankings as JSON and as CSV; `docs/json.md` describes the documents.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use serde::Serialize;
@@ -125,9 +126,14 @@ impl Report {
     pub(crate) fn new(subject: &Subject<'_>, kinds: &[By], count: usize) -> Report {
         let Subject { tally, metrics, input, order, .. } = *subject;
         let threshold = Threshold::new(&order, &tally.total, subject.threshold);
+        let kept = files_above(tally, threshold);
         let rows = |by: By| {
-            let rows = kinds.contains(&by).then(|| tally_rows(tally, by, input.inclusive))?;
-            Some(rank(rows, &order, |counts| threshold.reaches(counts), count).rows)
+            let mut rows = kinds.contains(&by).then(|| tally_rows(tally, by, input.inclusive))?;
+            if by == By::File {
+                rows.retain(|row| kept.contains(row.key.file));
+            }
+            let keep = |counts: &[i64]| by == By::File || threshold.reaches(counts);
+            Some(rank(rows, &order, keep, count).rows)
         };
         let figures = |row: &KeyedRow<'_>| Figures::new(&row.counts, metrics);
         let function = |row: KeyedRow<'_>| Function {
@@ -296,6 +302,14 @@ pub(crate) struct Subject<'a> {
     pub(crate) order: Order<'a>,
     /// The least share of the first event of the order, in percent.
     pub(crate) threshold: f64,
+}
+
+/// The files with a function that reaches the threshold, as [`groups`] chooses them.
+///
+/// [`groups`]: crate::annotate::view::groups::groups
+fn files_above(tally: &Tally, threshold: Threshold) -> BTreeSet<&[u8]> {
+    let pairs = tally.pairs.iter().filter(|(_, row)| threshold.reaches(tally.costs(**row)));
+    pairs.map(|((file, _), _)| tally.files.text(*file)).collect()
 }
 
 /// The names of the events with these indices.

@@ -32,8 +32,9 @@ pub(crate) enum Grouping {
     FunctionFile,
 }
 
-/// Groups the pairs of a tally; those that reach the threshold and have rows that do, in order.
-/// Where counts are equal names are in descending order, as `cg_annotate` has them.
+/// Groups the pairs of a tally; those with a row that reaches the threshold, in order: a file whose
+/// functions cancel out is not negligible. Where counts are equal names are in descending order, as
+/// `cg_annotate` has them.
 pub(crate) fn groups<'a>(
     tally: &'a Tally,
     grouping: Grouping,
@@ -69,7 +70,7 @@ pub(crate) fn groups<'a>(
     let reaches = |counts: &[i64]| threshold.reaches(counts);
     groups.retain_mut(|group| {
         group.rows = rank(std::mem::take(&mut group.rows), order, reaches, usize::MAX).rows;
-        reaches(&group.counts) && !group.rows.is_empty()
+        !group.rows.is_empty()
     });
     groups.sort_by(|a, b| order.compare(&a.counts, &b.counts).then_with(|| b.name.cmp(a.name)));
     let mut sum = vec![0; tally.events.len()];

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::metric::{Metric, Value};
-use super::share::share;
 use crate::annotate::tally::{FileCosts, Tally};
 use crate::profile::{Costs, Event, EventSet, Instructions, NameId, Profile, ProfileLine, add_costs};
 
@@ -98,8 +97,8 @@ impl Order<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Threshold {
     event: usize,
-    total: i64,
-    percent: f64,
+    /// The least size of a count; a fraction counts.
+    least: f64,
     sign: Sign,
 }
 
@@ -107,18 +106,18 @@ impl Threshold {
     /// A threshold on the first event of `order`, in percent of its part of `total`.
     pub(crate) fn new(order: &Order<'_>, total: &[i64], percent: f64) -> Threshold {
         let event = order.sort.first().copied().unwrap_or(usize::MAX);
-        Threshold { event, total: total.get(event).copied().unwrap_or(0), percent, sign: order.sign }
+        let total = total.get(event).copied().unwrap_or(0).unsigned_abs();
+        // In this order of operations, to round as cg_annotate does.
+        Threshold { event, least: percent * total as f64 / 100.0, sign: order.sign }
     }
 
     /// Tests the counts of a row. Any row reaches a share of a total of 0, and plain counts must
     /// not be 0.
     pub(crate) fn reaches(&self, counts: &[i64]) -> bool {
         let count = counts.get(self.event).copied().unwrap_or(0);
-        let least = |share: Option<f64>| share.is_none_or(|share| share.abs() >= self.percent);
-        match self.sign {
-            Sign::Ignored => least(share(count, self.total)),
-            Sign::Kept => count > 0 && least(share(count, self.total.max(1))),
-        }
+        // A count may be too large for a double to hold exactly.
+        let large = i128::from(count.unsigned_abs()) >= self.least.ceil() as i128;
+        large && (self.sign == Sign::Ignored || count > 0)
     }
 }
 

@@ -25,6 +25,7 @@ Options:
   --context=N        Lines around each annotated line [8]
   -IDIR, --include=DIR
                      Look for source files there, too
+  --source-root=DIR  Open only source files below DIR; may be repeated
   -h, --help         Print this
 ";
 

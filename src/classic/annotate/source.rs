@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{BufRead as _, BufReader};
+use std::io::{self, BufRead as _, BufReader};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 
 use super::columns::Columns;
 use super::options::Options;
@@ -21,6 +22,7 @@ use crate::profile::Cell as _;
 /// could not be found and how much was shown.
 pub(crate) fn annotate(
     options: &Options,
+    open_file: &dyn Fn(&Path) -> io::Result<File>,
     order: &Order,
     table: &Table,
     chosen: BTreeSet<Vec<u8>>,
@@ -36,7 +38,7 @@ pub(crate) fn annotate(
     let mut missing = Vec::new();
     let mut any = false;
     for (name, by_user) in files {
-        let Some(opened) = open(options, &name) else {
+        let Some(opened) = open(options, open_file, &name) else {
             if by_user {
                 let error = std::io::Error::from(rustix::io::Errno::NOENT);
                 return Err(Failure::io(&name, &error));
@@ -98,16 +100,15 @@ struct Opened {
 
 /// Opens a source file where it is found first. Perl's `open` drops blanks at either end of a name;
 /// `stat` does not, so that such a file is never taken for a newer one.
-fn open(options: &Options, name: &[u8]) -> Option<Opened> {
+fn open(options: &Options, open_file: &dyn Fn(&Path) -> io::Result<File>, name: &[u8]) -> Option<Opened> {
     options.include.iter().find_map(|directory| {
         let path = [directory, name].concat();
         let trimmed = path.trim_ascii();
-        // A FIFO would wait, and a device may have no end.
         let kind = std::fs::metadata(OsStr::from_bytes(trimmed)).ok()?.file_type();
-        if !kind.is_file() && !kind.is_dir() {
-            return None;
-        }
-        let file = File::open(OsStr::from_bytes(trimmed)).ok()?;
+        let path_of = Path::new(OsStr::from_bytes(trimmed));
+        // Perl opens a directory too, and reads nothing from it.
+        let file = if kind.is_dir() { File::open(path_of) } else { open_file(path_of) };
+        let file = file.ok()?;
         let time = if trimmed == path { file.metadata().ok()?.mtime() } else { i64::MIN };
         Some(Opened { directory: directory.clone(), file, time })
     })

@@ -65,9 +65,7 @@ pub enum Problem {
     #[error("no addresses of instructions (`positions: instr`); profile with --dump-instr=yes")]
     NoAddresses,
     /// The totals are not what the lines add up to.
-    #[error(
-        "`totals:` line doesn't match computed total\n- totals:   {recorded:?}\n- computed: {computed:?}"
-    )]
+    #[error("`totals:` line doesn't match computed total; totals: {recorded:?}, computed: {computed:?}")]
     WrongTotals {
         /// The sums in the file.
         recorded: Vec<i64>,
@@ -76,7 +74,7 @@ pub enum Problem {
     },
     /// More was counted on the lines than in all.
     #[error(
-        "`summary:` line is less than the sum of the costs\n- summary:  {recorded:?}\n- computed: {computed:?}"
+        "`summary:` line is less than the sum of the costs; summary: {recorded:?}, computed: {computed:?}"
     )]
     SmallSummary {
         /// The sums in the file.
@@ -85,9 +83,7 @@ pub enum Problem {
         computed: Vec<i64>,
     },
     /// The totals are not what the lines add up to.
-    #[error(
-        "`summary:` line doesn't match computed total\n- summary:  {recorded:?}\n- computed: {computed:?}"
-    )]
+    #[error("`summary:` line doesn't match computed total; summary: {recorded:?}, computed: {computed:?}")]
     WrongSummary {
         /// The sums in the file.
         recorded: Vec<i64>,

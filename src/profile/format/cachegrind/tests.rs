@@ -70,7 +70,7 @@ fn sums_are_checked() {
     let error = with_body("fl=a\nfn=f\n1 1 2\nsummary: 1\n").expect_err("differs");
     assert_eq!(
         error,
-        "a.out:7: `summary:` line doesn't match computed total\n- summary:  [1, 0]\n- computed: [1, 2]"
+        "a.out:7: `summary:` line doesn't match computed total; summary: [1, 0], computed: [1, 2]"
     );
 }
 
