@@ -14,6 +14,7 @@ use super::exit;
 use super::lookup::reason;
 use super::options::RunArgs;
 use super::output::{ProfileFiles, RunLog, named_file};
+use super::run::raise_open_files;
 use crate::debugger::Debugger;
 use crate::repl::{Left, Output, Printed, Setup, Shell, Target};
 use crate::session::{Config, Control, Finished, Folded, PAUSE, Recording, TerminalObserver};
@@ -82,6 +83,7 @@ fn shell(
     flag::register_usize(SIGINT, Arc::clone(&control.interrupt), PAUSE)
         .map_err(|error| anyhow!(reason(&error)))
         .context("cannot watch for signals")?;
+    raise_open_files();
     log.begin(&config);
     let debugger = Debugger::start(config, control)?;
     let files = SessionFiles { path, side: options.profile.dump_instr.on(), log };

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context as _, Error, anyhow};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
@@ -37,6 +38,7 @@ pub(super) fn run(options: &RunArgs) -> Result<u8, Error> {
     let control = Arc::new(Control { terminal, log: Some(log.sink()), ..Control::default() });
     obey_signals(&control).map_err(|error| anyhow!(reason(&error))).context("cannot watch for signals")?;
 
+    raise_open_files();
     log.begin(&config);
     let progress = shared.map(|shared| Progress::watch(shared, Arc::clone(&control)));
     let result = session::run(config, control);
@@ -47,6 +49,14 @@ pub(super) fn run(options: &RunArgs) -> Result<u8, Error> {
     log.report(&finished);
     written.map_err(Error::msg)?;
     Ok(exit::status(&finished.stop))
+}
+
+/// Raises the soft limit of open files to the hard one: the program may have as many open as the
+/// emulated machine lets it.
+pub(super) fn raise_open_files() {
+    let limit = getrlimit(Resource::Nofile);
+    // What is refused leaves fewer descriptors, and a run that needs more says so.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
 /// SIGINT and SIGTERM ask the run to end, so that the profile is written; a second one ends cgemu

@@ -4,6 +4,8 @@ use crate::abi::errno::Errno;
 use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory};
 use crate::kernel::Kernel;
 use crate::kernel::signal::deliver::Killed;
+use crate::kernel::vfs::host::NO_DESCRIPTOR;
+use crate::kernel::vfs::host_handle::NO_DESCRIPTOR_LEFT;
 use crate::syscalls::context::{Action, Break, Ctx};
 use crate::syscalls::table;
 
@@ -37,8 +39,12 @@ pub(crate) fn syscall(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn
         }
         return Action::GivenUp;
     }
+    if let Some(why) = ctx.kernel.fs.handles.take_failure() {
+        return Action::Refuse(why);
+    }
     match result {
         Ok(value) => ctx.cpu.set_gpr(Gpr::Rax, value),
+        Err(Break::Errno(NO_DESCRIPTOR)) => return Action::Refuse(NO_DESCRIPTOR_LEFT.into()),
         Err(Break::Errno(errno)) => ctx.cpu.set_gpr(Gpr::Rax, errno.to_rax()),
         Err(Break::Resume) => {}
         Err(Break::Exit(status)) => return Action::Exit(status),
@@ -61,7 +67,11 @@ pub(crate) fn fault(
     mem: &mut dyn GuestMemory,
     fault: Fault,
 ) -> Action {
-    kernel.deliver_fault(cpu, mem, fault).into()
+    // The page of a file may be the fault's reason.
+    match kernel.fs.handles.take_failure() {
+        Some(why) => Action::Refuse(why),
+        None => kernel.deliver_fault(cpu, mem, fault).into(),
+    }
 }
 
 fn unknown(ctx: &mut Ctx, number: u64) -> Break {

@@ -288,13 +288,15 @@ fn on_any_host() {
     const DEEP: &str = "else/where/much/deeper/than/that/and/longer";
     const SEE: [&str; 5] = ["see", "sights", "sights/file", "sights/link", "sights/sub"];
     let limits = "ulimit -s 1024; ulimit -c 0; ulimit -f 200000; ulimit -l 64; ulimit -t 3600; exec \"$@\"";
-    let all = "umask 077; ulimit -s 2048; ulimit -c 0; trap '' HUP QUIT USR1 ALRM PIPE; \
+    let all = "umask 077; ulimit -n 40; ulimit -s 2048; ulimit -c 0; trap '' HUP QUIT USR1 ALRM PIPE; \
                exec 3</dev/null 5>/dev/null 9<&0; exec nice -n 7 env --block-signal=USR2 setarch -R -B \"$@\"";
     let user = another_user();
     let both: Vec<&str> = user.iter().copied().chain(shell(all)).collect();
-    let hosts: [(&str, &str, Vec<&str>, Environment); 17] = [
+    let hosts: [(&str, &str, Vec<&str>, Environment); 19] = [
         ("another directory", DEEP, vec!["env"], NOBODY),
         ("another environment", "here", vec!["env"], SOMEBODY),
+        ("few open files", "here", shell("ulimit -n 40; exec \"$@\""), NOBODY),
+        ("hardly any open files", "here", shell("ulimit -n 20; exec \"$@\""), NOBODY),
         ("other limits", "here", shell(limits), NOBODY),
         ("an open umask", "here", shell("umask 0; exec \"$@\""), NOBODY),
         ("a closed umask", "here", shell("umask 077; exec \"$@\""), NOBODY),
@@ -324,6 +326,23 @@ fn on_any_host() {
         failures.extend(one.difference(&other).map(|why| format!("{words:?}: {why}")));
     }
     assert!(failures.is_empty(), "a run depends on\n{}", failures.join("\n"));
+}
+
+/// Files that the program may change stay open, since it may take their names away. A host that
+/// does not let cgemu have that many ends the run: the program is told nothing that is not so.
+#[test]
+fn too_few_open_files_end_the_run_by_name() {
+    let sights = Sights::new();
+    let place = sights.place.path();
+    let script = "ulimit -n 20; exec \"$@\"";
+    let words =
+        ["-c", script, "sh", env!("CARGO_BIN_EXE_cgemu"), "run", "-q", "--cachegrind-out-file=/dev/null"];
+    let words: Vec<&str> = words.into_iter().chain(["--allow-write=.", "--", "../see", "sights"]).collect();
+    let out = tool("dash", &place.join("here"), "sh", &words);
+    assert_eq!(out.status.code(), Some(125), "{}", stderr(&out));
+    assert!(stderr(&out).contains("raise the limit (ulimit -n)"), "{}", stderr(&out));
+    let seen = String::from_utf8_lossy(&out.stdout).into_owned();
+    assert!(!seen.contains("EMFILE") && !seen.contains("files open"), "{seen}");
 }
 
 /// Two at once, on one machine.

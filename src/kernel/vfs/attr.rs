@@ -4,6 +4,7 @@ use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::host;
+use crate::kernel::vfs::host_handle::NO_DESCRIPTOR_LEFT;
 use crate::kernel::vfs::node::{Ino, Time, Times};
 use crate::kernel::vfs::tree::FileSystem;
 
@@ -48,8 +49,11 @@ impl FileSystem {
     fn count_subdirectories(&mut self, ino: Ino) {
         let node = self.node(ino);
         if let (true, Some(path)) = (node.is_dir() && !node.unlinked(), node.host_path()) {
-            let links = 2 + host::subdirectories(&path).unwrap_or(0);
-            self.node_mut(ino).links = i64::from(links);
+            let count = self.handles.open(|| host::subdirectories(&path));
+            if count == Err(host::NO_DESCRIPTOR) {
+                self.handles.fail(NO_DESCRIPTOR_LEFT.into());
+            }
+            self.node_mut(ino).links = 2 + i64::from(count.unwrap_or(0));
         }
     }
 

@@ -9,6 +9,7 @@ use crate::guest::GuestMemory;
 use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::content::{Content, HostFile};
 use crate::kernel::vfs::host::{self, HostPath};
+use crate::kernel::vfs::host_handle::HostHandle;
 use crate::kernel::vfs::node::{Body, Dir, DirKind, Entry, Ino, Node, PROC_DEV, SYS_DEV};
 use crate::kernel::vfs::resolve::Found;
 use crate::kernel::vfs::tree::FileSystem;
@@ -104,7 +105,8 @@ impl FileSystem {
             }
             if let Some(file) = file {
                 // Kept, since its mode may forbid to open it once more.
-                node.body = Body::File(Content::Host(Some(HostFile { file: Arc::new(file), write: true })));
+                node.body =
+                    Body::File(Content::Host(Some(HostFile { file: HostHandle::kept(file), write: true })));
             }
             node.touch(caller.now);
             node.times.access = caller.now;

@@ -2,12 +2,12 @@
 //! memory.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::sync::Arc;
 
 use crate::abi::errno::Errno;
 use crate::guest::{GuestMemory, ObjectId, PageSource};
 use crate::kernel::vfs::host;
+use crate::kernel::vfs::host_handle::HostHandle;
 
 /// Bytes in a page of an overlay file; the smallest hole there is.
 pub(crate) const PAGE: u64 = 4096;
@@ -29,7 +29,7 @@ pub(crate) enum Content {
 }
 
 /// The part of a file of the host that shows through: its first bytes, as many as the number says.
-pub(crate) type Base = (Arc<File>, u64);
+pub(crate) type Base = (Arc<HostHandle>, u64);
 
 /// A file whose bytes are an object of guest memory.
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ pub(crate) struct Object {
 
 impl Object {
     /// The file of the host that changes go to.
-    pub(crate) fn behind(&self) -> Option<&Arc<File>> {
+    pub(crate) fn behind(&self) -> Option<&Arc<HostHandle>> {
         self.base.as_ref().filter(|_| self.through).map(|(file, _)| file)
     }
 
@@ -72,7 +72,7 @@ impl Object {
 /// An open file of the host.
 #[derive(Clone, Debug)]
 pub(crate) struct HostFile {
-    pub(crate) file: Arc<File>,
+    pub(crate) file: Arc<HostHandle>,
     pub(crate) write: bool,
 }
 
@@ -86,7 +86,7 @@ pub(crate) struct Pages {
 
 impl Pages {
     /// A file that begins as a copy of `file`, of which nothing is copied yet.
-    pub(crate) fn over(file: Arc<File>, len: u64) -> Pages {
+    pub(crate) fn over(file: Arc<HostHandle>, len: u64) -> Pages {
         Pages { len, base: Some((file, len)), map: Arc::default() }
     }
 
@@ -130,7 +130,7 @@ impl Pages {
             && offset < *len
         {
             let count = (buf.len() as u64).min(len - offset) as usize;
-            host::read_at(file, offset, &mut buf[..count])?;
+            host::read_at(&*file.file()?, offset, &mut buf[..count])?;
         }
         Ok(())
     }
@@ -263,7 +263,11 @@ fn seek(
             at = next;
             continue;
         };
-        let found = host::seek(file, at, data).unwrap_or(u64::MAX);
+        let found = file.file().and_then(|file| host::seek(&file, at, data));
+        let found = match found {
+            Err(host::NO_DESCRIPTOR) => return Err(host::NO_DESCRIPTOR),
+            found => found.unwrap_or(u64::MAX),
+        };
         let end = next.min(*visible);
         if found < end {
             return Ok(found.max(offset));
@@ -327,7 +331,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("f");
         std::fs::write(&path, vec![7; 10000]).unwrap();
-        let file = Arc::new(File::open(&path).unwrap());
+        let file = HostHandle::kept(std::fs::File::open(&path).unwrap());
         let mut pages = Pages::over(file, 10000);
         pages.write(5000, b"x", u64::MAX).unwrap();
         assert_eq!(pages.memory(), PAGE);

@@ -1,13 +1,13 @@
 //! Operations on the bytes of regular files: reading, writing, resizing, sharing.
 
-use std::fs::File;
 use std::sync::Arc;
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::guest::{GuestMemory, MemError, ObjectId, PageSource};
 use crate::kernel::vfs::content::{Content, HostFile, MAX_LEN, Object, PAGE, Pages};
-use crate::kernel::vfs::host::{self, HostSource};
+use crate::kernel::vfs::host;
+use crate::kernel::vfs::host_handle::{HostHandle, HostSource};
 use crate::kernel::vfs::node::{Body, Ino, MEMFD_DEV, Node, Time};
 use crate::kernel::vfs::tree::FileSystem;
 
@@ -26,7 +26,7 @@ impl FileSystem {
         mem: &mut dyn GuestMemory,
     ) -> Result<usize, Errno> {
         match &self.node(ino).body {
-            Body::File(Content::Host(Some(held))) => host::read_at(&held.file, offset, buf),
+            Body::File(Content::Host(Some(held))) => host::read_at(&*held.file.file()?, offset, buf),
             Body::File(Content::Host(None)) => Err(Errno::EIO),
             Body::File(Content::Pages(pages)) => pages.read(offset, buf),
             Body::File(Content::Object(object)) => {
@@ -50,14 +50,18 @@ impl FileSystem {
         }
         // A file opened for writing is read too, by copies and mappings; but reading may be
         // forbidden.
-        let file = host::open_file(&path, true, write).or_else(|errno| match errno {
-            Errno::EACCES if write && !read => host::open_file(&path, false, true),
-            errno => Err(errno),
+        let file = self.handles.open(|| {
+            host::open_file(&path, true, write).or_else(|errno| match errno {
+                Errno::EACCES if write && !read => host::open_file(&path, false, true),
+                errno => Err(errno),
+            })
         })?;
         if let Some(fingerprint) = &self.fingerprint {
             fingerprint.note(&path, &file);
         }
-        let held = HostFile { file: Arc::new(file), write };
+        // The guest itself may take the name from a file that it may change.
+        let file = if through { HostHandle::kept(file) } else { self.handles.add(&path, file)? };
+        let held = HostFile { file, write };
         self.node_mut(ino).body = Body::File(Content::Host(Some(held)));
         Ok(())
     }
@@ -106,7 +110,7 @@ impl FileSystem {
         let mut added = 0;
         let done = match &mut node.body {
             Body::File(Content::Host(Some(held))) => {
-                host::write_at(&held.file, offset, bytes)?;
+                host::write_at(&*held.file.file()?, offset, bytes)?;
                 node.size = node.size.max(end);
                 bytes.len()
             }
@@ -121,7 +125,7 @@ impl FileSystem {
                     return Err(Errno::ENOSPC);
                 }
                 if let Some(file) = object.behind() {
-                    host::write_at(file, offset, bytes)?;
+                    host::write_at(&*file.file()?, offset, bytes)?;
                 }
                 if end > object.len {
                     mem.object_resize(object.id, end).map_err(|_| Errno::ENOSPC)?;
@@ -171,7 +175,7 @@ impl FileSystem {
         let mut freed = 0;
         match &mut node.body {
             Body::File(Content::Host(Some(held))) => {
-                rustix::fs::ftruncate(&*held.file, len)?;
+                rustix::fs::ftruncate(&*held.file.file()?, len)?;
                 node.size = len;
             }
             Body::File(Content::Pages(pages)) => {
@@ -181,7 +185,7 @@ impl FileSystem {
             }
             Body::File(Content::Object(object)) => {
                 if let Some(file) = object.behind() {
-                    rustix::fs::ftruncate(&**file, len)?;
+                    rustix::fs::ftruncate(&*file.file()?, len)?;
                 } else if let Some((_, visible)) = &mut object.base {
                     *visible = (*visible).min(len);
                 }
@@ -213,7 +217,12 @@ impl FileSystem {
         let change = match &mut node.body {
             Body::File(Content::Host(Some(held))) => {
                 use rustix::fs::FallocateFlags as Flags;
-                rustix::fs::fallocate(&*held.file, Flags::PUNCH_HOLE | Flags::KEEP_SIZE, offset, len)?;
+                rustix::fs::fallocate(
+                    &*held.file.file()?,
+                    Flags::PUNCH_HOLE | Flags::KEEP_SIZE,
+                    offset,
+                    len,
+                )?;
                 0
             }
             Body::File(Content::Pages(pages)) => {
@@ -224,7 +233,7 @@ impl FileSystem {
             Body::File(Content::Object(object)) => {
                 if let Some(file) = object.behind() {
                     use rustix::fs::FallocateFlags as Flags;
-                    rustix::fs::fallocate(&**file, Flags::PUNCH_HOLE | Flags::KEEP_SIZE, offset, len)?;
+                    rustix::fs::fallocate(&*file.file()?, Flags::PUNCH_HOLE | Flags::KEEP_SIZE, offset, len)?;
                 }
                 mem.object_punch(object.id, offset, len).map_err(|_| Errno::ENOSPC)?;
                 0
@@ -263,7 +272,7 @@ impl FileSystem {
     ) -> Result<u64, Errno> {
         let node = self.node(ino);
         match &node.body {
-            Body::File(Content::Host(Some(held))) => host::seek(&held.file, offset, data),
+            Body::File(Content::Host(Some(held))) => host::seek(&*held.file.file()?, offset, data),
             Body::File(Content::Pages(pages)) => pages.seek(offset, data),
             Body::File(Content::Object(object)) => object.seek(offset, data, mem),
             _ if offset >= node.size() => Err(Errno::ENXIO),
@@ -315,7 +324,7 @@ impl FileSystem {
             (file.clone(), visible)
         });
         let below = base.clone().map(|(file, visible)| {
-            let source: Arc<dyn PageSource> = Arc::new(HostSource { file });
+            let source: Arc<dyn PageSource> = Arc::new(HostSource(file));
             (source, visible)
         });
         let id = mem.object_create(pages.len(), below);
@@ -347,15 +356,16 @@ impl FileSystem {
 }
 
 /// Writes the pages of an object that differ from the file behind it.
-fn write_back(file: &File, id: ObjectId, mem: &mut dyn GuestMemory) -> Result<(), Errno> {
+fn write_back(file: &Arc<HostHandle>, id: ObjectId, mem: &mut dyn GuestMemory) -> Result<(), Errno> {
+    let file = file.file()?;
     let (mut ours, mut theirs) = ([0; PAGE as usize], [0; PAGE as usize]);
     let mut from = 0;
     while let Some(at) = mem.object_next_page(id, from) {
         let count = mem.object_read(id, at, &mut ours)?;
         theirs.fill(0);
-        let held = host::read_at(file, at, &mut theirs[..count])?;
+        let held = host::read_at(&file, at, &mut theirs[..count])?;
         if held < count || ours[..count] != theirs[..count] {
-            host::write_at(file, at, &ours[..count])?;
+            host::write_at(&file, at, &ours[..count])?;
         }
         from = at + PAGE;
     }

@@ -6,18 +6,23 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::FileExt;
-use std::sync::Arc;
 
 use rustix::fs::{self, AtFlags, CWD, FileType, Mode, OFlags, RawDir, ResolveFlags, SeekFrom, Stat};
 
 use crate::abi::errno::Errno;
-use crate::guest::PageSource;
 
 /// A path of the host, as bytes.
-pub(crate) type HostPath = Arc<[u8]>;
+pub(crate) type HostPath = std::sync::Arc<[u8]>;
+
+/// The host allows no further descriptor. Like Linux's ERESTARTSYS never seen by a program: the run
+/// stops, since the emulated machine has descriptors enough.
+pub(crate) const NO_DESCRIPTOR: Errno = Errno(600);
 
 impl From<rustix::io::Errno> for Errno {
     fn from(error: rustix::io::Errno) -> Errno {
+        if matches!(error, rustix::io::Errno::MFILE | rustix::io::Errno::NFILE) {
+            return NO_DESCRIPTOR;
+        }
         Errno(u16::try_from(error.raw_os_error()).unwrap_or(Errno::EIO.0))
     }
 }
@@ -208,10 +213,34 @@ pub(crate) fn getxattr(path: &[u8], name: &[u8]) -> Result<Vec<u8>, Errno> {
     Ok(value)
 }
 
-/// Offset of the next data or the next hole, lseek(2); the offset this leaves in `file` is never
-/// used.
+/// Offset of the next data or the next hole, lseek(2); ENXIO past the end and the last data. A hole
+/// is what is zero for a whole block, so that it does not depend on how the file was copied here.
 pub(crate) fn seek(file: &File, offset: u64, data: bool) -> Result<u64, Errno> {
-    Ok(fs::seek(file, if data { SeekFrom::Data(offset) } else { SeekFrom::Hole(offset) })?)
+    const BLOCK: u64 = 4096;
+    let size = u64::try_from(fstat(file)?.st_size).unwrap_or(0);
+    if offset >= size {
+        return Err(Errno::ENXIO);
+    }
+    let (mut at, mut buf) = (offset / BLOCK * BLOCK, vec![0; 1 << 16]);
+    while at < size {
+        if data {
+            // What the host says is a hole need not be read. It moves an offset that is never used.
+            match fs::seek(file, SeekFrom::Data(at)) {
+                Ok(next) => at = at.max(next / BLOCK * BLOCK),
+                Err(rustix::io::Errno::NXIO) => return Err(Errno::ENXIO),
+                Err(_) => {} // a file system without holes
+            }
+        }
+        let count = read_at(file, at, &mut buf)?;
+        let found =
+            buf[..count].chunks(BLOCK as usize).position(|block| block.iter().any(|byte| *byte != 0) == data);
+        match found {
+            Some(block) => return Ok(offset.max(at + block as u64 * BLOCK)),
+            None if count == 0 => break,
+            None => at += count as u64,
+        }
+    }
+    if data { Err(Errno::ENXIO) } else { Ok(size) }
 }
 
 /// pread(2) until `buf` is full or the file ends.
@@ -244,19 +273,4 @@ pub(crate) fn canonical(path: &std::path::Path) -> Option<HostPath> {
 /// Bytes as a path.
 pub(crate) fn as_path(bytes: &[u8]) -> &std::path::Path {
     std::path::Path::new(OsStr::from_bytes(bytes))
-}
-
-/// A file of the host as the source of a mapping.
-pub(crate) struct HostSource {
-    pub(crate) file: Arc<File>,
-}
-
-impl PageSource for HostSource {
-    fn read_at(&self, offset: u64, buf: &mut [u8]) -> std::io::Result<usize> {
-        read_at(&self.file, offset, buf).map_err(|errno| std::io::Error::from_raw_os_error(errno.0.into()))
-    }
-
-    fn len(&self) -> u64 {
-        self.file.metadata().map_or(0, |data| data.len())
-    }
 }

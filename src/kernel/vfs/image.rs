@@ -8,7 +8,8 @@ use crate::abi::fs::*;
 use crate::guest::{FileId, GuestMemory, ObjectId, PageSource};
 use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::content::Content;
-use crate::kernel::vfs::host::{HostSource, as_path};
+use crate::kernel::vfs::host::as_path;
+use crate::kernel::vfs::host_handle::HostSource;
 use crate::kernel::vfs::node::{Body, Ino};
 use crate::kernel::vfs::tree::FileSystem;
 
@@ -51,7 +52,7 @@ impl FileSystem {
     fn snapshot(&mut self, ino: Ino, mem: &mut dyn GuestMemory) -> Result<Arc<dyn PageSource>, Errno> {
         self.hold_content(ino, true, false)?;
         match &self.node(ino).body {
-            Body::File(Content::Host(Some(held))) => Ok(Arc::new(HostSource { file: held.file.clone() })),
+            Body::File(Content::Host(Some(held))) => Ok(Arc::new(HostSource(held.file.clone()))),
             Body::File(Content::Pages(pages)) => Ok(Arc::new(pages.clone())),
             Body::File(Content::Object(object)) => Ok(Arc::new(object.snapshot(mem)?)),
             _ => Err(Errno::EACCES),

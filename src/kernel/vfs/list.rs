@@ -38,7 +38,8 @@ impl FileSystem {
             DirKind::Plain => {}
         }
         if let Some(path) = node.host_path() {
-            names.extend(host::names(&path)?.into_iter().map(Arc::<[u8]>::from));
+            let below = self.handles.open(|| host::names(&path))?;
+            names.extend(below.into_iter().map(Arc::<[u8]>::from));
         }
         for (name, entry) in &held.entries {
             if entry.is_some() {

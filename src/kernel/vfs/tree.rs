@@ -13,6 +13,7 @@ use crate::kernel::cred::User;
 use crate::kernel::vfs::content::Content;
 use crate::kernel::vfs::host::{self, HostPath};
 use crate::kernel::vfs::host_fingerprint::HostFingerprint;
+use crate::kernel::vfs::host_handle::HostHandles;
 use crate::kernel::vfs::node::{Body, Dir, DirKind, HOST_DEV, HostRef, Ino, Node, Time};
 use crate::kernel::vfs::pipe::Pipes;
 use crate::kernel::wait_queue::WaitQueues;
@@ -38,6 +39,8 @@ pub struct FileSystem {
     pub(super) memory_used: u64,
     pub(crate) pipes: Pipes,
     pub(crate) queues: WaitQueues,
+    /// Open files of the host.
+    pub(crate) handles: HostHandles,
     /// The host's files that were opened, if the run may go back.
     pub fingerprint: Option<HostFingerprint>,
 }
@@ -66,6 +69,7 @@ impl FileSystem {
             memory_used: 0,
             pipes: Pipes::default(),
             queues: WaitQueues::default(),
+            handles: HostHandles::default(),
             fingerprint: journal.then(HostFingerprint::default),
         }
     }
@@ -218,8 +222,12 @@ impl FileSystem {
             _ => None,
         };
         let stat = match (&node.body, &node.host) {
-            (Body::File(Content::Host(Some(open))), _) => host::fstat(&open.file),
-            (Body::File(Content::Object(_)), _) if let Some(file) = behind => host::fstat(file),
+            (Body::File(Content::Host(Some(open))), _) => {
+                open.file.file().and_then(|file| host::fstat(&file))
+            }
+            (Body::File(Content::Object(_)), _) if let Some(file) = behind => {
+                file.file().and_then(|file| host::fstat(&file))
+            }
             (Body::File(Content::Host(None)) | Body::Dir(_), Some(at)) => host::lstat(&at.path),
             _ => return,
         };
