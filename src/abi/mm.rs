@@ -4,6 +4,9 @@
 /// `vm.mmap_min_addr`: nothing is mapped below it without CAP_SYS_RAWIO. Linux's default on x86-64.
 pub(crate) const MMAP_MIN_ADDR: u64 = 0x1_0000;
 
+/// `vm.max_map_count`: mappings that a process may have. Linux's default.
+pub(crate) const MAX_MAP_COUNT: usize = 65_530;
+
 pub(crate) const PROT_SEM: u64 = 8;
 pub(crate) const PROT_GROWSDOWN: u64 = 0x0100_0000;
 pub(crate) const PROT_GROWSUP: u64 = 0x0200_0000;

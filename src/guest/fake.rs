@@ -362,6 +362,10 @@ impl GuestMemory for FakeMemory {
         self.pages.len() as u64 * PAGE_SIZE
     }
 
+    fn charge(&mut self, _kernel: u64) -> Result<(), MemError> {
+        Ok(())
+    }
+
     fn object_create(&mut self, len: u64, base: Option<(Arc<dyn PageSource>, u64)>) -> ObjectId {
         let mut bytes = vec![0; len as usize];
         if let Some((source, visible)) = base {

@@ -282,6 +282,9 @@ pub trait GuestMemory {
     fn is_mapped(&self, addr: u64, len: u64) -> bool;
     /// Bytes of guest memory that are really in use.
     fn resident(&self) -> u64;
+    /// Charges the bytes that the kernel holds for the guest to its limit; `NoMemory` where the
+    /// guest now uses more, or the limit has stopped an access since the last call.
+    fn charge(&mut self, kernel: u64) -> Result<(), MemError>;
     /// Makes an object of `len` bytes, with one reference for the caller. Its bytes are those of a
     /// file, as many as the number says, read page by page when they are first touched; then zeros.
     /// `u64::MAX` means all that the file ever has: changes to the object are made there too.

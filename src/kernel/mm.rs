@@ -36,6 +36,13 @@ impl Mm {
             membarrier: 0,
         }
     }
+
+    /// Bytes that the words of the program take.
+    pub(super) fn bytes(&self) -> u64 {
+        let words = self.argv.iter().chain(&self.envp);
+        words.map(|word| (word.capacity() + size_of::<Vec<u8>>()) as u64).sum()
+    }
+
     /// Begins anew with the program that execve(2) starts.
     pub(super) fn exec(&mut self, exe: &str, argv: &[Vec<u8>], envp: &[Vec<u8>], auxv: &[u8]) {
         let thp_disable = self.thp_disable;

@@ -4,6 +4,7 @@
 
 mod access;
 pub(crate) mod arena;
+mod charge;
 pub(crate) mod clock;
 pub(crate) mod config;
 pub(crate) mod cred;

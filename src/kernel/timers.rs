@@ -1,6 +1,6 @@
 //! Timers that send signals: the three of setitimer(2) and those of timer_create(2).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::abi::errno::Errno;
 use crate::abi::signal::signo::*;
@@ -77,7 +77,9 @@ pub struct Timers {
     /// Those of setitimer(2), in the order of `INTERVAL_TIMERS`.
     pub(super) interval: [Alarm; 3],
     /// Those of timer_create(2), by id.
-    pub(super) posix: BTreeMap<i32, PosixTimer>,
+    posix: BTreeMap<i32, PosixTimer>,
+    /// Those of them that are armed, by expiration and id: of wall time, and of CPU time.
+    queues: [BTreeSet<(u64, i32)>; 2],
     /// The id that the next one gets.
     next_id: i32,
 }
@@ -117,45 +119,72 @@ impl Timers {
     pub fn set_time(&mut self, id: i32, alarm: Alarm) -> Result<Alarm, Errno> {
         let timer = self.posix.get_mut(&id).ok_or(Errno::EINVAL)?;
         timer.overrun = 0;
-        Ok(std::mem::replace(&mut timer.alarm, alarm))
+        let before = std::mem::replace(&mut timer.alarm, alarm);
+        let queue = &mut self.queues[timer.base as usize];
+        before.expires.map(|at| queue.remove(&(at, id)));
+        queue.extend(alarm.expires.map(|at| (at, id)));
+        Ok(before)
     }
 
     /// Removes a timer, timer_delete(2); EINVAL.
     pub fn delete(&mut self, id: i32) -> Result<(), Errno> {
+        self.set_time(id, Alarm::default())?;
         self.posix.remove(&id).map(drop).ok_or(Errno::EINVAL)
+    }
+
+    /// Steps the timers of timer_create(2) past the time `now` of a base. Calls `fired` with the id
+    /// of each that was due, by rising ids, the timer, and how often it has expired.
+    pub(super) fn fire(&mut self, base: Base, now: u64, mut fired: impl FnMut(i32, &mut PosixTimer, u64)) {
+        let queue = &mut self.queues[base as usize];
+        let mut due = Vec::new();
+        while let Some((_, id)) = queue.first().copied().filter(|(at, _)| *at <= now) {
+            queue.pop_first();
+            due.push(id);
+        }
+        due.sort_unstable();
+        for id in due {
+            let Some(timer) = self.posix.get_mut(&id) else { continue };
+            let count = timer.alarm.fire(now);
+            queue.extend(timer.alarm.expires.map(|at| (at, id)));
+            fired(id, timer, count);
+        }
+    }
+
+    /// Bytes that the timers take.
+    pub(super) fn bytes(&self) -> u64 {
+        let armed: usize = self.queues.iter().map(BTreeSet::len).sum();
+        (self.posix.len() * (size_of::<PosixTimer>() + 16) + armed * 32) as u64
     }
 
     /// Returns whether any timer may fire.
     pub(super) fn armed(&self) -> bool {
         self.interval.iter().any(|alarm| alarm.expires.is_some())
-            || self.posix.values().any(|timer| timer.alarm.expires.is_some())
+            || self.queues.iter().any(|queue| !queue.is_empty())
     }
 
     /// The earliest time at which sleeping is ended by a timer whose signal `wakes` accepts.
     pub(super) fn next_wake(&self, wakes: impl Fn(i32) -> bool) -> Option<u64> {
         let interval = INTERVAL_TIMERS.iter().zip(&self.interval);
         let interval = interval.filter(|((base, signo), _)| *base == Base::Wall && wakes(*signo));
-        let posix = self.posix.values();
-        let posix = posix.filter(|timer| timer.base == Base::Wall && timer.signo.is_some_and(&wakes));
-        let interval = interval.filter_map(|(_, alarm)| alarm.expires);
-        interval.chain(posix.filter_map(|timer| timer.alarm.expires)).min()
+        let wakes = |id: &i32| self.posix.get(id).and_then(|timer| timer.signo).is_some_and(&wakes);
+        let posix = self.queues[Base::Wall as usize].iter().find(|(_, id)| wakes(id));
+        interval.filter_map(|(_, alarm)| alarm.expires).chain(posix.map(|(at, _)| *at)).min()
     }
 
     /// The instruction count at which the next timer is due if the program only computes until
     /// then; `slept` is how far wall time is ahead of it.
     pub(super) fn next_due(&self, slept: u64) -> Option<u64> {
-        let interval = INTERVAL_TIMERS.iter().zip(&self.interval).map(|((base, _), alarm)| (*base, *alarm));
-        let posix = self.posix.values().map(|timer| (timer.base, timer.alarm));
-        let due = interval.chain(posix).filter_map(|(base, alarm)| {
-            let at = alarm.expires?;
-            Some(if base == Base::Wall { at.saturating_sub(slept) } else { at })
-        });
-        due.min()
+        let interval = INTERVAL_TIMERS.iter().zip(&self.interval);
+        let interval = interval.filter_map(|((base, _), alarm)| Some((*base, alarm.expires?)));
+        let first = |base: Base| Some((base, self.queues[base as usize].first()?.0));
+        let all = interval.chain(first(Base::Wall)).chain(first(Base::Cpu));
+        all.map(|(base, at)| if base == Base::Wall { at.saturating_sub(slept) } else { at }).min()
     }
 
     /// Removes the timers of timer_create(2), as execve(2) does; those of setitimer(2) stay.
     pub(super) fn exec(&mut self) {
         self.posix.clear();
+        self.queues = Default::default();
     }
 }
 

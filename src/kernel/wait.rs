@@ -50,23 +50,24 @@ impl Kernel {
                 self.signals_of(leader).send(SigInfo::kernel(signo), To::Process);
             }
         }
-        for (id, timer) in &mut timers.posix {
-            let fired = timer.alarm.fire(now(timer.base));
-            let Some(signo) = timer.signo.filter(|_| fired > 0) else { continue };
-            let missed = |count: u64| i32::try_from(count).unwrap_or(i32::MAX);
-            let to = if timer.task.is_some() { To::Task } else { To::Process };
-            let mut signals = self.signals_of(timer.task.unwrap_or(leader));
-            match signals.queue(to).timer_mut(*id) {
-                // One signal of a timer waits at a time; the others are its overrun.
-                Some(info) => {
-                    info.add_overrun(missed(fired));
-                    timer.overrun = info.uid() as i32;
+        for base in [Base::Wall, Base::Cpu] {
+            timers.fire(base, now(base), |id, timer, fired| {
+                let Some(signo) = timer.signo else { return };
+                let missed = |count: u64| i32::try_from(count).unwrap_or(i32::MAX);
+                let to = if timer.task.is_some() { To::Task } else { To::Process };
+                let mut signals = self.signals_of(timer.task.unwrap_or(leader));
+                match signals.queue(to).timer_mut(id) {
+                    // One signal of a timer waits at a time; the others are its overrun.
+                    Some(info) => {
+                        info.add_overrun(missed(fired));
+                        timer.overrun = info.uid() as i32;
+                    }
+                    None => {
+                        timer.overrun = missed(fired.saturating_sub(1));
+                        signals.send(SigInfo::timer(signo, id, timer.overrun, timer.value), to);
+                    }
                 }
-                None => {
-                    timer.overrun = missed(fired - 1);
-                    signals.send(SigInfo::timer(signo, *id, timer.overrun, timer.value), to);
-                }
-            }
+            });
         }
         self.processes[process].timers = timers;
     }

@@ -93,6 +93,11 @@ impl Guest {
             Action::Exit(status) => self.stop(Stop::Exited(status)),
             Action::Killed(signal) => self.stop(Stop::Killed(signal)),
             Action::Refuse(why) => self.stop(Stop::Refused(why)),
+            Action::OutOfMemory => {
+                let limit = self.limits.memory.unwrap_or_default();
+                let what = format!("the program needs more than {limit} bytes of memory (--max-memory)");
+                self.stop(Stop::Limit(what))
+            }
             Action::Exec(request) => {
                 self.exec = Some(request);
                 Next::Stop
@@ -167,8 +172,7 @@ impl Supervisor for Guest {
     }
 
     fn out_of_memory(&mut self, _cpu: &mut dyn GuestCpu) {
-        let limit = self.limits.memory.unwrap_or_default();
-        self.stop(Stop::Limit(format!("the program needs more than {limit} bytes of memory (--max-memory)")));
+        self.act(Action::OutOfMemory);
     }
 
     fn mapping_of(&mut self, file: Option<FileArea<'_>>) -> MappingId {

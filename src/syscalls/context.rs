@@ -67,6 +67,8 @@ pub(crate) enum Action {
     Exit(i32),
     /// The process was ended by this signal.
     Killed(i32),
+    /// The limit of memory was reached.
+    OutOfMemory,
     /// Load another program.
     Exec(ExecRequest),
     /// The user asked for something while the call waited; nothing has happened yet.

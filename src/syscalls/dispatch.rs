@@ -9,12 +9,13 @@ use crate::kernel::vfs::host_handle::NO_DESCRIPTOR_LEFT;
 use crate::syscalls::context::{Action, Break, Ctx};
 use crate::syscalls::table;
 
-impl From<Result<(), Killed>> for Action {
-    fn from(delivered: Result<(), Killed>) -> Action {
-        match delivered {
-            Ok(()) => Action::Continue,
-            Err(Killed(signo)) => Action::Killed(signo),
-        }
+/// The work after signals were delivered. What the call left in the kernel is charged here, and a
+/// delivery that failed for want of memory is no fault of the program's.
+fn settle(kernel: &mut Kernel, mem: &mut dyn GuestMemory, delivered: Result<(), Killed>) -> Action {
+    match (kernel.charge(mem), delivered) {
+        (Err(_), _) => Action::OutOfMemory,
+        (Ok(()), Ok(())) => Action::Continue,
+        (Ok(()), Err(Killed(signo))) => Action::Killed(signo),
     }
 }
 
@@ -57,7 +58,8 @@ pub(crate) fn syscall(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn
 /// Between two instructions of the program: timers that are due send their signals, and what is
 /// pending and not blocked is delivered.
 pub(crate) fn interrupt(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Action {
-    kernel.deliver_pending(cpu, mem).into()
+    let delivered = kernel.deliver_pending(cpu, mem);
+    settle(kernel, mem, delivered)
 }
 
 /// Turns a fault of the CPU into its signal: runs the guest's handler, or ends the process.
@@ -68,10 +70,11 @@ pub(crate) fn fault(
     fault: Fault,
 ) -> Action {
     // The page of a file may be the fault's reason.
-    match kernel.fs.handles.take_failure() {
-        Some(why) => Action::Refuse(why),
-        None => kernel.deliver_fault(cpu, mem, fault).into(),
+    if let Some(why) = kernel.fs.handles.take_failure() {
+        return Action::Refuse(why);
     }
+    let delivered = kernel.deliver_fault(cpu, mem, fault);
+    settle(kernel, mem, delivered)
 }
 
 fn unknown(ctx: &mut Ctx, number: u64) -> Break {

@@ -102,8 +102,7 @@ fn close_range(ctx: &mut Ctx, [first, last, flags, ..]: [u64; 6]) -> SysResult {
     if flags & !(CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC) != 0 || first > last {
         return Err(Errno::EINVAL.into());
     }
-    let inside = |fd: &i32| (first..=last).contains(&(*fd as u32));
-    let fds: Vec<i32> = ctx.kernel.fds().numbers().filter(inside).collect();
+    let fds: Vec<i32> = ctx.kernel.fds().numbers_in(first, last).collect();
     for fd in fds {
         if flags & CLOSE_RANGE_CLOEXEC == 0 {
             ctx.kernel.close(fd, ctx.mem)?;

@@ -1,12 +1,14 @@
 //! Areas: the mappings of an address space. Like Linux's `vm_area_struct`, they are cut by a
 //! request about a part of one, and joined where they continue each other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::guest::{Backing, FileId, Mapping, ObjectId, PAGE_SIZE, Prot};
+use crate::abi::mm::MAX_MAP_COUNT;
+use crate::emu::memory::gaps::Gaps;
+use crate::guest::{Backing, FileId, Mapping, ObjectId, Prot};
 
 /// One mapping.
 #[derive(Clone)]
@@ -74,6 +76,11 @@ impl Area {
         area
     }
 
+    /// Bytes that it takes, with its place in the tables and the name of its file.
+    fn charge(&self) -> u64 {
+        size_of::<Area>() as u64 + 128 + self.file.as_ref().map_or(0, |file| file.path.len() as u64)
+    }
+
     /// Tests whether `next`, which begins `len` bytes after this one, continues it.
     fn continues(&self, next: &Area, len: u64) -> bool {
         let backing = match (&self.backing, &next.backing) {
@@ -102,8 +109,11 @@ impl Area {
 #[derive(Clone, Default)]
 pub(super) struct Areas {
     map: BTreeMap<u64, Area>,
-    /// Areas of each object that is mapped.
-    of_object: FxHashMap<ObjectId, usize>,
+    /// Starts of the areas of each object that is mapped.
+    of_object: FxHashMap<ObjectId, BTreeSet<u64>>,
+    gaps: Gaps,
+    /// Bytes that they are charged.
+    bytes: u64,
 }
 
 impl Areas {
@@ -146,25 +156,33 @@ impl Areas {
         self.reach(start, end, |_| true) == end
     }
 
+    /// The areas that map the object.
+    pub(super) fn of_object(&self, object: ObjectId) -> impl Iterator<Item = (u64, &Area)> {
+        let starts = self.of_object.get(&object).into_iter().flatten();
+        starts.filter_map(|start| Some((*start, self.map.get(start)?)))
+    }
+
     /// Tests whether an area maps the object.
     pub(super) fn is_object_mapped(&self, object: ObjectId) -> bool {
         self.of_object.contains_key(&object)
     }
 
     fn put(&mut self, start: u64, area: Area) {
+        self.bytes += area.charge();
         if let Some((object, _)) = area.backing.object() {
-            *self.of_object.entry(object).or_insert(0) += 1;
+            self.of_object.entry(object).or_default().insert(start);
         }
         self.map.insert(start, area);
     }
 
     fn take(&mut self, start: u64) -> Option<Area> {
         let area = self.map.remove(&start)?;
+        self.bytes -= area.charge();
         if let Some((object, _)) = area.backing.object()
-            && let Some(count) = self.of_object.get_mut(&object)
+            && let Some(starts) = self.of_object.get_mut(&object)
         {
-            *count -= 1;
-            if *count == 0 {
+            starts.remove(&start);
+            if starts.is_empty() {
                 self.of_object.remove(&object);
             }
         }
@@ -189,11 +207,17 @@ impl Areas {
         self.split(start);
         self.split(end);
         let keys: Vec<u64> = self.map.range(start..end).map(|(&key, _)| key).collect();
-        keys.into_iter().filter_map(|key| self.take(key).map(|area| (key, area))).collect()
+        let removed: Vec<(u64, Area)> =
+            keys.into_iter().filter_map(|key| self.take(key).map(|area| (key, area))).collect();
+        for (start, area) in &removed {
+            self.gaps.give(*start, area.end);
+        }
+        removed
     }
 
     /// Inserts an area into a free range and joins it with neighbours that it continues.
     pub(super) fn insert(&mut self, start: u64, area: Area) {
+        self.gaps.take(start, area.end);
         let (mut start, mut area) = (start, area);
         if let Some((&before, previous)) = self.map.range(..start).next_back()
             && previous.end == start
@@ -214,40 +238,39 @@ impl Areas {
         self.put(start, area);
     }
 
-    /// Changes what is mapped in a range.
-    pub(super) fn update(&mut self, start: u64, end: u64, change: impl Fn(&mut Area)) {
-        for (at, mut area) in self.remove(start, end) {
+    /// Changes what is mapped in a range. Where that would make more areas than there may be,
+    /// returns false with nothing changed.
+    pub(super) fn update(&mut self, start: u64, end: u64, change: impl Fn(&mut Area)) -> bool {
+        let most = self.map.len().max(MAX_MAP_COUNT);
+        let held = self.remove(start, end);
+        for (at, area) in &held {
+            let mut area = area.clone();
             change(&mut area);
+            self.insert(*at, area);
+        }
+        if self.map.len() <= most {
+            return true;
+        }
+        self.remove(start, end);
+        for (at, area) in held {
             self.insert(at, area);
         }
+        false
     }
 
-    /// The lowest free range of `len` bytes between `bottom` and `top` that overlaps none of
-    /// `taken`, which do not overlap each other.
-    pub(super) fn lowest_gap(&self, len: u64, bottom: u64, top: u64, taken: &[(u64, u64)]) -> Option<u64> {
-        let mut floor = bottom;
-        loop {
-            let end = floor.checked_add(len).filter(|&end| end <= top)?;
-            let area = self.overlapping(floor, end).map(|(_, area)| area.end).next();
-            let reserved = taken.iter().filter(|(from, to)| *from < end && floor < *to).map(|(_, to)| *to);
-            match area.into_iter().chain(reserved).min() {
-                Some(after) => floor = after,
-                None => return Some(floor),
-            }
-        }
+    /// Number of areas.
+    pub(super) fn len(&self) -> usize {
+        self.map.len()
     }
 
-    /// The highest free range of `len` bytes between `bottom` and `top`.
-    pub(super) fn highest_gap(&self, len: u64, bottom: u64, top: u64) -> Option<u64> {
-        let mut ceiling = top;
-        for (start, area) in self.iter().rev() {
-            if area.end <= ceiling && ceiling - area.end >= len {
-                break;
-            }
-            ceiling = ceiling.min(start);
-        }
-        let start = ceiling.checked_sub(len)?;
-        (start >= bottom && start.is_multiple_of(PAGE_SIZE)).then_some(start)
+    /// Bytes that the areas take.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The unmapped ranges.
+    pub(super) fn gaps(&self) -> &Gaps {
+        &self.gaps
     }
 }
 
@@ -291,7 +314,7 @@ mod tests {
             (0x8000, 0x1000, (0, 0), None),
             (u64::MAX, 0x1000, (0, 0), None),
         ] {
-            let found = areas.lowest_gap(len, bottom, 0x1_0000, &[taken]);
+            let found = areas.gaps().lowest(len, bottom, 0x1_0000, &[taken]);
             assert_eq!(found, expected, "{len:#x} from {bottom:#x}, without {taken:x?}");
         }
     }

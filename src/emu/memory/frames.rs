@@ -43,13 +43,16 @@ pub(crate) struct Frames {
     clean: Vec<Frame>,
     /// Frames with references.
     in_use: usize,
+    /// Pages' worth of what the guest uses beside its frames.
+    other: usize,
     limit: usize,
     /// Changes that the engine's caches have to follow before the guest runs again.
     invalidations: Vec<Invalidation>,
 }
 
 impl Frames {
-    /// Makes an allocator of which the guest may use `limit` frames at a time.
+    /// Makes an allocator of which the guest may use `limit` frames at a time, and as much less as
+    /// it uses beside them.
     pub(crate) fn new(arena: Arena, limit: usize) -> Frames {
         let limit = limit.min(arena.pages());
         Frames {
@@ -58,6 +61,7 @@ impl Frames {
             stale: Vec::new(),
             clean: Vec::new(),
             in_use: 0,
+            other: 0,
             limit,
             invalidations: Vec::new(),
         }
@@ -79,12 +83,22 @@ impl Frames {
         self.in_use
     }
 
+    /// Sets the bytes that the guest uses beside its frames, and that the limit counts too.
+    pub(super) fn set_other(&mut self, bytes: u64) {
+        self.other = usize::try_from(bytes.div_ceil(PAGE as u64)).unwrap_or(usize::MAX);
+    }
+
+    /// Tests whether the guest uses more than its limit.
+    pub(super) fn exceeded(&self) -> bool {
+        self.in_use.saturating_add(self.other) > self.limit
+    }
+
     /// Allocates a zeroed frame with one reference.
     ///
     /// # Errors
     /// When the limit is reached.
     pub(super) fn allocate(&mut self) -> Result<Frame, OutOfFrames> {
-        if self.in_use >= self.limit {
+        if self.in_use.saturating_add(self.other) >= self.limit {
             return Err(OutOfFrames);
         }
         Ok(self.take())

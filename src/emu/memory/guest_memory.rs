@@ -152,6 +152,10 @@ impl GuestMemory for AddressSpace {
         self.frames.in_use() as u64 * PAGE_SIZE
     }
 
+    fn charge(&mut self, kernel: u64) -> Result<(), MemError> {
+        self.charge_kernel(kernel)
+    }
+
     fn object_create(&mut self, len: u64, base: Option<(Arc<dyn PageSource>, u64)>) -> ObjectId {
         self.objects.create(len, base)
     }

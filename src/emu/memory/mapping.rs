@@ -1,5 +1,6 @@
 //! Requests about mappings: mmap(2), munmap(2), mprotect(2), mremap(2) and madvise(2).
 
+use crate::abi::mm::MAX_MAP_COUNT;
 use crate::emu::memory::areas::Area;
 use crate::emu::memory::frames::Invalidation;
 use crate::emu::memory::page_table::PageEntry;
@@ -19,7 +20,11 @@ impl AddressSpace {
         if len > USER_END {
             return Err(MemError::NoMemory);
         }
+        if self.areas.len() > MAX_MAP_COUNT {
+            return Err(MemError::NoMemory);
+        }
         let start = self.place(&request, len)?;
+        self.may_cut(start, start + len)?;
         if let Some((object, _)) = request.backing.object()
             && !self.areas.is_object_mapped(object)
         {
@@ -40,7 +45,18 @@ impl AddressSpace {
         if start == end {
             return Err(MemError::Invalid);
         }
+        self.may_cut(start, end)?;
         self.remove_range(start, end);
+        Ok(())
+    }
+
+    /// Checks that a range may be cut out of what is mapped: once there are as many mappings as
+    /// there may be, none may become two.
+    fn may_cut(&self, start: u64, end: u64) -> Result<(), MemError> {
+        let in_the_middle = |(from, area): (u64, &Area)| from < start && end < area.end;
+        if self.areas.len() >= MAX_MAP_COUNT && self.areas.find(start).is_some_and(in_the_middle) {
+            return Err(MemError::NoMemory);
+        }
         Ok(())
     }
 
@@ -49,7 +65,9 @@ impl AddressSpace {
         let (start, wanted) = checked_range(addr, len)?;
         let allows = |area: &Area| area.may_write || !prot.allows(Prot::WRITE);
         let end = self.areas.reach(start, wanted, allows);
-        self.areas.update(start, end, |area| area.prot = prot);
+        if !self.areas.update(start, end, |area| area.prot = prot) {
+            return Err(MemError::NoMemory);
+        }
         let effective = effective(prot);
         for page in self.table.pages(start, end) {
             if let Some(entry) = self.table.get(page)
@@ -104,6 +122,9 @@ impl AddressSpace {
         if fixed.is_none() && !may_move {
             return Err(MemError::NoMemory);
         }
+        if self.areas.len() + 3 >= MAX_MAP_COUNT {
+            return Err(MemError::NoMemory);
+        }
         let target = match fixed {
             Some(target) => {
                 let (target, target_end) = checked_range(target, new_len).map_err(|_| MemError::Invalid)?;
@@ -139,8 +160,8 @@ impl AddressSpace {
     pub(super) fn lock_range(&mut self, addr: u64, len: u64, locked: bool) -> Result<(), MemError> {
         let (start, wanted) = checked_range(addr, len)?;
         let end = self.areas.reach(start, wanted, |_| true);
-        self.areas.update(start, end, |area| area.locked = locked);
-        if end == wanted { Ok(()) } else { Err(MemError::NoMemory) }
+        let cut = self.areas.update(start, end, |area| area.locked = locked);
+        if cut && end == wanted { Ok(()) } else { Err(MemError::NoMemory) }
     }
 
     /// Gives the pages of a range their frames.
@@ -196,10 +217,8 @@ impl AddressSpace {
     /// again once it is shorter or has a hole there. A hole leaves private copies alone.
     pub(super) fn forget_object_pages(&mut self, wanted: ObjectId, from: u64, to: u64, copies: bool) {
         let mut pages = Vec::new();
-        for (start, area) in self.areas.iter() {
-            let Some((_, offset)) = area.backing.object().filter(|(object, _)| *object == wanted) else {
-                continue;
-            };
+        for (start, area) in self.areas.of_object(wanted) {
+            let Some((_, offset)) = area.backing.object() else { continue };
             let first = start.saturating_add(from.saturating_sub(offset));
             let end = start.saturating_add(to.saturating_sub(offset)).min(area.end);
             let is_copy = |page: &u64| {

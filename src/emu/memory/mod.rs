@@ -3,12 +3,13 @@
 //! Nothing here knows the engine. What its caches must forget is recorded as an
 //! [`frames::Invalidation`], and carried out before the guest runs again.
 //!
-//! The files build on each other in this order: `arena`, `frames`, `objects`, `areas`,
+//! The files build on each other in this order: `arena`, `frames`, `objects`, `gaps`, `areas`,
 //! `page_table`, `space`, then `placement`, `mapping`, `guest_memory` and `snapshot`.
 
 mod areas;
 pub(crate) mod arena;
 pub(crate) mod frames;
+mod gaps;
 mod guest_memory;
 mod mapping;
 mod objects;

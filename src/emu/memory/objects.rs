@@ -51,6 +51,8 @@ impl Object {
 #[derive(Clone, Default)]
 pub(super) struct Objects {
     objects: Vec<Option<Object>>,
+    /// Places that are free in it.
+    free: Vec<u32>,
 }
 
 impl Objects {
@@ -59,10 +61,10 @@ impl Objects {
     pub(super) fn create(&mut self, len: u64, base: Option<(Arc<dyn PageSource>, u64)>) -> ObjectId {
         let base = base.map(|(source, visible)| Base { source, visible });
         let object = Some(Object { len, references: 1, pages: BTreeMap::new(), base });
-        match self.objects.iter().position(Option::is_none) {
+        match self.free.pop() {
             Some(free) => {
-                self.objects[free] = object;
-                ObjectId(free as u32)
+                self.objects[free as usize] = object;
+                ObjectId(free)
             }
             None => {
                 self.objects.push(object);
@@ -97,6 +99,12 @@ impl Objects {
             frames.release(frame);
         }
         self.objects[id.0 as usize] = None;
+        self.free.push(id.0);
+    }
+
+    /// Bytes that the objects take beside their frames.
+    pub(super) fn bytes(&self) -> u64 {
+        ((self.objects.len() - self.free.len()) * size_of::<Option<Object>>()) as u64
     }
 
     /// The frames of all objects.

@@ -19,10 +19,17 @@ pub(super) struct PageEntry {
     pub(super) shared: bool,
 }
 
+/// Entries of neighbouring pages. One without any is freed.
+#[derive(Clone, Debug)]
+struct Leaf {
+    entries: Box<[Option<PageEntry>; LEAF]>,
+    used: u16,
+}
+
 /// Pages by number (address / page size), in leaves.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PageTable {
-    leaves: FxHashMap<u64, Box<[Option<PageEntry>; LEAF]>>,
+    leaves: FxHashMap<u64, Leaf>,
 }
 
 fn split(page: u64) -> (u64, usize) {
@@ -34,33 +41,47 @@ impl PageTable {
     #[inline]
     pub(super) fn get(&self, addr: u64) -> Option<PageEntry> {
         let (leaf, slot) = split(addr / PAGE_SIZE);
-        self.leaves.get(&leaf).and_then(|entries| entries[slot])
+        self.leaves.get(&leaf).and_then(|leaf| leaf.entries[slot])
     }
 
     /// Sets the entry of the page at `addr`.
     pub(super) fn set(&mut self, addr: u64, entry: PageEntry) {
         let (leaf, slot) = split(addr / PAGE_SIZE);
-        self.leaves.entry(leaf).or_insert_with(|| Box::new([None; LEAF]))[slot] = Some(entry);
+        let leaf =
+            self.leaves.entry(leaf).or_insert_with(|| Leaf { entries: Box::new([None; LEAF]), used: 0 });
+        leaf.used += u16::from(leaf.entries[slot].is_none());
+        leaf.entries[slot] = Some(entry);
     }
 
     /// Removes the entry of the page at `addr`.
     pub(super) fn take(&mut self, addr: u64) -> Option<PageEntry> {
-        let (leaf, slot) = split(addr / PAGE_SIZE);
-        self.leaves.get_mut(&leaf).and_then(|entries| entries[slot].take())
+        let (number, slot) = split(addr / PAGE_SIZE);
+        let leaf = self.leaves.get_mut(&number)?;
+        let entry = leaf.entries[slot].take()?;
+        leaf.used -= 1;
+        if leaf.used == 0 {
+            self.leaves.remove(&number);
+        }
+        Some(entry)
+    }
+
+    /// Bytes that the leaves take.
+    pub(super) fn bytes(&self) -> u64 {
+        (self.leaves.len() * size_of::<[Option<PageEntry>; LEAF]>()) as u64
     }
 
     /// Every entry with the address of its page, in no particular order.
     pub(super) fn entries(&self) -> impl Iterator<Item = (u64, &PageEntry)> {
-        self.leaves.iter().flat_map(|(leaf, entries)| {
-            entries.iter().enumerate().filter_map(move |(slot, entry)| {
-                Some(((leaf * LEAF as u64 + slot as u64) * PAGE_SIZE, entry.as_ref()?))
+        self.leaves.iter().flat_map(|(number, leaf)| {
+            leaf.entries.iter().enumerate().filter_map(move |(slot, entry)| {
+                Some(((number * LEAF as u64 + slot as u64) * PAGE_SIZE, entry.as_ref()?))
             })
         })
     }
 
     /// Every entry, mutably.
     pub(super) fn entries_mut(&mut self) -> impl Iterator<Item = &mut PageEntry> {
-        self.leaves.values_mut().flat_map(|entries| entries.iter_mut().flatten())
+        self.leaves.values_mut().flat_map(|leaf| leaf.entries.iter_mut().flatten())
     }
 
     /// Addresses of the pages with an entry in a range, by rising address. Takes one step per leaf
@@ -79,7 +100,7 @@ impl PageTable {
         leaves.sort_unstable();
         let mut pages = Vec::new();
         for leaf in leaves {
-            for (slot, entry) in self.leaves[&leaf].iter().enumerate() {
+            for (slot, entry) in self.leaves[&leaf].entries.iter().enumerate() {
                 let page = leaf * LEAF as u64 + slot as u64;
                 if entry.is_some() && (first..last).contains(&page) {
                     pages.push(page * PAGE_SIZE);

@@ -1,6 +1,6 @@
 //! Placement of mappings and of the heap, mmap(2) and brk(2).
 
-use crate::abi::mm::MMAP_MIN_ADDR;
+use crate::abi::mm::{MAX_MAP_COUNT, MMAP_MIN_ADDR};
 use crate::emu::memory::areas::Area;
 use crate::emu::memory::space::{AddressSpace, Break};
 use crate::guest::layout::{Floating, Heap};
@@ -97,11 +97,12 @@ impl AddressSpace {
         let gap = match self.layout.floating {
             Floating::Below(top) => self
                 .areas
-                .highest_gap(len, MMAP_MIN_ADDR, top)
-                .or_else(|| self.areas.highest_gap(len, MMAP_MIN_ADDR, USER_END - STACK_GAP)),
+                .gaps()
+                .highest(len, MMAP_MIN_ADDR, top)
+                .or_else(|| self.areas.gaps().highest(len, MMAP_MIN_ADDR, USER_END - STACK_GAP)),
             Floating::Above(bottom, taken) => {
                 let taken = [taken, (self.brk.start, self.brk.reserved)];
-                self.areas.lowest_gap(len, bottom, USER_END - STACK_GAP, &taken)
+                self.areas.gaps().lowest(len, bottom, USER_END - STACK_GAP, &taken)
             }
         };
         gap.ok_or(MemError::NoMemory)
@@ -117,7 +118,8 @@ impl AddressSpace {
         if new > old {
             let room_end = new + PAGE_SIZE;
             let reserved = brk.reserved == brk.start || room_end <= brk.reserved;
-            if room_end > USER_END || !reserved || !self.areas.is_free(old, room_end) {
+            let full = self.areas.len() > MAX_MAP_COUNT;
+            if full || room_end > USER_END || !reserved || !self.areas.is_free(old, room_end) {
                 return brk.end;
             }
             let area = Area {

@@ -17,6 +17,7 @@ pub(crate) struct SavedSpace {
     table: PageTable,
     objects: Objects,
     brk: Break,
+    kernel: u64,
 }
 
 impl SavedSpace {
@@ -34,6 +35,7 @@ impl AddressSpace {
             table: self.table.clone(),
             objects: self.objects.clone(),
             brk: self.brk,
+            kernel: self.kernel,
         };
         for frame in saved.frames() {
             self.frames.keep(frame);
@@ -67,6 +69,7 @@ impl AddressSpace {
         self.table = saved.table.clone();
         self.objects = saved.objects.clone();
         self.brk = saved.brk;
+        self.kernel = saved.kernel;
         self.out_of_memory = false;
         self.unshare_objects();
         self.frames.invalidate(Invalidation::AllPages);

@@ -81,6 +81,8 @@ pub(crate) struct AddressSpace {
     pub(super) table: PageTable,
     pub(super) brk: Break,
     pub(super) layout: Layout,
+    /// Bytes that the kernel holds for the guest.
+    pub(super) kernel: u64,
     /// The memory limit has stopped an access; see [`AddressSpace::take_out_of_memory`].
     pub(super) out_of_memory: bool,
 }
@@ -101,6 +103,7 @@ impl AddressSpace {
             table: PageTable::default(),
             brk: Break::default(),
             layout,
+            kernel: 0,
             out_of_memory: false,
         }
     }
@@ -129,6 +132,23 @@ impl AddressSpace {
     /// Tests whether the memory limit has stopped an access since the last call.
     pub(crate) fn take_out_of_memory(&mut self) -> bool {
         std::mem::take(&mut self.out_of_memory)
+    }
+
+    /// Charges what the guest has beside its frames: the kernel's objects, its page table and its
+    /// mappings.
+    fn account(&mut self) {
+        let bytes = self.kernel + self.table.bytes() + self.areas.bytes() + self.objects.bytes();
+        self.frames.set_other(bytes);
+    }
+
+    /// Charges what the kernel holds for the guest, in bytes.
+    ///
+    /// # Errors
+    /// `NoMemory` when all that the guest uses exceeds its limit, or that has stopped an access.
+    pub(super) fn charge_kernel(&mut self, bytes: u64) -> Result<(), MemError> {
+        self.kernel = bytes;
+        self.account();
+        if self.take_out_of_memory() || self.frames.exceeded() { Err(MemError::NoMemory) } else { Ok(()) }
     }
 
     /// Makes the page at `addr` present for an access and says what the engine may do with it.
@@ -213,6 +233,7 @@ impl AddressSpace {
 
     /// Gives a page that was never accessed its frame.
     fn make_present(&mut self, page: u64, need: Prot) -> Result<PageEntry, Denied> {
+        self.account();
         let (start, area) = self.areas.find(page).ok_or(Denied::Unmapped)?;
         let prot = effective(area.prot);
         if !prot.allows(need) {

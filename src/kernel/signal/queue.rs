@@ -27,6 +27,11 @@ impl Queue {
         self.set
     }
 
+    /// Bytes that the queue takes.
+    pub(in crate::kernel) fn bytes(&self) -> u64 {
+        (self.infos.capacity() * size_of::<SigInfo>()) as u64
+    }
+
     /// Adds a signal. A standard signal that waits already is not added again, signal(7); past
     /// `SIGPENDING_MAX` signals further ones are dropped.
     pub(super) fn push(&mut self, info: SigInfo) {
