@@ -36,6 +36,7 @@ impl Errno {
     pub const ERANGE: Errno = Errno(34);
     pub const EDEADLK: Errno = Errno(35);
     pub const ENAMETOOLONG: Errno = Errno(36);
+    pub const ENOLCK: Errno = Errno(37);
     pub const ENOSYS: Errno = Errno(38);
     pub const ENOTEMPTY: Errno = Errno(39);
     pub const ELOOP: Errno = Errno(40);

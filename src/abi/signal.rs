@@ -22,6 +22,7 @@ pub(crate) mod signo {
     pub(crate) const SIGVTALRM: i32 = 26;
     pub(crate) const SIGPROF: i32 = 27;
     pub(crate) const SIGWINCH: i32 = 28;
+    pub(crate) const SIGIO: i32 = 29;
     pub(crate) const SIGSYS: i32 = 31;
     /// First real-time signal of the kernel; the C library keeps the first two or three for itself.
     pub(crate) const SIGRTMIN: i32 = 32;
@@ -35,6 +36,7 @@ pub(crate) mod si_code {
     pub(crate) const SI_USER: i32 = 0;
     pub(crate) const SI_KERNEL: i32 = 0x80;
     pub(crate) const SI_TIMER: i32 = -2;
+    pub(crate) const SI_SIGIO: i32 = -5;
     pub(crate) const SI_TKILL: i32 = -6;
     pub(crate) const SEGV_MAPERR: i32 = 1;
     pub(crate) const SEGV_ACCERR: i32 = 2;

@@ -1,11 +1,18 @@
 //! Turns of a task's life that concern several objects: signals and execve(2).
 
-use crate::abi::signal::si_code;
+use crate::abi::fs::{F_OWNER_PGRP, F_OWNER_PID, F_OWNER_TID};
+use crate::abi::signal::{si_code, signo::*};
 use crate::guest::{Fault, GuestCpu, GuestMemory};
+use crate::kernel::fasync::{Notice, Owner, Reason};
+use crate::kernel::fdtable::FileNo;
 use crate::kernel::signal::deliver::Killed;
 use crate::kernel::signal::info::SigInfo;
 use crate::kernel::signal::state::{To, describe};
 use crate::kernel::state::{Kernel, Parts};
+use crate::kernel::vfs::Ino;
+
+/// Signals whose `si_code` has a meaning of its own (`sig_specific_sicodes`).
+const SPECIFIC_CODES: [i32; 7] = [SIGILL, SIGFPE, SIGSEGV, SIGBUS, SIGTRAP, SIGCHLD, SIGSYS];
 
 impl Kernel {
     /// A signal that the running task sends.
@@ -20,6 +27,44 @@ impl Kernel {
         self.signals().send(info, To::Task);
     }
 
+    /// Sends the signals that descriptions have asked for, fcntl(2) O_ASYNC and F_SETSIG.
+    fn send_signals_of_files(&mut self) {
+        for notice in self.fs.queues.fasync.take() {
+            let Owner { kind, id, signo } = self.files.get(notice.file).owner;
+            let to = match kind {
+                F_OWNER_TID if id == self.task().tid => To::Task,
+                F_OWNER_PID if id == self.process().pid => To::Process,
+                F_OWNER_PGRP if id == self.process().pgid => To::Process,
+                _ => continue,
+            };
+            let (code, band) = notice.reason.code_and_band();
+            // Codes of these signals have meanings of their own.
+            let code = if SPECIFIC_CODES.contains(&signo) { si_code::SI_SIGIO } else { code };
+            let info = match signo {
+                0 => SigInfo::kernel(SIGIO),
+                _ => SigInfo::poll(signo, code, band, notice.fd),
+            };
+            self.signals().send(info, to);
+        }
+    }
+
+    /// Asks for the leases that stand in the way of opening a file.
+    pub(crate) fn recall_leases(&mut self, ino: Ino, write: bool) {
+        for (file, fd) in self.files.leases.recall(ino, write) {
+            self.fs.queues.fasync.push(Notice { file, fd, reason: Reason::Message });
+        }
+        self.send_signals_of_files();
+    }
+
+    /// Makes this process the receiver of a description's signals if it has none.
+    pub(crate) fn own_if_nobody_does(&mut self, file: FileNo) {
+        let pid = self.process().pid;
+        let owner = &mut self.files.get_mut(file).owner;
+        if owner.id == 0 {
+            (owner.kind, owner.id) = (F_OWNER_PID, pid);
+        }
+    }
+
     /// Lets timers that are due fire, and delivers what is pending and not blocked.
     ///
     /// # Errors
@@ -30,6 +75,7 @@ impl Kernel {
         mem: &mut dyn GuestMemory,
     ) -> Result<(), Killed> {
         self.expire_timers(cpu);
+        self.send_signals_of_files();
         self.signals().deliver_pending(cpu, mem)?;
         if let Some(signo) = self.task_mut().signals.dropped_stop.take() {
             self.notices.once(format!(

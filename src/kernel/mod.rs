@@ -8,6 +8,7 @@ mod charge;
 pub(crate) mod clock;
 pub(crate) mod config;
 pub(crate) mod cred;
+pub(crate) mod fasync;
 pub(crate) mod fdtable;
 pub(crate) mod file;
 pub(crate) mod futex;

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::kernel::fasync::Fasync;
 use crate::kernel::fdtable::FileNo;
 
 /// Key of a wait queue.
@@ -93,6 +94,8 @@ pub(crate) struct WaitQueues {
     epolls: BTreeMap<QueueId, Instance>,
     /// Entries that a queue tells.
     watchers: BTreeMap<QueueId, BTreeSet<(QueueId, Key)>>,
+    /// Descriptions that ask for a signal instead, fcntl(2) O_ASYNC.
+    pub(crate) fasync: Fasync<QueueId>,
     /// Instances that watch a description.
     watched: BTreeMap<FileNo, BTreeSet<(QueueId, i32)>>,
 }
@@ -124,6 +127,7 @@ impl WaitQueues {
     /// Drops a description that is no longer open from every interest list. A descriptor that was
     /// closed while another refers to its description stays, epoll(7).
     pub(crate) fn forget(&mut self, file: FileNo) {
+        self.fasync.remove(file);
         for (epoll, fd) in self.watched.remove(&file).unwrap_or_default() {
             self.remove(epoll, (file, fd));
         }

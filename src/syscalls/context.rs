@@ -3,6 +3,7 @@
 use crate::abi::errno::Errno;
 use crate::guest::{Gpr, GuestCpu, GuestMemory};
 use crate::kernel::Kernel;
+use crate::kernel::fdtable::FileNo;
 use crate::kernel::file::description::Descriptions;
 use crate::kernel::file::operations::FileContext;
 use crate::kernel::signal::state::Restart;
@@ -101,6 +102,12 @@ impl Ctx<'_> {
     /// The open file descriptions, and the objects that their operations work with.
     pub(crate) fn file_ops(&mut self) -> (&mut Descriptions, FileContext<'_>) {
         self.kernel.file_ops(self.cpu, self.mem)
+    }
+
+    /// The description of a descriptor; EBADF, also if it was opened with O_PATH.
+    pub(crate) fn opened(&self, fd: i32) -> Result<FileNo, Errno> {
+        let file = self.kernel.fds().get(fd)?;
+        if self.kernel.files.get(file).is_path() { Err(Errno::EBADF) } else { Ok(file) }
     }
 
     /// The break of a call that a pending signal interrupts: it fails with EINTR, or starts again

@@ -15,7 +15,7 @@ use crate::kernel::vfs::pipe::PipeId;
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fs::get_path;
 use crate::syscalls::io::{failed, operate, seekable};
-use crate::syscalls::poll::opened;
+use crate::syscalls::lock::break_leases;
 use crate::syscalls::row::{Row, full, partial, refused};
 
 /// The calls of this file.
@@ -126,7 +126,7 @@ fn sendfile(ctx: &mut Ctx, [to, from, at, count, ..]: [u64; 6]) -> SysResult {
 
 /// copy_file_range(2), between regular files.
 fn copy_file_range(ctx: &mut Ctx, [from, from_at, to, to_at, len, flags]: [u64; 6]) -> SysResult {
-    let (from, to) = (opened(ctx, from as i32)?, opened(ctx, to as i32)?);
+    let (from, to) = (ctx.opened(from as i32)?, ctx.opened(to as i32)?);
     let at = |ctx: &mut Ctx, addr: u64| if addr == 0 { Ok(None) } else { get_u64(ctx.mem, addr).map(Some) };
     let (from_start, to_start) = (at(ctx, from_at)?, at(ctx, to_at)?);
     if flags as u32 != 0 {
@@ -169,7 +169,7 @@ fn splice(ctx: &mut Ctx, [from, from_at, to, to_at, len, flags]: [u64; 6]) -> Sy
     if flags & !SPLICE_F_ALL != 0 {
         return Err(Errno::EINVAL.into());
     }
-    let (from, to) = (opened(ctx, from as i32)?, opened(ctx, to as i32)?);
+    let (from, to) = (ctx.opened(from as i32)?, ctx.opened(to as i32)?);
     let pipes = (pipe_of(ctx, from), pipe_of(ctx, to));
     if (pipes.0.is_some() && from_at != 0) || (pipes.1.is_some() && to_at != 0) {
         return Err(Errno::ESPIPE.into());
@@ -218,7 +218,7 @@ fn tee(ctx: &mut Ctx, [from, to, len, flags, ..]: [u64; 6]) -> SysResult {
     if len == 0 {
         return Ok(0);
     }
-    let (from, to) = (opened(ctx, from as i32)?, opened(ctx, to as i32)?);
+    let (from, to) = (ctx.opened(from as i32)?, ctx.opened(to as i32)?);
     ends(ctx, from, to)?;
     match (pipe_of(ctx, from), pipe_of(ctx, to)) {
         (Some(a), Some(b)) if a != b => {
@@ -239,13 +239,17 @@ fn truncate(ctx: &mut Ctx, [path, len, ..]: [u64; 6]) -> SysResult {
     let path = get_path(ctx.mem, path)?;
     let limit = ctx.kernel.process().limits.soft(Resource::Fsize);
     check_len(len, limit).map_err(|error| failed(ctx, error))?;
-    let (fs, caller, mem) = ctx.paths_now();
+    let (fs, caller, _) = ctx.paths_now();
     let ino = fs.locate(&caller, AT_FDCWD, &path, true)?.exists()?;
     match fs.node(ino).body {
         Body::Dir(_) => return Err(Errno::EISDIR.into()),
         Body::File(_) => caller.may(fs.node(ino), W_OK)?,
         _ => return Err(Errno::EINVAL.into()),
     }
+    while ctx.kernel.files.leases.conflict(ino, true) {
+        break_leases(ctx, ino, true, false)?;
+    }
+    let (fs, caller, mem) = ctx.paths_now();
     fs.truncate(caller.now, ino, len, mem)?;
     fs.forget_if_unused(ino, mem);
     Ok(0)
@@ -253,7 +257,7 @@ fn truncate(ctx: &mut Ctx, [path, len, ..]: [u64; 6]) -> SysResult {
 
 /// ftruncate(2).
 fn ftruncate(ctx: &mut Ctx, [fd, len, ..]: [u64; 6]) -> SysResult {
-    let file = opened(ctx, fd as i32)?;
+    let file = ctx.opened(fd as i32)?;
     if !ctx.kernel.files.get(file).writable() {
         return Err(Errno::EINVAL.into());
     }
@@ -273,7 +277,7 @@ fn fallocate(ctx: &mut Ctx, [fd, mode, at, len, ..]: [u64; 6]) -> SysResult {
 
 /// fsync(2), fdatasync(2), syncfs(2).
 fn fsync(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
-    let file = opened(ctx, fd as i32)?;
+    let file = ctx.opened(fd as i32)?;
     operate(ctx, file, |open, cx| Ok(open.ops.sync(cx)?))?;
     Ok(0)
 }
@@ -281,7 +285,7 @@ fn fsync(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
 /// sync_file_range(2).
 fn sync_file_range(ctx: &mut Ctx, [fd, at, len, flags, ..]: [u64; 6]) -> SysResult {
     const ALL: u32 = 7;
-    let file = opened(ctx, fd as i32)?;
+    let file = ctx.opened(fd as i32)?;
     let end = (at as i64).checked_add(len as i64);
     if flags as u32 & !ALL != 0 || (at as i64) < 0 || end.is_none_or(|end| end < at as i64) {
         return Err(Errno::EINVAL.into());
@@ -297,7 +301,7 @@ fn sync(_: &mut Ctx, _: [u64; 6]) -> SysResult {
 
 /// posix_fadvise(2): advice is checked and not taken.
 fn fadvise64(ctx: &mut Ctx, [fd, _, len, advice, ..]: [u64; 6]) -> SysResult {
-    let file = opened(ctx, fd as i32)?;
+    let file = ctx.opened(fd as i32)?;
     operate(ctx, file, |open, cx| Ok(open.ops.advise(cx)?))?;
     if advice as u32 > 5 || (len as i64) < 0 {
         return Err(Errno::EINVAL.into());

@@ -9,7 +9,7 @@ use crate::kernel::wait_queue::Watched;
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fd::install;
 use crate::syscalls::io::access_ok;
-use crate::syscalls::poll::{milliseconds, opened, swap_mask, until_ready};
+use crate::syscalls::poll::{milliseconds, swap_mask, until_ready};
 use crate::syscalls::row::{Row, full};
 
 /// The calls of this file.
@@ -48,7 +48,7 @@ fn epoll_create1(ctx: &mut Ctx, [flags, ..]: [u64; 6]) -> SysResult {
 fn epoll_ctl(ctx: &mut Ctx, [epfd, op, fd, event, ..]: [u64; 6]) -> SysResult {
     let op = u64::from(op as u32);
     let event: [u8; EVENT] = if op == EPOLL_CTL_DEL { [0; EVENT] } else { get_array(ctx.mem, event)? };
-    let (outer, file) = (opened(ctx, epfd as i32)?, opened(ctx, fd as i32)?);
+    let (outer, file) = (ctx.opened(epfd as i32)?, ctx.opened(fd as i32)?);
     let [e0, e1, e2, e3, data @ ..] = event;
     let (files, mut cx) = ctx.file_ops();
     let open = files.get(file);
@@ -67,7 +67,7 @@ fn epoll_ctl(ctx: &mut Ctx, [epfd, op, fd, event, ..]: [u64; 6]) -> SysResult {
 }
 
 fn wait_events(ctx: &mut Ctx, epfd: u64, buf: u64, max: u64, timeout: Option<u64>) -> SysResult {
-    let file = opened(ctx, epfd as i32)?;
+    let file = ctx.opened(epfd as i32)?;
     let max = u64::try_from(max as i32).unwrap_or(0);
     if max == 0 || max > MAX_EVENTS {
         return Err(Errno::EINVAL.into());

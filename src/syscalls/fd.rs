@@ -1,12 +1,18 @@
-//! Descriptors: dup(2), close(2), fcntl(2), flock(2).
+//! Descriptors: dup(2), close(2), fcntl(2).
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::abi::resource::Resource;
+use crate::abi::signal::signo::SIGRTMAX;
+use crate::kernel::fasync::Owner;
+use crate::kernel::fdtable::FileNo;
 use crate::kernel::file::description::Description;
+use crate::kernel::file::operations::{READABLE, WRITABLE};
 use crate::kernel::state::Parts;
-use crate::kernel::uaccess::{copy_from_user, copy_to_user};
+use crate::kernel::uaccess::{get_u32, put_u32};
+use crate::kernel::vfs::node::Body;
 use crate::syscalls::context::{Break, Ctx, SysResult};
+use crate::syscalls::lock;
 use crate::syscalls::row::{Row, full, partial};
 
 /// The calls of this file.
@@ -15,8 +21,7 @@ pub(super) const ROWS: &[Row] = &[
     full(32, "dup", dup),
     full(33, "dup2", dup2),
     full(292, "dup3", dup3),
-    partial(72, "fcntl", fcntl, "locks always succeed; no leases, no F_NOTIFY"),
-    full(73, "flock", flock).noted("one process: never waits"),
+    partial(72, "fcntl", fcntl, "F_NOTIFY and write hints are EINVAL"),
     full(436, "close_range", close_range),
 ];
 
@@ -113,81 +118,124 @@ fn close_range(ctx: &mut Ctx, [first, last, flags, ..]: [u64; 6]) -> SysResult {
     Ok(0)
 }
 
-/// fcntl(2).
+/// fcntl(2). As in Linux the command and small arguments are 32 bits wide.
 fn fcntl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
-    let fd = fd as i32;
+    let (fd, command, word) = (fd as i32, u64::from(command as u32), arg as u32);
     let slot = ctx.kernel.fds().slot(fd)?;
-    let open = ctx.kernel.files.get_mut(slot.file);
-    let allowed = [F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL];
-    if open.is_path() && !allowed.contains(&(command & 0xffff_ffff)) {
+    let file = slot.file;
+    let open = ctx.kernel.files.get_mut(file);
+    let allowed = [F_DUPFD, F_DUPFD_CLOEXEC, F_DUPFD_QUERY, F_GETFD, F_SETFD, F_GETFL];
+    if open.is_path() && !allowed.contains(&command) {
         return Err(Errno::EBADF.into());
     }
-    match command & 0xffff_ffff {
+    match command {
         F_DUPFD | F_DUPFD_CLOEXEC => {
-            if arg >= limit(ctx) {
+            if u64::from(word) >= limit(ctx) {
                 return Err(Errno::EINVAL.into());
             }
-            duplicate(ctx, fd, command == F_DUPFD_CLOEXEC, arg)
+            duplicate(ctx, fd, command == F_DUPFD_CLOEXEC, word.into())
         }
+        F_DUPFD_QUERY => Ok(u64::from(ctx.kernel.fds().get(word as i32)? == file)),
         F_GETFD => Ok(u64::from(slot.cloexec)),
         F_SETFD => {
             ctx.kernel.fds_mut().set_cloexec(fd, arg & FD_CLOEXEC != 0)?;
             Ok(0)
         }
         F_GETFL => Ok(u64::from(open.flags)),
-        F_SETFL => {
-            let settable = O_APPEND | O_NONBLOCK | O_ASYNC | O_DIRECT | O_NOATIME;
-            open.flags = open.flags & !settable | arg as u32 & settable;
-            Ok(0)
+        F_SETFL => set_flags(ctx, fd, file, word),
+        F_GETLK | F_OFD_GETLK => lock::get(ctx, file, arg, command == F_OFD_GETLK),
+        F_SETLK => lock::set(ctx, file, arg, false, false),
+        F_SETLKW => lock::set(ctx, file, arg, false, true),
+        F_OFD_SETLK => lock::set(ctx, file, arg, true, false),
+        F_OFD_SETLKW => lock::set(ctx, file, arg, true, true),
+        F_SETOWN | F_GETOWN | F_SETSIG | F_GETSIG | F_SETOWN_EX | F_GETOWN_EX => {
+            owner(ctx, file, command, arg)
         }
-        F_GETLK | F_OFD_GETLK => {
-            // Nobody else holds a lock: the type becomes F_UNLCK and the rest stays.
-            let mut lock = [0; 2];
-            copy_from_user(ctx.mem, arg, &mut lock)?;
-            if u16::from_le_bytes(lock) > F_UNLCK {
-                return Err(Errno::EINVAL.into());
-            }
-            copy_to_user(ctx.mem, arg, &F_UNLCK.to_le_bytes())?;
-            Ok(0)
-        }
-        F_SETLK | F_SETLKW | F_OFD_SETLK | F_OFD_SETLKW => {
-            let (readable, writable) = (open.readable(), open.writable());
-            let mut lock = [0; 2];
-            copy_from_user(ctx.mem, arg, &mut lock)?;
-            match u16::from_le_bytes(lock) {
-                0 if !readable => Err(Errno::EBADF.into()),
-                1 if !writable => Err(Errno::EBADF.into()),
-                0..=F_UNLCK => Ok(0),
-                _ => Err(Errno::EINVAL.into()),
-            }
-        }
-        F_SETOWN => Ok(0),
-        F_GETOWN => Ok(0),
+        F_SETLEASE => lock::set_lease(ctx, file, fd, arg),
+        F_GETLEASE => lock::get_lease(ctx, file),
         F_GETPIPE_SZ | F_SETPIPE_SZ => {
             let pipe = open.ops.pipe().and_then(|pipe| ctx.kernel.fs.pipes.get_mut(pipe));
             let pipe = pipe.ok_or(Errno::EBADF)?;
             if command == F_SETPIPE_SZ {
-                pipe.set_capacity(arg as u32 as usize)?;
+                pipe.set_capacity(word as usize)?;
             }
             Ok(pipe.capacity() as u64)
         }
         F_GET_SEALS => Ok(u64::from(ctx.kernel.fs.seals(open.ops.inode().ok_or(Errno::EINVAL)?)?)),
         F_ADD_SEALS => {
             let (inode, writable) = (open.ops.inode(), open.writable());
-            ctx.kernel.fs.add_seals(inode.ok_or(Errno::EINVAL)?, arg as u32, writable)?;
+            ctx.kernel.fs.add_seals(inode.ok_or(Errno::EINVAL)?, word, writable)?;
             Ok(0)
         }
         other => Err(refuse(ctx, format!("fcntl command {other}"))),
     }
 }
 
-/// flock(2): with one process a lock is always free.
-fn flock(ctx: &mut Ctx, [fd, operation, ..]: [u64; 6]) -> SysResult {
-    if ctx.kernel.file(fd as i32)?.is_path() {
-        return Err(Errno::EBADF.into());
+/// F_SETFL. O_ASYNC stays clear where nothing would send the signal, and O_DIRECT is for regular
+/// files and pipes.
+fn set_flags(ctx: &mut Ctx, fd: i32, file: FileNo, flags: u32) -> SysResult {
+    const SETTABLE: u32 = O_APPEND | O_NONBLOCK | O_DIRECT | O_NOATIME;
+    let open = ctx.kernel.files.get(file);
+    let (held, ino, is_pipe) = (open.flags, open.ops.inode(), open.ops.pipe().is_some());
+    let (fs, caller, _) = ctx.paths();
+    if let (true, Some(ino)) = (flags & !held & O_NOATIME != 0, ino) {
+        caller.owns(fs.node(ino))?;
     }
-    match operation & !4 {
-        1 | 2 | 8 => Ok(0),
-        _ => Err(Errno::EINVAL.into()),
+    let direct = is_pipe || ino.is_some_and(|ino| matches!(fs.node(ino).body, Body::File(_)));
+    if flags & O_DIRECT != 0 && !direct {
+        return Err(Errno::EINVAL.into());
     }
+    let open = ctx.kernel.files.get_mut(file);
+    open.flags = held & !SETTABLE | flags & SETTABLE;
+    if (flags ^ held) & O_ASYNC != 0 && open.ops.sends_signals() {
+        open.flags ^= O_ASYNC;
+        let mode = open.mode();
+        let queues = &mut ctx.kernel.fs.queues;
+        queues.fasync.remove(file);
+        let queue = open.ops.wait_queue(&ctx.kernel.fs);
+        if let (true, Some(queue)) = (flags & O_ASYNC != 0, queue) {
+            let events = if mode.readable { READABLE } else { 0 } | if mode.writable { WRITABLE } else { 0 };
+            ctx.kernel.fs.queues.fasync.add(queue, file, fd, events);
+        }
+    }
+    Ok(0)
+}
+
+/// The commands of fcntl(2) about the receiver of a description's signals.
+fn owner(ctx: &mut Ctx, file: FileNo, command: u64, arg: u64) -> SysResult {
+    let known = |ctx: &Ctx, kind: u32, id: i32| match kind {
+        F_OWNER_TID => ctx.kernel.find_task(id).is_some(),
+        F_OWNER_PID => ctx.kernel.process().pid == id,
+        _ => ctx.kernel.process().pgid == id,
+    };
+    let Owner { kind, id, signo } = ctx.kernel.files.get(file).owner;
+    let (new_kind, new_id) = match command {
+        F_GETSIG => return Ok(signo as u64),
+        F_SETSIG => {
+            let signo = i32::try_from(arg).ok().filter(|signo| *signo <= SIGRTMAX).ok_or(Errno::EINVAL)?;
+            ctx.kernel.files.get_mut(file).owner.signo = signo;
+            return Ok(0);
+        }
+        F_GETOWN if kind == F_OWNER_PGRP => return Ok((-i64::from(id)) as u64),
+        F_GETOWN => return Ok(id as u64),
+        F_GETOWN_EX => {
+            put_u32(ctx.mem, arg, kind)?;
+            put_u32(ctx.mem, arg + 4, id as u32)?;
+            return Ok(0);
+        }
+        F_SETOWN_EX => {
+            let [kind, id] = [get_u32(ctx.mem, arg)?, get_u32(ctx.mem, arg.wrapping_add(4))?];
+            if kind > F_OWNER_PGRP {
+                return Err(Errno::EINVAL.into());
+            }
+            (kind, id as i32)
+        }
+        _ if (arg as i32) < 0 => (F_OWNER_PGRP, (arg as i32).checked_neg().ok_or(Errno::EINVAL)?),
+        _ => (F_OWNER_PID, arg as i32),
+    };
+    if new_id != 0 && !known(ctx, new_kind, new_id) {
+        return Err(Errno::ESRCH.into());
+    }
+    ctx.kernel.files.get_mut(file).owner = Owner { kind: new_kind, id: new_id, signo };
+    Ok(0)
 }

@@ -11,6 +11,7 @@ use crate::kernel::vfs::node::Ino;
 use crate::kernel::vfs::resolve::Last;
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::fd::install;
+use crate::syscalls::lock::break_leases;
 use crate::syscalls::row::{Row, full, partial, refused};
 
 const NO_TMPFILE: &str = "O_TMPFILE where changes go through to the host (--allow-write) is EOPNOTSUPP";
@@ -71,21 +72,28 @@ fn creat(ctx: &mut Ctx, [path, mode, ..]: [u64; 6]) -> SysResult {
 /// openat(2).
 fn openat(ctx: &mut Ctx, [dirfd, path, flags, mode, ..]: [u64; 6]) -> SysResult {
     let path = get_path(ctx.mem, path)?;
-    let flags = flags as u32;
+    openat_path(ctx, dirfd, &path, flags as u32, mode)
+}
+
+fn openat_path(ctx: &mut Ctx, dirfd: u64, path: &[u8], flags: u32, mode: u64) -> SysResult {
     // No file is made or cut where there is no descriptor for it.
     ctx.kernel.fds().has_room(crate::syscalls::fd::limit(ctx))?;
     let changes = flags & (O_CREAT | O_TRUNC) != 0 || flags & O_TMPFILE == O_TMPFILE;
     let now = if changes { ctx.kernel.real_time(ctx.cpu) } else { Time::default() };
     let mut opener = ctx.kernel.opener(now, ctx.mem);
-    let base = opener.fs.base(&opener.caller, dirfd as i32, &path)?;
-    let file = match opener.open(base, &path, flags, mode as u32)? {
+    let base = opener.fs.base(&opener.caller, dirfd as i32, path)?;
+    let file = match opener.open(base, path, flags, mode as u32)? {
         Opened::File(file) => file,
         Opened::Proc(open) => {
             let text = ctx.kernel.proc_text(open.file, ctx.cpu, ctx.mem);
             open.finish(&mut ctx.kernel.fs, text)
         }
+        Opened::Leased(ino, write) => {
+            break_leases(ctx, ino, write, flags & O_NONBLOCK != 0)?;
+            return openat_path(ctx, dirfd, path, flags, mode);
+        }
         Opened::Blocks => {
-            let path = String::from_utf8_lossy(&path).into_owned();
+            let path = String::from_utf8_lossy(path).into_owned();
             return Err(Break::Refuse(format!(
                 "open of the named pipe {path} would wait for ever: the program is its only process"
             )));

@@ -13,6 +13,7 @@ mod fs;
 mod futex;
 mod io;
 mod ioctl;
+mod lock;
 mod mm;
 mod net;
 mod pipe;

@@ -30,12 +30,6 @@ fn ready(ctx: &mut Ctx, file: FileNo, wait: bool) -> Result<u16, Errno> {
     files.poll(file, &mut cx, wait)
 }
 
-/// The description of a descriptor; EBADF if it was opened with O_PATH.
-pub(super) fn opened(ctx: &Ctx, fd: i32) -> Result<FileNo, Errno> {
-    let file = ctx.kernel.fds().get(fd)?;
-    if ctx.kernel.files.get(file).is_path() { Err(Errno::EBADF) } else { Ok(file) }
-}
-
 /// Asks until something is ready, the time is up or a signal comes. `ask` says how much is ready;
 /// its flag allows it to wait on the host, which a call without a timeout does.
 pub(super) fn until_ready(
@@ -75,7 +69,7 @@ fn poll_all(ctx: &mut Ctx, addr: u64, count: u64, timeout: Option<u64>) -> SysRe
             let [a, b, c, d, e0, e1, ..] = *entry;
             let wanted = u16::from_le_bytes([e0, e1]);
             let fd = i32::from_le_bytes([a, b, c, d]);
-            let found = match opened(ctx, fd) {
+            let found = match ctx.opened(fd) {
                 _ if fd < 0 => 0,
                 Ok(file) => self::ready(ctx, file, wait)? & (wanted | POLLERR | POLLHUP),
                 Err(_) => POLLNVAL,
@@ -141,7 +135,7 @@ fn select_all(ctx: &mut Ctx, count: u64, sets: [u64; 3], timeout: Option<u64>) -
             }
             ctx.kernel.fds().get(fd as i32)?;
             let wait = wait && wanted[0][byte] & bit != 0;
-            let events = match opened(ctx, fd as i32) {
+            let events = match ctx.opened(fd as i32) {
                 Ok(file) => self::ready(ctx, file, wait)?,
                 Err(_) => POLLNVAL, // as every event, do_select()
             };

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 pub(crate) use crate::syscalls::row::{Row, Support};
 use crate::syscalls::{
-    attr, copy, dir, epoll, exec, fd, fs, futex, io, ioctl, mm, net, pipe, poll, process, sched, signal,
-    stat, system, time,
+    attr, copy, dir, epoll, exec, fd, fs, futex, io, ioctl, lock, mm, net, pipe, poll, process, sched,
+    signal, stat, system, time,
 };
 
 /// Families of calls, each with its rows in the file that serves it.
@@ -21,6 +21,7 @@ const FAMILIES: &[&[Row]] = &[
     futex::ROWS,
     io::ROWS,
     ioctl::ROWS,
+    lock::ROWS,
     mm::advice::ROWS,
     mm::map::ROWS,
     mm::policy::ROWS,

@@ -5,11 +5,15 @@ use std::sync::Arc;
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::guest::{FileId, GuestMemory};
+use crate::kernel::fasync::Owner;
 use crate::kernel::fdtable::{FdTable, FileNo};
+use crate::kernel::file::lease::Leases;
+use crate::kernel::file::locks::{Locked, Locks, Record};
 use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, READABLE};
 use crate::kernel::vfs::caller::{FdLink, FdLinks};
 use crate::kernel::vfs::image::Source;
 use crate::kernel::vfs::list::DirEntry;
+use crate::kernel::vfs::node::Ino;
 use crate::kernel::vfs::tree::FileSystem;
 use crate::kernel::wait_queue::QueueId;
 
@@ -28,6 +32,8 @@ pub(crate) struct Description {
     /// O_* as F_GETFL shows them.
     pub(crate) flags: u32,
     pub(crate) offset: u64,
+    /// Receiver of its signals, F_SETOWN.
+    pub(crate) owner: Owner,
     /// The path it was opened by, for `/proc/self/fd` and mappings.
     pub(crate) path: Arc<[u8]>,
     /// A directory's entries, read when getdents64(2) first asks.
@@ -43,7 +49,7 @@ impl Description {
 
     /// `new`, of operations behind the trait.
     pub(crate) fn boxed(ops: Box<dyn FileOperations>, flags: u32, path: Arc<[u8]>) -> Description {
-        Description { refs: 1, flags, offset: 0, path, listing: None, ops }
+        Description { refs: 1, flags, offset: 0, owner: Owner::default(), path, listing: None, ops }
     }
 
     pub(crate) fn is_path(&self) -> bool {
@@ -113,6 +119,8 @@ impl Description {
 pub(crate) struct Descriptions {
     slots: Vec<Description>,
     free: Vec<u32>,
+    locks: Locks,
+    pub(crate) leases: Leases,
 }
 
 impl Descriptions {
@@ -120,7 +128,7 @@ impl Descriptions {
     pub(crate) fn with_streams(streams: [Description; 3]) -> Descriptions {
         let mut slots = Vec::from(streams);
         slots.iter_mut().for_each(|stream| stream.refs += 1);
-        Descriptions { slots, free: Vec::new() }
+        Descriptions { slots, free: Vec::new(), locks: Locks::default(), leases: Leases::default() }
     }
 
     pub(crate) fn get(&self, file: FileNo) -> &Description {
@@ -148,6 +156,12 @@ impl Descriptions {
 
     /// Gives up a reference to a description. The last one releases the objects that it holds.
     pub(crate) fn release(&mut self, file: FileNo, fs: &mut FileSystem, mem: &mut dyn GuestMemory) {
+        let at = self.locked(file);
+        let open = self.get_mut(file);
+        let (is_path, ino) = (open.is_path(), open.ops.inode());
+        if !is_path {
+            self.locks.closed(at);
+        }
         let open = self.get_mut(file);
         open.refs = open.refs.saturating_sub(1);
         if open.refs > 0 {
@@ -158,7 +172,44 @@ impl Descriptions {
         open.ops.release(fs, mode, mem);
         open.ops = Box::new(Closed);
         open.listing = None;
+        self.locks.forget(at, file);
+        if let Some(ino) = ino {
+            let _ = self.leases.remove(ino, file); // it may have none
+        }
         self.free.push(file.0);
+    }
+
+    /// The thing that locks of a description are about.
+    fn locked(&self, file: FileNo) -> Locked {
+        let ops = &self.get(file).ops;
+        match (ops.inode(), ops.pipe()) {
+            (Some(ino), _) => Locked::Inode(ino),
+            (None, Some(pipe)) => Locked::Pipe(pipe),
+            (None, None) => Locked::Description(file),
+        }
+    }
+
+    /// `Locks::flock` for a description.
+    pub(crate) fn flock(&mut self, file: FileNo, exclusive: Option<bool>) -> Result<(), Errno> {
+        self.locks.flock(self.locked(file), file, exclusive)
+    }
+
+    /// `Locks::conflict` on the file of a description.
+    pub(crate) fn lock_conflict(&self, file: FileNo, wanted: &Record) -> Option<Record> {
+        self.locks.conflict(self.locked(file), wanted)
+    }
+
+    /// `Locks::set` on the file of a description.
+    pub(crate) fn set_lock(&mut self, file: FileNo, wanted: Record, unlock: bool) -> Result<(), Errno> {
+        self.locks.set(self.locked(file), wanted, unlock)
+    }
+
+    /// Counts the descriptions of an inode but for one: all, and those for writing.
+    pub(crate) fn opens_of(&self, ino: Ino, except: FileNo) -> (usize, usize) {
+        let others = self.slots.iter().enumerate().filter(|(at, open)| {
+            *at as u32 != except.0 && open.refs > 0 && !open.is_path() && open.ops.inode() == Some(ino)
+        });
+        others.fold((0, 0), |(all, writing), (_, open)| (all + 1, writing + usize::from(open.writable())))
     }
 
     /// Takes a descriptor out of a table; EBADF.

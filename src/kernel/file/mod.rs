@@ -2,13 +2,16 @@
 //!
 //! To add a kind: a file beside these that implements `FileOperations`, and the call that makes it.
 //! Every operation that the kind leaves out refuses with the error number that Linux gives. From
-//! the bottom up: `operations` (the trait), the kinds, `description`, `splice` and `open`.
+//! the bottom up: `operations` (the trait), the kinds, `locks` and `lease`, `description`, `splice`
+//! and `open`.
 
 pub(crate) mod description;
 pub(crate) mod device;
 pub(crate) mod directory;
 pub(crate) mod epoll;
 pub(crate) mod eventfd;
+pub(crate) mod lease;
+pub(crate) mod locks;
 pub(crate) mod open;
 pub(crate) mod operations;
 pub(crate) mod path;

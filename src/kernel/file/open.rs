@@ -41,6 +41,8 @@ pub(crate) enum Opened {
     File(Description),
     /// A file of `/proc` whose text must be made first; `ProcOpen::finish` takes it.
     Proc(ProcOpen),
+    /// Leases on a regular file, to be opened for writing or not, must be given back first.
+    Leased(Ino, bool),
     /// A pipe with a name whose other end nobody holds: the call would wait for ever.
     Blocks,
 }
@@ -139,6 +141,9 @@ impl Opener<'_> {
         }
         let kept = flags & KEPT;
         let open = match &node.body {
+            Body::File(_) if !made && self.files.leases.conflict(ino, write) => {
+                return Ok(Opened::Leased(ino, write));
+            }
             Body::File(_) => {
                 self.fs.hold_content(ino, read, write || truncate)?;
                 if truncate && !made {

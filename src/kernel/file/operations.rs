@@ -127,6 +127,11 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
         true
     }
 
+    /// Tells if O_ASYNC has signals sent.
+    fn sends_signals(&self) -> bool {
+        false
+    }
+
     /// Tells if splice(2) and sendfile(2) can move its bytes; EINVAL is the answer if not.
     fn can_splice(&self) -> bool {
         false

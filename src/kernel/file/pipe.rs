@@ -4,6 +4,7 @@ use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::abi::signal::signo::SIGPIPE;
 use crate::guest::GuestMemory;
+use crate::kernel::fasync::Reason;
 use crate::kernel::file::operations::{
     FileContext, FileError, FileOperations, Mode, READABLE, WRITABLE, anonymous,
 };
@@ -48,6 +49,10 @@ impl FileOperations for PipeEnd {
         Some(fs.pipes.get(self.pipe)?.queue)
     }
 
+    fn sends_signals(&self) -> bool {
+        true
+    }
+
     fn can_splice(&self) -> bool {
         true
     }
@@ -64,10 +69,13 @@ impl FileOperations for PipeEnd {
         buf: &mut [u8],
     ) -> Result<usize, FileError> {
         let pipe = cx.fs.pipes.get_mut(self.pipe).ok_or(Errno::EIO)?;
+        if buf.is_empty() {
+            return Ok(0);
+        }
         let was_full = pipe.is_full();
+        cx.fs.queues.fasync.notify(pipe.queue, Reason::Out); // even if nothing is read
         match (pipe.take(buf), pipe.writers) {
             (0, 0) => Ok(0),
-            (0, _) if buf.is_empty() => Ok(0),
             (0, _) if mode.nonblocking => Err(Errno::EAGAIN.into()),
             (0, _) => Err(FileError::WouldBlock("read from an empty pipe")),
             (count, _) => {
@@ -91,6 +99,7 @@ impl FileOperations for PipeEnd {
         if bytes.is_empty() {
             return Ok(0);
         }
+        cx.fs.queues.fasync.notify(pipe.queue, Reason::In);
         if pipe.readers == 0 {
             return Err(FileError::Signal(SIGPIPE, Errno::EPIPE));
         }

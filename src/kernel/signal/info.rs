@@ -52,6 +52,14 @@ impl SigInfo {
         info
     }
 
+    /// A signal of a descriptor, fcntl(2) F_SETSIG.
+    pub(crate) fn poll(signo: i32, code: i32, band: u16, fd: i32) -> SigInfo {
+        let mut info = SigInfo::new(signo, code);
+        info.0[16..24].copy_from_slice(&u64::from(band).to_le_bytes());
+        info.put(24, fd as u32);
+        info
+    }
+
     /// A signal of rt_sigqueueinfo(2): the bytes it was given, with the number it names.
     pub fn queued(signo: i32, bytes: [u8; SIGINFO_SIZE]) -> SigInfo {
         let mut info = SigInfo(bytes);

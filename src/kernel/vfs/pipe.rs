@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::abi::errno::Errno;
+use crate::kernel::fasync::Reason;
 use crate::kernel::wait_queue::{QueueId, WaitQueues};
 
 /// Key of a pipe.
@@ -223,6 +224,8 @@ impl Pipes {
             self.held.remove(&id);
         } else if pipe.readers == 0 || pipe.writers == 0 {
             queues.wake(pipe.queue, 0);
+            queues.fasync.notify(pipe.queue, Reason::In);
+            queues.fasync.notify(pipe.queue, Reason::Out);
         }
         gone
     }

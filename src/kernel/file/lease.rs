@@ -1,0 +1,110 @@
+//! Leases, fcntl(2) F_SETLEASE: a description is told before somebody opens or cuts its file in a
+//! way that conflicts.
+
+use std::collections::BTreeMap;
+
+use crate::abi::errno::Errno;
+use crate::abi::fs::{F_RDLCK, F_UNLCK, F_WRLCK};
+use crate::kernel::fdtable::FileNo;
+use crate::kernel::vfs::node::Ino;
+
+/// Nanoseconds until a lease that is not given back is taken, `/proc/sys/fs/lease-break-time`.
+pub(crate) const BREAK_TIME: u64 = 45_000_000_000;
+
+/// A lease.
+#[derive(Clone, Copy, Debug)]
+struct Lease {
+    file: FileNo,
+    /// The descriptor that asked for it.
+    fd: i32,
+    /// It is for writing.
+    write: bool,
+    /// Kind that it must become: F_RDLCK or F_UNLCK.
+    pending: Option<u16>,
+}
+
+impl Lease {
+    fn conflicts(&self, write: bool) -> bool {
+        write || self.write
+    }
+}
+
+/// Leases of every file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Leases(BTreeMap<Ino, Vec<Lease>>);
+
+impl Leases {
+    /// Takes a lease or changes one. `others` tells how often the file is open otherwise: at all,
+    /// and for writing. EAGAIN.
+    pub(crate) fn set(
+        &mut self,
+        ino: Ino,
+        (file, fd): (FileNo, i32),
+        write: bool,
+        others: (usize, usize),
+    ) -> Result<(), Errno> {
+        let held = self.0.entry(ino).or_default();
+        let mine = held.iter().position(|lease| lease.file == file);
+        let rival = |lease: &Lease| lease.file != file && (write || lease.pending.is_some());
+        let refused = others.1 > 0 || (write && others.0 > 0) || held.iter().any(rival);
+        if !refused {
+            let lease = Lease { file, fd, write, pending: None };
+            match mine {
+                Some(at) => held[at] = Lease { fd: held[at].fd, ..lease },
+                None => held.push(lease),
+            }
+        }
+        if held.is_empty() {
+            self.0.remove(&ino);
+        }
+        if refused { Err(Errno::EAGAIN) } else { Ok(()) }
+    }
+
+    /// Gives up the lease of a description; EAGAIN if it has none.
+    pub(crate) fn remove(&mut self, ino: Ino, file: FileNo) -> Result<(), Errno> {
+        let held = self.0.get_mut(&ino).ok_or(Errno::EAGAIN)?;
+        let at = held.iter().position(|lease| lease.file == file).ok_or(Errno::EAGAIN)?;
+        held.remove(at);
+        if held.is_empty() {
+            self.0.remove(&ino);
+        }
+        Ok(())
+    }
+
+    /// The lease of a description as F_GETLEASE tells it.
+    pub(crate) fn get(&self, ino: Ino, file: FileNo) -> u16 {
+        let lease = self.0.get(&ino).into_iter().flatten().find(|lease| lease.file == file);
+        lease.map_or(F_UNLCK, |lease| lease.pending.unwrap_or(if lease.write { F_WRLCK } else { F_RDLCK }))
+    }
+
+    /// Tells if opening a file, for writing or not, must wait for leases on it.
+    pub(crate) fn conflict(&self, ino: Ino, write: bool) -> bool {
+        self.0.get(&ino).into_iter().flatten().any(|lease| lease.conflicts(write))
+    }
+
+    /// Asks for the leases that stand in the way; returns those that were not asked for yet, each
+    /// with its descriptor.
+    pub(crate) fn recall(&mut self, ino: Ino, write: bool) -> Vec<(FileNo, i32)> {
+        let mut told = Vec::new();
+        for lease in self.0.get_mut(&ino).into_iter().flatten().filter(|lease| lease.conflicts(write)) {
+            let wanted = if write { F_UNLCK } else { F_RDLCK };
+            if lease.pending != Some(wanted) && lease.pending != Some(F_UNLCK) {
+                lease.pending = Some(wanted);
+                told.push((lease.file, lease.fd));
+            }
+        }
+        told
+    }
+
+    /// Takes what was asked for and not given back.
+    pub(crate) fn expire(&mut self, ino: Ino) {
+        let Some(held) = self.0.get_mut(&ino) else { return };
+        held.retain(|lease| lease.pending != Some(F_UNLCK));
+        for lease in held.iter_mut().filter(|lease| lease.pending.is_some()) {
+            (lease.write, lease.pending) = (false, None);
+        }
+        if held.is_empty() {
+            self.0.remove(&ino);
+        }
+    }
+}

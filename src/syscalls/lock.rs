@@ -1,0 +1,186 @@
+//! Locks and leases of files: flock(2), and the commands of fcntl(2) about them.
+
+use crate::abi::errno::Errno;
+use crate::abi::fs::*;
+use crate::kernel::fdtable::FileNo;
+use crate::kernel::file::lease::BREAK_TIME;
+use crate::kernel::file::locks::{Holder, LAST_BYTE, Record};
+use crate::kernel::signal::state::Restart;
+use crate::kernel::uaccess::{copy_to_user, get_array};
+use crate::kernel::vfs::node::{Body, Ino};
+use crate::kernel::wait::Wake;
+use crate::syscalls::context::{Ctx, SysResult};
+use crate::syscalls::io::block;
+use crate::syscalls::row::{Row, full};
+
+/// The calls of this file.
+pub(super) const ROWS: &[Row] = &[full(73, "flock", flock)];
+
+/// flock(2).
+fn flock(ctx: &mut Ctx, [fd, operation, ..]: [u64; 6]) -> SysResult {
+    let operation = operation as u32;
+    if operation & LOCK_MAND != 0 {
+        return Ok(0); // Linux has dropped them and answers so
+    }
+    let exclusive = match operation & !LOCK_NB {
+        LOCK_SH => Some(false),
+        LOCK_EX => Some(true),
+        LOCK_UN => None,
+        _ => return Err(Errno::EINVAL.into()),
+    };
+    let file = ctx.opened(fd as i32)?;
+    match ctx.kernel.files.flock(file, exclusive) {
+        Err(Errno::EAGAIN) if operation & LOCK_NB == 0 => {
+            Err(block(ctx, "flock of a file that another description has locked"))
+        }
+        result => result.map(|()| 0).map_err(Into::into),
+    }
+}
+
+/// Bytes of `struct flock`.
+const FLOCK: usize = 32;
+
+/// A `struct flock` as it came, with its range from the beginning of the file.
+struct Request {
+    bytes: [u8; FLOCK],
+    kind: u16,
+    record: Record,
+}
+
+/// Reads a `struct flock`; EFAULT, EINVAL, EOVERFLOW.
+fn get_flock(ctx: &mut Ctx, file: FileNo, addr: u64, own: bool, test: bool) -> Result<Request, Errno> {
+    let bytes: [u8; FLOCK] = get_array(ctx.mem, addr)?;
+    let half = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
+    let word = |at: usize| i64::from_le_bytes(std::array::from_fn(|byte| bytes[at + byte]));
+    let (kind, whence, offset, len) = (half(0), half(2), word(8), word(16));
+    let any = test && own; // since Linux 6.6 F_OFD_GETLK with F_UNLCK finds any lock
+    if test && !any && kind != F_RDLCK && kind != F_WRLCK {
+        return Err(Errno::EINVAL);
+    }
+    let base = match u64::from(whence) {
+        SEEK_SET => 0,
+        SEEK_CUR => ctx.kernel.files.get(file).offset,
+        SEEK_END => {
+            let (files, mut cx) = ctx.file_ops();
+            files.get(file).ops.attributes(&mut cx)?.size
+        }
+        _ => return Err(Errno::EINVAL),
+    };
+    let first = i64::try_from(base).ok().and_then(|base| base.checked_add(offset)).ok_or(Errno::EOVERFLOW)?;
+    let (start, end) = match len {
+        _ if first < 0 => return Err(Errno::EINVAL),
+        0 => (first, LAST_BYTE as i64),
+        1.. => (first, first.checked_add(len - 1).ok_or(Errno::EOVERFLOW)?),
+        _ if first.saturating_add(len) < 0 => return Err(Errno::EINVAL),
+        _ => (first + len, first - 1),
+    };
+    if kind > F_UNLCK {
+        return Err(Errno::EINVAL);
+    }
+    let holder = if own { Holder::Description(file) } else { Holder::Process(ctx.kernel.process().pid) };
+    let exclusive = kind != F_RDLCK;
+    Ok(Request { bytes, kind, record: Record { holder, exclusive, start: start as u64, end: end as u64 } })
+}
+
+/// Tells if `l_pid` is 0, as the commands on locks of descriptions demand.
+fn names_no_process(request: &Request) -> bool {
+    request.bytes[24..28] == [0; 4]
+}
+
+/// F_GETLK, and with `own` F_OFD_GETLK.
+pub(super) fn get(ctx: &mut Ctx, file: FileNo, addr: u64, own: bool) -> SysResult {
+    let request = get_flock(ctx, file, addr, own, true)?;
+    if own && !names_no_process(&request) {
+        return Err(Errno::EINVAL.into());
+    }
+    let mut bytes = request.bytes;
+    match ctx.kernel.files.lock_conflict(file, &request.record) {
+        None => bytes[..2].copy_from_slice(&F_UNLCK.to_le_bytes()),
+        Some(held) => {
+            let kind = if held.exclusive { F_WRLCK } else { F_RDLCK };
+            let len = if held.end == LAST_BYTE { 0 } else { held.end - held.start + 1 };
+            let pid = match held.holder {
+                Holder::Process(pid) => pid,
+                Holder::Description(_) => -1,
+            };
+            bytes[..2].copy_from_slice(&kind.to_le_bytes());
+            bytes[2..4].copy_from_slice(&[0; 2]);
+            bytes[8..16].copy_from_slice(&held.start.to_le_bytes());
+            bytes[16..24].copy_from_slice(&len.to_le_bytes());
+            bytes[24..28].copy_from_slice(&pid.to_le_bytes());
+        }
+    }
+    copy_to_user(ctx.mem, addr, &bytes)?;
+    Ok(0)
+}
+
+/// F_SETLK and F_SETLKW (with `wait`), and with `own` the same of descriptions.
+pub(super) fn set(ctx: &mut Ctx, file: FileNo, addr: u64, own: bool, wait: bool) -> SysResult {
+    let request = get_flock(ctx, file, addr, own, false)?;
+    let open = ctx.kernel.files.get(file);
+    let allowed = match request.kind {
+        F_RDLCK => open.readable(),
+        F_WRLCK => open.writable(),
+        _ => true,
+    };
+    if !allowed {
+        return Err(Errno::EBADF.into());
+    }
+    if own && !names_no_process(&request) {
+        return Err(Errno::EINVAL.into());
+    }
+    match ctx.kernel.files.set_lock(file, request.record, request.kind == F_UNLCK) {
+        Err(Errno::EAGAIN) if wait => {
+            Err(block(ctx, "fcntl for a lock that conflicts with one of this program"))
+        }
+        result => result.map(|()| 0).map_err(Into::into),
+    }
+}
+
+/// F_GETLEASE.
+pub(super) fn get_lease(ctx: &mut Ctx, file: FileNo) -> SysResult {
+    let ino = ctx.kernel.files.get(file).ops.inode();
+    Ok(ino.map_or(F_UNLCK, |ino| ctx.kernel.files.leases.get(ino, file)).into())
+}
+
+/// F_SETLEASE.
+pub(super) fn set_lease(ctx: &mut Ctx, file: FileNo, fd: i32, kind: u64) -> SysResult {
+    let kind = u16::try_from(kind as u32).ok().filter(|kind| *kind <= F_UNLCK).ok_or(Errno::EINVAL)?;
+    let ino = ctx.kernel.files.get(file).ops.inode();
+    if let (F_UNLCK, Some(ino)) = (kind, ino) {
+        ctx.kernel.files.leases.remove(ino, file)?;
+        return Ok(0);
+    }
+    let ino = ino.ok_or(Errno::EINVAL)?;
+    let (fs, caller, _) = ctx.paths();
+    caller.owns(fs.node(ino)).map_err(|_| Errno::EACCES)?;
+    if !matches!(fs.node(ino).body, Body::File(_)) {
+        return Err(Errno::EINVAL.into());
+    }
+    let files = &mut ctx.kernel.files;
+    let mut others = files.opens_of(ino, file);
+    if kind == F_RDLCK && files.get(file).writable() {
+        others.1 += 1; // a lease for reading is not for who can write
+    }
+    files.leases.set(ino, (file, fd), kind == F_WRLCK, others)?;
+    ctx.kernel.own_if_nobody_does(file);
+    Ok(0)
+}
+
+/// Waits until nobody has a lease on a file that conflicts with opening it for `write` or reading:
+/// its holder is told, and has 45 seconds. EAGAIN if that is not to be waited for; the caller
+/// begins again after it.
+pub(super) fn break_leases(ctx: &mut Ctx, ino: Ino, write: bool, nonblocking: bool) -> SysResult {
+    ctx.kernel.recall_leases(ino, write);
+    if nonblocking {
+        return Err(Errno::EAGAIN.into());
+    }
+    let deadline = ctx.now().saturating_add(BREAK_TIME);
+    match ctx.kernel.wait(ctx.cpu, Some(deadline), 0) {
+        Wake::Signal => Err(ctx.interrupted(Restart::WithFlag)),
+        Wake::Timeout | Wake::Never => {
+            ctx.kernel.files.leases.expire(ino);
+            Ok(0)
+        }
+    }
+}
