@@ -348,6 +348,10 @@ impl GuestMemory for FakeMemory {
         mappings
     }
 
+    fn present_pages(&self, start: u64, end: u64) -> Vec<u64> {
+        self.pages.range(start..end).map(|(page, _)| *page).collect()
+    }
+
     fn next_mapping(&self, addr: u64) -> Option<Mapping> {
         self.mappings().into_iter().find(|mapping| mapping.end > addr)
     }

@@ -276,6 +276,8 @@ pub trait GuestMemory {
     fn brk(&mut self, addr: u64) -> u64;
     /// Every mapping, by rising address; neighbours that Linux would merge are merged.
     fn mappings(&self) -> Vec<Mapping>;
+    /// Addresses of the pages in a range that were touched, rising.
+    fn present_pages(&self, start: u64, end: u64) -> Vec<u64>;
     /// The first mapping that ends behind an address.
     fn next_mapping(&self, addr: u64) -> Option<Mapping>;
     /// Returns whether every page of the range is mapped.

@@ -3,7 +3,8 @@
 use crate::abi::errno::Errno;
 use crate::abi::process::CAP_LAST_CAP;
 
-const CAP_FULL_SET: u64 = (1 << (CAP_LAST_CAP + 1)) - 1;
+/// Every capability.
+pub(crate) const CAP_FULL_SET: u64 = (1 << (CAP_LAST_CAP + 1)) - 1;
 
 /// A user of the emulated machine: the one who runs the program. Never the host's, so that a run is
 /// the same for every user of the host.

@@ -28,6 +28,21 @@ pub struct Process {
     pub timers: Timers,
     /// prctl(2) PR_SET_CHILD_SUBREAPER.
     pub child_subreaper: bool,
+    /// Counters of bytes and calls.
+    pub io: IoCounters,
+}
+
+/// Counters of `/proc/PID/io`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct IoCounters {
+    /// Bytes that calls have read.
+    pub bytes_read: u64,
+    /// Bytes that calls have written.
+    pub bytes_written: u64,
+    /// Calls that read.
+    pub reads: u64,
+    /// Calls that wrote.
+    pub writes: u64,
 }
 
 impl Process {
@@ -42,6 +57,7 @@ impl Process {
             pending: Queue::default(),
             timers: Timers::default(),
             child_subreaper: false,
+            io: IoCounters::default(),
         }
     }
 

@@ -97,6 +97,14 @@ pub(super) fn access_ok(pieces: &[(u64, u64)]) -> Result<(), Errno> {
 
 /// Reads into pieces of the guest's memory. What was read before an error or a bad address counts.
 fn read_to(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) -> SysResult {
+    let result = read_pieces(ctx, fd, at, pieces);
+    let io = &mut ctx.kernel.process_mut().io;
+    io.reads += 1;
+    io.bytes_read += *result.as_ref().unwrap_or(&0);
+    result
+}
+
+fn read_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) -> SysResult {
     let file = ctx.kernel.fds().get(fd as i32)?;
     if !ctx.kernel.files.get(file).readable() {
         return Err(Errno::EBADF.into());
@@ -176,6 +184,14 @@ fn finish(
 /// Writes from pieces of the guest's memory. What was written before an error or a bad address
 /// counts.
 fn write_from(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) -> SysResult {
+    let result = write_pieces(ctx, fd, at, pieces);
+    let io = &mut ctx.kernel.process_mut().io;
+    io.writes += 1;
+    io.bytes_written += *result.as_ref().unwrap_or(&0);
+    result
+}
+
+fn write_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) -> SysResult {
     let file = ctx.kernel.fds().get(fd as i32)?;
     let open = ctx.kernel.files.get(file);
     if !open.writable() {

@@ -140,6 +140,10 @@ impl GuestMemory for AddressSpace {
         self.mapping_list()
     }
 
+    fn present_pages(&self, start: u64, end: u64) -> Vec<u64> {
+        self.table.pages(start, end)
+    }
+
     fn next_mapping(&self, addr: u64) -> Option<Mapping> {
         self.mapping_from(addr)
     }

@@ -25,6 +25,10 @@ impl FileOperations for EventFd {
         Some(self.queue)
     }
 
+    fn details(&self) -> String {
+        format!("eventfd-count: {:16x}\n", self.count)
+    }
+
     fn moves_whole(&self) -> bool {
         true
     }

@@ -14,6 +14,7 @@ pub(crate) mod lease;
 pub(crate) mod locks;
 pub(crate) mod open;
 pub(crate) mod operations;
+pub(crate) mod pagemap;
 pub(crate) mod path;
 pub(crate) mod pipe;
 pub(crate) mod proc_text;

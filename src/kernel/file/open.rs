@@ -9,6 +9,7 @@ use crate::kernel::fdtable::FileNo;
 use crate::kernel::file::description::{Description, Descriptions};
 use crate::kernel::file::device::Device;
 use crate::kernel::file::directory::Directory;
+use crate::kernel::file::pagemap::PageMap;
 use crate::kernel::file::path::PathOnly;
 use crate::kernel::file::pipe::PipeEnd;
 use crate::kernel::file::proc_text::ProcText;
@@ -153,6 +154,10 @@ impl Opener<'_> {
                 Description::new(Regular(ino), kept, &path)
             }
             Body::Proc(_) if write => return Err(Errno::EACCES),
+            Body::Proc(ProcFile::PageMap) => {
+                self.fs.hold(ino);
+                Description::new(PageMap(ino), kept, &path)
+            }
             Body::Proc(file) => {
                 return Ok(Opened::Proc(ProcOpen { file: *file, ino, flags: kept, path }));
             }

@@ -89,6 +89,11 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
     /// The kind in a word.
     fn kind(&self) -> &'static str;
 
+    /// Lines of `/proc/PID/fdinfo` that only this kind has.
+    fn details(&self) -> String {
+        String::new()
+    }
+
     /// The inode behind the description.
     fn inode(&self) -> Option<Ino> {
         None

@@ -32,6 +32,11 @@ impl Queue {
         (self.infos.capacity() * size_of::<SigInfo>()) as u64
     }
 
+    /// Number of waiting signals.
+    pub fn len(&self) -> usize {
+        self.infos.len()
+    }
+
     /// Adds a signal. A standard signal that waits already is not added again, signal(7); past
     /// `SIGPENDING_MAX` signals further ones are dropped.
     pub(super) fn push(&mut self, info: SigInfo) {

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use crate::abi::fs::*;
 use crate::kernel::cred::User;
-use crate::kernel::uts;
 use crate::kernel::vfs::caller::{Caller, FsContext};
 use crate::kernel::vfs::content::Content;
 use crate::kernel::vfs::host;
@@ -14,15 +13,13 @@ use crate::kernel::vfs::node::{
     Body, DEV_DEV, Device, Dir, DirKind, HOST_DEV, HostRef, Ino, MEMFD_DEV, Magic, Node, PROC_DEV, ProcFile,
     SHM_DEV, SYS_DEV, Time,
 };
+use crate::kernel::vfs::proc_tables::{
+    NAMESPACES, NET_FILES, PRIVATE_TASK_FILES, PROC_FILES, PROCESS_FILES, SYS_FILES, SYSCTLS, TASK_FILES,
+};
 use crate::kernel::vfs::tree::FileSystem;
-
-use ProcFile::Text;
 
 /// Permission bits that the first program's files do not get, whatever the host's umask is.
 const UMASK: u32 = 0o022;
-
-/// Names of a directory, each with its text.
-type Files = &'static [(&'static str, ProcFile)];
 
 /// Devices of `/dev`: name, device, number.
 const DEVICES: [(&str, Device, u64); 6] = [
@@ -40,103 +37,6 @@ const DEV_LINKS: [(&str, &str); 4] = [
     ("stdin", "/proc/self/fd/0"),
     ("stdout", "/proc/self/fd/1"),
     ("stderr", "/proc/self/fd/2"),
-];
-
-/// Files of `/proc`.
-const PROC_FILES: Files = &[
-    ("cpuinfo", ProcFile::CpuInfo),
-    ("meminfo", ProcFile::MemInfo),
-    ("stat", ProcFile::KernelStat),
-    ("version", Text(uts::PROC_VERSION)),
-    ("filesystems", Text("nodev\tproc\nnodev\tsysfs\nnodev\ttmpfs\nnodev\tpipefs\n\text4\n")),
-    ("uptime", ProcFile::Uptime),
-    ("loadavg", ProcFile::LoadAvg),
-    ("cmdline", Text("quiet\n")),
-    ("devices", Text("Character devices:\n  1 mem\n  5 /dev/tty\n136 pts\n\nBlock devices:\n")),
-    ("swaps", Text("Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n")),
-];
-
-/// Directories of `/proc/sys`.
-const SYSCTLS: [(&str, Files); 3] = [
-    (
-        "kernel",
-        &[
-            ("ostype", Text("Linux\n")),
-            ("osrelease", Text(uts::OSRELEASE_LINE)),
-            ("version", Text(uts::VERSION_LINE)),
-            ("hostname", Text("cgemu\n")),
-            ("domainname", Text("(none)\n")),
-            ("pid_max", Text("32768\n")),
-            ("threads-max", Text("31000\n")),
-            ("ngroups_max", Text("65536\n")),
-            ("cap_last_cap", Text("40\n")),
-            ("randomize_va_space", Text("0\n")),
-            ("core_pattern", Text("core\n")),
-            ("perf_event_paranoid", Text("4\n")),
-            ("sched_child_runs_first", Text("0\n")),
-            ("shmmax", Text("18446744073692774399\n")),
-            ("shmall", Text("18446744073692774399\n")),
-            ("shmmni", Text("4096\n")),
-        ],
-    ),
-    (
-        "vm",
-        &[
-            ("overcommit_memory", Text("0\n")),
-            ("overcommit_ratio", Text("50\n")),
-            ("max_map_count", Text("65530\n")),
-            ("mmap_min_addr", Text("65536\n")),
-            ("swappiness", Text("60\n")),
-            ("nr_hugepages", Text("0\n")),
-        ],
-    ),
-    (
-        "fs",
-        &[
-            ("file-max", Text("9223372036854775807\n")),
-            ("nr_open", Text("1048576\n")),
-            ("pipe-max-size", Text("1048576\n")),
-        ],
-    ),
-];
-
-/// Files of `/proc/PID` and of `/proc/PID/task/TID`.
-const TASK_FILES: Files = &[
-    ("cmdline", ProcFile::Cmdline),
-    ("comm", ProcFile::Comm),
-    ("maps", ProcFile::Maps),
-    ("stat", ProcFile::Stat),
-    ("statm", ProcFile::Statm),
-    ("status", ProcFile::Status),
-];
-
-/// Files of `/proc/PID` alone.
-const PROCESS_FILES: Files = &[
-    ("environ", ProcFile::Environ),
-    ("auxv", ProcFile::Auxv),
-    ("limits", ProcFile::Limits),
-    ("mounts", ProcFile::Mounts),
-    ("mountinfo", ProcFile::MountInfo),
-    ("cgroup", Text("0::/\n")),
-    ("oom_score", Text("0\n")),
-    ("oom_score_adj", Text("0\n")),
-    ("loginuid", Text("4294967295")),
-    ("sessionid", Text("4294967295")),
-    ("coredump_filter", Text("00000033\n")),
-    ("personality", Text("00000000\n")),
-    ("wchan", Text("0")),
-];
-
-/// Files of `/sys`.
-const SYS_FILES: [(&str, &str); 8] = [
-    ("devices/system/cpu/online", "0\n"),
-    ("devices/system/cpu/possible", "0\n"),
-    ("devices/system/cpu/present", "0\n"),
-    ("devices/system/cpu/kernel_max", "0\n"),
-    ("devices/system/node/online", "0\n"),
-    ("devices/system/node/possible", "0\n"),
-    ("kernel/mm/transparent_hugepage/hpage_pmd_size", "2097152\n"),
-    ("kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"),
 ];
 
 impl FileSystem {
@@ -198,6 +98,12 @@ impl FileSystem {
         self.plant(dir, name, Body::Dir(body), S_IFDIR | mode, dev)
     }
 
+    /// The directory with a name, made if it is not there.
+    fn plant_path(&mut self, dir: Ino, name: &str, mode: u32, dev: u64) -> Ino {
+        let known = self.lookup_plain(dir, name.as_bytes()).ok().flatten();
+        known.unwrap_or_else(|| self.plant_dir(dir, name, DirKind::Plain, mode, dev))
+    }
+
     fn plant_files(&mut self, dir: Ino, dev: u64, files: &[(&str, ProcFile)]) {
         for (name, file) in files {
             self.plant(dir, name, Body::Proc(*file), S_IFREG | 0o444, dev);
@@ -232,23 +138,22 @@ impl FileSystem {
     fn boot_proc(&mut self) {
         let proc = self.plant_dir(self.root, "proc", DirKind::Proc, 0o555, PROC_DEV);
         self.plant_links(proc, PROC_DEV, &[("self", Magic::Pid), ("thread-self", Magic::Thread)]);
-        self.plant(proc, "mounts", Body::Symlink(b"self/mounts"[..].into()), S_IFLNK | 0o777, PROC_DEV);
+        for (name, target) in [("mounts", &b"self/mounts"[..]), ("net", b"self/net")] {
+            self.plant(proc, name, Body::Symlink(target.into()), S_IFLNK | 0o777, PROC_DEV);
+        }
         self.plant_files(proc, PROC_DEV, PROC_FILES);
         let sys = self.plant_dir(proc, "sys", DirKind::Plain, 0o555, PROC_DEV);
-        for (name, files) in SYSCTLS {
-            let dir = self.plant_dir(sys, name, DirKind::Plain, 0o555, PROC_DEV);
+        for (path, files) in SYSCTLS {
+            let dir = path.split('/').fold(sys, |at, name| self.plant_path(at, name, 0o555, PROC_DEV));
             self.plant_files(dir, PROC_DEV, files);
         }
         let net = self.plant_dir(sys, "net", DirKind::Plain, 0o555, PROC_DEV);
         let core = self.plant_dir(net, "core", DirKind::Plain, 0o555, PROC_DEV);
-        self.plant_files(core, PROC_DEV, &[("somaxconn", Text("4096\n"))]);
+        self.plant_files(core, PROC_DEV, &[("somaxconn", ProcFile::Text("4096\n"))]);
 
         let first = self.nodes.len();
         self.proc_self = self.add_numbered(proc, "self");
         self.plant_files(self.proc_self, PROC_DEV, PROCESS_FILES);
-        let links = [("exe", Magic::Exe), ("cwd", Magic::Cwd), ("root", Magic::Root)];
-        self.plant_links(self.proc_self, PROC_DEV, &links);
-        self.plant_dir(self.proc_self, "fd", DirKind::Fd, 0o500, PROC_DEV);
         self.proc_task = self.add_numbered(proc, "task");
         let tasks = self.plant_dir(self.proc_self, "task", DirKind::Task, 0o555, PROC_DEV);
         if let Some(dir) = self.node_mut(self.proc_task).dir_mut() {
@@ -269,6 +174,16 @@ impl FileSystem {
         (node.dev, node.synthetic) = (PROC_DEV, true);
         let ino = self.add(node);
         self.plant_files(ino, PROC_DEV, TASK_FILES);
+        for (name, file) in PRIVATE_TASK_FILES {
+            self.plant(ino, name, Body::Proc(*file), S_IFREG | 0o400, PROC_DEV);
+        }
+        self.plant_links(ino, PROC_DEV, &[("exe", Magic::Exe), ("cwd", Magic::Cwd), ("root", Magic::Root)]);
+        self.plant_dir(ino, "fd", DirKind::Fd, 0o500, PROC_DEV);
+        self.plant_dir(ino, "fdinfo", DirKind::FdInfo, 0o555, PROC_DEV);
+        let ns = self.plant_dir(ino, "ns", DirKind::Plain, 0o511, PROC_DEV);
+        self.plant_links(ns, PROC_DEV, &NAMESPACES);
+        let net = self.plant_dir(ino, "net", DirKind::Plain, 0o555, PROC_DEV);
+        self.plant_files(net, PROC_DEV, NET_FILES);
         ino
     }
 
@@ -279,10 +194,9 @@ impl FileSystem {
             let mut names = path.split('/').peekable();
             while let Some(name) = names.next() {
                 if names.peek().is_none() {
-                    self.plant_files(at, SYS_DEV, &[(name, Text(text))]);
+                    self.plant_files(at, SYS_DEV, &[(name, ProcFile::Text(text))]);
                 } else {
-                    let known = self.lookup_plain(at, name.as_bytes()).ok().flatten();
-                    at = known.unwrap_or_else(|| self.plant_dir(at, name, DirKind::Plain, 0o755, SYS_DEV));
+                    at = self.plant_path(at, name, 0o755, SYS_DEV);
                 }
             }
         }

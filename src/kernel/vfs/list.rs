@@ -28,7 +28,7 @@ impl FileSystem {
         let mut names: BTreeSet<Arc<[u8]>> = BTreeSet::new();
         let pid = || -> Arc<[u8]> { caller.pid.to_string().into_bytes().into() };
         match held.kind {
-            DirKind::Fd => {
+            DirKind::Fd | DirKind::FdInfo => {
                 return Ok(caller.fds.numbers().map(|fd| fd.to_string().into_bytes().into()).collect());
             }
             DirKind::Task => return Ok([pid()].into()),
@@ -71,7 +71,7 @@ impl FileSystem {
             }
         }
         let node = self.node(dir);
-        if node.dir().is_some_and(|held| matches!(held.kind, DirKind::Fd)) {
+        if node.dir().is_some_and(|held| matches!(held.kind, DirKind::Fd | DirKind::FdInfo)) {
             listed[2..].sort_by_key(|entry| (entry.name.len(), entry.name.clone())); // as numbers
         } else if !node.synthetic {
             listed[2..].reverse();

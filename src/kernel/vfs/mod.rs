@@ -19,6 +19,7 @@ pub(crate) mod image;
 pub(crate) mod list;
 pub(crate) mod node;
 pub(crate) mod pipe;
+mod proc_tables;
 pub(crate) mod resolve;
 pub(crate) mod tree;
 

@@ -68,6 +68,8 @@ pub(crate) enum DirKind {
     Task,
     /// `/proc/PID/fd`.
     Fd,
+    /// `/proc/PID/fdinfo`.
+    FdInfo,
 }
 
 /// A device that the kernel itself provides.
@@ -97,6 +99,8 @@ pub(crate) enum Magic {
     Root,
     /// `/proc/PID/fd/N`.
     Fd(i32),
+    /// `/proc/PID/ns/NAME`, with the text of the link. It leads nowhere.
+    Namespace(&'static str),
 }
 
 /// A file of `/proc` or `/sys`, whose text is made when it is opened.
@@ -106,10 +110,15 @@ pub(crate) enum ProcFile {
     Text(&'static str),
     CpuInfo,
     MemInfo,
+    VmStat,
     KernelStat,
     Uptime,
     LoadAvg,
+    Uuid,
     Maps,
+    Smaps,
+    SmapsRollup,
+    PageMap,
     Status,
     Stat,
     Statm,
@@ -118,6 +127,10 @@ pub(crate) enum ProcFile {
     Environ,
     Auxv,
     Limits,
+    Personality,
+    TimerSlack,
+    Io,
+    FdInfo(i32),
     Mounts,
     MountInfo,
 }

@@ -6,7 +6,7 @@ use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::host;
-use crate::kernel::vfs::node::{Body, DirKind, Ino, Magic, Node};
+use crate::kernel::vfs::node::{Body, DirKind, Ino, Magic, Node, ProcFile};
 use crate::kernel::vfs::tree::FileSystem;
 
 /// Result of a path resolution: the directory, the last name in it, and the inode there.
@@ -177,6 +177,7 @@ impl FileSystem {
             Magic::Exe => Jump::Path(caller.exe.to_vec()),
             Magic::Cwd => Jump::To(caller.context.cwd),
             Magic::Root => Jump::To(caller.context.root),
+            Magic::Namespace(_) => return Err(Errno::EACCES),
             Magic::Fd(fd) => {
                 let link = caller.fd_link(fd).map_err(|_| Errno::ENOENT)?;
                 // Without a target no name leads there; callers that need none go on with the
@@ -200,6 +201,7 @@ impl FileSystem {
         Ok(match magic {
             Magic::Cwd => self.path_of(caller.context.cwd),
             Magic::Root => b"/".to_vec(),
+            Magic::Namespace(text) => text.into(),
             Magic::Fd(fd) => {
                 let link = caller.fd_link(fd).map_err(|_| Errno::ENOENT)?;
                 let mut path = link.path.to_vec();
@@ -308,7 +310,12 @@ impl FileSystem {
             (Some(DirKind::Proc), Some(pid)) if pid == caller.pid => return Ok(Some(self.name_pid(name))),
             (Some(DirKind::Task), Some(pid)) if pid == caller.pid => return Ok(Some(self.proc_task)),
             (Some(DirKind::Fd), Some(fd)) => {
-                return Ok(caller.fds.get(fd).is_ok().then(|| self.plant_fd_link(dir, fd, caller)));
+                let (body, mode) = (Body::Magic(Magic::Fd(fd)), S_IFLNK | 0o700);
+                return Ok(caller.fds.get(fd).is_ok().then(|| self.plant_fd(dir, fd, body, mode, caller)));
+            }
+            (Some(DirKind::FdInfo), Some(fd)) => {
+                let (body, mode) = (Body::Proc(ProcFile::FdInfo(fd)), S_IFREG | 0o444);
+                return Ok(caller.fds.get(fd).is_ok().then(|| self.plant_fd(dir, fd, body, mode, caller)));
             }
             _ => {}
         }
@@ -345,14 +352,14 @@ impl FileSystem {
         ino
     }
 
-    /// `/proc/PID/fd/N`, made at first sight.
-    fn plant_fd_link(&mut self, dir: Ino, fd: i32, caller: &Caller) -> Ino {
+    /// `/proc/PID/fd/N` or `/proc/PID/fdinfo/N`, made at first sight.
+    fn plant_fd(&mut self, dir: Ino, fd: i32, body: Body, mode: u32, caller: &Caller) -> Ino {
         let name: Arc<[u8]> = fd.to_string().into_bytes().into();
         if let Some(Some(ino)) = self.node(dir).dir().and_then(|dir| dir.entries.get(&name)) {
             return *ino;
         }
         let (uid, gid) = (caller.cred.uid, caller.cred.gid);
-        let mut node = Node::new(Body::Magic(Magic::Fd(fd)), S_IFLNK | 0o700, uid, gid, caller.now);
+        let mut node = Node::new(body, mode, uid, gid, caller.now);
         node.synthetic = true;
         node.dev = self.node(dir).dev;
         let ino = self.add(node);

@@ -22,7 +22,9 @@ fn total(ctx: &Ctx, which: fn(&Mapping) -> bool, except: Option<(u64, u64)>) -> 
 }
 
 fn fits(ctx: &Ctx, resource: Resource, used: impl FnOnce() -> u64, more: u64) -> bool {
-    let limit = ctx.kernel.process().limits.soft(resource);
+    let (soft, hard) = ctx.kernel.process().limits.get(resource);
+    // Linux takes a soft RLIMIT_DATA of 0 for none, for the sake of programs that set it.
+    let limit = if resource == Resource::Data && soft == 0 { hard } else { soft };
     limit == RLIM_INFINITY || used().saturating_add(more) <= limit
 }
 

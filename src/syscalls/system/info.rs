@@ -5,7 +5,7 @@ use crate::abi::fs::MAX_RW_COUNT;
 use crate::abi::process::{KCMP_EPOLL_TFD, KCMP_FILE, UNAME26};
 use crate::abi::random::{GRND_INSECURE, GRND_NONBLOCK, GRND_RANDOM};
 use crate::abi::time::NSEC_PER_SEC;
-use crate::kernel::procfs::TOTAL_MEMORY;
+use crate::kernel::procfs::machine::TOTAL_MEMORY;
 use crate::kernel::uaccess::copy_to_user;
 use crate::kernel::uts;
 use crate::syscalls::context::{Ctx, SysResult};

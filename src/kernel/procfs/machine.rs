@@ -1,0 +1,153 @@
+//! Texts about the machine. It is always the same: one CPU, 4 GiB, no swap, a disk at rest.
+
+use std::fmt::Write;
+
+use crate::abi::time::{CLK_TCK_NS, NSEC_PER_SEC};
+use crate::guest::PAGE_SIZE;
+use crate::kernel::clock::{MONOTONIC_START, REALTIME_START};
+
+/// Memory of the emulated machine in bytes.
+pub(crate) const TOTAL_MEMORY: u64 = 4 << 30;
+
+const MOUNTS: [(&str, &str, &str); 5] = [
+    ("/dev/root", "/", "ext4"),
+    ("proc", "/proc", "proc"),
+    ("sysfs", "/sys", "sysfs"),
+    ("devtmpfs", "/dev", "devtmpfs"),
+    ("tmpfs", "/dev/shm", "tmpfs"),
+];
+
+pub(super) fn mounts() -> String {
+    MOUNTS.iter().map(|(device, at, kind)| format!("{device} {at} {kind} rw,relatime 0 0\n")).collect()
+}
+
+pub(super) fn mountinfo() -> String {
+    let mut text = String::new();
+    for (at, (device, path, kind)) in MOUNTS.iter().enumerate() {
+        let parent = if at == 0 { 1 } else { 20 };
+        let minor = if at == 0 { "8:1".to_owned() } else { format!("0:{}", at + 4) };
+        let _ = writeln!(
+            text,
+            "{} {parent} {minor} / {path} rw,relatime shared:{} - {kind} {device} rw",
+            20 + at,
+            at + 1
+        );
+    }
+    text
+}
+
+pub(super) fn meminfo(resident: u64) -> String {
+    let total = TOTAL_MEMORY / 1024;
+    let free = total.saturating_sub(resident / 1024);
+    let rows = [
+        ("MemTotal", total),
+        ("MemFree", free),
+        ("MemAvailable", free),
+        ("Buffers", 0),
+        ("Cached", 0),
+        ("SwapCached", 0),
+        ("Active", resident / 1024),
+        ("Inactive", 0),
+        ("SwapTotal", 0),
+        ("SwapFree", 0),
+        ("Dirty", 0),
+        ("AnonPages", resident / 1024),
+        ("Mapped", 0),
+        ("Shmem", 0),
+        ("CommitLimit", total / 2),
+        ("Committed_AS", resident / 1024),
+        ("VmallocTotal", 34_359_738_367),
+    ];
+    let mut text: String =
+        rows.iter().map(|(name, value)| format!("{:<16}{value:>8} kB\n", format!("{name}:"))).collect();
+    text.push_str("HugePages_Total:       0\nHugePages_Free:        0\nHugepagesize:       2048 kB\n");
+    text
+}
+
+pub(super) fn kernel_stat(uptime: u64) -> String {
+    let ticks = uptime / CLK_TCK_NS;
+    let boot = (REALTIME_START - MONOTONIC_START) / NSEC_PER_SEC;
+    format!(
+        "cpu  {ticks} 0 0 0 0 0 0 0 0 0\ncpu0 {ticks} 0 0 0 0 0 0 0 0 0\nintr 0\nctxt 0\nbtime {boot}\n\
+         processes 1\nprocs_running 1\nprocs_blocked 0\nsoftirq 0 0 0 0 0 0 0 0 0 0 0\n"
+    )
+}
+
+/// `/proc/vmstat`: the counters that programs look for.
+pub(super) fn vmstat(resident: u64) -> String {
+    let (total, used) = (TOTAL_MEMORY / PAGE_SIZE, resident / PAGE_SIZE);
+    let rows = [
+        ("nr_free_pages", total.saturating_sub(used)),
+        ("nr_zone_inactive_anon", 0),
+        ("nr_zone_active_anon", used),
+        ("nr_zone_inactive_file", 0),
+        ("nr_zone_active_file", 0),
+        ("nr_zone_unevictable", 0),
+        ("nr_mlock", 0),
+        ("nr_inactive_anon", 0),
+        ("nr_active_anon", used),
+        ("nr_inactive_file", 0),
+        ("nr_active_file", 0),
+        ("nr_unevictable", 0),
+        ("nr_slab_reclaimable", 0),
+        ("nr_slab_unreclaimable", 0),
+        ("nr_anon_pages", used),
+        ("nr_mapped", 0),
+        ("nr_file_pages", 0),
+        ("nr_dirty", 0),
+        ("nr_writeback", 0),
+        ("nr_shmem", 0),
+        ("nr_anon_transparent_hugepages", 0),
+        ("nr_kernel_stack", 0),
+        ("nr_page_table_pages", 0),
+        ("pgpgin", 0),
+        ("pgpgout", 0),
+        ("pswpin", 0),
+        ("pswpout", 0),
+        ("pgalloc_normal", used),
+        ("pgfree", 0),
+        ("pgactivate", 0),
+        ("pgdeactivate", 0),
+        ("pgfault", used),
+        ("pgmajfault", 0),
+        ("pgscan_kswapd", 0),
+        ("pgscan_direct", 0),
+        ("pgsteal_kswapd", 0),
+        ("pgsteal_direct", 0),
+        ("allocstall_normal", 0),
+        ("oom_kill", 0),
+        ("thp_fault_alloc", 0),
+        ("thp_collapse_alloc", 0),
+    ];
+    rows.iter().map(|(name, value)| format!("{name} {value}\n")).collect()
+}
+
+/// An x86-64-v2 processor, the one whose CPUID the guest sees.
+pub(super) const CPUINFO: &str = "processor\t: 0
+vendor_id\t: GenuineIntel
+cpu family\t: 6
+model\t\t: 26
+model name\t: cgemu x86-64-v2
+stepping\t: 3
+microcode\t: 0x1
+cpu MHz\t\t: 1000.000
+cache size\t: 8192 KB
+physical id\t: 0
+siblings\t: 1
+core id\t\t: 0
+cpu cores\t: 1
+apicid\t\t: 0
+initial apicid\t: 0
+fpu\t\t: yes
+fpu_exception\t: yes
+cpuid level\t: 11
+wp\t\t: yes
+flags\t\t: fpu tsc cx8 cmov mmx fxsr sse sse2 syscall nx lm constant_tsc pni ssse3 cx16 sse4_1 sse4_2 popcnt lahf_lm
+bugs\t\t:
+bogomips\t: 2000.00
+clflush size\t: 64
+cache_alignment\t: 64
+address sizes\t: 40 bits physical, 48 bits virtual
+power management:
+
+";

@@ -1,0 +1,153 @@
+//! Texts about the memory of a process.
+
+use std::fmt::Write;
+
+use crate::guest::{GuestMemory, Mapping, PAGE_SIZE, Prot};
+
+/// `/proc/PID/maps`, as `show_map_vma` prints it.
+pub(super) fn maps(mappings: &[Mapping]) -> String {
+    mappings.iter().map(line).collect()
+}
+
+/// One line of it.
+fn line(map: &Mapping) -> String {
+    let bit = |prot: Prot, letter| if map.prot.allows(prot) { letter } else { '-' };
+    let (dev, inode) = map.file.as_ref().map_or((0, 0), |file| (file.device, file.inode));
+    let line = format!(
+        "{:08x}-{:08x} {}{}{}{} {:08x} {:02x}:{:02x} {inode} ",
+        map.start,
+        map.end,
+        bit(Prot::READ, 'r'),
+        bit(Prot::WRITE, 'w'),
+        bit(Prot::EXEC, 'x'),
+        if map.shared { 's' } else { 'p' },
+        map.offset,
+        dev >> 8,
+        dev & 0xff
+    );
+    let name = map.file.as_ref().map_or(map.label.unwrap_or(""), |file| &file.path);
+    if name.is_empty() { format!("{line}\n") } else { format!("{line:<73}{}\n", name.replace('\n', "\\012")) }
+}
+
+/// Bytes of the mappings that are meant.
+pub(super) fn bytes(mappings: &[Mapping], which: impl Fn(&Mapping) -> bool) -> u64 {
+    mappings.iter().filter(|map| which(map)).map(|map| map.end - map.start).sum()
+}
+
+/// Numbers of a mapping, in bytes, as `/proc/PID/smaps` has them.
+#[derive(Clone, Copy, Default)]
+struct Usage {
+    resident: u64,
+    anonymous: u64,
+    shmem: u64,
+    shared: u64,
+    locked: u64,
+}
+
+impl Usage {
+    /// The touched pages of a mapping. Pages of files that may be stored to count as changed.
+    fn of(map: &Mapping, mem: &dyn GuestMemory) -> Usage {
+        let resident = mem.present_pages(map.start, map.end).len() as u64 * PAGE_SIZE;
+        let anonymous = map.is_anonymous() || !map.shared && map.prot.allows(Prot::WRITE);
+        let only = |wanted: bool| if wanted { resident } else { 0 };
+        Usage {
+            resident,
+            anonymous: only(anonymous),
+            shmem: only(map.shared && map.file.is_none()),
+            shared: only(map.shared),
+            locked: only(map.locked),
+        }
+    }
+
+    fn add(self, other: Usage) -> Usage {
+        Usage {
+            resident: self.resident + other.resident,
+            anonymous: self.anonymous + other.anonymous,
+            shmem: self.shmem + other.shmem,
+            shared: self.shared + other.shared,
+            locked: self.locked + other.locked,
+        }
+    }
+
+    /// The rows; `rollup` has some more, and a shared page counts for its one process alone.
+    fn rows(self, rollup: bool) -> String {
+        let dirty = self.anonymous + self.shmem;
+        let clean = self.resident - dirty;
+        let mut text = String::new();
+        let mut row = |name: &str, bytes: u64| {
+            let _ = writeln!(text, "{:<16}{:>8} kB", format!("{name}:"), bytes / 1024);
+        };
+        row("Rss", self.resident);
+        row("Pss", self.resident);
+        row("Pss_Dirty", dirty);
+        if rollup {
+            row("Pss_Anon", self.anonymous);
+            row("Pss_File", clean);
+            row("Pss_Shmem", self.shmem);
+        }
+        row("Shared_Clean", 0);
+        row("Shared_Dirty", 0);
+        row("Private_Clean", clean);
+        row("Private_Dirty", dirty);
+        row("Referenced", self.resident);
+        row("Anonymous", self.anonymous);
+        for name in [
+            "LazyFree",
+            "AnonHugePages",
+            "ShmemPmdMapped",
+            "FilePmdMapped",
+            "Shared_Hugetlb",
+            "Private_Hugetlb",
+        ] {
+            row(name, 0);
+        }
+        row("Swap", 0);
+        row("SwapPss", 0);
+        row("Locked", self.locked);
+        text
+    }
+}
+
+/// `/proc/PID/smaps`.
+pub(super) fn smaps(mappings: &[Mapping], mem: &dyn GuestMemory) -> String {
+    let mut text = String::new();
+    for map in mappings {
+        text.push_str(&line(map));
+        for (name, bytes) in
+            [("Size", map.end - map.start), ("KernelPageSize", PAGE_SIZE), ("MMUPageSize", PAGE_SIZE)]
+        {
+            let _ = writeln!(text, "{:<16}{:>8} kB", format!("{name}:"), bytes / 1024);
+        }
+        text.push_str(&Usage::of(map, mem).rows(false));
+        text.push_str("THPeligible:    0\nVmFlags:");
+        let flags = [
+            ("rd", map.prot.allows(Prot::READ)),
+            ("wr", map.prot.allows(Prot::WRITE)),
+            ("ex", map.prot.allows(Prot::EXEC)),
+            ("sh", map.shared),
+            ("mr", true),
+            ("mw", map.may_write),
+            ("me", true),
+            ("ms", map.shared),
+            ("gd", map.label == Some("[stack]")),
+            ("lo", map.locked),
+            ("ac", map.is_data()),
+        ];
+        for (name, _) in flags.iter().filter(|(_, set)| *set) {
+            let _ = write!(text, " {name}");
+        }
+        text.push_str(" \n");
+    }
+    text
+}
+
+/// `/proc/PID/smaps_rollup`.
+pub(super) fn smaps_rollup(mappings: &[Mapping], mem: &dyn GuestMemory) -> String {
+    let (start, end) = match (mappings.first(), mappings.last()) {
+        (Some(first), Some(last)) => (first.start, last.end),
+        _ => (0, 0),
+    };
+    let total = mappings.iter().map(|map| Usage::of(map, mem)).fold(Usage::default(), Usage::add);
+    let head = format!("{start:08x}-{end:08x} ---p 00000000 00:00 0 ");
+    format!("{head:<73}[rollup]\n{}", total.rows(true))
+}

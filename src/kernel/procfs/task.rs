@@ -1,0 +1,173 @@
+//! Texts about a task and its process.
+
+use std::fmt::Write;
+
+use crate::abi::fs::O_CLOEXEC;
+use crate::abi::resource::{RLIM_INFINITY, Resource};
+use crate::abi::signal::{SIG_DFL, SIG_IGN, signo::SIGRTMAX};
+use crate::abi::time::CLK_TCK_NS;
+use crate::guest::{GuestMemory, Mapping, PAGE_SIZE, Prot};
+use crate::kernel::clock::MONOTONIC_START;
+use crate::kernel::cred::CAP_FULL_SET;
+use crate::kernel::limits::Limits;
+use crate::kernel::procfs::memory::bytes;
+use crate::kernel::state::Kernel;
+
+impl Kernel {
+    /// `/proc/PID/status`.
+    pub(super) fn proc_status(&self, mem: &mut dyn GuestMemory) -> String {
+        let (task, process) = (self.task(), self.process());
+        let cred = &task.cred;
+        let (pid, uid, gid) = (process.pid, cred.uid, cred.gid);
+        let groups: String = cred.groups.iter().map(|gid| format!("{gid} ")).collect();
+        let mut text = format!(
+            "Name:\t{}\nUmask:\t{:04o}\nState:\tR (running)\nTgid:\t{pid}\nNgid:\t0\nPid:\t{pid}\nPPid:\t{}\n\
+             TracerPid:\t0\nUid:\t{uid}\t{uid}\t{uid}\t{uid}\nGid:\t{gid}\t{gid}\t{gid}\t{gid}\nFDSize:\t{}\n\
+             Groups:\t{groups}\nNStgid:\t{pid}\nNSpid:\t{pid}\nNSpgid:\t{}\nNSsid:\t{}\n",
+            String::from_utf8_lossy(task.name()),
+            self.fs_context().umask,
+            process.ppid,
+            self.fds().size(),
+            process.pgid,
+            process.sid,
+        );
+        self.status_of_memory(mem, &mut text);
+        let signals = &task.signals;
+        let queued = signals.pending.len() + process.pending.len();
+        let (mut ignored, mut caught) = (0u64, 0u64);
+        for signo in 1..=SIGRTMAX {
+            match self.handlers().get(signo).handler {
+                SIG_DFL => {}
+                SIG_IGN => ignored |= 1 << (signo - 1),
+                _ => caught |= 1 << (signo - 1),
+            }
+        }
+        let most = process.limits.soft(Resource::Sigpending);
+        let _ = writeln!(text, "CoreDumping:\t0\nTHP_enabled:\t1\nThreads:\t1\nSigQ:\t{queued}/{most}");
+        for (name, set) in [
+            ("SigPnd", signals.pending.set()),
+            ("ShdPnd", process.pending.set()),
+            ("SigBlk", signals.blocked),
+            ("SigIgn", ignored),
+            ("SigCgt", caught),
+            ("CapInh", cred.caps.inheritable),
+            ("CapPrm", cred.caps.permitted),
+            ("CapEff", cred.caps.effective),
+            ("CapBnd", CAP_FULL_SET),
+            ("CapAmb", 0),
+        ] {
+            let _ = writeln!(text, "{name}:\t{set:016x}");
+        }
+        let _ = write!(
+            text,
+            "NoNewPrivs:\t{}\nSeccomp:\t0\nSeccomp_filters:\t0\nSpeculation_Store_Bypass:\tnot vulnerable\n\
+             SpeculationIndirectBranch:\tnot affected\nCpus_allowed:\t1\nCpus_allowed_list:\t0\n\
+             Mems_allowed:\t1\nMems_allowed_list:\t0\nvoluntary_ctxt_switches:\t0\n\
+             nonvoluntary_ctxt_switches:\t0\n",
+            u8::from(task.no_new_privs)
+        );
+        text
+    }
+
+    fn status_of_memory(&self, mem: &mut dyn GuestMemory, text: &mut String) {
+        let maps = mem.mappings();
+        let resident = mem.resident();
+        let size = bytes(&maps, |_| true);
+        let code = |map: &Mapping, own: bool| {
+            let path = map.file.as_ref().map(|file| &*file.path);
+            map.prot.allows(Prot::EXEC) && path.is_some_and(|path| (path == self.mm().exe) == own)
+        };
+        let rows = [
+            ("VmPeak", size),
+            ("VmSize", size),
+            ("VmLck", bytes(&maps, |map| map.locked)),
+            ("VmPin", 0),
+            ("VmHWM", resident),
+            ("VmRSS", resident),
+            ("RssAnon", resident),
+            ("RssFile", 0),
+            ("RssShmem", 0),
+            ("VmData", bytes(&maps, Mapping::is_data)),
+            ("VmStk", bytes(&maps, |map| map.label == Some("[stack]"))),
+            ("VmExe", bytes(&maps, |map| code(map, true))),
+            ("VmLib", bytes(&maps, |map| code(map, false))),
+            ("VmPTE", 0),
+            ("VmSwap", 0),
+            ("HugetlbPages", 0),
+        ];
+        for (name, bytes) in rows {
+            let _ = writeln!(text, "{name}:\t{:>8} kB", bytes / 1024);
+        }
+    }
+
+    /// `/proc/PID/stat`: 52 fields. Time in user mode is the clock's; start of the stack is the
+    /// mapping's end.
+    pub(super) fn proc_stat(&self, elapsed: u64, mem: &mut dyn GuestMemory) -> String {
+        let (size, resident) = (bytes(&mem.mappings(), |_| true), mem.resident() / PAGE_SIZE);
+        let stack =
+            mem.mappings().iter().rev().find(|map| map.label == Some("[stack]")).map_or(0, |map| map.end);
+        let process = self.process();
+        let ticks = elapsed / CLK_TCK_NS;
+        let start = MONOTONIC_START / CLK_TCK_NS;
+        let (pid, ppid, pgid, sid) = (process.pid, process.ppid, process.pgid, process.sid);
+        let comm = String::from_utf8_lossy(self.task().name()).into_owned();
+        let mut text = format!(
+            "{pid} ({comm}) R {ppid} {pgid} {sid} 0 -1 4194304 0 0 0 0 {ticks} 0 0 0 20 0 1 0 {start} {size} \
+             {resident} {RLIM_INFINITY} 0 0 {stack} 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0"
+        );
+        text.push_str(" 0 0 0 0 0 0 0 0\n");
+        text
+    }
+
+    /// `/proc/PID/fdinfo/N`; empty for a descriptor that has been closed.
+    pub(super) fn proc_fdinfo(&self, fd: i32) -> String {
+        let Ok(slot) = self.fds().slot(fd) else { return String::new() };
+        let open = self.files.get(slot.file);
+        let flags = open.flags | if slot.cloexec { O_CLOEXEC } else { 0 };
+        let inode = open.ops.inode().map_or(1, |ino| self.fs.node(ino).number);
+        let mut text = format!("pos:\t{}\nflags:\t0{flags:o}\nmnt_id:\t20\nino:\t{inode}\n", open.offset);
+        text.push_str(&open.ops.details());
+        text
+    }
+
+    /// `/proc/PID/io`. What the host reads and writes is not shown.
+    pub(super) fn proc_io(&self) -> String {
+        let io = &self.process().io;
+        format!(
+            "rchar: {}\nwchar: {}\nsyscr: {}\nsyscw: {}\nread_bytes: 0\nwrite_bytes: 0\n\
+             cancelled_write_bytes: 0\n",
+            io.bytes_read, io.bytes_written, io.reads, io.writes
+        )
+    }
+}
+
+/// `/proc/PID/limits`.
+pub(super) fn limits(limits: &Limits) -> String {
+    let rows = [
+        ("Max cpu time", Resource::Cpu, "seconds"),
+        ("Max file size", Resource::Fsize, "bytes"),
+        ("Max data size", Resource::Data, "bytes"),
+        ("Max stack size", Resource::Stack, "bytes"),
+        ("Max core file size", Resource::Core, "bytes"),
+        ("Max resident set", Resource::Rss, "bytes"),
+        ("Max processes", Resource::Nproc, "processes"),
+        ("Max open files", Resource::Nofile, "files"),
+        ("Max locked memory", Resource::Memlock, "bytes"),
+        ("Max address space", Resource::As, "bytes"),
+        ("Max file locks", Resource::Locks, "locks"),
+        ("Max pending signals", Resource::Sigpending, "signals"),
+        ("Max msgqueue size", Resource::Msgqueue, "bytes"),
+        ("Max nice priority", Resource::Nice, ""),
+        ("Max realtime priority", Resource::Rtprio, ""),
+        ("Max realtime timeout", Resource::Rttime, "us"),
+    ];
+    let show = |value: u64| if value == RLIM_INFINITY { "unlimited".to_owned() } else { value.to_string() };
+    let mut text = format!("{:<25} {:<20} {:<20} {:<10}\n", "Limit", "Soft Limit", "Hard Limit", "Units");
+    for (name, resource, unit) in rows {
+        let (soft, hard) = limits.get(resource);
+        let _ = write!(text, "{name:<25} {:<20} {:<20} ", show(soft), show(hard));
+        // Linux pads units, and leaves them out with their padding.
+        let _ = if unit.is_empty() { writeln!(text) } else { writeln!(text, "{unit:<10}") };
+    }
+    text
+}

@@ -1,0 +1,303 @@
+//! Names of `/proc` and `/sys`, and the texts of those that never change.
+
+use crate::kernel::uts;
+use crate::kernel::vfs::node::{Magic, ProcFile};
+
+use ProcFile::Text;
+
+/// Names of a directory, each with its text.
+type Files = &'static [(&'static str, ProcFile)];
+
+/// Files of `/proc`.
+pub(super) const PROC_FILES: Files = &[
+    ("cpuinfo", ProcFile::CpuInfo),
+    ("meminfo", ProcFile::MemInfo),
+    ("stat", ProcFile::KernelStat),
+    ("version", Text(uts::PROC_VERSION)),
+    ("filesystems", Text("nodev\tproc\nnodev\tsysfs\nnodev\ttmpfs\nnodev\tpipefs\n\text4\n")),
+    ("uptime", ProcFile::Uptime),
+    ("loadavg", ProcFile::LoadAvg),
+    ("cmdline", Text("quiet\n")),
+    ("devices", Text("Character devices:\n  1 mem\n  5 /dev/tty\n136 pts\n\nBlock devices:\n")),
+    ("vmstat", ProcFile::VmStat),
+    ("diskstats", Text(DISKSTATS)),
+    (
+        "partitions",
+        Text("major minor  #blocks  name\n\n   8        0   67108864 sda\n   8        1   67107840 sda1\n"),
+    ),
+    ("locks", Text("")),
+    ("interrupts", Text(INTERRUPTS)),
+    ("softirqs", Text(SOFTIRQS)),
+    ("modules", Text("")),
+    ("misc", Text("")),
+    ("consoles", Text("")),
+    (
+        "buddyinfo",
+        Text(
+            "Node 0, zone   Normal      0      0      0      0      0      0      0      0      0      0   1024 \n",
+        ),
+    ),
+    ("swaps", Text("Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n")),
+];
+
+/// Directories of `/proc/sys`.
+pub(super) const SYSCTLS: [(&str, Files); 4] = [
+    (
+        "kernel/random",
+        &[
+            // One boot of one machine.
+            ("boot_id", Text("c9e6a2d4-5b1f-4c38-9a70-2f8d61b3e450\n")),
+            ("entropy_avail", Text("256\n")),
+            ("poolsize", Text("256\n")),
+            ("urandom_min_reseed_secs", Text("60\n")),
+            ("uuid", ProcFile::Uuid),
+            ("write_wakeup_threshold", Text("256\n")),
+        ],
+    ),
+    (
+        "kernel",
+        &[
+            ("ostype", Text("Linux\n")),
+            ("osrelease", Text(uts::OSRELEASE_LINE)),
+            ("version", Text(uts::VERSION_LINE)),
+            ("hostname", Text("cgemu\n")),
+            ("domainname", Text("(none)\n")),
+            ("pid_max", Text("32768\n")),
+            ("threads-max", Text("31000\n")),
+            ("ngroups_max", Text("65536\n")),
+            ("cap_last_cap", Text("40\n")),
+            ("randomize_va_space", Text("0\n")),
+            ("core_pattern", Text("core\n")),
+            ("perf_event_paranoid", Text("4\n")),
+            ("sched_child_runs_first", Text("0\n")),
+            ("shmmax", Text("18446744073692774399\n")),
+            ("shmall", Text("18446744073692774399\n")),
+            ("shmmni", Text("4096\n")),
+        ],
+    ),
+    (
+        "vm",
+        &[
+            ("overcommit_memory", Text("0\n")),
+            ("overcommit_ratio", Text("50\n")),
+            ("max_map_count", Text("65530\n")),
+            ("mmap_min_addr", Text("65536\n")),
+            ("swappiness", Text("60\n")),
+            ("nr_hugepages", Text("0\n")),
+        ],
+    ),
+    (
+        "fs",
+        &[
+            ("file-max", Text("9223372036854775807\n")),
+            ("nr_open", Text("1048576\n")),
+            ("pipe-max-size", Text("1048576\n")),
+        ],
+    ),
+];
+
+/// Files of `/proc/PID` and of `/proc/PID/task/TID`.
+pub(super) const TASK_FILES: Files = &[
+    ("cmdline", ProcFile::Cmdline),
+    ("comm", ProcFile::Comm),
+    ("maps", ProcFile::Maps),
+    ("stat", ProcFile::Stat),
+    ("statm", ProcFile::Statm),
+    ("status", ProcFile::Status),
+    ("smaps", ProcFile::Smaps),
+    ("smaps_rollup", ProcFile::SmapsRollup),
+    ("limits", ProcFile::Limits),
+    ("mounts", ProcFile::Mounts),
+    ("mountinfo", ProcFile::MountInfo),
+    ("cgroup", Text("0::/\n")),
+    ("cpuset", Text("/\n")),
+    ("oom_score", Text("0\n")),
+    ("oom_score_adj", Text("0\n")),
+    ("oom_adj", Text("0\n")),
+    ("loginuid", Text("4294967295")),
+    ("sessionid", Text("4294967295")),
+    ("schedstat", Text("0 0 0\n")),
+    ("wchan", Text("0")),
+    ("uid_map", Text(ALL_IDS)),
+    ("gid_map", Text(ALL_IDS)),
+    ("projid_map", Text(ALL_IDS)),
+    ("setgroups", Text("allow\n")),
+];
+
+/// Files of them that only their owner may read.
+pub(super) const PRIVATE_TASK_FILES: Files = &[
+    ("auxv", ProcFile::Auxv),
+    ("environ", ProcFile::Environ),
+    ("io", ProcFile::Io),
+    ("pagemap", ProcFile::PageMap),
+    ("personality", ProcFile::Personality),
+];
+
+/// Files of `/proc/PID` alone.
+pub(super) const PROCESS_FILES: Files = &[
+    ("coredump_filter", Text("00000033\n")),
+    ("autogroup", Text("/autogroup-1 nice 0\n")),
+    ("timerslack_ns", ProcFile::TimerSlack),
+];
+
+/// Files of `/sys`.
+pub(super) const SYS_FILES: [(&str, &str); 8] = [
+    ("devices/system/cpu/online", "0\n"),
+    ("devices/system/cpu/possible", "0\n"),
+    ("devices/system/cpu/present", "0\n"),
+    ("devices/system/cpu/kernel_max", "0\n"),
+    ("devices/system/node/online", "0\n"),
+    ("devices/system/node/possible", "0\n"),
+    ("kernel/mm/transparent_hugepage/hpage_pmd_size", "2097152\n"),
+    ("kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"),
+];
+
+/// Files of `/proc/PID/net` on a machine that has nothing but its loopback, and no sockets.
+pub(super) const NET_FILES: Files = &[
+    ("arp", Text("IP address       HW type     Flags       HW address            Mask     Device\n")),
+    (
+        "dev",
+        Text(
+            "Inter-|   Receive                                                |  Transmit\n \
+             face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo \
+             colls carrier compressed\n    lo:       0       0    0    0    0     0          0         0        \
+             0       0    0    0    0     0       0          0\n",
+        ),
+    ),
+    ("dev_mcast", Text("")),
+    ("icmp", Text(INET_SEQ)),
+    ("if_inet6", Text("00000000000000000000000000000001 01 80 10 80       lo\n")),
+    (
+        "igmp",
+        Text(
+            "Idx\tDevice    : Count Querier\tGroup    Users Timer\tReporter\n1\tlo        :     1      V3\n\
+             \t\t\t\t010000E0     1 0:00000000\t\t0\n",
+        ),
+    ),
+    (
+        "ipv6_route",
+        Text(
+            "00000000000000000000000000000001 80 00000000000000000000000000000000 00 \
+             00000000000000000000000000000000 00000000 00000002 00000000 80200001       lo\n\
+             00000000000000000000000000000000 00 00000000000000000000000000000000 00 \
+             00000000000000000000000000000000 ffffffff 00000001 00000000 00200200       lo\n",
+        ),
+    ),
+    (
+        "netlink",
+        Text("sk               Eth Pid        Groups   Rmem     Wmem     Dump  Locks    Drops    Inode\n"),
+    ),
+    ("packet", Text("sk               RefCnt Type Proto  Iface R Rmem   User   Inode\n")),
+    (
+        "protocols",
+        Text(
+            "protocol  size sockets  memory press maxhdr  slab module     cl co di ac io in de sh ss gs se re bi br \
+             ha uh gp em\n",
+        ),
+    ),
+    ("psched", Text("000003e8 00000040 000f4240 3b9aca00\n")),
+    ("ptype", Text("Type Device      Function\n0800          ip_rcv\n86dd          ipv6_rcv\n")),
+    ("raw", Text(INET_SEQ)),
+    ("raw6", Text(INET6_SEQ)),
+    (
+        "route",
+        Text(
+            "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\
+             \x20                                                      \n",
+        ),
+    ),
+    (
+        "sockstat",
+        Text(
+            "sockets: used 0\nTCP: inuse 0 orphan 0 tw 0 alloc 0 mem 0\nUDP: inuse 0 mem 0\nUDPLITE: inuse 0\n\
+             RAW: inuse 0\nFRAG: inuse 0 memory 0\n",
+        ),
+    ),
+    (
+        "sockstat6",
+        Text("TCP6: inuse 0\nUDP6: inuse 0\nUDPLITE6: inuse 0\nRAW6: inuse 0\nFRAG6: inuse 0 memory 0\n"),
+    ),
+    (
+        "tcp",
+        Text(
+            "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\
+             \x20                                                    \n",
+        ),
+    ),
+    (
+        "tcp6",
+        Text(
+            "  sl  local_address                         remote_address                        st tx_queue \
+             rx_queue tr tm->when retrnsmt   uid  timeout inode\n",
+        ),
+    ),
+    ("udp", Text(UDP_SEQ)),
+    ("udp6", Text(INET6_SEQ)),
+    ("udplite", Text(UDP_SEQ)),
+    ("udplite6", Text(INET6_SEQ)),
+    ("unix", Text("Num       RefCount Protocol Flags    Type St Inode Path\n")),
+];
+
+const INET_SEQ: &str = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout \
+    inode ref pointer drops\n";
+const UDP_SEQ: &str = "   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout \
+    inode ref pointer drops            \n";
+const INET6_SEQ: &str = "  sl  local_address                         remote_address                        st \
+    tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops\n";
+
+/// `/proc/PID/ns`: the namespaces of a machine's first process.
+pub(super) const NAMESPACES: [(&str, Magic); 10] = [
+    ("cgroup", Magic::Namespace("cgroup:[4026531835]")),
+    ("ipc", Magic::Namespace("ipc:[4026531839]")),
+    ("mnt", Magic::Namespace("mnt:[4026531841]")),
+    ("net", Magic::Namespace("net:[4026531840]")),
+    ("pid", Magic::Namespace("pid:[4026531836]")),
+    ("pid_for_children", Magic::Namespace("pid:[4026531836]")),
+    ("time", Magic::Namespace("time:[4026531834]")),
+    ("time_for_children", Magic::Namespace("time:[4026531834]")),
+    ("user", Magic::Namespace("user:[4026531837]")),
+    ("uts", Magic::Namespace("uts:[4026531838]")),
+];
+
+/// Identity of all ids, user_namespaces(7).
+const ALL_IDS: &str = "         0          0 4294967295\n";
+
+/// A disk with one partition, at rest.
+const DISKSTATS: &str = "   8       0 sda 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n   8       1 sda1 0 0 0 0 0 0 0 0 0 0 0 0 \
+    0 0 0 0 0\n";
+
+/// Interrupts of one CPU, none of which ever came: the clock is made of instructions.
+const INTERRUPTS: &str = "           CPU0\x20\x20\x20\x20\x20\x20\x20
+NMI:          0   Non-maskable interrupts
+LOC:          0   Local timer interrupts
+SPU:          0   Spurious interrupts
+PMI:          0   Performance monitoring interrupts
+IWI:          0   IRQ work interrupts
+RTR:          0   APIC ICR read retries
+RES:          0   Rescheduling interrupts
+CAL:          0   Function call interrupts
+TLB:          0   TLB shootdowns
+TRM:          0   Thermal event interrupts
+THR:          0   Threshold APIC interrupts
+DFR:          0   Deferred Error APIC interrupts
+MCE:          0   Machine check exceptions
+MCP:          0   Machine check polls
+ERR:          0
+MIS:          0
+PIN:          0   Posted-interrupt notification event
+NPI:          0   Nested posted-interrupt event
+PIW:          0   Posted-interrupt wakeup event
+";
+
+const SOFTIRQS: &str = "                    CPU0\x20\x20\x20\x20\x20\x20\x20
+          HI:          0
+       TIMER:          0
+      NET_TX:          0
+      NET_RX:          0
+       BLOCK:          0
+    IRQ_POLL:          0
+     TASKLET:          0
+       SCHED:          0
+     HRTIMER:          0
+         RCU:          0
+";
