@@ -3,7 +3,7 @@
 
 use std::io::BufRead;
 
-use crate::profile::{CostStart, Dialect, End, Gap, Key, Lines, Others, Problem, ReadError, is_space};
+use crate::profile::{CostStart, Dialect, End, Gap, Key, Line, Lines, Others, Problem, ReadError, is_space};
 
 /// The lines that the Perl programs know. `desc:` is not among them: they look for it anywhere in a
 /// line.
@@ -23,11 +23,27 @@ pub(crate) const PERL: Dialect = Dialect {
     others: Others::Refused,
 };
 
-/// The lines that `cg_merge` takes: those that Cachegrind writes, to the blank.
-pub(crate) const EXACT: Dialect = Dialect {
+/// The lines of `diff`: no blank has to follow a key, as in the format's grammar.
+pub(crate) const DIFFERENCE: Dialect = Dialect {
     keys: &[
         (b"fn=", Key::Function),
         (b"fl=", Key::File),
+        (b"desc:", Key::Desc),
+        (b"summary:", Key::Summary),
+        (b"cmd:", Key::Cmd),
+        (b"events:", Key::Events),
+    ],
+    gap: Gap::Blanks,
+    ..PERL
+};
+
+/// The lines of `merge`. What follows a key and a blank is written again as it is.
+pub(crate) const MERGED: Dialect = Dialect {
+    keys: &[
+        (b"fn=", Key::Function),
+        (b"fl=", Key::File),
+        (b"fi=", Key::File),
+        (b"fe=", Key::File),
         (b"desc:", Key::Desc),
         (b"cmd:", Key::Cmd),
         (b"events:", Key::Events),
@@ -47,6 +63,22 @@ pub(crate) fn advance(lines: &mut Lines<impl BufRead>) -> Result<bool, ReadError
         Problem::TooLong => wrong(lines, "the line is longer than 64 MiB; is this a Cachegrind file?", false),
         _ => error,
     })
+}
+
+/// Reads the next line that is neither blank nor a comment; false at the end. The first line of
+/// Callgrind's format is not taken for a comment.
+///
+/// # Errors
+/// Those of [`advance`].
+pub(crate) fn advance_past_comments(lines: &mut Lines<impl BufRead>) -> Result<bool, ReadError> {
+    while advance(lines)? {
+        match lines.line() {
+            Line::Comment(text) if !text.starts_with(b"# callgrind format") => {}
+            Line::Blank => {}
+            _ => return Ok(true),
+        }
+    }
+    Ok(false)
 }
 
 /// Refuses a file for its last line that was read, or for what is missing `at_end`.

@@ -1,5 +1,7 @@
 //! The difference of two profiles by function, as `cg_diff` of Valgrind 3.19 makes it. Source lines
-//! are not compared: an empty line more would move them all.
+//! are not compared: an empty line more would move them all. What only later programs take, or the
+//! grammar of the format allows, is read too: counts before a file or function is named, functions
+//! without a name, names with `###`.
 
 use std::io::BufRead;
 
@@ -8,8 +10,8 @@ use super::lenient::{Count, LenientReader, Record};
 use super::number;
 use crate::profile::{Head, ReadError, Row, Substitution, Sums, add};
 
-/// The separator of file and function in a key. A name that holds it cannot be told apart again.
-const SEPARATOR: &[u8] = b"###";
+/// The file or function before one is named.
+const UNKNOWN: &[u8] = b"???";
 
 /// Substitutions in names before they are compared.
 #[derive(Clone, Debug, Default)]
@@ -20,11 +22,14 @@ pub struct Renaming {
     pub function: Option<Substitution>,
 }
 
+/// A file, and a function with code from it.
+type Place = (Vec<u8>, Vec<u8>);
+
 /// A profile's counts by function.
 #[derive(Clone, Debug)]
 pub struct FunctionCounts {
     head: Head,
-    functions: Sums<Vec<u8>, Count>,
+    functions: Sums<Place, Count>,
     summary: Vec<Count>,
 }
 
@@ -64,12 +69,10 @@ impl FunctionCounts {
     }
 
     /// Writes the difference that [`FunctionCounts::subtract`] left here. `first` is what was taken
-    /// away; `names` are the files' names as given. Functions are ordered by the bytes of their
-    /// keys; `cg_diff` has them in the order of a hash, another one in each run.
-    ///
-    /// # Errors
-    /// A function without a name, or a name with `###`, which `cg_diff` refuses too.
-    pub fn write(&self, first: &FunctionCounts, names: [&[u8]; 2], out: &mut Vec<u8>) -> Result<(), Failure> {
+    /// away; `names` are the files' names as given. Functions are ordered by the bytes of
+    /// `file###function`, `cg_diff`'s keys, which it has in the order of a hash, another one in
+    /// each run.
+    pub fn write(&self, first: &FunctionCounts, names: [&[u8]; 2], out: &mut Vec<u8>) {
         let [name, other] = names;
         for part in [&b"desc: Files compared:   "[..], name, b"; ", other, b"\ncmd:  "] {
             out.extend_from_slice(part);
@@ -83,15 +86,8 @@ impl FunctionCounts {
         }
         out.push(b'\n');
         let mut functions: Vec<_> = self.functions.iter().collect();
-        functions.sort_unstable_by_key(|&(key, _)| key);
-        for (key, counts) in functions {
-            let Some((file, function)) = halves(key) else {
-                return Err(Failure::new(format!(
-                    "`{}`: a function must have a name, and no name may hold `###`; see --mod-filename and \
-                     --mod-funcname",
-                    shown(key)
-                )));
-            };
+        functions.sort_by_cached_key(|((file, function), _)| [file, &b"###"[..], function].concat());
+        for ((file, function), counts) in functions {
             for part in [&b"fl="[..], file, b"\nfn=", function, b"\n0"] {
                 out.extend_from_slice(part);
             }
@@ -99,7 +95,6 @@ impl FunctionCounts {
         }
         out.extend_from_slice(b"summary:");
         push_counts(out, &self.summary);
-        Ok(())
     }
 }
 
@@ -109,7 +104,7 @@ fn collect(
     renaming: &Renaming,
     warn: &mut dyn FnMut(u64, &str),
 ) -> Result<FunctionCounts, ReadError> {
-    let mut reader = LenientReader::new(input, name)?;
+    let mut reader = LenientReader::wide(input, name)?;
     let mut functions = Sums::new(reader.head().events.len());
     let mut summary = None;
     let mut file: Option<Vec<u8>> = None;
@@ -117,19 +112,16 @@ fn collect(
     while let Some(record) = reader.next_record()? {
         match (record, &file, current) {
             (Record::File(name), ..) => file = Some(renamed(renaming.file.as_ref(), name)),
-            (Record::Function(name), Some(file), _) => {
-                let function = renamed(renaming.function.as_ref(), name);
-                current = Some(functions.row([file, SEPARATOR, &function].concat()));
+            (Record::Function(name), file, _) => {
+                let file = file.clone().unwrap_or_else(|| UNKNOWN.to_vec());
+                current = Some(functions.row((file, renamed(renaming.function.as_ref(), name))));
             }
-            (Record::Function(_), None, _) => {
-                return Err(reader.refuse("an fl= line must come before the first fn= line"));
-            }
-            (Record::Counts { counts, .. }, _, Some(row)) => {
+            (Record::Counts { counts, .. }, file, row) => {
+                let unknown = || (file.clone().unwrap_or_else(|| UNKNOWN.to_vec()), UNKNOWN.to_vec());
+                let row = row.unwrap_or_else(|| functions.row(unknown()));
+                current = Some(row);
                 // Counts with undefined ones always fit.
                 let _: Result<(), _> = add(functions.row_mut(row), counts);
-            }
-            (Record::Counts { .. }, _, None) => {
-                return Err(reader.refuse("an fn= line must come before the first counts"));
             }
             (Record::Summary(counts), ..) => summary = Some(counts.to_vec()),
             (Record::Doubtful(what), ..) => warn(reader.line(), what),
@@ -166,19 +158,6 @@ fn push_counts(out: &mut Vec<u8>, counts: &[Count]) {
         }
     }
     out.push(b'\n');
-}
-
-/// File and function of a key, if it falls into just these two.
-fn halves(key: &[u8]) -> Option<(&[u8], &[u8])> {
-    let find = |text: &[u8]| text.windows(SEPARATOR.len()).position(|window| window == SEPARATOR);
-    let at = find(key)?;
-    let (file, rest) = (key.get(..at)?, key.get(at + SEPARATOR.len()..)?);
-    // Separators at the very end only end empty parts, which do not count.
-    let (function, more) = find(rest).map_or((rest, &b""[..]), |at| {
-        (rest.get(..at).unwrap_or_default(), rest.get(at..).unwrap_or_default())
-    });
-    let only_separators = more.chunks(SEPARATOR.len()).all(|chunk| chunk == SEPARATOR);
-    (only_separators && !function.is_empty()).then_some((file, function))
 }
 
 #[cfg(test)]

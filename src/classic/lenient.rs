@@ -4,7 +4,7 @@
 
 use std::io::BufRead;
 
-use super::dialect::{PERL, advance, wrong};
+use super::dialect::{DIFFERENCE, PERL, advance, advance_past_comments, wrong};
 use crate::profile::{
     Cell, Head, Key, Line, Lines, Number, ReadError, TooLarge, instead_of_head, is_space, numbers, words,
 };
@@ -87,20 +87,42 @@ impl<R: BufRead> LenientReader<R> {
     /// # Errors
     /// Those of `input`; no `cmd:` line after the `desc:` lines, or no `events:` line after that.
     pub fn new(input: R, name: impl Into<String>) -> Result<LenientReader<R>, ReadError> {
-        let mut lines = Lines::new(input, name, &PERL);
+        LenientReader::begin(Lines::new(input, name, &PERL), advance)
+    }
+
+    /// Reads a head that may also have blank lines and comments, and keys without a blank after
+    /// them, which the format's grammar allows. `name` is for messages.
+    ///
+    /// # Errors
+    /// Those of [`LenientReader::new`].
+    pub fn wide(input: R, name: impl Into<String>) -> Result<LenientReader<R>, ReadError> {
+        LenientReader::begin(Lines::new(input, name, &DIFFERENCE), advance_past_comments)
+    }
+
+    /// Reads the head; `next` reads its next line.
+    fn begin(
+        mut lines: Lines<R>,
+        next: impl Fn(&mut Lines<R>) -> Result<bool, ReadError>,
+    ) -> Result<LenientReader<R>, ReadError> {
         let mut head = Head::default();
-        let mut more = advance(&mut lines)?;
-        while more && let Some((start, end)) = description(lines.raw()) {
-            let parts = [lines.raw().get(..start), lines.raw().get(end..)];
-            head.desc.push(parts.map(Option::unwrap_or_default).concat());
-            more = advance(&mut lines)?;
+        let mut more = next(&mut lines)?;
+        while more {
+            if let Some((start, end)) = description(lines.raw()) {
+                let parts = [lines.raw().get(..start), lines.raw().get(end..)];
+                head.desc.push(parts.map(Option::unwrap_or_default).concat());
+            } else if let Line::Key(Key::Desc, text) = lines.line() {
+                head.desc.push([text, b"\n"].concat());
+            } else {
+                break;
+            }
+            more = next(&mut lines)?;
         }
         let Line::Key(Key::Cmd, cmd) = lines.line() else {
             let missing = "a cmd: line is missing; is this a Cachegrind file?";
             return Err(wrong(&lines, instead_of_head(lines.raw(), missing), !more));
         };
         head.cmd = cmd.to_vec();
-        let more = advance(&mut lines)?;
+        let more = next(&mut lines)?;
         let Line::Key(Key::Events, events) = lines.line() else {
             return Err(wrong(&lines, "an events: line must follow the cmd: line", !more));
         };

@@ -158,7 +158,7 @@ fn difference(args: &DiffArgs) -> Result<Vec<u8>, Failure> {
     let mut second = counts(&args.second, &renaming)?;
     second.subtract(&first)?;
     let mut text = Vec::new();
-    second.write(&first, [args.first.as_bytes(), args.second.as_bytes()], &mut text)?;
+    second.write(&first, [args.first.as_bytes(), args.second.as_bytes()], &mut text);
     Ok(text)
 }
 

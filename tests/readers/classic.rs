@@ -43,12 +43,49 @@ fn pairs() -> Vec<[&'static str; 2]> {
     pairs
 }
 
+/// The files that `cg_merge` of Valgrind 3.21 to 3.28 takes, or the grammar of its manual allows,
+/// and that of 3.19 refuses: without `desc:`, with comments and empty lines, with negative counts,
+/// dots and fewer counts than events, with blanks and tabs.
+const MERGED_LATER: [&str; 9] = [
+    "no-desc",
+    "comments",
+    "negative",
+    "dots",
+    "short",
+    "short-summary",
+    "blanks",
+    "trailing",
+    "desc-in-cmd",
+];
+
+/// The tables of `annotate`, which is compared with cg_annotate of Valgrind 3.28, without what
+/// names the files.
+fn tables(dir: &Path, words: &[&str]) -> String {
+    let options = ["annotate", "--no-annotate", "--threshold=0"];
+    let text = crate::common::stdout(&output(dir, &[&options, words].concat()));
+    text.split_once("-- Summary").map(|(_, tables)| tables.to_owned()).unwrap_or_default()
+}
+
+/// Compares a sum that `cg_merge` of 3.19 does not make with that of `annotate`; false if both are
+/// refused.
+fn same_sum(dir: &Path, list: &[&str], we: &Output) -> bool {
+    let expected = tables(dir, list);
+    if expected.is_empty() {
+        assert!(!we.status.success(), "{list:?}");
+        return false;
+    }
+    assert!(we.status.success(), "{list:?}: {}", stderr(we));
+    fs::write(dir.join("merged"), &we.stdout).expect("written");
+    assert_eq!(tables(dir, &["merged"]), expected, "{list:?}");
+    true
+}
+
 #[test]
 fn merge_equals_cg_merge() {
     let dir = tempfile::tempdir().expect("a directory");
     let dir = dir.path();
     prepare(dir);
-    let (mut equal, mut refused) = (0, 0);
+    let (mut equal, mut refused, mut later) = (0, 0, 0);
     let mut lists: Vec<Vec<&str>> = pairs().iter().map(|pair| pair.to_vec()).collect();
     lists.extend([
         vec!["echo"],
@@ -60,6 +97,10 @@ fn merge_equals_cg_merge() {
     for list in lists {
         let they = theirs(dir, "cg_merge", &list);
         let we = ours(dir, &[&["merge"], &list[..]].concat());
+        if list.iter().any(|name| MERGED_LATER.contains(name)) && !they.status.success() {
+            later += u32::from(same_sum(dir, &list, &we));
+            continue;
+        }
         assert_eq!(we.status.code(), they.status.code(), "{list:?}: {}{}", stderr(&they), stderr(&we));
         assert!(we.stdout == they.stdout, "merge {list:?}: standard output differs");
         if they.status.success() {
@@ -76,8 +117,8 @@ fn merge_equals_cg_merge() {
             );
         }
     }
-    println!("merge: {equal} equal, {refused} refused by both");
-    assert!(equal >= 20 && refused >= 20, "{equal} {refused}");
+    println!("merge: {equal} equal, {refused} refused by both, {later} only ours");
+    assert!(equal >= 20 && refused >= 20 && later >= 20, "{equal} {refused} {later}");
 }
 
 #[test]
@@ -93,11 +134,28 @@ fn a_failed_merge_leaves_the_old_sum() {
     assert!(crate::common::names(dir).iter().all(|name| !name.contains("tmp")));
 }
 
+/// The files that `cg_diff` of Valgrind 3.21 to 3.28 takes and that of 3.19 refuses: counts before
+/// a file or function is named, a function without a name, a name with `###`. That of 3.19 also
+/// moves a `#` at the end of a file's name to the function's.
+const COMPARED_LATER: [&str; 6] = ["neither", "no-fn", "no-fl", "no-name", "hashes", "four-hashes"];
+
 /// Compares one difference; true if there is one, false if both refuse. Leaves ours in the file
 /// `to`.
 fn same_difference(dir: &Path, words: &[&str], to: Option<&str>) -> bool {
     let they = theirs(dir, "cg_diff", words);
     let we = ours(dir, &[&["diff"], words].concat());
+    let alike = they.status.success() && !words.contains(&"four-hashes");
+    if words.iter().any(|name| COMPARED_LATER.contains(name)) && !alike {
+        assert!(we.status.success(), "{words:?}: {}", stderr(&we));
+        fs::write(dir.join("compared"), &we.stdout).expect("written");
+        let total = |text: String| text.lines().find(|line| line.ends_with("TOTALS")).map(str::to_owned);
+        assert_eq!(
+            total(tables(dir, &["compared"])),
+            total(tables(dir, &[&["--diff"], words].concat())),
+            "{words:?}"
+        );
+        return false;
+    }
     assert_eq!(we.status.code(), they.status.code(), "{words:?}: {}{}", stderr(&they), stderr(&we));
     if !they.status.success() {
         assert!(we.stdout.is_empty(), "diff {words:?}");

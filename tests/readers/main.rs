@@ -10,6 +10,7 @@ mod classic;
 mod codeviews;
 mod debuginfo;
 mod fuzz_corpus;
+mod grammar;
 mod inline;
 mod names;
 mod valgrind_tools;

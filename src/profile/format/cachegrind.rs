@@ -2,7 +2,7 @@
 //! own. The grammar is that of the Valgrind manual, "Cachegrind output file format", read as widely
 //! as any of their readers does:
 //!
-//! - comments (`#`) and empty lines may stand anywhere, also in the head;
+//! - comments (`#`) and lines of blanks may stand anywhere, also in the head;
 //! - `fi=` and `fe=` change the file and keep the function, where `fl=` waits for an `fn=`;
 //! - counts may be negative (`cg_diff` writes such), `.` is 0, missing ones at the end of a line
 //!   are 0;

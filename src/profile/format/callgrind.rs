@@ -47,7 +47,7 @@ enum Next {
     Own,
     /// This number of calls.
     Call(u64),
-    /// A jump, which has no costs.
+    /// The place of a jump, if it has no costs.
     Jump,
 }
 
@@ -267,12 +267,14 @@ impl<R: BufRead> CallgrindReader<R> {
     fn cost_line(&mut self) -> Result<(), Problem> {
         let Line::Cost(text) = self.lines.line() else { return Ok(()) };
         let text = self.positions.read(text, |byte| byte.is_ascii_whitespace(), any_base)?;
+        let bare = text.trim_ascii().is_empty();
         let recorded = self.counts.get_mut(..self.events.recorded()).unwrap_or_default();
         counts(text, recorded, any_count)?;
         let line = self.positions.line();
         self.held = match std::mem::take(&mut self.next) {
-            Next::Jump => return Ok(()),
-            Next::Own => {
+            // Callgrind has the place of the jump there; the grammar has no such line.
+            Next::Jump if bare => return Ok(()),
+            Next::Jump | Next::Own => {
                 self.events.complete(&mut self.counts)?;
                 add(&mut self.part.computed, &self.counts)?;
                 Some(Held::Counts { line })
