@@ -1,24 +1,93 @@
-//! Lines for the log, each said once.
+//! Lines for the log, each said once. A program can make as many as it likes, so those that hold
+//! something of its choice are few of each kind, and counted.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+
+/// Lines of one kind that are kept; of the others only the number is.
+const MOST_OF_A_KIND: usize = 16;
 
 /// Lines for the user, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Notices {
-    said: BTreeSet<String>,
-    lines: Vec<String>,
+    lines: Vec<Line>,
+    /// Places of the lines.
+    places: BTreeMap<String, usize>,
+    kinds: BTreeMap<&'static str, Kind>,
+}
+
+#[derive(Clone, Debug)]
+struct Line {
+    text: String,
+    /// Times that it was said, where that is told.
+    times: Option<u64>,
+}
+
+/// Lines that begin alike and go on with what the program chose.
+#[derive(Clone, Copy, Debug, Default)]
+struct Kind {
+    kept: usize,
+    /// Times that one was said that is not kept.
+    others: u64,
 }
 
 impl Notices {
     /// Adds a line unless it was said before.
     pub fn once(&mut self, line: String) {
-        if self.said.insert(line.clone()) {
-            self.lines.push(line);
+        if !self.places.contains_key(&line) {
+            self.places.insert(line.clone(), self.lines.len());
+            self.lines.push(Line { text: line, times: None });
         }
     }
 
-    /// The lines, in the order in which they were added.
-    pub fn lines(&self) -> &[String] {
-        &self.lines
+    /// Adds a line that begins with `kind`, or counts it if it was said before.
+    pub fn count(&mut self, kind: &'static str, rest: &str) {
+        let text = format!("{kind}{rest}");
+        if let Some(line) = self.places.get(&text).and_then(|place| self.lines.get_mut(*place)) {
+            line.times = line.times.map(|times| times + 1);
+            return;
+        }
+        let known = self.kinds.entry(kind).or_default();
+        if known.kept == MOST_OF_A_KIND {
+            known.others += 1;
+            return;
+        }
+        known.kept += 1;
+        self.places.insert(text.clone(), self.lines.len());
+        self.lines.push(Line { text, times: Some(1) });
+    }
+
+    /// The lines, in the order in which they were added, with the number of times that those were
+    /// said that are counted; then the kinds of which some are missing.
+    pub fn lines(&self) -> Vec<String> {
+        let lines = self.lines.iter().map(|line| match line.times {
+            None | Some(1) => line.text.clone(),
+            Some(times) => format!("{} ({times} times)", line.text),
+        });
+        let others = self.kinds.iter().filter(|(_, kind)| kind.others > 0);
+        let others =
+            others.map(|(kind, Kind { others, .. })| format!("{kind}..., {others} more with other values"));
+        lines.chain(others).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_cannot_fill_the_log() {
+        let mut notices = Notices::default();
+        notices.once("first".into());
+        for number in 0..60_000 {
+            notices.count("unknown call ", &number.to_string());
+            notices.once("first".into());
+        }
+        notices.count("unknown call ", "3");
+        notices.once("last".into());
+        let lines = notices.lines();
+        assert_eq!(lines.len(), 1 + MOST_OF_A_KIND + 1 + 1);
+        assert_eq!(lines[..2], ["first", "unknown call 0"]);
+        assert_eq!(lines[4], "unknown call 3 (2 times)");
+        assert_eq!(lines[MOST_OF_A_KIND + 1..], ["last", "unknown call ..., 59984 more with other values"]);
     }
 }

@@ -87,7 +87,7 @@ fn conclude(
     code: Option<BTreeMap<u64, Vec<u8>>>,
 ) -> Finished {
     let (stop, line) = attribute::explain(ending, &mut guest.modules);
-    let mut notices = guest.kernel.notices.lines().to_vec();
+    let mut notices = guest.kernel.notices.lines();
     notices.extend(line);
     let dropped = guest.kernel.fs.dropped();
     if dropped > 0 {

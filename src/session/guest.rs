@@ -180,7 +180,7 @@ impl Supervisor for Guest {
     }
 
     fn notice(&mut self, pc: u64, what: &'static str) {
-        self.kernel.notices.once(format!("{what} (first at {pc:#x})"));
+        self.kernel.notices.count(what, &format!(" (at {pc:#x})"));
     }
 
     fn tick(&mut self, instructions: u64, resident: u64) -> Next {

@@ -12,7 +12,7 @@ use crate::emu::cpuid::CpuModel;
 use crate::emu::memory::arena::Arena;
 use crate::emu::memory::frames::Frames;
 use crate::emu::memory::space::AddressSpace;
-use crate::emu::unicorn::Machine;
+use crate::emu::unicorn::{HOST_ADDRESSES, Machine};
 use crate::guest::layout::{Layout, StackOrder};
 use crate::guest::{Gpr, GuestCpu, PAGE_SIZE};
 use crate::hooks::consumer::{Consumer, Predictors};
@@ -21,6 +21,7 @@ use crate::hooks::worker::Link;
 use crate::kernel::Kernel;
 use crate::kernel::config::KernelConfig;
 use crate::kernel::random::Random;
+use crate::profile::reason;
 use crate::requests::Requests;
 use crate::session::config::{Config, Limits, MachineConfig, Producer};
 use crate::session::control::{Control, TIME_IS_UP};
@@ -183,11 +184,18 @@ fn new_kernel(config: &Config, control: &Control, memory: u64) -> Result<Kernel,
 
 fn new_machine(config: &Config, memory: u64) -> Result<Machine, StartError> {
     let Config { machine: program, counting, .. } = config;
+    // Before threads begin, whose stacks and heaps take addresses too.
+    let arena = Arena::reserve(HOST_ADDRESSES).map_err(|error| {
+        let why = reason(&error);
+        other(format!(
+            "cannot reserve 2.25 GiB of addresses for the program and the engine: {why}; raise the limit on \
+             address space (ulimit -v unlimited)"
+        ))
+    })?;
     let caches = counting.caches.map(|caches| Hierarchy::new(caches.i1, caches.d1, caches.ll));
     let predictors = counting.branch_sim.then(Predictors::default);
     let consumers = Link::threaded(Consumer::parts(caches, predictors));
     let recorder = Recorder::new(consumers, counting.model, counting.caches.is_some());
-    let arena = Arena::reserve().map_err(|error| other(format!("cannot reserve guest memory: {error}")))?;
     let frames = Frames::new(arena, usize::try_from(memory / PAGE_SIZE).unwrap_or(usize::MAX));
     let space = AddressSpace::new(frames, program.layout);
     let cpu = if program.layout == Layout::VALGRIND && avoids_avx(&program.env) {

@@ -78,6 +78,6 @@ pub(crate) fn fault(
 }
 
 fn unknown(ctx: &mut Ctx, number: u64) -> Break {
-    ctx.kernel.notices.once(format!("unknown system call {number}: answered with ENOSYS"));
+    ctx.kernel.notices.count("unknown system call ", &format!("{number}: answered with ENOSYS"));
     Break::Errno(Errno::ENOSYS)
 }

@@ -49,7 +49,7 @@ pub(super) fn install(ctx: &mut Ctx, open: Description, cloexec: bool) -> SysRes
 
 /// Says once that something was refused, and answers EINVAL.
 pub(super) fn refuse(ctx: &mut Ctx, what: String) -> Break {
-    ctx.kernel.notices.once(format!("{what}: refused with EINVAL"));
+    ctx.kernel.notices.count("refused with EINVAL: ", &what);
     Break::Errno(Errno::EINVAL)
 }
 

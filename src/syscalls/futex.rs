@@ -62,7 +62,7 @@ fn futex(ctx: &mut Ctx, [addr, op, value, timeout, addr2, value3]: [u64; 6]) -> 
         }
         FUTEX_UNLOCK_PI => Futex::at(addr)?.unlock_pi(ctx.mem, tid)?,
         other => {
-            ctx.kernel.notices.once(format!("futex: operation {other} is refused with ENOSYS"));
+            ctx.kernel.notices.count("futex: operation ", &format!("{other} is refused with ENOSYS"));
             return Err(Errno::ENOSYS.into());
         }
     }

@@ -42,7 +42,7 @@ fn ioctl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
             let (files, mut cx) = ctx.file_ops();
             let result = files.get_mut(file).ops.ioctl(&mut cx, command, arg);
             if result == Err(Errno::ENOTTY) && !TERMINAL_COMMANDS.contains(&command) {
-                ctx.kernel.notices.once(format!("ioctl {command:#x}: answered with ENOTTY"));
+                ctx.kernel.notices.count("ioctl ", &format!("{command:#x}: answered with ENOTTY"));
             }
             return Ok(result?);
         }

@@ -84,7 +84,7 @@ fn check_policy(ctx: &mut Ctx, policy: u32, priority: u32) -> Result<(), Errno> 
     match policy & !SCHED_RESET_ON_FORK {
         SCHED_OTHER | SCHED_BATCH | SCHED_IDLE if priority == 0 => Ok(()),
         SCHED_FIFO | SCHED_RR if (1..=99).contains(&priority) => {
-            ctx.kernel.notices.once(format!("scheduling policy {policy} is refused with EPERM"));
+            ctx.kernel.notices.count("scheduling policy ", &format!("{policy} is refused with EPERM"));
             Err(Errno::EPERM)
         }
         SCHED_DEADLINE => Err(Errno::EPERM),

@@ -40,11 +40,12 @@ pub(crate) struct Arena {
 unsafe impl Send for Arena {}
 
 impl Arena {
-    /// Reserves the largest range the host allows, 1 TiB at most and 1 GiB at least.
+    /// Reserves the largest range beside which the host still has `beside` bytes of address space,
+    /// 1 TiB at most and 1 GiB at least.
     ///
     /// # Errors
     /// The host's, when not even the smallest range can be had.
-    pub(crate) fn reserve() -> io::Result<Arena> {
+    pub(crate) fn reserve(beside: usize) -> io::Result<Arena> {
         let mut error = io::Error::other("no address range");
         for shift in [40, 38, 36, 34, 32, 30] {
             let len = 1usize << shift;
@@ -61,7 +62,11 @@ impl Arena {
             match mapped {
                 Ok(base) => {
                     if let Some(base) = NonNull::new(base.cast::<u8>()) {
-                        return Ok(Arena { base, pages: len / PAGE });
+                        let arena = Arena { base, pages: len / PAGE };
+                        match has_room(beside) {
+                            Ok(()) => return Ok(arena),
+                            Err(why) => error = why,
+                        }
                     }
                 }
                 Err(errno) => error = errno.into(),
@@ -140,6 +145,22 @@ impl Arena {
         }
         Ok(())
     }
+}
+
+/// Checks that the host has so many bytes of address space left for memory like the engine's, which
+/// holds generated code.
+fn has_room(bytes: usize) -> io::Result<()> {
+    if bytes == 0 {
+        return Ok(());
+    }
+    // SAFETY: a new anonymous mapping at an address of the kernel's choice overlaps nothing, and
+    // nobody else knows it before it is unmapped.
+    unsafe {
+        let prot = ProtFlags::READ | ProtFlags::WRITE | ProtFlags::EXEC;
+        let start = mmap_anonymous(std::ptr::null_mut(), bytes, prot, MapFlags::PRIVATE)?;
+        munmap(start, bytes)?;
+    }
+    Ok(())
 }
 
 impl Drop for Arena {

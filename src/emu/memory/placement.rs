@@ -152,7 +152,7 @@ mod tests {
     const PROGRAM_END: u64 = 0x40_0000;
 
     fn space(layout: Layout) -> AddressSpace {
-        let frames = Frames::new(Arena::reserve().expect("an arena"), 1000);
+        let frames = Frames::new(Arena::reserve(0).expect("an arena"), 1000);
         let mut space = AddressSpace::new(frames, layout);
         space.place_heap(PROGRAM_END).expect("room");
         space

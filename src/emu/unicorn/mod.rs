@@ -30,5 +30,5 @@ mod vcpu;
 mod wrapped;
 
 pub use machine::EngineError;
-pub(crate) use machine::Machine;
+pub(crate) use machine::{HOST_ADDRESSES, Machine};
 pub(crate) use snapshot::SavedMachine;

@@ -67,7 +67,7 @@ fn prctl(ctx: &mut Ctx, [option, arg2, arg3, arg4, arg5, _]: [u64; 6]) -> SysRes
             return invalid;
         }
         other => {
-            notices.once(format!("prctl: option {other} ({arg2:#x}) is refused with EINVAL"));
+            notices.count("prctl: option ", &format!("{other} ({arg2:#x}) is refused with EINVAL"));
             return invalid;
         }
     }
