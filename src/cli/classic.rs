@@ -12,7 +12,7 @@ use clap::Args;
 use super::code::reach;
 use super::exit::complain;
 use super::lookup::reason;
-use super::outfile::OutFile;
+use super::outputs::Outputs;
 use crate::classic::annotate::{Options, USAGE, annotate};
 use crate::classic::diff::{FunctionCounts, Renaming};
 use crate::classic::failure::{Failure, shown};
@@ -107,7 +107,7 @@ pub(super) fn merge(args: &MergeArgs) -> u8 {
     let result = sum(&args.profiles).and_then(|sum| match &args.output {
         Some(path) => {
             let path = absolute(path).map_err(|error| format!("{}: {}", path.display(), reason(&error)))?;
-            OutFile::prepare(&path)?.write(|out| sum.write(out))
+            Outputs::default().file(&path)?.write(|out| sum.write(out))
         }
         None => write_to(console::profile_output(), |out| sum.write(out)),
     });

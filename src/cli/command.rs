@@ -9,7 +9,7 @@ use clap::Parser as _;
 
 use super::args::{Cli, Command};
 use super::exit::{OWN_FAILURE, complain, fail};
-use super::{annotate, classic, generate, lists, lookup, repl, run, top, view};
+use super::{annotate, classic, generate, lists, lookup, repl, run, signals, top, view};
 use crate::console;
 
 /// Carries out the command line; the exit status of the process.
@@ -19,6 +19,8 @@ pub fn main() -> ExitCode {
         complain(&format!("internal error: {}; please report it", one_line(info)));
         std::process::exit(OWN_FAILURE.into());
     }));
+    // Where it fails, such a file ends cgemu, as it ends any program.
+    let _ = signals::survive_large_files();
     ExitCode::from(dispatch(std::env::args_os()).unwrap_or_else(|error| fail(&error)))
 }
 

@@ -22,10 +22,10 @@ Examples:
   cgemu run --max-instructions=2G --timeout=5m ./prog
   cgemu run --allow-write=results --env TZ --env SEED=7 ./prog
 
-Exit status: the program's own; 128+N if signal N ended it; 124 if a limit did; 130 or 143 after
-SIGINT or SIGTERM; 125 for a failure of cgemu itself, an instruction that it cannot run among
-them; 126 if the program cannot be run; 127 if it is not found. Whatever ends a run once it has
-begun, the profile up to there is written.";
+Exit status: the program's own; 128+N if signal N ended it, or from outside the run (130 after
+Ctrl-C, 143 after SIGTERM); 124 if a limit did; 125 for a failure of cgemu itself, an instruction
+that it cannot run among them; 126 if the program cannot be run; 127 if it is not found. Whatever
+ends a run once it has begun, but for SIGKILL, the profile up to there is written.";
 
 /// Of `cgemu annotate`.
 pub(super) const ANNOTATE: &str = "\

@@ -2,15 +2,16 @@
 //! manual, section 2.3, "The Commentary").
 
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use std::sync::{Mutex, PoisonError};
 
 use super::lookup::reason;
-use crate::console::{Console, Stream, lasting, one_line};
+use super::outputs::Outputs;
+use crate::console::{self, Console, Stream, one_line};
 use crate::session::{LogSink, Voice};
 
 /// A log: its destination, and the lines that are wanted.
@@ -37,34 +38,35 @@ impl LogSink for Mutex<Log> {
 
 impl Log {
     /// A log on standard error.
-    pub(super) fn to_stderr(pid: u32, quiet: bool) -> Log {
-        Log { out: lasting(Stream::Errors), pid, quiet, to_file: false, open_line: false }
+    pub(super) fn to_stderr(outputs: &Outputs, pid: u32, quiet: bool) -> Log {
+        // One that is closed takes nothing.
+        let out = copy_of(2, outputs).unwrap_or_else(|_| Box::new(io::sink()));
+        Log { out: Console::new(out), pid, quiet, to_file: false, open_line: false }
     }
 
     /// A log on a descriptor that is open already; 1 and 2 are standard output and error.
     ///
     /// # Errors
     /// A descriptor that is not open or cannot be written.
-    pub(super) fn to_descriptor(number: u32, pid: u32, quiet: bool) -> Result<Log, String> {
-        let out = match number {
-            1 => lasting(Stream::Output),
-            2 => lasting(Stream::Errors),
-            // By name, since a number alone proves nothing about who owns the descriptor.
-            _ => Console::new(Box::new(
-                OpenOptions::new().append(true).open(format!("/proc/self/fd/{number}")).map_err(|error| {
-                    format!("--log-fd={number}: {}; name a descriptor that is open", reason(&error))
-                })?,
-            ) as Box<dyn Write + Send>),
-        };
-        Ok(Log { out, pid, quiet, to_file: false, open_line: false })
+    pub(super) fn to_descriptor(
+        number: u32,
+        outputs: &Outputs,
+        pid: u32,
+        quiet: bool,
+    ) -> Result<Log, String> {
+        let out = copy_of(number, outputs).map_err(|error| {
+            format!("--log-fd={number}: {}; name a descriptor that is open", reason(&error))
+        })?;
+        Ok(Log { out: Console::new(out), pid, quiet, to_file: false, open_line: false })
     }
 
     /// A log in a file, created or emptied.
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub(super) fn to_file(path: &Path, pid: u32, quiet: bool) -> Result<Log, String> {
-        let file = File::create(path)
+    pub(super) fn to_file(path: &Path, outputs: &Outputs, pid: u32, quiet: bool) -> Result<Log, String> {
+        let file = outputs
+            .stream(path)
             .map_err(|error| format!("--log-file={}: {}; choose another", path.display(), reason(&error)))?;
         Ok(Log { out: Console::new(Box::new(file)), pid, quiet, to_file: true, open_line: false })
     }
@@ -130,6 +132,17 @@ impl Log {
     }
 }
 
+/// A stream to a descriptor that is open.
+fn copy_of(number: u32, outputs: &Outputs) -> io::Result<Box<dyn Write + Send>> {
+    let file = match number {
+        1 => console::copy(Stream::Output)?,
+        2 => console::copy(Stream::Errors)?,
+        // By name, since a number alone proves nothing about who owns the descriptor.
+        _ => OpenOptions::new().append(true).open(format!("/proc/self/fd/{number}"))?,
+    };
+    Ok(Box::new(outputs.open_stream(file)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -182,8 +195,9 @@ mod tests {
     #[test]
     fn files_and_descriptors_that_cannot_be_written() {
         let dir = tempfile::tempdir().expect("dir");
-        assert!(Log::to_file(dir.path(), 1, false).is_err());
-        assert!(Log::to_descriptor(987_654, 1, false).is_err());
-        assert!(Log::to_descriptor(2, 1, false).is_ok());
+        let outputs = Outputs::default();
+        assert!(Log::to_file(dir.path(), &outputs, 1, false).is_err());
+        assert!(Log::to_descriptor(987_654, &outputs, 1, false).is_err());
+        assert!(Log::to_descriptor(2, &outputs, 1, false).is_ok());
     }
 }

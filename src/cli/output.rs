@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, Error, anyhow};
@@ -9,7 +10,7 @@ use anyhow::{Context as _, Error, anyhow};
 use super::log::Log;
 use super::lookup::reason;
 use super::options::LogArgs;
-use super::outfile::OutFile;
+use super::outputs::{GuestWritable, OutFile, Outputs};
 use super::pattern::{Substitutes, expand};
 use super::run_top;
 use crate::console::one_line;
@@ -26,11 +27,35 @@ impl ProfileFiles {
     /// Checks that a profile can be written to `path`, which is absolute.
     ///
     /// # Errors
-    /// Those of [`OutFile::prepare`]. [`ProfileFiles::check_side`] has those of the side file.
-    pub(super) fn prepare(path: &Path, instructions: bool) -> Result<ProfileFiles, String> {
-        let profile = OutFile::prepare(path)?;
+    /// Those of [`Outputs::file`]. [`ProfileFiles::check_side`] has those of the side file.
+    pub(super) fn prepare(
+        outputs: &Outputs,
+        path: &Path,
+        instructions: bool,
+    ) -> Result<ProfileFiles, String> {
+        let profile = outputs.file(path)?;
         let side = instructions.then(|| profile.beside_it(SIDE_SUFFIX));
         Ok(ProfileFiles { profile, side })
+    }
+
+    /// The files of a numbered part of the profile, beside it.
+    ///
+    /// # Errors
+    /// Those of [`OutFile::replacing_beside_it`].
+    pub(super) fn part(&self, number: u32) -> Result<ProfileFiles, String> {
+        let beside = |suffix: &str| self.profile.replacing_beside_it(&format!(".{number}{suffix}"));
+        let side = self.side.is_some().then(|| beside(SIDE_SUFFIX));
+        Ok(ProfileFiles { profile: beside("")?, side })
+    }
+
+    /// True if there is a side file.
+    pub(super) fn has_side(&self) -> bool {
+        self.side.is_some()
+    }
+
+    /// Path of the profile, if it is a regular file.
+    pub(super) fn path(&self) -> Option<PathBuf> {
+        self.profile.path()
     }
 
     /// Checks that the side file can be written, if it is wanted.
@@ -54,6 +79,18 @@ impl ProfileFiles {
         let side = side.as_ref().map_err(String::clone);
         written.and(side.and_then(|side| side.write(|w| write_instructions(instructions, w))))
     }
+}
+
+/// The outputs of a run whose program may change these directories. `interrupt` is that of the
+/// run's [`Control`](crate::session::Control).
+///
+/// # Errors
+/// A directory that is not there.
+pub(super) fn outputs(allow_write: &[PathBuf], interrupt: &Arc<AtomicUsize>) -> Result<Outputs, Error> {
+    let guest = GuestWritable::new(allow_write)
+        .map_err(|error| anyhow!(reason(&error)))
+        .context("the directories of --allow-write")?;
+    Ok(Outputs::new(guest, Arc::clone(interrupt)))
 }
 
 /// The absolute path that a pattern of `--option` names. The guest's current directory has no part
@@ -85,13 +122,13 @@ impl RunLog {
     ///
     /// # Errors
     /// A file or descriptor that cannot be written.
-    pub(super) fn open(options: &LogArgs, complete: bool) -> Result<RunLog, Error> {
+    pub(super) fn open(options: &LogArgs, complete: bool, outputs: &Outputs) -> Result<RunLog, Error> {
         let (pid, quiet) = (std::process::id(), options.quiet);
         let log = match (&options.log_file, options.log_fd) {
             // The second file of this process, after the profile: what %n says.
-            (Some(pattern), _) => Log::to_file(&named_file("log-file", pattern, 2)?, pid, quiet),
-            (None, Some(number)) => Log::to_descriptor(number, pid, quiet),
-            (None, None) => Ok(Log::to_stderr(pid, quiet)),
+            (Some(pattern), _) => Log::to_file(&named_file("log-file", pattern, 2)?, outputs, pid, quiet),
+            (None, Some(number)) => Log::to_descriptor(number, outputs, pid, quiet),
+            (None, None) => Ok(Log::to_stderr(outputs, pid, quiet)),
         };
         let log = Arc::new(Mutex::new(log.map_err(Error::msg)?));
         Ok(RunLog { log, complete, verbose: options.verbose, listed: options.listed() })

@@ -1,6 +1,7 @@
 //! `cgemu repl`, and `cgemu run -i`: the options of a run, and those of the shell.
 
 use std::fs::File;
+use std::io::Write;
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +14,8 @@ use signal_hook::flag;
 use super::exit;
 use super::lookup::reason;
 use super::options::RunArgs;
-use super::output::{ProfileFiles, RunLog, named_file};
+use super::output::{ProfileFiles, RunLog, named_file, outputs};
+use super::outputs::Outputs;
 use super::run::raise_open_files;
 use crate::debugger::Debugger;
 use crate::repl::{Left, Output, Printed, Setup, Shell, Target};
@@ -60,9 +62,13 @@ fn shell(
     stdin: Option<&Path>,
     sandboxed: bool,
 ) -> Result<u8, Error> {
-    let path = named_file("cachegrind-out-file", &options.profile.cachegrind_out_file, 1)?;
-    ProfileFiles::prepare(&path, false).map_err(Error::msg)?;
     let mut machine = options.machine.config()?;
+    let interrupt = Arc::default();
+    let outputs = outputs(&machine.allow_write, &interrupt)?;
+    let path = named_file("cachegrind-out-file", &options.profile.cachegrind_out_file, 1)?;
+    let side = options.profile.dump_instr.on();
+    let files = ProfileFiles::prepare(&outputs, &path, side).map_err(Error::msg)?;
+    files.check_side().map_err(Error::msg).context("--dump-instr=yes")?;
     machine.stdin = guest_stdin(stdin, commands.is_some())?;
     let config = Config {
         machine,
@@ -73,9 +79,10 @@ fn shell(
     // The shell itself says on the terminal what the log of a run says, so that is only complete if
     // asked for.
     let complete = options.log.log_file.is_some() || options.log.log_fd.is_some() || options.log.verbose;
-    let log = RunLog::open(&options.log, complete)?;
+    let log = RunLog::open(&options.log, complete, &outputs)?;
     let printed = Arc::new(Printed::default());
     let control = Arc::new(Control {
+        interrupt,
         terminal: Some(Arc::clone(&printed) as Arc<dyn TerminalObserver>),
         log: Some(log.sink()),
         ..Control::default()
@@ -86,8 +93,10 @@ fn shell(
     raise_open_files();
     log.begin(&config);
     let debugger = Debugger::start(config, control)?;
-    let files = SessionFiles { path, side: options.profile.dump_instr.on(), log };
-    let setup = Setup { output: Box::new(files), commands, sandboxed, history: history(), printed };
+    // A file that the program may exchange is not written where it leads.
+    let history = history().filter(|path| !outputs.is_guest_writable(path));
+    let files = SessionFiles { path, files, outputs, log };
+    let setup = Setup { output: Box::new(files), commands, sandboxed, history, printed };
     Ok(match Shell::new(debugger, setup).run() {
         Left::Status(status) => status,
         Left::Stopped(stop) => exit::status(&stop),
@@ -113,33 +122,47 @@ fn guest_stdin(named: Option<&Path>, commands_in_file: bool) -> Result<Option<Ar
 
 /// The profiles and the log of a session.
 struct SessionFiles {
-    /// The profile of the whole run.
+    /// The profile of the whole run, as the user named it.
     path: PathBuf,
-    /// Profiles have side files.
-    side: bool,
+    files: ProfileFiles,
+    outputs: Outputs,
     log: RunLog,
 }
 
 impl Output for SessionFiles {
     fn write(&mut self, counts: &Folded, target: Target<'_>) -> Result<PathBuf, Error> {
-        let to = match target {
-            Target::Whole => self.path.clone(),
+        let files;
+        let (files, path) = match target {
+            Target::Whole => (&self.files, self.path.clone()),
             Target::Part(number) => {
-                let mut name = self.path.clone().into_os_string();
-                name.push(format!(".{number}"));
-                PathBuf::from(name)
+                files = self.files.part(number).map_err(Error::msg)?;
+                (&files, self.path.clone())
             }
-            Target::Named(named) => std::path::absolute(named)
-                .map_err(|error| anyhow!(reason(&error)))
-                .with_context(|| named.display().to_string())?,
+            Target::Named(named) => {
+                let path = absolute(named)?;
+                let side = self.files.has_side();
+                files = ProfileFiles::prepare(&self.outputs, &path, side).map_err(Error::msg)?;
+                (&files, path)
+            }
         };
-        ProfileFiles::prepare(&to, self.side).and_then(|files| files.write(counts)).map_err(Error::msg)?;
-        Ok(to)
+        files.write(counts).map_err(Error::msg)?;
+        Ok(files.path().unwrap_or(path))
+    }
+
+    fn open(&mut self, path: &Path) -> Result<Box<dyn Write>, Error> {
+        let stream = self.outputs.stream(&absolute(path)?).map_err(|error| anyhow!(reason(&error)))?;
+        Ok(Box::new(stream))
     }
 
     fn report(&mut self, finished: &Finished) {
         self.log.report(finished);
     }
+}
+
+fn absolute(named: &Path) -> Result<PathBuf, Error> {
+    std::path::absolute(named)
+        .map_err(|error| anyhow!(reason(&error)))
+        .with_context(|| named.display().to_string())
 }
 
 /// The file with the commands of earlier sessions: the XDG base directory for state.

@@ -1,20 +1,16 @@
 //! `cgemu run`: options to a [`Config`], a run, and its end to the profile, the log and the exit
 //! status.
 
-use std::io;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context as _, Error, anyhow};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
 
-use super::exit;
 use super::lookup::reason;
 use super::options::RunArgs;
-use super::output::{ProfileFiles, RunLog, named_file};
+use super::output::{ProfileFiles, RunLog, named_file, outputs};
 use super::progress::{Progress, Shared};
+use super::{exit, signals};
 use crate::session::{self, Config, Control, Recording, TerminalObserver};
 
 /// Runs the program and returns the exit status. All that can go wrong before the first instruction
@@ -24,19 +20,23 @@ use crate::session::{self, Config, Control, Recording, TerminalObserver};
 /// A run that cannot be started, and a profile that cannot be written.
 pub(super) fn run(options: &RunArgs) -> Result<u8, Error> {
     let side = options.profile.dump_instr.on();
-    let path = named_file("cachegrind-out-file", &options.profile.cachegrind_out_file, 1)?;
-    let files = ProfileFiles::prepare(&path, side).map_err(Error::msg)?;
-    files.check_side().map_err(Error::msg).context("--dump-instr=yes")?;
     let config = Config {
         machine: options.machine.config()?,
         counting: options.counting.config()?,
         recording: Recording { instructions: side, journal: false },
     };
-    let log = RunLog::open(&options.log, true)?;
+    let interrupt = Arc::default();
+    let outputs = outputs(&config.machine.allow_write, &interrupt)?;
+    let path = named_file("cachegrind-out-file", &options.profile.cachegrind_out_file, 1)?;
+    let files = ProfileFiles::prepare(&outputs, &path, side).map_err(Error::msg)?;
+    files.check_side().map_err(Error::msg).context("--dump-instr=yes")?;
+    let log = RunLog::open(&options.log, true, &outputs)?;
     let shared = if options.log.quiet { None } else { Shared::new() };
     let terminal = shared.clone().map(|shared| shared as Arc<dyn TerminalObserver>);
-    let control = Arc::new(Control { terminal, log: Some(log.sink()), ..Control::default() });
-    obey_signals(&control).map_err(|error| anyhow!(reason(&error))).context("cannot watch for signals")?;
+    let control = Arc::new(Control { interrupt, terminal, log: Some(log.sink()), ..Control::default() });
+    signals::end_the_run(&control.interrupt)
+        .map_err(|error| anyhow!(reason(&error)))
+        .context("cannot watch for signals")?;
 
     raise_open_files();
     log.begin(&config);
@@ -57,17 +57,4 @@ pub(super) fn raise_open_files() {
     let limit = getrlimit(Resource::Nofile);
     // What is refused leaves fewer descriptors, and a run that needs more says so.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
-}
-
-/// SIGINT and SIGTERM ask the run to end, so that the profile is written; a second one ends cgemu
-/// at once.
-fn obey_signals(control: &Arc<Control>) -> io::Result<()> {
-    let asked_before = Arc::new(AtomicBool::new(false));
-    for (signal, number) in [(SIGINT, 2), (SIGTERM, 15)] {
-        // In this order: the first signal finds the flag down and only then raises it.
-        flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&asked_before))?;
-        flag::register(signal, Arc::clone(&asked_before))?;
-        flag::register_usize(signal, Arc::clone(&control.interrupt), number)?;
-    }
-    Ok(())
 }

@@ -1,6 +1,8 @@
 //! The sink of all output for people, and the standard streams behind it.
 
+use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::os::fd::AsFd as _;
 
 use rustix::termios::tcgetwinsize;
 
@@ -112,12 +114,16 @@ pub(crate) enum Stream {
     Errors,
 }
 
-/// A standard stream for a writer that lasts: locked for each write, not buffered.
-pub(crate) fn lasting(stream: Stream) -> Console<Box<dyn Write + Send>> {
-    Console::new(match stream {
-        Stream::Output => Box::new(io::stdout()),
-        Stream::Errors => Box::new(io::stderr()),
-    })
+/// A standard stream under another descriptor, for a writer that looks before it writes. It is to
+/// be put behind a [`Console`].
+///
+/// # Errors
+/// If the stream is closed.
+pub(crate) fn copy(stream: Stream) -> io::Result<File> {
+    Ok(File::from(match stream {
+        Stream::Output => io::stdout().as_fd().try_clone_to_owned()?,
+        Stream::Errors => io::stderr().as_fd().try_clone_to_owned()?,
+    }))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::BufReader;
+use std::path::Path;
 use std::process::Command;
 
 use super::arguments::number;
@@ -80,9 +81,9 @@ impl Shell {
             }
             _ if self.setup.sandboxed => Err("no files are written in the sandbox but profiles".into()),
             path => {
-                self.log = Some(File::create(path).map_err(|error| Error::File {
+                self.log = Some(self.setup.output.open(Path::new(path)).map_err(|error| Error::File {
                     path: path.to_owned(),
-                    reason: reason(&error),
+                    reason: error.to_string(),
                     hint: "name a file that can be written",
                 })?);
                 Ok(())

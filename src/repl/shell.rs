@@ -1,8 +1,7 @@
 //! The shell's state, and how a line becomes a command.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Write as _;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
@@ -22,6 +21,11 @@ pub trait Output {
     /// # Errors
     /// One line that says which file cannot be written, and why.
     fn write(&mut self, counts: &Folded, target: Target<'_>) -> anyhow::Result<PathBuf>;
+    /// Opens a file for text, empty.
+    ///
+    /// # Errors
+    /// The reason why it cannot be written.
+    fn open(&mut self, path: &Path) -> anyhow::Result<Box<dyn Write>>;
     /// Reports the end of the program in the log.
     fn report(&mut self, finished: &Finished);
 }
@@ -183,7 +187,7 @@ pub struct Shell {
     pub(super) setup: Setup,
     pub(super) commands: Commands,
     /// A copy of what the shell prints.
-    pub(super) log: Option<File>,
+    pub(super) log: Option<Box<dyn Write>>,
     pub(super) aliases: BTreeMap<String, String>,
     /// The program was let run.
     pub(super) started: bool,

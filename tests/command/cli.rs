@@ -1,13 +1,11 @@
 //! The built command from outside: options, files, exit statuses.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Stdio;
 
 use crate::common::{cgemu, names, output, stderr, stdout};
-use rustix::process::{Pid, Signal, kill_process};
 
 /// A run without a log, whose profile goes nowhere.
 fn quiet(directory: &Path, words: &[&str]) -> std::process::Output {
@@ -254,30 +252,6 @@ fn the_log_has_valgrinds_shape() {
     assert_eq!(stderr(&out), "");
     let log = fs::read_to_string(dir.path().join("log.2")).expect("a log");
     assert!(log.contains("== Parent PID: ") && log.contains("== I   refs:"), "{log}");
-}
-
-#[test]
-fn signals_end_a_run_with_its_profile() {
-    for (signal, status) in [(Signal::INT, 130), (Signal::TERM, 143)] {
-        let dir = temporary();
-        let words = ["run", "--cachegrind-out-file=out", "--", "sh", "-c", "while :; do :; done"];
-        let mut child = cgemu(dir.path(), &words).stderr(Stdio::piped()).spawn().expect("cgemu starts");
-        let mut log = BufReader::new(child.stderr.take().expect("a pipe"));
-        let mut line = String::new();
-        // The banner comes after the handlers.
-        while !line.contains("Command:") {
-            line.clear();
-            assert!(log.read_line(&mut line).expect("read") > 0, "the log ended early");
-        }
-        let pid = Pid::from_child(&child);
-        kill_process(pid, signal).expect("kill");
-        let mut rest = String::new();
-        log.read_to_string(&mut rest).expect("read");
-        assert_eq!(child.wait().expect("it ends").code(), Some(status), "{rest}");
-        let profile = fs::read_to_string(dir.path().join("out")).expect("a profile");
-        assert!(profile.lines().last().is_some_and(|l| l.starts_with("summary: ")), "{profile}");
-        assert_eq!(names(dir.path()), ["out"]);
-    }
 }
 
 #[test]

@@ -2,12 +2,12 @@
 //! do. Whatever ends a run, the profile is complete.
 
 use std::fs;
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
+use std::process::{Child, ChildStderr, Output, Stdio};
 use std::time::Duration;
 
-use crate::common::{cgemu, counts, output, patience, stderr, stdout, tool};
+use crate::common::{cgemu, cgemu_with_signals, counts, names, output, patience, stderr, stdout, tool};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -190,13 +190,16 @@ fn signals_from_outside_end_a_run() {
         for (signal, status) in [(Signal::INT, 130), (Signal::TERM, 143)] {
             let dir = temporary();
             build(dir.path(), text);
-            let mut child =
-                cgemu(dir.path(), &["run", "--timeout=60s", "--cachegrind-out-file=out", "--", "./p"])
-                    .stdin(Stdio::piped())
-                    .stdout(Stdio::piped())
-                    .stderr(Stdio::piped())
-                    .spawn()
-                    .expect("cgemu starts");
+            let mut child = cgemu_with_signals(
+                dir.path(),
+                &[],
+                &["run", "--timeout=60s", "--cachegrind-out-file=out", "--", "./p"],
+            )
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("cgemu starts");
             let mut kept_open = child.stdin.take().expect("a pipe");
             let mut ready = [0];
             child.stdout.as_mut().expect("a pipe").read_exact(&mut ready).expect("the program is there");
@@ -340,4 +343,121 @@ fn system_calls_with_garbage_are_errors() {
     assert!(matches!(out.status.code(), Some(3 | 139 | 138 | 124)), "{:?}: {log}", out.status);
     assert!(!log.contains("panicked") && !log.contains("internal error"), "{log}");
     profile(dir.path());
+}
+
+/// A run of an endless program, and its log, of which the banner has come: it is after the
+/// handlers of signals.
+fn endless(directory: &Path, options: &[&str]) -> (Child, BufReader<ChildStderr>) {
+    let words =
+        ["run", "--timeout=60s", "--cachegrind-out-file=out", "--", "sh", "-c", "while :; do :; done"];
+    let mut command = cgemu_with_signals(directory, options, &words);
+    let mut child = command.stderr(Stdio::piped()).spawn().expect("env starts");
+    let mut log = BufReader::new(child.stderr.take().expect("a pipe"));
+    let mut line = String::new();
+    while !line.contains("Command:") {
+        line.clear();
+        assert!(log.read_line(&mut line).expect("read") > 0, "the log ended early");
+    }
+    (child, log)
+}
+
+/// Signals whose default action ends a process (signal(7)), by name: the profile is written, and
+/// the status is the shell's for that signal.
+#[test]
+fn every_signal_that_ends_a_process_leaves_a_profile() {
+    for (signal, number) in [
+        ("HUP", 1),
+        ("INT", 2),
+        ("QUIT", 3),
+        ("ABRT", 6),
+        ("USR1", 10),
+        ("USR2", 12),
+        ("ALRM", 14),
+        ("TERM", 15),
+        ("STKFLT", 16),
+        ("XCPU", 24),
+        ("VTALRM", 26),
+        ("PROF", 27),
+        ("IO", 29),
+        ("PWR", 30),
+        ("RTMIN", 34),
+        ("RTMAX", 64),
+    ] {
+        let dir = temporary();
+        let (mut child, mut log) = endless(dir.path(), &[]);
+        let pid = child.id().to_string();
+        // Twice, as timeout(1) and a terminal that closes send it: one request all the same.
+        let line = format!("kill -{signal} {pid}; kill -{signal} {pid}");
+        let sent = tool("bash", dir.path(), "bash", &["-c", &line]);
+        let mut rest = String::new();
+        log.read_to_string(&mut rest).expect("read");
+        assert_eq!(child.wait().expect("it ends").code(), Some(128 + number), "{signal}: {rest}");
+        assert!(rest.contains(&format!("Ended by signal {number}")), "{}{rest}", stderr(&sent));
+        profile(dir.path());
+        assert_eq!(names(dir.path()), ["out"]);
+    }
+}
+
+/// nohup(1) has SIGHUP ignored, a shell without job control SIGINT for what runs in the background.
+#[test]
+fn signals_that_are_ignored_stay_ignored() {
+    for (name, signal) in [("HUP", Signal::HUP), ("INT", Signal::INT)] {
+        let dir = temporary();
+        let (mut child, mut log) = endless(dir.path(), &[&format!("--ignore-signal={name}")]);
+        kill_process(Pid::from_child(&child), signal).expect("kill");
+        std::thread::sleep(Duration::from_millis(500));
+        assert_eq!(child.try_wait().expect("wait"), None, "SIG{name}");
+        kill_process(Pid::from_child(&child), Signal::TERM).expect("kill");
+        let mut rest = String::new();
+        log.read_to_string(&mut rest).expect("read");
+        assert_eq!(child.wait().expect("it ends").code(), Some(143), "{rest}");
+        profile(dir.path());
+    }
+}
+
+/// `ulimit -t` sets the limit at which Linux kills, so the run ends before it.
+#[test]
+fn a_limit_on_cpu_time_leaves_a_profile() {
+    let dir = temporary();
+    let line =
+        "ulimit -t 1; exec \"$0\" run --timeout=60s --cachegrind-out-file=out -- sh -c 'while :; do :; done'";
+    let out = tool("dash", dir.path(), "sh", &["-c", line, env!("CARGO_BIN_EXE_cgemu")]);
+    assert_eq!(out.status.code(), Some(128 + 24), "{}", stderr(&out));
+    assert!(stderr(&out).contains("24 (SIGXCPU)"), "{}", stderr(&out));
+    profile(dir.path());
+}
+
+/// Without room for the engine's code it would end the process in its own words.
+#[test]
+fn a_limit_on_address_space_is_named() {
+    let dir = temporary();
+    for kib in [200_000, 1_000_000, 1_500_000, 2_000_000, 2_200_000] {
+        let line = format!("ulimit -v {kib}; exec \"$0\" run -q --cachegrind-out-file=out -- true");
+        let out = tool("dash", dir.path(), "sh", &["-c", &line, env!("CARGO_BIN_EXE_cgemu")]);
+        assert_eq!(out.status.code(), Some(125), "{kib}: {}", stderr(&out));
+        assert!(stderr(&out).contains("ulimit -v") && stderr(&out).lines().count() == 1, "{}", stderr(&out));
+    }
+    let line = "ulimit -v 8000000; exec \"$0\" run -q --cachegrind-out-file=out -- true";
+    let out = tool("dash", dir.path(), "sh", &["-c", line, env!("CARGO_BIN_EXE_cgemu")]);
+    assert_eq!(out.status.code(), Some(0), "{}", stderr(&out));
+    profile(dir.path());
+}
+
+#[test]
+fn unknown_calls_do_not_fill_the_log() {
+    let text = "#include <unistd.h>\n#include <sys/syscall.h>\n#include <sys/prctl.h>\n\
+        int main(void) { for (long n = 1000; n < 61000; n++) { if (syscall(n) != -1) return 1; prctl(n, n); }\
+        for (int i = 0; i < 50; i++) syscall(1003); return 0; }";
+    let dir = temporary();
+    let out = run(dir.path(), &[], text);
+    let log = stderr(&out);
+    assert_eq!(out.status.code(), Some(0), "{log}");
+    assert!(log.lines().count() < 80, "{} lines", log.lines().count());
+    for part in [
+        "unknown system call 1000: answered with ENOSYS\n",
+        "1003: answered with ENOSYS (51 times)\n",
+        "unknown system call ..., 59984 more",
+    ] {
+        assert!(log.contains(part), "{part}: {log}");
+    }
 }

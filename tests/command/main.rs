@@ -7,4 +7,5 @@ mod cli;
 mod determinism;
 mod escapes;
 mod limits;
+mod outputs;
 mod readme;

@@ -43,6 +43,15 @@ pub fn as_this_user() -> String {
     format!("--user={}:{}", own.uid(), own.gid())
 }
 
+/// The same, with the signals as `env` of the core utilities sets them: a process that was started
+/// with a signal ignored, as a shell does it in the background, would ignore it too.
+pub fn cgemu_with_signals(directory: &Path, options: &[&str], words: &[&str]) -> Command {
+    let mut command = Command::new("env");
+    command.arg("--default-signal").args(options).arg(env!("CARGO_BIN_EXE_cgemu")).args(words);
+    command.current_dir(directory).stdin(Stdio::null());
+    command
+}
+
 /// Puts the sources of a small program with inlined functions, `hot.c` and `mix.h`, into a
 /// directory.
 pub fn copy_hot(directory: &Path) {

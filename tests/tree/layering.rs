@@ -222,7 +222,7 @@ fn pure_rooms_do_no_io() {
 /// be looked at.
 #[test]
 fn output_has_one_door() {
-    const LOOKING: [&str; 2] = ["cli::outfile", "cli::progress"];
+    const LOOKING: [&str; 2] = ["cli::outputs::place", "cli::progress"];
     let sources = sources();
     let tests = test_files(&sources);
     for source in sources.iter().filter(|source| !["console", "kernel"].contains(&&*source.module[0])) {

@@ -289,7 +289,7 @@ mod tests {
     use crate::emu::memory::arena::Arena;
 
     fn frames(limit: usize) -> Frames {
-        Frames::new(Arena::reserve().expect("an arena"), limit)
+        Frames::new(Arena::reserve(0).expect("an arena"), limit)
     }
 
     fn object(base: &[u8], len: u64) -> (Objects, ObjectId) {

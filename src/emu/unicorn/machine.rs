@@ -24,8 +24,8 @@ use crate::hooks::plan::NO_MAPPING;
 use crate::hooks::recorder::Recorder;
 
 /// Bytes of the host's address space that the engine takes for generated code
-/// (`DEFAULT_CODE_GEN_BUFFER_SIZE`), and as much as everything else may need. Without its buffer the
-/// engine would end the process.
+/// (`DEFAULT_CODE_GEN_BUFFER_SIZE`), and as much as everything else may need. Without its buffer
+/// the engine would end the process.
 pub(crate) const HOST_ADDRESSES: usize = (1 << 30) + (256 << 20);
 
 /// Failure of the engine that no guest can cause.
