@@ -31,6 +31,7 @@ pub(crate) const S_IFCHR: u32 = 0o020000;
 pub(crate) const S_IFIFO: u32 = 0o010000;
 pub(crate) const S_ISUID: u32 = 0o4000;
 pub(crate) const S_ISGID: u32 = 0o2000;
+pub(crate) const S_IXGRP: u32 = 0o10;
 pub(crate) const S_ISVTX: u32 = 0o1000;
 
 pub(crate) const AT_FDCWD: i32 = -100;

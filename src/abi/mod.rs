@@ -1,6 +1,7 @@
 //! The interface of the Linux kernel on x86-64: its numbers and structures, spelled as its headers
 //! spell them.
 
+pub(crate) mod capability;
 pub(crate) mod errno;
 pub(crate) mod fs;
 pub(crate) mod futex;

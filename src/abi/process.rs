@@ -1,5 +1,5 @@
 //! Numbers of the task and process calls: clone(2), wait4(2), waitid(2), prctl(2), arch_prctl(2),
-//! personality(2), capget(2), kcmp(2).
+//! personality(2), kcmp(2).
 #![allow(missing_docs)]
 
 pub(crate) const CLONE_VM: u64 = 0x100;
@@ -38,9 +38,11 @@ pub(crate) const PR_GET_NAME: u32 = 16;
 pub(crate) const PR_GET_SECCOMP: u32 = 21;
 pub(crate) const PR_SET_SECCOMP: u32 = 22;
 pub(crate) const PR_CAPBSET_READ: u32 = 23;
+pub(crate) const PR_CAPBSET_DROP: u32 = 24;
 pub(crate) const PR_GET_TSC: u32 = 25;
 pub(crate) const PR_TSC_ENABLE: u32 = 1;
 pub(crate) const PR_GET_SECUREBITS: u32 = 27;
+pub(crate) const PR_SET_SECUREBITS: u32 = 28;
 pub(crate) const PR_SET_TIMERSLACK: u32 = 29;
 pub(crate) const PR_GET_TIMERSLACK: u32 = 30;
 pub(crate) const PR_MCE_KILL_GET: u32 = 34;
@@ -54,6 +56,8 @@ pub(crate) const PR_SET_THP_DISABLE: u32 = 41;
 pub(crate) const PR_GET_THP_DISABLE: u32 = 42;
 pub(crate) const PR_CAP_AMBIENT: u32 = 47;
 pub(crate) const PR_CAP_AMBIENT_IS_SET: u64 = 1;
+pub(crate) const PR_CAP_AMBIENT_RAISE: u64 = 2;
+pub(crate) const PR_CAP_AMBIENT_LOWER: u64 = 3;
 pub(crate) const PR_CAP_AMBIENT_CLEAR_ALL: u64 = 4;
 pub(crate) const PR_SET_VMA: u32 = 0x5356_4d41;
 pub(crate) const PR_SET_PTRACER: u32 = 0x5961_6d61;
@@ -73,15 +77,6 @@ pub(crate) const ADDR_COMPAT_LAYOUT: u32 = 0x0020_0000;
 pub(crate) const READ_IMPLIES_EXEC: u32 = 0x0040_0000;
 pub(crate) const ADDR_LIMIT_32BIT: u32 = 0x0080_0000;
 pub(crate) const ADDR_LIMIT_3GB: u32 = 0x0800_0000;
-
-/// Capability to keep memory from being paged out.
-pub(crate) const CAP_IPC_LOCK: u64 = 14;
-
-/// Highest capability, CAP_CHECKPOINT_RESTORE.
-pub(crate) const CAP_LAST_CAP: u64 = 40;
-pub(crate) const _LINUX_CAPABILITY_VERSION_1: u32 = 0x1998_0330;
-pub(crate) const _LINUX_CAPABILITY_VERSION_2: u32 = 0x2007_1026;
-pub(crate) const _LINUX_CAPABILITY_VERSION_3: u32 = 0x2008_0522;
 
 pub(crate) const KCMP_FILE: u64 = 0;
 pub(crate) const KCMP_EPOLL_TFD: u64 = 7;

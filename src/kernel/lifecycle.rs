@@ -5,6 +5,7 @@ use crate::abi::signal::{si_code, signo::*};
 use crate::guest::{Fault, GuestCpu, GuestMemory};
 use crate::kernel::fasync::{Notice, Owner, Reason};
 use crate::kernel::fdtable::FileNo;
+use crate::kernel::cred::User;
 use crate::kernel::signal::deliver::Killed;
 use crate::kernel::signal::info::SigInfo;
 use crate::kernel::signal::state::{To, describe};
@@ -17,7 +18,7 @@ const SPECIFIC_CODES: [i32; 7] = [SIGILL, SIGFPE, SIGSEGV, SIGBUS, SIGTRAP, SIGC
 impl Kernel {
     /// A signal that the running task sends.
     pub fn signal_from_task(&self, signo: i32, code: i32) -> SigInfo {
-        SigInfo::user(signo, code, self.process().pid as u32, self.task().cred.uid)
+        SigInfo::user(signo, code, self.process().pid as u32, self.task().cred.uid.real)
     }
 
     /// Sends a signal that a call causes (SIGPIPE, SIGXFSZ) to the running task. The program sees
@@ -117,12 +118,22 @@ impl Kernel {
         }
     }
 
+    /// Takes the credentials that the program at a file gives: its owner's, if the mode says so.
+    /// True if they are more than those of the caller, AT_SECURE.
+    pub fn exec_credentials(&mut self, mode: u32, owner: User) -> bool {
+        let task = self.task_mut();
+        let secure = task.cred.exec(mode, owner, task.no_new_privs);
+        task.exec(secure);
+        secure
+    }
+
     /// Takes the identity of a program that is about to run: its path, the name by which it was
     /// called, arguments, environment and auxiliary vector.
     pub fn set_program(&mut self, exe: &str, name: &[u8], argv: &[Vec<u8>], envp: &[Vec<u8>], auxv: &[u8]) {
         let Parts { task, mm, .. } = self.parts();
-        task.exec();
         task.set_name_from_path(name);
         mm.exec(exe, argv, envp, auxv);
+        let (uid, gid) = (task.cred.uid, task.cred.gid);
+        mm.dumpable = u64::from(uid.real == uid.effective && gid.real == gid.effective);
     }
 }

@@ -60,14 +60,14 @@ impl Limits {
         self.0.get(resource as u32 as usize).copied().ok_or(Errno::EINVAL)
     }
 
-    /// Sets both limits. A hard limit can only be lowered.
-    pub fn set(&mut self, resource: u64, soft: u64, hard: u64) -> Result<(), Errno> {
+    /// Sets both limits. A hard limit can only be lowered, unless `raise`; EINVAL, EPERM.
+    pub fn set(&mut self, resource: u64, soft: u64, hard: u64, raise: bool) -> Result<(), Errno> {
         let slot = self.0.get_mut(resource as u32 as usize).ok_or(Errno::EINVAL)?;
         if soft > hard {
             return Err(Errno::EINVAL);
         }
         let too_many = resource as u32 == Resource::Nofile as u32 && hard > NR_OPEN;
-        if hard > slot.1 || too_many {
+        if hard > slot.1 && !raise || too_many {
             return Err(Errno::EPERM);
         }
         *slot = (soft, hard);
@@ -91,11 +91,11 @@ mod tests {
     #[test]
     fn a_hard_limit_only_falls() {
         let mut limits = Limits::default();
-        assert_eq!(limits.set(7, 2000, 1000), Err(Errno::EINVAL));
-        assert_eq!(limits.set(7, 100, 2_000_000), Err(Errno::EPERM));
-        assert_eq!(limits.set(7, 500, 1000), Ok(()));
-        assert_eq!(limits.set(7, 500, 1001), Err(Errno::EPERM));
+        assert_eq!(limits.set(7, 2000, 1000, false), Err(Errno::EINVAL));
+        assert_eq!(limits.set(7, 100, 2_000_000, false), Err(Errno::EPERM));
+        assert_eq!(limits.set(7, 500, 1000, false), Ok(()));
+        assert_eq!(limits.set(7, 500, 1001, false), Err(Errno::EPERM));
         assert_eq!(limits.soft(Resource::Nofile), 500);
-        assert_eq!(limits.set(99, 0, 0), Err(Errno::EINVAL));
+        assert_eq!(limits.set(99, 0, 0, false), Err(Errno::EINVAL));
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::kernel::arena::{FdTableId, FsContextId, HandlersId, MmId, ProcessId};
 use crate::kernel::cred::Credentials;
+use crate::kernel::mm::Mm;
 use crate::kernel::process::PID;
 use crate::kernel::signal::state::TaskSignals;
 
@@ -79,6 +80,18 @@ impl Task {
         self.comm.split(|byte| *byte == 0).next().unwrap_or_default()
     }
 
+    /// Takes other credentials. A task that has become another or has gained something can no
+    /// longer be looked into, and is not told of its parent's end: `commit_creds`.
+    pub fn commit(&mut self, cred: Credentials, mm: &mut Mm) {
+        let old = std::mem::replace(&mut self.cred, cred);
+        let ids = |cred: &Credentials| (cred.uid.effective, cred.uid.fs, cred.gid.effective, cred.gid.fs);
+        let gained = self.cred.caps.permitted & !old.caps.permitted != 0;
+        if ids(&old) != ids(&self.cred) || gained {
+            mm.dumpable = 0;
+            self.pdeathsig = 0;
+        }
+    }
+
     /// Names the task: 15 bytes at most, up to a NUL.
     pub fn set_name(&mut self, name: &[u8]) {
         let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
@@ -92,12 +105,14 @@ impl Task {
         self.set_name(path.rsplit(|byte| *byte == b'/').next().unwrap_or(path));
     }
 
-    /// Changes what belongs to the program that execve(2) replaces.
-    pub(super) fn exec(&mut self) {
+    /// Changes what belongs to the program that execve(2) replaces. `secure`: the new one has
+    /// privileges of its own.
+    pub(super) fn exec(&mut self, secure: bool) {
         self.clear_child_tid = 0;
         self.robust_list = 0;
-        self.pdeathsig = 0;
+        if secure {
+            self.pdeathsig = 0;
+        }
         self.timerslack = TIMERSLACK_DEFAULT;
-        self.cred.keepcaps = false;
     }
 }

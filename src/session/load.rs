@@ -9,6 +9,7 @@ use crate::emu::memory::space::AddressSpace;
 use crate::emu::unicorn::Machine;
 use crate::guest::{Backing, FileId, Gpr, GuestCpu, GuestMemory, MapRequest, PageSource, Place, Prot};
 use crate::kernel::Kernel;
+use crate::kernel::cred::Credentials;
 use crate::kernel::vfs::ImageFile;
 use crate::loader::{self, Image, LoadError, LoadErrorKind, MapSource, script, stack};
 
@@ -149,13 +150,14 @@ impl Prepared {
             interpreter.as_ref().map_or(0, |(_, image)| image.interpreter_bias(&layout, program_end));
         let mut random = [0; 16];
         kernel.random.fill(&mut random);
-        let cred = &kernel.task().cred;
-        let (uid, gid) = (cred.uid, cred.gid);
+        let secure = kernel.exec_credentials(program.mode, program.owner);
+        let Credentials { uid, gid, .. } = &kernel.task().cred;
         let aux = stack::AuxValues {
-            uid,
-            euid: uid,
-            gid,
-            egid: gid,
+            uid: uid.real,
+            euid: uid.effective,
+            gid: gid.real,
+            egid: gid.effective,
+            secure,
             random,
             hwcap: u64::from(cpuid::FEATURES_EDX),
             minsigstksz: MIN_SIGNAL_STACK,

@@ -6,6 +6,7 @@ use crate::guest::GuestMemory;
 use crate::kernel::file::open::Opened;
 use crate::kernel::uaccess::{copy_from_user, copy_to_user, strncpy_from_user};
 use crate::kernel::vfs::Time;
+use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::change::Make;
 use crate::kernel::vfs::node::Ino;
 use crate::kernel::vfs::resolve::Last;
@@ -152,7 +153,10 @@ fn faccessat2(ctx: &mut Ctx, [dirfd, path, mode, flags, ..]: [u64; 6]) -> SysRes
         return Err(Errno::EINVAL.into());
     }
     let path = get_path(ctx.mem, path)?;
+    let real = ctx.kernel.task().cred.real();
     let (fs, caller, _) = ctx.paths();
+    let cred = if flags & AT_EACCESS != 0 { caller.cred } else { &real };
+    let caller = Caller { cred, ..caller };
     let ino = if path.is_empty() && flags & AT_EMPTY_PATH != 0 {
         match caller.fd_link(dirfd as i32)?.inode {
             Some(ino) => ino,
@@ -162,6 +166,7 @@ fn faccessat2(ctx: &mut Ctx, [dirfd, path, mode, flags, ..]: [u64; 6]) -> SysRes
         fs.locate(&caller, dirfd as i32, &path, flags & AT_SYMLINK_NOFOLLOW == 0)?.exists()?
     };
     caller.may(fs.node(ino), mode)?;
+    fs.host_allows(ino, mode)?;
     Ok(0)
 }
 

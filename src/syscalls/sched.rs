@@ -1,6 +1,8 @@
 //! Scheduling: one CPU, the ordinary policy, nobody to compete with.
 
+use crate::abi::capability::CAP_SYS_NICE;
 use crate::abi::errno::Errno;
+use crate::abi::resource::Resource;
 use crate::abi::sched::*;
 use crate::guest::PAGE_SIZE;
 use crate::kernel::uaccess::{copy_from_user, copy_to_user, get_u32, put_u32, put_words};
@@ -55,7 +57,7 @@ fn names_self(ctx: &Ctx, which: u64, who: u64) -> Result<(), Errno> {
     let named = match which as u32 {
         PRIO_PROCESS => process.is_self(who),
         PRIO_PGRP => who as i32 == 0 || who as i32 == process.pgid,
-        PRIO_USER => who as u32 == 0 || who as u32 == ctx.kernel.task().cred.uid,
+        PRIO_USER => who as u32 == 0 || who as u32 == ctx.kernel.task().cred.uid.real,
         _ => return Err(Errno::EINVAL),
     };
     if named { Ok(()) } else { Err(Errno::ESRCH) }
@@ -71,8 +73,9 @@ fn getpriority(ctx: &mut Ctx, [which, who, ..]: [u64; 6]) -> SysResult {
 fn setpriority(ctx: &mut Ctx, [which, who, nice, ..]: [u64; 6]) -> SysResult {
     names_self(ctx, which, who)?;
     let nice = (nice as i32).clamp(-20, 19);
+    let lowest = 20 - ctx.kernel.process().limits.soft(Resource::Nice) as i64;
     let task = ctx.kernel.task_mut();
-    if nice < task.nice && task.cred.uid != 0 {
+    if nice < task.nice && i64::from(nice) < lowest && !task.cred.capable(CAP_SYS_NICE) {
         return Err(Errno::EACCES.into());
     }
     task.nice = nice;

@@ -291,7 +291,7 @@ impl Clone for Box<dyn FileOperations> {
 
 /// Attributes of a description without an inode.
 pub(crate) fn anonymous(cx: &FileContext) -> Meta {
-    let (uid, gid) = (cx.cred.uid, cx.cred.gid);
+    let (uid, gid) = (cx.cred.uid.fs, cx.cred.gid.fs);
     Meta { dev: ANON_DEV, ino: 1, mode: 0o600, nlink: 1, uid, gid, ..Meta::default() }
 }
 

@@ -71,6 +71,7 @@ impl FileOperations for Regular {
         }
         let count = (bytes.len() as u64).min(cx.size_limit.saturating_sub(offset)) as usize;
         let now = cx.now();
+        cx.fs.drop_set_id(cx.cred, self.0);
         Ok(cx.fs.write_file(now, self.0, offset, &bytes[..count], cx.mem)?)
     }
 
@@ -90,6 +91,7 @@ impl FileOperations for Regular {
     fn truncate(&mut self, cx: &mut FileContext, len: u64) -> Result<(), FileError> {
         check_len(len, cx.size_limit)?;
         let now = cx.now();
+        cx.fs.drop_set_id(cx.cred, self.0);
         Ok(cx.fs.truncate(now, self.0, len, cx.mem)?)
     }
 

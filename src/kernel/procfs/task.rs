@@ -8,7 +8,7 @@ use crate::abi::signal::{SIG_DFL, SIG_IGN, signo::SIGRTMAX};
 use crate::abi::time::CLK_TCK_NS;
 use crate::guest::{GuestMemory, Mapping, PAGE_SIZE, Prot};
 use crate::kernel::clock::MONOTONIC_START;
-use crate::kernel::cred::CAP_FULL_SET;
+use crate::kernel::cred::Ids;
 use crate::kernel::limits::Limits;
 use crate::kernel::procfs::memory::bytes;
 use crate::kernel::state::Kernel;
@@ -18,15 +18,18 @@ impl Kernel {
     pub(super) fn proc_status(&self, mem: &mut dyn GuestMemory) -> String {
         let (task, process) = (self.task(), self.process());
         let cred = &task.cred;
-        let (pid, uid, gid) = (process.pid, cred.uid, cred.gid);
+        let (pid, caps) = (process.pid, cred.caps);
+        let ids = |ids: Ids| format!("{}\t{}\t{}\t{}", ids.real, ids.effective, ids.saved, ids.fs);
         let groups: String = cred.groups.iter().map(|gid| format!("{gid} ")).collect();
         let mut text = format!(
             "Name:\t{}\nUmask:\t{:04o}\nState:\tR (running)\nTgid:\t{pid}\nNgid:\t0\nPid:\t{pid}\nPPid:\t{}\n\
-             TracerPid:\t0\nUid:\t{uid}\t{uid}\t{uid}\t{uid}\nGid:\t{gid}\t{gid}\t{gid}\t{gid}\nFDSize:\t{}\n\
+             TracerPid:\t0\nUid:\t{}\nGid:\t{}\nFDSize:\t{}\n\
              Groups:\t{groups}\nNStgid:\t{pid}\nNSpid:\t{pid}\nNSpgid:\t{}\nNSsid:\t{}\n",
             String::from_utf8_lossy(task.name()),
             self.fs_context().umask,
             process.ppid,
+            ids(cred.uid),
+            ids(cred.gid),
             self.fds().size(),
             process.pgid,
             process.sid,
@@ -50,11 +53,11 @@ impl Kernel {
             ("SigBlk", signals.blocked),
             ("SigIgn", ignored),
             ("SigCgt", caught),
-            ("CapInh", cred.caps.inheritable),
-            ("CapPrm", cred.caps.permitted),
-            ("CapEff", cred.caps.effective),
-            ("CapBnd", CAP_FULL_SET),
-            ("CapAmb", 0),
+            ("CapInh", caps.inheritable),
+            ("CapPrm", caps.permitted),
+            ("CapEff", caps.effective),
+            ("CapBnd", caps.bounding),
+            ("CapAmb", caps.ambient),
         ] {
             let _ = writeln!(text, "{name}:\t{set:016x}");
         }

@@ -1,11 +1,14 @@
 //! Attributes: stat(2), chmod(2), chown(2), utimensat(2).
 
+use crate::abi::capability::{CAP_CHOWN, CAP_FSETID};
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::kernel::cred::Credentials;
 use crate::kernel::vfs::caller::Caller;
+use crate::kernel::vfs::content::Content;
 use crate::kernel::vfs::host;
 use crate::kernel::vfs::host_handle::NO_DESCRIPTOR_LEFT;
-use crate::kernel::vfs::node::{Ino, Time, Times};
+use crate::kernel::vfs::node::{Body, Ino, Time, Times};
 use crate::kernel::vfs::tree::FileSystem;
 
 /// Attributes of a file, as the calls of the stat(2) family report them.
@@ -57,6 +60,19 @@ impl FileSystem {
         }
     }
 
+    /// Checks that the host lets cgemu read what access(2) asks about, execute included; EACCES.
+    pub(crate) fn host_allows(&self, ino: Ino, wanted: u32) -> Result<(), Errno> {
+        let node = self.node(ino);
+        let whose = match &node.body {
+            Body::File(Content::Host(_)) | Body::Dir(_) => node.host_path(),
+            _ => None,
+        };
+        match whose {
+            Some(path) if wanted & R_OK != 0 => host::may_read(&path),
+            _ => Ok(()),
+        }
+    }
+
     /// chmod(2).
     pub(crate) fn chmod(&mut self, caller: &Caller, ino: Ino, mode: u32) -> Result<(), Errno> {
         let node = self.node(ino);
@@ -67,11 +83,8 @@ impl FileSystem {
             return Err(Errno::EPERM);
         }
         caller.owns(self.node(ino))?;
-        let mut mode = mode & 0o7777;
         let node = self.node(ino);
-        if caller.cred.uid != 0 && !caller.in_group(node.gid) {
-            mode &= !S_ISGID;
-        }
+        let mode = caller.mode_in_group(mode & 0o7777, node.gid);
         let bits = node.host_bits(mode);
         match node.host_path() {
             Some(path) if node.writes_through() => host::chmod(&path, bits)?,
@@ -84,6 +97,17 @@ impl FileSystem {
         Ok(())
     }
 
+    /// Takes the set-id bits from a file whose bytes change, unless the one who changes them may
+    /// leave them.
+    pub(crate) fn drop_set_id(&mut self, cred: &Credentials, ino: Ino) {
+        let node = self.node_mut(ino);
+        let group = if node.mode & S_IXGRP != 0 { S_ISGID } else { 0 };
+        if node.mode & (S_ISUID | group) != 0 && !cred.capable(CAP_FSETID) {
+            node.mode &= !(S_ISUID | group);
+            node.own_mode = true;
+        }
+    }
+
     /// chown(2); `None` leaves an id alone. Only the superuser gives files away. Owners are the
     /// emulated machine's: none goes to the host.
     pub(crate) fn chown(
@@ -94,10 +118,10 @@ impl FileSystem {
         gid: Option<u32>,
     ) -> Result<(), Errno> {
         let node = self.node(ino);
-        let uid_of_caller = caller.cred.uid;
-        let gives = uid.is_some_and(|uid| uid != node.uid);
-        let own_group = gid.is_none_or(|gid| gid == node.gid || caller.in_group(gid));
-        if node.synthetic || (uid_of_caller != 0 && (gives || !own_group || uid_of_caller != node.uid)) {
+        let own = caller.cred.uid.fs == node.uid;
+        let gives = uid.is_some_and(|uid| !own || uid != node.uid);
+        let passes = gid.is_some_and(|gid| !own || gid != node.gid && !caller.cred.in_group(gid));
+        if node.synthetic || (gives || passes) && !caller.cred.capable(CAP_CHOWN) {
             return Err(Errno::EPERM);
         }
         let node = self.node_mut(ino);
@@ -105,7 +129,7 @@ impl FileSystem {
         node.gid = gid.unwrap_or(node.gid);
         if !node.is_dir() {
             // Even where neither id is given.
-            let group_runs = node.mode & 0o010 != 0;
+            let group_runs = node.mode & S_IXGRP != 0;
             node.mode &= !(S_ISUID | if group_runs { S_ISGID } else { 0 });
             node.own_mode = true;
         }

@@ -207,7 +207,7 @@ impl FileSystem {
     /// Makes a regular file without a name, memfd_create(2).
     pub(crate) fn memfd(&mut self, caller: &Caller, seals: u32, mode: u32) -> Ino {
         let body = Body::File(Content::Pages(Default::default()));
-        let mut node = Node::new(body, S_IFREG | mode, caller.cred.uid, caller.cred.gid, caller.now);
+        let mut node = Node::new(body, S_IFREG | mode, caller.cred.uid.fs, caller.cred.gid.fs, caller.now);
         (node.links, node.link_delta) = (1, -1);
         node.dev = MEMFD_DEV;
         node.seals = seals;

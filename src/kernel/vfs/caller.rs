@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::abi::capability::{CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER, CAP_FSETID};
 use crate::abi::errno::Errno;
+use crate::abi::fs::{R_OK, S_ISGID, W_OK, X_OK};
 use crate::kernel::cred::Credentials;
 use crate::kernel::fdtable::{FdTable, FileNo};
 use crate::kernel::vfs::node::{Ino, Node, Time};
@@ -57,27 +59,31 @@ impl Caller<'_> {
     }
 
     /// Checks that the caller may read (4), write (2) and execute or search (1) an inode, as the
-    /// permission bits say; EACCES. The superuser needs only one execute bit.
+    /// permission bits say; EACCES. CAP_DAC_OVERRIDE needs one execute bit.
     pub(crate) fn may(&self, node: &Node, wanted: u32) -> Result<(), Errno> {
-        let granted = if self.cred.uid == 0 {
-            if node.is_dir() || node.mode & 0o111 != 0 { 7 } else { 6 }
-        } else if self.cred.uid == node.uid {
+        let granted = if self.cred.uid.fs == node.uid {
             node.mode >> 6
-        } else if self.in_group(node.gid) {
+        } else if self.cred.in_group(node.gid) {
             node.mode >> 3
         } else {
             node.mode
         };
-        if granted & wanted == wanted { Ok(()) } else { Err(Errno::EACCES) }
+        let reads = if node.is_dir() { wanted & W_OK == 0 } else { wanted == R_OK };
+        let can_be = node.is_dir() || wanted & X_OK == 0 || node.mode & 0o111 != 0;
+        let allowed = granted & wanted == wanted
+            || reads && self.cred.capable(CAP_DAC_READ_SEARCH)
+            || can_be && self.cred.capable(CAP_DAC_OVERRIDE);
+        if allowed { Ok(()) } else { Err(Errno::EACCES) }
     }
 
-    /// Checks that the caller owns an inode or is the superuser; EPERM.
+    /// Checks that the caller owns an inode or acts as if it did; EPERM.
     pub(crate) fn owns(&self, node: &Node) -> Result<(), Errno> {
-        if self.cred.uid == 0 || self.cred.uid == node.uid { Ok(()) } else { Err(Errno::EPERM) }
+        if self.cred.uid.fs == node.uid { Ok(()) } else { self.cred.require(CAP_FOWNER) }
     }
 
-    /// Tells if the caller is in a group.
-    pub(crate) fn in_group(&self, gid: u32) -> bool {
-        self.cred.gid == gid || self.cred.groups.contains(&gid)
+    /// The mode that a file gets for `mode`: without the set-group-id bit, where the caller is not
+    /// in the group.
+    pub(crate) fn mode_in_group(&self, mode: u32, gid: u32) -> u32 {
+        if self.cred.in_group(gid) || self.cred.capable(CAP_FSETID) { mode } else { mode & !S_ISGID }
     }
 }

@@ -136,10 +136,14 @@ impl FileSystem {
     pub(crate) fn add_new(&mut self, caller: &Caller, dir: Ino, body: Body, mode: u32) -> Ino {
         let above = self.node(dir);
         let inherits = above.mode & S_ISGID != 0;
-        let gid = if inherits { above.gid } else { caller.cred.gid };
+        let gid = if inherits { above.gid } else { caller.cred.gid.fs };
         let dev = above.dev;
-        let mode = if inherits && mode & S_IFMT == S_IFDIR { mode | S_ISGID } else { mode };
-        let mut node = Node::new(body, mode, caller.cred.uid, gid, caller.now);
+        let mode = match mode & S_IFMT {
+            S_IFDIR if inherits => mode | S_ISGID,
+            S_IFREG if inherits && mode & S_IXGRP != 0 => caller.mode_in_group(mode, gid),
+            _ => mode,
+        };
+        let mut node = Node::new(body, mode, caller.cred.uid.fs, gid, caller.now);
         node.dev = dev;
         node.changed = true;
         self.add(node)

@@ -61,6 +61,11 @@ pub(crate) fn fstat(file: &File) -> Result<Stat, Errno> {
     Ok(fs::fstat(file)?)
 }
 
+/// Checks that this process may read a file or a directory, access(2).
+pub(crate) fn may_read(path: &[u8]) -> Result<(), Errno> {
+    Ok(fs::accessat(CWD, path, fs::Access::READ_OK, AtFlags::EACCESS)?)
+}
+
 /// readlink(2).
 pub(crate) fn readlink(path: &[u8]) -> Result<Vec<u8>, Errno> {
     Ok(fs::readlink(path, Vec::new())?.into_bytes())

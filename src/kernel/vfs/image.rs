@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::guest::{FileId, GuestMemory, ObjectId, PageSource};
+use crate::kernel::cred::User;
 use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::content::Content;
 use crate::kernel::vfs::host::as_path;
@@ -35,6 +36,8 @@ pub struct ImageFile {
     pub host_path: Option<PathBuf>,
     /// st_mode.
     pub mode: u32,
+    /// Owner in the emulated machine.
+    pub owner: User,
     /// Absolute path in the guest's view, without symbolic links.
     pub path: String,
 }
@@ -153,9 +156,10 @@ impl FileSystem {
         let node = self.node(ino);
         let on_host = matches!(node.body, Body::File(Content::Host(_)));
         let host_path = node.host.as_ref().filter(|_| on_host).map(|host| as_path(&host.path).into());
-        let (mode, id) = (node.mode, self.file_id(ino, path));
+        let (mode, owner) = (node.mode, User { uid: node.uid, gid: node.gid });
+        let id = self.file_id(ino, path);
         let path = String::from_utf8_lossy(path).into_owned();
         self.forget_if_unused(ino, mem);
-        Ok(ImageFile { source, id, host_path, mode, path })
+        Ok(ImageFile { source, id, host_path, mode, owner, path })
     }
 }

@@ -4,7 +4,8 @@
 //! Inodes and names are kept apart as in the kernel, so hard links, renames and files without a
 //! name behave as they must. Changes of the guest are dropped with the `FileSystem`, except under
 //! the directories that it may change for good. From the bottom up: `host`, `host_handle`,
-//! `content`, `pipe`, `node`, `caller`, `tree`, `data`, `resolve`, `list`, `attr`, `change`, `boot`, `image`.
+//! `content`, `pipe`, `node`, `caller`, `tree`, `data`, `resolve`, `list`, `attr`, `change`,
+//! `boot`, `image`.
 
 pub(crate) mod attr;
 mod boot;

@@ -358,7 +358,7 @@ impl FileSystem {
         if let Some(Some(ino)) = self.node(dir).dir().and_then(|dir| dir.entries.get(&name)) {
             return *ino;
         }
-        let (uid, gid) = (caller.cred.uid, caller.cred.gid);
+        let (uid, gid) = (caller.cred.uid.fs, caller.cred.gid.fs);
         let mut node = Node::new(body, mode, uid, gid, caller.now);
         node.synthetic = true;
         node.dev = self.node(dir).dev;

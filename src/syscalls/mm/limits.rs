@@ -1,7 +1,7 @@
 //! Resource limits on memory: RLIMIT_AS, RLIMIT_DATA and RLIMIT_MEMLOCK of getrlimit(2).
 
+use crate::abi::capability::CAP_IPC_LOCK;
 use crate::abi::errno::Errno;
-use crate::abi::process::CAP_IPC_LOCK;
 use crate::abi::resource::{RLIM_INFINITY, Resource};
 use crate::guest::{GuestMemory, Mapping};
 use crate::syscalls::context::Ctx;
@@ -41,7 +41,7 @@ pub(super) fn room_for_data(ctx: &Ctx, len: u64) -> bool {
 }
 
 fn unlimited(ctx: &Ctx) -> bool {
-    ctx.kernel.task().cred.caps.effective & 1 << CAP_IPC_LOCK != 0
+    ctx.kernel.task().cred.capable(CAP_IPC_LOCK)
 }
 
 /// EPERM for a task that may keep nothing in memory.

@@ -1,5 +1,6 @@
 //! mmap(2), munmap(2), mprotect(2), mremap(2), brk(2).
 
+use crate::abi::capability::CAP_SYS_RAWIO;
 use crate::abi::errno::Errno;
 use crate::abi::mm::*;
 use crate::abi::process::READ_IMPLIES_EXEC;
@@ -188,7 +189,7 @@ fn place(ctx: &Ctx, addr: u64, len: u64, flags: u64) -> Result<Place, Errno> {
         return Err(Errno::ENOMEM);
     }
     aligned(addr)?;
-    if addr < MMAP_MIN_ADDR && ctx.kernel.task().cred.uid != 0 {
+    if addr < MMAP_MIN_ADDR && !ctx.kernel.task().cred.capable(CAP_SYS_RAWIO) {
         return Err(Errno::EPERM);
     }
     let noreplace = flags & MAP_FIXED_NOREPLACE != 0;

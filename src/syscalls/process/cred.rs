@@ -1,41 +1,43 @@
-//! The calls about who the process is: ids and capabilities. Ids can be set only to what they are.
+//! The calls about who the process is: ids and capabilities.
 
+use crate::abi::capability::*;
 use crate::abi::errno::Errno;
-use crate::abi::process::*;
-use crate::kernel::cred::Capabilities;
-use crate::kernel::uaccess::{copy_to_user, get_array, get_u32, put_u32};
+use crate::kernel::cred::{Change, Credentials};
+use crate::kernel::state::Parts;
+use crate::kernel::uaccess::{copy_from_user, copy_to_user, get_array, get_u32, put_u32};
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::row::{Row, full, partial, refused};
+use crate::syscalls::row::{Row, full, partial};
 
-const SAME: &str = "only to the id that it is; EPERM otherwise";
+/// Most supplementary groups (`/proc/sys/kernel/ngroups_max`).
+const NGROUPS_MAX: u64 = 65_536;
 
 /// Identity calls.
 pub(crate) const ROWS: &[Row] = &[
     full(39, "getpid", getpid).noted("always 1000"),
     full(102, "getuid", getuid),
     full(104, "getgid", getgid),
-    partial(105, "setuid", setuid, SAME),
-    partial(106, "setgid", setgid, SAME),
-    full(107, "geteuid", getuid),
-    full(108, "getegid", getgid),
+    full(105, "setuid", setuid),
+    full(106, "setgid", setgid),
+    full(107, "geteuid", geteuid),
+    full(108, "getegid", getegid),
     partial(109, "setpgid", setpgid, "only its own group"),
     full(110, "getppid", getppid).noted("always 999"),
     full(111, "getpgrp", getpgrp),
     full(112, "setsid", setsid).noted("EPERM: it leads its group"),
-    partial(113, "setreuid", setreuid, SAME),
-    partial(114, "setregid", setregid, SAME),
+    full(113, "setreuid", setreuid),
+    full(114, "setregid", setregid),
     full(115, "getgroups", getgroups),
-    refused(116, "setgroups", setgroups, "EPERM"),
-    partial(117, "setresuid", setresuid, SAME),
+    full(116, "setgroups", setgroups),
+    full(117, "setresuid", setresuid),
     full(118, "getresuid", getresuid),
-    partial(119, "setresgid", setresgid, SAME),
+    full(119, "setresgid", setresgid),
     full(120, "getresgid", getresgid),
     full(121, "getpgid", getpgid),
-    partial(122, "setfsuid", setfsuid, "changes nothing"),
-    partial(123, "setfsgid", setfsgid, "changes nothing"),
+    full(122, "setfsuid", setfsuid),
+    full(123, "setfsgid", setfsgid),
     full(124, "getsid", getsid),
     full(125, "capget", capget),
-    partial(126, "capset", capset, "remembered; permission checks go by the user id"),
+    full(126, "capset", capset),
     full(186, "gettid", gettid).noted("always 1000"),
 ];
 
@@ -54,86 +56,101 @@ fn getppid(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
     Ok(ctx.kernel.process().ppid as u64)
 }
 
-/// getuid(2), geteuid(2).
+/// getuid(2).
 fn getuid(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
-    Ok(u64::from(ctx.kernel.task().cred.uid))
+    Ok(u64::from(ctx.kernel.task().cred.uid.real))
 }
 
-/// getgid(2), getegid(2).
+/// geteuid(2).
+fn geteuid(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
+    Ok(u64::from(ctx.kernel.task().cred.uid.effective))
+}
+
+/// getgid(2).
 fn getgid(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
-    Ok(u64::from(ctx.kernel.task().cred.gid))
+    Ok(u64::from(ctx.kernel.task().cred.gid.real))
 }
 
-/// Accepts ids that are held already: EPERM for others, EINVAL for `u32::MAX` unless `keep` makes
-/// it "leave it".
-fn same(ids: &[u64], held: u32, keep: bool) -> SysResult {
-    for id in ids {
-        match *id as u32 {
-            u32::MAX if keep => {}
-            u32::MAX => return Err(Errno::EINVAL.into()),
-            id if id == held => {}
-            _ => return Err(Errno::EPERM.into()),
-        }
-    }
+/// getegid(2).
+fn getegid(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
+    Ok(u64::from(ctx.kernel.task().cred.gid.effective))
+}
+
+/// Changes the credentials of the running task, unless `change` fails.
+fn commit(ctx: &mut Ctx, change: impl FnOnce(&mut Credentials) -> Result<(), Errno>) -> SysResult {
+    let Parts { task, mm, .. } = ctx.kernel.parts();
+    let mut cred = task.cred.clone();
+    change(&mut cred)?;
+    task.commit(cred, mm);
     Ok(0)
 }
 
 /// setuid(2).
-fn setuid(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
-    same(&args[..1], ctx.kernel.task().cred.uid, false)
+fn setuid(ctx: &mut Ctx, [id, ..]: [u64; 6]) -> SysResult {
+    commit(ctx, |cred| cred.set_uid(Change::One(id as u32)))
 }
 
 /// setgid(2).
-fn setgid(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
-    same(&args[..1], ctx.kernel.task().cred.gid, false)
+fn setgid(ctx: &mut Ctx, [id, ..]: [u64; 6]) -> SysResult {
+    commit(ctx, |cred| cred.set_gid(Change::One(id as u32)))
 }
 
 /// setreuid(2).
-fn setreuid(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
-    same(&args[..2], ctx.kernel.task().cred.uid, true)
+fn setreuid(ctx: &mut Ctx, [real, effective, ..]: [u64; 6]) -> SysResult {
+    commit(ctx, |cred| cred.set_uid(Change::Two(real as u32, effective as u32)))
 }
 
 /// setregid(2).
-fn setregid(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
-    same(&args[..2], ctx.kernel.task().cred.gid, true)
+fn setregid(ctx: &mut Ctx, [real, effective, ..]: [u64; 6]) -> SysResult {
+    commit(ctx, |cred| cred.set_gid(Change::Two(real as u32, effective as u32)))
+}
+
+fn three(args: [u64; 6]) -> Change {
+    Change::Three([args[0] as u32, args[1] as u32, args[2] as u32])
 }
 
 /// setresuid(2).
 fn setresuid(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
-    same(&args[..3], ctx.kernel.task().cred.uid, true)
+    commit(ctx, |cred| cred.set_uid(three(args)))
 }
 
 /// setresgid(2).
 fn setresgid(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
-    same(&args[..3], ctx.kernel.task().cred.gid, true)
+    commit(ctx, |cred| cred.set_gid(three(args)))
+}
+
+/// Writes the three ids that a process is told of.
+fn put_ids(ctx: &mut Ctx, ids: [u32; 3], args: [u64; 6]) -> SysResult {
+    for (id, addr) in ids.into_iter().zip(args) {
+        put_u32(ctx.mem, addr, id)?;
+    }
+    Ok(0)
 }
 
 /// getresuid(2).
 fn getresuid(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
-    let uid = ctx.kernel.task().cred.uid;
-    for addr in &args[..3] {
-        put_u32(ctx.mem, *addr, uid)?;
-    }
-    Ok(0)
+    let ids = ctx.kernel.task().cred.uid;
+    put_ids(ctx, [ids.real, ids.effective, ids.saved], args)
 }
 
 /// getresgid(2).
 fn getresgid(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
-    let gid = ctx.kernel.task().cred.gid;
-    for addr in &args[..3] {
-        put_u32(ctx.mem, *addr, gid)?;
-    }
-    Ok(0)
+    let ids = ctx.kernel.task().cred.gid;
+    put_ids(ctx, [ids.real, ids.effective, ids.saved], args)
 }
 
-/// setfsuid(2): gives the id that was held, whatever was asked.
-fn setfsuid(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
-    Ok(u64::from(ctx.kernel.task().cred.uid))
+/// setfsuid(2): gives the id that was held, whatever becomes of it.
+fn setfsuid(ctx: &mut Ctx, [id, ..]: [u64; 6]) -> SysResult {
+    let before = ctx.kernel.task().cred.uid.fs;
+    commit(ctx, |cred| cred.set_uid(Change::Fs(id as u32)))?;
+    Ok(u64::from(before))
 }
 
-/// setfsgid(2): gives the id that was held, whatever was asked.
-fn setfsgid(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
-    Ok(u64::from(ctx.kernel.task().cred.gid))
+/// setfsgid(2): gives the id that was held, whatever becomes of it.
+fn setfsgid(ctx: &mut Ctx, [id, ..]: [u64; 6]) -> SysResult {
+    let before = ctx.kernel.task().cred.gid.fs;
+    commit(ctx, |cred| cred.set_gid(Change::Fs(id as u32)))?;
+    Ok(u64::from(before))
 }
 
 /// getgroups(2).
@@ -152,8 +169,22 @@ fn getgroups(ctx: &mut Ctx, [size, addr, ..]: [u64; 6]) -> SysResult {
 }
 
 /// setgroups(2).
-fn setgroups(_: &mut Ctx, _: [u64; 6]) -> SysResult {
-    Err(Errno::EPERM.into())
+fn setgroups(ctx: &mut Ctx, [size, addr, ..]: [u64; 6]) -> SysResult {
+    ctx.kernel.task().cred.require(CAP_SETGID)?;
+    let size = u64::from(size as u32);
+    if size > NGROUPS_MAX {
+        return Err(Errno::EINVAL.into());
+    }
+    let mut bytes = vec![0; size as usize * 4];
+    copy_from_user(ctx.mem, addr, &mut bytes)?;
+    let mut groups: Vec<u32> =
+        bytes.chunks_exact(4).map(|gid| u32::from_le_bytes([gid[0], gid[1], gid[2], gid[3]])).collect();
+    if groups.contains(&u32::MAX) {
+        return Err(Errno::EINVAL.into());
+    }
+    groups.sort_unstable();
+    ctx.kernel.task_mut().cred.groups = groups;
+    Ok(0)
 }
 
 /// setpgid(2).
@@ -255,6 +286,5 @@ fn capset(ctx: &mut Ctx, [header, data, ..]: [u64; 6]) -> SysResult {
         }
     }
     let [effective, permitted, inheritable] = sets;
-    ctx.kernel.task_mut().cred.caps.set(Capabilities { effective, permitted, inheritable })?;
-    Ok(0)
+    commit(ctx, |cred| cred.set_caps(effective, permitted, inheritable))
 }

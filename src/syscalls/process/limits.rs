@@ -1,5 +1,6 @@
 //! The calls about resource limits and usage.
 
+use crate::abi::capability::CAP_SYS_RESOURCE;
 use crate::abi::errno::Errno;
 use crate::abi::resource::{RUSAGE_CHILDREN, RUSAGE_SELF, RUSAGE_THREAD};
 use crate::abi::time::timeval;
@@ -27,7 +28,8 @@ fn getrlimit(ctx: &mut Ctx, [resource, addr, ..]: [u64; 6]) -> SysResult {
 /// setrlimit(2).
 fn setrlimit(ctx: &mut Ctx, [resource, addr, ..]: [u64; 6]) -> SysResult {
     let [soft, hard] = get_words(ctx.mem, addr)?;
-    ctx.kernel.process_mut().limits.set(resource, soft, hard)?;
+    let raise = ctx.kernel.task().cred.capable(CAP_SYS_RESOURCE);
+    ctx.kernel.process_mut().limits.set(resource, soft, hard, raise)?;
     Ok(0)
 }
 
@@ -42,7 +44,8 @@ fn prlimit64(ctx: &mut Ctx, [pid, resource, new, old, ..]: [u64; 6]) -> SysResul
     }
     let (soft, hard) = ctx.kernel.process().limits.numbered(resource)?;
     if let Some([soft, hard]) = new {
-        ctx.kernel.process_mut().limits.set(resource, soft, hard)?;
+        let raise = ctx.kernel.task().cred.capable(CAP_SYS_RESOURCE);
+        ctx.kernel.process_mut().limits.set(resource, soft, hard, raise)?;
     }
     if old != 0 {
         put_words(ctx.mem, old, &[soft, hard])?;

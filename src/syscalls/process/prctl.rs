@@ -1,9 +1,11 @@
 //! prctl(2), arch_prctl(2) and personality(2).
 
+use crate::abi::capability::{CAP_LAST_CAP, SECBIT_KEEP_CAPS};
 use crate::abi::errno::Errno;
 use crate::abi::process::*;
 use crate::abi::signal::bit;
 use crate::guest::{GuestMemory, USER_END};
+use crate::kernel::cred::Credentials;
 use crate::kernel::state::Parts;
 use crate::kernel::task::TIMERSLACK_DEFAULT;
 use crate::kernel::uaccess::{copy_from_user, copy_to_user, put_u32, put_u64};
@@ -37,12 +39,17 @@ fn prctl(ctx: &mut Ctx, [option, arg2, arg3, arg4, arg5, _]: [u64; 6]) -> SysRes
         PR_GET_PDEATHSIG => put_u32(ctx.mem, arg2, task.pdeathsig as u32)?,
         PR_GET_DUMPABLE => return Ok(mm.dumpable),
         PR_SET_DUMPABLE if arg2 <= 1 => mm.dumpable = arg2,
-        PR_GET_KEEPCAPS => return Ok(u64::from(task.cred.keepcaps)),
-        PR_SET_KEEPCAPS if arg2 <= 1 => task.cred.keepcaps = arg2 == 1,
-        PR_GET_TIMING | PR_GET_SECUREBITS | PR_GET_SECCOMP => {}
+        PR_GET_KEEPCAPS => return Ok(u64::from(task.cred.securebits & SECBIT_KEEP_CAPS != 0)),
+        PR_SET_KEEPCAPS if arg2 > 1 => return invalid,
+        PR_SET_KEEPCAPS => task.cred.set_keep_caps(arg2 == 1)?,
+        PR_GET_SECUREBITS => return Ok(u64::from(task.cred.securebits)),
+        PR_SET_SECUREBITS => task.cred.set_securebits(arg2)?,
+        PR_GET_TIMING | PR_GET_SECCOMP => {}
         PR_SET_NAME => task.set_name(&name(ctx.mem, arg2)?),
         PR_GET_NAME => copy_to_user(ctx.mem, arg2, &task.comm)?,
-        PR_CAPBSET_READ if arg2 <= CAP_LAST_CAP => return Ok(1),
+        PR_CAPBSET_READ if arg2 > CAP_LAST_CAP => return invalid,
+        PR_CAPBSET_READ => return Ok(task.cred.caps.bounding >> arg2 & 1),
+        PR_CAPBSET_DROP => task.cred.drop_bounding(arg2)?,
         PR_GET_TSC => put_u32(ctx.mem, arg2, PR_TSC_ENABLE)?,
         PR_SET_TIMERSLACK => task.timerslack = if arg2 == 0 { TIMERSLACK_DEFAULT } else { arg2 },
         PR_GET_TIMERSLACK => return Ok(task.timerslack),
@@ -54,9 +61,7 @@ fn prctl(ctx: &mut Ctx, [option, arg2, arg3, arg4, arg5, _]: [u64; 6]) -> SysRes
         PR_GET_TID_ADDRESS => put_u64(ctx.mem, arg2, task.clear_child_tid)?,
         PR_SET_THP_DISABLE if rest_is_zero => mm.thp_disable = arg2 != 0,
         PR_GET_THP_DISABLE if arg2 == 0 && rest_is_zero => return Ok(u64::from(mm.thp_disable)),
-        // No capability is ambient; asking and clearing are all that works.
-        PR_CAP_AMBIENT if arg2 == PR_CAP_AMBIENT_IS_SET && arg3 <= CAP_LAST_CAP => {}
-        PR_CAP_AMBIENT if arg2 == PR_CAP_AMBIENT_CLEAR_ALL => {}
+        PR_CAP_AMBIENT => return Ok(ambient(&mut task.cred, [arg2, arg3, arg4, arg5])?),
         // Nobody traces here; the answer of a kernel with Yama.
         PR_SET_PTRACER => {}
         // Naming anonymous memory is an option of the kernel that many do without: EINVAL is
@@ -70,6 +75,21 @@ fn prctl(ctx: &mut Ctx, [option, arg2, arg3, arg4, arg5, _]: [u64; 6]) -> SysRes
             notices.count("prctl: option ", &format!("{other} ({arg2:#x}) is refused with EINVAL"));
             return invalid;
         }
+    }
+    Ok(0)
+}
+
+/// PR_CAP_AMBIENT.
+fn ambient(cred: &mut Credentials, [command, capability, rest @ ..]: [u64; 4]) -> Result<u64, Errno> {
+    let rest_is_zero = rest == [0, 0];
+    match command {
+        PR_CAP_AMBIENT_CLEAR_ALL if capability == 0 && rest_is_zero => cred.caps.ambient = 0,
+        PR_CAP_AMBIENT_CLEAR_ALL => return Err(Errno::EINVAL),
+        _ if capability > CAP_LAST_CAP || !rest_is_zero => return Err(Errno::EINVAL),
+        PR_CAP_AMBIENT_IS_SET => return Ok(cred.caps.ambient >> capability & 1),
+        PR_CAP_AMBIENT_RAISE => cred.raise_ambient(capability)?,
+        PR_CAP_AMBIENT_LOWER => cred.caps.ambient &= !(1 << capability),
+        _ => return Err(Errno::EINVAL),
     }
     Ok(0)
 }

@@ -326,7 +326,10 @@ fn pending_signals_wait_for_the_mask() {
         assert_eq!(machine.cpu.gpr(Gpr::Rdi), signo as u64);
         let info = machine.cpu.gpr(Gpr::Rsi);
         assert_eq!(machine.word(info + 8) as u32 as i32, -6, "SI_TKILL");
-        assert_eq!(machine.word(info + 16), PID as u64 | u64::from(machine.kernel.task().cred.uid) << 32);
+        assert_eq!(
+            machine.word(info + 16),
+            PID as u64 | u64::from(machine.kernel.task().cred.uid.real) << 32
+        );
         sigreturn(&mut machine);
     }
     assert_eq!((machine.cpu.rip, machine.cpu.gpr(Gpr::Rsp)), (rip, sp));
