@@ -4,12 +4,11 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use rustc_hash::FxHashSet;
 
-use super::detect::{CHUNK, Detector};
 use super::error::Error;
 use super::state::Debugger;
 use super::stops::{Stop, Trigger};
 use crate::guest::{Gpr, GuestCpu};
-use crate::session::{Pause, Saved, StopConditions};
+use crate::session::{PAUSE, Pause, StopConditions};
 
 /// Reason of a stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,22 +68,17 @@ impl Debugger {
         if self.session.ending().is_some() {
             return Err(Error::Ended);
         }
-        self.control.interrupt.store(0, Relaxed);
+        if self.take_interrupt() {
+            return Ok(Stopped::Asked);
+        }
         self.stops.forget_gone();
         let addresses: FxHashSet<u64> =
             self.stops.addresses().chain(until.iter().map(|until| until.pc)).collect();
         self.session.set_breakpoints(addresses);
-        let detector = Detector::arm(&mut self.session, &self.stops);
-        let mut start = match &detector {
-            Some(_) => Some(self.save()?),
-            None => None,
-        };
+        self.ahead.arm(&self.stops, self.history.way());
         let now = self.session.instructions();
         self.history.resume(now);
-        let stopped = self.go_on(at, until, detector, &mut start);
-        if let Some(start) = start {
-            self.session.forget(start);
-        }
+        let stopped = self.go_on(at, until, now);
         self.program.refresh(&mut self.session);
         let stopped = stopped?;
         if let Stopped::At(numbers) = &stopped {
@@ -93,62 +87,46 @@ impl Debugger {
         Ok(stopped)
     }
 
-    fn save(&mut self) -> Result<Saved, Error> {
-        Ok(self.session.save()?)
+    /// Takes back the user's wish to interrupt what goes on; true if there was one.
+    pub fn take_interrupt(&self) -> bool {
+        self.control.interrupt.compare_exchange(PAUSE, 0, Relaxed, Relaxed).is_ok()
     }
 
-    fn go_on(
-        &mut self,
-        at: Option<u64>,
-        until: &[Until],
-        mut detector: Option<Detector>,
-        start: &mut Option<Saved>,
-    ) -> Result<Stopped, Error> {
+    /// True if the user wants to interrupt what goes on.
+    pub fn is_interrupted(&self) -> bool {
+        self.control.interrupt.load(Relaxed) == PAUSE
+    }
+
+    fn go_on(&mut self, at: Option<u64>, until: &[Until], begin: u64) -> Result<Stopped, Error> {
         loop {
             let here = (self.pc(), self.session.instructions());
-            let mut conditions = self.stop_conditions(at, here.1, detector.is_some());
+            let mut conditions = self.stop_conditions(at, here.1);
             conditions.pass_breakpoint = self.considered == Some(here);
-            let pause = self.session.resume(conditions);
-            if let (Some(armed), Some(_)) = (&detector, &start) {
-                let fired = armed.fired(&mut self.session);
-                if !fired.is_empty() {
-                    let Some(from) = start.take() else { continue };
-                    let fired = armed.pinpoint(&mut self.session, from)?;
-                    let numbers = self.that_hold(fired)?;
-                    if !numbers.is_empty() {
-                        return Ok(Stopped::At(numbers));
-                    }
-                    detector = Detector::arm(&mut self.session, &self.stops);
-                    *start = Some(self.save()?);
-                    continue;
+            let pause = match self.ahead.next(here.1) {
+                _ if !self.ahead.is_armed() => self.session.resume(conditions),
+                Some(moment) => {
+                    conditions.at = Some(conditions.at.map_or(moment, |at| at.min(moment)));
+                    self.session.resume(conditions)
                 }
-                let next = self.save()?;
-                if let Some(old) = start.replace(next) {
-                    self.session.forget(old);
-                }
-            }
+                None => match self.look_ahead(conditions, here.1)? {
+                    Some(pause) => pause,
+                    None => continue,
+                },
+            };
             match pause {
                 Pause::Ended => return Ok(Stopped::Ended),
                 Pause::Asked => {
-                    self.control.interrupt.store(0, Relaxed);
+                    self.take_interrupt();
                     return Ok(Stopped::Asked);
                 }
                 Pause::Outside => {}
                 Pause::Passed => self.history.pass(&mut self.session)?,
-                Pause::Breakpoint => {
-                    if let Some(stopped) = self.at_breakpoint(until)? {
+                Pause::Breakpoint | Pause::Reached => {
+                    if let Some(stopped) = self.at_place(until, begin)? {
                         return Ok(stopped);
                     }
-                }
-                Pause::Reached => {
-                    let now = self.session.instructions();
-                    let numbers = self.that_hold(self.due_at(now))?;
-                    if !numbers.is_empty() {
-                        return Ok(Stopped::At(numbers));
-                    }
-                    if at.is_some_and(|at| now >= at) {
-                        // Somebody who arrives at a breakpoint is told so.
-                        return Ok(self.at_breakpoint(&[])?.unwrap_or(Stopped::There));
+                    if at.is_some_and(|at| self.session.instructions() >= at) {
+                        return Ok(Stopped::There);
                     }
                 }
                 Pause::Syscall(number) => {
@@ -176,8 +154,30 @@ impl Debugger {
         }
     }
 
+    /// Goes ahead from the moment `from` and learns what the simulators see. `None` if they have
+    /// seen something: the run is back at `from` then. Else the reason for which it has paused.
+    fn look_ahead(&mut self, mut conditions: StopConditions, from: u64) -> Result<Option<Pause>, Error> {
+        let start = self.session.save()?;
+        // What is printed cannot be taken back.
+        conditions.outside = true;
+        let end = self.ahead.look_out(&mut self.session);
+        conditions.after = Some(conditions.after.map_or(end, |after| after.min(end)));
+        let pause = self.session.resume(conditions);
+        let seen = self.ahead.learn(&mut self.session, from);
+        if seen {
+            self.session.restore(&start)?;
+        }
+        self.session.forget(start);
+        Ok(match (seen, pause) {
+            // The user wants the prompt; what was seen is still ahead.
+            (true, Pause::Asked) => Some(Pause::Asked),
+            (true, _) => None,
+            (false, pause) => Some(pause),
+        })
+    }
+
     /// Conditions under which the session is to pause.
-    fn stop_conditions(&self, at: Option<u64>, now: u64, chunks: bool) -> StopConditions {
+    fn stop_conditions(&self, at: Option<u64>, now: u64) -> StopConditions {
         let after = self.stops.enabled().filter_map(|stop| match stop.trigger {
             Trigger::After(at) if at > now => Some(at),
             _ => None,
@@ -187,11 +187,6 @@ impl Debugger {
             after: Some(self.history.due()),
             ..StopConditions::default()
         };
-        if chunks {
-            // What is printed cannot be taken back.
-            conditions.outside = true;
-            conditions.after = Some(self.history.due().min(now + CHUNK));
-        }
         for stop in self.stops.enabled() {
             match &stop.trigger {
                 Trigger::Syscall(set) if set.is_empty() => conditions.any_syscall = true,
@@ -205,10 +200,14 @@ impl Debugger {
         conditions
     }
 
-    /// The stops that are due at exactly this moment.
+    /// The stops that are due at exactly this moment, or wait for what was seen there.
     fn due_at(&self, now: u64) -> Vec<u32> {
         let due = self.stops.enabled().filter(|stop| matches!(stop.trigger, Trigger::After(at) if at == now));
-        due.map(|stop| stop.number).collect()
+        let mut numbers: Vec<u32> = due.map(|stop| stop.number).collect();
+        if self.ahead.is_armed() {
+            numbers.extend(self.ahead.at(now));
+        }
+        numbers
     }
 
     /// The first stop in force that is `wanted` and whose condition holds.
@@ -224,17 +223,23 @@ impl Debugger {
         Ok(None)
     }
 
-    /// The stop by breakpoints of this address, if their conditions hold.
-    fn at_breakpoint(&mut self, until: &[Until]) -> Result<Option<Stopped>, Error> {
+    /// The stop by breakpoints of this address, by what was seen at this moment if that is after
+    /// `begin`, or because it is a place of `until`.
+    fn at_place(&mut self, until: &[Until], begin: u64) -> Result<Option<Stopped>, Error> {
         let (pc, sp) = {
             let cpu = self.session.cpu();
             (cpu.rip(), cpu.gpr(Gpr::Rsp))
         };
         let here = (pc, self.session.instructions());
-        let before = self.considered.replace(here);
-        let at = |stop: &&Stop| matches!(&stop.trigger, Trigger::Code(addresses) if addresses.contains(&pc));
-        let candidates: Vec<u32> = self.stops.enabled().filter(at).map(|stop| stop.number).collect();
-        let numbers = if before == Some(here) { Vec::new() } else { self.that_hold(candidates)? };
+        let mut candidates = if here.1 > begin { self.due_at(here.1) } else { Vec::new() };
+        if self.considered.replace(here) != Some(here) {
+            let at =
+                |stop: &&Stop| matches!(&stop.trigger, Trigger::Code(addresses) if addresses.contains(&pc));
+            candidates.extend(self.stops.enabled().filter(at).map(|stop| stop.number));
+        }
+        candidates.sort_unstable();
+        candidates.dedup();
+        let numbers = self.that_hold(candidates)?;
         if !numbers.is_empty() {
             return Ok(Some(Stopped::At(numbers)));
         }

@@ -53,6 +53,11 @@ impl History {
         self.due
     }
 
+    /// Number of the last change of what is counted on the way here.
+    pub(super) fn way(&self) -> u64 {
+        self.turns.last().map_or(0, |turn| turn.number)
+    }
+
     /// The run goes on at `now`.
     pub(super) fn resume(&mut self, now: u64) {
         self.resumed = Some((Instant::now(), now));
@@ -130,14 +135,27 @@ impl History {
     /// # Errors
     /// The engine's.
     pub(super) fn go_back(&mut self, session: &mut Session, moment: u64) -> Result<bool, Error> {
-        let Some((_, point)) = self.points.range(..=moment).next_back() else { return Ok(false) };
+        let point = self.points.range(..=moment).next_back().map(|(_, point)| &point.saved);
+        let nearest =
+            point.into_iter().chain(self.named_until(moment)).max_by_key(|saved| saved.instructions());
+        let Some(saved) = nearest else { return Ok(false) };
         session.check_reversible()?;
-        session.restore(&point.saved)?;
+        session.restore(saved)?;
         // What was changed later has not been changed any more, and what followed from it will not
         // come.
         let kept = self.turns.iter().take_while(|turn| turn.moment <= moment).count();
         self.keep_turns(session, kept);
         Ok(true)
+    }
+
+    /// The named checkpoints at or before `moment` from which the way here leads.
+    fn named_until(&self, moment: u64) -> impl Iterator<Item = &Saved> {
+        let on_the_way = move |(saved, turns): &&(Saved, Vec<Turn>)| {
+            let at = saved.instructions();
+            let later = self.turns.get(turns.len());
+            at <= moment && self.turns.starts_with(turns) && later.is_none_or(|turn| turn.moment > at)
+        };
+        self.named.values().filter(on_the_way).map(|(saved, _)| saved)
     }
 
     /// Only the first `kept` changes have been made.
@@ -146,11 +164,6 @@ impl History {
             self.forget_from(session, undone.moment);
         }
         self.turns.truncate(kept);
-    }
-
-    /// The moments of the checkpoints before `moment`, the latest first.
-    pub(super) fn before(&self, moment: u64) -> Vec<u64> {
-        self.points.range(..moment).rev().map(|(&at, _)| at).collect()
     }
 
     /// Makes a checkpoint with a name.

@@ -4,8 +4,8 @@
 //! them, [`evaluate`] computes them over a [`evaluate::Scope`]; [`value`] is what comes out and
 //! [`mod@format`] how it is shown.
 
+mod ahead;
 pub mod control;
-mod detect;
 pub mod error;
 pub mod evaluate;
 pub mod expr;

@@ -2,14 +2,27 @@
 
 use iced_x86::FlowControl;
 
+use super::ahead::quietly;
 use super::control::{InFrame, Stopped, Until};
-use super::detect::quietly;
 use super::error::Error;
 use super::state::Debugger;
 use super::stops::Stops;
 use crate::guest::{Gpr, GuestCpu as _};
 use crate::session::Pause;
-use std::sync::atomic::Ordering::Relaxed;
+
+/// Distances before a moment in the past at which checkpoints are made on the way to it, so that
+/// what is asked for next is near one.
+const DISTANCES: [u64; 4] = [1 << 24, 1 << 20, 1 << 16, NEAREST];
+
+/// The shortest of them.
+const NEAREST: u64 = 1 << 12;
+
+/// Stops that are looked at one after the other; if there are more, the latest are looked for by
+/// halves.
+const SEVERAL: usize = 200;
+
+/// A stop in the past: its moment, and the reason.
+type Found = Option<(u64, Stopped)>;
 
 impl Debugger {
     /// Takes the run to a moment, forwards or back, past all stops.
@@ -17,26 +30,50 @@ impl Debugger {
     /// # Errors
     /// If there is no such moment, and the engine's.
     pub fn travel(&mut self, moment: u64) -> Result<(), Error> {
-        self.control.interrupt.store(0, Relaxed);
-        let now = self.session.instructions();
-        if moment < now && !self.history.go_back(&mut self.session, moment)? {
+        if moment < self.session.instructions() {
+            self.approach(moment, NEAREST)?;
+        }
+        let went = self.forward(moment);
+        self.program.refresh(&mut self.session);
+        went
+    }
+
+    /// Goes back to the last checkpoint at or before `moment`, and makes some between it and there,
+    /// at distances of at least `nearest`; the run is at the last one then.
+    fn approach(&mut self, moment: u64, nearest: u64) -> Result<(), Error> {
+        if !self.history.go_back(&mut self.session, moment)? {
             return Err(Error::Unreachable);
         }
         self.considered = None;
-        if self.session.instructions() < moment {
-            let pause = self.session.resume(quietly(moment));
-            self.program.refresh(&mut self.session);
-            match pause {
-                Pause::Reached => {}
-                Pause::Ended => return Err(Error::EndsBefore),
-                _ => {
-                    self.control.interrupt.store(0, Relaxed);
-                    return Err(Error::Interrupted);
-                }
+        for distance in DISTANCES.into_iter().filter(|distance| *distance >= nearest) {
+            let now = self.session.instructions();
+            let at = moment.saturating_sub(distance);
+            // Closer ones cost more than they save.
+            if at > now && at - now >= distance {
+                self.forward(at)?;
+                self.history.keep(&mut self.session, false)?;
             }
         }
-        self.program.refresh(&mut self.session);
         Ok(())
+    }
+
+    /// Goes on to a moment, past all stops.
+    fn forward(&mut self, moment: u64) -> Result<(), Error> {
+        if self.take_interrupt() {
+            return Err(Error::Interrupted);
+        }
+        self.considered = None;
+        if self.session.instructions() >= moment {
+            return Ok(());
+        }
+        match self.session.resume(quietly(moment)) {
+            Pause::Reached => Ok(()),
+            Pause::Ended => Err(Error::EndsBefore),
+            _ => {
+                self.take_interrupt();
+                Err(Error::Interrupted)
+            }
+        }
     }
 
     /// Goes back by so many instructions, at most to the beginning.
@@ -53,71 +90,95 @@ impl Debugger {
     /// # Errors
     /// The engine's, and conditions that cannot be computed.
     pub fn continue_back(&mut self) -> Result<Stopped, Error> {
-        let now = self.session.instructions();
-        let mut end = now;
-        for begin in self.history.before(now) {
-            let mut last = None;
-            self.travel(begin)?;
-            while self.session.instructions() < end {
-                let stops = self.stops.clone();
-                let stopped = self.go(Some(end), &[]);
-                self.stops = stops;
+        let found = self.last_before(self.stops.clone(), &[]);
+        let gone = found.and_then(|found| match found {
+            Some((at, stopped)) => {
+                self.travel(at)?;
+                self.considered = Some((self.pc(), at));
+                Ok(stopped)
+            }
+            None => {
+                self.travel(0)?;
+                Ok(Stopped::There)
+            }
+        });
+        match gone {
+            Err(Error::Interrupted) => {
+                self.program.refresh(&mut self.session);
+                Ok(Stopped::Asked)
+            }
+            gone => gone,
+        }
+    }
+
+    /// The last stop before this moment by one of `stops` or at a place of `until`.
+    fn last_before(&mut self, mut stops: Stops, until: &[Until]) -> Result<Found, Error> {
+        // What is met on the search does not count as a hit.
+        stops.make_lasting();
+        let stops = std::mem::replace(&mut self.stops, stops);
+        let mut end = self.session.instructions();
+        let mut width = NEAREST;
+        let found = loop {
+            let Some(last) = end.checked_sub(1) else { break Ok(None) };
+            if let Err(why) = self.approach(last, width) {
+                break Err(why);
+            }
+            let begin = self.session.instructions();
+            match self.last_until(end, until) {
+                Ok(None) => (end, width) = (begin, width.saturating_mul(16)),
+                found => break found,
+            }
+        };
+        self.stops = stops;
+        found
+    }
+
+    /// The last stop from here to the moment `end`.
+    fn last_until(&mut self, mut end: u64, until: &[Until]) -> Result<Found, Error> {
+        let mut last = None;
+        loop {
+            for _ in 0..SEVERAL {
+                if self.session.instructions() >= end || self.session.ending().is_some() {
+                    return Ok(last);
+                }
+                let stopped = self.go(Some(end), until)?;
                 let at = self.session.instructions();
-                match stopped? {
-                    Stopped::Asked => return Ok(Stopped::Asked),
-                    Stopped::Ended => break,
-                    Stopped::There => {}
+                match stopped {
+                    Stopped::Asked => return Err(Error::Interrupted),
+                    Stopped::Ended => return Ok(last),
                     stopped if at < end => last = Some((at, stopped)),
                     _ => {}
                 }
-                if at >= end {
-                    break;
-                }
             }
-            if let Some((at, stopped)) = last {
-                self.travel(at)?;
-                self.considered = Some((self.pc(), at));
-                return Ok(stopped);
+            // There are many: the last one is in the second half, unless there are none.
+            let here = self.session.instructions();
+            let middle = here + end.saturating_sub(here) / 2;
+            if middle - here < NEAREST {
+                continue;
             }
-            end = begin;
+            let considered = self.considered;
+            let saved = self.session.save()?;
+            let late = self.forward(middle).and_then(|()| self.last_until(end, until));
+            let nothing = matches!(late, Ok(None));
+            if nothing {
+                self.session.restore(&saved)?;
+                self.considered = considered;
+                end = middle;
+            }
+            self.session.forget(saved);
+            if !nothing {
+                return late;
+            }
         }
-        self.travel(end)?;
-        Ok(Stopped::There)
     }
 
-    /// Goes back to the last moment at which control was at a place, past all stops. At the
-    /// beginning of the run if there is none.
+    /// Goes back to the last moment at which control was at a place, past all stops; false if there
+    /// is none.
     fn back_to(&mut self, until: Until) -> Result<bool, Error> {
-        let now = self.session.instructions();
-        let stops = std::mem::replace(&mut self.stops, Stops::default());
-        let found = self.last_at(until, now);
-        self.stops = stops;
-        match found? {
-            Some(at) => self.travel(at).map(|()| true),
+        match self.last_before(Stops::default(), &[until])? {
+            Some((at, _)) => self.travel(at).map(|()| true),
             None => Ok(false),
         }
-    }
-
-    /// The last moment before `end` at which control was at a place.
-    fn last_at(&mut self, until: Until, mut end: u64) -> Result<Option<u64>, Error> {
-        for begin in self.history.before(end) {
-            let mut last = None;
-            self.travel(begin)?;
-            while self.session.instructions() < end {
-                let stopped = self.go(Some(end), &[until])?;
-                let at = self.session.instructions();
-                match stopped {
-                    Stopped::There if at < end => last = Some(at),
-                    Stopped::Asked => return Err(Error::Interrupted),
-                    _ => break,
-                }
-            }
-            if last.is_some() {
-                return Ok(last);
-            }
-            end = begin;
-        }
-        Ok(None)
     }
 
     /// Goes back by one instruction; a call that was made counts as one.

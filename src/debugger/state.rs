@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::Seek as _;
 use std::sync::Arc;
 
+use super::ahead::Ahead;
 use super::error::Error;
 use super::history::History;
 use super::program::Program;
@@ -21,6 +22,7 @@ pub struct Debugger {
     pub(super) session: Session,
     pub(super) program: Program,
     pub(super) history: History,
+    pub(super) ahead: Ahead,
     /// The list of stops.
     pub stops: Stops,
     /// Variables of expressions, without their `$`.
@@ -45,6 +47,7 @@ impl Debugger {
             session,
             program: Program::default(),
             history: History::default(),
+            ahead: Ahead::default(),
             stops: Stops::default(),
             variables: BTreeMap::new(),
             marks: BTreeMap::new(),
@@ -90,6 +93,7 @@ impl Debugger {
         }
         let session = Session::start(self.config.clone(), Arc::clone(&self.control))?;
         self.history = History::default();
+        self.ahead = Ahead::default();
         self.marks.clear();
         self.session = session;
         self.begin()

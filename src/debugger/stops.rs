@@ -141,6 +141,11 @@ impl Stops {
         }
     }
 
+    /// Has temporary ones stay.
+    pub fn make_lasting(&mut self) {
+        self.list.iter_mut().for_each(|stop| stop.temporary = false);
+    }
+
     /// The run goes on: what has gone until now has been told.
     pub fn forget_gone(&mut self) {
         self.gone.clear();

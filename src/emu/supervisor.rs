@@ -1,7 +1,7 @@
 //! The interface from the machine to whoever runs it.
 
 use crate::emu::memory::space::{AddressSpace, FileArea};
-use crate::guest::{Fault, GuestCpu, GuestMemory};
+use crate::guest::{Fault, GuestCpu};
 use crate::hooks::plan::MappingId;
 use crate::x86::decode::Refusal;
 
@@ -32,7 +32,7 @@ pub(crate) struct Refused {
 /// arguments.
 pub(crate) trait Supervisor {
     /// Serves a system call.
-    fn syscall(&mut self, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Next;
+    fn syscall(&mut self, cpu: &mut dyn GuestCpu, mem: &mut AddressSpace) -> Next;
 
     /// Serves a client request of Valgrind's, whose words RAX points to; RIP is after it.
     ///
@@ -67,10 +67,10 @@ pub(crate) trait Supervisor {
 
     /// Delivers what `tick` paused the CPU for, such as a timer's signal. Never answers
     /// [`Next::Interrupt`].
-    fn interrupt(&mut self, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Next;
+    fn interrupt(&mut self, cpu: &mut dyn GuestCpu, mem: &mut AddressSpace) -> Next;
 
     /// Serves a breakpoint, whose instruction has not run.
-    fn breakpoint(&mut self, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Next;
+    fn breakpoint(&mut self, cpu: &mut dyn GuestCpu, mem: &mut AddressSpace) -> Next;
 
     /// Number of instructions, after the first `executed`, at which `tick` has to be called, in the
     /// middle of a block too; `None` for no such call.

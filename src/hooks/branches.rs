@@ -4,8 +4,9 @@
 use std::cell::Cell;
 
 use crate::hooks::counts::{Counts, Repeated};
+use crate::hooks::lookout::Miss;
 use crate::hooks::plan::Plan;
-use crate::hooks::plan_index::{Ends, PlanIndex};
+use crate::hooks::plan_index::{Ends, Entry, PlanIndex};
 use crate::hooks::record::Header;
 use crate::sim::{Conditional, Indirect};
 use crate::x86::cost::Repeat;
@@ -177,6 +178,33 @@ impl BranchConsumer {
             ..Block::nothing()
         });
         rest.mispredicted.resize(rest.index.insns.len(), 0);
+    }
+
+    /// Walks one record, and notes the mispredictions that it decides: the index of each
+    /// instruction, or none for the end of the record before, its address, and the kind.
+    pub(super) fn walk_noting(&mut self, record: &[u64], note: &mut dyn FnMut(Option<usize>, u64, Miss)) {
+        let id = record.first().map_or(0, |&word| Header::of(word).plan.0 as usize);
+        let previous = self.previous;
+        let mispredicted = |blocks: &[Block]| {
+            previous.and_then(|id| blocks.get(id)).map_or(0, |block| block.mispredicted.get())
+        };
+        let insns = self.rest.index.entries.get(id).map_or(0..0, Entry::insns);
+        let before = mispredicted(&self.blocks);
+        let own = self.rest.mispredicted.get(insns.clone()).unwrap_or_default().to_vec();
+        self.walk(record);
+        if mispredicted(&self.blocks) != before
+            && let Some(block) = previous.and_then(|id| self.blocks.get(id))
+        {
+            let miss = if block.ends == Ends::Indirect { Miss::Indirect } else { Miss::Conditional };
+            note(None, block.at, miss);
+        }
+        let now = self.rest.mispredicted.get(insns.clone()).unwrap_or_default();
+        let pcs = self.rest.index.insns.get(insns).unwrap_or_default();
+        for (index, ((now, before), insn)) in now.iter().zip(&own).zip(pcs).enumerate() {
+            if now != before {
+                note(Some(index), insn.pc, Miss::Conditional);
+            }
+        }
     }
 
     /// Walks a buffer of records. Returns the number of their instructions.

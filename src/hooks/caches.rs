@@ -5,6 +5,7 @@
 //! lines; only if one of them misses are fetches and data interleaved exactly.
 
 use crate::hooks::counts::{Misses, Repeated};
+use crate::hooks::lookout::Miss;
 use crate::hooks::plan::Plan;
 use crate::hooks::plan_index::{Data, Entry, PlanIndex};
 use crate::hooks::record::Header;
@@ -169,6 +170,34 @@ impl CacheConsumer {
         match self.caches.d1.line_shift() {
             6 => self.walk_lines(words, 6),
             shift => self.walk_lines(words, shift),
+        }
+    }
+
+    /// Walks one record, and notes its misses: the index of each instruction, its address, and the
+    /// kind.
+    pub(super) fn walk_noting(&mut self, record: &[u64], note: &mut dyn FnMut(Option<usize>, u64, Miss)) {
+        let id = record.first().map_or(0, |&word| Header::of(word).plan.0 as usize);
+        let insns = self.rest.index.entries.get(id).map_or(0..0, Entry::insns);
+        let before = self.rest.misses.get(insns.clone()).unwrap_or_default().to_vec();
+        self.walk(record);
+        let now = self.rest.misses.get(insns.clone()).unwrap_or_default();
+        if now == before {
+            return;
+        }
+        let pcs = self.rest.index.insns.get(insns).unwrap_or_default();
+        for (index, ((now, before), insn)) in now.iter().zip(&before).zip(pcs).enumerate() {
+            for (now, before, miss) in [
+                (now.i1mr, before.i1mr, Miss::FetchL1),
+                (now.ilmr, before.ilmr, Miss::FetchLl),
+                (now.d1mr, before.d1mr, Miss::LoadL1),
+                (now.dlmr, before.dlmr, Miss::LoadLl),
+                (now.d1mw, before.d1mw, Miss::StoreL1),
+                (now.dlmw, before.dlmw, Miss::StoreLl),
+            ] {
+                if now != before {
+                    note(Some(index), insn.pc, miss);
+                }
+            }
         }
     }
 

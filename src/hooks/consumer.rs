@@ -6,12 +6,12 @@ pub(crate) use crate::hooks::branches::Predictors;
 use crate::hooks::branches::{BranchConsumer, SavedBranches};
 use crate::hooks::caches::{CacheConsumer, SavedCaches};
 use crate::hooks::counts::Counts;
+use crate::hooks::lookout::Lookout;
+pub(crate) use crate::hooks::lookout::{Miss, Sighting, Target, Watched};
 use crate::hooks::plan::{MappingId, Plan};
 use crate::hooks::plan_index::PlanIndex;
-use crate::hooks::record::instructions;
+use crate::hooks::record::{Header, instructions};
 use crate::hooks::references::{ReferenceConsumer, SavedReferences};
-use crate::hooks::watch::Watch;
-pub(crate) use crate::hooks::watch::Watched;
 use crate::sim::Hierarchy;
 
 /// One part of the simulation of a run. Caches and branch predictors are independent, so the parts
@@ -21,7 +21,7 @@ pub(crate) struct Consumer {
     part: Part,
     /// See [`Consumer::set_counting`].
     counting: bool,
-    watch: Option<Box<Watch>>,
+    lookout: Option<Box<Lookout>>,
 }
 
 /// State of a consumer for a checkpoint.
@@ -29,7 +29,6 @@ pub(crate) struct Consumer {
 pub(crate) struct SavedConsumer {
     part: SavedPart,
     counting: bool,
-    watched: Vec<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -78,7 +77,7 @@ impl Consumer {
     }
 
     fn of(part: Part) -> Consumer {
-        Consumer { part, counting: true, watch: None }
+        Consumer { part, counting: true, lookout: None }
     }
 
     /// Switches counting on or off. Records that are not counted do not reach the simulators
@@ -94,15 +93,13 @@ impl Consumer {
             Part::Branches(part) => SavedPart::Branches(part.save()),
             Part::References(part) => SavedPart::References(part.save()),
         };
-        SavedConsumer { part, counting: self.counting, watched: self.watched().to_vec() }
+        SavedConsumer { part, counting: self.counting }
     }
 
-    /// Restores what was saved of this consumer.
+    /// Restores what was saved of this consumer. It looks out for nothing then.
     pub(crate) fn restore(&mut self, saved: &SavedConsumer) {
         self.counting = saved.counting;
-        if let Some(watch) = &mut self.watch {
-            watch.restore(&saved.watched);
-        }
+        self.lookout = None;
         match (&mut self.part, &saved.part) {
             (Part::Caches(part), SavedPart::Caches(saved)) => part.restore(saved),
             (Part::Branches(part), SavedPart::Branches(saved)) => part.restore(saved),
@@ -122,13 +119,40 @@ impl Consumer {
         for plan in plans {
             self.add_plan(plan);
         }
-        if let Some(watch) = &mut self.watch {
-            watch.scan(words, plans);
+        if self.lookout.is_some() {
+            return self.consume_noting(words, plans);
         }
         if !self.counting {
             return instructions(words);
         }
         self.part.walk(words)
+    }
+
+    /// Consumes a buffer record by record, and notes what the lookout wants.
+    fn consume_noting(&mut self, mut words: &[u64], plans: &[Arc<Plan>]) -> u64 {
+        let Consumer { part, counting, lookout: Some(lookout) } = self else { return 0 };
+        lookout.add_plans(plans);
+        let mut instructions = 0;
+        while let Some(&word) = words.first() {
+            let header = Header::of(word);
+            let Some((record, next)) = words.split_at_checked(1 + header.slots) else { break };
+            words = next;
+            instructions += header.instructions;
+            lookout.accesses(header, record.get(1..).unwrap_or_default());
+            if *counting && lookout.wants_misses() {
+                let mut note =
+                    |index: Option<usize>, pc: u64, miss: Miss| lookout.miss(header, index, pc, miss);
+                match part {
+                    Part::Caches(part) => part.walk_noting(record, &mut note),
+                    Part::Branches(part) => part.walk_noting(record, &mut note),
+                    Part::References(part) => drop(part.walk(record)),
+                }
+            } else if *counting {
+                part.walk(record);
+            }
+            lookout.pass(header);
+        }
+        instructions
     }
 
     /// Sets all counts to zero. The simulators keep their contents.
@@ -148,15 +172,17 @@ impl Consumer {
         }
     }
 
-    /// Watches accesses to these ranges and no others from now on. `plans` are all plans so far.
-    /// `past` are records that come next but have been executed before.
-    pub(crate) fn watch(&mut self, ranges: Vec<Watched>, plans: Vec<Arc<Plan>>, past: &[u64]) {
-        self.watch = (!ranges.is_empty()).then(|| Box::new(Watch::new(ranges, plans, past)));
+    /// Looks out for these targets and no others after the moment `since`; the next record begins
+    /// at the moment `now`. `plans` are all plans so far.
+    pub(crate) fn look_out(&mut self, targets: Vec<Target>, plans: Vec<Arc<Plan>>, now: u64, since: u64) {
+        let lookout = || Box::new(Lookout::new(targets.clone(), plans, now, since));
+        self.lookout = (!targets.is_empty()).then(lookout);
     }
 
-    /// Number of accesses to each watched range.
-    pub(crate) fn watched(&self) -> &[u64] {
-        self.watch.as_ref().map_or(&[], |watch| watch.accesses())
+    /// The sightings, and the moment until which everything is known; `None` if nothing is looked
+    /// out for.
+    pub(crate) fn seen(&self) -> Option<(&[Sighting], u64)> {
+        self.lookout.as_ref().map(|lookout| lookout.seen())
     }
 
     fn index(&self) -> &PlanIndex {

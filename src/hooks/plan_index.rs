@@ -1,6 +1,8 @@
 //! Index of the plans, as consumers need it outside of their inner loops, with the counts of
 //! repeated string instructions.
 
+use std::ops::Range;
+
 use crate::hooks::counts::{Counts, Repeated};
 use crate::hooks::plan::{End, MappingId, Plan, PlannedInsn};
 use crate::x86::cost::{EventKind, Repeat};
@@ -56,6 +58,12 @@ pub(super) struct Entry {
 }
 
 impl Entry {
+    /// Its instructions, as indices in [`PlanIndex::insns`].
+    pub(super) fn insns(&self) -> Range<usize> {
+        let first = self.first_insn as usize;
+        first..first + usize::from(self.instructions)
+    }
+
     /// Index of its last instruction, which has the branch.
     pub(super) fn last_insn(&self) -> u32 {
         self.first_insn + u32::from(self.instructions.max(1)) - 1

@@ -4,10 +4,10 @@
 use crate::hooks::consumer::{Consumer, SavedConsumer};
 use crate::hooks::fault::{Cause, FaultingInsn};
 use crate::hooks::filter::{Drain, Identity, RecordFilter, SavedFilter};
+use crate::hooks::lookout::{Sighting, Target, Watched};
 use crate::hooks::plan::PlanTable;
 use crate::hooks::record::{BUFFER_WORDS, Header, MAX_BLOCK, PlanId, instructions};
 use crate::hooks::superblock_filter::SuperblockFilter;
-use crate::hooks::watch::Watched;
 use crate::hooks::worker::Link;
 use crate::x86::decode::Fetch;
 
@@ -265,18 +265,40 @@ impl Recorder {
         true
     }
 
-    /// Watches accesses to these ranges and no others from here on.
-    pub(crate) fn watch(&mut self, ranges: &[Watched]) {
+    /// Looks out for these targets and no others from here on.
+    pub(crate) fn look_out(&mut self, targets: &[Target]) {
         self.flush();
         self.send_plans();
-        let plans = self.plans.shipped();
-        let rest = &self.words[..self.len];
+        let since = self.instructions();
+        let plans = if targets.is_empty() { Vec::new() } else { self.plans.shipped() };
+        let now = self.link.instructions();
         let mut first = true;
         self.link.visit(|_, consumer| {
-            // All consumers see the same accesses.
-            let ranges = if std::mem::take(&mut first) { ranges.to_vec() } else { Vec::new() };
-            consumer.watch(ranges, plans.clone(), rest);
+            // All consumers see the same accesses, so one looks out for them.
+            let first = std::mem::take(&mut first);
+            let wanted = |target: &Target| match target {
+                Target::Access(_) if first => target.clone(),
+                Target::Access(watched) => Target::Access(Watched { range: 0..0, ..watched.clone() }),
+                Target::Miss(..) => target.clone(),
+            };
+            consumer.look_out(targets.iter().map(wanted).collect(), plans.clone(), now, since);
         });
+    }
+
+    /// The sightings since [`Recorder::look_out`], in order, and the moment until which everything
+    /// is known.
+    pub(crate) fn sightings(&mut self) -> (Vec<Sighting>, u64) {
+        let (mut all, mut known) = (Vec::new(), u64::MAX);
+        self.visit(|consumer| {
+            if let Some((seen, until)) = consumer.seen() {
+                all.extend_from_slice(seen);
+                known = known.min(until);
+            }
+        });
+        all.retain(|sighting| sighting.moment <= known);
+        all.sort_unstable();
+        all.dedup();
+        (all, known)
     }
 
     /// Saves what has been recorded.

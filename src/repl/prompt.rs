@@ -222,6 +222,9 @@ const LONGEST: usize = 4096;
 /// No time to wait.
 const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
+/// Exit status of a script that the user has interrupted: 128 and SIGINT.
+const INTERRUPTED: u8 = 130;
+
 /// Exit status if a command of a script fails.
 const FAILED: u8 = 1;
 
@@ -285,8 +288,14 @@ impl Shell {
                 }
             }
             let text = String::from_utf8_lossy(&line).trim().to_owned();
-            if let Err(why) = self.execute(&text) {
+            let result = self.execute(&text);
+            if let Err(why) = &result {
                 self.complain(&format!("{name}:{number}: {why}"));
+            }
+            if self.interrupted {
+                return INTERRUPTED;
+            }
+            if result.is_err() {
                 return FAILED;
             }
         }

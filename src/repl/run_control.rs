@@ -146,7 +146,10 @@ impl Shell {
     pub(super) fn tell(&mut self, stopped: &Stopped) -> Reply {
         match stopped {
             Stopped::There => {}
-            Stopped::Asked => self.say("interrupted"),
+            Stopped::Asked => {
+                self.interrupted = true;
+                self.say("interrupted");
+            }
             Stopped::At(numbers) => {
                 for &number in numbers {
                     self.tell_stop(number);

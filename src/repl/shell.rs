@@ -10,8 +10,8 @@ use super::error::Error;
 use super::sources::Texts;
 use crate::annotate::view::disassembly::Syntax;
 use crate::console::{self, Console, one_line};
-use crate::debugger::Debugger;
 use crate::debugger::suggest::nearest;
+use crate::debugger::{self, Debugger};
 use crate::session::{Finished, Folded, Stop, TerminalObserver};
 
 /// The profiles and the log of a session.
@@ -212,6 +212,8 @@ pub struct Shell {
     /// Nesting of aliases and files.
     pub(super) depth: usize,
     pub(super) quit: bool,
+    /// The last command was interrupted.
+    pub(super) interrupted: bool,
     /// The status that `quit` named.
     pub(super) status: u8,
     /// Lines shown around those with counts.
@@ -239,6 +241,7 @@ impl Shell {
             values: 0,
             depth: 0,
             quit: false,
+            interrupted: false,
             status: 0,
             context: 8,
         }
@@ -265,7 +268,11 @@ impl Shell {
             return result;
         }
         let command = self.commands.find(word)?;
+        // A wish from before is none about this command.
+        self.debugger.take_interrupt();
+        self.interrupted = false;
         let result = (command.run)(self, rest.trim());
+        self.interrupted |= matches!(result, Err(Error::Debugger(debugger::Error::Interrupted)));
         if result.is_ok() && command.resumes {
             self.after_move()?;
         }

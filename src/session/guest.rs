@@ -14,6 +14,7 @@ use crate::kernel::random::Random;
 use crate::requests::{Answer, Requests};
 use crate::session::config::Limits;
 use crate::session::control::{Control, PAUSE, TIME_IS_UP};
+use crate::session::kernel_stores::KernelStores;
 use crate::session::modules::Modules;
 use crate::session::outcome::{Ending, Pause, Stop};
 use crate::session::request::RequestHost;
@@ -61,6 +62,8 @@ pub(super) struct Guest {
     pub random: Random,
     /// State of Valgrind's client requests.
     pub requests: Requests,
+    /// Memory that is watched while the kernel serves the guest.
+    pub lookout: KernelStores,
 }
 
 impl Guest {
@@ -121,7 +124,7 @@ impl Guest {
 }
 
 impl Supervisor for Guest {
-    fn syscall(&mut self, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Next {
+    fn syscall(&mut self, cpu: &mut dyn GuestCpu, mem: &mut AddressSpace) -> Next {
         if self.conditions.any_syscall || !self.conditions.syscalls.is_empty() {
             let number = u64::from(cpu.gpr(Gpr::Rax) as u32);
             let now = Some(cpu.instructions());
@@ -134,13 +137,18 @@ impl Supervisor for Guest {
             }
         }
         self.requests.settle(cpu);
+        self.lookout.before(mem);
         let action = dispatch::syscall(&mut self.kernel, cpu, mem);
+        // The instruction that makes the call has been executed.
+        self.lookout.after(cpu, mem, 0);
         self.act(action)
     }
 
     fn request(&mut self, cpu: &mut dyn GuestCpu, mem: &mut AddressSpace) -> Result<Next, u64> {
+        self.lookout.before(mem);
         let Guest { kernel, modules, control, requests, .. } = self;
         let answer = requests.serve(&mut RequestHost { cpu, mem, kernel, modules, control })?;
+        self.lookout.after(cpu, mem, 0);
         let given_up = self.kernel.streams.take_given_up();
         let later = given_up || answer == Answer::Later;
         Ok(self.act(if later { Action::GivenUp } else { Action::Continue }))
@@ -159,7 +167,10 @@ impl Supervisor for Guest {
         if requests.returned(&mut RequestHost { cpu, mem, kernel, modules, control }, fault) {
             return Next::Continue;
         }
+        self.lookout.before(mem);
         let action = dispatch::fault(&mut self.kernel, cpu, mem, fault);
+        // A pause at this moment is one before the signal.
+        self.lookout.after(cpu, mem, 1);
         let Action::Killed(signal) = action else { return self.act(action) };
         let refused = refused.map(|refused| {
             let mut bytes = vec![0; MAX_LENGTH];
@@ -205,12 +216,14 @@ impl Supervisor for Guest {
         }
     }
 
-    fn interrupt(&mut self, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Next {
+    fn interrupt(&mut self, cpu: &mut dyn GuestCpu, mem: &mut AddressSpace) -> Next {
+        self.lookout.before(mem);
         let action = dispatch::interrupt(&mut self.kernel, cpu, mem);
+        self.lookout.after(cpu, mem, 1);
         self.act(action)
     }
 
-    fn breakpoint(&mut self, _cpu: &mut dyn GuestCpu, _mem: &mut dyn GuestMemory) -> Next {
+    fn breakpoint(&mut self, _cpu: &mut dyn GuestCpu, _mem: &mut AddressSpace) -> Next {
         if self.conditions.ignore_breakpoints {
             return Next::Continue;
         }

@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 use crate::emu::memory::space::FileArea;
 use crate::emu::unicorn::{EngineError, SavedMachine};
 use crate::guest::{GuestCpu, GuestMemory, Mapping};
-use crate::hooks::consumer::Watched;
+use crate::hooks::consumer::{Sighting, Target};
 use crate::hooks::counts::Counts;
 use crate::kernel::Kernel;
 use crate::kernel::random::Random;
@@ -18,6 +18,7 @@ use crate::profile::Costs;
 use crate::requests::Requests;
 use crate::session::attribute;
 use crate::session::config::Config;
+use crate::session::kernel_stores::KernelStores;
 use crate::session::outcome::Ending;
 use crate::session::run::Session;
 use crate::sim::Hierarchy;
@@ -113,6 +114,7 @@ impl Session {
         self.guest.syscall_paused_at = saved.syscall_paused_at;
         self.guest.paused = None;
         self.guest.exec = None;
+        self.guest.lookout = KernelStores::default();
         Ok(())
     }
 
@@ -150,19 +152,24 @@ impl Session {
         caches
     }
 
-    /// Watches accesses to these ranges, and to no others, from here on.
-    pub fn watch(&mut self, ranges: &[Watched]) {
-        // To be told of new plans costs something each time.
-        if std::mem::replace(&mut self.watching, !ranges.is_empty()) || self.watching {
-            self.machine.watch(ranges);
-        }
+    /// Looks out for these targets, and for no others, from here on. [`Session::restore`] ends it.
+    pub fn look_out(&mut self, targets: &[Target]) {
+        self.machine.look_out(targets);
+        self.guest.lookout = KernelStores::watch(targets, self.machine.memory());
     }
 
-    /// Number of accesses to each of the watched ranges.
-    pub fn watched(&mut self) -> Vec<u64> {
-        let mut accesses = Vec::new();
-        self.machine.visit_consumers(|consumer| accesses.extend_from_slice(consumer.watched()));
-        accesses
+    /// The sightings since [`Session::look_out`], in order of moments, and the moment until which
+    /// everything is known. A moment is the number of instructions executed until then, the one
+    /// that was looked out for included.
+    pub fn sightings(&mut self) -> (Vec<Sighting>, u64) {
+        let (mut seen, known) = self.machine.sightings();
+        // What the kernel has stored at this moment is seen after the next instruction.
+        let complete = known >= self.instructions();
+        let stores = self.guest.lookout.seen().iter();
+        seen.extend(stores.filter(|sighting| complete || sighting.moment <= known));
+        seen.sort_unstable();
+        seen.dedup();
+        (seen, known)
     }
 
     /// Makes the run pause before the instructions at these addresses, and at no others.

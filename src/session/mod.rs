@@ -7,6 +7,7 @@ mod finish;
 mod guest;
 mod inspect;
 mod instructions;
+mod kernel_stores;
 mod load;
 mod modules;
 mod outcome;

@@ -26,6 +26,7 @@ use crate::requests::Requests;
 use crate::session::config::{Config, Limits, MachineConfig, Producer};
 use crate::session::control::{Control, TIME_IS_UP};
 use crate::session::guest::{Guest, StopConditions};
+use crate::session::kernel_stores::KernelStores;
 use crate::session::load;
 use crate::session::modules::Modules;
 use crate::session::outcome::{Ending, Pause, Stop};
@@ -74,8 +75,6 @@ pub struct Session {
     pub(super) config: Config,
     pub(super) machine: Machine,
     pub(super) guest: Guest,
-    /// Some ranges of memory are watched.
-    pub(super) watching: bool,
     /// Ends the timer when dropped.
     _timer: Option<Sender<()>>,
 }
@@ -105,10 +104,11 @@ impl Session {
             syscall_paused_at: None,
             random: Random::new(program.seed ^ RDRAND_STREAM),
             requests: Requests::new(!counting.at_start),
+            lookout: KernelStores::default(),
             control,
         };
         let _timer = program.limits.time.map(|time| start_timer(time, &guest.control));
-        Ok(Session { config, machine, guest, watching: false, _timer })
+        Ok(Session { config, machine, guest, _timer })
     }
 
     /// Lets the program run until one of the conditions holds, or to its end.

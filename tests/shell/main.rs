@@ -5,4 +5,5 @@ mod common;
 
 mod pause;
 mod repl;
+mod sightings;
 mod terminal;

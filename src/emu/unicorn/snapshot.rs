@@ -6,7 +6,7 @@ use unicorn_engine::Context;
 use crate::emu::memory::snapshot::SavedSpace;
 use crate::emu::unicorn::machine::{EngineError, Machine, engine_error};
 use crate::emu::unicorn::vcpu::Vcpu;
-use crate::hooks::consumer::{Consumer, Watched};
+use crate::hooks::consumer::{Consumer, Sighting, Target};
 use crate::hooks::recorder::Recorded;
 
 /// A snapshot of a machine: CPU, memory, simulators and counts. Give it back to
@@ -76,9 +76,14 @@ impl Machine {
         self.vcpu.trace.recorder().zero();
     }
 
-    /// Watches accesses to these ranges, in place of any others.
-    pub(crate) fn watch(&mut self, ranges: &[Watched]) {
-        self.vcpu.trace.recorder().watch(ranges);
+    /// Looks out for these targets, in place of any others.
+    pub(crate) fn look_out(&mut self, targets: &[Target]) {
+        self.vcpu.trace.recorder().look_out(targets);
+    }
+
+    /// The sightings, in order, and the moment until which everything is known.
+    pub(crate) fn sightings(&mut self) -> (Vec<Sighting>, u64) {
+        self.vcpu.trace.recorder().sightings()
     }
 
     /// Turns counting on or off.
