@@ -13,7 +13,7 @@ impl Kernel {
         let process = self.process();
         let signals = process.pending.bytes() + self.task().signals.pending.bytes();
         let task = signals + process.timers.bytes() + self.mm().bytes() + self.fds().bytes();
-        task + self.fs.memory_used()
+        task + self.files.charged() + self.fs.charged()
     }
 
     /// Charges what the kernel holds for the guest to the limit of its memory.
@@ -22,6 +22,8 @@ impl Kernel {
     /// `NoMemory` when the guest uses more than its limit, or was refused memory since the last
     /// time.
     pub(crate) fn charge(&mut self, mem: &mut dyn GuestMemory) -> Result<(), MemError> {
-        mem.charge(self.charged())
+        let refused = self.fs.take_out_of_memory();
+        mem.charge(self.charged())?;
+        if refused { Err(MemError::NoMemory) } else { Ok(()) }
     }
 }

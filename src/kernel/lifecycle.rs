@@ -3,9 +3,9 @@
 use crate::abi::fs::{F_OWNER_PGRP, F_OWNER_PID, F_OWNER_TID};
 use crate::abi::signal::{si_code, signo::*};
 use crate::guest::{Fault, GuestCpu, GuestMemory};
+use crate::kernel::cred::User;
 use crate::kernel::fasync::{Notice, Owner, Reason};
 use crate::kernel::fdtable::FileNo;
-use crate::kernel::cred::User;
 use crate::kernel::signal::deliver::Killed;
 use crate::kernel::signal::info::SigInfo;
 use crate::kernel::signal::state::{To, describe};

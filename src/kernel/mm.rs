@@ -20,6 +20,7 @@ pub struct Mm {
     pub lock_future: bool,
     /// Commands registered with membarrier(2).
     pub membarrier: u32,
+    bytes: u64,
 }
 
 impl Mm {
@@ -34,23 +35,25 @@ impl Mm {
             thp_disable: false,
             lock_future: false,
             membarrier: 0,
+            bytes: 0,
         }
     }
 
     /// Bytes that the words of the program take.
     pub(super) fn bytes(&self) -> u64 {
-        let words = self.argv.iter().chain(&self.envp);
-        words.map(|word| (word.capacity() + size_of::<Vec<u8>>()) as u64).sum()
+        self.bytes
     }
 
     /// Begins anew with the program that execve(2) starts.
     pub(super) fn exec(&mut self, exe: &str, argv: &[Vec<u8>], envp: &[Vec<u8>], auxv: &[u8]) {
         let thp_disable = self.thp_disable;
+        let words = argv.iter().chain(envp).map(|word| word.len() + size_of::<Vec<u8>>());
         *self = Mm {
             exe: exe.to_owned(),
             argv: argv.to_vec(),
             envp: envp.to_vec(),
             auxv: auxv.to_vec(),
+            bytes: words.sum::<usize>() as u64,
             thp_disable,
             ..Mm::new()
         };

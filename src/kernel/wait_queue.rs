@@ -13,7 +13,7 @@ use crate::kernel::fasync::Fasync;
 use crate::kernel::fdtable::FileNo;
 
 /// Key of a wait queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct QueueId(u32);
 
 /// Key of an entry of an interest list: a description, and the descriptor that named it.
@@ -96,11 +96,23 @@ pub(crate) struct WaitQueues {
     watchers: BTreeMap<QueueId, BTreeSet<(QueueId, Key)>>,
     /// Descriptions that ask for a signal instead, fcntl(2) O_ASYNC.
     pub(crate) fasync: Fasync<QueueId>,
+    /// Entries of all interest lists.
+    entries: usize,
     /// Instances that watch a description.
     watched: BTreeMap<FileNo, BTreeSet<(QueueId, i32)>>,
 }
 
 impl WaitQueues {
+    /// Bytes that the instances and their lists take.
+    pub(crate) fn bytes(&self) -> u64 {
+        const PLACES: usize = 4;
+        let item = size_of::<Item>() + PLACES * size_of::<(QueueId, Key)>();
+        let list = size_of::<BTreeSet<Key>>() + 96;
+        let lists = self.watchers.len() + self.watched.len();
+        let each = [(self.entries, item), (lists, list), (self.epolls.len(), size_of::<Instance>() + 32)];
+        each.iter().map(|(count, bytes)| (count * (bytes + 16)) as u64).sum()
+    }
+
     /// A new queue.
     pub(crate) fn add(&mut self) -> QueueId {
         self.last += 1;
@@ -137,7 +149,9 @@ impl WaitQueues {
         let Some(instance) = self.epolls.get_mut(&epoll) else { return };
         instance.delist(key);
         instance.asked.remove(&key);
-        if let Some(queue) = instance.items.remove(&key).and_then(|item| item.queue) {
+        let Some(item) = instance.items.remove(&key) else { return };
+        self.entries -= 1;
+        if let Some(queue) = item.queue {
             drop_from(&mut self.watchers, queue, (epoll, key));
         }
         drop_from(&mut self.watched, key.0, (epoll, key.1));
@@ -183,6 +197,7 @@ impl WaitQueues {
             (EPOLL_CTL_ADD, None) => {
                 let item = Item { events: events | ALWAYS, data, queue: what.queue, place: None, level: 0 };
                 instance.items.insert(key, item);
+                self.entries += 1;
                 if nested || what.queue.is_none() {
                     instance.asked.insert(key);
                 }

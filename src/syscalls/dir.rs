@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::abi::errno::Errno;
 use crate::kernel::uaccess::copy_to_user;
-use crate::kernel::vfs::list::DirEntry;
+use crate::kernel::vfs::list::{DirEntry, Listing};
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::row::{Row, full};
 
@@ -52,7 +52,7 @@ fn list(ctx: &mut Ctx, fd: u64, buf: u64, size: u64, encode: fn(&DirEntry, u64) 
     }
     let listing = match listing.filter(|_| offset > 0) {
         Some(listing) => listing,
-        None => Arc::new(fs.list(&caller, ino)?),
+        None => Arc::new(Listing::new(fs.list(&caller, ino)?)),
     };
     let mut out = Vec::new();
     let mut at = usize::try_from(offset).unwrap_or(usize::MAX);

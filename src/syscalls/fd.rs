@@ -154,12 +154,12 @@ fn fcntl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
         F_SETLEASE => lock::set_lease(ctx, file, fd, arg),
         F_GETLEASE => lock::get_lease(ctx, file),
         F_GETPIPE_SZ | F_SETPIPE_SZ => {
-            let pipe = open.ops.pipe().and_then(|pipe| ctx.kernel.fs.pipes.get_mut(pipe));
-            let pipe = pipe.ok_or(Errno::EBADF)?;
+            let pipe = open.ops.pipe().ok_or(Errno::EBADF)?;
+            let pipes = &mut ctx.kernel.fs.pipes;
             if command == F_SETPIPE_SZ {
-                pipe.set_capacity(word as usize)?;
+                pipes.set_capacity(pipe, word as usize)?;
             }
-            Ok(pipe.capacity() as u64)
+            Ok(pipes.get(pipe).ok_or(Errno::EBADF)?.capacity() as u64)
         }
         F_GET_SEALS => Ok(u64::from(ctx.kernel.fs.seals(open.ops.inode().ok_or(Errno::EINVAL)?)?)),
         F_ADD_SEALS => {

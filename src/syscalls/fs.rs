@@ -344,7 +344,9 @@ fn change_dir(ctx: &mut Ctx, ino: Ino) -> SysResult {
         return Err(Errno::ENOTDIR.into());
     }
     caller.may(fs.node(ino), X_OK)?;
-    ctx.kernel.fs_context_mut().cwd = ino;
+    ctx.kernel.fs.hold(ino);
+    let before = std::mem::replace(&mut ctx.kernel.fs_context_mut().cwd, ino);
+    ctx.kernel.fs.let_go(before, ctx.mem);
     Ok(0)
 }
 

@@ -184,7 +184,10 @@ impl GuestMemory for AddressSpace {
     }
 
     fn object_write(&mut self, object: ObjectId, offset: u64, bytes: &[u8]) -> Result<(), MemError> {
-        self.objects.write(object, offset, bytes, &mut self.frames)
+        self.account();
+        let result = self.objects.write(object, offset, bytes, &mut self.frames);
+        self.out_of_memory |= result == Err(MemError::NoMemory);
+        result
     }
 
     fn object_punch(&mut self, object: ObjectId, offset: u64, len: u64) -> Result<(), MemError> {
@@ -192,7 +195,9 @@ impl GuestMemory for AddressSpace {
         if let Some(start) = page_up(offset).filter(|start| *start < end) {
             self.forget_object_pages(object, start, end, false);
         }
-        self.objects.punch(object, offset, len, &mut self.frames)
+        let result = self.objects.punch(object, offset, len, &mut self.frames);
+        self.out_of_memory |= result == Err(MemError::NoMemory);
+        result
     }
 
     fn object_next_page(&self, object: ObjectId, offset: u64) -> Option<u64> {

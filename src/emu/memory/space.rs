@@ -136,7 +136,7 @@ impl AddressSpace {
 
     /// Charges what the guest has beside its frames: the kernel's objects, its page table and its
     /// mappings.
-    fn account(&mut self) {
+    pub(super) fn account(&mut self) {
         let bytes = self.kernel + self.table.bytes() + self.areas.bytes() + self.objects.bytes();
         self.frames.set_other(bytes);
     }

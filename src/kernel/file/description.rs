@@ -10,9 +10,10 @@ use crate::kernel::fdtable::{FdTable, FileNo};
 use crate::kernel::file::lease::Leases;
 use crate::kernel::file::locks::{Locked, Locks, Record};
 use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, READABLE};
+use crate::kernel::slab::{Charged, Slab};
 use crate::kernel::vfs::caller::{FdLink, FdLinks};
 use crate::kernel::vfs::image::Source;
-use crate::kernel::vfs::list::DirEntry;
+use crate::kernel::vfs::list::Listing;
 use crate::kernel::vfs::node::Ino;
 use crate::kernel::vfs::tree::FileSystem;
 use crate::kernel::wait_queue::QueueId;
@@ -37,8 +38,23 @@ pub(crate) struct Description {
     /// The path it was opened by, for `/proc/self/fd` and mappings.
     pub(crate) path: Arc<[u8]>,
     /// A directory's entries, read when getdents64(2) first asks.
-    pub(crate) listing: Option<Arc<Vec<DirEntry>>>,
+    pub(crate) listing: Option<Arc<Listing>>,
     pub(crate) ops: Box<dyn FileOperations>,
+}
+
+/// Bytes charged for a description beside its place: the operations, and a lock, a lease and an
+/// owner that it may have.
+const DESCRIPTION: u64 = 256;
+
+impl Charged for Description {
+    fn charge(&self) -> u64 {
+        let listing = self.listing.as_ref().map_or(0, |listing| listing.bytes());
+        self.path.len() as u64 + listing + DESCRIPTION
+    }
+
+    fn vacant() -> Description {
+        Description { refs: 0, ..Description::new(Closed, 0, b"") }
+    }
 }
 
 impl Description {
@@ -117,8 +133,7 @@ impl Description {
 /// Every open file description. The first three are the host's standard streams and stay open.
 #[derive(Clone, Debug)]
 pub(crate) struct Descriptions {
-    slots: Vec<Description>,
-    free: Vec<u32>,
+    slots: Slab<Description>,
     locks: Locks,
     pub(crate) leases: Leases,
 }
@@ -126,27 +141,29 @@ pub(crate) struct Descriptions {
 impl Descriptions {
     /// The descriptions of the standard streams, which stay open without a descriptor.
     pub(crate) fn with_streams(streams: [Description; 3]) -> Descriptions {
-        let mut slots = Vec::from(streams);
-        slots.iter_mut().for_each(|stream| stream.refs += 1);
-        Descriptions { slots, free: Vec::new(), locks: Locks::default(), leases: Leases::default() }
+        let mut slots = Slab::default();
+        for stream in streams {
+            slots.insert(Description { refs: stream.refs + 1, ..stream });
+        }
+        Descriptions { slots, locks: Locks::default(), leases: Leases::default() }
     }
 
     pub(crate) fn get(&self, file: FileNo) -> &Description {
-        &self.slots[file.0 as usize]
+        self.slots.get(file.0)
     }
 
     pub(crate) fn get_mut(&mut self, file: FileNo) -> &mut Description {
-        &mut self.slots[file.0 as usize]
+        self.slots.get_mut(file.0)
+    }
+
+    /// Bytes that the descriptions take.
+    pub(in crate::kernel) fn charged(&mut self) -> u64 {
+        self.slots.charged()
     }
 
     /// Adds a description.
     pub(crate) fn add(&mut self, description: Description) -> FileNo {
-        if let Some(at) = self.free.pop() {
-            self.slots[at as usize] = description;
-            return FileNo(at);
-        }
-        self.slots.push(description);
-        FileNo((self.slots.len() - 1) as u32)
+        FileNo(self.slots.insert(description))
     }
 
     /// Adds a reference.
@@ -170,13 +187,11 @@ impl Descriptions {
         let mode = open.mode();
         fs.queues.forget(file);
         open.ops.release(fs, mode, mem);
-        open.ops = Box::new(Closed);
-        open.listing = None;
         self.locks.forget(at, file);
         if let Some(ino) = ino {
             let _ = self.leases.remove(ino, file); // it may have none
         }
-        self.free.push(file.0);
+        self.slots.remove(file.0);
     }
 
     /// The thing that locks of a description are about.
@@ -206,8 +221,8 @@ impl Descriptions {
 
     /// Counts the descriptions of an inode but for one: all, and those for writing.
     pub(crate) fn opens_of(&self, ino: Ino, except: FileNo) -> (usize, usize) {
-        let others = self.slots.iter().enumerate().filter(|(at, open)| {
-            *at as u32 != except.0 && open.refs > 0 && !open.is_path() && open.ops.inode() == Some(ino)
+        let others = self.slots.iter().filter(|(at, open)| {
+            *at != except.0 && open.refs > 0 && !open.is_path() && open.ops.inode() == Some(ino)
         });
         others.fold((0, 0), |(all, writing), (_, open)| (all + 1, writing + usize::from(open.writable())))
     }
@@ -306,7 +321,7 @@ impl FdLinks for Descriptions {
     }
 }
 
-/// Operations of a slot without a description.
+/// Operations of a place without a description.
 #[derive(Clone, Debug)]
 struct Closed;
 

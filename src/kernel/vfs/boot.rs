@@ -1,7 +1,6 @@
 //! The tree at the start: `/dev`, `/proc` and `/sys`, the same on every machine, above the host's
 //! root.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::abi::fs::*;
@@ -10,8 +9,8 @@ use crate::kernel::vfs::caller::{Caller, FsContext};
 use crate::kernel::vfs::content::Content;
 use crate::kernel::vfs::host;
 use crate::kernel::vfs::node::{
-    Body, DEV_DEV, Device, Dir, DirKind, HOST_DEV, HostRef, Ino, MEMFD_DEV, Magic, Node, PROC_DEV, ProcFile,
-    SHM_DEV, SYS_DEV, Time,
+    Body, DEV_DEV, Device, Dir, DirKind, Entries, HOST_DEV, HostRef, Ino, MEMFD_DEV, Magic, Node, PROC_DEV,
+    ProcFile, SHM_DEV, SYS_DEV, Time,
 };
 use crate::kernel::vfs::proc_tables::{
     NAMESPACES, NET_FILES, PRIVATE_TASK_FILES, PROC_FILES, PROCESS_FILES, SYS_FILES, SYSCTLS, TASK_FILES,
@@ -56,12 +55,14 @@ impl FileSystem {
     pub(crate) fn first_context(&mut self, cwd: &Path) -> FsContext {
         let cwd = host::canonical(cwd).unwrap_or_else(|| b"/"[..].into());
         let cwd = self.walk_host(&cwd).unwrap_or(self.root);
+        self.hold(self.root);
+        self.hold(cwd);
         FsContext { root: self.root, cwd, umask: UMASK }
     }
 
     fn boot_root(&mut self) {
         let dir =
-            Dir { entries: BTreeMap::new(), parent: Ino(0), name: b"/"[..].into(), kind: DirKind::Plain };
+            Dir { entries: Entries::default(), parent: Ino(0), name: b"/"[..].into(), kind: DirKind::Plain };
         let User { uid, gid } = self.owner;
         let mut root = Node::new(Body::Dir(dir), S_IFDIR | 0o755, uid, gid, Time::default());
         root.own_mode = false;
@@ -94,7 +95,7 @@ impl FileSystem {
     }
 
     fn plant_dir(&mut self, dir: Ino, name: &str, kind: DirKind, mode: u32, dev: u64) -> Ino {
-        let body = Dir { entries: BTreeMap::new(), parent: dir, name: name.as_bytes().into(), kind };
+        let body = Dir { entries: Entries::default(), parent: dir, name: name.as_bytes().into(), kind };
         self.plant(dir, name, Body::Dir(body), S_IFDIR | mode, dev)
     }
 
@@ -151,7 +152,7 @@ impl FileSystem {
         let core = self.plant_dir(net, "core", DirKind::Plain, 0o555, PROC_DEV);
         self.plant_files(core, PROC_DEV, &[("somaxconn", ProcFile::Text("4096\n"))]);
 
-        let first = self.nodes.len();
+        let first = self.node_count();
         self.proc_self = self.add_numbered(proc, "self");
         self.plant_files(self.proc_self, PROC_DEV, PROCESS_FILES);
         self.proc_task = self.add_numbered(proc, "task");
@@ -160,7 +161,8 @@ impl FileSystem {
             dir.parent = tasks;
         }
         let User { uid, gid } = self.owner;
-        for node in &mut self.nodes[first..] {
+        for ino in first..self.node_count() {
+            let node = self.node_mut(Ino(ino));
             (node.uid, node.gid) = (uid, gid);
         }
     }
@@ -169,7 +171,7 @@ impl FileSystem {
     /// fixed name: the number of the process is its name.
     fn add_numbered(&mut self, parent: Ino, name: &str) -> Ino {
         let dir =
-            Dir { entries: BTreeMap::new(), parent, name: name.as_bytes().into(), kind: DirKind::Plain };
+            Dir { entries: Entries::default(), parent, name: name.as_bytes().into(), kind: DirKind::Plain };
         let mut node = Node::new(Body::Dir(dir), S_IFDIR | 0o555, 0, 0, Time::default());
         (node.dev, node.synthetic) = (PROC_DEV, true);
         let ino = self.add(node);

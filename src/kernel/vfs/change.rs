@@ -1,6 +1,5 @@
 //! Operations on names: making, linking, renaming, removing.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::abi::errno::Errno;
@@ -10,7 +9,7 @@ use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::content::{Content, HostFile};
 use crate::kernel::vfs::host::{self, HostPath};
 use crate::kernel::vfs::host_handle::HostHandle;
-use crate::kernel::vfs::node::{Body, Dir, DirKind, Entry, Ino, Node, PROC_DEV, SYS_DEV};
+use crate::kernel::vfs::node::{Body, Dir, DirKind, Entries, Entry, Ino, Node, PROC_DEV, SYS_DEV};
 use crate::kernel::vfs::resolve::Found;
 use crate::kernel::vfs::tree::FileSystem;
 
@@ -128,7 +127,7 @@ impl FileSystem {
     }
 
     fn new_dir(&self, parent: Ino, name: &[u8]) -> Dir {
-        Dir { entries: BTreeMap::new(), parent, name: name.into(), kind: DirKind::Plain }
+        Dir { entries: Entries::default(), parent, name: name.into(), kind: DirKind::Plain }
     }
 
     /// An inode of the overlay on the file system of `dir`; a set-group-id directory passes its
@@ -182,15 +181,22 @@ impl FileSystem {
         }
     }
 
+    /// Marks a directory as removed. It may still be held, and `..` in it be looked up.
+    fn mark_removed(&mut self, ino: Ino) {
+        self.node_mut(ino).removed = true;
+        let above = self.parent(ino);
+        self.hold(above);
+    }
+
     /// Takes one name away from an inode.
     fn drop_link(&mut self, caller: &Caller, ino: Ino, mem: &mut dyn GuestMemory) {
         let node = self.node_mut(ino);
+        node.touch_meta(caller.now);
         if node.is_dir() {
-            node.removed = true;
+            self.mark_removed(ino);
         } else {
             node.link_delta -= 1;
         }
-        node.touch_meta(caller.now);
         self.forget_if_unused(ino, mem);
     }
 
@@ -200,7 +206,7 @@ impl FileSystem {
         let node = self.node_mut(ino);
         let path = node.host_path();
         if node.is_dir() {
-            node.removed = true;
+            self.mark_removed(ino);
             if let Some(path) = path {
                 self.dirs.remove(&path);
             }
@@ -387,7 +393,8 @@ impl FileSystem {
                 self.drop_host_link(caller, old, mem);
             }
             let (old, new) = (host::join(&old_dir, &from.name), host::join(&new_dir, &to.name));
-            self.move_host_paths(&old, &new, exchange);
+            let renamed: Vec<Ino> = to.ino.filter(|_| exchange).into_iter().chain([ino]).collect();
+            self.move_host_paths(&renamed, &old, &new, exchange);
         } else {
             self.put(from.dir, &from.name, to.ino.filter(|_| exchange));
             self.put(to.dir, &to.name, Some(ino));
@@ -433,24 +440,31 @@ impl FileSystem {
         }
     }
 
-    /// Updates the host paths of all inodes beneath a path that was renamed on the host.
-    fn move_host_paths(&mut self, old: &[u8], new: &[u8], exchange: bool) {
+    /// Updates the host paths of `renamed`, and if there is a directory among them those of all
+    /// inodes beneath, after the host renamed `old` to `new`.
+    fn move_host_paths(&mut self, renamed: &[Ino], old: &[u8], new: &[u8], exchange: bool) {
         let moved = |path: &[u8], old: &[u8], new: &[u8]| -> Option<HostPath> {
             let rest = path.strip_prefix(old)?;
             (rest.is_empty() || rest[0] == b'/').then(|| Arc::from([new, rest].concat()))
         };
-        for node in &mut self.nodes {
-            if node.unlinked() {
-                continue;
-            }
-            if let Some(host) = &mut node.host {
-                let back = if exchange { moved(&host.path, new, old) } else { None };
-                if let Some(path) = moved(&host.path, old, new).or(back) {
-                    host.path = path;
-                }
+        let path_of = |node: &Node| {
+            let path = &node.host.as_ref().filter(|_| !node.unlinked())?.path;
+            moved(path, old, new).or_else(|| if exchange { moved(path, new, old) } else { None })
+        };
+        let changed: Vec<(Ino, HostPath)> = if renamed.iter().any(|ino| self.node(*ino).is_dir()) {
+            self.nodes().filter_map(|(ino, node)| Some((ino, path_of(node)?))).collect()
+        } else {
+            renamed.iter().filter_map(|ino| Some((*ino, path_of(self.node(*ino))?))).collect()
+        };
+        let of_dir = |(ino, _): &&(Ino, HostPath)| self.node(*ino).is_dir();
+        let dirs: Vec<(Ino, HostPath)> = changed.iter().filter(of_dir).cloned().collect();
+        for (ino, path) in changed {
+            let Some(host) = &mut self.node_mut(ino).host else { continue };
+            let before = std::mem::replace(&mut host.path, path);
+            if self.dirs.get(&before) == Some(&ino) {
+                self.dirs.remove(&before);
             }
         }
-        let dirs = self.nodes.iter().enumerate().filter(|(_, node)| node.is_dir() && !node.unlinked());
-        self.dirs = dirs.filter_map(|(at, node)| Some((node.host_path()?, Ino(at as u32)))).collect();
+        self.dirs.extend(dirs.into_iter().map(|(ino, path)| (path, ino)));
     }
 }

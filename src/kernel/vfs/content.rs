@@ -100,6 +100,11 @@ impl Pages {
         self.map.len() as u64 * PAGE
     }
 
+    /// Bytes that the pages take on the host, with their places.
+    pub(crate) fn charge(&self) -> u64 {
+        self.map.len() as u64 * (PAGE + 48)
+    }
+
     /// The file of the host below.
     pub(crate) fn base(&self) -> Option<&Base> {
         self.base.as_ref()

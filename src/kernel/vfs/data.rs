@@ -13,8 +13,8 @@ use crate::kernel::vfs::tree::FileSystem;
 
 impl FileSystem {
     /// Bytes that overlay files may still take.
-    fn room(&self, mem: &dyn GuestMemory) -> u64 {
-        self.memory_limit.saturating_sub(self.memory_used).saturating_sub(mem.resident())
+    fn room(&mut self, mem: &dyn GuestMemory) -> u64 {
+        self.memory_limit.saturating_sub(self.charged()).saturating_sub(mem.resident())
     }
 
     /// Reads from a regular file; 0 at its end.
@@ -107,23 +107,19 @@ impl FileSystem {
         self.copy_up(ino)?;
         let room = self.room(mem);
         let node = self.node_mut(ino);
-        let mut added = 0;
+        let mut full = false;
         let done = match &mut node.body {
             Body::File(Content::Host(Some(held))) => {
                 host::write_at(&*held.file.file()?, offset, bytes)?;
                 node.size = node.size.max(end);
-                bytes.len()
+                Ok(bytes.len())
             }
             Body::File(Content::Pages(pages)) => {
-                let before = pages.memory();
                 let done = pages.write(offset, bytes, room);
-                added = pages.memory() - before;
-                done?
+                full = done == Err(Errno::ENOSPC);
+                done
             }
             Body::File(Content::Object(object)) => {
-                if end > object.len && (end - object.len).min(bytes.len() as u64) > room {
-                    return Err(Errno::ENOSPC);
-                }
                 if let Some(file) = object.behind() {
                     host::write_at(&*file.file()?, offset, bytes)?;
                 }
@@ -135,13 +131,15 @@ impl FileSystem {
                     MemError::NoMemory => Errno::ENOSPC,
                     why => why.into(),
                 })?;
-                bytes.len()
+                Ok(bytes.len())
             }
             _ => return Err(Errno::EINVAL),
         };
-        node.touch(now);
-        self.memory_used += added;
-        Ok(done)
+        if done.is_ok() {
+            node.touch(now);
+        }
+        self.out_of_memory |= full;
+        done
     }
 
     /// Cuts or extends a file, truncate(2). Permissions are the caller's matter.
@@ -172,16 +170,13 @@ impl FileSystem {
         self.copy_up(ino)?;
         self.hold_content(ino, false, true)?;
         let node = self.node_mut(ino);
-        let mut freed = 0;
         match &mut node.body {
             Body::File(Content::Host(Some(held))) => {
                 rustix::fs::ftruncate(&*held.file.file()?, len)?;
                 node.size = len;
             }
             Body::File(Content::Pages(pages)) => {
-                let before = pages.memory();
                 pages.resize(len);
-                freed = before - pages.memory();
             }
             Body::File(Content::Object(object)) => {
                 if let Some(file) = object.behind() {
@@ -195,7 +190,6 @@ impl FileSystem {
             _ => return Err(Errno::EINVAL),
         }
         node.touch(now);
-        self.memory_used = self.memory_used.saturating_sub(freed);
         Ok(())
     }
 
@@ -214,7 +208,8 @@ impl FileSystem {
         self.copy_up(ino)?;
         let room = self.room(mem);
         let node = self.node_mut(ino);
-        let change = match &mut node.body {
+        let mut full = false;
+        let result = match &mut node.body {
             Body::File(Content::Host(Some(held))) => {
                 use rustix::fs::FallocateFlags as Flags;
                 rustix::fs::fallocate(
@@ -223,26 +218,27 @@ impl FileSystem {
                     offset,
                     len,
                 )?;
-                0
+                Ok(())
             }
             Body::File(Content::Pages(pages)) => {
-                let before = pages.memory() as i64;
-                pages.punch(offset, len, room.saturating_add(pages.memory()))?;
-                pages.memory() as i64 - before
+                let done = pages.punch(offset, len, room.saturating_add(pages.memory()));
+                full = done == Err(Errno::ENOSPC);
+                done
             }
             Body::File(Content::Object(object)) => {
                 if let Some(file) = object.behind() {
                     use rustix::fs::FallocateFlags as Flags;
                     rustix::fs::fallocate(&*file.file()?, Flags::PUNCH_HOLE | Flags::KEEP_SIZE, offset, len)?;
                 }
-                mem.object_punch(object.id, offset, len).map_err(|_| Errno::ENOSPC)?;
-                0
+                mem.object_punch(object.id, offset, len).map_err(|_| Errno::ENOSPC)
             }
             _ => return Err(Errno::ENODEV),
         };
-        node.touch(now);
-        self.memory_used = self.memory_used.saturating_add_signed(change);
-        Ok(())
+        if result.is_ok() {
+            node.touch(now);
+        }
+        self.out_of_memory |= full;
+        result
     }
 
     /// Makes a range of the file behind an object read as zero, MADV_REMOVE of madvise(2). Shared
@@ -256,8 +252,9 @@ impl FileSystem {
         mem: &mut dyn GuestMemory,
     ) -> Result<(), Errno> {
         let is_file = |node: &Node| matches!(&node.body, Body::File(Content::Object(of)) if of.id == object);
-        match self.nodes.iter().position(is_file) {
-            Some(at) => self.punch(now, Ino(at as u32), offset, len, mem),
+        let file = self.nodes().find(|(_, node)| is_file(node)).map(|(ino, _)| ino);
+        match file {
+            Some(ino) => self.punch(now, ino, offset, len, mem),
             None => mem.object_punch(object, offset, len).map_err(Errno::from),
         }
     }
@@ -335,7 +332,6 @@ impl FileSystem {
                 return Err(why.into());
             }
         }
-        self.memory_used = self.memory_used.saturating_sub(pages.memory());
         let object = Object { id, len: pages.len(), base, through };
         self.node_mut(ino).body = Body::File(Content::Object(object));
         Ok(id)
@@ -344,7 +340,7 @@ impl FileSystem {
     /// Writes stores through mappings back to the files of the host.
     pub fn write_back(&self, mem: &mut dyn GuestMemory) -> Result<(), Errno> {
         let mut result = Ok(());
-        for node in &self.nodes {
+        for (_, node) in self.nodes() {
             if let Body::File(Content::Object(object)) = &node.body
                 && let Some(file) = object.behind()
             {

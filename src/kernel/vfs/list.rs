@@ -20,6 +20,31 @@ pub(crate) struct DirEntry {
     pub(crate) kind: u8,
 }
 
+/// The entries of a directory as they were when getdents64(2) began.
+#[derive(Debug)]
+pub(crate) struct Listing {
+    entries: Vec<DirEntry>,
+    bytes: u64,
+}
+
+impl Listing {
+    pub(crate) fn new(entries: Vec<DirEntry>) -> Listing {
+        let entry = |entry: &DirEntry| (size_of::<DirEntry>() + entry.name.len() + 32) as u64;
+        let bytes = entries.iter().map(entry).sum();
+        Listing { entries, bytes }
+    }
+
+    /// The entry at a place.
+    pub(crate) fn get(&self, at: usize) -> Option<&DirEntry> {
+        self.entries.get(at)
+    }
+
+    /// Bytes that it takes.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
 impl FileSystem {
     /// The sorted names in a directory, without `.` and `..`.
     fn names(&mut self, caller: &Caller, dir: Ino) -> Result<BTreeSet<Arc<[u8]>>, Errno> {
@@ -41,7 +66,7 @@ impl FileSystem {
             let below = self.handles.open(|| host::names(&path))?;
             names.extend(below.into_iter().map(Arc::<[u8]>::from));
         }
-        for (name, entry) in &held.entries {
+        for (name, entry) in held.entries.iter() {
             if entry.is_some() {
                 names.insert(name.clone());
             } else {
@@ -86,6 +111,10 @@ impl FileSystem {
 
     /// Checks that a directory holds no name; ENOTEMPTY.
     pub(crate) fn must_be_empty(&mut self, caller: &Caller, dir: Ino) -> Result<(), Errno> {
+        let held = self.node(dir).dir().filter(|held| matches!(held.kind, DirKind::Plain));
+        if held.is_some_and(|held| held.entries.has_names()) {
+            return Err(Errno::ENOTEMPTY);
+        }
         if self.names(caller, dir)?.is_empty() { Ok(()) } else { Err(Errno::ENOTEMPTY) }
     }
 }

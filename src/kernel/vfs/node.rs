@@ -1,12 +1,14 @@
 //! Inodes: files apart from their names.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use rustix::fs::Stat;
 
 use crate::abi::fs::*;
 use crate::abi::time::NSEC_PER_SEC;
+use crate::kernel::slab::Charged;
 use crate::kernel::vfs::content::Content;
 use crate::kernel::vfs::host::HostPath;
 use crate::kernel::vfs::pipe::PipeId;
@@ -48,10 +50,57 @@ impl Times {
 /// Value of a name in a directory of the overlay: an inode, or none if the host's name was removed.
 pub(crate) type Entry = Option<Ino>;
 
+/// The entries of the overlay in a directory, by name. What they take is known without a look at
+/// each.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Entries {
+    names: BTreeMap<Arc<[u8]>, Entry>,
+    bytes: u64,
+    /// Entries that lead to an inode.
+    present: usize,
+}
+
+impl Entries {
+    /// Bytes that an entry takes beside its name: the name's reference, its head and a place in
+    /// the tree that is two thirds full.
+    const ENTRY: u64 = 64;
+
+    /// Sets an entry.
+    pub(crate) fn insert(&mut self, name: Arc<[u8]>, entry: Entry) {
+        let bytes = Entries::ENTRY + name.len() as u64;
+        self.present += usize::from(entry.is_some());
+        match self.names.insert(name, entry) {
+            Some(before) => self.present -= usize::from(before.is_some()),
+            None => self.bytes += bytes,
+        }
+    }
+
+    /// Drops an entry.
+    pub(crate) fn remove(&mut self, name: &[u8]) {
+        if let Some(before) = self.names.remove(name) {
+            self.present -= usize::from(before.is_some());
+            self.bytes -= Entries::ENTRY + name.len() as u64;
+        }
+    }
+
+    /// Tells if any entry leads to an inode.
+    pub(crate) fn has_names(&self) -> bool {
+        self.present > 0
+    }
+}
+
+impl Deref for Entries {
+    type Target = BTreeMap<Arc<[u8]>, Entry>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.names
+    }
+}
+
 /// A directory: entries of the overlay above those of the host's directory.
 #[derive(Clone, Debug)]
 pub(crate) struct Dir {
-    pub(crate) entries: BTreeMap<Arc<[u8]>, Entry>,
+    pub(crate) entries: Entries,
     pub(crate) parent: Ino,
     pub(crate) name: Arc<[u8]>,
     pub(crate) kind: DirKind,
@@ -176,7 +225,8 @@ pub(crate) struct Node {
     /// Names on the host, and how many the overlay has added or taken away.
     pub(crate) links: i64,
     pub(crate) link_delta: i64,
-    /// Descriptions that hold the inode.
+    /// Descriptions that hold the inode, tasks that are in it, and removed directories that have it
+    /// above them.
     pub(crate) opens: u32,
     pub(crate) times: Times,
     /// Inode and device number shown to the guest. The inode number of a file of the host is 0
@@ -196,6 +246,24 @@ pub(crate) struct Node {
     pub(crate) removed: bool,
     /// F_SEAL_*; only a memfd has any.
     pub(crate) seals: u32,
+}
+
+impl Charged for Node {
+    fn charge(&self) -> u64 {
+        let body = match &self.body {
+            Body::File(Content::Pages(pages)) => pages.charge(),
+            Body::Dir(dir) => dir.entries.bytes + dir.name.len() as u64 + 16,
+            Body::Symlink(target) => target.len() as u64 + 16,
+            _ => 0,
+        };
+        body + self.host.as_ref().map_or(0, |host| host.path.len() as u64 + 16)
+    }
+
+    fn vacant() -> Node {
+        let mut node = Node::new(Body::Opaque, 0, 0, 0, Time::default());
+        node.links = 0;
+        node
+    }
 }
 
 impl Node {

@@ -1,10 +1,11 @@
 //! Pipes, pipe(7). Like those of Linux they hold pages, each with the bytes of one or more writes,
 //! so that they are full when Linux's are.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use crate::abi::errno::Errno;
 use crate::kernel::fasync::Reason;
+use crate::kernel::slab::{Charged, Slab};
 use crate::kernel::wait_queue::{QueueId, WaitQueues};
 
 /// Key of a pipe.
@@ -19,6 +20,13 @@ const PAGES: usize = 16;
 
 /// Largest capacity in bytes an unprivileged process may ask for, `/proc/sys/fs/pipe-max-size`.
 const MAX_CAPACITY: usize = 1 << 20;
+
+/// Pages a pipe holds at first once those of the user hold `USER_PAGES` (`PIPE_MIN_DEF_BUFFERS`).
+const MIN_PAGES: usize = 2;
+
+/// Pages that the pipes of an unprivileged user may hold together,
+/// `/proc/sys/fs/pipe-user-pages-soft`.
+const USER_PAGES: usize = 16_384;
 
 /// A page of a pipe.
 #[derive(Clone, Debug)]
@@ -64,6 +72,18 @@ pub(crate) struct Pipe {
     pub(crate) queue: QueueId,
 }
 
+impl Charged for Pipe {
+    /// Whole pages, whatever is in them.
+    fn charge(&self) -> u64 {
+        (self.pages.len() * (PIPE_PAGE + size_of::<Page>() + 16)) as u64
+    }
+
+    fn vacant() -> Pipe {
+        let (queue, pages) = (QueueId::default(), VecDeque::new());
+        Pipe { pages, max_pages: 0, readers: 0, writers: 0, writer_count: 0, number: 0, queue }
+    }
+}
+
 impl Pipe {
     /// Bytes in it.
     pub(crate) fn len(&self) -> usize {
@@ -88,13 +108,13 @@ impl Pipe {
         self.max_pages * PIPE_PAGE
     }
 
-    /// Sets the capacity to `wanted` bytes or more, F_SETPIPE_SZ; EINVAL, EPERM, EBUSY.
-    pub(crate) fn set_capacity(&mut self, wanted: usize) -> Result<(), Errno> {
+    /// Sets the capacity to `wanted` bytes or more, but to `most` pages if that is more than now.
+    fn set_capacity(&mut self, wanted: usize, most: usize) -> Result<(), Errno> {
         if wanted > 1 << 31 {
             return Err(Errno::EINVAL);
         }
         let pages = wanted.div_ceil(PIPE_PAGE).max(1).next_power_of_two();
-        if pages > self.max_pages && pages * PIPE_PAGE > MAX_CAPACITY {
+        if pages > self.max_pages && (pages * PIPE_PAGE > MAX_CAPACITY || pages > most) {
             return Err(Errno::EPERM);
         }
         if pages < self.pages.len() {
@@ -114,6 +134,7 @@ impl Pipe {
             && last.merges
             && last.bytes.len() + odd <= PIPE_PAGE
         {
+            last.bytes.reserve_exact(odd);
             last.bytes.extend_from_slice(&bytes[..odd]);
             done = odd;
         }
@@ -182,32 +203,51 @@ impl Pipe {
 /// Every pipe.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pipes {
-    held: BTreeMap<PipeId, Pipe>,
-    last: u32,
+    held: Slab<Pipe>,
+    /// Pages that all may hold together.
+    max_pages: usize,
 }
 
 impl Pipes {
     /// A new, empty pipe with nobody at its ends.
     pub(crate) fn add(&mut self, number: u64, queues: &mut WaitQueues) -> PipeId {
-        self.last += 1;
         let queue = queues.add();
+        let max_pages = if self.max_pages + PAGES > USER_PAGES { MIN_PAGES } else { PAGES };
+        self.max_pages += max_pages;
         let pages = VecDeque::new();
-        let pipe = Pipe { pages, max_pages: PAGES, readers: 0, writers: 0, writer_count: 0, number, queue };
-        self.held.insert(PipeId(self.last), pipe);
-        PipeId(self.last)
+        let pipe = Pipe { pages, max_pages, readers: 0, writers: 0, writer_count: 0, number, queue };
+        PipeId(self.held.insert(pipe))
     }
 
+    /// A pipe that somebody holds.
     pub(crate) fn get(&self, id: PipeId) -> Option<&Pipe> {
-        self.held.get(&id)
+        Some(self.held.get(id.0)).filter(|pipe| pipe.max_pages > 0)
     }
 
+    /// A pipe that somebody holds, to be changed.
     pub(crate) fn get_mut(&mut self, id: PipeId) -> Option<&mut Pipe> {
-        self.held.get_mut(&id)
+        Some(self.held.get_mut(id.0)).filter(|pipe| pipe.max_pages > 0)
+    }
+
+    /// Sets the capacity of a pipe to `wanted` bytes or more, F_SETPIPE_SZ; EINVAL, EPERM, EBUSY.
+    pub(crate) fn set_capacity(&mut self, id: PipeId, wanted: usize) -> Result<(), Errno> {
+        let room = USER_PAGES.saturating_sub(self.max_pages);
+        let pipe = self.get_mut(id).ok_or(Errno::EBADF)?;
+        let before = pipe.max_pages;
+        pipe.set_capacity(wanted, before + room)?;
+        let after = pipe.max_pages;
+        self.max_pages = self.max_pages - before + after;
+        Ok(())
+    }
+
+    /// Bytes that the pipes take.
+    pub(super) fn charged(&mut self) -> u64 {
+        self.held.charged()
     }
 
     /// Counts a description at the ends it holds.
     pub(crate) fn open(&mut self, id: PipeId, read: bool, write: bool) {
-        if let Some(pipe) = self.held.get_mut(&id) {
+        if let Some(pipe) = self.get_mut(id) {
             pipe.readers += u32::from(read);
             pipe.writers += u32::from(write);
             pipe.writer_count += u64::from(write);
@@ -216,12 +256,12 @@ impl Pipes {
 
     /// The reverse of `open`; with nobody left at either end the pipe goes, and this is true.
     pub(crate) fn close(&mut self, id: PipeId, read: bool, write: bool, queues: &mut WaitQueues) -> bool {
-        let Some(pipe) = self.held.get_mut(&id) else { return true };
+        let Some(pipe) = self.get_mut(id) else { return true };
         pipe.readers = pipe.readers.saturating_sub(u32::from(read));
         pipe.writers = pipe.writers.saturating_sub(u32::from(write));
         let gone = pipe.readers == 0 && pipe.writers == 0;
         if gone {
-            self.held.remove(&id);
+            self.max_pages -= self.held.remove(id.0).max_pages;
         } else if pipe.readers == 0 || pipe.writers == 0 {
             queues.wake(pipe.queue, 0);
             queues.fasync.notify(pipe.queue, Reason::In);
@@ -268,10 +308,30 @@ mod tests {
     #[test]
     fn capacities_are_powers_of_two() {
         let (mut pipes, id) = pipe();
-        let pipe = pipes.get_mut(id).unwrap();
-        assert_eq!((pipe.set_capacity(5000), pipe.capacity()), (Ok(()), 8192));
-        assert_eq!(pipe.set_capacity((1 << 31) + 1), Err(Errno::EINVAL));
-        assert_eq!(pipe.put(&[1; 8192], false), 8192);
-        assert_eq!(pipe.set_capacity(1), Err(Errno::EBUSY));
+        assert_eq!(pipes.set_capacity(id, 5000), Ok(()));
+        assert_eq!(pipes.get(id).unwrap().capacity(), 8192);
+        assert_eq!(pipes.set_capacity(id, (1 << 31) + 1), Err(Errno::EINVAL));
+        assert_eq!(pipes.get_mut(id).unwrap().put(&[1; 8192], false), 8192);
+        assert_eq!(pipes.set_capacity(id, 1), Err(Errno::EBUSY));
+    }
+
+    /// pipe(7) of `/proc/sys/fs/pipe-user-pages-soft`, and `PIPE_MIN_DEF_BUFFERS`.
+    #[test]
+    fn a_users_pipes_have_their_pages_together() {
+        let mut pipes = Pipes::default();
+        let mut queues = WaitQueues::default();
+        let ids: Vec<PipeId> = (0..1100).map(|_| pipes.add(1, &mut queues)).collect();
+        let capacity = |pipes: &Pipes, at: usize| pipes.get(ids[at]).unwrap().capacity();
+        assert_eq!((capacity(&pipes, 1023), capacity(&pipes, 1024)), (65_536, 8192));
+        assert_eq!(pipes.set_capacity(ids[0], 1 << 20), Err(Errno::EPERM));
+        assert_eq!(pipes.set_capacity(ids[0], 4096), Ok(()));
+        for id in &ids[1..200] {
+            pipes.open(*id, true, false);
+            assert!(pipes.close(*id, true, false, &mut queues));
+            assert!(pipes.get(*id).is_none());
+        }
+        assert_eq!(pipes.set_capacity(ids[0], 1 << 20), Ok(()));
+        let last = pipes.add(2, &mut queues);
+        assert_eq!(pipes.get(last).map(Pipe::capacity), Some(65_536));
     }
 }

@@ -1,6 +1,6 @@
 //! The table of inodes, and how inodes of the host enter it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use rustc_hash::FxHashMap;
@@ -10,18 +10,19 @@ use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::guest::GuestMemory;
 use crate::kernel::cred::User;
+use crate::kernel::slab::Slab;
 use crate::kernel::vfs::content::Content;
 use crate::kernel::vfs::host::{self, HostPath};
 use crate::kernel::vfs::host_fingerprint::HostFingerprint;
 use crate::kernel::vfs::host_handle::HostHandles;
-use crate::kernel::vfs::node::{Body, Dir, DirKind, HOST_DEV, HostRef, Ino, Node, Time};
+use crate::kernel::vfs::node::{Body, Dir, DirKind, Entries, HOST_DEV, HostRef, Ino, Node, Time};
 use crate::kernel::vfs::pipe::Pipes;
 use crate::kernel::wait_queue::WaitQueues;
 
 /// Every inode, the pipes, and who waits for something to become ready.
 #[derive(Clone, Debug)]
 pub struct FileSystem {
-    pub(super) nodes: Vec<Node>,
+    nodes: Slab<Node>,
     /// Directories of the host by path.
     pub(super) dirs: FxHashMap<HostPath, Ino>,
     /// Other files of the host by device, inode and permission to change them.
@@ -36,7 +37,8 @@ pub struct FileSystem {
     pub(super) proc_task: Ino,
     allow_write: Vec<HostPath>,
     pub(super) memory_limit: u64,
-    pub(super) memory_used: u64,
+    /// The limit has kept the bytes of a file out.
+    pub(super) out_of_memory: bool,
     pub(crate) pipes: Pipes,
     pub(crate) queues: WaitQueues,
     /// Open files of the host.
@@ -55,7 +57,7 @@ impl FileSystem {
         owner: User,
     ) -> FileSystem {
         FileSystem {
-            nodes: Vec::new(),
+            nodes: Slab::default(),
             dirs: FxHashMap::default(),
             files_seen: FxHashMap::default(),
             numbers: FxHashMap::default(),
@@ -66,7 +68,7 @@ impl FileSystem {
             proc_task: Ino(0),
             allow_write: allow_write.iter().filter_map(|path| host::canonical(path)).collect(),
             memory_limit,
-            memory_used: 0,
+            out_of_memory: false,
             pipes: Pipes::default(),
             queues: WaitQueues::default(),
             handles: HostHandles::default(),
@@ -74,9 +76,18 @@ impl FileSystem {
         }
     }
 
-    /// Bytes that files of the overlay hold in memory.
-    pub fn memory_used(&self) -> u64 {
-        self.memory_used
+    /// Bytes that files, pipes and epoll instances take.
+    pub(crate) fn charged(&mut self) -> u64 {
+        fn table<K, V>(map: &FxHashMap<K, V>) -> u64 {
+            (map.capacity() * (size_of::<(K, V)>() + 1) * 8 / 7) as u64
+        }
+        let tables = table(&self.dirs) + table(&self.files_seen) + table(&self.numbers);
+        self.nodes.charged() + tables + self.pipes.charged() + self.queues.bytes()
+    }
+
+    /// Tells if the limit of memory has kept bytes of a file out since the last call.
+    pub(crate) fn take_out_of_memory(&mut self) -> bool {
+        std::mem::take(&mut self.out_of_memory)
     }
 
     /// Counts the files and directories that the guest made, changed or removed outside the
@@ -84,7 +95,7 @@ impl FileSystem {
     pub fn dropped(&self) -> usize {
         let mut seen = BTreeSet::new();
         let mut count = 0;
-        let named = self.nodes.iter().filter(|node| !node.synthetic && !node.unlinked());
+        let named = self.nodes().map(|(_, node)| node).filter(|node| !node.synthetic && !node.unlinked());
         for entry in named.filter_map(Node::dir).flat_map(|dir| dir.entries.values()) {
             match entry {
                 None => count += 1,
@@ -93,9 +104,9 @@ impl FileSystem {
                 Some(_) => {}
             }
         }
-        for (at, node) in self.nodes.iter().enumerate() {
+        for (ino, node) in self.nodes() {
             let overlaid = node.changed && !node.writes_through() && node.host.is_some() && !node.is_dir();
-            if overlaid && !node.unlinked() && seen.insert(Ino(at as u32)) {
+            if overlaid && !node.unlinked() && seen.insert(ino) {
                 count += 1;
             }
         }
@@ -108,11 +119,21 @@ impl FileSystem {
     }
 
     pub(crate) fn node(&self, ino: Ino) -> &Node {
-        &self.nodes[ino.0 as usize]
+        self.nodes.get(ino.0)
     }
 
     pub(crate) fn node_mut(&mut self, ino: Ino) -> &mut Node {
-        &mut self.nodes[ino.0 as usize]
+        self.nodes.get_mut(ino.0)
+    }
+
+    /// Every inode; those that are gone have no name.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = (Ino, &Node)> {
+        self.nodes.iter().map(|(at, node)| (Ino(at), node))
+    }
+
+    /// Number of places for inodes: all from here on are new.
+    pub(super) fn node_count(&self) -> u32 {
+        self.nodes.len()
     }
 
     /// Adds an inode, and numbers it unless it is one of the host's.
@@ -121,8 +142,7 @@ impl FileSystem {
             self.last_number += 1;
             node.number = self.last_number;
         }
-        self.nodes.push(node);
-        Ino((self.nodes.len() - 1) as u32)
+        Ino(self.nodes.insert(node))
     }
 
     /// A fresh inode number for something without an inode.
@@ -192,9 +212,12 @@ impl FileSystem {
         }
         let body = match stat.st_mode & S_IFMT {
             S_IFREG => Body::File(Content::Host(None)),
-            S_IFDIR => {
-                Body::Dir(Dir { entries: BTreeMap::new(), parent, name: name.into(), kind: DirKind::Plain })
-            }
+            S_IFDIR => Body::Dir(Dir {
+                entries: Entries::default(),
+                parent,
+                name: name.into(),
+                kind: DirKind::Plain,
+            }),
             S_IFLNK => Body::Symlink(host::readlink(&path)?.into()),
             _ => Body::Opaque,
         };
@@ -236,7 +259,7 @@ impl FileSystem {
         }
     }
 
-    /// Counts a description that holds an inode.
+    /// Counts a holder of an inode.
     pub(crate) fn hold(&mut self, ino: Ino) {
         self.node_mut(ino).opens += 1;
     }
@@ -248,26 +271,40 @@ impl FileSystem {
         self.forget_if_unused(ino, mem);
     }
 
-    /// Frees the content of an inode once neither a name nor a description refers to it.
+    /// Closes the host's file behind an inode that nobody holds, and frees the inode if it has no
+    /// name left either.
     pub(crate) fn forget_if_unused(&mut self, ino: Ino, mem: &mut dyn GuestMemory) {
-        let node = self.node_mut(ino);
-        if node.opens > 0 {
-            return;
-        }
-        let unlinked = node.unlinked();
-        let mut freed = 0;
-        match &mut node.body {
-            Body::File(Content::Host(open)) => *open = None,
-            Body::File(content) if unlinked => {
-                match content {
-                    Content::Pages(pages) => freed = pages.memory(),
-                    Content::Object(object) => mem.object_release(object.id),
-                    Content::Host(_) => {}
-                }
-                *content = Content::Pages(Default::default());
+        let mut next = Some(ino);
+        while let Some(ino) = next.take() {
+            let node = self.node_mut(ino);
+            if node.opens > 0 {
+                return;
             }
-            _ => {}
+            if let Body::File(Content::Host(open)) = &mut node.body {
+                *open = None;
+            }
+            if !node.unlinked() || node.synthetic {
+                return;
+            }
+            let node = self.nodes.remove(ino.0);
+            if let Some(HostRef { path, key, write }) = &node.host {
+                let key = (key.0, key.1, *write);
+                if self.files_seen.get(&key) == Some(&ino) {
+                    self.files_seen.remove(&key);
+                }
+                if self.dirs.get(path) == Some(&ino) {
+                    self.dirs.remove(path);
+                }
+            }
+            match &node.body {
+                Body::File(Content::Object(object)) => mem.object_release(object.id),
+                Body::Dir(dir) => {
+                    let above = self.node_mut(dir.parent);
+                    above.opens = above.opens.saturating_sub(1);
+                    next = Some(dir.parent);
+                }
+                _ => {}
+            }
         }
-        self.memory_used = self.memory_used.saturating_sub(freed);
     }
 }
