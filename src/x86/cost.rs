@@ -89,6 +89,14 @@ impl Cost {
         self.event(slot, 0, size, EventKind::Write);
     }
 
+    /// Adds a load or a store of the CPU, and its event. Returns the slot.
+    pub(crate) fn push_access(&mut self, access: Access, size: u16, address: Address) -> u8 {
+        let slot = self.slot(access, size.into(), address);
+        let kind = if access == Access::Store { EventKind::Write } else { EventKind::Read };
+        self.event(slot, 0, size.into(), kind);
+        slot
+    }
+
     fn store(&mut self, size: usize, address: Address) {
         let slot = self.slot(Access::Store, size, address);
         self.event(slot, 0, size, EventKind::Write);
@@ -198,13 +206,15 @@ fn string_compare(cost: &mut Cost, size: usize) {
 /// (Intel SDM vol. 2).
 fn enter(instruction: &Instruction, cost: &mut Cost) {
     let level = i32::from(instruction.immediate8_2nd() & 31);
-    cost.store(8, Address::Rsp(-8));
+    let bytes = if instruction.code() == Code::Enterw_imm16_imm8 { 2 } else { 8 };
+    let size = bytes as usize;
+    cost.store(size, Address::Rsp(-bytes));
     for i in 1..level {
-        cost.load(8, Address::Rbp(-8 * i));
-        cost.store(8, Address::Rsp(-8 - 8 * i));
+        cost.load(size, Address::Rbp(-bytes * i));
+        cost.store(size, Address::Rsp(-bytes - bytes * i));
     }
     if level > 0 {
-        cost.store(8, Address::Rsp(-8 - 8 * level));
+        cost.store(size, Address::Rsp(-bytes - bytes * level));
     }
 }
 
@@ -287,6 +297,13 @@ fn general(
         }
         OpAccess::None | OpAccess::NoMemAccess => {}
     }
+}
+
+/// Tests whether an instruction loads and stores its operand in memory.
+pub(crate) fn modifies_memory(instruction: &Instruction) -> bool {
+    let Some(operand) = memory_operand(instruction) else { return false };
+    let access = InstructionInfoFactory::new().info(instruction).op_access(operand.into());
+    matches!(access, OpAccess::ReadWrite | OpAccess::ReadCondWrite)
 }
 
 fn is_compare_exchange(mnemonic: Mnemonic) -> bool {

@@ -1,9 +1,11 @@
 //! Decoding, and the decision whether the emulated CPU may run an instruction.
 
-use iced_x86::{Code, CpuidFeature, Decoder, DecoderOptions, EncodingKind, Instruction, Mnemonic};
+use iced_x86::{
+    Code, CpuidFeature, Decoder, DecoderError, DecoderOptions, EncodingKind, Instruction, Mnemonic,
+};
 
 /// Most bytes in an x86 instruction.
-pub(crate) const MAX_LENGTH: usize = 15;
+pub const MAX_LENGTH: usize = 15;
 
 /// Reads code: up to `MAX_LENGTH` bytes at an address and their number, 0 where nothing is
 /// executable.
@@ -19,6 +21,8 @@ pub enum Verdict {
     /// It faults, as on the CPU model that CPUID names. An uncaught fault ends the run with a
     /// message.
     Refuse(Refusal),
+    /// The bytes end before it, where nothing is executable: the fetch of the rest faults.
+    Truncated,
 }
 
 /// Instructions that the machine emulates.
@@ -41,7 +45,7 @@ pub enum Trap {
 pub enum Refusal {
     /// Not an instruction, or one that no CPU has: #UD.
     Undefined,
-    /// Privileged: #GP.
+    /// Privileged, or longer than fifteen bytes: #GP.
     Privileged,
     /// Beyond the emulated model (x86-64-v2): #UD.
     Unsupported,
@@ -93,13 +97,81 @@ const SUPPORTED: &[CpuidFeature] = &[
     CpuidFeature::CLDEMOTE,
 ];
 
-/// Decodes the instruction at `pc`. `bytes` may end early at an unmapped page; see
-/// `is_truncated`.
+/// Extensions with privileged instructions that the CPU models do not have.
+const SYSTEM_EXTENSIONS: &[CpuidFeature] = &[
+    CpuidFeature::VMX,
+    CpuidFeature::SVM,
+    CpuidFeature::SMX,
+    CpuidFeature::CET_SS,
+    CpuidFeature::KL,
+    CpuidFeature::LKGS,
+    CpuidFeature::FRED,
+    CpuidFeature::INVPCID,
+    CpuidFeature::XSAVES,
+];
+
+/// Decodes the instruction at `pc`, which is `Code::INVALID` if `bytes` end before it.
 pub fn decode(bytes: &[u8], pc: u64) -> Instruction {
     Decoder::with_ip(64, bytes, pc, DecoderOptions::NONE).decode()
 }
 
-/// Decides about an instruction.
+/// Decodes the instruction at `pc` and decides about it. Fewer than `MAX_LENGTH` bytes end where
+/// nothing is executable.
+pub(crate) fn examine(bytes: &[u8], pc: u64) -> (Instruction, Verdict) {
+    let mut decoder = Decoder::with_ip(64, bytes, pc, DecoderOptions::NONE);
+    let instruction = decoder.decode();
+    let verdict = match decoder.last_error() {
+        _ if instruction.code() == Code::INVALID && is_too_long(bytes) => {
+            Verdict::Refuse(Refusal::Privileged)
+        }
+        DecoderError::NoMoreBytes if bytes.len() < MAX_LENGTH && continues(bytes, pc) => Verdict::Truncated,
+        _ => verdict(&instruction),
+    };
+    (instruction, verdict)
+}
+
+/// Tests whether more bytes could make an instruction of these. The decoder does not tell, as it
+/// reads on after an undefined opcode.
+fn continues(bytes: &[u8], pc: u64) -> bool {
+    /// Bytes of which one or another, repeated, completes every instruction: as the rest of an
+    /// opcode or of a VEX prefix, as ModRM byte in memory and in registers, as an immediate.
+    const REST: [u8; 7] = [0x00, 0x0f, 0x58, 0x61, 0xc0, 0xf0, 0xff];
+    REST.into_iter().any(|rest| {
+        let mut whole = [rest; MAX_LENGTH];
+        whole[..bytes.len()].copy_from_slice(bytes);
+        // What may be locked shows in the bytes to come.
+        whole.iter_mut().take_while(|byte| is_prefix(**byte)).filter(|byte| **byte == 0xf0).for_each(
+            |byte| {
+                *byte = 0x3e;
+            },
+        );
+        decode(&whole, pc).code() != Code::INVALID
+    })
+}
+
+/// Tests whether repeated prefixes make an instruction of these bytes longer than it may be.
+fn is_too_long(bytes: &[u8]) -> bool {
+    let mut short = [0; MAX_LENGTH];
+    let mut len = 0;
+    let prefixes = bytes.iter().take_while(|byte| is_prefix(**byte)).count();
+    for (i, byte) in bytes.iter().enumerate() {
+        if i >= prefixes || !bytes[i + 1..prefixes].contains(byte) {
+            short[len] = *byte;
+            len += 1;
+        }
+    }
+    bytes.len() == MAX_LENGTH && len < bytes.len() && {
+        let instruction = decode(&short, 0);
+        instruction.code() != Code::INVALID && instruction.len() > len
+    }
+}
+
+/// Tests for a legacy prefix (Intel SDM vol. 2, 2.1.1).
+fn is_prefix(byte: u8) -> bool {
+    matches!(byte, 0x26 | 0x2e | 0x36 | 0x3e | 0x64..=0x67 | 0xf0 | 0xf2 | 0xf3)
+}
+
+/// Decides about an instruction that was decoded whole.
 pub fn verdict(instruction: &Instruction) -> Verdict {
     use Mnemonic as M;
     if instruction.code() == Code::INVALID {
@@ -115,7 +187,7 @@ pub fn verdict(instruction: &Instruction) -> Verdict {
         M::Rdsspd | M::Rdsspq => return Verdict::Run,
         M::Int if instruction.immediate8() == 0x80 => return Verdict::Refuse(Refusal::Unsupported),
         M::Int => return Verdict::Refuse(Refusal::Privileged),
-        M::Ud0 | M::Ud1 | M::Ud2 => return Verdict::Refuse(Refusal::Undefined),
+        M::Ud0 | M::Ud1 | M::Ud2 | M::Rsm => return Verdict::Refuse(Refusal::Undefined),
         // The engine gets these wrong, silently or worse; tests/isa says how.
         M::Bextr | M::Bzhi | M::Blsi | M::Pdep => return Verdict::Refuse(Refusal::Unsupported),
         // Legal in user mode on some systems, never on Linux; and far transfers the engine does not
@@ -129,7 +201,9 @@ pub fn verdict(instruction: &Instruction) -> Verdict {
         _ => {}
     }
     if instruction.is_privileged() {
-        return Verdict::Refuse(Refusal::Privileged);
+        // An extension that is not there is undefined before it is privileged.
+        let lacking = instruction.cpuid_features().iter().any(|feature| SYSTEM_EXTENSIONS.contains(feature));
+        return Verdict::Refuse(if lacking { Refusal::Unsupported } else { Refusal::Privileged });
     }
     if is_far(instruction) {
         return Verdict::Refuse(Refusal::Unsupported);
@@ -139,11 +213,6 @@ pub fn verdict(instruction: &Instruction) -> Verdict {
         return Verdict::Refuse(Refusal::Unsupported);
     }
     Verdict::Run
-}
-
-/// Tests whether the bytes end before the instruction.
-pub(crate) fn is_truncated(instruction: &Instruction, available: usize) -> bool {
-    instruction.code() == Code::INVALID && available < MAX_LENGTH
 }
 
 /// Known difference between the result of this instruction and hardware.
@@ -210,6 +279,22 @@ mod tests {
         for bytes in [&[0xc4, 0xe2, 0x70, 0xf7, 0xc3][..], &[0xc4, 0xe2, 0x78, 0xf3, 0xdb]] {
             assert_eq!(of(bytes), Verdict::Refuse(Refusal::Unsupported), "{bytes:x?}");
         }
+    }
+
+    /// At the end of a page what is there decides: `push es` and `lock add eax,eax` are undefined
+    /// whatever follows. Intel SDM vol. 3, 6.15: more than fifteen bytes are #GP.
+    #[test]
+    fn the_end_of_the_bytes_is_no_verdict_of_its_own() {
+        let of = |bytes: &[u8]| examine(bytes, 0x1000).1;
+        for bytes in
+            [&[0x48, 0x8b][..], &[0x66], &[0xb8, 1, 2, 3], &[0x0f], &[0x0f, 0x3a], &[0xc4], &[0xf0, 0x01]]
+        {
+            assert_eq!(of(bytes), Verdict::Truncated, "{bytes:x?}");
+        }
+        for bytes in [&[0x06][..], &[0xf0, 0x01, 0xc0], &[0x0f, 0x0b], &[0xd9, 0xd7], &[0x0f, 0x0a]] {
+            assert_eq!(of(bytes), Verdict::Refuse(Refusal::Undefined), "{bytes:x?}");
+        }
+        assert_eq!(of(&[0x66; MAX_LENGTH]), Verdict::Refuse(Refusal::Privileged));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 mod emit;
 mod generate;
-mod known;
+pub mod known;
 mod operands;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 
 use crate::common::{cgemu, stderr, stdout, tool};
-use known::{KNOWN, Vendor};
+use known::{KNOWN, Vendor, vendor};
 
 /// Instruction sets of the forms, as `/proc/cpuinfo` names them.
 const NEEDED: [&str; 15] = [
@@ -124,11 +124,7 @@ fn every_instruction_as_on_the_cpu() {
         "this CPU lacks {lacking:?}; run the test on one of 2014 or later that has them"
     );
 
-    let vendor = match info.lines().find(|line| line.starts_with("vendor_id")) {
-        Some(line) if line.ends_with("GenuineIntel") => Vendor::Intel,
-        Some(line) if line.ends_with("AuthenticAMD") => Vendor::Amd,
-        line => panic!("known.rs does not tell what CPUs of this maker do otherwise: {line:?}"),
-    };
+    let vendor = vendor();
 
     let directory = tempfile::tempdir().expect("a directory");
     let directory = directory.path();

@@ -4,5 +4,6 @@
 mod common;
 
 mod corpus;
+mod encodings;
 mod guest;
 mod isa;

@@ -13,7 +13,7 @@ use crate::guest::{Fault, Gpr, GuestCpu as _, GuestMemory as _};
 use crate::x86::decode::{self, MAX_LENGTH, Refusal, Trap, Verdict};
 use crate::x86::request::{LENGTH, Request};
 
-/// Instruction in whose place the engine is shown UD2.
+/// Instruction in whose place the engine is shown an undefined opcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trapped {
     /// The machine answers it; it has this many bytes.
@@ -82,10 +82,13 @@ impl Vcpu {
     fn invalid_instruction(&mut self) -> bool {
         let pc = self.state.rip();
         let trapped = self.trapped_at(pc);
-        if let Some(request) = self.translator.request(pc)
-            && trapped != Some(Trapped::Request(request))
-        {
-            // The code of a request has changed in bytes that the engine was not shown.
+        let mut buf = [0; MAX_LENGTH];
+        let stale = match self.translator.request(pc) {
+            Some(request) => trapped != Some(Trapped::Request(request)),
+            None => self.translator.is_stale(pc, self.mmu.space().fetch(pc, &mut buf)),
+        };
+        if stale {
+            // The code has changed in bytes that the engine was not shown.
             self.translator.forget_request(pc);
             self.trace.sync();
             self.trace.recorder().cut(pc);
@@ -115,16 +118,16 @@ impl Vcpu {
         false
     }
 
-    /// The instruction at `pc`, if the engine was shown UD2 in its place.
+    /// The instruction at `pc`, if the engine was shown an undefined opcode in its place.
     fn trapped_at(&mut self, pc: u64) -> Option<Trapped> {
         if let Some(request) = request_at(self.mmu.space(), pc) {
             return Some(Trapped::Request(request));
         }
         let mut buf = [0; MAX_LENGTH];
         let bytes = self.mmu.space().fetch(pc, &mut buf);
-        let instruction = decode::decode(bytes, pc);
-        match decode::verdict(&instruction) {
-            Verdict::Run => None,
+        let (instruction, verdict) = decode::examine(bytes, pc);
+        match verdict {
+            Verdict::Run | Verdict::Truncated => None,
             Verdict::Trap(Trap::Xgetbv) if self.model.xcr0().is_none() => {
                 Some(Trapped::Refused(Refused { pc, why: Refusal::Unsupported }))
             }

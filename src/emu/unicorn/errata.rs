@@ -1,7 +1,10 @@
 //! Errata of the engine's translator: the code that it is shown instead, and how the accesses
 //! differ. `helpers` has the instructions whose helper is wrong.
 
-use iced_x86::{CpuidFeature, EncodingKind, Instruction, Mnemonic as M, OpKind};
+use iced_x86::{
+    CpuidFeature, EncodingKind, FlowControl, Instruction, MandatoryPrefix, Mnemonic as M, OpCodeOperandKind,
+    OpKind,
+};
 
 use crate::x86::decode::MAX_LENGTH;
 
@@ -99,10 +102,13 @@ pub(super) fn begins_block(instruction: &Instruction) -> bool {
 pub(super) fn shown(instruction: &Instruction, bytes: &[u8]) -> Option<[u8; MAX_LENGTH]> {
     /// A REX prefix without effect, in place of one that is to be ignored.
     const NOTHING: u8 = 0x40;
+    /// The CS prefix, which has none at all where there is no operand in memory.
+    const IGNORED: u8 = 0x2e;
     let mut shown = [0; MAX_LENGTH];
     let bytes = bytes.get(..instruction.len())?;
     shown.get_mut(..bytes.len())?.copy_from_slice(bytes);
     let opcode = opcode(bytes);
+    order_prefixes(instruction, shown.get_mut(..opcode)?);
     match instruction.mnemonic() {
         // The predicate is taken modulo 8, unless there is a VEX prefix.
         M::Cmpps | M::Cmppd | M::Cmpss | M::Cmpsd
@@ -126,7 +132,23 @@ pub(super) fn shown(instruction: &Instruction, bytes: &[u8]) -> Option<[u8; MAX_
         }
         // Near branches are 64 bits wide.
         M::Ret | M::Call | M::Jmp => replace(shown.get_mut(..opcode)?, 0x66, NOTHING),
-        _ => return None,
+        _ if instruction.flow_control() == FlowControl::ConditionalBranch => {
+            replace(shown.get_mut(..opcode)?, 0x66, NOTHING);
+        }
+        // With any REX prefix the engine takes SPL for AH.
+        M::Lahf | M::Sahf => {
+            if let Some(rex) = rex(shown.get_mut(..opcode)?) {
+                *rex = IGNORED;
+            }
+        }
+        // The engine takes REX.R for a part of the register field, which has to be 0 here, or of
+        // the number of an MMX register.
+        _ if matches!(bytes.get(opcode), Some(0xc6 | 0xc7)) || names_mmx(instruction) => {
+            if let Some(rex) = rex(shown.get_mut(..opcode)?) {
+                *rex &= !4;
+            }
+        }
+        _ => {}
     }
     (shown.get(..bytes.len())? != bytes).then_some(shown)
 }
@@ -140,6 +162,42 @@ fn opcode(bytes: &[u8]) -> usize {
         )
     };
     bytes.iter().position(|byte| !is_prefix(byte)).unwrap_or(0)
+}
+
+/// The REX prefix, which is the last before the opcode.
+fn rex(prefixes: &mut [u8]) -> Option<&mut u8> {
+    prefixes.last_mut().filter(|byte| matches!(byte, 0x40..=0x4f))
+}
+
+/// Tests whether the register field names an MMX register.
+fn names_mmx(instruction: &Instruction) -> bool {
+    instruction.op_code().op_kinds().contains(&OpCodeOperandKind::mm_reg)
+}
+
+/// Leaves of several prefixes of one kind the one that counts, as the engine would take them all.
+/// Of F2 and F3 the last one counts, and as a part of the opcode either comes before 66. CS, DS, ES
+/// and SS never count, and so not against FS and GS (Intel SDM vol. 2, 2.1.1 and 2.6; AMD64 APM
+/// vol. 3, 1.2).
+fn order_prefixes(instruction: &Instruction, prefixes: &mut [u8]) {
+    if let [_] | [] = prefixes {
+        return;
+    }
+    let repeats = [0xf2, 0xf3];
+    let segments = [0x64, 0x65];
+    let last_of = |set: &[u8]| prefixes.iter().rev().copied().find(|byte| set.contains(byte));
+    let (repeat, segment) = (last_of(&repeats), last_of(&segments));
+    let code = instruction.op_code();
+    let is_opcode = matches!(code.mandatory_prefix(), MandatoryPrefix::PF2 | MandatoryPrefix::PF3);
+    let drops_size = repeat.is_some() && is_opcode && code.operand_size() != 16;
+    for i in 0..prefixes.len() {
+        let instead = match prefixes[i] {
+            0xf2 | 0xf3 => repeat,
+            0x66 if drops_size => repeat,
+            0x26 | 0x2e | 0x36 | 0x3e | 0x64 | 0x65 => segment,
+            _ => None,
+        };
+        prefixes[i] = instead.unwrap_or(prefixes[i]);
+    }
 }
 
 fn replace(prefixes: &mut [u8], what: u8, with: u8) {

@@ -232,12 +232,16 @@ replace! {
 }
 
 replace! {
-    /// Shows the engine UD2 in place of instructions that it is not to run.
+    /// Shows the engine an undefined opcode in place of instructions that it is not to run.
     fn cpu_ldub_code(env: *mut c_void, addr: u64) -> u32 {
         // SAFETY: the arguments are the engine's.
         unsafe {
             if let Some(byte) = current().and_then(|vcpu| vcpu.translator.replaced_byte(addr)) {
                 return byte;
+            }
+            // The engine may find an instruction shorter than it is.
+            if let Some(beyond) = current().and_then(|vcpu| vcpu.translator.beyond(addr)) {
+                ffi::__real_cpu_ldub_code_x86_64(env, beyond);
             }
             ffi::__real_cpu_ldub_code_x86_64(env, addr)
         }

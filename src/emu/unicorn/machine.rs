@@ -22,6 +22,8 @@ use crate::hooks::consumer::Consumer;
 use crate::hooks::fault::Cause;
 use crate::hooks::plan::NO_MAPPING;
 use crate::hooks::recorder::Recorder;
+use crate::x86::cost::modifies_memory;
+use crate::x86::decode::{MAX_LENGTH, decode};
 
 /// Bytes of the host's address space that the engine takes for generated code
 /// (`DEFAULT_CODE_GEN_BUFFER_SIZE`), and as much as everything else may need. Without its buffer
@@ -189,6 +191,7 @@ impl Machine {
                 }
             };
             self.record_fault(fault, refused.is_some());
+            let fault = self.as_the_cpu_reports(fault);
             let out_of_memory = self.vcpu.mmu.space().take_out_of_memory();
             let Some((supervisor, mut cpu, space)) = self.vcpu.supervised() else { return Ok(()) };
             if out_of_memory {
@@ -213,6 +216,16 @@ impl Machine {
             Some(fault) => fault,
             None => Fault::Protection,
         }
+    }
+
+    /// The fault as a CPU reports it, which asks for the right to store before it loads what an
+    /// instruction modifies.
+    fn as_the_cpu_reports(&mut self, fault: Fault) -> Fault {
+        let Fault::Page { addr, write: false, fetch: false, mapped } = fault else { return fault };
+        let Vcpu { state, mmu, .. } = &mut *self.vcpu;
+        let mut buf = [0; MAX_LENGTH];
+        let instruction = decode(mmu.space().fetch(state.rip(), &mut buf), state.rip());
+        Fault::Page { addr, write: modifies_memory(&instruction), fetch: false, mapped }
     }
 
     /// Records how far the last block got.

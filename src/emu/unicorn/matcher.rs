@@ -1,5 +1,6 @@
 //! Assignment of the engine's accesses to slots of the trace.
 
+use crate::x86::address::Address;
 use crate::x86::cost::{Access, Cost, Slot};
 
 /// Gives each slot of an instruction the first of the accesses that the engine generates for it.
@@ -12,6 +13,8 @@ pub(super) struct Matcher {
     next: usize,
     bytes: u16,
     failed: bool,
+    /// The cost is made of the accesses as they come.
+    observing: bool,
 }
 
 impl Matcher {
@@ -20,9 +23,24 @@ impl Matcher {
         *self = Matcher { cost, first_slot, ..Matcher::default() };
     }
 
+    /// Begins an instruction of which the engine does not make the expected accesses: those that it
+    /// makes become its cost.
+    pub(super) fn observe(&mut self, first_slot: usize) {
+        *self = Matcher { first_slot, observing: true, ..Matcher::default() };
+    }
+
     /// Takes an access of `size` bytes; returns the slot that it fills, if it is the first of the
     /// slot.
     pub(super) fn access(&mut self, write: bool, size: u16) -> Option<(usize, Slot)> {
+        if self.observing {
+            let access = if write { Access::Store } else { Access::Load };
+            let slot = self.cost.push_access(access, size, Address::Operand(0));
+            self.next += 1;
+            return Some((
+                self.first_slot + usize::from(slot),
+                Slot { access, size, address: Address::Operand(0) },
+            ));
+        }
         if let Some(slot) = self.next.checked_sub(1).and_then(|last| self.cost.slots.get(last)) {
             let same_way = match slot.access {
                 Access::Load => !write,
@@ -54,5 +72,39 @@ impl Matcher {
     pub(super) fn is_complete(&self) -> bool {
         let rest = self.cost.slots.get(self.next..).unwrap_or_default();
         !self.failed && rest.iter().all(|slot| slot.access == Access::None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::x86::cost::EventKind;
+
+    #[test]
+    fn other_accesses_than_expected_are_noticed() {
+        let mut matcher = Matcher::default();
+        let mut cost = Cost::default();
+        cost.push_access(Access::Load, 4, Address::Operand(0));
+        for accesses in [&[][..], &[(true, 4)], &[(false, 4), (true, 4)]] {
+            matcher.start(cost.clone(), 0);
+            for &(write, size) in accesses {
+                matcher.access(write, size);
+            }
+            assert!(!matcher.is_complete(), "{accesses:?}");
+        }
+    }
+
+    #[test]
+    fn observed_accesses_are_the_cost() {
+        let mut matcher = Matcher::default();
+        matcher.observe(7);
+        let slots: Vec<Option<usize>> = [(false, 16), (true, 2)]
+            .map(|(write, size)| matcher.access(write, size).map(|(index, _)| index))
+            .to_vec();
+        assert_eq!(slots, [Some(7), Some(8)]);
+        assert!(matcher.is_complete());
+        let events: Vec<_> =
+            matcher.cost.events.iter().map(|event| (event.slot, event.size, event.kind)).collect();
+        assert_eq!(events, [(0, 16, EventKind::Read), (1, 2, EventKind::Write)]);
     }
 }

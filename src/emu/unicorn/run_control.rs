@@ -21,7 +21,8 @@ pub(super) enum Leave {
     Breakpoint,
     /// The supervisor wants the instruction at this address undone.
     Undo(u64),
-    /// The next block may be too long and has to be translated again, shorter.
+    /// The next block has to be translated again: it may be too long, or its accesses are not as
+    /// expected.
     Approach,
     /// The engine did what the tap does not understand.
     Broken(String),

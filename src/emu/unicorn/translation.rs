@@ -7,7 +7,7 @@ use std::ffi::c_void;
 use crate::emu::memory::space::AddressSpace;
 use crate::emu::unicorn::ffi::{self, DISAS_TOO_MANY, Disassembly, TranslatorOps};
 use crate::emu::unicorn::run_control::Leave;
-use crate::emu::unicorn::translator::Decision;
+use crate::emu::unicorn::translator::{Decision, Unexpected};
 use crate::emu::unicorn::vcpu::{Vcpu, current};
 use crate::guest::PAGE_SIZE;
 use crate::hooks::plan::NO_MAPPING;
@@ -85,10 +85,11 @@ unsafe extern "C" fn translate_insn(db: *mut Disassembly, cpu: *mut c_void) {
         (original.translate_insn)(db, cpu);
         let len = (*db).pc_next.wrapping_sub(pc);
         if let Some(vcpu) = current()
-            && let Err(why) = vcpu.translator.after_instruction(pc, len)
+            && let Err(Unexpected) = vcpu.translator.after_instruction(pc, len, vcpu.mmu.space())
         {
             // The block does not run: its exit check comes first.
-            vcpu.leave(Leave::Broken(why));
+            vcpu.mmu.space().retranslate(pc);
+            vcpu.leave(Leave::Approach);
         }
     }
 }

@@ -24,7 +24,7 @@ use crate::guest::Gpr;
 use crate::hooks::plan::{Builder, MappingId, Plan};
 use crate::x86::address::{Address, SCRATCH_BELOW_RSP};
 use crate::x86::cost::{Access, Cost, repeat};
-use crate::x86::decode::{self, MAX_LENGTH, Refusal, Verdict};
+use crate::x86::decode::{self, MAX_LENGTH, Verdict};
 use crate::x86::request::{self, Request};
 
 /// Decision about the next instruction of a block.
@@ -34,6 +34,15 @@ pub(super) enum Decision {
     /// It is translated, with what the user should be told about it.
     Translate(Option<&'static str>),
 }
+
+/// Answer that the engine has generated other accesses than expected. The block must not run; when
+/// it is translated again, those that the engine makes are traced.
+#[derive(Debug)]
+pub(super) struct Unexpected;
+
+/// Tells the user of an instruction whose accesses are traced as the engine makes them.
+pub(super) const OBSERVED: &str =
+    "an instruction accesses memory in another way than the rules of counting say, and is counted as it does";
 
 /// The client request that the code at `pc` is, if any.
 pub(super) fn request_at(space: &mut AddressSpace, pc: u64) -> Option<Request> {
@@ -49,6 +58,10 @@ pub(super) struct Translator {
     sse_status: *const u8,
     /// Client requests that were translated, by address.
     requests: FxHashMap<u64, Request>,
+    /// Code in whose place the engine was shown [`UNDEFINED`], by address.
+    trapped_code: FxHashMap<u64, Code>,
+    /// Instructions with other accesses than expected, by address.
+    observed: FxHashMap<u64, Code>,
     /// Copy of a source operand for a helper, which generated code makes; as large as the engine's
     /// registers.
     operand: [u64; 8],
@@ -75,8 +88,10 @@ pub(super) struct Translator {
     in_atomic: bool,
     /// Address, bytes and length of the code that the engine is shown in place of the real one.
     shown: Option<(u64, [u8; MAX_LENGTH], usize)>,
-    /// The engine is shown UD2 because the machine answers the instruction or it faults.
+    /// The engine is shown [`UNDEFINED`] because the machine answers the instruction or it faults.
     trapped: bool,
+    /// Start of an instruction that cannot be fetched as a whole, and the first byte that cannot.
+    truncated: Option<(u64, u64)>,
     /// The client request that the instruction begins.
     request: Option<Request>,
     erratum: Erratum,
@@ -89,8 +104,20 @@ pub(super) struct Translator {
     turns_to_mmx: Option<*mut c_void>,
 }
 
-/// UD2, which the engine is shown where it is not to translate.
-const UD2: [u8; MAX_LENGTH] = [0x0f, 0x0b, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+/// An undefined opcode of one byte, which the engine is shown where it is not to translate. UD2 has
+/// two, of which the second may be in a page that is not there.
+const UNDEFINED: [u8; MAX_LENGTH] = [0x06, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+
+/// The bytes of an instruction, and their number.
+type Code = ([u8; MAX_LENGTH], usize);
+
+/// The code that an instruction was decoded from.
+fn code_of(instruction: &Instruction, bytes: &[u8]) -> Code {
+    let mut code = [0; MAX_LENGTH];
+    let len = instruction.len().min(bytes.len());
+    code[..len].copy_from_slice(&bytes[..len]);
+    (code, len)
+}
 
 impl Translator {
     /// A translator for generated code that writes the trace, or with `reference` leaves it alone.
@@ -99,6 +126,8 @@ impl Translator {
             reference,
             sse_status,
             requests: FxHashMap::default(),
+            trapped_code: FxHashMap::default(),
+            observed: FxHashMap::default(),
             operand: [0; 8],
             builder: Builder::default(),
             original: None,
@@ -116,6 +145,7 @@ impl Translator {
             in_atomic: false,
             shown: None,
             trapped: false,
+            truncated: None,
             request: None,
             erratum: Erratum::None,
             accesses: 0,
@@ -186,6 +216,7 @@ impl Translator {
         self.advance = std::ptr::null_mut();
         self.shown = None;
         self.trapped = false;
+        self.truncated = None;
         self.erratum = Erratum::None;
         self.in_atomic = false;
     }
@@ -198,6 +229,22 @@ impl Translator {
     /// Forgets the client request at `pc`, whose code has changed.
     pub(super) fn forget_request(&mut self, pc: u64) {
         self.requests.remove(&pc);
+    }
+
+    /// Tests whether the code at `pc`, in whose place the engine was shown an undefined opcode of
+    /// one byte, is no longer what was translated; forgets it then.
+    pub(super) fn is_stale(&mut self, pc: u64, bytes: &[u8]) -> bool {
+        let stale =
+            self.trapped_code.get(&pc).is_some_and(|(code, len)| bytes.get(..*len) != Some(&code[..*len]));
+        if stale {
+            self.trapped_code.remove(&pc);
+        }
+        stale
+    }
+
+    /// The byte to fetch in place of the one at `addr`, to fault at the end of what can be fetched.
+    pub(super) fn beyond(&self, addr: u64) -> Option<u64> {
+        self.truncated.filter(|(at, _)| *at == addr).map(|(_, beyond)| beyond)
     }
 
     /// Tests whether generated code is to record accesses now.
@@ -216,13 +263,12 @@ impl Translator {
     ) -> Decision {
         let mut buf = [0; MAX_LENGTH];
         let bytes = space.fetch(pc, &mut buf);
-        let short = bytes.len() < MAX_LENGTH;
         let may_be_request = request::may_begin(bytes);
-        let instruction = decode::decode(bytes, pc);
-        let verdict = decode::verdict(&instruction);
+        let (instruction, verdict) = decode::examine(bytes, pc);
         self.instruction = instruction;
         self.shown = errata::shown(&instruction, bytes).map(|shown| (pc, shown, instruction.len()));
         self.trapped = false;
+        self.truncated = None;
         self.request = None;
         self.erratum = errata::erratum(&instruction);
         self.accesses = 0;
@@ -234,13 +280,12 @@ impl Translator {
         if !first && errata::begins_block(&instruction) {
             return Decision::EndBlock;
         }
-        if !first && ((short && verdict == Verdict::Refuse(Refusal::Undefined)) || self.builder.is_full()) {
-            // The rest of the instruction cannot be fetched; the fault comes when control gets
-            // there.
+        // The fault of an instruction that cannot be fetched comes when control gets there.
+        if !first && (verdict == Verdict::Truncated || self.builder.is_full()) {
             return Decision::EndBlock;
         }
         if may_be_request && let Some(request) = request_at(space, pc) {
-            self.shown = Some((pc, UD2, 2));
+            self.shown = Some((pc, UNDEFINED, 1));
             self.trapped = true;
             self.request = Some(request);
             let first_slot = self.builder.slots();
@@ -252,15 +297,25 @@ impl Translator {
             return Decision::Translate(None);
         }
         if verdict != Verdict::Run {
-            if !(short && decode::is_truncated(&instruction, bytes.len())) {
-                self.shown = Some((pc, UD2, 2));
+            if verdict == Verdict::Truncated {
+                self.truncated = Some((pc, pc.wrapping_add(bytes.len() as u64)));
+            } else {
+                self.shown = Some((pc, UNDEFINED, 1));
                 self.trapped = true;
+                self.trapped_code.insert(pc, code_of(&instruction, bytes));
             }
             self.matcher.start(Cost::default(), self.builder.slots());
             return Decision::Translate(None);
         }
-        let cost = self.builder.cost(&instruction);
+        if !self.trapped_code.is_empty() {
+            self.trapped_code.remove(&pc);
+        }
         let first_slot = self.builder.slots();
+        if !self.observed.is_empty() && self.observed.get(&pc) == Some(&code_of(&instruction, bytes)) {
+            self.matcher.observe(first_slot);
+            return Decision::Translate(Some(OBSERVED));
+        }
+        let cost = self.builder.cost(&instruction);
         self.matcher.start(cost, first_slot);
         if self.tapping() {
             self.store_computed(first_slot);
@@ -319,10 +374,15 @@ impl Translator {
     /// Adds the instruction at `pc`, which is translated, to the plan.
     ///
     /// # Errors
-    /// When the engine has generated other accesses than expected; the block must not run.
-    pub(super) fn after_instruction(&mut self, pc: u64, len: u64) -> Result<(), String> {
+    /// See [`Unexpected`]. The reference producer does not trace what the engine generates.
+    pub(super) fn after_instruction(
+        &mut self,
+        pc: u64,
+        len: u64,
+        space: &mut AddressSpace,
+    ) -> Result<(), Unexpected> {
         if self.trapped {
-            // The engine saw UD2; the plan has the real instruction.
+            // The engine saw another; the plan has the real instruction.
             let len = match self.request {
                 Some(_) => request::LENGTH as u8,
                 None => self.instruction.len().max(1) as u8,
@@ -331,11 +391,11 @@ impl Translator {
             self.builder.push_trapped(pc, len, &cost);
             return Ok(());
         }
-        if !self.matcher.is_complete() {
-            let code = self.instruction.code();
-            return Err(format!(
-                "cannot trace the instruction at {pc:#x} ({code:?}): its accesses are not as expected"
-            ));
+        if !self.matcher.is_complete() && !self.reference {
+            let mut buf = [0; MAX_LENGTH];
+            let code = code_of(&self.instruction, space.fetch(pc, &mut buf));
+            self.observed.insert(pc, code);
+            return Err(Unexpected);
         }
         let cost = std::mem::take(&mut self.matcher.cost);
         self.builder.push(&self.instruction, len as u8, &cost);

@@ -99,7 +99,6 @@ fn left_out(code: Code) -> Option<&'static str> {
         M::Cpuid | M::Rdtsc | M::Rdtscp | M::Rdrand | M::Rdseed => {
             Some("answered by cgemu, not by the engine")
         }
-        M::Enter if code == Code::Enterw_imm16_imm8 => Some("cgemu ends the run at it, with a message"),
         _ if matches!(code, Code::Popw_FS | Code::Popq_FS) => {
             Some("it would move the C library's thread-local storage")
         }

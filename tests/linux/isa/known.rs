@@ -10,6 +10,16 @@ pub enum Vendor {
     Amd,
 }
 
+/// The maker of this CPU.
+pub fn vendor() -> Vendor {
+    let info = std::fs::read_to_string("/proc/cpuinfo").expect("/proc/cpuinfo");
+    match info.lines().find(|line| line.starts_with("vendor_id")) {
+        Some(line) if line.ends_with("GenuineIntel") => Vendor::Intel,
+        Some(line) if line.ends_with("AuthenticAMD") => Vendor::Amd,
+        line => panic!("it is not known what CPUs of this maker do otherwise: {line:?}"),
+    }
+}
+
 /// CPUs on which a difference shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cpus {

@@ -6,6 +6,7 @@ pub(super) mod env;
 pub(super) mod status;
 
 mod compare;
+mod flags;
 mod mmx;
 mod sse;
 mod strings;

@@ -14,6 +14,7 @@ const PROTECTION: i32 = 13;
 
 unsafe extern "C" {
     fn raise_exception_ra_x86_64(env: Env, number: i32, retaddr: usize) -> !;
+    fn cpu_lduw_data_ra_x86_64(env: Env, address: u64, retaddr: usize) -> u32;
     fn cpu_ldl_data_ra_x86_64(env: Env, address: u64, retaddr: usize) -> u32;
     fn cpu_ldq_data_ra_x86_64(env: Env, address: u64, retaddr: usize) -> u64;
     fn cpu_stl_data_ra_x86_64(env: Env, address: u64, value: u32, retaddr: usize);
@@ -53,6 +54,33 @@ impl Env {
     }
 }
 
+impl Env {
+    /// Sets the x87 control word. Bit 6 is always set; bits 7 and 13 to 15 are reserved and clear.
+    fn load_control(self, value: u16) {
+        self.set_fpuc(value & 0x1f7f | 0x40);
+        // SAFETY: it only derives rounding and precision from the control word.
+        unsafe { update_fp_status_x86_64(self) };
+    }
+
+    /// Sets the x87 status word and the top, after the control word. Whether an unmasked exception
+    /// is pending follows from both, not from the value.
+    fn load_status(self, value: u16) {
+        self.collect_x87();
+        self.set_top(usize::from(value >> 11));
+        self.set_fpus(value & !0xb880);
+        self.collect_x87();
+    }
+
+    /// Sets the x87 control, status and tag words.
+    fn set_environment(self, [control, status, tags]: [u16; 3]) {
+        self.load_control(control);
+        self.load_status(status);
+        for i in 0..8 {
+            self.set_empty(i + 8 - self.top(), tags >> (2 * i) & 3 == 3);
+        }
+    }
+}
+
 /// FNINIT.
 fn fninit(env: Env) {
     env.collect_x87();
@@ -81,12 +109,14 @@ unsafe extern "C" fn collect(env: Env) {
     env.set_mxcsr(env.full_mxcsr());
 }
 
-replace_after! { collect_x87: helper_fnstsw helper_fclex helper_fldenv helper_frstor }
+replace_after! { collect_x87: helper_fnstsw helper_fclex }
 replace_after! { collect: helper_fxsave }
 
 replace_faulting! {
     helper_ldmxcsr => ldmxcsr, return address in "rdx";
     helper_fxrstor => fxrstor, return address in "rdx";
+    helper_fldenv => fldenv, return address in "rcx";
+    helper_frstor => frstor, return address in "rcx";
     helper_fstenv => fstenv, return address in "rcx";
     helper_fsave => fsave, return address in "rcx";
 }
@@ -114,6 +144,47 @@ pub(crate) unsafe extern "C" fn unaligned(
     unsafe { raise_exception_ra_x86_64(Env::of_cpu(cpu), PROTECTION, retaddr) }
 }
 
+replace! {
+    fn helper_fldcw(env: Env, value: u32) {
+        env.load_control(value as u16);
+    }
+}
+
+/// FLDENV, of 28 bytes or of 14.
+unsafe extern "C" fn fldenv(env: Env, address: u64, wide: u32, retaddr: usize) {
+    // SAFETY: `retaddr` lies in generated code; the jump out of here drops nothing.
+    let environment = unsafe { load_environment(env, address, wide, retaddr) };
+    env.set_environment(environment);
+}
+
+/// FRSTOR: loads the whole image first, since a fault must leave the state unchanged.
+unsafe extern "C" fn frstor(env: Env, address: u64, wide: u32, retaddr: usize) {
+    let registers = address.wrapping_add(if wide != 0 { 28 } else { 14 });
+    // SAFETY: as above.
+    let (environment, values) = unsafe {
+        let environment = load_environment(env, address, wide, retaddr);
+        let values: [F80; 8] = std::array::from_fn(|i| {
+            let at = registers.wrapping_add(10 * i as u64);
+            let mantissa = cpu_ldq_data_ra_x86_64(env, at, retaddr);
+            F80 { mantissa, top: cpu_lduw_data_ra_x86_64(env, at.wrapping_add(8), retaddr) as u16 }
+        });
+        (environment, values)
+    };
+    env.set_environment(environment);
+    for (i, value) in values.into_iter().enumerate() {
+        env.set_st(i, value);
+    }
+}
+
+/// Loads the control, status and tag words of an environment.
+unsafe fn load_environment(env: Env, address: u64, wide: u32, retaddr: usize) -> [u16; 3] {
+    std::array::from_fn(|i| {
+        let at = address.wrapping_add(i as u64 * if wide != 0 { 4 } else { 2 });
+        // SAFETY: as above.
+        unsafe { cpu_lduw_data_ra_x86_64(env, at, retaddr) as u16 }
+    })
+}
+
 /// FXRSTOR: loads the whole image first, since a fault must leave the state unchanged.
 unsafe extern "C" fn fxrstor(env: Env, address: u64, retaddr: usize) {
     // SAFETY: `retaddr` lies in generated code; the jump out of here drops nothing.
@@ -127,13 +198,8 @@ unsafe extern "C" fn fxrstor(env: Env, address: u64, retaddr: usize) {
         std::array::from_fn(|i| cpu_ldq_data_ra_x86_64(env, address.wrapping_add(8 * i as u64), retaddr))
     };
     env.collect_x87();
-    env.set_fpuc(image[0] as u16);
-    // SAFETY: it only derives rounding and precision from the control word.
-    unsafe { update_fp_status_x86_64(env) };
-    let status = (image[0] >> 16) as u16;
-    env.set_top(usize::from(status >> 11));
-    env.set_fpus(status & !0x3800);
-    env.collect_x87();
+    env.load_control(image[0] as u16);
+    env.load_status((image[0] >> 16) as u16);
     let top = env.top();
     for i in 0..8 {
         env.set_empty(i + 8 - top, image[0] >> (32 + i) & 1 == 0);
