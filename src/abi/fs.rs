@@ -75,6 +75,16 @@ pub(crate) const DT_SOCK: u8 = 12;
 pub(crate) const UTIME_NOW: u64 = 0x3fff_ffff;
 pub(crate) const UTIME_OMIT: u64 = 0x3fff_fffe;
 
+pub(crate) const XATTR_CREATE: u32 = 1;
+pub(crate) const XATTR_REPLACE: u32 = 2;
+
+pub(crate) const RESOLVE_NO_XDEV: u64 = 1;
+pub(crate) const RESOLVE_NO_MAGICLINKS: u64 = 2;
+pub(crate) const RESOLVE_NO_SYMLINKS: u64 = 4;
+pub(crate) const RESOLVE_BENEATH: u64 = 8;
+pub(crate) const RESOLVE_IN_ROOT: u64 = 16;
+pub(crate) const RESOLVE_CACHED: u64 = 32;
+
 pub(crate) const F_DUPFD: u64 = 0;
 pub(crate) const F_GETFD: u64 = 1;
 pub(crate) const F_SETFD: u64 = 2;
@@ -141,6 +151,12 @@ pub(crate) const FIONREAD: u64 = 0x541b;
 pub(crate) const FIONBIO: u64 = 0x5421;
 pub(crate) const FIONCLEX: u64 = 0x5450;
 pub(crate) const FIOCLEX: u64 = 0x5451;
+pub(crate) const FS_IOC_GETFLAGS: u64 = 0x8008_6601;
+pub(crate) const FS_IOC_SETFLAGS: u64 = 0x4008_6602;
+pub(crate) const FS_APPEND_FL: u32 = 0x20;
+pub(crate) const FS_IMMUTABLE_FL: u32 = 0x10;
+pub(crate) const FS_NODUMP_FL: u32 = 0x40;
+pub(crate) const FS_NOATIME_FL: u32 = 0x80;
 pub(crate) const FICLONE: u64 = 0x4004_9409;
 pub(crate) const FICLONERANGE: u64 = 0x4020_940d;
 

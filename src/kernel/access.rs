@@ -22,7 +22,7 @@ impl Kernel {
     pub(crate) fn paths(&mut self, now: Time) -> (&mut FileSystem, Caller<'_>) {
         let Parts { task, process, mm, fds, fs_context, fs, files, .. } = self.parts();
         let exe = mm.exe.as_bytes();
-        (fs, Caller { cred: &task.cred, context: fs_context, fds, files, pid: process.pid, exe, now })
+        (fs, Caller { cred: &task.cred, context: fs_context, fds, files, pid: process.pid, exe, now, how: 0 })
     }
 
     /// The path of the running task's working directory.
@@ -34,7 +34,8 @@ impl Kernel {
     pub(crate) fn opener<'a>(&'a mut self, now: Time, mem: &'a mut dyn GuestMemory) -> Opener<'a> {
         let Parts { task, process, mm, fds, fs_context, fs, files, streams, .. } = self.parts();
         let (files, exe) = (&*files, mm.exe.as_bytes());
-        let caller = Caller { cred: &task.cred, context: fs_context, fds, files, pid: process.pid, exe, now };
+        let caller =
+            Caller { cred: &task.cred, context: fs_context, fds, files, pid: process.pid, exe, now, how: 0 };
         Opener { fs, files, streams, caller, mem }
     }
 

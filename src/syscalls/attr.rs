@@ -7,11 +7,7 @@ use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::{FileSystem, Ino, Time};
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fs::{FDCWD, get_path};
-use crate::syscalls::row::{Handler, Row, full, partial, refused};
-
-const fn xattr(number: u16, name: &'static str, handler: Handler) -> Row {
-    partial(number, name, handler, "user.* of the host's files are read; none are kept")
-}
+use crate::syscalls::row::{Row, full, refused};
 
 /// The calls of this file.
 pub(super) const ROWS: &[Row] = &[
@@ -27,18 +23,18 @@ pub(super) const ROWS: &[Row] = &[
     full(235, "utimes", utimes),
     full(261, "futimesat", futimesat),
     full(280, "utimensat", utimensat),
-    xattr(188, "setxattr", setxattr),
-    xattr(189, "lsetxattr", lsetxattr),
-    xattr(190, "fsetxattr", fsetxattr),
-    xattr(191, "getxattr", getxattr),
-    xattr(192, "lgetxattr", lgetxattr),
-    xattr(193, "fgetxattr", fgetxattr),
-    xattr(194, "listxattr", listxattr),
-    xattr(195, "llistxattr", llistxattr),
-    xattr(196, "flistxattr", flistxattr),
-    xattr(197, "removexattr", removexattr),
-    xattr(198, "lremovexattr", lremovexattr),
-    xattr(199, "fremovexattr", fremovexattr),
+    full(188, "setxattr", setxattr),
+    full(189, "lsetxattr", lsetxattr),
+    full(190, "fsetxattr", fsetxattr),
+    full(191, "getxattr", getxattr),
+    full(192, "lgetxattr", lgetxattr),
+    full(193, "fgetxattr", fgetxattr),
+    full(194, "listxattr", listxattr),
+    full(195, "llistxattr", llistxattr),
+    full(196, "flistxattr", flistxattr),
+    full(197, "removexattr", removexattr),
+    full(198, "lremovexattr", lremovexattr),
+    full(199, "fremovexattr", fremovexattr),
     refused(303, "name_to_handle_at", no_handles, "EOPNOTSUPP"),
     refused(304, "open_by_handle_at", no_handles, "EOPNOTSUPP"),
 ];
@@ -238,13 +234,10 @@ fn get_attribute(
     (buf, size): (u64, u64),
     find: impl Fn(&mut FileSystem, &Caller) -> Result<Option<Ino>, Errno>,
 ) -> SysResult {
-    let name = strncpy_from_user(ctx.mem, name, XATTR_NAME_MAX)?.ok_or(Errno::ERANGE)?;
-    if name.is_empty() {
-        return Err(Errno::ERANGE.into());
-    }
+    let name = attribute_name(ctx, name)?;
     let (fs, caller, mem) = ctx.paths();
     let ino = find(fs, &caller)?.ok_or(Errno::EOPNOTSUPP)?;
-    let value = fs.getxattr(ino, &name)?;
+    let value = fs.getxattr(&caller, ino, &name)?;
     if size == 0 {
         return Ok(value.len() as u64);
     }
@@ -272,98 +265,121 @@ fn fgetxattr(ctx: &mut Ctx, [fd, name, buf, size, ..]: [u64; 6]) -> SysResult {
     get_attribute(ctx, name, (buf, size), |_, caller| of_fd(caller, fd, false))
 }
 
-/// listxattr(2): files have none to list.
-fn listxattr(ctx: &mut Ctx, [path, ..]: [u64; 6]) -> SysResult {
+fn list_attributes(
+    ctx: &mut Ctx,
+    (buf, size): (u64, u64),
+    find: impl Fn(&mut FileSystem, &Caller) -> Result<Option<Ino>, Errno>,
+) -> SysResult {
+    let (fs, caller, mem) = ctx.paths();
+    let names = match find(fs, &caller)? {
+        Some(ino) => fs.listxattr(&caller, ino)?,
+        None => Vec::new(),
+    };
+    if size > 0 {
+        if size < names.len() as u64 {
+            return Err(Errno::ERANGE.into());
+        }
+        copy_to_user(mem, buf, &names)?;
+    }
+    Ok(names.len() as u64)
+}
+
+/// listxattr(2).
+fn listxattr(ctx: &mut Ctx, [path, buf, size, ..]: [u64; 6]) -> SysResult {
     let path = get_path(ctx.mem, path)?;
-    let (fs, caller, _) = ctx.paths();
-    target(fs, &caller, FDCWD, &path, 0)?;
-    Ok(0)
+    list_attributes(ctx, (buf, size), |fs, caller| target(fs, caller, FDCWD, &path, 0))
 }
 
 /// llistxattr(2).
-fn llistxattr(ctx: &mut Ctx, [path, ..]: [u64; 6]) -> SysResult {
+fn llistxattr(ctx: &mut Ctx, [path, buf, size, ..]: [u64; 6]) -> SysResult {
     let path = get_path(ctx.mem, path)?;
-    let (fs, caller, _) = ctx.paths();
-    target(fs, &caller, FDCWD, &path, AT_SYMLINK_NOFOLLOW)?;
-    Ok(0)
+    list_attributes(ctx, (buf, size), |fs, caller| target(fs, caller, FDCWD, &path, AT_SYMLINK_NOFOLLOW))
 }
 
 /// flistxattr(2).
-fn flistxattr(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
-    let (_, caller, _) = ctx.paths();
-    of_fd(&caller, fd, false)?;
-    Ok(0)
+fn flistxattr(ctx: &mut Ctx, [fd, buf, size, ..]: [u64; 6]) -> SysResult {
+    list_attributes(ctx, (buf, size), |_, caller| of_fd(caller, fd, false))
 }
 
-/// Checks an attribute's name, EFAULT and ERANGE, for calls that go no further: the file system
-/// keeps none.
-fn attribute_name(ctx: &mut Ctx, name: u64) -> Result<(), Errno> {
-    match strncpy_from_user(ctx.mem, name, XATTR_NAME_MAX)? {
-        Some(name) if !name.is_empty() => Ok(()),
-        _ => Err(Errno::ERANGE),
-    }
+/// Reads an attribute's name; EFAULT, ERANGE.
+fn attribute_name(ctx: &mut Ctx, name: u64) -> Result<Vec<u8>, Errno> {
+    let name = strncpy_from_user(ctx.mem, name, XATTR_NAME_MAX)?;
+    name.filter(|name| !name.is_empty()).ok_or(Errno::ERANGE)
 }
 
-/// Checks the arguments of setxattr(2) before the file system is asked.
-fn new_attribute(ctx: &mut Ctx, [_, name, value, size, flags, _]: [u64; 6]) -> Result<(), Errno> {
-    const XATTR_CREATE_OR_REPLACE: u32 = 3;
+/// Reads the name, the value and the flags of setxattr(2).
+fn new_attribute(
+    ctx: &mut Ctx,
+    [_, name, value, size, flags, _]: [u64; 6],
+) -> Result<(Vec<u8>, Vec<u8>, u32), Errno> {
     const XATTR_SIZE_MAX: u64 = 65_536;
-    if flags as u32 & !XATTR_CREATE_OR_REPLACE != 0 {
+    if flags as u32 & !(XATTR_CREATE | XATTR_REPLACE) != 0 {
         return Err(Errno::EINVAL);
     }
-    attribute_name(ctx, name)?;
+    let name = attribute_name(ctx, name)?;
     if size > XATTR_SIZE_MAX {
         return Err(Errno::E2BIG);
     }
-    copy_from_user(ctx.mem, value, &mut vec![0; size as usize])
+    let mut bytes = vec![0; size as usize];
+    copy_from_user(ctx.mem, value, &mut bytes)?;
+    Ok((name, bytes, flags as u32))
 }
 
-/// Ends a call that would change an attribute: the file must exist, and keeps none.
-fn keeps_none(ctx: &mut Ctx, path: u64, flags: u32) -> SysResult {
-    let path = get_path(ctx.mem, path)?;
-    let (fs, caller, _) = ctx.paths();
-    target(fs, &caller, FDCWD, &path, flags)?;
-    Err(Errno::EOPNOTSUPP.into())
+fn change_attribute(
+    ctx: &mut Ctx,
+    name: &[u8],
+    value: Option<&[u8]>,
+    flags: u32,
+    find: impl Fn(&mut FileSystem, &Caller) -> Result<Option<Ino>, Errno>,
+) -> SysResult {
+    let (fs, caller, mem) = ctx.paths_now();
+    let ino = find(fs, &caller)?.ok_or(Errno::EOPNOTSUPP)?;
+    fs.setxattr(&caller, ino, name, value, flags, mem)?;
+    Ok(0)
 }
 
 /// setxattr(2).
 fn setxattr(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
-    new_attribute(ctx, args)?;
-    keeps_none(ctx, args[0], 0)
+    let (name, value, flags) = new_attribute(ctx, args)?;
+    let path = get_path(ctx.mem, args[0])?;
+    change_attribute(ctx, &name, Some(&value), flags, |fs, caller| target(fs, caller, FDCWD, &path, 0))
 }
 
 /// lsetxattr(2).
 fn lsetxattr(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
-    new_attribute(ctx, args)?;
-    keeps_none(ctx, args[0], AT_SYMLINK_NOFOLLOW)
+    let (name, value, flags) = new_attribute(ctx, args)?;
+    let path = get_path(ctx.mem, args[0])?;
+    change_attribute(ctx, &name, Some(&value), flags, |fs, caller| {
+        target(fs, caller, FDCWD, &path, AT_SYMLINK_NOFOLLOW)
+    })
 }
 
 /// fsetxattr(2).
 fn fsetxattr(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
-    let (_, caller, _) = ctx.paths();
-    of_fd(&caller, args[0], false)?;
-    new_attribute(ctx, args)?;
-    Err(Errno::EOPNOTSUPP.into())
+    ctx.opened(args[0] as i32)?;
+    let (name, value, flags) = new_attribute(ctx, args)?;
+    change_attribute(ctx, &name, Some(&value), flags, |_, caller| of_fd(caller, args[0], false))
 }
 
 /// removexattr(2).
 fn removexattr(ctx: &mut Ctx, [path, name, ..]: [u64; 6]) -> SysResult {
-    attribute_name(ctx, name)?;
-    keeps_none(ctx, path, 0)
+    let name = attribute_name(ctx, name)?;
+    let path = get_path(ctx.mem, path)?;
+    change_attribute(ctx, &name, None, 0, |fs, caller| target(fs, caller, FDCWD, &path, 0))
 }
 
 /// lremovexattr(2).
 fn lremovexattr(ctx: &mut Ctx, [path, name, ..]: [u64; 6]) -> SysResult {
-    attribute_name(ctx, name)?;
-    keeps_none(ctx, path, AT_SYMLINK_NOFOLLOW)
+    let name = attribute_name(ctx, name)?;
+    let path = get_path(ctx.mem, path)?;
+    change_attribute(ctx, &name, None, 0, |fs, caller| target(fs, caller, FDCWD, &path, AT_SYMLINK_NOFOLLOW))
 }
 
 /// fremovexattr(2).
 fn fremovexattr(ctx: &mut Ctx, [fd, name, ..]: [u64; 6]) -> SysResult {
-    let (_, caller, _) = ctx.paths();
-    of_fd(&caller, fd, false)?;
-    attribute_name(ctx, name)?;
-    Err(Errno::EOPNOTSUPP.into())
+    ctx.opened(fd as i32)?;
+    let name = attribute_name(ctx, name)?;
+    change_attribute(ctx, &name, None, 0, |_, caller| of_fd(caller, fd, false))
 }
 
 fn no_handles(_: &mut Ctx, _: [u64; 6]) -> SysResult {

@@ -15,14 +15,12 @@ use crate::syscalls::fd::install;
 use crate::syscalls::lock::break_leases;
 use crate::syscalls::row::{Row, full, partial, refused};
 
-const NO_TMPFILE: &str = "O_TMPFILE where changes go through to the host (--allow-write) is EOPNOTSUPP";
-
 /// The calls of this file.
 pub(super) const ROWS: &[Row] = &[
-    partial(2, "open", open, NO_TMPFILE),
+    full(2, "open", open),
     full(85, "creat", creat),
-    partial(257, "openat", openat, NO_TMPFILE),
-    partial(437, "openat2", openat2, "RESOLVE_* flags are refused"),
+    full(257, "openat", openat),
+    full(437, "openat2", openat2),
     full(21, "access", access),
     full(269, "faccessat", faccessat),
     full(439, "faccessat2", faccessat2),
@@ -73,15 +71,17 @@ fn creat(ctx: &mut Ctx, [path, mode, ..]: [u64; 6]) -> SysResult {
 /// openat(2).
 fn openat(ctx: &mut Ctx, [dirfd, path, flags, mode, ..]: [u64; 6]) -> SysResult {
     let path = get_path(ctx.mem, path)?;
-    openat_path(ctx, dirfd, &path, flags as u32, mode)
+    openat_path(ctx, dirfd, &path, flags as u32, mode, 0)
 }
 
-fn openat_path(ctx: &mut Ctx, dirfd: u64, path: &[u8], flags: u32, mode: u64) -> SysResult {
+/// Opens a path; `how` are the RESOLVE_* flags of openat2(2).
+fn openat_path(ctx: &mut Ctx, dirfd: u64, path: &[u8], flags: u32, mode: u64, how: u64) -> SysResult {
     // No file is made or cut where there is no descriptor for it.
     ctx.kernel.fds().has_room(crate::syscalls::fd::limit(ctx))?;
     let changes = flags & (O_CREAT | O_TRUNC) != 0 || flags & O_TMPFILE == O_TMPFILE;
     let now = if changes { ctx.kernel.real_time(ctx.cpu) } else { Time::default() };
     let mut opener = ctx.kernel.opener(now, ctx.mem);
+    opener.caller.how = how;
     let base = opener.fs.base(&opener.caller, dirfd as i32, path)?;
     let file = match opener.open(base, path, flags, mode as u32)? {
         Opened::File(file) => file,
@@ -91,7 +91,7 @@ fn openat_path(ctx: &mut Ctx, dirfd: u64, path: &[u8], flags: u32, mode: u64) ->
         }
         Opened::Leased(ino, write) => {
             break_leases(ctx, ino, write, flags & O_NONBLOCK != 0)?;
-            return openat_path(ctx, dirfd, path, flags, mode);
+            return openat_path(ctx, dirfd, path, flags, mode, how);
         }
         Opened::Blocks => {
             let path = String::from_utf8_lossy(path).into_owned();
@@ -106,7 +106,7 @@ fn openat_path(ctx: &mut Ctx, dirfd: u64, path: &[u8], flags: u32, mode: u64) ->
 /// Every flag that open(2) knows: openat2(2) refuses the others, which open ignores.
 const OPENAT2_FLAGS: u64 = 0o37_777_703;
 
-/// openat2(2), without RESOLVE_* flags.
+/// openat2(2).
 fn openat2(ctx: &mut Ctx, [dirfd, path, how, size, ..]: [u64; 6]) -> SysResult {
     if size < 24 {
         return Err(Errno::EINVAL.into());
@@ -126,14 +126,21 @@ fn openat2(ctx: &mut Ctx, [dirfd, path, how, size, ..]: [u64; 6]) -> SysResult {
     if flags & !OPENAT2_FLAGS != 0 || mode & !0o7777 != 0 || mode != 0 && !makes {
         return Err(Errno::EINVAL.into());
     }
-    const RESOLVE_ALL: u64 = 0x3f;
-    if word(2) & !RESOLVE_ALL != 0 {
+    let how = word(2);
+    let scoped = RESOLVE_BENEATH | RESOLVE_IN_ROOT;
+    let known = RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS | scoped | RESOLVE_CACHED;
+    if how & !known != 0 || how & scoped == scoped {
         return Err(Errno::EINVAL.into());
     }
-    if word(2) != 0 {
-        return Err(crate::syscalls::fd::refuse(ctx, format!("openat2 resolve flags {:#x}", word(2))));
+    let flags = flags as u32;
+    if flags & O_PATH != 0 && flags & !(O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) != 0 {
+        return Err(Errno::EINVAL.into());
     }
-    openat(ctx, [dirfd, path, flags, mode, 0, 0])
+    if how & RESOLVE_CACHED != 0 && (makes || flags & O_TRUNC != 0) {
+        return Err(Errno::EAGAIN.into());
+    }
+    let path = get_path(ctx.mem, path)?;
+    openat_path(ctx, dirfd, &path, flags, mode, how)
 }
 
 /// access(2).
@@ -269,14 +276,14 @@ fn linkat(ctx: &mut Ctx, [from_dir, from, to_dir, to, flags, _]: [u64; 6]) -> Sy
         return Err(Errno::EINVAL.into());
     }
     let (from, to) = (get_path(ctx.mem, from)?, get_path(ctx.mem, to)?);
-    let (fs, caller, _) = ctx.paths_now();
+    let (fs, caller, mem) = ctx.paths_now();
     let ino = if from.is_empty() && flags & AT_EMPTY_PATH != 0 {
         caller.fd_link(from_dir as i32)?.inode.ok_or(Errno::EXDEV)?
     } else {
         fs.locate(&caller, from_dir as i32, &from, flags & AT_SYMLINK_FOLLOW != 0)?.exists()?
     };
     let to = fs.locate(&caller, to_dir as i32, &to, Last::Parent)?;
-    fs.link(&caller, ino, &to)?;
+    fs.link(&caller, ino, &to, mem)?;
     Ok(0)
 }
 

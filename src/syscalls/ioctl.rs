@@ -1,8 +1,11 @@
 //! ioctl(2): the few commands that work on any descriptor; a kind answers to its own.
 
+use crate::abi::capability::CAP_LINUX_IMMUTABLE;
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::kernel::fdtable::FileNo;
 use crate::kernel::uaccess::{get_u32, put_u32};
+use crate::kernel::vfs::node::Body;
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::row::{Row, partial};
 
@@ -37,6 +40,9 @@ fn ioctl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
             let count = open.ops.readable_bytes(&mut cx, open.offset)?;
             put_u32(ctx.mem, arg, u32::try_from(count).unwrap_or(i32::MAX as u32))?;
         }
+        FS_IOC_GETFLAGS | FS_IOC_SETFLAGS if keeps_flags(ctx, file) => {
+            return file_flags(ctx, file, command == FS_IOC_SETFLAGS, arg);
+        }
         FICLONE | FICLONERANGE => return Err(Errno::EOPNOTSUPP.into()),
         _ => {
             let (files, mut cx) = ctx.file_ops();
@@ -47,5 +53,37 @@ fn ioctl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
             return Ok(result?);
         }
     }
+    Ok(0)
+}
+
+/// Tells if a description is of a kind of file that has the flags of chattr(1).
+fn keeps_flags(ctx: &Ctx, file: FileNo) -> bool {
+    let inode = ctx.kernel.files.get(file).ops.inode();
+    let node = inode.map(|ino| ctx.kernel.fs.node(ino));
+    node.is_some_and(|node| !node.synthetic && matches!(node.body, Body::File(_) | Body::Dir(_)))
+}
+
+/// FS_IOC_GETFLAGS and FS_IOC_SETFLAGS, with the flags that tmpfs has. None of them has an effect,
+/// so those that would have one, FS_APPEND_FL and FS_IMMUTABLE_FL, are refused.
+fn file_flags(ctx: &mut Ctx, file: FileNo, set: bool, arg: u64) -> SysResult {
+    const KEPT: u32 = FS_NODUMP_FL | FS_NOATIME_FL;
+    const LOCKS: u32 = FS_APPEND_FL | FS_IMMUTABLE_FL;
+    let ino = ctx.kernel.files.get(file).ops.inode().ok_or(Errno::ENOTTY)?;
+    let (fs, caller, mem) = ctx.paths_now();
+    if !set {
+        let flags = fs.file_flags(ino)? & KEPT;
+        put_u32(mem, arg, flags)?;
+        return Ok(0);
+    }
+    let flags = get_u32(mem, arg)?;
+    caller.owns(fs.node(ino))?;
+    if flags & LOCKS != 0 && !caller.cred.capable(CAP_LINUX_IMMUTABLE) {
+        return Err(Errno::EPERM.into());
+    }
+    if flags & !KEPT != 0 {
+        ctx.kernel.notices.once(format!("FS_IOC_SETFLAGS {flags:#x}: answered with EOPNOTSUPP"));
+        return Err(Errno::EOPNOTSUPP.into());
+    }
+    fs.set_file_flags(&caller, ino, flags, KEPT)?;
     Ok(0)
 }

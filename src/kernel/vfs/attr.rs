@@ -169,13 +169,30 @@ impl FileSystem {
         Ok(())
     }
 
-    /// An extended attribute of a file of the host, lgetxattr(2). Only those of the `user`
-    /// namespace are shown; others, and files of the overlay, have none.
-    pub(crate) fn getxattr(&self, ino: Ino, name: &[u8]) -> Result<Vec<u8>, Errno> {
-        match self.node(ino).host_path() {
-            Some(path) if name.starts_with(b"user.") => host::getxattr(&path, name),
-            _ if name.contains(&b'.') => Err(Errno::ENODATA),
-            _ => Err(Errno::EOPNOTSUPP),
+    /// The flags of chattr(1).
+    pub(crate) fn file_flags(&self, ino: Ino) -> Result<u32, Errno> {
+        let node = self.node(ino);
+        match node.host_path() {
+            Some(path) if node.writes_through() => host::flags(&path),
+            _ => Ok(node.flags),
         }
+    }
+
+    /// Sets the flags of chattr(1) that are in `mask`.
+    pub(crate) fn set_file_flags(
+        &mut self,
+        caller: &Caller,
+        ino: Ino,
+        flags: u32,
+        mask: u32,
+    ) -> Result<(), Errno> {
+        let node = self.node(ino);
+        if let (true, Some(path)) = (node.writes_through(), node.host_path()) {
+            host::set_flags(&path, flags, mask)?;
+        }
+        let node = self.node_mut(ino);
+        node.flags = flags & mask;
+        node.touch_meta(caller.now);
+        Ok(())
     }
 }

@@ -50,6 +50,8 @@ pub(crate) struct Caller<'a> {
     pub(crate) exe: &'a [u8],
     /// CLOCK_REALTIME for time stamps; the epoch for operations that leave none.
     pub(crate) now: Time,
+    /// RESOLVE_* of openat2(2).
+    pub(crate) how: u64,
 }
 
 impl Caller<'_> {

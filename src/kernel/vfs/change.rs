@@ -9,7 +9,7 @@ use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::content::{Content, HostFile};
 use crate::kernel::vfs::host::{self, HostPath};
 use crate::kernel::vfs::host_handle::HostHandle;
-use crate::kernel::vfs::node::{Body, Dir, DirKind, Entries, Entry, Ino, Node, PROC_DEV, SYS_DEV};
+use crate::kernel::vfs::node::{Body, Dir, DirKind, Entries, Entry, HostRef, Ino, Node, PROC_DEV, SYS_DEV};
 use crate::kernel::vfs::resolve::Found;
 use crate::kernel::vfs::tree::FileSystem;
 
@@ -148,12 +148,10 @@ impl FileSystem {
         self.add(node)
     }
 
-    /// A file without a name (O_TMPFILE), on the file system of `dir`.
+    /// A file without a name (O_TMPFILE), on the file system of `dir`. Until it gets one it is kept
+    /// here, whatever the directory.
     pub(crate) fn make_nameless(&mut self, caller: &Caller, dir: Ino, mode: u32) -> Result<Ino, Errno> {
         self.may_change(caller, dir)?;
-        if self.write_dir(dir).is_some() {
-            return Err(Errno::EOPNOTSUPP);
-        }
         let mode = S_IFREG | mode & 0o7777 & !caller.context.umask;
         let ino = self.add_new(caller, dir, Body::File(Content::Pages(Default::default())), mode);
         self.node_mut(ino).links = 0;
@@ -283,7 +281,13 @@ impl FileSystem {
     }
 
     /// link(2): a further name for an inode.
-    pub(crate) fn link(&mut self, caller: &Caller, ino: Ino, to: &Found) -> Result<(), Errno> {
+    pub(crate) fn link(
+        &mut self,
+        caller: &Caller,
+        ino: Ino,
+        to: &Found,
+        mem: &mut dyn GuestMemory,
+    ) -> Result<(), Errno> {
         if to.ino.is_some() {
             return Err(Errno::EEXIST);
         }
@@ -291,7 +295,9 @@ impl FileSystem {
             return Err(Errno::ENOENT);
         }
         let node = self.node(ino);
-        if node.dev != self.node(to.dir).dev || node.writes_through() != self.write_dir(to.dir).is_some() {
+        let through = self.write_dir(to.dir).is_some();
+        let nameless = node.links == 0 && node.unlinked();
+        if node.dev != self.node(to.dir).dev {
             return Err(Errno::EXDEV);
         }
         if node.is_dir() {
@@ -302,8 +308,12 @@ impl FileSystem {
         if node.unlinked() && node.links != 0 {
             return Err(Errno::ENOENT);
         }
+        if !nameless && node.writes_through() != through {
+            return Err(Errno::EXDEV);
+        }
         self.may_change(caller, to.dir)?;
         match (self.write_dir(to.dir), self.node(ino).host_path()) {
+            (Some(dir), None) => self.give_to_host(ino, &dir, &to.name, mem)?,
             (Some(dir), Some(from)) => {
                 host::link(&from, &dir, &to.name)?;
                 self.lookup_plain(to.dir, &to.name)?;
@@ -315,6 +325,60 @@ impl FileSystem {
         }
         self.node_mut(ino).touch_meta(caller.now);
         self.touch_dir(to.dir, caller);
+        Ok(())
+    }
+
+    /// Makes a file that had no name one of the host's.
+    fn give_to_host(
+        &mut self,
+        ino: Ino,
+        dir: &[u8],
+        name: &[u8],
+        mem: &mut dyn GuestMemory,
+    ) -> Result<(), Errno> {
+        let node = self.node(ino);
+        let pages = match &node.body {
+            Body::File(Content::Pages(pages)) => pages.clone(),
+            Body::File(Content::Object(object)) => object.snapshot(mem)?,
+            _ => return Err(Errno::EXDEV),
+        };
+        let bits = node.host_bits(node.mode & 0o7777);
+        let path = host::join(dir, name);
+        let file = host::create_file(dir, name, bits)?;
+        let written = pages.written().try_for_each(|(at, page)| {
+            let count = pages.len().saturating_sub(at).min(page.len() as u64) as usize;
+            host::write_at(&file, at, &page[..count])
+        });
+        let stat = written
+            .and_then(|()| Ok(rustix::fs::ftruncate(&file, pages.len())?))
+            .and_then(|()| host::fstat(&file));
+        let stat = match stat {
+            Ok(stat) => stat,
+            Err(errno) => {
+                let _ = host::unlink(dir, name, false); // half a file is worse than none
+                return Err(errno);
+            }
+        };
+        for (name, value) in
+            self.node(ino).xattrs.iter().flatten().filter(|(name, _)| name.starts_with(b"user."))
+        {
+            // Kept where the host keeps them.
+            let _ = host::look(&path).and_then(|file| host::setxattr(&file, name, Some(value), 0));
+        }
+        let key = (stat.st_dev, stat.st_ino);
+        let handle = HostHandle::kept(file);
+        let number = self.node(ino).number;
+        self.numbers.insert(key, number);
+        self.files_seen.insert((key.0, key.1, true), ino);
+        let node = self.node_mut(ino);
+        node.host = Some(HostRef { path, key, write: true });
+        node.refresh(&stat);
+        match &mut node.body {
+            Body::File(Content::Object(object)) => {
+                (object.base, object.through) = (Some((handle, pages.len())), true);
+            }
+            body => *body = Body::File(Content::Host(Some(HostFile { file: handle, write: true }))),
+        }
         Ok(())
     }
 

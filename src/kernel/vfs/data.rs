@@ -13,7 +13,7 @@ use crate::kernel::vfs::tree::FileSystem;
 
 impl FileSystem {
     /// Bytes that overlay files may still take.
-    fn room(&mut self, mem: &dyn GuestMemory) -> u64 {
+    pub(super) fn room(&mut self, mem: &dyn GuestMemory) -> u64 {
         self.memory_limit.saturating_sub(self.charged()).saturating_sub(mem.resident())
     }
 

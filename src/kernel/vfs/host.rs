@@ -2,14 +2,21 @@
 //! symbolic links; opening one that no longer is fails, so the guest cannot leave a directory that
 //! it may change.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::FileExt;
 
-use rustix::fs::{self, AtFlags, CWD, FileType, Mode, OFlags, RawDir, ResolveFlags, SeekFrom, Stat};
+use rustix::fd::OwnedFd;
+use rustix::fs::{
+    self, AtFlags, CWD, FileType, IFlags, Mode, OFlags, RawDir, ResolveFlags, SeekFrom, Stat, XattrFlags,
+};
 
 use crate::abi::errno::Errno;
+
+/// Extended attributes by name.
+pub(crate) type Xattrs = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// A path of the host, as bytes.
 pub(crate) type HostPath = std::sync::Arc<[u8]>;
@@ -73,7 +80,7 @@ pub(crate) fn readlink(path: &[u8]) -> Result<Vec<u8>, Errno> {
 
 /// Opens without following any symbolic link; walks by hand on kernels and in jails without
 /// openat2(2).
-fn open_plain(path: &[u8], flags: OFlags, mode: Mode) -> Result<rustix::fd::OwnedFd, Errno> {
+fn open_plain(path: &[u8], flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
     let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     match fs::openat2(CWD, path, flags, mode, ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS) {
         Ok(fd) => return Ok(fd),
@@ -90,7 +97,7 @@ fn open_plain(path: &[u8], flags: OFlags, mode: Mode) -> Result<rustix::fd::Owne
     Ok(fs::openat(&at, name, flags, mode)?)
 }
 
-fn open_dir(path: &[u8]) -> Result<rustix::fd::OwnedFd, Errno> {
+fn open_dir(path: &[u8]) -> Result<OwnedFd, Errno> {
     open_plain(path, OFlags::PATH | OFlags::DIRECTORY, Mode::empty())
 }
 
@@ -196,10 +203,7 @@ pub(crate) fn rename(old: (&[u8], &[u8]), new: (&[u8], &[u8]), flags: u32) -> Re
 
 /// chmod(2) without following; goes through the descriptor's name, as glibc's fchmodat does.
 pub(crate) fn chmod(path: &[u8], mode: u32) -> Result<(), Errno> {
-    use rustix::fd::AsRawFd;
-    let fd = open_plain(path, OFlags::PATH, Mode::empty())?;
-    let name = format!("/proc/self/fd/{}", fd.as_raw_fd());
-    Ok(fs::chmod(name.as_str(), Mode::from_raw_mode(mode))?)
+    with_name(&look(path)?, |file| fs::chmod(file, Mode::from_raw_mode(mode)))
 }
 
 /// utimensat(2) without following; seconds and nanoseconds of access and change.
@@ -210,12 +214,53 @@ pub(crate) fn utimens(path: &[u8], atime: (i64, u32), mtime: (i64, u32)) -> Resu
     Ok(fs::utimensat(open_dir(dir)?, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
-/// lgetxattr(2), at most 64 KiB.
-pub(crate) fn getxattr(path: &[u8], name: &[u8]) -> Result<Vec<u8>, Errno> {
-    let mut value = vec![0; 65536];
-    let len = fs::lgetxattr(path, name, &mut value[..])?;
-    value.truncate(len);
-    Ok(value)
+/// A descriptor that names a file of the host and neither reads nor writes it.
+pub(crate) fn look(path: &[u8]) -> Result<OwnedFd, Errno> {
+    open_plain(path, OFlags::PATH, Mode::empty())
+}
+
+/// Calls by the name of a descriptor, which leads to the file itself whatever its mode.
+fn with_name<R>(fd: &OwnedFd, call: impl FnOnce(&str) -> rustix::io::Result<R>) -> Result<R, Errno> {
+    use rustix::fd::AsRawFd;
+    Ok(call(&format!("/proc/self/fd/{}", fd.as_raw_fd()))?)
+}
+
+/// The extended attributes of the `user` namespace; none where the file system has none.
+pub(crate) fn xattrs(fd: &OwnedFd) -> Result<Xattrs, Errno> {
+    const MOST: usize = 65_536;
+    let held = with_name(fd, |file| {
+        let (mut names, mut value) = (vec![0; MOST], vec![0; MOST]);
+        let len = fs::listxattr(file, &mut names[..])?;
+        let mut held = Xattrs::new();
+        for name in names[..len].split(|byte| *byte == 0).filter(|name| name.starts_with(b"user.")) {
+            let len = fs::getxattr(file, name, &mut value[..])?;
+            held.insert(name.to_vec(), value[..len].to_vec());
+        }
+        Ok(held)
+    });
+    if matches!(held, Err(Errno::EOPNOTSUPP | Errno::ENOSYS)) { Ok(Xattrs::new()) } else { held }
+}
+
+/// setxattr(2), or removexattr(2) without a value.
+pub(crate) fn setxattr(fd: &OwnedFd, name: &[u8], value: Option<&[u8]>, flags: u32) -> Result<(), Errno> {
+    with_name(fd, |file| match value {
+        Some(value) => fs::setxattr(file, name, value, XattrFlags::from_bits_truncate(flags)),
+        None => fs::removexattr(file, name),
+    })
+}
+
+/// Flags of chattr(1), FS_IOC_SETFLAGS: sets those of `mask`.
+pub(crate) fn set_flags(path: &[u8], flags: u32, mask: u32) -> Result<(), Errno> {
+    let file = open_plain(path, OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty())?;
+    let held = fs::ioctl_getflags(&file)?;
+    let wanted = IFlags::from_bits_retain(held.bits() & !mask | flags & mask);
+    Ok(fs::ioctl_setflags(&file, wanted)?)
+}
+
+/// Flags of chattr(1), FS_IOC_GETFLAGS.
+pub(crate) fn flags(path: &[u8]) -> Result<u32, Errno> {
+    let file = open_plain(path, OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty())?;
+    Ok(fs::ioctl_getflags(&file)?.bits())
 }
 
 /// Offset of the next data or the next hole, lseek(2); ENXIO past the end and the last data. A hole

@@ -4,8 +4,8 @@
 //! Inodes and names are kept apart as in the kernel, so hard links, renames and files without a
 //! name behave as they must. Changes of the guest are dropped with the `FileSystem`, except under
 //! the directories that it may change for good. From the bottom up: `host`, `host_handle`,
-//! `content`, `pipe`, `node`, `caller`, `tree`, `data`, `resolve`, `list`, `attr`, `change`,
-//! `boot`, `image`.
+//! `content`, `pipe`, `node`, `caller`, `tree`, `data`, `resolve`, `list`, `attr`, `xattr`,
+//! `change`, `boot`, `image`.
 
 pub(crate) mod attr;
 mod boot;
@@ -23,6 +23,7 @@ pub(crate) mod pipe;
 mod proc_tables;
 pub(crate) mod resolve;
 pub(crate) mod tree;
+pub(crate) mod xattr;
 
 pub(crate) use caller::FsContext;
 pub(crate) use image::ImageFile;

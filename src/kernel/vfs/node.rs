@@ -10,7 +10,7 @@ use crate::abi::fs::*;
 use crate::abi::time::NSEC_PER_SEC;
 use crate::kernel::slab::Charged;
 use crate::kernel::vfs::content::Content;
-use crate::kernel::vfs::host::HostPath;
+use crate::kernel::vfs::host::{HostPath, Xattrs};
 use crate::kernel::vfs::pipe::PipeId;
 
 /// Key of an inode.
@@ -201,6 +201,11 @@ pub(crate) enum Body {
     Opaque,
 }
 
+/// Bytes that extended attributes take.
+pub(super) fn xattr_space(attributes: &Xattrs) -> usize {
+    attributes.iter().map(|(name, value)| name.len() + value.len()).sum()
+}
+
 /// Place of an inode on the host.
 #[derive(Clone, Debug)]
 pub(crate) struct HostRef {
@@ -246,6 +251,10 @@ pub(crate) struct Node {
     pub(crate) removed: bool,
     /// F_SEAL_*; only a memfd has any.
     pub(crate) seals: u32,
+    /// Extended attributes; `None` while they are the host's.
+    pub(crate) xattrs: Option<Xattrs>,
+    /// Flags of chattr(1), FS_*_FL.
+    pub(crate) flags: u32,
 }
 
 impl Charged for Node {
@@ -256,7 +265,8 @@ impl Charged for Node {
             Body::Symlink(target) => target.len() as u64 + 16,
             _ => 0,
         };
-        body + self.host.as_ref().map_or(0, |host| host.path.len() as u64 + 16)
+        let attributes = self.xattrs.as_ref().map_or(0, |held| xattr_space(held) + held.len() * 80);
+        body + self.host.as_ref().map_or(0, |host| host.path.len() as u64 + 16) + attributes as u64
     }
 
     fn vacant() -> Node {
@@ -290,6 +300,8 @@ impl Node {
             synthetic: false,
             removed: false,
             seals: F_SEAL_SEAL,
+            xattrs: None,
+            flags: 0,
         }
     }
 

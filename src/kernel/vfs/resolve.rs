@@ -77,7 +77,13 @@ impl FileSystem {
         if path.len() >= PATH_MAX {
             return Err(Errno::ENAMETOOLONG);
         }
-        let mut at = if path[0] == b'/' { caller.context.root } else { base };
+        let how = caller.how;
+        let scoped = how & (RESOLVE_BENEATH | RESOLVE_IN_ROOT) != 0;
+        let root = if scoped { base } else { caller.context.root };
+        if path[0] == b'/' && how & RESOLVE_BENEATH != 0 {
+            return Err(Errno::EXDEV);
+        }
+        let mut at = if path[0] == b'/' { root } else { base };
         let mut rest = path.to_vec();
         let mut links = 0;
         loop {
@@ -103,6 +109,8 @@ impl FileSystem {
             }
             let child = match &name[..] {
                 b"." => Some(at),
+                b".." if at == root && how & RESOLVE_BENEATH != 0 => return Err(Errno::EXDEV),
+                b".." if at == root => Some(at),
                 b".." => Some(self.parent(at)),
                 _ => self.lookup(caller, at, &name)?,
             };
@@ -115,10 +123,31 @@ impl FileSystem {
             if last && last_name == Last::Parent {
                 return Ok(Found { dir: at, name, ino: Some(child), slash });
             }
+            if how & RESOLVE_NO_XDEV != 0 && self.node(child).dev != self.node(at).dev {
+                return Err(Errno::EXDEV);
+            }
             let follow_this = !last || slash || matches!(last_name, Last::Follow | Last::Create);
             let jump = match &self.node(child).body {
+                Body::Symlink(_) | Body::Magic(_) if follow_this && how & RESOLVE_NO_SYMLINKS != 0 => {
+                    return Err(Errno::ELOOP);
+                }
                 Body::Symlink(target) if follow_this => Some(Jump::Path(target.to_vec())),
-                Body::Magic(magic) if follow_this => Some(self.jump(caller, *magic)?),
+                Body::Magic(magic) if follow_this => {
+                    let goes = !matches!(magic, Magic::Pid | Magic::Thread);
+                    if goes && how & RESOLVE_NO_MAGICLINKS != 0 {
+                        return Err(Errno::ELOOP);
+                    }
+                    if goes && scoped {
+                        return Err(Errno::EXDEV);
+                    }
+                    let jump = self.jump(caller, *magic)?;
+                    if let (Jump::To(ino), true) = (&jump, how & RESOLVE_NO_XDEV != 0)
+                        && self.node(*ino).dev != self.node(at).dev
+                    {
+                        return Err(Errno::EXDEV);
+                    }
+                    Some(jump)
+                }
                 _ => None,
             };
             match jump {
@@ -129,7 +158,12 @@ impl FileSystem {
                         return Err(Errno::ENOENT);
                     }
                     if target[0] == b'/' {
-                        at = caller.context.root;
+                        // Linux knows the root's file system only if the path began there.
+                        let leaves = path[0] != b'/' || self.node(at).dev != self.node(root).dev;
+                        if how & RESOLVE_BENEATH != 0 || how & RESOLVE_NO_XDEV != 0 && leaves {
+                            return Err(Errno::EXDEV);
+                        }
+                        at = root;
                     }
                     target.extend_from_slice(&tail);
                     rest = target;
@@ -267,7 +301,7 @@ impl FileSystem {
         match path.first() {
             // An empty path is refused before the descriptor is looked at.
             None => Err(Errno::ENOENT),
-            Some(b'/') => Ok(caller.context.root),
+            Some(b'/') if caller.how & RESOLVE_IN_ROOT == 0 => Ok(caller.context.root),
             Some(_) => self.directory(caller, dirfd),
         }
     }
