@@ -2,17 +2,44 @@
 
 use crate::abi::errno::Errno;
 use crate::abi::futex::{FUTEX_OWNER_DIED, FUTEX_TID_MASK};
-use crate::guest::GuestMemory;
+use crate::guest::{GuestMemory, Prot, USER_END};
 use crate::kernel::uaccess::{get_u32, put_u32};
 
 /// A futex word of the guest.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Futex(u64);
 
+/// Ways in which a call names a futex.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Key {
+    /// By the address alone (FUTEX_PRIVATE_FLAG): the word is not looked at.
+    Private,
+    /// By the page behind it, which must be there.
+    Shared,
+    /// By the page behind it, which the call may store to.
+    SharedWritten,
+}
+
 impl Futex {
-    /// The word at an address; EINVAL where it is misaligned.
-    pub(crate) fn at(addr: u64) -> Result<Futex, Errno> {
-        if addr.is_multiple_of(4) { Ok(Futex(addr)) } else { Err(Errno::EINVAL) }
+    /// The word at an address: EINVAL where it is misaligned; EFAULT where it cannot be, and where
+    /// the page behind it does not allow what the key needs. Private memory that cannot be written
+    /// never changes, so nobody can wait for it.
+    pub(crate) fn at(mem: &mut dyn GuestMemory, addr: u64, key: Key) -> Result<Futex, Errno> {
+        if !addr.is_multiple_of(4) {
+            return Err(Errno::EINVAL);
+        }
+        if addr >= USER_END {
+            return Err(Errno::EFAULT);
+        }
+        if key != Key::Private {
+            get_u32(mem, addr)?;
+            let mapping = mem.next_mapping(addr).ok_or(Errno::EFAULT)?;
+            let changes = mapping.prot.allows(Prot::WRITE);
+            if !changes && (key == Key::SharedWritten || mapping.is_anonymous()) {
+                return Err(Errno::EFAULT);
+            }
+        }
+        Ok(Futex(addr))
     }
 
     /// EAGAIN unless the word has a value.

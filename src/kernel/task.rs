@@ -24,6 +24,17 @@ pub struct Shared {
     pub fs_context: FsContextId,
 }
 
+/// Scheduling policy of a task, sched(7). It is only remembered: there is nobody to compete with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Policy {
+    /// SCHED_*.
+    pub number: u32,
+    /// Priority of SCHED_FIFO and SCHED_RR, 1 to 99; 0 for others.
+    pub priority: u32,
+    /// SCHED_RESET_ON_FORK.
+    pub reset_on_fork: bool,
+}
+
 /// A task.
 #[derive(Clone, Debug)]
 pub struct Task {
@@ -51,6 +62,8 @@ pub struct Task {
     pub personality: u32,
     /// Nice value, -20 to 19.
     pub nice: i32,
+    /// Scheduling policy and what comes with it, sched(7).
+    pub policy: Policy,
     /// I/O priority as ioprio_get(2) gives it.
     pub ioprio: u32,
 }
@@ -71,6 +84,7 @@ impl Task {
             timerslack: TIMERSLACK_DEFAULT,
             personality: 0,
             nice: 0,
+            policy: Policy::default(),
             ioprio: 0,
         }
     }

@@ -36,7 +36,7 @@ pub(super) const ROWS: &[Row] = &[
     full(74, "fsync", fsync),
     full(75, "fdatasync", fsync),
     full(162, "sync", sync),
-    full(306, "syncfs", fsync),
+    full(306, "syncfs", syncfs),
     full(277, "sync_file_range", sync_file_range),
     full(221, "fadvise64", fadvise64),
     full(187, "readahead", readahead),
@@ -275,10 +275,17 @@ fn fallocate(ctx: &mut Ctx, [fd, mode, at, len, ..]: [u64; 6]) -> SysResult {
     Ok(0)
 }
 
-/// fsync(2), fdatasync(2), syncfs(2).
+/// fsync(2), fdatasync(2).
 fn fsync(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
     let file = ctx.opened(fd as i32)?;
     operate(ctx, file, |open, cx| Ok(open.ops.sync(cx)?))?;
+    Ok(0)
+}
+
+/// syncfs(2): every descriptor belongs to some file system.
+fn syncfs(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
+    ctx.opened(fd as i32)?;
+    ctx.kernel.fs.write_back(ctx.mem)?;
     Ok(0)
 }
 
@@ -315,5 +322,6 @@ fn readahead(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
     if !ctx.kernel.files.get(file).readable() {
         return Err(Errno::EBADF.into());
     }
-    if is_regular(ctx, file) == Ok(true) { Ok(0) } else { Err(Errno::EINVAL.into()) }
+    let text = ctx.kernel.files.get(file).ops.kind() == "proc";
+    if text || is_regular(ctx, file) == Ok(true) { Ok(0) } else { Err(Errno::EINVAL.into()) }
 }

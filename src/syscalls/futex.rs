@@ -3,7 +3,7 @@
 use crate::abi::errno::Errno;
 use crate::abi::futex::*;
 use crate::kernel::clock::ClockId;
-use crate::kernel::futex::Futex;
+use crate::kernel::futex::{Futex, Key};
 use crate::kernel::signal::state::Restart;
 use crate::kernel::uaccess::get_timespec;
 use crate::kernel::wait::Wake;
@@ -27,40 +27,59 @@ fn absent(_: &mut Ctx, _: [u64; 6]) -> SysResult {
 fn futex(ctx: &mut Ctx, [addr, op, value, timeout, addr2, value3]: [u64; 6]) -> SysResult {
     let command = op as u32 & !(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
     let realtime = op as u32 & FUTEX_CLOCK_REALTIME != 0;
-    if realtime && !matches!(command, FUTEX_WAIT_BITSET | FUTEX_LOCK_PI2) {
+    let private = op as u32 & FUTEX_PRIVATE_FLAG != 0;
+    let (read, written) =
+        if private { (Key::Private, Key::Private) } else { (Key::Shared, Key::SharedWritten) };
+    let timed = matches!(
+        command,
+        FUTEX_WAIT | FUTEX_WAIT_BITSET | FUTEX_WAIT_REQUEUE_PI | FUTEX_LOCK_PI | FUTEX_LOCK_PI2
+    );
+    let timeout_ns = if timed && timeout != 0 { Some(get_timespec(ctx.mem, timeout)?) } else { None };
+    if realtime && !matches!(command, FUTEX_WAIT_BITSET | FUTEX_WAIT_REQUEUE_PI | FUTEX_LOCK_PI2) {
         return Err(Errno::ENOSYS.into());
     }
+    let clock = if realtime { ClockId::Realtime } else { ClockId::Monotonic };
     let tid = ctx.kernel.task().tid as u32;
     let (value, value3) = (value as u32, value3 as u32);
     match command {
-        FUTEX_WAIT => return futex_wait(ctx, addr, value, timeout, None),
-        FUTEX_WAIT_BITSET | FUTEX_WAKE_BITSET if value3 == 0 => return Err(Errno::EINVAL.into()),
-        FUTEX_WAIT_BITSET => {
-            let clock = if realtime { ClockId::Realtime } else { ClockId::Monotonic };
-            return futex_wait(ctx, addr, value, timeout, Some(clock));
+        FUTEX_WAIT => {
+            let deadline = timeout_ns.map(|ns| ctx.now().saturating_add(ns));
+            return futex_wait(ctx, addr, read, value, deadline);
+        }
+        FUTEX_WAIT_BITSET | FUTEX_WAKE_BITSET | FUTEX_WAIT_REQUEUE_PI if value3 == 0 => {
+            return Err(Errno::EINVAL.into());
+        }
+        FUTEX_WAIT_REQUEUE_PI if addr == addr2 => return Err(Errno::EINVAL.into()),
+        FUTEX_WAIT_BITSET | FUTEX_WAIT_REQUEUE_PI => {
+            if command == FUTEX_WAIT_REQUEUE_PI {
+                Futex::at(ctx.mem, addr2, written)?;
+            }
+            let deadline = timeout_ns.map(|ns| ns.saturating_sub(clock.start()));
+            return futex_wait(ctx, addr, read, value, deadline);
         }
         FUTEX_WAKE | FUTEX_WAKE_BITSET => {
-            // A private futex is not read by a wake, but its address must be one.
-            Futex::at(addr)?;
+            Futex::at(ctx.mem, addr, read)?;
         }
-        FUTEX_REQUEUE | FUTEX_CMP_REQUEUE => {
+        FUTEX_CMP_REQUEUE_PI if addr == addr2 || value != 1 => return Err(Errno::EINVAL.into()),
+        FUTEX_REQUEUE | FUTEX_CMP_REQUEUE | FUTEX_CMP_REQUEUE_PI => {
             if (value as i32) < 0 || (timeout as i32) < 0 {
                 return Err(Errno::EINVAL.into());
             }
-            let from = Futex::at(addr)?;
-            Futex::at(addr2)?;
-            if command == FUTEX_CMP_REQUEUE {
+            let from = Futex::at(ctx.mem, addr, read)?;
+            let target = if command == FUTEX_CMP_REQUEUE_PI { written } else { read };
+            Futex::at(ctx.mem, addr2, target)?;
+            if command != FUTEX_REQUEUE {
                 from.expect(ctx.mem, value3)?;
             }
         }
         FUTEX_WAKE_OP => {
-            Futex::at(addr)?;
-            Futex::at(addr2)?.apply(ctx.mem, value3)?;
+            Futex::at(ctx.mem, addr, read)?;
+            Futex::at(ctx.mem, addr2, written)?.apply(ctx.mem, value3)?;
         }
         FUTEX_LOCK_PI | FUTEX_LOCK_PI2 | FUTEX_TRYLOCK_PI => {
-            Futex::at(addr)?.lock_pi(ctx.mem, tid)?;
+            Futex::at(ctx.mem, addr, written)?.lock_pi(ctx.mem, tid)?;
         }
-        FUTEX_UNLOCK_PI => Futex::at(addr)?.unlock_pi(ctx.mem, tid)?,
+        FUTEX_UNLOCK_PI => Futex::at(ctx.mem, addr, written)?.unlock_pi(ctx.mem, tid)?,
         other => {
             ctx.kernel.notices.count("futex: operation ", &format!("{other} is refused with ENOSYS"));
             return Err(Errno::ENOSYS.into());
@@ -69,19 +88,9 @@ fn futex(ctx: &mut Ctx, [addr, op, value, timeout, addr2, value3]: [u64; 6]) -> 
     Ok(0)
 }
 
-/// Waits. The timeout is absolute if a clock is given.
-fn futex_wait(ctx: &mut Ctx, addr: u64, value: u32, timeout: u64, clock: Option<ClockId>) -> SysResult {
-    let deadline = match timeout {
-        0 => None,
-        timeout => {
-            let ns = get_timespec(ctx.mem, timeout)?;
-            Some(match clock {
-                None => ctx.now().saturating_add(ns),
-                Some(clock) => ns.saturating_sub(clock.start()),
-            })
-        }
-    };
-    Futex::at(addr)?.expect(ctx.mem, value)?;
+/// Waits, if the word has the value.
+fn futex_wait(ctx: &mut Ctx, addr: u64, key: Key, value: u32, deadline: Option<u64>) -> SysResult {
+    Futex::at(ctx.mem, addr, key)?.expect(ctx.mem, value)?;
     match ctx.kernel.wait(ctx.cpu, deadline, 0) {
         Wake::Timeout => Err(Errno::ETIMEDOUT.into()),
         Wake::Signal if deadline.is_none() => Err(ctx.interrupted(Restart::WithFlag)),

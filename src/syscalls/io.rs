@@ -77,14 +77,20 @@ pub(super) fn seekable(ctx: &Ctx, file: FileNo) -> bool {
     ctx.kernel.files.get(file).ops.is_seekable(&ctx.kernel.streams)
 }
 
-/// The offset of a call: its own or the description's; `None` for kinds without offsets.
-fn start(ctx: &Ctx, file: FileNo, at: Option<u64>) -> Result<Option<u64>, Errno> {
+/// The description of a call and its offset: the call's own or the description's; `None` for kinds
+/// without offsets. An offset of its own is looked at before the description's mode, but not
+/// where nothing can be open at all.
+fn start(ctx: &Ctx, fd: u64, at: Option<u64>) -> Result<(FileNo, Option<u64>), Errno> {
+    if at.is_some_and(|at| at > i64::MAX as u64) {
+        return Err(Errno::EINVAL);
+    }
+    let file = ctx.kernel.fds().get(fd as i32)?;
     let open = ctx.kernel.files.get(file);
     match at {
-        Some(at) if at > i64::MAX as u64 => Err(Errno::EINVAL),
+        _ if open.is_path() => Err(Errno::EBADF),
         Some(_) if !seekable(ctx, file) => Err(Errno::ESPIPE),
-        Some(at) => Ok(Some(at)),
-        None => Ok(open.ops.has_offset().then_some(open.offset)),
+        Some(at) => Ok((file, Some(at))),
+        None => Ok((file, open.ops.has_offset().then_some(open.offset))),
     }
 }
 
@@ -105,12 +111,11 @@ fn read_to(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) -> Sy
 }
 
 fn read_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) -> SysResult {
-    let file = ctx.kernel.fds().get(fd as i32)?;
+    let (file, offset) = start(ctx, fd, at)?;
     if !ctx.kernel.files.get(file).readable() {
         return Err(Errno::EBADF.into());
     }
     access_ok(pieces)?;
-    let offset = start(ctx, file, at)?;
     if pieces.len() > 1 && ctx.kernel.files.get(file).ops.moves_whole() {
         return read_scattered(ctx, file, pieces);
     }
@@ -192,13 +197,12 @@ fn write_from(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) ->
 }
 
 fn write_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) -> SysResult {
-    let file = ctx.kernel.fds().get(fd as i32)?;
+    let (file, mut offset) = start(ctx, fd, at)?;
     let open = ctx.kernel.files.get(file);
     if !open.writable() {
         return Err(Errno::EBADF.into());
     }
     access_ok(pieces)?;
-    let mut offset = start(ctx, file, at)?;
     if open.ops.discards() {
         return Ok(pieces.iter().fold(0u64, |sum, (_, len)| sum.saturating_add(*len)).min(MAX_RW_COUNT));
     }
@@ -338,20 +342,22 @@ fn pwritev(ctx: &mut Ctx, [fd, iov, count, offset, ..]: [u64; 6]) -> SysResult {
     write_from(ctx, fd, Some(offset), &pieces)
 }
 
-fn known_flags(flags: u64) -> Result<(), Errno> {
+/// EBADF, and EOPNOTSUPP for flags that are not known.
+fn known_flags(ctx: &Ctx, fd: u64, flags: u64) -> Result<(), Errno> {
+    ctx.kernel.fds().get(fd as i32)?;
     if flags as u32 & !RWF_KNOWN != 0 { Err(Errno::EOPNOTSUPP) } else { Ok(()) }
 }
 
 /// preadv2(2): offset -1 is the current one.
 fn preadv2(ctx: &mut Ctx, [fd, iov, count, offset, _, flags]: [u64; 6]) -> SysResult {
-    known_flags(flags)?;
+    known_flags(ctx, fd, flags)?;
     let pieces = get_iovec(ctx.mem, iov, count)?;
     read_to(ctx, fd, (offset != u64::MAX).then_some(offset), &pieces)
 }
 
 /// pwritev2(2).
 fn pwritev2(ctx: &mut Ctx, [fd, iov, count, offset, _, flags]: [u64; 6]) -> SysResult {
-    known_flags(flags)?;
+    known_flags(ctx, fd, flags)?;
     let pieces = get_iovec(ctx.mem, iov, count)?;
     write_from(ctx, fd, (offset != u64::MAX).then_some(offset), &pieces)
 }

@@ -1,16 +1,16 @@
 //! Scheduling: one CPU, the ordinary policy, nobody to compete with.
 
-use crate::abi::capability::CAP_SYS_NICE;
+use crate::abi::capability::{CAP_SYS_ADMIN, CAP_SYS_NICE};
 use crate::abi::errno::Errno;
 use crate::abi::resource::Resource;
 use crate::abi::sched::*;
 use crate::guest::PAGE_SIZE;
+use crate::kernel::task::Policy;
 use crate::kernel::uaccess::{copy_from_user, copy_to_user, get_u32, put_u32, put_words};
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::row::{Row, full, partial};
 
-const ONLY_OTHER: &str =
-    "SCHED_OTHER, SCHED_BATCH and SCHED_IDLE are accepted and change nothing; others EPERM";
+const REMEMBERED: &str = "remembered; SCHED_DEADLINE is EPERM";
 const ONE_CPU: &str = "there is one CPU";
 
 /// Scheduling calls.
@@ -20,7 +20,7 @@ pub(super) const ROWS: &[Row] = &[
     full(141, "setpriority", setpriority),
     full(142, "sched_setparam", sched_setparam),
     full(143, "sched_getparam", sched_getparam),
-    partial(144, "sched_setscheduler", sched_setscheduler, ONLY_OTHER),
+    partial(144, "sched_setscheduler", sched_setscheduler, REMEMBERED),
     full(145, "sched_getscheduler", sched_getscheduler),
     full(146, "sched_get_priority_max", sched_get_priority_max),
     full(147, "sched_get_priority_min", sched_get_priority_min),
@@ -30,7 +30,7 @@ pub(super) const ROWS: &[Row] = &[
     full(251, "ioprio_set", ioprio_set).noted("remembered"),
     full(252, "ioprio_get", ioprio_get),
     full(309, "getcpu", getcpu).noted(ONE_CPU),
-    partial(314, "sched_setattr", sched_setattr, ONLY_OTHER),
+    partial(314, "sched_setattr", sched_setattr, REMEMBERED),
     full(315, "sched_getattr", sched_getattr),
 ];
 
@@ -73,53 +73,89 @@ fn getpriority(ctx: &mut Ctx, [which, who, ..]: [u64; 6]) -> SysResult {
 fn setpriority(ctx: &mut Ctx, [which, who, nice, ..]: [u64; 6]) -> SysResult {
     names_self(ctx, which, who)?;
     let nice = (nice as i32).clamp(-20, 19);
-    let lowest = 20 - ctx.kernel.process().limits.soft(Resource::Nice) as i64;
-    let task = ctx.kernel.task_mut();
-    if nice < task.nice && i64::from(nice) < lowest && !task.cred.capable(CAP_SYS_NICE) {
+    if nice < ctx.kernel.task().nice && !may_be_nice(ctx, nice) {
         return Err(Errno::EACCES.into());
     }
+    let task = ctx.kernel.task_mut();
     task.nice = nice;
     Ok(0)
 }
 
-/// Checks a policy and the priority that comes with it.
-fn check_policy(ctx: &mut Ctx, policy: u32, priority: u32) -> Result<(), Errno> {
-    match policy & !SCHED_RESET_ON_FORK {
-        SCHED_OTHER | SCHED_BATCH | SCHED_IDLE if priority == 0 => Ok(()),
-        SCHED_FIFO | SCHED_RR if (1..=99).contains(&priority) => {
-            ctx.kernel.notices.count("scheduling policy ", &format!("{policy} is refused with EPERM"));
-            Err(Errno::EPERM)
-        }
-        SCHED_DEADLINE => Err(Errno::EPERM),
-        _ => Err(Errno::EINVAL),
+/// Tests whether the task has a capability.
+fn capable(ctx: &Ctx, capability: u64) -> bool {
+    ctx.kernel.task().cred.capable(capability)
+}
+
+/// Tests whether the nice value may become so low: RLIMIT_NICE allows some, and CAP_SYS_NICE all.
+fn may_be_nice(ctx: &Ctx, nice: i32) -> bool {
+    let limit = ctx.kernel.process().limits.soft(Resource::Nice);
+    (20 - nice) as u64 <= limit || capable(ctx, CAP_SYS_NICE)
+}
+
+/// Gives the task a policy and, with an ordinary one, perhaps a nice value: EINVAL for what cannot
+/// be, EPERM for what it may not have.
+fn set_policy(ctx: &mut Ctx, new: Policy, nice: Option<i32>) -> Result<(), Errno> {
+    let old = ctx.kernel.task().policy;
+    let ordinary = matches!(new.number, SCHED_OTHER | SCHED_BATCH);
+    let realtime = matches!(new.number, SCHED_FIFO | SCHED_RR);
+    if !ordinary && !realtime && !matches!(new.number, SCHED_IDLE | SCHED_DEADLINE)
+        || new.priority > MAX_RT_PRIO
+        || realtime != (new.priority != 0)
+    {
+        return Err(Errno::EINVAL);
     }
+    if new.number == SCHED_DEADLINE {
+        ctx.kernel.notices.once("SCHED_DEADLINE is refused with EPERM".into());
+        return Err(Errno::EPERM);
+    }
+    let old_nice = ctx.kernel.task().nice;
+    let nice = nice.filter(|_| ordinary);
+    let most = ctx.kernel.process().limits.soft(Resource::Rtprio);
+    let may = capable(ctx, CAP_SYS_NICE)
+        || !(realtime
+            && (old.number != new.number && most == 0
+                || u64::from(new.priority) > most.max(old.priority.into()))
+            || nice.is_some_and(|nice| nice < old_nice && !may_be_nice(ctx, nice))
+            || old.number == SCHED_IDLE && new.number != SCHED_IDLE && !may_be_nice(ctx, old_nice)
+            || old.reset_on_fork && !new.reset_on_fork);
+    if !may {
+        return Err(Errno::EPERM);
+    }
+    let task = ctx.kernel.task_mut();
+    task.policy = new;
+    task.nice = nice.unwrap_or(old_nice);
+    Ok(())
 }
 
 /// sched_setscheduler(2).
 fn sched_setscheduler(ctx: &mut Ctx, [pid, policy, param, ..]: [u64; 6]) -> SysResult {
-    if param == 0 || (policy as i32) < 0 {
+    if param == 0 || (policy as i32) < 0 || (pid as i32) < 0 {
         return Err(Errno::EINVAL.into());
     }
     let priority = get_u32(ctx.mem, param)?;
     target(ctx, pid)?;
-    check_policy(ctx, policy as u32, priority)?;
+    let reset_on_fork = policy as u32 & SCHED_RESET_ON_FORK != 0;
+    let number = policy as u32 & !SCHED_RESET_ON_FORK;
+    set_policy(ctx, Policy { number, priority, reset_on_fork }, None)?;
     Ok(0)
 }
 
 /// sched_getscheduler(2).
 fn sched_getscheduler(ctx: &mut Ctx, [pid, ..]: [u64; 6]) -> SysResult {
     target(ctx, pid)?;
-    Ok(u64::from(SCHED_OTHER))
+    let policy = ctx.kernel.task().policy;
+    Ok(u64::from(policy.number | if policy.reset_on_fork { SCHED_RESET_ON_FORK } else { 0 }))
 }
 
 /// sched_setparam(2).
 fn sched_setparam(ctx: &mut Ctx, [pid, param, ..]: [u64; 6]) -> SysResult {
-    if param == 0 {
+    if param == 0 || (pid as i32) < 0 {
         return Err(Errno::EINVAL.into());
     }
     let priority = get_u32(ctx.mem, param)?;
     target(ctx, pid)?;
-    check_policy(ctx, SCHED_OTHER, priority)?;
+    let policy = ctx.kernel.task().policy;
+    set_policy(ctx, Policy { priority, ..policy }, None)?;
     Ok(0)
 }
 
@@ -129,7 +165,7 @@ fn sched_getparam(ctx: &mut Ctx, [pid, param, ..]: [u64; 6]) -> SysResult {
         return Err(Errno::EINVAL.into());
     }
     target(ctx, pid)?;
-    put_u32(ctx.mem, param, 0)?;
+    put_u32(ctx.mem, param, ctx.kernel.task().policy.priority)?;
     Ok(0)
 }
 
@@ -197,14 +233,42 @@ fn sched_setattr(ctx: &mut Ctx, [pid, attr, flags, ..]: [u64; 6]) -> SysResult {
     if attr == 0 || (pid as i32) < 0 || flags != 0 {
         return Err(Errno::EINVAL.into());
     }
-    let size = get_u32(ctx.mem, attr)?;
-    if size != 0 && size < SCHED_ATTR_SIZE_VER0 {
+    let size = match get_u32(ctx.mem, attr)? {
+        0 => SCHED_ATTR_SIZE_VER0,
+        size => size,
+    };
+    let mut bytes = [0; PAGE_SIZE as usize];
+    let fits = (SCHED_ATTR_SIZE_VER0..=PAGE_SIZE as u32).contains(&size);
+    if fits {
+        copy_from_user(ctx.mem, attr, &mut bytes[..size as usize])?;
+    }
+    // What a later kernel would understand must be zero; the answer is the size that is known.
+    if !fits || bytes[SCHED_ATTR_SIZE_VER1 as usize..].iter().any(|byte| *byte != 0) {
+        put_u32(ctx.mem, attr, SCHED_ATTR_SIZE_VER1)?;
         return Err(Errno::E2BIG.into());
     }
-    let policy = get_u32(ctx.mem, attr.wrapping_add(4))?;
-    let priority = get_u32(ctx.mem, attr.wrapping_add(20))?;
+    let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    let (number, priority, nice) = (word(4), word(20), word(16) as i32);
+    let flags = u64::from(word(8)) | u64::from(word(12)) << 32;
+    if flags & SCHED_FLAG_UTIL_CLAMP != 0 && size < SCHED_ATTR_SIZE_VER1 || (number as i32) < 0 {
+        return Err(Errno::EINVAL.into());
+    }
     target(ctx, pid)?;
-    check_policy(ctx, policy, priority)?;
+    let (old, old_nice) = (ctx.kernel.task().policy, ctx.kernel.task().nice);
+    let keep = flags & SCHED_FLAG_KEEP_PARAMS != 0;
+    let new = Policy {
+        number: if flags & SCHED_FLAG_KEEP_POLICY != 0 { old.number } else { number },
+        priority: if keep { old.priority } else { priority },
+        reset_on_fork: flags & SCHED_FLAG_RESET_ON_FORK != 0,
+    };
+    if flags & !SCHED_FLAG_ALL != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    if flags & SCHED_FLAG_UTIL_CLAMP != 0 {
+        ctx.kernel.notices.once("sched_setattr: SCHED_FLAG_UTIL_CLAMP is refused with EOPNOTSUPP".into());
+        return Err(Errno::EOPNOTSUPP.into());
+    }
+    set_policy(ctx, new, Some(if keep { old_nice } else { nice.clamp(-20, 19) }))?;
     Ok(0)
 }
 
@@ -215,21 +279,39 @@ fn sched_getattr(ctx: &mut Ctx, [pid, attr, size, flags, ..]: [u64; 6]) -> SysRe
         return Err(Errno::EINVAL.into());
     }
     target(ctx, pid)?;
-    let mut bytes = [0; SCHED_ATTR_SIZE_VER0 as usize];
-    bytes[..4].copy_from_slice(&SCHED_ATTR_SIZE_VER0.to_le_bytes());
-    bytes[16..20].copy_from_slice(&ctx.kernel.task().nice.to_le_bytes());
-    copy_to_user(ctx.mem, attr, &bytes)?;
+    let size = size.min(SCHED_ATTR_SIZE_VER1);
+    let (policy, nice) = (ctx.kernel.task().policy, ctx.kernel.task().nice);
+    let ordinary = matches!(policy.number, SCHED_OTHER | SCHED_BATCH);
+    let reset = if policy.reset_on_fork { SCHED_FLAG_RESET_ON_FORK } else { 0 };
+    let mut bytes = [0; SCHED_ATTR_SIZE_VER1 as usize];
+    bytes[..4].copy_from_slice(&size.to_le_bytes());
+    bytes[4..8].copy_from_slice(&policy.number.to_le_bytes());
+    bytes[8..16].copy_from_slice(&reset.to_le_bytes());
+    bytes[16..20].copy_from_slice(&if ordinary { nice } else { 0 }.to_le_bytes());
+    bytes[20..24].copy_from_slice(&policy.priority.to_le_bytes());
+    copy_to_user(ctx.mem, attr, &bytes[..size as usize])?;
     Ok(0)
 }
 
 /// ioprio_set(2).
 fn ioprio_set(ctx: &mut Ctx, [which, who, ioprio, ..]: [u64; 6]) -> SysResult {
-    names_self(ctx, which.wrapping_sub(1), who)?;
-    let class = ioprio as u32 >> 13;
-    if ioprio as u32 > 0xffff || class > 3 {
-        return Err(Errno::EINVAL.into());
+    // IOPRIO_CLASS_*.
+    const NONE: u32 = 0;
+    const REALTIME: u32 = 1;
+    const BEST_EFFORT: u32 = 2;
+    const IDLE: u32 = 3;
+    let ioprio = ioprio as u32;
+    let (class, level) = (ioprio >> 13 & 7, ioprio & 7);
+    match class {
+        REALTIME if !capable(ctx, CAP_SYS_ADMIN) && !capable(ctx, CAP_SYS_NICE) => {
+            return Err(Errno::EPERM.into());
+        }
+        REALTIME | BEST_EFFORT | IDLE => {}
+        NONE if level == 0 => {}
+        _ => return Err(Errno::EINVAL.into()),
     }
-    ctx.kernel.task_mut().ioprio = ioprio as u32;
+    names_self(ctx, which.wrapping_sub(1), who)?;
+    ctx.kernel.task_mut().ioprio = ioprio;
     Ok(0)
 }
 

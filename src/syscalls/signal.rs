@@ -249,6 +249,10 @@ fn rt_sigqueueinfo(ctx: &mut Ctx, [pid, signo, info, ..]: [u64; 6]) -> SysResult
 /// rt_tgsigqueueinfo(2).
 fn rt_tgsigqueueinfo(ctx: &mut Ctx, [tgid, tid, signo, info, ..]: [u64; 6]) -> SysResult {
     let info = SigInfo::queued(signo as i32, get_array(ctx.mem, info)?);
+    let forged = info.code() >= 0 || info.code() == si_code::SI_TKILL;
+    if tgid as i32 > 0 && tid as i32 > 0 && tid as i32 != ctx.kernel.process().pid && forged {
+        return Err(Errno::EPERM.into());
+    }
     let task = find_thread(ctx, Some(tgid as i32), tid as i32)?;
     send_to_task(ctx, task, signo as i32, info)
 }

@@ -11,9 +11,11 @@ use crate::kernel::uaccess::{
 };
 use crate::kernel::wait::Wake;
 use crate::syscalls::context::{Break, Ctx, SysResult};
-use crate::syscalls::row::{Row, full, partial};
+use crate::syscalls::row::{Row, full, partial, refused};
 
 const LATE: &str = "its signal is delivered when a system call ends, not in the middle of computing";
+
+const FIXED: &str = "EPERM for changes: the clock is made of executed instructions";
 
 /// Clock and timer calls.
 pub(super) const ROWS: &[Row] = &[
@@ -32,6 +34,10 @@ pub(super) const ROWS: &[Row] = &[
     full(224, "timer_gettime", timer_gettime),
     full(225, "timer_getoverrun", timer_getoverrun),
     full(226, "timer_delete", timer_delete),
+    partial(159, "adjtimex", adjtimex, FIXED),
+    refused(164, "settimeofday", settimeofday, FIXED),
+    refused(227, "clock_settime", clock_settime, FIXED),
+    partial(305, "clock_adjtime", clock_adjtime, FIXED),
 ];
 
 /// clock_gettime(2).
@@ -107,11 +113,17 @@ fn nanosleep(ctx: &mut Ctx, [req, rem, ..]: [u64; 6]) -> SysResult {
 
 /// clock_nanosleep(2).
 fn clock_nanosleep(ctx: &mut Ctx, [id, flags, req, rem, ..]: [u64; 6]) -> SysResult {
+    let named = (id as i32) < 0;
     let id = ClockId::find(id, ctx.kernel.process().pid)?;
-    if !matches!(id, ClockId::Realtime | ClockId::Monotonic | ClockId::ProcessCpu) {
+    if matches!(id, ClockId::Raw | ClockId::RealtimeCoarse | ClockId::MonotonicCoarse)
+        || id == ClockId::ThreadCpu && !named
+    {
         return Err(Errno::EOPNOTSUPP.into());
     }
     let ns = get_timespec(ctx.mem, req)?;
+    if id == ClockId::ThreadCpu {
+        return Err(Errno::EINVAL.into()); // only of another thread
+    }
     if id == ClockId::ProcessCpu {
         let done = flags & TIMER_ABSTIME != 0 && ns <= ctx.cpu.instructions();
         if ns == 0 || done {
@@ -263,4 +275,69 @@ fn timer_getoverrun(ctx: &mut Ctx, [id, ..]: [u64; 6]) -> SysResult {
 fn timer_delete(ctx: &mut Ctx, [id, ..]: [u64; 6]) -> SysResult {
     ctx.kernel.process_mut().timers.delete(id as i32)?;
     Ok(0)
+}
+
+/// EPERM: a clock that the program could set would not be the same in every run.
+fn fixed(ctx: &mut Ctx, call: &str) -> SysResult {
+    ctx.kernel.notices.once(format!("{call}: the clock cannot be changed: answered with EPERM"));
+    Err(Errno::EPERM.into())
+}
+
+/// settimeofday(2).
+fn settimeofday(ctx: &mut Ctx, [tv, tz, ..]: [u64; 6]) -> SysResult {
+    if tv != 0 {
+        let [_, usec] = get_words(ctx.mem, tv)?;
+        if usec > USEC_PER_SEC {
+            return Err(Errno::EINVAL.into());
+        }
+    }
+    if tz != 0 {
+        get_words::<1>(ctx.mem, tz)?;
+    }
+    fixed(ctx, "settimeofday")
+}
+
+/// clock_settime(2).
+fn clock_settime(ctx: &mut Ctx, [id, addr, ..]: [u64; 6]) -> SysResult {
+    ClockId::find(id, ctx.kernel.process().pid)?;
+    // Only the real-time clock can be set, and the clocks of processes in their named form.
+    if !(id as i32 == 0 || (id as i32) < 0) {
+        return Err(Errno::EINVAL.into());
+    }
+    let [sec, nsec] = get_words(ctx.mem, addr)?;
+    if id as i32 == 0 && (sec as i64 <= 0 || nsec >= NSEC_PER_SEC) {
+        return Err(Errno::EINVAL.into());
+    }
+    fixed(ctx, "clock_settime")
+}
+
+/// adjtimex(2).
+fn adjtimex(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
+    // A clock that nobody has set against another, and the largest error it can have.
+    const TIME_ERROR: u64 = 5;
+    const STA_UNSYNC: u64 = 0x40;
+    const MAX_ERROR: u64 = 16_000_000;
+    const TIME_CONSTANT: u64 = 2;
+    const TOLERANCE: u64 = 500 << 16;
+    const TICK_USEC: u64 = USEC_PER_SEC / CLK_TCK;
+    let mut words: [u64; 26] = get_words(ctx.mem, addr)?;
+    if words[0] as u32 != 0 {
+        return fixed(ctx, "adjtimex");
+    }
+    let now = timeval(ctx.kernel.clock.realtime_ns(ctx.cpu.instructions()));
+    words[1..].fill(0);
+    words[3..9].copy_from_slice(&[MAX_ERROR, MAX_ERROR, STA_UNSYNC, TIME_CONSTANT, 1, TOLERANCE]);
+    words[9..12].copy_from_slice(&[now[0], now[1], TICK_USEC]);
+    put_words(ctx.mem, addr, &words)?;
+    Ok(TIME_ERROR)
+}
+
+/// clock_adjtime(2).
+fn clock_adjtime(ctx: &mut Ctx, [id, addr, ..]: [u64; 6]) -> SysResult {
+    get_words::<26>(ctx.mem, addr)?;
+    ClockId::find(id, ctx.kernel.process().pid)?;
+    if id as i32 != 0 {
+        return Err(Errno::EOPNOTSUPP.into());
+    }
+    adjtimex(ctx, [addr, 0, 0, 0, 0, 0])
 }

@@ -74,10 +74,6 @@ impl FileOperations for Device {
         Ok(0)
     }
 
-    fn sync(&mut self, cx: &mut FileContext) -> Result<(), Errno> {
-        cx.fs.write_back(cx.mem)
-    }
-
     fn map_private(&self, _cx: &mut FileContext, _mode: Mode, _exec: bool) -> Result<Source, Errno> {
         if self.1 == Model::Zero { Ok(Source::Zeros) } else { Err(Errno::ENODEV) }
     }

@@ -60,6 +60,10 @@ impl FileOperations for ProcText {
         seek_within(offset, size, by, whence, |data| cx.fs.seek_file(self.ino, by, data, cx.mem))
     }
 
+    fn sync_range(&mut self) -> Result<(), Errno> {
+        Ok(())
+    }
+
     fn reopen(&self, fs: &mut FileSystem, _mode: Mode) -> Result<Box<dyn FileOperations>, Errno> {
         fs.hold(self.ino);
         Ok(Box::new(self.clone()))

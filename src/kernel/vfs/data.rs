@@ -193,6 +193,24 @@ impl FileSystem {
         Ok(())
     }
 
+    /// Reserves a range that lies in a file or, without making it longer, behind it, fallocate(2).
+    /// The overlay reserves nothing.
+    pub(crate) fn reserve(&mut self, now: Time, ino: Ino, offset: u64, len: u64) -> Result<(), Errno> {
+        self.copy_up(ino)?;
+        self.hold_content(ino, false, true)?;
+        let node = self.node_mut(ino);
+        let file = match &node.body {
+            Body::File(Content::Host(Some(held))) => Some(&held.file),
+            Body::File(Content::Object(object)) => object.behind(),
+            _ => None,
+        };
+        if let Some(file) = file {
+            rustix::fs::fallocate(&*file.file()?, rustix::fs::FallocateFlags::KEEP_SIZE, offset, len)?;
+        }
+        node.touch(now);
+        Ok(())
+    }
+
     /// Makes a range read as zero, as FALLOC_FL_PUNCH_HOLE does.
     pub(crate) fn punch(
         &mut self,
