@@ -66,6 +66,14 @@ impl Shared {
         line.shared = shared;
     }
 
+    /// Takes the line away before the front end prints.
+    pub(super) fn clear(&self) {
+        let mut line = self.line();
+        clear(line.bar.take());
+        line.used = Instant::now();
+        line.shared = false;
+    }
+
     fn draw(&self, text: String) {
         let mut line = self.line();
         if !line.shared && line.used.elapsed() >= PATIENCE {
@@ -100,15 +108,21 @@ pub(super) struct Progress {
 impl Progress {
     /// Starts to watch a run.
     pub(super) fn watch(shared: Arc<Shared>, control: Arc<Control>) -> Progress {
+        Progress::follow(shared, move |elapsed| {
+            message(control.instructions.load(Relaxed), control.resident.load(Relaxed), elapsed)
+        })
+    }
+
+    /// Starts to show a text that depends on the time since then.
+    pub(super) fn follow(
+        shared: Arc<Shared>,
+        text: impl Fn(Duration) -> String + Send + 'static,
+    ) -> Progress {
         let (running, ended) = channel();
         let thread = std::thread::spawn(move || {
             let begin = Instant::now();
             while ended.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
-                shared.draw(message(
-                    control.instructions.load(Relaxed),
-                    control.resident.load(Relaxed),
-                    begin.elapsed(),
-                ));
+                shared.draw(text(begin.elapsed()));
             }
             clear(shared.line().bar.take());
         });

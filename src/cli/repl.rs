@@ -1,10 +1,13 @@
 //! `cgemu repl`, and `cgemu run -i`: the options of a run, and those of the shell.
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
 
 use anyhow::{Context as _, Error, anyhow};
 use clap::Args;
@@ -16,9 +19,11 @@ use super::lookup::reason;
 use super::options::RunArgs;
 use super::output::{ProfileFiles, RunLog, named_file, outputs};
 use super::outputs::Outputs;
+use super::progress::{Progress, Shared};
 use super::run::raise_open_files;
 use crate::debugger::Debugger;
-use crate::repl::{Left, Output, Printed, Setup, Shell, Target};
+use crate::profile::grouped;
+use crate::repl::{Left, Output, Printed, Setup, Shell, Target, Working};
 use crate::session::{Config, Control, Finished, Folded, PAUSE, Recording, TerminalObserver};
 
 /// The options of `cgemu repl`.
@@ -81,9 +86,11 @@ fn shell(
     let complete = options.log.log_file.is_some() || options.log.log_fd.is_some() || options.log.verbose;
     let log = RunLog::open(&options.log, complete, &outputs)?;
     let printed = Arc::new(Printed::default());
+    let shared = Shared::new();
+    let observer = Observer { printed: Arc::clone(&printed), shared: shared.clone() };
     let control = Arc::new(Control {
         interrupt,
-        terminal: Some(Arc::clone(&printed) as Arc<dyn TerminalObserver>),
+        terminal: Some(Arc::new(observer)),
         log: Some(log.sink()),
         ..Control::default()
     });
@@ -92,11 +99,15 @@ fn shell(
         .context("cannot watch for signals")?;
     raise_open_files();
     log.begin(&config);
+    let working = shared.map(|shared| {
+        let (progress, steps) = (RefCell::default(), Arc::default());
+        Box::new(Worker { shared, control: Arc::clone(&control), progress, steps }) as Box<dyn Working>
+    });
     let debugger = Debugger::start(config, control)?;
     // A file that the program may exchange is not written where it leads.
     let history = history().filter(|path| !outputs.is_guest_writable(path));
     let files = SessionFiles { path, files, outputs, log };
-    let setup = Setup { output: Box::new(files), commands, sandboxed, history, printed };
+    let setup = Setup { output: Box::new(files), commands, sandboxed, history, printed, working };
     Ok(match Shell::new(debugger, setup).run() {
         Left::Status(status) => status,
         Left::Stopped(stop) => exit::status(&stop),
@@ -117,6 +128,65 @@ fn guest_stdin(named: Option<&Path>, commands_in_file: bool) -> Result<Option<Ar
             open(Path::new("/dev/null"), "/dev/null".to_owned())
         }
         None => Ok(None),
+    }
+}
+
+/// Both who follow what the guest prints.
+#[derive(Debug)]
+struct Observer {
+    printed: Arc<Printed>,
+    shared: Option<Arc<Shared>>,
+}
+
+impl TerminalObserver for Observer {
+    fn reading(&self, stream: u8) {
+        self.printed.reading(stream);
+        self.shared.iter().for_each(|shared| shared.reading(stream));
+    }
+
+    fn writing(&self, stream: u8, bytes: &[u8]) {
+        self.printed.writing(stream, bytes);
+        self.shared.iter().for_each(|shared| shared.writing(stream, bytes));
+    }
+}
+
+/// The progress line of a command of the shell.
+struct Worker {
+    shared: Arc<Shared>,
+    control: Arc<Control>,
+    progress: RefCell<Option<Progress>>,
+    /// Steps done, and all.
+    steps: Arc<[AtomicU64; 2]>,
+}
+
+impl Working for Worker {
+    fn begin(&self, command: &str) {
+        self.shared.clear();
+        self.steps.iter().for_each(|steps| steps.store(0, Relaxed));
+        let (command, control, steps) =
+            (command.to_owned(), Arc::clone(&self.control), Arc::clone(&self.steps));
+        let text = move |elapsed: Duration| {
+            let [done, all] = [0, 1].map(|at: usize| steps.get(at).map_or(0, |steps| steps.load(Relaxed)));
+            let steps =
+                if all > 0 { format!(" {} of {},", grouped(done), grouped(all)) } else { String::new() };
+            let now = grouped(control.instructions.load(Relaxed) / 1_000_000);
+            format!("{command}:{steps} at {now} M instructions, {} s; Ctrl-C stops it", elapsed.as_secs())
+        };
+        *self.progress.borrow_mut() = Some(Progress::follow(Arc::clone(&self.shared), text));
+    }
+
+    fn reached(&self, done: u64, all: u64) {
+        let [of_done, of_all] = &*self.steps;
+        of_done.store(done, Relaxed);
+        of_all.store(all, Relaxed);
+    }
+
+    fn stand_back(&self) {
+        self.shared.clear();
+    }
+
+    fn end(&self) {
+        *self.progress.borrow_mut() = None;
     }
 }
 

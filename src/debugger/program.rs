@@ -269,6 +269,11 @@ fn place(found: &[(&Module, Match)]) -> Option<(u64, u64)> {
 pub struct Names(Vec<Rc<SymbolLookup>>);
 
 impl Names {
+    /// Those of the program itself, without its libraries: it is mapped below them.
+    pub fn own(&self) -> Names {
+        Names(self.0.iter().take(1).map(Rc::clone).collect())
+    }
+
     /// The functions.
     pub fn functions(&self) -> Vec<String> {
         self.0.iter().flat_map(|symbols| symbols.function_names()).collect()

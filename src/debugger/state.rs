@@ -13,7 +13,7 @@ use super::program::Program;
 use super::stops::Stops;
 use super::value::Value;
 use crate::profile::Profile;
-use crate::session::{Config, Control, Session, StartError};
+use crate::session::{Config, Control, Folded, Session, StartError};
 
 /// A run under the debugger: with its program, its past, and the stops that are set.
 pub struct Debugger {
@@ -149,9 +149,21 @@ impl Debugger {
     }
 
     /// Keeps the counts as they are now under a name.
-    pub fn mark(&mut self, name: &str) {
-        let profile = self.session.profile().profile;
+    ///
+    /// # Errors
+    /// If the user interrupts it.
+    pub fn mark(&mut self, name: &str) -> Result<(), Error> {
+        let profile = self.profile()?.profile;
         self.marks.insert(name.to_owned(), profile);
+        Ok(())
+    }
+
+    /// The counts so far.
+    ///
+    /// # Errors
+    /// If the user interrupts it.
+    pub fn profile(&mut self) -> Result<Folded, Error> {
+        self.session.profile_unless_interrupted().ok_or(Error::Interrupted)
     }
 
     /// The counts that were kept under a name.

@@ -28,7 +28,7 @@ impl Shell {
     pub(super) fn annotate(&mut self, rest: &str) -> Reply {
         let asm = rest.split_whitespace().any(|word| word == "--asm");
         let name = rest.split_whitespace().filter(|word| *word != "--asm").collect::<Vec<_>>().join(" ");
-        let folded = self.debugger.session().profile();
+        let folded = self.folded()?;
         if asm {
             return self.annotate_code(&name, &folded.instructions.unwrap_or_default());
         }
@@ -104,6 +104,9 @@ impl Shell {
         let mut calls: BTreeMap<InlinedCall, Vec<i64>> = BTreeMap::new();
         for module in modules {
             for (&pc, counts) in all.sums.range(module.range.clone()) {
+                if self.debugger.is_interrupted() {
+                    break;
+                }
                 let Some(call) = module.inlined_call(name, pc) else { continue };
                 let place = program.line_at(pc).map(|(place, _)| (place.file.to_string(), place.line));
                 add_costs(lines.entry(place.unwrap_or_default()).or_insert_with(nothing), counts);
@@ -252,7 +255,7 @@ impl Shell {
         let hot = Hot::in_run(instructions(&counted.total));
         let mut rows = Vec::new();
         let mut pc = range.start;
-        while pc < range.end {
+        while pc < range.end && !self.debugger.is_interrupted() {
             let Some(instruction) = self.debugger.instruction_at(pc) else { break };
             let place = self.debugger.program().line_at(pc).map(|(place, _)| place);
             let mut bytes = vec![0; instruction.len()];

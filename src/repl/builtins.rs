@@ -3,42 +3,67 @@
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
-use std::process::Command;
+use std::process;
 
 use super::arguments::number;
 use super::error::Error;
-use super::shell::{DEEPEST, Reply, Shell};
-use crate::annotate::view::disassembly::Syntax;
+use super::shell::{Command, DEEPEST, Reply, Shell};
+use crate::annotate::Syntax;
+use crate::console;
 use crate::profile::reason;
 
 /// Options that `show` shows.
 const OPTIONS: &[&str] =
     &["args", "context", "command", "cache", "branch-sim", "disassembly-flavor", "limits"];
 
+/// Width of help texts in columns, where there is no terminal.
+const WIDTH: usize = 100;
+
+/// Words in lines of at most `width` columns, each behind `indent`.
+fn wrapped(text: &str, indent: &str, width: usize) -> String {
+    let mut lines = vec![indent.to_owned()];
+    for word in text.split_whitespace() {
+        let Some(line) = lines.last_mut() else { break };
+        let begins = line.len() == indent.len();
+        if !begins && line.len() + 1 + word.len() > width {
+            lines.push(format!("{indent}{word}"));
+            continue;
+        }
+        if !begins {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines.join("\n")
+}
+
 impl Shell {
     pub(super) fn help(&mut self, rest: &str) -> Reply {
+        let width = console::output_width().map_or(WIDTH, usize::from).max(60);
         if !rest.is_empty() {
             let command = self.commands.find(rest)?;
             let usage = format!("{} {}", command.name, command.usage);
             self.say(usage.trim());
-            self.say(command.help);
+            self.say(&wrapped(command.help, "", width));
             if !command.short.is_empty() {
                 self.say(&format!("Short: {}", command.short.join(", ")));
             }
             self.say(&format!("Example: {}", command.example));
             return Ok(());
         }
+        let title = |command: &Command| match command.short.first() {
+            Some(short) => format!("  {} ({short})", command.name),
+            None => format!("  {}", command.name),
+        };
+        let column = self.commands.all().map(|command| title(command).len()).max().unwrap_or(0) + 2;
         for (group, commands) in self.commands.0 {
             self.say(&format!("{group}:"));
             for command in *commands {
-                let first = command.help.split_inclusive(['.', ';', ':']).next().unwrap_or_default();
-                let first = first.trim_end_matches(['.', ';', ':']);
-                let short = if command.short.is_empty() {
-                    String::new()
-                } else {
-                    format!(" ({})", command.short.join(", "))
-                };
-                self.say(&format!("  {:<24} {first}", format!("{}{short}", command.name)));
+                // The first sentence, with all its parts.
+                let first = command.help.split_inclusive(". ").next().unwrap_or_default().trim_end();
+                let text = wrapped(first, &" ".repeat(column), width);
+                let text = text.get(column..).unwrap_or_default();
+                self.say(&format!("{:<column$}{text}", title(command)));
             }
         }
         self.say("`help COMMAND` explains one. The beginning of a name will do where it is enough.");
@@ -99,7 +124,7 @@ impl Shell {
         if command.is_empty() {
             return Err("which command? `!ls`".into());
         }
-        let status = Command::new("/bin/sh").arg("-c").arg(command).status();
+        let status = process::Command::new("/bin/sh").arg("-c").arg(command).status();
         match status {
             Ok(status) if status.success() => Ok(()),
             Ok(status) => Err(Error::HostCommand { command: command.to_owned(), status }),
@@ -222,5 +247,18 @@ impl Shell {
             self.say(&line);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrapped;
+
+    #[test]
+    fn lines_of_words() {
+        assert_eq!(wrapped("one two three", "", 7), "one two\nthree");
+        assert_eq!(wrapped("one two three", "  ", 7), "  one\n  two\n  three");
+        assert_eq!(wrapped("indivisible", "", 4), "indivisible");
+        assert_eq!(wrapped("", "  ", 4), "  ");
     }
 }

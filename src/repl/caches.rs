@@ -152,7 +152,7 @@ impl Shell {
             return Err("no branches are simulated in this run; start it with --branch-sim=yes".into());
         }
         let wanted = if rest.is_empty() { 10 } else { number(rest)? };
-        let instructions = self.debugger.session().profile().instructions.unwrap_or_default();
+        let instructions = self.folded()?.instructions.unwrap_or_default();
         let counted = Counted::instructions(&instructions, self.debugger.events());
         let sum = |counts: &[i64], events: [Event; 2]| -> i64 {
             let columns = events.into_iter().filter_map(|event| counted.column(event));

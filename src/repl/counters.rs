@@ -29,7 +29,7 @@ struct Ranking {
 impl Shell {
     pub(super) fn summary(&mut self, rest: &str) -> Reply {
         nothing(rest)?;
-        let folded = self.debugger.session().profile();
+        let folded = self.folded()?;
         for line in summary_lines(&folded.profile) {
             self.say(&line);
         }
@@ -62,7 +62,7 @@ impl Shell {
 
     pub(super) fn top(&mut self, rest: &str) -> Reply {
         let ranking = self.ranking(rest)?;
-        let folded = self.debugger.session().profile();
+        let folded = self.folded()?;
         if ranking.by == By::Instructions {
             let instructions = folded.instructions.unwrap_or_default();
             return self.top_instructions(&instructions, &ranking);
@@ -101,7 +101,7 @@ impl Shell {
                 "a file of that name is not written in the sandbox; `dump` writes a numbered part".into()
             );
         }
-        let folded = self.debugger.session().profile();
+        let folded = self.folded()?;
         let target = if rest.is_empty() {
             self.dumps += 1;
             Target::Part(self.dumps)
@@ -131,8 +131,7 @@ impl Shell {
         if rest.is_empty() || rest.contains(' ') {
             return Err("a mark has a name of one word: `mark loop`".into());
         }
-        self.debugger.mark(rest);
-        Ok(())
+        Ok(self.debugger.mark(rest)?)
     }
 
     pub(super) fn since(&mut self, rest: &str) -> Reply {
@@ -143,7 +142,7 @@ impl Shell {
                 "a mark keeps the counts of lines: `since NAME [N] [by EVENT] [functions|lines]`".into()
             );
         }
-        let now = self.debugger.session().profile().profile;
+        let now = self.folded()?.profile;
         let Some(then) = self.debugger.marked(name) else {
             return Err(Error::Unknown {
                 kind: "mark",

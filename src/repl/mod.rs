@@ -23,5 +23,5 @@ mod show;
 mod sources;
 mod table;
 
-pub use shell::{Left, Output, Printed, Setup, Shell, Target};
+pub use shell::{Left, Output, Printed, Setup, Shell, Target, Working};
 pub use table::reference;

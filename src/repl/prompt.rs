@@ -14,7 +14,7 @@ use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
 use rustyline::history::FileHistory;
 use rustyline::validate::Validator;
-use rustyline::{Context, Editor, Helper};
+use rustyline::{CompletionType, Context, Editor, Helper};
 
 use super::arguments::event_names;
 use super::shell::{Commands, Left, Shell, Takes};
@@ -31,32 +31,32 @@ struct Words {
     variables: Vec<String>,
     checkpoints: Vec<String>,
     aliases: Vec<String>,
-    places: OnceCell<Vec<String>>,
-    expressions: OnceCell<Vec<String>>,
+    /// Of the program itself, and of all.
+    places: [OnceCell<Vec<String>>; 2],
+    expressions: [OnceCell<Vec<String>>; 2],
 }
 
 impl Words {
-    /// Names of locations.
-    fn places(&self) -> impl Iterator<Item = String> {
-        let places = self.places.get_or_init(|| {
-            let base = |path: &String| path.rsplit('/').next().unwrap_or(path).to_owned();
-            let mut places = self.names.functions();
-            places.extend(self.names.files().iter().map(base));
+    /// Names of locations that begin as typed: the program's own, or if there are none those of its
+    /// libraries.
+    fn places(&self, typed: &str) -> Vec<String> {
+        let base = |path: &String| path.rsplit('/').next().unwrap_or(path).to_owned();
+        preferred(&self.places, &self.names, typed, |names| {
+            let mut places = names.functions();
+            places.extend(names.files().iter().map(base));
             places
-        });
-        places.iter().cloned()
+        })
     }
 
-    /// Names in expressions.
-    fn expressions(&self) -> impl Iterator<Item = String> {
-        let expressions = self.expressions.get_or_init(|| {
-            let mut names = self.names.symbols();
-            names.extend(event_names().map(str::to_owned));
-            names.extend(crate::debugger::registers::names().map(|name| format!("${name}")));
-            names.extend(self.variables.iter().map(|name| format!("${name}")));
-            names
-        });
-        expressions.iter().cloned()
+    /// Names in expressions that begin as typed, as [`Words::places`].
+    fn expressions(&self, typed: &str) -> Vec<String> {
+        preferred(&self.expressions, &self.names, typed, |names| {
+            let mut symbols = names.symbols();
+            symbols.extend(event_names().map(str::to_owned));
+            symbols.extend(crate::debugger::registers::names().map(|name| format!("${name}")));
+            symbols.extend(self.variables.iter().map(|name| format!("${name}")));
+            symbols
+        })
     }
 
     /// The words that may stand where the cursor is, and where the one that is being typed begins.
@@ -76,13 +76,13 @@ impl Words {
         let mut start = line.rfind(separators).map_or(end, |at| at + 1).max(end);
         if takes == Takes::Location && line[end..].contains(" if ") {
             start = line.rfind([' ', '+', '-', '*', '(', '[']).map_or(end, |at| at + 1);
-            return (start, matching(self.expressions(), &line[start..]));
+            return (start, self.expressions(&line[start..]));
         }
         let typed = &line[start..];
         let first = line[end..start].trim().is_empty();
         let found = match takes {
-            Takes::Location => matching(self.places(), typed),
-            Takes::Expression => matching(self.expressions(), typed),
+            Takes::Location => self.places(typed),
+            Takes::Expression => self.expressions(typed),
             Takes::Command if first => {
                 matching(self.commands.all().map(|command| command.name.to_owned()), typed)
             }
@@ -91,8 +91,8 @@ impl Words {
                 let after = line[..start].trim_end();
                 if after.ends_with(" by") || after.ends_with(" miss") {
                     matching(event_names().map(str::to_owned), typed)
-                } else if after.ends_with(" in") {
-                    matching(self.places(), typed)
+                } else if [" in", " line"].iter().any(|word| after.ends_with(word)) {
+                    self.places(typed)
                 } else if after.ends_with(" syscall") {
                     matching(crate::syscalls::table::rows().iter().map(|row| row.name.to_owned()), typed)
                 } else {
@@ -104,6 +104,22 @@ impl Words {
         };
         (start, found)
     }
+}
+
+/// The words that begin as typed, of those that `list` makes of the program's own names, else of
+/// all. The lists are kept.
+fn preferred(
+    lists: &[OnceCell<Vec<String>>; 2],
+    names: &Names,
+    typed: &str,
+    list: impl Fn(&Names) -> Vec<String>,
+) -> Vec<String> {
+    let [own, all] = lists;
+    let found = matching(own.get_or_init(|| list(&names.own())).iter().cloned(), typed);
+    if !found.is_empty() {
+        return found;
+    }
+    matching(all.get_or_init(|| list(names)).iter().cloned(), typed)
 }
 
 /// Candidates shown at most.
@@ -304,7 +320,9 @@ impl Shell {
 
     /// Reads commands from the terminal until the user leaves; the exit status.
     fn interactive(&mut self) -> u8 {
-        let mut editor: Editor<Words, FileHistory> = match Editor::new() {
+        // Tab completes as far as the names agree, and then lists them.
+        let config = rustyline::Config::builder().completion_type(CompletionType::List).build();
+        let mut editor: Editor<Words, FileHistory> = match Editor::with_config(config) {
             Ok(editor) => editor,
             Err(error) => {
                 self.complain(&format!("the terminal: {error}"));

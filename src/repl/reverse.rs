@@ -55,7 +55,8 @@ impl Shell {
         if self.debugger.session().instructions() == 0 {
             return Err("this is the beginning of the run".into());
         }
-        for _ in 0..steps {
+        for step in 0..steps {
+            self.reached(step, steps);
             self.debugger.step_back_over()?;
             if self.debugger.session().instructions() == 0 {
                 break;

@@ -75,7 +75,8 @@ impl Shell {
         let times = count(rest)?;
         self.begun();
         let mut stopped = Stopped::There;
-        for _ in 0..times {
+        for time in 0..times {
+            self.reached(time, times);
             stopped = self.debugger.go(None, &[])?;
             if matches!(stopped, Stopped::Ended | Stopped::Asked) {
                 break;
@@ -113,10 +114,18 @@ impl Shell {
         self.repeat(times, |shell| shell.debugger.line(calls))
     }
 
+    /// Tells how far a command has come that is done several times.
+    pub(super) fn reached(&self, done: u64, all: u64) {
+        if let Some(working) = self.setup.working.as_ref().filter(|_| all > 1) {
+            working.reached(done, all);
+        }
+    }
+
     fn repeat(&mut self, times: u64, one: impl Fn(&mut Shell) -> Result<Stopped, debugger::Error>) -> Reply {
         self.begun();
         let mut stopped = Stopped::There;
-        for _ in 0..times {
+        for time in 0..times {
+            self.reached(time, times);
             stopped = one(self)?;
             if stopped != Stopped::There {
                 break;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 
 use super::error::Error;
 use super::sources::Texts;
-use crate::annotate::view::disassembly::Syntax;
+use crate::annotate::Syntax;
 use crate::console::{self, Console, one_line};
 use crate::debugger::suggest::nearest;
 use crate::debugger::{self, Debugger};
@@ -53,6 +53,20 @@ pub struct Setup {
     pub history: Option<PathBuf>,
     /// Follows what the guest prints.
     pub printed: Arc<Printed>,
+    /// Tells on the terminal, if there is one, that a command takes its time.
+    pub working: Option<Box<dyn Working>>,
+}
+
+/// A sign on the terminal that a command takes its time.
+pub trait Working {
+    /// The command begins.
+    fn begin(&self, command: &str);
+    /// It has come so far: `done` of `all` stops or steps.
+    fn reached(&self, done: u64, all: u64);
+    /// Something is about to be printed.
+    fn stand_back(&self);
+    /// The command has ended.
+    fn end(&self);
 }
 
 /// Follows what the guest prints, so that the prompt begins on a line of its own.
@@ -271,7 +285,16 @@ impl Shell {
         // A wish from before is none about this command.
         self.debugger.take_interrupt();
         self.interrupted = false;
+        if let Some(working) = self.setup.working.as_ref().filter(|_| self.depth == 0) {
+            working.begin(command.name);
+        }
         let result = (command.run)(self, rest.trim());
+        if let Some(working) = self.setup.working.as_ref().filter(|_| self.depth == 0) {
+            working.end();
+        }
+        if self.interrupted && self.debugger.take_interrupt() {
+            self.say("interrupted");
+        }
         self.interrupted |= matches!(result, Err(Error::Debugger(debugger::Error::Interrupted)));
         if result.is_ok() && command.resumes {
             self.after_move()?;
@@ -279,8 +302,18 @@ impl Shell {
         result
     }
 
-    /// A line for the user, and for the log.
+    /// The counts so far.
+    pub(super) fn folded(&mut self) -> Result<Folded, Error> {
+        Ok(self.debugger.profile()?)
+    }
+
+    /// Text for the user, and for the log. Once the user has interrupted the command, nothing more
+    /// of it is printed.
     pub(super) fn say(&mut self, text: &str) {
+        if self.debugger.is_interrupted() {
+            self.interrupted = true;
+            return;
+        }
         self.begin_line();
         // Nobody is left to tell if standard output is closed.
         let _ = writeln!(console::output(), "{text}");
@@ -289,6 +322,7 @@ impl Shell {
 
     /// A line about something that went wrong.
     pub(super) fn complain(&mut self, text: &str) {
+        self.stand_back();
         if self.setup.printed.in_line() {
             let _ = writeln!(console::errors());
         }
@@ -299,8 +333,15 @@ impl Shell {
 
     /// Ends the line that the guest has begun.
     pub(super) fn begin_line(&mut self) {
+        self.stand_back();
         if self.setup.printed.in_line() {
             let _ = writeln!(console::output());
+        }
+    }
+
+    fn stand_back(&self) {
+        if let Some(working) = &self.setup.working {
+            working.stand_back();
         }
     }
 

@@ -28,8 +28,16 @@ pub(super) struct Subject<'a> {
     pub code: Option<BTreeMap<u64, Vec<u8>>>,
 }
 
-/// Folds the accounts of a run.
-pub(super) fn fold_run(tally: &Tally, modules: &mut Modules, subject: Subject<'_>) -> Folded {
+/// Instructions between two looks at whether the result is still wanted.
+const PIECE: usize = 1024;
+
+/// Folds the accounts of a run; `None` if `given_up` says that nobody wants them any more.
+pub(super) fn fold_run(
+    tally: &Tally,
+    modules: &mut Modules,
+    subject: Subject<'_>,
+    given_up: &dyn Fn() -> bool,
+) -> Option<Folded> {
     let events = subject.counting.events();
     let mut profile = Profile::new(subject.command, events);
     // Readers want the caches described even where none was simulated, as Valgrind 3.19 does it.
@@ -39,8 +47,14 @@ pub(super) fn fold_run(tally: &Tally, modules: &mut Modules, subject: Subject<'_
     }
     let wanted: Vec<(MappingId, u64)> = tally.iter().map(|(pc, mapping, _)| (mapping, pc)).collect();
     modules.read_debug_info(&wanted);
+    if given_up() {
+        return None;
+    }
     let mut insns = subject.code.map(|code| ByInstruction::new(events, code));
-    for (pc, mapping, counts) in tally.iter() {
+    for (at, (pc, mapping, counts)) in tally.iter().enumerate() {
+        if at % PIECE == 0 && given_up() {
+            return None;
+        }
         let costs = costs(counts);
         let at = modules.locate(mapping, pc);
         let (file, function, line) =
@@ -50,7 +64,7 @@ pub(super) fn fold_run(tally: &Tally, modules: &mut Modules, subject: Subject<'_
             insns.add(modules, mapping, pc, (file, function, line), &costs);
         }
     }
-    Folded { instructions: insns.map(|insns| insns.finish(profile.cmd())), profile }
+    Some(Folded { instructions: insns.map(|insns| insns.finish(profile.cmd())), profile })
 }
 
 /// The counts as costs.

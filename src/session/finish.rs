@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use crate::abi::signal::signo::SIGKILL;
 use crate::emu::memory::space::AddressSpace;
 use crate::hooks::consumer::Tally;
+use crate::profile::Profile;
 use crate::session::attribute::{self, Subject};
 use crate::session::config::Config;
-use crate::session::control::Control;
+use crate::session::control::{Control, PAUSE};
 use crate::session::guest::{Guest, StopConditions};
 use crate::session::modules::Modules;
 use crate::session::outcome::{Ending, Finished, Folded, Stop};
@@ -51,6 +53,18 @@ impl Session {
         let code = self.config.recording.instructions.then(|| self.machine.code_in_no_file());
         let tally = self.tally();
         fold(&self.config, &tally, &mut self.guest.modules, code)
+    }
+
+    /// The counts so far, unless [`Control::interrupt`] asks for a pause before they are put
+    /// together: `None` then.
+    pub fn profile_unless_interrupted(&mut self) -> Option<Folded> {
+        let code = self.config.recording.instructions.then(|| self.machine.code_in_no_file());
+        let tally = self.tally();
+        let interrupt = Arc::clone(&self.guest.control.interrupt);
+        let command = self.config.machine.command_line();
+        let subject = Subject { command: &command, counting: &self.config.counting, code };
+        let given_up = || interrupt.load(Relaxed) == PAUSE;
+        attribute::fold_run(&tally, &mut self.guest.modules, subject, &given_up)
     }
 
     /// The counts so far, by instruction.
@@ -106,5 +120,11 @@ fn fold(
     code: Option<BTreeMap<u64, Vec<u8>>>,
 ) -> Folded {
     let command = config.machine.command_line();
-    attribute::fold_run(tally, modules, Subject { command: &command, counting: &config.counting, code })
+    let subject = Subject { command: &command, counting: &config.counting, code };
+    let folded = attribute::fold_run(tally, modules, subject, &|| false);
+    // It is given up only where that is asked for.
+    folded.unwrap_or_else(|| Folded {
+        profile: Profile::new(&command, config.counting.events()),
+        instructions: None,
+    })
 }

@@ -184,6 +184,64 @@ fn at_the_terminal() {
     assert_eq!(status.code(), Some(0));
 }
 
+/// Ctrl-C ends what runs the program many times, and a line tells meanwhile how far it is.
+#[test]
+fn interrupted_among_many_stops() {
+    let dir = built();
+    let mut terminal = Terminal::cgemu(
+        dir.path(),
+        &["repl", "--stdin=input", "--cachegrind-out-file=out", "./prog", "100000000"],
+    );
+    let mut at = terminal.wait_for(0, "cgemu> ");
+    for (stop, command) in [
+        ("watch counter", "continue 100000000"),
+        ("catch miss D1mr in step", "continue 100000000"),
+        ("break step", "continue 100000000"),
+        // No stop is there, so all of the past is looked through, again and again.
+        ("break step if counter == 0 && instructions > 100000", "reverse-next 100000000"),
+    ] {
+        for line in ["delete", "tbreak work", "run", "advance 1M", stop] {
+            terminal.type_in(&format!("{line}\r"));
+            at = terminal.wait_for(at, "\x1b[?2004l");
+            at = terminal.wait_for(at, "cgemu> ");
+        }
+        terminal.type_in(&format!("{command}\r"));
+        at = terminal.wait_for(at, "\x1b[?2004l");
+        at = terminal.wait_for(at, " of 100,000,000, at ");
+        terminal.type_in("\x03");
+        at = terminal.wait_for(at, "interrupted");
+        at = terminal.wait_for(at, "cgemu> ");
+    }
+    terminal.type_in("quit\r");
+    let (screen, status) = terminal.finish();
+    assert_eq!(status.code(), Some(0), "{screen}");
+}
+
+/// Tab offers the program's own functions, and lists them where there are several.
+#[test]
+fn completion_prefers_the_program() {
+    let dir = built();
+    let mut terminal = Terminal::cgemu(dir.path(), &["repl", "--cachegrind-out-file=out", "./prog"]);
+    let at = terminal.wait_for(0, "cgemu> ");
+    terminal.type_in("start\r");
+    let at = terminal.wait_for(at, "\x1b[?2004l");
+    terminal.type_in("x\n");
+    let at = terminal.wait_for(at, "cgemu> ");
+    // libc has hundreds of functions that begin so.
+    terminal.type_in("break st\t\r");
+    let at = terminal.wait_for(at, "stop 1: ");
+    let at = terminal.wait_for(at, "<step+");
+    let at = terminal.wait_for(at, "cgemu> ");
+    terminal.type_in("info s\t\t");
+    let at = terminal.wait_for(at, "signals");
+    terminal.wait_for(at, "symbol");
+    terminal.type_in("ource\r");
+    terminal.wait_for(at, "the frame is at line");
+    terminal.type_in("\x04\x04");
+    terminal.type_in("quit\r");
+    terminal.finish();
+}
+
 /// Lines that are typed while the program runs are commands, unless the program reads them.
 #[test]
 fn typed_ahead() {
