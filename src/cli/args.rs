@@ -1,7 +1,8 @@
 //! The command line: the subcommands of cgemu. Options that Cachegrind has keep its names and
 //! meanings.
 
-use clap::{Parser, Subcommand};
+use clap::builder::StyledStr;
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use super::annotate::AnnotateArgs;
 use super::classic::{DiffArgs, MergeArgs};
@@ -13,7 +14,7 @@ use super::top::TopArgs;
 /// The whole command line.
 #[derive(Debug, Parser)]
 #[command(name = "cgemu", version, about, after_help = examples::ALL, subcommand_required = true)]
-#[command(arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(arg_required_else_help = true)]
 pub(super) struct Cli {
     /// The subcommand.
     #[command(subcommand)]
@@ -61,28 +62,85 @@ pub(super) enum Command {
     },
 }
 
+/// Length of a help text that `-h` shows whole, in characters.
+const SHORT: usize = 64;
+
+/// The definition of the command line. `-h` has a line or two for each option, `--help` all there
+/// is to say, examples and exit statuses with it.
+pub(super) fn definition() -> clap::Command {
+    both_helps(Cli::command())
+}
+
+fn both_helps(command: clap::Command) -> clap::Command {
+    let command = command.mut_args(|arg| {
+        let Some(text) = arg.get_help().map(StyledStr::to_string) else { return arg };
+        let short = clause(&text).to_owned();
+        let full = arg.get_long_help().map_or(text, StyledStr::to_string);
+        arg.help(short).long_help(full)
+    });
+    let command = match command.get_after_help().map(StyledStr::to_string) {
+        Some(text) => {
+            let name = command.get_name();
+            let of = if name == "cgemu" { String::new() } else { format!("{name} ") };
+            let more = format!("`cgemu {of}--help` says more about them, and has examples.");
+            command.after_help(more).after_long_help(text)
+        }
+        None => command,
+    };
+    command.mut_subcommands(both_helps)
+}
+
+/// A text that is short, or its beginning up to the first stop.
+fn clause(text: &str) -> &str {
+    if text.chars().count() <= SHORT {
+        return text;
+    }
+    let end = [". ", "; ", ": "].iter().filter_map(|stop| text.find(stop)).min();
+    end.and_then(|end| text.get(..end)).unwrap_or(text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_short_help_is_short() {
+        for (text, short) in [
+            ("Stop after this time: 10s, 5m", "Stop after this time: 10s, 5m"),
+            (
+                "Let the program change files under this directory of the host; may be repeated",
+                "Let the program change files under this directory of the host",
+            ),
+        ] {
+            assert_eq!(clause(text), short);
+        }
+        let mut all = definition();
+        let run = all.find_subcommand_mut("run").expect("a command");
+        let lines = |text: StyledStr| text.to_string().lines().count();
+        let (short, long) = (lines(run.render_help()), lines(run.render_long_help()));
+        assert!(short * 2 < long && short < 60, "{short} and {long} lines");
+    }
 
     #[test]
     fn definition_is_sound() {
-        Cli::command().debug_assert();
+        definition().debug_assert();
     }
 
     /// Each command of the examples, here and in README.md, must be understood.
     #[test]
     fn examples_parse() {
-        let readme = include_str!("../../README.md").lines();
-        let readme = readme.filter_map(|line| line.strip_prefix("target/release/cgemu"));
-        let mut command = <Cli as clap::CommandFactory>::command();
+        let readme = include_str!("../../README.md").split("```sh\n").skip(1);
+        let readme = readme.filter_map(|rest| rest.split("```").next()).flat_map(str::lines);
+        let readme = readme.filter_map(|line| line.strip_prefix("cgemu "));
+        let mut command = definition();
         command.build();
         let all = std::iter::once(&command).chain(command.get_subcommands());
+        let all = all.filter(|command| command.get_name() != "help");
         let helps: Vec<String> = all
             .map(|command| {
-                let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+                let help = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
                 assert!(help.contains("Examples:\n  cgemu"), "{}: no examples", command.get_name());
+                assert!(help.contains("\n\nExit status"), "{}: no exit status", command.get_name());
                 let long = help.lines().find(|line| line.len() > 100);
                 assert_eq!(long, None, "{}: it would be broken", command.get_name());
                 help
@@ -96,7 +154,9 @@ mod tests {
             let command =
                 ["  ", " | ", " > "].iter().fold(line, |rest, end| rest.split(end).next().unwrap_or(""));
             let words = std::iter::once("cgemu").chain(command.split_whitespace());
-            if let Err(error) = Cli::try_parse_from(words) {
+            if let Err(error) = Cli::try_parse_from(words)
+                && error.use_stderr()
+            {
                 panic!("{line}: {error}");
             }
             seen += 1;

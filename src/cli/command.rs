@@ -5,11 +5,11 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Error, anyhow};
-use clap::Parser as _;
+use clap::FromArgMatches as _;
 
 use super::args::{Cli, Command};
 use super::exit::{OWN_FAILURE, complain, fail};
-use super::{annotate, classic, generate, lists, lookup, repl, run, signals, top, view};
+use super::{annotate, args, classic, generate, lists, lookup, repl, run, signals, top, view};
 use crate::console;
 
 /// Carries out the command line; the exit status of the process.
@@ -31,7 +31,8 @@ fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> Result<u8, Error> 
     if let Some(words) = classic::words(&arguments) {
         return Ok(classic::report(&words));
     }
-    let cli = match Cli::try_parse_from(&arguments) {
+    let parsed = args::definition().try_get_matches_from(&arguments);
+    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => {
             // Not clap's 2: that is a status the profiled program may well have.

@@ -4,10 +4,13 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
+/// Directories of commands that a guest finds, and in which its own name is looked for.
+pub(super) const GUEST_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
 /// The variables that every guest finds. `TZ` is a rule and not a zone's name, so that no file of
 /// the host decides it.
 const FIXED: &[(&str, &str)] = &[
-    ("PATH", "/usr/local/bin:/usr/bin:/bin"),
+    ("PATH", GUEST_PATH),
     ("HOME", "/"),
     ("LANG", "C.UTF-8"),
     ("LC_ALL", "C.UTF-8"),

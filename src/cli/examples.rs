@@ -9,7 +9,9 @@ Examples:
   cgemu run --cachegrind-out-file=prog.cgout --allow-write=out ./prog --to out/result
   cgemu syscalls
 
-See `cgemu run --help` for the options of a run.";
+`cgemu help run` has the options of a run, `cgemu man run` prints its manual page.
+
+Exit status: that of the command; 125 for a command or an option that is not there.";
 
 /// Of `cgemu run`.
 pub(super) const RUN: &str = "\
@@ -102,23 +104,31 @@ or has other events.";
 pub(super) const SYSCALLS: &str = "\
 Examples:
   cgemu syscalls
-  cgemu syscalls | grep -w mmap";
+  cgemu syscalls | grep -w mmap
+
+Exit status: 0; 125 if it cannot be written.";
 
 /// Of `cgemu presets`.
 pub(super) const PRESETS: &str = "\
 Examples:
   cgemu presets
-  cgemu run --cache=zen3 ./prog                     one of them";
+  cgemu run --cache=zen3 ./prog                     one of them
+
+Exit status: 0; 125 if it cannot be written.";
 
 /// Of `cgemu completions`.
 pub(super) const COMPLETIONS: &str = "\
 Examples:
   cgemu completions bash > ~/.local/share/bash-completion/completions/cgemu
   cgemu completions fish > ~/.config/fish/completions/cgemu.fish
-  cgemu completions zsh > ~/.zfunc/_cgemu            with ~/.zfunc in $fpath";
+  cgemu completions zsh > ~/.zfunc/_cgemu            with ~/.zfunc in $fpath
+
+Exit status: 0; 125 for a shell that it does not know.";
 
 /// Of `cgemu man`.
 pub(super) const MAN: &str = "\
 Examples:
   cgemu man | man -l -
-  cgemu man run > ~/.local/share/man/man1/cgemu-run.1";
+  cgemu man run > ~/.local/share/man/man1/cgemu-run.1
+
+Exit status: 0; 125 for a command that is not there.";

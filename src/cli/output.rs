@@ -155,6 +155,15 @@ impl RunLog {
         }
     }
 
+    /// Says where the profile is and how it is read, if it is in a file that can be read.
+    pub(super) fn profile_written(&self, files: &ProfileFiles) {
+        let Some(path) = files.path().filter(|_| self.complete) else { return };
+        let name = typed(&path);
+        let mut log = self.lock();
+        log.line("");
+        log.line(&format!("Profile: {name}; to read it: cgemu annotate {name}"));
+    }
+
     /// Reports notices, how the run ended, the summary, and the ranking if it is wanted.
     pub(super) fn report(&self, finished: &Finished) {
         let mut log = self.lock();
@@ -172,6 +181,24 @@ impl RunLog {
             }
         }
     }
+}
+
+/// A path as it is typed after `cgemu annotate`: from the working directory if it is below, quoted
+/// if a shell would not take it as it stands.
+fn typed(path: &Path) -> String {
+    let here = std::env::current_dir().ok();
+    let short = here.and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));
+    let name = short.as_deref().unwrap_or(path).display().to_string();
+    let plain = |c: char| c.is_alphanumeric() || "/._+%@:,=-".contains(c);
+    match name {
+        name if name.starts_with('-') => typed_as_is(&format!("./{name}")),
+        name if name.chars().all(plain) => name,
+        name => typed_as_is(&name),
+    }
+}
+
+fn typed_as_is(name: &str) -> String {
+    format!("'{}'", name.replace('\'', "'\\''"))
 }
 
 fn report_stop(log: &mut Log, stop: &Stop) {
@@ -233,6 +260,15 @@ mod tests {
             ]
         );
         assert!(cache_lines(None).is_empty());
+    }
+
+    #[test]
+    fn paths_can_be_pasted() {
+        let here = std::env::current_dir().expect("a directory");
+        for (name, pasted) in [("out.1", "out.1"), ("a b/it's", "'a b/it'\\''s'"), ("-x", "'./-x'")] {
+            assert_eq!(typed(&here.join(name)), pasted);
+        }
+        assert_eq!(typed(Path::new("/nowhere/x")), "/nowhere/x");
     }
 
     #[test]

@@ -48,6 +48,7 @@ pub(super) fn run(options: &RunArgs) -> Result<u8, Error> {
     let written = files.write(&finished.counts);
     log.report(&finished);
     written.map_err(Error::msg)?;
+    log.profile_written(&files);
     Ok(exit::status(&finished.stop))
 }
 

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::common::{cgemu, names, output, stderr, stdout};
+use crate::common::{cgemu, names, output, stderr, stdout, tool};
 
 /// A run without a log, whose profile goes nowhere.
 fn quiet(directory: &Path, words: &[&str]) -> std::process::Output {
@@ -274,6 +274,11 @@ fn help_version_and_lists_go_to_standard_output() {
         (&["completions", "bash"], "cgemu"),
         (&["man"], ".TH cgemu 1"),
         (&["man", "run"], ".TH cgemu-run 1"),
+        (&["man", "run"], ".SH EXAMPLES"),
+        (&["man", "annotate"], ".SH \"EXIT STATUS\""),
+        (&["help"], "Examples:"),
+        (&["help", "run"], "Exit status:"),
+        (&["run", "-h"], "`cgemu run --help` says more"),
     ] {
         let out = output(dir.path(), words);
         assert_eq!(out.status.code(), Some(0), "{words:?}: {}", stderr(&out));
@@ -281,6 +286,49 @@ fn help_version_and_lists_go_to_standard_output() {
         assert_eq!(stderr(&out), "", "{words:?}");
     }
     assert!(names(dir.path()).is_empty());
+}
+
+#[test]
+fn the_log_says_where_the_profile_is() {
+    let dir = temporary();
+    for (option, line) in [
+        ("--cachegrind-out-file=out", Some("Profile: out; to read it: cgemu annotate out")),
+        ("--cachegrind-out-file=it's", Some(r"Profile: 'it'\''s'; to read it: cgemu annotate 'it'\''s'")),
+        ("--cachegrind-out-file=/dev/null", None),
+    ] {
+        let log = stderr(&output(dir.path(), &["run", option, "--", "true"]));
+        let said: Vec<&str> =
+            log.lines().filter_map(|line| line.split_once("== Profile: ")).map(|(_, text)| text).collect();
+        let wanted: Vec<&str> = line.and_then(|line| line.strip_prefix("Profile: ")).into_iter().collect();
+        assert_eq!(said, wanted, "{option}: {log}");
+        assert_eq!(stderr(&output(dir.path(), &["run", "-q", option, "--", "true"])), "");
+    }
+}
+
+/// Bash's completion offers programs where the guest looks for them, and only where one stands.
+#[test]
+fn bash_completes_programs() {
+    let dir = temporary();
+    let script = stdout(&output(dir.path(), &["completions", "bash"]));
+    fs::write(dir.path().join("cgemu.bash"), script).expect("write");
+    fs::write(dir.path().join("sha256sums"), b"").expect("write");
+    let try_it = "source ./cgemu.bash; compopt() { :; }; COMP_WORDS=(cgemu \"$@\"); COMP_CWORD=$#; \
+        _cgemu_programs cgemu \"${COMP_WORDS[COMP_CWORD]}\" \"${COMP_WORDS[COMP_CWORD-1]}\"; printf '%s\\n' \"${COMPREPLY[@]}\"";
+    for (words, offered, not_offered) in [
+        (&["run", "sha256su"][..], "sha256sum", "--cache"),
+        (&["run", "--cache", "=", "zen3", "-q", "--", "sha256su"], "sha256sum", "--cache"),
+        (&["repl", "--cache", "zen3", "sha256su"], "sha256sum", "zen3"),
+        (&["run", "--cache", "ze"], "zen3", "sha256sum"),
+        (&["run", "--ca"], "--cache-sim", "sha256sum"),
+        (&["run", "sort", "sha256su"], "sha256sums", "sha256sum"),
+        (&["annotate", "--js"], "--json", "sha256sum"),
+    ] {
+        let all = [&["-c", try_it, "bash"][..], words].concat();
+        let out = tool("bash", dir.path(), "bash", &all);
+        let offers: Vec<String> = stdout(&out).lines().map(str::to_owned).collect();
+        assert!(offers.iter().any(|offer| offer == offered), "{words:?}: {offers:?} {}", stderr(&out));
+        assert!(!offers.iter().any(|offer| offer == not_offered), "{words:?}: {offers:?}");
+    }
 }
 
 /// The options that README.md lists are those that there are.
