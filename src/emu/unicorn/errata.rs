@@ -1,12 +1,9 @@
 //! Errata of the engine's translator: the code that it is shown instead, and how the accesses
 //! differ. `helpers` has the instructions whose helper is wrong.
 
-use iced_x86::{
-    CpuidFeature, EncodingKind, FlowControl, Instruction, MandatoryPrefix, Mnemonic as M, OpCodeOperandKind,
-    OpKind,
-};
+use iced_x86::{CpuidFeature, EncodingKind, FlowControl, Instruction, Mnemonic as M, OpKind};
 
-use crate::x86::decode::MAX_LENGTH;
+use crate::x86::decode::{self, MAX_LENGTH};
 
 /// Erratum in the accesses of an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -108,7 +105,7 @@ pub(super) fn shown(instruction: &Instruction, bytes: &[u8]) -> Option<[u8; MAX_
     let bytes = bytes.get(..instruction.len())?;
     shown.get_mut(..bytes.len())?.copy_from_slice(bytes);
     let opcode = opcode(bytes);
-    order_prefixes(instruction, shown.get_mut(..opcode)?);
+    order_prefixes(instruction, &mut shown, opcode);
     match instruction.mnemonic() {
         // The predicate is taken modulo 8, unless there is a VEX prefix.
         M::Cmpps | M::Cmppd | M::Cmpss | M::Cmpsd
@@ -171,32 +168,42 @@ fn rex(prefixes: &mut [u8]) -> Option<&mut u8> {
 
 /// Tests whether the register field names an MMX register.
 fn names_mmx(instruction: &Instruction) -> bool {
-    instruction.op_code().op_kinds().contains(&OpCodeOperandKind::mm_reg)
+    let is_mmx = |operand: u32| instruction.op_register(operand).is_mm();
+    match instruction.mnemonic() {
+        _ if is_mmx(0) => true,
+        // It may be the second operand of a store, and is the other field of PMOVMSKB and PEXTRW.
+        M::Movd | M::Movq | M::Movntq | M::Maskmovq => is_mmx(1),
+        _ => false,
+    }
 }
 
 /// Leaves of several prefixes of one kind the one that counts, as the engine would take them all.
 /// Of F2 and F3 the last one counts, and as a part of the opcode either comes before 66. CS, DS, ES
 /// and SS never count, and so not against FS and GS (Intel SDM vol. 2, 2.1.1 and 2.6; AMD64 APM
 /// vol. 3, 1.2).
-fn order_prefixes(instruction: &Instruction, prefixes: &mut [u8]) {
-    if let [_] | [] = prefixes {
+fn order_prefixes(instruction: &Instruction, shown: &mut [u8; MAX_LENGTH], opcode: usize) {
+    if opcode < 2 {
         return;
     }
-    let repeats = [0xf2, 0xf3];
-    let segments = [0x64, 0x65];
-    let last_of = |set: &[u8]| prefixes.iter().rev().copied().find(|byte| set.contains(byte));
-    let (repeat, segment) = (last_of(&repeats), last_of(&segments));
-    let code = instruction.op_code();
-    let is_opcode = matches!(code.mandatory_prefix(), MandatoryPrefix::PF2 | MandatoryPrefix::PF3);
-    let drops_size = repeat.is_some() && is_opcode && code.operand_size() != 16;
-    for i in 0..prefixes.len() {
-        let instead = match prefixes[i] {
+    let prefixes = &mut shown[..opcode];
+    let last_of = |set: [u8; 2]| prefixes.iter().rev().copied().find(|byte| set.contains(byte));
+    let (repeat, segment) = (last_of([0xf2, 0xf3]), last_of([0x64, 0x65]));
+    for prefix in prefixes {
+        let instead = match *prefix {
             0xf2 | 0xf3 => repeat,
-            0x66 if drops_size => repeat,
             0x26 | 0x2e | 0x36 | 0x3e | 0x64 | 0x65 => segment,
             _ => None,
         };
-        prefixes[i] = instead.unwrap_or(prefixes[i]);
+        *prefix = instead.unwrap_or(*prefix);
+    }
+    if let Some(repeat) = repeat
+        && shown[..opcode].contains(&0x66)
+    {
+        let mut without = *shown;
+        replace(&mut without[..opcode], 0x66, repeat);
+        if decode::decode(&without, instruction.ip()).code() == instruction.code() {
+            *shown = without;
+        }
     }
 }
 
