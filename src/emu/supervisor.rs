@@ -54,6 +54,10 @@ pub(crate) trait Supervisor {
     /// Learns that the memory limit has stopped an access.
     fn out_of_memory(&mut self, cpu: &mut dyn GuestCpu);
 
+    /// Learns that a block was translated, and the bytes that are kept for the code of the run. May
+    /// stop the run before the block.
+    fn translated(&mut self, bytes: u64) -> Next;
+
     /// Numbers the file that code is about to be translated from, by the file and its origin.
     fn mapping_of(&mut self, file: Option<FileArea<'_>>) -> MappingId;
 

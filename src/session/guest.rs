@@ -46,6 +46,10 @@ pub struct StopConditions {
     pub exec: bool,
 }
 
+/// Bytes that may be kept for the code of a run whatever the limit of memory is: that of a million
+/// different instructions.
+const LEAST_FOR_CODE: u64 = 256 << 20;
+
 /// The guest's side of a run.
 pub(super) struct Guest {
     pub kernel: Kernel,
@@ -184,6 +188,16 @@ impl Supervisor for Guest {
 
     fn out_of_memory(&mut self, _cpu: &mut dyn GuestCpu) {
         self.act(Action::OutOfMemory);
+    }
+
+    fn translated(&mut self, bytes: u64) -> Next {
+        let most = self.limits.memory.unwrap_or_default().max(LEAST_FOR_CODE);
+        if bytes <= most {
+            return Next::Continue;
+        }
+        let what =
+            format!("the program runs more code than {most} bytes of memory allow to count (--max-memory)");
+        self.stop(Stop::Limit(what))
     }
 
     fn mapping_of(&mut self, file: Option<FileArea<'_>>) -> MappingId {

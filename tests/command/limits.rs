@@ -87,6 +87,63 @@ fn memory_is_limited() {
     ends(&["--max-memory=64M"], reserve, 0, &[]);
 }
 
+/// Runs a case of `testdata/limits/fill.c` with 64 MiB; its status, its log and the most memory
+/// that cgemu took, in KiB.
+fn fill(directory: &Path, what: &str, count: u32) -> (Option<i32>, String, u64) {
+    let count = count.to_string();
+    let words = ["run", "--max-memory=64M", "--cachegrind-out-file=out", "--timeout=300s", "--", "./p"];
+    let mut command = cgemu(directory, &words);
+    let mut child = command.args([what, &count]).stderr(Stdio::piped()).spawn().expect("cgemu starts");
+    let status = format!("/proc/{}/status", child.id());
+    let mut peak = 0;
+    // The mark only rises, and is gone with the process.
+    while child.try_wait().expect("it can be waited for").is_none() {
+        let text = fs::read_to_string(&status).unwrap_or_default();
+        let mark = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let size = mark.and_then(|mark| mark.trim().trim_end_matches(" kB").parse().ok());
+        peak = peak.max(size.unwrap_or(0));
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let out = child.wait_with_output().expect("it ends");
+    (out.status.code(), stderr(&out), peak)
+}
+
+/// All that the emulated kernel keeps for a program counts, and what is freed no longer does. With
+/// a limit of 64 MiB nothing takes cgemu, which has some 25 MiB of its own, above 128 MiB. The code
+/// of a run may take 256 MiB more.
+#[test]
+fn what_the_kernel_keeps_is_limited() {
+    let dir = temporary();
+    let source = include_str!("../../testdata/limits/fill.c");
+    build(dir.path(), source);
+    for (what, count, status, most) in [
+        ("pipes", 1500, 124, 128),
+        ("symlinks", 40_000, 124, 128),
+        ("memory files", 40_000, 124, 128),
+        ("a file", 200, 124, 128),
+        ("a sparse file", 40_000, 124, 128),
+        ("links", 800_000, 124, 128),
+        ("listings", 5000, 124, 128),
+        ("watches", 400_000, 124, 128),
+        ("paths", 3000, 124, 128),
+        ("pages far apart", 20_000, 124, 128),
+        ("symlinks in turn", 40_000, 0, 64),
+        ("files in turn", 40_000, 0, 64),
+        ("memory files in turn", 40_000, 0, 64),
+        ("directories in turn", 200_000, 0, 64),
+        ("mappings in turn", 20_000, 0, 64),
+        ("mappings", 70_000, 0, 128),
+        ("holes", 70_000, 0, 128),
+        ("code", 2000, 124, 384),
+    ] {
+        let (ended, log, peak) = fill(dir.path(), what, count);
+        assert_eq!(ended, Some(status), "{what}: {log}");
+        assert_eq!(log.contains("--max-memory"), status == 124, "{what}: {log}");
+        assert!(peak > 1024 && peak < most * 1024, "{what}: {peak} KiB");
+        profile(dir.path());
+    }
+}
+
 #[test]
 fn time_is_limited() {
     ends(&["--timeout=500ms"], "int main(void) { for (;;); }", 124, &["--timeout"]);

@@ -59,7 +59,11 @@ pub(super) struct TranslatorOps {
     pub(super) pc_sync: Translator,
 }
 
+/// `UC_CTL_WRITE(UC_CTL_TCG_BUFFER_SIZE, 1)`.
+pub(super) const SET_TCG_BUFFER_SIZE: u32 = 13 | 1 << 26 | 1 << 30;
+
 unsafe extern "C" {
+    pub(super) fn uc_ctl(engine: *mut c_void, control: u32, ...) -> u32;
     pub(super) fn tcg_const_i64_x86_64(context: Context, value: i64) -> Value;
     pub(super) fn tcg_const_i32_x86_64(context: Context, value: i32) -> Value;
     pub(super) fn tcg_temp_new_internal_x86_64(context: Context, kind: i32, local: bool) -> *mut c_void;

@@ -10,6 +10,7 @@ use crate::emu::memory::space::AddressSpace;
 use crate::emu::supervisor::{Next, Supervisor};
 use crate::emu::unicorn::callbacks::add_hooks;
 use crate::emu::unicorn::engine_state::{EngineState, Segment};
+use crate::emu::unicorn::ffi;
 use crate::emu::unicorn::helpers;
 use crate::emu::unicorn::mmu::Mmu;
 use crate::emu::unicorn::reference::Reference;
@@ -48,6 +49,10 @@ pub(crate) struct Machine {
     pub(super) vcpu: Box<Vcpu>,
 }
 
+/// Bytes of generated code that are kept; all of it is dropped when they are full. The engine's own
+/// choice is 1 GiB.
+const GENERATED_CODE: u32 = 256 << 20;
+
 /// Selectors that Linux gives user programs.
 const SELECTORS: [(Segment, u32); 2] = [(Segment::Cs, 0x33), (Segment::Ss, 0x2b)];
 
@@ -65,6 +70,8 @@ impl Machine {
     ) -> Result<Machine, EngineError> {
         let mut engine =
             Unicorn::new(Arch::X86, Mode::MODE_64).map_err(engine_error("cannot start the engine"))?;
+        // SAFETY: the engine lives, and the control takes one 32-bit number.
+        unsafe { ffi::uc_ctl(engine.get_handle().cast(), ffi::SET_TCG_BUFFER_SIZE, GENERATED_CODE) };
         engine.ctl_set_tlb_type(TlbType::VIRTUAL).map_err(engine_error("cannot set up the engine's TLB"))?;
         let arena = space.frames().arena();
         // SAFETY: the arena stays mapped as long as the virtual CPU, which is dropped after the

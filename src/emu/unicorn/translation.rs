@@ -5,6 +5,7 @@
 use std::ffi::c_void;
 
 use crate::emu::memory::space::AddressSpace;
+use crate::emu::supervisor::Next;
 use crate::emu::unicorn::ffi::{self, DISAS_TOO_MANY, Disassembly, TranslatorOps};
 use crate::emu::unicorn::run_control::Leave;
 use crate::emu::unicorn::translator::{Decision, Unexpected};
@@ -108,6 +109,10 @@ impl Vcpu {
         let Some(plan) = recorder.plans.get(id) else { return };
         let header = plan.header(id);
         self.translator.end(header, slots);
+        let bytes = recorder.plans.bytes();
+        if self.run.supervisor().is_some_and(|supervisor| supervisor.translated(bytes) == Next::Stop) {
+            self.leave(Leave::Stop);
+        }
     }
 
     /// Shows the recorder the code of a block that is translated at `pc`.

@@ -92,6 +92,8 @@ pub(super) const SYSCTLS: [(&str, Files); 4] = [
             ("file-max", Text("9223372036854775807\n")),
             ("nr_open", Text("1048576\n")),
             ("pipe-max-size", Text("1048576\n")),
+            ("pipe-user-pages-soft", Text("16384\n")),
+            ("pipe-user-pages-hard", Text("0\n")),
         ],
     ),
 ];
