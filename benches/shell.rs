@@ -1,6 +1,7 @@
 //! What the shell costs: a run in it against `cgemu run`, alone and with a thousand breakpoints,
 //! the time from Ctrl-C to the prompt, and from `reverse-step` near the end of a run of two billion
-//! instructions to the prompt.
+//! instructions to the prompt; what a stop at a miss or a watched access costs among many, and the
+//! way back over them.
 //!
 //! `cargo bench --bench shell [-- ROUNDS]` prints medians. It is a measurement: it judges nothing.
 
@@ -15,6 +16,9 @@ use common::pty::Terminal;
 
 /// Functions of the program with breakpoints; one in ten is called, each a thousand times.
 const FUNCTIONS: usize = 1000;
+
+/// Stops of which the cost is measured.
+const STOPS: u32 = 20_000;
 
 fn build(directory: &Path) {
     let mut source = String::new();
@@ -45,7 +49,11 @@ fn build(directory: &Path) {
         "mix",
         mix,
     ];
-    for words in [&mix[..], &["-O2", "-o", "many", "many.c"]] {
+    let stops = "volatile unsigned hot; unsigned table[1 << 20];\n\
+                 __attribute__((noinline)) void step(unsigned i) { hot += i; table[i * 7919 & 0xfffff]++; }\n\
+                 int main(void) { for (unsigned i = 0; i < 100000000; i++) step(i); return 0; }\n";
+    std::fs::write(directory.join("stops.c"), stops).expect("written");
+    for words in [&mix[..], &["-O2", "-o", "many", "many.c"], &["-O1", "-o", "stops", "stops.c"]] {
         let out = common::tool("gcc", directory, "gcc", words);
         assert!(out.status.success(), "{}", common::stderr(&out));
     }
@@ -158,5 +166,47 @@ fn main() {
         back.push(begin.elapsed());
     }
     times("reverse-step", back);
+    quit(terminal);
+
+    // What comes before the many stops is measured alone and taken off.
+    for (what, stop) in [
+        ("a stop at a miss", "catch miss D1mr in step"),
+        ("a stop at a watched access", "watch hot"),
+        ("a stop at a breakpoint", "break step"),
+    ] {
+        let before = format!("tbreak main\nrun\nadvance 1000\n{stop}\n");
+        std::fs::write(directory.join("before"), format!("{before}continue\nquit\n")).expect("written");
+        let many = format!("{before}continue {STOPS}\nquit\n");
+        std::fs::write(directory.join("many-stops"), many).expect("written");
+        let run = |script: &str| {
+            let commands = format!("--commands={script}");
+            time(directory, &["repl", &commands, "--cachegrind-out-file=/dev/null", "--", "./stops"])
+        };
+        let mut each: Vec<Duration> =
+            (0..rounds).map(|_| run("many-stops").saturating_sub(run("before")) / STOPS).collect();
+        println!("{what:32} {:>9.1} us", median(&mut each).as_secs_f64() * 1e6);
+    }
+
+    let words = ["repl", "--cachegrind-out-file=/dev/null", "--", "./stops"];
+    let mut terminal = Terminal::cgemu(directory, &words);
+    terminal.wait_for(0, "cgemu> ");
+    for command in ["tbreak main", "run", "advance 50M", "watch hot"] {
+        let seen = type_in(&mut terminal, command);
+        terminal.type_in("\r");
+        terminal.wait_for(seen, "cgemu> ");
+    }
+    let mut back = Vec::new();
+    for _ in 0..5 {
+        let seen = type_in(&mut terminal, "advance 10k");
+        terminal.type_in("\r");
+        terminal.wait_for(seen, "cgemu> ");
+        let seen = type_in(&mut terminal, "reverse-continue");
+        let begin = Instant::now();
+        terminal.type_in("\r");
+        let told = terminal.wait_for(seen, "instructions");
+        terminal.wait_for(told, "cgemu> ");
+        back.push(begin.elapsed());
+    }
+    times("reverse-continue", back);
     quit(terminal);
 }
