@@ -4,9 +4,12 @@ use crate::abi::capability::CAP_LINUX_IMMUTABLE;
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::kernel::fdtable::FileNo;
+use crate::kernel::file::description::Description;
+use crate::kernel::file::pty::PtySide;
 use crate::kernel::uaccess::{get_u32, put_u32};
 use crate::kernel::vfs::node::Body;
 use crate::syscalls::context::{Ctx, SysResult};
+use crate::syscalls::fd::install;
 use crate::syscalls::row::{Row, partial};
 
 /// The calls of this file.
@@ -14,7 +17,8 @@ pub(super) const ROWS: &[Row] = &[partial(
     16,
     "ioctl",
     ioctl,
-    "terminals (always 80x24, settings are not kept), FIONREAD, FIONBIO, FIOCLEX; others are ENOTTY",
+    "pseudo-terminals, the host's terminal (always 80x24, settings are not kept), FIONREAD, FIONBIO, FIOCLEX, \
+     FS_IOC_GETFLAGS; others are ENOTTY",
 )];
 
 /// Commands of terminals, which programs try on anything: ENOTTY is no news.
@@ -40,6 +44,7 @@ fn ioctl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
             let count = open.ops.readable_bytes(&mut cx, open.offset)?;
             put_u32(ctx.mem, arg, u32::try_from(count).unwrap_or(i32::MAX as u32))?;
         }
+        TIOCGPTPEER => return open_peer(ctx, file, arg as u32),
         FS_IOC_GETFLAGS | FS_IOC_SETFLAGS if keeps_flags(ctx, file) => {
             return file_flags(ctx, file, command == FS_IOC_SETFLAGS, arg);
         }
@@ -54,6 +59,19 @@ fn ioctl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
         }
     }
     Ok(0)
+}
+
+/// TIOCGPTPEER: opens the slave of a pseudo-terminal whatever its name leads to; EIO while it is
+/// locked, ENOTTY for other files.
+fn open_peer(ctx: &mut Ctx, file: FileNo, flags: u32) -> SysResult {
+    let number = ctx.kernel.files.get(file).ops.pty_master().ok_or(Errno::ENOTTY)?;
+    let fs = &mut ctx.kernel.fs;
+    let pty = fs.ptys.get(number).ok_or(Errno::EIO)?;
+    let ino = fs.terminal(number).filter(|_| !pty.locked).ok_or(Errno::EIO)?;
+    let side = PtySide::open(fs, number, false, ino);
+    let kept = flags & (O_ACCMODE | O_NONBLOCK) | O_LARGEFILE;
+    let open = Description::new(side, kept, format!("/dev/pts/{number}").as_bytes());
+    install(ctx, open, flags & O_CLOEXEC != 0)
 }
 
 /// Tells if a description is of a kind of file that has the flags of chattr(1).

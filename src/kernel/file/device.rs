@@ -51,7 +51,7 @@ impl FileOperations for Device {
             Model::Null => return Ok(0),
             Model::Zero | Model::Full => buf.fill(0),
             Model::Random | Model::Urandom => cx.random.fill(buf),
-            Model::Tty => return Err(Errno::EINVAL.into()),
+            Model::Tty | Model::Ptmx | Model::Pts(_) => return Err(Errno::EINVAL.into()),
         }
         Ok(buf.len())
     }

@@ -18,6 +18,7 @@ pub(crate) mod pagemap;
 pub(crate) mod path;
 pub(crate) mod pipe;
 pub(crate) mod proc_text;
+pub(crate) mod pty;
 pub(crate) mod regular;
 pub(crate) mod socket;
 pub(crate) mod splice;

@@ -13,6 +13,7 @@ use crate::kernel::file::pagemap::PageMap;
 use crate::kernel::file::path::PathOnly;
 use crate::kernel::file::pipe::PipeEnd;
 use crate::kernel::file::proc_text::ProcText;
+use crate::kernel::file::pty::PtySide;
 use crate::kernel::file::regular::Regular;
 use crate::kernel::file::stream;
 use crate::kernel::streams::Streams;
@@ -165,6 +166,17 @@ impl Opener<'_> {
             Body::Device(Model::Tty) => {
                 let stream = stream::terminal(self.streams).ok_or(Errno::ENXIO)?;
                 Description::new(stream, kept, &path)
+            }
+            Body::Device(Model::Ptmx) => {
+                let number = self.fs.make_pty(self.caller.cred.uid.fs).ok_or(Errno::ENOSPC)?;
+                Description::new(PtySide::open(self.fs, number, true, ino), kept, &path)
+            }
+            Body::Device(Model::Pts(number)) => {
+                let number = *number;
+                if self.fs.ptys.get(number).is_none_or(|pty| pty.locked || pty.masters == 0) {
+                    return Err(Errno::EIO);
+                }
+                Description::new(PtySide::open(self.fs, number, false, ino), kept, &path)
             }
             Body::Device(device) => {
                 let device = *device;

@@ -132,6 +132,11 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
         true
     }
 
+    /// The number of the pseudo-terminal whose master it is.
+    fn pty_master(&self) -> Option<u32> {
+        None
+    }
+
     /// Tells if O_ASYNC has signals sent.
     fn sends_signals(&self) -> bool {
         false

@@ -14,6 +14,7 @@ use crate::kernel::streams::Streams;
 use crate::kernel::uaccess::{copy_to_user, put_u32};
 use crate::kernel::vfs::attr::Meta;
 use crate::kernel::vfs::node::{ANON_DEV, DEV_DEV, HOST_DEV, PIPE_DEV, PTS_DEV, Time, Times};
+use crate::kernel::vfs::pty::Termios;
 use crate::kernel::vfs::tree::FileSystem;
 
 /// Standard input (0), output (1) or error (2) of the host.
@@ -29,19 +30,6 @@ pub(crate) fn standard_streams() -> Descriptions {
 /// The standard stream that is a terminal, if one is.
 pub(crate) fn terminal(streams: &Streams) -> Option<HostStream> {
     (0..3).find(|&stream| streams.is_terminal(stream)).map(HostStream)
-}
-
-/// `struct termios` of a fresh terminal: ICRNL|IXON, OPOST|ONLCR, B38400|CS8|CREAD, and the usual
-/// local modes.
-fn termios() -> [u8; 36] {
-    const CC: [u8; 19] =
-        [3, 0x1c, 0x7f, 0x15, 4, 0, 1, 0, 0x11, 0x13, 0x1a, 0, 0x12, 0x0f, 0x17, 0x16, 0, 0, 0];
-    let mut bytes = [0; 36];
-    for (at, flags) in [(0, 0x500u32), (4, 5), (8, 0xbf), (12, 0x8a3b)] {
-        bytes[at..at + 4].copy_from_slice(&flags.to_le_bytes());
-    }
-    bytes[17..].copy_from_slice(&CC);
-    bytes
 }
 
 /// `/dev/null`, `/dev/zero` and `/dev/full`.
@@ -129,7 +117,7 @@ impl FileOperations for HostStream {
             return Err(Errno::ENOTTY);
         }
         match command {
-            TCGETS => copy_to_user(cx.mem, arg, &termios())?,
+            TCGETS => copy_to_user(cx.mem, arg, &Termios::STANDARD.bytes())?,
             TIOCGWINSZ => copy_to_user(cx.mem, arg, &WINSIZE)?,
             TIOCGPGRP => put_u32(cx.mem, arg, cx.pgid as u32)?,
             TCSETS | TCSETSW | TCSETSF | TIOCSPGRP | TIOCSWINSZ => {}
@@ -194,7 +182,7 @@ mod tests {
     /// `stty sane` on Linux: intr ^C, eof ^D, erase ^?, susp ^Z.
     #[test]
     fn control_characters_are_where_linux_has_them() {
-        let termios = super::termios();
+        let termios = super::Termios::STANDARD.bytes();
         assert_eq!((termios[17], termios[17 + 4], termios[17 + 2], termios[17 + 10]), (3, 4, 0x7f, 0x1a));
     }
 }

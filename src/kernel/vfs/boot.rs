@@ -10,7 +10,7 @@ use crate::kernel::vfs::content::Content;
 use crate::kernel::vfs::host;
 use crate::kernel::vfs::node::{
     Body, DEV_DEV, Device, Dir, DirKind, Entries, HOST_DEV, HostRef, Ino, MEMFD_DEV, Magic, Node, PROC_DEV,
-    ProcFile, SHM_DEV, SYS_DEV, Time,
+    PTS_DEV, ProcFile, SHM_DEV, SYS_DEV, Time,
 };
 use crate::kernel::vfs::proc_tables::{
     NAMESPACES, NET_FILES, PRIVATE_TASK_FILES, PROC_FILES, PROCESS_FILES, SYS_FILES, SYSCTLS, TASK_FILES,
@@ -21,14 +21,18 @@ use crate::kernel::vfs::tree::FileSystem;
 const UMASK: u32 = 0o022;
 
 /// Devices of `/dev`: name, device, number.
-const DEVICES: [(&str, Device, u64); 6] = [
+const DEVICES: [(&str, Device, u64); 7] = [
     ("null", Device::Null, makedev(1, 3)),
     ("zero", Device::Zero, makedev(1, 5)),
     ("full", Device::Full, makedev(1, 7)),
     ("random", Device::Random, makedev(1, 8)),
     ("urandom", Device::Urandom, makedev(1, 9)),
     ("tty", Device::Tty, makedev(5, 0)),
+    ("ptmx", Device::Ptmx, makedev(5, 2)),
 ];
+
+/// The group `tty`, to which terminals belong.
+const TTY_GROUP: u32 = 5;
 
 /// Symbolic links of `/dev`.
 const DEV_LINKS: [(&str, &str); 4] = [
@@ -126,7 +130,44 @@ impl FileSystem {
         for (name, target) in DEV_LINKS {
             self.plant(dev, name, Body::Symlink(target.as_bytes().into()), S_IFLNK | 0o777, DEV_DEV);
         }
+        self.pts = self.plant_dir(dev, "pts", DirKind::Plain, 0o755, PTS_DEV);
         self.plant_dir(dev, "shm", DirKind::Plain, 0o1777, SHM_DEV);
+    }
+
+    /// Makes a pseudo-terminal and its name in `/dev/pts`; its number, or `None` if there are too
+    /// many. Like that of devpts the slave belongs to who made it.
+    pub(crate) fn make_pty(&mut self, uid: u32) -> Option<u32> {
+        let queues = (self.queues.add(), self.queues.add());
+        let number = self.ptys.add(queues)?;
+        let name = number.to_string();
+        let ino = match self.terminals.get(&number) {
+            Some(ino) => *ino,
+            None => {
+                let device = Body::Device(Device::Pts(number));
+                let ino = self.plant(self.pts, &name, device, S_IFCHR | 0o620, PTS_DEV);
+                self.node_mut(ino).rdev = makedev(136, number.into());
+                self.terminals.insert(number, ino);
+                ino
+            }
+        };
+        let node = self.node_mut(ino);
+        (node.uid, node.gid, node.mode) = (uid, TTY_GROUP, S_IFCHR | 0o620);
+        if let Some(dir) = self.node_mut(self.pts).dir_mut() {
+            dir.entries.insert(name.as_bytes().into(), Some(ino));
+        }
+        Some(number)
+    }
+
+    /// The inode of the slave of a pseudo-terminal.
+    pub(crate) fn terminal(&self, number: u32) -> Option<Ino> {
+        self.terminals.get(&number).copied()
+    }
+
+    /// Takes the name of a pseudo-terminal whose master is closed out of `/dev/pts`.
+    pub(crate) fn hide_pty(&mut self, number: u32) {
+        if let Some(dir) = self.node_mut(self.pts).dir_mut() {
+            dir.entries.remove(number.to_string().as_bytes());
+        }
     }
 
     /// The device of `/dev` with a number.

@@ -4,7 +4,7 @@
 //! Inodes and names are kept apart as in the kernel, so hard links, renames and files without a
 //! name behave as they must. Changes of the guest are dropped with the `FileSystem`, except under
 //! the directories that it may change for good. From the bottom up: `host`, `host_handle`,
-//! `content`, `pipe`, `node`, `caller`, `tree`, `data`, `resolve`, `list`, `attr`, `xattr`,
+//! `content`, `pipe`, `pty`, `node`, `caller`, `tree`, `data`, `resolve`, `list`, `attr`, `xattr`,
 //! `change`, `boot`, `image`.
 
 pub(crate) mod attr;
@@ -21,6 +21,7 @@ pub(crate) mod list;
 pub(crate) mod node;
 pub(crate) mod pipe;
 mod proc_tables;
+pub(crate) mod pty;
 pub(crate) mod resolve;
 pub(crate) mod tree;
 pub(crate) mod xattr;

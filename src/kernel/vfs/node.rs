@@ -131,6 +131,10 @@ pub(crate) enum Device {
     Random,
     Urandom,
     Tty,
+    /// `/dev/ptmx`, which makes a pseudo-terminal.
+    Ptmx,
+    /// `/dev/pts/N`.
+    Pts(u32),
 }
 
 /// A link of `/proc` that leads to an object rather than to a name.

@@ -1,6 +1,6 @@
 //! The table of inodes, and how inodes of the host enter it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use rustc_hash::FxHashMap;
@@ -17,6 +17,7 @@ use crate::kernel::vfs::host_fingerprint::HostFingerprint;
 use crate::kernel::vfs::host_handle::HostHandles;
 use crate::kernel::vfs::node::{Body, Dir, DirKind, Entries, HOST_DEV, HostRef, Ino, Node, Time};
 use crate::kernel::vfs::pipe::Pipes;
+use crate::kernel::vfs::pty::Ptys;
 use crate::kernel::wait_queue::WaitQueues;
 
 /// Every inode, the pipes, and who waits for something to become ready.
@@ -40,6 +41,10 @@ pub struct FileSystem {
     /// The limit has kept the bytes of a file out.
     pub(super) out_of_memory: bool,
     pub(crate) pipes: Pipes,
+    pub(crate) ptys: Ptys,
+    /// `/dev/pts`, and the inodes of its terminals by number.
+    pub(super) pts: Ino,
+    pub(super) terminals: BTreeMap<u32, Ino>,
     pub(crate) queues: WaitQueues,
     /// Open files of the host.
     pub(crate) handles: HostHandles,
@@ -70,6 +75,9 @@ impl FileSystem {
             memory_limit,
             out_of_memory: false,
             pipes: Pipes::default(),
+            ptys: Ptys::default(),
+            pts: Ino(0),
+            terminals: BTreeMap::new(),
             queues: WaitQueues::default(),
             handles: HostHandles::default(),
             fingerprint: journal.then(HostFingerprint::default),
@@ -82,7 +90,7 @@ impl FileSystem {
             (map.capacity() * (size_of::<(K, V)>() + 1) * 8 / 7) as u64
         }
         let tables = table(&self.dirs) + table(&self.files_seen) + table(&self.numbers);
-        self.nodes.charged() + tables + self.pipes.charged() + self.queues.bytes()
+        self.nodes.charged() + tables + self.pipes.charged() + self.queues.bytes() + self.ptys.bytes()
     }
 
     /// Tells if the limit of memory has kept bytes of a file out since the last call.

@@ -1,0 +1,229 @@
+//! Both sides of a pseudo-terminal, pty(7), as descriptions, ioctl_tty(2).
+
+use crate::abi::errno::Errno;
+use crate::abi::fs::*;
+use crate::guest::GuestMemory;
+use crate::kernel::fasync::Reason;
+use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, READABLE, WRITABLE};
+use crate::kernel::uaccess::{copy_to_user, get_array, get_u32, put_u32};
+use crate::kernel::vfs::node::Ino;
+use crate::kernel::vfs::pty::{Pty, Taken, Termios};
+use crate::kernel::vfs::tree::FileSystem;
+use crate::kernel::wait_queue::QueueId;
+
+/// A side of a pseudo-terminal.
+#[derive(Clone, Debug)]
+pub(crate) struct PtySide {
+    pub(crate) number: u32,
+    pub(crate) master: bool,
+    pub(crate) ino: Ino,
+}
+
+impl PtySide {
+    /// Counts a description of a side that is open now.
+    pub(crate) fn open(fs: &mut FileSystem, number: u32, master: bool, ino: Ino) -> PtySide {
+        if let Some(pty) = fs.ptys.get_mut(number) {
+            if master {
+                pty.masters += 1;
+            } else {
+                pty.slaves += 1;
+                pty.was_open = true;
+            }
+        }
+        fs.hold(ino);
+        PtySide { number, master, ino }
+    }
+
+    fn pty<'a>(&self, fs: &'a mut FileSystem) -> Result<&'a mut Pty, Errno> {
+        fs.ptys.get_mut(self.number).ok_or(Errno::EIO)
+    }
+
+    /// Tells those who wait at both sides what may have changed.
+    fn wake(&self, fs: &mut FileSystem, mine: u16, other: u16) {
+        let Some(pty) = fs.ptys.get(self.number) else { return };
+        let (master, slave) = pty.queues;
+        let (here, there) = if self.master { (master, slave) } else { (slave, master) };
+        fs.queues.wake(here, mine);
+        fs.queues.wake(there, other);
+        fs.queues.fasync.notify(there, if other & POLLIN != 0 { Reason::In } else { Reason::Out });
+    }
+
+    /// Tells if the other side was open and is no more.
+    fn is_alone(&self, pty: &Pty) -> bool {
+        if self.master { pty.slaves == 0 && pty.was_open } else { pty.masters == 0 }
+    }
+}
+
+impl FileOperations for PtySide {
+    fn kind(&self) -> &'static str {
+        "terminal"
+    }
+
+    fn inode(&self) -> Option<Ino> {
+        Some(self.ino)
+    }
+
+    fn link_target(&self) -> Option<Ino> {
+        Some(self.ino)
+    }
+
+    fn wait_queue(&self, fs: &FileSystem) -> Option<QueueId> {
+        let (master, slave) = fs.ptys.get(self.number)?.queues;
+        Some(if self.master { master } else { slave })
+    }
+
+    fn pty_master(&self) -> Option<u32> {
+        self.master.then_some(self.number)
+    }
+
+    fn sends_signals(&self) -> bool {
+        true
+    }
+
+    fn can_splice(&self) -> bool {
+        true
+    }
+
+    fn read(
+        &mut self,
+        cx: &mut FileContext,
+        mode: Mode,
+        _at: Option<u64>,
+        buf: &mut [u8],
+    ) -> Result<usize, FileError> {
+        if buf.is_empty() {
+            return Ok(0);
+        }
+        let pty = self.pty(cx.fs)?;
+        let taken = match self.master {
+            false if pty.masters == 0 => return Ok(0), // hung up
+            false => pty.take_input(buf, mode.nonblocking),
+            true if pty.output_len() == 0 => Taken::Nothing,
+            true => {
+                let (head, rest) = buf.split_at_mut(usize::from(pty.packet));
+                head.fill(0); // TIOCPKT_DATA
+                Taken::Bytes(head.len() + pty.take_output(rest))
+            }
+        };
+        let raw_and_due = !self.master && pty.termios.lflag & 2 == 0 && pty.termios.cc[6] == 0;
+        match taken {
+            Taken::Bytes(count) => {
+                self.wake(cx.fs, 0, WRITABLE);
+                Ok(count)
+            }
+            Taken::Timer => Err(FileError::WouldBlock("read of a terminal with a timer (VTIME)")),
+            Taken::Nothing if self.is_alone(pty) => Err(Errno::EIO.into()),
+            Taken::Nothing if mode.nonblocking && !raw_and_due => Err(Errno::EAGAIN.into()),
+            Taken::Nothing if raw_and_due => Ok(0),
+            Taken::Nothing => Err(FileError::WouldBlock("read from a terminal")),
+        }
+    }
+
+    fn write(
+        &mut self,
+        cx: &mut FileContext,
+        mode: Mode,
+        _at: Option<u64>,
+        bytes: &[u8],
+    ) -> Result<usize, FileError> {
+        let pty = self.pty(cx.fs)?;
+        if pty.masters == 0 || (self.master && self.is_alone(pty)) {
+            return Err(Errno::EIO.into());
+        }
+        let count = if self.master { pty.put_input(bytes) } else { pty.put_output(bytes) };
+        if count == 0 && !bytes.is_empty() {
+            return Err(match mode.nonblocking {
+                true => Errno::EAGAIN.into(),
+                false => FileError::WouldBlock("write to a terminal"),
+            });
+        }
+        // What the master writes may be echoed to it.
+        self.wake(cx.fs, READABLE, READABLE);
+        Ok(count)
+    }
+
+    fn poll(&self, cx: &mut FileContext, _mode: Mode, _wait: bool) -> Result<u16, Errno> {
+        let Some(pty) = cx.fs.ptys.get(self.number) else { return Ok(POLLHUP | POLLERR) };
+        if !self.master && pty.masters == 0 {
+            return Ok(READABLE | WRITABLE | POLLHUP | POLLERR);
+        }
+        let (readable, writable) = match self.master {
+            true => (pty.output_len() > 0, pty.takes_input()),
+            false => (pty.has_input(), pty.has_room()),
+        };
+        let hung_up = if self.is_alone(pty) { POLLHUP } else { 0 };
+        Ok(if readable { READABLE } else { 0 } | if writable { WRITABLE } else { 0 } | hung_up)
+    }
+
+    fn readable_bytes(&self, cx: &mut FileContext, _offset: u64) -> Result<u64, Errno> {
+        let pty = self.pty(cx.fs)?;
+        Ok(if self.master { pty.output_len() } else { pty.input_len() } as u64)
+    }
+
+    fn ioctl(&mut self, cx: &mut FileContext, command: u64, arg: u64) -> Result<u64, Errno> {
+        let (number, master) = (self.number, self.master);
+        let pty = cx.fs.ptys.get_mut(number).ok_or(Errno::EIO)?;
+        if !master && pty.masters == 0 {
+            return Err(Errno::EIO);
+        }
+        match command {
+            TCGETS => copy_to_user(cx.mem, arg, &pty.termios.bytes())?,
+            TCSETS | TCSETSW | TCSETSF => {
+                let termios = Termios::from_bytes(&get_array(cx.mem, arg)?);
+                if command == TCSETSF {
+                    pty.flush_input();
+                }
+                pty.set_termios(termios);
+            }
+            TCFLSH => match arg as u32 {
+                0 => pty.flush_input(),
+                1 => pty.flush_output(),
+                2 => {
+                    pty.flush_input();
+                    pty.flush_output();
+                }
+                _ => return Err(Errno::EINVAL),
+            },
+            TCXONC => match arg as u32 {
+                0 | 1 => pty.stop(arg as u32 == 0),
+                2 | 3 => {}
+                _ => return Err(Errno::EINVAL),
+            },
+            TCSBRK | TCSBRKP => {}
+            TIOCGWINSZ => copy_to_user(cx.mem, arg, &pty.winsize)?,
+            TIOCSWINSZ => pty.winsize = get_array(cx.mem, arg)?,
+            TIOCOUTQ => put_u32(cx.mem, arg, if master { 0 } else { pty.output_len() as u32 })?,
+            TIOCGETD => put_u32(cx.mem, arg, u32::from(pty.termios.line))?,
+            TIOCGPTN if master => put_u32(cx.mem, arg, number)?,
+            TIOCSPTLCK if master => pty.locked = get_u32(cx.mem, arg)? != 0,
+            TIOCGPTLCK if master => put_u32(cx.mem, arg, u32::from(pty.locked))?,
+            TIOCPKT if master => pty.packet = get_u32(cx.mem, arg)? != 0,
+            TIOCGPKT if master => put_u32(cx.mem, arg, u32::from(pty.packet))?,
+            _ => return Err(Errno::ENOTTY),
+        }
+        Ok(0)
+    }
+
+    fn sync(&mut self, _cx: &mut FileContext) -> Result<(), Errno> {
+        Err(Errno::EINVAL)
+    }
+
+    fn release(&mut self, fs: &mut FileSystem, _mode: Mode, mem: &mut dyn GuestMemory) {
+        if let Some(pty) = fs.ptys.get_mut(self.number) {
+            if self.master {
+                pty.masters = pty.masters.saturating_sub(1);
+            } else {
+                pty.slaves = pty.slaves.saturating_sub(1);
+            }
+            let (masters, slaves) = (pty.masters, pty.slaves);
+            self.wake(fs, 0, 0);
+            if masters == 0 {
+                fs.hide_pty(self.number);
+            }
+            if masters == 0 && slaves == 0 {
+                fs.ptys.remove(self.number);
+            }
+        }
+        fs.let_go(self.ino, mem);
+    }
+}
