@@ -67,6 +67,15 @@ pub(crate) const MCL_ONFAULT: u64 = 4;
 /// The last policy, MPOL_WEIGHTED_INTERLEAVE, and the flags that may come with one.
 pub(crate) const MPOL_LAST: u32 = 6;
 pub(crate) const MPOL_MODE_FLAGS: u32 = 0xe000;
+pub(crate) const MPOL_F_STATIC_NODES: u32 = 1 << 15;
+pub(crate) const MPOL_F_RELATIVE_NODES: u32 = 1 << 14;
+pub(crate) const MPOL_F_NUMA_BALANCING: u32 = 1 << 13;
+pub(crate) const MPOL_DEFAULT: u32 = 0;
+pub(crate) const MPOL_PREFERRED: u32 = 1;
+pub(crate) const MPOL_BIND: u32 = 2;
+pub(crate) const MPOL_LOCAL: u32 = 4;
+pub(crate) const MPOL_MF_MOVE_ALL: u64 = 4;
+pub(crate) const MPOL_MF_VALID: u64 = 7;
 pub(crate) const MPOL_F_NODE: u64 = 1;
 pub(crate) const MPOL_F_ADDR: u64 = 2;
 pub(crate) const MPOL_F_MEMS_ALLOWED: u64 = 4;

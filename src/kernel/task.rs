@@ -1,5 +1,6 @@
 //! Tasks: what clone(2) makes. A task owns some state and names the objects that it may share.
 
+use crate::abi::process::PR_MCE_KILL_DEFAULT;
 use crate::kernel::arena::{FdTableId, FsContextId, HandlersId, MmId, ProcessId};
 use crate::kernel::cred::Credentials;
 use crate::kernel::mm::Mm;
@@ -62,6 +63,10 @@ pub struct Task {
     pub personality: u32,
     /// Nice value, -20 to 19.
     pub nice: i32,
+    /// prctl(2) PR_MCE_KILL: when to be told of broken memory.
+    pub mce_kill: u64,
+    /// Policy for new pages, set_mempolicy(2): its mode, and whether it names the one node.
+    pub mempolicy: (u32, bool),
     /// Scheduling policy and what comes with it, sched(7).
     pub policy: Policy,
     /// I/O priority as ioprio_get(2) gives it.
@@ -84,6 +89,8 @@ impl Task {
             timerslack: TIMERSLACK_DEFAULT,
             personality: 0,
             nice: 0,
+            mce_kill: PR_MCE_KILL_DEFAULT,
+            mempolicy: (0, false),
             policy: Policy::default(),
             ioprio: 0,
         }

@@ -1,10 +1,12 @@
 //! Calls about where memory lies and who may see it: one node, no protection keys, one task.
 
+use crate::abi::capability::CAP_SYS_NICE;
 use crate::abi::errno::Errno;
 use crate::abi::mm::*;
-use crate::kernel::uaccess::{copy_to_user, put_u32};
+use crate::guest::{PAGE_SIZE, page_down, page_up};
+use crate::kernel::uaccess::{copy_from_user, copy_to_user, put_u32};
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::mm::map::mprotect;
+use crate::syscalls::mm::map::{aligned, mprotect};
 use crate::syscalls::row::{Row, full, partial};
 
 const ONE_NODE: &str = "there is one memory node";
@@ -21,42 +23,94 @@ pub(crate) const ROWS: &[Row] = &[
     full(331, "pkey_free", pkey_free).noted(NO_KEYS),
 ];
 
-/// EINVAL unless a policy exists, its flags apart.
-fn policy(mode: u64) -> Result<(), Errno> {
-    if mode as u32 & !MPOL_MODE_FLAGS > MPOL_LAST { Err(Errno::EINVAL) } else { Ok(()) }
+/// Most nodes that a kernel knows, of which this machine has the first.
+const MAX_NODES: u64 = 1024;
+
+/// A policy as its mode with flags, and whether it names the one node: EINVAL for what is none,
+/// and for nodes that are missing or too many; EFAULT.
+fn policy(ctx: &mut Ctx, mode: u64, mask: u64, max_node: u64) -> Result<(u32, bool), Errno> {
+    const BOTH: u32 = MPOL_F_STATIC_NODES | MPOL_F_RELATIVE_NODES;
+    let (mode, flags) = (mode as u32 & !MPOL_MODE_FLAGS, mode as u32 & MPOL_MODE_FLAGS);
+    if mode > MPOL_LAST || flags & BOTH == BOTH || flags & MPOL_F_NUMA_BALANCING != 0 && mode != MPOL_BIND {
+        return Err(Errno::EINVAL);
+    }
+    // Linux takes the number of nodes for one more than it says.
+    let bits = max_node.saturating_sub(1);
+    if bits > PAGE_SIZE * 8 {
+        return Err(Errno::EINVAL);
+    }
+    let mut bytes = vec![0; if mask == 0 { 0 } else { bits.div_ceil(64) as usize * 8 }];
+    copy_from_user(ctx.mem, mask, &mut bytes)?;
+    let set = |bit: u64| bytes.get((bit / 8) as usize).is_some_and(|byte| byte >> (bit % 8) & 1 != 0);
+    if (MAX_NODES..bits).any(set) {
+        return Err(Errno::EINVAL);
+    }
+    let any = (0..bits.min(MAX_NODES)).any(set);
+    let first = bits > 0 && set(0);
+    match mode {
+        MPOL_DEFAULT | MPOL_LOCAL if any => Err(Errno::EINVAL),
+        MPOL_DEFAULT | MPOL_LOCAL => Ok((mode | flags, false)),
+        MPOL_PREFERRED if !any => Ok((MPOL_LOCAL | flags, false)),
+        _ if !first => Err(Errno::EINVAL),
+        _ => Ok((mode | flags, true)),
+    }
 }
 
 /// set_mempolicy(2): every policy means the one node.
-fn set_mempolicy(_: &mut Ctx, [mode, ..]: [u64; 6]) -> SysResult {
-    policy(mode)?;
+fn set_mempolicy(ctx: &mut Ctx, [mode, mask, max_node, ..]: [u64; 6]) -> SysResult {
+    ctx.kernel.task_mut().mempolicy = policy(ctx, mode, mask, max_node)?;
     Ok(0)
 }
 
-/// mbind(2), likewise.
-fn mbind(_: &mut Ctx, [_, _, mode, ..]: [u64; 6]) -> SysResult {
-    policy(mode)?;
+/// mbind(2), likewise; the policy of a range is not remembered.
+fn mbind(ctx: &mut Ctx, [addr, len, mode, mask, max_node, flags]: [u64; 6]) -> SysResult {
+    let flags = u64::from(flags as u32);
+    if flags & !MPOL_MF_VALID != 0 || mode as u32 & !MPOL_MODE_FLAGS > MPOL_LAST {
+        return Err(Errno::EINVAL.into());
+    }
+    if flags & MPOL_MF_MOVE_ALL != 0 {
+        ctx.kernel.task().cred.require(CAP_SYS_NICE)?;
+    }
+    let default = mode as u32 & !MPOL_MODE_FLAGS == MPOL_DEFAULT;
+    aligned(addr)?;
+    let end = page_up(len).and_then(|len| addr.checked_add(len)).ok_or(Errno::EINVAL)?;
+    policy(ctx, mode, mask, max_node)?;
+    if end > addr && !default && !ctx.mem.is_mapped(addr, end - addr) {
+        return Err(Errno::EFAULT.into());
+    }
     Ok(0)
 }
 
 /// get_mempolicy(2).
-fn get_mempolicy(ctx: &mut Ctx, [mode, nodes, max_node, _, flags, _]: [u64; 6]) -> SysResult {
-    const MAX_NODES: u64 = 1024;
-    if flags & !(MPOL_F_NODE | MPOL_F_ADDR | MPOL_F_MEMS_ALLOWED) != 0
+fn get_mempolicy(ctx: &mut Ctx, [mode, nodes, max_node, addr, flags, _]: [u64; 6]) -> SysResult {
+    if nodes != 0 && max_node == 0
+        || flags & !(MPOL_F_NODE | MPOL_F_ADDR | MPOL_F_MEMS_ALLOWED) != 0
         || flags & MPOL_F_MEMS_ALLOWED != 0 && flags != MPOL_F_MEMS_ALLOWED
     {
         return Err(Errno::EINVAL.into());
     }
+    let (mut number, mut first) = ctx.kernel.task().mempolicy;
+    if flags & MPOL_F_ADDR != 0 {
+        if !ctx.mem.is_mapped(page_down(addr), 1) {
+            return Err(Errno::EFAULT.into());
+        }
+    } else if addr != 0 && flags & MPOL_F_MEMS_ALLOWED == 0 || flags & MPOL_F_NODE != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    if flags & MPOL_F_MEMS_ALLOWED != 0 {
+        (number, first) = (MPOL_DEFAULT, true);
+    } else if flags & MPOL_F_NODE != 0 {
+        number = 0; // the node of the page
+    }
     if mode != 0 {
-        put_u32(ctx.mem, mode, 0)?;
+        put_u32(ctx.mem, mode, number)?;
     }
     if nodes != 0 {
-        if max_node == 0 || max_node > MAX_NODES * 64 {
+        if max_node > MAX_NODES * 64 {
             return Err(Errno::EINVAL.into());
         }
         let mut mask = vec![0; (max_node.div_ceil(64) * 8) as usize];
-        if flags & MPOL_F_MEMS_ALLOWED != 0 {
-            mask[0] = 1;
-        }
+        mask[0] = u8::from(first);
         copy_to_user(ctx.mem, nodes, &mask)?;
     }
     Ok(0)

@@ -44,16 +44,27 @@ fn prctl(ctx: &mut Ctx, [option, arg2, arg3, arg4, arg5, _]: [u64; 6]) -> SysRes
         PR_SET_KEEPCAPS => task.cred.set_keep_caps(arg2 == 1)?,
         PR_GET_SECUREBITS => return Ok(u64::from(task.cred.securebits)),
         PR_SET_SECUREBITS => task.cred.set_securebits(arg2)?,
-        PR_GET_TIMING | PR_GET_SECCOMP => {}
+        PR_SET_TIMING if arg2 != 0 => return invalid,
+        PR_GET_TIMING | PR_SET_TIMING | PR_GET_SECCOMP => {}
+        // There are no counters to stop.
+        PR_TASK_PERF_EVENTS_DISABLE | PR_TASK_PERF_EVENTS_ENABLE => {}
         PR_SET_NAME => task.set_name(&name(ctx.mem, arg2)?),
         PR_GET_NAME => copy_to_user(ctx.mem, arg2, &task.comm)?,
         PR_CAPBSET_READ if arg2 > CAP_LAST_CAP => return invalid,
         PR_CAPBSET_READ => return Ok(task.cred.caps.bounding >> arg2 & 1),
         PR_CAPBSET_DROP => task.cred.drop_bounding(arg2)?,
         PR_GET_TSC => put_u32(ctx.mem, arg2, PR_TSC_ENABLE)?,
+        PR_SET_TSC if arg2 as u32 == PR_TSC_ENABLE => {}
         PR_SET_TIMERSLACK => task.timerslack = if arg2 == 0 { TIMERSLACK_DEFAULT } else { arg2 },
         PR_GET_TIMERSLACK => return Ok(task.timerslack),
-        PR_MCE_KILL_GET => return Ok(PR_MCE_KILL_DEFAULT),
+        PR_MCE_KILL if arg4 != 0 || arg5 != 0 => return invalid,
+        PR_MCE_KILL => match (arg2, arg3) {
+            (PR_MCE_KILL_CLEAR, 0) => task.mce_kill = PR_MCE_KILL_DEFAULT,
+            (PR_MCE_KILL_SET, 0..=PR_MCE_KILL_DEFAULT) => task.mce_kill = arg3,
+            _ => return invalid,
+        },
+        PR_MCE_KILL_GET if arg2 != 0 || !rest_is_zero => return invalid,
+        PR_MCE_KILL_GET => return Ok(task.mce_kill),
         PR_SET_CHILD_SUBREAPER => process.child_subreaper = arg2 != 0,
         PR_GET_CHILD_SUBREAPER => put_u32(ctx.mem, arg2, u32::from(process.child_subreaper))?,
         PR_SET_NO_NEW_PRIVS if arg2 == 1 && rest_is_zero => task.no_new_privs = true,
