@@ -71,6 +71,11 @@ impl Recorder {
         &mut self.words
     }
 
+    /// Tests whether the record that begins at `start` is the last.
+    pub(crate) fn is_last(&self, start: usize) -> bool {
+        start < self.len && start + 1 + Header::of(self.words[start]).slots == self.len
+    }
+
     /// Words filled so far.
     pub(crate) fn len(&self) -> usize {
         self.len

@@ -266,6 +266,18 @@ impl EngineState {
         unsafe { ffi::tlb_flush_page_x86_64(self.cpu, addr) };
     }
 
+    /// Restores the registers to the instruction whose generated code returns to `retaddr`, which
+    /// is to be left.
+    pub(super) fn restore_registers(&mut self, retaddr: usize) {
+        // SAFETY: the engine is live; outside of generated code the call does nothing.
+        unsafe { ffi::cpu_restore_state_x86_64(self.cpu, retaddr, true) };
+    }
+
+    /// `CPUState`.
+    pub(super) fn cpu(&self) -> *mut c_void {
+        self.cpu
+    }
+
     /// Drops the blocks translated from a range of the engine's memory; offsets are those in the
     /// arena, the one region that is mapped.
     pub(super) fn drop_code(&mut self, start: u64, end: u64) {

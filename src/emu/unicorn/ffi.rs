@@ -132,6 +132,14 @@ unsafe extern "C" {
         max: i32,
     );
     pub(super) fn __real_tlb_reset_dirty_by_vaddr_x86_64(cpu: *mut c_void, addr: u64, len: u64);
+    pub(super) fn __real_tb_invalidate_phys_page_fast_x86_64(
+        uc: *mut c_void,
+        pages: *mut c_void,
+        start: u64,
+        len: i32,
+        retaddr: usize,
+    );
+    pub(super) fn cpu_restore_state_x86_64(cpu: *mut c_void, retaddr: usize, will_exit: bool) -> bool;
     pub(super) fn __real_helper_check_exit_request_x86_64(uc: *mut c_void, in_delay_slot: u32);
     pub(super) fn __real_helper_lookup_tb_ptr_x86_64(env: *mut c_void) -> *const c_void;
     pub(super) fn __real_cpu_ldub_code_x86_64(env: *mut c_void, addr: u64) -> u32;

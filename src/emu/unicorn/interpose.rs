@@ -122,6 +122,7 @@ helpers! {
 unsafe extern "C" {
     fn helper_enter_mmx_x86_64();
     fn helper_cc_compute_all_x86_64();
+    fn cpu_loop_exit_noexc_x86_64(cpu: *mut c_void) -> !;
 }
 
 macro_rules! in_place {
@@ -308,6 +309,42 @@ replace! {
 }
 
 replace! {
+    /// Drops the blocks that a store overwrites. One that permission for the store has dropped
+    /// already may be running: the instruction begins again in a block of its own, as the engine
+    /// has it do after any other store to its block.
+    fn tb_invalidate_phys_page_fast(
+        uc: *mut c_void,
+        pages: *mut c_void,
+        start: u64,
+        len: i32,
+        retaddr: usize,
+    ) {
+        /// The engine tests for code in words of 64 bits, a byte each, and never in two of them.
+        const TOGETHER: u64 = 64;
+        // SAFETY: the arguments are the engine's; it holds nothing that the jump out of here drops.
+        unsafe {
+            if let Some(vcpu) = current()
+                && vcpu.mmu.take_dropped()
+            {
+                vcpu.state.restore_registers(retaddr);
+                vcpu.trace.sync();
+                let start = vcpu.run.begun_again(vcpu.state.rip());
+                if !start.is_some_and(|start| vcpu.trace.recorder().is_last(start)) {
+                    vcpu.state.limit_next_block(1);
+                    cpu_loop_exit_noexc_x86_64(vcpu.state.cpu())
+                }
+            }
+            let first = (TOGETHER - start % TOGETHER).min(len as u64);
+            ffi::__real_tb_invalidate_phys_page_fast_x86_64(uc, pages, start, first as i32, retaddr);
+            let rest = len - first as i32;
+            if rest > 0 {
+                ffi::__real_tb_invalidate_phys_page_fast_x86_64(uc, pages, start + first, rest, retaddr);
+            }
+        }
+    }
+}
+
+replace! {
     /// Cuts the record of a block that has overwritten itself. The engine leaves it there, and goes
     /// on at the instruction that did it in a new block.
     fn cpu_loop_exit_noexc(cpu: *mut c_void) -> ! {
@@ -317,6 +354,7 @@ replace! {
                 vcpu.trace.sync();
                 let pc = vcpu.state.rip();
                 vcpu.trace.recorder().cut(pc);
+                vcpu.run.begin_again(pc, vcpu.trace.recorder().len());
                 vcpu.resume_trace();
             }
             ffi::__real_cpu_loop_exit_noexc_x86_64(cpu)

@@ -147,8 +147,9 @@ impl Machine {
     fn run_entered(&mut self) -> Result<(), EngineError> {
         loop {
             let vcpu = &mut *self.vcpu;
-            vcpu.run.take_leave();
+            vcpu.run.start();
             vcpu.mmu.take_denied();
+            vcpu.mmu.take_dropped();
             vcpu.invalidate();
             vcpu.prepare();
             vcpu.resume_trace();

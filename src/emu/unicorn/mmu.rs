@@ -90,6 +90,8 @@ pub(super) struct Mmu {
     jumps: JumpCache,
     /// Fault of the last page that was refused.
     denied: Option<Fault>,
+    /// Code was dropped to allow a store, which has not taken place yet.
+    dropped: bool,
 }
 
 impl Mmu {
@@ -98,7 +100,13 @@ impl Mmu {
     /// # Errors
     /// When the engine's TLB is not where it should be.
     pub(super) fn new(space: AddressSpace, state: &EngineState) -> Result<Mmu, String> {
-        Ok(Mmu { space, tlb: TlbSize::find(state)?, jumps: JumpCache::default(), denied: None })
+        Ok(Mmu {
+            space,
+            tlb: TlbSize::find(state)?,
+            jumps: JumpCache::default(),
+            denied: None,
+            dropped: false,
+        })
     }
 
     /// The address space.
@@ -132,7 +140,10 @@ impl Mmu {
         // Addresses above the user half are not canonical or the kernel's: neither can be mapped.
         match self.space.access(page, access) {
             Ok(grant) => {
-                self.invalidate(state);
+                let changes = self.space.take_invalidations();
+                self.dropped |= access == Access::Write
+                    && changes.iter().any(|change| matches!(change, Invalidation::Code(_)));
+                self.forget(changes, state);
                 let paddr = self.space.frames().arena().address(grant.frame);
                 Some(TlbEntry { paddr, perms: EngineProt(u32::from(grant.prot.0)) })
             }
@@ -153,7 +164,17 @@ impl Mmu {
 
     /// Makes the engine's caches forget what the address space has changed.
     pub(super) fn invalidate(&mut self, state: &mut EngineState) {
-        for change in self.space.take_invalidations() {
+        let changes = self.space.take_invalidations();
+        self.forget(changes, state);
+    }
+
+    /// Tests whether code was dropped for the store that is about to take place, and forgets it.
+    pub(super) fn take_dropped(&mut self) -> bool {
+        std::mem::take(&mut self.dropped)
+    }
+
+    fn forget(&mut self, changes: Vec<Invalidation>, state: &mut EngineState) {
+        for change in changes {
             self.jumps.clear();
             match change {
                 Invalidation::Page(addr) => state.flush_page(addr),

@@ -43,6 +43,9 @@ pub(super) struct RunControl {
     limited: u64,
     /// The breakpoint that the CPU is at and that has been reported.
     passed: Option<u64>,
+    /// The instruction that was begun again in a block of its own, because it stores to code, and
+    /// the start of that block's record.
+    begun_again: Option<(u64, usize)>,
 }
 
 impl RunControl {
@@ -95,6 +98,24 @@ impl RunControl {
         let changed = breakpoints.symmetric_difference(&self.breakpoints).copied().collect();
         self.breakpoints = breakpoints;
         changed
+    }
+
+    /// Notes that the instruction at `pc` begins again in a block of its own, whose record will
+    /// begin at `start`.
+    pub(super) fn begin_again(&mut self, pc: u64, start: usize) {
+        self.begun_again = Some((pc, start));
+    }
+
+    /// Start of the record of the block that begins the instruction at `pc` again, if there was
+    /// one.
+    pub(super) fn begun_again(&self, pc: u64) -> Option<usize> {
+        self.begun_again.filter(|(at, _)| *at == pc).map(|(_, start)| start)
+    }
+
+    /// Forgets which instruction was begun again, as the engine is started anew.
+    pub(super) fn start(&mut self) {
+        self.leave = None;
+        self.begun_again = None;
     }
 
     /// Sets the address whose breakpoint has been reported.
