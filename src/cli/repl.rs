@@ -6,6 +6,7 @@ use std::io::Write;
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
@@ -14,13 +15,13 @@ use clap::Args;
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
-use super::exit;
 use super::lookup::reason;
 use super::options::RunArgs;
 use super::output::{ProfileFiles, RunLog, named_file, outputs};
 use super::outputs::Outputs;
 use super::progress::{Progress, Shared};
 use super::run::raise_open_files;
+use super::{exit, signals};
 use crate::debugger::Debugger;
 use crate::profile::grouped;
 use crate::repl::{Left, Output, Printed, Setup, Shell, Target, Working};
@@ -90,11 +91,13 @@ fn shell(
     let observer = Observer { printed: Arc::clone(&printed), shared: shared.clone() };
     let control = Arc::new(Control {
         interrupt,
+        resting: Arc::new(AtomicBool::new(true)),
         terminal: Some(Arc::new(observer)),
         log: Some(log.sink()),
         ..Control::default()
     });
     flag::register_usize(SIGINT, Arc::clone(&control.interrupt), PAUSE)
+        .and_then(|_| signals::end_the_command(&control.interrupt, &control.resting))
         .map_err(|error| anyhow!(reason(&error)))
         .context("cannot watch for signals")?;
     raise_open_files();
@@ -222,6 +225,12 @@ impl Output for SessionFiles {
     fn open(&mut self, path: &Path) -> Result<Box<dyn Write>, Error> {
         let stream = self.outputs.stream(&absolute(path)?).map_err(|error| anyhow!(reason(&error)))?;
         Ok(Box::new(stream))
+    }
+
+    fn is_guest_writable(&self, path: &Path) -> bool {
+        // The file itself may be a link that somebody put elsewhere before.
+        let real = std::fs::canonicalize(path).or_else(|_| std::path::absolute(path));
+        real.map_or(true, |path| self.outputs.is_guest_writable(&path))
     }
 
     fn report(&mut self, finished: &Finished) {

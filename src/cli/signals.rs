@@ -79,6 +79,22 @@ pub(super) fn end_the_run(interrupt: &Arc<AtomicUsize>) -> io::Result<()> {
     Ok(())
 }
 
+/// Makes signals that would end the shell, but for Ctrl-C, wait for the end of the command at work,
+/// which `interrupt` asks to end. While the shell is `resting` they do as they always do.
+///
+/// # Errors
+/// Those of sigaction(2).
+pub(super) fn end_the_command(interrupt: &Arc<AtomicUsize>, resting: &Arc<AtomicBool>) -> io::Result<()> {
+    let ignored = ignored();
+    for signal in [SIGHUP, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU] {
+        if ignored & (1 << (signal - 1)) == 0 {
+            flag::register_conditional_default(signal, Arc::clone(resting))?;
+            flag::register_usize(signal, Arc::clone(interrupt), signal.unsigned_abs() as usize)?;
+        }
+    }
+    Ok(())
+}
+
 /// Makes a file that grows beyond the host's limit an error of the write.
 ///
 /// # Errors

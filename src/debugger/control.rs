@@ -97,6 +97,19 @@ impl Debugger {
         self.control.interrupt.load(Relaxed) == PAUSE
     }
 
+    /// Tells if a command is at work, during which a signal from outside is kept until its end.
+    pub fn set_working(&self, working: bool) {
+        self.control.resting.store(!working, Relaxed);
+    }
+
+    /// Number of the signal from outside that is to end everything, if one came.
+    pub fn ending_signal(&self) -> Option<u8> {
+        match self.control.interrupt.load(Relaxed) {
+            0 => None,
+            number => u8::try_from(number).ok(),
+        }
+    }
+
     fn go_on(&mut self, at: Option<u64>, until: &[Until], begin: u64) -> Result<Stopped, Error> {
         loop {
             let here = (self.pc(), self.session.instructions());

@@ -1,12 +1,12 @@
 //! Commands of the shell itself.
 
 use std::fs::File;
-use std::io::BufReader;
 use std::path::Path;
 use std::process;
 
 use super::arguments::number;
 use super::error::Error;
+use super::prompt::commands;
 use super::shell::{Command, DEEPEST, Reply, Shell};
 use crate::annotate::Syntax;
 use crate::console;
@@ -86,13 +86,20 @@ impl Shell {
         if self.depth >= DEEPEST {
             return Err(Error::SourceLoop(rest.to_owned()));
         }
-        let file = File::open(rest).map_err(|error| Error::File {
+        if self.started && self.setup.output.is_guest_writable(Path::new(rest)) {
+            return Err(Error::File {
+                path: rest.to_owned(),
+                reason: "the program may change its directory, so the commands could be the program's".into(),
+                hint: "move it elsewhere",
+            });
+        }
+        let lines = File::open(rest).and_then(commands).map_err(|error| Error::File {
             path: rest.to_owned(),
             reason: reason(&error),
             hint: "name a file with commands",
         })?;
         self.depth += 1;
-        let status = self.script(BufReader::new(file), rest);
+        let status = self.script(lines, rest);
         self.depth -= 1;
         if status == 0 { Ok(()) } else { Err(Error::Aborted(rest.to_owned())) }
     }

@@ -4,7 +4,8 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::fs::File;
-use std::io::{BufRead, BufReader, IsTerminal as _, Write as _};
+use std::io::{self, BufRead, BufReader, Cursor, IsTerminal as _, Read as _, Write as _};
+use std::os::fd::AsFd as _;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{LocalModes, tcgetattr};
@@ -244,12 +245,23 @@ const INTERRUPTED: u8 = 130;
 /// Exit status if a command of a script fails.
 const FAILED: u8 = 1;
 
+/// The commands of a file. A regular file is read at once: a program that may change it could add
+/// commands for the host while it runs. Where they come one by one, from a pipe, they are taken so.
+pub(super) fn commands(mut file: File) -> io::Result<Box<dyn BufRead>> {
+    if !file.metadata()?.is_file() {
+        return Ok(Box::new(BufReader::new(file)));
+    }
+    let mut text = Vec::new();
+    file.read_to_end(&mut text)?;
+    Ok(Box::new(Cursor::new(text)))
+}
+
 impl Shell {
     /// Reads commands until there are no more.
     pub fn run(mut self) -> Left {
         if let Some(path) = self.setup.commands.clone() {
-            let file = match File::open(&path) {
-                Ok(file) => file,
+            let lines = match File::open(&path).and_then(commands) {
+                Ok(lines) => lines,
                 Err(error) => {
                     self.complain(&format!(
                         "{}: {}; name a file with commands",
@@ -259,14 +271,21 @@ impl Shell {
                     return Left::Status(FAILED);
                 }
             };
-            let status = self.script(BufReader::new(file), &path.display().to_string());
+            let status = self.script(lines, &path.display().to_string());
             return self.after_script(status);
         }
         if std::io::stdin().is_terminal() {
             let status = self.interactive();
             return Left::Status(if status == 0 { self.status } else { status });
         }
-        let status = self.script(std::io::stdin().lock(), "standard input");
+        let lines = std::io::stdin().as_fd().try_clone_to_owned().map(File::from).and_then(commands);
+        let status = match lines {
+            Ok(lines) => self.script(lines, "standard input"),
+            Err(error) => {
+                self.complain(&format!("standard input: {}", reason(&error)));
+                FAILED
+            }
+        };
         self.after_script(status)
     }
 

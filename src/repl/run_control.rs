@@ -221,6 +221,23 @@ impl Shell {
         Ok(())
     }
 
+    /// Leaves the shell if a signal from outside came during a command; a program that has not
+    /// ended ends then, so that its profile is written.
+    pub(super) fn heed_signal(&mut self) {
+        let Some(signal) = self.debugger.ending_signal() else { return };
+        if self.started {
+            let gone = match self.debugger.session().ending() {
+                Some(_) => Ok(()),
+                None => self.debugger.go(None, &[]).map(drop).map_err(Error::from),
+            };
+            if let Err(why) = gone.and_then(|()| self.ended()) {
+                self.complain(&why.to_string());
+            }
+        }
+        self.status = 128 + signal;
+        self.quit = true;
+    }
+
     /// After a command that may have moved the program: nothing that was shown is near any more.
     pub(super) fn after_move(&mut self) -> Reply {
         self.listed = None;

@@ -26,6 +26,8 @@ pub trait Output {
     /// # Errors
     /// The reason why it cannot be written.
     fn open(&mut self, path: &Path) -> anyhow::Result<Box<dyn Write>>;
+    /// True if the program may change the directory of a file, or if that cannot be told.
+    fn is_guest_writable(&self, path: &Path) -> bool;
     /// Reports the end of the program in the log.
     fn report(&mut self, finished: &Finished);
 }
@@ -288,7 +290,15 @@ impl Shell {
         if let Some(working) = self.setup.working.as_ref().filter(|_| self.depth == 0) {
             working.begin(command.name);
         }
+        let outermost = self.depth == 0;
+        if outermost {
+            self.debugger.set_working(true);
+        }
         let result = (command.run)(self, rest.trim());
+        self.heed_signal();
+        if outermost {
+            self.debugger.set_working(false);
+        }
         if let Some(working) = self.setup.working.as_ref().filter(|_| self.depth == 0) {
             working.end();
         }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 
 use crate::kernel::config::TerminalObserver;
 use crate::requests::Voice;
@@ -18,6 +18,8 @@ pub(super) const TIME_IS_UP: usize = usize::MAX;
 pub struct Control {
     /// The number of the signal that asks the run to end; 0 for none.
     pub interrupt: Arc<AtomicUsize>,
+    /// A front end does nothing that a signal from outside would spoil: it waits for a command.
+    pub resting: Arc<AtomicBool>,
     /// Instructions executed, roughly.
     pub instructions: AtomicU64,
     /// Bytes of guest memory in use, roughly.

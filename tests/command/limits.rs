@@ -455,6 +455,30 @@ fn every_signal_that_ends_a_process_leaves_a_profile() {
     }
 }
 
+/// The shell lets the program end, and its profile be written, before it goes.
+#[test]
+fn signals_end_the_shell_with_a_profile() {
+    for (signal, status) in [(Signal::TERM, 143), (Signal::HUP, 129)] {
+        let dir = temporary();
+        build(dir.path(), "#include <unistd.h>\nint main(void) { write(1, \"!\", 1); for (;;); }");
+        fs::write(dir.path().join("script"), "run\n!touch went-on\n").expect("write");
+        let words = ["repl", "--commands=script", "--cachegrind-out-file=out", "--", "./p"];
+        let mut child = cgemu_with_signals(dir.path(), &[], &words)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("env starts");
+        let mut said = [0];
+        child.stdout.as_mut().expect("a pipe").read_exact(&mut said).expect("the program is there");
+        kill_process(Pid::from_child(&child), signal).expect("kill");
+        let out = child.wait_with_output().expect("it ends");
+        assert_eq!(out.status.code(), Some(status), "{}{}", stdout(&out), stderr(&out));
+        assert!(stdout(&out).contains("ended by your signal"), "{}", stdout(&out));
+        profile(dir.path());
+        assert!(!dir.path().join("went-on").exists());
+    }
+}
+
 /// nohup(1) has SIGHUP ignored, a shell without job control SIGINT for what runs in the background.
 #[test]
 fn signals_that_are_ignored_stay_ignored() {

@@ -165,7 +165,27 @@ fn special_files_are_held() {
     bed.nothing_else_is_written();
 }
 
-/// What `/dev/stdout` and `/dev/fd/N` stand for is what they stood for at the beginning.
+/// Commands of a script are those that were in it when it began, whatever the program adds.
+#[test]
+fn a_program_gives_the_shell_no_commands() {
+    let add = "FILE *f = fopen(\"box/script\", \"a\"); fputs(\"!touch escaped\\n\", f); bad |= fclose(f);\
+        f = fopen(\"box/later\", \"w\"); fputs(\"!touch escaped\\n\", f); bad |= fclose(f);";
+    let bed = Bed::new(add);
+    for (last, status) in [("", 0), ("source box/later\n", 1)] {
+        for (words, redirection) in [("--commands=box/script", ""), ("-q", "<box/script")] {
+            fs::write(bed.at("box/script"), format!("run\n{last}")).expect("write");
+            let line = format!(
+                "exec \"$0\" repl --allow-write=box --cachegrind-out-file=box/out {words} -- ./p {redirection}"
+            );
+            let out = tool("dash", bed.path(), "sh", &["-c", &line, env!("CARGO_BIN_EXE_cgemu")]);
+            assert_eq!(out.status.code(), Some(status), "{}{}", stdout(&out), stderr(&out));
+            assert!(stdout(&out).contains("planted"), "{}", stdout(&out));
+            bed.nothing_else_is_written();
+        }
+    }
+}
+
+/// `/dev/stdout` and `/dev/fd/N` stand for what they stood for at the beginning.
 #[test]
 fn descriptors_by_name_are_held() {
     let bed = Bed::new(
