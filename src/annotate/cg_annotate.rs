@@ -15,7 +15,7 @@ use super::render::text::{field, heading, python_float, warning};
 use super::sources::{Unreadable, open_same};
 use super::tally::{FileCosts, Origin, Tally};
 use super::view::groups::{Grouping, groups, inclusive};
-use super::view::ranking::{By, Order, Sign, Threshold};
+use super::view::ranking::{By, Order, Sign, Threshold, rank, tally_rows};
 use super::view::source::{annotated, around};
 use crate::console::Console;
 use crate::profile::{NameId, add_costs};
@@ -30,8 +30,10 @@ const UNKNOWN: &[u8] = b"???";
 /// such event, or if writing fails. Nothing is written before the profiles are read.
 pub(crate) fn annotate(options: &Options, out: &mut Console<impl Write>) -> Result<(), AnnotateError> {
     let (tally, profiles) = read_profiles(&options.input)?;
-    let (shown, sort) = Shown::new(options, &tally.events, &tally.total)?;
+    let whole = tally.before.as_ref().filter(|_| options.of_old).map_or(&tally.total, |before| &before.total);
+    let (shown, sort) = Shown::new(options, &tally.events, whole)?;
     let order = Order { first: None, sort: &sort, sign: Sign::Ignored };
+    let threshold = Threshold::new(&order, whole, options.threshold);
     if options.format != Format::Text {
         let subject = Subject {
             tally: &tally,
@@ -39,7 +41,8 @@ pub(crate) fn annotate(options: &Options, out: &mut Console<impl Write>) -> Resu
             input: &options.input,
             metrics: &shown.metrics,
             order,
-            threshold: options.threshold,
+            percent: options.threshold,
+            threshold,
         };
         let kinds = [By::Function, By::File, By::Line];
         let kinds = kinds.get(..if options.annotate { 3 } else { 2 }).unwrap_or(&kinds);
@@ -48,9 +51,10 @@ pub(crate) fn annotate(options: &Options, out: &mut Console<impl Write>) -> Resu
     metadata(options, &tally, &shown, &event_names(&tally.events, &sort), out)?;
     heading(out, b"Summary")?;
     functions::summary(&shown, &tally.total, out)?;
-    let chosen = rankings(options, &tally, &shown, &order, out)?;
+    let chosen = rankings(options, &tally, &shown, &order, threshold, out)?;
     if options.annotate {
-        Annotation { options, tally: &tally, shown: &shown, profiles: &profiles }.write(&chosen, out)?;
+        let (tally, shown, profiles, sort) = (&tally, &shown, &profiles, &sort);
+        Annotation { options, tally, shown, profiles, sort }.write(&chosen, out)?;
     }
     out.flush()?;
     Ok(())
@@ -62,13 +66,13 @@ fn rankings(
     tally: &Tally,
     shown: &Shown,
     order: &Order<'_>,
+    threshold: Threshold,
     out: &mut Console<impl Write>,
 ) -> io::Result<BTreeSet<NameId>> {
-    let threshold = Threshold::new(order, &tally.total, options.threshold);
     if options.input.inclusive {
         heading(out, b"Function summary, inclusive")?;
         let rows = inclusive(tally, order, threshold);
-        functions::inclusive(&rows, |(name, _)| &name.0, shown, out)?;
+        functions::inclusive(&rows, |(name, _)| &name.0, "file:function", shown, out)?;
         return Ok(rows.iter().map(|row| row.key.1).collect());
     }
     heading(out, b"File:function summary")?;
@@ -149,6 +153,7 @@ struct Annotation<'a> {
     tally: &'a Tally,
     shown: &'a Shown,
     profiles: &'a [ProfileFile],
+    sort: &'a [usize],
 }
 
 /// Sums of the counts that were annotated, and of those that were not, by the reason.
@@ -187,7 +192,21 @@ impl Annotation<'_> {
                 self.file(costs, &mut shares, out)?;
             }
         }
-        shares.write(self.shown, out)
+        shares.write(self.shown, out)?;
+        if self.options.left_out { self.left_out(chosen, out) } else { Ok(()) }
+    }
+
+    /// Writes the files that are not in `chosen`, those with the highest counts first.
+    fn left_out(&self, chosen: &BTreeSet<NameId>, out: &mut Console<impl Write>) -> io::Result<()> {
+        heading(out, b"Files below the threshold")?;
+        let rows = tally_rows(self.tally, By::File, false).into_iter();
+        let is_left_out = |name: &[u8]| {
+            name != UNKNOWN && self.tally.files.find(name).is_some_and(|id| !chosen.contains(&id))
+        };
+        let rows = rows.filter(|row| is_left_out(row.key.file));
+        let order = Order { first: None, sort: self.sort, sign: Sign::Ignored };
+        let ranking = rank(rows, &order, |_| true, usize::MAX);
+        functions::inclusive(&ranking.rows, |key| key.file, "file", self.shown, out)
     }
 
     fn file(&self, costs: &FileCosts, shares: &mut Shares, out: &mut Console<impl Write>) -> io::Result<()> {

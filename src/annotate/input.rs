@@ -34,14 +34,18 @@ pub(crate) fn read_profiles(options: &Input) -> Result<(Tally, Vec<ProfileFile>)
         };
         let modified = file.metadata().and_then(|data| data.modified()).ok();
         profiles.push(ProfileFile { name: path.as_encoded_bytes().to_vec(), modified });
-        let reading = Reading {
-            renaming: &options.renaming,
-            negate: options.diff && at == 0,
-            inclusive: options.inclusive,
-        };
+        let reading = Reading { renaming: &options.renaming, inclusive: options.inclusive };
         // Large reads: a profile may be a gigabyte.
         let input = BufReader::with_capacity(1 << 18, file);
-        tally.add(input, &name, reading).map_err(|refused| match refused {
+        let refused = match tally.add(input, &name, reading) {
+            Ok(()) if options.diff && at == 0 => {
+                tally = tally.take_away().map_err(|problem| AnnotateError::Sum { file: name, problem })?;
+                continue;
+            }
+            Ok(()) => continue,
+            Err(refused) => refused,
+        };
+        return Err(match refused {
             Refused::Read(error) => AnnotateError::Read(error),
             Refused::NoCalls => AnnotateError::NoCalls { file: name },
             Refused::Sum(problem) => AnnotateError::Sum { file: name, problem },
@@ -51,7 +55,7 @@ pub(crate) fn read_profiles(options: &Input) -> Result<(Tally, Vec<ProfileFile>)
                 other: name,
                 other_events: event_list(&events),
             },
-        })?;
+        });
     }
     Ok((tally, profiles))
 }

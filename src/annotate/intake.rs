@@ -14,14 +14,12 @@ use crate::profile::{
 pub(crate) struct Reading<'a> {
     /// Changes to the names in it.
     pub(crate) renaming: &'a Renaming,
-    /// Subtract it instead of adding it.
-    pub(crate) negate: bool,
     /// Also sum up the costs of functions with those of the functions they called.
     pub(crate) inclusive: bool,
 }
 
 impl Tally {
-    /// Adds or subtracts a profile. The format is detected.
+    /// Adds a profile. The format is detected.
     ///
     /// # Errors
     /// If the profile is malformed, has other events, or makes a sum too large. The tally is then
@@ -41,7 +39,6 @@ impl Tally {
             file: None,
             function: None,
             here: None,
-            changed: Vec::new(),
         };
         match callgrind {
             true => intake.callgrind(CallgrindReader::new(input, name)?),
@@ -61,8 +58,6 @@ struct Intake<'a> {
     function: Option<NameId>,
     /// The row of the current file and function.
     here: Option<Row>,
-    /// The negated counts.
-    changed: Vec<i64>,
 }
 
 type Pair = (NameId, NameId);
@@ -150,12 +145,7 @@ impl Intake<'_> {
     /// Adds to the row of a table that is this profile's own.
     fn add(&mut self, table: &mut FxHashMap<Pair, Row>, pair: Pair, counts: &[i64]) -> Result<(), Refused> {
         let row = *table.entry(pair).or_insert_with(|| self.tally.new_row());
-        if self.reading.negate {
-            negate(counts, &mut self.changed)?;
-            self.tally.add_to(row, &self.changed)?;
-        } else {
-            self.tally.add_to(row, counts)?;
-        }
+        self.tally.add_to(row, counts)?;
         Ok(())
     }
 
@@ -187,12 +177,6 @@ impl Intake<'_> {
                 *self.here.insert(self.tally.pair(file, function))
             }
         };
-        let counts = if self.reading.negate {
-            negate(counts, &mut self.changed)?;
-            &self.changed
-        } else {
-            counts
-        };
         self.tally.add_to(row, counts)?;
         let row = self.tally.line(file, line);
         self.tally.add_to(row, counts)?;
@@ -202,8 +186,7 @@ impl Intake<'_> {
     fn total(&mut self, counts: &[i64]) -> Result<(), Refused> {
         let mut sum = std::mem::take(&mut self.tally.total);
         for (sum, count) in sum.iter_mut().zip(counts) {
-            let added = if self.reading.negate { sum.checked_sub(*count) } else { sum.checked_add(*count) };
-            *sum = added.ok_or(Problem::TooLarge)?;
+            *sum = sum.checked_add(*count).ok_or(Problem::TooLarge)?;
         }
         self.tally.total = sum;
         Ok(())
@@ -226,14 +209,6 @@ impl Intake<'_> {
         }
         (self.file, self.here) = (Some(id), None);
     }
-}
-
-fn negate(counts: &[i64], into: &mut Vec<i64>) -> Result<(), Problem> {
-    into.clear();
-    for count in counts {
-        into.push(count.checked_neg().ok_or(Problem::TooLarge)?);
-    }
-    Ok(())
 }
 
 /// Names the part of each line that differs between parts, such as the time it covers.

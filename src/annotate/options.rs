@@ -45,8 +45,12 @@ pub(crate) struct Options {
     pub(crate) threshold: f64,
     /// Show shares beside counts.
     pub(crate) percentages: bool,
+    /// In a difference, shares are of the first profile's totals.
+    pub(crate) of_old: bool,
     /// Annotate source files.
     pub(crate) annotate: bool,
+    /// List the files that are below the threshold.
+    pub(crate) left_out: bool,
     /// Lines shown before and after each that has counts.
     pub(crate) context: u64,
     /// The metrics to show.

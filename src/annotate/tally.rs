@@ -71,6 +71,8 @@ pub(crate) struct Tally {
     /// The costs of the whole runs. A Callgrind file may say that they are more than those of its
     /// lines.
     pub(crate) total: Vec<i64>,
+    /// In a difference, the profile that is taken away.
+    pub(crate) before: Option<Box<Tally>>,
     rows: Rows,
 }
 
@@ -110,6 +112,18 @@ impl Tally {
         self.events = events.to_vec();
         self.total = vec![0; events.len()];
         self.rows = Rows::new(events.len());
+    }
+
+    /// Turns the sums of a first profile into what is left of it in a difference.
+    ///
+    /// # Errors
+    /// If a sum does not fit.
+    pub(crate) fn take_away(self) -> Result<Tally, Problem> {
+        let mut tally = self.clone();
+        for count in tally.rows.cells_mut().iter_mut().chain(&mut tally.total) {
+            *count = count.checked_neg().ok_or(Problem::TooLarge)?;
+        }
+        Ok(Tally { before: Some(Box::new(self)), ..tally })
     }
 
     /// A row of zeros that belongs to no table yet.
@@ -153,9 +167,12 @@ mod tests {
 
     fn tally(negate: bool, renaming: &Renaming) -> Tally {
         let mut tally = Tally::default();
-        let reading = Reading { renaming, negate, inclusive: false };
+        let reading = Reading { renaming, inclusive: false };
         tally.add(FIRST, "first", reading).expect("valid");
-        tally.add(SECOND, "second", Reading { negate: false, ..reading }).expect("valid");
+        if negate {
+            tally = tally.take_away().expect("fits");
+        }
+        tally.add(SECOND, "second", reading).expect("valid");
         tally
     }
 
@@ -209,7 +226,7 @@ mod tests {
     #[test]
     fn what_cannot_be_added() {
         let renaming = Renaming::default();
-        let reading = Reading { renaming: &renaming, negate: false, inclusive: false };
+        let reading = Reading { renaming: &renaming, inclusive: false };
         let mut tally = tally(false, &renaming);
         let other = &b"cmd: c\nevents: Dr Ir\n1 1\nsummary: 1\n"[..];
         assert!(matches!(tally.add(other, "x", reading), Err(Refused::Events(_))));

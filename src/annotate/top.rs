@@ -8,7 +8,7 @@ use super::options::{Format, TopOptions};
 use super::render::report::{Report, Subject};
 use super::render::terminal::TopTable;
 use super::view::metric::Metric;
-use super::view::ranking::{Order, Sign, rank, tally_rows};
+use super::view::ranking::{Order, Sign, Threshold, rank, tally_rows};
 use crate::console::Console;
 
 /// Reads the profiles and writes the ranking.
@@ -46,7 +46,8 @@ pub(crate) fn top(options: &TopOptions, out: &mut Console<impl Write>) -> Result
     let input = &options.input;
     if options.format != Format::Text {
         let (tally, profiles, metrics) = (&tally, &profiles, &metrics);
-        let subject = Subject { tally, profiles, input, metrics, order, threshold: 0.0 };
+        let threshold = Threshold::new(&order, &tally.total, 0.0);
+        let subject = Subject { tally, profiles, input, metrics, order, percent: 0.0, threshold };
         return Report::new(&subject, &[options.by], options.count).write(options.format, out);
     }
     let rows = tally_rows(&tally, options.by, input.inclusive);

@@ -8,7 +8,7 @@ use std::io::BufRead;
 use super::failure::{Failure, shown};
 use super::lenient::{Count, LenientReader, Record};
 use super::number;
-use crate::profile::{Head, ReadError, Row, Substitution, Sums, add};
+use crate::profile::{Head, ReadError, Row, Substitution, Sums, add, unlike};
 
 /// The file or function before one is named.
 const UNKNOWN: &[u8] = b"???";
@@ -66,6 +66,12 @@ impl FunctionCounts {
         }
         subtract(&mut self.summary, &first.summary);
         Ok(())
+    }
+
+    /// Names the differences to `first` beside the counts, as [`unlike`] does.
+    #[must_use]
+    pub fn unlike(&self, first: &FunctionCounts) -> Vec<String> {
+        unlike((&first.head.desc, &first.head.cmd), (&self.head.desc, &self.head.cmd))
     }
 
     /// Writes the difference that [`FunctionCounts::subtract`] left here. `first` is what was taken

@@ -34,9 +34,18 @@ pub(super) struct AnnotateArgs {
     #[arg(long, overrides_with = "show_percs")]
     pub(super) no_show_percs: bool,
 
+    /// With --diff, give percentages, and take --threshold, of the first file's totals instead of
+    /// the difference of the totals
+    #[arg(long, requires = "diff")]
+    pub(super) percs_of_first: bool,
+
     /// Annotate the source files that reach the threshold; on unless --no-annotate
     #[arg(long, overrides_with_all = ["no_annotate", "auto"])]
     pub(super) annotate: bool,
+
+    /// At the end, list the files below the threshold, which are not annotated
+    #[arg(long, conflicts_with_all = ["no_annotate", "asm", "inline"])]
+    pub(super) left_out: bool,
 
     /// List functions only
     #[arg(long, overrides_with_all = ["annotate", "auto"])]
@@ -89,6 +98,8 @@ pub(super) fn run(args: &AnnotateArgs, words: &[OsString]) -> u8 {
         sort: args.sort.as_ref().map(list),
         threshold: args.threshold,
         percentages: !args.no_show_percs && args.show_percs.is_none_or(Switch::on),
+        of_old: args.percs_of_first,
+        left_out: args.left_out,
         annotate: !args.no_annotate && args.auto.is_none_or(Switch::on),
         context: args.context,
         derive: args.view.derive.clone(),

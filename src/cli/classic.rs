@@ -157,6 +157,9 @@ fn difference(args: &DiffArgs) -> Result<Vec<u8>, Failure> {
     let first = counts(&args.first, &renaming)?;
     let mut second = counts(&args.second, &renaming)?;
     second.subtract(&first)?;
+    second.unlike(&first).iter().for_each(|line| {
+        complain(&format!("warning: {line}"));
+    });
     let mut text = Vec::new();
     second.write(&first, [args.first.as_bytes(), args.second.as_bytes()], &mut text);
     Ok(text)

@@ -11,6 +11,7 @@ use clap::{ArgAction, Args, ValueEnum};
 use super::environment::{self, Addition};
 use super::lookup::{self, reason};
 use super::values;
+use super::view::Names;
 use crate::session::{
     Caches, CountConfig, CountModel, Layout, Limits, MachineConfig, Producer, StartError, User,
 };
@@ -215,6 +216,11 @@ pub(super) struct LogArgs {
     /// Print the N functions with the most instructions
     #[arg(long, value_name = "N", display_order = 24)]
     pub top: Option<usize>,
+
+    /// Write C++ and Rust names of --top and -v in full or in short; functions of the same short
+    /// name are added up
+    #[arg(long, value_name = "full|short", hide_possible_values = true, display_order = 24)]
+    pub names: Option<Names>,
 }
 
 /// All options of a run, under a prompt or not.

@@ -13,6 +13,8 @@ use super::options::LogArgs;
 use super::outputs::{GuestWritable, OutFile, Outputs};
 use super::pattern::{Substitutes, expand};
 use super::run_top;
+use super::view::Names;
+use crate::annotate::NameStyle;
 use crate::console::one_line;
 use crate::profile::{SIDE_SUFFIX, grouped, summary_lines, write_cachegrind, write_instructions};
 use crate::session::{Caches, Config, Finished, Folded, LogSink, Stop};
@@ -115,6 +117,8 @@ pub(super) struct RunLog {
     verbose: bool,
     /// Functions of the ranking; 0 for none.
     listed: usize,
+    /// The form of their names.
+    names: Option<NameStyle>,
 }
 
 impl RunLog {
@@ -131,7 +135,8 @@ impl RunLog {
             (None, None) => Ok(Log::to_stderr(outputs, pid, quiet)),
         };
         let log = Arc::new(Mutex::new(log.map_err(Error::msg)?));
-        Ok(RunLog { log, complete, verbose: options.verbose, listed: options.listed() })
+        let names = options.names.map(Names::style);
+        Ok(RunLog { log, complete, verbose: options.verbose, listed: options.listed(), names })
     }
 
     /// The log for what the program says while it runs.
@@ -175,7 +180,7 @@ impl RunLog {
         }
         if self.listed > 0 {
             log.line("");
-            for line in run_top::lines(&finished.counts.profile, self.listed) {
+            for line in run_top::lines(&finished.counts.profile, self.listed, self.names) {
                 // Asked for by name, so -q does not take it away.
                 log.always(&line);
             }

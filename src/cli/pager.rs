@@ -12,9 +12,9 @@ use super::lookup::reason;
 /// The pager if PAGER names none.
 const DEFAULT: &str = "less";
 
-/// Options of less if LESS is not set: end at once if all fits, pass colours, leave the text on
-/// the screen.
-const LESS: &str = "FRX";
+/// Options of less if LESS is not set: end at once if all fits, pass colours, chop lines that are
+/// too long (the arrow keys show their rest), leave the text on the screen.
+const LESS: &str = "FRSX";
 
 /// Exit status of a shell that cannot run the command, or not find it (`sh`, POSIX 2.8.2).
 const NOT_RUN: [i32; 2] = [126, 127];

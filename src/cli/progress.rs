@@ -8,8 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-
+use crate::console::status_line;
 use crate::profile::grouped;
 use crate::session::{Control, TerminalObserver};
 
@@ -23,12 +22,21 @@ const INTERVAL: Duration = Duration::from_millis(200);
 /// The line, and what it has to stand back for.
 #[derive(Debug)]
 struct Line {
-    bar: Option<ProgressBar>,
+    /// It is on the screen.
+    drawn: bool,
     /// Time at which the guest last used the terminal.
     used: Instant,
     /// The guest's output ends in the middle of a line, or it waits for input: the rest of the line
     /// is its own.
     shared: bool,
+}
+
+impl Line {
+    fn clear(&mut self) {
+        if std::mem::take(&mut self.drawn) {
+            status_line(None);
+        }
+    }
 }
 
 /// The guest's side of the line. It may be shown only after [`Progress::watch`].
@@ -47,7 +55,7 @@ impl Shared {
             std::io::stdout().is_terminal(),
             std::io::stderr().is_terminal(),
         ];
-        let line = Mutex::new(Line { bar: None, used: Instant::now(), shared: false });
+        let line = Mutex::new(Line { drawn: false, used: Instant::now(), shared: false });
         terminals[2].then(|| Arc::new(Shared { line, terminals }))
     }
 
@@ -61,7 +69,7 @@ impl Shared {
             return;
         }
         let mut line = self.line();
-        clear(line.bar.take());
+        line.clear();
         line.used = Instant::now();
         line.shared = shared;
     }
@@ -69,15 +77,18 @@ impl Shared {
     /// Takes the line away before the front end prints.
     pub(super) fn clear(&self) {
         let mut line = self.line();
-        clear(line.bar.take());
+        line.clear();
         line.used = Instant::now();
         line.shared = false;
     }
 
     fn draw(&self, text: String) {
         let mut line = self.line();
-        if !line.shared && line.used.elapsed() >= PATIENCE {
-            line.bar.get_or_insert_with(bar).set_message(text);
+        if text.is_empty() {
+            line.clear();
+        } else if !line.shared && line.used.elapsed() >= PATIENCE {
+            status_line(Some(&text));
+            line.drawn = true;
         }
     }
 }
@@ -92,12 +103,6 @@ impl TerminalObserver for Shared {
     }
 }
 
-fn clear(bar: Option<ProgressBar>) {
-    if let Some(bar) = bar {
-        bar.finish_and_clear();
-    }
-}
-
 /// The thread that draws the line; dropping this clears the line.
 pub(super) struct Progress {
     /// Closed to end the thread.
@@ -108,12 +113,14 @@ pub(super) struct Progress {
 impl Progress {
     /// Starts to watch a run.
     pub(super) fn watch(shared: Arc<Shared>, control: Arc<Control>) -> Progress {
-        Progress::follow(shared, move |elapsed| {
-            message(control.instructions.load(Relaxed), control.resident.load(Relaxed), elapsed)
+        Progress::follow(shared, move |elapsed| match control.interrupt.load(Relaxed) {
+            0 => message(control.instructions.load(Relaxed), control.resident.load(Relaxed), elapsed),
+            // A signal ends the run, and the next one cgemu: no line is left behind.
+            _ => String::new(),
         })
     }
 
-    /// Starts to show a text that depends on the time since then.
+    /// Starts to show a text that depends on the time since then; an empty one is no line.
     pub(super) fn follow(
         shared: Arc<Shared>,
         text: impl Fn(Duration) -> String + Send + 'static,
@@ -124,7 +131,7 @@ impl Progress {
             while ended.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 shared.draw(text(begin.elapsed()));
             }
-            clear(shared.line().bar.take());
+            shared.line().clear();
         });
         Progress { running: Some(running), thread: Some(thread) }
     }
@@ -140,19 +147,11 @@ impl Drop for Progress {
     }
 }
 
-fn bar() -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-    if let Ok(style) = ProgressStyle::with_template("{wide_msg}") {
-        bar.set_style(style);
-    }
-    bar
-}
-
 /// The text of the line: instructions so far, per second, and the guest's memory in MiB.
 fn message(instructions: u64, resident: u64, elapsed: Duration) -> String {
     let per_second = instructions as f64 / elapsed.as_secs_f64().max(0.001) / 1e6;
     format!(
-        "{} M instructions, {per_second:.0} M/s, {} MiB",
+        "{} M instructions so far, {per_second:.0} M a second; {} MiB of the program's memory",
         grouped(instructions / 1_000_000),
         grouped(resident.div_ceil(1 << 20))
     )
@@ -165,8 +164,14 @@ mod tests {
     #[test]
     fn texts() {
         let two = Duration::from_secs(2);
-        assert_eq!(message(2_468_000_000, 5 << 20, two), "2,468 M instructions, 1234 M/s, 5 MiB");
-        assert_eq!(message(0, 1, Duration::ZERO), "0 M instructions, 0 M/s, 1 MiB");
+        assert_eq!(
+            message(2_468_000_000, 5 << 20, two),
+            "2,468 M instructions so far, 1234 M a second; 5 MiB of the program's memory"
+        );
+        assert_eq!(
+            message(0, 1, Duration::ZERO),
+            "0 M instructions so far, 0 M a second; 1 MiB of the program's memory"
+        );
         // Counters at their limit must not upset it.
         message(u64::MAX, u64::MAX, Duration::ZERO);
     }
@@ -174,22 +179,22 @@ mod tests {
     #[test]
     fn a_short_run_ends_at_once() {
         let begin = Instant::now();
-        let line = Mutex::new(Line { bar: None, used: begin, shared: false });
+        let line = Mutex::new(Line { drawn: false, used: begin, shared: false });
         let shared = Arc::new(Shared { line, terminals: [true; 3] });
         drop(Progress::watch(Arc::clone(&shared), Arc::default()));
         assert!(begin.elapsed() < PATIENCE);
-        assert!(shared.line().bar.is_none());
+        assert!(!shared.line().drawn);
     }
 
     #[test]
     fn the_rest_of_a_line_is_the_guests() {
         let long_ago = Instant::now().checked_sub(2 * PATIENCE).expect("a clock that runs");
-        let line = Mutex::new(Line { bar: None, used: long_ago, shared: false });
+        let line = Mutex::new(Line { drawn: false, used: long_ago, shared: false });
         let shared = Shared { line, terminals: [true, true, false] };
         let drawn = |shared: &Shared| {
             shared.line().used = long_ago;
             shared.draw("text".into());
-            shared.line().bar.is_some()
+            shared.line().drawn
         };
         assert!(drawn(&shared));
         shared.writing(1, b"Name: ");

@@ -64,10 +64,7 @@ impl InputArgs {
             diff: self.diff,
             renaming: Renaming {
                 files: self.mod_filename.clone(),
-                style: self.names.map(|names| match names {
-                    Names::Full => NameStyle::Full,
-                    Names::Short => NameStyle::Short,
-                }),
+                style: self.names.map(Names::style),
                 functions: self.mod_funcname.clone(),
             },
             inclusive: self.inclusive,
@@ -82,6 +79,16 @@ pub(super) enum Names {
     Full,
     /// Without parameters and arguments.
     Short,
+}
+
+impl Names {
+    /// The form as the readers take it.
+    pub(super) fn style(self) -> NameStyle {
+        match self {
+            Names::Full => NameStyle::Full,
+            Names::Short => NameStyle::Short,
+        }
+    }
 }
 
 /// The choice of colour.

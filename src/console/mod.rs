@@ -7,5 +7,5 @@ mod sink;
 
 pub(crate) use foreign::{Notation, one_line};
 pub(crate) use sink::{
-    Console, Stream, copy, errors, output, output_is_terminal, output_width, profile_output,
+    Console, Stream, copy, errors, output, output_is_terminal, output_width, profile_output, status_line,
 };

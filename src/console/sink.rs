@@ -6,7 +6,7 @@ use std::os::fd::AsFd as _;
 
 use rustix::termios::tcgetwinsize;
 
-use super::foreign::{Filter, Notation};
+use super::foreign::{Filter, Notation, one_line};
 
 /// Longest colour sequence, in bytes.
 const LONGEST: usize = 24;
@@ -92,6 +92,17 @@ pub(crate) fn errors() -> Console<impl Write> {
 pub(crate) fn profile_output() -> BufWriter<Box<dyn Write>> {
     let out: Box<dyn Write> = if output_is_terminal() { Box::new(output()) } else { Box::new(io::stdout()) };
     BufWriter::with_capacity(CHUNK, out)
+}
+
+/// Shows a text in the line of the terminal where standard error is, or takes it away. It leaves
+/// room for the `^C` that a terminal echoes: a line that wraps could not be taken away.
+pub(crate) fn status_line(text: Option<&str>) {
+    let columns = tcgetwinsize(io::stderr()).map_or(80, |size| usize::from(size.ws_col));
+    let text = one_line(text.unwrap_or_default());
+    let text: String = text.chars().take(columns.saturating_sub(4)).collect();
+    // To the beginning of the line; then, behind the text, the rest of the line is erased (ECMA-48,
+    // EL). In one write, as nothing may come between.
+    let _ = io::stderr().write_all(format!("\r{text}\x1b[K").as_bytes());
 }
 
 /// True if standard output is a terminal.

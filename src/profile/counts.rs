@@ -95,6 +95,11 @@ impl<C: Cell> Rows<C> {
         self.cells.get(row.0..row.0 + self.width).unwrap_or_default()
     }
 
+    /// The counts of all rows, to be changed.
+    pub fn cells_mut(&mut self) -> &mut [C] {
+        &mut self.cells
+    }
+
     /// The counts of a row, to be changed.
     pub fn get_mut(&mut self, row: Row) -> &mut [C] {
         self.cells.get_mut(row.0..row.0 + self.width).unwrap_or_default()

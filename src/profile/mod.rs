@@ -7,6 +7,7 @@ mod format;
 mod instructions;
 mod model;
 mod names;
+mod origin;
 mod substitution;
 mod summary;
 
@@ -23,5 +24,6 @@ pub use instructions::{CodeObject, InsnCosts, Instructions, add_costs};
 pub(crate) use model::clean;
 pub use model::{Profile, ProfileLine};
 pub use names::{NameId, Names};
+pub(crate) use origin::unlike;
 pub use substitution::Substitution;
 pub use summary::{grouped, summary_lines};

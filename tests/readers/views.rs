@@ -197,7 +197,7 @@ fn rankings() {
         sums.functions.iter().max_by_key(|(_, counts)| counts[0]).expect("a function");
     assert_eq!(lines[2][0].replace(',', ""), counts[0].to_string());
     assert_eq!(lines[2][5..], [function.as_str(), file.as_str()]);
-    assert!(text.contains(&format!("\n2 of {} functions\n", sums.functions.len())), "{text}");
+    assert!(text.contains(&format!("\n2 of {} functions, one with", sums.functions.len())), "{text}");
     assert!(text.ends_with("D1r-miss = 100 * D1mr / Dr\n"), "{text}");
 
     let text = good(&["top", "-n", "0", "--by=line", "all.cgout"]);
@@ -325,7 +325,7 @@ fn a_pager_that_is_asked_for() {
     let out = run("tr a-z A-Z", &["top", "ir.cgout"]);
     assert!(stdout(&out).contains("Function"), "no pager without a terminal");
     let out = run("echo $LESS; cat >/dev/null", &["top", "--pager", "ir.cgout"]);
-    assert_eq!(stdout(&out), "FRX\n");
+    assert_eq!(stdout(&out), "FRSX\n");
     // Quit before the end: no error.
     let out = run("head -n 1", &["annotate", "--pager", "--context=100000", "all.cgout"]);
     assert!(out.status.success() && out.stderr.is_empty(), "{}", stderr(&out));
@@ -342,4 +342,126 @@ fn tables_have_no_control_characters() {
         .expect("written");
     let text = stdout(&output(dir.path(), &["top", "x"]));
     assert!(text.contains("^Gf") && text.contains("a^[[2J.c"), "{text:?}");
+}
+
+/// Two profiles of unlike programs and caches: of `f` 100 became 160, of `g` 900 became 850.
+fn before_and_after() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a directory");
+    let profile = |cache: &str, program: &str, f: i64, g: i64| {
+        format!(
+            "desc: I1 cache:         {cache} B\ncmd: {program} x\nevents: Ir Dr\nfl=a.c\nfn=f\n1 {f} 0\nfn=g\n2 {g} 5\nfl=b.c\nfn=little\n9 1\nsummary: {} 5\n",
+            f + g + 1
+        )
+    };
+    fs::write(dir.path().join("old"), profile("32768", "v1/prog", 100, 899)).expect("written");
+    fs::write(dir.path().join("new"), profile("65536", "v2/prog", 160, 849)).expect("written");
+    fs::write(dir.path().join("other"), profile("32768", "v1/another", 160, 849)).expect("written");
+    dir
+}
+
+/// Total before 1000, after 1010: f is +60, 6 % of the total before; g is -50, -5 %.
+#[test]
+fn differences_have_both_sides() {
+    let dir = before_and_after();
+    let run = |words: &[&str]| {
+        let out = output(dir.path(), words);
+        assert!(out.status.success(), "{words:?}: {}", stderr(&out));
+        stdout(&out)
+    };
+    let text = run(&["top", "--diff", "old", "new"]);
+    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows[0], ["Ir", "%", "old", "new", "Function", "File"]);
+    assert_eq!(rows[1], ["10", "1.0%", "1,000", "1,010", "total"]);
+    assert_eq!(rows[2], ["60", "6.0%", "100", "160", "f", "a.c"]);
+    assert_eq!(rows[3], ["-50", "-5.0%", "899", "849", "g", "a.c"]);
+    assert!(text.contains("\n% is of") || text.contains("; % is of the first one's total\n"), "{text}");
+    assert!(
+        text.contains("warning: the caches differ: I1 cache: 32768 B, and I1 cache: 65536 B\n"),
+        "{text}"
+    );
+    assert!(!text.contains("the programs differ"), "{text}");
+    let text = run(&["top", "--diff", "old", "other"]);
+    assert!(text.contains("warning: the programs differ: `v1/prog x`, and `v1/another x`\n"), "{text}");
+
+    let document: serde_json::Value =
+        serde_json::from_str(&run(&["top", "--json", "--diff", "old", "new"])).expect("JSON");
+    let schema: serde_json::Value =
+        serde_json::from_str(include_str!("../../docs/profile.schema.json")).expect("JSON");
+    assert!(jsonschema::is_valid(&schema, &document), "{document}");
+    let row = &document["functions"][0];
+    assert_eq!(row["counts"], serde_json::json!([60, 0]));
+    assert_eq!((&row["old"], &row["new"]), (&serde_json::json!([100, 0]), &serde_json::json!([160, 0])));
+    assert_eq!(row["percent_of_old_total"], serde_json::json!([6.0, 0.0]));
+    assert_eq!(document["total"]["old"], serde_json::json!([1000, 5]));
+    let plain: serde_json::Value = serde_json::from_str(&run(&["top", "--json", "old"])).expect("JSON");
+    assert_eq!(plain["functions"][0].get("old"), None);
+
+    for (by, file, expected) in
+        [("file", "a.c", "10,0,999,5,1009,5,1,0"), ("line", "a.c", "60,0,100,0,160,0,6,0")]
+    {
+        let rows = csv(&run(&["top", "--csv", "--diff", &format!("--by={by}"), "old", "new"]));
+        let names = [
+            "Ir",
+            "Dr",
+            "Ir old",
+            "Dr old",
+            "Ir new",
+            "Dr new",
+            "Ir percent of old total",
+            "Dr percent of old total",
+        ];
+        assert_eq!(rows[0][4..], names);
+        let row = rows.iter().find(|row| row[0] == by && row[1] == file).expect("a row");
+        assert_eq!(row[4..].join(","), expected, "{by}");
+    }
+}
+
+#[test]
+fn annotate_can_give_shares_of_the_first_profile() {
+    let dir = before_and_after();
+    let text = |words: &[&str]| {
+        stdout(&output(dir.path(), &[&["annotate", "--diff", "--show=Ir"], words, &["old", "new"]].concat()))
+    };
+    // As cg_annotate: of the difference, 10.
+    assert!(text(&[]).contains(" 60  (600.0%)"), "{}", text(&[]));
+    let first = text(&["--percs-of-first"]);
+    assert!(first.contains(" 60  (6.0%)") && first.contains("10 (1.0%)  PROGRAM TOTALS"), "{first}");
+    assert!(
+        text(&["--percs-of-first", "--threshold=5.5"]).contains(" f")
+            && !text(&["--percs-of-first", "--threshold=5.5"]).contains(" g\n")
+    );
+    let out = output(dir.path(), &["annotate", "--percs-of-first", "old"]);
+    assert_eq!(out.status.code(), Some(2));
+}
+
+#[test]
+fn diff_warns_of_what_cannot_be_compared() {
+    let dir = before_and_after();
+    let warnings = |words: &[&str]| {
+        let out = output(dir.path(), &[&["diff"], words].concat());
+        assert!(out.status.success(), "{}", stderr(&out));
+        stderr(&out)
+    };
+    assert_eq!(warnings(&["old", "old"]), "");
+    assert_eq!(
+        warnings(&["old", "new"]),
+        "cgemu: warning: the caches differ: I1 cache: 32768 B, and I1 cache: 65536 B\n"
+    );
+    assert_eq!(
+        warnings(&["old", "other"]),
+        "cgemu: warning: the programs differ: `v1/prog x`, and `v1/another x`\n"
+    );
+}
+
+#[test]
+fn files_below_the_threshold_are_named_if_asked_for() {
+    let dir = before_and_after();
+    let text = |words: &[&str]| stdout(&output(dir.path(), &[&["annotate"], words, &["old"]].concat()));
+    assert!(!text(&["--threshold=1"]).contains("b.c"));
+    let all = text(&["--threshold=1", "--left-out"]);
+    let (_, list) = all.split_once("-- Files below the threshold\n").expect("a section");
+    assert!(
+        list.contains("  file\n") && list.contains("1 (0.1%)  0  b.c\n") && !list.contains("a.c"),
+        "{list}"
+    );
 }

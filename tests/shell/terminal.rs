@@ -35,3 +35,18 @@ fn the_progress_line_leaves_nothing_behind() {
     assert!(screen.contains("one, two\nthree\n"), "{screen}");
     assert!(!screen.contains("M instructions"), "{screen}");
 }
+
+#[test]
+fn ctrl_c_takes_the_progress_line_away() {
+    let dir = tempfile::tempdir().expect("a directory");
+    std::fs::write(dir.path().join("loop.c"), "int main(void) { for (;;) ; }\n").expect("written");
+    let built = tool("gcc", dir.path(), "gcc", &["-O0", "-o", "loop", "loop.c"]);
+    assert!(built.status.success(), "{}", stderr(&built));
+    let mut terminal =
+        Terminal::cgemu(dir.path(), &["run", "--cachegrind-out-file=/dev/null", "--", "./loop"]);
+    terminal.wait_for(0, "M instructions so far");
+    terminal.type_in("\x03");
+    let (screen, status) = terminal.finish();
+    assert_eq!(status.code(), Some(130), "{screen}");
+    assert!(!screen.contains("M instructions") && screen.contains("Ended by signal 2 (SIGINT)"), "{screen}");
+}

@@ -160,7 +160,7 @@ impl CodeReport {
             }
             None => &["kind", "object", "function", "chain", "file", "line"],
         };
-        let mut csv = Csv::new(out, words, &self.events, &self.derived)?;
+        let mut csv = Csv::new(out, words, &self.events, &self.derived, false)?;
         let mut row = |words: &[&str], figures: &Figures| csv.row(words, figures);
         row(&["total"], &self.total)?;
         for Listing { head, instructions } in self.code.iter().flatten() {

@@ -66,20 +66,22 @@ fn with_sums<'g>(group: &'g Group<'_>) -> Counts<'g> {
     Counts { own: &group.counts, running: Some(&group.running) }
 }
 
-/// Writes functions with the costs of those they call; `name` is the name of a row.
+/// Writes rows without sums, such as functions with the costs of those they call; `name` is the
+/// name of a row, `title` that of their column.
 ///
 /// # Errors
 /// If writing fails.
 pub(crate) fn inclusive<'r, K: 'r>(
     rows: &'r [CountedRow<'_, K>],
     name: impl Fn(&'r K) -> &'r [u8],
+    title: &str,
     shown: &Shown,
     out: &mut Console<impl Write>,
 ) -> io::Result<()> {
     let table = shown.table(rows.iter().map(|row| Counts::of(&row.counts)));
     write!(out, "  ")?;
     table.head(out)?;
-    write!(out, " file:function\n\n")?;
+    write!(out, " {title}\n\n")?;
     for row in rows {
         write!(out, "  ")?;
         named(&table, &row.counts, name(&row.key), out)?;

@@ -10,6 +10,7 @@ use crate::annotate::error::AnnotateError;
 use crate::annotate::input::ProfileFile;
 use crate::annotate::options::{Format, Input};
 use crate::annotate::tally::Tally;
+use crate::annotate::view::difference::{Before, Sides};
 use crate::annotate::view::metric::{Metric, Value};
 use crate::annotate::view::ranking::{By, CountedRow, Order, SourceKey, Threshold, rank, tally_rows};
 use crate::console::{Console, Notation, one_line};
@@ -82,9 +83,23 @@ pub(crate) struct Column {
 pub(crate) struct Figures {
     /// One for each event.
     counts: Vec<i64>,
+    /// In a difference.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    sides: Option<SideFigures>,
     /// One for each derived column.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     derived: Vec<Value>,
+}
+
+/// The sides of a difference; a number for each event.
+#[derive(Clone, Debug, Serialize)]
+struct SideFigures {
+    /// In the first profile.
+    old: Vec<i64>,
+    /// In the second.
+    new: Vec<i64>,
+    /// The difference, of the total of the first.
+    percent_of_old_total: Vec<Option<f64>>,
 }
 
 /// A function, as far as its code is from one file.
@@ -124,8 +139,7 @@ struct Line {
 impl Report {
     /// A report with rows of these kinds, at most `count` of each.
     pub(crate) fn new(subject: &Subject<'_>, kinds: &[By], count: usize) -> Report {
-        let Subject { tally, metrics, input, order, .. } = *subject;
-        let threshold = Threshold::new(&order, &tally.total, subject.threshold);
+        let Subject { tally, metrics, input, order, threshold, .. } = *subject;
         let kept = files_above(tally, threshold);
         let rows = |by: By| {
             let mut rows = kinds.contains(&by).then(|| tally_rows(tally, by, input.inclusive))?;
@@ -135,17 +149,21 @@ impl Report {
             let keep = |counts: &[i64]| by == By::File || threshold.reaches(counts);
             Some(rank(rows, &order, keep, count).rows)
         };
-        let figures = |row: &KeyedRow<'_>| Figures::new(&row.counts, metrics);
+        let before = Before::of(tally, input.inclusive);
+        let figures = |by: By, row: &KeyedRow<'_>| {
+            let sides = before.map(|before| before.sides(by, row.key, &row.counts));
+            Figures::new(&row.counts, metrics).with_sides(sides)
+        };
         let function = |row: KeyedRow<'_>| Function {
             file: text(row.key.file),
             function: text(row.key.function),
-            figures: figures(&row),
+            figures: figures(By::Function, &row),
         };
-        let file = |row: KeyedRow<'_>| File { file: text(row.key.file), figures: figures(&row) };
+        let file = |row: KeyedRow<'_>| File { file: text(row.key.file), figures: figures(By::File, &row) };
         let line = |row: KeyedRow<'_>| Line {
             file: text(row.key.file),
             line: row.key.line.unwrap_or(0),
-            figures: figures(&row),
+            figures: figures(By::Line, &row),
         };
         let sources = subject.profiles.iter().zip(&tally.origins).map(|(profile, origin)| Source {
             file: text(&profile.name),
@@ -163,8 +181,9 @@ impl Report {
             events: tally.events.iter().map(|event| text(event)).collect(),
             derived: metrics.iter().map(Column::new).collect(),
             sort,
-            threshold: subject.threshold,
-            total: Figures::new(&tally.total, metrics),
+            threshold: subject.percent,
+            total: Figures::new(&tally.total, metrics)
+                .with_sides(before.map(|before| before.whole(&tally.total))),
             functions: rows(By::Function).map(|rows| rows.into_iter().map(function).collect()),
             files: rows(By::File).map(|rows| rows.into_iter().map(file).collect()),
             lines: rows(By::Line).map(|rows| rows.into_iter().map(line).collect()),
@@ -186,7 +205,8 @@ impl Report {
 
     /// Writes a row for the total, then one for each function, file and line.
     fn csv(&self, out: &mut Console<impl Write>) -> io::Result<()> {
-        let mut csv = Csv::new(out, &["kind", "file", "function", "line"], &self.events, &self.derived)?;
+        let words = ["kind", "file", "function", "line"];
+        let mut csv = Csv::new(out, &words, &self.events, &self.derived, self.diff)?;
         let mut row = |place: [&str; 4], figures: &Figures| csv.row(&place, figures);
         row(["total", "", "", ""], &self.total)?;
         for function in self.functions.iter().flatten() {
@@ -213,12 +233,19 @@ impl<W: Write> Csv<W> {
     ///
     /// # Errors
     /// If writing fails.
-    pub(crate) fn new(out: W, words: &[&str], events: &[String], derived: &[Column]) -> io::Result<Csv<W>> {
+    pub(crate) fn new(
+        out: W,
+        words: &[&str],
+        events: &[String],
+        derived: &[Column],
+        diff: bool,
+    ) -> io::Result<Csv<W>> {
         let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(out);
         let names = words.iter().map(|word| Cow::from(*word)).chain(events.iter().map(|name| cell(name)));
-        writer.write_record(
-            names.chain(derived.iter().map(|column| column.name.into())).map(Cow::into_owned),
-        )?;
+        let names = names.chain(derived.iter().map(|column| column.name.into())).map(Cow::into_owned);
+        let kinds = ["old", "new", "percent of old total"].iter().filter(|_| diff);
+        let sides = kinds.flat_map(|kind| events.iter().map(move |name| format!("{} {kind}", cell(name))));
+        writer.write_record(names.chain(sides))?;
         Ok(Csv { writer, words: words.len() })
     }
 
@@ -230,9 +257,13 @@ impl<W: Write> Csv<W> {
         let words = words.iter().copied().chain(std::iter::repeat("")).take(self.words);
         let counts = figures.counts.iter().map(i64::to_string);
         let derived = figures.derived.iter().map(|value| value.plain());
-        Ok(self
-            .writer
-            .write_record(words.map(|word| cell(word).into_owned()).chain(counts).chain(derived))?)
+        let sides = figures.sides.iter().flat_map(|SideFigures { old, new, percent_of_old_total }| {
+            let shares = percent_of_old_total.iter();
+            let shares = shares.map(|share| share.map_or(String::new(), |share| share.to_string()));
+            old.iter().chain(new).map(i64::to_string).chain(shares)
+        });
+        let words = words.map(|word| cell(word).into_owned());
+        Ok(self.writer.write_record(words.chain(counts).chain(derived).chain(sides))?)
     }
 
     /// Writes what is buffered.
@@ -281,7 +312,13 @@ impl Figures {
     /// Counts and the metrics computed from them.
     pub(crate) fn new(counts: &[i64], metrics: &[Metric]) -> Figures {
         let derived = metrics.iter().map(|metric| metric.value(counts)).collect();
-        Figures { counts: counts.to_vec(), derived }
+        Figures { counts: counts.to_vec(), sides: None, derived }
+    }
+
+    /// The same with the sides of a difference.
+    fn with_sides(self, sides: Option<Sides>) -> Figures {
+        let figures = |Sides { old, new, shares }| SideFigures { old, new, percent_of_old_total: shares };
+        Figures { sides: sides.map(figures), ..self }
     }
 }
 
@@ -301,7 +338,9 @@ pub(crate) struct Subject<'a> {
     /// The order of rows.
     pub(crate) order: Order<'a>,
     /// The least share of the first event of the order, in percent.
-    pub(crate) threshold: f64,
+    pub(crate) percent: f64,
+    /// The test for it.
+    pub(crate) threshold: Threshold,
 }
 
 /// The files with a function that reaches the threshold, as [`groups`] chooses them.

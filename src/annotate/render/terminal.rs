@@ -1,16 +1,18 @@
 //! Tables for terminals: those of `cgemu top`, of the shell and of `run --top`.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table, TableStyle, presets};
 
 use crate::annotate::options::Look;
 use crate::annotate::tally::Tally;
+use crate::annotate::view::difference::{Before, Sides};
 use crate::annotate::view::metric::Metric;
 use crate::annotate::view::ranking::{By, Counted, Ranking, SourceKey};
 use crate::annotate::view::share::{Weight, percent, share, thousands};
 use crate::console::{Console, one_line};
-use crate::profile::Event;
+use crate::profile::{Event, unlike};
 
 /// The table of `cgemu top`: what it is of, and its columns.
 #[derive(Clone, Copy, Debug)]
@@ -49,25 +51,38 @@ impl TopTable<'_> {
             table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
         }
         table.set_header(self.header());
-        let numbers = 2 * self.show.len() + self.metrics.len();
+        let before = Before::of(self.tally, self.inclusive);
+        let each = if before.is_some() { 4 } else { 2 };
+        let numbers = each * self.show.len() + self.metrics.len();
         for at in 0..numbers {
             if let Some(column) = table.column_mut(at) {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
-        table.add_row(self.row(&self.tally.total, vec![Cell::new("total")]));
+        let total = &self.tally.total;
+        let sides = before.map(|before| before.whole(total));
+        table.add_row(self.row(total, sides, vec![Cell::new("total")]));
         for row in &ranking.rows {
-            table.add_row(self.row(&row.counts, self.names(row.key)));
+            let sides = before.map(|before| before.sides(self.by, row.key, &row.counts));
+            table.add_row(self.row(&row.counts, sides, self.names(row.key)));
         }
         out.coloured(&table.trim_fmt())?;
         write!(out, "\n\n")?;
         let kind = match self.by {
             By::Function if self.inclusive => "functions, with those they call",
-            By::Function => "functions",
-            By::File => "files",
+            By::Function => "functions, one with code of several files for each of them",
+            By::File => "files, with what was inlined from them elsewhere",
             By::Line => "lines",
         };
         writeln!(out, "{} of {} {kind}", ranking.rows.len(), ranking.all)?;
+        if before.is_some() {
+            writeln!(out, "the second profile less the first; % is of the first one's total")?;
+        }
+        if let ([first, second], true) = (self.tally.origins.as_slice(), before.is_some()) {
+            for line in unlike((&first.desc, &first.cmd), (&second.desc, &second.cmd)) {
+                writeln!(out, "warning: {}", one_line(&line))?;
+            }
+        }
         for metric in self.metrics {
             writeln!(out, "{metric}")?;
         }
@@ -79,6 +94,9 @@ impl TopTable<'_> {
         for at in self.show {
             let name = self.tally.events.get(*at).map(Vec::as_slice).unwrap_or_default();
             header.extend([name_of(name), "%".to_owned()]);
+            if self.tally.before.is_some() {
+                header.extend(["old".to_owned(), "new".to_owned()]);
+            }
         }
         header.extend(self.metrics.iter().map(|metric| metric.name.to_owned()));
         header.extend(match self.by {
@@ -98,13 +116,17 @@ impl TopTable<'_> {
         }
     }
 
-    fn row(&self, counts: &[i64], names: Vec<Cell>) -> Vec<Cell> {
+    fn row(&self, counts: &[i64], sides: Option<Sides>, names: Vec<Cell>) -> Vec<Cell> {
         let mut cells = Vec::new();
         for at in self.show {
             let of = |from: &[i64]| from.get(*at).copied().unwrap_or(0);
-            let (count, total) = (of(counts), of(&self.tally.total));
+            let whole = self.tally.before.as_ref().map_or(&self.tally.total, |before| &before.total);
+            let (count, total) = (of(counts), of(whole));
             for text in [thousands(count), percent(count, total)] {
                 cells.push(painted(Cell::new(text), share(count, total).unwrap_or(0.0)));
+            }
+            if let Some(Sides { old, new, .. }) = &sides {
+                cells.extend([old, new].map(|side| Cell::new(thousands(of(side)))));
             }
         }
         cells.extend(self.metrics.iter().map(|metric| Cell::new(metric.text(counts))));
@@ -210,15 +232,15 @@ pub(crate) fn annotated<'l>(events: &[Event], lines: impl IntoIterator<Item = An
 }
 
 /// The lines of `run --top`: functions with their instructions, below a heading.
-pub(crate) fn functions(ranking: &Ranking<'_, &&[u8]>, total: i64) -> Vec<String> {
+pub(crate) fn functions(ranking: &Ranking<'_, &Cow<'_, [u8]>>, total: i64) -> Vec<String> {
     let ir = |counts: &[i64]| counts.first().copied().unwrap_or(0);
     let first = ranking.rows.first().map_or(0, |row| thousands(ir(&row.counts)).len());
     let width = first.max(Event::Ir.name().len());
     let mut lines = vec![format!(
-        "{:>width$}          function ({} of {})",
+        "{:>width$}          function ({} of {}; with its code of all files)",
         Event::Ir.name(),
         ranking.rows.len(),
-        ranking.all
+        ranking.all,
     )];
     for row in &ranking.rows {
         let count = ir(&row.counts);

@@ -2,6 +2,7 @@
 //! shares. Renderers print them; `annotate`, `top`, `run --top` and the shell show the same views.
 
 pub(crate) mod code;
+pub(crate) mod difference;
 pub(crate) mod disassembly;
 pub(crate) mod groups;
 pub(crate) mod inlined;
