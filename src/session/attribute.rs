@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use iced_x86::{Formatter, Instruction, IntelFormatter};
+use iced_x86::{Formatter, GasFormatter, Instruction};
 
 use crate::guest::Fault;
 use crate::hooks::consumer::Tally;
@@ -107,9 +107,10 @@ fn place(modules: &mut Modules, mapping: MappingId, pc: u64) -> String {
     }
 }
 
+/// The instruction in the syntax of the other views.
 fn in_words(instruction: &Instruction) -> String {
     let mut text = String::new();
-    IntelFormatter::new().format(instruction, &mut text);
+    GasFormatter::new().format(instruction, &mut text);
     text
 }
 

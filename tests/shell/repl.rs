@@ -312,6 +312,8 @@ fn the_status_of_a_script() {
     ] {
         let said = script_with(dir.path(), options, commands, args);
         assert_eq!(said.status, status, "{options:?} {commands} {args:?}\n{}{}", said.out, said.err);
+        // In the syntax of the other views.
+        assert!(args != ["v"] || said.out.contains("%zmm0"), "{}", said.out);
         let told = said.err.contains("has not ended");
         let unfinished = commands == "start\n" || commands.contains("reverse");
         assert_eq!(told, unfinished, "{commands}: {}", said.err);
