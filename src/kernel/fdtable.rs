@@ -32,7 +32,7 @@ impl InUse {
             self.full.resize(word / 64 + 1, 0);
         }
         let put = |bits: &mut u64, at: usize, one: bool| {
-            *bits = *bits & !(1 << (at % 64)) | u64::from(one) << (at % 64)
+            *bits = *bits & !(1 << (at % 64)) | u64::from(one) << (at % 64);
         };
         put(&mut self.words[word], at, used);
         put(&mut self.full[word / 64], word, self.words[word] == u64::MAX);

@@ -301,7 +301,7 @@ fn settimeofday(ctx: &mut Ctx, [tv, tz, ..]: [u64; 6]) -> SysResult {
 fn clock_settime(ctx: &mut Ctx, [id, addr, ..]: [u64; 6]) -> SysResult {
     ClockId::find(id, ctx.kernel.process().pid)?;
     // Only the real-time clock can be set, and the clocks of processes in their named form.
-    if !(id as i32 == 0 || (id as i32) < 0) {
+    if id as i32 > 0 {
         return Err(Errno::EINVAL.into());
     }
     let [sec, nsec] = get_words(ctx.mem, addr)?;

@@ -545,3 +545,50 @@ impl Ptys {
         self.0.values().map(|pty| (size_of::<Pty>() + held(pty)) as u64).sum()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::wait_queue::WaitQueues;
+
+    fn pty() -> Pty {
+        let mut queues = WaitQueues::default();
+        Pty::new((queues.add(), queues.add()))
+    }
+
+    fn read(pty: &mut Pty) -> Taken {
+        pty.take_input(&mut [0; 8192], true)
+    }
+
+    /// N_TTY_BUF_SIZE: a line keeps 4095 bytes, and each further one rings the bell.
+    #[test]
+    fn a_line_that_is_too_long_loses_its_end() {
+        let mut pty = pty();
+        pty.termios.iflag |= IMAXBEL;
+        assert_eq!(pty.put_input(&[b'x'; 5000]), 5000);
+        assert_eq!((pty.output_len(), read(&mut pty)), (5000, Taken::Nothing));
+        pty.put_input(b"\n");
+        assert_eq!(read(&mut pty), Taken::Bytes(4096));
+    }
+
+    #[test]
+    fn in_raw_mode_what_does_not_fit_waits() {
+        let mut pty = pty();
+        pty.set_termios(Termios { iflag: 0, lflag: 0, ..Termios::STANDARD });
+        assert_eq!(pty.put_input(&[b'x'; 5000]), 4095);
+        assert_eq!((pty.put_input(b"x"), pty.output_len()), (0, 0));
+        assert_eq!((read(&mut pty), pty.put_input(b"x")), (Taken::Bytes(4095), 1));
+    }
+
+    #[test]
+    fn numbers_are_used_again_and_are_few() {
+        let (mut ptys, mut queues) = (Ptys::default(), WaitQueues::default());
+        let mut add = |ptys: &mut Ptys| ptys.add((queues.add(), queues.add()));
+        for number in 1..=MOST as u32 {
+            assert_eq!(add(&mut ptys), Some(number));
+        }
+        assert_eq!(add(&mut ptys), None);
+        ptys.remove(7);
+        assert_eq!(add(&mut ptys), Some(7));
+    }
+}
