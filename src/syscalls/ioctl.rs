@@ -99,7 +99,7 @@ fn file_flags(ctx: &mut Ctx, file: FileNo, set: bool, arg: u64) -> SysResult {
         return Err(Errno::EPERM.into());
     }
     if flags & !KEPT != 0 {
-        ctx.kernel.notices.once(format!("FS_IOC_SETFLAGS {flags:#x}: answered with EOPNOTSUPP"));
+        ctx.kernel.notices.count("FS_IOC_SETFLAGS ", &format!("{flags:#x}: answered with EOPNOTSUPP"));
         return Err(Errno::EOPNOTSUPP.into());
     }
     fs.set_file_flags(&caller, ino, flags, KEPT)?;

@@ -83,7 +83,7 @@ fn madvise(ctx: &mut Ctx, [addr, len, advice, ..]: [u64; 6]) -> SysResult {
         // POPULATE_READ POPULATE_WRITE DONTNEED_LOCKED
         0..=4 | 8..=24 => {}
         MADV_COLLAPSE | 100 | 101 => {
-            ctx.kernel.notices.once(format!("madvise: advice {advice} is refused with EINVAL"));
+            ctx.kernel.notices.count("madvise: advice ", &format!("{advice} is refused with EINVAL"));
             return Err(Errno::EINVAL.into());
         }
         _ => return Err(Errno::EINVAL.into()),

@@ -142,7 +142,7 @@ fn personality(ctx: &mut Ctx, [persona, ..]: [u64; 6]) -> SysResult {
     if persona != PERSONALITY_QUERY {
         let unserved = persona & (MMAP_PAGE_ZERO | ADDR_COMPAT_LAYOUT | ADDR_LIMIT_32BIT | ADDR_LIMIT_3GB);
         if unserved != 0 {
-            ctx.kernel.notices.once(format!("personality: {unserved:#x} changes no addresses here"));
+            ctx.kernel.notices.count("personality: ", &format!("{unserved:#x} changes no addresses here"));
         }
         ctx.kernel.task_mut().personality = persona;
     }
