@@ -11,11 +11,18 @@ pub(crate) const CAP_SETUID: u64 = 7;
 pub(crate) const CAP_SETPCAP: u64 = 8;
 pub(crate) const CAP_LINUX_IMMUTABLE: u64 = 9;
 pub(crate) const CAP_IPC_LOCK: u64 = 14;
+pub(crate) const CAP_SYS_MODULE: u64 = 16;
 pub(crate) const CAP_SYS_RAWIO: u64 = 17;
+pub(crate) const CAP_SYS_CHROOT: u64 = 18;
+pub(crate) const CAP_SYS_PACCT: u64 = 20;
 pub(crate) const CAP_SYS_ADMIN: u64 = 21;
+pub(crate) const CAP_SYS_BOOT: u64 = 22;
 pub(crate) const CAP_SYS_NICE: u64 = 23;
 pub(crate) const CAP_SYS_RESOURCE: u64 = 24;
+pub(crate) const CAP_SYS_TIME: u64 = 25;
+pub(crate) const CAP_SYS_TTY_CONFIG: u64 = 26;
 pub(crate) const CAP_MKNOD: u64 = 27;
+pub(crate) const CAP_SYSLOG: u64 = 34;
 
 /// Highest capability, CAP_CHECKPOINT_RESTORE.
 pub(crate) const CAP_LAST_CAP: u64 = 40;

@@ -5,6 +5,13 @@
 pub(crate) const CLONE_VM: u64 = 0x100;
 pub(crate) const CLONE_VFORK: u64 = 0x4000;
 pub(crate) const CLONE_THREAD: u64 = 0x1_0000;
+pub(crate) const CLONE_NEWUSER: u64 = 0x1000_0000;
+/// Flags of unshare(2) that a process alone meets: CLONE_VM, CLONE_FS, CLONE_FILES, CLONE_SIGHAND,
+/// CLONE_THREAD, CLONE_SYSVSEM.
+pub(crate) const CLONE_UNSHARED: u64 = 0x5_0f00;
+/// Flags for namespaces but the user's: CLONE_NEWTIME, NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWPID and
+/// NEWNET.
+pub(crate) const CLONE_NAMESPACES: u64 = 0x6e02_0080;
 /// Bytes of the first version of `struct clone_args`.
 pub(crate) const CLONE_ARGS_SIZE_VER0: u64 = 64;
 

@@ -27,7 +27,7 @@ impl Kernel {
 
     /// The path of the running task's working directory.
     pub fn working_directory(&self) -> Vec<u8> {
-        self.fs.path_of(self.fs_context().cwd)
+        self.fs.path_of(self.fs_context().root, self.fs_context().cwd)
     }
 
     /// open(2) for the running task.

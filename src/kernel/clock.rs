@@ -54,7 +54,7 @@ impl ClockId {
     }
 
     /// The clock at the program's start, in nanoseconds.
-    pub fn start(self) -> u64 {
+    fn start(self) -> u64 {
         match self {
             ClockId::Realtime | ClockId::RealtimeCoarse => REALTIME_START,
             ClockId::Monotonic | ClockId::MonotonicCoarse | ClockId::Raw => MONOTONIC_START,
@@ -72,6 +72,8 @@ impl ClockId {
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
     slept: u64,
+    /// Nanoseconds by which CLOCK_REALTIME was set forward.
+    set: i64,
 }
 
 impl Clock {
@@ -82,7 +84,19 @@ impl Clock {
 
     /// CLOCK_REALTIME.
     pub fn realtime_ns(&self, instructions: u64) -> u64 {
-        REALTIME_START.saturating_add(self.now_ns(instructions))
+        self.start(ClockId::Realtime).saturating_add(self.now_ns(instructions))
+    }
+
+    /// A clock at the program's start, in nanoseconds, as it has been set since.
+    pub fn start(&self, id: ClockId) -> u64 {
+        let real = matches!(id, ClockId::Realtime | ClockId::RealtimeCoarse);
+        id.start().saturating_add_signed(if real { self.set } else { 0 })
+    }
+
+    /// Sets CLOCK_REALTIME, in nanoseconds since the epoch.
+    pub fn set_realtime(&mut self, ns: u64, instructions: u64) {
+        let now = self.realtime_ns(instructions);
+        self.set = self.set.saturating_add_unsigned(ns).saturating_sub_unsigned(now);
     }
 
     /// CLOCK_MONOTONIC.
@@ -96,7 +110,7 @@ impl Clock {
             ClockId::ProcessCpu | ClockId::ThreadCpu => instructions,
             _ => self.now_ns(instructions),
         };
-        let ns = id.start().saturating_add(since);
+        let ns = self.start(id).saturating_add(since);
         ns - ns % id.resolution()
     }
 

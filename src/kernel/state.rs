@@ -16,6 +16,7 @@ use crate::kernel::signal::handlers::SignalHandlers;
 use crate::kernel::signal::state::Signals;
 use crate::kernel::streams::Streams;
 use crate::kernel::task::{Shared, Task};
+use crate::kernel::uts::Names;
 use crate::kernel::vfs::{FileSystem, FsContext};
 
 /// The emulated kernel. Every part is a plain value, so that a checkpoint can copy the kernel: a
@@ -38,6 +39,8 @@ pub struct Kernel {
     pub streams: Streams,
     /// The clock, made of executed instructions.
     pub clock: Clock,
+    /// Names of the machine.
+    pub names: Names,
     /// The stream behind getrandom(2), /dev/urandom and AT_RANDOM.
     pub random: Random,
     /// Lines for the log that a call left behind (unknown calls, refused flags), taken by the
@@ -108,6 +111,7 @@ impl Kernel {
             files: standard_streams(),
             streams: Streams::new(config),
             clock: Clock::default(),
+            names: Names::default(),
             random: Random::new(config.seed),
             notices: Notices::default(),
         }

@@ -24,3 +24,21 @@ pub(crate) const OSRELEASE_LINE: &str = concat!(release!(), "\n");
 pub(crate) const VERSION_LINE: &str = concat!(version!(), "\n");
 /// `/proc/version`.
 pub(crate) const PROC_VERSION: &str = concat!("Linux version ", release!(), " (cgemu) ", version!(), "\n");
+
+/// Most bytes in the name of a machine, __NEW_UTS_LEN.
+pub(crate) const NAME_MAX: usize = 64;
+
+/// Names that the machine can be given, the UTS namespace.
+#[derive(Clone, Debug)]
+pub struct Names {
+    /// sethostname(2).
+    pub(crate) host: Vec<u8>,
+    /// setdomainname(2).
+    pub(crate) domain: Vec<u8>,
+}
+
+impl Default for Names {
+    fn default() -> Names {
+        Names { host: b"cgemu".to_vec(), domain: b"(none)".to_vec() }
+    }
+}

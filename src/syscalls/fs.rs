@@ -1,5 +1,6 @@
 //! Names: open(2), access(2), mkdir(2), rename(2), link(2), unlink(2), readlink(2), chdir(2).
 
+use crate::abi::capability::CAP_SYS_CHROOT;
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::guest::GuestMemory;
@@ -13,7 +14,7 @@ use crate::kernel::vfs::resolve::Last;
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::fd::install;
 use crate::syscalls::lock::break_leases;
-use crate::syscalls::row::{Row, full, partial, refused};
+use crate::syscalls::row::{Row, full, partial};
 
 /// The calls of this file.
 pub(super) const ROWS: &[Row] = &[
@@ -26,8 +27,8 @@ pub(super) const ROWS: &[Row] = &[
     full(439, "faccessat2", faccessat2),
     full(83, "mkdir", mkdir),
     full(258, "mkdirat", mkdirat),
-    partial(133, "mknod", mknod, "files and pipes; devices are EPERM"),
-    partial(259, "mknodat", mknodat, "files and pipes; devices are EPERM"),
+    partial(133, "mknod", mknod, NO_DEVICE),
+    partial(259, "mknodat", mknodat, NO_DEVICE),
     full(84, "rmdir", rmdir),
     full(87, "unlink", unlink),
     full(263, "unlinkat", unlinkat),
@@ -44,11 +45,10 @@ pub(super) const ROWS: &[Row] = &[
     full(80, "chdir", chdir),
     full(81, "fchdir", fchdir),
     full(95, "umask", umask),
-    refused(161, "chroot", not_permitted, "EPERM"),
-    refused(165, "mount", not_permitted, "EPERM"),
-    refused(166, "umount2", not_permitted, "EPERM"),
-    refused(155, "pivot_root", not_permitted, "EPERM"),
+    full(161, "chroot", chroot),
 ];
+
+const NO_DEVICE: &str = "devices and sockets where changes go to the host are EPERM";
 
 /// AT_FDCWD as an argument of a call.
 pub(super) const FDCWD: u64 = AT_FDCWD as i64 as u64;
@@ -202,11 +202,16 @@ fn mknod(ctx: &mut Ctx, [path, mode, dev, ..]: [u64; 6]) -> SysResult {
 }
 
 /// mknodat(2).
-fn mknodat(ctx: &mut Ctx, [dirfd, path, mode, ..]: [u64; 6]) -> SysResult {
-    match mode as u32 & S_IFMT {
+fn mknodat(ctx: &mut Ctx, [dirfd, path, mode, dev, ..]: [u64; 6]) -> SysResult {
+    let kind = mode as u32 & S_IFMT;
+    match kind {
         0 | S_IFREG => make(ctx, dirfd, path, &Make::File, mode),
         S_IFIFO => make(ctx, dirfd, path, &Make::Fifo, mode),
-        S_IFCHR | S_IFBLK | S_IFSOCK | S_IFDIR => Err(Errno::EPERM.into()),
+        S_IFCHR | S_IFBLK => {
+            make(ctx, dirfd, path, &Make::Special { kind, rdev: u64::from(dev as u32) }, mode)
+        }
+        S_IFSOCK => make(ctx, dirfd, path, &Make::Special { kind, rdev: 0 }, mode),
+        S_IFDIR => Err(Errno::EPERM.into()),
         _ => Err(Errno::EINVAL.into()),
     }
 }
@@ -336,7 +341,11 @@ fn getcwd(ctx: &mut Ctx, [buf, size, ..]: [u64; 6]) -> SysResult {
     if fs.node(cwd).unlinked() {
         return Err(Errno::ENOENT.into());
     }
-    let mut path = fs.path_of(cwd);
+    let root = ctx.kernel.fs_context().root;
+    let mut path = fs.path_of(root, cwd);
+    if !fs.is_beneath(cwd, root) {
+        path.splice(..0, *b"(unreachable)");
+    }
     path.push(0);
     if path.len() as u64 > size {
         return Err(Errno::ERANGE.into());
@@ -377,8 +386,18 @@ fn umask(ctx: &mut Ctx, [mask, ..]: [u64; 6]) -> SysResult {
     Ok(u64::from(before))
 }
 
-fn not_permitted(_: &mut Ctx, _: [u64; 6]) -> SysResult {
-    Err(Errno::EPERM.into())
+/// chroot(2). The working directory stays, even outside.
+fn chroot(ctx: &mut Ctx, [path, ..]: [u64; 6]) -> SysResult {
+    let path = get_path(ctx.mem, path)?;
+    let (fs, caller, _) = ctx.paths();
+    let ino = fs.locate(&caller, FDCWD as i32, &path, true)?.exists()?;
+    if !fs.node(ino).is_dir() {
+        return Err(Errno::ENOTDIR.into());
+    }
+    caller.may(fs.node(ino), X_OK)?;
+    caller.cred.require(CAP_SYS_CHROOT)?;
+    ctx.kernel.fs_context_mut().root = ino;
+    Ok(0)
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ fn futex(ctx: &mut Ctx, [addr, op, value, timeout, addr2, value3]: [u64; 6]) -> 
             if command == FUTEX_WAIT_REQUEUE_PI {
                 Futex::at(ctx.mem, addr2, written)?;
             }
-            let deadline = timeout_ns.map(|ns| ns.saturating_sub(clock.start()));
+            let deadline = timeout_ns.map(|ns| ns.saturating_sub(ctx.kernel.clock.start(clock)));
             return futex_wait(ctx, addr, read, value, deadline);
         }
         FUTEX_WAKE | FUTEX_WAKE_BITSET => {

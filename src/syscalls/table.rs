@@ -35,6 +35,7 @@ const FAMILIES: &[&[Row]] = &[
     sched::ROWS,
     signal::ROWS,
     stat::ROWS,
+    system::admin::ROWS,
     system::info::ROWS,
     system::refused::ROWS,
     time::ROWS,

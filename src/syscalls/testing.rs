@@ -26,10 +26,15 @@ pub(crate) const STACK: u64 = 0x7fff_0000_0000;
 
 impl Machine {
     pub(crate) fn new() -> Machine {
+        Machine::of(User::default())
+    }
+
+    /// A machine whose program runs as somebody.
+    pub(crate) fn of(user: User) -> Machine {
         Machine::with(&KernelConfig {
             allow_write: Vec::new(),
             cwd: "/".into(),
-            user: User::default(),
+            user,
             seed: 1,
             memory_limit: 1 << 30,
             interrupt: Default::default(),

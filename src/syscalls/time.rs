@@ -1,5 +1,6 @@
 //! The calls that read clocks, sleep and arm timers.
 
+use crate::abi::capability::CAP_SYS_TIME;
 use crate::abi::errno::Errno;
 use crate::abi::signal::{bit, signo::SIGALRM};
 use crate::abi::time::*;
@@ -11,11 +12,11 @@ use crate::kernel::uaccess::{
 };
 use crate::kernel::wait::Wake;
 use crate::syscalls::context::{Break, Ctx, SysResult};
-use crate::syscalls::row::{Row, full, partial, refused};
+use crate::syscalls::row::{Row, full, partial};
 
 const LATE: &str = "its signal is delivered when a system call ends, not in the middle of computing";
 
-const FIXED: &str = "EPERM for changes: the clock is made of executed instructions";
+const FIXED: &str = "EPERM for changes: the clock goes by executed instructions";
 
 /// Clock and timer calls.
 pub(super) const ROWS: &[Row] = &[
@@ -35,8 +36,8 @@ pub(super) const ROWS: &[Row] = &[
     full(225, "timer_getoverrun", timer_getoverrun),
     full(226, "timer_delete", timer_delete),
     partial(159, "adjtimex", adjtimex, FIXED),
-    refused(164, "settimeofday", settimeofday, FIXED),
-    refused(227, "clock_settime", clock_settime, FIXED),
+    full(164, "settimeofday", settimeofday).noted("the time zone stays UTC"),
+    full(227, "clock_settime", clock_settime),
     partial(305, "clock_adjtime", clock_adjtime, FIXED),
 ];
 
@@ -136,7 +137,7 @@ fn clock_nanosleep(ctx: &mut Ctx, [id, flags, req, rem, ..]: [u64; 6]) -> SysRes
         let deadline = ctx.now().saturating_add(ns);
         return sleep(ctx, deadline, rem);
     }
-    sleep(ctx, ns.saturating_sub(id.start()), 0)
+    sleep(ctx, ns.saturating_sub(ctx.kernel.clock.start(id)), 0)
 }
 
 /// The present moment in the time that a timer follows.
@@ -221,7 +222,8 @@ fn timer_create(ctx: &mut Ctx, [clock, event, id_addr, ..]: [u64; 6]) -> SysResu
     };
     put_u32(ctx.mem, id_addr, id as u32)?;
     let alarm = Alarm::default();
-    let timer = PosixTimer { base, offset: clock.start(), alarm, signo, value, task, overrun: 0 };
+    let timer =
+        PosixTimer { base, offset: ctx.kernel.clock.start(clock), alarm, signo, value, task, overrun: 0 };
     ctx.kernel.process_mut().timers.create(timer)?;
     Ok(0)
 }
@@ -277,24 +279,48 @@ fn timer_delete(ctx: &mut Ctx, [id, ..]: [u64; 6]) -> SysResult {
     Ok(0)
 }
 
-/// EPERM: a clock that the program could set would not be the same in every run.
+/// EPERM: the clock goes by instructions; its real time can be set, but not its pace.
 fn fixed(ctx: &mut Ctx, call: &str) -> SysResult {
     ctx.kernel.notices.once(format!("{call}: the clock cannot be changed: answered with EPERM"));
     Err(Errno::EPERM.into())
 }
 
+/// Sets CLOCK_REALTIME to a valid time; EINVAL beyond what the clock can reach in 30 more years.
+fn set_realtime(ctx: &mut Ctx, sec: u64, nsec: u64) -> SysResult {
+    const LAST: u64 = u64::MAX / 2 / NSEC_PER_SEC - 30 * 365 * 86_400;
+    if sec >= LAST {
+        return Err(Errno::EINVAL.into());
+    }
+    ctx.kernel.task().cred.require(CAP_SYS_TIME)?;
+    let instructions = ctx.cpu.instructions();
+    ctx.kernel.clock.set_realtime(sec * NSEC_PER_SEC + nsec, instructions);
+    Ok(0)
+}
+
 /// settimeofday(2).
 fn settimeofday(ctx: &mut Ctx, [tv, tz, ..]: [u64; 6]) -> SysResult {
-    if tv != 0 {
-        let [_, usec] = get_words(ctx.mem, tv)?;
-        if usec > USEC_PER_SEC {
-            return Err(Errno::EINVAL.into());
-        }
+    let time = match tv {
+        0 => None,
+        tv => Some(get_words::<2>(ctx.mem, tv)?),
+    };
+    if time.is_some_and(|[_, usec]| usec > USEC_PER_SEC) {
+        return Err(Errno::EINVAL.into());
     }
-    if tz != 0 {
-        get_words::<1>(ctx.mem, tz)?;
+    let west = match tz {
+        0 => 0,
+        tz => get_words::<1>(ctx.mem, tz)?[0] as i32,
+    };
+    if time.is_some_and(|[sec, usec]| (sec as i64) < 0 || usec == USEC_PER_SEC) {
+        return Err(Errno::EINVAL.into());
     }
-    fixed(ctx, "settimeofday")
+    if west.abs() > 15 * 60 {
+        ctx.kernel.task().cred.require(CAP_SYS_TIME)?;
+        return Err(Errno::EINVAL.into());
+    }
+    match time {
+        Some([sec, usec]) => set_realtime(ctx, sec, usec * 1000),
+        None => ctx.kernel.task().cred.require(CAP_SYS_TIME).map(|()| 0).map_err(Into::into),
+    }
 }
 
 /// clock_settime(2).
@@ -308,7 +334,10 @@ fn clock_settime(ctx: &mut Ctx, [id, addr, ..]: [u64; 6]) -> SysResult {
     if id as i32 == 0 && (sec as i64 <= 0 || nsec >= NSEC_PER_SEC) {
         return Err(Errno::EINVAL.into());
     }
-    fixed(ctx, "clock_settime")
+    if id as i32 != 0 {
+        return fixed(ctx, "clock_settime of a process");
+    }
+    set_realtime(ctx, sec, nsec)
 }
 
 /// adjtimex(2).

@@ -113,7 +113,7 @@ impl Opener<'_> {
             None if found.slash => return Err(Errno::EISDIR),
             None => (self.fs.make(&self.caller, &found, &Make::File, mode)?, true),
         };
-        let path = self.fs.path_in(&Found { ino: Some(ino), ..found });
+        let path = self.fs.path_in(self.caller.context.root, &Found { ino: Some(ino), ..found });
         self.open_inode(ino, path, flags, made)
     }
 
@@ -132,7 +132,11 @@ impl Opener<'_> {
         match &node.body {
             Body::Symlink(_) | Body::Magic(_) => return Err(Errno::ELOOP),
             Body::Dir(_) if write || flags & (O_CREAT | O_TRUNC) != 0 => return Err(Errno::EISDIR),
-            Body::Opaque if node.kind() == S_IFSOCK => return Err(Errno::ENXIO),
+            Body::Opaque if node.kind() == S_IFSOCK || node.host.is_none() => {
+                let wanted = if read { R_OK } else { 0 } | if write { W_OK } else { 0 };
+                self.caller.may(node, wanted)?;
+                return Err(Errno::ENXIO);
+            }
             Body::Opaque => return Err(Errno::EACCES),
             _ => {}
         }
@@ -232,7 +236,7 @@ impl Opener<'_> {
             (node.links, node.link_delta) = (1, -1); // can never be given a name
         }
         let name = format!("#{} (deleted)", self.fs.node(ino).number);
-        let path = host::join(&self.fs.path_of(dir), name.as_bytes());
+        let path = host::join(&self.fs.path_of(self.caller.context.root, dir), name.as_bytes());
         self.fs.hold(ino);
         Ok(Opened::File(Description::new(Regular(ino), flags & KEPT, &path)))
     }

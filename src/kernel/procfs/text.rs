@@ -41,6 +41,8 @@ impl Kernel {
                 let size = memory::bytes(&mem.mappings(), |_| true) / PAGE_SIZE;
                 format!("{size} {} 0 0 0 {size} 0\n", mem.resident() / PAGE_SIZE)
             }
+            ProcFile::HostName => return [&self.names.host[..], b"\n"].concat(),
+            ProcFile::DomainName => return [&self.names.domain[..], b"\n"].concat(),
             ProcFile::Cmdline => return with_nuls(&self.mm().argv),
             ProcFile::Comm => return [self.task().name(), b"\n"].concat(),
             ProcFile::Environ => return with_nuls(&self.mm().envp),

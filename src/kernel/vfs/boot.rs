@@ -9,8 +9,8 @@ use crate::kernel::vfs::caller::{Caller, FsContext};
 use crate::kernel::vfs::content::Content;
 use crate::kernel::vfs::host;
 use crate::kernel::vfs::node::{
-    Body, DEV_DEV, Device, Dir, DirKind, Entries, HOST_DEV, HostRef, Ino, MEMFD_DEV, Magic, Node, PROC_DEV,
-    PTS_DEV, ProcFile, SHM_DEV, SYS_DEV, Time,
+    Body, DEV_DEV, DEVICES, Device, Dir, DirKind, Entries, HOST_DEV, HostRef, Ino, MEMFD_DEV, Magic, Node,
+    PROC_DEV, PTS_DEV, ProcFile, SHM_DEV, SYS_DEV, Time,
 };
 use crate::kernel::vfs::proc_tables::{
     NAMESPACES, NET_FILES, PRIVATE_TASK_FILES, PROC_FILES, PROCESS_FILES, SYS_FILES, SYSCTLS, TASK_FILES,
@@ -19,17 +19,6 @@ use crate::kernel::vfs::tree::FileSystem;
 
 /// Permission bits that the first program's files do not get, whatever the host's umask is.
 const UMASK: u32 = 0o022;
-
-/// Devices of `/dev`: name, device, number.
-const DEVICES: [(&str, Device, u64); 7] = [
-    ("null", Device::Null, makedev(1, 3)),
-    ("zero", Device::Zero, makedev(1, 5)),
-    ("full", Device::Full, makedev(1, 7)),
-    ("random", Device::Random, makedev(1, 8)),
-    ("urandom", Device::Urandom, makedev(1, 9)),
-    ("tty", Device::Tty, makedev(5, 0)),
-    ("ptmx", Device::Ptmx, makedev(5, 2)),
-];
 
 /// The group `tty`, to which terminals belong.
 const TTY_GROUP: u32 = 5;

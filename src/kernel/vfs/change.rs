@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::abi::capability::CAP_MKNOD;
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::guest::GuestMemory;
@@ -9,7 +10,9 @@ use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::content::{Content, HostFile};
 use crate::kernel::vfs::host::{self, HostPath};
 use crate::kernel::vfs::host_handle::HostHandle;
-use crate::kernel::vfs::node::{Body, Dir, DirKind, Entries, Entry, HostRef, Ino, Node, PROC_DEV, SYS_DEV};
+use crate::kernel::vfs::node::{
+    Body, DEVICES, Dir, DirKind, Entries, Entry, HostRef, Ino, Node, PROC_DEV, SYS_DEV,
+};
 use crate::kernel::vfs::resolve::Found;
 use crate::kernel::vfs::tree::FileSystem;
 
@@ -19,7 +22,22 @@ pub(crate) enum Make<'a> {
     File,
     Dir,
     Fifo,
+    /// A socket or a device: its type and its number.
+    Special {
+        kind: u32,
+        rdev: u64,
+    },
     Symlink(&'a [u8]),
+}
+
+/// Number of the character device that stands for a removed name in an overlay of Linux's; anybody
+/// may make one.
+const WHITEOUT_DEV: u64 = 0;
+
+/// A device of this machine if it has one with the number; one that nobody drives otherwise.
+fn special(kind: u32, rdev: u64) -> Body {
+    let found = DEVICES.iter().find(|(_, _, number)| kind == S_IFCHR && *number == rdev);
+    found.map_or(Body::Opaque, |(_, device, _)| Body::Device(*device))
 }
 
 impl FileSystem {
@@ -82,6 +100,11 @@ impl FileSystem {
             Make::Dir => mode & 0o1777 & !caller.context.umask,
             _ => mode & 0o7777 & !caller.context.umask,
         };
+        if let Make::Special { kind: S_IFCHR | S_IFBLK, rdev } = what
+            && *rdev != WHITEOUT_DEV
+        {
+            caller.cred.require(CAP_MKNOD)?;
+        }
         let (dir, name) = (found.dir, &found.name[..]);
         if let Some(path) = self.write_dir(dir) {
             let mut file = None;
@@ -90,6 +113,7 @@ impl FileSystem {
                 Make::File => file = Some(host::create_file(&path, name, bits)?),
                 Make::Dir => host::mkdir(&path, name, mode)?,
                 Make::Fifo => host::mkfifo(&path, name, bits)?,
+                Make::Special { .. } => return Err(Errno::EPERM), // none leaves the emulated machine
                 Make::Symlink(target) => host::symlink(&path, name, target)?,
             }
             self.touch_dir(dir, caller);
@@ -115,9 +139,13 @@ impl FileSystem {
             Make::File => (Body::File(Content::Pages(Default::default())), S_IFREG | mode),
             Make::Dir => (Body::Dir(self.new_dir(dir, name)), S_IFDIR | mode),
             Make::Fifo => (Body::Fifo(None), S_IFIFO | mode),
+            Make::Special { kind, rdev } => (special(*kind, *rdev), kind | mode),
             Make::Symlink(target) => (Body::Symlink((*target).into()), S_IFLNK | 0o777),
         };
         let ino = self.add_new(caller, dir, body, mode);
+        if let Make::Special { rdev, .. } = what {
+            self.node_mut(ino).rdev = *rdev;
+        }
         self.put(dir, name, Some(ino));
         if matches!(what, Make::Dir) {
             self.node_mut(dir).link_delta += 1;
@@ -491,7 +519,7 @@ impl FileSystem {
     }
 
     /// Tells if `dir` is `above` or lies somewhere beneath it.
-    fn is_beneath(&self, dir: Ino, above: Ino) -> bool {
+    pub(crate) fn is_beneath(&self, dir: Ino, above: Ino) -> bool {
         let mut at = dir;
         loop {
             if at == above {

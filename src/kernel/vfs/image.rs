@@ -107,7 +107,7 @@ impl FileSystem {
     ) -> Result<ImageFile, Errno> {
         let found = self.resolve(caller, caller.context.cwd, path, true)?;
         let ino = found.exists()?;
-        let path = self.path_in(&found);
+        let path = self.path_in(caller.context.root, &found);
         self.image_of(caller, ino, &path, mem)
     }
 
@@ -136,7 +136,7 @@ impl FileSystem {
             Some(host) if found.dir != caller.context.cwd && self.node(found.dir).synthetic => {
                 host.path.clone()
             }
-            _ => self.path_in(&found),
+            _ => self.path_in(caller.context.root, &found),
         };
         self.image_of(caller, ino, &path, mem)
     }

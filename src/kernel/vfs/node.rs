@@ -137,6 +137,17 @@ pub(crate) enum Device {
     Pts(u32),
 }
 
+/// Devices of `/dev`: name, device, number.
+pub(crate) const DEVICES: [(&str, Device, u64); 7] = [
+    ("null", Device::Null, makedev(1, 3)),
+    ("zero", Device::Zero, makedev(1, 5)),
+    ("full", Device::Full, makedev(1, 7)),
+    ("random", Device::Random, makedev(1, 8)),
+    ("urandom", Device::Urandom, makedev(1, 9)),
+    ("tty", Device::Tty, makedev(5, 0)),
+    ("ptmx", Device::Ptmx, makedev(5, 2)),
+];
+
 /// A link of `/proc` that leads to an object rather than to a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Magic {
@@ -166,6 +177,8 @@ pub(crate) enum ProcFile {
     VmStat,
     KernelStat,
     Uptime,
+    HostName,
+    DomainName,
     LoadAvg,
     Uuid,
     Maps,

@@ -111,6 +111,7 @@ impl FileSystem {
                 b"." => Some(at),
                 b".." if at == root && how & RESOLVE_BENEATH != 0 => return Err(Errno::EXDEV),
                 b".." if at == root => Some(at),
+                b".." if at == caller.context.root => Some(at),
                 b".." => Some(self.parent(at)),
                 _ => self.lookup(caller, at, &name)?,
             };
@@ -233,7 +234,7 @@ impl FileSystem {
     /// The text of a magic link.
     fn magic_text(&self, caller: &Caller, magic: Magic) -> Result<Vec<u8>, Errno> {
         Ok(match magic {
-            Magic::Cwd => self.path_of(caller.context.cwd),
+            Magic::Cwd => self.path_of(caller.context.root, caller.context.cwd),
             Magic::Root => b"/".to_vec(),
             Magic::Namespace(text) => text.into(),
             Magic::Fd(fd) => {
@@ -247,7 +248,7 @@ impl FileSystem {
             }
             _ => match self.jump(caller, magic)? {
                 Jump::Path(path) => path,
-                Jump::To(ino) => self.path_of(ino),
+                Jump::To(ino) => self.path_of(caller.context.root, ino),
             },
         })
     }
@@ -257,11 +258,12 @@ impl FileSystem {
         self.node(dir).dir().map_or(self.root, |dir| dir.parent)
     }
 
-    /// The path of a directory, from the directories above it.
-    pub(crate) fn path_of(&self, dir: Ino) -> Vec<u8> {
+    /// The path of a directory from a root, from the directories above it. One that is not beneath
+    /// the root has its path from the root of all.
+    pub(crate) fn path_of(&self, root: Ino, dir: Ino) -> Vec<u8> {
         let mut names: Vec<Arc<[u8]>> = Vec::new();
         let mut at = dir;
-        while at != self.root {
+        while at != root && at != self.root {
             let Some(node) = self.node(at).dir() else { break };
             names.push(node.name.clone());
             at = node.parent;
@@ -282,7 +284,7 @@ impl FileSystem {
             match &self.node(found.ino?).body {
                 Body::Magic(Magic::Fd(fd)) => return Some(*fd),
                 Body::Symlink(target) => {
-                    let dir = self.path_of(found.dir);
+                    let dir = self.path_of(caller.context.root, found.dir);
                     path = if target.starts_with(b"/") {
                         target.to_vec()
                     } else {
@@ -327,12 +329,12 @@ impl FileSystem {
         self.resolve(caller, base, path, last)
     }
 
-    /// The path of a name in a directory.
-    pub(crate) fn path_in(&self, found: &Found) -> Arc<[u8]> {
+    /// The path of a name in a directory, from a root.
+    pub(crate) fn path_in(&self, root: Ino, found: &Found) -> Arc<[u8]> {
         match (&found.name[..], found.ino) {
-            (b"." | b".." | b"/", Some(ino)) => self.path_of(ino).into(),
-            (_, Some(ino)) if self.node(ino).is_dir() => self.path_of(ino).into(),
-            _ => host::join(&self.path_of(found.dir), &found.name),
+            (b"." | b".." | b"/", Some(ino)) => self.path_of(root, ino).into(),
+            (_, Some(ino)) if self.node(ino).is_dir() => self.path_of(root, ino).into(),
+            _ => host::join(&self.path_of(root, found.dir), &found.name),
         }
     }
 

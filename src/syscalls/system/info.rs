@@ -9,13 +9,12 @@ use crate::kernel::procfs::machine::TOTAL_MEMORY;
 use crate::kernel::uaccess::copy_to_user;
 use crate::kernel::uts;
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::row::{Row, full, partial, refused};
+use crate::syscalls::row::{Row, full, partial};
 
 /// System calls about the machine.
 pub(crate) const ROWS: &[Row] = &[
     full(63, "uname", uname).noted("a fixed machine"),
     full(99, "sysinfo", sysinfo).noted("a fixed machine of 4 GiB"),
-    refused(103, "syslog", syslog, "EPERM"),
     partial(312, "kcmp", kcmp, "only the process with itself"),
     full(318, "getrandom", getrandom).noted("a seeded stream"),
 ];
@@ -26,10 +25,11 @@ fn uname(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
     let old = ctx.kernel.task().personality & UNAME26 != 0;
     let release = if old { uts::RELEASE_26 } else { uts::RELEASE };
     // sysname, nodename, release, version, machine, domainname.
-    let fields = ["Linux", "cgemu", release, uts::VERSION, "x86_64", "(none)"];
+    let uts::Names { host, domain } = &ctx.kernel.names;
+    let fields = [b"Linux", &host[..], release.as_bytes(), uts::VERSION.as_bytes(), b"x86_64", domain];
     let mut bytes = Vec::with_capacity(fields.len() * FIELD);
     for (index, field) in fields.iter().enumerate() {
-        bytes.extend_from_slice(field.as_bytes());
+        bytes.extend_from_slice(field);
         bytes.resize((index + 1) * FIELD, 0);
     }
     copy_to_user(ctx.mem, addr, &bytes)?;
@@ -49,11 +49,6 @@ fn sysinfo(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     copy_to_user(ctx.mem, addr, &bytes)?;
     Ok(0)
-}
-
-/// syslog(2).
-fn syslog(_: &mut Ctx, _: [u64; 6]) -> SysResult {
-    Err(Errno::EPERM.into())
 }
 
 /// kcmp(2) of the process with itself: the same memory, files and so on. Descriptions are

@@ -1,6 +1,7 @@
 //! Answers about the machine and the process, and that no argument brings the kernel down.
 
 use crate::guest::{Fault, Gpr, GuestCpu};
+use crate::kernel::cred::User;
 use crate::kernel::process::PID;
 use crate::kernel::random::Random;
 use crate::syscalls::context::Action;
@@ -106,7 +107,7 @@ fn odd_arguments() {
         ("timer_settime", 223, [77, 0, 0, 0, 0], EINVAL),
         ("timer_settime", 223, [77, 0, DATA + 64, 0, 0], EINVAL),
         ("timer_delete", 226, [77, 0, 0, 0, 0], EINVAL),
-        ("settimeofday", 164, [DATA, 0, 0, 0, 0], EPERM),
+        ("settimeofday", 164, [DATA + 0x4000, 0, 0, 0, 0], EPERM),
     ] {
         assert_eq!(machine.call(number, &args), expected, "{name} {args:x?}");
     }
@@ -221,5 +222,56 @@ fn no_argument_brings_the_kernel_down() {
             machine.cpu.set_gpr(Gpr::Rsp, args[0]);
             let _ = machine.fault(Fault::Divide);
         }
+    }
+}
+
+/// Rights of root over its machine, by the manual pages; outside it would be done to the host.
+#[test]
+fn root_runs_its_machine() {
+    let mut machine = Machine::of(User { uid: 0, gid: 0 });
+    const SETTIME: u64 = 227;
+    machine.put(DATA, b"somewhere else");
+    assert_eq!(machine.call(170, &[DATA, 9]), 0, "sethostname");
+    assert_eq!(machine.call(171, &[DATA + 10, 4]), 0, "setdomainname");
+    assert_eq!(machine.call(170, &[DATA, 65]), EINVAL);
+    assert_eq!(machine.call(170, &[DATA, u64::MAX]), EINVAL);
+    assert_eq!(machine.call(170, &[8, 4]), EFAULT);
+    assert_eq!(machine.call(63, &[DATA + 1024]), 0, "uname");
+    assert_eq!(machine.get(DATA + 1024 + 65, 10), b"somewhere\0");
+    assert_eq!(machine.get(DATA + 1024 + 5 * 65, 5), b"else\0");
+
+    machine.put_words(DATA, &[1_000_000_000, 5]);
+    assert_eq!(machine.call(SETTIME, &[0, DATA]), 0);
+    assert_eq!(machine.call(228, &[0, DATA + 64]), 0, "clock_gettime");
+    assert_eq!((machine.word(DATA + 64), machine.word(DATA + 72)), (1_000_000_000, 5));
+    let mut uptime = machine.call(228, &[1, DATA + 64]);
+    uptime += machine.word(DATA + 64) as i64;
+    assert_eq!(uptime, 1000, "the other clocks go on");
+    assert_eq!(machine.call(SETTIME, &[1, DATA]), EINVAL, "CLOCK_MONOTONIC");
+    machine.put_words(DATA, &[5, 1_000_000_000]);
+    assert_eq!(machine.call(SETTIME, &[0, DATA]), EINVAL);
+    machine.put_words(DATA, &[7, 999_999]);
+    assert_eq!(machine.call(164, &[DATA, 0]), 0, "settimeofday");
+    assert_eq!(machine.call(201, &[0]), 7, "time");
+
+    const CLONE_NEWNS: u64 = 0x2_0000;
+    const CLONE_NEWUSER: u64 = 0x1000_0000;
+    for (name, number, args, expected) in [
+        ("unshare", 272, [CLONE_NEWNS, 0, 0], 0),
+        ("unshare", 272, [CLONE_NEWUSER, 0, 0], EPERM),
+        ("vhangup", 153, [0; 3], 0),
+        ("reboot", 169, [0; 3], EINVAL),
+        ("reboot, Ctrl-Alt-Del", 169, [0xfee1_dead, 672_274_793, 0], 0),
+        ("syslog, size", 103, [10, 0, 0], 262_144),
+        ("syslog, all", 103, [3, DATA, 100], 0),
+        ("syslog", 103, [11, 0, 0], EINVAL),
+        ("ioperm", 173, [0x378, 3, 1], EPERM),
+        ("setpriority", 141, [0, 0, (-20i64) as u64], 0),
+    ] {
+        assert_eq!(machine.call(number, &args), expected, "{name}");
+    }
+    match machine.action(169, &[0xfee1_dead, 672_274_793, 0x4321_fedc]) {
+        Action::Refuse(why) => assert!(why.contains("reboot"), "{why}"),
+        other => panic!("{other:?}"),
     }
 }

@@ -1,0 +1,216 @@
+//! The calls of whoever runs a machine: its name, its mounts and namespaces, its end.
+//! They ask for capabilities(7) as Linux does; what then remains that this machine does not have is
+//! refused by name.
+
+use crate::abi::capability::*;
+use crate::abi::errno::Errno;
+use crate::abi::process::*;
+use crate::kernel::uaccess::{copy_from_user, get_array};
+use crate::kernel::uts;
+use crate::syscalls::context::{Break, Ctx, SysResult};
+use crate::syscalls::fs::{FDCWD, get_path};
+use crate::syscalls::row::{Row, full, partial};
+
+const NO_MOUNTS: &str = "checked as Linux checks it; with CAP_SYS_ADMIN refused with EPERM";
+const NO_MODULES: &str = "EPERM, as where kernel.modules_disabled is set";
+
+/// The calls of this file.
+pub(crate) const ROWS: &[Row] = &[
+    full(103, "syslog", syslog).noted("the log is empty"),
+    full(153, "vhangup", vhangup),
+    partial(155, "pivot_root", pivot_root, NO_MOUNTS),
+    partial(163, "acct", acct, "with CAP_SYS_PACCT ENOSYS"),
+    partial(165, "mount", mount, NO_MOUNTS),
+    partial(166, "umount2", umount2, NO_MOUNTS),
+    partial(167, "swapon", swap, "with CAP_SYS_ADMIN EINVAL"),
+    partial(168, "swapoff", swap, "with CAP_SYS_ADMIN EINVAL"),
+    partial(169, "reboot", reboot, "to stop or start the machine stops the run"),
+    full(170, "sethostname", sethostname),
+    full(171, "setdomainname", setdomainname),
+    partial(172, "iopl", iopl, "with CAP_SYS_RAWIO EPERM, as in a locked-down kernel"),
+    partial(173, "ioperm", ioperm, "with CAP_SYS_RAWIO EPERM, as in a locked-down kernel"),
+    partial(175, "init_module", no_modules, NO_MODULES),
+    partial(176, "delete_module", no_modules, NO_MODULES),
+    partial(272, "unshare", unshare, "all but CLONE_NEWUSER: a process alone does not see the difference"),
+    partial(308, "setns", setns, "EINVAL: no descriptor is a namespace"),
+    partial(313, "finit_module", no_modules, NO_MODULES),
+];
+
+/// EPERM unless the task has a capability.
+fn require(ctx: &Ctx, capability: u64) -> Result<(), Errno> {
+    ctx.kernel.task().cred.require(capability)
+}
+
+/// Says once that something is not done although the task may have it done.
+fn not_here(ctx: &mut Ctx, what: &str, errno: Errno, name: &str) -> Break {
+    ctx.kernel.notices.once(format!("{what} is not emulated: answered with {name}"));
+    errno.into()
+}
+
+/// A name for the machine, at most 64 bytes.
+fn name(ctx: &mut Ctx, [addr, len, ..]: [u64; 6]) -> Result<Vec<u8>, Errno> {
+    require(ctx, CAP_SYS_ADMIN)?;
+    if len as i32 as i64 > uts::NAME_MAX as i64 || (len as i32) < 0 {
+        return Err(Errno::EINVAL);
+    }
+    let mut name = vec![0; len as usize];
+    copy_from_user(ctx.mem, addr, &mut name)?;
+    Ok(name)
+}
+
+/// sethostname(2).
+fn sethostname(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
+    ctx.kernel.names.host = name(ctx, args)?;
+    Ok(0)
+}
+
+/// setdomainname(2).
+fn setdomainname(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
+    ctx.kernel.names.domain = name(ctx, args)?;
+    Ok(0)
+}
+
+/// unshare(2). A process that is alone does not see if what it uses is shared; only a user
+/// namespace would change what it may do.
+fn unshare(ctx: &mut Ctx, [flags, ..]: [u64; 6]) -> SysResult {
+    if flags & !(CLONE_UNSHARED | CLONE_NAMESPACES | CLONE_NEWUSER) != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    if flags & CLONE_NEWUSER != 0 {
+        return Err(not_here(ctx, "a user namespace", Errno::EPERM, "EPERM"));
+    }
+    if flags & CLONE_NAMESPACES != 0 {
+        require(ctx, CAP_SYS_ADMIN)?;
+    }
+    Ok(0)
+}
+
+/// setns(2).
+fn setns(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
+    ctx.kernel.file(fd as i32)?;
+    Err(Errno::EINVAL.into())
+}
+
+/// Looks up the path of a mount point.
+fn mount_point(ctx: &mut Ctx, path: u64) -> Result<(), Errno> {
+    let path = get_path(ctx.mem, path)?;
+    let (fs, caller, _) = ctx.paths();
+    fs.locate(&caller, FDCWD as i32, &path, true)?.exists()?;
+    Ok(())
+}
+
+/// mount(2): the strings, the mount point, and then who asks.
+fn mount(ctx: &mut Ctx, [source, target, kind, _, data, _]: [u64; 6]) -> SysResult {
+    for text in [kind, source, data] {
+        if text != 0 {
+            get_array::<1>(ctx.mem, text)?;
+        }
+    }
+    mount_point(ctx, target)?;
+    require(ctx, CAP_SYS_ADMIN)?;
+    Err(not_here(ctx, "mount", Errno::EPERM, "EPERM"))
+}
+
+/// umount2(2).
+fn umount2(ctx: &mut Ctx, [target, flags, ..]: [u64; 6]) -> SysResult {
+    const KNOWN: u32 = 0xf; // MNT_FORCE, MNT_DETACH, MNT_EXPIRE, UMOUNT_NOFOLLOW
+    if flags as u32 & !KNOWN != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    mount_point(ctx, target)?;
+    require(ctx, CAP_SYS_ADMIN)?;
+    Err(not_here(ctx, "umount", Errno::EPERM, "EPERM"))
+}
+
+/// pivot_root(2).
+fn pivot_root(ctx: &mut Ctx, [new, old, ..]: [u64; 6]) -> SysResult {
+    require(ctx, CAP_SYS_ADMIN)?;
+    mount_point(ctx, new)?;
+    mount_point(ctx, old)?;
+    Err(not_here(ctx, "pivot_root", Errno::EPERM, "EPERM"))
+}
+
+/// swapon(2), swapoff(2): no file is swap space.
+fn swap(ctx: &mut Ctx, [path, ..]: [u64; 6]) -> SysResult {
+    require(ctx, CAP_SYS_ADMIN)?;
+    mount_point(ctx, path)?;
+    Err(Errno::EINVAL.into())
+}
+
+/// reboot(2).
+fn reboot(ctx: &mut Ctx, [magic1, magic2, command, ..]: [u64; 6]) -> SysResult {
+    const MAGIC1: u32 = 0xfee1_dead;
+    const MAGIC2: [u32; 4] = [672_274_793, 85_072_278, 369_367_448, 537_993_216];
+    require(ctx, CAP_SYS_BOOT)?;
+    if magic1 as u32 != MAGIC1 || !MAGIC2.contains(&(magic2 as u32)) {
+        return Err(Errno::EINVAL.into());
+    }
+    match command as u32 {
+        // LINUX_REBOOT_CMD_CAD_ON and CAD_OFF: nobody presses Ctrl-Alt-Del.
+        0x89ab_cdef | 0 => Ok(0),
+        // RESTART, RESTART2, HALT, POWER_OFF.
+        0x0123_4567 | 0xa1b2_c3d4 | 0xcdef_0123 | 0x4321_fedc => {
+            Err(Break::Refuse("reboot: the program ends the machine that it runs on".into()))
+        }
+        // KEXEC and SW_SUSPEND need an image and a disk for it.
+        _ => Err(Errno::EINVAL.into()),
+    }
+}
+
+fn no_modules(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
+    require(ctx, CAP_SYS_MODULE)?;
+    Err(not_here(ctx, "a kernel module", Errno::EPERM, "EPERM"))
+}
+
+/// acct(2).
+fn acct(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
+    require(ctx, CAP_SYS_PACCT)?;
+    Err(not_here(ctx, "process accounting", Errno::ENOSYS, "ENOSYS"))
+}
+
+/// iopl(2). Level 0 is what holds anyway.
+fn iopl(ctx: &mut Ctx, [level, ..]: [u64; 6]) -> SysResult {
+    match level as u32 {
+        0 => Ok(0),
+        1..=3 => {
+            require(ctx, CAP_SYS_RAWIO)?;
+            Err(not_here(ctx, "iopl", Errno::EPERM, "EPERM"))
+        }
+        _ => Err(Errno::EINVAL.into()),
+    }
+}
+
+/// ioperm(2). No port is open.
+fn ioperm(ctx: &mut Ctx, [from, count, on, ..]: [u64; 6]) -> SysResult {
+    const PORTS: u64 = 65_536;
+    if from.checked_add(count).is_none_or(|end| end <= from || end > PORTS) {
+        return Err(Errno::EINVAL.into());
+    }
+    if on as u32 == 0 {
+        return Ok(0);
+    }
+    require(ctx, CAP_SYS_RAWIO)?;
+    Err(not_here(ctx, "ioperm", Errno::EPERM, "EPERM"))
+}
+
+/// vhangup(2): there is no controlling terminal to hang up.
+fn vhangup(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
+    require(ctx, CAP_SYS_TTY_CONFIG)?;
+    Ok(0)
+}
+
+/// syslog(2), with kernel.dmesg_restrict. The log has no messages.
+fn syslog(ctx: &mut Ctx, [action, buf, len, ..]: [u64; 6]) -> SysResult {
+    const SIZE_BUFFER: u64 = 262_144;
+    require(ctx, CAP_SYSLOG)?;
+    match action as i32 {
+        2..=4 if buf == 0 || (len as i32) < 0 => Err(Errno::EINVAL.into()),
+        2 if len as u32 != 0 => {
+            Err(Break::Refuse("syslog: waits for a message of the kernel, which has none".into()))
+        }
+        8 if !(1..=8).contains(&(len as i32)) => Err(Errno::EINVAL.into()),
+        10 => Ok(SIZE_BUFFER),
+        0..=9 => Ok(0),
+        _ => Err(Errno::EINVAL.into()),
+    }
+}
