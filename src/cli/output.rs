@@ -160,23 +160,19 @@ impl RunLog {
         }
     }
 
-    /// Says where the profile is and how it is read, if it is in a file that can be read.
-    pub(super) fn profile_written(&self, files: &ProfileFiles) {
-        let Some(path) = files.path().filter(|_| self.complete) else { return };
-        let name = typed(&path);
-        let mut log = self.lock();
-        log.line("");
-        log.line(&format!("Profile: {name}; to read it: cgemu annotate {name}"));
-    }
-
-    /// Reports notices, how the run ended, the summary, and the ranking if it is wanted.
-    pub(super) fn report(&self, finished: &Finished) {
+    /// Reports notices, how the run ended, the summary, the file of the profile if it can be read,
+    /// and the ranking if it is wanted.
+    pub(super) fn report(&self, finished: &Finished, profile: Option<PathBuf>) {
         let mut log = self.lock();
         if self.complete {
             finished.notices.iter().for_each(|notice| log.line(&one_line(notice)));
             report_stop(&mut log, &finished.stop);
             log.line("");
             summary_lines(&finished.counts.profile).iter().for_each(|line| log.line(line));
+            if let Some(name) = profile.as_deref().map(typed) {
+                log.line("");
+                log.line(&format!("Profile: {name}; to read it: cgemu annotate {name}"));
+            }
         }
         if self.listed > 0 {
             log.line("");

@@ -234,7 +234,7 @@ impl Output for SessionFiles {
     }
 
     fn report(&mut self, finished: &Finished) {
-        self.log.report(finished);
+        self.log.report(finished, self.files.path());
     }
 }
 

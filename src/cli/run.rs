@@ -46,9 +46,8 @@ pub(super) fn run(options: &RunArgs) -> Result<u8, Error> {
     let finished = result?;
 
     let written = files.write(&finished.counts);
-    log.report(&finished);
+    log.report(&finished, files.path().filter(|_| written.is_ok()));
     written.map_err(Error::msg)?;
-    log.profile_written(&files);
     Ok(exit::status(&finished.stop))
 }
 
