@@ -94,6 +94,17 @@ impl Case {
         (self.places & (MIDDLE | FITS)).count_ones() as usize + cuts
     }
 
+    /// The opcode without prefixes and ModRM, in hexadecimal.
+    pub fn opcode_name(&self) -> String {
+        let bytes = &self.bytes[self.opcode..];
+        let count = match bytes {
+            [0x0f, 0x38 | 0x3a, ..] => 3,
+            [0x0f, ..] => 2,
+            _ => 1,
+        };
+        bytes.iter().take(count).map(|byte| format!("{byte:02x}")).collect()
+    }
+
     /// The record of the harness.
     pub fn record(&self) -> [u8; 20] {
         let mut record = [0; 20];
