@@ -165,7 +165,7 @@ fn write_sights(directory: &Path, reverse: bool) {
     fs::create_dir_all(sights.join("sub/empty")).expect("mkdir");
     for name in &names {
         let len = if name == "large" { 100_000 } else { 1 };
-        fs::write(sights.join(name), &name.repeat(len)).expect("write");
+        fs::write(sights.join(name), name.repeat(len)).expect("write");
         if reverse {
             // Another file takes the next inode number, and stays.
             fs::write(directory.join(format!("beside-{}", name.replace('/', "-"))), b"").expect("write");
@@ -276,7 +276,7 @@ fn another_user() -> Vec<&'static str> {
 }
 
 /// A shell that runs what follows it after some words.
-fn shell<'a>(script: &'a str) -> Vec<&'a str> {
+fn shell(script: &str) -> Vec<&str> {
     vec!["sh", "-c", script, "sh"]
 }
 
