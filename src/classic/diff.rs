@@ -68,7 +68,7 @@ impl FunctionCounts {
         Ok(())
     }
 
-    /// Names the differences to `first` beside the counts, as [`unlike`] does.
+    /// Names the caches and commands in which `first` differs, a sentence each.
     #[must_use]
     pub fn unlike(&self, first: &FunctionCounts) -> Vec<String> {
         unlike((&first.head.desc, &first.head.cmd), (&self.head.desc, &self.head.cmd))
