@@ -50,7 +50,9 @@ impl Terminal {
         let stream = || slave.try_clone().expect("a copy");
         // setsid makes it the terminal that Ctrl-C is typed on.
         let mut command = Command::new("setsid");
-        command.args(["--ctty", "--wait", env!("CARGO_BIN_EXE_cgemu")]).args(words).current_dir(directory);
+        // Who runs the tests may have signals ignored.
+        command.args(["--ctty", "--wait", "env", "--default-signal", env!("CARGO_BIN_EXE_cgemu")]);
+        command.args(words).current_dir(directory);
         command.env("TERM", "xterm").env_remove("NO_COLOR");
         command.stdin(stream()).stdout(stream()).stderr(stream());
         let child = match command.spawn() {

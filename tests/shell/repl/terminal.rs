@@ -236,9 +236,12 @@ fn completion_prefers_the_program() {
     let at = terminal.wait_for(at, "signals");
     terminal.wait_for(at, "symbol");
     terminal.type_in("ource\r");
-    terminal.wait_for(at, "the frame is at line");
-    terminal.type_in("\x04\x04");
-    terminal.type_in("quit\r");
+    let at = terminal.wait_for(at, "the frame is at line");
+    let at = terminal.wait_for(at, "cgemu> ");
+    terminal.type_in("\x04");
+    let at = terminal.wait_for(at, "Ctrl-D again");
+    terminal.wait_for(at, "cgemu> ");
+    terminal.type_in("\x04");
     terminal.finish();
 }
 
