@@ -380,6 +380,12 @@ impl GuestMemory for FakeMemory {
         ObjectId(self.objects.len() as u32 - 1)
     }
 
+    fn is_file_shared(&self, _device: u64, _inode: u64) -> bool {
+        false // it takes the bytes when it maps
+    }
+
+    fn object_take_views(&mut self, _object: ObjectId, _device: u64, _inode: u64) {}
+
     fn object_release(&mut self, object: ObjectId) {
         let slot = self.object(object);
         slot.1 -= 1;

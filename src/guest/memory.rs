@@ -79,8 +79,8 @@ pub struct ObjectId(pub u32);
 pub enum Backing {
     /// Zeroed memory.
     Anonymous,
-    /// A view of a file from `offset` (a multiple of the page size): a private one, or one of a
-    /// file that nobody changes.
+    /// A view of a file from `offset` (a multiple of the page size): a private one, or a shared
+    /// one of a file that nobody has changed yet (`object_take_views`).
     File {
         /// The file.
         source: Arc<dyn PageSource>,
@@ -291,6 +291,11 @@ pub trait GuestMemory {
     /// file, as many as the number says, read page by page when they are first touched; then zeros.
     /// `u64::MAX` means all that the file ever has: changes to the object are made there too.
     fn object_create(&mut self, len: u64, base: Option<(Arc<dyn PageSource>, u64)>) -> ObjectId;
+    /// Returns whether a file, by the numbers of its `FileId`, is behind a `Backing::File` that is
+    /// shared.
+    fn is_file_shared(&self, device: u64, inode: u64) -> bool;
+    /// Makes these mappings of a file shared views of an object, which has the file's bytes.
+    fn object_take_views(&mut self, object: ObjectId, device: u64, inode: u64);
     /// Gives up the caller's reference.
     fn object_release(&mut self, object: ObjectId);
     /// Length in bytes.

@@ -32,7 +32,23 @@ pub(super) struct Area {
     pub(super) locked: bool,
 }
 
+/// Something that several areas may be views of, by which they are found.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Behind {
+    Object(ObjectId),
+    /// A file that was mapped shared as it is on the host: its device and inode number.
+    File(u64, u64),
+}
+
 impl Area {
+    /// The thing behind it that several areas may show.
+    fn behind(&self) -> Option<Behind> {
+        match (&self.backing, &self.file) {
+            (Backing::File { shared: true, .. }, Some(file)) => Some(Behind::File(file.device, file.inode)),
+            (backing, _) => backing.object().map(|(object, _)| Behind::Object(object)),
+        }
+    }
+
     /// Tests whether other mappings of the same object see its stores (MAP_SHARED).
     pub(super) fn is_shared(&self) -> bool {
         matches!(self.backing, Backing::Shared { .. } | Backing::File { shared: true, .. })
@@ -109,8 +125,8 @@ impl Area {
 #[derive(Clone, Default)]
 pub(super) struct Areas {
     map: BTreeMap<u64, Area>,
-    /// Starts of the areas of each object that is mapped.
-    of_object: FxHashMap<ObjectId, BTreeSet<u64>>,
+    /// Starts of the areas of each object and of each shared file that is mapped.
+    views: FxHashMap<Behind, BTreeSet<u64>>,
     gaps: Gaps,
     /// Bytes that they are charged.
     bytes: u64,
@@ -158,19 +174,28 @@ impl Areas {
 
     /// The areas that map the object.
     pub(super) fn of_object(&self, object: ObjectId) -> impl Iterator<Item = (u64, &Area)> {
-        let starts = self.of_object.get(&object).into_iter().flatten();
+        self.of(Behind::Object(object))
+    }
+
+    /// The shared areas that show a file of the host.
+    pub(super) fn of_file(&self, device: u64, inode: u64) -> impl Iterator<Item = (u64, &Area)> {
+        self.of(Behind::File(device, inode))
+    }
+
+    fn of(&self, behind: Behind) -> impl Iterator<Item = (u64, &Area)> {
+        let starts = self.views.get(&behind).into_iter().flatten();
         starts.filter_map(|start| Some((*start, self.map.get(start)?)))
     }
 
     /// Tests whether an area maps the object.
     pub(super) fn is_object_mapped(&self, object: ObjectId) -> bool {
-        self.of_object.contains_key(&object)
+        self.views.contains_key(&Behind::Object(object))
     }
 
     fn put(&mut self, start: u64, area: Area) {
         self.bytes += area.charge();
-        if let Some((object, _)) = area.backing.object() {
-            self.of_object.entry(object).or_default().insert(start);
+        if let Some(behind) = area.behind() {
+            self.views.entry(behind).or_default().insert(start);
         }
         self.map.insert(start, area);
     }
@@ -178,12 +203,12 @@ impl Areas {
     fn take(&mut self, start: u64) -> Option<Area> {
         let area = self.map.remove(&start)?;
         self.bytes -= area.charge();
-        if let Some((object, _)) = area.backing.object()
-            && let Some(starts) = self.of_object.get_mut(&object)
+        if let Some(behind) = area.behind()
+            && let Some(starts) = self.views.get_mut(&behind)
         {
             starts.remove(&start);
             if starts.is_empty() {
-                self.of_object.remove(&object);
+                self.views.remove(&behind);
             }
         }
         Some(area)

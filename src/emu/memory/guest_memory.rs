@@ -164,6 +164,14 @@ impl GuestMemory for AddressSpace {
         self.objects.create(len, base)
     }
 
+    fn is_file_shared(&self, device: u64, inode: u64) -> bool {
+        self.areas.of_file(device, inode).next().is_some()
+    }
+
+    fn object_take_views(&mut self, object: ObjectId, device: u64, inode: u64) {
+        self.turn_views(device, inode, object);
+    }
+
     fn object_release(&mut self, object: ObjectId) {
         self.objects.release(object, &mut self.frames);
     }

@@ -213,6 +213,22 @@ impl AddressSpace {
         Some(area.mapping(start))
     }
 
+    /// Makes the shared views of a file mappings of an object, which their pages then come from.
+    pub(super) fn turn_views(&mut self, device: u64, inode: u64, object: ObjectId) {
+        let views: Vec<(u64, u64)> =
+            self.areas.of_file(device, inode).map(|(start, area)| (start, area.end)).collect();
+        if !views.is_empty() && !self.areas.is_object_mapped(object) {
+            self.objects.retain(object);
+        }
+        for (start, end) in views {
+            self.drop_pages(start, end);
+            // Nothing is cut, so there are not more areas than before.
+            self.areas.update(start, end, |area| {
+                area.backing = Backing::Shared { object, offset: area.offset() };
+            });
+        }
+    }
+
     /// Drops the mapped pages of an object in a range of whole pages, so that they are asked for
     /// again once it is shorter or has a hole there. A hole leaves private copies alone.
     pub(super) fn forget_object_pages(&mut self, wanted: ObjectId, from: u64, to: u64, copies: bool) {

@@ -117,7 +117,7 @@ impl FileOperations for Regular {
         if !keep && end > cx.fs.meta(self.0).size {
             cx.fs.truncate(now, self.0, end, cx.mem)?;
         } else if !zeroes {
-            cx.fs.reserve(now, self.0, offset, len)?;
+            cx.fs.reserve(now, self.0, offset, len, cx.mem)?;
         }
         Ok(())
     }

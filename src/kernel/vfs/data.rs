@@ -82,6 +82,23 @@ impl FileSystem {
         Ok(())
     }
 
+    /// Makes a file ready for a change of its bytes, which every shared mapping of it has to show:
+    /// those made while the host's bytes were enough become mappings of its object.
+    fn begin_change(&mut self, ino: Ino, mem: &mut dyn GuestMemory) -> Result<(), Errno> {
+        let on_host = matches!(self.node(ino).body, Body::File(Content::Host(_)));
+        if on_host && self.shared_file(ino, mem).is_some() {
+            self.share(ino, mem)?;
+            return Ok(());
+        }
+        self.copy_up(ino)
+    }
+
+    /// Device and number of an inode that is mapped shared as it is on the host.
+    fn shared_file(&self, ino: Ino, mem: &dyn GuestMemory) -> Option<(u64, u64)> {
+        let file = (self.node(ino).dev, self.number_if_shown(ino)?);
+        mem.is_file_shared(file.0, file.1).then_some(file)
+    }
+
     /// Writes to a regular file; returns how many bytes fitted.
     pub(crate) fn write_file(
         &mut self,
@@ -104,7 +121,7 @@ impl FileSystem {
         if grows || seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE) != 0 {
             return Err(Errno::EPERM);
         }
-        self.copy_up(ino)?;
+        self.begin_change(ino, mem)?;
         let room = self.room(mem);
         let node = self.node_mut(ino);
         let mut full = false;
@@ -164,10 +181,11 @@ impl FileSystem {
             return Err(Errno::EPERM);
         }
         // A file emptied before its first write needs nothing of the host's.
-        if len == 0 && matches!(node.body, Body::File(Content::Host(_))) && !node.writes_through() {
+        let on_host = matches!(node.body, Body::File(Content::Host(_)));
+        if len == 0 && on_host && !node.writes_through() && self.shared_file(ino, mem).is_none() {
             self.node_mut(ino).body = Body::File(Content::Pages(Pages::default()));
         }
-        self.copy_up(ino)?;
+        self.begin_change(ino, mem)?;
         self.hold_content(ino, false, true)?;
         let node = self.node_mut(ino);
         match &mut node.body {
@@ -195,8 +213,15 @@ impl FileSystem {
 
     /// Reserves a range that lies in a file or, without making it longer, behind it, fallocate(2).
     /// The overlay reserves nothing.
-    pub(crate) fn reserve(&mut self, now: Time, ino: Ino, offset: u64, len: u64) -> Result<(), Errno> {
-        self.copy_up(ino)?;
+    pub(crate) fn reserve(
+        &mut self,
+        now: Time,
+        ino: Ino,
+        offset: u64,
+        len: u64,
+        mem: &mut dyn GuestMemory,
+    ) -> Result<(), Errno> {
+        self.begin_change(ino, mem)?;
         self.hold_content(ino, false, true)?;
         let node = self.node_mut(ino);
         let file = match &node.body {
@@ -223,7 +248,7 @@ impl FileSystem {
         if self.node(ino).seals & F_SEAL_WRITE != 0 {
             return Err(Errno::EPERM);
         }
-        self.copy_up(ino)?;
+        self.begin_change(ino, mem)?;
         let room = self.room(mem);
         let node = self.node_mut(ino);
         let mut full = false;
@@ -350,8 +375,12 @@ impl FileSystem {
                 return Err(why.into());
             }
         }
+        let views = self.shared_file(ino, mem);
         let object = Object { id, len: pages.len(), base, through };
         self.node_mut(ino).body = Body::File(Content::Object(object));
+        if let Some((device, inode)) = views {
+            mem.object_take_views(id, device, inode);
+        }
         Ok(id)
     }
 

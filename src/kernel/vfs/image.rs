@@ -19,7 +19,7 @@ use crate::kernel::vfs::tree::FileSystem;
 pub(crate) enum Source {
     /// An object of guest memory. The file keeps its own reference.
     Object(ObjectId),
-    /// The bytes as they are now; for a shared mapping, those of a file that cannot change.
+    /// The bytes as they are now. Shared mappings of them follow the first change, `begin_change`.
     View(Arc<dyn PageSource>),
     /// Zeros without end: anonymous memory (`/dev/zero`).
     Zeros,

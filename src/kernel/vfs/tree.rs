@@ -174,6 +174,15 @@ impl FileSystem {
         }
     }
 
+    /// The number shown for an inode, if it was ever asked for.
+    pub(in crate::kernel) fn number_if_shown(&self, ino: Ino) -> Option<u64> {
+        let node = self.node(ino);
+        match (node.number, &node.host) {
+            (0, Some(host)) => self.numbers.get(&host.key).copied(),
+            (number, _) => Some(number),
+        }
+    }
+
     /// The number shown for an inode of the host, in order of first sight.
     pub(crate) fn inode_number(&mut self, dev: u64, ino: u64) -> u64 {
         let last = &mut self.last_number;
