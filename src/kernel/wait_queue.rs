@@ -126,6 +126,12 @@ impl WaitQueues {
         epoll
     }
 
+    /// The interest list of an epoll instance: entries, their events and the caller's words.
+    pub(crate) fn items(&self, epoll: QueueId) -> impl Iterator<Item = (Key, u32, u64)> {
+        let items = self.epolls.get(&epoll).into_iter().flat_map(|instance| &instance.items);
+        items.map(|(key, item)| (*key, item.events, item.data))
+    }
+
     /// Drops an epoll instance.
     pub(crate) fn remove_epoll(&mut self, epoll: QueueId) {
         let keys: Vec<Key> =

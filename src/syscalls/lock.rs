@@ -79,7 +79,8 @@ fn get_flock(ctx: &mut Ctx, file: FileNo, addr: u64, own: bool, test: bool) -> R
     }
     let holder = if own { Holder::Description(file) } else { Holder::Process(ctx.kernel.process().pid) };
     let exclusive = kind != F_RDLCK;
-    Ok(Request { bytes, kind, record: Record { holder, exclusive, start: start as u64, end: end as u64 } })
+    let record = Record { holder, file, exclusive, start: start as u64, end: end as u64 };
+    Ok(Request { bytes, kind, record })
 }
 
 /// Tells if `l_pid` is 0, as the commands on locks of descriptions demand.

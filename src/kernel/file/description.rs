@@ -204,6 +204,11 @@ impl Descriptions {
         }
     }
 
+    /// The locks of every file.
+    pub(crate) fn locks(&self) -> &Locks {
+        &self.locks
+    }
+
     /// `Locks::flock` for a description.
     pub(crate) fn flock(&mut self, file: FileNo, exclusive: Option<bool>) -> Result<(), Errno> {
         self.locks.flock(self.locked(file), file, exclusive)

@@ -13,14 +13,14 @@ pub(crate) const BREAK_TIME: u64 = 45_000_000_000;
 
 /// A lease.
 #[derive(Clone, Copy, Debug)]
-struct Lease {
-    file: FileNo,
+pub(crate) struct Lease {
+    pub(crate) file: FileNo,
     /// The descriptor that asked for it.
     fd: i32,
     /// It is for writing.
-    write: bool,
+    pub(crate) write: bool,
     /// Kind that it must become: F_RDLCK or F_UNLCK.
-    pending: Option<u16>,
+    pub(crate) pending: Option<u16>,
 }
 
 impl Lease {
@@ -69,6 +69,11 @@ impl Leases {
             self.0.remove(&ino);
         }
         Ok(())
+    }
+
+    /// Every lease.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Ino, &Lease)> {
+        self.0.iter().flat_map(|(ino, held)| held.iter().map(|lease| (*ino, lease)))
     }
 
     /// The lease of a description as F_GETLEASE tells it.

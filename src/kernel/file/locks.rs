@@ -35,6 +35,8 @@ pub(crate) enum Holder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
     pub(crate) holder: Holder,
+    /// Description through which it was set.
+    pub(crate) file: FileNo,
     pub(crate) exclusive: bool,
     /// First and last byte.
     pub(crate) start: u64,
@@ -103,7 +105,9 @@ impl Locks {
         let mut new = wanted;
         if !unlock {
             // What touches the new lock on either side becomes part of it.
-            for record in mine.extract_if(.., |record| record.joins(&wanted)) {
+            let joined: Vec<Record> = mine.extract_if(.., |record| record.joins(&wanted)).collect();
+            new.file = joined.first().map_or(new.file, |first| first.file);
+            for record in joined {
                 (new.start, new.end) = (new.start.min(record.start), new.end.max(record.end));
             }
         }
@@ -129,6 +133,16 @@ impl Locks {
             self.records.remove(&at);
         }
         Ok(())
+    }
+
+    /// The locks of flock(2): what is locked, by which description, and whether exclusively.
+    pub(crate) fn whole(&self) -> impl Iterator<Item = (Locked, FileNo, bool)> {
+        self.whole.iter().flat_map(|(at, held)| held.iter().map(|(file, exclusive)| (*at, *file, *exclusive)))
+    }
+
+    /// The record locks.
+    pub(crate) fn records(&self) -> impl Iterator<Item = (Locked, &Record)> {
+        self.records.iter().flat_map(|(at, held)| held.iter().map(|record| (*at, record)))
     }
 
     /// Gives up the record locks that a process has on a file, as it does when it closes any
@@ -166,7 +180,8 @@ mod tests {
     const AT: Locked = Locked::Inode(Ino(1));
 
     fn record(start: u64, end: u64, exclusive: bool) -> Record {
-        Record { holder: Holder::Process(1), exclusive, start, end }
+        let file = FdTable::new().get(0).expect("a stream");
+        Record { holder: Holder::Process(1), file, exclusive, start, end }
     }
 
     fn ranges(locks: &Locks) -> Vec<(u64, u64, bool)> {

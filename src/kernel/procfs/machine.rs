@@ -5,31 +5,43 @@ use std::fmt::Write;
 use crate::abi::time::{CLK_TCK_NS, NSEC_PER_SEC};
 use crate::guest::PAGE_SIZE;
 use crate::kernel::clock::{MONOTONIC_START, REALTIME_START};
+use crate::kernel::vfs::node::{DEV_DEV, HOST_DEV, PROC_DEV, SHM_DEV, SYS_DEV};
 
 /// Memory of the emulated machine in bytes.
 pub(crate) const TOTAL_MEMORY: u64 = 4 << 30;
 
-const MOUNTS: [(&str, &str, &str); 5] = [
-    ("/dev/root", "/", "ext4"),
-    ("proc", "/proc", "proc"),
-    ("sysfs", "/sys", "sysfs"),
-    ("devtmpfs", "/dev", "devtmpfs"),
-    ("tmpfs", "/dev/shm", "tmpfs"),
+/// Mounted file systems: name of the device, place, kind and number of the device.
+const MOUNTS: [(&str, &str, &str, u64); 5] = [
+    ("/dev/root", "/", "ext4", HOST_DEV),
+    ("proc", "/proc", "proc", PROC_DEV),
+    ("sysfs", "/sys", "sysfs", SYS_DEV),
+    ("devtmpfs", "/dev", "devtmpfs", DEV_DEV),
+    ("tmpfs", "/dev/shm", "tmpfs", SHM_DEV),
 ];
+/// Number of the first of them. Those of the kernel's own file systems, which are mounted nowhere,
+/// are below.
+const FIRST_MOUNT: u64 = 20;
+
+/// Number of the mount that shows a device, `mnt_id` of `/proc/PID/fdinfo`.
+pub(super) fn mount_of(device: u64) -> u64 {
+    let place = MOUNTS.iter().position(|(.., number)| *number == device);
+    place.map_or(device & 0xff, |at| FIRST_MOUNT + at as u64)
+}
 
 pub(super) fn mounts() -> String {
-    MOUNTS.iter().map(|(device, at, kind)| format!("{device} {at} {kind} rw,relatime 0 0\n")).collect()
+    MOUNTS.iter().map(|(device, at, kind, _)| format!("{device} {at} {kind} rw,relatime 0 0\n")).collect()
 }
 
 pub(super) fn mountinfo() -> String {
     let mut text = String::new();
-    for (at, (device, path, kind)) in MOUNTS.iter().enumerate() {
-        let parent = if at == 0 { 1 } else { 20 };
-        let minor = if at == 0 { "8:1".to_owned() } else { format!("0:{}", at + 4) };
+    for (at, (device, path, kind, number)) in MOUNTS.iter().enumerate() {
+        let parent = if at == 0 { 1 } else { FIRST_MOUNT };
         let _ = writeln!(
             text,
-            "{} {parent} {minor} / {path} rw,relatime shared:{} - {kind} {device} rw",
-            20 + at,
+            "{} {parent} {}:{} / {path} rw,relatime shared:{} - {kind} {device} rw",
+            mount_of(*number),
+            number >> 8,
+            number & 0xff,
             at + 1
         );
     }

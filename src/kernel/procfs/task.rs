@@ -10,6 +10,7 @@ use crate::guest::{GuestMemory, Mapping, PAGE_SIZE, Prot};
 use crate::kernel::clock::MONOTONIC_START;
 use crate::kernel::cred::Ids;
 use crate::kernel::limits::Limits;
+use crate::kernel::procfs::machine;
 use crate::kernel::procfs::memory::bytes;
 use crate::kernel::state::Kernel;
 
@@ -127,9 +128,22 @@ impl Kernel {
         let Ok(slot) = self.fds().slot(fd) else { return String::new() };
         let open = self.files.get(slot.file);
         let flags = open.flags | if slot.cloexec { O_CLOEXEC } else { 0 };
-        let inode = open.ops.inode().map_or(1, |ino| self.fs.node(ino).number);
-        let mut text = format!("pos:\t{}\nflags:\t0{flags:o}\nmnt_id:\t20\nino:\t{inode}\n", open.offset);
+        let (device, inode) = self.numbers_of(slot.file);
+        let mount = machine::mount_of(device);
+        let mut text =
+            format!("pos:\t{}\nflags:\t0{flags:o}\nmnt_id:\t{mount}\nino:\t{inode}\n", open.offset);
+        text.push_str(&self.fdinfo_locks(slot.file));
         text.push_str(&open.ops.details());
+        for ((file, fd), events, data) in
+            open.ops.epoll().iter().flat_map(|epoll| self.fs.queues.items(*epoll))
+        {
+            let (device, inode) = self.numbers_of(file);
+            let offset = self.files.get(file).offset;
+            let _ = writeln!(
+                text,
+                "tfd: {fd:8} events: {events:8x} data: {data:16x}  pos:{offset} ino:{inode:x} sdev:{device:x}"
+            );
+        }
         text
     }
 

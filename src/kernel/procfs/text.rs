@@ -31,6 +31,7 @@ impl Kernel {
                 format!("{seconds}.{hundredths:02} {}.00\n", MONOTONIC_START / NSEC_PER_SEC)
             }
             ProcFile::LoadAvg => format!("0.00 0.00 0.00 1/1 {}\n", self.process().pid),
+            ProcFile::Locks => self.proc_locks(),
             ProcFile::Uuid => self.new_uuid(),
             ProcFile::Maps => memory::maps(&mem.mappings()),
             ProcFile::Smaps => memory::smaps(&mem.mappings(), mem),

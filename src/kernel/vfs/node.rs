@@ -175,6 +175,7 @@ pub(crate) enum ProcFile {
     CpuInfo,
     MemInfo,
     VmStat,
+    Locks,
     KernelStat,
     Uptime,
     HostName,

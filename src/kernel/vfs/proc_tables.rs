@@ -25,7 +25,7 @@ pub(super) const PROC_FILES: Files = &[
         "partitions",
         Text("major minor  #blocks  name\n\n   8        0   67108864 sda\n   8        1   67107840 sda1\n"),
     ),
-    ("locks", Text("")),
+    ("locks", ProcFile::Locks),
     ("interrupts", Text(INTERRUPTS)),
     ("softirqs", Text(SOFTIRQS)),
     ("modules", Text("")),
