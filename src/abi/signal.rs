@@ -18,6 +18,7 @@ pub(crate) mod signo {
     pub(crate) const SIGTTIN: i32 = 21;
     pub(crate) const SIGTTOU: i32 = 22;
     pub(crate) const SIGURG: i32 = 23;
+    pub(crate) const SIGXCPU: i32 = 24;
     pub(crate) const SIGXFSZ: i32 = 25;
     pub(crate) const SIGVTALRM: i32 = 26;
     pub(crate) const SIGPROF: i32 = 27;

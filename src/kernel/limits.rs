@@ -1,8 +1,9 @@
 //! Resource limits, getrlimit(2). They are fixed at the start, never the host's; NOFILE, FSIZE,
-//! STACK, AS, DATA and MEMLOCK are heeded where they apply, the others only remembered.
+//! STACK, AS, DATA, MEMLOCK and CPU are heeded where they apply, the others only remembered.
 
 use crate::abi::errno::Errno;
 use crate::abi::resource::{RLIM_INFINITY, Resource};
+use crate::abi::time::NSEC_PER_SEC;
 
 /// Most descriptors that RLIMIT_NOFILE may allow (`/proc/sys/fs/nr_open`).
 const NR_OPEN: u64 = 1_048_576;
@@ -47,6 +48,17 @@ impl Limits {
     /// The soft limit of a resource.
     pub fn soft(&self, resource: Resource) -> u64 {
         self.get(resource).0
+    }
+
+    /// Soft and hard RLIMIT_CPU in nanoseconds; none without a limit, or with one of centuries.
+    pub(super) fn cpu_ns(&self) -> (Option<u64>, Option<u64>) {
+        let (soft, hard) = self.get(Resource::Cpu);
+        (soft.checked_mul(NSEC_PER_SEC), hard.checked_mul(NSEC_PER_SEC))
+    }
+
+    /// Raises the soft RLIMIT_CPU, which is below the hard one, by a second.
+    pub(super) fn add_cpu_second(&mut self) {
+        self.0[Resource::Cpu as usize].0 += 1;
     }
 
     /// Takes some descriptors away from RLIMIT_NOFILE, as Valgrind keeps some for itself.

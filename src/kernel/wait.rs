@@ -2,8 +2,9 @@
 //! of the clock.
 
 use crate::abi::signal::bit;
+use crate::abi::signal::signo::{SIGKILL, SIGXCPU};
 use crate::guest::GuestCpu;
-use crate::kernel::arena::ProcessId;
+use crate::kernel::arena::{ProcessId, TaskId};
 use crate::kernel::signal::info::SigInfo;
 use crate::kernel::signal::state::To;
 use crate::kernel::state::Kernel;
@@ -29,12 +30,13 @@ impl Kernel {
 
     /// The instruction count at which a timer is due if the program makes no call until then.
     pub fn next_timer(&self) -> Option<u64> {
-        self.process().timers.next_due(self.clock.slept())
+        let timer = self.process().timers.next_due(self.clock.slept());
+        timer.into_iter().chain(self.process().limits.cpu_ns().0).min()
     }
 
     /// Sends the signals of all timers that are due. Costs nothing while none is armed.
     pub fn expire_timers(&mut self, cpu: &mut dyn GuestCpu) {
-        if self.process().timers.armed() {
+        if self.process().timers.armed() || self.process().limits.cpu_ns().0.is_some() {
             let cpu = cpu.instructions();
             let wall = self.clock.now_ns(cpu);
             self.expire(self.task().shared.process, wall, cpu);
@@ -70,6 +72,24 @@ impl Kernel {
             });
         }
         self.processes[process].timers = timers;
+        self.limit_cpu(process, leader, cpu);
+    }
+
+    /// Sends the signals of RLIMIT_CPU: SIGXCPU for every second beyond the soft limit, as Linux
+    /// does by raising it, and SIGKILL at the hard one.
+    fn limit_cpu(&mut self, process: ProcessId, leader: TaskId, cpu: u64) {
+        let limits = &mut self.processes[process].limits;
+        let reached = |limit: Option<u64>| limit.is_some_and(|limit| cpu >= limit);
+        let (soft, hard) = limits.cpu_ns();
+        let signo = match (reached(hard), reached(soft)) {
+            (true, _) => SIGKILL,
+            (false, true) => SIGXCPU,
+            (false, false) => return,
+        };
+        if signo == SIGXCPU {
+            limits.add_cpu_second();
+        }
+        self.signals_of(leader).send(SigInfo::kernel(signo), To::Process);
     }
 
     /// Lets time pass until `deadline` (nanoseconds since the program's start) or until a signal

@@ -1,6 +1,6 @@
-//! Every opcode with every prefix, and at the end of a page, ends as on a CPU: the same program runs
-//! on both and says what each encoding left. `isa` has the values that instructions compute; this is
-//! about which instruction an encoding is, how long it is, and how it faults.
+//! Every opcode with every prefix, and at the end of a page, ends as on a CPU: the same program
+//! runs on both and says what each encoding left. `isa` has the values that instructions compute;
+//! this is about which instruction an encoding is, how long it is, and how it faults.
 //!
 //! Manuals leave much of that open, and CPUs differ. So the CPU is always one of `MEASURED`:
 //! `testdata/isa/encodings.txt` holds what it does, and on such a host the file itself is checked.

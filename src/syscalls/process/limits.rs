@@ -8,7 +8,7 @@ use crate::kernel::uaccess::{get_words, put_words};
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::row::{Row, full, partial};
 
-const NOTE: &str = "CPU, RSS and NPROC are remembered but not enforced";
+const NOTE: &str = "RSS and NPROC are remembered but not enforced";
 
 /// Limit calls.
 pub(crate) const ROWS: &[Row] = &[
