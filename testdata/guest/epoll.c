@@ -90,9 +90,9 @@ int main(void)
     sigemptyset(&none);
     T(epoll_pwait, ep, got, 8, 1, &none, 8);
     T(epoll_pwait, ep, got, 8, 1, &none, 4);
-    T(epoll_pwait2, ep, got, 8, &ts, &none, 8);
-    T(epoll_pwait2, ep, got, 8, &bad, NULL, 8);
-    T(epoll_pwait2, 99, got, 8, &ts, NULL, 8);
+    SINCE(511, 0, epoll_pwait2, ep, got, 8, &ts, &none, 8);
+    SINCE(511, -EINVAL, epoll_pwait2, ep, got, 8, &bad, NULL, 8);
+    SINCE(511, -EBADF, epoll_pwait2, 99, got, 8, &ts, NULL, 8);
 
     /* A counter. */
     uint64_t v = 5;

@@ -71,6 +71,9 @@ int main(void)
     };
     for (unsigned k = 0; k < sizeof commands / sizeof *commands; k++)
         for (unsigned i = 0; i < sizeof locks / sizeof *locks; i++) {
+            /* Since 6.3 it finds the locks of its own, too. */
+            if (commands[k] == F_OFD_GETLK && locks[i].l_type == F_UNLCK)
+                continue;
             struct flock lock = locks[i];
             char what[64];
             sprintf(what, "fcntl %d, lock %u", commands[k], i);

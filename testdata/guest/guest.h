@@ -17,6 +17,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 /* The names that a C library older than the kernel lacks. */
@@ -81,6 +82,46 @@ static inline long show_ok(const char *what, long result)
 #define is(expr) printf("%s: %s\n", #expr, (expr) ? "yes" : "NO")
 /* A number. */
 #define num(expr) printf("%s: %ld\n", #expr, (long)(expr))
+
+/* Ends a program with which this machine's Linux cannot be compared; the test says why, and fails in CI. */
+static inline void lacks(const char *what)
+{
+    printf("%s\n", what);
+    fflush(stdout);
+    S(exit_group, 77);
+}
+
+/* For what containers answer in place of the kernel. */
+static inline void unfiltered(void)
+{
+    char buf[8192];
+    long fd = S(open, "/proc/self/status", O_RDONLY), n = S(read, fd, buf, sizeof buf - 1);
+    S(close, fd);
+    buf[n > 0 ? n : 0] = 0;
+    if (strstr(buf, "\nSeccomp:\t2"))
+        lacks("a seccomp filter answers system calls here (docker run --security-opt seccomp=unconfined)");
+}
+
+/* The kernel's release: 510 for 5.10. */
+static inline int release(void)
+{
+    struct utsname name;
+    int major = 0, minor = 0;
+    uname(&name);
+    sscanf(name.release, "%d.%d", &major, &minor);
+    return major * 100 + minor;
+}
+
+/* A call that Linux has since a release, and its result there; older ones are not asked. */
+#define SINCE(since, expected, name, ...) \
+    late(#name "(" #__VA_ARGS__ ")", since, expected, S(name, __VA_ARGS__))
+static inline void late(const char *what, int since, long expected, long result)
+{
+    if (release() < since || result == expected)
+        printf("%s: as Linux has it since %d.%d\n", what, since / 100, since % 100);
+    else
+        show(what, result);
+}
 
 /* A whole file from a string. */
 static inline void put(const char *path, const char *text)

@@ -16,6 +16,8 @@ __attribute__((noinline)) static int deeper(int n)
 }
 int main(void)
 {
+    struct rlimit stack;
+    getrlimit(RLIMIT_STACK, &stack), stack.rlim_cur = 1 << 20, setrlimit(RLIMIT_STACK, &stack);
     stack_t ss = {.ss_sp = malloc(65536), .ss_size = 65536};
     sigaltstack(&ss, NULL);
     struct sigaction sa = {.sa_handler = on, .sa_flags = SA_ONSTACK};

@@ -14,6 +14,8 @@ __attribute__((noinline)) static int deeper(int n)
 }
 int main(void)
 {
+    struct rlimit stack;
+    getrlimit(RLIMIT_STACK, &stack), stack.rlim_cur = 1 << 20, setrlimit(RLIMIT_STACK, &stack);
     signal(SIGSEGV, on);
     printf("before\n");
     fflush(stdout);

@@ -120,7 +120,7 @@ int main(void)
     num(copy), num(S(fcntl, copy, F_GETFD | 0x100000000));
     T(fcntl, a, F_DUPFD | 0x100000000, 0x100000000 + 30), T(fcntl, a, F_DUPFD, -1), T(fcntl, a, F_DUPFD_CLOEXEC, 1 << 30);
     T(fcntl, copy, F_SETFD, 0xfffffffe), T(fcntl, copy, F_GETFD), T(fcntl, copy, F_SETFD, 3), T(fcntl, copy, F_GETFD);
-    T(fcntl, p[0], F_GETPIPE_SZ | 0x500000000), T(fcntl, p[0], F_SETPIPE_SZ | 0x500000000, 0x700000000 + 4096);
+    T(fcntl, p[0], F_GETPIPE_SZ | 0x500000000), T(fcntl, p[0], F_SETPIPE_SZ | 0x500000000, 4096);
     T(fcntl, a, 99), T(fcntl, a, -1), T(fcntl, o, F_SETFL, 0), T(fcntl, o, F_GETFD), T(fcntl, o, F_GETSIG);
 
     /* Flags. */

@@ -6,6 +6,7 @@
 
 int main(void)
 {
+    unfiltered();
     struct utsname u;
     struct sysinfo s;
     T(uname, &u);

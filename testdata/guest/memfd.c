@@ -50,7 +50,8 @@ int main(void)
     T(memfd_create, name, 0);
     name[249] = 'n', name[250] = 0;
     T(memfd_create, name, 0);
-    long file = S(open, "host/file", O_RDWR);
+    /* A file of a tmpfs has seals; what has none is refused. */
+    int file = (int)S(open, "/dev/null", O_RDWR);
     T(fcntl, file, F_GET_SEALS);
     T(fcntl, file, F_ADD_SEALS, F_SEAL_GROW);
     return 0;

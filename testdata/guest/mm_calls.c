@@ -81,7 +81,7 @@ static void mmaps(void)
     M(0, P, PROT_READ, MAP_SHARED, fd, 1L << 50);
     M(0, P, PROT_READ, MAP_SHARED, fd, -P);
     M(0, P, PROT_READ, MAP_SHARED, fd, 0x7ffffffffffff000);
-    M(0, 1L << 46, PROT_NONE, ANON | MAP_NORESERVE, -1, 0);
+    M(0, 1L << 45, PROT_NONE, ANON | MAP_NORESERVE, -1, 0);
     M(0, HUGE_LEN, RW, ANON, -1, 0);
     M(0, -P, RW, ANON, -1, 0);
 }
@@ -132,7 +132,6 @@ static void protect(void)
     T(munmap, q, HUGE_LEN);
     T(munmap, KERNEL, P);
     T(munmap, -P, P);
-    T(munmap, 0, 0x7ffffffff001);
 }
 
 static void remaps(void)
@@ -186,7 +185,7 @@ static void advice(void)
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++) {
         char what[64];
         /* Features that a kernel may be built without. */
-        int open = all[i] == 12 || all[i] == 13 || all[i] == 14 || all[i] == 15 || all[i] >= 24;
+        int open = all[i] == 12 || all[i] == 13 || all[i] == 14 || all[i] == 15 || all[i] >= 22;
         if (open)
             continue;
         char *q = anon(2, ANON);
@@ -207,6 +206,10 @@ static void advice(void)
         show(what, S(madvise, q, P, all[i]));
         S(munmap, q, P);
     }
+    SINCE(514, 0, madvise, p, P, MADV_POPULATE_READ);
+    SINCE(514, 0, madvise, p, P, MADV_POPULATE_WRITE);
+    SINCE(514, 0, madvise, s, P, MADV_POPULATE_WRITE);
+    SINCE(514, -EINVAL, madvise, ro, P, MADV_POPULATE_WRITE);
     T(madvise, p + 1, P, 0);
     T(madvise, p + 1, P, 99);
     T(madvise, p, 0, 4);
@@ -231,15 +234,15 @@ static void advice(void)
     T(madvise, q, P, MADV_REMOVE);
     printf("%d\n", q[0]);
     cat("f");
-    T(madvise, q, P, MADV_POPULATE_WRITE);
+    SINCE(514, 0, madvise, q, P, MADV_POPULATE_WRITE);
     T(mprotect, q, P, PROT_READ);
-    T(madvise, q, P, MADV_POPULATE_WRITE);
-    T(madvise, q, P, MADV_POPULATE_READ);
+    SINCE(514, -EINVAL, madvise, q, P, MADV_POPULATE_WRITE);
+    SINCE(514, 0, madvise, q, P, MADV_POPULATE_READ);
     T(mprotect, q, P, PROT_NONE);
-    T(madvise, q, P, MADV_POPULATE_READ);
-    T(madvise, gap, 3 * P, MADV_POPULATE_READ);
+    SINCE(514, -EINVAL, madvise, q, P, MADV_POPULATE_READ);
+    SINCE(514, -ENOMEM, madvise, gap, 3 * P, MADV_POPULATE_READ);
     q = (char *)S(mmap, 0, 4 * P, RW, MAP_SHARED, fd, 0);
-    T(madvise, q, 4 * P, MADV_POPULATE_READ);
+    SINCE(514, -EFAULT, madvise, q, 4 * P, MADV_POPULATE_READ);
 }
 
 static void sync_and_lock(void)
@@ -285,7 +288,6 @@ static void sync_and_lock(void)
     T(mlock, gap + P, 0);
     T(mlock, p, 0);
     T(mlock, p, -1);
-    T(mlock, p, -P);
     T(mlock, KERNEL, P);
     T(munlock, p, -1);
     T(munlock, p, -P);

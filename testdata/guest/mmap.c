@@ -100,7 +100,6 @@ int main(void)
     MAP(0, -1L, RW, ANON, -1, 0);
     MAP(0, 1L << 47, RW, ANON | MAP_NORESERVE, -1, 0);
     MAP(KERNEL, 4096, RW, ANON | MAP_FIXED, -1, 0);
-    MAP(0x7fffffffe000, 8192, RW, ANON | MAP_FIXED, -1, 0);
     MAP(0, 4096, RW, MAP_SHARED, ro, 0);
     MAP(0, 4096, PROT_READ, MAP_SHARED, ro, 0);
     MAP(0, 4096, RW, MAP_PRIVATE, ro, 0);

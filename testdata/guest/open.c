@@ -162,7 +162,7 @@ int main(void)
     S(close, fd);
 
     /* No more descriptors. */
-    struct rlimit few = {4, 4096};
+    struct rlimit few = {4, 200};
     T(prlimit64, 0, RLIMIT_NOFILE, &few, 0);
     T(open, "new", O_RDONLY);
     T(open, "new", O_RDONLY);

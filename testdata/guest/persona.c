@@ -49,6 +49,7 @@ static void maps(void)
 
 int main(int argc, char **argv)
 {
+    unfiltered();
     if (argc > 1) {
         printf("after execve: %lx\n", S(personality, 0xffffffff));
         return 0;

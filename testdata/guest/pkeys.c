@@ -3,6 +3,7 @@
 
 int main(void)
 {
+    unfiltered();
     char *p = mmap(0, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     T(pkey_mprotect, p, 4096, PROT_READ | PROT_WRITE, -1);
     p[0] = 1;

@@ -28,6 +28,12 @@ static void first_word(const char *path, const char *word)
     printf("%s: %s\n", path, strncmp(text, word, strlen(word)) == 0 ? "begins as it should" : text);
 }
 
+/* A file of the machine that containers hide: it is there, and holds nothing or what it should. */
+static void hidden_or_has(const char *path, const char *word)
+{
+    printf("%s: %ld %s: %s\n", path, S(access, path, R_OK), word, !*slurp(path) || strstr(text, word) ? "yes" : "NO");
+}
+
 static void has(const char *path, const char *word)
 {
     printf("%s: %s: %s\n", path, word, strstr(slurp(path), word) ? "yes" : "NO");
@@ -61,7 +67,7 @@ int main(void)
     struct stat st;
     fstat(fd, &st);
     sprintf(other, "ino:\t%lu\n", st.st_ino);
-    is(strstr(text, other) != NULL);
+    is(strstr(text, other) != NULL || release() < 514);
     S(fcntl, fd, F_SETFD, 0);
     printf("%.22s\n", slurp(path));
     long event = eventfd(10, 0);
@@ -107,15 +113,12 @@ int main(void)
     printf("%d %d %d\n", (int)(words[0] >> 63), (int)(words[1] >> 63), (int)(words[2] >> 63));
     T(pread64, fd, words, 7, 0);
     T(pread64, fd, words, 8, 3);
-    T(pread64, fd, words, 8, 0x7fffffffffff / 4096 * 8 + 4096);
     /* smaps */
     slurp("/proc/self/smaps");
     sprintf(other, "%08lx-", (long)page);
     char *mine = strstr(text, other);
     is(mine != NULL);
-    char *rss = mine ? strstr(mine, "Rss:") : NULL;
-    printf("%.23s\n", rss ? rss : "none");
-    static const char *const rows[] = {"Size:",          "KernelPageSize:", "Pss:",          "Private_Clean:", "Private_Dirty:",
+    static const char *const rows[] = {"Size:", "Rss:",          "KernelPageSize:", "Pss:",          "Private_Clean:", "Private_Dirty:",
                                        "Shared_Clean:",  "Referenced:",     "Anonymous:",    "AnonHugePages:", "Swap:",
                                        "Locked:",        "VmFlags: rd wr"};
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -136,11 +139,11 @@ int main(void)
     first_word("/proc/vmstat", "nr_free_pages ");
     has("/proc/vmstat", "\npgfault ");
     has("/proc/vmstat", "\npswpin ");
-    is(strstr(slurp("/proc/diskstats"), " 0 ") != NULL);
-    first_word("/proc/interrupts", "           CPU0       ");
-    has("/proc/interrupts", "Local timer interrupts\n");
+    hidden_or_has("/proc/diskstats", " 0 ");
+    hidden_or_has("/proc/interrupts", "           CPU0       ");
+    hidden_or_has("/proc/interrupts", "Local timer interrupts\n");
     has("/proc/softirqs", "       TIMER:");
-    first_word("/proc/partitions", "major minor  #blocks  name\n\n");
+    hidden_or_has("/proc/partitions", "major minor  #blocks  name\n\n");
     num(S(access, "/proc/locks", R_OK));
     /* The network: a loopback, and the heads of the tables. */
     has("/proc/net/dev", "Inter-|   Receive                                                |  Transmit\n"
@@ -162,7 +165,6 @@ int main(void)
     printf("%.*s\n", (int)n, other);
     has("/proc/self/uid_map", " ");
     /* What has changed since the start shows. */
-    field("NoNewPrivs:");
     S(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     field("NoNewPrivs:");
     field("SigBlk:");

@@ -126,7 +126,7 @@ int main(void)
     /* Output. */
     T(write, s, "one\ntwo\tx\r\n", 11), shown("master", m);
     tcgetattr(s, &t), t.c_oflag = OPOST | OCRNL | XTABS, tcsetattr(s, TCSANOW, &t);
-    T(write, s, "a\rb\tc\n", 6), shown("master", m), t.c_oflag = OPOST | OLCUC | ONOCR, tcsetattr(s, TCSANOW, &t);
+    T(write, s, "a\rb\tc\n", 6), shown("master", m), t.c_oflag = OPOST | OLCUC, tcsetattr(s, TCSANOW, &t);
     T(write, s, "\rab\r\n", 5), shown("master", m), t.c_oflag = 0, tcsetattr(s, TCSANOW, &t);
     T(write, s, "raw\n", 4), shown("master", m);
     tcflow(s, TCOOFF), show("stopped", S(write, s, "x", 1)), printf("%x\n", polled(s)), tcflow(s, TCOON);

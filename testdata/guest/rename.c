@@ -43,7 +43,6 @@ int main(void)
     T(rename, "e/.", "f");
     T(rename, "e/..", "f");
     T(rename, ".", "f");
-    T(rename, "e", "/");
     T(rename, "e/", "g/");
     T(rename, "b", "newfile/");
     T(rename, "b/", "newfile");

@@ -20,9 +20,10 @@ static void spec(const char *what, long sec, long nsec)
 
 int main(void)
 {
+    unfiltered();
     struct timespec t;
     struct timeval tv;
-    for (int clock = -3; clock < 20; clock++) {
+    for (int clock = -3; clock < 16; clock++) {
         char what[32];
         /* Whether there are alarm clocks depends on the machine; -1 and -3 name other things. */
         if (clock == -3 || clock == -1 || clock == CLOCK_REALTIME_ALARM || clock == CLOCK_BOOTTIME_ALARM)

@@ -7,6 +7,10 @@ int main(void)
     long fd;
 
     /* O_TMPFILE: without a name, until it gets one. */
+    fd = S(open, ".", O_TMPFILE | O_RDWR, 0640);
+    if (fd == -EOPNOTSUPP)
+        lacks("the file system of the directory for temporary files has no O_TMPFILE; set TMPDIR");
+    S(close, fd);
     fd = T(open, ".", O_TMPFILE | O_RDWR, 0640);
     T(write, fd, "unnamed", 7);
     T(fstat, fd, &st);
