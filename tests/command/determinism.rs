@@ -258,6 +258,13 @@ impl Sight {
     }
 }
 
+/// The first processor that this process may run on, which in a container need not be 0.
+fn a_processor() -> String {
+    let status = fs::read_to_string("/proc/self/status").expect("/proc");
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).expect("a list");
+    list.trim().split(['-', ',']).next().expect("a processor").to_owned()
+}
+
 /// Words that run a command as another user: as anybody, where root can be; as root, where it
 /// cannot. Root in its own user namespace sees the owners of files otherwise, too.
 fn another_user() -> Vec<&'static str> {
@@ -269,7 +276,8 @@ fn another_user() -> Vec<&'static str> {
     assert!(
         tried.status.success(),
         "nobody else can be had to run as ({}): run this test as root, or let users make user namespaces \
-         (sysctl kernel.unprivileged_userns_clone=1 or user.max_user_namespaces=10000)",
+         (sysctl kernel.unprivileged_userns_clone=1, user.max_user_namespaces=10000 or \
+         kernel.apparmor_restrict_unprivileged_userns=0)",
         stderr(&tried).trim()
     );
     vec!["unshare", "--user", "--map-root-user"]
@@ -292,6 +300,7 @@ fn on_any_host() {
                exec 3</dev/null 5>/dev/null 9<&0; exec nice -n 7 env --block-signal=USR2 setarch -R -B \"$@\"";
     let user = another_user();
     let both: Vec<&str> = user.iter().copied().chain(shell(all)).collect();
+    let processor = a_processor();
     let hosts: [(&str, &str, Vec<&str>, Environment); 19] = [
         ("another directory", DEEP, vec!["env"], NOBODY),
         ("another environment", "here", vec!["env"], SOMEBODY),
@@ -307,7 +316,7 @@ fn on_any_host() {
         ("blocked signals", "here", vec!["env", "--block-signal=USR1,ALRM,PIPE,CHLD"], NOBODY),
         ("no randomization", "here", vec!["setarch", "-R"], NOBODY),
         ("another personality", "here", vec!["setarch", "--uname-2.6", "--addr-compat-layout", "-B"], NOBODY),
-        ("one processor", "here", vec!["taskset", "1"], NOBODY),
+        ("one processor", "here", vec!["taskset", "-c", &processor], NOBODY),
         ("no new privileges", "here", vec!["setpriv", "--no-new-privs"], NOBODY),
         ("a session of its own", "here", vec!["setsid", "-w"], NOBODY),
         ("first to go", "here", vec!["choom", "-n", "500", "--"], NOBODY),

@@ -262,7 +262,7 @@ fn signals_from_outside_end_a_run() {
             child.stdout.as_mut().expect("a pipe").read_exact(&mut ready).expect("the program is there");
             std::thread::sleep(Duration::from_millis(100));
             kill_process(Pid::from_child(&child), signal).expect("kill");
-            let ended = patience::wait(&mut child, Duration::from_secs(1));
+            let ended = patience::wait(&mut child, Duration::from_secs(20));
             let _ = kept_open.write_all(b"x");
             let out = child.wait_with_output().expect("it ends");
             assert_eq!(out.status.code(), Some(status), "{text}: {}", stderr(&out));
