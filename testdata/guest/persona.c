@@ -56,7 +56,6 @@ int main(int argc, char **argv)
     }
     long first = S(personality, 0xffffffff) & ~ADDR_NO_RANDOMIZE;
     num(first);
-    cat("/proc/self/personality") ;
     static const unsigned flags[] = {UNAME26,           ADDR_NO_RANDOMIZE, FDPIC_FUNCPTRS, ADDR_COMPAT_LAYOUT,
                                      READ_IMPLIES_EXEC, ADDR_LIMIT_32BIT,  SHORT_INODE,    WHOLE_SECONDS,
                                      STICKY_TIMEOUTS,   ADDR_LIMIT_3GB,    MMAP_PAGE_ZERO, PER_BSD,

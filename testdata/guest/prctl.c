@@ -55,6 +55,7 @@ int main(void)
     T(arch_prctl, ARCH_GET_FS, BAD);
     T(arch_prctl, 0x9999, 0);
 
+    S(personality, 0);
     T(personality, 0xffffffff);
     T(personality, 0x0040000);
     T(personality, 0xffffffff);
