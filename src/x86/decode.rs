@@ -195,7 +195,7 @@ pub fn verdict(instruction: &Instruction) -> Verdict {
         M::Rdpmc | M::Monitor | M::Mwait | M::Sysenter | M::Sysexit | M::Sysexitq => {
             return Verdict::Refuse(Refusal::Privileged);
         }
-        M::Lar | M::Lsl | M::Verr | M::Verw | M::Str | M::Sldt | M::Smsw => {
+        M::Str | M::Sldt | M::Smsw => {
             return Verdict::Refuse(Refusal::Unsupported);
         }
         _ => {}

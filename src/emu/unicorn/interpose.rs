@@ -179,6 +179,12 @@ replace! {
                 if let Some((argument, bytes, write)) = helper_access(function) {
                     translator.tap_sized(*args.add(argument) as usize, bytes, write);
                 }
+                if count > 0 && translator.guard.begins_at(*args) {
+                    translator.guard.before(c, *args);
+                    ffi::__real_tcg_gen_callN_x86_64(c, function, result, count, args);
+                    translator.guard.after_call(c);
+                    return;
+                }
                 if computes_in_place(function) && translator.is_one_register() {
                     // The arguments are the CPU, the destination and the source.
                     let source = translator.copy_operand(c, *args.add(2) as usize);

@@ -82,6 +82,10 @@ pub(super) const ENV_OLD_EXCEPTION: usize = 0x1578;
 /// `CPUX86State.eflags` and `hflags`, which hold the CPU mode that a block is translated for.
 pub(super) const ENV_EFLAGS: usize = 136;
 pub(super) const ENV_HFLAGS: usize = 176;
+/// Bits of `hflags` that the engine leaves alone: exceptions of SSE, and of the x87, that are not
+/// masked.
+pub(super) const SSE_UNMASKED: u32 = 1 << 27;
+pub(super) const X87_UNMASKED: u32 = 1 << 28;
 /// Bits of EFLAGS that belong to the mode: TF, IOPL, RF, VM and AC (`cpu_get_tb_cpu_state`).
 pub(super) const MODE_FLAGS: u32 = 0x7_3100;
 /// CF, PF, AF, ZF, SF, DF and OF.

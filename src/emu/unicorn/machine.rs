@@ -12,6 +12,7 @@ use crate::emu::unicorn::callbacks::add_hooks;
 use crate::emu::unicorn::engine_state::{EngineState, Segment};
 use crate::emu::unicorn::ffi;
 use crate::emu::unicorn::helpers;
+use crate::emu::unicorn::helpers::env::Before;
 use crate::emu::unicorn::mmu::Mmu;
 use crate::emu::unicorn::reference::Reference;
 use crate::emu::unicorn::run_control::{Leave, RunControl};
@@ -92,6 +93,7 @@ impl Machine {
             translator: Translator::new(reference, state.env().sse().cast()),
             reference: reference.then(Reference::default),
             model,
+            before: Before::NONE,
             state,
         });
         vcpu.resume_trace();

@@ -26,6 +26,7 @@ mod snapshot;
 mod trace_buffer;
 mod translation;
 mod translator;
+mod unmasked;
 mod vcpu;
 mod wrapped;
 

@@ -95,6 +95,7 @@ impl GuestCpu for Cpu<'_> {
         let part = |at: usize| -> [u8; 16] { std::array::from_fn(|i| image[at + i]) };
         self.state.env().collect_x87();
         self.state.write(RegisterX86::FPCW, &[image[0], image[1]]);
+        self.state.env().follow_fpuc();
         self.state.write(RegisterX86::FPSW, &[image[2], image[3]]);
         let tags = (0..8).fold(0u16, |tags, i| tags | if image[4] >> i & 1 == 0 { 3 << (2 * i) } else { 0 });
         for i in 0..8 {
@@ -102,6 +103,7 @@ impl GuestCpu for Cpu<'_> {
             self.state.write(st(i), &value);
         }
         self.state.write(RegisterX86::FPTAG, &tags.to_le_bytes());
+        self.state.env().collect_x87();
         self.state.env().load_mxcsr(u32::from_le_bytes([image[24], image[25], image[26], image[27]]));
         for i in 0..16 {
             self.state.write(xmm(i), &part(160 + 16 * i));

@@ -7,6 +7,7 @@ use std::ffi::c_void;
 use crate::emu::memory::space::AddressSpace;
 use crate::emu::supervisor::Next;
 use crate::emu::unicorn::ffi::{self, DISAS_TOO_MANY, Disassembly, TranslatorOps};
+use crate::emu::unicorn::layout::Block;
 use crate::emu::unicorn::run_control::Leave;
 use crate::emu::unicorn::translator::{Decision, Unexpected};
 use crate::emu::unicorn::vcpu::{Vcpu, current};
@@ -38,7 +39,8 @@ pub(super) unsafe fn translate(
             None => NO_MAPPING,
         };
         vcpu.mmu.jumps().translating(tb.cast());
-        vcpu.translator.begin(*ops, tb, pc, mapping);
+        let mode = (*tb.cast::<Block>()).flags;
+        vcpu.translator.begin(*ops, tb, (pc, mode), mapping);
         let mut ours = *ops;
         ours.tb_start = tb_start;
         ours.translate_insn = translate_insn;
@@ -84,6 +86,9 @@ unsafe extern "C" fn translate_insn(db: *mut Disassembly, cpu: *mut c_void) {
             }
         }
         (original.translate_insn)(db, cpu);
+        if let Some(vcpu) = current() {
+            vcpu.translator.end_guard();
+        }
         let len = (*db).pc_next.wrapping_sub(pc);
         if let Some(vcpu) = current()
             && let Err(Unexpected) = vcpu.translator.after_instruction(pc, len, vcpu.mmu.space())

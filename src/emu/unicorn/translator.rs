@@ -7,6 +7,7 @@
 #![allow(unsafe_code)]
 
 mod accesses;
+mod guard;
 mod prologue;
 
 use std::ffi::c_void;
@@ -20,6 +21,7 @@ use crate::emu::unicorn::engine_state::EngineState;
 use crate::emu::unicorn::errata::{self, Erratum};
 use crate::emu::unicorn::ffi::{Context, Op, TranslatorOps};
 use crate::emu::unicorn::matcher::Matcher;
+use crate::emu::unicorn::translator::guard::Guard;
 use crate::guest::Gpr;
 use crate::hooks::plan::{Builder, MappingId, Plan};
 use crate::x86::address::{Address, SCRATCH_BELOW_RSP};
@@ -95,6 +97,7 @@ pub(super) struct Translator {
     /// The client request that the instruction begins.
     request: Option<Request>,
     erratum: Erratum,
+    pub(super) guard: Guard,
     /// Accesses of the instruction so far.
     accesses: u32,
     /// Labels that the engine places before the target label of the jump; `None` if nothing waits
@@ -148,14 +151,22 @@ impl Translator {
             truncated: None,
             request: None,
             erratum: Erratum::None,
+            guard: Guard::default(),
             accesses: 0,
             labels_before_jump: None,
             turns_to_mmx: None,
         }
     }
 
-    /// Begins a block at `pc`, which the engine translates with the operations `original`.
-    pub(super) fn begin(&mut self, original: TranslatorOps, tb: *mut c_void, pc: u64, mapping: MappingId) {
+    /// Begins a block at `pc` for a mode of the CPU, which the engine translates with the operations `original`.
+    pub(super) fn begin(
+        &mut self,
+        original: TranslatorOps,
+        tb: *mut c_void,
+        (pc, mode): (u64, u32),
+        mapping: MappingId,
+    ) {
+        self.guard = Guard::begin(mode);
         self.original = Some(original);
         self.tb = tb;
         self.pc = pc;
@@ -271,6 +282,10 @@ impl Translator {
         self.truncated = None;
         self.request = None;
         self.erratum = errata::erratum(&instruction);
+        if !first && self.guard.ends_block() {
+            return Decision::EndBlock;
+        }
+        self.guard.instruction(&instruction);
         self.accesses = 0;
         self.labels_before_jump = None;
         self.turns_to_mmx = None;
@@ -323,7 +338,7 @@ impl Translator {
                 self.store_no_iteration(first_slot);
             }
         }
-        Decision::Translate(decode::inexact(&instruction))
+        Decision::Translate(self.guard.notice().or_else(|| decode::inexact(&instruction)))
     }
 
     /// Fills the slots whose address comes from no access of the engine.
@@ -406,6 +421,11 @@ impl Translator {
     pub(super) fn replaced_byte(&self, addr: u64) -> Option<u32> {
         let (at, bytes, len) = self.shown?;
         bytes.get(..len)?.get(usize::try_from(addr.wrapping_sub(at)).ok()?).map(|byte| u32::from(*byte))
+    }
+
+    /// Ends the instruction for the exceptions that are not masked.
+    pub(super) fn end_guard(&mut self) {
+        self.guard.end(self.context);
     }
 
     /// Tests whether source and destination of the instruction are one register.

@@ -9,6 +9,7 @@ use crate::emu::cpuid::CpuModel;
 use crate::emu::memory::space::AddressSpace;
 use crate::emu::supervisor::{Next, Supervisor};
 use crate::emu::unicorn::engine_state::EngineState;
+use crate::emu::unicorn::helpers::env::Before;
 use crate::emu::unicorn::mmu::Mmu;
 use crate::emu::unicorn::reference::Reference;
 use crate::emu::unicorn::registers::Cpu;
@@ -29,6 +30,8 @@ pub(super) struct Vcpu {
     pub(super) reference: Option<Reference>,
     /// The CPU that the guest sees in CPUID.
     pub(super) model: CpuModel,
+    /// The state before an arithmetic instruction that may raise an exception that is not masked.
+    pub(super) before: Before,
 }
 
 thread_local! {

@@ -165,18 +165,10 @@ pub const KNOWN: &[Known] = &[
     Known {
         cpus: Cpus::All,
         facets: &["value"],
-        forms: &["pop"],
-        part: "s",
-        why: "The engine has no data segments to load other than the null one",
-        treatment: "the program gets a signal, as if the CPU had not the encoding",
-    },
-    Known {
-        cpus: Cpus::All,
-        facets: &["fault"],
-        forms: &["mov", "pop"],
-        part: "s",
-        why: "The engine has no data segments to load other than the null one",
-        treatment: "the program gets a signal, as if the CPU had not the encoding",
+        forms: &["lsl"],
+        part: "",
+        why: "The limit of segment 0x7b is the number of the CPU that Linux runs the program on",
+        treatment: "runs as on the first CPU",
     },
     Known {
         cpus: Cpus::All,

@@ -58,6 +58,29 @@ pub(crate) struct F80 {
     pub(crate) top: u16,
 }
 
+/// Bytes of the x87 and SSE state, from the top of the stack to the last register.
+const STATE: usize = at::ENV_XMM + 16 * at::XMM_SIZE - at::ENV_FPSTT;
+
+/// The state before an instruction that may have to be undone.
+pub(crate) struct Before {
+    flags: u64,
+    state: [u8; STATE],
+}
+
+impl Before {
+    /// None yet.
+    pub(crate) const NONE: Before = Before { flags: 0, state: [0; STATE] };
+
+    fn part<const N: usize>(&self, offset: usize) -> [u8; N] {
+        std::array::from_fn(|i| self.state[offset - at::ENV_FPSTT + i])
+    }
+
+    /// The x87 status word.
+    pub(crate) fn fpus(&self) -> u16 {
+        u16::from_le_bytes(self.part(at::ENV_FPUS))
+    }
+}
+
 /// Two 64-bit lanes.
 pub(crate) type V = [u64; 2];
 
@@ -121,6 +144,21 @@ impl Env {
     pub(crate) fn set_mxcsr(self, value: u32) {
         // SAFETY: as above.
         unsafe { *self.at(at::ENV_MXCSR) = value }
+        self.set_mode(at::SSE_UNMASKED, !value & 0x1f80 != 0);
+    }
+
+    /// Sets a bit of the mode that blocks are translated for.
+    fn set_mode(self, bit: u32, set: bool) {
+        // SAFETY: as above.
+        unsafe {
+            let mode = self.at::<u32>(at::ENV_HFLAGS);
+            *mode = *mode & !bit | if set { bit } else { 0 };
+        }
+    }
+
+    /// Follows the masks of the x87 control word, which the engine may have set.
+    pub(crate) fn follow_fpuc(self) {
+        self.set_mode(at::X87_UNMASKED, !self.fpuc() & 0x3f != 0);
     }
 
     /// A general register, by its number in instruction encodings.
@@ -170,6 +208,7 @@ impl Env {
     pub(crate) fn set_fpuc(self, value: u16) {
         // SAFETY: as above.
         unsafe { *self.at(at::ENV_FPUC) = value }
+        self.follow_fpuc();
     }
 
     pub(crate) fn fpus(self) -> u16 {
@@ -220,6 +259,16 @@ impl Env {
         tags
     }
 
+    /// Loads a segment register with a selector of a segment that begins at 0.
+    pub(crate) fn load_segment(self, segment: usize, selector: u32) {
+        let start = at::ENV_SEGS + at::SEGMENT_SIZE * segment;
+        // SAFETY: as above; there are six segments.
+        unsafe {
+            *self.at::<u32>(start) = selector;
+            *self.at::<u64>(start + at::SEGMENT_BASE) = 0;
+        }
+    }
+
     fn st_pointer(self, i: usize) -> *mut F80 {
         self.at(at::ENV_FPREGS + 16 * ((self.top() + i) & 7))
     }
@@ -238,6 +287,40 @@ impl Env {
         self.set_top(self.top() + 7);
         self.set_empty(0, false);
         self.set_st(0, value);
+    }
+
+    /// Saves what an arithmetic instruction may change.
+    pub(crate) fn save(self) -> Before {
+        // SAFETY: as above; the members lie there one after the other.
+        Before { flags: self.flags(), state: unsafe { *self.at(at::ENV_FPSTT) } }
+    }
+
+    /// Restores the registers of x87 and SSE, and all of their status.
+    pub(crate) fn restore_registers(self, before: &Before) {
+        // SAFETY: as above.
+        unsafe { *self.at(at::ENV_FPSTT) = before.state }
+    }
+
+    /// Restores the source of the status flags.
+    pub(crate) fn restore_flags(self, before: &Before) {
+        self.set_flags(before.flags);
+    }
+
+    /// Takes the SSE exceptions that are recorded.
+    pub(crate) fn take_sse(self) -> u8 {
+        const ALL: u8 = RECORDED | DENORMAL;
+        let mxcsr = self.mxcsr();
+        self.set_mxcsr(mxcsr & !u32::from(ALL));
+        // SAFETY: as above.
+        let flags = unsafe { std::mem::take(&mut (*self.sse()).flags) };
+        (flags & RECORDED) | mxcsr as u8 & ALL
+    }
+
+    /// Records SSE exceptions beside those that were recorded before.
+    pub(crate) fn give_sse(self, before: &Before, raised: u8) {
+        let [flags] = before.part(at::ENV_SSE_STATUS + std::mem::offset_of!(Status, flags));
+        self.set_mxcsr(u32::from_le_bytes(before.part(at::ENV_MXCSR)));
+        self.raise_sse(flags | raised);
     }
 
     /// Records SSE exceptions.

@@ -8,6 +8,7 @@ pub(super) mod status;
 mod compare;
 mod flags;
 mod mmx;
+mod segments;
 mod sse;
 mod strings;
 mod transcendental;

@@ -107,6 +107,9 @@ macro_rules! format {
             /// denormals has rounded it up.
             pub(crate) fn result(env: Env, value: $bits, raised: u8) -> $bits {
                 let tiny = is_denormal(value) || value & !SIGN <= NORMAL && raised & UNDERFLOW != 0;
+                if tiny && env.mxcsr() & UNDERFLOW_MASKED == 0 {
+                    env.raise_sse(UNDERFLOW);
+                }
                 if tiny && env.mxcsr() & (FTZ | UNDERFLOW_MASKED) == FTZ | UNDERFLOW_MASKED {
                     env.raise_sse(UNDERFLOW | INEXACT);
                     return value & SIGN;
