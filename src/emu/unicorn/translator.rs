@@ -158,7 +158,8 @@ impl Translator {
         }
     }
 
-    /// Begins a block at `pc` for a mode of the CPU, which the engine translates with the operations `original`.
+    /// Begins a block at `pc` for a mode of the CPU, which the engine translates with the
+    /// operations `original`.
     pub(super) fn begin(
         &mut self,
         original: TranslatorOps,

@@ -94,6 +94,7 @@ pub struct Program {
 fn left_out(code: Code) -> Option<&'static str> {
     match code.mnemonic() {
         M::Syscall => Some("a system call, not a computation"),
+        M::Lsl => Some("it tells the number of the CPU that the program runs on"),
         M::Wrfsbase => Some("it would move the C library's thread-local storage"),
         M::Rdfsbase => Some("its value is the kernel's choice of address"),
         M::Cpuid | M::Rdtsc | M::Rdtscp | M::Rdrand | M::Rdseed => {

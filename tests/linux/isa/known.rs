@@ -164,14 +164,6 @@ pub const KNOWN: &[Known] = &[
     },
     Known {
         cpus: Cpus::All,
-        facets: &["value"],
-        forms: &["lsl"],
-        part: "",
-        why: "The limit of segment 0x7b is the number of the CPU that Linux runs the program on",
-        treatment: "runs as on the first CPU",
-    },
-    Known {
-        cpus: Cpus::All,
         facets: &["fault"],
         forms: &["wrgsbase"],
         part: "",
@@ -215,7 +207,7 @@ pub const KNOWN: &[Known] = &[
         facets: &["unmasked"],
         forms: &["*"],
         part: "",
-        why: "Unmasked floating-point exceptions do not trap",
+        why: "Unmasked overflow and underflow leave other results, and x87 stores are not undone",
         treatment: "runs",
     },
     Known {

@@ -51,7 +51,11 @@ fn left_out(code: Code) -> bool {
         | M::Rdfsbase
         | M::Rdgsbase
         | M::Sgdt
-        | M::Sidt => true,
+        | M::Sidt
+        | M::Lar
+        | M::Lsl
+        | M::Verr
+        | M::Verw => true,
         // They change the state that the rest relies on.
         M::Wrfsbase
         | M::Wrgsbase
