@@ -15,9 +15,9 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 
 use cgemu::x86::decode::{Refusal, Verdict};
-use iced_x86::RflagsBits;
 
 use crate::common::{cgemu, golden, stderr, tool};
+use crate::isa::generate::FLAGS as ARITHMETIC;
 use crate::isa::known::{Vendor, vendor};
 use cases::{Case, cases};
 use known::is_known;
@@ -71,15 +71,7 @@ fn emulated(directory: &Path, first: usize, count: usize) -> Output {
 /// Which flags are defined after the instruction.
 fn defined(case: &Case) -> u32 {
     let undefined = case.instruction.rflags_undefined();
-    let bits: [(u32, u32); 6] = [
-        (RflagsBits::OF, 0x800),
-        (RflagsBits::SF, 0x80),
-        (RflagsBits::ZF, 0x40),
-        (RflagsBits::AF, 0x10),
-        (RflagsBits::PF, 4),
-        (RflagsBits::CF, 1),
-    ];
-    bits.iter().filter(|(bit, _)| undefined & bit != 0).fold(!0, |mask, (_, value)| mask & !value)
+    ARITHMETIC.iter().filter(|(bit, _)| undefined & bit != 0).fold(!0, |mask, (_, value)| mask & !value)
 }
 
 /// Makers and families of the CPUs whose outcomes the record has.

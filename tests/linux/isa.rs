@@ -3,7 +3,7 @@
 //! differently is listed, exactly.
 
 mod emit;
-mod generate;
+pub mod generate;
 pub mod known;
 mod operands;
 

@@ -56,6 +56,15 @@ fn has_bytes(cx: &mut FileContext, pipe: PipeId, nonblocking: bool) -> Result<bo
     }
 }
 
+/// Checks that pages can go from one pipe to another; false at the end of the first.
+fn can_move(cx: &mut FileContext, from: PipeId, to: PipeId, nonblocking: bool) -> Result<bool, FileError> {
+    let bytes = has_bytes(cx, from, nonblocking)?;
+    if bytes {
+        has_room(cx, to, nonblocking)?;
+    }
+    Ok(bytes)
+}
+
 /// Tells those who wait at a pipe's ends that its content changed.
 fn wake(cx: &mut FileContext, pipe: PipeId, events: u16) {
     if let Some(queue) = cx.fs.pipes.get(pipe).map(|pipe| pipe.queue) {
@@ -189,10 +198,9 @@ impl Descriptions {
         len: u64,
         nonblocking: bool,
     ) -> Result<u64, FileError> {
-        if !has_bytes(cx, from, nonblocking)? {
+        if !can_move(cx, from, to, nonblocking)? {
             return Ok(0);
         }
-        has_room(cx, to, nonblocking)?;
         let mut done = 0;
         while done < len && !held(cx, to)?.is_full() {
             let max = usize::try_from(len - done).unwrap_or(usize::MAX);
@@ -214,10 +222,9 @@ impl Descriptions {
         len: u64,
         nonblocking: bool,
     ) -> Result<u64, FileError> {
-        if !has_bytes(cx, from, nonblocking)? {
+        if !can_move(cx, from, to, nonblocking)? {
             return Ok(0);
         }
-        has_room(cx, to, nonblocking)?;
         let max = usize::try_from(len).unwrap_or(usize::MAX);
         let copies = held(cx, from)?.copies(max);
         let target = held(cx, to)?;

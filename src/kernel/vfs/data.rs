@@ -253,16 +253,7 @@ impl FileSystem {
         let node = self.node_mut(ino);
         let mut full = false;
         let result = match &mut node.body {
-            Body::File(Content::Host(Some(held))) => {
-                use rustix::fs::FallocateFlags as Flags;
-                rustix::fs::fallocate(
-                    &*held.file.file()?,
-                    Flags::PUNCH_HOLE | Flags::KEEP_SIZE,
-                    offset,
-                    len,
-                )?;
-                Ok(())
-            }
+            Body::File(Content::Host(Some(held))) => host::punch_hole(&*held.file.file()?, offset, len),
             Body::File(Content::Pages(pages)) => {
                 let done = pages.punch(offset, len, room.saturating_add(pages.memory()));
                 full = done == Err(Errno::ENOSPC);
@@ -270,8 +261,7 @@ impl FileSystem {
             }
             Body::File(Content::Object(object)) => {
                 if let Some(file) = object.behind() {
-                    use rustix::fs::FallocateFlags as Flags;
-                    rustix::fs::fallocate(&*file.file()?, Flags::PUNCH_HOLE | Flags::KEEP_SIZE, offset, len)?;
+                    host::punch_hole(&*file.file()?, offset, len)?;
                 }
                 mem.object_punch(object.id, offset, len).map_err(|_| Errno::ENOSPC)
             }

@@ -315,6 +315,12 @@ pub(crate) fn write_at(file: &File, offset: u64, bytes: &[u8]) -> Result<(), Err
     file.write_all_at(bytes, offset).map_err(|error| errno_of(&error))
 }
 
+/// Makes a range of a file read as zero, fallocate(2); its length stays.
+pub(crate) fn punch_hole(file: &File, offset: u64, len: u64) -> Result<(), Errno> {
+    use rustix::fs::FallocateFlags as Flags;
+    Ok(rustix::fs::fallocate(file, Flags::PUNCH_HOLE | Flags::KEEP_SIZE, offset, len)?)
+}
+
 /// Symbolic-link-free absolute form of a directory of the host.
 pub(crate) fn canonical(path: &std::path::Path) -> Option<HostPath> {
     Some(std::fs::canonicalize(path).ok()?.into_os_string().into_vec().into())

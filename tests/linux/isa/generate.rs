@@ -108,20 +108,23 @@ fn left_out(code: Code) -> Option<&'static str> {
     }
 }
 
+/// The arithmetic flags, as `iced_x86` names them and as bits of RFLAGS.
+pub const FLAGS: [(u32, u32); 6] = [
+    (RflagsBits::OF, 0x800),
+    (RflagsBits::SF, 0x80),
+    (RflagsBits::ZF, 0x40),
+    (RflagsBits::AF, 0x10),
+    (RflagsBits::PF, 4),
+    (RflagsBits::CF, 1),
+];
+
 /// What of RFLAGS and of the x87 condition codes the manual defines after `instruction`.
 fn defined(instruction: &Instruction) -> (u32, u32) {
     let undefined = instruction.rflags_undefined();
     let keep = |pairs: &[(u32, u32)]| {
         pairs.iter().filter(|(bit, _)| undefined & bit == 0).fold(0, |mask, (_, value)| mask | value)
     };
-    let flags = keep(&[
-        (RflagsBits::OF, 0x800),
-        (RflagsBits::SF, 0x80),
-        (RflagsBits::ZF, 0x40),
-        (RflagsBits::AF, 0x10),
-        (RflagsBits::PF, 4),
-        (RflagsBits::CF, 1),
-    ]);
+    let flags = keep(&FLAGS);
     let codes = keep(&[
         (RflagsBits::C0, 0x100),
         (RflagsBits::C1, 0x200),
