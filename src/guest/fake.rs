@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::guest::cpu::{Gpr, GuestCpu};
 use crate::guest::memory::{
     Backing, FileId, GuestMemory, MapRequest, Mapping, MemError, ObjectId, PageSource, Place, Prot, Remap,
+    SpaceId,
 };
 use crate::guest::page::{PAGE_SIZE, USER_END};
 
@@ -94,13 +95,22 @@ struct Page {
     label: Option<&'static str>,
 }
 
+/// An address space.
+#[derive(Clone, Default)]
+struct Space {
+    pages: BTreeMap<u64, Page>,
+    brk_start: u64,
+    brk: u64,
+}
+
 /// Pages by address. Private file pages are copied when mapped.
 #[derive(Clone, Default)]
 pub(crate) struct FakeMemory {
-    pages: BTreeMap<u64, Page>,
+    space: Space,
     objects: Vec<Option<(Vec<u8>, u32)>>,
-    brk_start: u64,
-    brk: u64,
+    current: SpaceId,
+    /// The spaces that are not in use.
+    others: BTreeMap<SpaceId, Space>,
 }
 
 /// End of mappings without an address, which go downwards.
@@ -111,7 +121,8 @@ const MEMORY_MAX: u64 = 64 << 20;
 
 impl FakeMemory {
     pub(crate) fn new() -> FakeMemory {
-        FakeMemory { brk_start: 0x60_0000, brk: 0x60_0000, ..FakeMemory::default() }
+        let space = Space { brk_start: 0x60_0000, brk: 0x60_0000, ..Space::default() };
+        FakeMemory { space, ..FakeMemory::default() }
     }
 
     /// Maps zeroed, readable and writable pages at an address.
@@ -126,6 +137,22 @@ impl FakeMemory {
             file: None,
             label: None,
         });
+    }
+
+    /// Takes another space into use, and makes it if there is none yet.
+    pub(crate) fn switch(&mut self, space: SpaceId) {
+        let next = self.others.remove(&space).unwrap_or_default();
+        if space != self.current {
+            let last = std::mem::replace(&mut self.space, next);
+            self.others.insert(std::mem::replace(&mut self.current, space), last);
+        }
+    }
+
+    /// The spaces that there are.
+    pub(crate) fn spaces(&self) -> Vec<SpaceId> {
+        let mut spaces: Vec<SpaceId> = self.others.keys().copied().chain([self.current]).collect();
+        spaces.sort();
+        spaces
     }
 
     fn object(&mut self, object: ObjectId) -> &mut (Vec<u8>, u32) {
@@ -146,7 +173,7 @@ impl FakeMemory {
             let byte = addr.wrapping_add(done as u64);
             let within = (byte % PAGE_SIZE) as usize;
             let count = (PAGE_SIZE as usize - within).min(len - done);
-            let page = self.pages.get_mut(&(byte - within as u64)).filter(|page| {
+            let page = self.space.pages.get_mut(&(byte - within as u64)).filter(|page| {
                 let readable = if page.prot == Prot::NONE { Prot::NONE } else { Prot::READ };
                 page.prot.with(readable).allows(need)
             });
@@ -173,7 +200,7 @@ impl FakeMemory {
     }
 
     fn drop_page(&mut self, addr: u64) {
-        if let Some(Page { store: Store::Shared(object, _), .. }) = self.pages.remove(&addr) {
+        if let Some(Page { store: Store::Shared(object, _), .. }) = self.space.pages.remove(&addr) {
             self.object_release(object);
         }
     }
@@ -184,7 +211,7 @@ impl FakeMemory {
 
     fn find_gap(&self, len: u64) -> u64 {
         let mut end = TOP;
-        for start in self.pages.keys().rev().filter(|start| **start < TOP) {
+        for start in self.space.pages.keys().rev().filter(|start| **start < TOP) {
             if end - (start + PAGE_SIZE) >= len {
                 break;
             }
@@ -208,8 +235,8 @@ impl GuestMemory for FakeMemory {
             return Err(MemError::NoMemory);
         }
         let len = request.len.next_multiple_of(PAGE_SIZE);
-        let free =
-            request.addr != 0 && !Self::range(request.addr, len).any(|page| self.pages.contains_key(&page));
+        let free = request.addr != 0
+            && !Self::range(request.addr, len).any(|page| self.space.pages.contains_key(&page));
         let addr = match request.place {
             Place::Fixed => request.addr,
             Place::FixedNoReplace if free => request.addr,
@@ -241,13 +268,13 @@ impl GuestMemory for FakeMemory {
                 }
             };
             let file = request.file.clone().map(|file| (file, offset));
-            self.pages.insert(page, Page { prot: request.prot, store, file, label: request.label });
+            self.space.pages.insert(page, Page { prot: request.prot, store, file, label: request.label });
         }
         Ok(addr)
     }
 
     fn unmap(&mut self, addr: u64, len: u64) -> Result<(), MemError> {
-        let doomed: Vec<u64> = self.pages.range(addr..addr + len).map(|(page, _)| *page).collect();
+        let doomed: Vec<u64> = self.space.pages.range(addr..addr + len).map(|(page, _)| *page).collect();
         for page in doomed {
             self.drop_page(page);
         }
@@ -256,7 +283,7 @@ impl GuestMemory for FakeMemory {
 
     fn protect(&mut self, addr: u64, len: u64, prot: Prot) -> Result<(), MemError> {
         for page in Self::range(addr, len) {
-            self.pages.get_mut(&page).ok_or(MemError::NoMemory)?.prot = prot;
+            self.space.pages.get_mut(&page).ok_or(MemError::NoMemory)?.prot = prot;
         }
         Ok(())
     }
@@ -276,8 +303,8 @@ impl GuestMemory for FakeMemory {
         let to = fixed.unwrap_or_else(|| self.find_gap(new_len));
         self.anonymous(to, new_len);
         for page in Self::range(0, old_len.min(new_len)) {
-            let moved = self.pages.remove(&(addr + page)).ok_or(MemError::Fault)?;
-            self.pages.insert(to + page, moved);
+            let moved = self.space.pages.remove(&(addr + page)).ok_or(MemError::Fault)?;
+            self.space.pages.insert(to + page, moved);
         }
         self.unmap(addr, old_len)?;
         Ok(to)
@@ -297,7 +324,9 @@ impl GuestMemory for FakeMemory {
 
     fn discard(&mut self, addr: u64, len: u64) -> Result<(), MemError> {
         for page in Self::range(addr, len) {
-            if let Store::Private(bytes) = &mut self.pages.get_mut(&page).ok_or(MemError::NoMemory)?.store {
+            if let Store::Private(bytes) =
+                &mut self.space.pages.get_mut(&page).ok_or(MemError::NoMemory)?.store
+            {
                 bytes.fill(0);
             }
         }
@@ -305,21 +334,21 @@ impl GuestMemory for FakeMemory {
     }
 
     fn brk(&mut self, addr: u64) -> u64 {
-        if (self.brk_start..self.brk_start + MEMORY_MAX).contains(&addr) {
-            let (old, new) = (self.brk.next_multiple_of(PAGE_SIZE), addr.next_multiple_of(PAGE_SIZE));
+        if (self.space.brk_start..self.space.brk_start + MEMORY_MAX).contains(&addr) {
+            let (old, new) = (self.space.brk.next_multiple_of(PAGE_SIZE), addr.next_multiple_of(PAGE_SIZE));
             if new > old {
                 self.anonymous(old, new - old);
             } else {
                 let _ = self.unmap(new, old - new);
             }
-            self.brk = addr;
+            self.space.brk = addr;
         }
-        self.brk
+        self.space.brk
     }
 
     fn mappings(&self) -> Vec<Mapping> {
         let mut mappings: Vec<Mapping> = Vec::new();
-        for (start, page) in &self.pages {
+        for (start, page) in &self.space.pages {
             let (file, offset) = page.file.clone().map_or((None, 0), |(file, offset)| (Some(file), offset));
             let shared = matches!(page.store, Store::Shared(..));
             match mappings.last_mut() {
@@ -349,7 +378,7 @@ impl GuestMemory for FakeMemory {
     }
 
     fn present_pages(&self, start: u64, end: u64) -> Vec<u64> {
-        self.pages.range(start..end).map(|(page, _)| *page).collect()
+        self.space.pages.range(start..end).map(|(page, _)| *page).collect()
     }
 
     fn next_mapping(&self, addr: u64) -> Option<Mapping> {
@@ -359,11 +388,11 @@ impl GuestMemory for FakeMemory {
     fn is_mapped(&self, addr: u64, len: u64) -> bool {
         let start = addr - addr % PAGE_SIZE;
         addr.checked_add(len)
-            .is_some_and(|end| Self::range(start, end - start).all(|at| self.pages.contains_key(&at)))
+            .is_some_and(|end| Self::range(start, end - start).all(|at| self.space.pages.contains_key(&at)))
     }
 
     fn resident(&self) -> u64 {
-        self.pages.len() as u64 * PAGE_SIZE
+        self.space.pages.len() as u64 * PAGE_SIZE
     }
 
     fn charge(&mut self, _kernel: u64) -> Result<(), MemError> {
@@ -428,5 +457,25 @@ impl GuestMemory for FakeMemory {
     fn object_next_page(&self, object: ObjectId, offset: u64) -> Option<u64> {
         let len = self.object_len(object);
         (offset < len).then_some(offset - offset % PAGE_SIZE)
+    }
+
+    fn fork(&mut self, child: SpaceId) -> Result<(), MemError> {
+        for page in self.space.pages.values() {
+            if let Store::Shared(object, _) = page.store
+                && let Some(object) = &mut self.objects[object.0 as usize]
+            {
+                object.1 += 1;
+            }
+        }
+        self.others.insert(child, self.space.clone());
+        Ok(())
+    }
+
+    fn drop_space(&mut self, space: SpaceId) {
+        for page in self.others.remove(&space).unwrap_or_default().pages.into_values() {
+            if let Store::Shared(object, _) = page.store {
+                self.object_release(object);
+            }
+        }
     }
 }

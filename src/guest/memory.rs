@@ -74,6 +74,10 @@ impl PageSource for Vec<u8> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ObjectId(pub u32);
 
+/// An address space of the machine. Tasks that share memory (CLONE_VM) run in the same one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SpaceId(pub u32);
+
 /// Backing store of a mapping.
 #[derive(Clone)]
 pub enum Backing {
@@ -311,4 +315,11 @@ pub trait GuestMemory {
     fn object_punch(&mut self, object: ObjectId, offset: u64, len: u64) -> Result<(), MemError>;
     /// Start of the first page that was touched and ends behind `offset`.
     fn object_next_page(&self, object: ObjectId, offset: u64) -> Option<u64>;
+    /// Makes another address space with the mappings of this one, fork(2): private pages are the
+    /// child's own from then on, shared ones stay shared. `NoMemory` at the limit.
+    fn fork(&mut self, _child: SpaceId) -> Result<(), MemError> {
+        Err(MemError::NoMemory)
+    }
+    /// Frees another address space than the one that is in use, with all that is mapped there.
+    fn drop_space(&mut self, _space: SpaceId) {}
 }

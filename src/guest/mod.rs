@@ -15,5 +15,6 @@ pub use fault::Fault;
 pub use layout::Layout;
 pub use memory::{
     Backing, FileId, GuestMemory, MapRequest, Mapping, MemError, ObjectId, PageSource, Place, Prot, Remap,
+    SpaceId,
 };
 pub use page::{PAGE_SIZE, USER_END, page_down, page_up};

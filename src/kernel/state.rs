@@ -211,6 +211,11 @@ impl Kernel {
         self.tasks.iter().find(|(_, task)| task.tid == tid).map(|(id, _)| id)
     }
 
+    /// The id of a task.
+    pub(crate) fn tid_of(&self, task: TaskId) -> i32 {
+        self.tasks[task].tid
+    }
+
     /// The first task of a process: the one whose id is the process id.
     pub(super) fn leader(&self, process: ProcessId) -> TaskId {
         self.find_task(self.processes[process].pid).unwrap_or(self.current)

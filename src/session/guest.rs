@@ -105,6 +105,9 @@ impl Guest {
                 let what = format!("the program needs more than {limit} bytes of memory (--max-memory)");
                 self.stop(Stop::Limit(what))
             }
+            Action::Spawn(_) | Action::Gone => {
+                self.stop(Stop::Refused("threads and processes are not emulated yet".into()))
+            }
             Action::Exec(request) => {
                 self.exec = Some(request);
                 Next::Stop

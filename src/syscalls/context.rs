@@ -3,6 +3,7 @@
 use crate::abi::errno::Errno;
 use crate::guest::{Gpr, GuestCpu, GuestMemory};
 use crate::kernel::Kernel;
+use crate::kernel::arena::TaskId;
 use crate::kernel::fdtable::FileNo;
 use crate::kernel::file::description::Descriptions;
 use crate::kernel::file::operations::FileContext;
@@ -29,6 +30,8 @@ pub(crate) enum Break {
     Exit(i32),
     /// The process image is replaced.
     Exec(ExecRequest),
+    /// Another task was made; the session gives it its registers.
+    Spawn(Spawn),
     /// Registers were set by the handler (rt_sigreturn); nothing is to be stored in RAX.
     Resume,
     /// Asked for something that would be wrong if it were pretended; the run stops with this
@@ -59,6 +62,18 @@ pub(crate) struct ExecRequest {
     pub envp: Vec<Vec<u8>>,
 }
 
+/// A task that clone(2) has made, for the session to give registers: those of the caller, but for
+/// RAX, which is 0, and what is named here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Spawn {
+    /// The task.
+    pub task: TaskId,
+    /// Its stack pointer, if it has a stack of its own.
+    pub stack: Option<u64>,
+    /// Its FS base (CLONE_SETTLS).
+    pub tls: Option<u64>,
+}
+
 /// Work of the session after a system call or a fault.
 #[derive(Debug)]
 pub(crate) enum Action {
@@ -72,6 +87,11 @@ pub(crate) enum Action {
     OutOfMemory,
     /// Load another program.
     Exec(ExecRequest),
+    /// Give the new task its registers; RAX of the caller has its id. Signals are still to be
+    /// delivered to the caller.
+    Spawn(Spawn),
+    /// The task is no more; go on with another one.
+    Gone,
     /// The user asked for something while the call waited; nothing has happened yet.
     GivenUp,
     /// Stop the run: this cannot be emulated faithfully.

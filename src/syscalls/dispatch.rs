@@ -49,6 +49,11 @@ pub(crate) fn syscall(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn
         Err(Break::Errno(errno)) => ctx.cpu.set_gpr(Gpr::Rax, errno.to_rax()),
         Err(Break::Resume) => {}
         Err(Break::Exit(status)) => return Action::Exit(status),
+        Err(Break::Spawn(spawn)) => {
+            let tid = ctx.kernel.tid_of(spawn.task);
+            ctx.cpu.set_gpr(Gpr::Rax, tid as u64);
+            return Action::Spawn(spawn);
+        }
         Err(Break::Exec(request)) => return Action::Exec(request),
         Err(Break::Refuse(why)) => return Action::Refuse(why),
     }
