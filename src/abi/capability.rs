@@ -23,6 +23,7 @@ pub(crate) const CAP_SYS_TIME: u64 = 25;
 pub(crate) const CAP_SYS_TTY_CONFIG: u64 = 26;
 pub(crate) const CAP_MKNOD: u64 = 27;
 pub(crate) const CAP_SYSLOG: u64 = 34;
+pub(crate) const CAP_WAKE_ALARM: u64 = 35;
 
 /// Highest capability, CAP_CHECKPOINT_RESTORE.
 pub(crate) const CAP_LAST_CAP: u64 = 40;

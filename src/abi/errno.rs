@@ -48,6 +48,7 @@ impl Errno {
     pub const EAFNOSUPPORT: Errno = Errno(97);
     pub const ENOTCONN: Errno = Errno(107);
     pub const ETIMEDOUT: Errno = Errno(110);
+    pub const ECANCELED: Errno = Errno(125);
 
     /// The value that the kernel leaves in RAX.
     pub fn to_rax(self) -> u64 {

@@ -21,6 +21,16 @@ pub(crate) const SIGEV_THREAD: i32 = 2;
 /// Sends a signal to one thread.
 pub(crate) const SIGEV_THREAD_ID: i32 = 4;
 
+pub(crate) const CLOCK_REALTIME: i32 = 0;
+pub(crate) const CLOCK_MONOTONIC: i32 = 1;
+pub(crate) const CLOCK_BOOTTIME: i32 = 7;
+pub(crate) const CLOCK_REALTIME_ALARM: i32 = 8;
+pub(crate) const CLOCK_BOOTTIME_ALARM: i32 = 9;
+
+pub(crate) const TFD_TIMER_ABSTIME: u32 = 1;
+pub(crate) const TFD_TIMER_CANCEL_ON_SET: u32 = 2;
+pub(crate) const TFD_IOC_SET_TICKS: u64 = 0x4008_5400;
+
 /// The words of a `struct timeval`.
 pub(crate) fn timeval(ns: u64) -> [u64; 2] {
     [ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / 1000]

@@ -7,6 +7,7 @@ use crate::kernel::fdtable::FdTable;
 use crate::kernel::file::description::Descriptions;
 use crate::kernel::file::open::Opener;
 use crate::kernel::file::operations::FileContext;
+use crate::kernel::signal::state::Signals;
 use crate::kernel::state::{Kernel, Parts};
 use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::{FileSystem, ImageFile, Time};
@@ -46,11 +47,12 @@ impl Kernel {
         cpu: &'a mut dyn GuestCpu,
         mem: &'a mut dyn GuestMemory,
     ) -> (&'a mut Descriptions, FileContext<'a>) {
-        let Parts { task, process, fs, files, streams, random, clock, .. } = self.parts();
+        let Parts { task, process, handlers, fs, files, streams, random, clock, .. } = self.parts();
         let size_limit = process.limits.soft(Resource::Fsize);
         let pgid = process.pgid;
         let cred = &task.cred;
-        (files, FileContext { fs, streams, random, clock, cpu, mem, cred, pgid, size_limit })
+        let signals = Signals { task: &mut task.signals, shared: &mut process.pending, handlers };
+        (files, FileContext { fs, streams, random, clock, cpu, mem, cred, signals, pgid, size_limit })
     }
 
     /// Closes a descriptor of the running task; EBADF.

@@ -4,6 +4,7 @@
 
 mod access;
 pub(crate) mod arena;
+mod awaited;
 mod charge;
 pub(crate) mod clock;
 pub(crate) mod config;
@@ -24,6 +25,7 @@ mod slab;
 pub(crate) mod state;
 pub(crate) mod streams;
 pub(crate) mod task;
+pub(crate) mod timerfd;
 pub(crate) mod timers;
 pub(crate) mod uaccess;
 pub(crate) mod uts;

@@ -56,6 +56,8 @@ pub struct Parts<'a> {
     pub process: &'a mut Process,
     /// Its address space.
     pub mm: &'a mut Mm,
+    /// Its signal handlers.
+    pub handlers: &'a mut SignalHandlers,
     /// Its descriptors.
     pub fds: &'a mut FdTable,
     /// Its working directory, root and umask.
@@ -190,11 +192,12 @@ impl Kernel {
     /// Everything that the running task uses, to be borrowed apart.
     pub fn parts(&mut self) -> Parts<'_> {
         let task = &mut self.tasks[self.current];
-        let Shared { process, mm, fds, fs_context, .. } = task.shared;
+        let Shared { process, mm, handlers, fds, fs_context } = task.shared;
         Parts {
             task,
             process: &mut self.processes[process],
             mm: &mut self.mms[mm],
+            handlers: &mut self.handlers[handlers],
             fds: &mut self.fd_tables[fds],
             fs_context: &mut self.fs_contexts[fs_context],
             fs: &mut self.fs,

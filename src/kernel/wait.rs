@@ -31,11 +31,17 @@ impl Kernel {
     /// The instruction count at which a timer is due if the program makes no call until then.
     pub fn next_timer(&self) -> Option<u64> {
         let timer = self.process().timers.next_due(self.clock.slept());
-        timer.into_iter().chain(self.process().limits.cpu_ns().0).min()
+        let file = self.fs.timer_fds.next(|_| true).map(|at| at.saturating_sub(self.clock.slept()));
+        timer.into_iter().chain(file).chain(self.process().limits.cpu_ns().0).min()
     }
 
-    /// Sends the signals of all timers that are due. Costs nothing while none is armed.
+    /// Sends the signals of all timers that are due, and wakes who waits for them. Costs nothing
+    /// while none is armed.
     pub fn expire_timers(&mut self, cpu: &mut dyn GuestCpu) {
+        if self.fs.timer_fds.next(|_| true).is_some() {
+            let now = self.now(cpu);
+            self.fs.expire_timer_fds(now);
+        }
         if self.process().timers.armed() || self.process().limits.cpu_ns().0.is_some() {
             let cpu = cpu.instructions();
             let wall = self.clock.now_ns(cpu);

@@ -62,14 +62,23 @@ pub(super) fn failed(ctx: &mut Ctx, error: FileError) -> Break {
     }
 }
 
-/// Runs an operation of a description.
+/// Runs an operation of a description, again and again while it waits for what time brings.
 pub(super) fn operate<R>(
     ctx: &mut Ctx,
     file: FileNo,
-    operation: impl FnOnce(&mut Description, &mut FileContext) -> Result<R, FileError>,
+    mut operation: impl FnMut(&mut Description, &mut FileContext) -> Result<R, FileError>,
 ) -> Result<R, Break> {
-    let (files, mut cx) = ctx.file_ops();
-    operation(files.get_mut(file), &mut cx).map_err(|error| failed(ctx, error))
+    loop {
+        let (files, mut cx) = ctx.file_ops();
+        let error = match operation(files.get_mut(file), &mut cx) {
+            Ok(result) => return Ok(result),
+            Err(error) => error,
+        };
+        let waits = matches!(error, FileError::WouldBlock(_));
+        if !waits || ctx.kernel.wait_for(ctx.cpu, None, &[file]).is_some() {
+            return Err(failed(ctx, error));
+        }
+    }
 }
 
 /// Tells if reads and writes at an offset make sense; ESPIPE is the answer if not.
@@ -298,12 +307,26 @@ fn read(ctx: &mut Ctx, [fd, buf, count, ..]: [u64; 6]) -> SysResult {
     if directory && open.readable() {
         return Err(Errno::EISDIR.into());
     }
-    read_to(ctx, fd, None, &[(buf, count)])
+    let read = read_to(ctx, fd, None, &[(buf, count)])?;
+    if let Some(file) = of_records(ctx, fd, count)? {
+        operate(ctx, file, |open, cx| open.read(cx, None, &mut []))?;
+    }
+    Ok(read)
+}
+
+/// The description of a call that moves nothing, if it is of a kind that looks at the size even so.
+fn of_records(ctx: &Ctx, fd: u64, count: u64) -> Result<Option<FileNo>, Errno> {
+    let file = ctx.kernel.fds().get(fd as i32)?;
+    Ok((count == 0 && ctx.kernel.files.get(file).ops.moves_whole()).then_some(file))
 }
 
 /// write(2).
 fn write(ctx: &mut Ctx, [fd, buf, count, ..]: [u64; 6]) -> SysResult {
-    write_from(ctx, fd, None, &[(buf, count)])
+    let written = write_from(ctx, fd, None, &[(buf, count)])?;
+    if let Some(file) = of_records(ctx, fd, count)? {
+        operate(ctx, file, |open, cx| open.write(cx, None, &[]))?;
+    }
+    Ok(written)
 }
 
 /// pread(2).

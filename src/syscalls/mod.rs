@@ -7,6 +7,7 @@ mod copy;
 mod dir;
 pub(crate) mod dispatch;
 pub(crate) mod epoll;
+mod event;
 mod exec;
 mod fd;
 mod fs;

@@ -31,11 +31,13 @@ fn ready(ctx: &mut Ctx, file: FileNo, wait: bool) -> Result<u16, Errno> {
 }
 
 /// Asks until something is ready, the time is up or a signal comes. `ask` says how much is ready;
-/// its flag allows it to wait on the host, which a call without a timeout does.
+/// its flag allows it to wait on the host, which a call without a timeout does. `inputs` are those
+/// that are to become readable.
 pub(super) fn until_ready(
     ctx: &mut Ctx,
     timeout: Option<u64>,
     name: &str,
+    inputs: &[FileNo],
     mut ask: impl FnMut(&mut Ctx, bool) -> Result<u64, Errno>,
 ) -> SysResult {
     let deadline = match timeout {
@@ -43,16 +45,22 @@ pub(super) fn until_ready(
         Some(ns) => Some(ctx.now().saturating_add(ns)),
         None => None,
     };
-    let ready = ask(ctx, timeout.is_none())?;
-    if ready > 0 {
-        return Ok(ready);
-    }
-    match ctx.kernel.wait(ctx.cpu, deadline, 0) {
-        Wake::Timeout => Ok(ask(ctx, false)?),
-        Wake::Signal => Err(ctx.interrupted(Restart::Never)),
-        Wake::Never => Err(Break::Refuse(format!(
-            "{name} would wait for ever: the program is the only process of the emulated machine"
-        ))),
+    loop {
+        let wait = timeout.is_none() && !ctx.kernel.timer_runs(inputs);
+        let ready = ask(ctx, wait)?;
+        if ready > 0 {
+            return Ok(ready);
+        }
+        match ctx.kernel.wait_for(ctx.cpu, deadline, inputs) {
+            None => {}
+            Some(Wake::Timeout) => return Ok(ask(ctx, false)?),
+            Some(Wake::Signal) => return Err(ctx.interrupted(Restart::Never)),
+            Some(Wake::Never) => {
+                return Err(Break::Refuse(format!(
+                    "{name} would wait for ever: the program is the only process of the emulated machine"
+                )));
+            }
+        }
     }
 }
 
@@ -63,7 +71,12 @@ fn poll_all(ctx: &mut Ctx, addr: u64, count: u64, timeout: Option<u64>) -> SysRe
     }
     let mut bytes = vec![0; count as usize * 8];
     copy_from_user(ctx.mem, addr, &mut bytes)?;
-    let ready = until_ready(ctx, timeout, "poll", |ctx, wait| {
+    let inputs = bytes.as_chunks::<8>().0.iter().filter_map(|[a, b, c, d, e0, e1, ..]| {
+        let wanted = u16::from_le_bytes([*e0, *e1]) & READABLE != 0;
+        ctx.opened(i32::from_le_bytes([*a, *b, *c, *d])).ok().filter(|_| wanted)
+    });
+    let inputs: Vec<FileNo> = inputs.collect();
+    let ready = until_ready(ctx, timeout, "poll", &inputs, |ctx, wait| {
         let mut ready = 0;
         for entry in bytes.as_chunks_mut::<8>().0 {
             let [a, b, c, d, e0, e1, ..] = *entry;
@@ -126,7 +139,9 @@ fn select_all(ctx: &mut Ctx, count: u64, sets: [u64; 3], timeout: Option<u64>) -
         wanted.push(set);
     }
     let mut found = vec![vec![0u8; len]; 3];
-    let ready = until_ready(ctx, timeout, "select", |ctx, wait| {
+    let inputs = (0..count).filter(|fd| wanted[0][fd / 8] & 1 << (fd % 8) != 0);
+    let inputs: Vec<FileNo> = inputs.filter_map(|fd| ctx.opened(fd as i32).ok()).collect();
+    let ready = until_ready(ctx, timeout, "select", &inputs, |ctx, wait| {
         let mut ready = 0;
         for fd in 0..count {
             let (byte, bit) = (fd / 8, 1u8 << (fd % 8));

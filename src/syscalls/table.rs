@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 pub(crate) use crate::syscalls::row::{Row, Support};
 use crate::syscalls::{
-    attr, copy, dir, epoll, exec, fd, fs, futex, io, ioctl, lock, mm, net, pipe, poll, process, sched,
+    attr, copy, dir, epoll, event, exec, fd, fs, futex, io, ioctl, lock, mm, net, pipe, poll, process, sched,
     signal, stat, system, time,
 };
 
@@ -15,6 +15,7 @@ const FAMILIES: &[&[Row]] = &[
     copy::ROWS,
     dir::ROWS,
     epoll::ROWS,
+    event::ROWS,
     exec::ROWS,
     fd::ROWS,
     fs::ROWS,

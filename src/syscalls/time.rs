@@ -293,7 +293,10 @@ fn set_realtime(ctx: &mut Ctx, sec: u64, nsec: u64) -> SysResult {
     }
     ctx.kernel.task().cred.require(CAP_SYS_TIME)?;
     let instructions = ctx.cpu.instructions();
+    let before = ctx.kernel.clock.start(ClockId::Realtime);
     ctx.kernel.clock.set_realtime(sec * NSEC_PER_SEC + nsec, instructions);
+    let by = ctx.kernel.clock.start(ClockId::Realtime).wrapping_sub(before) as i64;
+    ctx.kernel.fs.clock_was_set(by);
     Ok(0)
 }
 

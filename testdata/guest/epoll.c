@@ -30,6 +30,8 @@ int main(void)
     S(pipe2, p, O_NONBLOCK);
     long ep = T(epoll_create1, EPOLL_CLOEXEC);
     num(S(fcntl, ep, F_GETFD));
+    long counter = S(eventfd2, 1, 0);
+    T(read, counter, buf, 0), T(write, counter, buf, 0), T(read, p[0], buf, 0), T(write, p[1], buf, 0), T(close, counter);
     long old = T(epoll_create, 1);
     T(epoll_create, 0);
     T(epoll_create, -1);

@@ -25,7 +25,7 @@ impl FileOperations for EventFd {
         Some(self.queue)
     }
 
-    fn details(&self) -> String {
+    fn details(&self, _fs: &FileSystem, _now: u64) -> String {
         format!("eventfd-count: {:16x}\n", self.count)
     }
 

@@ -20,6 +20,8 @@ pub(crate) mod pipe;
 pub(crate) mod proc_text;
 pub(crate) mod pty;
 pub(crate) mod regular;
+pub(crate) mod signalfd;
 pub(crate) mod socket;
 pub(crate) mod splice;
 pub(crate) mod stream;
+pub(crate) mod timerfd;

@@ -8,6 +8,7 @@ use crate::guest::{GuestCpu, GuestMemory};
 use crate::kernel::clock::Clock;
 use crate::kernel::cred::Credentials;
 use crate::kernel::random::Random;
+use crate::kernel::signal::state::Signals;
 use crate::kernel::streams::Streams;
 use crate::kernel::vfs::attr::Meta;
 use crate::kernel::vfs::image::Source;
@@ -30,6 +31,8 @@ pub(crate) struct FileContext<'a> {
     pub(crate) cpu: &'a mut dyn GuestCpu,
     pub(crate) mem: &'a mut dyn GuestMemory,
     pub(crate) cred: &'a Credentials,
+    /// Signals of the caller.
+    pub(crate) signals: Signals<'a>,
     /// Process group of the caller.
     pub(crate) pgid: i32,
     /// RLIMIT_FSIZE.
@@ -89,8 +92,9 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
     /// The kind in a word.
     fn kind(&self) -> &'static str;
 
-    /// Lines of `/proc/PID/fdinfo` that only this kind has.
-    fn details(&self) -> String {
+    /// Lines of `/proc/PID/fdinfo` that only this kind has. `now` counts nanoseconds since the
+    /// program's start.
+    fn details(&self, _fs: &FileSystem, _now: u64) -> String {
         String::new()
     }
 
@@ -113,6 +117,21 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
     /// The epoll instance behind the description, epoll(7).
     fn epoll(&self) -> Option<QueueId> {
         None
+    }
+
+    /// The timer behind the description, timerfd_create(2).
+    fn timer(&self) -> Option<QueueId> {
+        None
+    }
+
+    /// The signals that are read from it, signalfd(2), to be changed.
+    fn signals(&mut self) -> Option<&mut u64> {
+        None
+    }
+
+    /// The same to be looked at: none for other kinds.
+    fn signal_mask(&self) -> u64 {
+        0
     }
 
     /// The queue that wakes when something becomes ready. A kind without one is asked again and

@@ -124,7 +124,7 @@ impl Kernel {
     }
 
     /// `/proc/PID/fdinfo/N`; empty for a descriptor that has been closed.
-    pub(super) fn proc_fdinfo(&self, fd: i32) -> String {
+    pub(super) fn proc_fdinfo(&self, fd: i32, now: u64) -> String {
         let Ok(slot) = self.fds().slot(fd) else { return String::new() };
         let open = self.files.get(slot.file);
         let flags = open.flags | if slot.cloexec { O_CLOEXEC } else { 0 };
@@ -133,7 +133,7 @@ impl Kernel {
         let mut text =
             format!("pos:\t{}\nflags:\t0{flags:o}\nmnt_id:\t{mount}\nino:\t{inode}\n", open.offset);
         text.push_str(&self.fdinfo_locks(slot.file));
-        text.push_str(&open.ops.details());
+        text.push_str(&open.ops.details(&self.fs, now));
         for ((file, fd), events, data) in
             open.ops.epoll().iter().flat_map(|epoll| self.fs.queues.items(*epoll))
         {

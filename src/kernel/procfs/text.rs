@@ -16,7 +16,7 @@ impl Kernel {
         mem: &mut dyn GuestMemory,
     ) -> Vec<u8> {
         let elapsed = match file {
-            ProcFile::Uptime | ProcFile::KernelStat | ProcFile::Stat => self.now(cpu),
+            ProcFile::Uptime | ProcFile::KernelStat | ProcFile::Stat | ProcFile::FdInfo(_) => self.now(cpu),
             _ => 0,
         };
         let uptime = MONOTONIC_START.saturating_add(elapsed);
@@ -52,7 +52,7 @@ impl Kernel {
             ProcFile::Personality => format!("{:08x}\n", self.task().personality),
             ProcFile::TimerSlack => format!("{}\n", self.task().timerslack),
             ProcFile::Io => self.proc_io(),
-            ProcFile::FdInfo(fd) => self.proc_fdinfo(fd),
+            ProcFile::FdInfo(fd) => self.proc_fdinfo(fd, elapsed),
             ProcFile::Mounts => machine::mounts(),
             ProcFile::MountInfo => machine::mountinfo(),
             ProcFile::PageMap => String::new(), // not a text: `file/pagemap.rs` reads it

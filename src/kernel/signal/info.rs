@@ -1,9 +1,9 @@
 //! `siginfo_t`, in the bytes the guest sees.
 
-use crate::abi::signal::si_code;
+use crate::abi::signal::{si_code, signo::*};
 
 /// Bytes of `siginfo_t`.
-pub(super) const SIGINFO_SIZE: usize = 128;
+pub(in crate::kernel) const SIGINFO_SIZE: usize = 128;
 
 /// A `siginfo_t`. Offsets are those of `asm-generic/siginfo.h` on 64-bit machines.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -100,6 +100,41 @@ impl SigInfo {
     /// `si_value` of a queued or timer signal.
     pub fn value(&self) -> u64 {
         u64::from(self.word(24)) | u64::from(self.word(28)) << 32
+    }
+
+    /// `struct signalfd_siginfo`, which has a field for each meaning of the same bytes of
+    /// `siginfo_t`: `siginfo_layout` tells the one they have.
+    pub(in crate::kernel) fn for_signalfd(&self) -> [u8; SIGINFO_SIZE] {
+        const POLL_CODES: i32 = 6;
+        let code = self.code();
+        let mut out = SigInfo([0; SIGINFO_SIZE]);
+        let mut copy = |fields: &[(usize, usize)]| {
+            for (to, from) in fields {
+                out.put(*to, self.word(*from));
+            }
+        };
+        copy(&[(0, 0), (4, 4), (8, 8)]);
+        let (sender, value) = ([(12, 16), (16, 20)], [(44, 24), (48, 24), (52, 28)]);
+        match (self.signo(), code) {
+            (SIGILL | SIGFPE | SIGSEGV | SIGBUS | SIGTRAP, 1..=15) => copy(&[(72, 16), (76, 20)]),
+            (SIGCHLD, 1..=POLL_CODES) => {
+                copy(&sender);
+                copy(&[(40, 24), (56, 32), (60, 36), (64, 40), (68, 44)]);
+            }
+            (SIGSYS, 1..=2) => copy(&[(84, 24), (88, 16), (92, 20), (96, 28)]),
+            (_, 1..=POLL_CODES | si_code::SI_SIGIO) => copy(&[(20, 24), (28, 16)]),
+            (_, si_code::SI_TIMER) => {
+                copy(&[(24, 16), (32, 20)]);
+                copy(&value);
+            }
+            (_, code) => {
+                copy(&sender);
+                if code < 0 {
+                    copy(&value);
+                }
+            }
+        }
+        out.0
     }
 
     /// Adds missed expirations to a timer's signal.

@@ -11,6 +11,7 @@ use crate::abi::fs::*;
 use crate::guest::GuestMemory;
 use crate::kernel::cred::User;
 use crate::kernel::slab::Slab;
+use crate::kernel::timerfd::TimerFds;
 use crate::kernel::vfs::content::Content;
 use crate::kernel::vfs::host::{self, HostPath};
 use crate::kernel::vfs::host_fingerprint::HostFingerprint;
@@ -46,6 +47,7 @@ pub struct FileSystem {
     pub(super) pts: Ino,
     pub(super) terminals: BTreeMap<u32, Ino>,
     pub(crate) queues: WaitQueues,
+    pub(crate) timer_fds: TimerFds,
     /// Open files of the host.
     pub(crate) handles: HostHandles,
     /// The host's files that were opened, if the run may go back.
@@ -79,6 +81,7 @@ impl FileSystem {
             pts: Ino(0),
             terminals: BTreeMap::new(),
             queues: WaitQueues::default(),
+            timer_fds: TimerFds::default(),
             handles: HostHandles::default(),
             fingerprint: journal.then(HostFingerprint::default),
         }
@@ -90,7 +93,22 @@ impl FileSystem {
             (map.capacity() * (size_of::<(K, V)>() + 1) * 8 / 7) as u64
         }
         let tables = table(&self.dirs) + table(&self.files_seen) + table(&self.numbers);
-        self.nodes.charged() + tables + self.pipes.charged() + self.queues.bytes() + self.ptys.bytes()
+        let waiting = self.queues.bytes() + self.timer_fds.bytes();
+        self.nodes.charged() + tables + self.pipes.charged() + self.ptys.bytes() + waiting
+    }
+
+    /// Lets the timers of timerfd_create(2) that are due wake who waits for them.
+    pub(crate) fn expire_timer_fds(&mut self, now: u64) {
+        for queue in self.timer_fds.expire(now) {
+            self.queues.wake(queue, POLLIN);
+        }
+    }
+
+    /// Tells those timers that CLOCK_REALTIME was set forward by `by` nanoseconds.
+    pub(crate) fn clock_was_set(&mut self, by: i64) {
+        for queue in self.timer_fds.clock_was_set(by) {
+            self.queues.wake(queue, POLLIN);
+        }
     }
 
     /// Tells if the limit of memory has kept bytes of a file out since the last call.

@@ -1,0 +1,69 @@
+//! Pending signals as descriptions, signalfd(2). Whoever reads takes its own, not those of who made
+//! the description.
+
+use crate::abi::errno::Errno;
+use crate::abi::fs::POLLIN;
+use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode};
+use crate::kernel::signal::info::SIGINFO_SIZE;
+use crate::kernel::vfs::tree::FileSystem;
+
+/// The signals that are read.
+#[derive(Clone, Debug)]
+pub(crate) struct SignalFile {
+    pub(crate) mask: u64,
+}
+
+impl FileOperations for SignalFile {
+    fn kind(&self) -> &'static str {
+        "signalfd"
+    }
+
+    fn details(&self, _fs: &FileSystem, _now: u64) -> String {
+        format!("sigmask:\t{:016x}\n", self.mask)
+    }
+
+    fn signals(&mut self) -> Option<&mut u64> {
+        Some(&mut self.mask)
+    }
+
+    fn signal_mask(&self) -> u64 {
+        self.mask
+    }
+
+    fn moves_whole(&self) -> bool {
+        true
+    }
+
+    /// As many as there are and fit, `struct signalfd_siginfo` each.
+    fn read(
+        &mut self,
+        cx: &mut FileContext,
+        mode: Mode,
+        _at: Option<u64>,
+        buf: &mut [u8],
+    ) -> Result<usize, FileError> {
+        if buf.len() < SIGINFO_SIZE {
+            return Err(Errno::EINVAL.into());
+        }
+        let mut done = 0;
+        for place in buf.chunks_exact_mut(SIGINFO_SIZE) {
+            let Some(info) = cx.signals.dequeue(self.mask) else { break };
+            place.copy_from_slice(&info.for_signalfd());
+            done += SIGINFO_SIZE;
+        }
+        match done {
+            0 if mode.nonblocking => Err(Errno::EAGAIN.into()),
+            0 => Err(FileError::WouldBlock("read from a signalfd")),
+            done => Ok(done),
+        }
+    }
+
+    /// Linux accepts the call and moves nothing.
+    fn seek(&self, _cx: &mut FileContext, _offset: &mut u64, _by: u64, _whence: u64) -> Result<u64, Errno> {
+        Ok(0)
+    }
+
+    fn poll(&self, cx: &mut FileContext, _mode: Mode, _wait: bool) -> Result<u16, Errno> {
+        Ok(if cx.signals.pending() & self.mask != 0 { POLLIN } else { 0 })
+    }
+}
