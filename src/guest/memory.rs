@@ -30,6 +30,11 @@ impl Prot {
     }
 }
 
+/// A file of the host in a certain state: device, inode, length, and time of its last modification
+/// in seconds and nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FileVersion(pub [u64; 5]);
+
 /// Source of the bytes of a file mapping, read page by page when the guest first touches a page.
 pub trait PageSource: Send + Sync {
     /// Reads up to `buf.len()` bytes at `offset`; fewer mean the end of the file, whose tail reads
@@ -37,6 +42,10 @@ pub trait PageSource: Send + Sync {
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> std::io::Result<usize>;
     /// Length of the file in bytes; a page wholly past it faults with SIGBUS.
     fn len(&self) -> u64;
+    /// The file and the state of it that the bytes are those of, if it is known that they stay.
+    fn version(&self) -> Option<FileVersion> {
+        None
+    }
     /// Returns whether the file has no bytes.
     fn is_empty(&self) -> bool {
         self.len() == 0
@@ -317,9 +326,8 @@ pub trait GuestMemory {
     fn object_next_page(&self, object: ObjectId, offset: u64) -> Option<u64>;
     /// Makes another address space with the mappings of this one, fork(2): private pages are the
     /// child's own from then on, shared ones stay shared. `NoMemory` at the limit.
-    fn fork(&mut self, _child: SpaceId) -> Result<(), MemError> {
-        Err(MemError::NoMemory)
-    }
-    /// Frees another address space than the one that is in use, with all that is mapped there.
-    fn drop_space(&mut self, _space: SpaceId) {}
+    fn fork(&mut self, child: SpaceId) -> Result<(), MemError>;
+    /// Frees an address space, with all that is mapped there. The one that is in use stays there
+    /// empty until another is.
+    fn drop_space(&mut self, space: SpaceId);
 }

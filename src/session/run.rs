@@ -16,7 +16,7 @@ use crate::emu::unicorn::{HOST_ADDRESSES, Machine};
 use crate::guest::layout::{Layout, StackOrder};
 use crate::guest::{Gpr, GuestCpu, PAGE_SIZE};
 use crate::hooks::consumer::{Consumer, Predictors};
-use crate::hooks::recorder::Recorder;
+use crate::hooks::recorder::{CountModel, Recorder};
 use crate::hooks::worker::Link;
 use crate::kernel::Kernel;
 use crate::kernel::config::KernelConfig;
@@ -197,7 +197,9 @@ fn new_machine(config: &Config, memory: u64) -> Result<Machine, StartError> {
     let consumers = Link::threaded(Consumer::parts(caches, predictors));
     let recorder = Recorder::new(consumers, counting.model, counting.caches.is_some());
     let frames = Frames::new(arena, usize::try_from(memory / PAGE_SIZE).unwrap_or(usize::MAX));
-    let space = AddressSpace::new(frames, program.layout);
+    // Valgrind's superblocks are found anew by every process, when its code is translated.
+    let page_cache = counting.model == CountModel::Arch;
+    let space = AddressSpace::new(frames, program.layout, page_cache);
     let cpu = if program.layout == Layout::VALGRIND && avoids_avx(&program.env) {
         CpuModel::Valgrind
     } else {

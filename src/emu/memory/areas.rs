@@ -283,6 +283,15 @@ impl Areas {
         false
     }
 
+    /// Takes the mark of mlock(2) from all of them.
+    pub(super) fn unlock(&mut self) {
+        let locked = self.iter().filter(|(_, area)| area.locked);
+        let locked: Vec<(u64, u64)> = locked.map(|(start, area)| (start, area.end)).collect();
+        for (start, end) in locked {
+            self.update(start, end, |area| area.locked = false);
+        }
+    }
+
     /// Number of areas.
     pub(super) fn len(&self) -> usize {
         self.map.len()

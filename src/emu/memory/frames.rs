@@ -1,6 +1,9 @@
 //! The frame allocator: references to the pages of the arena, and which of them hold code.
 
+use rustc_hash::FxHashMap;
+
 use crate::emu::memory::arena::{Arena, Frame, PAGE};
+use crate::guest::FileVersion;
 
 /// Something that the engine's caches must forget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +26,8 @@ struct Meta {
     references: u32,
     /// References of snapshots.
     kept: u32,
+    /// The page cache has it.
+    cached: bool,
     /// The engine may hold code translated from it.
     code: bool,
     /// The engine's TLB may allow stores to it through a mapping that is not executable.
@@ -41,6 +46,12 @@ pub(crate) struct Frames {
     stale: Vec<Frame>,
     /// Freed frames that read as zeros.
     clean: Vec<Frame>,
+    /// Pages of files, each by the file and its number there. They are never stored to. A page stays
+    /// when nobody maps it any more, and with it the code that the engine has translated from it: so
+    /// a program is translated once, however many processes run it.
+    cache: FxHashMap<(FileVersion, u64), Frame>,
+    /// Frames that only the page cache has.
+    idle: usize,
     /// Frames with references.
     in_use: usize,
     /// Pages' worth of what the guest uses beside its frames.
@@ -60,6 +71,8 @@ impl Frames {
             meta: Vec::new(),
             stale: Vec::new(),
             clean: Vec::new(),
+            cache: FxHashMap::default(),
+            idle: 0,
             in_use: 0,
             other: 0,
             limit,
@@ -98,10 +111,44 @@ impl Frames {
     /// # Errors
     /// When the limit is reached.
     pub(super) fn allocate(&mut self) -> Result<Frame, OutOfFrames> {
-        if self.in_use.saturating_add(self.other) >= self.limit {
+        let used = self.in_use.saturating_add(self.other);
+        if used >= self.limit {
             return Err(OutOfFrames);
         }
+        if used + self.idle >= self.limit {
+            self.shrink_cache();
+        }
         Ok(self.take())
+    }
+
+    /// The frame of a page of a file, if the page cache has it.
+    pub(super) fn cached(&self, file: FileVersion, page: u64) -> Option<Frame> {
+        self.cache.get(&(file, page)).copied()
+    }
+
+    /// Enters the frame of a page of a file into the page cache.
+    pub(super) fn cache(&mut self, file: FileVersion, page: u64, frame: Frame) {
+        if self.cache.insert((file, page), frame).is_none() {
+            self.meta[frame.index()].cached = true;
+        }
+    }
+
+    /// Frees what only the page cache has.
+    fn shrink_cache(&mut self) {
+        let mut cache = std::mem::take(&mut self.cache);
+        cache.retain(|_, frame| {
+            let meta = &mut self.meta[frame.index()];
+            if meta.references > 0 {
+                return true;
+            }
+            meta.cached = false;
+            if meta.kept == 0 {
+                self.free(*frame);
+            }
+            false
+        });
+        self.cache = cache;
+        self.idle = 0;
     }
 
     /// Allocates without regard to the limit.
@@ -126,13 +173,15 @@ impl Frames {
         meta.references += 1;
         if meta.references == 1 {
             self.in_use += 1;
+            self.idle -= usize::from(meta.cached);
         }
     }
 
-    /// Tests whether the frame has more than one reference, those of snapshots included.
+    /// Tests whether the frame has more than one reference, those of snapshots and of the page cache
+    /// included.
     pub(super) fn is_shared(&self, frame: Frame) -> bool {
         let meta = &self.meta[frame.index()];
-        meta.references + meta.kept > 1
+        meta.references + meta.kept + u32::from(meta.cached) > 1
     }
 
     /// Drops a reference, and frees the frame with the last one.
@@ -143,7 +192,9 @@ impl Frames {
             return;
         }
         self.in_use -= 1;
-        if meta.kept == 0 {
+        if meta.cached {
+            self.idle += 1;
+        } else if meta.kept == 0 {
             self.free(frame);
         }
     }
@@ -157,7 +208,7 @@ impl Frames {
     pub(super) fn forget(&mut self, frame: Frame) {
         let meta = &mut self.meta[frame.index()];
         meta.kept -= 1;
-        if meta.kept == 0 && meta.references == 0 {
+        if meta.kept == 0 && meta.references == 0 && !meta.cached {
             self.free(frame);
         }
     }
@@ -226,8 +277,16 @@ impl Frames {
         self.meta[frame.index()].code
     }
 
-    /// Drops code translated from the frame: the frame changed, or a page with it moved or lost its
-    /// permission to execute.
+    /// Drops code translated from the frame, of which a page has moved, is gone or has lost its
+    /// permission to execute. What the page cache has is not stored to, so its code stays good.
+    pub(super) fn code_unmapped(&mut self, frame: Frame) {
+        if !self.meta[frame.index()].cached {
+            self.code_changed(frame);
+        }
+    }
+
+    /// Drops code translated from the frame: its bytes have changed, or it is to be translated
+    /// otherwise.
     pub(super) fn code_changed(&mut self, frame: Frame) {
         if self.meta[frame.index()].code {
             self.invalidations.push(Invalidation::Code(frame));

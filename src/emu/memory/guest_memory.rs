@@ -3,10 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::emu::memory::areas::Areas;
 use crate::emu::memory::arena::{Frame, PAGE};
 use crate::emu::memory::space::{Access, AddressSpace};
 use crate::guest::{Backing, GuestMemory, MapRequest, Mapping, MemError, ObjectId, PageSource};
-use crate::guest::{PAGE_SIZE, Prot, Remap, USER_END, page_down, page_up};
+use crate::guest::{PAGE_SIZE, Prot, Remap, SpaceId, USER_END, page_down, page_up};
 
 impl AddressSpace {
     /// Splits a range at page borders and calls `each` with every piece: its frame, its offset
@@ -86,6 +87,14 @@ impl AddressSpace {
 }
 
 impl GuestMemory for AddressSpace {
+    fn fork(&mut self, child: SpaceId) -> Result<(), MemError> {
+        self.fork_space(child)
+    }
+
+    fn drop_space(&mut self, space: SpaceId) {
+        self.free_space(space);
+    }
+
     fn read(&mut self, addr: u64, buf: &mut [u8]) -> Result<(), usize> {
         self.pieces(addr, buf.len(), Access::Read, |space, frame, start, range| {
             space.frames.arena().read(frame, start, &mut buf[range]);
@@ -165,11 +174,12 @@ impl GuestMemory for AddressSpace {
     }
 
     fn is_file_shared(&self, device: u64, inode: u64) -> bool {
-        self.areas.of_file(device, inode).next().is_some()
+        self.all_areas().any(|areas| areas.of_file(device, inode).next().is_some())
     }
 
     fn object_take_views(&mut self, object: ObjectId, device: u64, inode: u64) {
-        self.turn_views(device, inode, object);
+        let shows = |areas: &Areas| areas.of_file(device, inode).next().is_some();
+        self.for_each_space(shows, |memory| memory.turn_views(device, inode, object));
     }
 
     fn object_release(&mut self, object: ObjectId) {
@@ -182,7 +192,8 @@ impl GuestMemory for AddressSpace {
 
     fn object_resize(&mut self, object: ObjectId, len: u64) -> Result<(), MemError> {
         let keep = page_up(len).ok_or(MemError::Invalid)?;
-        self.forget_object_pages(object, keep, u64::MAX, true);
+        let maps = |areas: &Areas| areas.is_object_mapped(object);
+        self.for_each_space(maps, |memory| memory.forget_object_pages(object, keep, u64::MAX, true));
         self.objects.resize(object, len, &mut self.frames);
         Ok(())
     }
@@ -201,7 +212,8 @@ impl GuestMemory for AddressSpace {
     fn object_punch(&mut self, object: ObjectId, offset: u64, len: u64) -> Result<(), MemError> {
         let end = page_down(offset.saturating_add(len));
         if let Some(start) = page_up(offset).filter(|start| *start < end) {
-            self.forget_object_pages(object, start, end, false);
+            let maps = |areas: &Areas| areas.is_object_mapped(object);
+            self.for_each_space(maps, |memory| memory.forget_object_pages(object, start, end, false));
         }
         let result = self.objects.punch(object, offset, len, &mut self.frames);
         self.out_of_memory |= result == Err(MemError::NoMemory);

@@ -4,7 +4,7 @@
 //! [`frames::Invalidation`], and carried out before the guest runs again.
 //!
 //! The files build on each other in this order: `arena`, `frames`, `objects`, `gaps`, `areas`,
-//! `page_table`, `space`, then `placement`, `mapping`, `guest_memory` and `snapshot`.
+//! `page_table`, `space`, then `spaces`, `placement`, `mapping`, `guest_memory` and `snapshot`.
 
 mod areas;
 pub(crate) mod arena;
@@ -17,3 +17,4 @@ mod page_table;
 mod placement;
 pub(crate) mod snapshot;
 pub(crate) mod space;
+mod spaces;

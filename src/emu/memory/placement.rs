@@ -153,7 +153,7 @@ mod tests {
 
     fn space(layout: Layout) -> AddressSpace {
         let frames = Frames::new(Arena::reserve(0).expect("an arena"), 1000);
-        let mut space = AddressSpace::new(frames, layout);
+        let mut space = AddressSpace::new(frames, layout, true);
         space.place_heap(PROGRAM_END).expect("room");
         space
     }

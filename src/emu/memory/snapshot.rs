@@ -1,42 +1,41 @@
 //! Snapshots of an address space. A snapshot holds the frames that were in use, and the guest gets
 //! a copy of a page when it next stores to it; so a snapshot costs what is changed after it.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 
-use crate::emu::memory::areas::Areas;
 use crate::emu::memory::arena::Frame;
 use crate::emu::memory::frames::Invalidation;
 use crate::emu::memory::objects::Objects;
 use crate::emu::memory::page_table::PageTable;
-use crate::emu::memory::space::{AddressSpace, Break};
-use crate::guest::Prot;
+use crate::emu::memory::space::{AddressSpace, Space};
+use crate::guest::{Prot, SpaceId};
 
 /// A snapshot of an address space. Give it back to [`AddressSpace::forget`].
 pub(crate) struct SavedSpace {
-    areas: Areas,
-    table: PageTable,
+    spaces: BTreeMap<SpaceId, Space>,
+    loaded: SpaceId,
     objects: Objects,
-    brk: Break,
     kernel: u64,
 }
 
 impl SavedSpace {
     /// The frames of the snapshot, each as often as it is mapped.
     fn frames(&self) -> impl Iterator<Item = Frame> {
-        self.table.entries().map(|(_, entry)| entry.frame).chain(self.objects.frames())
+        let tables = self.spaces.values().map(|space| &space.table);
+        tables.flat_map(PageTable::entries).map(|(_, entry)| entry.frame).chain(self.objects.frames())
     }
 }
 
 impl AddressSpace {
     /// Takes a snapshot.
     pub(crate) fn save(&mut self) -> SavedSpace {
-        let saved = SavedSpace {
-            areas: self.areas.clone(),
-            table: self.table.clone(),
-            objects: self.objects.clone(),
-            brk: self.brk,
-            kernel: self.kernel,
-        };
+        let mut spaces = self.others.clone();
+        let loaded = Space { areas: self.areas.clone(), table: self.table.clone(), brk: self.brk };
+        spaces.insert(self.loaded, loaded);
+        let (objects, kernel) = (self.objects.clone(), self.kernel);
+        let saved = SavedSpace { spaces, loaded: self.loaded, objects, kernel };
         for frame in saved.frames() {
             self.frames.keep(frame);
         }
@@ -48,27 +47,37 @@ impl AddressSpace {
 
     /// Returns to the state of the snapshot.
     pub(crate) fn restore(&mut self, saved: &SavedSpace) {
-        let executable = |prot: Prot| prot.allows(Prot::EXEC);
-        for (page, entry) in self.table.entries().filter(|(_, entry)| executable(entry.prot)) {
-            if saved.table.get(page) != Some(*entry) {
-                self.frames.code_changed(entry.frame);
-            }
-        }
-        for (page, entry) in saved.table.entries().filter(|(_, entry)| executable(entry.prot)) {
-            if self.table.get(page) != Some(*entry) {
-                self.frames.code_changed(entry.frame);
+        let mut now = std::mem::take(&mut self.others);
+        let loaded = Space {
+            areas: std::mem::take(&mut self.areas),
+            table: std::mem::take(&mut self.table),
+            brk: self.brk,
+        };
+        now.insert(self.loaded, loaded);
+        for (one, other) in [(&now, &saved.spaces), (&saved.spaces, &now)] {
+            for (id, space) in one {
+                let there = other.get(id).map(|space| &space.table);
+                let code = space.table.entries().filter(|(_, entry)| entry.prot.allows(Prot::EXEC));
+                for (page, entry) in code {
+                    if there.and_then(|table| table.get(page)) != Some(*entry) {
+                        self.frames.code_unmapped(entry.frame);
+                    }
+                }
             }
         }
         for frame in saved.frames() {
             self.frames.retain(frame);
         }
-        for frame in self.table.entries().map(|(_, entry)| entry.frame).chain(self.objects.frames()) {
+        let tables = now.values().flat_map(|space| space.table.entries());
+        for frame in tables.map(|(_, entry)| entry.frame).chain(self.objects.frames()) {
             self.frames.release(frame);
         }
-        self.areas = saved.areas.clone();
-        self.table = saved.table.clone();
+        self.others = saved.spaces.clone();
+        let Space { areas, table, brk } = self.others.remove(&saved.loaded).unwrap_or_default();
+        (self.areas, self.table, self.brk) = (areas, table, brk);
+        self.loaded = saved.loaded;
+        self.unloaded = self.others.values().map(Space::bytes).sum();
         self.objects = saved.objects.clone();
-        self.brk = saved.brk;
         self.kernel = saved.kernel;
         self.out_of_memory = false;
         self.unshare_objects();
@@ -96,11 +105,13 @@ impl AddressSpace {
         if copies.is_empty() {
             return;
         }
-        for entry in self.table.entries_mut() {
+        let AddressSpace { frames, table, others, .. } = self;
+        let tables = std::iter::once(table).chain(others.values_mut().map(|space| &mut space.table));
+        for entry in tables.flat_map(PageTable::entries_mut) {
             if let Some(&copy) = copies.get(&entry.frame) {
-                self.frames.code_changed(entry.frame);
-                self.frames.retain(copy);
-                self.frames.release(entry.frame);
+                frames.code_changed(entry.frame);
+                frames.retain(copy);
+                frames.release(entry.frame);
                 entry.frame = copy;
             }
         }

@@ -1,6 +1,6 @@
 //! The address space: the page table that the engine asks, over areas, objects and frames.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -10,7 +10,9 @@ use crate::emu::memory::frames::{Frames, Invalidation, OutOfFrames};
 use crate::emu::memory::objects::Objects;
 use crate::emu::memory::page_table::{PageEntry, PageTable};
 use crate::guest::layout::Layout;
-use crate::guest::{Backing, FileId, MemError, ObjectId, PAGE_SIZE, PageSource, Prot, USER_END, page_down};
+use crate::guest::{
+    Backing, FileId, MemError, ObjectId, PAGE_SIZE, PageSource, Prot, SpaceId, USER_END, page_down,
+};
 
 /// Kind of an access to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,18 +75,46 @@ pub(crate) struct FileArea<'a> {
     pub(crate) id: &'a FileId,
 }
 
-/// The memory of a guest process.
+/// An address space that is not loaded.
+#[derive(Clone, Default)]
+pub(super) struct Space {
+    pub(super) areas: Areas,
+    pub(super) table: PageTable,
+    pub(super) brk: Break,
+}
+
+/// The memory of the guest, seen from the address space that is loaded.
 pub(crate) struct AddressSpace {
     pub(super) frames: Frames,
     pub(super) objects: Objects,
     pub(super) areas: Areas,
     pub(super) table: PageTable,
     pub(super) brk: Break,
+    /// The address space that is loaded; `areas`, `table` and `brk` are its own.
+    pub(super) loaded: SpaceId,
+    /// The others.
+    pub(super) others: BTreeMap<SpaceId, Space>,
+    /// Bytes that the tables of those take.
+    pub(super) unloaded: u64,
+    /// Pages of files are shared by all address spaces.
+    page_cache: bool,
     pub(super) layout: Layout,
     /// Bytes that the kernel holds for the guest.
     pub(super) kernel: u64,
     /// The memory limit has stopped an access; see [`AddressSpace::take_out_of_memory`].
     pub(super) out_of_memory: bool,
+}
+
+/// Reads a page of a file into a new frame; an error becomes a bus error, as on Linux.
+fn read_page(source: &dyn PageSource, at: u64, frames: &mut Frames) -> Result<Frame, Denied> {
+    if at >= source.len() {
+        return Err(Denied::PastEnd);
+    }
+    let mut bytes = [0; PAGE];
+    let done = source.read_to_end(at, &mut bytes).map_err(|_| Denied::PastEnd)?;
+    let frame = frames.allocate()?;
+    frames.arena_mut().write(frame, 0, &bytes[..done]);
+    Ok(frame)
 }
 
 /// Adds what x86-64 page tables cannot deny: a page that may be written or executed may be read.
@@ -93,15 +123,19 @@ pub(super) fn effective(prot: Prot) -> Prot {
 }
 
 impl AddressSpace {
-    /// Makes an empty address space, in which `layout` decides where mappings go that name no
-    /// address.
-    pub(crate) fn new(frames: Frames, layout: Layout) -> AddressSpace {
+    /// Makes a memory with one empty address space, in which `layout` decides where mappings go that
+    /// name no address. With `page_cache` all address spaces share the pages of files.
+    pub(crate) fn new(frames: Frames, layout: Layout, page_cache: bool) -> AddressSpace {
         AddressSpace {
             frames,
             objects: Objects::default(),
             areas: Areas::default(),
             table: PageTable::default(),
             brk: Break::default(),
+            loaded: SpaceId::default(),
+            others: BTreeMap::new(),
+            unloaded: 0,
+            page_cache,
             layout,
             kernel: 0,
             out_of_memory: false,
@@ -137,7 +171,8 @@ impl AddressSpace {
     /// Charges what the guest has beside its frames: the kernel's objects, its page table and its
     /// mappings.
     pub(super) fn account(&mut self) {
-        let bytes = self.kernel + self.table.bytes() + self.areas.bytes() + self.objects.bytes();
+        let loaded = self.table.bytes() + self.areas.bytes();
+        let bytes = self.kernel + loaded + self.unloaded + self.objects.bytes();
         self.frames.set_other(bytes);
     }
 
@@ -192,11 +227,11 @@ impl AddressSpace {
         Ok(Grant { frame: entry.frame, prot })
     }
 
-    /// Makes the engine translate the code at `addr` again.
+    /// Makes the engine translate the code at `addr` again, in every address space.
     pub(crate) fn retranslate(&mut self, addr: u64) {
-        if let Some(entry) = self.table.get(page_down(addr)) {
-            self.frames.code_changed(entry.frame);
-        }
+        let page = page_down(addr);
+        let frames: Vec<Frame> = self.tables().filter_map(|table| Some(table.get(page)?.frame)).collect();
+        frames.into_iter().for_each(|frame| self.frames.code_changed(frame));
     }
 
     /// Tests whether a page of the range has a frame that the guest may store to.
@@ -223,7 +258,7 @@ impl AddressSpace {
     /// Gives a page whose frame others hold too a copy of its own.
     fn copy_on_write(&mut self, page: u64, entry: PageEntry) -> Result<PageEntry, Denied> {
         let frame = self.frames.duplicate(entry.frame).inspect_err(|_| self.out_of_memory = true)?;
-        self.frames.code_changed(entry.frame);
+        self.frames.code_unmapped(entry.frame);
         self.frames.release(entry.frame);
         let entry = PageEntry { frame, ..entry };
         self.table.set(page, entry);
@@ -244,14 +279,21 @@ impl AddressSpace {
             Backing::Anonymous => (self.frames.allocate()?, false),
             Backing::File { source, offset, .. } => {
                 let at = offset + distance;
-                if at >= source.len() {
-                    return Err(Denied::PastEnd);
-                }
-                let mut bytes = [0; PAGE];
-                // An error becomes a bus error, as on Linux.
-                let done = source.read_to_end(at, &mut bytes).map_err(|_| Denied::PastEnd)?;
-                let frame = self.frames.allocate()?;
-                self.frames.arena_mut().write(frame, 0, &bytes[..done]);
+                let version = source.version().filter(|_| self.page_cache);
+                let cached = version.and_then(|version| self.frames.cached(version, at / PAGE_SIZE));
+                let frame = match cached {
+                    Some(frame) => {
+                        self.frames.retain(frame);
+                        frame
+                    }
+                    None => {
+                        let frame = read_page(source.as_ref(), at, &mut self.frames)?;
+                        if let Some(version) = version {
+                            self.frames.cache(version, at / PAGE_SIZE, frame);
+                        }
+                        frame
+                    }
+                };
                 (frame, false)
             }
             Backing::Shared { object, offset } | Backing::Private { object, offset } => {
@@ -275,7 +317,7 @@ impl AddressSpace {
     pub(super) fn drop_pages(&mut self, start: u64, end: u64) {
         for page in self.table.pages(start, end) {
             if let Some(entry) = self.table.take(page) {
-                self.frames.code_changed(entry.frame);
+                self.frames.code_unmapped(entry.frame);
                 self.frames.release(entry.frame);
                 self.frames.invalidate(Invalidation::Page(page));
             }

@@ -1,11 +1,14 @@
 //! Operations on a machine between two runs: breakpoints, snapshots, and access to the simulators.
 
+use std::rc::Rc;
+
 use rustc_hash::FxHashSet;
 use unicorn_engine::Context;
 
 use crate::emu::memory::snapshot::SavedSpace;
 use crate::emu::unicorn::machine::{EngineError, Machine, engine_error};
 use crate::emu::unicorn::vcpu::Vcpu;
+use crate::guest::SpaceId;
 use crate::hooks::consumer::{Consumer, Sighting, Target};
 use crate::hooks::recorder::Recorded;
 
@@ -16,6 +19,10 @@ pub(crate) struct SavedMachine {
     space: SavedSpace,
     recorded: Recorded,
 }
+
+/// The registers of a task that does not run.
+#[derive(Clone)]
+pub(crate) struct TaskCpu(Rc<Context>);
 
 impl SavedMachine {
     /// Number of instructions that had been executed.
@@ -37,13 +44,42 @@ impl Machine {
         self.vcpu.run.set_passed(Some(self.vcpu.state.rip()));
     }
 
+    fn context(&mut self) -> Result<Context, EngineError> {
+        let mut cpu = self.engine.context_alloc().map_err(engine_error("cannot save the CPU"))?;
+        self.engine.context_save(&mut cpu).map_err(engine_error("cannot save the CPU"))?;
+        Ok(cpu)
+    }
+
+    /// Saves the registers of the running task.
+    ///
+    /// # Errors
+    /// When the engine has no memory.
+    pub(crate) fn save_cpu(&mut self) -> Result<TaskCpu, EngineError> {
+        Ok(TaskCpu(Rc::new(self.context()?)))
+    }
+
+    /// Lets a task run with the registers that it had, in its address space.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    pub(crate) fn load_task(&mut self, cpu: &TaskCpu, space: SpaceId) -> Result<(), EngineError> {
+        self.engine.context_restore(&cpu.0).map_err(engine_error("cannot restore the CPU"))?;
+        self.load_space(space);
+        self.vcpu.run.set_passed(None);
+        Ok(())
+    }
+
+    /// Loads an address space; an empty one, if it is new.
+    pub(crate) fn load_space(&mut self, space: SpaceId) {
+        self.vcpu.mmu.space().switch_space(space);
+    }
+
     /// Takes a snapshot.
     ///
     /// # Errors
     /// When the engine has no memory.
     pub(crate) fn save(&mut self) -> Result<SavedMachine, EngineError> {
-        let mut cpu = self.engine.context_alloc().map_err(engine_error("cannot save the CPU"))?;
-        self.engine.context_save(&mut cpu).map_err(engine_error("cannot save the CPU"))?;
+        let cpu = self.context()?;
         let Vcpu { trace, mmu, .. } = &mut *self.vcpu;
         Ok(SavedMachine { cpu, space: mmu.space().save(), recorded: trace.recorder().save() })
     }

@@ -354,7 +354,7 @@ impl FileSystem {
             (file.clone(), visible)
         });
         let below = base.clone().map(|(file, visible)| {
-            let source: Arc<dyn PageSource> = Arc::new(HostSource(file));
+            let source: Arc<dyn PageSource> = Arc::new(HostSource::new(file, false));
             (source, visible)
         });
         let id = mem.object_create(pages.len(), below);

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use rustix::process::{Resource, getrlimit};
 
 use crate::abi::errno::Errno;
-use crate::guest::PageSource;
+use crate::guest::{FileVersion, PageSource};
 use crate::kernel::vfs::host::{self, HostPath};
 
 /// Message for a run that stops because of `host::NO_DESCRIPTOR`.
@@ -174,16 +174,36 @@ impl fmt::Debug for HostHandle {
 }
 
 /// A file of the host as the source of a mapping.
-pub(crate) struct HostSource(pub(crate) Arc<HostHandle>);
+pub(crate) struct HostSource {
+    handle: Arc<HostHandle>,
+    version: Option<FileVersion>,
+}
+
+impl HostSource {
+    /// The bytes of a file. `stays`: nothing in the emulated machine changes them.
+    pub(crate) fn new(handle: Arc<HostHandle>, stays: bool) -> HostSource {
+        let stat = handle.file().ok().filter(|_| stays).and_then(|file| host::fstat(&file).ok());
+        let version = stat.map(|stat| {
+            let numbers = [stat.st_size, stat.st_mtime, stat.st_mtime_nsec as i64];
+            let [len, seconds, nanoseconds] = numbers.map(|number| number as u64);
+            FileVersion([stat.st_dev, stat.st_ino, len, seconds, nanoseconds])
+        });
+        HostSource { handle, version }
+    }
+}
 
 impl PageSource for HostSource {
+    fn version(&self) -> Option<FileVersion> {
+        self.version
+    }
+
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> std::io::Result<usize> {
-        let read = self.0.file().and_then(|file| host::read_at(&file, offset, buf));
+        let read = self.handle.file().and_then(|file| host::read_at(&file, offset, buf));
         read.map_err(|errno| std::io::Error::from_raw_os_error(errno.0.into()))
     }
 
     fn len(&self) -> u64 {
-        let data = self.0.file().ok().and_then(|file| file.metadata().ok());
+        let data = self.handle.file().ok().and_then(|file| file.metadata().ok());
         data.map_or(0, |data| data.len())
     }
 }

@@ -55,7 +55,9 @@ impl FileSystem {
     fn snapshot(&mut self, ino: Ino, mem: &mut dyn GuestMemory) -> Result<Arc<dyn PageSource>, Errno> {
         self.hold_content(ino, true, false)?;
         match &self.node(ino).body {
-            Body::File(Content::Host(Some(held))) => Ok(Arc::new(HostSource(held.file.clone()))),
+            Body::File(Content::Host(Some(held))) => {
+                Ok(Arc::new(HostSource::new(held.file.clone(), !self.node(ino).writes_through())))
+            }
             Body::File(Content::Pages(pages)) => Ok(Arc::new(pages.clone())),
             Body::File(Content::Object(object)) => Ok(Arc::new(object.snapshot(mem)?)),
             _ => Err(Errno::EACCES),
