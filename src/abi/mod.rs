@@ -11,5 +11,6 @@ pub(crate) mod process;
 pub(crate) mod random;
 pub(crate) mod resource;
 pub(crate) mod sched;
+pub(crate) mod seccomp;
 pub(crate) mod signal;
 pub(crate) mod time;

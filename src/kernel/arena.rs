@@ -32,6 +32,11 @@ impl<K: Key, V> Arena<K, V> {
     pub(crate) fn iter(&self) -> impl Iterator<Item = (K, &V)> {
         self.objects.iter().enumerate().map(|(index, object)| (K::new(index), object))
     }
+
+    /// The objects, to be changed.
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
+        self.objects.iter_mut()
+    }
 }
 
 impl<K: Key, V> Index<K> for Arena<K, V> {

@@ -12,6 +12,7 @@ impl Kernel {
     fn charged(&mut self) -> u64 {
         let process = self.process();
         let signals = process.pending.bytes() + self.task().signals.pending.bytes();
+        let signals = signals + self.task().seccomp.bytes();
         let task = signals + process.timers.bytes() + self.mm().bytes() + self.fds().bytes();
         task + self.files.charged() + self.fs.charged()
     }

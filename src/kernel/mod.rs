@@ -20,6 +20,7 @@ pub(crate) mod notices;
 pub(crate) mod process;
 pub(crate) mod procfs;
 pub(crate) mod random;
+pub(crate) mod seccomp;
 pub(crate) mod signal;
 mod slab;
 pub(crate) mod state;

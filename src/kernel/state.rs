@@ -219,6 +219,12 @@ impl Kernel {
         self.tasks[task].tid
     }
 
+    /// The other tasks of the running task's process, to be changed.
+    pub(crate) fn siblings_mut(&mut self) -> impl Iterator<Item = &mut Task> {
+        let (tid, process) = (self.task().tid, self.task().shared.process);
+        self.tasks.values_mut().filter(move |task| task.shared.process == process && task.tid != tid)
+    }
+
     /// The first task of a process: the one whose id is the process id.
     pub(super) fn leader(&self, process: ProcessId) -> TaskId {
         self.find_task(self.processes[process].pid).unwrap_or(self.current)

@@ -5,6 +5,7 @@ use crate::kernel::arena::{FdTableId, FsContextId, HandlersId, MmId, ProcessId};
 use crate::kernel::cred::Credentials;
 use crate::kernel::mm::Mm;
 use crate::kernel::process::PID;
+use crate::kernel::seccomp::{Seccomp, UserDispatch};
 use crate::kernel::signal::state::TaskSignals;
 
 /// Slack of timers in nanoseconds, prctl(2) PR_SET_TIMERSLACK.
@@ -71,6 +72,12 @@ pub struct Task {
     pub policy: Policy,
     /// I/O priority as ioprio_get(2) gives it.
     pub ioprio: u32,
+    /// prctl(2) PR_SET_IO_FLUSHER.
+    pub io_flusher: bool,
+    /// Filters of system calls, seccomp(2).
+    pub(crate) seccomp: Seccomp,
+    /// prctl(2) PR_SET_SYSCALL_USER_DISPATCH; children do not have it.
+    pub(crate) user_dispatch: Option<UserDispatch>,
 }
 
 impl Task {
@@ -93,6 +100,9 @@ impl Task {
             mempolicy: (0, false),
             policy: Policy::default(),
             ioprio: 0,
+            io_flusher: false,
+            seccomp: Seccomp::default(),
+            user_dispatch: None,
         }
     }
 
@@ -131,6 +141,7 @@ impl Task {
     pub(super) fn exec(&mut self, secure: bool) {
         self.clear_child_tid = 0;
         self.robust_list = 0;
+        self.user_dispatch = None;
         if secure {
             self.pdeathsig = 0;
         }

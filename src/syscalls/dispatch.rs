@@ -7,6 +7,7 @@ use crate::kernel::signal::deliver::Killed;
 use crate::kernel::vfs::host::NO_DESCRIPTOR;
 use crate::kernel::vfs::host_handle::NO_DESCRIPTOR_LEFT;
 use crate::syscalls::context::{Action, Break, Ctx};
+use crate::syscalls::seccomp;
 use crate::syscalls::table;
 
 /// The work after signals were delivered. What the call left in the kernel is charged here, and a
@@ -30,9 +31,10 @@ pub(crate) fn syscall(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn
     cpu.set_gpr(Gpr::Rcx, cpu.rip());
     cpu.set_gpr(Gpr::R11, cpu.rflags());
     let mut ctx = Ctx { kernel, cpu, mem };
-    let result = match table::find(number) {
-        Some(row) => (row.handler)(&mut ctx, args),
-        None => Err(unknown(&mut ctx, number)),
+    let result = match (seccomp::gate(&mut ctx, number as u32, args), table::find(number)) {
+        (Err(denied), _) => Err(denied),
+        (Ok(()), Some(row)) => (row.handler)(&mut ctx, args),
+        (Ok(()), None) => Err(unknown(&mut ctx, number)),
     };
     if ctx.kernel.streams.take_given_up() {
         for (reg, value) in clobbered {

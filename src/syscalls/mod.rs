@@ -22,6 +22,7 @@ mod poll;
 mod process;
 mod row;
 mod sched;
+mod seccomp;
 mod signal;
 mod stat;
 mod system;

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 pub(crate) use crate::syscalls::row::{Row, Support};
 use crate::syscalls::{
     attr, copy, dir, epoll, event, exec, fd, fs, futex, io, ioctl, lock, mm, net, pipe, poll, process, sched,
-    signal, stat, system, time,
+    seccomp, signal, stat, system, time,
 };
 
 /// Families of calls, each with its rows in the file that serves it.
@@ -34,6 +34,7 @@ const FAMILIES: &[&[Row]] = &[
     process::prctl::ROWS,
     process::task::ROWS,
     sched::ROWS,
+    seccomp::ROWS,
     signal::ROWS,
     stat::ROWS,
     system::admin::ROWS,

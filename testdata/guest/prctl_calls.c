@@ -86,6 +86,11 @@ int main(void)
     O(PR_GET_ENDIAN, &room);
     O(PR_SET_ENDIAN, 0);
     O(PR_GET_SECCOMP, 0);
+    T(prctl, PR_GET_SPECULATION_CTRL, 99, 0, 0, 0);
+    T(prctl, PR_GET_SPECULATION_CTRL, 0, 1, 0, 0);
+    T(prctl, PR_SET_SPECULATION_CTRL, 99, PR_SPEC_ENABLE, 0, 0);
+    T(prctl, PR_SET_SPECULATION_CTRL, 0, PR_SPEC_ENABLE, 0, 1);
+    T(prctl, PR_SET_SPECULATION_CTRL, 1, 99, 0, 0);
     O(PR_GET_TAGGED_ADDR_CTRL, 0);
     O(PR_SVE_GET_VL, 0);
     O(PR_MPX_ENABLE_MANAGEMENT, 0);

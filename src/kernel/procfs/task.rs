@@ -64,11 +64,13 @@ impl Kernel {
         }
         let _ = write!(
             text,
-            "NoNewPrivs:\t{}\nSeccomp:\t0\nSeccomp_filters:\t0\nSpeculation_Store_Bypass:\tnot vulnerable\n\
+            "NoNewPrivs:\t{}\nSeccomp:\t{}\nSeccomp_filters:\t{}\nSpeculation_Store_Bypass:\tnot vulnerable\n\
              SpeculationIndirectBranch:\tnot affected\nCpus_allowed:\t1\nCpus_allowed_list:\t0\n\
              Mems_allowed:\t1\nMems_allowed_list:\t0\nvoluntary_ctxt_switches:\t0\n\
              nonvoluntary_ctxt_switches:\t0\n",
-            u8::from(task.no_new_privs)
+            u8::from(task.no_new_privs),
+            task.seccomp.mode(),
+            task.seccomp.filters()
         );
         text
     }

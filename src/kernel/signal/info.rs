@@ -1,5 +1,6 @@
 //! `siginfo_t`, in the bytes the guest sees.
 
+use crate::abi::seccomp::AUDIT_ARCH_X86_64;
 use crate::abi::signal::{si_code, signo::*};
 
 /// Bytes of `siginfo_t`.
@@ -49,6 +50,16 @@ impl SigInfo {
         info.put(16, id as u32);
         info.put(20, overrun as u32);
         info.0[24..32].copy_from_slice(&value.to_le_bytes());
+        info
+    }
+
+    /// A system call that was not let through, SIGSYS: its number, the address behind it and what
+    /// the filter said of it.
+    pub(crate) fn sigsys(code: i32, number: u32, call_addr: u64, reason: u16) -> SigInfo {
+        let mut info = SigInfo::fault(SIGSYS, code, call_addr);
+        info.put(4, u32::from(reason));
+        info.put(24, number);
+        info.put(28, AUDIT_ARCH_X86_64);
         info
     }
 

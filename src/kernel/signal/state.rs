@@ -164,7 +164,7 @@ impl Signals<'_> {
 
     /// Sends a signal that cannot be put off: one that is blocked or ignored ends the process
     /// (`force_sig`).
-    pub(super) fn force(&mut self, info: SigInfo) {
+    pub fn force(&mut self, info: SigInfo) {
         let signo = info.signo();
         let action = self.handlers.get(signo);
         if self.task.blocked & bit(signo) != 0 || action.handler == SIG_IGN {
@@ -172,6 +172,12 @@ impl Signals<'_> {
             self.task.blocked &= !bit(signo);
         }
         self.task.pending.push(info);
+    }
+
+    /// Sends a signal that ends the process whatever its action is (`HANDLER_EXIT`).
+    pub fn force_exit(&mut self, info: SigInfo) {
+        self.set_action(info.signo(), SigAction::default());
+        self.force(info);
     }
 
     /// Takes the next pending signal out of `wanted`: the task's before the process's, faults

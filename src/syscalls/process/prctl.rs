@@ -1,6 +1,6 @@
 //! prctl(2), arch_prctl(2) and personality(2).
 
-use crate::abi::capability::{CAP_LAST_CAP, SECBIT_KEEP_CAPS};
+use crate::abi::capability::{CAP_LAST_CAP, CAP_SYS_RESOURCE, SECBIT_KEEP_CAPS};
 use crate::abi::errno::Errno;
 use crate::abi::process::*;
 use crate::abi::signal::bit;
@@ -11,6 +11,7 @@ use crate::kernel::task::TIMERSLACK_DEFAULT;
 use crate::kernel::uaccess::{copy_from_user, copy_to_user, put_u32, put_u64};
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::row::{Row, partial};
+use crate::syscalls::seccomp;
 
 /// Settings calls.
 pub(crate) const ROWS: &[Row] = &[
@@ -24,7 +25,8 @@ pub(crate) const ROWS: &[Row] = &[
         157,
         "prctl",
         prctl,
-        "names, settings that are only remembered, capability questions; the rest EINVAL",
+        "names, settings that are only remembered, capabilities, seccomp, user dispatch; PR_SET_MM, PR_SET_VMA, \
+         PR_SET_TSC and what other machines have: EINVAL",
     ),
     partial(158, "arch_prctl", arch_prctl, "the FS and GS bases; no shadow stacks, no CPUID faulting"),
 ];
@@ -33,6 +35,9 @@ pub(crate) const ROWS: &[Row] = &[
 fn prctl(ctx: &mut Ctx, [option, arg2, arg3, arg4, arg5, _]: [u64; 6]) -> SysResult {
     let rest_is_zero = arg3 == 0 && arg4 == 0 && arg5 == 0;
     let invalid = Err(Errno::EINVAL.into());
+    if option as u32 == PR_SET_SECCOMP {
+        return seccomp::set_mode(ctx, arg2, arg3);
+    }
     let Parts { task, process, mm, notices, .. } = ctx.kernel.parts();
     match option as u32 {
         PR_SET_PDEATHSIG if arg2 == 0 || bit(arg2 as i32) != 0 => task.pdeathsig = arg2 as i32,
@@ -45,7 +50,8 @@ fn prctl(ctx: &mut Ctx, [option, arg2, arg3, arg4, arg5, _]: [u64; 6]) -> SysRes
         PR_GET_SECUREBITS => return Ok(u64::from(task.cred.securebits)),
         PR_SET_SECUREBITS => task.cred.set_securebits(arg2)?,
         PR_SET_TIMING if arg2 != 0 => return invalid,
-        PR_GET_TIMING | PR_SET_TIMING | PR_GET_SECCOMP => {}
+        PR_GET_TIMING | PR_SET_TIMING => {}
+        PR_GET_SECCOMP => return Ok(task.seccomp.mode()),
         // There are no counters to stop.
         PR_TASK_PERF_EVENTS_DISABLE | PR_TASK_PERF_EVENTS_ENABLE => {}
         PR_SET_NAME => task.set_name(&name(ctx.mem, arg2)?),
@@ -78,9 +84,26 @@ fn prctl(ctx: &mut Ctx, [option, arg2, arg3, arg4, arg5, _]: [u64; 6]) -> SysRes
         // Naming anonymous memory is an option of the kernel that many do without: EINVAL is
         // expected.
         PR_SET_VMA => return invalid,
-        PR_SET_SECCOMP => {
-            notices.once("prctl: PR_SET_SECCOMP is refused with EINVAL".into());
-            return invalid;
+        PR_GET_SPECULATION_CTRL if !rest_is_zero => return invalid,
+        PR_GET_SPECULATION_CTRL => return Ok(speculation(arg2)?),
+        PR_SET_SPECULATION_CTRL if arg4 != 0 || arg5 != 0 => return invalid,
+        PR_SET_SPECULATION_CTRL => set_speculation(arg2, arg3)?,
+        PR_SET_IO_FLUSHER => {
+            task.cred.require(CAP_SYS_RESOURCE)?;
+            if arg2 > 1 || !rest_is_zero {
+                return invalid;
+            }
+            task.io_flusher = arg2 == 1;
+        }
+        PR_GET_IO_FLUSHER => {
+            task.cred.require(CAP_SYS_RESOURCE)?;
+            if arg2 != 0 || !rest_is_zero {
+                return invalid;
+            }
+            return Ok(u64::from(task.io_flusher));
+        }
+        PR_SET_SYSCALL_USER_DISPATCH => {
+            task.user_dispatch = seccomp::user_dispatch_of([arg2, arg3, arg4, arg5])?;
         }
         other => {
             notices.count("prctl: option ", &format!("{other} ({arg2:#x}) is refused with EINVAL"));
@@ -88,6 +111,27 @@ fn prctl(ctx: &mut Ctx, [option, arg2, arg3, arg4, arg5, _]: [u64; 6]) -> SysRes
         }
     }
     Ok(0)
+}
+
+/// PR_GET_SPECULATION_CTRL of a processor that speculates on nothing.
+fn speculation(which: u64) -> Result<u64, Errno> {
+    match which {
+        PR_SPEC_STORE_BYPASS | PR_SPEC_INDIRECT_BRANCH => Ok(PR_SPEC_NOT_AFFECTED),
+        PR_SPEC_L1D_FLUSH => Ok(PR_SPEC_FORCE_DISABLE),
+        _ => Err(Errno::ENODEV),
+    }
+}
+
+/// PR_SET_SPECULATION_CTRL, likewise (`arch_prctl_spec_ctrl_set`).
+fn set_speculation(which: u64, control: u64) -> Result<(), Errno> {
+    match (which, control) {
+        (PR_SPEC_STORE_BYPASS, _) => Err(Errno::ENXIO),
+        (PR_SPEC_INDIRECT_BRANCH, PR_SPEC_ENABLE) => Ok(()),
+        (PR_SPEC_INDIRECT_BRANCH, PR_SPEC_DISABLE | PR_SPEC_FORCE_DISABLE) => Err(Errno::EPERM),
+        (PR_SPEC_INDIRECT_BRANCH, _) => Err(Errno::ERANGE),
+        (PR_SPEC_L1D_FLUSH, _) => Err(Errno::EPERM),
+        _ => Err(Errno::ENODEV),
+    }
 }
 
 /// PR_CAP_AMBIENT.

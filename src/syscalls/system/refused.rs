@@ -114,7 +114,6 @@ pub(crate) const ROWS: &[Row] = &[
     absent(301, "fanotify_mark"),
     absent(310, "process_vm_readv"),
     absent(311, "process_vm_writev"),
-    absent(317, "seccomp"),
     forbidden(320, "kexec_file_load"),
     forbidden(321, "bpf"),
     absent(323, "userfaultfd"),
