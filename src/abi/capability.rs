@@ -25,6 +25,8 @@ pub(crate) const CAP_MKNOD: u64 = 27;
 pub(crate) const CAP_SYSLOG: u64 = 34;
 pub(crate) const CAP_WAKE_ALARM: u64 = 35;
 
+pub(crate) const CAP_CHECKPOINT_RESTORE: u64 = 40;
+
 /// Highest capability, CAP_CHECKPOINT_RESTORE.
 pub(crate) const CAP_LAST_CAP: u64 = 40;
 /// Every capability there is.

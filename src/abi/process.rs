@@ -2,10 +2,30 @@
 //! personality(2), kcmp(2).
 #![allow(missing_docs)]
 
+/// The signal at the end of the child, in the flags of clone(2).
+pub(crate) const CSIGNAL: u64 = 0xff;
 pub(crate) const CLONE_VM: u64 = 0x100;
+pub(crate) const CLONE_FS: u64 = 0x200;
+pub(crate) const CLONE_FILES: u64 = 0x400;
+pub(crate) const CLONE_SIGHAND: u64 = 0x800;
+pub(crate) const CLONE_PIDFD: u64 = 0x1000;
+pub(crate) const CLONE_PTRACE: u64 = 0x2000;
 pub(crate) const CLONE_VFORK: u64 = 0x4000;
+pub(crate) const CLONE_PARENT: u64 = 0x8000;
 pub(crate) const CLONE_THREAD: u64 = 0x1_0000;
+pub(crate) const CLONE_NEWNS: u64 = 0x2_0000;
+pub(crate) const CLONE_SYSVSEM: u64 = 0x4_0000;
+pub(crate) const CLONE_SETTLS: u64 = 0x8_0000;
+pub(crate) const CLONE_PARENT_SETTID: u64 = 0x10_0000;
+pub(crate) const CLONE_CHILD_CLEARTID: u64 = 0x20_0000;
+pub(crate) const CLONE_DETACHED: u64 = 0x40_0000;
+pub(crate) const CLONE_UNTRACED: u64 = 0x80_0000;
+pub(crate) const CLONE_CHILD_SETTID: u64 = 0x100_0000;
 pub(crate) const CLONE_NEWUSER: u64 = 0x1000_0000;
+pub(crate) const CLONE_NEWPID: u64 = 0x2000_0000;
+pub(crate) const CLONE_IO: u64 = 0x8000_0000;
+pub(crate) const CLONE_CLEAR_SIGHAND: u64 = 0x1_0000_0000;
+pub(crate) const CLONE_INTO_CGROUP: u64 = 0x2_0000_0000;
 /// Flags of unshare(2) that a process alone meets: CLONE_VM, CLONE_FS, CLONE_FILES, CLONE_SIGHAND,
 /// CLONE_THREAD, CLONE_SYSVSEM.
 pub(crate) const CLONE_UNSHARED: u64 = 0x5_0f00;
@@ -14,6 +34,16 @@ pub(crate) const CLONE_UNSHARED: u64 = 0x5_0f00;
 pub(crate) const CLONE_NAMESPACES: u64 = 0x6e02_0080;
 /// Bytes of the first version of `struct clone_args`.
 pub(crate) const CLONE_ARGS_SIZE_VER0: u64 = 64;
+
+/// Bytes of the version of `struct clone_args` of Linux 6.1.
+pub(crate) const CLONE_ARGS_SIZE_VER2: u64 = 88;
+
+/// `si_code` of SIGCHLD.
+pub(crate) const CLD_EXITED: i32 = 1;
+pub(crate) const CLD_KILLED: i32 = 2;
+pub(crate) const CLD_DUMPED: i32 = 3;
+pub(crate) const CLD_STOPPED: i32 = 5;
+pub(crate) const CLD_CONTINUED: i32 = 6;
 
 pub(crate) const WNOHANG: u32 = 1;
 pub(crate) const WUNTRACED: u32 = 2;

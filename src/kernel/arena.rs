@@ -1,9 +1,10 @@
 //! Arenas: the objects that tasks own or share, named by typed numbers.
 //!
 //! A task names what it shares by number instead of by reference. So a copy of the kernel, which a
-//! checkpoint is, shares nothing that changes. (`slotmap` and `id-arena` would do the same for a
-//! dependency; these forty lines are all that is used of them.)
+//! checkpoint is, shares nothing that changes. A number is never used again: whoever remembers one
+//! that is gone finds nothing, and not something else.
 
+use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
@@ -15,27 +16,87 @@ pub(crate) trait Key: Copy {
     fn index(self) -> usize;
 }
 
-/// Objects of one kind. Only an arena makes keys, so every key leads to an object.
+/// Objects of one kind, each with the number of its holders. Only an arena makes keys, so the key of
+/// a holder leads to an object.
 #[derive(Clone, Debug)]
 pub(crate) struct Arena<K, V> {
-    objects: Vec<V>,
+    objects: BTreeMap<usize, (V, u32)>,
+    next: usize,
     key: PhantomData<K>,
+}
+
+impl<K, V> Default for Arena<K, V> {
+    fn default() -> Self {
+        Arena { objects: BTreeMap::new(), next: 0, key: PhantomData }
+    }
 }
 
 impl<K: Key, V> Arena<K, V> {
     /// An arena with one object, and its key.
     pub(crate) fn with(object: V) -> (Arena<K, V>, K) {
-        (Arena { objects: vec![object], key: PhantomData }, K::new(0))
+        let mut arena = Arena::default();
+        let key = arena.add(object);
+        (arena, key)
+    }
+
+    /// Adds an object with one holder.
+    pub(crate) fn add(&mut self, object: V) -> K {
+        let index = self.next;
+        self.next += 1;
+        self.objects.insert(index, (object, 1));
+        K::new(index)
+    }
+
+    /// The key that the next object gets.
+    pub(crate) fn next_key(&self) -> K {
+        K::new(self.next)
+    }
+
+    /// Adds a holder.
+    pub(crate) fn hold(&mut self, key: K) {
+        if let Some((_, holders)) = self.objects.get_mut(&key.index()) {
+            *holders += 1;
+        }
+    }
+
+    /// Takes a holder away; the object, if it was the last one.
+    pub(crate) fn release(&mut self, key: K) -> Option<V> {
+        let (_, holders) = self.objects.get_mut(&key.index())?;
+        *holders -= 1;
+        if *holders > 0 {
+            return None;
+        }
+        self.objects.remove(&key.index()).map(|(object, _)| object)
+    }
+
+    /// Number of holders.
+    pub(crate) fn holders(&self, key: K) -> u32 {
+        self.objects.get(&key.index()).map_or(0, |(_, holders)| *holders)
+    }
+
+    /// An object, if it is still there.
+    pub(crate) fn get(&self, key: K) -> Option<&V> {
+        self.objects.get(&key.index()).map(|(object, _)| object)
+    }
+
+    /// An object, to be changed.
+    pub(crate) fn get_mut(&mut self, key: K) -> Option<&mut V> {
+        self.objects.get_mut(&key.index()).map(|(object, _)| object)
+    }
+
+    /// Number of objects.
+    pub(crate) fn len(&self) -> usize {
+        self.objects.len()
     }
 
     /// Keys and objects in the order in which they were made.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (K, &V)> {
-        self.objects.iter().enumerate().map(|(index, object)| (K::new(index), object))
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (K, &V)> {
+        self.objects.iter().map(|(index, (object, _))| (K::new(*index), object))
     }
 
     /// The objects, to be changed.
     pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
-        self.objects.iter_mut()
+        self.objects.values_mut().map(|(object, _)| object)
     }
 }
 
@@ -43,13 +104,16 @@ impl<K: Key, V> Index<K> for Arena<K, V> {
     type Output = V;
 
     fn index(&self, key: K) -> &V {
-        &self.objects[key.index()]
+        &self.objects[&key.index()].0
     }
 }
 
 impl<K: Key, V> IndexMut<K> for Arena<K, V> {
     fn index_mut(&mut self, key: K) -> &mut V {
-        &mut self.objects[key.index()]
+        let Some((object, _)) = self.objects.get_mut(&key.index()) else {
+            unreachable!("a holder's object is there");
+        };
+        object
     }
 }
 
@@ -57,7 +121,7 @@ macro_rules! keys {
     ($($(#[$doc:meta])* $name:ident;)*) => {
         $(
             $(#[$doc])*
-            #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+            #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
             pub struct $name(u32);
 
             impl Key for $name {

@@ -20,6 +20,8 @@ pub struct KernelConfig {
     pub seed: u64,
     /// Bytes the guest may hold in memory and in files of the overlay together.
     pub memory_limit: u64,
+    /// Most processes and threads at a time; 4096 if not given.
+    pub max_processes: Option<usize>,
     /// Not zero when the user has asked the run to end: no call waits for the host any longer.
     pub interrupt: Arc<AtomicUsize>,
     /// Observer of the host's streams that the guest shares, if any.

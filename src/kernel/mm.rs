@@ -44,6 +44,11 @@ impl Mm {
         self.bytes
     }
 
+    /// A copy for a child, fork(2): pages that it gets later are not kept in memory.
+    pub(super) fn fork(&self) -> Mm {
+        Mm { lock_future: false, ..self.clone() }
+    }
+
     /// Begins anew with the program that execve(2) starts.
     pub(super) fn exec(&mut self, exe: &str, argv: &[Vec<u8>], envp: &[Vec<u8>], auxv: &[u8]) {
         let thp_disable = self.thp_disable;

@@ -1,5 +1,9 @@
-//! Processes: the state that the tasks of a thread group share, `struct signal_struct`.
+//! Processes: the state that the tasks of a thread group share, `struct signal_struct`, and their
+//! place in the tree of processes.
 
+use crate::abi::process::{CLD_DUMPED, CLD_EXITED, CLD_KILLED};
+use crate::abi::signal::signo::SIGCHLD;
+use crate::kernel::arena::{ProcessId, TaskId};
 use crate::kernel::limits::Limits;
 use crate::kernel::signal::queue::Queue;
 use crate::kernel::timers::Timers;
@@ -8,6 +12,69 @@ use crate::kernel::timers::Timers;
 pub(crate) const PID: i32 = 1000;
 /// Id of its parent, which is not there to be seen: sending to it fails with ESRCH.
 const PPID: i32 = 999;
+/// Id of the process that adopts orphans, and waits for them at once. It is not there either.
+pub(crate) const INIT: i32 = 1;
+
+/// A status as wait(2) gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Status(pub u32);
+
+impl Status {
+    /// Ended by _exit(2) or exit_group(2).
+    pub(crate) fn exited(code: i32) -> Status {
+        Status((code as u32 & 0xff) << 8)
+    }
+
+    /// Ended by a signal, perhaps with a core dump.
+    pub(crate) fn killed(signo: i32, core: bool) -> Status {
+        Status(signo as u32 & 0x7f | u32::from(core) << 7)
+    }
+
+    /// The signal that ended the process, WTERMSIG.
+    pub fn signal(self) -> Option<i32> {
+        Some(self.0 as i32 & 0x7f).filter(|signo| *signo != 0)
+    }
+
+    /// The status that it ended with, WEXITSTATUS.
+    pub fn code(self) -> i32 {
+        (self.0 >> 8 & 0xff) as i32
+    }
+
+    /// `si_code` and `si_status` of SIGCHLD and waitid(2).
+    pub(crate) fn code_and_value(self) -> (i32, i32) {
+        match self.signal() {
+            None => (CLD_EXITED, self.code()),
+            Some(signo) if self.0 & 0x80 != 0 => (CLD_DUMPED, signo),
+            Some(signo) => (CLD_KILLED, signo),
+        }
+    }
+}
+
+/// Change of a process's state that its parent has not asked for yet, wait(2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum JobNews {
+    /// A signal has stopped it.
+    Stopped(i32),
+    /// SIGCONT has continued it.
+    Continued,
+}
+
+/// What processes have used, getrusage(2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// CPU time in nanoseconds.
+    pub cpu_ns: u64,
+    /// Most memory of one process in bytes.
+    pub resident: u64,
+}
+
+impl Usage {
+    /// Adds what a child has used.
+    pub(crate) fn add(&mut self, child: Usage) {
+        self.cpu_ns = self.cpu_ns.saturating_add(child.cpu_ns);
+        self.resident = self.resident.max(child.resident);
+    }
+}
 
 /// A thread group (CLONE_THREAD).
 #[derive(Clone, Debug)]
@@ -16,10 +83,35 @@ pub struct Process {
     pub pid: i32,
     /// Parent's process id.
     pub ppid: i32,
+    /// The parent; `None` for the first process and for orphans, whose parents are not emulated.
+    pub(crate) parent: Option<ProcessId>,
+    /// The parent's task that made it, or another one after that one's end.
+    pub(crate) creator: TaskId,
+    /// Children, in the order in which they came; those that have ended too, until they are waited
+    /// for.
+    pub(crate) children: Vec<ProcessId>,
+    /// The task whose id is the process id. It stays, perhaps dead, as long as the process.
+    pub(crate) leader: TaskId,
+    /// Tasks that have not ended, in the order in which they came.
+    pub(crate) tasks: Vec<TaskId>,
     /// Process group.
     pub pgid: i32,
     /// Session.
     pub sid: i32,
+    /// Controlling terminal: the number of a pseudo-terminal.
+    pub(crate) terminal: Option<u32>,
+    /// Signal to the parent at the end; 0 for none.
+    pub(crate) exit_signal: i32,
+    /// The status with which it has ended: a zombie, until its parent waits for it.
+    pub(crate) ended: Option<Status>,
+    /// The status with which its leader ended before other tasks.
+    pub(crate) leader_status: Option<Status>,
+    /// The signal that has stopped it, while it is stopped.
+    pub(crate) stopped: Option<i32>,
+    /// What its parent may wait for beside its end.
+    pub(crate) news: Option<JobNews>,
+    /// It runs another program than its parent did.
+    pub(crate) executed: bool,
     /// Resource limits.
     pub limits: Limits,
     /// Signals pending for the process.
@@ -30,6 +122,10 @@ pub struct Process {
     pub child_subreaper: bool,
     /// Counters of bytes and calls.
     pub io: IoCounters,
+    /// Most memory that it had, as far as anybody has asked.
+    pub(crate) resident: u64,
+    /// What its children have used that were waited for.
+    pub(crate) of_children: Usage,
 }
 
 /// Counters of `/proc/PID/io`.
@@ -47,17 +143,47 @@ pub struct IoCounters {
 
 impl Process {
     /// The first process: leader of its group in the parent's session.
-    pub(super) fn first() -> Process {
+    pub(super) fn first(leader: TaskId) -> Process {
         Process {
             pid: PID,
             ppid: PPID,
+            parent: None,
+            creator: leader,
+            children: Vec::new(),
+            leader,
+            tasks: vec![leader],
             pgid: PID,
             sid: PPID,
+            terminal: None,
+            exit_signal: SIGCHLD,
+            ended: None,
+            leader_status: None,
+            stopped: None,
+            news: None,
+            executed: false,
             limits: Limits::default(),
             pending: Queue::default(),
             timers: Timers::default(),
             child_subreaper: false,
             io: IoCounters::default(),
+            resident: 0,
+            of_children: Usage::default(),
+        }
+    }
+
+    /// A child that a task of this process makes, fork(2): timers, pending signals and counters are
+    /// not inherited.
+    pub(super) fn child(&self, pid: i32, leader: TaskId, exit_signal: i32) -> Process {
+        Process {
+            pid,
+            leader,
+            pgid: self.pgid,
+            sid: self.sid,
+            terminal: self.terminal,
+            exit_signal,
+            limits: self.limits.clone(),
+            tasks: vec![leader],
+            ..Process::first(leader)
         }
     }
 

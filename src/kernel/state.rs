@@ -10,6 +10,7 @@ use crate::kernel::file::description::{Description, Descriptions};
 use crate::kernel::file::stream::standard_streams;
 use crate::kernel::mm::Mm;
 use crate::kernel::notices::Notices;
+use crate::kernel::pids::Pids;
 use crate::kernel::process::Process;
 use crate::kernel::random::Random;
 use crate::kernel::signal::handlers::SignalHandlers;
@@ -19,18 +20,25 @@ use crate::kernel::task::{Shared, Task};
 use crate::kernel::uts::Names;
 use crate::kernel::vfs::{FileSystem, FsContext};
 
+/// Most tasks at a time without `--max-processes`.
+const MAX_TASKS: usize = 4096;
+
 /// The emulated kernel. Every part is a plain value, so that a checkpoint can copy the kernel: a
 /// copy must share nothing that changes with the original.
 #[derive(Clone)]
 pub struct Kernel {
-    tasks: Arena<TaskId, Task>,
+    pub(super) tasks: Arena<TaskId, Task>,
     /// The running task.
-    current: TaskId,
+    pub(super) current: TaskId,
+    /// Tasks by their numbers.
+    pub(super) pids: Pids,
+    /// Most tasks at a time.
+    pub(super) max_tasks: usize,
     pub(super) processes: Arena<ProcessId, Process>,
-    mms: Arena<MmId, Mm>,
-    handlers: Arena<HandlersId, SignalHandlers>,
-    fd_tables: Arena<FdTableId, FdTable>,
-    fs_contexts: Arena<FsContextId, FsContext>,
+    pub(super) mms: Arena<MmId, Mm>,
+    pub(super) handlers: Arena<HandlersId, SignalHandlers>,
+    pub(super) fd_tables: Arena<FdTableId, FdTable>,
+    pub(super) fs_contexts: Arena<FsContextId, FsContext>,
     /// Files and directories: the host's beneath, the overlay above.
     pub fs: FileSystem,
     /// Open file descriptions, which descriptors of every table refer to.
@@ -94,16 +102,20 @@ impl Kernel {
     pub fn new(config: &KernelConfig) -> Kernel {
         let cred = Credentials::of(config.user);
         let mut fs = FileSystem::new(&config.allow_write, config.memory_limit, config.journal, config.user);
-        let (processes, process) = Arena::with(Process::first());
+        let mut tasks = Arena::default();
+        let current = tasks.next_key();
+        let (processes, process) = Arena::with(Process::first(current));
         let (mms, mm) = Arena::with(Mm::new());
         let (handlers, handlers_id) = Arena::with(SignalHandlers::default());
         let (fd_tables, fds) = Arena::with(FdTable::new());
         let (fs_contexts, fs_context) = Arena::with(fs.first_context(&config.cwd));
         let shared = Shared { process, mm, handlers: handlers_id, fds, fs_context };
-        let (tasks, current) = Arena::with(Task::first(shared, cred));
+        tasks.add(Task::first(shared, cred));
         Kernel {
             tasks,
             current,
+            pids: Pids::first(current),
+            max_tasks: config.max_processes.unwrap_or(MAX_TASKS),
             processes,
             mms,
             handlers,
@@ -127,6 +139,11 @@ impl Kernel {
     /// The running task, to be changed.
     pub fn task_mut(&mut self) -> &mut Task {
         &mut self.tasks[self.current]
+    }
+
+    /// A task, to be changed.
+    pub(crate) fn other_task_mut(&mut self, task: TaskId) -> &mut Task {
+        &mut self.tasks[task]
     }
 
     /// The process of the running task.
@@ -211,7 +228,19 @@ impl Kernel {
 
     /// The task with an id.
     pub fn find_task(&self, tid: i32) -> Option<TaskId> {
-        self.tasks.iter().find(|(_, task)| task.tid == tid).map(|(id, _)| id)
+        self.pids.find(tid)
+    }
+
+    /// The process with an id; one that has ended too, until its parent has waited for it.
+    pub(crate) fn find_process(&self, pid: i32) -> Option<ProcessId> {
+        let task = self.find_task(pid)?;
+        let process = self.tasks[task].shared.process;
+        (self.processes[process].leader == task).then_some(process)
+    }
+
+    /// The running task's key.
+    pub fn current(&self) -> TaskId {
+        self.current
     }
 
     /// The id of a task.
@@ -225,9 +254,10 @@ impl Kernel {
         self.tasks.values_mut().filter(move |task| task.shared.process == process && task.tid != tid)
     }
 
-    /// The first task of a process: the one whose id is the process id.
+    /// The task that stands for a process: its first one, or another after that one's end.
     pub(super) fn leader(&self, process: ProcessId) -> TaskId {
-        self.find_task(self.processes[process].pid).unwrap_or(self.current)
+        let process = &self.processes[process];
+        process.tasks.first().copied().unwrap_or(process.leader)
     }
 
     /// The description that a descriptor of the running task refers to; EBADF.

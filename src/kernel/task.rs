@@ -1,6 +1,7 @@
 //! Tasks: what clone(2) makes. A task owns some state and names the objects that it may share.
 
 use crate::abi::process::PR_MCE_KILL_DEFAULT;
+use crate::abi::sched::{SCHED_FIFO, SCHED_RR};
 use crate::kernel::arena::{FdTableId, FsContextId, HandlersId, MmId, ProcessId};
 use crate::kernel::cred::Credentials;
 use crate::kernel::mm::Mm;
@@ -52,6 +53,8 @@ pub struct Task {
     pub comm: [u8; 16],
     /// `set_tid_address`: cleared when the task ends while others share its memory.
     pub clear_child_tid: u64,
+    /// CLONE_CHILD_SETTID: where the task stores its id when it first runs.
+    pub set_child_tid: u64,
     /// `set_robust_list`: address of the list's head.
     pub robust_list: u64,
     /// prctl(2) PR_SET_PDEATHSIG.
@@ -90,6 +93,7 @@ impl Task {
             signals: TaskSignals::new(),
             comm: [0; 16],
             clear_child_tid: 0,
+            set_child_tid: 0,
             robust_list: 0,
             pdeathsig: 0,
             no_new_privs: false,
@@ -103,6 +107,29 @@ impl Task {
             io_flusher: false,
             seccomp: Seccomp::default(),
             user_dispatch: None,
+        }
+    }
+
+    /// A task that this one makes, clone(2): signals that wait, timers and addresses of its own
+    /// memory are not inherited.
+    pub(super) fn child(&self, tid: i32, shared: Shared) -> Task {
+        let (policy, nice) = if self.policy.reset_on_fork {
+            let lowered = matches!(self.policy.number, SCHED_FIFO | SCHED_RR);
+            (Policy::default(), if lowered || self.nice < 0 { 0 } else { self.nice })
+        } else {
+            (self.policy, self.nice)
+        };
+        Task {
+            tid,
+            shared,
+            signals: self.signals.child(),
+            clear_child_tid: 0,
+            robust_list: 0,
+            pdeathsig: 0,
+            policy,
+            nice,
+            user_dispatch: None,
+            ..self.clone()
         }
     }
 

@@ -99,6 +99,7 @@ impl Guest {
             },
             Action::Exit(status) => self.stop(Stop::Exited(status)),
             Action::Killed(signal) => self.stop(Stop::Killed(signal)),
+            Action::Limit(what) => self.stop(Stop::Limit(what)),
             Action::Refuse(why) => self.stop(Stop::Refused(why)),
             Action::OutOfMemory => {
                 let limit = self.limits.memory.unwrap_or_default();

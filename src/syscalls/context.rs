@@ -30,6 +30,8 @@ pub(crate) enum Break {
     Exit(i32),
     /// The process image is replaced.
     Exec(ExecRequest),
+    /// A limit of the user's was reached; the text names its option.
+    Limit(String),
     /// Another task was made; the session gives it its registers.
     Spawn(Spawn),
     /// Registers were set by the handler (rt_sigreturn); nothing is to be stored in RAX.
@@ -83,6 +85,8 @@ pub(crate) enum Action {
     Exit(i32),
     /// The process was ended by this signal.
     Killed(i32),
+    /// Another limit was reached; the text names its option.
+    Limit(String),
     /// The limit of memory was reached.
     OutOfMemory,
     /// Load another program.

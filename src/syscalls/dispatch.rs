@@ -4,6 +4,7 @@ use crate::abi::errno::Errno;
 use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory};
 use crate::kernel::Kernel;
 use crate::kernel::signal::deliver::Killed;
+use crate::kernel::uaccess::put_u32;
 use crate::kernel::vfs::host::NO_DESCRIPTOR;
 use crate::kernel::vfs::host_handle::NO_DESCRIPTOR_LEFT;
 use crate::syscalls::context::{Action, Break, Ctx};
@@ -57,6 +58,7 @@ pub(crate) fn syscall(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn
             return Action::Spawn(spawn);
         }
         Err(Break::Exec(request)) => return Action::Exec(request),
+        Err(Break::Limit(why)) => return Action::Limit(why),
         Err(Break::Refuse(why)) => return Action::Refuse(why),
     }
     interrupt(ctx.kernel, ctx.cpu, ctx.mem)
@@ -65,6 +67,11 @@ pub(crate) fn syscall(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn
 /// Between two instructions of the program: timers that are due send their signals, and what is
 /// pending and not blocked is delivered.
 pub(crate) fn interrupt(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Action {
+    let task = kernel.task_mut();
+    let (tid, first) = (task.tid as u32, std::mem::take(&mut task.set_child_tid));
+    if first != 0 {
+        let _ = put_u32(mem, first, tid); // as in Linux it may fail
+    }
     let delivered = kernel.deliver_pending(cpu, mem);
     settle(kernel, mem, delivered)
 }

@@ -29,6 +29,7 @@ const FAMILIES: &[&[Row]] = &[
     net::ROWS,
     pipe::ROWS,
     poll::ROWS,
+    process::clone::ROWS,
     process::cred::ROWS,
     process::limits::ROWS,
     process::prctl::ROWS,

@@ -37,6 +37,7 @@ impl Machine {
             user,
             seed: 1,
             memory_limit: 1 << 30,
+            max_processes: None,
             interrupt: Default::default(),
             front: None,
             input: None,

@@ -59,7 +59,7 @@ impl SignalHandlers {
     }
 
     /// Takes handled signals back to their default action, as execve(2) does; ignored ones stay so.
-    pub(super) fn exec(&mut self) {
+    pub(in crate::kernel) fn exec(&mut self) {
         for action in &mut self.actions {
             let handler = if action.handler == SIG_IGN { SIG_IGN } else { SIG_DFL };
             *action = SigAction { handler, ..SigAction::default() };

@@ -74,6 +74,11 @@ impl TaskSignals {
         }
     }
 
+    /// The state of a task that this one makes: nothing is pending for it.
+    pub(in crate::kernel) fn child(&self) -> TaskSignals {
+        TaskSignals { blocked: self.blocked, altstack: self.altstack, trap: self.trap, ..TaskSignals::new() }
+    }
+
     /// Sets the alternate stack (`do_sigaltstack`); the stack pointer tells whether the old one is
     /// in use. EPERM, EINVAL, ENOMEM.
     pub fn set_altstack(&mut self, new: AltStack, sp: u64) -> Result<(), Errno> {

@@ -62,7 +62,7 @@ pub(super) const SYSCTLS: [(&str, Files); 4] = [
             ("version", Text(uts::VERSION_LINE)),
             ("hostname", ProcFile::HostName),
             ("domainname", ProcFile::DomainName),
-            ("pid_max", Text("32768\n")),
+            ("pid_max", Text("4194304\n")),
             ("threads-max", Text("31000\n")),
             ("ngroups_max", Text("65536\n")),
             ("cap_last_cap", Text("40\n")),

@@ -1,6 +1,7 @@
 //! The calls about processes and tasks: `task` starts, ends and waits for them, `cred` gives ids
 //! and capabilities, `prctl` and `limits` are settings.
 
+pub(super) mod clone;
 pub(super) mod cred;
 pub(super) mod limits;
 pub(super) mod prctl;

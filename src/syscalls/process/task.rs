@@ -1,19 +1,15 @@
-//! Starting, ending and waiting for tasks. There is one, so starting another stops the run by name.
+//! Ending and waiting for tasks.
 
 use crate::abi::errno::Errno;
 use crate::abi::process::*;
-use crate::kernel::uaccess::{get_u64, put_u64};
+use crate::kernel::uaccess::put_u64;
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::row::{Row, full, partial, refused};
 
-const ONE: &str = "stops the run: threads and processes are not emulated yet";
 const NO_CHILD: &str = "ECHILD: there are no children";
 
 /// Task calls.
 pub(crate) const ROWS: &[Row] = &[
-    refused(56, "clone", clone, ONE),
-    refused(57, "fork", fork, ONE),
-    refused(58, "vfork", vfork, ONE),
     full(60, "exit", exit),
     partial(61, "wait4", wait4, NO_CHILD),
     full(218, "set_tid_address", set_tid_address),
@@ -22,43 +18,7 @@ pub(crate) const ROWS: &[Row] = &[
     full(273, "set_robust_list", set_robust_list),
     full(274, "get_robust_list", get_robust_list),
     refused(334, "rseq", rseq, "ENOSYS, which C libraries take as \"do without\""),
-    refused(435, "clone3", clone3, ONE),
 ];
-
-/// The message for a task that cannot be started.
-fn refuse(call: &str, flags: u64) -> Break {
-    let (kind, what) = if flags & CLONE_THREAD != 0 {
-        ("thread", "threads are")
-    } else if flags & (CLONE_VM | CLONE_VFORK) == CLONE_VM | CLONE_VFORK {
-        ("child process as for vfork or posix_spawn", "child processes are")
-    } else {
-        ("child process", "child processes are")
-    };
-    Break::Refuse(format!("{call}: the program starts a {kind}; {what} not emulated yet"))
-}
-
-/// clone(2).
-fn clone(_: &mut Ctx, [flags, ..]: [u64; 6]) -> SysResult {
-    Err(refuse("clone", flags))
-}
-
-/// clone3(2).
-fn clone3(ctx: &mut Ctx, [args, size, ..]: [u64; 6]) -> SysResult {
-    if size < CLONE_ARGS_SIZE_VER0 {
-        return Err(Errno::EINVAL.into());
-    }
-    Err(refuse("clone3", get_u64(ctx.mem, args)?))
-}
-
-/// fork(2).
-fn fork(_: &mut Ctx, _: [u64; 6]) -> SysResult {
-    Err(refuse("fork", 0))
-}
-
-/// vfork(2).
-fn vfork(_: &mut Ctx, _: [u64; 6]) -> SysResult {
-    Err(refuse("vfork", CLONE_VM | CLONE_VFORK))
-}
 
 /// _exit(2), exit_group(2). With one task they are the same.
 fn exit(_: &mut Ctx, [status, ..]: [u64; 6]) -> SysResult {

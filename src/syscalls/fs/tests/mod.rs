@@ -76,6 +76,7 @@ impl Guest {
             // Some tests do the same with the host's own files.
             user: User { uid: rustix::process::getuid().as_raw(), gid: rustix::process::getgid().as_raw() },
             seed: 1,
+            max_processes: None,
             memory_limit: 64 << 20,
             interrupt: Default::default(),
             front: None,

@@ -1,0 +1,202 @@
+//! Making tasks and processes, clone(2): what a child shares with its maker, what it gets a copy of,
+//! and what it begins anew.
+
+use crate::abi::capability::{CAP_SYS_ADMIN, CAP_SYS_RESOURCE};
+use crate::abi::errno::Errno;
+use crate::abi::process::*;
+use crate::abi::resource::Resource;
+use crate::guest::{GuestMemory, SpaceId};
+use crate::kernel::arena::{FdTableId, FsContextId, HandlersId, Key, MmId, ProcessId, TaskId};
+use crate::kernel::state::Kernel;
+use crate::kernel::task::{Shared, Task};
+
+/// Reason why there is no new task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum CloneError {
+    /// The error number.
+    Errno(Errno),
+    /// There would be more processes and threads than the user allows.
+    TooMany(usize),
+}
+
+impl From<Errno> for CloneError {
+    fn from(errno: Errno) -> CloneError {
+        CloneError::Errno(errno)
+    }
+}
+
+impl Kernel {
+    /// Makes a task like the running one by flags of clone(2) that have been checked. It may run at
+    /// once, but has no registers yet.
+    ///
+    /// # Errors
+    /// EAGAIN at RLIMIT_NPROC, ENOMEM at the limit of memory, and the limit of the machine.
+    pub(crate) fn clone_task(
+        &mut self,
+        flags: u64,
+        exit_signal: i32,
+        mem: &mut dyn GuestMemory,
+    ) -> Result<TaskId, CloneError> {
+        let has = |flag| flags & flag != 0;
+        self.check_number_of_tasks()?;
+        let maker = self.task().clone();
+        let from = maker.shared;
+        let tid = self.pids.allocate().ok_or(Errno::EAGAIN)?;
+        let mm = if has(CLONE_VM) { self.share_mm(from.mm) } else { self.copy_mm(from.mm, mem)? };
+        let handlers = match has(CLONE_SIGHAND) {
+            true => {
+                self.handlers.hold(from.handlers);
+                from.handlers
+            }
+            false => self.copy_handlers(from.handlers, has(CLONE_CLEAR_SIGHAND)),
+        };
+        let fds = if has(CLONE_FILES) { self.share_fds(from.fds) } else { self.copy_fds(from.fds) };
+        let fs_context =
+            if has(CLONE_FS) { self.share_fs(from.fs_context) } else { self.copy_fs(from.fs_context) };
+        let id = self.tasks.next_key();
+        let process = match has(CLONE_THREAD) {
+            true => {
+                self.processes[from.process].tasks.push(id);
+                from.process
+            }
+            false => self.add_child(tid, id, exit_signal, has(CLONE_PARENT)),
+        };
+        let mut child = maker.child(tid, Shared { process, mm, handlers, fds, fs_context });
+        if has(CLONE_VM) && !has(CLONE_VFORK) {
+            child.signals.altstack = crate::abi::signal::AltStack::NONE;
+        }
+        self.tasks.add(child);
+        self.pids.enter(tid, id);
+        Ok(id)
+    }
+
+    /// Checks that another task is allowed.
+    fn check_number_of_tasks(&self) -> Result<(), CloneError> {
+        if self.live_tasks() >= self.max_tasks {
+            return Err(CloneError::TooMany(self.max_tasks));
+        }
+        let cred = &self.task().cred;
+        let most = self.process().limits.soft(Resource::Nproc);
+        let privileged = cred.uid.real == 0 || cred.capable(CAP_SYS_RESOURCE) || cred.capable(CAP_SYS_ADMIN);
+        let same = |task: &Task| task.cred.uid.real == cred.uid.real;
+        let count = self.tasks.iter().filter(|(_, task)| same(task)).count() as u64;
+        if count >= most && !privileged { Err(Errno::EAGAIN.into()) } else { Ok(()) }
+    }
+
+    /// Number of tasks that have not ended.
+    pub(crate) fn live_tasks(&self) -> usize {
+        self.processes.iter().map(|(_, process)| process.tasks.len()).sum()
+    }
+
+    /// Makes the process of a new task: a child of this one, or with CLONE_PARENT of its parent.
+    fn add_child(&mut self, pid: i32, leader: TaskId, exit_signal: i32, sibling: bool) -> ProcessId {
+        let here = self.task().shared.process;
+        let maker = &self.processes[here];
+        let exit_signal = if sibling { maker.exit_signal } else { exit_signal };
+        let mut child = maker.child(pid, leader, exit_signal);
+        (child.parent, child.ppid, child.creator) = match sibling {
+            true => (maker.parent, maker.ppid, maker.creator),
+            false => (Some(here), maker.pid, self.current()),
+        };
+        let parent = child.parent;
+        let child = self.processes.add(child);
+        if let Some(parent) = parent {
+            self.processes[parent].children.push(child);
+        }
+        child
+    }
+
+    fn share_mm(&mut self, mm: MmId) -> MmId {
+        self.mms.hold(mm);
+        mm
+    }
+
+    /// Copies an address space with its pages; ENOMEM.
+    fn copy_mm(&mut self, mm: MmId, mem: &mut dyn GuestMemory) -> Result<MmId, Errno> {
+        let copy = self.mms[mm].fork();
+        mem.fork(space_of(self.mms.next_key())).map_err(|_| Errno::ENOMEM)?;
+        Ok(self.mms.add(copy))
+    }
+
+    fn copy_handlers(&mut self, handlers: HandlersId, clear: bool) -> HandlersId {
+        let mut copy = self.handlers[handlers].clone();
+        if clear {
+            copy.exec();
+        }
+        self.handlers.add(copy)
+    }
+
+    fn share_fds(&mut self, fds: FdTableId) -> FdTableId {
+        self.fd_tables.hold(fds);
+        fds
+    }
+
+    /// Copies a descriptor table: both refer to the same descriptions.
+    pub(super) fn copy_fds(&mut self, fds: FdTableId) -> FdTableId {
+        let copy = self.fd_tables[fds].clone();
+        for fd in copy.numbers() {
+            if let Ok(file) = copy.get(fd) {
+                self.files.hold(file);
+            }
+        }
+        self.fd_tables.add(copy)
+    }
+
+    fn share_fs(&mut self, context: FsContextId) -> FsContextId {
+        self.fs_contexts.hold(context);
+        context
+    }
+
+    /// Copies working directory, root and umask.
+    pub(super) fn copy_fs(&mut self, context: FsContextId) -> FsContextId {
+        let copy = self.fs_contexts[context].clone();
+        self.fs.hold(copy.root);
+        self.fs.hold(copy.cwd);
+        self.fs_contexts.add(copy)
+    }
+
+    /// Gives the running task a descriptor table of its own (CLONE_FILES of unshare(2)).
+    pub(crate) fn unshare_files(&mut self) {
+        let shared = self.task().shared.fds;
+        if self.fd_tables.holders(shared) > 1 {
+            let own = self.copy_fds(shared);
+            self.task_mut().shared.fds = own;
+            self.fd_tables.release(shared);
+        }
+    }
+
+    /// Gives the running task a working directory, root and umask of its own (CLONE_FS).
+    pub(crate) fn unshare_fs(&mut self) {
+        let shared = self.task().shared.fs_context;
+        if self.fs_contexts.holders(shared) > 1 {
+            let own = self.copy_fs(shared);
+            self.task_mut().shared.fs_context = own;
+            self.fs_contexts.release(shared);
+        }
+    }
+
+    /// Gives the running task signal handlers of its own (CLONE_SIGHAND).
+    pub(super) fn unshare_handlers(&mut self) {
+        let shared = self.task().shared.handlers;
+        if self.handlers.holders(shared) > 1 {
+            let own = self.copy_handlers(shared, false);
+            self.task_mut().shared.handlers = own;
+            self.handlers.release(shared);
+        }
+    }
+
+    /// The address space of the running task, as memory names it.
+    pub fn space(&self) -> SpaceId {
+        space_of(self.task().shared.mm)
+    }
+
+    /// The address space of a task, as memory names it.
+    pub fn space_of_task(&self, task: TaskId) -> SpaceId {
+        space_of(self.tasks[task].shared.mm)
+    }
+}
+
+/// The number by which memory knows an address space.
+pub(super) fn space_of(mm: MmId) -> SpaceId {
+    SpaceId(mm.index() as u32)
+}
