@@ -104,6 +104,7 @@ pub(crate) const F_OFD_SETLK: u64 = 37;
 pub(crate) const F_OFD_SETLKW: u64 = 38;
 pub(crate) const F_SETLEASE: u64 = 1024;
 pub(crate) const F_GETLEASE: u64 = 1025;
+pub(crate) const F_NOTIFY: u64 = 1026;
 pub(crate) const F_DUPFD_QUERY: u64 = 1027;
 pub(crate) const F_DUPFD_CLOEXEC: u64 = 1030;
 pub(crate) const F_SETPIPE_SZ: u64 = 1031;

@@ -5,6 +5,7 @@ pub(crate) mod capability;
 pub(crate) mod errno;
 pub(crate) mod fs;
 pub(crate) mod futex;
+pub(crate) mod inotify;
 pub(crate) mod mm;
 pub(crate) mod net;
 pub(crate) mod process;

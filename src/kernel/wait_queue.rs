@@ -21,6 +21,8 @@ pub(crate) type Key = (FileNo, i32);
 
 /// Most epoll instances above and below each other that one may watch (`EP_MAX_NESTS`).
 const MAX_NESTS: usize = 4;
+/// Most entries of a user's interest lists, `/proc/sys/fs/epoll/max_user_watches`.
+const MAX_WATCHES: usize = 912_384;
 /// Bits of an entry's events that ask for no event.
 const PRIVATE: u32 = EPOLLEXCLUSIVE | EPOLLWAKEUP | EPOLLONESHOT | EPOLLET;
 /// Events that may be asked for together with EPOLLEXCLUSIVE.
@@ -176,7 +178,7 @@ impl WaitQueues {
         }
     }
 
-    /// Changes an interest list, epoll_ctl(2); EEXIST, ENOENT, EINVAL, ELOOP.
+    /// Changes an interest list, epoll_ctl(2); EEXIST, ENOENT, EINVAL, ELOOP, ENOSPC.
     pub(crate) fn control(
         &mut self,
         epoll: QueueId,
@@ -200,6 +202,7 @@ impl WaitQueues {
         let held = instance.items.get_mut(&key);
         match (op, held) {
             (EPOLL_CTL_ADD, Some(_)) => return Err(Errno::EEXIST),
+            (EPOLL_CTL_ADD, None) if self.entries >= MAX_WATCHES => return Err(Errno::ENOSPC),
             (EPOLL_CTL_ADD, None) => {
                 let item = Item { events: events | ALWAYS, data, queue: what.queue, place: None, level: 0 };
                 instance.items.insert(key, item);

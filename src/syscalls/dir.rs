@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::abi::errno::Errno;
+use crate::abi::inotify::IN_ACCESS;
 use crate::kernel::uaccess::copy_to_user;
 use crate::kernel::vfs::list::{DirEntry, Listing};
 use crate::syscalls::context::{Ctx, SysResult};
@@ -72,6 +73,7 @@ fn list(ctx: &mut Ctx, fd: u64, buf: u64, size: u64, encode: fn(&DirEntry, u64) 
     let open = ctx.kernel.files.get_mut(file);
     open.listing = Some(listing);
     open.offset = at.max(usize::try_from(offset).unwrap_or(0)) as u64;
+    ctx.kernel.fs.notify(ino, IN_ACCESS);
     Ok(out.len() as u64)
 }
 

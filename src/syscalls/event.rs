@@ -1,12 +1,14 @@
-//! Descriptors that tell of events: timerfd_create(2), signalfd(2).
+//! Descriptors that tell of events: timerfd_create(2), signalfd(2), inotify(7).
 
 use crate::abi::capability::CAP_WAKE_ALARM;
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::abi::inotify::*;
 use crate::abi::signal::{SIGSET_SIZE, UNBLOCKABLE};
 use crate::abi::time::*;
 use crate::kernel::clock::ClockId;
 use crate::kernel::file::description::Description;
+use crate::kernel::file::inotify::Inotify;
 use crate::kernel::file::signalfd::SignalFile;
 use crate::kernel::file::timerfd::TimerFile;
 use crate::kernel::timerfd::TimerFd;
@@ -15,6 +17,7 @@ use crate::kernel::uaccess::{get_u64, get_words, put_timespec};
 use crate::kernel::wait_queue::QueueId;
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fd::install;
+use crate::syscalls::fs::get_path;
 use crate::syscalls::row::{Row, full};
 
 /// The calls of this file.
@@ -24,6 +27,10 @@ pub(super) const ROWS: &[Row] = &[
     full(287, "timerfd_gettime", timerfd_gettime),
     full(282, "signalfd", signalfd),
     full(289, "signalfd4", signalfd4),
+    full(253, "inotify_init", inotify_init),
+    full(294, "inotify_init1", inotify_init1),
+    full(254, "inotify_add_watch", inotify_add_watch),
+    full(255, "inotify_rm_watch", inotify_rm_watch),
 ];
 
 /// The clock that a timer of timerfd_create(2) follows; EINVAL.
@@ -135,4 +142,53 @@ fn signalfd4(ctx: &mut Ctx, [fd, mask, size, flags, ..]: [u64; 6]) -> SysResult 
     let flagged = O_RDWR | flags & O_NONBLOCK;
     let open = Description::new(SignalFile { mask }, flagged, b"anon_inode:[signalfd]");
     install(ctx, open, flags & O_CLOEXEC != 0)
+}
+
+/// inotify_init(2), the first system call, which has no flags.
+fn inotify_init(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
+    inotify_init1(ctx, [0; 6])
+}
+
+/// inotify_init(2).
+fn inotify_init1(ctx: &mut Ctx, [flags, ..]: [u64; 6]) -> SysResult {
+    let flags = flags as u32;
+    if flags & !(O_CLOEXEC | O_NONBLOCK) != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    let fs = &mut ctx.kernel.fs;
+    let queue = fs.queues.add();
+    fs.notify.add(queue)?;
+    let open = Description::new(Inotify(queue), flags & O_NONBLOCK, b"anon_inode:inotify");
+    install(ctx, open, flags & O_CLOEXEC != 0)
+}
+
+/// inotify_add_watch(2).
+fn inotify_add_watch(ctx: &mut Ctx, [fd, path, mask, ..]: [u64; 6]) -> SysResult {
+    let mask = mask as u32;
+    if mask & !IN_ALL_BITS != 0 || mask == 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    let file = ctx.opened(fd as i32)?;
+    if mask & IN_MASK_ADD != 0 && mask & IN_MASK_CREATE != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    let queue = ctx.kernel.files.get(file).ops.inotify().ok_or(Errno::EINVAL)?;
+    let path = get_path(ctx.mem, path)?;
+    let (fs, caller, _) = ctx.paths();
+    let ino = fs.locate(&caller, AT_FDCWD, &path, mask & IN_DONT_FOLLOW == 0)?.exists()?;
+    if mask & IN_ONLYDIR != 0 && !fs.node(ino).is_dir() {
+        return Err(Errno::ENOTDIR.into());
+    }
+    caller.may(fs.node(ino), R_OK)?;
+    let watch = fs.notify.watch(queue, ino, mask)?;
+    Ok(watch as u64)
+}
+
+/// inotify_rm_watch(2).
+fn inotify_rm_watch(ctx: &mut Ctx, [fd, watch, ..]: [u64; 6]) -> SysResult {
+    let file = ctx.opened(fd as i32)?;
+    let queue = ctx.kernel.files.get(file).ops.inotify().ok_or(Errno::EINVAL)?;
+    let fs = &mut ctx.kernel.fs;
+    fs.notify.unwatch(queue, watch as i32, &mut fs.queues)?;
+    Ok(0)
 }

@@ -2,6 +2,7 @@
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::abi::inotify::DN_MULTISHOT;
 use crate::abi::resource::Resource;
 use crate::abi::signal::signo::SIGRTMAX;
 use crate::kernel::fasync::Owner;
@@ -21,7 +22,7 @@ pub(super) const ROWS: &[Row] = &[
     full(32, "dup", dup),
     full(33, "dup2", dup2),
     full(292, "dup3", dup3),
-    partial(72, "fcntl", fcntl, "F_NOTIFY and write hints are EINVAL"),
+    partial(72, "fcntl", fcntl, "write hints are EINVAL"),
     full(436, "close_range", close_range),
 ];
 
@@ -167,8 +168,28 @@ fn fcntl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
             ctx.kernel.fs.add_seals(inode.ok_or(Errno::EINVAL)?, word, writable)?;
             Ok(0)
         }
+        F_NOTIFY => watch_directory(ctx, fd, file, word),
         other => Err(refuse(ctx, format!("fcntl command {other}"))),
     }
+}
+
+/// F_NOTIFY: signals for what happens in a directory. The description's receiver becomes the
+/// caller.
+fn watch_directory(ctx: &mut Ctx, fd: i32, file: FileNo, events: u32) -> SysResult {
+    let id = ctx.kernel.process().pid;
+    let open = ctx.kernel.files.get_mut(file);
+    let ino = open.ops.inode();
+    let events_only = events & !DN_MULTISHOT;
+    if events_only == 0 {
+        if let Some(ino) = ino {
+            ctx.kernel.fs.notify.unwatch_directory(ino, file);
+        }
+        return Ok(0);
+    }
+    let ino = ino.filter(|ino| ctx.kernel.fs.node(*ino).is_dir()).ok_or(Errno::ENOTDIR)?;
+    open.owner = Owner { kind: F_OWNER_PID, id, ..open.owner };
+    ctx.kernel.fs.notify.watch_directory(ino, file, fd, events);
+    Ok(0)
 }
 
 /// F_SETFL. O_ASYNC stays clear where nothing would send the signal, and O_DIRECT is for regular

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::abi::inotify::{IN_ACCESS, IN_CLOSE_NOWRITE, IN_CLOSE_WRITE, IN_MODIFY};
 use crate::guest::{FileId, GuestMemory};
 use crate::kernel::fasync::Owner;
 use crate::kernel::fdtable::{FdTable, FileNo};
@@ -100,7 +101,11 @@ impl Description {
         at: Option<u64>,
         buf: &mut [u8],
     ) -> Result<usize, FileError> {
-        self.ops.read(cx, self.mode(), at, buf)
+        let count = self.ops.read(cx, self.mode(), at, buf)?;
+        if let (Some(ino), 1..) = (self.ops.inode(), count) {
+            cx.fs.notify(ino, IN_ACCESS);
+        }
+        Ok(count)
     }
 
     /// `FileOperations::write`.
@@ -110,7 +115,11 @@ impl Description {
         at: Option<u64>,
         bytes: &[u8],
     ) -> Result<usize, FileError> {
-        self.ops.write(cx, self.mode(), at, bytes)
+        let count = self.ops.write(cx, self.mode(), at, bytes)?;
+        if let (Some(ino), 1..) = (self.ops.inode(), count) {
+            cx.fs.notify(ino, IN_MODIFY);
+        }
+        Ok(count)
     }
 
     /// `FileOperations::seek`.
@@ -179,12 +188,18 @@ impl Descriptions {
         if !is_path {
             self.locks.closed(at);
         }
+        if let Some(ino) = ino {
+            fs.notify.unwatch_directory(ino, file);
+        }
         let open = self.get_mut(file);
         open.refs = open.refs.saturating_sub(1);
         if open.refs > 0 {
             return;
         }
         let mode = open.mode();
+        if let (Some(ino), false) = (ino, is_path) {
+            fs.notify(ino, if mode.writable { IN_CLOSE_WRITE } else { IN_CLOSE_NOWRITE });
+        }
         fs.queues.forget(file);
         open.ops.release(fs, mode, mem);
         self.locks.forget(at, file);

@@ -10,6 +10,7 @@ pub(crate) mod device;
 pub(crate) mod directory;
 pub(crate) mod epoll;
 pub(crate) mod eventfd;
+pub(crate) mod inotify;
 pub(crate) mod lease;
 pub(crate) mod locks;
 pub(crate) mod open;

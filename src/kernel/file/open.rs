@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::abi::inotify::IN_OPEN;
 use crate::guest::GuestMemory;
 use crate::kernel::fdtable::FileNo;
 use crate::kernel::file::description::{Description, Descriptions};
@@ -61,6 +62,7 @@ impl ProcOpen {
     /// The description of the file with its text.
     pub(crate) fn finish(self, fs: &mut FileSystem, text: Vec<u8>) -> Description {
         fs.hold(self.ino);
+        fs.notify(self.ino, IN_OPEN);
         Description::new(ProcText { ino: self.ino, text: text.into() }, self.flags, &self.path)
     }
 }
@@ -113,8 +115,15 @@ impl Opener<'_> {
             None if found.slash => return Err(Errno::EISDIR),
             None => (self.fs.make(&self.caller, &found, &Make::File, mode)?, true),
         };
+        self.fs.note_place(ino, found.dir, &found.name);
         let path = self.fs.path_in(self.caller.context.root, &Found { ino: Some(ino), ..found });
-        self.open_inode(ino, path, flags, made)
+        let opened = self.open_inode(ino, path, flags, made)?;
+        if let Opened::File(open) = &opened
+            && !open.is_path()
+        {
+            self.fs.notify(ino, IN_OPEN);
+        }
+        Ok(opened)
     }
 
     /// Opens an inode, which was `made` for it or was there.

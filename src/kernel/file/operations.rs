@@ -124,6 +124,11 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
         None
     }
 
+    /// The instance behind the description, inotify(7).
+    fn inotify(&self) -> Option<QueueId> {
+        None
+    }
+
     /// The signals that are read from it, signalfd(2), to be changed.
     fn signals(&mut self) -> Option<&mut u64> {
         None

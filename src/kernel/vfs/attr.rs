@@ -3,6 +3,7 @@
 use crate::abi::capability::{CAP_CHOWN, CAP_FSETID};
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::abi::inotify::{IN_ACCESS, IN_ATTRIB, IN_MODIFY};
 use crate::kernel::cred::Credentials;
 use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::content::Content;
@@ -94,6 +95,7 @@ impl FileSystem {
         node.mode = node.kind() | mode;
         node.own_mode |= bits != mode;
         node.touch_meta(caller.now);
+        self.notify(ino, IN_ATTRIB);
         Ok(())
     }
 
@@ -105,6 +107,7 @@ impl FileSystem {
         if node.mode & (S_ISUID | group) != 0 && !cred.capable(CAP_FSETID) {
             node.mode &= !(S_ISUID | group);
             node.own_mode = true;
+            self.notify(ino, IN_ATTRIB);
         }
     }
 
@@ -125,6 +128,7 @@ impl FileSystem {
             return Err(Errno::EPERM);
         }
         let node = self.node_mut(ino);
+        let mode = node.mode;
         node.uid = uid.unwrap_or(node.uid);
         node.gid = gid.unwrap_or(node.gid);
         if !node.is_dir() {
@@ -133,7 +137,11 @@ impl FileSystem {
             node.mode &= !(S_ISUID | if group_runs { S_ISGID } else { 0 });
             node.own_mode = true;
         }
+        let told = uid.is_some() || gid.is_some() || node.mode != mode;
         node.touch_meta(caller.now);
+        if told {
+            self.notify(ino, IN_ATTRIB);
+        }
         Ok(())
     }
 
@@ -166,6 +174,14 @@ impl FileSystem {
             let pair = |time: Time| (time.sec, time.nsec);
             host::utimens(&path, pair(times.access), pair(times.modify))?;
         }
+        self.notify(
+            ino,
+            match (access, modify) {
+                (Some(_), None) => IN_ACCESS,
+                (None, Some(_)) => IN_MODIFY,
+                _ => IN_ATTRIB,
+            },
+        );
         Ok(())
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::abi::capability::CAP_MKNOD;
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::abi::inotify::{IN_ATTRIB, IN_CREATE, IN_DELETE};
 use crate::guest::GuestMemory;
 use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::content::{Content, HostFile};
@@ -133,6 +134,7 @@ impl FileSystem {
             }
             node.touch(caller.now);
             node.times.access = caller.now;
+            self.notify_name(dir, name, ino, IN_CREATE, 0);
             return Ok(ino);
         }
         let (body, mode) = match what {
@@ -151,6 +153,7 @@ impl FileSystem {
             self.node_mut(dir).link_delta += 1;
         }
         self.touch_dir(dir, caller);
+        self.notify_name(dir, name, ino, IN_CREATE, 0);
         Ok(ino)
     }
 
@@ -214,26 +217,34 @@ impl FileSystem {
         self.hold(above);
     }
 
-    /// Takes one name away from an inode.
-    fn drop_link(&mut self, caller: &Caller, ino: Ino, mem: &mut dyn GuestMemory) {
-        let node = self.node_mut(ino);
-        node.touch_meta(caller.now);
-        if node.is_dir() {
+    /// Takes a name away from an inode; with `on_host` the host has done so too.
+    fn drop_name(
+        &mut self,
+        caller: &Caller,
+        ino: Ino,
+        found: &Found,
+        on_host: bool,
+        mem: &mut dyn GuestMemory,
+    ) {
+        if on_host {
+            self.drop_host_link(ino);
+        } else if self.node(ino).is_dir() {
             self.mark_removed(ino);
         } else {
-            node.link_delta -= 1;
+            self.node_mut(ino).link_delta -= 1;
         }
+        self.node_mut(ino).touch_meta(caller.now);
+        self.lose_place(ino, found.dir, &found.name);
         self.forget_if_unused(ino, mem);
     }
 
-    /// The same after the host itself has taken the name away: its count is asked for again if it
-    /// can be.
-    fn drop_host_link(&mut self, caller: &Caller, ino: Ino, mem: &mut dyn GuestMemory) {
+    /// Takes note that the host has taken a name away: its count is asked for again if it can be.
+    fn drop_host_link(&mut self, ino: Ino) {
         let node = self.node_mut(ino);
         let path = node.host_path();
         if node.is_dir() {
             self.mark_removed(ino);
-            if let Some(path) = path {
+            if let Some(path) = path.filter(|path| self.dirs.get(path) == Some(&ino)) {
                 self.dirs.remove(&path);
             }
         } else if matches!(node.body, Body::File(Content::Host(Some(_)))) {
@@ -247,8 +258,6 @@ impl FileSystem {
             self.numbers.remove(&(dev, inode));
             self.files_seen.remove(&(dev, inode, self.node(ino).writes_through()));
         }
-        self.node_mut(ino).touch_meta(caller.now);
-        self.forget_if_unused(ino, mem);
     }
 
     /// unlink(2).
@@ -266,13 +275,15 @@ impl FileSystem {
             return Err(Errno::ENOTDIR);
         }
         self.may_remove(caller, found.dir, ino)?;
-        if let Some(path) = self.write_dir(found.dir) {
-            host::unlink(&path, &found.name, false)?;
-            self.drop_host_link(caller, ino, mem);
+        let through = self.write_dir(found.dir);
+        if let Some(path) = &through {
+            host::unlink(path, &found.name, false)?;
         } else {
             self.put(found.dir, &found.name, None);
-            self.drop_link(caller, ino, mem);
         }
+        self.notify_self(ino, IN_ATTRIB);
+        self.notify_name(found.dir, &found.name, ino, IN_DELETE, 0);
+        self.drop_name(caller, ino, found, through.is_some(), mem);
         self.touch_dir(found.dir, caller);
         Ok(())
     }
@@ -295,15 +306,16 @@ impl FileSystem {
             return Err(Errno::ENOTDIR);
         }
         self.may_remove(caller, found.dir, ino)?;
-        if let Some(path) = self.write_dir(found.dir) {
-            host::unlink(&path, &found.name, true)?;
-            self.drop_host_link(caller, ino, mem);
+        let through = self.write_dir(found.dir);
+        if let Some(path) = &through {
+            host::unlink(path, &found.name, true)?;
         } else {
             self.must_be_empty(caller, ino)?;
             self.put(found.dir, &found.name, None);
             self.node_mut(found.dir).link_delta -= 1;
-            self.drop_link(caller, ino, mem);
         }
+        self.notify_name(found.dir, &found.name, ino, IN_DELETE, 0);
+        self.drop_name(caller, ino, found, through.is_some(), mem);
         self.touch_dir(found.dir, caller);
         Ok(())
     }
@@ -353,6 +365,8 @@ impl FileSystem {
         }
         self.node_mut(ino).touch_meta(caller.now);
         self.touch_dir(to.dir, caller);
+        self.notify_self(ino, IN_ATTRIB);
+        self.notify_name(to.dir, &to.name, ino, IN_CREATE, 0);
         Ok(())
     }
 
@@ -479,20 +493,15 @@ impl FileSystem {
                 (false, false) => {}
             }
         }
+        let on_host = dirs.0.is_some();
         if let (Some(old_dir), Some(new_dir)) = dirs {
             host::rename((&old_dir, &from.name), (&new_dir, &to.name), flags)?;
-            if let Some(old) = to.ino.filter(|_| !exchange) {
-                self.drop_host_link(caller, old, mem);
-            }
             let (old, new) = (host::join(&old_dir, &from.name), host::join(&new_dir, &to.name));
             let renamed: Vec<Ino> = to.ino.filter(|_| exchange).into_iter().chain([ino]).collect();
             self.move_host_paths(&renamed, &old, &new, exchange);
         } else {
             self.put(from.dir, &from.name, to.ino.filter(|_| exchange));
             self.put(to.dir, &to.name, Some(ino));
-            if let Some(old) = to.ino.filter(|_| !exchange) {
-                self.drop_link(caller, old, mem);
-            }
             let change = i64::from(is_dir) - i64::from(to_is_dir);
             self.node_mut(to.dir).link_delta += change;
             self.node_mut(from.dir).link_delta -= if exchange { change } else { i64::from(is_dir) };
@@ -507,15 +516,22 @@ impl FileSystem {
         node.own_times = true;
         self.touch_dir(from.dir, caller);
         self.touch_dir(to.dir, caller);
+        self.notify_move(from, to, ino, to.ino.filter(|_| !exchange));
+        match to.ino {
+            Some(old) if exchange => self.notify_move(to, from, old, None),
+            Some(old) => self.drop_name(caller, old, to, on_host, mem),
+            None => {}
+        }
         Ok(())
     }
 
-    /// Updates the parent and the name of a directory.
+    /// Updates the directory that an inode is in, and its name there.
     fn set_place(&mut self, ino: Ino, dir: Ino, name: &[u8]) {
         if let Some(held) = self.node_mut(ino).dir_mut() {
             held.parent = dir;
             held.name = name.into();
         }
+        self.note_place(ino, dir, name);
     }
 
     /// Tells if `dir` is `above` or lies somewhere beneath it.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::abi::inotify::IN_MODIFY;
 use crate::guest::{GuestMemory, MemError, ObjectId, PageSource};
 use crate::kernel::vfs::content::{Content, HostFile, MAX_LEN, Object, PAGE, Pages};
 use crate::kernel::vfs::host;
@@ -208,6 +209,7 @@ impl FileSystem {
             _ => return Err(Errno::EINVAL),
         }
         node.touch(now);
+        self.notify(ino, IN_MODIFY);
         Ok(())
     }
 
@@ -233,6 +235,7 @@ impl FileSystem {
             rustix::fs::fallocate(&*file.file()?, rustix::fs::FallocateFlags::KEEP_SIZE, offset, len)?;
         }
         node.touch(now);
+        self.notify(ino, IN_MODIFY);
         Ok(())
     }
 
@@ -269,6 +272,7 @@ impl FileSystem {
         };
         if result.is_ok() {
             node.touch(now);
+            self.notify(ino, IN_MODIFY);
         }
         self.out_of_memory |= full;
         result

@@ -4,8 +4,8 @@
 //! Inodes and names are kept apart as in the kernel, so hard links, renames and files without a
 //! name behave as they must. Changes of the guest are dropped with the `FileSystem`, except under
 //! the directories that it may change for good. From the bottom up: `host`, `host_handle`,
-//! `content`, `pipe`, `pty`, `node`, `caller`, `tree`, `data`, `resolve`, `list`, `attr`, `xattr`,
-//! `change`, `boot`, `image`.
+//! `content`, `pipe`, `pty`, `node`, `notify`, `caller`, `tree`, `data`, `resolve`, `fsnotify`,
+//! `list`, `attr`, `xattr`, `change`, `boot`, `image`.
 
 pub(crate) mod attr;
 mod boot;
@@ -13,12 +13,14 @@ pub(crate) mod caller;
 pub(crate) mod change;
 pub(crate) mod content;
 mod data;
+mod fsnotify;
 pub(crate) mod host;
 pub(crate) mod host_fingerprint;
 pub(crate) mod host_handle;
 pub(crate) mod image;
 pub(crate) mod list;
 pub(crate) mod node;
+pub(crate) mod notify;
 pub(crate) mod pipe;
 mod proc_tables;
 pub(crate) mod pty;

@@ -234,6 +234,15 @@ pub(crate) struct HostRef {
     pub(crate) write: bool,
 }
 
+/// A name of an inode.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) dir: Ino,
+    pub(crate) name: Arc<[u8]>,
+    /// The name is gone, and the inode holds its directory.
+    pub(crate) held: bool,
+}
+
 /// An inode.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
@@ -252,6 +261,8 @@ pub(crate) struct Node {
     /// above them.
     pub(crate) opens: u32,
     pub(crate) times: Times,
+    /// The name by which it was last reached; directories know theirs.
+    pub(crate) place: Option<Place>,
     /// Inode and device number shown to the guest. The inode number of a file of the host is 0
     /// until the guest first sees it.
     pub(crate) number: u64,
@@ -284,7 +295,8 @@ impl Charged for Node {
             _ => 0,
         };
         let attributes = self.xattrs.as_ref().map_or(0, |held| xattr_space(held) + held.len() * 80);
-        body + self.host.as_ref().map_or(0, |host| host.path.len() as u64 + 16) + attributes as u64
+        let place = self.place.as_ref().map_or(0, |place| place.name.len() as u64 + 16);
+        body + self.host.as_ref().map_or(0, |host| host.path.len() as u64 + 16) + attributes as u64 + place
     }
 
     fn vacant() -> Node {
@@ -309,6 +321,7 @@ impl Node {
             link_delta: 0,
             opens: 0,
             times: Times::all(now),
+            place: None,
             number: 0,
             dev: 0,
             host: None,

@@ -41,7 +41,16 @@ pub(super) const PROC_FILES: Files = &[
 ];
 
 /// Directories of `/proc/sys`.
-pub(super) const SYSCTLS: [(&str, Files); 4] = [
+pub(super) const SYSCTLS: [(&str, Files); 6] = [
+    ("fs/epoll", &[("max_user_watches", Text("912384\n"))]),
+    (
+        "fs/inotify",
+        &[
+            ("max_queued_events", Text("16384\n")),
+            ("max_user_instances", Text("128\n")),
+            ("max_user_watches", Text("65536\n")),
+        ],
+    ),
     (
         "kernel/random",
         &[

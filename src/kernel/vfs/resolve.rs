@@ -184,6 +184,9 @@ impl FileSystem {
                     if slash && !self.node(child).is_dir() {
                         return Err(Errno::ENOTDIR);
                     }
+                    if !self.notify.is_idle() {
+                        self.note_place(child, at, &name);
+                    }
                     return Ok(Found { dir: at, name, ino: Some(child), slash });
                 }
                 None => {

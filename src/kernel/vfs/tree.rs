@@ -8,6 +8,7 @@ use rustix::fs::Stat;
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::abi::inotify::IN_DELETE_SELF;
 use crate::guest::GuestMemory;
 use crate::kernel::cred::User;
 use crate::kernel::slab::Slab;
@@ -17,6 +18,7 @@ use crate::kernel::vfs::host::{self, HostPath};
 use crate::kernel::vfs::host_fingerprint::HostFingerprint;
 use crate::kernel::vfs::host_handle::HostHandles;
 use crate::kernel::vfs::node::{Body, Dir, DirKind, Entries, HOST_DEV, HostRef, Ino, Node, Time};
+use crate::kernel::vfs::notify::{Happening, Notify};
 use crate::kernel::vfs::pipe::Pipes;
 use crate::kernel::vfs::pty::Ptys;
 use crate::kernel::wait_queue::WaitQueues;
@@ -48,6 +50,7 @@ pub struct FileSystem {
     pub(super) terminals: BTreeMap<u32, Ino>,
     pub(crate) queues: WaitQueues,
     pub(crate) timer_fds: TimerFds,
+    pub(crate) notify: Notify,
     /// Open files of the host.
     pub(crate) handles: HostHandles,
     /// The host's files that were opened, if the run may go back.
@@ -82,6 +85,7 @@ impl FileSystem {
             terminals: BTreeMap::new(),
             queues: WaitQueues::default(),
             timer_fds: TimerFds::default(),
+            notify: Notify::default(),
             handles: HostHandles::default(),
             fingerprint: journal.then(HostFingerprint::default),
         }
@@ -93,7 +97,7 @@ impl FileSystem {
             (map.capacity() * (size_of::<(K, V)>() + 1) * 8 / 7) as u64
         }
         let tables = table(&self.dirs) + table(&self.files_seen) + table(&self.numbers);
-        let waiting = self.queues.bytes() + self.timer_fds.bytes();
+        let waiting = self.queues.bytes() + self.timer_fds.bytes() + self.notify.bytes();
         self.nodes.charged() + tables + self.pipes.charged() + self.ptys.bytes() + waiting
     }
 
@@ -321,6 +325,9 @@ impl FileSystem {
             if !node.unlinked() || node.synthetic {
                 return;
             }
+            let gone = Happening { mask: IN_DELETE_SELF, name: None, cookie: 0, unlinked: false };
+            self.notify.post(ino, gone, &mut self.queues);
+            self.notify.forget(ino, &mut self.queues);
             let node = self.nodes.remove(ino.0);
             if let Some(HostRef { path, key, write }) = &node.host {
                 let key = (key.0, key.1, *write);
@@ -333,12 +340,13 @@ impl FileSystem {
             }
             match &node.body {
                 Body::File(Content::Object(object)) => mem.object_release(object.id),
-                Body::Dir(dir) => {
-                    let above = self.node_mut(dir.parent);
-                    above.opens = above.opens.saturating_sub(1);
-                    next = Some(dir.parent);
-                }
+                Body::Dir(dir) => next = Some(dir.parent),
                 _ => {}
+            }
+            next = next.or(node.place.filter(|place| place.held).map(|place| place.dir));
+            if let Some(above) = next {
+                let above = self.node_mut(above);
+                above.opens = above.opens.saturating_sub(1);
             }
         }
     }

@@ -6,6 +6,7 @@ use rustix::fd::OwnedFd;
 use crate::abi::capability::CAP_SYS_ADMIN;
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::abi::inotify::IN_ATTRIB;
 use crate::guest::GuestMemory;
 use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::content::Content;
@@ -108,6 +109,7 @@ impl FileSystem {
         {
             host::setxattr(&file, name, value, flags)?;
             self.node_mut(ino).touch_meta(caller.now);
+            self.notify(ino, IN_ATTRIB);
             return Ok(());
         }
         let mut held = self.xattrs(ino)?;
@@ -126,6 +128,7 @@ impl FileSystem {
         let node = self.node_mut(ino);
         node.xattrs = Some(held);
         node.touch_meta(caller.now);
+        self.notify(ino, IN_ATTRIB);
         Ok(())
     }
 }
