@@ -104,13 +104,9 @@ impl Clock {
         MONOTONIC_START.saturating_add(self.now_ns(instructions))
     }
 
-    /// A clock, in steps of its resolution.
+    /// A clock but those of CPU time, in steps of its resolution.
     pub fn read(&self, id: ClockId, instructions: u64) -> u64 {
-        let since = match id {
-            ClockId::ProcessCpu | ClockId::ThreadCpu => instructions,
-            _ => self.now_ns(instructions),
-        };
-        let ns = self.start(id).saturating_add(since);
+        let ns = self.start(id).saturating_add(self.now_ns(instructions));
         ns - ns % id.resolution()
     }
 

@@ -18,6 +18,10 @@ pub struct KernelConfig {
     pub user: User,
     /// Seed of the guest's random bytes.
     pub seed: u64,
+    /// Instructions that a task may run while others wait for their turn.
+    pub quantum: u64,
+    /// Seed of an order of the tasks' turns by chance.
+    pub schedule_seed: Option<u64>,
     /// Bytes the guest may hold in memory and in files of the overlay together.
     pub memory_limit: u64,
     /// Most processes and threads at a time; 4096 if not given.

@@ -1,9 +1,30 @@
 //! Futexes, futex(2), for one task: nobody else can wait, so nothing is ever woken.
 
+use std::fmt;
+
 use crate::abi::errno::Errno;
 use crate::abi::futex::{FUTEX_OWNER_DIED, FUTEX_TID_MASK};
-use crate::guest::{GuestMemory, Prot, USER_END};
+use crate::guest::{GuestMemory, ObjectId, Prot, USER_END};
+use crate::kernel::arena::MmId;
 use crate::kernel::uaccess::{get_u32, put_u32};
+
+/// Name of a futex: what all who wait at it agree on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum FutexKey {
+    /// An address in an address space.
+    Private(MmId, u64),
+    /// An offset in an object that address spaces share.
+    Shared(ObjectId, u64),
+}
+
+impl fmt::Display for FutexKey {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            FutexKey::Private(_, addr) => write!(f, "the futex at {addr:#x}"),
+            FutexKey::Shared(..) => write!(f, "a futex in shared memory"),
+        }
+    }
+}
 
 /// A futex word of the guest.
 #[derive(Clone, Copy, Debug)]

@@ -25,7 +25,7 @@ impl Kernel {
     /// SI_USER and its own ids, as on Linux.
     pub fn raise(&mut self, signo: i32) {
         let info = self.signal_from_task(signo, si_code::SI_USER);
-        self.signals().send(info, To::Task);
+        self.send_signal(self.current, info, To::Task);
     }
 
     /// Sends the signals that descriptions have asked for, fcntl(2) O_ASYNC and F_SETSIG.
@@ -45,7 +45,7 @@ impl Kernel {
                 0 => SigInfo::kernel(SIGIO),
                 _ => SigInfo::poll(signo, code, band, notice.fd),
             };
-            self.signals().send(info, to);
+            self.send_signal(self.current, info, to);
         }
     }
 
@@ -113,6 +113,7 @@ impl Kernel {
     pub fn exec(&mut self, mem: &mut dyn GuestMemory) {
         self.signals().exec();
         self.process_mut().timers.exec();
+        self.timers_changed(self.task().shared.process);
         for fd in self.fds().close_on_exec() {
             let _ = self.close(fd, mem); // it is open
         }

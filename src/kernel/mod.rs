@@ -22,6 +22,7 @@ mod pids;
 pub(crate) mod process;
 pub(crate) mod procfs;
 pub(crate) mod random;
+pub(crate) mod sched;
 pub(crate) mod seccomp;
 pub(crate) mod signal;
 mod slab;

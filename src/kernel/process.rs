@@ -118,6 +118,10 @@ pub struct Process {
     pub pending: Queue,
     /// Interval timers and POSIX timers.
     pub timers: Timers,
+    /// Moment of the earliest wall timer, as the scheduler has noted it.
+    pub(super) alarm: Option<u64>,
+    /// CPU time of its tasks until the last turn of one began, in nanoseconds.
+    pub cpu_ns: u64,
     /// prctl(2) PR_SET_CHILD_SUBREAPER.
     pub child_subreaper: bool,
     /// Counters of bytes and calls.
@@ -164,6 +168,8 @@ impl Process {
             limits: Limits::default(),
             pending: Queue::default(),
             timers: Timers::default(),
+            alarm: None,
+            cpu_ns: 0,
             child_subreaper: false,
             io: IoCounters::default(),
             resident: 0,

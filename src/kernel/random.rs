@@ -26,6 +26,11 @@ impl Random {
         z ^ (z >> 31)
     }
 
+    /// A number below `bound`, which is not 0. Its bias is below 2^-32 for bounds below 2^32.
+    pub(super) fn below(&mut self, bound: u64) -> u64 {
+        self.next_word() % bound
+    }
+
     /// Fills `buf` with the next bytes of the stream. Cutting the stream into other pieces does not
     /// change its bytes.
     pub fn fill(&mut self, buf: &mut [u8]) {

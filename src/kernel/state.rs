@@ -13,6 +13,7 @@ use crate::kernel::notices::Notices;
 use crate::kernel::pids::Pids;
 use crate::kernel::process::Process;
 use crate::kernel::random::Random;
+use crate::kernel::sched::Scheduler;
 use crate::kernel::signal::handlers::SignalHandlers;
 use crate::kernel::signal::state::Signals;
 use crate::kernel::streams::Streams;
@@ -30,6 +31,8 @@ pub struct Kernel {
     pub(super) tasks: Arena<TaskId, Task>,
     /// The running task.
     pub(super) current: TaskId,
+    /// The tasks that may run and those that sleep.
+    pub(super) sched: Scheduler,
     /// Tasks by their numbers.
     pub(super) pids: Pids,
     /// Most tasks at a time.
@@ -116,6 +119,7 @@ impl Kernel {
             current,
             pids: Pids::first(current),
             max_tasks: config.max_processes.unwrap_or(MAX_TASKS),
+            sched: Scheduler::new(config.quantum, config.schedule_seed),
             processes,
             mms,
             handlers,

@@ -6,6 +6,7 @@ use crate::kernel::arena::{FdTableId, FsContextId, HandlersId, MmId, ProcessId};
 use crate::kernel::cred::Credentials;
 use crate::kernel::mm::Mm;
 use crate::kernel::process::PID;
+use crate::kernel::sched::{Call, TaskState};
 use crate::kernel::seccomp::{Seccomp, UserDispatch};
 use crate::kernel::signal::state::TaskSignals;
 
@@ -47,6 +48,12 @@ pub struct Task {
     pub shared: Shared,
     /// Credentials.
     pub cred: Credentials,
+    /// State, for the scheduler.
+    pub state: TaskState,
+    /// Memory of the call in which it sleeps.
+    pub call: Call,
+    /// CPU time until its last turn began, in nanoseconds.
+    pub cpu_ns: u64,
     /// Signal mask, signals pending for it alone, alternate stack.
     pub signals: TaskSignals,
     /// Name, padded with NUL, prctl(2) PR_SET_NAME.
@@ -90,6 +97,9 @@ impl Task {
             tid: PID,
             shared,
             cred,
+            state: TaskState::default(),
+            call: Call::default(),
+            cpu_ns: 0,
             signals: TaskSignals::new(),
             comm: [0; 16],
             clear_child_tid: 0,
@@ -122,6 +132,9 @@ impl Task {
         Task {
             tid,
             shared,
+            state: TaskState::default(),
+            call: Call::default(),
+            cpu_ns: 0,
             signals: self.signals.child(),
             clear_child_tid: 0,
             robust_list: 0,

@@ -1,25 +1,17 @@
-//! Timers and waiting. With one task nothing happens while it waits but timers, so a wait is a step
-//! of the clock.
+//! Whose turn it is: putting tasks to sleep, waking them, and the timers of every process.
+
+use std::borrow::Cow;
 
 use crate::abi::signal::bit;
 use crate::abi::signal::signo::{SIGKILL, SIGXCPU};
 use crate::guest::GuestCpu;
 use crate::kernel::arena::{ProcessId, TaskId};
+use crate::kernel::sched::{Call, Picked, TaskState, WaitKey, Wake};
 use crate::kernel::signal::info::SigInfo;
 use crate::kernel::signal::state::To;
 use crate::kernel::state::Kernel;
+use crate::kernel::task::Task;
 use crate::kernel::timers::{Base, INTERVAL_TIMERS};
-
-/// Reason for which a wait ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wake {
-    /// The deadline came; the clock stands there.
-    Timeout,
-    /// A signal is pending that interrupts the call, or one of those asked for.
-    Signal,
-    /// There is no deadline and nothing that could end the wait; the clock did not move.
-    Never,
-}
 
 impl Kernel {
     /// Time since the program's first instruction, in nanoseconds. Costs a synchronisation with the
@@ -28,64 +20,347 @@ impl Kernel {
         self.clock.now_ns(cpu.instructions())
     }
 
-    /// The instruction count at which a timer is due if the program makes no call until then.
-    pub fn next_timer(&self) -> Option<u64> {
-        let timer = self.process().timers.next_due(self.clock.slept());
-        let file = self.fs.timer_fds.next(|_| true).map(|at| at.saturating_sub(self.clock.slept()));
-        timer.into_iter().chain(file).chain(self.process().limits.cpu_ns().0).min()
+    /// Makes a task run when its turn comes: a new one, or one that sleeps or was stopped. One that
+    /// sleeps in a call makes the call again.
+    pub(crate) fn make_ready(&mut self, task: TaskId) {
+        let held = &mut self.tasks[task];
+        self.sched.remove(task, held.state, &held.call);
+        held.state = TaskState::Runnable;
+        self.sched.add_ready(task);
     }
 
-    /// Sends the signals of all timers that are due, and wakes who waits for them. Costs nothing
-    /// while none is armed.
-    pub fn expire_timers(&mut self, cpu: &mut dyn GuestCpu) {
-        if self.fs.timer_fds.next(|_| true).is_some() {
-            let now = self.now(cpu);
-            self.fs.expire_timer_fds(now);
-        }
-        if self.process().timers.armed() || self.process().limits.cpu_ns().0.is_some() {
-            let cpu = cpu.instructions();
-            let wall = self.clock.now_ns(cpu);
-            self.expire(self.task().shared.process, wall, cpu);
+    /// Takes a task out of every queue: it has ended or is stopped, as the caller notes.
+    pub(crate) fn unschedule(&mut self, task: TaskId) {
+        let held = &self.tasks[task];
+        self.sched.remove(task, held.state, &held.call);
+    }
+
+    /// Puts the running task to sleep in a call, by what its `call` says.
+    pub(crate) fn fall_asleep(&mut self, number: u64) {
+        let (task, held) = (self.current, &mut self.tasks[self.current]);
+        held.call.number = Some(number);
+        held.state = TaskState::Sleeping;
+        self.sched.sleep(task, &mut held.call);
+        // Timers may have gone off since the call looked.
+        self.wake_queues();
+        self.wake_for_signals(task);
+    }
+
+    /// Gives the running task's turn to the next one; it stays runnable.
+    pub(crate) fn give_way(&mut self) {
+        self.sched.add_ready(self.current);
+    }
+
+    /// Ends the call of the running task.
+    pub(crate) fn end_call(&mut self) {
+        (self.sched.all_looked, self.sched.host_looked) = (false, false);
+        self.task_mut().call = Call::default();
+    }
+
+    fn wake_task(&mut self, task: TaskId, wake: Wake) {
+        self.make_ready(task);
+        self.tasks[task].call.wake = Some(wake);
+    }
+
+    /// Wakes all that sleep on a key, in the order in which they came.
+    pub(crate) fn wake(&mut self, key: WaitKey) {
+        let sleepers: Vec<TaskId> = self.sched.sleepers_of(key).collect();
+        for task in sleepers {
+            self.wake_task(task, Wake::Event);
         }
     }
 
-    fn expire(&mut self, process: ProcessId, wall: u64, cpu: u64) {
-        let now = |base| if base == Base::Wall { wall } else { cpu };
-        let leader = self.leader(process);
-        let mut timers = std::mem::take(&mut self.processes[process].timers);
-        for ((base, signo), alarm) in INTERVAL_TIMERS.into_iter().zip(&mut timers.interval) {
-            if alarm.fire(now(base)) > 0 {
-                self.signals_of(leader).send(SigInfo::kernel(signo), To::Process);
+    /// Wakes those whose queues have woken since the last time.
+    pub(crate) fn wake_queues(&mut self) {
+        let woken = self.fs.queues.take_woken();
+        if self.sched.has_sleepers() {
+            for queue in woken {
+                self.wake(WaitKey::Queue(queue));
             }
         }
-        for base in [Base::Wall, Base::Cpu] {
-            timers.fire(base, now(base), |id, timer, fired| {
-                let Some(signo) = timer.signo else { return };
-                let missed = |count: u64| i32::try_from(count).unwrap_or(i32::MAX);
-                let to = if timer.task.is_some() { To::Task } else { To::Process };
-                let mut signals = self.signals_of(timer.task.unwrap_or(leader));
-                match signals.queue(to).timer_mut(id) {
-                    // One signal of a timer waits at a time; the others are its overrun.
-                    Some(info) => {
-                        info.add_overrun(missed(fired));
-                        timer.overrun = info.uid() as i32;
-                    }
-                    None => {
-                        timer.overrun = missed(fired.saturating_sub(1));
-                        signals.send(SigInfo::timer(signo, id, timer.overrun, timer.value), to);
-                    }
-                }
-            });
+    }
+
+    /// Wakes a task that sleeps, if a signal that is pending for it interrupts its call.
+    pub(crate) fn wake_for_signals(&mut self, task: TaskId) {
+        let Task { state, call, .. } = &self.tasks[task];
+        let (asked, killable) = (call.signals, call.killable);
+        if *state != TaskState::Sleeping {
+            return;
         }
+        let signals = self.signals_of(task);
+        if signals.interrupt_pending(killable) {
+            self.wake_task(task, Wake::Signal);
+        } else if signals.pending() & asked != 0 {
+            self.wake_task(task, Wake::Event);
+        }
+    }
+
+    /// Sends a signal to a task or to its process, and wakes who has to take it: of a process the
+    /// given task if it can, or else the first that can (`complete_signal`).
+    pub(crate) fn send_signal(&mut self, task: TaskId, info: SigInfo, to: To) {
+        let signo = info.signo();
+        self.signals_of(task).send(info, to);
+        if to == To::Task || self.takes(task, signo) {
+            return self.wake_for_signals(task);
+        }
+        let others = &self.processes[self.tasks[task].shared.process].tasks;
+        if let Some(other) = others.iter().find(|other| self.takes(**other, signo)) {
+            self.wake_for_signals(*other);
+        }
+    }
+
+    /// Sends a signal to the running task's process.
+    pub(crate) fn send_to_process(&mut self, info: SigInfo) {
+        let leader = self.leader(self.task().shared.process);
+        self.send_signal(leader, info, To::Process);
+    }
+
+    /// Tells if a task would take a signal that is sent to its process.
+    fn takes(&self, task: TaskId, signo: i32) -> bool {
+        let task = &self.tasks[task];
+        let free = (!task.signals.blocked | task.call.signals) & bit(signo) != 0;
+        free && matches!(task.state, TaskState::Runnable | TaskState::Sleeping)
+    }
+
+    /// Looks whether the wait of the running task is over, but for what it waits for; if not the
+    /// call has to sleep by what is noted here. A deadline is in nanoseconds since the program's
+    /// start.
+    pub(crate) fn wait(
+        &mut self,
+        cpu: &mut dyn GuestCpu,
+        what: Cow<'static, str>,
+        keys: &[WaitKey],
+        deadline: Option<u64>,
+    ) -> Option<Wake> {
+        self.wake_queues();
+        self.expire_timers(cpu);
+        let killable = self.task().call.killable;
+        if self.signals().interrupt_pending(killable) {
+            return Some(Wake::Signal);
+        }
+        if deadline.is_some_and(|at| at <= self.now(cpu)) {
+            return Some(Wake::Timeout);
+        }
+        let call = &mut self.task_mut().call;
+        (call.what, call.deadline) = (what, deadline);
+        call.keys.clear();
+        call.keys.extend_from_slice(keys);
+        None
+    }
+
+    /// Tells if nothing but what comes from the host can go on while the running task sleeps.
+    pub(crate) fn is_idle(&self) -> bool {
+        let timed = self.sched.first_deadline().is_some() || self.fs.timer_fds.next(|_| true).is_some();
+        !self.sched.has_ready() && (self.sched.all_looked || !timed)
+    }
+
+    /// The task that runs next. If none can, the clock moves to the next moment at which something
+    /// happens.
+    pub(crate) fn pick(&mut self, cpu: &mut dyn GuestCpu) -> Picked {
+        self.wake_queues();
+        if self.waits_for_time() {
+            self.expire_wall(self.now(cpu));
+        }
+        loop {
+            if let Some(task) = self.sched.take_ready() {
+                return Picked::Task(task);
+            }
+            if !std::mem::replace(&mut self.sched.host_looked, true) {
+                self.wake(WaitKey::Host);
+                continue;
+            }
+            if self.sched.asleep().next().is_none() {
+                // Those that are stopped wait for a signal that nobody is left to send.
+                return Picked::Finished;
+            }
+            if let Some(at) = self.next_event() {
+                let now = self.now(cpu);
+                self.clock.advance(at.saturating_sub(now));
+                self.sched.host_looked = false;
+                self.expire_wall(at.max(now));
+            } else if self.sched.all_looked {
+                return Picked::Deadlock(self.describe_deadlock());
+            } else {
+                // What no key tells of, such as the host's input: let everybody look once.
+                self.sched.all_looked = true;
+                for task in self.sched.asleep().collect::<Vec<_>>() {
+                    self.make_ready(task);
+                }
+            }
+        }
+    }
+
+    /// Makes a task that was picked the running one, and accounts the time of the last one.
+    pub(crate) fn switch_to(&mut self, task: TaskId, instructions: u64) {
+        self.account(instructions);
+        self.current = task;
+        self.sched.begin_turn(instructions);
+    }
+
+    /// Adds the instructions of this turn to the CPU time of the running task and its process,
+    /// which may be gone.
+    pub(crate) fn account(&mut self, instructions: u64) {
+        let ran = instructions.saturating_sub(self.sched.since);
+        self.sched.since = instructions;
+        let Some(task) = self.tasks.get_mut(self.current) else { return };
+        task.cpu_ns += ran;
+        if let Some(process) = self.processes.get_mut(task.shared.process) {
+            process.cpu_ns += ran;
+        }
+    }
+
+    /// CPU time of the running task in nanoseconds.
+    pub(crate) fn task_cpu(&self, instructions: u64) -> u64 {
+        self.task().cpu_ns + instructions.saturating_sub(self.sched.since)
+    }
+
+    /// CPU time of the running task's process in nanoseconds.
+    pub(crate) fn process_cpu(&self, instructions: u64) -> u64 {
+        self.process().cpu_ns + instructions.saturating_sub(self.sched.since)
+    }
+
+    /// The instruction count at which the running task has to give way; `None` while nobody else
+    /// can run.
+    pub(crate) fn quantum_end(&self) -> Option<u64> {
+        self.sched.turn_end()
+    }
+
+    /// The next moment at which something happens by itself that ends somebody's sleep.
+    fn next_event(&self) -> Option<u64> {
+        let deadline = self.sched.first_deadline().map(|(at, _)| at);
+        let alarms = self.sched.alarms.iter().filter_map(|(_, process)| self.next_alarm(*process));
+        deadline.into_iter().chain(alarms).chain(self.fs.timer_fds.next(|_| true)).min()
+    }
+
+    /// The next moment at which a timer of a process ends the sleep of one of its tasks.
+    fn next_alarm(&self, process: ProcessId) -> Option<u64> {
+        let asleep = self.sched.asleep().map(|task| &self.tasks[task]);
+        let waiting: Vec<_> = asleep
+            .filter(|task| task.shared.process == process)
+            .map(|task| (&self.handlers[task.shared.handlers], task.signals.blocked, &task.call))
+            .collect();
+        self.processes[process].timers.next_wake(|signo| {
+            waiting.iter().any(|(handlers, blocked, call)| {
+                let ends = handlers.interrupts(signo, *blocked) && !call.killable;
+                ends || handlers.kills(signo, *blocked) || bit(signo) & call.signals != 0
+            })
+        })
+    }
+
+    /// All that sleep, and what for.
+    fn describe_deadlock(&self) -> String {
+        let mut asleep = self.sched.asleep().map(|task| &self.tasks[task]);
+        if let (Some(only), None) = (asleep.next(), asleep.next()) {
+            return format!(
+                "{} would wait for ever: the program is the only process of the emulated machine",
+                only.call.what
+            );
+        }
+        let tasks = self.sched.asleep().map(|task| {
+            let task = &self.tasks[task];
+            let pid = self.processes[task.shared.process].pid;
+            let name = String::from_utf8_lossy(task.name()).into_owned();
+            format!("task {} of process {pid} ({name}): {}", task.tid, task.call.what)
+        });
+        let tasks: Vec<String> = tasks.collect();
+        format!("deadlock: each task waits for another: {}", tasks.join("; "))
+    }
+
+    /// The instruction count at which a timer or a sleeper's deadline is due if the program makes
+    /// no call until then.
+    pub fn next_timer(&self) -> Option<u64> {
+        let slept = self.clock.slept();
+        let alarm = self.sched.alarms.first().map(|(at, _)| *at);
+        let deadline = self.sched.first_deadline().map(|(at, _)| at);
+        let file = self.fs.timer_fds.next(|_| true);
+        let wall = alarm.into_iter().chain(deadline).chain(file).min().map(|at| at.saturating_sub(slept));
+        let process = self.process();
+        let cpu = process.timers.next_due(Base::Cpu).into_iter().chain(process.limits.cpu_ns().0).min();
+        let cpu = cpu.map(|at| self.sched.since + at.saturating_sub(process.cpu_ns));
+        wall.into_iter().chain(cpu).min()
+    }
+
+    /// Notes when the next wall timer of a process is due, after its timers have changed.
+    pub(crate) fn timers_changed(&mut self, process: ProcessId) {
+        let held = &mut self.processes[process];
+        let next = held.timers.next_due(Base::Wall);
+        if next != held.alarm {
+            held.alarm.map(|at| self.sched.alarms.remove(&(at, process)));
+            self.sched.alarms.extend(next.map(|at| (at, process)));
+            held.alarm = next;
+        }
+    }
+
+    /// Sends the signals of all timers that are due, and wakes whose deadline has come. Costs
+    /// nothing while there are none.
+    pub fn expire_timers(&mut self, cpu: &mut dyn GuestCpu) {
+        let process = self.process();
+        let cpu_time = process.timers.next_due(Base::Cpu).is_some() || process.limits.cpu_ns().0.is_some();
+        if !cpu_time && !self.waits_for_time() {
+            return;
+        }
+        let instructions = cpu.instructions();
+        self.expire_wall(self.clock.now_ns(instructions));
+        if cpu_time {
+            let ran = self.process_cpu(instructions);
+            let process = self.task().shared.process;
+            self.expire(process, Base::Cpu, ran);
+            self.limit_cpu(process, ran);
+        }
+    }
+
+    /// Tells if anything happens by itself when time passes.
+    fn waits_for_time(&self) -> bool {
+        self.sched.waits_for_time() || self.fs.timer_fds.next(|_| true).is_some()
+    }
+
+    fn expire_wall(&mut self, now: u64) {
+        self.fs.expire_timer_fds(now);
+        self.wake_queues();
+        let due = self.sched.alarms.iter().take_while(|(at, _)| *at <= now);
+        for process in due.map(|(_, process)| *process).collect::<Vec<_>>() {
+            self.expire(process, Base::Wall, now);
+            self.timers_changed(process);
+        }
+        while let Some((_, task)) = self.sched.first_deadline().filter(|(at, _)| *at <= now) {
+            self.wake_task(task, Wake::Timeout);
+        }
+    }
+
+    fn expire(&mut self, process: ProcessId, base: Base, now: u64) {
+        let leader = self.leader(process);
+        let mut timers = std::mem::take(&mut self.processes[process].timers);
+        for ((of, signo), alarm) in INTERVAL_TIMERS.into_iter().zip(&mut timers.interval) {
+            if of == base && alarm.fire(now) > 0 {
+                self.send_signal(leader, SigInfo::kernel(signo), To::Process);
+            }
+        }
+        timers.fire(base, now, |id, timer, fired| {
+            let Some(signo) = timer.signo else { return };
+            let missed = |count: u64| i32::try_from(count).unwrap_or(i32::MAX);
+            let to = if timer.task.is_some() { To::Task } else { To::Process };
+            let task = timer.task.unwrap_or(leader);
+            let mut signals = self.signals_of(task);
+            match signals.queue(to).timer_mut(id) {
+                // One signal of a timer waits at a time; the others are its overrun.
+                Some(info) => {
+                    info.add_overrun(missed(fired));
+                    timer.overrun = info.uid() as i32;
+                }
+                None => {
+                    timer.overrun = missed(fired.saturating_sub(1));
+                    self.send_signal(task, SigInfo::timer(signo, id, timer.overrun, timer.value), to);
+                }
+            }
+        });
         self.processes[process].timers = timers;
-        self.limit_cpu(process, leader, cpu);
     }
 
     /// Sends the signals of RLIMIT_CPU: SIGXCPU for every second beyond the soft limit, as Linux
     /// does by raising it, and SIGKILL at the hard one.
-    fn limit_cpu(&mut self, process: ProcessId, leader: TaskId, cpu: u64) {
+    fn limit_cpu(&mut self, process: ProcessId, ran: u64) {
         let limits = &mut self.processes[process].limits;
-        let reached = |limit: Option<u64>| limit.is_some_and(|limit| cpu >= limit);
+        let reached = |limit: Option<u64>| limit.is_some_and(|limit| ran >= limit);
         let (soft, hard) = limits.cpu_ns();
         let signo = match (reached(hard), reached(soft)) {
             (true, _) => SIGKILL,
@@ -95,33 +370,7 @@ impl Kernel {
         if signo == SIGXCPU {
             limits.add_cpu_second();
         }
-        self.signals_of(leader).send(SigInfo::kernel(signo), To::Process);
-    }
-
-    /// Lets time pass until `deadline` (nanoseconds since the program's start) or until a signal
-    /// interrupts; `also` are blocked signals that end the wait too (sigtimedwait). Nothing else
-    /// happens in that time.
-    pub fn wait(&mut self, cpu: &mut dyn GuestCpu, deadline: Option<u64>, also: u64) -> Wake {
-        self.expire_timers(cpu);
-        if self.wait_is_over(also) {
-            return Wake::Signal;
-        }
-        let blocked = self.task().signals.blocked;
-        let handlers = self.handlers();
-        let ends = |signo| handlers.interrupts(signo, blocked) || bit(signo) & also & blocked != 0;
-        let until = match (self.process().timers.next_wake(ends), deadline) {
-            (None, None) => return Wake::Never,
-            (Some(alarm), Some(deadline)) => alarm.min(deadline),
-            (Some(at), None) | (None, Some(at)) => at,
-        };
-        let left = until.saturating_sub(self.now(cpu));
-        self.clock.advance(left);
-        self.expire_timers(cpu);
-        if self.wait_is_over(also) { Wake::Signal } else { Wake::Timeout }
-    }
-
-    fn wait_is_over(&mut self, also: u64) -> bool {
-        let signals = self.signals();
-        signals.interrupt_pending() || signals.pending() & also != 0
+        let leader = self.leader(process);
+        self.send_signal(leader, SigInfo::kernel(signo), To::Process);
     }
 }

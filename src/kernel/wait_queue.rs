@@ -100,6 +100,8 @@ pub(crate) struct WaitQueues {
     pub(crate) fasync: Fasync<QueueId>,
     /// Entries of all interest lists.
     entries: usize,
+    /// Queues that have woken, for the tasks that sleep on them.
+    woken: Vec<QueueId>,
     /// Instances that watch a description.
     watched: BTreeMap<FileNo, BTreeSet<(QueueId, i32)>>,
 }
@@ -167,6 +169,9 @@ impl WaitQueues {
 
     /// Tells those who watch a queue that `events` of poll(2) came up; 0 stands for any.
     pub(crate) fn wake(&mut self, queue: QueueId, events: u16) {
+        if self.woken.last() != Some(&queue) {
+            self.woken.push(queue);
+        }
         let Some(watchers) = self.watchers.get(&queue) else { return };
         for (epoll, key) in watchers.clone() {
             let Some(instance) = self.epolls.get_mut(&epoll) else { continue };
@@ -176,6 +181,11 @@ impl WaitQueues {
                 self.wake(epoll, POLLIN | POLLRDNORM);
             }
         }
+    }
+
+    /// Takes the queues that have woken.
+    pub(crate) fn take_woken(&mut self) -> Vec<QueueId> {
+        std::mem::take(&mut self.woken)
     }
 
     /// Changes an interest list, epoll_ctl(2); EEXIST, ENOENT, EINVAL, ELOOP, ENOSPC.

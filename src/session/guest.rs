@@ -11,6 +11,7 @@ use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory};
 use crate::hooks::plan::MappingId;
 use crate::kernel::Kernel;
 use crate::kernel::random::Random;
+use crate::kernel::sched::Picked;
 use crate::requests::{Answer, Requests};
 use crate::session::config::Limits;
 use crate::session::control::{Control, PAUSE, TIME_IS_UP};
@@ -106,7 +107,7 @@ impl Guest {
                 let what = format!("the program needs more than {limit} bytes of memory (--max-memory)");
                 self.stop(Stop::Limit(what))
             }
-            Action::Spawn(_) | Action::Gone => {
+            Action::Spawn(_) | Action::Gone | Action::Sleep => {
                 self.stop(Stop::Refused("threads and processes are not emulated yet".into()))
             }
             Action::Exec(request) => {
@@ -114,6 +115,21 @@ impl Guest {
                 Next::Stop
             }
         }
+    }
+
+    /// Lets the clock go on until the task can go on that sleeps.
+    fn awake(&mut self, mut action: Action, cpu: &mut dyn GuestCpu, mem: &mut AddressSpace) -> Action {
+        while let Action::Sleep = action {
+            action = match self.kernel.pick(cpu) {
+                Picked::Task(task) => {
+                    self.kernel.switch_to(task, cpu.instructions());
+                    dispatch::resume(&mut self.kernel, cpu, mem)
+                }
+                Picked::Deadlock(why) => Action::Refuse(why),
+                Picked::Finished => Action::Refuse("no task is left".into()),
+            };
+        }
+        action
     }
 
     /// Answers [`Control::interrupt`], if it asks for anything.
@@ -147,6 +163,7 @@ impl Supervisor for Guest {
         self.requests.settle(cpu);
         self.lookout.before(mem);
         let action = dispatch::syscall(&mut self.kernel, cpu, mem);
+        let action = self.awake(action, cpu, mem);
         // The instruction that makes the call has been executed.
         self.lookout.after(cpu, mem, 0);
         self.act(action)

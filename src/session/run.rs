@@ -21,6 +21,7 @@ use crate::hooks::worker::Link;
 use crate::kernel::Kernel;
 use crate::kernel::config::KernelConfig;
 use crate::kernel::random::Random;
+use crate::kernel::sched::QUANTUM;
 use crate::profile::reason;
 use crate::requests::Requests;
 use crate::session::config::{Config, Limits, MachineConfig, Producer};
@@ -164,6 +165,8 @@ fn new_kernel(config: &Config, control: &Control, memory: u64) -> Result<Kernel,
         cwd,
         user: program.user,
         seed: program.seed,
+        quantum: QUANTUM,
+        schedule_seed: None,
         memory_limit: memory,
         max_processes: None,
         interrupt: Arc::clone(&control.interrupt),

@@ -1,5 +1,7 @@
 //! The context of a system call and its outcomes.
 
+use std::borrow::Cow;
+
 use crate::abi::errno::Errno;
 use crate::guest::{Gpr, GuestCpu, GuestMemory};
 use crate::kernel::Kernel;
@@ -7,6 +9,7 @@ use crate::kernel::arena::TaskId;
 use crate::kernel::fdtable::FileNo;
 use crate::kernel::file::description::Descriptions;
 use crate::kernel::file::operations::FileContext;
+use crate::kernel::sched::{WaitKey, Wake};
 use crate::kernel::signal::state::Restart;
 use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::{FileSystem, Time};
@@ -34,6 +37,8 @@ pub(crate) enum Break {
     Limit(String),
     /// Another task was made; the session gives it its registers.
     Spawn(Spawn),
+    /// The call has to wait: it is made again when something that it sleeps on has woken.
+    Sleep,
     /// Registers were set by the handler (rt_sigreturn); nothing is to be stored in RAX.
     Resume,
     /// Asked for something that would be wrong if it were pretended; the run stops with this
@@ -96,6 +101,8 @@ pub(crate) enum Action {
     Spawn(Spawn),
     /// The task is no more; go on with another one.
     Gone,
+    /// The task sleeps; go on with another one.
+    Sleep,
     /// The user asked for something while the call waited; nothing has happened yet.
     GivenUp,
     /// Stop the run: this cannot be emulated faithfully.
@@ -132,6 +139,39 @@ impl Ctx<'_> {
     pub(crate) fn opened(&self, fd: i32) -> Result<FileNo, Errno> {
         let file = self.kernel.fds().get(fd)?;
         if self.kernel.files.get(file).is_path() { Err(Errno::EBADF) } else { Ok(file) }
+    }
+
+    /// Puts another signal mask in place until the call is over, once in a call.
+    pub(crate) fn mask_for_this_call(&mut self, mask: u64) {
+        if self.kernel.task().signals.saved_mask.is_none() {
+            self.kernel.signals().set_temporary_mask(mask);
+        }
+    }
+
+    /// The moment some nanoseconds after the call began to wait, which is remembered when it is made
+    /// again.
+    pub(crate) fn deadline(&mut self, ns: u64) -> u64 {
+        if let Some(deadline) = self.kernel.task().call.deadline {
+            return deadline;
+        }
+        let deadline = self.now().saturating_add(ns);
+        self.kernel.task_mut().call.deadline = Some(deadline);
+        deadline
+    }
+
+    /// Waits until one of the keys wakes or the deadline comes (nanoseconds since the program's
+    /// start), or a signal. The call must have looked for what it waits for, since it is made again
+    /// on every event; `what` says for people what it waits for.
+    ///
+    /// # Errors
+    /// `Break::Sleep`, which the handler passes on.
+    pub(crate) fn sleep(
+        &mut self,
+        what: impl Into<Cow<'static, str>>,
+        keys: &[WaitKey],
+        deadline: Option<u64>,
+    ) -> Result<Wake, Break> {
+        self.kernel.wait(self.cpu, what.into(), keys, deadline).ok_or(Break::Sleep)
     }
 
     /// The break of a call that a pending signal interrupts: it fails with EINTR, or starts again

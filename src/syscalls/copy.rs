@@ -77,10 +77,11 @@ fn is_regular(ctx: &Ctx, file: FileNo) -> Result<bool, Errno> {
 /// Runs a copy.
 fn copy(
     ctx: &mut Ctx,
+    sides: [FileNo; 2],
     copy: impl FnOnce(&mut Descriptions, &mut FileContext) -> Result<u64, FileError>,
 ) -> SysResult {
     let (files, mut cx) = ctx.file_ops();
-    copy(files, &mut cx).map_err(|error| failed(ctx, error))
+    copy(files, &mut cx).map_err(|error| failed(ctx, &sides, error))
 }
 
 /// The pipe of a description, if it is one.
@@ -116,7 +117,7 @@ fn sendfile(ctx: &mut Ctx, [to, from, at, count, ..]: [u64; 6]) -> SysResult {
         return Err(Errno::EINVAL.into());
     }
     let source = Side { file: from, at: start };
-    let done = copy(ctx, |files, cx| match into {
+    let done = copy(ctx, [from, to], |files, cx| match into {
         Some(pipe) => files.file_to_pipe(cx, source, pipe, count.min(MAX_RW_COUNT), flags & O_NONBLOCK != 0),
         None => files.copy_bytes(cx, source, Side { file: to, at: None }, count),
     })?;
@@ -154,7 +155,7 @@ fn copy_file_range(ctx: &mut Ctx, [from, from_at, to, to_at, len, flags]: [u64; 
     if starts.0 > i64::MAX as u64 || starts.1 > i64::MAX as u64 {
         return Err(Errno::EINVAL.into());
     }
-    let done = copy(ctx, |files, cx| files.copy_bytes(cx, source, target, len))?;
+    let done = copy(ctx, [from, to], |files, cx| files.copy_bytes(cx, source, target, len))?;
     put_offset(ctx, from_at, from_start, done)?;
     put_offset(ctx, to_at, to_start, done)?;
     Ok(done)
@@ -184,7 +185,7 @@ fn splice(ctx: &mut Ctx, [from, from_at, to, to_at, len, flags]: [u64; 6]) -> Sy
         (Some(a), Some(b)) if a == b => return Err(Errno::EINVAL.into()),
         (Some(a), Some(b)) => {
             let nonblocking = nonblocking(ctx, from) || nonblocking(ctx, to);
-            copy(ctx, |files, cx| files.pipe_to_pipe(cx, a, b, len, nonblocking))?
+            copy(ctx, [from, to], |files, cx| files.pipe_to_pipe(cx, a, b, len, nonblocking))?
         }
         (Some(pipe), None) => {
             let able = to_start.is_none() || seekable(ctx, to);
@@ -192,7 +193,7 @@ fn splice(ctx: &mut Ctx, [from, from_at, to, to_at, len, flags]: [u64; 6]) -> Sy
                 return Err(Errno::EINVAL.into());
             }
             let nonblocking = nonblocking(ctx, from);
-            copy(ctx, |files, cx| files.pipe_to_file(cx, pipe, target, len, nonblocking))?
+            copy(ctx, [from, to], |files, cx| files.pipe_to_file(cx, pipe, target, len, nonblocking))?
         }
         (None, Some(pipe)) => {
             let able = from_start.is_none() || seekable(ctx, from);
@@ -200,7 +201,7 @@ fn splice(ctx: &mut Ctx, [from, from_at, to, to_at, len, flags]: [u64; 6]) -> Sy
                 return Err(Errno::EINVAL.into());
             }
             let nonblocking = nonblocking(ctx, to);
-            copy(ctx, |files, cx| files.file_to_pipe(cx, source, pipe, len, nonblocking))?
+            copy(ctx, [from, to], |files, cx| files.file_to_pipe(cx, source, pipe, len, nonblocking))?
         }
         (None, None) => return Err(Errno::EINVAL.into()),
     };
@@ -224,7 +225,7 @@ fn tee(ctx: &mut Ctx, [from, to, len, flags, ..]: [u64; 6]) -> SysResult {
         (Some(a), Some(b)) if a != b => {
             let both = flags_of(ctx, from) | flags_of(ctx, to);
             let nonblocking = flags & SPLICE_F_NONBLOCK != 0 || both & O_NONBLOCK != 0;
-            copy(ctx, |files, cx| files.tee(cx, a, b, len, nonblocking))
+            copy(ctx, [from, to], |files, cx| files.tee(cx, a, b, len, nonblocking))
         }
         _ => Err(Errno::EINVAL.into()),
     }
@@ -238,7 +239,7 @@ fn vmsplice(_: &mut Ctx, _: [u64; 6]) -> SysResult {
 fn truncate(ctx: &mut Ctx, [path, len, ..]: [u64; 6]) -> SysResult {
     let path = get_path(ctx.mem, path)?;
     let limit = ctx.kernel.process().limits.soft(Resource::Fsize);
-    check_len(len, limit).map_err(|error| failed(ctx, error))?;
+    check_len(len, limit).map_err(|error| failed(ctx, &[], error))?;
     let (fs, caller, _) = ctx.paths_now();
     let ino = fs.locate(&caller, AT_FDCWD, &path, true)?.exists()?;
     match fs.node(ino).body {

@@ -27,30 +27,58 @@ fn settle(kernel: &mut Kernel, mem: &mut dyn GuestMemory, delivered: Result<(), 
 pub(crate) fn syscall(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Action {
     // The kernel looks at the low half only.
     let number = u64::from(cpu.gpr(Gpr::Rax) as u32);
+    serve(kernel, cpu, mem, number)
+}
+
+/// Makes the call again in which the running task was asleep. RAX and the arguments are as they
+/// were.
+pub(crate) fn resume(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Action {
+    match kernel.task().call.number {
+        Some(number) => serve(kernel, cpu, mem, number),
+        None => interrupt(kernel, cpu, mem),
+    }
+}
+
+fn serve(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory, number: u64) -> Action {
     let args = [Gpr::Rdi, Gpr::Rsi, Gpr::Rdx, Gpr::R10, Gpr::R8, Gpr::R9].map(|reg| cpu.gpr(reg));
     let clobbered = [Gpr::Rcx, Gpr::R11].map(|reg| (reg, cpu.gpr(reg)));
     cpu.set_gpr(Gpr::Rcx, cpu.rip());
     cpu.set_gpr(Gpr::R11, cpu.rflags());
     let mut ctx = Ctx { kernel, cpu, mem };
-    let result = match (seccomp::gate(&mut ctx, number as u32, args), table::find(number)) {
+    // A call that has slept was let through before.
+    let again = ctx.kernel.task().call.number.is_some();
+    let gate = if again { Ok(()) } else { seccomp::gate(&mut ctx, number as u32, args) };
+    let result = match (gate, table::find(number)) {
         (Err(denied), _) => Err(denied),
         (Ok(()), Some(row)) => (row.handler)(&mut ctx, args),
         (Ok(()), None) => Err(unknown(&mut ctx, number)),
     };
-    if ctx.kernel.streams.take_given_up() {
+    let given_up = ctx.kernel.streams.take_given_up();
+    if given_up || matches!(result, Err(Break::Sleep)) {
         for (reg, value) in clobbered {
             ctx.cpu.set_gpr(reg, value);
         }
-        return Action::GivenUp;
+        if given_up {
+            return Action::GivenUp;
+        }
     }
     if let Some(why) = ctx.kernel.fs.handles.take_failure() {
         return Action::Refuse(why);
     }
+    ctx.kernel.wake_queues();
+    if let Err(Break::Sleep) = result {
+        ctx.kernel.fall_asleep(number);
+        return match ctx.kernel.charge(ctx.mem) {
+            Ok(()) => Action::Sleep,
+            Err(_) => Action::OutOfMemory,
+        };
+    }
+    ctx.kernel.end_call();
     match result {
         Ok(value) => ctx.cpu.set_gpr(Gpr::Rax, value),
         Err(Break::Errno(NO_DESCRIPTOR)) => return Action::Refuse(NO_DESCRIPTOR_LEFT.into()),
         Err(Break::Errno(errno)) => ctx.cpu.set_gpr(Gpr::Rax, errno.to_rax()),
-        Err(Break::Resume) => {}
+        Err(Break::Resume | Break::Sleep) => {}
         Err(Break::Exit(status)) => return Action::Exit(status),
         Err(Break::Spawn(spawn)) => {
             let tid = ctx.kernel.tid_of(spawn.task);

@@ -74,7 +74,8 @@ fn wait_events(ctx: &mut Ctx, epfd: u64, buf: u64, max: u64, timeout: Option<u64
     }
     access_ok(&[(buf, max * EVENT as u64)])?;
     let epoll = ctx.kernel.files.epoll(file)?;
-    until_ready(ctx, timeout, "epoll_wait", &[file], |ctx, wait| {
+    until_ready(ctx, timeout, "epoll_wait", |ctx, wait, keys| {
+        ctx.kernel.await_file(file, keys);
         let (files, mut cx) = ctx.file_ops();
         Ok(files.has_events(epoll, &mut cx, wait)?.into())
     })?;

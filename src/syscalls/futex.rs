@@ -4,10 +4,10 @@ use crate::abi::errno::Errno;
 use crate::abi::futex::*;
 use crate::kernel::clock::ClockId;
 use crate::kernel::futex::{Futex, Key};
+use crate::kernel::sched::Wake;
 use crate::kernel::signal::state::Restart;
 use crate::kernel::uaccess::get_timespec;
-use crate::kernel::wait::Wake;
-use crate::syscalls::context::{Break, Ctx, SysResult};
+use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::row::{Row, partial, refused};
 
 /// Futex calls.
@@ -43,7 +43,7 @@ fn futex(ctx: &mut Ctx, [addr, op, value, timeout, addr2, value3]: [u64; 6]) -> 
     let (value, value3) = (value as u32, value3 as u32);
     match command {
         FUTEX_WAIT => {
-            let deadline = timeout_ns.map(|ns| ctx.now().saturating_add(ns));
+            let deadline = timeout_ns.map(|ns| ctx.deadline(ns));
             return futex_wait(ctx, addr, read, value, deadline);
         }
         FUTEX_WAIT_BITSET | FUTEX_WAKE_BITSET | FUTEX_WAIT_REQUEUE_PI if value3 == 0 => {
@@ -91,13 +91,11 @@ fn futex(ctx: &mut Ctx, [addr, op, value, timeout, addr2, value3]: [u64; 6]) -> 
 /// Waits, if the word has the value.
 fn futex_wait(ctx: &mut Ctx, addr: u64, key: Key, value: u32, deadline: Option<u64>) -> SysResult {
     Futex::at(ctx.mem, addr, key)?.expect(ctx.mem, value)?;
-    match ctx.kernel.wait(ctx.cpu, deadline, 0) {
+    match ctx.sleep(format!("futex: a wait at {addr:#x}"), &[], deadline)? {
         Wake::Timeout => Err(Errno::ETIMEDOUT.into()),
         Wake::Signal if deadline.is_none() => Err(ctx.interrupted(Restart::WithFlag)),
         Wake::Signal => Err(ctx.interrupted(Restart::Never)),
-        Wake::Never => Err(Break::Refuse(format!(
-            "futex: the program waits at {addr:#x} for another thread, and there is none: deadlock"
-        ))),
+        Wake::Event => Ok(0),
     }
 }
 

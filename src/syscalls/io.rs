@@ -7,9 +7,9 @@ use crate::guest::{GuestMemory, USER_END};
 use crate::kernel::fdtable::FileNo;
 use crate::kernel::file::description::Description;
 use crate::kernel::file::operations::{FileContext, FileError};
+use crate::kernel::sched::{WaitKey, Wake};
 use crate::kernel::signal::state::Restart;
 use crate::kernel::uaccess::{copy_from_user, copy_to_user};
-use crate::kernel::wait::Wake;
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::row::{Handler, Row, full, partial};
 
@@ -40,45 +40,41 @@ const MESSAGE: u64 = 1 << 20;
 /// RWF_HIPRI, RWF_DSYNC and RWF_SYNC, which change nothing here.
 const RWF_KNOWN: u32 = 7;
 
-/// Waits without end: a signal ends the call, or the run stops with the reason.
-pub(super) fn block(ctx: &mut Ctx, what: &str) -> Break {
-    match ctx.kernel.wait(ctx.cpu, None, 0) {
-        Wake::Signal | Wake::Timeout => ctx.interrupted(Restart::WithFlag),
-        Wake::Never => Break::Refuse(format!(
-            "{what} would wait for ever: the program is the only process of the emulated machine"
-        )),
+/// Waits without end until a key wakes; a signal ends the call.
+pub(super) fn block(ctx: &mut Ctx, what: &'static str, keys: &[WaitKey]) -> Break {
+    match ctx.sleep(what, keys, None) {
+        Ok(Wake::Signal) => ctx.interrupted(Restart::WithFlag),
+        Ok(Wake::Timeout | Wake::Event) => Break::Sleep,
+        Err(why) => why,
     }
 }
 
-/// The break of a call whose file operation failed.
-pub(super) fn failed(ctx: &mut Ctx, error: FileError) -> Break {
+/// The break of a call whose operation on files failed.
+pub(super) fn failed(ctx: &mut Ctx, files: &[FileNo], error: FileError) -> Break {
     match error {
         FileError::Errno(errno) => errno.into(),
         FileError::Signal(signo, errno) => {
             ctx.kernel.raise(signo);
             errno.into()
         }
-        FileError::WouldBlock(what) => block(ctx, what),
+        FileError::WouldBlock(what) => {
+            let mut keys = Vec::new();
+            for file in files {
+                ctx.kernel.await_file(*file, &mut keys);
+            }
+            block(ctx, what, &keys)
+        }
     }
 }
 
-/// Runs an operation of a description, again and again while it waits for what time brings.
+/// Runs an operation of a description.
 pub(super) fn operate<R>(
     ctx: &mut Ctx,
     file: FileNo,
-    mut operation: impl FnMut(&mut Description, &mut FileContext) -> Result<R, FileError>,
+    operation: impl FnOnce(&mut Description, &mut FileContext) -> Result<R, FileError>,
 ) -> Result<R, Break> {
-    loop {
-        let (files, mut cx) = ctx.file_ops();
-        let error = match operation(files.get_mut(file), &mut cx) {
-            Ok(result) => return Ok(result),
-            Err(error) => error,
-        };
-        let waits = matches!(error, FileError::WouldBlock(_));
-        if !waits || ctx.kernel.wait_for(ctx.cpu, None, &[file]).is_some() {
-            return Err(failed(ctx, error));
-        }
-    }
+    let (files, mut cx) = ctx.file_ops();
+    operation(files.get_mut(file), &mut cx).map_err(|error| failed(ctx, &[file], error))
 }
 
 /// Tells if reads and writes at an offset make sense; ESPIPE is the answer if not.
@@ -113,9 +109,11 @@ pub(super) fn access_ok(pieces: &[(u64, u64)]) -> Result<(), Errno> {
 /// Reads into pieces of the guest's memory. What was read before an error or a bad address counts.
 fn read_to(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) -> SysResult {
     let result = read_pieces(ctx, fd, at, pieces);
-    let io = &mut ctx.kernel.process_mut().io;
-    io.reads += 1;
-    io.bytes_read += *result.as_ref().unwrap_or(&0);
+    if !matches!(result, Err(Break::Sleep)) {
+        let io = &mut ctx.kernel.process_mut().io;
+        io.reads += 1;
+        io.bytes_read += *result.as_ref().unwrap_or(&0);
+    }
     result
 }
 
@@ -199,9 +197,11 @@ fn finish(
 /// counts.
 fn write_from(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) -> SysResult {
     let result = write_pieces(ctx, fd, at, pieces);
-    let io = &mut ctx.kernel.process_mut().io;
-    io.writes += 1;
-    io.bytes_written += *result.as_ref().unwrap_or(&0);
+    if !matches!(result, Err(Break::Sleep)) {
+        let io = &mut ctx.kernel.process_mut().io;
+        io.writes += 1;
+        io.bytes_written += *result.as_ref().unwrap_or(&0);
+    }
     result
 }
 
@@ -223,11 +223,14 @@ fn write_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) 
     if pieces.len() > 1 && whole {
         return write_gathered(ctx, file, pieces);
     }
-    let mut done = 0;
+    // What the call wrote before it slept is not written again.
+    let mut done = ctx.kernel.task().call.done;
+    let mut skip = done;
     let mut failed = None;
     'pieces: for (addr, len) in pieces {
         let len = &(*len).min(MAX_RW_COUNT);
-        let mut within = 0;
+        let mut within = skip.min(*len);
+        skip -= within;
         while within < *len {
             let mut buf = vec![0; (*len - within).min(PIECE) as usize];
             let fault = ctx.mem.read(addr.wrapping_add(within), &mut buf).err();
@@ -255,6 +258,10 @@ fn write_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) 
             }
         }
     }
+    if let Some(Break::Sleep) = failed {
+        ctx.kernel.task_mut().call.done = done;
+        return Err(Break::Sleep);
+    }
     finish(ctx, file, at, offset, done, failed)
 }
 
@@ -266,13 +273,17 @@ fn write_gathered(ctx: &mut Ctx, file: FileNo, pieces: &[(u64, u64)]) -> SysResu
         copy_from_user(ctx.mem, *addr, &mut buf)?;
         bytes.append(&mut buf);
     }
-    let mut done = 0;
+    let mut done = ctx.kernel.task().call.done as usize;
     let mut failed = None;
     while done < bytes.len() && failed.is_none() {
         match operate(ctx, file, |open, cx| open.write(cx, None, &bytes[done..])) {
             Ok(count) => done += count,
             Err(why) => failed = Some(why),
         }
+    }
+    if let Some(Break::Sleep) = failed {
+        ctx.kernel.task_mut().call.done = done as u64;
+        return Err(Break::Sleep);
     }
     finish(ctx, file, None, None, done as u64, failed)
 }

@@ -5,10 +5,10 @@ use crate::abi::fs::*;
 use crate::kernel::fdtable::FileNo;
 use crate::kernel::file::lease::BREAK_TIME;
 use crate::kernel::file::locks::{Holder, LAST_BYTE, Record};
+use crate::kernel::sched::{WaitKey, Wake};
 use crate::kernel::signal::state::Restart;
 use crate::kernel::uaccess::{copy_to_user, get_array};
 use crate::kernel::vfs::node::{Body, Ino};
-use crate::kernel::wait::Wake;
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::io::block;
 use crate::syscalls::row::{Row, full};
@@ -31,7 +31,8 @@ fn flock(ctx: &mut Ctx, [fd, operation, ..]: [u64; 6]) -> SysResult {
     let file = ctx.opened(fd as i32)?;
     match ctx.kernel.files.flock(file, exclusive) {
         Err(Errno::EAGAIN) if operation & LOCK_NB == 0 => {
-            Err(block(ctx, "flock of a file that another description has locked"))
+            let key = WaitKey::Lock(ctx.kernel.files.locked(file));
+            Err(block(ctx, "flock of a file that another description has locked", &[key]))
         }
         result => result.map(|()| 0).map_err(Into::into),
     }
@@ -132,7 +133,8 @@ pub(super) fn set(ctx: &mut Ctx, file: FileNo, addr: u64, own: bool, wait: bool)
     }
     match ctx.kernel.files.set_lock(file, request.record, request.kind == F_UNLCK) {
         Err(Errno::EAGAIN) if wait => {
-            Err(block(ctx, "fcntl for a lock that conflicts with one of this program"))
+            let key = WaitKey::Lock(ctx.kernel.files.locked(file));
+            Err(block(ctx, "fcntl for a lock that conflicts with another", &[key]))
         }
         result => result.map(|()| 0).map_err(Into::into),
     }
@@ -176,10 +178,10 @@ pub(super) fn break_leases(ctx: &mut Ctx, ino: Ino, write: bool, nonblocking: bo
     if nonblocking {
         return Err(Errno::EAGAIN.into());
     }
-    let deadline = ctx.now().saturating_add(BREAK_TIME);
-    match ctx.kernel.wait(ctx.cpu, Some(deadline), 0) {
+    let deadline = ctx.deadline(BREAK_TIME);
+    match ctx.sleep("open of a file with a lease", &[WaitKey::Lease(ino)], Some(deadline))? {
         Wake::Signal => Err(ctx.interrupted(Restart::WithFlag)),
-        Wake::Timeout | Wake::Never => {
+        Wake::Timeout | Wake::Event => {
             ctx.kernel.files.leases.expire(ino);
             Ok(0)
         }

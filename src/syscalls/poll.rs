@@ -6,11 +6,11 @@ use crate::abi::signal::SIGSET_SIZE;
 use crate::abi::time::{NSEC_PER_SEC, timeval};
 use crate::kernel::fdtable::FileNo;
 use crate::kernel::file::operations::{READABLE, WRITABLE};
+use crate::kernel::sched::{WaitKey, Wake};
 use crate::kernel::signal::state::Restart;
 use crate::kernel::uaccess::{
     copy_from_user, copy_to_user, get_timeout, get_u64, get_words, put_timespec, put_words,
 };
-use crate::kernel::wait::Wake;
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::fd;
 use crate::syscalls::row::{Row, full};
@@ -31,36 +31,27 @@ fn ready(ctx: &mut Ctx, file: FileNo, wait: bool) -> Result<u16, Errno> {
 }
 
 /// Asks until something is ready, the time is up or a signal comes. `ask` says how much is ready;
-/// its flag allows it to wait on the host, which a call without a timeout does. `inputs` are those
-/// that are to become readable.
+/// its flag allows it to wait on the host, which a call without a timeout does.
 pub(super) fn until_ready(
     ctx: &mut Ctx,
     timeout: Option<u64>,
-    name: &str,
-    inputs: &[FileNo],
-    mut ask: impl FnMut(&mut Ctx, bool) -> Result<u64, Errno>,
+    name: &'static str,
+    mut ask: impl FnMut(&mut Ctx, bool, &mut Vec<WaitKey>) -> Result<u64, Errno>,
 ) -> SysResult {
-    let deadline = match timeout {
-        Some(0) => return Ok(ask(ctx, false)?),
-        Some(ns) => Some(ctx.now().saturating_add(ns)),
-        None => None,
-    };
-    loop {
-        let wait = timeout.is_none() && !ctx.kernel.timer_runs(inputs);
-        let ready = ask(ctx, wait)?;
-        if ready > 0 {
-            return Ok(ready);
-        }
-        match ctx.kernel.wait_for(ctx.cpu, deadline, inputs) {
-            None => {}
-            Some(Wake::Timeout) => return Ok(ask(ctx, false)?),
-            Some(Wake::Signal) => return Err(ctx.interrupted(Restart::Never)),
-            Some(Wake::Never) => {
-                return Err(Break::Refuse(format!(
-                    "{name} would wait for ever: the program is the only process of the emulated machine"
-                )));
-            }
-        }
+    let mut keys = Vec::new();
+    if timeout == Some(0) {
+        return Ok(ask(ctx, false, &mut keys)?);
+    }
+    let deadline = timeout.map(|ns| ctx.deadline(ns));
+    let wait = timeout.is_none() && ctx.kernel.is_idle();
+    let ready = ask(ctx, wait, &mut keys)?;
+    if ready > 0 {
+        return Ok(ready);
+    }
+    match ctx.sleep(name, &keys, deadline)? {
+        Wake::Timeout => Ok(0),
+        Wake::Signal => Err(ctx.interrupted(Restart::Never)),
+        Wake::Event => Err(Break::Sleep),
     }
 }
 
@@ -71,12 +62,7 @@ fn poll_all(ctx: &mut Ctx, addr: u64, count: u64, timeout: Option<u64>) -> SysRe
     }
     let mut bytes = vec![0; count as usize * 8];
     copy_from_user(ctx.mem, addr, &mut bytes)?;
-    let inputs = bytes.as_chunks::<8>().0.iter().filter_map(|[a, b, c, d, e0, e1, ..]| {
-        let wanted = u16::from_le_bytes([*e0, *e1]) & READABLE != 0;
-        ctx.opened(i32::from_le_bytes([*a, *b, *c, *d])).ok().filter(|_| wanted)
-    });
-    let inputs: Vec<FileNo> = inputs.collect();
-    let ready = until_ready(ctx, timeout, "poll", &inputs, |ctx, wait| {
+    let ready = until_ready(ctx, timeout, "poll", |ctx, wait, keys| {
         let mut ready = 0;
         for entry in bytes.as_chunks_mut::<8>().0 {
             let [a, b, c, d, e0, e1, ..] = *entry;
@@ -84,7 +70,10 @@ fn poll_all(ctx: &mut Ctx, addr: u64, count: u64, timeout: Option<u64>) -> SysRe
             let fd = i32::from_le_bytes([a, b, c, d]);
             let found = match ctx.opened(fd) {
                 _ if fd < 0 => 0,
-                Ok(file) => self::ready(ctx, file, wait)? & (wanted | POLLERR | POLLHUP),
+                Ok(file) => {
+                    ctx.kernel.await_file(file, keys);
+                    self::ready(ctx, file, wait)? & (wanted | POLLERR | POLLHUP)
+                }
                 Err(_) => POLLNVAL,
             };
             entry[6..].copy_from_slice(&found.to_le_bytes());
@@ -115,7 +104,7 @@ pub(super) fn swap_mask(ctx: &mut Ctx, addr: u64, size: u64) -> Result<(), Errno
         return Err(Errno::EINVAL);
     }
     let mask = get_u64(ctx.mem, addr)?;
-    ctx.kernel.signals().set_temporary_mask(mask);
+    ctx.mask_for_this_call(mask);
     Ok(())
 }
 
@@ -139,9 +128,7 @@ fn select_all(ctx: &mut Ctx, count: u64, sets: [u64; 3], timeout: Option<u64>) -
         wanted.push(set);
     }
     let mut found = vec![vec![0u8; len]; 3];
-    let inputs = (0..count).filter(|fd| wanted[0][fd / 8] & 1 << (fd % 8) != 0);
-    let inputs: Vec<FileNo> = inputs.filter_map(|fd| ctx.opened(fd as i32).ok()).collect();
-    let ready = until_ready(ctx, timeout, "select", &inputs, |ctx, wait| {
+    let ready = until_ready(ctx, timeout, "select", |ctx, wait, keys| {
         let mut ready = 0;
         for fd in 0..count {
             let (byte, bit) = (fd / 8, 1u8 << (fd % 8));
@@ -151,7 +138,10 @@ fn select_all(ctx: &mut Ctx, count: u64, sets: [u64; 3], timeout: Option<u64>) -
             ctx.kernel.fds().get(fd as i32)?;
             let wait = wait && wanted[0][byte] & bit != 0;
             let events = match ctx.opened(fd as i32) {
-                Ok(file) => self::ready(ctx, file, wait)?,
+                Ok(file) => {
+                    ctx.kernel.await_file(file, keys);
+                    self::ready(ctx, file, wait)?
+                }
                 Err(_) => POLLNVAL, // as every event, do_select()
             };
             let masks =

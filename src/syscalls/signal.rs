@@ -5,11 +5,11 @@ use crate::abi::errno::Errno;
 use crate::abi::signal::{signo::SIGRTMAX, *};
 use crate::guest::Gpr;
 use crate::kernel::arena::TaskId;
+use crate::kernel::sched::Wake;
 use crate::kernel::signal::deliver::CompatMode;
 use crate::kernel::signal::info::SigInfo;
 use crate::kernel::signal::state::{Restart, To};
 use crate::kernel::uaccess::{copy_to_user, get_array, get_timeout, get_u64, get_words, put_u64, put_words};
-use crate::kernel::wait::Wake;
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::row::{Row, full, partial};
 
@@ -100,19 +100,17 @@ fn rt_sigreturn(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
     })
 }
 
-/// The message for a wait that nothing can end.
-fn endless(call: &str) -> Break {
-    Break::Refuse(format!(
-        "{call}: waits for a signal that cannot come: no timer and no other process is running"
-    ))
+/// Waits for a signal that has a handler or ends the process.
+fn wait_for_signal(ctx: &mut Ctx, call: &'static str) -> SysResult {
+    match ctx.sleep(call, &[], None)? {
+        Wake::Signal => Err(ctx.interrupted(Restart::Never)),
+        Wake::Timeout | Wake::Event => Err(Break::Sleep),
+    }
 }
 
 /// pause(2).
 fn pause(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
-    match ctx.kernel.wait(ctx.cpu, None, 0) {
-        Wake::Signal => Err(ctx.interrupted(Restart::Never)),
-        Wake::Timeout | Wake::Never => Err(endless("pause")),
-    }
+    wait_for_signal(ctx, "pause")
 }
 
 /// rt_sigsuspend(2).
@@ -121,11 +119,8 @@ fn rt_sigsuspend(ctx: &mut Ctx, [set, size, ..]: [u64; 6]) -> SysResult {
         return Err(Errno::EINVAL.into());
     }
     let mask = get_u64(ctx.mem, set)?;
-    ctx.kernel.signals().set_temporary_mask(mask);
-    match ctx.kernel.wait(ctx.cpu, None, 0) {
-        Wake::Signal => Err(ctx.interrupted(Restart::Never)),
-        Wake::Timeout | Wake::Never => Err(endless("rt_sigsuspend")),
-    }
+    ctx.mask_for_this_call(mask);
+    wait_for_signal(ctx, "rt_sigsuspend")
 }
 
 /// rt_sigtimedwait(2).
@@ -134,21 +129,20 @@ fn rt_sigtimedwait(ctx: &mut Ctx, [set, info, timeout, size, ..]: [u64; 6]) -> S
         return Err(Errno::EINVAL.into());
     }
     let wanted = get_u64(ctx.mem, set)? & !UNBLOCKABLE;
-    let deadline = get_timeout(ctx.mem, timeout)?;
+    let timeout = get_timeout(ctx.mem, timeout)?;
     ctx.kernel.expire_timers(ctx.cpu);
-    let mut found = ctx.kernel.signals().dequeue(wanted);
-    if found.is_none() {
-        let deadline = deadline.map(|ns| ctx.now().saturating_add(ns));
-        let wake = ctx.kernel.wait(ctx.cpu, deadline, wanted);
-        found = ctx.kernel.signals().dequeue(wanted);
-        match wake {
-            _ if found.is_some() => {}
-            Wake::Signal => return Err(ctx.interrupted(Restart::Never)),
-            Wake::Timeout => return Err(Errno::EAGAIN.into()),
-            Wake::Never => return Err(endless("rt_sigtimedwait")),
+    let found = match ctx.kernel.signals().dequeue(wanted) {
+        Some(found) => found,
+        None => {
+            let deadline = timeout.map(|ns| ctx.deadline(ns));
+            ctx.kernel.task_mut().call.signals = wanted;
+            return Err(match ctx.sleep("rt_sigtimedwait", &[], deadline)? {
+                Wake::Signal => ctx.interrupted(Restart::Never),
+                Wake::Timeout => Errno::EAGAIN.into(),
+                Wake::Event => Break::Sleep,
+            });
         }
-    }
-    let found = found.ok_or(Errno::EAGAIN)?;
+    };
     if info != 0 {
         copy_to_user(ctx.mem, info, found.bytes())?;
     }
@@ -185,7 +179,7 @@ fn check(signo: i32) -> Result<(), Errno> {
 fn send_to_process(ctx: &mut Ctx, signo: i32, info: SigInfo) -> SysResult {
     check(signo)?;
     if bit(signo) != 0 {
-        ctx.kernel.signals().send(info, To::Process);
+        ctx.kernel.send_to_process(info);
     }
     Ok(0)
 }
@@ -193,7 +187,7 @@ fn send_to_process(ctx: &mut Ctx, signo: i32, info: SigInfo) -> SysResult {
 fn send_to_task(ctx: &mut Ctx, task: TaskId, signo: i32, info: SigInfo) -> SysResult {
     check(signo)?;
     if bit(signo) != 0 {
-        ctx.kernel.signals_of(task).send(info, To::Task);
+        ctx.kernel.send_signal(task, info, To::Task);
     }
     Ok(0)
 }

@@ -6,6 +6,7 @@ use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory, PAGE_SIZE};
 use crate::kernel::Kernel;
 use crate::kernel::config::KernelConfig;
 use crate::kernel::cred::User;
+use crate::kernel::sched::{Picked, QUANTUM};
 use crate::syscalls::context::Action;
 use crate::syscalls::dispatch;
 
@@ -36,6 +37,8 @@ impl Machine {
             cwd: "/".into(),
             user,
             seed: 1,
+            quantum: QUANTUM,
+            schedule_seed: None,
             memory_limit: 1 << 30,
             max_processes: None,
             interrupt: Default::default(),
@@ -61,7 +64,23 @@ impl Machine {
             self.cpu.set_gpr(reg, args.get(at).copied().unwrap_or(0));
         }
         self.cpu.set_gpr(Gpr::Rax, number);
-        dispatch::syscall(&mut self.kernel, &mut self.cpu, &mut self.mem)
+        let mut action = dispatch::syscall(&mut self.kernel, &mut self.cpu, &mut self.mem);
+        while let Action::Sleep = action {
+            action = self.next();
+        }
+        action
+    }
+
+    /// Lets the next task go on with its call, as the session does. Tasks share the registers.
+    fn next(&mut self) -> Action {
+        match self.kernel.pick(&mut self.cpu) {
+            Picked::Task(task) => {
+                self.kernel.switch_to(task, self.cpu.instructions);
+                dispatch::resume(&mut self.kernel, &mut self.cpu, &mut self.mem)
+            }
+            Picked::Deadlock(why) => Action::Refuse(why),
+            Picked::Finished => panic!("no task is left"),
+        }
     }
 
     /// Runs into a fault of the CPU.

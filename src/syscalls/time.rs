@@ -5,12 +5,12 @@ use crate::abi::errno::Errno;
 use crate::abi::signal::{bit, signo::SIGALRM};
 use crate::abi::time::*;
 use crate::kernel::clock::ClockId;
+use crate::kernel::sched::Wake;
 use crate::kernel::signal::state::Restart;
 use crate::kernel::timers::{Alarm, Base, INTERVAL_TIMERS, PosixTimer};
 use crate::kernel::uaccess::{
     get_timespec, get_timeval, get_words, put_timespec, put_u32, put_u64, put_words,
 };
-use crate::kernel::wait::Wake;
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::row::{Row, full, partial};
 
@@ -44,7 +44,12 @@ pub(super) const ROWS: &[Row] = &[
 /// clock_gettime(2).
 fn clock_gettime(ctx: &mut Ctx, [id, addr, ..]: [u64; 6]) -> SysResult {
     let id = ClockId::find(id, ctx.kernel.process().pid)?;
-    let ns = ctx.kernel.clock.read(id, ctx.cpu.instructions());
+    let instructions = ctx.cpu.instructions();
+    let ns = match id {
+        ClockId::ProcessCpu => ctx.kernel.process_cpu(instructions),
+        ClockId::ThreadCpu => ctx.kernel.task_cpu(instructions),
+        _ => ctx.kernel.clock.read(id, instructions),
+    };
     put_timespec(ctx.mem, addr, ns)?;
     Ok(0)
 }
@@ -83,14 +88,15 @@ fn time(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
 fn times(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
     let instructions = ctx.cpu.instructions();
     if addr != 0 {
-        put_words(ctx.mem, addr, &[instructions / CLK_TCK_NS, 0, 0, 0])?;
+        let ran = ctx.kernel.process_cpu(instructions);
+        put_words(ctx.mem, addr, &[ran / CLK_TCK_NS, 0, 0, 0])?;
     }
     Ok(ctx.kernel.clock.monotonic_ns(instructions) / CLK_TCK_NS)
 }
 
 /// Sleeps until `deadline`; the time left goes to `rem` if a signal comes first.
 fn sleep(ctx: &mut Ctx, deadline: u64, rem: u64) -> SysResult {
-    match ctx.kernel.wait(ctx.cpu, Some(deadline), 0) {
+    match ctx.sleep("nanosleep", &[], Some(deadline))? {
         Wake::Signal => {
             let left = deadline.saturating_sub(ctx.now());
             if left == 0 {
@@ -101,14 +107,14 @@ fn sleep(ctx: &mut Ctx, deadline: u64, rem: u64) -> SysResult {
             }
             Err(ctx.interrupted(Restart::Never))
         }
-        Wake::Timeout | Wake::Never => Ok(0),
+        Wake::Timeout | Wake::Event => Ok(0),
     }
 }
 
 /// nanosleep(2).
 fn nanosleep(ctx: &mut Ctx, [req, rem, ..]: [u64; 6]) -> SysResult {
     let ns = get_timespec(ctx.mem, req)?;
-    let deadline = ctx.now().saturating_add(ns);
+    let deadline = ctx.deadline(ns);
     sleep(ctx, deadline, rem)
 }
 
@@ -126,7 +132,8 @@ fn clock_nanosleep(ctx: &mut Ctx, [id, flags, req, rem, ..]: [u64; 6]) -> SysRes
         return Err(Errno::EINVAL.into()); // only of another thread
     }
     if id == ClockId::ProcessCpu {
-        let done = flags & TIMER_ABSTIME != 0 && ns <= ctx.cpu.instructions();
+        let ran = ctx.cpu.instructions();
+        let done = flags & TIMER_ABSTIME != 0 && ns <= ctx.kernel.process_cpu(ran);
         if ns == 0 || done {
             return Ok(0);
         }
@@ -134,7 +141,7 @@ fn clock_nanosleep(ctx: &mut Ctx, [id, flags, req, rem, ..]: [u64; 6]) -> SysRes
         return Err(Break::Refuse(text.into()));
     }
     if flags & TIMER_ABSTIME == 0 {
-        let deadline = ctx.now().saturating_add(ns);
+        let deadline = ctx.deadline(ns);
         return sleep(ctx, deadline, rem);
     }
     sleep(ctx, ns.saturating_sub(ctx.kernel.clock.start(id)), 0)
@@ -145,8 +152,13 @@ fn now(ctx: &mut Ctx, base: Base) -> u64 {
     let instructions = ctx.cpu.instructions();
     match base {
         Base::Wall => ctx.kernel.clock.now_ns(instructions),
-        Base::Cpu => instructions,
+        Base::Cpu => ctx.kernel.process_cpu(instructions),
     }
+}
+
+/// Tells the scheduler that a timer was set.
+fn timers_changed(ctx: &mut Ctx) {
+    ctx.kernel.timers_changed(ctx.kernel.task().shared.process);
 }
 
 /// An interval timer by its number; EINVAL.
@@ -182,6 +194,7 @@ fn setitimer(ctx: &mut Ctx, [index, value, old, ..]: [u64; 6]) -> SysResult {
     let (index, base) = which(index)?;
     let now = now(ctx, base);
     let before = ctx.kernel.process_mut().timers.set_interval(index, now, first, interval);
+    timers_changed(ctx);
     if old != 0 {
         put_words(ctx.mem, old, &itimerval(&before, now))?;
     }
@@ -193,6 +206,7 @@ fn alarm(ctx: &mut Ctx, [seconds, ..]: [u64; 6]) -> SysResult {
     let ns = u64::from(seconds as u32).saturating_mul(NSEC_PER_SEC);
     let now = now(ctx, Base::Wall);
     let left = ctx.kernel.process_mut().timers.set_interval(0, now, ns, 0).left(now);
+    timers_changed(ctx);
     Ok(if left == 0 { 0 } else { (left.saturating_add(NSEC_PER_SEC / 2) / NSEC_PER_SEC).max(1) })
 }
 
@@ -254,6 +268,7 @@ fn timer_settime(ctx: &mut Ctx, [id, flags, new, old, ..]: [u64; 6]) -> SysResul
     };
     let alarm = Alarm { expires, interval };
     let before = ctx.kernel.process_mut().timers.set_time(id as i32, alarm)?;
+    timers_changed(ctx);
     if old != 0 {
         put_itimerspec(ctx, old, &before, now)?;
     }
@@ -276,6 +291,7 @@ fn timer_getoverrun(ctx: &mut Ctx, [id, ..]: [u64; 6]) -> SysResult {
 /// timer_delete(2).
 fn timer_delete(ctx: &mut Ctx, [id, ..]: [u64; 6]) -> SysResult {
     ctx.kernel.process_mut().timers.delete(id as i32)?;
+    timers_changed(ctx);
     Ok(0)
 }
 

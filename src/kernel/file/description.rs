@@ -210,7 +210,7 @@ impl Descriptions {
     }
 
     /// The thing that locks of a description are about.
-    fn locked(&self, file: FileNo) -> Locked {
+    pub(crate) fn locked(&self, file: FileNo) -> Locked {
         let ops = &self.get(file).ops;
         match (ops.inode(), ops.pipe()) {
             (Some(ino), _) => Locked::Inode(ino),

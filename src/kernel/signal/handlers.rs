@@ -58,6 +58,12 @@ impl SignalHandlers {
         blocked & bit(signo) == 0 && !self.ignores(signo) && !self.stops(signo)
     }
 
+    /// Returns whether a signal ends the process: it is not blocked, and that is its default
+    /// action.
+    pub fn kills(&self, signo: i32, blocked: u64) -> bool {
+        self.interrupts(signo, blocked) && self.get(signo).handler == SIG_DFL
+    }
+
     /// Takes handled signals back to their default action, as execve(2) does; ignored ones stay so.
     pub(in crate::kernel) fn exec(&mut self) {
         for action in &mut self.actions {

@@ -116,12 +116,14 @@ impl Signals<'_> {
         }
     }
 
-    /// Returns whether a pending signal interrupts a waiting call.
-    pub(in crate::kernel) fn interrupt_pending(&self) -> bool {
+    /// Returns whether a pending signal interrupts a waiting call; `killable`: by ending the
+    /// process.
+    pub(in crate::kernel) fn interrupt_pending(&self, killable: bool) -> bool {
         let mut ready = self.pending() & !self.task.blocked;
         while ready != 0 {
             let signo = ready.trailing_zeros() as i32 + 1;
-            if self.handlers.interrupts(signo, self.task.blocked) {
+            let ends = if killable { SignalHandlers::kills } else { SignalHandlers::interrupts };
+            if ends(self.handlers, signo, self.task.blocked) {
                 return true;
             }
             ready &= ready - 1;

@@ -58,7 +58,7 @@ fn getrusage(ctx: &mut Ctx, [who, addr, ..]: [u64; 6]) -> SysResult {
     let mut usage = [0; 18];
     match who as i32 {
         RUSAGE_SELF | RUSAGE_THREAD => {
-            usage[..2].copy_from_slice(&timeval(ctx.cpu.instructions()));
+            usage[..2].copy_from_slice(&timeval(ctx.kernel.process_cpu(ctx.cpu.instructions())));
             usage[4] = ctx.mem.resident() / 1024;
         }
         RUSAGE_CHILDREN => {}

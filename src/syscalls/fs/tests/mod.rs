@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use crate::abi::fs::*;
 use crate::kernel::config::KernelConfig;
 use crate::kernel::cred::User;
+use crate::kernel::sched::QUANTUM;
 use crate::syscalls::fs::FDCWD;
 use crate::syscalls::testing::{DATA, Machine};
 
@@ -77,6 +78,8 @@ impl Guest {
             user: User { uid: rustix::process::getuid().as_raw(), gid: rustix::process::getgid().as_raw() },
             seed: 1,
             max_processes: None,
+            quantum: QUANTUM,
+            schedule_seed: None,
             memory_limit: 64 << 20,
             interrupt: Default::default(),
             front: None,

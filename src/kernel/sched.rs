@@ -1,0 +1,269 @@
+//! The scheduler's state: who may run, who sleeps and for what, and whose turn it is. There is one
+//! CPU, and the order depends on nothing but the guest and the seed.
+//!
+//! A call that has to wait is made again: its task sleeps on keys, and when one of them wakes the
+//! call looks again. What it must remember until then is its `Call`.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt;
+
+use crate::kernel::arena::{ProcessId, TaskId};
+use crate::kernel::file::locks::Locked;
+use crate::kernel::futex::FutexKey;
+use crate::kernel::random::Random;
+use crate::kernel::vfs::node::Ino;
+use crate::kernel::wait_queue::QueueId;
+
+/// Instructions that a task may run while others wait for their turn.
+pub(crate) const QUANTUM: u64 = 100_000;
+
+/// State of a task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TaskState {
+    /// It runs, or waits for its turn.
+    #[default]
+    Runnable,
+    /// It waits in a call.
+    Sleeping,
+    /// A signal has stopped it. It may be in a call, which goes on after SIGCONT.
+    Stopped,
+    /// It has ended.
+    Dead,
+}
+
+/// Reason for which a wait ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wake {
+    /// One of the keys woke.
+    Event,
+    /// The deadline came.
+    Timeout,
+    /// A signal is pending that interrupts the call, or one of those asked for.
+    Signal,
+}
+
+/// Things that tasks sleep for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum WaitKey {
+    /// A pipe, an eventfd, a terminal, an epoll instance, a named pipe's other end.
+    Queue(QueueId),
+    /// A futex.
+    Futex(FutexKey),
+    /// A change of state of a child of the process, wait(2).
+    Child(ProcessId),
+    /// The end of a child of vfork(2), or its execve(2).
+    Vfork(TaskId),
+    /// A lock of a file.
+    Lock(Locked),
+    /// A lease of a file.
+    Lease(Ino),
+    /// Input of the host, which no queue tells of.
+    Host,
+}
+
+impl fmt::Display for WaitKey {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            WaitKey::Queue(_) => write!(f, "for a file to become ready"),
+            WaitKey::Futex(key) => write!(f, "for {key}"),
+            WaitKey::Child(_) => write!(f, "for a child"),
+            WaitKey::Vfork(_) => write!(f, "for the child of vfork"),
+            WaitKey::Lock(_) => write!(f, "for a lock of a file"),
+            WaitKey::Lease(_) => write!(f, "for a lease of a file"),
+            WaitKey::Host => write!(f, "for input"),
+        }
+    }
+}
+
+/// Memory of a call that sleeps, until it is over.
+#[derive(Clone, Debug, Default)]
+pub struct Call {
+    /// Its number, from the first sleep on.
+    pub number: Option<u64>,
+    /// The end of the wait, in nanoseconds since the program's start.
+    pub deadline: Option<u64>,
+    /// Progress that must not be made again; the meaning is the call's own.
+    pub done: u64,
+    /// Reason for which the task was made runnable since it slept last.
+    pub wake: Option<Wake>,
+    /// Keys it sleeps on.
+    pub(crate) keys: Vec<WaitKey>,
+    /// Blocked signals that end the wait too (sigtimedwait).
+    pub signals: u64,
+    /// Only a signal that ends the process interrupts it.
+    pub killable: bool,
+    /// Subject of the wait, for people: "read from an empty pipe".
+    pub what: Cow<'static, str>,
+    /// Order in which sleepers came: its place among those of a key.
+    ticket: u64,
+}
+
+/// A choice of the next task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Picked {
+    /// This one is next; it is no longer in the queue.
+    Task(TaskId),
+    /// All sleep, and nothing can wake any of them. The text names each.
+    Deadlock(String),
+    /// There is no task left.
+    Finished,
+}
+
+/// The queues.
+#[derive(Clone, Debug)]
+pub(crate) struct Scheduler {
+    /// Those that may run, but for the running one, in the order of their turns.
+    ready: VecDeque<TaskId>,
+    /// Those that sleep, by key and in the order in which they came.
+    sleepers: BTreeSet<(WaitKey, u64, TaskId)>,
+    /// Those that sleep until some time.
+    deadlines: BTreeSet<(u64, u64, TaskId)>,
+    /// All that sleep.
+    asleep: BTreeMap<u64, TaskId>,
+    /// Earliest wall timer of each process that has one.
+    pub(super) alarms: BTreeSet<(u64, ProcessId)>,
+    last_ticket: u64,
+    /// All that sleep were made to look again, and no call has ended since.
+    pub(super) all_looked: bool,
+    /// Those that sleep for the host's input have looked for it since something happened last.
+    pub(super) host_looked: bool,
+    /// Instruction count at which the running task got its turn.
+    pub(super) since: u64,
+    /// Instructions of a turn.
+    quantum: u64,
+    /// Instructions of this turn.
+    turn: u64,
+    /// Chooses instead of the order of coming.
+    random: Option<Random>,
+}
+
+impl Default for Scheduler {
+    fn default() -> Self {
+        Scheduler::new(QUANTUM, None)
+    }
+}
+
+impl Scheduler {
+    /// A scheduler with turns of some instructions; a seed makes it choose order and length of the
+    /// turns by chance.
+    pub(crate) fn new(quantum: u64, seed: Option<u64>) -> Scheduler {
+        let quantum = quantum.max(1);
+        Scheduler {
+            ready: VecDeque::new(),
+            sleepers: BTreeSet::new(),
+            deadlines: BTreeSet::new(),
+            asleep: BTreeMap::new(),
+            alarms: BTreeSet::new(),
+            last_ticket: 0,
+            all_looked: false,
+            host_looked: false,
+            since: 0,
+            quantum,
+            turn: quantum,
+            random: seed.map(Random::new),
+        }
+    }
+
+    /// Adds a task to those that may run.
+    pub(super) fn add_ready(&mut self, task: TaskId) {
+        self.ready.push_back(task);
+    }
+
+    /// Tells if any task but the running one may run.
+    pub(super) fn has_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// Takes the task out whose turn is next.
+    pub(super) fn take_ready(&mut self) -> Option<TaskId> {
+        match &mut self.random {
+            Some(random) if self.ready.len() > 1 => {
+                let at = random.below(self.ready.len() as u64);
+                self.ready.remove(at as usize)
+            }
+            _ => self.ready.pop_front(),
+        }
+    }
+
+    /// Begins a turn at an instruction count.
+    pub(super) fn begin_turn(&mut self, instructions: u64) {
+        self.since = instructions;
+        self.turn = match &mut self.random {
+            Some(random) => random.below(self.quantum) + 1,
+            None => self.quantum,
+        };
+    }
+
+    /// The instruction count at which the running task has to give way to another one, if there is
+    /// one.
+    pub(super) fn turn_end(&self) -> Option<u64> {
+        self.has_ready().then(|| self.since.saturating_add(self.turn))
+    }
+
+    /// Puts a task to sleep by what its call says. It keeps the place that it had in this call.
+    pub(super) fn sleep(&mut self, task: TaskId, call: &mut Call) {
+        if call.ticket == 0 {
+            self.last_ticket += 1;
+            call.ticket = self.last_ticket;
+        }
+        call.wake = None;
+        self.asleep.insert(call.ticket, task);
+        self.sleepers.extend(call.keys.iter().map(|key| (*key, call.ticket, task)));
+        self.deadlines.extend(call.deadline.map(|at| (at, call.ticket, task)));
+    }
+
+    /// Takes a task out of every queue.
+    pub(super) fn remove(&mut self, task: TaskId, state: TaskState, call: &Call) {
+        match state {
+            TaskState::Sleeping => {
+                self.asleep.remove(&call.ticket);
+                for key in &call.keys {
+                    self.sleepers.remove(&(*key, call.ticket, task));
+                }
+                call.deadline.map(|at| self.deadlines.remove(&(at, call.ticket, task)));
+            }
+            TaskState::Runnable => self.ready.retain(|ready| *ready != task),
+            TaskState::Stopped | TaskState::Dead => {}
+        }
+    }
+
+    /// Moves a sleeper from one of its keys to another, behind those that sleep there (futexes).
+    pub(super) fn move_key(&mut self, task: TaskId, call: &mut Call, from: WaitKey, to: WaitKey) {
+        self.sleepers.remove(&(from, call.ticket, task));
+        self.asleep.remove(&call.ticket);
+        call.deadline.map(|at| self.deadlines.remove(&(at, call.ticket, task)));
+        let wake = call.wake;
+        call.keys.retain(|key| *key != from);
+        call.keys.push(to);
+        call.ticket = 0;
+        self.sleep(task, call);
+        call.wake = wake;
+    }
+
+    /// The sleepers of a key in the order in which they came.
+    pub(super) fn sleepers_of(&self, key: WaitKey) -> impl Iterator<Item = TaskId> {
+        let first = (key, 0, <TaskId as crate::kernel::arena::Key>::new(0));
+        self.sleepers.range(first..).take_while(move |(other, ..)| *other == key).map(|(.., task)| *task)
+    }
+
+    /// Tells if anybody sleeps on a key.
+    pub(super) fn has_sleepers(&self) -> bool {
+        !self.sleepers.is_empty()
+    }
+
+    /// All that sleep in the order in which they came.
+    pub(super) fn asleep(&self) -> impl Iterator<Item = TaskId> {
+        self.asleep.values().copied()
+    }
+
+    /// The earliest deadline of a sleeper, and whose it is.
+    pub(super) fn first_deadline(&self) -> Option<(u64, TaskId)> {
+        self.deadlines.first().map(|(at, _, task)| (*at, *task))
+    }
+
+    /// Tells if anything happens by itself when time passes.
+    pub(super) fn waits_for_time(&self) -> bool {
+        !self.deadlines.is_empty() || !self.alarms.is_empty()
+    }
+}
