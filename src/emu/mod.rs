@@ -3,4 +3,5 @@
 pub(crate) mod cpuid;
 pub(crate) mod memory;
 pub(crate) mod supervisor;
+mod umip;
 pub(crate) mod unicorn;

@@ -19,8 +19,21 @@ pub enum Fault {
         /// Address of the access.
         addr: u64,
     },
-    /// A non-canonical address or a privileged instruction (#GP; SIGSEGV with si_addr 0).
-    Protection,
+    /// A non-canonical address, a bad selector or a privileged instruction (#GP; SIGSEGV with
+    /// si_addr 0).
+    Protection {
+        /// Error code: the selector or interrupt vector as the CPU names it, otherwise 0.
+        error: u16,
+    },
+    /// A non-canonical address in an access to the stack (#SS; SIGBUS with si_addr 0).
+    Stack,
+    /// A store that the kernel makes in place of the CPU's (SGDT and its kin; SIGSEGV).
+    KernelStore {
+        /// Start of the operand.
+        addr: u64,
+    },
+    /// #OF, from `int 4`.
+    Overflow,
     /// #DE.
     Divide,
     /// #UD.

@@ -123,6 +123,15 @@ impl Recorder {
         self.len = at + 1 + slots;
     }
 
+    /// Sets the address of the only access of the instruction at `pc`, in the last record.
+    pub(crate) fn set_address(&mut self, pc: u64, addr: u64) {
+        let Some((at, id, insn)) = self.find_in_last(pc) else { return };
+        let Some(plan) = self.plans.get(id) else { return };
+        if let Some(event) = plan.events.iter().find(|event| usize::from(event.insn) == insn) {
+            self.words[at + 1 + usize::from(event.slot)] = addr;
+        }
+    }
+
     /// Cuts the last record at the instruction at `pc`, which faulted after it was fetched.
     /// `readable` tests whether an address can be read.
     pub(crate) fn fault(&mut self, pc: u64, cause: Cause, readable: &mut dyn FnMut(u64) -> bool) {

@@ -62,7 +62,8 @@ impl Requests {
     /// called last; false if it is not.
     pub(crate) fn returned(&mut self, host: &mut dyn Host, fault: Fault) -> bool {
         let cpu = host.cpu();
-        if !matches!(fault, Fault::Page { fetch: true, .. } | Fault::Protection) || cpu.rip() != RETURN {
+        if !matches!(fault, Fault::Page { fetch: true, .. } | Fault::Protection { .. }) || cpu.rip() != RETURN
+        {
             return false;
         }
         let rsp = cpu.gpr(Gpr::Rsp);

@@ -145,7 +145,11 @@ pub(super) fn explain(ending: Ending, modules: &mut Modules) -> (Stop, Option<St
                 format!("a {way} {addr:#x}, {why}")
             }
             Fault::Bus { addr } => format!("an access to {addr:#x}, past the end of the mapped file"),
-            Fault::Protection => "an address or instruction that user programs may not use".into(),
+            Fault::Protection { .. } | Fault::Overflow => {
+                "an address or instruction that user programs may not use".into()
+            }
+            Fault::Stack => "an access to the stack at an address that is not canonical".into(),
+            Fault::KernelStore { addr } => format!("a write to {addr:#x}, which is not possible"),
             Fault::Divide => "a division by zero or with too large a result".into(),
             Fault::InvalidOpcode => "an undefined instruction".into(),
             Fault::Breakpoint => "a breakpoint instruction".into(),

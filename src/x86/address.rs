@@ -1,6 +1,6 @@
 //! Addresses of data accesses, as rules over the registers before the instruction.
 
-use iced_x86::{Code, ConditionCode, Instruction, Mnemonic, Register};
+use iced_x86::{Code, ConditionCode, Instruction, InstructionInfoFactory, Mnemonic, Register};
 
 /// Address of an access, computed from the registers before the instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +98,31 @@ fn operand_address(
             2 => value & 0xffff,
             _ => value & 0xff,
         })
+    })
+}
+
+/// Tests whether an access to an address goes through SS, as those of pushes and pops do and those
+/// of operands based on RSP or RBP (Intel SDM vol. 1, 3.7.4). `register` is as above.
+pub(crate) fn is_stack_access(
+    instruction: &Instruction,
+    addr: u64,
+    register: &mut dyn FnMut(Register) -> u64,
+) -> bool {
+    let mut factory = InstructionInfoFactory::new();
+    factory.info(instruction).used_memory().iter().any(|memory| {
+        let start = memory.virtual_address(0, |reg, _, _| {
+            Some(match reg {
+                Register::FS | Register::GS => register(reg),
+                _ if reg.is_segment_register() => 0,
+                _ if reg.size() == 4 => register(reg.full_register()) & 0xffff_ffff,
+                _ => register(reg),
+            })
+        });
+        let size = memory.memory_size().size().max(1) as u64;
+        // Other prefixes than FS and GS have no effect.
+        let is_stack = matches!(memory.base().full_register(), Register::RSP | Register::RBP)
+            && !matches!(memory.segment(), Register::FS | Register::GS);
+        is_stack && start.is_some_and(|start| addr.wrapping_sub(start) < size)
     })
 }
 

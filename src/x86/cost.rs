@@ -179,6 +179,12 @@ pub(crate) fn cost(instruction: &Instruction, factory: &mut InstructionInfoFacto
                 cost.event(slot, 0, 6, EventKind::Write);
             }
         }
+        // Sixteen bits in memory, whatever the operand size.
+        M::Sldt | M::Str | M::Smsw => {
+            if let Some(m) = operand {
+                cost.store(2, at(m));
+            }
+        }
         _ if jumps_to_next(instruction) => {
             cost.slot(Access::None, 0, Address::Outcome);
         }

@@ -38,6 +38,8 @@ pub enum Trap {
     Random,
     /// XGETBV, where the CPU model has it.
     Xgetbv,
+    /// SGDT, SIDT, SLDT, STR or SMSW.
+    Descriptors,
 }
 
 /// Reason of a refusal.
@@ -91,7 +93,6 @@ const SUPPORTED: &[CpuidFeature] = &[
     CpuidFeature::PREFETCHW,
     CpuidFeature::PREFETCHWT1,
     CpuidFeature::SYSCALL,
-    CpuidFeature::FSGSBASE,
     CpuidFeature::CET_IBT,
     CpuidFeature::MONITOR,
     CpuidFeature::CLDEMOTE,
@@ -185,6 +186,9 @@ pub fn verdict(instruction: &Instruction) -> Verdict {
         M::Xgetbv => return Verdict::Trap(Trap::Xgetbv),
         // Shadow-stack reads are no-ops where there is no shadow stack, as here.
         M::Rdsspd | M::Rdsspq => return Verdict::Run,
+        M::Sgdt | M::Sidt | M::Sldt | M::Str | M::Smsw => return Verdict::Trap(Trap::Descriptors),
+        // Linux lets user code call the gates of breakpoint and overflow.
+        M::Int if matches!(instruction.immediate8(), 3 | 4) => return Verdict::Run,
         M::Int if instruction.immediate8() == 0x80 => return Verdict::Refuse(Refusal::Unsupported),
         M::Int => return Verdict::Refuse(Refusal::Privileged),
         M::Ud0 | M::Ud1 | M::Ud2 | M::Rsm => return Verdict::Refuse(Refusal::Undefined),
@@ -194,9 +198,6 @@ pub fn verdict(instruction: &Instruction) -> Verdict {
         // trace.
         M::Rdpmc | M::Monitor | M::Mwait | M::Sysenter | M::Sysexit | M::Sysexitq => {
             return Verdict::Refuse(Refusal::Privileged);
-        }
-        M::Str | M::Sldt | M::Smsw => {
-            return Verdict::Refuse(Refusal::Unsupported);
         }
         _ => {}
     }
@@ -275,8 +276,10 @@ mod tests {
 
     #[test]
     fn what_the_engine_gets_wrong_is_refused() {
-        // bextr eax,ebx,ecx; blsi eax,ebx
-        for bytes in [&[0xc4, 0xe2, 0x70, 0xf7, 0xc3][..], &[0xc4, 0xe2, 0x78, 0xf3, 0xdb]] {
+        // bextr eax,ebx,ecx; blsi eax,ebx; rdfsbase eax, which no CPU model announces
+        for bytes in
+            [&[0xc4, 0xe2, 0x70, 0xf7, 0xc3][..], &[0xc4, 0xe2, 0x78, 0xf3, 0xdb], &[0xf3, 0x0f, 0xae, 0xc0]]
+        {
             assert_eq!(of(bytes), Verdict::Refuse(Refusal::Unsupported), "{bytes:x?}");
         }
     }
@@ -326,6 +329,9 @@ mod tests {
         assert_eq!(of(&[0x0f, 0x31]), Verdict::Trap(Trap::Rdtsc));
         assert_eq!(of(&[0x0f, 0x01, 0xf9]), Verdict::Trap(Trap::Rdtscp));
         assert_eq!(of(&[0x0f, 0xc7, 0xf0]), Verdict::Trap(Trap::Random));
+        // sgdt [rax]; smsw eax
+        assert_eq!(of(&[0x0f, 0x01, 0x00]), Verdict::Trap(Trap::Descriptors));
+        assert_eq!(of(&[0x0f, 0x01, 0xe0]), Verdict::Trap(Trap::Descriptors));
     }
 
     #[test]

@@ -1,5 +1,5 @@
 // covers: lea-16 integer-extend
-// by hand: Valgrind 3.19 does not decode LEA of 16 bits, MOVSXD without REX.W, FNOP and RDFSBASE, and loses its way in RORX with RIP
+// by hand: Valgrind 3.19 does not decode LEA of 16 bits, MOVSXD without REX.W and FNOP, and loses its way in RORX with RIP
 // The manuals' accesses: LEA has none, MOVSXD of 32 bits loads four bytes, RORX loads its operand.
 #include "rt.h"
         MEMORY  4096, 5
@@ -10,7 +10,5 @@
         rorx    $7, mem+128(%rip), %rax //= Ir 10 Dr 10 D1mr 1 DLmr 1: eight bytes
         mov     mem+64(%rip), %rax      //= Ir 10 Dr 10 D1mr 1 DLmr 1: not touched before
         fnop                            //= Ir 10: nothing
-        rdfsbase %rax                   //= Ir 10: no memory
-        wrgsbase %rax                   //= Ir 10: no memory
         ENDREPEAT                       //= Ir 20 Bc 10: DEC and JNZ
         EXIT                            //= Ir 3: MOV, XOR, SYSCALL

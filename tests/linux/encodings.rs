@@ -80,9 +80,13 @@ const MEASURED: [(Vendor, &str); 1] = [(Vendor::Amd, "26")];
 /// The maker of the measured CPUs.
 const MAKER: Vendor = MEASURED[0].0;
 
-/// True on a host with a CPU of `MEASURED`.
+/// True on a host with a CPU of `MEASURED`, and with its UMIP, by which Linux answers some
+/// instructions in place of the CPU.
 fn is_measured() -> bool {
     let info = fs::read_to_string("/proc/cpuinfo").expect("/proc/cpuinfo");
+    if !info.lines().any(|line| line.starts_with("flags") && line.split(' ').any(|flag| flag == "umip")) {
+        return false;
+    }
     let family = info.lines().find_map(|line| line.strip_prefix("cpu family")?.split(": ").nth(1));
     MEASURED.iter().any(|(maker, of)| Some(*of) == family && *maker == vendor())
 }

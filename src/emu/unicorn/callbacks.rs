@@ -2,14 +2,17 @@
 //! machine answers itself.
 #![allow(unsafe_code)]
 
+use iced_x86::{Mnemonic, OpKind};
 use unicorn_engine::{Unicorn, X86Insn, uc_error};
 
 use crate::emu::memory::space::Access;
 use crate::emu::supervisor::{Next, Refused};
+use crate::emu::umip;
 use crate::emu::unicorn::run_control::Leave;
 use crate::emu::unicorn::translator::request_at;
 use crate::emu::unicorn::vcpu::{Vcpu, current};
 use crate::guest::{Fault, Gpr, GuestCpu as _, GuestMemory as _};
+use crate::x86::address::Address;
 use crate::x86::decode::{self, MAX_LENGTH, Refusal, Trap, Verdict};
 use crate::x86::request::{LENGTH, Request};
 
@@ -99,6 +102,7 @@ impl Vcpu {
         }
         match trapped {
             Some(Trapped::Request(request)) => return self.request(request, pc),
+            Some(Trapped::Answered(Trap::Descriptors, _)) => return self.answer_descriptors(pc),
             Some(Trapped::Answered(trap, len)) => {
                 self.trace.sync();
                 self.answer(trap, pc);
@@ -108,7 +112,7 @@ impl Vcpu {
             }
             Some(Trapped::Refused(refused)) => {
                 let fault = match refused.why {
-                    Refusal::Privileged => Fault::Protection,
+                    Refusal::Privileged => Fault::Protection { error: self.vector_error(pc) },
                     Refusal::Undefined | Refusal::Unsupported => Fault::InvalidOpcode,
                 };
                 self.leave(Leave::Fault(fault, Some(refused)));
@@ -133,6 +137,10 @@ impl Vcpu {
             }
             // There is no other register than XCR0: #GP.
             Verdict::Trap(Trap::Xgetbv) if self.state.gpr(Gpr::Rcx) as u32 != 0 => {
+                Some(Trapped::Refused(Refused { pc, why: Refusal::Privileged }))
+            }
+            // As Linux leaves the CPU's #GP to the program.
+            Verdict::Trap(Trap::Descriptors) if !umip::is_decoded(&instruction, bytes) => {
                 Some(Trapped::Refused(Refused { pc, why: Refusal::Privileged }))
             }
             Verdict::Trap(trap) => Some(Trapped::Answered(trap, instruction.len() as u8)),
@@ -171,6 +179,44 @@ impl Vcpu {
                 let value = self.run.supervisor().map_or(0, |supervisor| supervisor.random());
                 self.set_random(target, value);
             }
+            Trap::Descriptors => {}
+        }
+    }
+
+    /// Serves SGDT and its kin as Linux does. Returns whether the engine goes on.
+    fn answer_descriptors(&mut self, pc: u64) -> bool {
+        let mut buf = [0; MAX_LENGTH];
+        let instruction = decode::decode(self.mmu.space().fetch(pc, &mut buf), pc);
+        let (answer, len) = umip::answer(&instruction);
+        let answer = &answer[..len];
+        self.trace.sync();
+        let state = &self.state;
+        let addr = Address::Operand(0).evaluate(&instruction, &mut |reg| state.register(reg));
+        if let Some(addr) = addr.filter(|_| instruction.op0_kind() == OpKind::Memory) {
+            self.trace.recorder().set_address(pc, addr);
+            let stored = self.mmu.space().write(addr, answer);
+            self.invalidate();
+            if stored.is_err() {
+                self.leave(Leave::Fault(Fault::KernelStore { addr }, None));
+                return false;
+            }
+        } else if let Some(&gpr) = Gpr::ALL.get(instruction.op0_register().full_register().number()) {
+            let mut value = self.state.gpr(gpr).to_le_bytes();
+            value[..len].copy_from_slice(answer);
+            self.state.set_gpr(gpr, u64::from_le_bytes(value));
+        }
+        self.state.set_rip(instruction.next_ip());
+        self.resume_trace();
+        true
+    }
+
+    /// The error code of the #GP of the instruction at `pc`: INT names the gate.
+    fn vector_error(&mut self, pc: u64) -> u16 {
+        let mut buf = [0; MAX_LENGTH];
+        let instruction = decode::decode(self.mmu.space().fetch(pc, &mut buf), pc);
+        match instruction.mnemonic() {
+            Mnemonic::Int => u16::from(instruction.immediate8()) * 8 + 2,
+            _ => 0,
         }
     }
 
@@ -196,10 +242,11 @@ impl Vcpu {
             0 => Fault::Divide,
             1 => Fault::Debug,
             3 => Fault::Breakpoint,
+            4 => Fault::Overflow,
             6 => Fault::InvalidOpcode,
             16 | 19 => Fault::FloatingPoint,
             17 => Fault::Alignment,
-            _ => Fault::Protection,
+            _ => Fault::Protection { error: self.run.take_error() },
         };
         self.leave(Leave::Fault(fault, None));
     }

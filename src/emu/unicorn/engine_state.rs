@@ -3,6 +3,7 @@
 
 use std::ffi::c_void;
 
+use iced_x86::Register;
 use unicorn_engine::hook::sys;
 use unicorn_engine::{RegisterX86, Unicorn, uc_error};
 
@@ -105,6 +106,16 @@ impl EngineState {
     pub(super) fn set_gpr(&mut self, reg: Gpr, value: u64) {
         // SAFETY: as in `gpr`.
         unsafe { *self.word(8 * reg as usize) = value }
+    }
+
+    /// A 64-bit register, or the base of a segment.
+    pub(super) fn register(&self, register: Register) -> u64 {
+        match register {
+            Register::FS => self.segment_base(Segment::Fs),
+            Register::GS => self.segment_base(Segment::Gs),
+            _ if register.is_gpr() => Gpr::ALL.get(register.number()).map_or(0, |&gpr| self.gpr(gpr)),
+            _ => 0,
+        }
     }
 
     /// The instruction pointer.

@@ -24,6 +24,7 @@ use crate::hooks::consumer::Consumer;
 use crate::hooks::fault::Cause;
 use crate::hooks::plan::NO_MAPPING;
 use crate::hooks::recorder::Recorder;
+use crate::x86::address::is_stack_access;
 use crate::x86::cost::modifies_memory;
 use crate::x86::decode::{MAX_LENGTH, decode};
 
@@ -223,9 +224,22 @@ impl Machine {
                 Fault::Page { addr: exact, write, fetch, mapped }
             }
             Some(Fault::Bus { .. }) => Fault::Bus { addr: exact },
+            Some(Fault::Protection { .. }) if self.is_stack(exact) => Fault::Stack,
             Some(fault) => fault,
-            None => Fault::Protection,
+            None => Fault::Protection { error: 0 },
         }
+    }
+
+    /// Tests whether the instruction at RIP accesses a non-canonical address through SS: #SS instead
+    /// of #GP.
+    fn is_stack(&mut self, addr: u64) -> bool {
+        let Vcpu { state, mmu, .. } = &mut *self.vcpu;
+        if addr == state.rip() {
+            return false;
+        }
+        let mut buf = [0; MAX_LENGTH];
+        let instruction = decode(mmu.space().fetch(state.rip(), &mut buf), state.rip());
+        is_stack_access(&instruction, addr, &mut |reg| state.register(reg))
     }
 
     /// The fault as a CPU reports it, which asks for the right to store before it loads what an
@@ -248,14 +262,19 @@ impl Machine {
             // The jump that led here is complete; nothing was fetched.
             Fault::Page { fetch: true, .. } => recorder.point(rip),
             // Traps: the instruction before RIP is complete.
-            Fault::Breakpoint | Fault::Debug => {}
+            Fault::Breakpoint | Fault::Debug | Fault::Overflow => {}
             Fault::InvalidOpcode => recorder.fault(rip, Cause::Instruction, &mut readable),
             _ if refused => recorder.fault(rip, Cause::Instruction, &mut readable),
             Fault::Page { addr, write, .. } => {
                 recorder.fault(rip, Cause::Page { addr, write: Some(write) }, &mut readable);
             }
             Fault::Bus { addr } => recorder.fault(rip, Cause::Page { addr, write: None }, &mut readable),
-            Fault::Protection | Fault::Alignment => recorder.fault(rip, Cause::Address, &mut readable),
+            Fault::KernelStore { addr } => {
+                recorder.fault(rip, Cause::Page { addr, write: Some(true) }, &mut readable);
+            }
+            Fault::Protection { .. } | Fault::Stack | Fault::Alignment => {
+                recorder.fault(rip, Cause::Address, &mut readable)
+            }
             Fault::Divide | Fault::FloatingPoint => recorder.fault(rip, Cause::Result, &mut readable),
         }
     }

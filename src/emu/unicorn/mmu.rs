@@ -157,7 +157,7 @@ impl Mmu {
     /// The fault of an access to `addr` that has failed.
     pub(super) fn fault_at(&mut self, addr: u64, access: Access) -> Fault {
         match self.space.access(addr, access) {
-            Ok(_) => Fault::Protection,
+            Ok(_) => Fault::Protection { error: 0 },
             Err(denied) => fault_of(addr, access, denied),
         }
     }
@@ -192,7 +192,7 @@ impl Mmu {
 fn fault_of(addr: u64, access: Access, denied: Denied) -> Fault {
     let (write, fetch) = (access == Access::Write, access == Access::Execute);
     match denied {
-        _ if !(-(1i64 << 47)..1i64 << 47).contains(&(addr as i64)) => Fault::Protection,
+        _ if !(-(1i64 << 47)..1i64 << 47).contains(&(addr as i64)) => Fault::Protection { error: 0 },
         Denied::PastEnd => Fault::Bus { addr },
         Denied::Protected => Fault::Page { addr, write, fetch, mapped: true },
         Denied::Unmapped | Denied::OutOfMemory => Fault::Page { addr, write, fetch, mapped: false },

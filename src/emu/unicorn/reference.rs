@@ -4,18 +4,18 @@
 
 use std::sync::Arc;
 
-use iced_x86::{Code, Instruction, Register};
+use iced_x86::{Code, Instruction};
 use rustc_hash::FxHashMap;
 
 use crate::emu::memory::space::AddressSpace;
-use crate::emu::unicorn::engine_state::{EngineState, Segment};
+use crate::emu::unicorn::engine_state::EngineState;
 use crate::guest::Gpr;
 use crate::hooks::plan::Builder;
 use crate::hooks::record::PlanId;
 use crate::hooks::recorder::Recorder;
 use crate::x86::address::{Address, jumps};
 use crate::x86::cost::{Slot, repeat};
-use crate::x86::decode::{self, MAX_LENGTH};
+use crate::x86::decode::{self, MAX_LENGTH, Trap, Verdict};
 use crate::x86::request::{self, Request};
 
 /// State of the reference producer.
@@ -72,10 +72,12 @@ impl Reference {
                     let instruction = decode::decode(space.fetch(insn.pc, &mut buf), insn.pc);
                     let slots = match request(insn.pc).filter(|_| usize::from(insn.len) == request::LENGTH) {
                         Some(request) => request.cost().slots,
-                        None if decode::verdict(&instruction) == decode::Verdict::Run => {
-                            self.builder.cost(&instruction).slots
-                        }
-                        None => Vec::new(),
+                        None => match decode::verdict(&instruction) {
+                            Verdict::Run | Verdict::Trap(Trap::Descriptors) => {
+                                self.builder.cost(&instruction).slots
+                            }
+                            _ => Vec::new(),
+                        },
                     };
                     let count = slots.len();
                     block.push(Traced { instruction, slots, first_slot });
@@ -110,7 +112,7 @@ impl Reference {
         for (i, slot) in insn.slots.iter().enumerate() {
             let address = match slot.address {
                 Address::Outcome => Some(u64::from(jumps(&insn.instruction, flags, state.gpr(Gpr::Rcx)))),
-                address => address.evaluate(&insn.instruction, &mut |reg| register(state, reg)),
+                address => address.evaluate(&insn.instruction, &mut |reg| state.register(reg)),
             };
             if let Some(word) = words.get_mut(running.record + 1 + insn.first_slot + i) {
                 *word = address.unwrap_or(0);
@@ -128,14 +130,4 @@ fn count_register(state: &EngineState, instruction: &Instruction) -> u64 {
             matches!(instruction.op_kind(i), MemoryESEDI | MemorySegEDI | MemorySegESI)
         });
     if narrow { rcx & 0xffff_ffff } else { rcx }
-}
-
-/// A 64-bit register, or the base of a segment.
-fn register(state: &EngineState, register: Register) -> u64 {
-    match register {
-        Register::FS => state.segment_base(Segment::Fs),
-        Register::GS => state.segment_base(Segment::Gs),
-        _ if register.is_gpr() => Gpr::ALL.get(register.number()).map_or(0, |&gpr| state.gpr(gpr)),
-        _ => 0,
-    }
 }

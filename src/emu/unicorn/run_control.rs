@@ -46,6 +46,8 @@ pub(super) struct RunControl {
     /// The instruction that was begun again in a block of its own, because it stores to code, and
     /// the start of that block's record.
     begun_again: Option<(u64, usize)>,
+    /// Error code of the exception that a helper is about to raise.
+    error: u16,
 }
 
 impl RunControl {
@@ -71,6 +73,16 @@ impl RunControl {
     /// See [`Supervisor::instructions_left`].
     pub(super) fn instructions_left(&mut self, executed: u64) -> Option<u64> {
         self.supervisor().and_then(|supervisor| supervisor.instructions_left(executed))
+    }
+
+    /// Sets the error code of the exception that is about to be raised.
+    pub(super) fn set_error(&mut self, error: u16) {
+        self.error = error;
+    }
+
+    /// Takes the error code of the exception that was raised.
+    pub(super) fn take_error(&mut self) -> u16 {
+        std::mem::take(&mut self.error)
     }
 
     /// Notes a reason to leave, unless there is one.

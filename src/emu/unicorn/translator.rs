@@ -26,7 +26,7 @@ use crate::guest::Gpr;
 use crate::hooks::plan::{Builder, MappingId, Plan};
 use crate::x86::address::{Address, SCRATCH_BELOW_RSP};
 use crate::x86::cost::{Access, Cost, repeat};
-use crate::x86::decode::{self, MAX_LENGTH, Verdict};
+use crate::x86::decode::{self, MAX_LENGTH, Trap, Verdict};
 use crate::x86::request::{self, Request};
 
 /// Decision about the next instruction of a block.
@@ -320,7 +320,11 @@ impl Translator {
                 self.trapped = true;
                 self.trapped_code.insert(pc, code_of(&instruction, bytes));
             }
-            self.matcher.start(Cost::default(), self.builder.slots());
+            let cost = match verdict {
+                Verdict::Trap(Trap::Descriptors) => self.builder.cost(&instruction),
+                _ => Cost::default(),
+            };
+            self.matcher.start(cost, self.builder.slots());
             return Decision::Translate(None);
         }
         if !self.trapped_code.is_empty() {

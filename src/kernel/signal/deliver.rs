@@ -166,7 +166,15 @@ fn signal_of(cpu: &mut dyn GuestCpu, fault: Fault, cr2: u64) -> (Trap, SigInfo) 
         Fault::Bus { addr } => {
             (Trap { number: 14, error: 4, cr2: addr }, SigInfo::fault(SIGBUS, BUS_ADRERR, addr))
         }
-        Fault::Protection => (Trap { number: 13, error: 0, cr2 }, SigInfo::kernel(SIGSEGV)),
+        Fault::Protection { error } => {
+            (Trap { number: 13, error: error.into(), cr2 }, SigInfo::kernel(SIGSEGV))
+        }
+        Fault::Stack => (Trap { number: 12, error: 0, cr2 }, SigInfo::kernel(SIGBUS)),
+        // `force_sig_info_umip_fault`
+        Fault::KernelStore { addr } => {
+            (Trap { number: 14, error: 6, cr2: addr }, SigInfo::fault(SIGSEGV, SEGV_MAPERR, addr))
+        }
+        Fault::Overflow => (Trap { number: 4, error: 0, cr2 }, SigInfo::kernel(SIGSEGV)),
         Fault::Divide => (Trap { number: 0, error: 0, cr2 }, SigInfo::fault(SIGFPE, FPE_INTDIV, rip)),
         Fault::InvalidOpcode => (Trap { number: 6, error: 0, cr2 }, SigInfo::fault(SIGILL, ILL_ILLOPN, rip)),
         Fault::Breakpoint => (Trap { number: 3, error: 0, cr2 }, SigInfo::kernel(SIGTRAP)),

@@ -133,7 +133,10 @@ fn faults_become_signals() {
         (page(0x5000, false, true, true), SIGSEGV, 2, 0x5000, 14, 21),
         (page(0xffff_8000_0000_0000, true, false, false), SIGSEGV, 1, 0xffff_8000_0000_0000, 14, 7),
         (Fault::Bus { addr: 0x6004 }, SIGBUS, 2, 0x6004, 14, 4),
-        (Fault::Protection, SIGSEGV, 0x80, 0, 13, 0),
+        (Fault::Protection { error: 0x6b }, SIGSEGV, 0x80, 0, 13, 0x6b),
+        (Fault::Stack, SIGBUS, 0x80, 0, 12, 0),
+        (Fault::Overflow, SIGSEGV, 0x80, 0, 4, 0),
+        (Fault::KernelStore { addr: 0x8000_0000_0000 }, SIGSEGV, 1, 0x8000_0000_0000, 14, 6),
         (Fault::Divide, SIGFPE, 1, rip, 0, 0),
         (Fault::InvalidOpcode, SIGILL, 2, rip, 6, 0),
         (Fault::Breakpoint, SIGTRAP, 0x80, 0, 3, 0),
@@ -178,7 +181,7 @@ fn a_fault_that_is_blocked_or_ignored_kills() {
         let mut machine = Machine::new();
         handle(&mut machine, SIGSEGV, 0, 0);
         prepare(&mut machine.kernel.signals());
-        machine.fault(Fault::Protection)
+        machine.fault(Fault::Protection { error: 0 })
     };
     assert!(matches!(kill(|_| {}), Action::Continue));
     assert!(matches!(kill(|signals| signals.task.blocked = bit(SIGSEGV)), Action::Killed(SIGSEGV)));
@@ -199,7 +202,7 @@ fn a_frame_that_cannot_be_written_kills() {
     let mut machine = Machine::new();
     machine.put_words(DATA, &[HANDLER, 0, 0, 0]);
     machine.call(RT_SIGACTION, &[SIGSEGV as u64, DATA, 0, 8]);
-    let action = machine.fault(Fault::Protection);
+    let action = machine.fault(Fault::Protection { error: 0 });
     assert!(matches!(action, Action::Killed(SIGSEGV)), "{action:?}");
 }
 
@@ -523,11 +526,12 @@ fn any_frame_can_be_returned_through() {
         machine.put(DATA, &bytes);
         machine.cpu.set_gpr(Gpr::Rsp, DATA + u64::from(bytes[0] & 1) * 4);
         let _ = machine.action(RT_SIGRETURN, &[]);
-        let _ = machine.fault(Fault::Protection);
+        let _ = machine.fault(Fault::Protection { error: 0 });
     }
     let mut empty = FakeMemory::new();
     let mut machine = Machine::new();
     handle(&mut machine, SIGSEGV, sa::ONSTACK, 0);
-    let action = dispatch::fault(&mut machine.kernel, &mut machine.cpu, &mut empty, Fault::Protection);
+    let action =
+        dispatch::fault(&mut machine.kernel, &mut machine.cpu, &mut empty, Fault::Protection { error: 0 });
     assert!(matches!(action, Action::Killed(SIGSEGV)));
 }

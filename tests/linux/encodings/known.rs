@@ -31,10 +31,6 @@ pub fn is_known(case: &Case, facet: &str, vendor: Vendor) -> bool {
         }
         // MXCSR_MASK.
         M::Fxsave | M::Fxsave64 => facet == "mem",
-        // Linux answers them where the CPU has UMIP, unless its decoder does not know the prefixes.
-        M::Sgdt | M::Sidt => true,
-        // The error code that names the selector, and SS.
-        M::Mov | M::Pop if case.instruction.op0_register().is_segment_register() => true,
         // No instruction to the engine; and hypervisors differ in where they say that it was.
         M::Int1 => true,
         // Invalid before it is privileged, or the other way round.

@@ -164,22 +164,6 @@ pub const KNOWN: &[Known] = &[
     },
     Known {
         cpus: Cpus::All,
-        facets: &["fault"],
-        forms: &["wrgsbase"],
-        part: "",
-        why: "Addresses that are not canonical do not fault",
-        treatment: "runs",
-    },
-    Known {
-        cpus: Cpus::All,
-        facets: &["value"],
-        forms: &["sgdt", "sidt"],
-        part: "",
-        why: "The table addresses are zero; Linux gives made-up ones",
-        treatment: "runs",
-    },
-    Known {
-        cpus: Cpus::All,
         facets: &["x87-c1"],
         forms: &["*"],
         part: "",

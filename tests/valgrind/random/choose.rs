@@ -52,6 +52,9 @@ fn left_out(code: Code) -> bool {
         | M::Rdgsbase
         | M::Sgdt
         | M::Sidt
+        | M::Sldt
+        | M::Str
+        | M::Smsw
         | M::Lar
         | M::Lsl
         | M::Verr

@@ -2,6 +2,7 @@
 //! The engine would look for a table in memory (Intel SDM vol. 2, MOV, LAR, LSL, VERR and VERW).
 
 use crate::emu::unicorn::helpers::env::Env;
+use crate::emu::unicorn::vcpu::current;
 use crate::emu::unicorn::wrapped::{real, replace, replace_faulting};
 
 /// `EXCP0D_GPF`.
@@ -56,6 +57,11 @@ replace_faulting! { helper_load_seg => load_segment, return address in "rcx"; }
 unsafe extern "C" fn load_segment(env: Env, segment: u32, selector: u32, retaddr: usize) {
     let selector = selector & 0xffff;
     if !is_loadable(segment, selector) {
+        // SAFETY: called from generated code, inside the run.
+        if let Some(vcpu) = unsafe { current() } {
+            // Without the requested privilege level.
+            vcpu.run.set_error(selector as u16 & !3);
+        }
         // SAFETY: `retaddr` lies in generated code; the jump out of here drops nothing.
         unsafe { raise_exception_ra_x86_64(env, PROTECTION, retaddr) }
     }
