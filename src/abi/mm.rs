@@ -20,6 +20,7 @@ pub(crate) const MAP_ANONYMOUS: u64 = 0x20;
 pub(crate) const MAP_32BIT: u64 = 0x40;
 pub(crate) const MAP_GROWSDOWN: u64 = 0x100;
 pub(crate) const MAP_LOCKED: u64 = 0x2000;
+pub(crate) const MAP_NORESERVE: u64 = 0x4000;
 pub(crate) const MAP_POPULATE: u64 = 0x8000;
 pub(crate) const MAP_NONBLOCK: u64 = 0x1_0000;
 pub(crate) const MAP_HUGETLB: u64 = 0x4_0000;
@@ -34,7 +35,7 @@ pub(crate) const LEGACY_MAP_MASK: u64 = MAP_TYPE
     | 0x800 // MAP_DENYWRITE
     | 0x1000 // MAP_EXECUTABLE
     | MAP_LOCKED
-    | 0x4000 // MAP_NORESERVE
+    | MAP_NORESERVE
     | MAP_POPULATE
     | MAP_NONBLOCK
     | 0x2_0000 // MAP_STACK
@@ -48,10 +49,22 @@ pub(crate) const MS_ASYNC: u64 = 1;
 pub(crate) const MS_INVALIDATE: u64 = 2;
 pub(crate) const MS_SYNC: u64 = 4;
 
+pub(crate) const MADV_NORMAL: u32 = 0;
+pub(crate) const MADV_RANDOM: u32 = 1;
+pub(crate) const MADV_SEQUENTIAL: u32 = 2;
 pub(crate) const MADV_DONTNEED: u32 = 4;
 pub(crate) const MADV_FREE: u32 = 8;
 pub(crate) const MADV_REMOVE: u32 = 9;
+pub(crate) const MADV_DONTFORK: u32 = 10;
+pub(crate) const MADV_DOFORK: u32 = 11;
+pub(crate) const MADV_MERGEABLE: u32 = 12;
+pub(crate) const MADV_UNMERGEABLE: u32 = 13;
+pub(crate) const MADV_HUGEPAGE: u32 = 14;
+pub(crate) const MADV_NOHUGEPAGE: u32 = 15;
+pub(crate) const MADV_DONTDUMP: u32 = 16;
+pub(crate) const MADV_DODUMP: u32 = 17;
 pub(crate) const MADV_WIPEONFORK: u32 = 18;
+pub(crate) const MADV_KEEPONFORK: u32 = 19;
 pub(crate) const MADV_COLD: u32 = 20;
 pub(crate) const MADV_PAGEOUT: u32 = 21;
 pub(crate) const MADV_POPULATE_READ: u32 = 22;

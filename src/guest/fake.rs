@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use crate::guest::cpu::{Gpr, GuestCpu};
 use crate::guest::memory::{
-    Backing, FileId, GuestMemory, MapRequest, Mapping, MemError, ObjectId, PageSource, Place, Prot, Remap,
-    SpaceId,
+    Backing, FileId, GuestMemory, MapRequest, Mapping, MemError, MemoryUsage, ObjectId, PageSource, Place,
+    Prot, Remap, SpaceId, VmFlags,
 };
 use crate::guest::page::{PAGE_SIZE, USER_END};
 
@@ -93,6 +93,7 @@ struct Page {
     store: Store,
     file: Option<(FileId, u64)>,
     label: Option<&'static str>,
+    flags: VmFlags,
 }
 
 /// An address space.
@@ -136,6 +137,7 @@ impl FakeMemory {
             backing: Backing::Anonymous,
             file: None,
             label: None,
+            flags: VmFlags::NONE,
         });
     }
 
@@ -268,7 +270,8 @@ impl GuestMemory for FakeMemory {
                 }
             };
             let file = request.file.clone().map(|file| (file, offset));
-            self.space.pages.insert(page, Page { prot: request.prot, store, file, label: request.label });
+            let MapRequest { prot, label, flags, .. } = request;
+            self.space.pages.insert(page, Page { prot, store, file, label, flags });
         }
         Ok(addr)
     }
@@ -310,8 +313,25 @@ impl GuestMemory for FakeMemory {
         Ok(to)
     }
 
-    fn lock(&mut self, addr: u64, len: u64, _locked: bool) -> Result<(), MemError> {
-        if self.is_mapped(addr, len) { Ok(()) } else { Err(MemError::NoMemory) }
+    fn change_flags(&mut self, addr: u64, len: u64, set: VmFlags, clear: VmFlags) -> Result<(), MemError> {
+        for page in Self::range(addr, len) {
+            let flags = &mut self.space.pages.get_mut(&page).ok_or(MemError::NoMemory)?.flags;
+            *flags = flags.without(clear).with(set);
+        }
+        Ok(())
+    }
+
+    fn limit_growth(&mut self, _stack: u64, _total: u64) {}
+
+    fn usage(&self) -> MemoryUsage {
+        let bytes = self.space.pages.len() as u64 * PAGE_SIZE;
+        MemoryUsage {
+            resident: bytes,
+            resident_peak: bytes,
+            mapped: bytes,
+            mapped_peak: bytes,
+            faults: bytes / PAGE_SIZE,
+        }
     }
 
     fn populate(&mut self, addr: u64, len: u64, _write: bool) -> Result<(), MemError> {
@@ -354,7 +374,8 @@ impl GuestMemory for FakeMemory {
             match mappings.last_mut() {
                 Some(last)
                     if last.end == *start
-                        && (last.prot, last.shared, last.label) == (page.prot, shared, page.label)
+                        && (last.prot, last.shared, last.label, last.flags)
+                            == (page.prot, shared, page.label, page.flags)
                         && last.file == file
                         && (file.is_none() || last.offset + (last.end - last.start) == offset) =>
                 {
@@ -366,7 +387,7 @@ impl GuestMemory for FakeMemory {
                     prot: page.prot,
                     shared,
                     may_write: true,
-                    locked: false,
+                    flags: page.flags,
                     object: None,
                     offset,
                     file,

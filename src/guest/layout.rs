@@ -56,8 +56,11 @@ pub struct Layout {
     pub heap: Heap,
     /// End of the stack; its highest byte is the one before.
     pub stack_top: u64,
-    /// Bytes the stack may grow to: RLIMIT_STACK.
+    /// Bytes the stack may grow to where it does not follow RLIMIT_STACK.
     pub stack_size: u64,
+    /// The stack grows when it is used, as far as RLIMIT_STACK allows; otherwise all of it is
+    /// there.
+    pub stack_grows: bool,
     /// Order of the initial stack.
     pub stack_order: StackOrder,
 }
@@ -74,6 +77,7 @@ impl Layout {
         heap: Heap::BehindProgram,
         stack_top: USER_END,
         stack_size: 8 << 20,
+        stack_grows: true,
         stack_order: StackOrder::Linux,
     };
 
@@ -87,6 +91,7 @@ impl Layout {
         heap: Heap::Reserved(8 << 20),
         stack_top: 0x1f_ff00_1000,
         stack_size: 8 << 20,
+        stack_grows: false,
         stack_order: StackOrder::Valgrind,
     };
 }

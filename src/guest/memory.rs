@@ -142,6 +142,72 @@ pub enum Place {
     FixedNoReplace,
 }
 
+/// Properties of a mapping beside its permissions: the flags of Linux's `vm_flags` that a program
+/// can set, named as `/proc/PID/smaps` has them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct VmFlags(pub u16);
+
+impl VmFlags {
+    /// No flag.
+    pub const NONE: VmFlags = VmFlags(0);
+    /// Grows down to an access below it, MAP_GROWSDOWN.
+    pub const GROWSDOWN: VmFlags = VmFlags(1);
+    /// Kept in memory, mlock(2).
+    pub const LOCKED: VmFlags = VmFlags(2);
+    /// Kept once it is touched, MLOCK_ONFAULT. Comes with `LOCKED`.
+    pub const LOCKONFAULT: VmFlags = VmFlags(4);
+    /// MADV_SEQUENTIAL.
+    pub const SEQ_READ: VmFlags = VmFlags(8);
+    /// MADV_RANDOM.
+    pub const RAND_READ: VmFlags = VmFlags(16);
+    /// Children do not have it, MADV_DONTFORK.
+    pub const DONTCOPY: VmFlags = VmFlags(32);
+    /// Children have zeros there, MADV_WIPEONFORK.
+    pub const WIPEONFORK: VmFlags = VmFlags(64);
+    /// MADV_DONTDUMP.
+    pub const DONTDUMP: VmFlags = VmFlags(128);
+    /// MAP_NORESERVE.
+    pub const NORESERVE: VmFlags = VmFlags(256);
+    /// MADV_HUGEPAGE.
+    pub const HUGEPAGE: VmFlags = VmFlags(512);
+    /// MADV_NOHUGEPAGE.
+    pub const NOHUGEPAGE: VmFlags = VmFlags(1024);
+    /// MADV_MERGEABLE.
+    pub const MERGEABLE: VmFlags = VmFlags(2048);
+    /// The marks of mlock(2) and its kin.
+    pub const LOCKS: VmFlags = VmFlags(2 | 4);
+
+    /// Returns whether every flag of `other` is set.
+    pub fn has(self, other: VmFlags) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Both sets together.
+    pub fn with(self, other: VmFlags) -> VmFlags {
+        VmFlags(self.0 | other.0)
+    }
+
+    /// The set without the flags of another.
+    pub fn without(self, other: VmFlags) -> VmFlags {
+        VmFlags(self.0 & !other.0)
+    }
+}
+
+/// Memory that an address space uses, in bytes, and the most that it has used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryUsage {
+    /// Pages that are present, VmRSS.
+    pub resident: u64,
+    /// The most of them at a time, VmHWM.
+    pub resident_peak: u64,
+    /// Mapped bytes, VmSize.
+    pub mapped: u64,
+    /// The most of it at a time, VmPeak.
+    pub mapped_peak: u64,
+    /// Pages that were made present at an access: minor faults, not bytes.
+    pub faults: u64,
+}
+
 /// The file behind a mapping, for `/proc/self/maps` and for finding debug information.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileId {
@@ -173,6 +239,8 @@ pub struct MapRequest {
     pub file: Option<FileId>,
     /// A name such as `[heap]` or `[stack]` where no file is.
     pub label: Option<&'static str>,
+    /// Other properties.
+    pub flags: VmFlags,
 }
 
 /// Refusal of a request about memory. The kernel turns these into its error numbers.
@@ -220,8 +288,8 @@ pub struct Mapping {
     pub shared: bool,
     /// May be made writable, mprotect(2).
     pub may_write: bool,
-    /// Kept in memory, mlock(2).
-    pub locked: bool,
+    /// Other properties.
+    pub flags: VmFlags,
     /// The object behind it.
     pub object: Option<ObjectId>,
     /// Offset in the file.
@@ -238,9 +306,19 @@ impl Mapping {
         self.file.is_none() && !self.shared
     }
 
-    /// Tests whether RLIMIT_DATA counts it: private and writable, and not the stack.
+    /// Tests whether RLIMIT_DATA counts it: private and writable, and no stack.
     pub fn is_data(&self) -> bool {
-        self.prot.allows(Prot::WRITE) && !self.shared && self.label != Some("[stack]")
+        self.prot.allows(Prot::WRITE) && !self.shared && !self.is_stack()
+    }
+
+    /// Tests whether it grows down.
+    pub fn is_stack(&self) -> bool {
+        self.flags.has(VmFlags::GROWSDOWN)
+    }
+
+    /// Tests whether it is kept in memory, mlock(2).
+    pub fn is_locked(&self) -> bool {
+        self.flags.has(VmFlags::LOCKED)
     }
 }
 
@@ -276,8 +354,13 @@ pub trait GuestMemory {
     fn protect(&mut self, addr: u64, len: u64, prot: Prot) -> Result<(), MemError>;
     /// Resizes or moves a mapping and returns its address, mremap(2).
     fn remap(&mut self, request: Remap) -> Result<u64, MemError>;
-    /// Marks a range as kept in memory or not, up to the first hole (`NoMemory`), mlock(2).
-    fn lock(&mut self, addr: u64, len: u64, locked: bool) -> Result<(), MemError>;
+    /// Sets and clears properties of a range, up to the first hole (`NoMemory`).
+    fn change_flags(&mut self, addr: u64, len: u64, set: VmFlags, clear: VmFlags) -> Result<(), MemError>;
+    /// Sets how many bytes a mapping may grow down to, and to how many all may grow by that:
+    /// RLIMIT_STACK and RLIMIT_AS.
+    fn limit_growth(&mut self, stack: u64, total: u64);
+    /// Memory that this address space uses.
+    fn usage(&self) -> MemoryUsage;
     /// Makes the pages of a range present for loads, or for stores: `NoMemory` for a hole and at
     /// the memory limit, `Access` for missing permissions, `Fault` past the end of a file.
     fn populate(&mut self, addr: u64, len: u64, write: bool) -> Result<(), MemError>;
@@ -295,7 +378,7 @@ pub trait GuestMemory {
     fn next_mapping(&self, addr: u64) -> Option<Mapping>;
     /// Returns whether every page of the range is mapped.
     fn is_mapped(&self, addr: u64, len: u64) -> bool;
-    /// Bytes of guest memory that are really in use.
+    /// Bytes of guest memory that are really in use, by all address spaces.
     fn resident(&self) -> u64;
     /// Charges the bytes that the kernel holds for the guest to its limit; `NoMemory` where the
     /// guest now uses more, or the limit has stopped an access since the last call.

@@ -1,6 +1,7 @@
 //! Turns of a task's life that concern several objects: signals and execve(2).
 
 use crate::abi::fs::{F_OWNER_PGRP, F_OWNER_PID, F_OWNER_TID};
+use crate::abi::resource::Resource;
 use crate::abi::signal::{si_code, signo::*};
 use crate::guest::{Fault, GuestCpu, GuestMemory};
 use crate::kernel::cred::User;
@@ -111,12 +112,20 @@ impl Kernel {
     /// the alternate stack, POSIX timers and descriptors marked close-on-exec. `set_program` must
     /// follow.
     pub fn exec(&mut self, mem: &mut dyn GuestMemory) {
+        let process = self.process_mut();
+        process.max_rss = process.max_rss.max(mem.usage().resident_peak);
         self.signals().exec();
         self.process_mut().timers.exec();
         self.timers_changed(self.task().shared.process);
         for fd in self.fds().close_on_exec() {
             let _ = self.close(fd, mem); // it is open
         }
+    }
+
+    /// Bytes that a stack may grow to, and that all may be mapped by that.
+    pub fn growth_limits(&self) -> (u64, u64) {
+        let limits = &self.process().limits;
+        (limits.soft(Resource::Stack), limits.soft(Resource::As))
     }
 
     /// Takes the credentials that the program at a file gives: its owner's, if the mode says so.

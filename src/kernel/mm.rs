@@ -1,6 +1,8 @@
 //! Address spaces: what the kernel remembers of one beside its pages, `struct mm_struct`. The pages
 //! are behind `guest::GuestMemory`.
 
+use crate::guest::VmFlags;
+
 /// An address space.
 #[derive(Clone, Debug)]
 pub struct Mm {
@@ -16,8 +18,8 @@ pub struct Mm {
     pub dumpable: u64,
     /// prctl(2) PR_SET_THP_DISABLE.
     pub thp_disable: bool,
-    /// New mappings are kept in memory, mlockall(2) MCL_FUTURE.
-    pub lock_future: bool,
+    /// Properties of new mappings, mlockall(2) MCL_FUTURE.
+    pub def_flags: VmFlags,
     /// Commands registered with membarrier(2).
     pub membarrier: u32,
     bytes: u64,
@@ -33,7 +35,7 @@ impl Mm {
             auxv: Vec::new(),
             dumpable: 1,
             thp_disable: false,
-            lock_future: false,
+            def_flags: VmFlags::NONE,
             membarrier: 0,
             bytes: 0,
         }
@@ -46,7 +48,7 @@ impl Mm {
 
     /// A copy for a child, fork(2): pages that it gets later are not kept in memory.
     pub(super) fn fork(&self) -> Mm {
-        Mm { lock_future: false, ..self.clone() }
+        Mm { def_flags: VmFlags::NONE, ..self.clone() }
     }
 
     /// Begins anew with the program that execve(2) starts.

@@ -124,6 +124,8 @@ pub struct Process {
     pub cpu_ns: u64,
     /// prctl(2) PR_SET_CHILD_SUBREAPER.
     pub child_subreaper: bool,
+    /// Most bytes that programs before the present one had in memory, getrusage(2).
+    pub max_rss: u64,
     /// Counters of bytes and calls.
     pub io: IoCounters,
     /// Most memory that it had, as far as anybody has asked.
@@ -171,6 +173,7 @@ impl Process {
             alarm: None,
             cpu_ns: 0,
             child_subreaper: false,
+            max_rss: 0,
             io: IoCounters::default(),
             resident: 0,
             of_children: Usage::default(),

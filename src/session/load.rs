@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use crate::abi::errno::Errno;
+use crate::abi::mm::MMAP_MIN_ADDR;
 use crate::abi::process::READ_IMPLIES_EXEC;
 use crate::emu::cpuid;
 use crate::emu::memory::space::AddressSpace;
 use crate::emu::unicorn::Machine;
-use crate::guest::{Backing, FileId, Gpr, GuestCpu, GuestMemory, MapRequest, PageSource, Place, Prot};
+use crate::guest::{
+    Backing, FileId, Gpr, GuestCpu, GuestMemory, MapRequest, PageSource, Place, Prot, VmFlags, page_down,
+};
 use crate::kernel::Kernel;
 use crate::kernel::cred::Credentials;
 use crate::kernel::vfs::ImageFile;
@@ -16,6 +19,9 @@ use crate::loader::{self, Image, LoadError, LoadErrorKind, MapSource, script, st
 /// AT_MINSIGSTKSZ: what a signal frame takes with the FXSAVE area, rounded up as Linux does without
 /// XSAVE.
 const MIN_SIGNAL_STACK: u64 = 2048;
+
+/// Room below what lies on the stack at the start (`stack_expand` of setup_arg_pages).
+const STACK_EXPAND: u64 = 128 << 10;
 
 /// Failure to load a program: an error number for the guest, a line for the user.
 #[derive(Debug)]
@@ -163,19 +169,26 @@ impl Prepared {
             minsigstksz: MIN_SIGNAL_STACK,
             ..stack::AuxValues::for_image(&image, bias, interpreter_bias)
         };
+        let (stack_limit, total_limit) = kernel.growth_limits();
+        let stack_size = if layout.stack_grows {
+            stack_limit.min(layout.stack_top - MMAP_MIN_ADDR)
+        } else {
+            layout.stack_size
+        };
         let spec = stack::StackSpec {
             argv,
             envp,
             execfn,
             aux,
             top: layout.stack_top,
-            stack_size: layout.stack_size,
+            stack_size,
             order: layout.stack_order,
         };
         let stack = stack::build(&spec).map_err(|error| failure(&path, &error))?;
         let memory = machine.memory();
         kernel.exec(memory);
         memory.clear();
+        memory.limit_growth(stack_limit, total_limit);
         // What may be read may be executed, personality(2).
         let data_runs = kernel.task().personality & READ_IMPLIES_EXEC != 0;
         map_image(memory, &program, &image, bias, data_runs)?;
@@ -183,16 +196,22 @@ impl Prepared {
             map_image(memory, file, image, interpreter_bias, data_runs)?;
         }
         let stack_prot = if image.stack_exec { Prot::RW.with(Prot::EXEC) } else { Prot::RW };
+        let stack_start = if layout.stack_grows {
+            page_down(stack.sp).saturating_sub(STACK_EXPAND).max(page_down(layout.stack_top - stack_size))
+        } else {
+            layout.stack_top - layout.stack_size
+        };
         memory
             .map(MapRequest {
-                addr: layout.stack_top - layout.stack_size,
-                len: layout.stack_size,
+                addr: stack_start,
+                len: layout.stack_top - stack_start,
                 prot: stack_prot,
                 may_write: true,
                 place: Place::Fixed,
                 backing: Backing::Anonymous,
                 file: None,
                 label: Some("[stack]"),
+                flags: VmFlags::GROWSDOWN,
             })
             .map_err(|_| no_memory(&path))?;
         memory.place_heap(program_end).map_err(|_| no_memory(&path))?;
@@ -239,6 +258,7 @@ fn map_image(
             backing,
             file: file_id,
             label: None,
+            flags: VmFlags::NONE,
         };
         memory.map(request).map_err(|_| no_memory(&file.path))?;
         if let Some((from, to)) = mapping.zero {

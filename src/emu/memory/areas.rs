@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::abi::mm::MAX_MAP_COUNT;
 use crate::emu::memory::gaps::Gaps;
-use crate::guest::{Backing, FileId, Mapping, ObjectId, Prot};
+use crate::guest::{Backing, FileId, Mapping, ObjectId, PAGE_SIZE, Prot, VmFlags};
 
 /// One mapping.
 #[derive(Clone)]
@@ -28,8 +28,26 @@ pub(super) struct Area {
     /// Distance, wrapping, by which mremap(2) has moved anonymous memory that was in use. Linux
     /// joins it only with memory moved as far (`vm_pgoff`).
     pub(super) moved: u64,
-    /// Kept in memory, mlock(2).
-    pub(super) locked: bool,
+    /// Other properties.
+    pub(super) flags: VmFlags,
+}
+
+/// Bytes that stay free below what grows down, `stack_guard_gap`.
+pub(super) const GUARD_GAP: u64 = 256 * PAGE_SIZE;
+
+/// Limits on what an access may make a stack grow to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GrowthLimits {
+    /// RLIMIT_STACK, in bytes.
+    pub(super) stack: u64,
+    /// RLIMIT_AS, in bytes.
+    pub(super) total: u64,
+}
+
+impl Default for GrowthLimits {
+    fn default() -> GrowthLimits {
+        GrowthLimits { stack: u64::MAX, total: u64::MAX }
+    }
 }
 
 /// Something that several areas may be views of, by which they are found.
@@ -72,7 +90,7 @@ impl Area {
             prot: self.prot,
             shared: self.is_shared(),
             may_write: self.may_write,
-            locked: self.locked,
+            flags: self.flags,
             object: self.backing.object().map(|(object, _)| object),
             offset: self.offset(),
             file: self.file.clone(),
@@ -116,7 +134,7 @@ impl Area {
             && self.may_write == next.may_write
             && self.label == next.label
             && self.moved == next.moved
-            && self.locked == next.locked
+            && self.flags == next.flags
             && self.file == next.file
     }
 }
@@ -130,6 +148,11 @@ pub(super) struct Areas {
     gaps: Gaps,
     /// Bytes that they are charged.
     bytes: u64,
+    /// Bytes that are mapped, and the most that were.
+    mapped: u64,
+    mapped_peak: u64,
+    /// Limits of their growth.
+    pub(super) limits: GrowthLimits,
 }
 
 impl Areas {
@@ -194,6 +217,8 @@ impl Areas {
 
     fn put(&mut self, start: u64, area: Area) {
         self.bytes += area.charge();
+        self.mapped += area.end - start;
+        self.mapped_peak = self.mapped_peak.max(self.mapped);
         if let Some(behind) = area.behind() {
             self.views.entry(behind).or_default().insert(start);
         }
@@ -203,6 +228,7 @@ impl Areas {
     fn take(&mut self, start: u64) -> Option<Area> {
         let area = self.map.remove(&start)?;
         self.bytes -= area.charge();
+        self.mapped -= area.end - start;
         if let Some(behind) = area.behind()
             && let Some(starts) = self.views.get_mut(&behind)
         {
@@ -221,6 +247,7 @@ impl Areas {
         {
             let rest = area.advanced(at - start);
             if let Some(area) = self.map.get_mut(&start) {
+                self.mapped -= area.end - at;
                 area.end = at;
             }
             self.put(at, rest);
@@ -283,13 +310,41 @@ impl Areas {
         false
     }
 
-    /// Takes the mark of mlock(2) from all of them.
-    pub(super) fn unlock(&mut self) {
-        let locked = self.iter().filter(|(_, area)| area.locked);
-        let locked: Vec<(u64, u64)> = locked.map(|(start, area)| (start, area.end)).collect();
-        for (start, end) in locked {
-            self.update(start, end, |area| area.locked = false);
-        }
+    /// The ranges of those that have a flag.
+    pub(super) fn flagged(&self, flag: VmFlags) -> Vec<(u64, u64)> {
+        let flagged = self.iter().filter(|(_, area)| area.flags.has(flag));
+        flagged.map(|(start, area)| (start, area.end)).collect()
+    }
+
+    /// Start and end of the area that an access to the page would make grow down to it
+    /// (`expand_downwards`).
+    pub(super) fn grows_to(&self, page: u64) -> Option<(u64, u64)> {
+        let (&start, area) = self.map.range(page..).next()?;
+        let crowded = self.map.range(..page).next_back().is_some_and(|(_, before)| {
+            !before.flags.has(VmFlags::GROWSDOWN)
+                && before.prot != Prot::NONE
+                && page - before.end < GUARD_GAP
+        });
+        let fits = area.end - page <= self.limits.stack
+            && self.mapped.saturating_add(start - page) <= self.limits.total;
+        (area.flags.has(VmFlags::GROWSDOWN) && fits && !crowded).then_some((start, area.end))
+    }
+
+    /// Start of the guard gap that a range ending at `end` would reach into.
+    pub(super) fn guard_below(&self, end: u64) -> Option<u64> {
+        let (&start, area) = self.map.range(end..).next()?;
+        let guard = start.saturating_sub(GUARD_GAP);
+        (area.flags.has(VmFlags::GROWSDOWN) && guard < end).then_some(guard)
+    }
+
+    /// Bytes that are mapped, and the most that were.
+    pub(super) fn mapped(&self) -> (u64, u64) {
+        (self.mapped, self.mapped_peak)
+    }
+
+    /// Forgets what was mapped before; at least `peak` is remembered.
+    pub(super) fn set_mapped_peak(&mut self, peak: u64) {
+        self.mapped_peak = peak.max(self.mapped);
     }
 
     /// Number of areas.
@@ -326,7 +381,7 @@ mod tests {
                     file: None,
                     label: None,
                     moved: 0,
-                    locked: false,
+                    flags: VmFlags::NONE,
                 },
             );
         }

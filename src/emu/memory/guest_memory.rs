@@ -3,11 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::emu::memory::areas::Areas;
+use crate::emu::memory::areas::{Areas, GrowthLimits};
 use crate::emu::memory::arena::{Frame, PAGE};
 use crate::emu::memory::space::{Access, AddressSpace};
-use crate::guest::{Backing, GuestMemory, MapRequest, Mapping, MemError, ObjectId, PageSource};
-use crate::guest::{PAGE_SIZE, Prot, Remap, SpaceId, USER_END, page_down, page_up};
+use crate::guest::{Backing, GuestMemory, MapRequest, Mapping, MemError, MemoryUsage, ObjectId};
+use crate::guest::{PAGE_SIZE, PageSource, Prot, Remap, SpaceId, USER_END, VmFlags, page_down, page_up};
 
 impl AddressSpace {
     /// Splits a range at page borders and calls `each` with every piece: its frame, its offset
@@ -125,8 +125,19 @@ impl GuestMemory for AddressSpace {
         self.remap_range(request)
     }
 
-    fn lock(&mut self, addr: u64, len: u64, locked: bool) -> Result<(), MemError> {
-        self.lock_range(addr, len, locked)
+    fn change_flags(&mut self, addr: u64, len: u64, set: VmFlags, clear: VmFlags) -> Result<(), MemError> {
+        self.change_range(addr, len, set, clear)
+    }
+
+    fn limit_growth(&mut self, stack: u64, total: u64) {
+        self.areas.limits = GrowthLimits { stack, total };
+    }
+
+    fn usage(&self) -> MemoryUsage {
+        let (mapped, mapped_peak) = self.areas.mapped();
+        let (present, peak) = self.table.present();
+        let (resident, resident_peak) = (present * PAGE_SIZE, peak * PAGE_SIZE);
+        MemoryUsage { resident, resident_peak, mapped, mapped_peak, faults: self.table.faults }
     }
 
     fn populate(&mut self, addr: u64, len: u64, write: bool) -> Result<(), MemError> {

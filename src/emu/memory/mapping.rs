@@ -7,7 +7,8 @@ use crate::emu::memory::page_table::PageEntry;
 use crate::emu::memory::placement::checked_range;
 use crate::emu::memory::space::{Access, AddressSpace, Denied, effective};
 use crate::guest::{
-    Backing, MapRequest, Mapping, MemError, ObjectId, PAGE_SIZE, Prot, Remap, USER_END, page_down, page_up,
+    Backing, MapRequest, Mapping, MemError, ObjectId, PAGE_SIZE, Prot, Remap, USER_END, VmFlags, page_down,
+    page_up,
 };
 
 impl AddressSpace {
@@ -31,11 +32,9 @@ impl AddressSpace {
             self.objects.retain(object);
         }
         self.remove_range(start, start + len);
-        let MapRequest { prot, may_write, backing, file, label, .. } = request;
-        self.areas.insert(
-            start,
-            Area { end: start + len, prot, may_write, backing, file, label, moved: 0, locked: false },
-        );
+        let MapRequest { prot, may_write, backing, file, label, flags, .. } = request;
+        self.areas
+            .insert(start, Area { end: start + len, prot, may_write, backing, file, label, moved: 0, flags });
         Ok(start)
     }
 
@@ -139,6 +138,8 @@ impl AddressSpace {
         if anonymous {
             moved.moved = if touched { moved.moved.wrapping_add(target.wrapping_sub(start)) } else { 0 };
         }
+        // Linux does not count both.
+        let (_, peak) = self.areas.mapped();
         // The new area keeps a shared object alive when the old one goes.
         self.areas.insert(target, Area { end: target + new_len, ..moved });
         for page in self.table.pages(start, start + old_len.min(new_len)) {
@@ -149,18 +150,25 @@ impl AddressSpace {
             }
         }
         if keep {
-            self.areas.update(start, old_end, |area| area.locked = false);
+            self.areas.update(start, old_end, |area| area.flags = area.flags.without(VmFlags::LOCKS));
         } else if !duplicates {
             self.remove_range(start, old_end);
+            self.areas.set_mapped_peak(peak);
         }
         Ok(target)
     }
 
-    /// Marks what is mapped in a range as kept in memory or not, up to the first hole, mlock(2).
-    pub(super) fn lock_range(&mut self, addr: u64, len: u64, locked: bool) -> Result<(), MemError> {
+    /// Sets and clears properties of what is mapped in a range, up to the first hole.
+    pub(super) fn change_range(
+        &mut self,
+        addr: u64,
+        len: u64,
+        set: VmFlags,
+        clear: VmFlags,
+    ) -> Result<(), MemError> {
         let (start, wanted) = checked_range(addr, len)?;
         let end = self.areas.reach(start, wanted, |_| true);
-        let cut = self.areas.update(start, end, |area| area.locked = locked);
+        let cut = self.areas.update(start, end, |area| area.flags = area.flags.without(clear).with(set));
         if cut && end == wanted { Ok(()) } else { Err(MemError::NoMemory) }
     }
 
@@ -169,6 +177,9 @@ impl AddressSpace {
         let (start, end) = checked_range(addr, len)?;
         let need = if write { Access::Write } else { Access::Read };
         for page in (start..end).step_by(PAGE_SIZE as usize) {
+            if self.areas.find(page).is_none() {
+                return Err(MemError::NoMemory); // nothing grows down for this
+            }
             let before = self.out_of_memory;
             let result = self.access(page, need);
             self.out_of_memory = before;

@@ -30,6 +30,11 @@ struct Leaf {
 #[derive(Clone, Debug, Default)]
 pub(super) struct PageTable {
     leaves: FxHashMap<u64, Leaf>,
+    /// Number of entries, and the most that there were.
+    len: u64,
+    peak: u64,
+    /// Number of accesses that made a page present.
+    pub(super) faults: u64,
 }
 
 fn split(page: u64) -> (u64, usize) {
@@ -49,8 +54,11 @@ impl PageTable {
         let (leaf, slot) = split(addr / PAGE_SIZE);
         let leaf =
             self.leaves.entry(leaf).or_insert_with(|| Leaf { entries: Box::new([None; LEAF]), used: 0 });
-        leaf.used += u16::from(leaf.entries[slot].is_none());
+        let new = leaf.entries[slot].is_none();
+        leaf.used += u16::from(new);
         leaf.entries[slot] = Some(entry);
+        self.len += u64::from(new);
+        self.peak = self.peak.max(self.len);
     }
 
     /// Removes the entry of the page at `addr`.
@@ -59,10 +67,21 @@ impl PageTable {
         let leaf = self.leaves.get_mut(&number)?;
         let entry = leaf.entries[slot].take()?;
         leaf.used -= 1;
+        self.len -= 1;
         if leaf.used == 0 {
             self.leaves.remove(&number);
         }
         Some(entry)
+    }
+
+    /// Number of pages that are present, and the most that were.
+    pub(super) fn present(&self) -> (u64, u64) {
+        (self.len, self.peak)
+    }
+
+    /// Forgets how many were present before.
+    pub(super) fn reset_peak(&mut self) {
+        self.peak = self.len;
     }
 
     /// Bytes that the leaves take.

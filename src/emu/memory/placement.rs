@@ -1,13 +1,12 @@
 //! Placement of mappings and of the heap, mmap(2) and brk(2).
 
 use crate::abi::mm::{MAX_MAP_COUNT, MMAP_MIN_ADDR};
-use crate::emu::memory::areas::Area;
+use crate::emu::memory::areas::{Area, GUARD_GAP};
 use crate::emu::memory::space::{AddressSpace, Break};
 use crate::guest::layout::{Floating, Heap};
-use crate::guest::{Backing, MapRequest, MemError, PAGE_SIZE, Place, Prot, USER_END, page_down, page_up};
-
-/// Bytes kept free below the stack, as Linux keeps its stack guard gap.
-const STACK_GAP: u64 = 256 * PAGE_SIZE;
+use crate::guest::{
+    Backing, MapRequest, MemError, PAGE_SIZE, Place, Prot, USER_END, VmFlags, page_down, page_up,
+};
 
 /// Checks the range of a request and rounds its length up to whole pages: its start and end.
 ///
@@ -66,6 +65,7 @@ impl AddressSpace {
                 if hint >= MMAP_MIN_ADDR
                     && hint.checked_add(len).is_some_and(|end| end <= USER_END)
                     && self.areas.is_free(hint, hint + len)
+                    && self.areas.guard_below(hint + len).is_none()
                 {
                     return Ok(hint);
                 }
@@ -95,17 +95,27 @@ impl AddressSpace {
     /// Finds `len` bytes of free addresses where the layout looks for them.
     pub(super) fn find_gap(&self, len: u64) -> Result<u64, MemError> {
         let gap = match self.layout.floating {
-            Floating::Below(top) => self
-                .areas
-                .gaps()
-                .highest(len, MMAP_MIN_ADDR, top)
-                .or_else(|| self.areas.gaps().highest(len, MMAP_MIN_ADDR, USER_END - STACK_GAP)),
+            Floating::Below(top) => {
+                self.highest_gap(len, top).or_else(|| self.highest_gap(len, USER_END - GUARD_GAP))
+            }
             Floating::Above(bottom, taken) => {
                 let taken = [taken, (self.brk.start, self.brk.reserved)];
-                self.areas.gaps().lowest(len, bottom, USER_END - STACK_GAP, &taken)
+                self.areas.gaps().lowest(len, bottom, USER_END - GUARD_GAP, &taken)
             }
         };
         gap.ok_or(MemError::NoMemory)
+    }
+
+    /// The highest free range below `top` that leaves the room below stacks alone.
+    fn highest_gap(&self, len: u64, top: u64) -> Option<u64> {
+        let mut top = top;
+        loop {
+            let start = self.areas.gaps().highest(len, MMAP_MIN_ADDR, top)?;
+            match self.areas.guard_below(start + len) {
+                None => return Some(start),
+                Some(guard) => top = guard,
+            }
+        }
     }
 
     /// Moves the program break and returns it, which is the old one where that is not possible.
@@ -119,7 +129,8 @@ impl AddressSpace {
             let room_end = new + PAGE_SIZE;
             let reserved = brk.reserved == brk.start || room_end <= brk.reserved;
             let full = self.areas.len() > MAX_MAP_COUNT;
-            if full || room_end > USER_END || !reserved || !self.areas.is_free(old, room_end) {
+            let free = self.areas.is_free(old, room_end) && self.areas.guard_below(room_end).is_none();
+            if full || room_end > USER_END || !reserved || !free {
                 return brk.end;
             }
             let area = Area {
@@ -130,7 +141,7 @@ impl AddressSpace {
                 file: None,
                 label: Some("[heap]"),
                 moved: 0,
-                locked: false,
+                flags: VmFlags::NONE,
             };
             self.areas.insert(old, area);
         } else if new < old {
@@ -168,6 +179,7 @@ mod tests {
             backing: Backing::Anonymous,
             file: None,
             label: None,
+            flags: VmFlags::NONE,
         };
         space.map(request).expect("room")
     }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::abi::mm::MMAP_MIN_ADDR;
 use crate::emu::memory::areas::Areas;
 use crate::emu::memory::arena::{Frame, PAGE};
 use crate::emu::memory::frames::{Frames, Invalidation, OutOfFrames};
@@ -151,6 +152,13 @@ impl AddressSpace {
     pub(crate) fn clear(&mut self) {
         self.remove_range(0, USER_END);
         self.brk = Break::default();
+        self.reset_peaks();
+    }
+
+    /// Begins to watch anew how much is used at most.
+    pub(super) fn reset_peaks(&mut self) {
+        self.areas.set_mapped_peak(0);
+        self.table.reset_peak();
     }
 
     /// The frames of the machine.
@@ -269,6 +277,9 @@ impl AddressSpace {
     /// Gives a page that was never accessed its frame.
     fn make_present(&mut self, page: u64, need: Prot) -> Result<PageEntry, Denied> {
         self.account();
+        if self.areas.find(page).is_none() {
+            self.grow_down(page)?;
+        }
         let (start, area) = self.areas.find(page).ok_or(Denied::Unmapped)?;
         let prot = effective(area.prot);
         if !prot.allows(need) {
@@ -310,7 +321,18 @@ impl AddressSpace {
         };
         let entry = PageEntry { frame, prot, shared };
         self.table.set(page, entry);
+        self.table.faults += 1;
         Ok(entry)
+    }
+
+    /// Extends what grows down to a page below it.
+    fn grow_down(&mut self, page: u64) -> Result<(), Denied> {
+        let room = self.areas.grows_to(page).filter(|_| page >= MMAP_MIN_ADDR);
+        let (start, end) = room.ok_or(Denied::Unmapped)?;
+        for (at, area) in self.areas.remove(start, end) {
+            self.areas.insert(if at == start { page } else { at }, area);
+        }
+        Ok(())
     }
 
     /// Gives up the frames of a range, which then reads as when it was first mapped.

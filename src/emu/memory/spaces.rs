@@ -6,7 +6,7 @@ use crate::emu::memory::areas::Areas;
 use crate::emu::memory::frames::Invalidation;
 use crate::emu::memory::page_table::PageTable;
 use crate::emu::memory::space::{AddressSpace, Space};
-use crate::guest::{MemError, ObjectId, SpaceId};
+use crate::guest::{MemError, ObjectId, SpaceId, VmFlags};
 
 impl Space {
     /// Bytes that its tables take.
@@ -16,8 +16,7 @@ impl Space {
 }
 
 impl AddressSpace {
-    /// Copies the loaded address space. Private pages are shared until either side stores to them;
-    /// locks of mlock(2) are not inherited.
+    /// Copies the loaded address space. Private pages are shared until either side stores to them.
     ///
     /// # Errors
     /// `NoMemory` when the limit is reached.
@@ -35,12 +34,30 @@ impl AddressSpace {
         for (_, entry) in self.table.entries() {
             self.frames.retain(entry.frame);
         }
-        let mut space = Space { areas: self.areas.clone(), table: self.table.clone(), brk: self.brk };
-        space.areas.unlock();
+        let space = Space { areas: self.areas.clone(), table: self.table.clone(), brk: self.brk };
+        let (name, loaded) = self.load(child, space);
+        self.inherit();
+        let (_, space) = self.load(name, loaded);
         self.put_away(child, space);
         // The parent must ask again before it stores, even where it was allowed to.
         self.frames.invalidate(Invalidation::AllPages);
         Ok(())
+    }
+
+    /// Makes of a copy what a child has of it: what madvise(2) keeps from it is gone or reads as
+    /// zeros, nothing is locked.
+    fn inherit(&mut self) {
+        for (start, end) in self.areas.flagged(VmFlags::DONTCOPY) {
+            self.remove_range(start, end);
+        }
+        for (start, end) in self.areas.flagged(VmFlags::WIPEONFORK) {
+            self.drop_pages(start, end);
+        }
+        for (start, end) in self.areas.flagged(VmFlags::LOCKED) {
+            self.areas.update(start, end, |area| area.flags = area.flags.without(VmFlags::LOCKS));
+        }
+        self.reset_peaks();
+        self.table.faults = 0;
     }
 
     /// Loads an address space; an empty one, if it is new.
@@ -132,8 +149,17 @@ mod tests {
     fn map(memory: &mut AddressSpace, backing: Backing) -> u64 {
         let (prot, place) = (Prot::RW, Place::Hint);
         let len = 2 * PAGE_SIZE;
-        let request =
-            MapRequest { addr: 0, len, prot, may_write: true, place, backing, file: None, label: None };
+        let request = MapRequest {
+            addr: 0,
+            len,
+            prot,
+            may_write: true,
+            place,
+            backing,
+            file: None,
+            label: None,
+            flags: VmFlags::NONE,
+        };
         memory.map(request).expect("room")
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::guest::{GuestMemory, Mapping, PAGE_SIZE, Prot};
+use crate::guest::{GuestMemory, Mapping, PAGE_SIZE, Prot, VmFlags};
 
 /// `/proc/PID/maps`, as `show_map_vma` prints it.
 pub(super) fn maps(mappings: &[Mapping]) -> String {
@@ -55,7 +55,7 @@ impl Usage {
             anonymous: only(anonymous),
             shmem: only(map.shared && map.file.is_none()),
             shared: only(map.shared),
-            locked: only(map.locked),
+            locked: only(map.is_locked()),
         }
     }
 
@@ -120,6 +120,8 @@ pub(super) fn smaps(mappings: &[Mapping], mem: &dyn GuestMemory) -> String {
         }
         text.push_str(&Usage::of(map, mem).rows(false));
         text.push_str("THPeligible:    0\nVmFlags:");
+        let private = map.prot.allows(Prot::WRITE) && !map.shared;
+        let accounted = private && !map.flags.has(VmFlags::NORESERVE);
         let flags = [
             ("rd", map.prot.allows(Prot::READ)),
             ("wr", map.prot.allows(Prot::WRITE)),
@@ -129,9 +131,19 @@ pub(super) fn smaps(mappings: &[Mapping], mem: &dyn GuestMemory) -> String {
             ("mw", map.may_write),
             ("me", true),
             ("ms", map.shared),
-            ("gd", map.label == Some("[stack]")),
-            ("lo", map.locked),
-            ("ac", map.is_data()),
+            ("gd", map.is_stack()),
+            ("lo", map.is_locked()),
+            ("sr", map.flags.has(VmFlags::SEQ_READ)),
+            ("rr", map.flags.has(VmFlags::RAND_READ)),
+            ("dc", map.flags.has(VmFlags::DONTCOPY)),
+            ("lf", map.flags.has(VmFlags::LOCKONFAULT)),
+            ("ac", accounted),
+            ("nr", map.flags.has(VmFlags::NORESERVE)),
+            ("wf", map.flags.has(VmFlags::WIPEONFORK)),
+            ("dd", map.flags.has(VmFlags::DONTDUMP)),
+            ("hg", map.flags.has(VmFlags::HUGEPAGE)),
+            ("nh", map.flags.has(VmFlags::NOHUGEPAGE)),
+            ("mg", map.flags.has(VmFlags::MERGEABLE)),
         ];
         for (name, _) in flags.iter().filter(|(_, set)| *set) {
             let _ = write!(text, " {name}");

@@ -77,24 +77,24 @@ impl Kernel {
 
     fn status_of_memory(&self, mem: &mut dyn GuestMemory, text: &mut String) {
         let maps = mem.mappings();
-        let resident = mem.resident();
-        let size = bytes(&maps, |_| true);
+        let usage = mem.usage();
+        let resident = usage.resident;
         let code = |map: &Mapping, own: bool| {
             let path = map.file.as_ref().map(|file| &*file.path);
             map.prot.allows(Prot::EXEC) && path.is_some_and(|path| (path == self.mm().exe) == own)
         };
         let rows = [
-            ("VmPeak", size),
-            ("VmSize", size),
-            ("VmLck", bytes(&maps, |map| map.locked)),
+            ("VmPeak", usage.mapped_peak),
+            ("VmSize", usage.mapped),
+            ("VmLck", bytes(&maps, Mapping::is_locked)),
             ("VmPin", 0),
-            ("VmHWM", resident),
+            ("VmHWM", usage.resident_peak),
             ("VmRSS", resident),
             ("RssAnon", resident),
             ("RssFile", 0),
             ("RssShmem", 0),
             ("VmData", bytes(&maps, Mapping::is_data)),
-            ("VmStk", bytes(&maps, |map| map.label == Some("[stack]"))),
+            ("VmStk", bytes(&maps, Mapping::is_stack)),
             ("VmExe", bytes(&maps, |map| code(map, true))),
             ("VmLib", bytes(&maps, |map| code(map, false))),
             ("VmPTE", 0),
@@ -109,7 +109,8 @@ impl Kernel {
     /// `/proc/PID/stat`: 52 fields. Time in user mode is the clock's; start of the stack is the
     /// mapping's end.
     pub(super) fn proc_stat(&self, elapsed: u64, mem: &mut dyn GuestMemory) -> String {
-        let (size, resident) = (bytes(&mem.mappings(), |_| true), mem.resident() / PAGE_SIZE);
+        let usage = mem.usage();
+        let (size, resident, faults) = (usage.mapped, usage.resident / PAGE_SIZE, usage.faults);
         let stack =
             mem.mappings().iter().rev().find(|map| map.label == Some("[stack]")).map_or(0, |map| map.end);
         let process = self.process();
@@ -118,7 +119,7 @@ impl Kernel {
         let (pid, ppid, pgid, sid) = (process.pid, process.ppid, process.pgid, process.sid);
         let comm = String::from_utf8_lossy(self.task().name()).into_owned();
         let mut text = format!(
-            "{pid} ({comm}) R {ppid} {pgid} {sid} 0 -1 4194304 0 0 0 0 {ticks} 0 0 0 20 0 1 0 {start} {size} \
+            "{pid} ({comm}) R {ppid} {pgid} {sid} 0 -1 4194304 {faults} 0 0 0 {ticks} 0 0 0 20 0 1 0 {start} {size} \
              {resident} {RLIM_INFINITY} 0 0 {stack} 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0"
         );
         text.push_str(" 0 0 0 0 0 0 0 0\n");

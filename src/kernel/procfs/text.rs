@@ -39,8 +39,9 @@ impl Kernel {
             ProcFile::Status => self.proc_status(mem),
             ProcFile::Stat => self.proc_stat(elapsed, mem),
             ProcFile::Statm => {
-                let size = memory::bytes(&mem.mappings(), |_| true) / PAGE_SIZE;
-                format!("{size} {} 0 0 0 {size} 0\n", mem.resident() / PAGE_SIZE)
+                let usage = mem.usage();
+                let (size, resident) = (usage.mapped / PAGE_SIZE, usage.resident / PAGE_SIZE);
+                format!("{size} {resident} 0 0 0 {size} 0\n")
             }
             ProcFile::HostName => return [&self.names.host[..], b"\n"].concat(),
             ProcFile::DomainName => return [&self.names.domain[..], b"\n"].concat(),

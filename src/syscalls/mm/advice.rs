@@ -2,7 +2,7 @@
 
 use crate::abi::errno::Errno;
 use crate::abi::mm::*;
-use crate::guest::{Mapping, MemError, PAGE_SIZE, page_down, page_up};
+use crate::guest::{Mapping, MemError, PAGE_SIZE, VmFlags, page_down, page_up};
 use crate::kernel::uaccess::copy_to_user;
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::mm::limits::{self, between};
@@ -41,7 +41,7 @@ fn msync(ctx: &mut Ctx, [addr, len, flags, ..]: [u64; 6]) -> SysResult {
     // Linux lets a length that wraps to nothing pass.
     let len = page_up(len).unwrap_or(0);
     let end = addr.checked_add(len).ok_or(Errno::ENOMEM)?;
-    let locked = flags & MS_INVALIDATE != 0 && between(ctx.mem, addr, end).any(|mapping| mapping.locked);
+    let locked = flags & MS_INVALIDATE != 0 && between(ctx.mem, addr, end).any(|mapping| mapping.is_locked());
     if locked {
         return Err(Errno::EBUSY.into());
     }
@@ -113,14 +113,14 @@ fn madvise(ctx: &mut Ctx, [addr, len, advice, ..]: [u64; 6]) -> SysResult {
     if whole { Ok(0) } else { Err(Errno::ENOMEM.into()) }
 }
 
-/// Carries out advice about a part of one mapping. What is left out here is of no consequence.
+/// Carries out advice about a part of one mapping.
 fn advise(ctx: &mut Ctx, mapping: &Mapping, from: u64, to: u64, advice: u32) -> Result<(), Errno> {
     match advice {
-        MADV_DONTNEED | MADV_FREE | MADV_COLD | MADV_PAGEOUT if mapping.locked => Err(Errno::EINVAL),
+        MADV_DONTNEED | MADV_FREE | MADV_COLD | MADV_PAGEOUT if mapping.is_locked() => Err(Errno::EINVAL),
         MADV_FREE | MADV_WIPEONFORK if !mapping.is_anonymous() => Err(Errno::EINVAL),
         MADV_DONTNEED | MADV_DONTNEED_LOCKED => Ok(ctx.mem.discard(from, to - from)?),
         MADV_REMOVE => {
-            if mapping.locked || mapping.is_anonymous() {
+            if mapping.is_locked() || mapping.is_anonymous() {
                 return Err(Errno::EINVAL);
             }
             if !mapping.shared || !mapping.may_write {
@@ -131,8 +131,40 @@ fn advise(ctx: &mut Ctx, mapping: &Mapping, from: u64, to: u64, advice: u32) -> 
             let offset = mapping.offset + (from - mapping.start);
             ctx.kernel.fs.punch_object(now, object, offset, to - from, ctx.mem)
         }
-        _ => Ok(()),
+        _ => {
+            let (set, clear) = flags_of(advice);
+            if set == clear || advice == MADV_MERGEABLE && !may_merge(mapping) {
+                return Ok(());
+            }
+            Ok(ctx.mem.change_flags(from, to - from, set, clear)?)
+        }
     }
+}
+
+/// The properties that a piece of advice sets and clears; none where it is only heard.
+fn flags_of(advice: u32) -> (VmFlags, VmFlags) {
+    let none = VmFlags::NONE;
+    match advice {
+        MADV_NORMAL => (none, VmFlags::RAND_READ.with(VmFlags::SEQ_READ)),
+        MADV_RANDOM => (VmFlags::RAND_READ, VmFlags::SEQ_READ),
+        MADV_SEQUENTIAL => (VmFlags::SEQ_READ, VmFlags::RAND_READ),
+        MADV_DONTFORK => (VmFlags::DONTCOPY, none),
+        MADV_DOFORK => (none, VmFlags::DONTCOPY),
+        MADV_MERGEABLE => (VmFlags::MERGEABLE, none),
+        MADV_UNMERGEABLE => (none, VmFlags::MERGEABLE),
+        MADV_HUGEPAGE => (VmFlags::HUGEPAGE, VmFlags::NOHUGEPAGE),
+        MADV_NOHUGEPAGE => (VmFlags::NOHUGEPAGE, VmFlags::HUGEPAGE),
+        MADV_DONTDUMP => (VmFlags::DONTDUMP, none),
+        MADV_DODUMP => (none, VmFlags::DONTDUMP),
+        MADV_WIPEONFORK => (VmFlags::WIPEONFORK, none),
+        MADV_KEEPONFORK => (none, VmFlags::WIPEONFORK),
+        _ => (none, none),
+    }
+}
+
+/// Tests whether equal pages of a mapping may become one (`ksm_madvise`).
+fn may_merge(mapping: &Mapping) -> bool {
+    !mapping.shared
 }
 
 /// The range of mlock(2) and munlock(2), in whole pages; EINVAL where it wraps around.
@@ -150,7 +182,9 @@ fn lock(ctx: &mut Ctx, addr: u64, len: u64, on_fault: bool) -> SysResult {
     if !limits::room_to_lock_range(ctx, start, end) {
         return Err(Errno::ENOMEM.into());
     }
-    ctx.mem.lock(start, end - start, true).map_err(Errno::from)?;
+    let on_fault_flag = if on_fault { VmFlags::LOCKONFAULT } else { VmFlags::NONE };
+    let flags = VmFlags::LOCKED.with(on_fault_flag);
+    ctx.mem.change_flags(start, end - start, flags, VmFlags::LOCKS).map_err(Errno::from)?;
     if !on_fault {
         populate(ctx, start, end)?;
     }
@@ -188,14 +222,15 @@ fn mlock2(ctx: &mut Ctx, [addr, len, flags, ..]: [u64; 6]) -> SysResult {
 /// munlock(2).
 fn munlock(ctx: &mut Ctx, [addr, len, ..]: [u64; 6]) -> SysResult {
     let (start, end) = lock_range(addr, len)?;
-    ctx.mem.lock(start, end - start, false).map_err(Errno::from)?;
+    ctx.mem.change_flags(start, end - start, VmFlags::NONE, VmFlags::LOCKS).map_err(Errno::from)?;
     Ok(0)
 }
 
-fn lock_all(ctx: &mut Ctx, locked: bool) -> Result<(), Errno> {
+/// Gives all mappings these marks of mlock(2).
+fn lock_all(ctx: &mut Ctx, flags: VmFlags) -> Result<(), Errno> {
     let mappings: Vec<Mapping> = between(ctx.mem, 0, u64::MAX).collect();
     for mapping in mappings {
-        ctx.mem.lock(mapping.start, mapping.end - mapping.start, locked)?;
+        ctx.mem.change_flags(mapping.start, mapping.end - mapping.start, flags, VmFlags::LOCKS)?;
     }
     Ok(())
 }
@@ -211,9 +246,10 @@ fn mlockall(ctx: &mut Ctx, [flags, ..]: [u64; 6]) -> SysResult {
     if current && !limits::room_to_lock_all(ctx) {
         return Err(Errno::ENOMEM.into());
     }
-    ctx.kernel.mm_mut().lock_future = flags & MCL_FUTURE != 0;
+    let marks = if flags & MCL_ONFAULT != 0 { VmFlags::LOCKS } else { VmFlags::LOCKED };
+    ctx.kernel.mm_mut().def_flags = if flags & MCL_FUTURE != 0 { marks } else { VmFlags::NONE };
     if current {
-        lock_all(ctx, true)?;
+        lock_all(ctx, marks)?;
         if flags & MCL_ONFAULT == 0 {
             // What cannot be had now faults later.
             let _ = populate(ctx, 0, u64::MAX);
@@ -224,7 +260,7 @@ fn mlockall(ctx: &mut Ctx, [flags, ..]: [u64; 6]) -> SysResult {
 
 /// munlockall(2).
 fn munlockall(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
-    ctx.kernel.mm_mut().lock_future = false;
-    lock_all(ctx, false)?;
+    ctx.kernel.mm_mut().def_flags = VmFlags::NONE;
+    lock_all(ctx, VmFlags::NONE)?;
     Ok(0)
 }

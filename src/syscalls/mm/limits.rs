@@ -52,12 +52,12 @@ pub(super) fn may_lock(ctx: &Ctx) -> Result<(), Errno> {
 
 /// Tests whether `len` more bytes may be kept in memory.
 pub(super) fn room_to_lock(ctx: &Ctx, len: u64) -> bool {
-    unlimited(ctx) || fits(ctx, Resource::Memlock, || total(ctx, |mapping| mapping.locked, None), len)
+    unlimited(ctx) || fits(ctx, Resource::Memlock, || total(ctx, Mapping::is_locked, None), len)
 }
 
 /// Tests whether a range may be kept in memory, of which parts may be already.
 pub(super) fn room_to_lock_range(ctx: &Ctx, start: u64, end: u64) -> bool {
-    let already = || total(ctx, |mapping| mapping.locked, Some((start, end)));
+    let already = || total(ctx, Mapping::is_locked, Some((start, end)));
     unlimited(ctx) || fits(ctx, Resource::Memlock, already, end - start)
 }
 

@@ -6,7 +6,7 @@ use crate::abi::mm::*;
 use crate::abi::process::READ_IMPLIES_EXEC;
 use crate::guest::{
     Backing, FileId, GuestMemory, MapRequest, MemError, ObjectId, PAGE_SIZE, Place, Prot, Remap, USER_END,
-    page_down, page_up,
+    VmFlags, page_down, page_up,
 };
 use crate::kernel::vfs::image::Source;
 use crate::syscalls::context::{Ctx, SysResult};
@@ -19,7 +19,7 @@ pub(crate) const ROWS: &[Row] = &[
         9,
         "mmap",
         mmap,
-        "MAP_HUGETLB fails with ENOMEM; MAP_GROWSDOWN does not grow; what is stored in a shared mapping of a \
+        "MAP_HUGETLB fails with ENOMEM; what is stored in a shared mapping of a \
                file under --allow-write reaches the host with msync, fsync and at the end",
     ),
     full(10, "mprotect", mprotect),
@@ -82,13 +82,13 @@ fn mmap(ctx: &mut Ctx, [addr, len, prot_bits, flags, fd, offset]: [u64; 6]) -> S
         if shared || !anonymous {
             return Err(Errno::EINVAL.into());
         }
-        ctx.kernel.notices.once("mmap: a MAP_GROWSDOWN mapping does not grow".into());
     }
     if flags & MAP_HUGETLB != 0 {
         // A machine on which no huge pages are set aside.
         return Err(Errno::ENOMEM.into());
     }
-    let lock = flags & MAP_LOCKED != 0 || ctx.kernel.mm().lock_future;
+    let vm_flags = ctx.kernel.mm().def_flags.with(vm_flags(flags));
+    let lock = vm_flags.has(VmFlags::LOCKED);
     if flags & MAP_LOCKED != 0 {
         limits::may_lock(ctx)?;
     }
@@ -111,9 +111,10 @@ fn mmap(ctx: &mut Ctx, [addr, len, prot_bits, flags, fd, offset]: [u64; 6]) -> S
         backing: behind.backing,
         file: behind.file,
         label: None,
+        flags: vm_flags,
     };
     let replaced = if place == Place::Fixed { Some((addr, addr + len)) } else { None };
-    let data = prot.allows(Prot::WRITE) && !shared;
+    let data = prot.allows(Prot::WRITE) && !shared && flags & MAP_GROWSDOWN == 0;
     let mapped = if !limits::room_to_grow(ctx, len, data, replaced) {
         Err(MemError::NoMemory)
     } else if place == Place::Hint && flags & MAP_32BIT != 0 {
@@ -125,14 +126,23 @@ fn mmap(ctx: &mut Ctx, [addr, len, prot_bits, flags, fd, offset]: [u64; 6]) -> S
         ctx.mem.object_release(object);
     }
     let start = mapped.map_err(Errno::from)?;
-    if lock {
-        ctx.mem.lock(start, len, true).map_err(Errno::from)?;
-    }
-    if lock || flags & (MAP_POPULATE | MAP_NONBLOCK) == MAP_POPULATE {
+    let wanted = lock || flags & (MAP_POPULATE | MAP_NONBLOCK) == MAP_POPULATE;
+    if wanted && !vm_flags.has(VmFlags::LOCKONFAULT) {
         // What cannot be had now faults later.
-        let _ = ctx.mem.populate(start, len, data);
+        let _ = ctx.mem.populate(start, len, prot.allows(Prot::WRITE) && !shared);
     }
     Ok(start)
+}
+
+/// Properties of a mapping with these MAP_* flags.
+fn vm_flags(flags: u64) -> VmFlags {
+    let pairs = [
+        (MAP_GROWSDOWN, VmFlags::GROWSDOWN),
+        (MAP_LOCKED, VmFlags::LOCKED),
+        (MAP_NORESERVE, VmFlags::NORESERVE),
+    ];
+    let set = pairs.into_iter().filter(|(flag, _)| flags & flag != 0);
+    set.fold(VmFlags::NONE, |all, (_, flag)| all.with(flag))
 }
 
 /// Zeroed memory, shared or not.
@@ -246,11 +256,11 @@ pub(super) fn mprotect(ctx: &mut Ctx, [addr, len, bits, ..]: [u64; 6]) -> SysRes
     let first = ctx.mem.next_mapping(addr).ok_or(Errno::ENOMEM)?;
     let mut start = addr;
     if grows == PROT_GROWSDOWN {
-        // Down to where the stack begins; nothing else here grows, and nothing grows up.
+        // Down to where what grows down begins; nothing grows up here.
         if first.start >= end {
             return Err(Errno::ENOMEM.into());
         }
-        if first.label != Some("[stack]") {
+        if !first.is_stack() {
             return Err(Errno::EINVAL.into());
         }
         start = first.start;
@@ -292,7 +302,8 @@ fn brk(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
     if to <= from {
         return Ok(ctx.mem.brk(addr));
     }
-    let lock = ctx.kernel.mm().lock_future;
+    let def_flags = ctx.kernel.mm().def_flags;
+    let lock = def_flags.has(VmFlags::LOCKED);
     let len = to - from;
     if !limits::room_to_grow(ctx, len, true, None) || lock && !limits::room_to_lock(ctx, len) {
         return Ok(old);
@@ -304,8 +315,10 @@ fn brk(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
             ctx.mem.protect(from, len, prot).map_err(Errno::from)?;
         }
         if lock {
-            ctx.mem.lock(from, len, true).map_err(Errno::from)?;
-            let _ = ctx.mem.populate(from, len, true);
+            ctx.mem.change_flags(from, len, def_flags, VmFlags::NONE).map_err(Errno::from)?;
+            if !def_flags.has(VmFlags::LOCKONFAULT) {
+                let _ = ctx.mem.populate(from, len, true);
+            }
         }
     }
     Ok(new)
@@ -335,7 +348,7 @@ fn mremap(ctx: &mut Ctx, [addr, old_len, new_len, flags, new_addr, _]: [u64; 6])
     let here = ctx.mem.next_mapping(addr).filter(|m| m.start <= addr).ok_or(Errno::EFAULT)?;
     let growth = if keep { new_len } else { new_len.saturating_sub(old_len) };
     if growth > 0 && addr.checked_add(old_len).is_some_and(|end| end <= here.end) {
-        if here.locked && !limits::room_to_lock(ctx, growth) {
+        if here.is_locked() && !limits::room_to_lock(ctx, growth) {
             return Err(Errno::EAGAIN.into());
         }
         if !limits::room_to_grow(ctx, growth, here.is_data(), None) {
@@ -344,7 +357,7 @@ fn mremap(ctx: &mut Ctx, [addr, old_len, new_len, flags, new_addr, _]: [u64; 6])
     }
     let request = Remap { addr, old_len, new_len, may_move, fixed, keep };
     let start = ctx.mem.remap(request).map_err(Errno::from)?;
-    if here.locked && new_len > old_len {
+    if here.is_locked() && !here.flags.has(VmFlags::LOCKONFAULT) && new_len > old_len {
         let _ = ctx.mem.populate(start + old_len, new_len - old_len, here.is_data());
     }
     Ok(start)

@@ -30,7 +30,14 @@ fn setrlimit(ctx: &mut Ctx, [resource, addr, ..]: [u64; 6]) -> SysResult {
     let [soft, hard] = get_words(ctx.mem, addr)?;
     let raise = ctx.kernel.task().cred.capable(CAP_SYS_RESOURCE);
     ctx.kernel.process_mut().limits.set(resource, soft, hard, raise)?;
+    limit_growth(ctx);
     Ok(0)
+}
+
+/// Tells the memory how far stacks may grow.
+fn limit_growth(ctx: &mut Ctx) {
+    let (stack, total) = ctx.kernel.growth_limits();
+    ctx.mem.limit_growth(stack, total);
 }
 
 /// prlimit(2).
@@ -46,6 +53,7 @@ fn prlimit64(ctx: &mut Ctx, [pid, resource, new, old, ..]: [u64; 6]) -> SysResul
     if let Some([soft, hard]) = new {
         let raise = ctx.kernel.task().cred.capable(CAP_SYS_RESOURCE);
         ctx.kernel.process_mut().limits.set(resource, soft, hard, raise)?;
+        limit_growth(ctx);
     }
     if old != 0 {
         put_words(ctx.mem, old, &[soft, hard])?;
@@ -53,13 +61,15 @@ fn prlimit64(ctx: &mut Ctx, [pid, resource, new, old, ..]: [u64; 6]) -> SysResul
     Ok(0)
 }
 
-/// getrusage(2). Time is that of the emulated clock; memory is what is in use now.
+/// getrusage(2). Time is that of the emulated clock.
 fn getrusage(ctx: &mut Ctx, [who, addr, ..]: [u64; 6]) -> SysResult {
     let mut usage = [0; 18];
     match who as i32 {
         RUSAGE_SELF | RUSAGE_THREAD => {
             usage[..2].copy_from_slice(&timeval(ctx.kernel.process_cpu(ctx.cpu.instructions())));
-            usage[4] = ctx.mem.resident() / 1024;
+            let memory = ctx.mem.usage();
+            usage[4] = memory.resident_peak.max(ctx.kernel.process().max_rss) / 1024;
+            usage[8] = memory.faults;
         }
         RUSAGE_CHILDREN => {}
         _ => return Err(Errno::EINVAL.into()),
