@@ -67,6 +67,7 @@ impl Kernel {
         }
         self.tasks.add(child);
         self.pids.enter(tid, id);
+        self.make_ready(id);
         Ok(id)
     }
 

@@ -14,6 +14,7 @@ use crate::kernel::pids::Pids;
 use crate::kernel::process::Process;
 use crate::kernel::random::Random;
 use crate::kernel::sched::Scheduler;
+use crate::kernel::sched::TaskState;
 use crate::kernel::signal::handlers::SignalHandlers;
 use crate::kernel::signal::state::Signals;
 use crate::kernel::streams::Streams;
@@ -242,8 +243,13 @@ impl Kernel {
         (self.processes[process].leader == task).then_some(process)
     }
 
+    /// Tells if a task has not ended.
+    pub(crate) fn is_alive(&self, task: TaskId) -> bool {
+        self.tasks.get(task).is_some_and(|task| task.state != TaskState::Dead)
+    }
+
     /// The running task's key.
-    pub fn current(&self) -> TaskId {
+    pub(crate) fn current(&self) -> TaskId {
         self.current
     }
 

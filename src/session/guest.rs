@@ -10,6 +10,7 @@ use crate::emu::supervisor::{Next, Refused, Supervisor};
 use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory};
 use crate::hooks::plan::MappingId;
 use crate::kernel::Kernel;
+use crate::kernel::arena::TaskId;
 use crate::kernel::random::Random;
 use crate::kernel::sched::Picked;
 use crate::requests::{Answer, Requests};
@@ -19,7 +20,7 @@ use crate::session::kernel_stores::KernelStores;
 use crate::session::modules::Modules;
 use crate::session::outcome::{Ending, Pause, Stop};
 use crate::session::request::RequestHost;
-use crate::syscalls::context::{Action, ExecRequest};
+use crate::syscalls::context::{Action, ExecRequest, Spawn};
 use crate::syscalls::dispatch;
 use crate::x86::decode::MAX_LENGTH;
 
@@ -51,6 +52,15 @@ pub struct StopConditions {
 /// different instructions.
 const LEAST_FOR_CODE: u64 = 256 << 20;
 
+/// Work that waits until the engine has been left.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Turn {
+    /// Another task is next; it sleeps in a call, or is between two instructions.
+    Of(TaskId),
+    /// The running task has made another one, and is next itself.
+    Spawn(Spawn),
+}
+
 /// The guest's side of a run.
 pub(super) struct Guest {
     pub kernel: Kernel,
@@ -59,6 +69,8 @@ pub(super) struct Guest {
     pub limits: Limits,
     pub ending: Option<Ending>,
     pub exec: Option<ExecRequest>,
+    /// Work before the machine may run on.
+    pub turn: Option<Turn>,
     pub conditions: StopConditions,
     pub paused: Option<Pause>,
     /// Instruction count at the last system call before which the run paused.
@@ -82,14 +94,42 @@ impl Guest {
         Next::Stop
     }
 
-    fn act(&mut self, action: Action) -> Next {
+    /// Does what an action asks for. When the running task cannot go on, the next one is picked: at
+    /// once if that is the same, else when the engine has been left.
+    pub(super) fn act(&mut self, mut action: Action, cpu: &mut dyn GuestCpu, mem: &mut AddressSpace) -> Next {
+        loop {
+            action = match action {
+                Action::Spawn(spawn) => {
+                    self.turn = Some(Turn::Spawn(spawn));
+                    return Next::Stop;
+                }
+                Action::Sleep | Action::Gone => match self.kernel.pick(cpu) {
+                    Picked::Task(task) if task == self.kernel.current() => {
+                        self.kernel.switch_to(task, cpu.instructions());
+                        dispatch::resume(&mut self.kernel, cpu, mem)
+                    }
+                    Picked::Task(task) => {
+                        self.turn = Some(Turn::Of(task));
+                        return Next::Stop;
+                    }
+                    Picked::Deadlock(why) => Action::Refuse(why),
+                    Picked::Finished => Action::Refuse("no task is left".into()),
+                },
+                other => return self.conclude(other),
+            };
+        }
+    }
+
+    fn conclude(&mut self, action: Action) -> Next {
         let delivered = self.kernel.task_mut().signals.delivered.take();
         match action {
-            Action::Continue => match (self.interrupted(), delivered) {
-                (Some(next), _) => next,
-                (None, Some(signal)) if self.conditions.signals => self.pause(Pause::Signal(signal)),
-                (None, _) => Next::Continue,
-            },
+            Action::Continue | Action::Spawn(_) | Action::Gone | Action::Sleep => {
+                match (self.interrupted(), delivered) {
+                    (Some(next), _) => next,
+                    (None, Some(signal)) if self.conditions.signals => self.pause(Pause::Signal(signal)),
+                    (None, _) => Next::Continue,
+                }
+            }
             Action::GivenUp => match self.interrupted() {
                 Some(_) if self.ending.is_some() => Next::Stop,
                 _ => {
@@ -107,9 +147,6 @@ impl Guest {
                 let what = format!("the program needs more than {limit} bytes of memory (--max-memory)");
                 self.stop(Stop::Limit(what))
             }
-            Action::Spawn(_) | Action::Gone | Action::Sleep => {
-                self.stop(Stop::Refused("threads and processes are not emulated yet".into()))
-            }
             Action::Exec(request) => {
                 self.exec = Some(request);
                 Next::Stop
@@ -117,19 +154,9 @@ impl Guest {
         }
     }
 
-    /// Lets the clock go on until the task can go on that sleeps.
-    fn awake(&mut self, mut action: Action, cpu: &mut dyn GuestCpu, mem: &mut AddressSpace) -> Action {
-        while let Action::Sleep = action {
-            action = match self.kernel.pick(cpu) {
-                Picked::Task(task) => {
-                    self.kernel.switch_to(task, cpu.instructions());
-                    dispatch::resume(&mut self.kernel, cpu, mem)
-                }
-                Picked::Deadlock(why) => Action::Refuse(why),
-                Picked::Finished => Action::Refuse("no task is left".into()),
-            };
-        }
-        action
+    /// The instruction count at which a timer is due or the task's turn is over.
+    fn next_interrupt(&self) -> Option<u64> {
+        self.kernel.next_timer().into_iter().chain(self.kernel.quantum_end()).min()
     }
 
     /// Answers [`Control::interrupt`], if it asks for anything.
@@ -163,10 +190,9 @@ impl Supervisor for Guest {
         self.requests.settle(cpu);
         self.lookout.before(mem);
         let action = dispatch::syscall(&mut self.kernel, cpu, mem);
-        let action = self.awake(action, cpu, mem);
         // The instruction that makes the call has been executed.
         self.lookout.after(cpu, mem, 0);
-        self.act(action)
+        self.act(action, cpu, mem)
     }
 
     fn request(&mut self, cpu: &mut dyn GuestCpu, mem: &mut AddressSpace) -> Result<Next, u64> {
@@ -176,7 +202,7 @@ impl Supervisor for Guest {
         self.lookout.after(cpu, mem, 0);
         let given_up = self.kernel.streams.take_given_up();
         let later = given_up || answer == Answer::Later;
-        Ok(self.act(if later { Action::GivenUp } else { Action::Continue }))
+        Ok(self.conclude(if later { Action::GivenUp } else { Action::Continue }))
     }
 
     fn fault(
@@ -196,7 +222,7 @@ impl Supervisor for Guest {
         let action = dispatch::fault(&mut self.kernel, cpu, mem, fault);
         // A pause at this moment is one before the signal.
         self.lookout.after(cpu, mem, 1);
-        let Action::Killed(signal) = action else { return self.act(action) };
+        let Action::Killed(signal) = action else { return self.act(action, cpu, mem) };
         let refused = refused.map(|refused| {
             let mut bytes = vec![0; MAX_LENGTH];
             let len = mem.read(pc, &mut bytes).err().unwrap_or(MAX_LENGTH);
@@ -208,7 +234,7 @@ impl Supervisor for Guest {
     }
 
     fn out_of_memory(&mut self, _cpu: &mut dyn GuestCpu) {
-        self.act(Action::OutOfMemory);
+        self.conclude(Action::OutOfMemory);
     }
 
     fn translated(&mut self, bytes: u64) -> Next {
@@ -245,7 +271,7 @@ impl Supervisor for Guest {
         if self.conditions.after.is_some_and(|after| instructions >= after) {
             return self.pause(Pause::Passed);
         }
-        match self.kernel.next_timer() {
+        match self.next_interrupt() {
             Some(due) if instructions >= due => Next::Interrupt,
             _ => Next::Continue,
         }
@@ -253,9 +279,14 @@ impl Supervisor for Guest {
 
     fn interrupt(&mut self, cpu: &mut dyn GuestCpu, mem: &mut AddressSpace) -> Next {
         self.lookout.before(mem);
-        let action = dispatch::interrupt(&mut self.kernel, cpu, mem);
+        let mut action = dispatch::interrupt(&mut self.kernel, cpu, mem);
         self.lookout.after(cpu, mem, 1);
-        self.act(action)
+        let turn_is_over = self.kernel.quantum_end().is_some_and(|end| cpu.instructions() >= end);
+        if turn_is_over && matches!(action, Action::Continue) {
+            self.kernel.give_way();
+            action = Action::Sleep;
+        }
+        self.act(action, cpu, mem)
     }
 
     fn breakpoint(&mut self, _cpu: &mut dyn GuestCpu, _mem: &mut AddressSpace) -> Next {
@@ -266,7 +297,7 @@ impl Supervisor for Guest {
     }
 
     fn instructions_left(&self, executed: u64) -> Option<u64> {
-        let wanted = [self.limits.instructions, self.conditions.at, self.kernel.next_timer()];
+        let wanted = [self.limits.instructions, self.conditions.at, self.next_interrupt()];
         wanted.into_iter().flatten().min().map(|at| at.saturating_sub(executed))
     }
 

@@ -1,6 +1,7 @@
 //! Operations on a paused run: looking at it, taking it back to an earlier moment, and changing
 //! what is counted.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -8,16 +9,18 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 
 use crate::emu::memory::space::FileArea;
-use crate::emu::unicorn::{EngineError, SavedMachine};
+use crate::emu::unicorn::{EngineError, SavedMachine, TaskCpu};
 use crate::guest::{GuestCpu, GuestMemory, Mapping};
 use crate::hooks::consumer::{Sighting, Target};
 use crate::hooks::counts::Counts;
 use crate::kernel::Kernel;
+use crate::kernel::arena::TaskId;
 use crate::kernel::random::Random;
 use crate::profile::Costs;
 use crate::requests::Requests;
 use crate::session::attribute;
 use crate::session::config::Config;
+use crate::session::guest::Turn;
 use crate::session::kernel_stores::KernelStores;
 use crate::session::outcome::Ending;
 use crate::session::run::Session;
@@ -30,6 +33,8 @@ pub struct Saved {
     kernel: Kernel,
     random: Random,
     requests: Requests,
+    cpus: BTreeMap<TaskId, TaskCpu>,
+    turn: Option<Turn>,
     ending: Option<Ending>,
     syscall_paused_at: Option<u64>,
 }
@@ -81,6 +86,8 @@ impl Session {
             kernel: self.guest.kernel.clone(),
             random: self.guest.random.clone(),
             requests: self.guest.requests.clone(),
+            cpus: self.cpus.clone(),
+            turn: self.guest.turn,
             ending: self.guest.ending.clone(),
             syscall_paused_at: self.guest.syscall_paused_at,
         })
@@ -110,6 +117,8 @@ impl Session {
         self.guest.kernel = saved.kernel.clone();
         self.guest.random = saved.random.clone();
         self.guest.requests = saved.requests.clone();
+        self.cpus.clone_from(&saved.cpus);
+        self.guest.turn = saved.turn;
         self.guest.ending = saved.ending.clone();
         self.guest.syscall_paused_at = saved.syscall_paused_at;
         self.guest.paused = None;

@@ -13,6 +13,7 @@ mod modules;
 mod outcome;
 mod request;
 mod run;
+mod tasks;
 
 pub use config::{Caches, Config, CountConfig, Limits, MachineConfig, Producer, Recording};
 pub use control::{Control, LogSink, PAUSE};

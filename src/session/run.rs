@@ -1,5 +1,6 @@
 //! A run: starts the program, resumes it, and answers what stops the machine.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
@@ -12,13 +13,14 @@ use crate::emu::cpuid::CpuModel;
 use crate::emu::memory::arena::Arena;
 use crate::emu::memory::frames::Frames;
 use crate::emu::memory::space::AddressSpace;
-use crate::emu::unicorn::{HOST_ADDRESSES, Machine};
+use crate::emu::unicorn::{HOST_ADDRESSES, Machine, TaskCpu};
 use crate::guest::layout::{Layout, StackOrder};
 use crate::guest::{Gpr, GuestCpu, PAGE_SIZE};
 use crate::hooks::consumer::{Consumer, Predictors};
 use crate::hooks::recorder::{CountModel, Recorder};
 use crate::hooks::worker::Link;
 use crate::kernel::Kernel;
+use crate::kernel::arena::TaskId;
 use crate::kernel::config::KernelConfig;
 use crate::kernel::random::Random;
 use crate::kernel::sched::QUANTUM;
@@ -76,6 +78,8 @@ pub struct Session {
     pub(super) config: Config,
     pub(super) machine: Machine,
     pub(super) guest: Guest,
+    /// Registers of the tasks that do not run.
+    pub(super) cpus: BTreeMap<TaskId, TaskCpu>,
     /// Ends the timer when dropped.
     _timer: Option<Sender<()>>,
 }
@@ -100,6 +104,7 @@ impl Session {
             limits: Limits { memory: Some(memory), ..program.limits },
             ending: None,
             exec: None,
+            turn: None,
             conditions: StopConditions::default(),
             paused: None,
             syscall_paused_at: None,
@@ -109,7 +114,7 @@ impl Session {
             control,
         };
         let _timer = program.limits.time.map(|time| start_timer(time, &guest.control));
-        Ok(Session { config, machine, guest, _timer })
+        Ok(Session { config, machine, guest, cpus: BTreeMap::new(), _timer })
     }
 
     /// Lets the program run until one of the conditions holds, or to its end.
@@ -124,7 +129,13 @@ impl Session {
         self.guest.conditions = conditions;
         self.guest.paused = None;
         loop {
-            let failed = match self.machine.run(&mut self.guest) {
+            let turn = self.guest.turn.take();
+            let took_turn = turn.is_some();
+            let result = match turn {
+                Some(turn) => self.take_turn(turn),
+                None => self.machine.run(&mut self.guest),
+            };
+            let failed = match result {
                 Ok(()) if self.guest.kernel.streams.is_astray() => Some(
                     "the program did not do again what it had done: its input or files have changed".into(),
                 ),
@@ -139,6 +150,9 @@ impl Session {
             }
             if let Some(pause) = self.guest.paused {
                 return pause;
+            }
+            if self.guest.turn.is_some() || took_turn {
+                continue;
             }
             let Some(request) = self.guest.exec.take() else {
                 let why = "the emulator stopped without a reason".into();

@@ -148,8 +148,8 @@ impl Ctx<'_> {
         }
     }
 
-    /// The moment some nanoseconds after the call began to wait, which is remembered when it is made
-    /// again.
+    /// The moment some nanoseconds after the call began to wait, which is remembered when it is
+    /// made again.
     pub(crate) fn deadline(&mut self, ns: u64) -> u64 {
         if let Some(deadline) = self.kernel.task().call.deadline {
             return deadline;

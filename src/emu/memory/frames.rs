@@ -46,8 +46,8 @@ pub(crate) struct Frames {
     stale: Vec<Frame>,
     /// Freed frames that read as zeros.
     clean: Vec<Frame>,
-    /// Pages of files, each by the file and its number there. They are never stored to. A page stays
-    /// when nobody maps it any more, and with it the code that the engine has translated from it: so
+    /// Pages of files, each by the file and its number there. They are never stored to. A page
+    /// stays when nobody maps it any more, and with it what the engine has translated from it: so
     /// a program is translated once, however many processes run it.
     cache: FxHashMap<(FileVersion, u64), Frame>,
     /// Frames that only the page cache has.
@@ -177,8 +177,8 @@ impl Frames {
         }
     }
 
-    /// Tests whether the frame has more than one reference, those of snapshots and of the page cache
-    /// included.
+    /// Tests whether the frame has more than one reference, those of snapshots and of the page
+    /// cache included.
     pub(super) fn is_shared(&self, frame: Frame) -> bool {
         let meta = &self.meta[frame.index()];
         meta.references + meta.kept + u32::from(meta.cached) > 1

@@ -124,8 +124,8 @@ pub(super) fn effective(prot: Prot) -> Prot {
 }
 
 impl AddressSpace {
-    /// Makes a memory with one empty address space, in which `layout` decides where mappings go that
-    /// name no address. With `page_cache` all address spaces share the pages of files.
+    /// Makes a memory with one empty address space, in which `layout` decides where mappings go
+    /// that name no address. With `page_cache` all address spaces share the pages of files.
     pub(crate) fn new(frames: Frames, layout: Layout, page_cache: bool) -> AddressSpace {
         AddressSpace {
             frames,

@@ -15,6 +15,7 @@ use crate::emu::unicorn::helpers;
 use crate::emu::unicorn::helpers::env::Before;
 use crate::emu::unicorn::mmu::Mmu;
 use crate::emu::unicorn::reference::Reference;
+use crate::emu::unicorn::registers::Cpu;
 use crate::emu::unicorn::run_control::{Leave, RunControl};
 use crate::emu::unicorn::trace_buffer::TraceBuffer;
 use crate::emu::unicorn::translator::Translator;
@@ -125,6 +126,12 @@ impl Machine {
     /// The registers.
     pub(crate) fn cpu(&mut self) -> impl GuestCpu + '_ {
         self.vcpu.cpu()
+    }
+
+    /// Lets `f` work with the registers and the memory, while the guest does not run.
+    pub(crate) fn between_runs<T>(&mut self, f: impl FnOnce(&mut dyn GuestCpu, &mut AddressSpace) -> T) -> T {
+        let Vcpu { state, trace, mmu, .. } = &mut *self.vcpu;
+        f(&mut Cpu::new(state, trace.recorder()), mmu.space())
     }
 
     /// The memory.

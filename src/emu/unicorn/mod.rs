@@ -32,4 +32,4 @@ mod wrapped;
 
 pub use machine::EngineError;
 pub(crate) use machine::{HOST_ADDRESSES, Machine};
-pub(crate) use snapshot::SavedMachine;
+pub(crate) use snapshot::{SavedMachine, TaskCpu};

@@ -65,7 +65,9 @@ impl Machine {
     pub(crate) fn load_task(&mut self, cpu: &TaskCpu, space: SpaceId) -> Result<(), EngineError> {
         self.engine.context_restore(&cpu.0).map_err(engine_error("cannot restore the CPU"))?;
         self.load_space(space);
-        self.vcpu.run.set_passed(None);
+        let Vcpu { run, trace, state, .. } = &mut *self.vcpu;
+        run.set_passed(None);
+        trace.recorder().point(state.rip());
         Ok(())
     }
 

@@ -129,24 +129,6 @@ fn structures_have_linux_offsets() {
 }
 
 #[test]
-fn a_thread_cannot_be_started_yet() {
-    let mut machine = Machine::new();
-    machine.put_words(DATA, &[0x003d_0f00]);
-    for (number, args, word) in [
-        (56, [0x003d_0f00, 0], "thread"),
-        (56, [0x0120_0011, 0], "child process"),
-        (57, [0, 0], "fork"),
-        (58, [0, 0], "vfork"),
-        (435, [DATA, 88], "thread"),
-    ] {
-        match machine.action(number, &args) {
-            Action::Refuse(why) => assert!(why.contains(word) && !why.contains('\n'), "{why}"),
-            other => panic!("{other:?}"),
-        }
-    }
-}
-
-#[test]
 fn exit_keeps_eight_bits() {
     let mut machine = Machine::new();
     assert!(matches!(machine.action(60, &[300]), Action::Exit(44)));
