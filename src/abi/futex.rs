@@ -19,5 +19,18 @@ pub(crate) const FUTEX_CLOCK_REALTIME: u32 = 256;
 
 /// The owner's task id in the word of a priority-inheritance lock.
 pub(crate) const FUTEX_TID_MASK: u32 = 0x3fff_ffff;
+/// The mark of a lock for which somebody waits in the kernel.
+pub(crate) const FUTEX_WAITERS: u32 = 0x8000_0000;
 /// The mark of a lock whose owner died.
 pub(crate) const FUTEX_OWNER_DIED: u32 = 0x4000_0000;
+
+/// A bit set that matches every other.
+pub(crate) const FUTEX_BITSET_MATCH_ANY: u32 = u32::MAX;
+
+/// Flag of a futex of 32 bits, futex_waitv(2).
+pub(crate) const FUTEX_32: u32 = 2;
+/// Most futexes of one call of futex_waitv(2).
+pub(crate) const FUTEX_WAITV_MAX: u64 = 128;
+
+/// Most entries of a robust list that are looked at.
+pub(crate) const ROBUST_LIST_LIMIT: usize = 2048;

@@ -1,9 +1,9 @@
-//! Futexes, futex(2), for one task: nobody else can wait, so nothing is ever woken.
+//! Futexes, futex(2): their words in the guest's memory, and their names.
 
 use std::fmt;
 
 use crate::abi::errno::Errno;
-use crate::abi::futex::{FUTEX_OWNER_DIED, FUTEX_TID_MASK};
+use crate::abi::futex::FUTEX_BITSET_MATCH_ANY;
 use crate::guest::{GuestMemory, ObjectId, Prot, USER_END};
 use crate::kernel::arena::MmId;
 use crate::kernel::uaccess::{get_u32, put_u32};
@@ -11,8 +11,10 @@ use crate::kernel::uaccess::{get_u32, put_u32};
 /// Name of a futex: what all who wait at it agree on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum FutexKey {
-    /// An address in an address space.
+    /// An address in an address space, by FUTEX_PRIVATE_FLAG.
     Private(MmId, u64),
+    /// An address of private memory without that flag. As in Linux it is another futex.
+    Own(MmId, u64),
     /// An offset in an object that address spaces share.
     Shared(ObjectId, u64),
 }
@@ -20,9 +22,37 @@ pub(crate) enum FutexKey {
 impl fmt::Display for FutexKey {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            FutexKey::Private(_, addr) => write!(f, "the futex at {addr:#x}"),
-            FutexKey::Shared(..) => write!(f, "a futex in shared memory"),
+            FutexKey::Private(_, addr) | FutexKey::Own(_, addr) => write!(f, "at {addr:#x}"),
+            FutexKey::Shared(_, offset) => write!(f, "at {offset:#x} of shared memory"),
         }
+    }
+}
+
+/// Role of a task that sleeps at a futex.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It waits to be woken.
+    Waiter,
+    /// It waits for a priority-inheritance lock.
+    Locker,
+    /// It waits to be moved to that priority-inheritance lock, FUTEX_WAIT_REQUEUE_PI.
+    Mover(FutexKey),
+}
+
+/// Part of a sleeping call that is about futexes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FutexWait {
+    pub(crate) role: Role,
+    /// Wakers that it heeds, FUTEX_WAIT_BITSET.
+    pub(crate) bitset: u32,
+    /// The lock was handed over by an owner that died.
+    pub(crate) owner_died: bool,
+}
+
+impl FutexWait {
+    /// A wait in a role, for any waker.
+    pub(crate) fn new(role: Role) -> FutexWait {
+        FutexWait { role, bitset: FUTEX_BITSET_MATCH_ANY, owner_died: false }
     }
 }
 
@@ -65,19 +95,43 @@ impl Futex {
 
     /// EAGAIN unless the word has a value.
     pub(crate) fn expect(self, mem: &mut dyn GuestMemory, value: u32) -> Result<(), Errno> {
-        if get_u32(mem, self.0)? == value { Ok(()) } else { Err(Errno::EAGAIN) }
+        if self.get(mem)? == value { Ok(()) } else { Err(Errno::EAGAIN) }
     }
 
-    /// Changes the word as FUTEX_WAKE_OP does; its comparison only decides whom to wake. ENOSYS for
+    /// The name of the futex. The page behind it must be there unless it is private.
+    pub(crate) fn key(self, mem: &mut dyn GuestMemory, mm: MmId, private: bool) -> FutexKey {
+        if private {
+            return FutexKey::Private(mm, self.0);
+        }
+        match mem.next_mapping(self.0).filter(|mapping| mapping.shared && mapping.start <= self.0) {
+            Some(mapping) => match mapping.object {
+                Some(object) => FutexKey::Shared(object, mapping.offset + (self.0 - mapping.start)),
+                None => FutexKey::Own(mm, self.0),
+            },
+            None => FutexKey::Own(mm, self.0),
+        }
+    }
+
+    /// The word.
+    pub(crate) fn get(self, mem: &mut dyn GuestMemory) -> Result<u32, Errno> {
+        get_u32(mem, self.0)
+    }
+
+    /// Sets the word.
+    pub(crate) fn put(self, mem: &mut dyn GuestMemory, value: u32) -> Result<(), Errno> {
+        put_u32(mem, self.0, value)
+    }
+
+    /// Changes the word as FUTEX_WAKE_OP does, and tells the outcome of its comparison. ENOSYS for
     /// an unknown operation or comparison.
-    pub(crate) fn apply(self, mem: &mut dyn GuestMemory, op: u32) -> Result<(), Errno> {
+    pub(crate) fn apply(self, mem: &mut dyn GuestMemory, op: u32) -> Result<bool, Errno> {
         // 12-bit fields, sign-extended.
         let sign_extend = |field: u32| ((field << 20) as i32 >> 20) as u32;
         let mut operand = sign_extend(op >> 12 & 0xfff);
         if op >> 28 & 8 != 0 {
             operand = 1u32.wrapping_shl(operand);
         }
-        let old = get_u32(mem, self.0)?;
+        let old = self.get(mem)?;
         let new = match op >> 28 & 7 {
             0 => operand,
             1 => old.wrapping_add(operand),
@@ -86,26 +140,16 @@ impl Futex {
             4 => old ^ operand,
             _ => return Err(Errno::ENOSYS),
         };
-        put_u32(mem, self.0, new)?;
-        if op >> 24 & 0xf > 5 { Err(Errno::ENOSYS) } else { Ok(()) }
-    }
-
-    /// Takes a priority-inheritance lock; EDEADLK if the task has it, ESRCH if another one has.
-    pub(crate) fn lock_pi(self, mem: &mut dyn GuestMemory, tid: u32) -> Result<(), Errno> {
-        let word = get_u32(mem, self.0)?;
-        match word & FUTEX_TID_MASK {
-            0 => put_u32(mem, self.0, tid | word & FUTEX_OWNER_DIED),
-            owner if owner == tid => Err(Errno::EDEADLK),
-            _ => Err(Errno::ESRCH),
-        }
-    }
-
-    /// Gives up a priority-inheritance lock; EPERM unless the task has it.
-    pub(crate) fn unlock_pi(self, mem: &mut dyn GuestMemory, tid: u32) -> Result<(), Errno> {
-        if get_u32(mem, self.0)? & FUTEX_TID_MASK == tid {
-            put_u32(mem, self.0, 0)
-        } else {
-            Err(Errno::EPERM)
-        }
+        self.put(mem, new)?;
+        let (old, with) = (old as i32, sign_extend(op & 0xfff) as i32);
+        Ok(match op >> 24 & 0xf {
+            0 => old == with,
+            1 => old != with,
+            2 => old < with,
+            3 => old <= with,
+            4 => old > with,
+            5 => old >= with,
+            _ => return Err(Errno::ENOSYS),
+        })
     }
 }

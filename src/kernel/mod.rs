@@ -14,6 +14,7 @@ pub(crate) mod fdtable;
 pub(crate) mod file;
 pub(crate) mod fork;
 pub(crate) mod futex;
+mod futex_queue;
 mod lifecycle;
 pub(crate) mod limits;
 pub(crate) mod mm;

@@ -1,4 +1,4 @@
-//! The scheduler's state: who may run, who sleeps and for what, and whose turn it is. There is one
+//! The state of the scheduler: the tasks that may run, those that sleep, and for what. There is one
 //! CPU, and the order depends on nothing but the guest and the seed.
 //!
 //! A call that has to wait is made again: its task sleeps on keys, and when one of them wakes the
@@ -10,7 +10,7 @@ use std::fmt;
 
 use crate::kernel::arena::{ProcessId, TaskId};
 use crate::kernel::file::locks::Locked;
-use crate::kernel::futex::FutexKey;
+use crate::kernel::futex::{FutexKey, FutexWait};
 use crate::kernel::random::Random;
 use crate::kernel::vfs::node::Ino;
 use crate::kernel::wait_queue::QueueId;
@@ -66,7 +66,7 @@ impl fmt::Display for WaitKey {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             WaitKey::Queue(_) => write!(f, "for a file to become ready"),
-            WaitKey::Futex(key) => write!(f, "for {key}"),
+            WaitKey::Futex(key) => write!(f, "{key}"),
             WaitKey::Child(_) => write!(f, "for a child"),
             WaitKey::Vfork(_) => write!(f, "for the child of vfork"),
             WaitKey::Lock(_) => write!(f, "for a lock of a file"),
@@ -91,6 +91,8 @@ pub struct Call {
     pub(crate) keys: Vec<WaitKey>,
     /// Blocked signals that end the wait too (sigtimedwait).
     pub signals: u64,
+    /// Its part about futexes.
+    pub(crate) futex: Option<FutexWait>,
     /// Only a signal that ends the process interrupts it.
     pub killable: bool,
     /// Subject of the wait, for people: "read from an empty pipe".

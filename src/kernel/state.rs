@@ -1,5 +1,7 @@
 //! The kernel as one value: the tasks, the objects that they share, and the machine's own state.
 
+use std::collections::BTreeMap;
+
 use crate::abi::errno::Errno;
 use crate::kernel::arena::{Arena, FdTableId, FsContextId, HandlersId, MmId, ProcessId, TaskId};
 use crate::kernel::clock::Clock;
@@ -8,6 +10,7 @@ use crate::kernel::cred::Credentials;
 use crate::kernel::fdtable::FdTable;
 use crate::kernel::file::description::{Description, Descriptions};
 use crate::kernel::file::stream::standard_streams;
+use crate::kernel::futex::FutexKey;
 use crate::kernel::mm::Mm;
 use crate::kernel::notices::Notices;
 use crate::kernel::pids::Pids;
@@ -34,6 +37,8 @@ pub struct Kernel {
     pub(super) current: TaskId,
     /// The tasks that may run and those that sleep.
     pub(super) sched: Scheduler,
+    /// Owners of locks with priority inheritance that others wait for.
+    pub(super) lock_owners: BTreeMap<FutexKey, TaskId>,
     /// Tasks by their numbers.
     pub(super) pids: Pids,
     /// Most tasks at a time.
@@ -120,6 +125,7 @@ impl Kernel {
             current,
             pids: Pids::first(current),
             max_tasks: config.max_processes.unwrap_or(MAX_TASKS),
+            lock_owners: BTreeMap::new(),
             sched: Scheduler::new(config.quantum, config.schedule_seed),
             processes,
             mms,

@@ -1,4 +1,4 @@
-//! Whose turn it is: putting tasks to sleep, waking them, and the timers of every process.
+//! The order of turns: putting tasks to sleep, waking them, and the timers of every process.
 
 use std::borrow::Cow;
 
@@ -57,7 +57,7 @@ impl Kernel {
         self.task_mut().call = Call::default();
     }
 
-    fn wake_task(&mut self, task: TaskId, wake: Wake) {
+    pub(super) fn wake_task(&mut self, task: TaskId, wake: Wake) {
         self.make_ready(task);
         self.tasks[task].call.wake = Some(wake);
     }
@@ -146,6 +146,11 @@ impl Kernel {
         call.keys.clear();
         call.keys.extend_from_slice(keys);
         None
+    }
+
+    /// Tells if the running task is only let look once more before a deadlock is reported.
+    pub(crate) fn looks_again(&self) -> bool {
+        self.sched.all_looked && self.task().call.number.is_some()
     }
 
     /// Tells if nothing but what comes from the host can go on while the running task sleeps.
@@ -260,7 +265,9 @@ impl Kernel {
             let task = &self.tasks[task];
             let pid = self.processes[task.shared.process].pid;
             let name = String::from_utf8_lossy(task.name()).into_owned();
-            format!("task {} of process {pid} ({name}): {}", task.tid, task.call.what)
+            let at = task.call.keys.first().filter(|key| matches!(key, WaitKey::Futex(_)));
+            let at = at.map_or(String::new(), |key| format!(" {key}"));
+            format!("task {} of process {pid} ({name}): {}{at}", task.tid, task.call.what)
         });
         let tasks: Vec<String> = tasks.collect();
         format!("deadlock: each task waits for another: {}", tasks.join("; "))

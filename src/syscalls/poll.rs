@@ -175,10 +175,10 @@ fn select(ctx: &mut Ctx, [count, read, write, except, timeout, _]: [u64; 6]) -> 
             Some(sec.saturating_mul(NSEC_PER_SEC).saturating_add(usec.saturating_mul(1000)))
         }
     };
-    let start = ctx.now();
+    let deadline = wanted.map(|ns| ctx.deadline(ns));
     let result = select_all(ctx, count, [read, write, except], wanted);
-    if let Some(ns) = wanted {
-        let left = ns.saturating_sub(ctx.now() - start);
+    if let (Some(deadline), false) = (deadline, matches!(result, Err(Break::Sleep))) {
+        let left = deadline.saturating_sub(ctx.now());
         put_words(ctx.mem, timeout, &timeval(left))?;
     }
     result
@@ -191,10 +191,10 @@ fn pselect6(ctx: &mut Ctx, [count, read, write, except, timeout, mask]: [u64; 6]
         let [addr, size] = get_words(ctx.mem, mask)?;
         swap_mask(ctx, addr, size)?;
     }
-    let start = ctx.now();
+    let deadline = wanted.map(|ns| ctx.deadline(ns));
     let result = select_all(ctx, count, [read, write, except], wanted);
-    if let Some(ns) = wanted {
-        let left = ns.saturating_sub(ctx.now() - start);
+    if let (Some(deadline), false) = (deadline, matches!(result, Err(Break::Sleep))) {
+        let left = deadline.saturating_sub(ctx.now());
         // As in Linux, a timeout that cannot be written is no error.
         let _ = put_timespec(ctx.mem, timeout, left);
     }

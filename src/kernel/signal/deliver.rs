@@ -85,8 +85,7 @@ impl Signals<'_> {
     ) -> Result<(), Killed> {
         let signo = info.signo();
         if let Some((number, restart)) = self.task.interrupted.take()
-            && restart == Restart::WithFlag
-            && action.flags & sa::RESTART != 0
+            && (restart == Restart::Always || restart == Restart::WithFlag && action.flags & sa::RESTART != 0)
         {
             start_again(cpu, number);
         }

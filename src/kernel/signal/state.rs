@@ -24,6 +24,8 @@ pub struct Trap {
 pub enum Restart {
     /// Started again after a handler with SA_RESTART, EINTR after another (`ERESTARTSYS`).
     WithFlag,
+    /// Started again after any handler (`ERESTARTNOINTR`).
+    Always,
     /// EINTR after any handler (`ERESTARTNOHAND`, `ERESTART_RESTARTBLOCK`).
     Never,
 }
