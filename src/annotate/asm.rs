@@ -16,7 +16,7 @@ use super::view::disassembly::Writer;
 use super::view::ranking::{Order, Sign, Threshold};
 use crate::console::Console;
 use crate::symbols::symboliser::Object;
-use crate::symbols::valgrind::debug_info::Wanted;
+use crate::symbols::valgrind::debug_info::{DebugInfo, Wanted};
 
 /// Reads the side files and writes the listings.
 ///
@@ -46,11 +46,10 @@ pub(crate) fn annotate_asm(
             continue;
         }
         let object = open_object(function.object, &options.places.reach)
-            .map_err(|problem| problems.push(problem))
+            .map_err(|problem| problems.extend(problem))
             .ok();
         objects.insert(key(function), object);
     }
-    problems.retain(|problem| !problem.is_empty());
     if options.format == Format::Text {
         head(options, &instructions, &shown, &sort, out)?;
         for problem in &problems {
@@ -65,19 +64,30 @@ pub(crate) fn annotate_asm(
             Some((*key, (object, object.code())))
         })
         .collect();
+    // The tables of an object are read once, for all of its functions that are shown.
+    let mut wanted: BTreeMap<Key<'_>, Vec<u64>> = BTreeMap::new();
+    for function in &chosen {
+        let code = known.get(&key(function)).and_then(|(_, code)| code.as_ref());
+        wanted.entry(key(function)).or_default().extend(decode(function, code).keys());
+    }
+    let lines: BTreeMap<Key<'_>, DebugInfo> = wanted
+        .iter()
+        .filter_map(|(key, addresses)| {
+            let (object, _) = known.get(key)?;
+            Some((*key, object.debug_info(Wanted::Addresses(addresses))?))
+        })
+        .collect();
     let mut listings = Vec::new();
     for function in chosen {
-        let known = known.get(&key(function));
+        let (known, lines) = (known.get(&key(function)), lines.get(&key(function)));
         let object = known.map(|(object, _)| *object);
         let code = known.and_then(|(_, code)| code.as_ref());
         let decoded = decode(function, code);
-        let addresses: Vec<u64> = decoded.keys().copied().collect();
-        let lines = object.and_then(|object| object.debug_info(Wanted::Addresses(&addresses)));
         let inlined = object.filter(|object| asm.inline && object.has_inlines());
         let calls =
             inlined.map(|object| move |address| inlined_calls(object, address, &options.input.renaming));
         let calls = calls.as_ref().map(|calls| calls as &dyn Fn(u64) -> Vec<InlinedCall>);
-        let known = Known { code, lines: lines.as_ref(), calls };
+        let known = Known { code, lines, calls };
         let rows = rows(function, &decoded, &known, sort.first().copied().unwrap_or(0), &mut writer);
         if options.format != Format::Text {
             listings.push(Listing::new(function, rows, &shown.metrics, asm.inline));

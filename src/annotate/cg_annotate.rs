@@ -18,10 +18,7 @@ use super::view::groups::{Grouping, groups, inclusive};
 use super::view::ranking::{By, Order, Sign, Threshold, rank, tally_rows};
 use super::view::source::{annotated, around};
 use crate::console::Console;
-use crate::profile::{NameId, add_costs};
-
-/// Cachegrind's name for files that it does not know.
-const UNKNOWN: &[u8] = b"???";
+use crate::profile::{NameId, UNKNOWN, add_costs};
 
 /// Reads the profiles and writes the annotation.
 ///
@@ -183,7 +180,7 @@ impl Annotation<'_> {
         files.sort_unstable();
         for (name, id) in files {
             let Some(costs) = self.tally.by_file.get(&id) else { continue };
-            if name == UNKNOWN {
+            if name == UNKNOWN.as_bytes() {
                 self.add_lines(&mut shares.unknown_files, costs);
             } else if !chosen.contains(&id) {
                 self.add_lines(&mut shares.below_threshold, costs);
@@ -201,7 +198,7 @@ impl Annotation<'_> {
         heading(out, b"Files below the threshold")?;
         let rows = tally_rows(self.tally, By::File, false).into_iter();
         let is_left_out = |name: &[u8]| {
-            name != UNKNOWN && self.tally.files.find(name).is_some_and(|id| !chosen.contains(&id))
+            name != UNKNOWN.as_bytes() && self.tally.files.find(name).is_some_and(|id| !chosen.contains(&id))
         };
         let rows = rows.filter(|row| is_left_out(row.key.file));
         let order = Order { first: None, sort: self.sort, sign: Sign::Ignored };

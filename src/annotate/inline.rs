@@ -46,7 +46,7 @@ pub(crate) fn annotate_inline(
     for functions in by_object.values() {
         let Some(first) = functions.first() else { continue };
         let object =
-            open_object(first.object, &options.places.reach).map_err(|problem| problems.push(problem)).ok();
+            open_object(first.object, &options.places.reach).map_err(|problem| problems.extend(problem)).ok();
         let calls = |address| match &object {
             Some(object) => inlined_calls(object, address, &options.input.renaming),
             None => Vec::new(),
@@ -55,7 +55,6 @@ pub(crate) fn annotate_inline(
             trees.push((*function, written.add(function, calls, &order, threshold)));
         }
     }
-    problems.retain(|problem| !problem.is_empty());
     // A tree without calls is shown only if it is asked for by name.
     let trees: Vec<(&Function<'_>, &InlineTree)> = chosen
         .into_iter()

@@ -21,7 +21,7 @@ use super::tally::Renaming;
 use super::view::code::{Function, InlinedCall};
 use super::view::ranking::Threshold;
 use crate::console::Console;
-use crate::profile::{CodeObject, Instructions, SIDE_SUFFIX, add_costs, read_instructions, reason};
+use crate::profile::{CodeObject, Instructions, SIDE_SUFFIX, UNKNOWN, add_costs, read_instructions, reason};
 use crate::symbols::debugger::inline::Frame;
 use crate::symbols::files::Reach;
 use crate::symbols::symboliser::Object;
@@ -110,11 +110,11 @@ fn add_object(sum: &mut Instructions, object: CodeObject) {
 /// The object on the disk, if it is the one that ran.
 ///
 /// # Errors
-/// A line that says what is wrong: the file cannot be read, or is another build. An empty line for
-/// code that never was in a file, whose bytes the side file has.
-pub(crate) fn open_object(object: &CodeObject, reach: &Reach) -> Result<Object, String> {
-    if object.identity.is_empty() && object.path == b"???" {
-        return Err(String::new());
+/// A line that says what is wrong: the file cannot be read, or is another build. `None` for code
+/// that never was in a file, whose bytes the side file has.
+pub(crate) fn open_object(object: &CodeObject, reach: &Reach) -> Result<Object, Option<String>> {
+    if object.identity.is_empty() && object.path == UNKNOWN.as_bytes() {
+        return Err(None);
     }
     let path = Path::new(OsStr::from_bytes(&object.path));
     let shown = path.display();
@@ -122,10 +122,10 @@ pub(crate) fn open_object(object: &CodeObject, reach: &Reach) -> Result<Object, 
         .map_err(|error| format!("{shown}: {}; its machine code cannot be shown", reason(&error)))?;
     let identity = opened.identity();
     if !object.identity.is_empty() && identity != object.identity {
-        return Err(format!(
+        return Err(Some(format!(
             "{shown}: has {identity}, the profile is of {}; it was built anew, so profile it again",
             object.identity
-        ));
+        )));
     }
     Ok(opened)
 }
@@ -134,11 +134,11 @@ pub(crate) fn open_object(object: &CodeObject, reach: &Reach) -> Result<Object, 
 pub(crate) fn inlined_calls(object: &Object, address: u64, renaming: &Renaming) -> Vec<InlinedCall> {
     let call = |Frame { function, call }: Frame| {
         let (file, line) = call?;
-        let function = function.map_or("???".to_owned(), |raw| {
+        let function = function.map_or(UNKNOWN.to_owned(), |raw| {
             let name = display_name(&raw, false, true);
             String::from_utf8_lossy(&renaming.function(name.as_bytes())).into_owned()
         });
-        Some(InlinedCall { function, file: file.unwrap_or_else(|| "???".to_owned()), line })
+        Some(InlinedCall { function, file: file.unwrap_or_else(|| UNKNOWN.to_owned()), line })
     };
     let chain = object.inlined_at(address).unwrap_or_default();
     chain.into_iter().filter_map(call).collect()

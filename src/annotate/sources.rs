@@ -103,8 +103,8 @@ fn split(text: &Option<Vec<u8>>) -> Vec<Vec<u8>> {
 }
 
 /// The lines of a source file as text; `None` if it cannot be read.
-pub(crate) fn text_lines(path: &str) -> Option<Vec<String>> {
-    let bytes = read(path.as_bytes(), &Places::default())?;
+pub(crate) fn text_lines(path: &str, places: &Places) -> Option<Vec<String>> {
+    let bytes = read(path.as_bytes(), places)?;
     Some(String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect())
 }
 

@@ -8,10 +8,7 @@ use std::io::BufRead;
 use super::failure::{Failure, shown};
 use super::lenient::{Count, LenientReader, Record};
 use super::number;
-use crate::profile::{Head, ReadError, Row, Substitution, Sums, add, unlike};
-
-/// The file or function before one is named.
-const UNKNOWN: &[u8] = b"???";
+use crate::profile::{Head, ReadError, Row, Substitution, Sums, UNKNOWN, add, unlike};
 
 /// Substitutions in names before they are compared.
 #[derive(Clone, Debug, Default)]
@@ -119,11 +116,13 @@ fn collect(
         match (record, &file, current) {
             (Record::File(name), ..) => file = Some(renamed(renaming.file.as_ref(), name)),
             (Record::Function(name), file, _) => {
-                let file = file.clone().unwrap_or_else(|| UNKNOWN.to_vec());
+                let file = file.clone().unwrap_or_else(|| UNKNOWN.as_bytes().to_vec());
                 current = Some(functions.row((file, renamed(renaming.function.as_ref(), name))));
             }
             (Record::Counts { counts, .. }, file, row) => {
-                let unknown = || (file.clone().unwrap_or_else(|| UNKNOWN.to_vec()), UNKNOWN.to_vec());
+                let unknown = || {
+                    (file.clone().unwrap_or_else(|| UNKNOWN.as_bytes().to_vec()), UNKNOWN.as_bytes().to_vec())
+                };
                 let row = row.unwrap_or_else(|| functions.row(unknown()));
                 current = Some(row);
                 // Counts with undefined ones always fit.

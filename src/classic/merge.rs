@@ -9,11 +9,9 @@ use std::num::Wrapping;
 
 use super::dialect::{MERGED, advance_past_comments, wrong};
 use crate::profile::{
-    Head, Key, Line, Lines, NameId, Names, Number, ReadError, Sums, add, instead_of_head, numbers, words,
+    Head, Key, Line, Lines, NameId, Names, Number, ReadError, Sums, UNKNOWN, add, instead_of_head, numbers,
+    words,
 };
-
-/// The file and the function before one is named.
-const UNKNOWN: &[u8] = b"???";
 
 /// A count modulo 2^64, as the C program has it.
 type Count = Wrapping<u64>;
@@ -67,7 +65,7 @@ impl StrictProfile {
     ) -> Result<Vec<Count>, ReadError> {
         const NO_NUMBER: &str = "a count is not a whole number";
         let mut sum = vec![Wrapping(0); columns];
-        let mut file = self.names.intern(UNKNOWN);
+        let mut file = self.names.intern(UNKNOWN.as_bytes());
         let mut function = file;
         let mut counts = Vec::new();
         while advance_past_comments(lines)? {

@@ -32,11 +32,29 @@ pub(super) struct CodeArgs {
     #[arg(long, value_name = "FROM=TO", action = ArgAction::Append)]
     pub(super) source_path: Vec<SourcePath>,
 
+    /// The files that may be opened.
+    #[command(flatten)]
+    pub(super) roots: RootArgs,
+}
+
+/// The option that limits the files that a view opens.
+#[derive(Args, Debug)]
+pub(super) struct RootArgs {
     /// Open source files, objects and debug information only below DIR; may be repeated. Without
     /// it, annotating a profile of somebody else shows lines of any file that it names and that you
     /// may read. Links and .. do not lead out
     #[arg(long, value_name = "DIR", action = ArgAction::Append)]
     pub(super) source_root: Vec<PathBuf>,
+}
+
+impl RootArgs {
+    /// The files that a reader may open.
+    ///
+    /// # Errors
+    /// A directory that cannot be opened.
+    pub(super) fn reach(&self) -> Result<Reach, String> {
+        reach(&self.source_root)
+    }
 }
 
 impl CodeArgs {
@@ -51,7 +69,7 @@ impl CodeArgs {
     /// # Errors
     /// A directory that cannot be opened.
     pub(super) fn places(&self) -> Result<Places, String> {
-        Ok(Places { moved: self.source_path.clone(), reach: reach(&self.source_root)? })
+        Ok(Places { moved: self.source_path.clone(), reach: self.roots.reach()? })
     }
 
     /// Checks the options against each other.

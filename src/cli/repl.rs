@@ -15,6 +15,7 @@ use clap::Args;
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
+use super::code::RootArgs;
 use super::lookup::reason;
 use super::options::RunArgs;
 use super::output::{ProfileFiles, RunLog, named_file, outputs};
@@ -22,6 +23,7 @@ use super::outputs::Outputs;
 use super::progress::{Progress, Shared};
 use super::run::raise_open_files;
 use super::{exit, signals};
+use crate::annotate::Places;
 use crate::debugger::Debugger;
 use crate::profile::grouped;
 use crate::repl::{Left, Output, Printed, Setup, Shell, Target, Working};
@@ -42,6 +44,10 @@ pub(super) struct ReplArgs {
     #[arg(long)]
     pub sandbox: bool,
 
+    /// The source files that may be shown.
+    #[command(flatten)]
+    pub roots: RootArgs,
+
     #[command(flatten)]
     pub run: RunArgs,
 }
@@ -51,7 +57,8 @@ pub(super) struct ReplArgs {
 /// # Errors
 /// A program that cannot be started, and files that cannot be used.
 pub(super) fn repl(options: &ReplArgs) -> Result<u8, Error> {
-    shell(&options.run, options.commands.clone(), options.stdin.as_deref(), options.sandbox)
+    let places = Places { reach: options.roots.reach().map_err(Error::msg)?, ..Places::default() };
+    shell(&options.run, options.commands.clone(), options.stdin.as_deref(), options.sandbox, places)
 }
 
 /// Runs `cgemu run -i`.
@@ -59,7 +66,7 @@ pub(super) fn repl(options: &ReplArgs) -> Result<u8, Error> {
 /// # Errors
 /// Those of [`repl`].
 pub(super) fn interactive(options: &RunArgs) -> Result<u8, Error> {
-    shell(options, None, None, false)
+    shell(options, None, None, false, Places::default())
 }
 
 fn shell(
@@ -67,6 +74,7 @@ fn shell(
     commands: Option<PathBuf>,
     stdin: Option<&Path>,
     sandboxed: bool,
+    places: Places,
 ) -> Result<u8, Error> {
     let mut machine = options.machine.config()?;
     let interrupt = Arc::default();
@@ -110,7 +118,7 @@ fn shell(
     // A file that the program may exchange is not written where it leads.
     let history = history().filter(|path| !outputs.is_guest_writable(path));
     let files = SessionFiles { path, files, outputs, log };
-    let setup = Setup { output: Box::new(files), commands, sandboxed, history, printed, working };
+    let setup = Setup { output: Box::new(files), commands, sandboxed, places, history, printed, working };
     Ok(match Shell::new(debugger, setup).run() {
         Left::Status(status) => status,
         Left::Stopped(stop) => exit::status(&stop),
@@ -150,6 +158,14 @@ impl TerminalObserver for Observer {
     fn writing(&self, stream: u8, bytes: &[u8]) {
         self.printed.writing(stream, bytes);
         self.shared.iter().for_each(|shared| shared.writing(stream, bytes));
+    }
+
+    fn take_typed(&self, most: usize) -> Option<Vec<u8>> {
+        self.printed.take_typed(most)
+    }
+
+    fn typed(&self) -> usize {
+        self.printed.typed()
     }
 }
 

@@ -2,10 +2,13 @@
 //! what would steer a terminal. Names, source lines, command lines and paths come from programs and
 //! files that nobody vouches for; everything but the files of profiles goes through here.
 
+mod elsewhere;
 mod foreign;
 mod sink;
 
+pub(crate) use elsewhere::Elsewhere;
 pub(crate) use foreign::{Notation, one_line};
 pub(crate) use sink::{
-    Console, Stream, copy, errors, output, output_is_terminal, output_width, profile_output, status_line,
+    Console, Stream, copy, errors, output, output_is_terminal, output_width, patient_output, profile_output,
+    status_line,
 };

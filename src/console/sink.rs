@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::os::fd::AsFd as _;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::tcgetwinsize;
 
 use super::foreign::{Filter, Notation, one_line};
@@ -81,6 +82,40 @@ impl<W: Write> Drop for Console<W> {
 /// Standard output.
 pub(crate) fn output() -> Console<Box<dyn Write>> {
     Console::new(Box::new(BufWriter::with_capacity(CHUNK, io::stdout().lock())))
+}
+
+/// Standard output, whose reader may take nothing: what it has not taken when `given_up` says so is
+/// dropped.
+pub(crate) fn patient_output(given_up: impl Fn() -> bool) -> Console<impl Write> {
+    Console::new(BufWriter::with_capacity(CHUNK, Patient(given_up)))
+}
+
+/// Standard output as [`patient_output`] writes it.
+struct Patient<F>(F);
+
+/// Interval at which it is seen that a text is given up.
+const SLICE: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+
+/// Bytes that a pipe takes without waiting when it says that it takes any (pipe(7), PIPE_BUF).
+const PIECE: usize = 4096;
+
+impl<F: Fn() -> bool> Write for Patient<F> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let out = rustix::stdio::stdout();
+        loop {
+            match poll(&mut [PollFd::new(&out, PollFlags::OUT)], Some(&SLICE)) {
+                Ok(0) | Err(rustix::io::Errno::INTR) => {}
+                _ => return Ok(rustix::io::write(out, bytes.get(..PIECE).unwrap_or(bytes))?),
+            }
+            if (self.0)() {
+                return Ok(bytes.len());
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Standard error, not buffered.

@@ -9,6 +9,7 @@ use crate::symbols::debugger::cfi::Cfi;
 use crate::symbols::debugger::inline::Frame;
 use crate::symbols::debugger::symbol_lookup::{LineCode, Match, MinimalSymbol, SourceLine, SymbolLookup};
 use crate::symbols::debugger::symbol_match;
+use crate::symbols::give_up::GiveUp;
 use crate::symbols::symboliser::Object;
 use crate::symbols::valgrind::demangle::display_name;
 
@@ -59,12 +60,15 @@ pub struct InlinedCall {
 #[derive(Default)]
 pub struct Program {
     modules: Vec<Module>,
+    /// The wish to look no further.
+    give_up: GiveUp,
 }
 
 impl Program {
     /// Looks at what is mapped now. What was known stays known.
     pub fn refresh(&mut self, session: &mut Session) {
         let loaded = session.loaded();
+        self.give_up = session.give_up();
         let same = |module: &Module, loaded: &Loaded| {
             module.path == loaded.path && module.origin == loaded.origin && module.range == loaded.range
         };
@@ -208,6 +212,10 @@ impl Program {
             Some(module) => addresses.extend(module.inlined_copies(text)),
             None => addresses.extend(self.modules.iter().flat_map(|module| module.inlined_copies(text))),
         }
+        if self.give_up.asked() {
+            // There may be more.
+            return Err(Error::Interrupted);
+        }
         if !addresses.is_empty() {
             addresses.sort_unstable();
             addresses.dedup();
@@ -219,7 +227,7 @@ impl Program {
         {
             return self.line(file, line);
         }
-        let nearest = nearest(text, self.names().functions());
+        let nearest = nearest(text, self.give_up.over(self.names().functions()));
         Err(LocationError::Function { name: text.to_owned(), nearest }.into())
     }
 
@@ -231,6 +239,9 @@ impl Program {
             if found.as_ref().is_none_or(|(best, _)| code.line < best.line) {
                 found = Some((code, addresses));
             }
+        }
+        if self.give_up.asked() {
+            return Err(Error::Interrupted);
         }
         if let Some((code, addresses)) = found {
             return Ok(Location { name: format!("{file}:{}", code.line), addresses });

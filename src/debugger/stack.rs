@@ -1,8 +1,11 @@
 //! The stack of calls.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use super::registers::Register;
 use super::state::Debugger;
 use crate::guest::Gpr;
+use crate::session::PAUSE;
 use crate::symbols::debugger::cfi::Registers;
 use crate::symbols::debugger::unwind::{self, GPRS};
 use crate::symbols::valgrind::demangle::display_name;
@@ -64,7 +67,7 @@ impl Debugger {
     /// The calls, the innermost first, at most so many.
     pub fn frames(&mut self, limit: usize) -> Vec<Frame> {
         let registers = unwind::registers(&self.session.cpu());
-        let Debugger { session, program, .. } = self;
+        let Debugger { session, program, control, .. } = self;
         let stack = {
             let mut find = |pc: u64| {
                 let module = program.module_at(pc)?;
@@ -72,6 +75,10 @@ impl Debugger {
                 Some(unwind::Module { cfi: module.cfi(), bias: module.bias, function })
             };
             let mut memory = |addr: u64| {
+                // A recursion may be millions of frames deep.
+                if control.interrupt.load(Relaxed) == PAUSE {
+                    return None;
+                }
                 let mut bytes = [0; 8];
                 session.read(addr, &mut bytes).ok()?;
                 Some(u64::from_le_bytes(bytes))
@@ -81,7 +88,7 @@ impl Debugger {
         let mut frames = Vec::new();
         for frame in &stack.frames {
             self.add_calls(frame, &mut frames);
-            if frames.len() >= limit {
+            if frames.len() >= limit || self.is_interrupted() {
                 break;
             }
         }

@@ -99,6 +99,11 @@ impl Debugger {
         self.begin()
     }
 
+    /// Looks at the program's files again, if they are not all known.
+    pub fn refresh(&mut self) {
+        self.program.refresh(&mut self.session);
+    }
+
     /// Ends the debugging and gives the run back.
     pub fn into_session(self) -> Session {
         self.session
@@ -163,7 +168,7 @@ impl Debugger {
     /// # Errors
     /// If the user interrupts it.
     pub fn profile(&mut self) -> Result<Folded, Error> {
-        self.session.profile_unless_interrupted().ok_or(Error::Interrupted)
+        self.session.profile().ok_or(Error::Interrupted)
     }
 
     /// The counts that were kept under a name.

@@ -43,4 +43,13 @@ pub trait TerminalObserver: std::fmt::Debug + Send + Sync {
     fn reading(&self, stream: u8);
     /// The guest is about to write `bytes` to stream 0, 1 or 2 of the host.
     fn writing(&self, stream: u8, bytes: &[u8]);
+    /// The next line, at most so many bytes of it, that was typed at standard input and that the
+    /// observer has got in place of the guest.
+    fn take_typed(&self, _most: usize) -> Option<Vec<u8>> {
+        None
+    }
+    /// Bytes of such lines.
+    fn typed(&self) -> usize {
+        0
+    }
 }

@@ -5,11 +5,11 @@
 use std::cell::Cell;
 use std::fs::File;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd as _, BorrowedFd};
-use rustix::fs::{SeekFrom, Stat};
+use rustix::fs::{FileType, SeekFrom, Stat};
 
 use crate::abi::errno::Errno;
 use crate::kernel::config::{KernelConfig, TerminalObserver};
@@ -26,13 +26,41 @@ enum Answer {
     Failed(Errno),
 }
 
-/// Answers in the order in which they were given, shared by all copies of the kernel; `at` is the
-/// number that this copy has had.
+impl Answer {
+    /// Bytes that it takes in the journal.
+    fn size(&self) -> usize {
+        let more = match self {
+            Answer::Bytes(bytes) => bytes.len(),
+            Answer::Stat(_) => size_of::<Stat>(),
+            Answer::Number(_) | Answer::Failed(_) => 0,
+        };
+        size_of::<Answer>() + more
+    }
+}
+
+/// Answers in the order in which they were given.
+#[derive(Debug, Default)]
+struct Answers {
+    given: Vec<Answer>,
+    /// Bytes that they take.
+    size: usize,
+    /// They took too much, and are not kept any more.
+    full: bool,
+}
+
+/// The host's answers that are kept, shared by all copies of the kernel; `at` is the number that
+/// this copy has had.
 #[derive(Clone, Debug, Default)]
 struct Journal {
-    answers: Arc<Mutex<Vec<Answer>>>,
+    answers: Arc<Mutex<Answers>>,
     at: Cell<usize>,
 }
+
+/// Most that the journal takes, in bytes.
+pub(crate) const JOURNAL: usize = 256 << 20;
+
+/// Bytes that a pipe takes without waiting when it says that it takes any (pipe(7), PIPE_BUF).
+const PIECE: usize = 4096;
 
 /// Fate of a call that is about to reach the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,8 +88,32 @@ pub struct Streams {
     /// A call was given up because the user asked for something: it answers EINTR and counts as not
     /// made.
     given_up: Cell<bool>,
+    /// Bytes of a write that has been given up which the host has taken: those of the first call
+    /// that no copy of the kernel has made.
+    taken: Arc<AtomicUsize>,
     /// The guest asked for something else than when the journal was written.
     astray: Cell<bool>,
+}
+
+impl Journal {
+    fn answers(&self) -> MutexGuard<'_, Answers> {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes an answer, unless there are too many.
+    fn note(&self, answer: &Answer) {
+        let mut answers = self.answers();
+        if answers.full {
+            return;
+        }
+        answers.size = answers.size.saturating_add(answer.size());
+        if answers.size > JOURNAL {
+            *answers = Answers { full: true, ..Answers::default() };
+        } else {
+            answers.given.push(answer.clone());
+            self.at.update(|at| at + 1);
+        }
+    }
 }
 
 impl Streams {
@@ -74,6 +126,7 @@ impl Streams {
             front: config.front.clone(),
             hold: Cell::new(Hold::Free),
             given_up: Cell::new(false),
+            taken: Arc::default(),
             astray: Cell::new(false),
         }
     }
@@ -114,12 +167,16 @@ impl Streams {
         self.astray.get()
     }
 
+    /// Tells if too much has come from the host to be kept: the run cannot repeat itself.
+    pub fn is_forgotten(&self) -> bool {
+        self.journal.as_ref().is_some_and(|journal| journal.answers().full)
+    }
+
     /// The answer of the journal, if the run has been here before; else that of `ask`, which is
     /// noted.
     fn answer(&self, ask: impl FnOnce() -> Result<Answer, Errno>) -> Answer {
         if let Some(journal) = &self.journal {
-            let answers = journal.answers.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(answer) = answers.get(journal.at.get()) {
+            if let Some(answer) = journal.answers().given.get(journal.at.get()) {
                 journal.at.update(|at| at + 1);
                 return answer.clone();
             }
@@ -137,8 +194,7 @@ impl Streams {
         if let Some(journal) = &self.journal
             && !self.given_up.get()
         {
-            journal.answers.lock().unwrap_or_else(PoisonError::into_inner).push(answer.clone());
-            journal.at.update(|at| at + 1);
+            journal.note(&answer);
         }
         answer
     }
@@ -194,6 +250,10 @@ impl Streams {
                 front.reading(stream);
             }
             let fd = self.fd(stream);
+            let typed = self.front.as_ref().filter(|_| self.is_typed(stream) && at.is_none());
+            if let Some(bytes) = typed.and_then(|front| front.take_typed(len)) {
+                return Ok(Answer::Bytes(bytes));
+            }
             self.wait_for(fd, PollFlags::IN)?;
             let mut bytes = vec![0; len];
             let count = match at {
@@ -214,6 +274,16 @@ impl Streams {
             Answer::Failed(errno) => Err(errno),
             _ => Err(self.lost()),
         }
+    }
+
+    /// True for the host's standard input, where the user types.
+    fn is_typed(&self, stream: u8) -> bool {
+        stream == 0 && self.input.is_none()
+    }
+
+    /// Bytes at standard input that the observer has.
+    fn typed(&self, stream: u8) -> usize {
+        self.front.as_ref().filter(|_| self.is_typed(stream)).map_or(0, |front| front.typed())
     }
 
     /// Waits until something can be read or written, or the user asks for something: EINTR.
@@ -240,18 +310,24 @@ impl Streams {
                 front.writing(stream, bytes);
             }
             let fd = self.fd(stream);
-            let mut done = 0;
+            // What may wait is given only what it takes at once, or nothing could stop the wait.
+            let whole = at.is_some() || FileType::from_raw_mode(rustix::fs::fstat(fd)?.st_mode).is_file();
+            let mut done = self.taken.swap(0, Ordering::Relaxed).min(bytes.len());
             while done < bytes.len() {
-                let rest = &bytes[done..];
+                if !whole && let Err(errno) = self.wait_for(fd, PollFlags::OUT) {
+                    self.taken.store(done, Ordering::Relaxed);
+                    return Err(errno);
+                }
+                let end = if whole { bytes.len() } else { bytes.len().min(done + PIECE) };
+                let rest = &bytes[done..end];
                 let result = match at {
                     Some(at) => rustix::io::pwrite(fd, rest, at + done as u64),
                     None => rustix::io::write(fd, rest),
                 };
                 match result {
                     Ok(count) => done += count,
-                    Err(rustix::io::Errno::AGAIN) => {
-                        poll(&mut [PollFd::new(&fd, PollFlags::OUT)], None)?;
-                    }
+                    // Another took the room meanwhile.
+                    Err(rustix::io::Errno::AGAIN) => {}
                     Err(_) if done > 0 => break,
                     Err(errno) => return Err(errno.into()),
                 }
@@ -266,6 +342,9 @@ impl Streams {
     /// the host's timing stays out.
     pub(crate) fn ready(&self, wait: bool) -> Result<(bool, bool), Errno> {
         let bits = self.number(|| {
+            if self.typed(0) > 0 {
+                return Ok(1);
+            }
             let fd = self.fd(0);
             let found = if self.is_terminal(0) && !wait {
                 let mut fds = [PollFd::new(&fd, PollFlags::IN)];
@@ -281,7 +360,7 @@ impl Streams {
 
     /// Bytes that a read would find.
     pub(crate) fn readable_bytes(&self, stream: u8) -> Result<u64, Errno> {
-        self.number(|| Ok(rustix::io::ioctl_fionread(self.fd(stream))?))
+        self.number(|| Ok(rustix::io::ioctl_fionread(self.fd(stream))? + self.typed(stream) as u64))
     }
 
     /// lseek(2).

@@ -23,7 +23,7 @@ pub(crate) use format::{
 pub use instructions::{CodeObject, InsnCosts, Instructions, add_costs};
 pub(crate) use model::clean;
 pub use model::{Profile, ProfileLine};
-pub use names::{NameId, Names};
+pub use names::{NameId, Names, UNKNOWN};
 pub(crate) use origin::unlike;
 pub use substitution::Substitution;
 pub use summary::{grouped, summary_lines};

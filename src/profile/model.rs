@@ -9,10 +9,7 @@ use std::borrow::Cow;
 
 use super::counts::Sums;
 use super::event::{Costs, EventSet};
-use super::names::{NameId, Names};
-
-/// Cachegrind's name for a file or function without one.
-const UNKNOWN: &[u8] = b"???";
+use super::names::{NameId, Names, UNKNOWN};
 
 /// The counts of one run.
 #[derive(Clone, Debug)]
@@ -97,7 +94,7 @@ impl Profile {
     fn name(&mut self, name: &[u8]) -> NameId {
         match self.names.find(name) {
             Some(id) => id,
-            None => self.names.intern(&clean(if name.is_empty() { UNKNOWN } else { name })),
+            None => self.names.intern(&clean(if name.is_empty() { UNKNOWN.as_bytes() } else { name })),
         }
     }
 

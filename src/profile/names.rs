@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+/// The name of a file or function that is not known, as Cachegrind writes it.
+pub const UNKNOWN: &str = "???";
+
 /// A name in one [`Names`]: cheap to copy and to compare. The order is that in which names were
 /// interned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,7 +54,7 @@ impl Names {
     /// The name itself.
     #[must_use]
     pub fn text(&self, id: NameId) -> &[u8] {
-        self.texts.get(id.0 as usize).map_or(b"???", |text| text)
+        self.texts.get(id.0 as usize).map_or(UNKNOWN.as_bytes(), |text| text)
     }
 
     /// All names, in the order in which they were first met.

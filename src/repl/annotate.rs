@@ -13,7 +13,7 @@ use crate::annotate::view::share::Hot;
 use crate::annotate::view::source::{CountedLine, annotated, around};
 use crate::debugger::program::{Function, InlinedCall, Module};
 use crate::debugger::suggest::nearest;
-use crate::profile::{Event, Instructions, add_costs};
+use crate::profile::{Event, Instructions, UNKNOWN, add_costs};
 use crate::session::Folded;
 
 /// The costs of the inlined copies of a function.
@@ -127,9 +127,9 @@ impl Shell {
         let lines = inlined.calls.iter().map(|(call, counts)| {
             let text = match &call.place {
                 Some((Some(file), line)) if *line > 0 => {
-                    format!("{} at {file}:{line}", call.caller.as_deref().unwrap_or("???"))
+                    format!("{} at {file}:{line}", call.caller.as_deref().unwrap_or(UNKNOWN))
                 }
-                _ => call.caller.clone().unwrap_or_else(|| "???".to_owned()),
+                _ => call.caller.clone().unwrap_or_else(|| UNKNOWN.to_owned()),
             };
             AnnotatedLine { counts: Some(counts), mark: String::new(), text }
         });
@@ -147,8 +147,10 @@ impl Shell {
         range: Option<RangeInclusive<u64>>,
     ) {
         let source = self.sources.lines(path);
-        let missing = if source.is_some() { "" } else { " (cannot be read)" };
-        self.say(&format!("{path}{missing}"));
+        match source.is_some() {
+            true => self.say(path),
+            false => self.say(&format!("{path} ({})", self.sources.why_not())),
+        }
         // Without the source there is nothing to show between the lines that were counted.
         let context = if source.is_some() { self.context } else { 0 };
         let source = source.as_deref().map_or(&[][..], |lines| lines);

@@ -172,8 +172,13 @@ pub(super) enum Error {
     #[error("no source is known for {0}")]
     NoSource(String),
     /// A source file that cannot be read.
-    #[error("{0} cannot be read")]
-    Unreadable(String),
+    #[error("{file} {why}")]
+    Unreadable {
+        /// The file.
+        file: String,
+        /// The reason why it is not shown.
+        why: &'static str,
+    },
     /// Lines past the end of a source file.
     #[error("{file} has only {lines} lines")]
     PastEnd {

@@ -4,6 +4,7 @@ use super::arguments::{count, nothing, number};
 use super::error::Error;
 use super::shell::{Reply, Shell};
 use crate::debugger::stack::Frame;
+use crate::profile::UNKNOWN;
 
 /// Frames that `where` shows if no number is given.
 const MOST: usize = 100;
@@ -14,6 +15,9 @@ impl Shell {
         let selected = self.debugger.frame_number();
         let frames = self.debugger.frames(limit);
         for (at, frame) in frames.iter().enumerate() {
+            if self.debugger.is_interrupted() {
+                break;
+            }
             let mark = if at == selected { '>' } else { ' ' };
             let text = format!("{mark}{}", self.frame_text(at, frame));
             self.say(&text);
@@ -23,7 +27,7 @@ impl Shell {
 
     /// `#1   0x000000000040116b main at prog.c:9`.
     fn frame_text(&self, number: usize, frame: &Frame) -> String {
-        let name = frame.function.as_deref().unwrap_or("???");
+        let name = frame.function.as_deref().unwrap_or(UNKNOWN);
         let place = match &frame.place {
             Some((file, line)) => format!(" at {file}:{line}"),
             None => match self.debugger.program().module_at(frame.pc) {

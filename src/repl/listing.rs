@@ -10,7 +10,9 @@ const LINES: u32 = 10;
 impl Shell {
     pub(super) fn list(&mut self, rest: &str) -> Reply {
         let (file, first, last) = self.listed_range(rest)?;
-        let Some(lines) = self.sources.lines(&file) else { return Err(Error::Unreadable(file)) };
+        let Some(lines) = self.sources.lines(&file) else {
+            return Err(Error::Unreadable { file, why: self.sources.why_not() });
+        };
         let here = self.current_place();
         let mut next = first;
         let shown = (last.saturating_sub(first) as usize).saturating_add(1);
@@ -105,7 +107,7 @@ impl Shell {
         let (file, line) = self.current_place().ok_or("no source is known here")?;
         let read = match self.sources.lines(&file) {
             Some(lines) => format!("{} lines", lines.len()),
-            None => "it cannot be read".to_owned(),
+            None => format!("it {}", self.sources.why_not()),
         };
         self.say(&format!("{file}, {read}; the frame is at line {line}"));
         Ok(())

@@ -22,6 +22,7 @@ mod shell;
 mod show;
 mod sources;
 mod table;
+mod typed_ahead;
 
 pub use shell::{Left, Output, Printed, Setup, Shell, Target, Working};
 pub use table::reference;

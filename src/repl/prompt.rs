@@ -7,8 +7,6 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, IsTerminal as _, Read as _, Write as _};
 use std::os::fd::AsFd as _;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::termios::{LocalModes, tcgetattr};
 use rustyline::completion::{Completer, Pair};
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
@@ -211,34 +209,6 @@ const AGAIN: [&str; 17] = [
     "display",
 ];
 
-/// A line that was typed before it was asked for. The terminal gives out lines then, and no more
-/// than one at a time (termios(3), canonical mode); what is typed of another stays there.
-fn typed_ahead() -> Option<Result<String, ReadlineError>> {
-    let stdin = rustix::stdio::stdin();
-    let canonical = tcgetattr(stdin).is_ok_and(|modes| modes.local_modes.contains(LocalModes::ICANON));
-    let mut ready = [PollFd::new(&stdin, PollFlags::IN)];
-    if !canonical
-        || !matches!(poll(&mut ready, Some(&NOW)), Ok(1))
-        || !ready[0].revents().contains(PollFlags::IN)
-    {
-        return None;
-    }
-    let mut bytes = vec![0; LONGEST];
-    Some(match rustix::io::read(stdin, &mut bytes) {
-        Ok(0) => Err(ReadlineError::Eof),
-        Ok(count) => {
-            Ok(String::from_utf8_lossy(bytes.get(..count).unwrap_or_default()).trim_end().to_owned())
-        }
-        Err(error) => Err(ReadlineError::Io(error.into())),
-    })
-}
-
-/// Longest line that a terminal gives out.
-const LONGEST: usize = 4096;
-
-/// No time to wait.
-const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
-
 /// Exit status of a script that the user has interrupted: 128 and SIGINT.
 const INTERRUPTED: u8 = 130;
 
@@ -357,35 +327,46 @@ impl Shell {
         while !self.quit {
             editor.set_helper(Some(self.words()));
             self.begin_line();
-            // What was typed while the program ran is taken a line at a time: the editor would take
-            // all there is, and so keep it from the program that the first line may start.
-            let line = match typed_ahead() {
+            // What was typed while the program ran is taken a line at a time: the program that the
+            // first line starts may read the second.
+            let typed = &self.setup.printed.typed;
+            let line = match typed.take_line() {
                 Some(Ok(line)) => {
                     let _ = writeln!(console::output(), "{PROMPT}{}", one_line(&line));
                     Ok(line)
                 }
                 Some(Err(end)) => Err(end),
-                None => editor.readline(PROMPT),
+                None => {
+                    let line = editor.readline_with_initial(PROMPT, (&typed.take_begun(), ""));
+                    if line.is_ok() {
+                        typed.get_back(&mut editor);
+                    }
+                    line
+                }
             };
             match line {
                 Ok(lines) => {
                     asked = false;
-                    let empty = if lines.trim().is_empty() { again.as_str() } else { "" };
+                    let mut lines = lines.lines().map(|line| line.trim().to_owned());
+                    let first = lines.next().unwrap_or_default();
                     // Several lines may be pasted at once.
-                    let lines: Vec<String> =
-                        lines.lines().chain([empty]).map(|line| line.trim().to_owned()).collect();
-                    for line in lines.into_iter().filter(|line| !line.is_empty()) {
-                        let _ = editor.add_history_entry(&line);
-                        self.note(&format!("cgemu> {line}"));
-                        again.clear();
-                        match self.execute(&line) {
-                            Ok(()) if self.repeats(&line) => again = self.repeated(&line),
-                            Ok(()) => {}
-                            Err(why) => self.complain(&why.to_string()),
-                        }
-                        if self.quit {
-                            break;
-                        }
+                    typed.put(lines.collect::<Vec<_>>().into_iter());
+                    let line = if first.is_empty() { again.clone() } else { first };
+                    if line.is_empty() {
+                        continue;
+                    }
+                    let _ = editor.add_history_entry(&line);
+                    self.note(&format!("cgemu> {line}"));
+                    again.clear();
+                    match self.execute(&line) {
+                        Ok(()) if self.repeats(&line) => again = self.repeated(&line),
+                        Ok(()) => {}
+                        Err(why) => self.complain(&why.to_string()),
+                    }
+                    if self.interrupted {
+                        // A terminal, too, forgets at Ctrl-C what was typed before (termios(3),
+                        // NOFLSH).
+                        self.setup.printed.typed.forget();
                     }
                 }
                 Err(ReadlineError::Interrupted) => {

@@ -214,7 +214,10 @@ impl Shell {
         };
         let executed = self.debugger.session().instructions();
         self.say(&format!("{how} after {executed} instructions"));
-        let Some(finished) = self.debugger.session().finished() else { return Ok(()) };
+        let Some(finished) = self.debugger.session().finished() else {
+            self.complain("the profile was not written; `dump` writes one");
+            return Err(debugger::Error::Interrupted.into());
+        };
         let written = self.setup.output.write(&finished.counts, Target::Whole);
         self.setup.output.report(&finished);
         self.say(&format!("profile: {}", written.map_err(Error::Profile)?.display()));

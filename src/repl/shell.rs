@@ -5,10 +5,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
 use super::error::Error;
 use super::sources::Texts;
-use crate::annotate::Syntax;
+use super::typed_ahead::TypedAhead;
+use crate::annotate::{Places, Syntax};
 use crate::console::{self, Console, one_line};
 use crate::debugger::suggest::nearest;
 use crate::debugger::{self, Debugger};
@@ -51,6 +53,8 @@ pub struct Setup {
     pub commands: Option<PathBuf>,
     /// Start no other programs, and write no files but profiles.
     pub sandboxed: bool,
+    /// The places of source files.
+    pub(crate) places: Places,
     /// The file with the commands of earlier sessions.
     pub history: Option<PathBuf>,
     /// Follows what the guest prints.
@@ -71,12 +75,15 @@ pub trait Working {
     fn end(&self);
 }
 
-/// Follows what the guest prints, so that the prompt begins on a line of its own.
+/// Follows what the guest prints, so that the prompt begins on a line of its own, and has for it
+/// what was typed too early.
 #[derive(Debug, Default)]
 pub struct Printed {
     /// The last byte.
     last: AtomicU8,
     any: AtomicBool,
+    /// Lines that the editor has read, and that the program may read in its place.
+    pub(super) typed: TypedAhead,
 }
 
 impl TerminalObserver for Printed {
@@ -87,6 +94,14 @@ impl TerminalObserver for Printed {
             self.last.store(byte, Relaxed);
             self.any.store(true, Relaxed);
         }
+    }
+
+    fn take_typed(&self, most: usize) -> Option<Vec<u8>> {
+        self.typed.take_bytes(most)
+    }
+
+    fn typed(&self) -> usize {
+        self.typed.bytes()
     }
 }
 
@@ -114,6 +129,10 @@ pub enum Left {
     /// At the end of a script whose program did not come to an end of its own.
     Stopped(Stop),
 }
+
+/// Time that a standard output which takes nothing has to take what is said of an interrupted
+/// command.
+const LAST_WORDS: Duration = Duration::from_millis(20);
 
 /// Result of a command.
 pub(super) type Reply = Result<(), Error>;
@@ -239,6 +258,7 @@ pub struct Shell {
 impl Shell {
     /// A shell with these commands over a program that has been loaded.
     pub(super) fn with_commands(debugger: Debugger, setup: Setup, commands: Commands) -> Shell {
+        let sources = Texts::new(&setup.places);
         Shell {
             debugger,
             setup,
@@ -249,7 +269,7 @@ impl Shell {
             other_arguments: false,
             told: false,
             listed: None,
-            sources: Texts::default(),
+            sources,
             displays: Vec::new(),
             flavor: Syntax::default(),
             examined: 0,
@@ -293,8 +313,14 @@ impl Shell {
         let outermost = self.depth == 0;
         if outermost {
             self.debugger.set_working(true);
+            // What was interrupted while it read symbols is made up for.
+            self.debugger.refresh();
         }
-        let result = (command.run)(self, rest.trim());
+        let mut result = (command.run)(self, rest.trim());
+        if result.is_err() && self.debugger.is_interrupted() {
+            // What is not known may only not have been read.
+            result = Err(debugger::Error::Interrupted.into());
+        }
         self.heed_signal();
         if outermost {
             self.debugger.set_working(false);
@@ -325,8 +351,11 @@ impl Shell {
             return;
         }
         self.begin_line();
-        // Nobody is left to tell if standard output is closed.
-        let _ = writeln!(console::output(), "{text}");
+        // Nobody is left to tell if standard output is closed, or if it was already interrupted
+        // because nobody reads it.
+        let (interrupted, since) = (self.interrupted, Instant::now());
+        let given_up = || self.debugger.is_interrupted() || (interrupted && since.elapsed() > LAST_WORDS);
+        let _ = writeln!(console::patient_output(given_up), "{text}");
         self.note(text);
     }
 
@@ -345,7 +374,7 @@ impl Shell {
     pub(super) fn begin_line(&mut self) {
         self.stand_back();
         if self.setup.printed.in_line() {
-            let _ = writeln!(console::output());
+            let _ = writeln!(console::patient_output(|| self.debugger.is_interrupted()));
         }
     }
 

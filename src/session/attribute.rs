@@ -9,12 +9,11 @@ use crate::guest::Fault;
 use crate::hooks::consumer::Tally;
 use crate::hooks::counts::Counts;
 use crate::hooks::plan::MappingId;
-use crate::profile::{Costs, Event, Profile, cache_desc};
+use crate::profile::{Costs, Event, Profile, UNKNOWN, cache_desc};
 use crate::session::config::CountConfig;
 use crate::session::instructions::ByInstruction;
 use crate::session::modules::Modules;
 use crate::session::outcome::{Ending, Folded, Stop};
-use crate::symbols::UNKNOWN;
 use crate::x86::decode::{self, Refusal};
 
 /// The run that a profile is of.
@@ -28,16 +27,9 @@ pub(super) struct Subject<'a> {
     pub code: Option<BTreeMap<u64, Vec<u8>>>,
 }
 
-/// Instructions between two looks at whether the result is still wanted.
-const PIECE: usize = 1024;
-
-/// Folds the accounts of a run; `None` if `given_up` says that nobody wants them any more.
-pub(super) fn fold_run(
-    tally: &Tally,
-    modules: &mut Modules,
-    subject: Subject<'_>,
-    given_up: &dyn Fn() -> bool,
-) -> Option<Folded> {
+/// Folds the accounts of a run; `None` if nobody wants them any more.
+pub(super) fn fold_run(tally: &Tally, modules: &mut Modules, subject: Subject<'_>) -> Option<Folded> {
+    let give_up = modules.symboliser().give_up().clone();
     let events = subject.counting.events();
     let mut profile = Profile::new(subject.command, events);
     // Readers want the caches described even where none was simulated, as Valgrind 3.19 does it.
@@ -47,14 +39,8 @@ pub(super) fn fold_run(
     }
     let wanted: Vec<(MappingId, u64)> = tally.iter().map(|(pc, mapping, _)| (mapping, pc)).collect();
     modules.read_debug_info(&wanted);
-    if given_up() {
-        return None;
-    }
     let mut insns = subject.code.map(|code| ByInstruction::new(events, code));
-    for (at, (pc, mapping, counts)) in tally.iter().enumerate() {
-        if at % PIECE == 0 && given_up() {
-            return None;
-        }
+    for (pc, mapping, counts) in give_up.over(tally.iter()) {
         let costs = costs(counts);
         let at = modules.locate(mapping, pc);
         let (file, function, line) =
@@ -63,6 +49,9 @@ pub(super) fn fold_run(
         if let Some(insns) = &mut insns {
             insns.add(modules, mapping, pc, (file, function, line), &costs);
         }
+    }
+    if give_up.asked() {
+        return None;
     }
     Some(Folded { instructions: insns.map(|insns| insns.finish(profile.cmd())), profile })
 }

@@ -31,40 +31,38 @@ impl Session {
     /// Ends the run and gives back what it cost.
     pub fn finish(self) -> Finished {
         let Session { config, mut machine, mut guest, .. } = self;
+        // It ends: there is no pause any more.
+        let _ = guest.control.interrupt.compare_exchange(PAUSE, 0, Relaxed, Relaxed);
         write_back(&mut guest, machine.memory());
         let code = config.recording.instructions.then(|| machine.code_in_no_file());
         let mut tally = Tally::default();
         machine.finish().iter().for_each(|consumer| tally.add(consumer));
         let ending = guest.ending.take().unwrap_or(Ending::Stop(Stop::Interrupted(SIGKILL)));
-        conclude(&config, ending, &mut guest, &tally, code)
+        let counts = fold(&config, &tally, &mut guest.modules, code).unwrap_or_else(|| Folded {
+            // It is given up only for a pause.
+            profile: Profile::new(&config.machine.command_line(), config.counting.events()),
+            instructions: None,
+        });
+        conclude(ending, &mut guest, counts)
     }
 
-    /// The results of a program that has ended, and could be taken back; `None` while it has not.
+    /// The results of a program that has ended, and could be taken back; `None` while it has not,
+    /// or if [`Control::interrupt`] asks for a pause before they are put together.
     pub fn finished(&mut self) -> Option<Finished> {
         let ending = self.guest.ending.clone()?;
         write_back(&mut self.guest, self.machine.memory());
         let code = self.config.recording.instructions.then(|| self.machine.code_in_no_file());
         let tally = self.tally();
-        Some(conclude(&self.config, ending, &mut self.guest, &tally, code))
+        let counts = fold(&self.config, &tally, &mut self.guest.modules, code)?;
+        Some(conclude(ending, &mut self.guest, counts))
     }
 
-    /// The counts so far.
-    pub fn profile(&mut self) -> Folded {
+    /// The counts so far; `None` if [`Control::interrupt`] asks for a pause before they are put
+    /// together.
+    pub fn profile(&mut self) -> Option<Folded> {
         let code = self.config.recording.instructions.then(|| self.machine.code_in_no_file());
         let tally = self.tally();
         fold(&self.config, &tally, &mut self.guest.modules, code)
-    }
-
-    /// The counts so far, unless [`Control::interrupt`] asks for a pause before they are put
-    /// together: `None` then.
-    pub fn profile_unless_interrupted(&mut self) -> Option<Folded> {
-        let code = self.config.recording.instructions.then(|| self.machine.code_in_no_file());
-        let tally = self.tally();
-        let interrupt = Arc::clone(&self.guest.control.interrupt);
-        let command = self.config.machine.command_line();
-        let subject = Subject { command: &command, counting: &self.config.counting, code };
-        let given_up = || interrupt.load(Relaxed) == PAUSE;
-        attribute::fold_run(&tally, &mut self.guest.modules, subject, &given_up)
     }
 
     /// The counts so far, by instruction.
@@ -93,13 +91,7 @@ fn write_back(guest: &mut Guest, mem: &mut AddressSpace) {
     }
 }
 
-fn conclude(
-    config: &Config,
-    ending: Ending,
-    guest: &mut Guest,
-    tally: &Tally,
-    code: Option<BTreeMap<u64, Vec<u8>>>,
-) -> Finished {
+fn conclude(ending: Ending, guest: &mut Guest, counts: Folded) -> Finished {
     let (stop, line) = attribute::explain(ending, &mut guest.modules);
     let mut notices = guest.kernel.notices.lines();
     notices.extend(line);
@@ -110,7 +102,7 @@ fn conclude(
             "{files} dropped that the program wrote, changed or removed; --allow-write=DIR keeps what is in DIR"
         ));
     }
-    Finished { stop, counts: fold(config, tally, &mut guest.modules, code), notices }
+    Finished { stop, counts, notices }
 }
 
 fn fold(
@@ -118,13 +110,8 @@ fn fold(
     tally: &Tally,
     modules: &mut Modules,
     code: Option<BTreeMap<u64, Vec<u8>>>,
-) -> Folded {
+) -> Option<Folded> {
     let command = config.machine.command_line();
     let subject = Subject { command: &command, counting: &config.counting, code };
-    let folded = attribute::fold_run(tally, modules, subject, &|| false);
-    // It is given up only where that is asked for.
-    folded.unwrap_or_else(|| Folded {
-        profile: Profile::new(&command, config.counting.events()),
-        instructions: None,
-    })
+    attribute::fold_run(tally, modules, subject)
 }

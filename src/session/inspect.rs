@@ -16,6 +16,7 @@ use crate::hooks::counts::Counts;
 use crate::kernel::Kernel;
 use crate::kernel::arena::TaskId;
 use crate::kernel::random::Random;
+use crate::kernel::streams::JOURNAL;
 use crate::profile::Costs;
 use crate::requests::Requests;
 use crate::session::attribute;
@@ -25,6 +26,7 @@ use crate::session::kernel_stores::KernelStores;
 use crate::session::outcome::Ending;
 use crate::session::run::Session;
 use crate::sim::Hierarchy;
+use crate::symbols::give_up::GiveUp;
 use crate::symbols::symboliser::Object;
 
 /// A run as it was. It has to be given back to [`Session::forget`].
@@ -55,6 +57,18 @@ pub enum Irreversible {
     /// A file has changed since the guest opened it.
     #[error("{0} has changed since the program opened it, so the run would not be the same again")]
     Changed(String),
+    /// The host's answers at the standard streams were too many to be kept.
+    #[error(
+        "more than {} MiB were needed to remember what passed the program's standard streams, so the run goes \
+         on but not back; what the program opens itself need not be remembered",
+        JOURNAL >> 20
+    )]
+    Forgotten,
+    /// Too many of the host's files were opened.
+    #[error(
+        "the program has opened too many files to watch them for changes, so the run goes on but not back"
+    )]
+    Unwatched,
 }
 
 /// A file that is mapped to be executed.
@@ -102,8 +116,13 @@ impl Session {
         if !self.config.machine.allow_write.is_empty() {
             return Err(Irreversible::AllowWrite);
         }
-        match self.guest.kernel.fs.fingerprint.as_ref().and_then(|print| print.changed()) {
+        if self.guest.kernel.streams.is_forgotten() {
+            return Err(Irreversible::Forgotten);
+        }
+        let Some(print) = &self.guest.kernel.fs.fingerprint else { return Ok(()) };
+        match print.changed() {
             Some(file) => Err(Irreversible::Changed(file)),
+            None if print.is_forgotten() => Err(Irreversible::Unwatched),
             None => Ok(()),
         }
     }
@@ -212,6 +231,11 @@ impl Session {
             object: symboliser.object(file.id, file.source),
         };
         self.machine.memory().executable_files().map(loaded).collect()
+    }
+
+    /// The wish of a front end that the reading of debug information be given up.
+    pub fn give_up(&mut self) -> GiveUp {
+        self.guest.modules.symboliser().give_up().clone()
     }
 
     /// The kernel, to look at.

@@ -6,11 +6,8 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::hooks::plan::MappingId;
-use crate::profile::{CodeObject, Costs, EventSet, InsnCosts, Instructions, add_costs, clean};
+use crate::profile::{CodeObject, Costs, EventSet, InsnCosts, Instructions, UNKNOWN, add_costs, clean};
 use crate::session::modules::Modules;
-
-/// Path of code that is in no file.
-const NO_FILE: &[u8] = b"???";
 
 /// The sums. An instruction that several blocks share, or that is mapped twice, is one.
 pub(super) struct ByInstruction {
@@ -25,7 +22,7 @@ pub(super) struct ByInstruction {
 impl ByInstruction {
     /// No costs yet; `code` has the bytes of instructions that are in no file.
     pub(super) fn new(events: EventSet, code: BTreeMap<u64, Vec<u8>>) -> Self {
-        let no_file = CodeObject { path: NO_FILE.to_vec(), code, ..CodeObject::default() };
+        let no_file = CodeObject { path: UNKNOWN.as_bytes().to_vec(), code, ..CodeObject::default() };
         Self { events, objects: vec![no_file], places: FxHashMap::default(), names: FxHashSet::default() }
     }
 

@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use crate::emu::memory::space::FileArea;
 use crate::guest::{FileId, PageSource};
 use crate::hooks::plan::{MappingId, NO_MAPPING};
+use crate::symbols::give_up::GiveUp;
 use crate::symbols::symboliser::{Object, Symboliser};
 use crate::symbols::valgrind::debug_info::{DebugInfo, Location, Wanted};
 
@@ -33,6 +34,11 @@ pub(super) struct Modules {
 }
 
 impl Modules {
+    /// No files yet; `give_up` tells when to read no more of them.
+    pub(super) fn new(give_up: GiveUp) -> Modules {
+        Modules { symboliser: Symboliser::new(give_up), ..Modules::default() }
+    }
+
     /// The number of a file mapping.
     pub(super) fn number(&mut self, file: Option<FileArea<'_>>) -> MappingId {
         let Some(area) = file else { return NO_MAPPING };
@@ -78,8 +84,10 @@ impl Modules {
             offsets.dedup();
             let mut same = self.modules.iter_mut().filter(|m| (m.id.inode, m.id.device) == (inode, device));
             let Some(first) = same.next() else { continue };
-            let open = || self.symboliser.object(&first.id, &first.source);
-            first.debug = first.object.get_or_init(open).debug_info(Wanted::Offsets(&offsets)).map(Arc::new);
+            let give_up = self.symboliser.give_up().clone();
+            let object = give_up.once(&first.object, || self.symboliser.object(&first.id, &first.source));
+            first.debug =
+                object.and_then(|object| object.debug_info(Wanted::Offsets(&offsets))).map(Arc::new);
             for module in same {
                 module.debug.clone_from(&first.debug);
             }
@@ -94,7 +102,8 @@ impl Modules {
     /// The object of a mapping.
     pub(super) fn object(&mut self, mapping: MappingId) -> Option<&Rc<Object>> {
         let module = self.modules.get(mapping as usize)?;
-        Some(module.object.get_or_init(|| self.symboliser.object(&module.id, &module.source)))
+        let give_up = self.symboliser.give_up().clone();
+        give_up.once(&module.object, || self.symboliser.object(&module.id, &module.source))
     }
 
     /// The file of a mapping, by inode and device: the same for all its mappings.

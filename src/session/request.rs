@@ -8,10 +8,10 @@ use crate::emu::memory::space::AddressSpace;
 use crate::guest::{GuestCpu, GuestMemory};
 use crate::hooks::plan::{MappingId, NO_MAPPING};
 use crate::kernel::Kernel;
+use crate::profile::UNKNOWN;
 use crate::requests::{CodePlace, Host, Voice};
 use crate::session::control::Control;
 use crate::session::modules::Modules;
-use crate::symbols::UNKNOWN;
 use crate::symbols::debugger::cfi::Cfi;
 use crate::symbols::debugger::unwind;
 

@@ -27,13 +27,14 @@ use crate::kernel::sched::QUANTUM;
 use crate::profile::reason;
 use crate::requests::Requests;
 use crate::session::config::{Config, Limits, MachineConfig, Producer};
-use crate::session::control::{Control, TIME_IS_UP};
+use crate::session::control::{Control, PAUSE, TIME_IS_UP};
 use crate::session::guest::{Guest, StopConditions};
 use crate::session::kernel_stores::KernelStores;
 use crate::session::load;
 use crate::session::modules::Modules;
 use crate::session::outcome::{Ending, Pause, Stop};
 use crate::sim::Hierarchy;
+use crate::symbols::give_up::GiveUp;
 use crate::syscalls::context::ExecRequest;
 
 /// Bytes of guest memory and overlay files without `--max-memory`: what the emulated machine says
@@ -73,6 +74,12 @@ fn other(error: impl std::fmt::Display) -> StartError {
     StartError::Other(error.to_string())
 }
 
+/// The wish to read no more debug information: a front end wants a pause.
+fn give_up(control: &Arc<Control>) -> GiveUp {
+    let interrupt = Arc::clone(&control.interrupt);
+    GiveUp::when(move || interrupt.load(Relaxed) == PAUSE)
+}
+
 /// A run that can be paused, looked at, and taken back to a moment before.
 pub struct Session {
     pub(super) config: Config,
@@ -100,7 +107,7 @@ impl Session {
         }
         let guest = Guest {
             kernel,
-            modules: Modules::default(),
+            modules: Modules::new(give_up(&control)),
             limits: Limits { memory: Some(memory), ..program.limits },
             ending: None,
             exec: None,

@@ -4,14 +4,16 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use gimli::{Dwarf, DwarfSections, EndianArcSlice, EndianSlice, LittleEndian, SectionId};
+use gimli::{Relocate, RelocateReader};
 use goblin::elf::section_header::{SHT_DYNSYM, SHT_SYMTAB};
 
 use crate::symbols::elf::ElfFile;
+use crate::symbols::give_up::GiveUp;
 
 /// A debug section, or a piece of one.
 pub(crate) type Slice<'a> = EndianSlice<'a, LittleEndian>;
-/// A debug section that its users own together.
-pub(crate) type SharedSlice = EndianArcSlice<LittleEndian>;
+/// A debug section that its users own together, and of which no more is read than is wanted.
+pub(crate) type SharedSlice = RelocateReader<EndianArcSlice<LittleEndian>, Heed>;
 
 /// `bytes` as gimli reads them.
 pub(crate) fn slice(bytes: &[u8]) -> Slice<'_> {
@@ -19,8 +21,29 @@ pub(crate) fn slice(bytes: &[u8]) -> Slice<'_> {
 }
 
 /// The same of bytes that have several owners.
-pub(crate) fn shared(bytes: Arc<[u8]>) -> SharedSlice {
-    SharedSlice::new(bytes, LittleEndian)
+pub(crate) fn shared(bytes: Arc<[u8]>, give_up: &GiveUp) -> SharedSlice {
+    SharedSlice::new(EndianArcSlice::new(bytes, LittleEndian), Heed(give_up.clone()))
+}
+
+/// Fails to read addresses and offsets once reading is to be given up. The library parses a whole
+/// unit at once, and this is its way to look at what it reads.
+#[derive(Clone, Debug)]
+pub(crate) struct Heed(GiveUp);
+
+impl Heed {
+    fn pass<T>(&self, value: T) -> gimli::Result<T> {
+        if self.0.asked() { Err(gimli::Error::Io) } else { Ok(value) }
+    }
+}
+
+impl Relocate for Heed {
+    fn relocate_address(&self, _: usize, value: u64) -> gimli::Result<u64> {
+        self.pass(value)
+    }
+
+    fn relocate_offset(&self, _: usize, value: usize) -> gimli::Result<usize> {
+        self.pass(value)
+    }
 }
 
 /// The files that complete an object.
@@ -53,6 +76,11 @@ impl DebugFiles {
         self.main.vaddr_of_file_offset(offset)
     }
 
+    /// The wish to read no more of them.
+    pub(crate) fn give_up(&self) -> &GiveUp {
+        self.main.give_up()
+    }
+
     /// The object itself.
     pub(crate) fn main(&self) -> &ElfFile {
         &self.main
@@ -81,7 +109,7 @@ impl DebugFiles {
     /// The symbol tables, each as its file and its type: `.symtab` of the object, else of the
     /// separate file or of the MiniDebugInfo; `.dynsym` of the object.
     pub(crate) fn symbol_tables(&self) -> impl Iterator<Item = (&ElfFile, u32)> {
-        let mini = || self.mini.get_or_init(|| self.main.mini_debug_info()).as_ref();
+        let mini = || self.give_up().once(&self.mini, || self.main.mini_debug_info())?.as_ref();
         let with_symtab = if self.main.section_of_type(SHT_SYMTAB).is_some() {
             Some(&self.main)
         } else {
@@ -97,7 +125,7 @@ impl DebugFiles {
 
     /// The same DWARF with the alternate file, for views that hold it.
     pub(crate) fn shared_dwarf(&self) -> Option<Dwarf<SharedSlice>> {
-        let mut dwarf = self.sections()?.borrow(|bytes| shared(Arc::clone(bytes)));
+        let mut dwarf = self.sections()?.borrow(|bytes| shared(Arc::clone(bytes), self.give_up()));
         if let Some(alternate) = self.alternate() {
             let load = |id: SectionId| Ok::<_, gimli::Error>(shared_section(alternate, Some(id.name())));
             dwarf.load_sup(load).ok()?;
@@ -116,14 +144,14 @@ impl DebugFiles {
     fn sections(&self) -> Option<&DwarfSections<Arc<[u8]>>> {
         let file = self.with_dwarf()?;
         let load = |id: SectionId| Ok::<_, std::convert::Infallible>(file.debug_section(id.name()));
-        Some(self.dwarf.get_or_init(|| match DwarfSections::load(load) {
+        self.give_up().once(&self.dwarf, || match DwarfSections::load(load) {
             Ok(sections) => sections,
             Err(never) => match never {},
-        }))
+        })
     }
 }
 
 /// A debug section of `file`; empty if it has none of that name.
 pub(crate) fn shared_section(file: &ElfFile, name: Option<&str>) -> SharedSlice {
-    shared(name.map(|name| file.debug_section(name)).unwrap_or_default())
+    shared(name.map(|name| file.debug_section(name)).unwrap_or_default(), file.give_up())
 }

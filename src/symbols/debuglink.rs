@@ -13,6 +13,7 @@ use zlib_rs::crc32::crc32;
 
 use crate::guest::PageSource;
 use crate::symbols::elf::{ElfFile, string};
+use crate::symbols::give_up::GiveUp;
 
 /// The directory where distributions install debug files.
 const DEBUG_ROOT: &str = "/usr/lib/debug";
@@ -67,7 +68,7 @@ impl Links {
     pub fn is_debug_file(&self, candidate: &ElfFile) -> bool {
         match (&self.build_id, &self.debuglink) {
             (Some(id), _) => Self::of(candidate).build_id.as_ref() == Some(id),
-            (None, Some((_, crc))) => crc32_of_file(&**candidate.source()) == *crc,
+            (None, Some((_, crc))) => crc32_of_file(&**candidate.source(), candidate.give_up()) == *crc,
             (None, None) => false,
         }
     }
@@ -162,13 +163,14 @@ fn debug_sup(section: &[u8]) -> Option<(String, Vec<u8>, bool)> {
     Some((String::from_utf8(name.to_vec()).ok()?, id.to_vec(), *supplementary == 1))
 }
 
-/// The CRC-32 of all bytes of a file, as `.gnu_debuglink` has it (that of IEEE 802.3 and zlib).
-pub(crate) fn crc32_of_file(file: &dyn PageSource) -> u32 {
+/// The CRC-32 of all bytes of a file, as `.gnu_debuglink` has it (that of IEEE 802.3 and zlib), or
+/// of those before somebody asked to give up.
+pub(crate) fn crc32_of_file(file: &dyn PageSource, give_up: &GiveUp) -> u32 {
     let mut buffer = vec![0; 1 << 16];
     let (mut crc, mut offset) = (0, 0u64);
     loop {
         let count = file.read_at(offset, &mut buffer).unwrap_or(0);
-        let Some(bytes @ [_, ..]) = buffer.get(..count) else { return crc };
+        let Some(bytes @ [_, ..]) = buffer.get(..count).filter(|_| !give_up.asked()) else { return crc };
         crc = crc32(crc, bytes);
         offset = offset.saturating_add(count as u64);
     }
@@ -186,7 +188,7 @@ mod tests {
             (b"", 0),
             (b"The quick brown fox jumps over the lazy dog", 0x414f_a339),
         ] {
-            assert_eq!(crc32_of_file(&text.to_vec()), expected);
+            assert_eq!(crc32_of_file(&text.to_vec(), &GiveUp::default()), expected);
         }
     }
 

@@ -9,11 +9,15 @@ use goblin::container::{Container, Ctx, Endian};
 use goblin::elf::compression_header::{CompressionHeader, ELFCOMPRESS_ZLIB, ELFCOMPRESS_ZSTD};
 use ruzstd::decoding::StreamingDecoder;
 use xz4rust::{XzDecoder, XzNextBlockResult};
-use zlib_rs::{Inflate, InflateFlush};
+use zlib_rs::{Inflate, InflateFlush, Status};
+
+use crate::symbols::give_up::GiveUp;
 
 /// Deflate cannot expand a byte to more than this, so a larger claimed size is a lie. The other
 /// formats can, but no honest debug information does.
 const MAX_EXPANSION: u64 = 1032;
+/// Bytes that are decompressed at once.
+const AT_ONCE: usize = 1 << 20;
 /// Base-two logarithm of deflate's largest window.
 const WINDOW_BITS: u8 = 15;
 /// Largest dictionary of an xz stream, in bytes: that of `xz -9`.
@@ -21,22 +25,22 @@ const MAX_DICTIONARY: usize = 1 << 26;
 
 /// Decompresses the contents of a section that is `SHF_COMPRESSED`. Valgrind 3.19 does not know
 /// zstd, and then reads nothing of the object.
-pub(crate) fn section(data: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn section(data: &[u8], give_up: &GiveUp) -> Option<Vec<u8>> {
     let ctx = Ctx::new(Container::Big, Endian::Little);
     let header = CompressionHeader::parse(data, 0, ctx).ok()?;
     let stream = data.get(CompressionHeader::size(ctx)..)?;
     match header.ch_type {
-        ELFCOMPRESS_ZLIB => inflate(stream, header.ch_size),
-        ELFCOMPRESS_ZSTD => unzstd(stream, header.ch_size),
+        ELFCOMPRESS_ZLIB => inflate(stream, header.ch_size, give_up),
+        ELFCOMPRESS_ZSTD => unzstd(stream, header.ch_size, give_up),
         _ => None,
     }
 }
 
 /// Decompresses a `.zdebug` section, the layout before `SHF_COMPRESSED`: `ZLIB`, the size as a
 /// big-endian number, the stream.
-pub(crate) fn zdebug(data: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn zdebug(data: &[u8], give_up: &GiveUp) -> Option<Vec<u8>> {
     let size = u64::from_be_bytes(data.strip_prefix(b"ZLIB")?.get(..8)?.try_into().ok()?);
-    inflate(data.get(12..)?, size)
+    inflate(data.get(12..)?, size, give_up)
 }
 
 fn limit(stream: &[u8]) -> u64 {
@@ -45,32 +49,43 @@ fn limit(stream: &[u8]) -> u64 {
 
 /// Decompresses a zlib stream (RFC 1950) of `size` bytes; a damaged one yields what precedes the
 /// damage. `None` if it cannot have that size.
-fn inflate(stream: &[u8], size: u64) -> Option<Vec<u8>> {
+fn inflate(stream: &[u8], size: u64, give_up: &GiveUp) -> Option<Vec<u8>> {
     if size > limit(stream) {
         return None;
     }
     let mut output = vec![0; usize::try_from(size).ok()?];
     let mut state = Inflate::new(true, WINDOW_BITS);
-    // What an error leaves is what was written before it.
-    let _ = state.decompress(stream, &mut output, InflateFlush::Finish);
-    output.truncate(usize::try_from(state.total_out()).unwrap_or(0));
+    let done = |count: u64| usize::try_from(count).unwrap_or(0);
+    for part in give_up.over_parts(output.chunks_mut(AT_ONCE)) {
+        let rest = stream.get(done(state.total_in())..).unwrap_or_default();
+        let before = state.total_out();
+        // What an error leaves is what was written before it.
+        let result = state.decompress(rest, part, InflateFlush::NoFlush);
+        if !matches!(result, Ok(Status::Ok)) || done(state.total_out() - before) < part.len() {
+            break;
+        }
+    }
+    output.truncate(done(state.total_out()));
     Some(output)
 }
 
 /// Decompresses a zstd frame (RFC 8878) in the same way.
-fn unzstd(stream: &[u8], size: u64) -> Option<Vec<u8>> {
+fn unzstd(stream: &[u8], size: u64, give_up: &GiveUp) -> Option<Vec<u8>> {
     if size > limit(stream) {
         return None;
     }
     let mut output = Vec::new();
+    let mut decoder = StreamingDecoder::new(stream).ok()?.take(size);
     // As above.
-    let _ = StreamingDecoder::new(stream).ok()?.take(size).read_to_end(&mut output);
+    while !give_up.asked()
+        && let Ok(1..) = (&mut decoder).take(AT_ONCE as u64).read_to_end(&mut output)
+    {}
     Some(output)
 }
 
 /// Decompresses an xz stream in the same way. It does not say its size in front: empty if it has
 /// more than any honest one.
-pub(crate) fn unxz(stream: &[u8]) -> Vec<u8> {
+pub(crate) fn unxz(stream: &[u8], give_up: &GiveUp) -> Vec<u8> {
     let limit = limit(stream);
     let mut decoder = XzDecoder::in_heap_with_alloc_dict_size(0, MAX_DICTIONARY);
     let (mut output, mut rest, mut part) = (Vec::new(), stream, vec![0; 1 << 16]);
@@ -81,7 +96,7 @@ pub(crate) fn unxz(stream: &[u8]) -> Vec<u8> {
             return Vec::new();
         }
         rest = rest.get(step.input_consumed()..).unwrap_or_default();
-        if matches!(step, XzNextBlockResult::EndOfStream(..)) || !step.made_progress() {
+        if matches!(step, XzNextBlockResult::EndOfStream(..)) || !step.made_progress() || give_up.asked() {
             return output;
         }
     }
@@ -92,6 +107,22 @@ mod tests {
     use super::*;
     use crate::symbols::testkit::Workshop;
     use zlib_rs::{DeflateConfig, compress_bound, compress_slice};
+
+    fn inflate(stream: &[u8], size: u64) -> Option<Vec<u8>> {
+        super::inflate(stream, size, &GiveUp::default())
+    }
+
+    fn unzstd(stream: &[u8], size: u64) -> Option<Vec<u8>> {
+        super::unzstd(stream, size, &GiveUp::default())
+    }
+
+    fn unxz(stream: &[u8]) -> Vec<u8> {
+        super::unxz(stream, &GiveUp::default())
+    }
+
+    fn zdebug(data: &[u8]) -> Option<Vec<u8>> {
+        super::zdebug(data, &GiveUp::default())
+    }
 
     /// 80,000 bytes that compress to less.
     fn text() -> Vec<u8> {

@@ -23,9 +23,13 @@ use rustc_hash::FxHashMap;
 
 use crate::guest::{PageSource, page_down, page_up};
 use crate::symbols::decompress;
+use crate::symbols::give_up::GiveUp;
 
 /// The bytes of a file, read where they are needed.
 pub type Source = Arc<dyn PageSource>;
+
+/// Bytes that are read at once.
+const READ_AT_ONCE: usize = 1 << 22;
 
 /// Byte order and class of every structure here.
 const CTX: Ctx = Ctx { container: Container::Big, le: Endian::Little };
@@ -104,6 +108,7 @@ pub struct ElfFile {
     loads: Vec<Load>,
     sections: Vec<SectionHeader>,
     names: Vec<u8>,
+    give_up: GiveUp,
     /// Debug sections that were read, decompressed, by number.
     debug: RefCell<FxHashMap<usize, Arc<[u8]>>>,
 }
@@ -114,6 +119,14 @@ impl ElfFile {
     /// # Errors
     /// If it is not a little-endian 64-bit ELF file with readable program headers.
     pub fn parse(source: Source) -> Result<Self, ElfError> {
+        Self::heeding(source, &GiveUp::default())
+    }
+
+    /// As [`ElfFile::parse`]; what is read of it later can be given up.
+    ///
+    /// # Errors
+    /// Those of [`ElfFile::parse`].
+    pub(crate) fn heeding(source: Source, give_up: &GiveUp) -> Result<Self, ElfError> {
         let file = &*source;
         let head = part(file, 0, SIZEOF_EHDR as u64);
         if !head.starts_with(&ELFMAG[..SELFMAG]) {
@@ -132,15 +145,22 @@ impl ElfFile {
             SHN_XINDEX => first.map_or(0, |section| section.1),
             index => index,
         };
-        let names = sections.get(index as usize).and_then(|section| contents(file, section));
+        let none = GiveUp::default();
+        let names = sections.get(index as usize).and_then(|section| contents(file, section, &none));
         let names = names.unwrap_or_default();
         sections.shrink_to_fit();
-        Ok(Self { source, loads, sections, names, debug: RefCell::default() })
+        let give_up = give_up.clone();
+        Ok(Self { source, loads, sections, names, give_up, debug: RefCell::default() })
     }
 
     /// The bytes of the file.
     pub(crate) fn source(&self) -> &Source {
         &self.source
+    }
+
+    /// The wish to read no more of it.
+    pub(crate) fn give_up(&self) -> &GiveUp {
+        &self.give_up
     }
 
     /// The executable pages.
@@ -179,7 +199,7 @@ impl ElfFile {
 
     /// The bytes of a section in the file, cut where the file ends; none for `SHT_NOBITS`.
     pub(crate) fn contents(&self, section: &SectionHeader) -> Option<Vec<u8>> {
-        contents(&*self.source, section)
+        contents(&*self.source, section, &self.give_up)
     }
 
     /// True if the file has `.debug_info`.
@@ -205,15 +225,17 @@ impl ElfFile {
         }
         let bytes = self.sections.get(number).and_then(|section| {
             if old {
-                decompress::zdebug(&self.contents(section)?).map(Arc::from)
+                decompress::zdebug(&self.contents(section)?, &self.give_up).map(Arc::from)
             } else if section.sh_flags & u64::from(SHF_COMPRESSED) != 0 {
-                decompress::section(&self.contents(section)?).map(Arc::from)
+                decompress::section(&self.contents(section)?, &self.give_up).map(Arc::from)
             } else {
                 self.shared(section)
             }
         });
         let bytes = bytes.unwrap_or_default();
-        self.debug.borrow_mut().insert(number, Arc::clone(&bytes));
+        if !self.give_up.asked() {
+            self.debug.borrow_mut().insert(number, Arc::clone(&bytes));
+        }
         bytes
     }
 
@@ -255,7 +277,7 @@ impl ElfFile {
     /// (GDB manual, "MiniDebugInfo"). Valgrind does not look there.
     pub(crate) fn mini_debug_info(&self) -> Option<ElfFile> {
         let data = self.section(".gnu_debugdata").and_then(|section| self.contents(section))?;
-        Self::parse(Arc::new(decompress::unxz(&data))).ok()
+        Self::heeding(Arc::new(decompress::unxz(&data, &self.give_up)), &self.give_up).ok()
     }
 
     fn number_of(&self, name: &str) -> Option<usize> {
@@ -266,9 +288,9 @@ impl ElfFile {
 
     /// As [`ElfFile::contents`], without a copy in between: debug sections can be large.
     fn shared(&self, section: &SectionHeader) -> Option<Arc<[u8]>> {
-        let size = size_in(&*self.source, section)?;
+        let size = size_in(&*self.source, section).filter(|_| !self.give_up.asked())?;
         let mut bytes: Arc<[u8]> = std::iter::repeat_n(0, size).collect();
-        let done = fill(&*self.source, section.sh_offset, Arc::get_mut(&mut bytes)?);
+        let done = fill(&*self.source, section.sh_offset, Arc::get_mut(&mut bytes)?, &self.give_up);
         if done < size { bytes.get(..done).map(Arc::from) } else { Some(bytes) }
     }
 }
@@ -331,9 +353,13 @@ pub(crate) fn string(table: &[u8], offset: u64) -> Option<&[u8]> {
 }
 
 /// Reads bytes from `offset` on and returns how many there were: fewer where the file ends.
-fn fill(file: &dyn PageSource, offset: u64, bytes: &mut [u8]) -> usize {
+fn fill(file: &dyn PageSource, offset: u64, bytes: &mut [u8], give_up: &GiveUp) -> usize {
     let mut done = 0;
-    while let Some(rest @ [_, ..]) = bytes.get_mut(done..) {
+    while let Some(rest @ [_, ..]) = bytes.get_mut(done..)
+        && !give_up.asked()
+    {
+        let length = rest.len().min(READ_AT_ONCE);
+        let rest = rest.get_mut(..length).unwrap_or_default();
         match file.read_at(offset.saturating_add(done as u64), rest) {
             Ok(0) | Err(_) => break,
             Ok(count) => done = done.saturating_add(count),
@@ -344,9 +370,13 @@ fn fill(file: &dyn PageSource, offset: u64, bytes: &mut [u8]) -> usize {
 
 /// Up to `size` bytes at `offset`: fewer where the file ends.
 fn part(file: &dyn PageSource, offset: u64, size: u64) -> Vec<u8> {
+    part_heeding(file, offset, size, &GiveUp::default())
+}
+
+fn part_heeding(file: &dyn PageSource, offset: u64, size: u64, give_up: &GiveUp) -> Vec<u8> {
     let size = size.min(file.len().saturating_sub(offset));
     let mut bytes = vec![0; usize::try_from(size).unwrap_or(0)];
-    let done = fill(file, offset, &mut bytes);
+    let done = fill(file, offset, &mut bytes, give_up);
     bytes.truncate(done);
     bytes
 }
@@ -357,8 +387,8 @@ fn size_in(file: &dyn PageSource, section: &SectionHeader) -> Option<usize> {
     usize::try_from(section.sh_size.min(left)).ok()
 }
 
-fn contents(file: &dyn PageSource, section: &SectionHeader) -> Option<Vec<u8>> {
-    size_in(file, section).map(|size| part(file, section.sh_offset, size as u64))
+fn contents(file: &dyn PageSource, section: &SectionHeader, give_up: &GiveUp) -> Option<Vec<u8>> {
+    size_in(file, section).map(|size| part_heeding(file, section.sh_offset, size as u64, give_up))
 }
 
 /// The bytes of a table of `count` entries, if the file has them all.

@@ -14,6 +14,7 @@ use crate::guest::PageSource;
 use crate::symbols::debug_files::{Companions, DebugFiles};
 use crate::symbols::debuglink::Links;
 use crate::symbols::elf::{ElfError, ElfFile, Source};
+use crate::symbols::give_up::GiveUp;
 
 /// Largest `.dwo` file that is read, in bytes.
 const LARGEST_SPLIT: u64 = 1 << 30;
@@ -144,20 +145,26 @@ pub(crate) fn open(path: &Path, reach: &Reach) -> io::Result<Source> {
 ///
 /// # Errors
 /// Those of [`ElfFile::parse`] for `main`; a companion that cannot be read is left out.
-pub(crate) fn complete(main: Source, path: &Path, reach: &Reach) -> Result<DebugFiles, ElfError> {
-    let main = ElfFile::parse(main)?;
+pub(crate) fn complete(
+    main: Source,
+    path: &Path,
+    reach: &Reach,
+    give_up: &GiveUp,
+) -> Result<DebugFiles, ElfError> {
+    let main = ElfFile::heeding(main, give_up)?;
     let links = Links::of(&main);
     let candidates = if links.needs_debug_file() { links.debug_files(path) } else { Vec::new() };
-    let separate = first_match(&candidates, reach, |candidate| links.is_debug_file(candidate));
+    let separate = first_match(&candidates, (reach, give_up), |candidate| links.is_debug_file(candidate));
     // The alternate file is that of the file with the DWARF.
     let (from, links) = match &separate {
         Some((file, path)) if !links.has_dwarf => (path.as_path(), Links::of(file)),
         _ => (path, links),
     };
-    let alternate = first_match(&links.alternate_files(from), reach, |file| links.is_alternate_file(file));
+    let alternate =
+        first_match(&links.alternate_files(from), (reach, give_up), |file| links.is_alternate_file(file));
     let packages = [Some(path), separate.as_ref().map(|(_, path)| path.as_path())];
     let packages: Vec<PathBuf> = packages.into_iter().flatten().map(with_dwp).collect();
-    let package = first_match(&packages, reach, |_| true);
+    let package = first_match(&packages, (reach, give_up), |_| true);
     let file = |found: Option<(ElfFile, PathBuf)>| found.map(|(file, _)| file);
     let companions =
         Companions { separate: file(separate), alternate: file(alternate), package: file(package) };
@@ -167,25 +174,30 @@ pub(crate) fn complete(main: Source, path: &Path, reach: &Reach) -> Result<Debug
 /// The candidates for the file of a split unit of the object at `object`, the best first: where the
 /// compiler wrote it, then beside the object. `name` is `DW_AT_dwo_name`, `directory`
 /// `DW_AT_comp_dir`.
-pub(crate) fn split_units(object: &Path, name: &Path, directory: &Path, reach: &Reach) -> Vec<ElfFile> {
+pub(crate) fn split_units(
+    object: &Path,
+    (name, directory): (&Path, &Path),
+    reach: &Reach,
+    give_up: &GiveUp,
+) -> Vec<ElfFile> {
     let beside = object.parent().unwrap_or(Path::new("/"));
     let mut paths = vec![directory.join(name), beside.join(name)];
     paths.extend(name.file_name().map(|name| beside.join(name)));
     paths.dedup();
     let read = |path: &PathBuf| {
         let source = open(path, reach).ok().filter(|source| source.len() <= LARGEST_SPLIT)?;
-        ElfFile::parse(source).ok()
+        ElfFile::heeding(source, give_up).ok()
     };
     paths.iter().filter_map(read).collect()
 }
 
 fn first_match(
     paths: &[PathBuf],
-    reach: &Reach,
+    (reach, give_up): (&Reach, &GiveUp),
     accept: impl Fn(&ElfFile) -> bool,
 ) -> Option<(ElfFile, PathBuf)> {
     paths.iter().find_map(|path| {
-        let file = open(path, reach).ok().and_then(|source| ElfFile::parse(source).ok())?;
+        let file = open(path, reach).ok().and_then(|source| ElfFile::heeding(source, give_up).ok())?;
         accept(&file).then(|| (file, path.clone()))
     })
 }

@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 
 use crate::symbols::debug_files::{DebugFiles, Slice, slice};
 use crate::symbols::elf::{ElfFile, string};
+use crate::symbols::give_up::GiveUp;
 
 /// The name of a file or function that is not known, in Cachegrind's profiles.
 pub(crate) const UNKNOWN: &str = "???";
@@ -81,6 +82,11 @@ impl<'f> LineSections<'f> {
             string_offsets: OnceCell::new(),
             alternate: OnceCell::new(),
         })
+    }
+
+    /// The wish to read no more of them.
+    pub(crate) fn give_up(&self) -> &'f GiveUp {
+        self.file.give_up()
     }
 
     /// Another section of the same file.
@@ -191,7 +197,8 @@ impl<'s, R: RowSink> LineReader<'s, R> {
         // The row whose end is not known yet. Valgrind takes address 0 for "no row".
         let mut open: Option<State> = None;
         let mut instructions = header.instructions();
-        while let Ok(Some(instruction)) = instructions.next_instruction(header) {
+        let next = std::iter::from_fn(|| instructions.next_instruction(header).ok().flatten());
+        for instruction in self.sections.give_up().over(next) {
             match instruction {
                 LineInstruction::Special(opcode) => {
                     let (advance, line) = special(opcode);

@@ -39,7 +39,7 @@ fn read_some<R: RowSink>(
     rows: R,
 ) -> Option<(R, Vec<Arc<str>>)> {
     let mut reader = LineReader::new(sections, rows);
-    for program in programs {
+    for program in sections.give_up().over(programs) {
         if program.needed {
             reader.read_complete(DebugLineOffset(program.offset)).then_some(())?;
         } else {
@@ -57,7 +57,7 @@ fn read_all<R: RowSink>(sections: &LineSections<'_>, rows: R) -> (R, Vec<Arc<str
     let last: FxHashMap<usize, usize> =
         roots.iter().enumerate().map(|(index, root)| (root.program, index)).collect();
     let mut reader = LineReader::new(sections, rows);
-    for (index, root) in roots.iter().enumerate() {
+    for (index, root) in sections.give_up().over(roots.iter().enumerate()) {
         if last.get(&root.program) == Some(&index) {
             reader.read(DebugLineOffset(root.program), root.address_size, root.directory);
         }
@@ -82,7 +82,7 @@ fn roots<'s>(sections: &'s LineSections<'_>, info: &'s [u8], abbrev: &'s [u8]) -
         .collect();
     let tables = tables(&headers, abbrev);
     let table = |unit: &UnitHeader<Slice<'s>>| tables.get(&unit.debug_abbrev_offset().0);
-    headers.iter().filter_map(|unit| root(sections, table(unit)?, unit)).collect()
+    sections.give_up().over(&headers).filter_map(|unit| root(sections, table(unit)?, unit)).collect()
 }
 
 /// The abbreviations of the units, by offset. Units may share a table. Honest tables do not

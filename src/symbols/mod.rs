@@ -15,6 +15,7 @@ pub mod debuglink;
 mod decompress;
 pub mod elf;
 pub(crate) mod files;
+pub mod give_up;
 mod line_program;
 mod line_units;
 pub mod object_code;
@@ -24,5 +25,3 @@ pub(crate) mod testkit;
 #[cfg(test)]
 mod tests;
 pub mod valgrind;
-
-pub(crate) use line_program::UNKNOWN;

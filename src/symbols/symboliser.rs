@@ -1,6 +1,6 @@
 //! Objects with their views, shared by all who ask of addresses.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -17,6 +17,7 @@ use crate::symbols::debugger::symbol_lookup::{LineCode, MinimalSymbol, SymbolLoo
 use crate::symbols::debuglink::{self, Links};
 use crate::symbols::elf::Source;
 use crate::symbols::files::{self, Reach};
+use crate::symbols::give_up::GiveUp;
 use crate::symbols::object_code::ObjectCode;
 use crate::symbols::valgrind::debug_info::{DebugInfo, Wanted};
 use crate::symbols::valgrind::demangle::display_name;
@@ -30,7 +31,8 @@ pub struct Object {
     files: Option<DebugFiles>,
     lookup: OnceCell<Option<Rc<SymbolLookup>>>,
     cfi: OnceCell<Option<Arc<Cfi>>>,
-    inlines: OnceCell<Option<Inlines>>,
+    inlines: RefCell<Option<Option<Rc<Inlines>>>>,
+    give_up: GiveUp,
 }
 
 impl Object {
@@ -39,23 +41,24 @@ impl Object {
     /// # Errors
     /// Those of [`Reach::open`].
     pub(crate) fn open(path: &Path, reach: &Reach) -> io::Result<Object> {
-        Ok(Object::in_reach(files::open(path, reach)?, path, reach))
+        Ok(Object::in_reach(files::open(path, reach)?, path, reach, &GiveUp::default()))
     }
 
     /// The object whose bytes are `source` and whose path is `path`, with its debug files.
-    pub fn of(source: Source, path: &Path) -> Object {
-        Object::in_reach(source, path, &Reach::default())
+    pub fn of(source: Source, path: &Path, give_up: &GiveUp) -> Object {
+        Object::in_reach(source, path, &Reach::default(), give_up)
     }
 
-    fn in_reach(source: Source, path: &Path, reach: &Reach) -> Object {
+    fn in_reach(source: Source, path: &Path, reach: &Reach, give_up: &GiveUp) -> Object {
         Object {
             path: path.to_owned(),
-            files: files::complete(Arc::clone(&source), path, reach).ok(),
+            files: files::complete(Arc::clone(&source), path, reach, give_up).ok(),
             source,
             reach: reach.clone(),
             lookup: OnceCell::new(),
             cfi: OnceCell::new(),
-            inlines: OnceCell::new(),
+            inlines: RefCell::default(),
+            give_up: give_up.clone(),
         }
     }
 
@@ -64,7 +67,7 @@ impl Object {
     pub fn identity(&self) -> String {
         match self.files.as_ref().and_then(|files| Links::of(files.main()).build_id) {
             Some(id) => id.iter().fold("build-id:".to_owned(), |text, byte| format!("{text}{byte:02x}")),
-            None => format!("crc32:{:08x}", debuglink::crc32_of_file(&*self.source)),
+            None => format!("crc32:{:08x}", debuglink::crc32_of_file(&*self.source, &self.give_up)),
         }
     }
 
@@ -86,7 +89,7 @@ impl Object {
     /// Its symbols and lines, for a debugger.
     pub fn lookup(&self) -> Option<&Rc<SymbolLookup>> {
         let read = || self.files.as_ref().map(|files| Rc::new(SymbolLookup::read(files)));
-        self.lookup.get_or_init(read).as_ref()
+        self.give_up.once(&self.lookup, read)?.as_ref()
     }
 
     /// The code of a source line, as [`SymbolLookup::line_code`] has it.
@@ -106,7 +109,8 @@ impl Object {
 
     /// Its call frame information.
     pub fn cfi(&self) -> Option<Arc<Cfi>> {
-        self.cfi.get_or_init(|| self.files.as_ref().map(|files| Arc::new(Cfi::read(files)))).clone()
+        let read = || self.files.as_ref().map(|files| Arc::new(Cfi::read(files)));
+        self.give_up.once(&self.cfi, read)?.clone()
     }
 
     /// True if there is debug information to tell inlined functions from.
@@ -117,13 +121,28 @@ impl Object {
     /// The functions at the link-time address `vaddr`, as [`Inlines::chain`] has them; `None` if
     /// there is no debug information.
     pub fn inlined_at(&self, vaddr: u64) -> Option<Vec<Frame>> {
-        let find =
-            |unit: &SplitUnit| files::split_units(&self.path, &unit.name, &unit.directory, &self.reach);
-        Some(self.inlines()?.chain(vaddr, &find))
+        let find = |unit: &SplitUnit| {
+            files::split_units(&self.path, (&unit.name, &unit.directory), &self.reach, &self.give_up)
+        };
+        let chain = self.inlines()?.chain(vaddr, &find);
+        if self.give_up.asked() {
+            // The library keeps what it could not read.
+            self.inlines.take();
+        }
+        Some(chain)
     }
 
-    fn inlines(&self) -> Option<&Inlines> {
-        self.inlines.get_or_init(|| Inlines::read(self.files.as_ref()?)).as_ref()
+    fn inlines(&self) -> Option<Rc<Inlines>> {
+        let known = self.inlines.borrow().clone();
+        if let Some(known) = known {
+            return known;
+        }
+        let read = Inlines::read(self.files.as_ref()?).map(Rc::new);
+        if self.give_up.asked() {
+            return None;
+        }
+        self.inlines.replace(Some(read.clone()));
+        read
     }
 }
 
@@ -134,13 +153,31 @@ pub struct Symboliser {
     /// By inode and device.
     objects: FxHashMap<(u64, u64), Rc<Object>>,
     shown: FxHashMap<Arc<str>, Arc<str>>,
+    give_up: GiveUp,
 }
 
 impl Symboliser {
+    /// No objects yet; `give_up` tells when to read no more of them.
+    pub fn new(give_up: GiveUp) -> Symboliser {
+        Symboliser { give_up, ..Symboliser::default() }
+    }
+
+    /// The wish to read no more.
+    pub fn give_up(&self) -> &GiveUp {
+        &self.give_up
+    }
+
     /// The object that is the file `id` with the bytes `source`.
     pub fn object(&mut self, id: &FileId, source: &Source) -> Rc<Object> {
-        let open = || Rc::new(Object::of(Arc::clone(source), Path::new(&*id.path)));
-        Rc::clone(self.objects.entry((id.inode, id.device)).or_insert_with(open))
+        if let Some(known) = self.objects.get(&(id.inode, id.device)) {
+            return Rc::clone(known);
+        }
+        let object = Rc::new(Object::of(Arc::clone(source), Path::new(&*id.path), &self.give_up));
+        // Some of its files may not have been looked at.
+        if !self.give_up.asked() {
+            self.objects.insert((id.inode, id.device), Rc::clone(&object));
+        }
+        object
     }
 
     /// The name that a profile shows for the symbol `raw`.
@@ -151,5 +188,74 @@ impl Symboliser {
         let shown: Arc<str> = Arc::from(&*display_name(raw, false, true));
         self.shown.insert(Arc::clone(raw), Arc::clone(&shown));
         shown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::symbols::testkit::Workshop;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+    const SOURCE: &str = "static inline __attribute__((always_inline)) int twice(int n) { return 2 * n; }\n\
+         int data = 1;\n\
+         int one(int n) { return twice(n) + 1; }\n\
+         int main(int count, char **words) { return one(count) + twice(words[0][0]); }\n";
+
+    /// Everything that a reader asks an object.
+    fn known(object: &Object) -> String {
+        let Some(lookup) = object.lookup() else { return String::new() };
+        let one = lookup.functions_named("one").first().map_or(0, |found| found.symbol.vaddr);
+        format!(
+            "{:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
+            lookup.function_names(),
+            lookup.data_names(),
+            lookup.source_line(one),
+            object.line_code("s.c", 3),
+            object.inlined_sites("twice"),
+            object.inlined_at(one).map(|chain| chain.len()),
+            object.cfi().map(|cfi| cfi.rules(one).is_ok()),
+            object.debug_info(Wanted::All).map(|info| info.locate(one)),
+            object.identity(),
+        )
+    }
+
+    /// Wherever reading is given up, what is read later is complete.
+    #[test]
+    fn given_up_and_read_again() {
+        for compressed in ["-gz=none", "-gz=zlib"] {
+            let shop = Workshop::new();
+            shop.write("s.c", SOURCE);
+            shop.run("gcc", &["-g", "-O1", "-Wl,--build-id=none", compressed, "-o", "s", "s.c"]);
+            let (path, bytes) = (shop.path("s"), shop.read("s"));
+            let open = |give_up: &GiveUp| Object::of(Arc::new(bytes.clone()), &path, give_up);
+            let whole = known(&open(&GiveUp::default()));
+            assert!(whole.contains("\"main\"") && whole.contains("line: 3"), "{whole}");
+            // A look at the wish that is the `wanted`th, and all after it, says to give up.
+            let (looks, wanted) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(usize::MAX)));
+            let give_up = GiveUp::when({
+                let (looks, wanted) = (Arc::clone(&looks), Arc::clone(&wanted));
+                move || looks.fetch_add(1, Relaxed) + 1 >= wanted.load(Relaxed)
+            });
+            assert_eq!(known(&open(&give_up)), whole);
+            let all = looks.load(Relaxed);
+            assert!(all > 50, "{all}");
+            for at in 1..=all {
+                wanted.store(usize::MAX, Relaxed);
+                let object = open(&give_up);
+                looks.store(0, Relaxed);
+                wanted.store(at, Relaxed);
+                known(&object);
+                wanted.store(usize::MAX, Relaxed);
+                assert_eq!(known(&object), whole, "given up at look {at}");
+            }
+            let mut symboliser = Symboliser::new(give_up);
+            let id = FileId { path: path.to_string_lossy().into(), inode: 1, device: 1 };
+            let source: Source = Arc::new(bytes.clone());
+            wanted.store(0, Relaxed);
+            symboliser.object(&id, &source);
+            wanted.store(usize::MAX, Relaxed);
+            assert_eq!(known(&symboliser.object(&id, &source)), whole);
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::num::NonZero;
 use std::os::fd::AsFd as _;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -39,6 +39,15 @@ fn cells(count: u16) -> NonZero<u16> {
 impl Terminal {
     /// Starts `cgemu` with these words on a terminal of 24 rows and 100 columns.
     pub fn cgemu(directory: &Path, words: &[&str]) -> Terminal {
+        Terminal::start(directory, words, None)
+    }
+
+    /// As [`Terminal::cgemu`], with standard output elsewhere.
+    pub fn cgemu_writing_to(directory: &Path, words: &[&str], output: impl Into<Stdio>) -> Terminal {
+        Terminal::start(directory, words, Some(output.into()))
+    }
+
+    fn start(directory: &Path, words: &[&str], output: Option<Stdio>) -> Terminal {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
         let master = openpt(flags).expect("a pseudo-terminal");
         grantpt(&master).expect("grantpt");
@@ -54,7 +63,8 @@ impl Terminal {
         command.args(["--ctty", "--wait", "env", "--default-signal", env!("CARGO_BIN_EXE_cgemu")]);
         command.args(words).current_dir(directory);
         command.env("TERM", "xterm").env_remove("NO_COLOR");
-        command.stdin(stream()).stdout(stream()).stderr(stream());
+        let output = output.unwrap_or_else(|| stream().into());
+        command.stdin(stream()).stdout(output).stderr(stream());
         let child = match command.spawn() {
             Ok(child) => child,
             Err(error) => panic!("setsid: {error}; install it with: apt-get install util-linux"),

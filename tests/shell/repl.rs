@@ -408,6 +408,47 @@ fn what_has_changed_on_the_host_bars_the_way_back() {
     assert!(out.status == 1 && out.err.contains("--allow-write"), "{}", out.err);
 }
 
+/// Input that is too much to be kept lets the run go on, but not back.
+#[test]
+fn what_cannot_be_kept_bars_the_way_back() {
+    let dir = built();
+    let source = "#include <unistd.h>\nstatic char part[1 << 20];\n\
+         int enough(long n) { return n > 0; }\n\
+         int main(void) { long got, all = 0; while ((got = read(0, part, sizeof part)) > 0) all += got;\n\
+         enough(all); return all >> 20 != 300; }\n";
+    fs::write(dir.path().join("much.c"), source).expect("written");
+    let out = tool("gcc", dir.path(), "gcc", &["-g", "-O0", "-o", "prog", "much.c"]);
+    assert!(out.status.success(), "{}", stderr(&out));
+    let input = fs::File::create(dir.path().join("input")).expect("a file");
+    input.set_len(300 << 20).expect("its length");
+    let said = script(dir.path(), "start\nreverse-step\nbreak enough\ncontinue\nstep\nreverse-step\n");
+    assert_eq!(said.status, 1, "{}{}", said.out, said.err);
+    assert!(said.out.contains("<enough"), "{}", said.out);
+    assert!(
+        said.err.contains("script:6: more than 256 MiB") && said.err.contains("not back"),
+        "{}",
+        said.err
+    );
+    prints(dir.path(), "break enough\ncontinue\ncontinue\n", &["<enough", "has ended with status 0"]);
+}
+
+/// Only sources below the directories that were named are shown.
+#[test]
+fn sources_within_bounds() {
+    let dir = built();
+    fs::create_dir(dir.path().join("other")).expect("made");
+    let commands = "break step\nrun\ninfo source\nannotate work\nlist\n";
+    let said = script_with(dir.path(), &["--source-root=."], commands, &[]);
+    assert_eq!(said.status, 0, "{}", said.err);
+    assert!(said.out.contains("sum += step"), "{}", said.out);
+    let said = script_with(dir.path(), &["--source-root=other"], commands, &[]);
+    assert!(!said.out.contains("sum += step") && !said.out.contains("counter += i"), "{}", said.out);
+    assert!(said.out.contains("prog.c (cannot be read or is outside of --source-root)"), "{}", said.out);
+    assert!(said.err.contains("prog.c cannot be read or is outside of --source-root"), "{}", said.err);
+    let said = script_with(dir.path(), &["--source-root=none"], commands, &[]);
+    assert!(said.status == 125 && said.err.contains("--source-root=none"), "{}", said.err);
+}
+
 #[test]
 fn the_shell_itself() {
     let dir = built();

@@ -16,7 +16,7 @@ use super::warnings;
 use crate::classic::failure::Failure;
 use crate::classic::lenient::Count;
 use crate::classic::number;
-use crate::profile::Cell as _;
+use crate::profile::{Cell as _, UNKNOWN};
 
 /// Annotates the files that the user chose, those of `chosen` if that is wanted, and says what
 /// could not be found and how much was shown.
@@ -30,7 +30,7 @@ pub(crate) fn annotate(
 ) -> Result<(), Failure> {
     let mut files: BTreeMap<Vec<u8>, bool> = BTreeMap::new();
     if options.auto {
-        files.extend(chosen.into_iter().filter(|file| file != b"???").map(|file| (file, false)));
+        files.extend(chosen.into_iter().filter(|file| file != UNKNOWN.as_bytes()).map(|file| (file, false)));
     }
     files.extend(options.sources.iter().map(|file| (file.clone(), true)));
     let columns = || Columns::new(&table.head.events, &order.shown, &table.summary, options.percentages);

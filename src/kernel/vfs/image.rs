@@ -127,8 +127,7 @@ impl FileSystem {
             let link = caller.fd_link(dirfd)?;
             return self.image_of(caller, link.inode.ok_or(Errno::EACCES)?, &link.path, mem);
         }
-        let base = if path.starts_with(b"/") { caller.context.root } else { self.directory(caller, dirfd)? };
-        let found = self.resolve(caller, base, path, flags & AT_SYMLINK_NOFOLLOW == 0)?;
+        let found = self.locate(caller, dirfd, path, flags & AT_SYMLINK_NOFOLLOW == 0)?;
         let ino = found.exists()?;
         if self.node(ino).kind() == S_IFLNK {
             return Err(Errno::ELOOP);

@@ -23,9 +23,7 @@ use super::lines::Lines;
 use super::number::{any_base, any_count, counts, words};
 use super::record::{Head, Record};
 use crate::profile::counts::add;
-
-/// The name of a file or function before one is named.
-const UNKNOWN: &[u8] = b"???";
+use crate::profile::names::UNKNOWN;
 
 /// The number of parts that are described one by one; a program may write thousands.
 const MOST_DESCRIBED: u64 = 20;
@@ -114,7 +112,7 @@ impl<R: BufRead> CallgrindReader<R> {
     /// # Errors
     /// If the head is malformed or names no events, or if the file cannot be read.
     pub fn new(input: R, name: impl Into<String>) -> Result<CallgrindReader<R>, ReadError> {
-        let unknown = || Current { name: UNKNOWN.to_vec(), due: true };
+        let unknown = || Current { name: UNKNOWN.as_bytes().to_vec(), due: true };
         let mut reader = CallgrindReader {
             lines: Lines::new(input, name, &CALLGRIND),
             head: Head::default(),
@@ -126,7 +124,7 @@ impl<R: BufRead> CallgrindReader<R> {
             file: unknown(),
             function: unknown(),
             called_file: None,
-            called: (UNKNOWN.to_vec(), UNKNOWN.to_vec()),
+            called: (UNKNOWN.as_bytes().to_vec(), UNKNOWN.as_bytes().to_vec()),
             next: Next::default(),
             held: None,
             counts: Vec::new(),

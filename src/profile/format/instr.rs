@@ -13,6 +13,7 @@ use super::error::{Problem, ReadError};
 use super::lines::Lines;
 use super::number::{counts, is_space, words};
 use crate::profile::instructions::{CodeObject, InsnCosts, Instructions, add_costs};
+use crate::profile::names::UNKNOWN;
 
 /// The suffix of a side file, after the name of its profile.
 pub const SIDE_SUFFIX: &str = ".instr";
@@ -24,9 +25,6 @@ const CODE: &str = "#cgemu-code:";
 const VERSION: &str = "#cgemu-instr: 1";
 /// First line of Callgrind's format.
 const MAGIC: &str = "# callgrind format";
-
-/// The name of an object, file or function before one is named.
-const UNKNOWN: &[u8] = b"???";
 
 /// Reads a whole file; `name` is for messages.
 ///
@@ -182,9 +180,9 @@ impl State {
         self.addresses = true;
         let line = self.positions.line();
         if self.object.is_none() {
-            self.begin_object(UNKNOWN)?;
+            self.begin_object(UNKNOWN.as_bytes())?;
         }
-        let name = |name: &Option<Arc<[u8]>>| name.clone().unwrap_or_else(|| UNKNOWN.into());
+        let name = |name: &Option<Arc<[u8]>>| name.clone().unwrap_or_else(|| UNKNOWN.as_bytes().into());
         let (file, function) = (name(&self.file), name(&self.function));
         let Some(object) = self.object.and_then(|at| self.out.objects.get_mut(at)) else { return Ok(()) };
         let insn = object.instructions.entry(address).or_insert_with(|| InsnCosts {

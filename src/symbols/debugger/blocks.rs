@@ -5,6 +5,7 @@
 use gimli::{AttributeValue, DebuggingInformationEntry, Dwarf, Range, Unit, constants};
 
 use crate::symbols::debug_files::{DebugFiles, Slice};
+use crate::symbols::give_up::GiveUp;
 
 /// Most entries of range lists that are read; damaged entries can share a long list.
 pub(crate) const MAX_RANGES: usize = 1 << 22;
@@ -24,9 +25,9 @@ pub(crate) fn around(files: &DebugFiles, addresses: &[u64]) -> Vec<Vec<Block>> {
     let mut found = vec![Vec::new(); addresses.len()];
     let mut budget = MAX_RANGES;
     let Some(dwarf) = files.dwarf() else { return found };
-    for (unit, offset) in units(&dwarf) {
+    for (unit, offset) in files.give_up().over_parts(units(&dwarf)) {
         if may_have(&dwarf, &unit, addresses, &mut budget) {
-            walk(&dwarf, &unit, offset, addresses, (&mut found, &mut budget));
+            walk(&dwarf, (&unit, offset), addresses, (&mut found, &mut budget), files.give_up());
         }
     }
     found
@@ -57,16 +58,19 @@ fn may_have<'s>(
 
 fn walk<'s>(
     dwarf: &Dwarf<Slice<'s>>,
-    unit: &Unit<Slice<'s>>,
-    offset: usize,
+    (unit, offset): (&Unit<Slice<'s>>, usize),
     addresses: &[u64],
     (found, budget): (&mut [Vec<Block>], &mut usize),
+    give_up: &GiveUp,
 ) {
     let mut depths = vec![0isize; addresses.len()];
     // A lexical block that has declared nothing yet.
     let mut open: Option<(isize, usize, Vec<Range>)> = None;
     let mut entries = unit.entries();
-    while let Ok(Some(entry)) = entries.next_dfs() {
+    let mut turns = give_up.over(std::iter::repeat(()));
+    while turns.next().is_some()
+        && let Ok(Some(entry)) = entries.next_dfs()
+    {
         let depth = entry.depth();
         if depth > MAX_DEPTH {
             return;

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use crate::symbols::elf::ExecutablePages;
+use crate::symbols::give_up::GiveUp;
 use crate::symbols::line_program::{MAX_LINE, Row as ProgramRow, RowSink};
 
 const IS_STMT: u32 = 1;
@@ -58,11 +59,12 @@ impl<'c> RowCollector<'c> {
     }
 
     /// The table of the rows; `files` are their files by number.
-    pub(crate) fn finish(mut self, files: Vec<Arc<str>>) -> BreakpointRows {
+    pub(crate) fn finish(mut self, files: Vec<Arc<str>>, give_up: &GiveUp) -> BreakpointRows {
         self.rows.truncate(self.first);
         // Stable: rows of one address stay in the program's order, behind the end of another
         // sequence.
-        self.rows.sort_by_key(|row| (row.address, !row.ends()));
+        let order = |row: &Row| (row.address, !row.ends());
+        give_up.sort_by(&mut self.rows, |a, b| order(a).cmp(&order(b)));
         self.rows.shrink_to_fit();
         BreakpointRows { rows: self.rows, files }
     }

@@ -14,6 +14,7 @@ use gimli::{
 use rustc_hash::FxHashMap;
 
 use crate::symbols::debug_files::{DebugFiles, Slice, slice};
+use crate::symbols::give_up::GiveUp;
 
 /// Number of registers that are followed: 16 general ones and the return address, which is RIP.
 pub const REGISTERS: usize = 17;
@@ -120,10 +121,12 @@ impl Cfi {
             .set_got(address(".got"));
         let mut cfi = Self { eh: load(".eh_frame"), frame: load(".debug_frame"), bases, ranges: Vec::new() };
         let mut ranges = Vec::new();
-        index(&EhFrame::new(&cfi.eh, LittleEndian), &cfi.bases, true, &mut ranges);
-        index(&DebugFrame::new(&cfi.frame, LittleEndian), &cfi.bases, false, &mut ranges);
+        let give_up = files.give_up();
+        index(&EhFrame::new(&cfi.eh, LittleEndian), &cfi.bases, true, (&mut ranges, give_up));
+        index(&DebugFrame::new(&cfi.frame, LittleEndian), &cfi.bases, false, (&mut ranges, give_up));
         // Where both sections describe code, the one that programs use themselves goes first.
-        ranges.sort_by_key(|range| (range.start, range.eh));
+        let order = |range: &Range| (range.start, range.eh);
+        give_up.sort_by(&mut ranges, |a, b| order(a).cmp(&order(b)));
         ranges.shrink_to_fit();
         cfi.ranges = ranges;
         cfi
@@ -217,13 +220,13 @@ fn index<'s, S: UnwindSection<Slice<'s>>>(
     section: &S,
     bases: &BaseAddresses,
     eh: bool,
-    ranges: &mut Vec<Range>,
+    (ranges, give_up): (&mut Vec<Range>, &GiveUp),
 ) where
     S::Offset: std::hash::Hash + Eq,
 {
     let mut headers = FxHashMap::default();
     let mut entries = section.entries(bases);
-    while let Ok(Some(entry)) = entries.next() {
+    for entry in give_up.over(std::iter::from_fn(|| entries.next().ok().flatten())) {
         let CieOrFde::Fde(partial) = entry else { continue };
         let entry = partial.parse(|section, bases, offset| {
             if let Some(header) = headers.get(&offset) {

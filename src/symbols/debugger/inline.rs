@@ -48,7 +48,7 @@ impl Inlines {
         let context = Context::from_dwarf(files.shared_dwarf()?).ok()?;
         let package = files.package().and_then(|file| {
             let load = |id: gimli::SectionId| Ok::<_, gimli::Error>(shared_section(file, id.dwo_name()));
-            DwarfPackage::load(load, shared(Arc::default())).ok()
+            DwarfPackage::load(load, shared(Arc::default(), files.give_up())).ok()
         });
         Some(Self { context, package })
     }

@@ -17,9 +17,12 @@ pub fn addresses(files: &DebugFiles, name: &str) -> Vec<u64> {
     let mut meant = FxHashSet::default();
     let mut copies: Vec<(usize, u64)> = Vec::new();
     let mut budget = MAX_RANGES;
+    let mut turns = files.give_up().over(std::iter::repeat(()));
     for (unit, offset) in blocks::units(&dwarf) {
         let mut entries = unit.entries();
-        while let Ok(Some(entry)) = entries.next_dfs() {
+        while turns.next().is_some()
+            && let Ok(Some(entry)) = entries.next_dfs()
+        {
             match entry.tag() {
                 constants::DW_TAG_subprogram => {
                     let declared = target(entry, constants::DW_AT_specification, offset);

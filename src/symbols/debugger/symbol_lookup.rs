@@ -4,8 +4,9 @@
 //!
 //! Addresses are link-time addresses.
 
+use std::cell::OnceCell;
 use std::cmp::Ordering;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use goblin::elf::section_header::{SHF_ALLOC, SHF_EXECINSTR};
 use goblin::elf::sym::{STT_FUNC, STT_GNU_IFUNC, STT_NOTYPE, STT_OBJECT, st_type};
@@ -14,6 +15,7 @@ use crate::symbols::debug_files::DebugFiles;
 use crate::symbols::debugger::blocks::{self, Block};
 use crate::symbols::debugger::breakpoint_rows::{BreakpointRows, RowCollector};
 use crate::symbols::debugger::symbol_match::{self, Fit, NameIndex};
+use crate::symbols::give_up::GiveUp;
 use crate::symbols::line_units;
 use crate::symbols::valgrind::demangle::display_name;
 
@@ -49,14 +51,15 @@ pub struct Match<'p> {
 struct SymbolIndex {
     /// By address; aliases side by side, the name to show first.
     all: Vec<MinimalSymbol>,
-    names: OnceLock<NameIndex>,
+    names: OnceCell<NameIndex>,
     /// The largest size: a symbol that holds an address begins no further before it.
     largest: u64,
+    give_up: GiveUp,
 }
 
 impl SymbolIndex {
-    fn new(mut all: Vec<(u8, MinimalSymbol)>) -> Self {
-        all.sort_by(|(a_rank, a), (b_rank, b)| {
+    fn new(mut all: Vec<(u8, MinimalSymbol)>, give_up: &GiveUp) -> Self {
+        give_up.sort_by(&mut all, |(a_rank, a), (b_rank, b)| {
             (a.vaddr, a_rank, a.name.len())
                 .cmp(&(b.vaddr, b_rank, b.name.len()))
                 .then_with(|| a.name.cmp(&b.name))
@@ -65,14 +68,13 @@ impl SymbolIndex {
         all.dedup_by(|a, b| a.vaddr == b.vaddr && a.name == b.name);
         all.shrink_to_fit();
         let largest = all.iter().map(|symbol| symbol.size).max().unwrap_or(0);
-        Self { all, names: OnceLock::new(), largest }
+        Self { all, names: OnceCell::new(), largest, give_up: give_up.clone() }
     }
 
     fn named(&self, name: &str) -> Vec<Match<'_>> {
-        let names = self.names.get_or_init(|| NameIndex::new(self.all.iter().map(|symbol| &*symbol.name)));
-        if name.is_empty() {
-            return Vec::new();
-        }
+        let all = || self.give_up.over(&self.all).map(|symbol| &*symbol.name);
+        let names = self.give_up.once(&self.names, || NameIndex::new(all(), &self.give_up));
+        let Some(names) = names.filter(|_| !name.is_empty()) else { return Vec::new() };
         let exact = self.all.iter().filter(|symbol| symbol.name.starts_with(name));
         let near = names.candidates(name).filter_map(|index| self.all.get(index));
         let fits = exact.chain(near).map(|symbol| (symbol_match::fit(name, &symbol.name), symbol));
@@ -107,13 +109,13 @@ impl SymbolIndex {
 
     fn shown(&self) -> Vec<String> {
         let mut names: Vec<String> = self
-            .all
-            .iter()
+            .give_up
+            .over(&self.all)
             .map(|symbol| {
                 display_name(symbol.name.split('@').next().unwrap_or_default(), true, true).into_owned()
             })
             .collect();
-        names.sort_unstable();
+        self.give_up.sort_by(&mut names, String::cmp);
         names.dedup();
         names
     }
@@ -160,7 +162,7 @@ impl SymbolLookup {
         let (functions, data) = symbols(files);
         let (rows, names) = line_units::read(files, RowCollector::new(&code));
         files.release_sections();
-        Self { functions, data, lines: rows.finish(names) }
+        Self { functions, data, lines: rows.finish(names, files.give_up()) }
     }
 
     /// The functions that `name` may mean, the best first, those that fit equally in order of
@@ -339,7 +341,7 @@ fn symbols(files: &DebugFiles) -> (SymbolIndex, SymbolIndex) {
     let (mut functions, mut data) = (Vec::new(), Vec::new());
     for (file, kind) in files.symbol_tables() {
         let table = file.symbols(kind);
-        for symbol in table.iter() {
+        for symbol in files.give_up().over(table.iter()) {
             let section = file.section_of(&symbol);
             let flag = |flag: u32| section.is_some_and(|section| section.sh_flags & u64::from(flag) != 0);
             let kind = st_type(symbol.info);
@@ -353,7 +355,7 @@ fn symbols(files: &DebugFiles) -> (SymbolIndex, SymbolIndex) {
             to.push((u8::from(kind == STT_NOTYPE), minimal));
         }
     }
-    (SymbolIndex::new(functions), SymbolIndex::new(data))
+    (SymbolIndex::new(functions, files.give_up()), SymbolIndex::new(data, files.give_up()))
 }
 
 #[cfg(test)]

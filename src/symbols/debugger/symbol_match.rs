@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use rustc_hash::FxHasher;
 use std::hash::Hasher as _;
 
+use crate::symbols::give_up::GiveUp;
 use crate::symbols::valgrind::demangle::display_name;
 use crate::symbols::valgrind::libiberty_style::closing;
 
@@ -41,7 +42,7 @@ pub(crate) struct NameIndex {
 
 impl NameIndex {
     /// Of symbols with these names, as they stand in the symbol table.
-    pub(crate) fn new<'n>(raw: impl Iterator<Item = &'n str>) -> Self {
+    pub(crate) fn new<'n>(raw: impl Iterator<Item = &'n str>, give_up: &GiveUp) -> Self {
         let end = |(index, raw): (usize, &str)| {
             let shown = readable(raw);
             let hash =
@@ -49,7 +50,7 @@ impl NameIndex {
             Some((hash?, u32::try_from(index).ok()?))
         };
         let mut ends: Vec<(u64, u32)> = raw.enumerate().filter_map(end).collect();
-        ends.sort_unstable();
+        give_up.sort_by(&mut ends, Ord::cmp);
         Self { ends }
     }
 
@@ -287,7 +288,7 @@ mod tests {
         ] {
             assert_eq!(fit(name, raw), expected, "{name} for {raw}");
             if expected.is_some_and(|fit| fit != Exact) {
-                let names = NameIndex::new(["zero", raw, "two"].into_iter());
+                let names = NameIndex::new(["zero", raw, "two"].into_iter(), &GiveUp::default());
                 assert_eq!(names.candidates(name).collect::<Vec<_>>(), [1], "{name} for {raw}");
             }
         }

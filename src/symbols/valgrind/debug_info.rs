@@ -60,7 +60,7 @@ impl DebugInfo {
             }
         };
         files.release_sections();
-        Self { symbols, lines: rows.finish(names), unknown: Arc::from(UNKNOWN) }
+        Self { symbols, lines: rows.finish(names, files.give_up()), unknown: Arc::from(UNKNOWN) }
     }
 
     /// File, function and line of the instruction at link-time address `vaddr`.

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use crate::symbols::elf::ExecutablePages;
+use crate::symbols::give_up::GiveUp;
 use crate::symbols::line_program::{MAX_LINE, Row as ProgramRow, RowSink};
 
 /// Longest row, in bytes; one that is longer counts for its first byte alone.
@@ -99,9 +100,9 @@ impl<'a> Builder<'a> {
 
     /// Sorts the rows, ends each at the beginning of the next and drops those of which nothing is
     /// left. Of rows that begin together the one added last stays.
-    pub(crate) fn finish(mut self, files: Vec<Arc<str>>) -> LineTable {
+    pub(crate) fn finish(mut self, files: Vec<Arc<str>>, give_up: &GiveUp) -> LineTable {
         if !self.sorted {
-            self.rows.sort_by_key(|row| row.start);
+            give_up.sort_by(&mut self.rows, |a, b| a.start.cmp(&b.start));
         }
         let starts: Vec<u64> = self.rows.iter().skip(1).map(|row| row.start).collect();
         for (row, next) in self.rows.iter_mut().zip(starts) {
@@ -143,7 +144,7 @@ mod tests {
             }
         }
         let files = vec![Arc::from("none"), Arc::from("a.c"), Arc::from("b.c")];
-        let table = builder.finish(files);
+        let table = builder.finish(files, &GiveUp::default());
         let mut counts = std::collections::BTreeMap::new();
         for vaddr in BASE..BASE + 20_000 {
             if let Some((file, line)) = table.find(vaddr) {
@@ -243,6 +244,6 @@ mod tests {
         let mut builder = Builder::new(&code);
         builder.add(0x1000, 0x1010, 0, 1);
         builder.add(u64::MAX, 5, 0, 1);
-        assert_eq!(builder.finish(Vec::new()).iter().count(), 0);
+        assert_eq!(builder.finish(Vec::new(), &GiveUp::default()).iter().count(), 0);
     }
 }

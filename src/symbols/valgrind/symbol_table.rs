@@ -12,6 +12,7 @@ use goblin::elf::sym::{
 
 use crate::symbols::debug_files::DebugFiles;
 use crate::symbols::elf::{self, ExecutablePages};
+use crate::symbols::give_up::GiveUp;
 
 /// A symbol and the range it owns.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,15 +45,19 @@ impl SymbolTable {
     /// symbols the one that starts later has the addresses from its start on, of those that start
     /// together the shorter has its range. Symbols of equal range are aliases, of which [`prefers`]
     /// chooses.
-    fn new(ranges: Vec<(u64, u64, &[u8])>) -> Self {
+    fn new(ranges: Vec<(u64, u64, &[u8])>, give_up: &GiveUp) -> Self {
         let names: Vec<&[u8]> = ranges.iter().map(|range| range.2).collect();
         // Trimming moves a symbol's start forward; honest tables need it rarely, and a budget
         // bounds the rest.
         let mut budget = ranges.len().saturating_mul(8).saturating_add(1024);
-        let mut queue = Queue::new(ranges.iter().enumerate().map(|(id, range)| (range.0, range.1, id)));
+        let mut queue =
+            Queue::new(ranges.iter().enumerate().map(|(id, range)| (range.0, range.1, id)), give_up);
         let mut table = Vec::with_capacity(ranges.len());
         let mut longer = Vec::new();
-        while let Some((start, mut end, first)) = queue.pop() {
+        let mut turns = give_up.over(std::iter::repeat(()));
+        while turns.next().is_some()
+            && let Some((start, mut end, first)) = queue.pop()
+        {
             let mut best = names.get(first).copied().unwrap_or_default();
             while let Some((next, next_end, id)) = queue.peek()
                 && next == start
@@ -95,9 +100,9 @@ struct Queue {
 }
 
 impl Queue {
-    fn new(known: impl Iterator<Item = (u64, u64, usize)>) -> Self {
+    fn new(known: impl Iterator<Item = (u64, u64, usize)>, give_up: &GiveUp) -> Self {
         let mut known: Vec<_> = known.collect();
-        known.sort_unstable_by(|a, b| b.cmp(a));
+        give_up.sort_by(&mut known, |a, b| b.cmp(a));
         Self { known, added: BinaryHeap::new() }
     }
 
@@ -122,14 +127,15 @@ pub(crate) fn read(files: &DebugFiles, code: &ExecutablePages) -> SymbolTable {
     let linkage = [".plt", ".got", ".got.plt"].map(|name| files.main().section(name));
     let tables: Vec<_> = files.symbol_tables().map(|(file, kind)| file.symbols(kind)).collect();
     let mut ranges = Vec::new();
-    for symbol in tables.iter().flat_map(|table| table.iter()).filter(names_code) {
+    let symbols = tables.iter().flat_map(|table| table.iter());
+    for symbol in files.give_up().over(symbols).filter(names_code) {
         let (start, size) = (symbol.value, symbol.size);
         let linkage = linkage.iter().flatten().any(|s| start.wrapping_sub(s.sh_addr) < s.sh_size);
         if !linkage && code.hold(start, size) {
             ranges.push((start, start.saturating_add(size), symbol.name));
         }
     }
-    SymbolTable::new(ranges)
+    SymbolTable::new(ranges, files.give_up())
 }
 
 /// True for a symbol that can name code.
@@ -167,7 +173,10 @@ mod tests {
     fn table(ranges: &[(u64, u64, &str)]) -> Vec<(u64, u64, String)> {
         let ranges =
             ranges.iter().map(|&(start, size, name)| (start, start + size, name.as_bytes())).collect();
-        SymbolTable::new(ranges).iter().map(|s| (s.start, s.end - s.start, s.name.to_string())).collect()
+        SymbolTable::new(ranges, &GiveUp::default())
+            .iter()
+            .map(|s| (s.start, s.end - s.start, s.name.to_string()))
+            .collect()
     }
 
     fn expect(ranges: &[(u64, u64, &str)], expected: &[(u64, u64, &str)]) {
@@ -218,7 +227,7 @@ mod tests {
 
     #[test]
     fn lookup_stops_at_the_end_of_a_symbol() {
-        let table = SymbolTable::new(vec![(10, 20, b"a"), (30, 40, b"b")]);
+        let table = SymbolTable::new(vec![(10, 20, b"a"), (30, 40, b"b")], &GiveUp::default());
         let name = |vaddr| table.find(vaddr).map(|symbol| symbol.name.to_string());
         assert_eq!(name(9), None);
         assert_eq!(name(10).as_deref(), Some("a"));
@@ -236,7 +245,7 @@ mod tests {
             ranges.push((n as u64, n as u64 + 1, name.as_bytes()));
             ranges.push((0, 10_000 + n as u64, name.as_bytes()));
         }
-        let table = SymbolTable::new(ranges);
+        let table = SymbolTable::new(ranges, &GiveUp::default());
         assert_eq!(table.find(77).map(|symbol| symbol.name.to_string()).as_deref(), Some("77"));
         assert!(table.iter().all(|symbol| symbol.start < symbol.end));
     }

@@ -2,9 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Read as _;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use super::bed::{built, script_with};
+use crate::common::patience::Patience;
 use crate::common::pty::Terminal;
+use crate::common::{stderr, tool};
 
 /// The names of the commands.
 fn names() -> BTreeSet<String> {
@@ -282,4 +287,104 @@ fn typed_ahead() {
     terminal.wait_for(at, "cgemu> ");
     terminal.type_in("quit\r");
     assert_eq!(terminal.finish().1.code(), Some(0));
+}
+
+/// Lines that are pasted in one piece come one after the other, and what follows a command that
+/// lets the program run is the program's if it reads.
+#[test]
+fn pasted_in_one_piece() {
+    let dir = built();
+    let mut terminal = Terminal::cgemu(dir.path(), &["repl", "--cachegrind-out-file=out", "./prog"]);
+    let mut at = terminal.wait_for(0, "cgemu> ");
+    terminal.type_in("print 6 * 7\rprint 6 * 8\rprint 6 * 9\rprin");
+    for answer in ["$1 = 42", "$2 = 48", "$3 = 54"] {
+        at = terminal.wait_for(at, answer);
+    }
+    // What was not finished is still there to be finished.
+    at = terminal.wait_for(at, "prin");
+    terminal.type_in("t 6 * 10\r");
+    at = terminal.wait_for(at, "$4 = 60");
+    at = terminal.wait_for(at, "cgemu> ");
+    terminal.type_in("run\rabcdef\rprint 6 * 11\rprint 6 * 12\r");
+    at = terminal.wait_for(at, "read 7");
+    at = terminal.wait_for(at, "has ended");
+    at = terminal.wait_for(at, "$5 = 66");
+    at = terminal.wait_for(at, "$6 = 72");
+    at = terminal.wait_for(at, "cgemu> ");
+    // A terminal that brackets what is pasted makes no difference.
+    terminal.type_in("\x1b[200~run\rabcdefgh\rprint 6 * 13\x1b[201~\r");
+    at = terminal.wait_for(at, "read 9");
+    at = terminal.wait_for(at, "has ended");
+    at = terminal.wait_for(at, "$7 = 78");
+    terminal.wait_for(at, "cgemu> ");
+    terminal.type_in("quit\r");
+    assert_eq!(terminal.finish().1.code(), Some(0));
+}
+
+/// What is pasted while the program runs waits for the prompt; Ctrl-C forgets it, as it makes a
+/// terminal forget.
+#[test]
+fn pasted_while_the_program_runs() {
+    let dir = built();
+    let mut terminal = Terminal::cgemu(
+        dir.path(),
+        &["repl", "--stdin=input", "--cachegrind-out-file=out", "./prog", "100000000"],
+    );
+    let mut at = terminal.wait_for(0, "cgemu> ");
+    terminal.type_in("tbreak step\rrun\rcontinue\rprint 6 * 7\r");
+    at = terminal.wait_for(at, "stop 1: breakpoint step");
+    at = terminal.wait_for(at, "cgemu> continue");
+    at = terminal.wait_for(at, "M instructions, 1 s; Ctrl-C stops it");
+    terminal.type_in("print 6 * 8\nprint 6 * 9\n\x03");
+    at = terminal.wait_for(at, "interrupted");
+    at = terminal.wait_for(at, "cgemu> ");
+    terminal.type_in("print 6 * 10\r");
+    at = terminal.wait_for(at, "$1 = 60");
+    terminal.wait_for(at, "cgemu> ");
+    terminal.type_in("quit\r");
+    assert_eq!(terminal.finish().1.code(), Some(0));
+}
+
+/// Ctrl-C stops a program whose output nobody takes, and none of it is lost or written twice.
+#[test]
+fn interrupted_at_a_full_pipe() {
+    const ALL: usize = 300_000;
+    let dir = tempfile::tempdir().expect("a directory");
+    let source = format!(
+        "#include <unistd.h>\n#include <string.h>\nstatic char all[{ALL}];\n\
+         int main(void) {{ memset(all, '#', sizeof all); return write(1, all, sizeof all) != sizeof all; }}\n"
+    );
+    fs::write(dir.path().join("much.c"), source).expect("written");
+    let out = tool("gcc", dir.path(), "gcc", &["-O1", "-o", "much", "much.c"]);
+    assert!(out.status.success(), "{}", stderr(&out));
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    let words = ["repl", "--cachegrind-out-file=out", "./much"];
+    let mut terminal = Terminal::cgemu_writing_to(dir.path(), &words, writer);
+    // The prompt is on standard output, so it is only seen there.
+    terminal.type_in("run\r");
+    terminal.wait_for(0, "Ctrl-C stops it");
+    terminal.type_in("\x03");
+    let taken = Arc::new(Mutex::new(Vec::new()));
+    let to = Arc::clone(&taken);
+    let reading = std::thread::spawn(move || {
+        let mut reader = reader;
+        let mut buffer = [0; 4096];
+        while let Ok(count @ 1..) = reader.read(&mut buffer) {
+            to.lock().expect("what was read").extend(&buffer[..count]);
+        }
+    });
+    let wait_for = |what: &str| {
+        let mut patience = Patience::of(Duration::from_secs(60));
+        while !String::from_utf8_lossy(&taken.lock().expect("what was read")).contains(what) {
+            assert!(patience.turn(), "no {what:?}");
+        }
+    };
+    // What the shell says of it may be lost at a pipe that is full.
+    terminal.type_in("continue\r");
+    wait_for("ended with status 0");
+    terminal.type_in("quit\r");
+    assert_eq!(terminal.finish().1.code(), Some(0));
+    reading.join().expect("read");
+    let taken = taken.lock().expect("what was read");
+    assert_eq!(taken.iter().filter(|byte| **byte == b'#').count(), ALL);
 }
