@@ -1,5 +1,7 @@
 //! Resource limits and usage: getrlimit(2), getrusage(2).
 
+use crate::abi::time::timeval;
+
 /// No limit.
 pub(crate) const RLIM_INFINITY: u64 = u64::MAX;
 
@@ -31,3 +33,12 @@ pub(crate) const RUSAGE_SELF: i32 = 0;
 pub(crate) const RUSAGE_THREAD: i32 = 1;
 /// Usage of children that were waited for.
 pub(crate) const RUSAGE_CHILDREN: i32 = -1;
+
+/// The words of `struct rusage`: CPU time in nanoseconds, all of it in user mode, and most memory in
+/// bytes.
+pub(crate) fn rusage(cpu_ns: u64, resident: u64) -> [u64; 18] {
+    let mut words = [0; 18];
+    words[..2].copy_from_slice(&timeval(cpu_ns));
+    words[4] = resident / 1024;
+    words
+}

@@ -3,8 +3,12 @@
 /// Signal numbers of the x86-64 ABI, signal(7), that the kernel sends or treats specially.
 #[allow(missing_docs)]
 pub(crate) mod signo {
+    pub(crate) const SIGHUP: i32 = 1;
+    pub(crate) const SIGINT: i32 = 2;
+    pub(crate) const SIGQUIT: i32 = 3;
     pub(crate) const SIGILL: i32 = 4;
     pub(crate) const SIGTRAP: i32 = 5;
+    pub(crate) const SIGABRT: i32 = 6;
     pub(crate) const SIGBUS: i32 = 7;
     pub(crate) const SIGFPE: i32 = 8;
     pub(crate) const SIGKILL: i32 = 9;
@@ -64,6 +68,8 @@ pub(crate) const SIG_IGN: u64 = 1;
 /// Flags of sigaction(2).
 #[allow(missing_docs)]
 pub(crate) mod sa {
+    pub(crate) const NOCLDSTOP: u64 = 1;
+    pub(crate) const NOCLDWAIT: u64 = 2;
     pub(crate) const SIGINFO: u64 = 4;
     pub(crate) const ONSTACK: u64 = 0x0800_0000;
     pub(crate) const RESTORER: u64 = 0x0400_0000;

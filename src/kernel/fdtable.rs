@@ -68,6 +68,8 @@ impl InUse {
 pub struct FdTable {
     slots: Vec<Option<Slot>>,
     in_use: InUse,
+    /// Number of the table, by which it owns locks.
+    owner: u32,
     /// Descriptors that the table has room for, as Linux counts it: it grows and never shrinks.
     size: usize,
 }
@@ -88,7 +90,17 @@ impl FdTable {
 
     /// A table without descriptors.
     pub(super) fn empty() -> FdTable {
-        FdTable { slots: Vec::new(), in_use: InUse::default(), size: NR_OPEN_DEFAULT }
+        FdTable { slots: Vec::new(), in_use: InUse::default(), owner: 0, size: NR_OPEN_DEFAULT }
+    }
+
+    /// The same descriptors in another table.
+    pub(super) fn copy(&self, owner: u32) -> FdTable {
+        FdTable { owner, ..self.clone() }
+    }
+
+    /// Number of the table, by which it owns locks.
+    pub(crate) fn owner(&self) -> u32 {
+        self.owner
     }
 
     /// A descriptor; EBADF.

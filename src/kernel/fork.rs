@@ -5,8 +5,10 @@ use crate::abi::capability::{CAP_SYS_ADMIN, CAP_SYS_RESOURCE};
 use crate::abi::errno::Errno;
 use crate::abi::process::*;
 use crate::abi::resource::Resource;
+use crate::abi::signal::{AltStack, bit, signo::SIGKILL};
 use crate::guest::{GuestMemory, SpaceId};
 use crate::kernel::arena::{FdTableId, FsContextId, HandlersId, Key, MmId, ProcessId, TaskId};
+use crate::kernel::sched::{Call, WaitKey};
 use crate::kernel::state::Kernel;
 use crate::kernel::task::{Shared, Task};
 
@@ -63,11 +65,14 @@ impl Kernel {
         };
         let mut child = maker.child(tid, Shared { process, mm, handlers, fds, fs_context });
         if has(CLONE_VM) && !has(CLONE_VFORK) {
-            child.signals.altstack = crate::abi::signal::AltStack::NONE;
+            child.signals.altstack = AltStack::NONE;
         }
         self.tasks.add(child);
         self.pids.enter(tid, id);
         self.make_ready(id);
+        if has(CLONE_VFORK) {
+            self.task_mut().vfork = Some(id);
+        }
         Ok(id)
     }
 
@@ -82,6 +87,25 @@ impl Kernel {
         let same = |task: &Task| task.cred.uid.real == cred.uid.real;
         let count = self.tasks.iter().filter(|(_, task)| same(task)).count() as u64;
         if count >= most && !privileged { Err(Errno::EAGAIN.into()) } else { Ok(()) }
+    }
+
+    /// Puts the running task to sleep if it waits for a child of vfork(2) to call execve(2) or to end.
+    /// Only what ends it interrupts the wait.
+    pub(crate) fn waits_for_vfork(&mut self) -> bool {
+        let Some(child) = self.task().vfork else { return false };
+        let process = &self.processes[self.task().shared.process];
+        let killed = (process.pending.set() | self.task().signals.pending.set()) & bit(SIGKILL) != 0;
+        let done = self.tasks.get(child).is_none_or(|child| child.vfork_done);
+        if killed || done {
+            self.task_mut().vfork = None;
+            self.task_mut().call = Call::default();
+            return false;
+        }
+        let call = &mut self.task_mut().call;
+        (call.keys, call.killable) = (vec![WaitKey::Vfork(child)], true);
+        call.what = "vfork: the child has not ended or called execve".into();
+        self.fall_asleep(None);
+        true
     }
 
     /// Number of tasks that have not ended.
@@ -134,7 +158,8 @@ impl Kernel {
 
     /// Copies a descriptor table: both refer to the same descriptions.
     pub(super) fn copy_fds(&mut self, fds: FdTableId) -> FdTableId {
-        let copy = self.fd_tables[fds].clone();
+        let owner = self.fd_tables.next_key().index() as u32;
+        let copy = self.fd_tables[fds].copy(owner);
         for fd in copy.numbers() {
             if let Ok(file) = copy.get(fd) {
                 self.files.hold(file);
@@ -154,6 +179,16 @@ impl Kernel {
         self.fs.hold(copy.root);
         self.fs.hold(copy.cwd);
         self.fs_contexts.add(copy)
+    }
+
+    /// Gives the running task an address space of its own, to be filled by execve(2).
+    pub(super) fn unshare_mm(&mut self) {
+        let shared = self.task().shared.mm;
+        if self.mms.holders(shared) > 1 {
+            let own = self.mms.add(self.mms[shared].fork());
+            self.task_mut().shared.mm = own;
+            self.give_up_mm(shared);
+        }
     }
 
     /// Gives the running task a descriptor table of its own (CLONE_FILES of unshare(2)).

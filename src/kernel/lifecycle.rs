@@ -7,7 +7,7 @@ use crate::guest::{Fault, GuestCpu, GuestMemory};
 use crate::kernel::cred::User;
 use crate::kernel::fasync::{Notice, Owner, Reason};
 use crate::kernel::fdtable::FileNo;
-use crate::kernel::signal::deliver::Killed;
+use crate::kernel::signal::deliver::Fate;
 use crate::kernel::signal::info::SigInfo;
 use crate::kernel::signal::state::{To, describe};
 use crate::kernel::state::{Kernel, Parts};
@@ -70,19 +70,15 @@ impl Kernel {
     /// Lets timers that are due fire, and delivers what is pending and not blocked.
     ///
     /// # Errors
-    /// The signal that ends the process.
-    pub fn deliver_pending(
-        &mut self,
-        cpu: &mut dyn GuestCpu,
-        mem: &mut dyn GuestMemory,
-    ) -> Result<(), Killed> {
+    /// What a signal does to the process; it is stopped already.
+    pub fn deliver_pending(&mut self, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Result<(), Fate> {
         self.expire_timers(cpu);
         self.send_signals_of_files();
-        self.signals().deliver_pending(cpu, mem)?;
-        if let Some(signo) = self.task_mut().signals.dropped_stop.take() {
-            self.notices.once(format!(
-                "signal {signo} would stop the program: ignored, as nothing could continue it"
-            ));
+        while let Err(fate) = self.signals().deliver_pending(cpu, mem) {
+            match fate {
+                Fate::Stopped(signo) if !self.stop_process(self.task().shared.process, signo) => {}
+                fate => return Err(fate),
+            }
         }
         Ok(())
     }
@@ -90,13 +86,13 @@ impl Kernel {
     /// Turns a fault into its signal and delivers it.
     ///
     /// # Errors
-    /// The signal that ends the process.
+    /// What a signal does to the process; it is stopped already.
     pub fn deliver_fault(
         &mut self,
         cpu: &mut dyn GuestCpu,
         mem: &mut dyn GuestMemory,
         fault: Fault,
-    ) -> Result<(), Killed> {
+    ) -> Result<(), Fate> {
         self.signals().raise_fault(cpu, fault);
         self.deliver_pending(cpu, mem)
     }
@@ -108,14 +104,23 @@ impl Kernel {
         describe(self.handlers(), task.blocked, pending)
     }
 
-    /// Gives up what does not survive execve(2), once the new program is sure to start: handlers,
-    /// the alternate stack, POSIX timers and descriptors marked close-on-exec. `set_program` must
-    /// follow.
+    /// Gives up what does not survive execve(2), once the new program is sure to start: the other
+    /// tasks of the process, what it shares with other processes, handlers, the alternate stack,
+    /// POSIX timers and descriptors marked close-on-exec. The program is then to be loaded into
+    /// `space`, which is a new one if others still use the old one, and `set_program` must follow.
     pub fn exec(&mut self, mem: &mut dyn GuestMemory) {
-        let process = self.process_mut();
-        process.max_rss = process.max_rss.max(mem.usage().resident_peak);
+        self.note_resident(mem);
+        self.end_other_tasks(mem);
+        self.take_over_leader();
+        let task = self.current();
+        self.release_memory_of(task, mem);
+        self.unshare_mm();
+        self.unshare_files();
+        self.unshare_handlers();
         self.signals().exec();
-        self.process_mut().timers.exec();
+        let process = self.process_mut();
+        process.timers.exec();
+        (process.executed, process.exit_signal) = (true, SIGCHLD);
         self.timers_changed(self.task().shared.process);
         for fd in self.fds().close_on_exec() {
             let _ = self.close(fd, mem); // it is open
@@ -126,6 +131,22 @@ impl Kernel {
     pub fn growth_limits(&self) -> (u64, u64) {
         let limits = &self.process().limits;
         (limits.soft(Resource::Stack), limits.soft(Resource::As))
+    }
+
+    /// Gives the only task of a process the number of the process, `de_thread`.
+    fn take_over_leader(&mut self) {
+        let task = self.current();
+        let (pid, leader) = (self.process().pid, self.process().leader);
+        if leader == task {
+            return;
+        }
+        let tid = std::mem::replace(&mut self.task_mut().tid, pid);
+        self.process_mut().leader = task;
+        self.process_mut().leader_status = None;
+        self.pids.remove(tid);
+        self.pids.enter(pid, task);
+        self.graves.push(leader);
+        self.bury();
     }
 
     /// Takes the credentials that the program at a file gives: its owner's, if the mode says so.

@@ -7,6 +7,7 @@ use crate::kernel::arena::{ProcessId, TaskId};
 use crate::kernel::limits::Limits;
 use crate::kernel::signal::queue::Queue;
 use crate::kernel::timers::Timers;
+use crate::kernel::wait_queue::QueueId;
 
 /// Id of the first process and of its first task. Fixed, so that a program that prints it repeats.
 pub(crate) const PID: i32 = 1000;
@@ -110,6 +111,8 @@ pub struct Process {
     pub(crate) stopped: Option<i32>,
     /// What its parent may wait for beside its end.
     pub(crate) news: Option<JobNews>,
+    /// Queue of those who wait at its pidfds.
+    pub(crate) queue: Option<QueueId>,
     /// It runs another program than its parent did.
     pub(crate) executed: bool,
     /// Resource limits.
@@ -128,8 +131,6 @@ pub struct Process {
     pub max_rss: u64,
     /// Counters of bytes and calls.
     pub io: IoCounters,
-    /// Most memory that it had, as far as anybody has asked.
-    pub(crate) resident: u64,
     /// What its children have used that were waited for.
     pub(crate) of_children: Usage,
 }
@@ -166,6 +167,7 @@ impl Process {
             leader_status: None,
             stopped: None,
             news: None,
+            queue: None,
             executed: false,
             limits: Limits::default(),
             pending: Queue::default(),
@@ -175,7 +177,6 @@ impl Process {
             child_subreaper: false,
             max_rss: 0,
             io: IoCounters::default(),
-            resident: 0,
             of_children: Usage::default(),
         }
     }

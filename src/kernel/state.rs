@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use crate::abi::capability::CAP_SYS_PTRACE;
 use crate::abi::errno::Errno;
+use crate::guest::SpaceId;
 use crate::kernel::arena::{Arena, FdTableId, FsContextId, HandlersId, MmId, ProcessId, TaskId};
 use crate::kernel::clock::Clock;
 use crate::kernel::config::KernelConfig;
 use crate::kernel::cred::Credentials;
+use crate::kernel::exit::EndedProcess;
 use crate::kernel::fdtable::FdTable;
 use crate::kernel::file::description::{Description, Descriptions};
 use crate::kernel::file::stream::standard_streams;
@@ -14,16 +17,16 @@ use crate::kernel::futex::FutexKey;
 use crate::kernel::mm::Mm;
 use crate::kernel::notices::Notices;
 use crate::kernel::pids::Pids;
-use crate::kernel::process::Process;
+use crate::kernel::process::{Process, Status};
 use crate::kernel::random::Random;
-use crate::kernel::sched::Scheduler;
-use crate::kernel::sched::TaskState;
+use crate::kernel::sched::{Scheduler, TaskState};
 use crate::kernel::signal::handlers::SignalHandlers;
 use crate::kernel::signal::state::Signals;
 use crate::kernel::streams::Streams;
 use crate::kernel::task::{Shared, Task};
 use crate::kernel::uts::Names;
 use crate::kernel::vfs::{FileSystem, FsContext};
+use crate::kernel::wait_queue::QueueId;
 
 /// Most tasks at a time without `--max-processes`.
 const MAX_TASKS: usize = 4096;
@@ -43,6 +46,14 @@ pub struct Kernel {
     pub(super) pids: Pids,
     /// Most tasks at a time.
     pub(super) max_tasks: usize,
+    /// Tasks that have ended and nobody waits for.
+    pub(super) graves: Vec<TaskId>,
+    /// Address spaces that nobody uses any more.
+    pub(super) unused_spaces: Vec<SpaceId>,
+    /// Status of the first process, once it has ended.
+    pub(super) first_status: Option<Status>,
+    /// Processes that have ended, until the session takes note of them.
+    pub ended: Vec<EndedProcess>,
     pub(super) processes: Arena<ProcessId, Process>,
     pub(super) mms: Arena<MmId, Mm>,
     pub(super) handlers: Arena<HandlersId, SignalHandlers>,
@@ -127,6 +138,10 @@ impl Kernel {
             max_tasks: config.max_processes.unwrap_or(MAX_TASKS),
             lock_owners: BTreeMap::new(),
             sched: Scheduler::new(config.quantum, config.schedule_seed),
+            graves: Vec::new(),
+            unused_spaces: Vec::new(),
+            first_status: None,
+            ended: Vec::new(),
             processes,
             mms,
             handlers,
@@ -152,9 +167,19 @@ impl Kernel {
         &mut self.tasks[self.current]
     }
 
+    /// A task.
+    pub(crate) fn other_task(&self, task: TaskId) -> &Task {
+        &self.tasks[task]
+    }
+
     /// A task, to be changed.
     pub(crate) fn other_task_mut(&mut self, task: TaskId) -> &mut Task {
         &mut self.tasks[task]
+    }
+
+    /// A process.
+    pub(crate) fn other_process(&self, process: ProcessId) -> &Process {
+        &self.processes[process]
     }
 
     /// The process of the running task.
@@ -252,6 +277,49 @@ impl Kernel {
     /// Tells if a task has not ended.
     pub(crate) fn is_alive(&self, task: TaskId) -> bool {
         self.tasks.get(task).is_some_and(|task| task.state != TaskState::Dead)
+    }
+
+    /// The id of a process.
+    pub(crate) fn pid_of(&self, process: ProcessId) -> i32 {
+        self.processes[process].pid
+    }
+
+    /// Tells if something is left of a process.
+    pub(crate) fn has_process(&self, process: ProcessId) -> bool {
+        self.processes.get(process).is_some()
+    }
+
+    /// The task that stands for a process.
+    pub(crate) fn task_of(&self, process: ProcessId) -> TaskId {
+        self.leader(process)
+    }
+
+    /// The descriptors of a process, unless it has ended.
+    pub(crate) fn fds_of(&self, process: ProcessId) -> Option<&FdTable> {
+        let task = &self.tasks[self.leader(process)];
+        (task.state != TaskState::Dead).then(|| &self.fd_tables[task.shared.fds])
+    }
+
+    /// The queue of those who wait for the end of a process, and whether it has ended.
+    pub(crate) fn queue_of(&mut self, process: ProcessId) -> (QueueId, bool) {
+        let held = &mut self.processes[process];
+        let queue = *held.queue.get_or_insert_with(|| self.fs.queues.add());
+        (queue, held.ended.is_some())
+    }
+
+    /// Checks that the running task may look into another one, `ptrace_may_access`: EPERM unless it
+    /// is of the same process, or of the same user and no program of another's.
+    pub(crate) fn may_look_into(&self, task: TaskId) -> Result<(), Errno> {
+        let (own, other) = (self.task(), &self.tasks[task]);
+        if own.shared.process == other.shared.process {
+            return Ok(());
+        }
+        let (uid, gid) = (other.cred.uid, other.cred.gid);
+        let same = [uid.real, uid.effective, uid.saved].iter().all(|id| *id == own.cred.uid.real)
+            && [gid.real, gid.effective, gid.saved].iter().all(|id| *id == own.cred.gid.real);
+        let dumpable = self.mms.get(other.shared.mm).is_none_or(|mm| mm.dumpable == 1);
+        let caps = other.cred.caps.permitted & !own.cred.caps.permitted == 0;
+        if own.cred.capable(CAP_SYS_PTRACE) || same && dumpable && caps { Ok(()) } else { Err(Errno::EPERM) }
     }
 
     /// The running task's key.

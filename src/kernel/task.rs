@@ -2,7 +2,7 @@
 
 use crate::abi::process::PR_MCE_KILL_DEFAULT;
 use crate::abi::sched::{SCHED_FIFO, SCHED_RR};
-use crate::kernel::arena::{FdTableId, FsContextId, HandlersId, MmId, ProcessId};
+use crate::kernel::arena::{FdTableId, FsContextId, HandlersId, MmId, ProcessId, TaskId};
 use crate::kernel::cred::Credentials;
 use crate::kernel::mm::Mm;
 use crate::kernel::process::PID;
@@ -62,6 +62,10 @@ pub struct Task {
     pub clear_child_tid: u64,
     /// CLONE_CHILD_SETTID: where the task stores its id when it first runs.
     pub set_child_tid: u64,
+    /// The child that it made with CLONE_VFORK and waits for.
+    pub(crate) vfork: Option<TaskId>,
+    /// It has called execve(2) or ended, so that its maker need not wait for it any more.
+    pub(crate) vfork_done: bool,
     /// `set_robust_list`: address of the list's head.
     pub robust_list: u64,
     /// prctl(2) PR_SET_PDEATHSIG.
@@ -104,6 +108,8 @@ impl Task {
             comm: [0; 16],
             clear_child_tid: 0,
             set_child_tid: 0,
+            vfork: None,
+            vfork_done: false,
             robust_list: 0,
             pdeathsig: 0,
             no_new_privs: false,
@@ -136,6 +142,9 @@ impl Task {
             call: Call::default(),
             cpu_ns: 0,
             signals: self.signals.child(),
+            set_child_tid: 0,
+            vfork: None,
+            vfork_done: false,
             clear_child_tid: 0,
             robust_list: 0,
             pdeathsig: 0,

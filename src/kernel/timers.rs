@@ -150,6 +150,13 @@ impl Timers {
         }
     }
 
+    /// Takes note that a task has ended: timers that send it signals send none any more.
+    pub(super) fn task_ended(&mut self, task: TaskId) {
+        for timer in self.posix.values_mut().filter(|timer| timer.task == Some(task)) {
+            (timer.signo, timer.task) = (None, None);
+        }
+    }
+
     /// Bytes that the timers take.
     pub(super) fn bytes(&self) -> u64 {
         let armed: usize = self.queues.iter().map(BTreeSet::len).sum();

@@ -25,6 +25,10 @@ impl Kernel {
     pub(crate) fn make_ready(&mut self, task: TaskId) {
         let held = &mut self.tasks[task];
         self.sched.remove(task, held.state, &held.call);
+        if self.processes[held.shared.process].stopped.is_some() {
+            held.state = TaskState::Stopped; // until SIGCONT
+            return;
+        }
         held.state = TaskState::Runnable;
         self.sched.add_ready(task);
     }
@@ -36,9 +40,9 @@ impl Kernel {
     }
 
     /// Puts the running task to sleep in a call, by what its `call` says.
-    pub(crate) fn fall_asleep(&mut self, number: u64) {
+    pub(crate) fn fall_asleep(&mut self, number: Option<u64>) {
         let (task, held) = (self.current, &mut self.tasks[self.current]);
-        held.call.number = Some(number);
+        held.call.number = number;
         held.state = TaskState::Sleeping;
         self.sched.sleep(task, &mut held.call);
         // Timers may have gone off since the call looked.
@@ -93,33 +97,6 @@ impl Kernel {
         } else if signals.pending() & asked != 0 {
             self.wake_task(task, Wake::Event);
         }
-    }
-
-    /// Sends a signal to a task or to its process, and wakes who has to take it: of a process the
-    /// given task if it can, or else the first that can (`complete_signal`).
-    pub(crate) fn send_signal(&mut self, task: TaskId, info: SigInfo, to: To) {
-        let signo = info.signo();
-        self.signals_of(task).send(info, to);
-        if to == To::Task || self.takes(task, signo) {
-            return self.wake_for_signals(task);
-        }
-        let others = &self.processes[self.tasks[task].shared.process].tasks;
-        if let Some(other) = others.iter().find(|other| self.takes(**other, signo)) {
-            self.wake_for_signals(*other);
-        }
-    }
-
-    /// Sends a signal to the running task's process.
-    pub(crate) fn send_to_process(&mut self, info: SigInfo) {
-        let leader = self.leader(self.task().shared.process);
-        self.send_signal(leader, info, To::Process);
-    }
-
-    /// Tells if a task would take a signal that is sent to its process.
-    fn takes(&self, task: TaskId, signo: i32) -> bool {
-        let task = &self.tasks[task];
-        let free = (!task.signals.blocked | task.call.signals) & bit(signo) != 0;
-        free && matches!(task.state, TaskState::Runnable | TaskState::Sleeping)
     }
 
     /// Looks whether the wait of the running task is over, but for what it waits for; if not the

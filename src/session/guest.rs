@@ -11,6 +11,7 @@ use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory};
 use crate::hooks::plan::MappingId;
 use crate::kernel::Kernel;
 use crate::kernel::arena::TaskId;
+use crate::kernel::process::Status;
 use crate::kernel::random::Random;
 use crate::kernel::sched::Picked;
 use crate::requests::{Answer, Requests};
@@ -68,6 +69,8 @@ pub(super) struct Guest {
     pub control: Arc<Control>,
     pub limits: Limits,
     pub ending: Option<Ending>,
+    /// The end of the first process by a fault, for when the others have ended too.
+    pub first_end: Option<Ending>,
     pub exec: Option<ExecRequest>,
     /// Work before the machine may run on.
     pub turn: Option<Turn>,
@@ -113,11 +116,23 @@ impl Guest {
                         return Next::Stop;
                     }
                     Picked::Deadlock(why) => Action::Refuse(why),
-                    Picked::Finished => Action::Refuse("no task is left".into()),
+                    Picked::Finished => return self.finish(),
                 },
                 other => return self.conclude(other),
             };
         }
+    }
+
+    /// Ends the run as its first process has ended.
+    fn finish(&mut self) -> Next {
+        let of_status = |status: Status| match status.signal() {
+            Some(signal) => Stop::Killed(signal),
+            None => Stop::Exited(status.code()),
+        };
+        let stop = self.kernel.status().map_or(Stop::Refused("no task is left".into()), of_status);
+        let ending = self.first_end.take().unwrap_or(Ending::Stop(stop));
+        self.ending.get_or_insert(ending);
+        Next::Stop
     }
 
     fn conclude(&mut self, action: Action) -> Next {
@@ -138,8 +153,6 @@ impl Guest {
                     Next::Undo
                 }
             },
-            Action::Exit(status) => self.stop(Stop::Exited(status)),
-            Action::Killed(signal) => self.stop(Stop::Killed(signal)),
             Action::Limit(what) => self.stop(Stop::Limit(what)),
             Action::Refuse(why) => self.stop(Stop::Refused(why)),
             Action::OutOfMemory => {
@@ -219,18 +232,20 @@ impl Supervisor for Guest {
             return Next::Continue;
         }
         self.lookout.before(mem);
+        let ended_before = self.kernel.status().is_some();
         let action = dispatch::fault(&mut self.kernel, cpu, mem, fault);
         // A pause at this moment is one before the signal.
         self.lookout.after(cpu, mem, 1);
-        let Action::Killed(signal) = action else { return self.act(action, cpu, mem) };
+        let killed = if ended_before { None } else { self.kernel.status().and_then(Status::signal) };
+        let (Action::Gone, Some(signal)) = (&action, killed) else { return self.act(action, cpu, mem) };
         let refused = refused.map(|refused| {
             let mut bytes = vec![0; MAX_LENGTH];
             let len = mem.read(pc, &mut bytes).err().unwrap_or(MAX_LENGTH);
             bytes.truncate(len);
             (bytes, refused.why)
         });
-        self.ending.get_or_insert(Ending::Fault { signal, fault, pc, refused, mapping: file });
-        Next::Stop
+        self.first_end = Some(Ending::Fault { signal, fault, pc, refused, mapping: file });
+        self.act(action, cpu, mem)
     }
 
     fn out_of_memory(&mut self, _cpu: &mut dyn GuestCpu) {

@@ -38,6 +38,7 @@ pub struct Saved {
     cpus: BTreeMap<TaskId, TaskCpu>,
     turn: Option<Turn>,
     ending: Option<Ending>,
+    first_end: Option<Ending>,
     syscall_paused_at: Option<u64>,
 }
 
@@ -103,6 +104,7 @@ impl Session {
             cpus: self.cpus.clone(),
             turn: self.guest.turn,
             ending: self.guest.ending.clone(),
+            first_end: self.guest.first_end.clone(),
             syscall_paused_at: self.guest.syscall_paused_at,
         })
     }
@@ -139,6 +141,7 @@ impl Session {
         self.cpus.clone_from(&saved.cpus);
         self.guest.turn = saved.turn;
         self.guest.ending = saved.ending.clone();
+        self.guest.first_end = saved.first_end.clone();
         self.guest.syscall_paused_at = saved.syscall_paused_at;
         self.guest.paused = None;
         self.guest.exec = None;

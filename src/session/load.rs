@@ -185,8 +185,9 @@ impl Prepared {
             order: layout.stack_order,
         };
         let stack = stack::build(&spec).map_err(|error| failure(&path, &error))?;
+        kernel.exec(machine.memory());
+        machine.load_space(kernel.space()); // a new one, if others still use the old one
         let memory = machine.memory();
-        kernel.exec(memory);
         memory.clear();
         memory.limit_growth(stack_limit, total_limit);
         // What may be read may be executed, personality(2).

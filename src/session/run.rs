@@ -22,6 +22,7 @@ use crate::hooks::worker::Link;
 use crate::kernel::Kernel;
 use crate::kernel::arena::TaskId;
 use crate::kernel::config::KernelConfig;
+use crate::kernel::process::Status;
 use crate::kernel::random::Random;
 use crate::kernel::sched::QUANTUM;
 use crate::profile::reason;
@@ -35,7 +36,7 @@ use crate::session::modules::Modules;
 use crate::session::outcome::{Ending, Pause, Stop};
 use crate::sim::Hierarchy;
 use crate::symbols::give_up::GiveUp;
-use crate::syscalls::context::ExecRequest;
+use crate::syscalls::context::{Action, ExecRequest};
 
 /// Bytes of guest memory and overlay files without `--max-memory`: what the emulated machine says
 /// it has.
@@ -110,6 +111,7 @@ impl Session {
             modules: Modules::new(give_up(&control)),
             limits: Limits { memory: Some(memory), ..program.limits },
             ending: None,
+            first_end: None,
             exec: None,
             turn: None,
             conditions: StopConditions::default(),
@@ -158,7 +160,7 @@ impl Session {
             if let Some(pause) = self.guest.paused {
                 return pause;
             }
-            if self.guest.turn.is_some() || took_turn {
+            if self.guest.turn.is_some() || took_turn && self.guest.exec.is_none() {
                 continue;
             }
             let Some(request) = self.guest.exec.take() else {
@@ -301,7 +303,11 @@ fn exec(machine: &mut Machine, guest: &mut Guest, request: ExecRequest) -> bool 
             Err(failure) => {
                 // The old program is gone, so there is nobody to tell: Linux kills the process too.
                 guest.kernel.notices.once(failure.message);
-                guest.ending = Some(Ending::Stop(Stop::Killed(SIGKILL)));
+                let killed = Status::killed(SIGKILL, false);
+                machine.between_runs(|cpu, mem| {
+                    guest.kernel.exit_process(killed, cpu, mem);
+                    guest.act(Action::Gone, cpu, mem)
+                });
                 false
             }
         },

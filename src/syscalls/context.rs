@@ -29,8 +29,8 @@ pub(crate) struct Ctx<'a> {
 pub(crate) enum Break {
     /// The call failed.
     Errno(Errno),
-    /// The process ends with this status (exit, exit_group).
-    Exit(i32),
+    /// The task has ended (exit, exit_group).
+    Gone,
     /// The process image is replaced.
     Exec(ExecRequest),
     /// A limit of the user's was reached; the text names its option.
@@ -86,10 +86,6 @@ pub(crate) struct Spawn {
 pub(crate) enum Action {
     /// Go on.
     Continue,
-    /// The process ended with this status.
-    Exit(i32),
-    /// The process was ended by this signal.
-    Killed(i32),
     /// Another limit was reached; the text names its option.
     Limit(String),
     /// The limit of memory was reached.
@@ -99,7 +95,7 @@ pub(crate) enum Action {
     /// Give the new task its registers; RAX of the caller has its id. Signals are still to be
     /// delivered to the caller.
     Spawn(Spawn),
-    /// The task is no more; go on with another one.
+    /// The task has ended; go on with another one.
     Gone,
     /// The task sleeps; go on with another one.
     Sleep,

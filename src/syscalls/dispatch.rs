@@ -3,7 +3,8 @@
 use crate::abi::errno::Errno;
 use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory};
 use crate::kernel::Kernel;
-use crate::kernel::signal::deliver::Killed;
+use crate::kernel::sched::TaskState;
+use crate::kernel::signal::deliver::Fate;
 use crate::kernel::uaccess::put_u32;
 use crate::kernel::vfs::host::NO_DESCRIPTOR;
 use crate::kernel::vfs::host_handle::NO_DESCRIPTOR_LEFT;
@@ -13,11 +14,21 @@ use crate::syscalls::table;
 
 /// The work after signals were delivered. What the call left in the kernel is charged here, and a
 /// delivery that failed for want of memory is no fault of the program's.
-fn settle(kernel: &mut Kernel, mem: &mut dyn GuestMemory, delivered: Result<(), Killed>) -> Action {
+fn settle(
+    kernel: &mut Kernel,
+    cpu: &mut dyn GuestCpu,
+    mem: &mut dyn GuestMemory,
+    delivered: Result<(), Fate>,
+) -> Action {
     match (kernel.charge(mem), delivered) {
         (Err(_), _) => Action::OutOfMemory,
         (Ok(()), Ok(())) => Action::Continue,
-        (Ok(()), Err(Killed(signo))) => Action::Killed(signo),
+        (Ok(()), Err(Fate::Stopped(_))) => Action::Sleep,
+        (Ok(()), Err(Fate::Killed(signo))) => {
+            let status = kernel.status_of_signal(signo);
+            kernel.exit_process(status, cpu, mem);
+            Action::Gone
+        }
     }
 }
 
@@ -67,7 +78,7 @@ fn serve(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory,
     }
     ctx.kernel.wake_queues();
     if let Err(Break::Sleep) = result {
-        ctx.kernel.fall_asleep(number);
+        ctx.kernel.fall_asleep(Some(number));
         return match ctx.kernel.charge(ctx.mem) {
             Ok(()) => Action::Sleep,
             Err(_) => Action::OutOfMemory,
@@ -79,7 +90,7 @@ fn serve(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory,
         Err(Break::Errno(NO_DESCRIPTOR)) => return Action::Refuse(NO_DESCRIPTOR_LEFT.into()),
         Err(Break::Errno(errno)) => ctx.cpu.set_gpr(Gpr::Rax, errno.to_rax()),
         Err(Break::Resume | Break::Sleep) => {}
-        Err(Break::Exit(status)) => return Action::Exit(status),
+        Err(Break::Gone) => return Action::Gone,
         Err(Break::Spawn(spawn)) => {
             let tid = ctx.kernel.tid_of(spawn.task);
             ctx.cpu.set_gpr(Gpr::Rax, tid as u64);
@@ -100,8 +111,12 @@ pub(crate) fn interrupt(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut d
     if first != 0 {
         let _ = put_u32(mem, first, tid); // as in Linux it may fail
     }
+    kernel.drop_unused_spaces(mem);
+    if kernel.waits_for_vfork() || kernel.task().state == TaskState::Stopped {
+        return Action::Sleep;
+    }
     let delivered = kernel.deliver_pending(cpu, mem);
-    settle(kernel, mem, delivered)
+    settle(kernel, cpu, mem, delivered)
 }
 
 /// Turns a fault of the CPU into its signal: runs the guest's handler, or ends the process.
@@ -116,7 +131,7 @@ pub(crate) fn fault(
         return Action::Refuse(why);
     }
     let delivered = kernel.deliver_fault(cpu, mem, fault);
-    settle(kernel, mem, delivered)
+    settle(kernel, cpu, mem, delivered)
 }
 
 fn unknown(ctx: &mut Ctx, number: u64) -> Break {

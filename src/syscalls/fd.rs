@@ -42,7 +42,7 @@ pub(super) fn install(ctx: &mut Ctx, open: Description, cloexec: bool) -> SysRes
     match fds.install(file, cloexec, 0, limit) {
         Ok(fd) => Ok(fd as u64),
         Err(errno) => {
-            files.release(file, fs, ctx.mem);
+            files.release(file, fds.owner(), fs, ctx.mem);
             Err(errno.into())
         }
     }
@@ -80,7 +80,7 @@ fn dup_to(ctx: &mut Ctx, old: i32, new: i32, cloexec: bool) -> SysResult {
     let at = usize::try_from(new).ok().filter(|at| (*at as u64) < limit).ok_or(Errno::EBADF)?;
     files.hold(file);
     if let Some(replaced) = fds.replace(at, file, cloexec) {
-        files.release(replaced, fs, ctx.mem);
+        files.release(replaced, fds.owner(), fs, ctx.mem);
     }
     Ok(new as u64)
 }

@@ -78,9 +78,10 @@ fn get_flock(ctx: &mut Ctx, file: FileNo, addr: u64, own: bool, test: bool) -> R
     if kind > F_UNLCK {
         return Err(Errno::EINVAL);
     }
-    let holder = if own { Holder::Description(file) } else { Holder::Process(ctx.kernel.process().pid) };
+    let holder = if own { Holder::Description(file) } else { Holder::Table(ctx.kernel.fds().owner()) };
+    let pid = ctx.kernel.process().pid;
     let exclusive = kind != F_RDLCK;
-    let record = Record { holder, file, exclusive, start: start as u64, end: end as u64 };
+    let record = Record { holder, file, pid, exclusive, start: start as u64, end: end as u64 };
     Ok(Request { bytes, kind, record })
 }
 
@@ -102,7 +103,7 @@ pub(super) fn get(ctx: &mut Ctx, file: FileNo, addr: u64, own: bool) -> SysResul
             let kind = if held.exclusive { F_WRLCK } else { F_RDLCK };
             let len = if held.end == LAST_BYTE { 0 } else { held.end - held.start + 1 };
             let pid = match held.holder {
-                Holder::Process(pid) => pid,
+                Holder::Table(_) => held.pid,
                 Holder::Description(_) => -1,
             };
             bytes[..2].copy_from_slice(&kind.to_le_bytes());

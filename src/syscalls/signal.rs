@@ -1,19 +1,16 @@
-//! The calls about signals: actions, masks, waits, and sending. There is one process, so the only
-//! target is oneself.
+//! The calls about signals: actions, masks, waits, and sending.
 
 use crate::abi::errno::Errno;
 use crate::abi::signal::{signo::SIGRTMAX, *};
 use crate::guest::Gpr;
-use crate::kernel::arena::TaskId;
 use crate::kernel::sched::Wake;
+use crate::kernel::send::Receivers;
 use crate::kernel::signal::deliver::CompatMode;
 use crate::kernel::signal::info::SigInfo;
 use crate::kernel::signal::state::{Restart, To};
 use crate::kernel::uaccess::{copy_to_user, get_array, get_timeout, get_u64, get_words, put_u64, put_words};
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::row::{Row, full, partial};
-
-const ITSELF: &str = "only to the process itself";
 
 /// Signal calls.
 pub(super) const ROWS: &[Row] = &[
@@ -25,11 +22,11 @@ pub(super) const ROWS: &[Row] = &[
     partial(128, "rt_sigtimedwait", rt_sigtimedwait, "the run stops where nothing can end the wait"),
     partial(130, "rt_sigsuspend", rt_sigsuspend, "the run stops where no timer can end the wait"),
     full(131, "sigaltstack", sigaltstack),
-    partial(62, "kill", kill, ITSELF),
-    partial(129, "rt_sigqueueinfo", rt_sigqueueinfo, ITSELF),
-    partial(200, "tkill", tkill, ITSELF),
-    partial(234, "tgkill", tgkill, ITSELF),
-    partial(297, "rt_tgsigqueueinfo", rt_tgsigqueueinfo, ITSELF),
+    full(62, "kill", kill),
+    full(129, "rt_sigqueueinfo", rt_sigqueueinfo),
+    full(200, "tkill", tkill),
+    full(234, "tgkill", tgkill),
+    full(297, "rt_tgsigqueueinfo", rt_tgsigqueueinfo),
 ];
 
 /// rt_sigaction(2).
@@ -172,36 +169,30 @@ fn sigaltstack(ctx: &mut Ctx, [new, old, ..]: [u64; 6]) -> SysResult {
 }
 
 /// EINVAL for a number that is neither a signal nor 0, the question whether the target exists.
-fn check(signo: i32) -> Result<(), Errno> {
+pub(super) fn check(signo: i32) -> Result<(), Errno> {
     if (0..=SIGRTMAX).contains(&signo) { Ok(()) } else { Err(Errno::EINVAL) }
-}
-
-fn send_to_process(ctx: &mut Ctx, signo: i32, info: SigInfo) -> SysResult {
-    check(signo)?;
-    if bit(signo) != 0 {
-        ctx.kernel.send_to_process(info);
-    }
-    Ok(0)
-}
-
-fn send_to_task(ctx: &mut Ctx, task: TaskId, signo: i32, info: SigInfo) -> SysResult {
-    check(signo)?;
-    if bit(signo) != 0 {
-        ctx.kernel.send_signal(task, info, To::Task);
-    }
-    Ok(0)
 }
 
 /// kill(2).
 fn kill(ctx: &mut Ctx, [pid, signo, ..]: [u64; 6]) -> SysResult {
     let (pid, signo) = (pid as i32, signo as i32);
-    let process = ctx.kernel.process();
-    let own_group = pid == 0 || pid < -1 && pid == -process.pgid;
-    if pid != process.pid && !own_group {
-        return Err(Errno::ESRCH.into());
-    }
+    let to = match pid {
+        i32::MIN => return Err(Errno::ESRCH.into()),
+        -1 => Receivers::All,
+        0 => Receivers::Group(ctx.kernel.process().pgid),
+        pid if pid < 0 => Receivers::Group(-pid),
+        pid => Receivers::Process(pid),
+    };
     let info = ctx.kernel.signal_from_task(signo, si_code::SI_USER);
-    send_to_process(ctx, signo, info)
+    send(ctx, to, signo, info)
+}
+
+/// Sends a signal to processes. In Linux nobody notices a bad number where nobody would get it.
+fn send(ctx: &mut Ctx, to: Receivers, signo: i32, info: SigInfo) -> SysResult {
+    ctx.kernel.kill(to, 0, None)?;
+    check(signo)?;
+    ctx.kernel.kill(to, signo, Some(info))?;
+    Ok(0)
 }
 
 /// tkill(2).
@@ -214,41 +205,51 @@ fn tgkill(ctx: &mut Ctx, [tgid, tid, signo, ..]: [u64; 6]) -> SysResult {
     to_thread(ctx, Some(tgid as i32), tid as i32, signo as i32)
 }
 
-fn find_thread(ctx: &Ctx, tgid: Option<i32>, tid: i32) -> Result<TaskId, Errno> {
-    if tid <= 0 || tgid.is_some_and(|tgid| tgid <= 0) {
-        return Err(Errno::EINVAL);
-    }
-    if tgid.is_some_and(|tgid| tgid != ctx.kernel.process().pid) {
-        return Err(Errno::ESRCH);
-    }
-    ctx.kernel.find_task(tid).ok_or(Errno::ESRCH)
+fn to_thread(ctx: &mut Ctx, tgid: Option<i32>, tid: i32, signo: i32) -> SysResult {
+    let info = ctx.kernel.signal_from_task(signo, si_code::SI_TKILL);
+    send_to_task(ctx, tgid, tid, signo, info)
 }
 
-fn to_thread(ctx: &mut Ctx, tgid: Option<i32>, tid: i32, signo: i32) -> SysResult {
-    let task = find_thread(ctx, tgid, tid)?;
-    let info = ctx.kernel.signal_from_task(signo, si_code::SI_TKILL);
-    send_to_task(ctx, task, signo, info)
+/// Sends a signal to a task, of a certain process if one is named.
+fn send_to_task(ctx: &mut Ctx, tgid: Option<i32>, tid: i32, signo: i32, info: SigInfo) -> SysResult {
+    if tid <= 0 || tgid.is_some_and(|tgid| tgid <= 0) {
+        return Err(Errno::EINVAL.into());
+    }
+    let task = ctx.kernel.find_task(tid).ok_or(Errno::ESRCH)?;
+    let process = ctx.kernel.other_task(task).shared.process;
+    if tgid.is_some_and(|tgid| tgid != ctx.kernel.pid_of(process)) {
+        return Err(Errno::ESRCH.into());
+    }
+    check(signo)?;
+    ctx.kernel.may_signal(process, signo)?;
+    ctx.kernel.send_signal(task, info, To::Task);
+    Ok(0)
+}
+
+/// Tells if a signal claims to come from the kernel or from kill(2), which a program may only tell
+/// itself.
+fn is_forged(info: &SigInfo) -> bool {
+    info.code() >= 0 || info.code() == si_code::SI_TKILL
 }
 
 /// rt_sigqueueinfo(2).
 fn rt_sigqueueinfo(ctx: &mut Ctx, [pid, signo, info, ..]: [u64; 6]) -> SysResult {
-    let info = SigInfo::queued(signo as i32, get_array(ctx.mem, info)?);
-    if pid as i32 != ctx.kernel.process().pid {
-        let forged = info.code() >= 0 || info.code() == si_code::SI_TKILL;
-        return Err(if forged { Errno::EPERM } else { Errno::ESRCH }.into());
+    let (pid, signo) = (pid as i32, signo as i32);
+    let info = SigInfo::queued(signo, get_array(ctx.mem, info)?);
+    if is_forged(&info) && pid != ctx.kernel.task().tid {
+        return Err(Errno::EPERM.into());
     }
-    send_to_process(ctx, signo as i32, info)
+    send(ctx, Receivers::Process(pid), signo, info)
 }
 
 /// rt_tgsigqueueinfo(2).
 fn rt_tgsigqueueinfo(ctx: &mut Ctx, [tgid, tid, signo, info, ..]: [u64; 6]) -> SysResult {
-    let info = SigInfo::queued(signo as i32, get_array(ctx.mem, info)?);
-    let forged = info.code() >= 0 || info.code() == si_code::SI_TKILL;
-    if tgid as i32 > 0 && tid as i32 > 0 && tid as i32 != ctx.kernel.process().pid && forged {
+    let (tgid, tid, signo) = (tgid as i32, tid as i32, signo as i32);
+    let info = SigInfo::queued(signo, get_array(ctx.mem, info)?);
+    if tgid > 0 && tid > 0 && tid != ctx.kernel.task().tid && is_forged(&info) {
         return Err(Errno::EPERM.into());
     }
-    let task = find_thread(ctx, Some(tgid as i32), tid as i32)?;
-    send_to_task(ctx, task, signo as i32, info)
+    send_to_task(ctx, Some(tgid), tid, signo, info)
 }
 
 #[cfg(test)]

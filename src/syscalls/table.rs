@@ -32,6 +32,7 @@ const FAMILIES: &[&[Row]] = &[
     process::clone::ROWS,
     process::cred::ROWS,
     process::limits::ROWS,
+    process::pidfd::ROWS,
     process::prctl::ROWS,
     process::task::ROWS,
     sched::ROWS,

@@ -96,6 +96,11 @@ impl Machine {
         }
     }
 
+    /// The signal that has ended the first process.
+    pub(crate) fn killed(&self) -> Option<i32> {
+        self.kernel.status()?.signal()
+    }
+
     /// Writes to the guest's memory.
     pub(crate) fn put(&mut self, addr: u64, bytes: &[u8]) {
         assert_eq!(self.mem.write(addr, bytes), Ok(()));

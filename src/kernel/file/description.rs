@@ -6,6 +6,7 @@ use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::abi::inotify::{IN_ACCESS, IN_CLOSE_NOWRITE, IN_CLOSE_WRITE, IN_MODIFY};
 use crate::guest::{FileId, GuestMemory};
+use crate::kernel::arena::ProcessId;
 use crate::kernel::fasync::Owner;
 use crate::kernel::fdtable::{FdTable, FileNo};
 use crate::kernel::file::lease::Leases;
@@ -180,13 +181,20 @@ impl Descriptions {
         self.get_mut(file).refs += 1;
     }
 
-    /// Gives up a reference to a description. The last one releases the objects that it holds.
-    pub(crate) fn release(&mut self, file: FileNo, fs: &mut FileSystem, mem: &mut dyn GuestMemory) {
+    /// Gives up the reference that a descriptor table has to a description, and the table's locks of
+    /// the file. The last one releases the objects that it holds.
+    pub(crate) fn release(
+        &mut self,
+        file: FileNo,
+        table: u32,
+        fs: &mut FileSystem,
+        mem: &mut dyn GuestMemory,
+    ) {
         let at = self.locked(file);
         let open = self.get_mut(file);
         let (is_path, ino) = (open.is_path(), open.ops.inode());
         if !is_path {
-            self.locks.closed(at);
+            self.locks.closed(at, table);
         }
         if let Some(ino) = ino {
             fs.notify.unwatch_directory(ino, file);
@@ -207,6 +215,15 @@ impl Descriptions {
             let _ = self.leases.remove(ino, file); // it may have none
         }
         self.slots.remove(file.0);
+    }
+
+    /// Takes note that a process has ended; `gone`: nothing is left of it.
+    pub(crate) fn process_ended(&mut self, process: ProcessId, gone: bool) {
+        let of_it = |(at, open): (u32, &Description)| (open.ops.process() == Some(process)).then_some(at);
+        let places: Vec<u32> = self.slots.iter().filter_map(of_it).collect();
+        for at in places {
+            self.slots.get_mut(at).ops.process_ended(process, gone);
+        }
     }
 
     /// The thing that locks of a description are about.
@@ -256,7 +273,7 @@ impl Descriptions {
         mem: &mut dyn GuestMemory,
     ) -> Result<(), Errno> {
         let file = fds.remove(fd)?;
-        self.release(file, fs, mem);
+        self.release(file, fds.owner(), fs, mem);
         Ok(())
     }
 

@@ -25,8 +25,8 @@ pub(crate) enum Locked {
 /// Holder of a record lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holder {
-    /// The process with this number, F_SETLK.
-    Process(i32),
+    /// The descriptor table with this number, F_SETLK: a process, and who shares its descriptors.
+    Table(u32),
     /// F_OFD_SETLK.
     Description(FileNo),
 }
@@ -37,6 +37,8 @@ pub(crate) struct Record {
     pub(crate) holder: Holder,
     /// Description through which it was set.
     pub(crate) file: FileNo,
+    /// Process that set it.
+    pub(crate) pid: i32,
     pub(crate) exclusive: bool,
     /// First and last byte.
     pub(crate) start: u64,
@@ -145,10 +147,10 @@ impl Locks {
         self.records.iter().flat_map(|(at, held)| held.iter().map(|record| (*at, record)))
     }
 
-    /// Gives up the record locks that a process has on a file, as it does when it closes any
-    /// descriptor of it.
-    pub(crate) fn closed(&mut self, at: Locked) {
-        self.drop_records(at, |holder| matches!(holder, Holder::Process(_)));
+    /// Gives up the record locks that a descriptor table has on a file, as it does when any
+    /// descriptor of it is closed.
+    pub(crate) fn closed(&mut self, at: Locked, table: u32) {
+        self.drop_records(at, |holder| holder == Holder::Table(table));
     }
 
     /// Gives up the locks of a description.
@@ -181,7 +183,7 @@ mod tests {
 
     fn record(start: u64, end: u64, exclusive: bool) -> Record {
         let file = FdTable::new().get(0).expect("a stream");
-        Record { holder: Holder::Process(1), file, exclusive, start, end }
+        Record { holder: Holder::Table(1), file, pid: 1000, exclusive, start, end }
     }
 
     fn ranges(locks: &Locks) -> Vec<(u64, u64, bool)> {
@@ -201,7 +203,7 @@ mod tests {
         assert_eq!(ranges(&locks), [(10, 11, true)]);
         assert_eq!(locks.set(AT, record(0, LAST_BYTE, false), false), Ok(()));
         assert_eq!(ranges(&locks), [(0, LAST_BYTE, false)]);
-        locks.closed(AT);
+        locks.closed(AT, 1);
         assert!(locks.records.is_empty());
     }
 

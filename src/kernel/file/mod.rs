@@ -17,6 +17,7 @@ pub(crate) mod open;
 pub(crate) mod operations;
 pub(crate) mod pagemap;
 pub(crate) mod path;
+pub(crate) mod pidfd;
 pub(crate) mod pipe;
 pub(crate) mod proc_text;
 pub(crate) mod pty;

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::guest::{GuestCpu, GuestMemory};
+use crate::kernel::arena::ProcessId;
 use crate::kernel::clock::Clock;
 use crate::kernel::cred::Credentials;
 use crate::kernel::random::Random;
@@ -123,6 +124,14 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
     fn timer(&self) -> Option<QueueId> {
         None
     }
+
+    /// The process behind the description, pidfd_open(2).
+    fn process(&self) -> Option<ProcessId> {
+        None
+    }
+
+    /// Takes note that a process has ended; `gone`: nothing is left of it.
+    fn process_ended(&mut self, _process: ProcessId, _gone: bool) {}
 
     /// The instance behind the description, inotify(7).
     fn inotify(&self) -> Option<QueueId> {

@@ -48,9 +48,9 @@ impl Kernel {
             lines.push((at, format!("{kind} {pid}"), "0 EOF".to_owned()));
         }
         for (at, record) in self.files.locks().records().filter(|(_, record)| meant(record.file)) {
-            let Record { holder, exclusive, start, end, .. } = *record;
+            let Record { holder, pid, exclusive, start, end, .. } = *record;
             let (kind, pid) = match holder {
-                Holder::Process(pid) => ("POSIX ", pid),
+                Holder::Table(_) => ("POSIX ", pid),
                 Holder::Description(_) => ("OFDLCK", -1),
             };
             let end = if end == LAST_BYTE { "EOF".to_owned() } else { end.to_string() };

@@ -15,9 +15,14 @@ const TRAP_FLAG: u64 = 0x100;
 /// Bytes of the `syscall` instruction.
 const SYSCALL_LEN: u64 = 2;
 
-/// The signal that ends the process, with its default action.
+/// A default action of a signal that the process does not survive as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Killed(pub i32);
+pub enum Fate {
+    /// The signal ends the process.
+    Killed(i32),
+    /// The signal stops it.
+    Stopped(i32),
+}
 
 /// A signal frame of 32-bit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,19 +34,19 @@ impl Signals<'_> {
     /// found runs first.
     ///
     /// # Errors
-    /// The signal that ends the process.
+    /// What a signal does to the process.
     pub(in crate::kernel) fn deliver_pending(
         &mut self,
         cpu: &mut dyn GuestCpu,
         mem: &mut dyn GuestMemory,
-    ) -> Result<(), Killed> {
+    ) -> Result<(), Fate> {
         if self.task.interrupted.is_none() {
             // No signal interrupted a call that waited with a temporary mask: the signals that the
             // mask let through stay pending.
             self.restore_mask();
         }
         let idle = self.pending() & !self.task.blocked == 0;
-        if idle && self.task.saved_mask.is_none() && self.task.dropped_stop.is_none() {
+        if idle && self.task.saved_mask.is_none() {
             self.task.interrupted = None;
             return Ok(());
         }
@@ -61,17 +66,14 @@ impl Signals<'_> {
         cpu: &mut dyn GuestCpu,
         mem: &mut dyn GuestMemory,
         info: &SigInfo,
-    ) -> Result<(), Killed> {
+    ) -> Result<(), Fate> {
         let signo = info.signo();
         let action = self.handlers.get(signo);
         match action.handler {
             SIG_IGN => Ok(()),
             SIG_DFL if default_ignores(signo) => Ok(()),
-            SIG_DFL if bit(signo) & STOPS != 0 => {
-                self.task.dropped_stop = Some(signo);
-                Ok(())
-            }
-            SIG_DFL => Err(Killed(signo)),
+            SIG_DFL if bit(signo) & STOPS != 0 => Err(Fate::Stopped(signo)),
+            SIG_DFL => Err(Fate::Killed(signo)),
             _ => self.run_handler(cpu, mem, &action, info),
         }
     }
@@ -82,7 +84,7 @@ impl Signals<'_> {
         mem: &mut dyn GuestMemory,
         action: &SigAction,
         info: &SigInfo,
-    ) -> Result<(), Killed> {
+    ) -> Result<(), Fate> {
         let signo = info.signo();
         if let Some((number, restart)) = self.task.interrupted.take()
             && (restart == Restart::Always || restart == Restart::WithFlag && action.flags & sa::RESTART != 0)
@@ -93,7 +95,7 @@ impl Signals<'_> {
         if frame::push(cpu, mem, self.task, action, info, mask).is_err() {
             self.task.blocked = mask;
             if signo == SIGSEGV {
-                return Err(Killed(SIGSEGV));
+                return Err(Fate::Killed(SIGSEGV));
             }
             self.force(SigInfo::kernel(SIGSEGV));
             return Ok(());

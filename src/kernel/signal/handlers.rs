@@ -20,7 +20,7 @@ pub(super) fn default_ignores(signo: i32) -> bool {
 }
 
 /// Signals whose default action is to stop the process, signal(7).
-pub(super) const STOPS: u64 =
+pub(in crate::kernel) const STOPS: u64 =
     1 << (SIGSTOP - 1) | 1 << (SIGTSTP - 1) | 1 << (SIGTTIN - 1) | 1 << (SIGTTOU - 1);
 
 impl SignalHandlers {
@@ -48,7 +48,7 @@ impl SignalHandlers {
     }
 
     /// Returns whether a signal has its default action and that is to stop the process.
-    pub(super) fn stops(&self, signo: i32) -> bool {
+    pub(in crate::kernel) fn stops(&self, signo: i32) -> bool {
         self.get(signo).handler == SIG_DFL && bit(signo) & STOPS != 0
     }
 

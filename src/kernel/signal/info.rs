@@ -2,6 +2,7 @@
 
 use crate::abi::seccomp::AUDIT_ARCH_X86_64;
 use crate::abi::signal::{si_code, signo::*};
+use crate::abi::time::CLK_TCK_NS;
 
 /// Bytes of `siginfo_t`.
 pub(in crate::kernel) const SIGINFO_SIZE: usize = 128;
@@ -50,6 +51,15 @@ impl SigInfo {
         info.put(16, id as u32);
         info.put(20, overrun as u32);
         info.0[24..32].copy_from_slice(&value.to_le_bytes());
+        info
+    }
+
+    /// The end or another change of a child, SIGCHLD; `status` and `code` are those of waitid(2), and
+    /// the time is what it has used.
+    pub(crate) fn child(signo: i32, code: i32, pid: i32, uid: u32, status: i32, cpu_ns: u64) -> SigInfo {
+        let mut info = SigInfo::user(signo, code, pid as u32, uid);
+        info.put(24, status as u32);
+        info.0[32..40].copy_from_slice(&(cpu_ns / CLK_TCK_NS).to_le_bytes());
         info
     }
 

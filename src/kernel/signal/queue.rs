@@ -65,7 +65,7 @@ impl Queue {
     }
 
     /// Drops the signals of a set.
-    pub(super) fn remove(&mut self, signals: u64) {
+    pub(in crate::kernel) fn remove(&mut self, signals: u64) {
         if self.set & signals != 0 {
             self.infos.retain(|info| bit(info.signo()) & signals == 0);
             self.set &= !signals;

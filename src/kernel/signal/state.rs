@@ -4,7 +4,7 @@ use crate::abi::errno::Errno;
 use crate::abi::signal::{
     AltStack, MINSIGSTKSZ, SIG_DFL, SIG_IGN, SigAction, UNBLOCKABLE, bit, signo::*, ss,
 };
-use crate::kernel::signal::handlers::{STOPS, SignalHandlers};
+use crate::kernel::signal::handlers::SignalHandlers;
 use crate::kernel::signal::info::SigInfo;
 use crate::kernel::signal::queue::Queue;
 
@@ -57,8 +57,6 @@ pub struct TaskSignals {
     pub interrupted: Option<(u64, Restart)>,
     /// The signal whose handler was started last, until a debugger takes note of it.
     pub delivered: Option<i32>,
-    /// A stop signal that was dropped and is still to be mentioned.
-    pub(in crate::kernel) dropped_stop: Option<i32>,
 }
 
 impl TaskSignals {
@@ -72,7 +70,6 @@ impl TaskSignals {
             trap: Trap::default(),
             interrupted: None,
             delivered: None,
-            dropped_stop: None,
         }
     }
 
@@ -152,21 +149,8 @@ impl Signals<'_> {
         if bit(signo) == 0 {
             return;
         }
-        let opposite = match signo {
-            SIGCONT => STOPS,
-            _ if bit(signo) & STOPS != 0 => bit(SIGCONT),
-            _ => 0,
-        };
-        self.shared.remove(opposite);
-        self.task.pending.remove(opposite);
-        if self.task.blocked & bit(signo) == 0 {
-            if self.handlers.ignores(signo) {
-                return;
-            }
-            if self.handlers.stops(signo) {
-                self.task.dropped_stop = Some(signo);
-                return;
-            }
+        if self.task.blocked & bit(signo) == 0 && self.handlers.ignores(signo) {
+            return;
         }
         self.queue(to).push(info);
     }

@@ -35,7 +35,7 @@ pub struct FileSystem {
     /// Owner of the host's files.
     pub(super) owner: User,
     pub(super) last_number: u64,
-    pub(super) root: Ino,
+    pub(in crate::kernel) root: Ino,
     /// `/proc/PID`, and the one directory of `/proc/PID/task`.
     pub(super) proc_self: Ino,
     pub(super) proc_task: Ino,

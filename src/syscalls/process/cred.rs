@@ -2,28 +2,29 @@
 
 use crate::abi::capability::*;
 use crate::abi::errno::Errno;
+use crate::kernel::arena::ProcessId;
 use crate::kernel::cred::{Change, Credentials};
 use crate::kernel::state::Parts;
 use crate::kernel::uaccess::{copy_from_user, copy_to_user, get_array, get_u32, put_u32};
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::row::{Row, full, partial};
+use crate::syscalls::row::{Row, full};
 
 /// Most supplementary groups (`/proc/sys/kernel/ngroups_max`).
 const NGROUPS_MAX: u64 = 65_536;
 
 /// Identity calls.
 pub(crate) const ROWS: &[Row] = &[
-    full(39, "getpid", getpid).noted("always 1000"),
+    full(39, "getpid", getpid),
     full(102, "getuid", getuid),
     full(104, "getgid", getgid),
     full(105, "setuid", setuid),
     full(106, "setgid", setgid),
     full(107, "geteuid", geteuid),
     full(108, "getegid", getegid),
-    partial(109, "setpgid", setpgid, "only its own group"),
-    full(110, "getppid", getppid).noted("always 999"),
+    full(109, "setpgid", setpgid),
+    full(110, "getppid", getppid).noted("999 for the first process, 1 for orphans"),
     full(111, "getpgrp", getpgrp),
-    full(112, "setsid", setsid).noted("EPERM: it leads its group"),
+    full(112, "setsid", setsid),
     full(113, "setreuid", setreuid),
     full(114, "setregid", setregid),
     full(115, "getgroups", getgroups),
@@ -38,7 +39,7 @@ pub(crate) const ROWS: &[Row] = &[
     full(124, "getsid", getsid),
     full(125, "capget", capget),
     full(126, "capset", capset),
-    full(186, "gettid", gettid).noted("always 1000"),
+    full(186, "gettid", gettid),
 ];
 
 /// getpid(2).
@@ -192,14 +193,7 @@ fn setpgid(ctx: &mut Ctx, [pid, pgid, ..]: [u64; 6]) -> SysResult {
     if (pgid as i32) < 0 {
         return Err(Errno::EINVAL.into());
     }
-    let process = ctx.kernel.process_mut();
-    if !process.is_self(pid) {
-        return Err(Errno::ESRCH.into());
-    }
-    if process.sid == process.pid || !process.is_self(pgid) {
-        return Err(Errno::EPERM.into());
-    }
-    process.pgid = process.pid;
+    ctx.kernel.set_group(pid as i32, pgid as i32)?;
     Ok(0)
 }
 
@@ -208,27 +202,30 @@ fn getpgrp(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
     Ok(ctx.kernel.process().pgid as u64)
 }
 
+/// The process of the task with a number, 0 for the caller; ESRCH.
+fn of(ctx: &Ctx, pid: u64) -> Result<ProcessId, Errno> {
+    match pid as i32 {
+        0 => Ok(ctx.kernel.task().shared.process),
+        pid => {
+            let task = ctx.kernel.find_task(pid).ok_or(Errno::ESRCH)?;
+            Ok(ctx.kernel.other_task(task).shared.process)
+        }
+    }
+}
+
 /// getpgid(2).
 fn getpgid(ctx: &mut Ctx, [pid, ..]: [u64; 6]) -> SysResult {
-    let process = ctx.kernel.process();
-    if process.is_self(pid) { Ok(process.pgid as u64) } else { Err(Errno::ESRCH.into()) }
+    Ok(ctx.kernel.other_process(of(ctx, pid)?).pgid as u64)
 }
 
 /// getsid(2).
 fn getsid(ctx: &mut Ctx, [pid, ..]: [u64; 6]) -> SysResult {
-    let process = ctx.kernel.process();
-    if process.is_self(pid) { Ok(process.sid as u64) } else { Err(Errno::ESRCH.into()) }
+    Ok(ctx.kernel.other_process(of(ctx, pid)?).sid as u64)
 }
 
 /// setsid(2).
 fn setsid(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
-    let process = ctx.kernel.process_mut();
-    if process.pgid == process.pid {
-        return Err(Errno::EPERM.into());
-    }
-    process.sid = process.pid;
-    process.pgid = process.pid;
-    Ok(process.sid as u64)
+    Ok(ctx.kernel.new_session()? as u64)
 }
 
 /// Words per set in the version that a header names. EINVAL for an unknown version, which is
@@ -254,13 +251,14 @@ fn capget(ctx: &mut Ctx, [header, data, ..]: [u64; 6]) -> SysResult {
     if pid < 0 {
         return Err(Errno::EINVAL.into());
     }
-    if !ctx.kernel.process().is_self(pid as u64) {
-        return Err(Errno::ESRCH.into());
-    }
+    let task = match pid {
+        0 => ctx.kernel.current(),
+        pid => ctx.kernel.find_task(pid).ok_or(Errno::ESRCH)?,
+    };
     if data == 0 {
         return Ok(0);
     }
-    let caps = ctx.kernel.task().cred.caps;
+    let caps = ctx.kernel.other_task(task).cred.caps;
     let mut bytes = Vec::new();
     for shift in [0, 32].iter().take(words) {
         for set in [caps.effective, caps.permitted, caps.inheritable] {
@@ -275,7 +273,7 @@ fn capget(ctx: &mut Ctx, [header, data, ..]: [u64; 6]) -> SysResult {
 fn capset(ctx: &mut Ctx, [header, data, ..]: [u64; 6]) -> SysResult {
     let words = words(ctx, header)?;
     let pid = get_u32(ctx.mem, header.wrapping_add(4))?;
-    if !ctx.kernel.process().is_self(u64::from(pid)) {
+    if pid != 0 && pid as i32 != ctx.kernel.task().tid {
         return Err(Errno::EPERM.into());
     }
     let mut sets = [0u64; 3];

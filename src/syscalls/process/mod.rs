@@ -4,5 +4,6 @@
 pub(super) mod clone;
 pub(super) mod cred;
 pub(super) mod limits;
+pub(super) mod pidfd;
 pub(super) mod prctl;
 pub(super) mod task;

@@ -1,56 +1,121 @@
-//! Ending and waiting for tasks.
+//! Ending tasks and processes, and waiting for children.
 
 use crate::abi::errno::Errno;
+use crate::abi::fs::O_NONBLOCK;
 use crate::abi::process::*;
-use crate::kernel::uaccess::put_u64;
+use crate::abi::resource::rusage;
+use crate::abi::signal::signo::SIGCHLD;
+use crate::kernel::children::{News, Which};
+use crate::kernel::process::Status;
+use crate::kernel::sched::WaitKey;
+use crate::kernel::signal::state::Restart;
+use crate::kernel::uaccess::{copy_to_user, put_u32, put_u64, put_words};
 use crate::syscalls::context::{Break, Ctx, SysResult};
-use crate::syscalls::row::{Row, full, partial, refused};
-
-const NO_CHILD: &str = "ECHILD: there are no children";
+use crate::syscalls::row::{Row, full, refused};
 
 /// Task calls.
 pub(crate) const ROWS: &[Row] = &[
     full(60, "exit", exit),
-    partial(61, "wait4", wait4, NO_CHILD),
+    full(61, "wait4", wait4),
     full(218, "set_tid_address", set_tid_address),
-    full(231, "exit_group", exit),
-    partial(247, "waitid", waitid, NO_CHILD),
+    full(231, "exit_group", exit_group),
+    full(247, "waitid", waitid),
     full(273, "set_robust_list", set_robust_list),
     full(274, "get_robust_list", get_robust_list),
     refused(334, "rseq", rseq, "ENOSYS, which C libraries take as \"do without\""),
 ];
 
-/// _exit(2), exit_group(2). With one task they are the same.
-fn exit(_: &mut Ctx, [status, ..]: [u64; 6]) -> SysResult {
-    Err(Break::Exit(status as i32 & 0xff))
+/// _exit(2): ends the task.
+fn exit(ctx: &mut Ctx, [status, ..]: [u64; 6]) -> SysResult {
+    ctx.kernel.exit_task(Status::exited(status as i32), ctx.cpu, ctx.mem);
+    Err(Break::Gone)
+}
+
+/// exit_group(2): ends the process.
+fn exit_group(ctx: &mut Ctx, [status, ..]: [u64; 6]) -> SysResult {
+    ctx.kernel.exit_process(Status::exited(status as i32), ctx.cpu, ctx.mem);
+    Err(Break::Gone)
+}
+
+/// Waits for news of a child; `None` with WNOHANG if there are none yet.
+fn wait(ctx: &mut Ctx, which: Which, options: u32) -> Result<Option<News>, Break> {
+    if let Some(news) = ctx.kernel.news_of_child(which, options)? {
+        return Ok(Some(news));
+    }
+    if options & WNOHANG != 0 {
+        return Ok(None);
+    }
+    let process = ctx.kernel.task().shared.process;
+    ctx.sleep("wait for a child", &[WaitKey::Child(process)], None)?;
+    Err(ctx.interrupted(Restart::WithFlag))
 }
 
 /// wait4(2).
-fn wait4(_: &mut Ctx, [pid, _, options, ..]: [u64; 6]) -> SysResult {
+fn wait4(ctx: &mut Ctx, [pid, status, options, usage, ..]: [u64; 6]) -> SysResult {
     const OPTIONS: u32 = WNOHANG | WUNTRACED | WCONTINUED | __WNOTHREAD | __WALL | __WCLONE;
-    if options as u32 & !OPTIONS != 0 {
+    let options = options as u32;
+    if options & !OPTIONS != 0 {
         return Err(Errno::EINVAL.into());
     }
-    Err(if pid as i32 == i32::MIN { Errno::ESRCH } else { Errno::ECHILD }.into())
+    let which = match pid as i32 {
+        i32::MIN => return Err(Errno::ESRCH.into()),
+        -1 => Which::All,
+        0 => Which::Group(ctx.kernel.process().pgid),
+        pid if pid < 0 => Which::Group(-pid),
+        pid => Which::Pid(pid),
+    };
+    let Some(news) = wait(ctx, which, options | WEXITED)? else { return Ok(0) };
+    if status != 0 {
+        put_u32(ctx.mem, status, news.status)?;
+    }
+    if usage != 0 {
+        put_words(ctx.mem, usage, &rusage(news.used.cpu_ns, news.used.resident))?;
+    }
+    Ok(news.pid as u64)
 }
 
 /// waitid(2).
-fn waitid(_: &mut Ctx, [which, id, _, options, ..]: [u64; 6]) -> SysResult {
+fn waitid(ctx: &mut Ctx, [which, id, info, options, usage, _]: [u64; 6]) -> SysResult {
     const EVENTS: u32 = WSTOPPED | WEXITED | WCONTINUED;
     const OPTIONS: u32 = EVENTS | WNOHANG | WNOWAIT | __WNOTHREAD | __WALL | __WCLONE;
-    let options = options as u32;
+    let mut options = options as u32;
     if options & !OPTIONS != 0 || options & EVENTS == 0 {
         return Err(Errno::EINVAL.into());
     }
     let id = id as i32;
-    Err(match which as u32 {
-        P_ALL => Errno::ECHILD,
-        P_PID if id > 0 => Errno::ECHILD,
-        P_PGID if id >= 0 => Errno::ECHILD,
-        P_PIDFD if id >= 0 => Errno::EBADF,
-        _ => Errno::EINVAL,
+    let mut nonblocking = false;
+    let which = match which as u32 {
+        P_ALL => Which::All,
+        P_PID if id > 0 => Which::Pid(id),
+        P_PGID if id > 0 => Which::Group(id),
+        P_PGID if id == 0 => Which::Group(ctx.kernel.process().pgid),
+        P_PIDFD if id >= 0 => {
+            let open = ctx.kernel.file(id)?;
+            nonblocking = open.flags & O_NONBLOCK != 0;
+            Which::Process(open.ops.process().ok_or(Errno::EBADF)?)
+        }
+        _ => return Err(Errno::EINVAL.into()),
+    };
+    if nonblocking {
+        options |= WNOHANG;
     }
-    .into())
+    let news = wait(ctx, which, options)?;
+    if news.is_none() && nonblocking {
+        return Err(Errno::EAGAIN.into());
+    }
+    if let Some(news) = news.filter(|_| usage != 0) {
+        put_words(ctx.mem, usage, &rusage(news.used.cpu_ns, news.used.resident))?;
+    }
+    if info != 0 {
+        // As in Linux the structure is only filled as far as it has a meaning.
+        let signo = if news.is_some() { SIGCHLD as u32 } else { 0 };
+        let News { code, pid, uid, value, .. } = news.unwrap_or_default();
+        let words = [signo, 0, code as u32, pid as u32, uid, value as u32];
+        for (at, word) in [0, 4, 8, 16, 20, 24].into_iter().zip(words) {
+            copy_to_user(ctx.mem, info + at, &word.to_le_bytes())?;
+        }
+    }
+    Ok(0)
 }
 
 /// set_tid_address(2).
@@ -69,13 +134,16 @@ fn set_robust_list(ctx: &mut Ctx, [head, len, ..]: [u64; 6]) -> SysResult {
     Ok(0)
 }
 
-/// get_robust_list(2).
+/// get_robust_list(2): of another task it is for who may look into it.
 fn get_robust_list(ctx: &mut Ctx, [pid, head, len, ..]: [u64; 6]) -> SysResult {
-    if !ctx.kernel.process().is_self(pid) {
-        return Err(Errno::ESRCH.into());
-    }
+    let task = match pid as i32 {
+        0 => ctx.kernel.current(),
+        pid => ctx.kernel.find_task(pid).ok_or(Errno::ESRCH)?,
+    };
+    ctx.kernel.may_look_into(task)?;
+    let list = ctx.kernel.other_task(task).robust_list;
     put_u64(ctx.mem, len, ROBUST_LIST_HEAD)?;
-    put_u64(ctx.mem, head, ctx.kernel.task().robust_list)?;
+    put_u64(ctx.mem, head, list)?;
     Ok(0)
 }
 

@@ -3,6 +3,7 @@
 use crate::guest::{Fault, Gpr, GuestCpu};
 use crate::kernel::cred::User;
 use crate::kernel::process::PID;
+use crate::kernel::process::Status;
 use crate::kernel::random::Random;
 use crate::syscalls::context::Action;
 use crate::syscalls::table::Row;
@@ -128,11 +129,42 @@ fn structures_have_linux_offsets() {
     assert_eq!(machine.get(DATA + 6 * 65, 1), [0]);
 }
 
+/// clone(2) and clone3(2), ERRORS: what Linux 6.1 answers.
+#[test]
+fn flags_of_clone_that_do_not_go_together() {
+    const EINVAL: i64 = -22;
+    const E2BIG: i64 = -7;
+    let mut machine = Machine::new();
+    for flags in [0x1_0000, 0x800, 0x1_0800, 0x1000 | 0x10_0000, 0x1_0900 | 0x1000, 0x2_0200] {
+        assert_eq!(machine.call(56, &[flags]), EINVAL, "clone {flags:#x}");
+    }
+    // flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls
+    for (args, size, expected) in [
+        ([0; 11], 63, EINVAL),
+        ([0; 11], 5000, E2BIG),
+        ([0, 0, 0, 0, 65, 0, 0, 0, 0, 0, 0], 64, EINVAL),
+        ([17, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 64, EINVAL),
+        ([0, 0, 0, 0, 17, 0, 4096, 0, 0, 0, 0], 64, EINVAL),
+        ([0, 0, 0, 0, 17, DATA, 0, 0, 0, 0, 0], 64, EINVAL),
+        ([0x1_0900, 0, 0, 0, 17, 0, 0, 0, 0, 0, 0], 64, EINVAL),
+        ([0x1_0000_0900, 0, 0, 0, 17, 0, 0, 0, 0, 0, 0], 64, EINVAL),
+        ([0, 0, 0, 0, 17, 0, 0, 0, 0, 1, 0], 88, EINVAL),
+    ] {
+        machine.put_words(DATA, &args);
+        assert_eq!(machine.call(435, &[DATA, size]), expected, "clone3 {args:x?} of {size} bytes");
+    }
+    machine.put_words(DATA, &[0; 16]);
+    machine.put_words(DATA + 96, &[1]);
+    assert_eq!(machine.call(435, &[DATA, 104]), E2BIG, "a field that nobody knows");
+}
+
 #[test]
 fn exit_keeps_eight_bits() {
-    let mut machine = Machine::new();
-    assert!(matches!(machine.action(60, &[300]), Action::Exit(44)));
-    assert!(matches!(machine.action(231, &[u64::MAX]), Action::Exit(255)));
+    for (number, status, kept) in [(60, 300, 44), (231, u64::MAX, 255)] {
+        let mut machine = Machine::new();
+        assert!(matches!(machine.action(number, &[status]), Action::Gone));
+        assert_eq!(machine.kernel.status().map(Status::code), Some(kept));
+    }
 }
 
 /// Arguments that have tripped kernels: addresses that are good, bad, odd or at an end; small and

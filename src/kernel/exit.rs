@@ -1,0 +1,329 @@
+//! Ends of tasks and processes, `do_exit`, and of what is left of them, wait(2). Every end happens
+//! in the context of a task of the process, so its memory is the one that is loaded.
+
+use crate::abi::resource::Resource;
+use crate::abi::signal::{SIG_IGN, bit, sa, signo::*};
+use crate::guest::{GuestCpu, GuestMemory};
+use crate::kernel::arena::{MmId, ProcessId, TaskId};
+use crate::kernel::fdtable::FdTable;
+use crate::kernel::file::operations::READABLE;
+use crate::kernel::fork::space_of;
+use crate::kernel::mm::Mm;
+use crate::kernel::process::{INIT, PID, Process, Status, Usage};
+use crate::kernel::sched::{TaskState, WaitKey};
+use crate::kernel::signal::handlers::SignalHandlers;
+use crate::kernel::signal::info::SigInfo;
+use crate::kernel::state::Kernel;
+use crate::kernel::task::Shared;
+use crate::kernel::timers::Timers;
+use crate::kernel::uaccess::put_u32;
+use crate::kernel::vfs::FsContext;
+
+/// Signals whose default action dumps core, signal(7).
+const DUMPS: [i32; 10] =
+    [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGXCPU, SIGXFSZ, SIGSYS];
+
+/// Least RLIMIT_CORE with which Linux writes an ELF core file, a page.
+const LEAST_CORE: u64 = 4096;
+
+/// A process that has ended, for those who write its profile.
+#[derive(Clone, Debug)]
+pub struct EndedProcess {
+    /// The process.
+    pub process: ProcessId,
+    /// Its number.
+    pub pid: i32,
+    /// The number of its parent.
+    pub ppid: i32,
+    /// Its status, as wait(2) gives it.
+    pub status: Status,
+    /// The path of its program.
+    pub exe: String,
+    /// Its arguments.
+    pub argv: Vec<Vec<u8>>,
+}
+
+impl Kernel {
+    /// The status of a process that a signal ends. The core-dump flag is set where Linux would have
+    /// dumped core.
+    pub(crate) fn status_of_signal(&self, signo: i32) -> Status {
+        let limit = self.process().limits.soft(Resource::Core);
+        let dumps = DUMPS.contains(&signo) && limit >= LEAST_CORE && self.mm().dumpable == 1;
+        Status::killed(signo, dumps)
+    }
+
+    /// Ends the running task, _exit(2); with the last one the process ends.
+    pub(crate) fn exit_task(&mut self, status: Status, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) {
+        let (task, process) = (self.current(), self.task().shared.process);
+        let held = &mut self.processes[process];
+        if held.leader == task {
+            held.leader_status = Some(status);
+        }
+        let last = held.tasks.len() == 1;
+        let status = held.leader_status.unwrap_or(status);
+        if last {
+            self.exit_process(status, cpu, mem);
+        } else {
+            self.end_task(task, mem);
+        }
+    }
+
+    /// Ends the process of the running task, exit_group(2).
+    pub(crate) fn exit_process(&mut self, status: Status, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) {
+        let process = self.task().shared.process;
+        self.note_resident(mem);
+        self.account(cpu.instructions());
+        self.end_other_tasks(mem);
+        let (exe, argv) = (self.mm().exe.clone(), self.mm().argv.clone());
+        let Process { pid, ppid, .. } = self.processes[process];
+        self.end_task(self.current(), mem);
+        self.end_process(process, status);
+        if pid == PID {
+            self.first_status = Some(status);
+        }
+        self.ended.push(EndedProcess { process, pid, ppid, status, exe, argv });
+    }
+
+    /// Ends the other tasks of the process.
+    pub(super) fn end_other_tasks(&mut self, mem: &mut dyn GuestMemory) {
+        let here = self.current();
+        for task in self.process().tasks.clone().into_iter().filter(|task| *task != here) {
+            self.end_task(task, mem);
+        }
+    }
+
+    /// Ends a task of the running one's process, which lives in the same memory.
+    fn end_task(&mut self, task: TaskId, mem: &mut dyn GuestMemory) {
+        self.release_memory_of(task, mem);
+        if task != self.current() {
+            self.unschedule(task);
+        }
+        let held = &mut self.tasks[task];
+        held.state = TaskState::Dead;
+        let (process, tid) = (held.shared.process, held.tid);
+        self.release_objects(task, mem);
+        self.leave_children(process, task);
+        let process = &mut self.processes[process];
+        process.tasks.retain(|other| *other != task);
+        process.timers.task_ended(task);
+        if process.leader != task {
+            self.pids.remove(tid);
+            self.graves.push(task);
+        }
+    }
+
+    /// Tells those in the same memory that a task has ended, `mm_release`: by its robust list, and
+    /// at the address of set_tid_address(2).
+    pub(super) fn release_memory_of(&mut self, task: TaskId, mem: &mut dyn GuestMemory) {
+        let here = std::mem::replace(&mut self.current, task);
+        self.exit_robust_list(mem);
+        self.current = here;
+        let held = &mut self.tasks[task];
+        let clear = std::mem::take(&mut held.clear_child_tid);
+        if clear != 0 && self.mms.holders(held.shared.mm) > 1 && put_u32(mem, clear, 0).is_ok() {
+            self.wake_word(mem, clear);
+        }
+        self.tasks[task].vfork_done = true;
+        self.wake(WaitKey::Vfork(task));
+    }
+
+    /// Gives up what a task shares with others; the last one closes descriptors and frees memory.
+    /// The dead task has empty objects of its own.
+    fn release_objects(&mut self, task: TaskId, mem: &mut dyn GuestMemory) {
+        let shared = self.tasks[task].shared;
+        let machine_ends = self.live_tasks() == 1;
+        if let Some(fds) = self.fd_tables.release(shared.fds) {
+            for fd in fds.numbers() {
+                if let Ok(file) = fds.get(fd) {
+                    self.files.release(file, fds.owner(), &mut self.fs, mem);
+                }
+            }
+        }
+        self.tasks[task].shared.fds = self.fd_tables.add(FdTable::empty());
+        if machine_ends {
+            return; // what is left can be looked at
+        }
+        if let Some(context) = self.fs_contexts.release(shared.fs_context) {
+            self.fs.let_go(context.root, mem);
+            self.fs.let_go(context.cwd, mem);
+        }
+        let root = self.fs.root;
+        self.fs.hold(root);
+        self.fs.hold(root);
+        let context = FsContext { root, cwd: root, umask: 0 };
+        self.tasks[task].shared.fs_context = self.fs_contexts.add(context);
+        self.give_up_mm(shared.mm);
+        self.tasks[task].shared.mm = self.mms.add(Mm::new());
+    }
+
+    /// Gives up a hold on an address space. Its pages go when another one is loaded.
+    pub(super) fn give_up_mm(&mut self, mm: MmId) {
+        if self.mms.release(mm).is_some() {
+            self.unused_spaces.push(space_of(mm));
+        }
+    }
+
+    /// Frees the address spaces that nobody uses any more, but for the one that is loaded.
+    pub(crate) fn drop_unused_spaces(&mut self, mem: &mut dyn GuestMemory) {
+        if self.unused_spaces.is_empty() || self.task().state == TaskState::Dead {
+            return;
+        }
+        for space in std::mem::take(&mut self.unused_spaces) {
+            mem.drop_space(space);
+        }
+    }
+
+    /// Ends a process whose tasks have all ended: its children get another parent, its own parent
+    /// is told.
+    fn end_process(&mut self, process: ProcessId, status: Status) {
+        let held = &mut self.processes[process];
+        held.timers = Timers::default();
+        held.ended = Some(status);
+        (held.stopped, held.news) = (None, None);
+        let (leads_session, queue) = (held.sid == held.pid, held.queue);
+        self.timers_changed(process);
+        if let Some(queue) = queue {
+            self.files.process_ended(process, false);
+            self.fs.queues.wake(queue, READABLE);
+        }
+        if leads_session {
+            self.leave_terminal(process);
+        }
+        self.give_children_away(process);
+        let parent = self.processes[process].parent;
+        self.hang_up_orphans(process, parent, true);
+        self.tell_parent_of_end(process, status);
+    }
+
+    /// Sends the signal of a process's end to its parent. Without a parent, or with one that does
+    /// not want to wait, nothing is left of the process.
+    fn tell_parent_of_end(&mut self, process: ProcessId, status: Status) {
+        let held = &self.processes[process];
+        let (signo, pid) = (held.exit_signal, held.pid);
+        let Some(parent) = held.parent else {
+            if pid != PID {
+                self.reap(process);
+            }
+            return;
+        };
+        let (uid, cpu_ns) = (self.tasks[held.leader].cred.uid.real, held.cpu_ns);
+        let action = self.handlers_of(parent).get(SIGCHLD);
+        let ignored = action.handler == SIG_IGN;
+        let reaps = signo == SIGCHLD && (ignored || action.flags & sa::NOCLDWAIT != 0);
+        if bit(signo) != 0 && !(signo == SIGCHLD && ignored) {
+            let (code, value) = status.code_and_value();
+            let info = SigInfo::child(signo, code, pid, uid, value, cpu_ns);
+            self.send_to(parent, info);
+        }
+        if reaps {
+            self.reap(process);
+        }
+        self.wake(WaitKey::Child(parent));
+    }
+
+    /// Takes what is left of a process that has ended: its usage goes to its parent.
+    pub(super) fn reap(&mut self, process: ProcessId) {
+        let held = &self.processes[process];
+        let (parent, pid, leader, queue) = (held.parent, held.pid, held.leader, held.queue);
+        let mut used = held.of_children;
+        used.add(Usage { cpu_ns: held.cpu_ns, resident: held.max_rss });
+        if let Some(parent) = parent {
+            let parent = &mut self.processes[parent];
+            parent.children.retain(|child| *child != process);
+            parent.of_children.add(used);
+        }
+        if queue.is_some() {
+            self.files.process_ended(process, true);
+        }
+        self.pids.remove(pid);
+        self.graves.push(leader);
+        self.bury();
+    }
+
+    /// Removes the tasks that have ended and are not waited for, and processes with the last one.
+    /// The running task stays until another one runs.
+    pub(crate) fn bury(&mut self) {
+        let here = self.current();
+        for task in std::mem::take(&mut self.graves) {
+            if task == here {
+                self.graves.push(task);
+                continue;
+            }
+            let Some(gone) = self.tasks.release(task) else { continue };
+            let Shared { process, mm, handlers, fds, fs_context } = gone.shared;
+            self.mms.release(mm);
+            self.handlers.release(handlers);
+            self.fd_tables.release(fds);
+            self.fs_contexts.release(fs_context);
+            if self.processes[process].leader == task {
+                self.processes.release(process);
+            }
+        }
+    }
+
+    /// The task that made children has ended: another one of its process is their parent now, and
+    /// those who asked for it are told, prctl(2) PR_SET_PDEATHSIG.
+    fn leave_children(&mut self, process: ProcessId, task: TaskId) {
+        let heir = self.processes[process].tasks.iter().copied().find(|other| *other != task);
+        for child in self.processes[process].children.clone() {
+            if self.processes[child].creator != task {
+                continue;
+            }
+            if let Some(heir) = heir {
+                self.processes[child].creator = heir;
+            }
+            for member in self.processes[child].tasks.clone() {
+                let signo = self.tasks[member].pdeathsig;
+                if bit(signo) != 0 {
+                    self.send_to(child, SigInfo::user(signo, 0, 0, 0));
+                }
+            }
+        }
+    }
+
+    /// Gives the children of a process that has ended to the nearest subreaper above, or to init,
+    /// which waits for them at once.
+    fn give_children_away(&mut self, process: ProcessId) {
+        let mut above = self.processes[process].parent;
+        while let Some(id) = above
+            && !(self.processes[id].child_subreaper && self.processes[id].ended.is_none())
+        {
+            above = self.processes[id].parent;
+        }
+        for child in std::mem::take(&mut self.processes[process].children) {
+            let (ppid, creator) = match above {
+                Some(id) => (self.processes[id].pid, self.processes[id].tasks.first().copied()),
+                None => (INIT, None),
+            };
+            let held = &mut self.processes[child];
+            (held.parent, held.ppid, held.exit_signal) = (above, ppid, SIGCHLD);
+            held.creator = creator.unwrap_or(held.creator);
+            let ended = held.ended;
+            if let Some(id) = above {
+                self.processes[id].children.push(child);
+            }
+            if let Some(status) = ended {
+                self.tell_parent_of_end(child, status);
+            } else {
+                self.hang_up_orphans(child, Some(process), false);
+            }
+        }
+    }
+
+    /// The signal handlers of a process.
+    pub(super) fn handlers_of(&self, process: ProcessId) -> &SignalHandlers {
+        &self.handlers[self.tasks[self.leader(process)].shared.handlers]
+    }
+
+    /// The status of the first process, once it has ended.
+    pub fn status(&self) -> Option<Status> {
+        self.first_status
+    }
+
+    /// Notes how much memory the running process has.
+    pub(crate) fn note_resident(&mut self, mem: &mut dyn GuestMemory) {
+        let peak = mem.usage().resident_peak;
+        let process = self.process_mut();
+        process.max_rss = process.max_rss.max(peak);
+    }
+}

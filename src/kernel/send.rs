@@ -1,0 +1,139 @@
+//! Signals from one to another, kill(2): who may send them, who takes them, and what those that
+//! stop, continue and kill do at once.
+
+use crate::abi::capability::CAP_KILL;
+use crate::abi::errno::Errno;
+use crate::abi::signal::{bit, signo::*};
+use crate::kernel::arena::{ProcessId, TaskId};
+use crate::kernel::sched::TaskState;
+use crate::kernel::signal::handlers::STOPS;
+use crate::kernel::signal::info::SigInfo;
+use crate::kernel::signal::state::To;
+use crate::kernel::state::Kernel;
+
+/// Receivers of kill(2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Receivers {
+    /// The process that the task with this number belongs to.
+    Process(i32),
+    /// A process group.
+    Group(i32),
+    /// Everybody but the sender.
+    All,
+}
+
+impl Kernel {
+    /// Sends a signal to a task or to its process, and wakes who has to take it: of a process the
+    /// given task if it can, or else the first that can (`complete_signal`). One that has ended takes
+    /// none.
+    pub(crate) fn send_signal(&mut self, task: TaskId, info: SigInfo, to: To) {
+        let Some(held) = self.tasks.get(task) else { return };
+        let (process, dead, signo) = (held.shared.process, held.state == TaskState::Dead, info.signo());
+        if bit(signo) == 0 || self.processes[process].ended.is_some() || dead && to == To::Task {
+            return;
+        }
+        let task = if dead { self.leader(process) } else { task };
+        self.prepare_signal(process, signo);
+        let others = match to {
+            To::Task => Vec::new(),
+            To::Process => self.processes[process].tasks.clone(),
+        };
+        let all: Vec<TaskId> = [task].into_iter().chain(others).collect();
+        let lets_through = |task: &TaskId| self.tasks[*task].signals.blocked & bit(signo) == 0;
+        let handlers = &self.handlers[self.tasks[task].shared.handlers];
+        if handlers.stops(signo) && all.iter().any(lets_through) {
+            self.stop_process(process, signo);
+            return;
+        }
+        self.signals_of(task).send(info, to);
+        let taker = all.into_iter().find(|task| to == To::Task || self.takes(*task, signo));
+        if let Some(taker) = taker {
+            self.wake_for_signals(taker);
+        }
+    }
+
+    /// Tells if a task would take a signal that is sent to its process.
+    fn takes(&self, task: TaskId, signo: i32) -> bool {
+        let task = &self.tasks[task];
+        let free = (!task.signals.blocked | task.call.signals) & bit(signo) != 0;
+        free && matches!(task.state, TaskState::Runnable | TaskState::Sleeping)
+    }
+
+    /// Sends a signal to a process.
+    pub(crate) fn send_to(&mut self, process: ProcessId, info: SigInfo) {
+        self.send_signal(self.leader(process), info, To::Process);
+    }
+
+    /// Sends a signal to the running task's process.
+    pub(crate) fn send_to_process(&mut self, info: SigInfo) {
+        self.send_to(self.task().shared.process, info);
+    }
+
+    /// What a signal does before it is queued, `prepare_signal`: stop signals and SIGCONT cancel each
+    /// other, and SIGCONT and SIGKILL let a stopped process run.
+    fn prepare_signal(&mut self, process: ProcessId, signo: i32) {
+        let opposite = match signo {
+            SIGCONT => STOPS,
+            _ if bit(signo) & STOPS != 0 => bit(SIGCONT),
+            SIGKILL => {
+                self.let_run(process);
+                return;
+            }
+            _ => return,
+        };
+        let held = &mut self.processes[process];
+        held.pending.remove(opposite);
+        for task in held.tasks.clone() {
+            self.tasks[task].signals.pending.remove(opposite);
+        }
+        if signo == SIGCONT {
+            self.continue_process(process);
+        }
+    }
+
+    /// Checks that the running task may send a signal to a process, `check_kill_permission`; EPERM.
+    pub(crate) fn may_signal(&self, process: ProcessId, signo: i32) -> Result<(), Errno> {
+        let held = &self.processes[process];
+        let (from, to) = (&self.task().cred, &self.tasks[held.leader].cred.uid);
+        let same = [from.uid.effective, from.uid.real].iter().any(|uid| *uid == to.saved || *uid == to.real);
+        let continues = signo == SIGCONT && held.sid == self.process().sid;
+        let allowed = process == self.task().shared.process || same || continues || from.capable(CAP_KILL);
+        if allowed { Ok(()) } else { Err(Errno::EPERM) }
+    }
+
+    /// The processes of a group, those that wait to be waited for included.
+    pub(crate) fn group(&self, pgid: i32) -> Vec<ProcessId> {
+        self.processes.iter().filter(|(_, held)| held.pgid == pgid).map(|(id, _)| id).collect()
+    }
+
+    /// Sends a signal as kill(2) does, or without one only asks: ESRCH if nobody is there, EPERM if
+    /// none of them may be sent to.
+    pub(crate) fn kill(&mut self, to: Receivers, signo: i32, info: Option<SigInfo>) -> Result<(), Errno> {
+        let here = self.task().shared.process;
+        let receivers: Vec<ProcessId> = match to {
+            Receivers::Process(pid) => {
+                self.find_task(pid).map(|task| self.tasks[task].shared.process).into_iter().collect()
+            }
+            Receivers::Group(pgid) => self.group(pgid),
+            Receivers::All => {
+                self.processes.iter().map(|(id, _)| id).filter(|process| *process != here).collect()
+            }
+        };
+        let mut result = Err(Errno::ESRCH);
+        for process in receivers {
+            match self.may_signal(process, signo) {
+                // Linux keeps quiet about those of everybody that it left out.
+                Err(_) if to == Receivers::All => result = Ok(()),
+                Err(errno) if result.is_err() => result = Err(errno),
+                Err(_) => {}
+                Ok(()) => {
+                    if let Some(info) = info {
+                        self.send_to(process, info);
+                    }
+                    result = Ok(());
+                }
+            }
+        }
+        result
+    }
+}

@@ -1,0 +1,94 @@
+//! Processes by descriptors: pidfd_open(2), pidfd_send_signal(2), pidfd_getfd(2).
+
+use crate::abi::errno::Errno;
+use crate::abi::fs::{O_NONBLOCK, O_RDWR};
+use crate::abi::signal::si_code;
+use crate::kernel::arena::ProcessId;
+use crate::kernel::file::description::Description;
+use crate::kernel::file::pidfd::PidFd;
+use crate::kernel::signal::info::SigInfo;
+use crate::kernel::uaccess::get_array;
+use crate::syscalls::context::{Ctx, SysResult};
+use crate::syscalls::fd::{install, limit};
+use crate::syscalls::row::{Row, full};
+use crate::syscalls::signal::check;
+
+/// The calls of this file.
+pub(crate) const ROWS: &[Row] = &[
+    full(424, "pidfd_send_signal", pidfd_send_signal),
+    full(434, "pidfd_open", pidfd_open),
+    full(438, "pidfd_getfd", pidfd_getfd),
+];
+
+/// Gives a process a descriptor, which execve(2) closes.
+pub(super) fn open(ctx: &mut Ctx, process: ProcessId, flags: u32) -> SysResult {
+    let pid = ctx.kernel.pid_of(process);
+    let (queue, ended) = ctx.kernel.queue_of(process);
+    let open = Description::new(PidFd { process, pid, ended, queue }, O_RDWR | flags, b"anon_inode:[pidfd]");
+    install(ctx, open, true)
+}
+
+/// pidfd_open(2).
+fn pidfd_open(ctx: &mut Ctx, [pid, flags, ..]: [u64; 6]) -> SysResult {
+    let (pid, flags) = (pid as i32, flags as u32);
+    if flags & !O_NONBLOCK != 0 || pid <= 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    ctx.kernel.find_task(pid).ok_or(Errno::ESRCH)?;
+    let process = ctx.kernel.find_process(pid).ok_or(Errno::EINVAL)?;
+    open(ctx, process, flags)
+}
+
+/// The process of a descriptor: EBADF for others, ESRCH if nothing is left of it.
+fn process(ctx: &Ctx, fd: u64) -> Result<ProcessId, Errno> {
+    let file = ctx.opened(fd as i32)?;
+    let process = ctx.kernel.files.get(file).ops.process().ok_or(Errno::EBADF)?;
+    if ctx.kernel.has_process(process) { Ok(process) } else { Err(Errno::ESRCH) }
+}
+
+/// pidfd_send_signal(2).
+fn pidfd_send_signal(ctx: &mut Ctx, [fd, signo, info, flags, ..]: [u64; 6]) -> SysResult {
+    let signo = signo as i32;
+    if flags as u32 != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    let process = match process(ctx, fd) {
+        // What is gone is only found out when the signal is sent.
+        Err(Errno::ESRCH) => None,
+        result => Some(result?),
+    };
+    let info = match info {
+        0 => ctx.kernel.signal_from_task(signo, si_code::SI_USER),
+        addr => {
+            let bytes = get_array(ctx.mem, addr)?;
+            let info = SigInfo::queued(i32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]), bytes);
+            if info.signo() != signo {
+                return Err(Errno::EINVAL.into());
+            }
+            let forged = info.code() >= 0 || info.code() == si_code::SI_TKILL;
+            if forged && process != Some(ctx.kernel.task().shared.process) {
+                return Err(Errno::EPERM.into());
+            }
+            info
+        }
+    };
+    check(signo)?;
+    let process = process.ok_or(Errno::ESRCH)?;
+    ctx.kernel.may_signal(process, signo)?;
+    ctx.kernel.send_to(process, info);
+    Ok(0)
+}
+
+/// pidfd_getfd(2).
+fn pidfd_getfd(ctx: &mut Ctx, [pidfd, fd, flags, ..]: [u64; 6]) -> SysResult {
+    if flags as u32 != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    let process = process(ctx, pidfd)?;
+    ctx.kernel.may_look_into(ctx.kernel.task_of(process))?;
+    let file = ctx.kernel.fds_of(process).ok_or(Errno::ESRCH)?.get(fd as i32)?;
+    let limit = limit(ctx);
+    let new = ctx.kernel.fds_mut().install(file, true, 0, limit)?;
+    ctx.kernel.files.hold(file);
+    Ok(new as u64)
+}
