@@ -3,8 +3,9 @@
 
 use std::cell::Cell;
 
-use crate::hooks::counts::{Counts, Repeated};
+use crate::hooks::counts::Counted;
 use crate::hooks::lookout::Miss;
+use crate::hooks::numbering::Numbers;
 use crate::hooks::plan::Plan;
 use crate::hooks::plan_index::{Ends, Entry, PlanIndex};
 use crate::hooks::record::Header;
@@ -62,22 +63,17 @@ impl Block {
 #[derive(Clone, Debug, Default)]
 pub(super) struct BranchConsumer {
     predictors: Predictors,
-    /// Blocks by plan id.
+    /// Blocks by the account's numbers of plans.
     blocks: Vec<Block>,
     rest: Rest,
     /// The block whose branch the next record decides.
     previous: Option<usize>,
 }
 
-/// State of a [`BranchConsumer`] for a checkpoint.
+/// Predictors, and the branch that is not decided yet.
 #[derive(Clone, Debug)]
-pub(super) struct SavedBranches {
+pub(super) struct HeldBranches {
     predictors: Predictors,
-    /// Executions and mispredictions, by plan id.
-    blocks: Vec<(u64, u64)>,
-    /// Counts that are not zero, by instruction.
-    mispredicted: Vec<(usize, u64)>,
-    repeated: Vec<(usize, Repeated)>,
     compared: bool,
     previous: Option<usize>,
 }
@@ -100,71 +96,70 @@ impl BranchConsumer {
         &self.rest.index
     }
 
-    pub(super) fn executed(&self) -> impl Iterator<Item = u64> {
-        self.blocks.iter().map(|block| block.executed.get())
+    /// Predictors in their initial state, and no plans.
+    pub(super) fn emptied() -> BranchConsumer {
+        BranchConsumer::default()
     }
 
-    /// Sets the counts to zero and keeps the predictors' tables.
-    pub(super) fn zero(&mut self) {
-        for block in &self.blocks {
-            block.executed.set(0);
-            block.mispredicted.set(0);
+    /// Copies of the predictors, and no plans.
+    pub(super) fn without_counts(&self) -> BranchConsumer {
+        BranchConsumer::new(self.predictors.clone())
+    }
+
+    /// Exchanges the predictors.
+    pub(super) fn swap_predictors(&mut self, other: &mut BranchConsumer) {
+        std::mem::swap(&mut self.predictors, &mut other.predictors);
+    }
+
+    pub(super) fn counted(&self) -> Counted {
+        let inner = self.rest.mispredicted.iter().zip(0..);
+        Counted {
+            executed: self.blocks.iter().map(|block| block.executed.get()).collect(),
+            ended: self.blocks.iter().map(|block| block.mispredicted.get()).collect(),
+            mispredicted: inner.filter(|(n, _)| **n != 0).map(|(n, insn)| (insn, *n)).collect(),
+            repeated: self.rest.index.repeated(),
+            ..Counted::default()
+        }
+    }
+
+    /// Sets the counts; those that are missing are zero.
+    pub(super) fn set_counted(&mut self, counted: &Counted) {
+        let executed = counted.executed.iter().copied().chain(std::iter::repeat(0));
+        let ended = counted.ended.iter().copied().chain(std::iter::repeat(0));
+        for (block, (executed, ended)) in self.blocks.iter().zip(executed.zip(ended)) {
+            block.executed.set(executed);
+            block.mispredicted.set(ended);
         }
         self.rest.mispredicted.fill(0);
-        self.rest.index.set_repeated(&[]);
+        for &(insn, count) in &counted.mispredicted {
+            if let Some(now) = self.rest.mispredicted.get_mut(insn as usize) {
+                *now = count;
+            }
+        }
+        self.rest.index.set_repeated(&counted.repeated);
     }
 
-    pub(super) fn save(&self) -> SavedBranches {
-        let inner = self.rest.mispredicted.iter().enumerate();
-        SavedBranches {
+    /// Contents of the predictors.
+    pub(super) fn held(&self) -> HeldBranches {
+        HeldBranches {
             predictors: self.predictors.clone(),
-            blocks: self
-                .blocks
-                .iter()
-                .map(|block| (block.executed.get(), block.mispredicted.get()))
-                .collect(),
-            mispredicted: inner.filter(|(_, count)| **count != 0).map(|(i, count)| (i, *count)).collect(),
-            repeated: self.rest.index.repeated(),
             compared: self.rest.compared,
             previous: self.previous,
         }
     }
 
-    pub(super) fn restore(&mut self, saved: &SavedBranches) {
-        self.predictors.clone_from(&saved.predictors);
-        let counts = saved.blocks.iter().copied().chain(std::iter::repeat((0, 0)));
-        for (block, (executed, mispredicted)) in self.blocks.iter().zip(counts) {
-            block.executed.set(executed);
-            block.mispredicted.set(mispredicted);
-        }
-        self.rest.mispredicted.fill(0);
-        for &(insn, count) in &saved.mispredicted {
-            if let Some(now) = self.rest.mispredicted.get_mut(insn) {
-                *now = count;
-            }
-        }
-        self.rest.index.set_repeated(&saved.repeated);
-        self.rest.compared = saved.compared;
-        self.previous = saved.previous;
+    /// The predictors hold what they held before.
+    pub(super) fn hold(&mut self, held: &HeldBranches) {
+        self.predictors.clone_from(&held.predictors);
+        self.rest.compared = held.compared;
+        self.previous = held.previous;
     }
 
-    /// Adds the mispredictions to the counts of each instruction.
-    pub(super) fn add_misses(&self, counts: &mut [Counts]) {
-        for (count, mispredicted) in counts.iter_mut().zip(&self.rest.mispredicted) {
-            count.bcm += mispredicted;
-        }
-        for (entry, block) in self.rest.index.entries.iter().zip(&self.blocks) {
-            let Some(count) = counts.get_mut(entry.last_insn() as usize) else { continue };
-            match block.ends {
-                Ends::Indirect => count.bim += block.mispredicted.get(),
-                _ => count.bcm += block.mispredicted.get(),
-            }
-        }
-    }
-
-    pub(super) fn add_plan(&mut self, plan: &Plan) {
+    /// Adds the plan with the next number; `whole` is the number of the plan that it is a prefix
+    /// of.
+    pub(super) fn add_plan(&mut self, plan: &Plan, whole: Option<usize>) {
         let rest = &mut self.rest;
-        let entry = rest.index.add(plan, u16::MAX);
+        let entry = rest.index.add(plan, whole, u16::MAX);
         let at = plan.insns.last().map_or(0, |insn| insn.pc);
         self.blocks.push(Block {
             pc: plan.pc,
@@ -182,8 +177,13 @@ impl BranchConsumer {
 
     /// Walks one record, and notes the mispredictions that it decides: the index of each
     /// instruction, or none for the end of the record before, its address, and the kind.
-    pub(super) fn walk_noting(&mut self, record: &[u64], note: &mut dyn FnMut(Option<usize>, u64, Miss)) {
-        let id = record.first().map_or(0, |&word| Header::of(word).plan.0 as usize);
+    pub(super) fn walk_noting(
+        &mut self,
+        record: &[u64],
+        numbers: impl Numbers,
+        note: &mut dyn FnMut(Option<usize>, u64, Miss),
+    ) {
+        let id = record.first().map_or(0, |&word| numbers.number(Header::of(word).plan));
         let previous = self.previous;
         let mispredicted = |blocks: &[Block]| {
             previous.and_then(|id| blocks.get(id)).map_or(0, |block| block.mispredicted.get())
@@ -191,7 +191,7 @@ impl BranchConsumer {
         let insns = self.rest.index.entries.get(id).map_or(0..0, Entry::insns);
         let before = mispredicted(&self.blocks);
         let own = self.rest.mispredicted.get(insns.clone()).unwrap_or_default().to_vec();
-        self.walk(record);
+        self.walk(record, numbers);
         if mispredicted(&self.blocks) != before
             && let Some(block) = previous.and_then(|id| self.blocks.get(id))
         {
@@ -207,8 +207,9 @@ impl BranchConsumer {
         }
     }
 
-    /// Walks a buffer of records. Returns the number of their instructions.
-    pub(super) fn walk(&mut self, mut words: &[u64]) -> u64 {
+    /// Walks records to the first whose plan has no number. Returns the number of their
+    /// instructions and the words that are left.
+    pub(super) fn walk<'w>(&mut self, mut words: &'w [u64], numbers: impl Numbers) -> (u64, &'w [u64]) {
         let BranchConsumer { predictors, blocks, rest, previous } = self;
         let blocks = blocks.as_slice();
         let mut instructions = 0;
@@ -217,7 +218,7 @@ impl BranchConsumer {
         while let Some((&word, tail)) = words.split_first() {
             let header = Header::of(word);
             let Some((slots, next)) = tail.split_at_checked(header.slots) else { break };
-            let id = header.plan.0 as usize;
+            let id = numbers.number(header.plan);
             let Some(block) = blocks.get(id) else { break };
             words = next;
             instructions += header.instructions;
@@ -237,7 +238,7 @@ impl BranchConsumer {
             before = block;
             *previous = Some(id);
         }
-        instructions
+        (instructions, words)
     }
 }
 

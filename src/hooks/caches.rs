@@ -4,8 +4,9 @@
 //! and D1 are independent, but the order of accesses to LL matters. So a block first touches its I1
 //! lines; only if one of them misses are fetches and data interleaved exactly.
 
-use crate::hooks::counts::{Misses, Repeated};
+use crate::hooks::counts::{Counted, Misses};
 use crate::hooks::lookout::Miss;
+use crate::hooks::numbering::Numbers;
 use crate::hooks::plan::Plan;
 use crate::hooks::plan_index::{Data, Entry, PlanIndex};
 use crate::hooks::record::Header;
@@ -36,20 +37,9 @@ struct Block {
 #[derive(Clone, Debug)]
 pub(super) struct CacheConsumer {
     caches: Box<Hierarchy>,
-    /// Blocks by plan id.
+    /// Blocks by the account's numbers of plans.
     blocks: Vec<Block>,
     rest: Rest,
-}
-
-/// State of a [`CacheConsumer`] for a checkpoint.
-#[derive(Clone, Debug)]
-pub(super) struct SavedCaches {
-    held: Held,
-    /// Executions by plan id.
-    executed: Vec<u64>,
-    /// Counts that are not zero, by instruction.
-    misses: Vec<(usize, Misses)>,
-    repeated: Vec<(usize, Repeated)>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -75,60 +65,75 @@ impl CacheConsumer {
         &self.rest.index
     }
 
-    pub(super) fn caches(&self) -> &Hierarchy {
+    pub(super) fn simulated(&self) -> &Hierarchy {
         &self.caches
     }
 
-    pub(super) fn misses(&self) -> &[Misses] {
-        &self.rest.misses
+    /// The same caches with nothing in them, and no plans.
+    pub(super) fn emptied(&self) -> CacheConsumer {
+        let Hierarchy { i1, d1, ll } = &*self.caches;
+        CacheConsumer::new(Hierarchy::new(i1.geometry(), d1.geometry(), ll.geometry()))
     }
 
-    pub(super) fn executed(&self) -> impl Iterator<Item = u64> {
-        self.blocks.iter().map(|block| block.executed)
+    /// Copies of the caches, and no plans.
+    pub(super) fn without_counts(&self) -> CacheConsumer {
+        CacheConsumer { caches: self.caches.clone(), blocks: Vec::new(), rest: Rest::default() }
     }
 
-    /// Sets the counts to zero and keeps the contents of the caches.
-    pub(super) fn zero(&mut self) {
-        self.blocks.iter_mut().for_each(|block| block.executed = 0);
-        self.rest.misses.fill(Misses::default());
-        self.rest.index.set_repeated(&[]);
+    /// Exchanges the caches.
+    pub(super) fn swap_caches(&mut self, other: &mut CacheConsumer) {
+        std::mem::swap(&mut self.caches, &mut other.caches);
     }
 
-    pub(super) fn save(&self) -> SavedCaches {
-        let misses = self.rest.misses.iter().enumerate();
-        SavedCaches {
-            held: self.caches.held(),
-            executed: self.executed().collect(),
-            misses: misses
-                .filter(|(_, misses)| **misses != Misses::default())
-                .map(|(i, m)| (i, *m))
-                .collect(),
+    pub(super) fn counted(&self) -> Counted {
+        let misses = self.rest.misses.iter().zip(0..);
+        Counted {
+            executed: self.blocks.iter().map(|block| block.executed).collect(),
+            misses: misses.filter(|(m, _)| **m != Misses::default()).map(|(m, i)| (i, *m)).collect(),
             repeated: self.rest.index.repeated(),
+            ..Counted::default()
         }
     }
 
-    pub(super) fn restore(&mut self, saved: &SavedCaches) {
-        self.caches.hold(&saved.held);
-        let executed = saved.executed.iter().copied().chain(std::iter::repeat(0));
+    /// Sets the counts; those that are missing are zero.
+    pub(super) fn set_counted(&mut self, counted: &Counted) {
+        let executed = counted.executed.iter().copied().chain(std::iter::repeat(0));
         for (block, executed) in self.blocks.iter_mut().zip(executed) {
             block.executed = executed;
-            // I1 goes back to an earlier age, which will come again with other contents.
-            block.age = 0;
         }
         self.rest.misses.fill(Misses::default());
-        for &(insn, misses) in &saved.misses {
-            if let Some(now) = self.rest.misses.get_mut(insn) {
+        for &(insn, misses) in &counted.misses {
+            if let Some(now) = self.rest.misses.get_mut(insn as usize) {
                 *now = misses;
             }
         }
-        self.rest.index.set_repeated(&saved.repeated);
+        self.rest.index.set_repeated(&counted.repeated);
     }
 
-    pub(super) fn add_plan(&mut self, plan: &Plan) {
+    /// Contents of the caches.
+    pub(super) fn held(&self) -> Held {
+        self.caches.held()
+    }
+
+    /// True if the caches number their lines as they did when `held` was saved.
+    pub(super) fn numbers_lines_as(&self, held: &Held) -> bool {
+        self.caches.numbers_lines_as(held)
+    }
+
+    /// The caches hold what they held before.
+    pub(super) fn hold(&mut self, held: &Held) {
+        self.caches.hold(held);
+        // I1 goes back to an earlier age, which will come again with other contents.
+        self.blocks.iter_mut().for_each(|block| block.age = 0);
+    }
+
+    /// Adds the plan with the next number; `whole` is the number of the plan that it is a prefix
+    /// of.
+    pub(super) fn add_plan(&mut self, plan: &Plan, whole: Option<usize>) {
         let shift = self.caches.i1.line_shift();
         let rest = &mut self.rest;
         let clip = u16::try_from(self.caches.min_line()).unwrap_or(u16::MAX);
-        let entry = rest.index.add(plan, clip).clone();
+        let entry = rest.index.add(plan, whole, clip).clone();
         let first_line = rest.lines.len();
         let mut before = None;
         for (i, insn) in plan.insns.iter().enumerate() {
@@ -164,22 +169,28 @@ impl CacheConsumer {
         rest.misses.resize(rest.index.insns.len(), Misses::default());
     }
 
-    /// Walks a buffer of records. Returns the number of their instructions.
-    pub(super) fn walk(&mut self, words: &[u64]) -> u64 {
+    /// Walks records to the first whose plan has no number. Returns the number of their
+    /// instructions and the words that are left.
+    pub(super) fn walk<'w>(&mut self, words: &'w [u64], numbers: impl Numbers) -> (u64, &'w [u64]) {
         // A constant for the usual line size saves a few instructions per event.
         match self.caches.d1.line_shift() {
-            6 => self.walk_lines(words, 6),
-            shift => self.walk_lines(words, shift),
+            6 => self.walk_lines(words, numbers, 6),
+            shift => self.walk_lines(words, numbers, shift),
         }
     }
 
     /// Walks one record, and notes its misses: the index of each instruction, its address, and the
     /// kind.
-    pub(super) fn walk_noting(&mut self, record: &[u64], note: &mut dyn FnMut(Option<usize>, u64, Miss)) {
-        let id = record.first().map_or(0, |&word| Header::of(word).plan.0 as usize);
+    pub(super) fn walk_noting(
+        &mut self,
+        record: &[u64],
+        numbers: impl Numbers,
+        note: &mut dyn FnMut(Option<usize>, u64, Miss),
+    ) {
+        let id = record.first().map_or(0, |&word| numbers.number(Header::of(word).plan));
         let insns = self.rest.index.entries.get(id).map_or(0..0, Entry::insns);
         let before = self.rest.misses.get(insns.clone()).unwrap_or_default().to_vec();
-        self.walk(record);
+        self.walk(record, numbers);
         let now = self.rest.misses.get(insns.clone()).unwrap_or_default();
         if now == before {
             return;
@@ -202,14 +213,19 @@ impl CacheConsumer {
     }
 
     #[inline(always)]
-    fn walk_lines(&mut self, mut words: &[u64], shift: u32) -> u64 {
+    fn walk_lines<'w>(
+        &mut self,
+        mut words: &'w [u64],
+        numbers: impl Numbers,
+        shift: u32,
+    ) -> (u64, &'w [u64]) {
         let CacheConsumer { caches, blocks, rest } = self;
         let (caches, blocks) = (&mut **caches, blocks.as_mut_slice());
         let mut instructions = 0;
         while let Some((&word, tail)) = words.split_first() {
             let header = Header::of(word);
             let Some((slots, next)) = tail.split_at_checked(header.slots) else { break };
-            let id = header.plan.0 as usize;
+            let id = numbers.number(header.plan);
             let Some(block) = blocks.get_mut(id) else { break };
             words = next;
             instructions += header.instructions;
@@ -238,7 +254,7 @@ impl CacheConsumer {
                 rest.many(caches, first, slots, shift);
             }
         }
-        instructions
+        (instructions, words)
     }
 }
 

@@ -70,3 +70,19 @@ pub(crate) struct Repeated {
     /// Conditional branches: tests of RCX and of the comparison.
     pub(crate) branches: u64,
 }
+
+/// Counts of an account as one consumer has them, by the account's numbers of plans and of their
+/// instructions.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counted {
+    /// Executions by plan.
+    pub(super) executed: Vec<u64>,
+    /// Mispredictions of the branch at the end, by plan.
+    pub(super) ended: Vec<u64>,
+    /// Misses that are not zero, by instruction.
+    pub(super) misses: Vec<(u32, Misses)>,
+    /// Mispredictions of other branches that are not zero, by instruction.
+    pub(super) mispredicted: Vec<(u32, u64)>,
+    /// Repeated string instructions, by plan in rising order.
+    pub(super) repeated: Vec<(u32, Repeated)>,
+}

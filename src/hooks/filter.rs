@@ -1,7 +1,12 @@
 //! The stage between the recorder and the consumers, once per buffer.
 
 use crate::hooks::fault::{Cause, FaultingInsn};
-use crate::hooks::plan::PlanTable;
+use rustc_hash::FxHashMap;
+
+use crate::hooks::control::AccountId;
+use crate::hooks::plan::{MappingId, PlanTable};
+use crate::hooks::superblock_table::PrivateCode;
+use crate::hooks::transitions::Cursor;
 use crate::x86::decode::Fetch;
 
 /// Amount of a buffer that a filter has to hand on.
@@ -13,15 +18,24 @@ pub(super) enum Drain {
     All,
 }
 
+/// Place of a task in what the filter follows, while other tasks run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place(pub(super) Cursor);
+
 /// State of a filter, for a checkpoint.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct SavedFilter(pub(super) u32);
+#[derive(Clone, Debug, Default)]
+pub(super) struct SavedFilter {
+    pub(super) place: Place,
+    pub(super) account: Option<AccountId>,
+    pub(super) private: FxHashMap<AccountId, PrivateCode>,
+}
 
 /// Rewrites records to other plans, in place. The defaults pass every record on as it is.
 pub(super) trait RecordFilter {
-    /// Learns that a block at `pc` has been translated, when `recorded` words are in the buffer.
-    fn translated(&mut self, pc: u64, fetch: &mut Fetch<'_>, recorded: usize) {
-        let _ = (pc, fetch, recorded);
+    /// Learns that a block at `pc` of this mapping has been translated, when `recorded` words are
+    /// in the buffer.
+    fn translated(&mut self, pc: u64, mapping: MappingId, fetch: &mut Fetch<'_>, recorded: usize) {
+        let _ = (pc, mapping, fetch, recorded);
     }
 
     /// Counts the data events of a faulting instruction that are counted with its fetch.
@@ -42,13 +56,33 @@ pub(super) trait RecordFilter {
         words.len()
     }
 
+    /// Place of the current task, when everything has been drained.
+    fn place(&self) -> Place {
+        Place::default()
+    }
+
+    /// Goes on with another task, of this account, at its place.
+    fn enter(&mut self, account: AccountId, place: Place) {
+        let _ = (account, place);
+    }
+
+    /// Learns that the memory of an account is a copy of another's.
+    fn copy(&mut self, account: AccountId, of: AccountId) {
+        let _ = (account, of);
+    }
+
+    /// Learns that the memory of an account is gone.
+    fn forget(&mut self, account: AccountId) {
+        let _ = account;
+    }
+
     /// Saves the state of the filter.
-    fn save(&self) -> SavedFilter {
+    fn save(&mut self) -> SavedFilter {
         SavedFilter::default()
     }
 
     /// Restores the state of the filter. What has not been drained is dropped.
-    fn restore(&mut self, saved: SavedFilter) {
+    fn restore(&mut self, saved: &SavedFilter) {
         let _ = saved;
     }
 }

@@ -3,13 +3,17 @@
 //! where Valgrind's superblocks count otherwise, and each [`consumer`] drives a simulator with them
 //! on a [`worker`] thread. [`counts`] are kept per instruction.
 
+mod account;
 mod branches;
 mod caches;
 pub(crate) mod consumer;
+pub(crate) mod control;
 pub(crate) mod counts;
 pub(crate) mod fault;
 mod filter;
 mod lookout;
+mod numbering;
+mod part;
 pub(crate) mod plan;
 mod plan_index;
 pub(crate) mod record;
@@ -17,5 +21,6 @@ pub(crate) mod recorder;
 mod references;
 mod superblock_filter;
 mod superblock_table;
+pub(crate) mod tally;
 mod transitions;
 pub(crate) mod worker;

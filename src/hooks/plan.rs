@@ -309,11 +309,6 @@ impl PlanTable {
         point
     }
 
-    /// Plans that [`PlanTable::take_new`] has returned, in order of their ids.
-    pub(super) fn shipped(&self) -> Vec<Arc<Plan>> {
-        self.plans[..self.shipped].to_vec()
-    }
-
     /// Plans added since the last call, in order of their ids.
     pub(super) fn take_new(&mut self) -> Vec<Arc<Plan>> {
         let new = self.plans[self.shipped..].to_vec();

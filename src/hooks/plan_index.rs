@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::hooks::counts::{Counts, Repeated};
+use crate::hooks::counts::{Counted, Counts, Repeated};
 use crate::hooks::plan::{End, MappingId, Plan, PlannedInsn};
 use crate::x86::cost::{EventKind, Repeat};
 
@@ -92,8 +92,8 @@ pub(super) struct PlanIndex {
 
 impl PlanIndex {
     /// Adds a plan; ids count up from 0. Events are cut to `clip` bytes.
-    pub(super) fn add(&mut self, plan: &Plan, clip: u16) -> &Entry {
-        let whole = plan.prefix_of.and_then(|whole| self.entries.get(whole.0 as usize));
+    pub(super) fn add(&mut self, plan: &Plan, whole: Option<usize>, clip: u16) -> &Entry {
+        let whole = whole.and_then(|whole| self.entries.get(whole));
         let first_insn = match whole {
             Some(whole) => whole.first_insn,
             None => {
@@ -144,23 +144,28 @@ impl PlanIndex {
         &self.entries[at]
     }
 
-    /// Counts of the repeated string instructions, by plan id.
-    pub(super) fn repeated(&self) -> Vec<(usize, Repeated)> {
-        let specials =
-            self.entries.iter().enumerate().filter_map(|(id, entry)| Some((id, entry.special.as_ref()?)));
+    /// Counts of the repeated string instructions, by number of their plan.
+    pub(super) fn repeated(&self) -> Vec<(u32, Repeated)> {
+        let specials = self
+            .entries
+            .iter()
+            .zip(0..)
+            .filter_map(|(entry, number)| Some((number, entry.special.as_ref()?)));
         specials
             .filter(|(_, special)| special.repeat.is_some())
-            .map(|(id, special)| (id, special.repeated))
+            .map(|(number, special)| (number, special.repeated))
             .collect()
     }
 
     /// Restores these counts and sets all others to zero.
-    pub(super) fn set_repeated(&mut self, repeated: &[(usize, Repeated)]) {
+    pub(super) fn set_repeated(&mut self, repeated: &[(u32, Repeated)]) {
         for special in self.entries.iter_mut().filter_map(|entry| entry.special.as_mut()) {
             special.repeated = Repeated::default();
         }
-        for &(id, repeated) in repeated {
-            if let Some(special) = self.entries.get_mut(id).and_then(|entry| entry.special.as_mut()) {
+        for &(number, repeated) in repeated {
+            if let Some(special) =
+                self.entries.get_mut(number as usize).and_then(|entry| entry.special.as_mut())
+            {
                 special.repeated = repeated;
             }
         }
@@ -173,10 +178,10 @@ impl PlanIndex {
     }
 
     /// Adds the counts that follow from the executions of blocks: all but misses.
-    pub(super) fn add_references(&self, executed: impl Iterator<Item = u64>, counts: &mut [Counts]) {
-        for (entry, executed) in self.entries.iter().zip(executed) {
-            let repeated =
-                entry.special.as_ref().filter(|special| special.repeat.is_some()).map(|s| s.repeated);
+    pub(super) fn add_references(&self, counted: &Counted, counts: &mut [Counts]) {
+        let mut rest = counted.repeated.iter().peekable();
+        for ((entry, &executed), number) in self.entries.iter().zip(&counted.executed).zip(0..) {
+            let repeated = rest.next_if(|(plan, _)| *plan == number).map(|(_, repeated)| *repeated);
             let first = entry.first_insn as usize;
             let end = first + usize::from(entry.instructions);
             for count in &mut counts[first..end] {
@@ -205,6 +210,27 @@ impl PlanIndex {
                     Ends::Indirect => last.bi += executed,
                     Ends::None | Ends::Compared => {}
                 }
+            }
+        }
+    }
+
+    /// Adds misses and mispredictions.
+    pub(super) fn add_misses(&self, counted: &Counted, counts: &mut [Counts]) {
+        for &(insn, misses) in &counted.misses {
+            if let Some(count) = counts.get_mut(insn as usize) {
+                count.misses = misses;
+            }
+        }
+        for &(insn, mispredicted) in &counted.mispredicted {
+            if let Some(count) = counts.get_mut(insn as usize) {
+                count.bcm += mispredicted;
+            }
+        }
+        for (entry, mispredicted) in self.entries.iter().zip(&counted.ended) {
+            let Some(count) = counts.get_mut(entry.last_insn() as usize) else { continue };
+            match entry.ends {
+                Ends::Indirect => count.bim += mispredicted,
+                _ => count.bcm += mispredicted,
             }
         }
     }

@@ -1,11 +1,16 @@
 //! The recorder: the producer's end of the trace. Generated code fills its buffer; full buffers go
 //! through the filter to the consumers.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use std::ops::Range;
+
 use crate::hooks::consumer::{Consumer, SavedConsumer};
+use crate::hooks::control::{AccountId, CONTROL_WORDS, Control, Opening};
 use crate::hooks::fault::{Cause, FaultingInsn};
-use crate::hooks::filter::{Drain, Identity, RecordFilter, SavedFilter};
+use crate::hooks::filter::{Drain, Identity, Place, RecordFilter, SavedFilter};
 use crate::hooks::lookout::{Sighting, Target, Watched};
-use crate::hooks::plan::PlanTable;
+use crate::hooks::plan::{MappingId, PlanTable};
 use crate::hooks::record::{BUFFER_WORDS, Header, MAX_BLOCK, PlanId, instructions};
 use crate::hooks::superblock_filter::SuperblockFilter;
 use crate::hooks::worker::Link;
@@ -27,6 +32,8 @@ pub(crate) struct Recorder {
     pub(crate) plans: PlanTable,
     words: Box<[u64]>,
     len: usize,
+    /// Words of the buffer that have passed the filter: those before the current task's.
+    filtered: usize,
     /// Words of the buffer of which the instructions are in `counted`.
     walked: usize,
     counted: u64,
@@ -34,10 +41,54 @@ pub(crate) struct Recorder {
     handed_over: Option<u64>,
     /// Buffers handed over since an exact number was asked for.
     unasked: u32,
-    /// False between Cachegrind's STOP and START requests.
-    counting: bool,
+    tasks: Tasks,
+    /// Something is looked out for, in whatever runs.
+    watching: bool,
     link: Link,
     filter: Box<dyn RecordFilter>,
+}
+
+/// Accounts and tasks as the producer needs them.
+#[derive(Clone, Debug)]
+struct Tasks {
+    /// The current task.
+    task: u32,
+    /// Its account.
+    account: AccountId,
+    /// The account opened last.
+    last: AccountId,
+    /// Accounts of threads that are counted apart, with that of their process, which has the
+    /// memory.
+    threads: BTreeMap<AccountId, AccountId>,
+    /// Accounts between Cachegrind's STOP and START requests.
+    stopped: BTreeSet<AccountId>,
+    /// The others, where the filter follows anything.
+    parked: BTreeMap<u32, Parked>,
+    /// Instructions of the records that are parked.
+    held: u64,
+    /// Instructions of tasks without an account, which no consumer sees.
+    uncounted: u64,
+}
+
+impl Tasks {
+    /// Instructions that neither consumers nor the buffer have.
+    fn unseen(&self) -> u64 {
+        self.uncounted + self.held
+    }
+
+    /// The account whose memory a task of this account has.
+    fn process(&self, account: AccountId) -> AccountId {
+        self.threads.get(&account).copied().unwrap_or(account)
+    }
+}
+
+/// Task that does not run.
+#[derive(Clone, Debug)]
+struct Parked {
+    account: AccountId,
+    place: Place,
+    /// Records that a fault of the task may still take back.
+    tail: Vec<u64>,
 }
 
 /// Buffers of which the producer counts the instructions itself after an exact number was asked
@@ -56,11 +107,22 @@ impl Recorder {
             plans: PlanTable::default(),
             words,
             len: 0,
+            filtered: 0,
             walked: 0,
             counted: 0,
             handed_over: None,
             unasked: 0,
-            counting: true,
+            tasks: Tasks {
+                task: 0,
+                account: AccountId::FIRST,
+                last: AccountId::FIRST,
+                threads: BTreeMap::new(),
+                stopped: BTreeSet::new(),
+                parked: BTreeMap::new(),
+                held: 0,
+                uncounted: 0,
+            },
+            watching: false,
             link,
             filter,
         }
@@ -142,7 +204,7 @@ impl Recorder {
             self.filter.events_before_fault(&mut FaultingInsn { cause, plan, insn, slots, readable });
         let prefix = self.plans.prefix(id, insn as u16, Some(events as u16));
         self.shorten(at, prefix);
-        self.filter.faulted(cause, self.len);
+        self.filter.faulted(cause, self.len - self.filtered);
     }
 
     /// Index and plan of the last record, and the index in it of the instruction at `pc`.
@@ -171,6 +233,7 @@ impl Recorder {
     }
 
     fn hand_over(&mut self, drain: Drain) {
+        self.drop_uncounted();
         if self.len == 0 {
             return;
         }
@@ -178,9 +241,9 @@ impl Recorder {
         if self.handed_over.is_some() {
             self.walk();
         }
-        let counted = self.counted;
+        let (counted, filtered) = (self.counted, self.filtered);
         self.drop_buffer();
-        let drained = self.filter.drain(&mut self.words[..len], drain, &mut self.plans);
+        let drained = filtered + self.filter(filtered..len, drain);
         let mut empty = self.link.buffer();
         let kept = &self.words[drained..len];
         empty[..kept.len()].copy_from_slice(kept);
@@ -194,9 +257,218 @@ impl Recorder {
         }
     }
 
-    /// Learns that a block at `pc` has been translated. `fetch` reads the code.
-    pub(crate) fn translated(&mut self, pc: u64, fetch: &mut Fetch<'_>) {
-        self.filter.translated(pc, fetch, self.len);
+    /// Passes words of the buffer through the filter. Returns the number of those that are ready
+    /// for the consumers.
+    fn filter(&mut self, words: Range<usize>, drain: Drain) -> usize {
+        let words = self.words.get_mut(words).unwrap_or_default();
+        if !self.tasks.account.is_counted() {
+            return words.len();
+        }
+        self.filter.drain(words, drain, &mut self.plans)
+    }
+
+    /// Passes all words of the current task through the filter.
+    fn decide(&mut self) {
+        self.drop_uncounted();
+        self.filter(self.filtered..self.len, Drain::All);
+        self.filtered = self.len;
+    }
+
+    /// Drops the records of a task without an account, whose instructions only move the clock.
+    fn drop_uncounted(&mut self) {
+        if self.tasks.account.is_counted() || self.watching {
+            return;
+        }
+        let dropped = instructions(self.words.get(self.filtered..self.len).unwrap_or_default());
+        self.tasks.uncounted += dropped;
+        if self.walked > self.filtered {
+            let walked = self.words.get(self.filtered..self.walked).unwrap_or_default();
+            self.counted -= instructions(walked);
+            self.walked = self.filtered;
+        }
+        self.len = self.filtered;
+    }
+
+    /// Opens an account. Its task begins with [`Recorder::switch_task`]. With `counting`, counting
+    /// is on, else it waits for Cachegrind's START request; a copy is as its original.
+    pub(crate) fn new_account(&mut self, opening: Opening, counting: bool) -> AccountId {
+        self.decide();
+        let account = self.tasks.last.next();
+        self.tasks.last = account;
+        let original = match opening {
+            Opening::Empty => None,
+            Opening::Copy { of, .. } => Some(of),
+            Opening::Shared { with } => Some(with),
+        };
+        self.control(Control::Open(account, opening));
+        if let Some(original) = original {
+            let process = self.tasks.process(original);
+            match opening {
+                Opening::Shared { .. } => drop(self.tasks.threads.insert(account, process)),
+                _ => self.filter.copy(account, process),
+            }
+            if self.tasks.stopped.contains(&original) {
+                self.tasks.stopped.insert(account);
+            }
+        } else if !counting {
+            self.tasks.stopped.insert(account);
+            let current = self.tasks.account;
+            self.control(Control::Switch(account));
+            self.control(Control::Count(false));
+            self.control(Control::Switch(current));
+        }
+        account
+    }
+
+    /// Goes on with another task, of this account, where control is at `pc`. The last record must
+    /// say where control left the task before.
+    pub(crate) fn switch_task(&mut self, task: u32, account: AccountId, pc: u64) {
+        self.park();
+        self.enter(task, account);
+        self.point(pc);
+    }
+
+    /// Goes on with a task behind its records that were parked.
+    fn enter(&mut self, task: u32, account: AccountId) {
+        let next = self.tasks.parked.remove(&task).filter(|parked| parked.account == account);
+        let (place, tail) = next.map_or_else(Default::default, |parked| (parked.place, parked.tail));
+        self.tasks.task = task;
+        if std::mem::replace(&mut self.tasks.account, account) != account {
+            self.control(Control::Switch(account));
+        }
+        self.filter.enter(self.tasks.process(account), place);
+        if self.len + tail.len() > BUFFER_WORDS {
+            self.hand_over(Drain::All);
+        }
+        if let Some(words) = self.words.get_mut(self.len..self.len + tail.len()) {
+            words.copy_from_slice(&tail);
+            self.len += tail.len();
+            self.tasks.held -= instructions(&tail);
+        }
+    }
+
+    /// Takes the records of the current task that a fault may take back, and its place, until it
+    /// goes on.
+    fn park(&mut self) {
+        self.drop_uncounted();
+        let account = self.tasks.account;
+        self.filtered += self.filter(self.filtered..self.len, Drain::Decided);
+        let tail = self.words.get(self.filtered..self.len).unwrap_or_default().to_vec();
+        let place = self.filter.place();
+        if !account.is_counted() || tail.is_empty() && place == Place::default() {
+            return;
+        }
+        self.walk();
+        let held = instructions(&tail);
+        self.counted -= held;
+        self.tasks.held += held;
+        (self.len, self.walked) = (self.filtered, self.filtered);
+        // A record of another thread must not decide the branch before the tail.
+        let next = tail.first().and_then(|&word| self.plans.get(Header::of(word).plan)).map(|plan| plan.pc);
+        if let Some(pc) = next {
+            self.point(pc);
+            self.filtered = self.len;
+        }
+        self.tasks.parked.insert(self.tasks.task, Parked { account, place, tail });
+    }
+
+    /// Records that are not decided, as if every task ended here.
+    fn undecided(&mut self) -> Vec<u64> {
+        let saved = self.filter.save();
+        let mut all = Vec::new();
+        for Parked { account, place, tail } in self.tasks.parked.values() {
+            all.extend(Control::Switch(*account).record());
+            self.filter.enter(self.tasks.process(*account), *place);
+            Self::add_decided(&mut all, tail, &mut *self.filter, &mut self.plans);
+        }
+        if !all.is_empty() {
+            all.extend(Control::Switch(self.tasks.account).record());
+        }
+        self.filter.restore(&saved);
+        let rest = self.words.get(..self.len).unwrap_or_default();
+        Self::add_decided(&mut all, rest, &mut *self.filter, &mut self.plans);
+        self.filter.restore(&saved);
+        self.send_plans();
+        all
+    }
+
+    /// Adds records to `all` as they are if nothing comes after them.
+    fn add_decided(all: &mut Vec<u64>, words: &[u64], filter: &mut dyn RecordFilter, plans: &mut PlanTable) {
+        let at = all.len();
+        all.extend(words);
+        let drained = all.get_mut(at..).map_or(0, |words| filter.drain(words, Drain::All, plans));
+        all.truncate(at + drained);
+    }
+
+    /// The account of the current task.
+    pub(crate) fn account(&self) -> AccountId {
+        self.tasks.account
+    }
+
+    /// Ends an account, and keeps its counts for [`Recorder::visit`] and [`Recorder::finish`].
+    pub(crate) fn close_account(&mut self, account: AccountId) {
+        self.end_account(account, Control::Close(account));
+    }
+
+    /// Ends an account and drops its counts.
+    pub(crate) fn drop_account(&mut self, account: AccountId) {
+        self.end_account(account, Control::Drop(account));
+    }
+
+    fn end_account(&mut self, account: AccountId, control: Control) {
+        if !account.is_counted() {
+            return;
+        }
+        self.decide();
+        let current = (self.tasks.task, self.tasks.account);
+        let parked = self.tasks.parked.iter().filter(|(_, parked)| parked.account == account);
+        let parked: Vec<u32> = parked.map(|(&task, _)| task).collect();
+        for task in parked.iter().copied() {
+            self.enter(task, account);
+            self.decide();
+        }
+        if !parked.is_empty() {
+            self.enter(current.0, current.1);
+        }
+        let threads = &mut self.tasks.threads;
+        if threads.remove(&account).is_none() && threads.values().all(|&process| process != account) {
+            self.filter.forget(account);
+        }
+        self.tasks.stopped.remove(&account);
+        self.control(control);
+        if account == self.tasks.account {
+            // What follows until the next switch is nobody's.
+            self.tasks.account = AccountId::NONE;
+            self.filter.enter(AccountId::NONE, Place::default());
+        }
+    }
+
+    /// Begins the program that execve(2) has started: caches and predictors are empty. Its counts
+    /// begin at zero, or with `counts` go on.
+    pub(crate) fn reset_account(&mut self, account: AccountId, counts: bool) {
+        if !account.is_counted() {
+            return;
+        }
+        self.decide();
+        self.filter.forget(self.tasks.process(account));
+        self.control(Control::Reset(account, counts));
+    }
+
+    /// Appends an instruction to the consumers behind what has passed the filter.
+    fn control(&mut self, control: Control) {
+        if self.len >= BUFFER_WORDS {
+            self.hand_over(Drain::All);
+        }
+        if let Some(words) = self.words.get_mut(self.len..self.len + CONTROL_WORDS) {
+            words.copy_from_slice(&control.record());
+            self.len += CONTROL_WORDS;
+        }
+        self.filtered = self.len;
+    }
+
+    /// Learns that a block at `pc` of this mapping has been translated. `fetch` reads the code.
+    pub(crate) fn translated(&mut self, pc: u64, mapping: MappingId, fetch: &mut Fetch<'_>) {
+        self.filter.translated(pc, mapping, fetch, self.len - self.filtered);
     }
 
     /// Hands over new plans without a record.
@@ -221,40 +493,37 @@ impl Recorder {
         self.walk();
         self.unasked = 0;
         let link = &mut self.link;
-        *self.handed_over.get_or_insert_with(|| link.instructions()) + self.counted
+        *self.handed_over.get_or_insert_with(|| link.instructions()) + self.counted + self.tasks.unseen()
     }
 
     /// Instructions in the buffers that have come back. Does not wait.
     pub(crate) fn instructions_seen(&self) -> u64 {
-        self.link.instructions_seen()
+        self.link.instructions_seen() + self.tasks.unseen()
     }
 
     /// Upper bound of the instructions executed. Does not wait.
     pub(crate) fn instructions_at_most(&self) -> u64 {
         // A record has at least one word, and a buffer may end with one that begins at its last
         // word.
+        let uncounted = self.tasks.unseen();
         if let Some(handed_over) = self.handed_over {
-            return handed_over + self.counted + (self.len - self.walked) as u64 * MAX_BLOCK;
+            return handed_over + self.counted + uncounted + (self.len - self.walked) as u64 * MAX_BLOCK;
         }
         let words = (self.link.buffers_out() * (BUFFER_WORDS + 1) + self.len) as u64;
-        self.link.instructions_seen().saturating_add(words * MAX_BLOCK)
+        self.link.instructions_seen().saturating_add(uncounted + words * MAX_BLOCK)
     }
 
     /// Calls `f` with each consumer after it has consumed every record.
     pub(crate) fn visit(&mut self, mut f: impl FnMut(&Consumer)) {
         self.flush();
-        if self.len == 0 {
+        if self.len == 0 && self.tasks.parked.is_empty() {
             return self.link.visit(|_, consumer| f(consumer));
         }
         // The undecided records count if the run ends here.
-        let saved = self.filter.save();
-        let mut rest = self.words[..self.len].to_vec();
-        let drained = self.filter.drain(&mut rest, Drain::All, &mut self.plans);
-        self.filter.restore(saved);
-        self.send_plans();
+        let rest = self.undecided();
         self.link.visit(|_, consumer| {
             let mut consumer = consumer.clone();
-            consumer.consume(&rest[..drained], &[]);
+            consumer.consume(&rest, &[]);
             f(&consumer);
         });
     }
@@ -268,24 +537,30 @@ impl Recorder {
     /// Switches counting on or off from here on, where control is at `pc`. Returns true if that is
     /// a change.
     pub(crate) fn set_counting(&mut self, counting: bool, pc: u64) -> bool {
-        if std::mem::replace(&mut self.counting, counting) == counting {
-            return false;
+        let account = self.tasks.account;
+        let stopped = &mut self.tasks.stopped;
+        let changed = match (account.is_counted(), counting) {
+            (false, _) => false,
+            (true, true) => stopped.remove(&account),
+            (true, false) => stopped.insert(account),
+        };
+        if changed {
+            // `pc` decides the last branch that is counted, and then precedes the first one.
+            self.point(pc);
+            self.decide();
+            self.control(Control::Count(counting));
+            self.point(pc);
         }
-        // `pc` decides the last branch that is counted, and then precedes the first one.
-        self.point(pc);
-        self.hand_over(Drain::All);
-        self.link.visit(|_, consumer| consumer.set_counting(counting));
-        self.point(pc);
-        true
+        changed
     }
 
     /// Looks out for these targets and no others from here on.
     pub(crate) fn look_out(&mut self, targets: &[Target]) {
         self.flush();
         self.send_plans();
+        self.watching = !targets.is_empty();
         let since = self.instructions();
-        let plans = if targets.is_empty() { Vec::new() } else { self.plans.shipped() };
-        let now = self.link.instructions();
+        let now = self.link.instructions() + self.tasks.unseen();
         let mut first = true;
         self.link.visit(|_, consumer| {
             // All consumers see the same accesses, so one looks out for them.
@@ -295,7 +570,7 @@ impl Recorder {
                 Target::Access(watched) => Target::Access(Watched { range: 0..0, ..watched.clone() }),
                 Target::Miss(..) => target.clone(),
             };
-            consumer.look_out(targets.iter().map(wanted).collect(), plans.clone(), now, since);
+            consumer.look_out(targets.iter().map(wanted).collect(), now, since);
         });
     }
 
@@ -322,20 +597,22 @@ impl Recorder {
         self.link.visit(|_, consumer| consumers.push(consumer.save()));
         let filter = self.filter.save();
         let rest = self.words[..self.len].to_vec();
-        Recorded { consumers, instructions: self.link.instructions(), counting: self.counting, filter, rest }
+        let (instructions, tasks) = (self.link.instructions(), self.tasks.clone());
+        Recorded { consumers, instructions, tasks, filter, rest }
     }
 
     /// Restores what this recorder had recorded when it made `saved`.
     pub(crate) fn restore(&mut self, saved: &Recorded) {
         self.drop_buffer();
-        self.counting = saved.counting;
+        self.tasks.clone_from(&saved.tasks);
+        self.watching = false;
         self.link.visit(|i, consumer| {
             if let Some(before) = saved.consumers.get(i) {
                 consumer.restore(before);
             }
         });
         self.link.rewind(saved.instructions);
-        self.filter.restore(saved.filter);
+        self.filter.restore(&saved.filter);
         if let Some(words) = self.words.get_mut(..saved.rest.len()) {
             words.copy_from_slice(&saved.rest);
             self.len = saved.rest.len();
@@ -345,6 +622,7 @@ impl Recorder {
 
     fn drop_buffer(&mut self) {
         self.len = 0;
+        self.filtered = 0;
         self.walked = 0;
         self.counted = 0;
     }
@@ -352,6 +630,11 @@ impl Recorder {
     /// Hands over the rest and returns the consumers.
     pub(crate) fn finish(mut self) -> Vec<Consumer> {
         self.hand_over(Drain::All);
+        let rest = self.undecided();
+        if let Some(words) = (!rest.is_empty()).then(|| rest.into_boxed_slice()) {
+            let len = words.len();
+            self.link.send(words, len, self.plans.take_new());
+        }
         self.link.finish()
     }
 }
@@ -363,7 +646,7 @@ pub(crate) struct Recorded {
     consumers: Vec<SavedConsumer>,
     /// Instructions that the consumers have seen.
     instructions: u64,
-    counting: bool,
+    tasks: Tasks,
     filter: SavedFilter,
     /// Records that the consumers have not seen, because a fault may take them back.
     rest: Vec<u64>,
@@ -372,6 +655,9 @@ pub(crate) struct Recorded {
 impl Recorded {
     /// Instructions executed.
     pub(crate) fn instructions(&self) -> u64 {
-        self.instructions + instructions(&self.rest)
+        self.instructions + self.tasks.unseen() + instructions(&self.rest)
     }
 }
+
+#[cfg(test)]
+mod tests;

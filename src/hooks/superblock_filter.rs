@@ -7,11 +7,12 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::hooks::control::AccountId;
 use crate::hooks::fault::{Cause, FaultingInsn};
-use crate::hooks::filter::{Drain, RecordFilter, SavedFilter};
-use crate::hooks::plan::{End, Plan, PlanTable, PlannedInsn};
+use crate::hooks::filter::{Drain, Place, RecordFilter, SavedFilter};
+use crate::hooks::plan::{End, MappingId, NO_MAPPING, Plan, PlanTable, PlannedInsn};
 use crate::hooks::record::{Header, MAX_RECORD, PlanId, with_plan};
-use crate::hooks::superblock_table::{NewSuperblock, SuperblockTable};
+use crate::hooks::superblock_table::{NewSuperblock, PrivateCode, SuperblockTable};
 use crate::hooks::transitions::{Cursor, Position, Previous, Transition, Transitions};
 use crate::vex::{CountChange, QUEUE_LENGTH, Superblock};
 use crate::x86::cost::{EventKind, Repeat};
@@ -32,13 +33,27 @@ const TAIL_WORDS: usize = 2 * MAX_RECORD + 64 * QUEUE_LENGTH;
 #[derive(Debug)]
 pub(super) struct SuperblockFilter {
     table: SuperblockTable,
+    /// The current account.
+    account: AccountId,
+    /// Private code of the others.
+    private: FxHashMap<AccountId, PrivateCode>,
+    /// Programs so far.
+    programs: u64,
+    /// Private code of programs that have ended, once the run may go back to them: what the engine
+    /// has translated it does not translate again.
+    ended: Option<FxHashMap<u64, PrivateCode>>,
+    /// Those of the current account.
     transitions: Transitions,
+    /// The account whose transitions these are; none if all without private code share them.
+    whose: Option<AccountId>,
+    /// Transitions of others.
+    others: FxHashMap<Option<AccountId>, Transitions>,
     /// Position of control behind the drained records.
     position: Position,
     /// Index of the last record with instructions.
     last: usize,
-    /// Plans that also count a merged second block, by the plan without it.
-    with_second: FxHashMap<PlanId, PlanId>,
+    /// Plans that also count a merged second block, by the plan without it and the superblock.
+    with_second: FxHashMap<(PlanId, usize), PlanId>,
     /// Events between records, with the number of words before each.
     marks: Vec<(usize, Mark)>,
     /// Data events are counted.
@@ -65,13 +80,21 @@ struct TailRecord {
 }
 
 impl RecordFilter for SuperblockFilter {
-    fn translated(&mut self, pc: u64, fetch: &mut Fetch<'_>, recorded: usize) {
-        for new in self.table.translate(pc, fetch) {
+    fn translated(&mut self, pc: u64, mapping: MappingId, fetch: &mut Fetch<'_>, recorded: usize) {
+        let counted = self.account.is_counted();
+        if !counted && mapping == NO_MAPPING {
+            return;
+        }
+        for new in self.table.translate(pc, mapping, fetch) {
             // Records before this one ran with the superblock that is known.
             if self.table.replaces(&new) {
+                if !counted {
+                    continue;
+                }
                 self.marks.push((recorded, Mark::Replaced(new)));
             } else {
                 self.table.insert(new);
+                self.use_own_transitions();
             }
         }
     }
@@ -106,17 +129,71 @@ impl RecordFilter for SuperblockFilter {
         }
     }
 
-    fn save(&self) -> SavedFilter {
-        SavedFilter(self.position.0)
+    fn place(&self) -> Place {
+        Place(self.transitions.cursor(self.position))
     }
 
-    fn restore(&mut self, saved: SavedFilter) {
-        self.position = Position(saved.0);
-        for (_, mark) in std::mem::take(&mut self.marks) {
-            if let Mark::Replaced(new) = mark {
-                self.replace(new);
-            }
+    fn enter(&mut self, account: AccountId, place: Place) {
+        self.apply_marks();
+        if account != self.account {
+            let private = self.private.remove(&account).unwrap_or_else(|| self.new_program());
+            let before = self.table.replace_private(private);
+            self.private.insert(std::mem::replace(&mut self.account, account), before);
+            self.use_account_transitions();
         }
+        self.position = self.transitions.position(place.0);
+    }
+
+    fn copy(&mut self, account: AccountId, of: AccountId) {
+        let original = if of == self.account { Some(self.table.private()) } else { self.private.get(&of) };
+        if let Some(original) = original.cloned() {
+            let program = self.new_program().program;
+            self.private.insert(account, original.of(program));
+        }
+    }
+
+    fn forget(&mut self, account: AccountId) {
+        let gone = if account == self.account {
+            self.apply_marks();
+            let place = self.place();
+            let next = self.new_program();
+            let gone = self.table.replace_private(next);
+            self.use_account_transitions();
+            self.position = self.transitions.position(place.0);
+            Some(gone)
+        } else {
+            self.private.remove(&account)
+        };
+        self.others.remove(&Some(account));
+        self.keep_ended(gone);
+    }
+
+    fn save(&mut self) -> SavedFilter {
+        self.ended.get_or_insert_default();
+        let mut private = self.private.clone();
+        private.insert(self.account, self.table.private().clone());
+        SavedFilter { place: self.place(), account: Some(self.account), private }
+    }
+
+    fn restore(&mut self, saved: &SavedFilter) {
+        self.apply_marks();
+        let Some(account) = saved.account else { return };
+        let place = saved.place;
+        let now = self.table.replace_private(PrivateCode::default());
+        let now: Vec<PrivateCode> = self.private.drain().map(|(_, private)| private).chain([now]).collect();
+        self.keep_ended(now);
+        // What was translated since is known then, too.
+        let ended = self.ended.get_or_insert_default();
+        let newest = |then: &PrivateCode| ended.get(&then.program).unwrap_or(then).clone();
+        self.private = saved.private.iter().map(|(&account, then)| (account, newest(then))).collect();
+        let private = self.private.remove(&account).unwrap_or_default();
+        self.table.replace_private(private);
+        self.account = account;
+        // An account may be another program's now.
+        self.use_transitions(None);
+        self.others.clear();
+        self.use_account_transitions();
+        self.position = self.transitions.position(place.0);
     }
 }
 
@@ -125,7 +202,13 @@ impl SuperblockFilter {
     pub(super) fn new(with_data: bool) -> SuperblockFilter {
         SuperblockFilter {
             table: SuperblockTable::default(),
+            account: AccountId::FIRST,
+            private: FxHashMap::default(),
+            programs: 0,
+            ended: None,
             transitions: Transitions::default(),
+            whose: None,
+            others: FxHashMap::default(),
             position: Position::OUTSIDE,
             last: NO_RECORD,
             with_second: FxHashMap::default(),
@@ -136,7 +219,53 @@ impl SuperblockFilter {
 
     fn replace(&mut self, new: NewSuperblock) {
         self.table.insert(new);
+        self.use_own_transitions();
         self.transitions.clear();
+    }
+
+    /// Inserts the superblocks whose moment no record has shown.
+    fn apply_marks(&mut self) {
+        for (_, mark) in std::mem::take(&mut self.marks) {
+            if let Mark::Replaced(new) = mark {
+                self.replace(new);
+            }
+        }
+    }
+
+    fn new_program(&mut self) -> PrivateCode {
+        self.programs += 1;
+        PrivateCode::default().of(self.programs)
+    }
+
+    /// Keeps the private code of programs that have ended, if the run may go back.
+    fn keep_ended(&mut self, gone: impl IntoIterator<Item = PrivateCode>) {
+        if let Some(ended) = &mut self.ended {
+            let gone = gone.into_iter().filter(|private| !private.is_empty());
+            ended.extend(gone.map(|private| (private.program, private)));
+        }
+    }
+
+    /// Uses the transitions of the current account.
+    fn use_account_transitions(&mut self) {
+        let is_own = !self.table.private().is_empty();
+        self.use_transitions(is_own.then_some(self.account));
+    }
+
+    /// Keeps the transitions of an account apart once it has code that others do not have.
+    fn use_own_transitions(&mut self) {
+        if self.whose.is_none() && !self.table.private().is_empty() {
+            let place = self.place();
+            self.use_transitions(Some(self.account));
+            self.position = self.transitions.position(place.0);
+        }
+    }
+
+    fn use_transitions(&mut self, whose: Option<AccountId>) {
+        if whose != self.whose {
+            let next = self.others.remove(&whose).unwrap_or_default();
+            let before = std::mem::replace(&mut self.transitions, next);
+            self.others.insert(std::mem::replace(&mut self.whose, whose), before);
+        }
     }
 
     /// Rewrites the records from the one at `at` on that end before `end`. Returns the index behind
@@ -179,14 +308,14 @@ impl SuperblockFilter {
     fn count_second_block(&mut self, words: &mut [u64], position: Position, plans: &mut PlanTable) {
         let Some(word) = words.get_mut(self.last) else { return };
         let id = Header::of(*word).plan;
-        let with_second = match self.with_second.get(&id) {
+        let cursor = self.transitions.cursor(position);
+        let with_second = match self.with_second.get(&(id, cursor.superblock)) {
             Some(&known) => known,
             None => {
-                let cursor = self.transitions.cursor(position);
                 let Some((superblock, plan)) = self.table.get(cursor).zip(plans.get(id)) else { return };
                 let plan = with_second_block(plan, superblock, cursor.insn);
                 let with_second = plans.add(plan);
-                self.with_second.insert(id, with_second);
+                self.with_second.insert((id, cursor.superblock), with_second);
                 with_second
             }
         };
@@ -220,7 +349,7 @@ impl SuperblockFilter {
         }
         let mut changes: Vec<CountChange> = Vec::new();
         for (i, insn) in plan.insns.iter().enumerate() {
-            cursor = self.table.arrive(cursor, insn.pc);
+            cursor = self.table.arrive(cursor, insn.pc, plan.mapping);
             let superblock = self.table.get(cursor);
             let change =
                 superblock.and_then(|superblock| superblock.insns().get(cursor.insn)).map(|insn| insn.change);
@@ -239,7 +368,7 @@ impl SuperblockFilter {
     fn last_insn(&self, from: Position, plan: &Plan) -> Cursor {
         let (mut at, mut next) = (Cursor::OUTSIDE, self.transitions.cursor(from));
         for insn in &plan.insns {
-            at = self.table.arrive(next, insn.pc);
+            at = self.table.arrive(next, insn.pc, plan.mapping);
             next = self.table.advance(at);
         }
         at

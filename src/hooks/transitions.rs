@@ -19,6 +19,12 @@ impl Cursor {
     pub(super) const OUTSIDE: Cursor = Cursor { superblock: 0, insn: 0 };
 }
 
+impl Default for Cursor {
+    fn default() -> Cursor {
+        Cursor::OUTSIDE
+    }
+}
+
 /// Number of a cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Position(pub(super) u32);

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use iced_x86::{Formatter, GasFormatter, Instruction};
 
 use crate::guest::Fault;
-use crate::hooks::consumer::Tally;
 use crate::hooks::counts::Counts;
 use crate::hooks::plan::MappingId;
+use crate::hooks::tally::Tally;
 use crate::profile::{Costs, Event, Profile, UNKNOWN, cache_desc};
 use crate::session::config::CountConfig;
 use crate::session::instructions::ByInstruction;

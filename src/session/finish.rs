@@ -7,7 +7,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use crate::abi::signal::signo::SIGKILL;
 use crate::emu::memory::space::AddressSpace;
-use crate::hooks::consumer::Tally;
+use crate::hooks::control::AccountId;
+use crate::hooks::tally::Tally;
 use crate::profile::Profile;
 use crate::session::attribute::{self, Subject};
 use crate::session::config::Config;
@@ -35,8 +36,7 @@ impl Session {
         let _ = guest.control.interrupt.compare_exchange(PAUSE, 0, Relaxed, Relaxed);
         write_back(&mut guest, machine.memory());
         let code = config.recording.instructions.then(|| machine.code_in_no_file());
-        let mut tally = Tally::default();
-        machine.finish().iter().for_each(|consumer| tally.add(consumer));
+        let tally = Tally::of(AccountId::FIRST, machine.finish().iter());
         let ending = guest.ending.take().unwrap_or(Ending::Stop(Stop::Interrupted(SIGKILL)));
         let counts = fold(&config, &tally, &mut guest.modules, code).unwrap_or_else(|| Folded {
             // It is given up only for a pause.
@@ -68,7 +68,7 @@ impl Session {
     /// The counts so far, by instruction.
     pub(super) fn tally(&mut self) -> Tally {
         let mut tally = Tally::default();
-        self.machine.visit_consumers(|consumer| tally.add(consumer));
+        self.machine.visit_consumers(|consumer| tally.add(consumer, consumer.current()));
         tally
     }
 

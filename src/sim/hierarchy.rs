@@ -43,7 +43,13 @@ impl Hierarchy {
         Held { i1: self.i1.held(), d1: self.d1.clone(), ll: self.ll.clone() }
     }
 
-    /// The caches hold what they held before.
+    /// True if the lines of I1 have the numbers that they had then; see [`LineCache::numbers_as`].
+    #[must_use]
+    pub fn numbers_lines_as(&self, held: &Held) -> bool {
+        self.i1.numbers_as(&held.i1)
+    }
+
+    /// The caches hold what they held before. See [`LineCache::hold`] for the numbers of lines.
     pub fn hold(&mut self, held: &Held) {
         self.i1.hold(&held.i1);
         self.d1.clone_from(&held.d1);

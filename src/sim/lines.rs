@@ -47,13 +47,14 @@ pub struct LineCache {
     recent: Box<[u32]>,
 }
 
-/// Contents of a [`LineCache`] at some moment: all but the numbers of its lines, which never
-/// change.
+/// Contents of a [`LineCache`] at some moment.
 #[derive(Clone, Debug)]
 pub struct HeldLines {
     clock: u64,
     age: u64,
     stamps: Vec<u64>,
+    /// By line: its block number.
+    blocks: Vec<u64>,
     ways: Box<[u32]>,
     recent: Box<[u32]>,
 }
@@ -62,13 +63,35 @@ impl LineCache {
     /// Contents of the cache.
     #[must_use]
     pub fn held(&self) -> HeldLines {
-        let LineCache { clock, age, stamps, ways, recent, .. } = self;
-        let (stamps, ways, recent) = (stamps.clone(), ways.clone(), recent.clone());
-        HeldLines { clock: *clock, age: *age, stamps, ways, recent }
+        let LineCache { clock, age, stamps, blocks, ways, recent, .. } = self;
+        HeldLines {
+            clock: *clock,
+            age: *age,
+            stamps: stamps.clone(),
+            blocks: blocks.clone(),
+            ways: ways.clone(),
+            recent: recent.clone(),
+        }
     }
 
-    /// The cache holds what it held before. It had no lines then that it does not have now.
+    /// True if the lines have the numbers that they had then; more may have come since.
+    #[must_use]
+    pub fn numbers_as(&self, held: &HeldLines) -> bool {
+        self.blocks.starts_with(&held.blocks)
+    }
+
+    /// The cache holds what it held before. Lines keep their numbers if they are the same as then;
+    /// else all have those from then.
     pub fn hold(&mut self, held: &HeldLines) {
+        if !self.numbers_as(held) {
+            self.blocks.clone_from(&held.blocks);
+            self.stamps.resize(held.blocks.len(), 0);
+            let mask = self.geometry.sets() - 1;
+            // The first two stand for no block.
+            let lines = (0..).zip(&self.blocks).skip(2);
+            self.numbers =
+                lines.map(|(number, &block)| (block, Line { number, set: (block & mask) as u32 })).collect();
+        }
         (self.clock, self.age) = (held.clock, held.age);
         self.stamps.fill(0);
         for (stamp, &then) in self.stamps.iter_mut().zip(&held.stamps) {

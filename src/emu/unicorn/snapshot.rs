@@ -10,7 +10,7 @@ use crate::emu::unicorn::machine::{EngineError, Machine, engine_error};
 use crate::emu::unicorn::vcpu::Vcpu;
 use crate::guest::SpaceId;
 use crate::hooks::consumer::{Consumer, Sighting, Target};
-use crate::hooks::recorder::Recorded;
+use crate::hooks::recorder::{Recorded, Recorder};
 
 /// A snapshot of a machine: CPU, memory, simulators and counts. Give it back to
 /// [`Machine::forget`].
@@ -128,5 +128,10 @@ impl Machine {
     pub(crate) fn set_counting(&mut self, counting: bool) {
         let pc = self.vcpu.state.rip();
         self.vcpu.trace.recorder().set_counting(counting, pc);
+    }
+
+    /// The recorder, to open, switch and close accounts between two runs.
+    pub(crate) fn recorder(&mut self) -> &mut Recorder {
+        self.vcpu.trace.recorder()
     }
 }

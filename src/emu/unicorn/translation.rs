@@ -12,7 +12,7 @@ use crate::emu::unicorn::run_control::Leave;
 use crate::emu::unicorn::translator::{Decision, Unexpected};
 use crate::emu::unicorn::vcpu::{Vcpu, current};
 use crate::guest::PAGE_SIZE;
-use crate::hooks::plan::NO_MAPPING;
+use crate::hooks::plan::{MappingId, NO_MAPPING};
 use crate::x86::decode::MAX_LENGTH;
 
 /// Runs the engine's `translator_loop` with our own `tb_start` and `translate_insn`.
@@ -104,7 +104,7 @@ impl Vcpu {
     /// Gives the translated block its plan, whose header generated code stores.
     fn end_block(&mut self, pc: u64, size: u64) {
         let plan = self.translator.take_plan();
-        self.record_translation(plan.pc);
+        self.record_translation(plan.pc, plan.mapping);
         let slots = usize::from(plan.slots);
         let recorder = self.trace.recorder();
         let id = recorder.plans.insert(plan);
@@ -121,11 +121,11 @@ impl Vcpu {
     }
 
     /// Shows the recorder the code of a block that is translated at `pc`.
-    fn record_translation(&mut self, pc: u64) {
+    fn record_translation(&mut self, pc: u64, mapping: MappingId) {
         self.trace.sync();
         let space = self.mmu.space();
         let mut window = Window::EMPTY;
-        self.trace.recorder().translated(pc, &mut |pc| window.code(space, pc));
+        self.trace.recorder().translated(pc, mapping, &mut |pc| window.code(space, pc));
     }
 }
 

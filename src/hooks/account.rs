@@ -1,0 +1,218 @@
+//! The account of a process in one consumer, and what remains of it when the process has ended.
+
+use std::sync::Arc;
+
+use crate::hooks::control::AccountId;
+use crate::hooks::counts::Counted;
+use crate::hooks::lookout::Miss;
+use crate::hooks::numbering::Numbering;
+use crate::hooks::part::{HeldPart, Part, number};
+use crate::hooks::plan::Plan;
+use crate::hooks::plan_index::PlanIndex;
+use crate::hooks::record::PlanId;
+
+/// Counts without a simulator: those of a process that has ended, or of a parent at the moment of
+/// the fork.
+#[derive(Debug)]
+pub(super) struct Book {
+    /// Ids of the plans by number; `None` for all.
+    plans: Option<Vec<PlanId>>,
+    counted: Counted,
+    /// Counts from before these.
+    inherited: Option<Arc<Book>>,
+}
+
+impl Book {
+    /// Calls `f` with each set of counts and the plans that it is by.
+    pub(super) fn each(&self, plans: &[Arc<Plan>], f: &mut dyn FnMut(&PlanIndex, &Counted)) {
+        let mut index = PlanIndex::default();
+        let mut add = |plan: &Plan, whole: Option<usize>| {
+            index.add(plan, whole, u16::MAX);
+        };
+        match &self.plans {
+            None => {
+                let whole = |plan: &Plan| plan.prefix_of.map(|whole| whole.0 as usize);
+                let known = plans.iter().take(self.counted.executed.len());
+                known.for_each(|plan| add(plan, whole(plan)));
+            }
+            Some(ids) => {
+                let mut numbering = Numbering::own();
+                for &id in ids {
+                    if numbering.get(id, plans.len()).is_none() {
+                        number(id, plans, &mut numbering, &mut add);
+                    }
+                }
+            }
+        }
+        f(&index, &self.counted);
+        if let Some(inherited) = &self.inherited {
+            inherited.each(plans, f);
+        }
+    }
+}
+
+/// Simulator and counts of a process.
+#[derive(Clone, Debug)]
+pub(super) struct Account {
+    pub(super) part: Part,
+    numbering: Numbering,
+    /// Records that are not counted do not reach the simulator either.
+    pub(super) counting: bool,
+    inherited: Option<Arc<Book>>,
+    /// The account whose simulator this one uses, which is itself unless threads are counted apart.
+    pub(super) process: AccountId,
+}
+
+/// State of an account for a checkpoint.
+#[derive(Clone, Debug)]
+pub(super) struct SavedAccount {
+    plans: Option<Vec<PlanId>>,
+    counted: Counted,
+    held: HeldPart,
+    counting: bool,
+    inherited: Option<Arc<Book>>,
+    pub(super) process: AccountId,
+}
+
+impl Account {
+    /// Starts an account of its own without counts.
+    pub(super) fn new(part: Part, numbering: Numbering, process: AccountId) -> Account {
+        Account { part, numbering, counting: true, inherited: None, process }
+    }
+
+    /// A child's account: a copy of the simulator, and if wanted of the counts.
+    pub(super) fn child(&self, id: AccountId, counts: bool) -> Account {
+        let inherited = counts.then(|| Arc::new(self.book()));
+        Account {
+            counting: self.counting,
+            inherited,
+            ..Account::new(self.part.without_counts(), Numbering::own(), id)
+        }
+    }
+
+    /// The account of another thread.
+    pub(super) fn thread(&self) -> Account {
+        Account {
+            counting: self.counting,
+            ..Account::new(self.part.emptied(), Numbering::own(), self.process)
+        }
+    }
+
+    /// Empties the simulator, and the counts unless they go on.
+    pub(super) fn reset(&mut self, counts: bool, plans: &[Arc<Plan>]) {
+        self.inherited = counts.then(|| Arc::new(self.book()));
+        self.part = self.part.emptied();
+        match self.numbering {
+            Numbering::Ids => self.add_all(plans),
+            Numbering::Own { .. } => self.numbering = Numbering::own(),
+        }
+    }
+
+    /// The counts so far.
+    pub(super) fn book(&self) -> Book {
+        Book {
+            plans: self.numbering.plans().map(<[PlanId]>::to_vec),
+            counted: self.part.counted(),
+            inherited: self.inherited.clone(),
+        }
+    }
+
+    /// Calls `f` with each set of counts and the plans that it is by.
+    pub(super) fn each(&self, plans: &[Arc<Plan>], f: &mut dyn FnMut(&PlanIndex, &Counted)) {
+        f(self.part.index(), &self.part.counted());
+        if let Some(inherited) = &self.inherited {
+            inherited.each(plans, f);
+        }
+    }
+
+    /// Sets the counts to zero. The simulator keeps its contents.
+    pub(super) fn zero(&mut self) {
+        self.part.set_counted(&Counted::default());
+        self.inherited = None;
+    }
+
+    /// Adds these plans if the account numbers all.
+    pub(super) fn add_all(&mut self, plans: &[Arc<Plan>]) {
+        if let Numbering::Ids = self.numbering {
+            for plan in plans {
+                self.part.add_plan(plan, plan.prefix_of.map(|whole| whole.0 as usize));
+            }
+        }
+    }
+
+    /// Numbers only the plans that are run from here on, after the first `count`.
+    pub(super) fn number_own(&mut self, count: usize) {
+        if let Numbering::Ids = self.numbering {
+            self.numbering = Numbering::own_after(count);
+        }
+    }
+
+    /// Makes the plan of a record known. Returns false if that changes nothing.
+    pub(super) fn learn(&mut self, id: PlanId, plans: &[Arc<Plan>]) -> bool {
+        let Account { part, numbering, .. } = self;
+        let learns = (id.0 as usize) < plans.len()
+            && matches!(numbering, Numbering::Own { .. })
+            && numbering.get(id, plans.len()).is_none();
+        if learns {
+            number(id, plans, numbering, &mut |plan, whole| part.add_plan(plan, whole));
+        }
+        learns
+    }
+
+    /// Walks records to the first whose plan is not known. Returns the number of their instructions
+    /// and the words that are left.
+    pub(super) fn walk<'w>(&mut self, words: &'w [u64]) -> (u64, &'w [u64]) {
+        self.part.walk(words, &self.numbering)
+    }
+
+    /// Walks one record; see [`Part::walk_noting`].
+    pub(super) fn walk_noting(&mut self, record: &[u64], note: &mut dyn FnMut(Option<usize>, u64, Miss)) {
+        self.part.walk_noting(record, &self.numbering, note);
+    }
+
+    pub(super) fn save(&self) -> SavedAccount {
+        SavedAccount {
+            plans: self.numbering.plans().map(<[PlanId]>::to_vec),
+            counted: self.part.counted(),
+            held: self.part.held(),
+            counting: self.counting,
+            inherited: self.inherited.clone(),
+            process: self.process,
+        }
+    }
+
+    /// True if the account can go back to what was saved: its plans have the numbers that they had.
+    pub(super) fn is_like(&self, saved: &SavedAccount) -> bool {
+        let same = match (self.numbering.plans(), &saved.plans) {
+            (Some(now), Some(then)) => now.starts_with(then),
+            (None, None) => true,
+            // It numbered all then.
+            (Some(now), None) => (0..).zip(now).take(saved.counted.executed.len()).all(|(i, id)| id.0 == i),
+            (None, Some(_)) => false,
+        };
+        same && self.process == saved.process && self.part.is_like(&saved.held)
+    }
+
+    /// Sets what was saved of an account that is like this.
+    pub(super) fn restore(&mut self, saved: &SavedAccount) {
+        self.part.set_counted(&saved.counted);
+        self.part.hold(&saved.held);
+        self.counting = saved.counting;
+        self.inherited.clone_from(&saved.inherited);
+    }
+
+    /// Sets the counts that were saved of an account that is like this.
+    pub(super) fn set_counted(&mut self, saved: &SavedAccount) {
+        self.part.set_counted(&saved.counted);
+    }
+
+    /// Numbers the plans as they were when `saved` was made, which is in the place of this account.
+    pub(super) fn renumber(&mut self, saved: &SavedAccount, plans: &[Arc<Plan>]) {
+        self.numbering = Numbering::own();
+        let known = saved.counted.executed.len() as u32;
+        let all = (0..known).map(PlanId).collect();
+        for &id in saved.plans.as_ref().unwrap_or(&all) {
+            self.learn(id, plans);
+        }
+    }
+}

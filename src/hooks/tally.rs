@@ -1,0 +1,56 @@
+//! Counts of every instruction of a process, put together from the consumers.
+
+use crate::hooks::consumer::Consumer;
+use crate::hooks::control::AccountId;
+use crate::hooks::counts::Counts;
+use crate::hooks::plan::MappingId;
+
+/// Counts of one account, or of several added up.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally {
+    insns: Vec<(u64, MappingId)>,
+    counts: Vec<Counts>,
+}
+
+impl Tally {
+    /// Puts together the counts of an account, in front of which others may have been added.
+    ///
+    /// All consumers must be parts of one run and have read the same records.
+    pub(crate) fn of<'c>(account: AccountId, consumers: impl Iterator<Item = &'c Consumer>) -> Tally {
+        let mut tally = Tally::default();
+        consumers.for_each(|consumer| tally.add(consumer, account));
+        tally
+    }
+
+    /// Adds what a consumer has counted for an account: the first everything that follows from the
+    /// executions of blocks, and each what its simulator says.
+    pub(crate) fn add(&mut self, consumer: &Consumer, account: AccountId) {
+        let first = self.insns.is_empty();
+        let mut at = 0;
+        consumer.each(account, &mut |index, counted| {
+            let insns = index.insns.len();
+            if first {
+                self.insns.extend(index.insns.iter().map(|insn| (insn.pc, 0)));
+                for entry in &index.entries {
+                    let own = self.insns.get_mut(at..).and_then(|insns| insns.get_mut(entry.insns()));
+                    own.into_iter().flatten().for_each(|(_, mapping)| *mapping = entry.mapping);
+                }
+                self.counts.resize(self.insns.len(), Counts::default());
+            }
+            let Some(counts) = self.counts.get_mut(at..at + insns) else { return };
+            if first {
+                index.add_references(counted, counts);
+            }
+            index.add_misses(counted, counts);
+            at += insns;
+        });
+    }
+
+    /// Address, mapping and counts of each instruction that was counted, once for each plan it is
+    /// in. Leaves out what was translated and not executed, which depends on where the run was
+    /// paused.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, MappingId, &Counts)> {
+        let counted = self.insns.iter().zip(&self.counts).filter(|(_, counts)| **counts != Counts::default());
+        counted.map(|(&(pc, mapping), counts)| (pc, mapping, counts))
+    }
+}
