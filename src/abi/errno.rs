@@ -20,6 +20,7 @@ impl Errno {
     pub const ENOMEM: Errno = Errno(12);
     pub const EACCES: Errno = Errno(13);
     pub const EFAULT: Errno = Errno(14);
+    pub const ENOTBLK: Errno = Errno(15);
     pub const EBUSY: Errno = Errno(16);
     pub const EEXIST: Errno = Errno(17);
     pub const EXDEV: Errno = Errno(18);

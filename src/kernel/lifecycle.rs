@@ -7,6 +7,7 @@ use crate::guest::{Fault, GuestCpu, GuestMemory};
 use crate::kernel::cred::User;
 use crate::kernel::fasync::{Notice, Owner, Reason};
 use crate::kernel::fdtable::FileNo;
+use crate::kernel::mm::Places;
 use crate::kernel::signal::deliver::Fate;
 use crate::kernel::signal::info::SigInfo;
 use crate::kernel::signal::state::{To, describe};
@@ -159,11 +160,19 @@ impl Kernel {
     }
 
     /// Takes the identity of a program that is about to run: its path, the name by which it was
-    /// called, arguments, environment and auxiliary vector.
-    pub fn set_program(&mut self, exe: &str, name: &[u8], argv: &[Vec<u8>], envp: &[Vec<u8>], auxv: &[u8]) {
+    /// called, arguments, environment, the places of its parts and the auxiliary vector.
+    pub fn set_program(
+        &mut self,
+        exe: &str,
+        name: &[u8],
+        argv: &[Vec<u8>],
+        envp: &[Vec<u8>],
+        places: Places,
+        auxv: &[u8],
+    ) {
         let Parts { task, mm, .. } = self.parts();
         task.set_name_from_path(name);
-        mm.exec(exe, argv, envp, auxv);
+        mm.exec(exe, argv, envp, places, auxv);
         let (uid, gid) = (task.cred.uid, task.cred.gid);
         mm.dumpable = u64::from(uid.real == uid.effective && gid.real == gid.effective);
     }

@@ -1,17 +1,46 @@
 //! Address spaces: what the kernel remembers of one beside its pages, `struct mm_struct`. The pages
 //! are behind `guest::GuestMemory`.
 
-use crate::guest::VmFlags;
+use crate::guest::{GuestMemory, PAGE_SIZE, VmFlags};
+
+/// Most bytes of arguments or environment that are shown, as many as execve(2) takes.
+const MAX_WORDS: u64 = 6 << 20;
+
+/// Places of a program's parts, each a first address and one behind the last; PR_SET_MM of prctl(2)
+/// changes them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    /// Code.
+    pub code: (u64, u64),
+    /// Data.
+    pub data: (u64, u64),
+    /// The stack pointer at the start.
+    pub stack: u64,
+    /// Strings of the arguments.
+    pub args: (u64, u64),
+    /// Strings of the environment.
+    pub env: (u64, u64),
+}
+
+/// The bytes of a range, as far as they can be read.
+fn read(mem: &mut dyn GuestMemory, (start, end): (u64, u64)) -> Vec<u8> {
+    let mut bytes = vec![0; end.saturating_sub(start).min(MAX_WORDS) as usize];
+    let readable = mem.read(start, &mut bytes).err().unwrap_or(bytes.len());
+    bytes.truncate(readable);
+    bytes
+}
 
 /// An address space.
 #[derive(Clone, Debug)]
 pub struct Mm {
     /// Path of the program in the guest's view, which `/proc/self/exe` names.
     pub exe: String,
-    /// Arguments, for `/proc/self/cmdline`.
+    /// Arguments with which it was started.
     pub argv: Vec<Vec<u8>>,
-    /// Environment at the start, for `/proc/self/environ`.
+    /// Environment with which it was started.
     pub envp: Vec<Vec<u8>>,
+    /// Places of the program's parts.
+    pub places: Places,
     /// Auxiliary vector as it lies on the stack, for `/proc/self/auxv`.
     pub auxv: Vec<u8>,
     /// prctl(2) PR_SET_DUMPABLE.
@@ -32,6 +61,7 @@ impl Mm {
             exe: String::new(),
             argv: Vec::new(),
             envp: Vec::new(),
+            places: Places::default(),
             auxv: Vec::new(),
             dumpable: 1,
             thp_disable: false,
@@ -52,17 +82,44 @@ impl Mm {
     }
 
     /// Begins anew with the program that execve(2) starts.
-    pub(super) fn exec(&mut self, exe: &str, argv: &[Vec<u8>], envp: &[Vec<u8>], auxv: &[u8]) {
+    pub(super) fn exec(
+        &mut self,
+        exe: &str,
+        argv: &[Vec<u8>],
+        envp: &[Vec<u8>],
+        places: Places,
+        auxv: &[u8],
+    ) {
         let thp_disable = self.thp_disable;
         let words = argv.iter().chain(envp).map(|word| word.len() + size_of::<Vec<u8>>());
         *self = Mm {
             exe: exe.to_owned(),
             argv: argv.to_vec(),
             envp: envp.to_vec(),
+            places,
             auxv: auxv.to_vec(),
             bytes: words.sum::<usize>() as u64,
             thp_disable,
             ..Mm::new()
         };
+    }
+
+    /// The arguments as they are in memory now, `/proc/PID/cmdline`. A program may write a title
+    /// over them, which goes on into the environment where their last byte is not zero
+    /// (`get_mm_cmdline`).
+    pub(super) fn cmdline(&self, mem: &mut dyn GuestMemory) -> Vec<u8> {
+        let Places { args, env, .. } = self.places;
+        let mut words = read(mem, args);
+        if words.last().is_some_and(|last| *last != 0) && env.0 == args.1 {
+            words.extend(read(mem, env));
+            let title = words.iter().take(PAGE_SIZE as usize).position(|byte| *byte == 0);
+            words.truncate(title.map_or(PAGE_SIZE as usize, |end| end + 1));
+        }
+        words
+    }
+
+    /// The environment as it is in memory now, `/proc/PID/environ`.
+    pub(super) fn environ(&self, mem: &mut dyn GuestMemory) -> Vec<u8> {
+        read(mem, self.places.env)
     }
 }

@@ -55,6 +55,10 @@ pub struct PosixTimer {
     pub base: Base,
     /// Nanoseconds that its clock showed at the program's start, for TIMER_ABSTIME.
     pub offset: u64,
+    /// Its clock can be set.
+    pub realtime: bool,
+    /// It was armed with TIMER_ABSTIME.
+    pub absolute: bool,
     /// Its expiration.
     pub alarm: Alarm,
     /// The signal it sends; `None` with SIGEV_NONE.
@@ -116,9 +120,10 @@ impl Timers {
     }
 
     /// Arms or disarms a timer, timer_settime(2). Returns what was set before.
-    pub fn set_time(&mut self, id: i32, alarm: Alarm) -> Result<Alarm, Errno> {
+    pub fn set_time(&mut self, id: i32, alarm: Alarm, absolute: bool) -> Result<Alarm, Errno> {
         let timer = self.posix.get_mut(&id).ok_or(Errno::EINVAL)?;
         timer.overrun = 0;
+        timer.absolute = absolute;
         let before = std::mem::replace(&mut timer.alarm, alarm);
         let queue = &mut self.queues[timer.base as usize];
         before.expires.map(|at| queue.remove(&(at, id)));
@@ -128,7 +133,7 @@ impl Timers {
 
     /// Removes a timer, timer_delete(2); EINVAL.
     pub fn delete(&mut self, id: i32) -> Result<(), Errno> {
-        self.set_time(id, Alarm::default())?;
+        self.set_time(id, Alarm::default(), false)?;
         self.posix.remove(&id).map(drop).ok_or(Errno::EINVAL)
     }
 
@@ -154,6 +159,21 @@ impl Timers {
     pub(super) fn task_ended(&mut self, task: TaskId) {
         for timer in self.posix.values_mut().filter(|timer| timer.task == Some(task)) {
             (timer.signo, timer.task) = (None, None);
+        }
+    }
+
+    /// Lets the timers that wait for a time of CLOCK_REALTIME follow it: it was set forward by so
+    /// many nanoseconds.
+    pub(super) fn clock_was_set(&mut self, by: i64) {
+        let queue = &mut self.queues[Base::Wall as usize];
+        for (id, timer) in self.posix.iter_mut().filter(|(_, timer)| timer.realtime) {
+            timer.offset = timer.offset.saturating_add_signed(by);
+            if let Some(at) = timer.alarm.expires.filter(|_| timer.absolute) {
+                let moved = at.saturating_add_signed(by.saturating_neg());
+                timer.alarm.expires = Some(moved);
+                queue.remove(&(at, *id));
+                queue.insert((moved, *id));
+            }
         }
     }
 
@@ -188,7 +208,7 @@ impl Timers {
 
 #[cfg(test)]
 mod tests {
-    use super::{Alarm, Base, Timers};
+    use super::*;
 
     #[test]
     fn a_single_alarm_fires_once() {
@@ -214,6 +234,33 @@ mod tests {
         timers.interval[2].expires = Some(600);
         assert_eq!(timers.next_due(Base::Wall), Some(1000));
         assert_eq!(timers.next_due(Base::Cpu), Some(600));
+    }
+
+    #[test]
+    fn what_waits_for_a_time_follows_the_clock() {
+        let mut timers = Timers::default();
+        let timer = PosixTimer {
+            base: Base::Wall,
+            offset: 5000,
+            realtime: true,
+            absolute: false,
+            alarm: Alarm::default(),
+            signo: None,
+            value: 0,
+            task: None,
+            overrun: 0,
+        };
+        for (id, realtime, absolute) in [(0, true, true), (1, true, false), (2, false, true)] {
+            timers.create(PosixTimer { realtime, ..timer }).expect("room");
+            timers.set_time(id, Alarm { expires: Some(900), interval: 0 }, absolute).expect("a timer");
+        }
+        timers.clock_was_set(200);
+        let expires = |timers: &Timers, id| timers.posix(id).expect("a timer").alarm.expires;
+        assert_eq!([0, 1, 2].map(|id| expires(&timers, id)), [Some(700), Some(900), Some(900)]);
+        assert_eq!(timers.posix(1).expect("a timer").offset, 5200);
+        assert_eq!(timers.next_due(Base::Wall), Some(700));
+        timers.clock_was_set(-1000);
+        assert_eq!((expires(&timers, 0), timers.next_due(Base::Wall)), (Some(1700), Some(900)));
     }
 
     #[test]

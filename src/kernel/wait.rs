@@ -14,6 +14,17 @@ use crate::kernel::task::Task;
 use crate::kernel::timers::{Base, INTERVAL_TIMERS};
 
 impl Kernel {
+    /// Lets everything that waits for a time of CLOCK_REALTIME follow it: it was set forward by so
+    /// many nanoseconds.
+    pub(crate) fn clock_was_set(&mut self, by: i64) {
+        self.fs.clock_was_set(by);
+        let processes: Vec<ProcessId> = self.processes.iter().map(|(id, _)| id).collect();
+        for process in processes {
+            self.processes[process].timers.clock_was_set(by);
+            self.timers_changed(process);
+        }
+    }
+
     /// Time since the program's first instruction, in nanoseconds. Costs a synchronisation with the
     /// CPU.
     pub fn now(&self, cpu: &mut dyn GuestCpu) -> u64 {

@@ -13,6 +13,7 @@ use crate::guest::{
 };
 use crate::kernel::Kernel;
 use crate::kernel::cred::Credentials;
+use crate::kernel::mm::Places;
 use crate::kernel::vfs::ImageFile;
 use crate::loader::{self, Image, LoadError, LoadErrorKind, MapSource, script, stack};
 
@@ -219,7 +220,11 @@ impl Prepared {
         memory.write(stack.sp, &stack.bytes).map_err(|_| no_memory(&path))?;
         let auxv: Vec<u8> =
             stack.auxv.iter().flat_map(|&(key, value)| [key, value]).flat_map(u64::to_le_bytes).collect();
-        kernel.set_program(&program.path, &spec.execfn, &spec.argv, &spec.envp, &auxv);
+        let (code, data) = image.code_and_data();
+        let moved = |(start, end): (u64, u64)| (start.wrapping_add(bias), end.wrapping_add(bias));
+        let (code, data) = (moved(code), moved(data));
+        let places = Places { code, data, stack: stack.sp, args: stack.args, env: stack.env };
+        kernel.set_program(&program.path, &spec.execfn, &spec.argv, &spec.envp, places, &auxv);
         machine.reset();
         let mut cpu = machine.cpu();
         cpu.set_gpr(Gpr::Rsp, stack.sp);

@@ -4,7 +4,7 @@ use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::kernel::uaccess::{copy_to_user, put_words};
 use crate::kernel::vfs::attr::Meta;
-use crate::kernel::vfs::node::{ANON_DEV, PIPE_DEV, PROC_DEV, SYS_DEV};
+use crate::kernel::vfs::node::{ANON_DEV, DEV_DEV, HOST_DEV, PIPE_DEV, PROC_DEV, SHM_DEV, SYS_DEV};
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fs::{FDCWD, get_path};
 use crate::syscalls::row::{Row, full};
@@ -145,18 +145,37 @@ fn statx(ctx: &mut Ctx, [dirfd, path, flags, mask, buf, _]: [u64; 6]) -> SysResu
     Ok(0)
 }
 
-/// Writes a `struct statfs`: always the same disk, half full.
-fn put_statfs(ctx: &mut Ctx, addr: u64, meta: &Meta) -> SysResult {
-    const BLOCKS: u64 = 1 << 24;
-    const FILES: u64 = 1 << 22;
-    let kind = match meta.dev {
+/// Blocks and inodes of a disk.
+const BLOCKS: u64 = 1 << 24;
+const FILES: u64 = 1 << 22;
+
+/// The magic number of the file system on a device.
+fn kind_of(dev: u64) -> u64 {
+    match dev {
         dev if dev >> 8 == 8 => EXT4_SUPER_MAGIC,
         PROC_DEV => PROC_SUPER_MAGIC,
         SYS_DEV => SYSFS_MAGIC,
         PIPE_DEV | ANON_DEV => PIPEFS_MAGIC,
         _ => TMPFS_MAGIC,
-    };
-    let disk = matches!(kind, EXT4_SUPER_MAGIC | TMPFS_MAGIC);
+    }
+}
+
+fn has_blocks(kind: u64) -> bool {
+    matches!(kind, EXT4_SUPER_MAGIC | TMPFS_MAGIC)
+}
+
+/// Free blocks and inodes of the file system on a device, if there is one.
+pub(super) fn free_of(dev: u64) -> Option<(u64, u64)> {
+    if ![HOST_DEV, PROC_DEV, SYS_DEV, DEV_DEV, SHM_DEV, PIPE_DEV, ANON_DEV].contains(&dev) {
+        return None;
+    }
+    Some(if has_blocks(kind_of(dev)) { (BLOCKS / 2, FILES / 2) } else { (0, 0) })
+}
+
+/// Writes a `struct statfs`: always the same disk, half full.
+fn put_statfs(ctx: &mut Ctx, addr: u64, meta: &Meta) -> SysResult {
+    let kind = kind_of(meta.dev);
+    let disk = has_blocks(kind);
     let of = |value: u64| if disk { value } else { 0 };
     let words = [
         kind,

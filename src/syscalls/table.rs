@@ -26,6 +26,7 @@ const FAMILIES: &[&[Row]] = &[
     mm::advice::ROWS,
     mm::map::ROWS,
     mm::policy::ROWS,
+    mm::remote::ROWS,
     net::ROWS,
     pipe::ROWS,
     poll::ROWS,

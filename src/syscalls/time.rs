@@ -236,8 +236,17 @@ fn timer_create(ctx: &mut Ctx, [clock, event, id_addr, ..]: [u64; 6]) -> SysResu
     };
     put_u32(ctx.mem, id_addr, id as u32)?;
     let alarm = Alarm::default();
-    let timer =
-        PosixTimer { base, offset: ctx.kernel.clock.start(clock), alarm, signo, value, task, overrun: 0 };
+    let timer = PosixTimer {
+        base,
+        offset: ctx.kernel.clock.start(clock),
+        realtime: clock == ClockId::Realtime,
+        absolute: false,
+        alarm,
+        signo,
+        value,
+        task,
+        overrun: 0,
+    };
     ctx.kernel.process_mut().timers.create(timer)?;
     Ok(0)
 }
@@ -267,7 +276,7 @@ fn timer_settime(ctx: &mut Ctx, [id, flags, new, old, ..]: [u64; 6]) -> SysResul
         _ => Some(now.saturating_add(value)),
     };
     let alarm = Alarm { expires, interval };
-    let before = ctx.kernel.process_mut().timers.set_time(id as i32, alarm)?;
+    let before = ctx.kernel.process_mut().timers.set_time(id as i32, alarm, flags & TIMER_ABSTIME != 0)?;
     timers_changed(ctx);
     if old != 0 {
         put_itimerspec(ctx, old, &before, now)?;
@@ -312,7 +321,7 @@ fn set_realtime(ctx: &mut Ctx, sec: u64, nsec: u64) -> SysResult {
     let before = ctx.kernel.clock.start(ClockId::Realtime);
     ctx.kernel.clock.set_realtime(sec * NSEC_PER_SEC + nsec, instructions);
     let by = ctx.kernel.clock.start(ClockId::Realtime).wrapping_sub(before) as i64;
-    ctx.kernel.fs.clock_was_set(by);
+    ctx.kernel.clock_was_set(by);
     Ok(0)
 }
 

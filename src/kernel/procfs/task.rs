@@ -10,6 +10,7 @@ use crate::guest::{GuestMemory, Mapping, PAGE_SIZE, Prot};
 use crate::kernel::clock::MONOTONIC_START;
 use crate::kernel::cred::Ids;
 use crate::kernel::limits::Limits;
+use crate::kernel::mm::Places;
 use crate::kernel::procfs::machine;
 use crate::kernel::procfs::memory::bytes;
 use crate::kernel::state::Kernel;
@@ -38,14 +39,7 @@ impl Kernel {
         self.status_of_memory(mem, &mut text);
         let signals = &task.signals;
         let queued = signals.pending.len() + process.pending.len();
-        let (mut ignored, mut caught) = (0u64, 0u64);
-        for signo in 1..=SIGRTMAX {
-            match self.handlers().get(signo).handler {
-                SIG_DFL => {}
-                SIG_IGN => ignored |= 1 << (signo - 1),
-                _ => caught |= 1 << (signo - 1),
-            }
-        }
+        let (ignored, caught) = self.dispositions();
         let most = process.limits.soft(Resource::Sigpending);
         let _ = writeln!(text, "CoreDumping:\t0\nTHP_enabled:\t1\nThreads:\t1\nSigQ:\t{queued}/{most}");
         for (name, set) in [
@@ -106,24 +100,44 @@ impl Kernel {
         }
     }
 
-    /// `/proc/PID/stat`: 52 fields. Time in user mode is the clock's; start of the stack is the
-    /// mapping's end.
+    /// `/proc/PID/stat`: 52 fields. Time in user mode is the clock's.
     pub(super) fn proc_stat(&self, elapsed: u64, mem: &mut dyn GuestMemory) -> String {
         let usage = mem.usage();
         let (size, resident, faults) = (usage.mapped, usage.resident / PAGE_SIZE, usage.faults);
-        let stack =
-            mem.mappings().iter().rev().find(|map| map.label == Some("[stack]")).map_or(0, |map| map.end);
-        let process = self.process();
+        let (process, task) = (self.process(), self.task());
+        let Places { code, data, stack, args, env } = self.mm().places;
+        let heap = mem.mappings().iter().find(|map| map.label == Some("[heap]")).map(|map| map.start);
+        let heap = heap.unwrap_or_else(|| mem.brk(0));
         let ticks = elapsed / CLK_TCK_NS;
         let start = MONOTONIC_START / CLK_TCK_NS;
         let (pid, ppid, pgid, sid) = (process.pid, process.ppid, process.pgid, process.sid);
-        let comm = String::from_utf8_lossy(self.task().name()).into_owned();
-        let mut text = format!(
-            "{pid} ({comm}) R {ppid} {pgid} {sid} 0 -1 4194304 {faults} 0 0 0 {ticks} 0 0 0 20 0 1 0 {start} {size} \
-             {resident} {RLIM_INFINITY} 0 0 {stack} 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0"
-        );
-        text.push_str(" 0 0 0 0 0 0 0 0\n");
-        text
+        let comm = String::from_utf8_lossy(task.name()).into_owned();
+        let limit = process.limits.soft(Resource::Rss);
+        let (ignored, caught) = self.dispositions();
+        // The real-time signals do not fit into the words, and Linux leaves them out.
+        let [pending, blocked, ignored, caught] =
+            [task.signals.pending.set(), task.signals.blocked, ignored, caught].map(|set| set & 0x7fff_ffff);
+        let (nice, policy) = (task.nice, task.policy);
+        let priority = if policy.priority > 0 { -1 - policy.priority as i32 } else { 20 + nice };
+        format!(
+            "{pid} ({comm}) R {ppid} {pgid} {sid} 0 -1 4194304 {faults} 0 0 0 {ticks} 0 0 0 {priority} {nice} 1 0 \
+             {start} {size} {resident} {limit} {} {} {stack} 0 0 {pending} {blocked} {ignored} {caught} 0 0 0 17 0 \
+             {} {} 0 0 0 {} {} {heap} {} {} {} {} 0\n",
+            code.0, code.1, policy.priority, policy.number, data.0, data.1, args.0, args.1, env.0, env.1
+        )
+    }
+
+    /// The sets of signals that are ignored and that have handlers.
+    fn dispositions(&self) -> (u64, u64) {
+        let (mut ignored, mut caught) = (0u64, 0u64);
+        for signo in 1..=SIGRTMAX {
+            match self.handlers().get(signo).handler {
+                SIG_DFL => {}
+                SIG_IGN => ignored |= 1 << (signo - 1),
+                _ => caught |= 1 << (signo - 1),
+            }
+        }
+        (ignored, caught)
     }
 
     /// `/proc/PID/fdinfo/N`; empty for a descriptor that has been closed.

@@ -45,9 +45,9 @@ impl Kernel {
             }
             ProcFile::HostName => return [&self.names.host[..], b"\n"].concat(),
             ProcFile::DomainName => return [&self.names.domain[..], b"\n"].concat(),
-            ProcFile::Cmdline => return with_nuls(&self.mm().argv),
+            ProcFile::Cmdline => return self.mm().cmdline(mem),
             ProcFile::Comm => return [self.task().name(), b"\n"].concat(),
-            ProcFile::Environ => return with_nuls(&self.mm().envp),
+            ProcFile::Environ => return self.mm().environ(mem),
             ProcFile::Auxv => return self.mm().auxv.clone(),
             ProcFile::Limits => task::limits(&self.process().limits),
             ProcFile::Personality => format!("{:08x}\n", self.task().personality),
@@ -70,8 +70,4 @@ impl Kernel {
         let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         format!("{}-{}-{}-{}-{}\n", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
     }
-}
-
-fn with_nuls(strings: &[Vec<u8>]) -> Vec<u8> {
-    strings.iter().flat_map(|string| string.iter().copied().chain([0])).collect()
 }

@@ -22,7 +22,7 @@ pub(crate) mod list;
 pub(crate) mod node;
 pub(crate) mod notify;
 pub(crate) mod pipe;
-mod proc_tables;
+pub(crate) mod proc_tables;
 pub(crate) mod pty;
 pub(crate) mod resolve;
 pub(crate) mod tree;

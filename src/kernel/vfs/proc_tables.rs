@@ -5,6 +5,9 @@ use crate::kernel::vfs::node::{Magic, ProcFile};
 
 use ProcFile::Text;
 
+/// `/proc/filesystems`: kinds of file systems, by their numbers in sysfs(2).
+pub(crate) const FILESYSTEMS: &str = "nodev\tproc\nnodev\tsysfs\nnodev\ttmpfs\nnodev\tpipefs\n\text4\n";
+
 /// Names of a directory, each with its text.
 type Files = &'static [(&'static str, ProcFile)];
 
@@ -14,7 +17,7 @@ pub(super) const PROC_FILES: Files = &[
     ("meminfo", ProcFile::MemInfo),
     ("stat", ProcFile::KernelStat),
     ("version", Text(uts::PROC_VERSION)),
-    ("filesystems", Text("nodev\tproc\nnodev\tsysfs\nnodev\ttmpfs\nnodev\tpipefs\n\text4\n")),
+    ("filesystems", Text(FILESYSTEMS)),
     ("uptime", ProcFile::Uptime),
     ("loadavg", ProcFile::LoadAvg),
     ("cmdline", Text("quiet\n")),

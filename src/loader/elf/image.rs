@@ -89,6 +89,18 @@ impl Image {
         self.brk_base.saturating_sub(self.low)
     }
 
+    /// Ranges of code and data, as `load_elf_binary` notes them: from the first executable segment
+    /// to the end of the last one's bytes, and from the last segment to the end of the last bytes.
+    pub fn code_and_data(&self) -> ((u64, u64), (u64, u64)) {
+        let end = |segment: &Segment| segment.vaddr.wrapping_add(segment.file_size);
+        let code = || self.segments.iter().filter(|segment| segment.prot.allows(Prot::EXEC));
+        let (start_code, end_code) = (code().map(|s| s.vaddr).min(), code().map(end).max());
+        let start_data = self.segments.iter().map(|segment| segment.vaddr).max();
+        let end_data = self.segments.iter().map(end).max();
+        let or_zero = |addr: Option<u64>| addr.unwrap_or(0);
+        ((or_zero(start_code), or_zero(end_code)), (or_zero(start_data), or_zero(end_data)))
+    }
+
     /// The bias of every address that puts the lowest page at `base`, or below it as the alignment
     /// asks; 0 for ET_EXEC. To be added with wrapping.
     pub fn bias_at(&self, base: u64) -> u64 {

@@ -1,10 +1,11 @@
 //! The calls about memory: `map` makes and changes mappings, `advice` is what a program says about
-//! them, `policy` the calls that one node of memory makes trivial, and `limits` what a process may
-//! have.
+//! them, `policy` the calls that one node of memory makes trivial, `remote` copies between
+//! processes, and `limits` is what a process may have.
 
 pub(super) mod advice;
 mod limits;
 pub(super) mod map;
 pub(super) mod policy;
+pub(super) mod remote;
 #[cfg(test)]
 mod tests;

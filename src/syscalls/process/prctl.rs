@@ -2,10 +2,12 @@
 
 use crate::abi::capability::{CAP_LAST_CAP, CAP_SYS_RESOURCE, SECBIT_KEEP_CAPS};
 use crate::abi::errno::Errno;
+use crate::abi::mm::MMAP_MIN_ADDR;
 use crate::abi::process::*;
 use crate::abi::signal::bit;
 use crate::guest::{GuestMemory, USER_END};
 use crate::kernel::cred::Credentials;
+use crate::kernel::mm::Places;
 use crate::kernel::state::Parts;
 use crate::kernel::task::TIMERSLACK_DEFAULT;
 use crate::kernel::uaccess::{copy_from_user, copy_to_user, put_u32, put_u64};
@@ -25,7 +27,7 @@ pub(crate) const ROWS: &[Row] = &[
         157,
         "prctl",
         prctl,
-        "names, settings that are only remembered, capabilities, seccomp, user dispatch; PR_SET_MM, PR_SET_VMA, \
+        "names, settings that are only remembered, capabilities, seccomp, user dispatch, PR_SET_MM of single places; PR_SET_VMA, \
          PR_SET_TSC and what other machines have: EINVAL",
     ),
     partial(158, "arch_prctl", arch_prctl, "the FS and GS bases; no shadow stacks, no CPUID faulting"),
@@ -35,8 +37,10 @@ pub(crate) const ROWS: &[Row] = &[
 fn prctl(ctx: &mut Ctx, [option, arg2, arg3, arg4, arg5, _]: [u64; 6]) -> SysResult {
     let rest_is_zero = arg3 == 0 && arg4 == 0 && arg5 == 0;
     let invalid = Err(Errno::EINVAL.into());
-    if option as u32 == PR_SET_SECCOMP {
-        return seccomp::set_mode(ctx, arg2, arg3);
+    match option as u32 {
+        PR_SET_SECCOMP => return seccomp::set_mode(ctx, arg2, arg3),
+        PR_SET_MM => return set_mm(ctx, [arg2, arg3, arg4, arg5]),
+        _ => {}
     }
     let Parts { task, process, mm, notices, .. } = ctx.kernel.parts();
     match option as u32 {
@@ -110,6 +114,52 @@ fn prctl(ctx: &mut Ctx, [option, arg2, arg3, arg4, arg5, _]: [u64; 6]) -> SysRes
             return invalid;
         }
     }
+    Ok(0)
+}
+
+/// PR_SET_MM: moves what `/proc/PID/stat`, `cmdline` and `environ` say of the program.
+fn set_mm(ctx: &mut Ctx, [what, addr, arg4, arg5]: [u64; 4]) -> SysResult {
+    /// Bytes of `struct prctl_mm_map`.
+    const MAP_SIZE: u32 = 104;
+    let invalid = Err(Errno::EINVAL.into());
+    if arg5 != 0 || arg4 != 0 && !matches!(what, PR_SET_MM_AUXV | PR_SET_MM_MAP | PR_SET_MM_MAP_SIZE) {
+        return invalid;
+    }
+    if what == PR_SET_MM_MAP_SIZE {
+        put_u32(ctx.mem, addr, MAP_SIZE)?;
+        return Ok(0);
+    }
+    if what != PR_SET_MM_MAP {
+        ctx.kernel.task().cred.require(CAP_SYS_RESOURCE)?;
+    }
+    let mut places = ctx.kernel.mm().places;
+    let (place, on_stack) = match what {
+        PR_SET_MM_START_CODE => (&mut places.code.0, false),
+        PR_SET_MM_END_CODE => (&mut places.code.1, false),
+        PR_SET_MM_START_DATA => (&mut places.data.0, false),
+        PR_SET_MM_END_DATA => (&mut places.data.1, false),
+        PR_SET_MM_START_STACK => (&mut places.stack, true),
+        PR_SET_MM_ARG_START => (&mut places.args.0, true),
+        PR_SET_MM_ARG_END => (&mut places.args.1, true),
+        PR_SET_MM_ENV_START => (&mut places.env.0, true),
+        PR_SET_MM_ENV_END => (&mut places.env.1, true),
+        _ => {
+            ctx.kernel.notices.count("prctl: PR_SET_MM ", &format!("{what} is refused with EINVAL"));
+            return invalid;
+        }
+    };
+    *place = addr;
+    let Places { code, data, args, env, .. } = places;
+    if !(MMAP_MIN_ADDR..USER_END).contains(&addr)
+        || code.0 >= code.1
+        || [data, args, env].iter().any(|(start, end)| start > end)
+    {
+        return invalid;
+    }
+    if on_stack && ctx.mem.next_mapping(addr).is_none() {
+        return Err(Errno::EFAULT.into());
+    }
+    ctx.kernel.mm_mut().places = places;
     Ok(0)
 }
 

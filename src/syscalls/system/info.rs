@@ -1,19 +1,25 @@
 //! uname(2), sysinfo(2), getrandom(2), syslog(2), kcmp(2).
 
 use crate::abi::errno::Errno;
-use crate::abi::fs::MAX_RW_COUNT;
+use crate::abi::fs::{MAX_RW_COUNT, S_IFBLK};
 use crate::abi::process::{KCMP_EPOLL_TFD, KCMP_FILE, UNAME26};
 use crate::abi::random::{GRND_INSECURE, GRND_NONBLOCK, GRND_RANDOM};
 use crate::abi::time::NSEC_PER_SEC;
 use crate::kernel::procfs::machine::TOTAL_MEMORY;
-use crate::kernel::uaccess::copy_to_user;
+use crate::kernel::uaccess::{copy_to_user, put_words};
 use crate::kernel::uts;
+use crate::kernel::vfs::proc_tables::FILESYSTEMS;
 use crate::syscalls::context::{Ctx, SysResult};
+use crate::syscalls::fs::{FDCWD, get_path};
 use crate::syscalls::row::{Row, full, partial};
+use crate::syscalls::stat::free_of;
 
 /// System calls about the machine.
 pub(crate) const ROWS: &[Row] = &[
     full(63, "uname", uname).noted("a fixed machine"),
+    full(136, "ustat", ustat),
+    full(139, "sysfs", sysfs),
+    full(179, "quotactl", quotactl).noted("no file system has quotas"),
     full(99, "sysinfo", sysinfo).noted("a fixed machine of 4 GiB"),
     partial(312, "kcmp", kcmp, "only the process with itself"),
     full(318, "getrandom", getrandom).noted("a seeded stream"),
@@ -49,6 +55,51 @@ fn sysinfo(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     copy_to_user(ctx.mem, addr, &bytes)?;
     Ok(0)
+}
+
+/// ustat(2) of a mounted file system: blocks and inodes that are free, and no names.
+fn ustat(ctx: &mut Ctx, [dev, buf, ..]: [u64; 6]) -> SysResult {
+    let (blocks, inodes) = free_of(u64::from(dev as u32)).ok_or(Errno::EINVAL)?;
+    put_words(ctx.mem, buf, &[blocks, inodes, 0, 0])?;
+    Ok(0)
+}
+
+/// sysfs(2): kinds of file systems by name and number.
+fn sysfs(ctx: &mut Ctx, [option, arg1, arg2, ..]: [u64; 6]) -> SysResult {
+    let mut names = FILESYSTEMS.lines().filter_map(|line| line.split('\t').next_back());
+    match option as u32 {
+        1 => {
+            let wanted = get_path(ctx.mem, arg1)?;
+            let place = names.position(|name| name.as_bytes() == wanted).ok_or(Errno::EINVAL)?;
+            Ok(place as u64)
+        }
+        2 => {
+            let name = names.nth(arg1 as u32 as usize).ok_or(Errno::EINVAL)?;
+            copy_to_user(ctx.mem, arg2, &[name.as_bytes(), b"\0"].concat())?;
+            Ok(0)
+        }
+        3 => Ok(names.count() as u64),
+        _ => Err(Errno::EINVAL.into()),
+    }
+}
+
+/// quotactl(2).
+fn quotactl(ctx: &mut Ctx, [command, special, ..]: [u64; 6]) -> SysResult {
+    /// Users, groups, projects.
+    const MAXQUOTAS: u32 = 3;
+    const Q_SYNC: u32 = 0x80_0001;
+    let command = command as u32;
+    if command & 0xff >= MAXQUOTAS {
+        return Err(Errno::EINVAL.into());
+    }
+    if special == 0 {
+        return if command >> 8 == Q_SYNC { Ok(0) } else { Err(Errno::ENODEV.into()) };
+    }
+    let path = get_path(ctx.mem, special)?;
+    let (fs, caller, _) = ctx.paths();
+    let ino = fs.locate(&caller, FDCWD as i32, &path, true)?.exists()?;
+    // A node of a block device has no disk behind it.
+    Err(if fs.node(ino).kind() == S_IFBLK { Errno::ENODEV } else { Errno::ENOTBLK }.into())
 }
 
 /// kcmp(2) of the process with itself: the same memory, files and so on. Descriptions are

@@ -1,8 +1,10 @@
 //! Pipes, memory files, `/proc` and `/dev`.
 
 use super::*;
+use crate::kernel::mm::Places;
 use crate::kernel::vfs::image::Source;
 use crate::syscalls::context::Action;
+use crate::syscalls::testing::DATA;
 
 fn guest() -> Guest {
     Guest::new(Path::new("/"), &[])
@@ -62,8 +64,9 @@ fn closing_the_standard_streams_leaves_the_hosts_open() {
 #[test]
 fn proc_shows_the_guest() {
     let mut guest = guest();
-    let argv = [b"true".to_vec(), b"x".to_vec()];
-    guest.machine.kernel.set_program("/bin/true", b"true", &argv, &[], &[]);
+    guest.machine.put(DATA, b"true\0x\0");
+    let places = Places { args: (DATA, DATA + 7), ..Places::default() };
+    guest.machine.kernel.set_program("/bin/true", b"true", &[], &[], places, &[]);
     let pid = guest.machine.kernel.process().pid;
     assert_eq!(guest.readlink("/proc/self").unwrap(), pid.to_string().as_bytes());
     assert_eq!(guest.readlink("/proc/self/exe").unwrap(), b"/bin/true");

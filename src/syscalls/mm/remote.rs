@@ -1,0 +1,95 @@
+//! Copies between the memory of processes: process_vm_readv(2), process_vm_writev(2).
+
+use crate::abi::errno::Errno;
+use crate::guest::{PAGE_SIZE, page_down};
+use crate::syscalls::context::{Ctx, SysResult};
+use crate::syscalls::io::get_iovec;
+use crate::syscalls::row::{Row, partial};
+
+const OWN: &str = "of the calling process; others are EPERM, as where they may not be traced";
+
+/// Calls that copy.
+pub(crate) const ROWS: &[Row] = &[
+    partial(310, "process_vm_readv", process_vm_readv, OWN),
+    partial(311, "process_vm_writev", process_vm_writev, OWN),
+];
+
+/// Pieces of memory that are walked through together.
+struct Cursor {
+    pieces: std::vec::IntoIter<(u64, u64)>,
+    piece: (u64, u64),
+}
+
+impl Cursor {
+    fn new(pieces: Vec<(u64, u64)>) -> Cursor {
+        Cursor { pieces: pieces.into_iter(), piece: (0, 0) }
+    }
+
+    /// The rest of the present piece, up to the end of its page: its address and length.
+    fn rest(&mut self) -> Option<(u64, u64)> {
+        while self.piece.1 == 0 {
+            self.piece = self.pieces.next()?;
+        }
+        let (at, len) = self.piece;
+        Some((at, len.min(page_down(at).saturating_add(PAGE_SIZE).saturating_sub(at)).max(1)))
+    }
+
+    fn advance(&mut self, by: u64) {
+        self.piece = (self.piece.0.wrapping_add(by), self.piece.1 - by);
+    }
+}
+
+/// Copies between the caller's pieces and those of another process.
+fn transfer(
+    ctx: &mut Ctx,
+    [pid, local, local_count, remote, remote_count, flags]: [u64; 6],
+    read: bool,
+) -> SysResult {
+    if flags != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    let local = get_iovec(ctx.mem, local, local_count)?;
+    if local.iter().all(|(_, len)| *len == 0) {
+        return Ok(0);
+    }
+    let remote = get_iovec(ctx.mem, remote, remote_count)?;
+    if remote.iter().all(|(_, len)| *len == 0) {
+        return Ok(0);
+    }
+    let pid = pid as i32;
+    ctx.kernel.find_task(pid).ok_or(Errno::ESRCH)?;
+    let own = pid == ctx.kernel.task().tid || ctx.kernel.siblings_mut().any(|task| task.tid == pid);
+    if !own {
+        let text = "process_vm_readv of another process is not emulated: answered with EPERM";
+        ctx.kernel.notices.once(text.into());
+        return Err(Errno::EPERM.into());
+    }
+    let (mut local, mut remote) = (Cursor::new(local), Cursor::new(remote));
+    let mut done = 0;
+    while let (Some((here, room)), Some((there, more))) = (local.rest(), remote.rest()) {
+        let len = room.min(more);
+        let (from, to) = if read { (there, here) } else { (here, there) };
+        let mut bytes = vec![0; len as usize];
+        let copied = match ctx.mem.read(from, &mut bytes) {
+            Ok(()) => ctx.mem.write(to, &bytes).err().map_or(len, |copied| copied as u64),
+            Err(_) => 0,
+        };
+        done += copied;
+        if copied < len {
+            return if done == 0 { Err(Errno::EFAULT.into()) } else { Ok(done) };
+        }
+        local.advance(len);
+        remote.advance(len);
+    }
+    Ok(done)
+}
+
+/// process_vm_readv(2).
+fn process_vm_readv(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
+    transfer(ctx, args, true)
+}
+
+/// process_vm_writev(2).
+fn process_vm_writev(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
+    transfer(ctx, args, false)
+}
