@@ -3,15 +3,24 @@
 use rustc_hash::FxHashMap;
 
 use crate::emu::memory::arena::{Arena, Frame, PAGE};
-use crate::guest::FileVersion;
+use crate::guest::{FileVersion, SpaceId};
 
 /// Something that the engine's caches must forget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Invalidation {
-    /// The TLB entry of the page at this guest address.
-    Page(u64),
-    /// The whole TLB.
+    /// The entry of a page in the TLB of an address space, by its guest address.
+    Page(SpaceId, u64),
+    /// The permissions to store in the TLB of an address space.
+    Stores(SpaceId),
+    /// Ways from block to block within an address space: an executable page of it has changed or is
+    /// gone, though the code of its frame is good elsewhere.
+    Ways(SpaceId),
+    /// All TLBs.
     AllPages,
+    /// All that is known of this address space, which is no more.
+    Space(SpaceId),
+    /// All that is known of every address space.
+    AllSpaces,
     /// Code translated from this frame.
     Code(Frame),
 }
@@ -277,10 +286,14 @@ impl Frames {
         self.meta[frame.index()].code
     }
 
-    /// Drops code translated from the frame, of which a page has moved, is gone or has lost its
-    /// permission to execute. What the page cache has is not stored to, so its code stays good.
-    pub(super) fn code_unmapped(&mut self, frame: Frame) {
-        if !self.meta[frame.index()].cached {
+    /// Makes the engine forget how code of the frame is reached in an address space, of which a
+    /// page has moved, is gone or has lost its permission to execute. The code itself stays while
+    /// others may use it: other mappings, or the next process that maps the file.
+    pub(super) fn code_unmapped(&mut self, space: SpaceId, frame: Frame) {
+        let Meta { cached, references, code, .. } = self.meta[frame.index()];
+        if code && (cached || references > 1) {
+            self.invalidations.push(Invalidation::Ways(space));
+        } else {
             self.code_changed(frame);
         }
     }

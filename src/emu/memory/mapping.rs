@@ -73,10 +73,10 @@ impl AddressSpace {
                 && entry.prot != effective
             {
                 if entry.prot.allows(Prot::EXEC) != effective.allows(Prot::EXEC) {
-                    self.frames.code_unmapped(entry.frame);
+                    self.frames.code_unmapped(self.loaded, entry.frame);
                 }
                 self.table.set(page, PageEntry { prot: effective, ..entry });
-                self.frames.invalidate(Invalidation::Page(page));
+                self.frames.invalidate(Invalidation::Page(self.loaded, page));
             }
         }
         match self.areas.find(end) {
@@ -144,9 +144,9 @@ impl AddressSpace {
         self.areas.insert(target, Area { end: target + new_len, ..moved });
         for page in self.table.pages(start, start + old_len.min(new_len)) {
             if let Some(entry) = self.table.take(page) {
-                self.frames.code_unmapped(entry.frame);
+                self.frames.code_unmapped(self.loaded, entry.frame);
                 self.table.set(target + (page - start), entry);
-                self.frames.invalidate(Invalidation::Page(page));
+                self.frames.invalidate(Invalidation::Page(self.loaded, page));
             }
         }
         if keep {

@@ -60,7 +60,7 @@ impl AddressSpace {
                 let code = space.table.entries().filter(|(_, entry)| entry.prot.allows(Prot::EXEC));
                 for (page, entry) in code {
                     if there.and_then(|table| table.get(page)) != Some(*entry) {
-                        self.frames.code_unmapped(entry.frame);
+                        self.frames.code_unmapped(*id, entry.frame);
                     }
                 }
             }
@@ -81,7 +81,7 @@ impl AddressSpace {
         self.kernel = saved.kernel;
         self.out_of_memory = false;
         self.unshare_objects();
-        self.frames.invalidate(Invalidation::AllPages);
+        self.frames.invalidate(Invalidation::AllSpaces);
     }
 
     /// Releases what a snapshot holds.

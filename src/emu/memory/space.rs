@@ -266,11 +266,12 @@ impl AddressSpace {
     /// Gives a page whose frame others hold too a copy of its own.
     fn copy_on_write(&mut self, page: u64, entry: PageEntry) -> Result<PageEntry, Denied> {
         let frame = self.frames.duplicate(entry.frame).inspect_err(|_| self.out_of_memory = true)?;
-        self.frames.code_unmapped(entry.frame);
+        // The block that stores may lie in this very page, and go on in it.
+        self.frames.code_changed(entry.frame);
         self.frames.release(entry.frame);
         let entry = PageEntry { frame, ..entry };
         self.table.set(page, entry);
-        self.frames.invalidate(Invalidation::Page(page));
+        self.frames.invalidate(Invalidation::Page(self.loaded, page));
         Ok(entry)
     }
 
@@ -339,9 +340,9 @@ impl AddressSpace {
     pub(super) fn drop_pages(&mut self, start: u64, end: u64) {
         for page in self.table.pages(start, end) {
             if let Some(entry) = self.table.take(page) {
-                self.frames.code_unmapped(entry.frame);
+                self.frames.code_unmapped(self.loaded, entry.frame);
                 self.frames.release(entry.frame);
-                self.frames.invalidate(Invalidation::Page(page));
+                self.frames.invalidate(Invalidation::Page(self.loaded, page));
             }
         }
     }

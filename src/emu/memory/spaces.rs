@@ -40,7 +40,7 @@ impl AddressSpace {
         let (_, space) = self.load(name, loaded);
         self.put_away(child, space);
         // The parent must ask again before it stores, even where it was allowed to.
-        self.frames.invalidate(Invalidation::AllPages);
+        self.frames.invalidate(Invalidation::Stores(self.loaded));
         Ok(())
     }
 
@@ -60,6 +60,11 @@ impl AddressSpace {
         self.table.faults = 0;
     }
 
+    /// The address space that is loaded.
+    pub(crate) fn loaded(&self) -> SpaceId {
+        self.loaded
+    }
+
     /// Loads an address space; an empty one, if it is new.
     pub(crate) fn switch_space(&mut self, to: SpaceId) {
         if to == self.loaded {
@@ -69,7 +74,6 @@ impl AddressSpace {
         self.unloaded -= next.bytes();
         let old = self.load(to, next);
         self.put_away(old.0, old.1);
-        self.frames.invalidate(Invalidation::AllPages);
     }
 
     /// Frees an address space. If it is the loaded one, an empty one of the same name stays loaded
@@ -79,7 +83,7 @@ impl AddressSpace {
             self.clear();
         } else if let Some(space) = self.others.remove(&id) {
             self.unloaded -= space.bytes();
-            // The engine knows nothing of its pages.
+            self.frames.invalidate(Invalidation::Space(id));
             let (name, loaded) = self.load(id, space);
             self.clear();
             self.load(name, loaded);

@@ -63,6 +63,39 @@ impl Emit {
         unsafe { ffi::tcg_gen_addi_i64_x86_64(self.0, self.value(to), self.value(from), value) }
     }
 
+    /// Stores a constant at an address of the host.
+    pub(super) fn store_constant(self, value: u64, address: u64) {
+        let (value, base) = (self.constant(value), self.constant(address));
+        self.store(value, base, 0);
+        self.free(value);
+        self.free(base);
+    }
+
+    /// Skips to the label that is returned unless two words of the host are equal.
+    pub(super) fn skip_unless_equal(self, a: *const u64, b: *const u64) -> *mut u32 {
+        let words = [a, b].map(|address| {
+            let (word, base) = (self.new_temp(false), self.constant(address as u64));
+            self.load(word, base, 0);
+            self.free(base);
+            word
+        });
+        let [a, b] = words.map(|word| self.value(word));
+        unsafe {
+            let label = ffi::gen_new_label_x86_64(self.0);
+            ffi::tcg_gen_brcond_i64_x86_64(self.0, layout::COND_NE, a, b, label);
+            words.into_iter().for_each(|word| self.free(word));
+            label
+        }
+    }
+
+    /// Places a label, whose first word holds its presence bit, which the engine sets likewise.
+    pub(super) fn place(self, label: *mut u32) {
+        unsafe {
+            *label |= 1;
+            ffi::__real_tcg_gen_op1_x86_64(self.0, opcode::SET_LABEL, label as usize);
+        }
+    }
+
     /// A constant, and its operation, by which it is patched in when the block is done.
     pub(super) fn later(self) -> (usize, *mut Op) {
         let temp = self.new_temp(false);

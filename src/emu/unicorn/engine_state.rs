@@ -271,6 +271,12 @@ impl EngineState {
         unsafe { ffi::tlb_flush_x86_64(self.cpu) };
     }
 
+    /// Makes a new TLB, without regard to the one that is there.
+    pub(super) fn new_tlb(&mut self) {
+        // SAFETY: the engine is live, and does the same when it is made.
+        unsafe { ffi::tlb_init_x86_64(self.cpu) };
+    }
+
     /// Flushes the TLB entry of a page.
     pub(super) fn flush_page(&mut self, addr: u64) {
         // SAFETY: as in `flush_tlb`.

@@ -63,6 +63,7 @@ pub(super) struct TranslatorOps {
 pub(super) const SET_TCG_BUFFER_SIZE: u32 = 13 | 1 << 26 | 1 << 30;
 
 unsafe extern "C" {
+    pub(super) fn free(pointer: *mut c_void);
     pub(super) fn uc_ctl(engine: *mut c_void, control: u32, ...) -> u32;
     pub(super) fn tcg_const_i64_x86_64(context: Context, value: i64) -> Value;
     pub(super) fn tcg_const_i32_x86_64(context: Context, value: i32) -> Value;
@@ -82,6 +83,7 @@ unsafe extern "C" {
     pub(super) fn tcg_gen_andi_i64_x86_64(context: Context, result: Value, a: Value, mask: i64);
     pub(super) fn tcg_gen_addi_i64_x86_64(context: Context, result: Value, a: Value, value: i64);
     pub(super) fn tcg_gen_exit_tb_x86_64(context: Context, tb: *mut c_void, index: u32);
+    pub(super) fn tlb_init_x86_64(cpu: *mut c_void);
     pub(super) fn tlb_flush_x86_64(cpu: *mut c_void);
     pub(super) fn tlb_flush_page_x86_64(cpu: *mut c_void, addr: u64);
     pub(super) fn tb_invalidate_phys_range_x86_64(uc: *mut c_void, start: u64, end: u64);

@@ -301,15 +301,20 @@ replace! {
 
 replace! {
     fn tcg_gen_lookup_and_goto_ptr(c: Context) {
-        // SAFETY: a chained exit is what the engine itself emits for a jump within the page.
+        // SAFETY: a chained exit is what the engine itself emits for a jump within the page; it
+        // ends with one of the two jumps on either side of the label.
         unsafe {
-            match current().and_then(|vcpu| vcpu.translator.cross_page_exit()) {
-                Some((tb, index)) => {
-                    ffi::__real_tcg_gen_goto_tb_x86_64(c, index);
-                    ffi::tcg_gen_exit_tb_x86_64(c, tb, index);
-                }
-                None => ffi::__real_tcg_gen_lookup_and_goto_ptr_x86_64(c),
+            if let Some(vcpu) = current()
+                && let Some((tb, index)) = vcpu.translator.cross_page_exit()
+            {
+                let (tag, refused, way) = vcpu.mmu.add_way(tb, index);
+                let label = Emit(c).skip_unless_equal(tag, &raw const (*way).tag);
+                ffi::__real_tcg_gen_goto_tb_x86_64(c, index);
+                ffi::tcg_gen_exit_tb_x86_64(c, tb, index);
+                Emit(c).place(label);
+                Emit(c).store_constant(way as u64, refused as u64);
             }
+            ffi::__real_tcg_gen_lookup_and_goto_ptr_x86_64(c);
         }
     }
 }
@@ -375,11 +380,15 @@ replace! {
         unsafe {
             let Some(vcpu) = current() else { return ffi::__real_helper_lookup_tb_ptr_x86_64(env) };
             let (pc, mode) = (vcpu.state.rip(), vcpu.state.block_mode());
-            if let Some(code) = vcpu.mmu.jumps().find(pc, mode) {
-                return code;
-            }
-            let code = ffi::__real_helper_lookup_tb_ptr_x86_64(env);
-            vcpu.mmu.jumps().insert(pc, code);
+            let code = match vcpu.mmu.jumps().find(pc, mode) {
+                Some(code) => code,
+                None => {
+                    let code = ffi::__real_helper_lookup_tb_ptr_x86_64(env);
+                    vcpu.mmu.jumps().insert(pc, code);
+                    code
+                }
+            };
+            vcpu.mmu.confirm_way(code);
             code
         }
     }

@@ -4,13 +4,15 @@
 //! as interpreters, fall through to its hash table of all blocks, which is several times slower.
 //!
 //! An entry is valid if the block has not been dropped (its `cflags` are unchanged), was translated
-//! for the CPU's mode, and nothing was unmapped or remapped since. Blocks live in one buffer, which
-//! the engine fills from start to end and then starts again; that clears the cache.
+//! for the CPU's mode, and was found while the address space had the tag that it has. Blocks live
+//! in one buffer, which the engine fills from start to end and then starts again; that clears the
+//! cache.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
 
 use crate::emu::unicorn::layout::{self, Block};
+use crate::emu::unicorn::tlbs::Tag;
 
 /// Entries; a power of two.
 const ENTRIES: usize = 1 << 13;
@@ -20,14 +22,19 @@ struct Entry {
     pc: u64,
     block: *const Block,
     cflags: u32,
-    generation: u32,
+    tag: Tag,
 }
+
+/// An entry that is for no tag.
+const VOID: Entry = Entry { pc: 0, block: std::ptr::null(), cflags: 0, tag: 0 };
 
 /// A direct-mapped cache from addresses to generated code.
 pub(super) struct JumpCache {
     entries: Box<[Entry]>,
-    /// Generation of valid entries.
-    generation: u32,
+    /// Tag of valid entries, and what it adds to their places: address spaces that run the same
+    /// program do not take each other's.
+    tag: Tag,
+    salt: u64,
     /// The first block in the engine's buffer and the last one there.
     first: *const Block,
     last: *const Block,
@@ -37,10 +44,10 @@ pub(super) struct JumpCache {
 
 impl Default for JumpCache {
     fn default() -> JumpCache {
-        let void = Entry { pc: 0, block: std::ptr::null(), cflags: 0, generation: 0 };
         JumpCache {
-            entries: vec![void; ENTRIES].into_boxed_slice(),
-            generation: 1,
+            entries: vec![VOID; ENTRIES].into_boxed_slice(),
+            tag: 0,
+            salt: 0,
             first: std::ptr::null(),
             last: std::ptr::null(),
             distance: None,
@@ -48,33 +55,28 @@ impl Default for JumpCache {
     }
 }
 
-/// Index of the only entry that may hold `pc`.
-fn slot(pc: u64) -> usize {
-    (pc ^ pc >> 13) as usize & (ENTRIES - 1)
-}
-
 impl JumpCache {
-    /// Invalidates all entries.
-    pub(super) fn clear(&mut self) {
-        self.generation = self.generation.wrapping_add(1);
-        if self.generation == 0 {
-            *self = JumpCache {
-                first: self.first,
-                last: self.last,
-                distance: self.distance,
-                ..JumpCache::default()
-            };
-        }
+    /// Index of the only entry that may hold `pc`.
+    fn slot(&self, pc: u64) -> usize {
+        (pc ^ pc >> 13 ^ self.salt) as usize & (ENTRIES - 1)
     }
 
-    /// Learns of a block that the engine is about to translate.
+    /// Finds and enters from now on what is for this tag, which is not 0.
+    pub(super) fn set_tag(&mut self, tag: Tag) {
+        self.tag = tag;
+        self.salt = tag.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+    }
+
+    /// Learns of a block that the engine is about to translate. Returns whether all blocks before
+    /// it are gone.
     ///
     /// # Safety
     /// It is a block of the engine whose `code` is set.
-    pub(super) unsafe fn translating(&mut self, block: *const Block) {
+    pub(super) unsafe fn translating(&mut self, block: *const Block) -> bool {
         // The same block again is another attempt at it, or reuse of one that was not needed.
-        if block < self.last || self.first.is_null() {
-            self.clear();
+        let is_first = block < self.last || self.first.is_null();
+        if is_first {
+            self.entries.fill(VOID);
             self.first = block;
         }
         self.last = block;
@@ -88,12 +90,13 @@ impl JumpCache {
             }
             Some(_) => {}
         }
+        is_first
     }
 
     /// Looks up the code of the block at `pc` for a CPU mode.
     pub(super) fn find(&self, pc: u64, mode: u32) -> Option<*const c_void> {
-        let entry = &self.entries[slot(pc)];
-        if entry.pc != pc || entry.generation != self.generation {
+        let entry = &self.entries[self.slot(pc)];
+        if entry.pc != pc || entry.tag != self.tag {
             return None;
         }
         // SAFETY: the block is one of those since the buffer was last started, so it still exists.
@@ -112,7 +115,8 @@ impl JumpCache {
         // SAFETY: it lies among the blocks, in the engine's buffer.
         let Block { pc: at, cflags, code: its, .. } = unsafe { *block };
         if at == pc && its == code && cflags & layout::CF_INVALID == 0 {
-            self.entries[slot(pc)] = Entry { pc, block, cflags, generation: self.generation };
+            let slot = self.slot(pc);
+            self.entries[slot] = Entry { pc, block, cflags, tag: self.tag };
         }
     }
 }

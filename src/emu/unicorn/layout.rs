@@ -22,7 +22,8 @@ pub(super) mod opcode {
 /// `TCG_TYPE_I64`.
 pub(super) const TYPE_I64: i32 = 1;
 
-/// `TCG_COND_LEU`.
+/// `TCG_COND_NE` and `TCG_COND_LEU`.
+pub(super) const COND_NE: i32 = 9;
 pub(super) const COND_LEU: i32 = 12;
 
 /// Offsets in `TCGContext`.
@@ -106,6 +107,22 @@ pub(super) struct Block {
     trace: u32,
     /// `tc.ptr`: its generated code.
     pub(super) code: *const c_void,
+}
+
+/// `TranslationBlock.jmp_dest`: the blocks that its exits are chained to.
+const BLOCK_CHAINED: usize = 136;
+
+/// The code that a chained exit of a block leads to; `None` if it is not chained.
+///
+/// # Safety
+/// The block exists, and has an exit with this index, 0 or 1.
+pub(super) unsafe fn chained(block: *const Block, index: usize) -> Option<*const c_void> {
+    // SAFETY: the caller's. The lowest bit of the pointer is a mark of the engine's; a block that
+    // is chained to exists, since the engine undoes chains to blocks that it drops.
+    unsafe {
+        let word = *block.cast::<u8>().add(BLOCK_CHAINED).cast::<usize>().add(index);
+        ((word & !1) as *const Block).as_ref().map(|block| block.code)
+    }
 }
 
 /// Bit of `TranslationBlock.cflags` that says that the block was dropped.

@@ -1,6 +1,9 @@
-//! The engine's software MMU: TLB fills from our page table, the TLB's size, and invalidation of
-//! what the engine caches of the address space.
+//! The engine's software MMU: TLB fills from our page table, and invalidation of what the engine
+//! caches of the address spaces.
+
 #![allow(unsafe_code)]
+
+use std::ffi::c_void;
 
 use unicorn_engine::{MemType, Prot as EngineProt, TlbEntry};
 
@@ -8,86 +11,20 @@ use crate::emu::memory::frames::Invalidation;
 use crate::emu::memory::space::{Access, AddressSpace, Denied};
 use crate::emu::unicorn::engine_state::EngineState;
 use crate::emu::unicorn::jump_cache::JumpCache;
+use crate::emu::unicorn::layout::Block;
+use crate::emu::unicorn::tlbs::Tlbs;
+use crate::emu::unicorn::ways::{Way, Ways};
 use crate::guest::{Fault, PAGE_SIZE};
 
-/// Entries up to which the TLB is made to grow.
-const LARGEST: u64 = 1 << 15;
-
-/// The engine's TLB begins with 256 entries of 64 bytes in each of its three MMU modes.
-const FIRST_MASK: u64 = 0x3fc0;
-
-/// Words between the masks of two modes (`CPUTLBDescFast`), and bytes of a mode's slow part
-/// (`CPUTLBDesc`).
-const FAST_WORDS: usize = 2;
-const SLOW_BYTES: usize = 696;
-
-/// Words of `CPUTLBDesc`: start of the window of use statistics, most entries used in it, entries
-/// in use.
-const WINDOW_BEGIN: usize = 2;
-const WINDOW_MAX: usize = 3;
-const USED: usize = 4;
-
-/// Doubles the TLB when it thrashes. The engine resizes it only on a flush and by host time.
-#[derive(Debug)]
-struct TlbSize {
-    /// First `CPUTLBDescFast`.
-    fast: *mut u64,
-    fills: u64,
-    /// Number of fills at which the TLB grows next.
-    next: u64,
-}
-
-impl TlbSize {
-    /// Finds the TLB of a new engine by the masks of its three modes, which lie just before the
-    /// registers.
-    fn find(state: &EngineState) -> Result<TlbSize, String> {
-        for distance in 3 * FAST_WORDS..256 {
-            // SAFETY: `env` is embedded in a much larger CPU object whose earlier members, the TLB
-            // among them, lie before it.
-            let fast = unsafe { state.env_start().sub(distance) };
-            // SAFETY: as above.
-            let is_mask = |mode: usize| unsafe { *fast.add(FAST_WORDS * mode) == FIRST_MASK };
-            if (0..3).all(is_mask) {
-                return Ok(TlbSize { fast, fills: 0, next: 1024 });
-            }
-        }
-        Err("the TLB is not where it should be".into())
-    }
-
-    fn entries(&self, mode: usize) -> u64 {
-        // SAFETY: `find` has found the three masks at these places.
-        unsafe { (*self.fast.add(FAST_WORDS * mode) >> 6) + 1 }
-    }
-
-    /// Counts a fill; after many for its size, makes the TLB grow by a flush.
-    fn count_fill(&mut self, state: &mut EngineState) {
-        self.fills += 1;
-        if self.fills < self.next {
-            return;
-        }
-        for mode in 0..3 {
-            let size = self.entries(mode);
-            // SAFETY: the slow parts of the modes lie just before the fast ones, in the same order.
-            // The fields only steer the engine's choice of a size at the next flush.
-            unsafe {
-                let slow = self.fast.cast::<u8>().sub(SLOW_BYTES * (3 - mode)).cast::<u64>();
-                *slow.add(WINDOW_BEGIN) = i64::MAX as u64 - (1 << 30);
-                if size < LARGEST && *slow.add(USED) > 0 {
-                    *slow.add(WINDOW_MAX) = size;
-                }
-            }
-        }
-        state.flush_tlb();
-        let largest = (0..3).map(|mode| self.entries(mode)).max().unwrap_or(LARGEST);
-        self.next = if largest >= LARGEST { u64::MAX } else { self.fills + 4 * largest };
-    }
-}
+/// Pages from which on it is cheaper to forget a whole TLB than each of them.
+const MANY: usize = 64;
 
 /// The address space as the engine sees it, and what the engine caches of it.
 pub(super) struct Mmu {
     space: AddressSpace,
-    tlb: TlbSize,
+    tlbs: Tlbs,
     jumps: JumpCache,
+    ways: Ways,
     /// Fault of the last page that was refused.
     denied: Option<Fault>,
     /// Code was dropped to allow a store, which has not taken place yet.
@@ -100,13 +37,10 @@ impl Mmu {
     /// # Errors
     /// When the engine's TLB is not where it should be.
     pub(super) fn new(space: AddressSpace, state: &EngineState) -> Result<Mmu, String> {
-        Ok(Mmu {
-            space,
-            tlb: TlbSize::find(state)?,
-            jumps: JumpCache::default(),
-            denied: None,
-            dropped: false,
-        })
+        let tlbs = Tlbs::find(state, space.loaded())?;
+        let mut jumps = JumpCache::default();
+        jumps.set_tag(tlbs.tag());
+        Ok(Mmu { space, tlbs, jumps, ways: Ways::default(), denied: None, dropped: false })
     }
 
     /// The address space.
@@ -117,6 +51,34 @@ impl Mmu {
     /// The jump cache.
     pub(super) fn jumps(&mut self) -> &mut JumpCache {
         &mut self.jumps
+    }
+
+    /// Learns of a block that the engine is about to translate.
+    ///
+    /// # Safety
+    /// It is a block of the engine whose `code` is set.
+    pub(super) unsafe fn translating(&mut self, block: *const Block) {
+        // SAFETY: the caller's.
+        if unsafe { self.jumps.translating(block) } {
+            self.ways.clear();
+        }
+    }
+
+    /// Makes a way for a chained exit of a block that is being translated. Returns the words where
+    /// generated code finds the tag of the address space and stores ways that it does not take.
+    pub(super) fn add_way(
+        &mut self,
+        block: *mut c_void,
+        index: u32,
+    ) -> (*const u64, *const *mut Way, *const Way) {
+        let way = self.ways.add(block, index, self.tlbs.tag());
+        (self.tlbs.tag_word(), self.ways.refused_word(), way)
+    }
+
+    /// Confirms a way that generated code did not take, if there is one, since the code of the
+    /// block that it should lead to was looked up.
+    pub(super) fn confirm_way(&mut self, code: *const c_void) {
+        self.ways.confirm(code, self.tlbs.tag());
     }
 
     /// Memory that the guest uses, in bytes.
@@ -131,7 +93,7 @@ impl Mmu {
 
     /// Answers a TLB fill, or records the fault.
     pub(super) fn fill(&mut self, page: u64, kind: MemType, state: &mut EngineState) -> Option<TlbEntry> {
-        self.tlb.count_fill(state);
+        self.tlbs.count_fill(state);
         let access = match kind {
             MemType::WRITE | MemType::WRITE_PROT | MemType::WRITE_UNMAPPED => Access::Write,
             MemType::FETCH | MemType::FETCH_PROT | MemType::FETCH_UNMAPPED => Access::Execute,
@@ -144,6 +106,7 @@ impl Mmu {
                 self.dropped |= access == Access::Write
                     && changes.iter().any(|change| matches!(change, Invalidation::Code(_)));
                 self.forget(changes, state);
+                self.jumps.set_tag(self.tlbs.tag());
                 let paddr = self.space.frames().arena().address(grant.frame);
                 Some(TlbEntry { paddr, perms: EngineProt(u32::from(grant.prot.0)) })
             }
@@ -162,10 +125,12 @@ impl Mmu {
         }
     }
 
-    /// Makes the engine's caches forget what the address space has changed.
+    /// Makes the engine's caches follow the address spaces: what has changed, and which is loaded.
     pub(super) fn invalidate(&mut self, state: &mut EngineState) {
         let changes = self.space.take_invalidations();
         self.forget(changes, state);
+        self.tlbs.load(self.space.loaded(), state);
+        self.jumps.set_tag(self.tlbs.tag());
     }
 
     /// Tests whether code was dropped for the store that is about to take place, and forgets it.
@@ -174,11 +139,23 @@ impl Mmu {
     }
 
     fn forget(&mut self, changes: Vec<Invalidation>, state: &mut EngineState) {
+        let pages = changes.iter().filter(|change| matches!(change, Invalidation::Page(..))).count();
+        let mut flushed = None;
         for change in changes {
-            self.jumps.clear();
             match change {
-                Invalidation::Page(addr) => state.flush_page(addr),
-                Invalidation::AllPages => state.flush_tlb(),
+                Invalidation::Page(space, addr) if pages <= MANY => {
+                    self.tlbs.flush_page(space, addr, state);
+                }
+                Invalidation::Page(space, _) if flushed == Some(space) => {}
+                Invalidation::Page(space, _) => {
+                    self.tlbs.flush_space(space, state);
+                    flushed = Some(space);
+                }
+                Invalidation::Stores(space) => self.tlbs.forbid_stores(space),
+                Invalidation::Ways(space) => self.tlbs.forget_ways(space),
+                Invalidation::AllPages => self.tlbs.flush_all(state),
+                Invalidation::Space(space) => self.tlbs.drop_space(space, state),
+                Invalidation::AllSpaces => self.tlbs.drop_all(state),
                 Invalidation::Code(frame) => {
                     let start = frame.index() as u64 * PAGE_SIZE;
                     state.drop_code(start, start + PAGE_SIZE);

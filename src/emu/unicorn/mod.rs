@@ -23,11 +23,15 @@ mod reference;
 mod registers;
 mod run_control;
 mod snapshot;
+#[cfg(test)]
+mod tests;
+mod tlbs;
 mod trace_buffer;
 mod translation;
 mod translator;
 mod unmasked;
 mod vcpu;
+mod ways;
 mod wrapped;
 
 pub use machine::EngineError;

@@ -38,7 +38,7 @@ pub(super) unsafe fn translate(
             Some((supervisor, _, space)) => supervisor.mapping_of(space.file_at(pc)),
             None => NO_MAPPING,
         };
-        vcpu.mmu.jumps().translating(tb.cast());
+        vcpu.mmu.translating(tb.cast());
         let mode = (*tb.cast::<Block>()).flags;
         vcpu.translator.begin(*ops, tb, (pc, mode), mapping);
         let mut ours = *ops;

@@ -447,8 +447,7 @@ impl Translator {
     }
 
     /// The chained exit, by block and index, that a direct jump to another page may use. The engine
-    /// looks such jumps up; they can be chained since a change of an executable page drops its
-    /// frame's code.
+    /// looks such jumps up.
     pub(super) fn cross_page_exit(&mut self) -> Option<(*mut c_void, u32)> {
         self.original?;
         let direct = matches!(

@@ -6,7 +6,7 @@ use std::ffi::c_void;
 
 use crate::emu::unicorn::emit::Emit;
 use crate::emu::unicorn::ffi::{self, Context};
-use crate::emu::unicorn::layout::{self, COND_LEU, opcode};
+use crate::emu::unicorn::layout::{self, COND_LEU};
 use crate::emu::unicorn::trace_buffer::Cursor;
 use crate::emu::unicorn::translator::Translator;
 
@@ -39,8 +39,7 @@ impl Translator {
         let (next, limit) = (emit.new_temp(false), emit.new_temp(false));
         emit.load(next, words, std::mem::offset_of!(Cursor, next));
         emit.load(limit, words, std::mem::offset_of!(Cursor, limit));
-        // SAFETY: as for `Emit`; a label's first word holds its presence bit, which the engine sets
-        // likewise.
+        // SAFETY: as for `Emit`.
         unsafe {
             let label = ffi::gen_new_label_x86_64(context);
             ffi::tcg_gen_brcond_i64_x86_64(context, COND_LEU, emit.value(next), emit.value(limit), label);
@@ -48,8 +47,7 @@ impl Translator {
                 emit.free(temp);
             }
             self.call_exit_check(emit, call);
-            *label |= 1;
-            ffi::__real_tcg_gen_op1_x86_64(context, opcode::SET_LABEL, label as usize);
+            emit.place(label);
         }
     }
 
