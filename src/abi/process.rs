@@ -148,4 +148,8 @@ pub(crate) const ADDR_LIMIT_32BIT: u32 = 0x0080_0000;
 pub(crate) const ADDR_LIMIT_3GB: u32 = 0x0800_0000;
 
 pub(crate) const KCMP_FILE: u64 = 0;
+pub(crate) const KCMP_VM: u64 = 1;
+pub(crate) const KCMP_FILES: u64 = 2;
+pub(crate) const KCMP_FS: u64 = 3;
+pub(crate) const KCMP_SIGHAND: u64 = 4;
 pub(crate) const KCMP_EPOLL_TFD: u64 = 7;

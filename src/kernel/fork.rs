@@ -201,6 +201,14 @@ impl Kernel {
         }
     }
 
+    /// Tells if the running task is the only one of its process and, with `memory`, nobody shares its
+    /// signal handlers or its memory either.
+    pub(crate) fn is_alone(&self, memory: bool) -> bool {
+        let Shared { handlers, mm, .. } = self.task().shared;
+        let shared = self.handlers.holders(handlers) > 1 || self.mms.holders(mm) > 1;
+        self.process().tasks.len() == 1 && !(memory && shared)
+    }
+
     /// Gives the running task a working directory, root and umask of its own (CLONE_FS).
     pub(crate) fn unshare_fs(&mut self) {
         let shared = self.task().shared.fs_context;

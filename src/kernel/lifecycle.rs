@@ -34,12 +34,6 @@ impl Kernel {
     fn send_signals_of_files(&mut self) {
         for notice in self.fs.queues.fasync.take() {
             let Owner { kind, id, signo } = self.files.get(notice.file).owner;
-            let to = match kind {
-                F_OWNER_TID if id == self.task().tid => To::Task,
-                F_OWNER_PID if id == self.process().pid => To::Process,
-                F_OWNER_PGRP if id == self.process().pgid => To::Process,
-                _ => continue,
-            };
             let (code, band) = notice.reason.code_and_band();
             // Codes of these signals have meanings of their own.
             let code = if SPECIFIC_CODES.contains(&signo) { si_code::SI_SIGIO } else { code };
@@ -47,7 +41,24 @@ impl Kernel {
                 0 => SigInfo::kernel(SIGIO),
                 _ => SigInfo::poll(signo, code, band, notice.fd),
             };
-            self.send_signal(self.current, info, to);
+            match kind {
+                F_OWNER_TID => {
+                    if let Some(task) = self.find_task(id) {
+                        self.send_signal(task, info, To::Task);
+                    }
+                }
+                F_OWNER_PID => {
+                    if let Some(process) = self.find_process(id) {
+                        self.send_to(process, info);
+                    }
+                }
+                F_OWNER_PGRP if id != 0 => {
+                    for process in self.group(id) {
+                        self.send_to(process, info);
+                    }
+                }
+                _ => {}
+            }
         }
     }
 

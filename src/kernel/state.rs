@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::abi::capability::CAP_SYS_PTRACE;
+use crate::abi::capability::{CAP_SYS_PTRACE, CAP_SYS_RESOURCE};
 use crate::abi::errno::Errno;
 use crate::guest::SpaceId;
 use crate::kernel::arena::{Arena, FdTableId, FsContextId, HandlersId, MmId, ProcessId, TaskId};
@@ -182,6 +182,26 @@ impl Kernel {
         &self.processes[process]
     }
 
+    /// The tasks that have not ended.
+    pub(crate) fn live(&self) -> impl Iterator<Item = TaskId> {
+        self.processes.iter().flat_map(|(_, process)| process.tasks.iter().copied())
+    }
+
+    /// A process, to be changed.
+    pub(crate) fn other_process_mut(&mut self, process: ProcessId) -> &mut Process {
+        &mut self.processes[process]
+    }
+
+    /// Checks that the running task may see and set the limits of another one's process,
+    /// `check_prlimit_permission`; EPERM.
+    pub(crate) fn may_limit(&self, task: TaskId) -> Result<(), Errno> {
+        let (own, other) = (self.task(), &self.tasks[task].cred);
+        let (uid, gid) = (other.uid, other.gid);
+        let same = [uid.real, uid.effective, uid.saved].iter().all(|id| *id == own.cred.uid.real)
+            && [gid.real, gid.effective, gid.saved].iter().all(|id| *id == own.cred.gid.real);
+        if task == self.current || same { Ok(()) } else { own.cred.require(CAP_SYS_RESOURCE) }
+    }
+
     /// The process of the running task.
     pub fn process(&self) -> &Process {
         &self.processes[self.task().shared.process]
@@ -296,7 +316,12 @@ impl Kernel {
 
     /// The descriptors of a process, unless it has ended.
     pub(crate) fn fds_of(&self, process: ProcessId) -> Option<&FdTable> {
-        let task = &self.tasks[self.leader(process)];
+        self.fds_of_task(self.leader(process))
+    }
+
+    /// The descriptors of a task, unless it has ended.
+    pub(crate) fn fds_of_task(&self, task: TaskId) -> Option<&FdTable> {
+        let task = &self.tasks[task];
         (task.state != TaskState::Dead).then(|| &self.fd_tables[task.shared.fds])
     }
 

@@ -108,6 +108,9 @@ fn close_range(ctx: &mut Ctx, [first, last, flags, ..]: [u64; 6]) -> SysResult {
     if flags & !(CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC) != 0 || first > last {
         return Err(Errno::EINVAL.into());
     }
+    if flags & CLOSE_RANGE_UNSHARE != 0 {
+        ctx.kernel.unshare_files();
+    }
     let fds: Vec<i32> = ctx.kernel.fds().numbers_in(first, last).collect();
     for fd in fds {
         if flags & CLOSE_RANGE_CLOEXEC == 0 {
@@ -226,8 +229,8 @@ fn set_flags(ctx: &mut Ctx, fd: i32, file: FileNo, flags: u32) -> SysResult {
 fn owner(ctx: &mut Ctx, file: FileNo, command: u64, arg: u64) -> SysResult {
     let known = |ctx: &Ctx, kind: u32, id: i32| match kind {
         F_OWNER_TID => ctx.kernel.find_task(id).is_some(),
-        F_OWNER_PID => ctx.kernel.process().pid == id,
-        _ => ctx.kernel.process().pgid == id,
+        F_OWNER_PID => ctx.kernel.find_process(id).is_some(),
+        _ => !ctx.kernel.group(id).is_empty(),
     };
     let Owner { kind, id, signo } = ctx.kernel.files.get(file).owner;
     let (new_kind, new_id) = match command {

@@ -5,6 +5,7 @@ use crate::abi::errno::Errno;
 use crate::abi::resource::Resource;
 use crate::abi::sched::*;
 use crate::guest::PAGE_SIZE;
+use crate::kernel::arena::TaskId;
 use crate::kernel::task::Policy;
 use crate::kernel::uaccess::{copy_from_user, copy_to_user, get_u32, put_u32, put_words};
 use crate::syscalls::context::{Ctx, SysResult};
@@ -37,12 +38,20 @@ pub(super) const ROWS: &[Row] = &[
 /// Bytes of the CPU mask that the kernel itself uses.
 const CPUMASK_SIZE: u64 = 8;
 
-/// EINVAL for a negative id, ESRCH for one that is not this process.
-fn target(ctx: &Ctx, pid: u64) -> Result<(), Errno> {
-    if (pid as i32) < 0 {
-        return Err(Errno::EINVAL);
+/// The task with an id, 0 for the caller: EINVAL for a negative one, ESRCH.
+fn target(ctx: &Ctx, pid: u64) -> Result<TaskId, Errno> {
+    match pid as i32 {
+        0 => Ok(ctx.kernel.current()),
+        pid if pid < 0 => Err(Errno::EINVAL),
+        pid => ctx.kernel.find_task(pid).ok_or(Errno::ESRCH),
     }
-    if ctx.kernel.process().is_self(pid) { Ok(()) } else { Err(Errno::ESRCH) }
+}
+
+/// Checks that a task is the caller's user's, `check_same_owner`; EPERM.
+fn owns(ctx: &Ctx, task: TaskId) -> Result<(), Errno> {
+    let (own, uid) = (&ctx.kernel.task().cred, ctx.kernel.other_task(task).cred.uid);
+    let same = [uid.real, uid.effective].contains(&own.uid.effective);
+    if same { Ok(()) } else { own.require(CAP_SYS_NICE) }
 }
 
 /// sched_yield(2).
@@ -50,35 +59,54 @@ fn sched_yield(_: &mut Ctx, _: [u64; 6]) -> SysResult {
     Ok(0)
 }
 
-/// ESRCH unless PRIO_PROCESS, PRIO_PGRP or PRIO_USER with this id means the process; EINVAL for
-/// others.
-fn names_self(ctx: &Ctx, which: u64, who: u64) -> Result<(), Errno> {
-    let process = ctx.kernel.process();
-    let named = match which as u32 {
-        PRIO_PROCESS => process.is_self(who),
-        PRIO_PGRP => who as i32 == 0 || who as i32 == process.pgid,
-        PRIO_USER => who as u32 == 0 || who as u32 == ctx.kernel.task().cred.uid.real,
+/// The tasks that PRIO_PROCESS, PRIO_PGRP or PRIO_USER mean with an id, 0 for the caller's; EINVAL
+/// for others, ESRCH if there are none.
+fn named(ctx: &Ctx, which: u64, who: u64) -> Result<Vec<TaskId>, Errno> {
+    let kernel = &ctx.kernel;
+    let tasks: Vec<TaskId> = match which as u32 {
+        PRIO_PROCESS if who as i32 == 0 => vec![kernel.current()],
+        PRIO_PROCESS => kernel.find_task(who as i32).into_iter().collect(),
+        PRIO_PGRP => {
+            let pgid = if who as i32 == 0 { kernel.process().pgid } else { who as i32 };
+            kernel
+                .group(pgid)
+                .iter()
+                .flat_map(|process| &kernel.other_process(*process).tasks)
+                .copied()
+                .collect()
+        }
+        PRIO_USER => {
+            let uid = if who as u32 == 0 { kernel.task().cred.uid.real } else { who as u32 };
+            kernel.live().filter(|task| kernel.other_task(*task).cred.uid.real == uid).collect()
+        }
         _ => return Err(Errno::EINVAL),
     };
-    if named { Ok(()) } else { Err(Errno::ESRCH) }
+    if tasks.is_empty() { Err(Errno::ESRCH) } else { Ok(tasks) }
 }
 
-/// getpriority(2): the call gives 20 less the nice value, so that it is never negative.
+/// getpriority(2): the call gives 20 less the nice value, so that it is never negative; of several
+/// tasks the best.
 fn getpriority(ctx: &mut Ctx, [which, who, ..]: [u64; 6]) -> SysResult {
-    names_self(ctx, which, who)?;
-    Ok((20 - ctx.kernel.task().nice) as u64)
+    let nice = named(ctx, which, who)?.into_iter().map(|task| ctx.kernel.other_task(task).nice).min();
+    Ok((20 - nice.unwrap_or(0)) as u64)
 }
 
 /// setpriority(2).
 fn setpriority(ctx: &mut Ctx, [which, who, nice, ..]: [u64; 6]) -> SysResult {
-    names_self(ctx, which, who)?;
     let nice = (nice as i32).clamp(-20, 19);
-    if nice < ctx.kernel.task().nice && !may_be_nice(ctx, nice) {
-        return Err(Errno::EACCES.into());
+    let mut result = Ok(0);
+    for task in named(ctx, which, who)? {
+        let uid = ctx.kernel.other_task(task).cred.uid;
+        let own = ctx.kernel.task().cred.uid.effective;
+        if ![uid.real, uid.effective].contains(&own) && !capable(ctx, CAP_SYS_NICE) {
+            result = Err(Errno::EPERM.into());
+        } else if nice < ctx.kernel.other_task(task).nice && !may_be_nice(ctx, nice) {
+            result = Err(Errno::EACCES.into());
+        } else {
+            ctx.kernel.other_task_mut(task).nice = nice;
+        }
     }
-    let task = ctx.kernel.task_mut();
-    task.nice = nice;
-    Ok(0)
+    result
 }
 
 /// Tests whether the task has a capability.
@@ -94,8 +122,8 @@ fn may_be_nice(ctx: &Ctx, nice: i32) -> bool {
 
 /// Gives the task a policy and, with an ordinary one, perhaps a nice value: EINVAL for what cannot
 /// be, EPERM for what it may not have.
-fn set_policy(ctx: &mut Ctx, new: Policy, nice: Option<i32>) -> Result<(), Errno> {
-    let old = ctx.kernel.task().policy;
+fn set_policy(ctx: &mut Ctx, task: TaskId, new: Policy, nice: Option<i32>) -> Result<(), Errno> {
+    let old = ctx.kernel.other_task(task).policy;
     let ordinary = matches!(new.number, SCHED_OTHER | SCHED_BATCH);
     let realtime = matches!(new.number, SCHED_FIFO | SCHED_RR);
     if !ordinary && !realtime && !matches!(new.number, SCHED_IDLE | SCHED_DEADLINE)
@@ -108,7 +136,8 @@ fn set_policy(ctx: &mut Ctx, new: Policy, nice: Option<i32>) -> Result<(), Errno
         ctx.kernel.notices.once("SCHED_DEADLINE is refused with EPERM".into());
         return Err(Errno::EPERM);
     }
-    let old_nice = ctx.kernel.task().nice;
+    owns(ctx, task)?;
+    let old_nice = ctx.kernel.other_task(task).nice;
     let nice = nice.filter(|_| ordinary);
     let most = ctx.kernel.process().limits.soft(Resource::Rtprio);
     let may = capable(ctx, CAP_SYS_NICE)
@@ -121,7 +150,7 @@ fn set_policy(ctx: &mut Ctx, new: Policy, nice: Option<i32>) -> Result<(), Errno
     if !may {
         return Err(Errno::EPERM);
     }
-    let task = ctx.kernel.task_mut();
+    let task = ctx.kernel.other_task_mut(task);
     task.policy = new;
     task.nice = nice.unwrap_or(old_nice);
     Ok(())
@@ -133,17 +162,16 @@ fn sched_setscheduler(ctx: &mut Ctx, [pid, policy, param, ..]: [u64; 6]) -> SysR
         return Err(Errno::EINVAL.into());
     }
     let priority = get_u32(ctx.mem, param)?;
-    target(ctx, pid)?;
+    let task = target(ctx, pid)?;
     let reset_on_fork = policy as u32 & SCHED_RESET_ON_FORK != 0;
     let number = policy as u32 & !SCHED_RESET_ON_FORK;
-    set_policy(ctx, Policy { number, priority, reset_on_fork }, None)?;
+    set_policy(ctx, task, Policy { number, priority, reset_on_fork }, None)?;
     Ok(0)
 }
 
 /// sched_getscheduler(2).
 fn sched_getscheduler(ctx: &mut Ctx, [pid, ..]: [u64; 6]) -> SysResult {
-    target(ctx, pid)?;
-    let policy = ctx.kernel.task().policy;
+    let policy = ctx.kernel.other_task(target(ctx, pid)?).policy;
     Ok(u64::from(policy.number | if policy.reset_on_fork { SCHED_RESET_ON_FORK } else { 0 }))
 }
 
@@ -153,9 +181,9 @@ fn sched_setparam(ctx: &mut Ctx, [pid, param, ..]: [u64; 6]) -> SysResult {
         return Err(Errno::EINVAL.into());
     }
     let priority = get_u32(ctx.mem, param)?;
-    target(ctx, pid)?;
-    let policy = ctx.kernel.task().policy;
-    set_policy(ctx, Policy { priority, ..policy }, None)?;
+    let task = target(ctx, pid)?;
+    let policy = ctx.kernel.other_task(task).policy;
+    set_policy(ctx, task, Policy { priority, ..policy }, None)?;
     Ok(0)
 }
 
@@ -164,8 +192,8 @@ fn sched_getparam(ctx: &mut Ctx, [pid, param, ..]: [u64; 6]) -> SysResult {
     if param == 0 {
         return Err(Errno::EINVAL.into());
     }
-    target(ctx, pid)?;
-    put_u32(ctx.mem, param, ctx.kernel.task().policy.priority)?;
+    let priority = ctx.kernel.other_task(target(ctx, pid)?).policy.priority;
+    put_u32(ctx.mem, param, priority)?;
     Ok(0)
 }
 
@@ -196,9 +224,7 @@ fn sched_getaffinity(ctx: &mut Ctx, [pid, size, mask, ..]: [u64; 6]) -> SysResul
     if size < CPUMASK_SIZE || !size.is_multiple_of(8) {
         return Err(Errno::EINVAL.into());
     }
-    if !ctx.kernel.process().is_self(pid) {
-        return Err(Errno::ESRCH.into());
-    }
+    target(ctx, pid).map_err(|_| Errno::ESRCH)?;
     put_words(ctx.mem, mask, &[1])?;
     Ok(CPUMASK_SIZE)
 }
@@ -209,9 +235,8 @@ fn sched_setaffinity(ctx: &mut Ctx, [pid, size, mask, ..]: [u64; 6]) -> SysResul
     if size as u32 != 0 {
         copy_from_user(ctx.mem, mask, &mut bytes)?;
     }
-    if !ctx.kernel.process().is_self(pid) {
-        return Err(Errno::ESRCH.into());
-    }
+    let task = target(ctx, pid).map_err(|_| Errno::ESRCH)?;
+    owns(ctx, task)?;
     if bytes[0] & 1 == 0 {
         return Err(Errno::EINVAL.into());
     }
@@ -253,8 +278,8 @@ fn sched_setattr(ctx: &mut Ctx, [pid, attr, flags, ..]: [u64; 6]) -> SysResult {
     if flags & SCHED_FLAG_UTIL_CLAMP != 0 && size < SCHED_ATTR_SIZE_VER1 || (number as i32) < 0 {
         return Err(Errno::EINVAL.into());
     }
-    target(ctx, pid)?;
-    let (old, old_nice) = (ctx.kernel.task().policy, ctx.kernel.task().nice);
+    let task = target(ctx, pid)?;
+    let (old, old_nice) = (ctx.kernel.other_task(task).policy, ctx.kernel.other_task(task).nice);
     let keep = flags & SCHED_FLAG_KEEP_PARAMS != 0;
     let new = Policy {
         number: if flags & SCHED_FLAG_KEEP_POLICY != 0 { old.number } else { number },
@@ -268,7 +293,7 @@ fn sched_setattr(ctx: &mut Ctx, [pid, attr, flags, ..]: [u64; 6]) -> SysResult {
         ctx.kernel.notices.once("sched_setattr: SCHED_FLAG_UTIL_CLAMP is refused with EOPNOTSUPP".into());
         return Err(Errno::EOPNOTSUPP.into());
     }
-    set_policy(ctx, new, Some(if keep { old_nice } else { nice.clamp(-20, 19) }))?;
+    set_policy(ctx, task, new, Some(if keep { old_nice } else { nice.clamp(-20, 19) }))?;
     Ok(0)
 }
 
@@ -278,9 +303,9 @@ fn sched_getattr(ctx: &mut Ctx, [pid, attr, size, flags, ..]: [u64; 6]) -> SysRe
     if attr == 0 || flags != 0 || !(SCHED_ATTR_SIZE_VER0..=PAGE_SIZE as u32).contains(&size) {
         return Err(Errno::EINVAL.into());
     }
-    target(ctx, pid)?;
+    let task = target(ctx, pid)?;
     let size = size.min(SCHED_ATTR_SIZE_VER1);
-    let (policy, nice) = (ctx.kernel.task().policy, ctx.kernel.task().nice);
+    let (policy, nice) = (ctx.kernel.other_task(task).policy, ctx.kernel.other_task(task).nice);
     let ordinary = matches!(policy.number, SCHED_OTHER | SCHED_BATCH);
     let reset = if policy.reset_on_fork { SCHED_FLAG_RESET_ON_FORK } else { 0 };
     let mut bytes = [0; SCHED_ATTR_SIZE_VER1 as usize];
@@ -310,13 +335,21 @@ fn ioprio_set(ctx: &mut Ctx, [which, who, ioprio, ..]: [u64; 6]) -> SysResult {
         NONE if level == 0 => {}
         _ => return Err(Errno::EINVAL.into()),
     }
-    names_self(ctx, which.wrapping_sub(1), who)?;
-    ctx.kernel.task_mut().ioprio = ioprio;
+    for task in named(ctx, which.wrapping_sub(1), who)? {
+        let uid = ctx.kernel.other_task(task).cred.uid.real;
+        let own = ctx.kernel.task().cred.uid;
+        if uid != own.effective && uid != own.real && !capable(ctx, CAP_SYS_NICE) {
+            return Err(Errno::EPERM.into());
+        }
+        ctx.kernel.other_task_mut(task).ioprio = ioprio;
+    }
     Ok(0)
 }
 
 /// ioprio_get(2).
 fn ioprio_get(ctx: &mut Ctx, [which, who, ..]: [u64; 6]) -> SysResult {
-    names_self(ctx, which.wrapping_sub(1), who)?;
-    Ok(u64::from(ctx.kernel.task().ioprio))
+    let best =
+        named(ctx, which.wrapping_sub(1), who)?.into_iter().map(|task| ctx.kernel.other_task(task).ioprio);
+    // A class of 0 stands for best effort in the middle; lower numbers are better.
+    Ok(u64::from(best.min_by_key(|ioprio| if *ioprio == 0 { 2 << 13 | 4 } else { *ioprio }).unwrap_or(0)))
 }

@@ -89,7 +89,8 @@ fn times(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
     let instructions = ctx.cpu.instructions();
     if addr != 0 {
         let ran = ctx.kernel.process_cpu(instructions);
-        put_words(ctx.mem, addr, &[ran / CLK_TCK_NS, 0, 0, 0])?;
+        let of_children = ctx.kernel.process().of_children.cpu_ns;
+        put_words(ctx.mem, addr, &[ran / CLK_TCK_NS, 0, of_children / CLK_TCK_NS, 0])?;
     }
     Ok(ctx.kernel.clock.monotonic_ns(instructions) / CLK_TCK_NS)
 }

@@ -6,8 +6,10 @@ use crate::abi::process::*;
 use crate::abi::signal::{bit, signo::SIGCHLD};
 use crate::guest::{PAGE_SIZE, USER_END};
 use crate::kernel::fork::CloneError;
-use crate::kernel::uaccess::{copy_from_user, put_u32};
+use crate::kernel::uaccess::{copy_from_user, get_u32, put_u32};
 use crate::syscalls::context::{Break, Ctx, Spawn, SysResult};
+use crate::syscalls::fd::limit;
+use crate::syscalls::process::pidfd;
 use crate::syscalls::row::{Row, full, partial};
 
 const NAMESPACES: &str = "no namespaces; CLONE_INTO_CGROUP and set_tid are refused";
@@ -153,6 +155,12 @@ fn make(ctx: &mut Ctx, call: &str, args: CloneArgs) -> SysResult {
             flags & CLONE_NAMESPACES
         ));
     }
+    if has(CLONE_PIDFD) {
+        // It must be writable before anything is made.
+        get_u32(ctx.mem, args.pidfd)?;
+        put_u32(ctx.mem, args.pidfd, 0)?;
+        ctx.kernel.fds().has_room(limit(ctx))?;
+    }
     let signal = args.exit_signal as i32;
     let task = match ctx.kernel.clone_task(flags, if bit(signal) == 0 { 0 } else { signal }, ctx.mem) {
         Ok(task) => task,
@@ -164,6 +172,11 @@ fn make(ctx: &mut Ctx, call: &str, args: CloneArgs) -> SysResult {
         }
     };
     let tid = ctx.kernel.tid_of(task) as u32;
+    if has(CLONE_PIDFD) {
+        let process = ctx.kernel.other_task(task).shared.process;
+        let fd = pidfd::open(ctx, process, 0)?;
+        put_u32(ctx.mem, args.pidfd, fd as u32)?;
+    }
     if has(CLONE_PARENT_SETTID) {
         let _ = put_u32(ctx.mem, parent_tid, tid); // as in Linux it may fail
     }

@@ -2,13 +2,14 @@
 
 use crate::abi::capability::CAP_SYS_RESOURCE;
 use crate::abi::errno::Errno;
-use crate::abi::resource::{RUSAGE_CHILDREN, RUSAGE_SELF, RUSAGE_THREAD};
+use crate::abi::resource::{RUSAGE_CHILDREN, RUSAGE_SELF, RUSAGE_THREAD, rusage};
 use crate::abi::time::timeval;
+use crate::kernel::process::Usage;
 use crate::kernel::uaccess::{get_words, put_words};
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::row::{Row, full, partial};
 
-const NOTE: &str = "RSS and NPROC are remembered but not enforced";
+const NOTE: &str = "RSS is remembered but not enforced";
 
 /// Limit calls.
 pub(crate) const ROWS: &[Row] = &[
@@ -46,14 +47,21 @@ fn prlimit64(ctx: &mut Ctx, [pid, resource, new, old, ..]: [u64; 6]) -> SysResul
         0 => None,
         new => Some(get_words(ctx.mem, new)?),
     };
-    if !ctx.kernel.process().is_self(pid) {
-        return Err(Errno::ESRCH.into());
-    }
-    let (soft, hard) = ctx.kernel.process().limits.numbered(resource)?;
+    let process = match pid as i32 {
+        0 => ctx.kernel.task().shared.process,
+        pid => {
+            let task = ctx.kernel.find_task(pid).ok_or(Errno::ESRCH)?;
+            ctx.kernel.may_limit(task)?;
+            ctx.kernel.other_task(task).shared.process
+        }
+    };
+    let (soft, hard) = ctx.kernel.other_process(process).limits.numbered(resource)?;
     if let Some([soft, hard]) = new {
         let raise = ctx.kernel.task().cred.capable(CAP_SYS_RESOURCE);
-        ctx.kernel.process_mut().limits.set(resource, soft, hard, raise)?;
-        limit_growth(ctx);
+        ctx.kernel.other_process_mut(process).limits.set(resource, soft, hard, raise)?;
+        if process == ctx.kernel.task().shared.process {
+            limit_growth(ctx);
+        }
     }
     if old != 0 {
         put_words(ctx.mem, old, &[soft, hard])?;
@@ -65,13 +73,19 @@ fn prlimit64(ctx: &mut Ctx, [pid, resource, new, old, ..]: [u64; 6]) -> SysResul
 fn getrusage(ctx: &mut Ctx, [who, addr, ..]: [u64; 6]) -> SysResult {
     let mut usage = [0; 18];
     match who as i32 {
-        RUSAGE_SELF | RUSAGE_THREAD => {
-            usage[..2].copy_from_slice(&timeval(ctx.kernel.process_cpu(ctx.cpu.instructions())));
+        who @ (RUSAGE_SELF | RUSAGE_THREAD) => {
+            let now = ctx.cpu.instructions();
+            let one = who == RUSAGE_THREAD;
+            let used = if one { ctx.kernel.task_cpu(now) } else { ctx.kernel.process_cpu(now) };
+            usage[..2].copy_from_slice(&timeval(used));
             let memory = ctx.mem.usage();
             usage[4] = memory.resident_peak.max(ctx.kernel.process().max_rss) / 1024;
             usage[8] = memory.faults;
         }
-        RUSAGE_CHILDREN => {}
+        RUSAGE_CHILDREN => {
+            let Usage { cpu_ns, resident } = ctx.kernel.process().of_children;
+            usage = rusage(cpu_ns, resident);
+        }
         _ => return Err(Errno::EINVAL.into()),
     }
     put_words(ctx.mem, addr, &usage)?;

@@ -31,7 +31,12 @@ pub(crate) const ROWS: &[Row] = &[
     partial(173, "ioperm", ioperm, "with CAP_SYS_RAWIO EPERM, as in a locked-down kernel"),
     partial(175, "init_module", no_modules, NO_MODULES),
     partial(176, "delete_module", no_modules, NO_MODULES),
-    partial(272, "unshare", unshare, "all but CLONE_NEWUSER: a process alone does not see the difference"),
+    partial(
+        272,
+        "unshare",
+        unshare,
+        "files and directories; of namespaces nothing is seen, CLONE_NEWUSER is EPERM",
+    ),
     partial(308, "setns", setns, "EINVAL: no descriptor is a namespace"),
     partial(313, "finit_module", no_modules, NO_MODULES),
 ];
@@ -70,10 +75,15 @@ fn setdomainname(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
     Ok(0)
 }
 
-/// unshare(2). A process that is alone does not see if what it uses is shared; only a user
-/// namespace would change what it may do.
+/// unshare(2): threads cannot leave what they share with their process, and only a user namespace
+/// would change what a process may do.
 fn unshare(ctx: &mut Ctx, [flags, ..]: [u64; 6]) -> SysResult {
     if flags & !(CLONE_UNSHARED | CLONE_NAMESPACES | CLONE_NEWUSER) != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    // What one flag unshares takes others with it.
+    let with_threads = flags & (CLONE_THREAD | CLONE_SIGHAND | CLONE_VM | CLONE_NEWUSER) != 0;
+    if with_threads && !ctx.kernel.is_alone(flags & (CLONE_SIGHAND | CLONE_VM) != 0) {
         return Err(Errno::EINVAL.into());
     }
     if flags & CLONE_NEWUSER != 0 {
@@ -81,6 +91,12 @@ fn unshare(ctx: &mut Ctx, [flags, ..]: [u64; 6]) -> SysResult {
     }
     if flags & CLONE_NAMESPACES != 0 {
         require(ctx, CAP_SYS_ADMIN)?;
+    }
+    if flags & (CLONE_FS | CLONE_NEWNS) != 0 {
+        ctx.kernel.unshare_fs();
+    }
+    if flags & CLONE_FILES != 0 {
+        ctx.kernel.unshare_files();
     }
     Ok(0)
 }

@@ -102,25 +102,35 @@ fn quotactl(ctx: &mut Ctx, [command, special, ..]: [u64; 6]) -> SysResult {
     Err(if fs.node(ino).kind() == S_IFBLK { Errno::ENODEV } else { Errno::ENOTBLK }.into())
 }
 
-/// kcmp(2) of the process with itself: the same memory, files and so on. Descriptions are
-/// ordered as they were opened or reused.
+/// kcmp(2): objects are ordered as they were made, descriptions as they were opened or reused.
 fn kcmp(ctx: &mut Ctx, [pid1, pid2, kind, fd1, fd2, _]: [u64; 6]) -> SysResult {
-    let pid = ctx.kernel.process().pid;
-    if pid1 as i32 != pid || pid2 as i32 != pid {
-        return Err(Errno::ESRCH.into());
-    }
-    match kind {
+    let [one, two] = [pid1, pid2].map(|pid| ctx.kernel.find_task(pid as i32));
+    let (one, two) = (one.ok_or(Errno::ESRCH)?, two.ok_or(Errno::ESRCH)?);
+    ctx.kernel.may_look_into(one)?;
+    ctx.kernel.may_look_into(two)?;
+    let [a, b] = [one, two].map(|task| ctx.kernel.other_task(task).shared);
+    let order = match kind {
         KCMP_FILE => {
-            let (file1, file2) = (ctx.kernel.fds().get(fd1 as i32)?, ctx.kernel.fds().get(fd2 as i32)?);
-            Ok(match file1.cmp(&file2) {
-                std::cmp::Ordering::Equal => 0,
-                std::cmp::Ordering::Less => 1,
-                std::cmp::Ordering::Greater => 2,
-            })
+            let file = |task, fd: u64| {
+                let fds = ctx.kernel.fds_of_task(task).ok_or(Errno::EBADF)?;
+                fds.get(fd as i32)
+            };
+            file(one, fd1)?.cmp(&file(two, fd2)?)
         }
-        kind if kind < KCMP_EPOLL_TFD => Ok(0),
-        _ => Err(Errno::EINVAL.into()),
-    }
+        KCMP_VM => a.mm.cmp(&b.mm),
+        KCMP_FILES => a.fds.cmp(&b.fds),
+        KCMP_FS => a.fs_context.cmp(&b.fs_context),
+        KCMP_SIGHAND => a.handlers.cmp(&b.handlers),
+        // I/O contexts and lists of System V semaphores are made when they are first needed, which
+        // is never.
+        kind if kind < KCMP_EPOLL_TFD => std::cmp::Ordering::Equal,
+        _ => return Err(Errno::EINVAL.into()),
+    };
+    Ok(match order {
+        std::cmp::Ordering::Equal => 0,
+        std::cmp::Ordering::Less => 1,
+        std::cmp::Ordering::Greater => 2,
+    })
 }
 
 /// getrandom(2). The stream is always ready, so the flags only have to be right.
