@@ -2,7 +2,7 @@
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::{MAX_RW_COUNT, S_IFBLK};
-use crate::abi::process::{KCMP_EPOLL_TFD, KCMP_FILE, UNAME26};
+use crate::abi::process::{KCMP_EPOLL_TFD, KCMP_FILE, KCMP_FILES, KCMP_FS, KCMP_SIGHAND, KCMP_VM, UNAME26};
 use crate::abi::random::{GRND_INSECURE, GRND_NONBLOCK, GRND_RANDOM};
 use crate::abi::time::NSEC_PER_SEC;
 use crate::kernel::procfs::machine::TOTAL_MEMORY;
