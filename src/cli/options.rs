@@ -10,10 +10,11 @@ use clap::{ArgAction, Args, ValueEnum};
 
 use super::environment::{self, Addition};
 use super::lookup::{self, reason};
+use super::pattern;
 use super::values;
 use super::view::Names;
 use crate::session::{
-    Caches, CountConfig, CountModel, Layout, Limits, MachineConfig, Producer, StartError, User,
+    Caches, Children, CountConfig, CountModel, Layout, Limits, MachineConfig, Producer, StartError, User,
 };
 use crate::sim::{Geometry, PRESETS, preset};
 
@@ -138,6 +139,28 @@ pub(super) struct CountArgs {
     #[arg(help_heading = "Cachegrind's options")]
     pub instr_at_start: Switch,
 
+    /// Also count the programs that the first one executes in other processes; a child of fork(2)
+    /// is counted in any case until it executes one
+    #[arg(
+        long,
+        value_name = "yes|no",
+        default_value = "no",
+        hide_possible_values = true,
+        display_order = 19
+    )]
+    #[arg(help_heading = "Cachegrind's options")]
+    pub trace_children: Switch,
+
+    /// Counts with which a child of fork(2) begins: its parent's, as in Cachegrind, or none
+    #[arg(
+        long,
+        value_name = "inherit|zero",
+        default_value = "inherit",
+        hide_possible_values = true,
+        display_order = 32
+    )]
+    pub fork_counts: ForkCounts,
+
     /// Named caches; `cgemu presets` lists them
     #[arg(
         long,
@@ -161,11 +184,21 @@ pub(super) struct CountArgs {
     pub hooks: Producer,
 }
 
+/// Counts with which a child of fork(2) begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ForkCounts {
+    /// Those of its parent.
+    Inherit,
+    /// None.
+    Zero,
+}
+
 /// Options of the profile.
 #[derive(Args, Debug)]
 pub(super) struct ProfileArgs {
     /// Where the profile goes; %p is the process ID, %q{VAR} a variable, %n a number, %% a percent
-    /// sign
+    /// sign. With %p, further processes have profiles of their own, with their process IDs
+    /// appended; without, there is one of all
     #[arg(long, value_name = "FILE", default_value = "cachegrind.out.%p", display_order = 15)]
     #[arg(help_heading = "Cachegrind's options")]
     pub cachegrind_out_file: OsString,
@@ -276,17 +309,23 @@ impl MachineArgs {
 }
 
 impl CountArgs {
-    /// The counting that the options describe.
+    /// The counting that the options describe. Processes have profiles of their own if the name of
+    /// `profile` has their ID in it.
     ///
     /// # Errors
     /// A name that is no preset.
-    pub(super) fn config(&self) -> Result<CountConfig, StartError> {
+    pub(super) fn config(&self, profile: &ProfileArgs) -> Result<CountConfig, StartError> {
         Ok(CountConfig {
             caches: self.caches()?,
             branch_sim: self.branch_sim.on(),
             model: self.count_model,
             at_start: self.instr_at_start.on(),
             producer: self.hooks,
+            children: Children {
+                trace: self.trace_children.on(),
+                inherit: self.fork_counts == ForkCounts::Inherit,
+                merged: !pattern::names_process(&profile.cachegrind_out_file),
+            },
         })
     }
 

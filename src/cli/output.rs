@@ -17,7 +17,7 @@ use super::view::Names;
 use crate::annotate::NameStyle;
 use crate::console::one_line;
 use crate::profile::{SIDE_SUFFIX, grouped, summary_lines, write_cachegrind, write_instructions};
-use crate::session::{Caches, Config, Finished, Folded, LogSink, Stop};
+use crate::session::{Caches, Child, Config, Finished, Folded, LogSink, Stop};
 
 /// The file of a profile, and that of its instructions if they are wanted.
 pub(super) struct ProfileFiles {
@@ -69,6 +69,26 @@ impl ProfileFiles {
             Some(Err(why)) => Err(why.clone()),
             Some(Ok(_)) | None => Ok(()),
         }
+    }
+
+    /// Writes the profiles of all processes: that of the first as it is named, and beside it those
+    /// of the others with their process IDs appended.
+    ///
+    /// # Errors
+    /// The first file that cannot be written; the others are written all the same.
+    pub(super) fn write_all(&self, finished: &Finished) -> Result<(), String> {
+        let first = self.write(&finished.counts);
+        let others = self.write_children(finished);
+        first.and(others)
+    }
+
+    /// Writes the profiles of all processes but the first.
+    ///
+    /// # Errors
+    /// The first file that cannot be written; the others are written all the same.
+    pub(super) fn write_children(&self, finished: &Finished) -> Result<(), String> {
+        let own = finished.children.iter().filter_map(|child| Some((child.pid, child.counts.as_ref()?)));
+        own.map(|(pid, counts)| self.part(pid.unsigned_abs())?.write(counts)).fold(Ok(()), Result::and)
     }
 
     /// Writes the profile, and the counts by instruction beside it.
@@ -160,6 +180,11 @@ impl RunLog {
         }
     }
 
+    /// Reports a failure at the end.
+    pub(super) fn failed(&self, why: &str) {
+        self.lock().always(&one_line(why));
+    }
+
     /// Reports notices, how the run ended, the summary, the file of the profile if it can be read,
     /// and the ranking if it is wanted.
     pub(super) fn report(&self, finished: &Finished, profile: Option<PathBuf>) {
@@ -169,6 +194,7 @@ impl RunLog {
             report_stop(&mut log, &finished.stop);
             log.line("");
             summary_lines(&finished.counts.profile).iter().for_each(|line| log.line(line));
+            report_children(&mut log, finished);
             if let Some(name) = profile.as_deref().map(typed) {
                 log.line("");
                 log.line(&format!("Profile: {name}; to read it: cgemu annotate {name}"));
@@ -181,6 +207,24 @@ impl RunLog {
                 log.always(&line);
             }
         }
+    }
+}
+
+/// The processes that were counted beside the first, a line each.
+fn report_children(log: &mut Log, finished: &Finished) {
+    if finished.children.is_empty() {
+        return;
+    }
+    let apart = finished.children.iter().any(|child| child.counts.is_some());
+    log.line("");
+    log.line(if apart {
+        "Other processes, each with its own profile:"
+    } else {
+        "Other processes, counted above:"
+    });
+    for Child { pid, ppid, command, instructions, .. } in &finished.children {
+        let command = one_line(&String::from_utf8_lossy(command)).into_owned();
+        log.line(&format!("  {pid} (of {ppid}): {} instructions: {command}", grouped(*instructions)));
     }
 }
 

@@ -57,6 +57,12 @@ pub(super) fn expand(name: &OsStr, values: &Substitutes<'_>) -> Result<OsString,
     Ok(OsString::from_vec(out))
 }
 
+/// True if the name differs by process: `%p` is in it.
+pub(super) fn names_process(name: &OsStr) -> bool {
+    let of = |pid| expand(name, &Substitutes { pid, sequence: 1, variable: &|_| Some(OsString::new()) });
+    of(1) != of(2)
+}
+
 /// The value that `{NAME}` at the start of `text` stands for, and what follows it.
 fn variable<'t>(text: &'t [u8], values: &Substitutes<'_>) -> Result<(OsString, &'t [u8]), String> {
     let Some(text) = text.strip_prefix(b"{") else {
@@ -96,6 +102,15 @@ mod tests {
             ("a~", "a~"),
         ] {
             assert_eq!(run(name).as_deref(), Ok(result), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_of_processes() {
+        for (name, expected) in
+            [("a.%p", true), ("%p", true), ("a", false), ("a.%%p", false), ("%q{p}%n", false)]
+        {
+            assert_eq!(names_process(OsStr::new(name)), expected, "{name}");
         }
     }
 

@@ -86,7 +86,7 @@ fn shell(
     machine.stdin = guest_stdin(stdin, commands.is_some())?;
     let config = Config {
         machine,
-        counting: options.counting.config()?,
+        counting: options.counting.config(&options.profile)?,
         // `annotate --asm` and `top instructions` need the costs of instructions in any case.
         recording: Recording { instructions: true, journal: true },
     };
@@ -251,6 +251,9 @@ impl Output for SessionFiles {
 
     fn report(&mut self, finished: &Finished) {
         self.log.report(finished, self.files.path());
+        if let Err(why) = self.files.write_children(finished) {
+            self.log.failed(&why);
+        }
     }
 }
 

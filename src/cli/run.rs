@@ -22,7 +22,7 @@ pub(super) fn run(options: &RunArgs) -> Result<u8, Error> {
     let side = options.profile.dump_instr.on();
     let config = Config {
         machine: options.machine.config()?,
-        counting: options.counting.config()?,
+        counting: options.counting.config(&options.profile)?,
         recording: Recording { instructions: side, journal: false },
     };
     let interrupt = Arc::default();
@@ -45,7 +45,7 @@ pub(super) fn run(options: &RunArgs) -> Result<u8, Error> {
     drop(progress);
     let finished = result?;
 
-    let written = files.write(&finished.counts);
+    let written = files.write_all(&finished);
     log.report(&finished, files.path().filter(|_| written.is_ok()));
     written.map_err(Error::msg)?;
     Ok(exit::status(&finished.stop))

@@ -46,6 +46,17 @@ impl Tally {
         });
     }
 
+    /// Adds the counts of another account.
+    pub(crate) fn append(&mut self, other: Tally) {
+        self.insns.extend(other.insns);
+        self.counts.extend(other.counts);
+    }
+
+    /// Instructions executed.
+    pub(crate) fn instructions(&self) -> u64 {
+        self.counts.iter().map(|counts| counts.ir).sum()
+    }
+
     /// Address, mapping and counts of each instruction that was counted, once for each plan it is
     /// in. Leaves out what was translated and not executed, which depends on where the run was
     /// paused.

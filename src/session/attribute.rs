@@ -37,8 +37,6 @@ pub(super) fn fold_run(tally: &Tally, modules: &mut Modules, subject: Subject<'_
     for (name, geometry) in [("I1", described.i1), ("D1", described.d1), ("LL", described.ll)] {
         profile.push_desc(cache_desc(name, geometry.size(), geometry.assoc(), geometry.line()));
     }
-    let wanted: Vec<(MappingId, u64)> = tally.iter().map(|(pc, mapping, _)| (mapping, pc)).collect();
-    modules.read_debug_info(&wanted);
     let mut insns = subject.code.map(|code| ByInstruction::new(events, code));
     for (pc, mapping, counts) in give_up.over(tally.iter()) {
         let costs = costs(counts);

@@ -99,6 +99,26 @@ pub struct CountConfig {
     pub at_start: bool,
     /// The producer of the trace.
     pub producer: Producer,
+    /// Counting of processes other than the first.
+    pub children: Children,
+}
+
+/// Counting of the processes that the first one starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Children {
+    /// Programs that they execute are counted, too; a child of fork(2) is counted in any case until
+    /// it executes one.
+    pub trace: bool,
+    /// A child of fork(2) begins with its parent's counts, as in Cachegrind.
+    pub inherit: bool,
+    /// The counts of all processes are added up in one profile.
+    pub merged: bool,
+}
+
+impl Default for Children {
+    fn default() -> Children {
+        Children { trace: false, inherit: true, merged: false }
+    }
 }
 
 impl CountConfig {

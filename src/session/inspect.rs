@@ -19,6 +19,7 @@ use crate::kernel::random::Random;
 use crate::kernel::streams::JOURNAL;
 use crate::profile::Costs;
 use crate::requests::Requests;
+use crate::session::accounts::Accounts;
 use crate::session::attribute;
 use crate::session::config::Config;
 use crate::session::guest::Turn;
@@ -36,6 +37,7 @@ pub struct Saved {
     random: Random,
     requests: Requests,
     cpus: BTreeMap<TaskId, TaskCpu>,
+    accounts: Accounts,
     turn: Option<Turn>,
     ending: Option<Ending>,
     first_end: Option<Ending>,
@@ -102,6 +104,7 @@ impl Session {
             random: self.guest.random.clone(),
             requests: self.guest.requests.clone(),
             cpus: self.cpus.clone(),
+            accounts: self.accounts.clone(),
             turn: self.guest.turn,
             ending: self.guest.ending.clone(),
             first_end: self.guest.first_end.clone(),
@@ -139,6 +142,7 @@ impl Session {
         self.guest.random = saved.random.clone();
         self.guest.requests = saved.requests.clone();
         self.cpus.clone_from(&saved.cpus);
+        self.accounts.clone_from(&saved.accounts);
         self.guest.turn = saved.turn;
         self.guest.ending = saved.ending.clone();
         self.guest.first_end = saved.first_end.clone();

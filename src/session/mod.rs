@@ -1,5 +1,6 @@
 //! A run: owns the machine, the kernel and the profiler, and goes round the loop between them.
 
+mod accounts;
 mod attribute;
 mod config;
 mod control;
@@ -15,12 +16,12 @@ mod request;
 mod run;
 mod tasks;
 
-pub use config::{Caches, Config, CountConfig, Limits, MachineConfig, Producer, Recording};
+pub use config::{Caches, Children, Config, CountConfig, Limits, MachineConfig, Producer, Recording};
 pub use control::{Control, LogSink, PAUSE};
 pub use finish::run;
 pub use guest::StopConditions;
 pub use inspect::{Irreversible, Loaded, Saved};
-pub use outcome::{Finished, Folded, Pause, Stop};
+pub use outcome::{Child, Finished, Folded, Pause, Stop};
 pub use run::{Session, StartError};
 
 pub use crate::emu::unicorn::EngineError;

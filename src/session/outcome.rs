@@ -72,13 +72,30 @@ pub struct Folded {
     pub instructions: Option<Instructions>,
 }
 
+/// A process other than the first that was counted.
+#[derive(Debug)]
+pub struct Child {
+    /// Its process ID in the emulated machine.
+    pub pid: i32,
+    /// That of its parent.
+    pub ppid: i32,
+    /// Program and arguments, joined by blanks.
+    pub command: Vec<u8>,
+    /// Instructions executed.
+    pub instructions: u64,
+    /// Its counts, unless all are in one profile.
+    pub counts: Option<Folded>,
+}
+
 /// Results of a run.
 #[derive(Debug)]
 pub struct Finished {
     /// The end.
     pub stop: Stop,
-    /// The counts.
+    /// The counts of the first process, or of all in one profile.
     pub counts: Folded,
+    /// The other processes that were counted, in the order in which they began.
+    pub children: Vec<Child>,
     /// Lines for the log (unknown system calls, refused flags, dropped files), in order.
     pub notices: Vec<String>,
 }

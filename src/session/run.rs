@@ -27,6 +27,7 @@ use crate::kernel::random::Random;
 use crate::kernel::sched::QUANTUM;
 use crate::profile::reason;
 use crate::requests::Requests;
+use crate::session::accounts::Accounts;
 use crate::session::config::{Config, Limits, MachineConfig, Producer};
 use crate::session::control::{Control, PAUSE, TIME_IS_UP};
 use crate::session::guest::{Guest, StopConditions};
@@ -88,6 +89,7 @@ pub struct Session {
     pub(super) guest: Guest,
     /// Registers of the tasks that do not run.
     pub(super) cpus: BTreeMap<TaskId, TaskCpu>,
+    pub(super) accounts: Accounts,
     /// Ends the timer when dropped.
     _timer: Option<Sender<()>>,
 }
@@ -123,7 +125,8 @@ impl Session {
             control,
         };
         let _timer = program.limits.time.map(|time| start_timer(time, &guest.control));
-        Ok(Session { config, machine, guest, cpus: BTreeMap::new(), _timer })
+        let accounts = Accounts::new(counting.children, &guest.kernel, program.command_line());
+        Ok(Session { config, machine, guest, cpus: BTreeMap::new(), accounts, _timer })
     }
 
     /// Lets the program run until one of the conditions holds, or to its end.
@@ -168,7 +171,12 @@ impl Session {
                 self.guest.ending = Some(Ending::Stop(Stop::Refused(why)));
                 return Pause::Ended;
             };
-            if exec(&mut self.machine, &mut self.guest, request) && self.guest.conditions.exec {
+            let command = request.argv.join(&b' ');
+            let executed = exec(&mut self.machine, &mut self.guest, request);
+            if executed {
+                self.accounts.executed(&self.guest.kernel, command, self.machine.recorder());
+            }
+            if executed && self.guest.conditions.exec {
                 return Pause::Exec;
             }
             if self.guest.ending.is_some() {

@@ -29,8 +29,10 @@ impl Session {
 
     /// Loads a task and makes its call again, if it sleeps in one.
     fn switch_to(&mut self, task: TaskId) -> Result<Action, EngineError> {
-        let Session { machine, guest, cpus, .. } = self;
+        let Session { machine, guest, cpus, accounts, .. } = self;
         let last = guest.kernel.current();
+        let process = guest.kernel.task().shared.process;
+        let pid = guest.kernel.process().pid;
         if guest.kernel.is_alive(last) {
             cpus.insert(last, machine.save_cpu()?);
         } else {
@@ -38,8 +40,10 @@ impl Session {
         }
         let instructions = machine.cpu().instructions();
         guest.kernel.switch_to(task, instructions);
+        accounts.left(&guest.kernel, process, pid, machine.recorder());
         if let Some(cpu) = cpus.get(&task) {
-            machine.load_task(cpu, guest.kernel.space())?;
+            let turn = (guest.kernel.task().tid, accounts.current(&guest.kernel));
+            machine.load_task(cpu, guest.kernel.space(), turn)?;
         }
         Ok(self.go_on())
     }
@@ -47,8 +51,9 @@ impl Session {
     /// Gives a new task the registers of the running one, but for RAX, which is 0, and what
     /// clone(2) was told.
     fn spawn(&mut self, Spawn { task, stack, tls }: Spawn) -> Result<Action, EngineError> {
-        let Session { machine, guest, cpus, .. } = self;
+        let Session { machine, guest, cpus, accounts, .. } = self;
         let parent = machine.save_cpu()?;
+        accounts.spawned(&guest.kernel, task, machine.recorder());
         let mut cpu = machine.cpu();
         cpu.set_gpr(Gpr::Rax, 0);
         if let Some(stack) = stack {
@@ -59,7 +64,8 @@ impl Session {
         }
         drop(cpu);
         cpus.insert(task, machine.save_cpu()?);
-        machine.load_task(&parent, guest.kernel.space())?;
+        let turn = (guest.kernel.task().tid, accounts.current(&guest.kernel));
+        machine.load_task(&parent, guest.kernel.space(), turn)?;
         Ok(self.go_on())
     }
 

@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use cgemu::session::{
-    Caches, Config, CountConfig, CountModel, Layout, Limits, MachineConfig, Producer, Recording, User,
+    Caches, Children, Config, CountConfig, CountModel, Layout, Limits, MachineConfig, Producer, Recording,
+    User,
 };
 
 /// A run with all counters and a journal, so that there is a way back.
@@ -27,6 +28,7 @@ pub fn config(argv: Vec<OsString>, model: CountModel) -> Config {
             model,
             at_start: true,
             producer: Producer::Tap,
+            children: Children::default(),
         },
         recording: Recording { instructions: false, journal: true },
     }

@@ -10,6 +10,7 @@ use crate::emu::unicorn::machine::{EngineError, Machine, engine_error};
 use crate::emu::unicorn::vcpu::Vcpu;
 use crate::guest::SpaceId;
 use crate::hooks::consumer::{Consumer, Sighting, Target};
+use crate::hooks::control::AccountId;
 use crate::hooks::recorder::{Recorded, Recorder};
 
 /// A snapshot of a machine: CPU, memory, simulators and counts. Give it back to
@@ -58,16 +59,22 @@ impl Machine {
         Ok(TaskCpu(Rc::new(self.context()?)))
     }
 
-    /// Lets a task run with the registers that it had, in its address space.
+    /// Lets a task run with the registers that it had, in its address space. `turn` is its id and
+    /// account.
     ///
     /// # Errors
     /// When the engine refuses.
-    pub(crate) fn load_task(&mut self, cpu: &TaskCpu, space: SpaceId) -> Result<(), EngineError> {
+    pub(crate) fn load_task(
+        &mut self,
+        cpu: &TaskCpu,
+        space: SpaceId,
+        turn: (i32, AccountId),
+    ) -> Result<(), EngineError> {
         self.engine.context_restore(&cpu.0).map_err(engine_error("cannot restore the CPU"))?;
         self.load_space(space);
         let Vcpu { run, trace, state, .. } = &mut *self.vcpu;
         run.set_passed(None);
-        trace.recorder().point(state.rip());
+        trace.recorder().switch_task(turn.0.cast_unsigned(), turn.1, state.rip());
         Ok(())
     }
 

@@ -17,6 +17,7 @@ use crate::guest::{
     PageSource, Place, Prot, SpaceId, VmFlags,
 };
 use crate::hooks::consumer::Consumer;
+use crate::hooks::control::AccountId;
 use crate::hooks::plan::{MappingId, NO_MAPPING};
 use crate::hooks::recorder::{CountModel, Recorder};
 use crate::hooks::worker::Link;
@@ -254,7 +255,7 @@ impl Test {
             self.machine.load_space(to);
         } else {
             let cpu = self.machine.save_cpu().expect("memory");
-            self.machine.load_task(&cpu, to).expect("a CPU");
+            self.machine.load_task(&cpu, to, (0, AccountId::FIRST)).expect("a CPU");
         }
         self.current = to;
     }
