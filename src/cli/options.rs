@@ -14,7 +14,8 @@ use super::pattern;
 use super::values;
 use super::view::Names;
 use crate::session::{
-    Caches, Children, CountConfig, CountModel, Layout, Limits, MachineConfig, Producer, StartError, User,
+    Caches, Children, CountConfig, CountModel, Layout, Limits, MachineConfig, Producer, Schedule, StartError,
+    User,
 };
 use crate::sim::{Geometry, PRESETS, preset};
 
@@ -70,6 +71,20 @@ pub(super) struct MachineArgs {
     /// Stop after this time: 10s, 5m
     #[arg(long, value_name = "TIME", value_parser = values::duration, display_order = 30)]
     pub timeout: Option<Duration>,
+
+    /// Stop when there would be more processes and threads than this at a time
+    #[arg(long, value_name = "N", value_parser = values::count, display_order = 30)]
+    pub max_processes: Option<u64>,
+
+    /// Instructions after which another process or thread has its turn
+    #[arg(long, value_name = "N", default_value = "100_000", value_parser = values::quantum)]
+    #[arg(display_order = 31)]
+    pub quantum: u64,
+
+    /// Draw the order and the length of turns from this seed, to try other orders; without it
+    /// processes and threads take equal turns as they come
+    #[arg(long, value_name = "N", value_parser = values::seed, display_order = 31)]
+    pub schedule_seed: Option<u64>,
 
     /// Where program, libraries, heap and stack go: where Linux puts them without randomization, or
     /// where Valgrind 3.19 does, to compare the two (valgrind). CPUID then too answers as under
@@ -299,7 +314,9 @@ impl MachineArgs {
                 instructions: self.max_instructions,
                 memory: self.max_memory,
                 time: self.timeout,
+                processes: self.max_processes.map(|most| usize::try_from(most).unwrap_or(usize::MAX)),
             },
+            schedule: Schedule { quantum: self.quantum, seed: self.schedule_seed },
             allow_write: self.allow_write.iter().map(directory).collect::<Result<_, _>>()?,
             seed: self.seed,
             user: self.user,

@@ -13,6 +13,17 @@ pub(super) fn count(text: &str) -> Result<u64, String> {
     scaled(text, 1000).ok_or_else(|| "give a count such as 5000000, 5_000_000 or 5M".to_owned())
 }
 
+/// A number of instructions for a turn: as [`count`], but not 0.
+///
+/// # Errors
+/// As for [`count`], and 0.
+pub(super) fn quantum(text: &str) -> Result<u64, String> {
+    match count(text)? {
+        0 => Err("a turn has at least one instruction".to_owned()),
+        quantum => Ok(quantum),
+    }
+}
+
 /// A number of bytes such as `65536`, `512M` or `2G`; K, M, G and T are powers of 1024.
 ///
 /// # Errors

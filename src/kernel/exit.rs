@@ -79,7 +79,7 @@ impl Kernel {
         self.end_task(self.current(), mem);
         self.end_process(process, status);
         if pid == PID {
-            self.first_status = Some(status);
+            self.first_end = Some((status, cpu.instructions()));
         }
         self.ended.push(EndedProcess { process, pid, ppid, status, exe, argv });
     }
@@ -317,7 +317,12 @@ impl Kernel {
 
     /// The status of the first process, once it has ended.
     pub fn status(&self) -> Option<Status> {
-        self.first_status
+        self.first_end.map(|(status, _)| status)
+    }
+
+    /// The instruction count at which the first process ended.
+    pub(crate) fn first_ended_at(&self) -> Option<u64> {
+        self.first_end.map(|(_, at)| at)
     }
 
     /// Notes how much memory the running process has.

@@ -51,7 +51,7 @@ pub struct Kernel {
     /// Address spaces that nobody uses any more.
     pub(super) unused_spaces: Vec<SpaceId>,
     /// Status of the first process, once it has ended.
-    pub(super) first_status: Option<Status>,
+    pub(super) first_end: Option<(Status, u64)>,
     /// Processes that have ended, until the session takes note of them.
     pub ended: Vec<EndedProcess>,
     pub(super) processes: Arena<ProcessId, Process>,
@@ -140,7 +140,7 @@ impl Kernel {
             sched: Scheduler::new(config.quantum, config.schedule_seed),
             graves: Vec::new(),
             unused_spaces: Vec::new(),
-            first_status: None,
+            first_end: None,
             ended: Vec::new(),
             processes,
             mms,

@@ -11,6 +11,7 @@ use std::time::Duration;
 use crate::guest::layout::Layout;
 use crate::hooks::recorder::CountModel;
 use crate::kernel::cred::User;
+use crate::kernel::sched::QUANTUM;
 use crate::profile::EventSet;
 use crate::sim::{Geometry, PRESETS, preset};
 
@@ -52,6 +53,23 @@ pub struct Limits {
     pub memory: Option<u64>,
     /// Time of the host.
     pub time: Option<Duration>,
+    /// Processes and threads at a time.
+    pub processes: Option<usize>,
+}
+
+/// The order in which processes and threads run.
+#[derive(Clone, Copy, Debug)]
+pub struct Schedule {
+    /// Instructions after which another one has its turn.
+    pub quantum: u64,
+    /// Seed of an order and of turns that are drawn; without it they take turns as they come.
+    pub seed: Option<u64>,
+}
+
+impl Default for Schedule {
+    fn default() -> Schedule {
+        Schedule { quantum: QUANTUM, seed: None }
+    }
 }
 
 /// The machine and the program on it: all that decides what the program does.
@@ -71,6 +89,8 @@ pub struct MachineConfig {
     pub layout: Layout,
     /// Limits of the run.
     pub limits: Limits,
+    /// The order of turns.
+    pub schedule: Schedule,
     /// Host directories the guest may change.
     pub allow_write: Vec<PathBuf>,
     /// Seed of the guest's random bytes.

@@ -49,6 +49,10 @@ pub struct StopConditions {
     pub exec: bool,
 }
 
+/// Instructions that the others may execute when the first process has ended. They may sleep as
+/// long as they like.
+const LINGER: u64 = 1_000_000_000;
+
 /// Bytes that may be kept for the code of a run whatever the limit of memory is: that of a million
 /// different instructions.
 const LEAST_FOR_CODE: u64 = 256 << 20;
@@ -107,6 +111,7 @@ impl Guest {
                     return Next::Stop;
                 }
                 Action::Sleep | Action::Gone => match self.kernel.pick(cpu) {
+                    Picked::Task(_) if self.is_overdue(cpu) => return self.end_the_rest(),
                     Picked::Task(task) if task == self.kernel.current() => {
                         self.kernel.switch_to(task, cpu.instructions());
                         dispatch::resume(&mut self.kernel, cpu, mem)
@@ -115,12 +120,28 @@ impl Guest {
                         self.turn = Some(Turn::Of(task));
                         return Next::Stop;
                     }
+                    Picked::Deadlock(_) if self.kernel.status().is_some() => return self.end_the_rest(),
                     Picked::Deadlock(why) => Action::Refuse(why),
                     Picked::Finished => return self.finish(),
                 },
                 other => return self.conclude(other),
             };
         }
+    }
+
+    /// Tells if the first process ended so long ago that the others are not waited for any more.
+    fn is_overdue(&mut self, cpu: &mut dyn GuestCpu) -> bool {
+        let ended = self.kernel.first_ended_at();
+        ended.is_some_and(|at| cpu.instructions() >= at.saturating_add(LINGER))
+    }
+
+    /// Ends the run although processes are left.
+    fn end_the_rest(&mut self) -> Next {
+        let left = self.kernel.live_tasks();
+        self.kernel.notices.once(format!(
+            "{left} processes and threads went on after the first process had ended, and were killed"
+        ));
+        self.finish()
     }
 
     /// Ends the run as its first process has ended.
@@ -169,7 +190,8 @@ impl Guest {
 
     /// The instruction count at which a timer is due or the task's turn is over.
     fn next_interrupt(&self) -> Option<u64> {
-        self.kernel.next_timer().into_iter().chain(self.kernel.quantum_end()).min()
+        let overdue = self.kernel.first_ended_at().map(|at| at + LINGER);
+        [self.kernel.next_timer(), self.kernel.quantum_end(), overdue].into_iter().flatten().min()
     }
 
     /// Answers [`Control::interrupt`], if it asks for anything.
@@ -297,7 +319,7 @@ impl Supervisor for Guest {
         let mut action = dispatch::interrupt(&mut self.kernel, cpu, mem);
         self.lookout.after(cpu, mem, 1);
         let turn_is_over = self.kernel.quantum_end().is_some_and(|end| cpu.instructions() >= end);
-        if turn_is_over && matches!(action, Action::Continue) {
+        if (turn_is_over || self.is_overdue(cpu)) && matches!(action, Action::Continue) {
             self.kernel.give_way();
             action = Action::Sleep;
         }

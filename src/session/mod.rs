@@ -16,7 +16,9 @@ mod request;
 mod run;
 mod tasks;
 
-pub use config::{Caches, Children, Config, CountConfig, Limits, MachineConfig, Producer, Recording};
+pub use config::{
+    Caches, Children, Config, CountConfig, Limits, MachineConfig, Producer, Recording, Schedule,
+};
 pub use control::{Control, LogSink, PAUSE};
 pub use finish::run;
 pub use guest::StopConditions;

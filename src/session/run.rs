@@ -24,7 +24,6 @@ use crate::kernel::arena::TaskId;
 use crate::kernel::config::KernelConfig;
 use crate::kernel::process::Status;
 use crate::kernel::random::Random;
-use crate::kernel::sched::QUANTUM;
 use crate::profile::reason;
 use crate::requests::Requests;
 use crate::session::accounts::Accounts;
@@ -196,10 +195,10 @@ fn new_kernel(config: &Config, control: &Control, memory: u64) -> Result<Kernel,
         cwd,
         user: program.user,
         seed: program.seed,
-        quantum: QUANTUM,
-        schedule_seed: None,
+        quantum: program.schedule.quantum,
+        schedule_seed: program.schedule.seed,
         memory_limit: memory,
-        max_processes: None,
+        max_processes: program.limits.processes,
         interrupt: Arc::clone(&control.interrupt),
         front: control.terminal.clone(),
         input: program.stdin.clone(),

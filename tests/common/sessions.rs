@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use cgemu::session::{
     Caches, Children, Config, CountConfig, CountModel, Layout, Limits, MachineConfig, Producer, Recording,
-    User,
+    Schedule, User,
 };
 
 /// A run with all counters and a journal, so that there is a way back.
@@ -19,6 +19,7 @@ pub fn config(argv: Vec<OsString>, model: CountModel) -> Config {
             user: User::default(),
             layout: Layout::LINUX,
             limits: Limits::default(),
+            schedule: Schedule::default(),
             allow_write: Vec::new(),
             seed: 7,
         },
