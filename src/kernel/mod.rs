@@ -10,6 +10,7 @@ pub(crate) mod children;
 pub(crate) mod clock;
 pub(crate) mod config;
 pub(crate) mod cred;
+mod deadlock;
 pub(crate) mod exit;
 pub(crate) mod fasync;
 pub(crate) mod fdtable;

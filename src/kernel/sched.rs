@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
 use crate::kernel::arena::{ProcessId, TaskId};
-use crate::kernel::file::locks::Locked;
+use crate::kernel::fdtable::FileNo;
+use crate::kernel::file::locks::{Locked, Record};
 use crate::kernel::futex::{FutexKey, FutexWait};
 use crate::kernel::random::Random;
 use crate::kernel::vfs::node::Ino;
@@ -91,6 +92,14 @@ pub struct Call {
     pub(crate) keys: Vec<WaitKey>,
     /// Blocked signals that end the wait too (sigtimedwait).
     pub signals: u64,
+    /// Descriptors that it uses, and their descriptions as it found them.
+    pub(crate) files: [Option<(i32, FileNo)>; 2],
+    /// The call has a reference to each of them.
+    pub(crate) holds_files: bool,
+    /// The record lock that it waits for.
+    pub(crate) lock: Option<(Locked, Record)>,
+    /// A description without a descriptor yet: the end of a named pipe whose other end is awaited.
+    pub(crate) opening: Option<FileNo>,
     /// Its part about futexes.
     pub(crate) futex: Option<FutexWait>,
     /// Only a signal that ends the process interrupts it.

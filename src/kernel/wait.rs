@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 
+use crate::abi::errno::Errno;
 use crate::abi::signal::bit;
 use crate::abi::signal::signo::{SIGKILL, SIGXCPU};
-use crate::guest::GuestCpu;
+use crate::guest::{GuestCpu, GuestMemory};
 use crate::kernel::arena::{ProcessId, TaskId};
-use crate::kernel::sched::{Call, Picked, TaskState, WaitKey, Wake};
+use crate::kernel::fdtable::FileNo;
+use crate::kernel::sched::{Picked, TaskState, WaitKey, Wake};
 use crate::kernel::signal::info::SigInfo;
 use crate::kernel::signal::state::To;
 use crate::kernel::state::Kernel;
@@ -56,6 +58,11 @@ impl Kernel {
         held.call.number = number;
         held.state = TaskState::Sleeping;
         self.sched.sleep(task, &mut held.call);
+        if !std::mem::replace(&mut held.call.holds_files, true) {
+            for (_, file) in held.call.files.iter().flatten() {
+                self.files.hold(*file);
+            }
+        }
         // Timers may have gone off since the call looked.
         self.wake_queues();
         self.wake_for_signals(task);
@@ -67,9 +74,30 @@ impl Kernel {
     }
 
     /// Ends the call of the running task.
-    pub(crate) fn end_call(&mut self) {
+    pub(crate) fn end_call(&mut self, mem: &mut dyn GuestMemory) {
         (self.sched.all_looked, self.sched.host_looked) = (false, false);
-        self.task_mut().call = Call::default();
+        let call = std::mem::take(&mut self.task_mut().call);
+        if call.holds_files {
+            for (_, file) in call.files.into_iter().flatten() {
+                self.files.put(file, &mut self.fs, mem);
+            }
+        }
+    }
+
+    /// The description of a descriptor that the running task's call uses. A call that is made again
+    /// has the one that it found first, whatever has become of the descriptor; EBADF.
+    pub(crate) fn pin(&mut self, fd: i32) -> Result<FileNo, Errno> {
+        let pinned = self.task().call.files.iter().flatten().find(|(number, _)| *number == fd);
+        if let Some((_, file)) = pinned {
+            return Ok(*file);
+        }
+        let file = self.fds().get(fd)?;
+        let call = &mut self.task_mut().call;
+        if let Some(place) = call.files.iter_mut().find(|place| place.is_none()).filter(|_| !call.holds_files)
+        {
+            *place = Some((fd, file));
+        }
+        Ok(file)
     }
 
     pub(super) fn wake_task(&mut self, task: TaskId, wake: Wake) {
@@ -88,9 +116,12 @@ impl Kernel {
     /// Wakes those whose queues have woken since the last time.
     pub(crate) fn wake_queues(&mut self) {
         let woken = self.fs.queues.take_woken();
+        let (locks, leases) = self.files.take_freed();
         if self.sched.has_sleepers() {
-            for queue in woken {
-                self.wake(WaitKey::Queue(queue));
+            let queues = woken.into_iter().map(WaitKey::Queue);
+            let locks = locks.into_iter().map(WaitKey::Lock);
+            for key in queues.chain(locks).chain(leases.into_iter().map(WaitKey::Lease)) {
+                self.wake(key);
             }
         }
     }
@@ -238,27 +269,6 @@ impl Kernel {
                 ends || handlers.kills(signo, *blocked) || bit(signo) & call.signals != 0
             })
         })
-    }
-
-    /// All that sleep, and what for.
-    fn describe_deadlock(&self) -> String {
-        let mut asleep = self.sched.asleep().map(|task| &self.tasks[task]);
-        if let (Some(only), None) = (asleep.next(), asleep.next()) {
-            return format!(
-                "{} would wait for ever: the program is the only process of the emulated machine",
-                only.call.what
-            );
-        }
-        let tasks = self.sched.asleep().map(|task| {
-            let task = &self.tasks[task];
-            let pid = self.processes[task.shared.process].pid;
-            let name = String::from_utf8_lossy(task.name()).into_owned();
-            let at = task.call.keys.first().filter(|key| matches!(key, WaitKey::Futex(_)));
-            let at = at.map_or(String::new(), |key| format!(" {key}"));
-            format!("task {} of process {pid} ({name}): {}{at}", task.tid, task.call.what)
-        });
-        let tasks: Vec<String> = tasks.collect();
-        format!("deadlock: each task waits for another: {}", tasks.join("; "))
     }
 
     /// The instruction count at which a timer or a sleeper's deadline is due if the program makes

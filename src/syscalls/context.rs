@@ -137,6 +137,12 @@ impl Ctx<'_> {
         if self.kernel.files.get(file).is_path() { Err(Errno::EBADF) } else { Ok(file) }
     }
 
+    /// `opened` for a call that may wait: made again, it has the description that it found first.
+    pub(crate) fn pin_opened(&mut self, fd: i32) -> Result<FileNo, Errno> {
+        let file = self.kernel.pin(fd)?;
+        if self.kernel.files.get(file).is_path() { Err(Errno::EBADF) } else { Ok(file) }
+    }
+
     /// Puts another signal mask in place until the call is over, once in a call.
     pub(crate) fn mask_for_this_call(&mut self, mask: u64) {
         if self.kernel.task().signals.saved_mask.is_none() {

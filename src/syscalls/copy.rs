@@ -97,7 +97,7 @@ fn flags_of(ctx: &Ctx, file: FileNo) -> u32 {
 /// sendfile(2).
 fn sendfile(ctx: &mut Ctx, [to, from, at, count, ..]: [u64; 6]) -> SysResult {
     let start = if at == 0 { None } else { Some(get_u64(ctx.mem, at)?) };
-    let from = ctx.kernel.fds().get(from as i32)?;
+    let from = ctx.kernel.pin(from as i32)?;
     if !ctx.kernel.files.get(from).readable() {
         return Err(Errno::EBADF.into());
     }
@@ -107,7 +107,7 @@ fn sendfile(ctx: &mut Ctx, [to, from, at, count, ..]: [u64; 6]) -> SysResult {
     if start.is_some_and(|at| at > i64::MAX as u64) {
         return Err(Errno::EINVAL.into());
     }
-    let to = ctx.kernel.fds().get(to as i32)?;
+    let to = ctx.kernel.pin(to as i32)?;
     if !ctx.kernel.files.get(to).writable() {
         return Err(Errno::EBADF.into());
     }
@@ -127,7 +127,7 @@ fn sendfile(ctx: &mut Ctx, [to, from, at, count, ..]: [u64; 6]) -> SysResult {
 
 /// copy_file_range(2), between regular files.
 fn copy_file_range(ctx: &mut Ctx, [from, from_at, to, to_at, len, flags]: [u64; 6]) -> SysResult {
-    let (from, to) = (ctx.opened(from as i32)?, ctx.opened(to as i32)?);
+    let (from, to) = (ctx.pin_opened(from as i32)?, ctx.pin_opened(to as i32)?);
     let at = |ctx: &mut Ctx, addr: u64| if addr == 0 { Ok(None) } else { get_u64(ctx.mem, addr).map(Some) };
     let (from_start, to_start) = (at(ctx, from_at)?, at(ctx, to_at)?);
     if flags as u32 != 0 {
@@ -170,7 +170,7 @@ fn splice(ctx: &mut Ctx, [from, from_at, to, to_at, len, flags]: [u64; 6]) -> Sy
     if flags & !SPLICE_F_ALL != 0 {
         return Err(Errno::EINVAL.into());
     }
-    let (from, to) = (ctx.opened(from as i32)?, ctx.opened(to as i32)?);
+    let (from, to) = (ctx.pin_opened(from as i32)?, ctx.pin_opened(to as i32)?);
     let pipes = (pipe_of(ctx, from), pipe_of(ctx, to));
     if (pipes.0.is_some() && from_at != 0) || (pipes.1.is_some() && to_at != 0) {
         return Err(Errno::ESPIPE.into());
@@ -219,7 +219,7 @@ fn tee(ctx: &mut Ctx, [from, to, len, flags, ..]: [u64; 6]) -> SysResult {
     if len == 0 {
         return Ok(0);
     }
-    let (from, to) = (ctx.opened(from as i32)?, ctx.opened(to as i32)?);
+    let (from, to) = (ctx.pin_opened(from as i32)?, ctx.pin_opened(to as i32)?);
     ends(ctx, from, to)?;
     match (pipe_of(ctx, from), pipe_of(ctx, to)) {
         (Some(a), Some(b)) if a != b => {

@@ -84,7 +84,7 @@ fn serve(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory,
             Err(_) => Action::OutOfMemory,
         };
     }
-    ctx.kernel.end_call();
+    ctx.kernel.end_call(ctx.mem);
     match result {
         Ok(value) => ctx.cpu.set_gpr(Gpr::Rax, value),
         Err(Break::Errno(NO_DESCRIPTOR)) => return Action::Refuse(NO_DESCRIPTOR_LEFT.into()),

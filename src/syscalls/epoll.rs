@@ -67,7 +67,7 @@ fn epoll_ctl(ctx: &mut Ctx, [epfd, op, fd, event, ..]: [u64; 6]) -> SysResult {
 }
 
 fn wait_events(ctx: &mut Ctx, epfd: u64, buf: u64, max: u64, timeout: Option<u64>) -> SysResult {
-    let file = ctx.opened(epfd as i32)?;
+    let file = ctx.pin_opened(epfd as i32)?;
     let max = u64::try_from(max as i32).unwrap_or(0);
     if max == 0 || max > MAX_EVENTS {
         return Err(Errno::EINVAL.into());

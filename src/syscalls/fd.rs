@@ -36,16 +36,26 @@ pub(super) fn limit(ctx: &Ctx) -> u64 {
 
 /// Gives a new description a descriptor, or gives the description up again.
 pub(super) fn install(ctx: &mut Ctx, open: Description, cloexec: bool) -> SysResult {
+    let file = ctx.kernel.files.add(open);
+    install_file(ctx, file, cloexec)
+}
+
+/// Gives a description that has none a descriptor, or gives the description up.
+pub(super) fn install_file(ctx: &mut Ctx, file: FileNo, cloexec: bool) -> SysResult {
     let limit = limit(ctx);
-    let Parts { fds, files, fs, .. } = ctx.kernel.parts();
-    let file = files.add(open);
-    match fds.install(file, cloexec, 0, limit) {
+    match ctx.kernel.fds_mut().install(file, cloexec, 0, limit) {
         Ok(fd) => Ok(fd as u64),
         Err(errno) => {
-            files.release(file, fds.owner(), fs, ctx.mem);
+            drop_file(ctx, file);
             Err(errno.into())
         }
     }
+}
+
+/// Gives up a description that has no descriptor.
+pub(super) fn drop_file(ctx: &mut Ctx, file: FileNo) {
+    let Parts { files, fs, .. } = ctx.kernel.parts();
+    files.put(file, fs, ctx.mem);
 }
 
 /// Says once that something was refused, and answers EINVAL.

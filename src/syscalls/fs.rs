@@ -4,7 +4,10 @@ use crate::abi::capability::CAP_SYS_CHROOT;
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::guest::GuestMemory;
+use crate::kernel::fdtable::FileNo;
 use crate::kernel::file::open::Opened;
+use crate::kernel::sched::{WaitKey, Wake};
+use crate::kernel::signal::state::Restart;
 use crate::kernel::uaccess::{copy_from_user, copy_to_user, strncpy_from_user};
 use crate::kernel::vfs::Time;
 use crate::kernel::vfs::caller::Caller;
@@ -12,7 +15,7 @@ use crate::kernel::vfs::change::Make;
 use crate::kernel::vfs::node::Ino;
 use crate::kernel::vfs::resolve::Last;
 use crate::syscalls::context::{Break, Ctx, SysResult};
-use crate::syscalls::fd::install;
+use crate::syscalls::fd::{drop_file, install, install_file};
 use crate::syscalls::lock::break_leases;
 use crate::syscalls::row::{Row, full, partial};
 
@@ -76,6 +79,9 @@ fn openat(ctx: &mut Ctx, [dirfd, path, flags, mode, ..]: [u64; 6]) -> SysResult 
 
 /// Opens a path; `how` are the RESOLVE_* flags of openat2(2).
 fn openat_path(ctx: &mut Ctx, dirfd: u64, path: &[u8], flags: u32, mode: u64, how: u64) -> SysResult {
+    if let Some(file) = ctx.kernel.task().call.opening {
+        return wait_for_partner(ctx, file, path, flags);
+    }
     // No file is made or cut where there is no descriptor for it.
     ctx.kernel.fds().has_room(crate::syscalls::fd::limit(ctx))?;
     let changes = flags & (O_CREAT | O_TRUNC) != 0 || flags & O_TMPFILE == O_TMPFILE;
@@ -93,14 +99,34 @@ fn openat_path(ctx: &mut Ctx, dirfd: u64, path: &[u8], flags: u32, mode: u64, ho
             break_leases(ctx, ino, write, flags & O_NONBLOCK != 0)?;
             return openat_path(ctx, dirfd, path, flags, mode, how);
         }
-        Opened::Blocks => {
-            let path = String::from_utf8_lossy(path).into_owned();
-            return Err(Break::Refuse(format!(
-                "open of the named pipe {path} would wait for ever: the program is its only process"
-            )));
+        Opened::Waits(file, partners) => {
+            let file = ctx.kernel.files.add(file);
+            let call = &mut ctx.kernel.task_mut().call;
+            (call.opening, call.done) = (Some(file), partners);
+            return wait_for_partner(ctx, file, path, flags);
         }
     };
     install(ctx, file, flags & O_CLOEXEC != 0)
+}
+
+/// Waits until a pipe with a name has been opened at its other end too, `wait_for_partner`. Its own
+/// end is open meanwhile, which is what the other side waits for.
+fn wait_for_partner(ctx: &mut Ctx, file: FileNo, path: &[u8], flags: u32) -> SysResult {
+    let open = ctx.kernel.files.get(file);
+    let (writes, before) = (open.writable(), ctx.kernel.task().call.done);
+    let pipe = open.ops.pipe().and_then(|pipe| ctx.kernel.fs.pipes.get(pipe)).ok_or(Errno::EIO)?;
+    let key = WaitKey::Queue(pipe.queue);
+    if before == if writes { pipe.reader_count } else { pipe.writer_count } {
+        let what = format!("open of the named pipe {}", String::from_utf8_lossy(path));
+        if ctx.sleep(what, &[key], None)? != Wake::Signal {
+            return Err(Break::Sleep);
+        }
+        ctx.kernel.task_mut().call.opening = None;
+        drop_file(ctx, file);
+        return Err(ctx.interrupted(Restart::WithFlag));
+    }
+    ctx.kernel.task_mut().call.opening = None;
+    install_file(ctx, file, flags & O_CLOEXEC != 0)
 }
 
 /// Every flag that open(2) knows: openat2(2) refuses the others, which open ignores.

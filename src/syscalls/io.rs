@@ -85,11 +85,11 @@ pub(super) fn seekable(ctx: &Ctx, file: FileNo) -> bool {
 /// The description of a call and its offset: the call's own or the description's; `None` for kinds
 /// without offsets. An offset of its own is looked at before the description's mode, but not
 /// where nothing can be open at all.
-fn start(ctx: &Ctx, fd: u64, at: Option<u64>) -> Result<(FileNo, Option<u64>), Errno> {
+fn start(ctx: &mut Ctx, fd: u64, at: Option<u64>) -> Result<(FileNo, Option<u64>), Errno> {
     if at.is_some_and(|at| at > i64::MAX as u64) {
         return Err(Errno::EINVAL);
     }
-    let file = ctx.kernel.fds().get(fd as i32)?;
+    let file = ctx.kernel.pin(fd as i32)?;
     let open = ctx.kernel.files.get(file);
     match at {
         _ if open.is_path() => Err(Errno::EBADF),
@@ -313,7 +313,8 @@ pub(super) fn get_iovec(mem: &mut dyn GuestMemory, addr: u64, count: u64) -> Res
 
 /// read(2).
 fn read(ctx: &mut Ctx, [fd, buf, count, ..]: [u64; 6]) -> SysResult {
-    let open = ctx.kernel.file(fd as i32)?;
+    let file = ctx.kernel.pin(fd as i32)?;
+    let open = ctx.kernel.files.get(file);
     let directory = open.ops.inode().is_some_and(|ino| ctx.kernel.fs.node(ino).is_dir());
     if directory && open.readable() {
         return Err(Errno::EISDIR.into());
@@ -326,8 +327,8 @@ fn read(ctx: &mut Ctx, [fd, buf, count, ..]: [u64; 6]) -> SysResult {
 }
 
 /// The description of a call that moves nothing, if it is of a kind that looks at the size even so.
-fn of_records(ctx: &Ctx, fd: u64, count: u64) -> Result<Option<FileNo>, Errno> {
-    let file = ctx.kernel.fds().get(fd as i32)?;
+fn of_records(ctx: &mut Ctx, fd: u64, count: u64) -> Result<Option<FileNo>, Errno> {
+    let file = ctx.kernel.pin(fd as i32)?;
     Ok((count == 0 && ctx.kernel.files.get(file).ops.moves_whole()).then_some(file))
 }
 
@@ -352,14 +353,14 @@ fn pwrite64(ctx: &mut Ctx, [fd, buf, count, offset, ..]: [u64; 6]) -> SysResult 
 
 /// readv(2).
 fn readv(ctx: &mut Ctx, [fd, iov, count, ..]: [u64; 6]) -> SysResult {
-    ctx.kernel.fds().get(fd as i32)?;
+    ctx.kernel.pin(fd as i32)?;
     let pieces = get_iovec(ctx.mem, iov, count)?;
     read_to(ctx, fd, None, &pieces)
 }
 
 /// writev(2).
 fn writev(ctx: &mut Ctx, [fd, iov, count, ..]: [u64; 6]) -> SysResult {
-    ctx.kernel.fds().get(fd as i32)?;
+    ctx.kernel.pin(fd as i32)?;
     let pieces = get_iovec(ctx.mem, iov, count)?;
     write_from(ctx, fd, None, &pieces)
 }
@@ -377,8 +378,8 @@ fn pwritev(ctx: &mut Ctx, [fd, iov, count, offset, ..]: [u64; 6]) -> SysResult {
 }
 
 /// EBADF, and EOPNOTSUPP for flags that are not known.
-fn known_flags(ctx: &Ctx, fd: u64, flags: u64) -> Result<(), Errno> {
-    ctx.kernel.fds().get(fd as i32)?;
+fn known_flags(ctx: &mut Ctx, fd: u64, flags: u64) -> Result<(), Errno> {
+    ctx.kernel.pin(fd as i32)?;
     if flags as u32 & !RWF_KNOWN != 0 { Err(Errno::EOPNOTSUPP) } else { Ok(()) }
 }
 

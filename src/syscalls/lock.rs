@@ -28,7 +28,7 @@ fn flock(ctx: &mut Ctx, [fd, operation, ..]: [u64; 6]) -> SysResult {
         LOCK_UN => None,
         _ => return Err(Errno::EINVAL.into()),
     };
-    let file = ctx.opened(fd as i32)?;
+    let file = ctx.pin_opened(fd as i32)?;
     match ctx.kernel.files.flock(file, exclusive) {
         Err(Errno::EAGAIN) if operation & LOCK_NB == 0 => {
             let key = WaitKey::Lock(ctx.kernel.files.locked(file));
@@ -134,6 +134,10 @@ pub(super) fn set(ctx: &mut Ctx, file: FileNo, addr: u64, own: bool, wait: bool)
     }
     match ctx.kernel.files.set_lock(file, request.record, request.kind == F_UNLCK) {
         Err(Errno::EAGAIN) if wait => {
+            if ctx.kernel.lock_would_deadlock(file, request.record) {
+                return Err(Errno::EDEADLK.into());
+            }
+            ctx.kernel.task_mut().call.lock = Some((ctx.kernel.files.locked(file), request.record));
             let key = WaitKey::Lock(ctx.kernel.files.locked(file));
             Err(block(ctx, "fcntl for a lock that conflicts with another", &[key]))
         }

@@ -181,8 +181,8 @@ impl Descriptions {
         self.get_mut(file).refs += 1;
     }
 
-    /// Gives up the reference that a descriptor table has to a description, and the table's locks of
-    /// the file. The last one releases the objects that it holds.
+    /// Gives up the reference that a descriptor table has to a description, and the table's locks
+    /// of the file.
     pub(crate) fn release(
         &mut self,
         file: FileNo,
@@ -199,7 +199,15 @@ impl Descriptions {
         if let Some(ino) = ino {
             fs.notify.unwatch_directory(ino, file);
         }
+        self.put(file, fs, mem);
+    }
+
+    /// Gives up a reference that no descriptor table has. The last one releases the objects that
+    /// the description holds.
+    pub(crate) fn put(&mut self, file: FileNo, fs: &mut FileSystem, mem: &mut dyn GuestMemory) {
+        let at = self.locked(file);
         let open = self.get_mut(file);
+        let (is_path, ino) = (open.is_path(), open.ops.inode());
         open.refs = open.refs.saturating_sub(1);
         if open.refs > 0 {
             return;
@@ -234,6 +242,11 @@ impl Descriptions {
             (None, Some(pipe)) => Locked::Pipe(pipe),
             (None, None) => Locked::Description(file),
         }
+    }
+
+    /// Takes what was unlocked, and the files whose leases were given up or became less.
+    pub(crate) fn take_freed(&mut self) -> (Vec<Locked>, Vec<Ino>) {
+        (self.locks.take_freed(), self.leases.take_freed())
     }
 
     /// The locks of every file.

@@ -31,9 +31,18 @@ impl Lease {
 
 /// Leases of every file.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Leases(BTreeMap<Ino, Vec<Lease>>);
+pub(crate) struct Leases {
+    held: BTreeMap<Ino, Vec<Lease>>,
+    /// Files whose leases have become fewer or less.
+    freed: Vec<Ino>,
+}
 
 impl Leases {
+    /// Takes the files whose leases have become fewer or less, for those who wait for them.
+    pub(crate) fn take_freed(&mut self) -> Vec<Ino> {
+        std::mem::take(&mut self.freed)
+    }
+
     /// Takes a lease or changes one. `others` tells how often the file is open otherwise: at all,
     /// and for writing. EAGAIN.
     pub(crate) fn set(
@@ -43,55 +52,59 @@ impl Leases {
         write: bool,
         others: (usize, usize),
     ) -> Result<(), Errno> {
-        let held = self.0.entry(ino).or_default();
+        let held = self.held.entry(ino).or_default();
         let mine = held.iter().position(|lease| lease.file == file);
         let rival = |lease: &Lease| lease.file != file && (write || lease.pending.is_some());
         let refused = others.1 > 0 || (write && others.0 > 0) || held.iter().any(rival);
         if !refused {
             let lease = Lease { file, fd, write, pending: None };
             match mine {
-                Some(at) => held[at] = Lease { fd: held[at].fd, ..lease },
+                Some(at) => {
+                    held[at] = Lease { fd: held[at].fd, ..lease };
+                    self.freed.push(ino);
+                }
                 None => held.push(lease),
             }
         }
         if held.is_empty() {
-            self.0.remove(&ino);
+            self.held.remove(&ino);
         }
         if refused { Err(Errno::EAGAIN) } else { Ok(()) }
     }
 
     /// Gives up the lease of a description; EAGAIN if it has none.
     pub(crate) fn remove(&mut self, ino: Ino, file: FileNo) -> Result<(), Errno> {
-        let held = self.0.get_mut(&ino).ok_or(Errno::EAGAIN)?;
+        let held = self.held.get_mut(&ino).ok_or(Errno::EAGAIN)?;
         let at = held.iter().position(|lease| lease.file == file).ok_or(Errno::EAGAIN)?;
         held.remove(at);
+        self.freed.push(ino);
         if held.is_empty() {
-            self.0.remove(&ino);
+            self.held.remove(&ino);
         }
         Ok(())
     }
 
     /// Every lease.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Ino, &Lease)> {
-        self.0.iter().flat_map(|(ino, held)| held.iter().map(|lease| (*ino, lease)))
+        self.held.iter().flat_map(|(ino, held)| held.iter().map(|lease| (*ino, lease)))
     }
 
     /// The lease of a description as F_GETLEASE tells it.
     pub(crate) fn get(&self, ino: Ino, file: FileNo) -> u16 {
-        let lease = self.0.get(&ino).into_iter().flatten().find(|lease| lease.file == file);
+        let lease = self.held.get(&ino).into_iter().flatten().find(|lease| lease.file == file);
         lease.map_or(F_UNLCK, |lease| lease.pending.unwrap_or(if lease.write { F_WRLCK } else { F_RDLCK }))
     }
 
     /// Tells if opening a file, for writing or not, must wait for leases on it.
     pub(crate) fn conflict(&self, ino: Ino, write: bool) -> bool {
-        self.0.get(&ino).into_iter().flatten().any(|lease| lease.conflicts(write))
+        self.held.get(&ino).into_iter().flatten().any(|lease| lease.conflicts(write))
     }
 
     /// Asks for the leases that stand in the way; returns those that were not asked for yet, each
     /// with its descriptor.
     pub(crate) fn recall(&mut self, ino: Ino, write: bool) -> Vec<(FileNo, i32)> {
         let mut told = Vec::new();
-        for lease in self.0.get_mut(&ino).into_iter().flatten().filter(|lease| lease.conflicts(write)) {
+        for lease in self.held.get_mut(&ino).into_iter().flatten().filter(|lease| lease.conflicts(write)) {
             let wanted = if write { F_UNLCK } else { F_RDLCK };
             if lease.pending != Some(wanted) && lease.pending != Some(F_UNLCK) {
                 lease.pending = Some(wanted);
@@ -103,13 +116,14 @@ impl Leases {
 
     /// Takes what was asked for and not given back.
     pub(crate) fn expire(&mut self, ino: Ino) {
-        let Some(held) = self.0.get_mut(&ino) else { return };
+        let Some(held) = self.held.get_mut(&ino) else { return };
+        self.freed.push(ino);
         held.retain(|lease| lease.pending != Some(F_UNLCK));
         for lease in held.iter_mut().filter(|lease| lease.pending.is_some()) {
             (lease.write, lease.pending) = (false, None);
         }
         if held.is_empty() {
-            self.0.remove(&ino);
+            self.held.remove(&ino);
         }
     }
 }

@@ -64,16 +64,23 @@ pub(crate) struct Locks {
     /// Locks of flock(2): the description, and whether it is exclusive.
     whole: BTreeMap<Locked, Vec<(FileNo, bool)>>,
     records: BTreeMap<Locked, Vec<Record>>,
+    /// Things whose locks have become fewer or less.
+    freed: Vec<Locked>,
 }
 
 impl Locks {
+    /// Takes the things whose locks have become fewer or less, for those who wait for them.
+    pub(crate) fn take_freed(&mut self) -> Vec<Locked> {
+        std::mem::take(&mut self.freed)
+    }
+
     /// Sets, changes or (with `None`) gives up a lock of flock(2); EAGAIN if another description
     /// holds one that conflicts. A lock that is to change is given up first.
     pub(crate) fn flock(&mut self, at: Locked, file: FileNo, exclusive: Option<bool>) -> Result<(), Errno> {
         let held = self.whole.entry(at).or_default();
         let same = held.iter().any(|(holder, kind)| *holder == file && Some(*kind) == exclusive);
-        if !same {
-            held.retain(|(holder, _)| *holder != file);
+        if !same && held.extract_if(.., |(holder, _)| *holder == file).next().is_some() {
+            self.freed.push(at);
         }
         let free = exclusive.is_none_or(|kind| held.iter().all(|(_, other)| !kind && !other));
         if let (false, true, Some(kind)) = (same, free, exclusive) {
@@ -105,6 +112,9 @@ impl Locks {
         let place = held.iter().position(|record| record.holder == wanted.holder).unwrap_or(held.len());
         let mut mine: Vec<Record> = held.extract_if(.., |record| record.holder == wanted.holder).collect();
         let mut new = wanted;
+        if !mine.is_empty() {
+            self.freed.push(at);
+        }
         if !unlock {
             // What touches the new lock on either side becomes part of it.
             let joined: Vec<Record> = mine.extract_if(.., |record| record.joins(&wanted)).collect();
@@ -157,7 +167,11 @@ impl Locks {
     pub(crate) fn forget(&mut self, at: Locked, file: FileNo) {
         self.drop_records(at, |holder| holder == Holder::Description(file));
         if let Some(held) = self.whole.get_mut(&at) {
+            let before = held.len();
             held.retain(|(holder, _)| *holder != file);
+            if held.len() < before {
+                self.freed.push(at);
+            }
             if held.is_empty() {
                 self.whole.remove(&at);
             }
@@ -166,7 +180,11 @@ impl Locks {
 
     fn drop_records(&mut self, at: Locked, gone: impl Fn(Holder) -> bool) {
         if let Some(held) = self.records.get_mut(&at) {
+            let before = held.len();
             held.retain(|record| !gone(record.holder));
+            if held.len() < before {
+                self.freed.push(at);
+            }
             if held.is_empty() {
                 self.records.remove(&at);
             }

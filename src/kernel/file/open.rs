@@ -46,8 +46,9 @@ pub(crate) enum Opened {
     Proc(ProcOpen),
     /// Leases on a regular file, to be opened for writing or not, must be given back first.
     Leased(Ino, bool),
-    /// A pipe with a name whose other end nobody holds: the call would wait for ever.
-    Blocks,
+    /// A pipe with a name whose other end nobody holds: the call waits until it has been opened
+    /// more often than this.
+    Waits(Description, u64),
 }
 
 /// A file of `/proc` that is about to be opened.
@@ -214,23 +215,29 @@ impl Opener<'_> {
         let number = self.fs.number(ino);
         let held = if let Body::Fifo(pipe) = self.fs.node(ino).body { pipe } else { None };
         let pipe = held.unwrap_or_else(|| self.fs.pipes.add(number, &mut self.fs.queues));
-        let ends = self.fs.pipes.get(pipe).map_or((0, 0), |pipe| (pipe.readers, pipe.writers));
-        let written = self.fs.pipes.get(pipe).map_or(0, |pipe| pipe.writer_count);
+        let Some(held) = self.fs.pipes.get(pipe) else { return Err(Errno::EIO) };
+        let (ends, queue) = ((held.readers, held.writers), held.queue);
+        let written = held.writer_count;
+        let partners = if write { held.reader_count } else { written };
         let waits = match kept & O_ACCMODE {
             O_WRONLY => ends.0 == 0,
             O_RDWR => false,
             _ => ends.1 == 0,
         };
-        let no_writer_since = (waits && !write).then_some(written);
         let nonblocking = kept & O_NONBLOCK != 0;
-        if waits && (write || !nonblocking) {
+        let no_writer_since = (waits && nonblocking).then_some(written);
+        if waits && write && nonblocking {
             self.fs.pipes.close(pipe, false, false, &mut self.fs.queues);
-            return if nonblocking { Err(Errno::ENXIO) } else { Ok(Opened::Blocks) };
+            return Err(Errno::ENXIO);
         }
         self.fs.pipes.open(pipe, read, write);
+        if read && ends.0 == 0 || write && ends.1 == 0 {
+            self.fs.queues.wake(queue, 0); // who waits for this end
+        }
         self.fs.node_mut(ino).body = Body::Fifo(Some(pipe));
         self.fs.hold(ino);
-        Ok(Opened::File(Description::new(PipeEnd { pipe, ino: Some(ino), no_writer_since }, kept, path)))
+        let open = Description::new(PipeEnd { pipe, ino: Some(ino), no_writer_since }, kept, path);
+        Ok(if waits && !nonblocking { Opened::Waits(open, partners) } else { Opened::File(open) })
     }
 
     /// Makes and opens a file without a name, O_TMPFILE.

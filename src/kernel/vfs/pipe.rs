@@ -64,7 +64,8 @@ pub(crate) struct Pipe {
     max_pages: usize,
     pub(crate) readers: u32,
     pub(crate) writers: u32,
-    /// Times that it was opened for writing.
+    /// Times that it was opened for reading and for writing.
+    pub(crate) reader_count: u64,
     pub(crate) writer_count: u64,
     /// Inode number shown to the guest.
     pub(crate) number: u64,
@@ -80,7 +81,8 @@ impl Charged for Pipe {
 
     fn vacant() -> Pipe {
         let (queue, pages) = (QueueId::default(), VecDeque::new());
-        Pipe { pages, max_pages: 0, readers: 0, writers: 0, writer_count: 0, number: 0, queue }
+        let (readers, writers, reader_count, writer_count) = (0, 0, 0, 0);
+        Pipe { pages, max_pages: 0, readers, writers, reader_count, writer_count, number: 0, queue }
     }
 }
 
@@ -214,9 +216,7 @@ impl Pipes {
         let queue = queues.add();
         let max_pages = if self.max_pages + PAGES > USER_PAGES { MIN_PAGES } else { PAGES };
         self.max_pages += max_pages;
-        let pages = VecDeque::new();
-        let pipe = Pipe { pages, max_pages, readers: 0, writers: 0, writer_count: 0, number, queue };
-        PipeId(self.held.insert(pipe))
+        PipeId(self.held.insert(Pipe { max_pages, number, queue, ..Pipe::vacant() }))
     }
 
     /// A pipe that somebody holds.
@@ -250,6 +250,7 @@ impl Pipes {
         if let Some(pipe) = self.get_mut(id) {
             pipe.readers += u32::from(read);
             pipe.writers += u32::from(write);
+            pipe.reader_count += u64::from(read);
             pipe.writer_count += u64::from(write);
         }
     }

@@ -1,0 +1,52 @@
+//! Deadlocks: tasks that wait for each other for ever, and locks that would make them do so.
+
+use crate::kernel::fdtable::FileNo;
+use crate::kernel::file::locks::{Holder, Record};
+use crate::kernel::sched::WaitKey;
+use crate::kernel::state::Kernel;
+
+/// Most processes in a circle that is looked for, `MAX_DEADLK_ITERATIONS`.
+const LONGEST_CIRCLE: usize = 10;
+
+impl Kernel {
+    /// Tells if waiting for a record lock would close a circle of processes that wait for each
+    /// other's, `posix_locks_deadlock`. Locks of descriptions are not looked at.
+    pub(crate) fn lock_would_deadlock(&self, file: FileNo, wanted: Record) -> bool {
+        let locks = self.files.locks();
+        let (me, mut at, mut wanted) = (wanted.holder, self.files.locked(file), wanted);
+        if matches!(me, Holder::Description(_)) {
+            return false;
+        }
+        for _ in 0..LONGEST_CIRCLE {
+            let Some(held) = locks.conflict(at, &wanted) else { return false };
+            if held.holder == me {
+                return true;
+            }
+            let mut waits = self.sched.asleep().filter_map(|task| self.tasks[task].call.lock);
+            let Some(next) = waits.find(|(_, record)| record.holder == held.holder) else { return false };
+            (at, wanted) = next;
+        }
+        false
+    }
+
+    /// Describes for people all that sleep, and what for.
+    pub(super) fn describe_deadlock(&self) -> String {
+        let mut asleep = self.sched.asleep().map(|task| &self.tasks[task]);
+        if let (Some(only), None) = (asleep.next(), asleep.next()) {
+            return format!(
+                "{} would wait for ever: the program is the only process of the emulated machine",
+                only.call.what
+            );
+        }
+        let tasks = self.sched.asleep().map(|task| {
+            let task = &self.tasks[task];
+            let pid = self.processes[task.shared.process].pid;
+            let name = String::from_utf8_lossy(task.name()).into_owned();
+            let at = task.call.keys.first().filter(|key| matches!(key, WaitKey::Futex(_)));
+            let at = at.map_or(String::new(), |key| format!(" {key}"));
+            format!("task {} of process {pid} ({name}): {}{at}", task.tid, task.call.what)
+        });
+        let tasks: Vec<String> = tasks.collect();
+        format!("deadlock: each task waits for another: {}", tasks.join("; "))
+    }
+}
