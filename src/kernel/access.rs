@@ -47,11 +47,12 @@ impl Kernel {
         cpu: &'a mut dyn GuestCpu,
         mem: &'a mut dyn GuestMemory,
     ) -> (&'a mut Descriptions, FileContext<'a>) {
+        let of_others = self.signals_of_others(self.current());
         let Parts { task, process, handlers, fs, files, streams, random, clock, .. } = self.parts();
         let size_limit = process.limits.soft(Resource::Fsize);
         let pgid = process.pgid;
         let cred = &task.cred;
-        let signals = Signals { task: &mut task.signals, shared: &mut process.pending, handlers };
+        let signals = Signals { task: &mut task.signals, shared: &mut process.pending, of_others, handlers };
         (files, FileContext { fs, streams, random, clock, cpu, mem, cred, signals, pgid, size_limit })
     }
 

@@ -98,6 +98,7 @@ impl Kernel {
         if task != self.current() {
             self.unschedule(task);
         }
+        self.drop_call(task, mem);
         let held = &mut self.tasks[task];
         held.state = TaskState::Dead;
         let (process, tid) = (held.shared.process, held.tid);

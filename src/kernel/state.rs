@@ -252,10 +252,25 @@ impl Kernel {
         self.signals_of(self.current)
     }
 
+    /// Signals that another task of the process takes if they are sent to the process: one that
+    /// came before and does not block them. Not asked while none is pending there.
+    pub(super) fn signals_of_others(&self, task: TaskId) -> u64 {
+        let process = &self.processes[self.tasks[task].shared.process];
+        if process.pending.set() == 0 {
+            return 0;
+        }
+        let before = process.tasks.iter().take_while(|other| **other != task);
+        let runs = |task: &&Task| matches!(task.state, TaskState::Runnable | TaskState::Sleeping);
+        let before = before.filter_map(|other| self.tasks.get(*other)).filter(runs);
+        before.fold(0, |taken, other| taken | !other.signals.blocked)
+    }
+
     /// The signals of a task.
     pub fn signals_of(&mut self, task: TaskId) -> Signals<'_> {
+        let of_others = self.signals_of_others(task);
         let task = &mut self.tasks[task];
         Signals {
+            of_others,
             shared: &mut self.processes[task.shared.process].pending,
             handlers: &mut self.handlers[task.shared.handlers],
             task: &mut task.signals,

@@ -73,14 +73,27 @@ impl Kernel {
         self.sched.add_ready(self.current);
     }
 
+    /// Gives way if anybody else can run; true if so.
+    pub(crate) fn yields(&mut self) -> bool {
+        let others = self.sched.has_ready();
+        if others {
+            self.give_way();
+        }
+        others
+    }
+
     /// Ends the call of the running task.
     pub(crate) fn end_call(&mut self, mem: &mut dyn GuestMemory) {
         (self.sched.all_looked, self.sched.host_looked) = (false, false);
-        let call = std::mem::take(&mut self.task_mut().call);
-        if call.holds_files {
-            for (_, file) in call.files.into_iter().flatten() {
-                self.files.put(file, &mut self.fs, mem);
-            }
+        self.drop_call(self.current, mem);
+    }
+
+    /// Gives up what the call of a task holds, which does not sleep.
+    pub(super) fn drop_call(&mut self, task: TaskId, mem: &mut dyn GuestMemory) {
+        let call = std::mem::take(&mut self.tasks[task].call);
+        let held = if call.holds_files { call.files } else { [None; 2] };
+        for file in held.into_iter().flatten().map(|(_, file)| file).chain(call.opening) {
+            self.files.put(file, &mut self.fs, mem);
         }
     }
 

@@ -39,6 +39,8 @@ pub(crate) enum Break {
     Spawn(Spawn),
     /// The call has to wait: it is made again when something that it sleeps on has woken.
     Sleep,
+    /// The call returns 0, after others had their turns.
+    Yield,
     /// Registers were set by the handler (rt_sigreturn); nothing is to be stored in RAX.
     Resume,
     /// Asked for something that would be wrong if it were pretended; the run stops with this

@@ -90,6 +90,12 @@ fn serve(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory,
         Err(Break::Errno(NO_DESCRIPTOR)) => return Action::Refuse(NO_DESCRIPTOR_LEFT.into()),
         Err(Break::Errno(errno)) => ctx.cpu.set_gpr(Gpr::Rax, errno.to_rax()),
         Err(Break::Resume | Break::Sleep) => {}
+        Err(Break::Yield) => {
+            ctx.cpu.set_gpr(Gpr::Rax, 0);
+            if ctx.kernel.yields() {
+                return Action::Sleep;
+            }
+        }
         Err(Break::Gone) => return Action::Gone,
         Err(Break::Spawn(spawn)) => {
             let tid = ctx.kernel.tid_of(spawn.task);

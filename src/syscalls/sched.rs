@@ -8,7 +8,7 @@ use crate::guest::PAGE_SIZE;
 use crate::kernel::arena::TaskId;
 use crate::kernel::task::Policy;
 use crate::kernel::uaccess::{copy_from_user, copy_to_user, get_u32, put_u32, put_words};
-use crate::syscalls::context::{Ctx, SysResult};
+use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::row::{Row, full, partial};
 
 const REMEMBERED: &str = "remembered; SCHED_DEADLINE is EPERM";
@@ -56,7 +56,7 @@ fn owns(ctx: &Ctx, task: TaskId) -> Result<(), Errno> {
 
 /// sched_yield(2).
 fn sched_yield(_: &mut Ctx, _: [u64; 6]) -> SysResult {
-    Ok(0)
+    Err(Break::Yield)
 }
 
 /// The tasks that PRIO_PROCESS, PRIO_PGRP or PRIO_USER mean with an id, 0 for the caller's; EINVAL

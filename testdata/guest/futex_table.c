@@ -1,6 +1,6 @@
 // covers: futex futex_waitv
 // flags: -pthread
-// The operations of futex(2) between threads: who is woken, in which order, and how many.
+/* The operations of futex(2) between threads: who is woken, in which order, and how many. */
 #include "guest.h"
 #include <linux/futex.h>
 #include <pthread.h>

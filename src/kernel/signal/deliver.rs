@@ -45,12 +45,12 @@ impl Signals<'_> {
             // mask let through stay pending.
             self.restore_mask();
         }
-        let idle = self.pending() & !self.task.blocked == 0;
+        let idle = self.to_take() == 0;
         if idle && self.task.saved_mask.is_none() {
             self.task.interrupted = None;
             return Ok(());
         }
-        while let Some(info) = self.dequeue(!self.task.blocked) {
+        while let Some(info) = self.dequeue(self.to_take()) {
             self.deliver(cpu, mem, &info)?;
         }
         if let Some((number, _)) = self.task.interrupted.take() {

@@ -100,6 +100,8 @@ pub struct Signals<'a> {
     pub task: &'a mut TaskSignals,
     /// Signals pending for its process.
     pub shared: &'a mut Queue,
+    /// Those that another task of it takes.
+    pub of_others: u64,
     /// Its actions.
     pub handlers: &'a mut SignalHandlers,
 }
@@ -118,7 +120,7 @@ impl Signals<'_> {
     /// Returns whether a pending signal interrupts a waiting call; `killable`: by ending the
     /// process.
     pub(in crate::kernel) fn interrupt_pending(&self, killable: bool) -> bool {
-        let mut ready = self.pending() & !self.task.blocked;
+        let mut ready = self.to_take();
         while ready != 0 {
             let signo = ready.trailing_zeros() as i32 + 1;
             let ends = if killable { SignalHandlers::kills } else { SignalHandlers::interrupts };
@@ -128,6 +130,12 @@ impl Signals<'_> {
             ready &= ready - 1;
         }
         false
+    }
+
+    /// The pending signals that the task takes now: not what it blocks, nor what was sent to its
+    /// process and another task takes.
+    pub(super) fn to_take(&self) -> u64 {
+        (self.shared.set() & !self.of_others | self.task.pending.set()) & !self.task.blocked
     }
 
     /// The signals pending for the task or its process.
