@@ -34,7 +34,12 @@ impl Session {
         let process = guest.kernel.task().shared.process;
         let pid = guest.kernel.process().pid;
         if guest.kernel.is_alive(last) {
-            cpus.insert(last, machine.save_cpu()?);
+            match cpus.get_mut(&last) {
+                Some(cpu) => machine.save_cpu_in(cpu)?,
+                None => {
+                    cpus.insert(last, machine.save_cpu()?);
+                }
+            }
         } else {
             cpus.remove(&last);
         }

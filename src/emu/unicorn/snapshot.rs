@@ -59,6 +59,21 @@ impl Machine {
         Ok(TaskCpu(Rc::new(self.context()?)))
     }
 
+    /// Saves the registers of the running task in the place of others.
+    ///
+    /// # Errors
+    /// When the engine has no memory.
+    pub(crate) fn save_cpu_in(&mut self, cpu: &mut TaskCpu) -> Result<(), EngineError> {
+        match Rc::get_mut(&mut cpu.0) {
+            Some(cpu) => self.engine.context_save(cpu).map_err(engine_error("cannot save the CPU")),
+            // A saved run has the others.
+            None => {
+                *cpu = self.save_cpu()?;
+                Ok(())
+            }
+        }
+    }
+
     /// Lets a task run with the registers that it had, in its address space. `turn` is its id and
     /// account.
     ///
