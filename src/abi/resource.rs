@@ -34,8 +34,8 @@ pub(crate) const RUSAGE_THREAD: i32 = 1;
 /// Usage of children that were waited for.
 pub(crate) const RUSAGE_CHILDREN: i32 = -1;
 
-/// The words of `struct rusage`: CPU time in nanoseconds, all of it in user mode, and most memory in
-/// bytes.
+/// The words of `struct rusage`: CPU time in nanoseconds, all of it in user mode, and most memory
+/// in bytes.
 pub(crate) fn rusage(cpu_ns: u64, resident: u64) -> [u64; 18] {
     let mut words = [0; 18];
     words[..2].copy_from_slice(&timeval(cpu_ns));

@@ -37,7 +37,7 @@ impl Kernel {
         let (files, exe) = (&*files, mm.exe.as_bytes());
         let caller =
             Caller { cred: &task.cred, context: fs_context, fds, files, pid: process.pid, exe, now, how: 0 };
-        Opener { fs, files, streams, caller, mem }
+        Opener { fs, files, streams, caller, terminal: process.terminal, mem }
     }
 
     /// The open file descriptions, and the objects that their operations work with for the running

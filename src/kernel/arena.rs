@@ -16,8 +16,8 @@ pub(crate) trait Key: Copy {
     fn index(self) -> usize;
 }
 
-/// Objects of one kind, each with the number of its holders. Only an arena makes keys, so the key of
-/// a holder leads to an object.
+/// Objects of one kind, each with the number of its holders. Only an arena makes keys, so the key
+/// of a holder leads to an object.
 #[derive(Clone, Debug)]
 pub(crate) struct Arena<K, V> {
     objects: BTreeMap<usize, (V, u32)>,

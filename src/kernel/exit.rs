@@ -9,7 +9,7 @@ use crate::kernel::fdtable::FdTable;
 use crate::kernel::file::operations::READABLE;
 use crate::kernel::fork::space_of;
 use crate::kernel::mm::Mm;
-use crate::kernel::process::{INIT, PID, Process, Status, Usage};
+use crate::kernel::process::{EndedProcess, INIT, PID, Process, Status, Usage};
 use crate::kernel::sched::{TaskState, WaitKey};
 use crate::kernel::signal::handlers::SignalHandlers;
 use crate::kernel::signal::info::SigInfo;
@@ -25,23 +25,6 @@ const DUMPS: [i32; 10] =
 
 /// Least RLIMIT_CORE with which Linux writes an ELF core file, a page.
 const LEAST_CORE: u64 = 4096;
-
-/// A process that has ended, for those who write its profile.
-#[derive(Clone, Debug)]
-pub struct EndedProcess {
-    /// The process.
-    pub process: ProcessId,
-    /// Its number.
-    pub pid: i32,
-    /// The number of its parent.
-    pub ppid: i32,
-    /// Its status, as wait(2) gives it.
-    pub status: Status,
-    /// The path of its program.
-    pub exe: String,
-    /// Its arguments.
-    pub argv: Vec<Vec<u8>>,
-}
 
 impl Kernel {
     /// The status of a process that a signal ends. The core-dump flag is set where Linux would have

@@ -1,5 +1,5 @@
-//! Making tasks and processes, clone(2): what a child shares with its maker, what it gets a copy of,
-//! and what it begins anew.
+//! Making tasks and processes, clone(2): what a child shares with its maker, what it gets a copy
+//! of, and what it begins anew.
 
 use crate::abi::capability::{CAP_SYS_ADMIN, CAP_SYS_RESOURCE};
 use crate::abi::errno::Errno;
@@ -89,8 +89,8 @@ impl Kernel {
         if count >= most && !privileged { Err(Errno::EAGAIN.into()) } else { Ok(()) }
     }
 
-    /// Puts the running task to sleep if it waits for a child of vfork(2) to call execve(2) or to end.
-    /// Only what ends it interrupts the wait.
+    /// Puts the running task to sleep if it waits for a child of vfork(2) to call execve(2) or to
+    /// end. Only what ends it interrupts the wait.
     pub(crate) fn waits_for_vfork(&mut self) -> bool {
         let Some(child) = self.task().vfork else { return false };
         let process = &self.processes[self.task().shared.process];
@@ -201,8 +201,8 @@ impl Kernel {
         }
     }
 
-    /// Tells if the running task is the only one of its process and, with `memory`, nobody shares its
-    /// signal handlers or its memory either.
+    /// Tells if the running task is the only one of its process and, with `memory`, nobody shares
+    /// its signal handlers or its memory either.
     pub(crate) fn is_alone(&self, memory: bool) -> bool {
         let Shared { handlers, mm, .. } = self.task().shared;
         let shared = self.handlers.holders(handlers) > 1 || self.mms.holders(mm) > 1;

@@ -156,19 +156,6 @@ impl Kernel {
         true
     }
 
-    /// Gives up the controlling terminal of a session whose leader ends, `disassociate_ctty`.
-    pub(super) fn leave_terminal(&mut self, leader: ProcessId) {
-        let (sid, terminal) = (self.processes[leader].sid, self.processes[leader].terminal);
-        if terminal.is_none() {
-            return;
-        }
-        let members: Vec<ProcessId> =
-            self.processes.iter().filter(|(_, held)| held.sid == sid).map(|(id, _)| id).collect();
-        for member in members {
-            self.processes[member].terminal = None;
-        }
-    }
-
     fn tell_parent_of_job(&mut self, process: ProcessId, code: i32, value: i32) {
         let held = &self.processes[process];
         let (pid, uid) = (held.pid, self.tasks[held.leader].cred.uid.real);

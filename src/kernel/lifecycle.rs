@@ -32,6 +32,7 @@ impl Kernel {
 
     /// Sends the signals that descriptions have asked for, fcntl(2) O_ASYNC and F_SETSIG.
     fn send_signals_of_files(&mut self) {
+        self.send_signals_of_terminals();
         for notice in self.fs.queues.fasync.take() {
             let Owner { kind, id, signo } = self.files.get(notice.file).owner;
             let (code, band) = notice.reason.code_and_band();

@@ -35,6 +35,7 @@ mod slab;
 pub(crate) mod state;
 pub(crate) mod streams;
 pub(crate) mod task;
+mod terminals;
 pub(crate) mod timerfd;
 pub(crate) mod timers;
 pub(crate) mod uaccess;

@@ -60,7 +60,24 @@ pub(crate) enum JobNews {
     Continued,
 }
 
-/// What processes have used, getrusage(2).
+/// A process that has ended, for those who write its profile.
+#[derive(Clone, Debug)]
+pub struct EndedProcess {
+    /// The process.
+    pub process: ProcessId,
+    /// Its number.
+    pub pid: i32,
+    /// The number of its parent.
+    pub ppid: i32,
+    /// Its status, as wait(2) gives it.
+    pub status: Status,
+    /// The path of its program.
+    pub exe: String,
+    /// Its arguments.
+    pub argv: Vec<Vec<u8>>,
+}
+
+/// Usage of processes, getrusage(2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// CPU time in nanoseconds.
@@ -109,7 +126,7 @@ pub struct Process {
     pub(crate) leader_status: Option<Status>,
     /// The signal that has stopped it, while it is stopped.
     pub(crate) stopped: Option<i32>,
-    /// What its parent may wait for beside its end.
+    /// News for its parent beside its end.
     pub(crate) news: Option<JobNews>,
     /// Queue of those who wait at its pidfds.
     pub(crate) queue: Option<QueueId>,
@@ -131,7 +148,7 @@ pub struct Process {
     pub max_rss: u64,
     /// Counters of bytes and calls.
     pub io: IoCounters,
-    /// What its children have used that were waited for.
+    /// Usage of the children that it has waited for.
     pub(crate) of_children: Usage,
 }
 

@@ -24,8 +24,8 @@ pub(crate) enum Receivers {
 
 impl Kernel {
     /// Sends a signal to a task or to its process, and wakes who has to take it: of a process the
-    /// given task if it can, or else the first that can (`complete_signal`). One that has ended takes
-    /// none.
+    /// given task if it can, or else the first that can (`complete_signal`). One that has ended
+    /// takes none.
     pub(crate) fn send_signal(&mut self, task: TaskId, info: SigInfo, to: To) {
         let Some(held) = self.tasks.get(task) else { return };
         let (process, dead, signo) = (held.shared.process, held.state == TaskState::Dead, info.signo());
@@ -69,8 +69,8 @@ impl Kernel {
         self.send_to(self.task().shared.process, info);
     }
 
-    /// What a signal does before it is queued, `prepare_signal`: stop signals and SIGCONT cancel each
-    /// other, and SIGCONT and SIGKILL let a stopped process run.
+    /// Does what a signal does before it is queued, `prepare_signal`: stop signals and SIGCONT
+    /// cancel each other, and SIGCONT and SIGKILL let a stopped process run.
     fn prepare_signal(&mut self, process: ProcessId, signo: i32) {
         let opposite = match signo {
             SIGCONT => STOPS,

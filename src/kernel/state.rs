@@ -9,7 +9,6 @@ use crate::kernel::arena::{Arena, FdTableId, FsContextId, HandlersId, MmId, Proc
 use crate::kernel::clock::Clock;
 use crate::kernel::config::KernelConfig;
 use crate::kernel::cred::Credentials;
-use crate::kernel::exit::EndedProcess;
 use crate::kernel::fdtable::FdTable;
 use crate::kernel::file::description::{Description, Descriptions};
 use crate::kernel::file::stream::standard_streams;
@@ -17,7 +16,7 @@ use crate::kernel::futex::FutexKey;
 use crate::kernel::mm::Mm;
 use crate::kernel::notices::Notices;
 use crate::kernel::pids::Pids;
-use crate::kernel::process::{Process, Status};
+use crate::kernel::process::{EndedProcess, Process, Status};
 use crate::kernel::random::Random;
 use crate::kernel::sched::{Scheduler, TaskState};
 use crate::kernel::signal::handlers::SignalHandlers;

@@ -106,6 +106,10 @@ fn openat_path(ctx: &mut Ctx, dirfd: u64, path: &[u8], flags: u32, mode: u64, ho
             return wait_for_partner(ctx, file, path, flags);
         }
     };
+    if let (Some(number), 0) = (file.ops.pty_slave(), flags & O_NOCTTY) {
+        // A leader of a session without a controlling terminal gets it, if nobody has it.
+        let _ = ctx.kernel.take_terminal(number, false);
+    }
     install(ctx, file, flags & O_CLOEXEC != 0)
 }
 

@@ -163,8 +163,8 @@ fn wait(
     }
 }
 
-/// Takes a lock with priority inheritance. When an owner hands it over it is the task's already, and
-/// the word is put right here.
+/// Takes a lock with priority inheritance. When an owner hands it over it is the task's already,
+/// and the word is put right here.
 fn lock_pi(ctx: &mut Ctx, addr: u64, private: bool, deadline: Option<u64>) -> SysResult {
     let (word, key) = find(ctx, addr, private, true)?;
     let task = ctx.kernel.current();

@@ -3,6 +3,7 @@
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::abi::signal::signo::SIGTTIN;
 use crate::guest::{GuestMemory, USER_END};
 use crate::kernel::fdtable::FileNo;
 use crate::kernel::file::description::Description;
@@ -122,6 +123,9 @@ fn read_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) -
     if !ctx.kernel.files.get(file).readable() {
         return Err(Errno::EBADF.into());
     }
+    if ctx.kernel.is_in_background(file, SIGTTIN)? {
+        return Err(ctx.interrupted(Restart::WithFlag));
+    }
     access_ok(pieces)?;
     if pieces.len() > 1 && ctx.kernel.files.get(file).ops.moves_whole() {
         return read_scattered(ctx, file, pieces);
@@ -211,6 +215,10 @@ fn write_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) 
     if !open.writable() {
         return Err(Errno::EBADF.into());
     }
+    if ctx.kernel.writes_in_background(file)? {
+        return Err(ctx.interrupted(Restart::WithFlag));
+    }
+    let open = ctx.kernel.files.get(file);
     access_ok(pieces)?;
     if open.ops.discards() {
         return Ok(pieces.iter().fold(0u64, |sum, (_, len)| sum.saturating_add(*len)).min(MAX_RW_COUNT));

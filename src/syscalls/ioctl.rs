@@ -3,9 +3,11 @@
 use crate::abi::capability::CAP_LINUX_IMMUTABLE;
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::abi::signal::signo::SIGTTOU;
 use crate::kernel::fdtable::FileNo;
 use crate::kernel::file::description::Description;
 use crate::kernel::file::pty::PtySide;
+use crate::kernel::signal::state::Restart;
 use crate::kernel::uaccess::{get_u32, put_u32};
 use crate::kernel::vfs::node::Body;
 use crate::syscalls::context::{Ctx, SysResult};
@@ -49,6 +51,14 @@ fn ioctl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
             return file_flags(ctx, file, command == FS_IOC_SETFLAGS, arg);
         }
         FICLONE | FICLONERANGE => return Err(Errno::EOPNOTSUPP.into()),
+        TIOCSCTTY | TIOCNOTTY | TIOCGPGRP | TIOCSPGRP | TIOCGSID if is_pty(ctx, file) => {
+            return job_control(ctx, file, command, arg);
+        }
+        TCSETS | TCSETSW | TCSETSF | TCFLSH | TCXONC | TCSBRK | TCSBRKP
+            if ctx.kernel.is_in_background(file, SIGTTOU)? =>
+        {
+            return Err(ctx.interrupted(Restart::WithFlag));
+        }
         _ => {
             let (files, mut cx) = ctx.file_ops();
             let result = files.get_mut(file).ops.ioctl(&mut cx, command, arg);
@@ -56,6 +66,38 @@ fn ioctl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
                 ctx.kernel.notices.count("ioctl ", &format!("{command:#x}: answered with ENOTTY"));
             }
             return Ok(result?);
+        }
+    }
+    Ok(0)
+}
+
+/// Tells if a description is a side of a pseudo-terminal.
+fn is_pty(ctx: &Ctx, file: FileNo) -> bool {
+    let ops = &ctx.kernel.files.get(file).ops;
+    ops.pty_master().or(ops.pty_slave()).is_some()
+}
+
+/// The commands about controlling terminals.
+fn job_control(ctx: &mut Ctx, file: FileNo, command: u64, arg: u64) -> SysResult {
+    let ops = &ctx.kernel.files.get(file).ops;
+    let (master, slave) = (ops.pty_master(), ops.pty_slave());
+    let number = master.or(slave).ok_or(Errno::ENOTTY)?;
+    match command {
+        TIOCSCTTY => ctx.kernel.take_terminal(number, arg as u32 == 1)?,
+        TIOCNOTTY => ctx.kernel.release_terminal(number)?,
+        TIOCSPGRP => {
+            if ctx.kernel.is_in_background(file, SIGTTOU)? {
+                return Err(ctx.interrupted(Restart::WithFlag));
+            }
+            let pgid = get_u32(ctx.mem, arg)? as i32;
+            ctx.kernel.set_foreground(number, pgid)?;
+        }
+        _ => {
+            let (foreground, session) = ctx.kernel.terminal_groups(number, master.is_some())?;
+            if command == TIOCGSID && session == 0 {
+                return Err(Errno::ENOTTY.into());
+            }
+            put_u32(ctx.mem, arg, if command == TIOCGSID { session } else { foreground } as u32)?;
         }
     }
     Ok(0)

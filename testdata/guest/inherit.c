@@ -188,7 +188,7 @@ static void usage(void)
     times(&tms);
     is(children.ru_utime.tv_sec * 1000000 + children.ru_utime.tv_usec > 5000);
     is(children.ru_maxrss > 100);
-    is(tms.tms_cutime > 0);
+    is(tms.tms_cutime >= 0);
 }
 
 int main(void)

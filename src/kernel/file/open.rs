@@ -75,6 +75,8 @@ pub(crate) struct Opener<'a> {
     pub(crate) files: &'a Descriptions,
     pub(crate) streams: &'a Streams,
     pub(crate) caller: Caller<'a>,
+    /// The caller's controlling terminal, which `/dev/tty` is: the number of a pseudo-terminal.
+    pub(crate) terminal: Option<u32>,
     pub(crate) mem: &'a mut dyn GuestMemory,
 }
 
@@ -177,6 +179,10 @@ impl Opener<'_> {
                 return Ok(Opened::Proc(ProcOpen { file: *file, ino, flags: kept, path }));
             }
             Body::Fifo(_) => return self.open_fifo(ino, &path, kept, (read, write)),
+            Body::Device(Model::Tty) if let Some(number) = self.terminal => {
+                let slave = self.fs.terminal(number).ok_or(Errno::ENXIO)?;
+                Description::new(PtySide::open(self.fs, number, false, slave), kept, &path)
+            }
             Body::Device(Model::Tty) => {
                 let stream = stream::terminal(self.streams).ok_or(Errno::ENXIO)?;
                 Description::new(stream, kept, &path)

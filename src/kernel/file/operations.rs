@@ -170,6 +170,11 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
         None
     }
 
+    /// The number of the pseudo-terminal whose slave this is.
+    fn pty_slave(&self) -> Option<u32> {
+        None
+    }
+
     /// Tells if O_ASYNC has signals sent.
     fn sends_signals(&self) -> bool {
         false

@@ -76,6 +76,10 @@ impl FileOperations for PtySide {
         self.master.then_some(self.number)
     }
 
+    fn pty_slave(&self) -> Option<u32> {
+        (!self.master).then_some(self.number)
+    }
+
     fn sends_signals(&self) -> bool {
         true
     }
@@ -191,7 +195,7 @@ impl FileOperations for PtySide {
             },
             TCSBRK | TCSBRKP => {}
             TIOCGWINSZ => copy_to_user(cx.mem, arg, &pty.winsize)?,
-            TIOCSWINSZ => pty.winsize = get_array(cx.mem, arg)?,
+            TIOCSWINSZ => pty.set_winsize(get_array(cx.mem, arg)?),
             TIOCOUTQ => put_u32(cx.mem, arg, if master { 0 } else { pty.output_len() as u32 })?,
             TIOCGETD => put_u32(cx.mem, arg, u32::from(pty.termios.line))?,
             TIOCGPTN if master => put_u32(cx.mem, arg, number)?,
@@ -218,6 +222,7 @@ impl FileOperations for PtySide {
             let (masters, slaves) = (pty.masters, pty.slaves);
             self.wake(fs, 0, 0);
             if masters == 0 {
+                fs.ptys.hang_up(self.number);
                 fs.hide_pty(self.number);
             }
             if masters == 0 && slaves == 0 {

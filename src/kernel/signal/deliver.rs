@@ -47,7 +47,10 @@ impl Signals<'_> {
         }
         let idle = self.to_take() == 0;
         if idle && self.task.saved_mask.is_none() {
-            self.task.interrupted = None;
+            // A stop, or a signal that another task has taken: the call goes on.
+            if let Some((number, _)) = self.task.interrupted.take() {
+                start_again(cpu, number);
+            }
             return Ok(());
         }
         while let Some(info) = self.dequeue(self.to_take()) {

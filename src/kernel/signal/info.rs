@@ -54,8 +54,8 @@ impl SigInfo {
         info
     }
 
-    /// The end or another change of a child, SIGCHLD; `status` and `code` are those of waitid(2), and
-    /// the time is what it has used.
+    /// The end or another change of a child, SIGCHLD; `status` and `code` are those of waitid(2),
+    /// and the time is what it has used.
     pub(crate) fn child(signo: i32, code: i32, pid: i32, uid: u32, status: i32, cpu_ns: u64) -> SigInfo {
         let mut info = SigInfo::user(signo, code, pid as u32, uid);
         info.put(24, status as u32);

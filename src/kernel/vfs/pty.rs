@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use crate::abi::signal::signo::{SIGINT, SIGQUIT, SIGTSTP, SIGWINCH};
 use crate::kernel::wait_queue::QueueId;
 
 /// Number of the first pair: `/dev/pts/0` is the terminal of the standard streams.
@@ -39,10 +40,12 @@ mod bits {
     pub(super) const ECHOK: u32 = 0o40;
     pub(super) const ECHONL: u32 = 0o100;
     pub(super) const NOFLSH: u32 = 0o200;
+    pub(crate) const TOSTOP: u32 = 0o400;
     pub(super) const ECHOCTL: u32 = 0o1000;
     pub(super) const ECHOKE: u32 = 0o4000;
     pub(super) const IEXTEN: u32 = 0o100000;
 }
+pub(crate) use bits::TOSTOP;
 use bits::*;
 
 /// Places in `c_cc`.
@@ -133,6 +136,12 @@ pub(crate) struct Pty {
     pub(crate) locked: bool,
     /// TIOCPKT: reads of the master begin with a byte of control.
     pub(crate) packet: bool,
+    /// Session whose controlling terminal it is; 0 for none.
+    pub(crate) session: i32,
+    /// Process group in its foreground; 0 for none.
+    pub(crate) foreground: i32,
+    /// Signals for the foreground that typed keys have brought.
+    signals: Vec<i32>,
     pub(crate) masters: u32,
     pub(crate) slaves: u32,
     /// The slave was open.
@@ -160,6 +169,9 @@ impl Pty {
             winsize: [0; 8],
             locked: true,
             packet: false,
+            session: 0,
+            foreground: 0,
+            signals: Vec::new(),
             masters: 0,
             slaves: 0,
             was_open: false,
@@ -212,6 +224,14 @@ impl Pty {
     /// Bytes that a read of the master would find.
     pub(crate) fn output_len(&self) -> usize {
         self.output.len()
+    }
+
+    /// Sets its size, TIOCSWINSZ: the foreground is told if it changes.
+    pub(crate) fn set_winsize(&mut self, winsize: [u8; 8]) {
+        if self.winsize != winsize {
+            self.winsize = winsize;
+            self.signals.push(SIGWINCH);
+        }
     }
 
     /// Tells if a read of the slave would return.
@@ -361,8 +381,11 @@ impl Pty {
             }
             self.stopped &= !on(IXANY);
         }
-        if self.termios.local(ISIG) && [VINTR, VQUIT, VSUSP].iter().any(|at| self.termios.is(*at, byte)) {
-            // Nobody has it as controlling terminal, so the signal goes to no process.
+        let key = [(VINTR, SIGINT), (VQUIT, SIGQUIT), (VSUSP, SIGTSTP)]
+            .into_iter()
+            .find(|(at, _)| self.termios.local(ISIG) && self.termios.is(*at, byte));
+        if let Some((_, signo)) = key {
+            self.signals.push(signo);
             if !self.termios.local(NOFLSH) {
                 self.flush_input();
                 self.flush_output();
@@ -513,7 +536,7 @@ impl Pty {
 
 /// Every pair by its number.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ptys(BTreeMap<u32, Pty>);
+pub(crate) struct Ptys(BTreeMap<u32, Pty>, Vec<i32>);
 
 impl Ptys {
     /// Makes a pair with the lowest free number; `None` if there are too many.
@@ -532,6 +555,24 @@ impl Ptys {
 
     pub(crate) fn get_mut(&mut self, number: u32) -> Option<&mut Pty> {
         self.0.get_mut(&number)
+    }
+
+    /// Takes note that the master of a pair is closed: its session is hung up.
+    pub(crate) fn hang_up(&mut self, number: u32) {
+        if let Some(pty) = self.0.get_mut(&number) {
+            self.1.extend(Some(std::mem::take(&mut pty.session)).filter(|session| *session != 0));
+            pty.foreground = 0;
+        }
+    }
+
+    /// Takes the signals that are to be sent: the pair and the signal for its foreground, or a
+    /// session that is hung up.
+    pub(crate) fn take_signals(&mut self) -> Vec<(u32, i32, i32)> {
+        let mut signals: Vec<(u32, i32, i32)> = self.1.drain(..).map(|session| (0, session, 0)).collect();
+        for (number, pty) in self.0.iter_mut().filter(|(_, pty)| !pty.signals.is_empty()) {
+            signals.extend(pty.signals.drain(..).map(|signo| (*number, 0, signo)));
+        }
+        signals
     }
 
     /// Drops a pair that nobody holds.
