@@ -237,8 +237,8 @@ impl Machine {
         }
     }
 
-    /// Tests whether the instruction at RIP accesses a non-canonical address through SS: #SS instead
-    /// of #GP.
+    /// Tests whether the instruction at RIP accesses a non-canonical address through SS: #SS, not
+    /// #GP.
     fn is_stack(&mut self, addr: u64) -> bool {
         let Vcpu { state, mmu, .. } = &mut *self.vcpu;
         if addr == state.rip() {

@@ -41,7 +41,11 @@ impl Kernel {
         let queued = signals.pending.len() + process.pending.len();
         let (ignored, caught) = self.dispositions();
         let most = process.limits.soft(Resource::Sigpending);
-        let _ = writeln!(text, "CoreDumping:\t0\nTHP_enabled:\t1\nThreads:\t1\nSigQ:\t{queued}/{most}");
+        let _ = writeln!(
+            text,
+            "CoreDumping:\t0\nTHP_enabled:\t1\nThreads:\t{}\nSigQ:\t{queued}/{most}",
+            process.tasks.len()
+        );
         for (name, set) in [
             ("SigPnd", signals.pending.set()),
             ("ShdPnd", process.pending.set()),
