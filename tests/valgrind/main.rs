@@ -5,6 +5,7 @@ mod common;
 
 mod attribution;
 mod exact;
+mod processes;
 mod producers;
 mod random;
 mod requests;
