@@ -94,7 +94,8 @@ impl Sources {
 }
 
 fn split(text: &Option<Vec<u8>>) -> Vec<Vec<u8>> {
-    let Some(text) = text else { return Vec::new() };
+    let Some(text) = text.as_ref().filter(|text| !text.is_empty()) else { return Vec::new() };
+    let text = text.strip_suffix(b"\n").unwrap_or(text);
     let mut lines: Vec<Vec<u8>> = text.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
     for line in &mut lines {
         line.pop_if(|last| *last == b'\r');
@@ -209,6 +210,14 @@ impl<R: BufRead> Iterator for FileLines<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_lines_behind_the_last() {
+        let lines = |text: &str| split(&Some(text.into())).len();
+        assert_eq!([lines(""), lines("a"), lines("a\n"), lines("a\n\n"), lines("\n")], [0, 1, 1, 2, 1]);
+        assert_eq!(split(&Some(b"a\r\nb\n".to_vec())), [b"a", b"b"]);
+        assert_eq!(split(&None).len(), 0);
+    }
 
     #[test]
     fn beginnings_of_paths() {

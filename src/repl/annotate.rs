@@ -226,7 +226,8 @@ impl Shell {
             lines.push(match line {
                 ListingLine::Place(file, number) => {
                     let file = String::from_utf8_lossy(&file);
-                    let text = self.sources.line(&file, number).unwrap_or_default();
+                    // Without its text, its file says most.
+                    let text = self.sources.line(&file, number).unwrap_or_else(|| file.into_owned());
                     AnnotatedLine { counts: None, mark: number.to_string(), text: text.trim_end().to_owned() }
                 }
                 ListingLine::Instruction(row) => {
