@@ -24,6 +24,7 @@ pub(crate) const CAP_SYS_RESOURCE: u64 = 24;
 pub(crate) const CAP_SYS_TIME: u64 = 25;
 pub(crate) const CAP_SYS_TTY_CONFIG: u64 = 26;
 pub(crate) const CAP_MKNOD: u64 = 27;
+pub(crate) const CAP_LEASE: u64 = 28;
 pub(crate) const CAP_SYSLOG: u64 = 34;
 pub(crate) const CAP_WAKE_ALARM: u64 = 35;
 

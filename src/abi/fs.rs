@@ -50,6 +50,7 @@ pub(crate) const SYMLINK_MAX: u32 = 40;
 
 pub(crate) const RENAME_NOREPLACE: u32 = 1;
 pub(crate) const RENAME_EXCHANGE: u32 = 2;
+pub(crate) const RENAME_WHITEOUT: u32 = 4;
 
 /// Most bytes that one call reads or writes.
 pub(crate) const MAX_RW_COUNT: u64 = 0x7fff_f000;
@@ -110,6 +111,10 @@ pub(crate) const F_DUPFD_QUERY: u64 = 1027;
 pub(crate) const F_DUPFD_CLOEXEC: u64 = 1030;
 pub(crate) const F_SETPIPE_SZ: u64 = 1031;
 pub(crate) const F_GETPIPE_SZ: u64 = 1032;
+pub(crate) const F_GET_RW_HINT: u64 = 1035;
+pub(crate) const F_SET_RW_HINT: u64 = 1036;
+pub(crate) const F_CREATED_QUERY: u64 = 1028;
+pub(crate) const RWH_WRITE_LIFE_EXTREME: u64 = 5;
 pub(crate) const F_ADD_SEALS: u64 = 1033;
 pub(crate) const F_GET_SEALS: u64 = 1034;
 pub(crate) const FD_CLOEXEC: u64 = 1;
@@ -131,6 +136,7 @@ pub(crate) const F_SEAL_SHRINK: u32 = 2;
 pub(crate) const F_SEAL_GROW: u32 = 4;
 pub(crate) const F_SEAL_WRITE: u32 = 8;
 pub(crate) const F_SEAL_FUTURE_WRITE: u32 = 16;
+pub(crate) const F_SEAL_EXEC: u32 = 32;
 
 pub(crate) const MFD_CLOEXEC: u32 = 1;
 pub(crate) const MFD_ALLOW_SEALING: u32 = 2;
@@ -168,6 +174,14 @@ pub(crate) const FIONREAD: u64 = 0x541b;
 pub(crate) const FIONBIO: u64 = 0x5421;
 pub(crate) const FIONCLEX: u64 = 0x5450;
 pub(crate) const FIOCLEX: u64 = 0x5451;
+pub(crate) const FIOASYNC: u64 = 0x5452;
+pub(crate) const FIOQSIZE: u64 = 0x5460;
+pub(crate) const FIBMAP: u64 = 1;
+pub(crate) const FIGETBSZ: u64 = 2;
+pub(crate) const FIFREEZE: u64 = 0xc004_5877;
+pub(crate) const FITHAW: u64 = 0xc004_5878;
+pub(crate) const FIDEDUPERANGE: u64 = 0xc018_9436;
+pub(crate) const FS_IOC_FIEMAP: u64 = 0xc020_660b;
 pub(crate) const FS_IOC_GETFLAGS: u64 = 0x8008_6601;
 pub(crate) const FS_IOC_SETFLAGS: u64 = 0x4008_6602;
 pub(crate) const FS_APPEND_FL: u32 = 0x20;

@@ -14,9 +14,9 @@ use crate::kernel::vfs::node::Body;
 use crate::kernel::vfs::pipe::PipeId;
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fs::get_path;
-use crate::syscalls::io::{failed, operate, seekable};
+use crate::syscalls::io::{access_ok, failed, get_iovec, operate, seekable};
 use crate::syscalls::lock::break_leases;
-use crate::syscalls::row::{Row, full, partial, refused};
+use crate::syscalls::row::{Row, full, partial};
 
 /// The calls of this file.
 pub(super) const ROWS: &[Row] = &[
@@ -24,7 +24,7 @@ pub(super) const ROWS: &[Row] = &[
     full(326, "copy_file_range", copy_file_range),
     full(275, "splice", splice),
     full(276, "tee", tee),
-    refused(278, "vmsplice", vmsplice, "EINVAL"),
+    partial(278, "vmsplice", vmsplice, "bytes go into the pipe as they are when the call is made"),
     full(76, "truncate", truncate),
     full(77, "ftruncate", ftruncate),
     partial(
@@ -231,8 +231,25 @@ fn tee(ctx: &mut Ctx, [from, to, len, flags, ..]: [u64; 6]) -> SysResult {
     }
 }
 
-fn vmsplice(_: &mut Ctx, _: [u64; 6]) -> SysResult {
-    Err(Errno::EINVAL.into())
+/// vmsplice(2): between memory and a pipe, as its end is for writing or reading.
+fn vmsplice(ctx: &mut Ctx, [fd, iov, count, flags, ..]: [u64; 6]) -> SysResult {
+    let flags = flags as u32;
+    if flags & !SPLICE_F_ALL != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    let file = ctx.opened(fd as i32)?;
+    let writes = ctx.kernel.files.get(file).writable();
+    let pieces = get_iovec(ctx.mem, iov, count)?;
+    access_ok(&pieces)?;
+    if pieces.iter().all(|(_, len)| *len == 0) {
+        return Ok(0);
+    }
+    let pipe = pipe_of(ctx, file).ok_or(Errno::EBADF)?;
+    let nonblocking = flags & SPLICE_F_NONBLOCK != 0;
+    copy(ctx, [file, file], |files, cx| match writes {
+        true => files.memory_to_pipe(cx, &pieces, pipe, nonblocking),
+        false => files.pipe_to_memory(cx, pipe, &pieces, nonblocking),
+    })
 }
 
 /// truncate(2).

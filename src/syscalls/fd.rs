@@ -10,11 +10,11 @@ use crate::kernel::fdtable::FileNo;
 use crate::kernel::file::description::Description;
 use crate::kernel::file::operations::{READABLE, WRITABLE};
 use crate::kernel::state::Parts;
-use crate::kernel::uaccess::{get_u32, put_u32};
+use crate::kernel::uaccess::{get_u32, get_u64, put_u32, put_u64};
 use crate::kernel::vfs::node::Body;
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::lock;
-use crate::syscalls::row::{Row, full, partial};
+use crate::syscalls::row::{Row, full};
 
 /// The calls of this file.
 pub(super) const ROWS: &[Row] = &[
@@ -22,7 +22,7 @@ pub(super) const ROWS: &[Row] = &[
     full(32, "dup", dup),
     full(33, "dup2", dup2),
     full(292, "dup3", dup3),
-    partial(72, "fcntl", fcntl, "write hints are EINVAL"),
+    full(72, "fcntl", fcntl),
     full(436, "close_range", close_range),
 ];
 
@@ -178,12 +178,36 @@ fn fcntl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
         F_GET_SEALS => Ok(u64::from(ctx.kernel.fs.seals(open.ops.inode().ok_or(Errno::EINVAL)?)?)),
         F_ADD_SEALS => {
             let (inode, writable) = (open.ops.inode(), open.writable());
-            ctx.kernel.fs.add_seals(inode.ok_or(Errno::EINVAL)?, word, writable)?;
+            let (inode, memory) = (inode.ok_or(Errno::EINVAL)?, &*ctx.mem);
+            ctx.kernel.fs.add_seals(inode, word, writable, memory)?;
             Ok(0)
         }
+        F_CREATED_QUERY => Ok(u64::from(open.created)),
+        F_GET_RW_HINT | F_SET_RW_HINT => write_hint(ctx, file, command == F_SET_RW_HINT, arg),
         F_NOTIFY => watch_directory(ctx, fd, file, word),
         other => Err(refuse(ctx, format!("fcntl command {other}"))),
     }
+}
+
+/// F_GET_RW_HINT and F_SET_RW_HINT: how long what is written to a file is expected to live.
+fn write_hint(ctx: &mut Ctx, file: FileNo, set: bool, arg: u64) -> SysResult {
+    let ino = ctx.kernel.files.get(file).ops.inode();
+    if !set {
+        put_u64(ctx.mem, arg, ino.map_or(0, |ino| ctx.kernel.fs.node(ino).write_hint.into()))?;
+        return Ok(0);
+    }
+    let (fs, caller, mem) = ctx.paths();
+    if let Some(ino) = ino {
+        caller.owns(fs.node(ino))?;
+    }
+    let hint = get_u64(mem, arg)?;
+    if hint > RWH_WRITE_LIFE_EXTREME {
+        return Err(Errno::EINVAL.into());
+    }
+    if let Some(ino) = ino {
+        fs.node_mut(ino).write_hint = hint as u8;
+    }
+    Ok(0)
 }
 
 /// F_NOTIFY: signals for what happens in a directory. The description's receiver becomes the
@@ -207,7 +231,7 @@ fn watch_directory(ctx: &mut Ctx, fd: i32, file: FileNo, events: u32) -> SysResu
 
 /// F_SETFL. O_ASYNC stays clear where nothing would send the signal, and O_DIRECT is for regular
 /// files and pipes.
-fn set_flags(ctx: &mut Ctx, fd: i32, file: FileNo, flags: u32) -> SysResult {
+pub(super) fn set_flags(ctx: &mut Ctx, fd: i32, file: FileNo, flags: u32) -> SysResult {
     const SETTABLE: u32 = O_APPEND | O_NONBLOCK | O_DIRECT | O_NOATIME;
     let open = ctx.kernel.files.get(file);
     let (held, ino, is_pipe) = (open.flags, open.ops.inode(), open.ops.pipe().is_some());

@@ -37,7 +37,7 @@ pub(super) const ROWS: &[Row] = &[
     full(263, "unlinkat", unlinkat),
     full(82, "rename", rename),
     full(264, "renameat", renameat),
-    partial(316, "renameat2", renameat2, "RENAME_WHITEOUT is refused"),
+    partial(316, "renameat2", renameat2, "RENAME_WHITEOUT where changes go to the host is EINVAL"),
     full(86, "link", link),
     full(265, "linkat", linkat),
     full(88, "symlink", symlink),
@@ -285,10 +285,9 @@ fn renameat(ctx: &mut Ctx, [from_dir, from, to_dir, to, ..]: [u64; 6]) -> SysRes
 /// renameat2(2).
 fn renameat2(ctx: &mut Ctx, [from_dir, from, to_dir, to, flags, _]: [u64; 6]) -> SysResult {
     let flags = flags as u32;
-    if flags & !(RENAME_NOREPLACE | RENAME_EXCHANGE) != 0 {
-        return Err(crate::syscalls::fd::refuse(ctx, format!("renameat2 flags {flags:#x}")));
-    }
-    if flags == RENAME_NOREPLACE | RENAME_EXCHANGE {
+    let known = RENAME_NOREPLACE | RENAME_EXCHANGE | RENAME_WHITEOUT;
+    let alone = flags & (RENAME_NOREPLACE | RENAME_WHITEOUT) == 0;
+    if flags & !known != 0 || flags & RENAME_EXCHANGE != 0 && !alone {
         return Err(Errno::EINVAL.into());
     }
     let (from, to) = (get_path(ctx.mem, from)?, get_path(ctx.mem, to)?);

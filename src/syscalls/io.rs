@@ -11,12 +11,9 @@ use crate::kernel::file::operations::{FileContext, FileError};
 use crate::kernel::sched::{WaitKey, Wake};
 use crate::kernel::signal::state::Restart;
 use crate::kernel::uaccess::{copy_from_user, copy_to_user};
+use crate::kernel::vfs::node::HOST_DEV;
 use crate::syscalls::context::{Break, Ctx, SysResult};
-use crate::syscalls::row::{Handler, Row, full, partial};
-
-const fn flagless(number: u16, name: &'static str, handler: Handler) -> Row {
-    partial(number, name, handler, "RWF_NOWAIT and RWF_APPEND are EOPNOTSUPP")
-}
+use crate::syscalls::row::{Row, full};
 
 /// The calls of this file.
 pub(super) const ROWS: &[Row] = &[
@@ -28,8 +25,8 @@ pub(super) const ROWS: &[Row] = &[
     full(20, "writev", writev),
     full(295, "preadv", preadv),
     full(296, "pwritev", pwritev),
-    flagless(327, "preadv2", preadv2),
-    flagless(328, "pwritev2", pwritev2),
+    full(327, "preadv2", preadv2),
+    full(328, "pwritev2", pwritev2),
     full(8, "lseek", lseek),
 ];
 
@@ -38,8 +35,12 @@ const PIECE: u64 = 256 * 1024;
 const IOV_MAX: u64 = 1024;
 /// Most bytes of a vector that is moved as one message.
 const MESSAGE: u64 = 1 << 20;
-/// RWF_HIPRI, RWF_DSYNC and RWF_SYNC, which change nothing here.
-const RWF_KNOWN: u32 = 7;
+const RWF_NOWAIT: u32 = 8;
+const RWF_APPEND: u32 = 16;
+const RWF_NOAPPEND: u32 = 32;
+/// The flags of preadv2(2) and pwritev2(2): these, and RWF_HIPRI, RWF_DSYNC and RWF_SYNC, which
+/// change nothing here.
+const RWF_KNOWN: u32 = 7 | RWF_NOWAIT | RWF_APPEND | RWF_NOAPPEND;
 
 /// Waits without end until a key wakes; a signal ends the call.
 pub(super) fn block(ctx: &mut Ctx, what: &'static str, keys: &[WaitKey]) -> Break {
@@ -108,8 +109,8 @@ pub(super) fn access_ok(pieces: &[(u64, u64)]) -> Result<(), Errno> {
 }
 
 /// Reads into pieces of the guest's memory. What was read before an error or a bad address counts.
-fn read_to(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) -> SysResult {
-    let result = read_pieces(ctx, fd, at, pieces);
+fn read_to(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], flags: u32) -> SysResult {
+    let result = read_pieces(ctx, fd, at, pieces, flags);
     if !matches!(result, Err(Break::Sleep)) {
         let io = &mut ctx.kernel.process_mut().io;
         io.reads += 1;
@@ -118,7 +119,7 @@ fn read_to(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) -> Sy
     result
 }
 
-fn read_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) -> SysResult {
+fn read_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], flags: u32) -> SysResult {
     let (file, offset) = start(ctx, fd, at)?;
     if !ctx.kernel.files.get(file).readable() {
         return Err(Errno::EBADF.into());
@@ -127,8 +128,10 @@ fn read_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) -
         return Err(ctx.interrupted(Restart::WithFlag));
     }
     access_ok(pieces)?;
+    check_flags(ctx, file, pieces, flags, false)?;
+    let nowait = flags & RWF_NOWAIT != 0;
     if pieces.len() > 1 && ctx.kernel.files.get(file).ops.moves_whole() {
-        return read_scattered(ctx, file, pieces);
+        return read_scattered(ctx, file, pieces, nowait);
     }
     // On files a read goes on after a full piece, but not where bytes come as they come.
     let on = seekable(ctx, file);
@@ -140,7 +143,9 @@ fn read_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) -
         while within < *len {
             let mut buf = vec![0; (*len - within).min(PIECE) as usize];
             let from = offset.map(|offset| offset + done);
-            let count = match operate(ctx, file, |open, cx| open.read(cx, from, &mut buf)) {
+            let count = match operate(ctx, file, |open, cx| {
+                open.patiently(nowait, |open| open.read(cx, from, &mut buf))
+            }) {
                 Ok(count) => count,
                 Err(why) => {
                     failed = Some(why);
@@ -163,10 +168,10 @@ fn read_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) -
 }
 
 /// Reads one message into a vector.
-fn read_scattered(ctx: &mut Ctx, file: FileNo, pieces: &[(u64, u64)]) -> SysResult {
+fn read_scattered(ctx: &mut Ctx, file: FileNo, pieces: &[(u64, u64)], nowait: bool) -> SysResult {
     let room = pieces.iter().map(|(_, len)| *len).sum::<u64>().min(MESSAGE);
     let mut buf = vec![0; room as usize];
-    let count = operate(ctx, file, |open, cx| open.read(cx, None, &mut buf))?;
+    let count = operate(ctx, file, |open, cx| open.patiently(nowait, |open| open.read(cx, None, &mut buf)))?;
     let mut rest = &buf[..count];
     for (addr, len) in pieces {
         let (piece, after) = rest.split_at(rest.len().min(usize::try_from(*len).unwrap_or(usize::MAX)));
@@ -199,8 +204,8 @@ fn finish(
 
 /// Writes from pieces of the guest's memory. What was written before an error or a bad address
 /// counts.
-fn write_from(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) -> SysResult {
-    let result = write_pieces(ctx, fd, at, pieces);
+fn write_from(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], flags: u32) -> SysResult {
+    let result = write_pieces(ctx, fd, at, pieces, flags);
     if !matches!(result, Err(Break::Sleep)) {
         let io = &mut ctx.kernel.process_mut().io;
         io.writes += 1;
@@ -209,10 +214,9 @@ fn write_from(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) ->
     result
 }
 
-fn write_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) -> SysResult {
+fn write_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], flags: u32) -> SysResult {
     let (file, mut offset) = start(ctx, fd, at)?;
-    let open = ctx.kernel.files.get(file);
-    if !open.writable() {
+    if !ctx.kernel.files.get(file).writable() {
         return Err(Errno::EBADF.into());
     }
     if ctx.kernel.writes_in_background(file)? {
@@ -220,16 +224,19 @@ fn write_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) 
     }
     let open = ctx.kernel.files.get(file);
     access_ok(pieces)?;
+    check_flags(ctx, file, pieces, flags, true)?;
+    let nowait = flags & RWF_NOWAIT != 0;
+    let open = ctx.kernel.files.get(file);
     if open.ops.discards() {
         return Ok(pieces.iter().fold(0u64, |sum, (_, len)| sum.saturating_add(*len)).min(MAX_RW_COUNT));
     }
-    if open.flags & O_APPEND != 0 {
+    if flags & RWF_APPEND != 0 || open.flags & O_APPEND != 0 && flags & RWF_NOAPPEND == 0 {
         let (files, mut cx) = ctx.file_ops();
         offset = files.get(file).ops.end(&mut cx).or(offset); // pwrite(2) appends too
     }
     let whole = ctx.kernel.files.get(file).ops.moves_whole();
     if pieces.len() > 1 && whole {
-        return write_gathered(ctx, file, pieces);
+        return write_gathered(ctx, file, pieces, nowait);
     }
     // What the call wrote before it slept is not written again.
     let mut done = ctx.kernel.task().call.done;
@@ -250,11 +257,12 @@ fn write_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) 
                 }
             }
             let to = offset.map(|offset| offset.saturating_add(done));
-            match operate(ctx, file, |open, cx| open.write(cx, to, &buf)) {
+            match operate(ctx, file, |open, cx| open.patiently(nowait, |open| open.write(cx, to, &buf))) {
                 Ok(count) => {
                     done += count as u64;
                     within += count as u64;
-                    let waits = whole && count > 0 && !ctx.kernel.files.get(file).mode().nonblocking;
+                    let waits =
+                        whole && count > 0 && !nowait && !ctx.kernel.files.get(file).mode().nonblocking;
                     if count < buf.len() && !waits || fault.is_some() {
                         break 'pieces;
                     }
@@ -274,7 +282,7 @@ fn write_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)]) 
 }
 
 /// Writes a vector as one message.
-fn write_gathered(ctx: &mut Ctx, file: FileNo, pieces: &[(u64, u64)]) -> SysResult {
+fn write_gathered(ctx: &mut Ctx, file: FileNo, pieces: &[(u64, u64)], nowait: bool) -> SysResult {
     let mut bytes = Vec::new();
     for (addr, len) in pieces {
         let mut buf = vec![0; (*len).min(MESSAGE) as usize];
@@ -284,7 +292,8 @@ fn write_gathered(ctx: &mut Ctx, file: FileNo, pieces: &[(u64, u64)]) -> SysResu
     let mut done = ctx.kernel.task().call.done as usize;
     let mut failed = None;
     while done < bytes.len() && failed.is_none() {
-        match operate(ctx, file, |open, cx| open.write(cx, None, &bytes[done..])) {
+        let rest = &bytes[done..];
+        match operate(ctx, file, |open, cx| open.patiently(nowait, |open| open.write(cx, None, rest))) {
             Ok(count) => done += count,
             Err(why) => failed = Some(why),
         }
@@ -327,7 +336,7 @@ fn read(ctx: &mut Ctx, [fd, buf, count, ..]: [u64; 6]) -> SysResult {
     if directory && open.readable() {
         return Err(Errno::EISDIR.into());
     }
-    let read = read_to(ctx, fd, None, &[(buf, count)])?;
+    let read = read_to(ctx, fd, None, &[(buf, count)], 0)?;
     if let Some(file) = of_records(ctx, fd, count)? {
         operate(ctx, file, |open, cx| open.read(cx, None, &mut []))?;
     }
@@ -342,7 +351,7 @@ fn of_records(ctx: &mut Ctx, fd: u64, count: u64) -> Result<Option<FileNo>, Errn
 
 /// write(2).
 fn write(ctx: &mut Ctx, [fd, buf, count, ..]: [u64; 6]) -> SysResult {
-    let written = write_from(ctx, fd, None, &[(buf, count)])?;
+    let written = write_from(ctx, fd, None, &[(buf, count)], 0)?;
     if let Some(file) = of_records(ctx, fd, count)? {
         operate(ctx, file, |open, cx| open.write(cx, None, &[]))?;
     }
@@ -351,58 +360,71 @@ fn write(ctx: &mut Ctx, [fd, buf, count, ..]: [u64; 6]) -> SysResult {
 
 /// pread(2).
 fn pread64(ctx: &mut Ctx, [fd, buf, count, offset, ..]: [u64; 6]) -> SysResult {
-    read_to(ctx, fd, Some(offset), &[(buf, count)])
+    read_to(ctx, fd, Some(offset), &[(buf, count)], 0)
 }
 
 /// pwrite(2).
 fn pwrite64(ctx: &mut Ctx, [fd, buf, count, offset, ..]: [u64; 6]) -> SysResult {
-    write_from(ctx, fd, Some(offset), &[(buf, count)])
+    write_from(ctx, fd, Some(offset), &[(buf, count)], 0)
 }
 
 /// readv(2).
 fn readv(ctx: &mut Ctx, [fd, iov, count, ..]: [u64; 6]) -> SysResult {
     ctx.kernel.pin(fd as i32)?;
     let pieces = get_iovec(ctx.mem, iov, count)?;
-    read_to(ctx, fd, None, &pieces)
+    read_to(ctx, fd, None, &pieces, 0)
 }
 
 /// writev(2).
 fn writev(ctx: &mut Ctx, [fd, iov, count, ..]: [u64; 6]) -> SysResult {
     ctx.kernel.pin(fd as i32)?;
     let pieces = get_iovec(ctx.mem, iov, count)?;
-    write_from(ctx, fd, None, &pieces)
+    write_from(ctx, fd, None, &pieces, 0)
 }
 
 /// preadv(2).
 fn preadv(ctx: &mut Ctx, [fd, iov, count, offset, ..]: [u64; 6]) -> SysResult {
     let pieces = get_iovec(ctx.mem, iov, count)?;
-    read_to(ctx, fd, Some(offset), &pieces)
+    read_to(ctx, fd, Some(offset), &pieces, 0)
 }
 
 /// pwritev(2).
 fn pwritev(ctx: &mut Ctx, [fd, iov, count, offset, ..]: [u64; 6]) -> SysResult {
     let pieces = get_iovec(ctx.mem, iov, count)?;
-    write_from(ctx, fd, Some(offset), &pieces)
+    write_from(ctx, fd, Some(offset), &pieces, 0)
 }
 
-/// EBADF, and EOPNOTSUPP for flags that are not known.
-fn known_flags(ctx: &mut Ctx, fd: u64, flags: u64) -> Result<(), Errno> {
-    ctx.kernel.pin(fd as i32)?;
-    if flags as u32 & !RWF_KNOWN != 0 { Err(Errno::EOPNOTSUPP) } else { Ok(()) }
+/// Checks the flags of preadv2(2) and pwritev2(2), as Linux does where there are bytes to move;
+/// EOPNOTSUPP, EINVAL.
+fn check_flags(ctx: &Ctx, file: FileNo, pieces: &[(u64, u64)], flags: u32, write: bool) -> Result<(), Errno> {
+    if flags == 0 || pieces.iter().all(|(_, len)| *len == 0) {
+        return Ok(());
+    }
+    if flags & !RWF_KNOWN != 0 {
+        return Err(Errno::EOPNOTSUPP);
+    }
+    if flags & RWF_APPEND != 0 && flags & RWF_NOAPPEND != 0 {
+        return Err(Errno::EINVAL);
+    }
+    let ops = &ctx.kernel.files.get(file).ops;
+    // Reads of a disk's files find everything in memory; writes to them always may wait.
+    let disk = ops.inode().is_some_and(|ino| ctx.kernel.fs.node(ino).dev == HOST_DEV);
+    let able = ops.can_be_hasty() || disk && ops.has_offset() && !write;
+    if flags & RWF_NOWAIT != 0 && !able { Err(Errno::EOPNOTSUPP) } else { Ok(()) }
 }
 
 /// preadv2(2): offset -1 is the current one.
 fn preadv2(ctx: &mut Ctx, [fd, iov, count, offset, _, flags]: [u64; 6]) -> SysResult {
-    known_flags(ctx, fd, flags)?;
+    ctx.kernel.pin(fd as i32)?;
     let pieces = get_iovec(ctx.mem, iov, count)?;
-    read_to(ctx, fd, (offset != u64::MAX).then_some(offset), &pieces)
+    read_to(ctx, fd, (offset != u64::MAX).then_some(offset), &pieces, flags as u32)
 }
 
 /// pwritev2(2).
 fn pwritev2(ctx: &mut Ctx, [fd, iov, count, offset, _, flags]: [u64; 6]) -> SysResult {
-    known_flags(ctx, fd, flags)?;
+    ctx.kernel.pin(fd as i32)?;
     let pieces = get_iovec(ctx.mem, iov, count)?;
-    write_from(ctx, fd, (offset != u64::MAX).then_some(offset), &pieces)
+    write_from(ctx, fd, (offset != u64::MAX).then_some(offset), &pieces, flags as u32)
 }
 
 /// lseek(2).

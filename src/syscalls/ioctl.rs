@@ -1,6 +1,6 @@
 //! ioctl(2): the few commands that work on any descriptor; a kind answers to its own.
 
-use crate::abi::capability::CAP_LINUX_IMMUTABLE;
+use crate::abi::capability::{CAP_LINUX_IMMUTABLE, CAP_SYS_ADMIN, CAP_SYS_RAWIO};
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::abi::signal::signo::SIGTTOU;
@@ -8,10 +8,10 @@ use crate::kernel::fdtable::FileNo;
 use crate::kernel::file::description::Description;
 use crate::kernel::file::pty::PtySide;
 use crate::kernel::signal::state::Restart;
-use crate::kernel::uaccess::{get_u32, put_u32};
-use crate::kernel::vfs::node::Body;
+use crate::kernel::uaccess::{get_u32, get_u64, get_words, put_u32, put_u64};
+use crate::kernel::vfs::node::{Body, Ino, Node};
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::fd::install;
+use crate::syscalls::fd::{install, set_flags};
 use crate::syscalls::row::{Row, partial};
 
 /// The calls of this file.
@@ -20,11 +20,14 @@ pub(super) const ROWS: &[Row] = &[partial(
     "ioctl",
     ioctl,
     "pseudo-terminals, the host's terminal (always 80x24, settings are not kept), FIONREAD, FIONBIO, FIOCLEX, \
-     FS_IOC_GETFLAGS; others are ENOTTY",
+     FIOASYNC, FIOQSIZE, FIGETBSZ, FS_IOC_GETFLAGS; no extents and no clones of files; others are ENOTTY",
 )];
 
 /// Commands of terminals, which programs try on anything: ENOTTY is no news.
 const TERMINAL_COMMANDS: std::ops::RangeInclusive<u64> = TCGETS..=0x54ff;
+
+/// Bytes of a block, FIGETBSZ.
+const BLOCK: u32 = 4096;
 
 /// ioctl(2).
 fn ioctl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
@@ -50,7 +53,6 @@ fn ioctl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
         FS_IOC_GETFLAGS | FS_IOC_SETFLAGS if keeps_flags(ctx, file) => {
             return file_flags(ctx, file, command == FS_IOC_SETFLAGS, arg);
         }
-        FICLONE | FICLONERANGE => return Err(Errno::EOPNOTSUPP.into()),
         TIOCSCTTY | TIOCNOTTY | TIOCGPGRP | TIOCSPGRP | TIOCGSID if is_pty(ctx, file) => {
             return job_control(ctx, file, command, arg);
         }
@@ -59,6 +61,27 @@ fn ioctl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
         {
             return Err(ctx.interrupted(Restart::WithFlag));
         }
+        FIOASYNC => {
+            let on = get_u32(ctx.mem, arg)? != 0;
+            let open = ctx.kernel.files.get(file);
+            if on != (open.flags & O_ASYNC != 0) && !open.ops.sends_signals() {
+                return Err(Errno::ENOTTY.into());
+            }
+            let flags = open.flags & !O_ASYNC | if on { O_ASYNC } else { 0 };
+            return set_flags(ctx, fd as i32, file, flags);
+        }
+        FIOQSIZE => {
+            let ino = inode_of(ctx, file, |body| matches!(body, Body::File(_) | Body::Dir(_)))?;
+            let bytes = ctx.kernel.fs.meta(ino).blocks * 512;
+            put_u64(ctx.mem, arg, bytes)?;
+        }
+        FIGETBSZ if ctx.kernel.files.get(file).ops.inode().is_some() => put_u32(ctx.mem, arg, BLOCK)?,
+        FIBMAP | FS_IOC_FIEMAP => return extents(ctx, file, command),
+        FIFREEZE | FITHAW if ctx.kernel.files.get(file).ops.inode().is_some() => {
+            ctx.kernel.task().cred.require(CAP_SYS_ADMIN)?;
+            return Err(Errno::EOPNOTSUPP.into());
+        }
+        FICLONE | FICLONERANGE => return clone_range(ctx, file, command == FICLONERANGE, arg),
         _ => {
             let (files, mut cx) = ctx.file_ops();
             let result = files.get_mut(file).ops.ioctl(&mut cx, command, arg);
@@ -101,6 +124,54 @@ fn job_control(ctx: &mut Ctx, file: FileNo, command: u64, arg: u64) -> SysResult
         }
     }
     Ok(0)
+}
+
+/// The inode of a description, if it is of the right kind; ENOTTY.
+fn inode_of(ctx: &Ctx, file: FileNo, wanted: impl Fn(&Body) -> bool) -> Result<Ino, Errno> {
+    let inode = ctx.kernel.files.get(file).ops.inode();
+    inode.filter(|ino| wanted(&ctx.kernel.fs.node(*ino).body)).ok_or(Errno::ENOTTY)
+}
+
+/// FIBMAP and FS_IOC_FIEMAP: the places of a file's bytes on the disk, which is none.
+fn extents(ctx: &mut Ctx, file: FileNo, command: u64) -> SysResult {
+    if command == FS_IOC_FIEMAP {
+        inode_of(ctx, file, |_| true)?;
+        return Err(Errno::EOPNOTSUPP.into());
+    }
+    inode_of(ctx, file, |body| matches!(body, Body::File(_)))?;
+    ctx.kernel.task().cred.require(CAP_SYS_RAWIO)?;
+    Err(Errno::EINVAL.into())
+}
+
+/// FICLONE and FICLONERANGE: checked as Linux does where a file system cannot share bytes.
+fn clone_range(ctx: &mut Ctx, to: FileNo, range: bool, arg: u64) -> SysResult {
+    let source = if range { get_u64(ctx.mem, arg)? } else { arg };
+    if range {
+        get_words::<4>(ctx.mem, arg)?;
+    }
+    let from = ctx.opened(source as i32)?;
+    let files = &ctx.kernel.files;
+    let node = |file: FileNo| files.get(file).ops.inode().map(|ino| ctx.kernel.fs.node(ino));
+    let (a, b) = (node(from), node(to));
+    if a.map(|node| node.dev) != b.map(|node| node.dev) {
+        return Err(Errno::EXDEV.into());
+    }
+    let is = |node: Option<&Node>, wanted: fn(&Body) -> bool| node.is_some_and(|node| wanted(&node.body));
+    if is(a, is_tree) || is(b, is_tree) {
+        return Err(Errno::EISDIR.into());
+    }
+    let file = |body: &Body| matches!(body, Body::File(_));
+    if !is(a, file) || !is(b, file) {
+        return Err(Errno::EINVAL.into());
+    }
+    if !files.get(from).readable() || !files.get(to).writable() || files.get(to).flags & O_APPEND != 0 {
+        return Err(Errno::EBADF.into());
+    }
+    Err(Errno::EOPNOTSUPP.into())
+}
+
+fn is_tree(body: &Body) -> bool {
+    matches!(body, Body::Dir(_))
 }
 
 /// TIOCGPTPEER: opens the slave of a pseudo-terminal whatever its name leads to; EIO while it is

@@ -1,5 +1,6 @@
 //! Locks and leases of files: flock(2), and the commands of fcntl(2) about them.
 
+use crate::abi::capability::CAP_LEASE;
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::kernel::fdtable::FileNo;
@@ -161,7 +162,9 @@ pub(super) fn set_lease(ctx: &mut Ctx, file: FileNo, fd: i32, kind: u64) -> SysR
     }
     let ino = ino.ok_or(Errno::EINVAL)?;
     let (fs, caller, _) = ctx.paths();
-    caller.owns(fs.node(ino)).map_err(|_| Errno::EACCES)?;
+    if caller.cred.uid.fs != fs.node(ino).uid && !caller.cred.capable(CAP_LEASE) {
+        return Err(Errno::EACCES.into());
+    }
     if !matches!(fs.node(ino).body, Body::File(_)) {
         return Err(Errno::EINVAL.into());
     }

@@ -96,7 +96,11 @@ fn memfd_create(ctx: &mut Ctx, [name, flags, ..]: [u64; 6]) -> SysResult {
         return Err(Errno::EINVAL.into());
     }
     let name = strncpy_from_user(ctx.mem, name, MEMFD_NAME_MAX + 1)?.ok_or(Errno::EINVAL)?;
-    let seals = if flags & (MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL) != 0 { 0 } else { F_SEAL_SEAL };
+    let seals = match flags & (MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL) {
+        0 => F_SEAL_SEAL,
+        MFD_ALLOW_SEALING => 0,
+        _ => F_SEAL_EXEC,
+    };
     let mode = if flags & MFD_NOEXEC_SEAL != 0 { 0o666 } else { 0o777 };
     let (fs, caller, _) = ctx.paths_now();
     let ino = fs.memfd(&caller, seals, mode);

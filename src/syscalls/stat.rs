@@ -2,6 +2,7 @@
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::kernel::procfs::machine::mount_of;
 use crate::kernel::uaccess::{copy_to_user, put_words};
 use crate::kernel::vfs::attr::Meta;
 use crate::kernel::vfs::node::{ANON_DEV, DEV_DEV, HOST_DEV, PIPE_DEV, PROC_DEV, SHM_DEV, SYS_DEV};
@@ -21,6 +22,9 @@ pub(super) const ROWS: &[Row] = &[
 ];
 
 const STATX_BASIC_STATS: u32 = 0x7ff;
+const STATX_MNT_ID: u32 = 0x1000;
+const STATX_ATTR_NODUMP: u64 = 0x40;
+const STATX_ATTR_MOUNT_ROOT: u64 = 0x2000;
 const STATX_RESERVED: u32 = 0x8000_0000;
 const BLOCK: u64 = 4096;
 
@@ -114,7 +118,7 @@ fn newfstatat(ctx: &mut Ctx, [dirfd, path, buf, flags, ..]: [u64; 6]) -> SysResu
     put_stat(ctx, buf, &meta)
 }
 
-/// statx(2): the basic fields, whatever is asked for. There is no time of birth.
+/// statx(2): the basic fields and the mount, whatever is asked for. There is no time of birth.
 fn statx(ctx: &mut Ctx, [dirfd, path, flags, mask, buf, _]: [u64; 6]) -> SysResult {
     let (flags, mask) = (flags as u32, mask as u32);
     let known = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | AT_STATX_SYNC_TYPE;
@@ -124,7 +128,13 @@ fn statx(ctx: &mut Ctx, [dirfd, path, flags, mask, buf, _]: [u64; 6]) -> SysResu
     let meta = look(ctx, dirfd, path, flags)?;
     let mut out = [0; 256];
     let mut put = |at: usize, bytes: &[u8]| out[at..at + bytes.len()].copy_from_slice(bytes);
-    put(0x00, &STATX_BASIC_STATS.to_le_bytes());
+    let attribute = |on: bool, bit: u64| if on { bit } else { 0 };
+    let attributes = attribute(meta.mount_root, STATX_ATTR_MOUNT_ROOT)
+        | attribute(meta.flags & FS_NODUMP_FL != 0, STATX_ATTR_NODUMP);
+    put(0x00, &(STATX_BASIC_STATS | STATX_MNT_ID).to_le_bytes());
+    put(0x08, &attributes.to_le_bytes());
+    put(0x38, &(STATX_ATTR_MOUNT_ROOT | STATX_ATTR_NODUMP).to_le_bytes());
+    put(0x90, &mount_of(meta.dev).to_le_bytes());
     put(0x04, &(BLOCK as u32).to_le_bytes());
     put(0x10, &(meta.nlink as u32).to_le_bytes());
     put(0x14, &meta.uid.to_le_bytes());

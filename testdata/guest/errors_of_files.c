@@ -94,8 +94,8 @@ int main(void)
     T(pselect6, 0, NULL, NULL, NULL, odd, NULL), T(pselect6, 0, NULL, NULL, NULL, &brief, BAD), T(select, 0, NULL, NULL, NULL, BAD);
 
     struct iovec one = {buf, 4};
-    T(preadv2, f, &one, 1, 0, 0x1000), T(preadv2, f, &one, 1, -2, 0), T(preadv2, f, &one, 1, 0, 1), T(preadv2, p[0], &one, 1, 0, 0), T(preadv2, p[0], &one, 1, -1, 0), T(pwritev2, p[1], &one, 1, 0, 0), T(pwritev2, f, &one, 1025, 0, 0), T(preadv, f, BAD, 1, 0), T(readv, f, &one, -1), T(preadv, 99, &one, 1, 0);
-    T(pwritev2, f, &one, 1, 0, 0x10), S(fstat, f, &st), num(st.st_size), T(preadv2, f, &one, 1, 0, 8), T(preadv2, p[0], &one, 1, -1, 8), T(pwritev2, f, &one, 1, -1, 0x10), num(S(lseek, f, 0, SEEK_CUR)), num(S(lseek, f, 0, SEEK_END));
+    T(preadv2, f, &one, 1, 0, 0, 0x1000), T(preadv2, f, &one, 1, -2, 0, 0), T(preadv2, f, &one, 1, 0, 0, RWF_HIPRI), T(preadv2, p[0], &one, 1, 0, 0, 0), T(preadv2, p[0], &one, 1, -1, 0, 0), T(pwritev2, p[1], &one, 1, 0, 0, 0), T(pwritev2, f, &one, 1025, 0, 0, 0), T(preadv, f, BAD, 1, 0), T(readv, f, &one, -1), T(preadv, 99, &one, 1, 0);
+    T(pwritev2, f, &one, 1, 0, 0, RWF_APPEND), S(fstat, f, &st), num(st.st_size), T(preadv2, p[0], &one, 1, -1, -1, RWF_NOWAIT), T(pwritev2, f, &one, 1, -1, -1, RWF_APPEND | RWF_DSYNC | RWF_SYNC), num(S(lseek, f, 0, SEEK_CUR)), num(S(lseek, f, 0, SEEK_END));
     T(pread64, f, buf, 4, -1), T(pread64, p[0], buf, 4, 0), T(pread64, d, buf, 4, 0), T(pread64, w, buf, 4, 0), T(pwrite64, r, buf, 4, 0), T(pread64, o, buf, 4, 0), T(read, d, buf, 4), T(write, d, buf, 4), T(read, f, BAD, 0), T(read, w, buf, 0), T(write, r, buf, 0), T(pwrite64, f, buf, 0, -1);
     T(lseek, f, -1, SEEK_SET), T(lseek, f, 0, 5), T(lseek, p[0], 0, SEEK_SET), T(lseek, o, 0, SEEK_SET), T(lseek, f, 100, SEEK_DATA), T(lseek, f, -1, SEEK_HOLE), T(lseek, f, 0, SEEK_SET);
     long off = 0, neg = -1, six = 6, g = S(open, "g", O_RDWR | O_CREAT, 0600), a = S(open, "g", O_WRONLY | O_APPEND);

@@ -35,6 +35,8 @@ pub(crate) struct Description {
     /// O_* as F_GETFL shows them.
     pub(crate) flags: u32,
     pub(crate) offset: u64,
+    /// The open has made the file, F_CREATED_QUERY.
+    pub(crate) created: bool,
     /// Receiver of its signals, F_SETOWN.
     pub(crate) owner: Owner,
     /// The path it was opened by, for `/proc/self/fd` and mappings.
@@ -67,7 +69,16 @@ impl Description {
 
     /// `new`, of operations behind the trait.
     pub(crate) fn boxed(ops: Box<dyn FileOperations>, flags: u32, path: Arc<[u8]>) -> Description {
-        Description { refs: 1, flags, offset: 0, owner: Owner::default(), path, listing: None, ops }
+        Description {
+            refs: 1,
+            flags,
+            offset: 0,
+            created: false,
+            owner: Owner::default(),
+            path,
+            listing: None,
+            ops,
+        }
     }
 
     pub(crate) fn is_path(&self) -> bool {
@@ -121,6 +132,15 @@ impl Description {
             cx.fs.notify(ino, IN_MODIFY);
         }
         Ok(count)
+    }
+
+    /// Runs an operation, with `nowait` as if O_NONBLOCK were set.
+    pub(crate) fn patiently<R>(&mut self, nowait: bool, operation: impl FnOnce(&mut Description) -> R) -> R {
+        let held = self.flags;
+        self.flags |= if nowait { O_NONBLOCK } else { 0 };
+        let result = operation(self);
+        self.flags = held;
+        result
     }
 
     /// `FileOperations::seek`.

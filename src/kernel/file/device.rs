@@ -16,6 +16,10 @@ impl FileOperations for Device {
         "file"
     }
 
+    fn can_be_hasty(&self) -> bool {
+        true
+    }
+
     fn inode(&self) -> Option<Ino> {
         Some(self.0)
     }

@@ -21,6 +21,10 @@ impl FileOperations for EventFd {
         "eventfd"
     }
 
+    fn can_be_hasty(&self) -> bool {
+        true
+    }
+
     fn wait_queue(&self, _fs: &FileSystem) -> Option<QueueId> {
         Some(self.queue)
     }

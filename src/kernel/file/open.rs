@@ -120,10 +120,11 @@ impl Opener<'_> {
         };
         self.fs.note_place(ino, found.dir, &found.name);
         let path = self.fs.path_in(self.caller.context.root, &Found { ino: Some(ino), ..found });
-        let opened = self.open_inode(ino, path, flags, made)?;
-        if let Opened::File(open) = &opened
+        let mut opened = self.open_inode(ino, path, flags, made)?;
+        if let Opened::File(open) = &mut opened
             && !open.is_path()
         {
+            open.created = made;
             self.fs.notify(ino, IN_OPEN);
         }
         Ok(opened)

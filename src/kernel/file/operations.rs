@@ -175,6 +175,11 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
         None
     }
 
+    /// Tells if RWF_NOWAIT of preadv2(2) applies; EOPNOTSUPP is the answer if not.
+    fn can_be_hasty(&self) -> bool {
+        false
+    }
+
     /// Tells if O_ASYNC has signals sent.
     fn sends_signals(&self) -> bool {
         false

@@ -37,6 +37,10 @@ impl FileOperations for PipeEnd {
         "pipe"
     }
 
+    fn can_be_hasty(&self) -> bool {
+        true
+    }
+
     fn inode(&self) -> Option<Ino> {
         self.ino
     }

@@ -18,6 +18,10 @@ impl FileOperations for SignalFile {
         "signalfd"
     }
 
+    fn can_be_hasty(&self) -> bool {
+        true
+    }
+
     fn details(&self, _fs: &FileSystem, _now: u64) -> String {
         format!("sigmask:\t{:016x}\n", self.mask)
     }

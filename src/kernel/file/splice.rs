@@ -7,6 +7,7 @@ use crate::abi::signal::signo::SIGPIPE;
 use crate::kernel::fdtable::FileNo;
 use crate::kernel::file::description::Descriptions;
 use crate::kernel::file::operations::{FileContext, FileError, READABLE, WRITABLE};
+use crate::kernel::uaccess::{copy_from_user, copy_to_user};
 use crate::kernel::vfs::pipe::{PIPE_PAGE, Page, Pipe, PipeId};
 
 /// Bytes copied at a time between files.
@@ -151,6 +152,73 @@ impl Descriptions {
         }
         self.advance(from, count as u64);
         Ok(count as u64)
+    }
+
+    /// Puts bytes into a pipe as pages of their own, vmsplice(2); returns how many there was room
+    /// for.
+    pub(crate) fn memory_to_pipe(
+        &mut self,
+        cx: &mut FileContext,
+        pieces: &[(u64, u64)],
+        to: PipeId,
+        nonblocking: bool,
+    ) -> Result<u64, FileError> {
+        has_room(cx, to, nonblocking)?;
+        let mut done = 0;
+        let mut failed = None;
+        'pieces: for (addr, len) in pieces {
+            let mut at = 0;
+            while at < *len {
+                if held(cx, to)?.is_full() {
+                    break 'pieces;
+                }
+                let from = addr.wrapping_add(at);
+                let count = (PIPE_PAGE - from as usize % PIPE_PAGE).min((*len - at) as usize);
+                let mut page = vec![0; count];
+                if let Err(errno) = copy_from_user(cx.mem, from, &mut page) {
+                    failed = Some(errno.into());
+                    break 'pieces;
+                }
+                held(cx, to)?.put_page(Page::spliced(page));
+                (done, at) = (done + count as u64, at + count as u64);
+            }
+        }
+        if done > 0 {
+            wake(cx, to, READABLE);
+        }
+        outcome(done, failed)
+    }
+
+    /// Moves bytes from a pipe to memory, vmsplice(2).
+    pub(crate) fn pipe_to_memory(
+        &mut self,
+        cx: &mut FileContext,
+        from: PipeId,
+        pieces: &[(u64, u64)],
+        nonblocking: bool,
+    ) -> Result<u64, FileError> {
+        if !has_bytes(cx, from, nonblocking)? {
+            return Ok(0);
+        }
+        let mut done = 0;
+        let mut failed = None;
+        'pieces: for (addr, len) in pieces {
+            let mut at = 0;
+            while at < *len {
+                let most = usize::try_from(len - at).unwrap_or(usize::MAX).min(PIPE_PAGE);
+                let Some(page) = held(cx, from)?.copies(most).into_iter().next() else { break 'pieces };
+                let to = addr.wrapping_add(at);
+                if let Err(errno) = copy_to_user(cx.mem, to, page.rest()) {
+                    failed = Some(errno.into());
+                    break 'pieces;
+                }
+                let count = page.rest().len();
+                held(cx, from)?.take_page(count);
+                (done, at) = (done + count as u64, at + count as u64);
+            }
+        }
+        wake(cx, from, WRITABLE);
+        outcome(done, failed)
     }
 
     /// Moves up to `len` bytes from a pipe to something that is none.

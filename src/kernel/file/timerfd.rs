@@ -18,6 +18,10 @@ impl FileOperations for TimerFile {
         "timerfd"
     }
 
+    fn can_be_hasty(&self) -> bool {
+        true
+    }
+
     fn details(&self, fs: &FileSystem, now: u64) -> String {
         fs.timer_fds.describe(self.0, now)
     }

@@ -5,25 +5,26 @@ use std::fmt::Write;
 use crate::abi::time::{CLK_TCK_NS, NSEC_PER_SEC};
 use crate::guest::PAGE_SIZE;
 use crate::kernel::clock::{MONOTONIC_START, REALTIME_START};
-use crate::kernel::vfs::node::{DEV_DEV, HOST_DEV, PROC_DEV, SHM_DEV, SYS_DEV};
+use crate::kernel::vfs::node::{DEV_DEV, HOST_DEV, PROC_DEV, PTS_DEV, SHM_DEV, SYS_DEV};
 
 /// Memory of the emulated machine in bytes.
 pub(crate) const TOTAL_MEMORY: u64 = 4 << 30;
 
 /// Mounted file systems: name of the device, place, kind and number of the device.
-const MOUNTS: [(&str, &str, &str, u64); 5] = [
+const MOUNTS: [(&str, &str, &str, u64); 6] = [
     ("/dev/root", "/", "ext4", HOST_DEV),
     ("proc", "/proc", "proc", PROC_DEV),
     ("sysfs", "/sys", "sysfs", SYS_DEV),
     ("devtmpfs", "/dev", "devtmpfs", DEV_DEV),
     ("tmpfs", "/dev/shm", "tmpfs", SHM_DEV),
+    ("devpts", "/dev/pts", "devpts", PTS_DEV),
 ];
 /// Number of the first of them. Those of the kernel's own file systems, which are mounted nowhere,
 /// are below.
 const FIRST_MOUNT: u64 = 20;
 
 /// Number of the mount that shows a device, `mnt_id` of `/proc/PID/fdinfo`.
-pub(super) fn mount_of(device: u64) -> u64 {
+pub(crate) fn mount_of(device: u64) -> u64 {
     let place = MOUNTS.iter().position(|(.., number)| *number == device);
     place.map_or(device & 0xff, |at| FIRST_MOUNT + at as u64)
 }

@@ -25,6 +25,10 @@ pub(crate) struct Meta {
     pub(crate) size: u64,
     pub(crate) blocks: u64,
     pub(crate) times: Times,
+    /// Flags of chattr(1), FS_*_FL.
+    pub(crate) flags: u32,
+    /// A file system is mounted there.
+    pub(crate) mount_root: bool,
 }
 
 impl FileSystem {
@@ -45,6 +49,10 @@ impl FileSystem {
             size: node.size(),
             blocks: node.blocks(),
             times: node.times,
+            flags: node.flags,
+            mount_root: node
+                .dir()
+                .is_some_and(|dir| ino == self.root || self.node(dir.parent).dev != node.dev),
         }
     }
 
@@ -86,6 +94,9 @@ impl FileSystem {
         caller.owns(self.node(ino))?;
         let node = self.node(ino);
         let mode = caller.mode_in_group(mode & 0o7777, node.gid);
+        if node.seals & F_SEAL_EXEC != 0 && (mode ^ node.mode) & 0o111 != 0 {
+            return Err(Errno::EPERM);
+        }
         let bits = node.host_bits(mode);
         match node.host_path() {
             Some(path) if node.writes_through() => host::chmod(&path, bits)?,

@@ -447,6 +447,10 @@ impl FileSystem {
         if dirs.0.is_some() != dirs.1.is_some() {
             return Err(Errno::EXDEV);
         }
+        let whiteout = flags & RENAME_WHITEOUT != 0;
+        if whiteout && dirs.0.is_some() {
+            return Err(Errno::EINVAL); // no device leaves the emulated machine
+        }
         let ino = from.exists()?;
         if to.ino.is_some() && flags & RENAME_NOREPLACE != 0 {
             return Err(Errno::EEXIST);
@@ -500,7 +504,12 @@ impl FileSystem {
             let renamed: Vec<Ino> = to.ino.filter(|_| exchange).into_iter().chain([ino]).collect();
             self.move_host_paths(&renamed, &old, &new, exchange);
         } else {
-            self.put(from.dir, &from.name, to.ino.filter(|_| exchange));
+            let mark = whiteout.then(|| {
+                let ino = self.add_new(caller, from.dir, special(S_IFCHR, WHITEOUT_DEV), S_IFCHR);
+                self.node_mut(ino).rdev = WHITEOUT_DEV;
+                ino
+            });
+            self.put(from.dir, &from.name, to.ino.filter(|_| exchange).or(mark));
             self.put(to.dir, &to.name, Some(ino));
             let change = i64::from(is_dir) - i64::from(to_is_dir);
             self.node_mut(to.dir).link_delta += change;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::abi::inotify::IN_MODIFY;
-use crate::guest::{GuestMemory, MemError, ObjectId, PageSource};
+use crate::guest::{FileId, GuestMemory, Mapping, MemError, ObjectId, PageSource};
 use crate::kernel::vfs::content::{Content, HostFile, MAX_LEN, Object, PAGE, Pages};
 use crate::kernel::vfs::host;
 use crate::kernel::vfs::host_handle::{HostHandle, HostSource};
@@ -321,18 +321,37 @@ impl FileSystem {
         if memfd { Ok(node.seals) } else { Err(Errno::EINVAL) }
     }
 
-    /// Adds seals to a memfd, fcntl(2) F_ADD_SEALS. `writable` tells if the descriptor may be
-    /// written.
-    pub(crate) fn add_seals(&mut self, ino: Ino, seals: u32, writable: bool) -> Result<(), Errno> {
-        let held = self.seals(ino)?;
-        const KNOWN: u32 = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_FUTURE_WRITE;
-        if seals & !KNOWN != 0 {
-            return Err(Errno::EINVAL);
-        }
-        if held & F_SEAL_SEAL != 0 || !writable {
+    /// Adds seals to a memfd, fcntl(2) F_ADD_SEALS; EINVAL, EPERM, EBUSY. `writable` tells if the
+    /// descriptor may be written.
+    pub(crate) fn add_seals(
+        &mut self,
+        ino: Ino,
+        seals: u32,
+        writable: bool,
+        mem: &dyn GuestMemory,
+    ) -> Result<(), Errno> {
+        const WRITES: u32 = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_FUTURE_WRITE;
+        if !writable {
             return Err(Errno::EPERM);
         }
-        self.node_mut(ino).seals |= seals;
+        if seals & !(F_SEAL_SEAL | F_SEAL_EXEC | WRITES) != 0 {
+            return Err(Errno::EINVAL);
+        }
+        let held = self.seals(ino)?;
+        if held & F_SEAL_SEAL != 0 {
+            return Err(Errno::EPERM);
+        }
+        let node = self.node(ino);
+        let stores = |map: &Mapping| {
+            let same = |file: &FileId| (file.device, file.inode) == (node.dev, node.number);
+            map.shared && map.may_write && map.file.as_ref().is_some_and(same)
+        };
+        if seals & !held & F_SEAL_WRITE != 0 && mem.mappings().iter().any(stores) {
+            return Err(Errno::EBUSY);
+        }
+        // What stays a program must stay as it is.
+        let runs = seals & F_SEAL_EXEC != 0 && node.mode & 0o111 != 0;
+        self.node_mut(ino).seals |= seals | if runs { WRITES } else { 0 };
         Ok(())
     }
 

@@ -278,6 +278,8 @@ pub(crate) struct Node {
     pub(crate) synthetic: bool,
     /// A directory that was removed while somebody held it.
     pub(crate) removed: bool,
+    /// RWH_* of fcntl(2) F_SET_RW_HINT.
+    pub(crate) write_hint: u8,
     /// F_SEAL_*; only a memfd has any.
     pub(crate) seals: u32,
     /// Extended attributes; `None` while they are the host's.
@@ -330,6 +332,7 @@ impl Node {
             changed: false,
             synthetic: false,
             removed: false,
+            write_hint: 0,
             seals: F_SEAL_SEAL,
             xattrs: None,
             flags: 0,
