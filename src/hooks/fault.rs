@@ -1,6 +1,7 @@
 //! Progress of an instruction that faults, derived from the addresses in its record.
 
 use crate::hooks::plan::{Plan, PlannedEvent};
+use crate::x86::address::is_canonical;
 use crate::x86::cost::Access;
 
 /// Bits of an address within a page.
@@ -70,7 +71,7 @@ impl FaultingInsn<'_> {
                 let pages = start >> PAGE_BITS..=last >> PAGE_BITS;
                 event.access != other && pages.contains(&(addr >> PAGE_BITS))
             }
-            Cause::Address => (start << 16).cast_signed() >> 16 != start.cast_signed(),
+            Cause::Address => !is_canonical(start),
             Cause::Instruction | Cause::Result => false,
         }
     }

@@ -215,6 +215,12 @@ impl Recorder {
         Some((at, id, insn))
     }
 
+    /// Address of the last instruction of the last record.
+    pub(crate) fn last_instruction(&self) -> Option<u64> {
+        let id = Header::of(self.words[self.last_record()?]).plan;
+        self.plans.get(id)?.insns.last().map(|insn| insn.pc)
+    }
+
     /// Index of the last record.
     fn last_record(&self) -> Option<usize> {
         let mut last = None;

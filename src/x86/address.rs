@@ -101,6 +101,11 @@ fn operand_address(
     })
 }
 
+/// Tests whether bits 47 to 63 of an address are equal.
+pub(crate) fn is_canonical(addr: u64) -> bool {
+    (addr << 16).cast_signed() >> 16 == addr.cast_signed()
+}
+
 /// Tests whether an access to an address goes through SS, as those of pushes and pops do and those
 /// of operands based on RSP or RBP (Intel SDM vol. 1, 3.7.4). `register` is as above.
 pub(crate) fn is_stack_access(

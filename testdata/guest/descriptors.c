@@ -1,6 +1,6 @@
 // covers: rt_sigaction rt_sigreturn sigaltstack
 // flags: -fno-pie -no-pie
-// What user code is told of descriptor tables, and faults that name a selector, a gate or the stack.
+// Descriptor tables as user code sees them; faults that name a selector, a gate or the stack.
 #include "guest.h"
 #include <sys/mman.h>
 #include <ucontext.h>

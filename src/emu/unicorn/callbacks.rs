@@ -244,6 +244,7 @@ impl Vcpu {
             3 => Fault::Breakpoint,
             4 => Fault::Overflow,
             6 => Fault::InvalidOpcode,
+            12 => Fault::Stack,
             16 | 19 => Fault::FloatingPoint,
             17 => Fault::Alignment,
             _ => Fault::Protection { error: self.run.take_error() },

@@ -8,7 +8,7 @@
 use std::ffi::c_void;
 
 use crate::emu::unicorn::ffi::{self, Context, Op, Value};
-use crate::emu::unicorn::layout::{self, TYPE_I64, opcode};
+use crate::emu::unicorn::layout::{self, COND_EQ, TYPE_I64, opcode};
 
 /// Emits operations into the block being translated.
 #[derive(Clone, Copy)]
@@ -94,6 +94,20 @@ impl Emit {
             *label |= 1;
             ffi::__real_tcg_gen_op1_x86_64(self.0, opcode::SET_LABEL, label as usize);
         }
+    }
+
+    /// Sets `to` to a canonical address, which is `from` if that is one.
+    pub(super) fn canonical(self, to: usize, from: usize) {
+        unsafe {
+            ffi::tcg_gen_shli_i64_x86_64(self.0, self.value(to), self.value(from), 16);
+            ffi::tcg_gen_sari_i64_x86_64(self.0, self.value(to), self.value(to), 16);
+        }
+    }
+
+    /// Sets `to` to `then` if two values are equal, or else to `other`.
+    pub(super) fn choose(self, to: usize, (a, b): (usize, usize), then: usize, other: usize) {
+        let [to, a, b, then, other] = [to, a, b, then, other].map(|temp| self.value(temp));
+        unsafe { ffi::tcg_gen_movcond_i64_x86_64(self.0, COND_EQ, to, a, b, then, other) }
     }
 
     /// A constant, and its operation, by which it is patched in when the block is done.

@@ -80,6 +80,17 @@ unsafe extern "C" {
         label: *mut u32,
     );
     pub(super) fn tcg_gen_shri_i64_x86_64(context: Context, result: Value, a: Value, bits: i64);
+    pub(super) fn tcg_gen_shli_i64_x86_64(context: Context, result: Value, a: Value, bits: i64);
+    pub(super) fn tcg_gen_sari_i64_x86_64(context: Context, result: Value, a: Value, bits: i64);
+    pub(super) fn tcg_gen_movcond_i64_x86_64(
+        context: Context,
+        condition: i32,
+        result: Value,
+        a: Value,
+        b: Value,
+        then: Value,
+        other: Value,
+    );
     pub(super) fn tcg_gen_andi_i64_x86_64(context: Context, result: Value, a: Value, mask: i64);
     pub(super) fn tcg_gen_addi_i64_x86_64(context: Context, result: Value, a: Value, value: i64);
     pub(super) fn tcg_gen_exit_tb_x86_64(context: Context, tb: *mut c_void, index: u32);

@@ -51,6 +51,7 @@ macro_rules! atomics {
                     // SAFETY: the arguments go on to the engine as they came.
                     unsafe {
                         let outermost = current().is_some_and(|vcpu| vcpu.translator.begin_atomic(c, addr, op));
+                        let op = current().map_or(op, |vcpu| vcpu.translator.aligned(op, true));
                         real(c, result, addr, $($arg,)* index, op);
                         if outermost && let Some(vcpu) = current() {
                             vcpu.translator.end_atomic();
@@ -177,6 +178,7 @@ replace! {
                     return;
                 }
                 if let Some((argument, bytes, write)) = helper_access(function) {
+                    translator.check_helper(c, *args, *args.add(argument));
                     translator.tap_sized(*args.add(argument) as usize, bytes, write);
                 }
                 if count > 0 && translator.guard.begins_at(*args) {

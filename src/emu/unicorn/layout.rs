@@ -22,7 +22,8 @@ pub(super) mod opcode {
 /// `TCG_TYPE_I64`.
 pub(super) const TYPE_I64: i32 = 1;
 
-/// `TCG_COND_NE` and `TCG_COND_LEU`.
+/// `TCG_COND_EQ`, `TCG_COND_NE` and `TCG_COND_LEU`.
+pub(super) const COND_EQ: i32 = 8;
 pub(super) const COND_NE: i32 = 9;
 pub(super) const COND_LEU: i32 = 12;
 

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use iced_x86::{FlowControl, OpKind};
 use unicorn_engine::{Arch, Mode, Prot as EngineProt, TlbType, Unicorn, uc_error};
 
 use crate::emu::cpuid::CpuModel;
@@ -25,7 +26,7 @@ use crate::hooks::consumer::Consumer;
 use crate::hooks::fault::Cause;
 use crate::hooks::plan::NO_MAPPING;
 use crate::hooks::recorder::Recorder;
-use crate::x86::address::is_stack_access;
+use crate::x86::address::{Address, is_stack_access};
 use crate::x86::cost::modifies_memory;
 use crate::x86::decode::{MAX_LENGTH, decode};
 
@@ -87,7 +88,7 @@ impl Machine {
         add_hooks(&mut engine, reference).map_err(engine_error("cannot set the engine's hooks"))?;
         // SAFETY: the engine is dropped after the virtual CPU that holds the result was last used.
         let mut state = unsafe { EngineState::find(&mut engine) }.map_err(EngineError)?;
-        state.set_unaligned(helpers::status::unaligned).map_err(EngineError)?;
+        state.set_unaligned(helpers::alignment::unaligned).map_err(EngineError)?;
         let mut vcpu = Box::new(Vcpu {
             mmu: Mmu::new(space, &state).map_err(EngineError)?,
             trace: TraceBuffer::new(recorder, !reference),
@@ -231,19 +232,55 @@ impl Machine {
                 Fault::Page { addr: exact, write, fetch, mapped }
             }
             Some(Fault::Bus { .. }) => Fault::Bus { addr: exact },
+            Some(fault @ Fault::Protection { .. }) if exact == self.vcpu.state.rip() => {
+                self.undo_jump();
+                fault
+            }
             Some(Fault::Protection { .. }) if self.is_stack(exact) => Fault::Stack,
             Some(fault) => fault,
             None => Fault::Protection { error: 0 },
         }
     }
 
-    /// Tests whether the instruction at RIP accesses a non-canonical address through SS: #SS, not
-    /// #GP.
+    /// Goes back to the jump or return that has led to an address that is not canonical: the CPU
+    /// faults there. It counts as it would under Valgrind, where the target faults. Nothing happens
+    /// where the kernel has led here.
+    fn undo_jump(&mut self) {
+        let Vcpu { state, mmu, trace, .. } = &mut *self.vcpu;
+        let target = state.rip();
+        let Some(pc) = trace.recorder().last_instruction() else { return };
+        let mut buf = [0; MAX_LENGTH];
+        let jump = decode(mmu.space().fetch(pc, &mut buf), pc);
+        let rsp = state.gpr(Gpr::Rsp);
+        let (before, from) = match jump.flow_control() {
+            FlowControl::Return => {
+                let before = rsp.wrapping_sub(jump.stack_pointer_increment() as u64);
+                (before, Some(before))
+            }
+            FlowControl::IndirectBranch => {
+                let address = Address::Operand(0).evaluate(&jump, &mut |reg| state.register(reg));
+                (rsp, address.filter(|_| jump.op0_kind() == OpKind::Memory))
+            }
+            _ => return,
+        };
+        let mut word = [0; 8];
+        let led_here = match from {
+            Some(address) => {
+                mmu.space().read(address, &mut word).is_ok() && u64::from_le_bytes(word) == target
+            }
+            None => state.register(jump.op0_register()) == target,
+        };
+        if led_here {
+            state.set_gpr(Gpr::Rsp, before);
+            state.set_rip(pc);
+            trace.recorder().point(pc);
+        }
+    }
+
+    /// Tests whether the instruction at RIP accesses a non-canonical address through SS, which is
+    /// #SS instead of #GP.
     fn is_stack(&mut self, addr: u64) -> bool {
         let Vcpu { state, mmu, .. } = &mut *self.vcpu;
-        if addr == state.rip() {
-            return false;
-        }
         let mut buf = [0; MAX_LENGTH];
         let instruction = decode(mmu.space().fetch(state.rip(), &mut buf), state.rip());
         is_stack_access(&instruction, addr, &mut |reg| state.register(reg))

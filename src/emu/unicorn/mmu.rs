@@ -15,6 +15,7 @@ use crate::emu::unicorn::layout::Block;
 use crate::emu::unicorn::tlbs::Tlbs;
 use crate::emu::unicorn::ways::{Way, Ways};
 use crate::guest::{Fault, PAGE_SIZE};
+use crate::x86::address::is_canonical;
 
 /// Pages from which on it is cheaper to forget a whole TLB than each of them.
 const MANY: usize = 64;
@@ -169,7 +170,7 @@ impl Mmu {
 fn fault_of(addr: u64, access: Access, denied: Denied) -> Fault {
     let (write, fetch) = (access == Access::Write, access == Access::Execute);
     match denied {
-        _ if !(-(1i64 << 47)..1i64 << 47).contains(&(addr as i64)) => Fault::Protection { error: 0 },
+        _ if !is_canonical(addr) => Fault::Protection { error: 0 },
         Denied::PastEnd => Fault::Bus { addr },
         Denied::Protected => Fault::Page { addr, write, fetch, mapped: true },
         Denied::Unmapped | Denied::OutOfMemory => Fault::Page { addr, write, fetch, mapped: false },

@@ -7,6 +7,7 @@
 #![allow(unsafe_code)]
 
 mod accesses;
+mod alignment;
 mod guard;
 mod prologue;
 
@@ -98,6 +99,10 @@ pub(super) struct Translator {
     request: Option<Request>,
     erratum: Erratum,
     pub(super) guard: Guard,
+    /// The block is for a mode with EFLAGS.AC.
+    aligns: bool,
+    /// The target of a call that was loaded from memory.
+    target: Option<usize>,
     /// Accesses of the instruction so far.
     accesses: u32,
     /// Labels that the engine places before the target label of the jump; `None` if nothing waits
@@ -152,6 +157,8 @@ impl Translator {
             request: None,
             erratum: Erratum::None,
             guard: Guard::default(),
+            aligns: false,
+            target: None,
             accesses: 0,
             labels_before_jump: None,
             turns_to_mmx: None,
@@ -168,6 +175,7 @@ impl Translator {
         mapping: MappingId,
     ) {
         self.guard = Guard::begin(mode);
+        self.aligns = mode & alignment::ALIGNMENT_CHECK != 0;
         self.original = Some(original);
         self.tb = tb;
         self.pc = pc;
@@ -288,6 +296,7 @@ impl Translator {
         }
         self.guard.instruction(&instruction);
         self.accesses = 0;
+        self.target = None;
         self.labels_before_jump = None;
         self.turns_to_mmx = None;
         if !first && breakpoints.contains(&pc) {
@@ -343,7 +352,7 @@ impl Translator {
                 self.store_no_iteration(first_slot);
             }
         }
-        Decision::Translate(self.guard.notice().or_else(|| decode::inexact(&instruction)))
+        Decision::Translate(decode::inexact(&instruction))
     }
 
     /// Fills the slots whose address comes from no access of the engine.

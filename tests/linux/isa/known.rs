@@ -148,14 +148,6 @@ pub const KNOWN: &[Known] = &[
     },
     Known {
         cpus: Cpus::All,
-        facets: &["value"],
-        forms: &["call"],
-        part: "di",
-        why: "A call of an address that is not canonical faults after it has pushed, not before",
-        treatment: "the program gets the signal, with the stack pointer lower by eight",
-    },
-    Known {
-        cpus: Cpus::All,
         facets: &["fault"],
         forms: &["int1"],
         part: "",

@@ -2,6 +2,7 @@
 //! does. `tests/linux/isa.rs` compares the outcome with the host's CPU.
 #![allow(unsafe_code)]
 
+pub(super) mod alignment;
 pub(super) mod env;
 pub(super) mod status;
 

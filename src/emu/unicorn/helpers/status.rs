@@ -2,8 +2,6 @@
 //! `float_status` and never shows them to the guest; these helpers move them to the guest's
 //! registers.
 
-use std::ffi::c_void;
-
 use crate::emu::unicorn::helpers::env::{DAZ, Env, F80, INEXACT, Lanes, RECORDED, write};
 use crate::emu::unicorn::wrapped::{real, replace, replace_after, replace_faulting};
 
@@ -127,21 +125,6 @@ unsafe extern "C" fn ldmxcsr(env: Env, value: u32, retaddr: usize) {
         unsafe { raise_exception_ra_x86_64(env, PROTECTION, retaddr) }
     }
     env.load_mxcsr(value);
-}
-
-/// Raises the fault of an operand that must be aligned and is not.
-///
-/// # Safety
-/// Called by the engine on behalf of generated code.
-pub(crate) unsafe extern "C" fn unaligned(
-    cpu: *mut c_void,
-    _addr: u64,
-    _access: i32,
-    _tlb: i32,
-    retaddr: usize,
-) {
-    // SAFETY: `retaddr` lies in generated code; the jump out of here drops nothing.
-    unsafe { raise_exception_ra_x86_64(Env::of_cpu(cpu), PROTECTION, retaddr) }
 }
 
 replace! {

@@ -3,11 +3,13 @@
 
 use std::ffi::c_void;
 
+use iced_x86::FlowControl;
+
 use crate::emu::unicorn::emit::Emit;
 use crate::emu::unicorn::errata::{self, Erratum};
 use crate::emu::unicorn::ffi::{Context, Value};
 use crate::emu::unicorn::helpers::env::RECORDED;
-use crate::emu::unicorn::translator::Translator;
+use crate::emu::unicorn::translator::{Translator, alignment};
 use crate::guest::Gpr;
 use crate::x86::address::Address;
 
@@ -132,8 +134,39 @@ impl Translator {
             }
             _ => {}
         }
+        if self.instruction.flow_control() == FlowControl::IndirectCall {
+            self.check_target(emit, value, addr, write);
+        }
         self.tap(context, addr, op, write);
-        Some(op)
+        Some(self.aligned(op, first))
+    }
+
+    /// The operation of an access with the alignment that the mode asks for.
+    pub(crate) fn aligned(&self, op: u32, first: bool) -> u32 {
+        let checked = self.aligns && self.erratum != Erratum::Aligned;
+        if checked { alignment::of_access(&self.instruction, op, first) } else { op }
+    }
+
+    /// Checks the operand of a helper that accesses memory itself, if the mode asks for it.
+    pub(crate) fn check_helper(&self, context: Context, state: *mut c_void, address: *mut c_void) {
+        if self.aligns && self.original.is_some() {
+            alignment::check_helper(context, &self.instruction, state, address);
+        }
+    }
+
+    /// Has an indirect call push to its target if that is not canonical, which faults before
+    /// anything is stored. The engine would find out only when it has pushed.
+    fn check_target(&mut self, emit: Emit, value: Value, addr: Value, write: bool) {
+        if !write {
+            self.target = Some(emit.temp(value));
+            return;
+        }
+        let register = self.instruction.op0_register();
+        let target = self.target.unwrap_or_else(|| emit.gpr(register.full_register().number()));
+        let canonical = emit.new_temp(false);
+        emit.canonical(canonical, target);
+        emit.choose(emit.temp(addr), (canonical, target), emit.temp(addr), target);
+        emit.free(canonical);
     }
 
     /// Follows up on an access that is generated. The result is the argument of the turn to MMX

@@ -56,14 +56,6 @@ impl Guard {
         self.changes
     }
 
-    /// Tells the user of a mode that is not emulated.
-    pub(crate) fn notice(&self) -> Option<&'static str> {
-        /// EFLAGS.AC.
-        const ALIGNMENT_CHECK: u32 = 1 << 18;
-        (self.mode & ALIGNMENT_CHECK != 0)
-            .then_some("the program has set EFLAGS.AC, but misaligned accesses do not fault here")
-    }
-
     /// Begins an instruction.
     pub(crate) fn instruction(&mut self, instruction: &Instruction) {
         self.changes = changes_masks(instruction);
@@ -218,10 +210,5 @@ mod tests {
         }
         assert_eq!(part_of(X87_UNMASKED, code[0]), Part::None);
         assert_eq!(part_of(SSE_UNMASKED, code[1]), Part::None);
-    }
-
-    #[test]
-    fn alignment_checks_are_noticed() {
-        assert!(Guard::begin(0x4_0000).notice().is_some() && Guard::begin(0).notice().is_none());
     }
 }
