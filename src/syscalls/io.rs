@@ -222,7 +222,6 @@ fn write_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], 
     if ctx.kernel.writes_in_background(file)? {
         return Err(ctx.interrupted(Restart::WithFlag));
     }
-    let open = ctx.kernel.files.get(file);
     access_ok(pieces)?;
     check_flags(ctx, file, pieces, flags, true)?;
     let nowait = flags & RWF_NOWAIT != 0;
