@@ -7,14 +7,22 @@
 use crate::guest::{GuestMemory, MemError};
 use crate::kernel::state::Kernel;
 
+/// Bytes that a further task takes with its registers, as a stack of Linux's kernel does.
+const TASK: u64 = 16 << 10;
+
 impl Kernel {
     /// Bytes that the kernel holds for the guest.
     fn charged(&mut self) -> u64 {
-        let process = self.process();
-        let signals = process.pending.bytes() + self.task().signals.pending.bytes();
-        let signals = signals + self.task().seccomp.bytes();
-        let task = signals + process.timers.bytes() + self.mm().bytes() + self.fds().bytes();
-        task + self.files.charged() + self.fs.charged()
+        let mut tasks = (self.tasks.len() as u64 - 1) * TASK;
+        for (_, task) in self.tasks.iter() {
+            tasks += task.signals.pending.bytes() + task.seccomp.bytes();
+        }
+        for (_, process) in self.processes.iter() {
+            tasks += process.pending.bytes() + process.timers.bytes();
+        }
+        tasks += self.mms.iter().map(|(_, mm)| mm.bytes()).sum::<u64>();
+        tasks += self.fd_tables.iter().map(|(_, fds)| fds.bytes()).sum::<u64>();
+        tasks + self.files.charged() + self.fs.charged()
     }
 
     /// Charges what the kernel holds for the guest to the limit of its memory.
