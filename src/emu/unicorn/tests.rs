@@ -13,8 +13,8 @@ use crate::emu::unicorn::machine::Machine;
 use crate::emu::unicorn::snapshot::SavedMachine;
 use crate::guest::layout::Layout;
 use crate::guest::{
-    Backing, Fault, FileVersion, Gpr, GuestCpu, GuestMemory as _, MapRequest, ObjectId, PAGE_SIZE,
-    PageSource, Place, Prot, SpaceId, VmFlags,
+    Backing, Fault, FileVersion, Gpr, GuestCpu, GuestMemory as _, MapRequest, PAGE_SIZE, PageSource, Place,
+    Prot, SpaceId, VmFlags,
 };
 use crate::hooks::consumer::Consumer;
 use crate::hooks::control::AccountId;
@@ -177,14 +177,16 @@ struct Model {
     copy: u32,
 }
 
+/// A snapshot, and the model's state then: spaces, shared words and the loaded space.
+type Saved = (SavedMachine, BTreeMap<SpaceId, Model>, [u64; 2], SpaceId);
+
 struct Test {
     machine: Machine,
     program: Arc<Program>,
-    object: ObjectId,
     spaces: BTreeMap<SpaceId, Model>,
     shared: [u64; 2],
     current: SpaceId,
-    saved: Vec<(SavedMachine, BTreeMap<SpaceId, Model>, [u64; 2], SpaceId)>,
+    saved: Vec<Saved>,
     state: u64,
 }
 
@@ -195,7 +197,6 @@ impl Test {
         let mut test = Test {
             machine,
             program: Program::new(),
-            object,
             spaces: BTreeMap::from([(SpaceId(0), Model { copy: 9, ..Model::default() })]),
             shared: [0; 2],
             current: SpaceId(0),
