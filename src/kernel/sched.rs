@@ -278,3 +278,69 @@ impl Scheduler {
         !self.deadlines.is_empty() || !self.alarms.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::arena::{Key, MmId};
+
+    fn task(number: usize) -> TaskId {
+        TaskId::new(number)
+    }
+
+    fn futex(addr: u64) -> WaitKey {
+        WaitKey::Futex(FutexKey::Private(MmId::new(0), addr))
+    }
+
+    fn sleeping(keys: &[WaitKey], deadline: Option<u64>) -> Call {
+        Call { keys: keys.to_vec(), deadline, ..Call::default() }
+    }
+
+    #[test]
+    fn turns_go_round_and_end_only_for_others() {
+        let mut sched = Scheduler::new(100, None);
+        sched.begin_turn(1000);
+        assert_eq!(sched.turn_end(), None);
+        for number in [3, 1, 2] {
+            sched.add_ready(task(number));
+        }
+        assert_eq!(sched.turn_end(), Some(1100));
+        assert_eq!(sched.take_ready(), Some(task(3)));
+        sched.add_ready(task(3));
+        let order: Vec<TaskId> = std::iter::from_fn(|| sched.take_ready()).collect();
+        assert_eq!(order, [task(1), task(2), task(3)]);
+    }
+
+    #[test]
+    fn a_seed_makes_another_order_that_repeats() {
+        let order = |seed| {
+            let mut sched = Scheduler::new(100, Some(seed));
+            (0..20).for_each(|number| sched.add_ready(task(number)));
+            std::iter::from_fn(|| sched.take_ready()).collect::<Vec<_>>()
+        };
+        assert_eq!(order(1), order(1));
+        assert_ne!(order(1), order(2));
+        let mut sorted = order(3);
+        sorted.sort();
+        assert_eq!(sorted, (0..20).map(task).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn sleepers_keep_their_place_in_a_call_and_lose_it_when_moved() {
+        let mut sched = Scheduler::new(100, None);
+        let mut calls = [sleeping(&[futex(8)], Some(50)), sleeping(&[futex(8), futex(16)], None)];
+        for (number, call) in calls.iter_mut().enumerate() {
+            sched.sleep(task(number), call);
+        }
+        let at = |sched: &Scheduler, addr| sched.sleepers_of(futex(addr)).collect::<Vec<_>>();
+        sched.remove(task(0), TaskState::Sleeping, &calls[0]);
+        assert_eq!((at(&sched, 8), sched.first_deadline()), (vec![task(1)], None));
+        sched.sleep(task(0), &mut calls[0]);
+        assert_eq!((at(&sched, 8), sched.first_deadline()), (vec![task(0), task(1)], Some((50, task(0)))));
+        sched.move_key(task(0), &mut calls[0], futex(8), futex(16));
+        assert_eq!((at(&sched, 8), at(&sched, 16)), (vec![task(1)], vec![task(1), task(0)]));
+        sched.remove(task(0), TaskState::Sleeping, &calls[0]);
+        sched.remove(task(1), TaskState::Sleeping, &calls[1]);
+        assert!(!sched.has_sleepers() && sched.asleep().next().is_none() && sched.first_deadline().is_none());
+    }
+}
