@@ -23,15 +23,9 @@ use toml::{Table, Value};
 
 use crate::common::{as_this_user, vars};
 
-/// What entries may need and there is not yet: threads (zstd starts them on one CPU too),
-/// processes, and timers that interrupt a program which makes no system calls.
-const NOT_YET: [&str; 2] = ["threads", "fork"];
+/// What entries may need and there is not yet.
+const NOT_YET: [&str; 1] = ["sockets"];
 
-/// Entries that run although their tags say otherwise.
-const RUNS: [&str; 1] = [
-    // sort starts threads only for more than one CPU, and the guest has one.
-    "sort-k",
-];
 /// What every Debian system has.
 const ESSENTIAL: [&str; 5] = ["coreutils", "diffutils", "findutils", "grep", "sed"];
 
@@ -135,8 +129,7 @@ fn selected() -> Vec<Entry> {
     there.extend(ESSENTIAL.map(str::to_owned));
     let mut entries = load();
     entries.retain(|entry| {
-        let possible =
-            RUNS.contains(&entry.name.as_str()) || !entry.needs.iter().any(|n| NOT_YET.contains(&n.as_str()));
+        let possible = !entry.needs.iter().any(|n| NOT_YET.contains(&n.as_str()));
         let small = entry.tier.as_str() <= "T2" && entry.packages.iter().all(|p| there.contains(p));
         possible && !entry.stretch && (small || all) && entry.name.contains(&only)
     });
