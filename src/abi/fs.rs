@@ -180,7 +180,6 @@ pub(crate) const FIBMAP: u64 = 1;
 pub(crate) const FIGETBSZ: u64 = 2;
 pub(crate) const FIFREEZE: u64 = 0xc004_5877;
 pub(crate) const FITHAW: u64 = 0xc004_5878;
-pub(crate) const FIDEDUPERANGE: u64 = 0xc018_9436;
 pub(crate) const FS_IOC_FIEMAP: u64 = 0xc020_660b;
 pub(crate) const FS_IOC_GETFLAGS: u64 = 0x8008_6601;
 pub(crate) const FS_IOC_SETFLAGS: u64 = 0x4008_6602;

@@ -300,14 +300,10 @@ impl Consumer {
         self.accounts.get(&self.current).and_then(|account| account.part.simulated_caches())
     }
 
-    /// The account of the next record.
-    pub(crate) fn current(&self) -> AccountId {
-        self.current
-    }
-
     /// The accounts of all processes, those that have ended included, in the order in which they
     /// were opened.
-    pub(crate) fn accounts(&self) -> Vec<AccountId> {
+    #[cfg(test)]
+    pub(super) fn accounts(&self) -> Vec<AccountId> {
         let mut all: Vec<AccountId> = self.accounts.keys().chain(self.closed.keys()).copied().collect();
         all.sort_unstable();
         all

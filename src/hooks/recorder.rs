@@ -406,11 +406,6 @@ impl Recorder {
         all.truncate(at + drained);
     }
 
-    /// The account of the current task.
-    pub(crate) fn account(&self) -> AccountId {
-        self.tasks.account
-    }
-
     /// Ends an account, and keeps its counts for [`Recorder::visit`] and [`Recorder::finish`].
     pub(crate) fn close_account(&mut self, account: AccountId) {
         self.end_account(account, Control::Close(account));

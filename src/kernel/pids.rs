@@ -49,9 +49,4 @@ impl Pids {
     pub(crate) fn find(&self, tid: i32) -> Option<TaskId> {
         self.tasks.get(&tid).copied()
     }
-
-    /// The number that was given out last.
-    pub(crate) fn last(&self) -> i32 {
-        self.last
-    }
 }

@@ -79,11 +79,11 @@ pub struct EndedProcess {
 
 /// Usage of processes, getrusage(2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
+pub(crate) struct Usage {
     /// CPU time in nanoseconds.
-    pub cpu_ns: u64,
+    pub(crate) cpu_ns: u64,
     /// Most memory of one process in bytes.
-    pub resident: u64,
+    pub(crate) resident: u64,
 }
 
 impl Usage {

@@ -64,11 +64,6 @@ impl Kernel {
         self.send_signal(self.leader(process), info, To::Process);
     }
 
-    /// Sends a signal to the running task's process.
-    pub(crate) fn send_to_process(&mut self, info: SigInfo) {
-        self.send_to(self.task().shared.process, info);
-    }
-
     /// Does what a signal does before it is queued, `prepare_signal`: stop signals and SIGCONT
     /// cancel each other, and SIGCONT and SIGKILL let a stopped process run.
     fn prepare_signal(&mut self, process: ProcessId, signo: i32) {

@@ -175,11 +175,11 @@ impl Streams {
     /// The answer of the journal, if the run has been here before; else that of `ask`, which is
     /// noted.
     fn answer(&self, ask: impl FnOnce() -> Result<Answer, Errno>) -> Answer {
-        if let Some(journal) = &self.journal {
-            if let Some(answer) = journal.answers().given.get(journal.at.get()) {
-                journal.at.update(|at| at + 1);
-                return answer.clone();
-            }
+        if let Some(journal) = &self.journal
+            && let Some(answer) = journal.answers().given.get(journal.at.get())
+        {
+            journal.at.update(|at| at + 1);
+            return answer.clone();
         }
         match self.hold.get() {
             Hold::Held => {

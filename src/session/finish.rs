@@ -48,7 +48,7 @@ impl Session {
         let folded = fold_all(&config, counted, &mut tally, &mut guest.modules, code);
         let (counts, children) = folded.unwrap_or_else(|| {
             // It is given up only for a pause.
-            let profile = Profile::new(&config.machine.command_line(), config.counting.events());
+            let profile = Profile::new(config.machine.command_line(), config.counting.events());
             (Folded { profile, instructions: None }, Vec::new())
         });
         conclude(ending, &mut guest, counts, children)

@@ -128,17 +128,14 @@ fn rt_sigtimedwait(ctx: &mut Ctx, [set, info, timeout, size, ..]: [u64; 6]) -> S
     let wanted = get_u64(ctx.mem, set)? & !UNBLOCKABLE;
     let timeout = get_timeout(ctx.mem, timeout)?;
     ctx.kernel.expire_timers(ctx.cpu);
-    let found = match ctx.kernel.signals().dequeue(wanted) {
-        Some(found) => found,
-        None => {
-            let deadline = timeout.map(|ns| ctx.deadline(ns));
-            ctx.kernel.task_mut().call.signals = wanted;
-            return Err(match ctx.sleep("rt_sigtimedwait", &[], deadline)? {
-                Wake::Signal => ctx.interrupted(Restart::Never),
-                Wake::Timeout => Errno::EAGAIN.into(),
-                Wake::Event => Break::Sleep,
-            });
-        }
+    let Some(found) = ctx.kernel.signals().dequeue(wanted) else {
+        let deadline = timeout.map(|ns| ctx.deadline(ns));
+        ctx.kernel.task_mut().call.signals = wanted;
+        return Err(match ctx.sleep("rt_sigtimedwait", &[], deadline)? {
+            Wake::Signal => ctx.interrupted(Restart::Never),
+            Wake::Timeout => Errno::EAGAIN.into(),
+            Wake::Event => Break::Sleep,
+        });
     };
     if info != 0 {
         copy_to_user(ctx.mem, info, found.bytes())?;

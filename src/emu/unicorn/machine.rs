@@ -317,7 +317,7 @@ impl Machine {
                 recorder.fault(rip, Cause::Page { addr, write: Some(true) }, &mut readable);
             }
             Fault::Protection { .. } | Fault::Stack | Fault::Alignment => {
-                recorder.fault(rip, Cause::Address, &mut readable)
+                recorder.fault(rip, Cause::Address, &mut readable);
             }
             Fault::Divide | Fault::FloatingPoint => recorder.fault(rip, Cause::Result, &mut readable),
         }

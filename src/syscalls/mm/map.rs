@@ -78,10 +78,8 @@ fn mmap(ctx: &mut Ctx, [addr, len, prot_bits, flags, fd, offset]: [u64; 6]) -> S
         }
         _ => return Err(Errno::EINVAL.into()),
     };
-    if flags & MAP_GROWSDOWN != 0 {
-        if shared || !anonymous {
-            return Err(Errno::EINVAL.into());
-        }
+    if flags & MAP_GROWSDOWN != 0 && (shared || !anonymous) {
+        return Err(Errno::EINVAL.into());
     }
     if flags & MAP_HUGETLB != 0 {
         // A machine on which no huge pages are set aside.
