@@ -109,7 +109,6 @@ struct Space {
 pub(crate) struct FakeMemory {
     space: Space,
     objects: Vec<Option<(Vec<u8>, u32)>>,
-    current: SpaceId,
     /// The spaces that are not in use.
     others: BTreeMap<SpaceId, Space>,
 }
@@ -139,22 +138,6 @@ impl FakeMemory {
             label: None,
             flags: VmFlags::NONE,
         });
-    }
-
-    /// Takes another space into use, and makes it if there is none yet.
-    pub(crate) fn switch(&mut self, space: SpaceId) {
-        let next = self.others.remove(&space).unwrap_or_default();
-        if space != self.current {
-            let last = std::mem::replace(&mut self.space, next);
-            self.others.insert(std::mem::replace(&mut self.current, space), last);
-        }
-    }
-
-    /// The spaces that there are.
-    pub(crate) fn spaces(&self) -> Vec<SpaceId> {
-        let mut spaces: Vec<SpaceId> = self.others.keys().copied().chain([self.current]).collect();
-        spaces.sort();
-        spaces
     }
 
     fn object(&mut self, object: ObjectId) -> &mut (Vec<u8>, u32) {
