@@ -3,6 +3,7 @@
 
 pub(crate) mod capability;
 pub(crate) mod errno;
+pub(crate) mod errno_names;
 pub(crate) mod fs;
 pub(crate) mod futex;
 pub(crate) mod inotify;
@@ -14,4 +15,5 @@ pub(crate) mod resource;
 pub(crate) mod sched;
 pub(crate) mod seccomp;
 pub(crate) mod signal;
+pub(crate) mod signal_names;
 pub(crate) mod time;

@@ -261,6 +261,11 @@ pub(super) struct LogArgs {
     #[arg(short, long, overrides_with = "quiet", help_heading = "Cachegrind's options", display_order = 21)]
     pub verbose: bool,
 
+    /// Write each system call and signal to the log in the form of strace(1), with the number of
+    /// the task and the program's own time in seconds
+    #[arg(long, display_order = 24)]
+    pub strace: bool,
+
     /// Print the N functions with the most instructions
     #[arg(long, value_name = "N", display_order = 24)]
     pub top: Option<usize>,

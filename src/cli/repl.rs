@@ -88,7 +88,7 @@ fn shell(
         machine,
         counting: options.counting.config(&options.profile)?,
         // `annotate --asm` and `top instructions` need the costs of instructions in any case.
-        recording: Recording { instructions: true, journal: true },
+        recording: Recording { instructions: true, journal: true, calls: options.log.strace },
     };
     // The shell itself says on the terminal what the log of a run says, so that is only complete if
     // asked for.

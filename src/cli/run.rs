@@ -23,7 +23,7 @@ pub(super) fn run(options: &RunArgs) -> Result<u8, Error> {
     let config = Config {
         machine: options.machine.config()?,
         counting: options.counting.config(&options.profile)?,
-        recording: Recording { instructions: side, journal: false },
+        recording: Recording { instructions: side, journal: false, calls: options.log.strace },
     };
     let interrupt = Arc::default();
     let outputs = outputs(&config.machine.allow_write, &interrupt)?;

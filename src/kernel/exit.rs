@@ -3,6 +3,7 @@
 
 use crate::abi::resource::Resource;
 use crate::abi::signal::{SIG_IGN, bit, sa, signo::*};
+use crate::abi::signal_names::name;
 use crate::guest::{GuestCpu, GuestMemory};
 use crate::kernel::arena::{MmId, ProcessId, TaskId};
 use crate::kernel::fdtable::FdTable;
@@ -47,6 +48,7 @@ impl Kernel {
         if last {
             self.exit_process(status, cpu, mem);
         } else {
+            self.note_end(task, status, cpu);
             self.end_task(task, mem);
         }
     }
@@ -56,6 +58,10 @@ impl Kernel {
         let process = self.task().shared.process;
         self.note_resident(mem);
         self.account(cpu.instructions());
+        let here = self.current();
+        for task in self.process().tasks.clone().into_iter().filter(|task| *task != here).chain([here]) {
+            self.note_end(task, status, cpu);
+        }
         self.end_other_tasks(mem);
         let (exe, argv) = (self.mm().exe.clone(), self.mm().argv.clone());
         let Process { pid, ppid, .. } = self.processes[process];
@@ -65,6 +71,22 @@ impl Kernel {
             self.first_end = Some((status, cpu.instructions()));
         }
         self.ended.push(EndedProcess { process, pid, ppid, status, exe, argv });
+    }
+
+    /// Notes the end of a task in the transcript.
+    fn note_end(&mut self, task: TaskId, status: Status, cpu: &mut dyn GuestCpu) {
+        if self.transcript.is_none() {
+            return;
+        }
+        let (tid, now) = (self.tasks[task].tid, self.now(cpu));
+        let core = if status.0 & 0x80 != 0 { " (core dumped)" } else { "" };
+        let text = match status.signal() {
+            Some(signo) => format!("+++ killed by {}{core} +++", name(signo)),
+            None => format!("+++ exited with {} +++", status.code()),
+        };
+        if let Some(transcript) = &mut self.transcript {
+            transcript.line(tid, now, &text);
+        }
     }
 
     /// Ends the other tasks of the process.

@@ -38,6 +38,7 @@ pub(crate) mod task;
 mod terminals;
 pub(crate) mod timerfd;
 pub(crate) mod timers;
+pub(crate) mod transcript;
 pub(crate) mod uaccess;
 pub(crate) mod uts;
 pub(crate) mod vfs;

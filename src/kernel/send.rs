@@ -45,6 +45,10 @@ impl Kernel {
             self.stop_process(process, signo);
             return;
         }
+        if self.transcript.is_some() && lets_through(&task) && handlers.ignores(signo) {
+            // strace shows what is ignored too.
+            self.tasks[task].signals.taken.push(info);
+        }
         self.signals_of(task).send(info, to);
         let taker = all.into_iter().find(|task| to == To::Task || self.takes(*task, signo));
         if let Some(taker) = taker {

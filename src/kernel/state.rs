@@ -23,6 +23,7 @@ use crate::kernel::signal::handlers::SignalHandlers;
 use crate::kernel::signal::state::Signals;
 use crate::kernel::streams::Streams;
 use crate::kernel::task::{Shared, Task};
+use crate::kernel::transcript::Transcript;
 use crate::kernel::uts::Names;
 use crate::kernel::vfs::{FileSystem, FsContext};
 use crate::kernel::wait_queue::QueueId;
@@ -73,6 +74,8 @@ pub struct Kernel {
     /// Lines for the log that a call left behind (unknown calls, refused flags), taken by the
     /// session.
     pub notices: Notices,
+    /// Lines for the log about calls and signals, if they are wanted.
+    pub transcript: Option<Transcript>,
 }
 
 /// The running task, the objects that it uses and the machine's own state, borrowed apart.
@@ -153,6 +156,7 @@ impl Kernel {
             names: Names::default(),
             random: Random::new(config.seed),
             notices: Notices::default(),
+            transcript: None,
         }
     }
 

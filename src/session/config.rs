@@ -155,6 +155,8 @@ pub struct Recording {
     pub instructions: bool,
     /// Input from outside, so that the run may go back.
     pub journal: bool,
+    /// System calls and signals, for the log.
+    pub calls: bool,
 }
 
 /// Everything that a session is started with.

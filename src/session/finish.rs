@@ -36,6 +36,7 @@ impl Session {
         let Session { config, mut machine, mut guest, accounts, .. } = self;
         // It ends: there is no pause any more.
         let _ = guest.control.interrupt.compare_exchange(PAUSE, 0, Relaxed, Relaxed);
+        guest.end_transcript();
         write_back(&mut guest, machine.memory());
         let code = config.recording.instructions.then(|| machine.code_in_no_file());
         let consumers = machine.finish();
@@ -58,6 +59,7 @@ impl Session {
     /// or if [`Control::interrupt`] asks for a pause before they are put together.
     pub fn finished(&mut self) -> Option<Finished> {
         let ending = self.guest.ending.clone()?;
+        self.guest.end_transcript();
         write_back(&mut self.guest, self.machine.memory());
         let code = self.config.recording.instructions.then(|| self.machine.code_in_no_file());
         let counted = self.accounts.counted();

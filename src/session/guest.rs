@@ -14,7 +14,8 @@ use crate::kernel::arena::TaskId;
 use crate::kernel::process::Status;
 use crate::kernel::random::Random;
 use crate::kernel::sched::Picked;
-use crate::requests::{Answer, Requests};
+use crate::kernel::transcript::Transcript;
+use crate::requests::{Answer, Requests, Voice};
 use crate::session::config::Limits;
 use crate::session::control::{Control, PAUSE, TIME_IS_UP};
 use crate::session::kernel_stores::KernelStores;
@@ -105,6 +106,7 @@ impl Guest {
     /// once if that is the same, else when the engine has been left.
     pub(super) fn act(&mut self, mut action: Action, cpu: &mut dyn GuestCpu, mem: &mut AddressSpace) -> Next {
         loop {
+            self.transcribe();
             action = match action {
                 Action::Spawn(spawn) => {
                     self.turn = Some(Turn::Spawn(spawn));
@@ -127,6 +129,28 @@ impl Guest {
                 other => return self.conclude(other),
             };
         }
+    }
+
+    /// Takes what the kernel has noted of calls and signals to the log.
+    fn transcribe(&mut self) {
+        let text = self.kernel.transcript.as_mut().map(Transcript::take).unwrap_or_default();
+        if text.is_empty() {
+            return;
+        }
+        if let Some(terminal) = &self.control.terminal {
+            terminal.writing(2, text.as_bytes());
+        }
+        if let Some(log) = &self.control.log {
+            log.say(Voice::User, text.as_bytes());
+        }
+    }
+
+    /// Takes the rest of it to the log: the run has ended.
+    pub(super) fn end_transcript(&mut self) {
+        if let Some(transcript) = &mut self.kernel.transcript {
+            transcript.interrupt();
+        }
+        self.transcribe();
     }
 
     /// Tells if the first process ended so long ago that the others are not waited for any more.

@@ -24,6 +24,7 @@ use crate::kernel::arena::TaskId;
 use crate::kernel::config::KernelConfig;
 use crate::kernel::process::Status;
 use crate::kernel::random::Random;
+use crate::kernel::transcript::Transcript;
 use crate::profile::reason;
 use crate::requests::Requests;
 use crate::session::accounts::Accounts;
@@ -37,6 +38,7 @@ use crate::session::outcome::{Ending, Pause, Stop};
 use crate::sim::Hierarchy;
 use crate::symbols::give_up::GiveUp;
 use crate::syscalls::context::{Action, ExecRequest};
+use crate::syscalls::strace::lines::executed;
 
 /// Bytes of guest memory and overlay files without `--max-memory`: what the emulated machine says
 /// it has.
@@ -204,6 +206,7 @@ fn new_kernel(config: &Config, control: &Control, memory: u64) -> Result<Kernel,
         input: program.stdin.clone(),
         journal: config.recording.journal,
     });
+    kernel.transcript = config.recording.calls.then(Transcript::default);
     if kernel.working_directory() != here.as_os_str().as_bytes() {
         return Err(other(format!(
             "{}: the emulated machine has its own files there; run from another directory",
@@ -302,11 +305,15 @@ fn exec(machine: &mut Machine, guest: &mut Guest, request: ExecRequest) -> bool 
     }
     match prepared {
         Err(failure) => {
+            executed(&mut guest.kernel, &mut machine.cpu(), Err(failure.errno));
             machine.cpu().set_gpr(Gpr::Rax, failure.errno.to_rax());
             false
         }
         Ok(prepared) => match prepared.start(&mut guest.kernel, machine) {
-            Ok(()) => true,
+            Ok(()) => {
+                executed(&mut guest.kernel, &mut machine.cpu(), Ok(()));
+                true
+            }
             Err(failure) => {
                 // The old program is gone, so there is nobody to tell: Linux kills the process too.
                 guest.kernel.notices.once(failure.message);

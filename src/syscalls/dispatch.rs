@@ -10,6 +10,7 @@ use crate::kernel::vfs::host::NO_DESCRIPTOR;
 use crate::kernel::vfs::host_handle::NO_DESCRIPTOR_LEFT;
 use crate::syscalls::context::{Action, Break, Ctx};
 use crate::syscalls::seccomp;
+use crate::syscalls::strace::lines as strace;
 use crate::syscalls::table;
 
 /// The work after signals were delivered. What the call left in the kernel is charged here, and a
@@ -20,6 +21,13 @@ fn settle(
     mem: &mut dyn GuestMemory,
     delivered: Result<(), Fate>,
 ) -> Action {
+    let taken = std::mem::take(&mut kernel.task_mut().signals.taken);
+    if kernel.transcript.is_some() {
+        strace::signals(kernel, cpu, &taken);
+        if let Err(Fate::Stopped(signo)) = delivered {
+            strace::stopped(kernel, cpu, signo);
+        }
+    }
     match (kernel.charge(mem), delivered) {
         (Err(_), _) => Action::OutOfMemory,
         (Ok(()), Ok(())) => Action::Continue,
@@ -58,6 +66,10 @@ fn serve(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory,
     let mut ctx = Ctx { kernel, cpu, mem };
     // A call that has slept was let through before.
     let again = ctx.kernel.task().call.number.is_some();
+    let traced = ctx.kernel.transcript.is_some();
+    if traced && !again {
+        strace::entered(&mut ctx, number, args);
+    }
     let gate = if again { Ok(()) } else { seccomp::gate(&mut ctx, number as u32, args) };
     let result = match (gate, table::find(number)) {
         (Err(denied), _) => Err(denied),
@@ -70,6 +82,9 @@ fn serve(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory,
             ctx.cpu.set_gpr(reg, value);
         }
         if given_up {
+            if !again {
+                strace::forgotten(ctx.kernel);
+            }
             return Action::GivenUp;
         }
     }
@@ -85,6 +100,9 @@ fn serve(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory,
         };
     }
     ctx.kernel.end_call(ctx.mem);
+    if traced {
+        strace::left(&mut ctx, number, args, &result);
+    }
     match result {
         Ok(value) => ctx.cpu.set_gpr(Gpr::Rax, value),
         Err(Break::Errno(NO_DESCRIPTOR)) => return Action::Refuse(NO_DESCRIPTOR_LEFT.into()),

@@ -25,6 +25,7 @@ mod sched;
 mod seccomp;
 mod signal;
 mod stat;
+pub(crate) mod strace;
 mod system;
 
 pub(crate) mod table;

@@ -9,3 +9,4 @@ mod escapes;
 mod limits;
 mod outputs;
 mod readme;
+mod strace;

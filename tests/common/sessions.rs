@@ -31,7 +31,7 @@ pub fn config(argv: Vec<OsString>, model: CountModel) -> Config {
             producer: Producer::Tap,
             children: Children::default(),
         },
-        recording: Recording { instructions: false, journal: true },
+        recording: Recording { instructions: false, journal: true, calls: false },
     }
 }
 

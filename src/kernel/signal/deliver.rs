@@ -72,6 +72,7 @@ impl Signals<'_> {
     ) -> Result<(), Fate> {
         let signo = info.signo();
         let action = self.handlers.get(signo);
+        self.task.taken.push(*info);
         match action.handler {
             SIG_IGN => Ok(()),
             SIG_DFL if default_ignores(signo) => Ok(()),

@@ -39,7 +39,7 @@ impl SignalHandlers {
     }
 
     /// Returns whether the action of a signal drops it.
-    pub(super) fn ignores(&self, signo: i32) -> bool {
+    pub(in crate::kernel) fn ignores(&self, signo: i32) -> bool {
         match self.get(signo).handler {
             SIG_IGN => true,
             SIG_DFL => default_ignores(signo),

@@ -57,6 +57,8 @@ pub struct TaskSignals {
     pub interrupted: Option<(u64, Restart)>,
     /// The signal whose handler was started last, until a debugger takes note of it.
     pub delivered: Option<i32>,
+    /// Signals that it has taken, until the transcript has them.
+    pub taken: Vec<SigInfo>,
 }
 
 impl TaskSignals {
@@ -70,6 +72,7 @@ impl TaskSignals {
             trap: Trap::default(),
             interrupted: None,
             delivered: None,
+            taken: Vec::new(),
         }
     }
 
