@@ -36,6 +36,8 @@ pub struct Until {
     pub pc: u64,
     /// The frame that is meant, by its stack pointer.
     pub frame: InFrame,
+    /// The task that is meant, by its id.
+    pub task: i32,
 }
 
 /// The frame in which a place is meant, where a function calls itself.
@@ -65,6 +67,16 @@ impl Debugger {
     /// # Errors
     /// The engine's, and conditions that cannot be computed; the program has stopped then too.
     pub fn go(&mut self, at: Option<u64>, until: &[Until]) -> Result<Stopped, Error> {
+        self.go_to(at, until, None)
+    }
+
+    /// As [`Debugger::go`], and at most until the task `turn_of` has its turn, or has ended.
+    pub(super) fn go_to(
+        &mut self,
+        at: Option<u64>,
+        until: &[Until],
+        turn_of: Option<i32>,
+    ) -> Result<Stopped, Error> {
         if self.session.ending().is_some() {
             return Err(Error::Ended);
         }
@@ -78,7 +90,7 @@ impl Debugger {
         self.ahead.arm(&self.stops, self.history.way());
         let now = self.session.instructions();
         self.history.resume(now);
-        let stopped = self.go_on(at, until, now);
+        let stopped = self.go_on(at, until, turn_of, now);
         self.program.refresh(&mut self.session);
         let stopped = stopped?;
         if let Stopped::At(numbers) = &stopped {
@@ -110,18 +122,26 @@ impl Debugger {
         }
     }
 
-    fn go_on(&mut self, at: Option<u64>, until: &[Until], begin: u64) -> Result<Stopped, Error> {
+    fn go_on(
+        &mut self,
+        at: Option<u64>,
+        until: &[Until],
+        turn_of: Option<i32>,
+        begin: u64,
+    ) -> Result<Stopped, Error> {
         loop {
-            let here = (self.pc(), self.session.instructions());
-            let mut conditions = self.stop_conditions(at, here.1);
-            conditions.pass_breakpoint = self.considered == Some(here);
-            let pause = match self.ahead.next(here.1) {
+            let now = self.session.instructions();
+            let mut conditions = self.stop_conditions(at, now);
+            let point = self.point();
+            conditions.pass_breakpoint = self.considered == Some(point);
+            conditions.turn_of = turn_of;
+            let pause = match self.ahead.next(now) {
                 _ if !self.ahead.is_armed() => self.session.resume(conditions),
                 Some(moment) => {
                     conditions.at = Some(conditions.at.map_or(moment, |at| at.min(moment)));
                     self.session.resume(conditions)
                 }
-                None => match self.look_ahead(conditions, here.1)? {
+                None => match self.look_ahead(conditions, now)? {
                     Some(pause) => pause,
                     None => continue,
                 },
@@ -132,6 +152,7 @@ impl Debugger {
                     self.take_interrupt();
                     return Ok(Stopped::Asked);
                 }
+                Pause::Turn => return Ok(Stopped::There),
                 Pause::Outside => {}
                 Pause::Passed => self.history.pass(&mut self.session)?,
                 Pause::Breakpoint | Pause::Reached => {
@@ -243,8 +264,8 @@ impl Debugger {
             let cpu = self.session.cpu();
             (cpu.rip(), cpu.gpr(Gpr::Rsp))
         };
-        let here = (pc, self.session.instructions());
-        let mut candidates = if here.1 > begin { self.due_at(here.1) } else { Vec::new() };
+        let (here, now) = (self.point(), self.session.instructions());
+        let mut candidates = if now > begin { self.due_at(now) } else { Vec::new() };
         if self.considered.replace(here) != Some(here) {
             let at =
                 |stop: &&Stop| matches!(&stop.trigger, Trigger::Code(addresses) if addresses.contains(&pc));
@@ -256,7 +277,8 @@ impl Debugger {
         if !numbers.is_empty() {
             return Ok(Some(Stopped::At(numbers)));
         }
-        let there = until.iter().any(|until| until.pc == pc && until.frame.holds(sp));
+        let task = self.tid();
+        let there = until.iter().any(|until| until.pc == pc && until.task == task && until.frame.holds(sp));
         Ok(there.then_some(Stopped::There))
     }
 

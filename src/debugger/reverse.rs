@@ -8,7 +8,7 @@ use super::error::Error;
 use super::state::Debugger;
 use super::stops::Stops;
 use crate::guest::{Gpr, GuestCpu as _};
-use crate::session::Pause;
+use crate::session::{Pause, StopConditions};
 
 /// Distances before a moment in the past at which checkpoints are made on the way to it, so that
 /// what is asked for next is near one.
@@ -21,8 +21,8 @@ const NEAREST: u64 = 1 << 12;
 /// halves.
 const SEVERAL: usize = 200;
 
-/// A stop in the past: its moment, and the reason.
-type Found = Option<(u64, Stopped)>;
+/// A stop in the past: its moment, the id of the task, and the reason.
+type Found = Option<(u64, i32, Stopped)>;
 
 impl Debugger {
     /// Takes the run to a moment, forwards or back, past all stops.
@@ -36,6 +36,16 @@ impl Debugger {
         let went = self.forward(moment);
         self.program.refresh(&mut self.session);
         went
+    }
+
+    /// As [`Debugger::travel`]; of the tasks that have their turns at that moment, `task` has it.
+    fn travel_to(&mut self, moment: u64, task: i32) -> Result<(), Error> {
+        self.travel(moment)?;
+        if self.tid() != task {
+            self.session.resume(StopConditions { turn_of: Some(task), ..quietly(moment + 1) });
+            self.program.refresh(&mut self.session);
+        }
+        Ok(())
     }
 
     /// Goes back to the last checkpoint at or before `moment`, and makes some between it and there,
@@ -92,9 +102,9 @@ impl Debugger {
     pub fn continue_back(&mut self) -> Result<Stopped, Error> {
         let found = self.last_before(self.stops.clone(), &[]);
         let gone = found.and_then(|found| match found {
-            Some((at, stopped)) => {
-                self.travel(at)?;
-                self.considered = Some((self.pc(), at));
+            Some((at, task, stopped)) => {
+                self.travel_to(at, task)?;
+                self.considered = Some(self.point());
                 Ok(stopped)
             }
             None => {
@@ -146,7 +156,7 @@ impl Debugger {
                 match stopped {
                     Stopped::Asked => return Err(Error::Interrupted),
                     Stopped::Ended => return Ok(last),
-                    stopped if at < end => last = Some((at, stopped)),
+                    stopped if at < end => last = Some((at, self.tid(), stopped)),
                     _ => {}
                 }
             }
@@ -176,7 +186,7 @@ impl Debugger {
     /// is none.
     fn back_to(&mut self, until: Until) -> Result<bool, Error> {
         match self.last_before(Stops::default(), &[until])? {
-            Some((at, _)) => self.travel(at).map(|()| true),
+            Some((at, task, _)) => self.travel_to(at, task).map(|()| true),
             None => Ok(false),
         }
     }
@@ -253,7 +263,7 @@ impl Debugger {
         if pc == start && self.session.cpu().gpr(Gpr::Rsp) == entry {
             return Ok(());
         }
-        match self.back_to(Until { pc: start, frame: InFrame::At(entry) })? {
+        match self.back_to(self.place(start, InFrame::At(entry)))? {
             true => Ok(()),
             false => Err(Error::NoReturnAddress),
         }

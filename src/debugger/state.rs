@@ -15,6 +15,10 @@ use super::value::Value;
 use crate::profile::Profile;
 use crate::session::{Config, Control, Folded, Session, StartError};
 
+/// A point in the life of a task: its id, the address of its next instruction, and the number of
+/// those that it has executed. Other tasks may run before it goes on.
+pub(super) type Point = (i32, u64, u64);
+
 /// A run under the debugger: with its program, its past, and the stops that are set.
 pub struct Debugger {
     config: Config,
@@ -28,8 +32,8 @@ pub struct Debugger {
     /// Variables of expressions, without their `$`.
     pub variables: BTreeMap<String, Value>,
     marks: BTreeMap<String, Profile>,
-    /// Address and moment at which the run has already stopped at breakpoints.
-    pub(super) considered: Option<(u64, u64)>,
+    /// Point at which the run has already stopped at breakpoints.
+    pub(super) considered: Option<Point>,
     /// The selected frame; 0 is the innermost.
     pub(super) frame: usize,
 }
@@ -112,6 +116,16 @@ impl Debugger {
     /// The run.
     pub fn session(&mut self) -> &mut Session {
         &mut self.session
+    }
+
+    /// The id of the running task.
+    pub fn tid(&self) -> i32 {
+        self.session.kernel().task().tid
+    }
+
+    /// The point at which the running task is.
+    pub(super) fn point(&mut self) -> Point {
+        (self.tid(), self.pc(), self.session.task_instructions())
     }
 
     /// The program's files and names.

@@ -35,13 +35,40 @@ impl Debugger {
         (!instruction.is_invalid()).then_some(instruction)
     }
 
-    /// Executes `count` instructions.
+    /// Lets the running task execute `count` instructions; others run when they have their turns.
+    /// The stop is in another one if it has ended.
     ///
     /// # Errors
     /// Those of [`Debugger::go`].
     pub fn step(&mut self, count: u64) -> Result<Stopped, Error> {
+        let tid = self.tid();
+        let end = self.session.task_instructions().saturating_add(count);
+        loop {
+            let left = end.saturating_sub(self.session.task_instructions());
+            let at = self.session.instructions().saturating_add(left);
+            let mut stopped = self.go(Some(at), &[])?;
+            if stopped == Stopped::There && self.tid() != tid {
+                stopped = self.go_to(None, &[], Some(tid))?;
+            }
+            let goes_on = stopped == Stopped::There && self.tid() == tid;
+            if !goes_on || self.session.task_instructions() >= end {
+                return Ok(stopped);
+            }
+        }
+    }
+
+    /// Lets all tasks together execute `count` instructions.
+    ///
+    /// # Errors
+    /// Those of [`Debugger::go`].
+    pub fn advance(&mut self, count: u64) -> Result<Stopped, Error> {
         let now = self.session.instructions();
         self.go(Some(now.saturating_add(count)), &[])
+    }
+
+    /// A place that the running task is to reach.
+    pub(super) fn place(&self, pc: u64, frame: InFrame) -> Until {
+        Until { pc, frame, task: self.tid() }
     }
 
     /// Executes one instruction, and if it is a call or a repeated one, everything until it is
@@ -59,10 +86,8 @@ impl Debugger {
         match over {
             Some(instruction) => {
                 let sp = self.session.cpu().gpr(Gpr::Rsp);
-                self.go(
-                    None,
-                    &[Until { pc: instruction.next_ip(), frame: InFrame::Above(sp.wrapping_sub(1)) }],
-                )
+                let behind = self.place(instruction.next_ip(), InFrame::Above(sp.wrapping_sub(1)));
+                self.go(None, &[behind])
             }
             None => self.step(1),
         }
@@ -80,9 +105,10 @@ impl Debugger {
         let (mut line, mut file) = (place.line, place.file);
         let mut function = self.program.function_at(pc).map(|(function, _)| function.range);
         let mut depth = self.program.inlined_at(pc);
+        let tid = self.tid();
         loop {
             let stopped = self.within_line(&range, calls)?;
-            if stopped != Stopped::There {
+            if stopped != Stopped::There || self.tid() != tid {
                 return Ok(stopped);
             }
             let pc = self.pc();
@@ -122,19 +148,25 @@ impl Debugger {
             return self.step_over();
         }
         let sp = self.session.cpu().gpr(Gpr::Rsp);
+        let tid = self.tid();
         let stopped = self.step(1)?;
         let pc = self.pc();
+        if self.tid() != tid {
+            return Ok(stopped);
+        }
         if stopped != Stopped::There || self.program.line_at(pc).is_some() || range.contains(&pc) {
             if stopped == Stopped::There
                 && let Some((function, 0)) = self.program.function_at(pc)
                 && let Some(body) = self.program.body(&function)
                 && body != pc
             {
-                return self.go(None, &[Until { pc: body, frame: InFrame::Any }]);
+                let body = self.place(body, InFrame::Any);
+                return self.go(None, &[body]);
             }
             return Ok(stopped);
         }
-        self.go(None, &[Until { pc: instruction.next_ip(), frame: InFrame::Above(sp.wrapping_sub(1)) }])
+        let behind = self.place(instruction.next_ip(), InFrame::Above(sp.wrapping_sub(1)));
+        self.go(None, &[behind])
     }
 
     /// The return address of the function that was just entered.
@@ -142,7 +174,7 @@ impl Debugger {
         let sp = self.session.cpu().gpr(Gpr::Rsp);
         let mut bytes = [0; 8];
         self.session.read(sp, &mut bytes).ok()?;
-        Some(Until { pc: u64::from_le_bytes(bytes), frame: InFrame::Above(sp) })
+        Some(self.place(u64::from_le_bytes(bytes), InFrame::Above(sp)))
     }
 
     /// Goes on to a place.
@@ -150,8 +182,7 @@ impl Debugger {
     /// # Errors
     /// Those of [`Debugger::go`].
     pub fn until(&mut self, location: &Location) -> Result<Stopped, Error> {
-        let until: Vec<Until> =
-            location.addresses.iter().map(|&pc| Until { pc, frame: InFrame::Any }).collect();
+        let until: Vec<Until> = location.addresses.iter().map(|&pc| self.place(pc, InFrame::Any)).collect();
         self.go(None, &until)
     }
 
@@ -162,7 +193,8 @@ impl Debugger {
     pub fn finish(&mut self) -> Result<Stopped, Error> {
         let (_, caller) = self.callee_and_caller().ok_or(Error::Outermost)?;
         let (pc, sp) = (caller.pc, caller.sp().unwrap_or(0));
-        self.go(None, &[Until { pc, frame: InFrame::Above(sp.wrapping_sub(1)) }])
+        let caller = self.place(pc, InFrame::Above(sp.wrapping_sub(1)));
+        self.go(None, &[caller])
     }
 
     /// The frame that the one that is looked at is in, or is itself if it was not inlined, and its

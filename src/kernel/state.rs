@@ -190,6 +190,11 @@ impl Kernel {
         self.processes.iter().flat_map(|(_, process)| process.tasks.iter().copied())
     }
 
+    /// The processes, those too that have ended and nobody has waited for.
+    pub(crate) fn all_processes(&self) -> impl Iterator<Item = &Process> {
+        self.processes.iter().map(|(_, process)| process)
+    }
+
     /// A process, to be changed.
     pub(crate) fn other_process_mut(&mut self, process: ProcessId) -> &mut Process {
         &mut self.processes[process]

@@ -127,7 +127,7 @@ pub(super) enum Error {
     #[error("no frame {0}; `where` lists them")]
     NoFrame(usize),
     /// A number that no thread has.
-    #[error("no thread {0}: the program has one, number 1")]
+    #[error("no thread {0}; `info threads` lists them")]
     NoThread(u64),
     /// An expression that cannot be read or computed.
     #[error("`{text}`: {error}")]

@@ -118,10 +118,8 @@ impl Shell {
     }
 
     pub(super) fn thread(&mut self, rest: &str) -> Reply {
-        match count(rest)? {
-            1 => self.info_threads(),
-            other => Err(Error::NoThread(other)),
-        }
+        let number = if rest.is_empty() { self.debugger.tid().unsigned_abs().into() } else { count(rest)? };
+        self.info_threads(Some(number))
     }
 
     /// `info locals` and `info args`.

@@ -22,6 +22,7 @@ pub(super) const SUBJECTS: &[&str] = &[
     "locals",
     "args",
     "threads",
+    "processes",
     "maps",
     "files",
     "signals",
@@ -66,7 +67,8 @@ impl Shell {
             "frame" => self.info_frame(),
             "source" => self.info_source(),
             "display" => self.info_display(),
-            "threads" => self.info_threads(),
+            "threads" => self.info_threads(None),
+            "processes" => self.info_processes(),
             "maps" => self.info_maps(),
             "files" => self.info_files(),
             "signals" => self.info_signals(),
@@ -86,13 +88,46 @@ impl Shell {
         }
     }
 
-    pub(super) fn info_threads(&mut self) -> Reply {
-        let pc = self.debugger.pc();
-        let place = self.named(pc);
-        let task = self.debugger.session().kernel().task();
-        let name = String::from_utf8_lossy(task.name()).into_owned();
-        let text = format!("> 1  task {} ({name})  {place}", task.tid);
-        self.say(&text);
+    /// The tasks, or only the one with this number or id.
+    pub(super) fn info_threads(&mut self, only: Option<u64>) -> Reply {
+        let now = self.debugger.tid();
+        let tasks = self.debugger.session().tasks();
+        let mut found = false;
+        for (number, task) in (1_u64..).zip(&tasks) {
+            if only.is_some_and(|only| only != number && i64::try_from(only) != Ok(task.tid.into())) {
+                continue;
+            }
+            found = true;
+            let mark = if task.tid == now { '>' } else { ' ' };
+            let state = match task.call {
+                Some(call) => {
+                    let call = crate::syscalls::table::find(call).map_or("unknown", |row| row.name);
+                    format!("sleeping in {call} ({})", task.waits)
+                }
+                None => task.state.to_owned(),
+            };
+            // The names of other processes' code are not known.
+            let place = if task.same_memory { self.named(task.pc) } else { format!("{:#x}", task.pc) };
+            let (tid, pid, name) = (task.tid, task.pid, &task.name);
+            self.say(&format!("{mark} {number}  task {tid} of process {pid} ({name})  {state}  {place}"));
+        }
+        match only {
+            Some(only) if !found => Err(Error::NoThread(only)),
+            _ => Ok(()),
+        }
+    }
+
+    fn info_processes(&mut self) -> Reply {
+        for process in self.debugger.session().processes() {
+            let mark = if process.current { '>' } else { ' ' };
+            let state = match process.tasks {
+                0 => "zombie".to_owned(),
+                1 => "1 thread".to_owned(),
+                more => format!("{more} threads"),
+            };
+            let (pid, ppid, name) = (process.pid, process.ppid, &process.name);
+            self.say(&format!("{mark} process {pid} of {ppid} ({name})  {state}"));
+        }
         Ok(())
     }
 

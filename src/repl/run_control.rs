@@ -97,7 +97,14 @@ impl Shell {
             return Err("how many instructions? `advance 1M`".into());
         }
         // GDB's takes a place.
-        if rest.starts_with(|c: char| c.is_ascii_digit()) { self.step(rest) } else { self.until(rest) }
+        if rest.starts_with(|c: char| c.is_ascii_digit()) {
+            let count = count(rest)?;
+            self.begun();
+            let stopped = self.debugger.advance(count)?;
+            self.tell(&stopped)
+        } else {
+            self.until(rest)
+        }
     }
 
     pub(super) fn next(&mut self, rest: &str) -> Reply {

@@ -230,6 +230,8 @@ pub struct Shell {
     pub(super) other_arguments: bool,
     /// Its end was told.
     pub(super) told: bool,
+    /// Ids of the thread and the process of which it was said where they are.
+    pub(super) task: (i32, i32),
     /// The file that `list` has shown last, its first line and the one behind its last.
     pub(super) listed: Option<(String, u32, u32)>,
     /// The text of source files.
@@ -268,6 +270,7 @@ impl Shell {
             started: false,
             other_arguments: false,
             told: false,
+            task: (1000, 1000),
             listed: None,
             sources,
             displays: Vec::new(),

@@ -25,6 +25,12 @@ impl Shell {
     /// Prints the position of the program: the address, its names, and the source line or the
     /// instruction.
     pub(super) fn here(&mut self) {
+        let kernel = self.debugger.session().kernel();
+        let task = (kernel.task().tid, kernel.process().pid);
+        if self.task != task {
+            self.task = task;
+            self.say(&format!("[thread {} of process {}]", task.0, task.1));
+        }
         let pc = self.debugger.pc();
         let now = self.debugger.session().instructions();
         let text = format!("{} after {} instructions", self.named(pc), grouped(now));

@@ -30,7 +30,7 @@ commands! {
         "line" ["li"] "[into] [N]", "Goes on to the next source line; calls run through, unless with `into`.", "line into", Takes::Words(&["into"]), true, Shell::line;
         "until" ["u"] "[LOCATION]", "Goes on to a function, FILE:LINE or *ADDRESS; without one to a source line behind this one, out of a loop.", "until prog.c:20", Takes::Location, true, Shell::until;
         "finish" ["fin"] "", "Goes on until the function of the selected frame has returned.", "finish", Takes::Nothing, true, Shell::finish;
-        "advance" ["adv"] "N | LOCATION", "Executes N instructions (1_000, 10M, 2G), or goes on to a place.", "advance 1M", Takes::Nothing, true, Shell::advance;
+        "advance" ["adv"] "N | LOCATION", "Executes N instructions of all threads together (1_000, 10M, 2G), or goes on to a place.", "advance 1M", Takes::Nothing, true, Shell::advance;
         "stop" "after N [instructions]", "Stops when N more instructions have been executed.", "stop after 5M instructions", Takes::Words(&["after"]), false, Shell::stop_after;
     }
     "Stops" {
@@ -67,8 +67,8 @@ commands! {
         "x" "[/NFS] ADDRESS", "Shows memory: N units in format F (x d u o t a c f s i) of size S (b h w g).", "x /4xg $rsp", Takes::Expression, false, Shell::examine;
         "display" "[[/NFS] EXPR]", "Shows an expression now and at every stop, as `print`, or with a size or the formats i and s as `x`; alone, shows all of them.", "display /i $pc", Takes::Expression, false, Shell::display;
         "undisplay" "[NUMBER...]", "Takes out displays; all of them if no number is given.", "undisplay 1", Takes::Nothing, false, Shell::undisplay;
-        "thread" "[N]", "Selects a thread. There is one.", "thread 1", Takes::Nothing, false, Shell::thread;
-        "info" ["i"] "breaks|registers [NAME...]|frame|stack|source|line [LOCATION]|symbol ADDRESS|display|threads|maps|files|signals|process|checkpoints|marks|modules", "Shows the stops, the place where the program is, or what it has.", "info line main", Takes::Words(SUBJECTS), false, Shell::info;
+        "thread" "[N]", "Shows the thread whose turn it is, or the one with a number or id.", "thread 1", Takes::Nothing, false, Shell::thread;
+        "info" ["i"] "breaks|registers [NAME...]|frame|stack|source|line [LOCATION]|symbol ADDRESS|display|threads|processes|maps|files|signals|process|checkpoints|marks|modules", "Shows the stops, the place where the program is, or what it has.", "info line main", Takes::Words(SUBJECTS), false, Shell::info;
     }
     "Time" {
         "checkpoint" ["cp"] "[NAME]", "Keeps this moment, counters, caches and predictors included, to come back to.", "checkpoint before", Takes::Nothing, false, Shell::checkpoint;

@@ -48,6 +48,8 @@ pub struct StopConditions {
     pub ignore_breakpoints: bool,
     /// At the first instruction of a program that execve(2) has loaded.
     pub exec: bool,
+    /// At the turn of the task with this id, or of another one after its end.
+    pub turn_of: Option<i32>,
 }
 
 /// Instructions that the others may execute when the first process has ended. They may sleep as

@@ -25,6 +25,7 @@ pub use guest::StopConditions;
 pub use inspect::{Irreversible, Loaded, Saved};
 pub use outcome::{Child, Finished, Folded, Pause, Stop};
 pub use run::{Session, StartError};
+pub use tasks::{ProcessView, TaskView};
 
 pub use crate::emu::unicorn::EngineError;
 pub use crate::guest::layout::Layout;

@@ -22,6 +22,8 @@ pub enum Pause {
     Exec,
     /// The next instruction makes a system call that reaches the host's streams.
     Outside,
+    /// The task of [`super::StopConditions::turn_of`] has its turn, or has ended.
+    Turn,
     /// The user asked for it through [`super::Control::interrupt`].
     Asked,
     /// The program has ended; there is nothing to go on with.

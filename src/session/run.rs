@@ -164,7 +164,13 @@ impl Session {
             if let Some(pause) = self.guest.paused {
                 return pause;
             }
-            if self.guest.turn.is_some() || took_turn && self.guest.exec.is_none() {
+            if self.guest.turn.is_some() {
+                continue;
+            }
+            if took_turn && self.guest.exec.is_none() {
+                if self.is_turn_wanted() {
+                    return Pause::Turn;
+                }
                 continue;
             }
             let Some(request) = self.guest.exec.take() else {
@@ -184,6 +190,15 @@ impl Session {
                 return Pause::Ended;
             }
         }
+    }
+
+    /// Tells if the task that runs is the one that is waited for, or that one has ended.
+    fn is_turn_wanted(&self) -> bool {
+        let Guest { kernel, conditions, .. } = &self.guest;
+        conditions.turn_of.is_some_and(|tid| {
+            let alive = kernel.find_task(tid).is_some_and(|task| kernel.is_alive(task));
+            kernel.task().tid == tid || !alive
+        })
     }
 }
 

@@ -6,4 +6,5 @@ mod common;
 mod pause;
 mod repl;
 mod sightings;
+mod tasks;
 mod terminal;

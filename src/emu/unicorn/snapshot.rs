@@ -23,7 +23,17 @@ pub(crate) struct SavedMachine {
 
 /// The registers of a task that does not run.
 #[derive(Clone)]
-pub(crate) struct TaskCpu(Rc<Context>);
+pub(crate) struct TaskCpu {
+    context: Rc<Context>,
+    pc: u64,
+}
+
+impl TaskCpu {
+    /// Address of its next instruction.
+    pub(crate) fn pc(&self) -> u64 {
+        self.pc
+    }
+}
 
 impl SavedMachine {
     /// Number of instructions that had been executed.
@@ -56,7 +66,7 @@ impl Machine {
     /// # Errors
     /// When the engine has no memory.
     pub(crate) fn save_cpu(&mut self) -> Result<TaskCpu, EngineError> {
-        Ok(TaskCpu(Rc::new(self.context()?)))
+        Ok(TaskCpu { context: Rc::new(self.context()?), pc: self.vcpu.state.rip() })
     }
 
     /// Saves the registers of the running task in the place of others.
@@ -64,7 +74,8 @@ impl Machine {
     /// # Errors
     /// When the engine has no memory.
     pub(crate) fn save_cpu_in(&mut self, cpu: &mut TaskCpu) -> Result<(), EngineError> {
-        match Rc::get_mut(&mut cpu.0) {
+        cpu.pc = self.vcpu.state.rip();
+        match Rc::get_mut(&mut cpu.context) {
             Some(cpu) => self.engine.context_save(cpu).map_err(engine_error("cannot save the CPU")),
             // A saved run has the others.
             None => {
@@ -85,7 +96,7 @@ impl Machine {
         space: SpaceId,
         turn: (i32, AccountId),
     ) -> Result<(), EngineError> {
-        self.engine.context_restore(&cpu.0).map_err(engine_error("cannot restore the CPU"))?;
+        self.engine.context_restore(&cpu.context).map_err(engine_error("cannot restore the CPU"))?;
         self.load_space(space);
         let Vcpu { run, trace, state, .. } = &mut *self.vcpu;
         run.set_passed(None);
