@@ -64,8 +64,10 @@ fn closing_the_standard_streams_leaves_the_hosts_open() {
 #[test]
 fn proc_shows_the_guest() {
     let mut guest = guest();
-    guest.machine.put(DATA, b"true\0x\0");
-    let places = Places { args: (DATA, DATA + 7), ..Places::default() };
+    // Behind what the calls below use.
+    let words = DATA + 0x8000;
+    guest.machine.put(words, b"true\0x\0");
+    let places = Places { args: (words, words + 7), ..Places::default() };
     guest.machine.kernel.set_program("/bin/true", b"true", &[], &[], places, &[]);
     let pid = guest.machine.kernel.process().pid;
     assert_eq!(guest.readlink("/proc/self").unwrap(), pid.to_string().as_bytes());
