@@ -221,20 +221,46 @@ fn instructions_that_the_cpu_lacks_are_refused_by_name() {
 }
 
 #[test]
-fn processes_and_threads_are_refused_by_name() {
-    let fork =
-        "#include <unistd.h>\n#include <errno.h>\nint main(void) { return fork() == -1 && errno ? 7 : 0; }";
-    // The C library's fork is the kernel's clone.
-    ends(&[], fork, 125, &["clone", "process"]);
-    let clone = "#include <sched.h>\nstatic char s[4096]; static int f(void *p) { return 0; }\
-        int main(void) { return clone(f, s + 4096, 0x100, 0) == -1 ? 8 : 0; }";
-    let clone = format!("#define _GNU_SOURCE\n{clone}");
-    ends(&[], &clone, 125, &["clone"]);
-    let vfork = "#include <unistd.h>\nint main(void) { return vfork() == -1 ? 9 : 0; }";
-    ends(&[], vfork, 125, &["fork", "process"]);
-    let thread = "#include <pthread.h>\nstatic void *f(void *p) { return p; }\
-        int main(void) { pthread_t t; return pthread_create(&t, 0, f, 0); }";
-    ends(&[], thread, 125, &["clone", "thread"]);
+fn processes_and_threads_are_limited() {
+    let forks = "#include <unistd.h>\nint main(void) { for (;;) fork(); }";
+    ends(&["--max-processes=20"], forks, 124, &["--max-processes"]);
+    let threads = "#include <pthread.h>\n#include <unistd.h>\n\
+        static void *wait(void *p) { pause(); return p; }\n\
+        int main(void) { pthread_t t; for (;;) pthread_create(&t, 0, wait, 0); }";
+    ends(&["--max-processes=20"], threads, 124, &["--max-processes"]);
+    let in_turn = "#include <unistd.h>\n#include <sys/wait.h>\n\
+        int main(void) { for (int i = 0; i < 100; i++) { if (!fork()) _exit(0); wait(0); } return 5; }";
+    ends(&["--max-processes=2"], in_turn, 5, &[]);
+}
+
+/// The other limits hold for all processes together.
+#[test]
+fn processes_share_the_limits() {
+    let memory = "#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>\n\
+        int main(void) { for (int i = 0; i < 20; i++) if (!fork()) { memset(malloc(8 << 20), 1, 8 << 20); pause(); }\n\
+        pause(); }";
+    ends(&["--max-memory=64M"], memory, 124, &["--max-memory"]);
+    let endless = "#include <unistd.h>\nint main(void) { fork(); for (;;) ; }";
+    ends(&["--max-instructions=1M"], endless, 124, &["--max-instructions"]);
+    ends(&["--timeout=300ms"], endless, 124, &["--timeout"]);
+}
+
+#[test]
+fn a_deadlock_ends_with_all_that_wait() {
+    let text = "#include <unistd.h>\n#include <sys/wait.h>\n\
+        int main(void) { int p[2]; char c; pipe(p); if (!fork()) read(p[0], &c, 1); else wait(0); return 0; }";
+    ends(&[], text, 125, &["deadlock", "task 1000", "task 1001", "read", "wait"]);
+}
+
+/// The run ends with the first process's status; the others may finish, but not go on for ever.
+#[test]
+fn others_outlive_the_first_process() {
+    let late = "#include <unistd.h>\nint main(void) { if (fork()) return 3; sleep(100); write(1, \"late\", 4); return 4; }";
+    let dir = temporary();
+    let out = run(dir.path(), &["-q"], late);
+    assert_eq!((out.status.code(), stdout(&out).as_str()), (Some(3), "late"), "{}", stderr(&out));
+    let never = "#include <unistd.h>\nint main(void) { if (fork()) return 3; pause(); return 4; }";
+    ends(&[], never, 3, &["went on after the first process had ended"]);
 }
 
 /// Signals to cgemu itself, while the guest computes and while it waits for input.
