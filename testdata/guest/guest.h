@@ -157,7 +157,8 @@ static inline char *edge(void)
     return p + 4096;
 }
 
-/* The same start everywhere: no inherited descriptors, one mask, no core files, output only at the end. */
+/* The same start everywhere: no inherited descriptors, one mask, no core files, keys that interrupt, output only at the
+   end. */
 __attribute__((constructor)) static void guest_start(void)
 {
     static char buffer[1 << 20];
@@ -167,6 +168,8 @@ __attribute__((constructor)) static void guest_start(void)
     umask(022);
     struct rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGQUIT, SIG_DFL);
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
 }
 
