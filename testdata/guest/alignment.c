@@ -1,7 +1,8 @@
 // covers: rt_sigaction rt_sigreturn clock_gettime
-// flags: -fno-pie -no-pie -mno-red-zone
+// flags: -fno-pie -no-pie -mno-red-zone -Wl,-z,now
 // Misaligned accesses with EFLAGS.AC. Left out is what CPUs may do differently, as moves of sixteen
-// bytes that need not be aligned, FXSAVE and the order of faults.
+// bytes that need not be aligned, FXSAVE and the order of faults. Symbols are bound at the start, as
+// the linker must not run with the flag.
 #include "guest.h"
 #include <time.h>
 #include <ucontext.h>
