@@ -116,3 +116,17 @@ fn one_profile_of_all_is_the_sum() {
         assert_eq!(*sum, parts, "{at:?}");
     }
 }
+
+/// Two programs have other code at the same address.
+#[test]
+fn both_producers_tell_programs_apart() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let profile = |producer: &str| {
+        let words = ["run", "-q", "--trace-children=yes", "--cachegrind-out-file=out", producer, "--"];
+        let mut command = cgemu(dir.path(), &words);
+        let out = command.args(["sh", "-c", "ls / | sort | tail -1"]).output().expect("cgemu runs");
+        assert!(out.status.success(), "{}", stderr(&out));
+        fs::read(dir.path().join("out")).expect("a profile")
+    };
+    assert_eq!(profile("--hooks=tap"), profile("--hooks=api"));
+}

@@ -235,6 +235,11 @@ impl AddressSpace {
         Ok(Grant { frame: entry.frame, prot })
     }
 
+    /// The frame of the page at `addr`, if it has one.
+    pub(crate) fn frame_at(&self, addr: u64) -> Option<Frame> {
+        Some(self.table.get(page_down(addr))?.frame)
+    }
+
     /// Makes the engine translate the code at `addr` again, in every address space.
     pub(crate) fn retranslate(&mut self, addr: u64) {
         let page = page_down(addr);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use iced_x86::{Code, Instruction};
 use rustc_hash::FxHashMap;
 
+use crate::emu::memory::arena::Frame;
 use crate::emu::memory::space::AddressSpace;
 use crate::emu::unicorn::engine_state::EngineState;
 use crate::guest::Gpr;
@@ -22,8 +23,8 @@ use crate::x86::request::{self, Request};
 #[derive(Default)]
 pub(super) struct Reference {
     builder: Builder,
-    /// Plans by address and size of their block.
-    blocks: FxHashMap<(u64, u64), PlanId>,
+    /// Plans by address, size and frame of their block: other programs have other code there.
+    blocks: FxHashMap<(u64, u64, Option<Frame>), PlanId>,
     traced: FxHashMap<PlanId, Arc<Vec<Traced>>>,
     running: Option<Running>,
 }
@@ -46,8 +47,8 @@ struct Traced {
 
 impl Reference {
     /// Learns the plan of the block at `pc`, which is `size` bytes long.
-    pub(super) fn translated(&mut self, pc: u64, size: u64, plan: PlanId) {
-        self.blocks.insert((pc, size), plan);
+    pub(super) fn translated(&mut self, pc: u64, size: u64, space: &AddressSpace, plan: PlanId) {
+        self.blocks.insert((pc, size, space.frame_at(pc)), plan);
         self.traced.remove(&plan);
     }
 
@@ -60,7 +61,7 @@ impl Reference {
         request: impl Fn(u64) -> Option<Request>,
     ) {
         self.running = None;
-        let Some(&id) = self.blocks.get(&(pc, size)) else { return };
+        let Some(&id) = self.blocks.get(&(pc, size, space.frame_at(pc))) else { return };
         let Some(plan) = recorder.plans.get(id).map(Arc::clone) else { return };
         let block = match self.traced.get(&id) {
             Some(block) => Arc::clone(block),

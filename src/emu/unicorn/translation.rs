@@ -109,7 +109,7 @@ impl Vcpu {
         let recorder = self.trace.recorder();
         let id = recorder.plans.insert(plan);
         if let Some(reference) = &mut self.reference {
-            reference.translated(pc, size, id);
+            reference.translated(pc, size, self.mmu.space(), id);
         }
         let Some(plan) = recorder.plans.get(id) else { return };
         let header = plan.header(id);
