@@ -1,14 +1,17 @@
 //! Wall time and peak memory of cgemu and of Valgrind's Cachegrind on the same programs, run in
-//! turn.
+//! turn; programs that start others are counted with all of them, but of the memory only their own.
 //!
-//! `cargo bench --bench against_valgrind [-- ROUNDS [PROGRAM...]]` prints for each program the
-//! median of each and the ratio of the medians. It is a measurement: it judges nothing.
+//! `cargo bench --bench against_valgrind [-- ROUNDS [PROGRAM...] [--json=FILE]]` prints for each
+//! program the median of each and the ratio of the medians, and writes the time of every run to the
+//! file. It is a measurement: it judges nothing.
 
 mod workloads;
 
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
+use serde_json::json;
 use workloads::{GEOMETRY, Workload, asked, measure};
 
 fn valgrind(workload: &Workload, directory: &Path) -> Command {
@@ -17,6 +20,7 @@ fn valgrind(workload: &Workload, directory: &Path) -> Command {
         "--tool=cachegrind",
         "--cache-sim=yes",
         "--branch-sim=yes",
+        "--trace-children=yes",
         "--cachegrind-out-file=/dev/null",
     ]);
     command.args(GEOMETRY).args(workload.command).current_dir(directory);
@@ -25,8 +29,13 @@ fn valgrind(workload: &Workload, directory: &Path) -> Command {
 
 fn cgemu(workload: &Workload, directory: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cgemu"));
-    command.args(["run", "--branch-sim=yes", "--cachegrind-out-file=/dev/null"]);
-    command.args(GEOMETRY).arg("--").args(workload.command).current_dir(directory);
+    command.args(["run", "--branch-sim=yes", "--trace-children=yes"]);
+    command
+        .arg("--cachegrind-out-file=/dev/null")
+        .args(GEOMETRY)
+        .arg("--")
+        .args(workload.command)
+        .current_dir(directory);
     command
 }
 
@@ -42,6 +51,7 @@ fn main() {
         "{:10} {:>12} {:>12} {:>7} {:>12} {:>12} {:>7}",
         "program", "cachegrind", "cgemu", "ratio", "KiB", "KiB", "ratio"
     );
+    let mut rows = Vec::new();
     for workload in workloads {
         let directory = workload.prepare(scratch.path());
         let (mut theirs, mut ours) = (Vec::new(), Vec::new());
@@ -54,6 +64,13 @@ fn main() {
             ours.push(time);
             our_peak = our_peak.max(peak);
         }
+        let seconds = |times: &[Duration]| times.iter().map(Duration::as_secs_f64).collect::<Vec<_>>();
+        rows.push(json!({
+            "program": workload.name,
+            "command": workload.command,
+            "cachegrind": { "seconds": seconds(&theirs), "peak_kib": their_peak },
+            "cgemu": { "seconds": seconds(&ours), "peak_kib": our_peak },
+        }));
         let (theirs, ours) = (median(&mut theirs), median(&mut ours));
         println!(
             "{:10} {:>10.3} s {:>10.3} s {:>7.3} {:>12} {:>12} {:>7.2}",
@@ -65,5 +82,8 @@ fn main() {
             our_peak,
             our_peak as f64 / their_peak.max(1) as f64,
         );
+    }
+    if let Some(file) = std::env::args().find_map(|arg| arg.strip_prefix("--json=").map(str::to_owned)) {
+        std::fs::write(file, json!({ "programs": rows }).to_string()).expect("the file can be written");
     }
 }

@@ -27,7 +27,7 @@ have() {
     nodejs) command -v node >/dev/null ;;
     default-jdk-headless) command -v javac >/dev/null ;;
     tcl) command -v tclsh >/dev/null ;;
-    libc6-dbg | libgomp1 | tzdata)
+    libc6-dbg | libgomp1 | libpython3.11-testsuite | tzdata)
         # Nothing but files: only the package manager knows.
         ! command -v dpkg-query >/dev/null ||
             dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null | grep -q '^installed'

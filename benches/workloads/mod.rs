@@ -64,6 +64,22 @@ const WORKLOADS: &[Workload] = &[
         command: &["/usr/bin/perl", "p.pl", "lines"],
     },
     Workload { name: "python3", setup: ":", command: &["/usr/bin/python3", "-SEsc", "pass"] },
+    // 126 processes: each of the small programs 21 times.
+    Workload {
+        name: "script",
+        setup: "echo 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21; do \
+                seq $i 300 | sed s/1/x/ | grep x | cut -c1-3 | sort -r | head -n 3; done' > script",
+        command: &["/bin/sh", "script"],
+    },
+    Workload {
+        name: "make",
+        setup: "for i in 1 2 3 4 5 6 7 8 9 10; do printf '#include <stdio.h>\\nint f%d(FILE *f, int n) { int s = %d; \
+                for (int i = 0; i < n; i++) s += i * fputc(i %% (n + 1), f); return s; }\\n' $i $i > f$i.c; done; \
+                echo 'int main(void) { return 0; }' > main.c; \
+                printf 'prog: $(patsubst %%.c,%%.o,$(wildcard *.c))\\n\\tgcc -o $@ $^\\n%%.o: %%.c\\n\\tgcc -O2 -c $<\\n' \
+                > Makefile",
+        command: &["/usr/bin/make", "-s", "-B", "prog"],
+    },
 ];
 
 impl Workload {
@@ -84,7 +100,7 @@ impl Workload {
 
 /// The number of rounds and the programs that the command line asks for.
 pub fn asked() -> (usize, Vec<&'static Workload>) {
-    let mut args = std::env::args().skip(1).filter(|arg| arg != "--bench");
+    let mut args = std::env::args().skip(1).filter(|arg| !arg.starts_with("--"));
     let rounds = args.next().map_or(3, |arg| arg.parse().expect("the first argument is a number of rounds"));
     let wanted: Vec<String> = args.collect();
     let is_wanted = |w: &&Workload| wanted.is_empty() || wanted.iter().any(|name| name == w.name);

@@ -34,6 +34,7 @@ impl Errno {
     pub const ENOSPC: Errno = Errno(28);
     pub const ESPIPE: Errno = Errno(29);
     pub const EPIPE: Errno = Errno(32);
+    pub const EDOM: Errno = Errno(33);
     pub const ERANGE: Errno = Errno(34);
     pub const EDEADLK: Errno = Errno(35);
     pub const ENAMETOOLONG: Errno = Errno(36);
@@ -41,15 +42,40 @@ impl Errno {
     pub const ENOSYS: Errno = Errno(38);
     pub const ENOTEMPTY: Errno = Errno(39);
     pub const ELOOP: Errno = Errno(40);
+    pub const ENOMSG: Errno = Errno(42);
+    pub const EIDRM: Errno = Errno(43);
     pub const ENODATA: Errno = Errno(61);
     pub const EOVERFLOW: Errno = Errno(75);
     pub const ENOTSOCK: Errno = Errno(88);
+    pub const EDESTADDRREQ: Errno = Errno(89);
+    pub const EMSGSIZE: Errno = Errno(90);
+    pub const EPROTOTYPE: Errno = Errno(91);
+    pub const ENOPROTOOPT: Errno = Errno(92);
+    pub const EPROTONOSUPPORT: Errno = Errno(93);
     pub const ESOCKTNOSUPPORT: Errno = Errno(94);
     pub const EOPNOTSUPP: Errno = Errno(95);
     pub const EAFNOSUPPORT: Errno = Errno(97);
+    pub const EADDRINUSE: Errno = Errno(98);
+    pub const EADDRNOTAVAIL: Errno = Errno(99);
+    pub const ENETUNREACH: Errno = Errno(101);
+    pub const ECONNABORTED: Errno = Errno(103);
+    pub const ECONNRESET: Errno = Errno(104);
+    pub const ENOBUFS: Errno = Errno(105);
+    pub const EISCONN: Errno = Errno(106);
     pub const ENOTCONN: Errno = Errno(107);
+    pub const ETOOMANYREFS: Errno = Errno(109);
     pub const ETIMEDOUT: Errno = Errno(110);
+    pub const ECONNREFUSED: Errno = Errno(111);
+    pub const EALREADY: Errno = Errno(114);
+    pub const EINPROGRESS: Errno = Errno(115);
     pub const ECANCELED: Errno = Errno(125);
+
+    /// The error number that a value of RAX stands for, if it is one.
+    pub(crate) fn from_rax(value: u64) -> Option<Errno> {
+        const MAX_ERRNO: u64 = 4095;
+        let errno = value.wrapping_neg();
+        (1..=MAX_ERRNO).contains(&errno).then_some(Errno(errno as u16))
+    }
 
     /// The value that the kernel leaves in RAX.
     pub fn to_rax(self) -> u64 {

@@ -145,7 +145,10 @@ pub(crate) const MFD_EXEC: u32 = 16;
 
 pub(crate) const FALLOC_FL_KEEP_SIZE: u32 = 1;
 pub(crate) const FALLOC_FL_PUNCH_HOLE: u32 = 2;
+pub(crate) const FALLOC_FL_COLLAPSE_RANGE: u32 = 8;
 pub(crate) const FALLOC_FL_ZERO_RANGE: u32 = 16;
+pub(crate) const FALLOC_FL_INSERT_RANGE: u32 = 0x20;
+pub(crate) const FALLOC_FL_UNSHARE_RANGE: u32 = 0x40;
 
 pub(crate) const TCGETS: u64 = 0x5401;
 pub(crate) const TCSETS: u64 = 0x5402;
@@ -200,6 +203,7 @@ pub(crate) const POLLRDNORM: u16 = 0x040;
 pub(crate) const POLLWRNORM: u16 = 0x100;
 pub(crate) const POLLWRBAND: u16 = 0x200;
 pub(crate) const POLLMSG: u16 = 0x400;
+pub(crate) const POLLRDHUP: u16 = 0x2000;
 
 pub(crate) const EPOLL_CTL_ADD: u64 = 1;
 pub(crate) const EPOLL_CTL_DEL: u64 = 2;

@@ -7,6 +7,7 @@ pub(crate) mod errno_names;
 pub(crate) mod fs;
 pub(crate) mod futex;
 pub(crate) mod inotify;
+pub(crate) mod ipc;
 pub(crate) mod mm;
 pub(crate) mod net;
 pub(crate) mod process;

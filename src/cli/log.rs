@@ -132,6 +132,36 @@ impl Log {
     }
 }
 
+/// A file of lines as they are, without a prefix.
+pub(super) struct Lines(Console<Box<dyn Write + Send>>);
+
+impl Lines {
+    /// A file, created or emptied.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub(super) fn to_file(path: &Path, outputs: &Outputs) -> Result<Lines, String> {
+        let file = outputs
+            .stream(path)
+            .map_err(|error| format!("--strace={}: {}; choose another", path.display(), reason(&error)))?;
+        Ok(Lines(Console::new(Box::new(file))))
+    }
+}
+
+impl std::fmt::Debug for Lines {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Lines")
+    }
+}
+
+impl LogSink for Mutex<Lines> {
+    fn say(&self, _: Voice, text: &[u8]) {
+        let out = &mut self.lock().unwrap_or_else(PoisonError::into_inner).0;
+        // As with the log, what cannot be written must not end a run.
+        let _ = out.write_all(text).and_then(|()| out.flush());
+    }
+}
+
 /// A stream to a descriptor that is open.
 fn copy_of(number: u32, outputs: &Outputs) -> io::Result<Box<dyn Write + Send>> {
     let file = match number {

@@ -2,6 +2,7 @@
 //! help.
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -14,8 +15,8 @@ use super::pattern;
 use super::values;
 use super::view::Names;
 use crate::session::{
-    Caches, Children, CountConfig, CountModel, Layout, Limits, MachineConfig, Producer, Schedule, StartError,
-    User,
+    Caches, Children, CountConfig, CountModel, Layout, Limits, MachineConfig, Producer, Schedule, Skip,
+    StartError, User,
 };
 use crate::sim::{Geometry, PRESETS, preset};
 
@@ -166,6 +167,44 @@ pub(super) struct CountArgs {
     #[arg(help_heading = "Cachegrind's options")]
     pub trace_children: Switch,
 
+    /// Programs that are not counted although children are: patterns of their names as execve(2) is
+    /// given them, with ? and *. What they start is not counted either
+    #[arg(
+        long,
+        value_name = "patt1,patt2,...",
+        default_value = "",
+        hide_default_value = true,
+        overrides_with = "trace_children_skip",
+        hide_short_help = true,
+        display_order = 19
+    )]
+    #[arg(help_heading = "Cachegrind's options")]
+    pub trace_children_skip: OsString,
+
+    /// Likewise, by patterns of their arguments
+    #[arg(
+        long,
+        value_name = "patt1,patt2,...",
+        default_value = "",
+        hide_default_value = true,
+        overrides_with = "trace_children_skip_by_arg",
+        hide_short_help = true,
+        display_order = 19
+    )]
+    #[arg(help_heading = "Cachegrind's options")]
+    pub trace_children_skip_by_arg: OsString,
+
+    /// Also count each thread by itself, in files of their own beside the profile of the process;
+    /// caches and predictors stay those of the process
+    #[arg(
+        long,
+        value_name = "yes|no",
+        default_value = "no",
+        hide_possible_values = true,
+        display_order = 32
+    )]
+    pub separate_threads: Switch,
+
     /// Counts with which a child of fork(2) begins: its parent's, as in Cachegrind, or none
     #[arg(
         long,
@@ -196,6 +235,7 @@ pub(super) struct CountArgs {
     /// How events are gathered: by code added to the translation (tap), or by the engine's public
     /// hooks (api), slow, for cross-checks. The profile is the same
     #[arg(long, value_name = "tap|api", default_value = "tap", value_parser = producer, display_order = 33)]
+    #[arg(hide_short_help = true)]
     pub hooks: Producer,
 }
 
@@ -247,6 +287,18 @@ pub(super) struct LogArgs {
     )]
     pub log_fd: Option<u32>,
 
+    /// Write nothing to the log about a child of fork(2) until it executes a program
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_name = "yes|no",
+        default_value = "no",
+        hide_possible_values = true,
+        display_order = 19
+    )]
+    #[arg(help_heading = "Cachegrind's options")]
+    pub child_silent_after_fork: Switch,
+
     /// Print neither banner nor summary
     #[arg(
         short,
@@ -261,10 +313,13 @@ pub(super) struct LogArgs {
     #[arg(short, long, overrides_with = "quiet", help_heading = "Cachegrind's options", display_order = 21)]
     pub verbose: bool,
 
-    /// Write each system call and signal to the log in the form of strace(1), with the number of
-    /// the task and the program's own time in seconds
-    #[arg(long, display_order = 24)]
-    pub strace: bool,
+    /// Write calls and signals, as strace(1) does, to the log or FILE
+    ///
+    /// Each line has the number of the task and the program's own time in seconds. FILE may have
+    /// the % patterns of the other files.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "", display_order = 24)]
+    pub strace: Option<OsString>,
 
     /// Print the N functions with the most instructions
     #[arg(long, value_name = "N", display_order = 24)]
@@ -347,7 +402,9 @@ impl CountArgs {
                 trace: self.trace_children.on(),
                 inherit: self.fork_counts == ForkCounts::Inherit,
                 merged: !pattern::names_process(&profile.cachegrind_out_file),
+                threads: self.separate_threads.on(),
             },
+            skip: Skip::new(self.trace_children_skip.as_bytes(), self.trace_children_skip_by_arg.as_bytes()),
         })
     }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, Error, anyhow};
 
-use super::log::Log;
+use super::log::{Lines, Log};
 use super::lookup::reason;
 use super::options::LogArgs;
 use super::outputs::{GuestWritable, OutFile, Outputs};
@@ -17,7 +17,7 @@ use super::view::Names;
 use crate::annotate::NameStyle;
 use crate::console::one_line;
 use crate::profile::{SIDE_SUFFIX, grouped, summary_lines, write_cachegrind, write_instructions};
-use crate::session::{Caches, Child, Config, Finished, Folded, LogSink, Stop};
+use crate::session::{Caches, Child, Config, Finished, Folded, LogSink, Stop, Thread};
 
 /// The file of a profile, and that of its instructions if they are wanted.
 pub(super) struct ProfileFiles {
@@ -45,7 +45,13 @@ impl ProfileFiles {
     /// # Errors
     /// Those of [`OutFile::replacing_beside_it`].
     pub(super) fn part(&self, number: u32) -> Result<ProfileFiles, String> {
-        let beside = |suffix: &str| self.profile.replacing_beside_it(&format!(".{number}{suffix}"));
+        self.beside(&format!(".{number}"))
+    }
+
+    /// Files beside these, with this at the end of their names, which the program may have put
+    /// there.
+    fn beside(&self, end: &str) -> Result<ProfileFiles, String> {
+        let beside = |suffix: &str| self.profile.replacing_beside_it(&format!("{end}{suffix}"));
         let side = self.side.is_some().then(|| beside(SIDE_SUFFIX));
         Ok(ProfileFiles { profile: beside("")?, side })
     }
@@ -72,7 +78,7 @@ impl ProfileFiles {
     }
 
     /// Writes the profiles of all processes: that of the first as it is named, and beside it those
-    /// of the others with their process IDs appended.
+    /// of the others with their process IDs appended, and those of threads with their numbers.
     ///
     /// # Errors
     /// The first file that cannot be written; the others are written all the same.
@@ -82,13 +88,23 @@ impl ProfileFiles {
         first.and(others)
     }
 
-    /// Writes the profiles of all processes but the first.
+    /// Writes the profiles of all processes but the first, and of all threads.
     ///
     /// # Errors
     /// The first file that cannot be written; the others are written all the same.
-    pub(super) fn write_children(&self, finished: &Finished) -> Result<(), String> {
-        let own = finished.children.iter().filter_map(|child| Some((child.pid, child.counts.as_ref()?)));
-        own.map(|(pid, counts)| self.part(pid.unsigned_abs())?.write(counts)).fold(Ok(()), Result::and)
+    pub(super) fn write_children<'f>(&self, finished: &'f Finished) -> Result<(), String> {
+        let mut files: Vec<(String, &'f Folded)> = Vec::new();
+        let mut add_threads = |of: &str, threads: &'f [Thread]| {
+            // Callgrind's names.
+            files.extend(threads.iter().map(|thread| (format!("{of}-{:02}", thread.number), &thread.counts)));
+        };
+        add_threads("", &finished.threads);
+        for child in &finished.children {
+            add_threads(&format!(".{}", child.pid), &child.threads);
+        }
+        let own = finished.children.iter();
+        files.extend(own.filter_map(|child| Some((format!(".{}", child.pid), child.counts.as_ref()?))));
+        files.into_iter().map(|(end, counts)| self.beside(&end)?.write(counts)).fold(Ok(()), Result::and)
     }
 
     /// Writes the profile, and the counts by instruction beside it.
@@ -127,6 +143,19 @@ pub(super) fn named_file(option: &str, pattern: &OsStr, sequence: u32) -> Result
         .map_err(Error::msg)
         .and_then(|name| std::path::absolute(name).map_err(|error| anyhow!(reason(&error))))
         .with_context(|| format!("--{option}={}", pattern.display()))
+}
+
+/// The file of `--strace=FILE`; `None` if its lines are not wanted or go to the log.
+///
+/// # Errors
+/// A file that cannot be written.
+pub(super) fn transcript(options: &LogArgs, outputs: &Outputs) -> Result<Option<Arc<dyn LogSink>>, Error> {
+    let Some(pattern) = options.strace.as_ref().filter(|pattern| !pattern.is_empty()) else {
+        return Ok(None);
+    };
+    // The third file of this process, after profile and log: what %n says.
+    let file = Lines::to_file(&named_file("strace", pattern, 3)?, outputs).map_err(Error::msg)?;
+    Ok(Some(Arc::new(Mutex::new(file))))
 }
 
 /// The log of a run: what begins it, and what is reported at its end.
@@ -212,7 +241,8 @@ impl RunLog {
 
 /// The processes that were counted beside the first, a line each.
 fn report_children(log: &mut Log, finished: &Finished) {
-    if finished.children.is_empty() {
+    let mut heard = finished.children.iter().filter(|child| !child.silent).peekable();
+    if heard.peek().is_none() {
         return;
     }
     let apart = finished.children.iter().any(|child| child.counts.is_some());
@@ -222,7 +252,7 @@ fn report_children(log: &mut Log, finished: &Finished) {
     } else {
         "Other processes, counted above:"
     });
-    for Child { pid, ppid, command, instructions, .. } in &finished.children {
+    for Child { pid, ppid, command, instructions, .. } in heard {
         let command = one_line(&String::from_utf8_lossy(command)).into_owned();
         log.line(&format!("  {pid} (of {ppid}): {} instructions: {command}", grouped(*instructions)));
     }

@@ -18,7 +18,7 @@ use signal_hook::flag;
 use super::code::RootArgs;
 use super::lookup::reason;
 use super::options::RunArgs;
-use super::output::{ProfileFiles, RunLog, named_file, outputs};
+use super::output::{ProfileFiles, RunLog, named_file, outputs, transcript};
 use super::outputs::Outputs;
 use super::progress::{Progress, Shared};
 use super::run::raise_open_files;
@@ -88,7 +88,12 @@ fn shell(
         machine,
         counting: options.counting.config(&options.profile)?,
         // `annotate --asm` and `top instructions` need the costs of instructions in any case.
-        recording: Recording { instructions: true, journal: true, calls: options.log.strace },
+        recording: Recording {
+            instructions: true,
+            journal: true,
+            calls: options.log.strace.is_some(),
+            silent_forks: options.log.child_silent_after_fork.on(),
+        },
     };
     // The shell itself says on the terminal what the log of a run says, so that is only complete if
     // asked for.
@@ -102,6 +107,7 @@ fn shell(
         resting: Arc::new(AtomicBool::new(true)),
         terminal: Some(Arc::new(observer)),
         log: Some(log.sink()),
+        transcript: transcript(&options.log, &outputs)?,
         ..Control::default()
     });
     flag::register_usize(SIGINT, Arc::clone(&control.interrupt), PAUSE)

@@ -8,7 +8,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::lookup::reason;
 use super::options::RunArgs;
-use super::output::{ProfileFiles, RunLog, named_file, outputs};
+use super::output::{ProfileFiles, RunLog, named_file, outputs, transcript};
 use super::progress::{Progress, Shared};
 use super::{exit, signals};
 use crate::session::{self, Config, Control, Recording, TerminalObserver};
@@ -23,7 +23,12 @@ pub(super) fn run(options: &RunArgs) -> Result<u8, Error> {
     let config = Config {
         machine: options.machine.config()?,
         counting: options.counting.config(&options.profile)?,
-        recording: Recording { instructions: side, journal: false, calls: options.log.strace },
+        recording: Recording {
+            instructions: side,
+            journal: false,
+            calls: options.log.strace.is_some(),
+            silent_forks: options.log.child_silent_after_fork.on(),
+        },
     };
     let interrupt = Arc::default();
     let outputs = outputs(&config.machine.allow_write, &interrupt)?;
@@ -33,7 +38,9 @@ pub(super) fn run(options: &RunArgs) -> Result<u8, Error> {
     let log = RunLog::open(&options.log, true, &outputs)?;
     let shared = if options.log.quiet { None } else { Shared::new() };
     let terminal = shared.clone().map(|shared| shared as Arc<dyn TerminalObserver>);
-    let control = Arc::new(Control { interrupt, terminal, log: Some(log.sink()), ..Control::default() });
+    let (log_sink, calls) = (Some(log.sink()), transcript(&options.log, &outputs)?);
+    let control =
+        Arc::new(Control { interrupt, terminal, log: log_sink, transcript: calls, ..Control::default() });
     signals::end_the_run(&control.interrupt)
         .map_err(|error| anyhow!(reason(&error)))
         .context("cannot watch for signals")?;

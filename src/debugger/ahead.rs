@@ -7,7 +7,7 @@ use crate::hooks::consumer::{Miss, Sighting, Target, Watched};
 use crate::profile::Event;
 use crate::session::{Session, StopConditions};
 
-use super::stops::{Stops, Trigger, WatchAccess};
+use super::stops::{Stop, Stops, Trigger, WatchAccess};
 
 /// Instructions that the run goes ahead at first, and at least.
 const LEAST: u64 = 50_000;
@@ -39,7 +39,7 @@ pub(super) struct Ahead {
 }
 
 /// The target of a stop.
-fn target(trigger: &Trigger) -> Option<Target> {
+fn target(stop: &Stop) -> Option<Target> {
     let miss = |event| {
         Some(match event {
             Event::I1mr => Miss::FetchL1,
@@ -53,9 +53,10 @@ fn target(trigger: &Trigger) -> Option<Target> {
             _ => return None,
         })
     };
-    match trigger {
+    match &stop.trigger {
         Trigger::Memory(range, access) => Some(Target::Access(Watched {
             range: range.clone(),
+            space: stop.space.map(|space| space.0),
             loads: *access != WatchAccess::Write,
             stores: *access != WatchAccess::Read,
         })),
@@ -69,7 +70,7 @@ impl Ahead {
     /// are not those of before.
     pub(super) fn arm(&mut self, stops: &Stops, way: u64) {
         let targets: Vec<(u32, Target)> =
-            stops.enabled().filter_map(|stop| Some((stop.number, target(&stop.trigger)?))).collect();
+            stops.enabled().filter_map(|stop| Some((stop.number, target(stop)?))).collect();
         if (&targets, way) != (&self.targets, self.way) {
             *self = Ahead { targets, way, length: LEAST, ..Ahead::default() };
         }

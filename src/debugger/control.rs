@@ -8,7 +8,7 @@ use super::error::Error;
 use super::state::Debugger;
 use super::stops::{Stop, Trigger};
 use crate::guest::{Gpr, GuestCpu};
-use crate::session::{PAUSE, Pause, StopConditions};
+use crate::session::{PAUSE, Pause, Spawned, StopConditions};
 
 /// Reason of a stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +21,10 @@ pub enum Stopped {
     Syscall(u32, u64),
     /// At the start of the handler of this signal, by this one of the list.
     Signal(u32, i32),
+    /// Before this signal ends the process, by this one of the list.
+    Fatal(u32, i32),
+    /// After this process was made, by this one of the list.
+    Forked(u32, i32),
     /// After the program was replaced, by this one of the list.
     Exec(u32),
     /// The user interrupted it.
@@ -83,10 +87,10 @@ impl Debugger {
         if self.take_interrupt() {
             return Ok(Stopped::Asked);
         }
+        self.look_back();
         self.stops.forget_gone();
-        let addresses: FxHashSet<u64> =
-            self.stops.addresses().chain(until.iter().map(|until| until.pc)).collect();
-        self.session.set_breakpoints(addresses);
+        self.find_places();
+        self.set_breakpoints(until);
         self.ahead.arm(&self.stops, self.history.way());
         let now = self.session.instructions();
         self.history.resume(now);
@@ -97,6 +101,13 @@ impl Debugger {
             numbers.iter().for_each(|&number| self.stops.hit(number));
         }
         Ok(stopped)
+    }
+
+    fn set_breakpoints(&mut self, until: &[Until]) {
+        let places = self.places.addresses(&self.stops);
+        let addresses: FxHashSet<u64> =
+            self.stops.addresses().chain(places).chain(until.iter().map(|until| until.pc)).collect();
+        self.session.set_breakpoints(addresses);
     }
 
     /// Takes back the user's wish to interrupt what goes on; true if there was one.
@@ -166,7 +177,6 @@ impl Debugger {
                 Pause::Syscall(number) => {
                     let wanted = |stop: &Stop| match &stop.trigger {
                         Trigger::Syscall(set) => set.is_empty() || set.contains(&number),
-                        Trigger::Fork => FORKS.contains(&number),
                         _ => false,
                     };
                     if let Some(stop) = self.first(wanted)? {
@@ -174,12 +184,37 @@ impl Debugger {
                     }
                 }
                 Pause::Signal(signal) => {
-                    if let Some(stop) = self.first(|stop| matches!(stop.trigger, Trigger::Signal))? {
+                    if let Some(stop) = self.first(|stop| stop.trigger.is_signal(signal))? {
                         return Ok(Stopped::Signal(stop, signal));
                     }
                 }
+                Pause::Fatal(signal) => {
+                    if let Some(stop) = self.first(|stop| stop.trigger.is_signal(signal))? {
+                        return Ok(Stopped::Fatal(stop, signal));
+                    }
+                }
+                Pause::Spawned(Spawned::Clone(_)) => {}
+                Pause::Spawned(spawned @ (Spawned::Fork(child) | Spawned::Vfork(child))) => {
+                    let vfork = matches!(spawned, Spawned::Vfork(_));
+                    let wanted = |stop: &Stop| match stop.trigger {
+                        Trigger::Fork => !vfork,
+                        Trigger::Vfork => vfork,
+                        _ => false,
+                    };
+                    let stopped = self.first(wanted)?;
+                    let (now, pid) = (self.session.instructions(), self.session.kernel().process().pid);
+                    self.followed.forked(now, pid, child);
+                    if let Some(stop) = stopped {
+                        return Ok(Stopped::Forked(stop, child));
+                    }
+                }
+                Pause::Mapped => {
+                    self.find_places_here();
+                    self.set_breakpoints(until);
+                }
                 Pause::Exec => {
-                    self.program.refresh(&mut self.session);
+                    self.find_places_here();
+                    self.set_breakpoints(until);
                     if let Some(stop) = self.first(|stop| matches!(stop.trigger, Trigger::Exec))? {
                         return Ok(Stopped::Exec(stop));
                     }
@@ -225,12 +260,14 @@ impl Debugger {
             match &stop.trigger {
                 Trigger::Syscall(set) if set.is_empty() => conditions.any_syscall = true,
                 Trigger::Syscall(set) => conditions.syscalls.extend(set),
-                Trigger::Fork => conditions.syscalls.extend(FORKS),
-                Trigger::Signal => conditions.signals = true,
+                Trigger::Fork | Trigger::Vfork => conditions.spawns = true,
+                Trigger::Signal(_) => conditions.signals = true,
                 Trigger::Exec => conditions.exec = true,
+                Trigger::Place(_) => (conditions.exec, conditions.mapped) = (true, true),
                 _ => {}
             }
         }
+        conditions.spawns |= self.follows_children();
         conditions
     }
 
@@ -246,6 +283,9 @@ impl Debugger {
 
     /// The first stop in force that is `wanted` and whose condition holds.
     fn first(&mut self, wanted: impl Fn(&Stop) -> bool) -> Result<Option<u32>, Error> {
+        if !self.is_followed() {
+            return Ok(None);
+        }
         let numbers: Vec<u32> =
             self.stops.enabled().filter(|stop| wanted(stop)).map(|stop| stop.number).collect();
         for number in numbers {
@@ -267,9 +307,17 @@ impl Debugger {
         let (here, now) = (self.point(), self.session.instructions());
         let mut candidates = if now > begin { self.due_at(now) } else { Vec::new() };
         if self.considered.replace(here) != Some(here) {
-            let at =
-                |stop: &&Stop| matches!(&stop.trigger, Trigger::Code(addresses) if addresses.contains(&pc));
+            self.follow_program();
+            let places = &self.places;
+            let at = |stop: &&Stop| match &stop.trigger {
+                Trigger::Code(addresses) => addresses.contains(&pc),
+                Trigger::Place(_) => places.here(stop.number).contains(&pc),
+                _ => false,
+            };
             candidates.extend(self.stops.enabled().filter(at).map(|stop| stop.number));
+        }
+        if !candidates.is_empty() && !self.is_followed() {
+            candidates.clear();
         }
         candidates.sort_unstable();
         candidates.dedup();
@@ -293,8 +341,15 @@ impl Debugger {
         Ok(numbers)
     }
 
-    /// Evaluates the condition of a stop.
+    /// Tells if a stop is meant where the run is: by its task, its memory and its condition.
     fn holds(&mut self, number: u32) -> Result<bool, Error> {
+        let (task, space) = (self.tid(), self.session.space());
+        let meant = |stop: &Stop| {
+            stop.task.is_none_or(|only| only == task) && stop.space.is_none_or(|only| only == space)
+        };
+        if !self.stops.get(number).is_some_and(meant) {
+            return Ok(false);
+        }
         let Some(condition) = self.stops.get(number).and_then(|stop| stop.condition.clone()) else {
             return Ok(true);
         };
@@ -306,6 +361,3 @@ impl Debugger {
         }
     }
 }
-
-/// fork, vfork, clone and clone3.
-const FORKS: [u64; 4] = [57, 58, 56, 435];

@@ -15,6 +15,9 @@ pub enum Error {
     /// The user interrupted the run before it reached its goal.
     #[error("interrupted on the way")]
     Interrupted,
+    /// A step back of a thread that has executed nothing.
+    #[error("this is the beginning of the thread; `reverse-continue` goes further back")]
+    ThreadBegins,
     /// No checkpoint leads to a moment: what is counted was changed after it.
     #[error("no way leads there: what is counted was changed (`zero`, `instr`) on another one")]
     Unreachable,

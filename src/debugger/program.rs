@@ -1,5 +1,6 @@
 //! The program that is debugged: the files its code comes from, and names for addresses.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -56,10 +57,14 @@ pub struct InlinedCall {
     pub place: Option<(Option<String>, u32)>,
 }
 
+/// The files with code that a process has mapped, and where: what tells one program from another.
+pub(super) type Modules = Vec<(Arc<str>, u64, u64)>;
+
 /// All modules, by rising address.
 #[derive(Default)]
 pub struct Program {
     modules: Vec<Module>,
+    loaded: Modules,
     /// The wish to look no further.
     give_up: GiveUp,
 }
@@ -69,6 +74,8 @@ impl Program {
     pub fn refresh(&mut self, session: &mut Session) {
         let loaded = session.loaded();
         self.give_up = session.give_up();
+        let place = |file: &Loaded| (Arc::clone(&file.path), file.origin, file.range.start);
+        self.loaded = loaded.iter().map(place).collect();
         let same = |module: &Module, loaded: &Loaded| {
             module.path == loaded.path && module.origin == loaded.origin && module.range == loaded.range
         };
@@ -82,6 +89,11 @@ impl Program {
                 None => self.modules.extend(Module::new(file)),
             }
         }
+    }
+
+    /// The files of the modules, and of those too of which nothing is known.
+    pub(super) fn loaded(&self) -> &Modules {
+        &self.loaded
     }
 
     /// The modules.
@@ -185,7 +197,8 @@ impl Program {
 
     /// All names.
     pub fn names(&self) -> Names {
-        Names(self.modules.iter().map(|module| Rc::clone(&module.symbols)).collect())
+        let symbols = self.modules.iter().map(|module| Rc::clone(&module.symbols)).collect();
+        Names { symbols, give_up: self.give_up.clone() }
     }
 
     /// Finds the place that `FUNC`, `FILE:LINE` or `*ADDR` names; `here` is the file that a bare
@@ -202,25 +215,13 @@ impl Program {
             let file = here.ok_or(LocationError::NoFile { line })?;
             return self.line(file, line);
         }
-        let functions = self.functions(text);
-        let mut addresses: Vec<u64> =
-            functions.iter().map(|function| self.after_prologue(function)).collect();
-        // A function is inlined where it is defined; only one that is nowhere else is looked for
-        // everywhere.
-        let home = functions.first().and_then(|function| self.module_at(function.range.start));
-        match home {
-            Some(module) => addresses.extend(module.inlined_copies(text)),
-            None => addresses.extend(self.modules.iter().flat_map(|module| module.inlined_copies(text))),
-        }
+        let found = self.named(text);
         if self.give_up.asked() {
             // There may be more.
             return Err(Error::Interrupted);
         }
-        if !addresses.is_empty() {
-            addresses.sort_unstable();
-            addresses.dedup();
-            let name = functions.first().map_or(text, |function| &function.name);
-            return Ok(Location { name: name.to_owned(), addresses });
+        if let Some(found) = found {
+            return Ok(found);
         }
         if let Some((file, line)) = text.rsplit_once(':')
             && let Ok(line) = line.parse()
@@ -231,7 +232,36 @@ impl Program {
         Err(LocationError::Function { name: text.to_owned(), nearest }.into())
     }
 
-    fn line(&self, file: &str, line: u32) -> Result<Location, Error> {
+    /// The addresses of `FUNC` or `FILE:LINE`; none if this program has no such place, `None` if
+    /// looking for it was given up.
+    pub(super) fn addresses(&self, text: &str) -> Option<Vec<u64>> {
+        let found = self.named(text).or_else(|| {
+            let (file, line) = text.rsplit_once(':')?;
+            self.code_of_line(file, line.parse().ok()?)
+        });
+        (!self.give_up.asked()).then(|| found.map_or(Vec::new(), |location| location.addresses))
+    }
+
+    /// The function called `text`, and its inlined copies.
+    fn named(&self, text: &str) -> Option<Location> {
+        let functions = self.functions(text);
+        let mut addresses: Vec<u64> =
+            functions.iter().map(|function| self.after_prologue(function)).collect();
+        // A function is inlined where it is defined; only one that is nowhere else is looked for
+        // everywhere.
+        let home = functions.first().and_then(|function| self.module_at(function.range.start));
+        match home {
+            Some(module) => addresses.extend(module.inlined_copies(text)),
+            None => addresses.extend(self.modules.iter().flat_map(|module| module.inlined_copies(text))),
+        }
+        addresses.sort_unstable();
+        addresses.dedup();
+        let name = functions.first().map_or(text, |function| &function.name).to_owned();
+        (!addresses.is_empty()).then_some(Location { name, addresses })
+    }
+
+    /// The code of a line, or of the next one that has any.
+    fn code_of_line(&self, file: &str, line: u32) -> Option<Location> {
         let mut found: Option<(LineCode, Vec<u64>)> = None;
         for module in &self.modules {
             let Some(code) = module.line_code(file, line) else { continue };
@@ -240,11 +270,17 @@ impl Program {
                 found = Some((code, addresses));
             }
         }
+        let (code, addresses) = found?;
+        Some(Location { name: format!("{file}:{}", code.line), addresses })
+    }
+
+    fn line(&self, file: &str, line: u32) -> Result<Location, Error> {
+        let found = self.code_of_line(file, line);
         if self.give_up.asked() {
             return Err(Error::Interrupted);
         }
-        if let Some((code, addresses)) = found {
-            return Ok(Location { name: format!("{file}:{}", code.line), addresses });
+        if let Some(found) = found {
+            return Ok(found);
         }
         let files = self.names().files();
         if files.is_empty() {
@@ -277,29 +313,43 @@ fn place(found: &[(&Module, Match)]) -> Option<(u64, u64)> {
 
 /// The names of a program, for completion and suggestions. The methods read every symbol.
 #[derive(Clone, Default)]
-pub struct Names(Vec<Rc<SymbolLookup>>);
+pub struct Names {
+    symbols: Vec<Rc<SymbolLookup>>,
+    give_up: GiveUp,
+}
 
 impl Names {
     /// Those of the program itself, without its libraries: it is mapped below them.
     pub fn own(&self) -> Names {
-        Names(self.0.iter().take(1).map(Rc::clone).collect())
+        let symbols = self.symbols.iter().take(1).map(Rc::clone).collect();
+        Names { symbols, give_up: self.give_up.clone() }
+    }
+
+    /// True if the user wants the reading of names to be given up.
+    pub fn is_given_up(&self) -> bool {
+        self.give_up.asked()
+    }
+
+    /// The value of a cell, which `read` makes unless that is given up.
+    pub fn once<'c, T>(&self, cell: &'c OnceCell<T>, read: impl FnOnce() -> T) -> Option<&'c T> {
+        self.give_up.once(cell, read)
     }
 
     /// The functions.
     pub fn functions(&self) -> Vec<String> {
-        self.0.iter().flat_map(|symbols| symbols.function_names()).collect()
+        self.symbols.iter().flat_map(|symbols| symbols.function_names()).collect()
     }
 
     /// The functions and the data.
     pub fn symbols(&self) -> Vec<String> {
         let of =
             |symbols: &Rc<SymbolLookup>| symbols.function_names().into_iter().chain(symbols.data_names());
-        self.0.iter().flat_map(of).collect()
+        self.symbols.iter().flat_map(of).collect()
     }
 
     /// The source files.
     pub fn files(&self) -> Vec<String> {
-        self.0.iter().flat_map(|symbols| symbols.files()).collect()
+        self.symbols.iter().flat_map(|symbols| symbols.files()).collect()
     }
 }
 

@@ -32,6 +32,7 @@ impl Debugger {
     pub fn travel(&mut self, moment: u64) -> Result<(), Error> {
         if moment < self.session.instructions() {
             self.approach(moment, NEAREST)?;
+            self.places.forget();
         }
         let went = self.forward(moment);
         self.program.refresh(&mut self.session);
@@ -46,6 +47,23 @@ impl Debugger {
             self.program.refresh(&mut self.session);
         }
         Ok(())
+    }
+
+    /// As [`Debugger::travel_to`], to what happens there between two instructions of the task: it
+    /// has made another, or takes a signal.
+    fn travel_to_event(&mut self, moment: u64, task: i32) -> Result<(), Error> {
+        self.travel(moment.saturating_sub(1))?;
+        let conditions = StopConditions { spawns: true, signals: true, ..quietly(moment + 1) };
+        loop {
+            match self.session.resume(conditions.clone()) {
+                Pause::Spawned(_) | Pause::Signal(_) | Pause::Fatal(_) => {}
+                _ => return self.travel_to(moment, task),
+            }
+            if self.session.instructions() == moment && self.tid() == task {
+                self.program.refresh(&mut self.session);
+                return Ok(());
+            }
+        }
     }
 
     /// Goes back to the last checkpoint at or before `moment`, and makes some between it and there,
@@ -86,13 +104,57 @@ impl Debugger {
         }
     }
 
-    /// Goes back by so many instructions, at most to the beginning.
+    /// Goes back by so many instructions of the task that is looked at, at most to its first.
     ///
     /// # Errors
-    /// Those of [`Debugger::travel`].
+    /// Those of [`Debugger::travel`], and if it has executed none.
     pub fn step_back(&mut self, count: u64) -> Result<(), Error> {
-        let now = self.session.instructions();
-        self.travel(now.saturating_sub(count))
+        let tid = self.selected_tid();
+        let Some(executed) = self.session.instructions_of(tid).filter(|executed| *executed > 0) else {
+            return Err(Error::ThreadBegins);
+        };
+        let wanted = executed.saturating_sub(count);
+        let mut end = self.session.instructions();
+        let mut width = NEAREST;
+        loop {
+            // No task has executed more than all together.
+            let last = end.saturating_sub(if width == NEAREST { count } else { 1 });
+            self.approach(last, width)?;
+            match self.session.instructions_of(tid) {
+                Some(then) if then <= wanted => break,
+                // The next instruction is the first of all, and the task comes later.
+                None if self.session.instructions() == 0 => break,
+                _ => (end, width) = (self.session.instructions(), width.saturating_mul(16)),
+            }
+        }
+        let went = self.forward_in(tid, wanted);
+        self.program.refresh(&mut self.session);
+        went
+    }
+
+    /// Goes on past all stops until a task, which may not be there yet, has executed so many
+    /// instructions and is about to execute the next.
+    fn forward_in(&mut self, tid: i32, wanted: u64) -> Result<(), Error> {
+        self.considered = None;
+        loop {
+            let now = self.session.instructions();
+            let conditions = match self.session.instructions_of(tid) {
+                Some(executed) if self.tid() == tid => match wanted.saturating_sub(executed) {
+                    0 => return Ok(()),
+                    left => quietly(now.saturating_add(left)),
+                },
+                Some(_) => StopConditions { turn_of: Some(tid), ..quietly(u64::MAX) },
+                None => StopConditions { spawns: true, ..quietly(u64::MAX) },
+            };
+            match self.session.resume(conditions) {
+                Pause::Ended => return Err(Error::EndsBefore),
+                Pause::Asked => {
+                    self.take_interrupt();
+                    return Err(Error::Interrupted);
+                }
+                _ => {}
+            }
+        }
     }
 
     /// Goes back to the previous stop, or to the beginning if there is none.
@@ -103,7 +165,12 @@ impl Debugger {
         let found = self.last_before(self.stops.clone(), &[]);
         let gone = found.and_then(|found| match found {
             Some((at, task, stopped)) => {
-                self.travel_to(at, task)?;
+                match stopped {
+                    Stopped::Forked(..) | Stopped::Signal(..) | Stopped::Fatal(..) => {
+                        self.travel_to_event(at, task)?;
+                    }
+                    _ => self.travel_to(at, task)?,
+                }
                 self.considered = Some(self.point());
                 Ok(stopped)
             }
@@ -197,17 +264,23 @@ impl Debugger {
     /// Those of [`Debugger::travel`], and if it is not known where a function begins that has
     /// returned.
     pub fn step_back_over(&mut self) -> Result<(), Error> {
-        let (pc, now) = (self.pc(), self.session.instructions());
+        let here = (self.session.instructions(), self.tid());
+        let (pc, _) = self.selected_place()?;
         self.step_back(1)?;
         let returned = self.pc();
         let is_return = self
             .instruction_at(returned)
             .is_some_and(|instruction| instruction.flow_control() == FlowControl::Return);
         if is_return && let Err(why) = self.back_before_call(Some(pc)) {
-            self.travel(now)?;
+            self.travel_to(here.0, here.1)?;
             return Err(why);
         }
         Ok(())
+    }
+
+    /// Program counter and stack pointer of the task that is looked at.
+    fn selected_place(&mut self) -> Result<(u64, u64), Error> {
+        Ok(self.session.with_registers(|cpu| (cpu.rip(), cpu.gpr(Gpr::Rsp)))?)
     }
 
     /// Goes back to the call of the function of the frame that is looked at.
@@ -216,14 +289,14 @@ impl Debugger {
     /// Those of [`Debugger::travel`], if nobody has called it, and if it is not known where it
     /// begins.
     pub fn finish_back(&mut self) -> Result<(), Error> {
-        let now = self.session.instructions();
+        let here = (self.session.instructions(), self.tid());
         let (_, caller) = self.callee_and_caller().ok_or(Error::Outermost)?;
         // The call has pushed the address to which the function returns.
         let entry = caller.sp().map(|sp| sp.wrapping_sub(8)).ok_or(Error::NoReturnAddress)?;
         let gone = self.back_to_entry(entry).and_then(|()| self.step_back(1));
         let gone = gone.and_then(|()| self.back_through_jumps(entry, Some(caller.pc)));
         if let Err(why) = gone {
-            self.travel(now)?;
+            self.travel_to(here.0, here.1)?;
             return Err(why);
         }
         Ok(())
@@ -257,10 +330,10 @@ impl Debugger {
     /// Goes back to the entry of the function that control is in, where the stack pointer was
     /// `entry`.
     fn back_to_entry(&mut self, entry: u64) -> Result<(), Error> {
-        let pc = self.pc();
+        let (pc, sp) = self.selected_place()?;
         let (function, _) = self.program.function_at(pc).ok_or(Error::NoReturnAddress)?;
         let start = function.range.start;
-        if pc == start && self.session.cpu().gpr(Gpr::Rsp) == entry {
+        if pc == start && sp == entry {
             return Ok(());
         }
         match self.back_to(self.place(start, InFrame::At(entry)))? {

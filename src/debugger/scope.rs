@@ -14,25 +14,25 @@ impl Scope for Debugger {
         if self.frame_number() > 0 {
             return self.selected()?.register(register);
         }
-        let cpu = self.session.cpu();
-        Some(match register {
+        let value = |cpu: &dyn GuestCpu| match register {
             Register::Gpr(gpr) => cpu.gpr(gpr),
             Register::Rip => cpu.rip(),
             Register::Rflags => cpu.rflags(),
             Register::FsBase => cpu.fs_base(),
             Register::GsBase => cpu.gs_base(),
-        })
+        };
+        self.session.with_registers(value).ok()
     }
 
     fn vector(&mut self, number: u8) -> Option<[u8; 16]> {
         // Where FXSAVE puts XMM0.
-        let image = self.session.cpu().fpu();
+        let image = self.session.with_registers(|cpu| cpu.fpu()).ok()?;
         image.get(160 + 16 * usize::from(number)..)?.first_chunk().copied()
     }
 
     fn x87(&mut self, number: u8) -> Option<[u8; 10]> {
         // Where FXSAVE puts ST(0).
-        let image = self.session.cpu().fpu();
+        let image = self.session.with_registers(|cpu| cpu.fpu()).ok()?;
         image.get(32 + 16 * usize::from(number)..)?.first_chunk().copied()
     }
 

@@ -66,7 +66,7 @@ impl Debugger {
 
     /// The calls, the innermost first, at most so many.
     pub fn frames(&mut self, limit: usize) -> Vec<Frame> {
-        let registers = unwind::registers(&self.session.cpu());
+        let Ok(registers) = self.session.with_registers(unwind::registers) else { return Vec::new() };
         let Debugger { session, program, control, .. } = self;
         let stack = {
             let mut find = |pc: u64| {

@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use super::ahead::Ahead;
 use super::error::Error;
+use super::follow::Followed;
 use super::history::History;
+use super::places::Places;
 use super::program::Program;
 use super::stops::Stops;
 use super::value::Value;
@@ -27,6 +29,8 @@ pub struct Debugger {
     pub(super) program: Program,
     pub(super) history: History,
     pub(super) ahead: Ahead,
+    pub(super) places: Places,
+    pub(super) followed: Followed,
     /// The list of stops.
     pub stops: Stops,
     /// Variables of expressions, without their `$`.
@@ -52,6 +56,8 @@ impl Debugger {
             program: Program::default(),
             history: History::default(),
             ahead: Ahead::default(),
+            places: Places::default(),
+            followed: Followed::default(),
             stops: Stops::default(),
             variables: BTreeMap::new(),
             marks: BTreeMap::new(),
@@ -66,6 +72,8 @@ impl Debugger {
         self.program.refresh(&mut self.session);
         self.considered = None;
         self.frame = 0;
+        self.places.forget();
+        self.set_follow(self.follow());
         self.history.keep(&mut self.session, false)
     }
 
@@ -118,14 +126,9 @@ impl Debugger {
         &mut self.session
     }
 
-    /// The id of the running task.
-    pub fn tid(&self) -> i32 {
-        self.session.kernel().task().tid
-    }
-
-    /// The point at which the running task is.
-    pub(super) fn point(&mut self) -> Point {
-        (self.tid(), self.pc(), self.session.task_instructions())
+    /// The wishes of the user and of signals.
+    pub fn control(&self) -> &Arc<Control> {
+        &self.control
     }
 
     /// The program's files and names.
@@ -147,6 +150,7 @@ impl Debugger {
     /// The engine's.
     pub fn restore(&mut self, name: &str) -> Result<bool, Error> {
         let found = self.history.restore(&mut self.session, name)?;
+        self.places.forget();
         self.program.refresh(&mut self.session);
         self.considered = None;
         self.frame = 0;

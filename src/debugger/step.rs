@@ -22,7 +22,7 @@ pub enum Calls {
 }
 
 impl Debugger {
-    /// The address of the next instruction.
+    /// The address of the next instruction of the running task.
     pub fn pc(&mut self) -> u64 {
         self.session.cpu().rip()
     }
@@ -35,12 +35,15 @@ impl Debugger {
         (!instruction.is_invalid()).then_some(instruction)
     }
 
-    /// Lets the running task execute `count` instructions; others run when they have their turns.
-    /// The stop is in another one if it has ended.
+    /// Lets the task that is looked at execute `count` instructions; others run when they have
+    /// their turns. The stop is in another one if it has ended.
     ///
     /// # Errors
     /// Those of [`Debugger::go`].
     pub fn step(&mut self, count: u64) -> Result<Stopped, Error> {
+        if let Some(stopped) = self.await_turn()? {
+            return Ok(stopped);
+        }
         let tid = self.tid();
         let end = self.session.task_instructions().saturating_add(count);
         loop {
@@ -66,9 +69,9 @@ impl Debugger {
         self.go(Some(now.saturating_add(count)), &[])
     }
 
-    /// A place that the running task is to reach.
+    /// A place that the task that is looked at is to reach.
     pub(super) fn place(&self, pc: u64, frame: InFrame) -> Until {
-        Until { pc, frame, task: self.tid() }
+        Until { pc, frame, task: self.selected_tid() }
     }
 
     /// Executes one instruction, and if it is a call or a repeated one, everything until it is
@@ -77,6 +80,9 @@ impl Debugger {
     /// # Errors
     /// Those of [`Debugger::go`].
     pub fn step_over(&mut self) -> Result<Stopped, Error> {
+        if let Some(stopped) = self.await_turn()? {
+            return Ok(stopped);
+        }
         let pc = self.pc();
         let over = self.instruction_at(pc).filter(|instruction| {
             matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall)
@@ -98,6 +104,9 @@ impl Debugger {
     /// # Errors
     /// Those of [`Debugger::go`], and if there are no line numbers here.
     pub fn line(&mut self, calls: Calls) -> Result<Stopped, Error> {
+        if let Some(stopped) = self.await_turn()? {
+            return Ok(stopped);
+        }
         let pc = self.pc();
         let Some((place, mut range)) = self.program.line_at(pc) else {
             return Err(Error::NoLines);
@@ -211,6 +220,9 @@ impl Debugger {
     /// # Errors
     /// Those of [`Debugger::line`].
     pub fn until_behind(&mut self) -> Result<Stopped, Error> {
+        if let Some(stopped) = self.await_turn()? {
+            return Ok(stopped);
+        }
         let from = self.pc();
         let function = self.program.function_at(from).map(|(function, _)| function.range);
         let sp = self.session.cpu().gpr(Gpr::Rsp);

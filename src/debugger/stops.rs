@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::expr::Expression;
 use crate::profile::Event;
+use crate::session::SpaceId;
 
 /// Accesses that a watchpoint stops at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,16 +21,21 @@ pub enum WatchAccess {
 /// Events that stop a run.
 #[derive(Clone, Debug)]
 pub enum Trigger {
-    /// Control reaches one of these addresses.
+    /// Control reaches one of these addresses, in whatever program.
     Code(Vec<u64>),
+    /// Control reaches this function or `FILE:LINE` of the program that the process runs then.
+    Place(String),
     /// These bytes are accessed.
     Memory(Range<u64>, WatchAccess),
     /// A system call is about to be made: one of these, or any if there are none.
     Syscall(BTreeSet<u64>),
-    /// A signal is about to be handled.
-    Signal,
-    /// A process is about to be made.
+    /// A signal is about to be handled or to end a process: one of these, or any if there are
+    /// none.
+    Signal(BTreeSet<i32>),
+    /// A process was made by fork(2), or otherwise so that its end is told with SIGCHLD.
     Fork,
+    /// A process was made for which its maker waits, vfork(2).
+    Vfork,
     /// Another program was loaded.
     Exec,
     /// An event is counted in a function, or anywhere.
@@ -49,6 +55,10 @@ pub struct Stop {
     pub trigger: Trigger,
     /// It stops the run only if this holds.
     pub condition: Option<Expression>,
+    /// Only this task stops at it.
+    pub task: Option<i32>,
+    /// Only tasks with this memory stop at it.
+    pub space: Option<SpaceId>,
     /// It is in force.
     pub enabled: bool,
     /// It goes when it has stopped the run.
@@ -58,16 +68,22 @@ pub struct Stop {
 }
 
 impl Trigger {
+    /// Tells if it waits for a signal.
+    pub(super) fn is_signal(&self, signal: i32) -> bool {
+        matches!(self, Trigger::Signal(set) if set.is_empty() || set.contains(&signal))
+    }
+
     /// As the list shows it.
     pub fn kind(&self) -> &'static str {
         match self {
-            Trigger::Code(_) => "breakpoint",
+            Trigger::Code(_) | Trigger::Place(_) => "breakpoint",
             Trigger::Memory(_, WatchAccess::Read) => "watch (read)",
             Trigger::Memory(_, WatchAccess::Write) => "watch (write)",
             Trigger::Memory(_, WatchAccess::Any) => "watch (any)",
             Trigger::Syscall(_) => "catch syscall",
-            Trigger::Signal => "catch signal",
+            Trigger::Signal(_) => "catch signal",
             Trigger::Fork => "catch fork",
+            Trigger::Vfork => "catch vfork",
             Trigger::Exec => "catch exec",
             Trigger::Miss(..) => "catch miss",
             Trigger::After(_) => "stop after",
@@ -95,8 +111,19 @@ impl Stops {
     ) -> u32 {
         self.last += 1;
         let (number, spec) = (self.last, spec.to_owned());
-        self.list.push(Stop { number, spec, trigger, condition, enabled: true, temporary, hits: 0 });
+        let (enabled, hits, task, space) = (true, 0, None, None);
+        self.list.push(Stop { number, spec, trigger, condition, task, space, enabled, temporary, hits });
         number
+    }
+
+    /// The number of the last stop that was added; 0 if none was.
+    pub(super) fn last(&self) -> u32 {
+        self.last
+    }
+
+    /// True if a stop in force has to be looked for in every program.
+    pub(super) fn has_places(&self) -> bool {
+        self.enabled().any(|stop| matches!(stop.trigger, Trigger::Place(_)))
     }
 
     /// All stops.
@@ -156,7 +183,7 @@ impl Stops {
         self.get(number).or_else(|| self.gone.iter().find(|stop| stop.number == number))
     }
 
-    /// Addresses of the breakpoints in force.
+    /// Addresses of the breakpoints in force that have the same in every program.
     pub fn addresses(&self) -> impl Iterator<Item = u64> {
         self.enabled()
             .flat_map(|stop| match &stop.trigger {

@@ -413,7 +413,7 @@ impl GuestMemory for FakeMemory {
         ObjectId(self.objects.len() as u32 - 1)
     }
 
-    fn is_file_shared(&self, _device: u64, _inode: u64) -> bool {
+    fn is_file_viewed(&self, _device: u64, _inode: u64) -> bool {
         false // it takes the bytes when it maps
     }
 
@@ -458,6 +458,11 @@ impl GuestMemory for FakeMemory {
         Ok(())
     }
 
+    fn object_views(&self, object: ObjectId) -> usize {
+        let shows = |page: &&Page| matches!(page.store, Store::Shared(other, _) if other == object);
+        self.space.pages.values().filter(shows).count()
+    }
+
     fn object_next_page(&self, object: ObjectId, offset: u64) -> Option<u64> {
         let len = self.object_len(object);
         (offset < len).then_some(offset - offset % PAGE_SIZE)
@@ -481,5 +486,14 @@ impl GuestMemory for FakeMemory {
                 self.object_release(object);
             }
         }
+    }
+
+    fn in_space(&mut self, space: SpaceId, f: &mut dyn FnMut(&mut dyn GuestMemory)) {
+        // The one that is in use has no name here.
+        let Some(other) = self.others.remove(&space) else { return f(self) };
+        let here = std::mem::replace(&mut self.space, other);
+        f(self);
+        let other = std::mem::replace(&mut self.space, here);
+        self.others.insert(space, other);
     }
 }

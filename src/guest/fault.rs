@@ -40,7 +40,7 @@ pub enum Fault {
     InvalidOpcode,
     /// #BP, from `int3`.
     Breakpoint,
-    /// #DB, from the trap flag or `icebp`.
+    /// #DB, from the trap flag.
     Debug,
     /// #MF or #XM.
     FloatingPoint,

@@ -92,8 +92,8 @@ pub struct SpaceId(pub u32);
 pub enum Backing {
     /// Zeroed memory.
     Anonymous,
-    /// A view of a file from `offset` (a multiple of the page size): a private one, or a shared
-    /// one of a file that nobody has changed yet (`object_take_views`).
+    /// A view of a file from `offset` (a multiple of the page size) that nobody has changed yet
+    /// (`object_take_views`), or of code as it was.
     File {
         /// The file.
         source: Arc<dyn PageSource>,
@@ -387,13 +387,15 @@ pub trait GuestMemory {
     /// file, as many as the number says, read page by page when they are first touched; then zeros.
     /// `u64::MAX` means all that the file ever has: changes to the object are made there too.
     fn object_create(&mut self, len: u64, base: Option<(Arc<dyn PageSource>, u64)>) -> ObjectId;
-    /// Returns whether a file, by the numbers of its `FileId`, is behind a `Backing::File` that is
-    /// shared.
-    fn is_file_shared(&self, device: u64, inode: u64) -> bool;
-    /// Makes these mappings of a file shared views of an object, which has the file's bytes.
+    /// Returns whether a file, by the numbers of its `FileId`, is behind a `Backing::File`, private
+    /// code left out.
+    fn is_file_viewed(&self, device: u64, inode: u64) -> bool;
+    /// Makes these mappings of a file views of an object, which has the file's bytes.
     fn object_take_views(&mut self, object: ObjectId, device: u64, inode: u64);
     /// Gives up the caller's reference.
     fn object_release(&mut self, object: ObjectId);
+    /// Number of mappings of an object, in all address spaces.
+    fn object_views(&self, object: ObjectId) -> usize;
     /// Length in bytes.
     fn object_len(&self, object: ObjectId) -> u64;
     /// Cuts or extends an object; pages past the new end fault in every mapping of it.
@@ -413,4 +415,6 @@ pub trait GuestMemory {
     /// Frees an address space, with all that is mapped there. The one that is in use stays there
     /// empty until another is.
     fn drop_space(&mut self, space: SpaceId);
+    /// Calls `f` with the memory of another address space; one that is not there is empty.
+    fn in_space(&mut self, space: SpaceId, f: &mut dyn FnMut(&mut dyn GuestMemory));
 }

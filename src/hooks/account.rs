@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::hooks::control::AccountId;
-use crate::hooks::counts::Counted;
+use crate::hooks::counts::{Counted, PackedCounts};
 use crate::hooks::lookout::Miss;
-use crate::hooks::numbering::Numbering;
+use crate::hooks::numbering::{Numbering, PackedPlans};
 use crate::hooks::part::{HeldPart, Part, number};
 use crate::hooks::plan::Plan;
 use crate::hooks::plan_index::PlanIndex;
@@ -13,13 +13,15 @@ use crate::hooks::record::PlanId;
 
 /// Counts without a simulator: those of a process that has ended, or of a parent at the moment of
 /// the fork.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Book {
+    /// The process that they are of.
+    pub(super) process: AccountId,
     /// Ids of the plans by number; `None` for all.
-    plans: Option<Vec<PlanId>>,
-    counted: Counted,
+    plans: Option<PackedPlans>,
+    counted: PackedCounts,
     /// Counts from before these.
-    inherited: Option<Arc<Book>>,
+    inherited: Vec<Arc<Book>>,
 }
 
 impl Book {
@@ -29,25 +31,29 @@ impl Book {
         let mut add = |plan: &Plan, whole: Option<usize>| {
             index.add(plan, whole, u16::MAX);
         };
+        let counted = self.counted.unpack();
         match &self.plans {
             None => {
                 let whole = |plan: &Plan| plan.prefix_of.map(|whole| whole.0 as usize);
-                let known = plans.iter().take(self.counted.executed.len());
+                let known = plans.iter().take(counted.executed.len());
                 known.for_each(|plan| add(plan, whole(plan)));
             }
             Some(ids) => {
                 let mut numbering = Numbering::own();
-                for &id in ids {
+                for id in ids.iter() {
                     if numbering.get(id, plans.len()).is_none() {
                         number(id, plans, &mut numbering, &mut add);
                     }
                 }
             }
         }
-        f(&index, &self.counted);
-        if let Some(inherited) = &self.inherited {
-            inherited.each(plans, f);
-        }
+        f(&index, &counted);
+        self.inherited.iter().for_each(|inherited| inherited.each(plans, f));
+    }
+
+    /// Bytes that it takes, without what it has inherited.
+    pub(super) fn bytes(&self) -> u64 {
+        self.plans.as_ref().map_or(0, PackedPlans::bytes) + self.counted.bytes()
     }
 }
 
@@ -58,31 +64,34 @@ pub(super) struct Account {
     numbering: Numbering,
     /// Records that are not counted do not reach the simulator either.
     pub(super) counting: bool,
-    inherited: Option<Arc<Book>>,
+    inherited: Vec<Arc<Book>>,
     /// The account whose simulator this one uses, which is itself unless threads are counted apart.
     pub(super) process: AccountId,
 }
 
-/// State of an account for a checkpoint.
+/// An account that does not run, in few bytes: for a checkpoint, or while others run.
 #[derive(Clone, Debug)]
 pub(super) struct SavedAccount {
-    plans: Option<Vec<PlanId>>,
-    counted: Counted,
+    pub(super) book: Book,
     held: HeldPart,
-    counting: bool,
-    inherited: Option<Arc<Book>>,
-    pub(super) process: AccountId,
+    pub(super) counting: bool,
+}
+
+impl SavedAccount {
+    /// Bytes that it takes.
+    pub(super) fn bytes(&self) -> u64 {
+        self.book.bytes() + self.held.bytes()
+    }
 }
 
 impl Account {
     /// Starts an account of its own without counts.
     pub(super) fn new(part: Part, numbering: Numbering, process: AccountId) -> Account {
-        Account { part, numbering, counting: true, inherited: None, process }
+        Account { part, numbering, counting: true, inherited: Vec::new(), process }
     }
 
-    /// A child's account: a copy of the simulator, and if wanted of the counts.
-    pub(super) fn child(&self, id: AccountId, counts: bool) -> Account {
-        let inherited = counts.then(|| Arc::new(self.book()));
+    /// A child's account: a copy of the simulator, and the counts that it inherits.
+    pub(super) fn child(&self, id: AccountId, inherited: Vec<Arc<Book>>) -> Account {
         Account {
             counting: self.counting,
             inherited,
@@ -94,13 +103,13 @@ impl Account {
     pub(super) fn thread(&self) -> Account {
         Account {
             counting: self.counting,
-            ..Account::new(self.part.emptied(), Numbering::own(), self.process)
+            ..Account::new(self.part.without_simulator(), Numbering::own(), self.process)
         }
     }
 
     /// Empties the simulator, and the counts unless they go on.
     pub(super) fn reset(&mut self, counts: bool, plans: &[Arc<Plan>]) {
-        self.inherited = counts.then(|| Arc::new(self.book()));
+        self.inherited = counts.then(|| Arc::new(self.book())).into_iter().collect();
         self.part = self.part.emptied();
         match self.numbering {
             Numbering::Ids => self.add_all(plans),
@@ -111,8 +120,9 @@ impl Account {
     /// The counts so far.
     pub(super) fn book(&self) -> Book {
         Book {
-            plans: self.numbering.plans().map(<[PlanId]>::to_vec),
-            counted: self.part.counted(),
+            process: self.process,
+            plans: self.numbering.packed(),
+            counted: self.part.counted().pack(),
             inherited: self.inherited.clone(),
         }
     }
@@ -120,15 +130,13 @@ impl Account {
     /// Calls `f` with each set of counts and the plans that it is by.
     pub(super) fn each(&self, plans: &[Arc<Plan>], f: &mut dyn FnMut(&PlanIndex, &Counted)) {
         f(self.part.index(), &self.part.counted());
-        if let Some(inherited) = &self.inherited {
-            inherited.each(plans, f);
-        }
+        self.inherited.iter().for_each(|inherited| inherited.each(plans, f));
     }
 
     /// Sets the counts to zero. The simulator keeps its contents.
     pub(super) fn zero(&mut self) {
         self.part.set_counted(&Counted::default());
-        self.inherited = None;
+        self.inherited.clear();
     }
 
     /// Adds these plans if the account numbers all.
@@ -170,49 +178,45 @@ impl Account {
         self.part.walk_noting(record, &self.numbering, note);
     }
 
+    /// The account in few bytes.
     pub(super) fn save(&self) -> SavedAccount {
-        SavedAccount {
-            plans: self.numbering.plans().map(<[PlanId]>::to_vec),
-            counted: self.part.counted(),
-            held: self.part.held(),
-            counting: self.counting,
-            inherited: self.inherited.clone(),
-            process: self.process,
-        }
+        SavedAccount { book: self.book(), held: self.part.held(), counting: self.counting }
     }
 
     /// True if the account can go back to what was saved: its plans have the numbers that they had.
     pub(super) fn is_like(&self, saved: &SavedAccount) -> bool {
-        let same = match (self.numbering.plans(), &saved.plans) {
-            (Some(now), Some(then)) => now.starts_with(then),
+        let Book { process, plans, counted, .. } = &saved.book;
+        let same = match (self.numbering.plans(), plans) {
+            (Some(now), Some(then)) => {
+                now.len() >= then.iter().len() && then.iter().eq(now.iter().copied().take(then.iter().len()))
+            }
             (None, None) => true,
             // It numbered all then.
-            (Some(now), None) => (0..).zip(now).take(saved.counted.executed.len()).all(|(i, id)| id.0 == i),
+            (Some(now), None) => (0..).zip(now).take(counted.plans()).all(|(i, id)| id.0 == i),
             (None, Some(_)) => false,
         };
-        same && self.process == saved.process && self.part.is_like(&saved.held)
+        same && self.process == *process && self.part.is_like(&saved.held)
     }
 
     /// Sets what was saved of an account that is like this.
     pub(super) fn restore(&mut self, saved: &SavedAccount) {
-        self.part.set_counted(&saved.counted);
+        self.part.set_counted(&saved.book.counted.unpack());
         self.part.hold(&saved.held);
         self.counting = saved.counting;
-        self.inherited.clone_from(&saved.inherited);
+        self.inherited.clone_from(&saved.book.inherited);
     }
 
-    /// Sets the counts that were saved of an account that is like this.
-    pub(super) fn set_counted(&mut self, saved: &SavedAccount) {
-        self.part.set_counted(&saved.counted);
-    }
-
-    /// Numbers the plans as they were when `saved` was made, which is in the place of this account.
+    /// Numbers the plans as they were when `saved` was made, which is in the place of this account,
+    /// and sets their counts.
     pub(super) fn renumber(&mut self, saved: &SavedAccount, plans: &[Arc<Plan>]) {
         self.numbering = Numbering::own();
-        let known = saved.counted.executed.len() as u32;
-        let all = (0..known).map(PlanId).collect();
-        for &id in saved.plans.as_ref().unwrap_or(&all) {
+        let counted = saved.book.counted.unpack();
+        let all = (0..counted.executed.len() as u32).map(PlanId);
+        let ids: Vec<PlanId> =
+            saved.book.plans.as_ref().map_or_else(|| all.collect(), |ids| ids.iter().collect());
+        for id in ids {
             self.learn(id, plans);
         }
+        self.part.set_counted(&counted);
     }
 }

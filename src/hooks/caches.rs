@@ -10,7 +10,7 @@ use crate::hooks::numbering::Numbers;
 use crate::hooks::plan::Plan;
 use crate::hooks::plan_index::{Data, Entry, PlanIndex};
 use crate::hooks::record::Header;
-use crate::sim::{Held, Hierarchy, Line};
+use crate::sim::{Geometry, Held, Hierarchy, Line};
 
 /// Data events whose sizes are stored in the block.
 const NEAR: usize = 8;
@@ -73,6 +73,14 @@ impl CacheConsumer {
     pub(super) fn emptied(&self) -> CacheConsumer {
         let Hierarchy { i1, d1, ll } = &*self.caches;
         CacheConsumer::new(Hierarchy::new(i1.geometry(), d1.geometry(), ll.geometry()))
+    }
+
+    /// Caches as small as can be in the place of others, and no plans.
+    pub(super) fn without_caches(&self) -> CacheConsumer {
+        let smallest = |of: Geometry| Geometry::new(2 * u64::from(of.line()), 1, of.line()).unwrap_or(of);
+        let Hierarchy { i1, d1, ll } = &*self.caches;
+        let [i1, d1, ll] = [i1.geometry(), d1.geometry(), ll.geometry()].map(smallest);
+        CacheConsumer::new(Hierarchy::new(i1, d1, ll))
     }
 
     /// Copies of the caches, and no plans.

@@ -23,7 +23,12 @@ pub(crate) struct Consumer {
     plans: Vec<Arc<Plan>>,
     /// The simulator in its initial state, without plans.
     initial: Part,
+    /// Accounts that have run lately.
     accounts: BTreeMap<AccountId, Account>,
+    /// The others, in few bytes.
+    asleep: BTreeMap<AccountId, Arc<SavedAccount>>,
+    /// Processes that have run lately, the last one at the end.
+    lately: Vec<AccountId>,
     /// Accounts of processes that have ended.
     closed: BTreeMap<AccountId, Arc<Book>>,
     /// The account of the next record.
@@ -37,11 +42,14 @@ pub(crate) struct Consumer {
 /// State of a consumer for a checkpoint. Plans are facts about code and not part of it.
 #[derive(Clone, Debug)]
 pub(crate) struct SavedConsumer {
-    accounts: Vec<(AccountId, SavedAccount)>,
+    accounts: BTreeMap<AccountId, Arc<SavedAccount>>,
     closed: BTreeMap<AccountId, Arc<Book>>,
     current: AccountId,
     holders: BTreeMap<AccountId, AccountId>,
 }
+
+/// Processes that are ready to run at a time. Waking one costs about as much as its start.
+const AWAKE: usize = if cfg!(test) { 2 } else { 16 };
 
 impl Consumer {
     /// Creates a consumer for each simulator. Every consumer counts references; without a simulator
@@ -62,6 +70,8 @@ impl Consumer {
             plans: Vec::new(),
             initial,
             accounts: BTreeMap::from([(AccountId::FIRST, first)]),
+            asleep: BTreeMap::new(),
+            lately: vec![AccountId::FIRST],
             closed: BTreeMap::new(),
             current: AccountId::FIRST,
             holders: BTreeMap::new(),
@@ -71,8 +81,9 @@ impl Consumer {
 
     /// Saves counts and simulators.
     pub(crate) fn save(&self) -> SavedConsumer {
+        let awake = self.accounts.iter().map(|(&id, account)| (id, Arc::new(account.save())));
         SavedConsumer {
-            accounts: self.accounts.iter().map(|(&id, account)| (id, account.save())).collect(),
+            accounts: awake.chain(self.asleep.iter().map(|(&id, saved)| (id, Arc::clone(saved)))).collect(),
             closed: self.closed.clone(),
             current: self.current,
             holders: self.holders.clone(),
@@ -83,40 +94,71 @@ impl Consumer {
     pub(crate) fn restore(&mut self, saved: &SavedConsumer) {
         self.lookout = None;
         let mut before = std::mem::take(&mut self.accounts);
-        let held = std::mem::take(&mut self.holders);
-        // Processes whose simulator numbers its lines otherwise now.
+        let held = std::mem::replace(&mut self.holders, saved.holders.clone());
         let mut others: BTreeSet<AccountId> = BTreeSet::new();
-        // Where threads share a simulator, the one that has it comes first.
-        let holds = |id: AccountId| saved.holders.values().any(|&holder| holder == id);
-        let (first, rest): (Vec<_>, Vec<_>) = saved.accounts.iter().partition(|(id, _)| holds(*id));
-        for (id, then) in first.into_iter().chain(rest) {
-            let shared = saved.holders.get(&then.process).copied();
-            let same = shared == held.get(&then.process).copied() && !others.contains(&then.process);
-            let like = before.remove(id).filter(|account| same && account.is_like(then));
-            let (mut account, is_like) = match like {
-                Some(account) => (account, true),
-                None => (Account::new(self.initial.emptied(), Default::default(), then.process), false),
-            };
-            account.restore(then);
-            self.accounts.insert(*id, account);
-            if is_like {
-                continue;
+        for (id, then) in &saved.accounts {
+            let process = then.book.process;
+            let like = before.get(id).is_some_and(|account| account.is_like(then));
+            if !like || held.get(&process) != saved.holders.get(&process) {
+                others.insert(process);
             }
-            others.insert(then.process);
-            if let Some(holder) = shared {
-                self.hand_simulator(holder, *id);
-            }
-            if let Some(account) = self.accounts.get_mut(id) {
-                account.renumber(then, &self.plans);
-                account.set_counted(then);
-            }
-            if let Some(holder) = shared {
-                self.hand_simulator(*id, holder);
+        }
+        self.asleep.clear();
+        for (&id, then) in &saved.accounts {
+            match before.remove(&id).filter(|_| !others.contains(&then.book.process)) {
+                Some(mut account) => {
+                    account.restore(then);
+                    self.accounts.insert(id, account);
+                }
+                None => drop(self.asleep.insert(id, Arc::clone(then))),
             }
         }
         self.closed.clone_from(&saved.closed);
-        self.holders.clone_from(&saved.holders);
         self.current = saved.current;
+        self.lately = self.accounts.values().map(|account| account.process).collect();
+        self.lately.dedup();
+        self.wake(self.current);
+    }
+
+    /// Makes an account ready to run, with all of its process.
+    fn wake(&mut self, id: AccountId) {
+        let known = self.accounts.get(&id).map(|account| account.process);
+        let Some(process) = known.or_else(|| self.asleep.get(&id).map(|saved| saved.book.process)) else {
+            return;
+        };
+        if known.is_none() {
+            let holder = self.holders.get(&process).copied();
+            let all = self.asleep.extract_if(.., |_, saved| saved.book.process == process);
+            let mut all: Vec<(AccountId, Arc<SavedAccount>)> = all.collect();
+            // Where threads share a simulator, the one that has it comes first.
+            all.sort_by_key(|(id, _)| holder != Some(*id));
+            for (id, saved) in all {
+                let mut account = Account::new(self.initial.emptied(), Default::default(), process);
+                if holder.is_some_and(|holder| holder != id) {
+                    account = account.thread();
+                }
+                account.restore(&saved);
+                self.accounts.insert(id, account);
+                self.hand_simulator(holder.unwrap_or(id), id);
+                if let Some(account) = self.accounts.get_mut(&id) {
+                    account.renumber(&saved, &self.plans);
+                }
+                self.hand_simulator(id, holder.unwrap_or(id));
+            }
+        }
+        self.lately.retain(|&lately| lately != process);
+        self.lately.push(process);
+        while self.lately.len() > AWAKE {
+            let process = self.lately.remove(0);
+            let resting = self.accounts.extract_if(.., |_, account| account.process == process);
+            self.asleep.extend(resting.map(|(id, account)| (id, Arc::new(account.save()))));
+        }
+    }
+
+    /// Bytes that the accounts take of processes that do not run.
+    pub(crate) fn resting_bytes(&self) -> u64 {
+        let asleep: u64 = self.asleep.values().map(|saved| saved.bytes()).sum();
+        asleep + self.closed.values().map(|book| book.bytes()).sum::<u64>()
     }
 
     /// Adds new plans, whose ids count up, then consumes a buffer of records. Returns the number of
@@ -203,26 +245,34 @@ impl Consumer {
         match control {
             Control::Switch(account) => {
                 self.current = account;
+                self.wake(account);
                 self.claim_simulator(account);
             }
             Control::Open(account, opening) => self.open(account, opening),
             Control::Close(account) => {
                 self.release_simulator(account);
-                if let Some(ended) = self.accounts.remove(&account) {
-                    self.closed.insert(account, Arc::new(ended.book()));
+                let ended = self.accounts.remove(&account).map(|account| account.book());
+                let asleep = self.asleep.remove(&account).map(|saved| saved.book.clone());
+                if let Some(book) = ended.or(asleep) {
+                    self.closed.insert(account, Arc::new(book));
                 }
             }
             Control::Drop(account) => {
                 self.release_simulator(account);
                 self.accounts.remove(&account);
+                self.asleep.remove(&account);
+                self.closed.remove(&account);
             }
             Control::Reset(account, counts) => {
+                self.wake(account);
                 if let Some(account) = self.accounts.get_mut(&account) {
                     account.reset(counts, &self.plans);
                 }
             }
             Control::Count(counting) => {
-                if let Some(account) = self.accounts.get_mut(&self.current) {
+                let process = self.accounts.get(&self.current).map(|account| account.process);
+                // Threads that are counted apart are switched together.
+                for account in self.accounts.values_mut().filter(|account| Some(account.process) == process) {
                     account.counting = counting;
                 }
             }
@@ -232,12 +282,20 @@ impl Consumer {
     fn open(&mut self, id: AccountId, opening: Opening) {
         let count = self.plans.len();
         self.accounts.values_mut().for_each(|account| account.number_own(count));
+        match opening {
+            Opening::Empty => {}
+            Opening::Copy { of, .. } => self.wake(of),
+            Opening::Shared { with } => self.wake(with),
+        }
         let account = match opening {
             Opening::Empty => Account::new(self.initial.emptied(), Default::default(), id),
             Opening::Copy { of, counts } => {
                 self.claim_simulator(of);
                 match self.accounts.get(&of) {
-                    Some(parent) => parent.child(id, counts),
+                    Some(parent) => {
+                        let inherited = if counts { self.books(parent.process) } else { Vec::new() };
+                        parent.child(id, inherited)
+                    }
                     None => Account::new(self.initial.emptied(), Default::default(), id),
                 }
             }
@@ -254,6 +312,15 @@ impl Consumer {
         if let Some(account) = self.accounts.get_mut(&id) {
             account.number_own(0);
         }
+        self.wake(id);
+        self.wake(self.current);
+    }
+
+    /// The counts of all threads of a process so far.
+    fn books(&self, process: AccountId) -> Vec<Arc<Book>> {
+        let closed = self.closed.values().filter(|book| book.process == process).map(Arc::clone);
+        let open = self.accounts.values().filter(|account| account.process == process);
+        closed.chain(open.map(|account| Arc::new(account.book()))).collect()
     }
 
     /// Gives an account the simulator of its process, which another thread's account may have.
@@ -266,6 +333,9 @@ impl Consumer {
 
     /// Gives the simulator that an account has to another thread's.
     fn release_simulator(&mut self, id: AccountId) {
+        if self.holders.values().any(|&holder| holder == id) {
+            self.wake(id);
+        }
         let Some(process) = self.accounts.get(&id).map(|account| account.process) else { return };
         if self.holders.get(&process) != Some(&id) {
             return;
@@ -288,11 +358,11 @@ impl Consumer {
         self.accounts.insert(from, giving);
     }
 
-    /// Sets the counts of the current account to zero. The simulators keep their contents.
+    /// Sets the counts of the current process to zero. The simulators keep their contents.
     pub(crate) fn zero(&mut self) {
-        if let Some(account) = self.accounts.get_mut(&self.current) {
-            account.zero();
-        }
+        let Some(process) = self.accounts.get(&self.current).map(|account| account.process) else { return };
+        self.accounts.values_mut().filter(|account| account.process == process).for_each(Account::zero);
+        self.closed.retain(|_, book| book.process != process);
     }
 
     /// The caches of the current account, if this part simulates them.
@@ -304,7 +374,8 @@ impl Consumer {
     /// were opened.
     #[cfg(test)]
     pub(super) fn accounts(&self) -> Vec<AccountId> {
-        let mut all: Vec<AccountId> = self.accounts.keys().chain(self.closed.keys()).copied().collect();
+        let open = self.accounts.keys().chain(self.asleep.keys());
+        let mut all: Vec<AccountId> = open.chain(self.closed.keys()).copied().collect();
         all.sort_unstable();
         all
     }
@@ -313,6 +384,8 @@ impl Consumer {
     pub(super) fn each(&self, account: AccountId, f: &mut dyn FnMut(&PlanIndex, &Counted)) {
         if let Some(account) = self.accounts.get(&account) {
             account.each(&self.plans, f);
+        } else if let Some(saved) = self.asleep.get(&account) {
+            saved.book.each(&self.plans, f);
         } else if let Some(book) = self.closed.get(&account) {
             book.each(&self.plans, f);
         }

@@ -1,5 +1,7 @@
 //! Counts per instruction.
 
+use crate::sim::{Packer, Unpacker};
+
 /// Cache misses of an instruction in a block. References follow from the executions of the block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Misses {
@@ -73,7 +75,7 @@ pub(crate) struct Repeated {
 
 /// Counts of an account as one consumer has them, by the account's numbers of plans and of their
 /// instructions.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counted {
     /// Executions by plan.
     pub(super) executed: Vec<u64>,
@@ -85,4 +87,106 @@ pub(super) struct Counted {
     pub(super) mispredicted: Vec<(u32, u64)>,
     /// Repeated string instructions, by plan in rising order.
     pub(super) repeated: Vec<(u32, Repeated)>,
+}
+
+/// Counts in few bytes, for an account that nothing is added to.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PackedCounts(Box<[u8]>);
+
+impl PackedCounts {
+    /// Bytes that they take.
+    pub(super) fn bytes(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    /// Number of plans that have been counted.
+    pub(super) fn plans(&self) -> usize {
+        Unpacker(&self.0).take() as usize
+    }
+
+    /// The counts.
+    pub(super) fn unpack(&self) -> Counted {
+        let unpacker = &mut Unpacker(&self.0);
+        let executed = list(unpacker, |unpacker, _| unpacker.take());
+        let ended = list(unpacker, |unpacker, _| unpacker.take());
+        let misses = list(unpacker, |unpacker, before: Option<&(u32, Misses)>| {
+            let insn = unpacker.take_near(before.map_or(0, |(insn, _)| u64::from(*insn)));
+            let [i1mr, ilmr, d1mr, dlmr, d1mw, dlmw] = [(); 6].map(|()| unpacker.take());
+            (insn as u32, Misses { i1mr, ilmr, d1mr, dlmr, d1mw, dlmw })
+        });
+        let mispredicted = list(unpacker, |unpacker, before: Option<&(u32, u64)>| {
+            let insn = unpacker.take_near(before.map_or(0, |(insn, _)| u64::from(*insn)));
+            (insn as u32, unpacker.take())
+        });
+        let repeated = list(unpacker, |unpacker, before: Option<&(u32, Repeated)>| {
+            let plan = unpacker.take_near(before.map_or(0, |(plan, _)| u64::from(*plan)));
+            (plan as u32, Repeated { iterations: unpacker.take(), branches: unpacker.take() })
+        });
+        Counted { executed, ended, misses, mispredicted, repeated }
+    }
+}
+
+/// A list with its length in front; `one` reads an element, and sees the one before.
+fn list<T>(unpacker: &mut Unpacker<'_>, one: impl Fn(&mut Unpacker<'_>, Option<&T>) -> T) -> Vec<T> {
+    let mut all = Vec::new();
+    for _ in 0..unpacker.take() {
+        let next = one(unpacker, all.last());
+        all.push(next);
+    }
+    all
+}
+
+impl Counted {
+    /// The same in few bytes.
+    pub(super) fn pack(&self) -> PackedCounts {
+        let mut packer = Packer::default();
+        for counts in [&self.executed, &self.ended] {
+            packer.put(counts.len() as u64);
+            counts.iter().for_each(|&count| packer.put(count));
+        }
+        let mut before = 0;
+        packer.put(self.misses.len() as u64);
+        for (insn, Misses { i1mr, ilmr, d1mr, dlmr, d1mw, dlmw }) in &self.misses {
+            packer.put_near(u64::from(*insn), before);
+            before = u64::from(*insn);
+            [i1mr, ilmr, d1mr, dlmr, d1mw, dlmw].into_iter().for_each(|&count| packer.put(count));
+        }
+        before = 0;
+        packer.put(self.mispredicted.len() as u64);
+        for &(insn, count) in &self.mispredicted {
+            packer.put_near(u64::from(insn), before);
+            before = u64::from(insn);
+            packer.put(count);
+        }
+        before = 0;
+        packer.put(self.repeated.len() as u64);
+        for &(plan, Repeated { iterations, branches }) in &self.repeated {
+            packer.put_near(u64::from(plan), before);
+            before = u64::from(plan);
+            packer.put(iterations);
+            packer.put(branches);
+        }
+        PackedCounts(packer.finish())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packed_counts_come_back() {
+        let misses = Misses { i1mr: 1, ilmr: 2, d1mr: 300, dlmr: 0, d1mw: u64::MAX, dlmw: 5 };
+        let counted = Counted {
+            executed: vec![0, 1, 1 << 40, 127, 128],
+            ended: vec![7],
+            misses: vec![(3, misses), (900, Misses::default()), (40, misses)],
+            mispredicted: vec![(u32::MAX, 9), (0, 8)],
+            repeated: vec![(4, Repeated { iterations: 1 << 33, branches: 3 })],
+        };
+        let packed = counted.pack();
+        assert_eq!((packed.unpack(), packed.plans()), (counted, 5));
+        assert_eq!(Counted::default().pack().unpack(), Counted::default());
+        assert_eq!(PackedCounts::default().unpack(), Counted::default());
+    }
 }

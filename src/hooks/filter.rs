@@ -66,6 +66,11 @@ pub(super) trait RecordFilter {
         let _ = (account, place);
     }
 
+    /// Learns of an account with memory of its own.
+    fn open(&mut self, account: AccountId) {
+        let _ = account;
+    }
+
     /// Learns that the memory of an account is a copy of another's.
     fn copy(&mut self, account: AccountId, of: AccountId) {
         let _ = (account, of);

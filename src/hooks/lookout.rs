@@ -14,6 +14,9 @@ use crate::x86::cost::Access;
 pub struct Watched {
     /// Addresses.
     pub range: Range<u64>,
+    /// Number of the address space that they are of, if only one is meant. Accesses by instructions
+    /// are noted whatever it is.
+    pub space: Option<u32>,
     /// Note loads.
     pub loads: bool,
     /// Note stores.
@@ -128,7 +131,8 @@ impl Lookout {
             let start = base.wrapping_add(u64::from(event.offset));
             let end = start.saturating_add(u64::from(event.size));
             for target in 0..self.targets.len() {
-                let Some(Target::Access(Watched { range, loads, stores })) = self.targets.get(target) else {
+                let Some(Target::Access(Watched { range, loads, stores, .. })) = self.targets.get(target)
+                else {
                     continue;
                 };
                 let wanted = match event.access {

@@ -2,6 +2,7 @@
 //! so it numbers them in the order in which it runs them first.
 
 use crate::hooks::record::PlanId;
+use crate::sim::{Packer, Unpacker};
 
 /// Number of the plan of a record, for the loops over records. A number that no vector has ends
 /// them.
@@ -104,6 +105,39 @@ impl Numbering {
             Numbering::Own { plans, .. } => Some(plans),
         }
     }
+
+    /// The same in few bytes; `None` for all.
+    pub(super) fn packed(&self) -> Option<PackedPlans> {
+        let (mut packer, mut before) = (Packer::default(), 0);
+        for plan in self.plans()? {
+            packer.put_near(u64::from(plan.0), before);
+            before = u64::from(plan.0);
+        }
+        Some(PackedPlans { count: self.plans()?.len(), ids: packer.finish() })
+    }
+}
+
+/// Ids of plans in few bytes.
+#[derive(Clone, Debug)]
+pub(super) struct PackedPlans {
+    count: usize,
+    ids: Box<[u8]>,
+}
+
+impl PackedPlans {
+    /// Bytes that they take.
+    pub(super) fn bytes(&self) -> u64 {
+        self.ids.len() as u64
+    }
+
+    /// The ids by number.
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = PlanId> {
+        let (mut unpacker, mut before) = (Unpacker(&self.ids), 0);
+        (0..self.count).map(move |_| {
+            before = unpacker.take_near(before);
+            PlanId(before as u32)
+        })
+    }
 }
 
 #[cfg(test)]
@@ -122,6 +156,8 @@ mod tests {
             [Some(0), Some(1), Some(2), None, None, None]
         );
         assert_eq!(own.plans(), Some(&[PlanId(7), PlanId(3), PlanId(5000)][..]));
+        let packed = own.packed().expect("plans");
+        assert_eq!(packed.iter().collect::<Vec<_>>(), own.plans().expect("plans"));
         let mut after = Numbering::own_after(3);
         after.push(PlanId(9));
         let number = |id| after.get(PlanId(id), 9000);

@@ -30,6 +30,20 @@ pub(super) enum HeldPart {
     References,
 }
 
+impl HeldPart {
+    /// Bytes that it takes.
+    pub(super) fn bytes(&self) -> u64 {
+        match self {
+            HeldPart::Caches(held) => held.bytes(),
+            HeldPart::Branches(_) => BRANCH_BYTES,
+            HeldPart::References => 0,
+        }
+    }
+}
+
+/// Bytes of the predictors.
+const BRANCH_BYTES: u64 = 20 << 10;
+
 impl Part {
     pub(super) fn caches(caches: Hierarchy) -> Part {
         Part::Caches(CacheConsumer::new(caches))
@@ -49,6 +63,14 @@ impl Part {
             Part::Caches(part) => Part::Caches(part.emptied()),
             Part::Branches(_) => Part::Branches(BranchConsumer::emptied()),
             Part::References(_) => Part::references(),
+        }
+    }
+
+    /// The same kind of part without plans, for a simulator that it gets later.
+    pub(super) fn without_simulator(&self) -> Part {
+        match self {
+            Part::Caches(part) => Part::Caches(part.without_caches()),
+            Part::Branches(_) | Part::References(_) => self.emptied(),
         }
     }
 

@@ -42,6 +42,8 @@ pub(crate) struct Recorder {
     /// Buffers handed over since an exact number was asked for.
     unasked: u32,
     tasks: Tasks,
+    /// Bytes that the consumers took for accounts of processes that did not run, a while ago.
+    resting_bytes: u64,
     /// Something is looked out for, in whatever runs.
     watching: bool,
     link: Link,
@@ -60,7 +62,11 @@ struct Tasks {
     /// Accounts of threads that are counted apart, with that of their process, which has the
     /// memory.
     threads: BTreeMap<AccountId, AccountId>,
-    /// Accounts between Cachegrind's STOP and START requests.
+    /// Processes with threads that are counted apart, of which the account has been ended.
+    headless: BTreeSet<AccountId>,
+    /// Accounts opened so far.
+    opened: usize,
+    /// Processes between Cachegrind's STOP and START requests, by the account that has the memory.
     stopped: BTreeSet<AccountId>,
     /// The others, where the filter follows anything.
     parked: BTreeMap<u32, Parked>,
@@ -74,6 +80,31 @@ impl Tasks {
     /// Instructions that neither consumers nor the buffer have.
     fn unseen(&self) -> u64 {
         self.uncounted + self.held
+    }
+
+    /// Forgets an account that has ended. Returns the one whose memory it had.
+    fn end(&mut self, account: AccountId) -> AccountId {
+        let process = self.threads.remove(&account);
+        if process.is_none() {
+            self.headless.insert(account);
+        }
+        process.unwrap_or(account)
+    }
+
+    /// Drops what the threads of a process have left undecided that ended with its program.
+    fn drop_parked(&mut self, process: AccountId) {
+        let threads = &self.threads;
+        let its = |parked: &Parked| threads.get(&parked.account).unwrap_or(&parked.account) == &process;
+        for (_, parked) in self.parked.extract_if(.., |_, parked| its(parked)) {
+            let dropped = instructions(&parked.tail);
+            self.held -= dropped;
+            self.uncounted += dropped;
+        }
+    }
+
+    /// Tells if the accounts of all threads of a process have ended, the first one included.
+    fn has_ended(&mut self, process: AccountId) -> bool {
+        !self.threads.values().any(|&of| of == process) && self.headless.remove(&process)
     }
 
     /// The account whose memory a task of this account has.
@@ -94,6 +125,9 @@ struct Parked {
 /// Buffers of which the producer counts the instructions itself after an exact number was asked
 /// for. Waiting for the consumers each time would stall them.
 const COUNTED_AHEAD: u32 = 16;
+
+/// Accounts after which what they take is measured. That waits for the consumers.
+const MEASURED: usize = 16;
 
 impl Recorder {
     /// Creates a recorder that feeds `link`. `with_data` says that data events are counted.
@@ -116,12 +150,15 @@ impl Recorder {
                 task: 0,
                 account: AccountId::FIRST,
                 last: AccountId::FIRST,
+                opened: 0,
                 threads: BTreeMap::new(),
+                headless: BTreeSet::new(),
                 stopped: BTreeSet::new(),
                 parked: BTreeMap::new(),
                 held: 0,
                 uncounted: 0,
             },
+            resting_bytes: 0,
             watching: false,
             link,
             filter,
@@ -307,14 +344,19 @@ impl Recorder {
             Opening::Shared { with } => Some(with),
         };
         self.control(Control::Open(account, opening));
+        if original.is_none() {
+            self.filter.open(account);
+        }
         if let Some(original) = original {
             let process = self.tasks.process(original);
             match opening {
                 Opening::Shared { .. } => drop(self.tasks.threads.insert(account, process)),
-                _ => self.filter.copy(account, process),
-            }
-            if self.tasks.stopped.contains(&original) {
-                self.tasks.stopped.insert(account);
+                _ => {
+                    self.filter.copy(account, process);
+                    if self.tasks.stopped.contains(&process) {
+                        self.tasks.stopped.insert(account);
+                    }
+                }
             }
         } else if !counting {
             self.tasks.stopped.insert(account);
@@ -323,7 +365,23 @@ impl Recorder {
             self.control(Control::Count(false));
             self.control(Control::Switch(current));
         }
+        self.tasks.opened += 1;
+        if self.tasks.opened.is_multiple_of(MEASURED) {
+            let mut bytes = 0;
+            self.link.visit(|_, consumer| bytes += consumer.resting_bytes());
+            self.resting_bytes = bytes;
+        }
         account
+    }
+
+    /// Bytes that accounts took of processes that did not run, when they were last measured.
+    pub(crate) fn resting_bytes(&self) -> u64 {
+        self.resting_bytes
+    }
+
+    /// The account of the current task.
+    pub(crate) fn account(&self) -> AccountId {
+        self.tasks.account
     }
 
     /// Goes on with another task, of this account, where control is at `pc`. The last record must
@@ -431,11 +489,11 @@ impl Recorder {
         if !parked.is_empty() {
             self.enter(current.0, current.1);
         }
-        let threads = &mut self.tasks.threads;
-        if threads.remove(&account).is_none() && threads.values().all(|&process| process != account) {
-            self.filter.forget(account);
+        let process = self.tasks.end(account);
+        if self.tasks.has_ended(process) {
+            self.filter.forget(process);
+            self.tasks.stopped.remove(&process);
         }
-        self.tasks.stopped.remove(&account);
         self.control(control);
         if account == self.tasks.account {
             // What follows until the next switch is nobody's.
@@ -451,7 +509,9 @@ impl Recorder {
             return;
         }
         self.decide();
-        self.filter.forget(self.tasks.process(account));
+        let process = self.tasks.process(account);
+        self.tasks.drop_parked(process);
+        self.filter.forget(process);
         self.control(Control::Reset(account, counts));
     }
 
@@ -535,16 +595,17 @@ impl Recorder {
         self.link.visit(|_, consumer| consumer.zero());
     }
 
-    /// Switches counting on or off from here on, where control is at `pc`. Returns true if that is
-    /// a change.
+    /// Switches counting of the current process on or off from here on, where control is at `pc`.
+    /// Returns false if it was so already.
     pub(crate) fn set_counting(&mut self, counting: bool, pc: u64) -> bool {
         let account = self.tasks.account;
+        if !account.is_counted() {
+            // It makes no difference, and is none.
+            return true;
+        }
+        let process = self.tasks.process(account);
         let stopped = &mut self.tasks.stopped;
-        let changed = match (account.is_counted(), counting) {
-            (false, _) => false,
-            (true, true) => stopped.remove(&account),
-            (true, false) => stopped.insert(account),
-        };
+        let changed = if counting { stopped.remove(&process) } else { stopped.insert(process) };
         if changed {
             // `pc` decides the last branch that is counted, and then precedes the first one.
             self.point(pc);

@@ -144,6 +144,11 @@ impl RecordFilter for SuperblockFilter {
         self.position = self.transitions.position(place.0);
     }
 
+    fn open(&mut self, account: AccountId) {
+        let program = self.new_program();
+        self.private.insert(account, program);
+    }
+
     fn copy(&mut self, account: AccountId, of: AccountId) {
         let original = if of == self.account { Some(self.table.private()) } else { self.private.get(&of) };
         if let Some(original) = original.cloned() {
@@ -234,7 +239,7 @@ impl SuperblockFilter {
 
     fn new_program(&mut self) -> PrivateCode {
         self.programs += 1;
-        PrivateCode::default().of(self.programs)
+        PrivateCode::new(self.programs)
     }
 
     /// Keeps the private code of programs that have ended, if the run may go back.
@@ -247,13 +252,13 @@ impl SuperblockFilter {
 
     /// Uses the transitions of the current account.
     fn use_account_transitions(&mut self) {
-        let is_own = !self.table.private().is_empty();
+        let is_own = self.table.has_private();
         self.use_transitions(is_own.then_some(self.account));
     }
 
     /// Keeps the transitions of an account apart once it has code that others do not have.
     fn use_own_transitions(&mut self) {
-        if self.whose.is_none() && !self.table.private().is_empty() {
+        if self.whose.is_none() && self.table.has_private() {
             let place = self.place();
             self.use_transitions(Some(self.account));
             self.position = self.transitions.position(place.0);

@@ -55,6 +55,8 @@ pub(super) struct NewSuperblock {
 pub(super) struct PrivateCode {
     /// Tells the programs of a run apart.
     pub(super) program: u64,
+    /// The program from which forks have made this one.
+    family: u64,
     known: Arc<Known>,
 }
 
@@ -65,9 +67,14 @@ struct Known {
 }
 
 impl PrivateCode {
-    /// The private code of another program that has the same so far.
+    /// No private code of a new program.
+    pub(super) fn new(program: u64) -> PrivateCode {
+        PrivateCode { program, family: program, known: Arc::default() }
+    }
+
+    /// The private code of a copy of this program, which has the same so far.
     pub(super) fn of(&self, program: u64) -> PrivateCode {
-        PrivateCode { program, known: Arc::clone(&self.known) }
+        PrivateCode { program, family: self.family, known: Arc::clone(&self.known) }
     }
 
     /// True if there is none.
@@ -85,6 +92,9 @@ pub(super) struct SuperblockTable {
     superblocks: Vec<Superblock>,
     /// By address and mapping.
     starts: FxHashMap<(u64, MappingId), u32>,
+    /// Code in no file, by family: copies of a program share its pages until one stores there, so
+    /// that what the engine translates for one of them it does not translate for the others.
+    families: FxHashMap<u64, FxHashMap<u64, u32>>,
     pending: Pending,
     /// The private code of the current process.
     private: PrivateCode,
@@ -96,6 +106,7 @@ impl Default for SuperblockTable {
         SuperblockTable {
             superblocks: vec![Superblock::default()],
             starts: FxHashMap::default(),
+            families: FxHashMap::default(),
             pending: Pending::default(),
             private: PrivateCode::default(),
             translator: Translator::default(),
@@ -148,7 +159,11 @@ impl SuperblockTable {
     /// Index of the superblock that begins at an address in the current process.
     fn index(&self, start: u64, mapping: MappingId) -> Option<u32> {
         let private = self.private.known.starts.get(&start);
-        private.or_else(|| self.starts.get(&(start, mapping))).copied()
+        let others = || match mapping {
+            NO_MAPPING => self.families.get(&self.private.family)?.get(&start),
+            _ => self.starts.get(&(start, mapping)),
+        };
+        private.or_else(others).copied()
     }
 
     fn at(&self, start: u64, mapping: MappingId) -> Option<&Superblock> {
@@ -166,6 +181,9 @@ impl SuperblockTable {
         let index = self.superblocks.len() as u32;
         self.superblocks.push(new.superblock);
         let key = (new.start, new.mapping);
+        if new.mapping == NO_MAPPING {
+            self.families.entry(self.private.family).or_default().entry(new.start).or_insert(index);
+        }
         if new.mapping == NO_MAPPING || self.starts.contains_key(&key) {
             Arc::make_mut(&mut self.private.known).starts.insert(new.start, index);
         } else {
@@ -181,6 +199,11 @@ impl SuperblockTable {
     /// The private code of the current process.
     pub(super) fn private(&self) -> &PrivateCode {
         &self.private
+    }
+
+    /// True if the current process has code that others do not have.
+    pub(super) fn has_private(&self) -> bool {
+        !self.private.is_empty() || self.families.contains_key(&self.private.family)
     }
 
     /// Superblock that a cursor is in.

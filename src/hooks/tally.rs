@@ -10,6 +10,8 @@ use crate::hooks::plan::MappingId;
 pub(crate) struct Tally {
     insns: Vec<(u64, MappingId)>,
     counts: Vec<Counts>,
+    /// Number of instructions when they were last added up.
+    distinct: usize,
 }
 
 impl Tally {
@@ -46,10 +48,35 @@ impl Tally {
         });
     }
 
-    /// Adds the counts of another account.
+    /// Adds the counts of another account. Instructions that both have are added up now and then,
+    /// so that many accounts take no more room than a few.
     pub(crate) fn append(&mut self, other: Tally) {
+        if self.insns.is_empty() {
+            *self = other;
+            return;
+        }
         self.insns.extend(other.insns);
         self.counts.extend(other.counts);
+        if self.insns.len() > 2 * self.distinct {
+            self.add_up();
+            self.distinct = self.insns.len();
+        }
+    }
+
+    fn add_up(&mut self) {
+        let counted = self.insns.drain(..).zip(self.counts.drain(..));
+        let mut all: Vec<((u64, MappingId), Counts)> =
+            counted.filter(|(_, counts)| *counts != Counts::default()).collect();
+        all.sort_by_key(|(at, _)| *at);
+        for (at, counts) in all {
+            match self.counts.last_mut() {
+                Some(sum) if self.insns.last() == Some(&at) => sum.add(&counts),
+                _ => {
+                    self.insns.push(at);
+                    self.counts.push(counts);
+                }
+            }
+        }
     }
 
     /// Instructions executed.
@@ -63,5 +90,29 @@ impl Tally {
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, MappingId, &Counts)> {
         let counted = self.insns.iter().zip(&self.counts).filter(|(_, counts)| **counts != Counts::default());
         counted.map(|(&(pc, mapping), counts)| (pc, mapping, counts))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_accounts_take_the_room_of_few() {
+        let of = |pcs: &[u64]| Tally {
+            insns: pcs.iter().map(|&pc| (pc, 1)).collect(),
+            counts: pcs.iter().map(|&pc| Counts { ir: pc, ..Counts::default() }).collect(),
+            distinct: 0,
+        };
+        let mut sum = Tally::default();
+        for account in 0..100 {
+            sum.append(of(&[3, 2, 7, 0, 3, account % 4 + 10]));
+            assert!(sum.insns.len() <= 2 * 8 + 6, "{}", sum.insns.len());
+        }
+        assert_eq!(sum.instructions(), 100 * (3 + 2 + 7 + 3 + 10) + 25 * (1 + 2 + 3));
+        sum.add_up();
+        let rows: Vec<(u64, u64)> = sum.iter().map(|(pc, _, counts)| (pc, counts.ir)).collect();
+        let of_four = [10, 11, 12, 13].map(|pc| (pc, 25 * pc));
+        assert_eq!(rows, [&[(2, 200), (3, 600), (7, 700)], &of_four[..]].concat());
     }
 }

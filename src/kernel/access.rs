@@ -7,8 +7,10 @@ use crate::kernel::fdtable::FdTable;
 use crate::kernel::file::description::Descriptions;
 use crate::kernel::file::open::Opener;
 use crate::kernel::file::operations::FileContext;
+use crate::kernel::procfs::tasks::TaskTable;
 use crate::kernel::signal::state::Signals;
 use crate::kernel::state::{Kernel, Parts};
+use crate::kernel::streams::Streams;
 use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::{FileSystem, ImageFile, Time};
 
@@ -21,9 +23,8 @@ impl Kernel {
     /// The tree, and the running task as the caller of operations on paths that leave the time
     /// stamp `now`.
     pub(crate) fn paths(&mut self, now: Time) -> (&mut FileSystem, Caller<'_>) {
-        let Parts { task, process, mm, fds, fs_context, fs, files, .. } = self.parts();
-        let exe = mm.exe.as_bytes();
-        (fs, Caller { cred: &task.cred, context: fs_context, fds, files, pid: process.pid, exe, now, how: 0 })
+        let (fs, _, _, caller) = self.apart(now);
+        (fs, caller)
     }
 
     /// The path of the running task's working directory.
@@ -33,11 +34,28 @@ impl Kernel {
 
     /// open(2) for the running task.
     pub(crate) fn opener<'a>(&'a mut self, now: Time, mem: &'a mut dyn GuestMemory) -> Opener<'a> {
-        let Parts { task, process, mm, fds, fs_context, fs, files, streams, .. } = self.parts();
-        let (files, exe) = (&*files, mm.exe.as_bytes());
-        let caller =
-            Caller { cred: &task.cred, context: fs_context, fds, files, pid: process.pid, exe, now, how: 0 };
-        Opener { fs, files, streams, caller, terminal: process.terminal, mem }
+        let terminal = self.process().terminal;
+        let (fs, files, streams, caller) = self.apart(now);
+        Opener { fs, files, streams, caller, terminal, mem }
+    }
+
+    /// The tree, the descriptions, the standard streams and the running task as the caller,
+    /// borrowed apart.
+    fn apart(&mut self, now: Time) -> (&mut FileSystem, &Descriptions, &Streams, Caller<'_>) {
+        let Kernel { tasks, processes, mms, fd_tables, fs_contexts, pids, fs, files, streams, .. } = self;
+        let (files, current) = (&*files, self.current);
+        let table = TaskTable { tasks, processes, mms, fd_tables, fs_contexts, pids, current };
+        let task = &table.tasks[current];
+        let caller = Caller {
+            cred: &task.cred,
+            context: &table.fs_contexts[task.shared.fs_context],
+            fds: &table.fd_tables[task.shared.fds],
+            files,
+            tasks: Some(table),
+            now,
+            how: 0,
+        };
+        (fs, files, streams, caller)
     }
 
     /// The open file descriptions, and the objects that their operations work with for the running
@@ -50,10 +68,10 @@ impl Kernel {
         let of_others = self.signals_of_others(self.current());
         let Parts { task, process, handlers, fs, files, streams, random, clock, .. } = self.parts();
         let size_limit = process.limits.soft(Resource::Fsize);
-        let pgid = process.pgid;
+        let (pid, pgid) = (process.pid, process.pgid);
         let cred = &task.cred;
         let signals = Signals { task: &mut task.signals, shared: &mut process.pending, of_others, handlers };
-        (files, FileContext { fs, streams, random, clock, cpu, mem, cred, signals, pgid, size_limit })
+        (files, FileContext { fs, streams, random, clock, cpu, mem, cred, signals, pid, pgid, size_limit })
     }
 
     /// Closes a descriptor of the running task; EBADF.
@@ -68,6 +86,6 @@ impl Kernel {
         // The program is not running yet, so no link of `/proc/self` leads anywhere.
         let fds = FdTable::empty();
         let (fs, caller) = self.paths(Time::default());
-        fs.image(&Caller { fds: &fds, pid: 0, exe: b"", ..caller }, path, mem)
+        fs.image(&Caller { fds: &fds, tasks: None, ..caller }, path, mem)
     }
 }

@@ -4,8 +4,10 @@
 use crate::abi::errno::Errno;
 use crate::abi::time::NSEC_PER_SEC;
 
-/// CLOCK_REALTIME at the first instruction: 2024-01-01T00:00:00Z in nanoseconds.
-pub(crate) const REALTIME_START: u64 = 1_704_067_200 * NSEC_PER_SEC;
+/// CLOCK_REALTIME at the first instruction: 2028-01-01T00:00:00Z in nanoseconds. Later than the
+/// files of hosts, so that they have their true times (`vfs/time.rs`): programs keep them and
+/// compare, as Python does in its `.pyc` files.
+pub(crate) const REALTIME_START: u64 = 1_830_297_600 * NSEC_PER_SEC;
 /// CLOCK_MONOTONIC and CLOCK_BOOTTIME at the first instruction: the machine has been up for 1000 s.
 pub(crate) const MONOTONIC_START: u64 = 1000 * NSEC_PER_SEC;
 
@@ -129,7 +131,7 @@ mod tests {
     #[test]
     fn the_clocks_run_together() {
         let mut clock = Clock::default();
-        assert_eq!(clock.realtime_ns(0), 1_704_067_200_000_000_000);
+        assert_eq!(clock.realtime_ns(0), 1_830_297_600_000_000_000);
         clock.advance(5 * NSEC_PER_SEC);
         assert_eq!(clock.now_ns(7), 5_000_000_007);
         assert_eq!(clock.monotonic_ns(7), 1_005_000_000_007);

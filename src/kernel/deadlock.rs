@@ -1,5 +1,6 @@
 //! Deadlocks: tasks that wait for each other for ever, and locks that would make them do so.
 
+use crate::kernel::arena::TaskId;
 use crate::kernel::fdtable::FileNo;
 use crate::kernel::file::locks::{Holder, Record};
 use crate::kernel::sched::WaitKey;
@@ -7,6 +8,8 @@ use crate::kernel::state::Kernel;
 
 /// Most processes in a circle that is looked for, `MAX_DEADLK_ITERATIONS`.
 const LONGEST_CIRCLE: usize = 10;
+/// Tasks of a deadlock that are named.
+const SHOWN: usize = 16;
 
 impl Kernel {
     /// Tells if waiting for a record lock would close a circle of processes that wait for each
@@ -29,24 +32,35 @@ impl Kernel {
         false
     }
 
-    /// Describes for people all that sleep, and what for.
-    pub(super) fn describe_deadlock(&self) -> String {
-        let mut asleep = self.sched.asleep().map(|task| &self.tasks[task]);
-        if let (Some(only), None) = (asleep.next(), asleep.next()) {
-            return format!(
-                "{} would wait for ever: the program is the only process of the emulated machine",
-                only.call.what
-            );
-        }
-        let tasks = self.sched.asleep().map(|task| {
-            let task = &self.tasks[task];
+    /// All that sleep, each with a text for people: who it is, and what it waits for.
+    pub(crate) fn sleepers(&self) -> Vec<(TaskId, String)> {
+        let text = |id: TaskId| {
+            let task = &self.tasks[id];
             let pid = self.processes[task.shared.process].pid;
             let name = String::from_utf8_lossy(task.name()).into_owned();
             let at = task.call.keys.first().filter(|key| matches!(key, WaitKey::Futex(_)));
             let at = at.map_or(String::new(), |key| format!(" {key}"));
-            format!("task {} of process {pid} ({name}): {}{at}", task.tid, task.call.what)
-        });
-        let tasks: Vec<String> = tasks.collect();
-        format!("deadlock: each task waits for another: {}", tasks.join("; "))
+            (id, format!("task {} of process {pid} ({name}): {}{at}", task.tid, task.call.what))
+        };
+        self.sched.asleep().map(text).collect()
+    }
+
+    /// Describes for people a deadlock of all that sleep.
+    pub(super) fn describe_deadlock(&self) -> String {
+        let mut asleep = self.sched.asleep().map(|task| &self.tasks[task]);
+        if let (Some(only), None) = (asleep.next(), asleep.next()) {
+            return format!(
+                "{} would wait for ever: the program is the only process of the emulated machine; set a timer, or \
+                 have another process wake it",
+                only.call.what
+            );
+        }
+        let tasks = self.sleepers();
+        let more = match tasks.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            more => format!("; and {more} more"),
+        };
+        let shown: Vec<&str> = tasks.iter().take(SHOWN).map(|(_, text)| text.as_str()).collect();
+        format!("deadlock: each task waits for another: {}{more}", shown.join("; "))
     }
 }

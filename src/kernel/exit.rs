@@ -8,8 +8,7 @@ use crate::guest::{GuestCpu, GuestMemory};
 use crate::kernel::arena::{MmId, ProcessId, TaskId};
 use crate::kernel::fdtable::FdTable;
 use crate::kernel::file::operations::READABLE;
-use crate::kernel::fork::space_of;
-use crate::kernel::mm::Mm;
+use crate::kernel::mm::{Mm, space_of};
 use crate::kernel::process::{EndedProcess, INIT, PID, Process, Status, Usage};
 use crate::kernel::sched::{TaskState, WaitKey};
 use crate::kernel::signal::handlers::SignalHandlers;
@@ -19,6 +18,7 @@ use crate::kernel::task::Shared;
 use crate::kernel::timers::Timers;
 use crate::kernel::uaccess::put_u32;
 use crate::kernel::vfs::FsContext;
+use crate::kernel::vfs::node::Subject;
 
 /// Signals whose default action dumps core, signal(7).
 const DUMPS: [i32; 10] =
@@ -36,16 +36,21 @@ impl Kernel {
         Status::killed(signo, dumps)
     }
 
+    /// Has processes that a signal ends wait for [`Kernel::exit_process`], or not.
+    pub(crate) fn hold_fatal_signals(&mut self, hold: bool) {
+        self.holds_fatal_signals = hold;
+    }
+
+    /// Tells if processes that a signal ends wait.
+    pub(crate) fn holds_fatal_signals(&self) -> bool {
+        self.holds_fatal_signals
+    }
+
     /// Ends the running task, _exit(2); with the last one the process ends.
     pub(crate) fn exit_task(&mut self, status: Status, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) {
         let (task, process) = (self.current(), self.task().shared.process);
-        let held = &mut self.processes[process];
-        if held.leader == task {
-            held.leader_status = Some(status);
-        }
-        let last = held.tasks.len() == 1;
-        let status = held.leader_status.unwrap_or(status);
-        if last {
+        // The status of a process is that of its last task, since Linux 5.19.
+        if self.processes[process].tasks.len() == 1 {
             self.exit_process(status, cpu, mem);
         } else {
             self.note_end(task, status, cpu);
@@ -58,13 +63,14 @@ impl Kernel {
         let process = self.task().shared.process;
         self.note_resident(mem);
         self.account(cpu.instructions());
-        let here = self.current();
-        for task in self.process().tasks.clone().into_iter().filter(|task| *task != here).chain([here]) {
+        for task in self.other_tasks().into_iter().chain([self.current()]) {
             self.note_end(task, status, cpu);
         }
         self.end_other_tasks(mem);
         let (exe, argv) = (self.mm().exe.clone(), self.mm().argv.clone());
         let Process { pid, ppid, .. } = self.processes[process];
+        let now = self.real_time(cpu).sec;
+        self.exit_ipc(process, now, mem);
         self.end_task(self.current(), mem);
         self.end_process(process, status);
         if pid == PID {
@@ -89,10 +95,15 @@ impl Kernel {
         }
     }
 
+    /// The other tasks of the running one's process that have not ended.
+    fn other_tasks(&self) -> Vec<TaskId> {
+        let here = self.current();
+        self.process().tasks.iter().copied().filter(|task| *task != here).collect()
+    }
+
     /// Ends the other tasks of the process.
     pub(super) fn end_other_tasks(&mut self, mem: &mut dyn GuestMemory) {
-        let here = self.current();
-        for task in self.process().tasks.clone().into_iter().filter(|task| *task != here) {
+        for task in self.other_tasks() {
             self.end_task(task, mem);
         }
     }
@@ -256,6 +267,7 @@ impl Kernel {
                 continue;
             }
             let Some(gone) = self.tasks.release(task) else { continue };
+            self.fs.forget_subject(Subject::Task(task));
             let Shared { process, mm, handlers, fds, fs_context } = gone.shared;
             self.mms.release(mm);
             self.handlers.release(handlers);
@@ -263,6 +275,7 @@ impl Kernel {
             self.fs_contexts.release(fs_context);
             if self.processes[process].leader == task {
                 self.processes.release(process);
+                self.fs.forget_subject(Subject::Process(process));
             }
         }
     }

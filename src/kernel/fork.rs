@@ -8,6 +8,7 @@ use crate::abi::resource::Resource;
 use crate::abi::signal::{AltStack, bit, signo::SIGKILL};
 use crate::guest::{GuestMemory, SpaceId};
 use crate::kernel::arena::{FdTableId, FsContextId, HandlersId, Key, MmId, ProcessId, TaskId};
+use crate::kernel::mm::space_of;
 use crate::kernel::sched::{Call, WaitKey};
 use crate::kernel::state::Kernel;
 use crate::kernel::task::{Shared, Task};
@@ -181,24 +182,65 @@ impl Kernel {
         self.fs_contexts.add(copy)
     }
 
+    /// Gives the running task an object of its own in the place of one that it shares.
+    fn unshare<K: Copy>(
+        &mut self,
+        place: fn(&mut Shared) -> &mut K,
+        holders: fn(&Kernel, K) -> u32,
+        copy: fn(&mut Kernel, K) -> K,
+        release: fn(&mut Kernel, K),
+    ) {
+        let shared = *place(&mut self.task_mut().shared);
+        if holders(self, shared) > 1 {
+            let own = copy(self, shared);
+            *place(&mut self.task_mut().shared) = own;
+            release(self, shared);
+        }
+    }
+
     /// Gives the running task an address space of its own, to be filled by execve(2).
     pub(super) fn unshare_mm(&mut self) {
-        let shared = self.task().shared.mm;
-        if self.mms.holders(shared) > 1 {
-            let own = self.mms.add(self.mms[shared].fork());
-            self.task_mut().shared.mm = own;
-            self.give_up_mm(shared);
-        }
+        let copy = |kernel: &mut Kernel, mm| {
+            let own = kernel.mms[mm].fork();
+            kernel.mms.add(own)
+        };
+        self.unshare(|shared| &mut shared.mm, |kernel, mm| kernel.mms.holders(mm), copy, Kernel::give_up_mm);
     }
 
     /// Gives the running task a descriptor table of its own (CLONE_FILES of unshare(2)).
     pub(crate) fn unshare_files(&mut self) {
-        let shared = self.task().shared.fds;
-        if self.fd_tables.holders(shared) > 1 {
-            let own = self.copy_fds(shared);
-            self.task_mut().shared.fds = own;
-            self.fd_tables.release(shared);
-        }
+        self.unshare(
+            |shared| &mut shared.fds,
+            |kernel, fds| kernel.fd_tables.holders(fds),
+            Kernel::copy_fds,
+            |kernel, fds| {
+                kernel.fd_tables.release(fds);
+            },
+        );
+    }
+
+    /// Gives the running task a working directory, root and umask of its own (CLONE_FS).
+    pub(crate) fn unshare_fs(&mut self) {
+        self.unshare(
+            |shared| &mut shared.fs_context,
+            |kernel, context| kernel.fs_contexts.holders(context),
+            Kernel::copy_fs,
+            |kernel, context| {
+                kernel.fs_contexts.release(context);
+            },
+        );
+    }
+
+    /// Gives the running task signal handlers of its own (CLONE_SIGHAND).
+    pub(super) fn unshare_handlers(&mut self) {
+        self.unshare(
+            |shared| &mut shared.handlers,
+            |kernel, handlers| kernel.handlers.holders(handlers),
+            |kernel, handlers| kernel.copy_handlers(handlers, false),
+            |kernel, handlers| {
+                kernel.handlers.release(handlers);
+            },
+        );
     }
 
     /// Tells if the running task is the only one of its process and, with `memory`, nobody shares
@@ -207,26 +249,6 @@ impl Kernel {
         let Shared { handlers, mm, .. } = self.task().shared;
         let shared = self.handlers.holders(handlers) > 1 || self.mms.holders(mm) > 1;
         self.process().tasks.len() == 1 && !(memory && shared)
-    }
-
-    /// Gives the running task a working directory, root and umask of its own (CLONE_FS).
-    pub(crate) fn unshare_fs(&mut self) {
-        let shared = self.task().shared.fs_context;
-        if self.fs_contexts.holders(shared) > 1 {
-            let own = self.copy_fs(shared);
-            self.task_mut().shared.fs_context = own;
-            self.fs_contexts.release(shared);
-        }
-    }
-
-    /// Gives the running task signal handlers of its own (CLONE_SIGHAND).
-    pub(super) fn unshare_handlers(&mut self) {
-        let shared = self.task().shared.handlers;
-        if self.handlers.holders(shared) > 1 {
-            let own = self.copy_handlers(shared, false);
-            self.task_mut().shared.handlers = own;
-            self.handlers.release(shared);
-        }
     }
 
     /// The address space of the running task, as memory names it.
@@ -238,9 +260,4 @@ impl Kernel {
     pub fn space_of_task(&self, task: TaskId) -> SpaceId {
         space_of(self.tasks[task].shared.mm)
     }
-}
-
-/// The number by which memory knows an address space.
-pub(super) fn space_of(mm: MmId) -> SpaceId {
-    SpaceId(mm.index() as u32)
 }

@@ -6,7 +6,7 @@ use crate::abi::process::{CLD_CONTINUED, CLD_STOPPED};
 use crate::abi::signal::{SIG_IGN, sa, signo::*};
 use crate::kernel::arena::ProcessId;
 use crate::kernel::process::{INIT, JobNews};
-use crate::kernel::sched::{TaskState, WaitKey};
+use crate::kernel::sched::{TaskState, WaitKey, Wake};
 use crate::kernel::signal::info::SigInfo;
 use crate::kernel::state::Kernel;
 
@@ -149,8 +149,11 @@ impl Kernel {
         }
         held.news = None;
         for task in held.tasks.clone() {
-            if self.tasks[task].state == TaskState::Stopped {
-                self.make_ready(task);
+            let held = &self.tasks[task];
+            match held.state {
+                TaskState::Stopped => self.make_ready(task),
+                TaskState::Sleeping if held.call.frail => self.wake_task(task, Wake::Signal),
+                _ => {}
             }
         }
         true

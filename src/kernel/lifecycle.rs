@@ -4,6 +4,7 @@ use crate::abi::fs::{F_OWNER_PGRP, F_OWNER_PID, F_OWNER_TID};
 use crate::abi::resource::Resource;
 use crate::abi::signal::{si_code, signo::*};
 use crate::guest::{Fault, GuestCpu, GuestMemory};
+use crate::kernel::arena::TaskId;
 use crate::kernel::cred::User;
 use crate::kernel::fasync::{Notice, Owner, Reason};
 use crate::kernel::fdtable::FileNo;
@@ -110,11 +111,11 @@ impl Kernel {
         self.deliver_pending(cpu, mem)
     }
 
-    /// Describes for people the signal state that is not as it was at the start.
-    pub fn describe_signals(&self) -> Vec<String> {
-        let task = &self.task().signals;
-        let pending = task.pending.set() | self.process().pending.set();
-        describe(self.handlers(), task.blocked, pending)
+    /// Describes for people the signal state of a task that is not as it was at the start.
+    pub(crate) fn describe_signals(&self, task: TaskId) -> Vec<String> {
+        let task = &self.tasks[task];
+        let pending = task.signals.pending.set() | self.processes[task.shared.process].pending.set();
+        describe(&self.handlers[task.shared.handlers], task.signals.blocked, pending)
     }
 
     /// Gives up what does not survive execve(2), once the new program is sure to start: the other
@@ -155,7 +156,6 @@ impl Kernel {
         }
         let tid = std::mem::replace(&mut self.task_mut().tid, pid);
         self.process_mut().leader = task;
-        self.process_mut().leader_status = None;
         self.pids.remove(tid);
         self.pids.enter(pid, task);
         self.graves.push(leader);

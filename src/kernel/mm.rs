@@ -1,7 +1,8 @@
 //! Address spaces: what the kernel remembers of one beside its pages, `struct mm_struct`. The pages
 //! are behind `guest::GuestMemory`.
 
-use crate::guest::{GuestMemory, PAGE_SIZE, VmFlags};
+use crate::guest::{GuestMemory, PAGE_SIZE, SpaceId, VmFlags};
+use crate::kernel::arena::{Key, MmId};
 
 /// Most bytes of arguments or environment that are shown, as many as execve(2) takes.
 const MAX_WORDS: u64 = 6 << 20;
@@ -20,6 +21,11 @@ pub struct Places {
     pub args: (u64, u64),
     /// Strings of the environment.
     pub env: (u64, u64),
+}
+
+/// The pages of an address space.
+pub(super) fn space_of(mm: MmId) -> SpaceId {
+    SpaceId(mm.index() as u32)
 }
 
 /// The bytes of a range, as far as they can be read.
@@ -49,6 +55,8 @@ pub struct Mm {
     pub thp_disable: bool,
     /// Properties of new mappings, mlockall(2) MCL_FUTURE.
     pub def_flags: VmFlags,
+    /// Kinds of mapping in a core dump, `/proc/PID/coredump_filter` of core(5).
+    pub(crate) coredump_filter: u64,
     /// Commands registered with membarrier(2).
     pub membarrier: u32,
     bytes: u64,
@@ -66,6 +74,7 @@ impl Mm {
             dumpable: 1,
             thp_disable: false,
             def_flags: VmFlags::NONE,
+            coredump_filter: 0x33,
             membarrier: 0,
             bytes: 0,
         }
@@ -90,7 +99,7 @@ impl Mm {
         places: Places,
         auxv: &[u8],
     ) {
-        let thp_disable = self.thp_disable;
+        let (thp_disable, coredump_filter) = (self.thp_disable, self.coredump_filter);
         let words = argv.iter().chain(envp).map(|word| word.len() + size_of::<Vec<u8>>());
         *self = Mm {
             exe: exe.to_owned(),
@@ -100,6 +109,7 @@ impl Mm {
             auxv: auxv.to_vec(),
             bytes: words.sum::<usize>() as u64,
             thp_disable,
+            coredump_filter,
             ..Mm::new()
         };
     }

@@ -2,6 +2,7 @@
 //! something of its choice are few of each kind, and counted.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Lines of one kind that are kept; of the others only the number is.
 const MOST_OF_A_KIND: usize = 16;
@@ -13,6 +14,8 @@ pub struct Notices {
     /// Places of the lines.
     places: BTreeMap<String, usize>,
     kinds: BTreeMap<&'static str, Kind>,
+    /// Lines that were there when they were looked at last.
+    seen: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -20,6 +23,8 @@ struct Line {
     text: String,
     /// Times that it was said, where that is told.
     times: Option<u64>,
+    /// The number of the place in the program that it is about.
+    place: Option<usize>,
 }
 
 /// Lines that begin alike and go on with what the program chose.
@@ -35,7 +40,7 @@ impl Notices {
     pub fn once(&mut self, line: String) {
         if !self.places.contains_key(&line) {
             self.places.insert(line.clone(), self.lines.len());
-            self.lines.push(Line { text: line, times: None });
+            self.lines.push(Line { text: line, times: None, place: None });
         }
     }
 
@@ -53,15 +58,33 @@ impl Notices {
         }
         known.kept += 1;
         self.places.insert(text.clone(), self.lines.len());
-        self.lines.push(Line { text, times: Some(1) });
+        self.lines.push(Line { text, times: Some(1), place: None });
+    }
+
+    /// The lines that were added since the last time, by their numbers.
+    pub(crate) fn take_fresh(&mut self) -> Range<usize> {
+        std::mem::replace(&mut self.seen, self.lines.len())..self.lines.len()
+    }
+
+    /// Notes the number of the place in the program that some lines are about.
+    pub(crate) fn set_place(&mut self, lines: Range<usize>, place: usize) {
+        for line in self.lines.get_mut(lines).unwrap_or_default() {
+            line.place = Some(place);
+        }
     }
 
     /// The lines, in the order in which they were added, with the number of times that those were
-    /// said that are counted; then the kinds of which some are missing.
-    pub fn lines(&self) -> Vec<String> {
-        let lines = self.lines.iter().map(|line| match line.times {
-            None | Some(1) => line.text.clone(),
-            Some(times) => format!("{} ({times} times)", line.text),
+    /// said that are counted, and the place as `place` words it; then the kinds of which some are
+    /// missing.
+    pub fn lines(&self, mut place: impl FnMut(usize) -> Option<String>) -> Vec<String> {
+        let lines = self.lines.iter().map(|line| {
+            let at = line.place.and_then(&mut place);
+            match (line.times, at) {
+                (None | Some(1), None) => line.text.clone(),
+                (None | Some(1), Some(at)) => format!("{}, at {at}", line.text),
+                (Some(times), None) => format!("{} ({times} times)", line.text),
+                (Some(times), Some(at)) => format!("{} ({times} times), first at {at}", line.text),
+            }
         });
         let others = self.kinds.iter().filter(|(_, kind)| kind.others > 0);
         let others =
@@ -83,11 +106,15 @@ mod tests {
             notices.once("first".into());
         }
         notices.count("unknown call ", "3");
+        let fresh = notices.take_fresh();
+        notices.set_place(fresh.start + 3..fresh.start + 5, 7);
         notices.once("last".into());
-        let lines = notices.lines();
+        assert_eq!(notices.take_fresh().len(), 1);
+        let lines = notices.lines(|place| Some(format!("place {place}")));
         assert_eq!(lines.len(), 1 + MOST_OF_A_KIND + 1 + 1);
         assert_eq!(lines[..2], ["first", "unknown call 0"]);
-        assert_eq!(lines[4], "unknown call 3 (2 times)");
+        assert_eq!(lines[3], "unknown call 2, at place 7");
+        assert_eq!(lines[4], "unknown call 3 (2 times), first at place 7");
         assert_eq!(lines[MOST_OF_A_KIND + 1..], ["last", "unknown call ..., 59984 more with other values"]);
     }
 }

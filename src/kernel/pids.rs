@@ -15,12 +15,14 @@ const RESERVED: i32 = 300;
 pub(crate) struct Pids {
     tasks: BTreeMap<i32, TaskId>,
     last: i32,
+    /// Numbers that were ever given out.
+    made: u64,
 }
 
 impl Pids {
     /// The numbers of a machine with its first task.
     pub(super) fn first(task: TaskId) -> Pids {
-        Pids { tasks: BTreeMap::from([(PID, task)]), last: PID }
+        Pids { tasks: BTreeMap::from([(PID, task)]), last: PID, made: 1 }
     }
 
     /// The next number that nobody has; `None` if all are taken.
@@ -28,10 +30,21 @@ impl Pids {
         for _ in RESERVED..PID_MAX {
             self.last = if self.last + 1 >= PID_MAX { RESERVED } else { self.last + 1 };
             if !self.tasks.contains_key(&self.last) {
+                self.made += 1;
                 return Some(self.last);
             }
         }
         None
+    }
+
+    /// The number that was given out last.
+    pub(super) fn last(&self) -> i32 {
+        self.last
+    }
+
+    /// Numbers that were ever given out.
+    pub(super) fn made(&self) -> u64 {
+        self.made
     }
 
     /// Gives a task a number.

@@ -11,8 +11,9 @@ use crate::kernel::wait_queue::QueueId;
 
 /// Id of the first process and of its first task. Fixed, so that a program that prints it repeats.
 pub(crate) const PID: i32 = 1000;
-/// Id of its parent, which is not there to be seen: sending to it fails with ESRCH.
-const PPID: i32 = 999;
+/// Id of its parent, the leader of its session, of the same user. It does nothing: what is sent to
+/// it is lost, and of its state only what everybody has can be asked for.
+pub(crate) const PPID: i32 = 999;
 /// Id of the process that adopts orphans, and waits for them at once. It is not there either.
 pub(crate) const INIT: i32 = 1;
 
@@ -122,8 +123,6 @@ pub struct Process {
     pub(crate) exit_signal: i32,
     /// The status with which it has ended: a zombie, until its parent waits for it.
     pub(crate) ended: Option<Status>,
-    /// The status with which its leader ended before other tasks.
-    pub(crate) leader_status: Option<Status>,
     /// The signal that has stopped it, while it is stopped.
     pub(crate) stopped: Option<i32>,
     /// News for its parent beside its end.
@@ -142,6 +141,8 @@ pub struct Process {
     pub(super) alarm: Option<u64>,
     /// CPU time of its tasks until the last turn of one began, in nanoseconds.
     pub cpu_ns: u64,
+    /// `/proc/PID/oom_score_adj`, and the least that it may have without privilege.
+    pub(crate) oom_score_adj: (i32, i32),
     /// prctl(2) PR_SET_CHILD_SUBREAPER.
     pub child_subreaper: bool,
     /// Most bytes that programs before the present one had in memory, getrusage(2).
@@ -181,7 +182,6 @@ impl Process {
             terminal: None,
             exit_signal: SIGCHLD,
             ended: None,
-            leader_status: None,
             stopped: None,
             news: None,
             queue: None,
@@ -191,6 +191,7 @@ impl Process {
             timers: Timers::default(),
             alarm: None,
             cpu_ns: 0,
+            oom_score_adj: (0, 0),
             child_subreaper: false,
             max_rss: 0,
             io: IoCounters::default(),
@@ -209,6 +210,7 @@ impl Process {
             terminal: self.terminal,
             exit_signal,
             limits: self.limits.clone(),
+            oom_score_adj: self.oom_score_adj,
             tasks: vec![leader],
             ..Process::first(leader)
         }

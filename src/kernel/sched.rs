@@ -59,6 +59,10 @@ pub(crate) enum WaitKey {
     Lock(Locked),
     /// A lease of a file.
     Lease(Ino),
+    /// A set of semaphores, by its identifier.
+    Semaphores(i32),
+    /// A System V message queue, by its identifier.
+    Messages(i32),
     /// Input of the host, which no queue tells of.
     Host,
 }
@@ -72,6 +76,8 @@ impl fmt::Display for WaitKey {
             WaitKey::Vfork(_) => write!(f, "for the child of vfork"),
             WaitKey::Lock(_) => write!(f, "for a lock of a file"),
             WaitKey::Lease(_) => write!(f, "for a lease of a file"),
+            WaitKey::Semaphores(id) => write!(f, "for semaphores of set {id}"),
+            WaitKey::Messages(id) => write!(f, "for message queue {id}"),
             WaitKey::Host => write!(f, "for input"),
         }
     }
@@ -104,6 +110,8 @@ pub struct Call {
     pub(crate) futex: Option<FutexWait>,
     /// Only a signal that ends the process interrupts it.
     pub killable: bool,
+    /// It fails when the process was stopped and goes on, signal(7).
+    pub frail: bool,
     /// Subject of the wait, for people: "read from an empty pipe".
     pub what: Cow<'static, str>,
     /// Order in which sleepers came: its place among those of a key.

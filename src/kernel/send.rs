@@ -3,8 +3,12 @@
 
 use crate::abi::capability::CAP_KILL;
 use crate::abi::errno::Errno;
+use crate::abi::resource::Resource;
+use crate::abi::signal::si_code::{SI_TIMER, SI_USER};
 use crate::abi::signal::{bit, signo::*};
 use crate::kernel::arena::{ProcessId, TaskId};
+use crate::kernel::limits::SIGPENDING_MAX;
+use crate::kernel::process::PPID;
 use crate::kernel::sched::TaskState;
 use crate::kernel::signal::handlers::STOPS;
 use crate::kernel::signal::info::SigInfo;
@@ -33,6 +37,7 @@ impl Kernel {
             return;
         }
         let task = if dead { self.leader(process) } else { task };
+        let info = if self.is_queue_full(task, &info) { SigInfo::user(signo, SI_USER, 0, 0) } else { info };
         self.prepare_signal(process, signo);
         let others = match to {
             To::Task => Vec::new(),
@@ -42,18 +47,54 @@ impl Kernel {
         let lets_through = |task: &TaskId| self.tasks[*task].signals.blocked & bit(signo) == 0;
         let handlers = &self.handlers[self.tasks[task].shared.handlers];
         if handlers.stops(signo) && all.iter().any(lets_through) {
-            self.stop_process(process, signo);
+            let tid = self.tasks[task].tid;
+            if self.stop_process(process, signo)
+                && let Some(transcript) = &mut self.transcript
+            {
+                transcript.stopped(tid, info);
+            }
             return;
         }
         if self.transcript.is_some() && lets_through(&task) && handlers.ignores(signo) {
             // strace shows what is ignored too.
-            self.tasks[task].signals.taken.push(info);
+            let taken = &mut self.tasks[task].signals.taken;
+            if !taken.iter().any(|other| other.signo() == signo) {
+                taken.push(info);
+            }
         }
+        self.task_charge.signal_sent();
         self.signals_of(task).send(info, to);
         let taker = all.into_iter().find(|task| to == To::Task || self.takes(*task, signo));
         if let Some(taker) = taker {
             self.wake_for_signals(taker);
         }
+    }
+
+    /// Checks that a signal of rt_sigqueueinfo(2) or tgkill(2) can be queued: EAGAIN beyond
+    /// RLIMIT_SIGPENDING for a real-time one, `__send_signal_locked`.
+    pub(crate) fn may_queue(&self, task: TaskId, info: &SigInfo) -> Result<(), Errno> {
+        let lost = info.signo() >= SIGRTMIN && info.code() != SI_USER && self.is_queue_full(task, info);
+        if lost { Err(Errno::EAGAIN) } else { Ok(()) }
+    }
+
+    /// Tells if a signal finds no room in what RLIMIT_SIGPENDING allows the user of a task. Then
+    /// only the signal waits, once, and not what came with it. The kernel's own and kill(2)'s
+    /// standard signals are always kept, and those of timers have their room since timer_create(2).
+    fn is_queue_full(&self, task: TaskId, info: &SigInfo) -> bool {
+        let kept = info.signo() < SIGRTMIN && info.code() >= 0 || info.code() == SI_TIMER;
+        let held = &self.tasks[task];
+        let most = self.processes[held.shared.process].limits.soft(Resource::Sigpending);
+        if kept || most >= SIGPENDING_MAX as u64 {
+            return false;
+        }
+        let user = held.cred.uid.real;
+        let own = self.tasks.iter().filter(|(_, task)| task.cred.uid.real == user);
+        let queued = own.map(|(id, task)| {
+            let process = &self.processes[task.shared.process];
+            let shared = if process.leader == id { process.pending.len() } else { 0 };
+            task.signals.pending.len() + shared
+        });
+        queued.sum::<usize>() as u64 >= most
     }
 
     /// Tells if a task would take a signal that is sent to its process.
@@ -100,6 +141,14 @@ impl Kernel {
         if allowed { Ok(()) } else { Err(Errno::EPERM) }
     }
 
+    /// Checks that the running task may send a signal to the parent of the first process; EPERM.
+    fn may_signal_parent(&self, signo: i32) -> Result<(), Errno> {
+        let (own, user) = (&self.task().cred, self.user);
+        let same = [own.uid.effective, own.uid.real].contains(&user);
+        let continues = signo == SIGCONT && self.process().sid == PPID;
+        if same || continues || own.capable(CAP_KILL) { Ok(()) } else { Err(Errno::EPERM) }
+    }
+
     /// The processes of a group, those that wait to be waited for included.
     pub(crate) fn group(&self, pgid: i32) -> Vec<ProcessId> {
         self.processes.iter().filter(|(_, held)| held.pgid == pgid).map(|(id, _)| id).collect()
@@ -118,7 +167,8 @@ impl Kernel {
                 self.processes.iter().map(|(id, _)| id).filter(|process| *process != here).collect()
             }
         };
-        let mut result = Err(Errno::ESRCH);
+        let outside = [Receivers::Process(PPID), Receivers::Group(PPID)].contains(&to);
+        let mut result = if outside { self.may_signal_parent(signo) } else { Err(Errno::ESRCH) };
         for process in receivers {
             match self.may_signal(process, signo) {
                 // Linux keeps quiet about those of everybody that it left out.

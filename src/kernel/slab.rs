@@ -86,11 +86,6 @@ impl<V: Charged> Slab<V> {
         self.slots.iter().enumerate().map(|(at, slot)| (at as u32, &slot.object))
     }
 
-    /// Number of places.
-    pub(crate) fn len(&self) -> u32 {
-        self.slots.len() as u32
-    }
-
     /// Bytes that the objects and their places take.
     pub(crate) fn charged(&mut self) -> u64 {
         for at in self.touched.drain(..) {
@@ -133,6 +128,6 @@ mod tests {
         for key in keys {
             slab.remove(key);
         }
-        assert_eq!((slab.charged(), slab.len(), slab.insert(String::new())), (0, 0, 0));
+        assert_eq!((slab.charged(), slab.slots.len(), slab.insert(String::new())), (0, 0, 0));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::abi::capability::{CAP_SYS_PTRACE, CAP_SYS_RESOURCE};
+use crate::abi::capability::CAP_SYS_RESOURCE;
 use crate::abi::errno::Errno;
 use crate::guest::SpaceId;
 use crate::kernel::arena::{Arena, FdTableId, FsContextId, HandlersId, MmId, ProcessId, TaskId};
@@ -13,16 +13,19 @@ use crate::kernel::fdtable::FdTable;
 use crate::kernel::file::description::{Description, Descriptions};
 use crate::kernel::file::stream::standard_streams;
 use crate::kernel::futex::FutexKey;
+use crate::kernel::ipc::namespace::Ipc;
 use crate::kernel::mm::Mm;
 use crate::kernel::notices::Notices;
 use crate::kernel::pids::Pids;
 use crate::kernel::process::{EndedProcess, Process, Status};
+use crate::kernel::procfs::tasks::TaskTable;
 use crate::kernel::random::Random;
 use crate::kernel::sched::{Scheduler, TaskState};
 use crate::kernel::signal::handlers::SignalHandlers;
 use crate::kernel::signal::state::Signals;
 use crate::kernel::streams::Streams;
 use crate::kernel::task::{Shared, Task};
+use crate::kernel::task_charge::TaskCharge;
 use crate::kernel::transcript::Transcript;
 use crate::kernel::uts::Names;
 use crate::kernel::vfs::{FileSystem, FsContext};
@@ -44,14 +47,20 @@ pub struct Kernel {
     pub(super) lock_owners: BTreeMap<FutexKey, TaskId>,
     /// Tasks by their numbers.
     pub(super) pids: Pids,
+    /// The sum of what tasks are charged with.
+    pub(super) task_charge: TaskCharge,
     /// Most tasks at a time.
     pub(super) max_tasks: usize,
+    /// The user as whom the first process began, and of its parent.
+    pub(super) user: u32,
     /// Tasks that have ended and nobody waits for.
     pub(super) graves: Vec<TaskId>,
     /// Address spaces that nobody uses any more.
     pub(super) unused_spaces: Vec<SpaceId>,
     /// Status of the first process, once it has ended.
     pub(super) first_end: Option<(Status, u64)>,
+    /// A debugger wants to see a process before a signal ends it.
+    pub(super) holds_fatal_signals: bool,
     /// Processes that have ended, until the session takes note of them.
     pub ended: Vec<EndedProcess>,
     pub(super) processes: Arena<ProcessId, Process>,
@@ -63,6 +72,8 @@ pub struct Kernel {
     pub fs: FileSystem,
     /// Open file descriptions, which descriptors of every table refer to.
     pub(crate) files: Descriptions,
+    /// System V shared memory, semaphores and message queues.
+    pub(crate) ipc: Ipc,
     /// The host's standard streams.
     pub streams: Streams,
     /// The clock, made of executed instructions.
@@ -137,12 +148,15 @@ impl Kernel {
             tasks,
             current,
             pids: Pids::first(current),
+            task_charge: TaskCharge::default(),
             max_tasks: config.max_processes.unwrap_or(MAX_TASKS),
+            user: config.user.uid,
             lock_owners: BTreeMap::new(),
             sched: Scheduler::new(config.quantum, config.schedule_seed),
             graves: Vec::new(),
             unused_spaces: Vec::new(),
             first_end: None,
+            holds_fatal_signals: false,
             ended: Vec::new(),
             processes,
             mms,
@@ -151,6 +165,7 @@ impl Kernel {
             fs_contexts,
             fs,
             files: standard_streams(),
+            ipc: Ipc::default(),
             streams: Streams::new(config),
             clock: Clock::default(),
             names: Names::default(),
@@ -228,6 +243,11 @@ impl Kernel {
     /// The address space of the running task, to be changed.
     pub fn mm_mut(&mut self) -> &mut Mm {
         &mut self.mms[self.tasks[self.current].shared.mm]
+    }
+
+    /// The address space of a task.
+    pub(crate) fn mm_of(&self, task: TaskId) -> &Mm {
+        &self.mms[self.tasks[task].shared.mm]
     }
 
     /// The signal handlers of the running task.
@@ -358,16 +378,20 @@ impl Kernel {
     /// Checks that the running task may look into another one, `ptrace_may_access`: EPERM unless it
     /// is of the same process, or of the same user and no program of another's.
     pub(crate) fn may_look_into(&self, task: TaskId) -> Result<(), Errno> {
-        let (own, other) = (self.task(), &self.tasks[task]);
-        if own.shared.process == other.shared.process {
-            return Ok(());
+        self.table().may(&self.tasks[task])
+    }
+
+    /// The tables of tasks and of what they share.
+    pub(super) fn table(&self) -> TaskTable<'_> {
+        TaskTable {
+            tasks: &self.tasks,
+            processes: &self.processes,
+            mms: &self.mms,
+            fd_tables: &self.fd_tables,
+            fs_contexts: &self.fs_contexts,
+            pids: &self.pids,
+            current: self.current,
         }
-        let (uid, gid) = (other.cred.uid, other.cred.gid);
-        let same = [uid.real, uid.effective, uid.saved].iter().all(|id| *id == own.cred.uid.real)
-            && [gid.real, gid.effective, gid.saved].iter().all(|id| *id == own.cred.gid.real);
-        let dumpable = self.mms.get(other.shared.mm).is_none_or(|mm| mm.dumpable == 1);
-        let caps = other.cred.caps.permitted & !own.cred.caps.permitted == 0;
-        if own.cred.capable(CAP_SYS_PTRACE) || same && dumpable && caps { Ok(()) } else { Err(Errno::EPERM) }
     }
 
     /// The running task's key.
@@ -397,9 +421,9 @@ impl Kernel {
         Ok(self.files.get(self.fds().get(fd)?))
     }
 
-    /// The open descriptors of the running task.
-    pub fn open_files(&self) -> Vec<OpenFile> {
-        let fds = self.fds();
+    /// The open descriptors of a task.
+    pub(crate) fn open_files(&self, task: TaskId) -> Vec<OpenFile> {
+        let Some(fds) = self.fds_of_task(task) else { return Vec::new() };
         let files = fds.numbers().filter_map(|number| {
             let open = self.files.get(fds.get(number).ok()?);
             Some(OpenFile {

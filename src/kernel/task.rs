@@ -54,6 +54,8 @@ pub struct Task {
     pub call: Call,
     /// CPU time until its last turn began, in nanoseconds.
     pub cpu_ns: u64,
+    /// Moment at which it was made, in nanoseconds since the program's start.
+    pub(crate) started: u64,
     /// Signal mask, signals pending for it alone, alternate stack.
     pub signals: TaskSignals,
     /// Name, padded with NUL, prctl(2) PR_SET_NAME.
@@ -104,6 +106,7 @@ impl Task {
             state: TaskState::default(),
             call: Call::default(),
             cpu_ns: 0,
+            started: 0,
             signals: TaskSignals::new(),
             comm: [0; 16],
             clear_child_tid: 0,

@@ -8,7 +8,7 @@ use crate::kernel::arena::ProcessId;
 use crate::kernel::fdtable::FileNo;
 use crate::kernel::signal::info::SigInfo;
 use crate::kernel::state::Kernel;
-use crate::kernel::vfs::pty::TOSTOP;
+use crate::kernel::vfs::termios::TOSTOP;
 
 impl Kernel {
     /// Makes a pseudo-terminal the controlling one of the running process's session, TIOCSCTTY:
@@ -114,7 +114,7 @@ impl Kernel {
     pub(crate) fn writes_in_background(&mut self, file: FileNo) -> Result<bool, Errno> {
         let number = self.files.get(file).ops.pty_slave();
         let pty = number.and_then(|number| self.fs.ptys.get(number));
-        if pty.is_some_and(|pty| pty.termios.lflag & TOSTOP != 0) {
+        if pty.is_some_and(|pty| pty.tty.termios.lflag & TOSTOP != 0) {
             return self.is_in_background(file, SIGTTOU);
         }
         Ok(false)

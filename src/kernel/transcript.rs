@@ -1,11 +1,14 @@
 //! The transcript of a run: a line for each event of a task, in the form of strace(1). A line stays
 //! open while its call lasts, and is cut where another task's line comes between.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::abi::time::NSEC_PER_SEC;
+use crate::kernel::signal::info::SigInfo;
 
 /// Column of the equals sign, counted from where the call begins (strace's `acolumn`).
 const RESULT_COLUMN: usize = 39;
@@ -30,6 +33,11 @@ pub struct Transcript {
     /// twice.
     taken: Arc<AtomicU64>,
     open: Option<Open>,
+    /// Signals that have stopped processes, with the task that got each, until lines are made of
+    /// them.
+    stops: Vec<(i32, SigInfo)>,
+    /// Calls that have made a task and wait for it, by the numbers of their tasks.
+    waiting: BTreeMap<i32, Cow<'static, str>>,
 }
 
 /// The task and the time that a line begins with; `now` is in nanoseconds since the program's
@@ -56,6 +64,28 @@ impl Transcript {
     pub(crate) fn line(&mut self, tid: i32, now: u64, text: &str) {
         self.interrupt();
         self.push(&format!("{}{text}", stamp(tid, now)));
+    }
+
+    /// Notes that a signal has stopped a process.
+    pub(super) fn stopped(&mut self, tid: i32, info: SigInfo) {
+        self.stops.push((tid, info));
+    }
+
+    /// Takes the signals that have stopped processes since the last time.
+    pub(crate) fn take_stops(&mut self) -> Vec<(i32, SigInfo)> {
+        std::mem::take(&mut self.stops)
+    }
+
+    /// Notes that the call of a task waits for the task that it has made, vfork(2).
+    pub(crate) fn waits(&mut self, tid: i32, name: Cow<'static, str>) {
+        self.waiting.insert(tid, name);
+    }
+
+    /// Ends the call of a task that has waited for the one that it made.
+    pub(crate) fn goes_on(&mut self, tid: i32, now: u64, result: &str) {
+        if let Some(name) = self.waiting.remove(&tid) {
+            self.end(tid, now, &name, "", result);
+        }
     }
 
     /// Opens a line with the beginning of a call.
@@ -116,6 +146,20 @@ mod tests {
         let mut again = before;
         again.end(1000, 2_000_002_000, "read", "\"a\", 4", "1");
         assert_eq!(again.take(), "");
+    }
+
+    #[test]
+    fn a_call_that_waits_for_its_child() {
+        let mut transcript = Transcript::default();
+        transcript.begin(1000, 10, "vfork(".into());
+        transcript.waits(1000, "vfork".into());
+        transcript.line(1002, 20, "+++ exited with 0 +++");
+        transcript.goes_on(1000, 30, "1002");
+        transcript.goes_on(1000, 30, "1002");
+        let text = "[pid 1000] 0.000000010 vfork( <unfinished ...>\n\
+                    [pid 1002] 0.000000020 +++ exited with 0 +++\n\
+                    [pid 1000] 0.000000030 <... vfork resumed>)                    = 1002\n";
+        assert_eq!(transcript.take(), text);
     }
 
     #[test]

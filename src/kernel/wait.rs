@@ -8,7 +8,7 @@ use crate::abi::signal::signo::{SIGKILL, SIGXCPU};
 use crate::guest::{GuestCpu, GuestMemory};
 use crate::kernel::arena::{ProcessId, TaskId};
 use crate::kernel::fdtable::FileNo;
-use crate::kernel::sched::{Picked, TaskState, WaitKey, Wake};
+use crate::kernel::sched::{Call, Picked, TaskState, WaitKey, Wake};
 use crate::kernel::signal::info::SigInfo;
 use crate::kernel::signal::state::To;
 use crate::kernel::state::Kernel;
@@ -86,11 +86,13 @@ impl Kernel {
     pub(crate) fn end_call(&mut self, mem: &mut dyn GuestMemory) {
         (self.sched.all_looked, self.sched.host_looked) = (false, false);
         self.drop_call(self.current, mem);
+        self.files.put_dropped(&mut self.fs, mem);
     }
 
     /// Gives up what the call of a task holds, which does not sleep.
     pub(super) fn drop_call(&mut self, task: TaskId, mem: &mut dyn GuestMemory) {
         let call = std::mem::take(&mut self.tasks[task].call);
+        self.forget_ipc_wait(task, &call);
         let held = if call.holds_files { call.files } else { [None; 2] };
         for file in held.into_iter().flatten().map(|(_, file)| file).chain(call.opening) {
             self.files.put(file, &mut self.fs, mem);
@@ -166,8 +168,8 @@ impl Kernel {
     ) -> Option<Wake> {
         self.wake_queues();
         self.expire_timers(cpu);
-        let killable = self.task().call.killable;
-        if self.signals().interrupt_pending(killable) {
+        let Call { killable, frail, wake, .. } = self.task().call;
+        if self.signals().interrupt_pending(killable) || frail && wake == Some(Wake::Signal) {
             return Some(Wake::Signal);
         }
         if deadline.is_some_and(|at| at <= self.now(cpu)) {
@@ -231,6 +233,7 @@ impl Kernel {
     pub(crate) fn switch_to(&mut self, task: TaskId, instructions: u64) {
         self.account(instructions);
         self.current = task;
+        self.charge_switched();
         self.sched.begin_turn(instructions);
     }
 
@@ -249,6 +252,17 @@ impl Kernel {
     /// CPU time of the running task in nanoseconds.
     pub(crate) fn task_cpu(&self, instructions: u64) -> u64 {
         self.task().cpu_ns + instructions.saturating_sub(self.sched.since)
+    }
+
+    /// CPU time of any task, or with `process` of all tasks of its process, in nanoseconds.
+    pub(crate) fn cpu_of(&self, task: TaskId, process: bool, instructions: u64) -> u64 {
+        let held = &self.tasks[task];
+        match (process, self.task().shared.process == held.shared.process) {
+            (true, true) => self.process_cpu(instructions),
+            (true, false) => self.processes[held.shared.process].cpu_ns,
+            (false, _) if task == self.current => self.task_cpu(instructions),
+            (false, _) => held.cpu_ns,
+        }
     }
 
     /// CPU time of the running task's process in nanoseconds.
@@ -271,9 +285,9 @@ impl Kernel {
 
     /// The next moment at which a timer of a process ends the sleep of one of its tasks.
     fn next_alarm(&self, process: ProcessId) -> Option<u64> {
-        let asleep = self.sched.asleep().map(|task| &self.tasks[task]);
-        let waiting: Vec<_> = asleep
-            .filter(|task| task.shared.process == process)
+        let tasks = self.processes[process].tasks.iter().map(|task| &self.tasks[*task]);
+        let waiting: Vec<_> = tasks
+            .filter(|task| task.state == TaskState::Sleeping)
             .map(|task| (&self.handlers[task.shared.handlers], task.signals.blocked, &task.call))
             .collect();
         self.processes[process].timers.next_wake(|signo| {

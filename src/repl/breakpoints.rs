@@ -10,6 +10,7 @@ use crate::debugger::expr::{Counter, Expression};
 use crate::debugger::stops::{Trigger, WatchAccess};
 use crate::debugger::suggest::nearest;
 use crate::profile::Event;
+use crate::session::signal_name;
 use crate::syscalls::table as calls;
 
 /// Cuts `if EXPR` off the end.
@@ -24,7 +25,7 @@ fn condition(text: &str) -> (&str, Option<&str>) {
 }
 
 /// Words after `catch`.
-const CATCHES: &[&str] = &["syscall", "signal", "fork", "exec", "miss"];
+const CATCHES: &[&str] = &["syscall", "signal", "fork", "vfork", "exec", "miss"];
 
 /// The events that can be caught.
 const MISSES: [Event; 8] =
@@ -56,8 +57,9 @@ impl Shell {
 
     fn breakpoint(&mut self, rest: &str, temporary: bool) -> Reply {
         let (place, condition) = condition(rest);
+        let (place, task) = self.of_thread(place)?;
         let location = if place.is_empty() {
-            let pc = self.debugger.pc();
+            let pc = self.debugger.selected().map_or_else(|| self.debugger.pc(), |frame| frame.pc);
             self.locate(&format!("*{pc:#x}"))?
         } else {
             self.locate(place)?
@@ -68,9 +70,35 @@ impl Shell {
             None => location.name.clone(),
         };
         let places: Vec<String> = location.addresses.iter().map(|&address| self.named(address)).collect();
-        let number = self.debugger.stops.add(&spec, Trigger::Code(location.addresses), condition, temporary);
+        let spec = match task {
+            Some(task) => format!("{spec} thread {task}"),
+            None => spec,
+        };
+        let trigger = match place.trim() {
+            // One instruction of this program.
+            "" => Trigger::Code(location.addresses),
+            exact if exact.starts_with('*') => Trigger::Code(location.addresses),
+            line if line.bytes().all(|byte| byte.is_ascii_digit()) => Trigger::Place(location.name),
+            named => Trigger::Place(named.to_owned()),
+        };
+        let number = self.debugger.stops.add(&spec, trigger, condition, temporary);
+        if let Some(stop) = self.debugger.stops.get_mut(number) {
+            stop.task = task;
+        }
         self.say(&format!("stop {number}: {}", places.join(", ")));
         Ok(())
+    }
+
+    /// Cuts `thread N` off the end; the id of the thread.
+    fn of_thread<'t>(&mut self, text: &'t str) -> Result<(&'t str, Option<i32>), Error> {
+        let (place, number) = match text.rsplit_once(char::is_whitespace) {
+            Some((before, number)) => match before.trim_end().strip_suffix("thread") {
+                Some(place) if place.is_empty() || place.ends_with(char::is_whitespace) => (place, number),
+                _ => return Ok((text, None)),
+            },
+            None => return Ok((text, None)),
+        };
+        Ok((place.trim_end(), Some(self.task_named(number)?.tid)))
     }
 
     /// An event that a condition names and that is not simulated.
@@ -118,6 +146,10 @@ impl Shell {
         let condition = self.condition(condition)?;
         let text = format!("{place} ({:#x}, {} bytes)", range.start, range.end - range.start);
         let number = self.debugger.stops.add(&text, Trigger::Memory(range, access), condition, false);
+        let space = self.debugger.session().space_looked_at();
+        if let Some(stop) = self.debugger.stops.get_mut(number) {
+            stop.space = Some(space);
+        }
         self.say(&format!("stop {number}: {text}"));
         Ok(())
     }
@@ -134,9 +166,16 @@ impl Shell {
                 }
                 Trigger::Syscall(numbers)
             }
-            Some("signal") => Trigger::Signal,
-            Some("fork") => Trigger::Fork,
-            Some("exec") => Trigger::Exec,
+            Some("signal") => {
+                let mut numbers = BTreeSet::new();
+                for word in words.filter(|word| *word != "all") {
+                    numbers.insert(signal(word)?);
+                }
+                Trigger::Signal(numbers)
+            }
+            Some("fork") => alone(words, Trigger::Fork)?,
+            Some("vfork") => alone(words, Trigger::Vfork)?,
+            Some("exec") => alone(words, Trigger::Exec)?,
             Some("miss") => {
                 let name = words.next().ok_or("which event? `catch miss D1mr in main`")?;
                 let event = self.event(name)?;
@@ -247,6 +286,31 @@ impl Shell {
         }
         Ok(())
     }
+}
+
+/// The trigger of a word after which none follows.
+fn alone<'w>(mut words: impl Iterator<Item = &'w str>, trigger: Trigger) -> Result<Trigger, Error> {
+    match words.next() {
+        Some(word) => Err(Error::Trailing(word.to_owned())),
+        None => Ok(trigger),
+    }
+}
+
+/// The number of a signal, by number or name, with SIG or without.
+fn signal(word: &str) -> Result<i32, Error> {
+    const ALL: std::ops::RangeInclusive<i32> = 1..=64;
+    let upper = word.to_ascii_uppercase();
+    let wanted = if upper.starts_with("SIG") { upper } else { format!("SIG{upper}") };
+    let number = word.parse().ok().filter(|number| ALL.contains(number));
+    number.or_else(|| ALL.into_iter().find(|number| signal_name(*number) == wanted)).ok_or_else(|| {
+        let names: Vec<String> = ALL.map(|number| signal_name(number).into_owned()).collect();
+        Error::Unknown {
+            kind: "signal",
+            name: word.to_owned(),
+            nearest: nearest(&wanted, names.iter().map(String::as_str)),
+            hint: "SIGUSR1, or a number from 1 to 64".to_owned(),
+        }
+    })
 }
 
 /// The number of a system call, by name or number.

@@ -13,8 +13,16 @@ use crate::console;
 use crate::profile::reason;
 
 /// Options that `show` shows.
-const OPTIONS: &[&str] =
-    &["args", "context", "command", "cache", "branch-sim", "disassembly-flavor", "limits"];
+const OPTIONS: &[&str] = &[
+    "args",
+    "context",
+    "command",
+    "follow-fork-mode",
+    "cache",
+    "branch-sim",
+    "disassembly-flavor",
+    "limits",
+];
 
 /// Width of help texts in columns, where there is no terminal.
 const WIDTH: usize = 100;
@@ -198,6 +206,7 @@ impl Shell {
                 };
                 Ok(())
             }
+            Some(("follow-fork-mode", mode)) => self.follow(mode.trim()),
             Some(("context", lines)) => {
                 self.context = number(lines.trim())?;
                 Ok(())
@@ -238,6 +247,7 @@ impl Shell {
             ("context", context),
             ("disassembly-flavor", flavor.to_owned()),
             ("command", command),
+            ("follow-fork-mode", format!("follow-fork-mode {}", self.debugger.follow().word())),
             ("cache", cache),
             ("branch-sim", branch),
             ("limits", limits),

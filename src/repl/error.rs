@@ -128,7 +128,16 @@ pub(super) enum Error {
     NoFrame(usize),
     /// A number that no thread has.
     #[error("no thread {0}; `info threads` lists them")]
-    NoThread(u64),
+    NoThread(String),
+    /// A number that no process has, or one without threads.
+    #[error("no process {0} that has not ended; `info processes` lists them")]
+    NoProcess(String),
+    /// A command that would let the program run where only looking is meant.
+    #[error("`{0}` lets the program run; `thread apply` takes commands that look at it")]
+    NotLooking(&'static str),
+    /// A pattern that is none.
+    #[error("`{0}` is no regular expression")]
+    NoPattern(String),
     /// An expression that cannot be read or computed.
     #[error("`{text}`: {error}")]
     Expression {

@@ -13,6 +13,7 @@ impl Shell {
     pub(super) fn where_(&mut self, rest: &str) -> Reply {
         let limit = if rest.is_empty() { MOST } else { usize::try_from(number(rest)?).unwrap_or(usize::MAX) };
         let selected = self.debugger.frame_number();
+        self.say_call();
         let frames = self.debugger.frames(limit);
         for (at, frame) in frames.iter().enumerate() {
             if self.debugger.is_interrupted() {
@@ -26,7 +27,7 @@ impl Shell {
     }
 
     /// `#1   0x000000000040116b main at prog.c:9`.
-    fn frame_text(&self, number: usize, frame: &Frame) -> String {
+    pub(super) fn frame_text(&self, number: usize, frame: &Frame) -> String {
         let name = frame.function.as_deref().unwrap_or(UNKNOWN);
         let place = match &frame.place {
             Some((file, line)) => format!(" at {file}:{line}"),
@@ -78,7 +79,7 @@ impl Shell {
     }
 
     /// Prints the selected frame, and its source line.
-    fn show_frame(&mut self) {
+    pub(super) fn show_frame(&mut self) {
         let Some(frame) = self.debugger.selected() else { return };
         let text = self.frame_text(self.debugger.frame_number(), &frame);
         self.say(&text);
@@ -115,11 +116,6 @@ impl Shell {
             self.say(&line);
         }
         Ok(())
-    }
-
-    pub(super) fn thread(&mut self, rest: &str) -> Reply {
-        let number = if rest.is_empty() { self.debugger.tid().unsigned_abs().into() } else { count(rest)? };
-        self.info_threads(Some(number))
     }
 
     /// `info locals` and `info args`.

@@ -45,7 +45,8 @@ impl Shell {
             ("s", ..) => "stack",
             ("mem", ..) => "maps",
             ("handle", ..) => "signals",
-            ("program" | "inferiors", ..) => "process",
+            ("program", ..) => "process",
+            ("inferiors", ..) => "processes",
             ("sharedlibrary" | "dll", ..) => "modules",
             ("proc", ..) => "proc",
             (_, Some(only), None) => only,
@@ -67,7 +68,7 @@ impl Shell {
             "frame" => self.info_frame(),
             "source" => self.info_source(),
             "display" => self.info_display(),
-            "threads" => self.info_threads(None),
+            "threads" => self.info_threads(),
             "processes" => self.info_processes(),
             "maps" => self.info_maps(),
             "files" => self.info_files(),
@@ -86,49 +87,6 @@ impl Shell {
                 Err(Error::Choice { question: "info about", known: SUBJECTS, nearest })
             }
         }
-    }
-
-    /// The tasks, or only the one with this number or id.
-    pub(super) fn info_threads(&mut self, only: Option<u64>) -> Reply {
-        let now = self.debugger.tid();
-        let tasks = self.debugger.session().tasks();
-        let mut found = false;
-        for (number, task) in (1_u64..).zip(&tasks) {
-            if only.is_some_and(|only| only != number && i64::try_from(only) != Ok(task.tid.into())) {
-                continue;
-            }
-            found = true;
-            let mark = if task.tid == now { '>' } else { ' ' };
-            let state = match task.call {
-                Some(call) => {
-                    let call = crate::syscalls::table::find(call).map_or("unknown", |row| row.name);
-                    format!("sleeping in {call} ({})", task.waits)
-                }
-                None => task.state.to_owned(),
-            };
-            // The names of other processes' code are not known.
-            let place = if task.same_memory { self.named(task.pc) } else { format!("{:#x}", task.pc) };
-            let (tid, pid, name) = (task.tid, task.pid, &task.name);
-            self.say(&format!("{mark} {number}  task {tid} of process {pid} ({name})  {state}  {place}"));
-        }
-        match only {
-            Some(only) if !found => Err(Error::NoThread(only)),
-            _ => Ok(()),
-        }
-    }
-
-    fn info_processes(&mut self) -> Reply {
-        for process in self.debugger.session().processes() {
-            let mark = if process.current { '>' } else { ' ' };
-            let state = match process.tasks {
-                0 => "zombie".to_owned(),
-                1 => "1 thread".to_owned(),
-                more => format!("{more} threads"),
-            };
-            let (pid, ppid, name) = (process.pid, process.ppid, &process.name);
-            self.say(&format!("{mark} process {pid} of {ppid} ({name})  {state}"));
-        }
-        Ok(())
     }
 
     fn info_maps(&mut self) -> Reply {
@@ -155,7 +113,7 @@ impl Shell {
     }
 
     fn info_files(&mut self) -> Reply {
-        let rows = self.debugger.session().kernel().open_files();
+        let rows = self.debugger.session().open_files();
         let rows = rows
             .into_iter()
             .map(|file| {
@@ -168,17 +126,17 @@ impl Shell {
     }
 
     fn info_signals(&mut self) -> Reply {
-        let lines = self.debugger.session().kernel().describe_signals();
+        let lines = self.debugger.session().signals();
         for line in lines {
             self.say(&line);
         }
         Ok(())
     }
 
-    fn info_process(&mut self) -> Reply {
+    pub(super) fn info_process(&mut self) -> Reply {
         let now = self.debugger.session().instructions();
-        let kernel = self.debugger.session().kernel();
-        let (process, mm) = (kernel.process(), kernel.mm());
+        let session = self.debugger.session();
+        let (process, mm) = (session.process(), session.mm());
         let argv: Vec<String> = mm.argv.iter().map(|arg| String::from_utf8_lossy(arg).into_owned()).collect();
         let lines = [
             format!(

@@ -20,8 +20,10 @@ mod reverse;
 mod run_control;
 mod shell;
 mod show;
+mod signal_keys;
 mod sources;
 mod table;
+mod tasks;
 mod typed_ahead;
 
 pub use shell::{Left, Output, Printed, Setup, Shell, Target, Working};

@@ -6,6 +6,8 @@ use std::cell::OnceCell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, IsTerminal as _, Read as _, Write as _};
 use std::os::fd::AsFd as _;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use rustyline::completion::{Completer, Pair};
 use rustyline::error::ReadlineError;
@@ -17,16 +19,19 @@ use rustyline::{CompletionType, Context, Editor, Helper};
 
 use super::arguments::event_names;
 use super::shell::{Commands, Left, Shell, Takes};
+use super::signal_keys::SignalKeys;
 use crate::console::{self, one_line};
 use crate::debugger::program::Names;
 use crate::profile::reason;
-use crate::session::Stop;
+use crate::session::{Control, PAUSE, Stop};
 
 /// Words that can be completed and hinted at. The names of the program are read on first use.
 #[derive(Default)]
 struct Words {
     commands: Commands,
     names: Names,
+    /// The wishes of the user.
+    control: Arc<Control>,
     variables: Vec<String>,
     checkpoints: Vec<String>,
     aliases: Vec<String>,
@@ -40,7 +45,7 @@ impl Words {
     /// libraries.
     fn places(&self, typed: &str) -> Vec<String> {
         let base = |path: &String| path.rsplit('/').next().unwrap_or(path).to_owned();
-        preferred(&self.places, &self.names, typed, |names| {
+        self.preferred(&self.places, typed, |names| {
             let mut places = names.functions();
             places.extend(names.files().iter().map(base));
             places
@@ -49,13 +54,30 @@ impl Words {
 
     /// Names in expressions that begin as typed, as [`Words::places`].
     fn expressions(&self, typed: &str) -> Vec<String> {
-        preferred(&self.expressions, &self.names, typed, |names| {
+        self.preferred(&self.expressions, typed, |names| {
             let mut symbols = names.symbols();
             symbols.extend(event_names().map(str::to_owned));
             symbols.extend(crate::debugger::registers::names().map(|name| format!("${name}")));
             symbols.extend(self.variables.iter().map(|name| format!("${name}")));
             symbols
         })
+    }
+
+    /// The words that begin as typed, of those that `list` makes of the program's own names, else
+    /// of all. The lists are kept.
+    fn preferred(
+        &self,
+        lists: &[OnceCell<Vec<String>>; 2],
+        typed: &str,
+        list: impl Fn(&Names) -> Vec<String>,
+    ) -> Vec<String> {
+        let fitting = |cell, names: &Names| {
+            let words = names.once(cell, || list(names)).map_or(&[][..], Vec::as_slice);
+            matching(words.iter().filter(|word| word.starts_with(typed)).cloned(), typed)
+        };
+        let [own, all] = lists;
+        let found = fitting(own, &self.names.own());
+        if found.is_empty() { fitting(all, &self.names) } else { found }
     }
 
     /// The words that may stand where the cursor is, and where the one that is being typed begins.
@@ -105,22 +127,6 @@ impl Words {
     }
 }
 
-/// The words that begin as typed, of those that `list` makes of the program's own names, else of
-/// all. The lists are kept.
-fn preferred(
-    lists: &[OnceCell<Vec<String>>; 2],
-    names: &Names,
-    typed: &str,
-    list: impl Fn(&Names) -> Vec<String>,
-) -> Vec<String> {
-    let [own, all] = lists;
-    let found = matching(own.get_or_init(|| list(&names.own())).iter().cloned(), typed);
-    if !found.is_empty() {
-        return found;
-    }
-    matching(all.get_or_init(|| list(names)).iter().cloned(), typed)
-}
-
 /// Candidates shown at most.
 const MOST: usize = 500;
 
@@ -154,7 +160,13 @@ impl Completer for Words {
     type Candidate = Pair;
 
     fn complete(&self, line: &str, pos: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
-        let (start, found) = self.candidates(line, pos);
+        let keys = SignalKeys::on();
+        let (start, mut found) = self.candidates(line, pos);
+        drop(keys);
+        if self.names.is_given_up() {
+            let _ = self.control.interrupt.compare_exchange(PAUSE, 0, Relaxed, Relaxed);
+            found.clear();
+        }
         Ok((start, found.into_iter().map(|word| Pair { display: word.clone(), replacement: word }).collect()))
     }
 }
@@ -402,6 +414,7 @@ impl Shell {
         Words {
             commands: self.commands,
             names: self.debugger.program().names(),
+            control: Arc::clone(self.debugger.control()),
             variables: self.debugger.variables.keys().cloned().collect(),
             checkpoints: self.debugger.checkpoints().map(|(name, _)| name.to_owned()).collect(),
             aliases: self.aliases.keys().cloned().collect(),

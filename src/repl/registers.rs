@@ -6,7 +6,7 @@ use crate::annotate::render::terminal::table;
 use crate::debugger::evaluate::Scope as _;
 use crate::debugger::registers::Register;
 use crate::debugger::value::Value;
-use crate::guest::{Gpr, GuestCpu as _};
+use crate::guest::Gpr;
 
 impl Shell {
     pub(super) fn regs(&mut self, rest: &str) -> Reply {
@@ -65,7 +65,7 @@ impl Shell {
     }
 
     fn vector_registers(&mut self) {
-        let image = self.debugger.session().cpu().fpu();
+        let Ok(image) = self.debugger.session().with_registers(|cpu| cpu.fpu()) else { return };
         let mxcsr = u32::from_le_bytes([image[24], image[25], image[26], image[27]]);
         let control = u16::from_le_bytes([image[0], image[1]]);
         let mut rows = vec![

@@ -11,7 +11,7 @@ use crate::debugger::step::Calls;
 use crate::debugger::stops::Trigger;
 use crate::debugger::value::Value;
 use crate::profile::reason;
-use crate::session::Stop;
+use crate::session::{Stop, signal_name};
 
 impl Shell {
     pub(super) fn run_program(&mut self, rest: &str) -> Reply {
@@ -176,9 +176,24 @@ impl Shell {
                 self.say(&format!("stop {number}: about to make system call {call} ({name})"));
             }
             Stopped::Signal(number, signal) => {
-                self.say(&format!("stop {number}: signal {signal} is about to be handled"));
+                let name = signal_name(*signal);
+                self.say(&format!("stop {number}: signal {signal} ({name}) is about to be handled"));
             }
-            Stopped::Exec(number) => self.say(&format!("stop {number}: another program was loaded")),
+            Stopped::Fatal(number, signal) => {
+                let (name, process) = (signal_name(*signal), self.debugger.session().process_looked_at());
+                self.say(&format!(
+                    "stop {number}: signal {signal} ({name}) is about to end process {process}"
+                ));
+            }
+            Stopped::Forked(number, child) => {
+                let kind = self.debugger.stops.told(*number).map_or("", |stop| stop.trigger.kind());
+                let by = if kind.ends_with("vfork") { "vforked" } else { "forked" };
+                self.say(&format!("stop {number}: {kind} ({by} process {child})"));
+            }
+            Stopped::Exec(number) => {
+                let program = self.debugger.session().mm().exe.clone();
+                self.say(&format!("stop {number}: another program was loaded: {program}"));
+            }
             Stopped::Ended => return self.ended(),
         }
         self.here();
@@ -221,6 +236,11 @@ impl Shell {
         };
         let executed = self.debugger.session().instructions();
         self.say(&format!("{how} after {executed} instructions"));
+        if self.debugger.session().tasks().len() > 1 {
+            // They wait for each other, or for what is not supported.
+            self.info_threads()?;
+            self.say("`thread apply all where` shows their calls, `reverse-step` goes back");
+        }
         let Some(finished) = self.debugger.session().finished() else {
             self.complain("the profile was not written; `dump` writes one");
             return Err(debugger::Error::Interrupted.into());

@@ -232,6 +232,8 @@ pub struct Shell {
     pub(super) told: bool,
     /// Ids of the thread and the process of which it was said where they are.
     pub(super) task: (i32, i32),
+    /// Names that the user has given to threads, by their ids.
+    pub(super) thread_names: BTreeMap<i32, String>,
     /// The file that `list` has shown last, its first line and the one behind its last.
     pub(super) listed: Option<(String, u32, u32)>,
     /// The text of source files.
@@ -271,6 +273,7 @@ impl Shell {
             other_arguments: false,
             told: false,
             task: (1000, 1000),
+            thread_names: BTreeMap::new(),
             listed: None,
             sources,
             displays: Vec::new(),
@@ -301,10 +304,7 @@ impl Shell {
             if self.depth >= DEEPEST {
                 return Err(Error::AliasLoop(word.to_owned()));
             }
-            self.depth += 1;
-            let result = self.execute(&format!("{meaning}{rest}"));
-            self.depth -= 1;
-            return result;
+            return self.within(&format!("{meaning}{rest}"));
         }
         let command = self.commands.find(word)?;
         // A wish from before is none about this command.
@@ -338,6 +338,14 @@ impl Shell {
         if result.is_ok() && command.resumes {
             self.after_move()?;
         }
+        result
+    }
+
+    /// Runs a line that is a part of another one.
+    pub(super) fn within(&mut self, line: &str) -> Reply {
+        self.depth += 1;
+        let result = self.execute(line);
+        self.depth -= 1;
         result
     }
 

@@ -34,10 +34,11 @@ commands! {
         "stop" "after N [instructions]", "Stops when N more instructions have been executed.", "stop after 5M instructions", Takes::Words(&["after"]), false, Shell::stop_after;
     }
     "Stops" {
-        "break" ["b"] "LOCATION [if EXPR]", "Stops at a function, FILE:LINE or *ADDRESS; with a condition only if it holds then. Conditions may name counters.", "break step if D1mr > 10000", Takes::Location, false, Shell::break_;
-        "tbreak" ["tb"] "LOCATION [if EXPR]", "A breakpoint that goes when it has stopped the program.", "tbreak main", Takes::Location, false, Shell::tbreak;
-        "watch" ["w"] "ADDRESS|SYMBOL|PLACE [r|w|rw] [if EXPR]", "Stops after an instruction that reads (r) or writes (w, if nothing is said) the bytes of a symbol, eight bytes at an address, or a place such as u32[$rsp+8].", "watch counter rw", Takes::Expression, false, Shell::watch;
-        "catch" "syscall [NAME...] | signal | fork | exec | miss EVENT [in FUNCTION]", "Stops before a system call, at the start of a signal handler, before a new process is made, after another program was loaded, or after the instruction that counts an event.", "catch miss D1mr in main", Takes::Words(&["syscall", "signal", "fork", "exec", "miss"]), false, Shell::catch;
+        "break" ["b"] "LOCATION [thread N] [if EXPR]", "Stops at a function, FILE:LINE or *ADDRESS, in whatever thread and process comes there, or only in one thread; with a condition only if it holds then. Conditions may name counters. A function or line is looked for in every program that a process executes.", "break step if D1mr > 10000", Takes::Location, false, Shell::break_;
+        "tbreak" ["tb"] "LOCATION [thread N] [if EXPR]", "A breakpoint that goes when it has stopped the program.", "tbreak main", Takes::Location, false, Shell::tbreak;
+        "watch" ["w"] "ADDRESS|SYMBOL|PLACE [r|w|rw] [if EXPR]", "Stops after an instruction that reads (r) or writes (w, if nothing is said) the bytes of a symbol, eight bytes at an address, or a place such as u32[$rsp+8]. It is the memory of the selected process, and of threads and processes that share it.", "watch counter rw", Takes::Expression, false, Shell::watch;
+        "catch" "syscall [NAME...] | signal [NAME...] | fork | vfork | exec | miss EVENT [in FUNCTION]", "Stops before a system call, at the start of a signal handler or before a signal ends a process, after a process was made (threads are none), after another program was loaded, or after the instruction that counts an event.", "catch miss D1mr in main", Takes::Words(&["syscall", "signal", "fork", "vfork", "exec", "miss"]), false, Shell::catch;
+        "follow" "[parent | child | both]", "Says in which processes stops stop the program: in the selected one alone, in the child that it makes next, then in that one's, or in all, as at the beginning.", "follow child", Takes::Words(&["parent", "child", "both"]), false, Shell::follow;
         "delete" ["d"] "[NUMBER...]", "Takes out stops; all of them if no number is given.", "delete 2", Takes::Nothing, false, Shell::delete;
         "enable" "[NUMBER...]", "Puts stops in force again.", "enable 2", Takes::Nothing, false, Shell::enable;
         "disable" "[NUMBER...]", "Keeps stops in the list and out of force.", "disable 2", Takes::Nothing, false, Shell::disable;
@@ -67,20 +68,21 @@ commands! {
         "x" "[/NFS] ADDRESS", "Shows memory: N units in format F (x d u o t a c f s i) of size S (b h w g).", "x /4xg $rsp", Takes::Expression, false, Shell::examine;
         "display" "[[/NFS] EXPR]", "Shows an expression now and at every stop, as `print`, or with a size or the formats i and s as `x`; alone, shows all of them.", "display /i $pc", Takes::Expression, false, Shell::display;
         "undisplay" "[NUMBER...]", "Takes out displays; all of them if no number is given.", "undisplay 1", Takes::Nothing, false, Shell::undisplay;
-        "thread" "[N]", "Shows the thread whose turn it is, or the one with a number or id.", "thread 1", Takes::Nothing, false, Shell::thread;
+        "thread" "[N | apply all|N... COMMAND | name [NAME] | find PATTERN]", "Selects the thread with a number or id: where, print, x, regs, list and info are about it until the program goes on, and steps go on with it. `apply` carries out a command for several, `name` gives the selected one a name, `find` looks for names.", "thread apply all where", Takes::Words(&["apply", "all", "name", "find"]), false, Shell::thread;
+        "process" ["inferior"] "[N]", "Selects a thread of the process with a number or id, as `thread` does; alone, shows the process of the selected thread.", "process 1", Takes::Nothing, false, Shell::process;
         "info" ["i"] "breaks|registers [NAME...]|frame|stack|source|line [LOCATION]|symbol ADDRESS|display|threads|processes|maps|files|signals|process|checkpoints|marks|modules", "Shows the stops, the place where the program is, or what it has.", "info line main", Takes::Words(SUBJECTS), false, Shell::info;
     }
     "Time" {
         "checkpoint" ["cp"] "[NAME]", "Keeps this moment, counters, caches and predictors included, to come back to.", "checkpoint before", Takes::Nothing, false, Shell::checkpoint;
         "restore" "NAME", "Goes back to a checkpoint.", "restore before", Takes::Checkpoint, true, Shell::restore;
-        "reverse-step" ["rs" "rsi" "reverse-stepi"] "[N]", "Goes back by one instruction, or by N.", "reverse-step", Takes::Nothing, true, Shell::reverse_step;
-        "reverse-next" ["rn" "rni" "reverse-nexti"] "[N]", "Goes back by one instruction, or N; a call counts as one.", "reverse-next", Takes::Nothing, true, Shell::reverse_next;
+        "reverse-step" ["rs" "rsi" "reverse-stepi"] "[N]", "Goes back by one instruction of the selected thread, or by N; what others have done since is undone too.", "reverse-step", Takes::Nothing, true, Shell::reverse_step;
+        "reverse-next" ["rn" "rni" "reverse-nexti"] "[N]", "Goes back by one instruction of the selected thread, or N; a call counts as one.", "reverse-next", Takes::Nothing, true, Shell::reverse_next;
         "reverse-finish" "", "Goes back to the call of the function of the selected frame.", "reverse-finish", Takes::Nothing, true, Shell::reverse_finish;
         "reverse-continue" ["rc"] "", "Goes back to the stop before this moment.", "reverse-continue", Takes::Nothing, true, Shell::reverse_continue;
     }
     "The shell" {
-        "set" "context LINES | disassembly-flavor att|intel | args [ARGUMENT...] | $NAME = EXPR", "Changes an option of the shell, the arguments of the next run, or a variable for expressions.", "set $base = $rsp", Takes::Words(&["args", "context", "disassembly-flavor", "att", "intel"]), false, Shell::set;
-        "show" "[NAME]", "Shows options.", "show", Takes::Words(&["args", "context", "cache", "command", "disassembly-flavor", "limits"]), false, Shell::show;
+        "set" "context LINES | disassembly-flavor att|intel | follow-fork-mode parent|child|both | args [ARGUMENT...] | $NAME = EXPR", "Changes an option of the shell, the arguments of the next run, or a variable for expressions.", "set $base = $rsp", Takes::Words(&["args", "context", "disassembly-flavor", "att", "intel", "follow-fork-mode", "parent", "child", "both"]), false, Shell::set;
+        "show" "[NAME]", "Shows options.", "show", Takes::Words(&["args", "context", "cache", "command", "disassembly-flavor", "follow-fork-mode", "limits"]), false, Shell::show;
         "source" "FILE", "Runs the commands of a file; stops at the first that fails.", "source setup.cgemu", Takes::File, false, Shell::source;
         "log" "FILE | off", "Copies what the shell prints to a file.", "log session.txt", Takes::File, false, Shell::log;
         "alias" "[NAME [= COMMAND]]", "Gives a command, with its first words, another name.", "alias hot = top 5 by D1mr", Takes::Nothing, false, Shell::alias;

@@ -10,9 +10,6 @@ use crate::requests::state::{Caller, RETURN, Requests};
 /// Bytes below RSP that a function may use without moving it (System V ABI, 3.2.2).
 const RED_ZONE: u64 = 128;
 
-/// The number of the one thread, which is the first argument.
-const THREAD: u64 = 1;
-
 /// Deepest nesting of functions called this way.
 const NESTED: usize = 64;
 
@@ -47,7 +44,7 @@ fn call(requests: &mut Requests, host: &mut dyn Host, number: u8, function: u64,
     }
     let below = host.cpu().gpr(Gpr::Rsp).wrapping_sub(RED_ZONE) & !15;
     let rsp = below.wrapping_sub(8);
-    if requests.calls.len() >= NESTED || host.mem().write(rsp, &RETURN.to_le_bytes()).is_err() {
+    if requests.callers().len() >= NESTED || host.mem().write(rsp, &RETURN.to_le_bytes()).is_err() {
         host.notice(format!(
             "CLIENT_CALL{number} of {function:#x} was ignored: there is no room on the stack"
         ));
@@ -55,7 +52,7 @@ fn call(requests: &mut Requests, host: &mut dyn Host, number: u8, function: u64,
     }
     let cpu = host.cpu();
     let counting = cpu.set_counting(false);
-    requests.calls.push(Caller {
+    requests.push(Caller {
         gprs: Gpr::ALL.map(|gpr| cpu.gpr(gpr)),
         rip: cpu.rip(),
         rflags: cpu.rflags(),
@@ -63,7 +60,9 @@ fn call(requests: &mut Requests, host: &mut dyn Host, number: u8, function: u64,
         rsp: below,
         counting,
     });
-    for (gpr, value) in [Gpr::Rdi, Gpr::Rsi, Gpr::Rdx, Gpr::Rcx].into_iter().zip([&[THREAD], args].concat()) {
+    for (gpr, value) in
+        [Gpr::Rdi, Gpr::Rsi, Gpr::Rdx, Gpr::Rcx].into_iter().zip([&[requests.thread()], args].concat())
+    {
         cpu.set_gpr(gpr, value);
     }
     // No vector registers are used if the function takes a variable number of arguments.

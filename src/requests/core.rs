@@ -33,8 +33,7 @@ pub(super) fn block(_: &mut Requests, _: &mut dyn Host, [addr, ..]: [u64; 5]) ->
 
 /// Stacks are numbered from 1; the number means nothing to anybody else.
 pub(super) fn stack_register(requests: &mut Requests, _: &mut dyn Host, _: [u64; 5]) -> Answer {
-    requests.stacks = requests.stacks.wrapping_add(1);
-    Answer::Value(requests.stacks)
+    Answer::Value(requests.add_stack())
 }
 
 /// The tool's name, which it is to be taken for, into a buffer of so many bytes; answers whether

@@ -12,4 +12,4 @@ mod state;
 mod table;
 
 pub(crate) use host::{Answer, CodePlace, Host, Voice};
-pub(crate) use state::Requests;
+pub(crate) use state::{Client, Requests};

@@ -7,13 +7,13 @@ use iced_x86::{Formatter, GasFormatter, Instruction};
 
 use crate::guest::Fault;
 use crate::hooks::counts::Counts;
-use crate::hooks::plan::MappingId;
 use crate::hooks::tally::Tally;
 use crate::profile::{Costs, Event, Profile, UNKNOWN, cache_desc};
 use crate::session::config::CountConfig;
 use crate::session::instructions::ByInstruction;
 use crate::session::modules::Modules;
 use crate::session::outcome::{Ending, Folded, Stop};
+use crate::session::places::{deadlock, place, place_of_call};
 use crate::x86::decode::{self, Refusal};
 
 /// The run that a profile is of.
@@ -78,22 +78,6 @@ pub(super) fn costs(counts: &Counts) -> Costs {
     costs
 }
 
-/// The place of an instruction, for people: `0x401000 (main, prog.c:12)`.
-fn place(modules: &mut Modules, mapping: MappingId, pc: u64) -> String {
-    let object = modules.path(mapping).map(str::to_owned);
-    modules.read_debug_info(&[(mapping, pc)]);
-    match modules.locate(mapping, pc) {
-        Some(at) if at.line > 0 => format!("{pc:#x} ({}, {}:{})", at.function, at.file, at.line),
-        Some(at) if &*at.function != UNKNOWN => {
-            format!("{pc:#x} ({}, {})", at.function, object.unwrap_or_default())
-        }
-        _ => match object {
-            Some(object) => format!("{pc:#x} ({object})"),
-            None => format!("{pc:#x}"),
-        },
-    }
-}
-
 /// The instruction in the syntax of the other views.
 fn in_words(instruction: &Instruction) -> String {
     let mut text = String::new();
@@ -106,6 +90,11 @@ fn in_words(instruction: &Instruction) -> String {
 pub(super) fn explain(ending: Ending, modules: &mut Modules) -> (Stop, Option<String>) {
     let (signal, fault, pc, refused, mapping) = match ending {
         Ending::Stop(stop) => return (stop, None),
+        Ending::Refused { why, calls } => {
+            let at = place_of_call(modules, &calls).map_or_else(String::new, |at| format!("; at {at}"));
+            return (Stop::Refused(format!("{why}{at}")), None);
+        }
+        Ending::Deadlock { why, tasks } => return (Stop::Refused(deadlock(modules, why, &tasks)), None),
         Ending::Fault { signal, fault, pc, refused, mapping } => (signal, fault, pc, refused, mapping),
     };
     let at = place(modules, mapping, pc);

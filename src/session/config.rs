@@ -13,6 +13,7 @@ use crate::hooks::recorder::CountModel;
 use crate::kernel::cred::User;
 use crate::kernel::sched::QUANTUM;
 use crate::profile::EventSet;
+use crate::session::skip::Skip;
 use crate::sim::{Geometry, PRESETS, preset};
 
 /// Producers of the trace.
@@ -121,6 +122,8 @@ pub struct CountConfig {
     pub producer: Producer,
     /// Counting of processes other than the first.
     pub children: Children,
+    /// Programs that are not counted although children are traced.
+    pub skip: Skip,
 }
 
 /// Counting of the processes that the first one starts.
@@ -133,11 +136,13 @@ pub struct Children {
     pub inherit: bool,
     /// The counts of all processes are added up in one profile.
     pub merged: bool,
+    /// Threads have counts of their own, too.
+    pub threads: bool,
 }
 
 impl Default for Children {
     fn default() -> Children {
-        Children { trace: false, inherit: true, merged: false }
+        Children { trace: false, inherit: true, merged: false, threads: false }
     }
 }
 
@@ -157,6 +162,8 @@ pub struct Recording {
     pub journal: bool,
     /// System calls and signals, for the log.
     pub calls: bool,
+    /// Nothing in the log of a child of fork(2) until it executes a program.
+    pub silent_forks: bool,
 }
 
 /// Everything that a session is started with.

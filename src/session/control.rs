@@ -28,6 +28,8 @@ pub struct Control {
     pub terminal: Option<Arc<dyn TerminalObserver>>,
     /// Takes what the program wants in the log at once.
     pub log: Option<Arc<dyn LogSink>>,
+    /// Takes the lines about calls and signals, if they are not for the log.
+    pub transcript: Option<Arc<dyn LogSink>>,
 }
 
 /// The log while the program runs.

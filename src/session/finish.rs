@@ -11,13 +11,14 @@ use crate::hooks::control::AccountId;
 use crate::hooks::plan::MappingId;
 use crate::hooks::tally::Tally;
 use crate::profile::Profile;
-use crate::session::accounts::Counted;
+use crate::session::accounts::{Counted, CountedThread};
 use crate::session::attribute::{self, Subject};
 use crate::session::config::Config;
 use crate::session::control::{Control, PAUSE};
 use crate::session::guest::{Guest, StopConditions};
 use crate::session::modules::Modules;
-use crate::session::outcome::{Child, Ending, Finished, Folded, Stop};
+use crate::session::outcome::{Child, Ending, Finished, Folded, Stop, Thread};
+use crate::session::places::place_of_call;
 use crate::session::run::{Session, StartError};
 
 /// Runs a program to its end and gives back what it cost.
@@ -41,18 +42,11 @@ impl Session {
         let code = config.recording.instructions.then(|| machine.code_in_no_file());
         let consumers = machine.finish();
         let ending = guest.ending.take().unwrap_or(Ending::Stop(Stop::Interrupted(SIGKILL)));
-        let counted = accounts.counted();
-        let mut tally = |at: usize| match counted.get(at) {
-            Some(counted) => Tally::of(counted.account, consumers.iter()),
-            None => Tally::default(),
-        };
-        let folded = fold_all(&config, counted, &mut tally, &mut guest.modules, code);
-        let (counts, children) = folded.unwrap_or_else(|| {
-            // It is given up only for a pause.
-            let profile = Profile::new(config.machine.command_line(), config.counting.events());
-            (Folded { profile, instructions: None }, Vec::new())
-        });
-        conclude(ending, &mut guest, counts, children)
+        let mut tally = |account| Tally::of(account, consumers.iter());
+        let folded = fold_all(&config, accounts.counted(), &mut tally, &mut guest.modules, code);
+        // It is given up only for a pause.
+        let results = folded.unwrap_or_else(|| Results::empty(&config));
+        conclude(ending, &mut guest, results)
     }
 
     /// The results of a program that has ended, and could be taken back; `None` while it has not,
@@ -63,31 +57,46 @@ impl Session {
         write_back(&mut self.guest, self.machine.memory());
         let code = self.config.recording.instructions.then(|| self.machine.code_in_no_file());
         let counted = self.accounts.counted();
-        let mut tallies = vec![Tally::default(); counted.len()];
+        let threads = counted.iter().flat_map(|counted| &counted.threads);
+        let mut tallies: BTreeMap<AccountId, Tally> =
+            threads.map(|thread| (thread.account, Tally::default())).collect();
         self.machine.visit_consumers(|consumer| {
-            for (tally, counted) in tallies.iter_mut().zip(counted) {
-                tally.add(consumer, counted.account);
-            }
+            tallies.iter_mut().for_each(|(&account, tally)| tally.add(consumer, account));
         });
-        let mut tally = |at: usize| tallies.get(at).cloned().unwrap_or_default();
-        let (counts, children) = fold_all(&self.config, counted, &mut tally, &mut self.guest.modules, code)?;
-        Some(conclude(ending, &mut self.guest, counts, children))
+        let mut tally = |account| tallies.get(&account).cloned().unwrap_or_default();
+        let results = fold_all(&self.config, counted, &mut tally, &mut self.guest.modules, code)?;
+        Some(conclude(ending, &mut self.guest, results))
     }
 
-    /// The counts so far; `None` if [`Control::interrupt`] asks for a pause before they are put
+    /// The counts so far of the process that runs, or of the first if that is not counted or the
+    /// run has ended; `None` if [`Control::interrupt`] asks for a pause before they are put
     /// together.
     pub fn profile(&mut self) -> Option<Folded> {
         let code = self.config.recording.instructions.then(|| self.machine.code_in_no_file());
         let tally = self.tally();
-        let command = self.accounts.counted().first().map(|first| first.command.clone());
+        let command = self.shown().map(|shown| shown.command.clone());
         fold(&self.config, &command.unwrap_or_default(), &tally, &mut self.guest.modules, code)
     }
 
-    /// The counts of the first process so far, by instruction.
+    /// The process whose counts are shown: the one that runs if it is counted, else the first.
+    fn shown(&self) -> Option<&Counted> {
+        let runs = self.guest.ending.is_none();
+        let running = self.accounts.of(self.guest.kernel.process().pid).filter(|_| runs);
+        running.or_else(|| self.accounts.counted().first())
+    }
+
+    /// The counts so far of the process that is shown, by instruction.
     pub(super) fn tally(&mut self) -> Tally {
-        let mut tally = Tally::default();
-        self.machine.visit_consumers(|consumer| tally.add(consumer, AccountId::FIRST));
-        tally
+        let threads = self.shown().map(|shown| shown.threads.clone()).unwrap_or_default();
+        let mut tallies = vec![Tally::default(); threads.len()];
+        self.machine.visit_consumers(|consumer| {
+            for (tally, thread) in tallies.iter_mut().zip(&threads) {
+                tally.add(consumer, thread.account);
+            }
+        });
+        let mut whole = Tally::default();
+        tallies.into_iter().for_each(|tally| whole.append(tally));
+        whole
     }
 
     /// The end of the program, and a line about it if there is something to explain; `None` while
@@ -109,9 +118,26 @@ fn write_back(guest: &mut Guest, mem: &mut AddressSpace) {
     }
 }
 
-fn conclude(ending: Ending, guest: &mut Guest, counts: Folded, children: Vec<Child>) -> Finished {
+/// The counts of a run.
+struct Results {
+    counts: Folded,
+    threads: Vec<Thread>,
+    children: Vec<Child>,
+}
+
+impl Results {
+    fn empty(config: &Config) -> Results {
+        let profile = Profile::new(config.machine.command_line(), config.counting.events());
+        Results { counts: Folded { profile, instructions: None }, threads: Vec::new(), children: Vec::new() }
+    }
+}
+
+fn conclude(ending: Ending, guest: &mut Guest, results: Results) -> Finished {
+    let Results { counts, threads, children } = results;
     let (stop, line) = attribute::explain(ending, &mut guest.modules);
-    let mut notices = guest.kernel.notices.lines();
+    let Guest { kernel, modules, places, .. } = &mut *guest;
+    let mut notices =
+        kernel.notices.lines(|place| places.get(place).and_then(|calls| place_of_call(modules, calls)));
     notices.extend(line);
     let dropped = guest.kernel.fs.dropped();
     if dropped > 0 {
@@ -120,7 +146,7 @@ fn conclude(ending: Ending, guest: &mut Guest, counts: Folded, children: Vec<Chi
             "{files} dropped that the program wrote, changed or removed; --allow-write=DIR keeps what is in DIR"
         ));
     }
-    Finished { stop, counts, children, notices }
+    Finished { stop, counts, threads, children, notices }
 }
 
 /// Folds the counts of the first process; `None` if that is given up.
@@ -136,29 +162,39 @@ fn fold(
     attribute::fold_run(tally, modules, Subject { command, counting: &config.counting, code })
 }
 
-/// Folds the counts of all processes; `None` if that is given up. `tally` gives those of one, since
-/// many would take much memory at once.
+/// The counts of a process: of all its threads.
+fn of_process(counted: &Counted, tally: &mut dyn FnMut(AccountId) -> Tally) -> Tally {
+    let mut whole = Tally::default();
+    counted.threads.iter().for_each(|thread| whole.append(tally(thread.account)));
+    whole
+}
+
+/// Folds the counts of all processes; `None` if that is given up. `tally` gives those of one
+/// account, since many would take much memory at once.
 fn fold_all(
     config: &Config,
     counted: &[Counted],
-    tally: &mut dyn FnMut(usize) -> Tally,
+    tally: &mut dyn FnMut(AccountId) -> Tally,
     modules: &mut Modules,
     code: Option<BTreeMap<u64, Vec<u8>>>,
-) -> Option<(Folded, Vec<Child>)> {
-    let command = counted.first().map(|first| first.command.clone()).unwrap_or_default();
-    let mut whole = tally(0);
+) -> Option<Results> {
+    let Some((first, others)) = counted.split_first() else { return Some(Results::empty(config)) };
+    let rules = config.counting.children;
+    let mut whole = of_process(first, tally);
     let mut children: Vec<Child> = Vec::new();
     let mut wanted: BTreeSet<(MappingId, u64)> = BTreeSet::new();
-    for (at, child) in counted.iter().enumerate().skip(1) {
-        let own = tally(at);
+    for child in others {
+        let own = of_process(child, tally);
         children.push(Child {
             pid: child.pid,
             ppid: child.ppid,
             command: child.command.clone(),
             instructions: own.instructions(),
             counts: None,
+            threads: Vec::new(),
+            silent: config.recording.silent_forks && !child.executed,
         });
-        if config.counting.children.merged {
+        if rules.merged {
             whole.append(own);
         } else {
             wanted.extend(own.iter().map(|(pc, mapping, _)| (mapping, pc)));
@@ -171,11 +207,22 @@ fn fold_all(
     let mut fold = |tally: &Tally, command: &[u8]| {
         attribute::fold_run(tally, modules, Subject { command, counting, code: code.clone() })
     };
-    let first = fold(&whole, &command)?;
-    if !counting.children.merged {
-        for (at, child) in children.iter_mut().enumerate() {
-            child.counts = Some(fold(&tally(at + 1), &child.command)?);
+    let counts = fold(&whole, &first.command)?;
+    let mut threads = |counted: &Counted, tally: &mut dyn FnMut(AccountId) -> Tally| {
+        let apart = counted.threads.iter().filter(|_| rules.threads);
+        let thread = |thread: &CountedThread| {
+            Some(Thread { number: thread.number, counts: fold(&tally(thread.account), &counted.command)? })
+        };
+        apart.map(thread).collect::<Option<Vec<Thread>>>()
+    };
+    let own = threads(first, tally)?;
+    for (child, counted) in children.iter_mut().zip(others) {
+        child.threads = threads(counted, tally)?;
+    }
+    if !rules.merged {
+        for (child, counted) in children.iter_mut().zip(others) {
+            child.counts = Some(fold(&of_process(counted, tally), &child.command)?);
         }
     }
-    Some((first, children))
+    Some(Results { counts, threads: own, children })
 }

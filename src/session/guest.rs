@@ -11,7 +11,7 @@ use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory};
 use crate::hooks::plan::MappingId;
 use crate::kernel::Kernel;
 use crate::kernel::arena::TaskId;
-use crate::kernel::process::Status;
+use crate::kernel::process::{PID, Process, Status};
 use crate::kernel::random::Random;
 use crate::kernel::sched::Picked;
 use crate::kernel::transcript::Transcript;
@@ -21,6 +21,7 @@ use crate::session::control::{Control, PAUSE, TIME_IS_UP};
 use crate::session::kernel_stores::KernelStores;
 use crate::session::modules::Modules;
 use crate::session::outcome::{Ending, Pause, Stop};
+use crate::session::places::Calls;
 use crate::session::request::RequestHost;
 use crate::syscalls::context::{Action, ExecRequest, Spawn};
 use crate::syscalls::dispatch;
@@ -38,8 +39,12 @@ pub struct StopConditions {
     pub syscalls: BTreeSet<u64>,
     /// Before any system call.
     pub any_syscall: bool,
-    /// At the first instruction of a signal's handler.
+    /// At the first instruction of a signal's handler, and before a signal ends a process.
     pub signals: bool,
+    /// After a task was made.
+    pub spawns: bool,
+    /// After code of a file was mapped.
+    pub mapped: bool,
     /// Not at the breakpoint at which the next instruction is.
     pub pass_breakpoint: bool,
     /// Before a system call reaches the host's streams for the first time.
@@ -60,6 +65,9 @@ const LINGER: u64 = 1_000_000_000;
 /// different instructions.
 const LEAST_FOR_CODE: u64 = 256 << 20;
 
+/// Bytes that may be kept for the counts of processes whatever the limit of memory is.
+const LEAST_FOR_COUNTS: u64 = 64 << 20;
+
 /// Work that waits until the engine has been left.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Turn {
@@ -67,6 +75,10 @@ pub(super) enum Turn {
     Of(TaskId),
     /// The running task has made another one, and is next itself.
     Spawn(Spawn),
+    /// The running task goes on, from the call that it is in or between two instructions.
+    GoOn,
+    /// A signal ends the process of the running task.
+    Kill(i32),
 }
 
 /// The guest's side of a run.
@@ -89,8 +101,12 @@ pub(super) struct Guest {
     pub random: Random,
     /// State of Valgrind's client requests.
     pub requests: Requests,
+    /// The log hears nothing of a child of fork(2) until it executes a program.
+    pub silent_forks: bool,
     /// Memory that is watched while the kernel serves the guest.
     pub lookout: KernelStores,
+    /// Calls about which something is said in the log.
+    pub places: Vec<Calls>,
 }
 
 impl Guest {
@@ -114,29 +130,59 @@ impl Guest {
                     self.turn = Some(Turn::Spawn(spawn));
                     return Next::Stop;
                 }
+                Action::Killed(signal) => {
+                    self.turn = Some(Turn::Kill(signal));
+                    return self.pause(Pause::Fatal(signal));
+                }
                 Action::Sleep | Action::Gone => match self.kernel.pick(cpu) {
                     Picked::Task(_) if self.is_overdue(cpu) => return self.end_the_rest(),
                     Picked::Task(task) if task == self.kernel.current() => {
                         self.kernel.switch_to(task, cpu.instructions());
-                        dispatch::resume(&mut self.kernel, cpu, mem)
+                        self.resume(cpu, mem)
                     }
                     Picked::Task(task) => {
                         self.turn = Some(Turn::Of(task));
                         return Next::Stop;
                     }
                     Picked::Deadlock(_) if self.kernel.status().is_some() => return self.end_the_rest(),
-                    Picked::Deadlock(why) => Action::Refuse(why),
+                    Picked::Deadlock(why) => {
+                        self.ending.get_or_insert(Ending::Deadlock { why, tasks: Vec::new() });
+                        return Next::Stop;
+                    }
                     Picked::Finished => return self.finish(),
                 },
+                Action::Refuse(why) => {
+                    let calls = self.calls(cpu, mem);
+                    self.ending.get_or_insert(Ending::Refused { why, calls });
+                    return Next::Stop;
+                }
                 other => return self.conclude(other),
             };
         }
     }
 
+    /// Lets the running task go on: from the call that it sleeps in, or with the signals that are
+    /// pending for it.
+    pub(super) fn resume(&mut self, cpu: &mut dyn GuestCpu, mem: &mut AddressSpace) -> Action {
+        self.lookout.before(mem);
+        let action = dispatch::resume(&mut self.kernel, cpu, mem);
+        // Others may have executed the last instruction; this task will execute the next.
+        self.lookout.after(cpu, mem, 1);
+        action
+    }
+
     /// Takes what the kernel has noted of calls and signals to the log.
     fn transcribe(&mut self) {
-        let text = self.kernel.transcript.as_mut().map(Transcript::take).unwrap_or_default();
+        let mut text = self.kernel.transcript.as_mut().map(Transcript::take).unwrap_or_default();
+        if self.silent_forks {
+            let heard = |line: &&str| self.task_of_line(line).is_none_or(|process| !self.is_silent(process));
+            text = text.split_inclusive('\n').filter(heard).collect();
+        }
         if text.is_empty() {
+            return;
+        }
+        if let Some(own) = &self.control.transcript {
+            own.say(Voice::User, text.as_bytes());
             return;
         }
         if let Some(terminal) = &self.control.terminal {
@@ -145,6 +191,18 @@ impl Guest {
         if let Some(log) = &self.control.log {
             log.say(Voice::User, text.as_bytes());
         }
+    }
+
+    /// Tells if the log is to hear nothing of a process.
+    pub(super) fn is_silent(&self, process: &Process) -> bool {
+        self.silent_forks && !process.executed && process.pid != PID
+    }
+
+    /// The process that a line of the transcript is about, if it is there.
+    fn task_of_line(&self, line: &str) -> Option<&Process> {
+        let tid = line.strip_prefix("[pid ")?.split(']').next()?.parse().ok()?;
+        let task = self.kernel.other_task(self.kernel.find_task(tid)?);
+        Some(self.kernel.other_process(task.shared.process))
     }
 
     /// Takes the rest of it to the log: the run has ended.
@@ -170,6 +228,17 @@ impl Guest {
         self.finish()
     }
 
+    /// Ends the run if the counts of processes that do not run take too many bytes.
+    pub(super) fn resting(&mut self, bytes: u64) {
+        let most = self.limits.memory.unwrap_or_default().max(LEAST_FOR_COUNTS);
+        if bytes > most {
+            self.stop(Stop::Limit(format!(
+                "the counts of so many processes take more than {most} bytes of memory (--max-memory); \
+                 --trace-children=no counts only the first"
+            )));
+        }
+    }
+
     /// Ends the run as its first process has ended.
     fn finish(&mut self) -> Next {
         let of_status = |status: Status| match status.signal() {
@@ -185,7 +254,7 @@ impl Guest {
     fn conclude(&mut self, action: Action) -> Next {
         let delivered = self.kernel.task_mut().signals.delivered.take();
         match action {
-            Action::Continue | Action::Spawn(_) | Action::Gone | Action::Sleep => {
+            Action::Continue | Action::Spawn(_) | Action::Gone | Action::Killed(_) | Action::Sleep => {
                 match (self.interrupted(), delivered) {
                     (Some(next), _) => next,
                     (None, Some(signal)) if self.conditions.signals => self.pause(Pause::Signal(signal)),
@@ -250,17 +319,27 @@ impl Supervisor for Guest {
         }
         self.requests.settle(cpu);
         self.lookout.before(mem);
+        let code = mem.code_mappings();
         let action = dispatch::syscall(&mut self.kernel, cpu, mem);
+        self.place_notices(cpu, mem);
         // The instruction that makes the call has been executed.
         self.lookout.after(cpu, mem, 0);
-        self.act(action, cpu, mem)
+        match self.act(action, cpu, mem) {
+            Next::Continue if self.conditions.mapped && mem.code_mappings() != code => {
+                self.pause(Pause::Mapped)
+            }
+            next => next,
+        }
     }
 
     fn request(&mut self, cpu: &mut dyn GuestCpu, mem: &mut AddressSpace) -> Result<Next, u64> {
         self.lookout.before(mem);
+        let silent = self.is_silent(self.kernel.process());
         let Guest { kernel, modules, control, requests, .. } = self;
-        let answer = requests.serve(&mut RequestHost { cpu, mem, kernel, modules, control })?;
+        let answer = requests.serve(&mut RequestHost { cpu, mem, kernel, modules, control, silent })?;
         self.lookout.after(cpu, mem, 0);
+        // They are not about a call.
+        self.kernel.notices.take_fresh();
         let given_up = self.kernel.streams.take_given_up();
         let later = given_up || answer == Answer::Later;
         Ok(self.conclude(if later { Action::GivenUp } else { Action::Continue }))
@@ -275,8 +354,9 @@ impl Supervisor for Guest {
         file: MappingId,
     ) -> Next {
         let pc = refused.map_or_else(|| cpu.rip(), |refused| refused.pc);
+        let silent = self.is_silent(self.kernel.process());
         let Guest { kernel, modules, control, requests, .. } = self;
-        if requests.returned(&mut RequestHost { cpu, mem, kernel, modules, control }, fault) {
+        if requests.returned(&mut RequestHost { cpu, mem, kernel, modules, control, silent }, fault) {
             return Next::Continue;
         }
         self.lookout.before(mem);
@@ -284,8 +364,12 @@ impl Supervisor for Guest {
         let action = dispatch::fault(&mut self.kernel, cpu, mem, fault);
         // A pause at this moment is one before the signal.
         self.lookout.after(cpu, mem, 1);
-        let killed = if ended_before { None } else { self.kernel.status().and_then(Status::signal) };
-        let (Action::Gone, Some(signal)) = (&action, killed) else { return self.act(action, cpu, mem) };
+        let killed = match action {
+            Action::Gone if !ended_before => self.kernel.status().and_then(Status::signal),
+            Action::Killed(signal) if self.kernel.process().pid == PID => Some(signal),
+            _ => None,
+        };
+        let Some(signal) = killed else { return self.act(action, cpu, mem) };
         let refused = refused.map(|refused| {
             let mut bytes = vec![0; MAX_LENGTH];
             let len = mem.read(pc, &mut bytes).err().unwrap_or(MAX_LENGTH);

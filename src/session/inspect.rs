@@ -3,14 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::rc::Rc;
-use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use crate::emu::memory::space::FileArea;
 use crate::emu::unicorn::{EngineError, SavedMachine, TaskCpu};
-use crate::guest::{GuestCpu, GuestMemory, Mapping};
+use crate::guest::GuestCpu;
 use crate::hooks::consumer::{Sighting, Target};
 use crate::hooks::counts::Counts;
 use crate::kernel::Kernel;
@@ -28,7 +25,6 @@ use crate::session::outcome::Ending;
 use crate::session::run::Session;
 use crate::sim::Hierarchy;
 use crate::symbols::give_up::GiveUp;
-use crate::symbols::symboliser::Object;
 
 /// A run as it was. It has to be given back to [`Session::forget`].
 pub struct Saved {
@@ -72,19 +68,6 @@ pub enum Irreversible {
         "the program has opened too many files to watch them for changes, so the run goes on but not back"
     )]
     Unwatched,
-}
-
-/// A file that is mapped to be executed.
-#[derive(Clone)]
-pub struct Loaded {
-    /// Its path in the guest's view.
-    pub path: Arc<str>,
-    /// The address at which its first byte would be.
-    pub origin: u64,
-    /// The addresses of the mapping.
-    pub range: Range<u64>,
-    /// The file with its debug information.
-    pub object: Rc<Object>,
 }
 
 impl Session {
@@ -150,6 +133,7 @@ impl Session {
         self.guest.paused = None;
         self.guest.exec = None;
         self.guest.lookout = KernelStores::default();
+        self.looked_at = None;
         Ok(())
     }
 
@@ -212,32 +196,9 @@ impl Session {
         self.machine.set_breakpoints(addresses);
     }
 
-    /// The registers.
+    /// The registers of the running task.
     pub fn cpu(&mut self) -> impl GuestCpu + '_ {
         self.machine.cpu()
-    }
-
-    /// Copies from the guest's memory. On a bad address the number of bytes copied before it is the
-    /// error.
-    pub fn read(&mut self, addr: u64, buf: &mut [u8]) -> Result<(), usize> {
-        self.machine.memory().peek(addr, buf)
-    }
-
-    /// The guest's mappings, by rising address.
-    pub fn mappings(&mut self) -> Vec<Mapping> {
-        self.machine.memory().mappings()
-    }
-
-    /// The files that code can come from, by rising address.
-    pub fn loaded(&mut self) -> Vec<Loaded> {
-        let symboliser = self.guest.modules.symboliser();
-        let loaded = |(range, file): (Range<u64>, FileArea<'_>)| Loaded {
-            path: Arc::clone(&file.id.path),
-            origin: file.origin,
-            range,
-            object: symboliser.object(file.id, file.source),
-        };
-        self.machine.memory().executable_files().map(loaded).collect()
     }
 
     /// The wish of a front end that the reading of debug information be given up.

@@ -10,10 +10,30 @@ use crate::hooks::consumer::{Sighting, Target};
 /// Longest range whose bytes are compared.
 const COMPARED: u64 = 1 << 16;
 
-/// Ranges that are watched for stores, as they were, and what was seen.
+/// A range that is watched for stores.
+#[derive(Clone, Debug)]
+struct Stored {
+    /// Index of the target.
+    target: usize,
+    range: Range<u64>,
+    /// The address space that is meant, if not every one.
+    space: Option<u32>,
+    /// Its bytes as they were.
+    before: Option<Vec<u8>>,
+}
+
+impl Stored {
+    /// The bytes as they are, if the address space that is meant is loaded.
+    fn bytes(&self, mem: &AddressSpace) -> Option<Vec<u8>> {
+        let meant = self.space.is_none_or(|space| space == mem.loaded().0);
+        if meant { bytes(mem, &self.range) } else { None }
+    }
+}
+
+/// Ranges that are watched for stores, and what was seen.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KernelStores {
-    ranges: Vec<(usize, Range<u64>, Option<Vec<u8>>)>,
+    ranges: Vec<Stored>,
     seen: Vec<Sighting>,
 }
 
@@ -29,7 +49,9 @@ impl KernelStores {
     pub(super) fn watch(targets: &[Target], mem: &AddressSpace) -> KernelStores {
         let stores = |(index, target): (usize, &Target)| match target {
             Target::Access(watched) if watched.stores => {
-                Some((index, watched.range.clone(), bytes(mem, &watched.range)))
+                let (range, space) = (watched.range.clone(), watched.space);
+                let stored = Stored { target: index, range, space, before: None };
+                Some(Stored { before: stored.bytes(mem), ..stored })
             }
             _ => None,
         };
@@ -44,18 +66,18 @@ impl KernelStores {
 
     /// The kernel is about to serve the guest.
     pub(super) fn before(&mut self, mem: &AddressSpace) {
-        for (_, range, before) in &mut self.ranges {
-            *before = bytes(mem, range);
+        for stored in &mut self.ranges {
+            stored.before = stored.bytes(mem);
         }
     }
 
     /// The kernel has served the guest; what it has stored is seen `later` instructions after the
     /// last one that was executed.
     pub(super) fn after(&mut self, cpu: &mut dyn GuestCpu, mem: &AddressSpace, later: u64) {
-        for (target, range, before) in &self.ranges {
-            if bytes(mem, range) != *before {
+        for stored in &self.ranges {
+            if stored.bytes(mem) != stored.before {
                 let moment = cpu.instructions().saturating_add(later);
-                self.seen.push(Sighting { moment, target: *target });
+                self.seen.push(Sighting { moment, target: stored.target });
             }
         }
     }

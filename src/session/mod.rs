@@ -2,6 +2,7 @@
 
 mod accounts;
 mod attribute;
+mod calls;
 mod config;
 mod control;
 mod finish;
@@ -10,10 +11,13 @@ mod inspect;
 mod instructions;
 mod kernel_stores;
 mod load;
+mod look;
 mod modules;
 mod outcome;
+mod places;
 mod request;
 mod run;
+mod skip;
 mod tasks;
 
 pub use config::{
@@ -22,12 +26,15 @@ pub use config::{
 pub use control::{Control, LogSink, PAUSE};
 pub use finish::run;
 pub use guest::StopConditions;
-pub use inspect::{Irreversible, Loaded, Saved};
-pub use outcome::{Child, Finished, Folded, Pause, Stop};
+pub use inspect::{Irreversible, Saved};
+pub use look::{Loaded, ProcessView, TaskView};
+pub use outcome::{Child, Finished, Folded, Pause, Spawned, Stop, Thread};
 pub use run::{Session, StartError};
-pub use tasks::{ProcessView, TaskView};
+pub use skip::Skip;
 
+pub(crate) use crate::abi::signal_names::name as signal_name;
 pub use crate::emu::unicorn::EngineError;
+pub use crate::guest::SpaceId;
 pub use crate::guest::layout::Layout;
 pub use crate::hooks::recorder::CountModel;
 pub use crate::kernel::config::TerminalObserver;

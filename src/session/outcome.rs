@@ -3,6 +3,7 @@
 use crate::guest::Fault;
 use crate::hooks::plan::MappingId;
 use crate::profile::{Instructions, Profile};
+use crate::session::places::Calls;
 use crate::x86::decode::Refusal;
 
 /// Reason of a pause.
@@ -18,6 +19,12 @@ pub enum Pause {
     Syscall(u64),
     /// The handler of this signal is about to start.
     Signal(i32),
+    /// This signal is about to end the process of the running task.
+    Fatal(i32),
+    /// The running task has made another one.
+    Spawned(Spawned),
+    /// The running task has mapped code of a file.
+    Mapped,
     /// Another program was loaded.
     Exec,
     /// The next instruction makes a system call that reaches the host's streams.
@@ -30,11 +37,36 @@ pub enum Pause {
     Ended,
 }
 
+/// A new task: its id, and the kind of its making as ptrace(2) tells them apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spawned {
+    /// PTRACE_EVENT_FORK: a process whose end is told with SIGCHLD.
+    Fork(i32),
+    /// PTRACE_EVENT_VFORK: its maker waits until it executes a program or ends.
+    Vfork(i32),
+    /// PTRACE_EVENT_CLONE: a thread, or a process that ends in another way.
+    Clone(i32),
+}
+
 /// The end of a run, before it is put into words.
 #[derive(Clone, Debug)]
 pub(super) enum Ending {
     /// As it will be reported.
     Stop(Stop),
+    /// Something that a system call asked for is not there.
+    Refused {
+        /// The message.
+        why: String,
+        /// The calls of the task that asked.
+        calls: Calls,
+    },
+    /// All tasks wait for ever.
+    Deadlock {
+        /// The message.
+        why: String,
+        /// Each task in words, and its calls; empty until they have been looked at.
+        tasks: Vec<(String, Calls)>,
+    },
     /// A signal, and the fault that caused it.
     Fault {
         /// The signal.
@@ -74,6 +106,15 @@ pub struct Folded {
     pub instructions: Option<Instructions>,
 }
 
+/// A thread that was counted apart.
+#[derive(Debug)]
+pub struct Thread {
+    /// Its number in its process, from 1 on.
+    pub number: u32,
+    /// Its counts.
+    pub counts: Folded,
+}
+
 /// A process other than the first that was counted.
 #[derive(Debug)]
 pub struct Child {
@@ -87,6 +128,10 @@ pub struct Child {
     pub instructions: u64,
     /// Its counts, unless all are in one profile.
     pub counts: Option<Folded>,
+    /// Its threads, if they are counted apart.
+    pub threads: Vec<Thread>,
+    /// It has executed no program of its own, and the log is to be silent about it.
+    pub silent: bool,
 }
 
 /// Results of a run.
@@ -96,6 +141,8 @@ pub struct Finished {
     pub stop: Stop,
     /// The counts of the first process, or of all in one profile.
     pub counts: Folded,
+    /// The threads of the first process, if they are counted apart.
+    pub threads: Vec<Thread>,
     /// The other processes that were counted, in the order in which they began.
     pub children: Vec<Child>,
     /// Lines for the log (unknown system calls, refused flags, dropped files), in order.

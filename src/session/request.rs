@@ -9,11 +9,18 @@ use crate::guest::{GuestCpu, GuestMemory};
 use crate::hooks::plan::{MappingId, NO_MAPPING};
 use crate::kernel::Kernel;
 use crate::profile::UNKNOWN;
-use crate::requests::{CodePlace, Host, Voice};
+use crate::requests::{Client, CodePlace, Host, Voice};
 use crate::session::control::Control;
 use crate::session::modules::Modules;
 use crate::symbols::debugger::cfi::Cfi;
 use crate::symbols::debugger::unwind;
+
+/// The running task, as a maker of requests.
+pub(super) fn client(kernel: &Kernel) -> Client {
+    let process = kernel.process();
+    let at = process.tasks.iter().position(|task| *task == kernel.current());
+    Client { pid: process.pid, tid: kernel.task().tid, thread: at.map_or(1, |at| at as u64 + 1) }
+}
 
 /// The parts of a run with which requests are served.
 pub(super) struct RequestHost<'a> {
@@ -22,6 +29,8 @@ pub(super) struct RequestHost<'a> {
     pub(super) kernel: &'a mut Kernel,
     pub(super) modules: &'a mut Modules,
     pub(super) control: &'a Control,
+    /// The log is to hear nothing of the running process.
+    pub(super) silent: bool,
 }
 
 impl RequestHost<'_> {
@@ -80,7 +89,10 @@ impl Host for RequestHost<'_> {
     }
 
     fn say(&mut self, voice: Voice, text: &[u8]) -> bool {
-        let RequestHost { kernel, control, .. } = self;
+        let RequestHost { kernel, control, silent, .. } = self;
+        if *silent {
+            return true;
+        }
         kernel.streams.outside(|| {
             if let Some(terminal) = &control.terminal {
                 terminal.writing(2, text);

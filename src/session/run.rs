@@ -35,10 +35,11 @@ use crate::session::kernel_stores::KernelStores;
 use crate::session::load;
 use crate::session::modules::Modules;
 use crate::session::outcome::{Ending, Pause, Stop};
+use crate::session::request::client;
 use crate::sim::Hierarchy;
 use crate::symbols::give_up::GiveUp;
 use crate::syscalls::context::{Action, ExecRequest};
-use crate::syscalls::strace::lines::executed;
+use crate::syscalls::strace::lines::{executed, started};
 
 /// Bytes of guest memory and overlay files without `--max-memory`: what the emulated machine says
 /// it has.
@@ -91,6 +92,8 @@ pub struct Session {
     /// Registers of the tasks that do not run.
     pub(super) cpus: BTreeMap<TaskId, TaskCpu>,
     pub(super) accounts: Accounts,
+    /// The task that is looked at, if it is not the running one.
+    pub(super) looked_at: Option<TaskId>,
     /// Ends the timer when dropped.
     _timer: Option<Sender<()>>,
 }
@@ -109,6 +112,7 @@ impl Session {
         if !counting.at_start {
             machine.set_counting(false);
         }
+        let first = client(&kernel);
         let guest = Guest {
             kernel,
             modules: Modules::new(give_up(&control)),
@@ -121,17 +125,21 @@ impl Session {
             paused: None,
             syscall_paused_at: None,
             random: Random::new(program.seed ^ RDRAND_STREAM),
-            requests: Requests::new(!counting.at_start),
+            requests: Requests::new(!counting.at_start, first),
+            silent_forks: config.recording.silent_forks,
             lookout: KernelStores::default(),
+            places: Vec::new(),
             control,
         };
         let _timer = program.limits.time.map(|time| start_timer(time, &guest.control));
-        let accounts = Accounts::new(counting.children, &guest.kernel, program.command_line());
-        Ok(Session { config, machine, guest, cpus: BTreeMap::new(), accounts, _timer })
+        let accounts =
+            Accounts::new(counting.children, counting.skip.clone(), &guest.kernel, program.command_line());
+        Ok(Session { config, machine, guest, cpus: BTreeMap::new(), accounts, looked_at: None, _timer })
     }
 
     /// Lets the program run until one of the conditions holds, or to its end.
     pub fn resume(&mut self, conditions: StopConditions) -> Pause {
+        self.looked_at = None;
         if self.guest.ending.is_some() {
             return Pause::Ended;
         }
@@ -139,6 +147,7 @@ impl Session {
             self.machine.pass_breakpoint();
         }
         self.guest.kernel.streams.hold(conditions.outside);
+        self.guest.kernel.hold_fatal_signals(conditions.signals);
         self.guest.conditions = conditions;
         self.guest.paused = None;
         loop {
@@ -148,6 +157,7 @@ impl Session {
                 Some(turn) => self.take_turn(turn),
                 None => self.machine.run(&mut self.guest),
             };
+            let result = result.and_then(|()| self.report_deadlock());
             let failed = match result {
                 Ok(()) if self.guest.kernel.streams.is_astray() => Some(
                     "the program did not do again what it had done: its input or files have changed".into(),
@@ -178,10 +188,12 @@ impl Session {
                 self.guest.ending = Some(Ending::Stop(Stop::Refused(why)));
                 return Pause::Ended;
             };
-            let command = request.argv.join(&b' ');
+            let (name, argv) = (request.filename.clone(), request.argv.clone());
             let executed = exec(&mut self.machine, &mut self.guest, request);
             if executed {
-                self.accounts.executed(&self.guest.kernel, command, self.machine.recorder());
+                self.accounts.executed(&self.guest.kernel, &name, &argv, self.machine.recorder());
+                // As Valgrind, which starts anew.
+                self.machine.set_counting(self.config.counting.at_start);
             }
             if executed && self.guest.conditions.exec {
                 return Pause::Exec;
@@ -262,7 +274,7 @@ fn new_machine(config: &Config, memory: u64) -> Result<Machine, StartError> {
 
 /// Loads the program of a configuration into a machine that has run nothing.
 fn load(program: &MachineConfig, kernel: &mut Kernel, machine: &mut Machine) -> Result<(), StartError> {
-    let argv = program.argv.iter().map(|arg| arg.as_bytes().to_vec()).collect();
+    let argv: Vec<Vec<u8>> = program.argv.iter().map(|arg| arg.as_bytes().to_vec()).collect();
     let envp =
         program.env.iter().map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat()).collect();
     let path = program.program.as_os_str().as_bytes();
@@ -271,9 +283,11 @@ fn load(program: &MachineConfig, kernel: &mut Kernel, machine: &mut Machine) -> 
         StackOrder::Linux => path,
         StackOrder::Valgrind => program.argv.first().map_or(path, |name| name.as_bytes()),
     };
-    load::prepare(kernel, machine.memory(), path, name, argv, envp)
+    load::prepare(kernel, machine.memory(), path, name, argv.clone(), envp)
         .and_then(|prepared| prepared.start(kernel, machine))
-        .map_err(start_error)
+        .map_err(start_error)?;
+    started(kernel, path, &argv, program.env.len());
+    Ok(())
 }
 
 /// Features that make the C library choose AVX code or XSAVE, by the names of its tunable; the
@@ -314,19 +328,18 @@ fn start_timer(time: std::time::Duration, control: &Arc<Control>) -> Sender<()> 
 /// gets the error number if it is still there, and is killed if it is not.
 fn exec(machine: &mut Machine, guest: &mut Guest, request: ExecRequest) -> bool {
     let ExecRequest { path, filename, argv, envp } = request;
+    let call = (machine.cpu().gpr(Gpr::Rax), guest.kernel.task().tid);
     let prepared = load::prepare(&mut guest.kernel, machine.memory(), path.as_bytes(), &filename, argv, envp);
-    if prepared.is_ok() {
-        guest.requests.forget(&mut machine.cpu());
-    }
     match prepared {
         Err(failure) => {
-            executed(&mut guest.kernel, &mut machine.cpu(), Err(failure.errno));
+            executed(&mut guest.kernel, &mut machine.cpu(), call, Err(failure.errno));
             machine.cpu().set_gpr(Gpr::Rax, failure.errno.to_rax());
             false
         }
         Ok(prepared) => match prepared.start(&mut guest.kernel, machine) {
             Ok(()) => {
-                executed(&mut guest.kernel, &mut machine.cpu(), Ok(()));
+                guest.requests.forget(client(&guest.kernel));
+                executed(&mut guest.kernel, &mut machine.cpu(), call, Ok(()));
                 true
             }
             Err(failure) => {

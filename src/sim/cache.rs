@@ -12,6 +12,7 @@
 //! 8 ways; longer lists are faster with an early end.
 
 use super::geometry::Geometry;
+use super::packing::{Packer, Unpacker};
 
 /// One simulated cache. Numbers of hits and misses are the caller's to keep.
 #[derive(Clone, Debug)]
@@ -22,6 +23,17 @@ pub struct Cache {
     /// The most recent block of each set; for one way, the whole cache.
     mru: Box<[u64]>,
     ways: Ways,
+}
+
+/// Contents of a [`Cache`], in few bytes where it holds little: its lists that are not empty.
+#[derive(Clone, Debug)]
+pub struct HeldCache(Box<[u8]>);
+
+impl HeldCache {
+    /// Bytes that it takes.
+    pub fn bytes(&self) -> u64 {
+        self.0.len() as u64
+    }
 }
 
 /// The lists, most recent first, with the usual lengths known to the compiler.
@@ -78,6 +90,55 @@ impl Cache {
     #[must_use]
     pub fn line_shift(&self) -> u32 {
         self.shift
+    }
+
+    /// Contents of the cache.
+    #[must_use]
+    pub fn held(&self) -> HeldCache {
+        let (mut packer, mut at, mut before) = (Packer::default(), 0, 0_u64);
+        for (set, first) in (1_u64..).zip(&*self.mru) {
+            let list = self.ways.list(set as usize - 1, first);
+            let Some(last) = list.iter().rposition(|&block| block != 0) else { continue };
+            packer.put(set - at);
+            packer.put(last as u64);
+            // Neighbours are in sets beside each other.
+            before = before.wrapping_add(set - at);
+            at = set;
+            for &block in list.iter().take(last + 1) {
+                packer.put_near(block, before);
+                before = block;
+            }
+            before = list.first().copied().unwrap_or(0);
+        }
+        HeldCache(packer.finish())
+    }
+
+    /// The cache holds what it held before.
+    pub fn hold(&mut self, held: &HeldCache) {
+        self.mru.fill(0);
+        self.ways.fill(0);
+        let (mut unpacker, mut at, mut before) = (Unpacker(&held.0), 0, 0_u64);
+        loop {
+            let step = unpacker.take();
+            if step == 0 {
+                break;
+            }
+            let last = unpacker.take() as usize;
+            before = before.wrapping_add(step);
+            at += step as usize;
+            let Some(first) = self.mru.get_mut(at - 1) else { break };
+            let list = self.ways.list_mut(at - 1);
+            for way in 0..=last {
+                before = unpacker.take_near(before);
+                if way == 0 {
+                    *first = before;
+                }
+                if let Some(place) = list.get_mut(way) {
+                    *place = before;
+                }
+            }
+            before = *first;
+        }
     }
 
     /// The blocks it holds, but for block 0, with which every way begins.
@@ -147,6 +208,48 @@ fn lists<const N: usize>(sets: usize) -> Box<[[u64; N]]> {
 }
 
 impl Ways {
+    /// The list of a set; `first` is the block at its front.
+    fn list<'a>(&'a self, set: usize, first: &'a u64) -> &'a [u64] {
+        match self {
+            Ways::W1 => std::slice::from_ref(first),
+            Ways::W2(sets) => sets.get(set).map_or(&[], <[u64; 2]>::as_slice),
+            Ways::W3(sets) => sets.get(set).map_or(&[], <[u64; 3]>::as_slice),
+            Ways::W4(sets) => sets.get(set).map_or(&[], <[u64; 4]>::as_slice),
+            Ways::W8(sets) => sets.get(set).map_or(&[], <[u64; 8]>::as_slice),
+            Ways::W12(sets) => sets.get(set).map_or(&[], <[u64; 12]>::as_slice),
+            Ways::W16(sets) => sets.get(set).map_or(&[], <[u64; 16]>::as_slice),
+            Ways::Any(tags, n) => tags.chunks_exact(*n).nth(set).unwrap_or_default(),
+        }
+    }
+
+    /// The list of a set, to be changed; empty for one way, which is kept elsewhere.
+    fn list_mut(&mut self, set: usize) -> &mut [u64] {
+        match self {
+            Ways::W1 => &mut [],
+            Ways::W2(sets) => sets.get_mut(set).map_or(&mut [], <[u64; 2]>::as_mut_slice),
+            Ways::W3(sets) => sets.get_mut(set).map_or(&mut [], <[u64; 3]>::as_mut_slice),
+            Ways::W4(sets) => sets.get_mut(set).map_or(&mut [], <[u64; 4]>::as_mut_slice),
+            Ways::W8(sets) => sets.get_mut(set).map_or(&mut [], <[u64; 8]>::as_mut_slice),
+            Ways::W12(sets) => sets.get_mut(set).map_or(&mut [], <[u64; 12]>::as_mut_slice),
+            Ways::W16(sets) => sets.get_mut(set).map_or(&mut [], <[u64; 16]>::as_mut_slice),
+            Ways::Any(tags, n) => tags.chunks_exact_mut(*n).nth(set).unwrap_or_default(),
+        }
+    }
+
+    /// Sets all ways of all lists.
+    fn fill(&mut self, block: u64) {
+        match self {
+            Ways::W1 => {}
+            Ways::W2(sets) => sets.as_flattened_mut().fill(block),
+            Ways::W3(sets) => sets.as_flattened_mut().fill(block),
+            Ways::W4(sets) => sets.as_flattened_mut().fill(block),
+            Ways::W8(sets) => sets.as_flattened_mut().fill(block),
+            Ways::W12(sets) => sets.as_flattened_mut().fill(block),
+            Ways::W16(sets) => sets.as_flattened_mut().fill(block),
+            Ways::Any(tags, _) => tags.fill(block),
+        }
+    }
+
     /// Moves `block`, which is not at the front of its set, there. True if it was in the list.
     #[inline]
     fn promote(&mut self, set: usize, block: u64) -> bool {

@@ -1,6 +1,6 @@
 //! I1, D1 and LL together.
 
-use super::cache::Cache;
+use super::cache::{Cache, HeldCache};
 use super::geometry::Geometry;
 use super::lines::{HeldLines, LineCache};
 
@@ -32,15 +32,23 @@ pub struct Hierarchy {
 #[derive(Clone, Debug)]
 pub struct Held {
     i1: HeldLines,
-    d1: Cache,
-    ll: Cache,
+    d1: HeldCache,
+    ll: HeldCache,
+}
+
+impl Held {
+    /// Bytes that it takes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.i1.bytes() + self.d1.bytes() + self.ll.bytes()
+    }
 }
 
 impl Hierarchy {
     /// Contents of the caches.
     #[must_use]
     pub fn held(&self) -> Held {
-        Held { i1: self.i1.held(), d1: self.d1.clone(), ll: self.ll.clone() }
+        Held { i1: self.i1.held(), d1: self.d1.held(), ll: self.ll.held() }
     }
 
     /// True if the lines of I1 have the numbers that they had then; see [`LineCache::numbers_as`].
@@ -52,8 +60,8 @@ impl Hierarchy {
     /// The caches hold what they held before. See [`LineCache::hold`] for the numbers of lines.
     pub fn hold(&mut self, held: &Held) {
         self.i1.hold(&held.i1);
-        self.d1.clone_from(&held.d1);
-        self.ll.clone_from(&held.ll);
+        self.d1.hold(&held.d1);
+        self.ll.hold(&held.ll);
     }
 
     /// Three caches in their initial state.

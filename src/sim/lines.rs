@@ -9,6 +9,7 @@
 use rustc_hash::FxHashMap;
 
 use super::geometry::Geometry;
+use super::packing::{Packer, Unpacker};
 
 /// A block of a [`LineCache`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,45 +48,78 @@ pub struct LineCache {
     recent: Box<[u32]>,
 }
 
-/// Contents of a [`LineCache`] at some moment.
+/// Contents of a [`LineCache`] at some moment, in few bytes where it holds little.
 #[derive(Clone, Debug)]
 pub struct HeldLines {
     clock: u64,
     age: u64,
-    stamps: Vec<u64>,
-    /// By line: its block number.
-    blocks: Vec<u64>,
-    ways: Box<[u32]>,
-    recent: Box<[u32]>,
+    /// Number of lines.
+    lines: usize,
+    /// By line: the block number.
+    blocks: Box<[u8]>,
+    /// The lines that the cache holds, with their stamps.
+    stamps: Box<[u8]>,
+    /// Ways and most recent lines.
+    order: Box<[u8]>,
+}
+
+impl HeldLines {
+    /// Bytes that it takes.
+    pub fn bytes(&self) -> u64 {
+        (self.blocks.len() + self.stamps.len() + self.order.len()) as u64
+    }
+
+    /// The block numbers by line.
+    fn blocks(&self) -> impl Iterator<Item = u64> {
+        let (mut unpacker, mut before) = (Unpacker(&self.blocks), 0);
+        (0..self.lines).map(move |_| {
+            before = unpacker.take_near(before);
+            before
+        })
+    }
 }
 
 impl LineCache {
     /// Contents of the cache.
     #[must_use]
     pub fn held(&self) -> HeldLines {
-        let LineCache { clock, age, stamps, blocks, ways, recent, .. } = self;
+        let (mut blocks, mut stamps, mut order) = (Packer::default(), Packer::default(), Packer::default());
+        let mut before = 0;
+        for &block in &self.blocks {
+            blocks.put_near(block, before);
+            before = block;
+        }
+        let mut at = 0;
+        for (line, &stamp) in (1..).zip(&self.stamps).filter(|(_, stamp)| **stamp != 0) {
+            stamps.put(line - at);
+            stamps.put(self.clock.wrapping_sub(stamp));
+            at = line;
+        }
+        // A way that holds nothing is 0.
+        self.ways.iter().for_each(|&line| order.put(u64::from(line.wrapping_add(1))));
+        self.recent.iter().for_each(|&line| order.put(u64::from(line)));
         HeldLines {
-            clock: *clock,
-            age: *age,
-            stamps: stamps.clone(),
-            blocks: blocks.clone(),
-            ways: ways.clone(),
-            recent: recent.clone(),
+            clock: self.clock,
+            age: self.age,
+            lines: self.blocks.len(),
+            blocks: blocks.finish(),
+            stamps: stamps.finish(),
+            order: order.finish(),
         }
     }
 
     /// True if the lines have the numbers that they had then; more may have come since.
     #[must_use]
     pub fn numbers_as(&self, held: &HeldLines) -> bool {
-        self.blocks.starts_with(&held.blocks)
+        self.blocks.len() >= held.lines && held.blocks().zip(&self.blocks).all(|(then, now)| then == *now)
     }
 
     /// The cache holds what it held before. Lines keep their numbers if they are the same as then;
     /// else all have those from then.
     pub fn hold(&mut self, held: &HeldLines) {
         if !self.numbers_as(held) {
-            self.blocks.clone_from(&held.blocks);
-            self.stamps.resize(held.blocks.len(), 0);
+            self.blocks = held.blocks().collect();
+            self.stamps.resize(self.blocks.len(), 0);
             let mask = self.geometry.sets() - 1;
             // The first two stand for no block.
             let lines = (0..).zip(&self.blocks).skip(2);
@@ -94,11 +128,21 @@ impl LineCache {
         }
         (self.clock, self.age) = (held.clock, held.age);
         self.stamps.fill(0);
-        for (stamp, &then) in self.stamps.iter_mut().zip(&held.stamps) {
-            *stamp = then;
+        let (mut stamps, mut at) = (Unpacker(&held.stamps), 0);
+        loop {
+            let step = stamps.take() as usize;
+            if step == 0 {
+                break;
+            }
+            at += step;
+            let stamp = held.clock.wrapping_sub(stamps.take());
+            if let Some(now) = self.stamps.get_mut(at - 1) {
+                *now = stamp;
+            }
         }
-        self.ways.clone_from(&held.ways);
-        self.recent.clone_from(&held.recent);
+        let mut order = Unpacker(&held.order);
+        self.ways.fill_with(|| (order.take() as u32).wrapping_sub(1));
+        self.recent.fill_with(|| order.take() as u32);
     }
 
     /// The blocks it holds, but for block 0, with which every way begins.

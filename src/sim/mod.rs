@@ -8,10 +8,12 @@ mod cache;
 mod geometry;
 mod hierarchy;
 mod lines;
+mod packing;
 mod presets;
 
 pub(crate) use branch::{Conditional, Indirect};
 pub(crate) use geometry::Geometry;
 pub(crate) use hierarchy::{Held, Hierarchy};
 pub(crate) use lines::Line;
+pub(crate) use packing::{Packer, Unpacker};
 pub(crate) use presets::{PRESETS, preset};

@@ -99,6 +99,8 @@ pub(crate) enum Action {
     Spawn(Spawn),
     /// The task has ended; go on with another one.
     Gone,
+    /// This signal is about to end the task's process, and somebody wants to see it before.
+    Killed(i32),
     /// The task sleeps; go on with another one.
     Sleep,
     /// The user asked for something while the call waited; nothing has happened yet.

@@ -27,12 +27,7 @@ pub(super) const ROWS: &[Row] = &[
     partial(278, "vmsplice", vmsplice, "bytes go into the pipe as they are when the call is made"),
     full(76, "truncate", truncate),
     full(77, "ftruncate", ftruncate),
-    partial(
-        285,
-        "fallocate",
-        fallocate,
-        "modes 0, KEEP_SIZE, PUNCH_HOLE and ZERO_RANGE; others are EOPNOTSUPP",
-    ),
+    full(285, "fallocate", fallocate),
     full(74, "fsync", fsync),
     full(75, "fdatasync", fsync),
     full(162, "sync", sync),
@@ -68,7 +63,7 @@ fn put_offset(ctx: &mut Ctx, addr: u64, at: Option<u64>, done: u64) -> Result<()
 fn is_regular(ctx: &Ctx, file: FileNo) -> Result<bool, Errno> {
     let inode = ctx.kernel.files.get(file).ops.inode();
     match inode.map(|ino| &ctx.kernel.fs.node(ino).body) {
-        Some(Body::File(_)) => Ok(true),
+        Some(Body::File(_) | Body::Proc(_)) => Ok(true),
         Some(Body::Dir(_)) => Err(Errno::EISDIR),
         _ => Ok(false),
     }
@@ -80,6 +75,7 @@ fn copy(
     sides: [FileNo; 2],
     copy: impl FnOnce(&mut Descriptions, &mut FileContext) -> Result<u64, FileError>,
 ) -> SysResult {
+    ctx.kernel.renew_text(sides[0], None, ctx.cpu, ctx.mem)?;
     let (files, mut cx) = ctx.file_ops();
     copy(files, &mut cx).map_err(|error| failed(ctx, &sides, error))
 }
@@ -112,8 +108,10 @@ fn sendfile(ctx: &mut Ctx, [to, from, at, count, ..]: [u64; 6]) -> SysResult {
         return Err(Errno::EBADF.into());
     }
     let (into, flags) = (pipe_of(ctx, to), flags_of(ctx, to));
-    let splices = |file| ctx.kernel.files.get(file).ops.can_splice();
-    if !splices(from) || !splices(to) || into.is_none() && (flags & O_APPEND != 0 || !seekable(ctx, from)) {
+    let (source, target) = (&ctx.kernel.files.get(from).ops, &ctx.kernel.files.get(to).ops);
+    // A pipe is no source: what it has may not fit.
+    let able = source.can_splice_out() && source.pipe().is_none() && target.can_splice();
+    if !able || into.is_none() && (flags & O_APPEND != 0 || !seekable(ctx, from)) {
         return Err(Errno::EINVAL.into());
     }
     let source = Side { file: from, at: start };
@@ -139,6 +137,10 @@ fn copy_file_range(ctx: &mut Ctx, [from, from_at, to, to_at, len, flags]: [u64; 
     ends(ctx, from, to)?;
     if flags_of(ctx, to) & O_APPEND != 0 {
         return Err(Errno::EBADF.into());
+    }
+    let device = |file: FileNo| ctx.kernel.files.get(file).ops.inode().map(|ino| ctx.kernel.fs.node(ino).dev);
+    if device(from) != device(to) {
+        return Err(Errno::EXDEV.into());
     }
     let (source, target) = (Side { file: from, at: from_start }, Side { file: to, at: to_start });
     let files = &ctx.kernel.files;
@@ -179,7 +181,6 @@ fn splice(ctx: &mut Ctx, [from, from_at, to, to_at, len, flags]: [u64; 6]) -> Sy
     ends(ctx, from, to)?;
     let nonblocking =
         |ctx: &Ctx, file| flags & SPLICE_F_NONBLOCK != 0 || flags_of(ctx, file) & O_NONBLOCK != 0;
-    let splices = |ctx: &Ctx, file| ctx.kernel.files.get(file).ops.can_splice();
     let (source, target) = (Side { file: from, at: from_start }, Side { file: to, at: to_start });
     let done = match pipes {
         (Some(a), Some(b)) if a == b => return Err(Errno::EINVAL.into()),
@@ -189,7 +190,7 @@ fn splice(ctx: &mut Ctx, [from, from_at, to, to_at, len, flags]: [u64; 6]) -> Sy
         }
         (Some(pipe), None) => {
             let able = to_start.is_none() || seekable(ctx, to);
-            if !able || flags_of(ctx, to) & O_APPEND != 0 || !splices(ctx, to) {
+            if !able || flags_of(ctx, to) & O_APPEND != 0 || !ctx.kernel.files.get(to).ops.can_splice() {
                 return Err(Errno::EINVAL.into());
             }
             let nonblocking = nonblocking(ctx, from);
@@ -197,7 +198,7 @@ fn splice(ctx: &mut Ctx, [from, from_at, to, to_at, len, flags]: [u64; 6]) -> Sy
         }
         (None, Some(pipe)) => {
             let able = from_start.is_none() || seekable(ctx, from);
-            if !able || !splices(ctx, from) {
+            if !able || !ctx.kernel.files.get(from).ops.can_splice_out() {
                 return Err(Errno::EINVAL.into());
             }
             let nonblocking = nonblocking(ctx, to);
@@ -275,6 +276,9 @@ fn truncate(ctx: &mut Ctx, [path, len, ..]: [u64; 6]) -> SysResult {
 
 /// ftruncate(2).
 fn ftruncate(ctx: &mut Ctx, [fd, len, ..]: [u64; 6]) -> SysResult {
+    if len > i64::MAX as u64 {
+        return Err(Errno::EINVAL.into());
+    }
     let file = ctx.opened(fd as i32)?;
     if !ctx.kernel.files.get(file).writable() {
         return Err(Errno::EINVAL.into());
@@ -285,11 +289,21 @@ fn ftruncate(ctx: &mut Ctx, [fd, len, ..]: [u64; 6]) -> SysResult {
 
 /// fallocate(2).
 fn fallocate(ctx: &mut Ctx, [fd, mode, at, len, ..]: [u64; 6]) -> SysResult {
-    let file = ctx.kernel.fds().get(fd as i32)?;
+    let (file, mode) = (ctx.opened(fd as i32)?, mode as u32);
+    if at > i64::MAX as u64 || len > i64::MAX as u64 || len == 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    let keeps = mode & FALLOC_FL_KEEP_SIZE != 0;
+    match mode & !FALLOC_FL_KEEP_SIZE {
+        0 | FALLOC_FL_ZERO_RANGE | FALLOC_FL_UNSHARE_RANGE => {}
+        FALLOC_FL_PUNCH_HOLE if keeps => {}
+        FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE if !keeps => {}
+        _ => return Err(Errno::EOPNOTSUPP.into()),
+    }
     if !ctx.kernel.files.get(file).writable() {
         return Err(Errno::EBADF.into());
     }
-    operate(ctx, file, |open, cx| open.ops.allocate(cx, mode as u32, at, len))?;
+    operate(ctx, file, |open, cx| open.ops.allocate(cx, mode, at, len))?;
     Ok(0)
 }
 
@@ -340,6 +354,5 @@ fn readahead(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
     if !ctx.kernel.files.get(file).readable() {
         return Err(Errno::EBADF.into());
     }
-    let text = ctx.kernel.files.get(file).ops.kind() == "proc";
-    if text || is_regular(ctx, file) == Ok(true) { Ok(0) } else { Err(Errno::EINVAL.into()) }
+    if is_regular(ctx, file) == Ok(true) { Ok(0) } else { Err(Errno::EINVAL.into()) }
 }

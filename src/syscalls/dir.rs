@@ -55,11 +55,12 @@ fn list(ctx: &mut Ctx, fd: u64, buf: u64, size: u64, encode: fn(&DirEntry, u64) 
         Some(listing) => listing,
         None => Arc::new(Listing::new(fs.list(&caller, ino)?)),
     };
+    let room = u64::try_from(size as i32).unwrap_or(0);
     let mut out = Vec::new();
     let mut at = usize::try_from(offset).unwrap_or(usize::MAX);
     while let Some(entry) = listing.get(at) {
         let bytes = encode(entry, at as u64 + 1);
-        if (out.len() + bytes.len()) as u64 > size & 0xffff_ffff {
+        if (out.len() + bytes.len()) as u64 > room {
             if out.is_empty() {
                 return Err(Errno::EINVAL.into());
             }

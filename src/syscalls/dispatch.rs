@@ -32,12 +32,21 @@ fn settle(
         (Err(_), _) => Action::OutOfMemory,
         (Ok(()), Ok(())) => Action::Continue,
         (Ok(()), Err(Fate::Stopped(_))) => Action::Sleep,
-        (Ok(()), Err(Fate::Killed(signo))) => {
-            let status = kernel.status_of_signal(signo);
-            kernel.exit_process(status, cpu, mem);
-            Action::Gone
-        }
+        (Ok(()), Err(Fate::Killed(signo))) if kernel.holds_fatal_signals() => Action::Killed(signo),
+        (Ok(()), Err(Fate::Killed(signo))) => kill(kernel, cpu, mem, signo),
     }
+}
+
+/// Ends the process of the running task by a signal.
+pub(crate) fn kill(
+    kernel: &mut Kernel,
+    cpu: &mut dyn GuestCpu,
+    mem: &mut dyn GuestMemory,
+    signo: i32,
+) -> Action {
+    let status = kernel.status_of_signal(signo);
+    kernel.exit_process(status, cpu, mem);
+    Action::Gone
 }
 
 /// Serves the system call whose number and arguments are in the registers, as the x86-64 ABI has
@@ -102,6 +111,7 @@ fn serve(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory,
     ctx.kernel.end_call(ctx.mem);
     if traced {
         strace::left(&mut ctx, number, args, &result);
+        strace::stops(ctx.kernel, ctx.cpu);
     }
     match result {
         Ok(value) => ctx.cpu.set_gpr(Gpr::Rax, value),
@@ -136,8 +146,12 @@ pub(crate) fn interrupt(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut d
         let _ = put_u32(mem, first, tid); // as in Linux it may fail
     }
     kernel.drop_unused_spaces(mem);
+    let parent = kernel.task().vfork.is_some();
     if kernel.waits_for_vfork() || kernel.task().state == TaskState::Stopped {
         return Action::Sleep;
+    }
+    if parent && kernel.transcript.is_some() {
+        strace::child_let_go(kernel, cpu);
     }
     let delivered = kernel.deliver_pending(cpu, mem);
     settle(kernel, cpu, mem, delivered)

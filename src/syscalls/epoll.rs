@@ -4,6 +4,7 @@ use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::kernel::file::description::Description;
 use crate::kernel::file::epoll::Epoll;
+use crate::kernel::signal::state::Restart;
 use crate::kernel::uaccess::{copy_to_user, get_array, get_timeout};
 use crate::kernel::wait_queue::Watched;
 use crate::syscalls::context::{Ctx, SysResult};
@@ -74,7 +75,7 @@ fn wait_events(ctx: &mut Ctx, epfd: u64, buf: u64, max: u64, timeout: Option<u64
     }
     access_ok(&[(buf, max * EVENT as u64)])?;
     let epoll = ctx.kernel.files.epoll(file)?;
-    until_ready(ctx, timeout, "epoll_wait", |ctx, wait, keys| {
+    until_ready(ctx, timeout, ("epoll_wait", Restart::Fails), |ctx, wait, keys| {
         ctx.kernel.await_file(file, keys);
         let (files, mut cx) = ctx.file_ops();
         Ok(files.has_events(epoll, &mut cx, wait)?.into())

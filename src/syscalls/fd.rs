@@ -11,7 +11,7 @@ use crate::kernel::file::description::Description;
 use crate::kernel::file::operations::{READABLE, WRITABLE};
 use crate::kernel::state::Parts;
 use crate::kernel::uaccess::{get_u32, get_u64, put_u32, put_u64};
-use crate::kernel::vfs::node::Body;
+use crate::kernel::vfs::node::{Body, MEMFD_DEV};
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::lock;
 use crate::syscalls::row::{Row, full};
@@ -178,6 +178,9 @@ fn fcntl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
         F_GET_SEALS => Ok(u64::from(ctx.kernel.fs.seals(open.ops.inode().ok_or(Errno::EINVAL)?)?)),
         F_ADD_SEALS => {
             let (inode, writable) = (open.ops.inode(), open.writable());
+            if !writable {
+                return Err(Errno::EPERM.into());
+            }
             let (inode, memory) = (inode.ok_or(Errno::EINVAL)?, &*ctx.mem);
             ctx.kernel.fs.add_seals(inode, word, writable, memory)?;
             Ok(0)
@@ -239,7 +242,8 @@ pub(super) fn set_flags(ctx: &mut Ctx, fd: i32, file: FileNo, flags: u32) -> Sys
     if let (true, Some(ino)) = (flags & !held & O_NOATIME != 0, ino) {
         caller.owns(fs.node(ino))?;
     }
-    let direct = is_pipe || ino.is_some_and(|ino| matches!(fs.node(ino).body, Body::File(_)));
+    let direct = is_pipe
+        || ino.is_some_and(|ino| matches!(fs.node(ino).body, Body::File(_)) && fs.node(ino).dev != MEMFD_DEV);
     if flags & O_DIRECT != 0 && !direct {
         return Err(Errno::EINVAL.into());
     }

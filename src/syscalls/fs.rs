@@ -51,7 +51,7 @@ pub(super) const ROWS: &[Row] = &[
     full(161, "chroot", chroot),
 ];
 
-const NO_DEVICE: &str = "devices and sockets where changes go to the host are EPERM";
+const NO_DEVICE: &str = "devices where changes go to the host are EPERM";
 
 /// AT_FDCWD as an argument of a call.
 pub(super) const FDCWD: u64 = AT_FDCWD as i64 as u64;
@@ -82,6 +82,12 @@ fn openat_path(ctx: &mut Ctx, dirfd: u64, path: &[u8], flags: u32, mode: u64, ho
     if let Some(file) = ctx.kernel.task().call.opening {
         return wait_for_partner(ctx, file, path, flags);
     }
+    // The bit that O_TMPFILE alone has asks for the others, and for writing.
+    let nameless = flags & O_TMPFILE & !O_DIRECTORY != 0 && flags & O_PATH == 0;
+    let whole = flags & O_TMPFILE == O_TMPFILE && flags & O_CREAT == 0 && flags & O_ACCMODE != 0;
+    if nameless && !whole {
+        return Err(Errno::EINVAL.into());
+    }
     // No file is made or cut where there is no descriptor for it.
     ctx.kernel.fds().has_room(crate::syscalls::fd::limit(ctx))?;
     let changes = flags & (O_CREAT | O_TRUNC) != 0 || flags & O_TMPFILE == O_TMPFILE;
@@ -91,10 +97,6 @@ fn openat_path(ctx: &mut Ctx, dirfd: u64, path: &[u8], flags: u32, mode: u64, ho
     let base = opener.fs.base(&opener.caller, dirfd as i32, path)?;
     let file = match opener.open(base, path, flags, mode as u32)? {
         Opened::File(file) => file,
-        Opened::Proc(open) => {
-            let text = ctx.kernel.proc_text(open.file, ctx.cpu, ctx.mem);
-            open.finish(&mut ctx.kernel.fs, text)
-        }
         Opened::Leased(ino, write) => {
             break_leases(ctx, ino, write, flags & O_NONBLOCK != 0)?;
             return openat_path(ctx, dirfd, path, flags, mode, how);

@@ -57,9 +57,7 @@ fn futex(ctx: &mut Ctx, [addr, op, value, timeout, addr2, value3]: [u64; 6]) -> 
     let (value, value3, count2) = (value as u32, value3 as u32, timeout as i32);
     match command {
         FUTEX_WAIT => wait(ctx, addr, private, value, FUTEX_BITSET_MATCH_ANY, deadline),
-        FUTEX_WAIT_BITSET | FUTEX_WAKE_BITSET | FUTEX_WAIT_REQUEUE_PI if value3 == 0 => {
-            Err(Errno::EINVAL.into())
-        }
+        FUTEX_WAIT_BITSET | FUTEX_WAKE_BITSET if value3 == 0 => Err(Errno::EINVAL.into()),
         FUTEX_WAIT_BITSET => wait(ctx, addr, private, value, value3, deadline),
         FUTEX_WAIT_REQUEUE_PI if addr == addr2 => Err(Errno::EINVAL.into()),
         FUTEX_WAIT_REQUEUE_PI => wait_requeue_pi(ctx, (addr, addr2), private, value, deadline),

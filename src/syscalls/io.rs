@@ -66,6 +66,21 @@ pub(super) fn failed(ctx: &mut Ctx, files: &[FileNo], error: FileError) -> Break
             }
             block(ctx, what, &keys)
         }
+        FileError::Wait(wait) => {
+            let mut keys: Vec<WaitKey> = wait.queue.map(WaitKey::Queue).into_iter().collect();
+            for file in files {
+                ctx.kernel.await_file(*file, &mut keys);
+            }
+            let deadline = wait.timeout.map(|ns| ctx.deadline(ns));
+            match ctx.sleep(wait.what, &keys, deadline) {
+                Ok(Wake::Timeout) => wait.late.into(),
+                // As in Linux a call with a timeout of its own is not started again.
+                Ok(Wake::Signal) if wait.timeout.is_some() => ctx.interrupted(Restart::Never),
+                Ok(Wake::Signal) => ctx.interrupted(Restart::WithFlag),
+                Ok(Wake::Event) => Break::Sleep,
+                Err(why) => why,
+            }
+        }
     }
 }
 
@@ -108,6 +123,13 @@ pub(super) fn access_ok(pieces: &[(u64, u64)]) -> Result<(), Errno> {
     if pieces.iter().all(inside) { Ok(()) } else { Err(Errno::EFAULT) }
 }
 
+/// Checks that a transfer from an offset on ends where a file can; EINVAL.
+fn within_file(offset: Option<u64>, pieces: &[(u64, u64)]) -> Result<(), Errno> {
+    let len = pieces.iter().fold(0u64, |sum, (_, len)| sum.saturating_add(*len));
+    let fits = |at: u64| at.checked_add(len).is_some_and(|end| end <= i64::MAX as u64);
+    if offset.is_none_or(fits) { Ok(()) } else { Err(Errno::EINVAL) }
+}
+
 /// Reads into pieces of the guest's memory. What was read before an error or a bad address counts.
 fn read_to(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], flags: u32) -> SysResult {
     let result = read_pieces(ctx, fd, at, pieces, flags);
@@ -124,11 +146,16 @@ fn read_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], f
     if !ctx.kernel.files.get(file).readable() {
         return Err(Errno::EBADF.into());
     }
+    if let Some(errno) = ctx.kernel.files.get(file).ops.read_error() {
+        return Err(errno.into());
+    }
     if ctx.kernel.is_in_background(file, SIGTTIN)? {
         return Err(ctx.interrupted(Restart::WithFlag));
     }
     access_ok(pieces)?;
+    within_file(offset, pieces)?;
     check_flags(ctx, file, pieces, flags, false)?;
+    ctx.kernel.renew_text(file, offset, ctx.cpu, ctx.mem)?;
     let nowait = flags & RWF_NOWAIT != 0;
     if pieces.len() > 1 && ctx.kernel.files.get(file).ops.moves_whole() {
         return read_scattered(ctx, file, pieces, nowait);
@@ -153,6 +180,9 @@ fn read_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], f
                 }
             };
             if let Err(copied) = ctx.mem.write(addr.wrapping_add(within), &buf[..count]) {
+                if let Some(pipe) = ctx.kernel.files.get(file).ops.pipe() {
+                    ctx.kernel.fs.pipes.give_back(pipe, &buf[copied..count]);
+                }
                 done += copied as u64;
                 failed = Some(Errno::EFAULT.into());
                 break 'pieces;
@@ -219,15 +249,24 @@ fn write_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], 
     if !ctx.kernel.files.get(file).writable() {
         return Err(Errno::EBADF.into());
     }
+    if let Some(errno) = ctx.kernel.files.get(file).ops.write_error() {
+        return Err(errno.into());
+    }
     if ctx.kernel.writes_in_background(file)? {
         return Err(ctx.interrupted(Restart::WithFlag));
     }
     access_ok(pieces)?;
+    within_file(offset, pieces)?;
     check_flags(ctx, file, pieces, flags, true)?;
     let nowait = flags & RWF_NOWAIT != 0;
     let open = ctx.kernel.files.get(file);
     if open.ops.discards() {
         return Ok(pieces.iter().fold(0u64, |sum, (_, len)| sum.saturating_add(*len)).min(MAX_RW_COUNT));
+    }
+    if let Some(source) = open.ops.proc_source() {
+        let bytes = gather(ctx, pieces)?;
+        let done = ctx.kernel.proc_write(source, &bytes)?;
+        return finish(ctx, file, at, offset, done as u64, None);
     }
     if flags & RWF_APPEND != 0 || open.flags & O_APPEND != 0 && flags & RWF_NOAPPEND == 0 {
         let (files, mut cx) = ctx.file_ops();
@@ -280,17 +319,25 @@ fn write_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], 
     finish(ctx, file, at, offset, done, failed)
 }
 
-/// Writes a vector as one message.
-fn write_gathered(ctx: &mut Ctx, file: FileNo, pieces: &[(u64, u64)], nowait: bool) -> SysResult {
+/// The bytes of a vector; EFAULT.
+fn gather(ctx: &mut Ctx, pieces: &[(u64, u64)]) -> Result<Vec<u8>, Errno> {
     let mut bytes = Vec::new();
     for (addr, len) in pieces {
         let mut buf = vec![0; (*len).min(MESSAGE) as usize];
         copy_from_user(ctx.mem, *addr, &mut buf)?;
         bytes.append(&mut buf);
     }
+    Ok(bytes)
+}
+
+/// Writes a vector as one message.
+fn write_gathered(ctx: &mut Ctx, file: FileNo, pieces: &[(u64, u64)], nowait: bool) -> SysResult {
+    let bytes = gather(ctx, pieces)?;
     let mut done = ctx.kernel.task().call.done as usize;
     let mut failed = None;
-    while done < bytes.len() && failed.is_none() {
+    let is_socket = ctx.kernel.files.get(file).ops.socket().is_some();
+    let mut empty = bytes.is_empty() && is_socket; // a datagram may be
+    while (done < bytes.len() || std::mem::take(&mut empty)) && failed.is_none() {
         let rest = &bytes[done..];
         match operate(ctx, file, |open, cx| open.patiently(nowait, |open| open.write(cx, None, rest))) {
             Ok(count) => done += count,
@@ -327,14 +374,17 @@ pub(super) fn get_iovec(mem: &mut dyn GuestMemory, addr: u64, count: u64) -> Res
     Ok(pieces)
 }
 
-/// read(2).
-fn read(ctx: &mut Ctx, [fd, buf, count, ..]: [u64; 6]) -> SysResult {
+/// EISDIR for a directory that is open for reading: even nothing is not read from it.
+fn not_a_directory(ctx: &mut Ctx, fd: u64) -> Result<(), Errno> {
     let file = ctx.kernel.pin(fd as i32)?;
     let open = ctx.kernel.files.get(file);
     let directory = open.ops.inode().is_some_and(|ino| ctx.kernel.fs.node(ino).is_dir());
-    if directory && open.readable() {
-        return Err(Errno::EISDIR.into());
-    }
+    if directory && open.readable() { Err(Errno::EISDIR) } else { Ok(()) }
+}
+
+/// read(2).
+fn read(ctx: &mut Ctx, [fd, buf, count, ..]: [u64; 6]) -> SysResult {
+    not_a_directory(ctx, fd)?;
     let read = read_to(ctx, fd, None, &[(buf, count)], 0)?;
     if let Some(file) = of_records(ctx, fd, count)? {
         operate(ctx, file, |open, cx| open.read(cx, None, &mut []))?;
@@ -359,6 +409,9 @@ fn write(ctx: &mut Ctx, [fd, buf, count, ..]: [u64; 6]) -> SysResult {
 
 /// pread(2).
 fn pread64(ctx: &mut Ctx, [fd, buf, count, offset, ..]: [u64; 6]) -> SysResult {
+    if offset <= i64::MAX as u64 {
+        not_a_directory(ctx, fd)?;
+    }
     read_to(ctx, fd, Some(offset), &[(buf, count)], 0)
 }
 

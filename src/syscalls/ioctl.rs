@@ -71,11 +71,12 @@ fn ioctl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
             return set_flags(ctx, fd as i32, file, flags);
         }
         FIOQSIZE => {
-            let ino = inode_of(ctx, file, |body| matches!(body, Body::File(_) | Body::Dir(_)))?;
+            let ino =
+                inode_of(ctx, file, |body| matches!(body, Body::File(_) | Body::Dir(_) | Body::Proc(_)))?;
             let bytes = ctx.kernel.fs.meta(ino).blocks * 512;
             put_u64(ctx.mem, arg, bytes)?;
         }
-        FIGETBSZ if ctx.kernel.files.get(file).ops.inode().is_some() => put_u32(ctx.mem, arg, BLOCK)?,
+        FIGETBSZ => put_u32(ctx.mem, arg, BLOCK)?,
         FIBMAP | FS_IOC_FIEMAP => return extents(ctx, file, command),
         FIFREEZE | FITHAW if ctx.kernel.files.get(file).ops.inode().is_some() => {
             ctx.kernel.task().cred.require(CAP_SYS_ADMIN)?;

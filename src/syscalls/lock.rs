@@ -30,7 +30,8 @@ fn flock(ctx: &mut Ctx, [fd, operation, ..]: [u64; 6]) -> SysResult {
         _ => return Err(Errno::EINVAL.into()),
     };
     let file = ctx.pin_opened(fd as i32)?;
-    match ctx.kernel.files.flock(file, exclusive) {
+    let pid = ctx.kernel.process().pid;
+    match ctx.kernel.files.flock(file, exclusive, pid) {
         Err(Errno::EAGAIN) if operation & LOCK_NB == 0 => {
             let key = WaitKey::Lock(ctx.kernel.files.locked(file));
             Err(block(ctx, "flock of a file that another description has locked", &[key]))
@@ -155,25 +156,32 @@ pub(super) fn get_lease(ctx: &mut Ctx, file: FileNo) -> SysResult {
 /// F_SETLEASE.
 pub(super) fn set_lease(ctx: &mut Ctx, file: FileNo, fd: i32, kind: u64) -> SysResult {
     let kind = u16::try_from(kind as u32).ok().filter(|kind| *kind <= F_UNLCK).ok_or(Errno::EINVAL)?;
-    let ino = ctx.kernel.files.get(file).ops.inode();
-    if let (F_UNLCK, Some(ino)) = (kind, ino) {
-        ctx.kernel.files.leases.remove(ino, file)?;
-        return Ok(0);
-    }
-    let ino = ino.ok_or(Errno::EINVAL)?;
+    let ops = &ctx.kernel.files.get(file).ops;
+    let Some(ino) = ops.inode() else {
+        // What has no name belongs to root; pipes and sockets to who made them.
+        let cred = &ctx.kernel.task().cred;
+        let own = ops.pipe().is_some() || ops.socket().is_some();
+        let denied = !own && cred.uid.fs != 0 && !cred.capable(CAP_LEASE);
+        return Err(if denied { Errno::EACCES } else { Errno::EINVAL }.into());
+    };
     let (fs, caller, _) = ctx.paths();
     if caller.cred.uid.fs != fs.node(ino).uid && !caller.cred.capable(CAP_LEASE) {
         return Err(Errno::EACCES.into());
     }
-    if !matches!(fs.node(ino).body, Body::File(_)) {
+    if !matches!(fs.node(ino).body, Body::File(_) | Body::Proc(_)) {
         return Err(Errno::EINVAL.into());
     }
+    let pid = ctx.kernel.process().pid;
     let files = &mut ctx.kernel.files;
+    if kind == F_UNLCK {
+        files.leases.remove(ino, file)?;
+        return Ok(0);
+    }
     let mut others = files.opens_of(ino, file);
     if kind == F_RDLCK && files.get(file).writable() {
         others.1 += 1; // a lease for reading is not for who can write
     }
-    files.leases.set(ino, (file, fd), kind == F_WRLCK, others)?;
+    files.leases.set(ino, (file, fd, pid), kind == F_WRLCK, others)?;
     ctx.kernel.own_if_nobody_does(file);
     Ok(0)
 }

@@ -14,6 +14,7 @@ mod fs;
 mod futex;
 mod io;
 mod ioctl;
+mod ipc;
 mod lock;
 mod mm;
 mod net;

@@ -35,7 +35,7 @@ fn ready(ctx: &mut Ctx, file: FileNo, wait: bool) -> Result<u16, Errno> {
 pub(super) fn until_ready(
     ctx: &mut Ctx,
     timeout: Option<u64>,
-    name: &'static str,
+    (name, restart): (&'static str, Restart),
     mut ask: impl FnMut(&mut Ctx, bool, &mut Vec<WaitKey>) -> Result<u64, Errno>,
 ) -> SysResult {
     let mut keys = Vec::new();
@@ -48,9 +48,10 @@ pub(super) fn until_ready(
     if ready > 0 {
         return Ok(ready);
     }
+    ctx.kernel.task_mut().call.frail = restart == Restart::Fails;
     match ctx.sleep(name, &keys, deadline)? {
         Wake::Timeout => Ok(0),
-        Wake::Signal => Err(ctx.interrupted(Restart::Never)),
+        Wake::Signal => Err(ctx.interrupted(restart)),
         Wake::Event => Err(Break::Sleep),
     }
 }
@@ -62,7 +63,7 @@ fn poll_all(ctx: &mut Ctx, addr: u64, count: u64, timeout: Option<u64>) -> SysRe
     }
     let mut bytes = vec![0; count as usize * 8];
     copy_from_user(ctx.mem, addr, &mut bytes)?;
-    let ready = until_ready(ctx, timeout, "poll", |ctx, wait, keys| {
+    let ready = until_ready(ctx, timeout, ("poll", Restart::Never), |ctx, wait, keys| {
         let mut ready = 0;
         for entry in bytes.as_chunks_mut::<8>().0 {
             let [a, b, c, d, e0, e1, ..] = *entry;
@@ -128,7 +129,7 @@ fn select_all(ctx: &mut Ctx, count: u64, sets: [u64; 3], timeout: Option<u64>) -
         wanted.push(set);
     }
     let mut found = vec![vec![0u8; len]; 3];
-    let ready = until_ready(ctx, timeout, "select", |ctx, wait, keys| {
+    let ready = until_ready(ctx, timeout, ("select", Restart::Never), |ctx, wait, keys| {
         let mut ready = 0;
         for fd in 0..count {
             let (byte, bit) = (fd / 8, 1u8 << (fd % 8));

@@ -6,6 +6,7 @@ use crate::abi::resource::Resource;
 use crate::abi::sched::*;
 use crate::guest::PAGE_SIZE;
 use crate::kernel::arena::TaskId;
+use crate::kernel::process::PPID;
 use crate::kernel::task::Policy;
 use crate::kernel::uaccess::{copy_from_user, copy_to_user, get_u32, put_u32, put_words};
 use crate::syscalls::context::{Break, Ctx, SysResult};
@@ -87,6 +88,9 @@ fn named(ctx: &Ctx, which: u64, who: u64) -> Result<Vec<TaskId>, Errno> {
 /// getpriority(2): the call gives 20 less the nice value, so that it is never negative; of several
 /// tasks the best.
 fn getpriority(ctx: &mut Ctx, [which, who, ..]: [u64; 6]) -> SysResult {
+    if which as u32 == PRIO_PROCESS && who as i32 == PPID {
+        return Ok(20);
+    }
     let nice = named(ctx, which, who)?.into_iter().map(|task| ctx.kernel.other_task(task).nice).min();
     Ok((20 - nice.unwrap_or(0)) as u64)
 }
@@ -171,6 +175,9 @@ fn sched_setscheduler(ctx: &mut Ctx, [pid, policy, param, ..]: [u64; 6]) -> SysR
 
 /// sched_getscheduler(2).
 fn sched_getscheduler(ctx: &mut Ctx, [pid, ..]: [u64; 6]) -> SysResult {
+    if pid as i32 == PPID {
+        return Ok(SCHED_OTHER.into());
+    }
     let policy = ctx.kernel.other_task(target(ctx, pid)?).policy;
     Ok(u64::from(policy.number | if policy.reset_on_fork { SCHED_RESET_ON_FORK } else { 0 }))
 }
@@ -192,7 +199,10 @@ fn sched_getparam(ctx: &mut Ctx, [pid, param, ..]: [u64; 6]) -> SysResult {
     if param == 0 {
         return Err(Errno::EINVAL.into());
     }
-    let priority = ctx.kernel.other_task(target(ctx, pid)?).policy.priority;
+    let priority = match pid as i32 {
+        PPID => 0,
+        _ => ctx.kernel.other_task(target(ctx, pid)?).policy.priority,
+    };
     put_u32(ctx.mem, param, priority)?;
     Ok(0)
 }
@@ -224,7 +234,9 @@ fn sched_getaffinity(ctx: &mut Ctx, [pid, size, mask, ..]: [u64; 6]) -> SysResul
     if size < CPUMASK_SIZE || !size.is_multiple_of(8) {
         return Err(Errno::EINVAL.into());
     }
-    target(ctx, pid).map_err(|_| Errno::ESRCH)?;
+    if pid as i32 != PPID {
+        target(ctx, pid).map_err(|_| Errno::ESRCH)?;
+    }
     put_words(ctx.mem, mask, &[1])?;
     Ok(CPUMASK_SIZE)
 }

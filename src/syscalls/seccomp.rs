@@ -4,8 +4,9 @@ use crate::abi::capability::CAP_SYS_ADMIN;
 use crate::abi::errno::Errno;
 use crate::abi::seccomp::*;
 use crate::abi::signal::si_code::{SYS_SECCOMP, SYS_USER_DISPATCH};
-use crate::abi::signal::signo::{SIGKILL, SIGSEGV};
+use crate::abi::signal::signo::{SIGKILL, SIGSEGV, SIGSYS};
 use crate::guest::USER_END;
+use crate::kernel::process::Status;
 use crate::kernel::seccomp::{Call, Filter, UserDispatch};
 use crate::kernel::signal::info::SigInfo;
 use crate::kernel::task::Task;
@@ -78,8 +79,8 @@ fn filtered(ctx: &mut Ctx, call: &Call) -> Result<(), Break> {
             ctx.kernel.signals().force_exit(SigInfo::kernel(SIGKILL));
         }
         SECCOMP_RET_KILL_THREAD if ctx.kernel.siblings_mut().next().is_some() => {
-            let text = "seccomp: a filter ends one thread (SECCOMP_RET_KILL_THREAD), which is not emulated";
-            return Err(Break::Refuse(text.into()));
+            ctx.kernel.exit_task(Status::killed(SIGSYS, false), ctx.cpu, ctx.mem);
+            return Err(Break::Gone);
         }
         _ => ctx.kernel.signals().force_exit(info),
     }

@@ -91,9 +91,10 @@ fn rt_sigpending(ctx: &mut Ctx, [set, size, ..]: [u64; 6]) -> SysResult {
 fn rt_sigreturn(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
     Err(match ctx.kernel.signals().return_from_handler(ctx.cpu, ctx.mem) {
         Ok(()) => Break::Resume,
-        Err(CompatMode) => {
-            Break::Refuse("rt_sigreturn into 32-bit code: only 64-bit code is emulated".into())
-        }
+        Err(CompatMode) => Break::Refuse(
+            "rt_sigreturn into 32-bit code: only 64-bit code is emulated; build the program without -m32"
+                .into(),
+        ),
     })
 }
 
@@ -130,9 +131,10 @@ fn rt_sigtimedwait(ctx: &mut Ctx, [set, info, timeout, size, ..]: [u64; 6]) -> S
     ctx.kernel.expire_timers(ctx.cpu);
     let Some(found) = ctx.kernel.signals().dequeue(wanted) else {
         let deadline = timeout.map(|ns| ctx.deadline(ns));
-        ctx.kernel.task_mut().call.signals = wanted;
+        let call = &mut ctx.kernel.task_mut().call;
+        (call.signals, call.frail) = (wanted, true);
         return Err(match ctx.sleep("rt_sigtimedwait", &[], deadline)? {
-            Wake::Signal => ctx.interrupted(Restart::Never),
+            Wake::Signal => ctx.interrupted(Restart::Fails),
             Wake::Timeout => Errno::EAGAIN.into(),
             Wake::Event => Break::Sleep,
         });
@@ -188,6 +190,11 @@ fn kill(ctx: &mut Ctx, [pid, signo, ..]: [u64; 6]) -> SysResult {
 fn send(ctx: &mut Ctx, to: Receivers, signo: i32, info: SigInfo) -> SysResult {
     ctx.kernel.kill(to, 0, None)?;
     check(signo)?;
+    if let (Receivers::Process(pid), true) = (to, signo != 0)
+        && let Some(task) = ctx.kernel.find_task(pid)
+    {
+        ctx.kernel.may_queue(task, &info)?;
+    }
     ctx.kernel.kill(to, signo, Some(info))?;
     Ok(0)
 }
@@ -219,6 +226,7 @@ fn send_to_task(ctx: &mut Ctx, tgid: Option<i32>, tid: i32, signo: i32, info: Si
     }
     check(signo)?;
     ctx.kernel.may_signal(process, signo)?;
+    ctx.kernel.may_queue(task, &info)?;
     ctx.kernel.send_signal(task, info, To::Task);
     Ok(0)
 }

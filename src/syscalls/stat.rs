@@ -2,6 +2,7 @@
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::kernel::fdtable::FileNo;
 use crate::kernel::procfs::machine::mount_of;
 use crate::kernel::uaccess::{copy_to_user, put_words};
 use crate::kernel::vfs::attr::Meta;
@@ -40,16 +41,16 @@ fn look(ctx: &mut Ctx, dirfd: u64, path: u64, flags: u32) -> Result<Meta, Errno>
             let cwd = ctx.kernel.fs_context().cwd;
             return Ok(ctx.kernel.fs.meta(cwd));
         }
-        return look_at(ctx, dirfd as i32);
+        let file = ctx.kernel.fds().get(dirfd as i32)?;
+        return look_at(ctx, file);
     }
     let (fs, caller, _) = ctx.paths();
     match fs.locate(&caller, dirfd as i32, &path, flags & AT_SYMLINK_NOFOLLOW == 0) {
         // The path ends at `/proc/self/fd/N` for something without a name.
         Err(Errno::ENXIO) => {
             let base = fs.base(&caller, dirfd as i32, &path)?;
-            let fd = fs.magic_fd(&caller, base, &path).ok_or(Errno::ENXIO)?;
-            caller.fds.get(fd).map_err(|_| Errno::ENOENT)?;
-            look_at(ctx, fd)
+            let file = fs.magic_file(&caller, base, &path).ok_or(Errno::ENXIO)?;
+            look_at(ctx, file)
         }
         found => {
             let ino = found?.exists()?;
@@ -58,9 +59,8 @@ fn look(ctx: &mut Ctx, dirfd: u64, path: u64, flags: u32) -> Result<Meta, Errno>
     }
 }
 
-/// The attributes of a descriptor.
-fn look_at(ctx: &mut Ctx, fd: i32) -> Result<Meta, Errno> {
-    let file = ctx.kernel.fds().get(fd)?;
+/// The attributes of a description.
+fn look_at(ctx: &mut Ctx, file: FileNo) -> Result<Meta, Errno> {
     let (files, mut cx) = ctx.file_ops();
     files.get(file).ops.attributes(&mut cx)
 }
@@ -104,14 +104,15 @@ fn lstat(ctx: &mut Ctx, [path, buf, ..]: [u64; 6]) -> SysResult {
 
 /// fstat(2).
 fn fstat(ctx: &mut Ctx, [fd, buf, ..]: [u64; 6]) -> SysResult {
-    let meta = look_at(ctx, fd as i32)?;
+    let file = ctx.kernel.fds().get(fd as i32)?;
+    let meta = look_at(ctx, file)?;
     put_stat(ctx, buf, &meta)
 }
 
 /// fstatat(2).
 fn newfstatat(ctx: &mut Ctx, [dirfd, path, buf, flags, ..]: [u64; 6]) -> SysResult {
     let flags = flags as u32;
-    if flags & !(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH) != 0 {
+    if flags & !(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | AT_STATX_SYNC_TYPE) != 0 {
         return Err(Errno::EINVAL.into());
     }
     let meta = look(ctx, dirfd, path, flags)?;
@@ -216,6 +217,7 @@ fn statfs(ctx: &mut Ctx, [path, buf, ..]: [u64; 6]) -> SysResult {
 
 /// fstatfs(2).
 fn fstatfs(ctx: &mut Ctx, [fd, buf, ..]: [u64; 6]) -> SysResult {
-    let meta = look_at(ctx, fd as i32)?;
+    let file = ctx.kernel.fds().get(fd as i32)?;
+    let meta = look_at(ctx, file)?;
     put_statfs(ctx, buf, &meta)
 }

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 pub(crate) use crate::syscalls::row::{Row, Support};
 use crate::syscalls::{
-    attr, copy, dir, epoll, event, exec, fd, fs, futex, io, ioctl, lock, mm, net, pipe, poll, process, sched,
-    seccomp, signal, stat, system, time,
+    attr, copy, dir, epoll, event, exec, fd, fs, futex, io, ioctl, ipc, lock, mm, net, pipe, poll, process,
+    sched, seccomp, signal, stat, system, time,
 };
 
 /// Families of calls, each with its rows in the file that serves it.
@@ -22,12 +22,17 @@ const FAMILIES: &[&[Row]] = &[
     futex::ROWS,
     io::ROWS,
     ioctl::ROWS,
+    ipc::msg::ROWS,
+    ipc::sem::ROWS,
+    ipc::shm::ROWS,
     lock::ROWS,
     mm::advice::ROWS,
     mm::map::ROWS,
     mm::policy::ROWS,
     mm::remote::ROWS,
-    net::ROWS,
+    net::message::ROWS,
+    net::options::ROWS,
+    net::setup::ROWS,
     pipe::ROWS,
     poll::ROWS,
     process::clone::ROWS,

@@ -4,6 +4,7 @@ use crate::abi::capability::CAP_SYS_TIME;
 use crate::abi::errno::Errno;
 use crate::abi::signal::{bit, signo::SIGALRM};
 use crate::abi::time::*;
+use crate::kernel::arena::TaskId;
 use crate::kernel::clock::ClockId;
 use crate::kernel::sched::Wake;
 use crate::kernel::signal::state::Restart;
@@ -41,13 +42,33 @@ pub(super) const ROWS: &[Row] = &[
     partial(305, "clock_adjtime", clock_adjtime, FIXED),
 ];
 
+/// The clock of an id, and the task whose CPU time it shows: that of any process, or of a thread of
+/// the caller's (`pid_for_clock`); EINVAL.
+fn clock(ctx: &Ctx, id: u64) -> Result<(ClockId, TaskId), Errno> {
+    const THREAD: i32 = 4;
+    let (here, number) = (ctx.kernel.current(), id as i32);
+    let named = !(number >> 3);
+    if number >= 0 || named == 0 {
+        return Ok((ClockId::find(id, 0)?, here));
+    }
+    let task = ctx.kernel.find_task(named).ok_or(Errno::EINVAL)?;
+    let process = ctx.kernel.other_task(task).shared.process;
+    let allowed = if number & THREAD != 0 {
+        process == ctx.kernel.task().shared.process
+    } else {
+        task == here || ctx.kernel.find_process(named).is_some()
+    };
+    if allowed { Ok((ClockId::find(id, named)?, task)) } else { Err(Errno::EINVAL) }
+}
+
 /// clock_gettime(2).
 fn clock_gettime(ctx: &mut Ctx, [id, addr, ..]: [u64; 6]) -> SysResult {
-    let id = ClockId::find(id, ctx.kernel.process().pid)?;
+    let (id, task) = clock(ctx, id)?;
     let instructions = ctx.cpu.instructions();
     let ns = match id {
-        ClockId::ProcessCpu => ctx.kernel.process_cpu(instructions),
-        ClockId::ThreadCpu => ctx.kernel.task_cpu(instructions),
+        ClockId::ProcessCpu | ClockId::ThreadCpu => {
+            ctx.kernel.cpu_of(task, id == ClockId::ProcessCpu, instructions)
+        }
         _ => ctx.kernel.clock.read(id, instructions),
     };
     put_timespec(ctx.mem, addr, ns)?;
@@ -56,7 +77,7 @@ fn clock_gettime(ctx: &mut Ctx, [id, addr, ..]: [u64; 6]) -> SysResult {
 
 /// clock_getres(2).
 fn clock_getres(ctx: &mut Ctx, [id, addr, ..]: [u64; 6]) -> SysResult {
-    let resolution = ClockId::find(id, ctx.kernel.process().pid)?.resolution();
+    let resolution = clock(ctx, id)?.0.resolution();
     if addr != 0 {
         put_timespec(ctx.mem, addr, resolution)?;
     }
@@ -138,7 +159,8 @@ fn clock_nanosleep(ctx: &mut Ctx, [id, flags, req, rem, ..]: [u64; 6]) -> SysRes
         if ns == 0 || done {
             return Ok(0);
         }
-        let text = "clock_nanosleep: waits for CPU time of its own process, which only passes while it runs";
+        let text = "clock_nanosleep: waits for CPU time of its own process, which only passes while it runs; \
+                    sleep by CLOCK_MONOTONIC";
         return Err(Break::Refuse(text.into()));
     }
     if flags & TIMER_ABSTIME == 0 {

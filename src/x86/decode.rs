@@ -40,6 +40,8 @@ pub enum Trap {
     Xgetbv,
     /// SGDT, SIDT, SLDT, STR or SMSW.
     Descriptors,
+    /// CLFLUSH, which does nothing but to fault as a load does.
+    Flush,
 }
 
 /// Reason of a refusal.
@@ -102,6 +104,8 @@ const SUPPORTED: &[CpuidFeature] = &[
 const SYSTEM_EXTENSIONS: &[CpuidFeature] = &[
     CpuidFeature::VMX,
     CpuidFeature::SVM,
+    CpuidFeature::SKINIT,
+    CpuidFeature::HRESET,
     CpuidFeature::SMX,
     CpuidFeature::CET_SS,
     CpuidFeature::KL,
@@ -191,12 +195,15 @@ pub fn verdict(instruction: &Instruction) -> Verdict {
         M::Int if matches!(instruction.immediate8(), 3 | 4) => return Verdict::Run,
         M::Int if instruction.immediate8() == 0x80 => return Verdict::Refuse(Refusal::Unsupported),
         M::Int => return Verdict::Refuse(Refusal::Privileged),
+        M::Clflush => return Verdict::Trap(Trap::Flush),
+        // Above privilege level 0 there are none.
+        M::Monitor | M::Mwait => return Verdict::Refuse(Refusal::Undefined),
         M::Ud0 | M::Ud1 | M::Ud2 | M::Rsm => return Verdict::Refuse(Refusal::Undefined),
         // The engine gets these wrong, silently or worse; tests/isa says how.
         M::Bextr | M::Bzhi | M::Blsi | M::Pdep => return Verdict::Refuse(Refusal::Unsupported),
         // Legal in user mode on some systems, never on Linux; and far transfers the engine does not
         // trace.
-        M::Rdpmc | M::Monitor | M::Mwait | M::Sysenter | M::Sysexit | M::Sysexitq => {
+        M::Rdpmc | M::Sysenter | M::Sysexit | M::Sysexitq => {
             return Verdict::Refuse(Refusal::Privileged);
         }
         _ => {}

@@ -3,14 +3,10 @@
 // Misaligned accesses with EFLAGS.AC. Left out is what CPUs may do differently, as moves of sixteen
 // bytes that need not be aligned, FXSAVE and the order of faults. Symbols are bound at the start, as
 // the linker must not run with the flag.
-#include "guest.h"
+#include "faulting.h"
 #include <time.h>
-#include <ucontext.h>
 
-static volatile int sig, code, inside, outside, at_rip;
-static volatile long trap, error;
-static void *volatile addr;
-unsigned long resume __attribute__((used)), at __attribute__((used));
+static volatile int inside, outside;
 
 #define AC 0x40000
 static unsigned long flags(void)
@@ -22,15 +18,10 @@ static unsigned long flags(void)
 
 static void skip(int s, siginfo_t *i, void *c)
 {
-    ucontext_t *u = c;
     inside = (flags() & AC) != 0;
+    ucontext_t *u = note_fault(s, i, c);
     outside = (u->uc_mcontext.gregs[REG_EFL] & AC) != 0;
-    sig = s, code = i->si_code, addr = i->si_addr;
-    trap = u->uc_mcontext.gregs[REG_TRAPNO];
-    error = u->uc_mcontext.gregs[REG_ERR];
-    at_rip = (unsigned long)u->uc_mcontext.gregs[REG_RIP] >= at;
     u->uc_mcontext.gregs[REG_EFL] &= ~AC;
-    u->uc_mcontext.gregs[REG_RIP] = resume;
 }
 
 static unsigned char area[8192] __attribute__((aligned(64)));
@@ -38,7 +29,7 @@ static void report(void)
 {
     if (!sig)
         printf(" -");
-    else if (sig == SIGBUS && code == BUS_ADRALN && trap == 17 && !error && !addr && inside && outside && at_rip)
+    else if (sig == SIGBUS && code == BUS_ADRALN && trap == 17 && !error && !addr && inside && outside && rip >= at)
         printf(" A");
     else
         printf(" %d/%d/%ld/%lx/%p", sig, code, trap, error, addr);
@@ -86,15 +77,9 @@ static void set(int on)
         __asm__ volatile("pushf\n andl $~0x40000, (%%rsp)\n popf" : : : "memory", "cc");
 }
 
-static char stack[65536];
 int main(void)
 {
-    stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
-    sigaltstack(&alternate, NULL);
-    struct sigaction sa = {.sa_sigaction = skip, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK};
-    int all[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE};
-    for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
-        sigaction(all[i], &sa, NULL);
+    take_faults(skip);
 
     CHECK("movb (%%rdi),%%al");
     CHECK("movw (%%rdi),%%ax");

@@ -1,23 +1,12 @@
 // covers: rt_sigaction rt_sigreturn sigaltstack
 // flags: -fno-pie -no-pie
 // Descriptor tables as user code sees them; faults that name a selector, a gate or the stack.
-#include "guest.h"
+#include "faulting.h"
 #include <sys/mman.h>
-#include <ucontext.h>
 
-static int sig, code;
-static long trap, error;
-static void *addr;
-static unsigned long rip;
-unsigned long resume __attribute__((used)), at __attribute__((used));
 static void skip(int s, siginfo_t *i, void *c)
 {
-    ucontext_t *u = c;
-    sig = s, code = i->si_code, addr = i->si_addr;
-    trap = u->uc_mcontext.gregs[REG_TRAPNO];
-    error = u->uc_mcontext.gregs[REG_ERR];
-    rip = u->uc_mcontext.gregs[REG_RIP];
-    u->uc_mcontext.gregs[REG_RIP] = resume;
+    note_fault(s, i, c);
 }
 
 /* One instruction at label 1, with `value` in RAX, and RSP and RBP kept. */
@@ -70,15 +59,10 @@ static void report(const char *what)
         printf(" [%lx]\n", (unsigned long)(value));                                                \
     } while (0)
 
-static char stack[65536];
+static char area[64];
 int main(void)
 {
-    stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
-    sigaltstack(&alternate, NULL);
-    struct sigaction sa = {.sa_sigaction = skip, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK};
-    int all[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE};
-    for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
-        sigaction(all[i], &sa, NULL);
+    take_faults(skip);
 
     STORES("sgdt (%%rax)");
     STORES("sidt (%%rax)");
@@ -114,8 +98,8 @@ int main(void)
         FAULTS("str (%%rax)", unmapped[i]);
     }
     /* What changes the tables is for the kernel. */
-    FAULTS("lgdt (%%rax)", stack);
-    FAULTS("lidt (%%rax)", stack);
+    FAULTS("lgdt (%%rax)", area);
+    FAULTS("lidt (%%rax)", area);
     FAULTS("lldt %%ax", 0);
     FAULTS("ltr %%ax", 0);
     FAULTS("lmsw %%ax", 0x33);

@@ -1,7 +1,7 @@
 // covers: execve execveat
 // args: first
 // exit: 42
-#define KEEP_FDS
+#define KEEP_INHERITED
 #include "guest.h"
 
 /* The program runs itself again and again, each time in another way. */
@@ -52,7 +52,7 @@ int main(int argc, char **argv)
     char *env[] = {"A=1", NULL}, *none[] = {NULL};
 
     if (strcmp(stage, "first") == 0) {
-        S(close_range, 3, ~0u, 0);
+        drop_inherited();
         /* What cannot be run. */
         char *args[] = {"x", NULL};
         T(execve, "nothing", args, env);

@@ -157,19 +157,28 @@ static inline char *edge(void)
     return p + 4096;
 }
 
-/* The same start everywhere: no inherited descriptors, one mask, no core files, keys that interrupt, output only at the
-   end. */
+/* No inherited descriptors, signal actions or mask. CI ignores SIGINT, nohup ignores SIGHUP. */
+static inline void drop_inherited(void)
+{
+    close_range(3, ~0u, 0);
+    for (int i = 1; i < NSIG; i++)
+        signal(i, SIG_DFL);
+    sigset_t nothing;
+    sigemptyset(&nothing);
+    sigprocmask(SIG_SETMASK, &nothing, NULL);
+}
+
+/* The same start everywhere: nothing inherited, one mask of modes, no core files, output only at the end. A case that
+   executes itself defines KEEP_INHERITED and drops what is inherited once. */
 __attribute__((constructor)) static void guest_start(void)
 {
     static char buffer[1 << 20];
-#ifndef KEEP_FDS
-    close_range(3, ~0u, 0);
+#ifndef KEEP_INHERITED
+    drop_inherited();
 #endif
     umask(022);
     struct rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
-    signal(SIGINT, SIG_DFL);
-    signal(SIGQUIT, SIG_DFL);
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
 }
 

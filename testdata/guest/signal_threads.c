@@ -18,9 +18,9 @@ static void *other(void *arg)
 {
     int pid = getpid();
     sem_wait(&go);
-    usleep(20000); /* the first thread pauses */
+    usleep(200000); /* the first thread pauses */
     show("kill", S(kill, pid, SIGUSR1));
-    usleep(20000);
+    usleep(200000);
     show("another thread's signal is taken here", taker == gettid());
     sem_post(&done);
 
@@ -35,7 +35,7 @@ static void *other(void *arg)
     sigaddset(&set, SIGUSR1);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     sem_wait(&go);
-    usleep(20000); /* the first thread waits for it */
+    usleep(200000); /* the first thread waits for it */
     S(kill, pid, SIGUSR1);
     sem_post(&done);
     return arg;
@@ -50,10 +50,12 @@ int main(void)
     pthread_t thread;
     pthread_create(&thread, NULL, other, NULL);
     sem_post(&go);
-    show("pause", S(pause));
-    show("taken by the first thread", taker == getpid());
+    long paused = S(pause);
+    int taken = taker == getpid();
     while (sem_wait(&done))
         ;
+    show("pause", paused);
+    show("taken by the first thread", taken);
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGUSR1);

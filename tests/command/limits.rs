@@ -249,7 +249,19 @@ fn processes_share_the_limits() {
 fn a_deadlock_ends_with_all_that_wait() {
     let text = "#include <unistd.h>\n#include <sys/wait.h>\n\
         int main(void) { int p[2]; char c; pipe(p); if (!fork()) read(p[0], &c, 1); else wait(0); return 0; }";
-    ends(&[], text, 125, &["deadlock", "task 1000", "task 1001", "read", "wait"]);
+    ends(&[], text, 125, &["deadlock", "task 1000", "task 1001", "read", "wait", "(main, /", "p.c:3)"]);
+    // Threads share their memory, processes do not: each has its own stack.
+    let text = "#include <pthread.h>\n#include <unistd.h>\nstatic pthread_mutex_t a, b;\n\
+        static void *first(void *p) {\npthread_mutex_lock(&a); usleep(10);\npthread_mutex_lock(&b); return p; }\n\
+        static void *second(void *p) {\npthread_mutex_lock(&b); usleep(10);\npthread_mutex_lock(&a); return p; }\n\
+        int main(void) { pthread_t t, u; pthread_create(&t, 0, first, 0); pthread_create(&u, 0, second, 0);\n\
+        pthread_join(t, 0); return 0; }";
+    ends(
+        &[],
+        text,
+        125,
+        &["deadlock", "by 0x", "(first, /", "p.c:6)", "(second, /", "p.c:9)", "(main, /", "p.c:11)"],
+    );
 }
 
 /// The run ends with the first process's status; the others may finish, but not go on for ever.
@@ -301,7 +313,40 @@ fn signals_from_outside_end_a_run() {
 /// Nothing can end this wait: time passes only with instructions, and there is nobody else.
 #[test]
 fn a_wait_without_end_is_named() {
-    ends(&[], "#include <unistd.h>\nint main(void) { pause(); return 0; }", 125, &["pause"]);
+    let text = "#include <unistd.h>\nint main(void) {\npause(); return 0; }";
+    ends(&[], text, 125, &["pause", "set a timer", "at 0x", "called from 0x", "(main, /", "p.c:3)"]);
+}
+
+/// Whatever is refused names the call, the place, and where it stops the run also what to do.
+#[test]
+fn what_is_not_there_is_named_with_its_place() {
+    let text = "#define _GNU_SOURCE\n#include <fcntl.h>\n#include <unistd.h>\n#include <sys/syscall.h>\n\
+        #include <sys/prctl.h>\n#include <sys/ioctl.h>\n#include <sys/mman.h>\n#include <sched.h>\n\
+        int main(void) {\nsyscall(1000);\nsyscall(SYS_keyctl);\nprctl(77);\nioctl(0, 0x1234);\n\
+        madvise(0, 4096, 99);\nsyscall(SYS_futex, &text, 99);\nunshare(CLONE_NEWUSER);\nreturn 0; }\n"
+        .replace("&text", "\"\"");
+    let dir = temporary();
+    let out = run(dir.path(), &[], &text);
+    let log = stderr(&out);
+    assert_eq!(out.status.code(), Some(0), "{log}");
+    for (what, line) in [
+        ("unknown system call 1000: answered with ENOSYS", 10),
+        ("keyctl is not emulated: answered with ENOSYS", 11),
+        ("prctl: option 77", 12),
+        ("ioctl 0x1234: answered with ENOTTY", 13),
+        ("a user namespace is not emulated", 16),
+        ("futex: operation 99", 15),
+    ] {
+        let found = log.lines().find(|text| text.contains(what));
+        let found = found.unwrap_or_else(|| panic!("{what} is not in {log}"));
+        assert!(found.contains(", at 0x") && found.ends_with(&format!("p.c:{line})")), "{found}");
+    }
+    let reboots = "#include <unistd.h>\n#include <sys/syscall.h>\nint main(void) {\n\
+        return syscall(SYS_reboot, 0xfee1dead, 672274793, 0x4321fedc, 0); }";
+    ends(&["--user=0"], reboots, 125, &["reboot", "complete up to here; at 0x", "(main, /", "p.c:4)"]);
+    let log =
+        "#include <unistd.h>\n#include <sys/klog.h>\nint main(void) {\nchar c; return klogctl(2, &c, 1); }";
+    ends(&["--user=0"], log, 125, &["syslog", "SYSLOG_ACTION_READ_ALL", "(main, /", "p.c:4)"]);
 }
 
 #[test]
@@ -561,8 +606,8 @@ fn unknown_calls_do_not_fill_the_log() {
     assert_eq!(out.status.code(), Some(0), "{log}");
     assert!(log.lines().count() < 80, "{} lines", log.lines().count());
     for part in [
-        "unknown system call 1000: answered with ENOSYS\n",
-        "1003: answered with ENOSYS (51 times)\n",
+        "unknown system call 1000: answered with ENOSYS, at 0x",
+        "1003: answered with ENOSYS (51 times), first at 0x",
         "unknown system call ..., 59984 more",
     ] {
         assert!(log.contains(part), "{part}: {log}");

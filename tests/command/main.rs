@@ -4,9 +4,12 @@
 mod common;
 
 mod cli;
+mod clock;
 mod determinism;
 mod escapes;
 mod limits;
+mod machine;
 mod outputs;
 mod readme;
+mod repetitions;
 mod strace;

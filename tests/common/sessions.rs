@@ -30,8 +30,9 @@ pub fn config(argv: Vec<OsString>, model: CountModel) -> Config {
             at_start: true,
             producer: Producer::Tap,
             children: Children::default(),
+            skip: Default::default(),
         },
-        recording: Recording { instructions: false, journal: true, calls: false },
+        recording: Recording { instructions: false, journal: true, calls: false, silent_forks: false },
     }
 }
 

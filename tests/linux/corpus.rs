@@ -4,7 +4,9 @@
 //!
 //! The default is the tiers T0 to T2 with the packages that `./test` installs; `CGEMU_TEST_ALL=1`
 //! (`./test --all`) runs all tiers. `CGEMU_CORPUS=part` runs only the entries with that in their
-//! names. A package that is missing is a failure, with the command that installs it.
+//! names. A package that is missing is a failure, with the command that installs it. With
+//! `CGEMU_REPEAT=count` each entry then runs so many times by each of the two producers, and all
+//! profiles must be the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -22,9 +24,6 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use toml::{Table, Value};
 
 use crate::common::{as_this_user, vars};
-
-/// What entries may need and there is not yet.
-const NOT_YET: [&str; 1] = ["sockets"];
 
 /// What every Debian system has.
 const ESSENTIAL: [&str; 5] = ["coreutils", "diffutils", "findutils", "grep", "sed"];
@@ -52,7 +51,6 @@ struct Entry {
     files: Vec<String>,
     normalise: Vec<(Regex, String)>,
     unordered: bool,
-    needs: Vec<String>,
     stretch: bool,
     timeout: Duration,
 }
@@ -105,7 +103,6 @@ fn load() -> Vec<Entry> {
             files: strings(table, "files"),
             normalise: rules.map(rule).collect(),
             unordered: table.get("unordered").is_some_and(|v| v.as_bool() == Some(true)),
-            needs: strings(table, "needs"),
             stretch: table.get("stretch").is_some_and(|v| v.as_bool() == Some(true)),
             timeout: Duration::from_secs(number("timeout").unwrap_or(60) as u64),
         }
@@ -129,9 +126,8 @@ fn selected() -> Vec<Entry> {
     there.extend(ESSENTIAL.map(str::to_owned));
     let mut entries = load();
     entries.retain(|entry| {
-        let possible = !entry.needs.iter().any(|n| NOT_YET.contains(&n.as_str()));
         let small = entry.tier.as_str() <= "T2" && entry.packages.iter().all(|p| there.contains(p));
-        possible && !entry.stretch && (small || all) && entry.name.contains(&only)
+        !entry.stretch && (small || all) && entry.name.contains(&only)
     });
     entries
 }
@@ -370,15 +366,32 @@ fn try_entry(entry: &Entry) -> Result<(), String> {
             return Err(install(format!("on Linux: {other:?}: {}", short(last_line(&native.stderr)))));
         }
     }
-    let mut prefix: Vec<String> = vec![env!("CARGO_BIN_EXE_cgemu").to_owned()];
-    prefix.extend(
-        "run -q --cachegrind-out-file=/dev/null --allow-write . --env TZ".split(' ').map(str::to_owned),
-    );
-    prefix.push(as_this_user());
-    prefix.extend(entry.env.iter().map(|(name, _)| format!("--env={name}")));
-    prefix.push("--".to_owned());
-    let ours = run(entry, &top, &prefix);
-    difference(&native, &ours).map_or(Ok(()), Err)
+    let repeat: usize = std::env::var(vars::REPEAT).map_or(0, |text| text.parse().expect("a number of runs"));
+    let ours = run(entry, &top, &prefix(entry, "tap", Path::new("/dev/null")));
+    difference(&native, &ours).map_or(Ok(()), Err)?;
+    let mut first = None;
+    for (hooks, at) in ["tap", "api"].into_iter().flat_map(|hooks| (0..repeat).map(move |at| (hooks, at))) {
+        let file = top.join("profile");
+        let ours = run(entry, &top, &prefix(entry, hooks, &file));
+        let profile = fs::read(file).map_err(|e| format!("no profile: {e}"))?;
+        let why = difference(&native, &ours).map(|why| format!("run {at} with --hooks={hooks}: {why}"));
+        let same = *first.get_or_insert_with(|| profile.clone()) == profile;
+        why.or((!same).then(|| format!("run {at} with --hooks={hooks} has another profile")))
+            .map_or(Ok(()), Err)?;
+    }
+    Ok(())
+}
+
+/// The command that an entry is put behind, and its options.
+fn prefix(entry: &Entry, hooks: &str, profile: &Path) -> Vec<String> {
+    let mut words: Vec<String> = vec![env!("CARGO_BIN_EXE_cgemu").to_owned()];
+    let options = "run -q --trace-children=yes --allow-write . --env TZ";
+    words.extend(options.split(' ').map(str::to_owned));
+    words.extend([format!("--hooks={hooks}"), format!("--cachegrind-out-file={}", profile.display())]);
+    words.push(as_this_user());
+    words.extend(entry.env.iter().map(|(name, _)| format!("--env={name}")));
+    words.push("--".to_owned());
+    words
 }
 
 #[test]

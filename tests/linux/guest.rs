@@ -197,7 +197,9 @@ fn collect(mut from: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>> 
 fn wait(child: &mut Child) -> Result<i32, String> {
     let ended = patience::wait(child, PATIENCE);
     if ended.is_err() {
-        child.kill().expect("kill");
+        // The whole group: a process that is left would hold the pipes open for ever.
+        let group = rustix::process::Pid::from_child(child);
+        rustix::process::kill_process_group(group, rustix::process::Signal::KILL).expect("kill");
         child.wait().expect("wait");
     }
     ended.map(|status| status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)))

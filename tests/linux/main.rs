@@ -4,6 +4,7 @@
 mod common;
 
 mod corpus;
+mod cpython;
 mod encodings;
 mod guest;
 mod isa;

@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod forks;
 mod pause;
 mod repl;
 mod sightings;

@@ -1,10 +1,11 @@
 //! Programs of several processes and threads beside Valgrind: every count of every process, line by
 //! line.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::counts::{self, Counts};
+use crate::common::counts::{self, Counts, Position};
 use crate::common::{cgemu, stderr, tool};
 use crate::exact::setting::{GEOMETRIES, Geometry, MODELS, Model};
 
@@ -129,4 +130,88 @@ fn both_producers_tell_programs_apart() {
         fs::read(dir.path().join("out")).expect("a profile")
     };
     assert_eq!(profile("--hooks=tap"), profile("--hooks=api"));
+}
+
+/// As many profiles as Valgrind makes with patterns of programs that are not traced.
+#[test]
+fn programs_that_are_skipped() {
+    for (option, processes) in [
+        ("--trace-children-skip=other", 5),
+        ("--trace-children-skip=other,*/oth?r", 3),
+        ("--trace-children-skip-by-arg=*", 3),
+        ("--trace-children-skip-by-arg=other,*forks", 5),
+    ] {
+        compare("forks", processes, &GEOMETRIES[..1], &["--trace-children=yes", option]);
+    }
+}
+
+/// Sums up profiles line by line.
+fn sum(profiles: &[Counts]) -> Vec<(&Position, Vec<u64>)> {
+    let mut sums: BTreeMap<&Position, Vec<u64>> = BTreeMap::new();
+    for (at, row) in profiles.iter().flat_map(|profile| &profile.rows) {
+        let sum = sums.entry(at).or_insert_with(|| vec![0; row.len()]);
+        sum.iter_mut().zip(row).for_each(|(sum, count)| *sum += count);
+    }
+    sums.into_iter().collect()
+}
+
+/// Profiles of a run of `apart.c`, by the ends of their names.
+fn apart(dir: &Path, options: &[&str], argument: &[&str]) -> BTreeMap<String, Counts> {
+    let files = || fs::read_dir(dir).expect("a directory").map(|entry| entry.expect("an entry").path());
+    let name = |path: &Path| path.file_name().expect("a name").to_str().expect("text").to_owned();
+    let words = ["run", "-q", "--branch-sim=yes", "--trace-children=yes", "--quantum=700"];
+    let mut command = cgemu(dir, &words);
+    command.args(options).args(["--cachegrind-out-file=out.%p", "--", "./apart"]).args(argument);
+    let out = command.output().expect("cgemu starts");
+    assert!(out.status.success(), "{}", stderr(&out));
+    let mut found = BTreeMap::new();
+    for path in files().filter(|path| name(path).starts_with("out.")) {
+        let end = name(&path)["out.".len()..].trim_start_matches(|c: char| c.is_ascii_digit()).to_owned();
+        found.insert(end, counts::read(&path));
+        fs::remove_file(path).expect("removed");
+    }
+    found
+}
+
+/// Threads that are counted apart have the counts of their process in all.
+#[test]
+fn threads_apart_are_the_sum() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let source = source("apart").with_extension("c");
+    let words = ["-g", "-O1", "-pthread", "-o", "apart", source.to_str().expect("text")];
+    let out = tool("gcc libc6-dev", dir.path(), "gcc", &words);
+    assert!(out.status.success(), "{}", stderr(&out));
+    for model in MODELS {
+        for producer in ["--hooks=tap", "--hooks=api"] {
+            let options = [model.cgemu, &[producer]].concat();
+            for argument in [&[][..], &["again"]] {
+                let whole = apart(dir.path(), &options, argument);
+                let mut apart =
+                    apart(dir.path(), &[&options[..], &["--separate-threads=yes"]].concat(), argument);
+                let threads: Vec<(String, Counts)> =
+                    apart.extract_if(.., |end, _| end.contains('-')).collect();
+                let what = format!("{} {producer} {argument:?}", model.name);
+                assert_eq!(whole.keys().collect::<Vec<_>>(), apart.keys().collect::<Vec<_>>(), "{what}");
+                for (end, whole) in &whole {
+                    assert!(whole.rows == apart[end].rows, "{what}: process{end}");
+                    let its =
+                        threads.iter().filter(|(name, _)| name.rsplit_once('-').expect("a number").0 == end);
+                    let its: Vec<Counts> = its
+                        .map(|(_, counts)| Counts {
+                            events: counts.events.clone(),
+                            rows: counts.rows.clone(),
+                        })
+                        .collect();
+                    assert_eq!(
+                        its.len(),
+                        if end.is_empty() { 5 } else { 1 },
+                        "{what}: threads of process{end}"
+                    );
+                    let all: Vec<(&Position, Vec<u64>)> =
+                        whole.rows.iter().map(|(at, row)| (at, row.clone())).collect();
+                    assert!(sum(&its) == all, "{what}: process{end}");
+                }
+            }
+        }
+    }
 }

@@ -213,3 +213,71 @@ fn the_way_back_says_nothing_twice() {
     let said = plain(&out.stderr);
     assert_eq!(said, "**PID** show 0\n**PID** show 1\n**PID** show 2\n**PID** show 3\n", "{}", stdout(&out));
 }
+
+/// Lines that processes have printed.
+fn printed(log: &str) -> Vec<&str> {
+    log.lines().filter(|line| line.starts_with("**")).collect()
+}
+
+#[test]
+fn children_may_be_silent_until_they_execute_a_program() {
+    let dir = built("processes.c");
+    for silent in ["--child-silent-after-fork=no", "--child-silent-after-fork=yes"] {
+        let options = ["-q", "--trace-children=yes", silent];
+        let theirs = [&options[..], &["--tool=none", "./prog"]].concat();
+        let theirs = tool("valgrind", dir.path(), "valgrind", &theirs);
+        assert!(theirs.status.success(), "{}", stderr(&theirs));
+        let ours = ["--strace", "--cachegrind-out-file=out", "--log-file=log", "./prog"];
+        let ours = output(dir.path(), &[&["run"], &options[..], &ours].concat());
+        assert!(ours.status.success(), "{}", stderr(&ours));
+        let ours = plain(&fs::read(dir.path().join("log")).expect("a log"));
+        assert_eq!(printed(&ours), printed(&plain(&theirs.stderr)), "{silent}");
+        // The last child has the number 1002, and executes nothing.
+        assert_eq!(ours.contains("[pid 1002]"), silent.ends_with("no"), "{silent}");
+    }
+}
+
+/// Instructions executed in functions of a profile.
+fn costs(file: &Path, functions: &[&str]) -> Vec<u64> {
+    let counts = counts::read(file);
+    let cost =
+        |name: &&str| counts.rows.iter().filter(|((_, at, _), _)| at == name).map(|(_, row)| row[0]).sum();
+    functions.iter().map(cost).collect()
+}
+
+#[test]
+fn every_process_switches_its_own_counting() {
+    let dir = built("processes.c");
+    let functions = ["before", "in_child", "in_parent", "in_program"];
+    for (at_start, word, expected) in [
+        ("--instr-at-start=yes", "stop", [true, false, true, true]),
+        ("--instr-at-start=no", "start", [true, false, true, false]),
+        ("--instr-at-start=no", "stop", [false; 4]),
+    ] {
+        for threads in ["--separate-threads=no", "--separate-threads=yes"] {
+            let options =
+                ["run", "-q", "--trace-children=yes", "--cachegrind-out-file=out", at_start, threads];
+            let ours = output(dir.path(), &[&options[..], &["./prog", word]].concat());
+            assert!(ours.status.success(), "{}", stderr(&ours));
+            let costs = costs(&dir.path().join("out"), &functions);
+            assert_eq!(costs.iter().map(|cost| *cost > 0).collect::<Vec<_>>(), expected, "{at_start} {word}");
+        }
+    }
+}
+
+#[test]
+fn a_function_that_valgrind_calls_leaves_other_threads_counted() {
+    let dir = built("threads.c");
+    let theirs = tool("valgrind", dir.path(), "valgrind", &["-q", "--tool=none", "./prog"]);
+    assert!(theirs.status.success(), "{}", stderr(&theirs));
+    for quantum in ["--quantum=500", "--quantum=1000000000"] {
+        let ours = output(dir.path(), &["run", "-q", quantum, "--cachegrind-out-file=out", "./prog"]);
+        assert_eq!(stdout(&ours), stdout(&theirs), "{}", stderr(&ours));
+        let [counted, uncounted] = costs(&dir.path().join("out"), &["counted", "uncounted"])[..] else {
+            panic!("two functions")
+        };
+        // The rounds of the loop are of the same seven instructions or so in any compiler.
+        assert!(counted > 2 * 20_000 * 4 && counted % 2 == 0, "{quantum}: {counted}");
+        assert_eq!(uncounted, 0, "{quantum}");
+    }
+}

@@ -54,15 +54,17 @@ impl Default for GrowthLimits {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Behind {
     Object(ObjectId),
-    /// A file that was mapped shared as it is on the host: its device and inode number.
+    /// A file that was mapped as it is on the host: its device and inode number.
     File(u64, u64),
 }
 
 impl Area {
-    /// The thing behind it that several areas may show.
+    /// The thing behind it that several areas may show. Private code shows the file as it was.
     fn behind(&self) -> Option<Behind> {
         match (&self.backing, &self.file) {
-            (Backing::File { shared: true, .. }, Some(file)) => Some(Behind::File(file.device, file.inode)),
+            (Backing::File { shared, .. }, Some(file)) if *shared || !self.prot.allows(Prot::EXEC) => {
+                Some(Behind::File(file.device, file.inode))
+            }
             (backing, _) => backing.object().map(|(object, _)| Behind::Object(object)),
         }
     }
@@ -200,7 +202,7 @@ impl Areas {
         self.of(Behind::Object(object))
     }
 
-    /// The shared areas that show a file of the host.
+    /// The areas that show a file of the host as it is.
     pub(super) fn of_file(&self, device: u64, inode: u64) -> impl Iterator<Item = (u64, &Area)> {
         self.of(Behind::File(device, inode))
     }

@@ -95,6 +95,10 @@ impl GuestMemory for AddressSpace {
         self.free_space(space);
     }
 
+    fn in_space(&mut self, space: SpaceId, f: &mut dyn FnMut(&mut dyn GuestMemory)) {
+        self.within(space, |mem| f(mem));
+    }
+
     fn read(&mut self, addr: u64, buf: &mut [u8]) -> Result<(), usize> {
         self.pieces(addr, buf.len(), Access::Read, |space, frame, start, range| {
             space.frames.arena().read(frame, start, &mut buf[range]);
@@ -184,7 +188,7 @@ impl GuestMemory for AddressSpace {
         self.objects.create(len, base)
     }
 
-    fn is_file_shared(&self, device: u64, inode: u64) -> bool {
+    fn is_file_viewed(&self, device: u64, inode: u64) -> bool {
         self.all_areas().any(|areas| areas.of_file(device, inode).next().is_some())
     }
 
@@ -195,6 +199,10 @@ impl GuestMemory for AddressSpace {
 
     fn object_release(&mut self, object: ObjectId) {
         self.objects.release(object, &mut self.frames);
+    }
+
+    fn object_views(&self, object: ObjectId) -> usize {
+        self.all_areas().map(|areas| areas.of_object(object).count()).sum()
     }
 
     fn object_len(&self, object: ObjectId) -> u64 {

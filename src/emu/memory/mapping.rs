@@ -33,6 +33,9 @@ impl AddressSpace {
         }
         self.remove_range(start, start + len);
         let MapRequest { prot, may_write, backing, file, label, flags, .. } = request;
+        if prot.allows(Prot::EXEC) && file.is_some() {
+            self.code_mappings += 1;
+        }
         self.areas
             .insert(start, Area { end: start + len, prot, may_write, backing, file, label, moved: 0, flags });
         Ok(start)
@@ -224,18 +227,28 @@ impl AddressSpace {
         Some(area.mapping(start))
     }
 
-    /// Makes the shared views of a file mappings of an object, which their pages then come from.
+    /// Makes the views of a file mappings of an object, which their pages then come from. Pages of
+    /// private ones that were stored to stay.
     pub(super) fn turn_views(&mut self, device: u64, inode: u64, object: ObjectId) {
-        let views: Vec<(u64, u64)> =
-            self.areas.of_file(device, inode).map(|(start, area)| (start, area.end)).collect();
+        let of_file = self.areas.of_file(device, inode);
+        let views: Vec<(u64, u64, bool)> =
+            of_file.map(|(start, area)| (start, area.end, area.is_shared())).collect();
         if !views.is_empty() && !self.areas.is_object_mapped(object) {
             self.objects.retain(object);
         }
-        for (start, end) in views {
-            self.drop_pages(start, end);
+        for (start, end, shared) in views {
+            for page in self.table.pages(start, end) {
+                if shared || self.table.get(page).is_some_and(|entry| entry.fresh) {
+                    self.drop_pages(page, page + PAGE_SIZE);
+                }
+            }
             // Nothing is cut, so there are not more areas than before.
             self.areas.update(start, end, |area| {
-                area.backing = Backing::Shared { object, offset: area.offset() };
+                let offset = area.offset();
+                area.backing = match shared {
+                    true => Backing::Shared { object, offset },
+                    false => Backing::Private { object, offset },
+                };
             });
         }
     }

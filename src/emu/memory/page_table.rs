@@ -17,6 +17,8 @@ pub(super) struct PageEntry {
     pub(super) prot: Prot,
     /// Stores are seen by the other holders of the frame; otherwise it is copied on a store.
     pub(super) shared: bool,
+    /// It shows bytes of a file, of which it has no copy of its own yet: nothing was stored to it.
+    pub(super) fresh: bool,
 }
 
 /// Entries of neighbouring pages. One without any is freed.

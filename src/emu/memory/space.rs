@@ -104,6 +104,8 @@ pub(crate) struct AddressSpace {
     pub(super) kernel: u64,
     /// The memory limit has stopped an access; see [`AddressSpace::take_out_of_memory`].
     pub(super) out_of_memory: bool,
+    /// Number of mappings of files that were made to be executed.
+    pub(super) code_mappings: u64,
 }
 
 /// Reads a page of a file into a new frame; an error becomes a bus error, as on Linux.
@@ -140,12 +142,19 @@ impl AddressSpace {
             layout,
             kernel: 0,
             out_of_memory: false,
+            code_mappings: 0,
         }
     }
 
     /// The fixed addresses of the run.
     pub(crate) fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    /// Number of mappings of files that were made to be executed, in all address spaces. It says
+    /// that there are new ones, and is no part of a snapshot.
+    pub(crate) fn code_mappings(&self) -> u64 {
+        self.code_mappings
     }
 
     /// Removes every mapping, as execve(2) does.
@@ -223,6 +232,13 @@ impl AddressSpace {
                 prot = Prot(prot.0 & !Prot::WRITE.0);
             }
         }
+        if entry.fresh && access == Access::Write {
+            entry.fresh = false;
+            self.table.set(page, entry);
+        } else if entry.fresh {
+            // The first store has to be noticed.
+            prot = Prot(prot.0 & !Prot::WRITE.0);
+        }
         if prot.allows(Prot::EXEC) {
             self.frames.executing(entry.frame);
         } else if prot.allows(Prot::WRITE) {
@@ -274,7 +290,7 @@ impl AddressSpace {
         // The block that stores may lie in this very page, and go on in it.
         self.frames.code_changed(entry.frame);
         self.frames.release(entry.frame);
-        let entry = PageEntry { frame, ..entry };
+        let entry = PageEntry { frame, fresh: false, ..entry };
         self.table.set(page, entry);
         self.frames.invalidate(Invalidation::Page(self.loaded, page));
         Ok(entry)
@@ -325,7 +341,8 @@ impl AddressSpace {
                 (frame, area.is_shared())
             }
         };
-        let entry = PageEntry { frame, prot, shared };
+        let fresh = matches!(area.backing, Backing::File { shared: false, .. });
+        let entry = PageEntry { frame, prot, shared, fresh };
         self.table.set(page, entry);
         self.table.faults += 1;
         Ok(entry)

@@ -76,6 +76,16 @@ impl AddressSpace {
         self.put_away(old.0, old.1);
     }
 
+    /// Lets `f` work with an address space as if it were the loaded one; one that is not there is
+    /// empty.
+    pub(crate) fn within<T>(&mut self, id: SpaceId, f: impl FnOnce(&mut AddressSpace) -> T) -> T {
+        let loaded = self.loaded;
+        self.switch_space(id);
+        let result = f(self);
+        self.switch_space(loaded);
+        result
+    }
+
     /// Frees an address space. If it is the loaded one, an empty one of the same name stays loaded
     /// until another is.
     pub(crate) fn free_space(&mut self, id: SpaceId) {
@@ -197,6 +207,24 @@ mod tests {
         assert_eq!((byte(&mut memory, private), byte(&mut memory, shared)), (b'c', b'b'));
         memory.free_space(SpaceId(7));
         assert_eq!((memory.frames.in_use(), memory.others.len(), memory.unloaded), (0, 0, 0));
+    }
+
+    #[test]
+    fn a_space_that_is_not_loaded_is_read_and_changed() {
+        let mut memory = memory(100);
+        let private = map(&mut memory, Backing::Anonymous);
+        memory.write(private, b"a").expect("mapped");
+        memory.fork_space(SpaceId(7)).expect("room");
+        memory.write(private, b"b").expect("mapped");
+        let mut seen = [0; 2];
+        memory.in_space(SpaceId(7), &mut |other| {
+            other.read(private, &mut seen[..1]).expect("mapped");
+            other.write(private, b"c").expect("mapped");
+            other.read(private, &mut seen[1..]).expect("mapped");
+        });
+        assert_eq!((&seen, byte(&mut memory, private), memory.loaded), (b"ac", b'b', SpaceId(0)));
+        assert_eq!(memory.within(SpaceId(9), |other| other.read(private, &mut [0])), Err(0), "none there");
+        assert_eq!((byte(&mut memory, private), memory.others.len()), (b'b', 1));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::emu::unicorn::run_control::Leave;
 use crate::emu::unicorn::translator::request_at;
 use crate::emu::unicorn::vcpu::{Vcpu, current};
 use crate::guest::{Fault, Gpr, GuestCpu as _, GuestMemory as _};
-use crate::x86::address::Address;
+use crate::x86::address::{Address, is_stack_access};
 use crate::x86::decode::{self, MAX_LENGTH, Refusal, Trap, Verdict};
 use crate::x86::request::{LENGTH, Request};
 
@@ -27,6 +27,8 @@ enum Trapped {
     Request(Request),
 }
 
+/// EFLAGS.TF, as it is in the mode of a block.
+const TRAP_FLAG: u32 = 0x100;
 /// Bytes of `syscall`, which the engine adds to RIP after the hook.
 const SYSCALL_BYTES: u64 = 2;
 
@@ -103,12 +105,11 @@ impl Vcpu {
         match trapped {
             Some(Trapped::Request(request)) => return self.request(request, pc),
             Some(Trapped::Answered(Trap::Descriptors, _)) => return self.answer_descriptors(pc),
+            Some(Trapped::Answered(Trap::Flush, _)) => return self.flush(pc),
             Some(Trapped::Answered(trap, len)) => {
                 self.trace.sync();
                 self.answer(trap, pc);
-                self.state.set_rip(pc.wrapping_add(u64::from(len)));
-                self.resume_trace();
-                return true;
+                return self.go_on(pc.wrapping_add(u64::from(len)));
             }
             Some(Trapped::Refused(refused)) => {
                 let fault = match refused.why {
@@ -179,8 +180,48 @@ impl Vcpu {
                 let value = self.run.supervisor().map_or(0, |supervisor| supervisor.random());
                 self.set_random(target, value);
             }
-            Trap::Descriptors => {}
+            Trap::Descriptors | Trap::Flush => {}
         }
+    }
+
+    /// Goes on behind an instruction that was answered, unless the program takes single steps.
+    /// Returns whether the engine goes on.
+    fn go_on(&mut self, next: u64) -> bool {
+        self.state.set_rip(next);
+        self.step();
+        self.resume_trace();
+        !self.run.is_leaving()
+    }
+
+    /// Raises the trap of EFLAGS.TF, which comes after every instruction.
+    fn step(&mut self) {
+        if self.state.block_mode() & TRAP_FLAG != 0 {
+            self.leave(Leave::Fault(Fault::Debug, None));
+        }
+    }
+
+    /// Serves CLFLUSH. Returns whether the engine goes on.
+    fn flush(&mut self, pc: u64) -> bool {
+        let mut buf = [0; MAX_LENGTH];
+        let instruction = decode::decode(self.mmu.space().fetch(pc, &mut buf), pc);
+        self.trace.sync();
+        let state = &self.state;
+        let addr = Address::Operand(0).evaluate(&instruction, &mut |reg| state.register(reg));
+        if let Some(addr) = addr
+            && self.mmu.space().read(addr, &mut [0]).is_err()
+        {
+            let fault = match self.mmu.fault_at(addr, Access::Read) {
+                Fault::Protection { .. }
+                    if is_stack_access(&instruction, addr, &mut |reg| state.register(reg)) =>
+                {
+                    Fault::Stack
+                }
+                fault => fault,
+            };
+            self.leave(Leave::Fault(fault, None));
+            return false;
+        }
+        self.go_on(instruction.next_ip())
     }
 
     /// Serves SGDT and its kin as Linux does. Returns whether the engine goes on.
@@ -205,9 +246,7 @@ impl Vcpu {
             value[..len].copy_from_slice(answer);
             self.state.set_gpr(gpr, u64::from_le_bytes(value));
         }
-        self.state.set_rip(instruction.next_ip());
-        self.resume_trace();
-        true
+        self.go_on(instruction.next_ip())
     }
 
     /// The error code of the #GP of the instruction at `pc`: INT names the gate.
@@ -282,6 +321,7 @@ impl Vcpu {
                 self.leave(Leave::Fault(fault, None));
             }
         }
+        self.step();
         self.resume_trace();
         !self.run.is_leaving()
     }

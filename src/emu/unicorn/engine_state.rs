@@ -21,6 +21,9 @@ pub(super) enum Segment {
     Gs = 5,
 }
 
+/// RFLAGS.RF.
+const RESUME_FLAG: u64 = 0x1_0000;
+
 /// Pointers to a live engine's structures. The CPU runs only inside `uc_emu_start`, and whoever
 /// calls a method here is either a callback of it or runs before or after it; so nobody else
 /// accesses them.
@@ -32,6 +35,8 @@ pub(super) struct EngineState {
     cpu: *mut c_void,
     /// `CPUX86State`.
     env: *mut u8,
+    /// RFLAGS.RF as a fault saves it; the engine has none.
+    resume: bool,
 }
 
 impl EngineState {
@@ -49,7 +54,7 @@ impl EngineState {
         let mut state = unsafe {
             let cpu = *uc.add(at::UC_CPU).cast::<*mut c_void>();
             let env = *cpu.cast::<u8>().add(at::CPU_ENV).cast::<*mut u8>();
-            EngineState { uc, cpu, env }
+            EngineState { uc, cpu, env, resume: false }
         };
         state.verify(engine)?;
         Ok(state)
@@ -165,7 +170,13 @@ impl EngineState {
 
     /// RFLAGS; interrupts are enabled in user mode, as far as a program can see.
     pub(super) fn rflags(&self) -> u64 {
-        u64::from_le_bytes(self.read(RegisterX86::RFLAGS)) | 0x202
+        let resume = if self.resume { RESUME_FLAG } else { 0 };
+        u64::from_le_bytes(self.read(RegisterX86::RFLAGS)) | 0x202 | resume
+    }
+
+    /// Sets RFLAGS.RF, which only those see who look at the registers after a fault.
+    pub(super) fn set_resume(&mut self, resume: bool) {
+        self.resume = resume;
     }
 
     /// The state as helpers see it.

@@ -23,9 +23,9 @@ macro_rules! accesses {
                 // SAFETY: the arguments go on to the engine as they came.
                 unsafe {
                     let Some(vcpu) = current() else { return ffi::$real(c, value, addr, index, op) };
-                    let Some(op) = vcpu.translator.access(c, value, addr, op, $write) else { return };
+                    let Some(op) = vcpu.translator.access(c, (value, addr), op, $write) else { return };
                     ffi::$real(c, value, addr, index, op);
-                    if let Some(mut state) = vcpu.translator.accessed(c) {
+                    if let Some(mut state) = vcpu.translator.accessed(c, index) {
                         let function = helper_enter_mmx_x86_64 as *const c_void;
                         ffi::__real_tcg_gen_callN_x86_64(c, function, std::ptr::null_mut(), 1, &raw mut state);
                     }
@@ -180,6 +180,9 @@ replace! {
                 if let Some((argument, bytes, write)) = helper_access(function) {
                     translator.check_helper(c, *args, *args.add(argument));
                     translator.tap_sized(*args.add(argument) as usize, bytes, write);
+                }
+                if count > 0 {
+                    translator.note_state(*args);
                 }
                 if count > 0 && translator.guard.begins_at(*args) {
                     translator.guard.before(c, *args);

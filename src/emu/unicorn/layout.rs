@@ -70,6 +70,8 @@ pub(super) const ENV_FPTAGS: usize = 612;
 pub(super) const ENV_FPREGS: usize = 624;
 /// `CPUX86State.fp_status`: `float_status` of the x87.
 pub(super) const ENV_FP_STATUS: usize = 776;
+/// `CPUX86State.ft0`: the operand of an x87 instruction that is not on the stack.
+pub(super) const ENV_FT0: usize = 784;
 /// `CPUX86State.sse_status`: `float_status` of SSE.
 pub(super) const ENV_SSE_STATUS: usize = 808;
 /// `CPUX86State.mxcsr`.

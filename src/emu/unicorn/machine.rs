@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use iced_x86::{FlowControl, OpKind};
+use iced_x86::{FlowControl, Mnemonic as M, OpKind};
 use unicorn_engine::{Arch, Mode, Prot as EngineProt, TlbType, Unicorn, uc_error};
 
 use crate::emu::cpuid::CpuModel;
@@ -26,7 +26,7 @@ use crate::hooks::consumer::Consumer;
 use crate::hooks::fault::Cause;
 use crate::hooks::plan::NO_MAPPING;
 use crate::hooks::recorder::Recorder;
-use crate::x86::address::{Address, is_stack_access};
+use crate::x86::address::{Address, is_canonical, is_stack_access};
 use crate::x86::cost::modifies_memory;
 use crate::x86::decode::{MAX_LENGTH, decode};
 
@@ -97,6 +97,8 @@ impl Machine {
             reference: reference.then(Reference::default),
             model,
             before: Before::NONE,
+            raised_earlier: 0,
+            refused: false,
             state,
         });
         vcpu.resume_trace();
@@ -165,6 +167,7 @@ impl Machine {
             vcpu.prepare();
             vcpu.resume_trace();
             vcpu.state.clear_exception();
+            vcpu.state.set_resume(false);
             let rip = vcpu.state.rip();
             let result = self.engine.emu_start(rip, 0, 0, 0);
             let vcpu = &mut *self.vcpu;
@@ -209,8 +212,11 @@ impl Machine {
                     )));
                 }
             };
+            let fault = self.as_a_store(fault);
             self.record_fault(fault, refused.is_some());
             let fault = self.as_the_cpu_reports(fault);
+            let is_trap = matches!(fault, Fault::Breakpoint | Fault::Debug | Fault::Overflow);
+            self.vcpu.state.set_resume(!is_trap);
             let out_of_memory = self.vcpu.mmu.space().take_out_of_memory();
             let Some((supervisor, mut cpu, space)) = self.vcpu.supervised() else { return Ok(()) };
             if out_of_memory {
@@ -228,6 +234,9 @@ impl Machine {
     fn page_fault(&mut self) -> Fault {
         let exact = self.vcpu.state.invalid_address();
         match self.vcpu.mmu.take_denied() {
+            Some(Fault::Page { fetch: false, .. }) if self.leaves_the_lower_half(exact) => {
+                if self.is_stack(exact) { Fault::Stack } else { Fault::Protection { error: 0 } }
+            }
             Some(Fault::Page { write, fetch, mapped, .. }) => {
                 Fault::Page { addr: exact, write, fetch, mapped }
             }
@@ -277,6 +286,24 @@ impl Machine {
         }
     }
 
+    /// Tests whether the operand of the instruction at RIP begins at this address and ends where
+    /// addresses are not canonical.
+    fn leaves_the_lower_half(&mut self, addr: u64) -> bool {
+        const END: u64 = 1 << 47;
+        if !(END - 0x200..END).contains(&addr) {
+            return false;
+        }
+        let Vcpu { state, mmu, .. } = &mut *self.vcpu;
+        let mut buf = [0; MAX_LENGTH];
+        let instruction = decode(mmu.space().fetch(state.rip(), &mut buf), state.rip());
+        // That of a push or pop has no size.
+        let size = match instruction.memory_size().size() {
+            0 => 8,
+            size => size as u64,
+        };
+        addr + size > END
+    }
+
     /// Tests whether the instruction at RIP accesses a non-canonical address through SS, which is
     /// #SS instead of #GP.
     fn is_stack(&mut self, addr: u64) -> bool {
@@ -284,6 +311,51 @@ impl Machine {
         let mut buf = [0; MAX_LENGTH];
         let instruction = decode(mmu.space().fetch(state.rip(), &mut buf), state.rip());
         is_stack_access(&instruction, addr, &mut |reg| state.register(reg))
+    }
+
+    /// The fault of an instruction that only stores, which helpers probe with a load; and it raises
+    /// no exceptions of what it would have stored.
+    fn as_a_store(&mut self, fault: Fault) -> Fault {
+        let touches_memory = matches!(
+            fault,
+            Fault::Page { fetch: false, .. } | Fault::Bus { .. } | Fault::Alignment | Fault::Stack
+        );
+        if !touches_memory && !matches!(fault, Fault::Protection { .. }) {
+            return fault;
+        }
+        let Vcpu { state, mmu, .. } = &mut *self.vcpu;
+        let mut buf = [0; MAX_LENGTH];
+        let instruction = decode(mmu.space().fetch(state.rip(), &mut buf), state.rip());
+        match (instruction.mnemonic(), fault) {
+            (M::Fst | M::Fstp | M::Fist | M::Fistp | M::Fisttp | M::Fbstp, _) => state.env().forget_x87(),
+            (M::Fnstenv | M::Fnsave | M::Fxsave | M::Fxsave64, _) => {}
+            (M::Enter, Fault::Page { addr, .. }) if addr < state.gpr(Gpr::Rsp) => {}
+            _ => return fault,
+        }
+        match fault {
+            Fault::Page { addr, fetch, mapped, .. } => Fault::Page { addr, write: true, fetch, mapped },
+            fault => fault,
+        }
+    }
+
+    /// Tests whether the instruction at RIP calls an address that is not canonical. It counts as it
+    /// would under Valgrind, where the target faults.
+    fn calls_nowhere(&mut self) -> bool {
+        let Vcpu { state, mmu, .. } = &mut *self.vcpu;
+        let (rip, mut buf) = (state.rip(), [0; MAX_LENGTH]);
+        let call = decode(mmu.space().fetch(rip, &mut buf), rip);
+        if call.flow_control() != FlowControl::IndirectCall {
+            return false;
+        }
+        let mut word = [0; 8];
+        let target = match call.op0_kind() {
+            OpKind::Memory => Address::Operand(0)
+                .evaluate(&call, &mut |reg| state.register(reg))
+                .filter(|&addr| mmu.space().read(addr, &mut word).is_ok())
+                .map(|_| u64::from_le_bytes(word)),
+            _ => Some(state.register(call.op0_register())),
+        };
+        target.is_some_and(|target| !is_canonical(target))
     }
 
     /// The fault as a CPU reports it, which asks for the right to store before it loads what an
@@ -299,12 +371,15 @@ impl Machine {
     /// Records how far the last block got.
     fn record_fault(&mut self, fault: Fault, refused: bool) {
         let rip = self.vcpu.state.rip();
+        let calls_nowhere =
+            matches!(fault, Fault::Protection { .. } | Fault::Stack) && !refused && self.calls_nowhere();
         let Vcpu { trace, mmu, .. } = &mut *self.vcpu;
         let (recorder, space) = (trace.recorder(), mmu.space());
         let mut readable = |addr| space.read(addr, &mut [0]).is_ok();
         match fault {
             // The jump that led here is complete; nothing was fetched.
             Fault::Page { fetch: true, .. } => recorder.point(rip),
+            _ if calls_nowhere => recorder.point(rip),
             // Traps: the instruction before RIP is complete.
             Fault::Breakpoint | Fault::Debug | Fault::Overflow => {}
             Fault::InvalidOpcode => recorder.fault(rip, Cause::Instruction, &mut readable),

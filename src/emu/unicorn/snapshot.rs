@@ -6,9 +6,10 @@ use rustc_hash::FxHashSet;
 use unicorn_engine::Context;
 
 use crate::emu::memory::snapshot::SavedSpace;
+use crate::emu::memory::space::AddressSpace;
 use crate::emu::unicorn::machine::{EngineError, Machine, engine_error};
 use crate::emu::unicorn::vcpu::Vcpu;
-use crate::guest::SpaceId;
+use crate::guest::{GuestCpu, SpaceId};
 use crate::hooks::consumer::{Consumer, Sighting, Target};
 use crate::hooks::control::AccountId;
 use crate::hooks::recorder::{Recorded, Recorder};
@@ -85,6 +86,23 @@ impl Machine {
         }
     }
 
+    /// Calls `f` with the registers of a task that does not run.
+    ///
+    /// # Errors
+    /// When the engine has no memory or refuses.
+    pub(crate) fn with_cpu_of<T>(
+        &mut self,
+        cpu: &TaskCpu,
+        f: impl FnOnce(&dyn GuestCpu) -> T,
+    ) -> Result<T, EngineError> {
+        let running = self.context()?;
+        let restore = engine_error("cannot restore the CPU");
+        self.engine.context_restore(&cpu.context).map_err(restore)?;
+        let result = f(&self.cpu());
+        self.engine.context_restore(&running).map_err(engine_error("cannot restore the CPU"))?;
+        Ok(result)
+    }
+
     /// Lets a task run with the registers that it had, in its address space. `turn` is its id and
     /// account.
     ///
@@ -96,12 +114,36 @@ impl Machine {
         space: SpaceId,
         turn: (i32, AccountId),
     ) -> Result<(), EngineError> {
-        self.engine.context_restore(&cpu.context).map_err(engine_error("cannot restore the CPU"))?;
-        self.load_space(space);
+        self.load_cpu(cpu, space)?;
         let Vcpu { run, trace, state, .. } = &mut *self.vcpu;
         run.set_passed(None);
         trace.recorder().switch_task(turn.0.cast_unsigned(), turn.1, state.rip());
         Ok(())
+    }
+
+    fn load_cpu(&mut self, cpu: &TaskCpu, space: SpaceId) -> Result<(), EngineError> {
+        self.engine.context_restore(&cpu.context).map_err(engine_error("cannot restore the CPU"))?;
+        self.load_space(space);
+        Ok(())
+    }
+
+    /// Loads a task to look at it, without a turn; then what was loaded before is loaded again.
+    /// `spaces` are the task's and the loaded one.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    pub(crate) fn visit<T>(
+        &mut self,
+        cpu: &TaskCpu,
+        spaces: [SpaceId; 2],
+        look: impl FnOnce(&mut dyn GuestCpu, &mut AddressSpace) -> T,
+    ) -> Result<T, EngineError> {
+        let own = self.save_cpu()?;
+        let [there, here] = spaces;
+        self.load_cpu(cpu, there)?;
+        let seen = self.between_runs(look);
+        self.load_cpu(&own, here)?;
+        Ok(seen)
     }
 
     /// Loads an address space; an empty one, if it is new.

@@ -8,7 +8,7 @@
 
 mod accesses;
 mod alignment;
-mod guard;
+pub(super) mod guard;
 mod prologue;
 
 use std::ffi::c_void;
@@ -99,6 +99,8 @@ pub(super) struct Translator {
     request: Option<Request>,
     erratum: Erratum,
     pub(super) guard: Guard,
+    /// The engine's state as an argument of calls, the same for all blocks, once one was seen.
+    engine_state: Option<*mut c_void>,
     /// The block is for a mode with EFLAGS.AC.
     aligns: bool,
     /// The target of a call that was loaded from memory.
@@ -157,6 +159,7 @@ impl Translator {
             request: None,
             erratum: Erratum::None,
             guard: Guard::default(),
+            engine_state: None,
             aligns: false,
             target: None,
             accesses: 0,
@@ -339,6 +342,10 @@ impl Translator {
         if !self.trapped_code.is_empty() {
             self.trapped_code.remove(&pc);
         }
+        // What unmasks exceptions is a call, so there has been one.
+        if let Some(state) = self.engine_state {
+            self.guard.wait(self.context, state);
+        }
         let first_slot = self.builder.slots();
         if !self.observed.is_empty() && self.observed.get(&pc) == Some(&code_of(&instruction, bytes)) {
             self.matcher.observe(first_slot);
@@ -435,6 +442,13 @@ impl Translator {
     pub(super) fn replaced_byte(&self, addr: u64) -> Option<u32> {
         let (at, bytes, len) = self.shown?;
         bytes.get(..len)?.get(usize::try_from(addr.wrapping_sub(at)).ok()?).map(|byte| u32::from(*byte))
+    }
+
+    /// Notes an argument of a call if it is the engine's state.
+    pub(super) fn note_state(&mut self, argument: *mut c_void) {
+        if self.engine_state.is_none() && guard::is_state(argument) {
+            self.engine_state = Some(argument);
+        }
     }
 
     /// Ends the instruction for the exceptions that are not masked.

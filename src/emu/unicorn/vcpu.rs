@@ -32,6 +32,10 @@ pub(super) struct Vcpu {
     pub(super) model: CpuModel,
     /// The state before an arithmetic instruction that may raise an exception that is not masked.
     pub(super) before: Before,
+    /// SSE exceptions that earlier steps of that instruction have raised.
+    pub(super) raised_earlier: u8,
+    /// The x87 instruction at hand must not store its result.
+    pub(super) refused: bool,
 }
 
 thread_local! {

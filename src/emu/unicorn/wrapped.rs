@@ -76,8 +76,8 @@ macro_rules! replace_faulting {
     )* };
 }
 
-/// Defines helpers that do `$before` with the state, which must not fault, and then jump to the
-/// engine's helper, which finds its own return address on the stack.
+/// Defines helpers that do `$before` with the state, the first argument and the return address,
+/// and then jump to the engine's helper, which finds its own return address on the stack.
 macro_rules! replace_after {
     ($before:ident: $($symbol:ident)*) => { $(
         const _: () = {
@@ -89,6 +89,7 @@ macro_rules! replace_after {
                         "push rdi",
                         "push rsi",
                         "push rdx",
+                        "mov rdx, [rsp + 24]",
                         "call {before}",
                         "pop rdx",
                         "pop rsi",

@@ -380,7 +380,7 @@ fn processes(all: &[Code], numbers: &mut Numbers) -> Vec<Process> {
 
 #[test]
 fn processes_in_turns_have_the_counts_that_each_has_alone() {
-    for seed in 0..12 {
+    for seed in 0..16 {
         let numbers = &mut Numbers(seed);
         let all = codes(numbers);
         let processes = processes(&all, numbers);
@@ -403,7 +403,7 @@ fn processes_in_turns_have_the_counts_that_each_has_alone() {
 
 #[test]
 fn going_back_gives_every_account_what_it_had() {
-    for seed in 100..108 {
+    for seed in 100..124 {
         let numbers = &mut Numbers(seed);
         let all = codes(numbers);
         let processes = processes(&all, numbers);
@@ -445,7 +445,7 @@ fn sum(tables: &[&Table]) -> Table {
 /// has neither, and a process that has ended keeps its counts.
 #[test]
 fn forks_programs_and_ends() {
-    for seed in 200..208 {
+    for seed in 200..248 {
         let numbers = &mut Numbers(seed);
         let all = codes(numbers);
         let [parent, after, child, program] = [vec![0, 2, 3], vec![0, 2, 3], vec![0, 2, 3], vec![1, 2]]

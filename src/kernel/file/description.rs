@@ -223,14 +223,37 @@ impl Descriptions {
     }
 
     /// Gives up a reference that no descriptor table has. The last one releases the objects that
-    /// the description holds.
+    /// the description holds, with the descriptors that were on their way to a socket.
     pub(crate) fn put(&mut self, file: FileNo, fs: &mut FileSystem, mem: &mut dyn GuestMemory) {
+        let mut gone = vec![file];
+        let mut closed_socket = false;
+        while let Some(file) = gone.pop() {
+            closed_socket |= self.put_one(file, fs, mem);
+            gone.append(&mut fs.net.take_dropped());
+            if gone.is_empty() && std::mem::take(&mut closed_socket) {
+                let holders = |file| self.get(file).refs as usize;
+                fs.net.collect(&mut fs.queues, holders, |file| self.get(file).ops.socket());
+                gone = fs.net.take_dropped();
+            }
+        }
+    }
+
+    /// Gives up the references that messages held which nobody received.
+    pub(crate) fn put_dropped(&mut self, fs: &mut FileSystem, mem: &mut dyn GuestMemory) {
+        for file in fs.net.take_dropped() {
+            self.put(file, fs, mem);
+        }
+    }
+
+    /// Gives up one reference; true if it was to a socket.
+    fn put_one(&mut self, file: FileNo, fs: &mut FileSystem, mem: &mut dyn GuestMemory) -> bool {
         let at = self.locked(file);
         let open = self.get_mut(file);
         let (is_path, ino) = (open.is_path(), open.ops.inode());
+        let is_socket = open.ops.socket().is_some();
         open.refs = open.refs.saturating_sub(1);
         if open.refs > 0 {
-            return;
+            return is_socket;
         }
         let mode = open.mode();
         if let (Some(ino), false) = (ino, is_path) {
@@ -243,6 +266,7 @@ impl Descriptions {
             let _ = self.leases.remove(ino, file); // it may have none
         }
         self.slots.remove(file.0);
+        is_socket
     }
 
     /// Takes note that a process has ended; `gone`: nothing is left of it.
@@ -275,8 +299,8 @@ impl Descriptions {
     }
 
     /// `Locks::flock` for a description.
-    pub(crate) fn flock(&mut self, file: FileNo, exclusive: Option<bool>) -> Result<(), Errno> {
-        self.locks.flock(self.locked(file), file, exclusive)
+    pub(crate) fn flock(&mut self, file: FileNo, exclusive: Option<bool>, pid: i32) -> Result<(), Errno> {
+        self.locks.flock(self.locked(file), file, exclusive, pid)
     }
 
     /// `Locks::conflict` on the file of a description.
@@ -386,6 +410,8 @@ impl FdLinks for Descriptions {
             target: open.ops.link_target(),
             inode: open.ops.inode(),
             is_path: open.is_path(),
+            readable: open.readable(),
+            writable: open.writable(),
             path: open.path.clone(),
         }
     }

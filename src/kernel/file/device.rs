@@ -33,7 +33,15 @@ impl FileOperations for Device {
     }
 
     fn can_splice(&self) -> bool {
-        true
+        self.1 != Model::Full
+    }
+
+    fn can_splice_out(&self) -> bool {
+        self.1 != Model::Null
+    }
+
+    fn write_error(&self) -> Option<Errno> {
+        (self.1 == Model::Full).then_some(Errno::ENOSPC)
     }
 
     fn has_offset(&self) -> bool {
@@ -67,15 +75,15 @@ impl FileOperations for Device {
         _at: Option<u64>,
         bytes: &[u8],
     ) -> Result<usize, FileError> {
-        if self.1 == Model::Full { Err(Errno::ENOSPC.into()) } else { Ok(bytes.len()) }
+        Ok(bytes.len())
     }
 
     fn end(&self, cx: &mut FileContext) -> Option<u64> {
         Some(cx.fs.meta(self.0).size)
     }
 
-    fn seek(&self, _cx: &mut FileContext, _offset: &mut u64, _by: u64, _whence: u64) -> Result<u64, Errno> {
-        Ok(0)
+    fn ignores_seeks(&self) -> bool {
+        true
     }
 
     fn map_private(&self, _cx: &mut FileContext, _mode: Mode, _exec: bool) -> Result<Source, Errno> {

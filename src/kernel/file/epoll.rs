@@ -3,7 +3,7 @@
 
 use crate::abi::errno::Errno;
 use crate::guest::GuestMemory;
-use crate::kernel::file::operations::{FileContext, FileOperations, Mode};
+use crate::kernel::file::operations::{FileOperations, Mode};
 use crate::kernel::vfs::tree::FileSystem;
 use crate::kernel::wait_queue::QueueId;
 
@@ -16,6 +16,14 @@ impl FileOperations for Epoll {
         "epoll"
     }
 
+    fn read_error(&self) -> Option<Errno> {
+        Some(Errno::EINVAL)
+    }
+
+    fn write_error(&self) -> Option<Errno> {
+        Some(Errno::EINVAL)
+    }
+
     fn epoll(&self) -> Option<QueueId> {
         Some(self.0)
     }
@@ -24,9 +32,8 @@ impl FileOperations for Epoll {
         Some(self.0)
     }
 
-    /// Linux accepts the call and moves nothing.
-    fn seek(&self, _cx: &mut FileContext, _offset: &mut u64, _by: u64, _whence: u64) -> Result<u64, Errno> {
-        Ok(0)
+    fn ignores_seeks(&self) -> bool {
+        true
     }
 
     fn release(&mut self, fs: &mut FileSystem, _mode: Mode, _mem: &mut dyn GuestMemory) {

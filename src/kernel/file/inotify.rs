@@ -49,9 +49,8 @@ impl FileOperations for Inotify {
         }
     }
 
-    /// Linux accepts the call and moves nothing.
-    fn seek(&self, _cx: &mut FileContext, _offset: &mut u64, _by: u64, _whence: u64) -> Result<u64, Errno> {
-        Ok(0)
+    fn ignores_seeks(&self) -> bool {
+        true
     }
 
     fn poll(&self, cx: &mut FileContext, _mode: Mode, _wait: bool) -> Result<u16, Errno> {

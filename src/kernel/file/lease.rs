@@ -17,6 +17,8 @@ pub(crate) struct Lease {
     pub(crate) file: FileNo,
     /// The descriptor that asked for it.
     fd: i32,
+    /// The process that asked for it.
+    pub(crate) pid: i32,
     /// It is for writing.
     pub(crate) write: bool,
     /// Kind that it must become: F_RDLCK or F_UNLCK.
@@ -48,7 +50,7 @@ impl Leases {
     pub(crate) fn set(
         &mut self,
         ino: Ino,
-        (file, fd): (FileNo, i32),
+        (file, fd, pid): (FileNo, i32, i32),
         write: bool,
         others: (usize, usize),
     ) -> Result<(), Errno> {
@@ -57,7 +59,7 @@ impl Leases {
         let rival = |lease: &Lease| lease.file != file && (write || lease.pending.is_some());
         let refused = others.1 > 0 || (write && others.0 > 0) || held.iter().any(rival);
         if !refused {
-            let lease = Lease { file, fd, write, pending: None };
+            let lease = Lease { file, fd, pid, write, pending: None };
             match mine {
                 Some(at) => {
                     held[at] = Lease { fd: held[at].fd, ..lease };

@@ -62,7 +62,7 @@ impl Record {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Locks {
     /// Locks of flock(2): the description, and whether it is exclusive.
-    whole: BTreeMap<Locked, Vec<(FileNo, bool)>>,
+    whole: BTreeMap<Locked, Vec<(FileNo, bool, i32)>>,
     records: BTreeMap<Locked, Vec<Record>>,
     /// Things whose locks have become fewer or less.
     freed: Vec<Locked>,
@@ -76,15 +76,22 @@ impl Locks {
 
     /// Sets, changes or (with `None`) gives up a lock of flock(2); EAGAIN if another description
     /// holds one that conflicts. A lock that is to change is given up first.
-    pub(crate) fn flock(&mut self, at: Locked, file: FileNo, exclusive: Option<bool>) -> Result<(), Errno> {
+    /// `pid` is the process that asks.
+    pub(crate) fn flock(
+        &mut self,
+        at: Locked,
+        file: FileNo,
+        exclusive: Option<bool>,
+        pid: i32,
+    ) -> Result<(), Errno> {
         let held = self.whole.entry(at).or_default();
-        let same = held.iter().any(|(holder, kind)| *holder == file && Some(*kind) == exclusive);
-        if !same && held.extract_if(.., |(holder, _)| *holder == file).next().is_some() {
+        let same = held.iter().any(|(holder, kind, _)| *holder == file && Some(*kind) == exclusive);
+        if !same && held.extract_if(.., |(holder, ..)| *holder == file).next().is_some() {
             self.freed.push(at);
         }
-        let free = exclusive.is_none_or(|kind| held.iter().all(|(_, other)| !kind && !other));
+        let free = exclusive.is_none_or(|kind| held.iter().all(|(_, other, _)| !kind && !other));
         if let (false, true, Some(kind)) = (same, free, exclusive) {
-            held.push((file, kind));
+            held.push((file, kind, pid));
         }
         if held.is_empty() {
             self.whole.remove(&at);
@@ -148,8 +155,8 @@ impl Locks {
     }
 
     /// The locks of flock(2): what is locked, by which description, and whether exclusively.
-    pub(crate) fn whole(&self) -> impl Iterator<Item = (Locked, FileNo, bool)> {
-        self.whole.iter().flat_map(|(at, held)| held.iter().map(|(file, exclusive)| (*at, *file, *exclusive)))
+    pub(crate) fn whole(&self) -> impl Iterator<Item = (Locked, (FileNo, bool, i32))> {
+        self.whole.iter().flat_map(|(at, held)| held.iter().map(|lock| (*at, *lock)))
     }
 
     /// The record locks.
@@ -168,7 +175,7 @@ impl Locks {
         self.drop_records(at, |holder| holder == Holder::Description(file));
         if let Some(held) = self.whole.get_mut(&at) {
             let before = held.len();
-            held.retain(|(holder, _)| *holder != file);
+            held.retain(|(holder, ..)| *holder != file);
             if held.len() < before {
                 self.freed.push(at);
             }
@@ -230,10 +237,10 @@ mod tests {
         let fds = FdTable::new();
         let (a, b) = (fds.get(0).unwrap(), fds.get(1).unwrap());
         let mut locks = Locks::default();
-        assert_eq!(locks.flock(AT, a, Some(false)), Ok(()));
-        assert_eq!(locks.flock(AT, b, Some(false)), Ok(()));
-        assert_eq!(locks.flock(AT, a, Some(true)), Err(Errno::EAGAIN));
-        assert_eq!(locks.flock(AT, b, Some(true)), Ok(()), "the lock that was to change is gone");
+        assert_eq!(locks.flock(AT, a, Some(false), 1), Ok(()));
+        assert_eq!(locks.flock(AT, b, Some(false), 1), Ok(()));
+        assert_eq!(locks.flock(AT, a, Some(true), 1), Err(Errno::EAGAIN));
+        assert_eq!(locks.flock(AT, b, Some(true), 1), Ok(()), "the lock that was to change is gone");
         locks.forget(AT, b);
         assert!(locks.whole.is_empty());
         let of = |file, exclusive| Record { holder: Holder::Description(file), ..record(0, 9, exclusive) };

@@ -6,22 +6,24 @@ use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::abi::inotify::IN_OPEN;
 use crate::guest::GuestMemory;
-use crate::kernel::fdtable::FileNo;
 use crate::kernel::file::description::{Description, Descriptions};
 use crate::kernel::file::device::Device;
 use crate::kernel::file::directory::Directory;
+use crate::kernel::file::operations::FileOperations;
 use crate::kernel::file::pagemap::PageMap;
 use crate::kernel::file::path::PathOnly;
 use crate::kernel::file::pipe::PipeEnd;
+use crate::kernel::file::proc_mem::ProcMem;
 use crate::kernel::file::proc_text::ProcText;
 use crate::kernel::file::pty::PtySide;
 use crate::kernel::file::regular::Regular;
 use crate::kernel::file::stream;
+use crate::kernel::mm::space_of;
 use crate::kernel::streams::Streams;
 use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::change::Make;
 use crate::kernel::vfs::host;
-use crate::kernel::vfs::node::{Body, Device as Model, Ino, ProcFile};
+use crate::kernel::vfs::node::{Body, Device as Model, Ino, ProcFile, ProcSource, Subject};
 use crate::kernel::vfs::resolve::{Found, Last};
 use crate::kernel::vfs::tree::FileSystem;
 
@@ -42,30 +44,11 @@ const KEPT: u32 = O_ACCMODE
 pub(crate) enum Opened {
     /// A description, which is still to be given a number.
     File(Description),
-    /// A file of `/proc` whose text must be made first; `ProcOpen::finish` takes it.
-    Proc(ProcOpen),
     /// Leases on a regular file, to be opened for writing or not, must be given back first.
     Leased(Ino, bool),
     /// A pipe with a name whose other end nobody holds: the call waits until it has been opened
     /// more often than this.
     Waits(Description, u64),
-}
-
-/// A file of `/proc` that is about to be opened.
-pub(crate) struct ProcOpen {
-    pub(crate) file: ProcFile,
-    ino: Ino,
-    flags: u32,
-    path: Arc<[u8]>,
-}
-
-impl ProcOpen {
-    /// The description of the file with its text.
-    pub(crate) fn finish(self, fs: &mut FileSystem, text: Vec<u8>) -> Description {
-        fs.hold(self.ino);
-        fs.notify(self.ino, IN_OPEN);
-        Description::new(ProcText { ino: self.ino, text: text.into() }, self.flags, &self.path)
-    }
 }
 
 /// open(2) on behalf of a caller.
@@ -171,13 +154,11 @@ impl Opener<'_> {
                 self.fs.hold(ino);
                 Description::new(Regular(ino), kept, &path)
             }
-            Body::Proc(_) if write => return Err(Errno::EACCES),
-            Body::Proc(ProcFile::PageMap) => {
-                self.fs.hold(ino);
-                Description::new(PageMap(ino), kept, &path)
-            }
             Body::Proc(file) => {
-                return Ok(Opened::Proc(ProcOpen { file: *file, ino, flags: kept, path }));
+                let (file, subject) = (*file, node.subject);
+                let open = self.proc(ino, file, subject, write)?;
+                self.fs.hold(ino);
+                Description::boxed(open, kept, path)
             }
             Body::Fifo(_) => return self.open_fifo(ino, &path, kept, (read, write)),
             Body::Device(Model::Tty) if let Some(number) = self.terminal => {
@@ -210,6 +191,35 @@ impl Opener<'_> {
             }
         };
         Ok(Opened::File(open))
+    }
+
+    /// Opens a file of `/proc` or `/sys`: EACCES for what the caller may not see or write, ESRCH
+    /// where the process is gone.
+    fn proc(
+        &self,
+        ino: Ino,
+        file: ProcFile,
+        subject: Option<Subject>,
+        write: bool,
+    ) -> Result<Box<dyn FileOperations>, Errno> {
+        if write && !file.is_written() {
+            return Err(Errno::EACCES);
+        }
+        let mut mm = None;
+        if let Some(subject) = subject {
+            let tasks = self.caller.tasks()?;
+            tasks.number(subject).ok_or(Errno::ESRCH)?;
+            if file.is_private() {
+                tasks.may_look_into(subject)?;
+            }
+            mm = tasks.mm(subject);
+        }
+        let space = mm.map(space_of);
+        Ok(match (file, space) {
+            (ProcFile::PageMap, Some(space)) => Box::new(PageMap { ino, space }),
+            (ProcFile::Mem, space) => Box::new(ProcMem { ino, space }),
+            _ => Box::new(ProcText::new(ino, ProcSource { file, subject, mm, made: false })),
+        })
     }
 
     fn open_fifo(
@@ -267,8 +277,7 @@ impl Opener<'_> {
     /// Opens the description of a descriptor once more, by its name in `/proc/self/fd`. No other
     /// name leads there.
     fn reopen(&mut self, base: Ino, path: &[u8], flags: u32) -> Result<Opened, Errno> {
-        let fd = self.fs.magic_fd(&self.caller, base, path).ok_or(Errno::ENXIO)?;
-        let file: FileNo = self.caller.fds.get(fd).map_err(|_| Errno::ENOENT)?;
+        let file = self.fs.magic_file(&self.caller, base, path).ok_or(Errno::ENXIO)?;
         if flags & O_DIRECTORY != 0 {
             return Err(Errno::ENOTDIR);
         }

@@ -1,6 +1,7 @@
 //! Operations of open file descriptions: the trait that each kind implements.
 
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
@@ -8,13 +9,16 @@ use crate::guest::{GuestCpu, GuestMemory};
 use crate::kernel::arena::ProcessId;
 use crate::kernel::clock::Clock;
 use crate::kernel::cred::Credentials;
+pub(crate) use crate::kernel::file::error::FileError;
+use crate::kernel::net::sock::SockId;
 use crate::kernel::random::Random;
 use crate::kernel::signal::state::Signals;
 use crate::kernel::streams::Streams;
 use crate::kernel::vfs::attr::Meta;
 use crate::kernel::vfs::image::Source;
-use crate::kernel::vfs::node::{ANON_DEV, Ino, Time};
+use crate::kernel::vfs::node::{ANON_DEV, Ino, ProcSource};
 use crate::kernel::vfs::pipe::PipeId;
+use crate::kernel::vfs::time::Time;
 use crate::kernel::vfs::tree::FileSystem;
 use crate::kernel::wait_queue::QueueId;
 
@@ -34,6 +38,8 @@ pub(crate) struct FileContext<'a> {
     pub(crate) cred: &'a Credentials,
     /// Signals of the caller.
     pub(crate) signals: Signals<'a>,
+    /// Process of the caller.
+    pub(crate) pid: i32,
     /// Process group of the caller.
     pub(crate) pgid: i32,
     /// RLIMIT_FSIZE.
@@ -44,23 +50,6 @@ impl FileContext<'_> {
     /// CLOCK_REALTIME. Asking costs a synchronisation with the CPU.
     pub(crate) fn now(&mut self) -> Time {
         Time::from_ns(self.clock.realtime_ns(self.cpu.instructions()))
-    }
-}
-
-/// Failure of an operation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum FileError {
-    /// The error number.
-    Errno(Errno),
-    /// The error number, after a signal to the caller.
-    Signal(i32, Errno),
-    /// The operation would wait. The text names the operation.
-    WouldBlock(&'static str),
-}
-
-impl From<Errno> for FileError {
-    fn from(errno: Errno) -> FileError {
-        FileError::Errno(errno)
     }
 }
 
@@ -133,6 +122,14 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
     /// Takes note that a process has ended; `gone`: nothing is left of it.
     fn process_ended(&mut self, _process: ProcessId, _gone: bool) {}
 
+    /// The source of its text, if it is a file of `/proc` or `/sys`.
+    fn proc_source(&self) -> Option<ProcSource> {
+        None
+    }
+
+    /// Gives such a file its text.
+    fn set_text(&mut self, _text: Arc<[u8]>) {}
+
     /// The instance behind the description, inotify(7).
     fn inotify(&self) -> Option<QueueId> {
         None
@@ -154,9 +151,9 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
         None
     }
 
-    /// Tells if calls of socket(7) apply; ENOTSOCK is the answer if not.
-    fn is_socket(&self) -> bool {
-        false
+    /// The socket behind the description, socket(7).
+    fn socket(&self) -> Option<SockId> {
+        None
     }
 
     /// Tells if epoll(7) can watch the description; EPERM is the answer if not, as for all that
@@ -185,9 +182,24 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
         false
     }
 
-    /// Tells if splice(2) and sendfile(2) can move its bytes; EINVAL is the answer if not.
+    /// Tells if splice(2) and sendfile(2) can move bytes into it; EINVAL is the answer if not.
     fn can_splice(&self) -> bool {
         false
+    }
+
+    /// Tells if splice(2) and sendfile(2) can move bytes out of it.
+    fn can_splice_out(&self) -> bool {
+        self.can_splice()
+    }
+
+    /// Error of every read, whatever is asked for: of a kind without one.
+    fn read_error(&self) -> Option<Errno> {
+        None
+    }
+
+    /// Error of every write, whatever its bytes.
+    fn write_error(&self) -> Option<Errno> {
+        None
     }
 
     /// Tells if reads and writes begin at the offset of the description.
@@ -237,9 +249,14 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
         None
     }
 
+    /// Tells if lseek(2) is accepted and moves nothing, `noop_llseek`; ESPIPE is the answer if not.
+    fn ignores_seeks(&self) -> bool {
+        false
+    }
+
     /// Moves `offset`, lseek(2), and returns the new one.
     fn seek(&self, _cx: &mut FileContext, _offset: &mut u64, _by: u64, _whence: u64) -> Result<u64, Errno> {
-        Err(Errno::ESPIPE)
+        if self.ignores_seeks() { Ok(0) } else { Err(Errno::ESPIPE) }
     }
 
     /// Events of poll(2) that are ready. `wait` lets a question about the host's input wait there.

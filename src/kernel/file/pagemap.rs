@@ -1,10 +1,9 @@
 //! `/proc/PID/pagemap`: a word for each page of the address space.
 
 use crate::abi::errno::Errno;
-use crate::guest::{PAGE_SIZE, USER_END};
+use crate::guest::{PAGE_SIZE, SpaceId, USER_END};
 use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, seek_within};
 use crate::kernel::vfs::node::Ino;
-use crate::kernel::vfs::tree::FileSystem;
 
 /// Bytes of a word.
 const WORD: u64 = 8;
@@ -16,7 +15,11 @@ const EXCLUSIVE: u64 = 1 << 56;
 
 /// The open file.
 #[derive(Clone, Debug)]
-pub(crate) struct PageMap(pub(crate) Ino);
+pub(crate) struct PageMap {
+    pub(crate) ino: Ino,
+    /// The address space.
+    pub(crate) space: SpaceId,
+}
 
 impl FileOperations for PageMap {
     fn kind(&self) -> &'static str {
@@ -24,11 +27,11 @@ impl FileOperations for PageMap {
     }
 
     fn inode(&self) -> Option<Ino> {
-        Some(self.0)
+        Some(self.ino)
     }
 
     fn link_target(&self) -> Option<Ino> {
-        Some(self.0)
+        Some(self.ino)
     }
 
     fn has_offset(&self) -> bool {
@@ -54,22 +57,21 @@ impl FileOperations for PageMap {
         let count = (len / WORD).min((USER_END - first) / PAGE_SIZE);
         let end = first + count * PAGE_SIZE;
         buf[..(count * WORD) as usize].fill(0);
-        for page in cx.mem.present_pages(first, end) {
-            let mapping = cx.mem.next_mapping(page);
-            let shows_file = mapping.is_some_and(|mapping| !mapping.is_anonymous());
-            let word = PRESENT | if shows_file { FILE } else { 0 } | EXCLUSIVE;
-            let start = ((page - first) / PAGE_SIZE * WORD) as usize;
-            buf[start..start + WORD as usize].copy_from_slice(&word.to_le_bytes());
-        }
-        Ok((count * WORD) as usize)
+        let mut there = false;
+        cx.mem.in_space(self.space, &mut |mem| {
+            there = mem.next_mapping(0).is_some();
+            for page in mem.present_pages(first, end) {
+                let mapping = mem.next_mapping(page);
+                let shows_file = mapping.is_some_and(|mapping| !mapping.is_anonymous());
+                let word = PRESENT | if shows_file { FILE } else { 0 } | EXCLUSIVE;
+                let start = ((page - first) / PAGE_SIZE * WORD) as usize;
+                buf[start..start + WORD as usize].copy_from_slice(&word.to_le_bytes());
+            }
+        });
+        Ok(if there { (count * WORD) as usize } else { 0 })
     }
 
     fn seek(&self, cx: &mut FileContext, offset: &mut u64, by: u64, whence: u64) -> Result<u64, Errno> {
-        seek_within(offset, 0, by, whence, |data| cx.fs.seek_file(self.0, by, data, cx.mem))
-    }
-
-    fn reopen(&self, fs: &mut FileSystem, _mode: Mode) -> Result<Box<dyn FileOperations>, Errno> {
-        fs.hold(self.0);
-        Ok(Box::new(self.clone()))
+        seek_within(offset, 0, by, whence, |data| cx.fs.seek_file(self.ino, by, data, cx.mem))
     }
 }

@@ -23,6 +23,14 @@ impl FileOperations for PidFd {
         "pidfd"
     }
 
+    fn read_error(&self) -> Option<Errno> {
+        Some(Errno::EINVAL)
+    }
+
+    fn write_error(&self) -> Option<Errno> {
+        Some(Errno::EINVAL)
+    }
+
     fn details(&self, _fs: &FileSystem, _now: u64) -> String {
         format!("Pid:\t{0}\nNSpid:\t{0}\n", self.pid)
     }

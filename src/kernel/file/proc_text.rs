@@ -3,15 +3,24 @@
 use std::sync::Arc;
 
 use crate::abi::errno::Errno;
+use crate::abi::fs::{SEEK_CUR, SEEK_SET};
 use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, seek_within};
-use crate::kernel::vfs::node::Ino;
-use crate::kernel::vfs::tree::FileSystem;
+use crate::kernel::streams::Streams;
+use crate::kernel::vfs::node::{Ino, ProcFile, ProcSource};
 
-/// A file of `/proc` or `/sys` with its text as it was when it was opened.
+/// A file of `/proc` or `/sys`. Its text is made when it is first read, and anew whenever it is
+/// read from the beginning.
 #[derive(Clone, Debug)]
 pub(crate) struct ProcText {
-    pub(crate) ino: Ino,
-    pub(crate) text: Arc<[u8]>,
+    ino: Ino,
+    source: ProcSource,
+    text: Arc<[u8]>,
+}
+
+impl ProcText {
+    pub(crate) fn new(ino: Ino, source: ProcSource) -> ProcText {
+        ProcText { ino, source, text: [].into() }
+    }
 }
 
 impl FileOperations for ProcText {
@@ -23,8 +32,26 @@ impl FileOperations for ProcText {
         Some(self.ino)
     }
 
+    fn link_target(&self) -> Option<Ino> {
+        Some(self.ino)
+    }
+
+    fn proc_source(&self) -> Option<ProcSource> {
+        Some(self.source)
+    }
+
+    fn set_text(&mut self, text: Arc<[u8]>) {
+        self.text = text;
+        self.source.made = true;
+    }
+
     fn can_splice(&self) -> bool {
         true
+    }
+
+    /// Only the tables of mounts tell of changes.
+    fn can_be_watched(&self, _streams: &Streams) -> bool {
+        matches!(self.source.file, ProcFile::Mounts | ProcFile::MountInfo)
     }
 
     fn has_offset(&self) -> bool {
@@ -45,27 +72,20 @@ impl FileOperations for ProcText {
         Ok(count)
     }
 
-    fn write(
-        &mut self,
-        _cx: &mut FileContext,
-        _mode: Mode,
-        _at: Option<u64>,
-        _bytes: &[u8],
-    ) -> Result<usize, FileError> {
-        Err(Errno::EBADF.into())
+    /// A text has no end before it is made, `seq_lseek`.
+    fn seek(&self, _cx: &mut FileContext, offset: &mut u64, by: u64, whence: u64) -> Result<u64, Errno> {
+        match whence {
+            SEEK_SET | SEEK_CUR => seek_within(offset, 0, by, whence, |_| Err(Errno::EINVAL)),
+            _ => Err(Errno::EINVAL),
+        }
     }
 
-    fn seek(&self, cx: &mut FileContext, offset: &mut u64, by: u64, whence: u64) -> Result<u64, Errno> {
-        let size = self.text.len() as u64;
-        seek_within(offset, size, by, whence, |data| cx.fs.seek_file(self.ino, by, data, cx.mem))
+    /// Nothing, as the size is.
+    fn readable_bytes(&self, _cx: &mut FileContext, _offset: u64) -> Result<u64, Errno> {
+        Ok(0)
     }
 
     fn sync_range(&mut self) -> Result<(), Errno> {
         Ok(())
-    }
-
-    fn reopen(&self, fs: &mut FileSystem, _mode: Mode) -> Result<Box<dyn FileOperations>, Errno> {
-        fs.hold(self.ino);
-        Ok(Box::new(self.clone()))
     }
 }

@@ -6,8 +6,10 @@ use crate::guest::GuestMemory;
 use crate::kernel::fasync::Reason;
 use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, READABLE, WRITABLE};
 use crate::kernel::uaccess::{copy_to_user, get_array, get_u32, put_u32};
+use crate::kernel::vfs::n_tty::Taken;
 use crate::kernel::vfs::node::Ino;
-use crate::kernel::vfs::pty::{Pty, Taken, Termios};
+use crate::kernel::vfs::pty::Pty;
+use crate::kernel::vfs::termios::Termios;
 use crate::kernel::vfs::tree::FileSystem;
 use crate::kernel::wait_queue::QueueId;
 
@@ -101,15 +103,15 @@ impl FileOperations for PtySide {
         let pty = self.pty(cx.fs)?;
         let taken = match self.master {
             false if pty.masters == 0 => return Ok(0), // hung up
-            false => pty.take_input(buf, mode.nonblocking),
-            true if pty.output_len() == 0 => Taken::Nothing,
+            false => pty.tty.take_input(buf, mode.nonblocking),
+            true if pty.tty.output_len() == 0 => Taken::Nothing,
             true => {
                 let (head, rest) = buf.split_at_mut(usize::from(pty.packet));
                 head.fill(0); // TIOCPKT_DATA
-                Taken::Bytes(head.len() + pty.take_output(rest))
+                Taken::Bytes(head.len() + pty.tty.take_output(rest))
             }
         };
-        let raw_and_due = !self.master && pty.termios.lflag & 2 == 0 && pty.termios.cc[6] == 0;
+        let raw_and_due = !self.master && pty.tty.termios.lflag & 2 == 0 && pty.tty.termios.cc[6] == 0;
         match taken {
             Taken::Bytes(count) => {
                 self.wake(cx.fs, 0, WRITABLE);
@@ -134,7 +136,7 @@ impl FileOperations for PtySide {
         if pty.masters == 0 || (self.master && self.is_alone(pty)) {
             return Err(Errno::EIO.into());
         }
-        let count = if self.master { pty.put_input(bytes) } else { pty.put_output(bytes) };
+        let count = if self.master { pty.tty.put_input(bytes) } else { pty.tty.put_output(bytes) };
         if count == 0 && !bytes.is_empty() {
             return Err(match mode.nonblocking {
                 true => Errno::EAGAIN.into(),
@@ -152,8 +154,8 @@ impl FileOperations for PtySide {
             return Ok(READABLE | WRITABLE | POLLHUP | POLLERR);
         }
         let (readable, writable) = match self.master {
-            true => (pty.output_len() > 0, pty.takes_input()),
-            false => (pty.has_input(), pty.has_room()),
+            true => (pty.tty.output_len() > 0, pty.tty.takes_input()),
+            false => (pty.tty.has_input(), pty.tty.has_room()),
         };
         let hung_up = if self.is_alone(pty) { POLLHUP } else { 0 };
         Ok(if readable { READABLE } else { 0 } | if writable { WRITABLE } else { 0 } | hung_up)
@@ -161,7 +163,7 @@ impl FileOperations for PtySide {
 
     fn readable_bytes(&self, cx: &mut FileContext, _offset: u64) -> Result<u64, Errno> {
         let pty = self.pty(cx.fs)?;
-        Ok(if self.master { pty.output_len() } else { pty.input_len() } as u64)
+        Ok(if self.master { pty.tty.output_len() } else { pty.tty.input_len() } as u64)
     }
 
     fn ioctl(&mut self, cx: &mut FileContext, command: u64, arg: u64) -> Result<u64, Errno> {
@@ -171,33 +173,33 @@ impl FileOperations for PtySide {
             return Err(Errno::EIO);
         }
         match command {
-            TCGETS => copy_to_user(cx.mem, arg, &pty.termios.bytes())?,
+            TCGETS => copy_to_user(cx.mem, arg, &pty.tty.termios.bytes())?,
             TCSETS | TCSETSW | TCSETSF => {
                 let termios = Termios::from_bytes(&get_array(cx.mem, arg)?);
                 if command == TCSETSF {
-                    pty.flush_input();
+                    pty.tty.flush_input();
                 }
-                pty.set_termios(termios);
+                pty.tty.set_termios(termios);
             }
             TCFLSH => match arg as u32 {
-                0 => pty.flush_input(),
-                1 => pty.flush_output(),
+                0 => pty.tty.flush_input(),
+                1 => pty.tty.flush_output(),
                 2 => {
-                    pty.flush_input();
-                    pty.flush_output();
+                    pty.tty.flush_input();
+                    pty.tty.flush_output();
                 }
                 _ => return Err(Errno::EINVAL),
             },
             TCXONC => match arg as u32 {
-                0 | 1 => pty.stop(arg as u32 == 0),
+                0 | 1 => pty.tty.stop(arg as u32 == 0),
                 2 | 3 => {}
                 _ => return Err(Errno::EINVAL),
             },
             TCSBRK | TCSBRKP => {}
             TIOCGWINSZ => copy_to_user(cx.mem, arg, &pty.winsize)?,
             TIOCSWINSZ => pty.set_winsize(get_array(cx.mem, arg)?),
-            TIOCOUTQ => put_u32(cx.mem, arg, if master { 0 } else { pty.output_len() as u32 })?,
-            TIOCGETD => put_u32(cx.mem, arg, u32::from(pty.termios.line))?,
+            TIOCOUTQ => put_u32(cx.mem, arg, if master { 0 } else { pty.tty.output_len() as u32 })?,
+            TIOCGETD => put_u32(cx.mem, arg, u32::from(pty.tty.termios.line))?,
             TIOCGPTN if master => put_u32(cx.mem, arg, number)?,
             TIOCSPTLCK if master => pty.locked = get_u32(cx.mem, arg)? != 0,
             TIOCGPTLCK if master => put_u32(cx.mem, arg, u32::from(pty.locked))?,

@@ -6,11 +6,16 @@ use crate::abi::signal::signo::SIGXFSZ;
 use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, seek_within};
 use crate::kernel::streams::Streams;
 use crate::kernel::vfs::image::Source;
-use crate::kernel::vfs::node::Ino;
+use crate::kernel::vfs::node::{Ino, MEMFD_DEV, SHM_DEV};
 
 /// A regular file that is open.
 #[derive(Clone, Debug)]
 pub(crate) struct Regular(pub(crate) Ino);
+
+/// Bytes of a block of the file system.
+const BLOCK: u64 = 4096;
+/// Bytes that are shifted at a time.
+const SHIFTED: u64 = 256 << 10;
 
 /// Checks the length of a file after a change: EINVAL, and EFBIG with SIGXFSZ beyond RLIMIT_FSIZE.
 pub(crate) fn check_len(len: u64, limit: u64) -> Result<(), FileError> {
@@ -21,6 +26,49 @@ pub(crate) fn check_len(len: u64, limit: u64) -> Result<(), FileError> {
         return Err(FileError::Signal(SIGXFSZ, Errno::EFBIG));
     }
     Ok(())
+}
+
+impl Regular {
+    /// Takes a range out of the file, FALLOC_FL_COLLAPSE_RANGE, or inserts zeros: EINVAL unless it
+    /// is made of whole blocks and the file goes on behind it.
+    fn shift(&self, cx: &mut FileContext, insert: bool, offset: u64, len: u64) -> Result<(), FileError> {
+        let size = cx.fs.meta(self.0).size;
+        let first = if insert { offset } else { offset.saturating_add(len) };
+        let whole = offset.is_multiple_of(BLOCK) && len.is_multiple_of(BLOCK);
+        if !whole || first >= size {
+            return Err(Errno::EINVAL.into());
+        }
+        let new = if insert { size.checked_add(len).ok_or(Errno::EFBIG)? } else { size - len };
+        let now = cx.now();
+        if insert {
+            check_len(new, cx.size_limit)?;
+            cx.fs.truncate(now, self.0, new, cx.mem)?;
+        }
+        let mut starts: Vec<u64> = (first..size).step_by(SHIFTED as usize).collect();
+        if insert {
+            starts.reverse(); // nothing is written over before it is moved
+        }
+        let mut buf = vec![0; SHIFTED as usize];
+        for start in starts {
+            let piece = &mut buf[..(size - start).min(SHIFTED) as usize];
+            cx.fs.read_file(self.0, start, piece, cx.mem)?;
+            let to = if insert { start + len } else { start - len };
+            if piece.iter().all(|byte| *byte == 0) {
+                cx.fs.punch(now, self.0, to, piece.len() as u64, cx.mem)?;
+            } else {
+                let written = cx.fs.write_file(now, self.0, to, piece, cx.mem)?;
+                if written < piece.len() {
+                    return Err(Errno::ENOSPC.into());
+                }
+            }
+        }
+        if insert {
+            cx.fs.punch(now, self.0, offset, len, cx.mem)?;
+        } else {
+            cx.fs.truncate(now, self.0, new, cx.mem)?;
+        }
+        Ok(())
+    }
 }
 
 impl FileOperations for Regular {
@@ -96,15 +144,17 @@ impl FileOperations for Regular {
     }
 
     fn allocate(&mut self, cx: &mut FileContext, mode: u32, offset: u64, len: u64) -> Result<(), FileError> {
-        if offset > i64::MAX as u64 || len > i64::MAX as u64 || len == 0 {
-            return Err(Errno::EINVAL.into());
-        }
         let end = offset.checked_add(len).filter(|end| *end <= i64::MAX as u64).ok_or(Errno::EFBIG)?;
         let keep = mode & FALLOC_FL_KEEP_SIZE != 0;
+        // The modes of ext4, and those of tmpfs.
+        let in_memory = [MEMFD_DEV, SHM_DEV].contains(&cx.fs.node(self.0).dev);
         let zeroes = match mode & !FALLOC_FL_KEEP_SIZE {
             0 => false,
             FALLOC_FL_PUNCH_HOLE if keep => true,
-            FALLOC_FL_ZERO_RANGE => true,
+            FALLOC_FL_ZERO_RANGE if !in_memory => true,
+            FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE if !in_memory => {
+                return self.shift(cx, mode == FALLOC_FL_INSERT_RANGE, offset, len);
+            }
             _ => return Err(Errno::EOPNOTSUPP.into()),
         };
         if !keep {

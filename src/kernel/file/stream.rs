@@ -13,8 +13,9 @@ use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mo
 use crate::kernel::streams::Streams;
 use crate::kernel::uaccess::{copy_to_user, put_u32};
 use crate::kernel::vfs::attr::Meta;
-use crate::kernel::vfs::node::{ANON_DEV, DEV_DEV, HOST_DEV, PIPE_DEV, PTS_DEV, Time, Times};
-use crate::kernel::vfs::pty::Termios;
+use crate::kernel::vfs::node::{ANON_DEV, DEV_DEV, HOST_DEV, PIPE_DEV, PTS_DEV};
+use crate::kernel::vfs::termios::Termios;
+use crate::kernel::vfs::time::{Time, Times};
 use crate::kernel::vfs::tree::FileSystem;
 
 /// Standard input (0), output (1) or error (2) of the host.
@@ -140,7 +141,7 @@ impl FileOperations for HostStream {
                 // Output that the host's shell has just made has the host's time and umask.
                 let input = self.0 == 0;
                 let nsec = u32::try_from(stat.st_mtime_nsec).unwrap_or(0);
-                let modify = Time { sec: stat.st_mtime, nsec };
+                let modify = Time::of_host(stat.st_mtime, nsec);
                 Meta {
                     size,
                     blocks: size.div_ceil(4096) * 8,

@@ -5,9 +5,25 @@ use crate::kernel::fdtable::FileNo;
 use crate::kernel::file::lease::Lease;
 use crate::kernel::file::locks::{Holder, LAST_BYTE, Locked, Record};
 use crate::kernel::state::Kernel;
-use crate::kernel::vfs::node::{ANON_DEV, PIPE_DEV};
+use crate::kernel::vfs::node::{ANON_DEV, Ino, PIPE_DEV};
 
 impl Kernel {
+    /// Gives the files numbers that have locks, and that of a description: these texts show them.
+    pub(super) fn number_files(&mut self, file: Option<FileNo>) {
+        let locks = self.files.locks();
+        let whole = locks.whole().map(|(at, _)| at);
+        let locked = whole.chain(locks.records().map(|(at, _)| at)).filter_map(|at| match at {
+            Locked::Inode(ino) => Some(ino),
+            _ => None,
+        });
+        let open = file.and_then(|file| self.files.get(file).ops.inode());
+        let shown: Vec<Ino> =
+            locked.chain(self.files.leases.iter().map(|(ino, _)| ino)).chain(open).collect();
+        for ino in shown {
+            self.fs.number(ino);
+        }
+    }
+
     /// `/proc/locks`: every lock, file after file.
     pub(super) fn proc_locks(&self) -> String {
         self.lock_lines("", |_| true)
@@ -41,9 +57,8 @@ impl Kernel {
 
     /// Numbered lines about the locks that are meant, as `lock_get_status` of Linux prints them.
     fn lock_lines(&self, before: &str, meant: impl Fn(FileNo) -> bool) -> String {
-        let pid = self.process().pid;
         let mut lines = Vec::new();
-        for (at, _, exclusive) in self.files.locks().whole().filter(|(_, file, _)| meant(*file)) {
+        for (at, (_, exclusive, pid)) in self.files.locks().whole().filter(|(_, (file, ..))| meant(*file)) {
             let kind = format!("FLOCK  ADVISORY  {}", access(exclusive));
             lines.push((at, format!("{kind} {pid}"), "0 EOF".to_owned()));
         }
@@ -61,7 +76,7 @@ impl Kernel {
             ));
         }
         for (ino, lease) in self.files.leases.iter().filter(|(_, lease)| meant(lease.file)) {
-            let Lease { write, pending, .. } = *lease;
+            let Lease { pid, write, pending, .. } = *lease;
             let state = if pending.is_some() { "BREAKING  " } else { "ACTIVE    " };
             let kind = match pending {
                 Some(F_UNLCK) => "UNLCK",

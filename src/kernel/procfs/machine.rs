@@ -77,12 +77,34 @@ pub(super) fn meminfo(resident: u64) -> String {
     text
 }
 
-pub(super) fn kernel_stat(uptime: u64) -> String {
-    let ticks = uptime / CLK_TCK_NS;
+/// Tasks in numbers.
+#[derive(Clone, Copy)]
+pub(super) struct Activity {
+    /// Tasks that have not ended.
+    pub(super) tasks: usize,
+    /// Those of them that run or wait for their turn.
+    pub(super) runnable: usize,
+    /// Tasks that were ever made.
+    pub(super) made: u64,
+    /// The number of the last one.
+    pub(super) last: i32,
+}
+
+pub(super) fn mountstats() -> String {
+    let line = |(device, at, kind, _): &(&str, &str, &str, u64)| {
+        format!("device {device} mounted on {at} with fstype {kind}\n")
+    };
+    MOUNTS.iter().map(line).collect()
+}
+
+/// `/proc/stat`: the CPU was idle but for the instructions that ran, one a nanosecond.
+pub(super) fn kernel_stat(uptime: u64, instructions: u64, activity: Activity) -> String {
+    let (ticks, idle) = (instructions / CLK_TCK_NS, uptime.saturating_sub(instructions) / CLK_TCK_NS);
+    let Activity { runnable, made, .. } = activity;
     let boot = (REALTIME_START - MONOTONIC_START) / NSEC_PER_SEC;
     format!(
-        "cpu  {ticks} 0 0 0 0 0 0 0 0 0\ncpu0 {ticks} 0 0 0 0 0 0 0 0 0\nintr 0\nctxt 0\nbtime {boot}\n\
-         processes 1\nprocs_running 1\nprocs_blocked 0\nsoftirq 0 0 0 0 0 0 0 0 0 0 0\n"
+        "cpu  {ticks} 0 0 {idle} 0 0 0 0 0 0\ncpu0 {ticks} 0 0 {idle} 0 0 0 0 0 0\nintr 0\nctxt 0\nbtime {boot}\n\
+         processes {made}\nprocs_running {runnable}\nprocs_blocked 0\nsoftirq 0 0 0 0 0 0 0 0 0 0 0\n"
     )
 }
 
@@ -135,13 +157,13 @@ pub(super) fn vmstat(resident: u64) -> String {
     rows.iter().map(|(name, value)| format!("{name} {value}\n")).collect()
 }
 
-/// An x86-64-v2 processor, the one whose CPUID the guest sees.
+/// An x86-64-v2 processor, the one whose CPUID the guest sees (`emu/cpuid.rs`).
 pub(super) const CPUINFO: &str = "processor\t: 0
 vendor_id\t: GenuineIntel
 cpu family\t: 6
-model\t\t: 26
+model\t\t: 44
 model name\t: cgemu x86-64-v2
-stepping\t: 3
+stepping\t: 2
 microcode\t: 0x1
 cpu MHz\t\t: 1000.000
 cache size\t: 8192 KB
@@ -153,9 +175,10 @@ apicid\t\t: 0
 initial apicid\t: 0
 fpu\t\t: yes
 fpu_exception\t: yes
-cpuid level\t: 11
+cpuid level\t: 13
 wp\t\t: yes
-flags\t\t: fpu tsc cx8 cmov mmx fxsr sse sse2 syscall nx lm constant_tsc pni ssse3 cx16 sse4_1 sse4_2 popcnt lahf_lm
+flags\t\t: fpu vme de pse tsc msr pae mce cx8 apic sep mtrr pge mca cmov pat pse36 clflush mmx fxsr sse sse2 \
+syscall nx rdtscp lm constant_tsc pni ssse3 cx16 sse4_1 sse4_2 popcnt lahf_lm
 bugs\t\t:
 bogomips\t: 2000.00
 clflush size\t: 64

@@ -2,50 +2,193 @@
 
 use std::fmt::Write;
 
-use crate::abi::fs::O_CLOEXEC;
+use crate::abi::capability::CAP_SYS_NICE;
+use crate::abi::errno::Errno;
+use crate::abi::fs::{O_CLOEXEC, makedev};
 use crate::abi::resource::{RLIM_INFINITY, Resource};
 use crate::abi::signal::{SIG_DFL, SIG_IGN, signo::SIGRTMAX};
 use crate::abi::time::CLK_TCK_NS;
 use crate::guest::{GuestMemory, Mapping, PAGE_SIZE, Prot};
+use crate::kernel::arena::{MmId, TaskId};
 use crate::kernel::clock::MONOTONIC_START;
 use crate::kernel::cred::Ids;
 use crate::kernel::limits::Limits;
-use crate::kernel::mm::Places;
-use crate::kernel::procfs::machine;
+use crate::kernel::mm::{Places, space_of};
+use crate::kernel::process::Process;
 use crate::kernel::procfs::memory::bytes;
+use crate::kernel::procfs::{machine, memory};
+use crate::kernel::sched::TaskState;
 use crate::kernel::state::Kernel;
+use crate::kernel::task::Task;
+use crate::kernel::vfs::node::{ProcFile, ProcSource, Subject};
 
-impl Kernel {
+/// A task at a moment, as a file of `/proc` shows it.
+pub(super) struct View<'a> {
+    pub(super) kernel: &'a Kernel,
+    id: TaskId,
+    task: &'a Task,
+    process: &'a Process,
+    /// All of its process is meant.
+    whole: bool,
+    /// The address space that the file was opened with.
+    mm: Option<MmId>,
+    /// Time since the program's first instruction, and instructions until then.
+    now: u64,
+    instructions: u64,
+}
+
+/// Calls `what` with the memory of an address space; `None` if nothing is there.
+fn within<R>(
+    mem: &mut dyn GuestMemory,
+    mm: MmId,
+    mut what: impl FnMut(&mut dyn GuestMemory) -> R,
+) -> Option<R> {
+    let mut result = None;
+    mem.in_space(space_of(mm), &mut |mem| result = Some(what(mem)));
+    result
+}
+
+impl<'a> View<'a> {
+    /// The task that a file is about; ESRCH once it is gone.
+    pub(super) fn new(
+        kernel: &'a Kernel,
+        source: ProcSource,
+        now: u64,
+        instructions: u64,
+    ) -> Result<View<'a>, Errno> {
+        let subject = source.subject.ok_or(Errno::ESRCH)?;
+        let (id, task) = kernel.table().task(subject).ok_or(Errno::ESRCH)?;
+        let process = kernel.other_process(task.shared.process);
+        let whole = matches!(subject, Subject::Process(_));
+        Ok(View { kernel, id, task, process, whole, mm: source.mm, now, instructions })
+    }
+
+    /// The text of a file.
+    pub(super) fn text(&self, file: ProcFile, mem: &mut dyn GuestMemory) -> Result<Vec<u8>, Errno> {
+        let text = match file {
+            ProcFile::Text(text) => text.to_owned(),
+            ProcFile::Maps => self.opened(mem, |mem| memory::maps(&mem.mappings())),
+            ProcFile::Smaps => self.opened(mem, |mem| memory::smaps(&mem.mappings(), mem)),
+            ProcFile::SmapsRollup => self.opened(mem, |mem| memory::smaps_rollup(&mem.mappings(), mem)),
+            ProcFile::Status => return Ok(self.status(mem)),
+            ProcFile::Stat => return Ok(self.stat(mem)),
+            ProcFile::Statm => self.statm(mem),
+            ProcFile::Cmdline => {
+                let words = |mem: &mut dyn GuestMemory| self.kernel.mms[self.task.shared.mm].cmdline(mem);
+                return Ok(self.memory(mem, words).unwrap_or_default());
+            }
+            ProcFile::Environ => {
+                let Some(mm) = self.mm.and_then(|mm| self.kernel.mms.get(mm)) else { return Ok(Vec::new()) };
+                return Ok(self.opened(mem, |mem| mm.environ(mem)));
+            }
+            ProcFile::Auxv => {
+                let mm = self.mm.and_then(|mm| self.kernel.mms.get(mm));
+                return Ok(mm.map_or(Vec::new(), |mm| mm.auxv.clone()));
+            }
+            ProcFile::Comm => return Ok([self.task.name(), b"\n"].concat()),
+            ProcFile::Limits => limits(&self.process.limits),
+            ProcFile::Personality => format!("{:08x}\n", self.task.personality),
+            ProcFile::TimerSlack => {
+                if self.id != self.kernel.current() {
+                    self.kernel.task().cred.require(CAP_SYS_NICE)?;
+                }
+                format!("{}\n", self.task.timerslack)
+            }
+            ProcFile::Io => self.io(),
+            ProcFile::FdInfo(fd) => self.fdinfo(fd)?,
+            ProcFile::Mounts => machine::mounts(),
+            ProcFile::MountInfo => machine::mountinfo(),
+            ProcFile::MountStats => machine::mountstats(),
+            ProcFile::OomScoreAdj => format!("{}\n", self.process.oom_score_adj.0),
+            ProcFile::OomAdj => match self.process.oom_score_adj.0 {
+                1000 => "15\n".to_owned(),
+                adj => format!("{}\n", adj * 17 / 1000),
+            },
+            ProcFile::CoreDumpFilter => {
+                let mm = self.kernel.table().live(self.task).map(|mm| &self.kernel.mms[mm]);
+                mm.map_or(String::new(), |mm| format!("{:08x}\n", mm.coredump_filter))
+            }
+            ProcFile::SchedStat => format!("{} 0 1\n", self.cpu_ns()),
+            ProcFile::Sched => self.sched(),
+            ProcFile::Children => self.children(),
+            // The others are about the machine, or no texts.
+            _ => String::new(),
+        };
+        Ok(text.into_bytes())
+    }
+
+    /// Calls `what` with the memory of the task; `None` if it has none any more.
+    fn memory<R>(&self, mem: &mut dyn GuestMemory, what: impl FnMut(&mut dyn GuestMemory) -> R) -> Option<R> {
+        self.kernel.table().live(self.task).and_then(|mm| within(mem, mm, what))
+    }
+
+    /// Calls `what` with the memory that the task had when the file was opened; nothing if it is
+    /// gone.
+    fn opened<R: Default>(
+        &self,
+        mem: &mut dyn GuestMemory,
+        what: impl FnMut(&mut dyn GuestMemory) -> R,
+    ) -> R {
+        let mm = self.mm.filter(|mm| self.kernel.mms.get(*mm).is_some());
+        mm.and_then(|mm| within(mem, mm, what)).unwrap_or_default()
+    }
+
+    /// CPU time in nanoseconds.
+    fn cpu_ns(&self) -> u64 {
+        let running = self.kernel.task();
+        let (ns, runs) = match self.whole {
+            true => (self.process.cpu_ns, running.shared.process == self.task.shared.process),
+            false => (self.task.cpu_ns, self.id == self.kernel.current()),
+        };
+        ns + if runs { self.instructions.saturating_sub(self.kernel.sched.since) } else { 0 }
+    }
+
+    /// The state, as a letter and as words.
+    fn state(&self) -> &'static str {
+        match self.task.state {
+            TaskState::Runnable => "R (running)",
+            TaskState::Sleeping if self.task.call.killable => "D (disk sleep)",
+            TaskState::Sleeping => "S (sleeping)",
+            TaskState::Stopped => "T (stopped)",
+            TaskState::Dead => "Z (zombie)",
+        }
+    }
+
     /// `/proc/PID/status`.
-    pub(super) fn proc_status(&self, mem: &mut dyn GuestMemory) -> String {
-        let (task, process) = (self.task(), self.process());
+    fn status(&self, mem: &mut dyn GuestMemory) -> Vec<u8> {
+        let (task, process) = (self.task, self.process);
         let cred = &task.cred;
-        let (pid, caps) = (process.pid, cred.caps);
+        let (pid, tid, caps) = (process.pid, task.tid, cred.caps);
         let ids = |ids: Ids| format!("{}\t{}\t{}\t{}", ids.real, ids.effective, ids.saved, ids.fs);
         let groups: String = cred.groups.iter().map(|gid| format!("{gid} ")).collect();
-        let mut text = format!(
-            "Name:\t{}\nUmask:\t{:04o}\nState:\tR (running)\nTgid:\t{pid}\nNgid:\t0\nPid:\t{pid}\nPPid:\t{}\n\
-             TracerPid:\t0\nUid:\t{}\nGid:\t{}\nFDSize:\t{}\n\
-             Groups:\t{groups}\nNStgid:\t{pid}\nNSpid:\t{pid}\nNSpgid:\t{}\nNSsid:\t{}\n",
-            String::from_utf8_lossy(task.name()),
-            self.fs_context().umask,
+        let lives = task.state != TaskState::Dead;
+        let mut text = String::new();
+        if lives {
+            let umask = self.kernel.fs_contexts[task.shared.fs_context].umask;
+            let _ = writeln!(text, "Umask:\t{umask:04o}");
+        }
+        let _ = write!(
+            text,
+            "State:\t{}\nTgid:\t{pid}\nNgid:\t0\nPid:\t{tid}\nPPid:\t{}\nTracerPid:\t0\nUid:\t{}\nGid:\t{}\n\
+             FDSize:\t{}\nGroups:\t{groups}\nNStgid:\t{pid}\nNSpid:\t{tid}\nNSpgid:\t{}\nNSsid:\t{}\n",
+            self.state(),
             process.ppid,
             ids(cred.uid),
             ids(cred.gid),
-            self.fds().size(),
+            if lives { self.kernel.fd_tables[task.shared.fds].size() } else { 0 },
             process.pgid,
             process.sid,
         );
-        self.status_of_memory(mem, &mut text);
+        text.push_str(&self.memory(mem, |mem| self.status_of_memory(mem)).unwrap_or_default());
         let signals = &task.signals;
         let queued = signals.pending.len() + process.pending.len();
         let (ignored, caught) = self.dispositions();
         let most = process.limits.soft(Resource::Sigpending);
-        let _ = writeln!(
-            text,
-            "CoreDumping:\t0\nTHP_enabled:\t1\nThreads:\t{}\nSigQ:\t{queued}/{most}",
-            process.tasks.len()
-        );
+        let threads = process.tasks.len().max(1);
+        if lives {
+            text.push_str("CoreDumping:\t0\nTHP_enabled:\t1\n");
+        }
+        let _ = writeln!(text, "Threads:\t{threads}\nSigQ:\t{queued}/{most}");
         for (name, set) in [
             ("SigPnd", signals.pending.set()),
             ("ShdPnd", process.pending.set()),
@@ -70,16 +213,25 @@ impl Kernel {
             task.seccomp.mode(),
             task.seccomp.filters()
         );
-        text
+        let mut line = b"Name:\t".to_vec();
+        for byte in task.name() {
+            match byte {
+                b'\n' => line.extend(b"\\n"),
+                b'\\' => line.extend(b"\\\\"),
+                byte => line.push(*byte),
+            }
+        }
+        [&line[..], b"\n", text.as_bytes()].concat()
     }
 
-    fn status_of_memory(&self, mem: &mut dyn GuestMemory, text: &mut String) {
+    fn status_of_memory(&self, mem: &mut dyn GuestMemory) -> String {
         let maps = mem.mappings();
         let usage = mem.usage();
         let resident = usage.resident;
+        let exe = &self.kernel.mms[self.task.shared.mm].exe;
         let code = |map: &Mapping, own: bool| {
             let path = map.file.as_ref().map(|file| &*file.path);
-            map.prot.allows(Prot::EXEC) && path.is_some_and(|path| (path == self.mm().exe) == own)
+            map.prot.allows(Prot::EXEC) && path.is_some_and(|path| (path == exe) == own)
         };
         let rows = [
             ("VmPeak", usage.mapped_peak),
@@ -99,23 +251,38 @@ impl Kernel {
             ("VmSwap", 0),
             ("HugetlbPages", 0),
         ];
-        for (name, bytes) in rows {
-            let _ = writeln!(text, "{name}:\t{:>8} kB", bytes / 1024);
-        }
+        rows.iter().map(|(name, bytes)| format!("{name}:\t{:>8} kB\n", bytes / 1024)).collect()
     }
 
-    /// `/proc/PID/stat`: 52 fields. Time in user mode is the clock's.
-    pub(super) fn proc_stat(&self, elapsed: u64, mem: &mut dyn GuestMemory) -> String {
-        let usage = mem.usage();
+    fn statm(&self, mem: &mut dyn GuestMemory) -> String {
+        let usage = self.memory(mem, |mem| mem.usage()).unwrap_or_default();
+        let (size, resident) = (usage.mapped / PAGE_SIZE, usage.resident / PAGE_SIZE);
+        format!("{size} {resident} 0 0 0 {size} 0\n")
+    }
+
+    /// `/proc/PID/stat`: 52 fields. Where things are in memory is only for those who may trace.
+    fn stat(&self, mem: &mut dyn GuestMemory) -> Vec<u8> {
+        let (process, task) = (self.process, self.task);
+        let usage = self.memory(mem, |mem| mem.usage()).unwrap_or_default();
         let (size, resident, faults) = (usage.mapped, usage.resident / PAGE_SIZE, usage.faults);
-        let (process, task) = (self.process(), self.task());
-        let Places { code, data, stack, args, env } = self.mm().places;
-        let heap = mem.mappings().iter().find(|map| map.label == Some("[heap]")).map(|map| map.start);
-        let heap = heap.unwrap_or_else(|| mem.brk(0));
-        let ticks = elapsed / CLK_TCK_NS;
-        let start = MONOTONIC_START / CLK_TCK_NS;
-        let (pid, ppid, pgid, sid) = (process.pid, process.ppid, process.pgid, process.sid);
-        let comm = String::from_utf8_lossy(task.name()).into_owned();
+        let may = self.kernel.table().may(task).is_ok();
+        let shown = self.kernel.table().live(task).filter(|_| may);
+        let places = shown.map_or(Places::default(), |mm| self.kernel.mms[mm].places);
+        let Places { code, data, stack, args, env } = places;
+        let heap = |mem: &mut dyn GuestMemory| {
+            let heap = mem.mappings().iter().find(|map| map.label == Some("[heap]")).map(|map| map.start);
+            heap.unwrap_or_else(|| mem.brk(0))
+        };
+        let heap = shown.and_then(|mm| within(mem, mm, heap)).unwrap_or(0);
+        // A program that runs has code; Linux shows others that there is some, but not where.
+        let code = if may || size == 0 { code } else { (1, 1) };
+        let ticks = self.cpu_ns() / CLK_TCK_NS;
+        let of_children = if self.whole { process.of_children.cpu_ns / CLK_TCK_NS } else { 0 };
+        let start = MONOTONIC_START.saturating_add(task.started) / CLK_TCK_NS;
+        let (tid, ppid, pgid, sid) = (task.tid, process.ppid, process.pgid, process.sid);
+        let terminal = process.terminal.and_then(|number| Some((number, self.kernel.fs.ptys.get(number)?)));
+        let (tty, foreground) =
+            terminal.map_or((0, -1), |(number, pty)| (makedev(136, number.into()), pty.foreground));
         let limit = process.limits.soft(Resource::Rss);
         let (ignored, caught) = self.dispositions();
         // The real-time signals do not fit into the words, and Linux leaves them out.
@@ -123,19 +290,28 @@ impl Kernel {
             [task.signals.pending.set(), task.signals.blocked, ignored, caught].map(|set| set & 0x7fff_ffff);
         let (nice, policy) = (task.nice, task.policy);
         let priority = if policy.priority > 0 { -1 - policy.priority as i32 } else { 20 + nice };
-        format!(
-            "{pid} ({comm}) R {ppid} {pgid} {sid} 0 -1 4194304 {faults} 0 0 0 {ticks} 0 0 0 {priority} {nice} 1 0 \
-             {start} {size} {resident} {limit} {} {} {stack} 0 0 {pending} {blocked} {ignored} {caught} 0 0 0 17 0 \
-             {} {} 0 0 0 {} {} {heap} {} {} {} {} 0\n",
+        let (state, threads) = (&self.state()[..1], process.tasks.len().max(1));
+        let signal = if process.leader == self.id { process.exit_signal } else { -1 };
+        let waits = u8::from(may && task.state != TaskState::Runnable && task.state != TaskState::Dead);
+        let status = process.ended.filter(|_| may).map_or(0, |status| status.0);
+        let text = format!(
+            ") {state} {ppid} {pgid} {sid} {tty} {foreground} 4194304 {faults} 0 0 0 {ticks} 0 {of_children} 0 \
+             {priority} {nice} {threads} 0 {start} {size} {resident} {limit} {} {} {stack} 0 0 {pending} {blocked} \
+             {ignored} {caught} {waits} 0 0 {signal} 0 {} {} 0 0 0 {} {} {heap} {} {} {} {} {status}\n",
             code.0, code.1, policy.priority, policy.number, data.0, data.1, args.0, args.1, env.0, env.1
-        )
+        );
+        [format!("{tid} (").as_bytes(), task.name(), text.as_bytes()].concat()
     }
 
     /// The sets of signals that are ignored and that have handlers.
     fn dispositions(&self) -> (u64, u64) {
         let (mut ignored, mut caught) = (0u64, 0u64);
+        if self.task.state == TaskState::Dead {
+            return (0, 0);
+        }
+        let handlers = &self.kernel.handlers[self.task.shared.handlers];
         for signo in 1..=SIGRTMAX {
-            match self.handlers().get(signo).handler {
+            match handlers.get(signo).handler {
                 SIG_DFL => {}
                 SIG_IGN => ignored |= 1 << (signo - 1),
                 _ => caught |= 1 << (signo - 1),
@@ -144,43 +320,72 @@ impl Kernel {
         (ignored, caught)
     }
 
-    /// `/proc/PID/fdinfo/N`; empty for a descriptor that has been closed.
-    pub(super) fn proc_fdinfo(&self, fd: i32, now: u64) -> String {
-        let Ok(slot) = self.fds().slot(fd) else { return String::new() };
-        let open = self.files.get(slot.file);
+    /// `/proc/PID/fdinfo/N`; ENOENT for a descriptor that has been closed.
+    fn fdinfo(&self, fd: i32) -> Result<String, Errno> {
+        let slot = self.kernel.fd_tables[self.task.shared.fds].slot(fd).map_err(|_| Errno::ENOENT)?;
+        let open = self.kernel.files.get(slot.file);
         let flags = open.flags | if slot.cloexec { O_CLOEXEC } else { 0 };
-        let (device, inode) = self.numbers_of(slot.file);
+        let (device, inode) = self.kernel.numbers_of(slot.file);
         let mount = machine::mount_of(device);
         let mut text =
             format!("pos:\t{}\nflags:\t0{flags:o}\nmnt_id:\t{mount}\nino:\t{inode}\n", open.offset);
-        text.push_str(&self.fdinfo_locks(slot.file));
-        text.push_str(&open.ops.details(&self.fs, now));
+        text.push_str(&self.kernel.fdinfo_locks(slot.file));
+        text.push_str(&open.ops.details(&self.kernel.fs, self.now));
         for ((file, fd), events, data) in
-            open.ops.epoll().iter().flat_map(|epoll| self.fs.queues.items(*epoll))
+            open.ops.epoll().iter().flat_map(|epoll| self.kernel.fs.queues.items(*epoll))
         {
-            let (device, inode) = self.numbers_of(file);
-            let offset = self.files.get(file).offset;
+            let (device, inode) = self.kernel.numbers_of(file);
+            let offset = self.kernel.files.get(file).offset;
             let _ = writeln!(
                 text,
                 "tfd: {fd:8} events: {events:8x} data: {data:16x}  pos:{offset} ino:{inode:x} sdev:{device:x}"
             );
         }
-        text
+        Ok(text)
     }
 
     /// `/proc/PID/io`. What the host reads and writes is not shown.
-    pub(super) fn proc_io(&self) -> String {
-        let io = &self.process().io;
+    fn io(&self) -> String {
+        let io = &self.process.io;
         format!(
             "rchar: {}\nwchar: {}\nsyscr: {}\nsyscw: {}\nread_bytes: 0\nwrite_bytes: 0\n\
              cancelled_write_bytes: 0\n",
             io.bytes_read, io.bytes_written, io.reads, io.writes
         )
     }
+
+    /// `/proc/PID/sched`: the rows that programs look for. Times are in milliseconds.
+    fn sched(&self) -> String {
+        let name = String::from_utf8_lossy(self.task.name()).into_owned();
+        let (tid, threads) = (self.task.tid, self.process.tasks.len().max(1));
+        let ms = |ns: u64| format!("{}.{:06}", ns / 1_000_000, ns % 1_000_000);
+        let policy = self.task.policy;
+        let priority = if policy.priority > 0 { 99 - policy.priority as i32 } else { 120 + self.task.nice };
+        let rows = [
+            ("se.exec_start", ms(MONOTONIC_START.saturating_add(self.now))),
+            ("se.sum_exec_runtime", ms(self.cpu_ns())),
+            ("nr_switches", "1".to_owned()),
+            ("nr_voluntary_switches", "1".to_owned()),
+            ("nr_involuntary_switches", "0".to_owned()),
+            ("policy", policy.number.to_string()),
+            ("prio", priority.to_string()),
+        ];
+        let mut text = format!("{name} ({tid}, #threads: {threads})\n{}\n", "-".repeat(67));
+        for (name, value) in rows {
+            let _ = writeln!(text, "{name:<45}:{value:>21}");
+        }
+        text
+    }
+
+    /// `/proc/PID/task/TID/children`: the children that the task made.
+    fn children(&self) -> String {
+        let made = self.process.children.iter().map(|child| self.kernel.other_process(*child));
+        made.filter(|child| child.creator == self.id).map(|child| format!("{} ", child.pid)).collect()
+    }
 }
 
 /// `/proc/PID/limits`.
-pub(super) fn limits(limits: &Limits) -> String {
+fn limits(limits: &Limits) -> String {
     let rows = [
         ("Max cpu time", Resource::Cpu, "seconds"),
         ("Max file size", Resource::Fsize, "bytes"),

@@ -1,64 +1,93 @@
 //! The text of each file of `/proc` and `/sys` as it is now.
 
+use std::sync::Arc;
+
+use crate::abi::errno::Errno;
 use crate::abi::time::NSEC_PER_SEC;
-use crate::guest::{GuestCpu, GuestMemory, PAGE_SIZE};
+use crate::guest::{GuestCpu, GuestMemory};
+use crate::kernel::arena::TaskId;
 use crate::kernel::clock::MONOTONIC_START;
-use crate::kernel::procfs::{machine, memory, task};
+use crate::kernel::fdtable::FileNo;
+use crate::kernel::procfs::machine::{self, Activity};
+use crate::kernel::procfs::task::View;
+use crate::kernel::sched::TaskState;
 use crate::kernel::state::Kernel;
-use crate::kernel::vfs::node::ProcFile;
+use crate::kernel::vfs::node::{ProcFile, ProcSource};
 
 impl Kernel {
-    /// Makes the text of a file.
-    pub(crate) fn proc_text(
+    /// Makes the text of an open file of `/proc` that is read from its beginning, or for the first
+    /// time.
+    ///
+    /// # Errors
+    /// ESRCH where the process is gone, and others that Linux has for a read.
+    pub(crate) fn renew_text(
         &mut self,
-        file: ProcFile,
+        file: FileNo,
+        at: Option<u64>,
         cpu: &mut dyn GuestCpu,
         mem: &mut dyn GuestMemory,
-    ) -> Vec<u8> {
-        let elapsed = match file {
-            ProcFile::Uptime | ProcFile::KernelStat | ProcFile::Stat | ProcFile::FdInfo(_) => self.now(cpu),
-            _ => 0,
-        };
-        let uptime = MONOTONIC_START.saturating_add(elapsed);
-        let text = match file {
+    ) -> Result<(), Errno> {
+        if let Some(source) = self.files.get(file).ops.proc_source()
+            && (!source.made || at == Some(0))
+        {
+            let text: Arc<[u8]> = self.proc_text(source, cpu, mem)?.into();
+            self.files.get_mut(file).ops.set_text(text);
+        }
+        Ok(())
+    }
+
+    fn proc_text(
+        &mut self,
+        source: ProcSource,
+        cpu: &mut dyn GuestCpu,
+        mem: &mut dyn GuestMemory,
+    ) -> Result<Vec<u8>, Errno> {
+        let (now, instructions) = (self.now(cpu), cpu.instructions());
+        match (source.file, source.subject) {
+            (ProcFile::Locks, _) => self.number_files(None),
+            (ProcFile::FdInfo(fd), Some(subject)) => {
+                let file = self.table().fds(subject).and_then(|fds| fds.get(fd).ok());
+                self.number_files(file);
+            }
+            _ => {}
+        }
+        if source.subject.is_some() {
+            return View::new(self, source, now, instructions)?.text(source.file, mem);
+        }
+        let uptime = MONOTONIC_START.saturating_add(now);
+        let text = match source.file {
             ProcFile::Text(text) => text.to_owned(),
             ProcFile::CpuInfo => machine::CPUINFO.to_owned(),
             ProcFile::MemInfo => machine::meminfo(mem.resident()),
             ProcFile::VmStat => machine::vmstat(mem.resident()),
-            ProcFile::KernelStat => machine::kernel_stat(uptime),
+            ProcFile::KernelStat => machine::kernel_stat(uptime, instructions, self.activity()),
             ProcFile::Uptime => {
-                let (seconds, hundredths) = (uptime / NSEC_PER_SEC, uptime / 10_000_000 % 100);
-                format!("{seconds}.{hundredths:02} {}.00\n", MONOTONIC_START / NSEC_PER_SEC)
+                let seconds =
+                    |ns: u64| format!("{}.{:02}", ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / 10_000_000);
+                format!("{} {}\n", seconds(uptime), seconds(uptime.saturating_sub(instructions)))
             }
-            ProcFile::LoadAvg => format!("0.00 0.00 0.00 1/1 {}\n", self.process().pid),
+            ProcFile::LoadAvg => {
+                let Activity { runnable, tasks, last, .. } = self.activity();
+                format!("0.00 0.00 0.00 {runnable}/{tasks} {last}\n")
+            }
             ProcFile::Locks => self.proc_locks(),
+            ProcFile::SysvMsg => self.proc_msg(),
+            ProcFile::SysvSem => self.proc_sem(),
+            ProcFile::SysvShm => self.proc_shm(mem),
             ProcFile::Uuid => self.new_uuid(),
-            ProcFile::Maps => memory::maps(&mem.mappings()),
-            ProcFile::Smaps => memory::smaps(&mem.mappings(), mem),
-            ProcFile::SmapsRollup => memory::smaps_rollup(&mem.mappings(), mem),
-            ProcFile::Status => self.proc_status(mem),
-            ProcFile::Stat => self.proc_stat(elapsed, mem),
-            ProcFile::Statm => {
-                let usage = mem.usage();
-                let (size, resident) = (usage.mapped / PAGE_SIZE, usage.resident / PAGE_SIZE);
-                format!("{size} {resident} 0 0 0 {size} 0\n")
-            }
-            ProcFile::HostName => return [&self.names.host[..], b"\n"].concat(),
-            ProcFile::DomainName => return [&self.names.domain[..], b"\n"].concat(),
-            ProcFile::Cmdline => return self.mm().cmdline(mem),
-            ProcFile::Comm => return [self.task().name(), b"\n"].concat(),
-            ProcFile::Environ => return self.mm().environ(mem),
-            ProcFile::Auxv => return self.mm().auxv.clone(),
-            ProcFile::Limits => task::limits(&self.process().limits),
-            ProcFile::Personality => format!("{:08x}\n", self.task().personality),
-            ProcFile::TimerSlack => format!("{}\n", self.task().timerslack),
-            ProcFile::Io => self.proc_io(),
-            ProcFile::FdInfo(fd) => self.proc_fdinfo(fd, elapsed),
-            ProcFile::Mounts => machine::mounts(),
-            ProcFile::MountInfo => machine::mountinfo(),
-            ProcFile::PageMap => String::new(), // not a text: `file/pagemap.rs` reads it
+            ProcFile::HostName => return Ok([&self.names.host[..], b"\n"].concat()),
+            ProcFile::DomainName => return Ok([&self.names.domain[..], b"\n"].concat()),
+            _ => String::new(), // of a task
         };
-        text.into_bytes()
+        Ok(text.into_bytes())
+    }
+
+    /// The tasks in numbers.
+    fn activity(&self) -> Activity {
+        let runs =
+            |task: &TaskId| self.tasks.get(*task).is_some_and(|task| task.state == TaskState::Runnable);
+        let (tasks, runnable) = (self.live().count(), self.live().filter(runs).count());
+        Activity { tasks, runnable, made: self.pids.made(), last: self.pids.last() }
     }
 
     /// A line with a new random UUID of version 4, from the stream that getrandom(2) reads.

@@ -10,8 +10,6 @@ use crate::kernel::signal::handlers::{STOPS, default_ignores};
 use crate::kernel::signal::info::SigInfo;
 use crate::kernel::signal::state::{Restart, Signals, Trap};
 
-/// TF in RFLAGS.
-const TRAP_FLAG: u64 = 0x100;
 /// Bytes of the `syscall` instruction.
 const SYSCALL_LEN: u64 = 2;
 
@@ -48,19 +46,24 @@ impl Signals<'_> {
         let idle = self.to_take() == 0;
         if idle && self.task.saved_mask.is_none() {
             // A stop, or a signal that another task has taken: the call goes on.
-            if let Some((number, _)) = self.task.interrupted.take() {
-                start_again(cpu, number);
-            }
+            self.go_on_with_call(cpu);
             return Ok(());
         }
         while let Some(info) = self.dequeue(self.to_take()) {
             self.deliver(cpu, mem, &info)?;
         }
-        if let Some((number, _)) = self.task.interrupted.take() {
-            start_again(cpu, number);
-        }
+        self.go_on_with_call(cpu);
         self.restore_mask();
         Ok(())
+    }
+
+    /// Starts the call again that was interrupted, as no handler was run.
+    fn go_on_with_call(&mut self, cpu: &mut dyn GuestCpu) {
+        if let Some((number, restart)) = self.task.interrupted.take()
+            && restart != Restart::Fails
+        {
+            start_again(cpu, number);
+        }
     }
 
     /// Takes one signal to its action.
@@ -183,11 +186,7 @@ fn signal_of(cpu: &mut dyn GuestCpu, fault: Fault, cr2: u64) -> (Trap, SigInfo) 
         Fault::Divide => (Trap { number: 0, error: 0, cr2 }, SigInfo::fault(SIGFPE, FPE_INTDIV, rip)),
         Fault::InvalidOpcode => (Trap { number: 6, error: 0, cr2 }, SigInfo::fault(SIGILL, ILL_ILLOPN, rip)),
         Fault::Breakpoint => (Trap { number: 3, error: 0, cr2 }, SigInfo::kernel(SIGTRAP)),
-        Fault::Debug => {
-            let stepped = cpu.rflags() & TRAP_FLAG != 0;
-            let code = if stepped { TRAP_TRACE } else { TRAP_BRKPT };
-            (Trap { number: 1, error: 0, cr2 }, SigInfo::fault(SIGTRAP, code, rip))
-        }
+        Fault::Debug => (Trap { number: 1, error: 0, cr2 }, SigInfo::fault(SIGTRAP, TRAP_TRACE, rip)),
         Fault::FloatingPoint => {
             let (number, code) = float_code(&cpu.fpu());
             (Trap { number, error: 0, cr2 }, SigInfo::fault(SIGFPE, code, rip))

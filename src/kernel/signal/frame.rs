@@ -167,6 +167,8 @@ pub(super) fn pop(cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Result<P
     }
     let fpu = match word(offset::FPSTATE) {
         0 => initial_fpu(),
+        // FXRSTOR needs its area at a multiple of 16.
+        fpstate if fpstate % 16 != 0 => return Err(BadFrame::Fault),
         fpstate => get_array(mem, fpstate).map_err(|_| BadFrame::Fault)?,
     };
     if u32::from_le_bytes([fpu[24], fpu[25], fpu[26], fpu[27]]) & !MXCSR_MASK != 0 {

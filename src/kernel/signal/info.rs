@@ -5,7 +5,7 @@ use crate::abi::signal::{si_code, signo::*};
 use crate::abi::time::CLK_TCK_NS;
 
 /// Bytes of `siginfo_t`.
-pub(in crate::kernel) const SIGINFO_SIZE: usize = 128;
+pub(crate) const SIGINFO_SIZE: usize = 128;
 
 /// A `siginfo_t`. Offsets are those of `asm-generic/siginfo.h` on 64-bit machines.
 #[derive(Clone, Copy, PartialEq, Eq)]

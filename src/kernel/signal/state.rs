@@ -28,6 +28,8 @@ pub enum Restart {
     Always,
     /// EINTR after any handler (`ERESTARTNOHAND`, `ERESTART_RESTARTBLOCK`).
     Never,
+    /// EINTR even without a handler, after the process was stopped and continued (`EINTR`).
+    Fails,
 }
 
 /// Target of a signal.

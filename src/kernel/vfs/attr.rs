@@ -9,7 +9,8 @@ use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::content::Content;
 use crate::kernel::vfs::host;
 use crate::kernel::vfs::host_handle::NO_DESCRIPTOR_LEFT;
-use crate::kernel::vfs::node::{Body, Ino, Time, Times};
+use crate::kernel::vfs::node::{Body, Ino};
+use crate::kernel::vfs::time::{Time, Times};
 use crate::kernel::vfs::tree::FileSystem;
 
 /// Attributes of a file, as the calls of the stat(2) family report them.
@@ -182,7 +183,10 @@ impl FileSystem {
         node.touch_meta(caller.now);
         let times = node.times;
         if let (true, Some(path)) = (node.writes_through(), node.host_path()) {
-            let pair = |time: Time| (time.sec, time.nsec);
+            let pair = |time: Time| {
+                let time = self.host_clock.to_host(time);
+                (time.sec, time.nsec)
+            };
             host::utimens(&path, pair(times.access), pair(times.modify))?;
         }
         self.notify(

@@ -4,17 +4,19 @@
 use std::path::{Path, PathBuf};
 
 use crate::abi::fs::*;
+use crate::kernel::clock::REALTIME_START;
 use crate::kernel::cred::User;
-use crate::kernel::vfs::caller::{Caller, FsContext};
+use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::content::Content;
+use crate::kernel::vfs::context::FsContext;
 use crate::kernel::vfs::host;
 use crate::kernel::vfs::node::{
     Body, DEV_DEV, DEVICES, Device, Dir, DirKind, Entries, HOST_DEV, HostRef, Ino, MEMFD_DEV, Magic, Node,
-    PROC_DEV, PTS_DEV, ProcFile, SHM_DEV, SYS_DEV, Time,
+    PROC_DEV, PTS_DEV, ProcFile, SHM_DEV, SYS_DEV,
 };
-use crate::kernel::vfs::proc_tables::{
-    NAMESPACES, NET_FILES, PRIVATE_TASK_FILES, PROC_FILES, PROCESS_FILES, SYS_FILES, SYSCTLS, TASK_FILES,
-};
+use crate::kernel::vfs::proc_tables::{PROC_FILES, SYSCTLS, SYSVIPC_FILES};
+use crate::kernel::vfs::sys_tables::{SYS_DIRS, SYS_FILES};
+use crate::kernel::vfs::time::Time;
 use crate::kernel::vfs::tree::FileSystem;
 
 /// Permission bits that the first program's files do not get, whatever the host's umask is.
@@ -74,7 +76,7 @@ impl FileSystem {
     }
 
     fn plant(&mut self, dir: Ino, name: &str, body: Body, mode: u32, dev: u64) -> Ino {
-        let mut node = Node::new(body, mode, 0, 0, Time::default());
+        let mut node = Node::new(body, mode, 0, 0, Time::from_ns(REALTIME_START));
         node.dev = dev;
         node.synthetic = true;
         if node.is_dir() && dir != self.root {
@@ -173,6 +175,8 @@ impl FileSystem {
             self.plant(proc, name, Body::Symlink(target.into()), S_IFLNK | 0o777, PROC_DEV);
         }
         self.plant_files(proc, PROC_DEV, PROC_FILES);
+        let sysvipc = self.plant_dir(proc, "sysvipc", DirKind::Plain, 0o555, PROC_DEV);
+        self.plant_files(sysvipc, PROC_DEV, SYSVIPC_FILES);
         let sys = self.plant_dir(proc, "sys", DirKind::Plain, 0o555, PROC_DEV);
         for (path, files) in SYSCTLS {
             let dir = path.split('/').fold(sys, |at, name| self.plant_path(at, name, 0o555, PROC_DEV));
@@ -181,59 +185,25 @@ impl FileSystem {
         let net = self.plant_dir(sys, "net", DirKind::Plain, 0o555, PROC_DEV);
         let core = self.plant_dir(net, "core", DirKind::Plain, 0o555, PROC_DEV);
         self.plant_files(core, PROC_DEV, &[("somaxconn", ProcFile::Text("4096\n"))]);
-
-        let first = self.node_count();
-        self.proc_self = self.add_numbered(proc, "self");
-        self.plant_files(self.proc_self, PROC_DEV, PROCESS_FILES);
-        self.proc_task = self.add_numbered(proc, "task");
-        let tasks = self.plant_dir(self.proc_self, "task", DirKind::Task, 0o555, PROC_DEV);
-        if let Some(dir) = self.node_mut(self.proc_task).dir_mut() {
-            dir.parent = tasks;
-        }
-        let User { uid, gid } = self.owner;
-        for ino in first..self.node_count() {
-            let node = self.node_mut(Ino(ino));
-            (node.uid, node.gid) = (uid, gid);
-        }
-    }
-
-    /// A directory of `/proc` with the files of a task. It is not in the directory above under a
-    /// fixed name: the number of the process is its name.
-    fn add_numbered(&mut self, parent: Ino, name: &str) -> Ino {
-        let dir =
-            Dir { entries: Entries::default(), parent, name: name.as_bytes().into(), kind: DirKind::Plain };
-        let mut node = Node::new(Body::Dir(dir), S_IFDIR | 0o555, 0, 0, Time::default());
-        (node.dev, node.synthetic) = (PROC_DEV, true);
-        let ino = self.add(node);
-        self.plant_files(ino, PROC_DEV, TASK_FILES);
-        for (name, file) in PRIVATE_TASK_FILES {
-            self.plant(ino, name, Body::Proc(*file), S_IFREG | 0o400, PROC_DEV);
-        }
-        self.plant_links(ino, PROC_DEV, &[("exe", Magic::Exe), ("cwd", Magic::Cwd), ("root", Magic::Root)]);
-        self.plant_dir(ino, "fd", DirKind::Fd, 0o500, PROC_DEV);
-        self.plant_dir(ino, "fdinfo", DirKind::FdInfo, 0o555, PROC_DEV);
-        let ns = self.plant_dir(ino, "ns", DirKind::Plain, 0o511, PROC_DEV);
-        self.plant_links(ns, PROC_DEV, &NAMESPACES);
-        let net = self.plant_dir(ino, "net", DirKind::Plain, 0o555, PROC_DEV);
-        self.plant_files(net, PROC_DEV, NET_FILES);
-        ino
+        self.proc = proc;
     }
 
     fn boot_sys(&mut self) {
         let sys = self.plant_dir(self.root, "sys", DirKind::Plain, 0o555, SYS_DEV);
-        for (path, text) in SYS_FILES {
-            let mut at = sys;
-            let mut names = path.split('/').peekable();
-            while let Some(name) = names.next() {
-                if names.peek().is_none() {
-                    self.plant_files(at, SYS_DEV, &[(name, ProcFile::Text(text))]);
-                } else {
-                    at = self.plant_path(at, name, 0o755, SYS_DEV);
-                }
+        for path in SYS_DIRS {
+            self.plant_all(sys, path);
+        }
+        for (path, files) in SYS_FILES {
+            let dir = self.plant_all(sys, path);
+            for (name, text) in files {
+                self.plant_files(dir, SYS_DEV, &[(name, ProcFile::Text(text))]);
             }
         }
-        let cpu = self.walk_host(b"/sys/devices/system/cpu").unwrap_or(sys);
-        self.plant_dir(cpu, "cpu0", DirKind::Plain, 0o755, SYS_DEV);
+    }
+
+    /// The directory at a path of `/sys`, with those on the way to it.
+    fn plant_all(&mut self, sys: Ino, path: &str) -> Ino {
+        path.split('/').fold(sys, |at, name| self.plant_path(at, name, 0o755, SYS_DEV))
     }
 
     /// Makes a regular file without a name, memfd_create(2).

@@ -7,18 +7,10 @@ use crate::abi::errno::Errno;
 use crate::abi::fs::{R_OK, S_ISGID, W_OK, X_OK};
 use crate::kernel::cred::Credentials;
 use crate::kernel::fdtable::{FdTable, FileNo};
-use crate::kernel::vfs::node::{Ino, Node, Time};
-
-/// Working directory, root and umask of a task (CLONE_FS), `struct fs_struct`.
-#[derive(Clone, Debug)]
-pub struct FsContext {
-    /// Root directory.
-    pub(crate) root: Ino,
-    /// Working directory.
-    pub(crate) cwd: Ino,
-    /// Permission bits that new files do not get, umask(2).
-    pub(crate) umask: u32,
-}
+use crate::kernel::procfs::tasks::TaskTable;
+use crate::kernel::vfs::context::FsContext;
+use crate::kernel::vfs::node::{DirKind, Ino, Node, Subject};
+use crate::kernel::vfs::time::Time;
 
 /// An open file description as `/proc/PID/fd` shows it.
 pub(crate) struct FdLink {
@@ -28,6 +20,10 @@ pub(crate) struct FdLink {
     pub(crate) inode: Option<Ino>,
     /// It was opened with O_PATH.
     pub(crate) is_path: bool,
+    /// It may be read.
+    pub(crate) readable: bool,
+    /// It may be written.
+    pub(crate) writable: bool,
     /// The path it was opened by.
     pub(crate) path: Arc<[u8]>,
 }
@@ -44,10 +40,8 @@ pub(crate) struct Caller<'a> {
     pub(crate) context: &'a FsContext,
     pub(crate) fds: &'a FdTable,
     pub(crate) files: &'a dyn FdLinks,
-    /// Its process, which `/proc/self` names.
-    pub(crate) pid: i32,
-    /// Path of its program, which `/proc/self/exe` names.
-    pub(crate) exe: &'a [u8],
+    /// All tasks. None are shown to the loader, which looks for a program before it runs.
+    pub(crate) tasks: Option<TaskTable<'a>>,
     /// CLOCK_REALTIME for time stamps; the epoch for operations that leave none.
     pub(crate) now: Time,
     /// RESOLVE_* of openat2(2).
@@ -60,9 +54,29 @@ impl Caller<'_> {
         Ok(self.files.link(self.fds.get(fd)?))
     }
 
+    /// The tasks as `/proc` shows them; ENOENT where there are none.
+    pub(crate) fn tasks(&self) -> Result<&TaskTable<'_>, Errno> {
+        self.tasks.as_ref().ok_or(Errno::ENOENT)
+    }
+
+    /// The description behind `/proc/PID/fd/N`; ENOENT.
+    pub(crate) fn file_of(&self, subject: Option<Subject>, fd: i32) -> Result<FileNo, Errno> {
+        let fds = self.tasks()?.fds(subject.ok_or(Errno::ENOENT)?).ok_or(Errno::ENOENT)?;
+        fds.get(fd).map_err(|_| Errno::ENOENT)
+    }
+
     /// Checks that the caller may read (4), write (2) and execute or search (1) an inode, as the
-    /// permission bits say; EACCES. CAP_DAC_OVERRIDE needs one execute bit.
+    /// permission bits say; EACCES, or ESRCH for the directory of a process that is gone.
+    /// CAP_DAC_OVERRIDE needs one execute bit.
     pub(crate) fn may(&self, node: &Node, wanted: u32) -> Result<(), Errno> {
+        match (node.dir().map(|dir| dir.kind), node.subject) {
+            // Also of a program that may not be looked into, `proc_fd_permission`.
+            (Some(DirKind::Fd), Some(subject)) if self.tasks()?.is_own(subject) => return Ok(()),
+            (Some(DirKind::Process), Some(subject)) if self.tasks()?.number(subject).is_none() => {
+                return Err(Errno::ESRCH);
+            }
+            _ => {}
+        }
         let granted = if self.cred.uid.fs == node.uid {
             node.mode >> 6
         } else if self.cred.in_group(node.gid) {

@@ -114,6 +114,8 @@ impl FileSystem {
                 Make::File => file = Some(host::create_file(&path, name, bits)?),
                 Make::Dir => host::mkdir(&path, name, mode)?,
                 Make::Fifo => host::mkfifo(&path, name, bits)?,
+                // The name alone: nobody is ever behind it there.
+                Make::Special { kind: S_IFSOCK, .. } => host::mksock(&path, name, bits)?,
                 Make::Special { .. } => return Err(Errno::EPERM), // none leaves the emulated machine
                 Make::Symlink(target) => host::symlink(&path, name, target)?,
             }

@@ -9,7 +9,8 @@ use crate::guest::{FileId, GuestMemory, Mapping, MemError, ObjectId, PageSource}
 use crate::kernel::vfs::content::{Content, HostFile, MAX_LEN, Object, PAGE, Pages};
 use crate::kernel::vfs::host;
 use crate::kernel::vfs::host_handle::{HostHandle, HostSource};
-use crate::kernel::vfs::node::{Body, Ino, MEMFD_DEV, Node, Time};
+use crate::kernel::vfs::node::{Body, Ino, MEMFD_DEV, Node};
+use crate::kernel::vfs::time::Time;
 use crate::kernel::vfs::tree::FileSystem;
 
 impl FileSystem {
@@ -83,21 +84,21 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Makes a file ready for a change of its bytes, which every shared mapping of it has to show:
-    /// those made while the host's bytes were enough become mappings of its object.
+    /// Makes a file ready for a change of its bytes, which every mapping of it has to show: those
+    /// made while the host's bytes were enough become mappings of its object.
     fn begin_change(&mut self, ino: Ino, mem: &mut dyn GuestMemory) -> Result<(), Errno> {
         let on_host = matches!(self.node(ino).body, Body::File(Content::Host(_)));
-        if on_host && self.shared_file(ino, mem).is_some() {
+        if on_host && self.viewed_file(ino, mem).is_some() {
             self.share(ino, mem)?;
             return Ok(());
         }
         self.copy_up(ino)
     }
 
-    /// Device and number of an inode that is mapped shared as it is on the host.
-    fn shared_file(&self, ino: Ino, mem: &dyn GuestMemory) -> Option<(u64, u64)> {
+    /// Device and number of an inode that is mapped as it is on the host.
+    fn viewed_file(&self, ino: Ino, mem: &dyn GuestMemory) -> Option<(u64, u64)> {
         let file = (self.node(ino).dev, self.number_if_shown(ino)?);
-        mem.is_file_shared(file.0, file.1).then_some(file)
+        mem.is_file_viewed(file.0, file.1).then_some(file)
     }
 
     /// Writes to a regular file; returns how many bytes fitted.
@@ -183,7 +184,7 @@ impl FileSystem {
         }
         // A file emptied before its first write needs nothing of the host's.
         let on_host = matches!(node.body, Body::File(Content::Host(_)));
-        if len == 0 && on_host && !node.writes_through() && self.shared_file(ino, mem).is_none() {
+        if len == 0 && on_host && !node.writes_through() && self.viewed_file(ino, mem).is_none() {
             self.node_mut(ino).body = Body::File(Content::Pages(Pages::default()));
         }
         self.begin_change(ino, mem)?;
@@ -388,7 +389,7 @@ impl FileSystem {
                 return Err(why.into());
             }
         }
-        let views = self.shared_file(ino, mem);
+        let views = self.viewed_file(ino, mem);
         let object = Object { id, len: pages.len(), base, through };
         self.node_mut(ino).body = Body::File(Content::Object(object));
         if let Some((device, inode)) = views {
@@ -397,8 +398,25 @@ impl FileSystem {
         Ok(id)
     }
 
-    /// Writes stores through mappings back to the files of the host.
-    pub fn write_back(&self, mem: &mut dyn GuestMemory) -> Result<(), Errno> {
+    /// Gives a file of the host that the guest has changed the time of its last change.
+    pub(super) fn settle_time(&mut self, ino: Ino) {
+        let clock = self.host_clock;
+        let node = self.node_mut(ino);
+        if !std::mem::take(&mut node.time_due) || !node.writes_through() {
+            return;
+        }
+        let file = match &node.body {
+            Body::File(Content::Host(Some(held))) => &held.file,
+            Body::File(Content::Object(object)) if let Some(file) = object.behind() => file,
+            _ => return,
+        };
+        let time = clock.to_host(node.times.modify);
+        // A file of another user's keeps what the host gave it.
+        let _ = file.file().and_then(|file| host::set_modified(&file, (time.sec, time.nsec)));
+    }
+
+    /// Writes stores through mappings back to the files of the host, and their times.
+    pub fn write_back(&mut self, mem: &mut dyn GuestMemory) -> Result<(), Errno> {
         let mut result = Ok(());
         for (_, node) in self.nodes() {
             if let Body::File(Content::Object(object)) = &node.body
@@ -407,6 +425,9 @@ impl FileSystem {
                 result = result.and(write_back(file, object.id, mem));
             }
         }
+        let due = |(ino, node): (Ino, &Node)| node.time_due.then_some(ino);
+        let due: Vec<Ino> = self.nodes().filter_map(due).collect();
+        due.into_iter().for_each(|ino| self.settle_time(ino));
         result
     }
 }

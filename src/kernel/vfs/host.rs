@@ -174,6 +174,12 @@ pub(crate) fn mkfifo(dir: &[u8], name: &[u8], mode: u32) -> Result<(), Errno> {
     chmod(&join(dir, name), mode)
 }
 
+/// mknod(2) of a socket's name, which is no socket; the mode likewise.
+pub(crate) fn mksock(dir: &[u8], name: &[u8], mode: u32) -> Result<(), Errno> {
+    fs::mknodat(open_dir(dir)?, name, FileType::Socket, Mode::from_raw_mode(mode), 0)?;
+    chmod(&join(dir, name), mode)
+}
+
 /// symlink(2).
 pub(crate) fn symlink(dir: &[u8], name: &[u8], target: &[u8]) -> Result<(), Errno> {
     Ok(fs::symlinkat(target, open_dir(dir)?, name)?)
@@ -212,6 +218,13 @@ pub(crate) fn utimens(path: &[u8], atime: (i64, u32), mtime: (i64, u32)) -> Resu
     let spec = |time: (i64, u32)| fs::Timespec { tv_sec: time.0, tv_nsec: time.1.into() };
     let times = fs::Timestamps { last_access: spec(atime), last_modification: spec(mtime) };
     Ok(fs::utimensat(open_dir(dir)?, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
+}
+
+/// futimens(2) of the time of the last change alone, in seconds and nanoseconds.
+pub(crate) fn set_modified(file: &File, mtime: (i64, u32)) -> Result<(), Errno> {
+    let spec = |tv_sec, tv_nsec| fs::Timespec { tv_sec, tv_nsec };
+    let (access, modify) = (spec(0, fs::UTIME_OMIT), spec(mtime.0, mtime.1.into()));
+    Ok(fs::futimens(file, &fs::Timestamps { last_access: access, last_modification: modify })?)
 }
 
 /// A descriptor that names a file of the host and neither reads nor writes it.

@@ -19,7 +19,7 @@ use crate::kernel::vfs::tree::FileSystem;
 pub(crate) enum Source {
     /// An object of guest memory. The file keeps its own reference.
     Object(ObjectId),
-    /// The bytes as they are now. Shared mappings of them follow the first change, `begin_change`.
+    /// The bytes as they are now. Mappings of them follow the first change, `begin_change`.
     View(Arc<dyn PageSource>),
     /// Zeros without end: anonymous memory (`/dev/zero`).
     Zeros,
@@ -74,6 +74,7 @@ impl FileSystem {
     ) -> Result<Source, Errno> {
         match &self.node(ino).body {
             Body::File(Content::Object(object)) if !exec => Ok(Source::Object(object.id)),
+            Body::File(Content::Pages(_)) if !exec => Ok(Source::Object(self.share(ino, mem)?)),
             Body::File(_) => Ok(Source::View(self.snapshot(ino, mem)?)),
             _ => Err(Errno::ENODEV),
         }
@@ -124,6 +125,9 @@ impl FileSystem {
         mem: &mut dyn GuestMemory,
     ) -> Result<ImageFile, Errno> {
         if path.is_empty() && flags & AT_EMPTY_PATH != 0 {
+            if dirfd == AT_FDCWD {
+                return Err(Errno::EACCES); // a directory cannot be run
+            }
             let link = caller.fd_link(dirfd)?;
             return self.image_of(caller, link.inode.ok_or(Errno::EACCES)?, &link.path, mem);
         }

@@ -50,23 +50,13 @@ impl FileSystem {
     fn names(&mut self, caller: &Caller, dir: Ino) -> Result<BTreeSet<Arc<[u8]>>, Errno> {
         let node = self.node(dir);
         let Some(held) = node.dir() else { return Err(Errno::ENOTDIR) };
-        let mut names: BTreeSet<Arc<[u8]>> = BTreeSet::new();
-        let pid = || -> Arc<[u8]> { caller.pid.to_string().into_bytes().into() };
-        match held.kind {
-            DirKind::Fd | DirKind::FdInfo => {
-                return Ok(caller.fds.numbers().map(|fd| fd.to_string().into_bytes().into()).collect());
-            }
-            DirKind::Task => return Ok([pid()].into()),
-            DirKind::Proc => {
-                names.insert(pid());
-            }
-            DirKind::Plain => {}
-        }
+        let mut names = self.proc_names(caller, dir)?;
         if let Some(path) = node.host_path() {
             let below = self.handles.open(|| host::names(&path))?;
             names.extend(below.into_iter().map(Arc::<[u8]>::from));
         }
-        for (name, entry) in held.entries.iter() {
+        let by_number = matches!(held.kind, DirKind::Fd | DirKind::FdInfo);
+        for (name, entry) in held.entries.iter().filter(|_| !by_number) {
             if entry.is_some() {
                 names.insert(name.clone());
             } else {
@@ -80,7 +70,7 @@ impl FileSystem {
     /// ones in `/proc`, `/sys` and `/dev`. A removed directory is empty.
     pub(crate) fn list(&mut self, caller: &Caller, dir: Ino) -> Result<Vec<DirEntry>, Errno> {
         if self.node(dir).unlinked() {
-            return Ok(Vec::new());
+            return if self.node(dir).subject.is_some() { Err(Errno::ENOENT) } else { Ok(Vec::new()) };
         }
         let mut listed = Vec::new();
         for (name, ino) in [(&b"."[..], dir), (b"..", self.parent(dir))] {
@@ -96,8 +86,13 @@ impl FileSystem {
             }
         }
         let node = self.node(dir);
-        if node.dir().is_some_and(|held| matches!(held.kind, DirKind::Fd | DirKind::FdInfo)) {
-            listed[2..].sort_by_key(|entry| (entry.name.len(), entry.name.clone())); // as numbers
+        if node.dir().is_some_and(|held| held.kind != DirKind::Plain) {
+            // Numbers come last, as numbers.
+            let place = |entry: &DirEntry| match entry.name.first() {
+                Some(b'0'..=b'9') => (true, entry.name.len(), entry.name.clone()),
+                _ => (false, 0, entry.name.clone()),
+            };
+            listed[2..].sort_by_key(place);
         } else if !node.synthetic {
             listed[2..].reverse();
         }

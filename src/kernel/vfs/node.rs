@@ -7,45 +7,16 @@ use std::sync::Arc;
 use rustix::fs::Stat;
 
 use crate::abi::fs::*;
-use crate::abi::time::NSEC_PER_SEC;
+use crate::kernel::arena::{MmId, ProcessId, TaskId};
 use crate::kernel::slab::Charged;
 use crate::kernel::vfs::content::Content;
 use crate::kernel::vfs::host::{HostPath, Xattrs};
 use crate::kernel::vfs::pipe::PipeId;
+use crate::kernel::vfs::time::{Time, Times};
 
 /// Key of an inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Ino(pub(crate) u32);
-
-/// A moment of the guest's real-time clock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Time {
-    /// Seconds since the epoch.
-    pub sec: i64,
-    /// Nanoseconds, below a thousand million.
-    pub nsec: u32,
-}
-
-impl Time {
-    /// A moment from nanoseconds since the epoch.
-    pub(crate) fn from_ns(ns: u64) -> Time {
-        Time { sec: (ns / NSEC_PER_SEC) as i64, nsec: (ns % NSEC_PER_SEC) as u32 }
-    }
-}
-
-/// st_atime, st_mtime and st_ctime.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Times {
-    pub(crate) access: Time,
-    pub(crate) modify: Time,
-    pub(crate) change: Time,
-}
-
-impl Times {
-    pub(crate) fn all(now: Time) -> Times {
-        Times { access: now, modify: now, change: now }
-    }
-}
 
 /// Value of a name in a directory of the overlay: an inode, or none if the host's name was removed.
 pub(crate) type Entry = Option<Ino>;
@@ -111,14 +82,32 @@ pub(crate) struct Dir {
 pub(crate) enum DirKind {
     /// Nothing, or the host's directory.
     Plain,
-    /// `/proc`: the running process by its number.
+    /// `/proc`: processes by their numbers.
     Proc,
-    /// `/proc/PID/task`.
+    /// `/proc/PID`.
+    Process,
+    /// `/proc/PID/task`: its tasks by their numbers.
+    Tasks,
+    /// `/proc/PID/task/TID`.
     Task,
     /// `/proc/PID/fd`.
     Fd,
     /// `/proc/PID/fdinfo`.
     FdInfo,
+    /// `/proc/PID/ns`.
+    Namespaces,
+    /// `/proc/PID/net`.
+    Net,
+}
+
+/// Subject of a directory of `/proc` and of all that is below it. It is never another one, not
+/// even when its number is used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Subject {
+    /// A process: of its tasks, its leader.
+    Process(ProcessId),
+    /// A task.
+    Task(TaskId),
 }
 
 /// A device that the kernel itself provides.
@@ -176,6 +165,9 @@ pub(crate) enum ProcFile {
     MemInfo,
     VmStat,
     Locks,
+    SysvMsg,
+    SysvSem,
+    SysvShm,
     KernelStat,
     Uptime,
     HostName,
@@ -186,6 +178,8 @@ pub(crate) enum ProcFile {
     Smaps,
     SmapsRollup,
     PageMap,
+    /// The memory of a process, which is no text.
+    Mem,
     Status,
     Stat,
     Statm,
@@ -200,6 +194,42 @@ pub(crate) enum ProcFile {
     FdInfo(i32),
     Mounts,
     MountInfo,
+    MountStats,
+    OomScoreAdj,
+    OomAdj,
+    CoreDumpFilter,
+    ClearRefs,
+    SchedStat,
+    Sched,
+    Children,
+}
+
+impl ProcFile {
+    /// Tells if it shows what only those may see who may trace the process, ptrace(2).
+    pub(crate) fn is_private(self) -> bool {
+        use ProcFile::*;
+        matches!(
+            self,
+            Maps | Smaps | SmapsRollup | PageMap | Mem | Environ | Auxv | Io | Personality | FdInfo(_)
+        )
+    }
+
+    /// Tells if a write to it means something.
+    pub(crate) fn is_written(self) -> bool {
+        use ProcFile::*;
+        matches!(self, Mem | Comm | TimerSlack | OomScoreAdj | OomAdj | CoreDumpFilter | ClearRefs)
+    }
+}
+
+/// Source of the text of an open file of `/proc`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ProcSource {
+    pub(crate) file: ProcFile,
+    pub(crate) subject: Option<Subject>,
+    /// The address space of the process when the file was opened.
+    pub(crate) mm: Option<MmId>,
+    /// There is a text already.
+    pub(crate) made: bool,
 }
 
 /// The kinds of inode.
@@ -274,8 +304,12 @@ pub(crate) struct Node {
     pub(crate) own_times: bool,
     /// Bytes or attributes differ from the host's.
     pub(crate) changed: bool,
+    /// The host's file does not have the time of the last change yet.
+    pub(crate) time_due: bool,
     /// Part of `/proc`, `/sys` or `/dev`.
     pub(crate) synthetic: bool,
+    /// The process or task whose directory of `/proc` it is in.
+    pub(crate) subject: Option<Subject>,
     /// A directory that was removed while somebody held it.
     pub(crate) removed: bool,
     /// RWH_* of fcntl(2) F_SET_RW_HINT.
@@ -330,7 +364,9 @@ impl Node {
             own_mode: true,
             own_times: true,
             changed: false,
+            time_due: false,
             synthetic: false,
+            subject: None,
             removed: false,
             write_hint: 0,
             seals: F_SEAL_SEAL,
@@ -347,7 +383,7 @@ impl Node {
         }
         if !self.own_times {
             let nsec = u32::try_from(stat.st_mtime_nsec).unwrap_or(0);
-            self.times = Times::all(Time { sec: stat.st_mtime, nsec });
+            self.times = Times::all(Time::of_host(stat.st_mtime, nsec));
         }
         self.rdev = stat.st_rdev;
         if !self.is_dir() {
@@ -436,6 +472,7 @@ impl Node {
         self.times.change = now;
         self.own_times = true;
         self.changed = true;
+        self.time_due = true;
     }
 
     /// Marks a change of anything but the bytes.
@@ -461,6 +498,8 @@ pub(crate) const SHM_DEV: u64 = makedev(0, 8);
 pub(crate) const MEMFD_DEV: u64 = makedev(0, 1);
 /// Device number of pipes.
 pub(crate) const PIPE_DEV: u64 = makedev(0, 13);
+/// Device number of sockets.
+pub(crate) const SOCK_DEV: u64 = makedev(0, 9);
 /// Device number of terminals.
 pub(crate) const PTS_DEV: u64 = makedev(0, 15);
 /// Device number of descriptions without an inode of their own.

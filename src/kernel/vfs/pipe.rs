@@ -224,6 +224,13 @@ impl Pipes {
         Some(self.held.get(id.0)).filter(|pipe| pipe.max_pages > 0)
     }
 
+    /// Puts bytes back that were taken and could not be stored anywhere.
+    pub(crate) fn give_back(&mut self, id: PipeId, bytes: &[u8]) {
+        if let (Some(pipe), 1..) = (self.get_mut(id), bytes.len()) {
+            pipe.pages.push_front(Page::spliced(bytes.to_vec()));
+        }
+    }
+
     /// A pipe that somebody holds, to be changed.
     pub(crate) fn get_mut(&mut self, id: PipeId) -> Option<&mut Pipe> {
         Some(self.held.get_mut(id.0)).filter(|pipe| pipe.max_pages > 0)

@@ -1,7 +1,7 @@
 //! Names of `/proc` and `/sys`, and the texts of those that never change.
 
 use crate::kernel::uts;
-use crate::kernel::vfs::node::{Magic, ProcFile};
+use crate::kernel::vfs::node::{DirKind, Magic, ProcFile};
 
 use ProcFile::Text;
 
@@ -28,6 +28,7 @@ pub(super) const PROC_FILES: Files = &[
         "partitions",
         Text("major minor  #blocks  name\n\n   8        0   67108864 sda\n   8        1   67107840 sda1\n"),
     ),
+    ("cgroups", Text("#subsys_name\thierarchy\tnum_cgroups\tenabled\n")),
     ("locks", ProcFile::Locks),
     ("interrupts", Text(INTERRUPTS)),
     ("softirqs", Text(SOFTIRQS)),
@@ -42,6 +43,10 @@ pub(super) const PROC_FILES: Files = &[
     ),
     ("swaps", Text("Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n")),
 ];
+
+/// Files of `/proc/sysvipc`.
+pub(super) const SYSVIPC_FILES: Files =
+    &[("msg", ProcFile::SysvMsg), ("sem", ProcFile::SysvSem), ("shm", ProcFile::SysvShm)];
 
 /// Directories of `/proc/sys`.
 pub(super) const SYSCTLS: [(&str, Files); 6] = [
@@ -85,6 +90,11 @@ pub(super) const SYSCTLS: [(&str, Files); 6] = [
             ("shmmax", Text("18446744073692774399\n")),
             ("shmall", Text("18446744073692774399\n")),
             ("shmmni", Text("4096\n")),
+            ("shm_rmid_forced", Text("0\n")),
+            ("sem", Text("32000\t1024000000\t500\t32000\n")),
+            ("msgmax", Text("8192\n")),
+            ("msgmnb", Text("16384\n")),
+            ("msgmni", Text("32000\n")),
         ],
     ),
     (
@@ -110,64 +120,91 @@ pub(super) const SYSCTLS: [(&str, Files); 6] = [
     ),
 ];
 
-/// Files of `/proc/PID` and of `/proc/PID/task/TID`.
-pub(super) const TASK_FILES: Files = &[
-    ("cmdline", ProcFile::Cmdline),
-    ("comm", ProcFile::Comm),
-    ("maps", ProcFile::Maps),
-    ("stat", ProcFile::Stat),
-    ("statm", ProcFile::Statm),
-    ("status", ProcFile::Status),
-    ("smaps", ProcFile::Smaps),
-    ("smaps_rollup", ProcFile::SmapsRollup),
-    ("limits", ProcFile::Limits),
-    ("mounts", ProcFile::Mounts),
-    ("mountinfo", ProcFile::MountInfo),
-    ("cgroup", Text("0::/\n")),
-    ("cpuset", Text("/\n")),
-    ("oom_score", Text("0\n")),
-    ("oom_score_adj", Text("0\n")),
-    ("oom_adj", Text("0\n")),
-    ("loginuid", Text("4294967295")),
-    ("sessionid", Text("4294967295")),
-    ("schedstat", Text("0 0 0\n")),
-    ("wchan", Text("0")),
-    ("uid_map", Text(ALL_IDS)),
-    ("gid_map", Text(ALL_IDS)),
-    ("projid_map", Text(ALL_IDS)),
-    ("setgroups", Text("allow\n")),
+/// Entry of a directory of a process or task.
+#[derive(Clone, Copy)]
+pub(super) enum Item {
+    /// A file, with its permission bits.
+    File(u32, ProcFile),
+    Link(Magic),
+    /// A directory, with its permission bits.
+    Dir(u32, DirKind),
+}
+
+use Item::{Dir, File, Link};
+
+/// Names of such a directory, each with what is there.
+type Items = &'static [(&'static str, Item)];
+
+/// Entries of `/proc/PID` and of `/proc/PID/task/TID`.
+const OF_BOTH: Items = &[
+    ("auxv", File(0o400, ProcFile::Auxv)),
+    ("cgroup", File(0o444, Text("0::/\n"))),
+    ("clear_refs", File(0o200, ProcFile::ClearRefs)),
+    ("cmdline", File(0o444, ProcFile::Cmdline)),
+    ("comm", File(0o644, ProcFile::Comm)),
+    ("cpuset", File(0o444, Text("/\n"))),
+    ("cwd", Link(Magic::Cwd)),
+    ("environ", File(0o400, ProcFile::Environ)),
+    ("exe", Link(Magic::Exe)),
+    ("fd", Dir(0o500, DirKind::Fd)),
+    ("fdinfo", Dir(0o555, DirKind::FdInfo)),
+    ("gid_map", File(0o644, Text(ALL_IDS))),
+    ("io", File(0o400, ProcFile::Io)),
+    ("limits", File(0o444, ProcFile::Limits)),
+    ("loginuid", File(0o644, Text("4294967295"))),
+    ("maps", File(0o444, ProcFile::Maps)),
+    ("mem", File(0o600, ProcFile::Mem)),
+    ("mountinfo", File(0o444, ProcFile::MountInfo)),
+    ("mounts", File(0o444, ProcFile::Mounts)),
+    ("net", Dir(0o555, DirKind::Net)),
+    ("ns", Dir(0o511, DirKind::Namespaces)),
+    ("oom_adj", File(0o644, ProcFile::OomAdj)),
+    ("oom_score", File(0o444, Text("0\n"))),
+    ("oom_score_adj", File(0o644, ProcFile::OomScoreAdj)),
+    ("pagemap", File(0o400, ProcFile::PageMap)),
+    ("personality", File(0o400, ProcFile::Personality)),
+    ("projid_map", File(0o644, Text(ALL_IDS))),
+    ("root", Link(Magic::Root)),
+    ("sched", File(0o644, ProcFile::Sched)),
+    ("schedstat", File(0o444, ProcFile::SchedStat)),
+    ("sessionid", File(0o444, Text("4294967295"))),
+    ("setgroups", File(0o644, Text("allow\n"))),
+    ("smaps", File(0o444, ProcFile::Smaps)),
+    ("smaps_rollup", File(0o444, ProcFile::SmapsRollup)),
+    ("stat", File(0o444, ProcFile::Stat)),
+    ("statm", File(0o444, ProcFile::Statm)),
+    ("status", File(0o444, ProcFile::Status)),
+    ("uid_map", File(0o644, Text(ALL_IDS))),
+    ("wchan", File(0o444, Text("0"))),
 ];
 
-/// Files of them that only their owner may read.
-pub(super) const PRIVATE_TASK_FILES: Files = &[
-    ("auxv", ProcFile::Auxv),
-    ("environ", ProcFile::Environ),
-    ("io", ProcFile::Io),
-    ("pagemap", ProcFile::PageMap),
-    ("personality", ProcFile::Personality),
+/// Entries of `/proc/PID` alone.
+const OF_PROCESSES: Items = &[
+    ("autogroup", File(0o644, Text("/autogroup-1 nice 0\n"))),
+    ("coredump_filter", File(0o644, ProcFile::CoreDumpFilter)),
+    ("mountstats", File(0o400, ProcFile::MountStats)),
+    ("task", Dir(0o555, DirKind::Tasks)),
+    ("timerslack_ns", File(0o666, ProcFile::TimerSlack)),
 ];
 
-/// Files of `/proc/PID` alone.
-pub(super) const PROCESS_FILES: Files = &[
-    ("coredump_filter", Text("00000033\n")),
-    ("autogroup", Text("/autogroup-1 nice 0\n")),
-    ("timerslack_ns", ProcFile::TimerSlack),
-];
+/// Entries of `/proc/PID/task/TID` alone.
+const OF_TASKS: Items = &[("children", File(0o444, ProcFile::Children))];
 
-/// Files of `/sys`.
-pub(super) const SYS_FILES: [(&str, &str); 8] = [
-    ("devices/system/cpu/online", "0\n"),
-    ("devices/system/cpu/possible", "0\n"),
-    ("devices/system/cpu/present", "0\n"),
-    ("devices/system/cpu/kernel_max", "0\n"),
-    ("devices/system/node/online", "0\n"),
-    ("devices/system/node/possible", "0\n"),
-    ("kernel/mm/transparent_hugepage/hpage_pmd_size", "2097152\n"),
-    ("kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"),
-];
+/// The fixed entries of a directory.
+pub(super) fn items(kind: DirKind) -> impl Iterator<Item = (&'static str, Item)> {
+    let (items, files): ([Items; 2], Files) = match kind {
+        DirKind::Process => ([OF_BOTH, OF_PROCESSES], &[]),
+        DirKind::Task => ([OF_BOTH, OF_TASKS], &[]),
+        DirKind::Namespaces => ([NAMESPACES, &[]], &[]),
+        DirKind::Net => ([&[], &[]], NET_FILES),
+        DirKind::Plain | DirKind::Proc | DirKind::Tasks | DirKind::Fd | DirKind::FdInfo => ([&[], &[]], &[]),
+    };
+    let files = files.iter().map(|(name, file)| (*name, File(0o444, *file)));
+    items.into_iter().flatten().copied().chain(files)
+}
 
 /// Files of `/proc/PID/net` on a machine that has nothing but its loopback, and no sockets.
-pub(super) const NET_FILES: Files = &[
+const NET_FILES: Files = &[
     ("arp", Text("IP address       HW type     Flags       HW address            Mask     Device\n")),
     (
         "dev",
@@ -260,17 +297,17 @@ const INET6_SEQ: &str = "  sl  local_address                         remote_addr
     tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops\n";
 
 /// `/proc/PID/ns`: the namespaces of a machine's first process.
-pub(super) const NAMESPACES: [(&str, Magic); 10] = [
-    ("cgroup", Magic::Namespace("cgroup:[4026531835]")),
-    ("ipc", Magic::Namespace("ipc:[4026531839]")),
-    ("mnt", Magic::Namespace("mnt:[4026531841]")),
-    ("net", Magic::Namespace("net:[4026531840]")),
-    ("pid", Magic::Namespace("pid:[4026531836]")),
-    ("pid_for_children", Magic::Namespace("pid:[4026531836]")),
-    ("time", Magic::Namespace("time:[4026531834]")),
-    ("time_for_children", Magic::Namespace("time:[4026531834]")),
-    ("user", Magic::Namespace("user:[4026531837]")),
-    ("uts", Magic::Namespace("uts:[4026531838]")),
+const NAMESPACES: Items = &[
+    ("cgroup", Link(Magic::Namespace("cgroup:[4026531835]"))),
+    ("ipc", Link(Magic::Namespace("ipc:[4026531839]"))),
+    ("mnt", Link(Magic::Namespace("mnt:[4026531841]"))),
+    ("net", Link(Magic::Namespace("net:[4026531840]"))),
+    ("pid", Link(Magic::Namespace("pid:[4026531836]"))),
+    ("pid_for_children", Link(Magic::Namespace("pid:[4026531836]"))),
+    ("time", Link(Magic::Namespace("time:[4026531834]"))),
+    ("time_for_children", Link(Magic::Namespace("time:[4026531834]"))),
+    ("user", Link(Magic::Namespace("user:[4026531837]"))),
+    ("uts", Link(Magic::Namespace("uts:[4026531838]"))),
 ];
 
 /// Identity of all ids, user_namespaces(7).

@@ -1,135 +1,20 @@
-//! Pseudo-terminals, pty(7): pairs of a master and a slave with the line discipline of Linux,
-//! termios(3), between them.
+//! Pseudo-terminals, pty(7): pairs of a master and a slave with a line discipline between them.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
-use crate::abi::signal::signo::{SIGINT, SIGQUIT, SIGTSTP, SIGWINCH};
+use crate::abi::signal::signo::SIGWINCH;
+use crate::kernel::vfs::n_tty::LineDiscipline;
 use crate::kernel::wait_queue::QueueId;
 
 /// Number of the first pair: `/dev/pts/0` is the terminal of the standard streams.
 const FIRST: u32 = 1;
 /// Most pairs at a time.
 const MOST: usize = 256;
-/// Bytes that wait for the slave at most, `N_TTY_BUF_SIZE` less one.
-const INPUT_MAX: usize = 4095;
-/// Bytes that wait for the master at most.
-const OUTPUT_MAX: usize = 65_536;
-
-/// Bits of `c_iflag`, `c_oflag` and `c_lflag` that are heeded.
-#[allow(missing_docs)]
-mod bits {
-    pub(super) const ISTRIP: u32 = 0o40;
-    pub(super) const INLCR: u32 = 0o100;
-    pub(super) const IGNCR: u32 = 0o200;
-    pub(super) const ICRNL: u32 = 0o400;
-    pub(super) const IUCLC: u32 = 0o1000;
-    pub(super) const IXON: u32 = 0o2000;
-    pub(super) const IXANY: u32 = 0o4000;
-    pub(super) const IMAXBEL: u32 = 0o20000;
-    pub(super) const OPOST: u32 = 1;
-    pub(super) const OLCUC: u32 = 2;
-    pub(super) const ONLCR: u32 = 4;
-    pub(super) const OCRNL: u32 = 0o10;
-    pub(super) const ONOCR: u32 = 0o20;
-    pub(super) const ONLRET: u32 = 0o40;
-    pub(super) const XTABS: u32 = 0o14000;
-    pub(super) const ISIG: u32 = 1;
-    pub(super) const ICANON: u32 = 2;
-    pub(super) const ECHO: u32 = 0o10;
-    pub(super) const ECHOE: u32 = 0o20;
-    pub(super) const ECHOK: u32 = 0o40;
-    pub(super) const ECHONL: u32 = 0o100;
-    pub(super) const NOFLSH: u32 = 0o200;
-    pub(crate) const TOSTOP: u32 = 0o400;
-    pub(super) const ECHOCTL: u32 = 0o1000;
-    pub(super) const ECHOKE: u32 = 0o4000;
-    pub(super) const IEXTEN: u32 = 0o100000;
-}
-pub(crate) use bits::TOSTOP;
-use bits::*;
-
-/// Places in `c_cc`.
-const VINTR: usize = 0;
-const VQUIT: usize = 1;
-const VERASE: usize = 2;
-const VKILL: usize = 3;
-const VEOF: usize = 4;
-const VTIME: usize = 5;
-const VMIN: usize = 6;
-const VSTART: usize = 8;
-const VSTOP: usize = 9;
-const VSUSP: usize = 10;
-const VEOL: usize = 11;
-const VREPRINT: usize = 12;
-const VWERASE: usize = 14;
-const VLNEXT: usize = 15;
-const VEOL2: usize = 16;
-
-/// `struct termios` of the kernel.
-#[derive(Clone, Debug)]
-pub(crate) struct Termios {
-    pub(crate) iflag: u32,
-    pub(crate) oflag: u32,
-    pub(crate) cflag: u32,
-    pub(crate) lflag: u32,
-    pub(crate) line: u8,
-    pub(crate) cc: [u8; 19],
-}
-
-impl Termios {
-    /// A fresh terminal, `tty_std_termios`: ICRNL|IXON, OPOST|ONLCR, B38400|CS8|CREAD, ISIG|ICANON|
-    /// ECHO|ECHOE|ECHOK|ECHOCTL|ECHOKE|IEXTEN.
-    pub(crate) const STANDARD: Termios = Termios {
-        iflag: 0x500,
-        oflag: 5,
-        cflag: 0xbf,
-        lflag: 0x8a3b,
-        line: 0,
-        cc: [3, 0x1c, 0x7f, 0x15, 4, 0, 1, 0, 0x11, 0x13, 0x1a, 0, 0x12, 0x0f, 0x17, 0x16, 0, 0, 0],
-    };
-
-    /// The bytes of `struct termios`.
-    pub(crate) fn bytes(&self) -> [u8; 36] {
-        let mut bytes = [0; 36];
-        for (at, flags) in [(0, self.iflag), (4, self.oflag), (8, self.cflag), (12, self.lflag)] {
-            bytes[at..at + 4].copy_from_slice(&flags.to_le_bytes());
-        }
-        bytes[16] = self.line;
-        bytes[17..].copy_from_slice(&self.cc);
-        bytes
-    }
-
-    /// The same from bytes.
-    pub(crate) fn from_bytes(bytes: &[u8; 36]) -> Termios {
-        let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|byte| bytes[at + byte]));
-        let cc = std::array::from_fn(|at| bytes[17 + at]);
-        Termios { iflag: word(0), oflag: word(4), cflag: word(8), lflag: word(12), line: bytes[16], cc }
-    }
-
-    fn local(&self, flag: u32) -> bool {
-        self.lflag & flag != 0
-    }
-
-    /// Tells if a byte is a control character, which 0 switches off.
-    fn is(&self, at: usize, byte: u8) -> bool {
-        self.cc[at] == byte && byte != 0
-    }
-}
-
-/// Outcome of a read that found something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Taken {
-    Bytes(usize),
-    /// Nothing is there.
-    Nothing,
-    /// The read would end by its timer, VTIME.
-    Timer,
-}
 
 /// A pair.
 #[derive(Clone, Debug)]
 pub(crate) struct Pty {
-    pub(crate) termios: Termios,
+    pub(crate) tty: LineDiscipline,
     /// `struct winsize`.
     pub(crate) winsize: [u8; 8],
     /// TIOCSPTLCK: the slave cannot be opened.
@@ -140,396 +25,35 @@ pub(crate) struct Pty {
     pub(crate) session: i32,
     /// Process group in its foreground; 0 for none.
     pub(crate) foreground: i32,
-    /// Signals for the foreground that typed keys have brought.
-    signals: Vec<i32>,
     pub(crate) masters: u32,
     pub(crate) slaves: u32,
     /// The slave was open.
     pub(crate) was_open: bool,
     /// Queues of those who wait at the master and at the slave.
     pub(crate) queues: (QueueId, QueueId),
-    /// Complete lines, or everything in raw mode, for the slave.
-    input: VecDeque<u8>,
-    /// Lengths of the lines in `input`.
-    lines: VecDeque<usize>,
-    /// The line that is being typed.
-    typed: Vec<u8>,
-    /// The next byte is to be taken as it is, VLNEXT.
-    literal: bool,
-    /// Output waits for VSTART.
-    stopped: bool,
-    output: VecDeque<u8>,
-    column: usize,
 }
 
 impl Pty {
     fn new(queues: (QueueId, QueueId)) -> Pty {
         Pty {
-            termios: Termios::STANDARD,
+            tty: LineDiscipline::new(),
             winsize: [0; 8],
             locked: true,
             packet: false,
             session: 0,
             foreground: 0,
-            signals: Vec::new(),
             masters: 0,
             slaves: 0,
             was_open: false,
             queues,
-            input: VecDeque::new(),
-            lines: VecDeque::new(),
-            typed: Vec::new(),
-            literal: false,
-            stopped: false,
-            output: VecDeque::new(),
-            column: 0,
         }
-    }
-
-    /// Sets the terminal's modes. Without ICANON what was typed is there at once, and with it what
-    /// is there is a line.
-    pub(crate) fn set_termios(&mut self, termios: Termios) {
-        let (was, is) = (self.termios.local(ICANON), termios.local(ICANON));
-        self.termios = termios;
-        if was && !is {
-            self.lines.clear();
-            self.input.extend(self.typed.drain(..));
-        } else if !was && is && !self.input.is_empty() {
-            self.lines.push_back(self.input.len());
-        }
-    }
-
-    /// Drops what waits for the slave, TCIFLUSH.
-    pub(crate) fn flush_input(&mut self) {
-        self.input.clear();
-        self.lines.clear();
-        self.typed.clear();
-    }
-
-    /// Drops what waits for the master, TCOFLUSH.
-    pub(crate) fn flush_output(&mut self) {
-        self.output.clear();
-    }
-
-    /// Stops output or lets it go on, TCOOFF and TCOON.
-    pub(crate) fn stop(&mut self, stopped: bool) {
-        self.stopped = stopped;
-    }
-
-    /// Bytes that a read of the slave would find, FIONREAD.
-    pub(crate) fn input_len(&self) -> usize {
-        self.input.len()
-    }
-
-    /// Bytes that a read of the master would find.
-    pub(crate) fn output_len(&self) -> usize {
-        self.output.len()
     }
 
     /// Sets its size, TIOCSWINSZ: the foreground is told if it changes.
     pub(crate) fn set_winsize(&mut self, winsize: [u8; 8]) {
         if self.winsize != winsize {
             self.winsize = winsize;
-            self.signals.push(SIGWINCH);
-        }
-    }
-
-    /// Tells if a read of the slave would return.
-    pub(crate) fn has_input(&self) -> bool {
-        let least = if self.termios.cc[VTIME] == 0 { usize::from(self.termios.cc[VMIN]).max(1) } else { 1 };
-        if self.termios.local(ICANON) { !self.lines.is_empty() } else { self.input.len() >= least }
-    }
-
-    /// Tells if the slave can be written.
-    pub(crate) fn has_room(&self) -> bool {
-        !self.stopped && self.output.len() < OUTPUT_MAX
-    }
-
-    /// Tells if the master can be written: a line that is too long loses its end instead.
-    pub(crate) fn takes_input(&self) -> bool {
-        let held = self.input.len() + self.typed.len();
-        held < INPUT_MAX || (self.termios.local(ICANON) && self.lines.is_empty())
-    }
-
-    /// Takes what the slave reads: in canonical mode one line.
-    pub(crate) fn take_input(&mut self, out: &mut [u8], nonblocking: bool) -> Taken {
-        if self.termios.local(ICANON) {
-            let Some(len) = self.lines.pop_front() else { return Taken::Nothing };
-            let count = len.min(out.len());
-            for (to, from) in out.iter_mut().zip(self.input.drain(..count)) {
-                *to = from;
-            }
-            if count < len {
-                self.lines.push_front(len - count);
-            }
-            return Taken::Bytes(count);
-        }
-        let (least, time) = (usize::from(self.termios.cc[VMIN]), self.termios.cc[VTIME]);
-        let wanted = if nonblocking { 1 } else { least.min(out.len()) };
-        if self.input.len() < wanted || (self.input.is_empty() && time > 0) {
-            let timer = time > 0 && (least == 0 || !self.input.is_empty());
-            return if timer && !nonblocking { Taken::Timer } else { Taken::Nothing };
-        }
-        let count = self.input.len().min(out.len());
-        for (to, from) in out.iter_mut().zip(self.input.drain(..count)) {
-            *to = from;
-        }
-        Taken::Bytes(count)
-    }
-
-    /// Takes what the master reads.
-    pub(crate) fn take_output(&mut self, out: &mut [u8]) -> usize {
-        let count = out.len().min(self.output.len());
-        for (to, from) in out.iter_mut().zip(self.output.drain(..count)) {
-            *to = from;
-        }
-        count
-    }
-
-    /// Writes what the slave writes; returns how many bytes there was room for.
-    pub(crate) fn put_output(&mut self, bytes: &[u8]) -> usize {
-        let mut done = 0;
-        while done < bytes.len() && self.has_room() {
-            self.put(bytes[done]);
-            done += 1;
-        }
-        done
-    }
-
-    /// Writes a byte to the master with the changes of OPOST.
-    fn put(&mut self, byte: u8) {
-        let flags = self.termios.oflag;
-        let on = |flag| flags & flag != 0;
-        if !on(OPOST) {
-            self.output.push_back(byte);
-            return;
-        }
-        match byte {
-            b'\n' if on(ONLCR) => {
-                self.column = 0;
-                self.output.extend(b"\r\n");
-            }
-            b'\n' => {
-                self.column = if on(ONLRET) { 0 } else { self.column };
-                self.output.push_back(b'\n');
-            }
-            b'\r' if on(ONOCR) && self.column == 0 => {}
-            b'\r' if on(OCRNL) => {
-                self.column = if on(ONLRET) { 0 } else { self.column };
-                self.output.push_back(b'\n');
-            }
-            b'\r' => {
-                self.column = 0;
-                self.output.push_back(b'\r');
-            }
-            b'\t' => {
-                let spaces = 8 - self.column % 8;
-                self.column += spaces;
-                if flags & XTABS == XTABS {
-                    self.output.extend(std::iter::repeat_n(b' ', spaces));
-                } else {
-                    self.output.push_back(b'\t');
-                }
-            }
-            8 => {
-                self.column = self.column.saturating_sub(1);
-                self.output.push_back(8);
-            }
-            _ => {
-                let byte = if on(OLCUC) { byte.to_ascii_uppercase() } else { byte };
-                // Bytes that continue a character of UTF-8 take no column, nor do controls.
-                self.column += usize::from(!byte.is_ascii_control() && byte & 0xc0 != 0x80);
-                self.output.push_back(byte);
-            }
-        }
-    }
-
-    /// Echoes a byte, controls as `^X` with ECHOCTL.
-    fn echo(&mut self, byte: u8) {
-        if self.termios.local(ECHOCTL) && byte.is_ascii_control() && byte != b'\t' && byte != b'\n' {
-            self.put(b'^');
-            self.put(byte ^ 0x40);
-        } else {
-            self.put(byte);
-        }
-    }
-
-    /// Takes what the master writes through the line discipline; returns how many bytes.
-    pub(crate) fn put_input(&mut self, bytes: &[u8]) -> usize {
-        let mut done = 0;
-        while done < bytes.len() && self.takes_input() {
-            self.typed(bytes[done]);
-            done += 1;
-        }
-        done
-    }
-
-    fn typed(&mut self, byte: u8) {
-        let (iflag, canonical) = (self.termios.iflag, self.termios.local(ICANON));
-        let on = |flag| iflag & flag != 0;
-        let mut byte = if on(ISTRIP) { byte & 0x7f } else { byte };
-        if on(IUCLC) && self.termios.local(IEXTEN) {
-            byte = byte.to_ascii_lowercase();
-        }
-        if std::mem::take(&mut self.literal) {
-            return self.keep(byte);
-        }
-        if on(IXON) {
-            if self.termios.is(VSTART, byte) || self.termios.is(VSTOP, byte) {
-                self.stopped = !self.termios.is(VSTART, byte);
-                return;
-            }
-            self.stopped &= !on(IXANY);
-        }
-        let key = [(VINTR, SIGINT), (VQUIT, SIGQUIT), (VSUSP, SIGTSTP)]
-            .into_iter()
-            .find(|(at, _)| self.termios.local(ISIG) && self.termios.is(*at, byte));
-        if let Some((_, signo)) = key {
-            self.signals.push(signo);
-            if !self.termios.local(NOFLSH) {
-                self.flush_input();
-                self.flush_output();
-            }
-            self.stopped = false;
-            if self.termios.local(ECHO) {
-                self.echo(byte);
-            }
-            return;
-        }
-        match byte {
-            b'\r' if on(IGNCR) => return,
-            b'\r' if on(ICRNL) => byte = b'\n',
-            b'\n' if on(INLCR) => byte = b'\r',
-            _ => {}
-        }
-        if !canonical {
-            return self.keep(byte);
-        }
-        let extended = self.termios.local(IEXTEN);
-        if [VERASE, VKILL].iter().any(|at| self.termios.is(*at, byte))
-            || (extended && self.termios.is(VWERASE, byte))
-        {
-            return self.erase(byte);
-        }
-        if extended && self.termios.is(VLNEXT, byte) {
-            self.literal = true;
-            if self.termios.local(ECHO) && self.termios.local(ECHOCTL) {
-                self.put(b'^');
-                self.put(8);
-            }
-            return;
-        }
-        if extended && self.termios.local(ECHO) && self.termios.is(VREPRINT, byte) {
-            self.echo(byte);
-            self.put(b'\n');
-            for byte in self.typed.clone() {
-                self.echo(byte);
-            }
-            return;
-        }
-        if byte == b'\n' {
-            if self.termios.local(ECHO) || self.termios.local(ECHONL) {
-                self.put(b'\n');
-            }
-            return self.end_line(Some(byte));
-        }
-        if self.termios.is(VEOF, byte) {
-            return self.end_line(None);
-        }
-        if self.termios.is(VEOL, byte) || (extended && self.termios.is(VEOL2, byte)) {
-            if self.termios.local(ECHO) {
-                self.echo(byte);
-            }
-            return self.end_line(Some(byte));
-        }
-        self.keep(byte);
-    }
-
-    /// Keeps a byte that is nothing special, and echoes it.
-    fn keep(&mut self, byte: u8) {
-        if self.input.len() + self.typed.len() >= INPUT_MAX {
-            if self.termios.iflag & IMAXBEL != 0 {
-                self.put(7);
-            }
-            return;
-        }
-        if self.termios.local(ECHO) {
-            self.echo(byte);
-        }
-        if self.termios.local(ICANON) {
-            self.typed.push(byte);
-        } else {
-            self.input.push_back(byte);
-        }
-    }
-
-    /// Ends the line that is being typed with a byte, or with an end of file.
-    fn end_line(&mut self, byte: Option<u8>) {
-        self.typed.extend(byte);
-        self.lines.push_back(self.typed.len());
-        self.input.extend(self.typed.drain(..));
-    }
-
-    /// VERASE, VWERASE or VKILL.
-    fn erase(&mut self, byte: u8) {
-        let flag = |flag| self.termios.local(flag);
-        let (echo, kill) = (flag(ECHO), self.termios.is(VKILL, byte));
-        if self.typed.is_empty() {
-            return;
-        }
-        if kill && !(echo && flag(ECHOK) && flag(ECHOKE) && flag(ECHOE)) {
-            let newline = flag(ECHOK);
-            self.typed.clear();
-            if echo {
-                self.echo(byte);
-                if newline {
-                    self.put(b'\n');
-                }
-            }
-            return;
-        }
-        let single = self.termios.is(VERASE, byte);
-        let mut in_word = false;
-        while let Some(last) = self.typed.last().copied() {
-            let letter = last.is_ascii_alphanumeric() || last == b'_';
-            if !single && !kill && in_word && !letter {
-                break;
-            }
-            in_word |= letter;
-            self.typed.pop();
-            if echo {
-                self.rub_out(last, single, byte);
-            }
-            if single {
-                break;
-            }
-        }
-    }
-
-    /// Echoes that a byte of the line was erased.
-    fn rub_out(&mut self, gone: u8, single: bool, by: u8) {
-        if single && !self.termios.local(ECHOE) {
-            return self.echo(by);
-        }
-        if gone == b'\t' {
-            // Back to where the tab began: after the last tab before it, eights from there on.
-            let width = self.typed.iter().fold(0, |column, byte| match byte {
-                b'\t' => (column / 8 + 1) * 8,
-                byte if byte.is_ascii_control() && self.termios.local(ECHOCTL) => column + 2,
-                byte => column + usize::from(!byte.is_ascii_control()),
-            });
-            for _ in 0..8 - width % 8 {
-                self.put(8);
-            }
-            return;
-        }
-        let shown = match gone.is_ascii_control() {
-            true if self.termios.local(ECHOCTL) => 2,
-            true => 0,
-            false => 1,
-        };
-        for _ in 0..shown {
-            [8, b' ', 8].into_iter().for_each(|byte| self.put(byte));
+            self.tty.signals.push(SIGWINCH);
         }
     }
 }
@@ -569,8 +93,8 @@ impl Ptys {
     /// session that is hung up.
     pub(crate) fn take_signals(&mut self) -> Vec<(u32, i32, i32)> {
         let mut signals: Vec<(u32, i32, i32)> = self.1.drain(..).map(|session| (0, session, 0)).collect();
-        for (number, pty) in self.0.iter_mut().filter(|(_, pty)| !pty.signals.is_empty()) {
-            signals.extend(pty.signals.drain(..).map(|signo| (*number, 0, signo)));
+        for (number, pty) in self.0.iter_mut().filter(|(_, pty)| !pty.tty.signals.is_empty()) {
+            signals.extend(pty.tty.signals.drain(..).map(|signo| (*number, 0, signo)));
         }
         signals
     }
@@ -582,8 +106,7 @@ impl Ptys {
 
     /// Bytes that the pairs take.
     pub(crate) fn bytes(&self) -> u64 {
-        let held = |pty: &Pty| pty.input.capacity() + pty.output.capacity() + pty.lines.capacity() * 16;
-        self.0.values().map(|pty| (size_of::<Pty>() + held(pty)) as u64).sum()
+        self.0.values().map(|pty| (size_of::<Pty>() + pty.tty.bytes()) as u64).sum()
     }
 }
 
@@ -591,35 +114,6 @@ impl Ptys {
 mod tests {
     use super::*;
     use crate::kernel::wait_queue::WaitQueues;
-
-    fn pty() -> Pty {
-        let mut queues = WaitQueues::default();
-        Pty::new((queues.add(), queues.add()))
-    }
-
-    fn read(pty: &mut Pty) -> Taken {
-        pty.take_input(&mut [0; 8192], true)
-    }
-
-    /// N_TTY_BUF_SIZE: a line keeps 4095 bytes, and each further one rings the bell.
-    #[test]
-    fn a_line_that_is_too_long_loses_its_end() {
-        let mut pty = pty();
-        pty.termios.iflag |= IMAXBEL;
-        assert_eq!(pty.put_input(&[b'x'; 5000]), 5000);
-        assert_eq!((pty.output_len(), read(&mut pty)), (5000, Taken::Nothing));
-        pty.put_input(b"\n");
-        assert_eq!(read(&mut pty), Taken::Bytes(4096));
-    }
-
-    #[test]
-    fn in_raw_mode_what_does_not_fit_waits() {
-        let mut pty = pty();
-        pty.set_termios(Termios { iflag: 0, lflag: 0, ..Termios::STANDARD });
-        assert_eq!(pty.put_input(&[b'x'; 5000]), 4095);
-        assert_eq!((pty.put_input(b"x"), pty.output_len()), (0, 0));
-        assert_eq!((read(&mut pty), pty.put_input(b"x")), (Taken::Bytes(4095), 1));
-    }
 
     #[test]
     fn numbers_are_used_again_and_are_few() {

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::kernel::fdtable::FileNo;
 use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::host;
-use crate::kernel::vfs::node::{Body, DirKind, Ino, Magic, Node, ProcFile};
+use crate::kernel::vfs::node::{Body, Ino, Magic};
 use crate::kernel::vfs::tree::FileSystem;
 
 /// Result of a path resolution: the directory, the last name in it, and the inode there.
@@ -141,7 +142,7 @@ impl FileSystem {
                     if goes && scoped {
                         return Err(Errno::EXDEV);
                     }
-                    let jump = self.jump(caller, *magic)?;
+                    let jump = self.jump(caller, child, *magic)?;
                     if let (Jump::To(ino), true) = (&jump, how & RESOLVE_NO_XDEV != 0)
                         && self.node(*ino).dev != self.node(at).dev
                     {
@@ -208,20 +209,30 @@ impl FileSystem {
         self.resolve(caller, base, path, follow)?.exists()
     }
 
-    fn jump(&self, caller: &Caller, magic: Magic) -> Result<Jump, Errno> {
+    /// Target of a magic link: EACCES where the caller may not look into the process, ENOENT where
+    /// it has ended.
+    fn jump(&self, caller: &Caller, ino: Ino, magic: Magic) -> Result<Jump, Errno> {
+        let tasks = caller.tasks()?;
+        let (pid, tid) = tasks.own();
+        match magic {
+            Magic::Pid => return Ok(Jump::Path(pid.to_string().into_bytes())),
+            Magic::Thread => return Ok(Jump::Path(format!("{pid}/task/{tid}").into_bytes())),
+            _ => {}
+        }
+        let subject = self.node(ino).subject.ok_or(Errno::ENOENT)?;
+        tasks.number(subject).ok_or(Errno::ENOENT)?;
+        tasks.may_look_into(subject)?;
         Ok(match magic {
-            Magic::Pid => Jump::Path(caller.pid.to_string().into_bytes()),
-            Magic::Thread => Jump::Path(format!("{0}/task/{0}", caller.pid).into_bytes()),
-            Magic::Exe => Jump::Path(caller.exe.to_vec()),
-            Magic::Cwd => Jump::To(caller.context.cwd),
-            Magic::Root => Jump::To(caller.context.root),
-            Magic::Namespace(_) => return Err(Errno::EACCES),
+            Magic::Exe => Jump::Path(tasks.exe(subject).ok_or(Errno::ENOENT)?.to_vec()),
+            Magic::Cwd => Jump::To(tasks.places(subject).ok_or(Errno::ENOENT)?.cwd),
+            Magic::Root => Jump::To(tasks.places(subject).ok_or(Errno::ENOENT)?.root),
             Magic::Fd(fd) => {
-                let link = caller.fd_link(fd).map_err(|_| Errno::ENOENT)?;
+                let link = caller.files.link(caller.file_of(Some(subject), fd)?);
                 // Without a target no name leads there; callers that need none go on with the
                 // descriptor.
                 Jump::To(link.target.ok_or(Errno::ENXIO)?)
             }
+            Magic::Pid | Magic::Thread | Magic::Namespace(_) => return Err(Errno::EACCES),
         })
     }
 
@@ -229,31 +240,34 @@ impl FileSystem {
     pub(crate) fn readlink(&self, caller: &Caller, ino: Ino) -> Result<Vec<u8>, Errno> {
         match &self.node(ino).body {
             Body::Symlink(target) => Ok(target.to_vec()),
-            Body::Magic(magic) => self.magic_text(caller, *magic),
+            Body::Magic(magic) => self.magic_text(caller, ino, *magic),
             _ => Err(Errno::EINVAL),
         }
     }
 
     /// The text of a magic link.
-    fn magic_text(&self, caller: &Caller, magic: Magic) -> Result<Vec<u8>, Errno> {
-        Ok(match magic {
-            Magic::Cwd => self.path_of(caller.context.root, caller.context.cwd),
-            Magic::Root => b"/".to_vec(),
-            Magic::Namespace(text) => text.into(),
-            Magic::Fd(fd) => {
-                let link = caller.fd_link(fd).map_err(|_| Errno::ENOENT)?;
-                let mut path = link.path.to_vec();
-                let gone = link.inode.is_some_and(|ino| self.node(ino).unlinked());
-                if gone && path.first() == Some(&b'/') && !path.ends_with(DELETED) {
-                    path.extend_from_slice(DELETED);
-                }
-                path
+    fn magic_text(&self, caller: &Caller, ino: Ino, magic: Magic) -> Result<Vec<u8>, Errno> {
+        let (mut text, gone) = match magic {
+            Magic::Namespace(text) => {
+                let subject = self.node(ino).subject.ok_or(Errno::ENOENT)?;
+                caller.tasks()?.may_look_into(subject)?;
+                (text.into(), false)
             }
-            _ => match self.jump(caller, magic)? {
-                Jump::Path(path) => path,
-                Jump::To(ino) => self.path_of(caller.context.root, ino),
+            Magic::Fd(fd) => {
+                let subject = self.node(ino).subject;
+                caller.tasks()?.may_look_into(subject.ok_or(Errno::ENOENT)?)?;
+                let link = caller.files.link(caller.file_of(subject, fd)?);
+                (link.path.to_vec(), link.inode.is_some_and(|ino| self.node(ino).unlinked()))
+            }
+            _ => match self.jump(caller, ino, magic)? {
+                Jump::Path(path) => (path, false),
+                Jump::To(ino) => (self.path_of(caller.context.root, ino), self.node(ino).unlinked()),
             },
-        })
+        };
+        if gone && text.first() == Some(&b'/') && !text.ends_with(DELETED) {
+            text.extend_from_slice(DELETED);
+        }
+        Ok(text)
     }
 
     /// The directory above; the root is its own.
@@ -279,13 +293,14 @@ impl FileSystem {
         if path.is_empty() { b"/".to_vec() } else { path }
     }
 
-    /// The descriptor that a path names if it ends at a link of `/proc/self/fd`.
-    pub(crate) fn magic_fd(&mut self, caller: &Caller, base: Ino, path: &[u8]) -> Option<i32> {
+    /// The description that a path names if it ends at a link of `/proc/PID/fd`.
+    pub(crate) fn magic_file(&mut self, caller: &Caller, base: Ino, path: &[u8]) -> Option<FileNo> {
         let mut path = path.to_vec();
         for _ in 0..SYMLINK_MAX {
             let found = self.resolve(caller, base, &path, false).ok()?;
-            match &self.node(found.ino?).body {
-                Body::Magic(Magic::Fd(fd)) => return Some(*fd),
+            let node = self.node(found.ino?);
+            match &node.body {
+                Body::Magic(Magic::Fd(fd)) => return caller.file_of(node.subject, *fd).ok(),
                 Body::Symlink(target) => {
                     let dir = self.path_of(caller.context.root, found.dir);
                     path = if target.starts_with(b"/") {
@@ -343,22 +358,10 @@ impl FileSystem {
 
     /// Looks a name up in a directory: the overlay first, then the host.
     pub(crate) fn lookup(&mut self, caller: &Caller, dir: Ino, name: &[u8]) -> Result<Option<Ino>, Errno> {
-        let kind = self.node(dir).dir().map(|dir| dir.kind);
-        let number = std::str::from_utf8(name).ok().and_then(|text| text.parse::<i32>().ok());
-        match (kind, number) {
-            (Some(DirKind::Proc), Some(pid)) if pid == caller.pid => return Ok(Some(self.name_pid(name))),
-            (Some(DirKind::Task), Some(pid)) if pid == caller.pid => return Ok(Some(self.proc_task)),
-            (Some(DirKind::Fd), Some(fd)) => {
-                let (body, mode) = (Body::Magic(Magic::Fd(fd)), S_IFLNK | 0o700);
-                return Ok(caller.fds.get(fd).is_ok().then(|| self.plant_fd(dir, fd, body, mode, caller)));
-            }
-            (Some(DirKind::FdInfo), Some(fd)) => {
-                let (body, mode) = (Body::Proc(ProcFile::FdInfo(fd)), S_IFREG | 0o444);
-                return Ok(caller.fds.get(fd).is_ok().then(|| self.plant_fd(dir, fd, body, mode, caller)));
-            }
-            _ => {}
+        match self.lookup_proc(caller, dir, name) {
+            Some(found) => Ok(found),
+            None => self.lookup_plain(dir, name),
         }
-        self.lookup_plain(dir, name)
     }
 
     /// `lookup` without the entries of `/proc` that depend on the process.
@@ -378,34 +381,6 @@ impl FileSystem {
             Err(Errno::ENOENT) => Ok(None),
             Err(errno) => Err(errno),
         }
-    }
-
-    /// `/proc/PID`, which has the name of the process that asks.
-    fn name_pid(&mut self, name: &[u8]) -> Ino {
-        let ino = self.proc_self;
-        if let Some(dir) = self.node_mut(ino).dir_mut()
-            && *dir.name != *name
-        {
-            dir.name = name.into();
-        }
-        ino
-    }
-
-    /// `/proc/PID/fd/N` or `/proc/PID/fdinfo/N`, made at first sight.
-    fn plant_fd(&mut self, dir: Ino, fd: i32, body: Body, mode: u32, caller: &Caller) -> Ino {
-        let name: Arc<[u8]> = fd.to_string().into_bytes().into();
-        if let Some(Some(ino)) = self.node(dir).dir().and_then(|dir| dir.entries.get(&name)) {
-            return *ino;
-        }
-        let (uid, gid) = (caller.cred.uid.fs, caller.cred.gid.fs);
-        let mut node = Node::new(body, mode, uid, gid, caller.now);
-        node.synthetic = true;
-        node.dev = self.node(dir).dev;
-        let ino = self.add(node);
-        if let Some(dir) = self.node_mut(dir).dir_mut() {
-            dir.entries.insert(name, Some(ino));
-        }
-        ino
     }
 
     /// The directory at a path of the host, before anything was changed.

@@ -11,19 +11,21 @@ use crate::abi::fs::*;
 use crate::abi::inotify::IN_DELETE_SELF;
 use crate::guest::GuestMemory;
 use crate::kernel::cred::User;
+use crate::kernel::net::table::Net;
 use crate::kernel::slab::Slab;
 use crate::kernel::timerfd::TimerFds;
 use crate::kernel::vfs::content::Content;
 use crate::kernel::vfs::host::{self, HostPath};
 use crate::kernel::vfs::host_fingerprint::HostFingerprint;
 use crate::kernel::vfs::host_handle::HostHandles;
-use crate::kernel::vfs::node::{Body, Dir, DirKind, Entries, HOST_DEV, HostRef, Ino, Node, Time};
+use crate::kernel::vfs::node::{Body, Dir, DirKind, Entries, HOST_DEV, HostRef, Ino, Node, Subject};
 use crate::kernel::vfs::notify::{Happening, Notify};
 use crate::kernel::vfs::pipe::Pipes;
 use crate::kernel::vfs::pty::Ptys;
+use crate::kernel::vfs::time::{HostClock, Time};
 use crate::kernel::wait_queue::WaitQueues;
 
-/// Every inode, the pipes, and who waits for something to become ready.
+/// Every inode, the pipes and sockets, and who waits for something to become ready.
 #[derive(Clone, Debug)]
 pub struct FileSystem {
     nodes: Slab<Node>,
@@ -36,9 +38,9 @@ pub struct FileSystem {
     pub(super) owner: User,
     pub(super) last_number: u64,
     pub(in crate::kernel) root: Ino,
-    /// `/proc/PID`, and the one directory of `/proc/PID/task`.
-    pub(super) proc_self: Ino,
-    pub(super) proc_task: Ino,
+    /// `/proc`, and its directories of processes and tasks that were asked for.
+    pub(super) proc: Ino,
+    pub(super) subjects: BTreeMap<Subject, Ino>,
     allow_write: Vec<HostPath>,
     pub(super) memory_limit: u64,
     /// The limit has kept the bytes of a file out.
@@ -49,8 +51,11 @@ pub struct FileSystem {
     pub(super) pts: Ino,
     pub(super) terminals: BTreeMap<u32, Ino>,
     pub(crate) queues: WaitQueues,
+    pub(crate) net: Net,
     pub(crate) timer_fds: TimerFds,
     pub(crate) notify: Notify,
+    /// Moment of the host at which the guest's clock began.
+    pub(super) host_clock: HostClock,
     /// Open files of the host.
     pub(crate) handles: HostHandles,
     /// The host's files that were opened, if the run may go back.
@@ -74,8 +79,8 @@ impl FileSystem {
             owner,
             last_number: 1,
             root: Ino(0),
-            proc_self: Ino(0),
-            proc_task: Ino(0),
+            proc: Ino(0),
+            subjects: BTreeMap::new(),
             allow_write: allow_write.iter().filter_map(|path| host::canonical(path)).collect(),
             memory_limit,
             out_of_memory: false,
@@ -84,21 +89,23 @@ impl FileSystem {
             pts: Ino(0),
             terminals: BTreeMap::new(),
             queues: WaitQueues::default(),
+            net: Net::default(),
             timer_fds: TimerFds::default(),
             notify: Notify::default(),
+            host_clock: HostClock::now(),
             handles: HostHandles::default(),
             fingerprint: journal.then(HostFingerprint::default),
         }
     }
 
-    /// Bytes that files, pipes and epoll instances take.
+    /// Bytes that files, pipes, sockets and epoll instances take.
     pub(crate) fn charged(&mut self) -> u64 {
         fn table<K, V>(map: &FxHashMap<K, V>) -> u64 {
             (map.capacity() * (size_of::<(K, V)>() + 1) * 8 / 7) as u64
         }
         let tables = table(&self.dirs) + table(&self.files_seen) + table(&self.numbers);
         let waiting = self.queues.bytes() + self.timer_fds.bytes() + self.notify.bytes();
-        self.nodes.charged() + tables + self.pipes.charged() + self.ptys.bytes() + waiting
+        self.nodes.charged() + tables + self.pipes.charged() + self.ptys.bytes() + waiting + self.net.bytes()
     }
 
     /// Lets the timers of timerfd_create(2) that are due wake who waits for them.
@@ -161,9 +168,10 @@ impl FileSystem {
         self.nodes.iter().map(|(at, node)| (Ino(at), node))
     }
 
-    /// Number of places for inodes: all from here on are new.
-    pub(super) fn node_count(&self) -> u32 {
-        self.nodes.len()
+    /// Takes an inode out that nobody holds and no name leads to.
+    pub(super) fn remove(&mut self, ino: Ino) {
+        self.notify.forget(ino, &mut self.queues);
+        self.nodes.remove(ino.0);
     }
 
     /// Adds an inode, and numbers it unless it is one of the host's.
@@ -319,10 +327,12 @@ impl FileSystem {
             if node.opens > 0 {
                 return;
             }
+            self.settle_time(ino);
+            let node = self.node_mut(ino);
             if let Body::File(Content::Host(open)) = &mut node.body {
                 *open = None;
             }
-            if !node.unlinked() || node.synthetic {
+            if !node.unlinked() {
                 return;
             }
             let gone = Happening { mask: IN_DELETE_SELF, name: None, cookie: 0, unlinked: false };

@@ -30,7 +30,12 @@ fn fits(ctx: &Ctx, resource: Resource, used: impl FnOnce() -> u64, more: u64) ->
 
 /// Tests whether `len` more bytes may be mapped, which are `data` if RLIMIT_DATA counts them.
 /// `replaced` is a range whose mappings go.
-pub(super) fn room_to_grow(ctx: &Ctx, len: u64, data: bool, replaced: Option<(u64, u64)>) -> bool {
+pub(in crate::syscalls) fn room_to_grow(
+    ctx: &Ctx,
+    len: u64,
+    data: bool,
+    replaced: Option<(u64, u64)>,
+) -> bool {
     fits(ctx, Resource::As, || total(ctx, |_| true, replaced), len)
         && (!data || fits(ctx, Resource::Data, || total(ctx, Mapping::is_data, replaced), len))
 }
@@ -51,7 +56,7 @@ pub(super) fn may_lock(ctx: &Ctx) -> Result<(), Errno> {
 }
 
 /// Tests whether `len` more bytes may be kept in memory.
-pub(super) fn room_to_lock(ctx: &Ctx, len: u64) -> bool {
+pub(in crate::syscalls) fn room_to_lock(ctx: &Ctx, len: u64) -> bool {
     unlimited(ctx) || fits(ctx, Resource::Memlock, || total(ctx, Mapping::is_locked, None), len)
 }
 

@@ -169,11 +169,14 @@ fn file_behind(
     let file = ctx.kernel.fds().get(fd)?;
     let (files, mut cx) = ctx.file_ops();
     let open = files.get(file);
-    let private = open.map_source(&mut cx, prot.allows(Prot::EXEC))?;
     let may_write = open.writable();
+    if open.is_path() {
+        return Err(Errno::EBADF);
+    }
     if !open.readable() || shared && prot.allows(Prot::WRITE) && !may_write {
         return Err(Errno::EACCES);
     }
+    let private = open.map_source(&mut cx, prot.allows(Prot::EXEC))?;
     let (source, may_write) = match (private.source, shared) {
         (Source::Zeros, _) => return Ok(anonymous_behind(ctx.mem, shared, len)),
         (source, false) => (source, true),
@@ -288,6 +291,10 @@ fn munmap(ctx: &mut Ctx, [addr, len, ..]: [u64; 6]) -> SysResult {
     let len = page_up(len).filter(|len| *len != 0 && *len <= USER_END).ok_or(Errno::EINVAL)?;
     if addr > USER_END - len {
         return Err(Errno::EINVAL.into());
+    }
+    if ctx.kernel.ipc.shm.len() > 0 {
+        let (now, pid) = (ctx.kernel.real_time(ctx.cpu).sec, ctx.kernel.process().pid);
+        ctx.kernel.ipc.shm.note_detached(pid, now, (addr, addr + len), ctx.mem);
     }
     ctx.mem.unmap(addr, len).map_err(Errno::from)?;
     Ok(0)

@@ -3,7 +3,7 @@
 //! processes, and `limits` is what a process may have.
 
 pub(super) mod advice;
-mod limits;
+pub(super) mod limits;
 pub(super) mod map;
 pub(super) mod policy;
 pub(super) mod remote;

@@ -4,15 +4,11 @@ use crate::abi::errno::Errno;
 use crate::guest::{PAGE_SIZE, page_down};
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::io::get_iovec;
-use crate::syscalls::row::{Row, partial};
-
-const OWN: &str = "of the calling process; others are EPERM, as where they may not be traced";
+use crate::syscalls::row::{Row, full};
 
 /// Calls that copy.
-pub(crate) const ROWS: &[Row] = &[
-    partial(310, "process_vm_readv", process_vm_readv, OWN),
-    partial(311, "process_vm_writev", process_vm_writev, OWN),
-];
+pub(crate) const ROWS: &[Row] =
+    &[full(310, "process_vm_readv", process_vm_readv), full(311, "process_vm_writev", process_vm_writev)];
 
 /// Pieces of memory that are walked through together.
 struct Cursor {
@@ -56,24 +52,31 @@ fn transfer(
     if remote.iter().all(|(_, len)| *len == 0) {
         return Ok(0);
     }
-    let pid = pid as i32;
-    ctx.kernel.find_task(pid).ok_or(Errno::ESRCH)?;
-    let own = pid == ctx.kernel.task().tid || ctx.kernel.siblings_mut().any(|task| task.tid == pid);
-    if !own {
-        let text = "process_vm_readv of another process is not emulated: answered with EPERM";
-        ctx.kernel.notices.once(text.into());
-        return Err(Errno::EPERM.into());
+    let task = ctx.kernel.find_task(pid as i32).ok_or(Errno::ESRCH)?;
+    ctx.kernel.may_look_into(task)?;
+    if !ctx.kernel.is_alive(task) {
+        return Err(Errno::ESRCH.into());
     }
+    let space = ctx.kernel.space_of_task(task);
     let (mut local, mut remote) = (Cursor::new(local), Cursor::new(remote));
     let mut done = 0;
     while let (Some((here, room)), Some((there, more))) = (local.rest(), remote.rest()) {
         let len = room.min(more);
-        let (from, to) = if read { (there, here) } else { (here, there) };
         let mut bytes = vec![0; len as usize];
-        let copied = match ctx.mem.read(from, &mut bytes) {
-            Ok(()) => ctx.mem.write(to, &bytes).err().map_or(len, |copied| copied as u64),
-            Err(_) => 0,
+        let mut result = Err(0);
+        let copied = if read {
+            ctx.mem.in_space(space, &mut |mem| result = mem.read(there, &mut bytes));
+            result.and_then(|()| ctx.mem.write(here, &bytes))
+        } else {
+            result = ctx.mem.read(here, &mut bytes);
+            if result.is_ok() {
+                ctx.mem.in_space(space, &mut |mem| result = mem.write(there, &bytes));
+            } else {
+                result = Err(0);
+            }
+            result
         };
+        let copied = copied.err().map_or(len, |copied| copied as u64);
         done += copied;
         if copied < len {
             return if done == 0 { Err(Errno::EFAULT.into()) } else { Ok(done) };

@@ -180,7 +180,9 @@ fn make(ctx: &mut Ctx, call: &str, args: CloneArgs) -> SysResult {
     if has(CLONE_PARENT_SETTID) {
         let _ = put_u32(ctx.mem, parent_tid, tid); // as in Linux it may fail
     }
+    let now = ctx.now();
     let child = ctx.kernel.other_task_mut(task);
+    child.started = now;
     if has(CLONE_CHILD_CLEARTID) {
         child.clear_child_tid = child_tid;
     }

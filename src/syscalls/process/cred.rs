@@ -4,6 +4,7 @@ use crate::abi::capability::*;
 use crate::abi::errno::Errno;
 use crate::kernel::arena::ProcessId;
 use crate::kernel::cred::{Change, Credentials};
+use crate::kernel::process::PPID;
 use crate::kernel::state::Parts;
 use crate::kernel::uaccess::{copy_from_user, copy_to_user, get_array, get_u32, put_u32};
 use crate::syscalls::context::{Ctx, SysResult};
@@ -215,11 +216,17 @@ fn of(ctx: &Ctx, pid: u64) -> Result<ProcessId, Errno> {
 
 /// getpgid(2).
 fn getpgid(ctx: &mut Ctx, [pid, ..]: [u64; 6]) -> SysResult {
+    if pid as i32 == PPID {
+        return Ok(PPID as u64);
+    }
     Ok(ctx.kernel.other_process(of(ctx, pid)?).pgid as u64)
 }
 
 /// getsid(2).
 fn getsid(ctx: &mut Ctx, [pid, ..]: [u64; 6]) -> SysResult {
+    if pid as i32 == PPID {
+        return Ok(PPID as u64);
+    }
     Ok(ctx.kernel.other_process(of(ctx, pid)?).sid as u64)
 }
 

@@ -8,6 +8,7 @@ use crate::kernel::file::description::Description;
 use crate::kernel::file::pidfd::PidFd;
 use crate::kernel::signal::info::SigInfo;
 use crate::kernel::uaccess::get_array;
+use crate::kernel::vfs::node::{DirKind, Subject};
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fd::{install, limit};
 use crate::syscalls::row::{Row, full};
@@ -46,13 +47,25 @@ fn process(ctx: &Ctx, fd: u64) -> Result<ProcessId, Errno> {
     if ctx.kernel.has_process(process) { Ok(process) } else { Err(Errno::ESRCH) }
 }
 
+/// The same, or the process of a descriptor of its directory in `/proc`.
+fn process_or_directory(ctx: &Ctx, fd: u64) -> Result<ProcessId, Errno> {
+    let file = ctx.opened(fd as i32)?;
+    let node = ctx.kernel.files.get(file).ops.inode().map(|ino| ctx.kernel.fs.node(ino));
+    match node.map(|node| (node.subject, node.dir().map(|dir| dir.kind))) {
+        Some((Some(Subject::Process(process)), Some(DirKind::Process))) => {
+            if ctx.kernel.has_process(process) { Ok(process) } else { Err(Errno::ESRCH) }
+        }
+        _ => process(ctx, fd),
+    }
+}
+
 /// pidfd_send_signal(2).
 fn pidfd_send_signal(ctx: &mut Ctx, [fd, signo, info, flags, ..]: [u64; 6]) -> SysResult {
     let signo = signo as i32;
     if flags as u32 != 0 {
         return Err(Errno::EINVAL.into());
     }
-    let process = match process(ctx, fd) {
+    let process = match process_or_directory(ctx, fd) {
         // What is gone is only found out when the signal is sent.
         Err(Errno::ESRCH) => None,
         result => Some(result?),

@@ -2,171 +2,411 @@
 
 use std::borrow::Cow;
 
-/// Bits or values with their names.
-pub(super) type Names = &'static [(u64, &'static str)];
+use crate::syscalls::strace::kind::Names;
 
 /// O_* without the access mode; O_SYNC and O_TMPFILE contain others and come first.
+#[rustfmt::skip]
 pub(super) const OPEN: Names = &[
-    (0o4010000, "O_SYNC"),
-    (0o20200000, "O_TMPFILE"),
-    (0o100, "O_CREAT"),
-    (0o200, "O_EXCL"),
-    (0o400, "O_NOCTTY"),
-    (0o1000, "O_TRUNC"),
-    (0o2000, "O_APPEND"),
-    (0o4000, "O_NONBLOCK"),
-    (0o10000, "O_DSYNC"),
-    (0o20000, "FASYNC"),
-    (0o40000, "O_DIRECT"),
-    (0o100000, "O_LARGEFILE"),
-    (0o200000, "O_DIRECTORY"),
-    (0o400000, "O_NOFOLLOW"),
-    (0o1000000, "O_NOATIME"),
-    (0o2000000, "O_CLOEXEC"),
-    (0o10000000, "O_PATH"),
+    (0o4010000, "O_SYNC"), (0o20200000, "O_TMPFILE"), (0o100, "O_CREAT"), (0o200, "O_EXCL"),
+    (0o400, "O_NOCTTY"), (0o1000, "O_TRUNC"), (0o2000, "O_APPEND"), (0o4000, "O_NONBLOCK"),
+    (0o10000, "O_DSYNC"), (0o20000, "FASYNC"), (0o40000, "O_DIRECT"), (0o100000, "O_LARGEFILE"),
+    (0o200000, "O_DIRECTORY"), (0o400000, "O_NOFOLLOW"), (0o1000000, "O_NOATIME"),
+    (0o2000000, "O_CLOEXEC"), (0o10000000, "O_PATH"),
 ];
 /// Access modes of open(2).
 pub(super) const ACCESS_MODES: [&str; 4] = ["O_RDONLY", "O_WRONLY", "O_RDWR", "O_ACCMODE"];
 /// PROT_*.
-pub(super) const PROT: Names =
-    &[(1, "PROT_READ"), (2, "PROT_WRITE"), (4, "PROT_EXEC"), (0x100_0000, "PROT_GROWSDOWN")];
+#[rustfmt::skip]
+pub(super) const PROT: Names = &[
+    (1, "PROT_READ"), (2, "PROT_WRITE"), (4, "PROT_EXEC"), (0x100_0000, "PROT_GROWSDOWN"),
+];
 /// MAP_*; MAP_SHARED_VALIDATE contains others and comes first.
+#[rustfmt::skip]
 pub(super) const MAP: Names = &[
-    (3, "MAP_SHARED_VALIDATE"),
-    (1, "MAP_SHARED"),
-    (2, "MAP_PRIVATE"),
-    (0x10, "MAP_FIXED"),
-    (0x20, "MAP_ANONYMOUS"),
-    (0x40, "MAP_32BIT"),
-    (0x4000, "MAP_NORESERVE"),
-    (0x8000, "MAP_POPULATE"),
-    (0x100, "MAP_GROWSDOWN"),
-    (0x800, "MAP_DENYWRITE"),
-    (0x1000, "MAP_EXECUTABLE"),
-    (0x2000, "MAP_LOCKED"),
-    (0x10000, "MAP_NONBLOCK"),
-    (0x20000, "MAP_STACK"),
-    (0x40000, "MAP_HUGETLB"),
-    (0x80000, "MAP_SYNC"),
+    (3, "MAP_SHARED_VALIDATE"), (1, "MAP_SHARED"), (2, "MAP_PRIVATE"), (0x10, "MAP_FIXED"),
+    (0x20, "MAP_ANONYMOUS"), (0x40, "MAP_32BIT"), (0x4000, "MAP_NORESERVE"),
+    (0x8000, "MAP_POPULATE"), (0x100, "MAP_GROWSDOWN"), (0x800, "MAP_DENYWRITE"),
+    (0x1000, "MAP_EXECUTABLE"), (0x2000, "MAP_LOCKED"), (0x10000, "MAP_NONBLOCK"),
+    (0x20000, "MAP_STACK"), (0x40000, "MAP_HUGETLB"), (0x80000, "MAP_SYNC"),
     (0x100000, "MAP_FIXED_NOREPLACE"),
 ];
 /// CLONE_*.
+#[rustfmt::skip]
 pub(super) const CLONE: Names = &[
-    (0x100, "CLONE_VM"),
-    (0x200, "CLONE_FS"),
-    (0x400, "CLONE_FILES"),
-    (0x800, "CLONE_SIGHAND"),
-    (0x1000, "CLONE_PIDFD"),
-    (0x2000, "CLONE_PTRACE"),
-    (0x4000, "CLONE_VFORK"),
-    (0x8000, "CLONE_PARENT"),
-    (0x10000, "CLONE_THREAD"),
-    (0x20000, "CLONE_NEWNS"),
-    (0x40000, "CLONE_SYSVSEM"),
-    (0x80000, "CLONE_SETTLS"),
-    (0x100000, "CLONE_PARENT_SETTID"),
-    (0x200000, "CLONE_CHILD_CLEARTID"),
-    (0x400000, "CLONE_DETACHED"),
-    (0x800000, "CLONE_UNTRACED"),
-    (0x1000000, "CLONE_CHILD_SETTID"),
+    (0x100, "CLONE_VM"), (0x200, "CLONE_FS"), (0x400, "CLONE_FILES"), (0x800, "CLONE_SIGHAND"),
+    (0x1000, "CLONE_PIDFD"), (0x2000, "CLONE_PTRACE"), (0x4000, "CLONE_VFORK"),
+    (0x8000, "CLONE_PARENT"), (0x10000, "CLONE_THREAD"), (0x20000, "CLONE_NEWNS"),
+    (0x40000, "CLONE_SYSVSEM"), (0x80000, "CLONE_SETTLS"), (0x100000, "CLONE_PARENT_SETTID"),
+    (0x200000, "CLONE_CHILD_CLEARTID"), (0x400000, "CLONE_DETACHED"), (0x800000, "CLONE_UNTRACED"),
+    (0x1000000, "CLONE_CHILD_SETTID"), (0x2000000, "CLONE_NEWCGROUP"), (0x4000000, "CLONE_NEWUTS"),
+    (0x8000000, "CLONE_NEWIPC"), (0x10000000, "CLONE_NEWUSER"), (0x20000000, "CLONE_NEWPID"),
+    (0x40000000, "CLONE_NEWNET"), (0x80000000, "CLONE_IO"), (0x1_0000_0000, "CLONE_CLEAR_SIGHAND"),
+    (0x2_0000_0000, "CLONE_INTO_CGROUP"),
 ];
 /// AT_* of the calls with a directory's descriptor.
+#[rustfmt::skip]
 pub(super) const AT: Names = &[
-    (0x100, "AT_SYMLINK_NOFOLLOW"),
-    (0x200, "AT_REMOVEDIR"),
-    (0x400, "AT_SYMLINK_FOLLOW"),
-    (0x800, "AT_NO_AUTOMOUNT"),
-    (0x1000, "AT_EMPTY_PATH"),
+    (0x100, "AT_SYMLINK_NOFOLLOW"), (0x200, "AT_REMOVEDIR"), (0x400, "AT_SYMLINK_FOLLOW"),
+    (0x800, "AT_NO_AUTOMOUNT"), (0x1000, "AT_EMPTY_PATH"),
 ];
 /// Modes of access(2).
-pub(super) const ACCESS: Names = &[(4, "R_OK"), (2, "W_OK"), (1, "X_OK")];
+#[rustfmt::skip]
+pub(super) const ACCESS: Names = &[
+    (4, "R_OK"), (2, "W_OK"), (1, "X_OK"),
+];
 /// Options of wait(2).
+#[rustfmt::skip]
 pub(super) const WAIT: Names = &[
-    (1, "WNOHANG"),
-    (2, "WSTOPPED"),
-    (4, "WEXITED"),
-    (8, "WCONTINUED"),
-    (0x0100_0000, "WNOWAIT"),
-    (0x2000_0000, "__WNOTHREAD"),
-    (0x4000_0000, "__WALL"),
-    (0x8000_0000, "__WCLONE"),
+    (1, "WNOHANG"), (2, "WSTOPPED"), (4, "WEXITED"), (8, "WCONTINUED"), (0x0100_0000, "WNOWAIT"),
+    (0x2000_0000, "__WNOTHREAD"), (0x4000_0000, "__WALL"), (0x8000_0000, "__WCLONE"),
 ];
 /// SA_*.
+#[rustfmt::skip]
 pub(super) const SIGACTION: Names = &[
-    (0x0400_0000, "SA_RESTORER"),
-    (0x0800_0000, "SA_ONSTACK"),
-    (0x1000_0000, "SA_RESTART"),
-    (0x4000_0000, "SA_NODEFER"),
-    (0x8000_0000, "SA_RESETHAND"),
-    (1, "SA_NOCLDSTOP"),
-    (2, "SA_NOCLDWAIT"),
-    (4, "SA_SIGINFO"),
+    (0x0400_0000, "SA_RESTORER"), (0x0800_0000, "SA_ONSTACK"), (0x1000_0000, "SA_RESTART"),
+    (0x4000_0000, "SA_NODEFER"), (0x8000_0000, "SA_RESETHAND"), (1, "SA_NOCLDSTOP"),
+    (2, "SA_NOCLDWAIT"), (4, "SA_SIGINFO"),
 ];
 /// Whences of lseek(2).
-pub(super) const WHENCE: Names =
-    &[(0, "SEEK_SET"), (1, "SEEK_CUR"), (2, "SEEK_END"), (3, "SEEK_DATA"), (4, "SEEK_HOLE")];
+#[rustfmt::skip]
+pub(super) const WHENCE: Names = &[
+    (0, "SEEK_SET"), (1, "SEEK_CUR"), (2, "SEEK_END"), (3, "SEEK_DATA"), (4, "SEEK_HOLE"),
+];
 /// Operations of rt_sigprocmask(2).
-pub(super) const HOW: Names = &[(0, "SIG_BLOCK"), (1, "SIG_UNBLOCK"), (2, "SIG_SETMASK")];
+#[rustfmt::skip]
+pub(super) const HOW: Names = &[
+    (0, "SIG_BLOCK"), (1, "SIG_UNBLOCK"), (2, "SIG_SETMASK"),
+];
 /// Operations of epoll_ctl(2).
-pub(super) const EPOLL_CTL: Names = &[(1, "EPOLL_CTL_ADD"), (2, "EPOLL_CTL_DEL"), (3, "EPOLL_CTL_MOD")];
+#[rustfmt::skip]
+pub(super) const EPOLL_CTL: Names = &[
+    (1, "EPOLL_CTL_ADD"), (2, "EPOLL_CTL_DEL"), (3, "EPOLL_CTL_MOD"),
+];
 /// Clocks.
+#[rustfmt::skip]
 pub(super) const CLOCKS: Names = &[
-    (0, "CLOCK_REALTIME"),
-    (1, "CLOCK_MONOTONIC"),
-    (2, "CLOCK_PROCESS_CPUTIME_ID"),
-    (3, "CLOCK_THREAD_CPUTIME_ID"),
-    (4, "CLOCK_MONOTONIC_RAW"),
-    (5, "CLOCK_REALTIME_COARSE"),
-    (6, "CLOCK_MONOTONIC_COARSE"),
-    (7, "CLOCK_BOOTTIME"),
-    (8, "CLOCK_REALTIME_ALARM"),
-    (9, "CLOCK_BOOTTIME_ALARM"),
-    (11, "CLOCK_TAI"),
+    (0, "CLOCK_REALTIME"), (1, "CLOCK_MONOTONIC"), (2, "CLOCK_PROCESS_CPUTIME_ID"),
+    (3, "CLOCK_THREAD_CPUTIME_ID"), (4, "CLOCK_MONOTONIC_RAW"), (5, "CLOCK_REALTIME_COARSE"),
+    (6, "CLOCK_MONOTONIC_COARSE"), (7, "CLOCK_BOOTTIME"), (8, "CLOCK_REALTIME_ALARM"),
+    (9, "CLOCK_BOOTTIME_ALARM"), (11, "CLOCK_TAI"),
 ];
 /// Commands of fcntl(2).
+#[rustfmt::skip]
 pub(super) const FCNTL: Names = &[
-    (0, "F_DUPFD"),
-    (1, "F_GETFD"),
-    (2, "F_SETFD"),
-    (3, "F_GETFL"),
-    (4, "F_SETFL"),
-    (5, "F_GETLK"),
-    (6, "F_SETLK"),
-    (7, "F_SETLKW"),
-    (8, "F_SETOWN"),
-    (9, "F_GETOWN"),
-    (10, "F_SETSIG"),
-    (11, "F_GETSIG"),
-    (15, "F_SETOWN_EX"),
-    (16, "F_GETOWN_EX"),
-    (36, "F_OFD_GETLK"),
-    (37, "F_OFD_SETLK"),
-    (38, "F_OFD_SETLKW"),
-    (1024, "F_SETLEASE"),
-    (1025, "F_GETLEASE"),
-    (1026, "F_NOTIFY"),
-    (1030, "F_DUPFD_CLOEXEC"),
-    (1031, "F_SETPIPE_SZ"),
-    (1032, "F_GETPIPE_SZ"),
-    (1033, "F_ADD_SEALS"),
-    (1034, "F_GET_SEALS"),
+    (0, "F_DUPFD"), (1, "F_GETFD"), (2, "F_SETFD"), (3, "F_GETFL"), (4, "F_SETFL"), (5, "F_GETLK"),
+    (6, "F_SETLK"), (7, "F_SETLKW"), (8, "F_SETOWN"), (9, "F_GETOWN"), (10, "F_SETSIG"),
+    (11, "F_GETSIG"), (15, "F_SETOWN_EX"), (16, "F_GETOWN_EX"), (36, "F_OFD_GETLK"),
+    (37, "F_OFD_SETLK"), (38, "F_OFD_SETLKW"), (1024, "F_SETLEASE"), (1025, "F_GETLEASE"),
+    (1026, "F_NOTIFY"), (1030, "F_DUPFD_CLOEXEC"), (1031, "F_SETPIPE_SZ"), (1032, "F_GETPIPE_SZ"),
+    (1033, "F_ADD_SEALS"), (1034, "F_GET_SEALS"),
 ];
 /// Operations of futex(2).
+#[rustfmt::skip]
 pub(super) const FUTEX: Names = &[
-    (0, "FUTEX_WAIT"),
-    (1, "FUTEX_WAKE"),
-    (2, "FUTEX_FD"),
-    (3, "FUTEX_REQUEUE"),
-    (4, "FUTEX_CMP_REQUEUE"),
-    (5, "FUTEX_WAKE_OP"),
-    (6, "FUTEX_LOCK_PI"),
-    (7, "FUTEX_UNLOCK_PI"),
-    (8, "FUTEX_TRYLOCK_PI"),
-    (9, "FUTEX_WAIT_BITSET"),
-    (10, "FUTEX_WAKE_BITSET"),
-    (11, "FUTEX_WAIT_REQUEUE_PI"),
-    (12, "FUTEX_CMP_REQUEUE_PI"),
-    (13, "FUTEX_LOCK_PI2"),
+    (0, "FUTEX_WAIT"), (1, "FUTEX_WAKE"), (2, "FUTEX_FD"), (3, "FUTEX_REQUEUE"),
+    (4, "FUTEX_CMP_REQUEUE"), (5, "FUTEX_WAKE_OP"), (6, "FUTEX_LOCK_PI"), (7, "FUTEX_UNLOCK_PI"),
+    (8, "FUTEX_TRYLOCK_PI"), (9, "FUTEX_WAIT_BITSET"), (10, "FUTEX_WAKE_BITSET"),
+    (11, "FUTEX_WAIT_REQUEUE_PI"), (12, "FUTEX_CMP_REQUEUE_PI"), (13, "FUTEX_LOCK_PI2"),
+];
+
+/// Flags of epoll_create1(2).
+#[rustfmt::skip]
+pub(super) const EPOLL: Names = &[
+    (0o2000000, "EPOLL_CLOEXEC"),
+];
+/// Events of epoll_ctl(2).
+#[rustfmt::skip]
+pub(super) const EPOLL_EVENTS: Names = &[
+    (1, "EPOLLIN"), (2, "EPOLLPRI"), (4, "EPOLLOUT"), (0x40, "EPOLLRDNORM"), (0x80, "EPOLLRDBAND"),
+    (0x100, "EPOLLWRNORM"), (0x200, "EPOLLWRBAND"), (0x400, "EPOLLMSG"), (8, "EPOLLERR"),
+    (0x10, "EPOLLHUP"), (0x2000, "EPOLLRDHUP"), (0x10000000, "EPOLLEXCLUSIVE"),
+    (0x20000000, "EPOLLWAKEUP"), (0x40000000, "EPOLLONESHOT"), (0x80000000, "EPOLLET"),
+];
+/// Events of poll(2).
+#[rustfmt::skip]
+pub(super) const POLL: Names = &[
+    (1, "POLLIN"), (2, "POLLPRI"), (4, "POLLOUT"), (0x40, "POLLRDNORM"), (0x80, "POLLRDBAND"),
+    (0x100, "POLLWRNORM"), (0x200, "POLLWRBAND"), (8, "POLLERR"), (0x10, "POLLHUP"),
+    (0x20, "POLLNVAL"), (0x400, "POLLMSG"), (0x2000, "POLLRDHUP"),
+];
+/// Flags of eventfd(2).
+#[rustfmt::skip]
+pub(super) const EFD: Names = &[
+    (1, "EFD_SEMAPHORE"), (0o4000, "EFD_NONBLOCK"), (0o2000000, "EFD_CLOEXEC"),
+];
+/// Flags of signalfd(2).
+#[rustfmt::skip]
+pub(super) const SFD: Names = &[
+    (0o2000000, "SFD_CLOEXEC"), (0o4000, "SFD_NONBLOCK"),
+];
+/// Flags of timerfd_create(2).
+#[rustfmt::skip]
+pub(super) const TFD: Names = &[
+    (0o2000000, "TFD_CLOEXEC"), (0o4000, "TFD_NONBLOCK"),
+];
+/// Flags of timerfd_settime(2).
+#[rustfmt::skip]
+pub(super) const TFD_TIMER: Names = &[
+    (1, "TFD_TIMER_ABSTIME"), (2, "TFD_TIMER_CANCEL_ON_SET"),
+];
+/// Flags of clock_nanosleep(2).
+#[rustfmt::skip]
+pub(super) const TIMER: Names = &[
+    (1, "TIMER_ABSTIME"),
+];
+/// Flags of inotify_init1(2).
+#[rustfmt::skip]
+pub(super) const IN: Names = &[
+    (0o2000000, "IN_CLOEXEC"), (0o4000, "IN_NONBLOCK"),
+];
+/// Events of inotify(7).
+#[rustfmt::skip]
+pub(super) const INOTIFY: Names = &[
+    (1, "IN_ACCESS"), (2, "IN_MODIFY"), (4, "IN_ATTRIB"), (8, "IN_CLOSE_WRITE"),
+    (0x10, "IN_CLOSE_NOWRITE"), (0x20, "IN_OPEN"), (0x40, "IN_MOVED_FROM"), (0x80, "IN_MOVED_TO"),
+    (0x100, "IN_CREATE"), (0x200, "IN_DELETE"), (0x400, "IN_DELETE_SELF"), (0x800, "IN_MOVE_SELF"),
+    (0x2000, "IN_UNMOUNT"), (0x4000, "IN_Q_OVERFLOW"), (0x8000, "IN_IGNORED"),
+    (0x1000000, "IN_ONLYDIR"), (0x2000000, "IN_DONT_FOLLOW"), (0x4000000, "IN_EXCL_UNLINK"),
+    (0x10000000, "IN_MASK_CREATE"), (0x20000000, "IN_MASK_ADD"), (0x40000000, "IN_ISDIR"),
+    (0x80000000, "IN_ONESHOT"),
+];
+/// Flags of getrandom(2).
+#[rustfmt::skip]
+pub(super) const GRND: Names = &[
+    (1, "GRND_NONBLOCK"), (2, "GRND_RANDOM"), (4, "GRND_INSECURE"),
+];
+/// Flags of memfd_create(2).
+#[rustfmt::skip]
+pub(super) const MFD: Names = &[
+    (1, "MFD_CLOEXEC"), (2, "MFD_ALLOW_SEALING"), (4, "MFD_HUGETLB"),
+];
+/// Advice of madvise(2).
+#[rustfmt::skip]
+pub(super) const MADVISE: Names = &[
+    (0, "MADV_NORMAL"), (1, "MADV_RANDOM"), (2, "MADV_SEQUENTIAL"), (3, "MADV_WILLNEED"),
+    (4, "MADV_DONTNEED"), (8, "MADV_FREE"), (9, "MADV_REMOVE"), (10, "MADV_DONTFORK"),
+    (11, "MADV_DOFORK"), (12, "MADV_MERGEABLE"), (13, "MADV_UNMERGEABLE"), (14, "MADV_HUGEPAGE"),
+    (15, "MADV_NOHUGEPAGE"), (16, "MADV_DONTDUMP"), (17, "MADV_DODUMP"), (18, "MADV_WIPEONFORK"),
+    (19, "MADV_KEEPONFORK"), (20, "MADV_COLD"), (21, "MADV_PAGEOUT"), (22, "MADV_POPULATE_READ"),
+    (23, "MADV_POPULATE_WRITE"), (24, "MADV_DONTNEED_LOCKED"), (25, "MADV_COLLAPSE"),
+];
+/// Advice of posix_fadvise(2).
+#[rustfmt::skip]
+pub(super) const FADVISE: Names = &[
+    (0, "POSIX_FADV_NORMAL"), (1, "POSIX_FADV_RANDOM"), (2, "POSIX_FADV_SEQUENTIAL"),
+    (3, "POSIX_FADV_WILLNEED"), (4, "POSIX_FADV_DONTNEED"), (5, "POSIX_FADV_NOREUSE"),
+];
+/// Flags of mremap(2).
+#[rustfmt::skip]
+pub(super) const MREMAP: Names = &[
+    (1, "MREMAP_MAYMOVE"), (2, "MREMAP_FIXED"), (4, "MREMAP_DONTUNMAP"),
+];
+/// Flags of msync(2).
+#[rustfmt::skip]
+pub(super) const MS: Names = &[
+    (1, "MS_ASYNC"), (2, "MS_INVALIDATE"), (4, "MS_SYNC"),
+];
+/// Flags of mlockall(2).
+#[rustfmt::skip]
+pub(super) const MCL: Names = &[
+    (1, "MCL_CURRENT"), (2, "MCL_FUTURE"), (4, "MCL_ONFAULT"),
+];
+/// Flags of mlock2(2).
+#[rustfmt::skip]
+pub(super) const MLOCK: Names = &[
+    (1, "MLOCK_ONFAULT"),
+];
+/// Operations of flock(2).
+#[rustfmt::skip]
+pub(super) const FLOCK: Names = &[
+    (1, "LOCK_SH"), (2, "LOCK_EX"), (4, "LOCK_NB"), (8, "LOCK_UN"),
+];
+/// Types of locks of fcntl(2).
+#[rustfmt::skip]
+pub(super) const LOCK: Names = &[
+    (0, "F_RDLCK"), (1, "F_WRLCK"), (2, "F_UNLCK"),
+];
+/// Kinds of owners of fcntl(2).
+#[rustfmt::skip]
+pub(super) const OWNERS: Names = &[
+    (0, "F_OWNER_TID"), (1, "F_OWNER_PID"), (2, "F_OWNER_PGRP"),
+];
+/// Flags of a descriptor.
+#[rustfmt::skip]
+pub(super) const FD: Names = &[
+    (1, "FD_CLOEXEC"),
+];
+/// Modes of fallocate(2).
+#[rustfmt::skip]
+pub(super) const FALLOC: Names = &[
+    (1, "FALLOC_FL_KEEP_SIZE"), (2, "FALLOC_FL_PUNCH_HOLE"), (4, "FALLOC_FL_NO_HIDE_STALE"),
+    (8, "FALLOC_FL_COLLAPSE_RANGE"), (0x10, "FALLOC_FL_ZERO_RANGE"),
+    (0x20, "FALLOC_FL_INSERT_RANGE"), (0x40, "FALLOC_FL_UNSHARE_RANGE"),
+];
+/// Flags of renameat2(2).
+#[rustfmt::skip]
+pub(super) const RENAME: Names = &[
+    (1, "RENAME_NOREPLACE"), (2, "RENAME_EXCHANGE"), (4, "RENAME_WHITEOUT"),
+];
+/// Flags of splice(2).
+#[rustfmt::skip]
+pub(super) const SPLICE: Names = &[
+    (1, "SPLICE_F_MOVE"), (2, "SPLICE_F_NONBLOCK"), (4, "SPLICE_F_MORE"), (8, "SPLICE_F_GIFT"),
+];
+/// Flags of sync_file_range(2).
+#[rustfmt::skip]
+pub(super) const SYNC_RANGE: Names = &[
+    (1, "SYNC_FILE_RANGE_WAIT_BEFORE"), (2, "SYNC_FILE_RANGE_WRITE"),
+    (4, "SYNC_FILE_RANGE_WAIT_AFTER"),
+];
+/// Flags of setxattr(2).
+#[rustfmt::skip]
+pub(super) const XATTR: Names = &[
+    (1, "XATTR_CREATE"), (2, "XATTR_REPLACE"),
+];
+/// Flags of preadv2(2).
+#[rustfmt::skip]
+pub(super) const RWF: Names = &[
+    (1, "RWF_HIPRI"), (2, "RWF_DSYNC"), (4, "RWF_SYNC"), (8, "RWF_NOWAIT"), (0x10, "RWF_APPEND"),
+];
+/// Mask of statx(2).
+#[rustfmt::skip]
+pub(super) const STATX: Names = &[
+    (0xfff, "STATX_ALL"), (0x7ff, "STATX_BASIC_STATS"), (1, "STATX_TYPE"), (2, "STATX_MODE"),
+    (4, "STATX_NLINK"), (8, "STATX_UID"), (0x10, "STATX_GID"), (0x20, "STATX_ATIME"),
+    (0x40, "STATX_MTIME"), (0x80, "STATX_CTIME"), (0x100, "STATX_INO"), (0x200, "STATX_SIZE"),
+    (0x400, "STATX_BLOCKS"), (0x800, "STATX_BTIME"), (0x1000, "STATX_MNT_ID"),
+];
+/// Flags of faccessat2(2).
+#[rustfmt::skip]
+pub(super) const AT_ACCESS: Names = &[
+    (0x100, "AT_SYMLINK_NOFOLLOW"), (0x200, "AT_EACCESS"), (0x1000, "AT_EMPTY_PATH"),
+];
+/// Flags of unlinkat(2).
+#[rustfmt::skip]
+pub(super) const AT_REMOVE: Names = &[
+    (0x200, "AT_REMOVEDIR"),
+];
+/// Flags of close_range(2).
+#[rustfmt::skip]
+pub(super) const CLOSE_RANGE: Names = &[
+    (2, "CLOSE_RANGE_UNSHARE"), (4, "CLOSE_RANGE_CLOEXEC"),
+];
+/// Flags of pidfd_open(2).
+#[rustfmt::skip]
+pub(super) const PIDFD: Names = &[
+    (0o4000, "PIDFD_NONBLOCK"),
+];
+/// Kinds of ids of waitid(2).
+#[rustfmt::skip]
+pub(super) const ID: Names = &[
+    (0, "P_ALL"), (1, "P_PID"), (2, "P_PGID"), (3, "P_PIDFD"),
+];
+/// Kinds of ids of getpriority(2).
+#[rustfmt::skip]
+pub(super) const PRIO: Names = &[
+    (0, "PRIO_PROCESS"), (1, "PRIO_PGRP"), (2, "PRIO_USER"),
+];
+/// Kinds of ids of ioprio_get(2).
+#[rustfmt::skip]
+pub(super) const IOPRIO: Names = &[
+    (1, "IOPRIO_WHO_PROCESS"), (2, "IOPRIO_WHO_PGRP"), (3, "IOPRIO_WHO_USER"),
+];
+/// Timers of setitimer(2).
+#[rustfmt::skip]
+pub(super) const ITIMER: Names = &[
+    (0, "ITIMER_REAL"), (1, "ITIMER_VIRTUAL"), (2, "ITIMER_PROF"),
+];
+/// Resources of getrlimit(2).
+#[rustfmt::skip]
+pub(super) const RLIMIT: Names = &[
+    (0, "RLIMIT_CPU"), (1, "RLIMIT_FSIZE"), (2, "RLIMIT_DATA"), (3, "RLIMIT_STACK"),
+    (4, "RLIMIT_CORE"), (5, "RLIMIT_RSS"), (6, "RLIMIT_NPROC"), (7, "RLIMIT_NOFILE"),
+    (8, "RLIMIT_MEMLOCK"), (9, "RLIMIT_AS"), (10, "RLIMIT_LOCKS"), (11, "RLIMIT_SIGPENDING"),
+    (12, "RLIMIT_MSGQUEUE"), (13, "RLIMIT_NICE"), (14, "RLIMIT_RTPRIO"), (15, "RLIMIT_RTTIME"),
+];
+/// Subjects of getrusage(2).
+#[rustfmt::skip]
+pub(super) const RUSAGE: Names = &[
+    (0, "RUSAGE_SELF"), (1, "RUSAGE_THREAD"), (0xffff_ffff, "RUSAGE_CHILDREN"),
+];
+/// Scheduling policies.
+#[rustfmt::skip]
+pub(super) const SCHED: Names = &[
+    (0, "SCHED_OTHER"), (1, "SCHED_FIFO"), (2, "SCHED_RR"), (3, "SCHED_BATCH"), (5, "SCHED_IDLE"),
+    (6, "SCHED_DEADLINE"),
+];
+/// Subjects of kcmp(2).
+#[rustfmt::skip]
+pub(super) const KCMP: Names = &[
+    (0, "KCMP_FILE"), (1, "KCMP_VM"), (2, "KCMP_FILES"), (3, "KCMP_FS"), (4, "KCMP_SIGHAND"),
+    (5, "KCMP_IO"), (6, "KCMP_SYSVSEM"), (7, "KCMP_EPOLL_TFD"),
+];
+/// Operations of seccomp(2).
+#[rustfmt::skip]
+pub(super) const SECCOMP: Names = &[
+    (0, "SECCOMP_SET_MODE_STRICT"), (1, "SECCOMP_SET_MODE_FILTER"), (2, "SECCOMP_GET_ACTION_AVAIL"),
+    (3, "SECCOMP_GET_NOTIF_SIZES"),
+];
+/// Commands of membarrier(2).
+#[rustfmt::skip]
+pub(super) const MEMBARRIER: Names = &[
+    (0, "MEMBARRIER_CMD_QUERY"), (1, "MEMBARRIER_CMD_GLOBAL"),
+    (2, "MEMBARRIER_CMD_GLOBAL_EXPEDITED"), (4, "MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED"),
+    (8, "MEMBARRIER_CMD_PRIVATE_EXPEDITED"), (0x10, "MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED"),
+    (0x20, "MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE"),
+    (0x40, "MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE"),
+];
+/// Codes of arch_prctl(2).
+#[rustfmt::skip]
+pub(super) const ARCH: Names = &[
+    (0x1001, "ARCH_SET_GS"), (0x1002, "ARCH_SET_FS"), (0x1003, "ARCH_GET_FS"),
+    (0x1004, "ARCH_GET_GS"), (0x1011, "ARCH_GET_CPUID"), (0x1012, "ARCH_SET_CPUID"),
+];
+/// Families of addresses.
+#[rustfmt::skip]
+pub(super) const AF: Names = &[
+    (0, "AF_UNSPEC"), (1, "AF_UNIX"), (2, "AF_INET"), (10, "AF_INET6"), (16, "AF_NETLINK"),
+    (17, "AF_PACKET"),
+];
+/// Flags of a socket.
+#[rustfmt::skip]
+pub(super) const SOCK: Names = &[
+    (0o4000, "SOCK_NONBLOCK"), (0o2000000, "SOCK_CLOEXEC"),
+];
+/// Types of sockets.
+#[rustfmt::skip]
+pub(super) const SOCK_TYPES: Names = &[
+    (1, "SOCK_STREAM"), (2, "SOCK_DGRAM"), (3, "SOCK_RAW"), (4, "SOCK_RDM"), (5, "SOCK_SEQPACKET"),
+];
+/// Requests of ioctl(2).
+#[rustfmt::skip]
+pub(super) const IOCTL: Names = &[
+    (0x5401, "TCGETS"), (0x5402, "TCSETS"), (0x5403, "TCSETSW"), (0x5404, "TCSETSF"),
+    (0x5409, "TCSBRK"), (0x540a, "TCXONC"), (0x540b, "TCFLSH"), (0x540e, "TIOCSCTTY"),
+    (0x540f, "TIOCGPGRP"), (0x5410, "TIOCSPGRP"), (0x5411, "TIOCOUTQ"), (0x5412, "TIOCSTI"),
+    (0x5413, "TIOCGWINSZ"), (0x5414, "TIOCSWINSZ"), (0x541b, "FIONREAD"), (0x5420, "TIOCPKT"),
+    (0x5421, "FIONBIO"), (0x5422, "TIOCNOTTY"), (0x5424, "TIOCGETD"), (0x5429, "TIOCGSID"),
+    (0x5450, "FIONCLEX"), (0x5451, "FIOCLEX"), (0x5452, "FIOASYNC"), (0x80045430, "TIOCGPTN"),
+    (0x40045431, "TIOCSPTLCK"), (0x5441, "TIOCGPTPEER"), (0x80086601, "FS_IOC_GETFLAGS"),
+    (0x40086602, "FS_IOC_SETFLAGS"), (0x40049409, "FICLONE"), (0xc020660b, "FS_IOC_FIEMAP"),
+];
+/// Options of prctl(2).
+#[rustfmt::skip]
+pub(super) const PRCTL: Names = &[
+    (1, "PR_SET_PDEATHSIG"), (2, "PR_GET_PDEATHSIG"), (3, "PR_GET_DUMPABLE"),
+    (4, "PR_SET_DUMPABLE"), (7, "PR_GET_KEEPCAPS"), (8, "PR_SET_KEEPCAPS"), (13, "PR_GET_TIMING"),
+    (14, "PR_SET_TIMING"), (15, "PR_SET_NAME"), (16, "PR_GET_NAME"), (21, "PR_GET_SECCOMP"),
+    (22, "PR_SET_SECCOMP"), (23, "PR_CAPBSET_READ"), (24, "PR_CAPBSET_DROP"), (25, "PR_GET_TSC"),
+    (26, "PR_SET_TSC"), (27, "PR_GET_SECUREBITS"), (28, "PR_SET_SECUREBITS"),
+    (29, "PR_SET_TIMERSLACK"), (30, "PR_GET_TIMERSLACK"), (31, "PR_TASK_PERF_EVENTS_DISABLE"),
+    (32, "PR_TASK_PERF_EVENTS_ENABLE"), (33, "PR_MCE_KILL"), (34, "PR_MCE_KILL_GET"),
+    (35, "PR_SET_MM"), (36, "PR_SET_CHILD_SUBREAPER"), (37, "PR_GET_CHILD_SUBREAPER"),
+    (38, "PR_SET_NO_NEW_PRIVS"), (39, "PR_GET_NO_NEW_PRIVS"), (40, "PR_GET_TID_ADDRESS"),
+    (41, "PR_SET_THP_DISABLE"), (42, "PR_GET_THP_DISABLE"), (47, "PR_CAP_AMBIENT"),
+    (52, "PR_GET_SPECULATION_CTRL"), (53, "PR_SET_SPECULATION_CTRL"), (57, "PR_SET_IO_FLUSHER"),
+    (58, "PR_GET_IO_FLUSHER"), (59, "PR_SET_SYSCALL_USER_DISPATCH"), (0x53564d41, "PR_SET_VMA"),
+    (0x59616d61, "PR_SET_PTRACER"),
 ];
 
 /// Names of the set bits, and what is left in hexadecimal.
@@ -212,6 +452,13 @@ pub(super) fn signal_code(signo: i32, code: i32) -> Cow<'static, str> {
         (17, 6) => "CLD_CONTINUED",
         (11, 1) => "SEGV_MAPERR",
         (11, 2) => "SEGV_ACCERR",
+        (11, 4) => "SEGV_PKUERR",
+        (29, 1) => "POLL_IN",
+        (29, 2) => "POLL_OUT",
+        (29, 3) => "POLL_MSG",
+        (29, 4) => "POLL_ERR",
+        (29, 5) => "POLL_PRI",
+        (29, 6) => "POLL_HUP",
         (7, 1) => "BUS_ADRALN",
         (7, 2) => "BUS_ADRERR",
         (4, 1) => "ILL_ILLOPC",

@@ -1,19 +1,19 @@
 //! Lines of the transcript: a call's beginning and end, and signals.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 use crate::abi::errno::Errno;
-use crate::abi::errno_names::ERRORS;
 use crate::abi::signal_names;
-use crate::guest::{Gpr, GuestCpu};
+use crate::guest::{Gpr, GuestCpu, GuestMemory};
 use crate::kernel::Kernel;
 use crate::kernel::signal::info::SigInfo;
-use crate::kernel::signal::state::Restart;
 use crate::syscalls::context::{Break, Ctx, SysResult};
-use crate::syscalls::strace::flags;
-use crate::syscalls::strace::kinds::{Arguments, is_output};
-use crate::syscalls::strace::signatures::signature;
+use crate::syscalls::strace::kind::Kind;
+use crate::syscalls::strace::kinds::Arguments;
+use crate::syscalls::strace::results::{failure, interruption};
+use crate::syscalls::strace::siginfo::fields;
+use crate::syscalls::strace::signatures::arguments;
+use crate::syscalls::strace::text::{SHOWN, list, quoted};
 use crate::syscalls::table;
 
 /// Numbers of exit(2) and exit_group(2), which never return.
@@ -29,9 +29,11 @@ pub(in crate::syscalls) fn entered(ctx: &mut Ctx, number: u64, args: [u64; 6]) {
     let Ctx { kernel, cpu, mem } = ctx;
     let (tid, now) = (kernel.task().tid, kernel.now(*cpu));
     let name = name(number);
-    let kinds = signature(&name).kinds;
-    let (before, _) = split(kinds);
-    let mut text = format!("{name}({}", Arguments { mem: *mem, args, result: None }.text(kinds, 0..before));
+    let kinds = arguments(&name);
+    let before = known_before(kinds, args);
+    let stack = cpu.gpr(Gpr::Rsp);
+    let known = Arguments { mem: *mem, args, stack, result: None }.text(kinds, 0..before);
+    let mut text = format!("{name}({known}");
     if before < kinds.len() && before > 0 {
         text.push_str(", ");
     }
@@ -42,9 +44,17 @@ pub(in crate::syscalls) fn entered(ctx: &mut Ctx, number: u64, args: [u64; 6]) {
     }
 }
 
-/// Number of arguments that are known when the call is made, and of all.
-fn split(kinds: &str) -> (usize, usize) {
-    (kinds.bytes().position(is_output).unwrap_or(kinds.len()), kinds.len())
+/// A call that has not ended, with its arguments; those that it answers in are addresses.
+pub(crate) fn in_progress(number: u64, args: [u64; 6], mem: &mut dyn GuestMemory) -> String {
+    let name = name(number);
+    let kinds = arguments(&name);
+    let mut shown = Arguments { mem, args, stack: 0, result: Some(None) };
+    format!("{name}({})", shown.text(kinds, 0..kinds.len()))
+}
+
+/// Number of arguments that are known when the call is made.
+fn known_before(kinds: &[Kind], args: [u64; 6]) -> usize {
+    kinds.iter().position(|kind| kind.is_output(args)).unwrap_or(kinds.len())
 }
 
 /// Says that the call is given up and counts as not made.
@@ -67,39 +77,71 @@ pub(in crate::syscalls) fn left(ctx: &mut Ctx, number: u64, args: [u64; 6], resu
     let Ctx { kernel, cpu, mem } = ctx;
     let (tid, now) = (kernel.task().tid, kernel.now(*cpu));
     let name = name(number);
-    let signature = signature(&name);
-    let (before, all) = split(signature.kinds);
-    let ok = if matches!(result, Err(Break::Errno(_))) { None } else { Some(value) };
-    let rest = Arguments { mem: *mem, args, result: Some(ok) }.text(signature.kinds, before..all);
-    let result = match (result, kernel.task().signals.interrupted) {
-        (Err(Break::Errno(_)), Some((_, restart))) => match restart {
-            Restart::WithFlag => "? ERESTARTSYS (To be restarted if SA_RESTART is set)".into(),
-            Restart::Always => "? ERESTARTNOINTR (To be restarted)".into(),
-            Restart::Never => "? ERESTARTNOHAND (To be restarted if no handler)".into(),
-        },
-        (Err(Break::Errno(errno)), None) => failure(*errno),
-        _ if signature.address => format!("{value:#x}"),
-        _ => format!("{}", value as i64),
+    if kernel.task().vfork.is_some() && matches!(result, Err(Break::Spawn(_))) {
+        // It returns when the child lets it.
+        if let Some(transcript) = &mut kernel.transcript {
+            transcript.waits(tid, name);
+        }
+        return;
+    }
+    let kinds = arguments(&name);
+    let errno = match result {
+        Err(Break::Errno(errno)) => Some(*errno),
+        // What rt_sigreturn brings back may be that of a call which was interrupted.
+        Err(Break::Resume) => Errno::from_rax(value),
+        _ => None,
+    };
+    let ok = if errno.is_some() { None } else { Some(value) };
+    let stack = cpu.gpr(Gpr::Rsp);
+    let mut shown = Arguments { mem: *mem, args, stack, result: Some(ok) };
+    let rest = shown.text(kinds, known_before(kinds, args)..kinds.len());
+    let result = match (errno, result, kernel.task().signals.interrupted) {
+        (Some(_), Err(Break::Errno(_)), Some((_, restart))) => interruption(&name, restart),
+        (Some(errno), ..) => failure(errno),
+        (None, ..) => shown.value(&name),
     };
     if let Some(transcript) = &mut kernel.transcript {
         transcript.end(tid, now, &name, &rest, &result);
     }
 }
 
-fn failure(errno: Errno) -> String {
-    match ERRORS.iter().find(|(number, ..)| *number == errno.0) {
-        Some((_, name, text)) => format!("-1 {name} ({text})"),
-        None => format!("-1 (errno {})", errno.0),
+/// Says that the running task goes on after vfork(2): its child has ended or called execve(2).
+pub(in crate::syscalls) fn child_let_go(kernel: &mut Kernel, cpu: &mut dyn GuestCpu) {
+    let (tid, now) = (kernel.task().tid, kernel.now(cpu));
+    let child = cpu.gpr(Gpr::Rax) as i64;
+    if let Some(transcript) = &mut kernel.transcript {
+        transcript.goes_on(tid, now, &child.to_string());
     }
 }
 
-/// Says how execve(2) ended, which the session carries out.
-pub(crate) fn executed(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, result: Result<(), Errno>) {
-    let (tid, now) = (kernel.task().tid, kernel.now(cpu));
-    if let Some(transcript) = &mut kernel.transcript {
-        let result = result.map_or_else(failure, |()| "0".into());
-        transcript.end(tid, now, "execve", "", &result);
+/// Says which program is run first, at an address of its environment.
+pub(crate) fn started(kernel: &mut Kernel, path: &[u8], argv: &[Vec<u8>], variables: usize) {
+    let (tid, envp) = (kernel.task().tid, kernel.mm().places.env.0);
+    let Some(transcript) = &mut kernel.transcript else { return };
+    let mut words: Vec<String> = argv.iter().take(SHOWN).map(|word| quoted(word)).collect();
+    if argv.len() > SHOWN {
+        words.push("...".into());
     }
+    let (path, words) = (quoted(path), list(words));
+    transcript.begin(tid, 0, format!("execve({path}, {words}, {envp:#x} /* {variables} vars */"));
+    transcript.end(tid, 0, "execve", "", "0");
+}
+
+/// Says how execve(2) or execveat(2) ended, which the session carries out: `number` and `tid` are
+/// those of the call when it was made.
+pub(crate) fn executed(
+    kernel: &mut Kernel,
+    cpu: &mut dyn GuestCpu,
+    (number, tid): (u64, i32),
+    result: Result<(), Errno>,
+) {
+    let (leader, now) = (kernel.task().tid, kernel.now(cpu));
+    let Some(transcript) = &mut kernel.transcript else { return };
+    if leader != tid {
+        transcript.line(leader, now, &format!("+++ superseded by execve in pid {tid} +++"));
+    }
+    let result = result.map_or_else(failure, |()| "0".into());
+    transcript.end(leader, now, &name(number), "", &result);
 }
 
 /// Says which signals the running task has taken.
@@ -111,45 +153,25 @@ pub(in crate::syscalls) fn signals(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, 
     }
 }
 
+fn stop_line(signo: i32) -> String {
+    format!("--- stopped by {} ---", signal_names::name(signo))
+}
+
 /// Says that a signal has stopped the running task's process.
 pub(in crate::syscalls) fn stopped(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, signo: i32) {
     let (tid, now) = (kernel.task().tid, kernel.now(cpu));
     if let Some(transcript) = &mut kernel.transcript {
-        transcript.line(tid, now, &format!("--- stopped by {} ---", signal_names::name(signo)));
+        transcript.line(tid, now, &stop_line(signo));
     }
 }
 
-/// The fields of a `siginfo_t` that its code gives a meaning.
-fn fields(info: &SigInfo) -> String {
-    const SIGCHLD: i32 = 17;
-    let (signo, code) = (info.signo(), info.code());
-    let mut text =
-        format!("{{si_signo={}, si_code={}", signal_names::name(signo), flags::signal_code(signo, code));
-    let status = info.value() as u32 as i32;
-    let _ = match (signo, code) {
-        (SIGCHLD, 1..=6) => {
-            let status = if code == 1 { status.to_string() } else { signal_names::name(status).into_owned() };
-            let (utime, stime) = (word(info, 32), word(info, 40));
-            let (pid, uid) = (info.pid(), info.uid());
-            let times = format!("si_utime={utime}, si_stime={stime}");
-            write!(text, ", si_pid={pid}, si_uid={uid}, si_status={status}, {times}")
-        }
-        (4 | 5 | 7 | 8 | 11, 1..=15) if info.addr() == 0 => write!(text, ", si_addr=NULL"),
-        (4 | 5 | 7 | 8 | 11, 1..=15) => write!(text, ", si_addr={:#x}", info.addr()),
-        (_, -2) => write!(text, ", si_timerid={:#x}, si_overrun={}", info.pid(), info.uid()),
-        (_, 0 | -6) => write!(text, ", si_pid={}, si_uid={}", info.pid(), info.uid()),
-        (_, -1) => {
-            let value = info.value();
-            write!(text, ", si_pid={}, si_uid={}, si_value={value:#x}", info.pid(), info.uid())
-        }
-        _ => Ok(()),
-    };
-    text.push('}');
-    text
-}
-
-/// A word of a `siginfo_t`.
-fn word(info: &SigInfo, at: usize) -> u64 {
-    let word = info.bytes().get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
-    u64::from_le_bytes(word.unwrap_or_default())
+/// Says which signals have stopped processes at once.
+pub(in crate::syscalls) fn stops(kernel: &mut Kernel, cpu: &mut dyn GuestCpu) {
+    let now = kernel.now(cpu);
+    let Some(transcript) = &mut kernel.transcript else { return };
+    for (tid, info) in transcript.take_stops() {
+        let signo = signal_names::name(info.signo());
+        transcript.line(tid, now, &format!("--- {signo} {} ---", fields(&info)));
+        transcript.line(tid, now, &stop_line(info.signo()));
+    }
 }

@@ -165,9 +165,9 @@ fn reboot(ctx: &mut Ctx, [magic1, magic2, command, ..]: [u64; 6]) -> SysResult {
         // LINUX_REBOOT_CMD_CAD_ON and CAD_OFF: nobody presses Ctrl-Alt-Del.
         0x89ab_cdef | 0 => Ok(0),
         // RESTART, RESTART2, HALT, POWER_OFF.
-        0x0123_4567 | 0xa1b2_c3d4 | 0xcdef_0123 | 0x4321_fedc => {
-            Err(Break::Refuse("reboot: the program ends the machine that it runs on".into()))
-        }
+        0x0123_4567 | 0xa1b2_c3d4 | 0xcdef_0123 | 0x4321_fedc => Err(Break::Refuse(
+            "reboot: the program ends the machine that it runs on; the profile is complete up to here".into(),
+        )),
         // KEXEC and SW_SUSPEND need an image and a disk for it.
         _ => Err(Errno::EINVAL.into()),
     }
@@ -221,9 +221,10 @@ fn syslog(ctx: &mut Ctx, [action, buf, len, ..]: [u64; 6]) -> SysResult {
     require(ctx, CAP_SYSLOG)?;
     match action as i32 {
         2..=4 if buf == 0 || (len as i32) < 0 => Err(Errno::EINVAL.into()),
-        2 if len as u32 != 0 => {
-            Err(Break::Refuse("syslog: waits for a message of the kernel, which has none".into()))
-        }
+        2 if len as u32 != 0 => Err(Break::Refuse(
+            "syslog: waits for a message of the kernel, which has none; ask with SYSLOG_ACTION_READ_ALL"
+                .into(),
+        )),
         8 if !(1..=8).contains(&(len as i32)) => Err(Errno::EINVAL.into()),
         10 => Ok(SIZE_BUFFER),
         0..=9 => Ok(0),

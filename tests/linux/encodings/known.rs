@@ -1,7 +1,7 @@
 //! What CPUs, or their makers' manuals, do differently from each other, and what `isa` knows of the
 //! engine already.
 
-use cgemu::x86::decode::{Refusal, Verdict};
+use cgemu::x86::decode::{Refusal, Trap, Verdict};
 use iced_x86::{FlowControl, Mnemonic as M};
 
 use super::cases::Case;
@@ -22,7 +22,9 @@ pub fn is_known(case: &Case, facet: &str, vendor: Vendor) -> bool {
         // On AMD's CPUs LOCK MOV CR0 is MOV CR8, which is privileged, and VERW may be locked.
         M::INVALID if has(0xf0) && matches!(opcode[1], 0x00 | 0x20 | 0x22) => vendor == Vendor::Amd,
         // Answered by the machine.
-        _ if matches!(case.verdict, Verdict::Trap(_)) => facet == "gpr" || facet == "flags",
+        _ if matches!(case.verdict, Verdict::Trap(trap) if trap != Trap::Flush) => {
+            facet == "gpr" || facet == "flags"
+        }
         // Approximations.
         M::Rcpps | M::Rcpss | M::Rsqrtps | M::Rsqrtss => facet == "xmm",
         // The last bit.

@@ -90,7 +90,7 @@ pub const KNOWN: &[Known] = &[
     },
     Known {
         cpus: Cpus::All,
-        facets: &["value", "mode", "nan"],
+        facets: &["value", "mode", "nan", "unmasked"],
         forms: &["rsqrtps", "rsqrtss", "rcpps", "rcpss"],
         part: "",
         why: "Approximations: exact in the engine, 12 bits on CPUs, and each model has its own; denormals are not taken for zero",
@@ -164,26 +164,10 @@ pub const KNOWN: &[Known] = &[
     },
     Known {
         cpus: Cpus::All,
-        facets: &["x87-status"],
-        forms: &["*"],
-        part: "",
-        why: "That an operand was denormal is not recorded in the x87 status word",
-        treatment: "runs",
-    },
-    Known {
-        cpus: Cpus::All,
         facets: &["mmx-high"],
         forms: &["*"],
         part: "",
         why: "MMX instructions do not set the upper 16 bits of the x87 register",
-        treatment: "runs",
-    },
-    Known {
-        cpus: Cpus::All,
-        facets: &["unmasked"],
-        forms: &["*"],
-        part: "",
-        why: "Unmasked overflow and underflow leave other results, and x87 stores are not undone",
         treatment: "runs",
     },
     Known {
@@ -204,7 +188,7 @@ pub const KNOWN: &[Known] = &[
     },
     Known {
         cpus: Cpus::Some(Vendor::Amd),
-        facets: &["value", "mode", "nan"],
+        facets: &["value", "mode", "nan", "unmasked", "x87-status"],
         forms: &["f2xm1", "fyl2x", "fptan", "fpatan", "fyl2xp1", "fsincos", "fsin", "fcos"],
         part: "",
         why: "x87 transcendental instructions are rounded correctly, CPUs err in the last bit",
@@ -252,7 +236,7 @@ pub const KNOWN: &[Known] = &[
     },
     Known {
         cpus: Cpus::Some(Vendor::Amd),
-        facets: &["nan"],
+        facets: &["nan", "unmasked"],
         forms: &["dppd", "dpps"],
         part: "",
         why: "The order of the additions is undefined, and with it which NaN is left",
@@ -265,5 +249,21 @@ pub const KNOWN: &[Known] = &[
         part: "",
         why: "AMD's CPUs store the x87 pointers only if an unmasked exception is pending",
         treatment: "runs as on Intel's",
+    },
+    Known {
+        cpus: Cpus::Some(Vendor::Intel),
+        facets: &["unmasked", "x87-status"],
+        forms: &["f2xm1", "fyl2x", "fptan", "fpatan", "fyl2xp1", "fsincos", "fsin", "fcos"],
+        part: "",
+        why: "x87 transcendental instructions are rounded correctly, CPUs err in the last bit",
+        treatment: "runs; the run says so once",
+    },
+    Known {
+        cpus: Cpus::Some(Vendor::Intel),
+        facets: &["unmasked"],
+        forms: &["fcom", "fcomp", "fcompp", "fucom", "fucomp", "fucompp", "ficom", "ficomp", "ftst"],
+        part: "",
+        why: "Intel's manual has a comparison set condition codes only if its exceptions are masked; AMD's CPUs set them",
+        treatment: "runs as on AMD's",
     },
 ];

@@ -63,6 +63,7 @@ const SESSION: &[(&str, &str)] = &[
     ("cache D1", "D1:"),
     ("predict", "mispredicted"),
     ("thread", "task 1000"),
+    ("process", "process 1000"),
     ("checkpoint c", "checkpoint c"),
     ("stop after 5 instructions", "stop 5"),
     ("continue", "instructions"),
@@ -86,6 +87,7 @@ const SESSION: &[(&str, &str)] = &[
     ("source more", "= 2"),
     ("delete", ""),
     ("run", "status 3"),
+    ("follow both", ""),
     ("quit", ""),
 ];
 
@@ -231,6 +233,9 @@ fn completion_prefers_the_program() {
     terminal.type_in("start\r");
     let at = terminal.wait_for(at, "\x1b[?2004l");
     terminal.type_in("x\n");
+    // Its answer, and the prompt after it: what is typed earlier may be typed ahead, without Tab.
+    let at = terminal.wait_for(at, "no memory at 0x0");
+    let at = terminal.wait_for(at, "\x1b[?2004h");
     let at = terminal.wait_for(at, "cgemu> ");
     // libc has hundreds of functions that begin so.
     terminal.type_in("break st\t\r");

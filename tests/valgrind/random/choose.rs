@@ -77,7 +77,9 @@ fn left_out(code: Code) -> bool {
         M::Cmpxchg if code.op_code().operand_size() == 32 => true,
         M::Shld | M::Shrd if code.op_code().operand_size() == 16 => true,
         // In templates of their own, or nowhere: control, strings, division.
-        M::Syscall | M::Ret | M::Call | M::Jmp | M::Div | M::Idiv | M::Xlatb | M::Int3 | M::Int1 => true,
+        M::Syscall | M::Ret | M::Call | M::Jmp | M::Div | M::Idiv | M::Xlatb | M::Int | M::Int3 | M::Int1 => {
+            true
+        }
         M::Bt | M::Bts | M::Btr | M::Btc => false,
         // Valgrind 3.19 does not decode them, or loses its way.
         M::Fbld | M::Fbstp | M::Fnop | M::Movsxd | M::Rdsspd | M::Rdsspq | M::Rorx => true,

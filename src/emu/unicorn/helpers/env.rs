@@ -16,15 +16,19 @@ pub(crate) const INVALID: u8 = 1;
 pub(crate) const DENORMAL: u8 = 2;
 /// Division by zero.
 pub(crate) const ZERO_DIVIDE: u8 = 4;
+/// Overflow.
+pub(crate) const OVERFLOW: u8 = 8;
 /// Underflow.
 pub(crate) const UNDERFLOW: u8 = 16;
 /// Inexact result (precision).
 pub(crate) const INEXACT: u8 = 32;
 /// Exceptions that the engine records.
-pub(crate) const RECORDED: u8 = INVALID | ZERO_DIVIDE | 8 | UNDERFLOW | INEXACT;
+pub(crate) const RECORDED: u8 = INVALID | ZERO_DIVIDE | OVERFLOW | UNDERFLOW | INEXACT;
 
 /// MXCSR.DAZ: denormal operands count as zeros.
 pub(crate) const DAZ: u32 = 0x40;
+/// MXCSR.OM: overflow is masked.
+pub(crate) const OVERFLOW_MASKED: u32 = 0x400;
 /// MXCSR.UM: underflow is masked.
 pub(crate) const UNDERFLOW_MASKED: u32 = 0x800;
 /// MXCSR.FTZ: tiny results are flushed to zero.
@@ -278,6 +282,25 @@ impl Env {
         unsafe { *self.st_pointer(i) }
     }
 
+    /// Marks the operand of an x87 instruction that is not on the stack, in its padding: it was
+    /// denormal in memory, which an extended real does not show.
+    pub(crate) fn mark_ft0(self) {
+        // SAFETY: as above; the bytes past the ten of the number are padding to the engine.
+        unsafe { *self.at::<u8>(at::ENV_FT0 + 15) = 1 }
+    }
+
+    /// Takes the mark of the operand that is not on the stack.
+    pub(crate) fn take_ft0_mark(self) -> bool {
+        // SAFETY: as above.
+        unsafe { std::mem::take(&mut *self.at::<u8>(at::ENV_FT0 + 15)) != 0 }
+    }
+
+    /// The operand of an x87 instruction that is not on the stack.
+    pub(crate) fn ft0(self) -> F80 {
+        // SAFETY: as above.
+        unsafe { *self.at(at::ENV_FT0) }
+    }
+
     pub(crate) fn set_st(self, i: usize, value: F80) {
         // SAFETY: as above; the bytes past the ten of the number are padding to the engine too.
         unsafe { *self.st_pointer(i) = value }
@@ -287,6 +310,13 @@ impl Env {
         self.set_top(self.top() + 7);
         self.set_empty(0, false);
         self.set_st(0, value);
+    }
+
+    /// Forgets the x87 exceptions that are not in the status word yet: those of a store that
+    /// faults.
+    pub(crate) fn forget_x87(self) {
+        // SAFETY: as above.
+        unsafe { (*self.x87()).flags = 0 }
     }
 
     /// Saves what an arithmetic instruction may change.

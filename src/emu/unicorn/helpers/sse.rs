@@ -9,8 +9,11 @@
 use std::cmp::Ordering;
 
 use crate::emu::unicorn::helpers::env::{
-    DAZ, DENORMAL, Env, FTZ, INEXACT, INVALID, Lanes, Status, UNDERFLOW, UNDERFLOW_MASKED, V, read, write,
+    DAZ, DENORMAL, Env, FTZ, INEXACT, INVALID, Lanes, OVERFLOW, OVERFLOW_MASKED, Status, UNDERFLOW,
+    UNDERFLOW_MASKED, V, read, write,
 };
+use crate::emu::unicorn::helpers::wide::Wide;
+use crate::emu::unicorn::vcpu::current;
 
 /// Fields of `float_status`, as one word, and their usual values: rounding to nearest, an inexact
 /// result before, denormals not flushed.
@@ -81,9 +84,11 @@ macro_rules! format {
                 (a << 1).wrapping_sub(1) < (NORMAL << 1) - 1
             }
 
+            /// Tests for a normal number. The smallest is none, since it may be a tiny result that
+            /// was rounded up.
             #[inline(always)]
-            fn is_normal(a: $bits) -> bool {
-                (a & !SIGN).wrapping_sub(NORMAL) < INFINITY - NORMAL
+            pub(crate) fn is_normal(a: $bits) -> bool {
+                (a & !SIGN).wrapping_sub(NORMAL + 1) < INFINITY - NORMAL - 1
             }
 
             /// Applies DAZ to an operand.
@@ -102,15 +107,32 @@ macro_rules! format {
                 }
             }
 
-            /// Applies FTZ to a result. Tininess is detected after rounding to the format's
-            /// precision, so the smallest normal number is tiny if only the coarser grid of the
-            /// denormals has rounded it up.
-            pub(crate) fn result(env: Env, value: $bits, raised: u8) -> $bits {
+            /// A finite number.
+            pub(crate) fn wide(a: $bits) -> Wide {
+                const BITS: i32 = $bits::BITS as i32;
+                const BIAS: i32 = (1 << (BITS - 2 - $mantissa)) - 1;
+                let exponent = ((a & !SIGN) >> $mantissa) as i32;
+                let man = a & (NORMAL - 1) | if exponent == 0 { 0 } else { NORMAL };
+                Wide::of(a & SIGN != 0, exponent.max(1) - BIAS - $mantissa + 127, u128::from(man))
+            }
+
+            /// Raises the exceptions of a result, and applies FTZ to it. Tininess is detected after
+            /// rounding to the format's precision, so the smallest normal number is tiny if only
+            /// the coarser grid of the denormals has rounded it up. Where a result out of range is
+            /// an exception that is not masked, it is inexact only if it would be with any
+            /// exponent (Intel SDM vol. 1, 4.9.1.4 to 4.9.1.6).
+            pub(crate) fn result(env: Env, value: $bits, raised: u8, exact: impl FnOnce() -> Wide) -> $bits {
                 let tiny = is_denormal(value) || value & !SIGN <= NORMAL && raised & UNDERFLOW != 0;
-                if tiny && env.mxcsr() & UNDERFLOW_MASKED == 0 {
-                    env.raise_sse(UNDERFLOW);
+                let (masks, mut raised) = (env.mxcsr(), raised);
+                if tiny && masks & UNDERFLOW_MASKED == 0 {
+                    raised |= UNDERFLOW;
                 }
-                if tiny && env.mxcsr() & (FTZ | UNDERFLOW_MASKED) == FTZ | UNDERFLOW_MASKED {
+                let range = if tiny { masks & UNDERFLOW_MASKED } else { masks & OVERFLOW_MASKED };
+                if raised & (UNDERFLOW | OVERFLOW) != 0 && range == 0 && exact().man << ($mantissa + 1) == 0 {
+                    raised &= !INEXACT;
+                }
+                env.raise_sse(raised);
+                if tiny && masks & (FTZ | UNDERFLOW_MASKED) == FTZ | UNDERFLOW_MASKED {
                     env.raise_sse(UNDERFLOW | INEXACT);
                     return value & SIGN;
                 }
@@ -123,7 +145,7 @@ macro_rules! format {
             fn soft(env: Env, op: Op, a: $bits, b: $bits) -> $bits {
                 let (a, b) = (operand(env, a), operand(env, b));
                 // Dividing a denormal by zero raises only the division by zero.
-                if op != Op::Div || b << 1 != 0 {
+                if op != Op::Div || b << 1 != 0 || is_nan(a) {
                     check_operands(env, a, b);
                 }
                 if is_nan(a) {
@@ -142,11 +164,18 @@ macro_rules! format {
                         Op::Mul => $mul(a, b, status),
                         Op::Div => $div(a, b, status),
                     };
-                    let raised = (*status).flags;
-                    (*status).flags |= before;
+                    let raised = std::mem::replace(&mut (*status).flags, before);
                     (value, raised)
                 };
-                result(env, value, raised)
+                result(env, value, raised, || {
+                    let (a, b) = (wide(a), wide(b));
+                    match op {
+                        Op::Add => a.add(b),
+                        Op::Sub => a.sub(b),
+                        Op::Mul => a.mul(b),
+                        Op::Div => a.ratio(b),
+                    }
+                })
             }
 
             #[inline(always)]
@@ -375,11 +404,32 @@ two_operands! {
     };
 }
 
+/// Tests whether a step of an instruction has raised an exception that is not masked, after which
+/// no other step follows; otherwise notes what it has raised. Where some are not masked, nothing is
+/// recorded of what was before the instruction.
+fn stops(env: Env) -> bool {
+    let (raised, masks) = (env.full_mxcsr() as u8 & 0x3f, (env.mxcsr() >> 7) as u8 & 0x3f);
+    if raised & !masks != 0 {
+        return true;
+    }
+    if masks != 0x3f {
+        // SAFETY: called from generated code, inside the run.
+        let vcpu = unsafe { current() };
+        if let Some(vcpu) = vcpu {
+            vcpu.raised_earlier = raised;
+        }
+    }
+    false
+}
+
 /// DPPS: the upper four bits of the immediate choose products, the lower the lanes of their sum.
 fn dot_product_of_singles(env: Env, d: V, s: V, imm: u32) -> V {
     let (d, s) = (singles(d), singles(s));
     let product = |i: usize| if imm >> (4 + i) & 1 != 0 { single::mul(env, d[i], s[i]) } else { 0 };
     let products: [u32; 4] = std::array::from_fn(product);
+    if stops(env) {
+        return V::default();
+    }
     // The order decides which NaN is the result; CPUs differ in it by lane.
     let sum = |lane: usize| {
         let pair = |i: usize| {
@@ -387,6 +437,9 @@ fn dot_product_of_singles(env: Env, d: V, s: V, imm: u32) -> V {
             single::add(env, a, b)
         };
         let (low, high) = (pair(0), pair(2));
+        if stops(env) {
+            return 0;
+        }
         if lane < 2 { single::add(env, low, high) } else { single::add(env, high, low) }
     };
     let first = sum(0);
@@ -398,6 +451,9 @@ fn dot_product_of_singles(env: Env, d: V, s: V, imm: u32) -> V {
 fn dot_product_of_doubles(env: Env, d: V, s: V, imm: u32) -> V {
     let product = |i: usize| if imm >> (4 + i) & 1 != 0 { double::mul(env, d[i], s[i]) } else { 0 };
     let products = [product(0), product(1)];
+    if stops(env) {
+        return V::default();
+    }
     let sum = |lane: usize| double::add(env, products[lane], products[lane ^ 1]);
     let sums = [sum(0), sum(1)];
     std::array::from_fn(|i| if imm >> i & 1 != 0 { sums[i] } else { 0 })
@@ -429,7 +485,8 @@ unsafe extern "C" {
 fn narrow(env: Env, a: u64) -> u32 {
     let value = f64::from_bits(a) as f32;
     let exact = || is_usual_if_exact(env) && f64::from(value) == f64::from_bits(a);
-    if value.is_normal() && (is_usual(env) || exact()) { value.to_bits() } else { narrow_soft(env, a) }
+    let usual = single::is_normal(value.to_bits()) && (is_usual(env) || exact());
+    if usual { value.to_bits() } else { narrow_soft(env, a) }
 }
 
 #[cold]
@@ -443,11 +500,10 @@ fn narrow_soft(env: Env, a: u64) -> u32 {
     let (value, raised) = unsafe {
         let before = std::mem::take(&mut (*status).flags);
         let value = float64_to_float32_x86_64(a, status);
-        let raised = (*status).flags;
-        (*status).flags |= before;
+        let raised = std::mem::replace(&mut (*status).flags, before);
         (value, raised)
     };
-    single::result(env, value, raised)
+    single::result(env, value, raised, || double::wide(a))
 }
 
 /// Converts a single to a double, which is always exact.

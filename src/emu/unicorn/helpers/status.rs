@@ -3,7 +3,9 @@
 //! registers.
 
 use crate::emu::unicorn::helpers::env::{DAZ, Env, F80, INEXACT, Lanes, RECORDED, write};
+use crate::emu::unicorn::helpers::probe_store;
 use crate::emu::unicorn::wrapped::{real, replace, replace_after, replace_faulting};
+use crate::guest::PAGE_SIZE;
 
 /// Bits of MXCSR that are reserved.
 const MXCSR_RESERVED: u32 = 0xffff_0000;
@@ -12,6 +14,7 @@ const PROTECTION: i32 = 13;
 
 unsafe extern "C" {
     fn raise_exception_ra_x86_64(env: Env, number: i32, retaddr: usize) -> !;
+    fn cpu_ldub_data_ra_x86_64(env: Env, address: u64, retaddr: usize) -> u32;
     fn cpu_lduw_data_ra_x86_64(env: Env, address: u64, retaddr: usize) -> u32;
     fn cpu_ldl_data_ra_x86_64(env: Env, address: u64, retaddr: usize) -> u32;
     fn cpu_ldq_data_ra_x86_64(env: Env, address: u64, retaddr: usize) -> u64;
@@ -102,13 +105,18 @@ unsafe extern "C" fn collect_x87(env: Env) {
     env.collect_x87();
 }
 
-unsafe extern "C" fn collect(env: Env) {
+unsafe extern "C" fn before_fxsave(env: Env, address: u64, retaddr: usize) {
+    // The engine refuses what is not aligned.
+    if address & 15 == 0 {
+        // SAFETY: `retaddr` lies in generated code; the jump out of here drops nothing.
+        unsafe { probe_store(env, address, 512, retaddr) };
+    }
     env.collect_x87();
     env.set_mxcsr(env.full_mxcsr());
 }
 
 replace_after! { collect_x87: helper_fnstsw helper_fclex }
-replace_after! { collect: helper_fxsave }
+replace_after! { before_fxsave: helper_fxsave }
 
 replace_faulting! {
     helper_ldmxcsr => ldmxcsr, return address in "rdx";
@@ -159,8 +167,12 @@ unsafe extern "C" fn frstor(env: Env, address: u64, wide: u32, retaddr: usize) {
     }
 }
 
-/// Loads the control, status and tag words of an environment.
+/// Loads the control, status and tag words of an environment, all of which must be readable.
 unsafe fn load_environment(env: Env, address: u64, wide: u32, retaddr: usize) -> [u16; 3] {
+    let last = address.wrapping_add(if wide != 0 { 27 } else { 13 }) & !(PAGE_SIZE - 1);
+    let last = last.max(address);
+    // SAFETY: as above.
+    unsafe { cpu_ldub_data_ra_x86_64(env, last, retaddr) };
     std::array::from_fn(|i| {
         let at = address.wrapping_add(i as u64 * if wide != 0 { 4 } else { 2 });
         // SAFETY: as above.
@@ -198,7 +210,10 @@ unsafe extern "C" fn fxrstor(env: Env, address: u64, retaddr: usize) {
 /// FNSTENV: stores the environment, of 28 bytes or of 14, and masks all exceptions.
 unsafe extern "C" fn fstenv(env: Env, address: u64, wide: u32, retaddr: usize) {
     // SAFETY: `retaddr` lies in generated code; the jump out of here drops nothing.
-    unsafe { store_environment(env, address, wide, retaddr) };
+    unsafe {
+        probe_store(env, address, if wide != 0 { 28 } else { 14 }, retaddr);
+        store_environment(env, address, wide, retaddr);
+    }
     env.set_fpuc(env.fpuc() | 0x3f);
 }
 
@@ -206,6 +221,7 @@ unsafe extern "C" fn fstenv(env: Env, address: u64, wide: u32, retaddr: usize) {
 unsafe extern "C" fn fsave(env: Env, address: u64, wide: u32, retaddr: usize) {
     // SAFETY: as above.
     unsafe {
+        probe_store(env, address, if wide != 0 { 108 } else { 94 }, retaddr);
         let mut at = store_environment(env, address, wide, retaddr);
         for i in 0..8 {
             let value = env.st(i);

@@ -3,77 +3,18 @@
 //! each other too. Angles are reduced by the pi of 66 bits of Intel's CPUs (Intel SDM vol. 1,
 //! section 8.3.8).
 
-use crate::emu::unicorn::helpers::env::{DENORMAL, Env, F80, INEXACT, UNDERFLOW, ZERO_DIVIDE};
+use crate::emu::unicorn::helpers::env::{Env, F80, INEXACT, ZERO_DIVIDE};
+use crate::emu::unicorn::helpers::extended::{
+    ALL_BITS, BIAS, F80_ONE, infinity, note_denormals, round as round_to, wide, zero,
+};
+use crate::emu::unicorn::helpers::real::{INTEGER, MAX, SIGN, invalid, nan_of};
 use crate::emu::unicorn::helpers::wide::{ONE, PI, Wide};
-use crate::emu::unicorn::helpers::x87::{C1, C2, INTEGER, MAX, SIGN, invalid, nan_of};
+use crate::emu::unicorn::helpers::x87::{C1, C2};
 use crate::emu::unicorn::wrapped::replace;
-
-const BIAS: i32 = 16383;
-const OVERFLOW: u8 = 8;
-const F80_ONE: F80 = F80 { mantissa: INTEGER, top: BIAS as u16 };
-
-fn wide(a: F80) -> Wide {
-    let (mantissa, exponent) = a.parts();
-    Wide { neg: a.is_negative(), exp: exponent - BIAS, man: u128::from(mantissa) << 64 }
-}
-
-fn infinity(negative: bool) -> F80 {
-    F80 { mantissa: INTEGER, top: if negative { SIGN | MAX } else { MAX } }
-}
-
-fn zero(negative: bool) -> F80 {
-    F80 { mantissa: 0, top: if negative { SIGN } else { 0 } }
-}
 
 /// Rounds to an extended real, by the control word's rounding but not its precision.
 fn round(env: Env, value: Wide) -> F80 {
-    if value.is_zero() {
-        return zero(value.neg);
-    }
-    let (mut man, mut exp) = (value.man, value.exp + BIAS);
-    let tiny = exp < 1;
-    if tiny {
-        let shift = (1 - exp).min(127);
-        man = man >> shift | u128::from(man << (128 - shift) != 0);
-        exp = 1;
-    }
-    let (mut kept, rest) = ((man >> 64) as u64, man as u64);
-    let up = match env.fpuc() >> 10 & 3 {
-        0 => rest > INTEGER || rest == INTEGER && kept & 1 != 0,
-        1 => rest != 0 && value.neg,
-        2 => rest != 0 && !value.neg,
-        _ => false,
-    };
-    if rest != 0 {
-        env.raise_x87(if tiny { UNDERFLOW | INEXACT } else { INEXACT });
-    }
-    if up {
-        let (sum, carry) = kept.overflowing_add(1);
-        (kept, exp) = if carry { (INTEGER, exp + 1) } else { (sum, exp) };
-    }
-    if kept & INTEGER == 0 {
-        exp = 0;
-    }
-    let sign = if value.neg { SIGN } else { 0 };
-    if exp >= i32::from(MAX) {
-        env.raise_x87(OVERFLOW | INEXACT);
-        let to_infinity = match env.fpuc() >> 10 & 3 {
-            0 => true,
-            1 => value.neg,
-            2 => !value.neg,
-            _ => false,
-        };
-        let (mantissa, top) = if to_infinity { (INTEGER, MAX) } else { (u64::MAX, MAX - 1) };
-        return F80 { mantissa, top: sign | top };
-    }
-    F80 { mantissa: kept, top: sign | exp as u16 }
-}
-
-/// Raises the denormal exception if an operand is one.
-fn note_denormals(env: Env, operands: &[F80]) {
-    if operands.iter().any(|a| a.is_denormal()) {
-        env.raise_x87(DENORMAL);
-    }
+    round_to(env, value, ALL_BITS)
 }
 
 /// Reduces a finite number below 2^63, other than zero, to an angle near zero and a number of

@@ -19,7 +19,7 @@ const LOG2_E: Wide = Wide { neg: false, exp: 0, man: 0xb8aa_3b29_5c17_f0bb_be87_
 pub(super) const PI: Wide = Wide { neg: false, exp: 1, man: 0xc90f_daa2_2168_c234_c4c6_628b_80dc_1cd1 };
 
 impl Wide {
-    fn of(neg: bool, exp: i32, man: u128) -> Wide {
+    pub(super) fn of(neg: bool, exp: i32, man: u128) -> Wide {
         if man == 0 {
             return ZERO;
         }
@@ -59,6 +59,17 @@ impl Wide {
 
     pub(super) fn div_int(self, by: u64) -> Wide {
         Wide::of(self.neg, self.exp, self.man / u128::from(by.max(1)))
+    }
+
+    /// The ratio of two numbers of at most 64 bits, neither of which is zero; its lowest bit says
+    /// too whether there is a rest.
+    pub(super) fn ratio(self, by: Wide) -> Wide {
+        let divisor = by.man >> 64;
+        // Up to 65 bits, then 62 more and that one.
+        let (first, rest) = (self.man / divisor, self.man % divisor);
+        let (second, rest) = ((rest << 62) / divisor, (rest << 62) % divisor);
+        let man = first << 63 | second << 1 | u128::from(rest != 0);
+        Wide::of(self.neg != by.neg, self.exp - by.exp, man)
     }
 
     /// Divides; neither may be zero.

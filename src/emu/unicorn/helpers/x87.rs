@@ -2,18 +2,12 @@
 //! NaNs, the control word or the range of the result (Intel SDM vol. 1, chapter 8, and vol. 2).
 
 use crate::emu::unicorn::helpers::env::{DENORMAL, Env, F80, INVALID, Status, ZERO_DIVIDE};
-use crate::emu::unicorn::wrapped::{real, replace, replace_faulting};
+use crate::emu::unicorn::helpers::extended::{ALL_BITS, BIAS, DOUBLE, SINGLE, note_denormals, round, wide};
+use crate::emu::unicorn::helpers::probe_store;
+use crate::emu::unicorn::helpers::real::{INTEGER, MAX, SIGN, invalid, nan_of};
+use crate::emu::unicorn::helpers::wide::Wide;
+use crate::emu::unicorn::wrapped::{real, replace, replace_after, replace_faulting};
 
-/// The sign bit, in the word with the exponent.
-pub(super) const SIGN: u16 = 0x8000;
-/// The largest biased exponent.
-pub(super) const MAX: u16 = 0x7fff;
-/// The integer bit of the significand.
-pub(super) const INTEGER: u64 = 1 << 63;
-/// The bit of the significand that makes a NaN quiet.
-const QUIET: u64 = 1 << 62;
-/// The NaN that an invalid operation returns.
-pub(super) const INDEFINITE: F80 = F80 { mantissa: INTEGER | QUIET, top: SIGN | MAX };
 /// The condition codes C0, C1, C2 and C3 of the status word.
 const C0: u16 = 0x100;
 pub(super) const C1: u16 = 0x200;
@@ -21,84 +15,14 @@ pub(super) const C2: u16 = 0x400;
 const C3: u16 = 0x4000;
 
 unsafe extern "C" {
-    fn floatx80_add_x86_64(a: F80, b: F80, status: *mut Status) -> F80;
-    fn floatx80_scalbn_x86_64(a: F80, n: i32, status: *mut Status) -> F80;
     fn floatx80_to_int32_x86_64(a: F80, status: *mut Status) -> i32;
     fn floatx80_to_int32_round_to_zero_x86_64(a: F80, status: *mut Status) -> i32;
     fn floatx80_to_int64_x86_64(a: F80, status: *mut Status) -> i64;
     fn floatx80_to_int64_round_to_zero_x86_64(a: F80, status: *mut Status) -> i64;
+    fn cpu_lduw_data_ra_x86_64(env: Env, address: u64, retaddr: usize) -> u32;
+    fn cpu_ldq_data_ra_x86_64(env: Env, address: u64, retaddr: usize) -> u64;
     fn cpu_stq_data_ra_x86_64(env: Env, address: u64, value: u64, retaddr: usize);
     fn cpu_stw_data_ra_x86_64(env: Env, address: u64, value: u32, retaddr: usize);
-}
-
-impl F80 {
-    pub(super) fn is_negative(self) -> bool {
-        self.top & SIGN != 0
-    }
-
-    /// The biased exponent.
-    pub(super) fn exponent(self) -> u16 {
-        self.top & MAX
-    }
-
-    pub(super) fn is_zero(self) -> bool {
-        self.exponent() == 0 && self.mantissa == 0
-    }
-
-    pub(super) fn is_infinite(self) -> bool {
-        self.exponent() == MAX && self.mantissa << 1 == 0
-    }
-
-    pub(super) fn is_nan(self) -> bool {
-        self.exponent() == MAX && self.mantissa << 1 != 0
-    }
-
-    pub(super) fn is_denormal(self) -> bool {
-        self.exponent() == 0 && self.mantissa != 0
-    }
-
-    /// The quiet NaN that an operation returns for a NaN.
-    pub(super) fn quieted(self) -> F80 {
-        F80 { mantissa: self.mantissa | QUIET, ..self }
-    }
-
-    /// The significand, with its integer bit set, and the exponent of a finite number other than
-    /// zero. The exponent of a denormal is below the smallest.
-    pub(super) fn parts(self) -> (u64, i32) {
-        let shift = self.mantissa.leading_zeros();
-        (self.mantissa << (shift & 63), i32::from(self.exponent().max(1)) - shift as i32)
-    }
-
-    /// Makes the exact number with this significand, which may have leading zeros.
-    fn of(negative: bool, mantissa: u64, exponent: i32) -> F80 {
-        let sign = if negative { SIGN } else { 0 };
-        if mantissa == 0 {
-            return F80 { mantissa: 0, top: sign };
-        }
-        let shift = mantissa.leading_zeros() as i32;
-        let (mantissa, exponent) = (mantissa << shift, exponent - shift);
-        match u16::try_from(exponent) {
-            Ok(biased @ 1..) => F80 { mantissa, top: sign | biased },
-            _ => F80 { mantissa: mantissa >> (1 - exponent).min(63), top: sign },
-        }
-    }
-
-    /// A small integer.
-    pub(super) fn from_int(value: i32) -> F80 {
-        F80::of(value < 0, u64::from(value.unsigned_abs()), 16383 + 63)
-    }
-}
-
-/// Chooses between two operands of which one is a NaN, by the x87's rule.
-pub(super) fn nan_of(env: Env, a: F80, b: F80) -> F80 {
-    // SAFETY: the engine's function gets its own `float_status`; it has the rule.
-    unsafe { floatx80_add_x86_64(a, b, env.x87()) }
-}
-
-/// Raises an invalid operation and returns its NaN.
-pub(super) fn invalid(env: Env) -> F80 {
-    env.raise_x87(INVALID);
-    INDEFINITE
 }
 
 /// Runs an operation of the engine and returns what it raised beside its result, recording nothing.
@@ -125,17 +49,18 @@ fn remainder(env: Env, nearest: bool) {
     if a.is_denormal() || b.is_denormal() {
         fpus |= u16::from(DENORMAL);
     }
-    if !a.is_zero() && !b.is_infinite() {
-        env.set_st(0, finite_remainder(a, b, nearest, &mut fpus));
-    }
+    let rest =
+        if a.is_zero() || b.is_infinite() { wide(a) } else { finite_remainder(a, b, nearest, &mut fpus) };
     env.set_fpus(fpus);
+    // It is exact, but may be too small.
+    env.set_st(0, round(env, if rest.is_zero() { rest.with_sign(a.is_negative()) } else { rest }, ALL_BITS));
 }
 
-fn finite_remainder(a: F80, b: F80, nearest: bool, fpus: &mut u16) -> F80 {
+fn finite_remainder(a: F80, b: F80, nearest: bool, fpus: &mut u16) -> Wide {
     let ((m, e), (n, f)) = (a.parts(), b.parts());
     let distance = e - f;
     if distance < -1 || distance < 0 && !nearest {
-        return a;
+        return wide(a);
     }
     // Everything is doubled, so that half a divisor is an integer.
     let divisor = u128::from(n) << 1;
@@ -166,15 +91,8 @@ fn finite_remainder(a: F80, b: F80, nearest: bool, fpus: &mut u16) -> F80 {
             }
         }
     }
-    if rest == 0 {
-        return F80 { mantissa: 0, top: a.top & SIGN };
-    }
-    // The rest has up to 65 bits; the lowest matters only where no quotient bit was computed.
-    if rest & 1 == 0 {
-        F80::of(negative, (rest >> 1) as u64, f + left)
-    } else {
-        F80::of(negative, rest as u64, f + left - 1)
-    }
+    // The rest has up to 65 bits.
+    Wide::of(negative, f + left - 1 + 64 - BIAS, rest)
 }
 
 macro_rules! on_stack {
@@ -211,16 +129,16 @@ fn scale(env: Env, a: F80, by: F80) -> F80 {
     if a.is_nan() || by.is_nan() {
         return nan_of(env, a, by);
     }
+    let is_none = |by: F80| if by.is_negative() { a.is_infinite() } else { a.is_zero() };
+    if by.is_infinite() && is_none(by) {
+        return invalid(env);
+    }
+    note_denormals(env, &[a, by]);
     if by.is_infinite() {
         return match by.is_negative() {
-            true if a.is_infinite() => invalid(env),
-            false if a.is_zero() => invalid(env),
             true => F80 { mantissa: 0, top: a.top & SIGN },
             false => F80 { mantissa: INTEGER, top: a.top & SIGN | MAX },
         };
-    }
-    if a.is_denormal() || by.is_denormal() {
-        env.raise_x87(DENORMAL);
     }
     // Truncated; all that exceed the range of exponents have the same effect.
     let magnitude = match i32::from(by.exponent()) - 16383 {
@@ -229,15 +147,11 @@ fn scale(env: Env, a: F80, by: F80) -> F80 {
         _ => 0x1_0000,
     };
     let n = if by.is_negative() { -magnitude } else { magnitude };
-    let status = env.x87();
-    // Precision control does not matter here.
-    // SAFETY: the engine's function gets its own `float_status`.
-    unsafe {
-        let precision = std::mem::replace(&mut (*status).precision, 80);
-        let value = floatx80_scalbn_x86_64(a, n, status);
-        (*status).precision = precision;
-        value
+    if a.is_infinite() || a.is_zero() {
+        return a;
     }
+    // Precision control does not matter here.
+    round(env, wide(a).scaled(n), ALL_BITS)
 }
 
 /// FXTRACT: replaces ST(0) by its exponent and pushes its significand.
@@ -277,6 +191,7 @@ macro_rules! to_integer {
     ($($symbol:ident: $type:ident in $range:ident, $convert:ident;)*) => { $(
         replace! {
             fn $symbol(env: Env) -> $type {
+                env.collect_x87();
                 let a = env.st(0);
                 // SAFETY: the engine's function gets its own `float_status`.
                 let got = apart(env, |status| unsafe { i64::from($convert(a, status)) });
@@ -300,6 +215,7 @@ replace_faulting! { helper_fbst_ST0 => fbst, return address in "rdx"; }
 /// FBSTP: eighteen decimal digits and a sign.
 unsafe extern "C" fn fbst(env: Env, address: u64, retaddr: usize) {
     const LARGEST: u64 = 999_999_999_999_999_999;
+    env.collect_x87();
     let a = env.st(0);
     // SAFETY: the engine's function gets its own `float_status`.
     let (value, raised) = apart(env, |status| unsafe { floatx80_to_int64_x86_64(a, status) });
@@ -313,24 +229,44 @@ unsafe extern "C" fn fbst(env: Env, address: u64, retaddr: usize) {
     if no_answer {
         digits = 0xffff_c000 << 48;
     }
+    let raised = if no_answer { INVALID } else { raised };
+    let high = address.wrapping_add(8);
     // SAFETY: `retaddr` lies in generated code; the jump out of here drops nothing.
     unsafe {
+        probe_store(env, address, 10, retaddr);
+        if raised & INVALID & !env.fpuc() as u8 != 0 {
+            // What is there stays.
+            digits = u128::from(cpu_ldq_data_ra_x86_64(env, address, retaddr))
+                | u128::from(cpu_lduw_data_ra_x86_64(env, high, retaddr)) << 64;
+        }
         cpu_stq_data_ra_x86_64(env, address, digits as u64, retaddr);
-        cpu_stw_data_ra_x86_64(env, address.wrapping_add(8), (digits >> 64) as u32 & 0xffff, retaddr);
+        cpu_stw_data_ra_x86_64(env, high, (digits >> 64) as u32 & 0xffff, retaddr);
     }
-    env.raise_x87(if no_answer { INVALID } else { raised });
+    env.raise_x87(raised);
 }
 
-/// Defines helpers that set ZF, PF and CF as the engine's does, and clear the other status flags.
+replace_after! { probe_fstt: helper_fstt_ST0 }
+
+/// FSTP of ten bytes.
+unsafe extern "C" fn probe_fstt(env: Env, address: u64, retaddr: usize) {
+    // SAFETY: `retaddr` lies in generated code; nothing is to be dropped.
+    unsafe { probe_store(env, address, 10, retaddr) }
+}
+
+/// Defines helpers that compare as the engine's do, and record that an operand was denormal.
 macro_rules! compares {
     ($($symbol:ident;)*) => { $(
         const _: () = {
             real!($symbol(env: Env));
             replace! {
                 fn $symbol(env: Env) {
+                    let (a, b) = (env.st(0), env.ft0());
                     // SAFETY: the argument is the engine's.
                     unsafe { real(env) }
-                    env.set_flags(env.flags() & 0x45);
+                    if !a.is_nan() && !b.is_nan() {
+                        note_denormals(env, &[a, b]);
+                    }
+                    env.take_ft0_mark();
                 }
             }
         };
@@ -338,19 +274,60 @@ macro_rules! compares {
 }
 
 compares! {
+    helper_fcom_ST0_FT0;
+    helper_fucom_ST0_FT0;
+}
+
+/// Defines helpers that compare likewise, set ZF, PF and CF as the engine's, and clear the other
+/// status flags.
+macro_rules! compares_to_flags {
+    ($($symbol:ident;)*) => { $(
+        const _: () = {
+            real!($symbol(env: Env));
+            replace! {
+                fn $symbol(env: Env) {
+                    let (a, b) = (env.st(0), env.ft0());
+                    // SAFETY: the argument is the engine's.
+                    unsafe { real(env) }
+                    env.set_flags(env.flags() & 0x45);
+                    if !a.is_nan() && !b.is_nan() {
+                        note_denormals(env, &[a, b]);
+                    }
+                }
+            }
+        };
+    )* };
+}
+
+compares_to_flags! {
     helper_fcomi_ST0_FT0;
     helper_fucomi_ST0_FT0;
 }
 
-/// Defines helpers that load a number, and make a signalling NaN a quiet one.
+const _: () = {
+    real!(helper_frndint(env: Env));
+    replace! {
+        fn helper_frndint(env: Env) {
+            note_denormals(env, &[env.st(0)]);
+            // SAFETY: the argument is the engine's.
+            unsafe { real(env) }
+        }
+    }
+};
+
+/// Defines helpers that load a number, record that it is denormal, and make a signalling NaN a
+/// quiet one.
 macro_rules! loads {
-    ($($symbol:ident($bits:ident);)*) => { $(
+    ($($symbol:ident($bits:ident, $float:ident);)*) => { $(
         const _: () = {
             real!($symbol(env: Env, value: $bits));
             replace! {
                 fn $symbol(env: Env, value: $bits) {
                     // SAFETY: the arguments are the engine's.
                     unsafe { real(env, value) }
+                    if $float::from_bits(value).is_subnormal() {
+                        env.raise_x87(DENORMAL);
+                    }
                     let loaded = env.st(0);
                     if loaded.is_nan() {
                         env.set_st(0, loaded.quieted());
@@ -362,27 +339,40 @@ macro_rules! loads {
 }
 
 loads! {
-    helper_flds_ST0(u32);
-    helper_fldl_ST0(u64);
+    helper_flds_ST0(u32, f32);
+    helper_fldl_ST0(u64, f64);
 }
 
-/// Defines helpers that store a number, and make a signalling NaN a quiet one.
-macro_rules! stores {
-    ($($symbol:ident() -> $bits:ident, $quiet:expr;)*) => { $(
+/// Defines helpers that load the operand of an operation to come.
+macro_rules! operands {
+    ($($symbol:ident($bits:ident, $float:ident);)*) => { $(
         const _: () = {
-            real!($symbol(env: Env) -> $bits);
+            real!($symbol(env: Env, value: $bits));
             replace! {
-                fn $symbol(env: Env) -> $bits {
-                    let nan = env.st(0).is_nan();
-                    // SAFETY: the argument is the engine's.
-                    unsafe { real(env) | if nan { $quiet } else { 0 } }
+                fn $symbol(env: Env, value: $bits) {
+                    // SAFETY: the arguments are the engine's.
+                    unsafe { real(env, value) }
+                    if $float::from_bits(value).is_subnormal() {
+                        env.mark_ft0();
+                    }
                 }
             }
         };
     )* };
 }
 
-stores! {
-    helper_fsts_ST0() -> u32, 1 << 22;
-    helper_fstl_ST0() -> u64, 1 << 51;
+operands! {
+    helper_flds_FT0(u32, f32);
+    helper_fldl_FT0(u64, f64);
+}
+
+replace! {
+    fn helper_fsts_ST0(env: Env) -> u32 {
+        env.collect_x87();
+        SINGLE.narrow(env, env.st(0)) as u32
+    }
+    fn helper_fstl_ST0(env: Env) -> u64 {
+        env.collect_x87();
+        DOUBLE.narrow(env, env.st(0))
+    }
 }

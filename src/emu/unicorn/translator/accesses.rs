@@ -1,13 +1,14 @@
 //! Recording of accesses: the operations that store addresses into slots, and the accesses that an
 //! erratum makes different.
+#![allow(unsafe_code)]
 
 use std::ffi::c_void;
 
-use iced_x86::FlowControl;
+use iced_x86::{Code, FlowControl, Mnemonic};
 
 use crate::emu::unicorn::emit::Emit;
 use crate::emu::unicorn::errata::{self, Erratum};
-use crate::emu::unicorn::ffi::{Context, Value};
+use crate::emu::unicorn::ffi::{self, Context, Value};
 use crate::emu::unicorn::helpers::env::RECORDED;
 use crate::emu::unicorn::translator::{Translator, alignment};
 use crate::guest::Gpr;
@@ -103,8 +104,7 @@ impl Translator {
     pub(crate) fn access(
         &mut self,
         context: Context,
-        value: Value,
-        addr: Value,
+        (value, addr): (Value, Value),
         op: u32,
         write: bool,
     ) -> Option<u32> {
@@ -134,11 +134,34 @@ impl Translator {
             }
             _ => {}
         }
+        if write {
+            self.guard.before_store(context, emit.temp(value), emit.temp(addr), op_size(op));
+        }
+        self.tap(context, addr, op, write);
         if self.instruction.flow_control() == FlowControl::IndirectCall {
             self.check_target(emit, value, addr, write);
         }
-        self.tap(context, addr, op, write);
         Some(self.aligned(op, first))
+    }
+
+    /// Has ENTER fault before it changes registers if the end of the frame cannot be stored to
+    /// (Intel SDM vol. 2, ENTER). The engine does not look.
+    fn probe_frame(&self, context: Context, tlb: usize) {
+        let instruction = &self.instruction;
+        let width: i64 = if instruction.code() == Code::Enterw_imm16_imm8 { 2 } else { 8 };
+        let pushed = 1 + i64::from(instruction.immediate8_2nd() & 31);
+        let emit = Emit(context);
+        let (address, byte) = (emit.new_temp(false), emit.new_temp(false));
+        let frame = -(width * pushed + i64::from(instruction.immediate16()));
+        emit.add_constant(address, emit.gpr(Gpr::Rsp as usize), frame);
+        let (at, value) = (emit.value(address), emit.value(byte));
+        // SAFETY: as for `Emit`; the operations load and store a byte.
+        unsafe {
+            ffi::__real_tcg_gen_qemu_ld_i64_x86_64(context, value, at, tlb, 0);
+            ffi::__real_tcg_gen_qemu_st_i64_x86_64(context, value, at, tlb, 0);
+        }
+        emit.free(byte);
+        emit.free(address);
     }
 
     /// The operation of an access with the alignment that the mode asks for.
@@ -171,7 +194,10 @@ impl Translator {
 
     /// Follows up on an access that is generated. The result is the argument of the turn to MMX
     /// that is to be generated now.
-    pub(crate) fn accessed(&mut self, context: Context) -> Option<*mut c_void> {
+    pub(crate) fn accessed(&mut self, context: Context, tlb: usize) -> Option<*mut c_void> {
+        if self.instruction.mnemonic() == Mnemonic::Enter && self.accesses == 1 {
+            self.probe_frame(context, tlb);
+        }
         if self.erratum == Erratum::SignedRet && self.accesses == 1 {
             let emit = Emit(context);
             let rsp = emit.gpr(Gpr::Rsp as usize);

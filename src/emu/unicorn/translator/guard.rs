@@ -6,6 +6,7 @@ use std::ffi::{CStr, c_char, c_void};
 
 use iced_x86::{CpuidFeature, EncodingKind, Instruction, Mnemonic as M};
 
+use crate::emu::unicorn::emit::Emit;
 use crate::emu::unicorn::ffi::{self, Context};
 use crate::emu::unicorn::layout::{SSE_UNMASKED, X87_UNMASKED};
 
@@ -15,10 +16,17 @@ unsafe extern "C" {
     fn helper_skinit_x86_64();
     fn helper_vmmcall_x86_64();
     fn helper_fwait_x86_64();
+    fn helper_vmload_x86_64();
 }
 
 /// Offset of the name in `TCGTemp`.
 const TEMP_NAME: usize = 32;
+
+/// Kinds of x87 instructions by what an exception of their operands undoes: everything; not the
+/// load of a denormal number; not the condition codes.
+const OTHERS: u64 = 0;
+pub(crate) const LOADS: u64 = 1;
+pub(crate) const COMPARES: u64 = 2;
 
 /// Part of an instruction in exceptions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,10 +36,8 @@ enum Part {
     None,
     /// Arithmetic of SSE.
     Sse,
-    /// An x87 instruction that waits, and may raise exceptions itself.
+    /// An x87 instruction that may raise exceptions.
     X87,
-    /// One that only waits.
-    Waits,
 }
 
 /// The calls that an instruction takes while it is translated.
@@ -39,6 +45,10 @@ enum Part {
 pub(crate) struct Guard {
     mode: u32,
     part: Part,
+    /// Its kind, by what an exception undoes of it.
+    kind: u64,
+    /// The instruction waits for exceptions of the x87 first.
+    waits: bool,
     /// The instruction may change the mode, so the block ends after it.
     changes: bool,
     /// The engine's state, as an argument, once the first call of the instruction was seen.
@@ -60,6 +70,8 @@ impl Guard {
     pub(crate) fn instruction(&mut self, instruction: &Instruction) {
         self.changes = changes_masks(instruction);
         self.state = None;
+        self.kind = kind(instruction);
+        self.waits = self.mode & X87_UNMASKED != 0 && waits(instruction);
         self.part = match self.mode & (SSE_UNMASKED | X87_UNMASKED) {
             0 => Part::None,
             _ => part(instruction),
@@ -67,6 +79,13 @@ impl Guard {
         let bit = if self.part == Part::Sse { SSE_UNMASKED } else { X87_UNMASKED };
         if self.mode & bit == 0 {
             self.part = Part::None;
+        }
+    }
+
+    /// Emits the wait at the start of an instruction, with the engine's state as argument.
+    pub(crate) fn wait(&self, context: Context, state: *mut c_void) {
+        if self.waits {
+            emit(context, helper_fwait_x86_64, state);
         }
     }
 
@@ -80,13 +99,25 @@ impl Guard {
         match self.part {
             Part::None => return,
             Part::Sse => emit(context, helper_stgi_x86_64, state),
-            Part::X87 => {
-                emit(context, helper_fwait_x86_64, state);
-                emit(context, helper_skinit_x86_64, state);
-            }
-            Part::Waits => emit(context, helper_fwait_x86_64, state),
+            Part::X87 => emit(context, helper_skinit_x86_64, state),
         }
         self.state = Some(state);
+    }
+
+    /// Emits the check of a number that the x87 is about to store, of `size` bytes at the address
+    /// that a temporary holds.
+    pub(crate) fn before_store(&self, context: Context, value: usize, address: usize, size: u16) {
+        let (Part::X87, Some(state)) = (self.part, self.state) else { return };
+        let emit = Emit(context);
+        let size = emit.constant(u64::from(size));
+        let mut args = [state, value as *mut c_void, address as *mut c_void, size as *mut c_void];
+        // SAFETY: as for `Emit`; the helper that stands in for this one has these arguments, and
+        // its result is as wide as the number.
+        unsafe {
+            let (function, args) = (helper_vmload_x86_64 as *const c_void, args.as_mut_ptr());
+            ffi::__real_tcg_gen_callN_x86_64(context, function, value as *mut c_void, 4, args);
+        }
+        emit.free(size);
     }
 
     /// Emits the call after a call of the instruction's, before its result is used.
@@ -103,7 +134,15 @@ impl Guard {
         if self.part == Part::X87
             && let Some(state) = self.state.take()
         {
-            emit(context, helper_vmmcall_x86_64, state);
+            let emit = Emit(context);
+            let kind = emit.constant(self.kind);
+            let mut args = [state, kind as *mut c_void];
+            // SAFETY: as for `Emit`; the helper that stands in for this one has these arguments.
+            unsafe {
+                let (function, args) = (helper_vmmcall_x86_64 as *const c_void, args.as_mut_ptr());
+                ffi::__real_tcg_gen_callN_x86_64(context, function, std::ptr::null_mut(), 2, args);
+            }
+            emit.free(kind);
         }
     }
 }
@@ -118,7 +157,7 @@ fn emit(context: Context, function: unsafe extern "C" fn(), mut state: *mut c_vo
 }
 
 /// Tests whether an argument is the engine's state, as every helper of arithmetic has it first.
-fn is_state(argument: *mut c_void) -> bool {
+pub(super) fn is_state(argument: *mut c_void) -> bool {
     // SAFETY: arguments are live `TCGTemp`s, whose names are constants.
     unsafe {
         let name = *argument.cast::<u8>().add(TEMP_NAME).cast::<*const c_char>();
@@ -142,23 +181,55 @@ fn changes_masks(instruction: &Instruction) -> bool {
     )
 }
 
+/// Tests for the instructions of the x87.
+fn is_x87(instruction: &Instruction) -> bool {
+    let is = |feature| instruction.cpuid_features().contains(&feature);
+    is(CpuidFeature::FPU) || is(CpuidFeature::FPU287) || is(CpuidFeature::FPU387)
+}
+
+/// Tests whether an instruction waits for exceptions of the x87 (Intel SDM vol. 1, 8.3.11 and
+/// 8.6), as those of MMX do.
+fn waits(instruction: &Instruction) -> bool {
+    match instruction.mnemonic() {
+        M::Fninit | M::Fnclex | M::Fnstsw | M::Fnstcw | M::Fnstenv | M::Fnsave => false,
+        M::Fndisi | M::Fneni | M::Fnsetpm => false,
+        M::Emms => true,
+        _ if is_x87(instruction) => true,
+        _ => (0..instruction.op_count().min(2)).any(|i| instruction.op_register(i).is_mm()),
+    }
+}
+
+/// The kind of an x87 instruction, by what an exception of its operands undoes.
+fn kind(instruction: &Instruction) -> u64 {
+    match instruction.mnemonic() {
+        M::Fld => LOADS,
+        M::Fcom
+        | M::Fcomp
+        | M::Fcompp
+        | M::Fucom
+        | M::Fucomp
+        | M::Fucompp
+        | M::Ficom
+        | M::Ficomp
+        | M::Ftst => COMPARES,
+        _ => OTHERS,
+    }
+}
+
 /// The part of an instruction in exceptions, if none is masked.
 fn part(instruction: &Instruction) -> Part {
-    let is = |feature| instruction.cpuid_features().contains(&feature);
-    if is(CpuidFeature::FPU) || is(CpuidFeature::FPU287) || is(CpuidFeature::FPU387) {
+    if is_x87(instruction) {
         return match instruction.mnemonic() {
-            M::Fninit | M::Fnclex | M::Fnstsw | M::Fnstcw | M::Fnstenv | M::Fnsave | M::Wait => Part::None,
-            M::Fnop | M::Fldcw | M::Fldenv | M::Frstor => Part::Waits,
+            M::Fninit | M::Fnclex | M::Fnstsw | M::Fnstcw | M::Fnstenv | M::Fnsave => Part::None,
+            M::Fndisi | M::Fneni | M::Fnsetpm => Part::None,
+            M::Wait | M::Fnop | M::Fldcw | M::Fldenv | M::Frstor => Part::None,
             _ => Part::X87,
         };
     }
-    let sse = instruction.encoding() == EncodingKind::Legacy
-        && (0..instruction.op_count().min(2)).any(|i| {
-            let register = instruction.op_register(i);
-            register.is_xmm() || register.is_mm()
-        })
-        && is_arithmetic(instruction.mnemonic());
-    if sse { Part::Sse } else { Part::None }
+    // CMPSD is a string instruction too.
+    let is_string = instruction.mnemonic() == M::Cmpsd && !instruction.op0_register().is_xmm();
+    let is_sse = instruction.encoding() == EncodingKind::Legacy && !is_string;
+    if is_sse && is_arithmetic(instruction.mnemonic()) { Part::Sse } else { Part::None }
 }
 
 /// Tests for the mnemonics of SSE that may raise exceptions.
@@ -184,31 +255,38 @@ mod tests {
     use super::*;
     use crate::x86::decode::decode;
 
-    /// The part of an instruction in a block for this mode.
-    fn part_of(mode: u32, bytes: &[u8]) -> Part {
+    /// The part of an instruction in a block for this mode, and whether it waits.
+    fn part_of(mode: u32, bytes: &[u8]) -> (Part, bool) {
         let mut guard = Guard::begin(mode);
         guard.instruction(&decode(bytes, 0x1000));
-        guard.part
+        (guard.part, guard.waits)
     }
 
-    /// addsd xmm0,xmm1; fadd st0,st1; fldcw [rax]; fnstsw ax; movapd xmm0,xmm1; fwait. The SDM's
-    /// section 8.3.11 lists what does not wait.
+    /// addsd xmm0,xmm1; fadd st0,st1; fldcw [rax]; fnstsw ax; movapd xmm0,xmm1; fwait; paddb
+    /// mm0,mm1; cvtps2pi mm0,xmm1; emms. The SDM's section 8.3.11 lists what does not wait. FWAIT
+    /// is the wait itself.
     #[test]
     fn only_blocks_with_unmasked_exceptions_have_calls() {
         let code = [
-            &[0xf2, 0x0f, 0x58, 0xc1][..],
-            &[0xd8, 0xc1],
-            &[0xd9, 0x28],
-            &[0xdf, 0xe0],
-            &[0x66, 0x0f, 0x28, 0xc1],
-            &[0x9b],
+            (&[0xf2, 0x0f, 0x58, 0xc1][..], Part::Sse, false),
+            (&[0xd8, 0xc1], Part::X87, true),
+            (&[0xd9, 0x28], Part::None, true),
+            (&[0xdf, 0xe0], Part::None, false),
+            (&[0x66, 0x0f, 0x28, 0xc1], Part::None, false),
+            (&[0x9b], Part::None, false),
+            (&[0x0f, 0xfc, 0xc1], Part::None, true),
+            (&[0x0f, 0x2d, 0xc1], Part::Sse, true),
+            (&[0x0f, 0x77], Part::None, true),
+            // cvtsd2si eax,[rax]; cmpltsd xmm0,[rax]; the string instruction.
+            (&[0xf2, 0x0f, 0x2d, 0x00], Part::Sse, false),
+            (&[0xf2, 0x0f, 0xc2, 0x00, 0x01], Part::Sse, false),
+            (&[0xa7], Part::None, false),
         ];
-        let both = [Part::Sse, Part::X87, Part::Waits, Part::None, Part::None, Part::None];
-        for (bytes, part) in code.into_iter().zip(both) {
-            assert_eq!(part_of(0, bytes), Part::None, "{bytes:x?}");
-            assert_eq!(part_of(SSE_UNMASKED | X87_UNMASKED, bytes), part, "{bytes:x?}");
+        for (bytes, part, waits) in code {
+            assert_eq!(part_of(0, bytes), (Part::None, false), "{bytes:x?}");
+            assert_eq!(part_of(SSE_UNMASKED | X87_UNMASKED, bytes), (part, waits), "{bytes:x?}");
         }
-        assert_eq!(part_of(X87_UNMASKED, code[0]), Part::None);
-        assert_eq!(part_of(SSE_UNMASKED, code[1]), Part::None);
+        assert_eq!(part_of(X87_UNMASKED, code[0].0), (Part::None, false));
+        assert_eq!(part_of(SSE_UNMASKED, code[1].0), (Part::None, false));
     }
 }

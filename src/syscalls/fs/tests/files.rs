@@ -145,6 +145,31 @@ fn a_nameless_file_gets_a_name() {
     assert_eq!(guest.call(nr::LINKAT, &[exclusive as u64, from, FDCWD, to, AT_EMPTY_PATH.into()]), Err(2));
 }
 
+/// fallocate(2) on ext4: whole blocks are taken out or inserted, and what lies behind moves.
+#[test]
+fn ranges_are_taken_out_and_inserted() {
+    const FALLOCATE: u64 = 285;
+    let (_dir, mut guest) = guest();
+    let mut bytes = Vec::new();
+    for letter in [b'a', b'b', b'c'] {
+        bytes.extend([letter; 4096]);
+    }
+    bytes.extend(b"end");
+    guest.put_file("f", O_WRONLY | O_CREAT, 0o644, &bytes).unwrap();
+    let fd = guest.open("f", O_RDWR, 0).unwrap() as u64;
+    for (mode, at, len, errno) in
+        [(8, 1, 4096, 22), (8, 0, 100, 22), (8, 8192, 8192, 22), (0x20, 16_384, 4096, 22), (9, 0, 4096, 95)]
+    {
+        assert_eq!(guest.call(FALLOCATE, &[fd, mode, at, len]), Err(errno), "{mode} {at} {len}");
+    }
+    assert_eq!(guest.call(FALLOCATE, &[fd, 8, 4096, 4096]), Ok(0));
+    let without = [&bytes[..4096], &bytes[8192..]].concat();
+    assert_eq!(guest.read_file("f").unwrap(), without);
+    assert_eq!(guest.call(FALLOCATE, &[fd, 0x20, 4096, 8192]), Ok(0));
+    let with = [&without[..4096], &[0; 8192][..], &without[4096..]].concat();
+    assert_eq!(guest.read_file("f").unwrap(), with);
+}
+
 #[test]
 fn names_come_newest_first_and_small_buffers_go_on() {
     let (dir, mut guest) = guest();
@@ -189,7 +214,8 @@ fn holes_are_punched() {
     assert!(bytes[100..10100].iter().all(|byte| *byte == 0));
     assert_eq!(guest.call(nr::FALLOCATE, &[fd as u64, 0, 0, 30000]), Ok(0));
     assert_eq!(guest.fstat(fd).unwrap().2, 30000);
-    assert_eq!(guest.call(nr::FALLOCATE, &[fd as u64, 8, 0, 4096]), Err(95));
+    let unshare = u64::from(FALLOC_FL_UNSHARE_RANGE);
+    assert_eq!(guest.call(nr::FALLOCATE, &[fd as u64, unshare, 0, 4096]), Err(95));
 }
 
 #[test]
@@ -197,17 +223,17 @@ fn times_are_the_guests_own() {
     let (dir, mut guest) = guest();
     guest.put_file("f", O_WRONLY | O_CREAT, 0o644, b"x").unwrap();
     guest.on(nr::STAT, "f", &[BUF]).unwrap();
-    assert_eq!(guest.machine.word(BUF + 88), 1_704_067_200); // 2024-01-01
+    assert_eq!(guest.machine.word(BUF + 88), 1_830_297_600); // 2028-01-01
     guest.machine.put_words(BUF, &[0, UTIME_OMIT, 5, 6]);
     let path = guest.path(0, "f");
     assert_eq!(guest.call(nr::UTIMENSAT, &[FDCWD, path, BUF, 0]), Ok(0));
     guest.on(nr::STAT, "f", &[BUF]).unwrap();
     assert_eq!((guest.machine.word(BUF + 88), guest.machine.word(BUF + 96)), (5, 6));
-    assert_eq!(guest.machine.word(BUF + 72), 1_704_067_200);
+    assert_eq!(guest.machine.word(BUF + 72), 1_830_297_600);
     let mut through = Guest::new(dir.path(), &[dir.path()]);
     through.put_file("g", O_WRONLY | O_CREAT, 0o644, b"x").unwrap();
     through.on(nr::STAT, "g", &[BUF]).unwrap();
-    assert_eq!(through.machine.word(BUF + 88), 1_704_067_200); // not the host's clock
+    assert_eq!(through.machine.word(BUF + 88), 1_830_297_600); // not the host's clock
 }
 
 #[test]

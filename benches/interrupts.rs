@@ -1,0 +1,171 @@
+//! The time from Ctrl-C to the prompt, whatever goes on: the program, stops, the way back, names
+//! for Tab, a copy inside one system call.
+//!
+//! `cargo bench --bench interrupts [-- ROUNDS]` prints medians and maxima. It is a measurement: it
+//! judges nothing.
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use common::pty::Terminal;
+
+/// Functions whose names Tab completes.
+const NAMES: usize = 300_000;
+
+/// Counts for ever, or makes one large copy in a system call as often as it is let.
+const PROGRAM: &str = r#"
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/sendfile.h>
+#include <unistd.h>
+enum { SIZE = 1 << 30 };
+volatile unsigned hot;
+unsigned table[1 << 20];
+__attribute__((noinline)) void step(unsigned i) { hot += i; table[i * 7919 & 0xfffff]++; }
+static void *count(void *arg) { for (unsigned i = 0;; i++) step(i); return arg; }
+int main(int argc, char **argv)
+{
+    if (argv[1][0] == 'c') count(NULL);
+    if (argv[1][0] == 't') {
+        pthread_t other[3];
+        for (int i = 0; i < 3; i++) pthread_create(other + i, NULL, count, NULL);
+        count(NULL);
+    }
+    char *all = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int zero = open("/dev/zero", O_RDONLY), file = memfd_create("file", 0);
+    memset(all, 1, 4096);
+    for (;;) {
+        switch (argv[1][0]) {
+        case 'z': read(zero, all, SIZE); break;
+        case 'w': lseek(file, 0, SEEK_SET); write(file, all, SIZE); break;
+        case 'r': getrandom(all, SIZE, 0); break;
+        case 's': lseek(file, 0, SEEK_SET); sendfile(file, zero, NULL, SIZE); break;
+        case 'p': madvise(all, SIZE, MADV_DONTNEED); madvise(all, SIZE, MADV_POPULATE_WRITE); break;
+        }
+    }
+}
+"#;
+
+fn build(directory: &Path) {
+    std::fs::write(directory.join("busy.c"), PROGRAM).expect("written");
+    let names: String = (0..NAMES).map(|number| format!("name_{number}:\n")).collect();
+    let names = format!(".text\n{names}.globl main\n.type main, @function\nmain: xor %eax, %eax\nret\n");
+    std::fs::write(directory.join("names.s"), names).expect("written");
+    for words in [&["-O1", "-pthread", "-o", "busy", "busy.c"][..], &["-o", "names", "names.s"]] {
+        let out = common::tool("gcc", directory, "gcc", words);
+        assert!(out.status.success(), "{}", common::stderr(&out));
+    }
+}
+
+/// A shell over a program, in which commands were carried out.
+fn shell(directory: &Path, program: &[&str], commands: &[&str]) -> Terminal {
+    let mut words = vec!["repl", "--max-memory=8G", "--cachegrind-out-file=/dev/null", "--"];
+    words.extend(program);
+    let mut terminal = Terminal::cgemu(directory, &words);
+    let mut at = terminal.wait_for(0, "cgemu> ");
+    for command in commands {
+        terminal.type_in(&format!("{command}\r"));
+        at = terminal.wait_for(at, "\x1b[?2004l");
+        at = terminal.wait_for(at, "cgemu> ");
+    }
+    terminal
+}
+
+/// Times from Ctrl-C, a while after a command, to the next prompt.
+fn interrupt(terminal: &mut Terminal, rounds: u32, command: &str) -> Vec<Duration> {
+    let mut times = Vec::new();
+    for round in 0..rounds {
+        let at = terminal.printed().len();
+        terminal.type_in(&format!("{command}\r"));
+        let at = terminal.wait_for(at, "\x1b[?2004l");
+        // At another point of a long call every time.
+        std::thread::sleep(Duration::from_millis(300 + 37 * u64::from(round)));
+        let begin = Instant::now();
+        terminal.type_in("\x03");
+        let told = terminal.wait_for(at, "interrupted");
+        terminal.wait_for(told, "cgemu> ");
+        times.push(begin.elapsed());
+    }
+    times
+}
+
+fn print(what: &str, mut times: Vec<Duration>) {
+    times.sort_unstable();
+    let median = times.get(times.len() / 2).copied().unwrap_or_default();
+    let most = times.last().copied().unwrap_or_default();
+    println!(
+        "{what:40} {:>8.1} ms, at most {:>8.1} ms",
+        median.as_secs_f64() * 1e3,
+        most.as_secs_f64() * 1e3
+    );
+}
+
+fn main() {
+    let mut args = std::env::args().skip(1).filter(|arg| arg != "--bench");
+    let rounds = args.next().map_or(5, |arg| arg.parse().expect("the argument is a number of rounds"));
+    let scratch = tempfile::tempdir().expect("a temporary directory");
+    let directory = scratch.path();
+    build(directory);
+    for (what, program, commands, command) in [
+        ("one thread", "count", &["break main", "run"][..], "continue"),
+        ("four threads", "threads", &["break main", "run"], "continue"),
+        ("stops at a watched access", "count", &["break main", "run", "watch hot"], "continue 100000000"),
+        ("stops at a miss", "count", &["break main", "run", "catch miss D1mr"], "continue 100000000"),
+        ("stops at a breakpoint", "threads", &["tbreak main", "run", "break step"], "continue 100000000"),
+        (
+            "the way back",
+            "threads",
+            &["tbreak main", "run", "advance 100M", "break step if 0"],
+            "reverse-continue",
+        ),
+        ("a read of 1 GiB of zeros", "zeros", &["break main", "run"], "continue"),
+        ("a write of 1 GiB", "write", &["break main", "run"], "continue"),
+        ("1 GiB of random bytes", "random", &["break main", "run"], "continue"),
+        ("sendfile of 1 GiB", "sendfile", &["break main", "run"], "continue"),
+        ("1 GiB of pages at once", "populate", &["break main", "run"], "continue"),
+    ] {
+        let mut terminal = shell(directory, &["./busy", program], commands);
+        print(what, interrupt(&mut terminal, rounds, command));
+        terminal.type_in("quit\r");
+        terminal.finish();
+    }
+
+    let mut completed = Vec::new();
+    let mut given_up = Vec::new();
+    for round in 0..rounds {
+        for (interrupted, times) in [(false, &mut completed), (true, &mut given_up)] {
+            let mut terminal = shell(directory, &["./names"], &[]);
+            let at = terminal.printed().len();
+            terminal.type_in("break name_29999");
+            // The editor writes the line again when its hint goes, so it is not there in one piece.
+            let at = terminal.wait_for(at, "ame_29999");
+            let begin = Instant::now();
+            terminal.type_in("\t");
+            if interrupted {
+                std::thread::sleep(Duration::from_millis(20 + 13 * u64::from(round)));
+                let begin = Instant::now();
+                terminal.type_in("\x03");
+                // What is typed next is shown when the editor is back.
+                terminal.type_in("@");
+                terminal.wait_for(at, "@");
+                times.push(begin.elapsed());
+            } else {
+                // It is the beginning of others too.
+                terminal.type_in("@");
+                terminal.wait_for(at, "@");
+                times.push(begin.elapsed());
+            }
+            terminal.type_in("\x15quit\r");
+            terminal.finish();
+        }
+    }
+    print("Tab over 300,000 names, to its end", completed);
+    print("Tab over 300,000 names, until Ctrl-C", given_up);
+}

@@ -1,0 +1,213 @@
+//! Netlink, rtnetlink(7): questions about the one interface and its addresses. Whatever would
+//! change them is EPERM, and there is never any news for a group.
+
+use crate::abi::errno::Errno;
+use crate::abi::net::*;
+use crate::kernel::net::addr::Addr;
+use crate::kernel::net::interface::{INDEX, MTU, NAME, QUEUE_LENGTH};
+use crate::kernel::net::queue::{Message, truesize};
+use crate::kernel::net::sock::SockId;
+use crate::kernel::net::stream::Outgoing;
+use crate::kernel::net::table::Net;
+use crate::kernel::wait_queue::WaitQueues;
+
+/// Bytes of `struct nlmsghdr`.
+const HEADER: usize = 16;
+
+/// A question: `struct nlmsghdr` and what follows.
+struct Request<'a> {
+    kind: u16,
+    flags: u16,
+    sequence: u32,
+    /// The header as it was, for errors.
+    header: &'a [u8],
+    body: &'a [u8],
+}
+
+/// An attribute, `struct rtattr`.
+fn attribute(kind: u16, data: &[u8]) -> Vec<u8> {
+    let mut bytes = ((data.len() + 4) as u16).to_le_bytes().to_vec();
+    bytes.extend(kind.to_le_bytes());
+    bytes.extend_from_slice(data);
+    bytes.resize(bytes.len().next_multiple_of(4), 0);
+    bytes
+}
+
+/// RTM_NEWLINK of the interface.
+fn link() -> Vec<u8> {
+    let mut body = vec![0, 0];
+    body.extend(ARPHRD_LOOPBACK.to_le_bytes());
+    for word in [INDEX, LOOPBACK_FLAGS | IFF_LOWER_UP, 0] {
+        body.extend(word.to_le_bytes());
+    }
+    let attributes: [(u16, &[u8]); 11] = [
+        (3, NAME),                         // IFLA_IFNAME
+        (13, &QUEUE_LENGTH.to_le_bytes()), // IFLA_TXQLEN
+        (16, &[0]),                        // IFLA_OPERSTATE
+        (17, &[0]),                        // IFLA_LINKMODE
+        (4, &MTU.to_le_bytes()),           // IFLA_MTU
+        (27, &[0; 4]),                     // IFLA_GROUP
+        (6, b"noqueue\0"),                 // IFLA_QDISC
+        (1, &[0; 6]),                      // IFLA_ADDRESS
+        (2, &[0; 6]),                      // IFLA_BROADCAST
+        (23, &[0; 200]),                   // IFLA_STATS64
+        (7, &[0; 100]),                    // IFLA_STATS
+    ];
+    body.extend(attributes.iter().flat_map(|(kind, data)| attribute(*kind, data)));
+    body
+}
+
+/// RTM_NEWADDR of each address, for a family or for all.
+fn addresses(family: u8) -> Vec<Vec<u8>> {
+    const PERMANENT: u8 = 0x80;
+    const HOST: u8 = 254;
+    let lives = [[0xff; 8], [0; 8]].concat();
+    let flags = u32::from(PERMANENT).to_le_bytes();
+    let head = |family: u16, prefix: u8| {
+        let mut body = vec![family as u8, prefix, PERMANENT, HOST];
+        body.extend(INDEX.to_le_bytes());
+        body
+    };
+    let mut found = Vec::new();
+    if family == 0 || u16::from(family) == AF_INET {
+        let octets = [127, 0, 0, 1];
+        let parts = [attribute(1, &octets), attribute(2, &octets), attribute(3, NAME)];
+        let rest = [attribute(8, &flags), attribute(6, &lives)];
+        found.push([head(AF_INET, 8), parts.concat(), rest.concat()].concat());
+    }
+    if family == 0 || u16::from(family) == AF_INET6 {
+        let mut octets = [0; 16];
+        octets[15] = 1;
+        let parts = [attribute(1, &octets), attribute(6, &lives), attribute(8, &flags)];
+        found.push([head(AF_INET6, 128), parts.concat()].concat());
+    }
+    found
+}
+
+impl Net {
+    /// Gives a socket of netlink its port, that of the process or one that is free, bind(2).
+    pub(crate) fn bind_netlink(
+        &mut self,
+        id: SockId,
+        port: u32,
+        groups: u32,
+        pid: u32,
+    ) -> Result<u32, Errno> {
+        let taken = |port: u32| {
+            self.iter().any(|(other, sock)| {
+                other != id && matches!(sock.local, Some(Addr::Netlink(held, _)) if held == port)
+            })
+        };
+        let port = match (port, &self.sock(id)?.local) {
+            (wanted, Some(Addr::Netlink(held, _))) if wanted == 0 || wanted == *held => *held,
+            (_, Some(_)) => return Err(Errno::EINVAL),
+            (0, None) if !taken(pid) => pid,
+            (0, None) => {
+                (1..).map(|at| 0xffff_f000 - at).find(|port| !taken(*port)).ok_or(Errno::EADDRINUSE)?
+            }
+            (wanted, None) if taken(wanted) => return Err(Errno::EADDRINUSE),
+            (wanted, None) => wanted,
+        };
+        self.sock_mut(id)?.local = Some(Addr::Netlink(port, groups));
+        Ok(port)
+    }
+
+    /// Answers the questions of a message at once.
+    pub(super) fn send_netlink(
+        &mut self,
+        id: SockId,
+        out: &Outgoing,
+        queues: &mut WaitQueues,
+    ) -> Result<usize, Errno> {
+        let port = self.bind_netlink(id, 0, 0, out.cred.pid as u32)?;
+        if self.sock(id)?.protocol != NETLINK_ROUTE {
+            return Err(Errno::EPERM);
+        }
+        let mut rest = out.bytes;
+        while let Some(header) = rest.first_chunk::<HEADER>() {
+            let [a, b, c, d, k0, k1, f0, f1, s0, s1, s2, s3, ..] = *header;
+            let len = u32::from_le_bytes([a, b, c, d]) as usize;
+            if !(HEADER..=rest.len()).contains(&len) {
+                break;
+            }
+            let request = Request {
+                kind: u16::from_le_bytes([k0, k1]),
+                flags: u16::from_le_bytes([f0, f1]),
+                sequence: u32::from_le_bytes([s0, s1, s2, s3]),
+                header,
+                body: &rest[HEADER..len],
+            };
+            for bytes in request.answers(port) {
+                let room = truesize(bytes.len());
+                let from = Some(Addr::Netlink(0, 0));
+                self.push(id, Message { bytes, room, from, ..Message::default() }, queues);
+            }
+            rest = rest.get(len.next_multiple_of(4)..).unwrap_or_default();
+        }
+        Ok(out.bytes.len())
+    }
+}
+
+impl Request<'_> {
+    /// A message of netlink.
+    fn message(&self, kind: u16, flags: u16, port: u32, body: &[u8]) -> Vec<u8> {
+        let mut bytes = ((HEADER + body.len()) as u32).to_le_bytes().to_vec();
+        bytes.extend(kind.to_le_bytes());
+        bytes.extend(flags.to_le_bytes());
+        bytes.extend(self.sequence.to_le_bytes());
+        bytes.extend(port.to_le_bytes());
+        bytes.extend_from_slice(body);
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+        bytes
+    }
+
+    /// NLMSG_ERROR, also for success if that was asked for.
+    fn error(&self, port: u32, error: Option<Errno>) -> Vec<u8> {
+        let number = error.map_or(0, |errno| -i32::from(errno.0));
+        let body = [&number.to_le_bytes()[..], self.header].concat();
+        self.message(NLMSG_ERROR, 0, port, &body)
+    }
+
+    /// The datagrams that answer the question.
+    fn answers(&self, port: u32) -> Vec<Vec<u8>> {
+        if self.kind < RTM_BASE {
+            return Vec::new(); // NLMSG_NOOP and its kin
+        }
+        let family = self.body.first().copied().unwrap_or(0);
+        let dump = self.flags & NLM_F_DUMP != 0;
+        let objects = match self.kind {
+            RTM_GETLINK if dump => vec![self.message(RTM_NEWLINK, NLM_F_MULTI, port, &link())],
+            RTM_GETLINK => {
+                let index = self
+                    .body
+                    .get(4..8)
+                    .map_or(0, |word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+                let named = self.body.windows(NAME.len()).any(|bytes| bytes == NAME);
+                let known = index == INDEX || index == 0 && named;
+                return vec![match known {
+                    true => self.message(RTM_NEWLINK, 0, port, &link()),
+                    false => self.error(port, Some(Errno::ENODEV)),
+                }];
+            }
+            RTM_GETADDR if dump => addresses(family)
+                .iter()
+                .map(|body| self.message(RTM_NEWADDR, NLM_F_MULTI, port, body))
+                .collect(),
+            RTM_GETROUTE if !dump => return vec![self.error(port, Some(Errno::ENETUNREACH))],
+            // Kinds come in fours: new, delete, get, set. Only questions are for everybody; there
+            // are no further routes, rules and neighbours.
+            kind if kind & 3 != 2 => return vec![self.error(port, Some(Errno::EPERM))],
+            _ if dump => Vec::new(),
+            _ => return vec![self.error(port, Some(Errno::EOPNOTSUPP))],
+        };
+        let mut datagrams = Vec::new();
+        if !objects.is_empty() {
+            datagrams.push(objects.concat());
+        }
+        datagrams.push(self.message(NLMSG_DONE, NLM_F_MULTI, port, &[0; 4]));
+        if self.flags & NLM_F_ACK != 0 && !dump {
+            datagrams.push(self.error(port, None));
+        }
+        datagrams
+    }
+}

@@ -1,0 +1,200 @@
+//! Addresses and ports of IP: which a socket may have, and who is found at one.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use crate::abi::capability::CAP_NET_BIND_SERVICE;
+use crate::abi::errno::Errno;
+use crate::abi::net::*;
+use crate::kernel::cred::Credentials;
+use crate::kernel::net::addr::{Addr, Family, unspecified};
+use crate::kernel::net::sock::{Sock, SockId, State};
+use crate::kernel::net::table::Net;
+
+/// Ports that are chosen for sockets without one, `/proc/sys/net/ipv4/ip_local_port_range`.
+pub(crate) const EPHEMERAL: std::ops::RangeInclusive<u16> = 32_768..=60_999;
+/// The first port that anybody may have.
+const UNPRIVILEGED: u16 = 1024;
+
+/// Tells if an address is one of the machine's own.
+pub(super) fn is_own(ip: IpAddr) -> bool {
+    ip.is_loopback()
+}
+
+/// The address that a packet to one goes to: that of the machine for the one that stands for any;
+/// ENETUNREACH for all that are not its own.
+pub(super) fn route(to: SocketAddr) -> Result<SocketAddr, Errno> {
+    let to = match to.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => SocketAddr::new(Ipv4Addr::LOCALHOST.into(), to.port()),
+        IpAddr::V6(ip) if ip.is_unspecified() => SocketAddr::new(Ipv6Addr::LOCALHOST.into(), to.port()),
+        _ => to,
+    };
+    if is_own(to.ip()) { Ok(to) } else { Err(Errno::ENETUNREACH) }
+}
+
+/// The address that packets to one come from.
+pub(super) fn source(to: SocketAddr) -> IpAddr {
+    if to.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() }
+}
+
+/// Tells if a socket of IPv6 takes no part in IPv4.
+pub(super) fn is_v6_only(sock: &Sock) -> bool {
+    sock.options.is_on(IPPROTO_IPV6, IPV6_V6ONLY)
+}
+
+/// Tells if a socket at an address takes what comes to another one: 2 if it is its own, 1 if it
+/// takes all, 0 if not.
+fn takes(sock: &Sock, at: SocketAddr, to: IpAddr) -> u32 {
+    match (at.ip(), to) {
+        (ip, to) if ip == to => 2,
+        (IpAddr::V4(ip), IpAddr::V4(_)) => u32::from(ip.is_unspecified()),
+        (IpAddr::V6(ip), IpAddr::V6(_)) => u32::from(ip.is_unspecified()),
+        (IpAddr::V6(ip), IpAddr::V4(_)) => u32::from(ip.is_unspecified() && !is_v6_only(sock)),
+        (IpAddr::V4(_), IpAddr::V6(_)) => 0,
+    }
+}
+
+/// Tells if two addresses have something in common.
+fn overlap(a: (&Sock, SocketAddr), b: (&Sock, SocketAddr)) -> bool {
+    takes(a.0, a.1, b.1.ip()) > 0 || takes(b.0, b.1, a.1.ip()) > 0
+}
+
+impl Net {
+    /// The sockets at a port.
+    fn at_port(
+        &self,
+        protocol: u32,
+        port: u16,
+    ) -> impl DoubleEndedIterator<Item = (SockId, &Sock, SocketAddr)> {
+        let ids = self.ports.get(&(protocol, port)).map_or(&[][..], Vec::as_slice);
+        ids.iter().filter_map(|id| {
+            let sock = self.get(*id)?;
+            Some((*id, sock, sock.at()?))
+        })
+    }
+
+    /// Tells if a socket may not have an address because of another one,
+    /// `inet_csk_bind_conflict`.
+    fn conflicts(&self, id: SockId, at: SocketAddr) -> bool {
+        let Some(sock) = self.get(id) else { return false };
+        self.at_port(sock.protocol, at.port()).any(|(other_id, other, other_at)| {
+            let reuse = sock.is_on(SO_REUSEADDR) && other.is_on(SO_REUSEADDR);
+            let reuse = reuse && !(sock.is_tcp() && other.state == State::Listening);
+            let share = sock.is_on(SO_REUSEPORT) && other.is_on(SO_REUSEPORT) && sock.uid == other.uid;
+            other_id != id && !reuse && !share && overlap((sock, at), (other, other_at))
+        })
+    }
+
+    /// A port for a socket without one: the next that nobody has.
+    fn free_port(&mut self, id: SockId, at: SocketAddr) -> Option<u16> {
+        let protocol = self.get(id)?.protocol;
+        let (first, last) = (*EPHEMERAL.start(), *EPHEMERAL.end());
+        for _ in EPHEMERAL {
+            let next =
+                if self.last_port < first || self.last_port >= last { first } else { self.last_port + 1 };
+            self.last_port = next;
+            let unused = !self.ports.contains_key(&(protocol, next));
+            if unused && !self.conflicts(id, SocketAddr::new(at.ip(), next)) {
+                return Some(next);
+            }
+        }
+        None
+    }
+
+    /// Gives a socket an address, bind(2); EINVAL, EADDRNOTAVAIL, EACCES, EADDRINUSE.
+    pub(crate) fn bind_inet(&mut self, id: SockId, at: SocketAddr, cred: &Credentials) -> Result<(), Errno> {
+        let sock = self.sock(id)?;
+        let any = at.ip().is_unspecified();
+        if at.is_ipv4() && sock.family == Family::Inet6 && is_v6_only(sock) {
+            return Err(Errno::EINVAL);
+        }
+        if !(any || is_own(at.ip()) || at.ip().is_multicast() && !sock.is_tcp()) {
+            return Err(Errno::EADDRNOTAVAIL);
+        }
+        if at.port() != 0 && at.port() < UNPRIVILEGED {
+            cred.require(CAP_NET_BIND_SERVICE).map_err(|_| Errno::EACCES)?;
+        }
+        if sock.state != State::Closed || sock.local.is_some() {
+            return Err(Errno::EINVAL);
+        }
+        let port = match at.port() {
+            0 => self.free_port(id, at).ok_or(Errno::EADDRINUSE)?,
+            _ if self.conflicts(id, at) => return Err(Errno::EADDRINUSE),
+            port => port,
+        };
+        let at = SocketAddr::new(at.ip(), port);
+        self.sock_mut(id)?.bound = Some(at);
+        self.enter_port(id, at)
+    }
+
+    /// Notes the address that a socket has.
+    pub(super) fn enter_port(&mut self, id: SockId, at: SocketAddr) -> Result<(), Errno> {
+        self.leave_port(id);
+        let sock = self.sock_mut(id)?;
+        sock.local = Some(Addr::Inet(at));
+        let key = (sock.protocol, at.port());
+        self.ports.entry(key).or_default().push(id);
+        Ok(())
+    }
+
+    /// The reverse of `enter_port`.
+    pub(super) fn leave_port(&mut self, id: SockId) {
+        let Ok(sock) = self.sock_mut(id) else { return };
+        let Some(at) = sock.at() else { return };
+        sock.local = None;
+        let key = (sock.protocol, at.port());
+        if let Some(ids) = self.ports.get_mut(&key) {
+            ids.retain(|other| *other != id);
+            if ids.is_empty() {
+                self.ports.remove(&key);
+            }
+        }
+    }
+
+    /// The address that a socket sends from, which it gets now if it has none; `none` if no port is
+    /// left.
+    pub(super) fn own_address(&mut self, id: SockId, none: Errno) -> Result<SocketAddr, Errno> {
+        let sock = self.sock(id)?;
+        if let Some(at) = sock.at() {
+            return Ok(at);
+        }
+        let any = unspecified(sock.family, 0);
+        let port = self.free_port(id, any).ok_or(none)?;
+        let at = SocketAddr::new(any.ip(), port);
+        self.enter_port(id, at)?;
+        Ok(at)
+    }
+
+    /// Checks once more at listen(2) that nobody else is there; EADDRINUSE.
+    pub(super) fn check_port(&self, id: SockId) -> Result<(), Errno> {
+        let at = self.sock(id)?.at().ok_or(Errno::EINVAL)?;
+        if self.conflicts(id, at) { Err(Errno::EADDRINUSE) } else { Ok(()) }
+    }
+
+    /// The socket of TCP that listens at an address; of those that share a port, one by the port
+    /// that the connection comes from.
+    pub(super) fn listener_at(&self, to: SocketAddr, from: u16) -> Option<SockId> {
+        let found: Vec<(u32, SockId)> = self
+            .at_port(IPPROTO_TCP, to.port())
+            .filter(|(_, sock, _)| sock.state == State::Listening)
+            .map(|(id, sock, at)| (takes(sock, at, to.ip()), id))
+            .filter(|(rank, _)| *rank > 0)
+            .collect();
+        let best = found.iter().map(|(rank, _)| *rank).max()?;
+        let best: Vec<SockId> =
+            found.into_iter().filter(|(rank, _)| *rank == best).map(|(_, id)| id).collect();
+        best.get(usize::from(from) % best.len()).copied()
+    }
+
+    /// The socket of UDP that a packet reaches: the one that is connected to its sender, or whose
+    /// address it is; of equals the one that was bound last.
+    pub(super) fn receiver_at(&self, protocol: u32, to: SocketAddr, from: SocketAddr) -> Option<SockId> {
+        let rank = |sock: &Sock, at: SocketAddr| match (takes(sock, at, to.ip()), sock.to()) {
+            (0, _) => 0,
+            (rank, None) => rank,
+            (rank, Some(remote)) if remote == from => rank + 4,
+            _ => 0,
+        };
+        let all = self.at_port(protocol, to.port()).map(|(id, sock, at)| (rank(sock, at), id));
+        all.filter(|(rank, _)| *rank > 0).max_by_key(|(rank, _)| *rank).map(|(_, id)| id)
+    }
+}

@@ -1,0 +1,265 @@
+//! Ancillary data, cmsg(3): descriptors, credentials, and what is known of a packet.
+
+use std::net::IpAddr;
+
+use crate::abi::capability::{CAP_SETGID, CAP_SETUID, CAP_SYS_ADMIN, CAP_SYS_RESOURCE};
+use crate::abi::errno::Errno;
+use crate::abi::net::*;
+use crate::abi::resource::Resource;
+use crate::abi::time::{NSEC_PER_SEC, timeval};
+use crate::kernel::fdtable::FileNo;
+use crate::kernel::net::addr::Family;
+use crate::kernel::net::queue::{Rights, Ucred};
+use crate::kernel::net::stream::Incoming;
+use crate::kernel::uaccess::{copy_from_user, copy_to_user};
+use crate::syscalls::context::Ctx;
+use crate::syscalls::fd::limit;
+use crate::syscalls::net::address::{Socket, caller};
+
+/// Bytes of `struct cmsghdr`.
+const HEADER: usize = 16;
+/// Most bytes of ancillary data of a message that is sent, `/proc/sys/net/core/optmem_max`.
+const OPTMEM_MAX: u64 = 131_072;
+
+/// Ancillary data of a message that is sent.
+#[derive(Debug)]
+pub(super) struct Sent {
+    /// Descriptions, without references to them yet.
+    pub(super) files: Vec<FileNo>,
+    pub(super) cred: Ucred,
+    /// SCM_CREDENTIALS was there.
+    pub(super) cred_given: bool,
+    /// IP_TTL or IPV6_HOPLIMIT; IP_TOS or IPV6_TCLASS.
+    pub(super) hops: Option<u8>,
+    pub(super) service: Option<u8>,
+}
+
+fn word(bytes: &[u8], at: usize) -> u32 {
+    bytes.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |word| u32::from_le_bytes(*word))
+}
+
+/// A number up to 255; -1 stands for the socket's own. EINVAL for others.
+fn number(data: &[u8], least: i32) -> Result<Option<u8>, Errno> {
+    let value = word(data, 0) as i32;
+    if data.len() != 4 || !(least..=255).contains(&value) {
+        return Err(Errno::EINVAL);
+    }
+    Ok(u8::try_from(value).ok())
+}
+
+/// Reads the ancillary data of a message; ENOBUFS, EFAULT, EINVAL, EBADF, EPERM.
+pub(super) fn get(ctx: &mut Ctx, socket: Socket, addr: u64, len: u64) -> Result<Sent, Errno> {
+    let mut sent =
+        Sent { files: Vec::new(), cred: caller(ctx), cred_given: false, hops: None, service: None };
+    if len > OPTMEM_MAX {
+        return Err(Errno::ENOBUFS);
+    }
+    let mut bytes = vec![0; len as usize];
+    copy_from_user(ctx.mem, addr, &mut bytes)?;
+    let mut rest = &bytes[..];
+    while rest.len() >= HEADER {
+        let size = usize::try_from(u64::from(word(rest, 0)) | u64::from(word(rest, 4)) << 32);
+        let size = size.ok().filter(|size| (HEADER..=rest.len()).contains(size)).ok_or(Errno::EINVAL)?;
+        let (level, kind, data) = (word(rest, 8), word(rest, 12), &rest[HEADER..size]);
+        match (level, kind, socket.family) {
+            (SOL_SOCKET, SCM_RIGHTS, Family::Unix) => {
+                for fd in data.as_chunks::<4>().0 {
+                    sent.files.push(ctx.kernel.fds().get(i32::from_le_bytes(*fd))?);
+                }
+                if sent.files.len() > SCM_MAX_FD {
+                    return Err(Errno::EINVAL);
+                }
+            }
+            (SOL_SOCKET, SCM_CREDENTIALS, Family::Unix) if data.len() == 12 => {
+                let cred = Ucred { pid: word(data, 0) as i32, uid: word(data, 4), gid: word(data, 8) };
+                check_credentials(ctx, cred)?;
+                (sent.cred, sent.cred_given) = (cred, true);
+            }
+            (SOL_SOCKET, SCM_RIGHTS | SCM_CREDENTIALS, Family::Inet | Family::Inet6) => {}
+            (SOL_SOCKET, ..) => return Err(Errno::EINVAL),
+            (IPPROTO_IP, IP_TTL, Family::Inet) => sent.hops = Some(number(data, 1)?.unwrap_or(0)),
+            (IPPROTO_IP, IP_TOS, Family::Inet) if data.len() == 1 => sent.service = Some(data[0]),
+            (IPPROTO_IP, IP_TOS, Family::Inet) => sent.service = number(data, 0)?,
+            (IPPROTO_IPV6, IPV6_HOPLIMIT, Family::Inet6) => sent.hops = number(data, -1)?,
+            (IPPROTO_IPV6, IPV6_TCLASS, Family::Inet6) => sent.service = number(data, -1)?,
+            (IPPROTO_IP, IP_PKTINFO, Family::Inet) if data.len() == 12 => {}
+            (IPPROTO_IPV6, IPV6_PKTINFO, Family::Inet6) if data.len() >= 20 => {}
+            (IPPROTO_IP, _, Family::Inet) | (IPPROTO_IPV6, _, Family::Inet6) => return Err(Errno::EINVAL),
+            _ => {}
+        }
+        rest = rest.get(size.next_multiple_of(8)..).unwrap_or_default();
+    }
+    Ok(sent)
+}
+
+/// Checks that the caller may say of itself what it says, `scm_check_creds`; EPERM.
+fn check_credentials(ctx: &Ctx, cred: Ucred) -> Result<(), Errno> {
+    let own = &ctx.kernel.task().cred;
+    let known = |ids: [u32; 3], id: u32, capability| ids.contains(&id) || own.capable(capability);
+    let (uid, gid) = (own.uid, own.gid);
+    let fits = (cred.pid == ctx.kernel.process().pid || own.capable(CAP_SYS_ADMIN))
+        && known([uid.real, uid.effective, uid.saved], cred.uid, CAP_SETUID)
+        && known([gid.real, gid.effective, gid.saved], cred.gid, CAP_SETGID);
+    if fits { Ok(()) } else { Err(Errno::EPERM) }
+}
+
+/// Holds the descriptions of a message that is about to be sent; ETOOMANYREFS.
+pub(super) fn hold(ctx: &mut Ctx, files: &[FileNo]) -> Result<Option<Rights>, Errno> {
+    if files.is_empty() {
+        return Ok(None);
+    }
+    let cred = &ctx.kernel.task().cred;
+    let uid = cred.uid.real;
+    let most = ctx.kernel.process().limits.soft(Resource::Nofile);
+    let free = cred.capable(CAP_SYS_RESOURCE) || cred.capable(CAP_SYS_ADMIN);
+    if ctx.kernel.fs.net.in_flight_of(uid) as u64 > most && !free {
+        return Err(Errno::ETOOMANYREFS);
+    }
+    for file in files {
+        ctx.kernel.files.hold(*file);
+    }
+    Ok(Some(Rights { files: files.to_vec(), uid }))
+}
+
+/// Room for the ancillary data of a message that is received.
+pub(super) struct Room {
+    at: u64,
+    left: usize,
+    /// Bytes that were written.
+    pub(super) used: usize,
+    /// MSG_CTRUNC if there was too little.
+    pub(super) flags: u32,
+}
+
+impl Room {
+    pub(super) fn new(at: u64, len: u64) -> Room {
+        Room { at, left: if at == 0 { 0 } else { usize::try_from(len).unwrap_or(0) }, used: 0, flags: 0 }
+    }
+
+    /// Writes a piece, cut where the room ends.
+    fn put(&mut self, ctx: &mut Ctx, level: u32, kind: u32, data: &[u8]) -> Result<(), Errno> {
+        if self.left < HEADER {
+            self.flags |= MSG_CTRUNC;
+            return Ok(());
+        }
+        let mut len = HEADER + data.len();
+        if len > self.left {
+            self.flags |= MSG_CTRUNC;
+            len = self.left;
+        }
+        let mut piece = (len as u64).to_le_bytes().to_vec();
+        piece.extend(level.to_le_bytes());
+        piece.extend(kind.to_le_bytes());
+        piece.extend_from_slice(&data[..len - HEADER]);
+        copy_to_user(ctx.mem, self.at, &piece)?;
+        let space = len.next_multiple_of(8).min(self.left);
+        (self.at, self.left, self.used) = (self.at + space as u64, self.left - space, self.used + space);
+        Ok(())
+    }
+
+    /// Writes what belongs to a message. Descriptions without a descriptor in the end are given up;
+    /// `held`: there are references to them.
+    pub(super) fn fill(
+        &mut self,
+        ctx: &mut Ctx,
+        socket: Socket,
+        incoming: &Incoming,
+        (held, cloexec): (bool, bool),
+    ) -> Result<(), Errno> {
+        let sock = ctx.kernel.fs.net.sock(socket.id)?;
+        let (credentials, microseconds) = (sock.is_on(SO_PASSCRED), sock.is_on(SO_TIMESTAMP));
+        let nanoseconds = sock.is_on(SO_TIMESTAMPNS);
+        let options = sock.options.clone();
+        if !incoming.end && (microseconds || nanoseconds) {
+            let now = ctx.kernel.clock.realtime_ns(ctx.cpu.instructions());
+            let (kind, words) = match nanoseconds {
+                true => (SO_TIMESTAMPNS, [now / NSEC_PER_SEC, now % NSEC_PER_SEC]),
+                false => (SO_TIMESTAMP, timeval(now)),
+            };
+            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            self.put(ctx, SOL_SOCKET, kind, &bytes)?;
+        }
+        match socket.family {
+            Family::Unix if credentials => {
+                let cred = incoming.cred.unwrap_or(Ucred::NOBODY);
+                let words = [cred.pid as u32, cred.uid, cred.gid];
+                let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+                self.put(ctx, SOL_SOCKET, SCM_CREDENTIALS, &bytes)?;
+            }
+            Family::Inet | Family::Inet6 => {
+                let Some(to) = incoming.to else { return Ok(()) };
+                let on = |level, name| options.is_on(level, name);
+                match to.ip() {
+                    IpAddr::V4(ip) => {
+                        if on(IPPROTO_IP, IP_PKTINFO) {
+                            let info = [&1u32.to_le_bytes()[..], &ip.octets(), &ip.octets()].concat();
+                            self.put(ctx, IPPROTO_IP, IP_PKTINFO, &info)?;
+                        }
+                        if on(IPPROTO_IP, IP_RECVTTL) {
+                            self.put(ctx, IPPROTO_IP, IP_TTL, &u32::from(incoming.hops).to_le_bytes())?;
+                        }
+                        if on(IPPROTO_IP, IP_RECVTOS) {
+                            self.put(ctx, IPPROTO_IP, IP_TOS, &[incoming.service])?;
+                        }
+                    }
+                    IpAddr::V6(ip) => {
+                        if on(IPPROTO_IPV6, IPV6_RECVPKTINFO) {
+                            let info = [&ip.octets()[..], &1u32.to_le_bytes()].concat();
+                            self.put(ctx, IPPROTO_IPV6, IPV6_PKTINFO, &info)?;
+                        }
+                        if on(IPPROTO_IPV6, IPV6_RECVHOPLIMIT) {
+                            let hops = u32::from(incoming.hops).to_le_bytes();
+                            self.put(ctx, IPPROTO_IPV6, IPV6_HOPLIMIT, &hops)?;
+                        }
+                        if on(IPPROTO_IPV6, IPV6_RECVTCLASS) {
+                            let class = u32::from(incoming.service).to_le_bytes();
+                            self.put(ctx, IPPROTO_IPV6, IPV6_TCLASS, &class)?;
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+        if incoming.files.is_empty() {
+            return Ok(());
+        }
+        self.give_descriptors(ctx, &incoming.files, held, cloexec)
+    }
+
+    /// Gives descriptions descriptors, as many as there is room for, `scm_detach_fds`.
+    fn give_descriptors(
+        &mut self,
+        ctx: &mut Ctx,
+        files: &[FileNo],
+        held: bool,
+        cloexec: bool,
+    ) -> Result<(), Errno> {
+        let room = self.left.saturating_sub(HEADER) / 4;
+        let most = limit(ctx);
+        let mut given = Vec::new();
+        for (at, file) in files.iter().enumerate() {
+            let fd = match at < room {
+                true => ctx.kernel.fds_mut().install(*file, cloexec, 0, most).ok(),
+                false => None,
+            };
+            match fd {
+                Some(fd) => {
+                    if !held {
+                        ctx.kernel.files.hold(*file);
+                    }
+                    given.extend(fd.to_le_bytes());
+                }
+                None => {
+                    if held {
+                        ctx.kernel.fs.net.drop_files(files[at..].to_vec());
+                    }
+                    break;
+                }
+            }
+        }
+        if given.len() < files.len() * 4 {
+            self.flags |= MSG_CTRUNC;
+        }
+        if given.is_empty() { Ok(()) } else { self.put(ctx, SOL_SOCKET, SCM_RIGHTS, &given) }
+    }
+}
