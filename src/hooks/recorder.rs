@@ -1,17 +1,21 @@
 //! The recorder: the producer's end of the trace. Generated code fills its buffer; full buffers go
-//! through the filter to the consumers.
+//! through the filter to the consumers. Its folder has what it does for many tasks and checkpoints.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod accounts;
+pub(crate) mod checkpoint;
+mod sightings;
+mod tasks;
+mod turns;
 
 use std::ops::Range;
 
-use crate::hooks::consumer::{Consumer, SavedConsumer};
-use crate::hooks::control::{AccountId, CONTROL_WORDS, Control, Opening};
+use crate::hooks::consumer::Consumer;
+use crate::hooks::control::{CONTROL_WORDS, Control};
 use crate::hooks::fault::{Cause, FaultingInsn};
-use crate::hooks::filter::{Drain, Identity, Place, RecordFilter, SavedFilter};
-use crate::hooks::lookout::{Sighting, Target, Watched};
+use crate::hooks::filter::{Drain, Identity, RecordFilter};
 use crate::hooks::plan::{MappingId, PlanTable};
 use crate::hooks::record::{BUFFER_WORDS, Header, MAX_BLOCK, PlanId, instructions};
+use crate::hooks::recorder::tasks::Tasks;
 use crate::hooks::superblock_filter::SuperblockFilter;
 use crate::hooks::worker::Link;
 use crate::x86::decode::Fetch;
@@ -50,84 +54,9 @@ pub(crate) struct Recorder {
     filter: Box<dyn RecordFilter>,
 }
 
-/// Accounts and tasks as the producer needs them.
-#[derive(Clone, Debug)]
-struct Tasks {
-    /// The current task.
-    task: u32,
-    /// Its account.
-    account: AccountId,
-    /// The account opened last.
-    last: AccountId,
-    /// Accounts of threads that are counted apart, with that of their process, which has the
-    /// memory.
-    threads: BTreeMap<AccountId, AccountId>,
-    /// Processes with threads that are counted apart, of which the account has been ended.
-    headless: BTreeSet<AccountId>,
-    /// Accounts opened so far.
-    opened: usize,
-    /// Processes between Cachegrind's STOP and START requests, by the account that has the memory.
-    stopped: BTreeSet<AccountId>,
-    /// The others, where the filter follows anything.
-    parked: BTreeMap<u32, Parked>,
-    /// Instructions of the records that are parked.
-    held: u64,
-    /// Instructions of tasks without an account, which no consumer sees.
-    uncounted: u64,
-}
-
-impl Tasks {
-    /// Instructions that neither consumers nor the buffer have.
-    fn unseen(&self) -> u64 {
-        self.uncounted + self.held
-    }
-
-    /// Forgets an account that has ended. Returns the one whose memory it had.
-    fn end(&mut self, account: AccountId) -> AccountId {
-        let process = self.threads.remove(&account);
-        if process.is_none() {
-            self.headless.insert(account);
-        }
-        process.unwrap_or(account)
-    }
-
-    /// Drops what the threads of a process have left undecided that ended with its program.
-    fn drop_parked(&mut self, process: AccountId) {
-        let threads = &self.threads;
-        let its = |parked: &Parked| threads.get(&parked.account).unwrap_or(&parked.account) == &process;
-        for (_, parked) in self.parked.extract_if(.., |_, parked| its(parked)) {
-            let dropped = instructions(&parked.tail);
-            self.held -= dropped;
-            self.uncounted += dropped;
-        }
-    }
-
-    /// Tells if the accounts of all threads of a process have ended, the first one included.
-    fn has_ended(&mut self, process: AccountId) -> bool {
-        !self.threads.values().any(|&of| of == process) && self.headless.remove(&process)
-    }
-
-    /// The account whose memory a task of this account has.
-    fn process(&self, account: AccountId) -> AccountId {
-        self.threads.get(&account).copied().unwrap_or(account)
-    }
-}
-
-/// Task that does not run.
-#[derive(Clone, Debug)]
-struct Parked {
-    account: AccountId,
-    place: Place,
-    /// Records that a fault of the task may still take back.
-    tail: Vec<u64>,
-}
-
 /// Buffers of which the producer counts the instructions itself after an exact number was asked
 /// for. Waiting for the consumers each time would stall them.
 const COUNTED_AHEAD: u32 = 16;
-
-/// Accounts after which what they take is measured. That waits for the consumers.
-const MEASURED: usize = 16;
 
 impl Recorder {
     /// Creates a recorder that feeds `link`. `with_data` says that data events are counted.
@@ -146,18 +75,7 @@ impl Recorder {
             counted: 0,
             handed_over: None,
             unasked: 0,
-            tasks: Tasks {
-                task: 0,
-                account: AccountId::FIRST,
-                last: AccountId::FIRST,
-                opened: 0,
-                threads: BTreeMap::new(),
-                headless: BTreeSet::new(),
-                stopped: BTreeSet::new(),
-                parked: BTreeMap::new(),
-                held: 0,
-                uncounted: 0,
-            },
+            tasks: Tasks::first(),
             resting_bytes: 0,
             watching: false,
             link,
@@ -332,189 +250,6 @@ impl Recorder {
         self.len = self.filtered;
     }
 
-    /// Opens an account. Its task begins with [`Recorder::switch_task`]. With `counting`, counting
-    /// is on, else it waits for Cachegrind's START request; a copy is as its original.
-    pub(crate) fn new_account(&mut self, opening: Opening, counting: bool) -> AccountId {
-        self.decide();
-        let account = self.tasks.last.next();
-        self.tasks.last = account;
-        let original = match opening {
-            Opening::Empty => None,
-            Opening::Copy { of, .. } => Some(of),
-            Opening::Shared { with } => Some(with),
-        };
-        self.control(Control::Open(account, opening));
-        if original.is_none() {
-            self.filter.open(account);
-        }
-        if let Some(original) = original {
-            let process = self.tasks.process(original);
-            match opening {
-                Opening::Shared { .. } => drop(self.tasks.threads.insert(account, process)),
-                _ => {
-                    self.filter.copy(account, process);
-                    if self.tasks.stopped.contains(&process) {
-                        self.tasks.stopped.insert(account);
-                    }
-                }
-            }
-        } else if !counting {
-            self.tasks.stopped.insert(account);
-            let current = self.tasks.account;
-            self.control(Control::Switch(account));
-            self.control(Control::Count(false));
-            self.control(Control::Switch(current));
-        }
-        self.tasks.opened += 1;
-        if self.tasks.opened.is_multiple_of(MEASURED) {
-            let mut bytes = 0;
-            self.link.visit(|_, consumer| bytes += consumer.resting_bytes());
-            self.resting_bytes = bytes;
-        }
-        account
-    }
-
-    /// Bytes that accounts took of processes that did not run, when they were last measured.
-    pub(crate) fn resting_bytes(&self) -> u64 {
-        self.resting_bytes
-    }
-
-    /// The account of the current task.
-    pub(crate) fn account(&self) -> AccountId {
-        self.tasks.account
-    }
-
-    /// Goes on with another task, of this account, where control is at `pc`. The last record must
-    /// say where control left the task before.
-    pub(crate) fn switch_task(&mut self, task: u32, account: AccountId, pc: u64) {
-        self.park();
-        self.enter(task, account);
-        self.point(pc);
-    }
-
-    /// Goes on with a task behind its records that were parked.
-    fn enter(&mut self, task: u32, account: AccountId) {
-        let next = self.tasks.parked.remove(&task).filter(|parked| parked.account == account);
-        let (place, tail) = next.map_or_else(Default::default, |parked| (parked.place, parked.tail));
-        self.tasks.task = task;
-        if std::mem::replace(&mut self.tasks.account, account) != account {
-            self.control(Control::Switch(account));
-        }
-        self.filter.enter(self.tasks.process(account), place);
-        if self.len + tail.len() > BUFFER_WORDS {
-            self.hand_over(Drain::All);
-        }
-        if let Some(words) = self.words.get_mut(self.len..self.len + tail.len()) {
-            words.copy_from_slice(&tail);
-            self.len += tail.len();
-            self.tasks.held -= instructions(&tail);
-        }
-    }
-
-    /// Takes the records of the current task that a fault may take back, and its place, until it
-    /// goes on.
-    fn park(&mut self) {
-        self.drop_uncounted();
-        let account = self.tasks.account;
-        self.filtered += self.filter(self.filtered..self.len, Drain::Decided);
-        let tail = self.words.get(self.filtered..self.len).unwrap_or_default().to_vec();
-        let place = self.filter.place();
-        if !account.is_counted() || tail.is_empty() && place == Place::default() {
-            return;
-        }
-        self.walk();
-        let held = instructions(&tail);
-        self.counted -= held;
-        self.tasks.held += held;
-        (self.len, self.walked) = (self.filtered, self.filtered);
-        // A record of another thread must not decide the branch before the tail.
-        let next = tail.first().and_then(|&word| self.plans.get(Header::of(word).plan)).map(|plan| plan.pc);
-        if let Some(pc) = next {
-            self.point(pc);
-            self.filtered = self.len;
-        }
-        self.tasks.parked.insert(self.tasks.task, Parked { account, place, tail });
-    }
-
-    /// Records that are not decided, as if every task ended here.
-    fn undecided(&mut self) -> Vec<u64> {
-        let saved = self.filter.save();
-        let mut all = Vec::new();
-        for Parked { account, place, tail } in self.tasks.parked.values() {
-            all.extend(Control::Switch(*account).record());
-            self.filter.enter(self.tasks.process(*account), *place);
-            Self::add_decided(&mut all, tail, &mut *self.filter, &mut self.plans);
-        }
-        if !all.is_empty() {
-            all.extend(Control::Switch(self.tasks.account).record());
-        }
-        self.filter.restore(&saved);
-        let rest = self.words.get(..self.len).unwrap_or_default();
-        Self::add_decided(&mut all, rest, &mut *self.filter, &mut self.plans);
-        self.filter.restore(&saved);
-        self.send_plans();
-        all
-    }
-
-    /// Adds records to `all` as they are if nothing comes after them.
-    fn add_decided(all: &mut Vec<u64>, words: &[u64], filter: &mut dyn RecordFilter, plans: &mut PlanTable) {
-        let at = all.len();
-        all.extend(words);
-        let drained = all.get_mut(at..).map_or(0, |words| filter.drain(words, Drain::All, plans));
-        all.truncate(at + drained);
-    }
-
-    /// Ends an account, and keeps its counts for [`Recorder::visit`] and [`Recorder::finish`].
-    pub(crate) fn close_account(&mut self, account: AccountId) {
-        self.end_account(account, Control::Close(account));
-    }
-
-    /// Ends an account and drops its counts.
-    pub(crate) fn drop_account(&mut self, account: AccountId) {
-        self.end_account(account, Control::Drop(account));
-    }
-
-    fn end_account(&mut self, account: AccountId, control: Control) {
-        if !account.is_counted() {
-            return;
-        }
-        self.decide();
-        let current = (self.tasks.task, self.tasks.account);
-        let parked = self.tasks.parked.iter().filter(|(_, parked)| parked.account == account);
-        let parked: Vec<u32> = parked.map(|(&task, _)| task).collect();
-        for task in parked.iter().copied() {
-            self.enter(task, account);
-            self.decide();
-        }
-        if !parked.is_empty() {
-            self.enter(current.0, current.1);
-        }
-        let process = self.tasks.end(account);
-        if self.tasks.has_ended(process) {
-            self.filter.forget(process);
-            self.tasks.stopped.remove(&process);
-        }
-        self.control(control);
-        if account == self.tasks.account {
-            // What follows until the next switch is nobody's.
-            self.tasks.account = AccountId::NONE;
-            self.filter.enter(AccountId::NONE, Place::default());
-        }
-    }
-
-    /// Begins the program that execve(2) has started: caches and predictors are empty. Its counts
-    /// begin at zero, or with `counts` go on.
-    pub(crate) fn reset_account(&mut self, account: AccountId, counts: bool) {
-        if !account.is_counted() {
-            return;
-        }
-        self.decide();
-        let process = self.tasks.process(account);
-        self.tasks.drop_parked(process);
-        self.filter.forget(process);
-        self.control(Control::Reset(account, counts));
-    }
-
     /// Appends an instruction to the consumers behind what has passed the filter.
     fn control(&mut self, control: Control) {
         if self.len >= BUFFER_WORDS {
@@ -595,93 +330,6 @@ impl Recorder {
         self.link.visit(|_, consumer| consumer.zero());
     }
 
-    /// Switches counting of the current process on or off from here on, where control is at `pc`.
-    /// Returns false if it was so already.
-    pub(crate) fn set_counting(&mut self, counting: bool, pc: u64) -> bool {
-        let account = self.tasks.account;
-        if !account.is_counted() {
-            // It makes no difference, and is none.
-            return true;
-        }
-        let process = self.tasks.process(account);
-        let stopped = &mut self.tasks.stopped;
-        let changed = if counting { stopped.remove(&process) } else { stopped.insert(process) };
-        if changed {
-            // `pc` decides the last branch that is counted, and then precedes the first one.
-            self.point(pc);
-            self.decide();
-            self.control(Control::Count(counting));
-            self.point(pc);
-        }
-        changed
-    }
-
-    /// Looks out for these targets and no others from here on.
-    pub(crate) fn look_out(&mut self, targets: &[Target]) {
-        self.flush();
-        self.send_plans();
-        self.watching = !targets.is_empty();
-        let since = self.instructions();
-        let now = self.link.instructions() + self.tasks.unseen();
-        let mut first = true;
-        self.link.visit(|_, consumer| {
-            // All consumers see the same accesses, so one looks out for them.
-            let first = std::mem::take(&mut first);
-            let wanted = |target: &Target| match target {
-                Target::Access(_) if first => target.clone(),
-                Target::Access(watched) => Target::Access(Watched { range: 0..0, ..watched.clone() }),
-                Target::Miss(..) => target.clone(),
-            };
-            consumer.look_out(targets.iter().map(wanted).collect(), now, since);
-        });
-    }
-
-    /// The sightings since [`Recorder::look_out`], in order, and the moment until which everything
-    /// is known.
-    pub(crate) fn sightings(&mut self) -> (Vec<Sighting>, u64) {
-        let (mut all, mut known) = (Vec::new(), u64::MAX);
-        self.visit(|consumer| {
-            if let Some((seen, until)) = consumer.seen() {
-                all.extend_from_slice(seen);
-                known = known.min(until);
-            }
-        });
-        all.retain(|sighting| sighting.moment <= known);
-        all.sort_unstable();
-        all.dedup();
-        (all, known)
-    }
-
-    /// Saves what has been recorded.
-    pub(crate) fn save(&mut self) -> Recorded {
-        let mut consumers = Vec::new();
-        self.flush();
-        self.link.visit(|_, consumer| consumers.push(consumer.save()));
-        let filter = self.filter.save();
-        let rest = self.words[..self.len].to_vec();
-        let (instructions, tasks) = (self.link.instructions(), self.tasks.clone());
-        Recorded { consumers, instructions, tasks, filter, rest }
-    }
-
-    /// Restores what this recorder had recorded when it made `saved`.
-    pub(crate) fn restore(&mut self, saved: &Recorded) {
-        self.drop_buffer();
-        self.tasks.clone_from(&saved.tasks);
-        self.watching = false;
-        self.link.visit(|i, consumer| {
-            if let Some(before) = saved.consumers.get(i) {
-                consumer.restore(before);
-            }
-        });
-        self.link.rewind(saved.instructions);
-        self.filter.restore(&saved.filter);
-        if let Some(words) = self.words.get_mut(..saved.rest.len()) {
-            words.copy_from_slice(&saved.rest);
-            self.len = saved.rest.len();
-        }
-        self.handed_over = Some(saved.instructions);
-    }
-
     fn drop_buffer(&mut self) {
         self.len = 0;
         self.filtered = 0;
@@ -698,26 +346,6 @@ impl Recorder {
             self.link.send(words, len, self.plans.take_new());
         }
         self.link.finish()
-    }
-}
-
-/// Everything recorded up to a checkpoint.
-#[derive(Clone, Debug)]
-pub(crate) struct Recorded {
-    /// Contents and counts of the simulators.
-    consumers: Vec<SavedConsumer>,
-    /// Instructions that the consumers have seen.
-    instructions: u64,
-    tasks: Tasks,
-    filter: SavedFilter,
-    /// Records that the consumers have not seen, because a fault may take them back.
-    rest: Vec<u64>,
-}
-
-impl Recorded {
-    /// Instructions executed.
-    pub(crate) fn instructions(&self) -> u64 {
-        self.instructions + self.tasks.unseen() + instructions(&self.rest)
     }
 }
 

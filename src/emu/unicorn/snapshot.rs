@@ -12,7 +12,8 @@ use crate::emu::unicorn::vcpu::Vcpu;
 use crate::guest::{GuestCpu, SpaceId};
 use crate::hooks::consumer::{Consumer, Sighting, Target};
 use crate::hooks::control::AccountId;
-use crate::hooks::recorder::{Recorded, Recorder};
+use crate::hooks::recorder::Recorder;
+use crate::hooks::recorder::checkpoint::Recorded;
 
 /// A snapshot of a machine: CPU, memory, simulators and counts. Give it back to
 /// [`Machine::forget`].

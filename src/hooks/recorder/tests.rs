@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::*;
 use crate::hooks::consumer::Predictors;
+use crate::hooks::control::{AccountId, Opening};
 use crate::hooks::counts::Counts;
 use crate::hooks::plan::{Builder, NO_MAPPING};
 use crate::hooks::tally::Tally;

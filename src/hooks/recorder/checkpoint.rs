@@ -1,0 +1,59 @@
+//! Checkpoints of what has been recorded.
+
+use crate::hooks::consumer::SavedConsumer;
+use crate::hooks::filter::SavedFilter;
+use crate::hooks::record::instructions;
+use crate::hooks::recorder::Recorder;
+use crate::hooks::recorder::tasks::Tasks;
+
+/// Everything recorded up to a checkpoint.
+#[derive(Clone, Debug)]
+pub(crate) struct Recorded {
+    /// Contents and counts of the simulators.
+    consumers: Vec<SavedConsumer>,
+    /// Instructions that the consumers have seen.
+    instructions: u64,
+    tasks: Tasks,
+    filter: SavedFilter,
+    /// Records that the consumers have not seen, because a fault may take them back.
+    rest: Vec<u64>,
+}
+
+impl Recorded {
+    /// Instructions executed.
+    pub(crate) fn instructions(&self) -> u64 {
+        self.instructions + self.tasks.unseen() + instructions(&self.rest)
+    }
+}
+
+impl Recorder {
+    /// Saves what has been recorded.
+    pub(crate) fn save(&mut self) -> Recorded {
+        let mut consumers = Vec::new();
+        self.flush();
+        self.link.visit(|_, consumer| consumers.push(consumer.save()));
+        let filter = self.filter.save();
+        let rest = self.words[..self.len].to_vec();
+        let (instructions, tasks) = (self.link.instructions(), self.tasks.clone());
+        Recorded { consumers, instructions, tasks, filter, rest }
+    }
+
+    /// Restores what this recorder had recorded when it made `saved`.
+    pub(crate) fn restore(&mut self, saved: &Recorded) {
+        self.drop_buffer();
+        self.tasks.clone_from(&saved.tasks);
+        self.watching = false;
+        self.link.visit(|i, consumer| {
+            if let Some(before) = saved.consumers.get(i) {
+                consumer.restore(before);
+            }
+        });
+        self.link.rewind(saved.instructions);
+        self.filter.restore(&saved.filter);
+        if let Some(words) = self.words.get_mut(..saved.rest.len()) {
+            words.copy_from_slice(&saved.rest);
+            self.len = saved.rest.len();
+        }
+        self.handed_over = Some(saved.instructions);
+    }
+}
