@@ -102,17 +102,43 @@ pub(crate) const IPV6_TCLASS: u32 = 67;
 pub(crate) const SOL_NETLINK: u32 = 270;
 pub(crate) const NETLINK_ROUTE: u32 = 0;
 pub(crate) const NETLINK_KOBJECT_UEVENT: u32 = 15;
+pub(crate) const NETLINK_SOCK_DIAG: u32 = 4;
+
+pub(crate) const SOCK_DIAG_BY_FAMILY: u16 = 20;
+pub(crate) const INET_DIAG_SHUTDOWN: u16 = 8;
+pub(crate) const INET_DIAG_SKV6ONLY: u16 = 11;
+pub(crate) const UDIAG_SHOW_NAME: u32 = 1;
+pub(crate) const UDIAG_SHOW_PEER: u32 = 4;
+pub(crate) const UDIAG_SHOW_ICONS: u32 = 8;
+pub(crate) const UDIAG_SHOW_RQLEN: u32 = 16;
+pub(crate) const UDIAG_SHOW_UID: u32 = 64;
+pub(crate) const UNIX_DIAG_NAME: u16 = 0;
+pub(crate) const UNIX_DIAG_PEER: u16 = 2;
+pub(crate) const UNIX_DIAG_ICONS: u16 = 3;
+pub(crate) const UNIX_DIAG_RQLEN: u16 = 4;
+pub(crate) const UNIX_DIAG_SHUTDOWN: u16 = 6;
+pub(crate) const UNIX_DIAG_UID: u16 = 7;
+
+/// States of TCP, `include/net/tcp_states.h`.
+pub(crate) const TCP_ESTABLISHED: u8 = 1;
+pub(crate) const TCP_SYN_SENT: u8 = 2;
+pub(crate) const TCP_FIN_WAIT2: u8 = 5;
+pub(crate) const TCP_CLOSE: u8 = 7;
+pub(crate) const TCP_CLOSE_WAIT: u8 = 8;
+pub(crate) const TCP_LISTEN: u8 = 10;
 
 pub(crate) const NLMSG_ERROR: u16 = 2;
 pub(crate) const NLMSG_DONE: u16 = 3;
 pub(crate) const NLM_F_MULTI: u16 = 2;
-pub(crate) const NLM_F_ACK: u16 = 4;
 /// NLM_F_ROOT and NLM_F_MATCH: all objects.
 pub(crate) const NLM_F_DUMP: u16 = 0x300;
 pub(crate) const RTM_BASE: u16 = 16;
 pub(crate) const RTM_NEWLINK: u16 = 16;
 pub(crate) const RTM_GETLINK: u16 = 18;
 pub(crate) const RTM_NEWADDR: u16 = 20;
+pub(crate) const RTM_NEWROUTE: u16 = 24;
+pub(crate) const RTM_NEWRULE: u16 = 32;
+pub(crate) const RTM_GETRULE: u16 = 34;
 pub(crate) const RTM_GETADDR: u16 = 22;
 pub(crate) const RTM_GETROUTE: u16 = 26;
 pub(crate) const ARPHRD_LOOPBACK: u16 = 772;

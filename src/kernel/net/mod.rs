@@ -3,11 +3,12 @@
 //!
 //! From the bottom up: `addr`, `queue` (the messages that a socket has received), `options`,
 //! `sock`, `table` (every socket), `stream` and `datagram` (sending and receiving), `port`, `unix`
-//! and `inet` (names, connections and their ends), `interface`, `netlink`, `event` (what is common
-//! to all).
+//! and `inet` (names, connections and their ends), `interface`, `netlink` and `diag`, `event` (what
+//! is common to all).
 
 pub(crate) mod addr;
 mod datagram;
+mod diag;
 pub(crate) mod event;
 mod inet;
 pub(crate) mod interface;

@@ -1,5 +1,5 @@
-//! Netlink, rtnetlink(7): questions about the one interface and its addresses. Whatever would
-//! change them is EPERM, and there is never any news for a group.
+//! Netlink, rtnetlink(7): questions about the one interface, its addresses and routes. Whatever
+//! would change them is EPERM, and there is never any news for a group.
 
 use crate::abi::errno::Errno;
 use crate::abi::net::*;
@@ -15,17 +15,17 @@ use crate::kernel::wait_queue::WaitQueues;
 const HEADER: usize = 16;
 
 /// A question: `struct nlmsghdr` and what follows.
-struct Request<'a> {
-    kind: u16,
+pub(super) struct Request<'a> {
+    pub(super) kind: u16,
     flags: u16,
     sequence: u32,
     /// The header as it was, for errors.
     header: &'a [u8],
-    body: &'a [u8],
+    pub(super) body: &'a [u8],
 }
 
 /// An attribute, `struct rtattr`.
-fn attribute(kind: u16, data: &[u8]) -> Vec<u8> {
+pub(super) fn attribute(kind: u16, data: &[u8]) -> Vec<u8> {
     let mut bytes = ((data.len() + 4) as u16).to_le_bytes().to_vec();
     bytes.extend(kind.to_le_bytes());
     bytes.extend_from_slice(data);
@@ -84,6 +84,66 @@ fn addresses(family: u8) -> Vec<Vec<u8>> {
     found
 }
 
+/// RTM_NEWROUTE of each route to the machine itself, for a family or for all.
+fn routes(family: u8) -> Vec<Vec<u8>> {
+    const RT_TABLE_MAIN: u8 = 254;
+    const RT_TABLE_LOCAL: u8 = 255;
+    const RTPROT_KERNEL: u8 = 2;
+    const RT_SCOPE_LINK: u8 = 253;
+    const RT_SCOPE_HOST: u8 = 254;
+    let [unicast, local, broadcast] = [1u8, 2, 3]; // RTN_*
+    let index = attribute(4, &INDEX.to_le_bytes()); // RTA_OIF
+    let table = |table: u8| attribute(15, &u32::from(table).to_le_bytes()); // RTA_TABLE
+    let mut found = Vec::new();
+    if family == 0 || u16::from(family) == AF_INET {
+        for (to, bits, scope, kind) in [
+            ([127, 0, 0, 0], 8, RT_SCOPE_HOST, local),
+            ([127, 0, 0, 1], 32, RT_SCOPE_HOST, local),
+            ([127, 255, 255, 255], 32, RT_SCOPE_LINK, broadcast),
+        ] {
+            let mut body =
+                vec![AF_INET as u8, bits, 0, 0, RT_TABLE_LOCAL, RTPROT_KERNEL, scope, kind, 0, 0, 0, 0];
+            body.extend(table(RT_TABLE_LOCAL));
+            body.extend(attribute(1, &to)); // RTA_DST
+            body.extend(attribute(7, &[127, 0, 0, 1])); // RTA_PREFSRC
+            body.extend_from_slice(&index);
+            found.push(body);
+        }
+    }
+    if family == 0 || u16::from(family) == AF_INET6 {
+        let mut to = [0; 16];
+        to[15] = 1;
+        for (at, kind, metric) in [(RT_TABLE_MAIN, unicast, 256u32), (RT_TABLE_LOCAL, local, 0)] {
+            let mut body = vec![AF_INET6 as u8, 128, 0, 0, at, RTPROT_KERNEL, 0, kind, 0, 0, 0, 0];
+            body.extend(table(at));
+            body.extend(attribute(1, &to));
+            body.extend(attribute(6, &metric.to_le_bytes())); // RTA_PRIORITY
+            body.extend_from_slice(&index);
+            body.extend(attribute(20, &[0])); // RTA_PREF
+            found.push(body);
+        }
+    }
+    found
+}
+
+/// RTM_NEWRULE of each rule: the tables local, main and, of IPv4, default.
+fn rules(family: u8) -> Vec<Vec<u8>> {
+    const FR_ACT_TO_TBL: u8 = 1;
+    let tables = [(255u8, 0u32), (254, 32_766), (253, 32_767)];
+    let mut found = Vec::new();
+    for of in [AF_INET, AF_INET6].into_iter().filter(|of| family == 0 || u16::from(family) == *of) {
+        for (table, priority) in &tables[..if of == AF_INET { 3 } else { 2 }] {
+            let mut body = vec![of as u8, 0, 0, 0, *table, 0, 0, FR_ACT_TO_TBL, 0, 0, 0, 0];
+            body.extend(attribute(15, &u32::from(*table).to_le_bytes())); // FRA_TABLE
+            if *priority != 0 {
+                body.extend(attribute(6, &priority.to_le_bytes())); // FRA_PRIORITY
+            }
+            found.push(body);
+        }
+    }
+    found
+}
+
 impl Net {
     /// Gives a socket of netlink its port, that of the process or one that is free, bind(2).
     pub(crate) fn bind_netlink(
@@ -120,7 +180,8 @@ impl Net {
         queues: &mut WaitQueues,
     ) -> Result<usize, Errno> {
         let port = self.bind_netlink(id, 0, 0, out.cred.pid as u32)?;
-        if self.sock(id)?.protocol != NETLINK_ROUTE {
+        let protocol = self.sock(id)?.protocol;
+        if !matches!(protocol, NETLINK_ROUTE | NETLINK_SOCK_DIAG) {
             return Err(Errno::EPERM);
         }
         let mut rest = out.bytes;
@@ -137,7 +198,11 @@ impl Net {
                 header,
                 body: &rest[HEADER..len],
             };
-            for bytes in request.answers(port) {
+            let answers = match protocol {
+                NETLINK_SOCK_DIAG if request.kind >= RTM_BASE => request.listing(port, self.diag(&request)),
+                _ => request.answers(port),
+            };
+            for bytes in answers {
                 let room = truesize(bytes.len());
                 let from = Some(Addr::Netlink(0, 0));
                 self.push(id, Message { bytes, room, from, ..Message::default() }, queues);
@@ -174,9 +239,9 @@ impl Request<'_> {
             return Vec::new(); // NLMSG_NOOP and its kin
         }
         let family = self.body.first().copied().unwrap_or(0);
-        let dump = self.flags & NLM_F_DUMP != 0;
-        let objects = match self.kind {
-            RTM_GETLINK if dump => vec![self.message(RTM_NEWLINK, NLM_F_MULTI, port, &link())],
+        let dump = self.is_dump();
+        let (kind, objects) = match self.kind {
+            RTM_GETLINK if dump => (RTM_NEWLINK, vec![link()]),
             RTM_GETLINK => {
                 let index = self
                     .body
@@ -189,25 +254,44 @@ impl Request<'_> {
                     false => self.error(port, Some(Errno::ENODEV)),
                 }];
             }
-            RTM_GETADDR if dump => addresses(family)
-                .iter()
-                .map(|body| self.message(RTM_NEWADDR, NLM_F_MULTI, port, body))
-                .collect(),
+            RTM_GETADDR if dump => (RTM_NEWADDR, addresses(family)),
+            RTM_GETROUTE if dump => (RTM_NEWROUTE, routes(family)),
+            RTM_GETRULE if dump => (RTM_NEWRULE, rules(family)),
             RTM_GETROUTE if !dump => return vec![self.error(port, Some(Errno::ENETUNREACH))],
-            // Kinds come in fours: new, delete, get, set. Only questions are for everybody; there
-            // are no further routes, rules and neighbours.
+            // Kinds come in fours: new, delete, get, set. Only questions are for everybody.
             kind if kind & 3 != 2 => return vec![self.error(port, Some(Errno::EPERM))],
-            _ if dump => Vec::new(),
+            _ if dump => (self.kind, Vec::new()),
             _ => return vec![self.error(port, Some(Errno::EOPNOTSUPP))],
         };
-        let mut datagrams = Vec::new();
-        if !objects.is_empty() {
-            datagrams.push(objects.concat());
+        self.datagrams(kind, port, &objects)
+    }
+
+    /// Tells if all objects are asked for.
+    pub(super) fn is_dump(&self) -> bool {
+        self.flags & NLM_F_DUMP != 0
+    }
+
+    /// The datagrams with objects of the kind that was asked for, or with an error.
+    fn listing(&self, port: u32, objects: Result<Vec<Vec<u8>>, Errno>) -> Vec<Vec<u8>> {
+        match objects {
+            Ok(objects) => self.datagrams(self.kind, port, &objects),
+            Err(errno) => vec![self.error(port, Some(errno))],
+        }
+    }
+
+    /// Datagrams with objects, as many in each as fit into a page or two, and the end of them.
+    fn datagrams(&self, kind: u16, port: u32, objects: &[Vec<u8>]) -> Vec<Vec<u8>> {
+        /// Bytes of a datagram, NLMSG_GOODSIZE.
+        const ROOM: usize = 3776;
+        let mut datagrams: Vec<Vec<u8>> = Vec::new();
+        for object in objects {
+            let message = self.message(kind, NLM_F_MULTI, port, object);
+            match datagrams.last_mut() {
+                Some(last) if last.len() + message.len() <= ROOM => last.extend(message),
+                _ => datagrams.push(message),
+            }
         }
         datagrams.push(self.message(NLMSG_DONE, NLM_F_MULTI, port, &[0; 4]));
-        if self.flags & NLM_F_ACK != 0 && !dump {
-            datagrams.push(self.error(port, None));
-        }
         datagrams
     }
 }

@@ -179,13 +179,18 @@ impl Sock {
     /// State of TCP as `/proc/net/tcp` and TCP_INFO number it.
     pub(crate) fn tcp_state(&self) -> u8 {
         match (self.state, self.shut.1, self.finished) {
-            (State::Connected, false, false) => 1,
-            (State::Connecting, ..) => 2,
-            (State::Connected, true, false) => 5, // FIN-WAIT-2
-            (State::Connected, true, true) | (State::Closed, ..) => 7,
-            (State::Connected, false, true) => 8, // CLOSE-WAIT
-            (State::Listening, ..) => 10,
+            (State::Connected, false, false) => TCP_ESTABLISHED,
+            (State::Connecting, ..) => TCP_SYN_SENT,
+            (State::Connected, true, false) => TCP_FIN_WAIT2,
+            (State::Connected, true, true) | (State::Closed, ..) => TCP_CLOSE,
+            (State::Connected, false, true) => TCP_CLOSE_WAIT,
+            (State::Listening, ..) => TCP_LISTEN,
         }
+    }
+
+    /// State of UDP as `/proc/net/udp` numbers it.
+    pub(crate) fn udp_state(&self) -> u8 {
+        if self.remote.is_some() { TCP_ESTABLISHED } else { TCP_CLOSE }
     }
 
     /// Its address of IP, if it has one.

@@ -9,6 +9,7 @@ use crate::kernel::arena::TaskId;
 use crate::kernel::clock::MONOTONIC_START;
 use crate::kernel::fdtable::FileNo;
 use crate::kernel::procfs::machine::{self, Activity};
+use crate::kernel::procfs::net;
 use crate::kernel::procfs::task::View;
 use crate::kernel::sched::TaskState;
 use crate::kernel::state::Kernel;
@@ -50,6 +51,9 @@ impl Kernel {
                 self.number_files(file);
             }
             _ => {}
+        }
+        if let ProcFile::Net(file) = source.file {
+            return Ok(net::text(&self.fs.net, file).into_bytes());
         }
         if source.subject.is_some() {
             return View::new(self, source, now, instructions)?.text(source.file, mem);

@@ -8,6 +8,7 @@ use rustix::fs::Stat;
 
 use crate::abi::fs::*;
 use crate::kernel::arena::{MmId, ProcessId, TaskId};
+use crate::kernel::net::addr::Family;
 use crate::kernel::slab::Charged;
 use crate::kernel::vfs::content::Content;
 use crate::kernel::vfs::host::{HostPath, Xattrs};
@@ -156,6 +157,19 @@ pub(crate) enum Magic {
     Namespace(&'static str),
 }
 
+/// A file of `/proc/PID/net` that depends on sockets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NetFile {
+    Tcp(Family),
+    /// UDP or UDP-Lite.
+    Udp(Family, u32),
+    Unix,
+    Netlink,
+    SockStat,
+    SockStat6,
+    Snmp,
+}
+
 /// A file of `/proc` or `/sys`, whose text is made when it is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProcFile {
@@ -165,6 +179,8 @@ pub(crate) enum ProcFile {
     MemInfo,
     VmStat,
     Locks,
+    /// A table of `/proc/PID/net`.
+    Net(NetFile),
     SysvMsg,
     SysvSem,
     SysvShm,

@@ -1,7 +1,9 @@
 //! Names of `/proc` and `/sys`, and the texts of those that never change.
 
+use crate::abi::net::{IPPROTO_UDP, IPPROTO_UDPLITE};
+use crate::kernel::net::addr::Family;
 use crate::kernel::uts;
-use crate::kernel::vfs::node::{DirKind, Magic, ProcFile};
+use crate::kernel::vfs::node::{DirKind, Magic, NetFile, ProcFile};
 
 use ProcFile::Text;
 
@@ -203,7 +205,7 @@ pub(super) fn items(kind: DirKind) -> impl Iterator<Item = (&'static str, Item)>
     items.into_iter().flatten().copied().chain(files)
 }
 
-/// Files of `/proc/PID/net` on a machine that has nothing but its loopback, and no sockets.
+/// Files of `/proc/PID/net` on a machine that has nothing but its loopback.
 const NET_FILES: Files = &[
     ("arp", Text("IP address       HW type     Flags       HW address            Mask     Device\n")),
     (
@@ -234,10 +236,7 @@ const NET_FILES: Files = &[
              00000000000000000000000000000000 ffffffff 00000001 00000000 00200200       lo\n",
         ),
     ),
-    (
-        "netlink",
-        Text("sk               Eth Pid        Groups   Rmem     Wmem     Dump  Locks    Drops    Inode\n"),
-    ),
+    ("netlink", ProcFile::Net(NetFile::Netlink)),
     ("packet", Text("sk               RefCnt Type Proto  Iface R Rmem   User   Inode\n")),
     (
         "protocols",
@@ -257,42 +256,20 @@ const NET_FILES: Files = &[
              \x20                                                      \n",
         ),
     ),
-    (
-        "sockstat",
-        Text(
-            "sockets: used 0\nTCP: inuse 0 orphan 0 tw 0 alloc 0 mem 0\nUDP: inuse 0 mem 0\nUDPLITE: inuse 0\n\
-             RAW: inuse 0\nFRAG: inuse 0 memory 0\n",
-        ),
-    ),
-    (
-        "sockstat6",
-        Text("TCP6: inuse 0\nUDP6: inuse 0\nUDPLITE6: inuse 0\nRAW6: inuse 0\nFRAG6: inuse 0 memory 0\n"),
-    ),
-    (
-        "tcp",
-        Text(
-            "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\
-             \x20                                                    \n",
-        ),
-    ),
-    (
-        "tcp6",
-        Text(
-            "  sl  local_address                         remote_address                        st tx_queue \
-             rx_queue tr tm->when retrnsmt   uid  timeout inode\n",
-        ),
-    ),
-    ("udp", Text(UDP_SEQ)),
-    ("udp6", Text(INET6_SEQ)),
-    ("udplite", Text(UDP_SEQ)),
-    ("udplite6", Text(INET6_SEQ)),
-    ("unix", Text("Num       RefCount Protocol Flags    Type St Inode Path\n")),
+    ("snmp", ProcFile::Net(NetFile::Snmp)),
+    ("sockstat", ProcFile::Net(NetFile::SockStat)),
+    ("sockstat6", ProcFile::Net(NetFile::SockStat6)),
+    ("tcp", ProcFile::Net(NetFile::Tcp(Family::Inet))),
+    ("tcp6", ProcFile::Net(NetFile::Tcp(Family::Inet6))),
+    ("udp", ProcFile::Net(NetFile::Udp(Family::Inet, IPPROTO_UDP))),
+    ("udp6", ProcFile::Net(NetFile::Udp(Family::Inet6, IPPROTO_UDP))),
+    ("udplite", ProcFile::Net(NetFile::Udp(Family::Inet, IPPROTO_UDPLITE))),
+    ("udplite6", ProcFile::Net(NetFile::Udp(Family::Inet6, IPPROTO_UDPLITE))),
+    ("unix", ProcFile::Net(NetFile::Unix)),
 ];
 
 const INET_SEQ: &str = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout \
     inode ref pointer drops\n";
-const UDP_SEQ: &str = "   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout \
-    inode ref pointer drops            \n";
 const INET6_SEQ: &str = "  sl  local_address                         remote_address                        st \
     tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops\n";
 

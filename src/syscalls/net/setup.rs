@@ -81,7 +81,7 @@ fn checked(family: u64, kind: u32, protocol: u32) -> Result<(Family, Kind, u32),
             }
         }
         AF_NETLINK => match (kind, protocol) {
-            (SOCK_DGRAM | SOCK_RAW, NETLINK_ROUTE | NETLINK_KOBJECT_UEVENT) => {
+            (SOCK_DGRAM | SOCK_RAW, NETLINK_ROUTE | NETLINK_KOBJECT_UEVENT | NETLINK_SOCK_DIAG) => {
                 Ok((Family::Netlink, Kind::Datagram, protocol))
             }
             (SOCK_DGRAM | SOCK_RAW, _) => Err(Errno::EPROTONOSUPPORT),

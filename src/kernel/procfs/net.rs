@@ -1,0 +1,210 @@
+//! Texts of `/proc/PID/net` that depend on the machine's sockets, in the columns of Linux.
+
+use std::fmt::Write as _;
+use std::net::{IpAddr, SocketAddr};
+
+use crate::abi::net::*;
+use crate::kernel::net::addr::{Addr, Family, unspecified};
+use crate::kernel::net::sock::{Sock, State};
+use crate::kernel::net::table::Net;
+use crate::kernel::vfs::node::NetFile;
+
+/// Stand-in for the address of a kernel's object, which nobody may see.
+const POINTER: &str = "0000000000000000";
+/// Bytes of a line of `/proc/net/tcp` and of `/proc/net/udp`, which are padded.
+const TCP_LINE: usize = 149;
+const UDP_LINE: usize = 127;
+
+/// The text of a file.
+pub(super) fn text(net: &Net, file: NetFile) -> String {
+    match file {
+        NetFile::Tcp(family) => tcp(net, family),
+        NetFile::Udp(family, protocol) => udp(net, family, protocol),
+        NetFile::Unix => unix(net),
+        NetFile::Netlink => netlink(net),
+        NetFile::SockStat => sockstat(net),
+        NetFile::SockStat6 => sockstat6(net),
+        NetFile::Snmp => snmp(net),
+    }
+}
+
+/// An address as the tables write it: words of the machine's own order.
+fn hex(family: Family, at: Option<SocketAddr>) -> String {
+    let at = at.unwrap_or(unspecified(family, 0));
+    let words = |octets: &[u8]| -> String {
+        let words = octets.as_chunks::<4>().0.iter();
+        words.map(|word| format!("{:08X}", u32::from_le_bytes(*word))).collect()
+    };
+    let ip = match (family, at.ip()) {
+        (Family::Inet6, IpAddr::V4(ip)) => words(&ip.to_ipv6_mapped().octets()),
+        (_, IpAddr::V6(ip)) => words(&ip.octets()),
+        (_, IpAddr::V4(ip)) => words(&ip.octets()),
+    };
+    format!("{ip}:{:04X}", at.port())
+}
+
+/// The sockets of a protocol that the tables show: those with an address; first those that listen.
+fn shown(net: &Net, family: Family, protocol: u32) -> Vec<&Sock> {
+    let all = net.iter().map(|(_, sock)| sock);
+    let all = all.filter(|sock| sock.family == family && sock.protocol == protocol && sock.at().is_some());
+    let mut all: Vec<&Sock> = all.filter(|sock| !sock.is_tcp() || sock.state != State::Closed).collect();
+    all.sort_by_key(|sock| sock.state != State::Listening);
+    all
+}
+
+fn tcp(net: &Net, family: Family) -> String {
+    let six = family == Family::Inet6;
+    let header = match six {
+        true => {
+            "  sl  local_address                         remote_address                        st tx_queue \
+             rx_queue tr tm->when retrnsmt   uid  timeout inode"
+        }
+        false => {
+            "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode"
+        }
+    };
+    let mut lines = vec![header.to_owned()];
+    for (at, sock) in shown(net, family, IPPROTO_TCP).into_iter().enumerate() {
+        let listens = sock.state == State::Listening;
+        let queued = if listens { sock.waiting.len() } else { sock.received.len() };
+        // Retransmission and acknowledgement times, congestion window and slow start threshold.
+        let window = if listens { "100 0 0 10 0" } else { "20 4 30 10 -1" };
+        lines.push(format!(
+            "{at:4}: {} {} {:02X} 00000000:{queued:08X} 00:00000000 00000000 {:5}        0 {} 1 {POINTER} {window}",
+            hex(family, sock.at()),
+            hex(family, sock.to()),
+            sock.tcp_state(),
+            sock.uid,
+            sock.number,
+        ));
+    }
+    let width = if six { 0 } else { TCP_LINE };
+    lines.iter().map(|line| format!("{line:<width$}\n")).collect()
+}
+
+fn udp(net: &Net, family: Family, protocol: u32) -> String {
+    let six = family == Family::Inet6;
+    let header = match six {
+        true => {
+            "  sl  local_address                         remote_address                        st tx_queue \
+             rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops"
+        }
+        false => {
+            "   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode \
+             ref pointer drops"
+        }
+    };
+    let mut lines = vec![header.to_owned()];
+    for sock in shown(net, family, protocol) {
+        lines.push(format!(
+            "{:5}: {} {} {:02X} 00000000:{:08X} 00:00000000 00000000 {:5}        0 {} 2 {POINTER} 0",
+            sock.at().map_or(0, |at| at.port()),
+            hex(family, sock.at()),
+            hex(family, sock.to()),
+            sock.udp_state(),
+            sock.received.room(),
+            sock.uid,
+            sock.number,
+        ));
+    }
+    let width = if six { 0 } else { UDP_LINE };
+    lines.iter().map(|line| format!("{line:<width$}\n")).collect()
+}
+
+fn unix(net: &Net) -> String {
+    /// A socket that listens, `__SO_ACCEPTCON`.
+    const ACCEPTCON: u32 = 1 << 16;
+    let mut text = "Num       RefCount Protocol Flags    Type St Inode Path\n".to_owned();
+    for (_, sock) in net.iter().filter(|(_, sock)| sock.family == Family::Unix) {
+        let flags = if sock.state == State::Listening { ACCEPTCON } else { 0 };
+        // SS_UNCONNECTED, SS_CONNECTED.
+        let state = if sock.peer.is_some() { 3 } else { 1 };
+        let references = if sock.peer.is_some() { 3 } else { 2 };
+        let _ = write!(
+            text,
+            "{POINTER}: {references:08X} 00000000 {flags:08X} {:04X} {state:02X} {:5}",
+            sock.kind.number(),
+            sock.number
+        );
+        let name = match &sock.local {
+            Some(Addr::Path(path)) => format!(" {}", String::from_utf8_lossy(path)),
+            Some(Addr::Abstract(name)) => format!(" @{}", String::from_utf8_lossy(name).replace('\0', "@")),
+            _ => String::new(),
+        };
+        text.push_str(&name);
+        text.push('\n');
+    }
+    text
+}
+
+fn netlink(net: &Net) -> String {
+    let mut text =
+        "sk               Eth Pid        Groups   Rmem     Wmem     Dump  Locks    Drops    Inode\n"
+            .to_owned();
+    for (_, sock) in net.iter().filter(|(_, sock)| sock.family == Family::Netlink) {
+        let (port, groups) =
+            if let Some(Addr::Netlink(port, groups)) = sock.local { (port, groups) } else { (0, 0) };
+        let _ = writeln!(
+            text,
+            "{POINTER} {:<3} {port:<10} {groups:08x} {:<8} 0        0     2        0        {:<8}",
+            sock.protocol,
+            sock.received.room(),
+            sock.number
+        );
+    }
+    text
+}
+
+/// Sockets of TCP that have an address, and all of them.
+fn tcp_sockets(net: &Net, family: Family) -> (usize, usize) {
+    let all = net.iter().filter(|(_, sock)| sock.family == family && sock.is_tcp()).count();
+    (shown(net, family, IPPROTO_TCP).len(), all)
+}
+
+fn sockstat(net: &Net) -> String {
+    let (inuse, all) = tcp_sockets(net, Family::Inet);
+    let (used, all) = (net.iter().count(), all + tcp_sockets(net, Family::Inet6).1);
+    let udp = |protocol| shown(net, Family::Inet, protocol).len();
+    format!(
+        "sockets: used {used}\nTCP: inuse {inuse} orphan 0 tw 0 alloc {all} mem 0\nUDP: inuse {} mem 0\n\
+         UDPLITE: inuse {}\nRAW: inuse 0\nFRAG: inuse 0 memory 0\n",
+        udp(IPPROTO_UDP),
+        udp(IPPROTO_UDPLITE)
+    )
+}
+
+fn sockstat6(net: &Net) -> String {
+    let of = |protocol| shown(net, Family::Inet6, protocol).len();
+    format!(
+        "TCP6: inuse {}\nUDP6: inuse {}\nUDPLITE6: inuse {}\nRAW6: inuse 0\nFRAG6: inuse 0 memory 0\n",
+        of(IPPROTO_TCP),
+        of(IPPROTO_UDP),
+        of(IPPROTO_UDPLITE)
+    )
+}
+
+/// Counters of the protocols; packets are not counted.
+fn snmp(net: &Net) -> String {
+    let connected = |family| {
+        let all = shown(net, family, IPPROTO_TCP).into_iter();
+        all.filter(|sock| matches!(sock.tcp_state(), TCP_ESTABLISHED | TCP_CLOSE_WAIT)).count()
+    };
+    let established = connected(Family::Inet) + connected(Family::Inet6);
+    const UDP: &str = "InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors SndbufErrors InCsumErrors IgnoredMulti \
+                       MemErrors";
+    format!(
+        "Ip: Forwarding DefaultTTL InReceives InHdrErrors InAddrErrors ForwDatagrams InUnknownProtos InDiscards \
+         InDelivers OutRequests OutDiscards OutNoRoutes ReasmTimeout ReasmReqds ReasmOKs ReasmFails FragOKs \
+         FragFails FragCreates\nIp: 2 64 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n\
+         Icmp: InMsgs InErrors InCsumErrors InDestUnreachs InTimeExcds InParmProbs InSrcQuenchs InRedirects InEchos \
+         InEchoReps InTimestamps InTimestampReps InAddrMasks InAddrMaskReps OutMsgs OutErrors OutDestUnreachs \
+         OutTimeExcds OutParmProbs OutSrcQuenchs OutRedirects OutEchos OutEchoReps OutTimestamps OutTimestampReps \
+         OutAddrMasks OutAddrMaskReps\nIcmp:{}\n\
+         Tcp: RtoAlgorithm RtoMin RtoMax MaxConn ActiveOpens PassiveOpens AttemptFails EstabResets CurrEstab InSegs \
+         OutSegs RetransSegs InErrs OutRsts InCsumErrors\nTcp: 1 200 120000 -1 0 0 0 0 {established} 0 0 0 0 0 0\n\
+         Udp: {UDP}\nUdp:{}\nUdpLite: {UDP}\nUdpLite:{}\n",
+        " 0".repeat(27),
+        " 0".repeat(9),
+        " 0".repeat(9)
+    )
+}
