@@ -72,6 +72,10 @@ pub trait Scope {
     fn symbols(&mut self) -> Vec<String>;
     /// The names of all variables, without `$`, for suggestions.
     fn variables(&mut self) -> Vec<String>;
+    /// True if the user wants no suggestion any more: there may be many names.
+    fn is_given_up(&self) -> bool {
+        false
+    }
 }
 
 impl Expression {
@@ -218,6 +222,7 @@ fn symbol(name: &str, scope: &mut dyn Scope) -> Result<Symbol, Problem> {
         let counters =
             ["instructions"].into_iter().chain(crate::profile::Event::ALL.map(|event| event.name()));
         let known = scope.symbols().into_iter().chain(counters.map(str::to_owned));
+        let known = known.take_while(|_| !scope.is_given_up());
         Problem::Symbol { name: name.to_owned(), nearest: nearest(name, known) }
     })
 }

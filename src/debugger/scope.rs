@@ -63,6 +63,10 @@ impl Scope for Debugger {
     fn variables(&mut self) -> Vec<String> {
         self.variables.keys().cloned().collect()
     }
+
+    fn is_given_up(&self) -> bool {
+        self.is_interrupted()
+    }
 }
 
 impl Debugger {

@@ -34,6 +34,16 @@ impl Random {
     /// Fills `buf` with the next bytes of the stream. Cutting the stream into other pieces does not
     /// change its bytes.
     pub fn fill(&mut self, buf: &mut [u8]) {
+        let (head, rest) = buf.split_at_mut(self.left.min(buf.len()));
+        self.fill_bytes(head);
+        let (words, tail) = rest.as_chunks_mut::<8>();
+        for word in words {
+            *word = self.next_word().to_le_bytes();
+        }
+        self.fill_bytes(tail);
+    }
+
+    fn fill_bytes(&mut self, buf: &mut [u8]) {
         for byte in buf {
             if self.left == 0 {
                 self.spare = self.next_word().to_le_bytes();

@@ -92,6 +92,9 @@ pub struct Call {
     pub deadline: Option<u64>,
     /// Progress that must not be made again; the meaning is the call's own.
     pub done: u64,
+    /// Decisions and arguments from when it began that it could not find again; the meaning is the
+    /// call's own.
+    pub decided: Vec<u64>,
     /// Reason for which the task was made runnable since it slept last.
     pub wake: Option<Wake>,
     /// Keys it sleeps on.

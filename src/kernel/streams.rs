@@ -148,6 +148,16 @@ impl Streams {
         self.given_up.take()
     }
 
+    /// Tells if the user asks for something, for which a call that does much may be broken off.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed) != 0
+    }
+
+    /// Tells if the call at work was given up.
+    pub(crate) fn has_given_up(&self) -> bool {
+        self.given_up.get()
+    }
+
     /// Sets if the session wants to look before anything reaches the host.
     pub fn hold(&self, hold: bool) {
         match (hold, self.hold.get()) {
@@ -295,7 +305,7 @@ impl Streams {
                 Ok(_) => return Ok(fds[0].revents()),
                 Err(errno) => return Err(errno.into()),
             }
-            if self.interrupt.load(Ordering::Relaxed) != 0 {
+            if self.is_asked() {
                 self.given_up.set(true);
                 return Err(Errno::EINTR);
             }

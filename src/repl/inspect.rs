@@ -1,11 +1,15 @@
 //! Values and memory: `print` and `x`.
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
 use super::code::MOST;
 use super::error::Error;
 use super::shell::{Reply, Shell};
 use crate::debugger::expr::Expression;
 use crate::debugger::format::Format;
 use crate::debugger::value::{Kind, Type, Value};
+use crate::session::PAUSE;
 
 /// The letters after a `/`.
 #[derive(Clone, Copy)]
@@ -119,14 +123,14 @@ impl Shell {
         let count = shape.count.min(MOST);
         match format {
             Format::Instruction => {
-                for _ in 0..count {
+                for _ in self.units_asked_for(count) {
                     let instruction = self.debugger.instruction_at(at).ok_or(Error::NoInstruction(at))?;
                     say(&format!("   {}  {}", self.address_text(at), self.disassembled(&instruction)));
                     at = instruction.next_ip();
                 }
             }
             Format::Text => {
-                for _ in 0..count {
+                for _ in self.units_asked_for(count) {
                     let text = self.value(&format!("str[{at:#x}]"))?;
                     say(&format!("{at:#x}: {text}"));
                     let Value::Bytes(bytes) = text else { break };
@@ -136,6 +140,12 @@ impl Shell {
             _ => at = self.units(at, count, format, shape.size, say)?,
         }
         Ok(at)
+    }
+
+    /// Numbers of the units that `x` shows, as far as nobody interrupts it.
+    fn units_asked_for(&self, count: u64) -> impl Iterator<Item = u64> + use<> {
+        let control = Arc::clone(self.debugger.control());
+        (0..count).take_while(move |_| control.interrupt.load(Relaxed) != PAUSE)
     }
 
     fn units(
@@ -163,7 +173,7 @@ impl Shell {
         let per_line = (16 / size).max(1) as u64;
         let mut at = from;
         let mut line = String::new();
-        for unit in 0..count {
+        for unit in self.units_asked_for(count) {
             let mut bytes = vec![0; size];
             if self.debugger.session().read(at, &mut bytes).is_err() {
                 if !line.is_empty() {

@@ -39,6 +39,8 @@ pub(crate) enum Break {
     Spawn(Spawn),
     /// The call has to wait: it is made again when something that it sleeps on has woken.
     Sleep,
+    /// The user asked for something: the call is made again, and goes on behind what it has done.
+    Pause,
     /// The call returns 0, after others had their turns.
     Yield,
     /// Registers were set by the handler (rt_sigreturn); nothing is to be stored in RAX.
@@ -103,7 +105,7 @@ pub(crate) enum Action {
     Killed(i32),
     /// The task sleeps; go on with another one.
     Sleep,
-    /// The user asked for something while the call waited; nothing has happened yet.
+    /// The user asked for something while the call was at work: it is made again.
     GivenUp,
     /// Stop the run: this cannot be emulated faithfully.
     Refuse(String),
@@ -178,6 +180,21 @@ impl Ctx<'_> {
         deadline: Option<u64>,
     ) -> Result<Wake, Break> {
         self.kernel.wait(self.cpu, what.into(), keys, deadline).ok_or(Break::Sleep)
+    }
+
+    /// Breaks off a call that does much, if the user asks for something. Made again it finds in its
+    /// `Call` what was `done`, which must be more than before, or it would never end.
+    ///
+    /// # Errors
+    /// `Break::Pause`, which the handler passes on.
+    pub(crate) fn pause_if_asked(&mut self, done: u64) -> Result<(), Break> {
+        if self.kernel.streams.is_asked() { Err(self.pause(done)) } else { Ok(()) }
+    }
+
+    /// The break of a call that is made again, and goes on behind what was `done`.
+    pub(crate) fn pause(&mut self, done: u64) -> Break {
+        self.kernel.task_mut().call.done = done;
+        Break::Pause
     }
 
     /// The break of a call that a pending signal interrupts: it fails with EINTR, or starts again

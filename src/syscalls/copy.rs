@@ -75,7 +75,9 @@ fn copy(
     sides: [FileNo; 2],
     copy: impl FnOnce(&mut Descriptions, &mut FileContext) -> Result<u64, FileError>,
 ) -> SysResult {
-    ctx.kernel.renew_text(sides[0], None, ctx.cpu, ctx.mem)?;
+    if ctx.kernel.task().call.done == 0 {
+        ctx.kernel.renew_text(sides[0], None, ctx.cpu, ctx.mem)?;
+    }
     let (files, mut cx) = ctx.file_ops();
     copy(files, &mut cx).map_err(|error| failed(ctx, &sides, error))
 }
@@ -115,9 +117,10 @@ fn sendfile(ctx: &mut Ctx, [to, from, at, count, ..]: [u64; 6]) -> SysResult {
         return Err(Errno::EINVAL.into());
     }
     let source = Side { file: from, at: start };
+    let before = ctx.kernel.task().call.done;
     let done = copy(ctx, [from, to], |files, cx| match into {
         Some(pipe) => files.file_to_pipe(cx, source, pipe, count.min(MAX_RW_COUNT), flags & O_NONBLOCK != 0),
-        None => files.copy_bytes(cx, source, Side { file: to, at: None }, count),
+        None => files.copy_bytes(cx, source, Side { file: to, at: None }, count, before),
     })?;
     put_offset(ctx, at, start, done)?;
     Ok(done)
@@ -150,14 +153,18 @@ fn copy_file_range(ctx: &mut Ctx, [from, from_at, to, to_at, len, flags]: [u64; 
     }
     let inodes = (files.get(from).ops.inode(), files.get(to).ops.inode());
     let size = inodes.0.map_or(0, |ino| ctx.kernel.fs.meta(ino).size);
-    let len = len.min(size.saturating_sub(starts.0));
+    let call = &ctx.kernel.task().call;
+    // Broken off it may have made the file longer.
+    let (before, decided) = (call.done, call.decided.first().copied());
+    let len = decided.unwrap_or(len.min(size.saturating_sub(starts.0)));
     if inodes.0 == inodes.1 && starts.0 < starts.1 + len && starts.1 < starts.0 + len {
         return Err(Errno::EINVAL.into());
     }
     if starts.0 > i64::MAX as u64 || starts.1 > i64::MAX as u64 {
         return Err(Errno::EINVAL.into());
     }
-    let done = copy(ctx, [from, to], |files, cx| files.copy_bytes(cx, source, target, len))?;
+    ctx.kernel.task_mut().call.decided = vec![len];
+    let done = copy(ctx, [from, to], |files, cx| files.copy_bytes(cx, source, target, len, before))?;
     put_offset(ctx, from_at, from_start, done)?;
     put_offset(ctx, to_at, to_start, done)?;
     Ok(done)

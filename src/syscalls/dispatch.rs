@@ -85,13 +85,16 @@ fn serve(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory,
         (Ok(()), Some(row)) => (row.handler)(&mut ctx, args),
         (Ok(()), None) => Err(unknown(&mut ctx, number)),
     };
-    let given_up = ctx.kernel.streams.take_given_up();
+    let paused = matches!(result, Err(Break::Pause));
+    let given_up = ctx.kernel.streams.take_given_up() || paused;
     if given_up || matches!(result, Err(Break::Sleep)) {
         for (reg, value) in clobbered {
             ctx.cpu.set_gpr(reg, value);
         }
         if given_up {
-            if !again {
+            if paused {
+                ctx.kernel.task_mut().call.number = Some(number);
+            } else if !again {
                 strace::forgotten(ctx.kernel);
             }
             return Action::GivenUp;
@@ -117,7 +120,7 @@ fn serve(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory,
         Ok(value) => ctx.cpu.set_gpr(Gpr::Rax, value),
         Err(Break::Errno(NO_DESCRIPTOR)) => return Action::Refuse(NO_DESCRIPTOR_LEFT.into()),
         Err(Break::Errno(errno)) => ctx.cpu.set_gpr(Gpr::Rax, errno.to_rax()),
-        Err(Break::Resume | Break::Sleep) => {}
+        Err(Break::Resume | Break::Sleep | Break::Pause) => {}
         Err(Break::Yield) => {
             ctx.cpu.set_gpr(Gpr::Rax, 0);
             if ctx.kernel.yields() {

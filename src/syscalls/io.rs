@@ -55,6 +55,7 @@ pub(super) fn block(ctx: &mut Ctx, what: &'static str, keys: &[WaitKey]) -> Brea
 pub(super) fn failed(ctx: &mut Ctx, files: &[FileNo], error: FileError) -> Break {
     match error {
         FileError::Errno(errno) => errno.into(),
+        FileError::Pause(done) => ctx.pause(done),
         FileError::Signal(signo, errno) => {
             ctx.kernel.raise(signo);
             errno.into()
@@ -133,7 +134,7 @@ fn within_file(offset: Option<u64>, pieces: &[(u64, u64)]) -> Result<(), Errno> 
 /// Reads into pieces of the guest's memory. What was read before an error or a bad address counts.
 fn read_to(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], flags: u32) -> SysResult {
     let result = read_pieces(ctx, fd, at, pieces, flags);
-    if !matches!(result, Err(Break::Sleep)) {
+    if !matches!(result, Err(Break::Sleep | Break::Pause)) {
         let io = &mut ctx.kernel.process_mut().io;
         io.reads += 1;
         io.bytes_read += *result.as_ref().unwrap_or(&0);
@@ -155,25 +156,34 @@ fn read_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], f
     access_ok(pieces)?;
     within_file(offset, pieces)?;
     check_flags(ctx, file, pieces, flags, false)?;
-    ctx.kernel.renew_text(file, offset, ctx.cpu, ctx.mem)?;
+    // What the call read before it was broken off stays read.
+    let mut done = ctx.kernel.task().call.done;
+    if done == 0 {
+        ctx.kernel.renew_text(file, offset, ctx.cpu, ctx.mem)?;
+    }
     let nowait = flags & RWF_NOWAIT != 0;
     if pieces.len() > 1 && ctx.kernel.files.get(file).ops.moves_whole() {
         return read_scattered(ctx, file, pieces, nowait);
     }
     // On files a read goes on after a full piece, but not where bytes come as they come.
     let on = seekable(ctx, file);
-    let mut done = 0;
+    let (mut skip, before) = (done, done);
     let mut failed = None;
     'pieces: for (addr, len) in pieces {
         let len = &(*len).min(MAX_RW_COUNT);
-        let mut within = 0;
+        let mut within = skip.min(*len);
+        skip -= within;
         while within < *len {
+            if done > before {
+                ctx.pause_if_asked(done)?;
+            }
             let mut buf = vec![0; (*len - within).min(PIECE) as usize];
             let from = offset.map(|offset| offset + done);
             let count = match operate(ctx, file, |open, cx| {
                 open.patiently(nowait, |open| open.read(cx, from, &mut buf))
             }) {
                 Ok(count) => count,
+                Err(_) if done > 0 && ctx.kernel.streams.has_given_up() => return Err(ctx.pause(done)),
                 Err(why) => {
                     failed = Some(why);
                     break 'pieces;
@@ -236,7 +246,7 @@ fn finish(
 /// counts.
 fn write_from(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], flags: u32) -> SysResult {
     let result = write_pieces(ctx, fd, at, pieces, flags);
-    if !matches!(result, Err(Break::Sleep)) {
+    if !matches!(result, Err(Break::Sleep | Break::Pause)) {
         let io = &mut ctx.kernel.process_mut().io;
         io.writes += 1;
         io.bytes_written += *result.as_ref().unwrap_or(&0);
@@ -268,23 +278,27 @@ fn write_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], 
         let done = ctx.kernel.proc_write(source, &bytes)?;
         return finish(ctx, file, at, offset, done as u64, None);
     }
+    // What the call wrote before it slept or was broken off is not written again.
+    let mut done = ctx.kernel.task().call.done;
     if flags & RWF_APPEND != 0 || open.flags & O_APPEND != 0 && flags & RWF_NOAPPEND == 0 {
         let (files, mut cx) = ctx.file_ops();
-        offset = files.get(file).ops.end(&mut cx).or(offset); // pwrite(2) appends too
+        let end = files.get(file).ops.end(&mut cx).map(|end| end.saturating_sub(done));
+        offset = end.or(offset); // pwrite(2) appends too
     }
     let whole = ctx.kernel.files.get(file).ops.moves_whole();
     if pieces.len() > 1 && whole {
         return write_gathered(ctx, file, pieces, nowait);
     }
-    // What the call wrote before it slept is not written again.
-    let mut done = ctx.kernel.task().call.done;
-    let mut skip = done;
+    let (mut skip, before) = (done, done);
     let mut failed = None;
     'pieces: for (addr, len) in pieces {
         let len = &(*len).min(MAX_RW_COUNT);
         let mut within = skip.min(*len);
         skip -= within;
         while within < *len {
+            if done > before {
+                ctx.pause_if_asked(done)?;
+            }
             let mut buf = vec![0; (*len - within).min(PIECE) as usize];
             let fault = ctx.mem.read(addr.wrapping_add(within), &mut buf).err();
             if let Some(good) = fault {
@@ -305,6 +319,7 @@ fn write_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], 
                         break 'pieces;
                     }
                 }
+                Err(_) if done > 0 && ctx.kernel.streams.has_given_up() => return Err(ctx.pause(done)),
                 Err(why) => {
                     failed = Some(why);
                     break 'pieces;
@@ -374,6 +389,19 @@ pub(super) fn get_iovec(mem: &mut dyn GuestMemory, addr: u64, count: u64) -> Res
     Ok(pieces)
 }
 
+/// `get_iovec` for a call that stores to the pieces: it is not read again when the call is made
+/// again, since the words may be among what was stored to.
+fn get_iovec_once(ctx: &mut Ctx, addr: u64, count: u64) -> Result<Vec<(u64, u64)>, Errno> {
+    if let decided @ [_, ..] = &ctx.kernel.task().call.decided[..] {
+        return Ok(decided.as_chunks().0.iter().map(|[addr, len]| (*addr, *len)).collect());
+    }
+    let pieces = get_iovec(ctx.mem, addr, count)?;
+    if pieces.iter().map(|(_, len)| *len).sum::<u64>() > PIECE {
+        ctx.kernel.task_mut().call.decided = pieces.iter().flat_map(|(addr, len)| [*addr, *len]).collect();
+    }
+    Ok(pieces)
+}
+
 /// EISDIR for a directory that is open for reading: even nothing is not read from it.
 fn not_a_directory(ctx: &mut Ctx, fd: u64) -> Result<(), Errno> {
     let file = ctx.kernel.pin(fd as i32)?;
@@ -423,7 +451,7 @@ fn pwrite64(ctx: &mut Ctx, [fd, buf, count, offset, ..]: [u64; 6]) -> SysResult 
 /// readv(2).
 fn readv(ctx: &mut Ctx, [fd, iov, count, ..]: [u64; 6]) -> SysResult {
     ctx.kernel.pin(fd as i32)?;
-    let pieces = get_iovec(ctx.mem, iov, count)?;
+    let pieces = get_iovec_once(ctx, iov, count)?;
     read_to(ctx, fd, None, &pieces, 0)
 }
 
@@ -436,7 +464,7 @@ fn writev(ctx: &mut Ctx, [fd, iov, count, ..]: [u64; 6]) -> SysResult {
 
 /// preadv(2).
 fn preadv(ctx: &mut Ctx, [fd, iov, count, offset, ..]: [u64; 6]) -> SysResult {
-    let pieces = get_iovec(ctx.mem, iov, count)?;
+    let pieces = get_iovec_once(ctx, iov, count)?;
     read_to(ctx, fd, Some(offset), &pieces, 0)
 }
 
@@ -468,7 +496,7 @@ fn check_flags(ctx: &Ctx, file: FileNo, pieces: &[(u64, u64)], flags: u32, write
 /// preadv2(2): offset -1 is the current one.
 fn preadv2(ctx: &mut Ctx, [fd, iov, count, offset, _, flags]: [u64; 6]) -> SysResult {
     ctx.kernel.pin(fd as i32)?;
-    let pieces = get_iovec(ctx.mem, iov, count)?;
+    let pieces = get_iovec_once(ctx, iov, count)?;
     read_to(ctx, fd, (offset != u64::MAX).then_some(offset), &pieces, flags as u32)
 }
 
@@ -491,3 +519,6 @@ fn lseek(ctx: &mut Ctx, [fd, offset, whence, ..]: [u64; 6]) -> SysResult {
     }
     operate(ctx, file, |open, cx| Ok(open.seek(cx, offset, whence)?))
 }
+
+#[cfg(test)]
+mod tests;

@@ -32,10 +32,14 @@ impl Machine {
 
     /// A machine whose program runs as somebody.
     pub(crate) fn of(user: User) -> Machine {
-        Machine::with(&KernelConfig {
+        Machine::with(&KernelConfig { user, ..Machine::config() })
+    }
+
+    pub(crate) fn config() -> KernelConfig {
+        KernelConfig {
             allow_write: Vec::new(),
             cwd: "/".into(),
-            user,
+            user: User::default(),
             seed: 1,
             quantum: QUANTUM,
             schedule_seed: None,
@@ -45,7 +49,7 @@ impl Machine {
             front: None,
             input: None,
             journal: false,
-        })
+        }
     }
 
     pub(crate) fn with(config: &KernelConfig) -> Machine {
@@ -59,16 +63,21 @@ impl Machine {
 
     /// Makes a call by number as the `syscall` instruction does.
     pub(crate) fn action(&mut self, number: u64, args: &[u64]) -> Action {
+        let mut action = self.begin(number, args);
+        while let Action::Sleep = action {
+            action = self.next();
+        }
+        action
+    }
+
+    /// `action`, until the call ends, sleeps or is given up.
+    pub(crate) fn begin(&mut self, number: u64, args: &[u64]) -> Action {
         const ARGS: [Gpr; 6] = [Gpr::Rdi, Gpr::Rsi, Gpr::Rdx, Gpr::R10, Gpr::R8, Gpr::R9];
         for (at, reg) in ARGS.into_iter().enumerate() {
             self.cpu.set_gpr(reg, args.get(at).copied().unwrap_or(0));
         }
         self.cpu.set_gpr(Gpr::Rax, number);
-        let mut action = dispatch::syscall(&mut self.kernel, &mut self.cpu, &mut self.mem);
-        while let Action::Sleep = action {
-            action = self.next();
-        }
-        action
+        dispatch::syscall(&mut self.kernel, &mut self.cpu, &mut self.mem)
     }
 
     /// Lets the next task go on with its call, as the session does. Tasks share the registers.

@@ -3,11 +3,13 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
-use crate::common::exact;
 use crate::common::sessions::{Numbers, config};
+use crate::common::{exact, stderr, tool};
 use cgemu::profile::Event;
-use cgemu::session::{Control, CountModel, Pause, Session, Stop, StopConditions};
+use cgemu::session::{Control, CountModel, PAUSE, Pause, Session, Stop, StopConditions};
 
 fn start(argv: &[&str], model: CountModel) -> Session {
     Session::start(config(argv.iter().map(Into::into).collect(), model), Arc::new(Control::default()))
@@ -121,4 +123,74 @@ fn stepped_and_taken_back() {
         assert_eq!(plain.0, again.0);
         assert!(plain.1 == again.1, "the profiles differ");
     }
+}
+
+/// Moves much in single system calls, and ends with the low bits of a sum of it all.
+const MOVER: &str = r#"
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/sendfile.h>
+#include <sys/uio.h>
+#include <unistd.h>
+enum { SIZE = 48 << 20 };
+int main(void)
+{
+    char *all = mmap(NULL, 2 * SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    int file = memfd_create("file", 0), copy = memfd_create("copy", 0);
+    unsigned long sum = getrandom(all, SIZE, 0);
+    sum += write(file, all, SIZE);
+    fcntl(file, F_SETFL, O_APPEND);
+    sum += write(file, all, SIZE);
+    lseek(file, 7, SEEK_SET);
+    sum += sendfile(copy, file, NULL, 2 * SIZE);
+    sum += pread(copy, all, 2 * SIZE, 0);
+    struct iovec from = { all, SIZE }, to = { all + SIZE, SIZE };
+    sum += process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+    sum += lseek(file, 0, SEEK_CUR) + lseek(copy, 0, SEEK_CUR) + lseek(copy, 0, SEEK_END);
+    for (long at = 0; at < 2 * SIZE; at += 4099) sum = sum * 31 + (unsigned char) all[at];
+    return sum >> 8 & 0x7f;
+}
+"#;
+
+/// Whoever asks for a pause while a call does much gets it, and nothing is otherwise for it.
+#[test]
+fn paused_within_calls() {
+    let dir = tempfile::tempdir().expect("a directory");
+    std::fs::write(dir.path().join("mover.c"), MOVER).expect("written");
+    let built = tool("gcc", dir.path(), "gcc", &["-O1", "-static", "-o", "mover", "mover.c"]);
+    assert!(built.status.success(), "{}", stderr(&built));
+    let program = dir.path().join("mover");
+    let argv = [program.to_str().expect("text")];
+    let mut plain = start(&argv, CountModel::Arch);
+    assert_eq!(plain.resume(StopConditions::default()), Pause::Ended);
+    let plain = written(plain);
+
+    let control = Arc::new(Control::default());
+    let config = config(argv.iter().map(Into::into).collect(), CountModel::Arch);
+    let mut session = Session::start(config, Arc::clone(&control)).expect("it starts");
+    let (asked, ended) = (Arc::downgrade(&control), Arc::clone(&control.resting));
+    let asking = std::thread::spawn(move || {
+        // Not for ever, or a slow machine would do nothing else.
+        for _ in 0..400 {
+            std::thread::sleep(Duration::from_millis(2));
+            let (Some(control), false) = (asked.upgrade(), ended.load(Relaxed)) else { break };
+            control.interrupt.store(PAUSE, Relaxed);
+        }
+    });
+    let (mut last, mut within) = (u64::MAX, 0);
+    while session.resume(StopConditions::default()) == Pause::Asked {
+        // At the same instruction as before: a call that has gone on.
+        within += u32::from(session.instructions() == last);
+        last = session.instructions();
+        control.interrupt.store(0, Relaxed);
+    }
+    control.resting.store(true, Relaxed);
+    asking.join().expect("it ends");
+    control.interrupt.store(0, Relaxed);
+    let again = written(session);
+    assert_eq!(plain.0, again.0);
+    assert!(plain.1 == again.1, "the profiles differ");
+    assert!(within > 0, "no pause was within a call");
 }

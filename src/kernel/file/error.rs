@@ -10,6 +10,8 @@ pub(crate) enum FileError {
     Errno(Errno),
     /// The error number, after a signal to the caller.
     Signal(i32, Errno),
+    /// The user asks for something: the call is made again, and goes on behind so many bytes.
+    Pause(u64),
     /// The operation would wait. The text names the operation.
     WouldBlock(&'static str),
     /// The operation would wait, but not without end, or for another queue than its own.

@@ -88,19 +88,24 @@ impl Descriptions {
         }
     }
 
-    /// Copies up to `len` bytes from a file to something that is no pipe.
+    /// Copies up to `len` bytes from a file to something that is no pipe; so many were copied
+    /// before the call was broken off.
     pub(crate) fn copy_bytes(
         &mut self,
         cx: &mut FileContext,
         from: Side,
         to: Side,
         len: u64,
+        before: u64,
     ) -> Result<u64, FileError> {
         let (source, target) = (self.side_offset(from), self.side_offset(to));
-        let mut done = 0;
+        let mut done = before;
         let mut failed = None;
         let mut buf = vec![0; len.min(PIECE) as usize];
         while done < len.min(MAX_RW_COUNT) {
+            if done > before && cx.streams.is_asked() {
+                return Err(FileError::Pause(done));
+            }
             let room = (len - done).min(PIECE) as usize;
             let at = source.map(|at| at + done);
             let read = self.get_mut(from.file).read(cx, at, &mut buf[..room]);
@@ -114,6 +119,7 @@ impl Descriptions {
             match result {
                 Ok(0) => break,
                 Ok(count) => done += count as u64,
+                Err(_) if done > 0 && cx.streams.has_given_up() => return Err(FileError::Pause(done)),
                 Err(error) => {
                     failed = Some(error);
                     break;

@@ -2,11 +2,12 @@
 
 use crate::abi::errno::Errno;
 use crate::abi::mm::*;
-use crate::guest::{Mapping, MemError, PAGE_SIZE, VmFlags, page_down, page_up};
+use crate::guest::{Mapping, MemError, PAGE_SIZE, USER_END, VmFlags, page_down, page_up};
 use crate::kernel::uaccess::copy_to_user;
-use crate::syscalls::context::{Ctx, SysResult};
+use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::mm::limits::{self, between};
 use crate::syscalls::mm::map::aligned;
+use crate::syscalls::mm::populate;
 use crate::syscalls::row::{Row, full, partial};
 
 const LOCKED: &str = "counted against RLIMIT_MEMLOCK; nothing is ever paged out";
@@ -92,7 +93,10 @@ fn madvise(ctx: &mut Ctx, [addr, len, advice, ..]: [u64; 6]) -> SysResult {
     let len = page_up(len).ok_or(Errno::EINVAL)?;
     let end = addr.checked_add(len).ok_or(Errno::EINVAL)?;
     if matches!(advice, MADV_POPULATE_READ | MADV_POPULATE_WRITE) {
-        return match ctx.mem.populate(addr, len, advice == MADV_POPULATE_WRITE) {
+        if end > USER_END {
+            return Err(Errno::ENOMEM.into());
+        }
+        return match populate::populate(ctx, addr, (addr, end), advice == MADV_POPULATE_WRITE)? {
             Err(MemError::Access) => Err(Errno::EINVAL.into()),
             result => Ok(result.map(|()| 0).map_err(Errno::from)?),
         };
@@ -177,6 +181,11 @@ fn lock_range(addr: u64, len: u64) -> Result<(u64, u64), Errno> {
 }
 
 fn lock(ctx: &mut Ctx, addr: u64, len: u64, on_fault: bool) -> SysResult {
+    if ctx.kernel.task().call.done > 0 {
+        let (start, end) = lock_range(addr, len)?;
+        populate(ctx, start, end)?;
+        return Ok(0);
+    }
     limits::may_lock(ctx)?;
     let (start, end) = lock_range(addr, len)?;
     if !limits::room_to_lock_range(ctx, start, end) {
@@ -192,13 +201,13 @@ fn lock(ctx: &mut Ctx, addr: u64, len: u64, on_fault: bool) -> SysResult {
 }
 
 /// Makes locked pages present, those for stores that may be written; the errors of mlock(2).
-fn populate(ctx: &mut Ctx, start: u64, end: u64) -> Result<(), Errno> {
+fn populate(ctx: &mut Ctx, start: u64, end: u64) -> Result<(), Break> {
     let mappings: Vec<Mapping> = between(ctx.mem, start, end).collect();
     for mapping in mappings {
         let (from, to) = (mapping.start.max(start), mapping.end.min(end));
-        match ctx.mem.populate(from, to - from, mapping.is_data()) {
-            Err(MemError::NoMemory) => return Err(Errno::EAGAIN),
-            Err(_) => return Err(Errno::ENOMEM),
+        match populate::populate(ctx, start, (from, to), mapping.is_data())? {
+            Err(MemError::NoMemory) => return Err(Errno::EAGAIN.into()),
+            Err(_) => return Err(Errno::ENOMEM.into()),
             Ok(()) => {}
         }
     }
@@ -243,16 +252,20 @@ fn mlockall(ctx: &mut Ctx, [flags, ..]: [u64; 6]) -> SysResult {
     }
     limits::may_lock(ctx)?;
     let current = flags & MCL_CURRENT != 0;
-    if current && !limits::room_to_lock_all(ctx) {
+    if current && ctx.kernel.task().call.done == 0 && !limits::room_to_lock_all(ctx) {
         return Err(Errno::ENOMEM.into());
     }
     let marks = if flags & MCL_ONFAULT != 0 { VmFlags::LOCKS } else { VmFlags::LOCKED };
     ctx.kernel.mm_mut().def_flags = if flags & MCL_FUTURE != 0 { marks } else { VmFlags::NONE };
     if current {
-        lock_all(ctx, marks)?;
+        if ctx.kernel.task().call.done == 0 {
+            lock_all(ctx, marks)?;
+        }
         if flags & MCL_ONFAULT == 0 {
             // What cannot be had now faults later.
-            let _ = populate(ctx, 0, u64::MAX);
+            if let Err(Break::Pause) = populate(ctx, 0, u64::MAX) {
+                return Err(Break::Pause);
+            }
         }
     }
     Ok(0)

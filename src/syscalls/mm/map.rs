@@ -11,6 +11,7 @@ use crate::guest::{
 use crate::kernel::vfs::image::Source;
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::mm::limits;
+use crate::syscalls::mm::populate::populate;
 use crate::syscalls::row::{Row, full, partial};
 
 /// Calls that make and change mappings.
@@ -52,8 +53,27 @@ struct Behind {
     may_write: bool,
 }
 
+/// Makes the pages of a new part of a mapping present, and ends the call that made it: broken off
+/// it only finishes this. What cannot be had now faults later.
+fn populate_new(ctx: &mut Ctx, result: u64, start: u64, end: u64, write: bool) -> SysResult {
+    ctx.kernel.task_mut().call.decided = vec![result, start, end, u64::from(write)];
+    let _ = populate(ctx, start, (start, end), write)?;
+    Ok(result)
+}
+
+/// Finishes a call that was broken off in `populate_new`; `None` for one that begins.
+fn resumed(ctx: &mut Ctx) -> Option<SysResult> {
+    match ctx.kernel.task().call.decided[..] {
+        [result, start, end, write] => Some(populate_new(ctx, result, start, end, write != 0)),
+        _ => None,
+    }
+}
+
 /// mmap(2).
 fn mmap(ctx: &mut Ctx, [addr, len, prot_bits, flags, fd, offset]: [u64; 6]) -> SysResult {
+    if let Some(result) = resumed(ctx) {
+        return result;
+    }
     aligned(offset)?;
     let anonymous = flags & MAP_ANONYMOUS != 0;
     if !anonymous {
@@ -126,8 +146,7 @@ fn mmap(ctx: &mut Ctx, [addr, len, prot_bits, flags, fd, offset]: [u64; 6]) -> S
     let start = mapped.map_err(Errno::from)?;
     let wanted = lock || flags & (MAP_POPULATE | MAP_NONBLOCK) == MAP_POPULATE;
     if wanted && !vm_flags.has(VmFlags::LOCKONFAULT) {
-        // What cannot be had now faults later.
-        let _ = ctx.mem.populate(start, len, prot.allows(Prot::WRITE) && !shared);
+        return populate_new(ctx, start, start, start + len, prot.allows(Prot::WRITE) && !shared);
     }
     Ok(start)
 }
@@ -302,6 +321,9 @@ fn munmap(ctx: &mut Ctx, [addr, len, ..]: [u64; 6]) -> SysResult {
 
 /// brk(2).
 fn brk(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
+    if let Some(result) = resumed(ctx) {
+        return result;
+    }
     let old = ctx.mem.brk(0);
     let (Some(from), Some(to)) = (page_up(old), page_up(addr)) else { return Ok(old) };
     if to <= from {
@@ -322,7 +344,7 @@ fn brk(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
         if lock {
             ctx.mem.change_flags(from, len, def_flags, VmFlags::NONE).map_err(Errno::from)?;
             if !def_flags.has(VmFlags::LOCKONFAULT) {
-                let _ = ctx.mem.populate(from, len, true);
+                return populate_new(ctx, new, from, to, true);
             }
         }
     }
@@ -331,6 +353,9 @@ fn brk(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
 
 /// mremap(2).
 fn mremap(ctx: &mut Ctx, [addr, old_len, new_len, flags, new_addr, _]: [u64; 6]) -> SysResult {
+    if let Some(result) = resumed(ctx) {
+        return result;
+    }
     let invalid = Err(Errno::EINVAL.into());
     let (may_move, keep) = (flags & MREMAP_MAYMOVE != 0, flags & MREMAP_DONTUNMAP != 0);
     if flags & !(MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP) != 0
@@ -363,7 +388,7 @@ fn mremap(ctx: &mut Ctx, [addr, old_len, new_len, flags, new_addr, _]: [u64; 6])
     let request = Remap { addr, old_len, new_len, may_move, fixed, keep };
     let start = ctx.mem.remap(request).map_err(Errno::from)?;
     if here.is_locked() && !here.flags.has(VmFlags::LOCKONFAULT) && new_len > old_len {
-        let _ = ctx.mem.populate(start + old_len, new_len - old_len, here.is_data());
+        return populate_new(ctx, start, start + old_len, start + new_len, here.is_data());
     }
     Ok(start)
 }

@@ -1,11 +1,12 @@
 //! The calls about memory: `map` makes and changes mappings, `advice` is what a program says about
-//! them, `policy` the calls that one node of memory makes trivial, `remote` copies between
-//! processes, and `limits` is what a process may have.
+//! them, `policy` the calls that one node of memory makes trivial, `populate` makes pages
+//! present, `remote` copies between processes, and `limits` is what a process may have.
 
 pub(super) mod advice;
 pub(super) mod limits;
 pub(super) mod map;
 pub(super) mod policy;
+mod populate;
 pub(super) mod remote;
 #[cfg(test)]
 mod tests;

@@ -33,6 +33,38 @@ impl Cursor {
     fn advance(&mut self, by: u64) {
         self.piece = (self.piece.0.wrapping_add(by), self.piece.1 - by);
     }
+
+    /// Goes behind what was copied before the call was broken off.
+    fn skip(&mut self, mut by: u64) {
+        while by > 0 && self.rest().is_some() {
+            let step = self.piece.1.min(by);
+            self.advance(step);
+            by -= step;
+        }
+    }
+}
+
+type Pieces = Vec<(u64, u64)>;
+
+/// The pieces on both sides, from addresses and counts; `None` if nothing is to be copied. They are
+/// not read again when the call is made again, since the words may be among what was stored to.
+fn vectors(ctx: &mut Ctx, local: (u64, u64), remote: (u64, u64)) -> Result<Option<(Pieces, Pieces)>, Errno> {
+    let pairs = |words: &[u64]| words.as_chunks().0.iter().map(|[addr, len]| (*addr, *len)).collect();
+    if let [locals, words @ ..] = &ctx.kernel.task().call.decided[..] {
+        let (local, remote) = words.split_at(2 * *locals as usize);
+        return Ok(Some((pairs(local), pairs(remote))));
+    }
+    let local = get_iovec(ctx.mem, local.0, local.1)?;
+    if local.iter().all(|(_, len)| *len == 0) {
+        return Ok(None);
+    }
+    let remote = get_iovec(ctx.mem, remote.0, remote.1)?;
+    if remote.iter().all(|(_, len)| *len == 0) {
+        return Ok(None);
+    }
+    let words = local.iter().chain(&remote).flat_map(|(addr, len)| [*addr, *len]);
+    ctx.kernel.task_mut().call.decided = std::iter::once(local.len() as u64).chain(words).collect();
+    Ok(Some((local, remote)))
 }
 
 /// Copies between the caller's pieces and those of another process.
@@ -44,14 +76,9 @@ fn transfer(
     if flags != 0 {
         return Err(Errno::EINVAL.into());
     }
-    let local = get_iovec(ctx.mem, local, local_count)?;
-    if local.iter().all(|(_, len)| *len == 0) {
+    let Some((local, remote)) = vectors(ctx, (local, local_count), (remote, remote_count))? else {
         return Ok(0);
-    }
-    let remote = get_iovec(ctx.mem, remote, remote_count)?;
-    if remote.iter().all(|(_, len)| *len == 0) {
-        return Ok(0);
-    }
+    };
     let task = ctx.kernel.find_task(pid as i32).ok_or(Errno::ESRCH)?;
     ctx.kernel.may_look_into(task)?;
     if !ctx.kernel.is_alive(task) {
@@ -59,8 +86,14 @@ fn transfer(
     }
     let space = ctx.kernel.space_of_task(task);
     let (mut local, mut remote) = (Cursor::new(local), Cursor::new(remote));
-    let mut done = 0;
+    let before = ctx.kernel.task().call.done;
+    local.skip(before);
+    remote.skip(before);
+    let mut done = before;
     while let (Some((here, room)), Some((there, more))) = (local.rest(), remote.rest()) {
+        if done > before {
+            ctx.pause_if_asked(done)?;
+        }
         let len = room.min(more);
         let mut bytes = vec![0; len as usize];
         let mut result = Err(0);

@@ -72,7 +72,11 @@ pub(in crate::syscalls) fn left(ctx: &mut Ctx, number: u64, args: [u64; 6], resu
         Err(Break::Spawn(spawn)) => ctx.kernel.tid_of(spawn.task) as u64,
         Err(Break::Resume) => ctx.cpu.gpr(Gpr::Rax),
         Err(Break::Yield) => 0,
-        Err(Break::Gone | Break::Sleep | Break::Exec(_) | Break::Limit(_) | Break::Refuse(_)) => return,
+        Err(
+            Break::Gone | Break::Sleep | Break::Pause | Break::Exec(_) | Break::Limit(_) | Break::Refuse(_),
+        ) => {
+            return;
+        }
     };
     let Ctx { kernel, cpu, mem } = ctx;
     let (tid, now) = (kernel.task().tid, kernel.now(*cpu));

@@ -135,7 +135,7 @@ fn kcmp(ctx: &mut Ctx, [pid1, pid2, kind, fd1, fd2, _]: [u64; 6]) -> SysResult {
 
 /// getrandom(2). The stream is always ready, so the flags only have to be right.
 fn getrandom(ctx: &mut Ctx, [addr, len, flags, ..]: [u64; 6]) -> SysResult {
-    const CHUNK: u64 = 4096;
+    const CHUNK: u64 = 1 << 16;
     let flags = flags as u32;
     if flags & !(GRND_NONBLOCK | GRND_RANDOM | GRND_INSECURE) != 0
         || flags & (GRND_RANDOM | GRND_INSECURE) == GRND_RANDOM | GRND_INSECURE
@@ -143,8 +143,12 @@ fn getrandom(ctx: &mut Ctx, [addr, len, flags, ..]: [u64; 6]) -> SysResult {
         return Err(Errno::EINVAL.into());
     }
     let len = len.min(MAX_RW_COUNT);
-    let mut done = 0;
+    let before = ctx.kernel.task().call.done;
+    let mut done = before;
     while done < len {
+        if done > before {
+            ctx.pause_if_asked(done)?;
+        }
         let mut buf = vec![0; CHUNK.min(len - done) as usize];
         ctx.kernel.random.fill(&mut buf);
         match ctx.mem.write(addr.wrapping_add(done), &buf) {
