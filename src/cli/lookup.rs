@@ -4,7 +4,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Access, access};
+use rustix::fd::AsRawFd as _;
+use rustix::fs::{Access, Mode, OFlags, ResolveFlags, access, open, openat2};
 use rustix::io::Errno;
 
 pub(super) use crate::profile::reason;
@@ -17,6 +18,14 @@ use crate::session::StartError;
 /// `NotFound` where there is no such file, `NotExecutable` for a directory or a file that the user
 /// may not execute.
 pub(super) fn find(name: &OsStr, path: &OsStr) -> Result<PathBuf, StartError> {
+    search(name, path, runnable)
+}
+
+fn search(
+    name: &OsStr,
+    path: &OsStr,
+    runnable: impl Fn(&Path) -> Result<(), Failure>,
+) -> Result<PathBuf, StartError> {
     let shown = name.display();
     if name.is_empty() {
         return Err(StartError::NotFound("the program has no name; name a file to run".to_owned()));
@@ -50,6 +59,29 @@ pub(super) fn find(name: &OsStr, path: &OsStr) -> Result<PathBuf, StartError> {
             path.display()
         )),
     })
+}
+
+/// Finds a program in a directory that is its root: a name with a slash from there on, any other in
+/// the directories of `path` in there. The result is a path in the emulated machine.
+///
+/// # Errors
+/// Those of [`find`].
+pub(super) fn find_in(root: &Path, name: &OsStr, path: &OsStr) -> Result<PathBuf, StartError> {
+    let held =
+        |error: Errno| StartError::Other(format!("--root={}: {}", root.display(), reason(&error.into())));
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let root = open(root, flags, Mode::empty()).map_err(held)?;
+    let runnable_inside = |file: &Path| {
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        // Links lead to what they lead to inside.
+        let found = openat2(&root, file, flags, Mode::empty(), ResolveFlags::IN_ROOT);
+        let found = found.map_err(|error| match error {
+            Errno::NOENT | Errno::NOTDIR => Failure::Absent(reason(&error.into())),
+            error => Failure::Unfit(reason(&error.into())),
+        })?;
+        runnable(Path::new(&format!("/proc/self/fd/{}", found.as_raw_fd())))
+    };
+    search(name, path, runnable_inside).map(|found| Path::new("/").join(found))
 }
 
 /// The reason why a file is not run.

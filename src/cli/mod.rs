@@ -19,6 +19,7 @@ mod output;
 mod outputs;
 mod pager;
 mod pattern;
+mod policy;
 mod progress;
 mod repl;
 mod run;

@@ -6,12 +6,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 use crate::kernel::cred::User;
+use crate::kernel::vfs::policy::Policy;
 
 /// Settings of the emulated machine.
 #[derive(Clone, Debug)]
 pub struct KernelConfig {
     /// Host directories that the guest may change; everything else it writes goes to the overlay.
     pub allow_write: Vec<PathBuf>,
+    /// The files of the host that the guest is shown.
+    pub policy: Policy,
     /// Host directory the guest starts in.
     pub cwd: PathBuf,
     /// User who runs the program and owns the host's files.

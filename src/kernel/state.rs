@@ -134,7 +134,13 @@ impl Kernel {
     /// A kernel with one task, which runs no program yet.
     pub fn new(config: &KernelConfig) -> Kernel {
         let cred = Credentials::of(config.user);
-        let mut fs = FileSystem::new(&config.allow_write, config.memory_limit, config.journal, config.user);
+        let mut fs = FileSystem::new(
+            &config.allow_write,
+            config.policy.clone(),
+            config.memory_limit,
+            config.journal,
+            config.user,
+        );
         let mut tasks = Arena::default();
         let current = tasks.next_key();
         let (processes, process) = Arena::with(Process::first(current));

@@ -12,6 +12,7 @@ use crate::guest::layout::Layout;
 use crate::hooks::recorder::CountModel;
 use crate::kernel::cred::User;
 use crate::kernel::sched::QUANTUM;
+use crate::kernel::vfs::policy::Policy;
 use crate::profile::EventSet;
 use crate::session::skip::Skip;
 use crate::sim::{Geometry, PRESETS, preset};
@@ -92,6 +93,8 @@ pub struct MachineConfig {
     pub limits: Limits,
     /// The order of turns.
     pub schedule: Schedule,
+    /// The files of the host that the guest is shown.
+    pub policy: Policy,
     /// Host directories the guest may change.
     pub allow_write: Vec<PathBuf>,
     /// Seed of the guest's random bytes.

@@ -139,6 +139,7 @@ fn conclude(ending: Ending, guest: &mut Guest, results: Results) -> Finished {
     let mut notices =
         kernel.notices.lines(|place| places.get(place).and_then(|calls| place_of_call(modules, calls)));
     notices.extend(line);
+    notices.extend(guest.kernel.fs.not_shown.line());
     let dropped = guest.kernel.fs.dropped();
     if dropped > 0 {
         let files = if dropped == 1 { "1 file is".to_owned() } else { format!("{dropped} files are") };

@@ -39,4 +39,5 @@ pub use crate::guest::layout::Layout;
 pub use crate::hooks::recorder::CountModel;
 pub use crate::kernel::config::TerminalObserver;
 pub use crate::kernel::cred::User;
+pub use crate::kernel::vfs::policy::{Policy, View};
 pub(crate) use crate::requests::Voice;

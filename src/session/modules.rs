@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -34,9 +35,10 @@ pub(super) struct Modules {
 }
 
 impl Modules {
-    /// No files yet; `give_up` tells when to read no more of them.
-    pub(super) fn new(give_up: GiveUp) -> Modules {
-        Modules { symboliser: Symboliser::new(give_up), ..Modules::default() }
+    /// No files yet; their paths begin at the directory `root` of the host, and `give_up` tells
+    /// when to read no more of them.
+    pub(super) fn new(root: &Path, give_up: GiveUp) -> Modules {
+        Modules { symboliser: Symboliser::new(root, give_up), ..Modules::default() }
     }
 
     /// The number of a file mapping.

@@ -25,6 +25,7 @@ use crate::kernel::config::KernelConfig;
 use crate::kernel::process::Status;
 use crate::kernel::random::Random;
 use crate::kernel::transcript::Transcript;
+use crate::kernel::vfs::host::as_path;
 use crate::profile::reason;
 use crate::requests::Requests;
 use crate::session::accounts::Accounts;
@@ -115,7 +116,7 @@ impl Session {
         let first = client(&kernel);
         let guest = Guest {
             kernel,
-            modules: Modules::new(give_up(&control)),
+            modules: Modules::new(as_path(program.policy.root()), give_up(&control)),
             limits: Limits { memory: Some(memory), ..program.limits },
             ending: None,
             first_end: None,
@@ -218,9 +219,13 @@ fn new_kernel(config: &Config, control: &Control, memory: u64) -> Result<Kernel,
     let program = &config.machine;
     let cwd = std::env::current_dir().and_then(std::fs::canonicalize);
     let cwd = cwd.map_err(|error| other(format!("the working directory: {error}")))?;
-    let here = cwd.clone();
+    // Outside of a root of its own, the program starts there.
+    let root = as_path(program.policy.root());
+    let cwd = if cwd.starts_with(root) { cwd } else { root.to_owned() };
+    let here = as_path(program.policy.in_guest(cwd.as_os_str().as_bytes())).to_owned();
     let mut kernel = Kernel::new(&KernelConfig {
         allow_write: program.allow_write.clone(),
+        policy: program.policy.clone(),
         cwd,
         user: program.user,
         seed: program.seed,
@@ -236,7 +241,8 @@ fn new_kernel(config: &Config, control: &Control, memory: u64) -> Result<Kernel,
     kernel.transcript = config.recording.calls.then(Transcript::default);
     if kernel.working_directory() != here.as_os_str().as_bytes() {
         return Err(other(format!(
-            "{}: the emulated machine has its own files there; run from another directory",
+            "{}: not shown to the program, by --deny or as the emulated machine has files of its own there; run from another \
+             directory",
             here.display()
         )));
     }

@@ -153,13 +153,16 @@ pub struct Symboliser {
     /// By inode and device.
     objects: FxHashMap<(u64, u64), Rc<Object>>,
     shown: FxHashMap<Arc<str>, Arc<str>>,
+    /// Directory of the host that is the root of the objects' paths.
+    root: PathBuf,
     give_up: GiveUp,
 }
 
 impl Symboliser {
-    /// No objects yet; `give_up` tells when to read no more of them.
-    pub fn new(give_up: GiveUp) -> Symboliser {
-        Symboliser { give_up, ..Symboliser::default() }
+    /// No objects yet; their paths begin at the directory `root`, and `give_up` tells when to read
+    /// no more of them.
+    pub fn new(root: &Path, give_up: GiveUp) -> Symboliser {
+        Symboliser { root: root.to_owned(), give_up, ..Symboliser::default() }
     }
 
     /// The wish to read no more.
@@ -172,7 +175,8 @@ impl Symboliser {
         if let Some(known) = self.objects.get(&(id.inode, id.device)) {
             return Rc::clone(known);
         }
-        let object = Rc::new(Object::of(Arc::clone(source), Path::new(&*id.path), &self.give_up));
+        let path = self.root.join(id.path.trim_start_matches('/'));
+        let object = Rc::new(Object::of(Arc::clone(source), &path, &self.give_up));
         // Some of its files may not have been looked at.
         if !self.give_up.asked() {
             self.objects.insert((id.inode, id.device), Rc::clone(&object));
@@ -249,7 +253,7 @@ mod tests {
                 wanted.store(usize::MAX, Relaxed);
                 assert_eq!(known(&object), whole, "given up at look {at}");
             }
-            let mut symboliser = Symboliser::new(give_up);
+            let mut symboliser = Symboliser::new(Path::new("/"), give_up);
             let id = FileId { path: path.to_string_lossy().into(), inode: 1, device: 1 };
             let source: Source = Arc::new(bytes.clone());
             wanted.store(0, Relaxed);

@@ -7,6 +7,7 @@ use crate::kernel::Kernel;
 use crate::kernel::config::KernelConfig;
 use crate::kernel::cred::User;
 use crate::kernel::sched::{Picked, QUANTUM};
+use crate::kernel::vfs::policy::Policy;
 use crate::syscalls::context::Action;
 use crate::syscalls::dispatch;
 
@@ -38,6 +39,7 @@ impl Machine {
     pub(crate) fn config() -> KernelConfig {
         KernelConfig {
             allow_write: Vec::new(),
+            policy: Policy::everything(),
             cwd: "/".into(),
             user: User::default(),
             seed: 1,

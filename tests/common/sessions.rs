@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use cgemu::session::{
-    Caches, Children, Config, CountConfig, CountModel, Layout, Limits, MachineConfig, Producer, Recording,
-    Schedule, User,
+    Caches, Children, Config, CountConfig, CountModel, Layout, Limits, MachineConfig, Policy, Producer,
+    Recording, Schedule, User,
 };
 
 /// A run with all counters and a journal, so that there is a way back.
@@ -20,6 +20,7 @@ pub fn config(argv: Vec<OsString>, model: CountModel) -> Config {
             layout: Layout::LINUX,
             limits: Limits::default(),
             schedule: Schedule::default(),
+            policy: Policy::everything(),
             allow_write: Vec::new(),
             seed: 7,
         },

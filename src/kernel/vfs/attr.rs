@@ -10,6 +10,7 @@ use crate::kernel::vfs::content::Content;
 use crate::kernel::vfs::host;
 use crate::kernel::vfs::host_handle::NO_DESCRIPTOR_LEFT;
 use crate::kernel::vfs::node::{Body, Ino};
+use crate::kernel::vfs::policy::View;
 use crate::kernel::vfs::time::{Time, Times};
 use crate::kernel::vfs::tree::FileSystem;
 
@@ -62,7 +63,19 @@ impl FileSystem {
     fn count_subdirectories(&mut self, ino: Ino) {
         let node = self.node(ino);
         if let (true, Some(path)) = (node.is_dir() && !node.unlinked(), node.host_path()) {
-            let count = self.handles.open(|| host::subdirectories(&path));
+            let count = match self.policy.view(&path) {
+                View::Bare => self.host_names(&path).map(|names| {
+                    let is_dir = |name: &Vec<u8>| {
+                        let stat = self.look_at_host(&host::join(&path, name));
+                        stat.is_ok_and(|stat| stat.is_some_and(|stat| stat.st_mode & S_IFMT == S_IFDIR))
+                    };
+                    names.iter().filter(|name| is_dir(name)).count() as u32
+                }),
+                _ => {
+                    let shown = |name: &[u8]| self.policy.view(&host::join(&path, name)) != View::Hidden;
+                    self.handles.open(|| host::subdirectories(&path, shown))
+                }
+            };
             if count == Err(host::NO_DESCRIPTOR) {
                 self.handles.fail(NO_DESCRIPTOR_LEFT.into());
             }

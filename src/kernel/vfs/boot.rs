@@ -9,11 +9,12 @@ use crate::kernel::cred::User;
 use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::content::Content;
 use crate::kernel::vfs::context::FsContext;
-use crate::kernel::vfs::host;
+use crate::kernel::vfs::host::{self, HostPath};
 use crate::kernel::vfs::node::{
     Body, DEV_DEV, DEVICES, Device, Dir, DirKind, Entries, HOST_DEV, HostRef, Ino, MEMFD_DEV, Magic, Node,
     PROC_DEV, PTS_DEV, ProcFile, SHM_DEV, SYS_DEV,
 };
+use crate::kernel::vfs::policy::Policy;
 use crate::kernel::vfs::proc_tables::{PROC_FILES, SYSCTLS, SYSVIPC_FILES};
 use crate::kernel::vfs::sys_tables::{SYS_DIRS, SYS_FILES};
 use crate::kernel::vfs::time::Time;
@@ -34,11 +35,17 @@ const DEV_LINKS: [(&str, &str); 4] = [
 ];
 
 impl FileSystem {
-    /// The host's tree with nothing changed yet. `user` owns the host's files and `/proc/PID`;
+    /// The host's tree, as far as `policy` shows it, with nothing changed yet. `user` owns the host's files and `/proc/PID`;
     /// `journal` says that the run may go back. A directory of `allow_write` that does not exist is
     /// ignored.
-    pub(crate) fn new(allow_write: &[PathBuf], memory_limit: u64, journal: bool, user: User) -> FileSystem {
-        let mut fs = FileSystem::empty(allow_write, memory_limit, journal, user);
+    pub(crate) fn new(
+        allow_write: &[PathBuf],
+        policy: Policy,
+        memory_limit: u64,
+        journal: bool,
+        user: User,
+    ) -> FileSystem {
+        let mut fs = FileSystem::empty(allow_write, policy, memory_limit, journal, user);
         fs.boot_root();
         fs.boot_dev();
         fs.boot_proc();
@@ -63,16 +70,17 @@ impl FileSystem {
         root.own_mode = false;
         root.own_times = false;
         root.number = 2;
-        if let Ok(stat) = host::lstat(b"/") {
+        let path: HostPath = self.policy.root().into();
+        if let Ok(stat) = host::lstat(&path) {
             root.refresh(&stat);
             root.dev = HOST_DEV;
             self.numbers.insert((stat.st_dev, stat.st_ino), 2);
-            let write = self.may_write_host(b"/");
-            root.host = Some(HostRef { path: b"/"[..].into(), key: (stat.st_dev, stat.st_ino), write });
+            let write = self.may_write_host(&path);
+            root.host = Some(HostRef { path: path.clone(), key: (stat.st_dev, stat.st_ino), write });
         }
         self.last_number = 2;
         self.root = self.add(root);
-        self.dirs.insert(b"/"[..].into(), self.root);
+        self.dirs.insert(path, self.root);
     }
 
     fn plant(&mut self, dir: Ino, name: &str, body: Body, mode: u32, dev: u64) -> Ino {

@@ -14,6 +14,7 @@ use crate::kernel::vfs::host_handle::HostHandle;
 use crate::kernel::vfs::node::{
     Body, DEVICES, Dir, DirKind, Entries, Entry, HostRef, Ino, Node, PROC_DEV, SYS_DEV,
 };
+use crate::kernel::vfs::policy::View;
 use crate::kernel::vfs::resolve::Found;
 use crate::kernel::vfs::tree::FileSystem;
 
@@ -68,7 +69,8 @@ impl FileSystem {
         if self.node(ino).is_dir() && self.node(ino).dev != self.node(dir).dev {
             return Err(Errno::EBUSY); // something is mounted there
         }
-        if self.node(ino).host.as_ref().is_some_and(|host| self.is_write_root(&host.path)) {
+        let stays = |path: &[u8]| self.is_write_root(path) || self.policy.holds_hidden(path);
+        if self.node(ino).host.as_ref().is_some_and(|host| host.write && stays(&host.path)) {
             return Err(Errno::EBUSY);
         }
         if self.node(dir).mode & S_ISVTX != 0 && caller.owns(self.node(dir)).is_err() {
@@ -80,6 +82,14 @@ impl FileSystem {
     /// The host's directory behind `dir` if changes to it go to the host.
     fn write_dir(&self, dir: Ino) -> Option<HostPath> {
         self.node(dir).host.as_ref().filter(|host| host.write).map(|host| host.path.clone())
+    }
+
+    /// Checks that a name that the host gets is one that is shown; EACCES, as there may be a file.
+    fn may_name(&self, dir: &[u8], name: &[u8]) -> Result<(), Errno> {
+        match self.policy.view(&host::join(dir, name)) {
+            View::Hidden => Err(Errno::EACCES),
+            _ => Ok(()),
+        }
     }
 
     /// Makes a file for a path that leads nowhere yet. The umask is applied to `mode`.
@@ -108,6 +118,7 @@ impl FileSystem {
         }
         let (dir, name) = (found.dir, &found.name[..]);
         if let Some(path) = self.write_dir(dir) {
+            self.may_name(&path, name)?;
             let mut file = None;
             let bits = mode & !(S_ISUID | S_ISGID);
             match what {
@@ -354,6 +365,9 @@ impl FileSystem {
             return Err(Errno::EXDEV);
         }
         self.may_change(caller, to.dir)?;
+        if let Some(dir) = self.write_dir(to.dir) {
+            self.may_name(&dir, &to.name)?;
+        }
         match (self.write_dir(to.dir), self.node(ino).host_path()) {
             (Some(dir), None) => self.give_to_host(ino, &dir, &to.name, mem)?,
             (Some(dir), Some(from)) => {
@@ -501,6 +515,7 @@ impl FileSystem {
         }
         let on_host = dirs.0.is_some();
         if let (Some(old_dir), Some(new_dir)) = dirs {
+            self.may_name(&new_dir, &to.name)?;
             host::rename((&old_dir, &from.name), (&new_dir, &to.name), flags)?;
             let (old, new) = (host::join(&old_dir, &from.name), host::join(&new_dir, &to.name));
             let renamed: Vec<Ino> = to.ino.filter(|_| exchange).into_iter().chain([ino]).collect();

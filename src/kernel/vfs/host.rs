@@ -58,9 +58,9 @@ fn split(path: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// lstat(2).
+/// lstat(2), which follows no link on the way either.
 pub(crate) fn lstat(path: &[u8]) -> Result<Stat, Errno> {
-    Ok(fs::lstat(path)?)
+    Ok(fs::fstat(look(path)?)?)
 }
 
 /// fstat(2).
@@ -73,9 +73,9 @@ pub(crate) fn may_read(path: &[u8]) -> Result<(), Errno> {
     Ok(fs::accessat(CWD, path, fs::Access::READ_OK, AtFlags::EACCESS)?)
 }
 
-/// readlink(2).
+/// readlink(2), likewise.
 pub(crate) fn readlink(path: &[u8]) -> Result<Vec<u8>, Errno> {
-    Ok(fs::readlink(path, Vec::new())?.into_bytes())
+    Ok(fs::readlinkat(look(path)?, "", Vec::new())?.into_bytes())
 }
 
 /// Opens without following any symbolic link; walks by hand on kernels and in jails without
@@ -141,8 +141,8 @@ pub(crate) fn names(path: &[u8]) -> Result<Vec<Vec<u8>>, Errno> {
     Ok(names)
 }
 
-/// Counts the directories in a directory.
-pub(crate) fn subdirectories(path: &[u8]) -> Result<u32, Errno> {
+/// Counts the directories in a directory, of those with names that are `counted`.
+pub(crate) fn subdirectories(path: &[u8], counted: impl Fn(&[u8]) -> bool) -> Result<u32, Errno> {
     let fd = open_plain(path, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty())?;
     let mut buf = Vec::with_capacity(32 * 1024);
     let mut dir = RawDir::new(&fd, buf.spare_capacity_mut());
@@ -157,7 +157,7 @@ pub(crate) fn subdirectories(path: &[u8]) -> Result<u32, Errno> {
             }
             kind => kind == FileType::Directory,
         };
-        count += u32::from(is_dir && !dots);
+        count += u32::from(is_dir && !dots && counted(entry.file_name().to_bytes()));
     }
     Ok(count)
 }

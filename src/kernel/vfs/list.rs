@@ -8,7 +8,6 @@ use std::sync::Arc;
 use crate::abi::errno::Errno;
 use crate::abi::fs::DT_UNKNOWN;
 use crate::kernel::vfs::caller::Caller;
-use crate::kernel::vfs::host;
 use crate::kernel::vfs::node::{DirKind, Ino, dirent_type};
 use crate::kernel::vfs::tree::FileSystem;
 
@@ -52,7 +51,7 @@ impl FileSystem {
         let Some(held) = node.dir() else { return Err(Errno::ENOTDIR) };
         let mut names = self.proc_names(caller, dir)?;
         if let Some(path) = node.host_path() {
-            let below = self.handles.open(|| host::names(&path))?;
+            let below = self.host_names(&path)?;
             names.extend(below.into_iter().map(Arc::<[u8]>::from));
         }
         let by_number = matches!(held.kind, DirKind::Fd | DirKind::FdInfo);

@@ -5,7 +5,7 @@
 //! name behave as they must. Changes of the guest are dropped with the `FileSystem`, except under
 //! the directories that it may change for good. From the bottom up: `host`, `host_handle`,
 //! `content`, `pipe`, `termios`, `n_tty`, `pty`, `time`, `node`, `notify`, `context`, `caller`,
-//! `tree`, `data`, `proc`, `resolve`, `fsnotify`, `list`, `attr`, `xattr`, `change`, `boot`,
+//! `policy`, `tree`, `data`, `proc`, `resolve`, `fsnotify`, `list`, `attr`, `xattr`, `change`, `boot`,
 //! `image`.
 
 pub(crate) mod attr;
@@ -25,6 +25,7 @@ pub(crate) mod n_tty;
 pub(crate) mod node;
 pub(crate) mod notify;
 pub(crate) mod pipe;
+pub(crate) mod policy;
 mod proc;
 pub(crate) mod proc_tables;
 pub(crate) mod pty;

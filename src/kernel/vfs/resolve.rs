@@ -117,6 +117,9 @@ impl FileSystem {
                 _ => self.lookup(caller, at, &name)?,
             };
             let Some(child) = child else {
+                if !last || !matches!(last_name, Last::Create | Last::Parent) {
+                    self.note_not_shown(at, &name);
+                }
                 if last {
                     return Ok(Found { dir: at, name, ino: None, slash });
                 }
@@ -376,16 +379,16 @@ impl FileSystem {
         }
         let Some(below) = node.host_path() else { return Ok(None) };
         let path = host::join(&below, name);
-        match host::lstat(&path) {
-            Ok(stat) => Ok(Some(self.intern(path, &stat, dir, name)?)),
-            Err(Errno::ENOENT) => Ok(None),
-            Err(errno) => Err(errno),
+        match self.look_at_host(&path)? {
+            Some(stat) => Ok(Some(self.intern(path, &stat, dir, name)?)),
+            None => Ok(None),
         }
     }
 
     /// The directory at a path of the host, before anything was changed.
     pub(crate) fn walk_host(&mut self, path: &[u8]) -> Option<Ino> {
         let mut at = self.root;
+        let path = self.policy.in_guest(path).to_vec();
         for name in path.split(|byte| *byte == b'/').filter(|name| !name.is_empty()) {
             at = self.lookup_plain(at, name).ok()??;
         }

@@ -21,6 +21,7 @@ use crate::kernel::vfs::host_handle::HostHandles;
 use crate::kernel::vfs::node::{Body, Dir, DirKind, Entries, HOST_DEV, HostRef, Ino, Node, Subject};
 use crate::kernel::vfs::notify::{Happening, Notify};
 use crate::kernel::vfs::pipe::Pipes;
+use crate::kernel::vfs::policy::{NotShown, Policy, View};
 use crate::kernel::vfs::pty::Ptys;
 use crate::kernel::vfs::time::{HostClock, Time};
 use crate::kernel::wait_queue::WaitQueues;
@@ -42,6 +43,9 @@ pub struct FileSystem {
     pub(super) proc: Ino,
     pub(super) subjects: BTreeMap<Subject, Ino>,
     allow_write: Vec<HostPath>,
+    pub(super) policy: Policy,
+    /// Files of the host that the policy kept from the guest.
+    pub not_shown: NotShown,
     pub(super) memory_limit: u64,
     /// The limit has kept the bytes of a file out.
     pub(super) out_of_memory: bool,
@@ -67,6 +71,7 @@ impl FileSystem {
     /// ignored.
     pub(super) fn empty(
         allow_write: &[PathBuf],
+        policy: Policy,
         memory_limit: u64,
         journal: bool,
         owner: User,
@@ -82,6 +87,8 @@ impl FileSystem {
             proc: Ino(0),
             subjects: BTreeMap::new(),
             allow_write: allow_write.iter().filter_map(|path| host::canonical(path)).collect(),
+            policy,
+            not_shown: NotShown::default(),
             memory_limit,
             out_of_memory: false,
             pipes: Pipes::default(),
@@ -235,6 +242,46 @@ impl FileSystem {
         self.allow_write.iter().any(|allowed| **allowed == *path)
     }
 
+    /// The attributes of a file of the host at a path without links; `None` if there is none, or
+    /// none that is shown.
+    pub(super) fn look_at_host(&self, path: &[u8]) -> Result<Option<Stat>, Errno> {
+        if self.policy.view(path) == View::Hidden {
+            return Ok(None);
+        }
+        match self.handles.open(|| host::lstat(path)) {
+            Ok(stat) => Ok(self.policy.shows(path, stat.st_mode).then_some(stat)),
+            Err(Errno::ENOENT) => Ok(None),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    /// Notes that the guest looked for a name that the host has and that is not shown.
+    pub(super) fn note_not_shown(&mut self, dir: Ino, name: &[u8]) {
+        let node = self.node(dir);
+        let removed = node.dir().is_some_and(|held| held.entries.contains_key(name));
+        let Some(path) = node.host_path().filter(|_| !removed) else { return };
+        let path = host::join(&path, name);
+        if let Ok(stat) = self.handles.open(|| host::lstat(&path))
+            && !self.policy.shows(&path, stat.st_mode)
+        {
+            self.not_shown.note(&path);
+        }
+    }
+
+    /// The names of the host in a directory of the host that may be shown, in no order.
+    pub(super) fn host_names(&self, path: &[u8]) -> Result<Vec<Vec<u8>>, Errno> {
+        let mut names = match self.policy.view(path) {
+            View::Bare => self.policy.bare_names(path).into_iter().collect(),
+            _ => self.handles.open(|| host::names(path))?,
+        };
+        let bare = self.policy.view(path) == View::Bare;
+        names.retain(|name| match host::join(path, name) {
+            path if bare => self.look_at_host(&path).is_ok_and(|stat| stat.is_some()),
+            path => self.policy.view(&path) != View::Hidden,
+        });
+        Ok(names)
+    }
+
     /// The inode of something found on the host at `path`, in the directory `parent` under `name`.
     pub(super) fn intern(
         &mut self,
@@ -298,7 +345,9 @@ impl FileSystem {
             (Body::File(Content::Object(_)), _) if let Some(file) = behind => {
                 file.file().and_then(|file| host::fstat(&file))
             }
-            (Body::File(Content::Host(None)) | Body::Dir(_), Some(at)) => host::lstat(&at.path),
+            (Body::File(Content::Host(None)) | Body::Dir(_), Some(at)) => {
+                self.handles.open(|| host::lstat(&at.path))
+            }
             _ => return,
         };
         if let Ok(stat) = stat {

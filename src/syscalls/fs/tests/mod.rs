@@ -13,6 +13,7 @@ use crate::abi::fs::*;
 use crate::kernel::config::KernelConfig;
 use crate::kernel::cred::User;
 use crate::kernel::sched::QUANTUM;
+use crate::kernel::vfs::policy::Policy;
 use crate::syscalls::fs::FDCWD;
 use crate::syscalls::testing::{DATA, Machine};
 
@@ -73,6 +74,7 @@ impl Guest {
     pub(crate) fn new(cwd: &Path, allow_write: &[&Path]) -> Guest {
         let machine = Machine::with(&KernelConfig {
             allow_write: allow_write.iter().map(PathBuf::from).collect(),
+            policy: Policy::everything(),
             cwd: cwd.into(),
             // Some tests do the same with the host's own files.
             user: User { uid: rustix::process::getuid().as_raw(), gid: rustix::process::getgid().as_raw() },
