@@ -58,6 +58,21 @@ const WORKLOADS: &[Workload] = &[
         command: &["/usr/bin/gzip", "-9", "-c", "text"],
     },
     Workload {
+        name: "sort",
+        setup: "awk 'BEGIN{for(i=1;i<=120000;i++) printf \"%d key%d\\n\", i*7919%1000003, i*31%977}' > lines",
+        command: &["/usr/bin/sort", "-n", "--parallel=1", "lines"],
+    },
+    Workload {
+        name: "xz",
+        setup: "awk 'BEGIN{for(i=1;i<=60000;i++) printf \"%d the quick brown fox %d %s\\n\", i*7919, i%977, (i%3?\"jumps\":\"sleeps\")}' > text",
+        command: &["/usr/bin/xz", "-1", "-T1", "-c", "text"],
+    },
+    Workload {
+        name: "threads",
+        setup: "awk 'BEGIN{for(i=1;i<=60000;i++) printf \"%d the quick brown fox %d %s\\n\", i*7919, i%977, (i%3?\"jumps\":\"sleeps\")}' > text",
+        command: &["/usr/bin/xz", "-1", "-T4", "--block-size=256KiB", "-c", "text"],
+    },
+    Workload {
         name: "perl",
         setup: "awk 'BEGIN{for(i=1;i<=30000;i++) printf \"%d word%d %s\\n\", i*9109%65537, i, (i%3?\"ab\":\"a\")}' > lines; \
                 echo 'while (<>) { my @a = split; $h{$a[0] % 100} .= $a[1]; $n++ if /7.*b/ } print \"$n\\n\", sort keys %h' > p.pl",
@@ -99,29 +114,52 @@ impl Workload {
 }
 
 /// The number of rounds and the programs that the command line asks for.
-pub fn asked() -> (usize, Vec<&'static Workload>) {
+pub fn asked(usual: usize) -> (usize, Vec<&'static Workload>) {
     let mut args = std::env::args().skip(1).filter(|arg| !arg.starts_with("--"));
-    let rounds = args.next().map_or(3, |arg| arg.parse().expect("the first argument is a number of rounds"));
+    let rounds =
+        args.next().map_or(usual, |arg| arg.parse().expect("the first argument is a number of rounds"));
     let wanted: Vec<String> = args.collect();
     let is_wanted = |w: &&Workload| wanted.is_empty() || wanted.iter().any(|name| name == w.name);
     (rounds, WORKLOADS.iter().filter(is_wanted).collect())
 }
 
-/// Wall time and peak memory in KiB of one run.
-pub fn measure(mut command: Command) -> (Duration, u64) {
+/// What one run took.
+#[derive(Clone, Copy)]
+pub struct Run {
+    pub wall: Duration,
+    /// CPU time of all threads and processes.
+    #[allow(dead_code, reason = "not every benchmark asks")]
+    pub cpu: Duration,
+    /// Peak memory of the process itself in KiB.
+    #[allow(dead_code, reason = "not every benchmark asks")]
+    pub peak: u64,
+}
+
+/// Runs a command to its end.
+pub fn measure(mut command: Command) -> Run {
+    let before = cpu_of_children();
     let begin = Instant::now();
     let mut child =
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
     let status = PathBuf::from(format!("/proc/{}/status", child.id()));
     let mut peak = 0;
-    let elapsed = loop {
+    let wall = loop {
         if child.try_wait().expect("can be waited for").is_some() {
             break begin.elapsed();
         }
         peak = peak.max(high_water_mark(&status));
         std::thread::sleep(Duration::from_millis(2));
     };
-    (elapsed, peak)
+    Run { wall, cpu: cpu_of_children() - before, peak }
+}
+
+/// CPU time of all children that have ended, in steps of 10 ms (`USER_HZ`).
+fn cpu_of_children() -> Duration {
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name, in parentheses, may hold spaces.
+    let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let ticks: u64 = fields.skip(13).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
+    Duration::from_millis(10 * ticks)
 }
 
 fn high_water_mark(status: &Path) -> u64 {

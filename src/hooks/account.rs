@@ -103,7 +103,7 @@ impl Account {
     pub(super) fn thread(&self) -> Account {
         Account {
             counting: self.counting,
-            ..Account::new(self.part.without_simulator(), Numbering::own(), self.process)
+            ..Account::new(self.part.without_simulators(), Numbering::own(), self.process)
         }
     }
 

@@ -5,18 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::hooks::account::{Account, Book, SavedAccount};
-pub(crate) use crate::hooks::branches::Predictors;
 use crate::hooks::control::{AccountId, Control, Opening};
 use crate::hooks::counts::Counted;
 use crate::hooks::lookout::Lookout;
 pub(crate) use crate::hooks::lookout::{Miss, Sighting, Target, Watched};
 use crate::hooks::part::Part;
+pub(crate) use crate::hooks::part::Predictors;
 use crate::hooks::plan::Plan;
 use crate::hooks::plan_index::PlanIndex;
 use crate::hooks::record::{Header, PlanId};
 use crate::sim::Hierarchy;
 
-/// One part of the simulation of a run: caches or predictors, or only counts.
+/// One part of the simulation of a run: caches, predictors or both, or only counts.
 #[derive(Clone, Debug)]
 pub(crate) struct Consumer {
     /// All plans by id.
@@ -51,16 +51,22 @@ pub(crate) struct SavedConsumer {
 /// Processes that are ready to run at a time. Waking one costs about as much as its start.
 const AWAKE: usize = if cfg!(test) { 2 } else { 16 };
 
+/// CPUs from which on caches and predictors have consumers of their own: the two take more time
+/// than one, but not as long.
+const CPUS_FOR_TWO: usize = 4;
+
 impl Consumer {
-    /// Creates a consumer for each simulator. Every consumer counts references; without a simulator
-    /// there is one for them.
-    pub(crate) fn parts(caches: Option<Hierarchy>, predictors: Option<Predictors>) -> Vec<Consumer> {
-        let parts = caches.map(Part::caches).into_iter().chain(predictors.map(Part::branches));
-        let mut parts: Vec<Consumer> = parts.map(Consumer::of).collect();
-        if parts.is_empty() {
-            parts.push(Consumer::of(Part::references()));
+    /// Creates the consumers of a run: one with all simulators or, if there is a CPU to spare for
+    /// it, one for the caches and one for the predictors. Every consumer counts references.
+    pub(crate) fn parts(
+        caches: Option<Hierarchy>,
+        predictors: Option<Predictors>,
+        cpus: usize,
+    ) -> Vec<Consumer> {
+        if cpus >= CPUS_FOR_TWO && caches.is_some() && predictors.is_some() {
+            return vec![Consumer::of(Part::new(caches, None)), Consumer::of(Part::new(None, predictors))];
         }
-        parts
+        vec![Consumer::of(Part::new(caches, predictors))]
     }
 
     fn of(part: Part) -> Consumer {

@@ -4,8 +4,6 @@
 //! on a [`worker`] thread. [`counts`] are kept per instruction.
 
 mod account;
-mod branches;
-mod caches;
 pub(crate) mod consumer;
 pub(crate) mod control;
 pub(crate) mod counts;
@@ -18,9 +16,9 @@ pub(crate) mod plan;
 mod plan_index;
 pub(crate) mod record;
 pub(crate) mod recorder;
-mod references;
 mod superblock_filter;
 mod superblock_table;
 pub(crate) mod tally;
 mod transitions;
+mod walk;
 pub(crate) mod worker;

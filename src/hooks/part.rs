@@ -1,202 +1,342 @@
-//! One part of the simulation of an account: a simulator, and the counts that it adds to.
+//! One part of the simulation of an account: the simulators, and the counts that they add to. The
+//! walk over records is in `walk.rs`.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
-use crate::hooks::branches::{BranchConsumer, HeldBranches, Predictors};
-use crate::hooks::caches::CacheConsumer;
-use crate::hooks::counts::Counted;
-use crate::hooks::lookout::Miss;
-use crate::hooks::numbering::{Ids, Numbering, Numbers};
+use crate::hooks::counts::{Counted, Misses};
+use crate::hooks::numbering::Numbering;
 use crate::hooks::plan::Plan;
-use crate::hooks::plan_index::PlanIndex;
+use crate::hooks::plan_index::{Ends, PlanIndex};
 use crate::hooks::record::PlanId;
-use crate::hooks::references::ReferenceConsumer;
-use crate::sim::{Held, Hierarchy};
+use crate::sim::{Conditional, Geometry, Held, Hierarchy, Indirect, Line};
 
-/// Simulator and counts. Caches and branch predictors are independent, so the parts of an account
-/// read the same records in parallel.
-#[derive(Clone, Debug)]
-pub(super) enum Part {
-    Caches(CacheConsumer),
-    Branches(BranchConsumer),
-    References(ReferenceConsumer),
+/// Branch predictors.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Predictors {
+    /// Predictor of conditional branches.
+    pub(crate) conditional: Conditional,
+    /// Predictor of indirect branches.
+    pub(crate) indirect: Indirect,
 }
 
-/// Contents of a simulator.
+/// Bytes of the predictors.
+const PREDICTOR_BYTES: u64 = 20 << 10;
+
+/// Bits of the address of a branch that the predictors use.
+const BRANCH_BITS: u64 = 0x1ff;
+
+/// Data events whose sizes are stored in the block.
+pub(super) const NEAR: usize = 8;
+
+/// Hot part of a plan, one cache line. The counters are cells so that the walk can keep references
+/// to several blocks.
 #[derive(Clone, Debug)]
-pub(super) enum HeldPart {
-    Caches(Box<Held>),
-    Branches(Box<HeldBranches>),
-    References,
+#[repr(align(64))]
+pub(super) struct Block {
+    pub(super) pc: u64,
+    /// Address that decides the branch at its end: of the next instruction, or of a repeated
+    /// comparison itself.
+    pub(super) decides: u64,
+    pub(super) executed: Cell<u64>,
+    /// Mispredictions of the branch at its end.
+    pub(super) mispredicted: Cell<u64>,
+    /// Age of I1 after its fetches, if all hit. While I1 has this age, fetching them again changes
+    /// nothing.
+    pub(super) age: Cell<u64>,
+    /// Its I1 lines, if there are at most two and the block is plain.
+    pub(super) near: [Line; 2],
+    /// Sizes less 1 of the first data events.
+    pub(super) reach: [u8; NEAR],
+    pub(super) first_event: u32,
+    /// Low bits of the address of the branch at its end, which the predictors use.
+    pub(super) branch: u16,
+    /// That branch, if the next record decides it.
+    pub(super) ends: Ends,
+    /// It has one event per slot and no branch but the one at its end.
+    pub(super) plain: bool,
+}
+
+const _: () = assert!(size_of::<Block>() == 64);
+
+impl Block {
+    /// Stand-in for the block before the first.
+    pub(super) fn nothing() -> Block {
+        Block {
+            pc: 0,
+            decides: 0,
+            executed: Cell::new(0),
+            mispredicted: Cell::new(0),
+            age: Cell::new(0),
+            near: [Line::NONE; 2],
+            reach: [0; NEAR],
+            first_event: 0,
+            branch: 0,
+            ends: Ends::None,
+            plain: true,
+        }
+    }
+}
+
+/// Simulators of a part. Caches and predictors are independent of each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Simulated {
+    pub(super) caches: bool,
+    pub(super) branches: bool,
+}
+
+/// Simulators and counts. A simulator that is not asked for is as small as can be, and unused.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    pub(super) simulated: Simulated,
+    pub(super) caches: Box<Hierarchy>,
+    pub(super) predictors: Predictors,
+    /// Blocks by the account's numbers of plans.
+    pub(super) blocks: Vec<Block>,
+    pub(super) rest: Rest,
+    /// The block whose branch the next record decides.
+    pub(super) previous: Option<usize>,
+}
+
+/// Parts of plans and counts that the walk needs for few records.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rest {
+    pub(super) index: PlanIndex,
+    /// Misses, by instruction.
+    pub(super) misses: Vec<Misses>,
+    /// Mispredictions of branches that do not end a block, by instruction.
+    pub(super) mispredicted: Vec<u64>,
+    /// I1 lines of all blocks, in the order of fetching, and the instruction that first fetches
+    /// from each.
+    pub(super) lines: Vec<(Line, u16)>,
+    /// Index of the first line of each block, and of no block.
+    pub(super) first_lines: Vec<u32>,
+    /// Sizes less 1 of all data events.
+    pub(super) reach: Vec<u8>,
+    /// Fetches of the current block that missed I1 and are not yet in [`Rest::below`].
+    pub(super) missed: Vec<u32>,
+    /// Accesses that missed I1 or D1 and have to access LL, in order.
+    pub(super) below: Vec<Below>,
+    /// The last repeated comparison took place: RCX was not zero.
+    pub(super) compared: bool,
+}
+
+/// Access that missed the first level.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Below {
+    pub(super) address: u64,
+    pub(super) insn: u32,
+    pub(super) size: u16,
+    pub(super) kind: Kind,
+}
+
+/// Kind of an access.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kind {
+    Fetch,
+    Load,
+    Store,
+}
+
+/// Contents of the simulators.
+#[derive(Clone, Debug)]
+pub(super) struct HeldPart {
+    caches: Option<Box<Held>>,
+    predictors: Option<Box<Predictors>>,
+    compared: bool,
+    previous: Option<usize>,
 }
 
 impl HeldPart {
     /// Bytes that it takes.
     pub(super) fn bytes(&self) -> u64 {
-        match self {
-            HeldPart::Caches(held) => held.bytes(),
-            HeldPart::Branches(_) => BRANCH_BYTES,
-            HeldPart::References => 0,
-        }
+        self.caches.as_ref().map_or(0, |held| held.bytes())
+            + self.predictors.as_ref().map_or(0, |_| PREDICTOR_BYTES)
     }
 }
 
-/// Bytes of the predictors.
-const BRANCH_BYTES: u64 = 20 << 10;
+/// Shape of a cache that is not simulated.
+const UNUSED: Geometry = match Geometry::new(32, 1, 16) {
+    Ok(shape) => shape,
+    Err(_) => panic!("two lines of 16 bytes are a cache"),
+};
 
 impl Part {
-    pub(super) fn caches(caches: Hierarchy) -> Part {
-        Part::Caches(CacheConsumer::new(caches))
+    /// A part with these simulators, and no plans.
+    pub(super) fn new(caches: Option<Hierarchy>, predictors: Option<Predictors>) -> Part {
+        let simulated = Simulated { caches: caches.is_some(), branches: predictors.is_some() };
+        let caches = caches.unwrap_or_else(|| Hierarchy::new(UNUSED, UNUSED, UNUSED));
+        Part::of(simulated, Box::new(caches), predictors.unwrap_or_default())
     }
 
-    pub(super) fn branches(predictors: Predictors) -> Part {
-        Part::Branches(BranchConsumer::new(predictors))
+    fn of(simulated: Simulated, caches: Box<Hierarchy>, predictors: Predictors) -> Part {
+        let rest = Rest { first_lines: vec![0], ..Rest::default() };
+        Part { simulated, caches, predictors, blocks: Vec::new(), rest, previous: None }
     }
 
-    pub(super) fn references() -> Part {
-        Part::References(ReferenceConsumer::default())
+    fn with_shapes(&self, shape: impl Fn(Geometry) -> Geometry) -> Part {
+        let Hierarchy { i1, d1, ll } = &*self.caches;
+        let [i1, d1, ll] = [i1.geometry(), d1.geometry(), ll.geometry()].map(shape);
+        Part::of(self.simulated, Box::new(Hierarchy::new(i1, d1, ll)), Predictors::default())
     }
 
-    /// The same kind of simulator in its initial state, without plans.
+    /// The same simulators in their initial state, and no plans.
     pub(super) fn emptied(&self) -> Part {
-        match self {
-            Part::Caches(part) => Part::Caches(part.emptied()),
-            Part::Branches(_) => Part::Branches(BranchConsumer::emptied()),
-            Part::References(_) => Part::references(),
-        }
+        self.with_shapes(|shape| shape)
     }
 
-    /// The same kind of part without plans, for a simulator that it gets later.
-    pub(super) fn without_simulator(&self) -> Part {
-        match self {
-            Part::Caches(part) => Part::Caches(part.without_caches()),
-            Part::Branches(_) | Part::References(_) => self.emptied(),
-        }
+    /// The same kind of part without plans, for simulators that it gets later.
+    pub(super) fn without_simulators(&self) -> Part {
+        self.with_shapes(|of| Geometry::new(2 * u64::from(of.line()), 1, of.line()).unwrap_or(of))
     }
 
-    /// A copy of the simulator, without plans.
+    /// Copies of the simulators, and no plans.
     pub(super) fn without_counts(&self) -> Part {
-        match self {
-            Part::Caches(part) => Part::Caches(part.without_counts()),
-            Part::Branches(part) => Part::Branches(part.without_counts()),
-            Part::References(_) => Part::references(),
-        }
+        Part::of(self.simulated, self.caches.clone(), self.predictors.clone())
     }
 
     /// Exchanges the simulators of two parts of one kind.
     pub(super) fn swap_simulators(&mut self, other: &mut Part) {
-        match (self, other) {
-            (Part::Caches(part), Part::Caches(other)) => part.swap_caches(other),
-            (Part::Branches(part), Part::Branches(other)) => part.swap_predictors(other),
-            _ => {}
-        }
+        std::mem::swap(&mut self.caches, &mut other.caches);
+        std::mem::swap(&mut self.predictors, &mut other.predictors);
     }
 
     /// Adds the plan with the next number; `whole` is the number of the plan that it is a prefix
     /// of.
     pub(super) fn add_plan(&mut self, plan: &Plan, whole: Option<usize>) {
-        match self {
-            Part::Caches(part) => part.add_plan(plan, whole),
-            Part::Branches(part) => part.add_plan(plan, whole),
-            Part::References(part) => part.add_plan(plan, whole),
-        }
-    }
-
-    /// Walks records to the first whose plan has no number. Returns the number of their
-    /// instructions and the words that are left.
-    pub(super) fn walk<'w>(&mut self, words: &'w [u64], numbering: &Numbering) -> (u64, &'w [u64]) {
-        match numbering.numbers() {
-            None => self.walk_with(words, Ids),
-            Some(own) => self.walk_with(words, own),
-        }
-    }
-
-    fn walk_with<'w>(&mut self, words: &'w [u64], numbers: impl Numbers) -> (u64, &'w [u64]) {
-        match self {
-            Part::Caches(part) => part.walk(words, numbers),
-            Part::Branches(part) => part.walk(words, numbers),
-            Part::References(part) => part.walk(words, numbers),
-        }
-    }
-
-    /// Walks one record, and notes its misses: the index of each instruction, or none for the
-    /// record before, its address, and the kind.
-    pub(super) fn walk_noting(
-        &mut self,
-        record: &[u64],
-        numbering: &Numbering,
-        note: &mut dyn FnMut(Option<usize>, u64, Miss),
-    ) {
-        match (self, numbering.numbers()) {
-            (Part::Caches(part), None) => part.walk_noting(record, Ids, note),
-            (Part::Caches(part), Some(own)) => part.walk_noting(record, own, note),
-            (Part::Branches(part), None) => part.walk_noting(record, Ids, note),
-            (Part::Branches(part), Some(own)) => part.walk_noting(record, own, note),
-            (part @ Part::References(_), _) => {
-                part.walk(record, numbering);
+        let Part { simulated, caches, rest, .. } = self;
+        let clip =
+            if simulated.caches { u16::try_from(caches.min_line()).unwrap_or(u16::MAX) } else { u16::MAX };
+        let entry = rest.index.add(plan, whole, clip);
+        let (first_event, plain) = (entry.first_event, entry.special.is_none());
+        let ends = if entry.ends == Ends::ToNext { Ends::None } else { entry.ends };
+        let last = plan.insns.last().map_or(0, |insn| insn.pc);
+        let mut block = Block {
+            pc: plan.pc,
+            decides: if ends == Ends::Compared { last } else { plan.fall_through() },
+            first_event,
+            branch: (last & BRANCH_BITS) as u16,
+            ends,
+            plain,
+            ..Block::nothing()
+        };
+        if simulated.caches {
+            let events = rest.index.data.get(first_event as usize..).unwrap_or_default();
+            rest.reach.extend(events.iter().map(|event| event.size.saturating_sub(1).min(255) as u8));
+            for (near, reach) in block.reach.iter_mut().zip(rest.reach.iter().skip(first_event as usize)) {
+                *near = *reach;
             }
+            block.near = rest.add_lines(plan, caches);
+            rest.misses.resize(rest.index.insns.len(), Misses::default());
         }
+        if simulated.branches {
+            rest.mispredicted.resize(rest.index.insns.len(), 0);
+        }
+        self.blocks.push(block);
     }
 
     /// The plans.
     pub(super) fn index(&self) -> &PlanIndex {
-        match self {
-            Part::Caches(part) => part.index(),
-            Part::Branches(part) => part.index(),
-            Part::References(part) => part.index(),
-        }
+        &self.rest.index
     }
 
     /// The counts.
     pub(super) fn counted(&self) -> Counted {
-        match self {
-            Part::Caches(part) => part.counted(),
-            Part::Branches(part) => part.counted(),
-            Part::References(part) => part.counted(),
+        let misses = self.rest.misses.iter().zip(0..);
+        let inner = self.rest.mispredicted.iter().zip(0..);
+        let by_block = |count: fn(&Block) -> u64| self.blocks.iter().map(count).collect();
+        Counted {
+            executed: by_block(|block| block.executed.get()),
+            ended: if self.simulated.branches {
+                by_block(|block| block.mispredicted.get())
+            } else {
+                Vec::new()
+            },
+            misses: misses.filter(|(m, _)| **m != Misses::default()).map(|(m, i)| (i, *m)).collect(),
+            mispredicted: inner.filter(|(n, _)| **n != 0).map(|(n, insn)| (insn, *n)).collect(),
+            repeated: self.rest.index.repeated(),
         }
     }
 
     /// Sets the counts; those that are missing are zero.
     pub(super) fn set_counted(&mut self, counted: &Counted) {
-        match self {
-            Part::Caches(part) => part.set_counted(counted),
-            Part::Branches(part) => part.set_counted(counted),
-            Part::References(part) => part.set_counted(counted),
+        let executed = counted.executed.iter().copied().chain(std::iter::repeat(0));
+        let ended = counted.ended.iter().copied().chain(std::iter::repeat(0));
+        for (block, (executed, ended)) in self.blocks.iter().zip(executed.zip(ended)) {
+            block.executed.set(executed);
+            block.mispredicted.set(ended);
         }
+        self.rest.misses.fill(Misses::default());
+        for &(insn, misses) in &counted.misses {
+            if let Some(now) = self.rest.misses.get_mut(insn as usize) {
+                *now = misses;
+            }
+        }
+        self.rest.mispredicted.fill(0);
+        for &(insn, count) in &counted.mispredicted {
+            if let Some(now) = self.rest.mispredicted.get_mut(insn as usize) {
+                *now = count;
+            }
+        }
+        self.rest.index.set_repeated(&counted.repeated);
     }
 
-    /// Contents of the simulator.
+    /// Contents of the simulators.
     pub(super) fn held(&self) -> HeldPart {
-        match self {
-            Part::Caches(part) => HeldPart::Caches(Box::new(part.held())),
-            Part::Branches(part) => HeldPart::Branches(Box::new(part.held())),
-            Part::References(_) => HeldPart::References,
+        let Simulated { caches, branches } = self.simulated;
+        HeldPart {
+            caches: caches.then(|| Box::new(self.caches.held())),
+            predictors: branches.then(|| Box::new(self.predictors.clone())),
+            compared: self.rest.compared,
+            previous: self.previous,
         }
     }
 
-    /// True if what the plans know of the simulator was right when `held` was saved.
+    /// True if what the plans know of the simulators was right when `held` was saved.
     pub(super) fn is_like(&self, held: &HeldPart) -> bool {
-        match (self, held) {
-            (Part::Caches(part), HeldPart::Caches(held)) => part.numbers_lines_as(held),
-            _ => true,
-        }
+        held.caches.as_ref().is_none_or(|held| self.caches.numbers_lines_as(held))
     }
 
-    /// The simulator holds what it held before.
+    /// The simulators hold what they held before.
     pub(super) fn hold(&mut self, held: &HeldPart) {
-        match (self, held) {
-            (Part::Caches(part), HeldPart::Caches(held)) => part.hold(held),
-            (Part::Branches(part), HeldPart::Branches(held)) => part.hold(held),
-            // Saved from another part.
-            _ => {}
+        if let Some(held) = &held.caches {
+            self.caches.hold(held);
+            // I1 goes back to an earlier age, which will come again with other contents.
+            self.blocks.iter().for_each(|block| block.age.set(0));
         }
+        if let Some(predictors) = &held.predictors {
+            self.predictors.clone_from(predictors);
+        }
+        self.rest.compared = held.compared;
+        self.previous = held.previous;
     }
 
     /// The caches, if this part simulates them.
     pub(super) fn simulated_caches(&self) -> Option<&Hierarchy> {
-        match self {
-            Part::Caches(part) => Some(part.simulated()),
-            Part::Branches(_) | Part::References(_) => None,
+        self.simulated.caches.then_some(&self.caches)
+    }
+}
+
+impl Rest {
+    /// Adds the I1 lines of the last plan. Returns those that are near.
+    fn add_lines(&mut self, plan: &Plan, caches: &mut Hierarchy) -> [Line; 2] {
+        let shift = caches.i1.line_shift();
+        let first = self.lines.len();
+        let mut before = None;
+        for (i, insn) in plan.insns.iter().enumerate() {
+            let last_byte = insn.pc.wrapping_add(u64::from(insn.len).max(1) - 1);
+            for line in [insn.pc >> shift, last_byte >> shift] {
+                if before.replace(line) != Some(line) {
+                    self.lines.push((caches.i1.line(line), i as u16));
+                }
+            }
+        }
+        self.first_lines.push(self.lines.len() as u32);
+        match self.lines[first..] {
+            [] => [Line::NONE; 2],
+            [(line, _)] => [line; 2],
+            [(first, _), (second, _)] => [first, second],
+            _ => [Line::UNKNOWN; 2],
         }
     }
 }

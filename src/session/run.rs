@@ -264,7 +264,8 @@ fn new_machine(config: &Config, memory: u64) -> Result<Machine, StartError> {
     })?;
     let caches = counting.caches.map(|caches| Hierarchy::new(caches.i1, caches.d1, caches.ll));
     let predictors = counting.branch_sim.then(Predictors::default);
-    let consumers = Link::threaded(Consumer::parts(caches, predictors));
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let consumers = Link::threaded(Consumer::parts(caches, predictors, cpus));
     let recorder = Recorder::new(consumers, counting.model, counting.caches.is_some());
     let frames = Frames::new(arena, usize::try_from(memory / PAGE_SIZE).unwrap_or(usize::MAX));
     // Valgrind's superblocks are found anew by every process, when its code is translated.

@@ -7,12 +7,15 @@
 //! - At the start every way holds tag 0, so block 0 hits although nobody has touched it.
 //!
 //! Most lookups find the block that was used last in its set. One word per set answers these
-//! without touching the list, and nothing has to change. Measured on the data and instruction
-//! streams of a compiler, moving the list without branches beats LRU stamps and packed orders up to
-//! 8 ways; longer lists are faster with an early end.
+//! without touching the list, and nothing has to change. Else the usual shapes of a data cache
+//! compare all tags at once and note the time ([`Sets`]); shorter lists are moved without branches,
+//! and longer ones, of which there are many sets, are kept in the least room.
+
+mod sets;
 
 use super::geometry::Geometry;
 use super::packing::{Packer, Unpacker};
+use sets::Sets;
 
 /// One simulated cache. Numbers of hits and misses are the caller's to keep.
 #[derive(Clone, Debug)]
@@ -43,8 +46,8 @@ enum Ways {
     W2(Box<[[u64; 2]]>),
     W3(Box<[[u64; 3]]>),
     W4(Box<[[u64; 4]]>),
-    W8(Box<[[u64; 8]]>),
-    W12(Box<[[u64; 12]]>),
+    W8(Sets<8>),
+    W12(Sets<12>),
     W16(Box<[[u64; 16]]>),
     /// Any other number of ways, the sets one after another.
     Any(Box<[u64]>, usize),
@@ -60,8 +63,8 @@ impl Cache {
             2 => Ways::W2(lists(sets)),
             3 => Ways::W3(lists(sets)),
             4 => Ways::W4(lists(sets)),
-            8 => Ways::W8(lists(sets)),
-            12 => Ways::W12(lists(sets)),
+            8 => Ways::W8(Sets::new(sets)),
+            12 => Ways::W12(Sets::new(sets)),
             16 => Ways::W16(lists(sets)),
             n => {
                 let n = usize::try_from(n).unwrap_or(usize::MAX);
@@ -96,8 +99,9 @@ impl Cache {
     #[must_use]
     pub fn held(&self) -> HeldCache {
         let (mut packer, mut at, mut before) = (Packer::default(), 0, 0_u64);
-        for (set, first) in (1_u64..).zip(&*self.mru) {
-            let list = self.ways.list(set as usize - 1, first);
+        let mut list = Vec::new();
+        for (set, &first) in (1_u64..).zip(&*self.mru) {
+            self.ways.list(set as usize - 1, first, &mut list);
             let Some(last) = list.iter().rposition(|&block| block != 0) else { continue };
             packer.put(set - at);
             packer.put(last as u64);
@@ -116,7 +120,8 @@ impl Cache {
     /// The cache holds what it held before.
     pub fn hold(&mut self, held: &HeldCache) {
         self.mru.fill(0);
-        self.ways.fill(0);
+        self.ways.clear();
+        let mut list = Vec::new();
         let (mut unpacker, mut at, mut before) = (Unpacker(&held.0), 0, 0_u64);
         loop {
             let step = unpacker.take();
@@ -127,33 +132,30 @@ impl Cache {
             before = before.wrapping_add(step);
             at += step as usize;
             let Some(first) = self.mru.get_mut(at - 1) else { break };
-            let list = self.ways.list_mut(at - 1);
-            for way in 0..=last {
+            list.clear();
+            for _ in 0..=last {
                 before = unpacker.take_near(before);
-                if way == 0 {
-                    *first = before;
-                }
-                if let Some(place) = list.get_mut(way) {
-                    *place = before;
-                }
+                list.push(before);
             }
-            before = *first;
+            self.ways.set_list(at - 1, &list);
+            before = list.first().copied().unwrap_or(0);
+            *first = before;
         }
     }
 
     /// The blocks it holds, but for block 0, with which every way begins.
     pub fn held_blocks(&self) -> impl Iterator<Item = u64> + '_ {
-        let all: Box<dyn Iterator<Item = &u64> + '_> = match &self.ways {
-            Ways::W1 => Box::new(self.mru.iter()),
-            Ways::W2(sets) => Box::new(sets.iter().flatten()),
-            Ways::W3(sets) => Box::new(sets.iter().flatten()),
-            Ways::W4(sets) => Box::new(sets.iter().flatten()),
-            Ways::W8(sets) => Box::new(sets.iter().flatten()),
-            Ways::W12(sets) => Box::new(sets.iter().flatten()),
-            Ways::W16(sets) => Box::new(sets.iter().flatten()),
-            Ways::Any(ways, _) => Box::new(ways.iter()),
+        let all: Box<dyn Iterator<Item = u64> + '_> = match &self.ways {
+            Ways::W1 => Box::new(self.mru.iter().copied()),
+            Ways::W2(sets) => Box::new(sets.iter().flatten().copied()),
+            Ways::W3(sets) => Box::new(sets.iter().flatten().copied()),
+            Ways::W4(sets) => Box::new(sets.iter().flatten().copied()),
+            Ways::W8(sets) => Box::new(sets.blocks()),
+            Ways::W12(sets) => Box::new(sets.blocks()),
+            Ways::W16(sets) => Box::new(sets.iter().flatten().copied()),
+            Ways::Any(ways, _) => Box::new(ways.iter().copied()),
         };
-        all.copied().filter(|&block| block != 0)
+        all.filter(|&block| block != 0)
     }
 
     /// Returns whether `block` is the most recent of its set. If so, touching it would hit and
@@ -176,6 +178,19 @@ impl Cache {
         }
         *mru = block;
         self.ways.promote(set, block)
+    }
+
+    /// Reads what a look-up of `addr` will read first. The sum of some is good for nothing but to
+    /// have the host's cache fetch them together, before the look-ups wait for one after another.
+    #[inline]
+    #[must_use]
+    pub fn read_ahead(&self, addr: u64) -> u64 {
+        let set = (addr >> self.shift & self.set_mask) as usize;
+        let ways = match &self.ways {
+            Ways::W16(sets) => sets.get(set).map_or(0, |list| list[0] ^ list[8]),
+            _ => 0,
+        };
+        ways ^ self.mru.get(set).copied().unwrap_or(0)
     }
 
     /// One access of `size` bytes at `addr`. True is a miss.
@@ -208,58 +223,62 @@ fn lists<const N: usize>(sets: usize) -> Box<[[u64; N]]> {
 }
 
 impl Ways {
-    /// The list of a set; `first` is the block at its front.
-    fn list<'a>(&'a self, set: usize, first: &'a u64) -> &'a [u64] {
+    /// Puts the list of a set in `out`; `first` is the block at its front.
+    fn list(&self, set: usize, first: u64, out: &mut Vec<u64>) {
+        out.clear();
         match self {
-            Ways::W1 => std::slice::from_ref(first),
-            Ways::W2(sets) => sets.get(set).map_or(&[], <[u64; 2]>::as_slice),
-            Ways::W3(sets) => sets.get(set).map_or(&[], <[u64; 3]>::as_slice),
-            Ways::W4(sets) => sets.get(set).map_or(&[], <[u64; 4]>::as_slice),
-            Ways::W8(sets) => sets.get(set).map_or(&[], <[u64; 8]>::as_slice),
-            Ways::W12(sets) => sets.get(set).map_or(&[], <[u64; 12]>::as_slice),
-            Ways::W16(sets) => sets.get(set).map_or(&[], <[u64; 16]>::as_slice),
-            Ways::Any(tags, n) => tags.chunks_exact(*n).nth(set).unwrap_or_default(),
+            Ways::W1 => out.push(first),
+            Ways::W2(sets) => out.extend(sets.get(set).into_iter().flatten()),
+            Ways::W3(sets) => out.extend(sets.get(set).into_iter().flatten()),
+            Ways::W4(sets) => out.extend(sets.get(set).into_iter().flatten()),
+            Ways::W8(sets) => out.extend(sets.list(set)),
+            Ways::W12(sets) => out.extend(sets.list(set)),
+            Ways::W16(sets) => out.extend(sets.get(set).into_iter().flatten()),
+            Ways::Any(tags, n) => out.extend(tags.chunks_exact(*n).nth(set).into_iter().flatten()),
         }
     }
 
-    /// The list of a set, to be changed; empty for one way, which is kept elsewhere.
-    fn list_mut(&mut self, set: usize) -> &mut [u64] {
-        match self {
-            Ways::W1 => &mut [],
-            Ways::W2(sets) => sets.get_mut(set).map_or(&mut [], <[u64; 2]>::as_mut_slice),
-            Ways::W3(sets) => sets.get_mut(set).map_or(&mut [], <[u64; 3]>::as_mut_slice),
-            Ways::W4(sets) => sets.get_mut(set).map_or(&mut [], <[u64; 4]>::as_mut_slice),
-            Ways::W8(sets) => sets.get_mut(set).map_or(&mut [], <[u64; 8]>::as_mut_slice),
-            Ways::W12(sets) => sets.get_mut(set).map_or(&mut [], <[u64; 12]>::as_mut_slice),
-            Ways::W16(sets) => sets.get_mut(set).map_or(&mut [], <[u64; 16]>::as_mut_slice),
-            Ways::Any(tags, n) => tags.chunks_exact_mut(*n).nth(set).unwrap_or_default(),
+    /// Sets the list of a set that is empty. One way is kept elsewhere.
+    fn set_list(&mut self, set: usize, list: &[u64]) {
+        let ways: Option<&mut [u64]> = match self {
+            Ways::W1 => None,
+            Ways::W2(sets) => sets.get_mut(set).map(<[u64; 2]>::as_mut_slice),
+            Ways::W3(sets) => sets.get_mut(set).map(<[u64; 3]>::as_mut_slice),
+            Ways::W4(sets) => sets.get_mut(set).map(<[u64; 4]>::as_mut_slice),
+            Ways::W8(sets) => return sets.set_list(set, list),
+            Ways::W12(sets) => return sets.set_list(set, list),
+            Ways::W16(sets) => sets.get_mut(set).map(<[u64; 16]>::as_mut_slice),
+            Ways::Any(tags, n) => tags.chunks_exact_mut(*n).nth(set),
+        };
+        for (way, block) in ways.unwrap_or_default().iter_mut().zip(list) {
+            *way = *block;
         }
     }
 
-    /// Sets all ways of all lists.
-    fn fill(&mut self, block: u64) {
+    /// Empties all lists.
+    fn clear(&mut self) {
         match self {
             Ways::W1 => {}
-            Ways::W2(sets) => sets.as_flattened_mut().fill(block),
-            Ways::W3(sets) => sets.as_flattened_mut().fill(block),
-            Ways::W4(sets) => sets.as_flattened_mut().fill(block),
-            Ways::W8(sets) => sets.as_flattened_mut().fill(block),
-            Ways::W12(sets) => sets.as_flattened_mut().fill(block),
-            Ways::W16(sets) => sets.as_flattened_mut().fill(block),
-            Ways::Any(tags, _) => tags.fill(block),
+            Ways::W2(sets) => sets.as_flattened_mut().fill(0),
+            Ways::W3(sets) => sets.as_flattened_mut().fill(0),
+            Ways::W4(sets) => sets.as_flattened_mut().fill(0),
+            Ways::W8(sets) => sets.clear(),
+            Ways::W12(sets) => sets.clear(),
+            Ways::W16(sets) => sets.as_flattened_mut().fill(0),
+            Ways::Any(tags, _) => tags.fill(0),
         }
     }
 
     /// Moves `block`, which is not at the front of its set, there. True if it was in the list.
-    #[inline]
+    #[inline(never)]
     fn promote(&mut self, set: usize, block: u64) -> bool {
         match self {
             Ways::W1 => false,
             Ways::W2(sets) => short(sets, set, block),
             Ways::W3(sets) => short(sets, set, block),
             Ways::W4(sets) => short(sets, set, block),
-            Ways::W8(sets) => short(sets, set, block),
-            Ways::W12(sets) => long(sets, set, block),
+            Ways::W8(sets) => sets.promote(set, block),
+            Ways::W12(sets) => sets.promote(set, block),
             Ways::W16(sets) => long(sets, set, block),
             Ways::Any(tags, n) => {
                 let start = set.saturating_mul(*n);

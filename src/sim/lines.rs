@@ -13,17 +13,22 @@ use super::packing::{Packer, Unpacker};
 
 /// A block of a [`LineCache`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line {
-    number: u32,
-    /// Its set; for none, one after the last.
-    set: u32,
-}
+pub struct Line(u32);
 
 impl Line {
-    /// The number of no block at all.
-    const NONE: u32 = 0;
+    /// The line that stands for no block: always a hit.
+    pub const NONE: Line = Line(0);
     /// A stand-in that [`LineCache::hit_both`] never takes for a hit.
-    pub const UNKNOWN: Line = Line { number: 1, set: 0 };
+    pub const UNKNOWN: Line = Line(1);
+}
+
+/// Part of a line that an access to it needs.
+#[derive(Clone, Copy, Debug)]
+struct State {
+    /// Time of the last access; 0 if the cache does not hold it.
+    stamp: u64,
+    /// Its set; for no block, one after the last.
+    set: u32,
 }
 
 /// A way that holds nothing yet: Cachegrind's tag 0.
@@ -38,14 +43,14 @@ pub struct LineCache {
     /// Changes whenever the order in a set does.
     age: u64,
     /// By line.
-    stamps: Vec<u64>,
+    states: Vec<State>,
     /// By line: its block number.
     blocks: Vec<u64>,
     numbers: FxHashMap<u64, Line>,
     /// The lines in each set, in no order, the sets one after another.
     ways: Box<[u32]>,
     /// The most recent line of each set, and of no set.
-    recent: Box<[u32]>,
+    recent: Box<[Line]>,
 }
 
 /// Contents of a [`LineCache`] at some moment, in few bytes where it holds little.
@@ -90,14 +95,14 @@ impl LineCache {
             before = block;
         }
         let mut at = 0;
-        for (line, &stamp) in (1..).zip(&self.stamps).filter(|(_, stamp)| **stamp != 0) {
+        for (line, state) in (1..).zip(&self.states).filter(|(_, state)| state.stamp != 0) {
             stamps.put(line - at);
-            stamps.put(self.clock.wrapping_sub(stamp));
+            stamps.put(self.clock.wrapping_sub(state.stamp));
             at = line;
         }
         // A way that holds nothing is 0.
         self.ways.iter().for_each(|&line| order.put(u64::from(line.wrapping_add(1))));
-        self.recent.iter().for_each(|&line| order.put(u64::from(line)));
+        self.recent.iter().for_each(|line| order.put(u64::from(line.0)));
         HeldLines {
             clock: self.clock,
             age: self.age,
@@ -119,15 +124,15 @@ impl LineCache {
     pub fn hold(&mut self, held: &HeldLines) {
         if !self.numbers_as(held) {
             self.blocks = held.blocks().collect();
-            self.stamps.resize(self.blocks.len(), 0);
-            let mask = self.geometry.sets() - 1;
             // The first two stand for no block.
-            let lines = (0..).zip(&self.blocks).skip(2);
+            self.states.truncate(2);
+            let sets = self.blocks.iter().skip(2).map(|&block| self.set(block));
+            self.states.extend(sets.map(|set| State { stamp: 0, set }).collect::<Vec<_>>());
             self.numbers =
-                lines.map(|(number, &block)| (block, Line { number, set: (block & mask) as u32 })).collect();
+                (0..).zip(&self.blocks).skip(2).map(|(line, &block)| (block, Line(line))).collect();
         }
         (self.clock, self.age) = (held.clock, held.age);
-        self.stamps.fill(0);
+        self.states.iter_mut().for_each(|state| state.stamp = 0);
         let (mut stamps, mut at) = (Unpacker(&held.stamps), 0);
         loop {
             let step = stamps.take() as usize;
@@ -136,13 +141,13 @@ impl LineCache {
             }
             at += step;
             let stamp = held.clock.wrapping_sub(stamps.take());
-            if let Some(now) = self.stamps.get_mut(at - 1) {
-                *now = stamp;
+            if let Some(state) = self.states.get_mut(at - 1) {
+                state.stamp = stamp;
             }
         }
         let mut order = Unpacker(&held.order);
         self.ways.fill_with(|| (order.take() as u32).wrapping_sub(1));
-        self.recent.fill_with(|| order.take() as u32);
+        self.recent.fill_with(|| Line(order.take() as u32));
     }
 
     /// The blocks it holds, but for block 0, with which every way begins.
@@ -160,7 +165,7 @@ impl LineCache {
             geometry,
             clock: 1,
             age: 1,
-            stamps: vec![1, 0],
+            states: vec![State { stamp: 1, set: sets as u32 }, State { stamp: 0, set: 0 }],
             blocks: vec![0, 0],
             numbers: FxHashMap::default(),
             ways: vec![EMPTY; ways].into_boxed_slice(),
@@ -180,10 +185,8 @@ impl LineCache {
         self.geometry.line_shift()
     }
 
-    /// The line that stands for no block: always a hit.
-    #[must_use]
-    pub fn none(&self) -> Line {
-        Line { number: Line::NONE, set: self.geometry.sets() as u32 }
+    fn set(&self, block: u64) -> u32 {
+        (block & (self.geometry.sets() - 1)) as u32
     }
 
     /// Changes whenever the order of the lines in a set does. While it stays the same, accesses
@@ -196,26 +199,26 @@ impl LineCache {
 
     /// The line of a block, the same every time.
     pub fn line(&mut self, block: u64) -> Line {
-        let set = (block & (self.geometry.sets() - 1)) as u32;
-        let next = Line { number: self.stamps.len() as u32, set };
+        let set = self.set(block);
         *self.numbers.entry(block).or_insert_with(|| {
-            self.stamps.push(0);
+            let line = Line(self.states.len() as u32);
+            self.states.push(State { stamp: 0, set });
             self.blocks.push(block);
-            next
+            line
         })
     }
 
     /// The block of a line.
     #[must_use]
     pub fn block(&self, line: Line) -> u64 {
-        self.blocks.get(line.number as usize).copied().unwrap_or(0)
+        self.blocks.get(line.0 as usize).copied().unwrap_or(0)
     }
 
     /// Accesses two lines, the first one first, if both hit; else does nothing. They may be the
     /// same.
     #[inline(always)]
     pub fn hit_both(&mut self, [first, second]: [Line; 2]) -> bool {
-        let held = |line: Line| self.stamps.get(line.number as usize).is_some_and(|&stamp| stamp != 0);
+        let held = |line: Line| self.states.get(line.0 as usize).is_some_and(|state| state.stamp != 0);
         if !(held(first) && held(second)) {
             return false;
         }
@@ -227,22 +230,23 @@ impl LineCache {
     /// Accesses one line. True is a hit.
     #[inline]
     pub fn touch(&mut self, line: Line) -> bool {
-        let hit = self.stamps.get(line.number as usize).is_some_and(|&stamp| stamp != 0) || self.load(line);
+        let state = self.states.get(line.0 as usize).copied().unwrap_or(State { stamp: 0, set: 0 });
+        let hit = state.stamp != 0 || self.load(line, state.set);
         self.stamp(line);
         hit
     }
 
     /// Puts a line where the oldest of its set was. True if that is a hit all the same: an empty
     /// way has tag 0.
-    fn load(&mut self, line: Line) -> bool {
+    fn load(&mut self, line: Line, set: u32) -> bool {
         let assoc = self.geometry.assoc() as usize;
-        let set = line.set as usize * assoc;
+        let set = set as usize * assoc;
         let Some(ways) = self.ways.get_mut(set..set + assoc) else { return false };
-        let age = |way: &u32| self.stamps.get(*way as usize).copied().unwrap_or(0);
+        let age = |way: &u32| self.states.get(*way as usize).map_or(0, |state| state.stamp);
         let Some(oldest) = (0..ways.len()).min_by_key(|&i| age(&ways[i])) else { return false };
-        let evicted = std::mem::replace(&mut ways[oldest], line.number);
-        if let Some(stamp) = self.stamps.get_mut(evicted as usize) {
-            *stamp = 0;
+        let evicted = std::mem::replace(&mut ways[oldest], line.0);
+        if let Some(state) = self.states.get_mut(evicted as usize) {
+            state.stamp = 0;
         }
         evicted == EMPTY && self.block(line) == 0
     }
@@ -250,13 +254,12 @@ impl LineCache {
     /// Makes a line the most recent of its set.
     #[inline(always)]
     fn stamp(&mut self, line: Line) {
-        if let Some(stamp) = self.stamps.get_mut(line.number as usize) {
-            *stamp = self.clock;
-        }
+        let Some(state) = self.states.get_mut(line.0 as usize) else { return };
+        state.stamp = self.clock;
         self.clock += 1;
-        if let Some(recent) = self.recent.get_mut(line.set as usize) {
-            self.age += u64::from(*recent != line.number);
-            *recent = line.number;
+        if let Some(recent) = self.recent.get_mut(state.set as usize) {
+            self.age += u64::from(*recent != line);
+            *recent = line;
         }
     }
 

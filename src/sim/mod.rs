@@ -12,6 +12,7 @@ mod packing;
 mod presets;
 
 pub(crate) use branch::{Conditional, Indirect};
+pub(crate) use cache::Cache;
 pub(crate) use geometry::Geometry;
 pub(crate) use hierarchy::{Held, Hierarchy};
 pub(crate) use lines::Line;

@@ -203,17 +203,18 @@ struct Setting {
     model: CountModel,
     caches: bool,
     branches: bool,
-    threads: bool,
+    /// The CPUs that there are; with one, there are no threads.
+    cpus: usize,
 }
 
 impl Setting {
     fn all() -> Vec<Setting> {
         let mut all = Vec::new();
         for model in [CountModel::Arch, CountModel::Valgrind] {
-            for (caches, branches, threads) in
-                [(false, false, false), (true, true, false), (true, false, true), (true, true, true)]
+            for (caches, branches, cpus) in
+                [(false, false, 1), (true, true, 1), (true, false, 2), (true, true, 2), (true, true, 4)]
             {
-                all.push(Setting { model, caches, branches, threads });
+                all.push(Setting { model, caches, branches, cpus });
             }
         }
         all
@@ -224,8 +225,8 @@ impl Setting {
         let caches = self
             .caches
             .then(|| Hierarchy::new(geometry("1024,2,64"), geometry("1024,2,64"), geometry("8192,4,64")));
-        let consumers = Consumer::parts(caches, self.branches.then(Predictors::default));
-        let link = if self.threads { Link::threaded(consumers) } else { Link::inline(consumers) };
+        let consumers = Consumer::parts(caches, self.branches.then(Predictors::default), self.cpus);
+        let link = if self.cpus > 1 { Link::threaded(consumers) } else { Link::inline(consumers) };
         Recorder::new(link, self.model, self.caches)
     }
 }

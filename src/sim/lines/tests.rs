@@ -74,10 +74,10 @@ fn two_hits_at_once_are_two_hits_in_turn() {
 fn stand_ins_change_nothing() {
     let mut lines = LineCache::new(geometry("1024,2,64"));
     let line = lines.line(0x41);
-    assert!(!lines.hit_both([line, lines.none()]), "not loaded yet");
+    assert!(!lines.hit_both([line, Line::NONE]), "not loaded yet");
     assert!(!lines.touch(line));
-    assert!(lines.hit_both([line, lines.none()]));
-    assert!(lines.hit_both([lines.none(), lines.none()]));
+    assert!(lines.hit_both([line, Line::NONE]));
+    assert!(lines.hit_both([Line::NONE, Line::NONE]));
     assert!(!lines.hit_both([Line::UNKNOWN, Line::UNKNOWN]) && !lines.hit_both([line, Line::UNKNOWN]));
     assert_eq!((lines.line(0x41), lines.block(line)), (line, 0x41));
 }

@@ -1,0 +1,357 @@
+//! The walk over records. It drives the simulators of a part event by event, in Cachegrind's order.
+//!
+//! References follow from the execution counts of blocks, so only misses are counted one by one. I1
+//! and D1 are independent, but the order of accesses to LL matters. So a block first touches its I1
+//! lines; only if one of them misses are fetches and data interleaved exactly. What misses goes on
+//! a list, from which LL is accessed in that order. The address at which the next record begins
+//! decides a branch.
+
+use crate::hooks::lookout::Miss;
+use crate::hooks::numbering::{Ids, Numbering, Numbers};
+use crate::hooks::part::{Below, Block, Kind, NEAR, Part, Predictors, Rest, Simulated};
+use crate::hooks::plan_index::{Data, Ends, Entry, PlanIndex};
+use crate::hooks::record::Header;
+use crate::sim::{Cache, Hierarchy};
+use crate::x86::cost::Repeat;
+
+/// Records that are looked up before the first of them is simulated, so that their blocks are on
+/// the way to the host's cache together.
+const BATCH: usize = 16;
+
+/// Accesses to LL that are made together, for the same reason.
+const MOST_BELOW: usize = 64;
+
+/// Number of a plan that an account does not have.
+const NO_PLAN: usize = usize::MAX;
+
+impl Part {
+    /// Walks records to the first whose plan has no number. Returns the number of their
+    /// instructions and the words that are left.
+    pub(super) fn walk<'w>(&mut self, words: &'w [u64], numbering: &Numbering) -> (u64, &'w [u64]) {
+        match numbering.numbers() {
+            None => self.walk_numbered(words, Ids),
+            Some(own) => self.walk_numbered(words, own),
+        }
+    }
+
+    fn walk_numbered<'w>(&mut self, words: &'w [u64], numbers: impl Numbers) -> (u64, &'w [u64]) {
+        let Simulated { caches, branches } = self.simulated;
+        // A constant for the usual line size saves a few instructions per event.
+        match (caches, branches, self.caches.d1.line_shift()) {
+            (true, true, 6) => self.walk_lines::<true, true>(words, numbers, 6),
+            (true, true, shift) => self.walk_lines::<true, true>(words, numbers, shift),
+            (true, false, 6) => self.walk_lines::<true, false>(words, numbers, 6),
+            (true, false, shift) => self.walk_lines::<true, false>(words, numbers, shift),
+            (false, true, _) => self.walk_lines::<false, true>(words, numbers, 0),
+            (false, false, _) => self.walk_lines::<false, false>(words, numbers, 0),
+        }
+    }
+
+    #[inline(always)]
+    fn walk_lines<'w, const CACHES: bool, const BRANCHES: bool>(
+        &mut self,
+        mut words: &'w [u64],
+        numbers: impl Numbers,
+        shift: u32,
+    ) -> (u64, &'w [u64]) {
+        let Part { caches, predictors, blocks, rest, previous, .. } = self;
+        let (caches, blocks) = (&mut **caches, blocks.as_slice());
+        let mut instructions = 0;
+        let nothing = Block::nothing();
+        let mut before = previous.and_then(|id| blocks.get(id)).unwrap_or(&nothing);
+        let mut batch: [(&Block, usize, &[u64]); BATCH] = [(&nothing, 0, &[]); BATCH];
+        loop {
+            let mut count = 0;
+            for place in &mut batch {
+                let Some((&word, tail)) = words.split_first() else { break };
+                let header = Header::of(word);
+                let Some((slots, next)) = tail.split_at_checked(header.slots) else { break };
+                let id = numbers.number(header.plan);
+                let Some(block) = blocks.get(id) else { break };
+                words = next;
+                instructions += header.instructions;
+                // Has the host fetch the block, which all that follows waits for.
+                block.executed.update(|executed| executed + 1);
+                *place = (block, id, slots);
+                count += 1;
+            }
+            for &(block, id, slots) in batch.iter().take(count) {
+                if BRANCHES {
+                    if before.ends == Ends::Conditional {
+                        // Branchless: the host's CPU would mispredict this as often as the guest
+                        // does.
+                        let taken = block.pc != before.decides;
+                        let missed = predictors.conditional.record(u64::from(before.branch), taken);
+                        before.mispredicted.update(|mispredicted| mispredicted + u64::from(missed));
+                    } else if before.ends != Ends::None {
+                        let missed = rest.resolve(before, block.pc, predictors);
+                        before.mispredicted.update(|mispredicted| mispredicted + u64::from(missed));
+                    }
+                    before = block;
+                }
+                if !block.plain {
+                    rest.special::<CACHES, BRANCHES>(id, slots, caches, predictors);
+                    continue;
+                }
+                if !CACHES {
+                    continue;
+                }
+                if block.age.get() != caches.i1.age() {
+                    if caches.i1.hit_both(block.near) {
+                        block.age.set(caches.i1.age());
+                    } else if !rest.fetch_plain(id, block, slots, caches) {
+                        continue;
+                    }
+                }
+                let first = block.first_event as usize;
+                if slots.len() <= NEAR {
+                    let mut reach = u64::from_le_bytes(block.reach);
+                    for (event, &address) in (first..).zip(slots) {
+                        rest.data(caches, event, address, reach & 0xff, shift);
+                        reach >>= 8;
+                    }
+                } else {
+                    rest.many(caches, first, slots, shift);
+                }
+            }
+            if BRANCHES && let Some((_, id, _)) = count.checked_sub(1).and_then(|last| batch.get(last)) {
+                *previous = Some(*id);
+            }
+            if count < BATCH {
+                break;
+            }
+        }
+        if CACHES {
+            rest.access_below(&mut caches.ll);
+        }
+        (instructions, words)
+    }
+
+    /// Walks one record, and notes its misses: the index of each instruction, or none for the end
+    /// of the record before, its address, and the kind.
+    pub(super) fn walk_noting(
+        &mut self,
+        record: &[u64],
+        numbering: &Numbering,
+        note: &mut dyn FnMut(Option<usize>, u64, Miss),
+    ) {
+        let plan = record.first().map(|&word| Header::of(word).plan);
+        let id = plan.and_then(|plan| numbering.get(plan, self.blocks.len())).unwrap_or(NO_PLAN);
+        let insns = self.rest.index.entries.get(id).map_or(0..0, Entry::insns);
+        let previous = self.previous;
+        let ended = |part: &Part| {
+            previous.and_then(|id| part.blocks.get(id)).map_or(0, |block| block.mispredicted.get())
+        };
+        let before = ended(self);
+        let misses = self.rest.misses.get(insns.clone()).unwrap_or_default().to_vec();
+        let mispredicted = self.rest.mispredicted.get(insns.clone()).unwrap_or_default().to_vec();
+        self.walk(record, numbering);
+        if ended(self) != before
+            && let Some(entry) = previous.and_then(|id| self.rest.index.entries.get(id))
+            && let Some(last) = self.rest.index.insns.get(entry.last_insn() as usize)
+        {
+            let miss = if entry.ends == Ends::Indirect { Miss::Indirect } else { Miss::Conditional };
+            note(None, last.pc, miss);
+        }
+        let pcs = self.rest.index.insns.get(insns.clone()).unwrap_or_default();
+        let now = self.rest.misses.get(insns.clone()).unwrap_or_default();
+        for (index, ((now, before), insn)) in now.iter().zip(&misses).zip(pcs).enumerate() {
+            for (now, before, miss) in [
+                (now.i1mr, before.i1mr, Miss::FetchL1),
+                (now.ilmr, before.ilmr, Miss::FetchLl),
+                (now.d1mr, before.d1mr, Miss::LoadL1),
+                (now.dlmr, before.dlmr, Miss::LoadLl),
+                (now.d1mw, before.d1mw, Miss::StoreL1),
+                (now.dlmw, before.dlmw, Miss::StoreLl),
+            ] {
+                if now != before {
+                    note(Some(index), insn.pc, miss);
+                }
+            }
+        }
+        let now = self.rest.mispredicted.get(insns).unwrap_or_default();
+        for (index, ((now, before), insn)) in now.iter().zip(&mispredicted).zip(pcs).enumerate() {
+            if now != before {
+                note(Some(index), insn.pc, Miss::Conditional);
+            }
+        }
+    }
+}
+
+impl Rest {
+    /// Touches the lines of a plain block that has many or one that may miss. Returns true if its
+    /// data are still to be accessed.
+    #[inline(never)]
+    fn fetch_plain(&mut self, id: usize, block: &Block, slots: &[u64], caches: &mut Hierarchy) -> bool {
+        self.fetch(id, caches);
+        if self.missed.is_empty() {
+            block.age.set(caches.i1.age());
+            return true;
+        }
+        self.interleave(id, slots, true, caches);
+        false
+    }
+
+    /// Touches the I1 lines of a block, and notes those that miss.
+    fn fetch(&mut self, id: usize, caches: &mut Hierarchy) {
+        let Some(&[first, end]) = self.first_lines.get(id..id + 2).and_then(<[u32]>::first_chunk) else {
+            return;
+        };
+        for &(line, fetcher) in self.lines.get(first as usize..end as usize).unwrap_or_default() {
+            if caches.i1.touch(line) {
+                continue;
+            }
+            let insn = self.index.entries[id].first_insn + u32::from(fetcher);
+            // An instruction across two lines misses once.
+            if self.missed.last() != Some(&insn) {
+                self.missed.push(insn);
+            }
+        }
+    }
+
+    /// Accesses the data of an event, which ends `reach` bytes after `address`.
+    #[inline(always)]
+    fn data(&mut self, caches: &mut Hierarchy, event: usize, address: u64, reach: u64, shift: u32) {
+        let line = address >> shift;
+        if line != address.wrapping_add(reach) >> shift {
+            self.straddle(caches, event, address);
+        } else if !caches.d1.touch(line) {
+            self.miss(event, address, &mut caches.ll);
+        }
+    }
+
+    /// Accesses the data of a block with more than [`NEAR`] events.
+    #[inline(never)]
+    fn many(&mut self, caches: &mut Hierarchy, first: usize, slots: &[u64], shift: u32) {
+        for (event, &address) in (first..).zip(slots) {
+            let Some(&reach) = self.reach.get(event) else { return };
+            self.data(caches, event, address, u64::from(reach), shift);
+        }
+    }
+
+    /// Accesses data in more than one line.
+    #[cold]
+    fn straddle(&mut self, caches: &mut Hierarchy, event: usize, address: u64) {
+        let size = self.index.data.get(event).map_or(1, |event| u32::from(event.size));
+        if caches.d1.access(address, size) {
+            self.miss(event, address, &mut caches.ll);
+        }
+    }
+
+    /// Lists an access to data that missed D1.
+    #[inline(never)]
+    fn miss(&mut self, event: usize, address: u64, ll: &mut Cache) {
+        let Some(&Data { insn, size, write, .. }) = self.index.data.get(event) else { return };
+        let kind = if write { Kind::Store } else { Kind::Load };
+        self.list(Below { address, insn, size, kind }, ll);
+    }
+
+    fn list(&mut self, access: Below, ll: &mut Cache) {
+        self.below.push(access);
+        if self.below.len() >= MOST_BELOW {
+            self.access_below(ll);
+        }
+    }
+
+    /// Accesses LL for all that missed the first level, and counts their misses.
+    fn access_below(&mut self, ll: &mut Cache) {
+        std::hint::black_box(self.below.iter().fold(0, |all, access| all ^ ll.read_ahead(access.address)));
+        for Below { address, insn, size, kind } in self.below.drain(..) {
+            let missed = u64::from(ll.access(address, u32::from(size)));
+            let Some(misses) = self.misses.get_mut(insn as usize) else { continue };
+            let (first, last) = match kind {
+                Kind::Fetch => (&mut misses.i1mr, &mut misses.ilmr),
+                Kind::Load => (&mut misses.d1mr, &mut misses.dlmr),
+                Kind::Store => (&mut misses.d1mw, &mut misses.dlmw),
+            };
+            *first += 1;
+            *last += missed;
+        }
+    }
+
+    /// Simulates a block with special parts.
+    #[inline(never)]
+    fn special<const CACHES: bool, const BRANCHES: bool>(
+        &mut self,
+        id: usize,
+        slots: &[u64],
+        caches: &mut Hierarchy,
+        predictors: &mut Predictors,
+    ) {
+        // Without simulators a record may be without its slots, and then counts no iterations.
+        let iterates = (CACHES || BRANCHES || !slots.is_empty()) && self.index.entries[id].repeat(slots);
+        if CACHES {
+            self.fetch(id, caches);
+            self.interleave(id, slots, iterates, caches);
+        }
+        if BRANCHES {
+            self.branches(id, slots, iterates, predictors);
+        }
+    }
+
+    /// Accesses the data of a block that has special parts or missed a fetch, and lists the misses
+    /// of fetches between them.
+    fn interleave(&mut self, id: usize, slots: &[u64], iterates: bool, caches: &mut Hierarchy) {
+        let entry = &self.index.entries[id];
+        let last = entry.last_insn();
+        let (first, events) = (entry.first_event as usize, entry.events as usize);
+        let mut missed = std::mem::take(&mut self.missed);
+        let mut fetches = missed.drain(..).peekable();
+        for at in first..first + events {
+            let event = self.index.data[at];
+            while let Some(insn) = fetches.next_if(|&insn| insn <= event.insn) {
+                self.miss_fetch(insn, &mut caches.ll);
+            }
+            if event.insn == last && !iterates {
+                continue;
+            }
+            let Some(&base) = slots.get(usize::from(event.slot)) else { continue };
+            let address = base.wrapping_add(u64::from(event.offset));
+            if caches.d1.access(address, u32::from(event.size)) {
+                self.miss(at, address, &mut caches.ll);
+            }
+        }
+        fetches.for_each(|insn| self.miss_fetch(insn, &mut caches.ll));
+        self.missed = missed;
+    }
+
+    fn miss_fetch(&mut self, insn: u32, ll: &mut Cache) {
+        let planned = self.index.insns[insn as usize];
+        self.list(Below { address: planned.pc, insn, size: planned.len.into(), kind: Kind::Fetch }, ll);
+    }
+
+    /// Decides a branch other than Jcc by the address that control has reached. Returns true if it
+    /// was mispredicted.
+    #[inline(never)]
+    fn resolve(&self, before: &Block, pc: u64, predictors: &mut Predictors) -> bool {
+        if before.ends == Ends::Compared {
+            self.compared && predictors.conditional.record(u64::from(before.branch), pc == before.decides)
+        } else {
+            predictors.indirect.record(u64::from(before.branch), pc)
+        }
+    }
+
+    /// Feeds the branches that the next record does not decide: the test of RCX, retries of locked
+    /// operations, a jump to the next instruction.
+    fn branches(&mut self, id: usize, slots: &[u64], iterates: bool, predictors: &mut Predictors) {
+        let PlanIndex { entries, insns, .. } = &self.index;
+        let entry = &entries[id];
+        let last = entry.last_insn() as usize;
+        let Some(special) = &entry.special else { return };
+        for &retry in &special.retries {
+            let insn = (entry.first_insn + u32::from(retry)) as usize;
+            let missed = predictors.conditional.record(insns[insn].pc, false);
+            self.mispredicted[insn] += u64::from(missed);
+        }
+        if let Some((repeat, _)) = special.repeat {
+            let missed = predictors.conditional.record(insns[last].pc, iterates);
+            self.mispredicted[last] += u64::from(missed);
+            self.compared = iterates && repeat == Repeat::Compare;
+        }
+        if let Some((slot, inverted)) = special.to_next {
+            let jumps = slots.get(usize::from(slot)).is_some_and(|&outcome| outcome != 0);
+            let missed = predictors.conditional.record(insns[last].pc, jumps != inverted);
+            self.mispredicted[last] += u64::from(missed);
+        }
+    }
+}
