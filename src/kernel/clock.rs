@@ -3,6 +3,7 @@
 
 use crate::abi::errno::Errno;
 use crate::abi::time::NSEC_PER_SEC;
+use crate::kernel::arena::{ProcessId, TaskId};
 
 /// CLOCK_REALTIME at the first instruction: 2028-01-01T00:00:00Z in nanoseconds. Later than the
 /// files of hosts, so that they have their true times (`vfs/time.rs`): programs keep them and
@@ -13,6 +14,15 @@ pub(crate) const MONOTONIC_START: u64 = 1000 * NSEC_PER_SEC;
 
 /// Resolution of the coarse clocks, a tick at 250 Hz.
 const TICK: u64 = 4_000_000;
+
+/// A clock of CPU time, clock_getcpuclockid(3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CpuClock {
+    /// The time of all tasks of a process.
+    Process(ProcessId),
+    /// The time of one task.
+    Task(TaskId),
+}
 
 /// A clock of clock_gettime(2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

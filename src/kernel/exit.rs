@@ -6,6 +6,7 @@ use crate::abi::signal::{SIG_IGN, bit, sa, signo::*};
 use crate::abi::signal_names::name;
 use crate::guest::{GuestCpu, GuestMemory};
 use crate::kernel::arena::{MmId, ProcessId, TaskId};
+use crate::kernel::clock::CpuClock;
 use crate::kernel::fdtable::FdTable;
 use crate::kernel::file::operations::READABLE;
 use crate::kernel::mm::{Mm, space_of};
@@ -15,7 +16,6 @@ use crate::kernel::signal::handlers::SignalHandlers;
 use crate::kernel::signal::info::SigInfo;
 use crate::kernel::state::Kernel;
 use crate::kernel::task::Shared;
-use crate::kernel::timers::Timers;
 use crate::kernel::uaccess::put_u32;
 use crate::kernel::vfs::FsContext;
 use crate::kernel::vfs::node::Subject;
@@ -120,6 +120,7 @@ impl Kernel {
         let (process, tid) = (held.shared.process, held.tid);
         self.release_objects(task, mem);
         self.leave_children(process, task);
+        self.live_tasks -= 1;
         let process = &mut self.processes[process];
         process.tasks.retain(|other| *other != task);
         process.timers.task_ended(task);
@@ -193,12 +194,11 @@ impl Kernel {
     /// Ends a process whose tasks have all ended: its children get another parent, its own parent
     /// is told.
     fn end_process(&mut self, process: ProcessId, status: Status) {
+        self.clear_timers(process, true);
         let held = &mut self.processes[process];
-        held.timers = Timers::default();
         held.ended = Some(status);
         (held.stopped, held.news) = (None, None);
         let (leads_session, queue) = (held.sid == held.pid, held.queue);
-        self.timers_changed(process);
         if let Some(queue) = queue {
             self.files.process_ended(process, false);
             self.fs.queues.wake(queue, READABLE);
@@ -268,6 +268,7 @@ impl Kernel {
             }
             let Some(gone) = self.tasks.release(task) else { continue };
             self.fs.forget_subject(Subject::Task(task));
+            self.forget_clock(CpuClock::Task(task));
             let Shared { process, mm, handlers, fds, fs_context } = gone.shared;
             self.mms.release(mm);
             self.handlers.release(handlers);
@@ -275,6 +276,7 @@ impl Kernel {
             self.fs_contexts.release(fs_context);
             if self.processes[process].leader == task {
                 self.processes.release(process);
+                self.forget_clock(CpuClock::Process(process));
                 self.fs.forget_subject(Subject::Process(process));
             }
         }

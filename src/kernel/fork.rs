@@ -69,6 +69,7 @@ impl Kernel {
             child.signals.altstack = AltStack::NONE;
         }
         self.tasks.add(child);
+        self.live_tasks += 1;
         self.pids.enter(tid, id);
         self.make_ready(id);
         if has(CLONE_VFORK) {
@@ -84,6 +85,9 @@ impl Kernel {
         }
         let cred = &self.task().cred;
         let most = self.process().limits.soft(Resource::Nproc);
+        if (self.tasks.len() as u64) < most {
+            return Ok(()); // whoever they belong to
+        }
         let privileged = cred.uid.real == 0 || cred.capable(CAP_SYS_RESOURCE) || cred.capable(CAP_SYS_ADMIN);
         let same = |task: &Task| task.cred.uid.real == cred.uid.real;
         let count = self.tasks.iter().filter(|(_, task)| same(task)).count() as u64;
@@ -111,7 +115,7 @@ impl Kernel {
 
     /// Number of tasks that have not ended.
     pub(crate) fn live_tasks(&self) -> usize {
-        self.processes.iter().map(|(_, process)| process.tasks.len()).sum()
+        self.live_tasks
     }
 
     /// Makes the process of a new task: a child of this one, or with CLONE_PARENT of its parent.

@@ -1,6 +1,8 @@
 //! Sleepers at futexes: waking, moving, locks with priority inheritance, and what a task leaves
 //! behind when it ends, futex(2) and set_robust_list(2).
 
+use std::cmp::Reverse;
+
 use crate::abi::errno::Errno;
 use crate::abi::futex::*;
 use crate::guest::GuestMemory;
@@ -15,6 +17,13 @@ impl Kernel {
         self.tasks[task].call.futex.unwrap_or(FutexWait::new(Role::Waiter))
     }
 
+    /// The tasks that sleep at a futex: by priority, and then in the order in which they came.
+    fn futex_sleepers(&self, key: FutexKey) -> Vec<TaskId> {
+        let mut sleepers: Vec<TaskId> = self.sched.sleepers_of(WaitKey::Futex(key)).collect();
+        sleepers.sort_by_key(|task| Reverse(self.tasks[*task].policy.priority));
+        sleepers
+    }
+
     /// Wakes one task that sleeps at a futex.
     fn wake_at(&mut self, task: TaskId, key: FutexKey) {
         let call = &mut self.tasks[task].call;
@@ -26,7 +35,7 @@ impl Kernel {
     /// Wakes up to `most` tasks whose bits meet, in the order in which they came, but one at least;
     /// returns how many. EINVAL if one waits for a lock there.
     pub(crate) fn wake_futex(&mut self, key: FutexKey, most: i32, bitset: u32) -> Result<u64, Errno> {
-        let sleepers: Vec<TaskId> = self.sched.sleepers_of(WaitKey::Futex(key)).collect();
+        let sleepers = self.futex_sleepers(key);
         let mut woken = 0;
         for task in sleepers {
             let wait = self.futex_wait_of(task);
@@ -53,7 +62,7 @@ impl Kernel {
         wake: u64,
         most: u64,
     ) -> Result<u64, Errno> {
-        let sleepers: Vec<TaskId> = self.sched.sleepers_of(WaitKey::Futex(from)).collect();
+        let sleepers = self.futex_sleepers(from);
         let mut done = 0;
         for task in sleepers {
             if done >= wake.saturating_add(most) {
@@ -75,15 +84,14 @@ impl Kernel {
     fn move_waiter(&mut self, task: TaskId, from: FutexKey, to: FutexKey) {
         let call = &mut self.tasks[task].call;
         self.sched.move_key(task, call, WaitKey::Futex(from), WaitKey::Futex(to));
+        if let Some(owner) = self.lender_to(task) {
+            self.settle_priority(owner);
+        }
     }
 
     /// The task that is to get a lock next: of the highest priority, and of those the first.
     fn next_locker(&self, key: FutexKey) -> Option<TaskId> {
-        let lockers = self
-            .sched
-            .sleepers_of(WaitKey::Futex(key))
-            .filter(|task| self.futex_wait_of(*task).role == Role::Locker);
-        lockers.min_by_key(|task| std::cmp::Reverse(self.tasks[*task].policy.priority))
+        self.lockers(key).min_by_key(|task| Reverse(self.tasks[*task].claim().priority))
     }
 
     /// The owner of a lock that others wait for.
@@ -138,8 +146,19 @@ impl Kernel {
 
     /// Wakes the next task that waits for a lock as its owner.
     fn hand_over(&mut self, key: FutexKey, owner_died: bool) -> Option<TaskId> {
-        self.lock_owners.remove(&key);
-        let next = self.next_locker(key)?;
+        let before = self.lock_owners.remove(&key);
+        let next = self.next_locker(key);
+        if let Some(next) = next {
+            self.make_owner(next, key, owner_died);
+        }
+        for task in before.into_iter().chain(next) {
+            self.settle_priority(task);
+        }
+        next
+    }
+
+    /// Wakes a task that waits for a lock as its owner.
+    fn make_owner(&mut self, next: TaskId, key: FutexKey, owner_died: bool) {
         if let Some(wait) = &mut self.tasks[next].call.futex {
             wait.owner_died = owner_died;
         }
@@ -147,7 +166,6 @@ impl Kernel {
         if self.next_locker(key).is_some() {
             self.lock_owners.insert(key, next);
         }
-        Some(next)
     }
 
     /// Moves those who wait at a futex to a lock, FUTEX_CMP_REQUEUE_PI: the first gets it if it is
@@ -159,7 +177,7 @@ impl Kernel {
         (futex, to): (Futex, FutexKey),
         most: u64,
     ) -> Result<u64, Errno> {
-        let sleepers: Vec<TaskId> = self.sched.sleepers_of(WaitKey::Futex(from)).collect();
+        let sleepers = self.futex_sleepers(from);
         let mut done = 0;
         for task in sleepers {
             if done > most {

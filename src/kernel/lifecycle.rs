@@ -133,9 +133,8 @@ impl Kernel {
         self.unshare_handlers();
         self.signals().exec();
         let process = self.process_mut();
-        process.timers.exec();
         (process.executed, process.exit_signal) = (true, SIGCHLD);
-        self.timers_changed(self.task().shared.process);
+        self.clear_timers(self.task().shared.process, false);
         for fd in self.fds().close_on_exec() {
             let _ = self.close(fd, mem); // it is open
         }

@@ -135,6 +135,8 @@ pub struct Process {
     pub limits: Limits,
     /// Signals pending for the process.
     pub pending: Queue,
+    /// Signals sent to the process that this task of it takes before those that came earlier.
+    pub(super) directed: Option<(TaskId, u64)>,
     /// Interval timers and POSIX timers.
     pub timers: Timers,
     /// Moment of the earliest wall timer, as the scheduler has noted it.
@@ -188,6 +190,7 @@ impl Process {
             executed: false,
             limits: Limits::default(),
             pending: Queue::default(),
+            directed: None,
             timers: Timers::default(),
             alarm: None,
             cpu_ns: 0,

@@ -5,10 +5,12 @@
 //! call looks again. What it must remember until then is its `Call`.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
 use crate::kernel::arena::{ProcessId, TaskId};
+use crate::kernel::clock::CpuClock;
 use crate::kernel::fdtable::FileNo;
 use crate::kernel::file::locks::{Locked, Record};
 use crate::kernel::futex::{FutexKey, FutexWait};
@@ -63,6 +65,8 @@ pub(crate) enum WaitKey {
     Semaphores(i32),
     /// A System V message queue, by its identifier.
     Messages(i32),
+    /// The CPU time of a task or process.
+    Cpu(CpuClock),
     /// Input of the host, which no queue tells of.
     Host,
 }
@@ -78,6 +82,7 @@ impl fmt::Display for WaitKey {
             WaitKey::Lease(_) => write!(f, "for a lease of a file"),
             WaitKey::Semaphores(id) => write!(f, "for semaphores of set {id}"),
             WaitKey::Messages(id) => write!(f, "for message queue {id}"),
+            WaitKey::Cpu(_) => write!(f, "for CPU time"),
             WaitKey::Host => write!(f, "for input"),
         }
     }
@@ -132,11 +137,52 @@ pub(crate) enum Picked {
     Finished,
 }
 
+/// Claim of a task to the CPU, sched(7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Claim {
+    /// Real-time priority, its own or lent by one that waits for its lock; 0 for ordinary tasks.
+    pub(crate) priority: u32,
+    /// Its turn ends after a while also for those of the same priority: all but SCHED_FIFO.
+    pub(crate) rotates: bool,
+    /// Length of its turns.
+    pub(crate) share: Share,
+}
+
+/// Length of a task's turns, in quanta.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Share {
+    /// By nice value: a quarter more for each step down, as Linux weighs tasks.
+    Nice(i32),
+    /// Three of 1024, the weight of SCHED_IDLE.
+    Idle,
+}
+
+impl Claim {
+    /// An ordinary task.
+    pub(crate) const ORDINARY: Claim = Claim { priority: 0, rotates: true, share: Share::Nice(0) };
+}
+
+impl Share {
+    /// Instructions of a turn.
+    fn of(self, quantum: u64) -> u64 {
+        let turn = match self {
+            Share::Idle => quantum.saturating_mul(3) / 1024,
+            Share::Nice(nice) if nice < 0 => (nice..0).fold(quantum, |turn, _| turn.saturating_add(turn / 4)),
+            Share::Nice(nice) => (0..nice).fold(quantum, |turn, _| turn - turn.div_ceil(5)),
+        };
+        turn.max(1)
+    }
+}
+
 /// The queues.
 #[derive(Clone, Debug)]
 pub(crate) struct Scheduler {
-    /// Those that may run, but for the running one, in the order of their turns.
+    /// Ordinary tasks that may run, but for the running one, in the order of their turns.
     ready: VecDeque<TaskId>,
+    /// Those with a real-time priority, by priority. No queue is empty.
+    realtime: BTreeMap<u32, VecDeque<TaskId>>,
+    /// Claim of the running task.
+    running: Claim,
     /// Those that sleep, by key and in the order in which they came.
     sleepers: BTreeSet<(WaitKey, u64, TaskId)>,
     /// Those that sleep until some time.
@@ -173,6 +219,8 @@ impl Scheduler {
         let quantum = quantum.max(1);
         Scheduler {
             ready: VecDeque::new(),
+            realtime: BTreeMap::new(),
+            running: Claim::ORDINARY,
             sleepers: BTreeSet::new(),
             deadlines: BTreeSet::new(),
             asleep: BTreeMap::new(),
@@ -187,18 +235,68 @@ impl Scheduler {
         }
     }
 
-    /// Adds a task to those that may run.
-    pub(super) fn add_ready(&mut self, task: TaskId) {
-        self.ready.push_back(task);
+    /// Adds a task to those that may run, behind those of its priority, or with `first` before
+    /// them.
+    pub(super) fn add_ready(&mut self, task: TaskId, priority: u32, first: bool) {
+        let queue = match priority {
+            0 => &mut self.ready,
+            _ => self.realtime.entry(priority).or_default(),
+        };
+        if first {
+            queue.push_front(task);
+        } else {
+            queue.push_back(task);
+        }
+    }
+
+    /// Takes a task out of those that may run; true if it was there.
+    pub(super) fn remove_ready(&mut self, task: TaskId) -> bool {
+        let take = |queue: &mut VecDeque<TaskId>| {
+            let at = queue.iter().position(|ready| *ready == task);
+            at.and_then(|at| queue.remove(at)).is_some()
+        };
+        if take(&mut self.ready) {
+            return true;
+        }
+        let found = self.realtime.values_mut().any(take);
+        self.realtime.retain(|_, queue| !queue.is_empty());
+        found
     }
 
     /// Tells if any task but the running one may run.
     pub(super) fn has_ready(&self) -> bool {
-        !self.ready.is_empty()
+        self.best_ready().is_some()
     }
 
-    /// Takes the task out whose turn is next.
+    /// The highest priority of those that may run, but for the running one.
+    fn best_ready(&self) -> Option<u32> {
+        match self.realtime.last_key_value() {
+            Some((priority, _)) => Some(*priority),
+            None => (!self.ready.is_empty()).then_some(0),
+        }
+    }
+
+    /// Tells if a task waits for its turn that does not have to wait longer when the running one
+    /// yields.
+    pub(super) fn has_rival(&self) -> bool {
+        self.best_ready() >= Some(self.running.priority)
+    }
+
+    /// Tells if a task of a higher priority than the running one may run.
+    pub(super) fn is_preempted(&self) -> bool {
+        self.best_ready() > Some(self.running.priority)
+    }
+
+    /// Takes the task out whose turn is next. The seed draws among ordinary tasks; the order of the
+    /// others is what their programs rely on.
     pub(super) fn take_ready(&mut self) -> Option<TaskId> {
+        if let Some(mut best) = self.realtime.last_entry() {
+            let task = best.get_mut().pop_front();
+            if best.get().is_empty() {
+                best.remove();
+            }
+            return task;
+        }
         match &mut self.random {
             Some(random) if self.ready.len() > 1 => {
                 let at = random.below(self.ready.len() as u64);
@@ -208,19 +306,35 @@ impl Scheduler {
         }
     }
 
-    /// Begins a turn at an instruction count.
-    pub(super) fn begin_turn(&mut self, instructions: u64) {
+    /// Begins the turn of a task at an instruction count.
+    pub(super) fn begin_turn(&mut self, instructions: u64, claim: Claim) {
         self.since = instructions;
+        self.running = claim;
+        let turn = claim.share.of(self.quantum);
         self.turn = match &mut self.random {
-            Some(random) => random.below(self.quantum) + 1,
-            None => self.quantum,
+            Some(random) => random.below(turn) + 1,
+            None => turn,
         };
     }
 
+    /// Changes the claim of the running task, whose turn goes on.
+    pub(super) fn set_running(&mut self, claim: Claim) {
+        self.running = claim;
+    }
+
+    /// Instructions of an ordinary turn.
+    pub(super) fn quantum(&self) -> u64 {
+        self.quantum
+    }
+
     /// The instruction count at which the running task has to give way to another one, if there is
-    /// one.
+    /// one: at once to one of a higher priority, and to one of its own at the end of its turn.
     pub(super) fn turn_end(&self) -> Option<u64> {
-        self.has_ready().then(|| self.since.saturating_add(self.turn))
+        match self.best_ready()?.cmp(&self.running.priority) {
+            Ordering::Greater => Some(self.since),
+            Ordering::Equal if self.running.rotates => Some(self.since.saturating_add(self.turn)),
+            _ => None,
+        }
     }
 
     /// Puts a task to sleep by what its call says. It keeps the place that it had in this call.
@@ -245,7 +359,9 @@ impl Scheduler {
                 }
                 call.deadline.map(|at| self.deadlines.remove(&(at, call.ticket, task)));
             }
-            TaskState::Runnable => self.ready.retain(|ready| *ready != task),
+            TaskState::Runnable => {
+                self.remove_ready(task);
+            }
             TaskState::Stopped | TaskState::Dead => {}
         }
     }
@@ -310,23 +426,53 @@ mod tests {
     #[test]
     fn turns_go_round_and_end_only_for_others() {
         let mut sched = Scheduler::new(100, None);
-        sched.begin_turn(1000);
+        sched.begin_turn(1000, Claim::ORDINARY);
         assert_eq!(sched.turn_end(), None);
         for number in [3, 1, 2] {
-            sched.add_ready(task(number));
+            sched.add_ready(task(number), 0, false);
         }
         assert_eq!(sched.turn_end(), Some(1100));
         assert_eq!(sched.take_ready(), Some(task(3)));
-        sched.add_ready(task(3));
+        sched.add_ready(task(3), 0, false);
         let order: Vec<TaskId> = std::iter::from_fn(|| sched.take_ready()).collect();
         assert_eq!(order, [task(1), task(2), task(3)]);
+    }
+
+    #[test]
+    fn real_time_priorities_come_first_and_only_round_robin_rotates() {
+        let mut sched = Scheduler::new(100, Some(1));
+        for (number, priority) in [(1, 0), (2, 5), (3, 9), (4, 5)] {
+            sched.add_ready(task(number), priority, false);
+        }
+        sched.add_ready(task(5), 5, true);
+        let fifo = Claim { priority: 5, rotates: false, share: Share::Nice(0) };
+        sched.begin_turn(1000, fifo);
+        assert_eq!((sched.turn_end(), sched.is_preempted()), (Some(1000), true));
+        assert_eq!(sched.take_ready(), Some(task(3)));
+        assert_eq!((sched.turn_end(), sched.is_preempted(), sched.has_rival()), (None, false, true));
+        sched.set_running(Claim { rotates: true, ..fifo });
+        assert!(sched.turn_end().is_some_and(|end| end > 1000 && end <= 1100));
+        assert!(sched.remove_ready(task(4)) && !sched.remove_ready(task(4)));
+        let order: Vec<TaskId> = std::iter::from_fn(|| sched.take_ready()).collect();
+        assert_eq!(order, [task(5), task(2), task(1)]);
+        sched.add_ready(task(1), 0, false);
+        assert_eq!((sched.turn_end(), sched.has_rival(), sched.has_ready()), (None, false, true));
+    }
+
+    #[test]
+    fn nice_values_and_idle_tasks_have_shares() {
+        let turn = |share: Share| share.of(100_000);
+        assert_eq!([0, 1, -1, 5].map(|nice| turn(Share::Nice(nice))), [100_000, 80_000, 125_000, 32_768]);
+        assert!((1400..1500).contains(&turn(Share::Nice(19))));
+        assert!((8_600_000..8_700_000).contains(&turn(Share::Nice(-20))));
+        assert_eq!((turn(Share::Idle), Share::Idle.of(1), Share::Nice(19).of(1)), (292, 1, 1));
     }
 
     #[test]
     fn a_seed_makes_another_order_that_repeats() {
         let order = |seed| {
             let mut sched = Scheduler::new(100, Some(seed));
-            (0..20).for_each(|number| sched.add_ready(task(number)));
+            (0..20).for_each(|number| sched.add_ready(task(number), 0, false));
             std::iter::from_fn(|| sched.take_ready()).collect::<Vec<_>>()
         };
         assert_eq!(order(1), order(1));

@@ -62,6 +62,9 @@ impl Kernel {
                 taken.push(info);
             }
         }
+        if to == To::Process {
+            self.direct(process, task, signo);
+        }
         self.task_charge.signal_sent();
         self.signals_of(task).send(info, to);
         let taker = all.into_iter().find(|task| to == To::Task || self.takes(*task, signo));
@@ -95,6 +98,20 @@ impl Kernel {
             task.signals.pending.len() + shared
         });
         queued.sum::<usize>() as u64 >= most
+    }
+
+    /// Notes that a task, if it is not the first one of its process, takes a signal before others
+    /// do.
+    fn direct(&mut self, process: ProcessId, task: TaskId, signo: i32) {
+        let directed = self.leader(process) != task && self.takes(task, signo);
+        let held = &mut self.processes[process];
+        let before = held.directed.map_or(0, |(taker, signals)| match directed && taker != task {
+            true => 0,
+            false => signals & held.pending.set() & !bit(signo),
+        });
+        let signals = before | if directed { bit(signo) } else { 0 };
+        let taker = if directed { Some(task) } else { held.directed.map(|(taker, _)| taker) };
+        held.directed = taker.filter(|_| signals != 0).map(|taker| (taker, signals));
     }
 
     /// Tells if a task would take a signal that is sent to its process.

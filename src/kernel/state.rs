@@ -8,6 +8,7 @@ use crate::guest::SpaceId;
 use crate::kernel::arena::{Arena, FdTableId, FsContextId, HandlersId, MmId, ProcessId, TaskId};
 use crate::kernel::clock::Clock;
 use crate::kernel::config::KernelConfig;
+use crate::kernel::cpu_timers::CpuTimers;
 use crate::kernel::cred::Credentials;
 use crate::kernel::fdtable::FdTable;
 use crate::kernel::file::description::{Description, Descriptions};
@@ -39,10 +40,14 @@ const MAX_TASKS: usize = 4096;
 #[derive(Clone)]
 pub struct Kernel {
     pub(super) tasks: Arena<TaskId, Task>,
+    /// Number of tasks that have not ended.
+    pub(super) live_tasks: usize,
     /// The running task.
     pub(super) current: TaskId,
     /// The tasks that may run and those that sleep.
     pub(super) sched: Scheduler,
+    /// Waits for the CPU time of tasks and processes.
+    pub(super) cpu_timers: CpuTimers,
     /// Owners of locks with priority inheritance that others wait for.
     pub(super) lock_owners: BTreeMap<FutexKey, TaskId>,
     /// Tasks by their numbers.
@@ -152,11 +157,13 @@ impl Kernel {
         tasks.add(Task::first(shared, cred));
         Kernel {
             tasks,
+            live_tasks: 1,
             current,
             pids: Pids::first(current),
             task_charge: TaskCharge::default(),
             max_tasks: config.max_processes.unwrap_or(MAX_TASKS),
             user: config.user.uid,
+            cpu_timers: CpuTimers::default(),
             lock_owners: BTreeMap::new(),
             sched: Scheduler::new(config.quantum, config.schedule_seed),
             graves: Vec::new(),
@@ -293,10 +300,18 @@ impl Kernel {
         if process.pending.set() == 0 {
             return 0;
         }
-        let before = process.tasks.iter().take_while(|other| **other != task);
         let runs = |task: &&Task| matches!(task.state, TaskState::Runnable | TaskState::Sleeping);
+        let before = process.tasks.iter().take_while(|other| **other != task);
         let before = before.filter_map(|other| self.tasks.get(*other)).filter(runs);
-        before.fold(0, |taken, other| taken | !other.signals.blocked)
+        let of_others = before.fold(0, |taken, other| taken | !other.signals.blocked);
+        match process.directed {
+            Some((taker, signals)) if taker == task => of_others & !signals,
+            Some((taker, signals)) => {
+                let taker = self.tasks.get(taker).filter(runs);
+                of_others | taker.map_or(0, |taker| signals & !taker.signals.blocked)
+            }
+            None => of_others,
+        }
     }
 
     /// The signals of a task.

@@ -1,12 +1,12 @@
 //! Tasks: what clone(2) makes. A task owns some state and names the objects that it may share.
 
 use crate::abi::process::PR_MCE_KILL_DEFAULT;
-use crate::abi::sched::{SCHED_FIFO, SCHED_RR};
+use crate::abi::sched::{SCHED_FIFO, SCHED_IDLE, SCHED_RR};
 use crate::kernel::arena::{FdTableId, FsContextId, HandlersId, MmId, ProcessId, TaskId};
 use crate::kernel::cred::Credentials;
 use crate::kernel::mm::Mm;
 use crate::kernel::process::PID;
-use crate::kernel::sched::{Call, TaskState};
+use crate::kernel::sched::{Call, Claim, Share, TaskState};
 use crate::kernel::seccomp::{Seccomp, UserDispatch};
 use crate::kernel::signal::state::TaskSignals;
 
@@ -28,7 +28,7 @@ pub struct Shared {
     pub fs_context: FsContextId,
 }
 
-/// Scheduling policy of a task, sched(7). It is only remembered: there is nobody to compete with.
+/// Scheduling policy of a task, sched(7).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Policy {
     /// SCHED_*.
@@ -86,6 +86,8 @@ pub struct Task {
     pub mempolicy: (u32, bool),
     /// Scheduling policy and what comes with it, sched(7).
     pub policy: Policy,
+    /// The highest priority of those that wait for a lock of its, if that inherits.
+    pub(crate) lent: u32,
     /// I/O priority as ioprio_get(2) gives it.
     pub ioprio: u32,
     /// prctl(2) PR_SET_IO_FLUSHER.
@@ -122,6 +124,7 @@ impl Task {
             mce_kill: PR_MCE_KILL_DEFAULT,
             mempolicy: (0, false),
             policy: Policy::default(),
+            lent: 0,
             ioprio: 0,
             io_flusher: false,
             seccomp: Seccomp::default(),
@@ -152,9 +155,20 @@ impl Task {
             robust_list: 0,
             pdeathsig: 0,
             policy,
+            lent: 0,
             nice,
             user_dispatch: None,
             ..self.clone()
+        }
+    }
+
+    /// Its claim to the CPU. One that a priority was lent to keeps the CPU as SCHED_FIFO does.
+    pub(crate) fn claim(&self) -> Claim {
+        let priority = self.policy.priority.max(self.lent);
+        let share = if self.policy.number == SCHED_IDLE { Share::Idle } else { Share::Nice(self.nice) };
+        match priority {
+            0 => Claim { priority, rotates: true, share },
+            _ => Claim { priority, rotates: self.policy.number == SCHED_RR, share: Share::Nice(0) },
         }
     }
 

@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::abi::errno::Errno;
 use crate::abi::signal::signo::*;
 use crate::kernel::arena::TaskId;
+use crate::kernel::clock::CpuClock;
 use crate::kernel::limits::SIGPENDING_MAX;
 
 /// The time that a timer follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Base {
+pub(crate) enum Base {
     /// Time that passes also while the program sleeps.
     Wall,
     /// Executed instructions.
@@ -51,8 +52,8 @@ impl Alarm {
 /// A timer of timer_create(2).
 #[derive(Clone, Copy, Debug)]
 pub struct PosixTimer {
-    /// The time it follows.
-    pub base: Base,
+    /// The CPU time that it follows; `None` for time that passes also while the program sleeps.
+    pub cpu: Option<CpuClock>,
     /// Nanoseconds that its clock showed at the program's start, for TIMER_ABSTIME.
     pub offset: u64,
     /// Its clock can be set.
@@ -82,8 +83,8 @@ pub struct Timers {
     pub(super) interval: [Alarm; 3],
     /// Those of timer_create(2), by id.
     posix: BTreeMap<i32, PosixTimer>,
-    /// Those of them that are armed, by expiration and id: of wall time, and of CPU time.
-    queues: [BTreeSet<(u64, i32)>; 2],
+    /// Those of them that are armed and follow wall time, by expiration and id.
+    queue: BTreeSet<(u64, i32)>,
     /// The id that the next one gets.
     next_id: i32,
 }
@@ -119,39 +120,55 @@ impl Timers {
         self.posix.get(&id).ok_or(Errno::EINVAL)
     }
 
-    /// Arms or disarms a timer, timer_settime(2). Returns what was set before.
-    pub fn set_time(&mut self, id: i32, alarm: Alarm, absolute: bool) -> Result<Alarm, Errno> {
+    /// Arms or disarms a timer. Returns what was set before; EINVAL.
+    pub(super) fn set_time(&mut self, id: i32, alarm: Alarm, absolute: bool) -> Result<Alarm, Errno> {
         let timer = self.posix.get_mut(&id).ok_or(Errno::EINVAL)?;
         timer.overrun = 0;
         timer.absolute = absolute;
         let before = std::mem::replace(&mut timer.alarm, alarm);
-        let queue = &mut self.queues[timer.base as usize];
-        before.expires.map(|at| queue.remove(&(at, id)));
-        queue.extend(alarm.expires.map(|at| (at, id)));
+        if timer.cpu.is_none() {
+            before.expires.map(|at| self.queue.remove(&(at, id)));
+            self.queue.extend(alarm.expires.map(|at| (at, id)));
+        }
         Ok(before)
     }
 
-    /// Removes a timer, timer_delete(2); EINVAL.
-    pub fn delete(&mut self, id: i32) -> Result<(), Errno> {
-        self.set_time(id, Alarm::default(), false)?;
+    /// Removes a timer that is disarmed; EINVAL.
+    pub(super) fn delete(&mut self, id: i32) -> Result<(), Errno> {
         self.posix.remove(&id).map(drop).ok_or(Errno::EINVAL)
     }
 
-    /// Steps the timers of timer_create(2) past the time `now` of a base. Calls `fired` with the id
-    /// of each that was due, by rising ids, the timer, and how often it has expired.
-    pub(super) fn fire(&mut self, base: Base, now: u64, mut fired: impl FnMut(i32, &mut PosixTimer, u64)) {
-        let queue = &mut self.queues[base as usize];
+    /// Takes out the timers of timer_create(2) that are due by wall time; their ids, rising.
+    pub(super) fn take_due(&mut self, now: u64) -> Vec<i32> {
         let mut due = Vec::new();
-        while let Some((_, id)) = queue.first().copied().filter(|(at, _)| *at <= now) {
-            queue.pop_first();
+        while let Some((_, id)) = self.queue.first().copied().filter(|(at, _)| *at <= now) {
+            self.queue.pop_first();
             due.push(id);
         }
         due.sort_unstable();
-        for id in due {
-            let Some(timer) = self.posix.get_mut(&id) else { continue };
-            let count = timer.alarm.fire(now);
-            queue.extend(timer.alarm.expires.map(|at| (at, id)));
-            fired(id, timer, count);
+        due
+    }
+
+    /// Steps a timer of timer_create(2) past `now`, and returns how often it has expired.
+    pub(super) fn fire(&mut self, id: i32, now: u64) -> Option<(PosixTimer, u64)> {
+        let timer = self.posix.get_mut(&id)?;
+        let count = timer.alarm.fire(now);
+        if timer.cpu.is_none() {
+            self.queue.extend(timer.alarm.expires.map(|at| (at, id)));
+        }
+        Some((*timer, count))
+    }
+
+    /// The armed timers that follow CPU time: the clock, the expiration, the id.
+    pub(super) fn on_cpu_clocks(&self) -> Vec<(CpuClock, u64, i32)> {
+        let armed = |(id, timer): (&i32, &PosixTimer)| Some((timer.cpu?, timer.alarm.expires?, *id));
+        self.posix.iter().filter_map(armed).collect()
+    }
+
+    /// Notes how many expirations the last signal of a timer stands for beside the first.
+    pub(super) fn set_overrun(&mut self, id: i32, overrun: i32) {
+        if let Some(timer) = self.posix.get_mut(&id) {
+            timer.overrun = overrun;
         }
     }
 
@@ -165,7 +182,7 @@ impl Timers {
     /// Lets the timers that wait for a time of CLOCK_REALTIME follow it: it was set forward by so
     /// many nanoseconds.
     pub(super) fn clock_was_set(&mut self, by: i64) {
-        let queue = &mut self.queues[Base::Wall as usize];
+        let queue = &mut self.queue;
         for (id, timer) in self.posix.iter_mut().filter(|(_, timer)| timer.realtime) {
             timer.offset = timer.offset.saturating_add_signed(by);
             if let Some(at) = timer.alarm.expires.filter(|_| timer.absolute) {
@@ -179,8 +196,7 @@ impl Timers {
 
     /// Bytes that the timers take.
     pub(super) fn bytes(&self) -> u64 {
-        let armed: usize = self.queues.iter().map(BTreeSet::len).sum();
-        (self.posix.len() * (size_of::<PosixTimer>() + 16) + armed * 32) as u64
+        (self.posix.len() * (size_of::<PosixTimer>() + 48)) as u64
     }
 
     /// The earliest time at which sleeping is ended by a timer whose signal `wakes` accepts.
@@ -188,21 +204,23 @@ impl Timers {
         let interval = INTERVAL_TIMERS.iter().zip(&self.interval);
         let interval = interval.filter(|((base, signo), _)| *base == Base::Wall && wakes(*signo));
         let wakes = |id: &i32| self.posix.get(id).and_then(|timer| timer.signo).is_some_and(&wakes);
-        let posix = self.queues[Base::Wall as usize].iter().find(|(_, id)| wakes(id));
+        let posix = self.queue.iter().find(|(_, id)| wakes(id));
         interval.filter_map(|(_, alarm)| alarm.expires).chain(posix.map(|(at, _)| *at)).min()
     }
 
-    /// The next expiration of a timer that follows a time.
+    /// The next expiration of a timer that follows a time: of setitimer(2) only for CPU time, whose
+    /// other timers `CpuTimers` has.
     pub(super) fn next_due(&self, base: Base) -> Option<u64> {
         let interval = INTERVAL_TIMERS.iter().zip(&self.interval);
         let interval = interval.filter(|((of, _), _)| *of == base).filter_map(|(_, alarm)| alarm.expires);
-        interval.chain(self.queues[base as usize].first().map(|(at, _)| *at)).min()
+        let posix = self.queue.first().map(|(at, _)| *at).filter(|_| base == Base::Wall);
+        interval.chain(posix).min()
     }
 
     /// Removes the timers of timer_create(2), as execve(2) does; those of setitimer(2) stay.
     pub(super) fn exec(&mut self) {
         self.posix.clear();
-        self.queues = Default::default();
+        self.queue.clear();
     }
 }
 
@@ -240,7 +258,7 @@ mod tests {
     fn what_waits_for_a_time_follows_the_clock() {
         let mut timers = Timers::default();
         let timer = PosixTimer {
-            base: Base::Wall,
+            cpu: None,
             offset: 5000,
             realtime: true,
             absolute: false,

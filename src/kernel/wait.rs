@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use crate::abi::errno::Errno;
 use crate::abi::signal::bit;
-use crate::abi::signal::signo::{SIGKILL, SIGXCPU};
 use crate::guest::{GuestCpu, GuestMemory};
 use crate::kernel::arena::{ProcessId, TaskId};
 use crate::kernel::fdtable::FileNo;
@@ -36,20 +35,23 @@ impl Kernel {
     /// Makes a task run when its turn comes: a new one, or one that sleeps or was stopped. One that
     /// sleeps in a call makes the call again.
     pub(crate) fn make_ready(&mut self, task: TaskId) {
+        self.unschedule(task);
         let held = &mut self.tasks[task];
-        self.sched.remove(task, held.state, &held.call);
         if self.processes[held.shared.process].stopped.is_some() {
             held.state = TaskState::Stopped; // until SIGCONT
             return;
         }
         held.state = TaskState::Runnable;
-        self.sched.add_ready(task);
+        self.sched.add_ready(task, held.claim().priority, false);
     }
 
-    /// Takes a task out of every queue: it has ended or is stopped, as the caller notes.
+    /// Takes a task out of every queue: it is to run, has ended or is stopped, as the caller notes.
     pub(crate) fn unschedule(&mut self, task: TaskId) {
         let held = &self.tasks[task];
         self.sched.remove(task, held.state, &held.call);
+        if let Some(owner) = self.lender_to(task) {
+            self.settle_priority(owner);
+        }
     }
 
     /// Puts the running task to sleep in a call, by what its `call` says.
@@ -58,6 +60,10 @@ impl Kernel {
         held.call.number = number;
         held.state = TaskState::Sleeping;
         self.sched.sleep(task, &mut held.call);
+        if let Some(owner) = self.lender_to(task) {
+            self.settle_priority(owner);
+        }
+        let held = &mut self.tasks[task];
         if !std::mem::replace(&mut held.call.holds_files, true) {
             for (_, file) in held.call.files.iter().flatten() {
                 self.files.hold(*file);
@@ -68,16 +74,19 @@ impl Kernel {
         self.wake_for_signals(task);
     }
 
-    /// Gives the running task's turn to the next one; it stays runnable.
+    /// Gives the running task's turn to the next one; it stays runnable. What gives way to a higher
+    /// priority is the first again after that.
     pub(crate) fn give_way(&mut self) {
-        self.sched.add_ready(self.current);
+        let priority = self.task().claim().priority;
+        self.sched.add_ready(self.current, priority, self.sched.is_preempted());
     }
 
-    /// Gives way if anybody else can run; true if so.
+    /// Gives way, sched_yield(2), if anybody else can run who does not have to wait longer; true if
+    /// so.
     pub(crate) fn yields(&mut self) -> bool {
-        let others = self.sched.has_ready();
+        let others = self.sched.has_rival();
         if others {
-            self.give_way();
+            self.sched.add_ready(self.current, self.task().claim().priority, false);
         }
         others
     }
@@ -234,40 +243,7 @@ impl Kernel {
         self.account(instructions);
         self.current = task;
         self.charge_switched();
-        self.sched.begin_turn(instructions);
-    }
-
-    /// Adds the instructions of this turn to the CPU time of the running task and its process,
-    /// which may be gone.
-    pub(crate) fn account(&mut self, instructions: u64) {
-        let ran = instructions.saturating_sub(self.sched.since);
-        self.sched.since = instructions;
-        let Some(task) = self.tasks.get_mut(self.current) else { return };
-        task.cpu_ns += ran;
-        if let Some(process) = self.processes.get_mut(task.shared.process) {
-            process.cpu_ns += ran;
-        }
-    }
-
-    /// CPU time of the running task in nanoseconds.
-    pub(crate) fn task_cpu(&self, instructions: u64) -> u64 {
-        self.task().cpu_ns + instructions.saturating_sub(self.sched.since)
-    }
-
-    /// CPU time of any task, or with `process` of all tasks of its process, in nanoseconds.
-    pub(crate) fn cpu_of(&self, task: TaskId, process: bool, instructions: u64) -> u64 {
-        let held = &self.tasks[task];
-        match (process, self.task().shared.process == held.shared.process) {
-            (true, true) => self.process_cpu(instructions),
-            (true, false) => self.processes[held.shared.process].cpu_ns,
-            (false, _) if task == self.current => self.task_cpu(instructions),
-            (false, _) => held.cpu_ns,
-        }
-    }
-
-    /// CPU time of the running task's process in nanoseconds.
-    pub(crate) fn process_cpu(&self, instructions: u64) -> u64 {
-        self.process().cpu_ns + instructions.saturating_sub(self.sched.since)
+        self.sched.begin_turn(instructions, self.task().claim());
     }
 
     /// The instruction count at which the running task has to give way; `None` while nobody else
@@ -279,8 +255,14 @@ impl Kernel {
     /// The next moment at which something happens by itself that ends somebody's sleep.
     fn next_event(&self) -> Option<u64> {
         let deadline = self.sched.first_deadline().map(|(at, _)| at);
-        let alarms = self.sched.alarms.iter().filter_map(|(_, process)| self.next_alarm(*process));
-        deadline.into_iter().chain(alarms).chain(self.fs.timer_fds.next(|_| true)).min()
+        let mut next = deadline.into_iter().chain(self.fs.timer_fds.next(|_| true)).min();
+        for (at, process) in &self.sched.alarms {
+            if next.is_some_and(|next| next <= *at) {
+                break;
+            }
+            next = next.into_iter().chain(self.next_alarm(*process)).min();
+        }
+        next
     }
 
     /// The next moment at which a timer of a process ends the sleep of one of its tasks.
@@ -306,10 +288,7 @@ impl Kernel {
         let deadline = self.sched.first_deadline().map(|(at, _)| at);
         let file = self.fs.timer_fds.next(|_| true);
         let wall = alarm.into_iter().chain(deadline).chain(file).min().map(|at| at.saturating_sub(slept));
-        let process = self.process();
-        let cpu = process.timers.next_due(Base::Cpu).into_iter().chain(process.limits.cpu_ns().0).min();
-        let cpu = cpu.map(|at| self.sched.since + at.saturating_sub(process.cpu_ns));
-        wall.into_iter().chain(cpu).min()
+        wall.into_iter().chain(self.next_cpu_timer()).min()
     }
 
     /// Notes when the next wall timer of a process is due, after its timers have changed.
@@ -326,18 +305,14 @@ impl Kernel {
     /// Sends the signals of all timers that are due, and wakes whose deadline has come. Costs
     /// nothing while there are none.
     pub fn expire_timers(&mut self, cpu: &mut dyn GuestCpu) {
-        let process = self.process();
-        let cpu_time = process.timers.next_due(Base::Cpu).is_some() || process.limits.cpu_ns().0.is_some();
+        let cpu_time = self.waits_for_cpu();
         if !cpu_time && !self.waits_for_time() {
             return;
         }
         let instructions = cpu.instructions();
         self.expire_wall(self.clock.now_ns(instructions));
         if cpu_time {
-            let ran = self.process_cpu(instructions);
-            let process = self.task().shared.process;
-            self.expire(process, Base::Cpu, ran);
-            self.limit_cpu(process, ran);
+            self.expire_cpu(instructions);
         }
     }
 
@@ -351,7 +326,7 @@ impl Kernel {
         self.wake_queues();
         let due = self.sched.alarms.iter().take_while(|(at, _)| *at <= now);
         for process in due.map(|(_, process)| *process).collect::<Vec<_>>() {
-            self.expire(process, Base::Wall, now);
+            self.expire(process, now);
             self.timers_changed(process);
         }
         while let Some((_, task)) = self.sched.first_deadline().filter(|(at, _)| *at <= now) {
@@ -359,50 +334,45 @@ impl Kernel {
         }
     }
 
-    fn expire(&mut self, process: ProcessId, base: Base, now: u64) {
-        let leader = self.leader(process);
-        let mut timers = std::mem::take(&mut self.processes[process].timers);
-        for ((of, signo), alarm) in INTERVAL_TIMERS.into_iter().zip(&mut timers.interval) {
-            if of == base && alarm.fire(now) > 0 {
-                self.send_signal(leader, SigInfo::kernel(signo), To::Process);
-            }
+    /// Sends the signals of the timers of a process that are due by wall time.
+    fn expire(&mut self, process: ProcessId, now: u64) {
+        let timers = &mut self.processes[process].timers;
+        let real = timers.interval[0].fire(now) > 0;
+        let due = timers.take_due(now);
+        if real {
+            self.send_to(process, SigInfo::kernel(INTERVAL_TIMERS[0].1));
         }
-        timers.fire(base, now, |id, timer, fired| {
-            let Some(signo) = timer.signo else { return };
-            let missed = |count: u64| i32::try_from(count).unwrap_or(i32::MAX);
-            let to = if timer.task.is_some() { To::Task } else { To::Process };
-            let task = timer.task.unwrap_or(leader);
-            let mut signals = self.signals_of(task);
-            match signals.queue(to).timer_mut(id) {
-                // One signal of a timer waits at a time; the others are its overrun.
-                Some(info) => {
-                    info.add_overrun(missed(fired));
-                    timer.overrun = info.uid() as i32;
-                }
-                None => {
-                    timer.overrun = missed(fired.saturating_sub(1));
-                    self.send_signal(task, SigInfo::timer(signo, id, timer.overrun, timer.value), to);
-                }
-            }
-        });
-        self.processes[process].timers = timers;
+        for id in due {
+            self.fire_timer(process, id, now);
+        }
     }
 
-    /// Sends the signals of RLIMIT_CPU: SIGXCPU for every second beyond the soft limit, as Linux
-    /// does by raising it, and SIGKILL at the hard one.
-    fn limit_cpu(&mut self, process: ProcessId, ran: u64) {
-        let limits = &mut self.processes[process].limits;
-        let reached = |limit: Option<u64>| limit.is_some_and(|limit| ran >= limit);
-        let (soft, hard) = limits.cpu_ns();
-        let signo = match (reached(hard), reached(soft)) {
-            (true, _) => SIGKILL,
-            (false, true) => SIGXCPU,
-            (false, false) => return,
-        };
-        if signo == SIGXCPU {
-            limits.add_cpu_second();
-        }
+    /// Lets a timer of timer_create(2) fire, which is due at `now` of its clock, and sends its
+    /// signal: to its task, or to a task of its process, the running one before others. Returns
+    /// when it is due again.
+    pub(super) fn fire_timer(&mut self, process: ProcessId, id: i32, now: u64) -> Option<u64> {
         let leader = self.leader(process);
-        self.send_signal(leader, SigInfo::kernel(signo), To::Process);
+        let (timer, fired) = self.processes[process].timers.fire(id, now)?;
+        let (next, value) = (timer.alarm.expires, timer.value);
+        let Some(signo) = timer.signo else { return next };
+        let missed = |count: u64| i32::try_from(count).unwrap_or(i32::MAX);
+        let to = if timer.task.is_some() { To::Task } else { To::Process };
+        let running = timer.cpu.is_some() && self.task().shared.process == process;
+        let task = timer.task.unwrap_or(if running { self.current } else { leader });
+        let mut signals = self.signals_of(task);
+        // One signal of a timer waits at a time; the others are its overrun.
+        let overrun = match signals.queue(to).timer_mut(id) {
+            Some(info) => {
+                info.add_overrun(missed(fired));
+                info.uid() as i32
+            }
+            None => {
+                let overrun = missed(fired.saturating_sub(1));
+                self.send_signal(task, SigInfo::timer(signo, id, overrun, value), to);
+                overrun
+            }
+        };
+        self.processes[process].timers.set_overrun(id, overrun);
+        next
     }
 }

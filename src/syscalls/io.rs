@@ -60,7 +60,8 @@ pub(super) fn failed(ctx: &mut Ctx, files: &[FileNo], error: FileError) -> Break
             ctx.kernel.raise(signo);
             errno.into()
         }
-        FileError::WouldBlock(what) => {
+        FileError::WouldBlock(_) | FileError::Fewer { .. } => {
+            let what = if let FileError::WouldBlock(what) = error { what } else { "read from a terminal" };
             let mut keys = Vec::new();
             for file in files {
                 ctx.kernel.await_file(*file, &mut keys);
@@ -179,9 +180,7 @@ fn read_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], f
             }
             let mut buf = vec![0; (*len - within).min(PIECE) as usize];
             let from = offset.map(|offset| offset + done);
-            let count = match operate(ctx, file, |open, cx| {
-                open.patiently(nowait, |open| open.read(cx, from, &mut buf))
-            }) {
+            let count = match read_piece(ctx, file, from, &mut buf, nowait) {
                 Ok(count) => count,
                 Err(_) if done > 0 && ctx.kernel.streams.has_given_up() => return Err(ctx.pause(done)),
                 Err(why) => {
@@ -205,6 +204,40 @@ fn read_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], f
         }
     }
     finish(ctx, file, at, offset, done, failed)
+}
+
+/// Reads once. A terminal that gives fewer bytes than VMIN gives them when its timer has run out or
+/// a signal comes.
+fn read_piece(
+    ctx: &mut Ctx,
+    file: FileNo,
+    from: Option<u64>,
+    buf: &mut [u8],
+    nowait: bool,
+) -> Result<usize, Break> {
+    let mut read = |ctx: &mut Ctx, nowait: bool| {
+        let (files, mut cx) = ctx.file_ops();
+        files.get_mut(file).patiently(nowait, |open| open.read(&mut cx, from, buf))
+    };
+    let (there, timer) = match read(ctx, nowait) {
+        Err(FileError::Fewer { there, timer }) => (there, timer),
+        result => return result.map_err(|error| failed(ctx, &[file], error)),
+    };
+    let call = &mut ctx.kernel.task_mut().call;
+    if call.done != there as u64 {
+        (call.done, call.deadline) = (there as u64, None); // a byte came
+    }
+    let deadline = timer.map(|ns| ctx.deadline(ns));
+    let mut keys = Vec::new();
+    ctx.kernel.await_file(file, &mut keys);
+    match ctx.sleep("read from a terminal", &keys, deadline)? {
+        Wake::Signal if there == 0 => Err(ctx.interrupted(Restart::WithFlag)),
+        Wake::Signal | Wake::Timeout => match read(ctx, true) {
+            Err(FileError::Errno(Errno::EAGAIN)) => Ok(0),
+            result => result.map_err(|error| failed(ctx, &[file], error)),
+        },
+        Wake::Event => Err(Break::Sleep),
+    }
 }
 
 /// Reads one message into a vector.

@@ -1,4 +1,4 @@
-//! Scheduling: one CPU, the ordinary policy, nobody to compete with.
+//! Scheduling: policies, priorities and nice values; there is one CPU.
 
 use crate::abi::capability::{CAP_SYS_ADMIN, CAP_SYS_NICE};
 use crate::abi::errno::Errno;
@@ -8,11 +8,11 @@ use crate::guest::PAGE_SIZE;
 use crate::kernel::arena::TaskId;
 use crate::kernel::process::PPID;
 use crate::kernel::task::Policy;
-use crate::kernel::uaccess::{copy_from_user, copy_to_user, get_u32, put_u32, put_words};
+use crate::kernel::uaccess::{copy_from_user, copy_to_user, get_u32, put_timespec, put_u32, put_words};
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::row::{Row, full, partial};
 
-const REMEMBERED: &str = "remembered; SCHED_DEADLINE is EPERM";
+const POLICIES: &str = "SCHED_DEADLINE is EPERM";
 const ONE_CPU: &str = "there is one CPU";
 
 /// Scheduling calls.
@@ -22,7 +22,7 @@ pub(super) const ROWS: &[Row] = &[
     full(141, "setpriority", setpriority),
     full(142, "sched_setparam", sched_setparam),
     full(143, "sched_getparam", sched_getparam),
-    partial(144, "sched_setscheduler", sched_setscheduler, REMEMBERED),
+    partial(144, "sched_setscheduler", sched_setscheduler, POLICIES),
     full(145, "sched_getscheduler", sched_getscheduler),
     full(146, "sched_get_priority_max", sched_get_priority_max),
     full(147, "sched_get_priority_min", sched_get_priority_min),
@@ -32,7 +32,7 @@ pub(super) const ROWS: &[Row] = &[
     full(251, "ioprio_set", ioprio_set).noted("remembered"),
     full(252, "ioprio_get", ioprio_get),
     full(309, "getcpu", getcpu).noted(ONE_CPU),
-    partial(314, "sched_setattr", sched_setattr, REMEMBERED),
+    partial(314, "sched_setattr", sched_setattr, POLICIES),
     full(315, "sched_getattr", sched_getattr),
 ];
 
@@ -107,7 +107,8 @@ fn setpriority(ctx: &mut Ctx, [which, who, nice, ..]: [u64; 6]) -> SysResult {
         } else if nice < ctx.kernel.other_task(task).nice && !may_be_nice(ctx, nice) {
             result = Err(Errno::EACCES.into());
         } else {
-            ctx.kernel.other_task_mut(task).nice = nice;
+            let policy = ctx.kernel.other_task(task).policy;
+            ctx.kernel.set_policy(task, policy, nice);
         }
     }
     result
@@ -154,9 +155,7 @@ fn set_policy(ctx: &mut Ctx, task: TaskId, new: Policy, nice: Option<i32>) -> Re
     if !may {
         return Err(Errno::EPERM);
     }
-    let task = ctx.kernel.other_task_mut(task);
-    task.policy = new;
-    task.nice = nice.unwrap_or(old_nice);
+    ctx.kernel.set_policy(task, new, nice.unwrap_or(old_nice));
     Ok(())
 }
 
@@ -221,10 +220,12 @@ fn sched_get_priority_min(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
     sched_get_priority_max(ctx, args).map(|max| max.min(1))
 }
 
-/// sched_rr_get_interval(2): an ordinary task alone on its CPU has no slice.
+/// sched_rr_get_interval(2): the turn of a SCHED_RR task; an ordinary one alone on its CPU has no
+/// slice.
 fn sched_rr_get_interval(ctx: &mut Ctx, [pid, addr, ..]: [u64; 6]) -> SysResult {
-    target(ctx, pid)?;
-    put_words(ctx.mem, addr, &[0, 0])?;
+    let task = target(ctx, pid)?;
+    let rotates = ctx.kernel.other_task(task).policy.number == SCHED_RR;
+    put_timespec(ctx.mem, addr, if rotates { ctx.kernel.round_robin_turn() } else { 0 })?;
     Ok(0)
 }
 

@@ -78,7 +78,7 @@ fn filtered(ctx: &mut Ctx, call: &Call) -> Result<(), Break> {
         SECCOMP_RET_KILL_THREAD if seccomp.mode() == SECCOMP_MODE_STRICT => {
             ctx.kernel.signals().force_exit(SigInfo::kernel(SIGKILL));
         }
-        SECCOMP_RET_KILL_THREAD if ctx.kernel.siblings_mut().next().is_some() => {
+        SECCOMP_RET_KILL_THREAD if ctx.kernel.process().tasks.len() > 1 => {
             ctx.kernel.exit_task(Status::killed(SIGSYS, false), ctx.cpu, ctx.mem);
             return Err(Break::Gone);
         }

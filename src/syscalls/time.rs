@@ -5,14 +5,14 @@ use crate::abi::errno::Errno;
 use crate::abi::signal::{bit, signo::SIGALRM};
 use crate::abi::time::*;
 use crate::kernel::arena::TaskId;
-use crate::kernel::clock::ClockId;
-use crate::kernel::sched::Wake;
+use crate::kernel::clock::{ClockId, CpuClock};
+use crate::kernel::sched::{WaitKey, Wake};
 use crate::kernel::signal::state::Restart;
 use crate::kernel::timers::{Alarm, Base, INTERVAL_TIMERS, PosixTimer};
 use crate::kernel::uaccess::{
     get_timespec, get_timeval, get_words, put_timespec, put_u32, put_u64, put_words,
 };
-use crate::syscalls::context::{Break, Ctx, SysResult};
+use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::row::{Row, full, partial};
 
 const LATE: &str = "its signal is delivered when a system call ends, not in the middle of computing";
@@ -42,34 +42,43 @@ pub(super) const ROWS: &[Row] = &[
     partial(305, "clock_adjtime", clock_adjtime, FIXED),
 ];
 
-/// The clock of an id, and the task whose CPU time it shows: that of any process, or of a thread of
-/// the caller's (`pid_for_clock`); EINVAL.
-fn clock(ctx: &Ctx, id: u64) -> Result<(ClockId, TaskId), Errno> {
-    const THREAD: i32 = 4;
+/// The clock of CPU time of an id, `pid_for_clock`: that of the caller, of any process, or of a
+/// thread of the caller's; `reading` allows the caller's process also by the id of a thread. `None`
+/// for other clocks; EINVAL.
+fn cpu_clock(ctx: &Ctx, id: u64, reading: bool) -> Result<Option<CpuClock>, Errno> {
     let (here, number) = (ctx.kernel.current(), id as i32);
-    let named = !(number >> 3);
-    if number >= 0 || named == 0 {
-        return Ok((ClockId::find(id, 0)?, here));
-    }
-    let task = ctx.kernel.find_task(named).ok_or(Errno::EINVAL)?;
+    let own = ctx.kernel.task().shared.process;
+    let named = if number < 0 { !(number >> 3) } else { 0 };
+    let clock = ClockId::find(id, named)?;
+    let task = if named == 0 { here } else { ctx.kernel.find_task(named).ok_or(Errno::EINVAL)? };
     let process = ctx.kernel.other_task(task).shared.process;
-    let allowed = if number & THREAD != 0 {
-        process == ctx.kernel.task().shared.process
-    } else {
-        task == here || ctx.kernel.find_process(named).is_some()
-    };
-    if allowed { Ok((ClockId::find(id, named)?, task)) } else { Err(Errno::EINVAL) }
+    Ok(match clock {
+        ClockId::ThreadCpu if process == own => Some(CpuClock::Task(task)),
+        ClockId::ThreadCpu => return Err(Errno::EINVAL),
+        ClockId::ProcessCpu => {
+            let leads = named == 0 || ctx.kernel.find_process(named).is_some();
+            if !(leads || reading && task == here) {
+                return Err(Errno::EINVAL);
+            }
+            Some(CpuClock::Process(process))
+        }
+        _ => None,
+    })
+}
+
+/// The clock of an id; EINVAL also where it would be of a task that is not there or not to be seen.
+fn clock(ctx: &Ctx, id: u64) -> Result<ClockId, Errno> {
+    cpu_clock(ctx, id, true)?;
+    ClockId::find(id, if (id as i32) < 0 { !(id as i32 >> 3) } else { 0 })
 }
 
 /// clock_gettime(2).
 fn clock_gettime(ctx: &mut Ctx, [id, addr, ..]: [u64; 6]) -> SysResult {
-    let (id, task) = clock(ctx, id)?;
+    let cpu = cpu_clock(ctx, id, true)?;
     let instructions = ctx.cpu.instructions();
-    let ns = match id {
-        ClockId::ProcessCpu | ClockId::ThreadCpu => {
-            ctx.kernel.cpu_of(task, id == ClockId::ProcessCpu, instructions)
-        }
-        _ => ctx.kernel.clock.read(id, instructions),
+    let ns = match cpu {
+        Some(cpu) => ctx.kernel.cpu_time(cpu, instructions),
+        None => ctx.kernel.clock.read(ClockId::find(id, 0)?, instructions),
     };
     put_timespec(ctx.mem, addr, ns)?;
     Ok(0)
@@ -77,7 +86,7 @@ fn clock_gettime(ctx: &mut Ctx, [id, addr, ..]: [u64; 6]) -> SysResult {
 
 /// clock_getres(2).
 fn clock_getres(ctx: &mut Ctx, [id, addr, ..]: [u64; 6]) -> SysResult {
-    let resolution = clock(ctx, id)?.0.resolution();
+    let resolution = clock(ctx, id)?.resolution();
     if addr != 0 {
         put_timespec(ctx.mem, addr, resolution)?;
     }
@@ -140,28 +149,50 @@ fn nanosleep(ctx: &mut Ctx, [req, rem, ..]: [u64; 6]) -> SysResult {
     sleep(ctx, deadline, rem)
 }
 
+/// Sleeps until a clock of CPU time, which others move on, shows a time; `posix_cpu_nsleep`.
+fn sleep_by_cpu(ctx: &mut Ctx, clock: CpuClock, ns: u64, absolute: bool, rem: u64) -> SysResult {
+    if clock == CpuClock::Task(ctx.kernel.current()) {
+        return Err(Errno::EINVAL.into()); // only of another thread
+    }
+    let now = ctx.kernel.cpu_time(clock, ctx.cpu.instructions());
+    let at = match ctx.kernel.task().call.done {
+        0 if absolute => ns,
+        0 if ns == 0 => return Ok(0),
+        0 => now.saturating_add(ns),
+        at => at,
+    };
+    if at <= now || !ctx.kernel.has_clock(clock) {
+        return Ok(0);
+    }
+    ctx.kernel.task_mut().call.done = at;
+    match ctx.sleep("clock_nanosleep by CPU time", &[WaitKey::Cpu(clock)], None) {
+        Ok(Wake::Signal) if absolute => Err(ctx.interrupted(Restart::Never)),
+        Ok(Wake::Signal) => {
+            if rem != 0 {
+                put_timespec(ctx.mem, rem, at - now)?;
+            }
+            Err(ctx.interrupted(Restart::Never))
+        }
+        Ok(Wake::Timeout | Wake::Event) => Ok(0),
+        Err(sleep) => {
+            ctx.kernel.wake_at_cpu_time(clock, at);
+            Err(sleep)
+        }
+    }
+}
+
 /// clock_nanosleep(2).
 fn clock_nanosleep(ctx: &mut Ctx, [id, flags, req, rem, ..]: [u64; 6]) -> SysResult {
-    let named = (id as i32) < 0;
-    let id = ClockId::find(id, ctx.kernel.process().pid)?;
+    let (named, number) = ((id as i32) < 0, id);
+    let id = clock(ctx, number)?;
     if matches!(id, ClockId::Raw | ClockId::RealtimeCoarse | ClockId::MonotonicCoarse)
         || id == ClockId::ThreadCpu && !named
     {
         return Err(Errno::EOPNOTSUPP.into());
     }
     let ns = get_timespec(ctx.mem, req)?;
-    if id == ClockId::ThreadCpu {
-        return Err(Errno::EINVAL.into()); // only of another thread
-    }
-    if id == ClockId::ProcessCpu {
-        let ran = ctx.cpu.instructions();
-        let done = flags & TIMER_ABSTIME != 0 && ns <= ctx.kernel.process_cpu(ran);
-        if ns == 0 || done {
-            return Ok(0);
-        }
-        let text = "clock_nanosleep: waits for CPU time of its own process, which only passes while it runs; \
-                    sleep by CLOCK_MONOTONIC";
-        return Err(Break::Refuse(text.into()));
+    if let Some(cpu) = cpu_clock(ctx, number, false)? {
+        return sleep_by_cpu(ctx, cpu, ns, flags & TIMER_ABSTIME != 0, rem);
     }
     if flags & TIMER_ABSTIME == 0 {
         let deadline = ctx.deadline(ns);
@@ -170,12 +201,20 @@ fn clock_nanosleep(ctx: &mut Ctx, [id, flags, req, rem, ..]: [u64; 6]) -> SysRes
     sleep(ctx, ns.saturating_sub(ctx.kernel.clock.start(id)), 0)
 }
 
-/// The present moment in the time that a timer follows.
+/// The present moment in the time that an interval timer follows.
 fn now(ctx: &mut Ctx, base: Base) -> u64 {
     let instructions = ctx.cpu.instructions();
     match base {
         Base::Wall => ctx.kernel.clock.now_ns(instructions),
         Base::Cpu => ctx.kernel.process_cpu(instructions),
+    }
+}
+
+/// The present moment in the time that a timer of timer_create(2) follows.
+fn now_of(ctx: &mut Ctx, timer: &PosixTimer) -> u64 {
+    match timer.cpu {
+        Some(clock) => ctx.kernel.cpu_time(clock, ctx.cpu.instructions()),
+        None => now(ctx, Base::Wall),
     }
 }
 
@@ -233,14 +272,24 @@ fn alarm(ctx: &mut Ctx, [seconds, ..]: [u64; 6]) -> SysResult {
     Ok(if left == 0 { 0 } else { (left.saturating_add(NSEC_PER_SEC / 2) / NSEC_PER_SEC).max(1) })
 }
 
+/// The thread of the caller's process with an id; EINVAL.
+fn sibling(ctx: &Ctx, tid: i32) -> Result<TaskId, Errno> {
+    let task = ctx.kernel.find_task(tid).ok_or(Errno::EINVAL)?;
+    let same = ctx.kernel.other_task(task).shared.process == ctx.kernel.task().shared.process;
+    if same { Ok(task) } else { Err(Errno::EINVAL) }
+}
+
 /// timer_create(2).
 fn timer_create(ctx: &mut Ctx, [clock, event, id_addr, ..]: [u64; 6]) -> SysResult {
-    let clock = ClockId::find(clock, ctx.kernel.process().pid)?;
-    let base = match clock {
-        ClockId::Realtime | ClockId::Monotonic => Base::Wall,
-        ClockId::ProcessCpu | ClockId::ThreadCpu => Base::Cpu,
-        _ => return Err(Errno::EOPNOTSUPP.into()),
+    let cpu = cpu_clock(ctx, clock, false)?;
+    let clock = match cpu {
+        Some(CpuClock::Process(_)) => ClockId::ProcessCpu,
+        Some(CpuClock::Task(_)) => ClockId::ThreadCpu,
+        None => ClockId::find(clock, 0)?,
     };
+    if cpu.is_none() && !matches!(clock, ClockId::Realtime | ClockId::Monotonic) {
+        return Err(Errno::EOPNOTSUPP.into());
+    }
     let id = ctx.kernel.process().timers.next_id()?;
     let (value, signo, task) = if event == 0 {
         (id as u64, Some(SIGALRM), None)
@@ -249,7 +298,7 @@ fn timer_create(ctx: &mut Ctx, [clock, event, id_addr, ..]: [u64; 6]) -> SysResu
         let (signo, notify) = (signo_notify as i32, (signo_notify >> 32) as i32);
         let task = match notify {
             SIGEV_SIGNAL | SIGEV_THREAD | SIGEV_NONE => None,
-            SIGEV_THREAD_ID => Some(ctx.kernel.find_task(tid as i32).ok_or(Errno::EINVAL)?),
+            SIGEV_THREAD_ID => Some(sibling(ctx, tid as i32)?),
             _ => return Err(Errno::EINVAL.into()),
         };
         if notify != SIGEV_NONE && bit(signo) == 0 {
@@ -260,7 +309,7 @@ fn timer_create(ctx: &mut Ctx, [clock, event, id_addr, ..]: [u64; 6]) -> SysResu
     put_u32(ctx.mem, id_addr, id as u32)?;
     let alarm = Alarm::default();
     let timer = PosixTimer {
-        base,
+        cpu,
         offset: ctx.kernel.clock.start(clock),
         realtime: clock == ClockId::Realtime,
         absolute: false,
@@ -292,15 +341,14 @@ fn timer_settime(ctx: &mut Ctx, [id, flags, new, old, ..]: [u64; 6]) -> SysResul
     let interval = get_timespec(ctx.mem, new)?;
     let value = get_timespec(ctx.mem, new.wrapping_add(16))?;
     let timer = find(ctx, id)?;
-    let now = now(ctx, timer.base);
+    let now = now_of(ctx, &timer);
     let expires = match value {
         0 => None,
         _ if flags & TIMER_ABSTIME != 0 => Some(value.saturating_sub(timer.offset)),
         _ => Some(now.saturating_add(value)),
     };
     let alarm = Alarm { expires, interval };
-    let before = ctx.kernel.process_mut().timers.set_time(id as i32, alarm, flags & TIMER_ABSTIME != 0)?;
-    timers_changed(ctx);
+    let before = ctx.kernel.set_timer(id as i32, alarm, flags & TIMER_ABSTIME != 0)?;
     if old != 0 {
         put_itimerspec(ctx, old, &before, now)?;
     }
@@ -310,7 +358,7 @@ fn timer_settime(ctx: &mut Ctx, [id, flags, new, old, ..]: [u64; 6]) -> SysResul
 /// timer_gettime(2).
 fn timer_gettime(ctx: &mut Ctx, [id, addr, ..]: [u64; 6]) -> SysResult {
     let timer = find(ctx, id)?;
-    let now = now(ctx, timer.base);
+    let now = now_of(ctx, &timer);
     put_itimerspec(ctx, addr, &timer.alarm, now)?;
     Ok(0)
 }
@@ -322,8 +370,7 @@ fn timer_getoverrun(ctx: &mut Ctx, [id, ..]: [u64; 6]) -> SysResult {
 
 /// timer_delete(2).
 fn timer_delete(ctx: &mut Ctx, [id, ..]: [u64; 6]) -> SysResult {
-    ctx.kernel.process_mut().timers.delete(id as i32)?;
-    timers_changed(ctx);
+    ctx.kernel.delete_timer(id as i32)?;
     Ok(0)
 }
 

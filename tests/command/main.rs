@@ -12,4 +12,5 @@ mod machine;
 mod outputs;
 mod readme;
 mod repetitions;
+mod schedule;
 mod strace;

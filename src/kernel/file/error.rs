@@ -14,6 +14,9 @@ pub(crate) enum FileError {
     Pause(u64),
     /// The operation would wait. The text names the operation.
     WouldBlock(&'static str),
+    /// A read of a terminal would wait for more than the bytes that are there, VMIN and VTIME: so
+    /// many nanoseconds from the last one on, or without end.
+    Fewer { there: usize, timer: Option<u64> },
     /// The operation would wait, but not without end, or for another queue than its own.
     Wait(Wait),
 }

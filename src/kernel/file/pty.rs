@@ -111,16 +111,15 @@ impl FileOperations for PtySide {
                 Taken::Bytes(head.len() + pty.tty.take_output(rest))
             }
         };
-        let raw_and_due = !self.master && pty.tty.termios.lflag & 2 == 0 && pty.tty.termios.cc[6] == 0;
+        let there = pty.tty.input_len();
         match taken {
             Taken::Bytes(count) => {
                 self.wake(cx.fs, 0, WRITABLE);
                 Ok(count)
             }
-            Taken::Timer => Err(FileError::WouldBlock("read of a terminal with a timer (VTIME)")),
+            Taken::Fewer(timer) => Err(FileError::Fewer { there, timer }),
             Taken::Nothing if self.is_alone(pty) => Err(Errno::EIO.into()),
-            Taken::Nothing if mode.nonblocking && !raw_and_due => Err(Errno::EAGAIN.into()),
-            Taken::Nothing if raw_and_due => Ok(0),
+            Taken::Nothing if mode.nonblocking => Err(Errno::EAGAIN.into()),
             Taken::Nothing => Err(FileError::WouldBlock("read from a terminal")),
         }
     }

@@ -13,14 +13,18 @@ const INPUT_MAX: usize = 4095;
 /// Bytes that wait for the master at most.
 const OUTPUT_MAX: usize = 65_536;
 
+/// Nanoseconds of one unit of VTIME.
+const VTIME_UNIT: u64 = 100_000_000;
+
 /// Outcome of a read that found something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
     Bytes(usize),
     /// Nothing is there.
     Nothing,
-    /// The read would end by its timer, VTIME.
-    Timer,
+    /// Fewer than VMIN are there, or the timer of VTIME decides: the nanoseconds that it takes from
+    /// the last byte on, or without VMIN from the beginning of the read.
+    Fewer(Option<u64>),
 }
 
 /// A line discipline with what waits in it.
@@ -135,10 +139,12 @@ impl LineDiscipline {
             return Taken::Bytes(count);
         }
         let (least, time) = (usize::from(self.termios.cc[VMIN]), self.termios.cc[VTIME]);
-        let wanted = if nonblocking { 1 } else { least.min(out.len()) };
-        if self.input.len() < wanted || (self.input.is_empty() && time > 0) {
-            let timer = time > 0 && (least == 0 || !self.input.is_empty());
-            return if timer && !nonblocking { Taken::Timer } else { Taken::Nothing };
+        let (there, wanted) = (self.input.len(), least.min(out.len()));
+        if there < wanted.max(1) && !(nonblocking && there > 0) && (least > 0 || time > 0) {
+            let timer = time > 0 && (least == 0 || there > 0);
+            let timer = timer.then_some(u64::from(time) * VTIME_UNIT);
+            let waits = timer.is_some() || there > 0;
+            return if waits && !nonblocking { Taken::Fewer(timer) } else { Taken::Nothing };
         }
         let count = self.input.len().min(out.len());
         for (to, from) in out.iter_mut().zip(self.input.drain(..count)) {

@@ -89,6 +89,8 @@ pub(super) const SYSCTLS: [(&str, Files); 6] = [
             ("core_pattern", Text("core\n")),
             ("perf_event_paranoid", Text("4\n")),
             ("sched_child_runs_first", Text("0\n")),
+            ("sched_rt_period_us", Text("1000000\n")),
+            ("sched_rt_runtime_us", Text("-1\n")),
             ("shmmax", Text("18446744073692774399\n")),
             ("shmall", Text("18446744073692774399\n")),
             ("shmmni", Text("4096\n")),
