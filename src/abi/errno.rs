@@ -68,6 +68,7 @@ impl Errno {
     pub const ECONNREFUSED: Errno = Errno(111);
     pub const EALREADY: Errno = Errno(114);
     pub const EINPROGRESS: Errno = Errno(115);
+    pub const ESTALE: Errno = Errno(116);
     pub const ECANCELED: Errno = Errno(125);
 
     /// The error number that a value of RAX stands for, if it is one.

@@ -1,6 +1,7 @@
 //! The interface of the Linux kernel on x86-64: its numbers and structures, spelled as its headers
 //! spell them.
 
+pub(crate) mod aio;
 pub(crate) mod capability;
 pub(crate) mod errno;
 pub(crate) mod errno_names;
@@ -9,6 +10,7 @@ pub(crate) mod futex;
 pub(crate) mod inotify;
 pub(crate) mod ipc;
 pub(crate) mod mm;
+pub(crate) mod mqueue;
 pub(crate) mod net;
 pub(crate) mod process;
 pub(crate) mod random;

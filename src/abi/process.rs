@@ -76,6 +76,7 @@ pub(crate) const PR_CAPBSET_DROP: u32 = 24;
 pub(crate) const PR_GET_TSC: u32 = 25;
 pub(crate) const PR_SET_TSC: u32 = 26;
 pub(crate) const PR_TSC_ENABLE: u32 = 1;
+pub(crate) const PR_TSC_SIGSEGV: u32 = 2;
 pub(crate) const PR_GET_SECUREBITS: u32 = 27;
 pub(crate) const PR_SET_SECUREBITS: u32 = 28;
 pub(crate) const PR_SET_TIMERSLACK: u32 = 29;
@@ -125,6 +126,7 @@ pub(crate) const PR_SET_IO_FLUSHER: u32 = 57;
 pub(crate) const PR_GET_IO_FLUSHER: u32 = 58;
 pub(crate) const PR_SET_SYSCALL_USER_DISPATCH: u32 = 59;
 pub(crate) const PR_SET_VMA: u32 = 0x5356_4d41;
+pub(crate) const PR_SET_VMA_ANON_NAME: u64 = 0;
 pub(crate) const PR_SET_PTRACER: u32 = 0x5961_6d61;
 
 pub(crate) const ARCH_SET_GS: u32 = 0x1001;

@@ -31,6 +31,32 @@ pub(crate) const TFD_TIMER_ABSTIME: u32 = 1;
 pub(crate) const TFD_TIMER_CANCEL_ON_SET: u32 = 2;
 pub(crate) const TFD_IOC_SET_TICKS: u64 = 0x4008_5400;
 
+/// Modes of adjtimex(2).
+pub(crate) const ADJ_OFFSET: u32 = 1;
+pub(crate) const ADJ_FREQUENCY: u32 = 2;
+pub(crate) const ADJ_MAXERROR: u32 = 4;
+pub(crate) const ADJ_ESTERROR: u32 = 8;
+pub(crate) const ADJ_STATUS: u32 = 0x10;
+pub(crate) const ADJ_TIMECONST: u32 = 0x20;
+pub(crate) const ADJ_TAI: u32 = 0x80;
+pub(crate) const ADJ_SETOFFSET: u32 = 0x100;
+pub(crate) const ADJ_MICRO: u32 = 0x1000;
+pub(crate) const ADJ_NANO: u32 = 0x2000;
+pub(crate) const ADJ_TICK: u32 = 0x4000;
+/// adjtime(3): alone of the modes, with ADJ_OFFSET.
+pub(crate) const ADJ_ADJTIME: u32 = 0x8000;
+/// Only asks what is left, with ADJ_ADJTIME.
+pub(crate) const ADJ_OFFSET_READONLY: u32 = 0x2000;
+
+/// Status of adjtimex(2).
+pub(crate) const STA_PLL: u32 = 1;
+pub(crate) const STA_INS: u32 = 0x10;
+pub(crate) const STA_DEL: u32 = 0x20;
+pub(crate) const STA_UNSYNC: u32 = 0x40;
+pub(crate) const STA_NANO: u32 = 0x2000;
+/// Bits that only the kernel sets.
+pub(crate) const STA_RONLY: u32 = 0xff00;
+
 /// The words of a `struct timeval`.
 pub(crate) fn timeval(ns: u64) -> [u64; 2] {
     [ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / 1000]

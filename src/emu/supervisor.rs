@@ -82,4 +82,7 @@ pub(crate) trait Supervisor {
 
     /// Draws a number for RDRAND or RDSEED.
     fn random(&mut self) -> u64;
+
+    /// Tells if the running task may read the time-stamp counter; CR4.TSD forbids it.
+    fn may_read_tsc(&self) -> bool;
 }

@@ -304,6 +304,10 @@ impl GuestMemory for FakeMemory {
         Ok(())
     }
 
+    fn set_name(&mut self, _addr: u64, _len: u64, _name: Option<Arc<str>>) -> Result<(), MemError> {
+        Ok(())
+    }
+
     fn limit_growth(&mut self, _stack: u64, _total: u64) {}
 
     fn usage(&self) -> MemoryUsage {
@@ -375,6 +379,7 @@ impl GuestMemory for FakeMemory {
                     offset,
                     file,
                     label: page.label,
+                    name: None,
                 }),
             }
         }

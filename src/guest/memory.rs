@@ -298,6 +298,8 @@ pub struct Mapping {
     pub file: Option<FileId>,
     /// Name of a mapping without a file: `[heap]`, `[stack]`.
     pub label: Option<&'static str>,
+    /// Name that the program gave it, prctl(2) PR_SET_VMA.
+    pub name: Option<Arc<str>>,
 }
 
 impl Mapping {
@@ -356,6 +358,8 @@ pub trait GuestMemory {
     fn remap(&mut self, request: Remap) -> Result<u64, MemError>;
     /// Sets and clears properties of a range, up to the first hole (`NoMemory`).
     fn change_flags(&mut self, addr: u64, len: u64, set: VmFlags, clear: VmFlags) -> Result<(), MemError>;
+    /// Names a range of memory without a file, prctl(2) PR_SET_VMA.
+    fn set_name(&mut self, addr: u64, len: u64, name: Option<Arc<str>>) -> Result<(), MemError>;
     /// Sets how many bytes a mapping may grow down to, and to how many all may grow by that:
     /// RLIMIT_STACK and RLIMIT_AS.
     fn limit_growth(&mut self, stack: u64, total: u64);

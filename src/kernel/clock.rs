@@ -4,6 +4,7 @@
 use crate::abi::errno::Errno;
 use crate::abi::time::NSEC_PER_SEC;
 use crate::kernel::arena::{ProcessId, TaskId};
+use crate::kernel::ntp::Ntp;
 
 /// CLOCK_REALTIME at the first instruction: 2028-01-01T00:00:00Z in nanoseconds. Later than the
 /// files of hosts, so that they have their true times (`vfs/time.rs`): programs keep them and
@@ -27,8 +28,10 @@ pub enum CpuClock {
 /// A clock of clock_gettime(2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockId {
-    /// CLOCK_REALTIME and CLOCK_TAI.
+    /// CLOCK_REALTIME.
     Realtime,
+    /// CLOCK_TAI.
+    Tai,
     /// CLOCK_MONOTONIC, CLOCK_BOOTTIME.
     Monotonic,
     /// CLOCK_MONOTONIC_RAW, which nothing can wait for.
@@ -49,7 +52,8 @@ impl ClockId {
     pub fn find(id: u64, own_pid: i32) -> Result<ClockId, Errno> {
         let id = id as i32;
         Ok(match id {
-            0 | 11 => ClockId::Realtime,
+            0 => ClockId::Realtime,
+            11 => ClockId::Tai,
             1 | 7 => ClockId::Monotonic,
             2 => ClockId::ProcessCpu,
             3 => ClockId::ThreadCpu,
@@ -68,7 +72,7 @@ impl ClockId {
     /// The clock at the program's start, in nanoseconds.
     fn start(self) -> u64 {
         match self {
-            ClockId::Realtime | ClockId::RealtimeCoarse => REALTIME_START,
+            ClockId::Realtime | ClockId::Tai | ClockId::RealtimeCoarse => REALTIME_START,
             ClockId::Monotonic | ClockId::MonotonicCoarse | ClockId::Raw => MONOTONIC_START,
             ClockId::ProcessCpu | ClockId::ThreadCpu => 0,
         }
@@ -86,6 +90,8 @@ pub struct Clock {
     slept: u64,
     /// Nanoseconds by which CLOCK_REALTIME was set forward.
     set: i64,
+    /// State of adjtimex(2).
+    pub(crate) ntp: Ntp,
 }
 
 impl Clock {
@@ -101,8 +107,12 @@ impl Clock {
 
     /// A clock at the program's start, in nanoseconds, as it has been set since.
     pub fn start(&self, id: ClockId) -> u64 {
-        let real = matches!(id, ClockId::Realtime | ClockId::RealtimeCoarse);
-        id.start().saturating_add_signed(if real { self.set } else { 0 })
+        let set = match id {
+            ClockId::Realtime | ClockId::RealtimeCoarse => self.set,
+            ClockId::Tai => self.set.saturating_add(i64::from(self.ntp.tai) * NSEC_PER_SEC as i64),
+            _ => 0,
+        };
+        id.start().saturating_add_signed(set)
     }
 
     /// Sets CLOCK_REALTIME, in nanoseconds since the epoch.

@@ -1,7 +1,10 @@
 //! Address spaces: what the kernel remembers of one beside its pages, `struct mm_struct`. The pages
 //! are behind `guest::GuestMemory`.
 
+use std::collections::BTreeMap;
+
 use crate::guest::{GuestMemory, PAGE_SIZE, SpaceId, VmFlags};
+use crate::kernel::aio::AioContext;
 use crate::kernel::arena::{Key, MmId};
 
 /// Most bytes of arguments or environment that are shown, as many as execve(2) takes.
@@ -59,6 +62,8 @@ pub struct Mm {
     pub(crate) coredump_filter: u64,
     /// Commands registered with membarrier(2).
     pub membarrier: u32,
+    /// Contexts of io_setup(2) by the address of their rings, with the bytes of those.
+    pub(crate) aio: BTreeMap<u64, (AioContext, u64)>,
     bytes: u64,
 }
 
@@ -76,18 +81,19 @@ impl Mm {
             def_flags: VmFlags::NONE,
             coredump_filter: 0x33,
             membarrier: 0,
+            aio: BTreeMap::new(),
             bytes: 0,
         }
     }
 
     /// Bytes that the words of the program take.
     pub(super) fn bytes(&self) -> u64 {
-        self.bytes
+        self.bytes + (self.aio.len() * 2 * size_of::<(u64, (AioContext, u64))>()) as u64
     }
 
     /// A copy for a child, fork(2): pages that it gets later are not kept in memory.
     pub(super) fn fork(&self) -> Mm {
-        Mm { def_flags: VmFlags::NONE, ..self.clone() }
+        Mm { def_flags: VmFlags::NONE, aio: BTreeMap::new(), ..self.clone() }
     }
 
     /// Begins anew with the program that execve(2) starts.

@@ -3,6 +3,7 @@
 //! `state::Kernel` holds the tasks and, in arenas, the objects that clone(2) lets them share.
 
 mod access;
+pub(crate) mod aio;
 pub(crate) mod arena;
 mod awaited;
 mod charge;
@@ -25,8 +26,10 @@ mod jobs;
 mod lifecycle;
 pub(crate) mod limits;
 pub(crate) mod mm;
+pub(crate) mod mqueue;
 pub(crate) mod net;
 pub(crate) mod notices;
+pub(crate) mod ntp;
 mod pids;
 mod priority;
 pub(crate) mod process;

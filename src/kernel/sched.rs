@@ -14,6 +14,7 @@ use crate::kernel::clock::CpuClock;
 use crate::kernel::fdtable::FileNo;
 use crate::kernel::file::locks::{Locked, Record};
 use crate::kernel::futex::{FutexKey, FutexWait};
+use crate::kernel::mqueue::MqueueId;
 use crate::kernel::random::Random;
 use crate::kernel::vfs::node::Ino;
 use crate::kernel::wait_queue::QueueId;
@@ -67,6 +68,8 @@ pub(crate) enum WaitKey {
     Messages(i32),
     /// The CPU time of a task or process.
     Cpu(CpuClock),
+    /// A POSIX message queue.
+    Mqueue(MqueueId),
     /// Input of the host, which no queue tells of.
     Host,
 }
@@ -81,6 +84,7 @@ impl fmt::Display for WaitKey {
             WaitKey::Lock(_) => write!(f, "for a lock of a file"),
             WaitKey::Lease(_) => write!(f, "for a lease of a file"),
             WaitKey::Semaphores(id) => write!(f, "for semaphores of set {id}"),
+            WaitKey::Mqueue(_) => write!(f, "for a POSIX message queue"),
             WaitKey::Messages(id) => write!(f, "for message queue {id}"),
             WaitKey::Cpu(_) => write!(f, "for CPU time"),
             WaitKey::Host => write!(f, "for input"),

@@ -263,6 +263,12 @@ impl Kernel {
         &self.mms[self.tasks[task].shared.mm]
     }
 
+    /// Requests of all contexts of io_setup(2).
+    pub(crate) fn aio_requests(&self) -> u64 {
+        let contexts = self.mms.iter().flat_map(|(_, mm)| mm.aio.values());
+        contexts.map(|(context, _)| context.requests).sum()
+    }
+
     /// The signal handlers of the running task.
     pub fn handlers(&self) -> &SignalHandlers {
         &self.handlers[self.task().shared.handlers]

@@ -92,6 +92,8 @@ pub struct Task {
     pub ioprio: u32,
     /// prctl(2) PR_SET_IO_FLUSHER.
     pub io_flusher: bool,
+    /// prctl(2) PR_SET_TSC: reading the time-stamp counter is a fault. execve(2) keeps it.
+    pub tsc_faults: bool,
     /// Filters of system calls, seccomp(2).
     pub(crate) seccomp: Seccomp,
     /// prctl(2) PR_SET_SYSCALL_USER_DISPATCH; children do not have it.
@@ -127,6 +129,7 @@ impl Task {
             lent: 0,
             ioprio: 0,
             io_flusher: false,
+            tsc_faults: false,
             seccomp: Seccomp::default(),
             user_dispatch: None,
         }

@@ -124,7 +124,8 @@ impl Kernel {
         Ok(file)
     }
 
-    pub(super) fn wake_task(&mut self, task: TaskId, wake: Wake) {
+    /// Makes a task run again that sleeps.
+    pub(crate) fn wake_task(&mut self, task: TaskId, wake: Wake) {
         self.make_ready(task);
         self.tasks[task].call.wake = Some(wake);
     }

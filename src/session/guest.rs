@@ -453,4 +453,8 @@ impl Supervisor for Guest {
         self.random.fill(&mut bytes);
         u64::from_le_bytes(bytes)
     }
+
+    fn may_read_tsc(&self) -> bool {
+        !self.kernel.task().tsc_faults
+    }
 }

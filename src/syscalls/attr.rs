@@ -7,7 +7,7 @@ use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::{FileSystem, Ino, Time};
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fs::{FDCWD, get_path};
-use crate::syscalls::row::{Row, full, refused};
+use crate::syscalls::row::{Row, full};
 
 /// The calls of this file.
 pub(super) const ROWS: &[Row] = &[
@@ -35,8 +35,6 @@ pub(super) const ROWS: &[Row] = &[
     full(197, "removexattr", removexattr),
     full(198, "lremovexattr", lremovexattr),
     full(199, "fremovexattr", fremovexattr),
-    refused(303, "name_to_handle_at", no_handles, "EOPNOTSUPP"),
-    refused(304, "open_by_handle_at", no_handles, "EOPNOTSUPP"),
 ];
 
 const XATTR_NAME_MAX: usize = 256;
@@ -380,8 +378,4 @@ fn fremovexattr(ctx: &mut Ctx, [fd, name, ..]: [u64; 6]) -> SysResult {
     ctx.opened(fd as i32)?;
     let name = attribute_name(ctx, name)?;
     change_attribute(ctx, &name, None, 0, |_, caller| of_fd(caller, fd, false))
-}
-
-fn no_handles(_: &mut Ctx, _: [u64; 6]) -> SysResult {
-    Err(Errno::EOPNOTSUPP.into())
 }

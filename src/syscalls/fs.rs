@@ -95,12 +95,20 @@ fn openat_path(ctx: &mut Ctx, dirfd: u64, path: &[u8], flags: u32, mode: u64, ho
     let mut opener = ctx.kernel.opener(now, ctx.mem);
     opener.caller.how = how;
     let base = opener.fs.base(&opener.caller, dirfd as i32, path)?;
-    let file = match opener.open(base, path, flags, mode as u32)? {
-        Opened::File(file) => file,
+    match opener.open(base, path, flags, mode as u32)? {
         Opened::Leased(ino, write) => {
             break_leases(ctx, ino, write, flags & O_NONBLOCK != 0)?;
-            return openat_path(ctx, dirfd, path, flags, mode, how);
+            openat_path(ctx, dirfd, path, flags, mode, how)
         }
+        opened => install_opened(ctx, opened, path, flags),
+    }
+}
+
+/// Gives what was opened a number, once nobody else need open it too.
+pub(super) fn install_opened(ctx: &mut Ctx, opened: Opened, path: &[u8], flags: u32) -> SysResult {
+    let file = match opened {
+        Opened::File(file) => file,
+        Opened::Leased(..) => return Err(Errno::EAGAIN.into()),
         Opened::Waits(file, partners) => {
             let file = ctx.kernel.files.add(file);
             let call = &mut ctx.kernel.task_mut().call;
@@ -117,7 +125,7 @@ fn openat_path(ctx: &mut Ctx, dirfd: u64, path: &[u8], flags: u32, mode: u64, ho
 
 /// Waits until a pipe with a name has been opened at its other end too, `wait_for_partner`. Its own
 /// end is open meanwhile, which is what the other side waits for.
-fn wait_for_partner(ctx: &mut Ctx, file: FileNo, path: &[u8], flags: u32) -> SysResult {
+pub(super) fn wait_for_partner(ctx: &mut Ctx, file: FileNo, path: &[u8], flags: u32) -> SysResult {
     let open = ctx.kernel.files.get(file);
     let (writes, before) = (open.writable(), ctx.kernel.task().call.done);
     let pipe = open.ops.pipe().and_then(|pipe| ctx.kernel.fs.pipes.get(pipe)).ok_or(Errno::EIO)?;

@@ -133,7 +133,13 @@ fn within_file(offset: Option<u64>, pieces: &[(u64, u64)]) -> Result<(), Errno> 
 }
 
 /// Reads into pieces of the guest's memory. What was read before an error or a bad address counts.
-fn read_to(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], flags: u32) -> SysResult {
+pub(super) fn read_to(
+    ctx: &mut Ctx,
+    fd: u64,
+    at: Option<u64>,
+    pieces: &[(u64, u64)],
+    flags: u32,
+) -> SysResult {
     let result = read_pieces(ctx, fd, at, pieces, flags);
     if !matches!(result, Err(Break::Sleep | Break::Pause)) {
         let io = &mut ctx.kernel.process_mut().io;
@@ -277,7 +283,13 @@ fn finish(
 
 /// Writes from pieces of the guest's memory. What was written before an error or a bad address
 /// counts.
-fn write_from(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], flags: u32) -> SysResult {
+pub(super) fn write_from(
+    ctx: &mut Ctx,
+    fd: u64,
+    at: Option<u64>,
+    pieces: &[(u64, u64)],
+    flags: u32,
+) -> SysResult {
     let result = write_pieces(ctx, fd, at, pieces, flags);
     if !matches!(result, Err(Break::Sleep | Break::Pause)) {
         let io = &mut ctx.kernel.process_mut().io;
@@ -289,6 +301,9 @@ fn write_from(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], fl
 
 fn write_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], flags: u32) -> SysResult {
     let (file, mut offset) = start(ctx, fd, at)?;
+    if at.is_some() && !ctx.kernel.files.get(file).ops.is_written_at() {
+        return Err(Errno::ESPIPE.into());
+    }
     if !ctx.kernel.files.get(file).writable() {
         return Err(Errno::EBADF.into());
     }
@@ -383,9 +398,7 @@ fn write_gathered(ctx: &mut Ctx, file: FileNo, pieces: &[(u64, u64)], nowait: bo
     let bytes = gather(ctx, pieces)?;
     let mut done = ctx.kernel.task().call.done as usize;
     let mut failed = None;
-    let is_socket = ctx.kernel.files.get(file).ops.socket().is_some();
-    let mut empty = bytes.is_empty() && is_socket; // a datagram may be
-    while (done < bytes.len() || std::mem::take(&mut empty)) && failed.is_none() {
+    while done < bytes.len() && failed.is_none() {
         let rest = &bytes[done..];
         match operate(ctx, file, |open, cx| open.patiently(nowait, |open| open.write(cx, None, rest))) {
             Ok(count) => done += count,
@@ -481,36 +494,61 @@ fn pwrite64(ctx: &mut Ctx, [fd, buf, count, offset, ..]: [u64; 6]) -> SysResult 
     write_from(ctx, fd, Some(offset), &[(buf, count)], 0)
 }
 
+/// Tells if a vector has no bytes. Unlike read(2) of nothing, such a call does not reach the file.
+fn is_empty(pieces: &[(u64, u64)]) -> bool {
+    pieces.iter().all(|(_, len)| *len == 0)
+}
+
+/// Reads into a vector.
+fn read_vector(ctx: &mut Ctx, fd: u64, at: Option<u64>, (iov, count): (u64, u64), flags: u32) -> SysResult {
+    let pieces = get_iovec_once(ctx, iov, count)?;
+    let (file, _) = start(ctx, fd, at)?;
+    let open = ctx.kernel.files.get(file);
+    let reads = open.readable() && open.ops.read_error().is_none();
+    if is_empty(&pieces) && reads { Ok(0) } else { read_to(ctx, fd, at, &pieces, flags) }
+}
+
+/// Writes from a vector.
+fn write_vector(ctx: &mut Ctx, fd: u64, at: Option<u64>, (iov, count): (u64, u64), flags: u32) -> SysResult {
+    let pieces = get_iovec(ctx.mem, iov, count)?;
+    let (file, _) = start(ctx, fd, at)?;
+    let open = ctx.kernel.files.get(file);
+    let writes = open.writable() && open.ops.write_error() != Some(Errno::EINVAL);
+    if is_empty(&pieces) && writes { Ok(0) } else { write_from(ctx, fd, at, &pieces, flags) }
+}
+
 /// readv(2).
 fn readv(ctx: &mut Ctx, [fd, iov, count, ..]: [u64; 6]) -> SysResult {
     ctx.kernel.pin(fd as i32)?;
-    let pieces = get_iovec_once(ctx, iov, count)?;
-    read_to(ctx, fd, None, &pieces, 0)
+    read_vector(ctx, fd, None, (iov, count), 0)
 }
 
 /// writev(2).
 fn writev(ctx: &mut Ctx, [fd, iov, count, ..]: [u64; 6]) -> SysResult {
     ctx.kernel.pin(fd as i32)?;
-    let pieces = get_iovec(ctx.mem, iov, count)?;
-    write_from(ctx, fd, None, &pieces, 0)
+    write_vector(ctx, fd, None, (iov, count), 0)
 }
 
 /// preadv(2).
 fn preadv(ctx: &mut Ctx, [fd, iov, count, offset, ..]: [u64; 6]) -> SysResult {
-    let pieces = get_iovec_once(ctx, iov, count)?;
-    read_to(ctx, fd, Some(offset), &pieces, 0)
+    read_vector(ctx, fd, Some(offset), (iov, count), 0)
 }
 
 /// pwritev(2).
 fn pwritev(ctx: &mut Ctx, [fd, iov, count, offset, ..]: [u64; 6]) -> SysResult {
-    let pieces = get_iovec(ctx.mem, iov, count)?;
-    write_from(ctx, fd, Some(offset), &pieces, 0)
+    write_vector(ctx, fd, Some(offset), (iov, count), 0)
 }
 
 /// Checks the flags of preadv2(2) and pwritev2(2), as Linux does where there are bytes to move;
 /// EOPNOTSUPP, EINVAL.
-fn check_flags(ctx: &Ctx, file: FileNo, pieces: &[(u64, u64)], flags: u32, write: bool) -> Result<(), Errno> {
-    if flags == 0 || pieces.iter().all(|(_, len)| *len == 0) {
+pub(super) fn check_flags(
+    ctx: &Ctx,
+    file: FileNo,
+    pieces: &[(u64, u64)],
+    flags: u32,
+    write: bool,
+) -> Result<(), Errno> {
+    if flags == 0 || is_empty(pieces) {
         return Ok(());
     }
     if flags & !RWF_KNOWN != 0 {
@@ -529,15 +567,13 @@ fn check_flags(ctx: &Ctx, file: FileNo, pieces: &[(u64, u64)], flags: u32, write
 /// preadv2(2): offset -1 is the current one.
 fn preadv2(ctx: &mut Ctx, [fd, iov, count, offset, _, flags]: [u64; 6]) -> SysResult {
     ctx.kernel.pin(fd as i32)?;
-    let pieces = get_iovec_once(ctx, iov, count)?;
-    read_to(ctx, fd, (offset != u64::MAX).then_some(offset), &pieces, flags as u32)
+    read_vector(ctx, fd, (offset != u64::MAX).then_some(offset), (iov, count), flags as u32)
 }
 
 /// pwritev2(2).
 fn pwritev2(ctx: &mut Ctx, [fd, iov, count, offset, _, flags]: [u64; 6]) -> SysResult {
     ctx.kernel.pin(fd as i32)?;
-    let pieces = get_iovec(ctx.mem, iov, count)?;
-    write_from(ctx, fd, (offset != u64::MAX).then_some(offset), &pieces, flags as u32)
+    write_vector(ctx, fd, (offset != u64::MAX).then_some(offset), (iov, count), flags as u32)
 }
 
 /// lseek(2).

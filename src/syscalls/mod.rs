@@ -1,6 +1,8 @@
 //! The system calls: `table` lists them, each family has a file, `dispatch` is the way in. A
 //! handler decodes its arguments, calls an object of the kernel and encodes the answer.
 
+mod adjtime;
+mod aio;
 mod attr;
 pub(crate) mod context;
 mod copy;
@@ -12,6 +14,7 @@ mod exec;
 mod fd;
 mod fs;
 mod futex;
+mod handle;
 mod io;
 mod ioctl;
 mod ipc;

@@ -125,7 +125,9 @@ pub(super) fn set_mode(ctx: &mut Ctx, mode: u64, program: u64) -> SysResult {
 }
 
 fn strict(ctx: &mut Ctx) -> SysResult {
-    ctx.kernel.task_mut().seccomp.set_strict()?;
+    let task = ctx.kernel.task_mut();
+    task.seccomp.set_strict()?;
+    task.tsc_faults = true; // no clock for who is not trusted
     Ok(0)
 }
 

@@ -5,12 +5,14 @@ use std::sync::OnceLock;
 
 pub(crate) use crate::syscalls::row::{Row, Support};
 use crate::syscalls::{
-    attr, copy, dir, epoll, event, exec, fd, fs, futex, io, ioctl, ipc, lock, mm, net, pipe, poll, process,
-    sched, seccomp, signal, stat, system, time,
+    adjtime, aio, attr, copy, dir, epoll, event, exec, fd, fs, futex, handle, io, ioctl, ipc, lock, mm, net,
+    pipe, poll, process, sched, seccomp, signal, stat, system, time,
 };
 
 /// Families of calls, each with its rows in the file that serves it.
 const FAMILIES: &[&[Row]] = &[
+    adjtime::ROWS,
+    aio::ROWS,
     attr::ROWS,
     copy::ROWS,
     dir::ROWS,
@@ -20,8 +22,10 @@ const FAMILIES: &[&[Row]] = &[
     fd::ROWS,
     fs::ROWS,
     futex::ROWS,
+    handle::ROWS,
     io::ROWS,
     ioctl::ROWS,
+    ipc::mqueue::ROWS,
     ipc::msg::ROWS,
     ipc::sem::ROWS,
     ipc::shm::ROWS,

@@ -17,8 +17,6 @@ use crate::syscalls::row::{Row, full, partial};
 
 const LATE: &str = "its signal is delivered when a system call ends, not in the middle of computing";
 
-const FIXED: &str = "EPERM for changes: the clock goes by executed instructions";
-
 /// Clock and timer calls.
 pub(super) const ROWS: &[Row] = &[
     full(35, "nanosleep", nanosleep),
@@ -36,10 +34,8 @@ pub(super) const ROWS: &[Row] = &[
     full(224, "timer_gettime", timer_gettime),
     full(225, "timer_getoverrun", timer_getoverrun),
     full(226, "timer_delete", timer_delete),
-    partial(159, "adjtimex", adjtimex, FIXED),
     full(164, "settimeofday", settimeofday).noted("the time zone stays UTC"),
     full(227, "clock_settime", clock_settime),
-    partial(305, "clock_adjtime", clock_adjtime, FIXED),
 ];
 
 /// The clock of CPU time of an id, `pid_for_clock`: that of the caller, of any process, or of a
@@ -287,7 +283,7 @@ fn timer_create(ctx: &mut Ctx, [clock, event, id_addr, ..]: [u64; 6]) -> SysResu
         Some(CpuClock::Task(_)) => ClockId::ThreadCpu,
         None => ClockId::find(clock, 0)?,
     };
-    if cpu.is_none() && !matches!(clock, ClockId::Realtime | ClockId::Monotonic) {
+    if cpu.is_none() && !matches!(clock, ClockId::Realtime | ClockId::Tai | ClockId::Monotonic) {
         return Err(Errno::EOPNOTSUPP.into());
     }
     let id = ctx.kernel.process().timers.next_id()?;
@@ -311,7 +307,7 @@ fn timer_create(ctx: &mut Ctx, [clock, event, id_addr, ..]: [u64; 6]) -> SysResu
     let timer = PosixTimer {
         cpu,
         offset: ctx.kernel.clock.start(clock),
-        realtime: clock == ClockId::Realtime,
+        realtime: matches!(clock, ClockId::Realtime | ClockId::Tai),
         absolute: false,
         alarm,
         signo,
@@ -381,7 +377,7 @@ fn fixed(ctx: &mut Ctx, call: &str) -> SysResult {
 }
 
 /// Sets CLOCK_REALTIME to a valid time; EINVAL beyond what the clock can reach in 30 more years.
-fn set_realtime(ctx: &mut Ctx, sec: u64, nsec: u64) -> SysResult {
+pub(super) fn set_realtime(ctx: &mut Ctx, sec: u64, nsec: u64) -> SysResult {
     const LAST: u64 = u64::MAX / 2 / NSEC_PER_SEC - 30 * 365 * 86_400;
     if sec >= LAST {
         return Err(Errno::EINVAL.into());
@@ -436,35 +432,4 @@ fn clock_settime(ctx: &mut Ctx, [id, addr, ..]: [u64; 6]) -> SysResult {
         return fixed(ctx, "clock_settime of a process");
     }
     set_realtime(ctx, sec, nsec)
-}
-
-/// adjtimex(2).
-fn adjtimex(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
-    // A clock that nobody has set against another, and the largest error it can have.
-    const TIME_ERROR: u64 = 5;
-    const STA_UNSYNC: u64 = 0x40;
-    const MAX_ERROR: u64 = 16_000_000;
-    const TIME_CONSTANT: u64 = 2;
-    const TOLERANCE: u64 = 500 << 16;
-    const TICK_USEC: u64 = USEC_PER_SEC / CLK_TCK;
-    let mut words: [u64; 26] = get_words(ctx.mem, addr)?;
-    if words[0] as u32 != 0 {
-        return fixed(ctx, "adjtimex");
-    }
-    let now = timeval(ctx.kernel.clock.realtime_ns(ctx.cpu.instructions()));
-    words[1..].fill(0);
-    words[3..9].copy_from_slice(&[MAX_ERROR, MAX_ERROR, STA_UNSYNC, TIME_CONSTANT, 1, TOLERANCE]);
-    words[9..12].copy_from_slice(&[now[0], now[1], TICK_USEC]);
-    put_words(ctx.mem, addr, &words)?;
-    Ok(TIME_ERROR)
-}
-
-/// clock_adjtime(2).
-fn clock_adjtime(ctx: &mut Ctx, [id, addr, ..]: [u64; 6]) -> SysResult {
-    get_words::<26>(ctx.mem, addr)?;
-    ClockId::find(id, ctx.kernel.process().pid)?;
-    if id as i32 != 0 {
-        return Err(Errno::EOPNOTSUPP.into());
-    }
-    adjtimex(ctx, [addr, 0, 0, 0, 0, 0])
 }

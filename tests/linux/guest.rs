@@ -10,6 +10,7 @@
 //! // native: skip REASON           Linux cannot agree by design; `expect` names the output
 //! // expect: NAME
 //! // open: skip REASON             no run with the directory open for writing
+//! // user: root                    the emulated machine's user is root; only with `native: skip`
 //! ```
 //!
 //! Each case runs three times in a fresh directory with the same things in it: on Linux; in the
@@ -51,6 +52,7 @@ struct Case {
     exit: i32,
     native: bool,
     open: bool,
+    root: bool,
     expect: Option<String>,
 }
 
@@ -83,6 +85,7 @@ fn read_case(source: &Path) -> Case {
         exit: 0,
         native: true,
         open: true,
+        root: false,
         expect: None,
     };
     for line in text.lines() {
@@ -97,12 +100,14 @@ fn read_case(source: &Path) -> Case {
             "exit" => case.exit = value.parse().unwrap_or_else(|_| panic!("{}: exit: {value}", case.name)),
             "native" if value.starts_with("skip ") => case.native = false,
             "open" if value.starts_with("skip ") => case.open = false,
+            "user" if value == "root" => case.root = true,
             "expect" => case.expect = Some(value.to_owned()),
             _ => panic!("{}: unknown directive {line:?}", case.name),
         }
     }
     assert!(!case.covers.is_empty(), "{}: the first line must be `// covers: NAME...`", case.name);
     assert_eq!(case.native, case.expect.is_none(), "{}: `expect` goes with `native: skip`", case.name);
+    assert!(!(case.native && case.root), "{}: `user: root` goes with `native: skip`", case.name);
     case
 }
 
@@ -294,7 +299,7 @@ fn examine(case: &Case, to: &Path) -> Result<(), String> {
             continue;
         }
         let mut options = vec!["run", "-q", "--cachegrind-out-file=/dev/null", "--cache-sim=no"];
-        let user = as_this_user();
+        let user = if case.root { "--user=0:0".to_owned() } else { as_this_user() };
         options.push(&user);
         if open {
             options.extend(["--allow-write", "."]);

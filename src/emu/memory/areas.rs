@@ -25,6 +25,8 @@ pub(super) struct Area {
     pub(super) file: Option<FileId>,
     /// Name in /proc/self/maps of what is no file: `[heap]`, `[stack]`.
     pub(super) label: Option<&'static str>,
+    /// Name that the program gave it, prctl(2) PR_SET_VMA.
+    pub(super) name: Option<Arc<str>>,
     /// Distance, wrapping, by which mremap(2) has moved anonymous memory that was in use. Linux
     /// joins it only with memory moved as far (`vm_pgoff`).
     pub(super) moved: u64,
@@ -97,6 +99,7 @@ impl Area {
             offset: self.offset(),
             file: self.file.clone(),
             label: self.label,
+            name: self.name.clone(),
         }
     }
 
@@ -114,7 +117,9 @@ impl Area {
 
     /// Bytes that it takes, with its place in the tables and the name of its file.
     fn charge(&self) -> u64 {
-        size_of::<Area>() as u64 + 128 + self.file.as_ref().map_or(0, |file| file.path.len() as u64)
+        let names = self.file.as_ref().map_or(0, |file| file.path.len())
+            + self.name.as_ref().map_or(0, |name| name.len());
+        (size_of::<Area>() + 128 + names) as u64
     }
 
     /// Tests whether `next`, which begins `len` bytes after this one, continues it.
@@ -135,6 +140,7 @@ impl Area {
             && self.prot == next.prot
             && self.may_write == next.may_write
             && self.label == next.label
+            && self.name == next.name
             && self.moved == next.moved
             && self.flags == next.flags
             && self.file == next.file
@@ -382,6 +388,7 @@ mod tests {
                     backing,
                     file: None,
                     label: None,
+                    name: None,
                     moved: 0,
                     flags: VmFlags::NONE,
                 },

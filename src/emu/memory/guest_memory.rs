@@ -133,6 +133,10 @@ impl GuestMemory for AddressSpace {
         self.change_range(addr, len, set, clear)
     }
 
+    fn set_name(&mut self, addr: u64, len: u64, name: Option<Arc<str>>) -> Result<(), MemError> {
+        self.name_range(addr, len, name)
+    }
+
     fn limit_growth(&mut self, stack: u64, total: u64) {
         self.areas.limits = GrowthLimits { stack, total };
     }

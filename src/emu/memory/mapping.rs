@@ -1,5 +1,7 @@
 //! Requests about mappings: mmap(2), munmap(2), mprotect(2), mremap(2) and madvise(2).
 
+use std::sync::Arc;
+
 use crate::abi::mm::MAX_MAP_COUNT;
 use crate::emu::memory::areas::Area;
 use crate::emu::memory::frames::Invalidation;
@@ -36,8 +38,8 @@ impl AddressSpace {
         if prot.allows(Prot::EXEC) && file.is_some() {
             self.code_mappings += 1;
         }
-        self.areas
-            .insert(start, Area { end: start + len, prot, may_write, backing, file, label, moved: 0, flags });
+        let (end, name, moved) = (start + len, None, 0);
+        self.areas.insert(start, Area { end, prot, may_write, backing, file, label, name, moved, flags });
         Ok(start)
     }
 
@@ -173,6 +175,13 @@ impl AddressSpace {
         let end = self.areas.reach(start, wanted, |_| true);
         let cut = self.areas.update(start, end, |area| area.flags = area.flags.without(clear).with(set));
         if cut && end == wanted { Ok(()) } else { Err(MemError::NoMemory) }
+    }
+
+    /// Names the areas of a range.
+    pub(super) fn name_range(&mut self, addr: u64, len: u64, name: Option<Arc<str>>) -> Result<(), MemError> {
+        let (start, end) = checked_range(addr, len)?;
+        let cut = self.areas.update(start, end, |area| area.name = name.clone());
+        if cut { Ok(()) } else { Err(MemError::NoMemory) }
     }
 
     /// Gives the pages of a range their frames.

@@ -140,6 +140,7 @@ impl AddressSpace {
                 backing: Backing::Anonymous,
                 file: None,
                 label: Some("[heap]"),
+                name: None,
                 moved: 0,
                 flags: VmFlags::NONE,
             };

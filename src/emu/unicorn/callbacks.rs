@@ -106,6 +106,11 @@ impl Vcpu {
             Some(Trapped::Request(request)) => return self.request(request, pc),
             Some(Trapped::Answered(Trap::Descriptors, _)) => return self.answer_descriptors(pc),
             Some(Trapped::Answered(Trap::Flush, _)) => return self.flush(pc),
+            Some(Trapped::Answered(Trap::Rdtsc | Trap::Rdtscp, _))
+                if self.run.supervisor().is_some_and(|supervisor| !supervisor.may_read_tsc()) =>
+            {
+                self.leave(Leave::Fault(Fault::Protection { error: 0 }, None));
+            }
             Some(Trapped::Answered(trap, len)) => {
                 self.trace.sync();
                 self.answer(trap, pc);

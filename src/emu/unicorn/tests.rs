@@ -80,6 +80,10 @@ impl Supervisor for Stops {
     fn random(&mut self) -> u64 {
         0
     }
+
+    fn may_read_tsc(&self) -> bool {
+        true
+    }
 }
 
 fn machine(reference: bool) -> Machine {

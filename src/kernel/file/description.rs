@@ -11,6 +11,7 @@ use crate::kernel::fasync::Owner;
 use crate::kernel::fdtable::{FdTable, FileNo};
 use crate::kernel::file::lease::Leases;
 use crate::kernel::file::locks::{Locked, Locks, Record};
+use crate::kernel::file::mqueue;
 use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, READABLE};
 use crate::kernel::slab::{Charged, Slab};
 use crate::kernel::vfs::caller::{FdLink, FdLinks};
@@ -218,6 +219,11 @@ impl Descriptions {
         }
         if let Some(ino) = ino {
             fs.notify.unwatch_directory(ino, file);
+        }
+        if let Some(id) = self.get(file).ops.mqueue()
+            && let Some(notify) = fs.mqueues.flush(id, table)
+        {
+            mqueue::tell(fs, &notify, true);
         }
         self.put(file, fs, mem);
     }

@@ -21,6 +21,10 @@ impl FileOperations for EventFd {
         "eventfd"
     }
 
+    fn counts_events(&self) -> bool {
+        true
+    }
+
     fn can_be_hasty(&self) -> bool {
         true
     }

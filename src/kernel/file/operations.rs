@@ -10,6 +10,7 @@ use crate::kernel::arena::ProcessId;
 use crate::kernel::clock::Clock;
 use crate::kernel::cred::Credentials;
 pub(crate) use crate::kernel::file::error::FileError;
+use crate::kernel::mqueue::MqueueId;
 use crate::kernel::net::sock::SockId;
 use crate::kernel::random::Random;
 use crate::kernel::signal::state::Signals;
@@ -114,6 +115,16 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
         None
     }
 
+    /// The message queue behind the description, mq_open(2).
+    fn mqueue(&self) -> Option<MqueueId> {
+        None
+    }
+
+    /// Tells if a write adds to a counter of events, eventfd(2).
+    fn counts_events(&self) -> bool {
+        false
+    }
+
     /// The process behind the description, pidfd_open(2).
     fn process(&self) -> Option<ProcessId> {
         None
@@ -210,6 +221,11 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
     /// Tells if reads and writes at an offset make sense; ESPIPE is the answer if not.
     fn is_seekable(&self, _streams: &Streams) -> bool {
         self.has_offset()
+    }
+
+    /// Tells if writes at an offset make sense where reads do; ESPIPE is the answer if not.
+    fn is_written_at(&self) -> bool {
+        true
     }
 
     /// Tells if a vector is read or written as one message rather than piece by piece.

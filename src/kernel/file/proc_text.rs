@@ -58,6 +58,14 @@ impl FileOperations for ProcText {
         true
     }
 
+    fn write_error(&self) -> Option<Errno> {
+        (!self.source.file.is_written()).then_some(Errno::EINVAL)
+    }
+
+    fn is_written_at(&self) -> bool {
+        !self.source.file.is_sequential()
+    }
+
     fn read(
         &mut self,
         _cx: &mut FileContext,

@@ -55,6 +55,7 @@ impl Kernel {
                         entry.object.forget(task);
                     }
                 }
+                WaitKey::Mqueue(id) => self.fs.mqueues.forget(*id, task),
                 WaitKey::Messages(id) => {
                     self.ipc.handed.remove(&task);
                     if let Ok(entry) = self.ipc.msg.find_mut(*id) {

@@ -3,7 +3,7 @@
 
 use crate::abi::errno::Errno;
 use crate::abi::net::*;
-use crate::kernel::net::addr::Addr;
+use crate::kernel::net::addr::{Addr, Family};
 use crate::kernel::net::interface::{INDEX, MTU, NAME, QUEUE_LENGTH};
 use crate::kernel::net::queue::{Message, truesize};
 use crate::kernel::net::sock::SockId;
@@ -210,6 +210,22 @@ impl Net {
             rest = rest.get(len.next_multiple_of(4)..).unwrap_or_default();
         }
         Ok(out.bytes.len())
+    }
+}
+
+impl Net {
+    /// Tells if a socket is one of netlink.
+    pub(crate) fn is_netlink(&self, id: SockId) -> bool {
+        self.sock(id).is_ok_and(|sock| sock.family == Family::Netlink)
+    }
+
+    /// Gives a socket of netlink a datagram of the kernel's, if it is still there.
+    pub(crate) fn push_netlink(&mut self, id: SockId, bytes: Vec<u8>, queues: &mut WaitQueues) {
+        if self.is_netlink(id) {
+            let room = truesize(bytes.len());
+            let from = Some(Addr::Netlink(0, 0));
+            self.push(id, Message { bytes, room, from, ..Message::default() }, queues);
+        }
     }
 }
 

@@ -25,7 +25,12 @@ fn line(map: &Mapping) -> String {
         dev >> 8,
         dev & 0xff
     );
-    let name = map.file.as_ref().map_or(map.label.unwrap_or(""), |file| &file.path);
+    let named = map.name.as_ref().map(|name| match map.shared {
+        true => format!("[anon_shmem:{name}]"),
+        false => format!("[anon:{name}]"),
+    });
+    let path = map.file.as_ref().map(|file| &*file.path);
+    let name = path.or(map.label).or(named.as_deref()).unwrap_or("");
     if name.is_empty() { format!("{line}\n") } else { format!("{line:<73}{}\n", name.replace('\n', "\\012")) }
 }
 

@@ -79,6 +79,7 @@ impl Kernel {
             ProcFile::SysvSem => self.proc_sem(),
             ProcFile::SysvShm => self.proc_shm(mem),
             ProcFile::Uuid => self.new_uuid(),
+            ProcFile::AioNr => format!("{}\n", self.aio_requests()),
             ProcFile::HostName => return Ok([&self.names.host[..], b"\n"].concat()),
             ProcFile::DomainName => return Ok([&self.names.domain[..], b"\n"].concat()),
             _ => String::new(), // of a task

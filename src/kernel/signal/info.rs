@@ -54,6 +54,13 @@ impl SigInfo {
         info
     }
 
+    /// A message in a queue, mq_notify(3).
+    pub(crate) fn message(signo: i32, code: i32, pid: u32, uid: u32, value: u64) -> SigInfo {
+        let mut info = SigInfo::user(signo, code, pid, uid);
+        info.0[24..32].copy_from_slice(&value.to_le_bytes());
+        info
+    }
+
     /// The end or another change of a child, SIGCHLD; `status` and `code` are those of waitid(2),
     /// and the time is what it has used.
     pub(crate) fn child(signo: i32, code: i32, pid: i32, uid: u32, status: i32, cpu_ns: u64) -> SigInfo {

@@ -190,6 +190,7 @@ pub(crate) enum ProcFile {
     DomainName,
     LoadAvg,
     Uuid,
+    AioNr,
     Maps,
     Smaps,
     SmapsRollup,
@@ -227,6 +228,28 @@ impl ProcFile {
         matches!(
             self,
             Maps | Smaps | SmapsRollup | PageMap | Mem | Environ | Auxv | Io | Personality | FdInfo(_)
+        )
+    }
+
+    /// Tells if it is one of the `seq_file`s, to which pwrite(2) cannot write.
+    pub(crate) fn is_sequential(self) -> bool {
+        use ProcFile::*;
+        !matches!(
+            self,
+            Text(_)
+                | HostName
+                | DomainName
+                | Uuid
+                | AioNr
+                | PageMap
+                | Mem
+                | Cmdline
+                | Environ
+                | Auxv
+                | OomScoreAdj
+                | OomAdj
+                | CoreDumpFilter
+                | ClearRefs
         )
     }
 
@@ -512,6 +535,8 @@ pub(crate) const DEV_DEV: u64 = makedev(0, 7);
 pub(crate) const SHM_DEV: u64 = makedev(0, 8);
 /// Device number of files of memfd_create(2).
 pub(crate) const MEMFD_DEV: u64 = makedev(0, 1);
+/// Device number of POSIX message queues.
+pub(crate) const MQUEUE_DEV: u64 = makedev(0, 16);
 /// Device number of pipes.
 pub(crate) const PIPE_DEV: u64 = makedev(0, 13);
 /// Device number of sockets.

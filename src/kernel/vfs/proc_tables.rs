@@ -51,7 +51,7 @@ pub(super) const SYSVIPC_FILES: Files =
     &[("msg", ProcFile::SysvMsg), ("sem", ProcFile::SysvSem), ("shm", ProcFile::SysvShm)];
 
 /// Directories of `/proc/sys`.
-pub(super) const SYSCTLS: [(&str, Files); 6] = [
+pub(super) const SYSCTLS: [(&str, Files); 7] = [
     ("fs/epoll", &[("max_user_watches", Text("912384\n"))]),
     (
         "fs/inotify",
@@ -120,6 +120,18 @@ pub(super) const SYSCTLS: [(&str, Files); 6] = [
             ("pipe-max-size", Text("1048576\n")),
             ("pipe-user-pages-soft", Text("16384\n")),
             ("pipe-user-pages-hard", Text("0\n")),
+            ("aio-max-nr", Text("65536\n")),
+            ("aio-nr", ProcFile::AioNr),
+        ],
+    ),
+    (
+        "fs/mqueue",
+        &[
+            ("msg_default", Text("10\n")),
+            ("msg_max", Text("10\n")),
+            ("msgsize_default", Text("8192\n")),
+            ("msgsize_max", Text("8192\n")),
+            ("queues_max", Text("256\n")),
         ],
     ),
 ];

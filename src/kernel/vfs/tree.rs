@@ -11,6 +11,7 @@ use crate::abi::fs::*;
 use crate::abi::inotify::IN_DELETE_SELF;
 use crate::guest::GuestMemory;
 use crate::kernel::cred::User;
+use crate::kernel::mqueue::Mqueues;
 use crate::kernel::net::table::Net;
 use crate::kernel::slab::Slab;
 use crate::kernel::timerfd::TimerFds;
@@ -18,7 +19,9 @@ use crate::kernel::vfs::content::Content;
 use crate::kernel::vfs::host::{self, HostPath};
 use crate::kernel::vfs::host_fingerprint::HostFingerprint;
 use crate::kernel::vfs::host_handle::HostHandles;
-use crate::kernel::vfs::node::{Body, Dir, DirKind, Entries, HOST_DEV, HostRef, Ino, Node, Subject};
+use crate::kernel::vfs::node::{
+    Body, DEV_DEV, Dir, DirKind, Entries, HOST_DEV, HostRef, Ino, MEMFD_DEV, Node, SHM_DEV, SYS_DEV, Subject,
+};
 use crate::kernel::vfs::notify::{Happening, Notify};
 use crate::kernel::vfs::pipe::Pipes;
 use crate::kernel::vfs::policy::{NotShown, Policy, View};
@@ -57,6 +60,8 @@ pub struct FileSystem {
     pub(crate) queues: WaitQueues,
     pub(crate) net: Net,
     pub(crate) timer_fds: TimerFds,
+    /// POSIX message queues.
+    pub(crate) mqueues: Mqueues,
     pub(crate) notify: Notify,
     /// Moment of the host at which the guest's clock began.
     pub(super) host_clock: HostClock,
@@ -98,6 +103,7 @@ impl FileSystem {
             queues: WaitQueues::default(),
             net: Net::default(),
             timer_fds: TimerFds::default(),
+            mqueues: Mqueues::default(),
             notify: Notify::default(),
             host_clock: HostClock::now(),
             handles: HostHandles::default(),
@@ -112,7 +118,13 @@ impl FileSystem {
         }
         let tables = table(&self.dirs) + table(&self.files_seen) + table(&self.numbers);
         let waiting = self.queues.bytes() + self.timer_fds.bytes() + self.notify.bytes();
-        self.nodes.charged() + tables + self.pipes.charged() + self.ptys.bytes() + waiting + self.net.bytes()
+        self.nodes.charged()
+            + tables
+            + self.pipes.charged()
+            + self.ptys.bytes()
+            + waiting
+            + self.net.bytes()
+            + self.mqueues.charged()
     }
 
     /// Lets the timers of timerfd_create(2) that are due wake who waits for them.
@@ -227,6 +239,18 @@ impl FileSystem {
             *last += 1;
             *last
         })
+    }
+
+    /// The number in the handle of an inode; none where the file system gives no handles.
+    pub(crate) fn handle_of(&mut self, ino: Ino) -> Option<u64> {
+        let exported = [HOST_DEV, DEV_DEV, SHM_DEV, MEMFD_DEV, SYS_DEV];
+        exported.contains(&self.node(ino).dev).then(|| self.number(ino))
+    }
+
+    /// The inode of a handle on a device, unless it is gone.
+    pub(crate) fn by_handle(&self, device: u64, number: u64) -> Option<Ino> {
+        let same = |node: &Node| node.dev == device && node.number == number;
+        self.nodes().find(|(_, node)| same(node)).map(|(ino, _)| ino)
     }
 
     /// Tells if a path of the host may be changed for good.

@@ -1,16 +1,18 @@
 //! prctl(2), arch_prctl(2) and personality(2).
 
+use std::sync::Arc;
+
 use crate::abi::capability::{CAP_LAST_CAP, CAP_SYS_RESOURCE, SECBIT_KEEP_CAPS};
 use crate::abi::errno::Errno;
 use crate::abi::mm::MMAP_MIN_ADDR;
 use crate::abi::process::*;
 use crate::abi::signal::bit;
-use crate::guest::{GuestMemory, USER_END};
+use crate::guest::{GuestMemory, PAGE_SIZE, USER_END, page_up};
 use crate::kernel::cred::Credentials;
 use crate::kernel::mm::Places;
 use crate::kernel::state::Parts;
 use crate::kernel::task::TIMERSLACK_DEFAULT;
-use crate::kernel::uaccess::{copy_from_user, copy_to_user, put_u32, put_u64};
+use crate::kernel::uaccess::{copy_from_user, copy_to_user, put_u32, put_u64, strncpy_from_user};
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::row::{Row, partial};
 use crate::syscalls::seccomp;
@@ -27,8 +29,8 @@ pub(crate) const ROWS: &[Row] = &[
         157,
         "prctl",
         prctl,
-        "names, settings that are only remembered, capabilities, seccomp, user dispatch, PR_SET_MM of single places; PR_SET_VMA, \
-         PR_SET_TSC and what other machines have: EINVAL",
+        "names, settings that are only remembered, capabilities, seccomp, user dispatch, PR_SET_MM of single places; \
+         what other machines have: EINVAL",
     ),
     partial(158, "arch_prctl", arch_prctl, "the FS and GS bases; no shadow stacks, no CPUID faulting"),
 ];
@@ -40,6 +42,8 @@ fn prctl(ctx: &mut Ctx, [option, arg2, arg3, arg4, arg5, _]: [u64; 6]) -> SysRes
     match option as u32 {
         PR_SET_SECCOMP => return seccomp::set_mode(ctx, arg2, arg3),
         PR_SET_MM => return set_mm(ctx, [arg2, arg3, arg4, arg5]),
+        PR_SET_VMA if arg2 == PR_SET_VMA_ANON_NAME => return name_memory(ctx, arg3, arg4, arg5),
+        PR_SET_VMA => return invalid,
         _ => {}
     }
     let Parts { task, process, mm, notices, .. } = ctx.kernel.parts();
@@ -63,8 +67,10 @@ fn prctl(ctx: &mut Ctx, [option, arg2, arg3, arg4, arg5, _]: [u64; 6]) -> SysRes
         PR_CAPBSET_READ if arg2 > CAP_LAST_CAP => return invalid,
         PR_CAPBSET_READ => return Ok(task.cred.caps.bounding >> arg2 & 1),
         PR_CAPBSET_DROP => task.cred.drop_bounding(arg2)?,
-        PR_GET_TSC => put_u32(ctx.mem, arg2, PR_TSC_ENABLE)?,
-        PR_SET_TSC if arg2 as u32 == PR_TSC_ENABLE => {}
+        PR_GET_TSC => put_u32(ctx.mem, arg2, if task.tsc_faults { PR_TSC_SIGSEGV } else { PR_TSC_ENABLE })?,
+        PR_SET_TSC if matches!(arg2 as u32, PR_TSC_ENABLE | PR_TSC_SIGSEGV) => {
+            task.tsc_faults = arg2 as u32 == PR_TSC_SIGSEGV;
+        }
         PR_SET_TIMERSLACK => task.timerslack = if arg2 == 0 { TIMERSLACK_DEFAULT } else { arg2 },
         PR_GET_TIMERSLACK => return Ok(task.timerslack),
         PR_MCE_KILL if arg4 != 0 || arg5 != 0 => return invalid,
@@ -85,9 +91,6 @@ fn prctl(ctx: &mut Ctx, [option, arg2, arg3, arg4, arg5, _]: [u64; 6]) -> SysRes
         PR_CAP_AMBIENT => return Ok(ambient(&mut task.cred, [arg2, arg3, arg4, arg5])?),
         // Nobody traces here; the answer of a kernel with Yama.
         PR_SET_PTRACER => {}
-        // Naming anonymous memory is an option of the kernel that many do without: EINVAL is
-        // expected.
-        PR_SET_VMA => return invalid,
         PR_GET_SPECULATION_CTRL if !rest_is_zero => return invalid,
         PR_GET_SPECULATION_CTRL => return Ok(speculation(arg2)?),
         PR_SET_SPECULATION_CTRL if arg4 != 0 || arg5 != 0 => return invalid,
@@ -161,6 +164,38 @@ fn set_mm(ctx: &mut Ctx, [what, addr, arg4, arg5]: [u64; 4]) -> SysResult {
     }
     ctx.kernel.mm_mut().places = places;
     Ok(0)
+}
+
+/// PR_SET_VMA_ANON_NAME: names a range of memory without a file, as a kernel with
+/// CONFIG_ANON_VMA_NAME does. Without a name the range loses the one it has.
+fn name_memory(ctx: &mut Ctx, addr: u64, len: u64, name: u64) -> SysResult {
+    /// Most bytes of a name, with its end.
+    const NAME_MAX: usize = 80;
+    let allowed = |byte: &u8| matches!(byte, b' '..=b'~') && !b"\\`$[]".contains(byte);
+    let name = match name {
+        0 => None,
+        name => Some(strncpy_from_user(ctx.mem, name, NAME_MAX)?.ok_or(Errno::EINVAL)?),
+    };
+    if name.iter().flatten().any(|byte| !allowed(byte)) || !addr.is_multiple_of(PAGE_SIZE) {
+        return Err(Errno::EINVAL.into());
+    }
+    let name: Option<Arc<str>> = name.map(|name| String::from_utf8_lossy(&name).into());
+    let end = page_up(len).and_then(|len| addr.checked_add(len)).ok_or(Errno::EINVAL)?;
+    let (mut at, mut whole) = (addr, true);
+    while at < end {
+        let Some(mapping) = ctx.mem.next_mapping(at).filter(|mapping| mapping.start < end) else {
+            whole = false;
+            break;
+        };
+        if mapping.file.is_some() {
+            return Err(Errno::EBADF.into());
+        }
+        whole &= mapping.start <= at;
+        let (from, to) = (mapping.start.max(at), mapping.end.min(end));
+        ctx.mem.set_name(from, to - from, name.clone()).map_err(Errno::from)?;
+        at = to;
+    }
+    if whole { Ok(0) } else { Err(Errno::ENOMEM.into()) }
 }
 
 /// PR_GET_SPECULATION_CTRL of a processor that speculates on nothing.

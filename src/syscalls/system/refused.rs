@@ -42,6 +42,8 @@ const fn absent(number: u16, name: &'static str) -> Row {
     refused(number, name, enosys, "ENOSYS")
 }
 
+const NO_IO_URING: &str = "ENOSYS, as in a kernel without io_uring";
+
 const fn forbidden(number: u16, name: &'static str) -> Row {
     refused(number, name, eperm, "EPERM")
 }
@@ -66,11 +68,6 @@ pub(crate) const ROWS: &[Row] = &[
     removed(184, "tuxcall"),
     removed(185, "security"),
     removed(205, "set_thread_area"),
-    absent(206, "io_setup"),
-    absent(207, "io_destroy"),
-    absent(208, "io_getevents"),
-    absent(209, "io_submit"),
-    absent(210, "io_cancel"),
     removed(211, "get_thread_area"),
     removed(212, "lookup_dcookie"),
     removed(214, "epoll_ctl_old"),
@@ -78,12 +75,6 @@ pub(crate) const ROWS: &[Row] = &[
     absent(216, "remap_file_pages"),
     refused(219, "restart_syscall", restart_syscall, "EINTR: nothing to restart"),
     removed(236, "vserver"),
-    absent(240, "mq_open"),
-    absent(241, "mq_unlink"),
-    absent(242, "mq_timedsend"),
-    absent(243, "mq_timedreceive"),
-    absent(244, "mq_notify"),
-    absent(245, "mq_getsetattr"),
     forbidden(246, "kexec_load"),
     absent(248, "add_key"),
     absent(249, "request_key"),
@@ -96,12 +87,11 @@ pub(crate) const ROWS: &[Row] = &[
     forbidden(320, "kexec_file_load"),
     forbidden(321, "bpf"),
     absent(323, "userfaultfd"),
-    absent(333, "io_pgetevents"),
     absent(335, "uretprobe"),
     absent(336, "uprobe"),
-    absent(425, "io_uring_setup"),
-    absent(426, "io_uring_enter"),
-    absent(427, "io_uring_register"),
+    refused(425, "io_uring_setup", enosys, NO_IO_URING),
+    refused(426, "io_uring_enter", enosys, NO_IO_URING),
+    refused(427, "io_uring_register", enosys, NO_IO_URING),
     forbidden(428, "open_tree"),
     forbidden(429, "move_mount"),
     forbidden(430, "fsopen"),
