@@ -19,6 +19,8 @@ pub enum Stopped {
     At(Vec<u32>),
     /// Before this system call, by this one of the list.
     Syscall(u32, u64),
+    /// After this system call has returned, by this one of the list.
+    Returned(u32, u64),
     /// At the start of the handler of this signal, by this one of the list.
     Signal(u32, i32),
     /// Before this signal ends the process, by this one of the list.
@@ -175,12 +177,18 @@ impl Debugger {
                     }
                 }
                 Pause::Syscall(number) => {
-                    let wanted = |stop: &Stop| match &stop.trigger {
-                        Trigger::Syscall(set) => set.is_empty() || set.contains(&number),
-                        _ => false,
-                    };
-                    if let Some(stop) = self.first(wanted)? {
+                    if let Some(stop) = self.first(|stop| stop.trigger.is_syscall(number))? {
                         return Ok(Stopped::Syscall(stop, number));
+                    }
+                }
+                Pause::Returned(number) => {
+                    if self.stops.has_places() {
+                        // It may have mapped code.
+                        self.find_places_here();
+                        self.set_breakpoints(until);
+                    }
+                    if let Some(stop) = self.first(|stop| stop.trigger.is_syscall(number))? {
+                        return Ok(Stopped::Returned(stop, number));
                     }
                 }
                 Pause::Signal(signal) => {

@@ -50,13 +50,21 @@ impl Debugger {
     }
 
     /// As [`Debugger::travel_to`], to what happens there between two instructions of the task: it
-    /// has made another, or takes a signal.
-    fn travel_to_event(&mut self, moment: u64, task: i32) -> Result<(), Error> {
+    /// has made another, takes a signal, is in a call or has returned from it.
+    fn travel_to_event(&mut self, moment: u64, task: i32, event: &Stopped) -> Result<(), Error> {
         self.travel(moment.saturating_sub(1))?;
-        let conditions = StopConditions { spawns: true, signals: true, ..quietly(moment + 1) };
+        let mut conditions = quietly(moment + 1);
+        match event {
+            Stopped::Syscall(_, number) | Stopped::Returned(_, number) => {
+                conditions.syscalls.insert(*number);
+            }
+            _ => (conditions.spawns, conditions.signals) = (true, true),
+        }
         loop {
-            match self.session.resume(conditions.clone()) {
-                Pause::Spawned(_) | Pause::Signal(_) | Pause::Fatal(_) => {}
+            match (self.session.resume(conditions.clone()), event) {
+                (Pause::Spawned(_) | Pause::Signal(_) | Pause::Fatal(_), _) => {}
+                (Pause::Syscall(_), Stopped::Syscall(..)) | (Pause::Returned(_), Stopped::Returned(..)) => {}
+                (Pause::Syscall(_) | Pause::Returned(_), _) => continue,
                 _ => return self.travel_to(moment, task),
             }
             if self.session.instructions() == moment && self.tid() == task {
@@ -166,9 +174,11 @@ impl Debugger {
         let gone = found.and_then(|found| match found {
             Some((at, task, stopped)) => {
                 match stopped {
-                    Stopped::Forked(..) | Stopped::Signal(..) | Stopped::Fatal(..) => {
-                        self.travel_to_event(at, task)?;
-                    }
+                    Stopped::Forked(..)
+                    | Stopped::Signal(..)
+                    | Stopped::Fatal(..)
+                    | Stopped::Syscall(..)
+                    | Stopped::Returned(..) => self.travel_to_event(at, task, &stopped)?,
                     _ => self.travel_to(at, task)?,
                 }
                 self.considered = Some(self.point());

@@ -8,6 +8,7 @@ use super::state::Debugger;
 use super::value::Value;
 use crate::guest::GuestCpu;
 use crate::profile::EventSet;
+use crate::session::Whose;
 
 impl Scope for Debugger {
     fn register(&mut self, register: Register) -> Option<u64> {
@@ -48,7 +49,9 @@ impl Scope for Debugger {
     fn counter(&mut self, counter: Counter) -> Option<u64> {
         match counter {
             Counter::Instructions => Some(self.session.instructions()),
-            Counter::Event(event) => self.events().contains(event).then(|| self.session.counts(None)[event]),
+            Counter::Event(event) => {
+                self.events().contains(event).then(|| self.session.counts(Whose::Selected)[event])
+            }
         }
     }
 

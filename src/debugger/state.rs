@@ -15,7 +15,7 @@ use super::program::Program;
 use super::stops::Stops;
 use super::value::Value;
 use crate::profile::Profile;
-use crate::session::{Config, Control, Folded, Session, StartError};
+use crate::session::{Config, Control, Folded, Session, StartError, Whose};
 
 /// A point in the life of a task: its id, the address of its next instruction, and the number of
 /// those that it has executed. Other tasks may run before it goes on.
@@ -35,7 +35,7 @@ pub struct Debugger {
     pub stops: Stops,
     /// Variables of expressions, without their `$`.
     pub variables: BTreeMap<String, Value>,
-    marks: BTreeMap<String, Profile>,
+    marks: BTreeMap<String, (Whose, Profile)>,
     /// Point at which the run has already stopped at breakpoints.
     pub(super) considered: Option<Point>,
     /// The selected frame; 0 is the innermost.
@@ -175,9 +175,10 @@ impl Debugger {
     ///
     /// # Errors
     /// If the user interrupts it.
-    pub fn mark(&mut self, name: &str) -> Result<(), Error> {
-        let profile = self.profile()?.profile;
-        self.marks.insert(name.to_owned(), profile);
+    pub fn mark(&mut self, name: &str, whose: Whose) -> Result<(), Error> {
+        let profile = self.profile(whose)?.profile;
+        let whose = self.session.meant(whose).map_or(Whose::All, Whose::Process);
+        self.marks.insert(name.to_owned(), (whose, profile));
         Ok(())
     }
 
@@ -185,13 +186,13 @@ impl Debugger {
     ///
     /// # Errors
     /// If the user interrupts it.
-    pub fn profile(&mut self) -> Result<Folded, Error> {
-        self.session.profile().ok_or(Error::Interrupted)
+    pub fn profile(&mut self, whose: Whose) -> Result<Folded, Error> {
+        self.session.profile(whose).ok_or(Error::Interrupted)
     }
 
-    /// The counts that were kept under a name.
-    pub fn marked(&self, name: &str) -> Option<&Profile> {
-        self.marks.get(name)
+    /// The counts that were kept under a name, and whose they are.
+    pub fn marked(&self, name: &str) -> Option<(Whose, &Profile)> {
+        self.marks.get(name).map(|(whose, profile)| (*whose, profile))
     }
 
     /// The names under which counts are kept.

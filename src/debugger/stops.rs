@@ -27,7 +27,7 @@ pub enum Trigger {
     Place(String),
     /// These bytes are accessed.
     Memory(Range<u64>, WatchAccess),
-    /// A system call is about to be made: one of these, or any if there are none.
+    /// A system call is about to be made, or has returned: one of these, or any if there are none.
     Syscall(BTreeSet<u64>),
     /// A signal is about to be handled or to end a process: one of these, or any if there are
     /// none.
@@ -71,6 +71,11 @@ impl Trigger {
     /// Tells if it waits for a signal.
     pub(super) fn is_signal(&self, signal: i32) -> bool {
         matches!(self, Trigger::Signal(set) if set.is_empty() || set.contains(&signal))
+    }
+
+    /// Tells if it waits for a system call.
+    pub(super) fn is_syscall(&self, number: u64) -> bool {
+        matches!(self, Trigger::Syscall(set) if set.is_empty() || set.contains(&number))
     }
 
     /// As the list shows it.

@@ -364,11 +364,16 @@ impl Consumer {
         self.accounts.insert(from, giving);
     }
 
-    /// Sets the counts of the current process to zero. The simulators keep their contents.
-    pub(crate) fn zero(&mut self) {
-        let Some(process) = self.accounts.get(&self.current).map(|account| account.process) else { return };
-        self.accounts.values_mut().filter(|account| account.process == process).for_each(Account::zero);
-        self.closed.retain(|_, book| book.process != process);
+    /// Sets the counts of these accounts to zero. The simulators keep their contents.
+    pub(crate) fn zero(&mut self, accounts: &[AccountId]) {
+        for &id in accounts {
+            self.closed.remove(&id);
+            self.wake(id);
+            if let Some(account) = self.accounts.get_mut(&id) {
+                account.zero();
+            }
+        }
+        self.wake(self.current);
     }
 
     /// The caches of the current account, if this part simulates them.

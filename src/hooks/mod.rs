@@ -14,6 +14,7 @@ mod numbering;
 mod part;
 pub(crate) mod plan;
 mod plan_index;
+pub(crate) mod private_code;
 pub(crate) mod record;
 pub(crate) mod recorder;
 mod superblock_filter;

@@ -236,11 +236,6 @@ impl PlanTable {
         self.plans.get(id.0 as usize)
     }
 
-    /// All plans in order of their ids.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Plan>> {
-        self.plans.iter()
-    }
-
     /// Prefix of the plan of a block: the first `complete` instructions and, with `fetched`, the
     /// fetch and that many data events of the next one.
     pub(super) fn prefix(&mut self, id: PlanId, complete: u16, fetched: Option<u16>) -> PlanId {

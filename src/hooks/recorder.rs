@@ -10,10 +10,11 @@ mod turns;
 use std::ops::Range;
 
 use crate::hooks::consumer::Consumer;
-use crate::hooks::control::{CONTROL_WORDS, Control};
+use crate::hooks::control::{AccountId, CONTROL_WORDS, Control};
 use crate::hooks::fault::{Cause, FaultingInsn};
 use crate::hooks::filter::{Drain, Identity, RecordFilter};
-use crate::hooks::plan::{MappingId, PlanTable};
+use crate::hooks::plan::{MappingId, NO_MAPPING, PlanTable};
+use crate::hooks::private_code::CodeInNoFile;
 use crate::hooks::record::{BUFFER_WORDS, Header, MAX_BLOCK, PlanId, instructions};
 use crate::hooks::recorder::tasks::Tasks;
 use crate::hooks::superblock_filter::SuperblockFilter;
@@ -52,6 +53,8 @@ pub(crate) struct Recorder {
     watching: bool,
     link: Link,
     filter: Box<dyn RecordFilter>,
+    /// Bytes of code that is in no file, if they are wanted.
+    code: Option<CodeInNoFile>,
 }
 
 /// Buffers of which the producer counts the instructions itself after an exact number was asked
@@ -80,6 +83,7 @@ impl Recorder {
             watching: false,
             link,
             filter,
+            code: None,
         }
     }
 
@@ -267,6 +271,36 @@ impl Recorder {
         self.filter.translated(pc, mapping, fetch, self.len - self.filtered);
     }
 
+    /// Keeps the bytes of code that is in no file, from here on.
+    pub(crate) fn keep_code(&mut self) {
+        self.code = Some(CodeInNoFile::default());
+    }
+
+    /// Notes the code of a plan that has just been made, if it is kept. `fetch` reads it.
+    pub(crate) fn note_code(&mut self, plan: PlanId, fetch: &mut Fetch<'_>) {
+        let (Some(code), Some(plan)) = (&mut self.code, self.plans.get(plan)) else { return };
+        if plan.mapping != NO_MAPPING {
+            return;
+        }
+        let account = self.tasks.process(self.tasks.account);
+        for insn in &plan.insns {
+            let (bytes, len) = fetch(insn.pc);
+            if let Some(bytes) = bytes.get(..usize::from(insn.len).min(len)) {
+                code.note(account, insn.pc, bytes);
+            }
+        }
+    }
+
+    /// The code that is in no file, as it was when it was translated, if it is kept.
+    pub(crate) fn code(&self) -> Option<&CodeInNoFile> {
+        self.code.as_ref()
+    }
+
+    /// Gives out the code that is in no file, and keeps none any more.
+    pub(crate) fn take_code(&mut self) -> Option<CodeInNoFile> {
+        self.code.take()
+    }
+
     /// Hands over new plans without a record.
     fn send_plans(&mut self) {
         let plans = self.plans.take_new();
@@ -324,10 +358,10 @@ impl Recorder {
         });
     }
 
-    /// Sets all counts to zero. The simulators keep their contents.
-    pub(crate) fn zero(&mut self) {
+    /// Sets the counts of these accounts to zero. The simulators keep their contents.
+    pub(crate) fn zero(&mut self, accounts: &[AccountId]) {
         self.hand_over(Drain::All);
-        self.link.visit(|_, consumer| consumer.zero());
+        self.link.visit(|_, consumer| consumer.zero(accounts));
     }
 
     fn drop_buffer(&mut self) {

@@ -66,6 +66,8 @@ pub struct Kernel {
     pub(super) first_end: Option<(Status, u64)>,
     /// A debugger wants to see a process before a signal ends it.
     pub(super) holds_fatal_signals: bool,
+    /// A debugger wants to see a task when a call of it has returned, before signals are delivered.
+    pub(crate) holds_returns: bool,
     /// Processes that have ended, until the session takes note of them.
     pub ended: Vec<EndedProcess>,
     pub(super) processes: Arena<ProcessId, Process>,
@@ -170,6 +172,7 @@ impl Kernel {
             unused_spaces: Vec::new(),
             first_end: None,
             holds_fatal_signals: false,
+            holds_returns: false,
             ended: Vec::new(),
             processes,
             mms,

@@ -52,6 +52,8 @@ pub struct Task {
     pub state: TaskState,
     /// Memory of the call in which it sleeps.
     pub call: Call,
+    /// The call that has just returned, until the debugger that wants to see it is told.
+    pub(crate) returned: Option<u64>,
     /// CPU time until its last turn began, in nanoseconds.
     pub cpu_ns: u64,
     /// Moment at which it was made, in nanoseconds since the program's start.
@@ -109,6 +111,7 @@ impl Task {
             cred,
             state: TaskState::default(),
             call: Call::default(),
+            returned: None,
             cpu_ns: 0,
             started: 0,
             signals: TaskSignals::new(),
@@ -149,6 +152,7 @@ impl Task {
             shared,
             state: TaskState::default(),
             call: Call::default(),
+            returned: None,
             cpu_ns: 0,
             signals: self.signals.child(),
             set_child_tid: 0,

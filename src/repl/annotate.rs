@@ -26,9 +26,11 @@ struct Inlined {
 
 impl Shell {
     pub(super) fn annotate(&mut self, rest: &str) -> Reply {
+        let (rest, whose) = self.whose(rest)?;
         let asm = rest.split_whitespace().any(|word| word == "--asm");
         let name = rest.split_whitespace().filter(|word| *word != "--asm").collect::<Vec<_>>().join(" ");
-        let folded = self.folded()?;
+        let folded = self.folded(whose)?;
+        self.say_whose(whose);
         if asm {
             return self.annotate_code(&name, &folded.instructions.unwrap_or_default());
         }

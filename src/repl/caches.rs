@@ -151,8 +151,9 @@ impl Shell {
         if !self.debugger.events().branch {
             return Err("no branches are simulated in this run; start it with --branch-sim=yes".into());
         }
+        let (rest, whose) = self.whose(rest)?;
         let wanted = if rest.is_empty() { 10 } else { number(rest)? };
-        let instructions = self.folded()?.instructions.unwrap_or_default();
+        let instructions = self.folded(whose)?.instructions.unwrap_or_default();
         let counted = Counted::instructions(&instructions, self.debugger.events());
         let sum = |counts: &[i64], events: [Event; 2]| -> i64 {
             let columns = events.into_iter().filter_map(|event| counted.column(event));
@@ -174,6 +175,7 @@ impl Shell {
             let line = self.instruction_line(pc);
             cells.push(vec![thousands(missed), thousands(executed), rate, line]);
         }
+        self.say_whose(whose);
         let text = table(&["mispredicted", "executed", "rate", "branch"], cells);
         self.say(&text);
         Ok(())

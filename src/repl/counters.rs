@@ -28,8 +28,10 @@ struct Ranking {
 
 impl Shell {
     pub(super) fn summary(&mut self, rest: &str) -> Reply {
+        let (rest, whose) = self.whose(rest)?;
         nothing(rest)?;
-        let folded = self.folded()?;
+        let folded = self.folded(whose)?;
+        self.say_whose(whose);
         for line in summary_lines(&folded.profile) {
             self.say(&line);
         }
@@ -47,7 +49,7 @@ impl Shell {
                 "instructions" => ranking.by = By::Instructions,
                 _ => {
                     let wrong = |why| {
-                        let usage = "`top [N] [by EVENT] [functions|lines|instructions]`";
+                        let usage = "`top [N] [by EVENT] [functions|lines|instructions] [of all|PID]`";
                         Error::WithUsage(Box::new(why), usage)
                     };
                     ranking.count = usize::try_from(number(word).map_err(wrong)?).unwrap_or(usize::MAX);
@@ -61,8 +63,10 @@ impl Shell {
     }
 
     pub(super) fn top(&mut self, rest: &str) -> Reply {
+        let (rest, whose) = self.whose(rest)?;
         let ranking = self.ranking(rest)?;
-        let folded = self.folded()?;
+        let folded = self.folded(whose)?;
+        self.say_whose(whose);
         if ranking.by == By::Instructions {
             let instructions = folded.instructions.unwrap_or_default();
             return self.top_instructions(&instructions, &ranking);
@@ -96,12 +100,13 @@ impl Shell {
     }
 
     pub(super) fn dump(&mut self, rest: &str) -> Reply {
+        let (rest, whose) = self.whose(rest)?;
         if self.setup.sandboxed && !rest.is_empty() {
             return Err(
                 "a file of that name is not written in the sandbox; `dump` writes a numbered part".into()
             );
         }
-        let folded = self.folded()?;
+        let folded = self.folded(whose)?;
         let target = if rest.is_empty() {
             self.dumps += 1;
             Target::Part(self.dumps)
@@ -109,13 +114,9 @@ impl Shell {
             Target::Named(Path::new(rest))
         };
         let path = self.setup.output.write(&folded, target).map_err(Error::Profile)?;
+        self.say_whose(whose);
         self.say(&format!("profile: {}", path.display()));
         Ok(())
-    }
-
-    pub(super) fn zero(&mut self, rest: &str) -> Reply {
-        nothing(rest)?;
-        Ok(self.debugger.turn(|session| session.zero())?)
     }
 
     pub(super) fn instr(&mut self, rest: &str) -> Reply {
@@ -128,10 +129,13 @@ impl Shell {
     }
 
     pub(super) fn mark(&mut self, rest: &str) -> Reply {
+        let (rest, whose) = self.whose(rest)?;
         if rest.is_empty() || rest.contains(' ') {
             return Err("a mark has a name of one word: `mark loop`".into());
         }
-        Ok(self.debugger.mark(rest)?)
+        self.debugger.mark(rest, whose)?;
+        self.say_whose(whose);
+        Ok(())
     }
 
     pub(super) fn since(&mut self, rest: &str) -> Reply {
@@ -142,8 +146,7 @@ impl Shell {
                 "a mark keeps the counts of lines: `since NAME [N] [by EVENT] [functions|lines]`".into()
             );
         }
-        let now = self.folded()?.profile;
-        let Some(then) = self.debugger.marked(name) else {
+        let Some((whose, _)) = self.debugger.marked(name) else {
             return Err(Error::Unknown {
                 kind: "mark",
                 name: name.to_owned(),
@@ -151,8 +154,12 @@ impl Shell {
                 hint: "`mark NAME` makes one".to_owned(),
             });
         };
-        let difference = since(&now, then);
-        self.rank(&difference, &ranking);
+        let now = self.folded(whose)?.profile;
+        let difference = self.debugger.marked(name).map(|(_, then)| since(&now, then));
+        self.say_whose(whose);
+        if let Some(difference) = difference {
+            self.rank(&difference, &ranking);
+        }
         Ok(())
     }
 }

@@ -78,6 +78,14 @@ pub(super) enum Error {
         /// The function that is most like it.
         nearest: Option<String>,
     },
+    /// A number of no process that is counted.
+    #[error("no counts of process {name}; these are counted: {}", list(counted))]
+    NoCounts {
+        /// The number as it was typed.
+        name: String,
+        /// The ids of those that are.
+        counted: Vec<i32>,
+    },
     /// A function that was inlined everywhere, and whose copies did not run.
     #[error("nothing was counted in the copies of `{0}`, which was inlined everywhere")]
     InlinedNotRun(String),
@@ -254,6 +262,10 @@ impl From<&'static str> for Error {
 
 fn meant(nearest: &Option<String>) -> String {
     nearest.as_ref().map_or(String::new(), |near| format!("; did you mean `{near}`?"))
+}
+
+fn list(ids: &[i32]) -> String {
+    ids.iter().map(i32::to_string).collect::<Vec<_>>().join(", ")
 }
 
 fn simulated_with(event: Event) -> &'static str {

@@ -25,6 +25,7 @@ mod sources;
 mod table;
 mod tasks;
 mod typed_ahead;
+mod whose;
 
 pub use shell::{Left, Output, Printed, Setup, Shell, Target, Working};
 pub use table::reference;

@@ -171,9 +171,11 @@ impl Shell {
                     self.tell_stop(number);
                 }
             }
-            Stopped::Syscall(number, call) => {
-                let name = crate::syscalls::table::find(*call).map_or("unknown", |row| row.name);
-                self.say(&format!("stop {number}: about to make system call {call} ({name})"));
+            Stopped::Syscall(number, call) | Stopped::Returned(number, call) => {
+                let name = crate::syscalls::table::find(*call).map(|row| row.name.to_owned());
+                let name = name.unwrap_or_else(|| call.to_string());
+                let way = if matches!(stopped, Stopped::Syscall(..)) { "call to" } else { "returned from" };
+                self.say(&format!("stop {number}: catch syscall ({way} syscall {name})"));
             }
             Stopped::Signal(number, signal) => {
                 let name = signal_name(*signal);

@@ -349,11 +349,6 @@ impl Shell {
         result
     }
 
-    /// The counts so far.
-    pub(super) fn folded(&mut self) -> Result<Folded, Error> {
-        Ok(self.debugger.profile()?)
-    }
-
     /// Text for the user, and for the log. Once the user has interrupted the command, nothing more
     /// of it is printed.
     pub(super) fn say(&mut self, text: &str) {

@@ -6,6 +6,7 @@ use super::arguments::nothing;
 use super::error::Error;
 use super::shell::{Reply, Shell};
 use crate::debugger::follow::Follow;
+use crate::profile::grouped;
 use crate::session::{ProcessView, TaskView};
 
 impl Shell {
@@ -46,7 +47,8 @@ impl Shell {
             true => self.named(task.pc),
             false => format!("{:#x}", task.pc),
         };
-        format!("{}  {}  {place}", self.task_title(task), state(task))
+        let ran = executed(task.instructions);
+        format!("{}  {}  {ran}  {place}", self.task_title(task), state(task))
     }
 
     /// `2  task 1001 of process 1000 (name)`.
@@ -66,7 +68,9 @@ impl Shell {
                 more => format!("{more} threads"),
             };
             let ProcessView { number, pid, ppid, name, program, .. } = &process;
-            let line = format!("{mark} {number}  process {pid} of {ppid} ({name})  {state}  {program}");
+            let ran = executed(process.instructions);
+            let line =
+                format!("{mark} {number}  process {pid} of {ppid} ({name})  {state}  {ran}  {program}");
             self.say(line.trim_end());
         }
         Ok(())
@@ -238,6 +242,11 @@ impl Shell {
             self.say(&state(task));
         }
     }
+}
+
+/// `1,234 Ir`: instructions executed, whether they are counted or not.
+fn executed(instructions: u64) -> String {
+    format!("{} Ir", grouped(instructions))
 }
 
 /// The choices of `follow`.

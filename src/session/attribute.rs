@@ -1,8 +1,6 @@
 //! From counts per instruction to a profile by file, function and line, and from an address to
 //! words.
 
-use std::collections::BTreeMap;
-
 use iced_x86::{Formatter, GasFormatter, Instruction};
 
 use crate::guest::Fault;
@@ -10,7 +8,7 @@ use crate::hooks::counts::Counts;
 use crate::hooks::tally::Tally;
 use crate::profile::{Costs, Event, Profile, UNKNOWN, cache_desc};
 use crate::session::config::CountConfig;
-use crate::session::instructions::ByInstruction;
+use crate::session::instructions::{ByInstruction, Code};
 use crate::session::modules::Modules;
 use crate::session::outcome::{Ending, Folded, Stop};
 use crate::session::places::{deadlock, place, place_of_call};
@@ -22,9 +20,8 @@ pub(super) struct Subject<'a> {
     pub command: &'a [u8],
     /// The events that were counted.
     pub counting: &'a CountConfig,
-    /// Bytes of instructions that are in no file, by address; `None` if instructions are not asked
-    /// for.
-    pub code: Option<BTreeMap<u64, Vec<u8>>>,
+    /// Bytes of instructions that are in no file; `None` if instructions are not asked for.
+    pub code: Option<Code<'a>>,
 }
 
 /// Folds the accounts of a run; `None` if nobody wants them any more.
@@ -37,21 +34,22 @@ pub(super) fn fold_run(tally: &Tally, modules: &mut Modules, subject: Subject<'_
     for (name, geometry) in [("I1", described.i1), ("D1", described.d1), ("LL", described.ll)] {
         profile.push_desc(cache_desc(name, geometry.size(), geometry.assoc(), geometry.line()));
     }
-    let mut insns = subject.code.map(|code| ByInstruction::new(events, code));
+    let mut insns = subject.code.map(|code| (ByInstruction::new(events), code));
     for (pc, mapping, counts) in give_up.over(tally.iter()) {
         let costs = costs(counts);
         let at = modules.locate(mapping, pc);
         let (file, function, line) =
             at.as_ref().map_or((UNKNOWN, UNKNOWN, 0), |at| (&*at.file, &*at.function, at.line));
         profile.add(file, function, line, &costs);
-        if let Some(insns) = &mut insns {
+        if let Some((insns, _)) = &mut insns {
             insns.add(modules, mapping, pc, (file, function, line), &costs);
         }
     }
     if give_up.asked() {
         return None;
     }
-    Some(Folded { instructions: insns.map(|insns| insns.finish(profile.cmd())), profile })
+    let instructions = insns.map(|(insns, code)| insns.finish(profile.cmd(), &code));
+    Some(Folded { instructions, profile })
 }
 
 /// The counts as costs.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::slice::from_ref;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -9,6 +10,7 @@ use crate::abi::signal::signo::SIGKILL;
 use crate::emu::memory::space::AddressSpace;
 use crate::hooks::control::AccountId;
 use crate::hooks::plan::MappingId;
+use crate::hooks::private_code::CodeInNoFile;
 use crate::hooks::tally::Tally;
 use crate::profile::Profile;
 use crate::session::accounts::{Counted, CountedThread};
@@ -16,8 +18,9 @@ use crate::session::attribute::{self, Subject};
 use crate::session::config::Config;
 use crate::session::control::{Control, PAUSE};
 use crate::session::guest::{Guest, StopConditions};
+use crate::session::instructions::Code;
 use crate::session::modules::Modules;
-use crate::session::outcome::{Child, Ending, Finished, Folded, Stop, Thread};
+use crate::session::outcome::{Child, Ending, Finished, Folded, Stop, Thread, Whose};
 use crate::session::places::place_of_call;
 use crate::session::run::{Session, StartError};
 
@@ -39,11 +42,11 @@ impl Session {
         let _ = guest.control.interrupt.compare_exchange(PAUSE, 0, Relaxed, Relaxed);
         guest.end_transcript();
         write_back(&mut guest, machine.memory());
-        let code = config.recording.instructions.then(|| machine.code_in_no_file());
+        let code = machine.recorder().take_code();
         let consumers = machine.finish();
         let ending = guest.ending.take().unwrap_or(Ending::Stop(Stop::Interrupted(SIGKILL)));
         let mut tally = |account| Tally::of(account, consumers.iter());
-        let folded = fold_all(&config, accounts.counted(), &mut tally, &mut guest.modules, code);
+        let folded = fold_all(&config, accounts.counted(), &mut tally, &mut guest.modules, code.as_ref());
         // It is given up only for a pause.
         let results = folded.unwrap_or_else(|| Results::empty(&config));
         conclude(ending, &mut guest, results)
@@ -55,7 +58,6 @@ impl Session {
         let ending = self.guest.ending.clone()?;
         self.guest.end_transcript();
         write_back(&mut self.guest, self.machine.memory());
-        let code = self.config.recording.instructions.then(|| self.machine.code_in_no_file());
         let counted = self.accounts.counted();
         let threads = counted.iter().flat_map(|counted| &counted.threads);
         let mut tallies: BTreeMap<AccountId, Tally> =
@@ -64,34 +66,63 @@ impl Session {
             tallies.iter_mut().for_each(|(&account, tally)| tally.add(consumer, account));
         });
         let mut tally = |account| tallies.get(&account).cloned().unwrap_or_default();
+        let code = self.machine.recorder().code();
         let results = fold_all(&self.config, counted, &mut tally, &mut self.guest.modules, code)?;
         Some(conclude(ending, &mut self.guest, results))
     }
 
-    /// The counts so far of the process that runs, or of the first if that is not counted or the
-    /// run has ended; `None` if [`Control::interrupt`] asks for a pause before they are put
+    /// The counts so far; `None` if [`Control::interrupt`] asks for a pause before they are put
     /// together.
-    pub fn profile(&mut self) -> Option<Folded> {
-        let code = self.config.recording.instructions.then(|| self.machine.code_in_no_file());
-        let tally = self.tally();
-        let command = self.shown().map(|shown| shown.command.clone());
-        fold(&self.config, &command.unwrap_or_default(), &tally, &mut self.guest.modules, code)
+    pub fn profile(&mut self, whose: Whose) -> Option<Folded> {
+        let tally = self.tally(whose);
+        let accounts = self.accounts_of(whose);
+        let command = self.shown(whose).first().map(|shown| shown.command.clone()).unwrap_or_default();
+        let Session { config, machine, guest, .. } = self;
+        let wanted: Vec<(MappingId, u64)> = tally.iter().map(|(pc, mapping, _)| (mapping, pc)).collect();
+        guest.modules.read_debug_info(&wanted);
+        let code = machine.recorder().code().map(|kept| Code { kept, accounts });
+        let subject = Subject { command: &command, counting: &config.counting, code };
+        attribute::fold_run(&tally, &mut guest.modules, subject)
     }
 
-    /// The process whose counts are shown: the one that runs if it is counted, else the first.
-    fn shown(&self) -> Option<&Counted> {
-        let runs = self.guest.ending.is_none();
-        let running = self.accounts.of(self.guest.kernel.process().pid).filter(|_| runs);
-        running.or_else(|| self.accounts.counted().first())
+    /// The process that is meant, of those that are counted: the one that is looked at, or the
+    /// first if that is not counted or the run has ended. `None` stands for all.
+    pub fn meant(&self, whose: Whose) -> Option<i32> {
+        let runs = self.looked_at.is_some() || self.guest.ending.is_none();
+        let selected = runs.then(|| self.process_looked_at()).and_then(|pid| self.accounts.of(pid));
+        match whose {
+            Whose::All => None,
+            Whose::Process(pid) => Some(pid),
+            Whose::Selected => selected.or(self.accounts.counted().first()).map(|counted| counted.pid),
+        }
     }
 
-    /// The counts so far of the process that is shown, by instruction.
-    pub(super) fn tally(&mut self) -> Tally {
-        let threads = self.shown().map(|shown| shown.threads.clone()).unwrap_or_default();
-        let mut tallies = vec![Tally::default(); threads.len()];
+    /// The processes that have been counted, those that have ended included, and their commands.
+    pub fn counted(&self) -> impl Iterator<Item = (i32, &[u8])> {
+        self.accounts.counted().iter().map(|counted| (counted.pid, &*counted.command))
+    }
+
+    /// The processes whose counts are meant.
+    fn shown(&self, whose: Whose) -> Vec<&Counted> {
+        match self.meant(whose) {
+            Some(pid) => self.accounts.of(pid).into_iter().collect(),
+            None => self.accounts.counted().iter().collect(),
+        }
+    }
+
+    /// The accounts whose counts are meant.
+    pub(super) fn accounts_of(&self, whose: Whose) -> Vec<AccountId> {
+        let threads = self.shown(whose).into_iter().flat_map(|shown| &shown.threads);
+        threads.map(|thread| thread.account).collect()
+    }
+
+    /// The counts so far, by instruction.
+    pub(super) fn tally(&mut self, whose: Whose) -> Tally {
+        let accounts = self.accounts_of(whose);
+        let mut tallies = vec![Tally::default(); accounts.len()];
         self.machine.visit_consumers(|consumer| {
-            for (tally, thread) in tallies.iter_mut().zip(&threads) {
-                tally.add(consumer, thread.account);
+            for (tally, &account) in tallies.iter_mut().zip(&accounts) {
+                tally.add(consumer, account);
             }
         });
         let mut whole = Tally::default();
@@ -150,19 +181,6 @@ fn conclude(ending: Ending, guest: &mut Guest, results: Results) -> Finished {
     Finished { stop, counts, threads, children, notices }
 }
 
-/// Folds the counts of the first process; `None` if that is given up.
-fn fold(
-    config: &Config,
-    command: &[u8],
-    tally: &Tally,
-    modules: &mut Modules,
-    code: Option<BTreeMap<u64, Vec<u8>>>,
-) -> Option<Folded> {
-    let wanted: Vec<(MappingId, u64)> = tally.iter().map(|(pc, mapping, _)| (mapping, pc)).collect();
-    modules.read_debug_info(&wanted);
-    attribute::fold_run(tally, modules, Subject { command, counting: &config.counting, code })
-}
-
 /// The counts of a process: of all its threads.
 fn of_process(counted: &Counted, tally: &mut dyn FnMut(AccountId) -> Tally) -> Tally {
     let mut whole = Tally::default();
@@ -177,7 +195,7 @@ fn fold_all(
     counted: &[Counted],
     tally: &mut dyn FnMut(AccountId) -> Tally,
     modules: &mut Modules,
-    code: Option<BTreeMap<u64, Vec<u8>>>,
+    code: Option<&CodeInNoFile>,
 ) -> Option<Results> {
     let Some((first, others)) = counted.split_first() else { return Some(Results::empty(config)) };
     let rules = config.counting.children;
@@ -205,14 +223,19 @@ fn fold_all(
     wanted.extend(whole.iter().map(|(pc, mapping, _)| (mapping, pc)));
     modules.read_debug_info(&wanted.into_iter().collect::<Vec<_>>());
     let counting = &config.counting;
-    let mut fold = |tally: &Tally, command: &[u8]| {
-        attribute::fold_run(tally, modules, Subject { command, counting, code: code.clone() })
+    let mut fold = |tally: &Tally, command: &[u8], of: &[Counted]| {
+        let accounts =
+            || of.iter().flat_map(|counted| &counted.threads).map(|thread| thread.account).collect();
+        let code = code.map(|kept| Code { kept, accounts: accounts() });
+        attribute::fold_run(tally, modules, Subject { command, counting, code })
     };
-    let counts = fold(&whole, &first.command)?;
+    let in_first = if rules.merged { counted } else { from_ref(first) };
+    let counts = fold(&whole, &first.command, in_first)?;
     let mut threads = |counted: &Counted, tally: &mut dyn FnMut(AccountId) -> Tally| {
         let apart = counted.threads.iter().filter(|_| rules.threads);
         let thread = |thread: &CountedThread| {
-            Some(Thread { number: thread.number, counts: fold(&tally(thread.account), &counted.command)? })
+            let counts = fold(&tally(thread.account), &counted.command, from_ref(counted))?;
+            Some(Thread { number: thread.number, counts })
         };
         apart.map(thread).collect::<Option<Vec<Thread>>>()
     };
@@ -222,7 +245,7 @@ fn fold_all(
     }
     if !rules.merged {
         for (child, counted) in children.iter_mut().zip(others) {
-            child.counts = Some(fold(&of_process(counted, tally), &child.command)?);
+            child.counts = Some(fold(&of_process(counted, tally), &child.command, from_ref(counted))?);
         }
     }
     Some(Results { counts, threads: own, children })

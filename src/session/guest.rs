@@ -35,9 +35,9 @@ pub struct StopConditions {
     pub at: Option<u64>,
     /// At the end of a block after this number of instructions: cheaper than `at`.
     pub after: Option<u64>,
-    /// Before these system calls.
+    /// Before these system calls, and when they have returned.
     pub syscalls: BTreeSet<u64>,
-    /// Before any system call.
+    /// Before any system call, and when it has returned.
     pub any_syscall: bool,
     /// At the first instruction of a signal's handler, and before a signal ends a process.
     pub signals: bool,
@@ -97,6 +97,8 @@ pub(super) struct Guest {
     pub paused: Option<Pause>,
     /// Instruction count at the last system call before which the run paused.
     pub syscall_paused_at: Option<u64>,
+    /// Pause that is due when the run is resumed: two were due at one moment.
+    pub owed: Option<Pause>,
     /// Numbers for RDRAND, apart from the kernel's, which the guest may also ask for.
     pub random: Random,
     /// State of Valgrind's client requests.
@@ -107,6 +109,18 @@ pub(super) struct Guest {
     pub lookout: KernelStores,
     /// Calls about which something is said in the log.
     pub places: Vec<Calls>,
+}
+
+impl StopConditions {
+    /// Tells if the run pauses at any system call.
+    pub(super) fn at_syscalls(&self) -> bool {
+        self.any_syscall || !self.syscalls.is_empty()
+    }
+
+    /// Tells if the run pauses at this system call.
+    pub(super) fn at_syscall(&self, number: u64) -> bool {
+        self.any_syscall || self.syscalls.contains(&number)
+    }
 }
 
 impl Guest {
@@ -134,6 +148,11 @@ impl Guest {
                     self.turn = Some(Turn::Kill(signal));
                     return self.pause(Pause::Fatal(signal));
                 }
+                Action::Returned(number) if self.conditions.at_syscall(number) => {
+                    self.turn = Some(Turn::GoOn);
+                    return self.pause(Pause::Returned(number));
+                }
+                Action::Returned(_) => self.resume(cpu, mem),
                 Action::Sleep | Action::Gone => match self.kernel.pick(cpu) {
                     Picked::Task(_) if self.is_overdue(cpu) => return self.end_the_rest(),
                     Picked::Task(task) if task == self.kernel.current() => {
@@ -254,13 +273,16 @@ impl Guest {
     fn conclude(&mut self, action: Action) -> Next {
         let delivered = self.kernel.task_mut().signals.delivered.take();
         match action {
-            Action::Continue | Action::Spawn(_) | Action::Gone | Action::Killed(_) | Action::Sleep => {
-                match (self.interrupted(), delivered) {
-                    (Some(next), _) => next,
-                    (None, Some(signal)) if self.conditions.signals => self.pause(Pause::Signal(signal)),
-                    (None, _) => Next::Continue,
-                }
-            }
+            Action::Continue
+            | Action::Spawn(_)
+            | Action::Gone
+            | Action::Killed(_)
+            | Action::Returned(_)
+            | Action::Sleep => match (self.interrupted(), delivered) {
+                (Some(next), _) => next,
+                (None, Some(signal)) if self.conditions.signals => self.pause(Pause::Signal(signal)),
+                (None, _) => Next::Continue,
+            },
             Action::GivenUp => match self.interrupted() {
                 Some(_) if self.ending.is_some() => Next::Stop,
                 _ => {
@@ -306,12 +328,10 @@ impl Guest {
 
 impl Supervisor for Guest {
     fn syscall(&mut self, cpu: &mut dyn GuestCpu, mem: &mut AddressSpace) -> Next {
-        if self.conditions.any_syscall || !self.conditions.syscalls.is_empty() {
+        if self.conditions.at_syscalls() {
             let number = u64::from(cpu.gpr(Gpr::Rax) as u32);
             let now = Some(cpu.instructions());
-            if (self.conditions.any_syscall || self.conditions.syscalls.contains(&number))
-                && self.syscall_paused_at != now
-            {
+            if self.conditions.at_syscall(number) && self.syscall_paused_at != now {
                 self.syscall_paused_at = now;
                 self.pause(Pause::Syscall(number));
                 return Next::Undo;

@@ -2,7 +2,6 @@
 //! what is counted.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use rustc_hash::FxHashSet;
 
@@ -21,7 +20,7 @@ use crate::session::attribute;
 use crate::session::config::Config;
 use crate::session::guest::Turn;
 use crate::session::kernel_stores::KernelStores;
-use crate::session::outcome::Ending;
+use crate::session::outcome::{Ending, Pause, Whose};
 use crate::session::run::Session;
 use crate::sim::Hierarchy;
 use crate::symbols::give_up::GiveUp;
@@ -38,6 +37,7 @@ pub struct Saved {
     ending: Option<Ending>,
     first_end: Option<Ending>,
     syscall_paused_at: Option<u64>,
+    owed: Option<Pause>,
 }
 
 impl Saved {
@@ -92,6 +92,7 @@ impl Session {
             ending: self.guest.ending.clone(),
             first_end: self.guest.first_end.clone(),
             syscall_paused_at: self.guest.syscall_paused_at,
+            owed: self.guest.owed,
         })
     }
 
@@ -130,6 +131,7 @@ impl Session {
         self.guest.ending = saved.ending.clone();
         self.guest.first_end = saved.first_end.clone();
         self.guest.syscall_paused_at = saved.syscall_paused_at;
+        self.guest.owed = saved.owed;
         self.guest.paused = None;
         self.guest.exec = None;
         self.guest.lookout = KernelStores::default();
@@ -142,19 +144,17 @@ impl Session {
         self.machine.forget(saved.machine);
     }
 
-    /// The sum of everything counted so far, or of what the instructions in a range of addresses
-    /// have cost.
-    pub fn counts(&mut self, within: Option<Range<u64>>) -> Costs {
+    /// The sum of everything counted so far.
+    pub fn counts(&mut self, whose: Whose) -> Costs {
         let mut sum = Counts::default();
-        let tally = self.tally();
-        let wanted = |pc: u64| within.as_ref().is_none_or(|within| within.contains(&pc));
-        tally.iter().filter(|(pc, ..)| wanted(*pc)).for_each(|(.., counts)| sum.add(counts));
+        self.tally(whose).iter().for_each(|(.., counts)| sum.add(counts));
         attribute::costs(&sum)
     }
 
     /// Forgets what was counted. Caches and predictors stay as they are.
-    pub fn zero(&mut self) {
-        self.machine.zero();
+    pub fn zero(&mut self, whose: Whose) {
+        let accounts = self.accounts_of(whose);
+        self.machine.recorder().zero(&accounts);
     }
 
     /// Switches counting of what runs from here on. Nothing that is not counted touches caches and

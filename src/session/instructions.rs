@@ -1,13 +1,22 @@
 //! Sums up the counts of a run by object and instruction.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::hooks::control::AccountId;
 use crate::hooks::plan::MappingId;
+use crate::hooks::private_code::CodeInNoFile;
 use crate::profile::{CodeObject, Costs, EventSet, InsnCosts, Instructions, UNKNOWN, add_costs, clean};
 use crate::session::modules::Modules;
+
+/// Code in no file that the accounts of a profile have executed.
+pub(super) struct Code<'a> {
+    /// The code of all accounts.
+    pub kept: &'a CodeInNoFile,
+    /// The accounts, the first process's first.
+    pub accounts: Vec<AccountId>,
+}
 
 /// The sums. An instruction that several blocks share, or that is mapped twice, is one.
 pub(super) struct ByInstruction {
@@ -20,9 +29,9 @@ pub(super) struct ByInstruction {
 }
 
 impl ByInstruction {
-    /// No costs yet; `code` has the bytes of instructions that are in no file.
-    pub(super) fn new(events: EventSet, code: BTreeMap<u64, Vec<u8>>) -> Self {
-        let no_file = CodeObject { path: UNKNOWN.as_bytes().to_vec(), code, ..CodeObject::default() };
+    /// No costs yet.
+    pub(super) fn new(events: EventSet) -> Self {
+        let no_file = CodeObject { path: UNKNOWN.as_bytes().to_vec(), ..CodeObject::default() };
         Self { events, objects: vec![no_file], places: FxHashMap::default(), names: FxHashSet::default() }
     }
 
@@ -68,13 +77,17 @@ impl ByInstruction {
         add_costs(&mut insn.costs, &costs);
     }
 
-    /// The sums of the run of `cmd`, objects in the order of their paths.
-    pub(super) fn finish(mut self, cmd: &[u8]) -> Instructions {
+    /// The sums of the run of `cmd`, objects in the order of their paths. `code` has the bytes of
+    /// instructions that are in no file.
+    pub(super) fn finish(mut self, cmd: &[u8], code: &Code<'_>) -> Instructions {
+        if let Some(no_file) = self.objects.first_mut() {
+            let bytes = |&pc: &u64| Some((pc, code.kept.get(&code.accounts, pc)?.to_vec()));
+            no_file.code = no_file.instructions.keys().filter_map(bytes).collect();
+        }
         self.objects.retain(|object| !object.instructions.is_empty());
         self.objects.sort_by(|a, b| (&a.path, &a.identity).cmp(&(&b.path, &b.identity)));
         for object in &mut self.objects {
             object.biases.sort_unstable();
-            object.code.retain(|address, _| object.instructions.contains_key(address));
         }
         Instructions {
             cmd: cmd.to_vec(),

@@ -50,6 +50,8 @@ pub struct TaskView {
     pub waits: String,
     /// Address of its next instruction, or of the one behind its call.
     pub pc: u64,
+    /// Instructions that it has executed.
+    pub instructions: u64,
 }
 
 /// A process that has not been waited for, to look at.
@@ -67,6 +69,8 @@ pub struct ProcessView {
     pub tasks: Vec<i32>,
     /// Path of its program.
     pub program: String,
+    /// Instructions that its tasks have executed, those that have ended included.
+    pub instructions: u64,
 }
 
 /// The number of a task or process with an id.
@@ -227,6 +231,7 @@ impl Session {
             cpu => cpu.map_or(0, TaskCpu::pc),
         };
         let call = self.call_of(id);
+        let instructions = self.instructions_of(self.guest.kernel.tid_of(id)).unwrap_or(0);
         let kernel = &self.guest.kernel;
         let task = kernel.other_task(id);
         let asleep = task.state == TaskState::Sleeping;
@@ -244,6 +249,7 @@ impl Session {
             call,
             waits: if asleep { task.call.what.to_string() } else { String::new() },
             pc,
+            instructions,
         }
     }
 
@@ -263,8 +269,10 @@ impl Session {
     }
 
     /// The processes that have not been waited for, by their ids.
-    pub fn processes(&self) -> Vec<ProcessView> {
+    pub fn processes(&mut self) -> Vec<ProcessView> {
+        let now = self.instructions();
         let kernel = &self.guest.kernel;
+        let (running, its) = (kernel.process().pid, kernel.process_cpu(now));
         let view = |process: &Process| ProcessView {
             number: number(process.pid),
             pid: process.pid,
@@ -272,6 +280,8 @@ impl Session {
             name: String::from_utf8_lossy(kernel.other_task(process.leader).name()).into_owned(),
             tasks: process.tasks.iter().map(|task| kernel.tid_of(*task)).collect(),
             program: process.tasks.first().map_or(String::new(), |task| kernel.mm_of(*task).exe.clone()),
+            // The CPU time of the one that runs goes on with its turn.
+            instructions: if process.pid == running { its } else { process.cpu_ns },
         };
         let mut processes: Vec<ProcessView> = kernel.all_processes().map(view).collect();
         processes.sort_unstable_by_key(|process| process.pid);

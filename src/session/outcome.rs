@@ -17,6 +17,8 @@ pub enum Pause {
     Breakpoint,
     /// The next instruction makes this system call.
     Syscall(u64),
+    /// This system call has returned. Signals are delivered when the run goes on.
+    Returned(u64),
     /// The handler of this signal is about to start.
     Signal(i32),
     /// This signal is about to end the process of the running task.
@@ -95,6 +97,18 @@ pub enum Stop {
     Interrupted(i32),
     /// Something cannot be emulated faithfully; the text is the message for the user.
     Refused(String),
+}
+
+/// Processes whose counts are meant, while a run is looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Whose {
+    /// The process that is looked at.
+    #[default]
+    Selected,
+    /// The one with this id, which may have ended.
+    Process(i32),
+    /// All that are counted, added up.
+    All,
 }
 
 /// Counts of a run, folded from its instructions.

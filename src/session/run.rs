@@ -125,6 +125,7 @@ impl Session {
             conditions: StopConditions::default(),
             paused: None,
             syscall_paused_at: None,
+            owed: None,
             random: Random::new(program.seed ^ RDRAND_STREAM),
             requests: Requests::new(!counting.at_start, first),
             silent_forks: config.recording.silent_forks,
@@ -149,8 +150,14 @@ impl Session {
         }
         self.guest.kernel.streams.hold(conditions.outside);
         self.guest.kernel.hold_fatal_signals(conditions.signals);
+        self.guest.kernel.holds_returns = conditions.at_syscalls();
         self.guest.conditions = conditions;
         self.guest.paused = None;
+        if let Some(Pause::Returned(number)) = self.guest.owed.take()
+            && self.guest.conditions.at_syscall(number)
+        {
+            return Pause::Returned(number);
+        }
         loop {
             let turn = self.guest.turn.take();
             let took_turn = turn.is_some();
@@ -196,8 +203,14 @@ impl Session {
                 // As Valgrind, which starts anew.
                 self.machine.set_counting(self.config.counting.at_start);
             }
+            let returned = self.guest.kernel.task_mut().returned.take();
+            let returned = returned.filter(|number| self.guest.conditions.at_syscall(*number));
             if executed && self.guest.conditions.exec {
+                self.guest.owed = returned.map(Pause::Returned);
                 return Pause::Exec;
+            }
+            if let Some(number) = returned {
+                return Pause::Returned(number);
             }
             if self.guest.ending.is_some() {
                 return Pause::Ended;
@@ -266,7 +279,10 @@ fn new_machine(config: &Config, memory: u64) -> Result<Machine, StartError> {
     let predictors = counting.branch_sim.then(Predictors::default);
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let consumers = Link::threaded(Consumer::parts(caches, predictors, cpus));
-    let recorder = Recorder::new(consumers, counting.model, counting.caches.is_some());
+    let mut recorder = Recorder::new(consumers, counting.model, counting.caches.is_some());
+    if config.recording.instructions {
+        recorder.keep_code();
+    }
     let frames = Frames::new(arena, usize::try_from(memory / PAGE_SIZE).unwrap_or(usize::MAX));
     // Valgrind's superblocks are found anew by every process, when its code is translated.
     let page_cache = counting.model == CountModel::Arch;

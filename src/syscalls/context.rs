@@ -103,6 +103,8 @@ pub(crate) enum Action {
     Gone,
     /// This signal is about to end the task's process, and somebody wants to see it before.
     Killed(i32),
+    /// This call has returned, and somebody wants to see it before signals are delivered.
+    Returned(u64),
     /// The task sleeps; go on with another one.
     Sleep,
     /// The user asked for something while the call was at work: it is made again.

@@ -116,6 +116,9 @@ fn serve(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory,
         strace::left(&mut ctx, number, args, &result);
         strace::stops(ctx.kernel, ctx.cpu);
     }
+    if ctx.kernel.holds_returns {
+        ctx.kernel.task_mut().returned = Some(number);
+    }
     match result {
         Ok(value) => ctx.cpu.set_gpr(Gpr::Rax, value),
         Err(Break::Errno(NO_DESCRIPTOR)) => return Action::Refuse(NO_DESCRIPTOR_LEFT.into()),
@@ -155,6 +158,9 @@ pub(crate) fn interrupt(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut d
     }
     if parent && kernel.transcript.is_some() {
         strace::child_let_go(kernel, cpu);
+    }
+    if let Some(number) = kernel.task_mut().returned.take() {
+        return Action::Returned(number);
     }
     let delivered = kernel.deliver_pending(cpu, mem);
     settle(kernel, cpu, mem, delivered)

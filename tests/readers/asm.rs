@@ -235,6 +235,89 @@ int main(void) {
     assert!(!annotated(at, &["--inline", "out"]).contains("WARNING"));
 }
 
+/// Code that a child made and took out again, and that a program made which only a child executes:
+/// at the same address as other code of the parent.
+#[test]
+fn code_in_no_file_of_children() {
+    const MAKERS: &str = r#"#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static int made(unsigned char turns) {
+  unsigned char code[] = {0xb9, turns, 0, 0, 0, 0xff, 0xc9, 0x75, 0xfc, 0x31, 0xc0, 0xc3};
+  void *at = mmap((void *)0x7000000, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  memcpy(at, code, sizeof code);
+  int result = ((int (*)(void))at)();
+  return result | munmap(at, 4096);
+}
+int main(int argc, char **argv) {
+  int status;
+  if (argc > 1) return made(50);
+  if (fork() == 0) return made(30);
+  wait(&status);
+  if (fork() == 0) return execl(argv[0], argv[0], "again", (char *)0);
+  wait(&status);
+  return status | made(100);
+}
+"#;
+    let directory = tempfile::tempdir().expect("a directory");
+    let at = directory.path();
+    std::fs::write(at.join("makers.c"), MAKERS).expect("a source");
+    let built = tool("gcc", at, "gcc", &["-g", "-o", "makers", "makers.c"]);
+    assert!(built.status.success(), "{}", stderr(&built));
+    let run = |options: &[&str]| {
+        let words = ["run", "-q", "--dump-instr=yes", "--cache-sim=no", "--fork-counts=zero"];
+        let ran = output(at, &[&words, options, &["./makers"]].concat());
+        assert!(ran.status.success(), "{}", stderr(&ran));
+    };
+    let made = |profile: &str| -> Vec<(String, String)> {
+        let text = annotated(at, &["--asm=???", "--no-show-percs", profile]);
+        assert!(!text.contains("WARNING"), "{text}");
+        let lines = text.lines().filter(|line| line.contains(" 70000"));
+        lines
+            .filter_map(|line| {
+                let count = line.split_whitespace().next()?.to_owned();
+                Some((count, line.rsplit('\t').next()?.to_owned()))
+            })
+            .collect()
+    };
+    let code = |constant: &str, calls: &str, turns: &str| {
+        let rows = [
+            (calls, format!("mov    $0x{constant},%ecx")),
+            (turns, "dec    %ecx".to_owned()),
+            (turns, "jne    7000005".to_owned()),
+            (calls, "xor    %eax,%eax".to_owned()),
+            (calls, "ret".to_owned()),
+        ];
+        rows.map(|(count, text)| (count.to_owned(), text)).to_vec()
+    };
+    for options in [&["--trace-children=yes"][..], &["--trace-children=yes", "--separate-threads=yes"]] {
+        run(&[options, &["--cachegrind-out-file=%p"]].concat());
+        let mut files: Vec<String> = std::fs::read_dir(at)
+            .expect("a directory")
+            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+            .filter(|name| name.starts_with(|c: char| c.is_ascii_digit()) && !name.ends_with(".instr"))
+            .collect();
+        files.sort_by_key(|name| (name.contains(".1002"), name.contains(".1001"), name.clone()));
+        let each = files.len() / 3;
+        assert_eq!(each, 1 + usize::from(options.len() > 1), "{files:?}");
+        for (at, file) in files.iter().enumerate() {
+            let expected = match at / each {
+                0 => code("64", "1", "100"),
+                1 => code("1e", "1", "30"),
+                _ => code("32", "1", "50"),
+            };
+            assert_eq!(made(file), expected, "{file}");
+        }
+        for file in files {
+            std::fs::remove_file(at.join(file)).expect("removed");
+        }
+    }
+    // One profile of all has one place for an address: the bytes are those of the first process.
+    run(&["--trace-children=yes", "--cachegrind-out-file=merged"]);
+    assert_eq!(made("merged"), code("64", "3", "180"));
+}
+
 #[test]
 fn what_is_not_there() {
     let directory = profiled(&["-O2"]);

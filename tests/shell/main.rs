@@ -3,9 +3,11 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod counts;
 mod forks;
 mod pause;
 mod repl;
 mod sightings;
+mod syscalls;
 mod tasks;
 mod terminal;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::common::sessions::{Numbers, config};
 use crate::common::{exact, stderr, tool};
 use cgemu::profile::Event;
-use cgemu::session::{Control, CountModel, PAUSE, Pause, Session, Stop, StopConditions};
+use cgemu::session::{Control, CountModel, PAUSE, Pause, Session, Stop, StopConditions, Whose};
 
 fn start(argv: &[&str], model: CountModel) -> Session {
     Session::start(config(argv.iter().map(Into::into).collect(), model), Arc::new(Control::default()))
@@ -44,7 +44,7 @@ fn paused_before_faults() {
         for now in 1..total.min(2000) {
             assert_eq!(session.resume(at(now)), Pause::Reached);
             // To look changes nothing, nor does what is done from here and taken back.
-            session.counts(None);
+            session.counts(Whose::Selected);
             if numbers.below(4) == 0 {
                 let saved = session.save().expect("saved");
                 session.resume(at(now + 1 + numbers.below(30)));
@@ -74,7 +74,7 @@ fn looked_at_in_a_superblock() {
     // There is no fault so early.
     for now in 1..34 {
         assert_eq!(session.resume(at(now)), Pause::Reached);
-        assert_eq!(session.counts(None)[Event::Ir], now);
+        assert_eq!(session.counts(Whose::Selected)[Event::Ir], now);
     }
 }
 

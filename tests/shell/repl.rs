@@ -2,7 +2,7 @@
 //! changes nothing.
 
 mod bad_input;
-mod bed;
+pub mod bed;
 mod terminal;
 
 use std::fs;
@@ -120,9 +120,9 @@ fn memory_and_events() {
     prints(
         dir.path(),
         "catch syscall read write\nbreak main\nrun\ndisable\nenable 1\ncontinue\ncontinue\n",
-        &["(read)"],
+        &["(call to syscall read)", "(returned from syscall read)"],
     );
-    prints(dir.path(), "catch syscall\nrun\nrun\n", &["stop 1: about to make system call 12 (brk)"]);
+    prints(dir.path(), "catch syscall\nrun\nrun\n", &["stop 1: catch syscall (call to syscall brk)"]);
     prints(dir.path(), "catch signal\nrun\nwhere\ncontinue\n", &["signal 10", "handler", "status 3"]);
     prints(
         dir.path(),

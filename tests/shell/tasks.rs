@@ -8,11 +8,11 @@ use crate::common::sessions::config;
 use crate::common::{cgemu, stderr, stdout, tool};
 use cgemu::debugger::Debugger;
 use cgemu::debugger::control::Stopped;
-use cgemu::session::{Config, Control, CountModel};
+use cgemu::session::{Config, Control, CountModel, Whose};
 
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/repl/tasks.c");
 
-fn built(dir: &Path) {
+pub fn built(dir: &Path) {
     let out = tool("gcc", dir, "gcc", &["-g", "-O0", "-static", "-pthread", "-o", "tasks", SOURCE]);
     assert!(out.status.success(), "{}", stderr(&out));
 }
@@ -28,7 +28,7 @@ fn start(config: &Config) -> Debugger {
 fn state(debugger: &mut Debugger) -> String {
     let pc = debugger.pc();
     let session = debugger.session();
-    format!("{pc:#x} {:?} {:?} {:?}", session.tasks(), session.processes(), session.counts(None))
+    format!("{pc:#x} {:?} {:?} {:?}", session.tasks(), session.processes(), session.counts(Whose::Selected))
 }
 
 #[test]
@@ -50,7 +50,8 @@ fn the_way_back_over_forks_and_exits_is_the_same_again() {
         assert!(states.len() > 10, "{} moments", states.len());
         let most = states.iter().map(|state| state.matches("TaskView").count()).max();
         assert_eq!(most, Some(4), "threads and the child");
-        let end = (debugger.session().instructions(), format!("{:?}", debugger.session().counts(None)));
+        let end =
+            (debugger.session().instructions(), format!("{:?}", debugger.session().counts(Whose::Selected)));
         // Back one by one, over the exits and the fork.
         for (&moment, state_then) in moments.iter().zip(&states).rev() {
             debugger.travel(moment).expect("back");
@@ -63,7 +64,8 @@ fn the_way_back_over_forks_and_exits_is_the_same_again() {
             assert_eq!(&state(&mut debugger), state_then, "{model:?} again at {moment}");
         }
         assert_eq!(debugger.go(None, &[]).expect("the end"), Stopped::Ended);
-        let again = (debugger.session().instructions(), format!("{:?}", debugger.session().counts(None)));
+        let again =
+            (debugger.session().instructions(), format!("{:?}", debugger.session().counts(Whose::Selected)));
         assert_eq!(again, end, "{model:?}");
     }
 }
@@ -105,7 +107,7 @@ fn line_of(text: &str) -> usize {
 
 /// Runs commands, one a line, over the program; what they print, which has these parts in this
 /// order.
-fn prints(dir: &Path, commands: &str, parts: &[&str]) -> String {
+pub fn prints(dir: &Path, commands: &str, parts: &[&str]) -> String {
     fs::write(dir.join("script"), commands).expect("written");
     let words = ["repl", "--commands=script", "--cachegrind-out-file=out", "./tasks"];
     let out = cgemu(dir, &words).output().expect("cgemu starts");
@@ -121,7 +123,7 @@ fn prints(dir: &Path, commands: &str, parts: &[&str]) -> String {
 }
 
 /// In the child, while the parent sleeps in read(2) and two threads wait for their turns.
-const IN_THE_CHILD: &str = "break work\nrun\ncontinue 2\n";
+pub const IN_THE_CHILD: &str = "break work\nrun\ncontinue 2\n";
 
 #[test]
 fn threads_and_processes_are_listed_and_told() {
@@ -132,12 +134,17 @@ fn threads_and_processes_are_listed_and_told() {
     let list = [
         "[thread 1003 of process 1003]",
         "  1  task 1000 of process 1000 (tasks)  sleeping in read(3, 0x",
-        ", 1): read from an empty pipe  0x",
-        "  2  task 1001 of process 1000 (tasks)  ready  0x",
+        ", 1): read from an empty pipe  ",
+        " Ir  0x",
+        "  2  task 1001 of process 1000 (tasks)  ready  ",
+        " Ir  0x",
         "<work+",
-        "> 4  task 1003 of process 1003 (tasks)  running  0x",
-        "  1  process 1000 of 999 (tasks)  3 threads  /",
-        "> 4  process 1003 of 1000 (tasks)  1 thread  /",
+        "> 4  task 1003 of process 1003 (tasks)  running  ",
+        " Ir  0x",
+        "  1  process 1000 of 999 (tasks)  3 threads  ",
+        " Ir  /",
+        "> 4  process 1003 of 1000 (tasks)  1 thread  ",
+        " Ir  /",
     ];
     let commands = format!("{IN_THE_CHILD}info threads\ninfo processes\nthread 9\n");
     let out = prints(dir.path(), &commands, &list);

@@ -3,11 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::common::counts::{self, Counts, Position};
 use crate::common::{cgemu, stderr, tool};
 use crate::exact::setting::{GEOMETRIES, Geometry, MODELS, Model};
+
+const SIGTERM: i32 = 15;
 
 fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("testdata/processes/{name}.S"))
@@ -38,7 +41,7 @@ fn profiles(directory: &Path, prefix: &str) -> Vec<Counts> {
 /// The profiles that Valgrind makes, and ours.
 fn both(name: &str, model: &Model, geometry: &Geometry, options: &[&str]) -> [Vec<Counts>; 2] {
     let dir = tempfile::tempdir().expect("a directory");
-    ["forks", "other", "threads"].iter().for_each(|name| build(dir.path(), name));
+    [name, "other"].iter().for_each(|name| build(dir.path(), name));
     let (caches, program) = (geometry.options(), format!("./{name}"));
     let shared: Vec<&str> = caches.iter().map(String::as_str).chain(options.iter().copied()).collect();
 
@@ -48,18 +51,21 @@ fn both(name: &str, model: &Model, geometry: &Geometry, options: &[&str]) -> [Ve
     words.extend(&shared);
     words.extend(["--cachegrind-out-file=theirs.%p", &program]);
     let out = tool("valgrind", dir.path(), "valgrind", &words);
-    assert!(out.status.success(), "{name}: {}", stderr(&out));
+    let killed = (name == "killed").then_some(SIGTERM);
+    assert_eq!(out.status.signal(), killed, "{name}: {}", stderr(&out));
 
     let mut command = cgemu(dir.path(), &["run", "-q", "--branch-sim=yes", "--timeout=60s"]);
     command.args(&shared).args(model.cgemu).args(["--cachegrind-out-file=ours.%p", "--", &program]);
     let out = command.output().expect("cgemu starts");
-    assert!(out.status.success(), "{name}: {}", stderr(&out));
+    assert_eq!(out.status.code(), Some(killed.map_or(0, |signal| 128 + signal)), "{name}: {}", stderr(&out));
     ["theirs.", "ours."].map(|prefix| profiles(dir.path(), prefix))
 }
 
 fn compare(name: &str, processes: usize, geometries: &[Geometry], options: &[&str]) {
-    let source = fs::read_to_string(source(name)).expect("a source");
-    let source: Vec<&str> = source.lines().collect();
+    let text = |name: &str| fs::read_to_string(source(name)).expect("a source");
+    let (own, leave) = (text(name), text("leave"));
+    // killed.S and executed.S consist of it.
+    let source: Vec<&str> = if own.contains("\"leave.S\"") { &leave } else { &own }.lines().collect();
     for model in MODELS {
         for geometry in geometries {
             let [theirs, ours] = both(name, model, geometry, options);
@@ -95,6 +101,27 @@ fn children_that_execute_a_program_are_not_counted() {
 fn threads_share_the_caches_of_their_process() {
     // Lines that depend on the schedule would make others miss in tiny caches.
     compare("threads", 1, &GEOMETRIES[..1], &[]);
+}
+
+/// Threads that sleep while another works have their turns in the same order under both.
+#[test]
+fn threads_that_hand_over() {
+    compare("handover", 1, &GEOMETRIES[..1], &[]);
+}
+
+/// A thread ends the process, by exit_group(2), by a signal and by execve(2), whose program is then
+/// known by its own lines.
+#[test]
+fn threads_that_end_their_process() {
+    for name in ["leave", "killed", "executed"] {
+        compare(name, 1, &GEOMETRIES[..1], &["--trace-children=yes"]);
+    }
+}
+
+/// Children that share the memory of their parent until they execute a program or end.
+#[test]
+fn children_as_posix_spawn_makes_them() {
+    compare("spawn", 3, &GEOMETRIES[..2], &["--trace-children=yes"]);
 }
 
 /// One profile of all processes has the sum of those apart.

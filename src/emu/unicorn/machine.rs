@@ -1,8 +1,6 @@
 //! The emulated machine: CPU, memory and trace, and the loop that runs them.
 #![allow(unsafe_code)]
 
-use std::collections::BTreeMap;
-
 use iced_x86::{FlowControl, Mnemonic as M, OpKind};
 use unicorn_engine::{Arch, Mode, Prot as EngineProt, TlbType, Unicorn, uc_error};
 
@@ -24,7 +22,6 @@ use crate::emu::unicorn::vcpu::{Entered, Vcpu};
 use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory as _};
 use crate::hooks::consumer::Consumer;
 use crate::hooks::fault::Cause;
-use crate::hooks::plan::NO_MAPPING;
 use crate::hooks::recorder::Recorder;
 use crate::x86::address::{Address, is_canonical, is_stack_access};
 use crate::x86::cost::modifies_memory;
@@ -396,21 +393,6 @@ impl Machine {
             }
             Fault::Divide | Fault::FloatingPoint => recorder.fault(rip, Cause::Result, &mut readable),
         }
-    }
-
-    /// The present bytes of every instruction that ran and is in no file, by address.
-    pub(crate) fn code_in_no_file(&mut self) -> BTreeMap<u64, Vec<u8>> {
-        let mut code = BTreeMap::new();
-        let Vcpu { trace, mmu, .. } = &mut *self.vcpu;
-        for plan in trace.recorder().plans.iter().filter(|plan| plan.mapping == NO_MAPPING) {
-            for insn in &plan.insns {
-                let mut bytes = vec![0; usize::from(insn.len)];
-                if mmu.space().read(insn.pc, &mut bytes).is_ok() {
-                    code.insert(insn.pc, bytes);
-                }
-            }
-        }
-        code
     }
 
     /// Ends the machine and returns the consumers of its trace.

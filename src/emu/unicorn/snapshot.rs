@@ -185,11 +185,6 @@ impl Machine {
         self.vcpu.trace.recorder().visit(f);
     }
 
-    /// Sets all counts to zero. Caches and predictors keep their contents.
-    pub(crate) fn zero(&mut self) {
-        self.vcpu.trace.recorder().zero();
-    }
-
     /// Looks out for these targets, in place of any others.
     pub(crate) fn look_out(&mut self, targets: &[Target]) {
         self.vcpu.trace.recorder().look_out(targets);

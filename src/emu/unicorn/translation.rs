@@ -111,6 +111,8 @@ impl Vcpu {
         if let Some(reference) = &mut self.reference {
             reference.translated(pc, size, self.mmu.space(), id);
         }
+        let (space, mut window) = (self.mmu.space(), Window::EMPTY);
+        recorder.note_code(id, &mut |pc| window.code(space, pc));
         let Some(plan) = recorder.plans.get(id) else { return };
         let header = plan.header(id);
         self.translator.end(header, slots);

@@ -29,6 +29,9 @@ impl Recorder {
                 Opening::Shared { .. } => drop(self.tasks.threads.insert(account, process)),
                 _ => {
                     self.filter.copy(account, process);
+                    if let Some(code) = &mut self.code {
+                        code.copy(account, process);
+                    }
                     if self.tasks.stopped.contains(&process) {
                         self.tasks.stopped.insert(account);
                     }
@@ -108,6 +111,9 @@ impl Recorder {
         let process = self.tasks.process(account);
         self.tasks.drop_parked(process);
         self.filter.forget(process);
+        if let Some(code) = self.code.as_mut().filter(|_| !counts) {
+            code.forget(process);
+        }
         self.control(Control::Reset(account, counts));
     }
 

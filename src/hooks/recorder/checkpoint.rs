@@ -2,6 +2,7 @@
 
 use crate::hooks::consumer::SavedConsumer;
 use crate::hooks::filter::SavedFilter;
+use crate::hooks::private_code::{CodeInNoFile, SavedCode};
 use crate::hooks::record::instructions;
 use crate::hooks::recorder::Recorder;
 use crate::hooks::recorder::tasks::Tasks;
@@ -15,6 +16,7 @@ pub(crate) struct Recorded {
     instructions: u64,
     tasks: Tasks,
     filter: SavedFilter,
+    code: Option<SavedCode>,
     /// Records that the consumers have not seen, because a fault may take them back.
     rest: Vec<u64>,
 }
@@ -32,10 +34,10 @@ impl Recorder {
         let mut consumers = Vec::new();
         self.flush();
         self.link.visit(|_, consumer| consumers.push(consumer.save()));
-        let filter = self.filter.save();
+        let (filter, code) = (self.filter.save(), self.code.as_mut().map(CodeInNoFile::save));
         let rest = self.words[..self.len].to_vec();
         let (instructions, tasks) = (self.link.instructions(), self.tasks.clone());
-        Recorded { consumers, instructions, tasks, filter, rest }
+        Recorded { consumers, instructions, tasks, filter, code, rest }
     }
 
     /// Restores what this recorder had recorded when it made `saved`.
@@ -50,6 +52,9 @@ impl Recorder {
         });
         self.link.rewind(saved.instructions);
         self.filter.restore(&saved.filter);
+        if let (Some(code), Some(saved)) = (&mut self.code, &saved.code) {
+            code.restore(saved);
+        }
         if let Some(words) = self.words.get_mut(..saved.rest.len()) {
             words.copy_from_slice(&saved.rest);
             self.len = saved.rest.len();
