@@ -206,6 +206,17 @@ impl FakeMemory {
     }
 }
 
+impl FakeMemory {
+    /// Loads another address space in the place of the one that is loaded.
+    pub(crate) fn load(&mut self, from: SpaceId, to: SpaceId) {
+        if from != to {
+            let other = self.others.remove(&to).unwrap_or_default();
+            let here = std::mem::replace(&mut self.space, other);
+            self.others.insert(from, here);
+        }
+    }
+}
+
 impl GuestMemory for FakeMemory {
     fn read(&mut self, addr: u64, buf: &mut [u8]) -> Result<(), usize> {
         self.copy(addr, Prot::READ, buf.len(), |at, from| buf[at..at + from.len()].copy_from_slice(from))
@@ -356,14 +367,19 @@ impl GuestMemory for FakeMemory {
     fn mappings(&self) -> Vec<Mapping> {
         let mut mappings: Vec<Mapping> = Vec::new();
         for (start, page) in &self.space.pages {
-            let (file, offset) = page.file.clone().map_or((None, 0), |(file, offset)| (Some(file), offset));
-            let shared = matches!(page.store, Store::Shared(..));
+            let (object, within) = match page.store {
+                Store::Shared(object, within) => (Some(object), within),
+                Store::Private(_) => (None, 0),
+            };
+            let (file, offset) =
+                page.file.clone().map_or((None, within), |(file, offset)| (Some(file), offset));
+            let shared = object.is_some();
             match mappings.last_mut() {
                 Some(last)
                     if last.end == *start
                         && (last.prot, last.shared, last.label, last.flags)
                             == (page.prot, shared, page.label, page.flags)
-                        && last.file == file
+                        && (&last.file, last.object) == (&file, object)
                         && (file.is_none() || last.offset + (last.end - last.start) == offset) =>
                 {
                     last.end += PAGE_SIZE;
@@ -375,7 +391,7 @@ impl GuestMemory for FakeMemory {
                     shared,
                     may_write: true,
                     flags: page.flags,
-                    object: None,
+                    object,
                     offset,
                     file,
                     label: page.label,

@@ -66,11 +66,12 @@ impl Kernel {
         mem: &'a mut dyn GuestMemory,
     ) -> (&'a mut Descriptions, FileContext<'a>) {
         let of_others = self.signals_of_others(self.current());
-        let Parts { task, process, handlers, fs, files, streams, random, clock, .. } = self.parts();
+        let Parts { task, process, handlers, queued, fs, files, streams, random, clock, .. } = self.parts();
         let size_limit = process.limits.soft(Resource::Fsize);
         let (pid, pgid) = (process.pid, process.pgid);
         let cred = &task.cred;
-        let signals = Signals { task: &mut task.signals, shared: &mut process.pending, of_others, handlers };
+        let (user, shared) = (cred.uid.real, &mut process.pending);
+        let signals = Signals { task: &mut task.signals, shared, of_others, handlers, user, queued };
         (files, FileContext { fs, streams, random, clock, cpu, mem, cred, signals, pid, pgid, size_limit })
     }
 

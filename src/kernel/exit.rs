@@ -266,7 +266,8 @@ impl Kernel {
                 self.graves.push(task);
                 continue;
             }
-            let Some(gone) = self.tasks.release(task) else { continue };
+            let Some(mut gone) = self.tasks.release(task) else { continue };
+            gone.signals.pending.remove(u64::MAX, &mut self.queued);
             self.fs.forget_subject(Subject::Task(task));
             self.forget_clock(CpuClock::Task(task));
             let Shared { process, mm, handlers, fds, fs_context } = gone.shared;
@@ -275,7 +276,9 @@ impl Kernel {
             self.fd_tables.release(fds);
             self.fs_contexts.release(fs_context);
             if self.processes[process].leader == task {
-                self.processes.release(process);
+                if let Some(mut gone) = self.processes.release(process) {
+                    gone.pending.remove(u64::MAX, &mut self.queued);
+                }
                 self.forget_clock(CpuClock::Process(process));
                 self.fs.forget_subject(Subject::Process(process));
             }

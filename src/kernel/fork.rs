@@ -202,13 +202,15 @@ impl Kernel {
         }
     }
 
-    /// Gives the running task an address space of its own, to be filled by execve(2).
+    /// Gives the running task an address space of its own, to be filled by execve(2): another one
+    /// than it had if somebody shares that, or has it open in `/proc`.
     pub(super) fn unshare_mm(&mut self) {
-        let copy = |kernel: &mut Kernel, mm| {
-            let own = kernel.mms[mm].fork();
-            kernel.mms.add(own)
-        };
-        self.unshare(|shared| &mut shared.mm, |kernel, mm| kernel.mms.holders(mm), copy, Kernel::give_up_mm);
+        let mm = self.task().shared.mm;
+        if self.mms.holders(mm) > 1 || self.files.shows(space_of(mm)) {
+            let own = self.mms[mm].fork();
+            self.task_mut().shared.mm = self.mms.add(own);
+            self.give_up_mm(mm);
+        }
     }
 
     /// Gives the running task a descriptor table of its own (CLONE_FILES of unshare(2)).

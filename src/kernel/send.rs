@@ -7,7 +7,6 @@ use crate::abi::resource::Resource;
 use crate::abi::signal::si_code::{SI_TIMER, SI_USER};
 use crate::abi::signal::{bit, signo::*};
 use crate::kernel::arena::{ProcessId, TaskId};
-use crate::kernel::limits::SIGPENDING_MAX;
 use crate::kernel::process::PPID;
 use crate::kernel::sched::TaskState;
 use crate::kernel::signal::handlers::STOPS;
@@ -37,7 +36,8 @@ impl Kernel {
             return;
         }
         let task = if dead { self.leader(process) } else { task };
-        let info = if self.is_queue_full(task, &info) { SigInfo::user(signo, SI_USER, 0, 0) } else { info };
+        let full = self.is_queue_full(task, &info);
+        let info = if full { SigInfo::user(signo, SI_USER, 0, 0) } else { info };
         self.prepare_signal(process, signo);
         let others = match to {
             To::Task => Vec::new(),
@@ -66,7 +66,10 @@ impl Kernel {
             self.direct(process, task, signo);
         }
         self.task_charge.signal_sent();
-        self.signals_of(task).send(info, to);
+        let mut signals = self.signals_of(task);
+        if !full || signals.queue(to).set() & bit(signo) == 0 {
+            signals.send(info, to);
+        }
         let taker = all.into_iter().find(|task| to == To::Task || self.takes(*task, signo));
         if let Some(taker) = taker {
             self.wake_for_signals(taker);
@@ -87,17 +90,7 @@ impl Kernel {
         let kept = info.signo() < SIGRTMIN && info.code() >= 0 || info.code() == SI_TIMER;
         let held = &self.tasks[task];
         let most = self.processes[held.shared.process].limits.soft(Resource::Sigpending);
-        if kept || most >= SIGPENDING_MAX as u64 {
-            return false;
-        }
-        let user = held.cred.uid.real;
-        let own = self.tasks.iter().filter(|(_, task)| task.cred.uid.real == user);
-        let queued = own.map(|(id, task)| {
-            let process = &self.processes[task.shared.process];
-            let shared = if process.leader == id { process.pending.len() } else { 0 };
-            task.signals.pending.len() + shared
-        });
-        queued.sum::<usize>() as u64 >= most
+        !kept && self.queued.of(held.cred.uid.real) >= most
     }
 
     /// Notes that a task, if it is not the first one of its process, takes a signal before others
@@ -139,9 +132,9 @@ impl Kernel {
             _ => return,
         };
         let held = &mut self.processes[process];
-        held.pending.remove(opposite);
+        held.pending.remove(opposite, &mut self.queued);
         for task in held.tasks.clone() {
-            self.tasks[task].signals.pending.remove(opposite);
+            self.tasks[task].signals.pending.remove(opposite, &mut self.queued);
         }
         if signo == SIGCONT {
             self.continue_process(process);

@@ -23,6 +23,7 @@ use crate::kernel::procfs::tasks::TaskTable;
 use crate::kernel::random::Random;
 use crate::kernel::sched::{Scheduler, TaskState};
 use crate::kernel::signal::handlers::SignalHandlers;
+use crate::kernel::signal::queued::Queued;
 use crate::kernel::signal::state::Signals;
 use crate::kernel::streams::Streams;
 use crate::kernel::task::{Shared, Task};
@@ -60,6 +61,8 @@ pub struct Kernel {
     pub(super) user: u32,
     /// Tasks that have ended and nobody waits for.
     pub(super) graves: Vec<TaskId>,
+    /// Numbers of waiting signals by user.
+    pub(super) queued: Queued,
     /// Address spaces that nobody uses any more.
     pub(super) unused_spaces: Vec<SpaceId>,
     /// Status of the first process, once it has ended.
@@ -106,6 +109,8 @@ pub struct Parts<'a> {
     pub mm: &'a mut Mm,
     /// Its signal handlers.
     pub handlers: &'a mut SignalHandlers,
+    /// Numbers of waiting signals by user.
+    pub(super) queued: &'a mut Queued,
     /// Its descriptors.
     pub fds: &'a mut FdTable,
     /// Its working directory, root and umask.
@@ -169,6 +174,7 @@ impl Kernel {
             lock_owners: BTreeMap::new(),
             sched: Scheduler::new(config.quantum, config.schedule_seed),
             graves: Vec::new(),
+            queued: Queued::default(),
             unused_spaces: Vec::new(),
             first_end: None,
             holds_fatal_signals: false,
@@ -331,6 +337,8 @@ impl Kernel {
             of_others,
             shared: &mut self.processes[task.shared.process].pending,
             handlers: &mut self.handlers[task.shared.handlers],
+            user: task.cred.uid.real,
+            queued: &mut self.queued,
             task: &mut task.signals,
         }
     }
@@ -344,6 +352,7 @@ impl Kernel {
             process: &mut self.processes[process],
             mm: &mut self.mms[mm],
             handlers: &mut self.handlers[handlers],
+            queued: &mut self.queued,
             fds: &mut self.fd_tables[fds],
             fs_context: &mut self.fs_contexts[fs_context],
             fs: &mut self.fs,

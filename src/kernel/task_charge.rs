@@ -5,8 +5,13 @@ const RECOUNT: u32 = 4096;
 /// Signals after which they are: each may lie in a queue of another task.
 const SIGNALS: u32 = 64;
 
+/// A change of one in so many objects does not have all summed up again: making each of a thousand
+/// tasks would look at all others.
+const FEW: usize = 64;
+
 /// The sum over tasks and what they share. A call changes what its task uses, so only that is asked
-/// after it; all of it again when there are others than before, and when signals were sent.
+/// after it; all of it again when there are others than before (of many, more than a few), and when
+/// signals were sent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TaskCharge {
     /// Bytes of all that the running task does not use.
@@ -32,7 +37,8 @@ impl TaskCharge {
 
     /// Tells if all has to be summed up again.
     pub(super) fn is_stale(&self, counted: [usize; 4]) -> bool {
-        self.left == 0 || self.counted != counted
+        let changed = |(now, then): (usize, usize)| now.abs_diff(then) > then / FEW;
+        self.left == 0 || counted.into_iter().zip(self.counted).any(changed)
     }
 
     /// Takes the sum of all, and what the running task has of it.
@@ -63,6 +69,9 @@ mod tests {
         charge.switched(350);
         assert_eq!((charge.update(350), charge.is_stale([2, 1, 1, 1])), (1150, false));
         assert!(charge.is_stale([3, 1, 1, 1]));
+        charge.count([640, 1, 1, 1], 1000, 300);
+        assert!(!charge.is_stale([650, 1, 1, 1]) && charge.is_stale([629, 1, 1, 1]));
+        charge.count([2, 1, 1, 1], 1000, 300);
         (0..SIGNALS).for_each(|_| charge.signal_sent());
         assert!(charge.is_stale([2, 1, 1, 1]));
     }

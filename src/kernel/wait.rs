@@ -376,4 +376,21 @@ impl Kernel {
         self.processes[process].timers.set_overrun(id, overrun);
         next
     }
+
+    /// The tasks that may run, but for the running one, in the order of their turns.
+    #[cfg(test)]
+    pub(crate) fn ready(&self) -> Vec<TaskId> {
+        let mut sched = self.sched.clone();
+        std::iter::from_fn(|| sched.take_ready()).collect()
+    }
+
+    /// Gives a task the next turn; false if it cannot run.
+    #[cfg(test)]
+    pub(crate) fn prefer(&mut self, task: TaskId) -> bool {
+        let ready = self.sched.remove_ready(task);
+        if ready {
+            self.sched.add_ready(task, u32::MAX, true);
+        }
+        ready
+    }
 }

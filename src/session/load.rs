@@ -187,8 +187,9 @@ impl Prepared {
         };
         let stack = stack::build(&spec).map_err(|error| failure(&path, &error))?;
         kernel.exec(machine.memory());
-        machine.load_space(kernel.space()); // a new one, if others still use the old one
+        machine.load_space(kernel.space()); // a new one, if others still use the old one or look at it
         let memory = machine.memory();
+        kernel.drop_unused_spaces(memory);
         memory.clear();
         memory.limit_growth(stack_limit, total_limit);
         // What may be read may be executed, personality(2).

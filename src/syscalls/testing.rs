@@ -1,12 +1,14 @@
 //! A machine for unit tests of the system calls: the kernel, with a CPU and a memory that need no
 //! engine.
 
+use std::collections::BTreeMap;
+
 use crate::guest::fake::{FakeCpu, FakeMemory};
 use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory, PAGE_SIZE};
 use crate::kernel::Kernel;
 use crate::kernel::config::KernelConfig;
 use crate::kernel::cred::User;
-use crate::kernel::sched::{Picked, QUANTUM};
+use crate::kernel::sched::{Picked, QUANTUM, TaskState};
 use crate::kernel::vfs::policy::Policy;
 use crate::syscalls::context::Action;
 use crate::syscalls::dispatch;
@@ -133,5 +135,89 @@ impl Machine {
     /// Reads a word from the guest's memory.
     pub(crate) fn word(&mut self, addr: u64) -> u64 {
         self.get(addr, 8).iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
+    }
+}
+
+/// A machine with several tasks, each with registers of its own, which make calls in the order that
+/// a test says.
+pub(crate) struct Tasks {
+    pub machine: Machine,
+    gprs: BTreeMap<i32, [u64; 16]>,
+}
+
+impl Tasks {
+    pub(crate) fn new() -> Tasks {
+        Tasks { machine: Machine::new(), gprs: BTreeMap::new() }
+    }
+
+    /// Gives a task its turn, if it can have one.
+    fn turn(&mut self, tid: i32) -> bool {
+        let Machine { kernel, cpu, mem } = &mut self.machine;
+        let Some(task) = kernel.find_task(tid) else { return false };
+        let last = kernel.current();
+        if kernel.is_alive(last) {
+            self.gprs.insert(kernel.tid_of(last), cpu.gprs);
+        }
+        if task == last && kernel.task().state == TaskState::Runnable && !kernel.ready().contains(&task) {
+            return true;
+        }
+        if kernel.is_alive(last)
+            && kernel.task().state == TaskState::Runnable
+            && !kernel.ready().contains(&last)
+        {
+            kernel.give_way();
+        }
+        if !kernel.prefer(task) {
+            return false;
+        }
+        let from = kernel.space();
+        let Picked::Task(picked) = kernel.pick(cpu) else { return false };
+        kernel.switch_to(picked, cpu.instructions);
+        mem.load(from, kernel.space());
+        cpu.gprs = self.gprs.get(&tid).copied().unwrap_or(cpu.gprs);
+        true
+    }
+
+    /// The result that an action leaves, or `None` where the task sleeps, is stopped or has ended.
+    fn result(&mut self, mut action: Action) -> Option<i64> {
+        if let Action::Spawn(spawn) = action {
+            let Machine { kernel, cpu, mem } = &mut self.machine;
+            let child = kernel.tid_of(spawn.task);
+            let mut gprs = cpu.gprs;
+            gprs[Gpr::Rax as usize] = 0;
+            self.gprs.insert(child, gprs);
+            action = dispatch::interrupt(kernel, cpu, mem);
+        }
+        match action {
+            Action::Continue => Some(self.machine.cpu.gpr(Gpr::Rax) as i64),
+            Action::Sleep | Action::Gone => None,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Makes a call of a task that can run.
+    pub(crate) fn call(&mut self, tid: i32, number: u64, args: &[u64]) -> Option<i64> {
+        assert!(self.turn(tid), "task {tid} cannot run");
+        const ARGS: [Gpr; 6] = [Gpr::Rdi, Gpr::Rsi, Gpr::Rdx, Gpr::R10, Gpr::R8, Gpr::R9];
+        let Machine { kernel, cpu, mem } = &mut self.machine;
+        for (at, reg) in ARGS.into_iter().enumerate() {
+            cpu.set_gpr(reg, args.get(at).copied().unwrap_or(0));
+        }
+        cpu.set_gpr(Gpr::Rax, number);
+        let action = dispatch::syscall(kernel, cpu, mem);
+        self.result(action)
+    }
+
+    /// Lets a task go on that was woken in a call, and gives the call's result.
+    pub(crate) fn goes_on(&mut self, tid: i32) -> Option<i64> {
+        assert!(self.turn(tid), "task {tid} cannot run");
+        let Machine { kernel, cpu, mem } = &mut self.machine;
+        let action = dispatch::resume(kernel, cpu, mem);
+        self.result(action)
+    }
+
+    /// The ids of the tasks that wait for their turns, in that order.
+    pub(crate) fn ready(&self) -> Vec<i32> {
+        self.machine.kernel.ready().into_iter().map(|task| self.machine.kernel.tid_of(task)).collect()
     }
 }

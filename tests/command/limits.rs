@@ -87,13 +87,18 @@ fn memory_is_limited() {
     ends(&["--max-memory=64M"], reserve, 0, &[]);
 }
 
-/// Runs a case of `testdata/limits/fill.c` with 64 MiB; its status, its log and the most memory
-/// that cgemu took, in KiB.
-fn fill(directory: &Path, what: &str, count: u32) -> (Option<i32>, String, u64) {
+/// Runs a case of `testdata/limits/fill.c` or `flood.c` with 64 MiB, unless an option says
+/// otherwise; its status, its log and the most memory that cgemu took, in KiB.
+fn fill(directory: &Path, option: Option<&str>, what: &str, count: u32) -> (Option<i32>, String, u64) {
     let count = count.to_string();
-    let words = ["run", "--max-memory=64M", "--cachegrind-out-file=out", "--timeout=300s", "--", "./p"];
+    let mut words = vec!["run", "--cachegrind-out-file=out", "--timeout=300s"];
+    if !option.is_some_and(|option| option.starts_with("--max-memory")) {
+        words.push("--max-memory=64M");
+    }
+    words.extend(option);
+    words.extend(["--", "./p", what, &count]);
     let mut command = cgemu(directory, &words);
-    let mut child = command.args([what, &count]).stderr(Stdio::piped()).spawn().expect("cgemu starts");
+    let mut child = command.stderr(Stdio::piped()).spawn().expect("cgemu starts");
     let status = format!("/proc/{}/status", child.id());
     let mut peak = 0;
     // The mark only rises, and is gone with the process.
@@ -136,9 +141,34 @@ fn what_the_kernel_keeps_is_limited() {
         ("holes", 70_000, 0, 128),
         ("code", 2000, 124, 384),
     ] {
-        let (ended, log, peak) = fill(dir.path(), what, count);
+        let (ended, log, peak) = fill(dir.path(), None, what, count);
         assert_eq!(ended, Some(status), "{what}: {log}");
         assert_eq!(log.contains("--max-memory"), status == 124, "{what}: {log}");
+        assert!(peak > 1024 && peak < most * 1024, "{what}: {peak} KiB");
+        profile(dir.path());
+    }
+}
+
+/// Floods end by the limit that they reach, in one line and with memory to spare, or are only work.
+#[test]
+fn floods_are_limited() {
+    let dir = temporary();
+    build(dir.path(), include_str!("../../testdata/limits/flood.c"));
+    for (what, count, option, status, most) in [
+        ("vforks", 1, Some("--max-processes=1000"), 124, 128),
+        ("execs", 1, Some("--max-instructions=5M"), 124, 128),
+        ("signals", 16_384, None, 0, 128),
+        ("timers", 50, None, 0, 128),
+        ("waiters", 1000, None, 0, 128),
+        ("leavers", 1000, None, 0, 128),
+        ("pipes", 10_000, Some("--max-memory=256M"), 0, 320),
+    ] {
+        let (ended, log, peak) = fill(dir.path(), option, what, count);
+        assert_eq!(ended, Some(status), "{what}: {log}");
+        let named = option.filter(|_| status == 124).unwrap_or("--max-memory=");
+        let named = named.split('=').next().unwrap_or(named);
+        let said = log.lines().filter(|line| line.contains(named)).count();
+        assert_eq!(said, usize::from(status == 124), "{what}: {log}");
         assert!(peak > 1024 && peak < most * 1024, "{what}: {peak} KiB");
         profile(dir.path());
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::abi::inotify::{IN_ACCESS, IN_CLOSE_NOWRITE, IN_CLOSE_WRITE, IN_MODIFY};
-use crate::guest::{FileId, GuestMemory};
+use crate::guest::{FileId, GuestMemory, SpaceId};
 use crate::kernel::arena::ProcessId;
 use crate::kernel::fasync::Owner;
 use crate::kernel::fdtable::{FdTable, FileNo};
@@ -325,6 +325,11 @@ impl Descriptions {
             *at != except.0 && open.refs > 0 && !open.is_path() && open.ops.inode() == Some(ino)
         });
         others.fold((0, 0), |(all, writing), (_, open)| (all + 1, writing + usize::from(open.writable())))
+    }
+
+    /// Tells if a file of `/proc` that shows an address space is open.
+    pub(crate) fn shows(&self, space: SpaceId) -> bool {
+        self.slots.iter().any(|(_, open)| open.refs > 0 && open.ops.address_space() == Some(space))
     }
 
     /// Takes a descriptor out of a table; EBADF.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
-use crate::guest::{GuestCpu, GuestMemory};
+use crate::guest::{GuestCpu, GuestMemory, SpaceId};
 use crate::kernel::arena::ProcessId;
 use crate::kernel::clock::Clock;
 use crate::kernel::cred::Credentials;
@@ -180,6 +180,12 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
 
     /// The number of the pseudo-terminal whose slave this is.
     fn pty_slave(&self) -> Option<u32> {
+        None
+    }
+
+    /// The address space that it shows, a file of `/proc/PID`. It goes on showing that one after
+    /// execve(2).
+    fn address_space(&self) -> Option<SpaceId> {
         None
     }
 

@@ -34,6 +34,10 @@ impl FileOperations for PageMap {
         Some(self.ino)
     }
 
+    fn address_space(&self) -> Option<SpaceId> {
+        Some(self.space)
+    }
+
     fn has_offset(&self) -> bool {
         true
     }

@@ -71,6 +71,10 @@ impl FileOperations for ProcMem {
         Some(self.ino)
     }
 
+    fn address_space(&self) -> Option<SpaceId> {
+        self.space
+    }
+
     fn has_offset(&self) -> bool {
         true
     }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::{SEEK_CUR, SEEK_SET};
+use crate::guest::SpaceId;
 use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, seek_within};
+use crate::kernel::mm::space_of;
 use crate::kernel::streams::Streams;
 use crate::kernel::vfs::node::{Ino, ProcFile, ProcSource};
 
@@ -38,6 +40,10 @@ impl FileOperations for ProcText {
 
     fn proc_source(&self) -> Option<ProcSource> {
         Some(self.source)
+    }
+
+    fn address_space(&self) -> Option<SpaceId> {
+        self.source.mm.map(space_of)
     }
 
     fn set_text(&mut self, text: Arc<[u8]>) {

@@ -181,7 +181,7 @@ impl<'a> View<'a> {
         );
         text.push_str(&self.memory(mem, |mem| self.status_of_memory(mem)).unwrap_or_default());
         let signals = &task.signals;
-        let queued = signals.pending.len() + process.pending.len();
+        let queued = self.kernel.queued.of(self.task.cred.uid.real);
         let (ignored, caught) = self.dispositions();
         let most = process.limits.soft(Resource::Sigpending);
         let threads = process.tasks.len().max(1);

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use crate::abi::signal::{bit, si_code, signo::*};
-use crate::kernel::limits::SIGPENDING_MAX;
 use crate::kernel::signal::info::SigInfo;
+use crate::kernel::signal::queued::Queued;
 
 /// Signals that the CPU causes; they are taken first.
 const SYNCHRONOUS: u64 = 1 << (SIGSEGV - 1)
@@ -18,7 +18,8 @@ const SYNCHRONOUS: u64 = 1 << (SIGSEGV - 1)
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
     set: u64,
-    infos: VecDeque<SigInfo>,
+    /// Each with the user to whose limit it counts.
+    infos: VecDeque<(SigInfo, u32)>,
 }
 
 impl Queue {
@@ -29,51 +30,56 @@ impl Queue {
 
     /// Bytes that the queue takes.
     pub(in crate::kernel) fn bytes(&self) -> u64 {
-        (self.infos.capacity() * size_of::<SigInfo>()) as u64
+        (self.infos.capacity() * size_of::<(SigInfo, u32)>()) as u64
     }
 
-    /// Number of waiting signals.
-    pub fn len(&self) -> usize {
-        self.infos.len()
-    }
-
-    /// Adds a signal. A standard signal that waits already is not added again, signal(7); past
-    /// `SIGPENDING_MAX` signals further ones are dropped.
-    pub(super) fn push(&mut self, info: SigInfo) {
+    /// Adds a signal, which counts to the limit of a user. A standard signal that waits already is
+    /// not added again, signal(7).
+    pub(super) fn push(&mut self, info: SigInfo, user: u32, queued: &mut Queued) {
         let signo = info.signo();
-        if signo < SIGRTMIN && self.set & bit(signo) != 0 || self.infos.len() >= SIGPENDING_MAX {
+        if signo < SIGRTMIN && self.set & bit(signo) != 0 {
             return;
         }
         self.set |= bit(signo);
-        self.infos.push_back(info);
+        self.infos.push_back((info, user));
+        queued.add(user);
     }
 
     /// Takes the first signal of `wanted`: faults first, then the lowest number, then the oldest.
-    pub(super) fn pop(&mut self, wanted: u64) -> Option<SigInfo> {
+    pub(super) fn pop(&mut self, wanted: u64, queued: &mut Queued) -> Option<SigInfo> {
         let ready = self.set & wanted;
         let first = if ready & SYNCHRONOUS != 0 { ready & SYNCHRONOUS } else { ready };
         if first == 0 {
             return None;
         }
         let signo = first.trailing_zeros() as i32 + 1;
-        let at = self.infos.iter().position(|info| info.signo() == signo)?;
-        let info = self.infos.remove(at);
-        if !self.infos.iter().any(|info| info.signo() == signo) {
+        let at = self.infos.iter().position(|(info, _)| info.signo() == signo)?;
+        let (info, user) = self.infos.remove(at)?;
+        queued.take(user);
+        // Those before it are others.
+        if !self.infos.range(at..).any(|(info, _)| info.signo() == signo) {
             self.set &= !bit(signo);
         }
-        info
+        Some(info)
     }
 
     /// Drops the signals of a set.
-    pub(in crate::kernel) fn remove(&mut self, signals: u64) {
+    pub(in crate::kernel) fn remove(&mut self, signals: u64, queued: &mut Queued) {
         if self.set & signals != 0 {
-            self.infos.retain(|info| bit(info.signo()) & signals == 0);
+            self.infos.retain(|(info, user)| {
+                let stays = bit(info.signo()) & signals == 0;
+                if !stays {
+                    queued.take(*user);
+                }
+                stays
+            });
             self.set &= !signals;
         }
     }
 
     /// The waiting signal of a POSIX timer, to count missed expirations on it.
     pub(in crate::kernel) fn timer_mut(&mut self, id: i32) -> Option<&mut SigInfo> {
-        self.infos.iter_mut().find(|info| info.code() == si_code::SI_TIMER && info.pid() == id as u32)
+        let mut infos = self.infos.iter_mut().map(|(info, _)| info);
+        infos.find(|info| info.code() == si_code::SI_TIMER && info.pid() == id as u32)
     }
 }

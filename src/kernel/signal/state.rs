@@ -7,6 +7,7 @@ use crate::abi::signal::{
 use crate::kernel::signal::handlers::SignalHandlers;
 use crate::kernel::signal::info::SigInfo;
 use crate::kernel::signal::queue::Queue;
+use crate::kernel::signal::queued::Queued;
 
 /// State that the last exception left for the signal frame: `thread.trap_nr`, `error_code`, `cr2`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -109,6 +110,10 @@ pub struct Signals<'a> {
     pub of_others: u64,
     /// Its actions.
     pub handlers: &'a mut SignalHandlers,
+    /// The user to whose limit its signals count.
+    pub(in crate::kernel) user: u32,
+    /// Numbers of waiting signals.
+    pub(in crate::kernel) queued: &'a mut Queued,
 }
 
 impl Signals<'_> {
@@ -117,8 +122,8 @@ impl Signals<'_> {
     pub fn set_action(&mut self, signo: i32, action: SigAction) {
         self.handlers.set(signo, action);
         if self.handlers.ignores(signo) {
-            self.shared.remove(bit(signo));
-            self.task.pending.remove(bit(signo));
+            self.shared.remove(bit(signo), self.queued);
+            self.task.pending.remove(bit(signo), self.queued);
         }
     }
 
@@ -156,6 +161,14 @@ impl Signals<'_> {
         }
     }
 
+    fn push(&mut self, info: SigInfo, to: To) {
+        let queue = match to {
+            To::Task => &mut self.task.pending,
+            To::Process => &mut *self.shared,
+        };
+        queue.push(info, self.user, self.queued);
+    }
+
     /// Queues a signal unless its action ignores it.
     pub fn send(&mut self, info: SigInfo, to: To) {
         let signo = info.signo();
@@ -165,7 +178,7 @@ impl Signals<'_> {
         if self.task.blocked & bit(signo) == 0 && self.handlers.ignores(signo) {
             return;
         }
-        self.queue(to).push(info);
+        self.push(info, to);
     }
 
     /// Sends a signal that cannot be put off: one that is blocked or ignored ends the process
@@ -177,7 +190,7 @@ impl Signals<'_> {
             self.set_action(signo, SigAction { handler: SIG_DFL, ..action });
             self.task.blocked &= !bit(signo);
         }
-        self.task.pending.push(info);
+        self.push(info, To::Task);
     }
 
     /// Sends a signal that ends the process whatever its action is (`HANDLER_EXIT`).
@@ -189,7 +202,8 @@ impl Signals<'_> {
     /// Takes the next pending signal out of `wanted`: the task's before the process's, faults
     /// first, then by rising number, as `dequeue_signal` does.
     pub fn dequeue(&mut self, wanted: u64) -> Option<SigInfo> {
-        self.task.pending.pop(wanted).or_else(|| self.shared.pop(wanted))
+        let own = self.task.pending.pop(wanted, self.queued);
+        own.or_else(|| self.shared.pop(wanted, self.queued))
     }
 
     /// Sets the mask for the rest of this call (ppoll(2), pselect(2), sigsuspend(2)). The old one

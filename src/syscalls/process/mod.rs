@@ -7,3 +7,6 @@ pub(super) mod limits;
 pub(super) mod pidfd;
 pub(super) mod prctl;
 pub(super) mod task;
+
+#[cfg(test)]
+mod tests;
