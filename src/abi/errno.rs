@@ -33,6 +33,7 @@ impl Errno {
     pub const EFBIG: Errno = Errno(27);
     pub const ENOSPC: Errno = Errno(28);
     pub const ESPIPE: Errno = Errno(29);
+    pub const EROFS: Errno = Errno(30);
     pub const EPIPE: Errno = Errno(32);
     pub const EDOM: Errno = Errno(33);
     pub const ERANGE: Errno = Errno(34);

@@ -226,3 +226,27 @@ pub(crate) const PIPEFS_MAGIC: u64 = 0x5049_5045;
 pub(crate) const fn makedev(major: u64, minor: u64) -> u64 {
     major << 8 | minor
 }
+
+/// Flags of mount(2).
+pub(crate) const MS_RDONLY: u64 = 1;
+pub(crate) const MS_NOSUID: u64 = 2;
+pub(crate) const MS_NODEV: u64 = 4;
+pub(crate) const MS_NOEXEC: u64 = 8;
+pub(crate) const MS_REMOUNT: u64 = 0x20;
+pub(crate) const MS_NOATIME: u64 = 0x400;
+pub(crate) const MS_NODIRATIME: u64 = 0x800;
+pub(crate) const MS_BIND: u64 = 0x1000;
+pub(crate) const MS_MOVE: u64 = 0x2000;
+pub(crate) const MS_REC: u64 = 0x4000;
+pub(crate) const MS_UNBINDABLE: u64 = 0x2_0000;
+pub(crate) const MS_PRIVATE: u64 = 0x4_0000;
+pub(crate) const MS_SLAVE: u64 = 0x8_0000;
+pub(crate) const MS_SHARED: u64 = 0x10_0000;
+pub(crate) const MS_RELATIME: u64 = 0x20_0000;
+pub(crate) const MS_MGC_VAL: u64 = 0xc0ed_0000;
+pub(crate) const MS_MGC_MSK: u64 = 0xffff_0000;
+/// Flags of umount2(2).
+pub(crate) const MNT_FORCE: u32 = 1;
+pub(crate) const MNT_DETACH: u32 = 2;
+pub(crate) const MNT_EXPIRE: u32 = 4;
+pub(crate) const UMOUNT_NOFOLLOW: u32 = 8;

@@ -130,11 +130,13 @@ pub(crate) const TCP_LISTEN: u8 = 10;
 pub(crate) const NLMSG_ERROR: u16 = 2;
 pub(crate) const NLMSG_DONE: u16 = 3;
 pub(crate) const NLM_F_MULTI: u16 = 2;
+pub(crate) const NLM_F_ACK: u16 = 4;
 /// NLM_F_ROOT and NLM_F_MATCH: all objects.
 pub(crate) const NLM_F_DUMP: u16 = 0x300;
 pub(crate) const RTM_BASE: u16 = 16;
 pub(crate) const RTM_NEWLINK: u16 = 16;
 pub(crate) const RTM_GETLINK: u16 = 18;
+pub(crate) const RTM_SETLINK: u16 = 19;
 pub(crate) const RTM_NEWADDR: u16 = 20;
 pub(crate) const RTM_NEWROUTE: u16 = 24;
 pub(crate) const RTM_NEWRULE: u16 = 32;
@@ -144,6 +146,8 @@ pub(crate) const RTM_GETROUTE: u16 = 26;
 pub(crate) const ARPHRD_LOOPBACK: u16 = 772;
 /// IFF_UP, IFF_LOOPBACK and IFF_RUNNING, and IFF_LOWER_UP.
 pub(crate) const LOOPBACK_FLAGS: u32 = 0x49;
+pub(crate) const IFF_UP: u32 = 1;
+pub(crate) const IFF_RUNNING: u32 = 0x40;
 pub(crate) const IFF_LOWER_UP: u32 = 0x1_0000;
 
 pub(crate) const SIOCGIFNAME: u64 = 0x8910;

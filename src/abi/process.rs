@@ -20,6 +20,16 @@ pub(crate) const CLONE_DETACHED: u64 = 0x40_0000;
 pub(crate) const CLONE_CHILD_SETTID: u64 = 0x100_0000;
 pub(crate) const CLONE_NEWUSER: u64 = 0x1000_0000;
 pub(crate) const CLONE_NEWPID: u64 = 0x2000_0000;
+/// Commands of ioctl(2) for namespaces, ioctl_ns(2).
+pub(crate) const NS_GET_USERNS: u64 = 0xb701;
+pub(crate) const NS_GET_PARENT: u64 = 0xb702;
+pub(crate) const NS_GET_NSTYPE: u64 = 0xb703;
+pub(crate) const NS_GET_OWNER_UID: u64 = 0xb704;
+pub(crate) const CLONE_NEWNET: u64 = 0x4000_0000;
+pub(crate) const CLONE_NEWTIME: u64 = 0x80;
+pub(crate) const CLONE_NEWCGROUP: u64 = 0x200_0000;
+pub(crate) const CLONE_NEWUTS: u64 = 0x400_0000;
+pub(crate) const CLONE_NEWIPC: u64 = 0x800_0000;
 pub(crate) const CLONE_CLEAR_SIGHAND: u64 = 0x1_0000_0000;
 pub(crate) const CLONE_INTO_CGROUP: u64 = 0x2_0000_0000;
 /// Flags of unshare(2) that a process alone meets: CLONE_VM, CLONE_FS, CLONE_FILES, CLONE_SIGHAND,

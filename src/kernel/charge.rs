@@ -47,7 +47,10 @@ impl Kernel {
             let all = self.charge_of_all();
             self.task_charge.count(counted, all, running);
         }
-        self.task_charge.update(running) + self.files.charged() + self.fs.charged() + self.ipc.charged()
+        self.task_charge.update(running)
+            + self.files.charged()
+            + self.fs.charged()
+            + self.ipc.charged_in_all()
     }
 
     /// Charges what the kernel holds for the guest to the limit of its memory.
@@ -57,7 +60,7 @@ impl Kernel {
     /// time.
     pub(crate) fn charge(&mut self, mem: &mut dyn GuestMemory) -> Result<(), MemError> {
         let refused = self.fs.take_out_of_memory();
-        self.ipc.shm.sweep(mem);
+        self.ipc.sweep(mem);
         mem.charge(self.charged())?;
         if refused { Err(MemError::NoMemory) } else { Ok(()) }
     }

@@ -1,9 +1,13 @@
 //! Credentials of a task: credentials(7), capabilities(7). The rules are those of Linux's
-//! `kernel/sys.c` and `security/commoncap.c`.
+//! `kernel/sys.c` and `security/commoncap.c`. Ids are the kernel's; only what calls are given and
+//! give is as the task's user namespace has it.
+
+use std::sync::Arc;
 
 use crate::abi::capability::*;
 use crate::abi::errno::Errno;
 use crate::abi::fs::{S_ISGID, S_ISUID, S_IXGRP};
+use crate::kernel::namespace::user::{IdMap, UserNamespace};
 
 /// A user of the emulated machine: the one who runs the program. Never the host's, so that a run is
 /// the same for every user of the host.
@@ -110,6 +114,18 @@ pub enum Change {
 }
 
 impl Change {
+    /// The change with the kernel's ids; EINVAL for those that a map does not have. setfsuid(2)
+    /// leaves an id alone instead.
+    fn in_kernel(self, map: &IdMap) -> Result<Change, Errno> {
+        let id = |id: u32| if id == KEEP { Ok(KEEP) } else { map.kernel_id(id).ok_or(Errno::EINVAL) };
+        Ok(match self {
+            Change::One(one) => Change::One(id(one)?),
+            Change::Two(real, effective) => Change::Two(id(real)?, id(effective)?),
+            Change::Three([real, effective, saved]) => Change::Three([id(real)?, id(effective)?, id(saved)?]),
+            Change::Fs(one) => Change::Fs(id(one).unwrap_or(KEEP)),
+        })
+    }
+
     fn of(self, ids: Ids, any: bool) -> Result<Ids, Errno> {
         match self {
             Change::One(id) => ids.set(id, any),
@@ -148,6 +164,8 @@ pub struct Credentials {
     pub caps: Capabilities,
     /// SECBIT_*, prctl(2) PR_SET_SECUREBITS.
     pub securebits: u32,
+    /// The user namespace, which the capabilities are for.
+    pub(crate) user_ns: Arc<UserNamespace>,
 }
 
 impl Credentials {
@@ -165,17 +183,67 @@ impl Credentials {
                 ..Capabilities::default()
             },
             securebits: 0,
+            user_ns: UserNamespace::first(),
         }
     }
 
-    /// Tells if a capability is effective.
+    /// Tells if a capability is effective in the machine's first user namespace, `capable`.
     pub fn capable(&self, capability: u64) -> bool {
+        self.user_ns.is_first() && self.capable_here(capability)
+    }
+
+    /// EPERM unless a capability is effective in the machine's first user namespace.
+    pub fn require(&self, capability: u64) -> Result<(), Errno> {
+        if self.capable(capability) { Ok(()) } else { Err(Errno::EPERM) }
+    }
+
+    /// Tells if a capability is effective in the task's own user namespace.
+    pub(crate) fn capable_here(&self, capability: u64) -> bool {
         self.caps.effective & 1 << capability != 0
     }
 
-    /// EPERM unless a capability is effective.
-    pub fn require(&self, capability: u64) -> Result<(), Errno> {
-        if self.capable(capability) { Ok(()) } else { Err(Errno::EPERM) }
+    /// EPERM unless a capability is effective in the task's own user namespace.
+    pub(crate) fn require_here(&self, capability: u64) -> Result<(), Errno> {
+        if self.capable_here(capability) { Ok(()) } else { Err(Errno::EPERM) }
+    }
+
+    /// Tells if a capability is effective in a user namespace, `ns_capable`.
+    pub(crate) fn capable_over(&self, namespace: &UserNamespace, capability: u64) -> bool {
+        namespace.grants(&self.user_ns, self.uid.effective, self.capable_here(capability))
+    }
+
+    /// EPERM unless a capability is effective in a user namespace.
+    pub(crate) fn require_over(&self, namespace: &UserNamespace, capability: u64) -> Result<(), Errno> {
+        if self.capable_over(namespace, capability) { Ok(()) } else { Err(Errno::EPERM) }
+    }
+
+    /// Tells if a capability is effective over a file of an owner and a group: those must be in the
+    /// task's user namespace, `capable_wrt_inode_uidgid`.
+    pub(crate) fn capable_over_file(&self, uid: u32, gid: u32, capability: u64) -> bool {
+        let known = self.user_ns.is_first()
+            || self.user_ns.uids.id(uid).is_some() && self.user_ns.gids.id(gid).is_some();
+        known && self.capable_here(capability)
+    }
+
+    /// The kernel's id of the superuser of the task's user namespace.
+    fn root(&self) -> Option<u32> {
+        self.user_ns.uids.kernel_id(0)
+    }
+
+    /// Replaces the supplementary groups, setgroups(2); EPERM, EINVAL.
+    pub(crate) fn set_groups(&mut self, groups: &[u32]) -> Result<(), Errno> {
+        let kernel_id = |gid: &u32| self.user_ns.gids.kernel_id(*gid).ok_or(Errno::EINVAL);
+        let mut groups = groups.iter().map(kernel_id).collect::<Result<Vec<u32>, _>>()?;
+        groups.sort_unstable();
+        self.groups = groups;
+        Ok(())
+    }
+
+    /// Tells if setgroups(2) is allowed, `may_setgroups`; EPERM.
+    pub(crate) fn may_set_groups(&self) -> Result<(), Errno> {
+        self.require_here(CAP_SETGID)?;
+        let may = self.user_ns.setgroups && self.user_ns.gids.is_set();
+        if may { Ok(()) } else { Err(Errno::EPERM) }
     }
 
     /// Tells if files of a group are the task's, too.
@@ -185,30 +253,31 @@ impl Credentials {
 
     /// Changes user ids, and with them capabilities; EPERM, EINVAL.
     pub fn set_uid(&mut self, change: Change) -> Result<(), Errno> {
-        let old = self.uid;
-        self.uid = change.of(old, self.capable(CAP_SETUID))?;
+        let (old, root) = (self.uid, self.root());
+        let is_root = |id: u32| Some(id) == root;
+        self.uid = change.in_kernel(&self.user_ns.uids)?.of(old, self.capable_here(CAP_SETUID))?;
         if self.securebits & SECBIT_NO_SETUID_FIXUP != 0 {
             return Ok(());
         }
         let caps = &mut self.caps;
         if let Change::Fs(_) = change {
-            match (old.fs, self.uid.fs) {
-                (0, new) if new != 0 => caps.effective &= !CAP_FS_SET,
-                (old, 0) if old != 0 => caps.effective |= CAP_FS_SET & caps.permitted,
+            match (is_root(old.fs), is_root(self.uid.fs)) {
+                (true, false) => caps.effective &= !CAP_FS_SET,
+                (false, true) => caps.effective |= CAP_FS_SET & caps.permitted,
                 _ => {}
             }
             return Ok(());
         }
-        let was_root = old.three().contains(&0);
-        if was_root && !self.uid.three().contains(&0) {
+        let was_root = old.three().into_iter().any(is_root);
+        if was_root && !self.uid.three().into_iter().any(is_root) {
             if self.securebits & SECBIT_KEEP_CAPS == 0 {
                 (caps.permitted, caps.effective) = (0, 0);
             }
             caps.ambient = 0;
         }
-        match (old.effective, self.uid.effective) {
-            (0, new) if new != 0 => caps.effective = 0,
-            (old, 0) if old != 0 => caps.effective = caps.permitted,
+        match (is_root(old.effective), is_root(self.uid.effective)) {
+            (true, false) => caps.effective = 0,
+            (false, true) => caps.effective = caps.permitted,
             _ => {}
         }
         Ok(())
@@ -216,7 +285,7 @@ impl Credentials {
 
     /// Changes group ids; EPERM, EINVAL.
     pub fn set_gid(&mut self, change: Change) -> Result<(), Errno> {
-        self.gid = change.of(self.gid, self.capable(CAP_SETGID))?;
+        self.gid = change.in_kernel(&self.user_ns.gids)?.of(self.gid, self.capable_here(CAP_SETGID))?;
         Ok(())
     }
 
@@ -227,7 +296,7 @@ impl Credentials {
             [effective, permitted, inheritable].map(|set| set & CAP_FULL_SET);
         let old = self.caps;
         let within = |set: u64, all: u64| set & !all == 0;
-        let any = self.capable(CAP_SETPCAP);
+        let any = self.capable_here(CAP_SETPCAP);
         if !any && !within(inheritable, old.inheritable | old.permitted)
             || !within(inheritable, old.inheritable | old.bounding)
             || !within(permitted, old.permitted)
@@ -242,7 +311,7 @@ impl Credentials {
 
     /// Takes a capability out of the bounding set, prctl(2) PR_CAPBSET_DROP; EPERM, EINVAL.
     pub fn drop_bounding(&mut self, capability: u64) -> Result<(), Errno> {
-        self.require(CAP_SETPCAP)?;
+        self.require_here(CAP_SETPCAP)?;
         if capability > CAP_LAST_CAP {
             return Err(Errno::EINVAL);
         }
@@ -258,7 +327,7 @@ impl Credentials {
         if locks >> 1 & (held ^ bits) != 0 || locks & !bits != 0 || bits & !known != 0 {
             return Err(Errno::EPERM);
         }
-        self.require(CAP_SETPCAP)?;
+        self.require_here(CAP_SETPCAP)?;
         self.securebits = bits as u32;
         Ok(())
     }
@@ -286,7 +355,11 @@ impl Credentials {
     /// capabilities. True if the program gained something that its caller did not have, AT_SECURE.
     pub fn exec(&mut self, mode: u32, owner: User, no_new_privs: bool) -> bool {
         let old = self.clone();
-        if !no_new_privs {
+        // Set-id bits of owners that the namespace does not have mean nothing in it.
+        let known = self.user_ns.uids.id(owner.uid).is_some() && self.user_ns.gids.id(owner.gid).is_some();
+        let root = self.root();
+        let is_root = |id: u32| Some(id) == root;
+        if !no_new_privs && known {
             if mode & S_ISUID != 0 {
                 self.uid.effective = owner.uid;
             }
@@ -296,9 +369,9 @@ impl Credentials {
         }
         let caps = &mut self.caps;
         let root_is_special = self.securebits & SECBIT_NOROOT == 0;
-        let root = root_is_special && (self.uid.effective == 0 || self.uid.real == 0);
-        let all_effective = root_is_special && self.uid.effective == 0;
-        caps.permitted = if root { caps.bounding | caps.inheritable } else { 0 };
+        let privileged = root_is_special && (is_root(self.uid.effective) || is_root(self.uid.real));
+        let all_effective = root_is_special && is_root(self.uid.effective);
+        caps.permitted = if privileged { caps.bounding | caps.inheritable } else { 0 };
         let set_id = self.uid.effective != old.uid.real || self.gid.effective != old.gid.real;
         if no_new_privs {
             caps.permitted &= old.caps.permitted;
@@ -312,7 +385,7 @@ impl Credentials {
         caps.effective = if all_effective { caps.permitted } else { caps.ambient };
         self.securebits &= !SECBIT_KEEP_CAPS;
         let gained = all_effective || caps.permitted & !caps.ambient != 0;
-        set_id || self.uid.real != 0 && gained
+        set_id || !is_root(self.uid.real) && gained
     }
 
     /// The credentials that access(2) asks for: those of the real ids.
@@ -320,7 +393,7 @@ impl Credentials {
         let mut cred = self.clone();
         (cred.uid.fs, cred.gid.fs) = (self.uid.real, self.gid.real);
         if self.securebits & SECBIT_NO_SETUID_FIXUP == 0 {
-            cred.caps.effective = if self.uid.real == 0 { self.caps.permitted } else { 0 };
+            cred.caps.effective = if Some(self.uid.real) == self.root() { self.caps.permitted } else { 0 };
         }
         cred
     }

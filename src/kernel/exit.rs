@@ -18,6 +18,7 @@ use crate::kernel::state::Kernel;
 use crate::kernel::task::Shared;
 use crate::kernel::uaccess::put_u32;
 use crate::kernel::vfs::FsContext;
+use crate::kernel::vfs::mount::{At, MountId};
 use crate::kernel::vfs::node::Subject;
 
 /// Signals whose default action dumps core, signal(7).
@@ -162,12 +163,12 @@ impl Kernel {
             return; // what is left can be looked at
         }
         if let Some(context) = self.fs_contexts.release(shared.fs_context) {
-            self.fs.let_go(context.root, mem);
-            self.fs.let_go(context.cwd, mem);
+            self.fs.let_go(context.root.ino, mem);
+            self.fs.let_go(context.cwd.ino, mem);
         }
-        let root = self.fs.root;
-        self.fs.hold(root);
-        self.fs.hold(root);
+        let root = At { mount: MountId::FIRST, ino: self.fs.root };
+        self.fs.hold(root.ino);
+        self.fs.hold(root.ino);
         let context = FsContext { root, cwd: root, umask: 0 };
         self.tasks[task].shared.fs_context = self.fs_contexts.add(context);
         self.give_up_mm(shared.mm);

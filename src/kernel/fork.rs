@@ -44,6 +44,14 @@ impl Kernel {
         self.check_number_of_tasks()?;
         let maker = self.task().clone();
         let from = maker.shared;
+        let mut cred = maker.cred.clone();
+        if has(CLONE_NEWUSER) {
+            self.enter_new_user(&mut cred)?;
+        }
+        let (namespaces, copies) = self.new_namespaces(flags, &cred, mem)?;
+        if has(CLONE_THREAD) && namespaces.pid != namespaces.pid_of_children {
+            return Err(Errno::EINVAL.into());
+        }
         let tid = self.pids.allocate().ok_or(Errno::EAGAIN)?;
         let mm = if has(CLONE_VM) { self.share_mm(from.mm) } else { self.copy_mm(from.mm, mem)? };
         let handlers = match has(CLONE_SIGHAND) {
@@ -56,6 +64,7 @@ impl Kernel {
         let fds = if has(CLONE_FILES) { self.share_fds(from.fds) } else { self.copy_fds(from.fds) };
         let fs_context =
             if has(CLONE_FS) { self.share_fs(from.fs_context) } else { self.copy_fs(from.fs_context) };
+        self.follow_copies(fs_context, &copies);
         let id = self.tasks.next_key();
         let process = match has(CLONE_THREAD) {
             true => {
@@ -65,6 +74,8 @@ impl Kernel {
             false => self.add_child(tid, id, exit_signal, has(CLONE_PARENT)),
         };
         let mut child = maker.child(tid, Shared { process, mm, handlers, fds, fs_context });
+        child.cred = cred;
+        child.namespaces = namespaces.of_child();
         if has(CLONE_VM) && !has(CLONE_VFORK) {
             child.signals.altstack = AltStack::NONE;
         }
@@ -181,8 +192,8 @@ impl Kernel {
     /// Copies working directory, root and umask.
     pub(super) fn copy_fs(&mut self, context: FsContextId) -> FsContextId {
         let copy = self.fs_contexts[context].clone();
-        self.fs.hold(copy.root);
-        self.fs.hold(copy.cwd);
+        self.fs.hold(copy.root.ino);
+        self.fs.hold(copy.cwd.ino);
         self.fs_contexts.add(copy)
     }
 

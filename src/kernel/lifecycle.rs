@@ -21,7 +21,8 @@ const SPECIFIC_CODES: [i32; 7] = [SIGILL, SIGFPE, SIGSEGV, SIGBUS, SIGTRAP, SIGC
 impl Kernel {
     /// A signal that the running task sends.
     pub fn signal_from_task(&self, signo: i32, code: i32) -> SigInfo {
-        SigInfo::user(signo, code, self.process().pid as u32, self.task().cred.uid.real)
+        let cred = &self.task().cred;
+        SigInfo::user(signo, code, self.process().pid as u32, cred.user_ns.uids.shown(cred.uid.real))
     }
 
     /// Sends a signal that a call causes (SIGPIPE, SIGXFSZ) to the running task. The program sees

@@ -27,6 +27,7 @@ mod lifecycle;
 pub(crate) mod limits;
 pub(crate) mod mm;
 pub(crate) mod mqueue;
+pub(crate) mod namespace;
 pub(crate) mod net;
 pub(crate) mod notices;
 pub(crate) mod ntp;

@@ -147,7 +147,10 @@ impl Kernel {
         let (from, to) = (&self.task().cred, &self.tasks[held.leader].cred.uid);
         let same = [from.uid.effective, from.uid.real].iter().any(|uid| *uid == to.saved || *uid == to.real);
         let continues = signo == SIGCONT && held.sid == self.process().sid;
-        let allowed = process == self.task().shared.process || same || continues || from.capable(CAP_KILL);
+        let allowed = process == self.task().shared.process
+            || same
+            || continues
+            || from.capable_over(&self.tasks[held.leader].cred.user_ns, CAP_KILL);
         if allowed { Ok(()) } else { Err(Errno::EPERM) }
     }
 

@@ -14,8 +14,9 @@ use crate::kernel::fdtable::FdTable;
 use crate::kernel::file::description::{Description, Descriptions};
 use crate::kernel::file::stream::standard_streams;
 use crate::kernel::futex::FutexKey;
-use crate::kernel::ipc::namespace::Ipc;
 use crate::kernel::mm::Mm;
+use crate::kernel::namespace::ipcs::Ipcs;
+use crate::kernel::namespace::table::NamespaceTable;
 use crate::kernel::notices::Notices;
 use crate::kernel::pids::Pids;
 use crate::kernel::process::{EndedProcess, Process, Status};
@@ -29,7 +30,6 @@ use crate::kernel::streams::Streams;
 use crate::kernel::task::{Shared, Task};
 use crate::kernel::task_charge::TaskCharge;
 use crate::kernel::transcript::Transcript;
-use crate::kernel::uts::Names;
 use crate::kernel::vfs::{FileSystem, FsContext};
 use crate::kernel::wait_queue::QueueId;
 
@@ -83,13 +83,13 @@ pub struct Kernel {
     /// Open file descriptions, which descriptors of every table refer to.
     pub(crate) files: Descriptions,
     /// System V shared memory, semaphores and message queues.
-    pub(crate) ipc: Ipc,
+    pub(crate) ipc: Ipcs,
     /// The host's standard streams.
     pub streams: Streams,
     /// The clock, made of executed instructions.
     pub clock: Clock,
-    /// Names of the machine.
-    pub names: Names,
+    /// Namespaces that programs made.
+    pub(crate) namespaces: NamespaceTable,
     /// The stream behind getrandom(2), /dev/urandom and AT_RANDOM.
     pub random: Random,
     /// Lines for the log that a call left behind (unknown calls, refused flags), taken by the
@@ -146,6 +146,7 @@ impl Kernel {
     /// A kernel with one task, which runs no program yet.
     pub fn new(config: &KernelConfig) -> Kernel {
         let cred = Credentials::of(config.user);
+        let namespaces = NamespaceTable::new(&cred.user_ns);
         let mut fs = FileSystem::new(
             &config.allow_write,
             config.policy.clone(),
@@ -187,10 +188,10 @@ impl Kernel {
             fs_contexts,
             fs,
             files: standard_streams(),
-            ipc: Ipc::default(),
+            ipc: Ipcs::default(),
             streams: Streams::new(config),
             clock: Clock::default(),
-            names: Names::default(),
+            namespaces,
             random: Random::new(config.seed),
             notices: Notices::default(),
             transcript: None,

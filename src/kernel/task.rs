@@ -5,6 +5,7 @@ use crate::abi::sched::{SCHED_FIFO, SCHED_IDLE, SCHED_RR};
 use crate::kernel::arena::{FdTableId, FsContextId, HandlersId, MmId, ProcessId, TaskId};
 use crate::kernel::cred::Credentials;
 use crate::kernel::mm::Mm;
+use crate::kernel::namespace::kind::Namespaces;
 use crate::kernel::process::PID;
 use crate::kernel::sched::{Call, Claim, Share, TaskState};
 use crate::kernel::seccomp::{Seccomp, UserDispatch};
@@ -48,6 +49,8 @@ pub struct Task {
     pub shared: Shared,
     /// Credentials.
     pub cred: Credentials,
+    /// Namespaces but the user's.
+    pub(crate) namespaces: Namespaces,
     /// State, for the scheduler.
     pub state: TaskState,
     /// Memory of the call in which it sleeps.
@@ -109,6 +112,7 @@ impl Task {
             tid: PID,
             shared,
             cred,
+            namespaces: Namespaces::FIRST,
             state: TaskState::default(),
             call: Call::default(),
             returned: None,

@@ -243,6 +243,7 @@ impl Kernel {
     pub(crate) fn switch_to(&mut self, task: TaskId, instructions: u64) {
         self.account(instructions);
         self.current = task;
+        self.ipc.enter(self.task().namespaces.ipc);
         self.charge_switched();
         self.sched.begin_turn(instructions, self.task().claim());
     }

@@ -55,7 +55,7 @@ fn target(
 ) -> Result<Option<Ino>, Errno> {
     if path.is_empty() && flags & AT_EMPTY_PATH != 0 {
         if dirfd as i32 == AT_FDCWD {
-            return Ok(Some(caller.context.cwd));
+            return Ok(Some(caller.context.cwd.ino));
         }
         return of_fd(caller, dirfd, true);
     }

@@ -12,7 +12,7 @@ use crate::kernel::uaccess::{copy_from_user, copy_to_user, strncpy_from_user};
 use crate::kernel::vfs::Time;
 use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::change::Make;
-use crate::kernel::vfs::node::Ino;
+use crate::kernel::vfs::mount::At;
 use crate::kernel::vfs::resolve::Last;
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::fd::{drop_file, install, install_file};
@@ -377,12 +377,12 @@ fn readlinkat(ctx: &mut Ctx, [dirfd, path, buf, size, ..]: [u64; 6]) -> SysResul
 /// getcwd(2): the length with the NUL.
 fn getcwd(ctx: &mut Ctx, [buf, size, ..]: [u64; 6]) -> SysResult {
     let (fs, cwd) = (&ctx.kernel.fs, ctx.kernel.fs_context().cwd);
-    if fs.node(cwd).unlinked() {
+    if fs.node(cwd.ino).unlinked() {
         return Err(Errno::ENOENT.into());
     }
     let root = ctx.kernel.fs_context().root;
-    let mut path = fs.path_of(root, cwd);
-    if !fs.is_beneath(cwd, root) {
+    let (mut path, beneath) = fs.path_from(root, cwd);
+    if !beneath {
         path.splice(..0, *b"(unreachable)");
     }
     path.push(0);
@@ -393,15 +393,16 @@ fn getcwd(ctx: &mut Ctx, [buf, size, ..]: [u64; 6]) -> SysResult {
     Ok(path.len() as u64)
 }
 
-fn change_dir(ctx: &mut Ctx, ino: Ino) -> SysResult {
+fn change_dir(ctx: &mut Ctx, to: At) -> SysResult {
     let (fs, caller, _) = ctx.paths();
+    let ino = to.ino;
     if !fs.node(ino).is_dir() {
         return Err(Errno::ENOTDIR.into());
     }
     caller.may(fs.node(ino), X_OK)?;
     ctx.kernel.fs.hold(ino);
-    let before = std::mem::replace(&mut ctx.kernel.fs_context_mut().cwd, ino);
-    ctx.kernel.fs.let_go(before, ctx.mem);
+    let before = std::mem::replace(&mut ctx.kernel.fs_context_mut().cwd, to);
+    ctx.kernel.fs.let_go(before.ino, ctx.mem);
     Ok(0)
 }
 
@@ -409,14 +410,15 @@ fn change_dir(ctx: &mut Ctx, ino: Ino) -> SysResult {
 fn chdir(ctx: &mut Ctx, [path, ..]: [u64; 6]) -> SysResult {
     let path = get_path(ctx.mem, path)?;
     let (fs, caller, _) = ctx.paths();
-    let ino = fs.locate(&caller, FDCWD as i32, &path, true)?.exists()?;
-    change_dir(ctx, ino)
+    let to = fs.locate(&caller, FDCWD as i32, &path, true)?.there()?;
+    change_dir(ctx, to)
 }
 
 /// fchdir(2).
 fn fchdir(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
-    let inode = ctx.kernel.file(fd as i32)?.ops.inode();
-    change_dir(ctx, inode.ok_or(Errno::ENOTDIR)?)
+    let open = ctx.kernel.file(fd as i32)?;
+    let (mount, inode) = (open.mount, open.ops.inode());
+    change_dir(ctx, At { mount, ino: inode.ok_or(Errno::ENOTDIR)? })
 }
 
 /// umask(2): the mask that held before.
@@ -429,13 +431,15 @@ fn umask(ctx: &mut Ctx, [mask, ..]: [u64; 6]) -> SysResult {
 fn chroot(ctx: &mut Ctx, [path, ..]: [u64; 6]) -> SysResult {
     let path = get_path(ctx.mem, path)?;
     let (fs, caller, _) = ctx.paths();
-    let ino = fs.locate(&caller, FDCWD as i32, &path, true)?.exists()?;
-    if !fs.node(ino).is_dir() {
+    let to = fs.locate(&caller, FDCWD as i32, &path, true)?.there()?;
+    if !fs.node(to.ino).is_dir() {
         return Err(Errno::ENOTDIR.into());
     }
-    caller.may(fs.node(ino), X_OK)?;
-    caller.cred.require(CAP_SYS_CHROOT)?;
-    ctx.kernel.fs_context_mut().root = ino;
+    caller.may(fs.node(to.ino), X_OK)?;
+    caller.cred.require_here(CAP_SYS_CHROOT)?;
+    ctx.kernel.fs.hold(to.ino);
+    let before = std::mem::replace(&mut ctx.kernel.fs_context_mut().root, to);
+    ctx.kernel.fs.let_go(before.ino, ctx.mem);
     Ok(0)
 }
 

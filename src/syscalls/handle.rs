@@ -6,7 +6,7 @@ use crate::abi::fs::*;
 use crate::kernel::file::open::Opened;
 use crate::kernel::procfs::machine::mount_of;
 use crate::kernel::uaccess::{copy_from_user, copy_to_user, get_array, put_u32, put_u64};
-use crate::kernel::vfs::node::Ino;
+use crate::kernel::vfs::mount::At;
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fd::limit;
 use crate::syscalls::fs::{get_path, install_opened, wait_for_partner};
@@ -37,7 +37,7 @@ fn name_to_handle_at(ctx: &mut Ctx, [dirfd, path, handle, mount_id, flags, _]: [
     let (fs, caller, _) = ctx.paths();
     let ino = match path.is_empty() && flags & AT_EMPTY_PATH != 0 && dirfd as i32 != AT_FDCWD {
         true => caller.fd_link(dirfd as i32)?.inode.ok_or(Errno::EOPNOTSUPP)?,
-        false if path.is_empty() && flags & AT_EMPTY_PATH != 0 => caller.context.cwd,
+        false if path.is_empty() && flags & AT_EMPTY_PATH != 0 => caller.context.cwd.ino,
         false => fs.locate(&caller, dirfd as i32, &path, flags & AT_SYMLINK_FOLLOW != 0)?.exists()?,
     };
     let number = fs.handle_of(ino).ok_or(Errno::EOPNOTSUPP)?;
@@ -60,12 +60,16 @@ fn name_to_handle_at(ctx: &mut Ctx, [dirfd, path, handle, mount_id, flags, _]: [
 }
 
 /// The inode of a handle on the file system of a descriptor; EBADF, EPERM, EFAULT, EINVAL, ESTALE.
-fn decode(ctx: &mut Ctx, mount: u64, handle: u64) -> Result<Ino, Errno> {
+fn decode(ctx: &mut Ctx, mount: u64, handle: u64) -> Result<At, Errno> {
     let (fs, caller, _) = ctx.paths();
-    let device = match mount as i32 {
-        AT_FDCWD => Some(fs.node(caller.context.cwd).dev),
-        fd => caller.fd_link(fd)?.inode.map(|ino| fs.node(ino).dev),
+    let (mount, within) = match mount as i32 {
+        AT_FDCWD => (caller.context.cwd.mount, Some(caller.context.cwd.ino)),
+        fd => {
+            let link = caller.fd_link(fd)?;
+            (link.mount, link.inode)
+        }
     };
+    let device = within.map(|ino| fs.node(ino).dev);
     ctx.kernel.task().cred.require(CAP_DAC_READ_SEARCH)?;
     let head: [u8; 8] = get_array(ctx.mem, handle)?;
     let (bytes, kind) = (u32::from_le_bytes([head[0], head[1], head[2], head[3]]), &head[4..]);
@@ -76,7 +80,8 @@ fn decode(ctx: &mut Ctx, mount: u64, handle: u64) -> Result<Ino, Errno> {
     copy_from_user(ctx.mem, handle.wrapping_add(8), &mut held)?;
     let number = held.first_chunk().filter(|_| bytes == HANDLE && *kind == KIND.to_le_bytes());
     let number = u64::from_le_bytes(*number.ok_or(Errno::ESTALE)?);
-    device.and_then(|device| ctx.kernel.fs.by_handle(device, number)).ok_or(Errno::ESTALE)
+    let ino = device.and_then(|device| ctx.kernel.fs.by_handle(device, number)).ok_or(Errno::ESTALE)?;
+    Ok(At { mount, ino })
 }
 
 /// open_by_handle_at(2).
@@ -85,11 +90,11 @@ fn open_by_handle_at(ctx: &mut Ctx, [mount, handle, flags, ..]: [u64; 6]) -> Sys
     if let Some(file) = ctx.kernel.task().call.opening {
         return wait_for_partner(ctx, file, b"a handle", flags);
     }
-    let ino = decode(ctx, mount, handle)?;
+    let at = decode(ctx, mount, handle)?;
     ctx.kernel.fds().has_room(limit(ctx))?;
     let now = ctx.kernel.real_time(ctx.cpu);
     let mut opener = ctx.kernel.opener(now, ctx.mem);
-    match opener.open_handle(ino, flags)? {
+    match opener.open_handle(at, flags)? {
         Opened::Leased(ino, write) => {
             break_leases(ctx, ino, write, flags & O_NONBLOCK != 0)?;
             open_by_handle_at(ctx, [mount, handle, flags.into(), 0, 0, 0])

@@ -172,7 +172,7 @@ fn read_filter(ctx: &mut Ctx, program: u64) -> Result<Filter, Errno> {
         return Err(Errno::EINVAL);
     }
     let task = ctx.kernel.task();
-    if !task.no_new_privs && !task.cred.capable(CAP_SYS_ADMIN) {
+    if !task.no_new_privs && !task.cred.capable_here(CAP_SYS_ADMIN) {
         return Err(Errno::EACCES);
     }
     let mut bytes = vec![0; len * 8];

@@ -38,7 +38,7 @@ fn look(ctx: &mut Ctx, dirfd: u64, path: u64, flags: u32) -> Result<Meta, Errno>
     };
     if path.is_empty() && flags & AT_EMPTY_PATH != 0 {
         if dirfd as i32 == AT_FDCWD {
-            let cwd = ctx.kernel.fs_context().cwd;
+            let cwd = ctx.kernel.fs_context().cwd.ino;
             return Ok(ctx.kernel.fs.meta(cwd));
         }
         let file = ctx.kernel.fds().get(dirfd as i32)?;
@@ -65,15 +65,22 @@ fn look_at(ctx: &mut Ctx, file: FileNo) -> Result<Meta, Errno> {
     files.get(file).ops.attributes(&mut cx)
 }
 
+/// Owner and group as the caller's user namespace has them.
+fn shown_owner(ctx: &Ctx, meta: &Meta) -> (u32, u32) {
+    let user_ns = &ctx.kernel.task().cred.user_ns;
+    (user_ns.uids.shown(meta.uid), user_ns.gids.shown(meta.gid))
+}
+
 /// Writes a `struct stat` of x86-64.
 fn put_stat(ctx: &mut Ctx, addr: u64, meta: &Meta) -> SysResult {
     let times = &meta.times;
+    let (uid, gid) = shown_owner(ctx, meta);
     let words = [
         meta.dev,
         meta.ino,
         meta.nlink,
-        u64::from(meta.mode) | u64::from(meta.uid) << 32,
-        u64::from(meta.gid),
+        u64::from(meta.mode) | u64::from(uid) << 32,
+        u64::from(gid),
         meta.rdev,
         meta.size,
         BLOCK,
@@ -127,6 +134,7 @@ fn statx(ctx: &mut Ctx, [dirfd, path, flags, mask, buf, _]: [u64; 6]) -> SysResu
         return Err(Errno::EINVAL.into());
     }
     let meta = look(ctx, dirfd, path, flags)?;
+    let (uid, gid) = shown_owner(ctx, &meta);
     let mut out = [0; 256];
     let mut put = |at: usize, bytes: &[u8]| out[at..at + bytes.len()].copy_from_slice(bytes);
     let attribute = |on: bool, bit: u64| if on { bit } else { 0 };
@@ -138,8 +146,8 @@ fn statx(ctx: &mut Ctx, [dirfd, path, flags, mask, buf, _]: [u64; 6]) -> SysResu
     put(0x90, &mount_of(meta.dev).to_le_bytes());
     put(0x04, &(BLOCK as u32).to_le_bytes());
     put(0x10, &(meta.nlink as u32).to_le_bytes());
-    put(0x14, &meta.uid.to_le_bytes());
-    put(0x18, &meta.gid.to_le_bytes());
+    put(0x14, &uid.to_le_bytes());
+    put(0x18, &gid.to_le_bytes());
     put(0x1c, &(meta.mode as u16).to_le_bytes());
     put(0x20, &meta.ino.to_le_bytes());
     put(0x28, &meta.size.to_le_bytes());

@@ -51,6 +51,7 @@ const FAMILIES: &[&[Row]] = &[
     stat::ROWS,
     system::admin::ROWS,
     system::info::ROWS,
+    system::mount::ROWS,
     system::refused::ROWS,
     time::ROWS,
 ];

@@ -17,6 +17,7 @@ use crate::kernel::slab::{Charged, Slab};
 use crate::kernel::vfs::caller::{FdLink, FdLinks};
 use crate::kernel::vfs::image::Source;
 use crate::kernel::vfs::list::Listing;
+use crate::kernel::vfs::mount::MountId;
 use crate::kernel::vfs::node::Ino;
 use crate::kernel::vfs::tree::FileSystem;
 use crate::kernel::wait_queue::QueueId;
@@ -42,6 +43,8 @@ pub(crate) struct Description {
     pub(crate) owner: Owner,
     /// The path it was opened by, for `/proc/self/fd` and mappings.
     pub(crate) path: Arc<[u8]>,
+    /// The mount that the path led to.
+    pub(crate) mount: MountId,
     /// A directory's entries, read when getdents64(2) first asks.
     pub(crate) listing: Option<Arc<Listing>>,
     pub(crate) ops: Box<dyn FileOperations>,
@@ -77,6 +80,7 @@ impl Description {
             created: false,
             owner: Owner::default(),
             path,
+            mount: MountId::NONE,
             listing: None,
             ops,
         }
@@ -104,7 +108,7 @@ impl Description {
     /// `FileOperations::reopen`, with other flags.
     pub(crate) fn reopen(&self, fs: &mut FileSystem, flags: u32) -> Result<Description, Errno> {
         let ops = self.ops.reopen(fs, Mode::of(flags))?;
-        Ok(Description::boxed(ops, flags, self.path.clone()))
+        Ok(Description { mount: self.mount, ..Description::boxed(ops, flags, self.path.clone()) })
     }
 
     /// `FileOperations::read`.
@@ -414,12 +418,20 @@ impl Descriptions {
     }
 }
 
+impl Descriptions {
+    /// The mounts that descriptions are in.
+    pub(crate) fn mounts(&self) -> impl Iterator<Item = MountId> {
+        self.slots.iter().map(|(_, open)| open.mount)
+    }
+}
+
 impl FdLinks for Descriptions {
     fn link(&self, file: FileNo) -> FdLink {
         let open = self.get(file);
         FdLink {
             target: open.ops.link_target(),
             inode: open.ops.inode(),
+            mount: open.mount,
             is_path: open.is_path(),
             readable: open.readable(),
             writable: open.writable(),

@@ -15,6 +15,7 @@ pub(crate) mod inotify;
 pub(crate) mod lease;
 pub(crate) mod locks;
 pub(crate) mod mqueue;
+pub(crate) mod namespace;
 pub(crate) mod open;
 pub(crate) mod operations;
 pub(crate) mod pagemap;

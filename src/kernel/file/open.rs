@@ -9,6 +9,7 @@ use crate::guest::GuestMemory;
 use crate::kernel::file::description::{Description, Descriptions};
 use crate::kernel::file::device::Device;
 use crate::kernel::file::directory::Directory;
+use crate::kernel::file::namespace::NamespaceFile;
 use crate::kernel::file::operations::FileOperations;
 use crate::kernel::file::pagemap::PageMap;
 use crate::kernel::file::path::PathOnly;
@@ -23,6 +24,7 @@ use crate::kernel::streams::Streams;
 use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::change::Make;
 use crate::kernel::vfs::host;
+use crate::kernel::vfs::mount::At;
 use crate::kernel::vfs::node::{Body, Device as Model, Ino, ProcFile, ProcSource, Subject};
 use crate::kernel::vfs::resolve::{Found, Last};
 use crate::kernel::vfs::tree::FileSystem;
@@ -65,7 +67,7 @@ pub(crate) struct Opener<'a> {
 
 impl Opener<'_> {
     /// Opens `path` from `base` as open(2) and openat(2) do.
-    pub(crate) fn open(&mut self, base: Ino, path: &[u8], flags: u32, mode: u32) -> Result<Opened, Errno> {
+    pub(crate) fn open(&mut self, base: At, path: &[u8], flags: u32, mode: u32) -> Result<Opened, Errno> {
         let flags = if flags & O_PATH != 0 {
             flags & (O_PATH | O_DIRECTORY | O_NOFOLLOW)
         } else {
@@ -102,8 +104,9 @@ impl Opener<'_> {
             None => (self.fs.make(&self.caller, &found, &Make::File, mode)?, true),
         };
         self.fs.note_place(ino, found.dir, &found.name);
+        let mount = found.mount_there;
         let path = self.fs.path_in(self.caller.context.root, &Found { ino: Some(ino), ..found });
-        let mut opened = self.open_inode(ino, path, flags, made)?;
+        let mut opened = self.open_inode(At { mount, ino }, path, flags, made)?;
         if let Opened::File(open) = &mut opened
             && !open.is_path()
         {
@@ -114,19 +117,33 @@ impl Opener<'_> {
     }
 
     /// Opens the inode of a handle, open_by_handle_at(2).
-    pub(crate) fn open_handle(&mut self, ino: Ino, flags: u32) -> Result<Opened, Errno> {
-        let node = self.fs.node(ino);
+    pub(crate) fn open_handle(&mut self, at: At, flags: u32) -> Result<Opened, Errno> {
+        let node = self.fs.node(at.ino);
         let path: Arc<[u8]> = match &node.host {
             Some(host) => host.path[..].into(),
-            None if node.is_dir() => self.fs.path_of(self.caller.context.root, ino).into(),
+            None if node.is_dir() => self.fs.path_of(self.caller.context.root, at).into(),
             None => b"/"[..].into(),
         };
         let large = if flags & O_PATH == 0 { O_LARGEFILE } else { 0 };
-        self.open_inode(ino, path, flags | large, false)
+        self.open_inode(at, path, flags | large, false)
     }
 
     /// Opens an inode, which was `made` for it or was there.
-    fn open_inode(&mut self, ino: Ino, path: Arc<[u8]>, flags: u32, made: bool) -> Result<Opened, Errno> {
+    fn open_inode(&mut self, at: At, path: Arc<[u8]>, flags: u32, made: bool) -> Result<Opened, Errno> {
+        let writes = flags & O_ACCMODE != 0 || flags & O_TRUNC != 0;
+        let to_disk = matches!(self.fs.node(at.ino).body, Body::File(_));
+        if writes && to_disk && flags & O_PATH == 0 {
+            self.fs.writable(at.mount)?;
+        }
+        let mut opened = self.open_it(at.ino, path, flags, made)?;
+        if let Opened::File(open) | Opened::Waits(open, _) = &mut opened {
+            open.mount = at.mount;
+        }
+        Ok(opened)
+    }
+
+    /// Opens an inode of a mount that it may be changed in.
+    fn open_it(&mut self, ino: Ino, path: Arc<[u8]>, flags: u32, made: bool) -> Result<Opened, Errno> {
         let node = self.fs.node(ino);
         if flags & O_DIRECTORY != 0 && !node.is_dir() {
             return Err(Errno::ENOTDIR);
@@ -196,6 +213,11 @@ impl Opener<'_> {
                 let device = *device;
                 self.fs.hold(ino);
                 Description::new(Device(ino, device), kept, &path)
+            }
+            Body::Namespace(kind, id) => {
+                let file = NamespaceFile { ino, kind: *kind, id: *id };
+                self.fs.hold(ino);
+                Description::new(file, kept, &path)
             }
             Body::Dir(_) | Body::Symlink(_) | Body::Magic(_) | Body::Opaque => {
                 self.fs.hold(ino);
@@ -271,25 +293,29 @@ impl Opener<'_> {
     }
 
     /// Makes and opens a file without a name, O_TMPFILE.
-    fn open_nameless(&mut self, base: Ino, path: &[u8], flags: u32, mode: u32) -> Result<Opened, Errno> {
-        let dir = self.fs.find(&self.caller, base, path, true)?;
+    fn open_nameless(&mut self, base: At, path: &[u8], flags: u32, mode: u32) -> Result<Opened, Errno> {
+        let at = self.fs.resolve(&self.caller, base, path, true)?.there()?;
+        let dir = at.ino;
         if !self.fs.node(dir).is_dir() {
             return Err(Errno::ENOTDIR);
         }
+        self.fs.writable(at.mount)?;
         let ino = self.fs.make_nameless(&self.caller, dir, mode)?;
         if flags & O_EXCL != 0 {
             let node = self.fs.node_mut(ino);
             (node.links, node.link_delta) = (1, -1); // can never be given a name
         }
         let name = format!("#{} (deleted)", self.fs.node(ino).number);
-        let path = host::join(&self.fs.path_of(self.caller.context.root, dir), name.as_bytes());
+        let path = host::join(&self.fs.path_of(self.caller.context.root, at), name.as_bytes());
         self.fs.hold(ino);
-        Ok(Opened::File(Description::new(Regular(ino), flags & KEPT, &path)))
+        let mut open = Description::new(Regular(ino), flags & KEPT, &path);
+        open.mount = at.mount;
+        Ok(Opened::File(open))
     }
 
     /// Opens the description of a descriptor once more, by its name in `/proc/self/fd`. No other
     /// name leads there.
-    fn reopen(&mut self, base: Ino, path: &[u8], flags: u32) -> Result<Opened, Errno> {
+    fn reopen(&mut self, base: At, path: &[u8], flags: u32) -> Result<Opened, Errno> {
         let file = self.fs.magic_file(&self.caller, base, path).ok_or(Errno::ENXIO)?;
         if flags & O_DIRECTORY != 0 {
             return Err(Errno::ENOTDIR);

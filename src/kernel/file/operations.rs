@@ -11,6 +11,7 @@ use crate::kernel::clock::Clock;
 use crate::kernel::cred::Credentials;
 pub(crate) use crate::kernel::file::error::FileError;
 use crate::kernel::mqueue::MqueueId;
+use crate::kernel::namespace::kind::{Kind, NsId};
 use crate::kernel::net::sock::SockId;
 use crate::kernel::random::Random;
 use crate::kernel::signal::state::Signals;
@@ -112,6 +113,11 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
 
     /// The timer behind the description, timerfd_create(2).
     fn timer(&self) -> Option<QueueId> {
+        None
+    }
+
+    /// The namespace that it is, namespaces(7).
+    fn namespace(&self) -> Option<(Kind, NsId)> {
         None
     }
 

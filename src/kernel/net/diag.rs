@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use crate::abi::errno::Errno;
 use crate::abi::net::*;
+use crate::kernel::namespace::kind::NsId;
 use crate::kernel::net::addr::{Addr, Family, unspecified};
 use crate::kernel::net::netlink::{Request, attribute};
 use crate::kernel::net::sock::{Sock, SockId, State};
@@ -21,7 +22,7 @@ fn word(bytes: &[u8], at: usize) -> u32 {
 impl Net {
     /// The objects that answer a question about sockets. Only all of a family can be asked for, and
     /// no program may choose among them: EOPNOTSUPP, after which ss(8) reads `/proc/net`.
-    pub(super) fn diag(&self, request: &Request) -> Result<Vec<Vec<u8>>, Errno> {
+    pub(super) fn diag(&self, namespace: NsId, request: &Request) -> Result<Vec<Vec<u8>>, Errno> {
         let body = request.body;
         if request.kind != SOCK_DIAG_BY_FAMILY || !request.is_dump() {
             return Err(Errno::EOPNOTSUPP);
@@ -36,20 +37,20 @@ impl Net {
                 if !matches!(protocol, IPPROTO_TCP | IPPROTO_UDP | IPPROTO_UDPLITE) {
                     return Err(Errno::ENOENT);
                 }
-                Ok(self.inet_objects(family, protocol, states))
+                Ok(self.inet_objects(namespace, (family, protocol), states))
             }
             AF_UNIX if body.len() < UNIX_REQUEST => Err(Errno::EINVAL),
-            AF_UNIX => Ok(self.unix_objects(word(body, 4), word(body, 12))),
+            AF_UNIX => Ok(self.unix_objects(namespace, word(body, 4), word(body, 12))),
             // No module for it is loaded.
             _ => Err(Errno::ENOENT),
         }
     }
 
     /// `struct inet_diag_msg` of each socket of a protocol in one of the states.
-    fn inet_objects(&self, family: Family, protocol: u32, states: u32) -> Vec<Vec<u8>> {
+    fn inet_objects(&self, namespace: NsId, of: (Family, u32), states: u32) -> Vec<Vec<u8>> {
         let all = self.iter().filter(|(_, sock)| {
             let visible = sock.at().is_some() && (!sock.is_tcp() || sock.state != State::Closed);
-            sock.family == family && sock.protocol == protocol && visible
+            sock.namespace == namespace && (sock.family, sock.protocol) == of && visible
         });
         all.filter(|(_, sock)| states & 1 << inet_state(sock) != 0)
             .map(|(id, sock)| inet_object(id, sock))
@@ -58,8 +59,9 @@ impl Net {
 
     /// `struct unix_diag_msg` of each Unix socket in one of the states, with the attributes that
     /// UDIAG_SHOW_* ask for.
-    fn unix_objects(&self, states: u32, show: u32) -> Vec<Vec<u8>> {
-        let all = self.iter().filter(|(_, sock)| sock.family == Family::Unix);
+    fn unix_objects(&self, namespace: NsId, states: u32, show: u32) -> Vec<Vec<u8>> {
+        let here = |sock: &Sock| sock.family == Family::Unix && sock.namespace == namespace;
+        let all = self.iter().filter(|(_, sock)| here(sock));
         all.filter(|(_, sock)| states & 1 << unix_state(sock) != 0)
             .map(|(id, sock)| self.unix_object(id, sock, show))
             .collect()

@@ -8,7 +8,7 @@ use crate::abi::net::*;
 use crate::abi::time::NSEC_PER_SEC;
 use crate::kernel::file::error::{FileError, Wait};
 use crate::kernel::net::addr::{Addr, Family};
-use crate::kernel::net::port::{is_own, is_v6_only, route, source};
+use crate::kernel::net::port::{is_v6_only, source};
 use crate::kernel::net::queue::{Message, truesize};
 use crate::kernel::net::sock::{Sock, SockId, State};
 use crate::kernel::net::stream::Outgoing;
@@ -31,7 +31,7 @@ impl Net {
             (Family::Inet6, false, Some(at)) => at.is_ipv4(),
             _ => false,
         };
-        if mixed { Err(Errno::ENETUNREACH) } else { route(to) }
+        if mixed { Err(Errno::ENETUNREACH) } else { self.route(sock.namespace, to) }
     }
 
     /// Lets connections come, listen(2).
@@ -93,7 +93,8 @@ impl Net {
         let sock = self.sock_mut(id)?;
         (sock.shut, sock.finished, sock.error) = ((false, false), false, None);
         sock.remote = Some(Addr::Inet(to));
-        let Some(listener) = self.listener_at(to, at.port()) else {
+        let namespace = sock.namespace;
+        let Some(listener) = self.listener_at(namespace, to, at.port()) else {
             self.refuse(id, queues);
             let sock = self.sock_mut(id)?;
             if nonblocking {
@@ -145,7 +146,7 @@ impl Net {
     fn establish(&mut self, id: SockId, listener: SockId, queues: &mut WaitQueues) {
         let (Some(from), Some(sock)) = (self.get(listener).cloned(), self.get(id)) else { return };
         let (at, to) = (sock.at(), sock.to());
-        let there = self.add((from.family, from.kind, from.protocol), queues);
+        let there = self.add(from.namespace, (from.family, from.kind, from.protocol), queues);
         if let Some(to) = to {
             let _ = self.enter_port(there, to); // the socket is there
         }
@@ -291,14 +292,14 @@ impl Net {
                 sock.options.number(IPPROTO_IPV6, IPV6_TCLASS),
             ),
         };
-        let protocol = sock.protocol;
+        let at_protocol = (sock.namespace, sock.protocol);
         let sock = self.sock_mut(id)?;
         if sock.shut.1 {
             return Err(Errno::EPIPE.into());
         }
         sock.take_error()?;
-        let from = SocketAddr::new(if is_own(at.ip()) { at.ip() } else { source(to) }, at.port());
-        let Some(receiver) = self.receiver_at(protocol, to, from) else {
+        let from = SocketAddr::new(if at.ip().is_loopback() { at.ip() } else { source(to) }, at.port());
+        let Some(receiver) = self.receiver_at(at_protocol, to, from) else {
             // Port unreachable.
             if connected.is_some() {
                 self.sock_mut(id)?.error = Some(Errno::ECONNREFUSED);

@@ -1,10 +1,12 @@
-//! Netlink, rtnetlink(7): questions about the one interface, its addresses and routes. Whatever
-//! would change them is EPERM, and there is never any news for a group.
+//! Netlink, rtnetlink(7): questions about the one interface, its addresses and routes. Of changes
+//! only those can be made that a new network namespace needs. There is never any news for a group.
 
 use crate::abi::errno::Errno;
 use crate::abi::net::*;
+use crate::kernel::namespace::kind::NsId;
 use crate::kernel::net::addr::{Addr, Family};
 use crate::kernel::net::interface::{INDEX, MTU, NAME, QUEUE_LENGTH};
+use crate::kernel::net::loopback::Loopback;
 use crate::kernel::net::queue::{Message, truesize};
 use crate::kernel::net::sock::SockId;
 use crate::kernel::net::stream::Outgoing;
@@ -34,31 +36,32 @@ pub(super) fn attribute(kind: u16, data: &[u8]) -> Vec<u8> {
 }
 
 /// RTM_NEWLINK of the interface.
-fn link() -> Vec<u8> {
+fn link(up: bool) -> Vec<u8> {
+    let flags = if up { LOOPBACK_FLAGS | IFF_LOWER_UP } else { LOOPBACK_FLAGS & !(IFF_UP | IFF_RUNNING) };
     let mut body = vec![0, 0];
     body.extend(ARPHRD_LOOPBACK.to_le_bytes());
-    for word in [INDEX, LOOPBACK_FLAGS | IFF_LOWER_UP, 0] {
+    for word in [INDEX, flags, 0] {
         body.extend(word.to_le_bytes());
     }
     let attributes: [(u16, &[u8]); 11] = [
-        (3, NAME),                         // IFLA_IFNAME
-        (13, &QUEUE_LENGTH.to_le_bytes()), // IFLA_TXQLEN
-        (16, &[0]),                        // IFLA_OPERSTATE
-        (17, &[0]),                        // IFLA_LINKMODE
-        (4, &MTU.to_le_bytes()),           // IFLA_MTU
-        (27, &[0; 4]),                     // IFLA_GROUP
-        (6, b"noqueue\0"),                 // IFLA_QDISC
-        (1, &[0; 6]),                      // IFLA_ADDRESS
-        (2, &[0; 6]),                      // IFLA_BROADCAST
-        (23, &[0; 200]),                   // IFLA_STATS64
-        (7, &[0; 100]),                    // IFLA_STATS
+        (3, NAME),                                      // IFLA_IFNAME
+        (13, &QUEUE_LENGTH.to_le_bytes()),              // IFLA_TXQLEN
+        (16, if up { &[0] } else { &[2] }),             // IFLA_OPERSTATE: unknown, down
+        (17, &[0]),                                     // IFLA_LINKMODE
+        (4, &MTU.to_le_bytes()),                        // IFLA_MTU
+        (27, &[0; 4]),                                  // IFLA_GROUP
+        (6, if up { b"noqueue\0" } else { b"noop\0" }), // IFLA_QDISC
+        (1, &[0; 6]),                                   // IFLA_ADDRESS
+        (2, &[0; 6]),                                   // IFLA_BROADCAST
+        (23, &[0; 200]),                                // IFLA_STATS64
+        (7, &[0; 100]),                                 // IFLA_STATS
     ];
     body.extend(attributes.iter().flat_map(|(kind, data)| attribute(*kind, data)));
     body
 }
 
 /// RTM_NEWADDR of each address, for a family or for all.
-fn addresses(family: u8) -> Vec<Vec<u8>> {
+fn addresses(family: u8, loopback: Loopback) -> Vec<Vec<u8>> {
     const PERMANENT: u8 = 0x80;
     const HOST: u8 = 254;
     let lives = [[0xff; 8], [0; 8]].concat();
@@ -69,13 +72,13 @@ fn addresses(family: u8) -> Vec<Vec<u8>> {
         body
     };
     let mut found = Vec::new();
-    if family == 0 || u16::from(family) == AF_INET {
+    if loopback.inet && (family == 0 || u16::from(family) == AF_INET) {
         let octets = [127, 0, 0, 1];
         let parts = [attribute(1, &octets), attribute(2, &octets), attribute(3, NAME)];
         let rest = [attribute(8, &flags), attribute(6, &lives)];
         found.push([head(AF_INET, 8), parts.concat(), rest.concat()].concat());
     }
-    if family == 0 || u16::from(family) == AF_INET6 {
+    if loopback.up && (family == 0 || u16::from(family) == AF_INET6) {
         let mut octets = [0; 16];
         octets[15] = 1;
         let parts = [attribute(1, &octets), attribute(6, &lives), attribute(8, &flags)];
@@ -172,6 +175,43 @@ impl Net {
         Ok(port)
     }
 
+    /// Switches the loopback of a namespace on or off, or gives it its address; EPERM, ENODEV,
+    /// EEXIST, EOPNOTSUPP for other changes.
+    fn change_loopback(
+        &mut self,
+        namespace: NsId,
+        request: &Request,
+        administers: bool,
+    ) -> Result<(), Errno> {
+        if !administers {
+            return Err(Errno::EPERM);
+        }
+        let word = |at: usize| {
+            request.body.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |word| u32::from_le_bytes(*word))
+        };
+        let named = request.body.windows(NAME.len()).any(|bytes| bytes == NAME);
+        if word(4) != INDEX && !(word(4) == 0 && named && request.kind != RTM_NEWADDR) {
+            return Err(Errno::ENODEV);
+        }
+        match request.kind {
+            RTM_NEWADDR => {
+                let own = request.body.windows(4).any(|bytes| bytes == [127, 0, 0, 1]);
+                match own {
+                    true if self.set_address(namespace) => Ok(()),
+                    true => Err(Errno::EEXIST),
+                    false => Err(Errno::EOPNOTSUPP),
+                }
+            }
+            _ => {
+                let (flags, change) = (word(8), word(12));
+                if change & IFF_UP != 0 || change == 0 && flags & IFF_UP != 0 {
+                    self.set_up(namespace, flags & IFF_UP != 0);
+                }
+                Ok(())
+            }
+        }
+    }
+
     /// Answers the questions of a message at once.
     pub(super) fn send_netlink(
         &mut self,
@@ -179,6 +219,7 @@ impl Net {
         out: &Outgoing,
         queues: &mut WaitQueues,
     ) -> Result<usize, Errno> {
+        let (namespace, administers) = (self.sock(id)?.namespace, out.administers);
         let port = self.bind_netlink(id, 0, 0, out.cred.pid as u32)?;
         let protocol = self.sock(id)?.protocol;
         if !matches!(protocol, NETLINK_ROUTE | NETLINK_SOCK_DIAG) {
@@ -199,8 +240,14 @@ impl Net {
                 body: &rest[HEADER..len],
             };
             let answers = match protocol {
-                NETLINK_SOCK_DIAG if request.kind >= RTM_BASE => request.listing(port, self.diag(&request)),
-                _ => request.answers(port),
+                NETLINK_SOCK_DIAG if request.kind >= RTM_BASE => {
+                    request.listing(port, self.diag(namespace, &request))
+                }
+                _ if request.changes_loopback() => {
+                    let changed = self.change_loopback(namespace, &request, administers);
+                    request.confirmation(port, changed)
+                }
+                _ => request.answers(port, self.loopback(namespace)),
             };
             for bytes in answers {
                 let room = truesize(bytes.len());
@@ -250,14 +297,14 @@ impl Request<'_> {
     }
 
     /// The datagrams that answer the question.
-    fn answers(&self, port: u32) -> Vec<Vec<u8>> {
+    fn answers(&self, port: u32, loopback: Loopback) -> Vec<Vec<u8>> {
         if self.kind < RTM_BASE {
             return Vec::new(); // NLMSG_NOOP and its kin
         }
         let family = self.body.first().copied().unwrap_or(0);
         let dump = self.is_dump();
         let (kind, objects) = match self.kind {
-            RTM_GETLINK if dump => (RTM_NEWLINK, vec![link()]),
+            RTM_GETLINK if dump => (RTM_NEWLINK, vec![link(loopback.up)]),
             RTM_GETLINK => {
                 let index = self
                     .body
@@ -266,11 +313,12 @@ impl Request<'_> {
                 let named = self.body.windows(NAME.len()).any(|bytes| bytes == NAME);
                 let known = index == INDEX || index == 0 && named;
                 return vec![match known {
-                    true => self.message(RTM_NEWLINK, 0, port, &link()),
+                    true => self.message(RTM_NEWLINK, 0, port, &link(loopback.up)),
                     false => self.error(port, Some(Errno::ENODEV)),
                 }];
             }
-            RTM_GETADDR if dump => (RTM_NEWADDR, addresses(family)),
+            RTM_GETADDR if dump => (RTM_NEWADDR, addresses(family, loopback)),
+            RTM_GETROUTE if dump && !loopback.up => (RTM_NEWROUTE, Vec::new()),
             RTM_GETROUTE if dump => (RTM_NEWROUTE, routes(family)),
             RTM_GETRULE if dump => (RTM_NEWRULE, rules(family)),
             RTM_GETROUTE if !dump => return vec![self.error(port, Some(Errno::ENETUNREACH))],
@@ -285,6 +333,19 @@ impl Request<'_> {
     /// Tells if all objects are asked for.
     pub(super) fn is_dump(&self) -> bool {
         self.flags & NLM_F_DUMP != 0
+    }
+
+    /// Tells if it is one of the changes of the interface that can be made.
+    fn changes_loopback(&self) -> bool {
+        matches!(self.kind, RTM_NEWLINK | RTM_SETLINK | RTM_NEWADDR)
+    }
+
+    /// The datagrams that say how a change went.
+    fn confirmation(&self, port: u32, result: Result<(), Errno>) -> Vec<Vec<u8>> {
+        match result {
+            Ok(()) if self.flags & NLM_F_ACK == 0 => Vec::new(),
+            result => vec![self.error(port, result.err())],
+        }
     }
 
     /// The datagrams with objects of the kind that was asked for, or with an error.

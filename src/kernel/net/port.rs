@@ -2,10 +2,9 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use crate::abi::capability::CAP_NET_BIND_SERVICE;
 use crate::abi::errno::Errno;
 use crate::abi::net::*;
-use crate::kernel::cred::Credentials;
+use crate::kernel::namespace::kind::NsId;
 use crate::kernel::net::addr::{Addr, Family, unspecified};
 use crate::kernel::net::sock::{Sock, SockId, State};
 use crate::kernel::net::table::Net;
@@ -14,22 +13,6 @@ use crate::kernel::net::table::Net;
 pub(crate) const EPHEMERAL: std::ops::RangeInclusive<u16> = 32_768..=60_999;
 /// The first port that anybody may have.
 const UNPRIVILEGED: u16 = 1024;
-
-/// Tells if an address is one of the machine's own.
-pub(super) fn is_own(ip: IpAddr) -> bool {
-    ip.is_loopback()
-}
-
-/// The address that a packet to one goes to: that of the machine for the one that stands for any;
-/// ENETUNREACH for all that are not its own.
-pub(super) fn route(to: SocketAddr) -> Result<SocketAddr, Errno> {
-    let to = match to.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => SocketAddr::new(Ipv4Addr::LOCALHOST.into(), to.port()),
-        IpAddr::V6(ip) if ip.is_unspecified() => SocketAddr::new(Ipv6Addr::LOCALHOST.into(), to.port()),
-        _ => to,
-    };
-    if is_own(to.ip()) { Ok(to) } else { Err(Errno::ENETUNREACH) }
-}
 
 /// The address that packets to one come from.
 pub(super) fn source(to: SocketAddr) -> IpAddr {
@@ -59,13 +42,31 @@ fn overlap(a: (&Sock, SocketAddr), b: (&Sock, SocketAddr)) -> bool {
 }
 
 impl Net {
+    /// Tells if an address is one of a namespace's own.
+    fn is_own(&self, namespace: NsId, ip: IpAddr) -> bool {
+        let loopback = self.loopback(namespace);
+        ip.is_loopback() && if ip.is_ipv4() { loopback.inet } else { loopback.up }
+    }
+
+    /// The address that a packet to one goes to: that of the machine for the one that stands for
+    /// any; ENETUNREACH for all that are not its own, and where the loopback is down.
+    pub(super) fn route(&self, namespace: NsId, to: SocketAddr) -> Result<SocketAddr, Errno> {
+        let to = match to.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => SocketAddr::new(Ipv4Addr::LOCALHOST.into(), to.port()),
+            IpAddr::V6(ip) if ip.is_unspecified() => SocketAddr::new(Ipv6Addr::LOCALHOST.into(), to.port()),
+            _ => to,
+        };
+        let reached = self.is_own(namespace, to.ip()) && self.loopback(namespace).up;
+        if reached { Ok(to) } else { Err(Errno::ENETUNREACH) }
+    }
+
     /// The sockets at a port.
     fn at_port(
         &self,
-        protocol: u32,
+        (namespace, protocol): (NsId, u32),
         port: u16,
     ) -> impl DoubleEndedIterator<Item = (SockId, &Sock, SocketAddr)> {
-        let ids = self.ports.get(&(protocol, port)).map_or(&[][..], Vec::as_slice);
+        let ids = self.ports.get(&(namespace, protocol, port)).map_or(&[][..], Vec::as_slice);
         ids.iter().filter_map(|id| {
             let sock = self.get(*id)?;
             Some((*id, sock, sock.at()?))
@@ -76,7 +77,7 @@ impl Net {
     /// `inet_csk_bind_conflict`.
     fn conflicts(&self, id: SockId, at: SocketAddr) -> bool {
         let Some(sock) = self.get(id) else { return false };
-        self.at_port(sock.protocol, at.port()).any(|(other_id, other, other_at)| {
+        self.at_port((sock.namespace, sock.protocol), at.port()).any(|(other_id, other, other_at)| {
             let reuse = sock.is_on(SO_REUSEADDR) && other.is_on(SO_REUSEADDR);
             let reuse = reuse && !(sock.is_tcp() && other.state == State::Listening);
             let share = sock.is_on(SO_REUSEPORT) && other.is_on(SO_REUSEPORT) && sock.uid == other.uid;
@@ -86,13 +87,13 @@ impl Net {
 
     /// A port for a socket without one: the next that nobody has.
     fn free_port(&mut self, id: SockId, at: SocketAddr) -> Option<u16> {
-        let protocol = self.get(id)?.protocol;
+        let (namespace, protocol) = (self.get(id)?.namespace, self.get(id)?.protocol);
         let (first, last) = (*EPHEMERAL.start(), *EPHEMERAL.end());
         for _ in EPHEMERAL {
             let next =
                 if self.last_port < first || self.last_port >= last { first } else { self.last_port + 1 };
             self.last_port = next;
-            let unused = !self.ports.contains_key(&(protocol, next));
+            let unused = !self.ports.contains_key(&(namespace, protocol, next));
             if unused && !self.conflicts(id, SocketAddr::new(at.ip(), next)) {
                 return Some(next);
             }
@@ -101,17 +102,22 @@ impl Net {
     }
 
     /// Gives a socket an address, bind(2); EINVAL, EADDRNOTAVAIL, EACCES, EADDRINUSE.
-    pub(crate) fn bind_inet(&mut self, id: SockId, at: SocketAddr, cred: &Credentials) -> Result<(), Errno> {
+    /// `privileged`: the caller may take the ports that not everybody may.
+    pub(crate) fn bind_inet(&mut self, id: SockId, at: SocketAddr, privileged: bool) -> Result<(), Errno> {
         let sock = self.sock(id)?;
         let any = at.ip().is_unspecified();
         if at.is_ipv4() && sock.family == Family::Inet6 && is_v6_only(sock) {
             return Err(Errno::EINVAL);
         }
-        if !(any || is_own(at.ip()) || at.ip().is_multicast() && !sock.is_tcp()) {
+        if !(any
+            || self.is_own(sock.namespace, at.ip())
+            || at.ip().is_loopback() && at.is_ipv4()
+            || at.ip().is_multicast() && !sock.is_tcp())
+        {
             return Err(Errno::EADDRNOTAVAIL);
         }
-        if at.port() != 0 && at.port() < UNPRIVILEGED {
-            cred.require(CAP_NET_BIND_SERVICE).map_err(|_| Errno::EACCES)?;
+        if at.port() != 0 && at.port() < UNPRIVILEGED && !privileged {
+            return Err(Errno::EACCES);
         }
         if sock.state != State::Closed || sock.local.is_some() {
             return Err(Errno::EINVAL);
@@ -131,7 +137,7 @@ impl Net {
         self.leave_port(id);
         let sock = self.sock_mut(id)?;
         sock.local = Some(Addr::Inet(at));
-        let key = (sock.protocol, at.port());
+        let key = (sock.namespace, sock.protocol, at.port());
         self.ports.entry(key).or_default().push(id);
         Ok(())
     }
@@ -141,7 +147,7 @@ impl Net {
         let Ok(sock) = self.sock_mut(id) else { return };
         let Some(at) = sock.at() else { return };
         sock.local = None;
-        let key = (sock.protocol, at.port());
+        let key = (sock.namespace, sock.protocol, at.port());
         if let Some(ids) = self.ports.get_mut(&key) {
             ids.retain(|other| *other != id);
             if ids.is_empty() {
@@ -172,9 +178,9 @@ impl Net {
 
     /// The socket of TCP that listens at an address; of those that share a port, one by the port
     /// that the connection comes from.
-    pub(super) fn listener_at(&self, to: SocketAddr, from: u16) -> Option<SockId> {
+    pub(super) fn listener_at(&self, namespace: NsId, to: SocketAddr, from: u16) -> Option<SockId> {
         let found: Vec<(u32, SockId)> = self
-            .at_port(IPPROTO_TCP, to.port())
+            .at_port((namespace, IPPROTO_TCP), to.port())
             .filter(|(_, sock, _)| sock.state == State::Listening)
             .map(|(id, sock, at)| (takes(sock, at, to.ip()), id))
             .filter(|(rank, _)| *rank > 0)
@@ -187,14 +193,14 @@ impl Net {
 
     /// The socket of UDP that a packet reaches: the one that is connected to its sender, or whose
     /// address it is; of equals the one that was bound last.
-    pub(super) fn receiver_at(&self, protocol: u32, to: SocketAddr, from: SocketAddr) -> Option<SockId> {
+    pub(super) fn receiver_at(&self, at: (NsId, u32), to: SocketAddr, from: SocketAddr) -> Option<SockId> {
         let rank = |sock: &Sock, at: SocketAddr| match (takes(sock, at, to.ip()), sock.to()) {
             (0, _) => 0,
             (rank, None) => rank,
             (rank, Some(remote)) if remote == from => rank + 4,
             _ => 0,
         };
-        let all = self.at_port(protocol, to.port()).map(|(id, sock, at)| (rank(sock, at), id));
+        let all = self.at_port(at, to.port()).map(|(id, sock, at)| (rank(sock, at), id));
         all.filter(|(rank, _)| *rank > 0).max_by_key(|(rank, _)| *rank).map(|(_, id)| id)
     }
 }

@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use crate::abi::errno::Errno;
 use crate::abi::net::*;
+use crate::kernel::namespace::kind::NsId;
 pub(crate) use crate::kernel::net::addr::SockId;
 use crate::kernel::net::addr::{Addr, Family};
 use crate::kernel::net::options::Options;
@@ -52,6 +53,8 @@ pub(crate) struct Identity {
 /// A socket.
 #[derive(Clone, Debug)]
 pub(crate) struct Sock {
+    /// Network namespace.
+    pub(crate) namespace: NsId,
     pub(crate) family: Family,
     pub(crate) kind: Kind,
     pub(crate) protocol: u32,
@@ -113,12 +116,17 @@ pub(crate) struct Sock {
 
 impl Sock {
     /// A socket that is connected to nothing.
-    pub(crate) fn new(family: Family, kind: Kind, protocol: u32, queues: [QueueId; 2]) -> Sock {
+    pub(crate) fn new(
+        namespace: NsId,
+        (family, kind, protocol): (Family, Kind, u32),
+        queues: [QueueId; 2],
+    ) -> Sock {
         let [queue, peer_wait] = queues;
         /// SO_SNDBUF and SO_RCVBUF at first.
         const ROOM: usize = 212_992;
         let tcp = family.is_inet() && kind == Kind::Stream;
         Sock {
+            namespace,
             family,
             kind,
             protocol,

@@ -25,6 +25,8 @@ pub(crate) struct Outgoing<'a> {
     /// Sender; it is given with the message even if nobody asked (SCM_CREDENTIALS).
     pub(crate) cred: Ucred,
     pub(crate) cred_given: bool,
+    /// The sender may administer the network, CAP_NET_ADMIN.
+    pub(crate) administers: bool,
     pub(crate) rights: Option<Rights>,
     /// Hops and type of service of a packet, if not those of the socket.
     pub(crate) hops: Option<u8>,
@@ -35,7 +37,17 @@ impl<'a> Outgoing<'a> {
     /// Bytes with nothing else.
     pub(crate) fn plain(bytes: &'a [u8], nonblocking: bool, cred: Ucred) -> Outgoing<'a> {
         let (rights, hops, service) = (None, None, None);
-        Outgoing { bytes, flags: 0, nonblocking, cred, cred_given: false, rights, hops, service }
+        Outgoing {
+            bytes,
+            flags: 0,
+            nonblocking,
+            cred,
+            cred_given: false,
+            administers: false,
+            rights,
+            hops,
+            service,
+        }
     }
 }
 

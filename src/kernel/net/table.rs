@@ -7,7 +7,9 @@ use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::kernel::fasync::Reason;
 use crate::kernel::fdtable::FileNo;
+use crate::kernel::namespace::kind::{Kind as NsKind, NsId};
 use crate::kernel::net::addr::Family;
+use crate::kernel::net::loopback::Loopback;
 use crate::kernel::net::queue::{Message, Rights};
 use crate::kernel::net::sock::{Kind, Sock, SockId};
 use crate::kernel::vfs::node::Ino;
@@ -25,10 +27,12 @@ pub(crate) struct Net {
     last: u32,
     /// Unix sockets that are bound to a path, and to an abstract name, by type.
     pub(super) paths: BTreeMap<Ino, SockId>,
-    pub(super) names: BTreeMap<(u32, Arc<[u8]>), SockId>,
+    pub(super) names: BTreeMap<(NsId, u32, Arc<[u8]>), SockId>,
     pub(super) last_name: u32,
     /// Sockets at the ports of each protocol of IP.
-    pub(super) ports: BTreeMap<(u32, u16), Vec<SockId>>,
+    pub(super) ports: BTreeMap<(NsId, u32, u16), Vec<SockId>>,
+    /// Loopbacks of namespaces that are not as they were at first.
+    pub(super) loopbacks: BTreeMap<NsId, Loopback>,
     /// Port that was chosen last.
     pub(super) last_port: u16,
     /// Room that all messages take.
@@ -48,13 +52,14 @@ impl Net {
     /// Adds a socket, which has no inode number yet.
     pub(crate) fn add(
         &mut self,
+        namespace: NsId,
         (family, kind, protocol): (Family, Kind, u32),
         queues: &mut WaitQueues,
     ) -> SockId {
         self.last += 1;
         let id = SockId(self.last);
         let waits = [queues.add(), queues.add()];
-        self.socks.insert(id, Sock::new(family, kind, protocol, waits));
+        self.socks.insert(id, Sock::new(namespace, (family, kind, protocol), waits));
         id
     }
 
@@ -245,5 +250,41 @@ impl Net {
                 self.forget(message, queues);
             }
         }
+    }
+}
+
+impl Net {
+    /// Adds a namespace.
+    pub(crate) fn add_namespace(&mut self, id: NsId) {
+        self.loopbacks.insert(id, Loopback::DOWN);
+    }
+
+    /// Forgets a namespace without sockets.
+    pub(crate) fn remove_namespace(&mut self, id: NsId) {
+        self.loopbacks.remove(&id);
+    }
+
+    /// Tells if a socket is in a namespace.
+    pub(crate) fn is_used(&self, id: NsId) -> bool {
+        self.iter().any(|(_, sock)| sock.namespace == id)
+    }
+
+    /// The loopback of a namespace.
+    pub(crate) fn loopback(&self, id: NsId) -> Loopback {
+        let first = if id == NsKind::Net.first() { Loopback::UP } else { Loopback::DOWN };
+        self.loopbacks.get(&id).copied().unwrap_or(first)
+    }
+
+    /// Switches a loopback on, which gives it its addresses, or off.
+    pub(crate) fn set_up(&mut self, id: NsId, up: bool) {
+        let inet = up || self.loopback(id).inet;
+        self.loopbacks.insert(id, Loopback { up, inet });
+    }
+
+    /// Gives a loopback its address of IPv4; false if it had it.
+    pub(crate) fn set_address(&mut self, id: NsId) -> bool {
+        let before = self.loopback(id);
+        self.loopbacks.insert(id, Loopback { inet: true, ..before });
+        !before.inet
     }
 }

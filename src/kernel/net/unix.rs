@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::abi::errno::Errno;
 use crate::kernel::file::error::{FileError, Wait};
+use crate::kernel::namespace::kind::NsId;
 use crate::kernel::net::addr::{Addr, Family};
 use crate::kernel::net::sock::{Identity, Kind, Sock, SockId, State};
 use crate::kernel::net::table::{Net, READABLE};
@@ -35,22 +36,24 @@ impl Net {
     /// Binds a socket to an abstract name, or to one that is free; EADDRINUSE.
     pub(crate) fn bind_name(&mut self, id: SockId, name: Option<Arc<[u8]>>) -> Result<(), Errno> {
         const NAMES: u32 = 1 << 20;
-        let kind = self.sock(id)?.kind.number();
+        let (namespace, kind) = (self.sock(id)?.namespace, self.sock(id)?.kind.number());
         let name = match name {
-            Some(name) if self.names.contains_key(&(kind, name.clone())) => return Err(Errno::EADDRINUSE),
+            Some(name) if self.names.contains_key(&(namespace, kind, name.clone())) => {
+                return Err(Errno::EADDRINUSE);
+            }
             Some(name) => name,
             None => {
                 let next = (0..NAMES).map(|at| (self.last_name + 1 + at) % NAMES);
                 let free = |number: u32| -> Option<(u32, Arc<[u8]>)> {
                     let name: Arc<[u8]> = format!("{number:05x}").into_bytes().into();
-                    (!self.names.contains_key(&(kind, name.clone()))).then_some((number, name))
+                    (!self.names.contains_key(&(namespace, kind, name.clone()))).then_some((number, name))
                 };
                 let (number, name) = next.into_iter().find_map(free).ok_or(Errno::ENOSPC)?;
                 self.last_name = number;
                 name
             }
         };
-        self.names.insert((kind, name.clone()), id);
+        self.names.insert((namespace, kind, name.clone()), id);
         self.sock_mut(id)?.local = Some(Addr::Abstract(name));
         Ok(())
     }
@@ -61,8 +64,8 @@ impl Net {
     }
 
     /// The socket with an abstract name, of which each type has its own; ECONNREFUSED.
-    pub(crate) fn at_name(&self, kind: Kind, name: &Arc<[u8]>) -> Result<SockId, Errno> {
-        self.names.get(&(kind.number(), name.clone())).copied().ok_or(Errno::ECONNREFUSED)
+    pub(crate) fn at_name(&self, namespace: NsId, kind: Kind, name: &Arc<[u8]>) -> Result<SockId, Errno> {
+        self.names.get(&(namespace, kind.number(), name.clone())).copied().ok_or(Errno::ECONNREFUSED)
     }
 
     /// Lets connections come, listen(2).
@@ -122,7 +125,8 @@ impl Net {
         }
         let (local, of_listener) = (other.local.clone(), other.own.clone());
         let (uid, inherited) = (other.uid, other.options.clone());
-        let there = self.add((Family::Unix, kind, 0), queues);
+        let namespace = self.sock(to)?.namespace;
+        let there = self.add(namespace, (Family::Unix, kind, 0), queues);
         let sock = self.sock_mut(there)?;
         (sock.uid, sock.local, sock.peer) = (uid, local.clone(), Some(id));
         (sock.state, sock.listener, sock.options) = (State::Connected, Some(to), inherited);
@@ -227,9 +231,9 @@ impl Net {
         let listener = self.get(id).and_then(|sock| sock.listener);
         let gone: Sock = self.remove(id, queues)?;
         if let (Some(Addr::Abstract(name)), None) = (&gone.local, listener)
-            && self.at_name(gone.kind, name) == Ok(id)
+            && self.at_name(gone.namespace, gone.kind, name) == Ok(id)
         {
-            self.names.remove(&(gone.kind.number(), name.clone()));
+            self.names.remove(&(gone.namespace, gone.kind.number(), name.clone()));
         }
         if gone.is_datagram() {
             let senders: Vec<SockId> =

@@ -1,52 +1,22 @@
 //! Texts about the machine. It is always the same: one CPU, 4 GiB, no swap, a disk at rest.
 
-use std::fmt::Write;
-
 use crate::abi::time::{CLK_TCK_NS, NSEC_PER_SEC};
 use crate::guest::PAGE_SIZE;
 use crate::kernel::clock::{MONOTONIC_START, REALTIME_START};
+use crate::kernel::vfs::mount::MountId;
 use crate::kernel::vfs::node::{DEV_DEV, HOST_DEV, PROC_DEV, PTS_DEV, SHM_DEV, SYS_DEV};
 
 /// Memory of the emulated machine in bytes.
 pub(crate) const TOTAL_MEMORY: u64 = 4 << 30;
 
-/// Mounted file systems: name of the device, place, kind and number of the device.
-const MOUNTS: [(&str, &str, &str, u64); 6] = [
-    ("/dev/root", "/", "ext4", HOST_DEV),
-    ("proc", "/proc", "proc", PROC_DEV),
-    ("sysfs", "/sys", "sysfs", SYS_DEV),
-    ("devtmpfs", "/dev", "devtmpfs", DEV_DEV),
-    ("tmpfs", "/dev/shm", "tmpfs", SHM_DEV),
-    ("devpts", "/dev/pts", "devpts", PTS_DEV),
-];
-/// Number of the first of them. Those of the kernel's own file systems, which are mounted nowhere,
-/// are below.
-const FIRST_MOUNT: u64 = 20;
+/// Device numbers of the machine's own mounts, in their order.
+const MOUNTED: [u64; 6] = [HOST_DEV, PROC_DEV, SYS_DEV, DEV_DEV, SHM_DEV, PTS_DEV];
 
-/// Number of the mount that shows a device, `mnt_id` of `/proc/PID/fdinfo`.
+/// Number of the mount that shows a device, `mnt_id` of `/proc/PID/fdinfo`. Those of the kernel's
+/// own file systems, which are mounted nowhere, are below the others.
 pub(crate) fn mount_of(device: u64) -> u64 {
-    let place = MOUNTS.iter().position(|(.., number)| *number == device);
-    place.map_or(device & 0xff, |at| FIRST_MOUNT + at as u64)
-}
-
-pub(super) fn mounts() -> String {
-    MOUNTS.iter().map(|(device, at, kind, _)| format!("{device} {at} {kind} rw,relatime 0 0\n")).collect()
-}
-
-pub(super) fn mountinfo() -> String {
-    let mut text = String::new();
-    for (at, (device, path, kind, number)) in MOUNTS.iter().enumerate() {
-        let parent = if at == 0 { 1 } else { FIRST_MOUNT };
-        let _ = writeln!(
-            text,
-            "{} {parent} {}:{} / {path} rw,relatime shared:{} - {kind} {device} rw",
-            mount_of(*number),
-            number >> 8,
-            number & 0xff,
-            at + 1
-        );
-    }
-    text
+    let place = MOUNTED.iter().position(|number| *number == device);
+    place.map_or(device & 0xff, |at| u64::from(MountId::FIRST.0) + at as u64)
 }
 
 pub(super) fn meminfo(resident: u64) -> String {
@@ -88,13 +58,6 @@ pub(super) struct Activity {
     pub(super) made: u64,
     /// The number of the last one.
     pub(super) last: i32,
-}
-
-pub(super) fn mountstats() -> String {
-    let line = |(device, at, kind, _): &(&str, &str, &str, u64)| {
-        format!("device {device} mounted on {at} with fstype {kind}\n")
-    };
-    MOUNTS.iter().map(line).collect()
 }
 
 /// `/proc/stat`: the CPU was idle but for the instructions that ran, one a nanosecond.

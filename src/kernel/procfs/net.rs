@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::net::{IpAddr, SocketAddr};
 
 use crate::abi::net::*;
+use crate::kernel::namespace::kind::NsId;
 use crate::kernel::net::addr::{Addr, Family, unspecified};
 use crate::kernel::net::sock::{Sock, State};
 use crate::kernel::net::table::Net;
@@ -15,16 +16,29 @@ const POINTER: &str = "0000000000000000";
 const TCP_LINE: usize = 149;
 const UDP_LINE: usize = 127;
 
+/// The sockets of a namespace.
+struct View<'a> {
+    net: &'a Net,
+    namespace: NsId,
+}
+
+impl View<'_> {
+    fn iter(&self) -> impl Iterator<Item = &Sock> {
+        self.net.iter().map(|(_, sock)| sock).filter(|sock| sock.namespace == self.namespace)
+    }
+}
+
 /// The text of a file.
-pub(super) fn text(net: &Net, file: NetFile) -> String {
+pub(super) fn text(net: &Net, namespace: NsId, file: NetFile) -> String {
+    let net = View { net, namespace };
     match file {
-        NetFile::Tcp(family) => tcp(net, family),
-        NetFile::Udp(family, protocol) => udp(net, family, protocol),
-        NetFile::Unix => unix(net),
-        NetFile::Netlink => netlink(net),
-        NetFile::SockStat => sockstat(net),
-        NetFile::SockStat6 => sockstat6(net),
-        NetFile::Snmp => snmp(net),
+        NetFile::Tcp(family) => tcp(&net, family),
+        NetFile::Udp(family, protocol) => udp(&net, family, protocol),
+        NetFile::Unix => unix(&net),
+        NetFile::Netlink => netlink(&net),
+        NetFile::SockStat => sockstat(&net),
+        NetFile::SockStat6 => sockstat6(&net),
+        NetFile::Snmp => snmp(&net),
     }
 }
 
@@ -44,15 +58,15 @@ fn hex(family: Family, at: Option<SocketAddr>) -> String {
 }
 
 /// The sockets of a protocol that the tables show: those with an address; first those that listen.
-fn shown(net: &Net, family: Family, protocol: u32) -> Vec<&Sock> {
-    let all = net.iter().map(|(_, sock)| sock);
-    let all = all.filter(|sock| sock.family == family && sock.protocol == protocol && sock.at().is_some());
+fn shown<'a>(net: &'a View, family: Family, protocol: u32) -> Vec<&'a Sock> {
+    let all =
+        net.iter().filter(|sock| sock.family == family && sock.protocol == protocol && sock.at().is_some());
     let mut all: Vec<&Sock> = all.filter(|sock| !sock.is_tcp() || sock.state != State::Closed).collect();
     all.sort_by_key(|sock| sock.state != State::Listening);
     all
 }
 
-fn tcp(net: &Net, family: Family) -> String {
+fn tcp(net: &View, family: Family) -> String {
     let six = family == Family::Inet6;
     let header = match six {
         true => {
@@ -82,7 +96,7 @@ fn tcp(net: &Net, family: Family) -> String {
     lines.iter().map(|line| format!("{line:<width$}\n")).collect()
 }
 
-fn udp(net: &Net, family: Family, protocol: u32) -> String {
+fn udp(net: &View, family: Family, protocol: u32) -> String {
     let six = family == Family::Inet6;
     let header = match six {
         true => {
@@ -111,11 +125,11 @@ fn udp(net: &Net, family: Family, protocol: u32) -> String {
     lines.iter().map(|line| format!("{line:<width$}\n")).collect()
 }
 
-fn unix(net: &Net) -> String {
+fn unix(net: &View) -> String {
     /// A socket that listens, `__SO_ACCEPTCON`.
     const ACCEPTCON: u32 = 1 << 16;
     let mut text = "Num       RefCount Protocol Flags    Type St Inode Path\n".to_owned();
-    for (_, sock) in net.iter().filter(|(_, sock)| sock.family == Family::Unix) {
+    for sock in net.iter().filter(|sock| sock.family == Family::Unix) {
         let flags = if sock.state == State::Listening { ACCEPTCON } else { 0 };
         // SS_UNCONNECTED, SS_CONNECTED.
         let state = if sock.peer.is_some() { 3 } else { 1 };
@@ -137,11 +151,11 @@ fn unix(net: &Net) -> String {
     text
 }
 
-fn netlink(net: &Net) -> String {
+fn netlink(net: &View) -> String {
     let mut text =
         "sk               Eth Pid        Groups   Rmem     Wmem     Dump  Locks    Drops    Inode\n"
             .to_owned();
-    for (_, sock) in net.iter().filter(|(_, sock)| sock.family == Family::Netlink) {
+    for sock in net.iter().filter(|sock| sock.family == Family::Netlink) {
         let (port, groups) =
             if let Some(Addr::Netlink(port, groups)) = sock.local { (port, groups) } else { (0, 0) };
         let _ = writeln!(
@@ -156,12 +170,12 @@ fn netlink(net: &Net) -> String {
 }
 
 /// Sockets of TCP that have an address, and all of them.
-fn tcp_sockets(net: &Net, family: Family) -> (usize, usize) {
-    let all = net.iter().filter(|(_, sock)| sock.family == family && sock.is_tcp()).count();
+fn tcp_sockets(net: &View, family: Family) -> (usize, usize) {
+    let all = net.iter().filter(|sock| sock.family == family && sock.is_tcp()).count();
     (shown(net, family, IPPROTO_TCP).len(), all)
 }
 
-fn sockstat(net: &Net) -> String {
+fn sockstat(net: &View) -> String {
     let (inuse, all) = tcp_sockets(net, Family::Inet);
     let (used, all) = (net.iter().count(), all + tcp_sockets(net, Family::Inet6).1);
     let udp = |protocol| shown(net, Family::Inet, protocol).len();
@@ -173,7 +187,7 @@ fn sockstat(net: &Net) -> String {
     )
 }
 
-fn sockstat6(net: &Net) -> String {
+fn sockstat6(net: &View) -> String {
     let of = |protocol| shown(net, Family::Inet6, protocol).len();
     format!(
         "TCP6: inuse {}\nUDP6: inuse {}\nUDPLITE6: inuse {}\nRAW6: inuse 0\nFRAG6: inuse 0 memory 0\n",
@@ -184,7 +198,7 @@ fn sockstat6(net: &Net) -> String {
 }
 
 /// Counters of the protocols; packets are not counted.
-fn snmp(net: &Net) -> String {
+fn snmp(net: &View) -> String {
     let connected = |family| {
         let all = shown(net, family, IPPROTO_TCP).into_iter();
         all.filter(|sock| matches!(sock.tcp_state(), TCP_ESTABLISHED | TCP_CLOSE_WAIT)).count()

@@ -14,12 +14,15 @@ use crate::kernel::clock::MONOTONIC_START;
 use crate::kernel::cred::Ids;
 use crate::kernel::limits::Limits;
 use crate::kernel::mm::{Places, space_of};
+use crate::kernel::namespace::mounts::MountTable;
+use crate::kernel::namespace::user::IdMap;
 use crate::kernel::process::Process;
 use crate::kernel::procfs::memory::bytes;
 use crate::kernel::procfs::{machine, memory};
 use crate::kernel::sched::TaskState;
 use crate::kernel::state::Kernel;
 use crate::kernel::task::Task;
+use crate::kernel::vfs::mount::MountId;
 use crate::kernel::vfs::node::{ProcFile, ProcSource, Subject};
 
 /// A task at a moment, as a file of `/proc` shows it.
@@ -96,9 +99,12 @@ impl<'a> View<'a> {
             }
             ProcFile::Io => self.io(),
             ProcFile::FdInfo(fd) => self.fdinfo(fd)?,
-            ProcFile::Mounts => machine::mounts(),
-            ProcFile::MountInfo => machine::mountinfo(),
-            ProcFile::MountStats => machine::mountstats(),
+            file @ (ProcFile::UidMap | ProcFile::GidMap | ProcFile::ProjidMap | ProcFile::SetGroups) => {
+                self.user_map(file)
+            }
+            ProcFile::Mounts => return Ok(self.kernel.mount_table(self.id, MountTable::Mounts)),
+            ProcFile::MountInfo => return Ok(self.kernel.mount_table(self.id, MountTable::Info)),
+            ProcFile::MountStats => return Ok(self.kernel.mount_table(self.id, MountTable::Stats)),
             ProcFile::OomScoreAdj => format!("{}\n", self.process.oom_score_adj.0),
             ProcFile::OomAdj => match self.process.oom_score_adj.0 {
                 1000 => "15\n".to_owned(),
@@ -154,13 +160,32 @@ impl<'a> View<'a> {
         }
     }
 
+    /// The map of a user namespace, in the ids of the reader or, in it, of its parent.
+    fn user_map(&self, file: ProcFile) -> String {
+        let namespace = &self.task.cred.user_ns;
+        let reader = &self.kernel.task().cred.user_ns;
+        let below =
+            if reader.id == namespace.id { namespace.parent.as_ref().unwrap_or(reader) } else { reader };
+        let below = self.kernel.namespaces.user(below.id);
+        match file {
+            ProcFile::SetGroups => if namespace.setgroups { "allow\n" } else { "deny\n" }.to_owned(),
+            ProcFile::UidMap => namespace.uids.text(&below.uids),
+            ProcFile::GidMap => namespace.gids.text(&below.gids),
+            _ => namespace.projects.text(&below.projects),
+        }
+    }
+
     /// `/proc/PID/status`.
     fn status(&self, mem: &mut dyn GuestMemory) -> Vec<u8> {
         let (task, process) = (self.task, self.process);
         let cred = &task.cred;
         let (pid, tid, caps) = (process.pid, task.tid, cred.caps);
-        let ids = |ids: Ids| format!("{}\t{}\t{}\t{}", ids.real, ids.effective, ids.saved, ids.fs);
-        let groups: String = cred.groups.iter().map(|gid| format!("{gid} ")).collect();
+        let reader = &self.kernel.task().cred.user_ns;
+        let ids = |ids: Ids, map: &IdMap| {
+            let shown = [ids.real, ids.effective, ids.saved, ids.fs].map(|id| map.shown(id).to_string());
+            shown.join("\t")
+        };
+        let groups: String = cred.groups.iter().map(|gid| format!("{} ", reader.gids.shown(*gid))).collect();
         let lives = task.state != TaskState::Dead;
         let mut text = String::new();
         if lives {
@@ -173,8 +198,8 @@ impl<'a> View<'a> {
              FDSize:\t{}\nGroups:\t{groups}\nNStgid:\t{pid}\nNSpid:\t{tid}\nNSpgid:\t{}\nNSsid:\t{}\n",
             self.state(),
             process.ppid,
-            ids(cred.uid),
-            ids(cred.gid),
+            ids(cred.uid, &reader.uids),
+            ids(cred.gid, &reader.gids),
             if lives { self.kernel.fd_tables[task.shared.fds].size() } else { 0 },
             process.pgid,
             process.sid,
@@ -326,7 +351,10 @@ impl<'a> View<'a> {
         let open = self.kernel.files.get(slot.file);
         let flags = open.flags | if slot.cloexec { O_CLOEXEC } else { 0 };
         let (device, inode) = self.kernel.numbers_of(slot.file);
-        let mount = machine::mount_of(device);
+        let mount = match open.mount {
+            MountId::NONE => machine::mount_of(device),
+            mount => mount.0.into(),
+        };
         let mut text =
             format!("pos:\t{}\nflags:\t0{flags:o}\nmnt_id:\t{mount}\nino:\t{inode}\n", open.offset);
         text.push_str(&self.kernel.fdinfo_locks(slot.file));

@@ -5,6 +5,7 @@ use crate::abi::errno::Errno;
 use crate::kernel::arena::{Arena, FdTableId, FsContextId, MmId, ProcessId, TaskId};
 use crate::kernel::fdtable::FdTable;
 use crate::kernel::mm::Mm;
+use crate::kernel::namespace::kind::{NsId, NsLink};
 use crate::kernel::pids::Pids;
 use crate::kernel::process::Process;
 use crate::kernel::sched::TaskState;
@@ -66,8 +67,10 @@ impl<'a> TaskTable<'a> {
         let same = [uid.real, uid.effective, uid.saved].iter().all(|id| *id == own.cred.uid.real)
             && [gid.real, gid.effective, gid.saved].iter().all(|id| *id == own.cred.gid.real);
         let dumpable = self.mms.get(other.shared.mm).is_none_or(|mm| mm.dumpable == 1);
-        let caps = other.cred.caps.permitted & !own.cred.caps.permitted == 0;
-        if own.cred.capable(CAP_SYS_PTRACE) || same && dumpable && caps { Ok(()) } else { Err(Errno::EPERM) }
+        let privileged = own.cred.capable_over(&other.cred.user_ns, CAP_SYS_PTRACE);
+        let caps = own.cred.user_ns.id == other.cred.user_ns.id
+            && other.cred.caps.permitted & !own.cred.caps.permitted == 0;
+        if privileged || same && dumpable && caps { Ok(()) } else { Err(Errno::EPERM) }
     }
 
     /// The numbers of the running process and task.
@@ -144,6 +147,12 @@ impl<'a> TaskTable<'a> {
     /// Its working directory and root; none once it has ended.
     pub(crate) fn places(&self, subject: Subject) -> Option<&'a FsContext> {
         self.live_task(subject).map(|task| &self.fs_contexts[task.shared.fs_context])
+    }
+
+    /// The namespace that a link of `/proc/PID/ns` leads to; none once it has ended.
+    pub(crate) fn namespace(&self, subject: Subject, link: NsLink) -> Option<NsId> {
+        let task = self.live_task(subject)?;
+        Some(task.namespaces.get(link).unwrap_or(task.cred.user_ns.id))
     }
 
     /// The path of its program; none once it has ended.

@@ -8,6 +8,7 @@ use crate::guest::{GuestCpu, GuestMemory};
 use crate::kernel::arena::TaskId;
 use crate::kernel::clock::MONOTONIC_START;
 use crate::kernel::fdtable::FileNo;
+use crate::kernel::namespace::kind::{Kind, NsLink};
 use crate::kernel::procfs::machine::{self, Activity};
 use crate::kernel::procfs::net;
 use crate::kernel::procfs::task::View;
@@ -53,7 +54,9 @@ impl Kernel {
             _ => {}
         }
         if let ProcFile::Net(file) = source.file {
-            return Ok(net::text(&self.fs.net, file).into_bytes());
+            let link = NsLink::Own(Kind::Net);
+            let namespace = source.subject.and_then(|subject| self.table().namespace(subject, link));
+            return Ok(net::text(&self.fs.net, namespace.ok_or(Errno::EINVAL)?, file).into_bytes());
         }
         if source.subject.is_some() {
             return View::new(self, source, now, instructions)?.text(source.file, mem);
@@ -80,8 +83,8 @@ impl Kernel {
             ProcFile::SysvShm => self.proc_shm(mem),
             ProcFile::Uuid => self.new_uuid(),
             ProcFile::AioNr => format!("{}\n", self.aio_requests()),
-            ProcFile::HostName => return Ok([&self.names.host[..], b"\n"].concat()),
-            ProcFile::DomainName => return Ok([&self.names.domain[..], b"\n"].concat()),
+            ProcFile::HostName => return Ok([&self.names().host[..], b"\n"].concat()),
+            ProcFile::DomainName => return Ok([&self.names().domain[..], b"\n"].concat()),
             _ => String::new(), // of a task
         };
         Ok(text.into_bytes())

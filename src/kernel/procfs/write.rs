@@ -48,6 +48,7 @@ impl Kernel {
             (table.task(subject).ok_or(Errno::ESRCH)?.0, table.is_own(subject))
         };
         match source.file {
+            file if file.is_user_map() => self.write_user_map(id, file, bytes)?,
             ProcFile::Comm if !own => return Err(Errno::EINVAL),
             ProcFile::Comm => self.other_task_mut(id).set_name(bytes),
             ProcFile::TimerSlack => {

@@ -129,7 +129,7 @@ impl FileSystem {
     pub(crate) fn drop_set_id(&mut self, cred: &Credentials, ino: Ino) {
         let node = self.node_mut(ino);
         let group = if node.mode & S_IXGRP != 0 { S_ISGID } else { 0 };
-        if node.mode & (S_ISUID | group) != 0 && !cred.capable(CAP_FSETID) {
+        if node.mode & (S_ISUID | group) != 0 && !cred.capable_over_file(node.uid, node.gid, CAP_FSETID) {
             node.mode &= !(S_ISUID | group);
             node.own_mode = true;
             self.notify(ino, IN_ATTRIB);
@@ -145,11 +145,14 @@ impl FileSystem {
         uid: Option<u32>,
         gid: Option<u32>,
     ) -> Result<(), Errno> {
+        let user_ns = &caller.cred.user_ns;
+        let uid = uid.map(|uid| user_ns.uids.kernel_id(uid).ok_or(Errno::EINVAL)).transpose()?;
+        let gid = gid.map(|gid| user_ns.gids.kernel_id(gid).ok_or(Errno::EINVAL)).transpose()?;
         let node = self.node(ino);
         let own = caller.cred.uid.fs == node.uid;
         let gives = uid.is_some_and(|uid| !own || uid != node.uid);
         let passes = gid.is_some_and(|gid| !own || gid != node.gid && !caller.cred.in_group(gid));
-        if node.synthetic || (gives || passes) && !caller.cred.capable(CAP_CHOWN) {
+        if node.synthetic || (gives || passes) && !caller.capable(node, CAP_CHOWN) {
             return Err(Errno::EPERM);
         }
         let node = self.node_mut(ino);

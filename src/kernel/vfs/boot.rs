@@ -10,6 +10,7 @@ use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::content::Content;
 use crate::kernel::vfs::context::FsContext;
 use crate::kernel::vfs::host::{self, HostPath};
+use crate::kernel::vfs::mount::{At, MountId};
 use crate::kernel::vfs::node::{
     Body, DEV_DEV, DEVICES, Device, Dir, DirKind, Entries, HOST_DEV, HostRef, Ino, MEMFD_DEV, Magic, Node,
     PROC_DEV, PTS_DEV, ProcFile, SHM_DEV, SYS_DEV,
@@ -50,6 +51,7 @@ impl FileSystem {
         fs.boot_dev();
         fs.boot_proc();
         fs.boot_sys();
+        fs.boot_mounts();
         fs
     }
 
@@ -59,7 +61,60 @@ impl FileSystem {
         let cwd = self.walk_host(&cwd).unwrap_or(self.root);
         self.hold(self.root);
         self.hold(cwd);
-        FsContext { root: self.root, cwd, umask: UMASK }
+        let at = |ino| self.mounts.cross(At { mount: MountId::FIRST, ino });
+        FsContext { root: at(self.root), cwd: self.place_of(cwd), umask: UMASK }
+    }
+
+    /// The place of a directory among the machine's own mounts.
+    fn place_of(&self, dir: Ino) -> At {
+        let tops = std::iter::successors(Some(dir), |at| (*at != self.root).then(|| self.parent(*at)));
+        let tops: Vec<MountId> =
+            tops.map(|ino| self.mounts.cross(At { mount: MountId::FIRST, ino }).mount).collect();
+        let mount = tops.into_iter().find(|mount| *mount != MountId::FIRST).unwrap_or(MountId::FIRST);
+        At { mount, ino: dir }
+    }
+
+    fn boot_mounts(&mut self) {
+        let child = |fs: &mut FileSystem, dir: Ino, name: &str| {
+            fs.lookup_plain(dir, name.as_bytes()).ok().flatten().unwrap_or(dir)
+        };
+        let root = self.root;
+        let (sys, dev) = (child(self, root, "sys"), child(self, root, "dev"));
+        let shm = child(self, dev, "shm");
+        for (ino, source, kind, device) in [
+            (root, "/dev/root", "ext4", HOST_DEV),
+            (self.proc, "proc", "proc", PROC_DEV),
+            (sys, "sysfs", "sysfs", SYS_DEV),
+            (dev, "devtmpfs", "devtmpfs", DEV_DEV),
+            (shm, "tmpfs", "tmpfs", SHM_DEV),
+            (self.pts, "devpts", "devpts", PTS_DEV),
+        ] {
+            self.mounts.boot(ino, source, kind, device);
+        }
+        let upon_dev = self.mounts.cross(At { mount: MountId::FIRST, ino: dev });
+        for ino in [shm, self.pts] {
+            let id = self.mounts.cross(At { mount: MountId::FIRST, ino }).mount;
+            self.mounts.move_to(id, Some(At { mount: upon_dev.mount, ino }));
+        }
+    }
+
+    /// The top of a new tmpfs.
+    pub(crate) fn make_tmpfs(&mut self, mode: u32, (uid, gid): (u32, u32), now: Time) -> (Ino, u64) {
+        let entries = Entries::default();
+        let dir = Dir { entries, parent: self.root, name: b"/"[..].into(), kind: DirKind::Plain };
+        let device = makedev(0, self.mounts.next_device());
+        let mut node = Node::new(Body::Dir(dir), S_IFDIR | mode & 0o7777, uid, gid, now);
+        node.dev = device;
+        let ino = self.add(node);
+        if let Some(dir) = self.node_mut(ino).dir_mut() {
+            dir.parent = ino;
+        }
+        (ino, device)
+    }
+
+    /// Drops the top of a tmpfs that was not mounted.
+    pub(crate) fn drop_tmpfs(&mut self, ino: Ino) {
+        self.remove(ino);
     }
 
     fn boot_root(&mut self) {

@@ -9,6 +9,7 @@ use crate::kernel::cred::Credentials;
 use crate::kernel::fdtable::{FdTable, FileNo};
 use crate::kernel::procfs::tasks::TaskTable;
 use crate::kernel::vfs::context::FsContext;
+use crate::kernel::vfs::mount::MountId;
 use crate::kernel::vfs::node::{DirKind, Ino, Node, Subject};
 use crate::kernel::vfs::time::Time;
 
@@ -18,6 +19,8 @@ pub(crate) struct FdLink {
     pub(crate) target: Option<Ino>,
     /// The inode behind the description, if it has one.
     pub(crate) inode: Option<Ino>,
+    /// The mount that it was opened in.
+    pub(crate) mount: MountId,
     /// It was opened with O_PATH.
     pub(crate) is_path: bool,
     /// It may be read.
@@ -87,19 +90,25 @@ impl Caller<'_> {
         let reads = if node.is_dir() { wanted & W_OK == 0 } else { wanted == R_OK };
         let can_be = node.is_dir() || wanted & X_OK == 0 || node.mode & 0o111 != 0;
         let allowed = granted & wanted == wanted
-            || reads && self.cred.capable(CAP_DAC_READ_SEARCH)
-            || can_be && self.cred.capable(CAP_DAC_OVERRIDE);
+            || reads && self.capable(node, CAP_DAC_READ_SEARCH)
+            || can_be && self.capable(node, CAP_DAC_OVERRIDE);
         if allowed { Ok(()) } else { Err(Errno::EACCES) }
     }
 
     /// Checks that the caller owns an inode or acts as if it did; EPERM.
     pub(crate) fn owns(&self, node: &Node) -> Result<(), Errno> {
-        if self.cred.uid.fs == node.uid { Ok(()) } else { self.cred.require(CAP_FOWNER) }
+        let owns = self.cred.uid.fs == node.uid || self.capable(node, CAP_FOWNER);
+        if owns { Ok(()) } else { Err(Errno::EPERM) }
+    }
+
+    /// Tells if the caller has a capability over an inode.
+    pub(crate) fn capable(&self, node: &Node, capability: u64) -> bool {
+        self.cred.capable_over_file(node.uid, node.gid, capability)
     }
 
     /// The mode that a file gets for `mode`: without the set-group-id bit, where the caller is not
     /// in the group.
     pub(crate) fn mode_in_group(&self, mode: u32, gid: u32) -> u32 {
-        if self.cred.in_group(gid) || self.cred.capable(CAP_FSETID) { mode } else { mode & !S_ISGID }
+        if self.cred.in_group(gid) || self.cred.capable_here(CAP_FSETID) { mode } else { mode & !S_ISGID }
     }
 }

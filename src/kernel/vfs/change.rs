@@ -11,6 +11,7 @@ use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::content::{Content, HostFile};
 use crate::kernel::vfs::host::{self, HostPath};
 use crate::kernel::vfs::host_handle::HostHandle;
+use crate::kernel::vfs::mount::{Mount, MountId};
 use crate::kernel::vfs::node::{
     Body, DEVICES, Dir, DirKind, Entries, Entry, HostRef, Ino, Node, PROC_DEV, SYS_DEV,
 };
@@ -60,6 +61,18 @@ impl FileSystem {
         caller.may(self.node(dir), W_OK | X_OK)
     }
 
+    /// Checks that a mount may be written to; EROFS.
+    pub(crate) fn writable(&self, mount: MountId) -> Result<(), Errno> {
+        let read_only = self.mounts.get(mount).is_some_and(Mount::is_read_only);
+        if read_only { Err(Errno::EROFS) } else { Ok(()) }
+    }
+
+    /// Checks that nothing is mounted at a name; EBUSY.
+    fn is_no_point(&self, found: &Found) -> Result<(), Errno> {
+        let mounted = found.ino.is_some() && found.mount_there != found.mount;
+        if mounted { Err(Errno::EBUSY) } else { Ok(()) }
+    }
+
     /// Checks that a name may be taken out of a directory, the sticky bit considered.
     fn may_remove(&self, caller: &Caller, dir: Ino, ino: Ino) -> Result<(), Errno> {
         if self.node(dir).dev == PROC_DEV {
@@ -106,6 +119,7 @@ impl FileSystem {
         if found.slash && !matches!(what, Make::Dir) {
             return Err(Errno::ENOENT);
         }
+        self.writable(found.mount)?;
         self.may_change(caller, found.dir)?;
         let mode = match what {
             Make::Dir => mode & 0o1777 & !caller.context.umask,
@@ -287,6 +301,8 @@ impl FileSystem {
         if found.slash {
             return Err(Errno::ENOTDIR);
         }
+        self.writable(found.mount)?;
+        self.is_no_point(found)?;
         self.may_remove(caller, found.dir, ino)?;
         let through = self.write_dir(found.dir);
         if let Some(path) = &through {
@@ -318,6 +334,8 @@ impl FileSystem {
         if !self.node(ino).is_dir() {
             return Err(Errno::ENOTDIR);
         }
+        self.writable(found.mount)?;
+        self.is_no_point(found)?;
         self.may_remove(caller, found.dir, ino)?;
         let through = self.write_dir(found.dir);
         if let Some(path) = &through {
@@ -348,6 +366,7 @@ impl FileSystem {
             return Err(Errno::ENOENT);
         }
         let node = self.node(ino);
+        self.writable(to.mount)?;
         let through = self.write_dir(to.dir).is_some();
         let nameless = node.links == 0 && node.unlinked();
         if node.dev != self.node(to.dir).dev {
@@ -451,7 +470,8 @@ impl FileSystem {
     ) -> Result<(), Errno> {
         let dirs = (self.write_dir(from.dir), self.write_dir(to.dir));
         let same_device = self.node(from.dir).dev == self.node(to.dir).dev;
-        if !same_device {
+        self.writable(from.mount)?;
+        if !same_device || from.mount != to.mount {
             return Err(Errno::EXDEV);
         }
         if from.is_dots() {
@@ -468,6 +488,8 @@ impl FileSystem {
             return Err(Errno::EINVAL); // no device leaves the emulated machine
         }
         let ino = from.exists()?;
+        self.is_no_point(from)?;
+        self.is_no_point(to)?;
         if to.ino.is_some() && flags & RENAME_NOREPLACE != 0 {
             return Err(Errno::EEXIST);
         }
@@ -560,6 +582,23 @@ impl FileSystem {
         self.note_place(ino, dir, name);
     }
 
+    /// The same within a file system, whose top may be another one than the machine's root.
+    pub(crate) fn is_beneath_in(&self, ino: Ino, above: Ino) -> bool {
+        let dir = match &self.node(ino).place {
+            Some(place) if !self.node(ino).is_dir() => place.dir,
+            _ => ino,
+        };
+        let mut at = dir;
+        while at != above {
+            let parent = self.parent(at);
+            if parent == at || at == self.root {
+                return false;
+            }
+            at = parent;
+        }
+        true
+    }
+
     /// Tells if `dir` is `above` or lies somewhere beneath it.
     pub(crate) fn is_beneath(&self, dir: Ino, above: Ino) -> bool {
         let mut at = dir;
@@ -567,10 +606,11 @@ impl FileSystem {
             if at == above {
                 return true;
             }
-            if at == self.root {
+            let parent = self.parent(at);
+            if at == self.root || parent == at {
                 return false;
             }
-            at = self.parent(at);
+            at = parent;
         }
     }
 

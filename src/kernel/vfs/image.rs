@@ -138,7 +138,7 @@ impl FileSystem {
         }
         // A program reached by `/proc/self/exe` has the name of the program, not of the link.
         let path = match &self.node(ino).host {
-            Some(host) if found.dir != caller.context.cwd && self.node(found.dir).synthetic => {
+            Some(host) if found.dir != caller.context.cwd.ino && self.node(found.dir).synthetic => {
                 self.policy.in_guest(&host.path).into()
             }
             _ => self.path_in(caller.context.root, &found),

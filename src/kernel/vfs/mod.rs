@@ -4,9 +4,9 @@
 //! Inodes and names are kept apart as in the kernel, so hard links, renames and files without a
 //! name behave as they must. Changes of the guest are dropped with the `FileSystem`, except under
 //! the directories that it may change for good. From the bottom up: `host`, `host_handle`,
-//! `content`, `pipe`, `termios`, `n_tty`, `pty`, `time`, `node`, `notify`, `context`, `caller`,
-//! `policy`, `tree`, `data`, `proc`, `resolve`, `fsnotify`, `list`, `attr`, `xattr`, `change`, `boot`,
-//! `image`.
+//! `content`, `pipe`, `termios`, `n_tty`, `pty`, `time`, `node`, `mount`, `notify`, `context`,
+//! `caller`, `policy`, `tree`, `data`, `proc`, `resolve`, `fsnotify`, `list`, `attr`, `xattr`,
+//! `change`, `boot`, `image`.
 
 pub(crate) mod attr;
 mod boot;
@@ -21,6 +21,7 @@ pub(crate) mod host_fingerprint;
 pub(crate) mod host_handle;
 pub(crate) mod image;
 pub(crate) mod list;
+pub(crate) mod mount;
 pub(crate) mod n_tty;
 pub(crate) mod node;
 pub(crate) mod notify;

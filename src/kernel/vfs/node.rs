@@ -8,6 +8,7 @@ use rustix::fs::Stat;
 
 use crate::abi::fs::*;
 use crate::kernel::arena::{MmId, ProcessId, TaskId};
+use crate::kernel::namespace::kind::{Kind, NsId, NsLink};
 use crate::kernel::net::addr::Family;
 use crate::kernel::slab::Charged;
 use crate::kernel::vfs::content::Content;
@@ -153,8 +154,8 @@ pub(crate) enum Magic {
     Root,
     /// `/proc/PID/fd/N`.
     Fd(i32),
-    /// `/proc/PID/ns/NAME`, with the text of the link. It leads nowhere.
-    Namespace(&'static str),
+    /// `/proc/PID/ns/NAME`.
+    Namespace(NsLink),
 }
 
 /// A file of `/proc/PID/net` that depends on sockets.
@@ -209,6 +210,10 @@ pub(crate) enum ProcFile {
     TimerSlack,
     Io,
     FdInfo(i32),
+    UidMap,
+    GidMap,
+    ProjidMap,
+    SetGroups,
     Mounts,
     MountInfo,
     MountStats,
@@ -253,10 +258,17 @@ impl ProcFile {
         )
     }
 
+    /// Tells if it is a map of ids of a user namespace, or says what those are for.
+    pub(crate) fn is_user_map(self) -> bool {
+        use ProcFile::*;
+        matches!(self, UidMap | GidMap | ProjidMap | SetGroups)
+    }
+
     /// Tells if a write to it means something.
     pub(crate) fn is_written(self) -> bool {
         use ProcFile::*;
         matches!(self, Mem | Comm | TimerSlack | OomScoreAdj | OomAdj | CoreDumpFilter | ClearRefs)
+            || self.is_user_map()
     }
 }
 
@@ -286,6 +298,8 @@ pub(crate) enum Body {
     Fifo(Option<PipeId>),
     /// A socket or a device of the host: seen, never opened.
     Opaque,
+    /// A namespace, namespaces(7).
+    Namespace(Kind, NsId),
 }
 
 /// Bytes that extended attributes take.
@@ -527,6 +541,8 @@ impl Node {
 pub(crate) const HOST_DEV: u64 = makedev(8, 1);
 /// Device number of `/proc`.
 pub(crate) const PROC_DEV: u64 = makedev(0, 5);
+/// Device number of namespaces.
+pub(crate) const NSFS_DEV: u64 = makedev(0, 4);
 /// Device number of `/sys`.
 pub(crate) const SYS_DEV: u64 = makedev(0, 6);
 /// Device number of `/dev`.

@@ -8,8 +8,11 @@ use std::sync::Arc;
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::kernel::clock::REALTIME_START;
+use crate::kernel::namespace::kind::{Kind, NsId};
 use crate::kernel::vfs::caller::Caller;
-use crate::kernel::vfs::node::{Body, Dir, DirKind, Entries, Ino, Magic, Node, PROC_DEV, ProcFile, Subject};
+use crate::kernel::vfs::node::{
+    Body, Dir, DirKind, Entries, Ino, Magic, NSFS_DEV, Node, PROC_DEV, ProcFile, Subject,
+};
 use crate::kernel::vfs::proc_tables::{Item, items};
 use crate::kernel::vfs::time::Time;
 use crate::kernel::vfs::tree::FileSystem;
@@ -145,11 +148,44 @@ impl FileSystem {
             }
             _ => None,
         };
+        if let Body::Magic(Magic::Namespace(link)) = self.node(ino).body
+            && let Some(id) = tasks.namespace(subject, link)
+        {
+            self.add_namespace_node(link.kind(), id);
+        }
         let node = self.node_mut(ino);
         (node.uid, node.gid) = if node.mode == S_IFDIR | 0o555 { owner.of_directory } else { owner.of_files };
         if let Some(open) = open {
             let bits = if open.readable { 0o500 } else { 0 } | if open.writable { 0o300 } else { 0 };
             node.mode = S_IFLNK | bits;
+        }
+    }
+
+    /// The inode of a namespace, if it was ever looked up.
+    pub(super) fn namespace_node(&self, id: NsId) -> Option<Ino> {
+        self.namespaces.get(&id).copied()
+    }
+
+    fn add_namespace_node(&mut self, kind: Kind, id: NsId) {
+        if !self.namespaces.contains_key(&id) {
+            let body = Body::Namespace(kind, id);
+            let mut node = Node::new(body, S_IFREG | 0o444, 0, 0, Time::from_ns(REALTIME_START));
+            (node.dev, node.number, node.synthetic) = (NSFS_DEV, id.0.into(), true);
+            let ino = self.add(node);
+            self.namespaces.insert(id, ino);
+        }
+    }
+
+    /// The namespaces that somebody holds open.
+    pub(in crate::kernel) fn held_namespaces(&self) -> BTreeSet<NsId> {
+        let held = self.namespaces.iter().filter(|(_, ino)| self.node(**ino).opens > 0);
+        held.map(|(id, _)| *id).collect()
+    }
+
+    /// Forgets the inode of a namespace that is gone.
+    pub(in crate::kernel) fn forget_namespace(&mut self, id: NsId) {
+        if let Some(ino) = self.namespaces.remove(&id) {
+            self.remove(ino);
         }
     }
 

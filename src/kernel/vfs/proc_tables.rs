@@ -1,6 +1,7 @@
 //! Names of `/proc` and `/sys`, and the texts of those that never change.
 
 use crate::abi::net::{IPPROTO_UDP, IPPROTO_UDPLITE};
+use crate::kernel::namespace::kind::{Kind, NsLink};
 use crate::kernel::net::addr::Family;
 use crate::kernel::uts;
 use crate::kernel::vfs::node::{DirKind, Magic, NetFile, ProcFile};
@@ -50,8 +51,24 @@ pub(super) const PROC_FILES: Files = &[
 pub(super) const SYSVIPC_FILES: Files =
     &[("msg", ProcFile::SysvMsg), ("sem", ProcFile::SysvSem), ("shm", ProcFile::SysvShm)];
 
+/// Most namespaces of each kind, as `namespace/table.rs` allows them.
+const MOST_NAMESPACES: &str = "1024\n";
+
 /// Directories of `/proc/sys`.
-pub(super) const SYSCTLS: [(&str, Files); 7] = [
+pub(super) const SYSCTLS: [(&str, Files); 8] = [
+    (
+        "user",
+        &[
+            ("max_cgroup_namespaces", Text(MOST_NAMESPACES)),
+            ("max_ipc_namespaces", Text(MOST_NAMESPACES)),
+            ("max_mnt_namespaces", Text(MOST_NAMESPACES)),
+            ("max_net_namespaces", Text(MOST_NAMESPACES)),
+            ("max_pid_namespaces", Text(MOST_NAMESPACES)),
+            ("max_time_namespaces", Text(MOST_NAMESPACES)),
+            ("max_user_namespaces", Text(MOST_NAMESPACES)),
+            ("max_uts_namespaces", Text(MOST_NAMESPACES)),
+        ],
+    ),
     ("fs/epoll", &[("max_user_watches", Text("912384\n"))]),
     (
         "fs/inotify",
@@ -82,6 +99,8 @@ pub(super) const SYSCTLS: [(&str, Files); 7] = [
             ("hostname", ProcFile::HostName),
             ("domainname", ProcFile::DomainName),
             ("pid_max", Text("4194304\n")),
+            ("overflowuid", Text("65534\n")),
+            ("overflowgid", Text("65534\n")),
             ("threads-max", Text("31000\n")),
             ("ngroups_max", Text("65536\n")),
             ("cap_last_cap", Text("40\n")),
@@ -164,7 +183,7 @@ const OF_BOTH: Items = &[
     ("exe", Link(Magic::Exe)),
     ("fd", Dir(0o500, DirKind::Fd)),
     ("fdinfo", Dir(0o555, DirKind::FdInfo)),
-    ("gid_map", File(0o644, Text(ALL_IDS))),
+    ("gid_map", File(0o644, ProcFile::GidMap)),
     ("io", File(0o400, ProcFile::Io)),
     ("limits", File(0o444, ProcFile::Limits)),
     ("loginuid", File(0o644, Text("4294967295"))),
@@ -179,18 +198,18 @@ const OF_BOTH: Items = &[
     ("oom_score_adj", File(0o644, ProcFile::OomScoreAdj)),
     ("pagemap", File(0o400, ProcFile::PageMap)),
     ("personality", File(0o400, ProcFile::Personality)),
-    ("projid_map", File(0o644, Text(ALL_IDS))),
+    ("projid_map", File(0o644, ProcFile::ProjidMap)),
     ("root", Link(Magic::Root)),
     ("sched", File(0o644, ProcFile::Sched)),
     ("schedstat", File(0o444, ProcFile::SchedStat)),
     ("sessionid", File(0o444, Text("4294967295"))),
-    ("setgroups", File(0o644, Text("allow\n"))),
+    ("setgroups", File(0o644, ProcFile::SetGroups)),
     ("smaps", File(0o444, ProcFile::Smaps)),
     ("smaps_rollup", File(0o444, ProcFile::SmapsRollup)),
     ("stat", File(0o444, ProcFile::Stat)),
     ("statm", File(0o444, ProcFile::Statm)),
     ("status", File(0o444, ProcFile::Status)),
-    ("uid_map", File(0o644, Text(ALL_IDS))),
+    ("uid_map", File(0o644, ProcFile::UidMap)),
     ("wchan", File(0o444, Text("0"))),
 ];
 
@@ -287,22 +306,19 @@ const INET_SEQ: &str = "  sl  local_address rem_address   st tx_queue rx_queue t
 const INET6_SEQ: &str = "  sl  local_address                         remote_address                        st \
     tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops\n";
 
-/// `/proc/PID/ns`: the namespaces of a machine's first process.
+/// `/proc/PID/ns`.
 const NAMESPACES: Items = &[
-    ("cgroup", Link(Magic::Namespace("cgroup:[4026531835]"))),
-    ("ipc", Link(Magic::Namespace("ipc:[4026531839]"))),
-    ("mnt", Link(Magic::Namespace("mnt:[4026531841]"))),
-    ("net", Link(Magic::Namespace("net:[4026531840]"))),
-    ("pid", Link(Magic::Namespace("pid:[4026531836]"))),
-    ("pid_for_children", Link(Magic::Namespace("pid:[4026531836]"))),
-    ("time", Link(Magic::Namespace("time:[4026531834]"))),
-    ("time_for_children", Link(Magic::Namespace("time:[4026531834]"))),
-    ("user", Link(Magic::Namespace("user:[4026531837]"))),
-    ("uts", Link(Magic::Namespace("uts:[4026531838]"))),
+    ("cgroup", Link(Magic::Namespace(NsLink::Own(Kind::Cgroup)))),
+    ("ipc", Link(Magic::Namespace(NsLink::Own(Kind::Ipc)))),
+    ("mnt", Link(Magic::Namespace(NsLink::Own(Kind::Mnt)))),
+    ("net", Link(Magic::Namespace(NsLink::Own(Kind::Net)))),
+    ("pid", Link(Magic::Namespace(NsLink::Own(Kind::Pid)))),
+    ("pid_for_children", Link(Magic::Namespace(NsLink::OfChildren(Kind::Pid)))),
+    ("time", Link(Magic::Namespace(NsLink::Own(Kind::Time)))),
+    ("time_for_children", Link(Magic::Namespace(NsLink::OfChildren(Kind::Time)))),
+    ("user", Link(Magic::Namespace(NsLink::Own(Kind::User)))),
+    ("uts", Link(Magic::Namespace(NsLink::Own(Kind::Uts)))),
 ];
-
-/// Identity of all ids, user_namespaces(7).
-const ALL_IDS: &str = "         0          0 4294967295\n";
 
 /// A disk with one partition, at rest.
 const DISKSTATS: &str = "   8       0 sda 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n   8       1 sda1 0 0 0 0 0 0 0 0 0 0 0 0 \

@@ -7,15 +7,20 @@ use crate::abi::fs::*;
 use crate::kernel::fdtable::FileNo;
 use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::host;
+use crate::kernel::vfs::mount::{At, MountId};
 use crate::kernel::vfs::node::{Body, Ino, Magic};
 use crate::kernel::vfs::tree::FileSystem;
 
 /// Result of a path resolution: the directory, the last name in it, and the inode there.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
+    /// The mount of the directory.
+    pub(crate) mount: MountId,
     pub(crate) dir: Ino,
     pub(crate) name: Vec<u8>,
     pub(crate) ino: Option<Ino>,
+    /// The mount of the inode: another one, if that is mounted there.
+    pub(crate) mount_there: MountId,
     /// The path ended in a slash: it may only name a directory.
     pub(crate) slash: bool,
 }
@@ -24,6 +29,11 @@ impl Found {
     /// The inode there; ENOENT.
     pub(crate) fn exists(&self) -> Result<Ino, Errno> {
         self.ino.ok_or(Errno::ENOENT)
+    }
+
+    /// The inode there with its mount; ENOENT.
+    pub(crate) fn there(&self) -> Result<At, Errno> {
+        Ok(At { mount: self.mount_there, ino: self.exists()? })
     }
 
     /// Tells if the last name is one that no call may make, remove or rename.
@@ -58,7 +68,7 @@ const DELETED: &[u8] = b" (deleted)";
 
 /// Target of a magic link.
 enum Jump {
-    To(Ino),
+    To(At),
     Path(Vec<u8>),
 }
 
@@ -67,7 +77,7 @@ impl FileSystem {
     pub(crate) fn resolve(
         &mut self,
         caller: &Caller,
-        base: Ino,
+        base: At,
         path: &[u8],
         last_name: impl Into<Last>,
     ) -> Result<Found, Errno> {
@@ -96,12 +106,15 @@ impl FileSystem {
             let slash = !tail.is_empty();
             let last = tail.iter().all(|byte| *byte == b'/');
             if name.is_empty() {
-                return Ok(Found { dir: at, name: b"/".to_vec(), ino: Some(at), slash: true });
+                let name = b"/".to_vec();
+                let At { mount, ino } = at;
+                return Ok(Found { mount, dir: ino, name, ino: Some(ino), mount_there: mount, slash: true });
             }
-            if !self.node(at).is_dir() {
+            let dir = at.ino;
+            if !self.node(dir).is_dir() {
                 return Err(Errno::ENOTDIR);
             }
-            caller.may(self.node(at), X_OK)?;
+            caller.may(self.node(dir), X_OK)?;
             if name.len() > NAME_MAX {
                 return Err(Errno::ENAMETOOLONG);
             }
@@ -113,26 +126,37 @@ impl FileSystem {
                 b".." if at == root && how & RESOLVE_BENEATH != 0 => return Err(Errno::EXDEV),
                 b".." if at == root => Some(at),
                 b".." if at == caller.context.root => Some(at),
-                b".." => Some(self.parent(at)),
-                _ => self.lookup(caller, at, &name)?,
+                b".." => Some(self.above(at)),
+                _ => {
+                    let child = self.lookup(caller, dir, &name)?;
+                    child.map(|ino| self.mounts.cross(At { mount: at.mount, ino }))
+                }
+            };
+            let found = |name: Vec<u8>, there: Option<At>| Found {
+                mount: at.mount,
+                dir,
+                name,
+                ino: there.map(|there| there.ino),
+                mount_there: there.map_or(at.mount, |there| there.mount),
+                slash,
             };
             let Some(child) = child else {
                 if !last || !matches!(last_name, Last::Create | Last::Parent) {
-                    self.note_not_shown(at, &name);
+                    self.note_not_shown(dir, &name);
                 }
                 if last {
-                    return Ok(Found { dir: at, name, ino: None, slash });
+                    return Ok(found(name, None));
                 }
                 return Err(Errno::ENOENT);
             };
             if last && last_name == Last::Parent {
-                return Ok(Found { dir: at, name, ino: Some(child), slash });
+                return Ok(found(name, Some(child)));
             }
-            if how & RESOLVE_NO_XDEV != 0 && self.node(child).dev != self.node(at).dev {
+            if how & RESOLVE_NO_XDEV != 0 && child.mount != at.mount {
                 return Err(Errno::EXDEV);
             }
             let follow_this = !last || slash || matches!(last_name, Last::Follow | Last::Create);
-            let jump = match &self.node(child).body {
+            let jump = match &self.node(child.ino).body {
                 Body::Symlink(_) | Body::Magic(_) if follow_this && how & RESOLVE_NO_SYMLINKS != 0 => {
                     return Err(Errno::ELOOP);
                 }
@@ -145,9 +169,9 @@ impl FileSystem {
                     if goes && scoped {
                         return Err(Errno::EXDEV);
                     }
-                    let jump = self.jump(caller, child, *magic)?;
-                    if let (Jump::To(ino), true) = (&jump, how & RESOLVE_NO_XDEV != 0)
-                        && self.node(*ino).dev != self.node(at).dev
+                    let jump = self.jump(caller, child.ino, *magic)?;
+                    if let (Jump::To(to), true) = (&jump, how & RESOLVE_NO_XDEV != 0)
+                        && to.mount != at.mount
                     {
                         return Err(Errno::EXDEV);
                     }
@@ -164,7 +188,7 @@ impl FileSystem {
                     }
                     if target[0] == b'/' {
                         // Linux knows the root's file system only if the path began there.
-                        let leaves = path[0] != b'/' || self.node(at).dev != self.node(root).dev;
+                        let leaves = path[0] != b'/' || at.mount != root.mount;
                         if how & RESOLVE_BENEATH != 0 || how & RESOLVE_NO_XDEV != 0 && leaves {
                             return Err(Errno::EXDEV);
                         }
@@ -173,25 +197,25 @@ impl FileSystem {
                     target.extend_from_slice(&tail);
                     rest = target;
                 }
-                Some(Jump::To(ino)) if last => {
-                    if slash && !self.node(ino).is_dir() {
+                Some(Jump::To(to)) if last => {
+                    if slash && !self.node(to.ino).is_dir() {
                         return Err(Errno::ENOTDIR);
                     }
-                    return Ok(Found { dir: at, name, ino: Some(ino), slash });
+                    return Ok(found(name, Some(to)));
                 }
-                Some(Jump::To(ino)) => {
+                Some(Jump::To(to)) => {
                     links += 1;
-                    at = ino;
+                    at = to;
                     rest = tail;
                 }
                 None if last => {
-                    if slash && !self.node(child).is_dir() {
+                    if slash && !self.node(child.ino).is_dir() {
                         return Err(Errno::ENOTDIR);
                     }
                     if !self.notify.is_idle() {
-                        self.note_place(child, at, &name);
+                        self.note_place(child.ino, dir, &name);
                     }
-                    return Ok(Found { dir: at, name, ino: Some(child), slash });
+                    return Ok(found(name, Some(child)));
                 }
                 None => {
                     at = child;
@@ -205,7 +229,7 @@ impl FileSystem {
     pub(crate) fn find(
         &mut self,
         caller: &Caller,
-        base: Ino,
+        base: At,
         path: &[u8],
         follow: bool,
     ) -> Result<Ino, Errno> {
@@ -233,9 +257,13 @@ impl FileSystem {
                 let link = caller.files.link(caller.file_of(Some(subject), fd)?);
                 // Without a target no name leads there; callers that need none go on with the
                 // descriptor.
-                Jump::To(link.target.ok_or(Errno::ENXIO)?)
+                Jump::To(At { mount: link.mount, ino: link.target.ok_or(Errno::ENXIO)? })
             }
-            Magic::Pid | Magic::Thread | Magic::Namespace(_) => return Err(Errno::EACCES),
+            Magic::Namespace(link) => {
+                let id = tasks.namespace(subject, link).ok_or(Errno::ENOENT)?;
+                Jump::To(At { mount: MountId::NONE, ino: self.namespace_node(id).ok_or(Errno::ENOENT)? })
+            }
+            Magic::Pid | Magic::Thread => return Err(Errno::EACCES),
         })
     }
 
@@ -251,10 +279,11 @@ impl FileSystem {
     /// The text of a magic link.
     fn magic_text(&self, caller: &Caller, ino: Ino, magic: Magic) -> Result<Vec<u8>, Errno> {
         let (mut text, gone) = match magic {
-            Magic::Namespace(text) => {
+            Magic::Namespace(link) => {
                 let subject = self.node(ino).subject.ok_or(Errno::ENOENT)?;
                 caller.tasks()?.may_look_into(subject)?;
-                (text.into(), false)
+                let id = caller.tasks()?.namespace(subject, link).ok_or(Errno::ENOENT)?;
+                (format!("{}:[{}]", link.kind().name(), id.0).into_bytes(), false)
             }
             Magic::Fd(fd) => {
                 let subject = self.node(ino).subject;
@@ -264,7 +293,7 @@ impl FileSystem {
             }
             _ => match self.jump(caller, ino, magic)? {
                 Jump::Path(path) => (path, false),
-                Jump::To(ino) => (self.path_of(caller.context.root, ino), self.node(ino).unlinked()),
+                Jump::To(to) => (self.path_of(caller.context.root, to), self.node(to.ino).unlinked()),
             },
         };
         if gone && text.first() == Some(&b'/') && !text.ends_with(DELETED) {
@@ -278,26 +307,49 @@ impl FileSystem {
         self.node(dir).dir().map_or(self.root, |dir| dir.parent)
     }
 
+    /// The directory above a place, whatever is mounted there: `follow_dotdot`.
+    fn above(&self, mut at: At) -> At {
+        while let Some(below) = self.mounts.below(at) {
+            match below {
+                Some(below) => at = below,
+                None => return at,
+            }
+        }
+        self.mounts.cross(At { ino: self.parent(at.ino), ..at })
+    }
+
     /// The path of a directory from a root, from the directories above it. One that is not beneath
     /// the root has its path from the root of all.
-    pub(crate) fn path_of(&self, root: Ino, dir: Ino) -> Vec<u8> {
+    pub(crate) fn path_of(&self, root: At, dir: At) -> Vec<u8> {
+        self.path_from(root, dir).0
+    }
+
+    /// The path of a directory from a root, and whether it is beneath that.
+    pub(crate) fn path_from(&self, root: At, dir: At) -> (Vec<u8>, bool) {
         let mut names: Vec<Arc<[u8]>> = Vec::new();
         let mut at = dir;
-        while at != root && at != self.root {
-            let Some(node) = self.node(at).dir() else { break };
-            names.push(node.name.clone());
-            at = node.parent;
+        while at != root {
+            match self.mounts.below(at) {
+                Some(Some(below)) => at = below,
+                Some(None) => break,
+                None => {
+                    let Some(node) = self.node(at.ino).dir().filter(|_| at.ino != self.root) else { break };
+                    names.push(node.name.clone());
+                    at.ino = node.parent;
+                }
+            }
         }
+        let beneath = at == root;
         let mut path = Vec::new();
         for name in names.iter().rev() {
             path.push(b'/');
             path.extend_from_slice(name);
         }
-        if path.is_empty() { b"/".to_vec() } else { path }
+        (if path.is_empty() { b"/".to_vec() } else { path }, beneath)
     }
 
     /// The description that a path names if it ends at a link of `/proc/PID/fd`.
-    pub(crate) fn magic_file(&mut self, caller: &Caller, base: Ino, path: &[u8]) -> Option<FileNo> {
+    pub(crate) fn magic_file(&mut self, caller: &Caller, base: At, path: &[u8]) -> Option<FileNo> {
         let mut path = path.to_vec();
         for _ in 0..SYMLINK_MAX {
             let found = self.resolve(caller, base, &path, false).ok()?;
@@ -305,7 +357,7 @@ impl FileSystem {
             match &node.body {
                 Body::Magic(Magic::Fd(fd)) => return caller.file_of(node.subject, *fd).ok(),
                 Body::Symlink(target) => {
-                    let dir = self.path_of(caller.context.root, found.dir);
+                    let dir = self.path_of(caller.context.root, At { mount: found.mount, ino: found.dir });
                     path = if target.starts_with(b"/") {
                         target.to_vec()
                     } else {
@@ -320,7 +372,7 @@ impl FileSystem {
 
     /// The directory that a path starts from: an absolute one does not look at the descriptor,
     /// which may be AT_FDCWD. ENOENT for an empty path, EBADF, ENOTDIR.
-    pub(crate) fn base(&self, caller: &Caller, dirfd: i32, path: &[u8]) -> Result<Ino, Errno> {
+    pub(crate) fn base(&self, caller: &Caller, dirfd: i32, path: &[u8]) -> Result<At, Errno> {
         match path.first() {
             // An empty path is refused before the descriptor is looked at.
             None => Err(Errno::ENOENT),
@@ -330,12 +382,13 @@ impl FileSystem {
     }
 
     /// The directory of a descriptor, which may be AT_FDCWD; EBADF, ENOTDIR.
-    pub(crate) fn directory(&self, caller: &Caller, dirfd: i32) -> Result<Ino, Errno> {
+    pub(crate) fn directory(&self, caller: &Caller, dirfd: i32) -> Result<At, Errno> {
         if dirfd == AT_FDCWD {
             return Ok(caller.context.cwd);
         }
-        let inode = caller.fd_link(dirfd)?.inode;
-        inode.filter(|ino| self.node(*ino).is_dir()).ok_or(Errno::ENOTDIR)
+        let link = caller.fd_link(dirfd)?;
+        let ino = link.inode.filter(|ino| self.node(*ino).is_dir()).ok_or(Errno::ENOTDIR)?;
+        Ok(At { mount: link.mount, ino })
     }
 
     /// Resolves a path from a directory descriptor.
@@ -351,11 +404,12 @@ impl FileSystem {
     }
 
     /// The path of a name in a directory, from a root.
-    pub(crate) fn path_in(&self, root: Ino, found: &Found) -> Arc<[u8]> {
-        match (&found.name[..], found.ino) {
-            (b"." | b".." | b"/", Some(ino)) => self.path_of(root, ino).into(),
-            (_, Some(ino)) if self.node(ino).is_dir() => self.path_of(root, ino).into(),
-            _ => host::join(&self.path_of(root, found.dir), &found.name),
+    pub(crate) fn path_in(&self, root: At, found: &Found) -> Arc<[u8]> {
+        let there = found.ino.map(|ino| At { mount: found.mount_there, ino });
+        match (&found.name[..], there) {
+            (b"." | b".." | b"/", Some(there)) => self.path_of(root, there).into(),
+            (_, Some(there)) if self.node(there.ino).is_dir() => self.path_of(root, there).into(),
+            _ => host::join(&self.path_of(root, At { mount: found.mount, ino: found.dir }), &found.name),
         }
     }
 

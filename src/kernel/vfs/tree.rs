@@ -12,6 +12,7 @@ use crate::abi::inotify::IN_DELETE_SELF;
 use crate::guest::GuestMemory;
 use crate::kernel::cred::User;
 use crate::kernel::mqueue::Mqueues;
+use crate::kernel::namespace::kind::NsId;
 use crate::kernel::net::table::Net;
 use crate::kernel::slab::Slab;
 use crate::kernel::timerfd::TimerFds;
@@ -19,6 +20,7 @@ use crate::kernel::vfs::content::Content;
 use crate::kernel::vfs::host::{self, HostPath};
 use crate::kernel::vfs::host_fingerprint::HostFingerprint;
 use crate::kernel::vfs::host_handle::HostHandles;
+use crate::kernel::vfs::mount::Mounts;
 use crate::kernel::vfs::node::{
     Body, DEV_DEV, Dir, DirKind, Entries, HOST_DEV, HostRef, Ino, MEMFD_DEV, Node, SHM_DEV, SYS_DEV, Subject,
 };
@@ -43,8 +45,11 @@ pub struct FileSystem {
     pub(super) last_number: u64,
     pub(in crate::kernel) root: Ino,
     /// `/proc`, and its directories of processes and tasks that were asked for.
-    pub(super) proc: Ino,
+    pub(crate) mounts: Mounts,
+    pub(in crate::kernel) proc: Ino,
     pub(super) subjects: BTreeMap<Subject, Ino>,
+    /// Inodes of namespaces.
+    pub(super) namespaces: BTreeMap<NsId, Ino>,
     allow_write: Vec<HostPath>,
     pub(super) policy: Policy,
     /// Files of the host that the policy kept from the guest.
@@ -89,8 +94,10 @@ impl FileSystem {
             owner,
             last_number: 1,
             root: Ino(0),
+            mounts: Mounts::default(),
             proc: Ino(0),
             subjects: BTreeMap::new(),
+            namespaces: BTreeMap::new(),
             allow_write: allow_write.iter().filter_map(|path| host::canonical(path)).collect(),
             policy,
             not_shown: NotShown::default(),

@@ -91,7 +91,10 @@ pub(super) fn shown(socket: Socket, addr: Option<&Addr>) -> Vec<u8> {
 /// The Unix socket that an address leads to; ECONNREFUSED, EACCES and the errors of paths.
 pub(super) fn find_unix(ctx: &mut Ctx, kind: Kind, addr: &Addr) -> Result<SockId, Errno> {
     match addr {
-        Addr::Abstract(name) => ctx.kernel.fs.net.at_name(kind, name),
+        Addr::Abstract(name) => {
+            let namespace = ctx.kernel.task().namespaces.net;
+            ctx.kernel.fs.net.at_name(namespace, kind, name)
+        }
         Addr::Path(path) => {
             let cwd = ctx.kernel.fs_context().cwd;
             let base = if path.starts_with(b"/") { ctx.kernel.fs_context().root } else { cwd };

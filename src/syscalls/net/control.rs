@@ -71,7 +71,10 @@ pub(super) fn get(ctx: &mut Ctx, socket: Socket, addr: u64, len: u64) -> Result<
                 }
             }
             (SOL_SOCKET, SCM_CREDENTIALS, Family::Unix) if data.len() == 12 => {
-                let cred = Ucred { pid: word(data, 0) as i32, uid: word(data, 4), gid: word(data, 8) };
+                let own = &ctx.kernel.task().cred.user_ns;
+                let uid = own.uids.kernel_id(word(data, 4)).ok_or(Errno::EINVAL)?;
+                let gid = own.gids.kernel_id(word(data, 8)).ok_or(Errno::EINVAL)?;
+                let cred = Ucred { pid: word(data, 0) as i32, uid, gid };
                 check_credentials(ctx, cred)?;
                 (sent.cred, sent.cred_given) = (cred, true);
             }
@@ -95,9 +98,9 @@ pub(super) fn get(ctx: &mut Ctx, socket: Socket, addr: u64, len: u64) -> Result<
 /// Checks that the caller may say of itself what it says, `scm_check_creds`; EPERM.
 fn check_credentials(ctx: &Ctx, cred: Ucred) -> Result<(), Errno> {
     let own = &ctx.kernel.task().cred;
-    let known = |ids: [u32; 3], id: u32, capability| ids.contains(&id) || own.capable(capability);
+    let known = |ids: [u32; 3], id: u32, capability| ids.contains(&id) || own.capable_here(capability);
     let (uid, gid) = (own.uid, own.gid);
-    let fits = (cred.pid == ctx.kernel.process().pid || own.capable(CAP_SYS_ADMIN))
+    let fits = (cred.pid == ctx.kernel.process().pid || own.capable_here(CAP_SYS_ADMIN))
         && known([uid.real, uid.effective, uid.saved], cred.uid, CAP_SETUID)
         && known([gid.real, gid.effective, gid.saved], cred.gid, CAP_SETGID);
     if fits { Ok(()) } else { Err(Errno::EPERM) }
@@ -182,7 +185,8 @@ impl Room {
         match socket.family {
             Family::Unix if credentials => {
                 let cred = incoming.cred.unwrap_or(Ucred::NOBODY);
-                let words = [cred.pid as u32, cred.uid, cred.gid];
+                let own = &ctx.kernel.task().cred.user_ns;
+                let words = [cred.pid as u32, own.uids.shown(cred.uid), own.gids.shown(cred.gid)];
                 let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
                 self.put(ctx, SOL_SOCKET, SCM_CREDENTIALS, &bytes)?;
             }

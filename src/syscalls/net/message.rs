@@ -1,10 +1,12 @@
 //! Sending and receiving: send(2), recv(2) and their variants.
 
+use crate::abi::capability::CAP_NET_ADMIN;
 use crate::abi::errno::Errno;
 use crate::abi::fs::MAX_RW_COUNT;
 use crate::abi::net::*;
 use crate::abi::time::NSEC_PER_SEC;
 use crate::kernel::fdtable::FileNo;
+use crate::kernel::net::addr::Family;
 use crate::kernel::net::event::Target;
 use crate::kernel::net::sock::Kind;
 use crate::kernel::net::stream::{Incoming, Outgoing, Wanted};
@@ -140,6 +142,8 @@ fn send(ctx: &mut Ctx, socket: Socket, header: &Header, flags: u32, index: u64) 
         };
         let rights = if done == 0 { control::hold(ctx, &files)? } else { None };
         let quiet = if done > 0 { MSG_NOSIGNAL } else { 0 };
+        let administers = socket.family == Family::Netlink
+            && ctx.kernel.require_in(ctx.kernel.task().namespaces.net, CAP_NET_ADMIN).is_ok();
         let urgent = if done + most < len { MSG_OOB } else { 0 }; // the last byte is
         let out = Outgoing {
             bytes: &bytes,
@@ -147,6 +151,7 @@ fn send(ctx: &mut Ctx, socket: Socket, header: &Header, flags: u32, index: u64) 
             nonblocking,
             cred: cred.0,
             cred_given: cred.1,
+            administers,
             rights,
             hops,
             service,

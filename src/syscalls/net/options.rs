@@ -8,6 +8,7 @@ use crate::abi::errno::Errno;
 use crate::abi::net::*;
 use crate::abi::time::{NSEC_PER_SEC, USEC_PER_SEC};
 use crate::kernel::net::addr::{Family, encode};
+use crate::kernel::net::queue::Ucred;
 use crate::kernel::net::sock::{Kind, Sock, State};
 use crate::kernel::uaccess::{copy_from_user, copy_to_user, get_u32, put_u32};
 use crate::syscalls::context::{Ctx, SysResult};
@@ -285,6 +286,7 @@ fn number(sock: &Sock, level: u32, name: u32) -> Result<i32, Errno> {
 
 /// Options of SOL_SOCKET.
 fn get_socket(ctx: &mut Ctx, socket: Socket, name: u32, room: usize) -> Result<Vec<u8>, Errno> {
+    let user_ns = ctx.kernel.task().cred.user_ns.clone();
     let sock = ctx.kernel.fs.net.sock_mut(socket.id)?;
     let int = |value: usize| (value.min(i32::MAX as usize) as u32).to_le_bytes().to_vec();
     let time = |timeout: Option<u64>| {
@@ -309,10 +311,10 @@ fn get_socket(ctx: &mut Ctx, socket: Socket, name: u32, room: usize) -> Result<V
         SO_COOKIE => sock.number.to_le_bytes().to_vec(),
         SO_BINDTODEVICE => Vec::new(),
         SO_PEERCRED => {
-            let (pid, uid, gid) = sock
-                .of_peer
-                .as_ref()
-                .map_or((0, u32::MAX, u32::MAX), |peer| (peer.cred.pid as u32, peer.cred.uid, peer.cred.gid));
+            let (pid, uid, gid) = sock.of_peer.as_ref().map_or((0, u32::MAX, u32::MAX), |peer| {
+                let Ucred { pid, uid, gid } = peer.cred;
+                (pid as u32, user_ns.uids.shown(uid), user_ns.gids.shown(gid))
+            });
             [pid, uid, gid].iter().flat_map(|word| word.to_le_bytes()).collect()
         }
         SO_PEERNAME => {

@@ -3,6 +3,7 @@
 
 use std::net::SocketAddr;
 
+use crate::abi::capability::CAP_NET_BIND_SERVICE;
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::abi::net::*;
@@ -95,8 +96,9 @@ fn checked(family: u64, kind: u32, protocol: u32) -> Result<(Family, Kind, u32),
 /// Makes a socket of what `checked` found.
 fn make(ctx: &mut Ctx, what: (Family, Kind, u32)) -> Result<SockId, Errno> {
     let uid = ctx.kernel.task().cred.uid.effective;
+    let namespace = ctx.kernel.task().namespaces.net;
     let fs = &mut ctx.kernel.fs;
-    let id = fs.net.add(what, &mut fs.queues);
+    let id = fs.net.add(namespace, what, &mut fs.queues);
     let number = fs.next_number();
     let sock = fs.net.sock_mut(id)?;
     (sock.number, sock.uid) = (number, uid);
@@ -174,8 +176,9 @@ fn bind(ctx: &mut Ctx, [fd, addr, len, ..]: [u64; 6]) -> SysResult {
                 false => parse(socket.family, &bytes, Errno::EAFNOSUPPORT)?,
             };
             let Given::Addr(Addr::Inet(at)) = given else { return Err(Errno::EAFNOSUPPORT.into()) };
-            let cred = ctx.kernel.task().cred.clone();
-            ctx.kernel.fs.net.bind_inet(socket.id, at, &cred)?;
+            let namespace = ctx.kernel.fs.net.sock(socket.id)?.namespace;
+            let privileged = ctx.kernel.require_in(namespace, CAP_NET_BIND_SERVICE).is_ok();
+            ctx.kernel.fs.net.bind_inet(socket.id, at, privileged)?;
             Ok(0)
         }
         Family::Netlink => {

@@ -60,22 +60,26 @@ fn getppid(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
 
 /// getuid(2).
 fn getuid(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
-    Ok(u64::from(ctx.kernel.task().cred.uid.real))
+    let cred = &ctx.kernel.task().cred;
+    Ok(u64::from(cred.user_ns.uids.shown(cred.uid.real)))
 }
 
 /// geteuid(2).
 fn geteuid(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
-    Ok(u64::from(ctx.kernel.task().cred.uid.effective))
+    let cred = &ctx.kernel.task().cred;
+    Ok(u64::from(cred.user_ns.uids.shown(cred.uid.effective)))
 }
 
 /// getgid(2).
 fn getgid(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
-    Ok(u64::from(ctx.kernel.task().cred.gid.real))
+    let cred = &ctx.kernel.task().cred;
+    Ok(u64::from(cred.user_ns.gids.shown(cred.gid.real)))
 }
 
 /// getegid(2).
 fn getegid(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
-    Ok(u64::from(ctx.kernel.task().cred.gid.effective))
+    let cred = &ctx.kernel.task().cred;
+    Ok(u64::from(cred.user_ns.gids.shown(cred.gid.effective)))
 }
 
 /// Changes the credentials of the running task, unless `change` fails.
@@ -131,33 +135,38 @@ fn put_ids(ctx: &mut Ctx, ids: [u32; 3], args: [u64; 6]) -> SysResult {
 
 /// getresuid(2).
 fn getresuid(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
-    let ids = ctx.kernel.task().cred.uid;
-    put_ids(ctx, [ids.real, ids.effective, ids.saved], args)
+    let cred = &ctx.kernel.task().cred;
+    let ids = [cred.uid.real, cred.uid.effective, cred.uid.saved].map(|id| cred.user_ns.uids.shown(id));
+    put_ids(ctx, ids, args)
 }
 
 /// getresgid(2).
 fn getresgid(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
-    let ids = ctx.kernel.task().cred.gid;
-    put_ids(ctx, [ids.real, ids.effective, ids.saved], args)
+    let cred = &ctx.kernel.task().cred;
+    let ids = [cred.gid.real, cred.gid.effective, cred.gid.saved].map(|id| cred.user_ns.gids.shown(id));
+    put_ids(ctx, ids, args)
 }
 
 /// setfsuid(2): gives the id that was held, whatever becomes of it.
 fn setfsuid(ctx: &mut Ctx, [id, ..]: [u64; 6]) -> SysResult {
-    let before = ctx.kernel.task().cred.uid.fs;
+    let cred = &ctx.kernel.task().cred;
+    let before = cred.user_ns.uids.shown(cred.uid.fs);
     commit(ctx, |cred| cred.set_uid(Change::Fs(id as u32)))?;
     Ok(u64::from(before))
 }
 
 /// setfsgid(2): gives the id that was held, whatever becomes of it.
 fn setfsgid(ctx: &mut Ctx, [id, ..]: [u64; 6]) -> SysResult {
-    let before = ctx.kernel.task().cred.gid.fs;
+    let cred = &ctx.kernel.task().cred;
+    let before = cred.user_ns.gids.shown(cred.gid.fs);
     commit(ctx, |cred| cred.set_gid(Change::Fs(id as u32)))?;
     Ok(u64::from(before))
 }
 
 /// getgroups(2).
 fn getgroups(ctx: &mut Ctx, [size, addr, ..]: [u64; 6]) -> SysResult {
-    let groups = &ctx.kernel.task().cred.groups;
+    let cred = &ctx.kernel.task().cred;
+    let groups: Vec<u32> = cred.groups.iter().map(|gid| cred.user_ns.gids.shown(*gid)).collect();
     let count = groups.len() as u64;
     match size as i32 {
         0 => Ok(count),
@@ -172,20 +181,16 @@ fn getgroups(ctx: &mut Ctx, [size, addr, ..]: [u64; 6]) -> SysResult {
 
 /// setgroups(2).
 fn setgroups(ctx: &mut Ctx, [size, addr, ..]: [u64; 6]) -> SysResult {
-    ctx.kernel.task().cred.require(CAP_SETGID)?;
+    ctx.kernel.task().cred.may_set_groups()?;
     let size = u64::from(size as u32);
     if size > NGROUPS_MAX {
         return Err(Errno::EINVAL.into());
     }
     let mut bytes = vec![0; size as usize * 4];
     copy_from_user(ctx.mem, addr, &mut bytes)?;
-    let mut groups: Vec<u32> =
+    let groups: Vec<u32> =
         bytes.chunks_exact(4).map(|gid| u32::from_le_bytes([gid[0], gid[1], gid[2], gid[3]])).collect();
-    if groups.contains(&u32::MAX) {
-        return Err(Errno::EINVAL.into());
-    }
-    groups.sort_unstable();
-    ctx.kernel.task_mut().cred.groups = groups;
+    ctx.kernel.task_mut().cred.set_groups(&groups)?;
     Ok(0)
 }
 

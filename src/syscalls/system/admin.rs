@@ -1,27 +1,24 @@
-//! The calls of whoever runs a machine: its name, its mounts and namespaces, its end.
+//! The calls of whoever runs a machine: its name, its namespaces, its end.
 //! They ask for capabilities(7) as Linux does; what then remains that this machine does not have is
 //! refused by name.
 
 use crate::abi::capability::*;
 use crate::abi::errno::Errno;
 use crate::abi::process::*;
-use crate::kernel::uaccess::{copy_from_user, get_array};
+use crate::kernel::namespace::kind::{Kind, NsLink};
+use crate::kernel::uaccess::copy_from_user;
 use crate::kernel::uts;
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::fs::{FDCWD, get_path};
 use crate::syscalls::row::{Row, full, partial};
 
-const NO_MOUNTS: &str = "checked as Linux checks it; with CAP_SYS_ADMIN refused with EPERM";
 const NO_MODULES: &str = "EPERM, as where kernel.modules_disabled is set";
 
 /// The calls of this file.
 pub(crate) const ROWS: &[Row] = &[
     full(103, "syslog", syslog).noted("the log is empty"),
     full(153, "vhangup", vhangup),
-    partial(155, "pivot_root", pivot_root, NO_MOUNTS),
     partial(163, "acct", acct, "with CAP_SYS_PACCT ENOSYS"),
-    partial(165, "mount", mount, NO_MOUNTS),
-    partial(166, "umount2", umount2, NO_MOUNTS),
     partial(167, "swapon", swap, "with CAP_SYS_ADMIN EINVAL"),
     partial(168, "swapoff", swap, "with CAP_SYS_ADMIN EINVAL"),
     partial(169, "reboot", reboot, "to stop or start the machine stops the run"),
@@ -35,9 +32,9 @@ pub(crate) const ROWS: &[Row] = &[
         272,
         "unshare",
         unshare,
-        "files and directories; of namespaces nothing is seen, CLONE_NEWUSER is EPERM",
+        "PID namespaces have the numbers of their parents, time namespaces no offsets",
     ),
-    partial(308, "setns", setns, "EINVAL: no descriptor is a namespace"),
+    full(308, "setns", setns),
     partial(313, "finit_module", no_modules, NO_MODULES),
 ];
 
@@ -54,7 +51,7 @@ fn not_here(ctx: &mut Ctx, what: &str, errno: Errno, name: &str) -> Break {
 
 /// A name for the machine, at most 64 bytes.
 fn name(ctx: &mut Ctx, [addr, len, ..]: [u64; 6]) -> Result<Vec<u8>, Errno> {
-    require(ctx, CAP_SYS_ADMIN)?;
+    ctx.kernel.require_in(ctx.kernel.task().namespaces.uts, CAP_SYS_ADMIN)?;
     if len as i32 as i64 > uts::NAME_MAX as i64 || (len as i32) < 0 {
         return Err(Errno::EINVAL);
     }
@@ -65,18 +62,19 @@ fn name(ctx: &mut Ctx, [addr, len, ..]: [u64; 6]) -> Result<Vec<u8>, Errno> {
 
 /// sethostname(2).
 fn sethostname(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
-    ctx.kernel.names.host = name(ctx, args)?;
+    let name = name(ctx, args)?;
+    ctx.kernel.names_mut().host = name;
     Ok(0)
 }
 
 /// setdomainname(2).
 fn setdomainname(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
-    ctx.kernel.names.domain = name(ctx, args)?;
+    let name = name(ctx, args)?;
+    ctx.kernel.names_mut().domain = name;
     Ok(0)
 }
 
-/// unshare(2): threads cannot leave what they share with their process, and only a user namespace
-/// would change what a process may do.
+/// unshare(2): threads cannot leave what they share with their process.
 fn unshare(ctx: &mut Ctx, [flags, ..]: [u64; 6]) -> SysResult {
     if flags & !(CLONE_UNSHARED | CLONE_NAMESPACES | CLONE_NEWUSER) != 0 {
         return Err(Errno::EINVAL.into());
@@ -86,25 +84,45 @@ fn unshare(ctx: &mut Ctx, [flags, ..]: [u64; 6]) -> SysResult {
     if with_threads && !ctx.kernel.is_alone(flags & (CLONE_SIGHAND | CLONE_VM) != 0) {
         return Err(Errno::EINVAL.into());
     }
-    if flags & CLONE_NEWUSER != 0 {
-        return Err(not_here(ctx, "a user namespace", Errno::EPERM, "EPERM"));
+    if flags & CLONE_NEWPID != 0 {
+        ctx.kernel.notices.once("unshare: a PID namespace has the numbers of its parent".into());
     }
-    if flags & CLONE_NAMESPACES != 0 {
-        require(ctx, CAP_SYS_ADMIN)?;
-    }
-    if flags & (CLONE_FS | CLONE_NEWNS) != 0 {
+    if flags & (CLONE_FS | CLONE_NEWNS | CLONE_NEWUSER) != 0 {
         ctx.kernel.unshare_fs();
     }
+    ctx.kernel.unshare_namespaces(flags, ctx.mem)?;
     if flags & CLONE_FILES != 0 {
         ctx.kernel.unshare_files();
     }
     Ok(0)
 }
 
-/// setns(2).
-fn setns(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
-    ctx.kernel.file(fd as i32)?;
-    Err(Errno::EINVAL.into())
+/// setns(2): to the namespace of a descriptor, or to those of a process.
+fn setns(ctx: &mut Ctx, [fd, wanted, ..]: [u64; 6]) -> SysResult {
+    /// User first, so that its capabilities count for the others.
+    const KINDS: [Kind; 8] =
+        [Kind::User, Kind::Mnt, Kind::Uts, Kind::Ipc, Kind::Pid, Kind::Cgroup, Kind::Net, Kind::Time];
+    let wanted = u64::from(wanted as u32);
+    let ops = &ctx.kernel.file(fd as i32)?.ops;
+    if let Some((kind, id)) = ops.namespace() {
+        if wanted != 0 && wanted != kind.flag() {
+            return Err(Errno::EINVAL.into());
+        }
+        ctx.kernel.enter_namespace(kind, id, ctx.mem)?;
+        return Ok(0);
+    }
+    let process = ops.process().ok_or(Errno::EINVAL)?;
+    if wanted == 0 || wanted & !(CLONE_NAMESPACES | CLONE_NEWUSER) != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    let task = ctx.kernel.has_process(process).then(|| ctx.kernel.task_of(process)).ok_or(Errno::ESRCH)?;
+    ctx.kernel.may_look_into(task)?;
+    for kind in KINDS.into_iter().filter(|kind| wanted & kind.flag() != 0) {
+        let task = ctx.kernel.other_task(task);
+        let id = task.namespaces.get(NsLink::Own(kind)).unwrap_or(task.cred.user_ns.id);
+        ctx.kernel.enter_namespace(kind, id, ctx.mem)?;
+    }
+    Ok(0)
 }
 
 /// Looks up the path of a mount point.
@@ -113,37 +131,6 @@ fn mount_point(ctx: &mut Ctx, path: u64) -> Result<(), Errno> {
     let (fs, caller, _) = ctx.paths();
     fs.locate(&caller, FDCWD as i32, &path, true)?.exists()?;
     Ok(())
-}
-
-/// mount(2): the strings, the mount point, and then who asks.
-fn mount(ctx: &mut Ctx, [source, target, kind, _, data, _]: [u64; 6]) -> SysResult {
-    for text in [kind, source, data] {
-        if text != 0 {
-            get_array::<1>(ctx.mem, text)?;
-        }
-    }
-    mount_point(ctx, target)?;
-    require(ctx, CAP_SYS_ADMIN)?;
-    Err(not_here(ctx, "mount", Errno::EPERM, "EPERM"))
-}
-
-/// umount2(2).
-fn umount2(ctx: &mut Ctx, [target, flags, ..]: [u64; 6]) -> SysResult {
-    const KNOWN: u32 = 0xf; // MNT_FORCE, MNT_DETACH, MNT_EXPIRE, UMOUNT_NOFOLLOW
-    if flags as u32 & !KNOWN != 0 {
-        return Err(Errno::EINVAL.into());
-    }
-    mount_point(ctx, target)?;
-    require(ctx, CAP_SYS_ADMIN)?;
-    Err(not_here(ctx, "umount", Errno::EPERM, "EPERM"))
-}
-
-/// pivot_root(2).
-fn pivot_root(ctx: &mut Ctx, [new, old, ..]: [u64; 6]) -> SysResult {
-    require(ctx, CAP_SYS_ADMIN)?;
-    mount_point(ctx, new)?;
-    mount_point(ctx, old)?;
-    Err(not_here(ctx, "pivot_root", Errno::EPERM, "EPERM"))
 }
 
 /// swapon(2), swapoff(2): no file is swap space.

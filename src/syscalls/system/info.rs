@@ -31,7 +31,7 @@ fn uname(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
     let old = ctx.kernel.task().personality & UNAME26 != 0;
     let release = if old { uts::RELEASE_26 } else { uts::RELEASE };
     // sysname, nodename, release, version, machine, domainname.
-    let uts::Names { host, domain } = &ctx.kernel.names;
+    let uts::Names { host, domain } = ctx.kernel.names();
     let fields = [b"Linux", &host[..], release.as_bytes(), uts::VERSION.as_bytes(), b"x86_64", domain];
     let mut bytes = Vec::with_capacity(fields.len() * FIELD);
     for (index, field) in fields.iter().enumerate() {

@@ -2,6 +2,7 @@
 
 pub(super) mod admin;
 pub(super) mod info;
+pub(super) mod mount;
 pub(super) mod refused;
 #[cfg(test)]
 mod tests;

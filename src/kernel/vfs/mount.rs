@@ -1,0 +1,260 @@
+//! Mounts: which tree of inodes is shown where, mount_namespaces(7). Every mount namespace has its
+//! own; nothing that is mounted in one propagates to another.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::abi::fs::{MS_RDONLY, MS_RELATIME};
+use crate::kernel::namespace::kind::{Kind, NsId};
+use crate::kernel::vfs::node::Ino;
+
+/// A mount. It is never another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct MountId(pub(crate) u32);
+
+impl MountId {
+    /// That of files without a path: pipes, sockets, namespaces.
+    pub(crate) const NONE: MountId = MountId(0);
+    /// The first one, which shows the root.
+    pub(crate) const FIRST: MountId = MountId(20);
+}
+
+/// An inode in a mount, `struct path`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct At {
+    pub(crate) mount: MountId,
+    pub(crate) ino: Ino,
+}
+
+/// Groups by which mounts are told of each other, as `/proc/PID/mountinfo` shows them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Propagation {
+    pub(crate) shared: Option<u32>,
+    pub(crate) master: Option<u32>,
+    pub(crate) unbindable: bool,
+}
+
+/// A mounted tree.
+#[derive(Clone, Debug)]
+pub(crate) struct Mount {
+    pub(crate) namespace: NsId,
+    /// The place that it covers; none at the root of a namespace, and once it is detached.
+    pub(crate) above: Option<At>,
+    /// Its top.
+    pub(crate) root: Ino,
+    /// Path of its top in the file system, which only a part may be shown of.
+    pub(crate) part: Arc<[u8]>,
+    pub(crate) source: Arc<[u8]>,
+    pub(crate) kind: &'static str,
+    pub(crate) device: u64,
+    /// MS_* of the mount.
+    pub(crate) flags: u64,
+    /// Options of the file system.
+    pub(crate) options: String,
+    pub(crate) propagation: Propagation,
+    /// It came from a namespace with more privilege, and stays with what is around it.
+    pub(crate) locked: bool,
+}
+
+impl Mount {
+    /// Tells if nothing may be changed through it.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.flags & MS_RDONLY != 0
+    }
+}
+
+/// Every mount.
+#[derive(Clone, Debug)]
+pub(crate) struct Mounts {
+    mounts: BTreeMap<MountId, Mount>,
+    /// The topmost mount at a place.
+    places: BTreeMap<At, MountId>,
+    roots: BTreeMap<NsId, MountId>,
+    last: u32,
+    last_group: u32,
+    last_device: u64,
+}
+
+impl Default for Mounts {
+    fn default() -> Mounts {
+        Mounts {
+            mounts: BTreeMap::new(),
+            places: BTreeMap::new(),
+            roots: BTreeMap::new(),
+            last: MountId::FIRST.0 - 1,
+            last_group: 0,
+            last_device: 63,
+        }
+    }
+}
+
+impl Mounts {
+    /// Adds one of the machine's own mounts.
+    pub(super) fn boot(&mut self, root: Ino, source: &str, kind: &'static str, device: u64) {
+        let above = (!self.mounts.is_empty()).then_some(At { mount: MountId::FIRST, ino: root });
+        let shared = Some(self.next_group());
+        let namespace = Kind::Mnt.first();
+        let id = self.add(Mount {
+            namespace,
+            above,
+            root,
+            part: b"/"[..].into(),
+            source: source.as_bytes().into(),
+            kind,
+            device,
+            flags: MS_RELATIME,
+            options: String::new(),
+            propagation: Propagation { shared, ..Propagation::default() },
+            locked: false,
+        });
+        if above.is_none() {
+            self.roots.insert(namespace, id);
+        }
+    }
+
+    /// A fresh group of mounts.
+    pub(crate) fn next_group(&mut self) -> u32 {
+        self.last_group += 1;
+        self.last_group
+    }
+
+    /// A fresh number for a file system without a device.
+    pub(crate) fn next_device(&mut self) -> u64 {
+        self.last_device += 1;
+        self.last_device
+    }
+
+    /// Number of mounts.
+    pub(crate) fn len(&self) -> usize {
+        self.mounts.len()
+    }
+
+    /// A mount, until nobody is in it any more.
+    pub(crate) fn get(&self, id: MountId) -> Option<&Mount> {
+        self.mounts.get(&id)
+    }
+
+    /// The same to be changed.
+    pub(crate) fn get_mut(&mut self, id: MountId) -> Option<&mut Mount> {
+        self.mounts.get_mut(&id)
+    }
+
+    /// The mount at the root of a namespace.
+    pub(crate) fn root_of(&self, namespace: NsId) -> Option<MountId> {
+        self.roots.get(&namespace).copied()
+    }
+
+    /// Makes another mount the root of a namespace.
+    pub(crate) fn set_root(&mut self, namespace: NsId, id: MountId) {
+        self.roots.insert(namespace, id);
+    }
+
+    /// Adds a mount, on top of those that are there already.
+    pub(crate) fn add(&mut self, mount: Mount) -> MountId {
+        self.last += 1;
+        let id = MountId(self.last);
+        if let Some(above) = mount.above {
+            self.places.insert(above, id);
+        }
+        self.mounts.insert(id, mount);
+        id
+    }
+
+    /// Puts a mount elsewhere, or nowhere.
+    pub(crate) fn move_to(&mut self, id: MountId, above: Option<At>) {
+        let Some(mount) = self.mounts.get_mut(&id) else { return };
+        if let Some(before) = std::mem::replace(&mut mount.above, above) {
+            self.places.remove(&before);
+        }
+        if let Some(above) = above {
+            self.places.insert(above, id);
+        }
+    }
+
+    /// The top of all that is mounted at a place.
+    pub(crate) fn cross(&self, mut at: At) -> At {
+        while let Some(id) = self.places.get(&at)
+            && let Some(mount) = self.mounts.get(id)
+        {
+            at = At { mount: *id, ino: mount.root };
+        }
+        at
+    }
+
+    /// The place that a mount covers, if this is its top; nothing where none is above.
+    pub(crate) fn below(&self, at: At) -> Option<Option<At>> {
+        let mount = self.mounts.get(&at.mount).filter(|mount| mount.root == at.ino)?;
+        Some(mount.above)
+    }
+
+    /// The mounts of a namespace with their ids, rising.
+    pub(crate) fn of(&self, namespace: NsId) -> impl Iterator<Item = (MountId, &Mount)> {
+        self.mounts
+            .iter()
+            .filter(move |(_, mount)| mount.namespace == namespace)
+            .map(|(id, mount)| (*id, mount))
+    }
+
+    /// The mounts directly upon one.
+    pub(crate) fn children(&self, id: MountId) -> Vec<MountId> {
+        let upon = |mount: &Mount| mount.above.is_some_and(|above| above.mount == id);
+        self.mounts.iter().filter(|(_, mount)| upon(mount)).map(|(id, _)| *id).collect()
+    }
+
+    /// A mount and all upon it, from the bottom.
+    pub(crate) fn tree(&self, id: MountId) -> Vec<MountId> {
+        let mut all = vec![id];
+        let mut at = 0;
+        while let Some(id) = all.get(at).copied() {
+            all.extend(self.children(id));
+            at += 1;
+        }
+        all
+    }
+
+    /// Takes a mount away with all upon it; who is in one stays there.
+    pub(crate) fn detach(&mut self, id: MountId) {
+        for id in self.tree(id).into_iter().rev() {
+            self.move_to(id, None);
+        }
+    }
+
+    /// Forgets the mounts that are attached nowhere and that nobody is in; their tops.
+    pub(crate) fn collect(&mut self, used: &BTreeSet<MountId>) -> Vec<Ino> {
+        let roots: BTreeSet<MountId> = self.roots.values().copied().collect();
+        let gone =
+            |id: &MountId, mount: &Mount| mount.above.is_none() && !roots.contains(id) && !used.contains(id);
+        let ids: Vec<MountId> =
+            self.mounts.iter().filter(|(id, mount)| gone(id, mount)).map(|(id, _)| *id).collect();
+        ids.iter().filter_map(|id| Some(self.mounts.remove(id)?.root)).collect()
+    }
+
+    /// Takes all mounts of a namespace away that is gone.
+    pub(crate) fn remove_namespace(&mut self, namespace: NsId) {
+        let ids: Vec<MountId> = self.of(namespace).map(|(id, _)| id).collect();
+        self.roots.remove(&namespace);
+        ids.into_iter().for_each(|id| self.move_to(id, None));
+    }
+
+    /// Copies the mounts of a namespace into a new one: each old one with its copy. With less
+    /// privilege they are locked to each other, and only told of what happens to the old ones.
+    pub(crate) fn copy(&mut self, from: NsId, to: NsId, locked: bool) -> BTreeMap<MountId, MountId> {
+        let Some(root) = self.root_of(from) else { return BTreeMap::new() };
+        let mut copies = BTreeMap::new();
+        for id in self.tree(root) {
+            let mut mount = self.mounts[&id].clone();
+            mount.namespace = to;
+            mount.above = mount
+                .above
+                .and_then(|above| Some(At { mount: copies.get(&above.mount).copied()?, ino: above.ino }));
+            if locked {
+                mount.locked = mount.above.is_some();
+                let shared = mount.propagation.shared.take();
+                mount.propagation.master = shared.or(mount.propagation.master);
+            }
+            copies.insert(id, self.add(mount));
+        }
+        self.roots.insert(to, copies[&root]);
+        copies
+    }
+}

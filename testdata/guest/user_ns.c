@@ -1,0 +1,187 @@
+// covers: unshare setns clone sethostname uname setuid setgid setgroups getresuid capget
+// native: skip not every machine lets users make namespaces; the output is that of Linux where they may
+// expect: user_ns.out
+// open: skip the host's files have no owners of the emulated machine
+#include "guest.h"
+#include <linux/capability.h>
+#include <sched.h>
+#include <sys/socket.h>
+#include <arpa/inet.h>
+#include <sys/msg.h>
+#include <sys/wait.h>
+#include <sys/ioctl.h>
+
+/* A user namespace of its own, and what belongs to it. */
+
+/* Goes on as an ordinary user, to whom the files here belong. */
+static void become_a_user(void)
+{
+    const char *all[] = {".", "host", "host/empty", "host/file", "host/other", "host/tool"};
+    if (getuid() != 0)
+        return;
+    for (int i = 0; i < 6; i++)
+        S(chown, all[i], 1000, 1000);
+    S(setgroups, 0, 0);
+    S(setresgid, 1000, 1000, 1000);
+    S(setresuid, 1000, 1000, 1000);
+    S(prctl, 4 /* PR_SET_DUMPABLE */, 1, 0, 0, 0);
+}
+
+static void put_map(const char *path, const char *form, unsigned own)
+{
+    char text[64];
+    int fd = open(path, O_WRONLY), len = snprintf(text, sizeof text, form, own);
+    long result = fd < 0 ? -errno : S(write, fd, text, len);
+    printf("%s: %s: ", path, form);
+    if (result == len)
+        printf("ok\n");
+    else
+        show("write", result);
+    close(fd);
+}
+
+static void shown_map(const char *path, unsigned own)
+{
+    unsigned first, lower, count;
+    FILE *f = fopen(path, "r");
+    while (fscanf(f, "%u %u %u", &first, &lower, &count) == 3)
+        printf("%s: %u %s %u\n", path, first, lower == own ? "own" : lower == 0 ? "0" : "other", count);
+    fclose(f);
+}
+
+static void ids(void)
+{
+    uid_t r, e, s;
+    S(getresuid, &r, &e, &s);
+    printf("uid %d %d %d", r, e, s);
+    S(getresgid, &r, &e, &s);
+    printf(" gid %d %d %d\n", r, e, s);
+}
+
+static void caps(void)
+{
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct data[2];
+    S(capget, &header, data);
+    printf("caps %x%08x\n", data[1].effective & 0x1ff, data[0].effective);
+}
+
+static void link_changes(const char *name, unsigned long flag)
+{
+    char path[64], before[64], after[64];
+    snprintf(path, sizeof path, "/proc/self/ns/%s", name);
+    before[readlink(path, before, 63)] = 0;
+    long result = S(unshare, flag);
+    long n = readlink(path, after, 63);
+    after[n] = 0;
+    printf("%s: ", name);
+    show("unshare", result);
+    is(strcmp(before, after) != 0);
+    is(strncmp(after, name, strlen(name)) == 0);
+}
+
+int main(void)
+{
+    become_a_user();
+    unsigned uid = getuid(), gid = getgid();
+    printf("== before\n");
+    shown_map("/proc/self/uid_map", uid);
+    cat("/proc/self/setgroups");
+    caps();
+    T(unshare, CLONE_NEWUTS);
+    int old = open("/proc/self/ns/user", O_RDONLY);
+    is(old >= 0);
+    T(ioctl, old, 0xb703);
+    T(setns, old, 0);
+    T(setns, old, CLONE_NEWNET);
+
+    printf("== a namespace without maps\n");
+    T(unshare, CLONE_NEWUSER);
+    ids();
+    caps();
+    shown_map("/proc/self/uid_map", uid);
+    T(setuid, 0);
+    T(setgroups, 0, NULL);
+    put_map("/proc/self/gid_map", "0 %u 1", gid);
+    put_map("/proc/self/setgroups", "maybe", 0);
+    put_map("/proc/self/setgroups", "deny", 0);
+    put_map("/proc/self/uid_map", "0 %u 2", uid);
+    put_map("/proc/self/uid_map", "0 0 1", 0);
+    put_map("/proc/self/uid_map", "0 x 1", 0);
+    put_map("/proc/self/uid_map", "0 %u 0", uid);
+    put_map("/proc/self/uid_map", "0 %u 1", uid);
+    put_map("/proc/self/uid_map", "0 %u 1", uid);
+    put_map("/proc/self/gid_map", "5 %u 1", gid);
+    shown_map("/proc/self/uid_map", uid);
+    shown_map("/proc/self/gid_map", gid);
+    ids();
+    T(setgroups, 0, NULL);
+    T(setgid, 5);
+    T(setgid, 0);
+    T(setuid, 1);
+    T(setuid, 0);
+    T(setns, old, 0);
+    struct stat of;
+    stat(".", &of);
+    printf("owner %d %d\n", of.st_uid, of.st_gid);
+    stat("/proc/version", &of);
+    printf("owner %d %d\n", of.st_uid, of.st_gid);
+    put("made", "");
+    T(chown, "made", 0, 5);
+    T(chown, "made", 7, 5);
+    T(chown, "made", 0, 7);
+    T(mknod, "device", S_IFCHR | 0666, 0x103);
+    T(clock_settime, 0, NULL);
+    T(sethostname, "early", 5);
+
+    printf("== others\n");
+    link_changes("uts", CLONE_NEWUTS);
+    link_changes("ipc", CLONE_NEWIPC);
+    link_changes("net", CLONE_NEWNET);
+    link_changes("cgroup", CLONE_NEWCGROUP);
+    T(sethostname, "inside", 6);
+    struct utsname name;
+    uname(&name);
+    printf("%s\n", name.nodename);
+    int uts = open("/proc/self/ns/uts", O_RDONLY);
+    T(unshare, CLONE_NEWUTS);
+    T(sethostname, "deeper", 6);
+    T(setns, uts, CLONE_NEWIPC);
+    T(setns, uts, CLONE_NEWUTS);
+    uname(&name);
+    printf("%s\n", name.nodename);
+    close(uts);
+    T(setns, uts, 0);
+    T(setns, 0, 0);
+
+    T(msgget, 77, IPC_CREAT | 0600);
+    T(unshare, CLONE_NEWIPC);
+    T(msgget, 77, 0600);
+
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(80), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    long s = S(socket, AF_INET, SOCK_STREAM, 0);
+    T(connect, s, &a, sizeof a);
+    T(bind, s, &a, sizeof a);
+    a.sin_addr.s_addr = 0;
+    T(bind, s, &a, sizeof a);
+    T(listen, s, 1);
+
+    fflush(stdout);
+    long child = S(clone, CLONE_NEWUSER | CLONE_NEWUTS | SIGCHLD, 0, 0, 0, 0);
+    if (child == 0) {
+        ids();
+        caps();
+        T(sethostname, "child", 5);
+        fflush(stdout);
+        S(exit_group, 3);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    num(WEXITSTATUS(status));
+    uname(&name);
+    printf("%s\n", name.nodename);
+    T(clone, CLONE_NEWUSER | CLONE_FS | SIGCHLD, 0, 0, 0, 0);
+    T(unshare, CLONE_NEWUSER | CLONE_THREAD);
+    caps();
+    return 0;
+}
