@@ -1,7 +1,7 @@
 //! From counts per instruction to a profile by file, function and line, and from an address to
 //! words.
 
-use iced_x86::{Formatter, GasFormatter, Instruction};
+use iced_x86::{Formatter, GasFormatter, Instruction, Mnemonic};
 
 use crate::guest::Fault;
 use crate::hooks::counts::Counts;
@@ -106,6 +106,18 @@ pub(super) fn explain(ending: Ending, modules: &mut Modules) -> (Stop, Option<St
                 decode::feature_names(&instruction),
             );
             return (Stop::Refused(why), None);
+        }
+        Some((bytes, Refusal::Transfer)) => {
+            let instruction = decode::decode(&bytes, pc);
+            let instead = if instruction.mnemonic() == Mnemonic::Int {
+                "system calls of 32-bit programs are not there; make them with `syscall`"
+            } else {
+                "transfers to other segments are not there; use a near jump, call or return"
+            };
+            return (
+                Stop::Refused(format!("cannot emulate `{}` at {at}: {instead}", in_words(&instruction))),
+                None,
+            );
         }
         Some((bytes, Refusal::Privileged)) => {
             format!("the privileged instruction `{}`", in_words(&decode::decode(&bytes, pc)))

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+use crate::abi::signal::signo::SIGILL;
 use crate::emu::memory::space::{AddressSpace, FileArea};
 use crate::emu::supervisor::{Next, Refused, Supervisor};
 use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory};
@@ -25,7 +26,7 @@ use crate::session::places::Calls;
 use crate::session::request::RequestHost;
 use crate::syscalls::context::{Action, ExecRequest, Spawn};
 use crate::syscalls::dispatch;
-use crate::x86::decode::MAX_LENGTH;
+use crate::x86::decode::{MAX_LENGTH, Refusal};
 
 /// Conditions under which a run pauses. A pause changes nothing that the guest can see, and
 /// nothing of what is counted.
@@ -326,6 +327,14 @@ impl Guest {
     }
 }
 
+/// The bytes of the instruction at `pc`, and those behind it.
+fn bytes_at(mem: &mut AddressSpace, pc: u64) -> Vec<u8> {
+    let mut bytes = vec![0; MAX_LENGTH];
+    let len = mem.read(pc, &mut bytes).err().unwrap_or(MAX_LENGTH);
+    bytes.truncate(len);
+    bytes
+}
+
 impl Supervisor for Guest {
     fn syscall(&mut self, cpu: &mut dyn GuestCpu, mem: &mut AddressSpace) -> Next {
         if self.conditions.at_syscalls() {
@@ -374,6 +383,11 @@ impl Supervisor for Guest {
         file: MappingId,
     ) -> Next {
         let pc = refused.map_or_else(|| cpu.rip(), |refused| refused.pc);
+        if let Some(Refused { why: why @ Refusal::Transfer, .. }) = refused {
+            let refused = Some((bytes_at(mem, pc), why));
+            self.ending.get_or_insert(Ending::Fault { signal: SIGILL, fault, pc, refused, mapping: file });
+            return Next::Stop;
+        }
         let silent = self.is_silent(self.kernel.process());
         let Guest { kernel, modules, control, requests, .. } = self;
         if requests.returned(&mut RequestHost { cpu, mem, kernel, modules, control, silent }, fault) {
@@ -390,12 +404,7 @@ impl Supervisor for Guest {
             _ => None,
         };
         let Some(signal) = killed else { return self.act(action, cpu, mem) };
-        let refused = refused.map(|refused| {
-            let mut bytes = vec![0; MAX_LENGTH];
-            let len = mem.read(pc, &mut bytes).err().unwrap_or(MAX_LENGTH);
-            bytes.truncate(len);
-            (bytes, refused.why)
-        });
+        let refused = refused.map(|refused| (bytes_at(mem, pc), refused.why));
         self.first_end = Some(Ending::Fault { signal, fault, pc, refused, mapping: file });
         self.act(action, cpu, mem)
     }

@@ -11,7 +11,7 @@ use crate::kernel::vfs::host_handle::NO_DESCRIPTOR_LEFT;
 use crate::syscalls::context::{Action, Break, Ctx};
 use crate::syscalls::seccomp;
 use crate::syscalls::strace::lines as strace;
-use crate::syscalls::table;
+use crate::syscalls::{table, vsyscall};
 
 /// The work after signals were delivered. What the call left in the kernel is charged here, and a
 /// delivery that failed for want of memory is no fault of the program's.
@@ -176,6 +176,12 @@ pub(crate) fn fault(
     // The page of a file may be the fault's reason.
     if let Some(why) = kernel.fs.handles.take_failure() {
         return Action::Refuse(why);
+    }
+    if matches!(fault, Fault::Page { fetch: true, .. }) && vsyscall::is_here(cpu.rip()) {
+        return match vsyscall::emulate(kernel, cpu, mem) {
+            Ok(()) => interrupt(kernel, cpu, mem),
+            Err(action) => action,
+        };
     }
     let delivered = kernel.deliver_fault(cpu, mem, fault);
     settle(kernel, cpu, mem, delivered)

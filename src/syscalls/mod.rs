@@ -36,3 +36,4 @@ pub(crate) mod table;
 #[cfg(test)]
 pub(crate) mod testing;
 mod time;
+mod vsyscall;

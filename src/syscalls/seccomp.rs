@@ -38,6 +38,15 @@ pub(super) fn gate(ctx: &mut Ctx, number: u32, args: [u64; 6]) -> Result<(), Bre
     filtered(ctx, &call)
 }
 
+/// The filters' part of `gate`.
+pub(super) fn filters(ctx: &mut Ctx, number: u32, args: [u64; 6]) -> Result<(), Break> {
+    if ctx.kernel.task().seccomp.mode() == 0 {
+        return Ok(());
+    }
+    let call = Call { number, rip: ctx.cpu.rip(), args };
+    filtered(ctx, &call)
+}
+
 /// Sends the call back to the program where its own dispatch asks for it.
 fn user_dispatch(ctx: &mut Ctx, dispatch: UserDispatch, call: &Call) -> Result<(), Break> {
     if call.rip.wrapping_sub(dispatch.start) < dispatch.len {

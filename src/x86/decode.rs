@@ -53,6 +53,9 @@ pub enum Refusal {
     Privileged,
     /// Beyond the emulated model (x86-64-v2): #UD.
     Unsupported,
+    /// A far transfer, or the gate of 32-bit system calls. Every CPU has it, so no fault would be
+    /// right: the run ends.
+    Transfer,
 }
 
 /// Instruction-set extensions that the engine runs as the manuals say.
@@ -193,7 +196,7 @@ pub fn verdict(instruction: &Instruction) -> Verdict {
         M::Sgdt | M::Sidt | M::Sldt | M::Str | M::Smsw => return Verdict::Trap(Trap::Descriptors),
         // Linux lets user code call the gates of breakpoint and overflow.
         M::Int if matches!(instruction.immediate8(), 3 | 4) => return Verdict::Run,
-        M::Int if instruction.immediate8() == 0x80 => return Verdict::Refuse(Refusal::Unsupported),
+        M::Int if instruction.immediate8() == 0x80 => return Verdict::Refuse(Refusal::Transfer),
         M::Int => return Verdict::Refuse(Refusal::Privileged),
         M::Clflush => return Verdict::Trap(Trap::Flush),
         // Above privilege level 0 there are none.
@@ -214,7 +217,7 @@ pub fn verdict(instruction: &Instruction) -> Verdict {
         return Verdict::Refuse(if lacking { Refusal::Unsupported } else { Refusal::Privileged });
     }
     if is_far(instruction) {
-        return Verdict::Refuse(Refusal::Unsupported);
+        return Verdict::Refuse(Refusal::Transfer);
     }
     let vector = instruction.encoding() != EncodingKind::Legacy && !is_general_vex(instruction);
     if vector || !instruction.cpuid_features().iter().all(|feature| SUPPORTED.contains(feature)) {
@@ -305,6 +308,21 @@ mod tests {
             assert_eq!(of(bytes), Verdict::Refuse(Refusal::Undefined), "{bytes:x?}");
         }
         assert_eq!(of(&[0x66; MAX_LENGTH]), Verdict::Refuse(Refusal::Privileged));
+    }
+
+    #[test]
+    fn far_transfers_end_the_run() {
+        // iretq; lretq; lret 8; ljmp [rax]; rex.w lcall [rax]; int 0x80
+        for bytes in [
+            &[0x48, 0xcf][..],
+            &[0x48, 0xcb],
+            &[0xca, 8, 0],
+            &[0xff, 0x28],
+            &[0x48, 0xff, 0x18],
+            &[0xcd, 0x80],
+        ] {
+            assert_eq!(of(bytes), Verdict::Refuse(Refusal::Transfer), "{bytes:x?}");
+        }
     }
 
     #[test]

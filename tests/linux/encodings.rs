@@ -98,7 +98,7 @@ fn comparable(case: &Case, place: usize, outcome: &Outcome, is_host: bool) -> Ou
     let undefined = outcome[SIGNAL] == UNDEFINED || place > 0 && outcome[SIGNAL] == FETCH;
     let undefined = match case.verdict {
         Verdict::Refuse(Refusal::Undefined) => undefined,
-        Verdict::Refuse(Refusal::Unsupported) => undefined || is_host,
+        Verdict::Refuse(Refusal::Unsupported | Refusal::Transfer) => undefined || is_host,
         _ => false,
     };
     let mut left = if undefined { ALWAYS_UNDEFINED } else { *outcome };

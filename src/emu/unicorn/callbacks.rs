@@ -119,7 +119,7 @@ impl Vcpu {
             Some(Trapped::Refused(refused)) => {
                 let fault = match refused.why {
                     Refusal::Privileged => Fault::Protection { error: self.vector_error(pc) },
-                    Refusal::Undefined | Refusal::Unsupported => Fault::InvalidOpcode,
+                    Refusal::Undefined | Refusal::Unsupported | Refusal::Transfer => Fault::InvalidOpcode,
                 };
                 self.leave(Leave::Fault(fault, Some(refused)));
             }

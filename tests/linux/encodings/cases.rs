@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use cgemu::x86::decode::{MAX_LENGTH, Verdict, decode, verdict};
+use cgemu::x86::decode::{MAX_LENGTH, Refusal, Verdict, decode, verdict};
 use iced_x86::{Code, Instruction, Mnemonic as M};
 
 /// Prefixes before the opcode: none, each alone, redundant, repeated, in each order, and with a REX
@@ -105,12 +105,18 @@ impl Case {
         bytes.iter().take(count).map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// The record of the harness.
+    /// The record of the harness. Transfers to other segments would end the run: an undefined
+    /// instruction of the same length is in their place.
     pub fn record(&self) -> [u8; 20] {
+        const PUSH_ES: u8 = 0x06;
         let mut record = [0; 20];
         record[0] = self.bytes.len() as u8;
         record[1] = self.places;
-        record[2..2 + self.bytes.len()].copy_from_slice(&self.bytes);
+        let bytes = &mut record[2..2 + self.bytes.len()];
+        match self.verdict {
+            Verdict::Refuse(Refusal::Transfer) => bytes.fill(PUSH_ES),
+            _ => bytes.copy_from_slice(&self.bytes),
+        }
         record
     }
 }
