@@ -123,12 +123,14 @@ fn shell(
     let debugger = Debugger::start(config, control)?;
     // A file that the program may exchange is not written where it leads.
     let history = history().filter(|path| !outputs.is_guest_writable(path));
-    let files = SessionFiles { path, files, outputs, log };
+    let files = SessionFiles { path, files, outputs: outputs.clone(), log };
     let setup = Setup { output: Box::new(files), commands, sandboxed, places, history, printed, working };
-    Ok(match Shell::new(debugger, setup).run() {
+    let status = match Shell::new(debugger, setup).run() {
         Left::Status(status) => status,
         Left::Stopped(stop) => exit::status(&stop),
-    })
+    };
+    outputs.whole().map_err(Error::msg)?;
+    Ok(status)
 }
 
 /// The guest's standard input: a file, nothing if the shell reads commands there, or the host's.

@@ -54,7 +54,7 @@ pub(super) fn run(options: &RunArgs) -> Result<u8, Error> {
 
     let written = files.write_all(&finished);
     log.report(&finished, files.path().filter(|_| written.is_ok()));
-    written.map_err(Error::msg)?;
+    written.and(outputs.whole()).map_err(Error::msg)?;
     Ok(exit::status(&finished.stop))
 }
 

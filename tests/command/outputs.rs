@@ -249,6 +249,26 @@ fn a_file_size_limit_is_an_error_and_leaves_nothing() {
     assert_eq!(fs::read(dir.path().join("out")).expect("read"), b"old");
 }
 
+/// A log that was cut off looks whole, so the run says that it is not.
+#[test]
+fn a_log_that_does_not_take_all_is_named() {
+    let dir = tempfile::tempdir().expect("a directory");
+    fs::write(dir.path().join("commands"), "start\ncontinue\n").expect("write");
+    for words in [
+        &["run", "--log-file=/dev/full"][..],
+        &["run", "-q", "--strace=/dev/full"],
+        &["repl", "--commands=commands", "--log-file=/dev/full"],
+    ] {
+        let words = [words, &["--cachegrind-out-file=out", "--", "true"]].concat();
+        let out = output(dir.path(), &words);
+        let said = stderr(&out);
+        assert_eq!(out.status.code(), Some(125), "{words:?}: {said}");
+        assert!(said.contains("/dev/full: not all of it is written: No space left on device"), "{said}");
+        assert!(fs::read(dir.path().join("out")).is_ok_and(|profile| !profile.is_empty()), "no profile");
+        fs::remove_file(dir.path().join("out")).expect("removed");
+    }
+}
+
 /// A run that was killed while it wrote left a file; the next one in that directory removes it.
 #[test]
 fn leftovers_of_a_killed_run_are_removed() {

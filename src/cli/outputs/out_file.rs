@@ -6,15 +6,15 @@ use std::io::{self, BufWriter, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, PoisonError};
 
 use rustix::fs::{self, Access, AtFlags, CWD, FileType, Mode, OFlags, accessat};
 use rustix::io::Errno;
 
 use super::leftovers;
 use super::place::{self, Entry, GuestWritable, Place, descriptor_path};
-use super::stream::Stream;
+use super::stream::{Lost, Stream};
 use super::temporary::Temporary;
 use crate::profile::reason;
 
@@ -24,12 +24,13 @@ pub(in crate::cli) struct Outputs {
     guest: GuestWritable,
     /// Not 0 once the user wants the run to end; ends waits for readers.
     interrupt: Arc<AtomicUsize>,
+    lost: Lost,
 }
 
 impl Outputs {
     /// Outputs beside a program that may change these directories.
     pub(in crate::cli) fn new(guest: GuestWritable, interrupt: Arc<AtomicUsize>) -> Outputs {
-        Outputs { guest, interrupt }
+        Outputs { guest, interrupt, lost: Lost::default() }
     }
 
     /// Finds the place of a file, checks that it can be written, and leaves it as it is. The path
@@ -50,16 +51,25 @@ impl Outputs {
     /// Those of open(2), and a FIFO that nobody reads when the run is to end.
     pub(in crate::cli) fn stream(&self, path: &Path) -> io::Result<Stream> {
         directory_name(path)?;
-        match place::find(path, &self.guest)? {
-            Place::Held(held) => Stream::open(&held, &self.interrupt),
+        let stream = match place::find(path, &self.guest)? {
+            Place::Held(held) => Stream::open(&held, &self.interrupt)?,
             Place::Entry(Entry { directory, name }) => {
                 let flags =
                     OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
                 let mode = Mode::from_raw_mode(0o666);
                 let file = File::from(fs::openat(directory, name, flags, mode)?);
-                Ok(Stream::new(file, Arc::clone(&self.interrupt)))
+                Stream::new(file, Arc::clone(&self.interrupt))
             }
-        }
+        };
+        Ok(stream.named(path, &self.lost))
+    }
+
+    /// Checks that the files that are written line by line took all.
+    ///
+    /// # Errors
+    /// The first that did not.
+    pub(in crate::cli) fn whole(&self) -> Result<(), String> {
+        self.lost.lock().unwrap_or_else(PoisonError::into_inner).clone().map_or(Ok(()), Err)
     }
 
     /// A stream to a file that is open already.

@@ -4,14 +4,16 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{self, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::place::descriptor_path;
+use crate::profile::reason;
 
 /// Interval at which a wait looks for a request to end, in nanoseconds.
 const TURN: i64 = 50_000_000;
@@ -32,13 +34,43 @@ pub(in crate::cli) struct Stream {
     piece: usize,
     /// A wait was given up; there will be no other.
     given_up: bool,
+    /// The name of the file, and where it is noted that it did not take all.
+    named: Option<(PathBuf, Lost)>,
 }
+
+/// The first file that did not take all, in words.
+pub(super) type Lost = Arc<Mutex<Option<String>>>;
 
 impl Stream {
     /// A stream to a file that is open for writing.
     pub(in crate::cli) fn new(file: File, interrupt: Arc<AtomicUsize>) -> Stream {
         let regular = file.metadata().is_ok_and(|data| data.is_file());
-        Stream { file, interrupt, piece: if regular { usize::MAX } else { PIECE }, given_up: false }
+        Stream {
+            file,
+            interrupt,
+            piece: if regular { usize::MAX } else { PIECE },
+            given_up: false,
+            named: None,
+        }
+    }
+
+    /// Has noted in `lost` under this name that the file did not take all.
+    pub(super) fn named(self, path: &Path, lost: &Lost) -> Stream {
+        Stream { named: Some((path.to_owned(), Arc::clone(lost))), ..self }
+    }
+
+    fn note(&self, error: &io::Error) {
+        // Readers may leave.
+        let left = matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::TimedOut);
+        let Some((path, lost)) = self.named.as_ref().filter(|_| !left) else { return };
+        let why = || {
+            format!(
+                "{}: not all of it is written: {}; make room or choose another file",
+                path.display(),
+                reason(error)
+            )
+        };
+        lost.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(why);
     }
 
     /// Opens what a descriptor names for appending, lest it overwrite what is there already; waits
@@ -91,7 +123,11 @@ impl Write for Stream {
             }
             match self.file.write(&bytes[..bytes.len().min(self.piece)]) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                result => return result,
+                Err(error) => {
+                    self.note(&error);
+                    return Err(error);
+                }
+                Ok(count) => return Ok(count),
             }
         }
     }
