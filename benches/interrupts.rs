@@ -24,6 +24,7 @@ const PROGRAM: &str = r#"
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/sendfile.h>
+#include <sys/uio.h>
 #include <unistd.h>
 enum { SIZE = 1 << 30 };
 volatile unsigned hot;
@@ -39,14 +40,26 @@ int main(int argc, char **argv)
         count(NULL);
     }
     char *all = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    int zero = open("/dev/zero", O_RDONLY), file = memfd_create("file", 0);
+    int zero = open("/dev/zero", O_RDONLY), file = memfd_create("file", 0), copy = memfd_create("copy", 0);
     memset(all, 1, 4096);
+    if (strchr("ofn", argv[1][0])) ftruncate(file, SIZE);
     for (;;) {
         switch (argv[1][0]) {
         case 'z': read(zero, all, SIZE); break;
         case 'w': lseek(file, 0, SEEK_SET); write(file, all, SIZE); break;
         case 'r': getrandom(all, SIZE, 0); break;
         case 's': lseek(file, 0, SEEK_SET); sendfile(file, zero, NULL, SIZE); break;
+        case 'o': pread(file, all, SIZE, 0); break;
+        case 'f': {
+            loff_t from = 0, to = 0;
+            copy_file_range(file, &from, copy, &to, SIZE, 0);
+            break;
+        }
+        case 'n': {
+            struct iovec half = { all, SIZE / 2 }, other = { all + SIZE / 2, SIZE / 2 };
+            process_vm_readv(getpid(), &half, 1, &other, 1, 0);
+            break;
+        }
         case 'p': madvise(all, SIZE, MADV_DONTNEED); madvise(all, SIZE, MADV_POPULATE_WRITE); break;
         }
     }
@@ -129,6 +142,9 @@ fn main() {
         ("a write of 1 GiB", "write", &["break main", "run"], "continue"),
         ("1 GiB of random bytes", "random", &["break main", "run"], "continue"),
         ("sendfile of 1 GiB", "sendfile", &["break main", "run"], "continue"),
+        ("pread of 1 GiB", "offset", &["break main", "run"], "continue"),
+        ("copy_file_range of 1 GiB", "files", &["break main", "run"], "continue"),
+        ("process_vm_readv of 512 MiB", "neighbour", &["break main", "run"], "continue"),
         ("1 GiB of pages at once", "populate", &["break main", "run"], "continue"),
     ] {
         let mut terminal = shell(directory, &["./busy", program], commands);
