@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
+use std::thread::JoinHandle;
 
 use anyhow::{Context as _, Error, anyhow};
 use clap::FromArgMatches as _;
@@ -11,6 +12,10 @@ use super::args::{Cli, Command};
 use super::exit::{OWN_FAILURE, complain, fail};
 use super::{annotate, args, classic, generate, lists, lookup, repl, run, signals, top, view};
 use crate::console;
+use crate::session::memory_advice;
+
+/// Bytes of stack for the command, whatever the host's limit on that of a process is.
+const STACK: usize = 8 << 20;
 
 /// Carries out the command line; the exit status of the process.
 #[must_use]
@@ -21,7 +26,14 @@ pub fn main() -> ExitCode {
     }));
     // Where it fails, such a file ends cgemu, as it ends any program.
     let _ = signals::survive_large_files();
-    ExitCode::from(dispatch(std::env::args_os()).unwrap_or_else(|error| fail(&error)))
+    let command = || dispatch(std::env::args_os()).unwrap_or_else(|error| fail(&error));
+    let thread = std::thread::Builder::new().name("command".to_owned()).stack_size(STACK).spawn(command);
+    ExitCode::from(match thread.map(JoinHandle::join) {
+        Ok(status) => status.unwrap_or(OWN_FAILURE),
+        Err(error) => {
+            complain(&format!("cannot start a thread: {}; {}", lookup::reason(&error), memory_advice()))
+        }
+    })
 }
 
 /// Carries out one command line; its exit status.

@@ -9,6 +9,6 @@ mod sink;
 pub(crate) use elsewhere::Elsewhere;
 pub(crate) use foreign::{Notation, one_line};
 pub(crate) use sink::{
-    Console, Stream, copy, errors, output, output_is_terminal, output_width, patient_output, profile_output,
-    status_line,
+    Console, Stream, copy, errors, last_words, output, output_is_terminal, output_width, patient_output,
+    profile_output, status_line,
 };

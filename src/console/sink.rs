@@ -1,5 +1,6 @@
 //! The sink of all output for people, and the standard streams behind it.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::os::fd::AsFd as _;
@@ -121,6 +122,17 @@ impl<F: Fn() -> bool> Write for Patient<F> {
 /// Standard error, not buffered.
 pub(crate) fn errors() -> Console<impl Write> {
     Console::new(io::stderr().lock())
+}
+
+/// A line on standard error by a process that has no memory left, and no foreign text to say.
+pub(crate) fn last_words(text: fmt::Arguments<'_>) {
+    /// Longest line that is said whole.
+    const LONGEST: usize = 512;
+    let mut line = io::Cursor::new([0; LONGEST]);
+    // What does not fit is left out, and nobody may be there to read it.
+    let _ = line.write_fmt(text);
+    let said = line.position() as usize;
+    let _ = rustix::io::write(rustix::stdio::stderr(), line.get_ref().get(..said).unwrap_or_default());
 }
 
 /// Standard output for a profile: every byte of it, unless it is shown on a terminal.

@@ -33,6 +33,7 @@ pub use run::{Session, StartError};
 pub use skip::Skip;
 
 pub(crate) use crate::abi::signal_names::name as signal_name;
+pub(crate) use crate::emu::host_memory::advice as memory_advice;
 pub use crate::emu::unicorn::EngineError;
 pub use crate::guest::SpaceId;
 pub use crate::guest::layout::Layout;

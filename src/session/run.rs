@@ -10,6 +10,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use crate::abi::errno::Errno;
 use crate::abi::signal::signo::SIGKILL;
 use crate::emu::cpuid::CpuModel;
+use crate::emu::host_memory::advice;
 use crate::emu::memory::arena::Arena;
 use crate::emu::memory::frames::Frames;
 use crate::emu::memory::space::AddressSpace;
@@ -271,8 +272,8 @@ fn new_machine(config: &Config, memory: u64) -> Result<Machine, StartError> {
     let arena = Arena::reserve(HOST_ADDRESSES).map_err(|error| {
         let why = reason(&error);
         other(format!(
-            "cannot reserve 2.25 GiB of addresses for the program and the engine: {why}; raise the limit on \
-             address space (ulimit -v unlimited)"
+            "cannot reserve 2.25 GiB of addresses for the program and the engine: {why}; {}",
+            advice()
         ))
     })?;
     let caches = counting.caches.map(|caches| Hierarchy::new(caches.i1, caches.d1, caches.ll));

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Output, Stdio};
 use std::time::Duration;
@@ -609,20 +610,95 @@ fn a_limit_on_cpu_time_leaves_a_profile() {
     profile(dir.path());
 }
 
-/// Without room for the engine's code it would end the process in its own words.
+/// The host's limits on memory, in KiB: a run ends as the program does, or in one line that names
+/// the limit. Where not even `--version` can be had, Linux kills in execve(2) or the dynamic linker
+/// finds no room, both before the first instruction of cgemu's own.
 #[test]
-fn a_limit_on_address_space_is_named() {
+fn limits_on_memory_are_named() {
     let dir = temporary();
-    for kib in [200_000, 1_000_000, 1_500_000, 2_000_000, 2_200_000] {
-        let line = format!("ulimit -v {kib}; exec \"$0\" run -q --cachegrind-out-file=out -- true");
-        let out = tool("dash", dir.path(), "sh", &["-c", &line, env!("CARGO_BIN_EXE_cgemu")]);
-        assert_eq!(out.status.code(), Some(125), "{kib}: {}", stderr(&out));
-        assert!(stderr(&out).contains("ulimit -v") && stderr(&out).lines().count() == 1, "{}", stderr(&out));
+    build(dir.path(), "int main(void) { return 7; }");
+    let run = |limit: &str, command: &str| {
+        let line = format!("ulimit {limit}; exec \"$0\" {command}");
+        tool("dash", dir.path(), "sh", &["-c", &line, env!("CARGO_BIN_EXE_cgemu")])
+    };
+    // Whether smaller ones will do for execve(2) is chance: where the stack begins is random.
+    let stacks = vec![32, 48, 64, 100, 128, 160, 200, 256, 400, 512, 1000, 8192];
+    let mut sizes: Vec<u64> = (10..21).flat_map(|shift| [1 << shift, 3 << (shift - 1)]).collect();
+    sizes.extend([2_200_000, 2_300_000, 2_340_000, 2_350_000, 2_360_000, 2_370_000, 2_380_000, 2_390_000]);
+    sizes.extend([2_400_000, 2_450_000, 2_500_000, 3_000_000, 3_300_000, 3_400_000, 3_500_000, 8_000_000]);
+    let (mut whole, mut named) = (0, 0);
+    for (letter, values) in [("s", &stacks), ("d", &sizes), ("v", &sizes)] {
+        for kib in values {
+            let limit = format!("-{letter} {kib}");
+            let version = run(&limit, "--version");
+            let out = run(&limit, "run -q --cachegrind-out-file=out -- ./p");
+            let log = stderr(&out);
+            match (version.status.code(), out.status.code()) {
+                (Some(0), Some(7)) => {
+                    assert_eq!(log, "", "{limit}");
+                    profile(dir.path());
+                    whole += 1;
+                }
+                (Some(0), Some(125)) => {
+                    assert!(log.contains(&format!("ulimit {}", &limit[..2])), "{limit}: {log}");
+                    assert_eq!(log.lines().count(), 1, "{limit}: {log}");
+                    assert_ne!(letter, "s", "{log}");
+                    named += 1;
+                }
+                (Some(125), Some(125)) => {
+                    for out in [&version, &out] {
+                        assert!(stderr(out).contains(&format!("ulimit {}", &limit[..2])), "{limit}: {log}");
+                        assert_eq!(stderr(out).lines().count(), 1, "{limit}: {log}");
+                    }
+                    named += 1;
+                }
+                // Killed, or said by the dynamic linker.
+                (None | Some(127), None | Some(127)) => {
+                    assert!([None, Some(9), Some(11)].contains(&version.status.signal()), "{limit}: {log}");
+                    assert_eq!(version.status.signal(), out.status.signal(), "{limit}: {log}");
+                }
+                (version, run) => panic!("{limit}: {version:?}, and the run {run:?}: {log}"),
+            }
+        }
     }
-    let line = "ulimit -v 8000000; exec \"$0\" run -q --cachegrind-out-file=out -- true";
-    let out = tool("dash", dir.path(), "sh", &["-c", line, env!("CARGO_BIN_EXE_cgemu")]);
-    assert_eq!(out.status.code(), Some(0), "{}", stderr(&out));
-    profile(dir.path());
+    assert!(whole > 20 && named > 40, "{whole} whole runs, {named} named limits");
+}
+
+/// Every CPU has them, so a signal would be wrong even where the program catches it.
+#[test]
+fn far_transfers_are_refused_by_name() {
+    let push = "push $0x33; lea 1f(%rip), %rax; push %rax; lretq; 1:";
+    let all =
+        "mov %rsp, %rax; push $0x2b; push %rax; pushfq; push $0x33; lea 1f(%rip), %rax; push %rax; iretq; 1:";
+    let (segments, calls) = ("use a near jump", "make them with `syscall`");
+    for (code, name, instead) in [
+        (push, "lretq", segments),
+        (all, "iretq", segments),
+        ("ljmp *(%rsp)", "ljmp", segments),
+        ("lcall *(%rsp)", "lcall", segments),
+        ("mov $20, %eax; int $0x80", "int $0x80", calls),
+    ] {
+        let text = format!(
+            "#include <signal.h>\n#include <stdlib.h>\nstatic void caught(int s) {{ _Exit(s); }}\n\
+             int main(void) {{ signal(SIGILL, caught); signal(SIGSEGV, caught);\
+             asm volatile(\"{code}\"); return 0; }}"
+        );
+        ends(&[], &text, 125, &[&format!("cannot emulate `{name}"), "(main", instead]);
+    }
+}
+
+/// `vsyscall=xonly` of Linux: the calls are there, and cannot be read.
+#[test]
+fn the_vsyscall_page_is_called_and_not_read() {
+    let head = "#include <sys/time.h>\n#include <time.h>\n\
+        static char *page = (char *)0xffffffffff600000;\nint main(void) {";
+    let calls = "struct timeval now = {0}; unsigned cpu = 7, node = 7; time_t seconds;\
+        if (((int (*)(void *, void *))page)(&now, 0) || now.tv_sec < 1000000) return 1;\
+        if (((time_t (*)(time_t *))(page + 0x400))(&seconds) != seconds || seconds < now.tv_sec) return 2;\
+        if (((int (*)(void *, void *))(page + 0x800))(&cpu, &node) || cpu || node) return 3; return 0; }";
+    ends(&[], &format!("{head} {calls}"), 0, &[]);
+    ends(&[], &format!("{head} return *(volatile char *)page; }}"), 139, &["read of 0xffffffffff600000"]);
+    ends(&[], &format!("{head} ((void (*)(void))(page + 0xc00))(); }}"), 139, &[]);
 }
 
 #[test]

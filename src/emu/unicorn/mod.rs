@@ -5,8 +5,10 @@
 //! parts keep their own invariants: `engine_state` accesses the engine's CPU, `mmu` answers its
 //! TLB, `trace_buffer` is filled by generated code, `run_control` decides when to stop,
 //! `translator` generates, and `reference` records through public hooks instead. `layout` and `ffi`
-//! describe the pinned release; `errata` and `helpers` correct what it computes wrongly.
+//! describe the pinned release; `errata` and `helpers` correct what it computes wrongly, and
+//! `allocators` what it does without memory.
 
+mod allocators;
 mod callbacks;
 mod emit;
 mod engine_state;
