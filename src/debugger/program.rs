@@ -335,6 +335,15 @@ impl Names {
         self.give_up.once(cell, read)
     }
 
+    /// Those of a program without any, whose reading the user can give up.
+    #[cfg(test)]
+    pub(crate) fn none(control: &Arc<crate::session::Control>) -> Names {
+        use std::sync::atomic::Ordering::Relaxed;
+        let interrupt = Arc::clone(&control.interrupt);
+        let give_up = GiveUp::when(move || interrupt.load(Relaxed) == crate::session::PAUSE);
+        Names { symbols: Vec::new(), give_up }
+    }
+
     /// The functions.
     pub fn functions(&self) -> Vec<String> {
         self.symbols.iter().flat_map(|symbols| symbols.function_names()).collect()

@@ -441,3 +441,26 @@ impl Shell {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Words that are not read whole complete nothing, and are read when Tab is pressed again.
+    #[test]
+    fn ctrl_c_ends_completion() {
+        let control = Arc::new(Control::default());
+        let names = Names::none(&control);
+        let words = Words { names, control: Arc::clone(&control), ..Words::default() };
+        let history = FileHistory::new();
+        let complete = |line: &str| {
+            let (start, found) =
+                words.complete(line, line.len(), &Context::new(&history)).expect("candidates");
+            (start, found.into_iter().map(|pair| pair.replacement).collect::<Vec<_>>())
+        };
+        control.interrupt.store(PAUSE, Relaxed);
+        assert_eq!(complete("print $rsi"), (6, Vec::new()));
+        assert_eq!(control.interrupt.load(Relaxed), 0, "the wish was for this");
+        assert_eq!(complete("print $rsi"), (6, vec!["$rsi".to_owned()]));
+    }
+}
