@@ -93,6 +93,15 @@ pub(super) struct MachineArgs {
     #[arg(long, value_name = "N", value_parser = values::count, display_order = 30)]
     pub max_processes: Option<u64>,
 
+    /// Stop when the program has made and opened more files than this at a time
+    #[arg(long, value_name = "N", value_parser = values::count, display_order = 30)]
+    pub max_files: Option<u64>,
+
+    /// Stop when the program writes more than this many bytes to standard output and error and to
+    /// files under --allow-write: 10M, 1G
+    #[arg(long, value_name = "BYTES", value_parser = values::bytes, display_order = 30)]
+    pub max_output: Option<u64>,
+
     /// Instructions after which another process or thread has its turn
     #[arg(long, value_name = "N", default_value = "100_000", value_parser = values::quantum)]
     #[arg(display_order = 31)]
@@ -405,6 +414,8 @@ impl MachineArgs {
                 memory: self.max_memory,
                 time: self.timeout,
                 processes: self.max_processes.map(|most| usize::try_from(most).unwrap_or(usize::MAX)),
+                files: self.max_files,
+                output: self.max_output,
             },
             schedule: Schedule { quantum: self.quantum, seed: self.schedule_seed },
             allow_write,

@@ -64,4 +64,9 @@ impl Kernel {
         mem.charge(self.charged())?;
         if refused { Err(MemError::NoMemory) } else { Ok(()) }
     }
+
+    /// The bound on files or output that the program has passed, if any.
+    pub(crate) fn exceeded(&self) -> Option<String> {
+        self.fs.quota.exceeded(self.files.count())
+    }
 }

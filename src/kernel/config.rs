@@ -29,6 +29,10 @@ pub struct KernelConfig {
     pub memory_limit: u64,
     /// Most processes and threads at a time; 4096 if not given.
     pub max_processes: Option<usize>,
+    /// Most files that the program made and files that it has open at a time.
+    pub max_files: Option<u64>,
+    /// Most bytes that it writes to the host's streams and files.
+    pub max_output: Option<u64>,
     /// Not zero when the user has asked the run to end: no call waits for the host any longer.
     pub interrupt: Arc<AtomicUsize>,
     /// Observer of the host's streams that the guest shares, if any.

@@ -51,6 +51,11 @@ impl<V: Charged> Slab<V> {
         at
     }
 
+    /// Counts the objects.
+    pub(crate) fn count(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
     /// Takes an object out. Its place is given to another one.
     pub(crate) fn remove(&mut self, at: u32) -> V {
         let object = std::mem::replace(self.get_mut(at), V::vacant());

@@ -154,6 +154,7 @@ impl Kernel {
             config.journal,
             config.user,
         );
+        fs.bound(config.max_files, config.max_output);
         let mut tasks = Arena::default();
         let current = tasks.next_key();
         let (processes, process) = Arena::with(Process::first(current));

@@ -57,6 +57,10 @@ pub struct Limits {
     pub time: Option<Duration>,
     /// Processes and threads at a time.
     pub processes: Option<usize>,
+    /// Files that the program made and files that it has open, at a time.
+    pub files: Option<u64>,
+    /// Bytes to standard output and error and to files of the host.
+    pub output: Option<u64>,
 }
 
 /// The order in which processes and threads run.

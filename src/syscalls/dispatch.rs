@@ -28,7 +28,11 @@ fn settle(
             strace::stopped(kernel, cpu, signo);
         }
     }
-    match (kernel.charge(mem), delivered) {
+    let charged = kernel.charge(mem);
+    if let (Ok(()), Some(what)) = (charged, kernel.exceeded()) {
+        return Action::Limit(what);
+    }
+    match (charged, delivered) {
         (Err(_), _) => Action::OutOfMemory,
         (Ok(()), Ok(())) => Action::Continue,
         (Ok(()), Err(Fate::Stopped(_))) => Action::Sleep,
@@ -106,9 +110,10 @@ fn serve(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory,
     ctx.kernel.wake_queues();
     if let Err(Break::Sleep) = result {
         ctx.kernel.fall_asleep(Some(number));
-        return match ctx.kernel.charge(ctx.mem) {
-            Ok(()) => Action::Sleep,
-            Err(_) => Action::OutOfMemory,
+        return match (ctx.kernel.charge(ctx.mem), ctx.kernel.exceeded()) {
+            (Err(_), _) => Action::OutOfMemory,
+            (Ok(()), Some(what)) => Action::Limit(what),
+            (Ok(()), None) => Action::Sleep,
         };
     }
     ctx.kernel.end_call(ctx.mem);

@@ -49,6 +49,8 @@ impl Machine {
             schedule_seed: None,
             memory_limit: 1 << 30,
             max_processes: None,
+            max_files: None,
+            max_output: None,
             interrupt: Default::default(),
             front: None,
             input: None,

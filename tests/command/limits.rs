@@ -88,6 +88,40 @@ fn memory_is_limited() {
     ends(&["--max-memory=64M"], reserve, 0, &[]);
 }
 
+/// Programs that make, open or write without end: one message, and a complete profile.
+#[test]
+fn files_and_output_are_limited() {
+    let files = &["--max-files=200", "--timeout=300s"][..];
+    let output = &["--max-output=10K", "--timeout=300s"][..];
+    let include = "#include <fcntl.h>\n#include <stdio.h>\n#include <unistd.h>\n#include <sys/stat.h>\n";
+    let bombs = [
+        (files, "int main(void) { for (;;) open(\"/\", O_RDONLY); }", "--max-files"),
+        (files, "int main(void) { int p[2]; while (!pipe(p)); for (;;) pipe(p); }", "--max-files"),
+        (
+            files,
+            "int main(void) { char n[32]; for (int i = 0;; i++) { sprintf(n, \"d%d\", i); mkdir(n, 0777); } }",
+            "--max-files",
+        ),
+        (output, "int main(void) { for (;;) puts(\"a line of a log\"); }", "--max-output"),
+        (output, "int main(void) { for (;;) write(2, \"a line of a log\\n\", 16); }", "--max-output"),
+    ];
+    for (options, text, part) in bombs {
+        ends(options, &format!("{include}{text}"), 124, &[part]);
+    }
+    // What is closed and removed counts no longer.
+    let tidy = "int main(void) { for (int i = 0; i < 1000; i++) { int fd = open(\"x\", O_CREAT | O_RDWR, 0666);\
+        close(fd); unlink(\"x\"); mkdir(\"y\", 0777); rmdir(\"y\"); } return 0; }";
+    ends(&["--max-files=200", "--max-output=1"], &format!("{include}{tidy}"), 0, &[]);
+    // Under --allow-write, all that was let is there.
+    let dir = temporary();
+    let disk = "int main(void) { char b[1000] = {1}; int fd = open(\"big\", O_CREAT | O_WRONLY, 0666);\
+        for (;;) write(fd, b, 1000); }";
+    let out = run(dir.path(), &["--allow-write=.", "--max-output=2500"], &format!("{include}{disk}"));
+    assert_eq!(out.status.code(), Some(124), "{}", stderr(&out));
+    assert_eq!(fs::metadata(dir.path().join("big")).expect("written").len(), 2500);
+    profile(dir.path());
+}
+
 /// Runs a case of `testdata/limits/fill.c` or `flood.c` with 64 MiB, unless an option says
 /// otherwise; its status, its log and the most memory that cgemu took, in KiB.
 fn fill(directory: &Path, option: Option<&str>, what: &str, count: u32) -> (Option<i32>, String, u64) {

@@ -6,6 +6,7 @@ mod common;
 mod cli;
 mod clock;
 mod determinism;
+mod escape;
 mod escapes;
 mod limits;
 mod machine;

@@ -196,6 +196,11 @@ impl Descriptions {
         self.slots.charged()
     }
 
+    /// Counts the open files.
+    pub(in crate::kernel) fn count(&self) -> u64 {
+        self.slots.count() as u64
+    }
+
     /// Adds a description.
     pub(crate) fn add(&mut self, description: Description) -> FileNo {
         FileNo(self.slots.insert(description))

@@ -78,10 +78,13 @@ impl FileOperations for HostStream {
         at: Option<u64>,
         bytes: &[u8],
     ) -> Result<usize, FileError> {
-        cx.streams.write(self.0, at, bytes).map_err(|errno| match errno {
+        let room = cx.fs.quota.output_room(bytes.len());
+        let written = cx.streams.write(self.0, at, &bytes[..room]).map_err(|errno| match errno {
             Errno::EPIPE => FileError::Signal(SIGPIPE, errno),
             errno => errno.into(),
-        })
+        })?;
+        cx.fs.quota.wrote(written);
+        Ok(written)
     }
 
     fn seek(&self, cx: &mut FileContext, _offset: &mut u64, by: u64, whence: u64) -> Result<u64, Errno> {

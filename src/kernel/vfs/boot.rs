@@ -36,9 +36,9 @@ const DEV_LINKS: [(&str, &str); 4] = [
 ];
 
 impl FileSystem {
-    /// The host's tree, as far as `policy` shows it, with nothing changed yet. `user` owns the host's files and `/proc/PID`;
-    /// `journal` says that the run may go back. A directory of `allow_write` that does not exist is
-    /// ignored.
+    /// The host's tree, as far as `policy` shows it, with nothing changed yet. `user` owns the
+    /// host's files and `/proc/PID`; `journal` says that the run may go back. A directory of
+    /// `allow_write` that does not exist is ignored.
     pub(crate) fn new(
         allow_write: &[PathBuf],
         policy: Policy,

@@ -146,6 +146,7 @@ impl FileSystem {
             }
             self.touch_dir(dir, caller);
             let ino = self.lookup_plain(dir, name)?.ok_or(Errno::ENOENT)?;
+            self.count_made(ino);
             let node = self.node_mut(ino);
             if matches!(what, Make::File | Make::Fifo) && bits != mode {
                 node.mode |= mode; // see `Node::host_bits`

@@ -117,6 +117,8 @@ impl FileSystem {
             return Err(Errno::EFBIG);
         }
         let bytes = &bytes[..(bytes.len() as u64).min(MAX_LEN - offset) as usize];
+        let through = self.node(ino).writes_through();
+        let bytes = if through { &bytes[..self.quota.output_room(bytes.len())] } else { bytes };
         let end = offset + bytes.len() as u64;
         let seals = self.node(ino).seals;
         let grows = end > self.node(ino).size() && seals & F_SEAL_GROW != 0;
@@ -158,6 +160,9 @@ impl FileSystem {
             node.touch(now);
         }
         self.out_of_memory |= full;
+        if let (true, Ok(count)) = (through, done) {
+            self.quota.wrote(count);
+        }
         done
     }
 

@@ -5,8 +5,8 @@
 //! name behave as they must. Changes of the guest are dropped with the `FileSystem`, except under
 //! the directories that it may change for good. From the bottom up: `host`, `host_handle`,
 //! `content`, `pipe`, `termios`, `n_tty`, `pty`, `time`, `node`, `mount`, `notify`, `context`,
-//! `caller`, `policy`, `tree`, `data`, `proc`, `resolve`, `fsnotify`, `list`, `attr`, `xattr`,
-//! `change`, `boot`, `image`.
+//! `caller`, `policy`, `quota`, `tree`, `data`, `proc`, `resolve`, `fsnotify`, `list`, `attr`,
+//! `xattr`, `change`, `boot`, `image`.
 
 pub(crate) mod attr;
 mod boot;
@@ -30,6 +30,7 @@ pub(crate) mod policy;
 mod proc;
 pub(crate) mod proc_tables;
 pub(crate) mod pty;
+pub(crate) mod quota;
 pub(crate) mod resolve;
 mod sys_tables;
 pub(crate) mod termios;

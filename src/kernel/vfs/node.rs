@@ -361,6 +361,8 @@ pub(crate) struct Node {
     pub(crate) time_due: bool,
     /// Part of `/proc`, `/sys` or `/dev`.
     pub(crate) synthetic: bool,
+    /// The program made it.
+    pub(crate) made: bool,
     /// The process or task whose directory of `/proc` it is in.
     pub(crate) subject: Option<Subject>,
     /// A directory that was removed while somebody held it.
@@ -419,6 +421,7 @@ impl Node {
             changed: false,
             time_due: false,
             synthetic: false,
+            made: false,
             subject: None,
             removed: false,
             write_hint: 0,

@@ -140,7 +140,7 @@ pub struct Policy {
     root: Vec<u8>,
     /// The table, with what the command line names and the working directory.
     rules: Rules,
-    /// What options open and close, which goes before the rest.
+    /// Paths that options open and hide, which go before the rest.
     options: Rules,
 }
 
@@ -164,8 +164,8 @@ impl Policy {
         Policy { root: root.to_vec(), rules: Rules::new(), options }
     }
 
-    /// Shows a file, or a directory with all that is in it but secrets; below `/etc` what every user
-    /// may read. `/` names too much: `-F/` does it.
+    /// Shows a file, or a directory with all that is in it but secrets; below `/etc` as far as
+    /// every user may read it. `/` names too much: `-F/` does it.
     pub fn name(&mut self, path: &[u8], is_dir: bool) {
         if path == b"/" {
             return;
@@ -274,7 +274,7 @@ impl Policy {
     }
 }
 
-/// What of a path comes behind a directory: nothing if it is the directory, else a slash and names.
+/// The part of a path behind a directory: nothing if it is the directory, else a slash and names.
 fn below<'a>(path: &'a [u8], dir: &[u8]) -> Option<&'a [u8]> {
     if dir == b"/" {
         return Some(if path == b"/" { b"" } else { path });

@@ -28,6 +28,7 @@ use crate::kernel::vfs::notify::{Happening, Notify};
 use crate::kernel::vfs::pipe::Pipes;
 use crate::kernel::vfs::policy::{NotShown, Policy, View};
 use crate::kernel::vfs::pty::Ptys;
+use crate::kernel::vfs::quota::Quota;
 use crate::kernel::vfs::time::{HostClock, Time};
 use crate::kernel::wait_queue::WaitQueues;
 
@@ -55,6 +56,7 @@ pub struct FileSystem {
     /// Files of the host that the policy kept from the guest.
     pub not_shown: NotShown,
     pub(super) memory_limit: u64,
+    pub(crate) quota: Quota,
     /// The limit has kept the bytes of a file out.
     pub(super) out_of_memory: bool,
     pub(crate) pipes: Pipes,
@@ -102,6 +104,7 @@ impl FileSystem {
             policy,
             not_shown: NotShown::default(),
             memory_limit,
+            quota: Quota::default(),
             out_of_memory: false,
             pipes: Pipes::default(),
             ptys: Ptys::default(),
@@ -116,6 +119,11 @@ impl FileSystem {
             handles: HostHandles::default(),
             fingerprint: journal.then(HostFingerprint::default),
         }
+    }
+
+    /// Sets the bounds on files and output.
+    pub(in crate::kernel) fn bound(&mut self, files: Option<u64>, output: Option<u64>) {
+        self.quota = Quota::new(files, output);
     }
 
     /// Bytes that files, pipes, sockets and epoll instances take.
@@ -197,7 +205,21 @@ impl FileSystem {
     /// Takes an inode out that nobody holds and no name leads to.
     pub(super) fn remove(&mut self, ino: Ino) {
         self.notify.forget(ino, &mut self.queues);
-        self.nodes.remove(ino.0);
+        let node = self.nodes.remove(ino.0);
+        self.count_gone(&node);
+    }
+
+    /// Counts a file that the program has made.
+    pub(super) fn count_made(&mut self, ino: Ino) {
+        if !std::mem::replace(&mut self.node_mut(ino).made, true) {
+            self.quota.made();
+        }
+    }
+
+    fn count_gone(&mut self, node: &Node) {
+        if node.made {
+            self.quota.gone();
+        }
     }
 
     /// Adds an inode, and numbers it unless it is one of the host's.
@@ -206,7 +228,12 @@ impl FileSystem {
             self.last_number += 1;
             node.number = self.last_number;
         }
-        Ino(self.nodes.insert(node))
+        let made = node.host.is_none() && !node.synthetic;
+        let ino = Ino(self.nodes.insert(node));
+        if made {
+            self.count_made(ino);
+        }
+        ino
     }
 
     /// A fresh inode number for something without an inode.
@@ -419,6 +446,7 @@ impl FileSystem {
             self.notify.post(ino, gone, &mut self.queues);
             self.notify.forget(ino, &mut self.queues);
             let node = self.nodes.remove(ino.0);
+            self.count_gone(&node);
             if let Some(HostRef { path, key, write }) = &node.host {
                 let key = (key.0, key.1, *write);
                 if self.files_seen.get(&key) == Some(&ino) {

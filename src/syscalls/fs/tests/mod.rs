@@ -80,6 +80,8 @@ impl Guest {
             user: User { uid: rustix::process::getuid().as_raw(), gid: rustix::process::getgid().as_raw() },
             seed: 1,
             max_processes: None,
+            max_files: None,
+            max_output: None,
             quantum: QUANTUM,
             schedule_seed: None,
             memory_limit: 64 << 20,
