@@ -7,6 +7,7 @@ mod args;
 mod classic;
 mod code;
 mod command;
+mod confinement;
 mod environment;
 mod examples;
 mod exit;

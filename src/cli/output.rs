@@ -1,12 +1,14 @@
 //! Results of a run: the profile with its side file, and the log. `run` and `repl` write both here.
 
 use std::ffi::OsStr;
+use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, Error, anyhow};
 
+use super::confinement::Confinement;
 use super::log::{Lines, Log};
 use super::lookup::reason;
 use super::options::LogArgs;
@@ -64,6 +66,12 @@ impl ProfileFiles {
     /// Path of the profile, if it is a regular file.
     pub(super) fn path(&self) -> Option<PathBuf> {
         self.profile.path()
+    }
+
+    /// The descriptors of places that stay writable until the profiles are written.
+    pub(super) fn held(&self) -> Vec<BorrowedFd<'_>> {
+        let side = self.side.iter().flatten();
+        side.chain([&self.profile]).filter_map(OutFile::held).collect()
     }
 
     /// Checks that the side file can be written, if it is wanted.
@@ -207,6 +215,19 @@ impl RunLog {
         if self.verbose {
             cache_lines(config.counting.caches.as_ref()).iter().for_each(|line| log.line(line));
         }
+    }
+
+    /// Says what of the host cgemu has given up: with -v what holds, in any case but -q what the
+    /// host lacks.
+    pub(super) fn confined(&self, confinement: &Confinement) {
+        if !self.complete {
+            return;
+        }
+        let mut log = self.lock();
+        if self.verbose && !confinement.holds.is_empty() {
+            log.line(&format!("Confined by {}", confinement.holds.join(" and ")));
+        }
+        confinement.lacks.iter().for_each(|line| log.line(line));
     }
 
     /// Reports a failure at the end.

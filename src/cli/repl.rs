@@ -22,7 +22,7 @@ use super::output::{ProfileFiles, RunLog, named_file, outputs, transcript};
 use super::outputs::Outputs;
 use super::progress::{Progress, Shared};
 use super::run::raise_open_files;
-use super::{exit, signals};
+use super::{confinement, exit, signals};
 use crate::annotate::Places;
 use crate::debugger::Debugger;
 use crate::profile::grouped;
@@ -116,6 +116,7 @@ fn shell(
         .context("cannot watch for signals")?;
     raise_open_files();
     log.begin(&config);
+    log.confined(&confinement::of_the_shell());
     let working = shared.map(|shared| {
         let (progress, steps) = (RefCell::default(), Arc::default());
         Box::new(Worker { shared, control: Arc::clone(&control), progress, steps }) as Box<dyn Working>

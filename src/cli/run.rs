@@ -10,7 +10,7 @@ use super::lookup::reason;
 use super::options::RunArgs;
 use super::output::{ProfileFiles, RunLog, named_file, outputs, transcript};
 use super::progress::{Progress, Shared};
-use super::{exit, signals};
+use super::{confinement, exit, signals};
 use crate::session::{self, Config, Control, Recording, TerminalObserver};
 
 /// Runs the program and returns the exit status. All that can go wrong before the first instruction
@@ -41,12 +41,15 @@ pub(super) fn run(options: &RunArgs) -> Result<u8, Error> {
     let (log_sink, calls) = (Some(log.sink()), transcript(&options.log, &outputs)?);
     let control =
         Arc::new(Control { interrupt, terminal, log: log_sink, transcript: calls, ..Control::default() });
+    raise_open_files();
+    // Before there are threads.
+    let confinement = confinement::of_a_run(&config.machine, &files.held());
     signals::end_the_run(&control.interrupt)
         .map_err(|error| anyhow!(reason(&error)))
         .context("cannot watch for signals")?;
 
-    raise_open_files();
     log.begin(&config);
+    log.confined(&confinement);
     let progress = shared.map(|shared| Progress::watch(shared, Arc::clone(&control)));
     let result = session::run(config, control);
     drop(progress);

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
@@ -187,6 +187,15 @@ impl OutFile {
         let Destination::Replace { entry, there } = &self.to else { return None };
         let now = entry.path();
         Some(if now == *there { self.path.clone() } else { now.unwrap_or_else(|| self.path.clone()) })
+    }
+
+    /// The place that has to stay writable: the directory, or a FIFO that is not opened yet.
+    pub(in crate::cli) fn held(&self) -> Option<BorrowedFd<'_>> {
+        match &self.to {
+            Destination::Replace { entry, .. } => Some(entry.directory.as_fd()),
+            Destination::Fifo(held) => Some(held.as_fd()),
+            Destination::Into(_) => None,
+        }
     }
 
     /// Writes the profile. If that fails, a file that was there before is as it was.
