@@ -16,7 +16,16 @@ use crate::x86::cost::Repeat;
 
 /// Records that are looked up before the first of them is simulated, so that their blocks are on
 /// the way to the host's cache together.
-const BATCH: usize = 16;
+const BATCH: usize = 32;
+
+/// Record that was looked up.
+#[derive(Clone, Copy)]
+struct Found<'b> {
+    block: &'b Block,
+    /// Number of its plan.
+    id: usize,
+    slots: &'b [u64],
+}
 
 /// Accesses to LL that are made together, for the same reason.
 const MOST_BELOW: usize = 64;
@@ -38,92 +47,45 @@ impl Part {
         let Simulated { caches, branches } = self.simulated;
         // A constant for the usual line size saves a few instructions per event.
         match (caches, branches, self.caches.d1.line_shift()) {
-            (true, true, 6) => self.walk_lines::<true, true>(words, numbers, 6),
-            (true, true, shift) => self.walk_lines::<true, true>(words, numbers, shift),
-            (true, false, 6) => self.walk_lines::<true, false>(words, numbers, 6),
-            (true, false, shift) => self.walk_lines::<true, false>(words, numbers, shift),
-            (false, true, _) => self.walk_lines::<false, true>(words, numbers, 0),
-            (false, false, _) => self.walk_lines::<false, false>(words, numbers, 0),
+            (true, true, 6) => self.walk_with(words, numbers, simulate::<true, true, 6>),
+            (true, true, _) => self.walk_with(words, numbers, simulate::<true, true, 0>),
+            (true, false, 6) => self.walk_with(words, numbers, simulate::<true, false, 6>),
+            (true, false, _) => self.walk_with(words, numbers, simulate::<true, false, 0>),
+            (false, true, _) => self.walk_with(words, numbers, simulate::<false, true, 0>),
+            (false, false, _) => self.walk_with(words, numbers, simulate::<false, false, 0>),
         }
     }
 
     #[inline(always)]
-    fn walk_lines<'w, const CACHES: bool, const BRANCHES: bool>(
+    fn walk_with<'w>(
         &mut self,
         mut words: &'w [u64],
         numbers: impl Numbers,
-        shift: u32,
+        simulate: impl for<'b> Fn(
+            &[Found<'b>],
+            &'b Block,
+            &mut Hierarchy,
+            &mut Predictors,
+            &mut Rest,
+        ) -> &'b Block,
     ) -> (u64, &'w [u64]) {
         let Part { caches, predictors, blocks, rest, previous, .. } = self;
-        let (caches, blocks) = (&mut **caches, blocks.as_slice());
-        let mut instructions = 0;
         let nothing = Block::nothing();
         let mut before = previous.and_then(|id| blocks.get(id)).unwrap_or(&nothing);
-        let mut batch: [(&Block, usize, &[u64]); BATCH] = [(&nothing, 0, &[]); BATCH];
+        let mut batch = [Found { block: &nothing, id: 0, slots: &[] }; BATCH];
+        let mut instructions = 0;
         loop {
-            let mut count = 0;
-            for place in &mut batch {
-                let Some((&word, tail)) = words.split_first() else { break };
-                let header = Header::of(word);
-                let Some((slots, next)) = tail.split_at_checked(header.slots) else { break };
-                let id = numbers.number(header.plan);
-                let Some(block) = blocks.get(id) else { break };
-                words = next;
-                instructions += header.instructions;
-                // Has the host fetch the block, which all that follows waits for.
-                block.executed.update(|executed| executed + 1);
-                *place = (block, id, slots);
-                count += 1;
+            let (found, count, next) = look_up(words, blocks, numbers, &mut batch);
+            (words, instructions) = (next, instructions + count);
+            before = simulate(found, before, caches, predictors, rest);
+            if let Some(last) = found.last() {
+                *previous = Some(last.id);
             }
-            for &(block, id, slots) in batch.iter().take(count) {
-                if BRANCHES {
-                    if before.ends == Ends::Conditional {
-                        // Branchless: the host's CPU would mispredict this as often as the guest
-                        // does.
-                        let taken = block.pc != before.decides;
-                        let missed = predictors.conditional.record(u64::from(before.branch), taken);
-                        before.mispredicted.update(|mispredicted| mispredicted + u64::from(missed));
-                    } else if before.ends != Ends::None {
-                        let missed = rest.resolve(before, block.pc, predictors);
-                        before.mispredicted.update(|mispredicted| mispredicted + u64::from(missed));
-                    }
-                    before = block;
-                }
-                if !block.plain {
-                    rest.special::<CACHES, BRANCHES>(id, slots, caches, predictors);
-                    continue;
-                }
-                if !CACHES {
-                    continue;
-                }
-                if block.age.get() != caches.i1.age() {
-                    if caches.i1.hit_both(block.near) {
-                        block.age.set(caches.i1.age());
-                    } else if !rest.fetch_plain(id, block, slots, caches) {
-                        continue;
-                    }
-                }
-                let first = block.first_event as usize;
-                if slots.len() <= NEAR {
-                    let mut reach = u64::from_le_bytes(block.reach);
-                    for (event, &address) in (first..).zip(slots) {
-                        rest.data(caches, event, address, reach & 0xff, shift);
-                        reach >>= 8;
-                    }
-                } else {
-                    rest.many(caches, first, slots, shift);
-                }
-            }
-            if BRANCHES && let Some((_, id, _)) = count.checked_sub(1).and_then(|last| batch.get(last)) {
-                *previous = Some(*id);
-            }
-            if count < BATCH {
+            if found.len() < BATCH {
                 break;
             }
         }
-        if CACHES {
-            rest.access_below(&mut caches.ll);
-        }
+        rest.access_below(&mut caches.ll);
         (instructions, words)
     }
 
@@ -176,6 +138,84 @@ impl Part {
             }
         }
     }
+}
+
+/// Looks up records, to the first whose plan has no number, and counts them. Returns them, the
+/// number of their instructions and the words that are left.
+#[inline(never)]
+fn look_up<'a, 'b, 'w: 'b>(
+    mut words: &'w [u64],
+    blocks: &'b [Block],
+    numbers: impl Numbers,
+    batch: &'a mut [Found<'b>; BATCH],
+) -> (&'a [Found<'b>], u64, &'w [u64]) {
+    let (mut count, mut instructions) = (0, 0);
+    for place in batch.iter_mut() {
+        let Some((&word, tail)) = words.split_first() else { break };
+        let header = Header::of(word);
+        let Some((slots, next)) = tail.split_at_checked(header.slots) else { break };
+        let id = numbers.number(header.plan);
+        let Some(block) = blocks.get(id) else { break };
+        words = next;
+        instructions += header.instructions;
+        // Has the host fetch the block, which all that follows waits for.
+        block.executed.update(|executed| executed + 1);
+        *place = Found { block, id, slots };
+        count += 1;
+    }
+    (batch.get(..count).unwrap_or_default(), instructions, words)
+}
+
+/// Simulates records that follow one of the block `before`. Returns the block of the last one. A
+/// `SHIFT` of 0 stands for any size of lines.
+#[inline(never)]
+fn simulate<'b, const CACHES: bool, const BRANCHES: bool, const SHIFT: u32>(
+    found: &[Found<'b>],
+    mut before: &'b Block,
+    caches: &mut Hierarchy,
+    predictors: &mut Predictors,
+    rest: &mut Rest,
+) -> &'b Block {
+    let shift = if SHIFT == 0 { caches.d1.line_shift() } else { SHIFT };
+    for &Found { block, id, slots } in found {
+        if BRANCHES {
+            if before.ends == Ends::Conditional {
+                // Branchless: the host's CPU would mispredict this as often as the guest does.
+                let taken = block.pc != before.decides;
+                let missed = predictors.conditional.record(u64::from(before.branch), taken);
+                before.mispredicted.update(|mispredicted| mispredicted + u64::from(missed));
+            } else if before.ends != Ends::None {
+                let missed = rest.resolve(before, block.pc, predictors);
+                before.mispredicted.update(|mispredicted| mispredicted + u64::from(missed));
+            }
+            before = block;
+        }
+        if !block.plain {
+            rest.special::<CACHES, BRANCHES>(id, slots, caches, predictors);
+            continue;
+        }
+        if !CACHES {
+            continue;
+        }
+        if block.age.get() != caches.i1.age() {
+            if caches.i1.hit_both(block.near) {
+                block.age.set(caches.i1.age());
+            } else if !rest.fetch_plain(id, block, slots, caches) {
+                continue;
+            }
+        }
+        let first = block.first_event as usize;
+        if slots.len() <= NEAR {
+            let mut reach = u64::from_le_bytes(block.reach);
+            for (event, &address) in (first..).zip(slots) {
+                rest.data(caches, event, address, reach & 0xff, shift);
+                reach >>= 8;
+            }
+        } else {
+            rest.many(caches, first, slots, shift);
+        }
+    }
+    before
 }
 
 impl Rest {
@@ -255,6 +295,9 @@ impl Rest {
 
     /// Accesses LL for all that missed the first level, and counts their misses.
     fn access_below(&mut self, ll: &mut Cache) {
+        if self.below.is_empty() {
+            return;
+        }
         std::hint::black_box(self.below.iter().fold(0, |all, access| all ^ ll.read_ahead(access.address)));
         for Below { address, insn, size, kind } in self.below.drain(..) {
             let missed = u64::from(ll.access(address, u32::from(size)));

@@ -29,6 +29,8 @@ struct State {
     stamp: u64,
     /// Its set; for no block, one after the last.
     set: u32,
+    /// It is the most recent line of its set, so that another access changes nothing.
+    is_recent: bool,
 }
 
 /// A way that holds nothing yet: Cachegrind's tag 0.
@@ -127,12 +129,13 @@ impl LineCache {
             // The first two stand for no block.
             self.states.truncate(2);
             let sets = self.blocks.iter().skip(2).map(|&block| self.set(block));
-            self.states.extend(sets.map(|set| State { stamp: 0, set }).collect::<Vec<_>>());
+            let states = sets.map(|set| State { stamp: 0, set, is_recent: false });
+            self.states.extend(states.collect::<Vec<_>>());
             self.numbers =
                 (0..).zip(&self.blocks).skip(2).map(|(line, &block)| (block, Line(line))).collect();
         }
         (self.clock, self.age) = (held.clock, held.age);
-        self.states.iter_mut().for_each(|state| state.stamp = 0);
+        self.states.iter_mut().for_each(|state| (state.stamp, state.is_recent) = (0, false));
         let (mut stamps, mut at) = (Unpacker(&held.stamps), 0);
         loop {
             let step = stamps.take() as usize;
@@ -148,6 +151,11 @@ impl LineCache {
         let mut order = Unpacker(&held.order);
         self.ways.fill_with(|| (order.take() as u32).wrapping_sub(1));
         self.recent.fill_with(|| Line(order.take() as u32));
+        for line in &self.recent {
+            if let Some(state) = self.states.get_mut(line.0 as usize) {
+                state.is_recent = true;
+            }
+        }
     }
 
     /// The blocks it holds, but for block 0, with which every way begins.
@@ -165,7 +173,10 @@ impl LineCache {
             geometry,
             clock: 1,
             age: 1,
-            states: vec![State { stamp: 1, set: sets as u32 }, State { stamp: 0, set: 0 }],
+            states: vec![
+                State { stamp: 1, set: sets as u32, is_recent: true },
+                State { stamp: 0, set: 0, is_recent: false },
+            ],
             blocks: vec![0, 0],
             numbers: FxHashMap::default(),
             ways: vec![EMPTY; ways].into_boxed_slice(),
@@ -202,7 +213,7 @@ impl LineCache {
         let set = self.set(block);
         *self.numbers.entry(block).or_insert_with(|| {
             let line = Line(self.states.len() as u32);
-            self.states.push(State { stamp: 0, set });
+            self.states.push(State { stamp: 0, set, is_recent: false });
             self.blocks.push(block);
             line
         })
@@ -218,6 +229,11 @@ impl LineCache {
     /// same.
     #[inline(always)]
     pub fn hit_both(&mut self, [first, second]: [Line; 2]) -> bool {
+        let is_recent = |line: Line| self.states.get(line.0 as usize).is_some_and(|state| state.is_recent);
+        is_recent(first) && is_recent(second) || self.move_both(first, second)
+    }
+
+    fn move_both(&mut self, first: Line, second: Line) -> bool {
         let held = |line: Line| self.states.get(line.0 as usize).is_some_and(|state| state.stamp != 0);
         if !(held(first) && held(second)) {
             return false;
@@ -230,8 +246,8 @@ impl LineCache {
     /// Accesses one line. True is a hit.
     #[inline]
     pub fn touch(&mut self, line: Line) -> bool {
-        let state = self.states.get(line.0 as usize).copied().unwrap_or(State { stamp: 0, set: 0 });
-        let hit = state.stamp != 0 || self.load(line, state.set);
+        let Some(&State { stamp, set, .. }) = self.states.get(line.0 as usize) else { return false };
+        let hit = stamp != 0 || self.load(line, set);
         self.stamp(line);
         hit
     }
@@ -246,20 +262,26 @@ impl LineCache {
         let Some(oldest) = (0..ways.len()).min_by_key(|&i| age(&ways[i])) else { return false };
         let evicted = std::mem::replace(&mut ways[oldest], line.0);
         if let Some(state) = self.states.get_mut(evicted as usize) {
-            state.stamp = 0;
+            (state.stamp, state.is_recent) = (0, false);
         }
         evicted == EMPTY && self.block(line) == 0
     }
 
     /// Makes a line the most recent of its set.
-    #[inline(always)]
     fn stamp(&mut self, line: Line) {
-        let Some(state) = self.states.get_mut(line.0 as usize) else { return };
-        state.stamp = self.clock;
+        let Some(state) = self.states.get_mut(line.0 as usize).filter(|state| !state.is_recent) else {
+            return;
+        };
+        (state.stamp, state.is_recent) = (self.clock, true);
         self.clock += 1;
-        if let Some(recent) = self.recent.get_mut(state.set as usize) {
-            self.age += u64::from(*recent != line);
-            *recent = line;
+        self.age += 1;
+        let Some(recent) = self.recent.get_mut(state.set as usize) else { return };
+        let before = std::mem::replace(recent, line);
+        // An empty set has no line, which is the most recent one of a set of its own.
+        if before != Line::NONE
+            && let Some(state) = self.states.get_mut(before.0 as usize)
+        {
+            state.is_recent = false;
         }
     }
 
