@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::guest::fake::{FakeCpu, FakeMemory};
-use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory, PAGE_SIZE};
+use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory, PAGE_SIZE, SpaceId};
 use crate::kernel::Kernel;
 use crate::kernel::config::KernelConfig;
 use crate::kernel::cred::User;
@@ -145,11 +145,15 @@ impl Machine {
 pub(crate) struct Tasks {
     pub machine: Machine,
     gprs: BTreeMap<i32, [u64; 16]>,
+    /// The address space that is loaded.
+    loaded: SpaceId,
 }
 
 impl Tasks {
     pub(crate) fn new() -> Tasks {
-        Tasks { machine: Machine::new(), gprs: BTreeMap::new() }
+        let machine = Machine::new();
+        let loaded = machine.kernel.space();
+        Tasks { machine, gprs: BTreeMap::new(), loaded }
     }
 
     /// Gives a task its turn, if it can have one.
@@ -172,10 +176,10 @@ impl Tasks {
         if !kernel.prefer(task) {
             return false;
         }
-        let from = kernel.space();
         let Picked::Task(picked) = kernel.pick(cpu) else { return false };
         kernel.switch_to(picked, cpu.instructions);
-        mem.load(from, kernel.space());
+        let from = std::mem::replace(&mut self.loaded, kernel.space());
+        mem.load(from, self.loaded);
         cpu.gprs = self.gprs.get(&tid).copied().unwrap_or(cpu.gprs);
         true
     }

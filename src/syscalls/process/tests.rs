@@ -7,6 +7,7 @@ const MMAP: u64 = 9;
 const RT_SIGPROCMASK: u64 = 14;
 const PAUSE: u64 = 34;
 const CLONE: u64 = 56;
+const EXIT: u64 = 60;
 const WAIT4: u64 = 61;
 const KILL: u64 = 62;
 const SETPGID: u64 = 109;
@@ -94,6 +95,17 @@ fn orphans_go_to_the_nearest_subreaper() {
     let third = spawn(&mut tasks, first, FORK);
     assert_eq!(tasks.call(first, EXIT_GROUP, &[0]), None);
     assert_eq!(tasks.call(third, GETPPID, &[]), Some(1));
+}
+
+#[test]
+fn a_child_of_a_thread_stays_with_the_process() {
+    let mut tasks = Tasks::new();
+    let thread = spawn(&mut tasks, FIRST, THREAD);
+    let child = spawn(&mut tasks, thread, FORK);
+    assert_eq!(tasks.call(thread, EXIT, &[0]), None);
+    assert_eq!(tasks.call(child, GETPPID, &[]), Some(FIRST.into()));
+    assert_eq!(tasks.call(child, EXIT_GROUP, &[1]), None);
+    assert_eq!(status(&mut tasks, FIRST, child, 0), 0x100);
 }
 
 #[test]
