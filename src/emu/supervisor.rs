@@ -62,7 +62,7 @@ pub(crate) trait Supervisor {
     fn mapping_of(&mut self, file: Option<FileArea<'_>>) -> MappingId;
 
     /// Notes something about the code at `pc` that the user should be told once.
-    fn notice(&mut self, pc: u64, what: &'static str);
+    fn notice(&mut self, pc: u64, file: Option<FileArea<'_>>, what: &'static str);
 
     /// Checks the state of the run, at the start of some blocks. `instructions` is the exact number
     /// executed where `instructions_left` asked for the call, otherwise a lower bound; `resident`

@@ -47,7 +47,17 @@ impl Notices {
     /// Adds a line that begins with `kind`, or counts it if it was said before.
     pub fn count(&mut self, kind: &'static str, rest: &str) {
         let text = format!("{kind}{rest}");
-        if let Some(line) = self.places.get(&text).and_then(|place| self.lines.get_mut(*place)) {
+        self.count_as(kind, text.clone(), text);
+    }
+
+    /// Adds a line about the instruction at `pc`, which is to get its place, or counts it if it was
+    /// said before.
+    pub(crate) fn count_at(&mut self, kind: &'static str, pc: u64) {
+        self.count_as(kind, format!("{kind} (at {pc:#x})"), kind.to_owned());
+    }
+
+    fn count_as(&mut self, kind: &'static str, key: String, text: String) {
+        if let Some(line) = self.places.get(&key).and_then(|place| self.lines.get_mut(*place)) {
             line.times = line.times.map(|times| times + 1);
             return;
         }
@@ -57,7 +67,7 @@ impl Notices {
             return;
         }
         known.kept += 1;
-        self.places.insert(text.clone(), self.lines.len());
+        self.places.insert(key, self.lines.len());
         self.lines.push(Line { text, times: Some(1), place: None });
     }
 
@@ -110,6 +120,20 @@ mod tests {
         notices.set_place(fresh.start + 3..fresh.start + 5, 7);
         notices.once("last".into());
         assert_eq!(notices.take_fresh().len(), 1);
+        for pc in [8, 16, 8] {
+            let mut apart = Notices::default();
+            apart.count_at("odd instruction", 8);
+            apart.take_fresh();
+            apart.count_at("odd instruction", pc);
+            let fresh = apart.take_fresh();
+            assert_eq!(fresh.len(), usize::from(pc == 16));
+            apart.set_place(fresh, 3);
+            let last = apart.lines(|place| Some(format!("place {place}"))).pop().expect("a line");
+            assert_eq!(
+                last,
+                if pc == 16 { "odd instruction, at place 3" } else { "odd instruction (2 times)" }
+            );
+        }
         let lines = notices.lines(|place| Some(format!("place {place}")));
         assert_eq!(lines.len(), 1 + MOST_OF_A_KIND + 1 + 1);
         assert_eq!(lines[..2], ["first", "unknown call 0"]);

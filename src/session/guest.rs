@@ -427,8 +427,15 @@ impl Supervisor for Guest {
         self.modules.number(file)
     }
 
-    fn notice(&mut self, pc: u64, what: &'static str) {
-        self.kernel.notices.count(what, &format!(" (at {pc:#x})"));
+    fn notice(&mut self, pc: u64, file: Option<FileArea<'_>>, what: &'static str) {
+        let notices = &mut self.kernel.notices;
+        notices.take_fresh();
+        notices.count_at(what, pc);
+        let fresh = notices.take_fresh();
+        if !fresh.is_empty() {
+            notices.set_place(fresh, self.places.len());
+            self.places.push(vec![(self.modules.number(file), pc)]);
+        }
     }
 
     fn tick(&mut self, instructions: u64, resident: u64) -> Next {

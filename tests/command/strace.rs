@@ -104,6 +104,18 @@ int main(int argc, char **argv)
     umask(022);
     struct stat data;
     stat("/", &data);
+    stat("/dev/null", &data);
+    char room[512];
+    mkdir("/tmp/none", 0755);
+    int none_there = open("/tmp/none", O_RDONLY | O_NONBLOCK | O_DIRECTORY | O_CLOEXEC);
+    syscall(SYS_getdents64, none_there, room, sizeof room);
+    syscall(SYS_statx, AT_FDCWD, "/dev/null", AT_SYMLINK_NOFOLLOW | 0x2000, 3, room);
+    syscall(SYS_statfs, "/proc", room);
+    syscall(SYS_sysinfo, room);
+    unsigned long wanted[11] = { 0x100000, 0, 0, (unsigned long)&status, SIGCHLD };
+    if (syscall(SYS_clone3, wanted, sizeof wanted) == 0)
+        _exit(6);
+    wait4(-1, &status, 0, NULL);
     sched_getscheduler(0);
     return 0;
 }
@@ -213,6 +225,8 @@ fn structures_and_unusual_ends_are_as_strace_writes_them() {
             "[pid 1000] fcntl(1, F_GETFD) = 0",
             r#"[pid 1000] prctl(PR_SET_NAME, "other") = 0"#,
             "[pid 1000] umask(022) = 022",
+            r#"[pid 1000] newfstatat(AT_FDCWD, "/dev/null", {st_mode=S_IFCHR|0666, st_rdev=makedev(0x1, 0x3), ...}, 0) = 0"#,
+            r#"[pid 1000] openat(AT_FDCWD, "/tmp/none", O_RDONLY|O_NONBLOCK|O_CLOEXEC|O_DIRECTORY) = 3"#,
             "[pid 1000] sched_getscheduler(0) = 0 (SCHED_OTHER)",
             "[pid 1000] +++ exited with 0 +++",
         ],
@@ -220,6 +234,25 @@ fn structures_and_unusual_ends_are_as_strace_writes_them() {
     let execveat = r#"[pid 1002] execveat(3, "", ["p", "x"], 0x"#;
     let execveat = lines.iter().find(|line| line.starts_with(execveat)).expect("execveat");
     assert!(execveat.ends_with(" /* 0 vars */, AT_EMPTY_PATH) = 0"), "{execveat}");
+    for (begin, end) in [
+        ("getdents64(3, 0x", " /* 2 entries */, 512) = 48"),
+        (
+            r#"statx(AT_FDCWD, "/dev/null", AT_STATX_FORCE_SYNC|AT_SYMLINK_NOFOLLOW, STATX_TYPE|STATX_MODE, {stx_mask="#,
+            ", stx_attributes=0, stx_mode=S_IFCHR|0666, stx_size=0, ...}) = 0",
+        ),
+        (
+            r#"statfs("/proc", {f_type=PROC_SUPER_MAGIC, f_bsize=4096, f_blocks="#,
+            ", f_frsize=4096, f_flags=ST_VALID|ST_RELATIME}) = 0",
+        ),
+        ("sysinfo({uptime=", ", totalhigh=0, freehigh=0, mem_unit=1}) = 0"),
+        (
+            "clone3({flags=CLONE_PARENT_SETTID, parent_tid=0x",
+            ", exit_signal=SIGCHLD, stack=NULL, stack_size=0} => {parent_tid=[1004]}, 88) = 1004",
+        ),
+    ] {
+        let line = lines.iter().find(|line| line.contains(begin)).unwrap_or_else(|| panic!("no {begin}"));
+        assert!(line.ends_with(end), "{line}");
+    }
     let stat = lines.iter().find(|line| line.contains(r#"newfstatat(AT_FDCWD, "/", {st_mode=S_IFDIR|0"#));
     assert!(stat.is_some(), "{}", lines.join("\n"));
 }

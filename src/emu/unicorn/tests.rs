@@ -59,7 +59,7 @@ impl Supervisor for Stops {
         NO_MAPPING
     }
 
-    fn notice(&mut self, _: u64, _: &'static str) {}
+    fn notice(&mut self, _: u64, _: Option<FileArea<'_>>, _: &'static str) {}
 
     fn tick(&mut self, _: u64, _: u64) -> Next {
         Next::Continue

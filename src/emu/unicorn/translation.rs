@@ -80,8 +80,8 @@ unsafe extern "C" fn translate_insn(db: *mut Disassembly, cpu: *mut c_void) {
             }
             Decision::Translate(None) => {}
             Decision::Translate(Some(notice)) => {
-                if let Some(supervisor) = vcpu.run.supervisor() {
-                    supervisor.notice(pc, notice);
+                if let Some((supervisor, _, space)) = vcpu.supervised() {
+                    supervisor.notice(pc, space.file_at(pc), notice);
                 }
             }
         }

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use crate::syscalls::strace::kind::Names;
 
-/// O_* without the access mode; O_SYNC and O_TMPFILE contain others and come first.
+/// O_* without the access mode; O_SYNC and O_TMPFILE come before what they contain.
 #[rustfmt::skip]
 pub(super) const OPEN: Names = &[
-    (0o4010000, "O_SYNC"), (0o20200000, "O_TMPFILE"), (0o100, "O_CREAT"), (0o200, "O_EXCL"),
-    (0o400, "O_NOCTTY"), (0o1000, "O_TRUNC"), (0o2000, "O_APPEND"), (0o4000, "O_NONBLOCK"),
-    (0o10000, "O_DSYNC"), (0o20000, "FASYNC"), (0o40000, "O_DIRECT"), (0o100000, "O_LARGEFILE"),
-    (0o200000, "O_DIRECTORY"), (0o400000, "O_NOFOLLOW"), (0o1000000, "O_NOATIME"),
-    (0o2000000, "O_CLOEXEC"), (0o10000000, "O_PATH"),
+    (0o100, "O_CREAT"), (0o200, "O_EXCL"), (0o400, "O_NOCTTY"), (0o1000, "O_TRUNC"),
+    (0o2000, "O_APPEND"), (0o4000, "O_NONBLOCK"), (0o4010000, "O_SYNC"), (0o10000, "O_DSYNC"),
+    (0o20000, "FASYNC"), (0o40000, "O_DIRECT"), (0o100000, "O_LARGEFILE"),
+    (0o400000, "O_NOFOLLOW"), (0o1000000, "O_NOATIME"), (0o2000000, "O_CLOEXEC"),
+    (0o10000000, "O_PATH"), (0o20200000, "O_TMPFILE"), (0o200000, "O_DIRECTORY"),
 ];
 /// Access modes of open(2).
 pub(super) const ACCESS_MODES: [&str; 4] = ["O_RDONLY", "O_WRONLY", "O_RDWR", "O_ACCMODE"];
@@ -276,6 +276,36 @@ pub(super) const STATX: Names = &[
     (4, "STATX_NLINK"), (8, "STATX_UID"), (0x10, "STATX_GID"), (0x20, "STATX_ATIME"),
     (0x40, "STATX_MTIME"), (0x80, "STATX_CTIME"), (0x100, "STATX_INO"), (0x200, "STATX_SIZE"),
     (0x400, "STATX_BLOCKS"), (0x800, "STATX_BTIME"), (0x1000, "STATX_MNT_ID"),
+];
+/// Agreement of statx(2) with the server of a file.
+#[rustfmt::skip]
+pub(super) const STATX_SYNC: Names = &[
+    (0, "AT_STATX_SYNC_AS_STAT"), (0x2000, "AT_STATX_FORCE_SYNC"), (0x4000, "AT_STATX_DONT_SYNC"),
+    (0x6000, "AT_STATX_SYNC_TYPE"),
+];
+/// STATX_ATTR_*.
+#[rustfmt::skip]
+pub(super) const STATX_ATTRIBUTES: Names = &[
+    (4, "STATX_ATTR_COMPRESSED"), (0x10, "STATX_ATTR_IMMUTABLE"), (0x20, "STATX_ATTR_APPEND"),
+    (0x40, "STATX_ATTR_NODUMP"), (0x800, "STATX_ATTR_ENCRYPTED"), (0x1000, "STATX_ATTR_AUTOMOUNT"),
+    (0x2000, "STATX_ATTR_MOUNT_ROOT"), (0x10_0000, "STATX_ATTR_VERITY"), (0x20_0000, "STATX_ATTR_DAX"),
+];
+/// ST_* of statfs(2).
+#[rustfmt::skip]
+pub(super) const MOUNTED: Names = &[
+    (0x20, "ST_VALID"), (1, "ST_RDONLY"), (2, "ST_NOSUID"), (4, "ST_NODEV"), (8, "ST_NOEXEC"),
+    (0x10, "ST_SYNCHRONOUS"), (0x40, "ST_MANDLOCK"), (0x80, "ST_WRITE"), (0x100, "ST_APPEND"),
+    (0x200, "ST_IMMUTABLE"), (0x400, "ST_NOATIME"), (0x800, "ST_NODIRATIME"), (0x1000, "ST_RELATIME"),
+    (0x2000, "ST_NOSYMFOLLOW"),
+];
+/// Kinds of file systems.
+#[rustfmt::skip]
+pub(super) const FILE_SYSTEMS: Names = &[
+    (0x1cd1, "DEVPTS_SUPER_MAGIC"), (0x9fa0, "PROC_SUPER_MAGIC"), (0xef53, "EXT2_SUPER_MAGIC"),
+    (0x27_e0eb, "CGROUP_SUPER_MAGIC"), (0x0102_1994, "TMPFS_MAGIC"), (0x0904_1934, "ANON_INODE_FS_MAGIC"),
+    (0x1980_0202, "MQUEUE_MAGIC"), (0x5049_5045, "PIPEFS_MAGIC"), (0x534f_434b, "SOCKFS_MAGIC"),
+    (0x5846_5342, "XFS_SUPER_MAGIC"), (0x6265_6572, "SYSFS_MAGIC"), (0x6367_7270, "CGROUP2_SUPER_MAGIC"),
+    (0x794c_7630, "OVERLAYFS_SUPER_MAGIC"), (0x8584_58f6, "RAMFS_MAGIC"), (0x9123_683e, "BTRFS_SUPER_MAGIC"),
 ];
 /// Flags of faccessat2(2).
 #[rustfmt::skip]

@@ -62,6 +62,12 @@ pub(super) enum Kind {
     CloneCall,
     /// The frame of rt_sigreturn(2), at the stack pointer.
     Frame,
+    /// Flags of statx(2).
+    StatxFlags,
+    /// Entries of a directory, of which the number is shown.
+    Entries,
+    /// The size of the structure of clone3(2), behind what the call has filled.
+    CloneSize,
     /// Bytes of which the next argument has the number.
     Data,
     /// `argv`.
@@ -77,11 +83,17 @@ pub(super) enum Kind {
 }
 
 impl Kind {
+    /// Text between the argument before and this one.
+    pub(super) fn separator(self) -> &'static str {
+        // It begins with its own.
+        if matches!(self, Kind::CloneSize) { "" } else { ", " }
+    }
+
     /// Tells if the argument is what the call answers, and so shown at its end. The first two of
     /// all arguments may decide.
     pub(super) fn is_output(self, [first, second, ..]: [u64; 6]) -> bool {
         match self {
-            Kind::Out(_) | Kind::Remaining => true,
+            Kind::Out(_) | Kind::Remaining | Kind::Entries | Kind::CloneSize => true,
             // F_GETLK, F_GETOWN_EX and F_OFD_GETLK; PR_GET_*.
             Kind::OfFcntl => matches!(second as u32, 5 | 16 | 36),
             Kind::OfPrctl => matches!(first as u32, 2 | 16 | 37),
@@ -145,6 +157,12 @@ pub(super) enum Shape {
     Iovecs,
     /// `struct stat`.
     Stat,
+    /// `struct statx`.
+    Statx,
+    /// `struct statfs`.
+    Statfs,
+    /// `struct sysinfo`.
+    Sysinfo,
     /// `struct flock`.
     Flock,
     /// `struct clone_args`.

@@ -42,7 +42,7 @@ impl Arguments<'_> {
         for (at, kind) in kinds.iter().copied().enumerate().take(range.end).skip(range.start) {
             let Some(text) = self.argument(kind, at) else { break };
             if at > range.start {
-                out.push_str(", ");
+                out.push_str(kind.separator());
             }
             out.push_str(&text);
         }
@@ -69,7 +69,7 @@ impl Arguments<'_> {
             Kind::Mode | Kind::CreateMode => mode(low),
             Kind::FileMode => file_mode(low),
             Kind::Device if !matches!(before & 0o170000, 0o20000 | 0o60000) => return None,
-            Kind::Device => format!("makedev({:#x}, {:#x})", value >> 8 & 0xfff, value & 0xff),
+            Kind::Device => device(value),
             Kind::Path => self.path(value),
             Kind::Dir if value as i32 == -100 => "AT_FDCWD".into(),
             Kind::Dir => (value as i32).to_string(),
@@ -95,6 +95,12 @@ impl Arguments<'_> {
                 Some(mask) => format!("{{mask={}}}", set(mask)),
                 None => address(self.stack),
             },
+            Kind::StatxFlags => statx_flags(low),
+            Kind::Entries => match self.entries(value) {
+                Some(count) => format!("{} /* {count} entries */", address(value)),
+                None => address(value),
+            },
+            Kind::CloneSize => format!("{}, {value}", self.clone_filled()),
             Kind::Data => self.data(value, self.at(at + 1)),
             Kind::Words => self.words(value),
             Kind::Environment => self.environment(value),
@@ -105,6 +111,29 @@ impl Arguments<'_> {
             Kind::Out(_) if self.result == Some(None) => address(value),
             Kind::Out(shape) => self.shape(shape, value, at),
         })
+    }
+
+    /// The number of entries that getdents(2) has filled, if it has.
+    fn entries(&mut self, addr: u64) -> Option<usize> {
+        let end = self.result??;
+        let (mut at, mut count) = (0, 0);
+        while at < end {
+            let length = peek::<2>(self.mem, addr.wrapping_add(at + 16)).map(u16::from_le_bytes)?;
+            at += u64::from(length.max(1));
+            count += 1;
+        }
+        Some(count)
+    }
+
+    /// The id that clone3(2) has stored for the parent, as ` => {parent_tid=[1001]}`.
+    fn clone_filled(&mut self) -> String {
+        const PARENT_SETTID: u64 = 0x10_0000;
+        let first = self.first();
+        let Some(tid) = self.result.flatten().filter(|tid| *tid != 0) else { return String::new() };
+        match self.word(first) {
+            Some(flags) if flags & PARENT_SETTID != 0 => format!(" => {{parent_tid=[{tid}]}}"),
+            _ => String::new(),
+        }
     }
 
     /// The value that the call returned.
@@ -276,6 +305,24 @@ pub(super) fn file_mode(value: u64) -> String {
     }
 }
 
+/// The number of a device.
+pub(super) fn device(value: u64) -> String {
+    let (major, minor) =
+        (value >> 8 & 0xfff | value >> 32 & 0xffff_f000, value & 0xff | value >> 12 & 0xffff_ff00);
+    let number = |value: u64| if value == 0 { "0".to_owned() } else { format!("{value:#x}") };
+    format!("makedev({}, {})", number(major), number(minor))
+}
+
+/// Flags of statx(2), the kind of agreement first.
+fn statx_flags(low: u64) -> String {
+    const SYNC: u64 = 0x6000;
+    let sync = flags::value(low & SYNC, flags::STATX_SYNC);
+    match low & !SYNC {
+        0 => sync.into_owned(),
+        others => format!("{sync}|{}", flags::bits(others, flags::AT)),
+    }
+}
+
 /// Flags of open(2).
 pub(super) fn open_flags(low: u64) -> String {
     let mode = flags::ACCESS_MODES[(low & 3) as usize];
@@ -340,6 +387,11 @@ mod tests {
         assert_eq!(open_flags(0o2000), "O_RDONLY|O_APPEND");
         assert_eq!([0, 0o22, 0o755].map(mode), ["000", "022", "0755"]);
         assert_eq!(file_mode(0o100644), "S_IFREG|0644");
+        assert_eq!(open_flags(0o200000 | 0o2000000 | 0o4000), "O_RDONLY|O_NONBLOCK|O_CLOEXEC|O_DIRECTORY");
+        assert_eq!(open_flags(0o20200002), "O_RDWR|O_TMPFILE");
+        assert_eq!(device(0x103), "makedev(0x1, 0x3)");
+        assert_eq!(statx_flags(0x2100), "AT_STATX_FORCE_SYNC|AT_SYMLINK_NOFOLLOW");
+        assert_eq!(statx_flags(0), "AT_STATX_SYNC_AS_STAT");
         assert_eq!(socket(0o2000001), "SOCK_STREAM|SOCK_CLOEXEC");
         assert_eq!(clock(!1000 << 3 | 2), "MAKE_PROCESS_CPUCLOCK(1000, CPUCLOCK_SCHED)");
         assert_eq!(policy(0x4000_0001), "SCHED_FIFO|SCHED_RESET_ON_FORK");

@@ -34,8 +34,8 @@ pub(in crate::syscalls) fn entered(ctx: &mut Ctx, number: u64, args: [u64; 6]) {
     let stack = cpu.gpr(Gpr::Rsp);
     let known = Arguments { mem: *mem, args, stack, result: None }.text(kinds, 0..before);
     let mut text = format!("{name}({known}");
-    if before < kinds.len() && before > 0 {
-        text.push_str(", ");
+    if let Some(next) = kinds.get(before).filter(|_| before > 0) {
+        text.push_str(next.separator());
     }
     let Some(transcript) = &mut kernel.transcript else { return };
     transcript.begin(tid, now, text);

@@ -7,7 +7,7 @@ use crate::abi::signal_names::name;
 use crate::kernel::signal::info::{SIGINFO_SIZE, SigInfo};
 use crate::syscalls::strace::flags;
 use crate::syscalls::strace::kind::Shape;
-use crate::syscalls::strace::kinds::{Arguments, file_mode, open_flags};
+use crate::syscalls::strace::kinds::{Arguments, device, file_mode, open_flags};
 use crate::syscalls::strace::siginfo::fields;
 use crate::syscalls::strace::text::{SHOWN, address, list, peek, quoted, set};
 
@@ -57,9 +57,17 @@ impl Arguments<'_> {
         let mem = &mut *self.mem;
         if let Shape::Stat = shape {
             let bytes: [u8; 144] = peek(mem, addr)?;
-            let [.., size] = words::<7>(&bytes);
-            let mode = words::<4>(&bytes)[3] & 0xffff_ffff;
-            return Some(format!("{{st_mode={}, st_size={size}, ...}}", file_mode(mode)));
+            let [.., mode, _, number, size] = words::<7>(&bytes);
+            let is_device = matches!(mode & 0o170000, 0o20000 | 0o60000);
+            let what =
+                if is_device { format!("st_rdev={}", device(number)) } else { format!("st_size={size}") };
+            return Some(format!("{{st_mode={}, {what}, ...}}", file_mode(mode & 0xffff_ffff)));
+        }
+        match shape {
+            Shape::Statx => return Some(statx(words(&peek::<48>(mem, addr)?))),
+            Shape::Statfs => return Some(statfs(words(&peek::<88>(mem, addr)?))),
+            Shape::Sysinfo => return Some(sysinfo(words(&peek::<112>(mem, addr)?))),
+            _ => {}
         }
         if let Shape::CloneArgs = shape {
             return clone_args(words(&peek::<64>(mem, addr)?)).into();
@@ -251,6 +259,54 @@ fn flock([kinds, start, len, pid]: [u64; 4], ended: bool) -> String {
     let whence = flags::value(kinds >> 16 & 0xffff, flags::WHENCE);
     let pid = if ended { format!(", l_pid={}", pid as i32) } else { String::new() };
     format!("{{l_type={kind}, l_whence={whence}, l_start={}, l_len={}{pid}}}", start as i64, len as i64)
+}
+
+/// `struct statx`, as far as strace shows it.
+fn statx([mask, attributes, _, kind, _, size]: [u64; 6]) -> String {
+    let mask = flags::bits(mask & 0xffff_ffff, flags::STATX);
+    let attributes = flags::bits(attributes, flags::STATX_ATTRIBUTES);
+    let mode = file_mode(kind >> 32 & 0xffff);
+    format!("{{stx_mask={mask}, stx_attributes={attributes}, stx_mode={mode}, stx_size={size}, ...}}")
+}
+
+/// `struct statfs`.
+fn statfs(words: [u64; 11]) -> String {
+    let [kind, bsize, blocks, bfree, bavail, files, ffree, fsid, namelen, frsize, mounted] = words;
+    let kind = flags::value(kind, flags::FILE_SYSTEMS);
+    let half = |value: u64| if value == 0 { "0".to_owned() } else { format!("{value:#x}") };
+    let fsid = format!("{{val=[{}, {}]}}", half(fsid & 0xffff_ffff), half(fsid >> 32));
+    let mounted = flags::bits(mounted, flags::MOUNTED);
+    format!(
+        "{{f_type={kind}, f_bsize={bsize}, f_blocks={blocks}, f_bfree={bfree}, f_bavail={bavail}, \
+         f_files={files}, f_ffree={ffree}, f_fsid={fsid}, f_namelen={namelen}, f_frsize={frsize}, \
+         f_flags={mounted}}}"
+    )
+}
+
+/// `struct sysinfo`.
+fn sysinfo(words: [u64; 14]) -> String {
+    let [
+        uptime,
+        one,
+        five,
+        fifteen,
+        total,
+        free,
+        shared,
+        buffer,
+        swap,
+        free_swap,
+        procs,
+        high,
+        free_high,
+        unit,
+    ] = words;
+    format!(
+        "{{uptime={}, loads=[{one}, {five}, {fifteen}], totalram={total}, freeram={free}, sharedram={shared}, \
+         bufferram={buffer}, totalswap={swap}, freeswap={free_swap}, procs={}, totalhigh={high}, \
+         freehigh={free_high}, mem_unit={}}}",
+        uptime as i64, procs as u16, unit as u32
+    )
 }
 
 /// `struct clone_args`: the flags, and what they use.
