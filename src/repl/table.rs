@@ -35,7 +35,7 @@ commands! {
     }
     "Stops" {
         "break" ["b"] "LOCATION [thread N] [if EXPR]", "Stops at a function, FILE:LINE or *ADDRESS, in whatever thread and process comes there, or only in one thread; with a condition only if it holds then. Conditions may name counters. A function or line is looked for in every program that a process executes.", "break step if D1mr > 10000", Takes::Location, false, Shell::break_;
-        "tbreak" ["tb"] "LOCATION [thread N] [if EXPR]", "A breakpoint that goes when it has stopped the program.", "tbreak main", Takes::Location, false, Shell::tbreak;
+        "tbreak" ["tb"] "LOCATION [thread N] [if EXPR]", "Sets a breakpoint that goes when it has stopped the program.", "tbreak main", Takes::Location, false, Shell::tbreak;
         "watch" ["w"] "ADDRESS|SYMBOL|PLACE [r|w|rw] [if EXPR]", "Stops after an instruction that reads (r) or writes (w, if nothing is said) the bytes of a symbol, eight bytes at an address, or a place such as u32[$rsp+8]. It is the memory of the selected process, and of threads and processes that share it.", "watch counter rw", Takes::Expression, false, Shell::watch;
         "catch" "syscall [NAME...] | signal [NAME...] | fork | vfork | exec | miss EVENT [in FUNCTION]", "Stops before a system call and when it has returned, at the start of a signal handler or before a signal ends a process, after a process was made (threads are none), after another program was loaded, or after the instruction that counts an event.", "catch miss D1mr in main", Takes::Words(&["syscall", "signal", "fork", "vfork", "exec", "miss"]), false, Shell::catch;
         "follow" "[parent | child | both]", "Says in which processes stops stop the program: in the selected one alone, in the child that it makes next, then in that one's, or in all, as at the beginning.", "follow child", Takes::Words(&["parent", "child", "both"]), false, Shell::follow;
@@ -44,16 +44,16 @@ commands! {
         "disable" "[NUMBER...]", "Keeps stops in the list and out of force.", "disable 2", Takes::Nothing, false, Shell::disable;
     }
     "Counts" {
-        "summary" ["sum"] "[of all|PID]", "Prints Cachegrind's summary of the run so far.", "summary of all", Takes::Words(&["of", "all"]), false, Shell::summary;
-        "top" ["t"] "[N] [by EVENT] [functions|lines|instructions] [of all|PID]", "Lists what has cost most so far.", "top 5 by D1mr lines", Takes::Words(&["by", "functions", "lines", "instructions", "of", "all"]), false, Shell::top;
-        "annotate" ["a"] "[FUNCTION | FILE[:FIRST[-LAST]]] [--asm] [of all|PID]", "Shows source lines with their counts so far, or with --asm the instructions of a function; without a name, of the function of the selected frame. Of a function that was inlined everywhere, its copies are shown, and where they are.", "annotate main --asm", Takes::Location, false, Shell::annotate;
-        "dump" "[FILE] [of all|PID]", "Writes the profile of the run so far: to a file, or to a numbered part beside the run's own.", "dump before.cgout", Takes::File, false, Shell::dump;
-        "zero" "[of all|PID]", "Forgets what was counted. Caches and predictors stay as they are.", "zero", Takes::Words(&["of", "all"]), false, Shell::zero;
-        "mark" "NAME [of all|PID]", "Keeps the counts of this moment under a name, for `since`.", "mark loop", Takes::Nothing, false, Shell::mark;
+        "summary" ["sum"] "[of all|PID]", "Prints Cachegrind's summary so far, of the selected process, of another one, or of all.", "summary of all", Takes::Words(&["of", "all"]), false, Shell::summary;
+        "top" ["t"] "[N] [by EVENT] [functions|lines|instructions] [of all|PID]", "Lists what has cost most so far in the selected process, in another one, or in all.", "top 5 by D1mr lines", Takes::Words(&["by", "functions", "lines", "instructions", "of", "all"]), false, Shell::top;
+        "annotate" ["a"] "[FUNCTION | FILE[:FIRST[-LAST]]] [--asm] [of all|PID]", "Shows source lines with their counts so far in the selected process, in another one, or in all, or with --asm the instructions of a function; without a name, of the function of the selected frame. Of a function that was inlined everywhere, its copies are shown, and where they are.", "annotate main --asm", Takes::Location, false, Shell::annotate;
+        "dump" "[FILE] [of all|PID]", "Writes the profile so far of the selected process, of another one, or of all: to a file, or to a numbered part beside the run's own.", "dump before.cgout", Takes::File, false, Shell::dump;
+        "zero" "[of all|PID]", "Forgets what was counted in the selected process, in another one, or in all. Caches and predictors stay as they are.", "zero", Takes::Words(&["of", "all"]), false, Shell::zero;
+        "mark" "NAME [of all|PID]", "Keeps the counts of this moment, of the selected process, of another one, or of all, under a name, for `since`.", "mark loop", Takes::Nothing, false, Shell::mark;
         "since" "NAME [N] [by EVENT] [functions|lines]", "Shows what was counted since a mark, of the process that the mark is of.", "since loop", Takes::Nothing, false, Shell::since;
-        "instr" "on|off", "Whether what runs from here on is counted and simulated.", "instr off", Takes::Words(&["on", "off"]), false, Shell::instr;
+        "instr" "on|off", "Says whether what the running process executes from here on is counted and simulated.", "instr off", Takes::Words(&["on", "off"]), false, Shell::instr;
         "cache" "[I1|D1|LL] [symbols|sets]", "Shows the simulated caches of the process that runs: how full they are, which symbols their lines belong to, which sets are contended for.", "cache D1 symbols", Takes::Words(&["I1", "D1", "LL", "symbols", "sets"]), false, Shell::cache;
-        "predict" "[N] [of all|PID]", "Lists the worst predicted branches.", "predict 5", Takes::Words(&["of", "all"]), false, Shell::predict;
+        "predict" "[N] [of all|PID]", "Lists the worst predicted branches of the selected process, of another one, or of all.", "predict 5", Takes::Words(&["of", "all"]), false, Shell::predict;
     }
     "The program" {
         "where" ["bt" "backtrace"] "[N]", "Shows the calls that led here, the innermost first, with those that were inlined.", "where 5", Takes::Nothing, false, Shell::where_;
