@@ -145,7 +145,9 @@ static void kept_capabilities(void)
 }
 static void groups(void)
 {
-    unsigned g[4] = {1, 2, 3, 2}, o[8];
+    if (getuid())
+        return; /* the groups of others are their own */
+    unsigned g[4] = {1, 2, 3, 2}, o[8] = {0};
     T(setgroups, 4, g), T(getgroups, 0, NULL), T(getgroups, 3, o), T(getgroups, 8, o);
     printf("%u %u %u %u\n", o[0], o[1], o[2], o[3]);
     T(setgroups, 65537, g), T(setgroups, -1, g), T(setgroups, 2, BAD), T(getgroups, -1, o), T(getgroups, 4, BAD);
