@@ -92,6 +92,11 @@ pub(crate) const IPV6_ADD_MEMBERSHIP: u32 = 20;
 pub(crate) const IPV6_DROP_MEMBERSHIP: u32 = 21;
 pub(crate) const IPV6_V6ONLY: u32 = 26;
 pub(crate) const IPV6_RECVPKTINFO: u32 = 49;
+pub(crate) const IP_RECVERR: u32 = 11;
+pub(crate) const IPV6_RECVERR: u32 = 25;
+/// Origins of an error, `struct sock_extended_err`.
+pub(crate) const SO_EE_ORIGIN_ICMP: u8 = 2;
+pub(crate) const SO_EE_ORIGIN_ICMP6: u8 = 3;
 pub(crate) const IPV6_PKTINFO: u32 = 50;
 pub(crate) const IPV6_RECVHOPLIMIT: u32 = 51;
 pub(crate) const IPV6_HOPLIMIT: u32 = 52;

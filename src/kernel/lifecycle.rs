@@ -35,8 +35,14 @@ impl Kernel {
     /// Sends the signals that descriptions have asked for, fcntl(2) O_ASYNC and F_SETSIG.
     fn send_signals_of_files(&mut self) {
         self.send_signals_of_terminals();
+        for id in self.fs.net.take_urgent() {
+            if let Some(owner) = self.files.owner_of_socket(id) {
+                self.signal_owner(owner, SigInfo::kernel(SIGURG));
+            }
+        }
         for notice in self.fs.queues.fasync.take() {
-            let Owner { kind, id, signo } = self.files.get(notice.file).owner;
+            let owner = self.files.get(notice.file).owner;
+            let signo = owner.signo;
             let (code, band) = notice.reason.code_and_band();
             // Codes of these signals have meanings of their own.
             let code = if SPECIFIC_CODES.contains(&signo) { si_code::SI_SIGIO } else { code };
@@ -44,24 +50,29 @@ impl Kernel {
                 0 => SigInfo::kernel(SIGIO),
                 _ => SigInfo::poll(signo, code, band, notice.fd),
             };
-            match kind {
-                F_OWNER_TID => {
-                    if let Some(task) = self.find_task(id) {
-                        self.send_signal(task, info, To::Task);
-                    }
+            self.signal_owner(owner, info);
+        }
+    }
+
+    /// Sends a signal to the owner of a description.
+    fn signal_owner(&mut self, Owner { kind, id, .. }: Owner, info: SigInfo) {
+        match kind {
+            F_OWNER_TID => {
+                if let Some(task) = self.find_task(id) {
+                    self.send_signal(task, info, To::Task);
                 }
-                F_OWNER_PID => {
-                    if let Some(process) = self.find_process(id) {
-                        self.send_to(process, info);
-                    }
-                }
-                F_OWNER_PGRP if id != 0 => {
-                    for process in self.group(id) {
-                        self.send_to(process, info);
-                    }
-                }
-                _ => {}
             }
+            F_OWNER_PID => {
+                if let Some(process) = self.find_process(id) {
+                    self.send_to(process, info);
+                }
+            }
+            F_OWNER_PGRP if id != 0 => {
+                for process in self.group(id) {
+                    self.send_to(process, info);
+                }
+            }
+            _ => {}
         }
     }
 

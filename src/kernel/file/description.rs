@@ -13,6 +13,7 @@ use crate::kernel::file::lease::Leases;
 use crate::kernel::file::locks::{Locked, Locks, Record};
 use crate::kernel::file::mqueue;
 use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, READABLE};
+use crate::kernel::net::sock::SockId;
 use crate::kernel::slab::{Charged, Slab};
 use crate::kernel::vfs::caller::{FdLink, FdLinks};
 use crate::kernel::vfs::image::Source;
@@ -424,6 +425,12 @@ impl Descriptions {
 }
 
 impl Descriptions {
+    /// Who is told of urgent data at a socket, F_SETOWN.
+    pub(crate) fn owner_of_socket(&self, id: SockId) -> Option<Owner> {
+        let mut open = self.slots.iter().map(|(_, open)| open);
+        open.find(|open| open.ops.socket() == Some(id)).map(|open| open.owner)
+    }
+
     /// The mounts that descriptions are in.
     pub(crate) fn mounts(&self) -> impl Iterator<Item = MountId> {
         self.slots.iter().map(|(_, open)| open.mount)

@@ -78,6 +78,30 @@ impl Net {
         Ok(out.bytes.len())
     }
 
+    /// Receives a packet that came back, MSG_ERRQUEUE; EAGAIN. The error is that of the next one then.
+    pub(crate) fn receive_error(
+        &mut self,
+        id: SockId,
+        len: usize,
+        queues: &mut WaitQueues,
+    ) -> Result<Incoming, Errno> {
+        let sock = self.sock_mut(id)?;
+        let message = sock.errors.pop().ok_or(Errno::EAGAIN)?;
+        sock.error = (!sock.errors.is_empty()).then_some(Errno::ECONNREFUSED);
+        let bytes = &message.bytes[..message.bytes.len().min(len)];
+        let cut = if bytes.len() < message.bytes.len() { MSG_TRUNC } else { 0 };
+        let incoming = Incoming {
+            bytes: bytes.to_vec(),
+            len: message.bytes.len(),
+            from: message.from.clone(),
+            flags: MSG_ERRQUEUE | cut,
+            returned: true,
+            ..Incoming::default()
+        };
+        self.forget(message, queues);
+        Ok(incoming)
+    }
+
     /// Receives a message; what there is no room for is lost.
     pub(super) fn receive_message(
         &mut self,

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::abi::net::SO_OOBINLINE;
 use crate::kernel::file::error::FileError;
 use crate::kernel::net::addr::Family;
 use crate::kernel::net::sock::{Kind, Sock, SockId, State};
@@ -79,7 +80,7 @@ impl Net {
     pub(crate) fn events(&self, id: SockId) -> u16 {
         let Some(sock) = self.get(id) else { return POLLERR };
         let mut events = 0;
-        events |= if sock.error.is_some() { POLLERR } else { 0 };
+        events |= if sock.error.is_some() || !sock.errors.is_empty() { POLLERR } else { 0 };
         if sock.state == State::Listening {
             return events | if sock.waiting.is_empty() { 0 } else { READABLE };
         }
@@ -99,7 +100,10 @@ impl Net {
             return events;
         }
         let urgent = sock.received.iter().any(|message| message.urgent);
-        events |= if sock.received.len() >= sock.low_water.max(1) { READABLE } else { 0 };
+        // The urgent byte is not read with the others where it is next.
+        let skipped = sock.received.get(0).is_some_and(|message| message.urgent) && !sock.is_on(SO_OOBINLINE);
+        let target = sock.low_water.max(1) + usize::from(skipped);
+        events |= if sock.received.len() >= target { READABLE } else { 0 };
         events |= if urgent { POLLPRI } else { 0 };
         let writable = sock.shut.1 || self.is_writable(id);
         events | if writable { POLLOUT | POLLWRNORM } else { 0 }

@@ -301,8 +301,19 @@ impl Net {
         let from = SocketAddr::new(if at.ip().is_loopback() { at.ip() } else { source(to) }, at.port());
         let Some(receiver) = self.receiver_at(at_protocol, to, from) else {
             // Port unreachable.
-            if connected.is_some() {
-                self.sock_mut(id)?.error = Some(Errno::ECONNREFUSED);
+            let sock = self.sock_mut(id)?;
+            let returns = match to.is_ipv4() {
+                true => sock.options.is_on(IPPROTO_IP, IP_RECVERR),
+                false => sock.options.is_on(IPPROTO_IPV6, IPV6_RECVERR),
+            };
+            if connected.is_some() || returns {
+                sock.error = Some(Errno::ECONNREFUSED);
+            }
+            if returns {
+                let (bytes, room) = (out.bytes.to_vec(), truesize(out.bytes.len()));
+                self.give_back(id, Message { bytes, room, from: Some(Addr::Inet(to)), ..Message::default() });
+            }
+            if connected.is_some() || returns {
                 self.wake(id, 0, queues);
             }
             return Ok(out.bytes.len());

@@ -76,7 +76,7 @@ const ROWS: &[Row] = &[
     (IPPROTO_IP, 7, Of::Inet, 0, Bool), // IP_RETOPTS
     (IPPROTO_IP, IP_PKTINFO, Of::Inet, 0, Bool),
     (IPPROTO_IP, 10, Of::Inet, 1, Range(0, 5)), // IP_MTU_DISCOVER
-    (IPPROTO_IP, 11, Of::Inet, 0, Bool),        // IP_RECVERR
+    (IPPROTO_IP, IP_RECVERR, Of::Inet, 0, Bool),
     (IPPROTO_IP, IP_RECVTTL, Of::Inet, 0, Bool),
     (IPPROTO_IP, IP_RECVTOS, Of::Inet, 0, Bool),
     (IPPROTO_IP, 15, Of::Inet, 0, Bool),                    // IP_FREEBIND
@@ -93,7 +93,7 @@ const ROWS: &[Row] = &[
     (IPPROTO_IPV6, 18, Of::Inet6, 1, RangeOr(0, 255)), // IPV6_MULTICAST_HOPS
     (IPPROTO_IPV6, 19, Of::Inet6, 1, Range(0, 1)), // IPV6_MULTICAST_LOOP
     (IPPROTO_IPV6, 23, Of::Inet6, 1, Range(0, 5)), // IPV6_MTU_DISCOVER
-    (IPPROTO_IPV6, 25, Of::Inet6, 0, Bool), // IPV6_RECVERR
+    (IPPROTO_IPV6, IPV6_RECVERR, Of::Inet6, 0, Bool),
     (IPPROTO_IPV6, IPV6_V6ONLY, Of::Inet6, 0, Bool),
     (IPPROTO_IPV6, 29, Of::Inet6, 1, Bool), // IPV6_MULTICAST_ALL
     (IPPROTO_IPV6, 33, Of::Inet6, 0, Bool), // IPV6_FLOWINFO_SEND

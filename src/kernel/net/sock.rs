@@ -75,6 +75,8 @@ pub(crate) struct Sock {
     pub(crate) remote: Option<Addr>,
     pub(crate) peer: Option<SockId>,
     pub(crate) received: Queue,
+    /// Packets that came back, with IP_RECVERR.
+    pub(crate) errors: Queue,
     /// Room that what it has sent takes until somebody has taken it.
     pub(crate) sent: usize,
     /// Most connections that may wait to be accepted.
@@ -141,6 +143,7 @@ impl Sock {
             remote: None,
             peer: None,
             received: Queue::default(),
+            errors: Queue::default(),
             sent: 0,
             backlog: MAX_DGRAM_QLEN,
             waiting: VecDeque::new(),

@@ -68,6 +68,8 @@ pub(crate) struct Incoming {
     pub(crate) flags: u32,
     /// The end of the stream, or nothing was asked for.
     pub(crate) end: bool,
+    /// It is a packet that came back, MSG_ERRQUEUE.
+    pub(crate) returned: bool,
 }
 
 /// A caller's wish to receive.
@@ -198,6 +200,7 @@ impl Net {
         message.urgent = true;
         self.push(peer, message, queues);
         self.wake(peer, POLLPRI, queues);
+        self.urgent.push(peer);
         Ok(bytes.len())
     }
 

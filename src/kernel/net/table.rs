@@ -39,6 +39,8 @@ pub(crate) struct Net {
     room: u64,
     /// Descriptors on their way, by the user who sent them.
     in_flight: BTreeMap<u32, usize>,
+    /// Sockets that urgent data has reached, whose owners are still to be told.
+    pub(super) urgent: Vec<SockId>,
     /// References to descriptions that nobody received.
     dropped: Vec<FileNo>,
 }
@@ -99,6 +101,9 @@ impl Net {
         while let Some(message) = self.socks.get_mut(&id).and_then(|sock| sock.received.pop()) {
             self.forget(message, queues);
         }
+        while let Some(message) = self.socks.get_mut(&id).and_then(|sock| sock.errors.pop()) {
+            self.forget(message, queues);
+        }
         let sock = self.socks.remove(&id)?;
         queues.wake(sock.peer_wait, 0);
         Some(sock)
@@ -129,6 +134,15 @@ impl Net {
             sock.received.push(message);
         }
         self.wake(to, READABLE, queues);
+    }
+
+    /// Gives a packet back to its sender, whose port nobody has; it is lost where there is no room.
+    pub(super) fn give_back(&mut self, id: SockId, message: Message) {
+        let Some(sock) = self.socks.get_mut(&id) else { return };
+        if sock.errors.room() + message.room <= sock.receive_room {
+            self.room += message.room as u64;
+            sock.errors.push(message);
+        }
     }
 
     /// Adds bytes to the last message of a socket's queue, if they are of the same stream.
@@ -178,6 +192,11 @@ impl Net {
     /// Gives up references that were received.
     pub(crate) fn drop_files(&mut self, files: Vec<FileNo>) {
         self.dropped.extend(files);
+    }
+
+    /// Takes the sockets whose owners are still to be told of urgent data.
+    pub(crate) fn take_urgent(&mut self) -> Vec<SockId> {
+        std::mem::take(&mut self.urgent)
     }
 
     /// Takes the references that nobody holds any more.

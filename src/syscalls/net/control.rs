@@ -1,6 +1,6 @@
 //! Ancillary data, cmsg(3): descriptors, credentials, and what is known of a packet.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use crate::abi::capability::{CAP_SETGID, CAP_SETUID, CAP_SYS_ADMIN, CAP_SYS_RESOURCE};
 use crate::abi::errno::Errno;
@@ -8,7 +8,7 @@ use crate::abi::net::*;
 use crate::abi::resource::Resource;
 use crate::abi::time::{NSEC_PER_SEC, timeval};
 use crate::kernel::fdtable::FileNo;
-use crate::kernel::net::addr::Family;
+use crate::kernel::net::addr::{Addr, Family, encode};
 use crate::kernel::net::queue::{Rights, Ucred};
 use crate::kernel::net::stream::Incoming;
 use crate::kernel::uaccess::{copy_from_user, copy_to_user};
@@ -160,6 +160,20 @@ impl Room {
         Ok(())
     }
 
+    /// Writes why a packet came back, `struct sock_extended_err`: its port is nobody's.
+    fn put_error(&mut self, ctx: &mut Ctx, incoming: &Incoming) -> Result<(), Errno> {
+        let Some(Addr::Inet(to)) = incoming.from else { return Ok(()) };
+        let (family, level, name, cause) = match to.is_ipv4() {
+            true => (Family::Inet, IPPROTO_IP, IP_RECVERR, [SO_EE_ORIGIN_ICMP, 3, 3, 0]),
+            false => (Family::Inet6, IPPROTO_IPV6, IPV6_RECVERR, [SO_EE_ORIGIN_ICMP6, 1, 4, 0]),
+        };
+        let mut data = u32::from(Errno::ECONNREFUSED.0).to_le_bytes().to_vec();
+        data.extend(cause);
+        data.extend([0; 8]);
+        data.extend(encode(family, Some(&Addr::Inet(SocketAddr::new(to.ip(), 0)))));
+        self.put(ctx, level, name, &data)
+    }
+
     /// Writes what belongs to a message. Descriptions without a descriptor in the end are given up;
     /// `held`: there are references to them.
     pub(super) fn fill(
@@ -173,6 +187,9 @@ impl Room {
         let (credentials, microseconds) = (sock.is_on(SO_PASSCRED), sock.is_on(SO_TIMESTAMP));
         let nanoseconds = sock.is_on(SO_TIMESTAMPNS);
         let options = sock.options.clone();
+        if incoming.returned {
+            return self.put_error(ctx, incoming);
+        }
         if !incoming.end && (microseconds || nanoseconds) {
             let now = ctx.kernel.clock.realtime_ns(ctx.cpu.instructions());
             let (kind, words) = match nanoseconds {

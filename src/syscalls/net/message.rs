@@ -5,6 +5,7 @@ use crate::abi::errno::Errno;
 use crate::abi::fs::MAX_RW_COUNT;
 use crate::abi::net::*;
 use crate::abi::time::NSEC_PER_SEC;
+use crate::kernel::Kernel;
 use crate::kernel::fdtable::FileNo;
 use crate::kernel::net::addr::Family;
 use crate::kernel::net::event::Target;
@@ -242,7 +243,10 @@ fn receive(
 ) -> Result<Received, Break> {
     access_ok(pieces)?;
     if flags & MSG_ERRQUEUE != 0 && socket.family.is_inet() {
-        return Err(Errno::EAGAIN.into());
+        let Kernel { fs, .. } = &mut *ctx.kernel;
+        let incoming = fs.net.receive_error(socket.id, total(pieces) as usize, &mut fs.queues)?;
+        scatter(ctx, pieces, 0, &incoming.bytes)?;
+        return Ok(Received { count: incoming.bytes.len() as u64, incoming });
     }
     let nonblocking = socket.nonblocking || flags & MSG_DONTWAIT != 0;
     let len = total(pieces);

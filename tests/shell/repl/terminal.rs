@@ -369,7 +369,8 @@ fn interrupted_at_a_full_pipe() {
     terminal.type_in("run\r");
     terminal.wait_for(0, "Ctrl-C stops it");
     terminal.type_in("\x03");
-    // The terminal shows it when it sends the signal; before that the program may still come to its end.
+    // The terminal shows it when it sends the signal; before that the program may still come to
+    // its end.
     terminal.wait_for(0, "^C");
     let taken = Arc::new(Mutex::new(Vec::new()));
     let to = Arc::clone(&taken);
