@@ -1,5 +1,5 @@
-//! The prompt, with scripts and on a terminal: its commands, its status, its log. The folder has the
-//! other subjects.
+//! The prompt, with scripts and on a terminal: its commands, its status, its log. The folder has
+//! the other subjects.
 
 mod bad_input;
 pub mod bed;
