@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use clap::Args;
 
 use super::code::CodeArgs;
-use super::options::Switch;
+use super::switch::Switch;
 use super::view::{BAD_USAGE, InputArgs, ViewArgs, failure};
 use crate::annotate::{Options, annotate, annotate_asm, annotate_inline};
 

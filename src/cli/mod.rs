@@ -4,6 +4,8 @@
 
 mod annotate;
 mod args;
+mod call_file;
+mod call_options;
 mod classic;
 mod code;
 mod command;
@@ -26,6 +28,7 @@ mod repl;
 mod run;
 mod run_top;
 mod signals;
+mod switch;
 mod top;
 mod values;
 mod view;

@@ -9,8 +9,10 @@ use std::time::Duration;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser as _};
 use clap::{ArgAction, Args, ValueEnum};
 
+use super::call_options::CallArgs;
 use super::environment::{self, Addition};
 use super::pattern;
+use super::switch::Switch;
 use super::values;
 use super::view::Names;
 use super::{lookup, policy};
@@ -19,22 +21,6 @@ use crate::session::{
     StartError, User,
 };
 use crate::sim::{Geometry, PRESETS, preset};
-
-/// `yes` or `no`, the only words Cachegrind's switches take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Switch {
-    /// On.
-    Yes,
-    /// Off.
-    No,
-}
-
-impl Switch {
-    /// True for `yes`.
-    pub(super) fn on(self) -> bool {
-        self == Switch::Yes
-    }
-}
 
 /// Options of the machine and its program.
 #[derive(Args, Debug)]
@@ -367,6 +353,9 @@ pub(super) struct RunArgs {
     pub profile: ProfileArgs,
 
     #[command(flatten)]
+    pub calls: CallArgs,
+
+    #[command(flatten)]
     pub log: LogArgs,
 
     /// Run under a prompt, as `cgemu repl` does
@@ -432,11 +421,12 @@ impl CountArgs {
     ///
     /// # Errors
     /// A name that is no preset.
-    pub(super) fn config(&self, profile: &ProfileArgs) -> Result<CountConfig, StartError> {
+    pub(super) fn config(&self, profile: &ProfileArgs, calls: &CallArgs) -> Result<CountConfig, StartError> {
         Ok(CountConfig {
             caches: self.caches()?,
             branch_sim: self.branch_sim.on(),
             model: self.count_model,
+            calls: calls.rules(),
             at_start: self.instr_at_start.on(),
             producer: self.hooks,
             children: Children {

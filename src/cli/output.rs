@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, Error, anyhow};
 
+use super::call_file::CallFile;
 use super::confinement::Confinement;
 use super::log::{Lines, Log};
 use super::lookup::reason;
@@ -18,13 +19,16 @@ use super::run_top;
 use super::view::Names;
 use crate::annotate::NameStyle;
 use crate::console::one_line;
-use crate::profile::{SIDE_SUFFIX, grouped, summary_lines, write_cachegrind, write_instructions};
-use crate::session::{Caches, Child, Config, Finished, Folded, LogSink, Stop, Thread};
+use crate::profile::{
+    CallgrindPart, SIDE_SUFFIX, grouped, summary_lines, write_cachegrind, write_instructions,
+};
+use crate::session::{Caches, Child, Config, Finished, Folded, LogSink, PID, Stop, Thread};
 
 /// The file of a profile, and that of its instructions if they are wanted.
 pub(super) struct ProfileFiles {
     profile: OutFile,
     side: Option<Result<OutFile, String>>,
+    graph: Option<CallFile>,
 }
 
 impl ProfileFiles {
@@ -36,10 +40,11 @@ impl ProfileFiles {
         outputs: &Outputs,
         path: &Path,
         instructions: bool,
+        graph: Option<CallFile>,
     ) -> Result<ProfileFiles, String> {
         let profile = outputs.file(path)?;
         let side = instructions.then(|| profile.beside_it(SIDE_SUFFIX));
-        Ok(ProfileFiles { profile, side })
+        Ok(ProfileFiles { profile, side, graph })
     }
 
     /// The files of a numbered part of the profile, beside it.
@@ -55,7 +60,8 @@ impl ProfileFiles {
     fn beside(&self, end: &str) -> Result<ProfileFiles, String> {
         let beside = |suffix: &str| self.profile.replacing_beside_it(&format!("{end}{suffix}"));
         let side = self.side.is_some().then(|| beside(SIDE_SUFFIX));
-        Ok(ProfileFiles { profile: beside("")?, side })
+        let graph = self.graph.as_ref().map(|graph| graph.beside(end)).transpose()?;
+        Ok(ProfileFiles { profile: beside("")?, side, graph })
     }
 
     /// True if there is a side file.
@@ -91,7 +97,7 @@ impl ProfileFiles {
     /// # Errors
     /// The first file that cannot be written; the others are written all the same.
     pub(super) fn write_all(&self, finished: &Finished) -> Result<(), String> {
-        let first = self.write(&finished.counts);
+        let first = self.write_process(&finished.counts, &finished.threads, PID);
         let others = self.write_children(finished);
         first.and(others)
     }
@@ -101,18 +107,48 @@ impl ProfileFiles {
     /// # Errors
     /// The first file that cannot be written; the others are written all the same.
     pub(super) fn write_children<'f>(&self, finished: &'f Finished) -> Result<(), String> {
-        let mut files: Vec<(String, &'f Folded)> = Vec::new();
-        let mut add_threads = |of: &str, threads: &'f [Thread]| {
+        let mut files: Vec<(String, &'f Folded, CallgrindPart)> = Vec::new();
+        let part = |pid, thread| CallgrindPart { pid, thread, number: 1 };
+        let mut add_threads = |pid: i32, of: &str, threads: &'f [Thread]| {
             // Callgrind's names.
-            files.extend(threads.iter().map(|thread| (format!("{of}-{:02}", thread.number), &thread.counts)));
+            let name = |number| format!("{of}-{number:02}");
+            let file =
+                |thread: &'f Thread| (name(thread.number), &thread.counts, part(pid, Some(thread.number)));
+            files.extend(threads.iter().map(file));
         };
-        add_threads("", &finished.threads);
+        add_threads(PID, "", &finished.threads);
         for child in &finished.children {
-            add_threads(&format!(".{}", child.pid), &child.threads);
+            add_threads(child.pid, &format!(".{}", child.pid), &child.threads);
         }
-        let own = finished.children.iter();
-        files.extend(own.filter_map(|child| Some((format!(".{}", child.pid), child.counts.as_ref()?))));
-        files.into_iter().map(|(end, counts)| self.beside(&end)?.write(counts)).fold(Ok(()), Result::and)
+        let mut written = Ok(());
+        for (end, counts, part) in files {
+            written = written.and(self.beside(&end).and_then(|files| files.write_part(counts, part)));
+        }
+        for child in &finished.children {
+            let Some(counts) = &child.counts else { continue };
+            let files = self.beside(&format!(".{}", child.pid));
+            written =
+                written.and(files.and_then(|files| files.write_process(counts, &child.threads, child.pid)));
+        }
+        written
+    }
+
+    /// Writes the files of a process, of which the call graph may have its threads as parts.
+    fn write_process(&self, counts: &Folded, threads: &[Thread], pid: i32) -> Result<(), String> {
+        let written = self.write(counts);
+        match &self.graph {
+            Some(graph) => written.and(graph.write_process(counts, threads, pid)),
+            None => written,
+        }
+    }
+
+    /// Writes the files of a thread.
+    fn write_part(&self, counts: &Folded, part: CallgrindPart) -> Result<(), String> {
+        let written = self.write(counts);
+        match &self.graph {
+            Some(graph) => written.and(graph.write_thread(counts, part)),
+            None => written,
+        }
     }
 
     /// Writes the profile, and the counts by instruction beside it.

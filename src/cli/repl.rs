@@ -15,6 +15,7 @@ use clap::Args;
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
+use super::call_options;
 use super::code::RootArgs;
 use super::lookup::reason;
 use super::options::RunArgs;
@@ -76,19 +77,21 @@ fn shell(
     sandboxed: bool,
     places: Places,
 ) -> Result<u8, Error> {
+    call_options::check(&options.calls, options.counting.hooks, true)?;
     let mut machine = options.machine.config()?;
     let interrupt = Arc::default();
     let outputs = outputs(&machine.allow_write, &interrupt)?;
     let path = named_file("cachegrind-out-file", &options.profile.cachegrind_out_file, 1)?;
     let side = options.profile.dump_instr.on();
-    let files = ProfileFiles::prepare(&outputs, &path, side).map_err(Error::msg)?;
+    let files = ProfileFiles::prepare(&outputs, &path, side, None).map_err(Error::msg)?;
     files.check_side().map_err(Error::msg).context("--dump-instr=yes")?;
     machine.stdin = guest_stdin(stdin, commands.is_some())?;
     let config = Config {
         machine,
-        counting: options.counting.config(&options.profile)?,
+        counting: options.counting.config(&options.profile, &options.calls)?,
         // `annotate --asm` and `top instructions` need the costs of instructions in any case.
         recording: Recording {
+            positions: options.calls.positions(side),
             instructions: true,
             journal: true,
             calls: options.log.strace.is_some(),
@@ -239,7 +242,7 @@ impl Output for SessionFiles {
             Target::Named(named) => {
                 let path = absolute(named)?;
                 let side = self.files.has_side();
-                files = ProfileFiles::prepare(&self.outputs, &path, side).map_err(Error::msg)?;
+                files = ProfileFiles::prepare(&self.outputs, &path, side, None).map_err(Error::msg)?;
                 (&files, path)
             }
         };

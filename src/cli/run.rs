@@ -6,6 +6,8 @@ use std::sync::Arc;
 use anyhow::{Context as _, Error, anyhow};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use super::call_file::CallFile;
+use super::call_options;
 use super::lookup::reason;
 use super::options::RunArgs;
 use super::output::{ProfileFiles, RunLog, named_file, outputs, transcript};
@@ -19,11 +21,13 @@ use crate::session::{self, Config, Control, Recording, TerminalObserver};
 /// # Errors
 /// A run that cannot be started, and a profile that cannot be written.
 pub(super) fn run(options: &RunArgs) -> Result<u8, Error> {
+    call_options::check(&options.calls, options.counting.hooks, false)?;
     let side = options.profile.dump_instr.on();
     let config = Config {
         machine: options.machine.config()?,
-        counting: options.counting.config(&options.profile)?,
+        counting: options.counting.config(&options.profile, &options.calls)?,
         recording: Recording {
+            positions: options.calls.positions(side),
             instructions: side,
             journal: false,
             calls: options.log.strace.is_some(),
@@ -33,7 +37,14 @@ pub(super) fn run(options: &RunArgs) -> Result<u8, Error> {
     let interrupt = Arc::default();
     let outputs = outputs(&config.machine.allow_write, &interrupt)?;
     let path = named_file("cachegrind-out-file", &options.profile.cachegrind_out_file, 1)?;
-    let files = ProfileFiles::prepare(&outputs, &path, side).map_err(Error::msg)?;
+    let graph = if options.calls.callgraph.on() {
+        // The fourth file of this process, after the transcript: what %n says.
+        let path = named_file("callgrind-out-file", &options.calls.callgrind_out_file, 4)?;
+        Some(CallFile::prepare(&outputs, &options.calls, &path, side)?)
+    } else {
+        None
+    };
+    let files = ProfileFiles::prepare(&outputs, &path, side, graph).map_err(Error::msg)?;
     files.check_side().map_err(Error::msg).context("--dump-instr=yes")?;
     let log = RunLog::open(&options.log, true, &outputs)?;
     let shared = if options.log.quiet { None } else { Shared::new() };

@@ -2,6 +2,7 @@
 
 use crate::emu::memory::space::{AddressSpace, FileArea};
 use crate::guest::{Fault, GuestCpu};
+use crate::hooks::callgraph::facts::CodePlace;
 use crate::hooks::plan::MappingId;
 use crate::x86::decode::Refusal;
 
@@ -60,6 +61,12 @@ pub(crate) trait Supervisor {
 
     /// Numbers the file that code is about to be translated from, by the file and its origin.
     fn mapping_of(&mut self, file: Option<FileArea<'_>>) -> MappingId;
+
+    /// Finds what the call graph needs to know of the code at `pc`, which is in this mapping.
+    fn code_place(&mut self, mapping: MappingId, pc: u64) -> CodePlace {
+        let _ = (mapping, pc);
+        CodePlace::default()
+    }
 
     /// Notes something about the code at `pc` that the user should be told once.
     fn notice(&mut self, pc: u64, file: Option<FileArea<'_>>, what: &'static str);

@@ -76,4 +76,9 @@ pub trait GuestCpu {
     fn instructions(&mut self) -> u64;
     /// Switches counting on or off from here on. Returns whether that is a change.
     fn set_counting(&mut self, counting: bool) -> bool;
+    /// Learns that a signal's handler is the next to run.
+    fn signal_begins(&mut self) {}
+    /// Learns that a signal's handler has returned, and the registers are those of what it
+    /// interrupted.
+    fn signal_returned(&mut self) {}
 }

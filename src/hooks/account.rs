@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::hooks::callgraph::graph::CallCosts;
+use crate::hooks::callgraph::tracker::{CallRules, CallTracker};
 use crate::hooks::control::AccountId;
 use crate::hooks::counts::{Counted, PackedCounts};
 use crate::hooks::lookout::Miss;
@@ -20,6 +22,10 @@ pub(super) struct Book {
     /// Ids of the plans by number; `None` for all.
     plans: Option<PackedPlans>,
     counted: PackedCounts,
+    /// A plan may have several numbers.
+    contexts: bool,
+    /// The call graph, if calls are followed.
+    calls: Option<Arc<CallCosts>>,
     /// Counts from before these.
     inherited: Vec<Arc<Book>>,
 }
@@ -38,6 +44,10 @@ impl Book {
                 let known = plans.iter().take(counted.executed.len());
                 known.for_each(|plan| add(plan, whole(plan)));
             }
+            Some(ids) if self.contexts => {
+                let known = ids.iter().filter_map(|id| plans.get(id.0 as usize));
+                known.for_each(|plan| add(plan, None));
+            }
             Some(ids) => {
                 let mut numbering = Numbering::own();
                 for id in ids.iter() {
@@ -49,6 +59,12 @@ impl Book {
         }
         f(&index, &counted);
         self.inherited.iter().for_each(|inherited| inherited.each(plans, f));
+    }
+
+    /// Adds the call graph to `all`, if there is one.
+    pub(super) fn add_calls(&self, all: &mut CallCosts) {
+        self.calls.iter().for_each(|calls| all.append(calls));
+        self.inherited.iter().for_each(|inherited| inherited.add_calls(all));
     }
 
     /// Bytes that it takes, without what it has inherited.
@@ -65,6 +81,8 @@ pub(super) struct Account {
     /// Records that are not counted do not reach the simulator either.
     pub(super) counting: bool,
     inherited: Vec<Arc<Book>>,
+    /// Follows calls, if there is to be a call graph.
+    pub(super) calls: Option<Box<CallTracker>>,
     /// The account whose simulator this one uses, which is itself unless threads are counted apart.
     pub(super) process: AccountId,
 }
@@ -74,6 +92,7 @@ pub(super) struct Account {
 pub(super) struct SavedAccount {
     pub(super) book: Book,
     held: HeldPart,
+    calls: Option<Box<CallTracker>>,
     pub(super) counting: bool,
 }
 
@@ -87,42 +106,70 @@ impl SavedAccount {
 impl Account {
     /// Starts an account of its own without counts.
     pub(super) fn new(part: Part, numbering: Numbering, process: AccountId) -> Account {
-        Account { part, numbering, counting: true, inherited: Vec::new(), process }
+        Account { part, numbering, counting: true, inherited: Vec::new(), calls: None, process }
+    }
+
+    /// The account, which has counted nothing, following calls by `rules` if there are any.
+    pub(super) fn following(mut self, rules: Option<CallRules>) -> Account {
+        if let Some(rules) = rules {
+            self.numbering = Numbering::Contexts { plans: Vec::new() };
+            self.calls = Some(Box::new(CallTracker::new(rules)));
+        }
+        self
     }
 
     /// A child's account: a copy of the simulator, and the counts that it inherits.
-    pub(super) fn child(&self, id: AccountId, inherited: Vec<Arc<Book>>) -> Account {
-        Account {
+    pub(super) fn child(&self, id: AccountId, inherited: Vec<Arc<Book>>, plans: &[Arc<Plan>]) -> Account {
+        let mut child = Account {
             counting: self.counting,
             inherited,
             ..Account::new(self.part.without_counts(), Numbering::own(), id)
+        };
+        if let Some(calls) = &self.calls {
+            let Account { part, numbering, .. } = &mut child;
+            *numbering = Numbering::Contexts { plans: Vec::new() };
+            child.calls = Some(Box::new(calls.forked(part, numbering, plans)));
         }
+        child
     }
 
     /// The account of another thread.
     pub(super) fn thread(&self) -> Account {
+        let calls = self.calls.as_ref().map(|calls| Box::new(calls.emptied()));
+        let numbering =
+            if calls.is_some() { Numbering::Contexts { plans: Vec::new() } } else { Numbering::own() };
         Account {
             counting: self.counting,
-            ..Account::new(self.part.without_simulators(), Numbering::own(), self.process)
+            calls,
+            ..Account::new(self.part.without_simulators(), numbering, self.process)
         }
     }
 
     /// Empties the simulator, and the counts unless they go on.
     pub(super) fn reset(&mut self, counts: bool, plans: &[Arc<Plan>]) {
-        self.inherited = counts.then(|| Arc::new(self.book())).into_iter().collect();
+        self.inherited = counts.then(|| Arc::new(self.book(plans))).into_iter().collect();
+        self.calls = self.calls.as_ref().map(|calls| Box::new(calls.emptied()));
         self.part = self.part.emptied();
         match self.numbering {
             Numbering::Ids => self.add_all(plans),
             Numbering::Own { .. } => self.numbering = Numbering::own(),
+            Numbering::Contexts { .. } => self.numbering = Numbering::Contexts { plans: Vec::new() },
         }
     }
 
     /// The counts so far.
-    pub(super) fn book(&self) -> Book {
+    pub(super) fn book(&self, plans: &[Arc<Plan>]) -> Book {
+        let calls = self.calls.as_ref().map(|calls| Arc::new(calls.costs(&self.part, plans, true)));
+        Book { calls, ..self.book_without_calls() }
+    }
+
+    fn book_without_calls(&self) -> Book {
         Book {
             process: self.process,
             plans: self.numbering.packed(),
             counted: self.part.counted().pack(),
+            contexts: self.calls.is_some(),
+            calls: None,
             inherited: self.inherited.clone(),
         }
     }
@@ -133,8 +180,15 @@ impl Account {
         self.inherited.iter().for_each(|inherited| inherited.each(plans, f));
     }
 
+    /// Adds the call graph to `all`, if there is one.
+    pub(super) fn add_calls(&self, plans: &[Arc<Plan>], all: &mut CallCosts) {
+        self.calls.iter().for_each(|calls| all.append(&calls.costs(&self.part, plans, true)));
+        self.inherited.iter().for_each(|inherited| inherited.add_calls(all));
+    }
+
     /// Sets the counts to zero. The simulator keeps its contents.
     pub(super) fn zero(&mut self) {
+        self.calls.iter_mut().for_each(|calls| calls.zero());
         self.part.set_counted(&Counted::default());
         self.inherited.clear();
     }
@@ -169,8 +223,11 @@ impl Account {
 
     /// Walks records to the first whose plan is not known. Returns the number of their instructions
     /// and the words that are left.
-    pub(super) fn walk<'w>(&mut self, words: &'w [u64]) -> (u64, &'w [u64]) {
-        self.part.walk(words, &self.numbering)
+    pub(super) fn walk<'w>(&mut self, words: &'w [u64], plans: &[Arc<Plan>]) -> (u64, &'w [u64]) {
+        match &mut self.calls {
+            None => self.part.walk(words, &self.numbering),
+            Some(calls) => calls.walk(&mut self.part, &mut self.numbering, plans, words),
+        }
     }
 
     /// Walks one record; see [`Part::walk_noting`].
@@ -180,13 +237,16 @@ impl Account {
 
     /// The account in few bytes.
     pub(super) fn save(&self) -> SavedAccount {
-        SavedAccount { book: self.book(), held: self.part.held(), counting: self.counting }
+        let (book, held) = (self.book_without_calls(), self.part.held());
+        SavedAccount { book, held, calls: self.calls.clone(), counting: self.counting }
     }
 
     /// True if the account can go back to what was saved: its plans have the numbers that they had.
     pub(super) fn is_like(&self, saved: &SavedAccount) -> bool {
         let Book { process, plans, counted, .. } = &saved.book;
         let same = match (self.numbering.plans(), plans) {
+            // What came later has to go.
+            (Some(now), Some(then)) if self.calls.is_some() => now.len() == then.iter().len(),
             (Some(now), Some(then)) => {
                 now.len() >= then.iter().len() && then.iter().eq(now.iter().copied().take(then.iter().len()))
             }
@@ -204,13 +264,27 @@ impl Account {
         self.part.hold(&saved.held);
         self.counting = saved.counting;
         self.inherited.clone_from(&saved.book.inherited);
+        self.calls.clone_from(&saved.calls);
+        if let Some(calls) = &mut self.calls {
+            calls.follow(&self.part);
+        }
     }
 
     /// Numbers the plans as they were when `saved` was made, which is in the place of this account,
     /// and sets their counts.
     pub(super) fn renumber(&mut self, saved: &SavedAccount, plans: &[Arc<Plan>]) {
-        self.numbering = Numbering::own();
         let counted = saved.book.counted.unpack();
+        if saved.book.contexts {
+            self.numbering = Numbering::Contexts { plans: Vec::new() };
+            for id in saved.book.plans.iter().flat_map(PackedPlans::iter) {
+                if let Some(plan) = plans.get(id.0 as usize) {
+                    self.part.add_plan(plan, None);
+                    self.numbering.push(id);
+                }
+            }
+            return self.part.set_counted(&counted);
+        }
+        self.numbering = Numbering::own();
         let all = (0..counted.executed.len() as u32).map(PlanId);
         let ids: Vec<PlanId> =
             saved.book.plans.as_ref().map_or_else(|| all.collect(), |ids| ids.iter().collect());

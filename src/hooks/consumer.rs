@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::hooks::account::{Account, Book, SavedAccount};
+use crate::hooks::callgraph::graph::CallCosts;
+use crate::hooks::callgraph::tracker::CallRules;
 use crate::hooks::control::{AccountId, Control, Opening};
 use crate::hooks::counts::Counted;
 use crate::hooks::lookout::Lookout;
@@ -23,6 +25,8 @@ pub(crate) struct Consumer {
     plans: Vec<Arc<Plan>>,
     /// The simulator in its initial state, without plans.
     initial: Part,
+    /// Rules for the call graph, if there is to be one.
+    calls: Option<CallRules>,
     /// Accounts that have run lately.
     accounts: BTreeMap<AccountId, Account>,
     /// The others, in few bytes.
@@ -61,20 +65,25 @@ impl Consumer {
     pub(crate) fn parts(
         caches: Option<Hierarchy>,
         predictors: Option<Predictors>,
+        calls: Option<CallRules>,
         cpus: usize,
     ) -> Vec<Consumer> {
         if cpus >= CPUS_FOR_TWO && caches.is_some() && predictors.is_some() {
-            return vec![Consumer::of(Part::new(caches, None)), Consumer::of(Part::new(None, predictors))];
+            return vec![
+                Consumer::of(Part::new(caches, None), calls),
+                Consumer::of(Part::new(None, predictors), calls),
+            ];
         }
-        vec![Consumer::of(Part::new(caches, predictors))]
+        vec![Consumer::of(Part::new(caches, predictors), calls)]
     }
 
-    fn of(part: Part) -> Consumer {
+    fn of(part: Part, calls: Option<CallRules>) -> Consumer {
         let initial = part.emptied();
-        let first = Account::new(part, Default::default(), AccountId::FIRST);
+        let first = Account::new(part, Default::default(), AccountId::FIRST).following(calls);
         Consumer {
             plans: Vec::new(),
             initial,
+            calls,
             accounts: BTreeMap::from([(AccountId::FIRST, first)]),
             asleep: BTreeMap::new(),
             lately: vec![AccountId::FIRST],
@@ -177,7 +186,7 @@ impl Consumer {
         let mut instructions = 0;
         loop {
             let (walked, rest) = match self.accounts.get_mut(&self.current) {
-                Some(account) if account.counting => account.walk(words),
+                Some(account) if account.counting => account.walk(words, &self.plans),
                 _ => pass(words),
             };
             instructions += walked;
@@ -237,7 +246,7 @@ impl Consumer {
                 if lookout.wants_misses() {
                     account.walk_noting(record, &mut |index, pc, miss| lookout.miss(header, index, pc, miss));
                 } else {
-                    account.walk(record);
+                    account.walk(record, &self.plans);
                 }
             }
             lookout.pass(header);
@@ -257,7 +266,10 @@ impl Consumer {
             Control::Open(account, opening) => self.open(account, opening),
             Control::Close(account) => {
                 self.release_simulator(account);
-                let ended = self.accounts.remove(&account).map(|account| account.book());
+                if self.calls.is_some() {
+                    self.wake(account);
+                }
+                let ended = self.accounts.remove(&account).map(|account| account.book(&self.plans));
                 let asleep = self.asleep.remove(&account).map(|saved| saved.book.clone());
                 if let Some(book) = ended.or(asleep) {
                     self.closed.insert(account, Arc::new(book));
@@ -280,6 +292,15 @@ impl Consumer {
                 // Threads that are counted apart are switched together.
                 for account in self.accounts.values_mut().filter(|account| Some(account.process) == process) {
                     account.counting = counting;
+                    if let Some(calls) = account.calls.as_mut().filter(|_| !counting) {
+                        calls.unwind();
+                    }
+                }
+            }
+            Control::Task(task) => {
+                let account = self.accounts.get_mut(&self.current);
+                if let Some(calls) = account.and_then(|account| account.calls.as_mut()) {
+                    calls.switch(task);
                 }
             }
         }
@@ -293,16 +314,19 @@ impl Consumer {
             Opening::Copy { of, .. } => self.wake(of),
             Opening::Shared { with } => self.wake(with),
         }
+        let fresh = || Account::new(self.initial.emptied(), Default::default(), id).following(self.calls);
         let account = match opening {
-            Opening::Empty => Account::new(self.initial.emptied(), Default::default(), id),
+            Opening::Empty => fresh(),
             Opening::Copy { of, counts } => {
                 self.claim_simulator(of);
                 match self.accounts.get(&of) {
                     Some(parent) => {
                         let inherited = if counts { self.books(parent.process) } else { Vec::new() };
-                        parent.child(id, inherited)
+                        parent.child(id, inherited, &self.plans)
                     }
-                    None => Account::new(self.initial.emptied(), Default::default(), id),
+                    None => {
+                        Account::new(self.initial.emptied(), Default::default(), id).following(self.calls)
+                    }
                 }
             }
             Opening::Shared { with } => match self.accounts.get(&with) {
@@ -311,7 +335,7 @@ impl Consumer {
                     self.holders.entry(process).or_insert(with);
                     other.thread()
                 }
-                None => Account::new(self.initial.emptied(), Default::default(), id),
+                None => fresh(),
             },
         };
         self.accounts.insert(id, account);
@@ -326,7 +350,7 @@ impl Consumer {
     fn books(&self, process: AccountId) -> Vec<Arc<Book>> {
         let closed = self.closed.values().filter(|book| book.process == process).map(Arc::clone);
         let open = self.accounts.values().filter(|account| account.process == process);
-        closed.chain(open.map(|account| Arc::new(account.book()))).collect()
+        closed.chain(open.map(|account| Arc::new(account.book(&self.plans)))).collect()
     }
 
     /// Gives an account the simulator of its process, which another thread's account may have.
@@ -400,6 +424,22 @@ impl Consumer {
         } else if let Some(book) = self.closed.get(&account) {
             book.each(&self.plans, f);
         }
+    }
+
+    /// The call graph of an account with its costs, if calls are followed.
+    pub(crate) fn calls(&self, account: AccountId) -> Option<CallCosts> {
+        self.calls?;
+        let mut all = CallCosts::default();
+        if let Some(account) = self.accounts.get(&account) {
+            account.add_calls(&self.plans, &mut all);
+        } else if let Some(book) = self.closed.get(&account) {
+            book.add_calls(&mut all);
+        } else if self.asleep.contains_key(&account) {
+            let mut awake = self.clone();
+            awake.wake(account);
+            awake.accounts.get(&account)?.add_calls(&self.plans, &mut all);
+        }
+        Some(all)
     }
 
     /// Looks out for these targets and no others after the moment `since`; the next record begins

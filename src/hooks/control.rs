@@ -59,6 +59,8 @@ pub(super) enum Control {
     Reset(AccountId, bool),
     /// Switches counting of the current account on or off.
     Count(bool),
+    /// The records from here on are this task's, for the call graph.
+    Task(u32),
 }
 
 /// Plan of a record that is an instruction to the consumers. No account knows it, so the loops over
@@ -86,6 +88,7 @@ impl Control {
             Control::Drop(account) => (6, account, 0),
             Control::Reset(account, keep) => (7 + u64::from(keep), account, 0),
             Control::Count(on) => (9 + u64::from(on), AccountId::NONE, 0),
+            Control::Task(task) => (11, AccountId::NONE, task),
         };
         [header.word(), kind, u64::from(account.0), u64::from(other)]
     }
@@ -103,6 +106,7 @@ impl Control {
             6 => Control::Drop(account),
             7 | 8 => Control::Reset(account, kind == 8),
             9 | 10 => Control::Count(kind == 10),
+            11 => Control::Task(other.0),
             _ => return None,
         })
     }
@@ -128,6 +132,7 @@ mod tests {
             Control::Reset(two, false),
             Control::Count(true),
             Control::Count(false),
+            Control::Task(u32::MAX),
         ] {
             let record = control.record();
             let header = Header::of(record[0]);

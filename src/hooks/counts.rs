@@ -43,23 +43,37 @@ pub(crate) struct Counts {
 impl Counts {
     /// Adds the counts of another instruction.
     pub(crate) fn add(&mut self, other: &Counts) {
-        let Misses { i1mr, ilmr, d1mr, dlmr, d1mw, dlmw } = other.misses;
-        for (sum, count) in [
-            (&mut self.ir, other.ir),
-            (&mut self.dr, other.dr),
-            (&mut self.dw, other.dw),
-            (&mut self.bc, other.bc),
-            (&mut self.bcm, other.bcm),
-            (&mut self.bi, other.bi),
-            (&mut self.bim, other.bim),
-            (&mut self.misses.i1mr, i1mr),
-            (&mut self.misses.ilmr, ilmr),
-            (&mut self.misses.d1mr, d1mr),
-            (&mut self.misses.dlmr, dlmr),
-            (&mut self.misses.d1mw, d1mw),
-            (&mut self.misses.dlmw, dlmw),
-        ] {
-            *sum += count;
+        *self = self.with(other, u64::wrapping_add);
+    }
+
+    /// The counts since they were `before`.
+    pub(crate) fn since(&self, before: &Counts) -> Counts {
+        self.with(before, u64::wrapping_sub)
+    }
+
+    /// The counts of so many times the same.
+    pub(crate) fn times(&self, times: u64) -> Counts {
+        if times == 1 { *self } else { self.with(self, |count, _| count.wrapping_mul(times)) }
+    }
+
+    fn with(&self, other: &Counts, f: impl Fn(u64, u64) -> u64) -> Counts {
+        let (own, its) = (&self.misses, &other.misses);
+        Counts {
+            ir: f(self.ir, other.ir),
+            dr: f(self.dr, other.dr),
+            dw: f(self.dw, other.dw),
+            bc: f(self.bc, other.bc),
+            bcm: f(self.bcm, other.bcm),
+            bi: f(self.bi, other.bi),
+            bim: f(self.bim, other.bim),
+            misses: Misses {
+                i1mr: f(own.i1mr, its.i1mr),
+                ilmr: f(own.ilmr, its.ilmr),
+                d1mr: f(own.d1mr, its.d1mr),
+                dlmr: f(own.dlmr, its.dlmr),
+                d1mw: f(own.d1mw, its.d1mw),
+                dlmw: f(own.dlmw, its.dlmw),
+            },
         }
     }
 }

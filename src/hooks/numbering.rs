@@ -22,6 +22,17 @@ impl Numbers for Ids {
     }
 }
 
+/// The same number for every plan.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Always(pub(super) usize);
+
+impl Numbers for Always {
+    #[inline(always)]
+    fn number(self, _plan: PlanId) -> usize {
+        self.0
+    }
+}
+
 /// Numbers by id, each increased by 1; 0 for plans that have none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Own<'a>(&'a [u32]);
@@ -49,6 +60,11 @@ pub(super) enum Numbering {
         /// Ids by number.
         plans: Vec<PlanId>,
     },
+    /// A number for each context in which a plan has run, which the call graph gives.
+    Contexts {
+        /// Ids by number.
+        plans: Vec<PlanId>,
+    },
 }
 
 impl Numbering {
@@ -66,7 +82,7 @@ impl Numbering {
     /// Numbers by id, if they are not the ids.
     pub(super) fn numbers(&self) -> Option<Own<'_>> {
         match self {
-            Numbering::Ids => None,
+            Numbering::Ids | Numbering::Contexts { .. } => None,
             Numbering::Own { numbers, .. } => Some(Own(numbers)),
         }
     }
@@ -76,13 +92,18 @@ impl Numbering {
         let (number, count) = match self {
             Numbering::Ids => (plan.0 as usize, ids),
             Numbering::Own { numbers, plans } => (Own(numbers).number(plan), plans.len()),
+            Numbering::Contexts { .. } => return None,
         };
         Some(number).filter(|&number| number < count)
     }
 
     /// Gives a plan the next number.
     pub(super) fn push(&mut self, plan: PlanId) {
-        let Numbering::Own { numbers, plans } = self else { return };
+        let (numbers, plans) = match self {
+            Numbering::Own { numbers, plans } => (numbers, plans),
+            Numbering::Contexts { plans } => return plans.push(plan),
+            Numbering::Ids => return,
+        };
         let at = plan.0 as usize;
         if at >= numbers.len() {
             // Memory that is zero already takes no room until it is written.
@@ -102,7 +123,7 @@ impl Numbering {
     pub(super) fn plans(&self) -> Option<&[PlanId]> {
         match self {
             Numbering::Ids => None,
-            Numbering::Own { plans, .. } => Some(plans),
+            Numbering::Own { plans, .. } | Numbering::Contexts { plans } => Some(plans),
         }
     }
 

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use crate::hooks::counts::{Counted, Misses};
+use crate::hooks::counts::{Counted, Counts, Misses};
 use crate::hooks::numbering::Numbering;
 use crate::hooks::plan::Plan;
 use crate::hooks::plan_index::{Ends, PlanIndex};
@@ -119,6 +119,8 @@ pub(super) struct Rest {
     pub(super) below: Vec<Below>,
     /// The last repeated comparison took place: RCX was not zero.
     pub(super) compared: bool,
+    /// All misses, and the mispredictions that are not of the end of a block, for the call graph.
+    pub(super) total: Counts,
 }
 
 /// Access that missed the first level.
@@ -233,6 +235,16 @@ impl Part {
             rest.mispredicted.resize(rest.index.insns.len(), 0);
         }
         self.blocks.push(block);
+    }
+
+    /// Everything that was missed, and that [`Part::decide`] found mispredicted.
+    pub(super) fn missed(&self) -> Counts {
+        self.rest.total
+    }
+
+    /// Counts of one record of the plan with a number, but for misses.
+    pub(super) fn referenced(&self, number: usize, slots: &[u64]) -> Counts {
+        self.rest.index.references(number, slots)
     }
 
     /// The plans.

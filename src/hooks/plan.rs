@@ -5,6 +5,8 @@ use std::sync::Arc;
 use iced_x86::{FlowControl, Instruction, InstructionInfoFactory};
 use rustc_hash::FxHashMap;
 
+use crate::hooks::callgraph::facts::{Between, CallFacts, CodePlace, leave};
+use crate::hooks::callgraph::stack_pointer::{Follower, StackPointer};
 use crate::hooks::record::{Header, MAX_RECORD, PlanId};
 use crate::x86::cost::{self, Access, Cost, Event, EventKind, Repeat};
 
@@ -80,6 +82,10 @@ pub(crate) struct Plan {
     pub(crate) prefix_of: Option<PlanId>,
     /// Mapping of the code.
     pub(crate) mapping: MappingId,
+    /// Facts for the call graph, if there is one.
+    pub(crate) calls: Option<CallFacts>,
+    /// The record is no block but something between two.
+    pub(crate) between: Option<Between>,
 }
 
 impl Plan {
@@ -94,6 +100,8 @@ impl Plan {
             end: End::None,
             prefix_of: None,
             mapping,
+            calls: None,
+            between: None,
         }
     }
 
@@ -112,11 +120,13 @@ impl Plan {
 pub(crate) struct Builder {
     factory: InstructionInfoFactory,
     plan: Plan,
+    /// Follows the stack pointer, if there is a call graph.
+    follower: Option<Follower>,
 }
 
 impl Default for Builder {
     fn default() -> Self {
-        Builder { factory: InstructionInfoFactory::new(), plan: Plan::empty(0, NO_MAPPING) }
+        Builder { factory: InstructionInfoFactory::new(), plan: Plan::empty(0, NO_MAPPING), follower: None }
     }
 }
 
@@ -126,9 +136,19 @@ impl Builder {
         self.plan = Plan::empty(pc, mapping);
     }
 
+    /// Adds facts for the call graph to the plan that is started, which is at this place.
+    pub(crate) fn follow_calls(&mut self, place: CodePlace) {
+        self.follower = Some(Follower::default());
+        self.plan.calls = Some(CallFacts { place, ..CallFacts::default() });
+    }
+
     /// Determines the events of an instruction.
     pub(crate) fn cost(&mut self, instruction: &Instruction) -> Cost {
-        cost::cost(instruction, &mut self.factory)
+        let mut cost = cost::cost(instruction, &mut self.factory);
+        if let Some(follower) = &self.follower {
+            follower.ask(instruction, &mut cost);
+        }
+        cost
     }
 
     /// Slots used so far.
@@ -145,6 +165,10 @@ impl Builder {
     pub(crate) fn push(&mut self, instruction: &Instruction, len: u8, cost: &Cost) {
         let first_slot = self.plan.slots;
         self.add(instruction.ip(), len, cost);
+        if let (Some(follower), Some(calls)) = (&mut self.follower, &mut self.plan.calls) {
+            follower.pass(instruction, cost, first_slot, &mut self.factory);
+            (calls.leave, calls.sp) = (leave(instruction), follower.value());
+        }
         self.plan.end = match (cost::repeat(instruction), instruction.flow_control()) {
             (Some(repeat), _) => End::Repeat(repeat, first_slot),
             (None, FlowControl::ConditionalBranch) if cost::jumps_to_next(instruction) => {
@@ -161,6 +185,9 @@ impl Builder {
     pub(crate) fn push_trapped(&mut self, pc: u64, len: u8, cost: &Cost) {
         self.add(pc, len, cost);
         self.plan.end = End::None;
+        if let Some(calls) = &mut self.plan.calls {
+            calls.leave = Default::default();
+        }
     }
 
     fn add(&mut self, pc: u64, len: u8, cost: &Cost) {
@@ -184,6 +211,7 @@ impl Builder {
 
     /// Finishes the plan.
     pub(crate) fn finish(&mut self) -> Plan {
+        self.follower = None;
         std::mem::replace(&mut self.plan, Plan::empty(0, NO_MAPPING))
     }
 }
@@ -195,7 +223,7 @@ pub(crate) struct PlanTable {
     known: FxHashMap<u64, Vec<PlanId>>,
     prefixes: FxHashMap<(PlanId, u16, Option<u16>), PlanId>,
     cuts: FxHashMap<(PlanId, u16, Option<u16>), PlanId>,
-    points: FxHashMap<u64, PlanId>,
+    points: FxHashMap<(u64, Option<Between>), PlanId>,
     shipped: usize,
     bytes: u64,
 }
@@ -259,6 +287,12 @@ impl PlanTable {
         plan.slots = plan.events.iter().map(|event| event.slot + 1).max().unwrap_or(0);
         plan.retries = whole.retries.iter().filter(|&&insn| insn < complete).copied().collect();
         plan.prefix_of = Some(whole.prefix_of.unwrap_or(id));
+        // It goes on where a signal's handler or another task begins, whose stack pointer is told.
+        plan.calls = whole.calls.map(|calls| CallFacts {
+            leave: Default::default(),
+            sp: StackPointer::default(),
+            ..calls
+        });
         let prefix = self.add(plan);
         self.prefixes.insert((id, complete, fetched), prefix);
         prefix
@@ -294,13 +328,15 @@ impl PlanTable {
         cut
     }
 
-    /// Plan without instructions, for a record that control is at `pc`.
-    pub(super) fn point(&mut self, pc: u64) -> PlanId {
-        if let Some(&known) = self.points.get(&pc) {
+    /// Plan without instructions, for a record that control is at `pc`, perhaps because of
+    /// something between two blocks.
+    pub(super) fn point(&mut self, pc: u64, between: Option<Between>) -> PlanId {
+        if let Some(&known) = self.points.get(&(pc, between)) {
             return known;
         }
-        let point = self.add(Plan::empty(pc, NO_MAPPING));
-        self.points.insert(pc, point);
+        let slots = u16::from(between.is_some());
+        let point = self.add(Plan { slots, between, ..Plan::empty(pc, NO_MAPPING) });
+        self.points.insert((pc, between), point);
         point
     }
 

@@ -177,6 +177,34 @@ impl PlanIndex {
         self.data.get(first..first + entry.events as usize).unwrap_or_default()
     }
 
+    /// Counts of one execution of a plan, but for misses.
+    pub(super) fn references(&self, number: usize, slots: &[u64]) -> Counts {
+        let Some(entry) = self.entries.get(number) else { return Counts::default() };
+        let mut counts = Counts { ir: entry.instructions.into(), ..Counts::default() };
+        let mut iterates = true;
+        if let Some(special) = &entry.special {
+            counts.bc += special.retries.len() as u64;
+            if let Some((repeat, slot)) = special.repeat {
+                iterates = slots.get(usize::from(slot)).is_some_and(|&address| address != 0);
+                counts.bc += 1 + u64::from(iterates && repeat == Repeat::Compare);
+            }
+        }
+        let last = entry.last_insn();
+        for event in self.events(entry).iter().filter(|event| iterates || event.insn != last) {
+            if event.write {
+                counts.dw += 1;
+            } else {
+                counts.dr += 1;
+            }
+        }
+        match entry.ends {
+            Ends::Conditional | Ends::ToNext => counts.bc += u64::from(entry.instructions > 0),
+            Ends::Indirect => counts.bi += u64::from(entry.instructions > 0),
+            Ends::None | Ends::Compared => {}
+        }
+        counts
+    }
+
     /// Adds the counts that follow from the executions of blocks: all but misses.
     pub(super) fn add_references(&self, counted: &Counted, counts: &mut [Counts]) {
         let mut rest = counted.repeated.iter().peekable();

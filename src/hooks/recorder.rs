@@ -9,6 +9,7 @@ mod turns;
 
 use std::ops::Range;
 
+use crate::hooks::callgraph::facts::Between;
 use crate::hooks::consumer::Consumer;
 use crate::hooks::control::{AccountId, CONTROL_WORDS, Control};
 use crate::hooks::fault::{Cause, FaultingInsn};
@@ -51,6 +52,8 @@ pub(crate) struct Recorder {
     resting_bytes: u64,
     /// Something is looked out for, in whatever runs.
     watching: bool,
+    /// The consumers follow calls.
+    follows_calls: bool,
     link: Link,
     filter: Box<dyn RecordFilter>,
     /// Bytes of code that is in no file, if they are wanted.
@@ -81,6 +84,7 @@ impl Recorder {
             tasks: Tasks::first(),
             resting_bytes: 0,
             watching: false,
+            follows_calls: false,
             link,
             filter,
             code: None,
@@ -120,8 +124,27 @@ impl Recorder {
 
     /// Records that control is at `pc`, wherever the last record leads.
     pub(crate) fn point(&mut self, pc: u64) {
-        let plan = self.plans.point(pc);
+        let plan = self.plans.point(pc, None);
         self.append(plan, &[]);
+    }
+
+    /// Records something between two blocks for the call graph, if there is one: control is at
+    /// `pc` then, and the stack pointer is `sp`.
+    pub(crate) fn between(&mut self, what: Between, pc: u64, sp: u64) {
+        if self.follows_calls {
+            let plan = self.plans.point(pc, Some(what));
+            self.append(plan, &[sp]);
+        }
+    }
+
+    /// Has the records followed for a call graph from the first on.
+    pub(crate) fn follow_calls(&mut self) {
+        self.follows_calls = true;
+    }
+
+    /// True if there is a call graph.
+    pub(crate) fn follows_calls(&self) -> bool {
+        self.follows_calls
     }
 
     /// Cuts the last record before the instruction at `pc`, which did not run. Drops the slots

@@ -7,7 +7,7 @@
 //! decides a branch.
 
 use crate::hooks::lookout::Miss;
-use crate::hooks::numbering::{Ids, Numbering, Numbers};
+use crate::hooks::numbering::{Always, Ids, Numbering, Numbers};
 use crate::hooks::part::{Below, Block, Kind, NEAR, Part, Predictors, Rest, Simulated};
 use crate::hooks::plan_index::{Data, Ends, Entry, PlanIndex};
 use crate::hooks::record::Header;
@@ -40,6 +40,31 @@ impl Part {
         match numbering.numbers() {
             None => self.walk_numbered(words, Ids),
             Some(own) => self.walk_numbered(words, own),
+        }
+    }
+
+    /// Walks one record as one of the plan with a number.
+    pub(super) fn walk_as(&mut self, record: &[u64], number: usize) {
+        self.walk_numbered(record, Always(number));
+    }
+
+    /// Decides the branch that waits for the next record, which begins at `pc`.
+    pub(super) fn decide(&mut self, pc: u64) {
+        let Part { simulated, predictors, blocks, rest, previous, .. } = self;
+        let before = previous.take().and_then(|id| blocks.get(id));
+        let Some(before) = before.filter(|before| simulated.branches && before.ends != Ends::None) else {
+            return;
+        };
+        let missed = u64::from(if before.ends == Ends::Conditional {
+            predictors.conditional.record(u64::from(before.branch), pc != before.decides)
+        } else {
+            rest.resolve(before, pc, predictors)
+        });
+        before.mispredicted.update(|mispredicted| mispredicted + missed);
+        if before.ends == Ends::Indirect {
+            rest.total.bim += missed;
+        } else {
+            rest.total.bcm += missed;
         }
     }
 
@@ -302,13 +327,15 @@ impl Rest {
         for Below { address, insn, size, kind } in self.below.drain(..) {
             let missed = u64::from(ll.access(address, u32::from(size)));
             let Some(misses) = self.misses.get_mut(insn as usize) else { continue };
-            let (first, last) = match kind {
-                Kind::Fetch => (&mut misses.i1mr, &mut misses.ilmr),
-                Kind::Load => (&mut misses.d1mr, &mut misses.dlmr),
-                Kind::Store => (&mut misses.d1mw, &mut misses.dlmw),
-            };
-            *first += 1;
-            *last += missed;
+            for misses in [misses, &mut self.total.misses] {
+                let (first, last) = match kind {
+                    Kind::Fetch => (&mut misses.i1mr, &mut misses.ilmr),
+                    Kind::Load => (&mut misses.d1mr, &mut misses.dlmr),
+                    Kind::Store => (&mut misses.d1mw, &mut misses.dlmw),
+                };
+                *first += 1;
+                *last += missed;
+            }
         }
     }
 
@@ -385,16 +412,19 @@ impl Rest {
             let insn = (entry.first_insn + u32::from(retry)) as usize;
             let missed = predictors.conditional.record(insns[insn].pc, false);
             self.mispredicted[insn] += u64::from(missed);
+            self.total.bcm += u64::from(missed);
         }
         if let Some((repeat, _)) = special.repeat {
             let missed = predictors.conditional.record(insns[last].pc, iterates);
             self.mispredicted[last] += u64::from(missed);
+            self.total.bcm += u64::from(missed);
             self.compared = iterates && repeat == Repeat::Compare;
         }
         if let Some((slot, inverted)) = special.to_next {
             let jumps = slots.get(usize::from(slot)).is_some_and(|&outcome| outcome != 0);
             let missed = predictors.conditional.record(insns[last].pc, jumps != inverted);
             self.mispredicted[last] += u64::from(missed);
+            self.total.bcm += u64::from(missed);
         }
     }
 }

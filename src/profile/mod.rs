@@ -1,6 +1,7 @@
 //! Profiles: counts by place in the source, and their file formats. A leaf: it knows neither the
 //! simulators nor the machine, so that a profile can be read, compared and shown without either.
 
+mod call_graph;
 mod counts;
 mod event;
 mod format;
@@ -11,11 +12,13 @@ mod origin;
 mod substitution;
 mod summary;
 
+pub use call_graph::{CallGraph, CalledFunction, Calls, CodePosition, FunctionId, PlaceCosts};
 pub use counts::{Cell, Row, Rows, Sums, TooLarge, add};
 pub use event::{Costs, Event, EventSet};
 pub use format::{
-    CallgrindReader, CgReader, Definition, Head, Problem, ReadError, Record, SIDE_SUFFIX, cache_desc,
-    is_callgrind, read_instructions, reason, write_cachegrind, write_instructions,
+    CallgrindForm, CallgrindPart, CallgrindReader, CgReader, Definition, Head, Problem, ReadError, Record,
+    SIDE_SUFFIX, cache_desc, is_callgrind, read_instructions, reason, write_cachegrind, write_callgrind,
+    write_instructions,
 };
 pub(crate) use format::{
     CostStart, Dialect, End, Gap, Key, Line, Lines, Number, Others, instead_of_head, is_space, numbers, words,

@@ -4,10 +4,12 @@
 use iced_x86::{Formatter, GasFormatter, Instruction, Mnemonic};
 
 use crate::guest::Fault;
-use crate::hooks::counts::Counts;
+use crate::hooks::callgraph::graph::CallCosts;
 use crate::hooks::tally::Tally;
-use crate::profile::{Costs, Event, Profile, UNKNOWN, cache_desc};
-use crate::session::config::CountConfig;
+use crate::profile::{Profile, UNKNOWN, cache_desc};
+use crate::session::call_graph;
+use crate::session::config::{CountConfig, Positions};
+use crate::session::costs::costs;
 use crate::session::instructions::{ByInstruction, Code};
 use crate::session::modules::Modules;
 use crate::session::outcome::{Ending, Folded, Stop};
@@ -22,6 +24,10 @@ pub(super) struct Subject<'a> {
     pub counting: &'a CountConfig,
     /// Bytes of instructions that are in no file; `None` if instructions are not asked for.
     pub code: Option<Code<'a>>,
+    /// Costs of contexts and calls, if calls are followed.
+    pub calls: Option<&'a CallCosts>,
+    /// Positions of the call graph.
+    pub positions: Positions,
 }
 
 /// Folds the accounts of a run; `None` if nobody wants them any more.
@@ -49,31 +55,10 @@ pub(super) fn fold_run(tally: &Tally, modules: &mut Modules, subject: Subject<'_
         return None;
     }
     let instructions = insns.map(|(insns, code)| insns.finish(profile.cmd(), &code));
-    Some(Folded { instructions, profile })
-}
-
-/// The counts as costs.
-pub(super) fn costs(counts: &Counts) -> Costs {
-    let mut costs = Costs::ZERO;
-    let misses = &counts.misses;
-    for (event, count) in [
-        (Event::Ir, counts.ir),
-        (Event::I1mr, misses.i1mr),
-        (Event::ILmr, misses.ilmr),
-        (Event::Dr, counts.dr),
-        (Event::D1mr, misses.d1mr),
-        (Event::DLmr, misses.dlmr),
-        (Event::Dw, counts.dw),
-        (Event::D1mw, misses.d1mw),
-        (Event::DLmw, misses.dlmw),
-        (Event::Bc, counts.bc),
-        (Event::Bcm, counts.bcm),
-        (Event::Bi, counts.bi),
-        (Event::Bim, counts.bim),
-    ] {
-        costs[event] = count;
-    }
-    costs
+    let calls = subject.calls.map(|calls| {
+        call_graph::fold(calls, modules, subject.positions, (subject.command, profile.desc(), events))
+    });
+    Some(Folded { calls, instructions, profile })
 }
 
 /// The instruction in the syntax of the other views.

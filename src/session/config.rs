@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::guest::layout::Layout;
+use crate::hooks::callgraph::tracker::CallRules;
 use crate::hooks::recorder::CountModel;
 use crate::kernel::cred::User;
 use crate::kernel::sched::QUANTUM;
@@ -131,6 +132,8 @@ pub struct CountConfig {
     pub children: Children,
     /// Programs that are not counted although children are traced.
     pub skip: Skip,
+    /// Rules for the call graph; none if it is not asked for.
+    pub calls: Option<CallRules>,
 }
 
 /// Counting of the processes that the first one starts.
@@ -160,6 +163,21 @@ impl CountConfig {
     }
 }
 
+/// Positions in a call graph that are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Positions {
+    /// By instruction.
+    pub instructions: bool,
+    /// By line.
+    pub lines: bool,
+}
+
+impl Default for Positions {
+    fn default() -> Positions {
+        Positions { instructions: false, lines: true }
+    }
+}
+
 /// Recordings for a front end. Neither the guest nor the counts depend on them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Recording {
@@ -171,6 +189,8 @@ pub struct Recording {
     pub calls: bool,
     /// Nothing in the log of a child of fork(2) until it executes a program.
     pub silent_forks: bool,
+    /// Positions of the call graph, if there is one.
+    pub positions: Positions,
 }
 
 /// Everything that a session is started with.

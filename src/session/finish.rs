@@ -8,6 +8,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use crate::abi::signal::signo::SIGKILL;
 use crate::emu::memory::space::AddressSpace;
+use crate::hooks::callgraph::graph::CallCosts;
+use crate::hooks::consumer::Consumer;
 use crate::hooks::control::AccountId;
 use crate::hooks::plan::MappingId;
 use crate::hooks::private_code::CodeInNoFile;
@@ -15,6 +17,7 @@ use crate::hooks::tally::Tally;
 use crate::profile::Profile;
 use crate::session::accounts::{Counted, CountedThread};
 use crate::session::attribute::{self, Subject};
+use crate::session::call_graph;
 use crate::session::config::Config;
 use crate::session::control::{Control, PAUSE};
 use crate::session::guest::{Guest, StopConditions};
@@ -45,8 +48,11 @@ impl Session {
         let code = machine.recorder().take_code();
         let consumers = machine.finish();
         let ending = guest.ending.take().unwrap_or(Ending::Stop(Stop::Interrupted(SIGKILL)));
-        let mut tally = |account| Tally::of(account, consumers.iter());
-        let folded = fold_all(&config, accounts.counted(), &mut tally, &mut guest.modules, code.as_ref());
+        let mut counts = |account| AccountCounts {
+            tally: Tally::of(account, consumers.iter()),
+            calls: calls_of(account, &consumers),
+        };
+        let folded = fold_all(&config, accounts.counted(), &mut counts, &mut guest.modules, code.as_ref());
         // It is given up only for a pause.
         let results = folded.unwrap_or_else(|| Results::empty(&config));
         conclude(ending, &mut guest, results)
@@ -65,9 +71,13 @@ impl Session {
         self.machine.visit_consumers(|consumer| {
             tallies.iter_mut().for_each(|(&account, tally)| tally.add(consumer, account));
         });
-        let mut tally = |account| tallies.get(&account).cloned().unwrap_or_default();
+        let mut counts = |account| AccountCounts {
+            tally: tallies.get(&account).cloned().unwrap_or_default(),
+            // Calls are followed in runs that do not go back.
+            calls: None,
+        };
         let code = self.machine.recorder().code();
-        let results = fold_all(&self.config, counted, &mut tally, &mut self.guest.modules, code)?;
+        let results = fold_all(&self.config, counted, &mut counts, &mut self.guest.modules, code)?;
         Some(conclude(ending, &mut self.guest, results))
     }
 
@@ -77,11 +87,12 @@ impl Session {
         let tally = self.tally(whose);
         let accounts = self.accounts_of(whose);
         let command = self.shown(whose).first().map(|shown| shown.command.clone()).unwrap_or_default();
+        let positions = self.config.recording.positions;
         let Session { config, machine, guest, .. } = self;
         let wanted: Vec<(MappingId, u64)> = tally.iter().map(|(pc, mapping, _)| (mapping, pc)).collect();
         guest.modules.read_debug_info(&wanted);
         let code = machine.recorder().code().map(|kept| Code { kept, accounts });
-        let subject = Subject { command: &command, counting: &config.counting, code };
+        let subject = Subject { command: &command, counting: &config.counting, code, calls: None, positions };
         attribute::fold_run(&tally, &mut guest.modules, subject)
     }
 
@@ -149,6 +160,38 @@ fn write_back(guest: &mut Guest, mem: &mut AddressSpace) {
     }
 }
 
+/// The counts of one account, or of several added up.
+#[derive(Default)]
+struct AccountCounts {
+    tally: Tally,
+    /// Costs of contexts and calls, if calls are followed.
+    calls: Option<CallCosts>,
+}
+
+impl AccountCounts {
+    fn append(&mut self, other: AccountCounts) {
+        self.tally.append(other.tally);
+        match (&mut self.calls, other.calls) {
+            (Some(calls), Some(more)) => calls.append(&more),
+            (calls, Some(more)) => *calls = Some(more),
+            (_, None) => {}
+        }
+    }
+
+    fn addresses(&self) -> impl Iterator<Item = (MappingId, u64)> {
+        let own = self.tally.iter().map(|(pc, mapping, _)| (mapping, pc));
+        own.chain(self.calls.iter().flat_map(call_graph::addresses))
+    }
+}
+
+/// The call graph of an account, if calls are followed.
+fn calls_of(account: AccountId, consumers: &[Consumer]) -> Option<CallCosts> {
+    let mut parts = consumers.iter().filter_map(|consumer| consumer.calls(account));
+    let mut calls = parts.next()?;
+    parts.for_each(|part| calls.complete(&part));
+    Some(calls)
+}
+
 /// The counts of a run.
 struct Results {
     counts: Folded,
@@ -159,7 +202,11 @@ struct Results {
 impl Results {
     fn empty(config: &Config) -> Results {
         let profile = Profile::new(config.machine.command_line(), config.counting.events());
-        Results { counts: Folded { profile, instructions: None }, threads: Vec::new(), children: Vec::new() }
+        Results {
+            counts: Folded { profile, instructions: None, calls: None },
+            threads: Vec::new(),
+            children: Vec::new(),
+        }
     }
 }
 
@@ -182,33 +229,33 @@ fn conclude(ending: Ending, guest: &mut Guest, results: Results) -> Finished {
 }
 
 /// The counts of a process: of all its threads.
-fn of_process(counted: &Counted, tally: &mut dyn FnMut(AccountId) -> Tally) -> Tally {
-    let mut whole = Tally::default();
-    counted.threads.iter().for_each(|thread| whole.append(tally(thread.account)));
+fn of_process(counted: &Counted, counts: &mut dyn FnMut(AccountId) -> AccountCounts) -> AccountCounts {
+    let mut whole = AccountCounts::default();
+    counted.threads.iter().for_each(|thread| whole.append(counts(thread.account)));
     whole
 }
 
-/// Folds the counts of all processes; `None` if that is given up. `tally` gives those of one
+/// Folds the counts of all processes; `None` if that is given up. `counts` gives those of one
 /// account, since many would take much memory at once.
 fn fold_all(
     config: &Config,
     counted: &[Counted],
-    tally: &mut dyn FnMut(AccountId) -> Tally,
+    counts: &mut dyn FnMut(AccountId) -> AccountCounts,
     modules: &mut Modules,
     code: Option<&CodeInNoFile>,
 ) -> Option<Results> {
     let Some((first, others)) = counted.split_first() else { return Some(Results::empty(config)) };
     let rules = config.counting.children;
-    let mut whole = of_process(first, tally);
+    let mut whole = of_process(first, counts);
     let mut children: Vec<Child> = Vec::new();
     let mut wanted: BTreeSet<(MappingId, u64)> = BTreeSet::new();
     for child in others {
-        let own = of_process(child, tally);
+        let own = of_process(child, counts);
         children.push(Child {
             pid: child.pid,
             ppid: child.ppid,
             command: child.command.clone(),
-            instructions: own.instructions(),
+            instructions: own.tally.instructions(),
             counts: None,
             threads: Vec::new(),
             silent: config.recording.silent_forks && !child.executed,
@@ -216,37 +263,39 @@ fn fold_all(
         if rules.merged {
             whole.append(own);
         } else {
-            wanted.extend(own.iter().map(|(pc, mapping, _)| (mapping, pc)));
+            wanted.extend(own.addresses());
         }
     }
     // The debug information of a file is read once for all processes.
-    wanted.extend(whole.iter().map(|(pc, mapping, _)| (mapping, pc)));
+    wanted.extend(whole.addresses());
     modules.read_debug_info(&wanted.into_iter().collect::<Vec<_>>());
     let counting = &config.counting;
-    let mut fold = |tally: &Tally, command: &[u8], of: &[Counted]| {
+    let positions = config.recording.positions;
+    let mut fold = |own: &AccountCounts, command: &[u8], of: &[Counted]| {
         let accounts =
             || of.iter().flat_map(|counted| &counted.threads).map(|thread| thread.account).collect();
         let code = code.map(|kept| Code { kept, accounts: accounts() });
-        attribute::fold_run(tally, modules, Subject { command, counting, code })
+        let calls = own.calls.as_ref();
+        attribute::fold_run(&own.tally, modules, Subject { command, counting, code, calls, positions })
     };
     let in_first = if rules.merged { counted } else { from_ref(first) };
-    let counts = fold(&whole, &first.command, in_first)?;
-    let mut threads = |counted: &Counted, tally: &mut dyn FnMut(AccountId) -> Tally| {
+    let folded = fold(&whole, &first.command, in_first)?;
+    let mut threads = |counted: &Counted, counts: &mut dyn FnMut(AccountId) -> AccountCounts| {
         let apart = counted.threads.iter().filter(|_| rules.threads);
         let thread = |thread: &CountedThread| {
-            let counts = fold(&tally(thread.account), &counted.command, from_ref(counted))?;
+            let counts = fold(&counts(thread.account), &counted.command, from_ref(counted))?;
             Some(Thread { number: thread.number, counts })
         };
         apart.map(thread).collect::<Option<Vec<Thread>>>()
     };
-    let own = threads(first, tally)?;
+    let own = threads(first, counts)?;
     for (child, counted) in children.iter_mut().zip(others) {
-        child.threads = threads(counted, tally)?;
+        child.threads = threads(counted, counts)?;
     }
     if !rules.merged {
         for (child, counted) in children.iter_mut().zip(others) {
-            child.counts = Some(fold(&of_process(counted, tally), &child.command, from_ref(counted))?);
+            child.counts = Some(fold(&of_process(counted, counts), &child.command, from_ref(counted))?);
         }
     }
-    Some(Results { counts, threads: own, children })
+    Some(Results { counts: folded, threads: own, children })
 }

@@ -9,6 +9,7 @@ use crate::abi::signal::signo::SIGILL;
 use crate::emu::memory::space::{AddressSpace, FileArea};
 use crate::emu::supervisor::{Next, Refused, Supervisor};
 use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory};
+use crate::hooks::callgraph::facts::CodePlace;
 use crate::hooks::plan::MappingId;
 use crate::kernel::Kernel;
 use crate::kernel::arena::TaskId;
@@ -57,6 +58,9 @@ pub struct StopConditions {
     /// At the turn of the task with this id, or of another one after its end.
     pub turn_of: Option<i32>,
 }
+
+/// Number of rt_sigreturn(2).
+const RT_SIGRETURN: u64 = 15;
 
 /// Instructions that the others may execute when the first process has ended. They may sleep as
 /// long as they like.
@@ -176,7 +180,12 @@ impl Guest {
                     self.ending.get_or_insert(Ending::Refused { why, calls });
                     return Next::Stop;
                 }
-                other => return self.conclude(other),
+                other => {
+                    if self.kernel.task().signals.delivered.is_some() {
+                        cpu.signal_begins();
+                    }
+                    return self.conclude(other);
+                }
             };
         }
     }
@@ -349,7 +358,11 @@ impl Supervisor for Guest {
         self.requests.settle(cpu);
         self.lookout.before(mem);
         let code = mem.code_mappings();
+        let returns = u64::from(cpu.gpr(Gpr::Rax) as u32) == RT_SIGRETURN;
         let action = dispatch::syscall(&mut self.kernel, cpu, mem);
+        if returns {
+            cpu.signal_returned();
+        }
         self.place_notices(cpu, mem);
         // The instruction that makes the call has been executed.
         self.lookout.after(cpu, mem, 0);
@@ -425,6 +438,10 @@ impl Supervisor for Guest {
 
     fn mapping_of(&mut self, file: Option<FileArea<'_>>) -> MappingId {
         self.modules.number(file)
+    }
+
+    fn code_place(&mut self, mapping: MappingId, pc: u64) -> CodePlace {
+        self.modules.code_place(mapping, pc)
     }
 
     fn notice(&mut self, pc: u64, file: Option<FileArea<'_>>, what: &'static str) {

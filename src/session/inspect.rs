@@ -16,8 +16,8 @@ use crate::kernel::streams::JOURNAL;
 use crate::profile::Costs;
 use crate::requests::Requests;
 use crate::session::accounts::Accounts;
-use crate::session::attribute;
 use crate::session::config::Config;
+use crate::session::costs::costs;
 use crate::session::guest::Turn;
 use crate::session::kernel_stores::KernelStores;
 use crate::session::outcome::{Ending, Pause, Whose};
@@ -148,7 +148,7 @@ impl Session {
     pub fn counts(&mut self, whose: Whose) -> Costs {
         let mut sum = Counts::default();
         self.tally(whose).iter().for_each(|(.., counts)| sum.add(counts));
-        attribute::costs(&sum)
+        costs(&sum)
     }
 
     /// Forgets what was counted. Caches and predictors stay as they are.

@@ -2,9 +2,11 @@
 
 mod accounts;
 mod attribute;
+mod call_graph;
 mod calls;
 mod config;
 mod control;
+mod costs;
 mod finish;
 mod guest;
 mod inspect;
@@ -21,7 +23,7 @@ mod skip;
 mod tasks;
 
 pub use config::{
-    Caches, Children, Config, CountConfig, Limits, MachineConfig, Producer, Recording, Schedule,
+    Caches, Children, Config, CountConfig, Limits, MachineConfig, Positions, Producer, Recording, Schedule,
 };
 pub use control::{Control, LogSink, PAUSE};
 pub use finish::run;
@@ -37,8 +39,10 @@ pub(crate) use crate::emu::host_memory::advice as memory_advice;
 pub use crate::emu::unicorn::EngineError;
 pub use crate::guest::SpaceId;
 pub use crate::guest::layout::Layout;
+pub use crate::hooks::callgraph::tracker::CallRules;
 pub use crate::hooks::recorder::CountModel;
 pub use crate::kernel::config::TerminalObserver;
 pub use crate::kernel::cred::User;
+pub(crate) use crate::kernel::process::PID;
 pub use crate::kernel::vfs::policy::{Policy, View};
 pub(crate) use crate::requests::Voice;

@@ -10,10 +10,12 @@ use rustc_hash::FxHashMap;
 
 use crate::emu::memory::space::FileArea;
 use crate::guest::{FileId, PageSource};
+use crate::hooks::callgraph::facts::{CodePlace, Section};
 use crate::hooks::plan::{MappingId, NO_MAPPING};
 use crate::symbols::give_up::GiveUp;
 use crate::symbols::symboliser::{Object, Symboliser};
 use crate::symbols::valgrind::debug_info::{DebugInfo, Location, Wanted};
+use crate::symbols::valgrind::functions::SectionKind;
 
 /// One file, mapped at one place.
 struct Module {
@@ -122,6 +124,35 @@ impl Modules {
     pub(super) fn vaddr(&mut self, mapping: MappingId, pc: u64) -> Option<u64> {
         let origin = self.modules.get(mapping as usize)?.origin;
         self.object(mapping)?.vaddr_of_file_offset(pc.wrapping_sub(origin))
+    }
+
+    /// The place of the code at `pc`, for the call graph.
+    pub(super) fn code_place(&mut self, mapping: MappingId, pc: u64) -> CodePlace {
+        let Some(key) = self.key(mapping) else { return CodePlace { function: pc, ..CodePlace::default() } };
+        let vaddr = self.vaddr(mapping, pc);
+        let object = self.modules.iter().position(|module| (module.id.inode, module.id.device) == key);
+        let object = object.map_or(0, |at| at as u32 + 1);
+        let functions = self.object(mapping).and_then(|object| object.functions()).cloned();
+        let (Some(vaddr), Some(functions)) = (vaddr, functions) else {
+            return CodePlace { object, function: pc, ..CodePlace::default() };
+        };
+        let section = match functions.section(vaddr) {
+            SectionKind::Text => Section::Text,
+            SectionKind::Plt => Section::Plt,
+            SectionKind::Other => Section::Other,
+        };
+        if section != Section::Text {
+            // As Callgrind, which knows of the code of an object what is in its `.text`.
+            return CodePlace { function: pc, section, ..CodePlace::default() };
+        }
+        let symbol = functions.symbol(vaddr);
+        CodePlace {
+            object,
+            function: symbol.map_or(vaddr, |symbol| symbol.start),
+            section,
+            entry: symbol.is_some_and(|symbol| symbol.start == vaddr),
+            resolver: symbol.is_some_and(|symbol| symbol.name.starts_with("_dl_runtime_resolve")),
+        }
     }
 
     /// File, function (as it is shown) and line of an instruction that [`Modules::read_debug_info`]

@@ -2,7 +2,7 @@
 
 use crate::guest::Fault;
 use crate::hooks::plan::MappingId;
-use crate::profile::{Instructions, Profile};
+use crate::profile::{CallGraph, Instructions, Profile};
 use crate::session::places::Calls;
 use crate::x86::decode::Refusal;
 
@@ -118,6 +118,8 @@ pub struct Folded {
     pub profile: Profile,
     /// By instruction, if they are recorded.
     pub instructions: Option<Instructions>,
+    /// The call graph, if calls are followed.
+    pub calls: Option<CallGraph>,
 }
 
 /// A thread that was counted apart.

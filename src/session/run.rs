@@ -281,10 +281,13 @@ fn new_machine(config: &Config, memory: u64) -> Result<Machine, StartError> {
     let caches = counting.caches.map(|caches| Hierarchy::new(caches.i1, caches.d1, caches.ll));
     let predictors = counting.branch_sim.then(Predictors::default);
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    let consumers = Link::threaded(Consumer::parts(caches, predictors, cpus));
+    let consumers = Link::threaded(Consumer::parts(caches, predictors, counting.calls, cpus));
     let mut recorder = Recorder::new(consumers, counting.model, counting.caches.is_some());
     if config.recording.instructions {
         recorder.keep_code();
+    }
+    if counting.calls.is_some() {
+        recorder.follow_calls();
     }
     let frames = Frames::new(arena, usize::try_from(memory / PAGE_SIZE).unwrap_or(usize::MAX));
     // Valgrind's superblocks are found anew by every process, when its code is translated.

@@ -21,6 +21,7 @@ use crate::symbols::give_up::GiveUp;
 use crate::symbols::object_code::ObjectCode;
 use crate::symbols::valgrind::debug_info::{DebugInfo, Wanted};
 use crate::symbols::valgrind::demangle::display_name;
+use crate::symbols::valgrind::functions::Functions;
 
 /// A program or library: opened once, with the views of it that were asked for. Everything but its
 /// bytes is `None` or empty for a file that is no ELF file.
@@ -29,6 +30,7 @@ pub struct Object {
     source: Source,
     reach: Reach,
     files: Option<DebugFiles>,
+    functions: OnceCell<Option<Rc<Functions>>>,
     lookup: OnceCell<Option<Rc<SymbolLookup>>>,
     cfi: OnceCell<Option<Arc<Cfi>>>,
     inlines: RefCell<Option<Option<Rc<Inlines>>>>,
@@ -55,6 +57,7 @@ impl Object {
             files: files::complete(Arc::clone(&source), path, reach, give_up).ok(),
             source,
             reach: reach.clone(),
+            functions: OnceCell::new(),
             lookup: OnceCell::new(),
             cfi: OnceCell::new(),
             inlines: RefCell::default(),
@@ -84,6 +87,12 @@ impl Object {
     /// Its symbols, and the lines of the instructions `wanted`.
     pub fn debug_info(&self, wanted: Wanted<'_>) -> Option<DebugInfo> {
         self.files.as_ref().map(|files| DebugInfo::read(files, wanted))
+    }
+
+    /// Its functions, by Valgrind's rules.
+    pub fn functions(&self) -> Option<&Rc<Functions>> {
+        let read = || self.files.as_ref().map(|files| Rc::new(Functions::read(files)));
+        self.give_up.once(&self.functions, read)?.as_ref()
     }
 
     /// Its symbols and lines, for a debugger.

@@ -44,6 +44,51 @@ fn bad_options_are_125() {
 }
 
 #[test]
+fn call_graphs_that_cannot_be_made_are_125() {
+    refused(&["run", "--callgraph=maybe", "true"], 125, "--callgraph");
+    refused(&["run", "--callgraph=yes", "--separate-recs=0", "true"], 125, "--separate-recs");
+    refused(&["run", "--callgraph=yes", "--hooks=api", "true"], 125, "--hooks=tap");
+    refused(&["run", "--callgraph=yes", "-i", "true"], 125, "without -i");
+    refused(&["run", "--callgraph=yes", "--callgrind-out-file=none/out", "true"], 125, "none/out");
+}
+
+/// A call graph beside each profile, of processes and threads too, whatever the form.
+#[test]
+fn call_graphs_of_processes() {
+    let dir = temporary();
+    let out = output(
+        dir.path(),
+        &[
+            "run",
+            "-q",
+            "--callgraph=yes",
+            "--callgrind-out-file=graph.%p",
+            "--cachegrind-out-file=profile.%p",
+        ]
+        .iter()
+        .chain(&["--trace-children=yes", "--separate-threads=yes", "--combine-dumps=yes", "--"])
+        .chain(&["sh", "-c", "(exec sed -n 1p /etc/passwd); true"])
+        .copied()
+        .collect::<Vec<_>>(),
+    );
+    assert!(out.status.success(), "{}", stderr(&out));
+    let all = names(dir.path());
+    let graphs: Vec<&String> = all.iter().filter(|name| name.starts_with("graph.")).collect();
+    assert_eq!(graphs.len(), 2, "{all:?}");
+    for graph in graphs {
+        let text = fs::read_to_string(dir.path().join(graph)).expect("a call graph");
+        let profile = fs::read_to_string(dir.path().join(graph.replace("graph", "profile")));
+        let profile = profile.expect("a profile");
+        let instructions = |text: &str, key: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(key)).expect("sums");
+            line.split_whitespace().next().map(str::to_owned)
+        };
+        assert_eq!(instructions(&text, "totals: "), instructions(&profile, "summary: "), "{graph}");
+        assert!(text.contains("\nthread: 1\n") && text.contains("\ncalls="), "{graph}");
+    }
+}
+
+#[test]
 fn impossible_caches_are_125() {
     refused(&["run", "--I1=32768,8", "true"], 125, "--I1");
     refused(&["run", "--D1=32768,3,64", "true"], 125, "Cache set count is not a power of two");

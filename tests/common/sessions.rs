@@ -25,6 +25,7 @@ pub fn config(argv: Vec<OsString>, model: CountModel) -> Config {
             seed: 7,
         },
         counting: CountConfig {
+            calls: None,
             caches: Some(Caches::default()),
             branch_sim: true,
             model,
@@ -33,7 +34,7 @@ pub fn config(argv: Vec<OsString>, model: CountModel) -> Config {
             children: Children::default(),
             skip: Default::default(),
         },
-        recording: Recording { instructions: false, journal: true, calls: false, silent_forks: false },
+        recording: Recording { journal: true, ..Recording::default() },
     }
 }
 

@@ -90,3 +90,41 @@ fn cg_merge_adds() {
     assert!(ir("out") > 0);
     assert_eq!(ir("twice"), 2 * ir("out"));
 }
+
+/// callgrind_annotate of a call graph: no complaint, the file's totals, callers and callees of a
+/// function, and no function with more than the whole.
+#[test]
+fn callgrind_annotate_reads_a_call_graph() {
+    let dir = tempfile::tempdir().expect("a directory");
+    for options in [&[][..], &["--compress-strings=yes", "--compress-pos=yes"], &["--dump-instr=yes"]] {
+        let mut words =
+            vec!["run", "-q", "--branch-sim=yes", "--callgraph=yes", "--callgrind-out-file=graph"];
+        words.extend(options);
+        words.extend(["--cachegrind-out-file=out", "--", "sh", "-c", "echo hello"]);
+        let out = output(dir.path(), &words);
+        assert!(out.status.success(), "{}", stderr(&out));
+        let words = ["--inclusive=yes", "--tree=both", "--threshold=100", "graph"];
+        let out = tool("valgrind", dir.path(), "callgrind_annotate", &words);
+        let (text, complaints) = (stdout(&out), stderr(&out));
+        assert!(out.status.success() && complaints.is_empty(), "{options:?}: {complaints}\n{text}");
+        let ir = |line: &str| -> Option<u64> {
+            let word = line.split_whitespace().next()?.replace(',', "");
+            word.parse().ok()
+        };
+        let total = text.lines().find(|line| line.ends_with("PROGRAM TOTALS")).and_then(ir).expect("a total");
+        let of_profile = totals(dir.path())[0].replace(',', "");
+        assert_eq!(total.to_string(), of_profile, "{options:?}");
+        // Each function has the number that our own reader gives it.
+        let ours = stdout(&output(dir.path(), &["annotate", "--inclusive", "--threshold=0", "graph"]));
+        for name in ["_dl_relocate_object", "dl_main"] {
+            let is_it = |line: &&str| line.contains("* ") && line.contains(&format!(":{name} "));
+            let main = text.lines().find(is_it).unwrap_or_else(|| panic!("no {name} in\n{text}"));
+            let number = main.split_whitespace().next().expect("a number");
+            let is_ours = |line: &str| line.contains(name) && line.contains(number);
+            assert!(ir(main) <= Some(total) && ours.lines().any(is_ours), "{name} {number}:\n{ours}");
+        }
+        for arrow in [" < ", " > "] {
+            assert!(text.lines().any(|line| line.contains(arrow)), "{options:?}: no {arrow} in\n{text}");
+        }
+    }
+}

@@ -4,6 +4,7 @@
 mod common;
 
 mod attribution;
+mod callgraph;
 mod exact;
 mod processes;
 mod producers;

@@ -4,6 +4,7 @@ use unicorn_engine::RegisterX86;
 
 use crate::emu::unicorn::engine_state::{EngineState, Segment};
 use crate::guest::{Gpr, GuestCpu};
+use crate::hooks::callgraph::facts::Between;
 use crate::hooks::recorder::Recorder;
 
 /// The guest's registers, with the recorder for its clock.
@@ -118,6 +119,16 @@ impl GuestCpu for Cpu<'_> {
     fn set_counting(&mut self, counting: bool) -> bool {
         let pc = self.rip();
         self.recorder.set_counting(counting, pc)
+    }
+
+    fn signal_begins(&mut self) {
+        let (pc, sp) = (self.rip(), self.gpr(Gpr::Rsp));
+        self.recorder.between(Between::Signal, pc, sp);
+    }
+
+    fn signal_returned(&mut self) {
+        let (pc, sp) = (self.rip(), self.gpr(Gpr::Rsp));
+        self.recorder.between(Between::SignalReturn, pc, sp);
     }
 }
 

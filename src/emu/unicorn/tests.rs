@@ -89,7 +89,7 @@ impl Supervisor for Stops {
 fn machine(reference: bool) -> Machine {
     let frames = Frames::new(Arena::reserve(0).expect("an arena"), 1 << 20);
     let space = AddressSpace::new(frames, Layout::LINUX, true);
-    let recorder = Recorder::new(Link::inline(Consumer::parts(None, None, 1)), CountModel::Arch, false);
+    let recorder = Recorder::new(Link::inline(Consumer::parts(None, None, None, 1)), CountModel::Arch, false);
     Machine::new(space, CpuModel::Own, recorder, reference).expect("an engine")
 }
 

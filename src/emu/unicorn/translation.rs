@@ -41,6 +41,11 @@ pub(super) unsafe fn translate(
         vcpu.mmu.translating(tb.cast());
         let mode = (*tb.cast::<Block>()).flags;
         vcpu.translator.begin(*ops, tb, (pc, mode), mapping);
+        if vcpu.trace.recorder().follows_calls()
+            && let Some(supervisor) = vcpu.run.supervisor()
+        {
+            vcpu.translator.follow_calls(supervisor.code_place(mapping, pc));
+        }
         let mut ours = *ops;
         ours.tb_start = tb_start;
         ours.translate_insn = translate_insn;

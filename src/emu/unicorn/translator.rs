@@ -24,6 +24,7 @@ use crate::emu::unicorn::ffi::{Context, Op, TranslatorOps};
 use crate::emu::unicorn::matcher::Matcher;
 use crate::emu::unicorn::translator::guard::Guard;
 use crate::guest::Gpr;
+use crate::hooks::callgraph::facts::CodePlace;
 use crate::hooks::plan::{Builder, MappingId, Plan};
 use crate::x86::address::{Address, SCRATCH_BELOW_RSP};
 use crate::x86::cost::{Access, Cost, repeat};
@@ -186,6 +187,11 @@ impl Translator {
         self.exits = 0;
         self.in_atomic = false;
         self.builder.begin(pc, mapping);
+    }
+
+    /// Adds facts for the call graph to the plan of the block, which is at this place.
+    pub(super) fn follow_calls(&mut self, place: CodePlace) {
+        self.builder.follow_calls(place);
     }
 
     /// The engine's operations, while a block is translated.

@@ -225,7 +225,7 @@ impl Setting {
         let caches = self
             .caches
             .then(|| Hierarchy::new(geometry("1024,2,64"), geometry("1024,2,64"), geometry("8192,4,64")));
-        let consumers = Consumer::parts(caches, self.branches.then(Predictors::default), self.cpus);
+        let consumers = Consumer::parts(caches, self.branches.then(Predictors::default), None, self.cpus);
         let link = if self.cpus > 1 { Link::threaded(consumers) } else { Link::inline(consumers) };
         Recorder::new(link, self.model, self.caches)
     }

@@ -24,6 +24,9 @@ impl Recorder {
         if std::mem::replace(&mut self.tasks.account, account) != account {
             self.control(Control::Switch(account));
         }
+        if self.follows_calls {
+            self.control(Control::Task(task));
+        }
         self.filter.enter(self.tasks.process(account), place);
         if self.len + tail.len() > BUFFER_WORDS {
             self.hand_over(Drain::All);
@@ -64,13 +67,19 @@ impl Recorder {
     pub(super) fn undecided(&mut self) -> Vec<u64> {
         let saved = self.filter.save();
         let mut all = Vec::new();
-        for Parked { account, place, tail } in self.tasks.parked.values() {
+        for (task, Parked { account, place, tail }) in &self.tasks.parked {
             all.extend(Control::Switch(*account).record());
+            if self.follows_calls {
+                all.extend(Control::Task(*task).record());
+            }
             self.filter.enter(self.tasks.process(*account), *place);
             Self::add_decided(&mut all, tail, &mut *self.filter, &mut self.plans);
         }
         if !all.is_empty() {
             all.extend(Control::Switch(self.tasks.account).record());
+            if self.follows_calls {
+                all.extend(Control::Task(self.tasks.task).record());
+            }
         }
         self.filter.restore(&saved);
         let rest = self.words.get(..self.len).unwrap_or_default();

@@ -16,6 +16,7 @@ mod lines;
 mod number;
 mod record;
 mod write;
+mod write_callgrind;
 
 pub use cachegrind::CgReader;
 pub use callgrind::CallgrindReader;
@@ -29,3 +30,4 @@ pub(crate) use lines::Lines;
 pub(crate) use number::{Number, is_space, numbers, words};
 pub use record::{Head, Record};
 pub use write::{cache_desc, write_cachegrind};
+pub use write_callgrind::{CallgrindForm, CallgrindPart, write_callgrind};

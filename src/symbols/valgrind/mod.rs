@@ -3,6 +3,7 @@
 
 pub mod debug_info;
 pub(crate) mod demangle;
+pub mod functions;
 pub(crate) mod libiberty_style;
 pub(crate) mod line_table;
 pub mod symbol_table;

@@ -11,7 +11,7 @@ use crate::exact::setting::{DEFAULT, Model};
 
 /// Everything that cgemu's CPU does not have, and the C library would choose code by.
 /// Without the comma at the end it reads on, up to random bytes (docs/whole-programs.md).
-const TUNABLES: &str = "glibc.cpu.hwcaps=-AVX,-AVX2,-AVX_Fast_Unaligned_Load,-BMI1,-BMI2,-LZCNT,-MOVBE,-ERMS,-FMA,\
+pub const TUNABLES: &str = "glibc.cpu.hwcaps=-AVX,-AVX2,-AVX_Fast_Unaligned_Load,-BMI1,-BMI2,-LZCNT,-MOVBE,-ERMS,-FMA,\
                         -F16C,-XSAVE,-XSAVEC,-RTM,";
 
 /// Where Valgrind's own files are, on Debian and elsewhere.
@@ -23,7 +23,7 @@ const LIBRARIES: [&str; 4] = [
 ];
 
 /// What Valgrind adds to the environment of its client.
-const PRELOADED: &str = "vgpreload_core-amd64-linux.so";
+pub const PRELOADED: &str = "vgpreload_core-amd64-linux.so";
 
 /// Valgrind passes on how many entries the kernel's auxiliary vector has, and a CPUID that depends
 /// on AVX2; the layout has those of present kernels and of such a CPU.
@@ -43,13 +43,13 @@ pub fn check_host() -> Result<(), String> {
     if missing.is_empty() { Ok(()) } else { Err(format!("this CPU lacks {}", missing.join(", "))) }
 }
 
-fn libraries() -> PathBuf {
+pub fn libraries() -> PathBuf {
     let found = LIBRARIES.iter().map(Path::new).find(|directory| directory.join(PRELOADED).exists());
     found.expect("Valgrind's libraries; install them with: apt-get install valgrind").to_owned()
 }
 
 /// Valgrind itself: what Debian has under its name is a script that adds to the environment.
-fn valgrind() -> &'static str {
+pub fn valgrind() -> &'static str {
     if Path::new("/usr/bin/valgrind.bin").exists() { "/usr/bin/valgrind.bin" } else { "valgrind" }
 }
 

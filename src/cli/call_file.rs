@@ -1,0 +1,73 @@
+//! The file of a call graph.
+
+use std::path::Path;
+
+use anyhow::Error;
+
+use super::call_options::CallArgs;
+use super::outputs::{OutFile, Outputs};
+use crate::profile::{CallGraph, CallgrindForm, CallgrindPart, write_callgrind};
+use crate::session::{Folded, Thread};
+
+/// The file, and the form of what is in it.
+pub(super) struct CallFile {
+    file: OutFile,
+    form: CallgrindForm,
+    /// Threads that are counted apart are parts of it.
+    combine: bool,
+}
+
+impl CallFile {
+    /// Checks that the call graph can be written to `path`, which is absolute.
+    ///
+    /// # Errors
+    /// Those of [`Outputs::file`].
+    pub(super) fn prepare(
+        outputs: &Outputs,
+        options: &CallArgs,
+        path: &Path,
+        instructions: bool,
+    ) -> Result<CallFile, Error> {
+        let file = outputs.file(path).map_err(Error::msg)?;
+        Ok(CallFile { file, form: options.form(instructions), combine: options.combine_dumps.on() })
+    }
+
+    /// A file beside this one, with this at the end of its name.
+    ///
+    /// # Errors
+    /// Those of [`OutFile::replacing_beside_it`].
+    pub(super) fn beside(&self, end: &str) -> Result<CallFile, String> {
+        Ok(CallFile { file: self.file.replacing_beside_it(end)?, ..*self })
+    }
+
+    /// Writes the call graph of a process, or those of its threads as parts.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub(super) fn write_process(&self, counts: &Folded, threads: &[Thread], pid: i32) -> Result<(), String> {
+        if self.combine && !threads.is_empty() {
+            let parts = threads.iter().zip(1..).filter_map(|(thread, number)| {
+                let part = CallgrindPart { pid, thread: Some(thread.number), number };
+                Some((thread.counts.calls.as_ref()?, part))
+            });
+            return self.write(&parts.collect::<Vec<_>>());
+        }
+        self.write_thread(counts, CallgrindPart { pid, thread: None, number: 1 })
+    }
+
+    /// Writes the call graph of a thread.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub(super) fn write_thread(&self, counts: &Folded, part: CallgrindPart) -> Result<(), String> {
+        match &counts.calls {
+            Some(graph) if !(self.combine && part.thread.is_some()) => self.write(&[(graph, part)]),
+            _ => Ok(()),
+        }
+    }
+
+    fn write(&self, parts: &[(&CallGraph, CallgrindPart)]) -> Result<(), String> {
+        self.file
+            .write(|w| parts.iter().try_for_each(|(graph, part)| write_callgrind(graph, self.form, *part, w)))
+    }
+}

@@ -1,0 +1,131 @@
+//! The options of the call graph, which are Callgrind's.
+
+use std::ffi::OsString;
+
+use anyhow::{Error, bail};
+use clap::Args;
+
+use super::switch::Switch;
+use crate::profile::CallgrindForm;
+use crate::session::{CallRules, Positions, Producer};
+
+/// Options of the call graph.
+#[derive(Args, Debug)]
+pub(super) struct CallArgs {
+    /// Follow calls, and write a call graph in Callgrind's format beside the profile
+    #[arg(
+        long,
+        value_name = "yes|no",
+        default_value = "no",
+        hide_possible_values = true,
+        display_order = 40
+    )]
+    pub callgraph: Switch,
+
+    /// Where the call graph goes; the same % patterns
+    #[arg(long, value_name = "FILE", default_value = "callgrind.out.%p", display_order = 41)]
+    #[arg(help_heading = "Callgrind's options")]
+    pub callgrind_out_file: OsString,
+
+    /// Count entries of the procedure linkage table to their callers
+    #[arg(
+        long,
+        value_name = "yes|no",
+        default_value = "yes",
+        hide_possible_values = true,
+        display_order = 42
+    )]
+    #[arg(help_heading = "Callgrind's options")]
+    pub skip_plt: Switch,
+
+    /// Levels of recursion of a function that are told apart, as functions with '2 and so on behind
+    /// their names
+    #[arg(long, value_name = "N", default_value = "2", display_order = 42)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(help_heading = "Callgrind's options")]
+    pub separate_recs: u32,
+
+    /// Write the source line of each cost
+    #[arg(
+        long,
+        value_name = "yes|no",
+        default_value = "yes",
+        hide_possible_values = true,
+        display_order = 43
+    )]
+    #[arg(help_heading = "Callgrind's options")]
+    pub dump_line: Switch,
+
+    /// Write each name once, and then its number; not all readers take that
+    #[arg(
+        long,
+        value_name = "yes|no",
+        default_value = "no",
+        hide_possible_values = true,
+        display_order = 44
+    )]
+    #[arg(help_heading = "Callgrind's options")]
+    pub compress_strings: Switch,
+
+    /// Write positions relative to the one before; not all readers take that
+    #[arg(
+        long,
+        value_name = "yes|no",
+        default_value = "no",
+        hide_possible_values = true,
+        display_order = 45
+    )]
+    #[arg(help_heading = "Callgrind's options")]
+    pub compress_pos: Switch,
+
+    /// Write the threads that are counted apart as parts of one file
+    #[arg(
+        long,
+        value_name = "yes|no",
+        default_value = "no",
+        hide_possible_values = true,
+        display_order = 46
+    )]
+    #[arg(help_heading = "Callgrind's options")]
+    pub combine_dumps: Switch,
+}
+
+impl CallArgs {
+    /// The rules for the call graph; none if it is not asked for.
+    pub(super) fn rules(&self) -> Option<CallRules> {
+        let rules = || CallRules { skip_plt: self.skip_plt.on(), recursions: self.separate_recs };
+        self.callgraph.on().then(rules)
+    }
+
+    /// The positions of the call graph; those of instructions with `--dump-instr`.
+    pub(super) fn positions(&self, instructions: bool) -> Positions {
+        Positions { instructions, lines: self.dump_line.on() }
+    }
+
+    /// The form of the file.
+    pub(super) fn form(&self, instructions: bool) -> CallgrindForm {
+        CallgrindForm {
+            instructions,
+            lines: self.dump_line.on(),
+            compress_names: self.compress_strings.on(),
+            compress_positions: self.compress_pos.on(),
+        }
+    }
+}
+
+/// Checks what the call graph is asked for together with.
+///
+/// # Errors
+/// What cannot be together.
+pub(super) fn check(options: &CallArgs, producer: Producer, prompt: bool) -> Result<(), Error> {
+    if !options.callgraph.on() {
+        return Ok(());
+    }
+    if prompt {
+        bail!("--callgraph=yes: calls are not followed under the prompt; use cgemu run without -i");
+    }
+    if producer == Producer::Api {
+        bail!("--callgraph=yes: --hooks=api does not record the stack pointer; use --hooks=tap");
+    }
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! The facts of a block that decide about calls, found when it is translated.
+
+use iced_x86::{Instruction, Mnemonic};
+
+use crate::hooks::callgraph::stack_pointer::StackPointer;
+
+/// Kinds of sections between which a jump is a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Section {
+    /// Any other, or none.
+    #[default]
+    Other,
+    /// `.text`.
+    Text,
+    /// `.plt`.
+    Plt,
+}
+
+/// The place of a block in its object.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CodePlace {
+    /// Number of the object, the same for all its mappings; 0 for code in no file.
+    pub(crate) object: u32,
+    /// Link-time address of the symbol that it is in, or of the block if it is in none.
+    pub(crate) function: u64,
+    /// Section of the block.
+    pub(crate) section: Section,
+    /// The block begins its function.
+    pub(crate) entry: bool,
+    /// The function is `_dl_runtime_resolve`, which a jump leaves for good.
+    pub(crate) resolver: bool,
+}
+
+/// The way in which control leaves a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Leave {
+    /// A jump, taken or not, or none.
+    #[default]
+    Jump,
+    /// A call.
+    Call,
+    /// A return.
+    Return,
+}
+
+/// Something between two blocks that the code does not show. Its record has one slot, the stack
+/// pointer after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Between {
+    /// A signal's handler is next.
+    Signal,
+    /// A signal's handler has returned to what it interrupted.
+    SignalReturn,
+}
+
+/// Facts of a block for the call graph.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CallFacts {
+    /// Its place.
+    pub(crate) place: CodePlace,
+    /// Its end.
+    pub(crate) leave: Leave,
+    /// The stack pointer after it.
+    pub(crate) sp: StackPointer,
+}
+
+/// The way in which an instruction leaves a block.
+pub(crate) fn leave(instruction: &Instruction) -> Leave {
+    match instruction.mnemonic() {
+        Mnemonic::Call => Leave::Call,
+        Mnemonic::Ret => Leave::Return,
+        _ => Leave::Jump,
+    }
+}

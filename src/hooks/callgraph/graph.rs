@@ -1,0 +1,269 @@
+//! Contexts, blocks and arcs of a call graph, and what they cost.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::hooks::callgraph::facts::{CallFacts, CodePlace};
+use crate::hooks::counts::Counts;
+use crate::hooks::plan::{MappingId, Plan, PlannedInsn};
+use crate::hooks::plan_index::PlanIndex;
+use crate::hooks::record::PlanId;
+
+/// Number of a context: a function, as it was entered.
+pub(crate) type ContextId = u32;
+/// Number of a block in a context; consumers count by it.
+pub(crate) type BlockId = u32;
+/// Number of an arc.
+pub(crate) type ArcId = u32;
+
+/// A block in a context (Callgrind's BBCC).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Block {
+    pub(super) plan: PlanId,
+    pub(super) context: ContextId,
+    /// Level of recursion, from 0 on.
+    recursion: u32,
+    pub(super) facts: CallFacts,
+    /// Address after it, to which its call returns.
+    pub(super) fall_through: u64,
+    /// The block that came after it last, which is mostly the next one too.
+    pub(super) next: BlockId,
+    /// It runs in a function that is skipped: its costs go to the call.
+    pub(super) skipped: bool,
+}
+
+/// Start of an arc that is no block: a call that was not seen, but its return was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Unseen {
+    context: ContextId,
+    mapping: MappingId,
+    pc: u64,
+}
+
+/// Bit of the start of an arc that is an [`Unseen`].
+const UNSEEN: u32 = 1 << 31;
+
+/// Calls from one block to another (Callgrind's jCC).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CallArc {
+    pub(super) from: u32,
+    pub(super) to: BlockId,
+    pub(super) calls: u64,
+    pub(super) cost: Counts,
+}
+
+/// The graph of one account.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Graph {
+    pub(super) blocks: Vec<Block>,
+    by_plan: FxHashMap<(PlanId, ContextId, u32, bool), BlockId>,
+    /// Functions, by object and address, and the code where each was first entered.
+    contexts: Vec<(MappingId, u64)>,
+    by_function: FxHashMap<(u32, u64), ContextId>,
+    pub(super) arcs: Vec<CallArc>,
+    by_ends: FxHashMap<(u32, BlockId), ArcId>,
+    unseen: Vec<Unseen>,
+    /// Costs of what the calls of a block skip.
+    skipped: FxHashMap<BlockId, Counts>,
+}
+
+impl Graph {
+    /// The block of a plan in a context, and whether it is new.
+    #[inline]
+    pub(super) fn block(
+        &mut self,
+        last: Option<BlockId>,
+        (id, plan): (PlanId, &Plan),
+        (context, recursion): (ContextId, u32),
+        skipped: bool,
+    ) -> (BlockId, bool) {
+        let is_it = |block: &Block| {
+            (block.plan, block.context, block.recursion, block.skipped) == (id, context, recursion, skipped)
+        };
+        if let Some(last) = last
+            && let Some(next) = self.blocks.get(last as usize).map(|last| last.next)
+            && self.blocks.get(next as usize).is_some_and(is_it)
+        {
+            return (next, false);
+        }
+        let new = self.blocks.len() as BlockId;
+        let block = *self.by_plan.entry((id, context, recursion, skipped)).or_insert(new);
+        if block == new {
+            self.blocks.push(Block {
+                plan: id,
+                context,
+                recursion,
+                facts: plan.calls.unwrap_or_default(),
+                fall_through: plan.fall_through(),
+                next: new,
+                skipped,
+            });
+        }
+        if let Some(last) = last.and_then(|last| self.blocks.get_mut(last as usize)) {
+            last.next = block;
+        }
+        (block, block == new)
+    }
+
+    /// The context of a function that is entered at `pc`.
+    pub(super) fn context(&mut self, place: &CodePlace, mapping: MappingId, pc: u64) -> ContextId {
+        let contexts = &mut self.contexts;
+        *self.by_function.entry((place.object, place.function)).or_insert_with(|| {
+            contexts.push((mapping, pc));
+            contexts.len() as ContextId - 1
+        })
+    }
+
+    /// The arc between two blocks.
+    pub(super) fn arc(&mut self, from: u32, to: BlockId) -> ArcId {
+        let arcs = &mut self.arcs;
+        *self.by_ends.entry((from, to)).or_insert_with(|| {
+            arcs.push(CallArc { from, to, calls: 0, cost: Counts::default() });
+            arcs.len() as ArcId - 1
+        })
+    }
+
+    /// The start of arcs for a call from just before `pc` that was not seen.
+    pub(super) fn unseen(&mut self, context: ContextId, mapping: MappingId, pc: u64) -> u32 {
+        let wanted = Unseen { context, mapping, pc: pc.wrapping_sub(1) };
+        let known = self.unseen.iter().position(|unseen| *unseen == wanted);
+        let at = known.unwrap_or_else(|| {
+            self.unseen.push(wanted);
+            self.unseen.len() - 1
+        });
+        at as u32 | UNSEEN
+    }
+
+    /// Adds to what the calls of a block skip.
+    pub(super) fn skip(&mut self, block: BlockId, cost: &Counts) {
+        self.skipped.entry(block).or_default().add(cost);
+    }
+
+    /// Sets all costs and numbers of calls to zero.
+    pub(super) fn zero(&mut self) {
+        for arc in &mut self.arcs {
+            (arc.calls, arc.cost) = (0, Counts::default());
+        }
+        self.skipped.clear();
+    }
+
+    /// The costs, where the blocks have counted `counts` by the instructions of `index`.
+    pub(super) fn costs(&self, index: &PlanIndex, counts: &[Counts], plans: &[Arc<Plan>]) -> CallCosts {
+        let mapping_of = |block: &Block| plans.get(block.plan.0 as usize).map_or(0, |plan| plan.mapping);
+        let site = |block: &Block, last: bool| {
+            let plan = plans.get(block.plan.0 as usize);
+            let insns = plan.map_or(&[][..], |plan| &plan.insns);
+            let insn = if last { insns.last() } else { insns.first() };
+            (mapping_of(block), insn.map_or(0, |insn| insn.pc))
+        };
+        let mut contexts = Vec::new();
+        let mut numbers: FxHashMap<(ContextId, u32), ContextId> = FxHashMap::default();
+        let mut number = |context: ContextId, recursion: u32| {
+            *numbers.entry((context, recursion)).or_insert_with(|| {
+                let at = self.contexts.get(context as usize).copied().unwrap_or_default();
+                contexts.push((at.0, at.1, recursion));
+                contexts.len() as ContextId - 1
+            })
+        };
+        let mut lines = Vec::new();
+        for ((block, entry), id) in self.blocks.iter().zip(&index.entries).zip(0..) {
+            let context = number(block.context, block.recursion);
+            if !block.skipped {
+                let insns = index.insns.get(entry.insns()).unwrap_or_default();
+                let counts = counts.get(entry.insns()).unwrap_or_default();
+                let line =
+                    |(insn, counts): (&PlannedInsn, &Counts)| (context, mapping_of(block), insn.pc, *counts);
+                lines.extend(insns.iter().zip(counts).map(line));
+            }
+            // Also where there is nothing, so that each consumer has the same lines.
+            if let Some(skipped) = self.skipped.get(&id) {
+                let (mapping, pc) = site(block, true);
+                lines.push((context, mapping, pc, *skipped));
+            }
+        }
+        let arcs = self.arcs.iter().map(|arc| {
+            let (caller, site_of_call) = match self.unseen.get((arc.from & !UNSEEN) as usize) {
+                Some(unseen) if arc.from & UNSEEN != 0 => {
+                    (number(unseen.context, 0), (unseen.mapping, unseen.pc))
+                }
+                _ => match self.blocks.get(arc.from as usize) {
+                    Some(block) => (number(block.context, block.recursion), site(block, true)),
+                    None => (0, (0, 0)),
+                },
+            };
+            let to = self.blocks.get(arc.to as usize);
+            CostedCall {
+                caller,
+                site: site_of_call,
+                callee: to.map_or(0, |to| number(to.context, to.recursion)),
+                target: to.map_or((0, 0), |to| site(to, false)),
+                calls: arc.calls,
+                cost: arc.cost,
+            }
+        });
+        let calls = arcs.collect();
+        CallCosts { contexts, lines, calls }
+    }
+}
+
+/// Calls from one instruction to one function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CostedCall {
+    /// The context that calls.
+    pub(crate) caller: ContextId,
+    /// Mapping and address of the instruction that calls.
+    pub(crate) site: (MappingId, u64),
+    /// The context that is called.
+    pub(crate) callee: ContextId,
+    /// Mapping and address of the first instruction there.
+    pub(crate) target: (MappingId, u64),
+    /// Number of calls.
+    pub(crate) calls: u64,
+    /// Their costs, with all that they call.
+    pub(crate) cost: Counts,
+}
+
+/// The call graph of an account with its costs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CallCosts {
+    /// Mapping and address of code of each context's function, and its level of recursion.
+    pub(crate) contexts: Vec<(MappingId, u64, u32)>,
+    /// Own costs, by context, mapping and address of an instruction; an instruction may come more
+    /// than once.
+    pub(crate) lines: Vec<(ContextId, MappingId, u64, Counts)>,
+    /// The calls.
+    pub(crate) calls: Vec<CostedCall>,
+}
+
+impl CallCosts {
+    /// Adds what another consumer of the same records has counted: its misses. What follows from
+    /// the executions of blocks, both have.
+    pub(crate) fn complete(&mut self, other: &CallCosts) {
+        let add = |sum: &mut Counts, other: &Counts| {
+            let own = *sum;
+            sum.add(other);
+            (sum.ir, sum.dr, sum.dw, sum.bc, sum.bi) = (own.ir, own.dr, own.dw, own.bc, own.bi);
+        };
+        for (own, other) in self.lines.iter_mut().zip(&other.lines) {
+            add(&mut own.3, &other.3);
+        }
+        for (own, other) in self.calls.iter_mut().zip(&other.calls) {
+            add(&mut own.cost, &other.cost);
+        }
+    }
+
+    /// Adds the graph of another account.
+    pub(crate) fn append(&mut self, other: &CallCosts) {
+        let first = self.contexts.len() as ContextId;
+        self.contexts.extend(&other.contexts);
+        self.lines.extend(
+            other.lines.iter().map(|&(context, mapping, pc, counts)| (first + context, mapping, pc, counts)),
+        );
+        self.calls.extend(other.calls.iter().map(|call| CostedCall {
+            caller: first + call.caller,
+            callee: first + call.callee,
+            ..*call
+        }));
+    }
+}

@@ -1,0 +1,11 @@
+//! Call graphs by Callgrind's rules: a shadow stack for each thread, which the consumers keep up to
+//! date block by block. [`facts`] has what a plan says of calls, [`stack_pointer`] finds the stack
+//! pointer in a record, [`tracker`] follows control, and [`graph`] holds contexts, arcs and costs.
+
+pub(crate) mod facts;
+pub(crate) mod graph;
+pub(crate) mod stack_pointer;
+pub(crate) mod tracker;
+
+#[cfg(test)]
+mod tests;

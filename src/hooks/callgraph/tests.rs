@@ -1,0 +1,227 @@
+//! Control through blocks that are made up: each is four instructions long.
+
+use std::sync::Arc;
+
+use super::facts::{Between, CallFacts, CodePlace, Leave, Section};
+use super::graph::CallCosts;
+use super::stack_pointer::StackPointer;
+use super::tracker::{CallRules, CallTracker};
+use crate::hooks::control::Control;
+use crate::hooks::numbering::Numbering;
+use crate::hooks::part::Part;
+use crate::hooks::plan::{Plan, PlannedInsn};
+use crate::hooks::record::PlanId;
+
+/// Caller, callee, number and inclusive instructions of calls.
+type Call = (u64, u64, u64, u64);
+
+/// A program and what it has done.
+struct Program {
+    plans: Vec<Arc<Plan>>,
+    words: Vec<u64>,
+    recursions: u32,
+}
+
+impl Program {
+    fn new() -> Program {
+        Program { plans: Vec::new(), words: Vec::new(), recursions: 1 }
+    }
+
+    /// A block of a function, with the stack pointer behind it in its only slot.
+    fn block(&mut self, function: u64, number: u64, leave: Leave, section: Section) -> PlanId {
+        let pc = function + 16 * number;
+        let place = CodePlace { object: 1, function, section, entry: number == 0, ..CodePlace::default() };
+        let insns = (0..4).map(|i| PlannedInsn { pc: pc + 4 * i, len: 4 }).collect();
+        let calls = Some(CallFacts { place, leave, sp: StackPointer::Slot(0, 0) });
+        self.add(Plan { insns, slots: 1, calls, ..Plan::empty(pc, 0) })
+    }
+
+    fn between(&mut self, between: Between) -> PlanId {
+        self.add(Plan { slots: 1, between: Some(between), ..Plan::empty(0, 0) })
+    }
+
+    fn add(&mut self, plan: Plan) -> PlanId {
+        self.plans.push(Arc::new(plan));
+        PlanId(self.plans.len() as u32 - 1)
+    }
+
+    /// Runs a block, behind which the stack pointer is `sp`.
+    fn run(&mut self, id: PlanId, sp: u64) {
+        self.words.extend([self.plans[id.0 as usize].header(id), sp]);
+    }
+
+    fn task(&mut self, task: u32) {
+        self.words.extend(Control::Task(task).record());
+    }
+
+    /// The graph: own instructions by function, and calls with their instructions.
+    fn graph(&self, skip_plt: bool) -> (Vec<(u64, u64)>, Vec<Call>) {
+        let mut part = Part::new(None, None);
+        let mut numbering = Numbering::Contexts { plans: Vec::new() };
+        let mut tracker = CallTracker::new(CallRules { skip_plt, recursions: self.recursions });
+        let mut words = &self.words[..];
+        while !words.is_empty() {
+            let (_, rest) = tracker.walk(&mut part, &mut numbering, &self.plans, words);
+            words = rest;
+            if let Some((control, rest)) = words.split_at_checked(4) {
+                if let Some(Control::Task(task)) = Control::of(&control[1..]) {
+                    tracker.switch(task);
+                }
+                words = rest;
+            }
+        }
+        let CallCosts { contexts, lines, calls } = tracker.costs(&part, &self.plans, true);
+        let function = |context: u32| contexts[context as usize].1 + u64::from(contexts[context as usize].2);
+        let mut own: Vec<(u64, u64)> =
+            contexts.iter().map(|&(_, pc, level)| (pc + u64::from(level), 0)).collect();
+        for (context, _, _, counts) in lines {
+            own[context as usize].1 += counts.ir;
+        }
+        let of = |call: super::graph::CostedCall| {
+            (function(call.caller), function(call.callee), call.calls, call.cost.ir)
+        };
+        let mut calls: Vec<_> = calls.into_iter().map(of).collect();
+        calls.sort_unstable();
+        (own, calls)
+    }
+}
+
+const MAIN: u64 = 0x1000;
+const F: u64 = 0x2000;
+const G: u64 = 0x3000;
+
+#[test]
+fn calls_returns_and_recursion() {
+    let mut p = Program::new();
+    let text = Section::Text;
+    let (call, after) = (p.block(MAIN, 0, Leave::Call, text), p.block(MAIN, 1, Leave::Jump, text));
+    let (f, f_end) = (p.block(F, 0, Leave::Call, text), p.block(F, 1, Leave::Return, text));
+    p.run(call, 1000 - 8);
+    p.run(f, 900);
+    p.run(f, 800);
+    p.run(f_end, 900 + 8);
+    p.run(f_end, 1000);
+    p.run(after, 1000);
+    let (own, calls) = p.graph(true);
+    assert_eq!(own, [(MAIN, 8), (F, 16)]);
+    // The inner call is in the outer one.
+    assert_eq!(calls, [(MAIN, F, 1, 16), (F, F, 1, 4), (F, F, 1, 8)]);
+    // With levels of recursion, the inner ones are another function.
+    p.recursions = 2;
+    let (own, calls) = p.graph(true);
+    assert_eq!(own, [(MAIN, 8), (F, 8), (F + 1, 8)]);
+    assert_eq!(calls, [(MAIN, F, 1, 16), (F, F + 1, 1, 8), (F + 1, F + 1, 1, 4)]);
+}
+
+#[test]
+fn a_tail_call_and_a_loop_to_the_beginning() {
+    let mut p = Program::new();
+    let text = Section::Text;
+    let (call, after) = (p.block(MAIN, 0, Leave::Call, text), p.block(MAIN, 1, Leave::Jump, text));
+    let f = p.block(F, 0, Leave::Jump, text);
+    let (g, g_end) = (p.block(G, 0, Leave::Jump, text), p.block(G, 1, Leave::Return, text));
+    p.run(call, 992);
+    p.run(f, 992);
+    (0..100_000).for_each(|_| p.run(g, 992));
+    p.run(g_end, 1000);
+    p.run(after, 1000);
+    let (own, calls) = p.graph(true);
+    assert_eq!(own, [(MAIN, 8), (F, 4), (G, 400_004)]);
+    // Each is in those before it: 99,999 calls of 400,000 down to 8 instructions.
+    let inner = (2..=100_000).map(|n| 4 * n).sum::<u64>();
+    assert_eq!(calls, [(MAIN, F, 1, 400_008), (F, G, 1, 400_004), (G, G, 99_999, inner)]);
+}
+
+#[test]
+fn a_jump_out_of_several_functions() {
+    let mut p = Program::new();
+    let text = Section::Text;
+    let (call, after) = (p.block(MAIN, 0, Leave::Call, text), p.block(MAIN, 1, Leave::Jump, text));
+    let (f, g) = (p.block(F, 0, Leave::Call, text), p.block(G, 0, Leave::Jump, text));
+    p.run(call, 992);
+    p.run(f, 900);
+    p.run(g, 1000);
+    p.run(after, 1000);
+    let (own, calls) = p.graph(true);
+    assert_eq!(own, [(MAIN, 8), (F, 4), (G, 4)]);
+    assert_eq!(calls, [(MAIN, F, 1, 8), (F, G, 1, 4)]);
+}
+
+#[test]
+fn the_linkage_table_is_its_callers() {
+    let mut p = Program::new();
+    let call = p.block(MAIN, 0, Leave::Call, Section::Text);
+    let plt = p.block(0x500, 1, Leave::Jump, Section::Plt);
+    let (f, after) =
+        (p.block(F, 0, Leave::Return, Section::Text), p.block(MAIN, 1, Leave::Jump, Section::Text));
+    p.run(call, 992);
+    p.run(plt, 992);
+    p.run(f, 1000);
+    p.run(after, 1000);
+    let (own, calls) = p.graph(true);
+    assert_eq!(own, [(MAIN, 12), (F, 4)]);
+    assert_eq!(calls, [(MAIN, F, 1, 4)]);
+    let (own, calls) = p.graph(false);
+    assert_eq!(own, [(MAIN, 8), (0x510, 4), (F, 4)]);
+    assert_eq!(calls, [(0x510, F, 1, 4), (MAIN, 0x510, 1, 8)]);
+}
+
+#[test]
+fn a_handler_costs_nothing_where_it_interrupts() {
+    let mut p = Program::new();
+    let text = Section::Text;
+    let (call, after) = (p.block(MAIN, 0, Leave::Call, text), p.block(MAIN, 1, Leave::Jump, text));
+    let (f, f_end) = (p.block(F, 0, Leave::Jump, text), p.block(F, 1, Leave::Return, text));
+    let (handler, restorer) = (p.block(G, 0, Leave::Return, text), p.block(0x4000, 0, Leave::Jump, text));
+    let (signal, back) = (p.between(Between::Signal), p.between(Between::SignalReturn));
+    p.run(call, 992);
+    p.run(f, 992);
+    p.run(signal, 700);
+    p.run(handler, 708);
+    p.run(restorer, 708);
+    p.run(back, 992);
+    p.run(f_end, 1000);
+    p.run(after, 1000);
+    let (own, calls) = p.graph(true);
+    assert_eq!(own, [(MAIN, 8), (F, 8), (G, 4), (0x4000, 4)]);
+    assert_eq!(calls, [(MAIN, F, 1, 8), (G, 0x4000, 1, 4)]);
+}
+
+#[test]
+fn threads_have_stacks_of_their_own() {
+    let mut p = Program::new();
+    let text = Section::Text;
+    let (call, after) = (p.block(MAIN, 0, Leave::Call, text), p.block(MAIN, 1, Leave::Jump, text));
+    let (f, f_end) = (p.block(F, 0, Leave::Jump, text), p.block(F, 1, Leave::Return, text));
+    p.run(call, 992);
+    for task in [1, 2, 1, 2] {
+        p.task(task);
+        if task == 2 {
+            p.run(call, 5000);
+            p.run(f, 5000);
+            p.run(f_end, 5008);
+        } else {
+            p.run(f, 992);
+        }
+    }
+    p.task(1);
+    p.run(f_end, 1000);
+    p.run(after, 1000);
+    let (own, calls) = p.graph(true);
+    assert_eq!(own, [(MAIN, 16), (F, 28)]);
+    assert_eq!(calls[0], (MAIN, F, 3, 28));
+}
+
+/// A stack that is lost has an end, and what it says then is of no use but does no harm.
+#[test]
+fn more_calls_than_a_stack_has_frames() {
+    let mut p = Program::new();
+    let text = Section::Text;
+    let (f, g) = (p.block(F, 0, Leave::Call, text), p.block(G, 0, Leave::Call, text));
+    for sp in (0..6000u64).rev() {
+        p.run(f, 16 * sp + 8);
+        p.run(g, 16 * sp);
+    }
+    let (own, _) = p.graph(true);
+    assert_eq!(own.iter().map(|(_, ir)| ir).sum::<u64>(), 48_000);
+}

@@ -1,0 +1,105 @@
+//! From the costs of contexts and calls to a call graph by object, file, function and line.
+
+use rustc_hash::FxHashMap;
+
+use crate::hooks::callgraph::facts::Section;
+use crate::hooks::callgraph::graph::CallCosts;
+use crate::hooks::plan::MappingId;
+use crate::profile::{CallGraph, Calls, CodePosition, Costs, EventSet, FunctionId, NameId, UNKNOWN};
+use crate::session::config::Positions;
+use crate::session::costs::costs;
+use crate::session::modules::Modules;
+
+/// The addresses that are to be located.
+pub(super) fn addresses(calls: &CallCosts) -> impl Iterator<Item = (MappingId, u64)> {
+    let lines = calls.lines.iter().map(|&(_, mapping, pc, _)| (mapping, pc));
+    let ends = calls.calls.iter().flat_map(|call| [call.site, call.target]);
+    lines.chain(ends).chain(calls.contexts.iter().map(|&(mapping, pc, _)| (mapping, pc)))
+}
+
+/// Folds the costs of a process, whose addresses [`Modules::read_debug_info`] was told of.
+pub(super) fn fold(
+    calls: &CallCosts,
+    modules: &mut Modules,
+    positions: Positions,
+    (cmd, desc, events): (&[u8], &[String], EventSet),
+) -> CallGraph {
+    let mut graph = CallGraph::new(cmd, desc, events);
+    let mut folder = Folder { graph: &mut graph, modules, positions, known: FxHashMap::default() };
+    let functions: Vec<FunctionId> =
+        calls.contexts.iter().map(|&(mapping, pc, level)| folder.function((mapping, pc), level)).collect();
+    let function = |context: u32| functions.get(context as usize).copied();
+    for &(context, mapping, pc, ref counts) in &calls.lines {
+        let costs = costs(counts);
+        if let Some(function) = function(context).filter(|_| costs != Costs::ZERO) {
+            let place = folder.place(function, (mapping, pc));
+            folder.graph.spend(function, place, &costs);
+        }
+    }
+    for call in &calls.calls {
+        let (Some(caller), Some(callee)) = (function(call.caller), function(call.callee)) else { continue };
+        let costs = costs(&call.cost);
+        // As Callgrind, which lists a call with its cost.
+        if costs.is_zero() {
+            continue;
+        }
+        let place = folder.place(caller, call.site);
+        let target = (callee, folder.place(callee, call.target));
+        folder.graph.call((caller, place), target, &Calls { count: call.calls, costs });
+    }
+    graph
+}
+
+struct Folder<'a> {
+    graph: &'a mut CallGraph,
+    modules: &'a mut Modules,
+    positions: Positions,
+    /// File (`None` if it is not known), address and line.
+    known: FxHashMap<(MappingId, u64), (Option<NameId>, u64, u32)>,
+}
+
+impl Folder<'_> {
+    fn function(&mut self, (mapping, pc): (MappingId, u64), recursion: u32) -> FunctionId {
+        let section = self.modules.code_place(mapping, pc).section;
+        // As Callgrind, which knows of the code of an object what is in its `.text`.
+        let is_known = section == Section::Text;
+        let at = self.modules.locate(mapping, pc).filter(|_| is_known);
+        let (file, name) = at.as_ref().map_or((UNKNOWN, UNKNOWN), |at| (&*at.file, &*at.function));
+        let object = self.modules.path(mapping).filter(|_| is_known).unwrap_or(UNKNOWN);
+        let (object, file) = (self.graph.name(object), self.graph.name(file));
+        let mut name = name.to_owned();
+        if name == UNKNOWN {
+            let address = self.modules.vaddr(mapping, pc).filter(|_| is_known).unwrap_or(pc);
+            let plt = if section == Section::Plt { " [PLT]" } else { "" };
+            name = format!("{address:#018x}{plt}");
+        }
+        if recursion > 0 {
+            name += &format!("'{}", recursion + 1);
+        }
+        let name = self.graph.name(&name);
+        self.graph.function(object, file, name)
+    }
+
+    /// The place of an instruction. Without debug information it is in the file of its function.
+    fn place(&mut self, function: FunctionId, at: (MappingId, u64)) -> CodePosition {
+        let (file, address, line) = match self.known.get(&at) {
+            Some(known) => *known,
+            None => {
+                let (mapping, pc) = at;
+                let found = self.modules.locate(mapping, pc).filter(|at| &*at.file != UNKNOWN);
+                let address = self.modules.vaddr(mapping, pc).unwrap_or(pc);
+                let file = found.as_ref().map(|at| self.graph.name(&at.file));
+                let known = (file, address, found.map_or(0, |at| at.line));
+                self.known.insert(at, known);
+                known
+            }
+        };
+        let own = self.graph.get(function).map(|function| function.file);
+        let file = file.or(own).unwrap_or_else(|| self.graph.name(UNKNOWN));
+        CodePosition {
+            file,
+            address: if self.positions.instructions { address } else { 0 },
+            line: if self.positions.lines { line } else { 0 },
+        }
+    }
+}

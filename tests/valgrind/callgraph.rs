@@ -1,0 +1,168 @@
+//! Call graphs beside Callgrind, of the programs in testdata/callgraph: of every caller and callee
+//! the same number of calls and the same inclusive instructions, and of every function the same of
+//! its own.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::common::{ENVIRONMENT, as_this_user, cgemu, not_compared, parallel, stderr, tool};
+use crate::exact::setting::{ARCH, DEFAULT};
+use crate::whole::run::{PRELOADED, TUNABLES, check_host, libraries, valgrind};
+
+/// Functions whose last block Callgrind may leave out, since no other came after it: where the
+/// program ends, and where a signal leads away for good.
+const LAST: [&str; 2] = ["_Exit", "__pthread_kill_implementation"];
+
+/// Programs of which only the calls from one function are compared, with the reason.
+const ONLY: [(&str, &str, &str); 1] =
+    [("threads.c", "work", "Valgrind has no clone3, and the C library does something else then")];
+
+/// Instructions of functions, and calls with inclusive instructions of pairs of them.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Graph {
+    functions: BTreeMap<String, u64>,
+    calls: BTreeMap<(String, String), (u64, u64)>,
+}
+
+/// A name without parameters, which Valgrind spells otherwise (docs/counting.md); the level of
+/// recursion stays.
+fn plain(name: &str) -> String {
+    let (name, level) = match name.rsplit_once('\'') {
+        Some((name, level)) if level.bytes().all(|byte| byte.is_ascii_digit()) => (name, level),
+        _ => (name, ""),
+    };
+    let end = name.find('(').filter(|at| *at > 0).unwrap_or(name.len());
+    format!("{}'{level}", &name[..end]).trim_end_matches('\'').to_owned()
+}
+
+/// Reads a Callgrind file with names and positions in full.
+fn read(file: &Path) -> Graph {
+    let text = String::from_utf8_lossy(&fs::read(file).expect("a call graph")).into_owned();
+    let mut graph = Graph::default();
+    let (mut function, mut called, mut calls) = (String::new(), String::new(), None);
+    for line in text.lines() {
+        if let Some(name) = line.strip_prefix("fn=") {
+            function = plain(name);
+        } else if let Some(name) = line.strip_prefix("cfn=") {
+            called = plain(name);
+        } else if let Some(rest) = line.strip_prefix("calls=") {
+            calls = rest.split(' ').next().and_then(|count| count.parse::<u64>().ok());
+        } else if let Some(rest) = line.strip_prefix("events: ") {
+            assert!(rest.starts_with("Ir "), "{}: {line}", file.display());
+        } else if line.starts_with(|c: char| c.is_ascii_digit()) {
+            let ir: u64 = line.split(' ').nth(1).and_then(|count| count.parse().ok()).expect("Ir");
+            match calls.take() {
+                Some(count) => {
+                    let sum = graph.calls.entry((function.clone(), called.clone())).or_default();
+                    *sum = (sum.0 + count, sum.1 + ir);
+                }
+                None => *graph.functions.entry(function.clone()).or_default() += ir,
+            }
+        }
+    }
+    graph
+}
+
+fn sources() -> Vec<PathBuf> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/callgraph");
+    let entries = fs::read_dir(&directory).expect("testdata/callgraph");
+    let mut all: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    all.sort();
+    all
+}
+
+fn build(source: &Path, directory: &Path) {
+    let compiler = if source.extension().is_some_and(|kind| kind == "cc") { "g++" } else { "gcc" };
+    // Entries of the linkage table are bound when they are first called.
+    let words = ["-g", "-O2", "-march=x86-64", "-Wl,-z,lazy", "-o", "program"];
+    let source = source.to_str().expect("text");
+    let out = tool(compiler, directory, compiler, &[&words[..], &[source]].concat());
+    assert!(out.status.success(), "{source}: {}", stderr(&out));
+}
+
+fn environment() -> Vec<String> {
+    let all = ENVIRONMENT.iter().chain(&[("GLIBC_TUNABLES", TUNABLES)]);
+    let mut all: Vec<String> = all.map(|(name, value)| format!("{name}={value}")).collect();
+    all.push(format!("VALGRIND_LIB={}", libraries().display()));
+    all
+}
+
+fn finish(mut command: Command, what: &str) {
+    let out = command.output().expect("it starts");
+    assert!(out.status.success(), "{what}: {}", stderr(&out));
+}
+
+/// Callgrind's graph, and ours.
+fn both(directory: &Path, options: &[&str]) -> [Graph; 2] {
+    let mut theirs = Command::new("taskset");
+    theirs.args(["-c", "0", "env", "--default-signal", "-i"]).args(environment()).current_dir(directory);
+    theirs.args([valgrind(), "-q", "--log-file=/dev/null", "--tool=callgrind", "--cache-sim=yes"]);
+    theirs.args(["--branch-sim=yes", "--compress-strings=no", "--compress-pos=no"]);
+    theirs.args(ARCH.valgrind).args(DEFAULT.options()).args(options);
+    theirs.args(["--callgrind-out-file=theirs", "./program"]);
+    finish(theirs, "Valgrind");
+    let user = as_this_user();
+    let mut ours = cgemu(directory, &["run", "-q", &user, "--layout=valgrind", "--branch-sim=yes"]);
+    ours.args(DEFAULT.options()).args(options).args(["--callgraph=yes", "--callgrind-out-file=ours"]);
+    ours.arg("--cachegrind-out-file=profile");
+    ours.args(environment().iter().map(|variable| format!("--env={variable}")));
+    ours.arg(format!("--env=LD_PRELOAD={}", libraries().join(PRELOADED).display()));
+    ours.args(["--", "./program"]);
+    finish(ours, "cgemu");
+    ["theirs", "ours"].map(|name| read(&directory.join(name)))
+}
+
+/// What one of them has and not the other, a line each.
+fn difference(source: &Path, theirs: &Graph, ours: &Graph) -> String {
+    let mut text = String::new();
+    let only = ONLY.iter().find(|(file, ..)| source.ends_with(file)).map(|(_, caller, _)| *caller);
+    let names: std::collections::BTreeSet<_> = theirs.functions.keys().chain(ours.functions.keys()).collect();
+    for name in names {
+        let [a, b] = [theirs, ours].map(|graph| graph.functions.get(name).copied().unwrap_or_default());
+        // A signal's restorer has no name, and nothing comes after its only block.
+        let last = LAST.contains(&name.as_str()) && a < b || name.starts_with("0x") && a == 0;
+        if a != b && !last && only.is_none() {
+            text += &format!("  {name}: {a}, and ours {b}\n");
+        }
+    }
+    let pairs: std::collections::BTreeSet<_> = theirs.calls.keys().chain(ours.calls.keys()).collect();
+    for pair in pairs {
+        let [a, b] = [theirs, ours].map(|graph| graph.calls.get(pair).copied().unwrap_or_default());
+        if a != b && only.is_none_or(|only| pair.0 == only) {
+            text += &format!("  {} -> {}: {a:?}, and ours {b:?}\n", pair.0, pair.1);
+        }
+    }
+    text
+}
+
+fn compare(options: &[&str]) {
+    if let Err(why) = check_host() {
+        return not_compared(&format!("{why}: Valgrind starts programs otherwise there"));
+    }
+    let results = parallel(sources(), |source| {
+        let dir = tempfile::tempdir().expect("a directory");
+        build(&source, dir.path());
+        let [theirs, ours] = both(dir.path(), options);
+        assert!(theirs.calls.len() > 20, "{}: few calls", source.display());
+        let difference = difference(&source, &theirs, &ours);
+        (source, difference)
+    });
+    let failures: String = results
+        .into_iter()
+        .filter(|(_, difference)| !difference.is_empty())
+        .map(|(source, difference)| format!("{}:\n{difference}", source.display()))
+        .collect();
+    assert!(failures.is_empty(), "\n{failures}");
+}
+
+#[test]
+fn calls_and_their_costs_are_callgrinds() {
+    compare(&[]);
+}
+
+#[test]
+fn calls_through_the_linkage_table_are_callgrinds() {
+    compare(&["--skip-plt=no"]);
+}
