@@ -394,6 +394,6 @@ int main(void)
         pid_t child = fork(); if (!child) { setsid(); alarm(20); ATTEMPTS[i].go(); _exit(0); }
         made(ATTEMPTS[i].name, "", child);
     }
-    printf("%d attempts\n", attempts);
+    printf("\n%d attempts\n", attempts);
     return 0;
 }
