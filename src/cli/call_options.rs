@@ -24,6 +24,7 @@ pub(super) struct CallArgs {
 
     /// Where the call graph goes; the same % patterns
     #[arg(long, value_name = "FILE", default_value = "callgrind.out.%p", display_order = 41)]
+    #[arg(hide_short_help = true)]
     #[arg(help_heading = "Callgrind's options")]
     pub callgrind_out_file: OsString,
 
@@ -33,6 +34,7 @@ pub(super) struct CallArgs {
         value_name = "yes|no",
         default_value = "yes",
         hide_possible_values = true,
+        hide_short_help = true,
         display_order = 42
     )]
     #[arg(help_heading = "Callgrind's options")]
@@ -40,7 +42,7 @@ pub(super) struct CallArgs {
 
     /// Levels of recursion of a function that are told apart, as functions with '2 and so on behind
     /// their names
-    #[arg(long, value_name = "N", default_value = "2", display_order = 42)]
+    #[arg(long, value_name = "N", default_value = "2", hide_short_help = true, display_order = 42)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
     #[arg(help_heading = "Callgrind's options")]
     pub separate_recs: u32,
@@ -51,6 +53,7 @@ pub(super) struct CallArgs {
         value_name = "yes|no",
         default_value = "yes",
         hide_possible_values = true,
+        hide_short_help = true,
         display_order = 43
     )]
     #[arg(help_heading = "Callgrind's options")]
@@ -62,6 +65,7 @@ pub(super) struct CallArgs {
         value_name = "yes|no",
         default_value = "no",
         hide_possible_values = true,
+        hide_short_help = true,
         display_order = 44
     )]
     #[arg(help_heading = "Callgrind's options")]
@@ -73,6 +77,7 @@ pub(super) struct CallArgs {
         value_name = "yes|no",
         default_value = "no",
         hide_possible_values = true,
+        hide_short_help = true,
         display_order = 45
     )]
     #[arg(help_heading = "Callgrind's options")]
@@ -84,6 +89,7 @@ pub(super) struct CallArgs {
         value_name = "yes|no",
         default_value = "no",
         hide_possible_values = true,
+        hide_short_help = true,
         display_order = 46
     )]
     #[arg(help_heading = "Callgrind's options")]

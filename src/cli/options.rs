@@ -90,12 +90,13 @@ pub(super) struct MachineArgs {
 
     /// Instructions after which another process or thread has its turn
     #[arg(long, value_name = "N", default_value = "100_000", value_parser = values::quantum)]
-    #[arg(display_order = 31)]
+    #[arg(hide_short_help = true, display_order = 31)]
     pub quantum: u64,
 
     /// Draw the order and the length of turns from this seed, to try other orders; without it
     /// processes and threads take equal turns as they come
     #[arg(long, value_name = "N", value_parser = values::seed, display_order = 31)]
+    #[arg(hide_short_help = true)]
     pub schedule_seed: Option<u64>,
 
     /// Where program, libraries, heap and stack go: where Linux puts them without randomization, or
@@ -103,7 +104,7 @@ pub(super) struct MachineArgs {
     /// Valgrind, if GLIBC_TUNABLES keeps the program's C library from AVX code;
     /// docs/whole-programs.md says how
     #[arg(long, value_name = "linux|valgrind", default_value = "linux", value_parser = layout)]
-    #[arg(display_order = 32)]
+    #[arg(hide_short_help = true, display_order = 32)]
     pub layout: Layout,
 
     /// The program and its arguments
@@ -222,6 +223,7 @@ pub(super) struct CountArgs {
         value_name = "inherit|zero",
         default_value = "inherit",
         hide_possible_values = true,
+        hide_short_help = true,
         display_order = 32
     )]
     pub fork_counts: ForkCounts,

@@ -444,14 +444,27 @@ impl Shell {
 
 #[cfg(test)]
 mod tests {
+    use super::super::shell::Command;
     use super::*;
+
+    const PRINT: Command = Command {
+        name: "print",
+        short: &[],
+        usage: "EXPR",
+        help: "",
+        example: "print 1",
+        takes: Takes::Expression,
+        resumes: false,
+        run: |_, _| Ok(()),
+    };
 
     /// Words that are not read whole complete nothing, and are read when Tab is pressed again.
     #[test]
     fn ctrl_c_ends_completion() {
         let control = Arc::new(Control::default());
         let names = Names::none(&control);
-        let words = Words { names, control: Arc::clone(&control), ..Words::default() };
+        let commands = Commands(&[("", &[PRINT])]);
+        let words = Words { commands, names, control: Arc::clone(&control), ..Words::default() };
         let history = FileHistory::new();
         let complete = |line: &str| {
             let (start, found) =
