@@ -101,6 +101,8 @@ pub struct Call {
     pub deadline: Option<u64>,
     /// Progress that must not be made again; the meaning is the call's own.
     pub done: u64,
+    /// Bytes that were at a terminal when a read of it slept.
+    pub there: u64,
     /// Decisions and arguments from when it began that it could not find again; the meaning is the
     /// call's own.
     pub decided: Vec<u64>,

@@ -230,8 +230,8 @@ fn read_piece(
         result => return result.map_err(|error| failed(ctx, &[file], error)),
     };
     let call = &mut ctx.kernel.task_mut().call;
-    if call.done != there as u64 {
-        (call.done, call.deadline) = (there as u64, None); // a byte came
+    if call.there != there as u64 {
+        (call.there, call.deadline) = (there as u64, None); // a byte came
     }
     let deadline = timer.map(|ns| ctx.deadline(ns));
     let mut keys = Vec::new();

@@ -131,7 +131,9 @@ fn log_of(text: &str) -> String {
     let begin = text.find("==").expect("a prefix");
     let pid = text[begin..].split("==").nth(1).expect("a process");
     let lines = text.replace(&format!("=={pid}=="), "==PID==");
-    lines.lines().filter(|line| !line.contains("Parent PID")).map(|line| format!("{line}\n")).collect()
+    // The shell is confined otherwise, as it starts what its user wants.
+    let same = |line: &&str| !line.contains("Parent PID") && !line.contains("Confined by");
+    lines.lines().filter(same).map(|line| format!("{line}\n")).collect()
 }
 
 /// The options of the log mean in the shell what they mean to `run`.

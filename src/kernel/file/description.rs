@@ -425,7 +425,7 @@ impl Descriptions {
 }
 
 impl Descriptions {
-    /// Who is told of urgent data at a socket, F_SETOWN.
+    /// The process or group that F_SETOWN names for the urgent data of a socket.
     pub(crate) fn owner_of_socket(&self, id: SockId) -> Option<Owner> {
         let mut open = self.slots.iter().map(|(_, open)| open);
         open.find(|open| open.ops.socket() == Some(id)).map(|open| open.owner)

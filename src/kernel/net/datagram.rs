@@ -78,7 +78,8 @@ impl Net {
         Ok(out.bytes.len())
     }
 
-    /// Receives a packet that came back, MSG_ERRQUEUE; EAGAIN. The error is that of the next one then.
+    /// Receives a packet that came back, MSG_ERRQUEUE; EAGAIN. The error is that of the next one
+    /// then.
     pub(crate) fn receive_error(
         &mut self,
         id: SockId,
