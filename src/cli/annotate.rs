@@ -26,8 +26,8 @@ pub(super) struct AnnotateArgs {
     pub(super) threshold: f64,
 
     /// Show percentages beside counts; on unless --no-show-percs
-    #[arg(long, value_name = "yes|no", num_args = 0..=1, require_equals = true)]
-    #[arg(default_missing_value = "yes", hide_possible_values = true, overrides_with = "no_show_percs")]
+    #[arg(long, num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "yes", overrides_with = "no_show_percs")]
     pub(super) show_percs: Option<Switch>,
 
     /// Show only counts
@@ -52,7 +52,7 @@ pub(super) struct AnnotateArgs {
     pub(super) no_annotate: bool,
 
     /// Older spelling of --annotate and --no-annotate
-    #[arg(long, value_name = "yes|no", require_equals = true, hide_possible_values = true)]
+    #[arg(long, require_equals = true)]
     #[arg(overrides_with_all = ["annotate", "no_annotate"])]
     pub(super) auto: Option<Switch>,
 

@@ -1,14 +1,15 @@
 //! The command line: the subcommands of cgemu. Options that Cachegrind has keep its names and
 //! meanings.
 
-use clap::builder::StyledStr;
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::builder::{PossibleValue, StyledStr};
+use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum as _};
 
 use super::annotate::AnnotateArgs;
 use super::classic::{DiffArgs, MergeArgs};
 use super::examples;
 use super::options::RunArgs;
 use super::repl::ReplArgs;
+use super::switch::Switch;
 use super::top::TopArgs;
 
 /// The whole command line.
@@ -73,6 +74,7 @@ pub(super) fn definition() -> clap::Command {
 
 fn both_helps(command: clap::Command) -> clap::Command {
     let command = command.mut_args(|arg| {
+        let arg = if is_switch(&arg) { arg.value_name("yes|no").hide_possible_values(true) } else { arg };
         let Some(text) = arg.get_help().map(StyledStr::to_string) else { return arg };
         let short = clause(&text).to_owned();
         let full = arg.get_long_help().map_or(text, StyledStr::to_string);
@@ -88,6 +90,14 @@ fn both_helps(command: clap::Command) -> clap::Command {
         None => command,
     };
     command.mut_subcommands(both_helps)
+}
+
+/// Tells if an option takes the words of a [`Switch`](super::switch::Switch), which are shown in
+/// place of a name for its value.
+fn is_switch(arg: &clap::Arg) -> bool {
+    let words: Vec<PossibleValue> =
+        Switch::value_variants().iter().filter_map(Switch::to_possible_value).collect();
+    arg.get_possible_values() == words
 }
 
 /// A text that is short, or its beginning up to the first stop.

@@ -13,13 +13,7 @@ use crate::session::{CallRules, Positions, Producer};
 #[derive(Args, Debug)]
 pub(super) struct CallArgs {
     /// Follow calls, and write a call graph in Callgrind's format beside the profile
-    #[arg(
-        long,
-        value_name = "yes|no",
-        default_value = "no",
-        hide_possible_values = true,
-        display_order = 40
-    )]
+    #[arg(long, default_value = "no", display_order = 40)]
     pub callgraph: Switch,
 
     /// Where the call graph goes; the same % patterns
@@ -29,14 +23,7 @@ pub(super) struct CallArgs {
     pub callgrind_out_file: OsString,
 
     /// Count entries of the procedure linkage table to their callers
-    #[arg(
-        long,
-        value_name = "yes|no",
-        default_value = "yes",
-        hide_possible_values = true,
-        hide_short_help = true,
-        display_order = 42
-    )]
+    #[arg(long, default_value = "yes", hide_short_help = true, display_order = 42)]
     #[arg(help_heading = "Callgrind's options")]
     pub skip_plt: Switch,
 
@@ -48,50 +35,22 @@ pub(super) struct CallArgs {
     pub separate_recs: u32,
 
     /// Write the source line of each cost
-    #[arg(
-        long,
-        value_name = "yes|no",
-        default_value = "yes",
-        hide_possible_values = true,
-        hide_short_help = true,
-        display_order = 43
-    )]
+    #[arg(long, default_value = "yes", hide_short_help = true, display_order = 43)]
     #[arg(help_heading = "Callgrind's options")]
     pub dump_line: Switch,
 
     /// Write each name once, and then its number; not all readers take that
-    #[arg(
-        long,
-        value_name = "yes|no",
-        default_value = "no",
-        hide_possible_values = true,
-        hide_short_help = true,
-        display_order = 44
-    )]
+    #[arg(long, default_value = "no", hide_short_help = true, display_order = 44)]
     #[arg(help_heading = "Callgrind's options")]
     pub compress_strings: Switch,
 
     /// Write positions relative to the one before; not all readers take that
-    #[arg(
-        long,
-        value_name = "yes|no",
-        default_value = "no",
-        hide_possible_values = true,
-        hide_short_help = true,
-        display_order = 45
-    )]
+    #[arg(long, default_value = "no", hide_short_help = true, display_order = 45)]
     #[arg(help_heading = "Callgrind's options")]
     pub compress_pos: Switch,
 
     /// Write the threads that are counted apart as parts of one file
-    #[arg(
-        long,
-        value_name = "yes|no",
-        default_value = "no",
-        hide_possible_values = true,
-        hide_short_help = true,
-        display_order = 46
-    )]
+    #[arg(long, default_value = "no", hide_short_help = true, display_order = 46)]
     #[arg(help_heading = "Callgrind's options")]
     pub combine_dumps: Switch,
 }

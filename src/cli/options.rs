@@ -117,24 +117,12 @@ pub(super) struct MachineArgs {
 #[derive(Args, Debug)]
 pub(super) struct CountArgs {
     /// Simulate the caches
-    #[arg(
-        long,
-        value_name = "yes|no",
-        default_value = "yes",
-        hide_possible_values = true,
-        display_order = 10
-    )]
+    #[arg(long, default_value = "yes", display_order = 10)]
     #[arg(help_heading = "Cachegrind's options")]
     pub cache_sim: Switch,
 
     /// Simulate the branch predictors
-    #[arg(
-        long,
-        value_name = "yes|no",
-        default_value = "no",
-        hide_possible_values = true,
-        display_order = 11
-    )]
+    #[arg(long, default_value = "no", display_order = 11)]
     #[arg(help_heading = "Cachegrind's options")]
     pub branch_sim: Switch,
 
@@ -157,25 +145,13 @@ pub(super) struct CountArgs {
 
     /// Count from the first instruction on; with no, from the program's
     /// CACHEGRIND_START_INSTRUMENTATION on
-    #[arg(
-        long,
-        value_name = "yes|no",
-        default_value = "yes",
-        hide_possible_values = true,
-        display_order = 16
-    )]
+    #[arg(long, default_value = "yes", display_order = 16)]
     #[arg(help_heading = "Cachegrind's options")]
     pub instr_at_start: Switch,
 
     /// Also count the programs that the first one executes in other processes; a child of fork(2)
     /// is counted in any case until it executes one
-    #[arg(
-        long,
-        value_name = "yes|no",
-        default_value = "no",
-        hide_possible_values = true,
-        display_order = 19
-    )]
+    #[arg(long, default_value = "no", display_order = 19)]
     #[arg(help_heading = "Cachegrind's options")]
     pub trace_children: Switch,
 
@@ -208,13 +184,7 @@ pub(super) struct CountArgs {
 
     /// Also count each thread by itself, in files of their own beside the profile of the process;
     /// caches and predictors stay those of the process
-    #[arg(
-        long,
-        value_name = "yes|no",
-        default_value = "no",
-        hide_possible_values = true,
-        display_order = 32
-    )]
+    #[arg(long, default_value = "no", display_order = 32)]
     pub separate_threads: Switch,
 
     /// Counts with which a child of fork(2) begins: its parent's, as in Cachegrind, or none
@@ -273,13 +243,7 @@ pub(super) struct ProfileArgs {
 
     /// Also write the counts of each instruction, beside the profile to FILE.instr, in Callgrind's
     /// format
-    #[arg(
-        long,
-        value_name = "yes|no",
-        default_value = "no",
-        hide_possible_values = true,
-        display_order = 17
-    )]
+    #[arg(long, default_value = "no", display_order = 17)]
     pub dump_instr: Switch,
 }
 
@@ -301,14 +265,7 @@ pub(super) struct LogArgs {
     pub log_fd: Option<u32>,
 
     /// Write nothing to the log about a child of fork(2) until it executes a program
-    #[arg(
-        long,
-        hide_short_help = true,
-        value_name = "yes|no",
-        default_value = "no",
-        hide_possible_values = true,
-        display_order = 19
-    )]
+    #[arg(long, hide_short_help = true, default_value = "no", display_order = 19)]
     #[arg(help_heading = "Cachegrind's options")]
     pub child_silent_after_fork: Switch,
 
