@@ -6,7 +6,7 @@
 //! the directories that it may change for good. From the bottom up: `host`, `host_handle`,
 //! `content`, `pipe`, `termios`, `n_tty`, `pty`, `time`, `node`, `mount`, `notify`, `context`,
 //! `caller`, `policy`, `quota`, `tree`, `data`, `proc`, `resolve`, `fsnotify`, `list`, `attr`,
-//! `xattr`, `change`, `boot`, `image`.
+//! `xattr`, `change`, `rename`, `boot`, `image`.
 
 pub(crate) mod attr;
 mod boot;
@@ -31,6 +31,7 @@ mod proc;
 pub(crate) mod proc_tables;
 pub(crate) mod pty;
 pub(crate) mod quota;
+mod rename;
 pub(crate) mod resolve;
 mod sys_tables;
 pub(crate) mod termios;
