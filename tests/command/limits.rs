@@ -1,23 +1,21 @@
-//! How runs end: at limits, by faults, by signals from outside, and what hostile programs cannot
-//! do. Whatever ends a run, the profile is complete.
+//! How runs end: at limits, by faults, and what hostile programs cannot do.
+//! Whatever ends a run, the profile is complete.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Output, Stdio};
+use std::process::{Output, Stdio};
 use std::time::Duration;
 
-use crate::common::{cgemu, cgemu_with_signals, counts, names, output, patience, stderr, stdout, tool};
-use rustix::process::{Pid, Signal, kill_process};
+use crate::common::{cgemu, counts, output, stderr, stdout, tool};
 use tempfile::TempDir;
 
-fn temporary() -> TempDir {
+pub(crate) fn temporary() -> TempDir {
     tempfile::tempdir().expect("a directory")
 }
 
 /// Builds a C program called `p` from this text.
-fn build(directory: &Path, text: &str) -> PathBuf {
+pub(crate) fn build(directory: &Path, text: &str) -> PathBuf {
     let source = directory.join("p.c");
     fs::write(&source, text).expect("write");
     let out = tool("gcc", directory, "gcc", &["-g", "-O0", "-w", "-static", "-o", "p", "p.c"]);
@@ -26,7 +24,7 @@ fn build(directory: &Path, text: &str) -> PathBuf {
 }
 
 /// Builds and runs a program with these options and with the profile in `out`.
-fn run(directory: &Path, options: &[&str], text: &str) -> Output {
+pub(crate) fn run(directory: &Path, options: &[&str], text: &str) -> Output {
     build(directory, text);
     let mut words = vec!["run", "--cachegrind-out-file=out"];
     words.extend(options);
@@ -40,14 +38,14 @@ fn run(directory: &Path, options: &[&str], text: &str) -> Output {
 
 /// Checks the profile in `out`: whole, its summary the sum of its lines, and with instructions in
 /// it.
-fn profile(directory: &Path) -> counts::Counts {
+pub(crate) fn profile(directory: &Path) -> counts::Counts {
     let counts = counts::read(&directory.join("out"));
     assert!(counts.rows.values().any(|row| row[0] > 0), "an empty profile");
     counts
 }
 
 /// A run that must end with this status, a profile and these words in the log.
-fn ends(options: &[&str], text: &str, status: i32, parts: &[&str]) {
+pub(crate) fn ends(options: &[&str], text: &str, status: i32, parts: &[&str]) {
     let dir = temporary();
     let out = run(dir.path(), options, text);
     let log = stderr(&out);
@@ -279,13 +277,6 @@ fn a_jump_to_garbage_is_the_programs_fault() {
 }
 
 #[test]
-fn instructions_that_the_cpu_lacks_are_refused_by_name() {
-    let text =
-        "void wide(void) {\n__asm__ volatile(\"vaddps %ymm0, %ymm1, %ymm2\"); }\nint main(void) { wide(); }";
-    ends(&[], text, 125, &["vaddps", "wide", "p.c:2", "0x", "AVX"]);
-}
-
-#[test]
 fn processes_and_threads_are_limited() {
     let forks = "#include <unistd.h>\nint main(void) { for (;;) fork(); }";
     ends(&["--max-processes=20"], forks, 124, &["--max-processes"]);
@@ -340,93 +331,11 @@ fn others_outlive_the_first_process() {
     ends(&[], never, 3, &["went on after the first process had ended"]);
 }
 
-/// Signals to cgemu itself, while the guest computes and while it waits for input.
-#[test]
-fn signals_from_outside_end_a_run() {
-    let busy = "#include <unistd.h>\nint main(void) { write(1, \"!\", 1); for (;;); }";
-    let waits =
-        "#include <unistd.h>\nint main(void) { char c; write(1, \"!\", 1); read(0, &c, 1); return 0; }";
-    for text in [busy, waits] {
-        for (signal, status) in [(Signal::INT, 130), (Signal::TERM, 143)] {
-            let dir = temporary();
-            build(dir.path(), text);
-            let mut child = cgemu_with_signals(
-                dir.path(),
-                &[],
-                &["run", "--timeout=60s", "--cachegrind-out-file=out", "--", "./p"],
-            )
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("cgemu starts");
-            let mut kept_open = child.stdin.take().expect("a pipe");
-            let mut ready = [0];
-            child.stdout.as_mut().expect("a pipe").read_exact(&mut ready).expect("the program is there");
-            std::thread::sleep(Duration::from_millis(100));
-            kill_process(Pid::from_child(&child), signal).expect("kill");
-            let ended = patience::wait(&mut child, Duration::from_secs(20));
-            let _ = kept_open.write_all(b"x");
-            let out = child.wait_with_output().expect("it ends");
-            assert_eq!(out.status.code(), Some(status), "{text}: {}", stderr(&out));
-            assert!(ended.is_ok(), "{text}: {ended:?}");
-            profile(dir.path());
-        }
-    }
-}
-
 /// Nothing can end this wait: time passes only with instructions, and there is nobody else.
 #[test]
 fn a_wait_without_end_is_named() {
     let text = "#include <unistd.h>\nint main(void) {\npause(); return 0; }";
     ends(&[], text, 125, &["pause", "set a timer", "at 0x", "called from 0x", "(main, /", "p.c:3)"]);
-}
-
-/// Whatever is refused names the call, the place, and where it stops the run also what to do.
-#[test]
-fn what_is_not_there_is_named_with_its_place() {
-    let text = "#define _GNU_SOURCE\n#include <fcntl.h>\n#include <unistd.h>\n#include <sys/syscall.h>\n\
-        #include <sys/prctl.h>\n#include <sys/ioctl.h>\n#include <sys/mman.h>\n#include <sched.h>\n\
-        int main(void) {\nsyscall(1000);\nsyscall(SYS_keyctl);\nprctl(77);\nioctl(0, 0x1234);\n\
-        madvise(0, 4096, 99);\nsyscall(SYS_futex, &text, 99);\nunshare(CLONE_NEWUSER | CLONE_NEWPID);\nreturn 0; }\n"
-        .replace("&text", "\"\"");
-    let dir = temporary();
-    let out = run(dir.path(), &[], &text);
-    let log = stderr(&out);
-    assert_eq!(out.status.code(), Some(0), "{log}");
-    for (what, line) in [
-        ("unknown system call 1000: answered with ENOSYS", 10),
-        ("keyctl is not emulated: answered with ENOSYS", 11),
-        ("prctl: option 77", 12),
-        ("ioctl 0x1234: answered with ENOTTY", 13),
-        ("a PID namespace has the numbers of its parent", 16),
-        ("futex: operation 99", 15),
-    ] {
-        let found = log.lines().find(|text| text.contains(what));
-        let found = found.unwrap_or_else(|| panic!("{what} is not in {log}"));
-        assert!(found.contains(", at 0x") && found.ends_with(&format!("p.c:{line})")), "{found}");
-    }
-    let reboots = "#include <unistd.h>\n#include <sys/syscall.h>\nint main(void) {\n\
-        return syscall(SYS_reboot, 0xfee1dead, 672274793, 0x4321fedc, 0); }";
-    ends(&["--user=0"], reboots, 125, &["reboot", "complete up to here; at 0x", "(main, /", "p.c:4)"]);
-    let log =
-        "#include <unistd.h>\n#include <sys/klog.h>\nint main(void) {\nchar c; return klogctl(2, &c, 1); }";
-    ends(&["--user=0"], log, 125, &["syslog", "SYSLOG_ACTION_READ_ALL", "(main, /", "p.c:4)"]);
-}
-
-#[test]
-fn what_is_dropped_is_said() {
-    let text = "#include <stdio.h>\nint main(void) { FILE *f = fopen(\"made\", \"w\"); fputs(\"x\", f);\
-        return fclose(f) || fopen(\"made\", \"r\") == 0; }";
-    let dir = temporary();
-    let out = run(dir.path(), &[], text);
-    assert_eq!(out.status.code(), Some(0), "{}", stderr(&out));
-    assert!(stderr(&out).contains("dropped") && stderr(&out).contains("--allow-write"), "{}", stderr(&out));
-    assert!(!dir.path().join("made").exists());
-    let out = run(dir.path(), &["--allow-write=."], text);
-    assert_eq!(out.status.code(), Some(0), "{}", stderr(&out));
-    assert_eq!(fs::read(dir.path().join("made")).expect("read"), b"x");
-    assert!(!stderr(&out).contains("--allow-write"), "{}", stderr(&out));
 }
 
 #[test]
@@ -538,100 +447,6 @@ fn system_calls_with_garbage_are_errors() {
     profile(dir.path());
 }
 
-/// A run of an endless program, and its log, of which the banner has come: it is after the
-/// handlers of signals.
-fn endless(directory: &Path, options: &[&str]) -> (Child, BufReader<ChildStderr>) {
-    let words =
-        ["run", "--timeout=60s", "--cachegrind-out-file=out", "--", "sh", "-c", "while :; do :; done"];
-    let mut command = cgemu_with_signals(directory, options, &words);
-    let mut child = command.stderr(Stdio::piped()).spawn().expect("env starts");
-    let mut log = BufReader::new(child.stderr.take().expect("a pipe"));
-    let mut line = String::new();
-    while !line.contains("Command:") {
-        line.clear();
-        assert!(log.read_line(&mut line).expect("read") > 0, "the log ended early");
-    }
-    (child, log)
-}
-
-/// Signals whose default action ends a process (signal(7)), by name: the profile is written, and
-/// the status is the shell's for that signal.
-#[test]
-fn every_signal_that_ends_a_process_leaves_a_profile() {
-    for (signal, number) in [
-        ("HUP", 1),
-        ("INT", 2),
-        ("QUIT", 3),
-        ("ABRT", 6),
-        ("USR1", 10),
-        ("USR2", 12),
-        ("ALRM", 14),
-        ("TERM", 15),
-        ("STKFLT", 16),
-        ("XCPU", 24),
-        ("VTALRM", 26),
-        ("PROF", 27),
-        ("IO", 29),
-        ("PWR", 30),
-        ("RTMIN", 34),
-        ("RTMAX", 64),
-    ] {
-        let dir = temporary();
-        let (mut child, mut log) = endless(dir.path(), &[]);
-        let pid = child.id().to_string();
-        // Twice, as timeout(1) and a terminal that closes send it: one request all the same.
-        let line = format!("kill -{signal} {pid}; kill -{signal} {pid}");
-        let sent = tool("bash", dir.path(), "bash", &["-c", &line]);
-        let mut rest = String::new();
-        log.read_to_string(&mut rest).expect("read");
-        assert_eq!(child.wait().expect("it ends").code(), Some(128 + number), "{signal}: {rest}");
-        assert!(rest.contains(&format!("Ended by signal {number}")), "{}{rest}", stderr(&sent));
-        profile(dir.path());
-        assert_eq!(names(dir.path()), ["out"]);
-    }
-}
-
-/// The shell lets the program end, and its profile be written, before it goes.
-#[test]
-fn signals_end_the_shell_with_a_profile() {
-    for (signal, status) in [(Signal::TERM, 143), (Signal::HUP, 129)] {
-        let dir = temporary();
-        build(dir.path(), "#include <unistd.h>\nint main(void) { write(1, \"!\", 1); for (;;); }");
-        fs::write(dir.path().join("script"), "run\n!touch went-on\n").expect("write");
-        let words = ["repl", "--commands=script", "--cachegrind-out-file=out", "--", "./p"];
-        let mut child = cgemu_with_signals(dir.path(), &[], &words)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("env starts");
-        let mut said = [0];
-        child.stdout.as_mut().expect("a pipe").read_exact(&mut said).expect("the program is there");
-        kill_process(Pid::from_child(&child), signal).expect("kill");
-        let out = child.wait_with_output().expect("it ends");
-        assert_eq!(out.status.code(), Some(status), "{}{}", stdout(&out), stderr(&out));
-        assert!(stdout(&out).contains("ended by your signal"), "{}", stdout(&out));
-        profile(dir.path());
-        assert!(!dir.path().join("went-on").exists());
-    }
-}
-
-/// nohup(1) has SIGHUP ignored, a shell without job control SIGINT for what runs in the background.
-#[test]
-fn signals_that_are_ignored_stay_ignored() {
-    for (name, signal) in [("HUP", Signal::HUP), ("INT", Signal::INT)] {
-        let dir = temporary();
-        let (mut child, mut log) = endless(dir.path(), &[&format!("--ignore-signal={name}")]);
-        kill_process(Pid::from_child(&child), signal).expect("kill");
-        std::thread::sleep(Duration::from_millis(500));
-        assert_eq!(child.try_wait().expect("wait"), None, "SIG{name}");
-        kill_process(Pid::from_child(&child), Signal::TERM).expect("kill");
-        let mut rest = String::new();
-        log.read_to_string(&mut rest).expect("read");
-        assert_eq!(child.wait().expect("it ends").code(), Some(143), "{rest}");
-        profile(dir.path());
-    }
-}
-
 /// `ulimit -t` sets the limit at which Linux kills, so the run ends before it.
 #[test]
 fn a_limit_on_cpu_time_leaves_a_profile() {
@@ -696,60 +511,4 @@ fn limits_on_memory_are_named() {
         }
     }
     assert!(whole > 20 && named > 40, "{whole} whole runs, {named} named limits");
-}
-
-/// Every CPU has them, so a signal would be wrong even where the program catches it.
-#[test]
-fn far_transfers_are_refused_by_name() {
-    let push = "push $0x33; lea 1f(%rip), %rax; push %rax; lretq; 1:";
-    let all =
-        "mov %rsp, %rax; push $0x2b; push %rax; pushfq; push $0x33; lea 1f(%rip), %rax; push %rax; iretq; 1:";
-    let (segments, calls) = ("use a near jump", "make them with `syscall`");
-    for (code, name, instead) in [
-        (push, "lretq", segments),
-        (all, "iretq", segments),
-        ("ljmp *(%rsp)", "ljmp", segments),
-        ("lcall *(%rsp)", "lcall", segments),
-        ("mov $20, %eax; int $0x80", "int $0x80", calls),
-    ] {
-        let text = format!(
-            "#include <signal.h>\n#include <stdlib.h>\nstatic void caught(int s) {{ _Exit(s); }}\n\
-             int main(void) {{ signal(SIGILL, caught); signal(SIGSEGV, caught);\
-             asm volatile(\"{code}\"); return 0; }}"
-        );
-        ends(&[], &text, 125, &[&format!("cannot emulate `{name}"), "(main", instead]);
-    }
-}
-
-/// `vsyscall=xonly` of Linux: the calls are there, and cannot be read.
-#[test]
-fn the_vsyscall_page_is_called_and_not_read() {
-    let head = "#include <sys/time.h>\n#include <time.h>\n\
-        static char *page = (char *)0xffffffffff600000;\nint main(void) {";
-    let calls = "struct timeval now = {0}; unsigned cpu = 7, node = 7; time_t seconds;\
-        if (((int (*)(void *, void *))page)(&now, 0) || now.tv_sec < 1000000) return 1;\
-        if (((time_t (*)(time_t *))(page + 0x400))(&seconds) != seconds || seconds < now.tv_sec) return 2;\
-        if (((int (*)(void *, void *))(page + 0x800))(&cpu, &node) || cpu || node) return 3; return 0; }";
-    ends(&[], &format!("{head} {calls}"), 0, &[]);
-    ends(&[], &format!("{head} return *(volatile char *)page; }}"), 139, &["read of 0xffffffffff600000"]);
-    ends(&[], &format!("{head} ((void (*)(void))(page + 0xc00))(); }}"), 139, &[]);
-}
-
-#[test]
-fn unknown_calls_do_not_fill_the_log() {
-    let text = "#include <unistd.h>\n#include <sys/syscall.h>\n#include <sys/prctl.h>\n\
-        int main(void) { for (long n = 1000; n < 61000; n++) { if (syscall(n) != -1) return 1; prctl(n, n); }\
-        for (int i = 0; i < 50; i++) syscall(1003); return 0; }";
-    let dir = temporary();
-    let out = run(dir.path(), &[], text);
-    let log = stderr(&out);
-    assert_eq!(out.status.code(), Some(0), "{log}");
-    assert!(log.lines().count() < 80, "{} lines", log.lines().count());
-    for part in [
-        "unknown system call 1000: answered with ENOSYS, at 0x",
-        "1003: answered with ENOSYS (51 times), first at 0x",
-        "unknown system call ..., 59984 more",
-    ] {
-        assert!(log.contains(part), "{part}: {log}");
-    }
 }

@@ -12,6 +12,8 @@ mod limits;
 mod machine;
 mod outputs;
 mod readme;
+mod refusals;
 mod repetitions;
 mod schedule;
+mod signals;
 mod strace;
