@@ -1,8 +1,7 @@
 // covers: msgget msgsnd msgrcv msgctl
-#include "guest.h"
+#include "child.h"
 #include <sys/ipc.h>
 #include <sys/msg.h>
-#include <sys/wait.h>
 #include <time.h>
 
 struct text {
@@ -43,25 +42,6 @@ static void stat_of(const char *what)
            ds.msg_perm.mode, (long)ds.msg_qnum, (long)ds.__msg_cbytes, (long)ds.msg_qbytes, ds.msg_stime != 0,
            ds.msg_lspid == 0 ? 0 : ds.msg_lspid == getpid() ? 1 : 2, ds.msg_rtime != 0,
            ds.msg_lrpid == 0 ? 0 : ds.msg_lrpid == getpid() ? 1 : 2, ds.msg_ctime != 0);
-}
-
-static pid_t child(void (*work)(void))
-{
-    fflush(stdout);
-    pid_t pid = fork();
-    if (pid == 0) {
-        work();
-        fflush(stdout);
-        _exit(0);
-    }
-    return pid;
-}
-
-static int reap(pid_t pid)
-{
-    int status = -1;
-    waitpid(pid, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
 /* Time for a child to fall asleep. */

@@ -1,8 +1,7 @@
 // covers: semget semop semtimedop semctl
-#include "guest.h"
+#include "child.h"
 #include <sys/ipc.h>
 #include <sys/sem.h>
-#include <sys/wait.h>
 #include <time.h>
 
 static long id;
@@ -34,25 +33,6 @@ static void until(int number, int command, long count)
     for (int i = 0; i < 5000 && S(semctl, id, number, command, 0) != count; i++)
         S(nanosleep, &moment, 0);
     show(command == GETNCNT ? "waiting for more" : "waiting for zero", S(semctl, id, number, command, 0));
-}
-
-static pid_t child(void (*work)(void))
-{
-    fflush(stdout);
-    pid_t pid = fork();
-    if (pid == 0) {
-        work();
-        fflush(stdout);
-        _exit(0);
-    }
-    return pid;
-}
-
-static int reap(pid_t pid)
-{
-    int status = -1;
-    waitpid(pid, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
 static void waits_for_two(void)
