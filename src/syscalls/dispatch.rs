@@ -28,17 +28,24 @@ fn settle(
             strace::stopped(kernel, cpu, signo);
         }
     }
-    let charged = kernel.charge(mem);
-    if let (Ok(()), Some(what)) = (charged, kernel.exceeded()) {
-        return Action::Limit(what);
+    if let Some(end) = beyond_limits(kernel, mem) {
+        return end;
     }
-    match (charged, delivered) {
-        (Err(_), _) => Action::OutOfMemory,
-        (Ok(()), Ok(())) => Action::Continue,
-        (Ok(()), Err(Fate::Stopped(_))) => Action::Sleep,
-        (Ok(()), Err(Fate::Killed(signo))) if kernel.holds_fatal_signals() => Action::Killed(signo),
-        (Ok(()), Err(Fate::Killed(signo))) => kill(kernel, cpu, mem, signo),
+    match delivered {
+        Ok(()) => Action::Continue,
+        Err(Fate::Stopped(_)) => Action::Sleep,
+        Err(Fate::Killed(signo)) if kernel.holds_fatal_signals() => Action::Killed(signo),
+        Err(Fate::Killed(signo)) => kill(kernel, cpu, mem, signo),
     }
+}
+
+/// Charges what the kernel keeps now. Gives the end of the run if that, or what the program has
+/// opened or written, is beyond a limit.
+fn beyond_limits(kernel: &mut Kernel, mem: &mut dyn GuestMemory) -> Option<Action> {
+    if kernel.charge(mem).is_err() {
+        return Some(Action::OutOfMemory);
+    }
+    kernel.exceeded().map(Action::Limit)
 }
 
 /// Ends the process of the running task by a signal.
@@ -110,11 +117,7 @@ fn serve(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory,
     ctx.kernel.wake_queues();
     if let Err(Break::Sleep) = result {
         ctx.kernel.fall_asleep(Some(number));
-        return match (ctx.kernel.charge(ctx.mem), ctx.kernel.exceeded()) {
-            (Err(_), _) => Action::OutOfMemory,
-            (Ok(()), Some(what)) => Action::Limit(what),
-            (Ok(()), None) => Action::Sleep,
-        };
+        return beyond_limits(ctx.kernel, ctx.mem).unwrap_or(Action::Sleep);
     }
     ctx.kernel.end_call(ctx.mem);
     if traced {
