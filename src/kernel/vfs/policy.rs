@@ -367,7 +367,6 @@ mod tests {
             ("/etc/skel/.ssh/id", View::Hidden),
             ("/home", View::Bare),
             ("/home/me", View::Hidden),
-            ("/root/.ssh", View::Hidden),
             ("/tmp/x", View::Hidden),
             ("/data", View::Hidden),
             ("/var/lib", View::Bare),
@@ -375,6 +374,9 @@ mod tests {
             ("/var/lib/mysql", View::Hidden),
         ] {
             assert_eq!(view(&policy, path), expected, "{path}");
+        }
+        for home in ["/home/me", "/root"] {
+            assert_eq!(view(&policy, &format!("{home}/.ssh")), View::Hidden);
         }
         assert!(TABLE.iter().all(|(path, _)| path == &"/" || !path.ends_with('/')));
     }
@@ -435,10 +437,10 @@ mod tests {
         }
         assert!(policy.holds_hidden(b"/home/me/keys") && !policy.holds_hidden(b"/home/me/keys/old"));
         policy.open(b"/");
-        assert_eq!(view(&policy, "/root/.ssh"), View::Open);
+        assert_eq!(view(&policy, "/home/you/.ssh"), View::Open);
         assert_eq!(view(&policy, "/etc/shadow"), View::Open);
-        policy.deny(b"/root");
-        assert_eq!(view(&policy, "/root/.ssh"), View::Hidden);
+        policy.deny(b"/home/you");
+        assert_eq!(view(&policy, "/home/you/.ssh"), View::Hidden);
     }
 
     #[test]
@@ -468,7 +470,7 @@ mod tests {
         assert_eq!(Policy::default().in_guest(b"/bin/sh"), b"/bin/sh");
         policy.deny(b"/srv/image/etc");
         assert_eq!(view(&policy, "/srv/image/etc/passwd"), View::Hidden);
-        assert_eq!(view(&Policy::everything(), "/root/.ssh/id"), View::Open);
+        assert_eq!(view(&Policy::everything(), "/home/me/.ssh/id"), View::Open);
     }
 
     #[test]
