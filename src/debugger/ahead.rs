@@ -5,7 +5,7 @@
 
 use crate::hooks::consumer::{Miss, Sighting, Target, Watched};
 use crate::profile::Event;
-use crate::session::{Session, StopConditions};
+use crate::session::{EngineError, Session, StopConditions};
 
 use super::stops::{Stop, Stops, Trigger, WatchAccess};
 
@@ -98,23 +98,29 @@ impl Ahead {
     }
 
     /// Has the session look out from here on; the moment at which to stop looking.
-    pub(super) fn look_out(&self, session: &mut Session) -> u64 {
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    pub(super) fn look_out(&self, session: &mut Session) -> Result<u64, EngineError> {
         let targets: Vec<Target> = self.targets.iter().map(|(_, target)| target.clone()).collect();
-        session.look_out(&targets);
-        session.instructions().saturating_add(self.length)
+        session.look_out(&targets)?;
+        Ok(session.instructions().saturating_add(self.length))
     }
 
     /// Learns what was seen since [`Ahead::look_out`], which was at the moment `from`; true if
     /// there was anything.
-    pub(super) fn learn(&mut self, session: &mut Session, from: u64) -> bool {
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    pub(super) fn learn(&mut self, session: &mut Session, from: u64) -> Result<bool, EngineError> {
         let (seen, to) = session.sightings();
-        session.look_out(&[]);
+        session.look_out(&[])?;
         self.length = match seen.len() {
             0 => self.length.saturating_mul(2).min(MOST),
             few if few <= ENOUGH => self.length,
             _ => (self.length / 2).max(LEAST),
         };
         (self.seen, self.from, self.to) = (seen, from, to);
-        !self.seen.is_empty()
+        Ok(!self.seen.is_empty())
     }
 }

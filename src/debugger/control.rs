@@ -237,10 +237,10 @@ impl Debugger {
         let start = self.session.save()?;
         // What is printed cannot be taken back.
         conditions.outside = true;
-        let end = self.ahead.look_out(&mut self.session);
+        let end = self.ahead.look_out(&mut self.session)?;
         conditions.after = Some(conditions.after.map_or(end, |after| after.min(end)));
         let pause = self.session.resume(conditions);
-        let seen = self.ahead.learn(&mut self.session, from);
+        let seen = self.ahead.learn(&mut self.session, from)?;
         if seen {
             self.session.restore(&start)?;
         }

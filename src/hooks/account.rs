@@ -221,6 +221,14 @@ impl Account {
         learns
     }
 
+    /// Adds executions of a plan, of which nothing is simulated.
+    pub(super) fn add_executions(&mut self, plan: PlanId, count: u64, plans: &[Arc<Plan>]) {
+        self.learn(plan, plans);
+        if let Some(number) = self.numbering.get(plan, plans.len()) {
+            self.part.add_executions(number, count);
+        }
+    }
+
     /// Walks records to the first whose plan is not known. Returns the number of their instructions
     /// and the words that are left.
     pub(super) fn walk<'w>(&mut self, words: &'w [u64], plans: &[Arc<Plan>]) -> (u64, &'w [u64]) {

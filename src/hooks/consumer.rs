@@ -197,6 +197,17 @@ impl Consumer {
         }
     }
 
+    /// Adds executions of an account, by plan.
+    pub(crate) fn add_executions(&mut self, id: AccountId, counts: &[u64]) {
+        self.wake(id);
+        if let Some(account) = self.accounts.get_mut(&id).filter(|account| account.counting) {
+            for (plan, &count) in (0..).map(PlanId).zip(counts).filter(|(_, count)| **count != 0) {
+                account.add_executions(plan, count, &self.plans);
+            }
+        }
+        self.wake(self.current);
+    }
+
     fn add_plans(&mut self, plans: &[Arc<Plan>]) {
         if plans.is_empty() {
             return;

@@ -237,6 +237,13 @@ impl Part {
         self.blocks.push(block);
     }
 
+    /// Adds executions of the plan with a number.
+    pub(super) fn add_executions(&mut self, number: usize, count: u64) {
+        if let Some(block) = self.blocks.get(number) {
+            block.executed.update(|executed| executed + count);
+        }
+    }
+
     /// Everything that was missed, and that [`Part::decide`] found mispredicted.
     pub(super) fn missed(&self) -> Counts {
         self.rest.total

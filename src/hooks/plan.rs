@@ -259,6 +259,11 @@ impl PlanTable {
         self.bytes
     }
 
+    /// Number of plans.
+    pub(super) fn len(&self) -> usize {
+        self.plans.len()
+    }
+
     /// Looks up a plan.
     pub(crate) fn get(&self, id: PlanId) -> Option<&Arc<Plan>> {
         self.plans.get(id.0 as usize)

@@ -3,6 +3,7 @@
 
 mod accounts;
 pub(crate) mod checkpoint;
+mod counting;
 mod sightings;
 mod tasks;
 mod turns;
@@ -12,6 +13,7 @@ use std::ops::Range;
 use crate::hooks::callgraph::facts::Between;
 use crate::hooks::consumer::Consumer;
 use crate::hooks::control::{AccountId, CONTROL_WORDS, Control};
+use crate::hooks::executions::Executions;
 use crate::hooks::fault::{Cause, FaultingInsn};
 use crate::hooks::filter::{Drain, Identity, RecordFilter};
 use crate::hooks::plan::{MappingId, NO_MAPPING, PlanTable};
@@ -48,6 +50,8 @@ pub(crate) struct Recorder {
     /// Buffers handed over since an exact number was asked for.
     unasked: u32,
     tasks: Tasks,
+    /// Counts that generated code makes itself in place of the trace, if it does.
+    executions: Option<Executions>,
     /// Bytes that the consumers took for accounts of processes that did not run, a while ago.
     resting_bytes: u64,
     /// Something is looked out for, in whatever runs.
@@ -82,6 +86,7 @@ impl Recorder {
             handed_over: None,
             unasked: 0,
             tasks: Tasks::first(),
+            executions: None,
             resting_bytes: 0,
             watching: false,
             follows_calls: false,
@@ -96,9 +101,25 @@ impl Recorder {
         &mut self.words
     }
 
-    /// Tests whether the record that begins at `start` is the last.
-    pub(crate) fn is_last(&self, start: usize) -> bool {
-        start < self.len && start + 1 + Header::of(self.words[start]).slots == self.len
+    /// Place of the next record.
+    pub(crate) fn position(&self) -> u64 {
+        match self.executions {
+            Some(_) => self.tasks.unrecorded,
+            None => self.len as u64,
+        }
+    }
+
+    /// Tests whether the record that began at `start` is the last.
+    pub(crate) fn is_last(&self, start: u64) -> bool {
+        match &self.executions {
+            Some(executions) => executions
+                .last
+                .is_some_and(|plan| start + self.instructions_of(plan) == self.tasks.unrecorded),
+            None => {
+                let header = self.words.get(start as usize).map(|&word| Header::of(word));
+                header.is_some_and(|header| start + 1 + header.slots as u64 == self.len as u64)
+            }
+        }
     }
 
     /// Words filled so far.
@@ -114,6 +135,11 @@ impl Recorder {
     /// Appends a record.
     pub(crate) fn append(&mut self, plan: PlanId, slots: &[u64]) {
         let Some(header) = self.plans.get(plan).map(|p| p.header(plan)) else { return };
+        if let Some(executions) = &mut self.executions {
+            executions.add(plan);
+            self.tasks.unrecorded += Header::of(header).instructions;
+            return;
+        }
         if self.len >= BUFFER_WORDS {
             self.flush();
         }
@@ -158,6 +184,12 @@ impl Recorder {
     /// Replaces the plan of the last record, which is at an index, by a prefix.
     fn shorten(&mut self, at: usize, prefix: PlanId) {
         let Some(plan) = self.plans.get(prefix) else { return };
+        if let Some(executions) = &mut self.executions {
+            let Some(whole) = executions.last else { return };
+            executions.shorten(whole, prefix);
+            self.tasks.unrecorded -= self.instructions_of(whole) - self.instructions_of(prefix);
+            return;
+        }
         let (header, slots) = (plan.header(prefix), usize::from(plan.slots));
         if self.walked > at {
             self.counted -= Header::of(self.words[at]).instructions;
@@ -169,6 +201,9 @@ impl Recorder {
 
     /// Sets the address of the only access of the instruction at `pc`, in the last record.
     pub(crate) fn set_address(&mut self, pc: u64, addr: u64) {
+        if self.executions.is_some() {
+            return;
+        }
         let Some((at, id, insn)) = self.find_in_last(pc) else { return };
         let Some(plan) = self.plans.get(id) else { return };
         if let Some(event) = plan.events.iter().find(|event| usize::from(event.insn) == insn) {
@@ -191,25 +226,33 @@ impl Recorder {
 
     /// Index and plan of the last record, and the index in it of the instruction at `pc`.
     fn find_in_last(&self, pc: u64) -> Option<(usize, PlanId, usize)> {
-        let at = self.last_record()?;
-        let id = Header::of(self.words[at]).plan;
+        let (at, id) = self.last_record()?;
         let insn = self.plans.get(id)?.insns.iter().position(|insn| insn.pc == pc)?;
         Some((at, id, insn))
     }
 
+    /// Number of instructions of a plan.
+    fn instructions_of(&self, plan: PlanId) -> u64 {
+        self.plans.get(plan).map_or(0, |plan| plan.insns.len() as u64)
+    }
+
     /// Address of the last instruction of the last record.
     pub(crate) fn last_instruction(&self) -> Option<u64> {
-        let id = Header::of(self.words[self.last_record()?]).plan;
+        let (_, id) = self.last_record()?;
         self.plans.get(id)?.insns.last().map(|insn| insn.pc)
     }
 
-    /// Index of the last record.
-    fn last_record(&self) -> Option<usize> {
+    /// Index and plan of the last record; generated code that counts itself leaves only the plan.
+    fn last_record(&self) -> Option<(usize, PlanId)> {
+        if let Some(executions) = &self.executions {
+            return executions.last.map(|plan| (0, plan));
+        }
         let mut last = None;
         let mut at = 0;
         while at < self.len {
-            last = Some(at);
-            at += 1 + Header::of(self.words[at]).slots;
+            let header = Header::of(self.words[at]);
+            last = Some((at, header.plan));
+            at += 1 + header.slots;
         }
         last
     }
@@ -221,6 +264,11 @@ impl Recorder {
     }
 
     fn hand_over(&mut self, drain: Drain) {
+        self.tell_executions();
+        self.send_words(drain);
+    }
+
+    fn send_words(&mut self, drain: Drain) {
         self.drop_uncounted();
         if self.len == 0 {
             return;
@@ -268,7 +316,7 @@ impl Recorder {
             return;
         }
         let dropped = instructions(self.words.get(self.filtered..self.len).unwrap_or_default());
-        self.tasks.uncounted += dropped;
+        self.tasks.unrecorded += dropped;
         if self.walked > self.filtered {
             let walked = self.words.get(self.filtered..self.walked).unwrap_or_default();
             self.counted -= instructions(walked);
@@ -279,6 +327,13 @@ impl Recorder {
 
     /// Appends an instruction to the consumers behind what has passed the filter.
     fn control(&mut self, control: Control) {
+        let tells = match (&mut self.executions, control) {
+            (Some(executions), Control::Switch(account)) => executions.switch(account),
+            (executions, _) => executions.is_some(),
+        };
+        if tells {
+            self.tell_executions();
+        }
         if self.len >= BUFFER_WORDS {
             self.hand_over(Drain::All);
         }
@@ -287,6 +342,9 @@ impl Recorder {
             self.len += CONTROL_WORDS;
         }
         self.filtered = self.len;
+        if self.executions.is_some() {
+            self.send_words(Drain::All);
+        }
     }
 
     /// Learns that a block at `pc` of this mapping has been translated. `fetch` reads the code.
@@ -356,6 +414,9 @@ impl Recorder {
 
     /// Upper bound of the instructions executed. Does not wait.
     pub(crate) fn instructions_at_most(&self) -> u64 {
+        if self.executions.is_some() {
+            return self.instructions_seen();
+        }
         // A record has at least one word, and a buffer may end with one that begins at its last
         // word.
         let uncounted = self.tasks.unseen();

@@ -172,9 +172,13 @@ impl Session {
     }
 
     /// Looks out for these targets, and for no others, from here on. [`Session::restore`] ends it.
-    pub fn look_out(&mut self, targets: &[Target]) {
-        self.machine.look_out(targets);
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    pub fn look_out(&mut self, targets: &[Target]) -> Result<(), EngineError> {
+        self.machine.look_out(targets)?;
         self.guest.lookout = KernelStores::watch(targets, self.machine.memory());
+        Ok(())
     }
 
     /// The sightings since [`Session::look_out`], in order of moments, and the moment until which

@@ -30,7 +30,7 @@ use crate::kernel::vfs::host::as_path;
 use crate::profile::reason;
 use crate::requests::Requests;
 use crate::session::accounts::Accounts;
-use crate::session::config::{Config, Limits, MachineConfig, Producer};
+use crate::session::config::{Config, CountConfig, Limits, MachineConfig, Producer};
 use crate::session::control::{Control, PAUSE, TIME_IS_UP};
 use crate::session::guest::{Guest, StopConditions};
 use crate::session::kernel_stores::KernelStores;
@@ -268,6 +268,13 @@ fn new_kernel(config: &Config, control: &Control, memory: u64) -> Result<Kernel,
     Ok(kernel)
 }
 
+/// True if generated code can count by itself: nobody asks where data are or what comes after what.
+fn counts_itself(counting: &CountConfig) -> bool {
+    let CountConfig { caches, branch_sim, calls, model, producer, .. } = counting;
+    let simulates = caches.is_some() || *branch_sim || calls.is_some();
+    !simulates && *model == CountModel::Arch && *producer == Producer::Tap
+}
+
 fn new_machine(config: &Config, memory: u64) -> Result<Machine, StartError> {
     let Config { machine: program, counting, .. } = config;
     // Before threads begin, whose stacks and heaps take addresses too.
@@ -281,8 +288,12 @@ fn new_machine(config: &Config, memory: u64) -> Result<Machine, StartError> {
     let caches = counting.caches.map(|caches| Hierarchy::new(caches.i1, caches.d1, caches.ll));
     let predictors = counting.branch_sim.then(Predictors::default);
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    let consumers = Link::threaded(Consumer::parts(caches, predictors, counting.calls, cpus));
-    let mut recorder = Recorder::new(consumers, counting.model, counting.caches.is_some());
+    let consumers = Consumer::parts(caches, predictors, counting.calls, cpus);
+    let link = if counts_itself(counting) { Link::inline(consumers) } else { Link::threaded(consumers) };
+    let mut recorder = Recorder::new(link, counting.model, counting.caches.is_some());
+    if counts_itself(counting) {
+        recorder.count_executions();
+    }
     if config.recording.instructions {
         recorder.keep_code();
     }

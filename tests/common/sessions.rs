@@ -38,6 +38,12 @@ pub fn config(argv: Vec<OsString>, model: CountModel) -> Config {
     }
 }
 
+/// The same run, counting nothing but instructions.
+pub fn instructions_only(mut config: Config) -> Config {
+    (config.counting.caches, config.counting.branch_sim) = (None, false);
+    config
+}
+
 /// Numbers that are the same in every run.
 pub struct Numbers(pub u64);
 

@@ -6,14 +6,17 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use crate::common::sessions::{Numbers, config};
+use crate::common::sessions::{Numbers, config, instructions_only};
 use crate::common::{exact, stderr, tool};
 use cgemu::profile::Event;
-use cgemu::session::{Control, CountModel, PAUSE, Pause, Session, Stop, StopConditions, Whose};
+use cgemu::session::{Config, Control, CountModel, PAUSE, Pause, Session, Stop, StopConditions, Whose};
 
 fn start(argv: &[&str], model: CountModel) -> Session {
-    Session::start(config(argv.iter().map(Into::into).collect(), model), Arc::new(Control::default()))
-        .expect("it starts")
+    start_with(config(argv.iter().map(Into::into).collect(), model))
+}
+
+fn start_with(config: Config) -> Session {
+    Session::start(config, Arc::new(Control::default())).expect("it starts")
 }
 
 fn written(session: Session) -> (Stop, Vec<u8>) {
@@ -82,19 +85,23 @@ fn looked_at_in_a_superblock() {
 fn stepped_and_taken_back() {
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
     let readme = readme.to_str().expect("a name");
-    for (argv, model, seed) in [
-        (vec!["/usr/bin/sort", "-o", "/dev/null", readme], CountModel::Arch, 42),
-        (vec!["/usr/bin/sort", "-o", "/dev/null", readme], CountModel::Valgrind, 42),
-        (vec!["/usr/bin/sort", "-o", "/dev/null", readme], CountModel::Valgrind, 43),
-        (vec!["/usr/bin/sha256sum", readme], CountModel::Valgrind, 44),
-        (vec!["/usr/bin/sha256sum", readme], CountModel::Arch, 42),
+    let sort = ["/usr/bin/sort", "-o", "/dev/null", readme];
+    let sum = ["/usr/bin/sha256sum", readme];
+    let config = |argv: &[&str], model| config(argv.iter().map(Into::into).collect(), model);
+    for (config, seed) in [
+        (config(&sort, CountModel::Arch), 42),
+        (config(&sort, CountModel::Valgrind), 42),
+        (config(&sort, CountModel::Valgrind), 43),
+        (instructions_only(config(&sort, CountModel::Arch)), 45),
+        (config(&sum, CountModel::Valgrind), 44),
+        (config(&sum, CountModel::Arch), 42),
     ] {
-        let mut plain = start(&argv, model);
+        let mut plain = start_with(config.clone());
         assert_eq!(plain.resume(StopConditions::default()), Pause::Ended);
         let total = plain.instructions();
         let plain = written(plain);
         let mut numbers = Numbers(seed);
-        let mut session = start(&argv, model);
+        let mut session = start_with(config);
         let mut now = 0;
         while now < total {
             let next = (now + 1 + numbers.below(total / 8)).min(total - 1);

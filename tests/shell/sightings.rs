@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::common::sessions::config;
+use crate::common::sessions::{config, instructions_only};
 use crate::common::{stderr, tool};
 use cgemu::debugger::Debugger;
 use cgemu::debugger::control::Stopped;
@@ -135,9 +135,12 @@ fn misses_of_several_tasks_are_where_the_counters_rise() {
 #[test]
 fn stores_are_where_the_bytes_change() {
     let dir = tempfile::tempdir().expect("a directory");
-    let config = built(dir.path(), CountModel::Arch);
-    for (name, changes) in [("kept", None), ("input", Some(1))] {
-        let mut stepped = start(&config);
+    let all = built(dir.path(), CountModel::Arch);
+    let instructions = instructions_only(all.clone());
+    for (config, name, changes) in
+        [(&all, "kept", None), (&all, "input", Some(1)), (&instructions, "kept", None)]
+    {
+        let mut stepped = start(config);
         let (address, size) = stepped.program().data(name).expect("data");
         let begin = stepped.session().instructions();
         let mut bytes = vec![0; size as usize];
@@ -151,7 +154,7 @@ fn stores_are_where_the_bytes_change() {
             }
         }
         assert!(changes.map_or(rises.len() > 20, |count| rises.len() == count), "{name}: {rises:?}");
-        let mut debugger = start(&config);
+        let mut debugger = start(config);
         debugger.stops.add("", Trigger::Memory(address..address + size, WatchAccess::Write), None, false);
         let found = moments(&mut debugger, begin + STEPS);
         // A store of what is there already is a stop as well.

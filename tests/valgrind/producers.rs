@@ -1,5 +1,6 @@
 //! The two producers of events, the tap in the generated code and the engine's public hooks, must
-//! give the same profile to the byte. Small inputs: the public hooks are slow.
+//! give the same profile to the byte; and where generated code counts instructions itself, as many
+//! of them. Small inputs: the public hooks are slow.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -16,13 +17,27 @@ struct Case {
     stdin: String,
 }
 
-/// Runs a case with both producers in equal directories of the same name.
+/// Instructions by line of a profile, with the names in front of them.
+fn instructions(profile: &str) -> Vec<String> {
+    let begins = |line: &str, with: &str| line.starts_with(with);
+    let fields = |line: &str| line.split(' ').take(2).collect::<Vec<_>>().join(" ");
+    let wanted = |line: &&str| {
+        begins(line, "f")
+            || begins(line, "summary: ")
+            || line.starts_with(|first: char| first.is_ascii_digit())
+    };
+    let lines = profile.lines().filter(wanted);
+    lines.map(|line| if begins(line, "f") { line.to_owned() } else { fields(line) }).collect()
+}
+
+/// Runs a case with both producers, and counting only instructions, in equal directories of one
+/// name.
 fn differs(case: &Case) -> Option<String> {
     let dir = tempfile::tempdir().expect("a directory");
     let work = dir.path().join("work");
     fs::write(dir.path().join("stdin"), &case.stdin).expect("write");
     let mut seen = Vec::new();
-    for hooks in ["tap", "api"] {
+    for (hooks, simulates) in [("tap", "yes"), ("api", "yes"), ("tap", "no")] {
         let _ = fs::remove_dir_all(&work);
         fs::create_dir(&work).expect("mkdir");
         fs::write(work.join("numbers"), numbers()).expect("write");
@@ -31,8 +46,9 @@ fn differs(case: &Case) -> Option<String> {
             format!("--hooks={hooks}"),
             format!("--cachegrind-out-file={}", dir.path().join(hooks).display()),
         ];
-        let mut command = cgemu(&work, &["run", "-q", "--branch-sim=yes", "--timeout=60s"]);
-        command.args(&options).arg("--").args(&case.argv);
+        let simulations = [format!("--cache-sim={simulates}"), format!("--branch-sim={simulates}")];
+        let mut command = cgemu(&work, &["run", "-q", "--timeout=60s"]);
+        command.args(&simulations).args(&options).arg("--").args(&case.argv);
         let out = command
             .stdin(File::open(dir.path().join("stdin")).expect("open"))
             .stdout(Stdio::piped())
@@ -44,19 +60,26 @@ fn differs(case: &Case) -> Option<String> {
         let profile = fs::read(dir.path().join(hooks)).expect("a profile");
         seen.push((out.status.code(), out.stdout, profile));
     }
-    let (tap, api) = (&seen[0], &seen[1]);
-    if tap.0 != api.0 || tap.1 != api.1 {
-        return Some(format!("the program itself differs: {:?} with tap, {:?} with api", tap.0, api.0));
+    let [tap, api, alone] = &seen[..] else { unreachable!("three runs") };
+    for other in [api, alone] {
+        if (tap.0, &tap.1) != (other.0, &other.1) {
+            return Some(format!("the program itself differs: {:?} and {:?}", tap.0, other.0));
+        }
     }
-    let lines = |profile: &[u8]| String::from_utf8_lossy(profile).into_owned();
-    let (tap, api) = (lines(&tap.2), lines(&api.2));
-    if tap == api {
-        assert!(tap.lines().last().is_some_and(|line| line.starts_with("summary: ")), "{tap}");
-        return None;
+    let text = |profile: &[u8]| String::from_utf8_lossy(profile).into_owned();
+    let (tap, api, alone) = (text(&tap.2), text(&api.2), text(&alone.2));
+    assert!(tap.lines().last().is_some_and(|line| line.starts_with("summary: ")), "{tap}");
+    if tap != api {
+        let at = tap.lines().zip(api.lines()).position(|(a, b)| a != b).unwrap_or(0);
+        let line = |text: &str| text.lines().nth(at).unwrap_or_default().to_owned();
+        return Some(format!("line {}: {:?} with tap, {:?} with api", at + 1, line(&tap), line(&api)));
     }
-    let at = tap.lines().zip(api.lines()).position(|(a, b)| a != b).unwrap_or(0);
-    let line = |text: &str| text.lines().nth(at).unwrap_or_default().to_owned();
-    Some(format!("line {}: {:?} with tap, {:?} with api", at + 1, line(&tap), line(&api)))
+    let (tap, alone) = (instructions(&tap), instructions(&alone));
+    let differing = tap.iter().zip(&alone).find(|(a, b)| a != b);
+    let differs = differing.is_some() || tap.len() != alone.len();
+    differs.then(|| {
+        format!("{differing:?}, of {} and {} lines, counting only instructions", tap.len(), alone.len())
+    })
 }
 
 /// Lines for sort and cat.

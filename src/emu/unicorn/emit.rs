@@ -124,6 +124,23 @@ impl Emit {
         (temp, op)
     }
 
+    /// Loads a word to change it, and stores it again; the offset is patched in when the block is
+    /// done.
+    pub(super) fn add_later(self, base: usize, addend: usize) -> [*mut Op; 2] {
+        let temp = self.new_temp(false);
+        let access = |opcode| unsafe {
+            let op = ffi::tcg_emit_op_x86_64(self.0, opcode);
+            (*op).args[0] = temp;
+            (*op).args[1] = base;
+            op
+        };
+        let load = access(opcode::LD_I64);
+        self.add(temp, temp, addend);
+        let store = access(opcode::ST_I64);
+        self.free(temp);
+        [load, store]
+    }
+
     /// Sets `cc_op` so that `cc_src` holds all flags.
     pub(super) fn set_flags_computed(self) {
         unsafe {
@@ -131,6 +148,11 @@ impl Emit {
             (*op).args[0] = self.temp(layout::context_cc_op(self.0));
             (*op).args[1] = layout::CC_OP_EFLAGS;
         }
+    }
+
+    /// The CPU's state, which a register of the host holds.
+    pub(super) fn env(self) -> usize {
+        unsafe { layout::context_env(self.0) }
     }
 
     pub(super) fn gpr(self, number: usize) -> usize {

@@ -370,7 +370,7 @@ replace! {
                 vcpu.trace.sync();
                 let pc = vcpu.state.rip();
                 vcpu.trace.recorder().cut(pc);
-                vcpu.run.begin_again(pc, vcpu.trace.recorder().len());
+                vcpu.run.begin_again(pc, vcpu.trace.recorder().position());
                 vcpu.resume_trace();
             }
             ffi::__real_cpu_loop_exit_noexc_x86_64(cpu)

@@ -67,6 +67,11 @@ impl JumpCache {
         self.salt = tag.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
     }
 
+    /// Forgets all targets.
+    pub(super) fn clear(&mut self) {
+        self.entries.fill(VOID);
+    }
+
     /// Learns of a block that the engine is about to translate. Returns whether all blocks before
     /// it are gone.
     ///
@@ -76,7 +81,7 @@ impl JumpCache {
         // The same block again is another attempt at it, or reuse of one that was not needed.
         let is_first = block < self.last || self.first.is_null();
         if is_first {
-            self.entries.fill(VOID);
+            self.clear();
             self.first = block;
         }
         self.last = block;

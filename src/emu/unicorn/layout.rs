@@ -22,7 +22,8 @@ pub(super) mod opcode {
 /// `TCG_TYPE_I64`.
 pub(super) const TYPE_I64: i32 = 1;
 
-/// `TCG_COND_EQ`, `TCG_COND_NE` and `TCG_COND_LEU`.
+/// `TCG_COND_GE`, `TCG_COND_EQ`, `TCG_COND_NE` and `TCG_COND_LEU`.
+pub(super) const COND_GE: i32 = 3;
 pub(super) const COND_EQ: i32 = 8;
 pub(super) const COND_NE: i32 = 9;
 pub(super) const COND_LEU: i32 = 12;
@@ -36,7 +37,9 @@ const CONTEXT_REGS: usize = 39320;
 /// `CC_OP_EFLAGS`: `cc_src` holds all flags.
 pub(super) const CC_OP_EFLAGS: usize = 1;
 
-/// Offset of the name in `TCGTemp`, and the size of an operation's definition.
+/// Offsets in `TCGTemp`: the value that it lies beside in memory, and its name; and the size of an
+/// operation's definition.
+const TEMP_BASE: usize = 16;
 const TEMP_NAME: usize = 32;
 const OP_DEF_SIZE: usize = 32;
 
@@ -153,6 +156,16 @@ pub(super) unsafe fn context_gpr(context: Context, number: usize) -> Value {
     unsafe { *context.add(CONTEXT_REGS).cast::<Value>().add(number) }
 }
 
+/// The TCG temporary of the CPU's state, `cpu_env`.
+///
+/// # Safety
+/// `context` is live.
+pub(super) unsafe fn context_env(context: Context) -> usize {
+    // SAFETY: a register is a global in memory at the state; `verify_context` has checked the name
+    // of what this leads to.
+    unsafe { *context.add(context_gpr(context, 0) + TEMP_BASE).cast::<usize>() }
+}
+
 /// The TCG value of `cc_op`, the rule by which the flags are computed.
 ///
 /// # Safety
@@ -162,8 +175,8 @@ pub(super) unsafe fn context_cc_op(context: Context) -> Value {
     unsafe { *context.add(CONTEXT_CC_OP).cast::<Value>() }
 }
 
-/// Checks a context against this file: the names of the operations that we emit, of RSP and of
-/// `cc_op`.
+/// Checks a context against this file: the names of the operations that we emit, of RSP, of `cc_op`
+/// and of the state.
 ///
 /// # Errors
 /// A description of the first difference.
@@ -194,7 +207,8 @@ pub(super) unsafe fn verify_context(context: Context, uc: *mut c_void) -> Result
             }
         }
         let (rsp, cc_op) = (context_gpr(context, Gpr::Rsp as usize), context_cc_op(context));
-        for (value, expected) in [(rsp, c"rsp"), (cc_op, c"cc_op")] {
+        let env = context_env(context).wrapping_sub(context as usize);
+        for (value, expected) in [(rsp, c"rsp"), (cc_op, c"cc_op"), (env, c"env")] {
             let name = *context.add(value + TEMP_NAME).cast::<*const c_char>();
             if name.is_null() || CStr::from_ptr(name) != expected {
                 return Err(format!("the value of {expected:?} is not where TCGContext should have it"));

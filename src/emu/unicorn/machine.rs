@@ -90,7 +90,7 @@ impl Machine {
             mmu: Mmu::new(space, &state).map_err(EngineError)?,
             trace: TraceBuffer::new(recorder, !reference),
             run: RunControl::default(),
-            translator: Translator::new(reference, state.env().sse().cast()),
+            translator: Translator::new(reference, state.env_start(), state.env().sse().cast()),
             reference: reference.then(Reference::default),
             model,
             before: Before::NONE,

@@ -45,7 +45,7 @@ pub(super) struct RunControl {
     passed: Option<u64>,
     /// The instruction that was begun again in a block of its own, because it stores to code, and
     /// the start of that block's record.
-    begun_again: Option<(u64, usize)>,
+    begun_again: Option<(u64, u64)>,
     /// Error code of the exception that a helper is about to raise.
     error: u16,
 }
@@ -114,13 +114,13 @@ impl RunControl {
 
     /// Notes that the instruction at `pc` begins again in a block of its own, whose record will
     /// begin at `start`.
-    pub(super) fn begin_again(&mut self, pc: u64, start: usize) {
+    pub(super) fn begin_again(&mut self, pc: u64, start: u64) {
         self.begun_again = Some((pc, start));
     }
 
     /// Start of the record of the block that begins the instruction at `pc` again, if there was
     /// one.
-    pub(super) fn begun_again(&self, pc: u64) -> Option<usize> {
+    pub(super) fn begun_again(&self, pc: u64) -> Option<u64> {
         self.begun_again.filter(|(at, _)| *at == pc).map(|(_, start)| start)
     }
 

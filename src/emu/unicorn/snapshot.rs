@@ -186,8 +186,16 @@ impl Machine {
     }
 
     /// Looks out for these targets, in place of any others.
-    pub(crate) fn look_out(&mut self, targets: &[Target]) {
-        self.vcpu.trace.recorder().look_out(targets);
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    pub(crate) fn look_out(&mut self, targets: &[Target]) -> Result<(), EngineError> {
+        if self.vcpu.trace.recorder().look_out(targets) {
+            // Blocks that count are translated anew, to write the trace.
+            self.vcpu.mmu.jumps().clear();
+            self.engine.ctl_flush_tb().map_err(engine_error("cannot drop generated code"))?;
+        }
+        Ok(())
     }
 
     /// The sightings, in order, and the moment until which everything is known.

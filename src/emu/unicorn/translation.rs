@@ -40,7 +40,7 @@ pub(super) unsafe fn translate(
         };
         vcpu.mmu.translating(tb.cast());
         let mode = (*tb.cast::<Block>()).flags;
-        vcpu.translator.begin(*ops, tb, (pc, mode), mapping);
+        vcpu.translator.begin(*ops, tb, (pc, mode), mapping, vcpu.trace.counts_executions());
         if vcpu.trace.recorder().follows_calls()
             && let Some(supervisor) = vcpu.run.supervisor()
         {
@@ -110,7 +110,6 @@ impl Vcpu {
     fn end_block(&mut self, pc: u64, size: u64) {
         let plan = self.translator.take_plan();
         self.record_translation(plan.pc, plan.mapping);
-        let slots = usize::from(plan.slots);
         let recorder = self.trace.recorder();
         let id = recorder.plans.insert(plan);
         if let Some(reference) = &mut self.reference {
@@ -119,9 +118,9 @@ impl Vcpu {
         let (space, mut window) = (self.mmu.space(), Window::EMPTY);
         recorder.note_code(id, &mut |pc| window.code(space, pc));
         let Some(plan) = recorder.plans.get(id) else { return };
-        let header = plan.header(id);
-        self.translator.end(header, slots);
+        self.translator.end(id, plan);
         let bytes = recorder.plans.bytes();
+        self.trace.add_plan();
         if self.run.supervisor().is_some_and(|supervisor| supervisor.translated(bytes) == Next::Stop) {
             self.leave(Leave::Stop);
         }

@@ -26,6 +26,7 @@ use crate::emu::unicorn::translator::guard::Guard;
 use crate::guest::Gpr;
 use crate::hooks::callgraph::facts::CodePlace;
 use crate::hooks::plan::{Builder, MappingId, Plan};
+use crate::hooks::record::PlanId;
 use crate::x86::address::{Address, SCRATCH_BELOW_RSP};
 use crate::x86::cost::{Access, Cost, repeat};
 use crate::x86::decode::{self, MAX_LENGTH, Trap, Verdict};
@@ -37,6 +38,26 @@ pub(super) enum Decision {
     EndBlock,
     /// It is translated, with what the user should be told about it.
     Translate(Option<&'static str>),
+}
+
+/// Part of an operation that waits for the plan of its block.
+#[derive(Clone, Copy)]
+enum Later {
+    Header,
+    /// Bytes of the record.
+    Size,
+    Instructions,
+    MinusInstructions,
+    Plan,
+    /// Offset of the plan's count of executions.
+    Count,
+}
+
+/// Argument of an operation that is set when the plan is known.
+struct Patch {
+    op: *mut Op,
+    argument: usize,
+    what: Later,
 }
 
 /// Answer that the engine has generated other accesses than expected. The block must not run; when
@@ -58,6 +79,8 @@ pub(super) fn request_at(space: &mut AddressSpace, pc: u64) -> Option<Request> {
 pub(super) struct Translator {
     /// The reference producer writes the trace, so generated code must not.
     reference: bool,
+    /// The engine's `CPUX86State`.
+    env: *const u64,
     /// The engine's `float_status` for SSE.
     sse_status: *const u8,
     /// Client requests that were translated, by address.
@@ -81,10 +104,10 @@ pub(super) struct Translator {
     at_start: bool,
     /// TCG temporary that holds the buffer pointer within the block.
     pointer: *mut c_void,
-    /// Operation that loads the header.
-    header: *mut Op,
-    /// Operation that loads the size of the record.
-    advance: *mut Op,
+    /// Generated code counts executions in place of the trace.
+    counts: bool,
+    /// Operations that wait for the plan.
+    patches: Vec<Patch>,
     /// Chained exits of the block that are in use (bits by `goto_tb` index).
     exits: u32,
     instruction: Instruction,
@@ -132,9 +155,10 @@ fn code_of(instruction: &Instruction, bytes: &[u8]) -> Code {
 
 impl Translator {
     /// A translator for generated code that writes the trace, or with `reference` leaves it alone.
-    pub(super) fn new(reference: bool, sse_status: *const u8) -> Translator {
+    pub(super) fn new(reference: bool, env: *const u64, sse_status: *const u8) -> Translator {
         Translator {
             reference,
+            env,
             sse_status,
             requests: FxHashMap::default(),
             trapped_code: FxHashMap::default(),
@@ -148,8 +172,8 @@ impl Translator {
             pc: 0,
             at_start: false,
             pointer: std::ptr::null_mut(),
-            header: std::ptr::null_mut(),
-            advance: std::ptr::null_mut(),
+            counts: false,
+            patches: Vec::new(),
             exits: 0,
             instruction: Instruction::default(),
             matcher: Matcher::default(),
@@ -170,14 +194,17 @@ impl Translator {
     }
 
     /// Begins a block at `pc` for a mode of the CPU, which the engine translates with the
-    /// operations `original`.
+    /// operations `original`. With `counts` it counts executions in place of the trace.
     pub(super) fn begin(
         &mut self,
         original: TranslatorOps,
         tb: *mut c_void,
         (pc, mode): (u64, u32),
         mapping: MappingId,
+        counts: bool,
     ) {
+        self.counts = counts;
+        self.patches.clear();
         self.guard = Guard::begin(mode);
         self.aligns = mode & alignment::ALIGNMENT_CHECK != 0;
         self.original = Some(original);
@@ -224,15 +251,20 @@ impl Translator {
         self.builder.finish()
     }
 
-    /// Patches the header and the size of the record into the block, and ends its translation.
-    pub(super) fn end(&mut self, header: u64, slots: usize) {
-        if !self.header.is_null() {
-            // SAFETY: both operations belong to the block whose code is generated after this
-            // returns.
-            unsafe {
-                (*self.header).args[1] = header as usize;
-                (*self.advance).args[1] = 8 * (1 + slots);
-            }
+    /// Patches what follows from the plan into the block, and ends its translation.
+    pub(super) fn end(&mut self, id: PlanId, plan: &Plan) {
+        for Patch { op, argument, what } in self.patches.drain(..) {
+            let value = match what {
+                Later::Header => plan.header(id) as usize,
+                Later::Size => 8 * (1 + usize::from(plan.slots)),
+                Later::Instructions => plan.insns.len(),
+                Later::MinusInstructions => plan.insns.len().wrapping_neg(),
+                Later::Plan => id.0 as usize,
+                Later::Count => 8 * id.0 as usize,
+            };
+            // SAFETY: the operation belongs to the block whose code is generated after this
+            // returns, and has that argument.
+            unsafe { (*op).args[argument] = value };
         }
         self.abandon();
     }
@@ -241,8 +273,7 @@ impl Translator {
     pub(super) fn abandon(&mut self) {
         self.original = None;
         self.pointer = std::ptr::null_mut();
-        self.header = std::ptr::null_mut();
-        self.advance = std::ptr::null_mut();
+        self.patches.clear();
         self.shown = None;
         self.trapped = false;
         self.truncated = None;

@@ -59,6 +59,9 @@ impl Recorder {
             words.copy_from_slice(&saved.rest);
             self.len = saved.rest.len();
         }
+        if let Some(executions) = &mut self.executions {
+            executions.restart(saved.tasks.account);
+        }
         self.handed_over = Some(saved.instructions);
     }
 }

@@ -4,8 +4,10 @@ use crate::hooks::lookout::{Sighting, Target, Watched};
 use crate::hooks::recorder::Recorder;
 
 impl Recorder {
-    /// Looks out for these targets and no others from here on.
-    pub(crate) fn look_out(&mut self, targets: &[Target]) {
+    /// Looks out for these targets and no others from here on. Returns true if generated code is to
+    /// write a trace from here on, which it has not done before.
+    pub(crate) fn look_out(&mut self, targets: &[Target]) -> bool {
+        let begins = !targets.is_empty() && self.begin_trace();
         self.flush();
         self.send_plans();
         self.watching = !targets.is_empty();
@@ -22,6 +24,7 @@ impl Recorder {
             };
             consumer.look_out(targets.iter().map(wanted).collect(), now, since);
         });
+        begins
     }
 
     /// The sightings since [`Recorder::look_out`], in order, and the moment until which everything

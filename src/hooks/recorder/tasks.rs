@@ -28,8 +28,9 @@ pub(super) struct Tasks {
     pub(super) parked: BTreeMap<u32, Parked>,
     /// Instructions of the records that are parked.
     pub(super) held: u64,
-    /// Instructions of tasks without an account, which no consumer sees.
-    pub(super) uncounted: u64,
+    /// Instructions that no consumer sees: of tasks without an account, and those that generated
+    /// code counts itself.
+    pub(super) unrecorded: u64,
 }
 
 impl Tasks {
@@ -45,13 +46,13 @@ impl Tasks {
             stopped: BTreeSet::new(),
             parked: BTreeMap::new(),
             held: 0,
-            uncounted: 0,
+            unrecorded: 0,
         }
     }
 
     /// Instructions that neither consumers nor the buffer have.
     pub(super) fn unseen(&self) -> u64 {
-        self.uncounted + self.held
+        self.unrecorded + self.held
     }
 
     /// Forgets an account that has ended. Returns the one whose memory it had.
@@ -70,7 +71,7 @@ impl Tasks {
         for (_, parked) in self.parked.extract_if(.., |_, parked| its(parked)) {
             let dropped = instructions(&parked.tail);
             self.held -= dropped;
-            self.uncounted += dropped;
+            self.unrecorded += dropped;
         }
     }
 

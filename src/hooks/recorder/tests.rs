@@ -203,7 +203,8 @@ struct Setting {
     model: CountModel,
     caches: bool,
     branches: bool,
-    /// The CPUs that there are; with one, there are no threads.
+    /// The CPUs that there are; with one, there are no threads; with none, generated code counts
+    /// itself.
     cpus: usize,
 }
 
@@ -217,6 +218,7 @@ impl Setting {
                 all.push(Setting { model, caches, branches, cpus });
             }
         }
+        all.push(Setting { model: CountModel::Arch, caches: false, branches: false, cpus: 0 });
         all
     }
 
@@ -227,7 +229,11 @@ impl Setting {
             .then(|| Hierarchy::new(geometry("1024,2,64"), geometry("1024,2,64"), geometry("8192,4,64")));
         let consumers = Consumer::parts(caches, self.branches.then(Predictors::default), None, self.cpus);
         let link = if self.cpus > 1 { Link::threaded(consumers) } else { Link::inline(consumers) };
-        Recorder::new(link, self.model, self.caches)
+        let mut recorder = Recorder::new(link, self.model, self.caches);
+        if self.cpus == 0 {
+            recorder.count_executions();
+        }
+        recorder
     }
 }
 

@@ -3,14 +3,52 @@
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
+use std::mem::offset_of;
 
 use crate::emu::unicorn::emit::Emit;
-use crate::emu::unicorn::ffi::{self, Context};
-use crate::emu::unicorn::layout::{self, COND_LEU};
+use crate::emu::unicorn::ffi::{self, Context, Op};
+use crate::emu::unicorn::layout::{self, COND_GE, COND_LEU};
 use crate::emu::unicorn::trace_buffer::Cursor;
-use crate::emu::unicorn::translator::Translator;
+use crate::emu::unicorn::translator::{Later, Patch, Translator};
+
+/// The words of the cursor, as generated code finds them.
+#[derive(Clone, Copy)]
+struct Words {
+    emit: Emit,
+    base: usize,
+    /// Bytes from the base to the first word.
+    offset: usize,
+    /// The base is a constant, and not the CPU's state.
+    constant: bool,
+}
+
+impl Words {
+    fn load(self, to: usize, at: usize) {
+        self.emit.load(to, self.base, self.offset.wrapping_add(at));
+    }
+
+    fn store(self, from: usize, at: usize) {
+        self.emit.store(from, self.base, self.offset.wrapping_add(at));
+    }
+
+    fn free(self) {
+        if self.constant {
+            self.emit.free(self.base);
+        }
+    }
+}
 
 impl Translator {
+    /// The words of the cursor: beside the CPU's state if they are near enough, as they are where
+    /// the allocator has both in one place.
+    fn words(&self, emit: Emit, cursor: *const Cursor) -> Words {
+        let distance = (cursor as isize).wrapping_sub(self.env as isize);
+        if i32::try_from(distance).is_ok_and(|near| near.checked_add(size_of::<Cursor>() as i32).is_some()) {
+            return Words { emit, base: emit.env(), offset: distance as usize, constant: false };
+        }
+        Words { emit, base: emit.constant(cursor as u64), offset: 0, constant: true }
+    }
+
     /// Emits our exit check in place of the engine's at the start of a block. The engine's other
     /// ones, before every access, are left out: a refused access leaves the block by itself. A
     /// block at a breakpoint always asks, after it has stored its address to the word `reached`.
@@ -26,24 +64,33 @@ impl Translator {
             return;
         }
         let emit = Emit(context);
-        let words = emit.constant(cursor as u64);
         if let Some(reached) = reached.filter(|_| !self.reference) {
             let (word, pc) = (emit.constant(reached as u64), emit.constant(self.pc));
             emit.store(pc, word, 0);
-            for temp in [word, pc, words] {
+            for temp in [word, pc] {
                 emit.free(temp);
             }
             self.call_exit_check(emit, call);
             return;
         }
-        let (next, limit) = (emit.new_temp(false), emit.new_temp(false));
-        emit.load(next, words, std::mem::offset_of!(Cursor, next));
-        emit.load(limit, words, std::mem::offset_of!(Cursor, limit));
+        let words = self.words(emit, cursor);
+        let (at, limit, goes_on) = if self.counts {
+            let (least, op) = emit.later();
+            self.patch(op, 1, Later::Instructions);
+            (offset_of!(Cursor, left), least, COND_GE)
+        } else {
+            let limit = emit.new_temp(false);
+            words.load(limit, offset_of!(Cursor, limit));
+            (offset_of!(Cursor, next), limit, COND_LEU)
+        };
+        let now = emit.new_temp(false);
+        words.load(now, at);
+        words.free();
         // SAFETY: as for `Emit`.
         unsafe {
             let label = ffi::gen_new_label_x86_64(context);
-            ffi::tcg_gen_brcond_i64_x86_64(context, COND_LEU, emit.value(next), emit.value(limit), label);
-            for temp in [next, limit, words] {
+            ffi::tcg_gen_brcond_i64_x86_64(context, goes_on, emit.value(now), emit.value(limit), label);
+            for temp in [now, limit] {
                 emit.free(temp);
             }
             self.call_exit_check(emit, call);
@@ -61,26 +108,57 @@ impl Translator {
         }
     }
 
-    /// Emits the header and the advance of the cursor, after the engine's own start of a block.
+    /// Has a part of an operation set when the plan is known.
+    fn patch(&mut self, op: *mut Op, argument: usize, what: Later) {
+        self.patches.push(Patch { op, argument, what });
+    }
+
+    /// Emits the header and the advance of the cursor, or the count of executions, after the
+    /// engine's own start of a block.
     pub(crate) fn start_block(&mut self, cursor: *const Cursor) {
         if self.reference || self.context.is_null() {
             return;
         }
         let emit = Emit(self.context);
-        let words = emit.constant(cursor as u64);
+        let words = self.words(emit, cursor);
+        if self.counts {
+            return self.count_execution(emit, words);
+        }
         let pointer = emit.new_temp(true);
-        emit.load(pointer, words, std::mem::offset_of!(Cursor, next));
+        words.load(pointer, offset_of!(Cursor, next));
         let (header, header_op) = emit.later();
         emit.store(header, pointer, 0);
         let (bytes, bytes_op) = emit.later();
         let next = emit.new_temp(false);
         emit.add(next, pointer, bytes);
-        emit.store(next, words, std::mem::offset_of!(Cursor, next));
-        for temp in [words, header, bytes, next] {
+        words.store(next, offset_of!(Cursor, next));
+        words.free();
+        for temp in [header, bytes, next] {
             emit.free(temp);
         }
         self.pointer = pointer as *mut c_void;
-        self.header = header_op;
-        self.advance = bytes_op;
+        self.patch(header_op, 1, Later::Header);
+        self.patch(bytes_op, 1, Later::Size);
+    }
+
+    /// Emits the count of an execution, and of its instructions.
+    fn count_execution(&mut self, emit: Emit, words: Words) {
+        let (minus, minus_op) = emit.later();
+        let left = emit.new_temp(false);
+        words.load(left, offset_of!(Cursor, left));
+        emit.add(left, left, minus);
+        words.store(left, offset_of!(Cursor, left));
+        let (counts, one) = (emit.new_temp(false), emit.constant(1));
+        words.load(counts, offset_of!(Cursor, executions));
+        let accesses = emit.add_later(counts, one);
+        let (plan, plan_op) = emit.later();
+        words.store(plan, offset_of!(Cursor, last));
+        words.free();
+        for temp in [minus, left, counts, one, plan] {
+            emit.free(temp);
+        }
+        self.patch(minus_op, 1, Later::MinusInstructions);
+        accesses.into_iter().for_each(|op| self.patch(op, 2, Later::Count));
+        self.patch(plan_op, 1, Later::Plan);
     }
 }
