@@ -3,6 +3,7 @@
 #include "guest.h"
 
 #include <setjmp.h>
+#include <sys/wait.h>
 
 static sigjmp_buf out;
 
@@ -77,5 +78,37 @@ int main(void)
         for (int i = 0; i < 1 << 16; i++)
             wrong += ((int (*)(void))(many + 16 * i))() != (i & 0x7fff);
     num(wrong);
+
+    /* The same address in two processes that take turns, with other code in one. */
+    int there[2], back[2];
+    if (pipe(there) || pipe(back))
+        return 1;
+    put_function(p, 20);
+    known("before the fork", p);
+    pid_t child = fork();
+    if (!child)
+        put_function(p, 21);
+    long sum = 0;
+    for (int i = 0; i < 200; i++) {
+        char c = 0;
+        if (child ? write(there[1], &c, 1) != 1 || read(back[0], &c, 1) != 1
+                  : read(there[0], &c, 1) != 1 || write(back[1], &c, 1) != 1)
+            return 2;
+        sum += call(p) + ((int (*)(void))p)();
+    }
+    if (!child)
+        _exit(sum == 200 * 42);
+    int status;
+    waitpid(child, &status, 0);
+    printf("in turns: %ld, %d\n", sum, WEXITSTATUS(status));
+
+    /* With EFLAGS.AC, in which code is translated anew, and then without it again. */
+    for (int i = 0; i < 50; i++) {
+        __asm__ volatile("pushfq; orl $0x40000, (%%rsp); popfq" ::: "memory", "cc");
+        sum += ((int (*)(void))p)();
+        __asm__ volatile("pushfq; andl $~0x40000, (%%rsp); popfq" ::: "memory", "cc");
+        sum += ((int (*)(void))p)();
+    }
+    num(sum);
     return 0;
 }

@@ -55,6 +55,15 @@ impl Emit {
         unsafe { ffi::tcg_gen_shri_i64_x86_64(self.0, self.value(to), self.value(from), bits) }
     }
 
+    pub(super) fn shift_left(self, to: usize, from: usize, bits: i64) {
+        unsafe { ffi::tcg_gen_shli_i64_x86_64(self.0, self.value(to), self.value(from), bits) }
+    }
+
+    /// Jumps to generated code.
+    pub(super) fn jump(self, code: usize) {
+        unsafe { ffi::__real_tcg_gen_op1_x86_64(self.0, opcode::GOTO_PTR, code) }
+    }
+
     pub(super) fn and(self, to: usize, from: usize, mask: i64) {
         unsafe { ffi::tcg_gen_andi_i64_x86_64(self.0, self.value(to), self.value(from), mask) }
     }
@@ -99,7 +108,7 @@ impl Emit {
     /// Sets `to` to a canonical address, which is `from` if that is one.
     pub(super) fn canonical(self, to: usize, from: usize) {
         unsafe {
-            ffi::tcg_gen_shli_i64_x86_64(self.0, self.value(to), self.value(from), 16);
+            self.shift_left(to, from, 16);
             ffi::tcg_gen_sari_i64_x86_64(self.0, self.value(to), self.value(to), 16);
         }
     }

@@ -318,6 +318,11 @@ replace! {
                 ffi::tcg_gen_exit_tb_x86_64(c, tb, index);
                 Emit(c).place(label);
                 Emit(c).store_constant(way as u64, refused as u64);
+            } else if let Some(vcpu) = current()
+                && let Some(mode) = vcpu.translator.mode()
+                && vcpu.mmu.jumps().emit_jump(Emit(c), mode, look_up as *const c_void)
+            {
+                return;
             }
             ffi::__real_tcg_gen_lookup_and_goto_ptr_x86_64(c);
         }
@@ -376,6 +381,13 @@ replace! {
             ffi::__real_cpu_loop_exit_noexc_x86_64(cpu)
         }
     }
+}
+
+/// Jumps to the block that [`helper_lookup_tb_ptr`] finds, where the table of generated code has
+/// not found it. RBP has the engine's state, as in all generated code.
+#[unsafe(naked)]
+unsafe extern "C" fn look_up() {
+    std::arch::naked_asm!("mov rdi, rbp", "call {find}", "jmp rax", find = sym helper_lookup_tb_ptr)
 }
 
 replace! {

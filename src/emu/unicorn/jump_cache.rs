@@ -7,11 +7,17 @@
 //! for the CPU's mode, and was found while the address space had the tag that it has. Blocks live
 //! in one buffer, which the engine fills from start to end and then starts again; that clears the
 //! cache.
+//!
+//! In front of that, generated code looks into a table of its own, without a call. It has targets
+//! for the loaded address space and the usual mode only, and is emptied when another is loaded or
+//! executable pages change. A block that was dropped is known by its `cflags` there, too.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
+use std::mem::offset_of;
 
-use crate::emu::unicorn::layout::{self, Block};
+use crate::emu::unicorn::emit::Emit;
+use crate::emu::unicorn::layout::{self, Block, CF_INVALID};
 use crate::emu::unicorn::tlbs::Tag;
 
 /// Entries; a power of two.
@@ -28,6 +34,25 @@ struct Entry {
 /// An entry that is for no tag.
 const VOID: Entry = Entry { pc: 0, block: std::ptr::null(), cflags: 0, tag: 0 };
 
+/// Targets in the table of generated code; a power of two.
+const TARGETS: usize = 1 << 14;
+
+/// Targets up to which each is emptied; more are emptied with all others.
+const FEW: usize = 1 << 10;
+
+/// A target as generated code finds it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Target {
+    pc: u64,
+    /// Generated code of a block, which may have been dropped.
+    code: *const c_void,
+}
+
+/// Bits of the size of a target.
+const TARGET_BITS: i64 = 4;
+const _: () = assert!(size_of::<Target>() == 1 << TARGET_BITS);
+
 /// A direct-mapped cache from addresses to generated code.
 pub(super) struct JumpCache {
     entries: Box<[Entry]>,
@@ -40,6 +65,14 @@ pub(super) struct JumpCache {
     last: *const Block,
     /// Bytes from a block to its code; `None` before the first block, `usize::MAX` if they vary.
     distance: Option<usize>,
+    /// The table of generated code, by the low bits of the address.
+    targets: Box<[Target]>,
+    /// Places in it that are in use, in any order and perhaps twice.
+    used: Vec<u16>,
+    /// The mode of its blocks.
+    mode: u32,
+    /// The block that targets lead to which are not in use. It was dropped.
+    dropped: Box<Block>,
 }
 
 impl Default for JumpCache {
@@ -51,6 +84,10 @@ impl Default for JumpCache {
             first: std::ptr::null(),
             last: std::ptr::null(),
             distance: None,
+            targets: vec![Target { pc: 0, code: std::ptr::null() }; TARGETS].into_boxed_slice(),
+            used: Vec::new(),
+            mode: 0,
+            dropped: Box::new(Block::DROPPED),
         }
     }
 }
@@ -63,6 +100,9 @@ impl JumpCache {
 
     /// Finds and enters from now on what is for this tag, which is not 0.
     pub(super) fn set_tag(&mut self, tag: Tag) {
+        if tag != self.tag {
+            self.empty_targets();
+        }
         self.tag = tag;
         self.salt = tag.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
     }
@@ -70,6 +110,59 @@ impl JumpCache {
     /// Forgets all targets.
     pub(super) fn clear(&mut self) {
         self.entries.fill(VOID);
+        self.used.resize(FEW + 1, 0);
+        self.empty_targets();
+    }
+
+    /// Empties the table of generated code.
+    fn empty_targets(&mut self) {
+        let dropped: *const Block = &raw const *self.dropped;
+        let code = dropped.cast::<c_void>().wrapping_byte_add(self.distance.unwrap_or(0));
+        let nowhere = Target { pc: 0, code };
+        if self.used.len() > FEW {
+            self.targets.fill(nowhere);
+        } else {
+            self.used.iter().for_each(|&place| self.targets[usize::from(place)] = nowhere);
+        }
+        self.used.clear();
+    }
+
+    /// Has generated code find a target.
+    fn add_target(&mut self, pc: u64, code: *const c_void) {
+        let place = pc as usize & (TARGETS - 1);
+        self.targets[place] = Target { pc, code };
+        if self.used.len() <= FEW {
+            self.used.push(place as u16);
+        }
+    }
+
+    /// Emits a jump to the block at RIP, in a block for this mode: by the table, or else to
+    /// `missed`, which is jumped to as a block is. Returns false if that cannot be.
+    pub(super) fn emit_jump(&self, emit: Emit, mode: u32, missed: *const c_void) -> bool {
+        let Some(distance) = self.distance.filter(|&distance| distance != usize::MAX) else { return false };
+        if mode != self.mode {
+            return false;
+        }
+        let cflags = offset_of!(Block, cflags).wrapping_sub(distance);
+        let (pc, at) = (emit.new_temp(false), emit.new_temp(false));
+        let (found, code, dropped) = (emit.new_temp(false), emit.new_temp(false), emit.new_temp(false));
+        let table = emit.constant(self.targets.as_ptr() as u64);
+        let (missed, zero) = (emit.constant(missed as u64), emit.constant(0));
+        emit.load(pc, emit.env(), layout::ENV_EIP);
+        emit.and(at, pc, TARGETS as i64 - 1);
+        emit.shift_left(at, at, TARGET_BITS);
+        emit.add(at, at, table);
+        emit.load(found, at, offset_of!(Target, pc));
+        emit.load(code, at, offset_of!(Target, code));
+        emit.load(dropped, code, cflags);
+        emit.and(dropped, dropped, CF_INVALID.into());
+        emit.choose(code, (found, pc), code, missed);
+        emit.choose(code, (dropped, zero), code, missed);
+        emit.jump(code);
+        for temp in [pc, at, found, code, dropped, table, missed, zero] {
+            emit.free(temp);
+        }
+        true
     }
 
     /// Learns of a block that the engine is about to translate. Returns whether all blocks before
@@ -80,33 +173,35 @@ impl JumpCache {
     pub(super) unsafe fn translating(&mut self, block: *const Block) -> bool {
         // The same block again is another attempt at it, or reuse of one that was not needed.
         let is_first = block < self.last || self.first.is_null();
+        // SAFETY: the caller's.
+        let Block { code, flags, .. } = unsafe { *block };
+        let distance = (code as usize).wrapping_sub(block as usize);
+        if *self.distance.get_or_insert(distance) != distance {
+            // Nothing is found from now on.
+            self.distance = Some(usize::MAX);
+        }
         if is_first {
             self.clear();
             self.first = block;
+            self.mode = flags;
         }
         self.last = block;
-        // SAFETY: the caller's.
-        let code = unsafe { (*block).code } as usize;
-        match self.distance {
-            None => self.distance = Some(code.wrapping_sub(block as usize)),
-            // Without a fixed distance, nothing is found from now on.
-            Some(distance) if distance != code.wrapping_sub(block as usize) => {
-                self.distance = Some(usize::MAX);
-            }
-            Some(_) => {}
-        }
         is_first
     }
 
     /// Looks up the code of the block at `pc` for a CPU mode.
-    pub(super) fn find(&self, pc: u64, mode: u32) -> Option<*const c_void> {
+    pub(super) fn find(&mut self, pc: u64, mode: u32) -> Option<*const c_void> {
         let entry = &self.entries[self.slot(pc)];
         if entry.pc != pc || entry.tag != self.tag {
             return None;
         }
         // SAFETY: the block is one of those since the buffer was last started, so it still exists.
         let block = unsafe { &*entry.block };
-        (block.flags == mode && block.cflags == entry.cflags).then_some(block.code)
+        let found = (block.flags == mode && block.cflags == entry.cflags).then_some(block.code)?;
+        if mode == self.mode {
+            self.add_target(pc, found);
+        }
+        Some(found)
     }
 
     /// Enters the code that the engine has found for `pc`.
@@ -118,10 +213,13 @@ impl JumpCache {
         }
         let block = block as *const Block;
         // SAFETY: it lies among the blocks, in the engine's buffer.
-        let Block { pc: at, cflags, code: its, .. } = unsafe { *block };
-        if at == pc && its == code && cflags & layout::CF_INVALID == 0 {
+        let Block { pc: at, cflags, code: its, flags, .. } = unsafe { *block };
+        if at == pc && its == code && cflags & CF_INVALID == 0 {
             let slot = self.slot(pc);
             self.entries[slot] = Entry { pc, block, cflags, tag: self.tag };
+            if flags == self.mode {
+                self.add_target(pc, code);
+            }
         }
     }
 }

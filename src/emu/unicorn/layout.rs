@@ -17,6 +17,7 @@ pub(super) mod opcode {
     pub(crate) const ST_I64: u32 = 77;
     pub(crate) const ADD_I64: u32 = 78;
     pub(crate) const OR_I64: u32 = 88;
+    pub(crate) const GOTO_PTR: u32 = 132;
 }
 
 /// `TCG_TYPE_I64`.
@@ -115,6 +116,12 @@ pub(super) struct Block {
     pub(super) code: *const c_void,
 }
 
+impl Block {
+    /// A block that was dropped.
+    pub(super) const DROPPED: Block =
+        Block { pc: 0, cs_base: 0, flags: 0, sizes: 0, cflags: CF_INVALID, trace: 0, code: std::ptr::null() };
+}
+
 /// `TranslationBlock.jmp_dest`: the blocks that its exits are chained to.
 const BLOCK_CHAINED: usize = 136;
 
@@ -200,6 +207,7 @@ pub(super) unsafe fn verify_context(context: Context, uc: *mut c_void) -> Result
             (opcode::ST_I64, c"st_i64"),
             (opcode::ADD_I64, c"add_i64"),
             (opcode::OR_I64, c"or_i64"),
+            (opcode::GOTO_PTR, c"goto_ptr"),
         ] {
             let entry = definitions.add(number as usize * OP_DEF_SIZE).cast::<*const c_char>();
             if CStr::from_ptr(*entry) != name {

@@ -506,6 +506,13 @@ impl Translator {
         self.reference && errata::begins_block(&self.instruction)
     }
 
+    /// The mode of the block that is translated, unless the reference producer needs the engine's
+    /// own code.
+    pub(super) fn mode(&self) -> Option<u32> {
+        self.original?;
+        (!self.reference).then(|| self.guard.mode())
+    }
+
     /// The chained exit, by block and index, that a direct jump to another page may use. The engine
     /// looks such jumps up.
     pub(super) fn cross_page_exit(&mut self) -> Option<(*mut c_void, u32)> {

@@ -61,6 +61,11 @@ impl Guard {
         Guard { mode, ..Guard::default() }
     }
 
+    /// The mode that the block is for.
+    pub(crate) fn mode(&self) -> u32 {
+        self.mode
+    }
+
     /// Tests whether the block has to end after the last instruction.
     pub(crate) fn ends_block(&self) -> bool {
         self.changes
