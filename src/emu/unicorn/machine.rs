@@ -88,7 +88,7 @@ impl Machine {
         state.set_unaligned(helpers::alignment::unaligned).map_err(EngineError)?;
         let mut vcpu = Box::new(Vcpu {
             mmu: Mmu::new(space, &state).map_err(EngineError)?,
-            trace: TraceBuffer::new(recorder, !reference),
+            trace: TraceBuffer::new(recorder, !reference, state.env_start()),
             run: RunControl::default(),
             translator: Translator::new(reference, state.env_start(), state.env().sse().cast()),
             reference: reference.then(Reference::default),

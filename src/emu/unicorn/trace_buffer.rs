@@ -5,9 +5,9 @@ use std::mem::offset_of;
 use crate::hooks::record::{BUFFER_WORDS, MAX_BLOCK, PlanId};
 use crate::hooks::recorder::Recorder;
 
-/// The words that generated code accesses by their addresses.
-#[repr(C)]
-#[derive(Debug)]
+/// The words that generated code accesses by their addresses, a line of the host's cache.
+#[repr(C, align(64))]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor {
     /// Next free word of the buffer.
     pub(super) next: *mut u64,
@@ -23,8 +23,16 @@ pub(super) struct Cursor {
 
 const NO_PLAN: u64 = u64::MAX;
 
+/// Lines in a page of the host, of which one is the cursor.
+const LINES: usize = 64;
+
+/// Bytes from the CPU's state to the cursor, but for whole pages. The host's CPU takes a load for
+/// one of what was stored just before if both have the same place in their pages, and waits; so the
+/// words are where the state has registers that programs do not see, of AVX-512.
+const APART: usize = 0x900;
+
 // Generated code loads and stores whole words at these offsets.
-const _: () = assert!(offset_of!(Cursor, last) == 32);
+const _: () = assert!(offset_of!(Cursor, last) == 32 && size_of::<Cursor>() == 64);
 
 /// Instructions between two questions where generated code counts itself.
 const TURN: u64 = 1 << 18;
@@ -35,7 +43,9 @@ const TURN: u64 = 1 << 18;
 /// callback that looks at the recorder calls [`TraceBuffer::sync`] first and
 /// [`TraceBuffer::resume`] last.
 pub(super) struct TraceBuffer {
-    cursor: Cursor,
+    lines: Box<[Cursor; LINES]>,
+    /// The line that is the cursor.
+    line: usize,
     recorder: Recorder,
     /// Length of the buffer, or instructions executed, at which a block asks before it starts.
     ask_at: u64,
@@ -46,16 +56,24 @@ pub(super) struct TraceBuffer {
 }
 
 impl TraceBuffer {
-    /// Begins a trace, which generated code or the reference producer writes.
-    pub(super) fn new(recorder: Recorder, generated: bool) -> TraceBuffer {
+    /// Begins a trace, which generated code for the CPU with the state `env` or the reference
+    /// producer writes.
+    pub(super) fn new(recorder: Recorder, generated: bool, env: *const u64) -> TraceBuffer {
         let null = std::ptr::null_mut();
         let cursor = Cursor { next: null, limit: null, left: 0, executions: null, last: NO_PLAN };
-        TraceBuffer { cursor, recorder, ask_at: 0, granted: 0, generated }
+        let lines = Box::new([cursor; LINES]);
+        let distance = (env as usize).wrapping_add(APART).wrapping_sub(lines.as_ptr() as usize);
+        let line = distance / size_of::<Cursor>() % LINES;
+        TraceBuffer { lines, line, recorder, ask_at: 0, granted: 0, generated }
     }
 
     /// The words that generated code accesses. They must not move while it exists.
     pub(super) fn cursor(&self) -> *const Cursor {
-        &raw const self.cursor
+        &raw const self.lines[self.line]
+    }
+
+    fn words(&mut self) -> &mut Cursor {
+        &mut self.lines[self.line]
     }
 
     /// The recorder, between [`TraceBuffer::sync`] and [`TraceBuffer::resume`].
@@ -76,13 +94,15 @@ impl TraceBuffer {
     /// Tells the recorder what generated code has written.
     pub(super) fn sync(&mut self) {
         if self.counts_executions() {
-            let executed = (self.granted - self.cursor.left) as u64;
-            self.granted = self.cursor.left;
-            let last = u32::try_from(self.cursor.last).ok().map(PlanId);
+            let Cursor { left, last, .. } = *self.words();
+            let executed = (self.granted - left) as u64;
+            self.granted = left;
+            let last = u32::try_from(last).ok().map(PlanId);
             self.recorder.executed(executed, last);
         } else if self.generated {
             let base = self.recorder.words().as_ptr() as usize;
-            self.recorder.set_len((self.cursor.next as usize - base) / size_of::<u64>());
+            let len = (self.words().next as usize - base) / size_of::<u64>();
+            self.recorder.set_len(len);
         }
     }
 
@@ -91,9 +111,9 @@ impl TraceBuffer {
     pub(super) fn resume(&mut self, stopping: bool) {
         let at = self.recorder.position();
         if self.counts_executions() {
-            self.cursor.left = self.ask_at.saturating_sub(self.recorder.instructions_seen()) as i64;
-            self.granted = self.cursor.left;
-            self.cursor.last = self.recorder.last_executed().map_or(NO_PLAN, |plan| plan.0.into());
+            self.granted = self.ask_at.saturating_sub(self.recorder.instructions_seen()) as i64;
+            let last = self.recorder.last_executed().map_or(NO_PLAN, |plan| plan.0.into());
+            (self.words().left, self.words().last) = (self.granted, last);
             self.add_plan();
             if stopping {
                 self.stop();
@@ -102,26 +122,24 @@ impl TraceBuffer {
         }
         let ask_at = self.ask_at;
         let words = self.recorder.words();
-        self.cursor.next = words[at as usize..].as_mut_ptr();
-        if stopping || ask_at <= at {
-            self.stop();
-        } else {
-            // A block asks when `next` is above the limit, so the limit is one word less.
-            self.cursor.limit = words[ask_at as usize - 1..].as_mut_ptr();
-        }
+        // A block asks when `next` is above the limit, so the limit is one word less.
+        let limit = ask_at.checked_sub(1).filter(|&limit| limit >= at && !stopping);
+        let limit = limit.map_or(std::ptr::null_mut(), |limit| words[limit as usize..].as_mut_ptr());
+        let next = words[at as usize..].as_mut_ptr();
+        (self.words().next, self.words().limit) = (next, limit);
     }
 
     /// Has generated code find the count of a plan that is new.
     pub(super) fn add_plan(&mut self) {
-        self.cursor.executions = self.recorder.executions().as_mut_ptr();
+        self.words().executions = self.recorder.executions().as_mut_ptr();
     }
 
     /// Makes the next block ask before it starts.
     pub(super) fn stop(&mut self) {
-        self.cursor.limit = std::ptr::null_mut();
         // No block has fewer instructions than none.
-        self.granted -= self.cursor.left + 1;
-        self.cursor.left = -1;
+        let left = std::mem::replace(&mut self.words().left, -1);
+        self.granted -= left + 1;
+        self.words().limit = std::ptr::null_mut();
     }
 
     /// Tests whether a block that begins now has to ask.
