@@ -9,6 +9,7 @@
 mod accesses;
 mod alignment;
 pub(super) mod guard;
+mod patches;
 mod prologue;
 
 use std::ffi::c_void;
@@ -20,9 +21,10 @@ use crate::emu::memory::space::AddressSpace;
 use crate::emu::unicorn::emit::Emit;
 use crate::emu::unicorn::engine_state::EngineState;
 use crate::emu::unicorn::errata::{self, Erratum};
-use crate::emu::unicorn::ffi::{Context, Op, TranslatorOps};
+use crate::emu::unicorn::ffi::{Context, TranslatorOps};
 use crate::emu::unicorn::matcher::Matcher;
 use crate::emu::unicorn::translator::guard::Guard;
+use crate::emu::unicorn::translator::patches::Patches;
 use crate::guest::Gpr;
 use crate::hooks::callgraph::facts::CodePlace;
 use crate::hooks::plan::{Builder, MappingId, Plan};
@@ -38,26 +40,6 @@ pub(super) enum Decision {
     EndBlock,
     /// It is translated, with what the user should be told about it.
     Translate(Option<&'static str>),
-}
-
-/// Part of an operation that waits for the plan of its block.
-#[derive(Clone, Copy)]
-enum Later {
-    Header,
-    /// Bytes of the record.
-    Size,
-    Instructions,
-    MinusInstructions,
-    Plan,
-    /// Offset of the plan's count of executions.
-    Count,
-}
-
-/// Argument of an operation that is set when the plan is known.
-struct Patch {
-    op: *mut Op,
-    argument: usize,
-    what: Later,
 }
 
 /// Answer that the engine has generated other accesses than expected. The block must not run; when
@@ -107,7 +89,7 @@ pub(super) struct Translator {
     /// Generated code counts executions in place of the trace.
     counts: bool,
     /// Operations that wait for the plan.
-    patches: Vec<Patch>,
+    patches: Patches,
     /// Chained exits of the block that are in use (bits by `goto_tb` index).
     exits: u32,
     instruction: Instruction,
@@ -173,7 +155,7 @@ impl Translator {
             at_start: false,
             pointer: std::ptr::null_mut(),
             counts: false,
-            patches: Vec::new(),
+            patches: Patches::default(),
             exits: 0,
             instruction: Instruction::default(),
             matcher: Matcher::default(),
@@ -253,19 +235,7 @@ impl Translator {
 
     /// Patches what follows from the plan into the block, and ends its translation.
     pub(super) fn end(&mut self, id: PlanId, plan: &Plan) {
-        for Patch { op, argument, what } in self.patches.drain(..) {
-            let value = match what {
-                Later::Header => plan.header(id) as usize,
-                Later::Size => 8 * (1 + usize::from(plan.slots)),
-                Later::Instructions => plan.insns.len(),
-                Later::MinusInstructions => plan.insns.len().wrapping_neg(),
-                Later::Plan => id.0 as usize,
-                Later::Count => 8 * id.0 as usize,
-            };
-            // SAFETY: the operation belongs to the block whose code is generated after this
-            // returns, and has that argument.
-            unsafe { (*op).args[argument] = value };
-        }
+        self.patches.apply(id, plan);
         self.abandon();
     }
 

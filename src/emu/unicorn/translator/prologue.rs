@@ -6,10 +6,11 @@ use std::ffi::c_void;
 use std::mem::offset_of;
 
 use crate::emu::unicorn::emit::Emit;
-use crate::emu::unicorn::ffi::{self, Context, Op};
+use crate::emu::unicorn::ffi::{self, Context};
 use crate::emu::unicorn::layout::{self, COND_GE, COND_LEU};
 use crate::emu::unicorn::trace_buffer::Cursor;
-use crate::emu::unicorn::translator::{Later, Patch, Translator};
+use crate::emu::unicorn::translator::Translator;
+use crate::emu::unicorn::translator::patches::Later;
 
 /// The words of the cursor, as generated code finds them.
 #[derive(Clone, Copy)]
@@ -76,7 +77,7 @@ impl Translator {
         let words = self.words(emit, cursor);
         let (at, limit, goes_on) = if self.counts {
             let (least, op) = emit.later();
-            self.patch(op, 1, Later::Instructions);
+            self.patches.add(op, 1, Later::Instructions);
             (offset_of!(Cursor, left), least, COND_GE)
         } else {
             let limit = emit.new_temp(false);
@@ -108,11 +109,6 @@ impl Translator {
         }
     }
 
-    /// Has a part of an operation set when the plan is known.
-    fn patch(&mut self, op: *mut Op, argument: usize, what: Later) {
-        self.patches.push(Patch { op, argument, what });
-    }
-
     /// Emits the header and the advance of the cursor, or the count of executions, after the
     /// engine's own start of a block.
     pub(crate) fn start_block(&mut self, cursor: *const Cursor) {
@@ -137,8 +133,8 @@ impl Translator {
             emit.free(temp);
         }
         self.pointer = pointer as *mut c_void;
-        self.patch(header_op, 1, Later::Header);
-        self.patch(bytes_op, 1, Later::Size);
+        self.patches.add(header_op, 1, Later::Header);
+        self.patches.add(bytes_op, 1, Later::Size);
     }
 
     /// Emits the count of an execution, and of its instructions.
@@ -157,8 +153,8 @@ impl Translator {
         for temp in [minus, left, counts, one, plan] {
             emit.free(temp);
         }
-        self.patch(minus_op, 1, Later::MinusInstructions);
-        accesses.into_iter().for_each(|op| self.patch(op, 2, Later::Count));
-        self.patch(plan_op, 1, Later::Plan);
+        self.patches.add(minus_op, 1, Later::MinusInstructions);
+        accesses.into_iter().for_each(|op| self.patches.add(op, 2, Later::Count));
+        self.patches.add(plan_op, 1, Later::Plan);
     }
 }

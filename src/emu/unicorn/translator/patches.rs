@@ -1,0 +1,57 @@
+//! Parts of operations that follow from the plan of a block, which is known only when all of it has
+//! been translated.
+#![allow(unsafe_code)]
+
+use crate::emu::unicorn::ffi::Op;
+use crate::hooks::plan::Plan;
+use crate::hooks::record::PlanId;
+
+/// Value that follows from a plan.
+#[derive(Clone, Copy)]
+pub(super) enum Later {
+    /// The header of its records.
+    Header,
+    /// Bytes of a record.
+    Size,
+    /// Number of its instructions.
+    Instructions,
+    /// The same, negated.
+    MinusInstructions,
+    /// Its id.
+    Plan,
+    /// Offset of its count of executions.
+    Count,
+}
+
+/// Arguments of operations that wait for the plan.
+#[derive(Default)]
+pub(super) struct Patches(Vec<(*mut Op, usize, Later)>);
+
+impl Patches {
+    /// Adds an argument, by its index, of an operation of the block that is being translated.
+    pub(super) fn add(&mut self, op: *mut Op, argument: usize, value: Later) {
+        self.0.push((op, argument, value));
+    }
+
+    /// Forgets all, as the translation was given up.
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Sets all to what follows from the plan.
+    pub(super) fn apply(&mut self, id: PlanId, plan: &Plan) {
+        for (op, argument, value) in self.0.drain(..) {
+            let value = match value {
+                Later::Header => plan.header(id) as usize,
+                Later::Size => 8 * (1 + usize::from(plan.slots)),
+                Later::Instructions => plan.insns.len(),
+                Later::MinusInstructions => plan.insns.len().wrapping_neg(),
+                Later::Plan => id.0 as usize,
+                Later::Count => 8 * id.0 as usize,
+            };
+            // SAFETY: the operation belongs to the block whose code is generated after this
+            // returns, and has that argument.
+            unsafe { (*op).args[argument] = value };
+        }
+    }
+}
