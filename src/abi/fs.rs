@@ -101,6 +101,7 @@ pub(crate) const F_SETSIG: u64 = 10;
 pub(crate) const F_GETSIG: u64 = 11;
 pub(crate) const F_SETOWN_EX: u64 = 15;
 pub(crate) const F_GETOWN_EX: u64 = 16;
+pub(crate) const F_GETOWNER_UIDS: u64 = 17;
 pub(crate) const F_OFD_GETLK: u64 = 36;
 pub(crate) const F_OFD_SETLK: u64 = 37;
 pub(crate) const F_OFD_SETLKW: u64 = 38;

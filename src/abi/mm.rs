@@ -52,6 +52,7 @@ pub(crate) const MS_SYNC: u64 = 4;
 pub(crate) const MADV_NORMAL: u32 = 0;
 pub(crate) const MADV_RANDOM: u32 = 1;
 pub(crate) const MADV_SEQUENTIAL: u32 = 2;
+pub(crate) const MADV_WILLNEED: u32 = 3;
 pub(crate) const MADV_DONTNEED: u32 = 4;
 pub(crate) const MADV_FREE: u32 = 8;
 pub(crate) const MADV_REMOVE: u32 = 9;

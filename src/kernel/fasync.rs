@@ -37,6 +37,8 @@ pub(crate) struct Owner {
     pub(crate) id: i32,
     /// The signal, F_SETSIG; 0 for SIGIO without further information.
     pub(crate) signo: i32,
+    /// Real and effective user of who named the receiver.
+    pub(crate) uids: [u32; 2],
 }
 
 /// A signal that is still to be sent.

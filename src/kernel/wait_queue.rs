@@ -274,6 +274,12 @@ impl WaitQueues {
         outer.into_iter().map(|outer| self.depth_above(outer) + 1).max().unwrap_or(0)
     }
 
+    /// The description of the nth entry of an instance for a descriptor, in the order of the list.
+    pub(crate) fn watched(&self, epoll: QueueId, fd: i32, nth: usize) -> Option<FileNo> {
+        let items = self.epolls.get(&epoll)?.items.keys();
+        items.filter(|(_, of)| *of == fd).nth(nth).map(|(file, _)| *file)
+    }
+
     /// The entries of an instance that must be asked, each with its events.
     pub(crate) fn to_ask(&self, epoll: QueueId) -> Vec<(Key, u32)> {
         let Some(instance) = self.epolls.get(&epoll) else { return Vec::new() };

@@ -226,6 +226,11 @@ fn utimensat(ctx: &mut Ctx, [dirfd, path, times, flags, ..]: [u64; 6]) -> SysRes
     Ok(0)
 }
 
+/// The error for pipes and sockets: EOPNOTSUPP but for the `user` namespace.
+fn without_attributes(name: &[u8], user: Errno) -> Errno {
+    if name.starts_with(b"user.") { user } else { Errno::EOPNOTSUPP }
+}
+
 fn get_attribute(
     ctx: &mut Ctx,
     name: u64,
@@ -234,7 +239,7 @@ fn get_attribute(
 ) -> SysResult {
     let name = attribute_name(ctx, name)?;
     let (fs, caller, mem) = ctx.paths();
-    let ino = find(fs, &caller)?.ok_or(Errno::EOPNOTSUPP)?;
+    let ino = find(fs, &caller)?.ok_or(without_attributes(&name, Errno::ENODATA))?;
     let value = fs.getxattr(&caller, ino, &name)?;
     if size == 0 {
         return Ok(value.len() as u64);
@@ -331,7 +336,7 @@ fn change_attribute(
     find: impl Fn(&mut FileSystem, &Caller) -> Result<Option<Ino>, Errno>,
 ) -> SysResult {
     let (fs, caller, mem) = ctx.paths_now();
-    let ino = find(fs, &caller)?.ok_or(Errno::EOPNOTSUPP)?;
+    let ino = find(fs, &caller)?.ok_or(without_attributes(name, Errno::EPERM))?;
     fs.setxattr(&caller, ino, name, value, flags, mem)?;
     Ok(0)
 }

@@ -92,6 +92,13 @@ fn flags_of(ctx: &Ctx, file: FileNo) -> u32 {
     ctx.kernel.files.get(file).flags
 }
 
+/// EINVAL for a length, a place or an end behind the largest offset, `rw_verify_area`.
+fn verify_area(ctx: &Ctx, side: Side, len: u64) -> Result<(), Errno> {
+    let end = ctx.kernel.files.side_offset(side).unwrap_or(0).checked_add(len);
+    let holds = len <= i64::MAX as u64 && end.is_some_and(|end| end <= i64::MAX as u64);
+    if holds { Ok(()) } else { Err(Errno::EINVAL) }
+}
+
 /// sendfile(2).
 fn sendfile(ctx: &mut Ctx, [to, from, at, count, ..]: [u64; 6]) -> SysResult {
     let start = if at == 0 { None } else { Some(get_u64(ctx.mem, at)?) };
@@ -102,21 +109,19 @@ fn sendfile(ctx: &mut Ctx, [to, from, at, count, ..]: [u64; 6]) -> SysResult {
     if start.is_some() && !seekable(ctx, from) {
         return Err(Errno::ESPIPE.into());
     }
-    if start.is_some_and(|at| at > i64::MAX as u64) {
-        return Err(Errno::EINVAL.into());
-    }
+    let source = Side { file: from, at: start };
+    verify_area(ctx, source, count)?;
     let to = ctx.kernel.pin(to as i32)?;
     if !ctx.kernel.files.get(to).writable() {
         return Err(Errno::EBADF.into());
     }
     let (into, flags) = (pipe_of(ctx, to), flags_of(ctx, to));
-    let (source, target) = (&ctx.kernel.files.get(from).ops, &ctx.kernel.files.get(to).ops);
+    let (input, output) = (&ctx.kernel.files.get(from).ops, &ctx.kernel.files.get(to).ops);
     // A pipe is no source: what it has may not fit.
-    let able = source.can_splice_out() && source.pipe().is_none() && target.can_splice();
+    let able = input.can_splice_out() && input.pipe().is_none() && output.can_splice();
     if !able || into.is_none() && (flags & O_APPEND != 0 || !seekable(ctx, from)) {
         return Err(Errno::EINVAL.into());
     }
-    let source = Side { file: from, at: start };
     let before = ctx.kernel.task().call.done;
     let done = copy(ctx, [from, to], |files, cx| match into {
         Some(pipe) => files.file_to_pipe(cx, source, pipe, count.min(MAX_RW_COUNT), flags & O_NONBLOCK != 0),
@@ -200,6 +205,7 @@ fn splice(ctx: &mut Ctx, [from, from_at, to, to_at, len, flags]: [u64; 6]) -> Sy
             if !able || flags_of(ctx, to) & O_APPEND != 0 || !ctx.kernel.files.get(to).ops.can_splice() {
                 return Err(Errno::EINVAL.into());
             }
+            verify_area(ctx, target, len)?;
             let nonblocking = nonblocking(ctx, from);
             copy(ctx, [from, to], |files, cx| files.pipe_to_file(cx, pipe, target, len, nonblocking))?
         }
@@ -208,6 +214,7 @@ fn splice(ctx: &mut Ctx, [from, from_at, to, to_at, len, flags]: [u64; 6]) -> Sy
             if !able || !ctx.kernel.files.get(from).ops.can_splice_out() {
                 return Err(Errno::EINVAL.into());
             }
+            verify_area(ctx, source, len)?;
             let nonblocking = nonblocking(ctx, to);
             copy(ctx, [from, to], |files, cx| files.file_to_pipe(cx, source, pipe, len, nonblocking))?
         }

@@ -10,7 +10,7 @@ use crate::kernel::fdtable::FileNo;
 use crate::kernel::file::description::Description;
 use crate::kernel::file::operations::{READABLE, WRITABLE};
 use crate::kernel::state::Parts;
-use crate::kernel::uaccess::{get_u32, get_u64, put_u32, put_u64};
+use crate::kernel::uaccess::{copy_to_user, get_u32, get_u64, put_u32, put_u64};
 use crate::kernel::vfs::node::{Body, MEMFD_DEV};
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::lock;
@@ -162,7 +162,7 @@ fn fcntl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
         F_SETLKW => lock::set(ctx, file, arg, false, true),
         F_OFD_SETLK => lock::set(ctx, file, arg, true, false),
         F_OFD_SETLKW => lock::set(ctx, file, arg, true, true),
-        F_SETOWN | F_GETOWN | F_SETSIG | F_GETSIG | F_SETOWN_EX | F_GETOWN_EX => {
+        F_SETOWN | F_GETOWN | F_SETSIG | F_GETSIG | F_SETOWN_EX | F_GETOWN_EX | F_GETOWNER_UIDS => {
             owner(ctx, file, command, arg)
         }
         F_SETLEASE => lock::set_lease(ctx, file, fd, arg),
@@ -216,7 +216,8 @@ fn write_hint(ctx: &mut Ctx, file: FileNo, set: bool, arg: u64) -> SysResult {
 /// F_NOTIFY: signals for what happens in a directory. The description's receiver becomes the
 /// caller.
 fn watch_directory(ctx: &mut Ctx, fd: i32, file: FileNo, events: u32) -> SysResult {
-    let id = ctx.kernel.process().pid;
+    let (id, uid) = (ctx.kernel.process().pid, ctx.kernel.task().cred.uid);
+    let uids = [uid.real, uid.effective];
     let open = ctx.kernel.files.get_mut(file);
     let ino = open.ops.inode();
     let events_only = events & !DN_MULTISHOT;
@@ -227,7 +228,7 @@ fn watch_directory(ctx: &mut Ctx, fd: i32, file: FileNo, events: u32) -> SysResu
         return Ok(0);
     }
     let ino = ino.filter(|ino| ctx.kernel.fs.node(*ino).is_dir()).ok_or(Errno::ENOTDIR)?;
-    open.owner = Owner { kind: F_OWNER_PID, id, ..open.owner };
+    open.owner = Owner { kind: F_OWNER_PID, id, uids, ..open.owner };
     ctx.kernel.fs.notify.watch_directory(ino, file, fd, events);
     Ok(0)
 }
@@ -270,7 +271,7 @@ fn owner(ctx: &mut Ctx, file: FileNo, command: u64, arg: u64) -> SysResult {
         F_OWNER_PID => ctx.kernel.find_process(id).is_some(),
         _ => !ctx.kernel.group(id).is_empty(),
     };
-    let Owner { kind, id, signo } = ctx.kernel.files.get(file).owner;
+    let Owner { kind, id, signo, uids } = ctx.kernel.files.get(file).owner;
     let (new_kind, new_id) = match command {
         F_GETSIG => return Ok(signo as u64),
         F_SETSIG => {
@@ -283,6 +284,10 @@ fn owner(ctx: &mut Ctx, file: FileNo, command: u64, arg: u64) -> SysResult {
         F_GETOWN_EX => {
             put_u32(ctx.mem, arg, kind)?;
             put_u32(ctx.mem, arg + 4, id as u32)?;
+            return Ok(0);
+        }
+        F_GETOWNER_UIDS => {
+            copy_to_user(ctx.mem, arg, uids.map(u32::to_le_bytes).as_flattened())?;
             return Ok(0);
         }
         F_SETOWN_EX => {
@@ -298,6 +303,8 @@ fn owner(ctx: &mut Ctx, file: FileNo, command: u64, arg: u64) -> SysResult {
     if new_id != 0 && !known(ctx, new_kind, new_id) {
         return Err(Errno::ESRCH.into());
     }
-    ctx.kernel.files.get_mut(file).owner = Owner { kind: new_kind, id: new_id, signo };
+    let uid = ctx.kernel.task().cred.uid;
+    let uids = [uid.real, uid.effective];
+    ctx.kernel.files.get_mut(file).owner = Owner { kind: new_kind, id: new_id, signo, uids };
     Ok(0)
 }

@@ -125,9 +125,28 @@ fn may_be_nice(ctx: &Ctx, nice: i32) -> bool {
     (20 - nice) as u64 <= limit || capable(ctx, CAP_SYS_NICE)
 }
 
+/// Tests whether runtime, deadline and period of SCHED_DEADLINE, in nanoseconds, agree
+/// (`__checkparam_dl`).
+fn is_deadline([runtime, deadline, period]: [u64; 3]) -> bool {
+    const PERIODS_US: std::ops::RangeInclusive<u64> = 100..=1 << 22;
+    let period = if period == 0 { deadline } else { period };
+    deadline != 0
+        && runtime >= 1 << 10
+        && (deadline | period) >> 63 == 0
+        && period >= deadline
+        && deadline >= runtime
+        && PERIODS_US.contains(&(period / 1000))
+}
+
 /// Gives the task a policy and, with an ordinary one, perhaps a nice value: EINVAL for what cannot
-/// be, EPERM for what it may not have.
-fn set_policy(ctx: &mut Ctx, task: TaskId, new: Policy, nice: Option<i32>) -> Result<(), Errno> {
+/// be, EPERM for what it may not have. `times` are those of SCHED_DEADLINE.
+fn set_policy(
+    ctx: &mut Ctx,
+    task: TaskId,
+    new: Policy,
+    nice: Option<i32>,
+    times: [u64; 3],
+) -> Result<(), Errno> {
     let old = ctx.kernel.other_task(task).policy;
     let ordinary = matches!(new.number, SCHED_OTHER | SCHED_BATCH);
     let realtime = matches!(new.number, SCHED_FIFO | SCHED_RR);
@@ -138,6 +157,9 @@ fn set_policy(ctx: &mut Ctx, task: TaskId, new: Policy, nice: Option<i32>) -> Re
         return Err(Errno::EINVAL);
     }
     if new.number == SCHED_DEADLINE {
+        if !is_deadline(times) {
+            return Err(Errno::EINVAL);
+        }
         ctx.kernel.notices.once("SCHED_DEADLINE is refused with EPERM".into());
         return Err(Errno::EPERM);
     }
@@ -168,7 +190,7 @@ fn sched_setscheduler(ctx: &mut Ctx, [pid, policy, param, ..]: [u64; 6]) -> SysR
     let task = target(ctx, pid)?;
     let reset_on_fork = policy as u32 & SCHED_RESET_ON_FORK != 0;
     let number = policy as u32 & !SCHED_RESET_ON_FORK;
-    set_policy(ctx, task, Policy { number, priority, reset_on_fork }, None)?;
+    set_policy(ctx, task, Policy { number, priority, reset_on_fork }, None, [0; 3])?;
     Ok(0)
 }
 
@@ -189,7 +211,7 @@ fn sched_setparam(ctx: &mut Ctx, [pid, param, ..]: [u64; 6]) -> SysResult {
     let priority = get_u32(ctx.mem, param)?;
     let task = target(ctx, pid)?;
     let policy = ctx.kernel.other_task(task).policy;
-    set_policy(ctx, task, Policy { priority, ..policy }, None)?;
+    set_policy(ctx, task, Policy { priority, ..policy }, None, [0; 3])?;
     Ok(0)
 }
 
@@ -306,7 +328,8 @@ fn sched_setattr(ctx: &mut Ctx, [pid, attr, flags, ..]: [u64; 6]) -> SysResult {
         ctx.kernel.notices.once("sched_setattr: SCHED_FLAG_UTIL_CLAMP is refused with EOPNOTSUPP".into());
         return Err(Errno::EOPNOTSUPP.into());
     }
-    set_policy(ctx, task, new, Some(if keep { old_nice } else { nice.clamp(-20, 19) }))?;
+    let times = [24, 32, 40].map(|at| u64::from(word(at)) | u64::from(word(at + 4)) << 32);
+    set_policy(ctx, task, new, Some(if keep { old_nice } else { nice.clamp(-20, 19) }), times)?;
     Ok(0)
 }
 

@@ -63,6 +63,18 @@ static void through_pipes(void)
     T(sendfile, b, d, 0, 3), T(sendfile, d, a, 0, 3), T(sendfile, b, a, &neg, 3), T(sendfile, b, a, BAD, 3);
     T(sendfile, b, a, 0, 0), T(sendfile, b, pth, 0, 2), cat("b");
 }
+static void beyond_the_largest_offset(void)
+{
+    put("a", "0123456789"), put("b", "");
+    long a = S(open, "a", O_RDWR), b = S(open, "b", O_RDWR), o = 2, last = INT64_MAX;
+    int p[2], q[2];
+    S(pipe2, p, O_NONBLOCK), S(pipe2, q, O_NONBLOCK), S(write, p[1], "pipe", 4);
+    T(sendfile, b, a, 0, -1), T(sendfile, b, a, &o, -5), T(sendfile, b, a, &last, 1), T(sendfile, 99, a, 0, -1);
+    T(sendfile, b, a, &o, INT64_MAX), printf("%ld\n", o), T(lseek, a, 0, SEEK_CUR), T(lseek, b, 0, SEEK_CUR);
+    T(splice, a, &o, p[1], 0, -1, 0), T(splice, a, &o, p[1], 0, INT64_MAX, 0), T(splice, a, 0, p[1], 0, 1L << 63, 0);
+    T(splice, p[0], 0, b, &o, -1, 0), T(splice, p[0], 0, b, 0, -1, 0), T(splice, p[0], 0, b, &last, 1, 0);
+    T(tee, p[0], q[1], -1, 0), T(splice, p[0], 0, q[1], 0, -1, 0);
+}
 static void at_offsets(void)
 {
     char c[64];
@@ -105,6 +117,7 @@ int main(void)
     unfiltered();
     CASE(between_files);
     CASE(through_pipes);
+    CASE(beyond_the_largest_offset);
     CASE(at_offsets);
     CASE(attributes_of_files);
     return 0;

@@ -38,6 +38,16 @@ int main(void)
     T(kcmp, getpid(), getpid(), 0, 77, 0);
     T(kcmp, getpid(), getpid(), 1, 0, 0);
     T(kcmp, getpid(), getpid(), 99, 0, 0);
+    struct { unsigned efd, tfd, toff; } slot = {S(epoll_create1, 0), 40, 0};
+    int pipe[2];
+    struct { unsigned events; char data[8]; } __attribute__((packed)) event = {1};
+    S(pipe2, pipe, 0), S(dup2, pipe[0], 40), S(epoll_ctl, slot.efd, 1, 40, &event);
+    T(kcmp, getpid(), getpid(), 7, pipe[0], &slot), T(kcmp, getpid(), getpid(), 7, 40, &slot);
+    is(S(kcmp, getpid(), getpid(), 7, pipe[1], &slot) > 0);
+    T(kcmp, getpid(), getpid(), 7, 99, &slot), T(kcmp, getpid(), getpid(), 7, 40, BAD);
+    slot.toff = 1, T(kcmp, getpid(), getpid(), 7, 40, &slot), slot.toff = 0, slot.tfd = 41;
+    T(kcmp, getpid(), getpid(), 7, 40, &slot), slot.efd = 40, T(kcmp, getpid(), getpid(), 7, 40, &slot);
+    slot.efd = 99, T(kcmp, getpid(), getpid(), 7, 40, &slot);
     T(kcmp, 0x7ffffff0, getpid(), 0, 0, 0);
     return 0;
 }

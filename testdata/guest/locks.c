@@ -145,6 +145,10 @@ int main(void)
     T(fcntl, p[0], F_SETSIG, SIGIO), S(write, p[1], "x", 1), told("io");
     T(fcntl, p[0], F_SETSIG, 65), T(fcntl, p[0], F_SETSIG, -1), T(fcntl, p[0], F_SETSIG, 0);
     T(fcntl, p[0], F_SETFL, O_NONBLOCK), S(write, p[1], "x", 1), told("off");
+    enum { GETOWNER_UIDS = 17 };
+    unsigned uids[2] = {9, 9};
+    T(fcntl, p[1], GETOWNER_UIDS, uids), num(uids[0]), num(uids[1]), T(fcntl, p[1], GETOWNER_UIDS, BAD);
+    T(fcntl, p[0], GETOWNER_UIDS, uids), is(uids[0] == getuid()), is(uids[1] == geteuid());
     struct f_owner_ex owner = {7, 7};
     T(fcntl, p[1], F_GETOWN_EX, &owner), num(owner.type), num(owner.pid);
     owner = (struct f_owner_ex){F_OWNER_TID, getpid()};

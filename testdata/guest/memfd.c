@@ -32,6 +32,14 @@ int main(void)
     is((char *)mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED && errno == EPERM);
     is(mmap(0, 4096, PROT_READ, MAP_PRIVATE, fd, 0) != MAP_FAILED);
 
+    /* Up to the page with the end a file that must not grow is written. */
+    static char many[9000];
+    memset(many, 'm', sizeof many);
+    fd = T(memfd_create, "grow", MFD_ALLOW_SEALING), T(ftruncate, fd, 10000);
+    T(fcntl, fd, F_ADD_SEALS, F_SEAL_GROW), T(pwrite64, fd, many, 6000, 4000), T(pwrite64, fd, many, 6000, 4096);
+    T(pwrite64, fd, many, 9000, 4001), T(pwrite64, fd, many, 100, 9950), T(pwrite64, fd, many, 1, 10000);
+    T(pwrite64, fd, many, 9000, 20000), T(lseek, fd, 0, SEEK_END);
+
     fd = T(memfd_create, "plain", 0);
     T(fcntl, fd, F_ADD_SEALS, F_SEAL_GROW);
     T(fcntl, fd, F_GET_SEALS);

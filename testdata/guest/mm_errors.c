@@ -1,4 +1,4 @@
-// covers: mincore mlock mlock2 munlock mlockall munlockall msync mremap process_vm_readv process_vm_writev membarrier
+// covers: mincore mlock mlock2 munlock mlockall munlockall msync mremap process_vm_readv process_vm_writev process_madvise membarrier
 /* Memory: locks, residence, moves and copies between processes, with every error. */
 #include "cases.h"
 #include <sys/uio.h>
@@ -32,10 +32,10 @@ static void locks(void)
     T(mlock, a, P), T(mlock, a + 1, P), T(mlock, a, 0), T(mlock, a, -1), T(mlock, a, 20 * P), T(mlock, n, P);
     T(munlock, n, P), T(munlock, a, 20 * P), T(mlock2, a, P, 2), T(mlock2, a, P, 1), T(mlock2, a, P, 0);
     T(munlock, a, 8 * P), T(mlockall, 0), T(mlockall, 8), T(mlockall, 4), T(mlockall, 5), T(munlockall);
-    T(mlock, KERNEL, P);
+    T(mlock, KERNEL, P), T(mlock, a, -P), T(munlock, a, -P), T(munlock, a, -1);
     setrlimit(RLIMIT_MEMLOCK, &rl);
     S(setresuid, 1000, 1000, 1000), T(mlock, a, 4 * P), T(mlock, a, 4 * P), T(mlock, a + 4 * P, P), T(munlock, a, P);
-    T(mlock, a + 4 * P, P), T(mlockall, 1), T(mlockall, 2);
+    T(mlock, a + 4 * P, P), T(mlock, a, -P), T(mlock2, a, -P, 1), T(mlockall, 1), T(mlockall, 2);
     show_ok("m", S(mmap, 0, P, 3, MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED, -1, 0));
     rl.rlim_cur = 0;
     setrlimit(RLIMIT_MEMLOCK, &rl);
@@ -77,6 +77,30 @@ static void other_processes(void)
     T(process_vm_writev, me, &l, 1, &r, 1, 0), T(process_vm_writev, me, &l, 1, &bad, 1, 0);
 }
 
+static void advice(void)
+{
+    char *a = pg(4, 3, MAP_PRIVATE);
+    struct iovec v[3] = {{a, P}, {a + P, 100}, {a + 4 * P, P}}, odd = {a + 1, P}, big = {a, -1};
+    long me = S(pidfd_open, getpid(), 0), null = S(open, "/dev/null", O_RDONLY);
+    T(process_madvise, me, v, 2, MADV_COLD, 0), T(process_madvise, me, v, 3, MADV_COLD, 0);
+    T(process_madvise, me, v + 2, 1, MADV_COLD, 0), T(process_madvise, me, &odd, 1, MADV_COLD, 0);
+    T(process_madvise, me, v, 1, MADV_PAGEOUT, 0), T(process_madvise, me, v, 1, MADV_WILLNEED, 0);
+    T(process_madvise, me, v, 1, 77, 0), T(process_madvise, me, v, 1, MADV_COLD, 1);
+    T(process_madvise, me, v, 0, MADV_COLD, 0), T(process_madvise, me, v, 1025, MADV_COLD, 0);
+    T(process_madvise, me, BAD, 1, MADV_COLD, 0), T(process_madvise, me, &big, 1, MADV_COLD, 0);
+    T(process_madvise, null, v, 1, MADV_COLD, 0), T(process_madvise, 99, v, 1, MADV_COLD, 0);
+    pid_t child = fork();
+    if (!child)
+        for (;;)
+            pause();
+    long other = S(pidfd_open, child, 0);
+    S(munmap, a, P);
+    T(process_madvise, other, v, 2, MADV_COLD, 0), T(process_madvise, other, v + 2, 1, MADV_COLD, 0);
+    T(process_madvise, other, v, 1, MADV_DONTNEED, 0);
+    S(setresuid, 1000, 1000, -1), T(process_madvise, other, v, 1, MADV_COLD, 0);
+    S(setresuid, 0, 0, -1), kill(child, SIGKILL), waitpid(child, NULL, 0);
+}
+
 int main(void)
 {
     unfiltered();
@@ -85,5 +109,6 @@ int main(void)
     CASE(syncing);
     CASE(moves);
     CASE(other_processes);
+    CASE(advice);
     return 0;
 }

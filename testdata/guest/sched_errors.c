@@ -33,6 +33,12 @@ static void attributes(void)
     T(sched_getattr, 0, BAD, 48, 0);
     s.policy = 99;
     T(sched_setattr, 0, &s, 0);
+    s.policy = 6;
+    T(sched_setattr, 0, &s, 0), T(sched_setscheduler, 0, 6, &s.rt);
+    s.rt = 10000000, s.dl = 5000000, s.per = 20000000, T(sched_setattr, 0, &s, 0);
+    s.dl = 30000000, T(sched_setattr, 0, &s, 0), s.per = 0, s.rt = 100, T(sched_setattr, 0, &s, 0);
+    s.rt = 1UL << 63, s.dl = -1, T(sched_setattr, 0, &s, 0), s.rt = 2000, s.dl = 50000, T(sched_setattr, 0, &s, 0);
+    s.dl = 5000000000, T(sched_setattr, 0, &s, 0), s.rt = s.dl = 0;
     s.policy = 1;
     T(sched_setattr, 0, &s, 0);
     s.prio = 100;

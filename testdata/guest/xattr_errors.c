@@ -59,6 +59,21 @@ static void attributes(void)
     T(removexattr, "f", "trusted.a"), T(setxattr, "f", "security.foo", "1", 1, 0);
     T(getxattr, "f", "security.foo", b, 9), T(setxattr, "/proc/self/status", "user.a", "1", 1, 0);
 }
+static void where_there_are_none(void)
+{
+    char b[100];
+    int p[2];
+    S(pipe, p), T(fsetxattr, p[0], "user.a", "b", 1, 0), T(fgetxattr, p[0], "user.a", b, 9);
+    T(fremovexattr, p[0], "user.a"), T(flistxattr, p[0], b, 99), T(fsetxattr, p[0], "none.a", "b", 1, 0);
+    T(setxattr, "/proc/self/status", "user.a", "b", 1, 0), T(getxattr, "/proc/self/status", "user.a", b, 9);
+    T(removexattr, "/proc/self/status", "user.a"), T(listxattr, "/proc/self/status", b, 99);
+    /* Values are looked at before anything else. */
+    put("f", "x");
+    T(setxattr, "f", "security.capability", "b", 1, 0), T(setxattr, "f", "security.capability", "", 0, 0);
+    T(setxattr, "f", "security.capability", "\0\0\0\2345678901234567890", 24, 0);
+    T(setxattr, "f", "system.posix_acl_access", "b", 1, 0);
+    T(setxattr, "f", "system.posix_acl_access", "\2\0\0\0123", 7, 0);
+}
 static void directories(void)
 {
     char b[4096];
@@ -108,6 +123,7 @@ int main(void)
 {
     unfiltered();
     CASE(attributes);
+    CASE(where_there_are_none);
     CASE(directories);
     CASE(special_files);
     return 0;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::abi::inotify::IN_MODIFY;
-use crate::guest::{FileId, GuestMemory, Mapping, MemError, ObjectId, PageSource};
+use crate::guest::{FileId, GuestMemory, Mapping, MemError, ObjectId, PageSource, page_down};
 use crate::kernel::vfs::content::{Content, HostFile, MAX_LEN, Object, PAGE, Pages};
 use crate::kernel::vfs::host;
 use crate::kernel::vfs::host_handle::{HostHandle, HostSource};
@@ -119,12 +119,17 @@ impl FileSystem {
         let bytes = &bytes[..(bytes.len() as u64).min(MAX_LEN - offset) as usize];
         let through = self.node(ino).writes_through();
         let bytes = if through { &bytes[..self.quota.output_room(bytes.len())] } else { bytes };
-        let end = offset + bytes.len() as u64;
-        let seals = self.node(ino).seals;
-        let grows = end > self.node(ino).size() && seals & F_SEAL_GROW != 0;
-        if grows || seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE) != 0 {
+        let (seals, size) = (self.node(ino).seals, self.node(ino).size());
+        if seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE) != 0 {
             return Err(Errno::EPERM);
         }
+        let mut bytes = bytes;
+        if offset + bytes.len() as u64 > size && seals & F_SEAL_GROW != 0 {
+            // Pages are written one by one, and the first that would make the file longer is not.
+            let fits = page_down(size).checked_sub(offset).filter(|fits| *fits > 0).ok_or(Errno::EPERM)?;
+            bytes = &bytes[..fits as usize];
+        }
+        let end = offset + bytes.len() as u64;
         self.begin_change(ino, mem)?;
         let room = self.room(mem);
         let node = self.node_mut(ino);

@@ -11,11 +11,33 @@ use crate::guest::GuestMemory;
 use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::content::Content;
 use crate::kernel::vfs::host::{self, Xattrs};
-use crate::kernel::vfs::node::{Body, Ino, xattr_space};
+use crate::kernel::vfs::node::{Body, Ino, PROC_DEV, xattr_space};
 use crate::kernel::vfs::tree::FileSystem;
 
 /// Bytes of names and values that an inode may have.
 const SPACE: usize = 65_536;
+
+/// Checks a value before anything else is: EINVAL for capabilities and access control lists that
+/// are none.
+fn is_value(name: &[u8], value: &[u8]) -> Result<(), Errno> {
+    const VFS_CAP_REVISION_MASK: u32 = 0xff00_0000;
+    const POSIX_ACL_XATTR_VERSION: u32 = 2;
+    let first = value.first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
+    match name {
+        b"security.capability" if !value.is_empty() => {
+            match (value.len(), first.map(|word| word & VFS_CAP_REVISION_MASK)) {
+                (20, Some(0x0200_0000)) | (24, Some(0x0300_0000)) => Ok(()),
+                _ => Err(Errno::EINVAL),
+            }
+        }
+        b"system.posix_acl_access" | b"system.posix_acl_default" if !value.is_empty() => match first {
+            None => Err(Errno::EINVAL),
+            Some(POSIX_ACL_XATTR_VERSION) if !(value.len() - 4).is_multiple_of(8) => Err(Errno::EINVAL),
+            Some(_) => Ok(()),
+        },
+        _ => Ok(()),
+    }
+}
 
 impl FileSystem {
     /// Checks that a caller may read or (with `write`) change an attribute, `xattr_permission`:
@@ -47,6 +69,9 @@ impl FileSystem {
         }
         if name.len() == prefix.len() {
             return Err(Errno::EINVAL);
+        }
+        if node.dev == PROC_DEV {
+            return Err(Errno::EOPNOTSUPP);
         }
         if node.synthetic || matches!(node.body, Body::Proc(_)) {
             return Err(if write { Errno::EOPNOTSUPP } else { Errno::ENODATA });
@@ -103,6 +128,9 @@ impl FileSystem {
         flags: u32,
         mem: &dyn GuestMemory,
     ) -> Result<(), Errno> {
+        if let Some(value) = value {
+            is_value(name, value)?;
+        }
         self.may_use(caller, ino, name, true)?;
         if let (true, true, Some(file)) =
             (self.node(ino).writes_through(), name.starts_with(b"user."), self.keeper(ino)?)

@@ -1,13 +1,16 @@
 //! Advice about memory: madvise(2), msync(2), mincore(2), mlock(2).
 
+use crate::abi::capability::CAP_SYS_NICE;
 use crate::abi::errno::Errno;
 use crate::abi::mm::*;
 use crate::guest::{Mapping, MemError, PAGE_SIZE, USER_END, VmFlags, page_down, page_up};
 use crate::kernel::uaccess::copy_to_user;
 use crate::syscalls::context::{Break, Ctx, SysResult};
+use crate::syscalls::io::{access_ok, get_iovec};
 use crate::syscalls::mm::limits::{self, between};
 use crate::syscalls::mm::map::aligned;
 use crate::syscalls::mm::populate;
+use crate::syscalls::process::pidfd;
 use crate::syscalls::row::{Row, full, partial};
 
 const LOCKED: &str = "counted against RLIMIT_MEMLOCK; nothing is ever paged out";
@@ -27,6 +30,7 @@ pub(crate) const ROWS: &[Row] = &[
     full(151, "mlockall", mlockall).noted(LOCKED),
     full(152, "munlockall", munlockall).noted(LOCKED),
     full(325, "mlock2", mlock2).noted(LOCKED),
+    partial(440, "process_madvise", process_madvise, "as madvise; COLLAPSE is refused with EINVAL"),
 ];
 
 /// msync(2). Shared mappings and the file system hold the same pages; those of files of the host
@@ -117,6 +121,45 @@ fn madvise(ctx: &mut Ctx, [addr, len, advice, ..]: [u64; 6]) -> SysResult {
     if whole { Ok(0) } else { Err(Errno::ENOMEM.into()) }
 }
 
+/// process_madvise(2): the ranges one after the other, up to the first error. Advice about the
+/// memory of others only says what will be used.
+fn process_madvise(ctx: &mut Ctx, [pidfd, ranges, count, advice, flags, _]: [u64; 6]) -> SysResult {
+    if flags as u32 != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    let ranges = get_iovec(ctx.mem, ranges, count)?;
+    access_ok(&ranges)?;
+    let process = pidfd::process_or_directory(ctx, pidfd)?;
+    let task = ctx.kernel.find_task(ctx.kernel.pid_of(process)).ok_or(Errno::ESRCH)?;
+    let (space, own) = (ctx.kernel.space_of_task(task), ctx.kernel.space_of_task(ctx.kernel.current()));
+    if space != own {
+        if !matches!(advice as u32, MADV_COLD | MADV_PAGEOUT | MADV_WILLNEED) {
+            return Err(Errno::EINVAL.into());
+        }
+        ctx.kernel.may_look_into(task).map_err(|_| Errno::EACCES)?;
+        if !ctx.kernel.task().cred.capable(CAP_SYS_NICE) {
+            return Err(Errno::EPERM.into());
+        }
+    }
+    let mut done = 0;
+    for (addr, len) in ranges {
+        let result = if space == own {
+            madvise(ctx, [addr, len, advice, 0, 0, 0]).map(drop)
+        } else {
+            let mut whole = false;
+            let end = page_up(len).and_then(|len| page_down(addr).checked_add(len)).ok_or(Errno::EINVAL)?;
+            ctx.mem.in_space(space, &mut |mem| whole = mem.is_mapped(addr, end - addr));
+            if whole { Ok(()) } else { Err(Errno::ENOMEM.into()) }
+        };
+        match result {
+            Ok(()) => done += len,
+            Err(Break::Errno(_)) if done > 0 => break,
+            Err(other) => return Err(other),
+        }
+    }
+    Ok(done)
+}
+
 /// Carries out advice about a part of one mapping.
 fn advise(ctx: &mut Ctx, mapping: &Mapping, from: u64, to: u64, advice: u32) -> Result<(), Errno> {
     match advice {
@@ -171,13 +214,17 @@ fn may_merge(mapping: &Mapping) -> bool {
     !mapping.shared
 }
 
-/// The range of mlock(2) and munlock(2), in whole pages; EINVAL where it wraps around.
-fn lock_range(addr: u64, len: u64) -> Result<(u64, u64), Errno> {
+/// The first address and the length of mlock(2) and munlock(2), in whole pages.
+fn whole_pages(addr: u64, len: u64) -> (u64, u64) {
     let start = page_down(addr);
     // Linux lets a length that wraps to nothing pass.
-    let len = page_up(len.wrapping_add(addr - start)).unwrap_or(0);
-    let end = start.checked_add(len).ok_or(Errno::EINVAL)?;
-    Ok((start, end))
+    (start, page_up(len.wrapping_add(addr - start)).unwrap_or(0))
+}
+
+/// The range of mlock(2) and munlock(2); EINVAL where it wraps around.
+fn lock_range(addr: u64, len: u64) -> Result<(u64, u64), Errno> {
+    let (start, len) = whole_pages(addr, len);
+    Ok((start, start.checked_add(len).ok_or(Errno::EINVAL)?))
 }
 
 fn lock(ctx: &mut Ctx, addr: u64, len: u64, on_fault: bool) -> SysResult {
@@ -187,10 +234,11 @@ fn lock(ctx: &mut Ctx, addr: u64, len: u64, on_fault: bool) -> SysResult {
         return Ok(0);
     }
     limits::may_lock(ctx)?;
-    let (start, end) = lock_range(addr, len)?;
-    if !limits::room_to_lock_range(ctx, start, end) {
+    let (start, len) = whole_pages(addr, len);
+    if !limits::room_to_lock_range(ctx, start, len) {
         return Err(Errno::ENOMEM.into());
     }
+    let end = start.checked_add(len).ok_or(Errno::EINVAL)?;
     let on_fault_flag = if on_fault { VmFlags::LOCKONFAULT } else { VmFlags::NONE };
     let flags = VmFlags::LOCKED.with(on_fault_flag);
     ctx.mem.change_flags(start, end - start, flags, VmFlags::LOCKS).map_err(Errno::from)?;

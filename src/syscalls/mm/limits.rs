@@ -60,10 +60,10 @@ pub(in crate::syscalls) fn room_to_lock(ctx: &Ctx, len: u64) -> bool {
     unlimited(ctx) || fits(ctx, Resource::Memlock, || total(ctx, Mapping::is_locked, None), len)
 }
 
-/// Tests whether a range may be kept in memory, of which parts may be already.
-pub(super) fn room_to_lock_range(ctx: &Ctx, start: u64, end: u64) -> bool {
-    let already = || total(ctx, Mapping::is_locked, Some((start, end)));
-    unlimited(ctx) || fits(ctx, Resource::Memlock, already, end - start)
+/// Tests whether `len` bytes from `start` on may be kept in memory, of which parts may be already.
+pub(super) fn room_to_lock_range(ctx: &Ctx, start: u64, len: u64) -> bool {
+    let already = || total(ctx, Mapping::is_locked, Some((start, start.saturating_add(len))));
+    unlimited(ctx) || fits(ctx, Resource::Memlock, already, len)
 }
 
 /// Tests whether everything that is mapped may be kept in memory.

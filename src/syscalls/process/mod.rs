@@ -4,7 +4,7 @@
 pub(super) mod clone;
 pub(super) mod cred;
 pub(super) mod limits;
-pub(super) mod pidfd;
+pub(in crate::syscalls) mod pidfd;
 pub(super) mod prctl;
 pub(super) mod task;
 

@@ -48,7 +48,7 @@ fn process(ctx: &Ctx, fd: u64) -> Result<ProcessId, Errno> {
 }
 
 /// The same, or the process of a descriptor of its directory in `/proc`.
-fn process_or_directory(ctx: &Ctx, fd: u64) -> Result<ProcessId, Errno> {
+pub(in crate::syscalls) fn process_or_directory(ctx: &Ctx, fd: u64) -> Result<ProcessId, Errno> {
     let file = ctx.opened(fd as i32)?;
     let node = ctx.kernel.files.get(file).ops.inode().map(|ino| ctx.kernel.fs.node(ino));
     match node.map(|node| (node.subject, node.dir().map(|dir| dir.kind))) {

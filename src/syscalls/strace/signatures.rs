@@ -209,6 +209,7 @@ const CALLS: &[(&str, &[Kind])] = &[
     ("preadv", &[Int, Out(Iovecs), Int, Long]),
     ("preadv2", &[Int, Out(Iovecs), Int, Long, Hex, Bits(RWF)]),
     ("prlimit64", &[Int, Value(RLIMIT), In(Rlimit), Out(Rlimit)]),
+    ("process_madvise", &[Int, Addr, Uint, Value(MADVISE), Hex]),
     ("process_vm_readv", &[Int, Addr, Uint, Addr, Uint, Hex]),
     ("process_vm_writev", &[Int, Addr, Uint, Addr, Uint, Hex]),
     ("pselect6", &[Int, In(Fds), In(Fds), In(Fds), In(Timespec), Addr]),

@@ -6,7 +6,7 @@ use crate::abi::process::{KCMP_EPOLL_TFD, KCMP_FILE, KCMP_FILES, KCMP_FS, KCMP_S
 use crate::abi::random::{GRND_INSECURE, GRND_NONBLOCK, GRND_RANDOM};
 use crate::abi::time::NSEC_PER_SEC;
 use crate::kernel::procfs::machine::TOTAL_MEMORY;
-use crate::kernel::uaccess::{copy_to_user, put_words};
+use crate::kernel::uaccess::{copy_to_user, get_u32, put_words};
 use crate::kernel::uts;
 use crate::kernel::vfs::proc_tables::FILESYSTEMS;
 use crate::syscalls::context::{Ctx, SysResult};
@@ -109,13 +109,19 @@ fn kcmp(ctx: &mut Ctx, [pid1, pid2, kind, fd1, fd2, _]: [u64; 6]) -> SysResult {
     ctx.kernel.may_look_into(one)?;
     ctx.kernel.may_look_into(two)?;
     let [a, b] = [one, two].map(|task| ctx.kernel.other_task(task).shared);
+    let file = |ctx: &Ctx, task, fd: u32| {
+        let fds = ctx.kernel.fds_of_task(task).ok_or(Errno::EBADF)?;
+        fds.get(fd as i32)
+    };
     let order = match kind {
-        KCMP_FILE => {
-            let file = |task, fd: u64| {
-                let fds = ctx.kernel.fds_of_task(task).ok_or(Errno::EBADF)?;
-                fds.get(fd as i32)
-            };
-            file(one, fd1)?.cmp(&file(two, fd2)?)
+        KCMP_FILE => file(ctx, one, fd1 as u32)?.cmp(&file(ctx, two, fd2 as u32)?),
+        KCMP_EPOLL_TFD => {
+            let [epfd, fd, nth] = [0, 4, 8].map(|at| get_u32(ctx.mem, fd2.wrapping_add(at)));
+            let (epfd, fd, nth) = (epfd?, fd?, nth?);
+            let held = file(ctx, one, fd1 as u32)?;
+            let epoll = ctx.kernel.files.epoll(file(ctx, two, epfd)?)?;
+            let watched = ctx.kernel.fs.queues.watched(epoll, fd as i32, nth as usize);
+            held.cmp(&watched.ok_or(Errno::ENOENT)?)
         }
         KCMP_VM => a.mm.cmp(&b.mm),
         KCMP_FILES => a.fds.cmp(&b.fds),

@@ -98,7 +98,6 @@ pub(crate) const ROWS: &[Row] = &[
     forbidden(431, "fsconfig"),
     forbidden(432, "fsmount"),
     forbidden(433, "fspick"),
-    absent(440, "process_madvise"),
     forbidden(442, "mount_setattr"),
     absent(443, "quotactl_fd"),
     absent(444, "landlock_create_ruleset"),
