@@ -59,7 +59,9 @@ pub(crate) enum AnnotateError {
         known: String,
     },
     /// The costs of calls were asked for and are not in the file.
-    #[error("{file}: a Cachegrind file has no calls; --inclusive needs Callgrind files")]
+    #[error(
+        "{file}: a Cachegrind file has no calls; give a Callgrind file, which `cgemu run --callgraph=yes` writes"
+    )]
     NoCalls {
         /// The file.
         file: String,

@@ -6,6 +6,7 @@
 mod asm;
 mod cg_annotate;
 mod error;
+mod flame;
 mod inline;
 mod input;
 mod intake;
@@ -22,6 +23,7 @@ pub(crate) use crate::symbols::files::Reach;
 pub(crate) use asm::annotate_asm;
 pub(crate) use cg_annotate::annotate;
 pub(crate) use error::AnnotateError;
+pub(crate) use flame::{FlameOptions, flame};
 pub(crate) use inline::annotate_inline;
 pub(crate) use names::NameStyle;
 pub(crate) use options::{AsmOptions, Format, Input, Look, Options, TopOptions};

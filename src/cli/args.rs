@@ -7,6 +7,7 @@ use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum as _};
 use super::annotate::AnnotateArgs;
 use super::classic::{DiffArgs, MergeArgs};
 use super::examples;
+use super::flame::FlameArgs;
 use super::options::RunArgs;
 use super::repl::ReplArgs;
 use super::switch::Switch;
@@ -37,6 +38,9 @@ pub(super) enum Command {
     /// Print the functions, files or lines with the highest counts
     #[command(after_help = examples::TOP, args_override_self = true)]
     Top(Box<TopArgs>),
+    /// Write a flame graph of a Callgrind file as SVG, or its stacks as text
+    #[command(after_help = examples::FLAME)]
+    Flame(Box<FlameArgs>),
     /// Add Cachegrind files up, as cg_merge does
     #[command(after_help = examples::MERGE)]
     Merge(MergeArgs),

@@ -10,7 +10,7 @@ use clap::FromArgMatches as _;
 
 use super::args::{Cli, Command};
 use super::exit::{OWN_FAILURE, complain, fail};
-use super::{annotate, args, classic, generate, lists, lookup, repl, run, signals, top, view};
+use super::{annotate, args, classic, flame, generate, lists, lookup, repl, run, signals, top, view};
 use crate::console;
 use crate::session::memory_advice;
 
@@ -50,7 +50,7 @@ fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> Result<u8, Error> 
             // Not clap's 2: that is a status the profiled program may well have.
             let _ = console::errors().write_all(error.render().to_string().as_bytes());
             return Ok(match words.first().and_then(|word| word.to_str()) {
-                Some("annotate" | "top") => view::BAD_USAGE,
+                Some("annotate" | "top" | "flame") => view::BAD_USAGE,
                 Some("merge") => classic::MERGE_FAILURE,
                 Some("diff") => classic::DIFF_FAILURE,
                 _ => OWN_FAILURE,
@@ -64,6 +64,7 @@ fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> Result<u8, Error> 
         Command::Repl(options) => repl::repl(&options),
         Command::Annotate(options) => Ok(annotate::run(&options, words)),
         Command::Top(options) => Ok(top::run(&options)),
+        Command::Flame(options) => Ok(flame::run(&options)),
         Command::Merge(options) => Ok(classic::merge(&options)),
         Command::Diff(options) => Ok(classic::diff(&options)),
         Command::Syscalls => show(&lists::syscalls()),

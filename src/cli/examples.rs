@@ -67,6 +67,20 @@ Examples:
 Exit status: 0; 1 if a file cannot be read, is malformed or does not fit the others; 2 for bad
 options.";
 
+/// Of `cgemu flame`.
+pub(super) const FLAME: &str = "\
+Widths are costs with those of calls. Click a frame to see it alone, press / to search. Callgrind
+files know calls by pairs, not by stacks: where a function has several callers, what it costs is
+shared by what their calls cost (docs/callgraph.md).
+
+Examples:
+  cgemu flame callgrind.out.1 > flame.svg
+  cgemu flame --event=D1mr callgrind.out.1 > misses.svg
+  cgemu flame --diff=old.callgrind new.callgrind > change.svg
+  cgemu flame --folded callgrind.out.1 > stacks.txt      for speedscope and others
+
+Exit status: 0; 1 if a file cannot be read, is malformed or has no calls; 2 for bad options.";
+
 /// Of `cgemu repl`.
 pub(super) const REPL: &str = "\
 Examples:

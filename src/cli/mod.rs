@@ -13,6 +13,7 @@ mod confinement;
 mod environment;
 mod examples;
 mod exit;
+mod flame;
 mod generate;
 mod lists;
 mod log;

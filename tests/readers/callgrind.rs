@@ -239,7 +239,7 @@ fn bad_files_are_refused_in_a_line() {
         (
             "cmd: c\nevents: Ir\nfn=f\n1 2\nsummary: 2\n",
             &["annotate", "--inclusive", "x"],
-            "--inclusive needs Callgrind",
+            "a Cachegrind file has no calls; give a Callgrind file",
         ),
     ] {
         fs::write(dir.path().join("x"), text).expect("written");

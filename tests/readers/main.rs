@@ -9,6 +9,7 @@ mod callgrind;
 mod classic;
 mod codeviews;
 mod debuginfo;
+mod flame;
 mod fuzz_corpus;
 mod grammar;
 mod inline;

@@ -1,8 +1,10 @@
-//! Renderers of views: the text of `cg_annotate`, tables for terminals, JSON and CSV.
+//! Renderers of views: the text of `cg_annotate`, tables for terminals, JSON, CSV and
+//! flame graphs.
 
 pub(crate) mod code;
 pub(crate) mod code_report;
 pub(crate) mod columns;
+pub(crate) mod flame;
 pub(crate) mod functions;
 pub(crate) mod report;
 pub(crate) mod source;

@@ -10,3 +10,4 @@ pub(crate) mod metric;
 pub(crate) mod ranking;
 pub(crate) mod share;
 pub(crate) mod source;
+pub(crate) mod stacks;

@@ -88,6 +88,8 @@ pub struct CallgrindReader<R> {
     positions: Positions,
     file: Current,
     function: Current,
+    /// The file in which the current function begins.
+    home: Vec<u8>,
     /// The file that `cfi=` named for the next `cfn=`.
     called_file: Option<Vec<u8>>,
     /// File and function of the next call.
@@ -123,6 +125,7 @@ impl<R: BufRead> CallgrindReader<R> {
             positions: line_positions(),
             file: unknown(),
             function: unknown(),
+            home: UNKNOWN.as_bytes().to_vec(),
             called_file: None,
             called: (UNKNOWN.as_bytes().to_vec(), UNKNOWN.as_bytes().to_vec()),
             next: Next::default(),
@@ -164,6 +167,12 @@ impl<R: BufRead> CallgrindReader<R> {
     #[must_use]
     pub fn parts(&self) -> u64 {
         self.parts
+    }
+
+    /// The file in which the function of the last record begins; its costs may be in others.
+    #[must_use]
+    pub fn function_file(&self) -> &[u8] {
+        &self.home
     }
 
     /// The problem with the name of the file and the line that was read last.
@@ -237,7 +246,12 @@ impl<R: BufRead> CallgrindReader<R> {
         match line {
             Line::Cost(_) => return self.cost_line(),
             Line::Key(Key::File | Key::Include, name) => self.file.set(self.files.resolve(name)?),
-            Line::Key(Key::Function, name) => self.function.set(self.functions.resolve(name)?),
+            Line::Key(Key::Function, name) => {
+                self.function.set(self.functions.resolve(name)?);
+                // One of the same name in another file is another function.
+                self.function.due |= self.home != self.file.name;
+                self.home.clone_from(&self.file.name);
+            }
             Line::Key(Key::CalledFile, name) => self.called_file = Some(self.files.resolve(name)?.to_vec()),
             Line::Key(Key::CalledFunction, name) => {
                 let function = self.functions.resolve(name)?.to_vec();
