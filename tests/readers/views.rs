@@ -231,7 +231,7 @@ fn bad_words_are_named() {
         (&["top", "none"], 1, "none: "),
         (&["top", "--json", "--csv", "ir.cgout"], 2, "--csv"),
         (&["top", "--by=nothing", "ir.cgout"], 2, "--by"),
-        (&["top", "--inclusive", "ir.cgout"], 1, "--inclusive"),
+        (&["top", "--inclusive", "ir.cgout"], 1, "ir.cgout: a Cachegrind file has no calls"),
         (&["top", "--diff", "ir.cgout"], 1, "--diff"),
     ] {
         let out = output(&inputs(), words);
