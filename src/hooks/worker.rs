@@ -12,6 +12,10 @@ use crate::hooks::record::{BUFFER_WORDS, MAX_RECORD, instructions};
 /// Buffers in circulation. More would use memory and gain no speed.
 const BUFFERS: usize = 8;
 
+/// Buffers that are given back together while there are more to read, so that a recorder that waits
+/// for them is not woken for each.
+const RETURNED: usize = BUFFERS / 2;
+
 /// Full buffer, which every consumer reads.
 struct Full {
     words: Box<[u64]>,
@@ -50,12 +54,25 @@ fn new_buffer() -> Box<[u64]> {
 }
 
 fn work(consumer: &Mutex<Consumer>, full: &Receiver<Arc<Full>>, empty: &Sender<Empty>) {
-    while let Ok(batch) = full.recv() {
+    let mut back = Vec::new();
+    // Fails only after the recorder has gone.
+    let give = |back: &mut Vec<Empty>| back.drain(..).for_each(|buffer| drop(empty.send(buffer)));
+    loop {
+        let batch = match full.try_recv() {
+            Ok(batch) => batch,
+            Err(_) => {
+                give(&mut back);
+                let Ok(batch) = full.recv() else { break };
+                batch
+            }
+        };
         let instructions = lock(consumer).consume(&batch.words[..batch.len], &batch.plans);
         // The last consumer to drop the buffer returns it.
         if let Some(Full { words, .. }) = Arc::into_inner(batch) {
-            // Fails only after the recorder has gone.
-            let _ = empty.send(Empty { words, instructions });
+            back.push(Empty { words, instructions });
+        }
+        if back.len() >= RETURNED {
+            give(&mut back);
         }
     }
 }

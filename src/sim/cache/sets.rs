@@ -1,6 +1,8 @@
 //! Sets whose tags are compared at once. Each way has the time of its last use instead of a place
 //! in a list, so that a hit is one comparison and one store, wherever the block is.
 
+use wide::u32x4;
+
 /// Sets of `N` ways, a multiple of four.
 #[derive(Clone, Debug)]
 pub(super) struct Sets<const N: usize> {
@@ -101,17 +103,16 @@ fn halves(block: u64) -> (u32, u32) {
     (block as u32, (block >> 32) as u32)
 }
 
-/// The ways that hold `block`, a bit for each. Without a branch and in words of 32 bits, so that
-/// the compiler makes vectors of it on every host.
+/// The ways that hold `block`, a bit for each, without a branch.
 #[inline]
 fn equal<const N: usize>(low: &[u32; N], high: &[u32; N], block: u64) -> u32 {
     let (block_low, block_high) = halves(block);
-    let mut bits = [0; N];
-    for (way, bit) in bits.iter_mut().enumerate() {
-        let differs = (low[way] ^ block_low) | (high[way] ^ block_high);
-        *bit = if differs == 0 { 1 << way } else { 0 };
-    }
-    bits.iter().fold(0, |found, bit| found | bit)
+    let ways = low.as_chunks().0.iter().zip(high.as_chunks().0);
+    (0..).step_by(4).zip(ways).fold(0, |found, (way, (&low, &high))| {
+        let same_low = u32x4::new(low).simd_eq(u32x4::splat(block_low));
+        let same_high = u32x4::new(high).simd_eq(u32x4::splat(block_high));
+        found | (same_low & same_high).to_bitmask() << way
+    })
 }
 
 #[cfg(test)]
