@@ -1,6 +1,8 @@
 //! The command line: the subcommands of cgemu. Options that Cachegrind has keep its names and
 //! meanings.
 
+use std::ffi::OsString;
+
 use clap::builder::{PossibleValue, StyledStr};
 use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum as _};
 
@@ -47,6 +49,14 @@ pub(super) enum Command {
     /// Print what changed from one Cachegrind file to another, by function, as cg_diff does
     #[command(after_help = examples::DIFF)]
     Diff(Box<DiffArgs>),
+    /// Run a program by Valgrind's command line, as a link of that name to cgemu does
+    #[command(after_help = examples::VALGRIND, disable_help_flag = true)]
+    #[command(override_usage = "cgemu valgrind --tool=TOOL [OPTION]... PROGRAM [ARGUMENT]...")]
+    Valgrind {
+        /// Valgrind's options, and those of `cgemu run`; then the program and its arguments
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTION|PROGRAM")]
+        words: Vec<OsString>,
+    },
     /// List the system calls that the emulated kernel serves
     #[command(after_help = examples::SYSCALLS)]
     Syscalls,

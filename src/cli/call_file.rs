@@ -1,6 +1,7 @@
 //! The file of a call graph.
 
-use std::path::Path;
+use std::os::fd::BorrowedFd;
+use std::path::{Path, PathBuf};
 
 use anyhow::Error;
 
@@ -30,6 +31,16 @@ impl CallFile {
     ) -> Result<CallFile, Error> {
         let file = outputs.file(path).map_err(Error::msg)?;
         Ok(CallFile { file, form: options.form(instructions), combine: options.combine_dumps.on() })
+    }
+
+    /// Its path, if it is a regular file.
+    pub(super) fn path(&self) -> Option<PathBuf> {
+        self.file.path()
+    }
+
+    /// The descriptor of its place, which stays writable until it is written.
+    pub(super) fn held(&self) -> Option<BorrowedFd<'_>> {
+        self.file.held()
     }
 
     /// A file beside this one, with this at the end of its name.

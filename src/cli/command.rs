@@ -10,7 +10,9 @@ use clap::FromArgMatches as _;
 
 use super::args::{Cli, Command};
 use super::exit::{OWN_FAILURE, complain, fail};
-use super::{annotate, args, classic, flame, generate, lists, lookup, repl, run, signals, top, view};
+use super::{
+    annotate, args, classic, flame, generate, lists, lookup, repl, run, signals, top, valgrind, view,
+};
 use crate::console;
 use crate::session::memory_advice;
 
@@ -43,6 +45,9 @@ fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> Result<u8, Error> 
     if let Some(words) = classic::words(&arguments) {
         return Ok(classic::report(&words));
     }
+    if let Some(words) = valgrind::words(&arguments) {
+        return valgrind::valgrind(words, show, run::run);
+    }
     let parsed = args::definition().try_get_matches_from(&arguments);
     let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
@@ -67,6 +72,7 @@ fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> Result<u8, Error> 
         Command::Flame(options) => Ok(flame::run(&options)),
         Command::Merge(options) => Ok(classic::merge(&options)),
         Command::Diff(options) => Ok(classic::diff(&options)),
+        Command::Valgrind { words } => valgrind::valgrind(&words, show, run::run),
         Command::Syscalls => show(&lists::syscalls()),
         Command::Presets => show(&lists::presets()),
         Command::Completions { shell } => show(&generate::completions(shell)),

@@ -49,6 +49,21 @@ Examples:
 Exit status: 0; 1 if a file cannot be read, is malformed or does not fit the others; 2 for bad
 options.";
 
+/// Of `cgemu valgrind`.
+pub(super) const VALGRIND: &str = "\
+TOOL is cachegrind, callgrind or none. Options are Valgrind 3.19's, also from ~/.valgrindrc,
+VALGRIND_OPTS and ./.valgrindrc, and those of `cgemu run`, such as --allow-write=DIR. Those that
+change nothing here are taken and do nothing; what cannot be honoured is refused by name
+(docs/valgrind.md). The program gets the environment of the command.
+
+Examples:
+  cgemu valgrind --tool=cachegrind --branch-sim=yes ./prog
+  cgemu valgrind --tool=callgrind --callgrind-out-file=callgrind.out.prog ./prog one two
+
+Called through a link named valgrind, cgemu does the same: ln -s \"$(command -v cgemu)\" valgrind
+
+Exit status: the program's own, as of `cgemu run`; 125 for options that are not honoured.";
+
 /// Of `cgemu top`.
 pub(super) const TOP: &str = "\
 Computed columns of --derive: miss rates in percent (rates: I1-miss, LLi-miss, D1r-miss, D1w-miss,

@@ -31,6 +31,7 @@ mod run_top;
 mod signals;
 mod switch;
 mod top;
+mod valgrind;
 mod values;
 mod view;
 

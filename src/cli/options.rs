@@ -301,10 +301,26 @@ pub(super) struct LogArgs {
     pub names: Option<Names>,
 }
 
+/// The files that a run writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Files {
+    /// The profile, and the call graph if it is asked for.
+    #[default]
+    Profile,
+    /// The call graph alone, as Callgrind.
+    CallGraph,
+    /// None.
+    None,
+}
+
 /// All options of a run, under a prompt or not.
 #[derive(Args, Debug)]
 #[command(next_display_order = 100)]
 pub(super) struct RunArgs {
+    /// The files, which no option of its own decides.
+    #[arg(skip)]
+    pub files: Files,
+
     #[command(flatten)]
     pub counting: CountArgs,
 
@@ -323,6 +339,16 @@ pub(super) struct RunArgs {
 
     #[command(flatten)]
     pub machine: MachineArgs,
+}
+
+impl RunArgs {
+    /// The name of the file that is written first.
+    pub(super) fn named(&self) -> &OsStr {
+        match self.files {
+            Files::Profile | Files::None => &self.profile.cachegrind_out_file,
+            Files::CallGraph => &self.calls.callgrind_out_file,
+        }
+    }
 }
 
 impl MachineArgs {
@@ -375,12 +401,12 @@ impl MachineArgs {
 }
 
 impl CountArgs {
-    /// The counting that the options describe. Processes have profiles of their own if the name of
-    /// `profile` has their ID in it.
+    /// The counting that the options describe. Processes have files of their own if the name of
+    /// `file` has their ID in it.
     ///
     /// # Errors
     /// A name that is no preset.
-    pub(super) fn config(&self, profile: &ProfileArgs, calls: &CallArgs) -> Result<CountConfig, StartError> {
+    pub(super) fn config(&self, file: &OsStr, calls: &CallArgs) -> Result<CountConfig, StartError> {
         Ok(CountConfig {
             caches: self.caches()?,
             branch_sim: self.branch_sim.on(),
@@ -391,7 +417,7 @@ impl CountArgs {
             children: Children {
                 trace: self.trace_children.on(),
                 inherit: self.fork_counts == ForkCounts::Inherit,
-                merged: !pattern::names_process(&profile.cachegrind_out_file),
+                merged: !pattern::names_process(file),
                 threads: self.separate_threads.on(),
             },
             skip: Skip::new(self.trace_children_skip.as_bytes(), self.trace_children_skip_by_arg.as_bytes()),

@@ -12,7 +12,7 @@ use super::call_file::CallFile;
 use super::confinement::Confinement;
 use super::log::{Lines, Log};
 use super::lookup::reason;
-use super::options::LogArgs;
+use super::options::{Files, LogArgs};
 use super::outputs::{GuestWritable, OutFile, Outputs};
 use super::pattern::{Substitutes, expand};
 use super::run_top;
@@ -20,30 +20,31 @@ use super::view::Names;
 use crate::annotate::NameStyle;
 use crate::console::one_line;
 use crate::profile::{
-    CallgrindPart, SIDE_SUFFIX, grouped, summary_lines, write_cachegrind, write_instructions,
+    CallgrindPart, SIDE_SUFFIX, callgrind_totals, grouped, summary_lines, write_cachegrind,
+    write_instructions,
 };
 use crate::session::{Caches, Child, Config, Finished, Folded, LogSink, PID, Stop, Thread};
 
-/// The file of a profile, and that of its instructions if they are wanted.
+/// The file of a profile, and those of its instructions and of the call graph if they are wanted.
 pub(super) struct ProfileFiles {
-    profile: OutFile,
+    profile: Option<OutFile>,
     side: Option<Result<OutFile, String>>,
     graph: Option<CallFile>,
 }
 
 impl ProfileFiles {
-    /// Checks that a profile can be written to `path`, which is absolute.
+    /// Checks that a profile can be written to `path`, which is absolute, if there is to be one.
     ///
     /// # Errors
     /// Those of [`Outputs::file`]. [`ProfileFiles::check_side`] has those of the side file.
     pub(super) fn prepare(
         outputs: &Outputs,
-        path: &Path,
+        path: Option<&Path>,
         instructions: bool,
         graph: Option<CallFile>,
     ) -> Result<ProfileFiles, String> {
-        let profile = outputs.file(path)?;
-        let side = instructions.then(|| profile.beside_it(SIDE_SUFFIX));
+        let profile = path.map(|path| outputs.file(path)).transpose()?;
+        let side = profile.as_ref().filter(|_| instructions).map(|profile| profile.beside_it(SIDE_SUFFIX));
         Ok(ProfileFiles { profile, side, graph })
     }
 
@@ -58,10 +59,13 @@ impl ProfileFiles {
     /// Files beside these, with this at the end of their names, which the program may have put
     /// there.
     fn beside(&self, end: &str) -> Result<ProfileFiles, String> {
-        let beside = |suffix: &str| self.profile.replacing_beside_it(&format!("{end}{suffix}"));
-        let side = self.side.is_some().then(|| beside(SIDE_SUFFIX));
+        let beside = |suffix: &str| {
+            let profile = self.profile.as_ref();
+            profile.map(|profile| profile.replacing_beside_it(&format!("{end}{suffix}")))
+        };
+        let side = beside(SIDE_SUFFIX).filter(|_| self.side.is_some());
         let graph = self.graph.as_ref().map(|graph| graph.beside(end)).transpose()?;
-        Ok(ProfileFiles { profile: beside("")?, side, graph })
+        Ok(ProfileFiles { profile: beside("").transpose()?, side, graph })
     }
 
     /// True if there is a side file.
@@ -69,15 +73,20 @@ impl ProfileFiles {
         self.side.is_some()
     }
 
-    /// Path of the profile, if it is a regular file.
-    pub(super) fn path(&self) -> Option<PathBuf> {
-        self.profile.path()
+    /// The file to read first, if it is a regular one, and what reads it.
+    pub(super) fn first(&self) -> Option<(PathBuf, Reader)> {
+        match (&self.profile, &self.graph) {
+            (Some(profile), _) => Some((profile.path()?, Reader::Profile)),
+            (None, Some(graph)) => Some((graph.path()?, Reader::CallGraph)),
+            (None, None) => None,
+        }
     }
 
     /// The descriptors of places that stay writable until the profiles are written.
     pub(super) fn held(&self) -> Vec<BorrowedFd<'_>> {
-        let side = self.side.iter().flatten();
-        side.chain([&self.profile]).filter_map(OutFile::held).collect()
+        let beside = self.side.iter().flatten().chain(&self.profile);
+        let graph = self.graph.as_ref().and_then(CallFile::held);
+        beside.filter_map(OutFile::held).chain(graph).collect()
     }
 
     /// Checks that the side file can be written, if it is wanted.
@@ -156,11 +165,21 @@ impl ProfileFiles {
     /// # Errors
     /// The first file that cannot be written; the other is written all the same.
     pub(super) fn write(&self, counts: &Folded) -> Result<(), String> {
-        let written = self.profile.write(|w| write_cachegrind(&counts.profile, w));
+        let Some(profile) = &self.profile else { return Ok(()) };
+        let written = profile.write(|w| write_cachegrind(&counts.profile, w));
         let (Some(side), Some(instructions)) = (&self.side, &counts.instructions) else { return written };
         let side = side.as_ref().map_err(String::clone);
         written.and(side.and_then(|side| side.write(|w| write_instructions(instructions, w))))
     }
+}
+
+/// Kinds of file, by what reads them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reader {
+    /// As a profile.
+    Profile,
+    /// As a call graph.
+    CallGraph,
 }
 
 /// The outputs of a run whose program may change these directories. `interrupt` is that of the
@@ -273,17 +292,28 @@ impl RunLog {
 
     /// Reports notices, how the run ended, the summary, the file of the profile if it can be read,
     /// and the ranking if it is wanted.
-    pub(super) fn report(&self, finished: &Finished, profile: Option<PathBuf>) {
+    pub(super) fn report(&self, finished: &Finished, files: Files, first: Option<(PathBuf, Reader)>) {
         let mut log = self.lock();
         if self.complete {
             finished.notices.iter().for_each(|notice| log.line(&one_line(notice)));
             report_stop(&mut log, &finished.stop);
             log.line("");
-            summary_lines(&finished.counts.profile).iter().for_each(|line| log.line(line));
-            report_children(&mut log, finished);
-            if let Some(name) = profile.as_deref().map(typed) {
+            if files == Files::CallGraph {
+                callgrind_totals(&finished.counts.profile).iter().for_each(|line| log.line(line));
+            }
+            if files != Files::None {
+                summary_lines(&finished.counts.profile).iter().for_each(|line| log.line(line));
+                report_children(&mut log, finished);
+            }
+            if let Some((path, reader)) = first {
+                let name = typed(&path);
                 log.line("");
-                log.line(&format!("Profile: {name}; to read it: cgemu annotate {name}"));
+                log.line(&match reader {
+                    Reader::Profile => format!("Profile: {name}; to read it: cgemu annotate {name}"),
+                    Reader::CallGraph => {
+                        format!("Call graph: {name}; to read it: cgemu annotate --inclusive {name}")
+                    }
+                });
             }
         }
         if self.listed > 0 {

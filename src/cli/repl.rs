@@ -18,7 +18,7 @@ use signal_hook::flag;
 use super::call_options;
 use super::code::RootArgs;
 use super::lookup::reason;
-use super::options::RunArgs;
+use super::options::{Files, RunArgs};
 use super::output::{ProfileFiles, RunLog, named_file, outputs, transcript};
 use super::outputs::Outputs;
 use super::progress::{Progress, Shared};
@@ -83,12 +83,12 @@ fn shell(
     let outputs = outputs(&machine.allow_write, &interrupt)?;
     let path = named_file("cachegrind-out-file", &options.profile.cachegrind_out_file, 1)?;
     let side = options.profile.dump_instr.on();
-    let files = ProfileFiles::prepare(&outputs, &path, side, None).map_err(Error::msg)?;
+    let files = ProfileFiles::prepare(&outputs, Some(&path), side, None).map_err(Error::msg)?;
     files.check_side().map_err(Error::msg).context("--dump-instr=yes")?;
     machine.stdin = guest_stdin(stdin, commands.is_some())?;
     let config = Config {
         machine,
-        counting: options.counting.config(&options.profile, &options.calls)?,
+        counting: options.counting.config(&options.profile.cachegrind_out_file, &options.calls)?,
         // `annotate --asm` and `top instructions` need the costs of instructions in any case.
         recording: Recording {
             positions: options.calls.positions(side),
@@ -242,12 +242,12 @@ impl Output for SessionFiles {
             Target::Named(named) => {
                 let path = absolute(named)?;
                 let side = self.files.has_side();
-                files = ProfileFiles::prepare(&self.outputs, &path, side, None).map_err(Error::msg)?;
+                files = ProfileFiles::prepare(&self.outputs, Some(&path), side, None).map_err(Error::msg)?;
                 (&files, path)
             }
         };
         files.write(counts).map_err(Error::msg)?;
-        Ok(files.path().unwrap_or(path))
+        Ok(files.first().map_or(path, |(path, _)| path))
     }
 
     fn open(&mut self, path: &Path) -> Result<Box<dyn Write>, Error> {
@@ -262,7 +262,7 @@ impl Output for SessionFiles {
     }
 
     fn report(&mut self, finished: &Finished) {
-        self.log.report(finished, self.files.path());
+        self.log.report(finished, Files::Profile, self.files.first());
         if let Err(why) = self.files.write_children(finished) {
             self.log.failed(&why);
         }

@@ -9,7 +9,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use super::call_file::CallFile;
 use super::call_options;
 use super::lookup::reason;
-use super::options::RunArgs;
+use super::options::{Files, RunArgs};
 use super::output::{ProfileFiles, RunLog, named_file, outputs, transcript};
 use super::progress::{Progress, Shared};
 use super::{confinement, exit, signals};
@@ -22,12 +22,13 @@ use crate::session::{self, Config, Control, Recording, TerminalObserver};
 /// A run that cannot be started, and a profile that cannot be written.
 pub(super) fn run(options: &RunArgs) -> Result<u8, Error> {
     call_options::check(&options.calls, options.counting.hooks, false)?;
-    let side = options.profile.dump_instr.on();
+    let instructions = options.profile.dump_instr.on();
+    let side = instructions && options.files == Files::Profile;
     let config = Config {
         machine: options.machine.config()?,
-        counting: options.counting.config(&options.profile, &options.calls)?,
+        counting: options.counting.config(options.named(), &options.calls)?,
         recording: Recording {
-            positions: options.calls.positions(side),
+            positions: options.calls.positions(instructions),
             instructions: side,
             journal: false,
             calls: options.log.strace.is_some(),
@@ -36,15 +37,18 @@ pub(super) fn run(options: &RunArgs) -> Result<u8, Error> {
     };
     let interrupt = Arc::default();
     let outputs = outputs(&config.machine.allow_write, &interrupt)?;
-    let path = named_file("cachegrind-out-file", &options.profile.cachegrind_out_file, 1)?;
+    let path = match options.files {
+        Files::Profile => Some(named_file("cachegrind-out-file", &options.profile.cachegrind_out_file, 1)?),
+        Files::CallGraph | Files::None => None,
+    };
     let graph = if options.calls.callgraph.on() {
         // The fourth file of this process, after the transcript: what %n says.
         let path = named_file("callgrind-out-file", &options.calls.callgrind_out_file, 4)?;
-        Some(CallFile::prepare(&outputs, &options.calls, &path, side)?)
+        Some(CallFile::prepare(&outputs, &options.calls, &path, instructions)?)
     } else {
         None
     };
-    let files = ProfileFiles::prepare(&outputs, &path, side, graph).map_err(Error::msg)?;
+    let files = ProfileFiles::prepare(&outputs, path.as_deref(), side, graph).map_err(Error::msg)?;
     files.check_side().map_err(Error::msg).context("--dump-instr=yes")?;
     let log = RunLog::open(&options.log, true, &outputs)?;
     let shared = if options.log.quiet { None } else { Shared::new() };
@@ -67,7 +71,7 @@ pub(super) fn run(options: &RunArgs) -> Result<u8, Error> {
     let finished = result?;
 
     let written = files.write_all(&finished);
-    log.report(&finished, files.path().filter(|_| written.is_ok()));
+    log.report(&finished, options.files, files.first().filter(|_| written.is_ok()));
     written.and(outputs.whole()).map_err(Error::msg)?;
     Ok(exit::status(&finished.stop))
 }

@@ -86,6 +86,23 @@ pub struct EventSet {
     pub branch: bool,
 }
 
+/// The events in Callgrind's order.
+const CALLGRINDS_ORDER: [Event; 13] = [
+    Event::Ir,
+    Event::Dr,
+    Event::Dw,
+    Event::I1mr,
+    Event::D1mr,
+    Event::D1mw,
+    Event::ILmr,
+    Event::DLmr,
+    Event::DLmw,
+    Event::Bc,
+    Event::Bcm,
+    Event::Bi,
+    Event::Bim,
+];
+
 impl EventSet {
     /// Tells if `event` is recorded.
     #[must_use]
@@ -100,6 +117,11 @@ impl EventSet {
     /// The recorded events in column order.
     pub fn iter(self) -> impl Iterator<Item = Event> + Clone {
         Event::ALL.into_iter().filter(move |&event| self.contains(event))
+    }
+
+    /// The recorded events in the order of Callgrind's columns.
+    pub fn in_callgrinds_order(self) -> impl Iterator<Item = Event> {
+        CALLGRINDS_ORDER.into_iter().filter(move |&event| self.contains(event))
     }
 }
 

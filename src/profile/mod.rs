@@ -29,4 +29,4 @@ pub use model::{Profile, ProfileLine};
 pub use names::{NameId, Names, UNKNOWN};
 pub(crate) use origin::unlike;
 pub use substitution::Substitution;
-pub use summary::{grouped, summary_lines};
+pub use summary::{callgrind_totals, grouped, summary_lines};

@@ -11,6 +11,17 @@ use super::model::Profile;
 /// indirect).
 type Three = [u64; 3];
 
+/// The totals of `profile` as Callgrind prints them ahead of the summary, as [`summary_lines`] has
+/// its lines.
+#[must_use]
+pub fn callgrind_totals(profile: &Profile) -> Vec<String> {
+    let total = profile.total();
+    let (names, counts): (Vec<&str>, Vec<String>) =
+        profile.events().in_callgrinds_order().map(|event| (event.name(), total[event].to_string())).unzip();
+    let lines = [("Events   ", names.join(" ")), ("Collected", counts.join(" "))];
+    lines.into_iter().map(|(key, values)| format!("{key} : {values}")).chain([String::new()]).collect()
+}
+
 /// The summary of `profile`, one string per line without the `==PID== ` in front; empty strings are
 /// the empty lines between its parts. The empty line that Valgrind puts before the summary is not
 /// included.

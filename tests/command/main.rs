@@ -17,3 +17,4 @@ mod repetitions;
 mod schedule;
 mod signals;
 mod strace;
+mod valgrind;

@@ -49,7 +49,7 @@ fn the_quick_start_works_as_it_stands() {
     let clone = clone();
     let blocks = blocks("## Quick start");
     let commands = blocks.iter().flat_map(|block| block.lines()).count();
-    assert!(blocks.len() == 5 && commands > 20, "{blocks:?}");
+    assert!(blocks.len() == 6 && commands > 20, "{blocks:?}");
     let out = paste(clone.path(), &blocks.concat());
     // The first page that a newcomer sees has the source with its counts.
     let first = stdout(&paste(clone.path(), &blocks[0]));

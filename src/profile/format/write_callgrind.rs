@@ -6,28 +6,11 @@ use std::io::{self, Write};
 use rustc_hash::FxHashMap;
 
 use super::super::call_graph::{CallGraph, CalledFunction, CodePosition};
-use super::super::event::{Costs, Event, EventSet};
+use super::super::event::{Costs, Event};
 use super::super::names::NameId;
 
 /// Bytes gathered before they go to the writer.
 const CHUNK: usize = 1 << 16;
-
-/// The events in Callgrind's order.
-const ORDER: [Event; 13] = [
-    Event::Ir,
-    Event::Dr,
-    Event::Dw,
-    Event::I1mr,
-    Event::D1mr,
-    Event::D1mw,
-    Event::ILmr,
-    Event::DLmr,
-    Event::DLmw,
-    Event::Bc,
-    Event::Bcm,
-    Event::Bi,
-    Event::Bim,
-];
 
 /// Form of a Callgrind file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,10 +78,6 @@ struct Writer<'a> {
     last: Option<CodePosition>,
 }
 
-fn recorded(events: EventSet) -> impl Iterator<Item = Event> {
-    ORDER.into_iter().filter(move |&event| events.contains(event))
-}
-
 impl Writer<'_> {
     fn head(&mut self, part: CallgrindPart) -> io::Result<()> {
         let (graph, text) = (self.graph, &mut self.text);
@@ -119,7 +98,7 @@ impl Writer<'_> {
         let positions = [(self.form.instructions, " instr"), (self.form.lines, " line")];
         let positions: String = positions.iter().filter(|(on, _)| *on).map(|(_, name)| *name).collect();
         writeln!(text, "positions:{positions}")?;
-        let events: Vec<&str> = recorded(graph.events).map(Event::name).collect();
+        let events: Vec<&str> = graph.events.in_callgrinds_order().map(Event::name).collect();
         writeln!(text, "events: {}", events.join(" "))?;
         self.sums("summary:")?;
         self.text.extend_from_slice(b"\n\n");
@@ -133,7 +112,7 @@ impl Writer<'_> {
 
     /// The recorded counts, a blank before each, and the end of the line.
     fn costs(&mut self, costs: &Costs) -> io::Result<()> {
-        for event in recorded(self.graph.events) {
+        for event in self.graph.events.in_callgrinds_order() {
             write!(self.text, " {}", costs[event])?;
         }
         self.text.push(b'\n');
@@ -248,7 +227,7 @@ fn near(last: u64, next: u64) -> Option<String> {
 mod tests {
     use super::*;
     use crate::profile::call_graph::Calls;
-    use crate::profile::{CallgrindReader, Record};
+    use crate::profile::{CallgrindReader, EventSet, Record};
 
     fn ir(count: u64) -> Costs {
         let mut costs = Costs::ZERO;
