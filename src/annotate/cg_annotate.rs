@@ -12,11 +12,13 @@ use super::render::functions;
 use super::render::report::{Report, Subject};
 use super::render::source::{not_annotated, shares, source};
 use super::render::text::{field, heading, python_float, warning};
+use super::render::tree;
 use super::sources::{Unreadable, open_same};
 use super::tally::{FileCosts, Origin, Tally};
-use super::view::groups::{Grouping, groups, inclusive};
+use super::view::groups::{Grouping, functions as function_rows, groups};
 use super::view::ranking::{By, Order, Sign, Threshold, rank, tally_rows};
 use super::view::source::{annotated, around};
+use super::view::tree::tree;
 use crate::console::Console;
 use crate::profile::{NameId, UNKNOWN, add_costs};
 
@@ -66,11 +68,16 @@ fn rankings(
     threshold: Threshold,
     out: &mut Console<impl Write>,
 ) -> io::Result<BTreeSet<NameId>> {
-    if options.input.inclusive {
-        heading(out, b"Function summary, inclusive")?;
-        let rows = inclusive(tally, order, threshold);
-        functions::inclusive(&rows, |(name, _)| &name.0, "file:function", shown, out)?;
-        return Ok(rows.iter().map(|row| row.key.1).collect());
+    let inclusive = options.input.inclusive;
+    if inclusive || options.input.calls {
+        heading(out, if inclusive { b"Function summary, inclusive" } else { b"Function summary" })?;
+        let rows = function_rows(tally, inclusive, order, threshold);
+        let files = rows.iter().map(|row| row.key.1.0).collect();
+        match options.input.calls {
+            true => tree::write(&tree(tally, rows, options.tree, order), shown, out)?,
+            false => functions::inclusive(&rows, |(name, _)| &name.0, "file:function", shown, out)?,
+        }
+        return Ok(files);
     }
     heading(out, b"File:function summary")?;
     let files = groups(tally, Grouping::FileFunction, order, threshold);

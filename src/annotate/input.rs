@@ -34,7 +34,8 @@ pub(crate) fn read_profiles(options: &Input) -> Result<(Tally, Vec<ProfileFile>)
         };
         let modified = file.metadata().and_then(|data| data.modified()).ok();
         profiles.push(ProfileFile { name: path.as_encoded_bytes().to_vec(), modified });
-        let reading = Reading { renaming: &options.renaming, inclusive: options.inclusive };
+        let reading =
+            Reading { renaming: &options.renaming, inclusive: options.inclusive, calls: options.calls };
         // Large reads: a profile may be a gigabyte.
         let input = BufReader::with_capacity(1 << 18, file);
         let refused = match tally.add(input, &name, reading) {

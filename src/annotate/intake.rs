@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::tally::{Origin, Refused, Renaming, Tally};
+use super::tally::{Origin, Pair, Refused, Renaming, Tally};
 use crate::profile::{
     CallgrindReader, CgReader, Definition, NameId, Problem, ReadError, Record, Row, is_callgrind,
 };
@@ -16,6 +16,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) renaming: &'a Renaming,
     /// Also sum up the costs of functions with those of the functions they called.
     pub(crate) inclusive: bool,
+    /// Also sum up the calls from each function to each.
+    pub(crate) calls: bool,
 }
 
 impl Tally {
@@ -42,7 +44,7 @@ impl Tally {
         };
         match callgrind {
             true => intake.callgrind(CallgrindReader::new(input, name)?),
-            false if reading.inclusive => Err(Refused::NoCalls),
+            false if reading.inclusive || reading.calls => Err(Refused::NoCalls),
             false => intake.cachegrind(CgReader::new(input, name)?),
         }
     }
@@ -59,8 +61,6 @@ struct Intake<'a> {
     /// The row of the current file and function.
     here: Option<Row>,
 }
-
-type Pair = (NameId, NameId);
 
 impl Intake<'_> {
     fn cachegrind(mut self, mut reader: CgReader<impl BufRead>) -> Result<(), Refused> {
@@ -97,6 +97,9 @@ impl Intake<'_> {
                 Record::Function(name) => {
                     self.function = Some(self.function(name));
                     self.here = None;
+                    if self.reading.calls {
+                        self.object(reader.function_file(), reader.function_object());
+                    }
                 }
                 Record::Counts { line, counts } => {
                     self.counts(line, counts)?;
@@ -106,15 +109,22 @@ impl Intake<'_> {
                         self.add(&mut from, pair, counts)?;
                     }
                 }
-                Record::Call { file, function, counts, .. } if self.reading.inclusive => {
-                    if let Some(pair) = self.pair() {
-                        self.add(&mut from, pair, counts)?;
+                Record::Call { file, function, calls, counts, .. } => {
+                    let Some(caller) = self.pair() else { continue };
+                    if !self.reading.inclusive && !self.reading.calls {
+                        continue;
                     }
-                    let file = self.file(file);
-                    let called = (file, self.function(function));
-                    self.add(&mut to, called, counts)?;
+                    let called = (self.file(file), self.function(function));
+                    if self.reading.inclusive {
+                        self.add(&mut from, caller, counts)?;
+                        self.add(&mut to, called, counts)?;
+                    }
+                    if self.reading.calls {
+                        // A function is listed even if it only calls.
+                        self.tally.pair(caller.0, caller.1);
+                        self.tally.call((caller, called), calls, counts)?;
+                    }
                 }
-                Record::Call { .. } => {}
             }
         }
         self.inclusive(from, to)?;
@@ -123,6 +133,15 @@ impl Intake<'_> {
         }
         let total = reader.total().to_vec();
         self.total(&total)
+    }
+
+    /// Takes down the object of the current function, which begins in `file`. Of functions with one
+    /// file and name in several objects the last one's counts, as with `callgrind_annotate`.
+    fn object(&mut self, file: &[u8], object: &[u8]) {
+        if let Some(function) = self.function {
+            let pair = (self.file(file), function);
+            self.tally.objects.insert(pair, object.to_vec());
+        }
     }
 
     /// As `callgrind_annotate` has it: the inclusive costs of a function that was called are those

@@ -32,3 +32,4 @@ pub(crate) use tally::Renaming;
 pub(crate) use top::top;
 pub(crate) use view::disassembly::Syntax;
 pub(crate) use view::ranking::By;
+pub(crate) use view::tree::Tree;

@@ -6,6 +6,7 @@ use super::sources::Places;
 use super::tally::Renaming;
 use super::view::disassembly::Syntax;
 use super::view::ranking::By;
+use super::view::tree::Tree;
 
 /// The profiles to read, and how to combine them.
 #[derive(Clone, Debug)]
@@ -18,6 +19,8 @@ pub(crate) struct Input {
     pub(crate) renaming: Renaming,
     /// List functions with the costs of those they call; for Callgrind files.
     pub(crate) inclusive: bool,
+    /// Read which function calls which; for Callgrind files.
+    pub(crate) calls: bool,
 }
 
 /// The form of the output.
@@ -39,6 +42,8 @@ pub(crate) struct Options {
     pub(crate) input: Input,
     /// The events to show; `None` for all.
     pub(crate) show: Option<Vec<String>>,
+    /// The functions beside each function.
+    pub(crate) tree: Tree,
     /// The events to sort by; `None` for all in their order.
     pub(crate) sort: Option<Vec<String>>,
     /// The share in percent that a file or function must have to be listed.

@@ -31,6 +31,18 @@ impl Renaming {
     }
 }
 
+/// A source file and a function with code from it.
+pub(crate) type Pair = (NameId, NameId);
+
+/// The calls of one function by another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallSum {
+    /// Their number; negative in a difference where there are fewer.
+    pub(crate) calls: i64,
+    /// Their costs, with all that they call.
+    pub(crate) row: Row,
+}
+
 /// The description of a profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Origin {
@@ -62,10 +74,14 @@ pub(crate) struct Tally {
     pub(crate) functions: Names,
     /// By file and function. A file has an entry for the unnamed function that `fl=` begins, as in
     /// `cg_annotate`, which shows it if the threshold is 0.
-    pub(crate) pairs: FxHashMap<(NameId, NameId), Row>,
+    pub(crate) pairs: FxHashMap<Pair, Row>,
     /// By file and function, with the costs of the functions that were called; empty unless asked
     /// for.
-    pub(crate) inclusive: FxHashMap<(NameId, NameId), Row>,
+    pub(crate) inclusive: FxHashMap<Pair, Row>,
+    /// By caller and called function; empty unless asked for.
+    pub(crate) calls: FxHashMap<(Pair, Pair), CallSum>,
+    /// The objects of functions; empty unless calls are asked for.
+    pub(crate) objects: FxHashMap<Pair, Vec<u8>>,
     /// By source file.
     pub(crate) by_file: FxHashMap<NameId, FileCosts>,
     /// The costs of the whole runs. A Callgrind file may say that they are more than those of its
@@ -123,6 +139,7 @@ impl Tally {
         for count in tally.rows.cells_mut().iter_mut().chain(&mut tally.total) {
             *count = count.checked_neg().ok_or(Problem::TooLarge)?;
         }
+        tally.calls.values_mut().for_each(|sum| sum.calls = -sum.calls);
         Ok(Tally { before: Some(Box::new(self)), ..tally })
     }
 
@@ -149,6 +166,29 @@ impl Tally {
         row
     }
 
+    /// The name of a function, with its file.
+    pub(crate) fn name(&self, (file, function): Pair) -> Vec<u8> {
+        [self.files.text(file), b":", self.functions.text(function)].concat()
+    }
+
+    /// Adds calls of `called` by `caller`, with what they cost.
+    ///
+    /// # Errors
+    /// If a sum does not fit.
+    pub(crate) fn call(
+        &mut self,
+        (caller, called): (Pair, Pair),
+        calls: u64,
+        counts: &[i64],
+    ) -> Result<(), Problem> {
+        let sum = self.calls.entry((caller, called));
+        let sum = sum.or_insert_with(|| CallSum { calls: 0, row: self.rows.push() });
+        let calls = i64::try_from(calls).ok().and_then(|calls| sum.calls.checked_add(calls));
+        sum.calls = calls.ok_or(Problem::TooLarge)?;
+        let row = sum.row;
+        self.add_to(row, counts)
+    }
+
     /// The row of a line of a file, which may be new.
     pub(crate) fn line(&mut self, file: NameId, line: u64) -> Row {
         let lines = &mut self.by_file.entry(file).or_default().lines;
@@ -167,7 +207,7 @@ mod tests {
 
     fn tally(negate: bool, renaming: &Renaming) -> Tally {
         let mut tally = Tally::default();
-        let reading = Reading { renaming, inclusive: false };
+        let reading = Reading { renaming, inclusive: false, calls: false };
         tally.add(FIRST, "first", reading).expect("valid");
         if negate {
             tally = tally.take_away().expect("fits");
@@ -226,7 +266,7 @@ mod tests {
     #[test]
     fn what_cannot_be_added() {
         let renaming = Renaming::default();
-        let reading = Reading { renaming: &renaming, inclusive: false };
+        let reading = Reading { renaming: &renaming, inclusive: false, calls: false };
         let mut tally = tally(false, &renaming);
         let other = &b"cmd: c\nevents: Dr Ir\n1 1\nsummary: 1\n"[..];
         assert!(matches!(tally.add(other, "x", reading), Err(Refused::Events(_))));

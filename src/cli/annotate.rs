@@ -3,12 +3,12 @@
 
 use std::ffi::OsString;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::code::CodeArgs;
 use super::switch::Switch;
 use super::view::{BAD_USAGE, InputArgs, ViewArgs, failure};
-use crate::annotate::{Options, annotate, annotate_asm, annotate_inline};
+use crate::annotate::{Input, Options, Tree, annotate, annotate_asm, annotate_inline};
 
 /// The options of `cgemu annotate`.
 #[derive(Args, Debug)]
@@ -60,6 +60,11 @@ pub(super) struct AnnotateArgs {
     #[arg(long, value_name = "N", default_value = "8", value_parser = lines)]
     pub(super) context: u64,
 
+    /// Show for each function its callers, what it calls, or both; Callgrind files only
+    #[arg(long, value_name = "none|caller|calling|both", default_value = "none")]
+    #[arg(hide_possible_values = true, conflicts_with_all = ["asm", "inline", "json", "csv"])]
+    pub(super) tree: Relatives,
+
     /// The options of machine code.
     #[command(flatten)]
     pub(super) code: CodeArgs,
@@ -73,6 +78,19 @@ pub(super) struct AnnotateArgs {
     pub(super) input: InputArgs,
 }
 
+/// The functions beside each function, as `callgrind_annotate` calls them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Relatives {
+    /// No others.
+    None,
+    /// Those that call it.
+    Caller,
+    /// Those that it calls.
+    Calling,
+    /// Callers and called ones.
+    Both,
+}
+
 /// Prints the annotation; returns the exit status. `words` are the arguments as typed, for the
 /// `Invocation:` line.
 pub(super) fn run(args: &AnnotateArgs, words: &[OsString]) -> u8 {
@@ -80,8 +98,12 @@ pub(super) fn run(args: &AnnotateArgs, words: &[OsString]) -> u8 {
         failure("annotate", &message);
         return BAD_USAGE;
     }
+    let tree = Tree {
+        callers: matches!(args.tree, Relatives::Caller | Relatives::Both),
+        called: matches!(args.tree, Relatives::Calling | Relatives::Both),
+    };
     let input = match args.input.input() {
-        Ok(input) => input,
+        Ok(input) => Input { calls: tree.callers || tree.called, ..input },
         Err(message) => return failure("annotate", &message),
     };
     let places = match args.code.places() {
@@ -94,6 +116,7 @@ pub(super) fn run(args: &AnnotateArgs, words: &[OsString]) -> u8 {
     let list = |text: &String| text.split(',').map(str::to_owned).collect();
     let options = Options {
         input,
+        tree,
         show: args.show.as_ref().map(list),
         sort: args.sort.as_ref().map(list),
         threshold: args.threshold,

@@ -38,6 +38,7 @@ Examples:
   cgemu annotate cachegrind.out.1
   cgemu annotate --show=DLmr,DLmw --sort=DLmr,DLmw cachegrind.out.1
   cgemu annotate --inclusive callgrind.out.1      functions with those they call
+  cgemu annotate --tree=both callgrind.out.1      functions with callers and callees
   cgemu annotate --derive=rates,CEst cachegrind.out.1
   cgemu annotate --json cachegrind.out.1 > profile.json
   cgemu annotate --asm=main cachegrind.out.1      machine code; after cgemu run --dump-instr=yes

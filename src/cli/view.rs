@@ -68,6 +68,7 @@ impl InputArgs {
                 functions: self.mod_funcname.clone(),
             },
             inclusive: self.inclusive,
+            calls: false,
         })
     }
 }

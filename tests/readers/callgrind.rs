@@ -145,8 +145,99 @@ fn every_form_of_the_format() {
             } else {
                 same(&ours, &theirs, &format!("{options:?}, inclusive {inclusive}"));
             }
+            same_trees(file, events, inclusive, options.is_empty());
         }
     }
+}
+
+/// The functions of a listing with callers and callees, in the order of the listing.
+fn trees(text: &str, events: usize) -> Vec<Vec<(Vec<i64>, String)>> {
+    let line = |line: &str| {
+        let (costs, rest) = numbers(line, events)?;
+        ["< ", "*  ", ">   "].iter().any(|mark| rest.starts_with(mark)).then(|| (costs, rest.to_owned()))
+    };
+    let blocks = text.split("\n\n").map(|block| block.lines().filter_map(line).collect::<Vec<_>>());
+    blocks.filter(|block| !block.is_empty()).collect()
+}
+
+/// Compares callers and callees with those of `callgrind_annotate`, to the byte behind the counts.
+/// Where costs are equal, its order is another one in each run.
+fn same_trees(file: &Path, events: usize, inclusive: bool, every_kind: bool) {
+    let name = file.to_str().expect("text");
+    let theirs = format!("--inclusive={}", if inclusive { "yes" } else { "no" });
+    let ours = if inclusive { &["--inclusive"][..] } else { &[] };
+    let kinds = [("both", "<*>"), ("caller", "<*"), ("calling", "*>")];
+    for (kind, marks) in kinds.into_iter().take(if every_kind { 3 } else { 1 }) {
+        let tree = format!("--tree={kind}");
+        let words = [&tree, "--threshold=100", "--auto=no", "--show-percs=no", &theirs, name];
+        let out = tool("valgrind", Path::new("/"), "callgrind_annotate", &words);
+        let mut theirs = trees(&stdout(&out), events);
+        let words = ["annotate", &tree, "--threshold=0", "--no-annotate", "--show-percs=no"];
+        let out = output(Path::new("/"), &[&words, ours, &[name]].concat());
+        assert!(out.status.success(), "{}", stderr(&out));
+        let mut ours = trees(&stdout(&out), events);
+        let own = |block: &[(Vec<i64>, String)]| block.iter().position(|(_, name)| name.starts_with('*'));
+        for block in &ours {
+            let (callers, called) = block.split_at(own(block).expect("the function"));
+            let called = called.get(1..).unwrap_or_default();
+            let falls = |rows: &[(Vec<i64>, String)]| rows.is_sorted_by(|a, b| a.0 >= b.0);
+            assert!(falls(callers) && falls(called), "{kind}: {block:?}");
+        }
+        let shown: String =
+            "<*>".chars().filter(|mark| stdout(&out).contains(&format!(" {mark} "))).collect();
+        assert_eq!(shown, marks);
+        for trees in [&mut ours, &mut theirs] {
+            trees.iter_mut().for_each(|block| block.sort());
+            trees.sort();
+        }
+        assert!(ours == theirs, "{kind}, inclusive {inclusive}: {name}");
+        assert!(ours.len() > 2, "{}", ours.len());
+    }
+}
+
+/// Several files with calls are added up, or the first is taken away, with the numbers of calls.
+#[test]
+fn calls_of_two_files() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let write = |name: &str, calls: u32, cost: u32| {
+        let text = format!(
+            "# callgrind format\nevents: Ir\nob=p\nfl=a.c\nfn=f\n1 5\ncfn=g\ncalls={calls} 9\n2 {cost}\nfn=g\n9 {cost}\n"
+        );
+        fs::write(dir.path().join(name), text).expect("written");
+    };
+    write("x", 3, 7);
+    write("y", 1, 11);
+    for (words, f, g) in [
+        (
+            &["x", "y"][..],
+            "28  *  a.c:f [p]\n  18  >   a.c:g (4x) [p]\n",
+            "18  < a.c:f (4x) [p]\n  18  *  a.c:g [p]\n",
+        ),
+        (
+            &["--diff", "x", "y"],
+            " 4  *  a.c:f [p]\n   4  >   a.c:g (-2x) [p]\n",
+            " 4  < a.c:f (-2x) [p]\n   4  *  a.c:g [p]\n",
+        ),
+    ] {
+        let words =
+            [&["annotate", "--tree=both", "--inclusive", "--no-annotate", "--show-percs=no"], words].concat();
+        let out = output(dir.path(), &words);
+        let text = stdout(&out);
+        assert!(
+            text.contains(&format!("\n\n  {f}")) && text.contains(&format!("\n\n  {g}")),
+            "{text}{}",
+            stderr(&out)
+        );
+    }
+    // A file of Cachegrind has none.
+    fs::write(dir.path().join("cg"), "cmd: c\nevents: Ir\nfn=f\n1 2\nsummary: 2\n").expect("written");
+    let out = output(dir.path(), &["annotate", "--tree=caller", "cg"]);
+    assert!(
+        stderr(&out).contains("cg: a Cachegrind file has no calls; give a Callgrind file"),
+        "{}",
+        stderr(&out)
+    );
+    assert_eq!(out.status.code(), Some(1));
 }
 
 /// Callgrind writes a file for each thread; together they are the whole run.

@@ -10,3 +10,4 @@ pub(crate) mod report;
 pub(crate) mod source;
 pub(crate) mod terminal;
 pub(crate) mod text;
+pub(crate) mod tree;

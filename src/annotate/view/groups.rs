@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use rustc_hash::FxHashMap;
 
 use super::ranking::{CountedRow, Order, Threshold, rank};
-use crate::annotate::tally::Tally;
+use crate::annotate::tally::{Pair, Tally};
 use crate::profile::{NameId, add_costs};
 
 /// A row with the rows that it is the sum of.
@@ -81,16 +81,17 @@ pub(crate) fn groups<'a>(
     groups
 }
 
-/// Functions with the costs of those they called, as `file:function` and the number of the file, in
-/// order.
-pub(crate) fn inclusive<'a>(
+/// Functions as `file:function`, in order; `inclusive` with the costs of those they called.
+pub(crate) fn functions<'a>(
     tally: &'a Tally,
+    inclusive: bool,
     order: &Order<'_>,
     threshold: Threshold,
-) -> Vec<CountedRow<'a, (Reverse<Vec<u8>>, NameId)>> {
-    let rows = tally.inclusive.iter().map(|((file, function), row)| {
-        let name = [tally.files.text(*file), b":", tally.functions.text(*function)].concat();
-        CountedRow { key: (Reverse(name), *file), counts: tally.costs(*row).into() }
+) -> Vec<CountedRow<'a, (Reverse<Vec<u8>>, Pair)>> {
+    let rows = if inclusive { &tally.inclusive } else { &tally.pairs };
+    let rows = rows.iter().map(|(pair, row)| CountedRow {
+        key: (Reverse(tally.name(*pair)), *pair),
+        counts: tally.costs(*row).into(),
     });
     rank(rows, order, |counts| threshold.reaches(counts), usize::MAX).rows
 }

@@ -11,3 +11,4 @@ pub(crate) mod ranking;
 pub(crate) mod share;
 pub(crate) mod source;
 pub(crate) mod stacks;
+pub(crate) mod tree;

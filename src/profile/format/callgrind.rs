@@ -90,6 +90,9 @@ pub struct CallgrindReader<R> {
     function: Current,
     /// The file in which the current function begins.
     home: Vec<u8>,
+    /// The object of the functions that follow, and that of the current one.
+    object: Vec<u8>,
+    home_object: Vec<u8>,
     /// The file that `cfi=` named for the next `cfn=`.
     called_file: Option<Vec<u8>>,
     /// File and function of the next call.
@@ -126,6 +129,8 @@ impl<R: BufRead> CallgrindReader<R> {
             file: unknown(),
             function: unknown(),
             home: UNKNOWN.as_bytes().to_vec(),
+            object: Vec::new(),
+            home_object: Vec::new(),
             called_file: None,
             called: (UNKNOWN.as_bytes().to_vec(), UNKNOWN.as_bytes().to_vec()),
             next: Next::default(),
@@ -173,6 +178,12 @@ impl<R: BufRead> CallgrindReader<R> {
     #[must_use]
     pub fn function_file(&self) -> &[u8] {
         &self.home
+    }
+
+    /// The object of the function of the last record; empty if the file does not name it.
+    #[must_use]
+    pub fn function_object(&self) -> &[u8] {
+        &self.home_object
     }
 
     /// The problem with the name of the file and the line that was read last.
@@ -248,9 +259,10 @@ impl<R: BufRead> CallgrindReader<R> {
             Line::Key(Key::File | Key::Include, name) => self.file.set(self.files.resolve(name)?),
             Line::Key(Key::Function, name) => {
                 self.function.set(self.functions.resolve(name)?);
-                // One of the same name in another file is another function.
-                self.function.due |= self.home != self.file.name;
+                // One of the same name in another file or object is another function.
+                self.function.due |= self.home != self.file.name || self.home_object != self.object;
                 self.home.clone_from(&self.file.name);
+                self.home_object.clone_from(&self.object);
             }
             Line::Key(Key::CalledFile, name) => self.called_file = Some(self.files.resolve(name)?.to_vec()),
             Line::Key(Key::CalledFunction, name) => {
@@ -259,8 +271,13 @@ impl<R: BufRead> CallgrindReader<R> {
                 let file = self.called_file.take().unwrap_or_else(|| self.file.name.clone());
                 self.called = (file, function);
             }
+            Line::Key(Key::Object, name) => {
+                let name = self.objects.resolve(name)?;
+                self.object.clear();
+                self.object.extend_from_slice(name);
+            }
             // They may define names that are used later.
-            Line::Key(Key::Object | Key::CalledObject, name) => drop(self.objects.resolve(name)?),
+            Line::Key(Key::CalledObject, name) => drop(self.objects.resolve(name)?),
             Line::Key(Key::JumpFile, name) => drop(self.files.resolve(name)?),
             Line::Key(Key::JumpFunction, name) => drop(self.functions.resolve(name)?),
             Line::Key(Key::Calls, text) => {
