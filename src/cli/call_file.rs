@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Error;
 
-use super::call_options::CallArgs;
+use super::options::{Files, RunArgs};
 use super::outputs::{OutFile, Outputs};
 use crate::profile::{CallGraph, CallgrindForm, CallgrindPart, write_callgrind};
 use crate::session::{Folded, Thread};
@@ -16,6 +16,8 @@ pub(super) struct CallFile {
     form: CallgrindForm,
     /// Threads that are counted apart are parts of it.
     combine: bool,
+    /// Only threads have files, as with Callgrind.
+    only_threads: bool,
 }
 
 impl CallFile {
@@ -23,19 +25,20 @@ impl CallFile {
     ///
     /// # Errors
     /// Those of [`Outputs::file`].
-    pub(super) fn prepare(
-        outputs: &Outputs,
-        options: &CallArgs,
-        path: &Path,
-        instructions: bool,
-    ) -> Result<CallFile, Error> {
-        let file = outputs.file(path).map_err(Error::msg)?;
-        Ok(CallFile { file, form: options.form(instructions), combine: options.combine_dumps.on() })
+    pub(super) fn prepare(outputs: &Outputs, options: &RunArgs, path: &Path) -> Result<CallFile, Error> {
+        let RunArgs { calls, counting, profile, .. } = options;
+        let combine = calls.combine_dumps.on();
+        Ok(CallFile {
+            file: outputs.file(path).map_err(Error::msg)?,
+            form: calls.form(profile.dump_instr.on()),
+            combine,
+            only_threads: options.files == Files::CallGraph && counting.separate_threads.on() && !combine,
+        })
     }
 
-    /// Its path, if it is a regular file.
+    /// Its path, if it is a regular file and that of a process.
     pub(super) fn path(&self) -> Option<PathBuf> {
-        self.file.path()
+        self.file.path().filter(|_| !self.only_threads)
     }
 
     /// The descriptor of its place, which stays writable until it is written.
@@ -62,6 +65,9 @@ impl CallFile {
                 Some((thread.counts.calls.as_ref()?, part))
             });
             return self.write(&parts.collect::<Vec<_>>());
+        }
+        if self.only_threads && !threads.is_empty() {
+            return Ok(());
         }
         self.write_thread(counts, CallgrindPart { pid, thread: None, number: 1 })
     }

@@ -1,9 +1,10 @@
 //! The options of the call graph, which are Callgrind's.
 
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt as _;
 
 use anyhow::{Error, bail};
-use clap::Args;
+use clap::{ArgAction, Args};
 
 use super::switch::Switch;
 use crate::profile::CallgrindForm;
@@ -34,6 +35,19 @@ pub(super) struct CallArgs {
     #[arg(help_heading = "Callgrind's options")]
     pub separate_recs: u32,
 
+    /// Collect costs only within functions of this name, with all that they call; ? and * stand for
+    /// any character and any text. May be repeated: each switches collection when it is entered and
+    /// back when it is left. Simulation goes on in any case
+    #[arg(long, value_name = "FUNCTION", action = ArgAction::Append, display_order = 42)]
+    #[arg(hide_short_help = true)]
+    #[arg(help_heading = "Callgrind's options")]
+    pub toggle_collect: Vec<OsString>,
+
+    /// Collect costs from the beginning; no if functions switch it
+    #[arg(long, hide_short_help = true, display_order = 42)]
+    #[arg(help_heading = "Callgrind's options")]
+    pub collect_atstart: Option<Switch>,
+
     /// Write the source line of each cost
     #[arg(long, default_value = "yes", hide_short_help = true, display_order = 43)]
     #[arg(help_heading = "Callgrind's options")]
@@ -58,8 +72,17 @@ pub(super) struct CallArgs {
 impl CallArgs {
     /// The rules for the call graph; none if it is not asked for.
     pub(super) fn rules(&self) -> Option<CallRules> {
-        let rules = || CallRules { skip_plt: self.skip_plt.on(), recursions: self.separate_recs };
+        let rules = || CallRules {
+            skip_plt: self.skip_plt.on(),
+            recursions: self.separate_recs,
+            collect_at_start: self.collect_atstart.map_or(self.toggle_collect.is_empty(), Switch::on),
+        };
         self.callgraph.on().then(rules)
+    }
+
+    /// Patterns of the functions that switch collection.
+    pub(super) fn toggles(&self) -> Vec<Vec<u8>> {
+        self.toggle_collect.iter().map(|pattern| pattern.as_bytes().to_vec()).collect()
     }
 
     /// The positions of the call graph; those of instructions with `--dump-instr`.
@@ -84,6 +107,9 @@ impl CallArgs {
 /// What cannot be together.
 pub(super) fn check(options: &CallArgs, producer: Producer, prompt: bool) -> Result<(), Error> {
     if !options.callgraph.on() {
+        if options.collect_atstart.is_some() || !options.toggle_collect.is_empty() {
+            bail!("--toggle-collect and --collect-atstart are about calls; add --callgraph=yes");
+        }
         return Ok(());
     }
     if prompt {

@@ -44,7 +44,7 @@ pub(super) fn run(options: &RunArgs) -> Result<u8, Error> {
     let graph = if options.calls.callgraph.on() {
         // The fourth file of this process, after the transcript: what %n says.
         let path = named_file("callgrind-out-file", &options.calls.callgrind_out_file, 4)?;
-        Some(CallFile::prepare(&outputs, &options.calls, &path, instructions)?)
+        Some(CallFile::prepare(&outputs, options, &path)?)
     } else {
         None
     };

@@ -246,7 +246,7 @@ mod tests {
         }
     }
 
-    /// The words that gungraun 0.20 passes for its two tools, but for `--toggle-collect`.
+    /// The words that gungraun 0.20 passes for its two tools.
     #[test]
     fn the_words_of_harnesses_are_taken() {
         let common = "--error-exitcode=0 --trace-children=yes --fair-sched=try --vgdb=no --I1=32768,8,64 \
@@ -260,11 +260,12 @@ mod tests {
         assert_eq!(options.machine.command, ["exe", "-x", "--y"]);
         let words = format!(
             "--tool=callgrind {common} --compress-strings=no --compress-pos=no --dump-line=yes --dump-instr=no \
-             --combine-dumps=no --separate-threads=yes --callgrind-out-file=b exe"
+             --combine-dumps=no --separate-threads=yes --toggle-collect=*::m::* --callgrind-out-file=b exe"
         );
         let words: Vec<&str> = words.split_whitespace().collect();
         let options = of(&words, &[]).expect("taken");
         assert!(options.calls.callgraph.on() && !options.calls.compress_strings.on());
+        assert!(options.calls.rules().is_some_and(|rules| !rules.collect_at_start));
         assert_eq!((options.files, options.calls.callgrind_out_file), (Files::CallGraph, "b".into()));
     }
 

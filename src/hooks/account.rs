@@ -288,6 +288,10 @@ impl Account {
                 if let Some(plan) = plans.get(id.0 as usize) {
                     self.part.add_plan(plan, None);
                     self.numbering.push(id);
+                    let number = self.part.index().entries.len() - 1;
+                    if self.calls.as_ref().is_some_and(|calls| calls.leaves_out(number)) {
+                        self.part.leave_last_out();
+                    }
                 }
             }
             return self.part.set_counted(&counted);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::hooks::counts::{Counted, Counts, Misses};
 use crate::hooks::numbering::Numbering;
 use crate::hooks::plan::Plan;
-use crate::hooks::plan_index::{Ends, PlanIndex};
+use crate::hooks::plan_index::{Ends, Entry, PlanIndex};
 use crate::hooks::record::PlanId;
 use crate::sim::{Conditional, Geometry, Held, Hierarchy, Indirect, Line};
 
@@ -96,6 +96,8 @@ pub(super) struct Part {
     pub(super) rest: Rest,
     /// The block whose branch the next record decides.
     pub(super) previous: Option<usize>,
+    /// Numbers of the blocks that are simulated and not counted.
+    uncounted: Vec<usize>,
 }
 
 /// Parts of plans and counts that the walk needs for few records.
@@ -173,7 +175,15 @@ impl Part {
 
     fn of(simulated: Simulated, caches: Box<Hierarchy>, predictors: Predictors) -> Part {
         let rest = Rest { first_lines: vec![0], ..Rest::default() };
-        Part { simulated, caches, predictors, blocks: Vec::new(), rest, previous: None }
+        Part {
+            simulated,
+            caches,
+            predictors,
+            blocks: Vec::new(),
+            rest,
+            previous: None,
+            uncounted: Vec::new(),
+        }
     }
 
     fn with_shapes(&self, shape: impl Fn(Geometry) -> Geometry) -> Part {
@@ -237,6 +247,11 @@ impl Part {
         self.blocks.push(block);
     }
 
+    /// Leaves the plan that was added last out of the counts.
+    pub(super) fn leave_last_out(&mut self) {
+        self.uncounted.push(self.blocks.len() - 1);
+    }
+
     /// Adds executions of the plan with a number.
     pub(super) fn add_executions(&mut self, number: usize, count: u64) {
         if let Some(block) = self.blocks.get(number) {
@@ -264,7 +279,7 @@ impl Part {
         let misses = self.rest.misses.iter().zip(0..);
         let inner = self.rest.mispredicted.iter().zip(0..);
         let by_block = |count: fn(&Block) -> u64| self.blocks.iter().map(count).collect();
-        Counted {
+        let mut counted = Counted {
             executed: by_block(|block| block.executed.get()),
             ended: if self.simulated.branches {
                 by_block(|block| block.mispredicted.get())
@@ -274,7 +289,29 @@ impl Part {
             misses: misses.filter(|(m, _)| **m != Misses::default()).map(|(m, i)| (i, *m)).collect(),
             mispredicted: inner.filter(|(n, _)| **n != 0).map(|(n, insn)| (insn, *n)).collect(),
             repeated: self.rest.index.repeated(),
+        };
+        if !self.uncounted.is_empty() {
+            self.leave_out(&mut counted);
         }
+        counted
+    }
+
+    fn leave_out(&self, counted: &mut Counted) {
+        let mut insns = vec![false; self.rest.index.insns.len()];
+        for &number in &self.uncounted {
+            for count in
+                [counted.executed.get_mut(number), counted.ended.get_mut(number)].into_iter().flatten()
+            {
+                *count = 0;
+            }
+            let range = self.rest.index.entries.get(number).map_or(0..0, Entry::insns);
+            insns.get_mut(range).unwrap_or_default().fill(true);
+        }
+        let is_out = |insn: u32| insns.get(insn as usize).copied().unwrap_or_default();
+        counted.misses.retain(|&(insn, _)| !is_out(insn));
+        counted.mispredicted.retain(|&(insn, _)| !is_out(insn));
+        // In rising order, as they were added.
+        counted.repeated.retain(|&(number, _)| self.uncounted.binary_search(&(number as usize)).is_err());
     }
 
     /// Sets the counts; those that are missing are zero.

@@ -134,6 +134,8 @@ pub struct CountConfig {
     pub skip: Skip,
     /// Rules for the call graph; none if it is not asked for.
     pub calls: Option<CallRules>,
+    /// Patterns of the functions that switch collection for the call graph, with ? and *.
+    pub toggles: Vec<Vec<u8>>,
 }
 
 /// Counting of the processes that the first one starts.

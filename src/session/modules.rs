@@ -12,6 +12,7 @@ use crate::emu::memory::space::FileArea;
 use crate::guest::{FileId, PageSource};
 use crate::hooks::callgraph::facts::{CodePlace, Section};
 use crate::hooks::plan::{MappingId, NO_MAPPING};
+use crate::session::skip::matches;
 use crate::symbols::give_up::GiveUp;
 use crate::symbols::symboliser::{Object, Symboliser};
 use crate::symbols::valgrind::debug_info::{DebugInfo, Location, Wanted};
@@ -34,13 +35,17 @@ pub(super) struct Modules {
     known: FxHashMap<(u64, u64, u64), MappingId>,
     symboliser: Symboliser,
     last: Option<((u64, u64, u64), MappingId)>,
+    /// Patterns of the functions that switch collection for the call graph.
+    toggles: Vec<Vec<u8>>,
 }
 
 impl Modules {
     /// No files yet; their paths begin at the directory `root` of the host, and `give_up` tells
-    /// when to read no more of them.
-    pub(super) fn new(root: &Path, give_up: GiveUp) -> Modules {
-        Modules { symboliser: Symboliser::new(root, give_up), ..Modules::default() }
+    /// when to read no more of them. Functions whose names match one of `toggles` switch
+    /// collection.
+    pub(super) fn new(root: &Path, give_up: GiveUp, toggles: &[Vec<u8>]) -> Modules {
+        let symboliser = Symboliser::new(root, give_up);
+        Modules { symboliser, toggles: toggles.to_vec(), ..Modules::default() }
     }
 
     /// The number of a file mapping.
@@ -146,12 +151,19 @@ impl Modules {
             return CodePlace { function: pc, section, ..CodePlace::default() };
         }
         let symbol = functions.symbol(vaddr);
+        let Modules { toggles, symboliser, .. } = self;
+        let toggles = !toggles.is_empty()
+            && symbol.is_some_and(|symbol| {
+                let name = symboliser.shown(&symbol.name);
+                toggles.iter().any(|pattern| matches(pattern, name.as_bytes()))
+            });
         CodePlace {
             object,
             function: symbol.map_or(vaddr, |symbol| symbol.start),
             section,
             entry: symbol.is_some_and(|symbol| symbol.start == vaddr),
             resolver: symbol.is_some_and(|symbol| symbol.name.starts_with("_dl_runtime_resolve")),
+            toggles,
         }
     }
 

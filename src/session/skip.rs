@@ -31,7 +31,7 @@ impl Skip {
 
 /// Tests whether a pattern is the whole text, where `?` stands for any byte and `*` for any number
 /// of them.
-fn matches(pattern: &[u8], text: &[u8]) -> bool {
+pub(super) fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut at, mut from) = (0, 0);
     // The last asterisk, and the text that it has been given.
     let mut star: Option<(usize, usize)> = None;

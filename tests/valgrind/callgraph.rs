@@ -138,14 +138,19 @@ fn difference(source: &Path, theirs: &Graph, ours: &Graph) -> String {
 }
 
 fn compare(options: &[&str]) {
+    compare_some(sources(), options, 20);
+}
+
+/// Compares the graphs of some programs, which have more than `least` pairs.
+fn compare_some(sources: Vec<PathBuf>, options: &[&str], least: usize) {
     if let Err(why) = check_host() {
         return not_compared(&format!("{why}: Valgrind starts programs otherwise there"));
     }
-    let results = parallel(sources(), |source| {
+    let results = parallel(sources, |source| {
         let dir = tempfile::tempdir().expect("a directory");
         build(&source, dir.path());
         let [theirs, ours] = both(dir.path(), options);
-        assert!(theirs.calls.len() > 20, "{}: few calls", source.display());
+        assert!(theirs.calls.len() > least, "{}: few calls", source.display());
         let difference = difference(&source, &theirs, &ours);
         (source, difference)
     });
@@ -165,4 +170,20 @@ fn calls_and_their_costs_are_callgrinds() {
 #[test]
 fn calls_through_the_linkage_table_are_callgrinds() {
     compare(&["--skip-plt=no"]);
+}
+
+/// Functions that switch collection: within each other, in recursion, with all else collected.
+#[test]
+fn collection_is_switched_as_by_callgrind() {
+    let source = || sources().into_iter().filter(|source| source.ends_with("collect.c")).collect();
+    for options in [
+        &["--toggle-collect=f"][..],
+        &["--toggle-collect=re?*"],
+        &["--toggle-collect=f", "--toggle-collect=h"],
+        &["--toggle-collect=main", "--toggle-collect=g"],
+        &["--toggle-collect=g", "--collect-atstart=yes"],
+    ] {
+        compare_some(source(), options, 3);
+    }
+    compare_some(sources(), &["--toggle-collect=main"], 3);
 }

@@ -29,6 +29,8 @@ pub(crate) struct CodePlace {
     pub(crate) entry: bool,
     /// The function is `_dl_runtime_resolve`, which a jump leaves for good.
     pub(crate) resolver: bool,
+    /// Entering the function switches collection, and leaving it switches it back.
+    pub(crate) toggles: bool,
 }
 
 /// The way in which control leaves a block.

@@ -31,6 +31,8 @@ pub(super) struct Block {
     pub(super) next: BlockId,
     /// It runs in a function that is skipped: its costs go to the call.
     pub(super) skipped: bool,
+    /// The twin of a block, for executions while nothing is collected.
+    pub(super) uncollected: bool,
 }
 
 /// Start of an arc that is no block: a call that was not seen, but its return was.
@@ -63,6 +65,8 @@ pub(super) struct Graph {
     by_function: FxHashMap<(u32, u64), ContextId>,
     pub(super) arcs: Vec<CallArc>,
     by_ends: FxHashMap<(u32, BlockId), ArcId>,
+    /// Twins by block.
+    uncollected: FxHashMap<BlockId, BlockId>,
     unseen: Vec<Unseen>,
     /// Costs of what the calls of a block skip.
     skipped: FxHashMap<BlockId, Counts>,
@@ -98,12 +102,25 @@ impl Graph {
                 fall_through: plan.fall_through(),
                 next: new,
                 skipped,
+                uncollected: false,
             });
         }
         if let Some(last) = last.and_then(|last| self.blocks.get_mut(last as usize)) {
             last.next = block;
         }
         (block, block == new)
+    }
+
+    /// The twin of a block for executions that are not collected, and whether it is new.
+    pub(super) fn uncollected(&mut self, block: BlockId) -> (BlockId, bool) {
+        let new = self.blocks.len() as BlockId;
+        let twin = *self.uncollected.entry(block).or_insert(new);
+        if twin == new
+            && let Some(&block) = self.blocks.get(block as usize)
+        {
+            self.blocks.push(Block { uncollected: true, ..block });
+        }
+        (twin, twin == new)
     }
 
     /// The context of a function that is entered at `pc`.
@@ -169,7 +186,7 @@ impl Graph {
         let mut lines = Vec::new();
         for ((block, entry), id) in self.blocks.iter().zip(&index.entries).zip(0..) {
             let context = number(block.context, block.recursion);
-            if !block.skipped {
+            if !(block.skipped || block.uncollected) {
                 let insns = index.insns.get(entry.insns()).unwrap_or_default();
                 let counts = counts.get(entry.insns()).unwrap_or_default();
                 let line =

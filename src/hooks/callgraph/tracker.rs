@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::hooks::callgraph::facts::{Between, CallFacts, CodePlace, Leave, Section};
-use crate::hooks::callgraph::graph::{ArcId, BlockId, CallCosts, ContextId, Graph};
+use crate::hooks::callgraph::graph::{ArcId, Block, BlockId, CallCosts, ContextId, Graph};
 use crate::hooks::control::Control;
 use crate::hooks::counts::Counts;
 use crate::hooks::numbering::Numbering;
@@ -21,6 +21,8 @@ pub struct CallRules {
     pub skip_plt: bool,
     /// Levels of recursion that are told apart.
     pub recursions: u32,
+    /// Costs are collected from the beginning of each thread and of each signal's handler on.
+    pub collect_at_start: bool,
 }
 
 /// Most frames of a stack. A stack that would be deeper has lost its program, or the program its
@@ -59,6 +61,8 @@ struct Level {
     /// Frames below it.
     bottom: usize,
     cost: Counts,
+    /// Collection is not as at its beginning.
+    toggled: bool,
 }
 
 /// A thread.
@@ -125,9 +129,17 @@ impl CallTracker {
             if let Some(plan) = plans.get(block.plan.0 as usize) {
                 part.add_plan(plan, None);
                 numbering.push(block.plan);
+                if block.uncollected {
+                    part.leave_last_out();
+                }
             }
         }
         child
+    }
+
+    /// True if the block with this number is not counted.
+    pub(in crate::hooks) fn leaves_out(&self, number: usize) -> bool {
+        self.graph.blocks.get(number).is_some_and(|block| block.uncollected)
     }
 
     /// Goes on with a part that has missed something else before.
@@ -153,9 +165,9 @@ impl CallTracker {
 
     /// Forgets all stacks: what comes is not counted for a while.
     pub(in crate::hooks) fn unwind(&mut self) {
-        let CallTracker { graph, thread, others, .. } = self;
+        let CallTracker { rules, graph, thread, others, .. } = self;
         for thread in others.values_mut().chain([thread]) {
-            let mut walker = Walker { graph, thread };
+            let mut walker = Walker { rules: *rules, graph, thread };
             while walker.thread.levels.len() > 1 {
                 walker.leave_handler();
             }
@@ -204,21 +216,28 @@ impl CallTracker {
             part.decide(plan.pc);
             self.add_missed(part);
             let slots = record.get(1..).unwrap_or_default();
-            let mut walker = Walker { graph: &mut self.graph, thread: &mut self.thread };
+            let mut walker = self.walker();
             if let Some(between) = plan.between {
                 walker.between(between, slots.first().copied().unwrap_or_default());
                 continue;
             }
             let Some(facts) = plan.calls.filter(|_| header.instructions > 0) else { continue };
-            let (block, is_new) = walker.begin((header.plan, plan), &facts, self.rules);
+            let (mut block, is_new) = walker.begin((header.plan, plan), &facts);
             if is_new {
                 part.add_plan(plan, None);
                 numbering.push(header.plan);
             }
+            if !walker.collects() {
+                let is_new;
+                (block, is_new) = walker.graph.uncollected(block);
+                if is_new {
+                    part.add_plan(plan, None);
+                    part.leave_last_out();
+                    numbering.push(header.plan);
+                }
+            }
             part.walk_as(record, block as usize);
-            let cost = part.referenced(block as usize, slots);
-            let walker = Walker { graph: &mut self.graph, thread: &mut self.thread };
-            walker.spend(&cost);
+            self.walker().spend(&part.referenced(block as usize, slots));
             self.add_missed(part);
             self.thread.sp = facts.sp.after(self.thread.sp, slots);
         }
@@ -230,14 +249,18 @@ impl CallTracker {
         let missed = part.missed();
         if missed != self.missed {
             let before = std::mem::replace(&mut self.missed, missed);
-            let walker = Walker { graph: &mut self.graph, thread: &mut self.thread };
-            walker.spend(&missed.since(&before));
+            self.walker().spend(&missed.since(&before));
         }
+    }
+
+    fn walker(&mut self) -> Walker<'_> {
+        Walker { rules: self.rules, graph: &mut self.graph, thread: &mut self.thread }
     }
 }
 
 /// The stack that is walked on, and the graph that its costs go to.
 struct Walker<'a> {
+    rules: CallRules,
     graph: &'a mut Graph,
     thread: &'a mut Thread,
 }
@@ -251,8 +274,16 @@ impl Walker<'_> {
         &mut self.thread.levels[last]
     }
 
+    /// True if costs are collected now.
+    fn collects(&mut self) -> bool {
+        self.rules.collect_at_start != self.level().toggled
+    }
+
     /// Adds to the costs of what runs.
     fn spend(mut self, cost: &Counts) {
+        if !self.collects() {
+            return;
+        }
         let level = self.level();
         level.cost.add(cost);
         if let Some(block) = level.nonskipped {
@@ -286,7 +317,8 @@ impl Walker<'_> {
     }
 
     /// Follows control to a block. Returns its number, and whether it is new.
-    fn begin(&mut self, (id, plan): (PlanId, &Plan), facts: &CallFacts, rules: CallRules) -> (BlockId, bool) {
+    fn begin(&mut self, (id, plan): (PlanId, &Plan), facts: &CallFacts) -> (BlockId, bool) {
+        let rules = self.rules;
         let CodePlace { section, object, entry, .. } = facts.place;
         let mut sp = self.thread.sp;
         let last = self.level().block;
@@ -412,9 +444,11 @@ impl Walker<'_> {
         let arc = (!skips).then(|| self.graph.arc(from, to));
         if let Some(arc) = arc.and_then(|arc| self.graph.arcs.get_mut(arc as usize)) {
             arc.calls += 1;
-            if let Some(context) = self.graph.blocks.get(to as usize).map(|to| to.context) {
+            if let Some(&Block { context, facts, .. }) = self.graph.blocks.get(to as usize) {
                 let active = self.active(context);
                 *active = active.saturating_add(1);
+                let is_first = *active == 1;
+                self.level().toggled ^= is_first && facts.place.toggles;
             }
         }
         let same = |top: &&mut Frame| {
@@ -462,8 +496,10 @@ impl Walker<'_> {
         if let Some(arc) = self.graph.arcs.get_mut(arc as usize) {
             arc.cost.add(&cost.times(frame.times).since(&frame.entered));
             let to = arc.to;
-            if let Some(context) = self.graph.blocks.get(to as usize).map(|to| to.context) {
+            if let Some(&Block { context, facts, .. }) = self.graph.blocks.get(to as usize) {
                 self.deactivate(context, frame.times);
+                let was_last = *self.active(context) == 0;
+                self.level().toggled ^= was_last && facts.place.toggles;
             }
         }
     }
