@@ -18,6 +18,7 @@ const NAMES: usize = 300_000;
 /// Counts for ever, or makes one large copy in a system call as often as it is let.
 const PROGRAM: &str = r#"
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
@@ -25,6 +26,7 @@ const PROGRAM: &str = r#"
 #include <sys/random.h>
 #include <sys/sendfile.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 enum { SIZE = 1 << 30 };
 volatile unsigned hot;
@@ -42,6 +44,9 @@ int main(int argc, char **argv)
     char *all = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     int zero = open("/dev/zero", O_RDONLY), file = memfd_create("file", 0), copy = memfd_create("copy", 0);
     memset(all, 1, 4096);
+    static unsigned char seen[SIZE / 4096];
+    if (strchr("kmly", argv[1][0])) madvise(all, SIZE, MADV_POPULATE_WRITE);
+    if (argv[1][0] == 'a') for (long at = 0; at < 130000l * 4096; at += 8192) mprotect(all + at, 4096, PROT_READ);
     if (strchr("ofn", argv[1][0])) ftruncate(file, SIZE);
     for (;;) {
         switch (argv[1][0]) {
@@ -60,6 +65,27 @@ int main(int argc, char **argv)
             process_vm_readv(getpid(), &half, 1, &other, 1, 0);
             break;
         }
+        case 'u':
+            munmap(all, SIZE);
+            mmap(all, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+            memset(all, 1, SIZE);
+            break;
+        case 'k': if (fork() == 0) _exit(0); wait(NULL); break;
+        case 'm': mincore(all, SIZE, seen); break;
+        case 'l': mlock(all, SIZE); munlock(all, SIZE); break;
+        case 'y': msync(all, SIZE, MS_SYNC); break;
+        case 'a': {
+            int maps = open("/proc/self/smaps", O_RDONLY);
+            while (read(maps, seen, sizeof seen) > 0);
+            close(maps);
+            break;
+        }
+        case 'd': {
+            DIR *names = opendir("names");
+            while (readdir(names));
+            closedir(names);
+            break;
+        }
         case 'p': madvise(all, SIZE, MADV_DONTNEED); madvise(all, SIZE, MADV_POPULATE_WRITE); break;
         }
     }
@@ -67,6 +93,10 @@ int main(int argc, char **argv)
 "#;
 
 fn build(directory: &Path) {
+    std::fs::create_dir(directory.join("names")).expect("a directory");
+    for number in 0..100_000 {
+        std::fs::write(directory.join(format!("names/{number}")), "").expect("an empty file");
+    }
     std::fs::write(directory.join("busy.c"), PROGRAM).expect("written");
     let names: String = (0..NAMES).map(|number| format!("name_{number}:\n")).collect();
     let names = format!(".text\n{names}.globl main\n.type main, @function\nmain: xor %eax, %eax\nret\n");
@@ -146,6 +176,13 @@ fn main() {
         ("copy_file_range of 1 GiB", "files", &["break main", "run"], "continue"),
         ("process_vm_readv of 512 MiB", "neighbour", &["break main", "run"], "continue"),
         ("1 GiB of pages at once", "populate", &["break main", "run"], "continue"),
+        ("munmap of 1 GiB in use", "unmap", &["break main", "run"], "continue"),
+        ("fork of 1 GiB", "kin", &["break main", "run"], "continue"),
+        ("mincore of 1 GiB", "mincore", &["break main", "run"], "continue"),
+        ("mlock of 1 GiB", "lock", &["break main", "run"], "continue"),
+        ("msync of 1 GiB", "y", &["break main", "run"], "continue"),
+        ("smaps of 65,000 mappings", "areas", &["break main", "run"], "continue"),
+        ("getdents of 100,000 names", "directory", &["break main", "run"], "continue"),
     ] {
         let mut terminal = shell(directory, &["./busy", program], commands);
         print(what, interrupt(&mut terminal, rounds, command));

@@ -14,7 +14,7 @@ use crate::kernel::vfs::node::Body;
 use crate::kernel::vfs::pipe::PipeId;
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fs::get_path;
-use crate::syscalls::io::{access_ok, failed, get_iovec, operate, seekable};
+use crate::syscalls::io::{access_ok, extend_text, failed, get_iovec, operate, seekable};
 use crate::syscalls::lock::break_leases;
 use crate::syscalls::row::{Row, full, partial};
 
@@ -77,6 +77,7 @@ fn copy(
 ) -> SysResult {
     if ctx.kernel.task().call.done == 0 {
         ctx.kernel.renew_text(sides[0], None, ctx.cpu, ctx.mem)?;
+        extend_text(ctx, sides[0], u64::MAX, 0)?;
     }
     let (files, mut cx) = ctx.file_ops();
     copy(files, &mut cx).map_err(|error| failed(ctx, &sides, error))

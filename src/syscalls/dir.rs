@@ -6,6 +6,7 @@ use crate::abi::errno::Errno;
 use crate::abi::inotify::IN_ACCESS;
 use crate::kernel::uaccess::copy_to_user;
 use crate::kernel::vfs::list::{DirEntry, Listing};
+use crate::kernel::vfs::node::Ino;
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::row::{Row, full};
 
@@ -38,6 +39,24 @@ fn old_entry(entry: &DirEntry, next: u64) -> Vec<u8> {
     bytes
 }
 
+/// Looks names up until the listing is whole, or the user asks for something.
+fn look_up(ctx: &mut Ctx, dir: Ino, listing: Option<Arc<Listing>>) -> Result<(Arc<Listing>, bool), Errno> {
+    let (fs, caller, _) = ctx.paths();
+    let mut listing = match listing {
+        Some(listing) => listing,
+        None => Arc::new(fs.list(&caller, dir)?),
+    };
+    while !listing.is_whole() {
+        let (fs, caller, _) = ctx.paths();
+        fs.list_on(&caller, dir, Arc::make_mut(&mut listing));
+        if ctx.kernel.streams.is_asked() {
+            break;
+        }
+    }
+    let whole = listing.is_whole();
+    Ok((listing, whole))
+}
+
 /// Reads on from the offset, which counts entries. The listing is made anew at the beginning
 /// (rewinddir).
 fn list(ctx: &mut Ctx, fd: u64, buf: u64, size: u64, encode: fn(&DirEntry, u64) -> Vec<u8>) -> SysResult {
@@ -45,16 +64,21 @@ fn list(ctx: &mut Ctx, fd: u64, buf: u64, size: u64, encode: fn(&DirEntry, u64) 
     if open.is_path() {
         return Err(Errno::EBADF.into());
     }
-    let (ino, offset, listing) = (open.ops.inode(), open.offset, open.listing.clone());
-    let (fs, caller, _) = ctx.paths();
+    let (ino, offset) = (open.ops.inode(), open.offset);
+    let fs = &ctx.kernel.fs;
     let ino = ino.filter(|ino| fs.node(*ino).is_dir()).ok_or(Errno::ENOTDIR)?;
     if fs.node(ino).unlinked() {
         return Err(Errno::ENOENT.into());
     }
-    let listing = match listing.filter(|_| offset > 0) {
-        Some(listing) => listing,
-        None => Arc::new(Listing::new(fs.list(&caller, ino)?)),
-    };
+    let file = ctx.kernel.fds().get(fd as i32)?;
+    // What the call listed before it was broken off stays listed.
+    let on = offset > 0 || ctx.kernel.task().call.done > 0;
+    let listing = ctx.kernel.files.get_mut(file).listing.take().filter(|_| on);
+    let (listing, whole) = look_up(ctx, ino, listing)?;
+    ctx.kernel.files.get_mut(file).listing = Some(Arc::clone(&listing));
+    if !whole {
+        return Err(ctx.pause(listing.len() as u64));
+    }
     let room = u64::try_from(size as i32).unwrap_or(0);
     let mut out = Vec::new();
     let mut at = usize::try_from(offset).unwrap_or(usize::MAX);
@@ -70,9 +94,7 @@ fn list(ctx: &mut Ctx, fd: u64, buf: u64, size: u64, encode: fn(&DirEntry, u64) 
         at += 1;
     }
     copy_to_user(ctx.mem, buf, &out)?;
-    let file = ctx.kernel.fds().get(fd as i32)?;
     let open = ctx.kernel.files.get_mut(file);
-    open.listing = Some(listing);
     open.offset = at.max(usize::try_from(offset).unwrap_or(0)) as u64;
     ctx.kernel.fs.notify(ino, IN_ACCESS);
     Ok(out.len() as u64)

@@ -165,7 +165,7 @@ fn read_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], f
     check_flags(ctx, file, pieces, flags, false)?;
     // What the call read before it was broken off stays read.
     let mut done = ctx.kernel.task().call.done;
-    if done == 0 {
+    if ctx.kernel.task().call.number.is_none() {
         ctx.kernel.renew_text(file, offset, ctx.cpu, ctx.mem)?;
     }
     let nowait = flags & RWF_NOWAIT != 0;
@@ -186,8 +186,11 @@ fn read_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], f
             }
             let mut buf = vec![0; (*len - within).min(PIECE) as usize];
             let from = offset.map(|offset| offset + done);
-            let count = match read_piece(ctx, file, from, &mut buf, nowait) {
+            let end = from.unwrap_or(0).saturating_add(buf.len() as u64);
+            let text = extend_text(ctx, file, end, done);
+            let count = match text.and_then(|()| read_piece(ctx, file, from, &mut buf, nowait)) {
                 Ok(count) => count,
+                Err(Break::Pause) => return Err(Break::Pause),
                 Err(_) if done > 0 && ctx.kernel.streams.has_given_up() => return Err(ctx.pause(done)),
                 Err(why) => {
                     failed = Some(why);
@@ -210,6 +213,15 @@ fn read_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], f
         }
     }
     finish(ctx, file, at, offset, done, failed)
+}
+
+/// Makes as much of the text of a file of `/proc` as is to be read, up to `end`; `done` is read
+/// already.
+pub(super) fn extend_text(ctx: &mut Ctx, file: FileNo, end: u64, done: u64) -> Result<(), Break> {
+    while ctx.kernel.extend_text(file, end, ctx.cpu, ctx.mem)? {
+        ctx.pause_if_asked(done)?;
+    }
+    Ok(())
 }
 
 /// Reads once. A terminal that gives fewer bytes than VMIN gives them when its timer has run out or

@@ -253,7 +253,7 @@ impl Opener<'_> {
         Ok(match (file, space) {
             (ProcFile::PageMap, Some(space)) => Box::new(PageMap { ino, space }),
             (ProcFile::Mem, space) => Box::new(ProcMem { ino, space }),
-            _ => Box::new(ProcText::new(ino, ProcSource { file, subject, mm, made: false })),
+            _ => Box::new(ProcText::new(ino, ProcSource { file, subject, mm, len: 0, next: Some(0) })),
         })
     }
 

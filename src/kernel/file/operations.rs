@@ -1,7 +1,6 @@
 //! Operations of open file descriptions: the trait that each kind implements.
 
 use std::fmt::Debug;
-use std::sync::Arc;
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
@@ -144,8 +143,8 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
         None
     }
 
-    /// Gives such a file its text.
-    fn set_text(&mut self, _text: Arc<[u8]>) {}
+    /// Gives such a file the first part of its text, or another, and notes the place of the next.
+    fn add_text(&mut self, _first: bool, _part: Vec<u8>, _next: Option<u64>) {}
 
     /// The instance behind the description, inotify(7).
     fn inotify(&self) -> Option<QueueId> {

@@ -16,12 +16,12 @@ use crate::kernel::vfs::node::{Ino, ProcFile, ProcSource};
 pub(crate) struct ProcText {
     ino: Ino,
     source: ProcSource,
-    text: Arc<[u8]>,
+    text: Arc<Vec<u8>>,
 }
 
 impl ProcText {
     pub(crate) fn new(ino: Ino, source: ProcSource) -> ProcText {
-        ProcText { ino, source, text: [].into() }
+        ProcText { ino, source, text: Arc::default() }
     }
 }
 
@@ -46,9 +46,12 @@ impl FileOperations for ProcText {
         self.source.mm.map(space_of)
     }
 
-    fn set_text(&mut self, text: Arc<[u8]>) {
-        self.text = text;
-        self.source.made = true;
+    fn add_text(&mut self, first: bool, part: Vec<u8>, next: Option<u64>) {
+        match first {
+            true => self.text = Arc::new(part),
+            false => Arc::make_mut(&mut self.text).extend(part),
+        }
+        (self.source.len, self.source.next) = (self.text.len(), next);
     }
 
     fn can_splice(&self) -> bool {

@@ -4,12 +4,30 @@ use std::fmt::Write;
 
 use crate::guest::{GuestMemory, Mapping, PAGE_SIZE, Prot, VmFlags};
 
-/// `/proc/PID/maps`, as `show_map_vma` prints it.
-pub(super) fn maps(mappings: &[Mapping]) -> String {
-    mappings.iter().map(line).collect()
+/// Mappings that a part of a text is about.
+const PART: usize = 512;
+
+/// The part of a text that begins with the mapping behind an address, and the address of the next.
+pub(super) fn part(
+    from: u64,
+    mem: &dyn GuestMemory,
+    entry: fn(&Mapping, &dyn GuestMemory) -> String,
+) -> (Vec<u8>, Option<u64>) {
+    let (mut text, mut at) = (Vec::new(), from);
+    for _ in 0..PART {
+        let Some(map) = mem.next_mapping(at) else { return (text, None) };
+        text.extend(entry(&map, mem).into_bytes());
+        at = map.end;
+    }
+    (text, Some(at))
 }
 
-/// One line of it.
+/// A mapping in `/proc/PID/maps`.
+pub(super) fn maps(map: &Mapping, _mem: &dyn GuestMemory) -> String {
+    line(map)
+}
+
+/// Its line, as `show_map_vma` prints it.
 fn line(map: &Mapping) -> String {
     let bit = |prot: Prot, letter| if map.prot.allows(prot) { letter } else { '-' };
     let (dev, inode) = map.file.as_ref().map_or((0, 0), |file| (file.device, file.inode));
@@ -113,48 +131,45 @@ impl Usage {
     }
 }
 
-/// `/proc/PID/smaps`.
-pub(super) fn smaps(mappings: &[Mapping], mem: &dyn GuestMemory) -> String {
-    let mut text = String::new();
-    for map in mappings {
-        text.push_str(&line(map));
-        for (name, bytes) in
-            [("Size", map.end - map.start), ("KernelPageSize", PAGE_SIZE), ("MMUPageSize", PAGE_SIZE)]
-        {
-            let _ = writeln!(text, "{:<16}{:>8} kB", format!("{name}:"), bytes / 1024);
-        }
-        text.push_str(&Usage::of(map, mem).rows(false));
-        text.push_str("THPeligible:    0\nVmFlags:");
-        let private = map.prot.allows(Prot::WRITE) && !map.shared;
-        let accounted = private && !map.flags.has(VmFlags::NORESERVE);
-        let flags = [
-            ("rd", map.prot.allows(Prot::READ)),
-            ("wr", map.prot.allows(Prot::WRITE)),
-            ("ex", map.prot.allows(Prot::EXEC)),
-            ("sh", map.shared),
-            ("mr", true),
-            ("mw", map.may_write),
-            ("me", true),
-            ("ms", map.shared),
-            ("gd", map.is_stack()),
-            ("lo", map.is_locked()),
-            ("sr", map.flags.has(VmFlags::SEQ_READ)),
-            ("rr", map.flags.has(VmFlags::RAND_READ)),
-            ("dc", map.flags.has(VmFlags::DONTCOPY)),
-            ("lf", map.flags.has(VmFlags::LOCKONFAULT)),
-            ("ac", accounted),
-            ("nr", map.flags.has(VmFlags::NORESERVE)),
-            ("wf", map.flags.has(VmFlags::WIPEONFORK)),
-            ("dd", map.flags.has(VmFlags::DONTDUMP)),
-            ("hg", map.flags.has(VmFlags::HUGEPAGE)),
-            ("nh", map.flags.has(VmFlags::NOHUGEPAGE)),
-            ("mg", map.flags.has(VmFlags::MERGEABLE)),
-        ];
-        for (name, _) in flags.iter().filter(|(_, set)| *set) {
-            let _ = write!(text, " {name}");
-        }
-        text.push_str(" \n");
+/// A mapping in `/proc/PID/smaps`.
+pub(super) fn smaps(map: &Mapping, mem: &dyn GuestMemory) -> String {
+    let mut text = line(map);
+    for (name, bytes) in
+        [("Size", map.end - map.start), ("KernelPageSize", PAGE_SIZE), ("MMUPageSize", PAGE_SIZE)]
+    {
+        let _ = writeln!(text, "{:<16}{:>8} kB", format!("{name}:"), bytes / 1024);
     }
+    text.push_str(&Usage::of(map, mem).rows(false));
+    text.push_str("THPeligible:    0\nVmFlags:");
+    let private = map.prot.allows(Prot::WRITE) && !map.shared;
+    let accounted = private && !map.flags.has(VmFlags::NORESERVE);
+    let flags = [
+        ("rd", map.prot.allows(Prot::READ)),
+        ("wr", map.prot.allows(Prot::WRITE)),
+        ("ex", map.prot.allows(Prot::EXEC)),
+        ("sh", map.shared),
+        ("mr", true),
+        ("mw", map.may_write),
+        ("me", true),
+        ("ms", map.shared),
+        ("gd", map.is_stack()),
+        ("lo", map.is_locked()),
+        ("sr", map.flags.has(VmFlags::SEQ_READ)),
+        ("rr", map.flags.has(VmFlags::RAND_READ)),
+        ("dc", map.flags.has(VmFlags::DONTCOPY)),
+        ("lf", map.flags.has(VmFlags::LOCKONFAULT)),
+        ("ac", accounted),
+        ("nr", map.flags.has(VmFlags::NORESERVE)),
+        ("wf", map.flags.has(VmFlags::WIPEONFORK)),
+        ("dd", map.flags.has(VmFlags::DONTDUMP)),
+        ("hg", map.flags.has(VmFlags::HUGEPAGE)),
+        ("nh", map.flags.has(VmFlags::NOHUGEPAGE)),
+        ("mg", map.flags.has(VmFlags::MERGEABLE)),
+    ];
+    for (name, _) in flags.iter().filter(|(_, set)| *set) {
+        let _ = write!(text, " {name}");
+    }
+    text.push_str(" \n");
     text
 }
 

@@ -66,12 +66,21 @@ impl<'a> View<'a> {
         Ok(View { kernel, id, task, process, whole, mm: source.mm, now, instructions })
     }
 
-    /// The text of a file.
+    /// The part of `maps` or `smaps` that begins with an address, and the address of the next.
+    pub(super) fn mappings(
+        &self,
+        file: ProcFile,
+        from: u64,
+        mem: &mut dyn GuestMemory,
+    ) -> (Vec<u8>, Option<u64>) {
+        let entry = if file == ProcFile::Smaps { memory::smaps } else { memory::maps };
+        self.opened(mem, |mem| memory::part(from, mem, entry))
+    }
+
+    /// The text of a file that is made at once.
     pub(super) fn text(&self, file: ProcFile, mem: &mut dyn GuestMemory) -> Result<Vec<u8>, Errno> {
         let text = match file {
             ProcFile::Text(text) => text.to_owned(),
-            ProcFile::Maps => self.opened(mem, |mem| memory::maps(&mem.mappings())),
-            ProcFile::Smaps => self.opened(mem, |mem| memory::smaps(&mem.mappings(), mem)),
             ProcFile::SmapsRollup => self.opened(mem, |mem| memory::smaps_rollup(&mem.mappings(), mem)),
             ProcFile::Status => return Ok(self.status(mem)),
             ProcFile::Stat => return Ok(self.stat(mem)),

@@ -1,7 +1,5 @@
 //! The text of each file of `/proc` and `/sys` as it is now.
 
-use std::sync::Arc;
-
 use crate::abi::errno::Errno;
 use crate::abi::time::NSEC_PER_SEC;
 use crate::guest::{GuestCpu, GuestMemory};
@@ -18,7 +16,7 @@ use crate::kernel::vfs::node::{ProcFile, ProcSource};
 
 impl Kernel {
     /// Makes the text of an open file of `/proc` that is read from its beginning, or for the first
-    /// time.
+    /// time; of a long one the first part.
     ///
     /// # Errors
     /// ESRCH where the process is gone, and others that Linux has for a read.
@@ -30,11 +28,48 @@ impl Kernel {
         mem: &mut dyn GuestMemory,
     ) -> Result<(), Errno> {
         if let Some(source) = self.files.get(file).ops.proc_source()
-            && (!source.made || at == Some(0))
+            && (source.next == Some(0) || at == Some(0))
         {
-            let text: Arc<[u8]> = self.proc_text(source, cpu, mem)?.into();
-            self.files.get_mut(file).ops.set_text(text);
+            self.make_text(file, ProcSource { next: Some(0), ..source }, cpu, mem)?;
         }
+        Ok(())
+    }
+
+    /// Makes the next part of such a text that is to be read up to `end`; false if there is enough.
+    ///
+    /// # Errors
+    /// As those of `renew_text`.
+    pub(crate) fn extend_text(
+        &mut self,
+        file: FileNo,
+        end: u64,
+        cpu: &mut dyn GuestCpu,
+        mem: &mut dyn GuestMemory,
+    ) -> Result<bool, Errno> {
+        let source = self.files.get(file).ops.proc_source();
+        let Some(source) = source.filter(|source| source.next.is_some() && (source.len as u64) < end) else {
+            return Ok(false);
+        };
+        self.make_text(file, source, cpu, mem)?;
+        Ok(true)
+    }
+
+    fn make_text(
+        &mut self,
+        file: FileNo,
+        source: ProcSource,
+        cpu: &mut dyn GuestCpu,
+        mem: &mut dyn GuestMemory,
+    ) -> Result<(), Errno> {
+        let from = source.next.unwrap_or(0);
+        let (part, next) = match source.file {
+            ProcFile::Maps | ProcFile::Smaps => {
+                let (now, instructions) = (self.now(cpu), cpu.instructions());
+                View::new(self, source, now, instructions)?.mappings(source.file, from, mem)
+            }
+            _ => (self.proc_text(source, cpu, mem)?, None),
+        };
+        self.files.get_mut(file).ops.add_text(from == 0, part, next);
         Ok(())
     }
 

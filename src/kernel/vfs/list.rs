@@ -19,18 +19,27 @@ pub(crate) struct DirEntry {
     pub(crate) kind: u8,
 }
 
+/// Names looked up at a time.
+const PIECE: usize = 1024;
+
 /// The entries of a directory as they were when getdents64(2) began.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Listing {
     entries: Vec<DirEntry>,
+    /// Names that are still to be looked up, the next one last.
+    names: Vec<Arc<[u8]>>,
     bytes: u64,
 }
 
 impl Listing {
-    pub(crate) fn new(entries: Vec<DirEntry>) -> Listing {
-        let entry = |entry: &DirEntry| (size_of::<DirEntry>() + entry.name.len() + 32) as u64;
-        let bytes = entries.iter().map(entry).sum();
-        Listing { entries, bytes }
+    /// Tests whether all names were looked up.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// Number of entries so far.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
     }
 
     /// The entry at a place.
@@ -65,18 +74,28 @@ impl FileSystem {
         Ok(names)
     }
 
-    /// The entries of a directory: `.` and `..`, then the others by falling names, but by rising
-    /// ones in `/proc`, `/sys` and `/dev`. A removed directory is empty.
-    pub(crate) fn list(&mut self, caller: &Caller, dir: Ino) -> Result<Vec<DirEntry>, Errno> {
+    /// Begins a listing, of which no name but `.` and `..` was looked up. A removed directory is
+    /// empty.
+    pub(crate) fn list(&mut self, caller: &Caller, dir: Ino) -> Result<Listing, Errno> {
+        let (mut entries, mut names) = (Vec::new(), Vec::new());
         if self.node(dir).unlinked() {
-            return if self.node(dir).subject.is_some() { Err(Errno::ENOENT) } else { Ok(Vec::new()) };
+            if self.node(dir).subject.is_some() {
+                return Err(Errno::ENOENT);
+            }
+        } else {
+            entries.push(self.entry(b"."[..].into(), dir));
+            entries.push(self.entry(b".."[..].into(), self.parent(dir)));
+            names = self.names(caller, dir)?.into_iter().rev().collect();
         }
-        let mut listed = Vec::new();
-        for (name, ino) in [(&b"."[..], dir), (b"..", self.parent(dir))] {
-            let entry = self.entry(name.into(), ino);
-            listed.push(entry);
-        }
-        for name in self.names(caller, dir)? {
+        Ok(Listing { entries, names, bytes: 0 })
+    }
+
+    /// Looks up the next names of a listing. With the last one it is put in order: `.` and `..`,
+    /// then the others by falling names, but by rising ones in `/proc`, `/sys` and `/dev`.
+    pub(crate) fn list_on(&mut self, caller: &Caller, dir: Ino, listing: &mut Listing) {
+        let Listing { entries: listed, names, bytes } = listing;
+        for name in names.split_off(names.len().saturating_sub(PIECE)).into_iter().rev() {
+            *bytes += (size_of::<DirEntry>() + name.len() + 32) as u64;
             match self.lookup(caller, dir, &name) {
                 Ok(Some(ino)) => listed.push(self.entry(name, ino)),
                 Ok(None) => {} // it vanished meanwhile
@@ -85,6 +104,9 @@ impl FileSystem {
             }
         }
         let node = self.node(dir);
+        if !names.is_empty() {
+            return;
+        }
         if node.dir().is_some_and(|held| held.kind != DirKind::Plain) {
             // Numbers come last, as numbers.
             let place = |entry: &DirEntry| match entry.name.first() {
@@ -95,7 +117,6 @@ impl FileSystem {
         } else if !node.synthetic {
             listed[2..].reverse();
         }
-        Ok(listed)
     }
 
     fn entry(&mut self, name: Arc<[u8]>, ino: Ino) -> DirEntry {

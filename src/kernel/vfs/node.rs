@@ -279,8 +279,11 @@ pub(crate) struct ProcSource {
     pub(crate) subject: Option<Subject>,
     /// The address space of the process when the file was opened.
     pub(crate) mm: Option<MmId>,
-    /// There is a text already.
-    pub(crate) made: bool,
+    /// Bytes of text that there are.
+    pub(crate) len: usize,
+    /// Place from which on the text is still to be made, 0 before any is. Long ones are made in
+    /// parts, as they are read.
+    pub(crate) next: Option<u64>,
 }
 
 /// The kinds of inode.

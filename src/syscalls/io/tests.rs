@@ -13,12 +13,16 @@ const READ: u64 = 0;
 const WRITE: u64 = 1;
 const LSEEK: u64 = 8;
 const MMAP: u64 = 9;
+const MUNMAP: u64 = 11;
 const PREAD64: u64 = 17;
 const READV: u64 = 19;
+const MINCORE: u64 = 27;
 const MADVISE: u64 = 28;
 const SENDFILE: u64 = 40;
+const SYMLINK: u64 = 88;
 const FCNTL: u64 = 72;
 const MLOCK: u64 = 149;
+const GETDENTS64: u64 = 217;
 const OPENAT: u64 = 257;
 const PROCESS_VM_READV: u64 = 310;
 const PROCESS_VM_WRITEV: u64 = 311;
@@ -231,5 +235,56 @@ fn pages_at_once() {
         let locked = tried.call(MLOCK, &[at as u64, 6 << 20]);
         let count = tried.machine.mem.mappings().len() as i64;
         (vec![at, advised, past, locked, count], Vec::new())
+    });
+}
+
+#[test]
+fn pages_that_are_looked_for_and_given_up() {
+    same(|tried| {
+        let len = 3 * (4096 << 12) + 4096;
+        let at = tried.call(MMAP, &[0, len, PROT_RW, POPULATED, NO_FD, 0]) as u64;
+        let mut answers = vec![tried.call(MINCORE, &[at, len, BIG])];
+        let resident = tried.machine.get(BIG, (len >> 12) as usize + 1);
+        answers.push(tried.call(MUNMAP, &[at, len]));
+        answers.push(tried.call(MINCORE, &[at, 4096, BIG]));
+        (answers, resident)
+    });
+}
+
+#[test]
+fn names_of_a_directory() {
+    same(|tried| {
+        for number in 0..5000 {
+            tried.machine.put(DATA, format!("/dev/shm/{number}\0").as_bytes());
+            assert_eq!(tried.call(SYMLINK, &[DATA, DATA]), 0);
+        }
+        tried.machine.put(DATA, b"/dev/shm\0");
+        let directory = tried.call(OPENAT, &[NO_FD, DATA, 0, 0]) as u64;
+        let sizes: Vec<i64> = (0..4).map(|_| tried.call(GETDENTS64, &[directory, BIG, 100_000])).collect();
+        tried.call(LSEEK, &[directory, 0, 0]);
+        assert_eq!(tried.call(GETDENTS64, &[directory, BIG, 100_000]), sizes[0]);
+        let bytes = tried.machine.get(BIG, 100_000);
+        (sizes, bytes)
+    });
+}
+
+/// A long text is made as it is read, from anywhere, and anew from its beginning.
+#[test]
+fn a_text_about_many_mappings() {
+    same(|tried| {
+        let mut address = 0x10_0000_0000;
+        for _ in 0..2000 {
+            tried.machine.mem.anonymous(address, 4096);
+            address += 8192;
+        }
+        tried.machine.put(DATA, b"/proc/self/smaps\0");
+        let open = |tried: &mut Tried| tried.call(OPENAT, &[NO_FD, DATA, 0, 0]) as u64;
+        let (file, copied, copy) = (open(tried), open(tried), tried.file());
+        let mut answers = vec![tried.call(PREAD64, &[file, BIG, 100, 1_000_000])];
+        answers.push(tried.call(READ, &[file, BIG, 2 * SIZE]));
+        answers.push(tried.call(READ, &[file, BIG + 2 * SIZE, SIZE]));
+        answers.push(tried.call(SENDFILE, &[copy, copied, 0, 4 * SIZE]));
+        assert_eq!(answers[1] + answers[2], answers[3], "all of it");
+        (answers, tried.machine.get(BIG, 3 * SIZE as usize))
     });
 }

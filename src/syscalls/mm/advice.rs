@@ -68,8 +68,13 @@ fn mincore(ctx: &mut Ctx, [addr, len, vec, ..]: [u64; 6]) -> SysResult {
     let len = page_up(len).ok_or(Errno::ENOMEM)?;
     mapped(ctx, addr, len)?;
     let pages = len / PAGE_SIZE;
-    let mut done = 0;
+    // What the call stored before it was broken off stays stored.
+    let before = ctx.kernel.task().call.done;
+    let mut done = before;
     while done < pages {
+        if done > before {
+            ctx.pause_if_asked(done)?;
+        }
         let count = PAGE_SIZE.min(pages - done);
         let resident = |page: u64| u8::from(ctx.mem.is_resident(addr + page * PAGE_SIZE));
         let bytes: Vec<u8> = (done..done + count).map(resident).collect();

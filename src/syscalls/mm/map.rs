@@ -304,6 +304,9 @@ pub(super) fn mprotect(ctx: &mut Ctx, [addr, len, bits, ..]: [u64; 6]) -> SysRes
     Ok(0)
 }
 
+/// Bytes unmapped at a time.
+const UNMAPPED: u64 = 4096 * PAGE_SIZE;
+
 /// munmap(2).
 fn munmap(ctx: &mut Ctx, [addr, len, ..]: [u64; 6]) -> SysResult {
     aligned(addr)?;
@@ -311,11 +314,18 @@ fn munmap(ctx: &mut Ctx, [addr, len, ..]: [u64; 6]) -> SysResult {
     if addr > USER_END - len {
         return Err(Errno::EINVAL.into());
     }
-    if ctx.kernel.ipc.shm.len() > 0 {
+    let (mut at, end) = (addr + ctx.kernel.task().call.done, addr + len);
+    if at == addr && ctx.kernel.ipc.shm.len() > 0 {
         let (now, pid) = (ctx.kernel.real_time(ctx.cpu).sec, ctx.kernel.process().pid);
-        ctx.kernel.ipc.shm.note_detached(pid, now, (addr, addr + len), ctx.mem);
+        ctx.kernel.ipc.shm.note_detached(pid, now, (addr, end), ctx.mem);
     }
-    ctx.mem.unmap(addr, len).map_err(Errno::from)?;
+    // Of as many mappings as there may be none is cut in two, for which the first piece may be
+    // refused though the whole is not. Each later one begins with a mapping.
+    while end - at > UNMAPPED && ctx.mem.unmap(at, UNMAPPED).is_ok() {
+        at += UNMAPPED;
+        ctx.pause_if_asked(at - addr)?;
+    }
+    ctx.mem.unmap(at, end - at).map_err(Errno::from)?;
     Ok(0)
 }
 
