@@ -60,6 +60,7 @@ static inline void run_case(const char *name, void (*run)(void))
     if (!pid) {
         setpgid(0, 0);
         prctl(PR_SET_PDEATHSIG, SIGKILL);
+        setvbuf(stdout, NULL, _IOLBF, 0); /* what it says is there if it is killed */
         run();
         fflush(stdout);
         _exit(0);

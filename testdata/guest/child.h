@@ -17,6 +17,21 @@ static inline pid_t child(void (*work)(void))
     return pid;
 }
 
+/* Waits until a child sleeps. */
+static inline void asleep(pid_t pid)
+{
+    char path[64], state = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    while (state != 'S') {
+        FILE *file = fopen(path, "r");
+        if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+            return;
+        fclose(file);
+        if (state != 'S')
+            usleep(500);
+    }
+}
+
 /* Waits for a child: its status, or the signal that has ended it, negative. */
 static inline int reap(pid_t pid)
 {

@@ -2,7 +2,6 @@
 #include "child.h"
 #include <sys/ipc.h>
 #include <sys/msg.h>
-#include <time.h>
 
 struct text {
     long kind;
@@ -42,13 +41,6 @@ static void stat_of(const char *what)
            ds.msg_perm.mode, (long)ds.msg_qnum, (long)ds.__msg_cbytes, (long)ds.msg_qbytes, ds.msg_stime != 0,
            ds.msg_lspid == 0 ? 0 : ds.msg_lspid == getpid() ? 1 : 2, ds.msg_rtime != 0,
            ds.msg_lrpid == 0 ? 0 : ds.msg_lrpid == getpid() ? 1 : 2, ds.msg_ctime != 0);
-}
-
-/* Time for a child to fall asleep. */
-static void moment(void)
-{
-    struct timespec brief = {0, 50000000};
-    S(nanosleep, &brief, 0);
 }
 
 static void gets_two(void)
@@ -133,12 +125,12 @@ int main(void)
     memset(out.bytes, 'x', sizeof out.bytes), out.kind = 1;
     show("fill", S(msgsnd, id, &out, 8192, IPC_NOWAIT)), show("fill", S(msgsnd, id, &out, 8192, IPC_NOWAIT)), show("full", S(msgsnd, id, &out, 1, IPC_NOWAIT)), show("empty text", S(msgsnd, id, &out, 0, IPC_NOWAIT));
     pid_t a = child(fills);
-    moment();
+    asleep(a);
     show("receive", S(msgrcv, id, &in, 8192, 0, 0)), num(reap(a));
     stat_of("full again");
     S(msgctl, id, IPC_STAT, &ds), ds.msg_qbytes = 100;
     show("fewer", S(msgctl, id, IPC_SET, &ds)), show("full", S(msgsnd, id, &out, 1, IPC_NOWAIT));
-    a = child(fills), moment();
+    a = child(fills), asleep(a);
     ds.msg_qbytes = 16384;
     show("more", S(msgctl, id, IPC_SET, &ds)), show("receive", S(msgrcv, id, &in, 8192, 0, 0)), num(reap(a));
     stat_of("not full"), ds.msg_qbytes = 20000;
@@ -149,13 +141,13 @@ int main(void)
         ;
 
     /* Others wait, and are handed what they wait for. */
-    a = child(gets_two), moment(), send(1, "one", 0), send(2, "two", 0), num(reap(a));
-    a = child(gets_seven), moment(), send(1, "not this", 0), send(7, "this", 0), stat_of("one is left"), num(reap(a));
+    a = child(gets_two), asleep(a), send(1, "one", 0), send(2, "two", 0), num(reap(a));
+    a = child(gets_seven), asleep(a), send(1, "not this", 0), send(7, "this", 0), stat_of("one is left"), num(reap(a));
     receive(0, 100, IPC_NOWAIT);
-    a = child(gets_little), moment(), show("too much for it", send(1, "much", 0)), num(reap(a)), receive(0, 100, IPC_NOWAIT);
-    a = child(gets_a_part), moment(), show("a part of it", send(1, "much", 0)), num(reap(a)), receive(0, 100, IPC_NOWAIT);
-    a = child(interrupted), moment(), kill(a, SIGUSR1), num(reap(a) == EINTR);
-    a = child(waits), moment(), kill(a, SIGKILL), num(reap(a)), show("not to the dead", send(99, "x", 0)), receive(0, 100, IPC_NOWAIT);
+    a = child(gets_little), asleep(a), show("too much for it", send(1, "much", 0)), num(reap(a)), receive(0, 100, IPC_NOWAIT);
+    a = child(gets_a_part), asleep(a), show("a part of it", send(1, "much", 0)), num(reap(a)), receive(0, 100, IPC_NOWAIT);
+    a = child(interrupted), asleep(a), kill(a, SIGUSR1), num(reap(a) == EINTR);
+    a = child(waits), asleep(a), kill(a, SIGKILL), num(reap(a)), show("not to the dead", send(99, "x", 0)), receive(0, 100, IPC_NOWAIT);
 
     S(msgctl, id, IPC_STAT, &ds);
     reap(child(of_another_user));
@@ -170,13 +162,13 @@ int main(void)
         found += S(msgctl, at, MSG_STAT, &ds) == id;
     num(found);
 
-    a = child(waits), moment();
+    a = child(waits), asleep(a);
     show("remove", S(msgctl, id, IPC_RMID, 0)), is(reap(a) == EIDRM);
     stat_of("gone"), show("gone", send(1, "x", 0)), show("gone", S(msgrcv, id, &in, 1, 0, 0)), show("key", S(msgget, key, 0));
     id = S(msgget, IPC_PRIVATE, 0600);
     memset(out.bytes, 'x', sizeof out.bytes), out.kind = 1;
     S(msgsnd, id, &out, 8192, 0), S(msgsnd, id, &out, 8192, 0);
-    a = child(fills), moment();
+    a = child(fills), asleep(a);
     show("remove", S(msgctl, id, IPC_RMID, 0)), is(reap(a) == EIDRM);
     return 0;
 }
