@@ -8,6 +8,7 @@ mod clock;
 mod determinism;
 mod escape;
 mod escapes;
+mod harness;
 mod limits;
 mod machine;
 mod outputs;
