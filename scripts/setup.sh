@@ -24,6 +24,7 @@ have() {
     busybox-static) command -v busybox >/dev/null && ! ldd "$(command -v busybox)" >/dev/null 2>&1 ;;
     xz-utils) command -v xz >/dev/null ;;
     golang-go) command -v go >/dev/null ;;
+    python3-venv) python3 -c 'import ensurepip, venv' 2>/dev/null ;;
     nodejs) command -v node >/dev/null ;;
     default-jdk-headless) command -v javac >/dev/null ;;
     tcl) command -v tclsh >/dev/null ;;

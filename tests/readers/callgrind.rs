@@ -15,7 +15,7 @@ struct Figures {
 }
 
 /// Builds the program in a new directory.
-fn program() -> tempfile::TempDir {
+pub(crate) fn program() -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a directory");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/callgrind");
     for name in ["calls.c", "square.h"] {

@@ -5,8 +5,10 @@ mod common;
 
 mod annotate;
 mod asm;
+mod call_graphs;
 mod callgrind;
 mod classic;
+mod clients;
 mod codeviews;
 mod debuginfo;
 mod flame;

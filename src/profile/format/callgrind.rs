@@ -285,7 +285,7 @@ impl<R: BufRead> CallgrindReader<R> {
                     return Err(Problem::NoCallCosts);
                 }
                 let count = words(text).next().unwrap_or_default();
-                self.next = Next::Call(any_base(count).ok_or(Problem::BadCounts)?);
+                self.next = Next::Call(any_base(count).ok_or(Problem::BadCalls)?);
             }
             Line::Key(Key::Jump, _) => self.next = Next::Jump,
             _ => return Err(Problem::Malformed(String::new())),

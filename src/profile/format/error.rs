@@ -31,6 +31,9 @@ pub enum Problem {
     /// A count is no number, or there are more counts than events.
     #[error("malformed or too many event counts")]
     BadCounts,
+    /// The text after `calls=` is no number.
+    #[error("malformed number of calls after `calls=`")]
+    BadCalls,
     /// A number, or a sum of numbers, does not fit into 64 bits.
     #[error("number too large: counts and their sums must fit into 64 bits")]
     TooLarge,

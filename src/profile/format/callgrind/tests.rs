@@ -122,7 +122,7 @@ fn wrong_files() {
         ("events: Ir\nfn=(1)\n", "a.out:2: name (1) is used before"),
         ("events: Ir\n1 2 3\n", "a.out:2: malformed or too many"),
         ("events: Ir\n-1 2\n", "a.out:2: malformed position"),
-        ("events: Ir\ncalls=x 1\n1 2\n", "a.out:2: malformed or too many"),
+        ("events: Ir\ncalls=x 1\n1 2\n", "a.out:2: malformed number of calls"),
         ("events: Ir\ncfn=f\ncalls=1 1\n", "a.out:4: missing costs of the call"),
         ("events: Ir\ncalls=1 1\ncalls=1 1\n", "a.out:3: missing costs of the call"),
         ("events: Ir\n1 1\nwhat is this\n", "a.out:3: malformed line: what is this"),
