@@ -108,6 +108,10 @@ pub(super) struct Guest {
     pub random: Random,
     /// State of Valgrind's client requests.
     pub requests: Requests,
+    /// Debug information is read on another thread when a file's code runs for the first time.
+    pub reads_ahead: bool,
+    /// Programs that children execute are counted.
+    pub traces_children: bool,
     /// The log hears nothing of a child of fork(2) until it executes a program.
     pub silent_forks: bool,
     /// Memory that is watched while the kernel serves the guest.
@@ -437,7 +441,11 @@ impl Supervisor for Guest {
     }
 
     fn mapping_of(&mut self, file: Option<FileArea<'_>>) -> MappingId {
-        self.modules.number(file)
+        let mapping = self.modules.number(file);
+        // Programs that children execute may not be counted.
+        let is_counted = self.traces_children || self.kernel.process().pid == PID;
+        self.modules.read_ahead(self.reads_ahead && is_counted);
+        mapping
     }
 
     fn code_place(&mut self, mapping: MappingId, pc: u64) -> CodePlace {

@@ -37,6 +37,8 @@ pub(super) struct Modules {
     last: Option<((u64, u64, u64), MappingId)>,
     /// Patterns of the functions that switch collection for the call graph.
     toggles: Vec<Vec<u8>>,
+    /// Mappings before this one are read ahead, or shall not be.
+    read_ahead: usize,
 }
 
 impl Modules {
@@ -70,6 +72,17 @@ impl Modules {
         });
         self.last = Some((key, id));
         id
+    }
+
+    /// Has the debug information of the files that are new read on another thread, if it is
+    /// `wanted`.
+    pub(super) fn read_ahead(&mut self, wanted: bool) {
+        for module in self.modules.get(self.read_ahead..).unwrap_or_default() {
+            if wanted && module.object.get().is_none() {
+                self.symboliser.read_ahead(&module.id, &module.source);
+            }
+        }
+        self.read_ahead = self.modules.len();
     }
 
     /// Path of a module in the guest's view.

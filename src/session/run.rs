@@ -129,6 +129,8 @@ impl Session {
             owed: None,
             random: Random::new(program.seed ^ RDRAND_STREAM),
             requests: Requests::new(!counting.at_start, first),
+            reads_ahead: cpus() > 1,
+            traces_children: counting.children.trace,
             silent_forks: config.recording.silent_forks,
             lookout: KernelStores::default(),
             places: Vec::new(),
@@ -275,6 +277,11 @@ fn counts_itself(counting: &CountConfig) -> bool {
     !simulates && *model == CountModel::Arch && *producer == Producer::Tap
 }
 
+/// CPUs of the host for this process.
+fn cpus() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 fn new_machine(config: &Config, memory: u64) -> Result<Machine, StartError> {
     let Config { machine: program, counting, .. } = config;
     // Before threads begin, whose stacks and heaps take addresses too.
@@ -287,8 +294,7 @@ fn new_machine(config: &Config, memory: u64) -> Result<Machine, StartError> {
     })?;
     let caches = counting.caches.map(|caches| Hierarchy::new(caches.i1, caches.d1, caches.ll));
     let predictors = counting.branch_sim.then(Predictors::default);
-    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    let consumers = Consumer::parts(caches, predictors, counting.calls, cpus);
+    let consumers = Consumer::parts(caches, predictors, counting.calls, cpus());
     let link = if counts_itself(counting) { Link::inline(consumers) } else { Link::threaded(consumers) };
     let mut recorder = Recorder::new(link, counting.model, counting.caches.is_some());
     if counts_itself(counting) {

@@ -20,27 +20,52 @@ pub(crate) struct Program {
     pub(crate) needed: bool,
 }
 
-/// The programs in `line`, in its order, with those marked that the addresses `wanted` need. A
-/// program that cannot be assigned to a unit is always needed. `None` if the index does not tell.
-pub(crate) fn programs(line: &[u8], aranges: &[u8], wanted: &[u64]) -> Option<Vec<Program>> {
-    let ranges = ranges(aranges)?;
-    let begins = walk(line)?;
-    let mut homeless = FxHashSet::default();
-    let mut of_unit: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
-    for &(offset, begin) in &begins {
-        match begin.and_then(|begin| only_unit(&ranges, begin)) {
-            Some(unit) => of_unit.entry(unit).or_default().push(offset),
-            None => {
-                homeless.insert(offset);
+/// Facts about all programs of a `.debug_line`, whatever addresses are wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Index {
+    ranges: Vec<Range>,
+    /// Offsets of the programs, in order.
+    offsets: Vec<usize>,
+    /// Those that cannot be assigned to a unit: they are always needed.
+    homeless: FxHashSet<usize>,
+    of_unit: FxHashMap<usize, Vec<usize>>,
+}
+
+impl Index {
+    /// The index of the programs in `line`; `None` if `aranges` does not tell.
+    pub(crate) fn read(line: &[u8], aranges: &[u8]) -> Option<Index> {
+        let ranges = ranges(aranges)?;
+        let begins = walk(line)?;
+        let offsets = begins.iter().map(|&(offset, _)| offset).collect();
+        let mut homeless = FxHashSet::default();
+        let mut of_unit: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+        for (offset, begin) in begins {
+            match begin.and_then(|begin| only_unit(&ranges, begin)) {
+                Some(unit) => of_unit.entry(unit).or_default().push(offset),
+                None => {
+                    homeless.insert(offset);
+                }
             }
         }
+        Some(Index { ranges, offsets, homeless, of_unit })
     }
-    let mut needed = homeless;
-    for unit in units(&ranges, wanted) {
-        // A unit without a program shares another's; only `.debug_info` names it.
-        needed.extend(of_unit.get(&unit)?);
+
+    /// True if every program is needed whatever is wanted.
+    pub(crate) fn needs_all(&self) -> bool {
+        self.of_unit.is_empty()
     }
-    Some(begins.iter().map(|&(offset, _)| Program { offset, needed: needed.contains(&offset) }).collect())
+
+    /// The programs in their order, with those marked that the addresses `wanted` need. `None` if
+    /// the index does not tell.
+    pub(crate) fn programs(&self, wanted: &[u64]) -> Option<Vec<Program>> {
+        let mut needed = self.homeless.clone();
+        for unit in units(&self.ranges, wanted) {
+            // A unit without a program shares another's; only `.debug_info` names it.
+            needed.extend(self.of_unit.get(&unit)?);
+        }
+        let program = |&offset: &usize| Program { offset, needed: needed.contains(&offset) };
+        Some(self.offsets.iter().map(program).collect())
+    }
 }
 
 /// Addresses of one unit.
@@ -182,8 +207,8 @@ mod tests {
 
     #[test]
     fn damaged_sections_tell_nothing() {
-        assert_eq!(programs(&[1, 0, 0, 0, 5], &[], &[1]), None);
-        assert_eq!(programs(&[], &[9, 0, 0, 0, 2, 0], &[1]), None);
-        assert_eq!(programs(&[], &[], &[1]), Some(Vec::new()));
+        assert_eq!(Index::read(&[1, 0, 0, 0, 5], &[]), None);
+        assert_eq!(Index::read(&[], &[9, 0, 0, 0, 2, 0]), None);
+        assert_eq!(Index::read(&[], &[]).and_then(|index| index.programs(&[1])), Some(Vec::new()));
     }
 }

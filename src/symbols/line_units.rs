@@ -7,7 +7,7 @@ use gimli::{Abbreviations, AttributeValue, DebugAbbrev, DebugAbbrevOffset, Debug
 use gimli::{LittleEndian, UnitHeader, UnitType, constants};
 use rustc_hash::FxHashMap;
 
-use crate::symbols::aranges::{self, Program};
+use crate::symbols::aranges::{Index, Program};
 use crate::symbols::debug_files::{DebugFiles, Slice};
 use crate::symbols::line_program::{LineReader, LineSections, RowSink};
 
@@ -19,15 +19,22 @@ pub(crate) fn read<R: RowSink>(files: &DebugFiles, rows: R) -> (R, Vec<Arc<str>>
     }
 }
 
+/// The index of the line programs of `files`, if DWARF has one of addresses.
+pub(crate) fn index(files: &DebugFiles) -> Option<Index> {
+    let sections = LineSections::of(files)?;
+    Index::read(&sections.line, &sections.other(".debug_aranges"))
+}
+
 /// As [`read`], but only the rows of line programs that can say something of the addresses
-/// `wanted`, where DWARF has an index of them. `sink` makes the taker of rows.
+/// `wanted`, as far as `index` tells. `sink` makes the taker of rows.
 pub(crate) fn read_for<R: RowSink>(
     files: &DebugFiles,
+    index: &Index,
     wanted: &[u64],
     sink: impl Fn() -> R,
 ) -> (R, Vec<Arc<str>>) {
     let Some(sections) = LineSections::of(files) else { return (sink(), Vec::new()) };
-    let programs = aranges::programs(&sections.line, &sections.other(".debug_aranges"), wanted);
+    let programs = index.programs(wanted);
     let some = programs.and_then(|programs| read_some(&sections, &programs, sink()));
     some.unwrap_or_else(|| read_all(&sections, sink()))
 }

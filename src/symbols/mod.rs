@@ -8,6 +8,7 @@
 //!
 //! Addresses are link-time virtual addresses: those of the object's own program headers.
 
+mod ahead;
 mod aranges;
 pub mod debug_files;
 pub mod debugger;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::guest::FileId;
+use crate::symbols::ahead::{Ahead, Opened};
 use crate::symbols::debug_files::DebugFiles;
 use crate::symbols::debugger::cfi::Cfi;
 use crate::symbols::debugger::inline::{Frame, Inlines, SplitUnit};
@@ -19,9 +20,10 @@ use crate::symbols::elf::Source;
 use crate::symbols::files::{self, Reach};
 use crate::symbols::give_up::GiveUp;
 use crate::symbols::object_code::ObjectCode;
-use crate::symbols::valgrind::debug_info::{DebugInfo, Wanted};
+use crate::symbols::valgrind::debug_info::{DebugInfo, Lines, Wanted};
 use crate::symbols::valgrind::demangle::display_name;
 use crate::symbols::valgrind::functions::Functions;
+use crate::symbols::valgrind::symbol_table::SymbolTable;
 
 /// A program or library: opened once, with the views of it that were asked for. Everything but its
 /// bytes is `None` or empty for a file that is no ELF file.
@@ -30,6 +32,8 @@ pub struct Object {
     source: Source,
     reach: Reach,
     files: Option<DebugFiles>,
+    symbols: OnceCell<Arc<SymbolTable>>,
+    lines: OnceCell<Lines>,
     functions: OnceCell<Option<Rc<Functions>>>,
     lookup: OnceCell<Option<Rc<SymbolLookup>>>,
     cfi: OnceCell<Option<Arc<Cfi>>>,
@@ -52,10 +56,17 @@ impl Object {
     }
 
     fn in_reach(source: Source, path: &Path, reach: &Reach, give_up: &GiveUp) -> Object {
+        let opened = Opened::of(&source, path, reach, give_up);
+        Object::opened(opened, source, path, reach, give_up)
+    }
+
+    fn opened(opened: Opened, source: Source, path: &Path, reach: &Reach, give_up: &GiveUp) -> Object {
         Object {
             path: path.to_owned(),
-            files: files::complete(Arc::clone(&source), path, reach, give_up).ok(),
+            files: opened.files,
             source,
+            symbols: opened.symbols.map(OnceCell::from).unwrap_or_default(),
+            lines: opened.lines.map(OnceCell::from).unwrap_or_default(),
             reach: reach.clone(),
             functions: OnceCell::new(),
             lookup: OnceCell::new(),
@@ -86,12 +97,21 @@ impl Object {
 
     /// Its symbols, and the lines of the instructions `wanted`.
     pub fn debug_info(&self, wanted: Wanted<'_>) -> Option<DebugInfo> {
-        self.files.as_ref().map(|files| DebugInfo::read(files, wanted))
+        let files = self.files.as_ref()?;
+        let lines = self.give_up.once(&self.lines, || Lines::read(files))?;
+        Some(DebugInfo::of(files, self.symbols(files)?, lines, wanted))
+    }
+
+    fn symbols(&self, files: &DebugFiles) -> Option<Arc<SymbolTable>> {
+        self.give_up.once(&self.symbols, || Opened::symbols(files)).map(Arc::clone)
     }
 
     /// Its functions, by Valgrind's rules.
     pub fn functions(&self) -> Option<&Rc<Functions>> {
-        let read = || self.files.as_ref().map(|files| Rc::new(Functions::read(files)));
+        let read = || {
+            let files = self.files.as_ref()?;
+            Some(Rc::new(Functions::of(files, self.symbols(files)?)))
+        };
         self.give_up.once(&self.functions, read)?.as_ref()
     }
 
@@ -164,6 +184,7 @@ pub struct Symboliser {
     shown: FxHashMap<Arc<str>, Arc<str>>,
     /// Directory of the host that is the root of the objects' paths.
     root: PathBuf,
+    ahead: Option<Ahead>,
     give_up: GiveUp,
 }
 
@@ -179,13 +200,30 @@ impl Symboliser {
         &self.give_up
     }
 
+    /// Begins to read the object that is the file `id` with the bytes `source` on another thread.
+    pub fn read_ahead(&mut self, id: &FileId, source: &Source) {
+        let key = (id.inode, id.device);
+        if self.objects.contains_key(&key) {
+            return;
+        }
+        if self.ahead.is_none() {
+            self.ahead = Ahead::start(&self.give_up);
+        }
+        if let Some(ahead) = &mut self.ahead {
+            ahead.ask(key, source, path_of(&self.root, id));
+        }
+    }
+
     /// The object that is the file `id` with the bytes `source`.
     pub fn object(&mut self, id: &FileId, source: &Source) -> Rc<Object> {
         if let Some(known) = self.objects.get(&(id.inode, id.device)) {
             return Rc::clone(known);
         }
-        let path = self.root.join(id.path.trim_start_matches('/'));
-        let object = Rc::new(Object::of(Arc::clone(source), &path, &self.give_up));
+        let (path, reach) = (path_of(&self.root, id), Reach::default());
+        let key = (id.inode, id.device);
+        let opened = self.ahead.as_mut().and_then(|ahead| ahead.take(key, &self.give_up));
+        let opened = opened.unwrap_or_else(|| Opened::of(source, &path, &reach, &self.give_up));
+        let object = Rc::new(Object::opened(opened, Arc::clone(source), &path, &reach, &self.give_up));
         // Some of its files may not have been looked at.
         if !self.give_up.asked() {
             self.objects.insert((id.inode, id.device), Rc::clone(&object));
@@ -202,6 +240,10 @@ impl Symboliser {
         self.shown.insert(Arc::clone(raw), Arc::clone(&shown));
         shown
     }
+}
+
+fn path_of(root: &Path, id: &FileId) -> PathBuf {
+    root.join(id.path.trim_start_matches('/'))
 }
 
 #[cfg(test)]
@@ -269,6 +311,18 @@ mod tests {
             symboliser.object(&id, &source);
             wanted.store(usize::MAX, Relaxed);
             assert_eq!(known(&symboliser.object(&id, &source)), whole);
+            // Read ahead, be it given up before, meanwhile or not at all.
+            for at in [0, 1, 2, 8, 32, usize::MAX] {
+                let mut symboliser = Symboliser::new(Path::new("/"), symboliser.give_up().clone());
+                looks.store(0, Relaxed);
+                wanted.store(at, Relaxed);
+                symboliser.read_ahead(&id, &source);
+                symboliser.object(&id, &source);
+                wanted.store(usize::MAX, Relaxed);
+                let object = symboliser.object(&id, &source);
+                assert!(at < usize::MAX || object.lines.get().is_some(), "it was read ahead");
+                assert_eq!(known(&object), whole, "read ahead, given up at look {at}");
+            }
         }
     }
 }

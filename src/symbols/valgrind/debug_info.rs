@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use crate::symbols::aranges::Index;
 use crate::symbols::debug_files::DebugFiles;
 use crate::symbols::line_program::UNKNOWN;
 use crate::symbols::line_units;
@@ -32,11 +33,42 @@ pub enum Wanted<'a> {
     Addresses(&'a [u64]),
 }
 
+/// Parts of an object's line tables that do not depend on the instructions that are wanted.
+#[derive(Clone, Debug)]
+pub(crate) enum Lines {
+    /// All rows: nothing tells which of them are needed.
+    All(Arc<LineTable>),
+    /// The index to the rows of some instructions.
+    Indexed(Index),
+}
+
+impl Lines {
+    /// Reads what of the line tables does not depend on what is wanted.
+    pub(crate) fn read(files: &DebugFiles) -> Lines {
+        match line_units::index(files).filter(|index| !index.needs_all()) {
+            Some(index) => Lines::Indexed(index),
+            None => Lines::All(Arc::new(all_lines(files))),
+        }
+    }
+}
+
+fn all_lines(files: &DebugFiles) -> LineTable {
+    let code = files.main().executable();
+    let (rows, names) = line_units::read(files, Builder::new(&code));
+    rows.finish(names, files.give_up())
+}
+
+fn some_lines(files: &DebugFiles, index: &Index, wanted: &[u64]) -> LineTable {
+    let code = files.main().executable();
+    let (rows, names) = line_units::read_for(files, index, wanted, || Builder::new(&code));
+    rows.finish(names, files.give_up())
+}
+
 /// The symbols and the line table of one object.
 #[derive(Clone, Debug)]
 pub struct DebugInfo {
-    symbols: SymbolTable,
-    lines: LineTable,
+    symbols: Arc<SymbolTable>,
+    lines: Arc<LineTable>,
     unknown: Arc<str>,
 }
 
@@ -47,20 +79,31 @@ impl DebugInfo {
     ///
     /// Damaged tables are read as far as they go.
     pub fn read(files: &DebugFiles, wanted: Wanted<'_>) -> Self {
-        let code = files.main().executable();
-        let symbols = symbol_table::read(files, &code);
-        let rows = || Builder::new(&code);
+        let symbols = Arc::new(symbol_table::read(files, &files.main().executable()));
+        DebugInfo::of(files, symbols, &Lines::read(files), wanted)
+    }
+
+    /// As [`DebugInfo::read`], where some is known already.
+    pub(crate) fn of(
+        files: &DebugFiles,
+        symbols: Arc<SymbolTable>,
+        known: &Lines,
+        wanted: Wanted<'_>,
+    ) -> Self {
         let vaddr = |&offset: &u64| files.main().vaddr_of_file_offset(offset);
-        let (rows, names) = match wanted {
-            Wanted::All => line_units::read(files, rows()),
-            Wanted::Addresses(addresses) => line_units::read_for(files, addresses, rows),
-            Wanted::Offsets(offsets) => {
+        let lines = match (known, wanted) {
+            (Lines::All(lines), _) => Arc::clone(lines),
+            (Lines::Indexed(_), Wanted::All) => Arc::new(all_lines(files)),
+            (Lines::Indexed(index), Wanted::Addresses(addresses)) => {
+                Arc::new(some_lines(files, index, addresses))
+            }
+            (Lines::Indexed(index), Wanted::Offsets(offsets)) => {
                 let addresses: Vec<u64> = offsets.iter().filter_map(vaddr).collect();
-                line_units::read_for(files, &addresses, rows)
+                Arc::new(some_lines(files, index, &addresses))
             }
         };
         files.release_sections();
-        Self { symbols, lines: rows.finish(names, files.give_up()), unknown: Arc::from(UNKNOWN) }
+        Self { symbols, lines, unknown: Arc::from(UNKNOWN) }
     }
 
     /// File, function and line of the instruction at link-time address `vaddr`.

@@ -1,9 +1,10 @@
 //! The functions of an object and the kinds of its sections, without its lines.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::symbols::debug_files::DebugFiles;
-use crate::symbols::valgrind::symbol_table::{self, Symbol, SymbolTable};
+use crate::symbols::valgrind::symbol_table::{Symbol, SymbolTable};
 
 /// Sections that Valgrind tells apart where code is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,23 +20,19 @@ pub enum SectionKind {
 /// The symbols of an object as Valgrind has them, and where its code is.
 #[derive(Clone, Debug)]
 pub struct Functions {
-    symbols: SymbolTable,
+    symbols: Arc<SymbolTable>,
     text: Range<u64>,
     plt: Range<u64>,
 }
 
 impl Functions {
-    /// Reads the symbols of an object.
-    pub fn read(files: &DebugFiles) -> Functions {
+    /// The functions of an object with these symbols.
+    pub(crate) fn of(files: &DebugFiles, symbols: Arc<SymbolTable>) -> Functions {
         let section = |name| {
             let found = files.main().section(name);
             found.map_or(0..0, |section| section.sh_addr..section.sh_addr.saturating_add(section.sh_size))
         };
-        Functions {
-            symbols: symbol_table::read(files, &files.main().executable()),
-            text: section(".text"),
-            plt: section(".plt"),
-        }
+        Functions { symbols, text: section(".text"), plt: section(".plt") }
     }
 
     /// The symbol that owns the link-time address `vaddr`.
