@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::hooks::callgraph::graph::CallCosts;
-use crate::hooks::callgraph::tracker::{CallRules, CallTracker};
+use crate::hooks::callgraph::tracker::CallTracker;
+use crate::hooks::callgraph::walker::CallRules;
 use crate::hooks::control::AccountId;
 use crate::hooks::counts::{Counted, PackedCounts};
 use crate::hooks::lookout::Miss;

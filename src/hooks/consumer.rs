@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::hooks::account::{Account, Book, SavedAccount};
 use crate::hooks::callgraph::graph::CallCosts;
-use crate::hooks::callgraph::tracker::CallRules;
+use crate::hooks::callgraph::walker::CallRules;
 use crate::hooks::control::{AccountId, Control, Opening};
 use crate::hooks::counts::Counted;
 use crate::hooks::lookout::Lookout;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::guest::layout::Layout;
-use crate::hooks::callgraph::tracker::CallRules;
+use crate::hooks::callgraph::walker::CallRules;
 use crate::hooks::recorder::CountModel;
 use crate::kernel::cred::User;
 use crate::kernel::sched::QUANTUM;

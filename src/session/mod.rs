@@ -39,7 +39,7 @@ pub(crate) use crate::emu::host_memory::advice as memory_advice;
 pub use crate::emu::unicorn::EngineError;
 pub use crate::guest::SpaceId;
 pub use crate::guest::layout::Layout;
-pub use crate::hooks::callgraph::tracker::CallRules;
+pub use crate::hooks::callgraph::walker::CallRules;
 pub use crate::hooks::recorder::CountModel;
 pub use crate::kernel::config::TerminalObserver;
 pub use crate::kernel::cred::User;
