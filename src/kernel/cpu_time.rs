@@ -189,7 +189,8 @@ impl Kernel {
         if signo == SIGXCPU {
             limits.add_cpu_second();
         }
-        let leader = self.leader(process);
-        self.send_signal(leader, SigInfo::kernel(signo), To::Process);
+        // It is for the running task first (`check_rlimit`), which would else reach the limit
+        // again, and without end, before another has its turn and takes the signal.
+        self.send_signal(self.current, SigInfo::kernel(signo), To::Process);
     }
 }

@@ -460,6 +460,11 @@ fn a_limit_on_cpu_time_leaves_a_profile() {
     assert_eq!(out.status.code(), Some(128 + 24), "{}", stderr(&out));
     assert!(stderr(&out).contains("24 (SIGXCPU)"), "{}", stderr(&out));
     profile(dir.path());
+    // Set by a thread while the first one is busy too.
+    let thread = "#include <pthread.h>\n#include <sys/resource.h>\n\
+        static void *other(void *p) { struct rlimit none = {0}; setrlimit(RLIMIT_CPU, &none); for (;;) ; }\n\
+        int main(void) { pthread_t t; pthread_create(&t, 0, other, 0); for (;;) ; }";
+    ends(&[], thread, 128 + 9, &["9 (SIGKILL)"]);
 }
 
 /// The host's limits on memory, in KiB: a run ends as the program does, or in one line that names
