@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
-use crate::common::{cgemu, counts, output, stderr, stdout, tool};
+use crate::common::{cgemu, counts, output, stderr, stdout, tool, vars};
 use tempfile::TempDir;
 
 pub(crate) fn temporary() -> TempDir {
@@ -84,6 +84,12 @@ fn memory_is_limited() {
     let reserve = "#include <sys/mman.h>\nint main(void) { char *p = mmap(0, 64ul << 30, 3, 0x4022, -1, 0);\
         if (p == MAP_FAILED) return 1; for (long i = 0; i < 64; i++) p[i << 30] = 1; return p[5l << 30] - 1; }";
     ends(&["--max-memory=64M"], reserve, 0, &[]);
+    ends(
+        &["--max-memory=64M"],
+        &reserve.replace("i < 64", "i < 64l << 18").replace("p[i << 30]", "p[i << 12]"),
+        124,
+        &["--max-memory"],
+    );
 }
 
 /// Programs that make, open or write without end: one message, and a complete profile.
@@ -365,6 +371,18 @@ fn endless_recursion_ends() {
     );
 }
 
+/// Depth costs nothing but the stack that a program has; a default stack of 8 MiB holds the first.
+#[test]
+fn deep_recursion_returns_or_overflows() {
+    let deep = |depth: &str| {
+        "int f(int n) { volatile char a[100]; a[n % 100] = 1; return n ? f(n - 1) + a[n % 100] : 0; }\
+        int main(void) { return f(DEPTH) != DEPTH; }"
+            .replace("DEPTH", depth)
+    };
+    ends(&[], &deep("10000"), 0, &[]);
+    ends(&[], &deep("1000000"), 128 + 11, &["SIGSEGV", "(f, "]);
+}
+
 #[test]
 fn allocations_beyond_reason_fail_as_on_linux() {
     let text = "#include <stdlib.h>\n#include <sys/mman.h>\n#include <unistd.h>\n#include <stdint.h>\n\
@@ -448,6 +466,29 @@ fn system_calls_with_garbage_are_errors() {
     assert!(matches!(out.status.code(), Some(3 | 139 | 138 | 124)), "{:?}: {log}", out.status);
     assert!(!log.contains("panicked") && !log.contains("internal error"), "{log}");
     profile(dir.path());
+}
+
+/// Random calls of several tasks, structured and hostile: `CGEMU_RANDOM` says in how many rounds,
+/// `CGEMU_SEED` which.
+#[test]
+fn random_calls_end_and_repeat() {
+    let dir = temporary();
+    build(dir.path(), include_str!("../../testdata/limits/calls.c"));
+    let seed = std::env::var(vars::SEED).unwrap_or_else(|_| "7".into());
+    let rounds = std::env::var(vars::RANDOM).unwrap_or_else(|_| "3".into());
+    let mut profiles = Vec::new();
+    for _ in 0..2 {
+        // Apart, because the calls write any text of the C library to standard error.
+        let options = ["run", "--cachegrind-out-file=out", "--log-file=log", "--max-memory=256M"];
+        let words = ["--timeout=3600s", "--", "./p", &seed, &rounds];
+        let out = output(dir.path(), &[&options[..], &words].concat());
+        let log = fs::read_to_string(dir.path().join("log")).expect("the log is text");
+        assert_eq!(out.status.code(), Some(0), "seed {seed}: {log}");
+        assert!(!log.contains("panicked") && !log.contains("internal error"), "seed {seed}: {log}");
+        profile(dir.path());
+        profiles.push(fs::read(dir.path().join("out")).expect("a profile"));
+    }
+    assert!(profiles[0] == profiles[1], "seed {seed}: two profiles");
 }
 
 /// `ulimit -t` sets the limit at which Linux kills, so the run ends before it.
