@@ -285,15 +285,8 @@ impl Account {
         let counted = saved.book.counted.unpack();
         if saved.book.contexts {
             self.numbering = Numbering::Contexts { plans: Vec::new() };
-            for id in saved.book.plans.iter().flat_map(PackedPlans::iter) {
-                if let Some(plan) = plans.get(id.0 as usize) {
-                    self.part.add_plan(plan, None);
-                    self.numbering.push(id);
-                    let number = self.part.index().entries.len() - 1;
-                    if self.calls.as_ref().is_some_and(|calls| calls.leaves_out(number)) {
-                        self.part.leave_last_out();
-                    }
-                }
+            if let Some(calls) = &self.calls {
+                calls.number_blocks(&mut self.part, &mut self.numbering, plans);
             }
             return self.part.set_counted(&counted);
         }

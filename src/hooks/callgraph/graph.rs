@@ -73,7 +73,7 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// The block of a plan in a context, and whether it is new.
+    /// The block of a plan in a context.
     #[inline]
     pub(super) fn block(
         &mut self,
@@ -81,7 +81,7 @@ impl Graph {
         (id, plan): (PlanId, &Plan),
         (context, recursion): (ContextId, u32),
         skipped: bool,
-    ) -> (BlockId, bool) {
+    ) -> BlockId {
         let is_it = |block: &Block| {
             (block.plan, block.context, block.recursion, block.skipped) == (id, context, recursion, skipped)
         };
@@ -89,7 +89,7 @@ impl Graph {
             && let Some(next) = self.blocks.get(last as usize).map(|last| last.next)
             && self.blocks.get(next as usize).is_some_and(is_it)
         {
-            return (next, false);
+            return next;
         }
         let new = self.blocks.len() as BlockId;
         let block = *self.by_plan.entry((id, context, recursion, skipped)).or_insert(new);
@@ -108,11 +108,11 @@ impl Graph {
         if let Some(last) = last.and_then(|last| self.blocks.get_mut(last as usize)) {
             last.next = block;
         }
-        (block, block == new)
+        block
     }
 
-    /// The twin of a block for executions that are not collected, and whether it is new.
-    pub(super) fn uncollected(&mut self, block: BlockId) -> (BlockId, bool) {
+    /// The twin of a block for executions that are not collected.
+    pub(super) fn uncollected(&mut self, block: BlockId) -> BlockId {
         let new = self.blocks.len() as BlockId;
         let twin = *self.uncollected.entry(block).or_insert(new);
         if twin == new
@@ -120,7 +120,7 @@ impl Graph {
         {
             self.blocks.push(Block { uncollected: true, ..block });
         }
-        (twin, twin == new)
+        twin
     }
 
     /// The context of a function that is entered at `pc`.

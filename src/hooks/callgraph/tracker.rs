@@ -54,7 +54,18 @@ impl CallTracker {
         let mut child = CallTracker { task: None, others: BTreeMap::new(), ..self.clone() };
         child.zero();
         child.missed = Counts::default();
-        for block in &child.graph.blocks {
+        child.number_blocks(part, numbering, plans);
+        child
+    }
+
+    /// Numbers the blocks of the graph that the part does not have yet.
+    pub(in crate::hooks) fn number_blocks(
+        &self,
+        part: &mut Part,
+        numbering: &mut Numbering,
+        plans: &[Arc<Plan>],
+    ) {
+        for block in self.graph.blocks.get(part.index().entries.len()..).unwrap_or_default() {
             if let Some(plan) = plans.get(block.plan.0 as usize) {
                 part.add_plan(plan, None);
                 numbering.push(block.plan);
@@ -63,12 +74,6 @@ impl CallTracker {
                 }
             }
         }
-        child
-    }
-
-    /// True if the block with this number is not counted.
-    pub(in crate::hooks) fn leaves_out(&self, number: usize) -> bool {
-        self.graph.blocks.get(number).is_some_and(|block| block.uncollected)
     }
 
     /// Goes on with a part that has missed something else before.
@@ -139,20 +144,8 @@ impl CallTracker {
                 continue;
             }
             let Some(facts) = plan.calls.filter(|_| header.instructions > 0) else { continue };
-            let (mut block, is_new) = walker.begin((header.plan, plan), &facts);
-            if is_new {
-                part.add_plan(plan, None);
-                numbering.push(header.plan);
-            }
-            if !walker.collects() {
-                let is_new;
-                (block, is_new) = walker.graph.uncollected(block);
-                if is_new {
-                    part.add_plan(plan, None);
-                    part.leave_last_out();
-                    numbering.push(header.plan);
-                }
-            }
+            let block = walker.begin((header.plan, plan), &facts);
+            self.number_blocks(part, numbering, plans);
             part.walk_as(record, block as usize);
             self.walker().spend(&part.referenced(block as usize, slots));
             self.add_missed(part);

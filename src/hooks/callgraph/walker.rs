@@ -120,7 +120,7 @@ impl Walker<'_> {
     }
 
     /// True if costs are collected now.
-    pub(super) fn collects(&mut self) -> bool {
+    fn collects(&mut self) -> bool {
         self.rules.collect_at_start != self.level().toggled
     }
 
@@ -161,8 +161,8 @@ impl Walker<'_> {
         }
     }
 
-    /// Follows control to a block. Returns its number, and whether it is new.
-    pub(super) fn begin(&mut self, (id, plan): (PlanId, &Plan), facts: &CallFacts) -> (BlockId, bool) {
+    /// Follows control to a block. Returns the number by which it counts.
+    pub(super) fn begin(&mut self, (id, plan): (PlanId, &Plan), facts: &CallFacts) -> BlockId {
         let rules = self.rules;
         let CodePlace { section, object, entry, .. } = facts.place;
         let mut sp = self.thread.sp;
@@ -220,7 +220,7 @@ impl Walker<'_> {
         } else {
             0
         };
-        let (block, is_new) = self.graph.block(last, (id, plan), (context, recursion), skipped);
+        let block = self.graph.block(last, (id, plan), (context, recursion), skipped);
         if calls {
             let nonskipped = self.level().nonskipped.filter(|_| !skips);
             if let Some(from) = nonskipped.or(self.level().block) {
@@ -228,7 +228,7 @@ impl Walker<'_> {
             }
         }
         self.level().block = Some(block);
-        (block, is_new)
+        if self.collects() { block } else { self.graph.uncollected(block) }
     }
 
     /// The number of frames that a return to `pc` leaves; 0 if it returns from none.
