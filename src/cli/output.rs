@@ -73,11 +73,11 @@ impl ProfileFiles {
         self.side.is_some()
     }
 
-    /// The file to read first, if it is a regular one, and what reads it.
-    pub(super) fn first(&self) -> Option<(PathBuf, Reader)> {
+    /// Path of the file to read first, if it is a regular one.
+    pub(super) fn path(&self) -> Option<PathBuf> {
         match (&self.profile, &self.graph) {
-            (Some(profile), _) => Some((profile.path()?, Reader::Profile)),
-            (None, Some(graph)) => Some((graph.path()?, Reader::CallGraph)),
+            (Some(profile), _) => profile.path(),
+            (None, Some(graph)) => graph.path(),
             (None, None) => None,
         }
     }
@@ -171,15 +171,6 @@ impl ProfileFiles {
         let side = side.as_ref().map_err(String::clone);
         written.and(side.and_then(|side| side.write(|w| write_instructions(instructions, w))))
     }
-}
-
-/// Kinds of file, by what reads them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reader {
-    /// As a profile.
-    Profile,
-    /// As a call graph.
-    CallGraph,
 }
 
 /// The outputs of a run whose program may change these directories. `interrupt` is that of the
@@ -292,7 +283,7 @@ impl RunLog {
 
     /// Reports notices, how the run ended, the summary, the file of the profile if it can be read,
     /// and the ranking if it is wanted.
-    pub(super) fn report(&self, finished: &Finished, files: Files, first: Option<(PathBuf, Reader)>) {
+    pub(super) fn report(&self, finished: &Finished, files: Files, first: Option<PathBuf>) {
         let mut log = self.lock();
         if self.complete {
             finished.notices.iter().for_each(|notice| log.line(&one_line(notice)));
@@ -305,15 +296,13 @@ impl RunLog {
                 summary_lines(&finished.counts.profile).iter().for_each(|line| log.line(line));
                 report_children(&mut log, finished);
             }
-            if let Some((path, reader)) = first {
-                let name = typed(&path);
+            if let Some(name) = first.as_deref().map(typed) {
+                let (what, option) = match files {
+                    Files::CallGraph => ("Call graph", "--inclusive "),
+                    Files::Profile | Files::None => ("Profile", ""),
+                };
                 log.line("");
-                log.line(&match reader {
-                    Reader::Profile => format!("Profile: {name}; to read it: cgemu annotate {name}"),
-                    Reader::CallGraph => {
-                        format!("Call graph: {name}; to read it: cgemu annotate --inclusive {name}")
-                    }
-                });
+                log.line(&format!("{what}: {name}; to read it: cgemu annotate {option}{name}"));
             }
         }
         if self.listed > 0 {

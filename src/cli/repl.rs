@@ -247,7 +247,7 @@ impl Output for SessionFiles {
             }
         };
         files.write(counts).map_err(Error::msg)?;
-        Ok(files.first().map_or(path, |(path, _)| path))
+        Ok(files.path().unwrap_or(path))
     }
 
     fn open(&mut self, path: &Path) -> Result<Box<dyn Write>, Error> {
@@ -262,7 +262,7 @@ impl Output for SessionFiles {
     }
 
     fn report(&mut self, finished: &Finished) {
-        self.log.report(finished, Files::Profile, self.files.first());
+        self.log.report(finished, Files::Profile, self.files.path());
         if let Err(why) = self.files.write_children(finished) {
             self.log.failed(&why);
         }

@@ -71,7 +71,7 @@ pub(super) fn run(options: &RunArgs) -> Result<u8, Error> {
     let finished = result?;
 
     let written = files.write_all(&finished);
-    log.report(&finished, options.files, files.first().filter(|_| written.is_ok()));
+    log.report(&finished, options.files, files.path().filter(|_| written.is_ok()));
     written.and(outputs.whole()).map_err(Error::msg)?;
     Ok(exit::status(&finished.stop))
 }

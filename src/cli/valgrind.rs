@@ -124,11 +124,11 @@ fn asked(words: &[OsString], before: Vec<OsString>) -> Result<Asked, Error> {
     if command.is_empty() {
         bail!("no program specified; cgemu help valgrind says how");
     }
-    let mut words = translate(tool, &options)?;
+    let all = args::definition();
+    let mut words = translate(tool, &options, &all)?;
     words.push("--".into());
     words.extend(command.iter().cloned());
-    let parsed =
-        args::definition().try_get_matches_from([OsString::from("cgemu"), "run".into()].iter().chain(&words));
+    let parsed = all.try_get_matches_from([OsString::from("cgemu"), "run".into()].iter().chain(&words));
     let cli = parsed.and_then(|matches| Cli::from_arg_matches(&matches)).map_err(|error| {
         let text = error.render().to_string();
         let line = text.lines().next().unwrap_or_default();
@@ -144,8 +144,7 @@ fn asked(words: &[OsString], before: Vec<OsString>) -> Result<Asked, Error> {
 
 /// The words of `cgemu run` for options of Valgrind. Of several that set the same thing the last
 /// one counts, but for those that `cgemu run` takes several times.
-fn translate(tool: Tool, options: &[OsString]) -> Result<Vec<OsString>, Error> {
-    let all = args::definition();
+fn translate(tool: Tool, options: &[OsString], all: &clap::Command) -> Result<Vec<OsString>, Error> {
     let run = all.find_subcommand("run").ok_or_else(|| anyhow!("no run"))?;
     let repeats = |name: &str| {
         let known = run.get_arguments().find(|arg| arg.get_long() == Some(name));
