@@ -12,7 +12,7 @@ use crate::emu::memory::space::FileArea;
 use crate::guest::{FileId, PageSource};
 use crate::hooks::callgraph::facts::{CodePlace, Section};
 use crate::hooks::plan::{MappingId, NO_MAPPING};
-use crate::session::skip::matches;
+use crate::session::skip::any_matches;
 use crate::symbols::give_up::GiveUp;
 use crate::symbols::symboliser::{Object, Symboliser};
 use crate::symbols::valgrind::debug_info::{DebugInfo, Location, Wanted};
@@ -165,11 +165,9 @@ impl Modules {
         }
         let symbol = functions.symbol(vaddr);
         let Modules { toggles, symboliser, .. } = self;
+        // Names cost more than a look at whether anybody asks for them.
         let toggles = !toggles.is_empty()
-            && symbol.is_some_and(|symbol| {
-                let name = symboliser.shown(&symbol.name);
-                toggles.iter().any(|pattern| matches(pattern, name.as_bytes()))
-            });
+            && symbol.is_some_and(|symbol| any_matches(toggles, symboliser.shown(&symbol.name).as_bytes()));
         CodePlace {
             object,
             function: symbol.map_or(vaddr, |symbol| symbol.start),

@@ -22,16 +22,18 @@ impl Skip {
     /// True if the program that execve(2) was asked for is not to be counted. Among its arguments
     /// is the one that is its name.
     pub(super) fn skips(&self, name: &[u8], argv: &[Vec<u8>]) -> bool {
-        let named = self.names.iter().any(|pattern| matches(pattern, name));
-        let by_argument =
-            |argument: &Vec<u8>| self.arguments.iter().any(|pattern| matches(pattern, argument));
-        named || argv.iter().any(by_argument)
+        any_matches(&self.names, name) || argv.iter().any(|argument| any_matches(&self.arguments, argument))
     }
+}
+
+/// Tests whether one of the patterns is the whole text.
+pub(super) fn any_matches(patterns: &[Vec<u8>], text: &[u8]) -> bool {
+    patterns.iter().any(|pattern| matches(pattern, text))
 }
 
 /// Tests whether a pattern is the whole text, where `?` stands for any byte and `*` for any number
 /// of them.
-pub(super) fn matches(pattern: &[u8], text: &[u8]) -> bool {
+fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut at, mut from) = (0, 0);
     // The last asterisk, and the text that it has been given.
     let mut star: Option<(usize, usize)> = None;
