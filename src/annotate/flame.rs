@@ -1,17 +1,18 @@
 //! `cgemu flame`: the stacks of a Callgrind file, as a picture or as text.
 
-use std::fs::File;
-use std::io::{BufReader, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use rustc_hash::FxHashMap;
 
 use super::error::AnnotateError;
-use super::input::chosen_events;
+use super::input::{chosen_events, open};
 use super::render::flame::{Labels, folded, svg};
 use super::tally::Renaming;
-use super::view::stacks::Graph;
-use crate::profile::{CallgrindReader, NameId, Names, Problem, ReadError, Record, UNKNOWN, is_callgrind};
+use super::view::stacks::{Graph, MOST_FRAMES, MOST_LEVELS};
+use crate::profile::{
+    CallgrindReader, NameId, Names, Problem, ReadError, Record, UNKNOWN, grouped, is_callgrind,
+};
 
 /// The options of a flame graph.
 #[derive(Clone, Debug)]
@@ -47,12 +48,8 @@ pub(crate) fn flame(options: &FlameOptions, out: &mut impl Write) -> Result<Opti
     let (mut event, mut command, mut last) = (options.event.clone(), Vec::new(), String::new());
     for (profile, path) in profiles.enumerate() {
         last = path.to_string_lossy().into_owned();
-        let file = match File::open(path) {
-            Ok(file) => BufReader::with_capacity(1 << 18, file),
-            Err(reason) => return Err(AnnotateError::Open { file: last, reason }),
-        };
         let unreadable = |error| ReadError { file: last.clone(), line: 1, problem: Problem::Io(error) };
-        let (callgrind, input) = is_callgrind(file).map_err(unreadable)?;
+        let (callgrind, input) = is_callgrind(open(path)?).map_err(unreadable)?;
         if !callgrind {
             return Err(AnnotateError::NoCalls { file: last });
         }
@@ -82,8 +79,10 @@ pub(crate) fn flame(options: &FlameOptions, out: &mut impl Write) -> Result<Opti
         true => folded(&stacks, &labels, out)?,
         false => svg(&stacks, &labels, out)?,
     }
-    let remark =
-        |cut| format!("{cut} frames have further calls: the tree ends at 20,000 frames or 500 levels");
+    let remark = |cut| {
+        let most = grouped(MOST_FRAMES as u64);
+        format!("{cut} frames have further calls: the tree ends at {most} frames or {MOST_LEVELS} levels")
+    };
     Ok((stacks.cut > 0).then(|| remark(stacks.cut)))
 }
 

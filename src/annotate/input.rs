@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::BufReader;
+use std::path::Path;
 use std::time::SystemTime;
 
 use super::error::AnnotateError;
@@ -28,16 +29,11 @@ pub(crate) fn read_profiles(options: &Input) -> Result<(Tally, Vec<ProfileFile>)
     let mut profiles = Vec::new();
     for (at, path) in options.profiles.iter().enumerate() {
         let name = path.to_string_lossy().into_owned();
-        let file = match File::open(path) {
-            Ok(file) => file,
-            Err(reason) => return Err(AnnotateError::Open { file: name, reason }),
-        };
-        let modified = file.metadata().and_then(|data| data.modified()).ok();
+        let input = open(Path::new(path))?;
+        let modified = input.get_ref().metadata().and_then(|data| data.modified()).ok();
         profiles.push(ProfileFile { name: path.as_encoded_bytes().to_vec(), modified });
         let reading =
             Reading { renaming: &options.renaming, inclusive: options.inclusive, calls: options.calls };
-        // Large reads: a profile may be a gigabyte.
-        let input = BufReader::with_capacity(1 << 18, file);
         let refused = match tally.add(input, &name, reading) {
             Ok(()) if options.diff && at == 0 => {
                 tally = tally.take_away().map_err(|problem| AnnotateError::Sum { file: name, problem })?;
@@ -59,6 +55,16 @@ pub(crate) fn read_profiles(options: &Input) -> Result<(Tally, Vec<ProfileFile>)
         });
     }
     Ok((tally, profiles))
+}
+
+/// Opens a profile.
+///
+/// # Errors
+/// If that is not possible.
+pub(crate) fn open(path: &Path) -> Result<BufReader<File>, AnnotateError> {
+    let unreadable = |reason| AnnotateError::Open { file: path.to_string_lossy().into_owned(), reason };
+    // Large reads: a profile may be a gigabyte.
+    Ok(BufReader::with_capacity(1 << 18, File::open(path).map_err(unreadable)?))
 }
 
 impl Input {

@@ -15,9 +15,9 @@ use crate::profile::Problem;
 pub(crate) type Pair = [u64; 2];
 
 /// The most frames; where calls are shared, stacks may be many more than functions.
-const MOST_FRAMES: usize = 20_000;
+pub(crate) const MOST_FRAMES: usize = 20_000;
 /// The deepest stack.
-const MOST_LEVELS: usize = 500;
+pub(crate) const MOST_LEVELS: usize = 500;
 
 /// A call graph: functions by number.
 #[derive(Debug, Default)]
