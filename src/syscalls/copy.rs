@@ -14,7 +14,8 @@ use crate::kernel::vfs::node::Body;
 use crate::kernel::vfs::pipe::PipeId;
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fs::get_path;
-use crate::syscalls::io::{access_ok, extend_text, failed, get_iovec, operate, seekable};
+use crate::syscalls::io::{extend_text, failed, operate, seekable};
+use crate::syscalls::iovec::{access_ok, get_iovec};
 use crate::syscalls::lock::break_leases;
 use crate::syscalls::row::{Row, full, partial};
 

@@ -9,7 +9,7 @@ use crate::kernel::uaccess::{copy_to_user, get_array, get_timeout};
 use crate::kernel::wait_queue::Watched;
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fd::install;
-use crate::syscalls::io::access_ok;
+use crate::syscalls::iovec::access_ok;
 use crate::syscalls::poll::{milliseconds, swap_mask, until_ready};
 use crate::syscalls::row::{Row, full};
 

@@ -216,8 +216,7 @@ fn write_hint(ctx: &mut Ctx, file: FileNo, set: bool, arg: u64) -> SysResult {
 /// F_NOTIFY: signals for what happens in a directory. The description's receiver becomes the
 /// caller.
 fn watch_directory(ctx: &mut Ctx, fd: i32, file: FileNo, events: u32) -> SysResult {
-    let (id, uid) = (ctx.kernel.process().pid, ctx.kernel.task().cred.uid);
-    let uids = [uid.real, uid.effective];
+    let (id, uids) = (ctx.kernel.process().pid, own_uids(ctx));
     let open = ctx.kernel.files.get_mut(file);
     let ino = open.ops.inode();
     let events_only = events & !DN_MULTISHOT;
@@ -264,6 +263,12 @@ pub(super) fn set_flags(ctx: &mut Ctx, fd: i32, file: FileNo, flags: u32) -> Sys
     Ok(0)
 }
 
+/// Real and effective user of the caller.
+fn own_uids(ctx: &Ctx) -> [u32; 2] {
+    let uid = ctx.kernel.task().cred.uid;
+    [uid.real, uid.effective]
+}
+
 /// The commands of fcntl(2) about the receiver of a description's signals.
 fn owner(ctx: &mut Ctx, file: FileNo, command: u64, arg: u64) -> SysResult {
     let known = |ctx: &Ctx, kind: u32, id: i32| match kind {
@@ -303,8 +308,7 @@ fn owner(ctx: &mut Ctx, file: FileNo, command: u64, arg: u64) -> SysResult {
     if new_id != 0 && !known(ctx, new_kind, new_id) {
         return Err(Errno::ESRCH.into());
     }
-    let uid = ctx.kernel.task().cred.uid;
-    let uids = [uid.real, uid.effective];
+    let uids = own_uids(ctx);
     ctx.kernel.files.get_mut(file).owner = Owner { kind: new_kind, id: new_id, signo, uids };
     Ok(0)
 }

@@ -4,7 +4,6 @@
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::abi::signal::signo::SIGTTIN;
-use crate::guest::{GuestMemory, USER_END};
 use crate::kernel::fdtable::FileNo;
 use crate::kernel::file::description::Description;
 use crate::kernel::file::operations::{FileContext, FileError};
@@ -13,6 +12,7 @@ use crate::kernel::signal::state::Restart;
 use crate::kernel::uaccess::{copy_from_user, copy_to_user};
 use crate::kernel::vfs::node::HOST_DEV;
 use crate::syscalls::context::{Break, Ctx, SysResult};
+use crate::syscalls::iovec::{access_ok, get_iovec};
 use crate::syscalls::row::{Row, full};
 
 /// The calls of this file.
@@ -32,7 +32,6 @@ pub(super) const ROWS: &[Row] = &[
 
 /// Bytes moved at a time.
 const PIECE: u64 = 256 * 1024;
-const IOV_MAX: u64 = 1024;
 /// Most bytes of a vector that is moved as one message.
 const MESSAGE: u64 = 1 << 20;
 const RWF_NOWAIT: u32 = 8;
@@ -116,13 +115,6 @@ fn start(ctx: &mut Ctx, fd: u64, at: Option<u64>) -> Result<(FileNo, Option<u64>
         Some(at) => Ok((file, Some(at))),
         None => Ok((file, open.ops.has_offset().then_some(open.offset))),
     }
-}
-
-/// Checks that pieces lie in the user's half, before a call does anything; EFAULT.
-pub(super) fn access_ok(pieces: &[(u64, u64)]) -> Result<(), Errno> {
-    let inside =
-        |(addr, len): &(u64, u64)| *len == 0 || addr.checked_add(*len).is_some_and(|end| end <= USER_END);
-    if pieces.iter().all(inside) { Ok(()) } else { Err(Errno::EFAULT) }
 }
 
 /// Checks that a transfer from an offset on ends where a file can; EINVAL.
@@ -422,29 +414,6 @@ fn write_gathered(ctx: &mut Ctx, file: FileNo, pieces: &[(u64, u64)], nowait: bo
         return Err(Break::Sleep);
     }
     finish(ctx, file, None, None, done as u64, failed)
-}
-
-/// Reads an array of `struct iovec`; EINVAL for too many or too long ones.
-pub(super) fn get_iovec(mem: &mut dyn GuestMemory, addr: u64, count: u64) -> Result<Vec<(u64, u64)>, Errno> {
-    let count = count & 0xffff_ffff;
-    if count > IOV_MAX {
-        return Err(Errno::EINVAL);
-    }
-    let mut bytes = vec![0; count as usize * 16];
-    copy_from_user(mem, addr, &mut bytes)?;
-    let mut left = MAX_RW_COUNT;
-    let mut pieces = Vec::new();
-    let (words, _) = bytes.as_chunks::<8>();
-    for pair in words.chunks(2) {
-        let (addr, len) = (u64::from_le_bytes(pair[0]), u64::from_le_bytes(pair[1]));
-        if len > i64::MAX as u64 {
-            return Err(Errno::EINVAL);
-        }
-        let len = len.min(left);
-        left -= len;
-        pieces.push((addr, len));
-    }
-    Ok(pieces)
 }
 
 /// `get_iovec` for a call that stores to the pieces: it is not read again when the call is made

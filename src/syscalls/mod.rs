@@ -17,6 +17,7 @@ mod futex;
 mod handle;
 mod io;
 mod ioctl;
+mod iovec;
 mod ipc;
 mod lock;
 mod mm;

@@ -6,7 +6,7 @@ use crate::abi::mm::*;
 use crate::guest::{Mapping, MemError, PAGE_SIZE, USER_END, VmFlags, page_down, page_up};
 use crate::kernel::uaccess::copy_to_user;
 use crate::syscalls::context::{Break, Ctx, SysResult};
-use crate::syscalls::io::{access_ok, get_iovec};
+use crate::syscalls::iovec::{access_ok, get_iovec};
 use crate::syscalls::mm::limits::{self, between};
 use crate::syscalls::mm::map::aligned;
 use crate::syscalls::mm::populate;

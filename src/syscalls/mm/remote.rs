@@ -3,7 +3,7 @@
 use crate::abi::errno::Errno;
 use crate::guest::{PAGE_SIZE, page_down};
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::io::get_iovec;
+use crate::syscalls::iovec::get_iovec;
 use crate::syscalls::row::{Row, full};
 
 /// Calls that copy.

@@ -15,7 +15,7 @@ use crate::kernel::uaccess::{
     copy_from_user, copy_to_user, get_timespec, get_words, put_u32, put_u64, put_words,
 };
 use crate::syscalls::context::{Break, Ctx, SysResult};
-use crate::syscalls::io::{access_ok, get_iovec};
+use crate::syscalls::iovec::{IOV_MAX, access_ok, get_iovec};
 use crate::syscalls::net::address::*;
 use crate::syscalls::net::control::{self, Room};
 use crate::syscalls::row::{Row, full};
@@ -34,8 +34,6 @@ pub(crate) const ROWS: &[Row] = &[
 const PIECE: u64 = 256 * 1024;
 /// Bytes of the largest message that any socket takes.
 const MESSAGE: u64 = 16 << 20;
-/// Most pieces of a message, and most messages of a call.
-const IOV_MAX: u64 = 1024;
 /// Bytes of `struct mmsghdr`.
 const MMSGHDR: u64 = 64;
 /// Progress of a call is the number of whole messages, and below it the bytes of the one at hand.

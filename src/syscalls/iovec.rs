@@ -1,0 +1,39 @@
+//! Pieces of the guest's memory that a call moves: `struct iovec`.
+
+use crate::abi::errno::Errno;
+use crate::abi::fs::MAX_RW_COUNT;
+use crate::guest::{GuestMemory, USER_END};
+use crate::kernel::uaccess::copy_from_user;
+
+/// Most pieces of a call.
+pub(super) const IOV_MAX: u64 = 1024;
+
+/// Checks that pieces lie in the user's half, before a call does anything; EFAULT.
+pub(super) fn access_ok(pieces: &[(u64, u64)]) -> Result<(), Errno> {
+    let inside =
+        |(addr, len): &(u64, u64)| *len == 0 || addr.checked_add(*len).is_some_and(|end| end <= USER_END);
+    if pieces.iter().all(inside) { Ok(()) } else { Err(Errno::EFAULT) }
+}
+
+/// Reads an array of `struct iovec`; EINVAL for too many or too long ones.
+pub(super) fn get_iovec(mem: &mut dyn GuestMemory, addr: u64, count: u64) -> Result<Vec<(u64, u64)>, Errno> {
+    let count = count & 0xffff_ffff;
+    if count > IOV_MAX {
+        return Err(Errno::EINVAL);
+    }
+    let mut bytes = vec![0; count as usize * 16];
+    copy_from_user(mem, addr, &mut bytes)?;
+    let mut left = MAX_RW_COUNT;
+    let mut pieces = Vec::new();
+    let (words, _) = bytes.as_chunks::<8>();
+    for pair in words.chunks(2) {
+        let (addr, len) = (u64::from_le_bytes(pair[0]), u64::from_le_bytes(pair[1]));
+        if len > i64::MAX as u64 {
+            return Err(Errno::EINVAL);
+        }
+        let len = len.min(left);
+        left -= len;
+        pieces.push((addr, len));
+    }
+    Ok(pieces)
+}
