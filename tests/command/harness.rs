@@ -6,8 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::common::vars::TEST_ALL;
-use crate::common::{not_compared, stderr, stdout, tool};
+use crate::common::{stderr, stdout, tool, wanted_in_all};
 
 /// Builds the runner where the test looks for it.
 const INSTALL: &str = "cargo install --locked gungraun-runner --version 0.20.0 --root target/tools";
@@ -58,8 +57,8 @@ impl Harness {
 /// Twice the same numbers, and with Callgrind those of Valgrind.
 #[test]
 fn gungraun_runs_a_benchmark() {
-    if std::env::var_os(TEST_ALL).is_none() {
-        return not_compared("gungraun: only ./test --all builds its runner");
+    if !wanted_in_all("gungraun") {
+        return;
     }
     let harness = Harness::new();
     let ours: PathBuf = harness.directory.path().join("bin/valgrind");

@@ -103,6 +103,16 @@ pub fn not_compared(why: &str) {
     let _ = writeln!(std::io::stderr(), "not compared: {why}");
 }
 
+/// True under `./test --all`, which installs what this needs; else says that it is left to that.
+pub fn wanted_in_all(what: &str) -> bool {
+    use std::io::Write as _;
+    let wanted = std::env::var_os(vars::TEST_ALL).is_some();
+    if !wanted {
+        let _ = writeln!(std::io::stderr(), "left to ./test --all: {what}");
+    }
+    wanted
+}
+
 /// Does the same with each item, as many at a time as there are processors; the results are in the
 /// items' order.
 pub fn parallel<I: Send, R: Send>(items: Vec<I>, work: impl Fn(I) -> R + Sync) -> Vec<R> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::callgrind::program;
-use crate::common::{output, stderr, stdout, tool, vars};
+use crate::common::{output, stderr, stdout, tool, wanted_in_all};
 
 /// A program with threads, and its call graph as `graph`.
 fn graph(options: &[&str]) -> tempfile::TempDir {
@@ -70,7 +70,7 @@ const HAND: &str = r##"<script><![CDATA[
 /// `./test --all` installs the browser.
 #[test]
 fn chromium_zooms_and_searches_a_flame_graph() {
-    if std::env::var_os(vars::TEST_ALL).is_none() {
+    if !wanted_in_all("Chromium") {
         return;
     }
     let dir = graph(&[]);
