@@ -247,7 +247,10 @@ impl Consumer {
             words = next;
             let slots = record.get(1..).unwrap_or_default();
             if Control::is(header) {
-                Control::of(slots).into_iter().for_each(|control| self.obey(control));
+                if let Some(control) = Control::of(slots) {
+                    lookout.obey(control);
+                    self.obey(control);
+                }
                 continue;
             }
             instructions += header.instructions;
@@ -314,6 +317,8 @@ impl Consumer {
                     calls.switch(task);
                 }
             }
+            // Only the order of moments changes.
+            Control::Hold(..) | Control::Resume(..) => {}
         }
     }
 

@@ -61,6 +61,10 @@ pub(super) enum Control {
     Count(bool),
     /// The records from here on are this task's, for the call graph.
     Task(u32),
+    /// Records of this task with so many instructions come later, for the lookout.
+    Hold(u32, u32),
+    /// The next records are those of this task that were held, with so many instructions.
+    Resume(u32, u32),
 }
 
 /// Plan of a record that is an instruction to the consumers. No account knows it, so the loops over
@@ -89,6 +93,8 @@ impl Control {
             Control::Reset(account, keep) => (7 + u64::from(keep), account, 0),
             Control::Count(on) => (9 + u64::from(on), AccountId::NONE, 0),
             Control::Task(task) => (11, AccountId::NONE, task),
+            Control::Hold(task, instructions) => (12, AccountId(task), instructions),
+            Control::Resume(task, instructions) => (13, AccountId(task), instructions),
         };
         [header.word(), kind, u64::from(account.0), u64::from(other)]
     }
@@ -107,6 +113,8 @@ impl Control {
             7 | 8 => Control::Reset(account, kind == 8),
             9 | 10 => Control::Count(kind == 10),
             11 => Control::Task(other.0),
+            12 => Control::Hold(account.0, other.0),
+            13 => Control::Resume(account.0, other.0),
             _ => return None,
         })
     }
@@ -133,6 +141,8 @@ mod tests {
             Control::Count(true),
             Control::Count(false),
             Control::Task(u32::MAX),
+            Control::Hold(7, u32::MAX),
+            Control::Resume(u32::MAX, 9),
         ] {
             let record = control.record();
             let header = Header::of(record[0]);

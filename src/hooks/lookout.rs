@@ -2,9 +2,11 @@
 //! simulators read anyway. A moment is the number of instructions executed until then, the one
 //! that is noted included.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::hooks::control::Control;
 use crate::hooks::plan::Plan;
 use crate::hooks::record::Header;
 use crate::x86::cost::Access;
@@ -65,6 +67,10 @@ pub struct Sighting {
 /// Sightings that are kept. Past them the lookout is blind until it is asked.
 const MOST: usize = 1 << 14;
 
+/// Records that come later than they were executed: the moment before the first of some, and the
+/// number of their instructions.
+type Held = VecDeque<(u64, u64)>;
+
 /// The targets, and what was seen of them.
 #[derive(Clone, Debug)]
 pub(super) struct Lookout {
@@ -75,8 +81,14 @@ pub(super) struct Lookout {
     misses: bool,
     /// Plans by id.
     plans: Vec<Arc<Plan>>,
-    /// Moment before the next record.
+    /// Moment before the next record that was not held.
     now: u64,
+    /// Records that were held and come next.
+    ahead: Held,
+    /// Those of tasks that do not run.
+    held: BTreeMap<u32, Held>,
+    /// Moment after the last record.
+    ended: u64,
     /// Moments until here are past.
     since: u64,
     seen: Vec<Sighting>,
@@ -97,7 +109,19 @@ impl Lookout {
         let low = ranges().map(|range| range.start).min().unwrap_or(0);
         let high = ranges().map(|range| range.end).max().unwrap_or(0);
         let misses = targets.iter().any(|target| matches!(target, Target::Miss(..)));
-        Lookout { watched: low..high, misses, targets, plans, now, since, seen: Vec::new(), blind: None }
+        Lookout {
+            watched: low..high,
+            misses,
+            targets,
+            plans,
+            now,
+            ahead: Held::new(),
+            held: BTreeMap::new(),
+            ended: now,
+            since,
+            seen: Vec::new(),
+            blind: None,
+        }
     }
 
     /// Learns of the plans that came with a buffer.
@@ -164,16 +188,18 @@ impl Lookout {
     }
 
     fn note(&mut self, header: Header, index: Option<usize>, target: usize) {
+        let begins = self.ahead.front().map_or(self.now, |&(moment, _)| moment);
         // A plan may count more instructions than the record stands for, such as the merged second
         // block of a superblock.
-        let executed = index.map_or(0, |index| (index as u64).saturating_add(1).min(header.instructions));
-        let moment = self.now.saturating_add(executed);
+        let executed = |index: usize| (index as u64).saturating_add(1).min(header.instructions);
+        let moment = index.map_or(self.ended, |index| begins.saturating_add(executed(index)));
         if moment <= self.since || self.blind.is_some() {
             return;
         }
         if self.seen.len() >= MOST {
             // Whatever else this record has had would be missing.
-            self.blind = Some(self.now);
+            let held = self.held.values().flatten().map(|&(moment, _)| moment);
+            self.blind = held.chain([begins]).min();
             return;
         }
         self.seen.push(Sighting { moment, target });
@@ -181,7 +207,43 @@ impl Lookout {
 
     /// Passes a record.
     pub(super) fn pass(&mut self, header: Header) {
-        self.now = self.now.saturating_add(header.instructions);
+        if header.instructions == 0 {
+            return;
+        }
+        let at = match self.ahead.front_mut() {
+            Some((moment, left)) => {
+                *left = left.saturating_sub(header.instructions);
+                moment
+            }
+            None => &mut self.now,
+        };
+        *at = at.saturating_add(header.instructions);
+        self.ended = *at;
+        if self.ahead.front().is_some_and(|(_, left)| *left == 0) {
+            self.ahead.pop_front();
+        }
+    }
+
+    /// Follows what is held of the records.
+    pub(super) fn obey(&mut self, control: Control) {
+        match control {
+            Control::Hold(task, instructions) => {
+                let mut held = std::mem::take(&mut self.ahead);
+                let again: u64 = held.iter().map(|(_, instructions)| instructions).sum();
+                let new = u64::from(instructions).saturating_sub(again);
+                if new > 0 {
+                    held.push_back((self.now, new));
+                    self.now = self.now.saturating_add(new);
+                }
+                self.held.insert(task, held);
+            }
+            // What was held before the lookout began is of moments that are past.
+            Control::Resume(task, instructions) => {
+                let unknown = || Held::from([(0, u64::from(instructions))]);
+                self.ahead = self.held.remove(&task).unwrap_or_else(unknown);
+            }
+            _ => {}
+        }
     }
 
     /// The sightings so far, and the moment until which all are known.

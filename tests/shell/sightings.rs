@@ -100,36 +100,38 @@ fn misses_of_several_tasks_are_where_the_counters_rise() {
     let out = tool("gcc", dir.path(), "gcc", &words);
     assert!(out.status.success(), "{}", stderr(&out));
     std::fs::write(dir.path().join("input"), "").expect("written");
-    let mut config = config(vec![dir.path().join("tasks").into()], CountModel::Arch);
-    config.machine.schedule = Schedule { quantum: 40, seed: None };
-    let several = |debugger: &mut Debugger| {
-        let fork = debugger.stops.add("", Trigger::Fork, None, true);
-        assert_eq!(debugger.go(None, &[]).expect("a fork"), Stopped::Forked(fork, 1003));
-        debugger.session().instructions()
-    };
-    let mut stepped = start(&config);
-    let begin = several(&mut stepped);
-    let mut rises: Vec<Vec<u64>> = vec![Vec::new(); EVENTS.len()];
-    let mut before = stepped.session().counts(Whose::All);
-    for now in begin + 1..=begin + LONG {
-        stepped.travel(now).expect("a step");
-        let counts = stepped.session().counts(Whose::All);
-        for (event, rises) in EVENTS.into_iter().zip(&mut rises) {
-            if counts[event] > before[event] {
-                rises.push(now);
+    for model in [CountModel::Arch, CountModel::Valgrind] {
+        let mut config = config(vec![dir.path().join("tasks").into()], model);
+        config.machine.schedule = Schedule { quantum: 40, seed: None };
+        let several = |debugger: &mut Debugger| {
+            let fork = debugger.stops.add("", Trigger::Fork, None, true);
+            assert_eq!(debugger.go(None, &[]).expect("a fork"), Stopped::Forked(fork, 1003));
+            debugger.session().instructions()
+        };
+        let mut stepped = start(&config);
+        let begin = several(&mut stepped);
+        let mut rises: Vec<Vec<u64>> = vec![Vec::new(); EVENTS.len()];
+        let mut before = stepped.session().counts(Whose::All);
+        for now in begin + 1..=begin + LONG {
+            stepped.travel(now).expect("a step");
+            let counts = stepped.session().counts(Whose::All);
+            for (event, rises) in EVENTS.into_iter().zip(&mut rises) {
+                if counts[event] > before[event] {
+                    rises.push(now);
+                }
             }
+            before = counts;
         }
-        before = counts;
+        assert_eq!(stepped.session().tasks().len(), 4, "all of them ran");
+        for (event, rises) in EVENTS.into_iter().zip(&rises) {
+            let mut debugger = start(&config);
+            several(&mut debugger);
+            debugger.stops.add("", Trigger::Miss(event, None), None, false);
+            let found = moments(&mut debugger, begin + LONG);
+            assert_eq!(&found, rises, "{event:?} with {model:?}");
+        }
+        assert!(rises.iter().map(Vec::len).sum::<usize>() > 50, "{rises:?}");
     }
-    assert_eq!(stepped.session().tasks().len(), 4, "all of them ran");
-    for (event, rises) in EVENTS.into_iter().zip(&rises) {
-        let mut debugger = start(&config);
-        several(&mut debugger);
-        debugger.stops.add("", Trigger::Miss(event, None), None, false);
-        let found = moments(&mut debugger, begin + LONG);
-        assert_eq!(&found, rises, "{event:?}");
-    }
-    assert!(rises.iter().map(Vec::len).sum::<usize>() > 50, "{rises:?}");
 }
 
 #[test]

@@ -28,13 +28,17 @@ impl Recorder {
             self.control(Control::Task(task));
         }
         self.filter.enter(self.tasks.process(account), place);
+        let held = instructions(&tail);
+        if self.watching && held > 0 {
+            self.control(Control::Resume(task, held as u32));
+        }
         if self.len + tail.len() > BUFFER_WORDS {
             self.hand_over(Drain::All);
         }
         if let Some(words) = self.words.get_mut(self.len..self.len + tail.len()) {
             words.copy_from_slice(&tail);
             self.len += tail.len();
-            self.tasks.held -= instructions(&tail);
+            self.tasks.held -= held;
         }
     }
 
@@ -60,6 +64,9 @@ impl Recorder {
             self.point(pc);
             self.filtered = self.len;
         }
+        if self.watching && held > 0 {
+            self.control(Control::Hold(self.tasks.task, held as u32));
+        }
         self.tasks.parked.insert(self.tasks.task, Parked { account, place, tail });
     }
 
@@ -67,11 +74,17 @@ impl Recorder {
     pub(super) fn undecided(&mut self) -> Vec<u64> {
         let saved = self.filter.save();
         let mut all = Vec::new();
+        let rest = self.words.get(..self.len).unwrap_or_default();
+        let after = instructions(rest) as u32;
+        if !self.tasks.parked.is_empty() {
+            all.extend(Control::Hold(self.tasks.task, after).record());
+        }
         for (task, Parked { account, place, tail }) in &self.tasks.parked {
             all.extend(Control::Switch(*account).record());
             if self.follows_calls {
                 all.extend(Control::Task(*task).record());
             }
+            all.extend(Control::Resume(*task, instructions(tail) as u32).record());
             self.filter.enter(self.tasks.process(*account), *place);
             Self::add_decided(&mut all, tail, &mut *self.filter, &mut self.plans);
         }
@@ -80,9 +93,9 @@ impl Recorder {
             if self.follows_calls {
                 all.extend(Control::Task(self.tasks.task).record());
             }
+            all.extend(Control::Resume(self.tasks.task, after).record());
         }
         self.filter.restore(&saved);
-        let rest = self.words.get(..self.len).unwrap_or_default();
         Self::add_decided(&mut all, rest, &mut *self.filter, &mut self.plans);
         self.filter.restore(&saved);
         self.send_plans();
