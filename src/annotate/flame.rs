@@ -110,8 +110,9 @@ impl Calls {
                 }
             };
             let Some(here) = function else { continue };
-            let cost =
-                u64::try_from(cost.unwrap_or_default()).map_err(|_| reader.error(Problem::BadCounts))?;
+            let cost = u64::try_from(cost.unwrap_or_default()).map_err(|_| {
+                reader.error(Problem::Refused("a negative cost has no width; give the two files with --diff"))
+            })?;
             let added = match callee {
                 None => self.graph.spend(here, profile, cost),
                 Some(callee) => self.graph.call((here, callee), profile, cost),

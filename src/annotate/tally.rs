@@ -139,7 +139,7 @@ impl Tally {
         for count in tally.rows.cells_mut().iter_mut().chain(&mut tally.total) {
             *count = count.checked_neg().ok_or(Problem::TooLarge)?;
         }
-        tally.calls.values_mut().for_each(|sum| sum.calls = -sum.calls);
+        tally.calls.values_mut().for_each(|sum| sum.calls = sum.calls.saturating_neg());
         Ok(Tally { before: Some(Box::new(self)), ..tally })
     }
 
@@ -178,13 +178,12 @@ impl Tally {
     pub(crate) fn call(
         &mut self,
         (caller, called): (Pair, Pair),
-        calls: u64,
+        calls: i64,
         counts: &[i64],
     ) -> Result<(), Problem> {
         let sum = self.calls.entry((caller, called));
         let sum = sum.or_insert_with(|| CallSum { calls: 0, row: self.rows.push() });
-        let calls = i64::try_from(calls).ok().and_then(|calls| sum.calls.checked_add(calls));
-        sum.calls = calls.ok_or(Problem::TooLarge)?;
+        sum.calls = sum.calls.checked_add(calls).ok_or(Problem::TooLarge)?;
         let row = sum.row;
         self.add_to(row, counts)
     }

@@ -3,6 +3,7 @@
 //! in one commit.
 
 pub(crate) mod annotate;
+pub mod calls;
 mod dialect;
 pub mod diff;
 pub mod failure;

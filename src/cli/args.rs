@@ -43,10 +43,10 @@ pub(super) enum Command {
     /// Write a flame graph of a Callgrind file as SVG, or its stacks as text
     #[command(after_help = examples::FLAME)]
     Flame(Box<FlameArgs>),
-    /// Add Cachegrind files up, as cg_merge does
+    /// Add Cachegrind files up, as cg_merge does, or Callgrind files with their calls
     #[command(after_help = examples::MERGE)]
     Merge(MergeArgs),
-    /// Print what changed from one Cachegrind file to another, by function, as cg_diff does
+    /// Print what changed from one file to another, by function, as cg_diff does
     #[command(after_help = examples::DIFF)]
     Diff(Box<DiffArgs>),
     /// Run a program by Valgrind's command line, as a link of that name to cgemu does

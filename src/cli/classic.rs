@@ -14,11 +14,12 @@ use super::exit::complain;
 use super::lookup::reason;
 use super::outputs::Outputs;
 use crate::classic::annotate::{Options, USAGE, annotate};
+use crate::classic::calls::{By, CallSums};
 use crate::classic::diff::{FunctionCounts, Renaming};
 use crate::classic::failure::{Failure, shown};
 use crate::classic::merge::StrictProfile;
 use crate::console;
-use crate::profile::Substitution;
+use crate::profile::{Problem, ReadError, Substitution, is_callgrind};
 
 /// Exit status of every failure of `merge`, as `cg_merge` has it.
 pub(super) const MERGE_FAILURE: u8 = 1;
@@ -104,13 +105,17 @@ pub(super) fn report(words: &[OsString]) -> u8 {
 
 /// Adds the profiles up and writes the sum; returns the exit status.
 pub(super) fn merge(args: &MergeArgs) -> u8 {
-    let result = sum(&args.profiles).and_then(|sum| match &args.output {
+    let written = |write: &dyn Fn(&mut dyn io::Write) -> io::Result<()>| match &args.output {
         Some(path) => {
             let path = absolute(path).map_err(|error| format!("{}: {}", path.display(), reason(&error)))?;
-            Outputs::default().file(&path)?.write(|out| sum.write(out))
+            Outputs::default().file(&path)?.write(|out| write(out))
         }
-        None => write_to(console::profile_output(), |out| sum.write(out)),
-    });
+        None => write_to(console::profile_output(), |out| write(out)),
+    };
+    let result = match args.profiles.first().map(|first| has_calls(first.as_os_str())) {
+        Some(Ok(true)) => sum_of_calls(&args.profiles).and_then(|sum| written(&|out| sum.write(out))),
+        _ => sum(&args.profiles).and_then(|sum| written(&|out| sum.write(out))),
+    };
     match result {
         Ok(()) => 0,
         Err(message) => {
@@ -126,6 +131,36 @@ fn sum(profiles: &[PathBuf]) -> Result<StrictProfile, String> {
         let profile = strict(path)?;
         match &mut sum {
             Some(sum) => sum.merge(&profile).map_err(|error| format!("{}: {error}", path.display()))?,
+            None => sum = Some(profile),
+        }
+    }
+    sum.ok_or_else(|| "nothing to merge; name a profile".to_owned())
+}
+
+/// Tells Callgrind's files, which have calls.
+fn has_calls(name: &OsStr) -> Result<bool, ReadError> {
+    let file = name.to_string_lossy().into_owned();
+    let found = File::open(name).and_then(|file| Ok(is_callgrind(BufReader::new(file))?.0));
+    found.map_err(|error| ReadError { file, line: 1, problem: Problem::Io(error) })
+}
+
+/// Reads a file that has to be Callgrind's, as the first one is.
+fn calls(name: &OsStr, by: By<'_>) -> Result<CallSums, ReadError> {
+    let shown = name.to_string_lossy();
+    let failed = |problem| ReadError { file: shown.clone().into_owned(), line: 1, problem };
+    if !has_calls(name)? {
+        return Err(failed(Problem::Refused("the other file is Callgrind's, and this is not")));
+    }
+    let file = File::open(name).map_err(|error| failed(Problem::Io(error)))?;
+    CallSums::read(BufReader::with_capacity(CHUNK, file), &shown, by)
+}
+
+fn sum_of_calls(profiles: &[PathBuf]) -> Result<CallSums, String> {
+    let mut sum: Option<CallSums> = None;
+    for path in profiles {
+        let profile = calls(path.as_os_str(), By::Place).map_err(|error| error.to_string())?;
+        match &mut sum {
+            Some(sum) => sum.add(&profile).map_err(|error| format!("{}: {error}", path.display()))?,
             None => sum = Some(profile),
         }
     }
@@ -154,6 +189,9 @@ pub(super) fn diff(args: &DiffArgs) -> u8 {
 
 fn difference(args: &DiffArgs) -> Result<Vec<u8>, Failure> {
     let renaming = Renaming { file: args.mod_filename.clone(), function: args.mod_funcname.clone() };
+    if let Ok(true) = has_calls(&args.first) {
+        return difference_of_calls(args, &renaming);
+    }
     let first = counts(&args.first, &renaming)?;
     let mut second = counts(&args.second, &renaming)?;
     second.subtract(&first)?;
@@ -162,6 +200,21 @@ fn difference(args: &DiffArgs) -> Result<Vec<u8>, Failure> {
     });
     let mut text = Vec::new();
     second.write(&first, [args.first.as_bytes(), args.second.as_bytes()], &mut text);
+    Ok(text)
+}
+
+fn difference_of_calls(args: &DiffArgs, renaming: &Renaming) -> Result<Vec<u8>, Failure> {
+    let read = |name| calls(name, By::Function(renaming)).map_err(|error| Failure::reading(&error));
+    let (first, mut second) = (read(&args.first)?, read(&args.second)?);
+    let failed =
+        |why: &dyn std::fmt::Display| Failure::new(format!("{}: {why}", args.second.to_string_lossy()));
+    second.subtract(&first).map_err(|error| failed(&error))?;
+    let names = [args.first.as_bytes(), args.second.as_bytes()];
+    second.describe_difference(&first, names).iter().for_each(|line| {
+        complain(&format!("warning: {line}"));
+    });
+    let mut text = Vec::new();
+    second.write(&mut text).map_err(|error| failed(&error))?;
     Ok(text)
 }
 

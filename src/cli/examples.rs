@@ -117,6 +117,7 @@ pub(super) const MERGE: &str = "\
 Examples:
   cgemu merge -o sum.cgout first.cgout second.cgout
   cgemu merge cachegrind.out.1 cachegrind.out.2 > sum.cgout
+  cgemu merge callgrind.out.1 callgrind.out.2 > sum.callgrind
 
 Exit status: 0; 1 if a file cannot be read, is malformed or has other events, or for bad options.";
 
@@ -126,6 +127,7 @@ Examples:
   cgemu diff old.cgout new.cgout > change.cgout
   cgemu annotate change.cgout                       what became more, and what less
   cgemu diff --mod-filename=s/v[0-9]/vN/ old.cgout new.cgout
+  cgemu diff old.callgrind new.callgrind            with calls
 
 Exit status, as of cg_diff: 0; 255 for bad options; 1 or more if a file cannot be read, is malformed
 or has other events.";

@@ -15,13 +15,14 @@ mod summary;
 pub use call_graph::{CallGraph, CalledFunction, Calls, CodePosition, FunctionId, PlaceCosts};
 pub use counts::{Cell, Row, Rows, Sums, TooLarge, add};
 pub use event::{Costs, Event, EventSet};
+pub(crate) use format::{
+    CHANGE, COMPARED, CostStart, Dialect, End, Gap, Key, Line, Lines, Number, Others, instead_of_head,
+    is_space, numbers, words,
+};
 pub use format::{
     CallgrindForm, CallgrindPart, CallgrindReader, CgReader, Definition, Head, Problem, ReadError, Record,
     SIDE_SUFFIX, cache_desc, is_callgrind, read_instructions, reason, write_cachegrind, write_callgrind,
     write_instructions,
-};
-pub(crate) use format::{
-    CostStart, Dialect, End, Gap, Key, Line, Lines, Number, Others, instead_of_head, is_space, numbers, words,
 };
 pub use instructions::{CodeObject, InsnCosts, Instructions, add_costs};
 pub(crate) use model::clean;

@@ -12,6 +12,14 @@ pub const UNKNOWN: &str = "???";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NameId(u32);
 
+impl NameId {
+    /// The place in that order, from 1 on.
+    #[must_use]
+    pub fn number(self) -> u64 {
+        u64::from(self.0) + 1
+    }
+}
+
 /// The places of names in the order of their bytes.
 #[derive(Clone, Debug)]
 pub struct Ranks(Vec<usize>);

@@ -207,6 +207,11 @@ fn calls_of_two_files() {
     };
     write("x", 3, 7);
     write("y", 1, 11);
+    for (name, words) in [("sum", ["merge", "x", "y"]), ("difference", ["diff", "x", "y"])] {
+        let out = output(dir.path(), &words);
+        assert!(out.status.success() && out.stderr.is_empty(), "{words:?}: {}", stderr(&out));
+        fs::write(dir.path().join(name), &out.stdout).expect("written");
+    }
     for (words, f, g) in [
         (
             &["x", "y"][..],
@@ -215,6 +220,16 @@ fn calls_of_two_files() {
         ),
         (
             &["--diff", "x", "y"],
+            " 4  *  a.c:f [p]\n   4  >   a.c:g (-2x) [p]\n",
+            " 4  < a.c:f (-2x) [p]\n   4  *  a.c:g [p]\n",
+        ),
+        (
+            &["sum"],
+            "28  *  a.c:f [p]\n  18  >   a.c:g (4x) [p]\n",
+            "18  < a.c:f (4x) [p]\n  18  *  a.c:g [p]\n",
+        ),
+        (
+            &["difference"],
             " 4  *  a.c:f [p]\n   4  >   a.c:g (-2x) [p]\n",
             " 4  < a.c:f (-2x) [p]\n   4  *  a.c:g [p]\n",
         ),
@@ -229,6 +244,14 @@ fn calls_of_two_files() {
             stderr(&out)
         );
     }
+    let out = output(dir.path(), &["flame", "--folded", "sum"]);
+    assert_eq!(stdout(&out), "f 10\nf;g 18\n", "{}", stderr(&out));
+    // What became less has no width.
+    let out = output(dir.path(), &["diff", "y", "x"]);
+    fs::write(dir.path().join("less"), &out.stdout).expect("written");
+    let out = output(dir.path(), &["flame", "less"]);
+    assert!(stderr(&out).contains("less:16: a negative cost has no width"), "{}", stderr(&out));
+    assert!(out.stdout.is_empty() && out.status.code() == Some(1));
     // A file of Cachegrind has none.
     fs::write(dir.path().join("cg"), "cmd: c\nevents: Ir\nfn=f\n1 2\nsummary: 2\n").expect("written");
     let out = output(dir.path(), &["annotate", "--tree=caller", "cg"]);
@@ -238,6 +261,50 @@ fn calls_of_two_files() {
         stderr(&out)
     );
     assert_eq!(out.status.code(), Some(1));
+}
+
+/// Sums and differences by `merge` and `diff` are those of `annotate`, and `callgrind_annotate`
+/// reads them: costs, callers and callees, and for a sum the numbers of calls.
+#[test]
+fn sums_of_files_with_calls() {
+    let dir = program();
+    let plain = ["--separate-threads=yes", "--cache-sim=yes"];
+    for options in [&plain[..], &["--separate-threads=yes", "--cache-sim=yes", "--dump-instr=yes"]] {
+        let files = callgrind(dir.path(), options);
+        let [first, second, third] = &files[..] else { panic!("{files:?}") };
+        let written = |words: &[&Path], command: &str| {
+            let words: Vec<&str> = words.iter().map(|path| path.to_str().expect("text")).collect();
+            let out = output(dir.path(), &[&[command], &words[..]].concat());
+            assert!(out.status.success(), "{}", stderr(&out));
+            let path = dir.path().join(command);
+            fs::write(&path, &out.stdout).expect("written");
+            // A difference has no lines, and then it complains of those it looks for in sources.
+            let words = ["--auto=no", path.to_str().expect("text")];
+            let read = tool("valgrind", Path::new("/"), "callgrind_annotate", &words);
+            assert!(read.status.success() && read.stderr.is_empty(), "{command}: {}", stderr(&read));
+            path
+        };
+        let sum = written(&[first, second, third], "merge");
+        let difference = written(&[second, first], "diff");
+        for inclusive in [false, true] {
+            let what = format!("{options:?}, inclusive {inclusive}");
+            let read = ours(std::slice::from_ref(&sum), 9, inclusive);
+            same(&read, &theirs(&sum, 9, inclusive), &what);
+            if !inclusive {
+                same(&read, &ours(&files, 9, false), &what);
+            }
+            same_trees(&sum, 9, inclusive, false);
+            let read = ours(std::slice::from_ref(&difference), 9, inclusive);
+            same(&read, &theirs(&difference, 9, inclusive), &what);
+            let both: Vec<i64> = (0..9)
+                .map(|event| {
+                    ours(std::slice::from_ref(first), 9, false).total[event]
+                        - ours(std::slice::from_ref(second), 9, false).total[event]
+                })
+                .collect();
+            assert_eq!(read.total, both, "{what}");
+        }
+    }
 }
 
 /// Callgrind writes a file for each thread; together they are the whole run.
@@ -344,20 +411,44 @@ fn bad_files_are_refused_in_a_line() {
 
 /// What only reads Cachegrind's format says which command reads the other.
 #[test]
-fn other_commands_name_the_one_that_reads_the_format() {
+fn classic_names_the_command_that_reads_the_format() {
     let dir = tempfile::tempdir().expect("a directory");
     for text in ["# callgrind format\nversion: 1\nevents: Ir\n", "version: 1\ncreator: x\nevents: Ir\n"] {
         fs::write(dir.path().join("cg"), text).expect("written");
-        for (words, status) in [
-            (&["merge", "cg", "cg"][..], 1),
-            (&["diff", "cg", "cg"], 25),
-            (&["annotate", "--classic", "cg"], 25),
-        ] {
-            let out = output(dir.path(), words);
-            let message = stderr(&out);
-            assert_eq!(out.status.code(), Some(status), "{message}");
-            assert!(message.contains("cg:1: this is Callgrind's format; `cgemu annotate` "), "{message}");
-            assert!(message.lines().count() == 1, "{message}");
-        }
+        let out = output(dir.path(), &["annotate", "--classic", "cg"]);
+        let message = stderr(&out);
+        assert_eq!(out.status.code(), Some(25), "{message}");
+        assert!(message.contains("cg:1: this is Callgrind's format; `cgemu annotate` "), "{message}");
+        assert!(message.lines().count() == 1, "{message}");
+    }
+}
+
+/// Files of both formats, or with other events, are neither added nor compared.
+#[test]
+fn files_that_do_not_fit() {
+    let dir = tempfile::tempdir().expect("a directory");
+    for (name, text) in [
+        ("calls", "# callgrind format\nevents: Ir\nfn=f\n1 2\n"),
+        ("other", "# callgrind format\nevents: Ir Dr\nfn=f\n1 2\n"),
+        ("formula", "# callgrind format\nevent: T = 2 Ir\nevents: Ir\nfn=f\n1 2\n"),
+        ("much", "# callgrind format\nevents: Ir\nfn=f\n1 9223372036854775807\n"),
+        ("plain", "cmd: c\nevents: Ir\nfn=f\n1 2\nsummary: 2\n"),
+    ] {
+        fs::write(dir.path().join(name), text).expect("written");
+    }
+    for (words, status, message) in [
+        (["merge", "calls", "plain"], 1, "plain:1: the other file is Callgrind's"),
+        (["merge", "plain", "calls"], 1, "calls:1: this is Callgrind's format"),
+        (["diff", "calls", "plain"], 25, "plain:1: the other file is Callgrind's"),
+        (["merge", "calls", "other"], 1, "other: its events differ from those of the first file"),
+        (["diff", "calls", "other"], 255, "other: its events differ"),
+        (["merge", "calls", "formula"], 1, "formula: its events differ"),
+        (["merge", "calls", "much"], 1, "much: number too large"),
+        (["merge", "calls", "missing"], 1, "missing: cannot be read"),
+    ] {
+        let out = output(dir.path(), &words);
+        let error = stderr(&out);
+        assert!(error.contains(message) && error.lines().count() == 1, "{words:?}: {error}");
+        assert!(out.stdout.is_empty() && out.status.code() == Some(status), "{words:?}: {:?}", out.status);
     }
 }

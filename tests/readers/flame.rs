@@ -68,7 +68,7 @@ fn bad_files_are_refused() {
         ("", &["cachegrind"][..], "cachegrind: a Cachegrind file has no calls"),
         ("", &["nothing"], "nothing: No such file"),
         (CALLS, &["--event=Dw", "calls"], "--event event `Dw` did not appear"),
-        ("# callgrind format\nevents: Ir\nfn=f\n1 -5\n", &["calls"], "calls:4: malformed"),
+        ("# callgrind format\nevents: Ir\nfn=f\n1 -5\n", &["calls"], "calls:4: a negative cost has no width"),
         ("# callgrind format\nevents: Ir\nfn=f\ncfn=g\ncalls=1 1\n", &["calls"], "calls:6: missing costs"),
     ] {
         let out = flame(text, words);

@@ -188,6 +188,17 @@ fn callgrind() {
     ] {
         fs::write(dir.join("file"), &text).expect("written");
         assert_eq!(totals(dir, &["file"]), expected, "{production}: {text:?}");
+        let columns: Vec<i64> = expected.split(' ').map(|word| word.parse().expect("a number")).collect();
+        let times =
+            |factor: i64| columns.iter().map(|count| (count * factor).to_string()).collect::<Vec<_>>();
+        let through = |words: &[&str], factor: i64| {
+            let out = output(dir, words);
+            assert!(out.status.success(), "{production}: {words:?}: {}", stderr(&out));
+            fs::write(dir.join("result"), &out.stdout).expect("written");
+            assert_eq!(totals(dir, &["result"]), times(factor).join(" "), "{production}: {words:?}");
+        };
+        through(&["merge", "file", "file", "file"], 3);
+        through(&["diff", "file", "file"], 0);
     }
     for (fault, text) in [
         ("version 2", plain("version: 2\n")),
@@ -201,6 +212,11 @@ fn callgrind() {
         ("a summary that is too small", plain("summary: 1 3\n")),
     ] {
         fs::write(dir.join("file"), &text).expect("written");
-        assert_eq!(totals(dir, &["file"]), "", "{fault}: {text:?}");
+        for words in [&["annotate", "file"][..], &["merge", "file"], &["diff", "file", "file"]] {
+            let out = output(dir, words);
+            let message = stderr(&out);
+            assert!(!out.status.success() && out.stdout.is_empty(), "{fault}: {words:?}");
+            assert!(message.contains("file:") && message.lines().count() == 1, "{fault}: {message}");
+        }
     }
 }

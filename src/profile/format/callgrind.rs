@@ -25,6 +25,10 @@ use super::record::{Head, Record};
 use crate::profile::counts::add;
 use crate::profile::names::UNKNOWN;
 
+/// Begins the description of a difference, as with `cg_diff`.
+pub(crate) const COMPARED: &[u8] = b"Files compared:";
+/// Begins the word that says how the number of calls changed, behind their position.
+pub(crate) const CHANGE: &[u8] = b"change=";
 /// The number of parts that are described one by one; a program may write thousands.
 const MOST_DESCRIBED: u64 = 20;
 /// The number of their lines that are kept.
@@ -34,7 +38,7 @@ const MOST_LINES: usize = 200;
 #[derive(Clone, Copy, Debug)]
 enum Held {
     Counts { line: u64 },
-    Call { line: u64, calls: u64 },
+    Call { line: u64, calls: i64 },
 }
 
 /// The subject of the next cost line.
@@ -44,7 +48,7 @@ enum Next {
     #[default]
     Own,
     /// This number of calls.
-    Call(u64),
+    Call(i64),
     /// The place of a jump, if it has no costs.
     Jump,
 }
@@ -93,10 +97,13 @@ pub struct CallgrindReader<R> {
     /// The object of the functions that follow, and that of the current one.
     object: Vec<u8>,
     home_object: Vec<u8>,
-    /// The file that `cfi=` named for the next `cfn=`.
-    called_file: Option<Vec<u8>>,
+    /// The object that `cob=` and the file that `cfi=` named for the next `cfn=`.
+    called_in: (Option<Vec<u8>>, Option<Vec<u8>>),
     /// File and function of the next call.
     called: (Vec<u8>, Vec<u8>),
+    called_object: Vec<u8>,
+    /// The address and the line that the next call leads to.
+    target: (u64, u64),
     next: Next,
     held: Option<Held>,
     counts: Vec<i64>,
@@ -107,6 +114,8 @@ pub struct CallgrindReader<R> {
     total: Vec<i64>,
     /// Callgrind itself wrote the file: it ends every part with totals.
     genuine: bool,
+    /// The file is the difference of two, of which either may have costs that no line shows.
+    difference: bool,
     /// The current line is the first of the body: read with the head, not yet taken in.
     again: bool,
 }
@@ -131,8 +140,10 @@ impl<R: BufRead> CallgrindReader<R> {
             home: UNKNOWN.as_bytes().to_vec(),
             object: Vec::new(),
             home_object: Vec::new(),
-            called_file: None,
+            called_in: (None, None),
             called: (UNKNOWN.as_bytes().to_vec(), UNKNOWN.as_bytes().to_vec()),
+            called_object: Vec::new(),
+            target: (0, 0),
             next: Next::default(),
             held: None,
             counts: Vec::new(),
@@ -141,6 +152,7 @@ impl<R: BufRead> CallgrindReader<R> {
             later: Vec::new(),
             total: Vec::new(),
             genuine: false,
+            difference: false,
             again: false,
         };
         reader.read_head()?;
@@ -184,6 +196,30 @@ impl<R: BufRead> CallgrindReader<R> {
     #[must_use]
     pub fn function_object(&self) -> &[u8] {
         &self.home_object
+    }
+
+    /// The address of the last record, if the file has addresses.
+    #[must_use]
+    pub fn address(&self) -> Option<u64> {
+        self.positions.address()
+    }
+
+    /// The number of events that lines count; those behind them are derived.
+    #[must_use]
+    pub fn recorded(&self) -> usize {
+        self.events.recorded()
+    }
+
+    /// The object of the function that the last call leads to; empty if the file does not name it.
+    #[must_use]
+    pub fn called_object(&self) -> &[u8] {
+        &self.called_object
+    }
+
+    /// The address and the line that the last call leads to; 0 if the file does not say.
+    #[must_use]
+    pub fn target(&self) -> (u64, u64) {
+        self.target
     }
 
     /// The problem with the name of the file and the line that was read last.
@@ -264,28 +300,31 @@ impl<R: BufRead> CallgrindReader<R> {
                 self.home.clone_from(&self.file.name);
                 self.home_object.clone_from(&self.object);
             }
-            Line::Key(Key::CalledFile, name) => self.called_file = Some(self.files.resolve(name)?.to_vec()),
+            Line::Key(Key::CalledFile, name) => self.called_in.1 = Some(self.files.resolve(name)?.to_vec()),
             Line::Key(Key::CalledFunction, name) => {
                 let function = self.functions.resolve(name)?.to_vec();
-                // Without a `cfi=` before it, it is in the caller's file.
-                let file = self.called_file.take().unwrap_or_else(|| self.file.name.clone());
-                self.called = (file, function);
+                // Without a `cob=` or `cfi=` before it, it is in the caller's object or file.
+                let (object, file) = std::mem::take(&mut self.called_in);
+                self.called_object = object.unwrap_or_else(|| self.home_object.clone());
+                self.called = (file.unwrap_or_else(|| self.file.name.clone()), function);
             }
             Line::Key(Key::Object, name) => {
                 let name = self.objects.resolve(name)?;
                 self.object.clear();
                 self.object.extend_from_slice(name);
             }
+            Line::Key(Key::CalledObject, name) => {
+                self.called_in.0 = Some(self.objects.resolve(name)?.to_vec());
+            }
             // They may define names that are used later.
-            Line::Key(Key::CalledObject, name) => drop(self.objects.resolve(name)?),
             Line::Key(Key::JumpFile, name) => drop(self.files.resolve(name)?),
             Line::Key(Key::JumpFunction, name) => drop(self.functions.resolve(name)?),
             Line::Key(Key::Calls, text) => {
                 if matches!(self.next, Next::Call(_)) {
                     return Err(Problem::NoCallCosts);
                 }
-                let count = words(text).next().unwrap_or_default();
-                self.next = Next::Call(any_base(count).ok_or(Problem::BadCalls)?);
+                self.next = Next::Call(number_of_calls(text)?);
+                self.target = self.positions.target(words(text).skip(1));
             }
             Line::Key(Key::Jump, _) => self.next = Next::Jump,
             _ => return Err(Problem::Malformed(String::new())),
@@ -351,7 +390,9 @@ impl<R: BufRead> CallgrindReader<R> {
             _ => {}
         }
         match summary.filter(|sums| sums.iter().any(|sum| *sum != 0)) {
-            Some(recorded) if recorded.iter().zip(&computed).any(|(all, sum)| all < sum) => {
+            Some(recorded)
+                if !self.difference && recorded.iter().zip(&computed).any(|(all, sum)| all < sum) =>
+            {
                 Err(Problem::SmallSummary { recorded, computed })
             }
             Some(all) => Ok(add(&mut self.total, &all)?),
@@ -387,6 +428,7 @@ impl<R: BufRead> CallgrindReader<R> {
         if self.events.recorded() == 0 {
             return Err(self.error(Problem::NoEvents));
         }
+        self.difference = self.head.desc.iter().any(|desc| desc.starts_with(COMPARED));
         self.events.derive(&self.head.definitions);
         self.head.events = self.events.names();
         self.counts = vec![0; self.head.events.len()];
@@ -397,6 +439,16 @@ impl<R: BufRead> CallgrindReader<R> {
             *(if totals { &mut self.part.totals } else { &mut self.part.summary }) = Some(sums);
         }
         Ok(())
+    }
+}
+
+/// The number that follows `calls=`. In a difference it may be below 1, which the format does not
+/// know; a word behind the position then says it (`calls=1 0 change=-2`).
+fn number_of_calls(text: &[u8]) -> Result<i64, Problem> {
+    let count = words(text).next().and_then(any_base).ok_or(Problem::BadCalls)?;
+    match words(text).find_map(|word| word.strip_prefix(CHANGE)) {
+        Some(change) => any_count(change).map_err(|_| Problem::BadCalls),
+        None => i64::try_from(count).map_err(|_| Problem::TooLarge),
     }
 }
 

@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 
 use super::error::Problem;
-use super::number::first_word;
+use super::number::{any_base, first_word};
 
 /// The names of one kind of position: objects, files or functions.
 #[derive(Debug, Default)]
@@ -71,6 +71,17 @@ impl Positions {
         self.address.and_then(|at| self.last.get(at)).copied()
     }
 
+    /// The address and line of a place that these words name, absolute or relative to the last cost
+    /// line; 0 for what they do not say.
+    pub(crate) fn target<'a>(&self, words: impl Iterator<Item = &'a [u8]>) -> (u64, u64) {
+        let mut places = vec![0; self.last.len()];
+        for ((place, last), word) in places.iter_mut().zip(&self.last).zip(words) {
+            *place = moved(*last, word, any_base).unwrap_or_default();
+        }
+        let at = |place: Option<usize>| place.and_then(|at| places.get(at)).copied().unwrap_or_default();
+        (at(self.address), at(self.line))
+    }
+
     /// Reads the positions of a cost line and returns what follows. `number` reads a word; those
     /// before the next byte that is `blank` make one.
     ///
@@ -85,21 +96,24 @@ impl Positions {
         for last in &mut self.last {
             let (word, rest) = first_word(text, &blank);
             text = rest;
-            *last = match word {
-                b"*" => Some(*last),
-                [b'+', digits @ ..] => number(digits).and_then(|step| last.checked_add(step)),
-                [b'-', digits @ ..] => number(digits).and_then(|step| last.checked_sub(step)),
-                digits => number(digits),
-            }
-            .ok_or(Problem::BadPosition)?;
+            *last = moved(*last, word, &number).ok_or(Problem::BadPosition)?;
         }
         Ok(text)
     }
 }
 
+/// A position, which may be relative to `last`.
+fn moved(last: u64, word: &[u8], number: impl Fn(&[u8]) -> Option<u64>) -> Option<u64> {
+    match word {
+        b"*" => Some(last),
+        [b'+', digits @ ..] => number(digits).and_then(|step| last.checked_add(step)),
+        [b'-', digits @ ..] => number(digits).and_then(|step| last.checked_sub(step)),
+        digits => number(digits),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::number::any_base;
     use super::*;
 
     /// The manual, "Name Compression".

@@ -20,6 +20,7 @@ mod write_callgrind;
 
 pub use cachegrind::CgReader;
 pub use callgrind::CallgrindReader;
+pub(crate) use callgrind::{CHANGE, COMPARED};
 pub(crate) use detect::instead_of_head;
 pub use detect::is_callgrind;
 pub(crate) use dialect::{CostStart, Dialect, End, Gap, Key, Line, Others};

@@ -37,8 +37,8 @@ pub enum Record<'a> {
         file: &'a [u8],
         /// The called function.
         function: &'a [u8],
-        /// The number of these calls.
-        calls: u64,
+        /// The number of these calls; of a difference, how many more.
+        calls: i64,
         /// The line of the call; 0 if it is not known.
         line: u64,
         /// One count for each event of the head.
