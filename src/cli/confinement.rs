@@ -297,6 +297,13 @@ fn allow_calls() -> Result<(), String> {
     install(rules, SeccompAction::Errno(Errno::PERM.raw_os_error().unsigned_abs()), SeccompAction::Allow)
 }
 
+/// Tells if the wall of a run lets this call of this process pass: what traces of a run are compared
+/// with.
+pub fn allows_in_a_run(process: u64, name: &str, arguments: &[u64]) -> bool {
+    let row = RUN.iter().find(|Allowed(names, _)| names.contains(&name));
+    row.is_some_and(|Allowed(_, condition)| condition.holds(process, arguments))
+}
+
 fn refuse_calls() -> Result<(), String> {
     let rules = NOT_IN_THE_SHELL.iter().map(|name| Ok((number(name)?, Vec::new())));
     let refused = SeccompAction::Errno(Errno::PERM.raw_os_error().unsigned_abs());
@@ -309,6 +316,19 @@ fn number(name: &str) -> Result<i64, String> {
 }
 
 impl Condition {
+    /// As the filter decides: by the lower halves of arguments.
+    fn holds(&self, process: u64, arguments: &[u64]) -> bool {
+        let lower = |argument: u8| arguments.get(usize::from(argument)).map(|value| value & 0xffff_ffff);
+        match self {
+            Condition::None => true,
+            Condition::OneOf(argument, values) => {
+                lower(*argument).is_some_and(|value| values.contains(&value))
+            }
+            Condition::Bits(argument, bits) => lower(*argument).is_some_and(|value| value & bits == *bits),
+            Condition::ThisProcess => lower(0) == Some(process),
+        }
+    }
+
     /// Rules of which one must hold; none for a call that is always allowed.
     fn rules(&self) -> Result<Vec<SeccompRule>, String> {
         let rule = |argument: u8, operator: SeccompCmpOp, value: u64| {
@@ -358,5 +378,16 @@ mod tests {
         for Allowed(_, condition) in RUN {
             condition.rules().expect("a filter");
         }
+    }
+
+    #[test]
+    fn arguments_decide_too() {
+        let allows = |name, arguments: &[u64]| allows_in_a_run(7, name, arguments);
+        assert!(allows("read", &[]) && allows("tgkill", &[7, 8, 9]) && allows("clone", &[0x3d_0f00]));
+        assert!(allows("ioctl", &[1, 0x5401]) && allows("prctl", &[15]));
+        // TIOCSTI, another process, a process of its own, PR_SET_DUMPABLE.
+        assert!(!allows("ioctl", &[1, 0x5412]) && !allows("tgkill", &[8, 8, 9]) && !allows("clone", &[17]));
+        assert!(!allows("prctl", &[4]) && !allows("execve", &[0]) && !allows("ptrace", &[0]));
+        assert!(!allows("ioctl", &[]));
     }
 }

@@ -36,3 +36,4 @@ mod values;
 mod view;
 
 pub use command::main;
+pub use confinement::allows_in_a_run;

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use tempfile::TempDir;
 
-use crate::common::{cgemu, counts, names, stderr, stdout, tool};
+use crate::common::{cgemu, counts, names, not_compared, stderr, stdout, tool, wanted_in_all};
 
 /// The text that must not be seen, in files of this many bytes.
 const PLANTED: &str = "the planted text\n";
@@ -59,7 +59,7 @@ fn bed() -> TempDir {
 }
 
 /// Runs the program in a bed with these options, and checks the host afterwards.
-fn attempt(bed: &TempDir, options: &[&str], only: Option<&str>) -> Output {
+fn attempt(bed: &TempDir, options: &[&str], trace: Option<&Path>) -> Output {
     let sleep = Command::new("sleep").arg("600").stdout(Stdio::null()).spawn().expect("sleep starts");
     let mut bystander = Bystander(sleep);
     let tcp = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -69,13 +69,13 @@ fn attempt(bed: &TempDir, options: &[&str], only: Option<&str>) -> Output {
     tcp.set_nonblocking(true).expect("set");
     let mut command =
         cgemu(&bed.path().join("work"), &["run", "--cachegrind-out-file=../out", "--timeout=240s"]);
+    if let Some(trace) = trace {
+        command = traced(&command, trace);
+    }
     let real = bed.path().canonicalize().expect("there");
     command.args(options).arg(format!("--env=VAULT={}", real.join("vault").display()));
     command.arg(format!("--env=HOSTPID={}", bystander.0.id())).arg(format!("--env=ABSTRACT={name}"));
     command.arg(format!("--env=PORT={}", tcp.local_addr().expect("a port").port()));
-    if let Some(only) = only {
-        command.arg(format!("--env=ONLY={only}"));
-    }
     let out = command.args(["--", "./attempts"]).output().expect("cgemu starts");
     let (said, log) = (stdout(&out), stderr(&out));
     assert!(!said.contains("LEAK"), "{options:?}: {said}");
@@ -105,6 +105,104 @@ fn nothing_leaves_the_box() {
             said.lines().last().and_then(|line| line.split(' ').next()?.parse().ok()).unwrap_or(0);
         assert!(made >= 300, "{said}");
         assert_eq!(fs::read_to_string(bed.path().join("work/.ssh/id")).expect("there"), planted());
+    }
+}
+
+/// Calls that cgemu makes before its second wall stands, beside those that it may make behind it.
+const BEFORE_THE_WALL: [&str; 8] = [
+    "arch_prctl",
+    "execve",
+    "landlock_add_rule",
+    "landlock_create_ruleset",
+    "landlock_restrict_self",
+    "prctl",
+    "seccomp",
+    "set_tid_address",
+];
+
+/// The same command under strace(1), which writes all calls with their arguments as numbers.
+fn traced(command: &Command, trace: &Path) -> Command {
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-qq", "--signal=none", "-e", "raw=all", "-o"]).arg(trace);
+    strace.arg(command.get_program()).args(command.get_args()).stdin(Stdio::null());
+    if let Some(directory) = command.get_current_dir() {
+        strace.current_dir(directory);
+    }
+    strace
+}
+
+/// Checks each call of a trace against the wall; at least so many were made behind it.
+fn held_by_the_wall(trace: &Path, least: usize) {
+    let text = fs::read_to_string(trace).expect("strace wrote a trace");
+    // As many as `confinement.rs` installs.
+    let (mut filters, mut behind, mut first) = (0, 0, None);
+    for line in text.lines() {
+        let (task, call) = line.split_once(' ').expect("a task and its call");
+        let process = *first.get_or_insert_with(|| task.parse().expect("a number"));
+        // What goes on was checked where it began.
+        let Some((name, rest)) = call.trim_start().split_once('(').filter(|(name, _)| !name.contains(' '))
+        else {
+            assert!(call.trim_start().starts_with("<... "), "{line}");
+            continue;
+        };
+        let end = rest.find([')', '<']).expect("an end of the arguments");
+        let number = |word: &str| match word.trim().strip_prefix("0x") {
+            Some(digits) => u64::from_str_radix(digits, 16).expect(line),
+            None => word.trim().parse().expect(line),
+        };
+        let words = rest[..end].split(',').filter(|word| !word.trim().is_empty());
+        let arguments: Vec<u64> = words.map(number).collect();
+        let allowed = cgemu::cli::allows_in_a_run(process, name, &arguments);
+        if filters < 2 {
+            assert!(allowed || BEFORE_THE_WALL.contains(&name), "before the wall: {line}");
+            filters += usize::from(name == "seccomp" && call.ends_with("= 0"));
+        } else {
+            assert!(allowed, "behind the wall: {line}");
+            behind += 1;
+        }
+    }
+    assert_eq!(
+        text.lines().filter(|line| line.contains(" execve(")).count(),
+        1,
+        "another program was started"
+    );
+    if filters < 2 {
+        not_compared("this host's kernel gave no seccomp filters");
+    } else {
+        assert!(behind >= least, "{behind} calls behind the wall");
+    }
+}
+
+/// Whatever the program does, a trace of cgemu itself shows nothing but calls of the wall's table,
+/// with arguments that it has: hostile programs, random calls, ordinary ones.
+#[test]
+fn the_emulator_makes_no_call_outside_its_table() {
+    if !wanted_in_all("strace of cgemu") {
+        return;
+    }
+    let bed = bed();
+    let trace = bed.path().join("trace");
+    let work = bed.path().join("work");
+    tool("strace", &work, "strace", &["-V"]);
+    attempt(&bed, &["--cache-sim=no"], Some(&trace));
+    held_by_the_wall(&trace, 1000);
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/limits/calls.c");
+    let built = tool("gcc", &work, "gcc", &["-w", "-static", "-o", "calls", &source.display().to_string()]);
+    assert!(built.status.success(), "{}", stderr(&built));
+    let script = "mkdir d; for i in 1 2 3; do echo $i > d/$i; done; ln -s 1 d/link; mv d/2 d/4; chmod 600 d/3; \
+        cat d/* | sort | wc -l; cp -a d e; rm -r d; ls -l e; sleep 1; (kill -TERM $$) & wait";
+    for (options, words) in [
+        (&["--log-file=log", "--max-memory=256M"][..], &["./calls", "7", "3"][..]),
+        (&["--allow-write=."], &["sh", "-c", script]),
+        (&["--callgraph=yes", "-v"], &["gcc", "--version"]),
+        (&["--max-instructions=1M"], &["sh", "-c", "while :; do :; done"]),
+    ] {
+        let begin = ["run", "--cachegrind-out-file=../out", "--timeout=300s"];
+        let mut command = cgemu(&work, &begin);
+        command.args(options).arg("--").args(words);
+        let out = traced(&command, &trace).output().expect("strace starts");
+        assert!(!stderr(&out).contains("panicked"), "{words:?}: {}", stderr(&out));
+        held_by_the_wall(&trace, 50);
     }
 }
 

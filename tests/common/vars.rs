@@ -18,7 +18,8 @@ pub const RANDOM: &str = "CGEMU_RANDOM";
 pub const REPEAT: &str = "CGEMU_REPEAT";
 /// The seed of random programs and of random disturbances.
 pub const SEED: &str = "CGEMU_SEED";
-/// Set by `./test --all`: every tier of the corpus, CPython's tests, a harness, and Chromium.
+/// Set by `./test --all`: every tier of the corpus, CPython's tests, a harness,
+/// strace, and Chromium.
 pub const TEST_ALL: &str = "CGEMU_TEST_ALL";
 /// The whole programs to compare, by a part of their names, or `all`.
 pub const WHOLE: &str = "CGEMU_WHOLE";
