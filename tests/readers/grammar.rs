@@ -169,6 +169,21 @@ fn callgrind() {
             ),
             "2 3",
         ),
+        ("CallSpec: no position", costs("fn=f\n1 2 3\ncfn=g\ncalls=0x10\n1 70 70\n"), "2 3"),
+        ("CallSpec: no costs", costs("fn=f\n1 2 3\ncfn=g\ncalls=1 +3\n*\n"), "2 3"),
+        (
+            "CallSpec: instr line",
+            "# callgrind format\npositions: instr line\nevents: Ir Dr\nfn=f\n0x10 1 2 3\ncfn=g\ncalls=2 0x20 +4\n+2 * 7\n".into(),
+            "2 3",
+        ),
+        (
+            "PositionName: compressed, of calls and jumps",
+            costs(
+                "ob=(1) o\nfl=(1) a.c\nfn=(1) f\n1 1 1\ncob=(2) p\ncfi=(2) b.c\ncfn=(2) g\ncalls=1 1\n1 9 9\n\
+                 jfi=(3) c.c\njfn=(3) h\njump=1 1\n1\nob=(2)\nfl=(3)\nfn=(3)\n1 1 1\nfi=(2)\nfe=(1)\nfn=(2)\n1 0 1\n",
+            ),
+            "2 3",
+        ),
         ("UncondJumpSpec", costs("fn=f\n1 1 1\njump=3 7\n2 1 2\n"), "2 3"),
         ("UncondJumpSpec, as Callgrind writes it", costs("fn=f\n1 1 1\njump=3 7\n1\n2 1 2\n"), "2 3"),
         ("CondJumpSpec", costs("fn=f\n1 1 1\njcnd=3 5 7\n2 1 2\n"), "2 3"),
@@ -204,6 +219,11 @@ fn callgrind() {
         ("version 2", plain("version: 2\n")),
         ("no events", format!("# callgrind format\n{body}")),
         ("another line", costs("fn=f\nwhat=1\n1 2 3\n")),
+        ("rcalls, of old versions", costs("fn=f\ncfn=g\nrcalls=1 1\n1 2 3\n")),
+        ("no number of calls", costs("fn=f\ncfn=g\ncalls=x 1\n1 2 3\n")),
+        ("two calls with costs of one", costs("fn=f\ncfn=g\ncalls=1 1\ncalls=1 1\n1 2 3\n")),
+        ("a position before the first", costs("fn=f\n3 2\n-4 0 3\n")),
+        ("a called function without a name", costs("fn=f\ncfn=(4)\ncalls=1 1\n1 2 3\n")),
         ("too many costs", costs("fn=f\n1 2 3 4\n")),
         ("no number", costs("fn=f\n1 2 x\n")),
         ("a call without costs", costs("fn=f\ncfn=g\ncalls=1 2\nfn=h\n")),
