@@ -16,9 +16,9 @@ use crate::emu::unicorn::helpers::wide::Wide;
 use crate::emu::unicorn::vcpu::current;
 
 /// Fields of `float_status`, as one word, and their usual values: rounding to nearest, an inexact
-/// result before, denormals not flushed.
-const USUAL_MASK: u64 = 0x0000_ff00_0020_ff00;
-const USUAL: u64 = 0x0000_0000_0020_0000;
+/// result before. Whether denormals are flushed matters to none that is ordinary.
+const USUAL_MASK: u64 = 0x0020_ff00;
+const USUAL: u64 = 0x0020_0000;
 
 /// Tests whether the host's arithmetic may be used for an operation with an ordinary result.
 #[inline(always)]
