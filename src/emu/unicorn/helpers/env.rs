@@ -301,6 +301,12 @@ impl Env {
         unsafe { *self.at(at::ENV_FT0) }
     }
 
+    /// Sets the operand that is not on the stack, without a mark.
+    pub(crate) fn set_ft0(self, value: F80) {
+        // SAFETY: as above.
+        unsafe { *self.at::<[u64; 2]>(at::ENV_FT0) = [value.mantissa, value.top.into()] }
+    }
+
     pub(crate) fn set_st(self, i: usize, value: F80) {
         // SAFETY: as above; the bytes past the ten of the number are padding to the engine too.
         unsafe { *self.st_pointer(i) = value }

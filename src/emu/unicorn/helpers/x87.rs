@@ -253,6 +253,28 @@ unsafe extern "C" fn probe_fstt(env: Env, address: u64, retaddr: usize) {
     unsafe { probe_store(env, address, 10, retaddr) }
 }
 
+// The engine copies the sixteen bytes of a register at once, for which the host's CPU waits if they
+// were stored just before as ten.
+replace! {
+    fn helper_fmov_FT0_STN(env: Env, i: i32) {
+        env.set_ft0(env.st(i as usize));
+    }
+
+    fn helper_fmov_ST0_STN(env: Env, i: i32) {
+        env.set_st(0, env.st(i as usize));
+    }
+
+    fn helper_fmov_STN_ST0(env: Env, i: i32) {
+        env.set_st(i as usize, env.st(0));
+    }
+
+    fn helper_fxchg_ST0_STN(env: Env, i: i32) {
+        let (first, other) = (env.st(0), env.st(i as usize));
+        env.set_st(0, other);
+        env.set_st(i as usize, first);
+    }
+}
+
 /// Defines helpers that compare as the engine's do, and record that an operand was denormal.
 macro_rules! compares {
     ($($symbol:ident;)*) => { $(
