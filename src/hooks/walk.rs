@@ -216,7 +216,7 @@ fn simulate<'b, const CACHES: bool, const BRANCHES: bool, const SHIFT: u32>(
             before = block;
         }
         if !block.plain {
-            rest.special::<CACHES, BRANCHES>(id, slots, caches, predictors);
+            rest.special::<CACHES, BRANCHES>((id, block), slots, caches, predictors);
             continue;
         }
         if !CACHES {
@@ -343,7 +343,7 @@ impl Rest {
     #[inline(never)]
     fn special<const CACHES: bool, const BRANCHES: bool>(
         &mut self,
-        id: usize,
+        (id, block): (usize, &Block),
         slots: &[u64],
         caches: &mut Hierarchy,
         predictors: &mut Predictors,
@@ -351,11 +351,34 @@ impl Rest {
         // Without simulators a record may be without its slots, and then counts no iterations.
         let iterates = (CACHES || BRANCHES || !slots.is_empty()) && self.index.entries[id].repeat(slots);
         if CACHES {
-            self.fetch(id, caches);
-            self.interleave(id, slots, iterates, caches);
+            if block.age.get() != caches.i1.age() {
+                self.fetch(id, caches);
+            }
+            if self.missed.is_empty() {
+                block.age.set(caches.i1.age());
+                self.each_event(id, slots, iterates, caches);
+            } else {
+                self.interleave(id, slots, iterates, caches);
+            }
         }
         if BRANCHES {
             self.branches(id, slots, iterates, predictors);
+        }
+    }
+
+    /// Accesses the data of a block that has special parts and missed no fetch.
+    fn each_event(&mut self, id: usize, slots: &[u64], iterates: bool, caches: &mut Hierarchy) {
+        let entry = &self.index.entries[id];
+        let (last, shift) = (entry.last_insn(), caches.d1.line_shift());
+        let first = entry.first_event as usize;
+        for at in first..first + entry.events as usize {
+            let event = self.index.data[at];
+            if event.insn == last && !iterates {
+                continue;
+            }
+            let Some(&base) = slots.get(usize::from(event.slot)) else { continue };
+            let reach = u64::from(event.size.saturating_sub(1));
+            self.data(caches, at, base.wrapping_add(u64::from(event.offset)), reach, shift);
         }
     }
 
