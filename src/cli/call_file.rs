@@ -61,7 +61,7 @@ impl CallFile {
     pub(super) fn write_process(&self, counts: &Folded, threads: &[Thread], pid: i32) -> Result<(), String> {
         if self.combine && !threads.is_empty() {
             let parts = threads.iter().zip(1..).filter_map(|(thread, number)| {
-                let part = CallgrindPart { pid, thread: Some(thread.number), number };
+                let part = CallgrindPart { pid, thread: Some(thread.number), number, begins: number == 1 };
                 Some((thread.counts.calls.as_ref()?, part))
             });
             return self.write(&parts.collect::<Vec<_>>());
@@ -69,7 +69,19 @@ impl CallFile {
         if self.only_threads && !threads.is_empty() {
             return Ok(());
         }
-        self.write_thread(counts, CallgrindPart { pid, thread: None, number: 1 })
+        let graphs: Vec<&CallGraph> = counts.dumps.iter().chain(&counts.calls).collect();
+        let part = |number| CallgrindPart { pid, thread: None, number, begins: !self.combine || number == 1 };
+        if self.combine {
+            return self.write(&graphs.into_iter().zip((1..).map(part)).collect::<Vec<_>>());
+        }
+        let (last, dumps) = graphs.split_last().map_or((None, &[][..]), |(last, dumps)| (Some(last), dumps));
+        let mut written = Ok(());
+        for (&graph, number) in dumps.iter().zip(1..) {
+            let file = self.beside(&format!(".{number}"));
+            written = written.and(file.and_then(|file| file.write(&[(graph, part(number))])));
+        }
+        let last = last.map(|&graph| (graph, part(graphs.len() as u32)));
+        written.and(last.map_or(Ok(()), |last| self.write(&[last])))
     }
 
     /// Writes the call graph of a thread.

@@ -8,7 +8,7 @@ use clap::{ArgAction, Args};
 
 use super::switch::Switch;
 use crate::profile::CallgrindForm;
-use crate::session::{CallRules, Positions, Producer};
+use crate::session::{CallRules, FunctionPatterns, Positions, Producer};
 
 /// Options of the call graph.
 #[derive(Args, Debug)]
@@ -48,6 +48,30 @@ pub(super) struct CallArgs {
     #[arg(help_heading = "Callgrind's options")]
     pub collect_atstart: Option<Switch>,
 
+    /// Write the costs so far to a file of their own, with .1 and so on behind its name, whenever a
+    /// function of this name is entered; ? and * as above. May be repeated
+    #[arg(long, value_name = "FUNCTION", action = ArgAction::Append, display_order = 42)]
+    #[arg(hide_short_help = true)]
+    #[arg(help_heading = "Callgrind's options")]
+    pub dump_before: Vec<OsString>,
+
+    /// Write them whenever such a function is left
+    #[arg(long, value_name = "FUNCTION", action = ArgAction::Append, display_order = 42)]
+    #[arg(hide_short_help = true)]
+    #[arg(help_heading = "Callgrind's options")]
+    pub dump_after: Vec<OsString>,
+
+    /// Set the costs to zero whenever such a function is entered
+    #[arg(long, value_name = "FUNCTION", action = ArgAction::Append, display_order = 42)]
+    #[arg(hide_short_help = true)]
+    #[arg(help_heading = "Callgrind's options")]
+    pub zero_before: Vec<OsString>,
+
+    /// Write the costs so far at the first block after every N instructions
+    #[arg(long, value_name = "N", hide_short_help = true, display_order = 42)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    pub dump_every: Option<u64>,
+
     /// Write the source line of each cost
     #[arg(long, default_value = "yes", hide_short_help = true, display_order = 43)]
     #[arg(help_heading = "Callgrind's options")]
@@ -63,7 +87,7 @@ pub(super) struct CallArgs {
     #[arg(help_heading = "Callgrind's options")]
     pub compress_pos: Switch,
 
-    /// Write the threads that are counted apart as parts of one file
+    /// Write the threads that are counted apart, and what is dumped, as parts of one file
     #[arg(long, default_value = "no", hide_short_help = true, display_order = 46)]
     #[arg(help_heading = "Callgrind's options")]
     pub combine_dumps: Switch,
@@ -75,14 +99,28 @@ impl CallArgs {
         let rules = || CallRules {
             skip_plt: self.skip_plt.on(),
             recursions: self.separate_recs,
+            dump_every: self.dump_every.unwrap_or(0),
             collect_at_start: self.collect_atstart.map_or(self.toggle_collect.is_empty(), Switch::on),
         };
         self.callgraph.on().then(rules)
     }
 
-    /// Patterns of the functions that switch collection.
-    pub(super) fn toggles(&self) -> Vec<Vec<u8>> {
-        self.toggle_collect.iter().map(|pattern| pattern.as_bytes().to_vec()).collect()
+    /// Patterns of the functions that control what is collected.
+    pub(super) fn functions(&self) -> FunctionPatterns {
+        let patterns =
+            |all: &[OsString]| all.iter().map(|pattern| pattern.as_bytes().to_vec()).collect::<Vec<_>>();
+        FunctionPatterns {
+            toggle: patterns(&self.toggle_collect),
+            dump_before: patterns(&self.dump_before),
+            dump_after: patterns(&self.dump_after),
+            zero_before: patterns(&self.zero_before),
+        }
+    }
+
+    /// True if costs may be dumped or set to zero on the way.
+    fn has_parts(&self) -> bool {
+        let functions = [&self.dump_before, &self.dump_after, &self.zero_before];
+        self.dump_every.is_some() || functions.iter().any(|functions| !functions.is_empty())
     }
 
     /// The positions of the call graph; those of instructions with `--dump-instr`.
@@ -105,12 +143,25 @@ impl CallArgs {
 ///
 /// # Errors
 /// What cannot be together.
-pub(super) fn check(options: &CallArgs, producer: Producer, prompt: bool) -> Result<(), Error> {
+pub(super) fn check(
+    options: &CallArgs,
+    producer: Producer,
+    threads: bool,
+    prompt: bool,
+) -> Result<(), Error> {
     if !options.callgraph.on() {
         if options.collect_atstart.is_some() || !options.toggle_collect.is_empty() {
             bail!("--toggle-collect and --collect-atstart are about calls; add --callgraph=yes");
         }
+        if options.has_parts() {
+            bail!(
+                "--dump-before, --dump-after, --dump-every and --zero-before are about calls; add --callgraph=yes"
+            );
+        }
         return Ok(());
+    }
+    if threads && options.has_parts() {
+        bail!("--separate-threads=yes: threads are not dumped or set to zero on the way; leave it out");
     }
     if prompt {
         bail!("--callgraph=yes: calls are not followed under the prompt; use cgemu run without -i");

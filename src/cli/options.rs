@@ -412,7 +412,7 @@ impl CountArgs {
             branch_sim: self.branch_sim.on(),
             model: self.count_model,
             calls: calls.rules(),
-            toggles: calls.toggles(),
+            functions: calls.functions(),
             at_start: self.instr_at_start.on(),
             producer: self.hooks,
             children: Children {

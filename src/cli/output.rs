@@ -117,7 +117,7 @@ impl ProfileFiles {
     /// The first file that cannot be written; the others are written all the same.
     pub(super) fn write_children<'f>(&self, finished: &'f Finished) -> Result<(), String> {
         let mut files: Vec<(String, &'f Folded, CallgrindPart)> = Vec::new();
-        let part = |pid, thread| CallgrindPart { pid, thread, number: 1 };
+        let part = |pid, thread| CallgrindPart { pid, thread, number: 1, begins: true };
         let mut add_threads = |pid: i32, of: &str, threads: &'f [Thread]| {
             // Callgrind's names.
             let name = |number| format!("{of}-{number:02}");

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::hooks::callgraph::dumps::Dumps;
 use crate::hooks::callgraph::graph::CallCosts;
 use crate::hooks::callgraph::tracker::CallTracker;
 use crate::hooks::callgraph::walker::CallRules;
@@ -27,6 +28,8 @@ pub(super) struct Book {
     contexts: bool,
     /// The call graph, if calls are followed.
     calls: Option<Arc<CallCosts>>,
+    /// Parts of the call graph that came before.
+    dumps: Dumps,
     /// Counts from before these.
     inherited: Vec<Arc<Book>>,
 }
@@ -66,6 +69,12 @@ impl Book {
     pub(super) fn add_calls(&self, all: &mut CallCosts) {
         self.calls.iter().for_each(|calls| all.append(calls));
         self.inherited.iter().for_each(|inherited| inherited.add_calls(all));
+    }
+
+    /// Adds the parts of the call graph that came before to `all`.
+    pub(super) fn add_dumps(&self, all: &mut Dumps) {
+        self.inherited.iter().for_each(|inherited| inherited.add_dumps(all));
+        all.append(&self.dumps);
     }
 
     /// Bytes that it takes, without what it has inherited.
@@ -171,6 +180,7 @@ impl Account {
             counted: self.part.counted().pack(),
             contexts: self.calls.is_some(),
             calls: None,
+            dumps: self.calls.as_ref().map_or_else(Dumps::default, |calls| calls.dumps().clone()),
             inherited: self.inherited.clone(),
         }
     }
@@ -185,6 +195,12 @@ impl Account {
     pub(super) fn add_calls(&self, plans: &[Arc<Plan>], all: &mut CallCosts) {
         self.calls.iter().for_each(|calls| all.append(&calls.costs(&self.part, plans, true)));
         self.inherited.iter().for_each(|inherited| inherited.add_calls(all));
+    }
+
+    /// Adds the parts of the call graph that came before to `all`.
+    pub(super) fn add_dumps(&self, all: &mut Dumps) {
+        self.inherited.iter().for_each(|inherited| inherited.add_dumps(all));
+        self.calls.iter().for_each(|calls| all.append(calls.dumps()));
     }
 
     /// Sets the counts to zero. The simulator keeps its contents.

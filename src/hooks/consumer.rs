@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::hooks::account::{Account, Book, SavedAccount};
+use crate::hooks::callgraph::dumps::Dumps;
 use crate::hooks::callgraph::graph::CallCosts;
 use crate::hooks::callgraph::walker::CallRules;
 use crate::hooks::control::{AccountId, Control, Opening};
@@ -456,6 +457,19 @@ impl Consumer {
             awake.accounts.get(&account)?.add_calls(&self.plans, &mut all);
         }
         Some(all)
+    }
+
+    /// The parts of the call graph of an account that have been dumped.
+    pub(crate) fn dumps(&self, account: AccountId) -> Dumps {
+        let mut all = Dumps::default();
+        if let Some(account) = self.accounts.get(&account) {
+            account.add_dumps(&mut all);
+        } else if let Some(saved) = self.asleep.get(&account) {
+            saved.book.add_dumps(&mut all);
+        } else if let Some(book) = self.closed.get(&account) {
+            book.add_dumps(&mut all);
+        }
+        all
     }
 
     /// Looks out for these targets and no others after the moment `since`; the next record begins

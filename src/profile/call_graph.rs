@@ -63,6 +63,8 @@ pub struct CallGraph {
     pub desc: Vec<String>,
     /// The events that are recorded.
     pub events: EventSet,
+    /// Reason for the end of this part of a run; `None` for its end.
+    pub trigger: Option<String>,
     names: Names,
     functions: Vec<CalledFunction>,
     known: FxHashMap<[NameId; 3], FunctionId>,
@@ -76,6 +78,7 @@ impl CallGraph {
             cmd: clean(cmd).into_owned(),
             desc: desc.to_vec(),
             events,
+            trigger: None,
             names: Names::default(),
             functions: Vec::new(),
             known: FxHashMap::default(),

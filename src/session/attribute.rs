@@ -4,9 +4,10 @@
 use iced_x86::{Formatter, GasFormatter, Instruction, Mnemonic};
 
 use crate::guest::Fault;
+use crate::hooks::callgraph::dumps::Dumps;
 use crate::hooks::callgraph::graph::CallCosts;
 use crate::hooks::tally::Tally;
-use crate::profile::{Profile, UNKNOWN, cache_desc};
+use crate::profile::{CallGraph, Profile, UNKNOWN, cache_desc};
 use crate::session::call_graph;
 use crate::session::config::{CountConfig, Positions};
 use crate::session::costs::costs;
@@ -26,6 +27,8 @@ pub(super) struct Subject<'a> {
     pub code: Option<Code<'a>>,
     /// Costs of contexts and calls, if calls are followed.
     pub calls: Option<&'a CallCosts>,
+    /// The parts of them that were dumped before.
+    pub dumps: &'a Dumps,
     /// Positions of the call graph.
     pub positions: Positions,
 }
@@ -55,10 +58,15 @@ pub(super) fn fold_run(tally: &Tally, modules: &mut Modules, subject: Subject<'_
         return None;
     }
     let instructions = insns.map(|(insns, code)| insns.finish(profile.cmd(), &code));
-    let calls = subject.calls.map(|calls| {
+    let mut fold = |calls: &CallCosts| {
         call_graph::fold(calls, modules, subject.positions, (subject.command, profile.desc(), events))
-    });
-    Some(Folded { calls, instructions, profile })
+    };
+    let calls = subject.calls.map(&mut fold);
+    let mut dumps: Vec<CallGraph> = subject.dumps.made.iter().map(|dump| fold(&dump.costs)).collect();
+    for (graph, dump) in dumps.iter_mut().zip(&subject.dumps.made) {
+        graph.trigger = Some(call_graph::trigger(dump.trigger, modules));
+    }
+    Some(Folded { calls, dumps, instructions, profile })
 }
 
 /// The instruction in the syntax of the other views.

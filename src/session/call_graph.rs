@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::hooks::callgraph::dumps::{Dump, Trigger};
 use crate::hooks::callgraph::facts::Section;
 use crate::hooks::callgraph::graph::CallCosts;
 use crate::hooks::plan::MappingId;
@@ -48,6 +49,26 @@ pub(super) fn fold(
         folder.graph.call((caller, place), target, &Calls { count: call.calls, costs });
     }
     graph
+}
+
+/// The addresses of a dump that are to be located.
+pub(super) fn addresses_of_dump(dump: &Dump) -> impl Iterator<Item = (MappingId, u64)> {
+    let function = match dump.trigger {
+        Trigger::Before(code) | Trigger::After(code) => Some(code),
+        Trigger::Instructions(_) => None,
+    };
+    addresses(&dump.costs).chain(function)
+}
+
+/// The reason for the end of a part, in the words of Callgrind.
+pub(super) fn trigger(trigger: Trigger, modules: &mut Modules) -> String {
+    let (option, (mapping, pc)) = match trigger {
+        Trigger::Before(code) => ("--dump-before", code),
+        Trigger::After(code) => ("--dump-after", code),
+        Trigger::Instructions(count) => return format!("--dump-every={count}"),
+    };
+    let function = modules.locate(mapping, pc).map(|at| at.function);
+    format!("{option}={}", function.as_deref().unwrap_or(UNKNOWN))
 }
 
 struct Folder<'a> {

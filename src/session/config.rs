@@ -134,8 +134,21 @@ pub struct CountConfig {
     pub skip: Skip,
     /// Rules for the call graph; none if it is not asked for.
     pub calls: Option<CallRules>,
-    /// Patterns of the functions that switch collection for the call graph, with ? and *.
-    pub toggles: Vec<Vec<u8>>,
+    /// The functions that control what the call graph collects.
+    pub functions: FunctionPatterns,
+}
+
+/// Patterns of the functions that control what a call graph collects, with ? and *.
+#[derive(Clone, Debug, Default)]
+pub struct FunctionPatterns {
+    /// They switch collection.
+    pub toggle: Vec<Vec<u8>>,
+    /// Costs are dumped when they are entered.
+    pub dump_before: Vec<Vec<u8>>,
+    /// Costs are dumped when they are left.
+    pub dump_after: Vec<Vec<u8>>,
+    /// Costs are set to zero when they are entered.
+    pub zero_before: Vec<Vec<u8>>,
 }
 
 /// Counting of the processes that the first one starts.

@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use crate::abi::signal::signo::SIGKILL;
 use crate::emu::memory::space::AddressSpace;
+use crate::hooks::callgraph::dumps::Dumps;
 use crate::hooks::callgraph::graph::CallCosts;
 use crate::hooks::consumer::Consumer;
 use crate::hooks::control::AccountId;
@@ -51,6 +52,7 @@ impl Session {
         let mut counts = |account| AccountCounts {
             tally: Tally::of(account, consumers.iter()),
             calls: calls_of(account, &consumers),
+            dumps: dumps_of(account, &consumers),
         };
         let folded = fold_all(&config, accounts.counted(), &mut counts, &mut guest.modules, code.as_ref());
         // It is given up only for a pause.
@@ -75,6 +77,7 @@ impl Session {
             tally: tallies.get(&account).cloned().unwrap_or_default(),
             // Calls are followed in runs that do not go back.
             calls: None,
+            dumps: Dumps::default(),
         };
         let code = self.machine.recorder().code();
         let results = fold_all(&self.config, counted, &mut counts, &mut self.guest.modules, code)?;
@@ -92,7 +95,14 @@ impl Session {
         let wanted: Vec<(MappingId, u64)> = tally.iter().map(|(pc, mapping, _)| (mapping, pc)).collect();
         guest.modules.read_debug_info(&wanted);
         let code = machine.recorder().code().map(|kept| Code { kept, accounts });
-        let subject = Subject { command: &command, counting: &config.counting, code, calls: None, positions };
+        let subject = Subject {
+            command: &command,
+            counting: &config.counting,
+            code,
+            calls: None,
+            dumps: &Dumps::default(),
+            positions,
+        };
         attribute::fold_run(&tally, &mut guest.modules, subject)
     }
 
@@ -166,11 +176,14 @@ struct AccountCounts {
     tally: Tally,
     /// Costs of contexts and calls, if calls are followed.
     calls: Option<CallCosts>,
+    /// Parts of them that were dumped before.
+    dumps: Dumps,
 }
 
 impl AccountCounts {
     fn append(&mut self, other: AccountCounts) {
         self.tally.append(other.tally);
+        self.dumps.append(&other.dumps);
         match (&mut self.calls, other.calls) {
             (Some(calls), Some(more)) => calls.append(&more),
             (calls, Some(more)) => *calls = Some(more),
@@ -180,7 +193,8 @@ impl AccountCounts {
 
     fn addresses(&self) -> impl Iterator<Item = (MappingId, u64)> {
         let own = self.tally.iter().map(|(pc, mapping, _)| (mapping, pc));
-        own.chain(self.calls.iter().flat_map(call_graph::addresses))
+        let dumped = self.dumps.made.iter().flat_map(|dump| call_graph::addresses_of_dump(dump));
+        own.chain(self.calls.iter().flat_map(call_graph::addresses)).chain(dumped)
     }
 }
 
@@ -192,26 +206,37 @@ fn calls_of(account: AccountId, consumers: &[Consumer]) -> Option<CallCosts> {
     Some(calls)
 }
 
+/// The parts of the call graph of an account that were dumped.
+fn dumps_of(account: AccountId, consumers: &[Consumer]) -> Dumps {
+    let mut parts = consumers.iter().map(|consumer| consumer.dumps(account));
+    let mut dumps = parts.next().unwrap_or_default();
+    parts.for_each(|part| dumps.complete(&part));
+    dumps
+}
+
 /// The counts of a run.
 struct Results {
     counts: Folded,
     threads: Vec<Thread>,
     children: Vec<Child>,
+    /// Dumps of call graphs that were left out.
+    left_out: u64,
 }
 
 impl Results {
     fn empty(config: &Config) -> Results {
         let profile = Profile::new(config.machine.command_line(), config.counting.events());
         Results {
-            counts: Folded { profile, instructions: None, calls: None },
+            counts: Folded { profile, instructions: None, calls: None, dumps: Vec::new() },
             threads: Vec::new(),
             children: Vec::new(),
+            left_out: 0,
         }
     }
 }
 
 fn conclude(ending: Ending, guest: &mut Guest, results: Results) -> Finished {
-    let Results { counts, threads, children } = results;
+    let Results { counts, threads, children, left_out } = results;
     let (stop, line) = attribute::explain(ending, &mut guest.modules);
     let Guest { kernel, modules, places, .. } = &mut *guest;
     let mut notices =
@@ -223,6 +248,11 @@ fn conclude(ending: Ending, guest: &mut Guest, results: Results) -> Finished {
         let files = if dropped == 1 { "1 file is".to_owned() } else { format!("{dropped} files are") };
         notices.push(format!(
             "{files} dropped that the program wrote, changed or removed; --allow-write=DIR keeps what is in DIR"
+        ));
+    }
+    if left_out > 0 {
+        notices.push(format!(
+            "{left_out} dumps of the call graph are left out, since there were too many; their costs are in the last part"
         ));
     }
     Finished { stop, counts, threads, children, notices }
@@ -248,9 +278,11 @@ fn fold_all(
     let rules = config.counting.children;
     let mut whole = of_process(first, counts);
     let mut children: Vec<Child> = Vec::new();
+    let mut left_out = whole.dumps.left_out;
     let mut wanted: BTreeSet<(MappingId, u64)> = BTreeSet::new();
     for child in others {
         let own = of_process(child, counts);
+        left_out += own.dumps.left_out;
         children.push(Child {
             pid: child.pid,
             ppid: child.ppid,
@@ -276,7 +308,9 @@ fn fold_all(
             || of.iter().flat_map(|counted| &counted.threads).map(|thread| thread.account).collect();
         let code = code.map(|kept| Code { kept, accounts: accounts() });
         let calls = own.calls.as_ref();
-        attribute::fold_run(&own.tally, modules, Subject { command, counting, code, calls, positions })
+        let dumps = &own.dumps;
+        let subject = Subject { command, counting, code, calls, dumps, positions };
+        attribute::fold_run(&own.tally, modules, subject)
     };
     let in_first = if rules.merged { counted } else { from_ref(first) };
     let folded = fold(&whole, &first.command, in_first)?;
@@ -297,5 +331,5 @@ fn fold_all(
             child.counts = Some(fold(&of_process(counted, counts), &child.command, from_ref(counted))?);
         }
     }
-    Some(Results { counts: folded, threads: own, children })
+    Some(Results { counts: folded, threads: own, children, left_out })
 }

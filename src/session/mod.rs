@@ -23,7 +23,8 @@ mod skip;
 mod tasks;
 
 pub use config::{
-    Caches, Children, Config, CountConfig, Limits, MachineConfig, Positions, Producer, Recording, Schedule,
+    Caches, Children, Config, CountConfig, FunctionPatterns, Limits, MachineConfig, Positions, Producer,
+    Recording, Schedule,
 };
 pub use control::{Control, LogSink, PAUSE};
 pub use finish::run;

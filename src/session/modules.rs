@@ -10,8 +10,9 @@ use rustc_hash::FxHashMap;
 
 use crate::emu::memory::space::FileArea;
 use crate::guest::{FileId, PageSource};
-use crate::hooks::callgraph::facts::{CodePlace, Section};
+use crate::hooks::callgraph::facts::{Actions, CodePlace, Section};
 use crate::hooks::plan::{MappingId, NO_MAPPING};
+use crate::session::config::FunctionPatterns;
 use crate::session::skip::any_matches;
 use crate::symbols::give_up::GiveUp;
 use crate::symbols::symboliser::{Object, Symboliser};
@@ -35,19 +36,19 @@ pub(super) struct Modules {
     known: FxHashMap<(u64, u64, u64), MappingId>,
     symboliser: Symboliser,
     last: Option<((u64, u64, u64), MappingId)>,
-    /// Patterns of the functions that switch collection for the call graph.
-    toggles: Vec<Vec<u8>>,
+    /// The functions that control what the call graph collects.
+    functions: FunctionPatterns,
     /// Mappings before this one are read ahead, or shall not be.
     read_ahead: usize,
 }
 
 impl Modules {
     /// No files yet; their paths begin at the directory `root` of the host, and `give_up` tells
-    /// when to read no more of them. Functions whose names match one of `toggles` switch
-    /// collection.
-    pub(super) fn new(root: &Path, give_up: GiveUp, toggles: &[Vec<u8>]) -> Modules {
+    /// when to read no more of them. `functions` control what the call graph
+    /// collects.
+    pub(super) fn new(root: &Path, give_up: GiveUp, functions: &FunctionPatterns) -> Modules {
         let symboliser = Symboliser::new(root, give_up);
-        Modules { symboliser, toggles: toggles.to_vec(), ..Modules::default() }
+        Modules { symboliser, functions: functions.clone(), ..Modules::default() }
     }
 
     /// The number of a file mapping.
@@ -164,17 +165,26 @@ impl Modules {
             return CodePlace { function: pc, section, ..CodePlace::default() };
         }
         let symbol = functions.symbol(vaddr);
-        let Modules { toggles, symboliser, .. } = self;
-        // Names cost more than a look at whether anybody asks for them.
-        let toggles = !toggles.is_empty()
-            && symbol.is_some_and(|symbol| any_matches(toggles, symboliser.shown(&symbol.name).as_bytes()));
+        let Modules { functions: patterns, symboliser, .. } = self;
+        let mut is_one_of = |patterns: &[Vec<u8>]| {
+            // Names cost more than a look at whether anybody asks for them.
+            !patterns.is_empty()
+                && symbol
+                    .is_some_and(|symbol| any_matches(patterns, symboliser.shown(&symbol.name).as_bytes()))
+        };
+        let actions = Actions {
+            toggles: is_one_of(&patterns.toggle),
+            dumps_before: is_one_of(&patterns.dump_before),
+            dumps_after: is_one_of(&patterns.dump_after),
+            zeroes_before: is_one_of(&patterns.zero_before),
+        };
         CodePlace {
             object,
             function: symbol.map_or(vaddr, |symbol| symbol.start),
             section,
             entry: symbol.is_some_and(|symbol| symbol.start == vaddr),
             resolver: symbol.is_some_and(|symbol| symbol.name.starts_with("_dl_runtime_resolve")),
-            toggles,
+            actions,
         }
     }
 

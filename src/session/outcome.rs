@@ -120,6 +120,8 @@ pub struct Folded {
     pub instructions: Option<Instructions>,
     /// The call graph, if calls are followed.
     pub calls: Option<CallGraph>,
+    /// The parts of it that were dumped before.
+    pub dumps: Vec<CallGraph>,
 }
 
 /// A thread that was counted apart.

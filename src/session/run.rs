@@ -117,7 +117,7 @@ impl Session {
         let first = client(&kernel);
         let guest = Guest {
             kernel,
-            modules: Modules::new(as_path(program.policy.root()), give_up(&control), &counting.toggles),
+            modules: Modules::new(as_path(program.policy.root()), give_up(&control), &counting.functions),
             limits: Limits { memory: Some(memory), ..program.limits },
             ending: None,
             first_end: None,

@@ -50,6 +50,44 @@ fn call_graphs_that_cannot_be_made_are_125() {
     refused(&["run", "--callgraph=yes", "--hooks=api", "true"], 125, "--hooks=tap");
     refused(&["run", "--callgraph=yes", "-i", "true"], 125, "without -i");
     refused(&["run", "--callgraph=yes", "--callgrind-out-file=none/out", "true"], 125, "none/out");
+    refused(&["run", "--callgraph=yes", "--dump-every=0", "true"], 125, "--dump-every");
+    refused(&["run", "--dump-before=main", "true"], 125, "--callgraph=yes");
+    let threads = ["run", "--callgraph=yes", "--zero-before=main", "--separate-threads=yes", "true"];
+    refused(&threads, 125, "--separate-threads=yes");
+}
+
+/// What is dumped on the way adds up to the profile, in files of their own or in one; what is too
+/// much is in the last part.
+#[test]
+fn call_graphs_in_parts() {
+    for (options, files) in [
+        (&["--dump-every=20000"][..], None),
+        (&["--dump-every=20000", "--combine-dumps=yes"], Some(1)),
+        (&["--dump-every=5"], Some(1000)),
+    ] {
+        let dir = temporary();
+        let words = ["run", "--callgraph=yes", "--callgrind-out-file=graph", "--cachegrind-out-file=profile"];
+        let out = output(dir.path(), &[&words[..], options, &["--branch-sim=yes", "true"]].concat());
+        assert!(out.status.success(), "{}", stderr(&out));
+        assert_eq!(stderr(&out).contains("dumps of the call graph are left out"), files == Some(1000));
+        let graphs: Vec<String> =
+            names(dir.path()).into_iter().filter(|name| name.starts_with("graph")).collect();
+        assert!(files.map_or(graphs.len() > 2, |files| graphs.len() == files), "{options:?}: {graphs:?}");
+        let text = |name: &str| std::fs::read_to_string(dir.path().join(name)).expect("text");
+        let instructions = |line: &str| line.split(' ').nth(1).and_then(|ir| ir.parse::<u64>().ok());
+        let sum = |name: &str, key: &str| {
+            let text = text(name);
+            let lines = text.lines().filter(|line| line.starts_with(key));
+            lines.map(|line| instructions(line).expect("a number")).sum::<u64>()
+        };
+        let dumped: u64 = graphs.iter().map(|name| sum(name, "totals: ")).sum();
+        assert_eq!(dumped, sum("profile", "summary: "), "{options:?}");
+        assert!(text("graph").contains("desc: Trigger: Program termination"), "{options:?}");
+        for name in graphs.iter().filter(|name| *name != "graph") {
+            let text = text(name);
+            assert!(text.starts_with("# callgrind format") && text.contains(options[0]), "{name}");
+        }
+    }
 }
 
 /// A call graph beside each profile, of processes and threads too, whatever the form.

@@ -26,7 +26,7 @@ pub fn config(argv: Vec<OsString>, model: CountModel) -> Config {
         },
         counting: CountConfig {
             calls: None,
-            toggles: Vec::new(),
+            functions: Default::default(),
             caches: Some(Caches::default()),
             branch_sim: true,
             model,

@@ -22,6 +22,8 @@ const ONLY: [(&str, &str, &str); 1] =
 /// Instructions of functions, and calls with inclusive instructions of pairs of them.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Graph {
+    /// What ended this part of the run.
+    trigger: String,
     functions: BTreeMap<String, u64>,
     calls: BTreeMap<(String, String), (u64, u64)>,
 }
@@ -49,6 +51,8 @@ fn read(file: &Path) -> Graph {
             called = plain(name);
         } else if let Some(rest) = line.strip_prefix("calls=") {
             calls = rest.split(' ').next().and_then(|count| count.parse::<u64>().ok());
+        } else if let Some(rest) = line.strip_prefix("desc: Trigger: ") {
+            graph.trigger = rest.to_owned();
         } else if let Some(rest) = line.strip_prefix("events: ") {
             assert!(rest.starts_with("Ir "), "{}: {line}", file.display());
         } else if line.starts_with(|c: char| c.is_ascii_digit()) {
@@ -94,8 +98,8 @@ fn finish(mut command: Command, what: &str) {
     assert!(out.status.success(), "{what}: {}", stderr(&out));
 }
 
-/// Callgrind's graph, and ours.
-fn both(directory: &Path, options: &[&str]) -> [Graph; 2] {
+/// The graphs of Callgrind's parts and of ours, the last part first.
+fn both(directory: &Path, options: &[&str]) -> [Vec<Graph>; 2] {
     let mut theirs = Command::new("taskset");
     theirs.args(["-c", "0", "env", "--default-signal", "-i"]).args(environment()).current_dir(directory);
     theirs.args([valgrind(), "-q", "--log-file=/dev/null", "--tool=callgrind", "--cache-sim=yes"]);
@@ -111,7 +115,11 @@ fn both(directory: &Path, options: &[&str]) -> [Graph; 2] {
     ours.arg(format!("--env=LD_PRELOAD={}", libraries().join(PRELOADED).display()));
     ours.args(["--", "./program"]);
     finish(ours, "cgemu");
-    ["theirs", "ours"].map(|name| read(&directory.join(name)))
+    ["theirs", "ours"].map(|name| {
+        let parts = (1..).map(|number| directory.join(format!("{name}.{number}")));
+        let all = [directory.join(name)].into_iter().chain(parts.take_while(|part| part.exists()));
+        all.map(|part| read(&part)).collect()
+    })
 }
 
 /// What one of them has and not the other, a line each.
@@ -143,6 +151,11 @@ fn compare(options: &[&str]) {
 
 /// Compares the graphs of some programs, which have more than `least` pairs.
 fn compare_some(sources: Vec<PathBuf>, options: &[&str], least: usize) {
+    compare_parts(sources, options, least, Some(0));
+}
+
+/// Compares all parts, which are as many as `dumps` says and one more.
+fn compare_parts(sources: Vec<PathBuf>, options: &[&str], least: usize, dumps: Option<usize>) {
     if let Err(why) = check_host() {
         return not_compared(&format!("{why}: Valgrind starts programs otherwise there"));
     }
@@ -150,9 +163,14 @@ fn compare_some(sources: Vec<PathBuf>, options: &[&str], least: usize) {
         let dir = tempfile::tempdir().expect("a directory");
         build(&source, dir.path());
         let [theirs, ours] = both(dir.path(), options);
-        assert!(theirs.calls.len() > least, "{}: few calls", source.display());
-        let difference = difference(&source, &theirs, &ours);
-        (source, difference)
+        let pairs: usize = theirs.iter().map(|part| part.calls.len()).sum();
+        assert!(pairs > least, "{}: few calls", source.display());
+        let triggers =
+            [&theirs, &ours].map(|parts| parts.iter().map(|part| &part.trigger).collect::<Vec<_>>());
+        assert_eq!(triggers[0], triggers[1], "{}: parts", source.display());
+        assert!(dumps.is_none_or(|dumps| theirs.len() == dumps + 1), "{}: {triggers:?}", source.display());
+        let parts = theirs.iter().zip(&ours);
+        (source.clone(), parts.map(|(theirs, ours)| difference(&source, theirs, ours)).collect::<String>())
     });
     let failures: String = results
         .into_iter()
@@ -186,4 +204,23 @@ fn collection_is_switched_as_by_callgrind() {
         compare_some(source(), options, 3);
     }
     compare_some(sources(), &["--toggle-collect=main"], 3);
+}
+
+/// Functions that end parts: within each other, in recursion, several at a time; and those that set
+/// costs to zero.
+#[test]
+fn parts_are_callgrinds() {
+    let source = || sources().into_iter().filter(|source| source.ends_with("collect.c")).collect();
+    for (options, dumps) in [
+        (&["--dump-before=g"][..], 3),
+        (&["--dump-after=g"], 3),
+        (&["--dump-before=re?", "--dump-after=rec"], 4),
+        (&["--dump-after=f", "--dump-after=other", "--dump-before=rec", "--zero-before=h"], 5),
+        (&["--zero-before=g"], 0),
+        (&["--dump-before=f", "--zero-before=f", "--toggle-collect=other"], 2),
+    ] {
+        compare_parts(source(), options, 3, Some(dumps));
+    }
+    compare_parts(sources(), &["--dump-before=main", "--dump-after=main"], 20, None);
+    compare_parts(sources(), &["--zero-before=main"], 3, Some(0));
 }

@@ -29,8 +29,21 @@ pub(crate) struct CodePlace {
     pub(crate) entry: bool,
     /// The function is `_dl_runtime_resolve`, which a jump leaves for good.
     pub(crate) resolver: bool,
-    /// Entering the function switches collection, and leaving it switches it back.
+    /// Effects on the costs of entering and leaving the function.
+    pub(crate) actions: Actions,
+}
+
+/// Effects on the costs of entering and leaving a function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Actions {
+    /// Entering it switches collection, and leaving it switches it back.
     pub(crate) toggles: bool,
+    /// Costs are dumped when it is entered.
+    pub(crate) dumps_before: bool,
+    /// Costs are dumped when it is left.
+    pub(crate) dumps_after: bool,
+    /// Costs are set to zero when it is entered.
+    pub(crate) zeroes_before: bool,
 }
 
 /// The way in which control leaves a block.

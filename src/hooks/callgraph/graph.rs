@@ -132,6 +132,11 @@ impl Graph {
         })
     }
 
+    /// Code of the function of a context.
+    pub(super) fn code(&self, context: ContextId) -> (MappingId, u64) {
+        self.contexts.get(context as usize).copied().unwrap_or_default()
+    }
+
     /// The arc between two blocks.
     pub(super) fn arc(&mut self, from: u32, to: BlockId) -> ArcId {
         let arcs = &mut self.arcs;
@@ -268,6 +273,12 @@ impl CallCosts {
         for (own, other) in self.calls.iter_mut().zip(&other.calls) {
             add(&mut own.cost, &other.cost);
         }
+    }
+
+    /// Drops what has not been executed, which is the same in all consumers of the same records.
+    pub(super) fn drop_zeros(&mut self) {
+        self.lines.retain(|(_, _, _, counts)| counts.ir != 0);
+        self.calls.retain(|call| call.cost.ir != 0);
     }
 
     /// Adds the graph of another account.

@@ -59,8 +59,12 @@ impl Program {
     fn graph(&self, skip_plt: bool) -> (Vec<(u64, u64)>, Vec<Call>) {
         let mut part = Part::new(None, None);
         let mut numbering = Numbering::Contexts { plans: Vec::new() };
-        let mut tracker =
-            CallTracker::new(CallRules { skip_plt, recursions: self.recursions, collect_at_start: true });
+        let mut tracker = CallTracker::new(CallRules {
+            skip_plt,
+            recursions: self.recursions,
+            collect_at_start: true,
+            dump_every: 0,
+        });
         let mut words = &self.words[..];
         while !words.is_empty() {
             let (_, rest) = tracker.walk(&mut part, &mut numbering, &self.plans, words);

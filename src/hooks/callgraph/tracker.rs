@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::hooks::callgraph::graph::{CallCosts, Graph};
+use crate::hooks::callgraph::dumps::{Demand, Demands, Dumps, Trigger};
+use crate::hooks::callgraph::graph::{ArcId, CallCosts, Graph};
 use crate::hooks::callgraph::walker::{CallRules, Thread, Walker};
 use crate::hooks::control::Control;
-use crate::hooks::counts::Counts;
+use crate::hooks::counts::{Counted, Counts};
 use crate::hooks::numbering::Numbering;
 use crate::hooks::part::Part;
 use crate::hooks::plan::Plan;
@@ -23,6 +24,13 @@ pub(in crate::hooks) struct CallTracker {
     others: BTreeMap<u32, Thread>,
     /// Misses of the simulators before the next record.
     missed: Counts,
+    dumps: Dumps,
+    /// Demands of the functions that were entered and left since the last block.
+    demands: Demands,
+    /// Counts by instruction that are in the dumps.
+    dumped: Vec<Counts>,
+    /// Instructions since the last dump.
+    since_dump: u64,
 }
 
 impl CallTracker {
@@ -35,6 +43,10 @@ impl CallTracker {
             task: None,
             others: BTreeMap::new(),
             missed: Counts::default(),
+            dumps: Dumps::default(),
+            demands: Demands::default(),
+            dumped: Vec::new(),
+            since_dump: 0,
         }
     }
 
@@ -53,6 +65,7 @@ impl CallTracker {
     ) -> CallTracker {
         let mut child = CallTracker { task: None, others: BTreeMap::new(), ..self.clone() };
         child.zero();
+        child.dumps = Dumps::default();
         child.missed = Counts::default();
         child.number_blocks(part, numbering, plans);
         child
@@ -83,6 +96,13 @@ impl CallTracker {
 
     /// Sets all costs to zero; calls that have not returned cost from here on.
     pub(in crate::hooks) fn zero(&mut self) {
+        self.dumped.clear();
+        self.begin_part();
+    }
+
+    /// Begins a part: nothing of it has been spent.
+    fn begin_part(&mut self) {
+        self.since_dump = 0;
         self.graph.zero();
         self.others.values_mut().chain([&mut self.thread]).for_each(Thread::zero);
     }
@@ -96,10 +116,11 @@ impl CallTracker {
 
     /// Forgets all stacks: what comes is not counted for a while.
     pub(in crate::hooks) fn unwind(&mut self) {
-        let CallTracker { rules, graph, thread, others, .. } = self;
+        let CallTracker { rules, graph, thread, others, demands, .. } = self;
         for thread in others.values_mut().chain([thread]) {
-            Walker { rules: *rules, graph, thread }.leave_all();
+            Walker { rules: *rules, graph, thread, demands }.leave_all();
         }
+        *demands = Demands::default();
     }
 
     /// The graph with its costs. With `complete`, calls that have not returned cost what they have
@@ -109,11 +130,60 @@ impl CallTracker {
         if complete {
             now.unwind();
         }
-        let (index, counted) = (part.index(), part.counted());
-        let mut counts = vec![Counts::default(); index.insns.len()];
-        index.add_references(&counted, &mut counts);
-        index.add_misses(&counted, &mut counts);
-        now.graph.costs(index, &counts, plans)
+        let mut counts = counts(part);
+        for (count, dumped) in counts.iter_mut().zip(&self.dumped) {
+            *count = count.since(dumped);
+        }
+        now.graph.costs(part.index(), &counts, plans)
+    }
+
+    /// The parts that have been dumped.
+    pub(in crate::hooks) fn dumps(&self) -> &Dumps {
+        &self.dumps
+    }
+
+    /// Makes a part of the costs since the one before.
+    #[cold]
+    fn dump(&mut self, part: &Part, plans: &[Arc<Plan>], trigger: Trigger) {
+        if !self.dumps.has_room() {
+            return;
+        }
+        let costs = self.costs(part, plans, true);
+        self.dumped = counts(part);
+        self.begin_part();
+        // As Callgrind: calls that have cost nothing are not listed, and count in the next part.
+        for (arc, call) in self.graph.arcs.iter_mut().zip(&costs.calls) {
+            arc.calls = if call.cost.ir == 0 { call.calls } else { 0 };
+        }
+        self.dumps.add(trigger, costs);
+    }
+
+    /// Does what the functions that were entered and left have asked for.
+    #[cold]
+    fn meet_demands(&mut self, part: &mut Part, plans: &[Arc<Plan>]) {
+        let demands: Demands = std::mem::take(&mut self.demands);
+        let (before, after) = demands.split();
+        let late = demands.late.map(|(_, arc)| arc);
+        self.recount(late, |calls| calls.saturating_sub(1));
+        before.iter().for_each(|demand| self.meet(*demand, part, plans));
+        self.recount(late, |calls| calls + 1);
+        after.iter().for_each(|demand| self.meet(*demand, part, plans));
+    }
+
+    fn recount(&mut self, arc: Option<ArcId>, count: impl Fn(u64) -> u64) {
+        if let Some(arc) = arc.and_then(|arc| self.graph.arcs.get_mut(arc as usize)) {
+            arc.calls = count(arc.calls);
+        }
+    }
+
+    fn meet(&mut self, demand: Demand, part: &mut Part, plans: &[Arc<Plan>]) {
+        match demand {
+            Demand::Dump(trigger) => self.dump(part, plans, trigger),
+            Demand::Zero => {
+                part.set_counted(&Counted::default());
+                self.zero();
+            }
+        }
     }
 
     /// Walks records to the next instruction to the consumers. Returns the number of their
@@ -137,6 +207,11 @@ impl CallTracker {
             instructions += header.instructions;
             part.decide(plan.pc);
             self.add_missed(part);
+            if self.since_dump >= self.rules.dump_every && self.rules.dump_every > 0 {
+                self.dump(part, plans, Trigger::Instructions(self.rules.dump_every));
+                self.since_dump = 0;
+            }
+            self.since_dump += header.instructions;
             let slots = record.get(1..).unwrap_or_default();
             let mut walker = self.walker();
             if let Some(between) = plan.between {
@@ -145,6 +220,9 @@ impl CallTracker {
             }
             let Some(facts) = plan.calls.filter(|_| header.instructions > 0) else { continue };
             let block = walker.begin((header.plan, plan), &facts);
+            if !self.demands.is_empty() {
+                self.meet_demands(part, plans);
+            }
             self.number_blocks(part, numbering, plans);
             part.walk_as(record, block as usize);
             self.walker().spend(&part.referenced(block as usize, slots));
@@ -164,6 +242,20 @@ impl CallTracker {
     }
 
     fn walker(&mut self) -> Walker<'_> {
-        Walker { rules: self.rules, graph: &mut self.graph, thread: &mut self.thread }
+        Walker {
+            rules: self.rules,
+            graph: &mut self.graph,
+            thread: &mut self.thread,
+            demands: &mut self.demands,
+        }
     }
+}
+
+/// All counts of a part, by instruction.
+fn counts(part: &Part) -> Vec<Counts> {
+    let (index, counted) = (part.index(), part.counted());
+    let mut counts = vec![Counts::default(); index.insns.len()];
+    index.add_references(&counted, &mut counts);
+    index.add_misses(&counted, &mut counts);
+    counts
 }

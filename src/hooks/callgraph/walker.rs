@@ -2,6 +2,7 @@
 //! (observed): calls push a frame, the stack pointer pops them, and a jump is a call where it
 //! leads to the beginning of a function, to another section or to another object.
 
+use crate::hooks::callgraph::dumps::{Demand, Demands, Trigger};
 use crate::hooks::callgraph::facts::{Between, CallFacts, CodePlace, Leave, Section};
 use crate::hooks::callgraph::graph::{ArcId, Block, BlockId, ContextId, Graph};
 use crate::hooks::counts::Counts;
@@ -17,6 +18,8 @@ pub struct CallRules {
     pub recursions: u32,
     /// Costs are collected from the beginning of each thread and of each signal's handler on.
     pub collect_at_start: bool,
+    /// Costs are dumped whenever so many instructions have been executed; 0 for never.
+    pub dump_every: u64,
 }
 
 /// Most frames of a stack. A stack that would be deeper has lost its program, or the program its
@@ -95,6 +98,8 @@ pub(super) struct Walker<'a> {
     pub(super) rules: CallRules,
     pub(super) graph: &'a mut Graph,
     pub(super) thread: &'a mut Thread,
+    /// Demands of the functions that are entered and left.
+    pub(super) demands: &'a mut Demands,
 }
 
 impl Walker<'_> {
@@ -287,13 +292,24 @@ impl Walker<'_> {
         let returns_to =
             caller.filter(|from| from.facts.leave == Leave::Call).map_or(0, |from| from.fall_through);
         let arc = (!skips).then(|| self.graph.arc(from, to));
-        if let Some(arc) = arc.and_then(|arc| self.graph.arcs.get_mut(arc as usize)) {
+        if let Some(id) = arc
+            && let Some(arc) = self.graph.arcs.get_mut(id as usize)
+        {
             arc.calls += 1;
+            self.demands.called(id);
             if let Some(&Block { context, facts, .. }) = self.graph.blocks.get(to as usize) {
                 let active = self.active(context);
                 *active = active.saturating_add(1);
                 let is_first = *active == 1;
-                self.level().toggled ^= is_first && facts.place.toggles;
+                let actions = facts.place.actions;
+                self.level().toggled ^= is_first && actions.toggles;
+                // As Callgrind, which then does not set to zero as well.
+                if is_first && actions.dumps_before {
+                    let trigger = Trigger::Before(self.graph.code(context));
+                    self.demands.add(Demand::Dump(trigger));
+                } else if is_first && actions.zeroes_before {
+                    self.demands.add(Demand::Zero);
+                }
             }
         }
         let same = |top: &&mut Frame| {
@@ -344,7 +360,11 @@ impl Walker<'_> {
             if let Some(&Block { context, facts, .. }) = self.graph.blocks.get(to as usize) {
                 self.deactivate(context, frame.times);
                 let was_last = *self.active(context) == 0;
-                self.level().toggled ^= was_last && facts.place.toggles;
+                self.level().toggled ^= was_last && facts.place.actions.toggles;
+                if was_last && facts.place.actions.dumps_after {
+                    let trigger = Trigger::After(self.graph.code(context));
+                    self.demands.add(Demand::Dump(trigger));
+                }
             }
         }
     }

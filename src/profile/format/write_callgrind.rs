@@ -32,11 +32,13 @@ pub struct CallgrindPart {
     pub pid: i32,
     /// The thread, if it is of one.
     pub thread: Option<u32>,
-    /// Its number in the file, from 1 on.
+    /// Its number, from 1 on.
     pub number: u32,
+    /// It is the first in its file.
+    pub begins: bool,
 }
 
-/// Writes a call graph as a part of a file; the first part begins the file.
+/// Writes a call graph as a part of a file.
 ///
 /// # Errors
 /// Those of `out`. Part of the file may have been written.
@@ -81,7 +83,7 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn head(&mut self, part: CallgrindPart) -> io::Result<()> {
         let (graph, text) = (self.graph, &mut self.text);
-        if part.number == 1 {
+        if part.begins {
             writeln!(text, "# callgrind format\nversion: 1\ncreator: cgemu-{}", env!("CARGO_PKG_VERSION"))?;
             write!(text, "pid: {}\ncmd: ", part.pid)?;
             text.extend_from_slice(&graph.cmd);
@@ -94,7 +96,8 @@ impl Writer<'_> {
         for desc in &graph.desc {
             writeln!(text, "desc: {desc}")?;
         }
-        writeln!(text, "desc: Trigger: Program termination\n")?;
+        let trigger = graph.trigger.as_deref().unwrap_or("Program termination");
+        writeln!(text, "desc: Trigger: {trigger}\n")?;
         let positions = [(self.form.instructions, " instr"), (self.form.lines, " line")];
         let positions: String = positions.iter().filter(|(on, _)| *on).map(|(_, name)| *name).collect();
         writeln!(text, "positions:{positions}")?;
@@ -251,7 +254,7 @@ mod tests {
 
     fn written(form: CallgrindForm) -> String {
         let mut text = Vec::new();
-        let part = CallgrindPart { pid: 7, thread: None, number: 1 };
+        let part = CallgrindPart { pid: 7, thread: None, number: 1, begins: true };
         write_callgrind(&graph(), form, part, &mut text).expect("memory");
         String::from_utf8(text).expect("text")
     }
