@@ -297,8 +297,8 @@ fn allow_calls() -> Result<(), String> {
     install(rules, SeccompAction::Errno(Errno::PERM.raw_os_error().unsigned_abs()), SeccompAction::Allow)
 }
 
-/// Tells if the wall of a run lets this call of this process pass: what traces of a run are compared
-/// with.
+/// Tells if the wall of a run lets this call of this process pass, which traces of a run are
+/// compared with.
 pub fn allows_in_a_run(process: u64, name: &str, arguments: &[u64]) -> bool {
     let row = RUN.iter().find(|Allowed(names, _)| names.contains(&name));
     row.is_some_and(|Allowed(_, condition)| condition.holds(process, arguments))
