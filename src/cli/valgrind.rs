@@ -302,7 +302,7 @@ mod tests {
             (&["--tool=cachegrind", "--branch-sim", "p"], "--branch-sim: write --branch-sim=VALUE"),
             (&["--tool=cachegrind", "--branch-sim=maybe", "p"], "'maybe' for '--branch-sim"),
             (&["--tool=cachegrind", "--xml=yes", "p"], "--xml=yes: not supported; only no is"),
-            (&["--tool=callgrind", "--zero-before=f", "p"], "--zero-before=f: not supported; leave it out"),
+            (&["--tool=callgrind", "--fn-skip=f", "p"], "--fn-skip=f: not supported; leave it out"),
             (
                 &["--tool=callgrind", "--collect-jumps=yes", "p"],
                 "--collect-jumps=yes: not supported; only no is",
