@@ -264,6 +264,12 @@ impl Part {
         self.rest.total
     }
 
+    /// The number of those: while it stays the same, nothing more was missed.
+    pub(super) fn times_missed(&self) -> u64 {
+        let Counts { bcm, bim, misses, .. } = self.rest.total;
+        bcm + bim + misses.i1mr + misses.d1mr + misses.d1mw
+    }
+
     /// Counts of one record of the plan with a number, but for misses.
     pub(super) fn referenced(&self, number: usize, slots: &[u64]) -> Counts {
         self.rest.index.references(number, slots)

@@ -38,14 +38,14 @@ impl Part {
     /// instructions and the words that are left.
     pub(super) fn walk<'w>(&mut self, words: &'w [u64], numbering: &Numbering) -> (u64, &'w [u64]) {
         match numbering.numbers() {
-            None => self.walk_numbered(words, Ids),
-            Some(own) => self.walk_numbered(words, own),
+            None => self.walk_numbered::<BATCH>(words, Ids),
+            Some(own) => self.walk_numbered::<BATCH>(words, own),
         }
     }
 
     /// Walks one record as one of the plan with a number.
     pub(super) fn walk_as(&mut self, record: &[u64], number: usize) {
-        self.walk_numbered(record, Always(number));
+        self.walk_numbered::<1>(record, Always(number));
     }
 
     /// Decides the branch that waits for the next record, which begins at `pc`.
@@ -68,21 +68,25 @@ impl Part {
         }
     }
 
-    fn walk_numbered<'w>(&mut self, words: &'w [u64], numbers: impl Numbers) -> (u64, &'w [u64]) {
+    fn walk_numbered<'w, const N: usize>(
+        &mut self,
+        words: &'w [u64],
+        numbers: impl Numbers,
+    ) -> (u64, &'w [u64]) {
         let Simulated { caches, branches } = self.simulated;
         // A constant for the usual line size saves a few instructions per event.
         match (caches, branches, self.caches.d1.line_shift()) {
-            (true, true, 6) => self.walk_with(words, numbers, simulate::<true, true, 6>),
-            (true, true, _) => self.walk_with(words, numbers, simulate::<true, true, 0>),
-            (true, false, 6) => self.walk_with(words, numbers, simulate::<true, false, 6>),
-            (true, false, _) => self.walk_with(words, numbers, simulate::<true, false, 0>),
-            (false, true, _) => self.walk_with(words, numbers, simulate::<false, true, 0>),
-            (false, false, _) => self.walk_with(words, numbers, simulate::<false, false, 0>),
+            (true, true, 6) => self.walk_with::<N>(words, numbers, simulate::<true, true, 6>),
+            (true, true, _) => self.walk_with::<N>(words, numbers, simulate::<true, true, 0>),
+            (true, false, 6) => self.walk_with::<N>(words, numbers, simulate::<true, false, 6>),
+            (true, false, _) => self.walk_with::<N>(words, numbers, simulate::<true, false, 0>),
+            (false, true, _) => self.walk_with::<N>(words, numbers, simulate::<false, true, 0>),
+            (false, false, _) => self.walk_with::<N>(words, numbers, simulate::<false, false, 0>),
         }
     }
 
     #[inline(always)]
-    fn walk_with<'w>(
+    fn walk_with<'w, const N: usize>(
         &mut self,
         mut words: &'w [u64],
         numbers: impl Numbers,
@@ -97,7 +101,7 @@ impl Part {
         let Part { caches, predictors, blocks, rest, previous, .. } = self;
         let nothing = Block::nothing();
         let mut before = previous.and_then(|id| blocks.get(id)).unwrap_or(&nothing);
-        let mut batch = [Found { block: &nothing, id: 0, slots: &[] }; BATCH];
+        let mut batch = [Found { block: &nothing, id: 0, slots: &[] }; N];
         let mut instructions = 0;
         loop {
             let (found, count, next) = look_up(words, blocks, numbers, &mut batch);
@@ -106,7 +110,7 @@ impl Part {
             if let Some(last) = found.last() {
                 *previous = Some(last.id);
             }
-            if found.len() < BATCH {
+            if found.len() < N || words.is_empty() {
                 break;
             }
         }
@@ -168,11 +172,11 @@ impl Part {
 /// Looks up records, to the first whose plan has no number, and counts them. Returns them, the
 /// number of their instructions and the words that are left.
 #[inline(never)]
-fn look_up<'a, 'b, 'w: 'b>(
+fn look_up<'a, 'b, 'w: 'b, const N: usize>(
     mut words: &'w [u64],
     blocks: &'b [Block],
     numbers: impl Numbers,
-    batch: &'a mut [Found<'b>; BATCH],
+    batch: &'a mut [Found<'b>; N],
 ) -> (&'a [Found<'b>], u64, &'w [u64]) {
     let (mut count, mut instructions) = (0, 0);
     for place in batch.iter_mut() {

@@ -24,6 +24,8 @@ pub(in crate::hooks) struct CallTracker {
     others: BTreeMap<u32, Thread>,
     /// Misses of the simulators before the next record.
     missed: Counts,
+    /// Their number.
+    times_missed: u64,
     dumps: Dumps,
     /// Demands of the functions that were entered and left since the last block.
     demands: Demands,
@@ -43,6 +45,7 @@ impl CallTracker {
             task: None,
             others: BTreeMap::new(),
             missed: Counts::default(),
+            times_missed: 0,
             dumps: Dumps::default(),
             demands: Demands::default(),
             dumped: Vec::new(),
@@ -66,7 +69,7 @@ impl CallTracker {
         let mut child = CallTracker { task: None, others: BTreeMap::new(), ..self.clone() };
         child.zero();
         child.dumps = Dumps::default();
-        child.missed = Counts::default();
+        (child.missed, child.times_missed) = (Counts::default(), 0);
         child.number_blocks(part, numbering, plans);
         child
     }
@@ -91,7 +94,7 @@ impl CallTracker {
 
     /// Goes on with a part that has missed something else before.
     pub(in crate::hooks) fn follow(&mut self, part: &Part) {
-        self.missed = part.missed();
+        (self.missed, self.times_missed) = (part.missed(), part.times_missed());
     }
 
     /// Sets all costs to zero; calls that have not returned cost from here on.
@@ -234,8 +237,9 @@ impl CallTracker {
 
     /// Adds what the simulators have missed since it was last asked.
     fn add_missed(&mut self, part: &Part) {
-        let missed = part.missed();
-        if missed != self.missed {
+        let times = part.times_missed();
+        if std::mem::replace(&mut self.times_missed, times) != times {
+            let missed = part.missed();
             let before = std::mem::replace(&mut self.missed, missed);
             self.walker().spend(&missed.since(&before));
         }
