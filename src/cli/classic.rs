@@ -2,10 +2,11 @@
 //! options and exit statuses of `cg_annotate`, `cg_merge` and `cg_diff`.
 
 use std::ffi::{OsStr, OsString};
+use std::fmt::Display;
 use std::fs::File;
-use std::io::{self, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf, absolute};
+use std::path::{PathBuf, absolute};
 
 use clap::Args;
 
@@ -103,19 +104,30 @@ pub(super) fn report(words: &[OsString]) -> u8 {
     }
 }
 
+/// A sum of profiles.
+enum Sum {
+    Plain(StrictProfile),
+    Calls(CallSums),
+}
+
+impl Sum {
+    fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        match self {
+            Sum::Plain(sum) => sum.write(out),
+            Sum::Calls(sum) => sum.write(out),
+        }
+    }
+}
+
 /// Adds the profiles up and writes the sum; returns the exit status.
 pub(super) fn merge(args: &MergeArgs) -> u8 {
-    let written = |write: &dyn Fn(&mut dyn io::Write) -> io::Result<()>| match &args.output {
+    let result = sum(&args.profiles).and_then(|sum| match &args.output {
         Some(path) => {
             let path = absolute(path).map_err(|error| format!("{}: {}", path.display(), reason(&error)))?;
-            Outputs::default().file(&path)?.write(|out| write(out))
+            Outputs::default().file(&path)?.write(|out| sum.write(out))
         }
-        None => write_to(console::profile_output(), |out| write(out)),
-    };
-    let result = match args.profiles.first().map(|first| has_calls(first.as_os_str())) {
-        Some(Ok(true)) => sum_of_calls(&args.profiles).and_then(|sum| written(&|out| sum.write(out))),
-        _ => sum(&args.profiles).and_then(|sum| written(&|out| sum.write(out))),
-    };
+        None => write_to(console::profile_output(), |out| sum.write(out)),
+    });
     match result {
         Ok(()) => 0,
         Err(message) => {
@@ -125,53 +137,45 @@ pub(super) fn merge(args: &MergeArgs) -> u8 {
     }
 }
 
-fn sum(profiles: &[PathBuf]) -> Result<StrictProfile, String> {
-    let mut sum: Option<StrictProfile> = None;
+fn sum(profiles: &[PathBuf]) -> Result<Sum, String> {
+    let mut sum = None;
     for path in profiles {
-        let profile = strict(path)?;
+        let refused = |error: ReadError| error.to_string();
+        let unfit = |error: &dyn Display| format!("{}: {error}", path.display());
+        let name = path.to_string_lossy();
+        let (calls, input) = open(path.as_os_str()).map_err(refused)?;
         match &mut sum {
-            Some(sum) => sum.merge(&profile).map_err(|error| format!("{}: {error}", path.display()))?,
-            None => sum = Some(profile),
+            None if calls => {
+                sum = Some(Sum::Calls(CallSums::read(input, &name, By::Place).map_err(refused)?));
+            }
+            None => sum = Some(Sum::Plain(StrictProfile::read(input, name).map_err(refused)?)),
+            Some(Sum::Calls(sum)) => {
+                let profile = with_calls((calls, input), &name, By::Place).map_err(refused)?;
+                sum.add(&profile).map_err(|error| unfit(&error))?;
+            }
+            Some(Sum::Plain(sum)) => {
+                let profile = StrictProfile::read(input, name).map_err(refused)?;
+                sum.merge(&profile).map_err(|error| unfit(&error))?;
+            }
         }
     }
     sum.ok_or_else(|| "nothing to merge; name a profile".to_owned())
 }
 
-/// Tells Callgrind's files, which have calls.
-fn has_calls(name: &OsStr) -> Result<bool, ReadError> {
-    let file = name.to_string_lossy().into_owned();
-    let found = File::open(name).and_then(|file| Ok(is_callgrind(BufReader::new(file))?.0));
-    found.map_err(|error| ReadError { file, line: 1, problem: Problem::Io(error) })
+/// Opens a file, once, as it may be a pipe, and tells Callgrind's, which have calls.
+fn open(name: &OsStr) -> Result<(bool, impl BufRead), ReadError> {
+    let found = File::open(name).and_then(|file| is_callgrind(BufReader::with_capacity(CHUNK, file)));
+    let file = || name.to_string_lossy().into_owned();
+    found.map_err(|error| ReadError { file: file(), line: 1, problem: Problem::Io(error) })
 }
 
 /// Reads a file that has to be Callgrind's, as the first one is.
-fn calls(name: &OsStr, by: By<'_>) -> Result<CallSums, ReadError> {
-    let shown = name.to_string_lossy();
-    let failed = |problem| ReadError { file: shown.clone().into_owned(), line: 1, problem };
-    if !has_calls(name)? {
-        return Err(failed(Problem::Refused("the other file is Callgrind's, and this is not")));
+fn with_calls((calls, input): (bool, impl BufRead), name: &str, by: By<'_>) -> Result<CallSums, ReadError> {
+    if !calls {
+        let problem = Problem::Refused("the other file is Callgrind's, and this is not");
+        return Err(ReadError { file: name.to_owned(), line: 1, problem });
     }
-    let file = File::open(name).map_err(|error| failed(Problem::Io(error)))?;
-    CallSums::read(BufReader::with_capacity(CHUNK, file), &shown, by)
-}
-
-fn sum_of_calls(profiles: &[PathBuf]) -> Result<CallSums, String> {
-    let mut sum: Option<CallSums> = None;
-    for path in profiles {
-        let profile = calls(path.as_os_str(), By::Place).map_err(|error| error.to_string())?;
-        match &mut sum {
-            Some(sum) => sum.add(&profile).map_err(|error| format!("{}: {error}", path.display()))?,
-            None => sum = Some(profile),
-        }
-    }
-    sum.ok_or_else(|| "nothing to merge; name a profile".to_owned())
-}
-
-fn strict(path: &Path) -> Result<StrictProfile, String> {
-    let io = |error: &io::Error| format!("{}: cannot be read: {}", path.display(), reason(error));
-    let file = File::open(path).map_err(|error| io(&error))?;
-    let input = BufReader::with_capacity(CHUNK, file);
-    StrictProfile::read(input, path.display().to_string()).map_err(|error| error.to_string())
+    CallSums::read(input, name, by)
 }
 
 /// Writes the second profile less the first to standard output; returns the exit status.
@@ -189,11 +193,18 @@ pub(super) fn diff(args: &DiffArgs) -> u8 {
 
 fn difference(args: &DiffArgs) -> Result<Vec<u8>, Failure> {
     let renaming = Renaming { file: args.mod_filename.clone(), function: args.mod_funcname.clone() };
-    if let Ok(true) = has_calls(&args.first) {
-        return difference_of_calls(args, &renaming);
+    let open = |name| open(name).map_err(|error| Failure::reading(&error));
+    let (calls, first) = open(&args.first)?;
+    if calls {
+        let read = |opened, name: &OsStr| {
+            with_calls(opened, &name.to_string_lossy(), By::Function(&renaming))
+                .map_err(|error| Failure::reading(&error))
+        };
+        let first = read((calls, first), &args.first)?;
+        return difference_of_calls(args, &first, read(open(&args.second)?, &args.second)?);
     }
-    let first = counts(&args.first, &renaming)?;
-    let mut second = counts(&args.second, &renaming)?;
+    let first = counts(&args.first, first, &renaming)?;
+    let mut second = counts(&args.second, open(&args.second)?.1, &renaming)?;
     second.subtract(&first)?;
     second.unlike(&first).iter().for_each(|line| {
         complain(&format!("warning: {line}"));
@@ -203,14 +214,11 @@ fn difference(args: &DiffArgs) -> Result<Vec<u8>, Failure> {
     Ok(text)
 }
 
-fn difference_of_calls(args: &DiffArgs, renaming: &Renaming) -> Result<Vec<u8>, Failure> {
-    let read = |name| calls(name, By::Function(renaming)).map_err(|error| Failure::reading(&error));
-    let (first, mut second) = (read(&args.first)?, read(&args.second)?);
-    let failed =
-        |why: &dyn std::fmt::Display| Failure::new(format!("{}: {why}", args.second.to_string_lossy()));
-    second.subtract(&first).map_err(|error| failed(&error))?;
+fn difference_of_calls(args: &DiffArgs, first: &CallSums, mut second: CallSums) -> Result<Vec<u8>, Failure> {
+    let failed = |why: &dyn Display| Failure::new(format!("{}: {why}", args.second.to_string_lossy()));
+    second.subtract(first).map_err(|error| failed(&error))?;
     let names = [args.first.as_bytes(), args.second.as_bytes()];
-    second.describe_difference(&first, names).iter().for_each(|line| {
+    second.describe_difference(first, names).iter().for_each(|line| {
         complain(&format!("warning: {line}"));
     });
     let mut text = Vec::new();
@@ -218,9 +226,7 @@ fn difference_of_calls(args: &DiffArgs, renaming: &Renaming) -> Result<Vec<u8>, 
     Ok(text)
 }
 
-fn counts(name: &OsStr, renaming: &Renaming) -> Result<FunctionCounts, Failure> {
-    let file = File::open(name).map_err(|error| Failure::io(name.as_bytes(), &error))?;
-    let input = BufReader::with_capacity(CHUNK, file);
+fn counts(name: &OsStr, input: impl BufRead, renaming: &Renaming) -> Result<FunctionCounts, Failure> {
     let mut warn = |line: u64, what: &str| {
         complain(&format!("{}:{line}: warning: {what}", shown(name.as_bytes())));
     };

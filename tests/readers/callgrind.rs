@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
-use crate::common::{output, stderr, stdout, tool};
+use crate::common::{cgemu, output, stderr, stdout, tool};
 
 /// Costs by `file:function`, and in all.
 #[derive(Debug, PartialEq, Eq)]
@@ -420,6 +421,29 @@ fn classic_names_the_command_that_reads_the_format() {
         assert_eq!(out.status.code(), Some(25), "{message}");
         assert!(message.contains("cg:1: this is Callgrind's format; `cgemu annotate` "), "{message}");
         assert!(message.lines().count() == 1, "{message}");
+    }
+}
+
+/// Files of either format may be pipes, which can be read once.
+#[test]
+fn files_that_are_pipes() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let calls = "# callgrind format\nevents: Ir\nfn=f\n1 2\n";
+    for text in [calls, "cmd: c\nevents: Ir\nfl=a\nfn=f\n1 2\nsummary: 2\n"] {
+        fs::write(dir.path().join("file"), text).expect("written");
+        for (command, expected) in [("merge", "4\n"), ("diff", "0\n")] {
+            let piped = |words: &[&str]| {
+                let mut cat = Command::new("cat");
+                let mut cat = cat.arg(dir.path().join("file")).stdout(Stdio::piped()).spawn().expect("cat");
+                let pipe = cat.stdout.take().expect("a pipe");
+                let out = cgemu(dir.path(), words).stdin(pipe).output().expect("cgemu starts");
+                cat.wait().expect("cat ends");
+                assert!(out.status.success() && out.stderr.is_empty(), "{words:?}: {}", stderr(&out));
+                assert!(stdout(&out).ends_with(expected), "{words:?}: {}", stdout(&out));
+            };
+            piped(&[command, "/dev/stdin", "file"]);
+            piped(&[command, "file", "/dev/stdin"]);
+        }
     }
 }
 
