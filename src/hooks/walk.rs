@@ -252,20 +252,18 @@ impl Rest {
     /// data are still to be accessed.
     #[inline(never)]
     fn fetch_plain(&mut self, id: usize, block: &Block, slots: &[u64], caches: &mut Hierarchy) -> bool {
-        self.fetch(id, caches);
-        if self.missed.is_empty() {
-            block.age.set(caches.i1.age());
+        if self.fetch(id, block, caches) {
             return true;
         }
         self.interleave(id, slots, true, caches);
         false
     }
 
-    /// Touches the I1 lines of a block, and notes those that miss.
-    fn fetch(&mut self, id: usize, caches: &mut Hierarchy) {
-        let Some(&[first, end]) = self.first_lines.get(id..id + 2).and_then(<[u32]>::first_chunk) else {
-            return;
-        };
+    /// Touches the I1 lines of a block, and notes those that miss. Returns true if there are none,
+    /// and notes the age of I1 then.
+    fn fetch(&mut self, id: usize, block: &Block, caches: &mut Hierarchy) -> bool {
+        let ends = self.first_lines.get(id..id + 2).and_then(<[u32]>::first_chunk);
+        let &[first, end] = ends.unwrap_or(&[0, 0]);
         for &(line, fetcher) in self.lines.get(first as usize..end as usize).unwrap_or_default() {
             if caches.i1.touch(line) {
                 continue;
@@ -276,6 +274,10 @@ impl Rest {
                 self.missed.push(insn);
             }
         }
+        if self.missed.is_empty() {
+            block.age.set(caches.i1.age());
+        }
+        self.missed.is_empty()
     }
 
     /// Accesses the data of an event, which ends `reach` bytes after `address`.
@@ -356,33 +358,12 @@ impl Rest {
         let iterates = (CACHES || BRANCHES || !slots.is_empty()) && self.index.entries[id].repeat(slots);
         if CACHES {
             if block.age.get() != caches.i1.age() {
-                self.fetch(id, caches);
+                self.fetch(id, block, caches);
             }
-            if self.missed.is_empty() {
-                block.age.set(caches.i1.age());
-                self.each_event(id, slots, iterates, caches);
-            } else {
-                self.interleave(id, slots, iterates, caches);
-            }
+            self.interleave(id, slots, iterates, caches);
         }
         if BRANCHES {
             self.branches(id, slots, iterates, predictors);
-        }
-    }
-
-    /// Accesses the data of a block that has special parts and missed no fetch.
-    fn each_event(&mut self, id: usize, slots: &[u64], iterates: bool, caches: &mut Hierarchy) {
-        let entry = &self.index.entries[id];
-        let (last, shift) = (entry.last_insn(), caches.d1.line_shift());
-        let first = entry.first_event as usize;
-        for at in first..first + entry.events as usize {
-            let event = self.index.data[at];
-            if event.insn == last && !iterates {
-                continue;
-            }
-            let Some(&base) = slots.get(usize::from(event.slot)) else { continue };
-            let reach = u64::from(event.size.saturating_sub(1));
-            self.data(caches, at, base.wrapping_add(u64::from(event.offset)), reach, shift);
         }
     }
 
@@ -390,26 +371,27 @@ impl Rest {
     /// of fetches between them.
     fn interleave(&mut self, id: usize, slots: &[u64], iterates: bool, caches: &mut Hierarchy) {
         let entry = &self.index.entries[id];
-        let last = entry.last_insn();
+        let (last, shift) = (entry.last_insn(), caches.d1.line_shift());
         let (first, events) = (entry.first_event as usize, entry.events as usize);
-        let mut missed = std::mem::take(&mut self.missed);
-        let mut fetches = missed.drain(..).peekable();
+        let mut listed = 0;
         for at in first..first + events {
             let event = self.index.data[at];
-            while let Some(insn) = fetches.next_if(|&insn| insn <= event.insn) {
+            while let Some(&insn) = self.missed.get(listed).filter(|&&insn| insn <= event.insn) {
                 self.miss_fetch(insn, &mut caches.ll);
+                listed += 1;
             }
             if event.insn == last && !iterates {
                 continue;
             }
             let Some(&base) = slots.get(usize::from(event.slot)) else { continue };
             let address = base.wrapping_add(u64::from(event.offset));
-            if caches.d1.access(address, u32::from(event.size)) {
-                self.miss(at, address, &mut caches.ll);
-            }
+            self.data(caches, at, address, u64::from(event.size.saturating_sub(1)), shift);
         }
-        fetches.for_each(|insn| self.miss_fetch(insn, &mut caches.ll));
-        self.missed = missed;
+        while let Some(&insn) = self.missed.get(listed) {
+            self.miss_fetch(insn, &mut caches.ll);
+            listed += 1;
+        }
+        self.missed.clear();
     }
 
     fn miss_fetch(&mut self, insn: u32, ll: &mut Cache) {
