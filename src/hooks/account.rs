@@ -169,7 +169,7 @@ impl Account {
 
     /// The counts so far.
     pub(super) fn book(&self, plans: &[Arc<Plan>]) -> Book {
-        let calls = self.calls.as_ref().map(|calls| Arc::new(calls.costs(&self.part, plans, true)));
+        let calls = self.calls.as_ref().map(|calls| Arc::new(calls.costs(&self.part, plans)));
         Book { calls, ..self.book_without_calls() }
     }
 
@@ -193,7 +193,7 @@ impl Account {
 
     /// Adds the call graph to `all`, if there is one.
     pub(super) fn add_calls(&self, plans: &[Arc<Plan>], all: &mut CallCosts) {
-        self.calls.iter().for_each(|calls| all.append(&calls.costs(&self.part, plans, true)));
+        self.calls.iter().for_each(|calls| all.append(&calls.costs(&self.part, plans)));
         self.inherited.iter().for_each(|inherited| inherited.add_calls(all));
     }
 

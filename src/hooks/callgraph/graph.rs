@@ -183,8 +183,8 @@ impl Graph {
         let mut numbers: FxHashMap<(ContextId, u32), ContextId> = FxHashMap::default();
         let mut number = |context: ContextId, recursion: u32| {
             *numbers.entry((context, recursion)).or_insert_with(|| {
-                let at = self.contexts.get(context as usize).copied().unwrap_or_default();
-                contexts.push((at.0, at.1, recursion));
+                let (mapping, pc) = self.code(context);
+                contexts.push((mapping, pc, recursion));
                 contexts.len() as ContextId - 1
             })
         };

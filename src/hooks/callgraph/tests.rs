@@ -76,7 +76,7 @@ impl Program {
                 words = rest;
             }
         }
-        let CallCosts { contexts, lines, calls } = tracker.costs(&part, &self.plans, true);
+        let CallCosts { contexts, lines, calls } = tracker.costs(&part, &self.plans);
         let function = |context: u32| contexts[context as usize].1 + u64::from(contexts[context as usize].2);
         let mut own: Vec<(u64, u64)> =
             contexts.iter().map(|&(_, pc, level)| (pc + u64::from(level), 0)).collect();

@@ -126,14 +126,15 @@ impl CallTracker {
         *demands = Demands::default();
     }
 
-    /// The graph with its costs. With `complete`, calls that have not returned cost what they have
-    /// cost until now.
-    pub(in crate::hooks) fn costs(&self, part: &Part, plans: &[Arc<Plan>], complete: bool) -> CallCosts {
+    /// The graph with its costs. Calls that have not returned cost what they have cost until now.
+    pub(in crate::hooks) fn costs(&self, part: &Part, plans: &[Arc<Plan>]) -> CallCosts {
+        self.costs_of(part, counts(part), plans)
+    }
+
+    /// The same, where the part has these counts by instruction.
+    fn costs_of(&self, part: &Part, mut counts: Vec<Counts>, plans: &[Arc<Plan>]) -> CallCosts {
         let mut now = self.clone();
-        if complete {
-            now.unwind();
-        }
-        let mut counts = counts(part);
+        now.unwind();
         for (count, dumped) in counts.iter_mut().zip(&self.dumped) {
             *count = count.since(dumped);
         }
@@ -151,8 +152,9 @@ impl CallTracker {
         if !self.dumps.has_room() {
             return;
         }
-        let costs = self.costs(part, plans, true);
-        self.dumped = counts(part);
+        let counts = counts(part);
+        let costs = self.costs_of(part, counts.clone(), plans);
+        self.dumped = counts;
         self.begin_part();
         // As Callgrind: calls that have cost nothing are not listed, and count in the next part.
         for (arc, call) in self.graph.arcs.iter_mut().zip(&costs.calls) {
