@@ -37,6 +37,24 @@ fn start(config: &Config) -> Debugger {
     debugger
 }
 
+/// The moments until `end` at which each of the counters rises, by single steps.
+fn rises(stepped: &mut Debugger, whose: Whose, end: u64) -> Vec<Vec<u64>> {
+    let begin = stepped.session().instructions();
+    let mut rises: Vec<Vec<u64>> = vec![Vec::new(); EVENTS.len()];
+    let mut before = stepped.session().counts(whose);
+    for now in begin + 1..=end {
+        stepped.travel(now).expect("a step");
+        let counts = stepped.session().counts(whose);
+        for (event, rises) in EVENTS.into_iter().zip(&mut rises) {
+            if counts[event] > before[event] {
+                rises.push(now);
+            }
+        }
+        before = counts;
+    }
+    rises
+}
+
 /// The moments until `end` at which the run stops.
 fn moments(debugger: &mut Debugger, end: u64) -> Vec<u64> {
     let mut moments = Vec::new();
@@ -56,18 +74,7 @@ fn misses_are_where_the_counters_rise() {
         let config = built(dir.path(), model);
         let mut stepped = start(&config);
         let begin = stepped.session().instructions();
-        let mut rises: Vec<Vec<u64>> = vec![Vec::new(); EVENTS.len()];
-        let mut before = stepped.session().counts(Whose::Selected);
-        for now in begin + 1..=begin + STEPS {
-            stepped.travel(now).expect("a step");
-            let counts = stepped.session().counts(Whose::Selected);
-            for (event, rises) in EVENTS.into_iter().zip(&mut rises) {
-                if counts[event] > before[event] {
-                    rises.push(now);
-                }
-            }
-            before = counts;
-        }
+        let rises = rises(&mut stepped, Whose::Selected, begin + STEPS);
         for (event, rises) in EVENTS.into_iter().zip(&rises) {
             assert!(!rises.is_empty() || matches!(event, Event::DLmr), "no {event:?}");
             let mut debugger = start(&config);
@@ -110,18 +117,7 @@ fn misses_of_several_tasks_are_where_the_counters_rise() {
         };
         let mut stepped = start(&config);
         let begin = several(&mut stepped);
-        let mut rises: Vec<Vec<u64>> = vec![Vec::new(); EVENTS.len()];
-        let mut before = stepped.session().counts(Whose::All);
-        for now in begin + 1..=begin + LONG {
-            stepped.travel(now).expect("a step");
-            let counts = stepped.session().counts(Whose::All);
-            for (event, rises) in EVENTS.into_iter().zip(&mut rises) {
-                if counts[event] > before[event] {
-                    rises.push(now);
-                }
-            }
-            before = counts;
-        }
+        let rises = rises(&mut stepped, Whose::All, begin + LONG);
         assert_eq!(stepped.session().tasks().len(), 4, "all of them ran");
         for (event, rises) in EVENTS.into_iter().zip(&rises) {
             let mut debugger = start(&config);
