@@ -3,6 +3,7 @@
 // expect: adjust.out
 // user: root
 /* adjtimex(2) as root: what is set is told again, and the clocks follow. */
+#include "emulated.h"
 #include "cases.h"
 #include <sys/timex.h>
 

@@ -1,7 +1,7 @@
 // covers: pkey_alloc pkey_free
 // native: skip whether there are protection keys depends on the CPU
 // expect: pkeys_absent.out
-#include "guest.h"
+#include "emulated.h"
 
 int main(void)
 {

@@ -2,7 +2,7 @@
 // native: skip not every machine lets users make namespaces; the output is that of Linux where they may
 // expect: user_ns.out
 // open: skip the host's files have no owners of the emulated machine
-#include "guest.h"
+#include "emulated.h"
 #include <linux/capability.h>
 #include <sched.h>
 #include <sys/socket.h>

@@ -2,6 +2,7 @@
 // native: skip names of memory are an option of the kernel, CONFIG_ANON_VMA_NAME
 // expect: vma_names.out
 /* PR_SET_VMA_ANON_NAME: names that a program gives its memory, and where /proc/self/maps shows them. */
+#include "emulated.h"
 #include "cases.h"
 
 #define P 4096L
