@@ -17,6 +17,7 @@ use crate::session::skip::any_matches;
 use crate::symbols::give_up::GiveUp;
 use crate::symbols::symboliser::{Object, Symboliser};
 use crate::symbols::valgrind::debug_info::{DebugInfo, Location, Wanted};
+use crate::symbols::valgrind::demangle::is_below_main;
 use crate::symbols::valgrind::functions::SectionKind;
 
 /// One file, mapped at one place.
@@ -38,6 +39,8 @@ pub(super) struct Modules {
     last: Option<((u64, u64, u64), MappingId)>,
     /// The functions that control what the call graph collects.
     functions: FunctionPatterns,
+    /// Address of the function that all start-up code of an object is, by its number.
+    below_main: FxHashMap<u32, u64>,
     /// Mappings before this one are read ahead, or shall not be.
     read_ahead: usize,
 }
@@ -172,6 +175,15 @@ impl Modules {
                 && symbol
                     .is_some_and(|symbol| any_matches(patterns, symboliser.shown(&symbol.name).as_bytes()))
         };
+        // As Callgrind, for which functions of one name are one. In a static program _start calls
+        // __libc_start_main, which is shown as the same and so is its second level of recursion.
+        let function = match symbol {
+            Some(symbol) if is_below_main(&symbol.name) => {
+                *self.below_main.entry(object).or_insert(symbol.start)
+            }
+            Some(symbol) => symbol.start,
+            None => vaddr,
+        };
         let actions = Actions {
             toggles: is_one_of(&patterns.toggle),
             dumps_before: is_one_of(&patterns.dump_before),
@@ -180,7 +192,7 @@ impl Modules {
         };
         CodePlace {
             object,
-            function: symbol.map_or(vaddr, |symbol| symbol.start),
+            function,
             section,
             entry: symbol.is_some_and(|symbol| symbol.start == vaddr),
             resolver: symbol.is_some_and(|symbol| symbol.name.starts_with("_dl_runtime_resolve")),

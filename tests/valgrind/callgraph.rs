@@ -1,6 +1,6 @@
-//! Call graphs beside Callgrind, of the programs in testdata/callgraph: of every caller and callee
-//! the same number of calls and the same inclusive instructions, and of every function the same of
-//! its own.
+//! Call graphs beside Callgrind, of the programs in testdata/callgraph and of those that are
+//! compared whole: of every caller and callee the same number of calls and the same inclusive
+//! instructions, and of every function the same of its own.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,8 @@ use std::process::Command;
 
 use crate::common::{ENVIRONMENT, as_this_user, cgemu, not_compared, parallel, stderr, tool};
 use crate::exact::setting::{ARCH, DEFAULT};
-use crate::whole::run::{PRELOADED, TUNABLES, check_host, libraries, valgrind};
+use crate::whole::run::{PRELOADED, TUNABLES, check_host, finish, libraries, valgrind};
+use crate::whole::{chosen, set_up};
 
 /// Functions whose last block Callgrind may leave out, since no other came after it: where the
 /// program ends, and where a signal leads away for good.
@@ -86,35 +87,45 @@ fn build(source: &Path, directory: &Path) {
     assert!(out.status.success(), "{source}: {}", stderr(&out));
 }
 
-fn environment() -> Vec<String> {
-    let all = ENVIRONMENT.iter().chain(&[("GLIBC_TUNABLES", TUNABLES)]);
+/// A program on its input.
+struct Subject<'a> {
+    /// The directory in which it runs.
+    input: &'a Path,
+    command: &'a [String],
+    /// Variables besides the fixed ones.
+    env: &'a [(&'a str, &'a str)],
+    /// The directory for what comes out.
+    directory: &'a Path,
+}
+
+fn environment(own: &[(&str, &str)]) -> Vec<String> {
+    let all = ENVIRONMENT.iter().chain(&[("GLIBC_TUNABLES", TUNABLES)]).chain(own);
     let mut all: Vec<String> = all.map(|(name, value)| format!("{name}={value}")).collect();
     all.push(format!("VALGRIND_LIB={}", libraries().display()));
     all
 }
 
-fn finish(mut command: Command, what: &str) {
-    let out = command.output().expect("it starts");
-    assert!(out.status.success(), "{what}: {}", stderr(&out));
-}
-
 /// The graphs of Callgrind's parts and of ours, the last part first.
-fn both(directory: &Path, options: &[&str]) -> [Vec<Graph>; 2] {
+fn both(subject: &Subject<'_>, options: &[&str]) -> [Vec<Graph>; 2] {
+    let &Subject { input, command, env, directory } = subject;
+    let environment = environment(env);
+    let file = |option: &str, name: &str| format!("--{option}={}", directory.join(name).display());
     let mut theirs = Command::new("taskset");
-    theirs.args(["-c", "0", "env", "--default-signal", "-i"]).args(environment()).current_dir(directory);
+    theirs.args(["-c", "0", "env", "--default-signal", "-i"]).args(&environment).current_dir(input);
     theirs.args([valgrind(), "-q", "--log-file=/dev/null", "--tool=callgrind", "--cache-sim=yes"]);
     theirs.args(["--branch-sim=yes", "--compress-strings=no", "--compress-pos=no"]);
     theirs.args(ARCH.valgrind).args(DEFAULT.options()).args(options);
-    theirs.args(["--callgrind-out-file=theirs", "./program"]);
-    finish(theirs, "Valgrind");
+    theirs.arg(file("callgrind-out-file", "theirs")).args(command);
+    let expected = finish(theirs, "Valgrind", directory).unwrap_or_else(|why| panic!("{why}"));
     let user = as_this_user();
-    let mut ours = cgemu(directory, &["run", "-q", &user, "--layout=valgrind", "--branch-sim=yes"]);
-    ours.args(DEFAULT.options()).args(options).args(["--callgraph=yes", "--callgrind-out-file=ours"]);
-    ours.arg("--cachegrind-out-file=profile");
-    ours.args(environment().iter().map(|variable| format!("--env={variable}")));
+    let mut ours = cgemu(input, &["run", "-q", &user, "--layout=valgrind", "--branch-sim=yes"]);
+    ours.args(DEFAULT.options()).args(options).arg("--callgraph=yes");
+    ours.args([file("callgrind-out-file", "ours"), file("cachegrind-out-file", "profile")]);
+    ours.args(environment.iter().map(|variable| format!("--env={variable}")));
     ours.arg(format!("--env=LD_PRELOAD={}", libraries().join(PRELOADED).display()));
-    ours.args(["--", "./program"]);
-    finish(ours, "cgemu");
+    ours.arg("--").args(command);
+    let printed = finish(ours, "cgemu", directory).unwrap_or_else(|why| panic!("{why}"));
+    assert!(printed == expected, "{command:?} prints something else");
     ["theirs", "ours"].map(|name| {
         let parts = (1..).map(|number| directory.join(format!("{name}.{number}")));
         let all = [directory.join(name)].into_iter().chain(parts.take_while(|part| part.exists()));
@@ -162,7 +173,9 @@ fn compare_parts(sources: Vec<PathBuf>, options: &[&str], least: usize, dumps: O
     let results = parallel(sources, |source| {
         let dir = tempfile::tempdir().expect("a directory");
         build(&source, dir.path());
-        let [theirs, ours] = both(dir.path(), options);
+        let command = ["./program".to_owned()];
+        let subject = Subject { input: dir.path(), command: &command, env: &[], directory: dir.path() };
+        let [theirs, ours] = both(&subject, options);
         let pairs: usize = theirs.iter().map(|part| part.calls.len()).sum();
         assert!(pairs > least, "{}: few calls", source.display());
         let triggers =
@@ -183,6 +196,34 @@ fn compare_parts(sources: Vec<PathBuf>, options: &[&str], least: usize, dumps: O
 #[test]
 fn calls_and_their_costs_are_callgrinds() {
     compare(&[]);
+}
+
+#[test]
+fn calls_of_whole_programs_are_callgrinds() {
+    if let Err(why) = check_host() {
+        return not_compared(&format!("{why}: Valgrind starts programs otherwise there"));
+    }
+    let input = tempfile::tempdir().expect("a directory");
+    set_up(input.path());
+    // The others print where memory is, and Callgrind itself takes more of it than Cachegrind does.
+    let programs: Vec<_> = chosen().into_iter().filter(|p| !p.name.starts_with("addresses")).collect();
+    assert!(!programs.is_empty(), "no program has that in its name");
+    let results = parallel(programs, |program| {
+        let dir = tempfile::tempdir().expect("a directory");
+        let command = program.words();
+        let subject =
+            Subject { input: input.path(), command: &command, env: program.env, directory: dir.path() };
+        let [theirs, ours] = both(&subject, &[]);
+        assert_eq!([theirs.len(), ours.len()], [1, 1], "{}: parts", program.name);
+        assert!(theirs[0].calls.len() > 20, "{}: few calls", program.name);
+        (program.name, difference(Path::new(""), &theirs[0], &ours[0]))
+    });
+    let failures: String = results
+        .into_iter()
+        .filter(|(_, difference)| !difference.is_empty())
+        .map(|(name, difference)| format!("{name}:\n{difference}"))
+        .collect();
+    assert!(failures.is_empty(), "\n{failures}");
 }
 
 #[test]

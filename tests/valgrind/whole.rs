@@ -12,25 +12,24 @@ use std::fs;
 use std::path::Path;
 
 use crate::common::{parallel, stderr, tool, vars};
-use crate::exact::setting::{MODELS, Model};
+use crate::exact::setting::MODELS;
 use compare::{Compared, Judgement};
 use programs::{PROGRAMS, Program, Tier};
 use run::Run;
 
-/// The rows that are compared when nothing is said: fast ones.
-fn chosen() -> Vec<(&'static Program, &'static Model)> {
+/// The programs that are compared: fast ones when nothing is said.
+pub fn chosen() -> Vec<&'static Program> {
     let wish = std::env::var(vars::WHOLE).ok();
-    let rows = PROGRAMS.iter().flat_map(|program| MODELS.map(|model| (program, model)));
-    rows.filter(|(program, _)| match wish.as_deref() {
+    let is_chosen = |program: &&Program| match wish.as_deref() {
         None => program.tier == Tier::Always,
         Some("all") => program.tier != Tier::Large,
         Some(part) => program.name.contains(part),
-    })
-    .collect()
+    };
+    PROGRAMS.iter().filter(is_chosen).collect()
 }
 
 /// The input files of all programs.
-fn set_up(directory: &Path) {
+pub fn set_up(directory: &Path) {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/whole");
     for program in PROGRAMS.iter().filter(|program| !program.setup.is_empty()) {
         let setup = format!("SOURCES='{}'; {}", sources.display(), program.setup);
@@ -53,7 +52,8 @@ fn functions_count_what_they_count_under_valgrind() {
     if let Err(why) = run::check_host() {
         return crate::common::not_compared(&format!("{why}: Valgrind starts programs otherwise there"));
     }
-    let rows = chosen();
+    let rows: Vec<_> =
+        chosen().into_iter().flat_map(|program| MODELS.map(|model| (program, model))).collect();
     assert!(!rows.is_empty(), "no program has that in its name");
     let input = tempfile::tempdir().expect("a directory");
     set_up(input.path());

@@ -55,7 +55,10 @@ pub fn valgrind() -> &'static str {
 
 /// Runs it with its output in files, since programs ask what their output is, and gives back what
 /// it wrote.
-fn finish(mut command: Command, who: &str, directory: &Path) -> Result<Vec<u8>, String> {
+///
+/// # Errors
+/// Why it did not end well.
+pub fn finish(mut command: Command, who: &str, directory: &Path) -> Result<Vec<u8>, String> {
     let (stdout, stderr) = (directory.join(format!("{who}.1")), directory.join(format!("{who}.2")));
     let create = |path: &Path| File::create(path).expect("a file");
     let status =
