@@ -290,9 +290,6 @@ impl Account {
         self.counting = saved.counting;
         self.inherited.clone_from(&saved.book.inherited);
         self.calls.clone_from(&saved.calls);
-        if let Some(calls) = &mut self.calls {
-            calls.follow(&self.part);
-        }
     }
 
     /// Numbers the plans as they were when `saved` was made, which is in the place of this account,
@@ -301,7 +298,7 @@ impl Account {
         let counted = saved.book.counted.unpack();
         if saved.book.contexts {
             self.numbering = Numbering::Contexts { plans: Vec::new() };
-            if let Some(calls) = &self.calls {
+            if let Some(calls) = &mut self.calls {
                 calls.number_blocks(&mut self.part, &mut self.numbering, plans);
             }
             return self.part.set_counted(&counted);

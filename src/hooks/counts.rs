@@ -19,6 +19,27 @@ pub(crate) struct Misses {
     pub(crate) dlmw: u64,
 }
 
+/// Kind of an access.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kind {
+    Fetch,
+    Load,
+    Store,
+}
+
+impl Misses {
+    /// Adds an access that missed the first level, and LL too if `ll`.
+    pub(super) fn add(&mut self, kind: Kind, ll: bool) {
+        let (first, last) = match kind {
+            Kind::Fetch => (&mut self.i1mr, &mut self.ilmr),
+            Kind::Load => (&mut self.d1mr, &mut self.dlmr),
+            Kind::Store => (&mut self.d1mw, &mut self.dlmw),
+        };
+        *first += 1;
+        *last += u64::from(ll);
+    }
+}
+
 /// All counts of an instruction, in Cachegrind's order of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
@@ -49,11 +70,6 @@ impl Counts {
     /// The counts since they were `before`.
     pub(crate) fn since(&self, before: &Counts) -> Counts {
         self.with(before, u64::wrapping_sub)
-    }
-
-    /// The counts of so many times the same.
-    pub(crate) fn times(&self, times: u64) -> Counts {
-        if times == 1 { *self } else { self.with(self, |count, _| count.wrapping_mul(times)) }
     }
 
     fn with(&self, other: &Counts, f: impl Fn(u64, u64) -> u64) -> Counts {

@@ -6,9 +6,9 @@ use crate::sim::{Packer, Unpacker};
 
 /// Number of the plan of a record, for the loops over records. A number that no vector has ends
 /// them.
-pub(super) trait Numbers: Copy {
-    /// The number of a plan.
-    fn number(self, plan: PlanId) -> usize;
+pub(super) trait Numbers {
+    /// The number of the plan of the next record.
+    fn number(&mut self, plan: PlanId) -> usize;
 }
 
 /// Numbers that are the ids of the plans.
@@ -17,19 +17,19 @@ pub(super) struct Ids;
 
 impl Numbers for Ids {
     #[inline(always)]
-    fn number(self, plan: PlanId) -> usize {
+    fn number(&mut self, plan: PlanId) -> usize {
         plan.0 as usize
     }
 }
 
-/// The same number for every plan.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Always(pub(super) usize);
+/// Numbers that were found before, record by record.
+#[derive(Debug)]
+pub(super) struct Found<'a>(pub(super) std::slice::Iter<'a, u32>);
 
-impl Numbers for Always {
+impl Numbers for Found<'_> {
     #[inline(always)]
-    fn number(self, _plan: PlanId) -> usize {
-        self.0
+    fn number(&mut self, _plan: PlanId) -> usize {
+        self.0.next().map_or(usize::MAX, |&number| number as usize)
     }
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Own<'a>(&'a [u32]);
 
 impl Numbers for Own<'_> {
     #[inline(always)]
-    fn number(self, plan: PlanId) -> usize {
+    fn number(&mut self, plan: PlanId) -> usize {
         match self.0.get(plan.0 as usize) {
             Some(&number) => number.wrapping_sub(1) as usize,
             None => usize::MAX,

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use crate::hooks::counts::{Counted, Counts, Misses};
+use crate::hooks::counts::{Counted, Counts, Kind, Misses};
 use crate::hooks::numbering::Numbering;
 use crate::hooks::plan::Plan;
 use crate::hooks::plan_index::{Ends, Entry, PlanIndex};
@@ -121,8 +121,35 @@ pub(super) struct Rest {
     pub(super) below: Vec<Below>,
     /// The last repeated comparison took place: RCX was not zero.
     pub(super) compared: bool,
-    /// All misses, and the mispredictions that are not of the end of a block, for the call graph.
-    pub(super) total: Counts,
+    pub(super) log: Log,
+}
+
+/// Misses by record, for the call graph.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Log {
+    /// Number of the record that is walked, from 1 on; 0 if nothing is logged.
+    pub(super) record: u32,
+    /// Records, kinds of accesses that missed the first level, and whether they missed LL.
+    pub(super) below: Vec<(u32, Kind, bool)>,
+    /// Records, and whether it was an indirect branch that was mispredicted.
+    pub(super) mispredicted: Vec<(u32, bool)>,
+}
+
+impl Log {
+    /// Notes a branch if it was mispredicted.
+    #[inline(always)]
+    pub(super) fn mispredicted<const LOG: bool>(&mut self, ends: Ends, missed: bool) {
+        if LOG && missed {
+            self.mispredicted.push((self.record, ends == Ends::Indirect));
+        }
+    }
+
+    /// Begins again.
+    pub(super) fn clear(&mut self) {
+        self.record = 0;
+        self.below.clear();
+        self.mispredicted.clear();
+    }
 }
 
 /// Access that missed the first level.
@@ -130,16 +157,10 @@ pub(super) struct Rest {
 pub(super) struct Below {
     pub(super) address: u64,
     pub(super) insn: u32,
+    /// Number of its record in the log.
+    pub(super) record: u32,
     pub(super) size: u16,
     pub(super) kind: Kind,
-}
-
-/// Kind of an access.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
-    Fetch,
-    Load,
-    Store,
 }
 
 /// Contents of the simulators.
@@ -259,20 +280,21 @@ impl Part {
         }
     }
 
-    /// Everything that was missed, and that [`Part::decide`] found mispredicted.
-    pub(super) fn missed(&self) -> Counts {
-        self.rest.total
-    }
-
-    /// The number of those: while it stays the same, nothing more was missed.
-    pub(super) fn times_missed(&self) -> u64 {
-        let Counts { bcm, bim, misses, .. } = self.rest.total;
-        bcm + bim + misses.i1mr + misses.d1mr + misses.d1mw
-    }
-
     /// Counts of one record of the plan with a number, but for misses.
     pub(super) fn referenced(&self, number: usize, slots: &[u64]) -> Counts {
         self.rest.index.references(number, slots)
+    }
+
+    /// The same if it is the same for every record.
+    pub(super) fn always_referenced(&self, number: usize) -> Option<Counts> {
+        let entry = self.rest.index.entries.get(number)?;
+        let repeats = entry.special.as_ref().is_some_and(|special| special.repeat.is_some());
+        (!repeats).then(|| self.referenced(number, &[]))
+    }
+
+    /// Misses since the log began.
+    pub(super) fn log(&mut self) -> &mut Log {
+        &mut self.rest.log
     }
 
     /// The plans.

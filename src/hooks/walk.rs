@@ -6,9 +6,10 @@
 //! a list, from which LL is accessed in that order. The address at which the next record begins
 //! decides a branch.
 
+use crate::hooks::counts::Kind;
 use crate::hooks::lookout::Miss;
-use crate::hooks::numbering::{Always, Ids, Numbering, Numbers};
-use crate::hooks::part::{Below, Block, Kind, NEAR, Part, Predictors, Rest, Simulated};
+use crate::hooks::numbering::{self, Ids, Numbering, Numbers};
+use crate::hooks::part::{Below, Block, NEAR, Part, Predictors, Rest, Simulated};
 use crate::hooks::plan_index::{Data, Ends, Entry, PlanIndex};
 use crate::hooks::record::Header;
 use crate::sim::{Cache, Hierarchy};
@@ -38,37 +39,34 @@ impl Part {
     /// instructions and the words that are left.
     pub(super) fn walk<'w>(&mut self, words: &'w [u64], numbering: &Numbering) -> (u64, &'w [u64]) {
         match numbering.numbers() {
-            None => self.walk_numbered::<BATCH>(words, Ids),
-            Some(own) => self.walk_numbered::<BATCH>(words, own),
+            None => self.walk_numbered::<false>(words, Ids),
+            Some(own) => self.walk_numbered::<false>(words, own),
         }
     }
 
-    /// Walks one record as one of the plan with a number.
-    pub(super) fn walk_as(&mut self, record: &[u64], number: usize) {
-        self.walk_numbered::<1>(record, Always(number));
+    /// Walks records as those of the plans with these numbers, and logs their misses.
+    pub(super) fn walk_logging(&mut self, words: &[u64], numbers: &[u32]) {
+        self.walk_numbered::<true>(words, numbering::Found(numbers.iter()));
     }
 
-    /// Decides the branch that waits for the next record, which begins at `pc`.
+    /// Decides the branch that waits for the next record, which begins at `pc`, and logs its
+    /// misprediction.
     pub(super) fn decide(&mut self, pc: u64) {
         let Part { simulated, predictors, blocks, rest, previous, .. } = self;
         let before = previous.take().and_then(|id| blocks.get(id));
         let Some(before) = before.filter(|before| simulated.branches && before.ends != Ends::None) else {
             return;
         };
-        let missed = u64::from(if before.ends == Ends::Conditional {
+        let missed = if before.ends == Ends::Conditional {
             predictors.conditional.record(u64::from(before.branch), pc != before.decides)
         } else {
             rest.resolve(before, pc, predictors)
-        });
-        before.mispredicted.update(|mispredicted| mispredicted + missed);
-        if before.ends == Ends::Indirect {
-            rest.total.bim += missed;
-        } else {
-            rest.total.bcm += missed;
-        }
+        };
+        before.mispredicted.update(|mispredicted| mispredicted + u64::from(missed));
+        rest.log.mispredicted::<true>(before.ends, missed);
     }
 
-    fn walk_numbered<'w, const N: usize>(
+    fn walk_numbered<'w, const LOG: bool>(
         &mut self,
         words: &'w [u64],
         numbers: impl Numbers,
@@ -76,20 +74,20 @@ impl Part {
         let Simulated { caches, branches } = self.simulated;
         // A constant for the usual line size saves a few instructions per event.
         match (caches, branches, self.caches.d1.line_shift()) {
-            (true, true, 6) => self.walk_with::<N>(words, numbers, simulate::<true, true, 6>),
-            (true, true, _) => self.walk_with::<N>(words, numbers, simulate::<true, true, 0>),
-            (true, false, 6) => self.walk_with::<N>(words, numbers, simulate::<true, false, 6>),
-            (true, false, _) => self.walk_with::<N>(words, numbers, simulate::<true, false, 0>),
-            (false, true, _) => self.walk_with::<N>(words, numbers, simulate::<false, true, 0>),
-            (false, false, _) => self.walk_with::<N>(words, numbers, simulate::<false, false, 0>),
+            (true, true, 6) => self.walk_with(words, numbers, simulate::<true, true, 6, LOG>),
+            (true, true, _) => self.walk_with(words, numbers, simulate::<true, true, 0, LOG>),
+            (true, false, 6) => self.walk_with(words, numbers, simulate::<true, false, 6, LOG>),
+            (true, false, _) => self.walk_with(words, numbers, simulate::<true, false, 0, LOG>),
+            (false, true, _) => self.walk_with(words, numbers, simulate::<false, true, 0, LOG>),
+            (false, false, _) => self.walk_with(words, numbers, simulate::<false, false, 0, LOG>),
         }
     }
 
     #[inline(always)]
-    fn walk_with<'w, const N: usize>(
+    fn walk_with<'w>(
         &mut self,
         mut words: &'w [u64],
-        numbers: impl Numbers,
+        mut numbers: impl Numbers,
         simulate: impl for<'b> Fn(
             &[Found<'b>],
             &'b Block,
@@ -101,16 +99,16 @@ impl Part {
         let Part { caches, predictors, blocks, rest, previous, .. } = self;
         let nothing = Block::nothing();
         let mut before = previous.and_then(|id| blocks.get(id)).unwrap_or(&nothing);
-        let mut batch = [Found { block: &nothing, id: 0, slots: &[] }; N];
+        let mut batch = [Found { block: &nothing, id: 0, slots: &[] }; BATCH];
         let mut instructions = 0;
         loop {
-            let (found, count, next) = look_up(words, blocks, numbers, &mut batch);
+            let (found, count, next) = look_up(words, blocks, &mut numbers, &mut batch);
             (words, instructions) = (next, instructions + count);
             before = simulate(found, before, caches, predictors, rest);
             if let Some(last) = found.last() {
                 *previous = Some(last.id);
             }
-            if found.len() < N || words.is_empty() {
+            if found.len() < BATCH || words.is_empty() {
                 break;
             }
         }
@@ -172,11 +170,11 @@ impl Part {
 /// Looks up records, to the first whose plan has no number, and counts them. Returns them, the
 /// number of their instructions and the words that are left.
 #[inline(never)]
-fn look_up<'a, 'b, 'w: 'b, const N: usize>(
+fn look_up<'a, 'b, 'w: 'b>(
     mut words: &'w [u64],
     blocks: &'b [Block],
-    numbers: impl Numbers,
-    batch: &'a mut [Found<'b>; N],
+    numbers: &mut impl Numbers,
+    batch: &'a mut [Found<'b>; BATCH],
 ) -> (&'a [Found<'b>], u64, &'w [u64]) {
     let (mut count, mut instructions) = (0, 0);
     for place in batch.iter_mut() {
@@ -198,7 +196,7 @@ fn look_up<'a, 'b, 'w: 'b, const N: usize>(
 /// Simulates records that follow one of the block `before`. Returns the block of the last one. A
 /// `SHIFT` of 0 stands for any size of lines.
 #[inline(never)]
-fn simulate<'b, const CACHES: bool, const BRANCHES: bool, const SHIFT: u32>(
+fn simulate<'b, const CACHES: bool, const BRANCHES: bool, const SHIFT: u32, const LOG: bool>(
     found: &[Found<'b>],
     mut before: &'b Block,
     caches: &mut Hierarchy,
@@ -213,14 +211,19 @@ fn simulate<'b, const CACHES: bool, const BRANCHES: bool, const SHIFT: u32>(
                 let taken = block.pc != before.decides;
                 let missed = predictors.conditional.record(u64::from(before.branch), taken);
                 before.mispredicted.update(|mispredicted| mispredicted + u64::from(missed));
+                rest.log.mispredicted::<LOG>(before.ends, missed);
             } else if before.ends != Ends::None {
                 let missed = rest.resolve(before, block.pc, predictors);
                 before.mispredicted.update(|mispredicted| mispredicted + u64::from(missed));
+                rest.log.mispredicted::<LOG>(before.ends, missed);
             }
             before = block;
         }
+        if LOG {
+            rest.log.record += 1;
+        }
         if !block.plain {
-            rest.special::<CACHES, BRANCHES>((id, block), slots, caches, predictors);
+            rest.special::<CACHES, BRANCHES, LOG>((id, block), slots, caches, predictors);
             continue;
         }
         if !CACHES {
@@ -314,7 +317,8 @@ impl Rest {
     fn miss(&mut self, event: usize, address: u64, ll: &mut Cache) {
         let Some(&Data { insn, size, write, .. }) = self.index.data.get(event) else { return };
         let kind = if write { Kind::Store } else { Kind::Load };
-        self.list(Below { address, insn, size, kind }, ll);
+        let record = self.log.record;
+        self.list(Below { address, insn, record, size, kind }, ll);
     }
 
     fn list(&mut self, access: Below, ll: &mut Cache) {
@@ -330,24 +334,20 @@ impl Rest {
             return;
         }
         std::hint::black_box(self.below.iter().fold(0, |all, access| all ^ ll.read_ahead(access.address)));
-        for Below { address, insn, size, kind } in self.below.drain(..) {
-            let missed = u64::from(ll.access(address, u32::from(size)));
+        for below in self.below.drain(..) {
+            let Below { address, insn, size, kind, .. } = below;
+            let missed = ll.access(address, u32::from(size));
             let Some(misses) = self.misses.get_mut(insn as usize) else { continue };
-            for misses in [misses, &mut self.total.misses] {
-                let (first, last) = match kind {
-                    Kind::Fetch => (&mut misses.i1mr, &mut misses.ilmr),
-                    Kind::Load => (&mut misses.d1mr, &mut misses.dlmr),
-                    Kind::Store => (&mut misses.d1mw, &mut misses.dlmw),
-                };
-                *first += 1;
-                *last += missed;
+            misses.add(kind, missed);
+            if below.record != 0 {
+                self.log.below.push((below.record, kind, missed));
             }
         }
     }
 
     /// Simulates a block with special parts.
     #[inline(never)]
-    fn special<const CACHES: bool, const BRANCHES: bool>(
+    fn special<const CACHES: bool, const BRANCHES: bool, const LOG: bool>(
         &mut self,
         (id, block): (usize, &Block),
         slots: &[u64],
@@ -363,7 +363,7 @@ impl Rest {
             self.interleave(id, slots, iterates, caches);
         }
         if BRANCHES {
-            self.branches(id, slots, iterates, predictors);
+            self.branches::<LOG>(id, slots, iterates, predictors);
         }
     }
 
@@ -396,7 +396,9 @@ impl Rest {
 
     fn miss_fetch(&mut self, insn: u32, ll: &mut Cache) {
         let planned = self.index.insns[insn as usize];
-        self.list(Below { address: planned.pc, insn, size: planned.len.into(), kind: Kind::Fetch }, ll);
+        let record = self.log.record;
+        let (address, size) = (planned.pc, planned.len.into());
+        self.list(Below { address, insn, record, size, kind: Kind::Fetch }, ll);
     }
 
     /// Decides a branch other than Jcc by the address that control has reached. Returns true if it
@@ -412,7 +414,13 @@ impl Rest {
 
     /// Feeds the branches that the next record does not decide: the test of RCX, retries of locked
     /// operations, a jump to the next instruction.
-    fn branches(&mut self, id: usize, slots: &[u64], iterates: bool, predictors: &mut Predictors) {
+    fn branches<const LOG: bool>(
+        &mut self,
+        id: usize,
+        slots: &[u64],
+        iterates: bool,
+        predictors: &mut Predictors,
+    ) {
         let PlanIndex { entries, insns, .. } = &self.index;
         let entry = &entries[id];
         let last = entry.last_insn() as usize;
@@ -421,19 +429,19 @@ impl Rest {
             let insn = (entry.first_insn + u32::from(retry)) as usize;
             let missed = predictors.conditional.record(insns[insn].pc, false);
             self.mispredicted[insn] += u64::from(missed);
-            self.total.bcm += u64::from(missed);
+            self.log.mispredicted::<LOG>(Ends::Conditional, missed);
         }
         if let Some((repeat, _)) = special.repeat {
             let missed = predictors.conditional.record(insns[last].pc, iterates);
             self.mispredicted[last] += u64::from(missed);
-            self.total.bcm += u64::from(missed);
+            self.log.mispredicted::<LOG>(Ends::Conditional, missed);
             self.compared = iterates && repeat == Repeat::Compare;
         }
         if let Some((slot, inverted)) = special.to_next {
             let jumps = slots.get(usize::from(slot)).is_some_and(|&outcome| outcome != 0);
             let missed = predictors.conditional.record(insns[last].pc, jumps != inverted);
             self.mispredicted[last] += u64::from(missed);
-            self.total.bcm += u64::from(missed);
+            self.log.mispredicted::<LOG>(Ends::Conditional, missed);
         }
     }
 }

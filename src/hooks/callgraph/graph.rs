@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::hooks::callgraph::facts::{CallFacts, CodePlace};
+use crate::hooks::callgraph::facts::{Actions, CallFacts, CodePlace, Leave};
+use crate::hooks::callgraph::stack_pointer::StackPointer;
+use crate::hooks::callgraph::sums::{RecordReferences, Sum};
 use crate::hooks::counts::Counts;
 use crate::hooks::plan::{MappingId, Plan, PlannedInsn};
 use crate::hooks::plan_index::PlanIndex;
@@ -27,12 +29,77 @@ pub(super) struct Block {
     pub(super) facts: CallFacts,
     /// Address after it, to which its call returns.
     pub(super) fall_through: u64,
-    /// The block that came after it last, which is mostly the next one too.
-    pub(super) next: BlockId,
     /// It runs in a function that is skipped: its costs go to the call.
     pub(super) skipped: bool,
     /// The twin of a block, for executions while nothing is collected.
     pub(super) uncollected: bool,
+}
+
+impl Block {
+    /// The address that its call returns to; 0 if it does not end with one.
+    pub(super) fn returns_to(&self) -> u64 {
+        if self.facts.leave == Leave::Call { self.fall_through } else { 0 }
+    }
+
+    /// The context that a call of it enters, and what that does to the costs.
+    #[inline]
+    pub(super) fn entered(&self) -> (ContextId, Actions) {
+        (self.context, self.facts.place.actions)
+    }
+}
+
+/// Part of a block that is needed for every record, one cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(super) struct Step {
+    pub(super) plan: PlanId,
+    pub(super) context: ContextId,
+    /// The block that came after it last, which is mostly the next one too.
+    pub(super) next: BlockId,
+    /// The block that came last after the return of its call.
+    pub(super) returned: BlockId,
+    /// The last arc from it.
+    pub(super) arc: ArcId,
+    pub(super) way: Way,
+    pub(super) skipped: bool,
+    /// Entering and leaving its function does nothing to the costs.
+    pub(super) is_plain: bool,
+    /// A record does not always reference the same.
+    pub(super) varies: bool,
+    /// References of every record.
+    pub(super) references: RecordReferences,
+    pub(super) sp: StackPointer,
+    /// Level of recursion, from 0 on.
+    pub(super) recursion: u32,
+}
+
+const _: () = assert!(size_of::<Step>() == 64);
+
+/// The way that control took from a block the last time, if it can be taken again after a short
+/// look. None but returns pops calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Any other.
+    Other,
+    /// A jump that was no call.
+    Stays,
+    /// A call instruction.
+    Calls,
+    /// A jump that was a call.
+    Jumps,
+    /// A call that is skipped.
+    Skips,
+    /// A return: this is so of every block that ends with one.
+    Returns,
+}
+
+/// A block that remembers what came after it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Hint {
+    /// Right after it.
+    After(BlockId),
+    /// After its call has returned.
+    Returned(BlockId),
 }
 
 /// Start of an arc that is no block: a call that was not seen, but its return was.
@@ -44,24 +111,30 @@ struct Unseen {
 }
 
 /// Bit of the start of an arc that is an [`Unseen`].
-const UNSEEN: u32 = 1 << 31;
+pub(super) const UNSEEN: u32 = 1 << 31;
 
 /// Calls from one block to another (Callgrind's jCC).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CallArc {
     pub(super) from: u32,
     pub(super) to: BlockId,
+    /// Address that the calls return to; 0 for jumps.
+    pub(super) returns_to: u64,
     pub(super) calls: u64,
-    pub(super) cost: Counts,
+    pub(super) cost: Sum,
 }
 
 /// The graph of one account.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Graph {
     pub(super) blocks: Vec<Block>,
+    /// By block.
+    steps: Vec<Step>,
     by_plan: FxHashMap<(PlanId, ContextId, u32, bool), BlockId>,
     /// Functions, by object and address, and the code where each was first entered.
     contexts: Vec<(MappingId, u64)>,
+    /// Objects and addresses of the functions.
+    functions: Vec<(u32, u64)>,
     by_function: FxHashMap<(u32, u64), ContextId>,
     pub(super) arcs: Vec<CallArc>,
     by_ends: FxHashMap<(u32, BlockId), ArcId>,
@@ -69,15 +142,49 @@ pub(super) struct Graph {
     uncollected: FxHashMap<BlockId, BlockId>,
     unseen: Vec<Unseen>,
     /// Costs of what the calls of a block skip.
-    skipped: FxHashMap<BlockId, Counts>,
+    skipped: FxHashMap<BlockId, Sum>,
 }
 
 impl Graph {
-    /// The block of a plan in a context.
+    /// The arc between two blocks, if it is the last one from there.
+    pub(super) fn last_arc(&mut self, from: BlockId, to: BlockId) -> Option<(ArcId, &mut CallArc)> {
+        let arc = self.step(from)?.arc;
+        self.arcs.get_mut(arc as usize).filter(|arc| (arc.from, arc.to) == (from, to)).map(|own| (arc, own))
+    }
+
+    /// Part of a block that is needed for every record.
+    #[inline(always)]
+    pub(super) fn step(&self, block: BlockId) -> Option<&Step> {
+        self.steps.get(block as usize)
+    }
+
+    /// Sets what every record of a block references; `None` if that varies.
+    pub(super) fn set_references(&mut self, block: BlockId, references: Option<RecordReferences>) {
+        if let Some(step) = self.steps.get_mut(block as usize) {
+            step.varies = references.is_none();
+            step.references = references.unwrap_or_default();
+        }
+    }
+
+    /// Notes the way that control took from a block, unless it ends with a return.
+    pub(super) fn set_way(&mut self, block: BlockId, way: Way) {
+        if let Some(step) = self.steps.get_mut(block as usize).filter(|step| step.way != Way::Returns) {
+            step.way = way;
+        }
+    }
+
+    fn hinted(&self, hint: Option<Hint>) -> Option<BlockId> {
+        match hint? {
+            Hint::After(last) => self.steps.get(last as usize).map(|step| step.next),
+            Hint::Returned(caller) => self.steps.get(caller as usize).map(|step| step.returned),
+        }
+    }
+
+    /// The block of a plan in a context. The next time it is hinted at.
     #[inline]
     pub(super) fn block(
         &mut self,
-        last: Option<BlockId>,
+        hint: Option<Hint>,
         (id, plan): (PlanId, &Plan),
         (context, recursion): (ContextId, u32),
         skipped: bool,
@@ -85,30 +192,67 @@ impl Graph {
         let is_it = |block: &Block| {
             (block.plan, block.context, block.recursion, block.skipped) == (id, context, recursion, skipped)
         };
-        if let Some(last) = last
-            && let Some(next) = self.blocks.get(last as usize).map(|last| last.next)
-            && self.blocks.get(next as usize).is_some_and(is_it)
-        {
-            return next;
+        let hinted = self.hinted(hint);
+        let block = match hinted.filter(|&hinted| self.blocks.get(hinted as usize).is_some_and(is_it)) {
+            Some(block) => block,
+            None => self.find_block((id, plan), (context, recursion), skipped),
+        };
+        match hint {
+            Some(Hint::After(last)) => {
+                if let Some(step) = self.steps.get_mut(last as usize) {
+                    step.next = block;
+                }
+            }
+            Some(Hint::Returned(caller)) => {
+                if let Some(step) = self.steps.get_mut(caller as usize) {
+                    step.returned = block;
+                }
+            }
+            None => {}
         }
+        block
+    }
+
+    fn find_block(
+        &mut self,
+        (id, plan): (PlanId, &Plan),
+        (context, recursion): (ContextId, u32),
+        skipped: bool,
+    ) -> BlockId {
         let new = self.blocks.len() as BlockId;
         let block = *self.by_plan.entry((id, context, recursion, skipped)).or_insert(new);
         if block == new {
-            self.blocks.push(Block {
+            let facts = plan.calls.unwrap_or_default();
+            self.add_block(Block {
                 plan: id,
                 context,
                 recursion,
-                facts: plan.calls.unwrap_or_default(),
+                facts,
                 fall_through: plan.fall_through(),
-                next: new,
                 skipped,
                 uncollected: false,
             });
         }
-        if let Some(last) = last.and_then(|last| self.blocks.get_mut(last as usize)) {
-            last.next = block;
-        }
         block
+    }
+
+    fn add_block(&mut self, block: Block) {
+        let own = self.blocks.len() as BlockId;
+        self.steps.push(Step {
+            plan: block.plan,
+            context: block.context,
+            next: own,
+            returned: own,
+            arc: 0,
+            way: if block.facts.leave == Leave::Return { Way::Returns } else { Way::Other },
+            skipped: block.skipped,
+            is_plain: block.facts.place.actions == Actions::default(),
+            varies: true,
+            references: RecordReferences::default(),
+            sp: block.facts.sp,
+            recursion: block.recursion,
+        });
+        self.blocks.push(block);
     }
 
     /// The twin of a block for executions that are not collected.
@@ -118,16 +262,30 @@ impl Graph {
         if twin == new
             && let Some(&block) = self.blocks.get(block as usize)
         {
-            self.blocks.push(Block { uncollected: true, ..block });
+            self.add_block(Block { uncollected: true, ..block });
         }
         twin
     }
 
-    /// The context of a function that is entered at `pc`.
-    pub(super) fn context(&mut self, place: &CodePlace, mapping: MappingId, pc: u64) -> ContextId {
-        let contexts = &mut self.contexts;
-        *self.by_function.entry((place.object, place.function)).or_insert_with(|| {
+    /// The context of a function that is entered at `pc`, perhaps that of the block hinted at.
+    pub(super) fn context(
+        &mut self,
+        hint: Option<Hint>,
+        place: &CodePlace,
+        mapping: MappingId,
+        pc: u64,
+    ) -> ContextId {
+        let function = (place.object, place.function);
+        let hinted = self.hinted(hint).and_then(|block| self.blocks.get(block as usize));
+        if let Some(context) = hinted.map(|block| block.context)
+            && self.functions.get(context as usize) == Some(&function)
+        {
+            return context;
+        }
+        let Graph { contexts, functions, by_function, .. } = self;
+        *by_function.entry(function).or_insert_with(|| {
             contexts.push((mapping, pc));
+            functions.push(function);
             contexts.len() as ContextId - 1
         })
     }
@@ -139,11 +297,19 @@ impl Graph {
 
     /// The arc between two blocks.
     pub(super) fn arc(&mut self, from: u32, to: BlockId) -> ArcId {
-        let arcs = &mut self.arcs;
-        *self.by_ends.entry((from, to)).or_insert_with(|| {
-            arcs.push(CallArc { from, to, calls: 0, cost: Counts::default() });
+        if let Some((arc, _)) = self.last_arc(from, to) {
+            return arc;
+        }
+        let Graph { arcs, by_ends, blocks, .. } = self;
+        let arc = *by_ends.entry((from, to)).or_insert_with(|| {
+            let returns_to = blocks.get(from as usize).map_or(0, Block::returns_to);
+            arcs.push(CallArc { from, to, returns_to, calls: 0, cost: Sum::default() });
             arcs.len() as ArcId - 1
-        })
+        });
+        if let Some(step) = self.steps.get_mut(from as usize) {
+            step.arc = arc;
+        }
+        arc
     }
 
     /// The start of arcs for a call from just before `pc` that was not seen.
@@ -157,15 +323,17 @@ impl Graph {
         at as u32 | UNSEEN
     }
 
-    /// Adds to what the calls of a block skip.
-    pub(super) fn skip(&mut self, block: BlockId, cost: &Counts) {
-        self.skipped.entry(block).or_default().add(cost);
+    /// Adds to what the calls of a block skip; the costs of all are `now` and were `before`.
+    pub(super) fn skip(&mut self, block: BlockId, now: &Sum, before: &Sum) {
+        if now.is_since(before) {
+            self.skipped.entry(block).or_default().add_since(now, 1, before);
+        }
     }
 
     /// Sets all costs and numbers of calls to zero.
     pub(super) fn zero(&mut self) {
         for arc in &mut self.arcs {
-            (arc.calls, arc.cost) = (0, Counts::default());
+            (arc.calls, arc.cost) = (0, Sum::default());
         }
         self.skipped.clear();
     }
@@ -201,7 +369,7 @@ impl Graph {
             // Also where there is nothing, so that each consumer has the same lines.
             if let Some(skipped) = self.skipped.get(&id) {
                 let (mapping, pc) = site(block, true);
-                lines.push((context, mapping, pc, *skipped));
+                lines.push((context, mapping, pc, skipped.counts()));
             }
         }
         let arcs = self.arcs.iter().map(|arc| {
@@ -221,7 +389,7 @@ impl Graph {
                 callee: to.map_or(0, |to| number(to.context, to.recursion)),
                 target: to.map_or((0, 0), |to| site(to, false)),
                 calls: arc.calls,
-                cost: arc.cost,
+                cost: arc.cost.counts(),
             }
         });
         let calls = arcs.collect();

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::hooks::callgraph::dumps::{Demand, Demands, Dumps, Trigger};
-use crate::hooks::callgraph::graph::{ArcId, CallCosts, Graph};
+use crate::hooks::callgraph::graph::{ArcId, BlockId, CallCosts, Graph};
+use crate::hooks::callgraph::ledger::Batch;
+use crate::hooks::callgraph::sums::RecordReferences;
 use crate::hooks::callgraph::walker::{CallRules, Thread, Walker};
 use crate::hooks::control::Control;
 use crate::hooks::counts::{Counted, Counts};
 use crate::hooks::numbering::Numbering;
-use crate::hooks::part::Part;
+use crate::hooks::part::{Log, Part};
 use crate::hooks::plan::Plan;
 use crate::hooks::record::Header;
 
@@ -22,10 +24,8 @@ pub(in crate::hooks) struct CallTracker {
     /// Number of the thread that runs; `None` until it is told.
     task: Option<u32>,
     others: BTreeMap<u32, Thread>,
-    /// Misses of the simulators before the next record.
-    missed: Counts,
-    /// Their number.
-    times_missed: u64,
+    /// Records that have been followed; empty between walks.
+    batch: Batch,
     dumps: Dumps,
     /// Demands of the functions that were entered and left since the last block.
     demands: Demands,
@@ -41,11 +41,10 @@ impl CallTracker {
         CallTracker {
             rules,
             graph: Graph::default(),
-            thread: Thread::default(),
+            thread: Thread::new(rules),
             task: None,
             others: BTreeMap::new(),
-            missed: Counts::default(),
-            times_missed: 0,
+            batch: Batch::default(),
             dumps: Dumps::default(),
             demands: Demands::default(),
             dumped: Vec::new(),
@@ -69,32 +68,29 @@ impl CallTracker {
         let mut child = CallTracker { task: None, others: BTreeMap::new(), ..self.clone() };
         child.zero();
         child.dumps = Dumps::default();
-        (child.missed, child.times_missed) = (Counts::default(), 0);
         child.number_blocks(part, numbering, plans);
         child
     }
 
     /// Numbers the blocks of the graph that the part does not have yet.
     pub(in crate::hooks) fn number_blocks(
-        &self,
+        &mut self,
         part: &mut Part,
         numbering: &mut Numbering,
         plans: &[Arc<Plan>],
     ) {
-        for block in self.graph.blocks.get(part.index().entries.len()..).unwrap_or_default() {
+        for number in part.index().entries.len()..self.graph.blocks.len() {
+            let Some(&block) = self.graph.blocks.get(number) else { return };
             if let Some(plan) = plans.get(block.plan.0 as usize) {
                 part.add_plan(plan, None);
                 numbering.push(block.plan);
                 if block.uncollected {
                     part.leave_last_out();
                 }
+                let references = part.always_referenced(number).as_ref().map(RecordReferences::of);
+                self.graph.set_references(number as BlockId, references);
             }
         }
-    }
-
-    /// Goes on with a part that has missed something else before.
-    pub(in crate::hooks) fn follow(&mut self, part: &Part) {
-        (self.missed, self.times_missed) = (part.missed(), part.times_missed());
     }
 
     /// Sets all costs to zero; calls that have not returned cost from here on.
@@ -107,21 +103,22 @@ impl CallTracker {
     fn begin_part(&mut self) {
         self.since_dump = 0;
         self.graph.zero();
-        self.others.values_mut().chain([&mut self.thread]).for_each(Thread::zero);
+        self.others.values_mut().chain([&mut self.thread]).for_each(|thread| thread.ledger.zero());
     }
 
     /// Goes on with another thread.
     pub(in crate::hooks) fn switch(&mut self, task: u32) {
         let Some(before) = self.task.replace(task).filter(|before| *before != task) else { return };
-        let next = self.others.remove(&task).unwrap_or_default();
+        let next = self.others.remove(&task).unwrap_or_else(|| Thread::new(self.rules));
         self.others.insert(before, std::mem::replace(&mut self.thread, next));
     }
 
     /// Forgets all stacks: what comes is not counted for a while.
     pub(in crate::hooks) fn unwind(&mut self) {
-        let CallTracker { rules, graph, thread, others, demands, .. } = self;
+        let CallTracker { rules, graph, thread, others, demands, batch, .. } = self;
         for thread in others.values_mut().chain([thread]) {
-            Walker { rules: *rules, graph, thread, demands }.leave_all();
+            Walker { rules: *rules, graph, thread, demands, batch }.leave_all();
+            thread.ledger.settle(batch, &mut Log::default(), graph);
         }
         *demands = Demands::default();
     }
@@ -201,50 +198,77 @@ impl CallTracker {
         mut words: &'w [u64],
     ) -> (u64, &'w [u64]) {
         let mut instructions = 0;
+        // Those of the batch are at its beginning.
+        let mut unsettled = words;
         while let Some(&word) = words.first() {
             let header = Header::of(word);
             let Some((record, next)) = words.split_at_checked(1 + header.slots) else { break };
-            if Control::is(header) {
-                break;
-            }
-            let Some(plan) = plans.get(header.plan.0 as usize) else { break };
+            let slots = record.get(1..).unwrap_or_default();
+            let dumps = self.rules.dump_every > 0 && self.since_dump >= self.rules.dump_every;
+            let follows = if dumps { None } else { self.walker().follow(header.plan) };
+            let (block, collects) = match follows {
+                Some(block) => (block, true),
+                None => {
+                    if Control::is(header) {
+                        break;
+                    }
+                    let Some(plan) = plans.get(header.plan.0 as usize) else { break };
+                    let facts = plan.calls.as_ref().filter(|_| header.instructions > 0);
+                    if dumps {
+                        self.settle(part, unsettled, Some(plan.pc));
+                        unsettled = words;
+                        self.dump(part, plans, Trigger::Instructions(self.rules.dump_every));
+                        self.since_dump = 0;
+                    }
+                    let Some(facts) = facts else {
+                        // It is no block.
+                        self.settle(part, unsettled, Some(plan.pc));
+                        if let Some(between) = plan.between {
+                            self.walker().between(between, slots.first().copied().unwrap_or_default());
+                        }
+                        (words, unsettled) = (next, next);
+                        instructions += header.instructions;
+                        self.since_dump += header.instructions;
+                        continue;
+                    };
+                    let begun = self.walker().begin((header.plan, plan), facts);
+                    if !self.demands.is_empty() {
+                        self.settle(part, unsettled, Some(plan.pc));
+                        unsettled = words;
+                        self.meet_demands(part, plans);
+                    }
+                    self.number_blocks(part, numbering, plans);
+                    begun
+                }
+            };
             words = next;
             instructions += header.instructions;
-            part.decide(plan.pc);
-            self.add_missed(part);
-            if self.since_dump >= self.rules.dump_every && self.rules.dump_every > 0 {
-                self.dump(part, plans, Trigger::Instructions(self.rules.dump_every));
-                self.since_dump = 0;
-            }
             self.since_dump += header.instructions;
-            let slots = record.get(1..).unwrap_or_default();
-            let mut walker = self.walker();
-            if let Some(between) = plan.between {
-                walker.between(between, slots.first().copied().unwrap_or_default());
-                continue;
+            let Some(step) = self.graph.step(block) else { break };
+            self.thread.step(step.sp, slots);
+            if step.varies {
+                let references = RecordReferences::of(&part.referenced(block as usize, slots));
+                self.batch.add(block, Some(&references).filter(|_| collects));
+            } else {
+                self.batch.add(block, Some(&step.references).filter(|_| collects));
             }
-            let Some(facts) = plan.calls.filter(|_| header.instructions > 0) else { continue };
-            let block = walker.begin((header.plan, plan), &facts);
-            if !self.demands.is_empty() {
-                self.meet_demands(part, plans);
+            if self.batch.is_full() {
+                self.settle(part, unsettled, None);
+                unsettled = words;
             }
-            self.number_blocks(part, numbering, plans);
-            part.walk_as(record, block as usize);
-            self.walker().spend(&part.referenced(block as usize, slots));
-            self.add_missed(part);
-            self.thread.step(&facts, slots);
         }
+        self.settle(part, unsettled, None);
         (instructions, words)
     }
 
-    /// Adds what the simulators have missed since it was last asked.
-    fn add_missed(&mut self, part: &Part) {
-        let times = part.times_missed();
-        if std::mem::replace(&mut self.times_missed, times) != times {
-            let missed = part.missed();
-            let before = std::mem::replace(&mut self.missed, missed);
-            self.walker().spend(&missed.since(&before));
+    /// Simulates the records of the batch, which `words` begin with, and settles what they cost.
+    /// The next record begins at `next`, if that is known.
+    fn settle(&mut self, part: &mut Part, words: &[u64], next: Option<u64>) {
+        part.walk_logging(words, self.batch.blocks());
+        if let Some(pc) = next {
+            part.decide(pc);
         }
+        self.thread.ledger.settle(&mut self.batch, part.log(), &mut self.graph);
     }
 
     fn walker(&mut self) -> Walker<'_> {
@@ -253,6 +277,7 @@ impl CallTracker {
             graph: &mut self.graph,
             thread: &mut self.thread,
             demands: &mut self.demands,
+            batch: &mut self.batch,
         }
     }
 }

@@ -3,9 +3,12 @@
 //! leads to the beginning of a function, to another section or to another object.
 
 use crate::hooks::callgraph::dumps::{Demand, Demands, Trigger};
-use crate::hooks::callgraph::facts::{Between, CallFacts, CodePlace, Leave, Section};
-use crate::hooks::callgraph::graph::{ArcId, Block, BlockId, ContextId, Graph};
-use crate::hooks::counts::Counts;
+use crate::hooks::callgraph::facts::{Actions, Between, CallFacts, CodePlace, Leave, Section};
+use crate::hooks::callgraph::graph::{
+    ArcId, Block, BlockId, CallArc, ContextId, Graph, Hint, Step, UNSEEN, Way,
+};
+use crate::hooks::callgraph::ledger::{Batch, Change, Ledger, Spending};
+use crate::hooks::callgraph::stack_pointer::StackPointer;
 use crate::hooks::plan::Plan;
 use crate::hooks::record::PlanId;
 
@@ -37,8 +40,6 @@ struct Frame {
     /// The address that it returns to; 0 for a jump.
     returns_to: u64,
     times: u64,
-    /// The costs when they began, added up.
-    entered: Counts,
     /// The state to go back to.
     nonskipped: Option<BlockId>,
     context: Option<ContextId>,
@@ -57,7 +58,6 @@ struct Level {
     depth: u32,
     /// Frames below it.
     bottom: usize,
-    cost: Counts,
     /// Collection is not as at its beginning.
     toggled: bool,
 }
@@ -66,30 +66,34 @@ struct Level {
 #[derive(Clone, Debug)]
 pub(super) struct Thread {
     frames: Vec<Frame>,
-    /// The handlers that run, the last one at the end; first what they interrupted.
-    levels: Vec<Level>,
+    /// The level that runs.
+    now: Level,
+    /// Levels that handlers have interrupted, the last one at the end.
+    interrupted: Vec<Level>,
     /// The stack pointer behind the last block.
     sp: u64,
     /// Times that each context is on the stack.
     active: Vec<u32>,
-}
-
-impl Default for Thread {
-    fn default() -> Thread {
-        Thread { frames: Vec::new(), levels: vec![Level::default()], sp: 0, active: Vec::new() }
-    }
+    pub(super) ledger: Ledger,
 }
 
 impl Thread {
-    /// Sets all costs to zero; calls that have not returned cost from here on.
-    pub(super) fn zero(&mut self) {
-        self.levels.iter_mut().for_each(|level| level.cost = Counts::default());
-        self.frames.iter_mut().for_each(|frame| frame.entered = Counts::default());
+    /// Nothing has run.
+    pub(super) fn new(rules: CallRules) -> Thread {
+        Thread {
+            frames: Vec::new(),
+            now: Level::default(),
+            interrupted: Vec::new(),
+            sp: 0,
+            active: Vec::new(),
+            ledger: Ledger::new(rules.collect_at_start),
+        }
     }
 
     /// Goes on behind a block, of which the record has these slots.
-    pub(super) fn step(&mut self, facts: &CallFacts, slots: &[u64]) {
-        self.sp = facts.sp.after(self.sp, slots);
+    #[inline(always)]
+    pub(super) fn step(&mut self, sp: StackPointer, slots: &[u64]) {
+        self.sp = sp.after(self.sp, slots);
     }
 }
 
@@ -100,45 +104,34 @@ pub(super) struct Walker<'a> {
     pub(super) thread: &'a mut Thread,
     /// Demands of the functions that are entered and left.
     pub(super) demands: &'a mut Demands,
+    /// Records and changes of the stack since costs were settled.
+    pub(super) batch: &'a mut Batch,
 }
 
 impl Walker<'_> {
-    fn level(&mut self) -> &mut Level {
-        if self.thread.levels.is_empty() {
-            self.thread.levels.push(Level::default());
-        }
-        let last = self.thread.levels.len() - 1;
-        &mut self.thread.levels[last]
-    }
-
     /// Leaves all functions and handlers, as if they returned.
     pub(super) fn leave_all(mut self) {
-        while self.thread.levels.len() > 1 {
+        while !self.thread.interrupted.is_empty() {
             self.leave_handler();
         }
         while !self.thread.frames.is_empty() {
             self.pop();
         }
-        let cost = self.level().cost;
-        *self.level() = Level { cost, ..Level::default() };
+        self.thread.now = Level::default();
         self.thread.active.clear();
+        self.note(Change::None);
     }
 
     /// True if costs are collected now.
-    fn collects(&mut self) -> bool {
-        self.rules.collect_at_start != self.level().toggled
+    #[inline]
+    fn collects(&self) -> bool {
+        self.rules.collect_at_start != self.thread.now.toggled
     }
 
-    /// Adds to the costs of what runs.
-    pub(super) fn spend(mut self, cost: &Counts) {
-        if !self.collects() {
-            return;
-        }
-        let level = self.level();
-        level.cost.add(cost);
-        if let Some(block) = level.nonskipped {
-            self.graph.skip(block, cost);
-        }
+    /// Notes a change of the stack, which is as it is after it.
+    fn note(&mut self, change: Change) {
+        let spending = Spending { collects: self.collects(), skipped: self.thread.now.nonskipped };
+        self.batch.note(change, spending);
     }
 
     /// Follows what happens between two blocks, after which the stack pointer is `sp`.
@@ -146,8 +139,9 @@ impl Walker<'_> {
         self.thread.sp = sp;
         match between {
             Between::Signal => {
-                let bottom = self.thread.frames.len();
-                self.thread.levels.push(Level { bottom, ..Level::default() });
+                let handler = Level { bottom: self.thread.frames.len(), ..Level::default() };
+                self.thread.interrupted.push(std::mem::replace(&mut self.thread.now, handler));
+                self.note(Change::Interrupt);
             }
             Between::SignalReturn => self.leave_handler(),
         }
@@ -155,25 +149,130 @@ impl Walker<'_> {
 
     /// Ends the handler that runs, if one does.
     fn leave_handler(&mut self) {
-        let bottom = self.level().bottom;
-        if self.thread.levels.len() > 1 {
-            while self.thread.frames.len() > bottom {
-                self.pop();
-            }
-            if let Some(Level { context: Some(context), .. }) = self.thread.levels.pop() {
-                self.deactivate(context, 1);
-            }
+        let bottom = self.thread.now.bottom;
+        if self.thread.interrupted.is_empty() {
+            return;
+        }
+        while self.thread.frames.len() > bottom {
+            self.pop();
+        }
+        let Some(interrupted) = self.thread.interrupted.pop() else { return };
+        let handler = std::mem::replace(&mut self.thread.now, interrupted);
+        self.note(Change::Resume);
+        if let Some(context) = handler.context {
+            self.deactivate(context, 1);
         }
     }
 
-    /// Follows control to a block. Returns the number by which it counts.
-    pub(super) fn begin(&mut self, (id, plan): (PlanId, &Plan), facts: &CallFacts) -> BlockId {
+    /// Follows control to the next block of a plan as [`Self::begin`], if it comes the way that it
+    /// came last. That is the usual case.
+    #[inline(always)]
+    pub(super) fn follow(&mut self, plan: PlanId) -> Option<BlockId> {
+        let Thread { now, frames, sp, .. } = &*self.thread;
+        let step = self.graph.step(now.block?)?;
+        if now.toggled == self.rules.collect_at_start {
+            return None;
+        }
+        if step.way == Way::Returns {
+            return self.follow_return(plan);
+        }
+        let is_usual = step.way != Way::Other && self.graph.step(step.next)?.plan == plan;
+        if !is_usual || frames.last().is_some_and(|top| top.sp < *sp) {
+            return None;
+        }
+        let next = step.next;
+        match step.way {
+            Way::Stays => {}
+            Way::Skips => self.follow_skip()?,
+            way => self.follow_call(next, way)?,
+        }
+        self.thread.now.block = Some(next);
+        Some(next)
+    }
+
+    /// Follows a call that is skipped, as it was the last time.
+    fn follow_skip(&mut self) -> Option<()> {
+        let Thread { now, frames, sp, .. } = &mut *self.thread;
+        let returns_to = self.graph.blocks.get(now.block? as usize)?.returns_to();
+        if now.nonskipped.is_some() || frames.len() >= MOST_FRAMES {
+            return None;
+        }
+        let Level { context, depth, .. } = *now;
+        frames.push(Frame { arc: None, sp: *sp, returns_to, times: 1, nonskipped: None, context, depth });
+        now.nonskipped = now.block;
+        self.note(Change::None);
+        Some(())
+    }
+
+    /// Follows a call to the block that it led to the last time.
+    fn follow_call(&mut self, to: BlockId, way: Way) -> Option<()> {
+        let Thread { now, frames, active, sp, .. } = &mut *self.thread;
+        let Level { block, nonskipped, context, depth, .. } = *now;
+        let &Step { context: entered, recursion, .. } = self.graph.step(to)?;
+        let active = active.get_mut(entered as usize)?;
+        let is_usual = (nonskipped.is_none() || way == Way::Jumps)
+            && frames.len() < MOST_FRAMES
+            && depth > 0
+            && (*active + 1).clamp(1, self.rules.recursions.max(1)) - 1 == recursion;
+        let sp = frames.last().filter(|_| way == Way::Jumps).map_or(*sp, |top| top.sp);
+        let (arc, known) = self.graph.last_arc(nonskipped.or(block)?, to).filter(|_| is_usual)?;
+        let returns_to = Some(known.returns_to).filter(|&returns_to| returns_to != 0)?;
+        known.calls += 1;
+        *active = active.saturating_add(1);
+        now.depth += u32::from(context != Some(entered));
+        (now.context, now.nonskipped) = (Some(entered), None);
+        frames.push(Frame { arc: Some(arc), sp, returns_to, times: 1, nonskipped, context, depth });
+        self.note(Change::Push);
+        Some(())
+    }
+
+    /// Follows a return from one call, which may have been skipped at first, to the block that came
+    /// last when it had returned.
+    fn follow_return(&mut self, plan: PlanId) -> Option<BlockId> {
+        let Thread { now, frames, sp, active, .. } = &mut *self.thread;
+        let (top, mut below) = frames.split_last()?;
+        let &Frame { arc, times, mut nonskipped, context, depth, .. } = top;
+        if let Some((skips, others)) =
+            below.split_last().filter(|(skips, _)| skips.arc.is_none() && skips.sp < *sp)
+        {
+            (nonskipped, below) = (skips.nonskipped, others);
+        }
+        let is_one = top.sp < *sp && below.last().is_none_or(|below| below.sp >= *sp);
+        let is_usual = times == 1 && nonskipped.is_none() && now.depth != 1 && below.len() >= now.bottom;
+        let arc = arc.filter(|_| is_one && is_usual)?;
+        let &CallArc { from, to, .. } = self.graph.arcs.get(arc as usize)?;
+        let left = self.graph.step(to).filter(|left| left.is_plain)?.context;
+        let block = self.graph.step(from)?.returned;
+        let next = self.graph.step(block)?;
+        let still = active.get(context? as usize)?.saturating_sub(u32::from(context == Some(left)));
+        let recursion = still.clamp(1, self.rules.recursions.max(1)) - 1;
+        if (next.plan, Some(next.context), next.recursion, next.skipped) != (plan, context, recursion, false)
+        {
+            return None;
+        }
+        let left = active.get_mut(left as usize)?;
+        *left = left.saturating_sub(1);
+        let remaining = below.len();
+        frames.truncate(remaining);
+        (now.context, now.depth, now.nonskipped, now.block) = (context, depth, None, Some(block));
+        self.note(Change::Pop { arc, times: 1 });
+        Some(block)
+    }
+
+    /// Follows control to a block. Returns the number by which it counts, and whether it is
+    /// collected.
+    pub(super) fn begin(&mut self, (id, plan): (PlanId, &Plan), facts: &CallFacts) -> (BlockId, bool) {
         let rules = self.rules;
         let CodePlace { section, object, entry, .. } = facts.place;
         let mut sp = self.thread.sp;
-        let last = self.level().block;
-        let last_facts = last.and_then(|last| self.graph.blocks.get(last as usize)).map(|last| last.facts);
-        let mut leave = last_facts.map_or(Leave::Jump, |last| last.leave);
+        let last = self.thread.now.block;
+        let last_block = last.and_then(|last| self.graph.blocks.get(last as usize));
+        let mut leave = last_block.map_or(Leave::Jump, |last| last.facts.leave);
+        let changes = last_block.is_some_and(|last| {
+            let place = &last.facts.place;
+            entry || place.section != section || place.object != object
+        });
+        let resolver = last_block.is_some_and(|last| last.facts.place.resolver);
         let mut pops = 1;
         let mut returns_nowhere = false;
         if leave == Leave::Return && !self.thread.frames.is_empty() {
@@ -183,57 +282,77 @@ impl Walker<'_> {
             }
         }
         let mut is_jump = false;
-        if let Some(last) = last_facts.filter(|_| leave == Leave::Jump) {
-            let place = last.place;
-            if returns_nowhere || entry || place.section != section || place.object != object {
-                let arc = self.thread.frames.last().and_then(|frame| Some((frame.arc?, frame.sp)));
-                if let Some((arc, at)) = arc.filter(|_| place.resolver) {
-                    // The resolved function is called by what called the resolver.
-                    let from = self.graph.arcs.get(arc as usize).map(|arc| arc.from);
-                    sp = at;
-                    self.pop();
-                    self.level().block = from;
-                }
-                (leave, is_jump) = (Leave::Call, true);
+        if leave == Leave::Jump && (returns_nowhere || changes) {
+            let arc = self.thread.frames.last().and_then(|frame| Some((frame.arc?, frame.sp)));
+            if let Some((arc, at)) = arc.filter(|_| resolver) {
+                // The resolved function is called by what called the resolver.
+                let from = self.graph.arcs.get(arc as usize).map(|arc| arc.from);
+                sp = at;
+                self.pop();
+                self.thread.now.block = from;
             }
+            (leave, is_jump) = (Leave::Call, true);
         }
         let mut calls = false;
+        let mut hint = last.map(Hint::After);
+        let mut way = Way::Other;
         if leave == Leave::Return {
-            if self.thread.frames.is_empty() || self.level().depth == 1 {
+            if self.thread.frames.is_empty() || self.thread.now.depth == 1 {
                 self.underflow(plan, &facts.place);
             } else {
-                self.unwind(sp, pops);
+                let caller = self.unwind(sp, pops).1;
+                hint = caller.map(Hint::Returned).or(hint);
             }
-        } else if self.unwind(sp, 0) == 0 && leave == Leave::Call {
-            calls = self.thread.frames.len() < MOST_FRAMES;
-            if let Some(top) = self.thread.frames.last().filter(|_| is_jump) {
+        } else if self.unwind(sp, 0).0 == 0 {
+            calls = leave == Leave::Call && self.thread.frames.len() < MOST_FRAMES;
+            if leave == Leave::Jump {
+                way = Way::Stays;
+            } else if calls {
+                way = match is_jump {
+                    true if resolver => Way::Other,
+                    true => Way::Jumps,
+                    false => Way::Calls,
+                };
+            }
+            if let Some(top) = self.thread.frames.last().filter(|_| calls && is_jump) {
                 sp = top.sp;
             }
         }
         let skips = calls && section == Section::Plt && rules.skip_plt;
-        let saved = (self.level().context, self.level().depth);
-        let mut context = self.level().context;
+        let saved = (self.thread.now.context, self.thread.now.depth);
+        let mut context = self.thread.now.context;
         if calls && !skips || context.is_none() {
-            let entered = self.graph.context(&facts.place, plan.mapping, plan.pc);
+            let entered = self.graph.context(hint, &facts.place, plan.mapping, plan.pc);
             self.enter(entered);
             context = Some(entered);
         }
-        let skipped = if calls { skips } else { self.level().nonskipped.is_some() };
+        let skipped = if calls { skips } else { self.thread.now.nonskipped.is_some() };
         let context = context.unwrap_or_default();
         let recursion = if rules.recursions > 1 {
             (*self.active(context) + u32::from(calls && !skips)).clamp(1, rules.recursions) - 1
         } else {
             0
         };
-        let block = self.graph.block(last, (id, plan), (context, recursion), skipped);
+        let block = self.graph.block(hint, (id, plan), (context, recursion), skipped);
+        if let Some(last) = last {
+            let is_plain = facts.place.actions == Actions::default();
+            let way = match way {
+                Way::Calls if skips => Way::Skips,
+                Way::Calls | Way::Jumps if skips || !is_plain => Way::Other,
+                Way::Stays if saved.0.is_none() => Way::Other,
+                way => way,
+            };
+            self.graph.set_way(last, way);
+        }
         if calls {
-            let nonskipped = self.level().nonskipped.filter(|_| !skips);
-            if let Some(from) = nonskipped.or(self.level().block) {
+            let nonskipped = self.thread.now.nonskipped.filter(|_| !skips);
+            if let Some(from) = nonskipped.or(self.thread.now.block) {
                 self.push(from, (block, sp), skips, saved);
             }
         }
-        self.level().block = Some(block);
-        if self.collects() { block } else { self.graph.uncollected(block) }
+        self.thread.now.block = Some(block);
+        let collects = self.collects();
+        (if collects { block } else { self.graph.uncollected(block) }, collects)
     }
 
     /// The number of frames that a return to `pc` leaves; 0 if it returns from none.
@@ -255,7 +374,7 @@ impl Walker<'_> {
 
     /// Enters a context.
     fn enter(&mut self, context: ContextId) {
-        let level = self.level();
+        let level = &mut self.thread.now;
         if level.context != Some(context) || level.depth == 0 {
             level.context = Some(context);
             level.depth += 1;
@@ -287,22 +406,19 @@ impl Walker<'_> {
         skips: bool,
         (context, depth): (Option<ContextId>, u32),
     ) {
-        let Level { cost, nonskipped, .. } = *self.level();
-        let caller = self.graph.blocks.get(from as usize);
-        let returns_to =
-            caller.filter(|from| from.facts.leave == Leave::Call).map_or(0, |from| from.fall_through);
+        let nonskipped = self.thread.now.nonskipped;
+        let returns_to = self.graph.blocks.get(from as usize).map_or(0, Block::returns_to);
         let arc = (!skips).then(|| self.graph.arc(from, to));
         if let Some(id) = arc
             && let Some(arc) = self.graph.arcs.get_mut(id as usize)
         {
             arc.calls += 1;
             self.demands.called(id);
-            if let Some(&Block { context, facts, .. }) = self.graph.blocks.get(to as usize) {
+            if let Some((context, actions)) = self.graph.blocks.get(to as usize).map(Block::entered) {
                 let active = self.active(context);
                 *active = active.saturating_add(1);
                 let is_first = *active == 1;
-                let actions = facts.place.actions;
-                self.level().toggled ^= is_first && actions.toggles;
+                self.thread.now.toggled ^= is_first && actions.toggles;
                 // As Callgrind, which then does not set to zero as well.
                 if is_first && actions.dumps_before {
                     let trigger = Trigger::Before(self.graph.code(context));
@@ -318,90 +434,87 @@ impl Walker<'_> {
                 && returns_to == 0
                 && (top.nonskipped, top.context, top.depth) == (nonskipped, context, depth)
         };
-        match self.thread.frames.last_mut().filter(same) {
+        let change = match self.thread.frames.last_mut().filter(same) {
             Some(top) => {
                 top.times += 1;
-                top.entered.add(&cost);
+                Change::PushAgain
             }
-            None => self.thread.frames.push(Frame {
-                arc,
-                sp,
-                returns_to,
-                times: 1,
-                entered: cost,
-                nonskipped,
-                context,
-                depth,
-            }),
-        }
-        let level = self.level();
+            None => {
+                let frame = Frame { arc, sp, returns_to, times: 1, nonskipped, context, depth };
+                self.thread.frames.push(frame);
+                match arc {
+                    None => Change::None,
+                    Some(_) if from & UNSEEN == 0 => Change::Push,
+                    Some(_) => Change::PushUnseen,
+                }
+            }
+        };
+        let level = &mut self.thread.now;
         if !skips {
             level.nonskipped = None;
         } else if level.nonskipped.is_none() {
             level.nonskipped = Some(from);
         }
+        self.note(change);
     }
 
-    /// Pops the top frame.
-    fn pop(&mut self) {
-        if self.thread.levels.len() > 1 && self.thread.frames.len() == self.level().bottom {
+    /// Pops the top frame. Returns the arc of its call.
+    fn pop(&mut self) -> Option<ArcId> {
+        if !self.thread.interrupted.is_empty() && self.thread.frames.len() == self.thread.now.bottom {
             // A handler is left by a jump out of it.
             self.leave_handler();
         }
-        let Some(frame) = self.thread.frames.pop() else { return };
-        let level = self.level();
-        level.nonskipped = frame.nonskipped;
-        let Some(arc) = frame.arc else { return };
-        (level.context, level.depth) = (frame.context, frame.depth);
-        let cost = level.cost;
-        if let Some(arc) = self.graph.arcs.get_mut(arc as usize) {
-            arc.cost.add(&cost.times(frame.times).since(&frame.entered));
-            let to = arc.to;
-            if let Some(&Block { context, facts, .. }) = self.graph.blocks.get(to as usize) {
-                self.deactivate(context, frame.times);
+        let Frame { arc, times, nonskipped, context, depth, .. } = self.thread.frames.pop()?;
+        self.thread.now.nonskipped = nonskipped;
+        if let Some(arc) = arc {
+            (self.thread.now.context, self.thread.now.depth) = (context, depth);
+            let to = self.graph.arcs.get(arc as usize).map(|arc| arc.to as usize);
+            let to = to.and_then(|to| self.graph.blocks.get(to));
+            if let Some((context, actions)) = to.map(Block::entered) {
+                self.deactivate(context, times);
                 let was_last = *self.active(context) == 0;
-                self.level().toggled ^= was_last && facts.place.actions.toggles;
-                if was_last && facts.place.actions.dumps_after {
+                self.thread.now.toggled ^= was_last && actions.toggles;
+                if was_last && actions.dumps_after {
                     let trigger = Trigger::After(self.graph.code(context));
                     self.demands.add(Demand::Dump(trigger));
                 }
             }
         }
+        self.note(arc.map_or(Change::None, |arc| Change::Pop { arc, times }));
+        arc
     }
 
     /// Pops frames until the stack pointer is in the top one; up to `least` whose stack pointer it
-    /// is. Returns their number.
-    fn unwind(&mut self, sp: u64, mut least: u64) -> u64 {
-        let mut pops = 0;
+    /// is. Returns their number, and the block that made the last of their calls.
+    fn unwind(&mut self, sp: u64, mut least: u64) -> (u64, Option<BlockId>) {
+        let (mut pops, mut caller) = (0, None);
         while let Some(top) = self.thread.frames.last() {
             if !(top.sp < sp || top.sp == sp && least > 0) {
                 break;
             }
             least = least.saturating_sub(top.times);
             pops += top.times;
-            self.pop();
+            caller = self.pop().or(caller);
         }
-        pops
+        let caller = caller.and_then(|arc| self.graph.arcs.get(arc as usize)).map(|arc| arc.from);
+        (pops, caller)
     }
 
     /// Returns from the outermost function: its caller becomes known, but not the place of the
     /// call.
     fn underflow(&mut self, plan: &Plan, place: &CodePlace) {
-        let Some(block) = self.level().block else { return };
+        let Some(block) = self.thread.now.block else { return };
         let left = self.graph.blocks.get(block as usize).map_or(0, |block| block.context);
-        let caller = self.graph.context(place, plan.mapping, plan.pc);
+        let caller = self.graph.context(None, place, plan.mapping, plan.pc);
         let from = self.graph.unseen(caller, plan.mapping, plan.pc);
-        let level = self.level();
+        let level = &mut self.thread.now;
         level.depth = level.depth.saturating_sub(1);
         (level.context, level.nonskipped) = (None, None);
         self.deactivate(left, 1);
         self.enter(caller);
-        let saved = (self.level().context, self.level().depth);
+        let saved = (self.thread.now.context, self.thread.now.depth);
         self.enter(left);
         self.push(from, (block, u64::MAX), false, saved);
-        if let Some(top) = self.thread.frames.last_mut() {
-            top.entered = Counts::default();
-        }
         self.pop();
     }
 }
