@@ -33,6 +33,21 @@ volatile unsigned hot;
 unsigned table[1 << 20];
 __attribute__((noinline)) void step(unsigned i) { hot += i; table[i * 7919 & 0xfffff]++; }
 static void *count(void *arg) { for (unsigned i = 0;; i++) step(i); return arg; }
+/* Has a gibibyte of its own, and gives it back in one call. */
+static void use(char how)
+{
+    char *own = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (how == 'b') own = sbrk(SIZE);
+    for (long at = 0; at < SIZE - 4096; at += 4096) own[at] = 1;
+    switch (how) {
+    case 'g': madvise(own, SIZE, MADV_DONTNEED); break;
+    case 'i': mmap(own, SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0); break;
+    case 'b': sbrk(-SIZE); break;
+    case 'v': mremap(own, SIZE, 4096, 0); break;
+    case 'e': execl("/bin/true", "true", NULL);
+    }
+    _exit(0);
+}
 int main(int argc, char **argv)
 {
     if (argv[1][0] == 'c') count(NULL);
@@ -70,6 +85,17 @@ int main(int argc, char **argv)
             mmap(all, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
             memset(all, 1, SIZE);
             break;
+        case 'g': case 'x': case 'e': case 'i': case 'b': case 'v':
+            if (fork() == 0) use(argv[1][0]);
+            wait(NULL);
+            break;
+        case 'q': {
+            char some[512];
+            int names = open("names", O_RDONLY | O_DIRECTORY);
+            getdents64(names, some, sizeof some);
+            close(names);
+            break;
+        }
         case 'k': if (fork() == 0) _exit(0); wait(NULL); break;
         case 'm': mincore(all, SIZE, seen); break;
         case 'l': mlock(all, SIZE); munlock(all, SIZE); break;
@@ -182,6 +208,13 @@ fn main() {
         ("mlock of 1 GiB", "lock", &["break main", "run"], "continue"),
         ("msync of 1 GiB", "y", &["break main", "run"], "continue"),
         ("smaps of 65,000 mappings", "areas", &["break main", "run"], "continue"),
+        ("MADV_DONTNEED of 1 GiB in use", "give", &["break main", "run"], "continue"),
+        ("MAP_FIXED over 1 GiB in use", "instead", &["break main", "run"], "continue"),
+        ("mremap from 1 GiB to a page", "v", &["break main", "run"], "continue"),
+        ("brk from 1 GiB to nothing", "brk", &["break main", "run"], "continue"),
+        ("exit with 1 GiB", "x", &["break main", "run"], "continue"),
+        ("execve with 1 GiB", "exec", &["break main", "run"], "continue"),
+        ("a part of 100,000 names", "q", &["break main", "run"], "continue"),
         ("getdents of 100,000 names", "directory", &["break main", "run"], "continue"),
     ] {
         let mut terminal = shell(directory, &["./busy", program], commands);

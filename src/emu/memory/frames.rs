@@ -46,6 +46,9 @@ struct Meta {
 /// Freed frames that are kept for reuse; beyond twice as many they go back to the host.
 const KEPT: usize = 4096;
 
+/// Frames that go back to the host at a time. It takes the host 80 ms for a gigabyte.
+const RETURNED: usize = 8192;
+
 /// Allocator of the frames of one arena.
 #[derive(Debug)]
 pub(crate) struct Frames {
@@ -53,6 +56,10 @@ pub(crate) struct Frames {
     meta: Vec<Meta>,
     /// Freed frames that hold old bytes.
     stale: Vec<Frame>,
+    /// So many are to be among them before runs of neighbours are looked for again.
+    many: usize,
+    /// Runs of freed frames that go back to the host, by their first frame and their length.
+    leaving: Vec<(Frame, usize)>,
     /// Freed frames that read as zeros.
     clean: Vec<Frame>,
     /// Pages of files, each by the file and its number there. They are never stored to. A page
@@ -79,6 +86,8 @@ impl Frames {
             arena,
             meta: Vec::new(),
             stale: Vec::new(),
+            many: 2 * KEPT,
+            leaving: Vec::new(),
             clean: Vec::new(),
             cache: FxHashMap::default(),
             idle: 0,
@@ -165,7 +174,7 @@ impl Frames {
         self.in_use += 1;
         let frame = if let Some(frame) = self.clean.pop() {
             frame
-        } else if let Some(frame) = self.stale.pop() {
+        } else if let Some(frame) = self.stale.pop().or_else(|| self.stay()) {
             self.arena.zero(frame, 0, PAGE);
             frame
         } else {
@@ -239,20 +248,48 @@ impl Frames {
         }
         *meta = Meta::default();
         self.stale.push(frame);
-        if self.stale.len() > 2 * KEPT {
-            self.give_back();
-        }
     }
 
-    /// Returns long runs of freed frames to the host.
-    fn give_back(&mut self) {
-        let mut stale = std::mem::take(&mut self.stale);
-        stale.sort_unstable();
-        for run in stale.chunk_by(|a, b| a.index() + 1 == b.index()) {
-            if run.len() >= 16 && self.arena.release(run[0], run.len()).is_ok() {
-                self.clean.extend(run.iter().rev());
+    /// Takes a frame from those that are to go back to the host.
+    fn stay(&mut self) -> Option<Frame> {
+        let (first, len) = self.leaving.pop()?;
+        if len > 1 {
+            self.leaving.push((first, len - 1));
+        }
+        Some(Frame::new(first.index() + len - 1))
+    }
+
+    /// Returns long runs of freed frames to the host, some of them at every call: a process that
+    /// ends frees gigabytes at once.
+    pub(super) fn give_back(&mut self) {
+        if self.stale.len() > self.many {
+            self.many = usize::MAX;
+            let mut stale = std::mem::take(&mut self.stale);
+            stale.sort_unstable();
+            for run in stale.chunk_by(|a, b| a.index() + 1 == b.index()) {
+                if run.len() >= 16 {
+                    self.leaving.push((run[0], run.len()));
+                } else {
+                    self.stale.extend(run);
+                }
+            }
+        }
+        self.many = self.many.min(self.stale.len() + 2 * KEPT);
+        let mut left = RETURNED;
+        while left > 0
+            && let Some((first, len)) = self.leaving.pop()
+        {
+            let count = len.min(left);
+            let at = first.index() + len - count;
+            left -= count;
+            let run = (at..at + count).rev().map(Frame::new);
+            if self.arena.release(Frame::new(at), count).is_ok() {
+                self.clean.extend(run);
             } else {
                 self.stale.extend(run);
+            }
+            if count < len {
+                self.leaving.push((first, len - count));
             }
         }
     }
@@ -330,5 +367,62 @@ impl Frames {
         } else {
             meta.written = true;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_freed_at_once_goes_back_to_the_host_in_parts() {
+        const MANY: usize = 3 * RETURNED + 5000;
+        let mut frames = Frames::new(Arena::reserve(0).expect("an arena"), MANY);
+        let all: Vec<Frame> = (0..MANY).map(|_| frames.allocate().expect("room")).collect();
+        for frame in &all {
+            frames.arena_mut().write(*frame, 0, b"old");
+        }
+        // One in the middle stays, and every third of those at the end.
+        let stays = |at: usize| at == MANY / 2 || at >= MANY - 3000 && (MANY - at).is_multiple_of(3);
+        for (at, frame) in all.iter().enumerate().filter(|(at, _)| !stays(*at)) {
+            assert_eq!(frame.index(), at);
+            frames.release(*frame);
+        }
+        assert_eq!((frames.clean.len(), frames.stale.len()), (0, MANY - 1001));
+        for round in 1..=3 {
+            frames.give_back();
+            assert_eq!(frames.clean.len(), round * RETURNED, "so many at a time");
+        }
+        frames.give_back();
+        assert_eq!((frames.clean.len(), frames.stale.len()), (MANY - 3001, 2000), "and no single ones");
+        frames.give_back();
+        assert_eq!(frames.clean.len(), MANY - 3001);
+        for _ in 0..MANY - 1001 {
+            let frame = frames.allocate().expect("room");
+            let mut bytes = [1; 3];
+            frames.arena().read(frame, 0, &mut bytes);
+            assert_eq!(bytes, [0; 3]);
+        }
+        assert_eq!((frames.in_use(), frames.meta.len()), (MANY, MANY), "no others were taken");
+        assert_eq!(frames.allocate(), Err(OutOfFrames));
+    }
+
+    #[test]
+    fn frames_on_their_way_to_the_host_are_taken_again() {
+        const MANY: usize = 3 * RETURNED;
+        let mut frames = Frames::new(Arena::reserve(0).expect("an arena"), MANY);
+        let all: Vec<Frame> = (0..MANY).map(|_| frames.allocate().expect("room")).collect();
+        for frame in &all {
+            frames.arena_mut().write(*frame, 0, b"old");
+            frames.release(*frame);
+        }
+        frames.give_back();
+        for _ in 0..MANY {
+            let frame = frames.allocate().expect("room");
+            let mut bytes = [1; 3];
+            frames.arena().read(frame, 0, &mut bytes);
+            assert_eq!(bytes, [0; 3]);
+        }
+        assert_eq!((frames.meta.len(), frames.leaving.len(), frames.clean.len()), (MANY, 0, 0));
     }
 }

@@ -175,6 +175,11 @@ impl AddressSpace {
         &self.frames
     }
 
+    /// Returns memory that was freed to the host, a part of it if it is much.
+    pub(crate) fn give_back(&mut self) {
+        self.frames.give_back();
+    }
+
     /// Takes what the engine has to forget.
     pub(crate) fn take_invalidations(&mut self) -> Vec<Invalidation> {
         self.frames.take_invalidations()

@@ -128,6 +128,7 @@ impl Mmu {
 
     /// Makes the engine's caches follow the address spaces: what has changed, and which is loaded.
     pub(super) fn invalidate(&mut self, state: &mut EngineState) {
+        self.space.give_back();
         let changes = self.space.take_invalidations();
         self.forget(changes, state);
         self.tlbs.load(self.space.loaded(), state);

@@ -19,22 +19,24 @@ pub(crate) struct DirEntry {
     pub(crate) kind: u8,
 }
 
-/// Names looked up at a time.
+/// Names looked at in one step.
 const PIECE: usize = 1024;
 
 /// The entries of a directory as they were when getdents64(2) began.
 #[derive(Clone, Debug)]
 pub(crate) struct Listing {
     entries: Vec<DirEntry>,
-    /// Names that are still to be looked up, the next one last.
-    names: Vec<Arc<[u8]>>,
+    /// Names of the host that are still to be put in order, and those of the overlay behind them.
+    found: Option<Vec<Vec<u8>>>,
+    /// Names that are still to be looked up.
+    names: BTreeSet<Arc<[u8]>>,
     bytes: u64,
 }
 
 impl Listing {
     /// Tests whether all names were looked up.
     pub(crate) fn is_whole(&self) -> bool {
-        self.names.is_empty()
+        self.found.is_none() && self.names.is_empty()
     }
 
     /// Number of entries so far.
@@ -54,47 +56,68 @@ impl Listing {
 }
 
 impl FileSystem {
-    /// The sorted names in a directory, without `.` and `..`.
-    fn names(&mut self, caller: &Caller, dir: Ino) -> Result<BTreeSet<Arc<[u8]>>, Errno> {
+    /// Begins a listing that has no entries: what the host has in the directory is known.
+    fn begin(&mut self, caller: &Caller, dir: Ino) -> Result<Listing, Errno> {
+        let names = self.proc_names(caller, dir)?;
         let node = self.node(dir);
-        let Some(held) = node.dir() else { return Err(Errno::ENOTDIR) };
-        let mut names = self.proc_names(caller, dir)?;
-        if let Some(path) = node.host_path() {
-            let below = self.host_names(&path)?;
-            names.extend(below.into_iter().map(Arc::<[u8]>::from));
+        if node.dir().is_none() {
+            return Err(Errno::ENOTDIR);
         }
-        let by_number = matches!(held.kind, DirKind::Fd | DirKind::FdInfo);
-        for (name, entry) in held.entries.iter().filter(|_| !by_number) {
+        let found = node.host_path().map(|path| self.host_names(&path)).transpose()?;
+        Ok(Listing { entries: Vec::new(), found: Some(found.unwrap_or_default()), names, bytes: 0 })
+    }
+
+    /// Puts the next names that were found in order. With the last one come those of the overlay,
+    /// but not what is gone there or not to be shown.
+    fn sort_on(&self, dir: Ino, listing: &mut Listing) {
+        let Listing { found, names, .. } = listing;
+        let node = self.node(dir);
+        if let (Some(found), Some(path)) = (&mut *found, node.host_path()) {
+            let piece = found.split_off(found.len().saturating_sub(PIECE));
+            names.extend(self.shown_names(&path, piece).map(Arc::<[u8]>::from));
+            if !found.is_empty() {
+                return;
+            }
+        }
+        *found = None;
+        let held = node.dir().filter(|held| !matches!(held.kind, DirKind::Fd | DirKind::FdInfo));
+        for (name, entry) in held.iter().flat_map(|held| held.entries.iter()) {
             if entry.is_some() {
                 names.insert(name.clone());
             } else {
                 names.remove(name);
             }
         }
-        Ok(names)
     }
 
     /// Begins a listing, of which no name but `.` and `..` was looked up. A removed directory is
     /// empty.
     pub(crate) fn list(&mut self, caller: &Caller, dir: Ino) -> Result<Listing, Errno> {
-        let (mut entries, mut names) = (Vec::new(), Vec::new());
-        if self.node(dir).unlinked() {
-            if self.node(dir).subject.is_some() {
-                return Err(Errno::ENOENT);
-            }
-        } else {
-            entries.push(self.entry(b"."[..].into(), dir));
-            entries.push(self.entry(b".."[..].into(), self.parent(dir)));
-            names = self.names(caller, dir)?.into_iter().rev().collect();
+        if !self.node(dir).unlinked() {
+            let mut listing = self.begin(caller, dir)?;
+            listing.entries.push(self.entry(b"."[..].into(), dir));
+            listing.entries.push(self.entry(b".."[..].into(), self.parent(dir)));
+            return Ok(listing);
         }
-        Ok(Listing { entries, names, bytes: 0 })
+        if self.node(dir).subject.is_some() {
+            return Err(Errno::ENOENT);
+        }
+        Ok(Listing { entries: Vec::new(), found: None, names: BTreeSet::new(), bytes: 0 })
     }
 
-    /// Looks up the next names of a listing. With the last one it is put in order: `.` and `..`,
-    /// then the others by falling names, but by rising ones in `/proc`, `/sys` and `/dev`.
+    /// Goes on with a listing by a step: puts names in order, then looks them up. With the last one
+    /// the entries are put in order: `.` and `..`, then the others by falling names, but by rising
+    /// ones in `/proc`, `/sys` and `/dev`.
     pub(crate) fn list_on(&mut self, caller: &Caller, dir: Ino, listing: &mut Listing) {
-        let Listing { entries: listed, names, bytes } = listing;
-        for name in names.split_off(names.len().saturating_sub(PIECE)).into_iter().rev() {
+        if listing.found.is_some() {
+            self.sort_on(dir, listing);
+            if !listing.is_whole() {
+                return;
+            }
+        }
+        let Listing { entries: listed, names, bytes, .. } = listing;
+        for _ in 0..PIECE {
+            let Some(name) = names.pop_first() else { break };
             *bytes += (size_of::<DirEntry>() + name.len() + 32) as u64;
             match self.lookup(caller, dir, &name) {
                 Ok(Some(ino)) => listed.push(self.entry(name, ino)),
@@ -130,6 +153,10 @@ impl FileSystem {
         if held.is_some_and(|held| held.entries.has_names()) {
             return Err(Errno::ENOTEMPTY);
         }
-        if self.names(caller, dir)?.is_empty() { Ok(()) } else { Err(Errno::ENOTEMPTY) }
+        let mut listing = self.begin(caller, dir)?;
+        while listing.found.is_some() {
+            self.sort_on(dir, &mut listing);
+        }
+        if listing.names.is_empty() { Ok(()) } else { Err(Errno::ENOTEMPTY) }
     }
 }

@@ -326,18 +326,21 @@ impl FileSystem {
         }
     }
 
-    /// The names of the host in a directory of the host that may be shown, in no order.
+    /// The names in a directory of the host, in no order; of a bare one those that may be shown.
     pub(super) fn host_names(&self, path: &[u8]) -> Result<Vec<Vec<u8>>, Errno> {
-        let mut names = match self.policy.view(path) {
-            View::Bare => self.policy.bare_names(path).into_iter().collect(),
-            _ => self.handles.open(|| host::names(path))?,
-        };
+        match self.policy.view(path) {
+            View::Bare => Ok(self.policy.bare_names(path).into_iter().collect()),
+            _ => self.handles.open(|| host::names(path)),
+        }
+    }
+
+    /// Those of the names in a directory of the host that may be shown.
+    pub(super) fn shown_names(&self, path: &[u8], names: Vec<Vec<u8>>) -> impl Iterator<Item = Vec<u8>> {
         let bare = self.policy.view(path) == View::Bare;
-        names.retain(|name| match host::join(path, name) {
+        names.into_iter().filter(move |name| match host::join(path, name) {
             path if bare => self.look_at_host(&path).is_ok_and(|stat| stat.is_some()),
             path => self.policy.view(&path) != View::Hidden,
-        });
-        Ok(names)
+        })
     }
 
     /// The inode of something found on the host at `path`, in the directory `parent` under `name`.
