@@ -1,12 +1,10 @@
 //! Commands of the shell itself.
 
-use std::fs::File;
 use std::path::Path;
 use std::process;
 
 use super::arguments::number;
 use super::error::Error;
-use super::prompt::commands;
 use super::shell::{Command, DEEPEST, Reply, Shell};
 use crate::annotate::Syntax;
 use crate::console;
@@ -101,7 +99,7 @@ impl Shell {
                 hint: "move it elsewhere",
             });
         }
-        let lines = File::open(rest).and_then(commands).map_err(|error| Error::File {
+        let lines = self.commands_at(Path::new(rest)).map_err(|error| Error::File {
             path: rest.to_owned(),
             reason: reason(&error),
             hint: "name a file with commands",

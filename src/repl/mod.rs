@@ -18,6 +18,7 @@ mod prompt;
 mod registers;
 mod reverse;
 mod run_control;
+mod script;
 mod shell;
 mod show;
 mod signal_keys;

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, IsTerminal as _, Read as _, Write as _};
+use std::io::{IsTerminal as _, Write as _};
 use std::os::fd::AsFd as _;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -18,12 +18,13 @@ use rustyline::validate::Validator;
 use rustyline::{CompletionType, Context, Editor, Helper};
 
 use super::arguments::event_names;
+use super::script::FAILED;
 use super::shell::{Commands, Left, Shell, Takes};
 use super::signal_keys::SignalKeys;
 use crate::console::{self, one_line};
 use crate::debugger::program::Names;
 use crate::profile::reason;
-use crate::session::{Control, PAUSE, Stop};
+use crate::session::{Control, PAUSE};
 
 /// Words that can be completed and hinted at. The names of the program are read on first use.
 #[derive(Default)]
@@ -221,28 +222,12 @@ const AGAIN: [&str; 17] = [
     "display",
 ];
 
-/// Exit status of a script that the user has interrupted: 128 and SIGINT.
-const INTERRUPTED: u8 = 130;
-
-/// Exit status if a command of a script fails.
-const FAILED: u8 = 1;
-
-/// The commands of a file. A regular file is read at once: a program that may change it could add
-/// commands for the host while it runs. Where they come one by one, from a pipe, they are taken so.
-pub(super) fn commands(mut file: File) -> io::Result<Box<dyn BufRead>> {
-    if !file.metadata()?.is_file() {
-        return Ok(Box::new(BufReader::new(file)));
-    }
-    let mut text = Vec::new();
-    file.read_to_end(&mut text)?;
-    Ok(Box::new(Cursor::new(text)))
-}
-
 impl Shell {
     /// Reads commands until there are no more.
     pub fn run(mut self) -> Left {
+        self.debugger.set_working(true);
         if let Some(path) = self.setup.commands.clone() {
-            let lines = match File::open(&path).and_then(commands) {
+            let lines = match self.commands_at(&path) {
                 Ok(lines) => lines,
                 Err(error) => {
                     self.complain(&format!(
@@ -260,8 +245,8 @@ impl Shell {
             let status = self.interactive();
             return Left::Status(if status == 0 { self.status } else { status });
         }
-        let lines = std::io::stdin().as_fd().try_clone_to_owned().map(File::from).and_then(commands);
-        let status = match lines {
+        let stdin = std::io::stdin().as_fd().try_clone_to_owned().map(File::from);
+        let status = match stdin.and_then(|file| self.commands_of(file)) {
             Ok(lines) => self.script(lines, "standard input"),
             Err(error) => {
                 self.complain(&format!("standard input: {}", reason(&error)));
@@ -269,54 +254,6 @@ impl Shell {
             }
         };
         self.after_script(status)
-    }
-
-    /// The end of a script, which has this status: a program that a limit, an instruction or call
-    /// that is not supported, or a signal has ended was not debugged to its end.
-    fn after_script(&mut self, status: u8) -> Left {
-        if status != 0 || self.status != 0 {
-            return Left::Status(if status == 0 { self.status } else { status });
-        }
-        match self.debugger.session().ending() {
-            _ if self.quit => {}
-            Some((Stop::Exited(_), _)) => {}
-            Some((stop, _)) => return Left::Stopped(stop),
-            None if self.started => {
-                self.complain("the program has not ended, so its profile was not written; `continue` or `dump` writes one");
-            }
-            None => {}
-        }
-        Left::Status(0)
-    }
-
-    /// Runs each line; stops at the first that fails.
-    pub(super) fn script(&mut self, mut lines: impl BufRead, name: &str) -> u8 {
-        let mut number = 0u64;
-        let mut line = Vec::new();
-        while !self.quit {
-            line.clear();
-            number += 1;
-            match lines.read_until(b'\n', &mut line) {
-                Ok(0) => break,
-                Ok(_) => {}
-                Err(error) => {
-                    self.complain(&format!("{name}: {error}"));
-                    return FAILED;
-                }
-            }
-            let text = String::from_utf8_lossy(&line).trim().to_owned();
-            let result = self.execute(&text);
-            if let Err(why) = &result {
-                self.complain(&format!("{name}:{number}: {why}"));
-            }
-            if self.interrupted {
-                return INTERRUPTED;
-            }
-            if result.is_err() {
-                return FAILED;
-            }
-        }
-        0
     }
 
     /// Reads commands from the terminal until the user leaves; the exit status.
@@ -337,6 +274,9 @@ impl Shell {
         let mut again = String::new();
         let mut asked = false;
         while !self.quit {
+            if self.heed_signal() {
+                break;
+            }
             editor.set_helper(Some(self.words()));
             self.begin_line();
             // What was typed while the program ran is taken a line at a time: the program that the
@@ -349,7 +289,9 @@ impl Shell {
                 }
                 Some(Err(end)) => Err(end),
                 None => {
+                    self.debugger.set_working(false);
                     let line = editor.readline_with_initial(PROMPT, (&typed.take_begun(), ""));
+                    self.debugger.set_working(true);
                     if line.is_ok() {
                         typed.get_back(&mut editor);
                     }

@@ -255,8 +255,8 @@ impl Shell {
 
     /// Leaves the shell if a signal from outside came during a command; a program that has not
     /// ended ends then, so that its profile is written.
-    pub(super) fn heed_signal(&mut self) {
-        let Some(signal) = self.debugger.ending_signal() else { return };
+    pub(super) fn heed_signal(&mut self) -> bool {
+        let Some(signal) = self.debugger.ending_signal().filter(|_| !self.quit) else { return self.quit };
         if self.started {
             let gone = match self.debugger.session().ending() {
                 Some(_) => Ok(()),
@@ -268,6 +268,7 @@ impl Shell {
         }
         self.status = 128 + signal;
         self.quit = true;
+        true
     }
 
     /// After a command that may have moved the program: nothing that was shown is near any more.

@@ -315,7 +315,6 @@ impl Shell {
         }
         let outermost = self.depth == 0;
         if outermost {
-            self.debugger.set_working(true);
             // What was interrupted while it read symbols is made up for.
             self.debugger.refresh();
         }
@@ -325,9 +324,6 @@ impl Shell {
             result = Err(debugger::Error::Interrupted.into());
         }
         self.heed_signal();
-        if outermost {
-            self.debugger.set_working(false);
-        }
         if let Some(working) = self.setup.working.as_ref().filter(|_| self.depth == 0) {
             working.end();
         }

@@ -122,6 +122,58 @@ fn signals_end_the_shell_with_a_profile() {
     }
 }
 
+/// So it is while the shell waits for commands: before there are any, and between two of them.
+#[test]
+fn signals_end_a_shell_that_waits_for_commands() {
+    for (signal, status) in [(Signal::TERM, 143), (Signal::HUP, 129), (Signal::USR1, 138), (Signal::INT, 130)]
+    {
+        for named in [true, false] {
+            let dir = temporary();
+            let (option, name) = if named { ("--commands=fifo", "fifo") } else { ("-v", "pipe") };
+            let made = tool("coreutils", dir.path(), "mkfifo", &[name]);
+            assert!(made.status.success(), "{}", stderr(&made));
+            let words = ["repl", option, "--cachegrind-out-file=out", "--log-file=log", "--", "true"];
+            let path = dir.path().join(name);
+            let begin = |commands: &str| {
+                let mut command = cgemu_with_signals(dir.path(), &[], &words);
+                command.stdout(Stdio::piped()).stderr(Stdio::piped());
+                // Held open from both sides, it never ends and never waits for the other.
+                let mut pipe = fs::File::options().read(true).write(true).open(&path).expect("a FIFO");
+                if !named {
+                    command.stdin(pipe.try_clone().expect("a descriptor"));
+                }
+                let mut child = command.spawn().expect("env starts");
+                pipe.write_all(commands.as_bytes()).expect("room");
+                let mut said = Vec::new();
+                while !commands.is_empty() && !said.ends_with(b"$1 = 7\n") {
+                    let mut byte = [0];
+                    child.stdout.as_mut().expect("a pipe").read_exact(&mut byte).expect("it goes on");
+                    said.push(byte[0]);
+                }
+                std::thread::sleep(Duration::from_millis(if commands.is_empty() { 500 } else { 50 }));
+                kill_process(Pid::from_child(&child), signal).expect("kill");
+                let ended = patience::wait(&mut child, Duration::from_secs(20));
+                let _ = child.kill();
+                let out = child.wait_with_output().expect("it ends");
+                assert!(ended.is_ok(), "{signal:?} {named}: {ended:?}");
+                assert_eq!(out.status.code(), Some(status), "{}{}", stdout(&out), stderr(&out));
+                assert_eq!(stderr(&out), "");
+                stdout(&out)
+            };
+            begin("");
+            assert!(!dir.path().join("out").exists(), "nothing was run");
+            let said = begin("start\nprint 7\n");
+            if signal == Signal::INT {
+                assert!(said.contains("interrupted"), "{said}");
+                assert!(!dir.path().join("out").exists());
+            } else {
+                assert!(said.contains("ended by your signal"), "{said}");
+                profile(dir.path());
+            }
+        }
+    }
+}
+
 /// nohup(1) has SIGHUP ignored, a shell without job control SIGINT for what runs in the background.
 #[test]
 fn signals_that_are_ignored_stay_ignored() {

@@ -185,3 +185,38 @@ fn the_log_is_that_of_a_run() {
         assert!(said.err.contains(name), "{}", said.err);
     }
 }
+
+/// What does not fit is told once, with the failure's own status, and leaves no part of a profile.
+#[test]
+fn files_that_have_no_room() {
+    let dir = built();
+    let lists: String = (0..40).map(|_| "list main\n").collect();
+    let before = files(dir.path());
+    for (commands, status, told, left) in [
+        ("start\ndump part\n!touch went-on\n".to_owned(), 1, "script:2: ", &[][..]),
+        ("start\ndump\n!touch went-on\n".to_owned(), 1, "script:2: ", &[]),
+        ("run\n!touch went-on\n".to_owned(), 1, "script:1: ", &[]),
+        (format!("start\nlog log\n{lists}quit 7\n"), 125, "log: not all of it is written", &["log"]),
+    ] {
+        fs::write(dir.path().join("script"), &commands).expect("written");
+        let line =
+            "ulimit -f 1; exec \"$0\" repl --commands=script --stdin=input --cachegrind-out-file=out ./prog";
+        let out = tool("dash", dir.path(), "sh", &["-c", line, env!("CARGO_BIN_EXE_cgemu")]);
+        assert_eq!(out.status.code(), Some(status), "{commands}: {}", stderr(&out));
+        let error = stderr(&out);
+        assert_eq!(error.lines().count(), 1, "{commands}: {error}");
+        assert!(error.contains(told) && error.contains("File too large"), "{commands}: {error}");
+        let mut after = files(dir.path());
+        after.retain(|name| !before.contains(name) && name != "script");
+        assert_eq!(after, left, "{commands}");
+    }
+}
+
+/// The names in a directory.
+fn files(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).expect("a directory");
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
