@@ -4,7 +4,8 @@ use rustc_hash::FxHashMap;
 
 use crate::hooks::callgraph::dumps::{Dump, Trigger};
 use crate::hooks::callgraph::facts::Section;
-use crate::hooks::callgraph::graph::CallCosts;
+use crate::hooks::callgraph::graph::{CallCosts, Disorder};
+use crate::hooks::callgraph::walker::MOST_FRAMES;
 use crate::hooks::plan::MappingId;
 use crate::profile::{CallGraph, Calls, CodePosition, Costs, EventSet, FunctionId, NameId, UNKNOWN};
 use crate::session::config::Positions;
@@ -69,6 +70,32 @@ pub(super) fn trigger(trigger: Trigger, modules: &mut Modules) -> String {
     };
     let function = modules.locate(mapping, pc).map(|at| at.function);
     format!("{option}={}", function.as_deref().unwrap_or(UNKNOWN))
+}
+
+/// Lines about what the costs of calls suffer from.
+pub(super) fn notices(disorder: Disorder) -> impl Iterator<Item = String> {
+    let Disorder { cut, stray } = disorder;
+    let cut = match cut {
+        0 => None,
+        1 => Some("1 call deeper than".to_owned()),
+        more => Some(format!("{more} calls deeper than")),
+    };
+    let stray = match stray {
+        0 => None,
+        1 => Some("1 return leads to".to_owned()),
+        more => Some(format!("{more} returns lead to")),
+    };
+    let cut = cut.map(|calls| {
+        format!(
+            "call graph: {calls} {MOST_FRAMES} others are taken for jumps, so inclusive costs are less than those of all calls"
+        )
+    });
+    let stray = stray.map(|returns| {
+        format!(
+            "call graph: {returns} another stack, which the program took by itself; inclusive costs there are those of jumps"
+        )
+    });
+    cut.into_iter().chain(stray)
 }
 
 struct Folder<'a> {

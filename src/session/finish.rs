@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use crate::abi::signal::signo::SIGKILL;
 use crate::emu::memory::space::AddressSpace;
 use crate::hooks::callgraph::dumps::Dumps;
-use crate::hooks::callgraph::graph::CallCosts;
+use crate::hooks::callgraph::graph::{CallCosts, Disorder};
 use crate::hooks::consumer::Consumer;
 use crate::hooks::control::AccountId;
 use crate::hooks::plan::MappingId;
@@ -191,6 +191,16 @@ impl AccountCounts {
         }
     }
 
+    /// Events that the costs of calls suffer from.
+    fn disorder(&self) -> Disorder {
+        let dumped = self.dumps.made.iter().map(|dump| dump.costs.disorder);
+        let all = dumped.chain(self.calls.as_ref().map(|calls| calls.disorder));
+        all.fold(Disorder::default(), |mut sum, part| {
+            sum.add(part);
+            sum
+        })
+    }
+
     fn addresses(&self) -> impl Iterator<Item = (MappingId, u64)> {
         let own = self.tally.iter().map(|(pc, mapping, _)| (mapping, pc));
         let dumped = self.dumps.made.iter().flat_map(|dump| call_graph::addresses_of_dump(dump));
@@ -221,6 +231,8 @@ struct Results {
     children: Vec<Child>,
     /// Dumps of call graphs that were left out.
     left_out: u64,
+    /// Events that the costs of call graphs suffer from.
+    disorder: Disorder,
 }
 
 impl Results {
@@ -231,12 +243,13 @@ impl Results {
             threads: Vec::new(),
             children: Vec::new(),
             left_out: 0,
+            disorder: Disorder::default(),
         }
     }
 }
 
 fn conclude(ending: Ending, guest: &mut Guest, results: Results) -> Finished {
-    let Results { counts, threads, children, left_out } = results;
+    let Results { counts, threads, children, left_out, disorder } = results;
     let (stop, line) = attribute::explain(ending, &mut guest.modules);
     let Guest { kernel, modules, places, .. } = &mut *guest;
     let mut notices =
@@ -255,6 +268,7 @@ fn conclude(ending: Ending, guest: &mut Guest, results: Results) -> Finished {
             "{left_out} dumps of the call graph are left out, since there were too many; their costs are in the last part"
         ));
     }
+    notices.extend(call_graph::notices(disorder));
     Finished { stop, counts, threads, children, notices }
 }
 
@@ -279,10 +293,12 @@ fn fold_all(
     let mut whole = of_process(first, counts);
     let mut children: Vec<Child> = Vec::new();
     let mut left_out = whole.dumps.left_out;
+    let mut disorder = whole.disorder();
     let mut wanted: BTreeSet<(MappingId, u64)> = BTreeSet::new();
     for child in others {
         let own = of_process(child, counts);
         left_out += own.dumps.left_out;
+        disorder.add(own.disorder());
         children.push(Child {
             pid: child.pid,
             ppid: child.ppid,
@@ -331,5 +347,5 @@ fn fold_all(
             child.counts = Some(fold(&of_process(counted, counts), &child.command, from_ref(counted))?);
         }
     }
-    Some(Results { counts: folded, threads: own, children, left_out })
+    Some(Results { counts: folded, threads: own, children, left_out, disorder })
 }

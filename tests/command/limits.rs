@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
+use std::process::{Child, Output, Stdio};
 use std::time::Duration;
 
 use crate::common::{cgemu, counts, output, stderr, stdout, tool, vars};
@@ -126,6 +126,21 @@ fn files_and_output_are_limited() {
     profile(dir.path());
 }
 
+/// The most memory that a process takes until it ends, in KiB.
+pub fn peak(child: &mut Child) -> u64 {
+    let status = format!("/proc/{}/status", child.id());
+    let mut peak = 0;
+    // The mark only rises, and is gone with the process.
+    while child.try_wait().expect("it can be waited for").is_none() {
+        let text = fs::read_to_string(&status).unwrap_or_default();
+        let mark = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let size = mark.and_then(|mark| mark.trim().trim_end_matches(" kB").parse().ok());
+        peak = peak.max(size.unwrap_or(0));
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    peak
+}
+
 /// Runs a case of `testdata/limits/fill.c` or `flood.c` with 64 MiB, unless an option says
 /// otherwise; its status, its log and the most memory that cgemu took, in KiB.
 fn fill(directory: &Path, option: Option<&str>, what: &str, count: u32) -> (Option<i32>, String, u64) {
@@ -141,16 +156,7 @@ fn fill(directory: &Path, option: Option<&str>, what: &str, count: u32) -> (Opti
     let told = directory.join("told");
     let log = fs::File::create(&told).expect("a file for the messages");
     let mut child = command.stderr(log).spawn().expect("cgemu starts");
-    let status = format!("/proc/{}/status", child.id());
-    let mut peak = 0;
-    // The mark only rises, and is gone with the process.
-    while child.try_wait().expect("it can be waited for").is_none() {
-        let text = fs::read_to_string(&status).unwrap_or_default();
-        let mark = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let size = mark.and_then(|mark| mark.trim().trim_end_matches(" kB").parse().ok());
-        peak = peak.max(size.unwrap_or(0));
-        std::thread::sleep(Duration::from_millis(2));
-    }
+    let peak = peak(&mut child);
     let status = child.wait().expect("it ends");
     (status.code(), fs::read_to_string(told).expect("the messages are text"), peak)
 }

@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod call_graphs;
 mod cli;
 mod clock;
 mod determinism;

@@ -124,6 +124,23 @@ pub(super) struct CallArc {
     pub(super) cost: Sum,
 }
 
+/// Events that make inclusive costs other than those of the calls that the program made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Disorder {
+    /// Calls on a stack that could grow no further, which were taken for jumps.
+    pub(crate) cut: u64,
+    /// Returns to another stack than that of the calls that have not returned.
+    pub(crate) stray: u64,
+}
+
+impl Disorder {
+    /// Adds another one.
+    pub(crate) fn add(&mut self, other: Disorder) {
+        self.cut += other.cut;
+        self.stray += other.stray;
+    }
+}
+
 /// The graph of one account.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Graph {
@@ -143,6 +160,7 @@ pub(super) struct Graph {
     unseen: Vec<Unseen>,
     /// Costs of what the calls of a block skip.
     skipped: FxHashMap<BlockId, Sum>,
+    pub(super) disorder: Disorder,
 }
 
 impl Graph {
@@ -336,6 +354,7 @@ impl Graph {
             (arc.calls, arc.cost) = (0, Sum::default());
         }
         self.skipped.clear();
+        self.disorder = Disorder::default();
     }
 
     /// The costs, where the blocks have counted `counts` by the instructions of `index`.
@@ -393,7 +412,7 @@ impl Graph {
             }
         });
         let calls = arcs.collect();
-        CallCosts { contexts, lines, calls }
+        CallCosts { contexts, lines, calls, disorder: self.disorder }
     }
 }
 
@@ -424,6 +443,8 @@ pub(crate) struct CallCosts {
     pub(crate) lines: Vec<(ContextId, MappingId, u64, Counts)>,
     /// The calls.
     pub(crate) calls: Vec<CostedCall>,
+    /// Events that their costs suffer from.
+    pub(crate) disorder: Disorder,
 }
 
 impl CallCosts {
@@ -451,6 +472,7 @@ impl CallCosts {
 
     /// Adds the graph of another account.
     pub(crate) fn append(&mut self, other: &CallCosts) {
+        self.disorder.add(other.disorder);
         let first = self.contexts.len() as ContextId;
         self.contexts.extend(&other.contexts);
         self.lines.extend(

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::facts::{Between, CallFacts, CodePlace, Leave, Section};
-use super::graph::CallCosts;
+use super::graph::{CallCosts, Disorder};
 use super::stack_pointer::StackPointer;
 use super::tracker::CallTracker;
-use super::walker::CallRules;
+use super::walker::{CallRules, MOST_FRAMES};
 use crate::hooks::control::Control;
 use crate::hooks::numbering::Numbering;
 use crate::hooks::part::Part;
@@ -57,6 +57,22 @@ impl Program {
 
     /// The graph: own instructions by function, and calls with their instructions.
     fn graph(&self, skip_plt: bool) -> (Vec<(u64, u64)>, Vec<Call>) {
+        let CallCosts { contexts, lines, calls, .. } = self.costs(skip_plt);
+        let function = |context: u32| contexts[context as usize].1 + u64::from(contexts[context as usize].2);
+        let mut own: Vec<(u64, u64)> =
+            contexts.iter().map(|&(_, pc, level)| (pc + u64::from(level), 0)).collect();
+        for (context, _, _, counts) in lines {
+            own[context as usize].1 += counts.ir;
+        }
+        let of = |call: super::graph::CostedCall| {
+            (function(call.caller), function(call.callee), call.calls, call.cost.ir)
+        };
+        let mut calls: Vec<_> = calls.into_iter().map(of).collect();
+        calls.sort_unstable();
+        (own, calls)
+    }
+
+    fn costs(&self, skip_plt: bool) -> CallCosts {
         let mut part = Part::new(None, None);
         let mut numbering = Numbering::Contexts { plans: Vec::new() };
         let mut tracker = CallTracker::new(CallRules {
@@ -76,19 +92,7 @@ impl Program {
                 words = rest;
             }
         }
-        let CallCosts { contexts, lines, calls } = tracker.costs(&part, &self.plans);
-        let function = |context: u32| contexts[context as usize].1 + u64::from(contexts[context as usize].2);
-        let mut own: Vec<(u64, u64)> =
-            contexts.iter().map(|&(_, pc, level)| (pc + u64::from(level), 0)).collect();
-        for (context, _, _, counts) in lines {
-            own[context as usize].1 += counts.ir;
-        }
-        let of = |call: super::graph::CostedCall| {
-            (function(call.caller), function(call.callee), call.calls, call.cost.ir)
-        };
-        let mut calls: Vec<_> = calls.into_iter().map(of).collect();
-        calls.sort_unstable();
-        (own, calls)
+        tracker.costs(&part, &self.plans)
     }
 }
 
@@ -230,4 +234,7 @@ fn more_calls_than_a_stack_has_frames() {
     }
     let (own, _) = p.graph(true);
     assert_eq!(own.iter().map(|(_, ir)| ir).sum::<u64>(), 48_000);
+    // The first block is called by nobody.
+    let cut = 2 * 6000 - 1 - MOST_FRAMES as u64;
+    assert_eq!(p.costs(true).disorder, Disorder { cut, stray: 0 });
 }

@@ -27,7 +27,7 @@ pub struct CallRules {
 
 /// Most frames of a stack. A stack that would be deeper has lost its program, or the program its
 /// stack.
-const MOST_FRAMES: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
+pub(crate) const MOST_FRAMES: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
 
 /// Calls that have not returned: one, or several from the same place to the same function at the
 /// same stack pointer, as a loop to the beginning of a function makes them.
@@ -278,7 +278,11 @@ impl Walker<'_> {
         if leave == Leave::Return && !self.thread.frames.is_empty() {
             pops = self.returned(sp, plan.pc);
             if pops == 0 {
-                (leave, returns_nowhere) = (Leave::Jump, true);
+                (leave, returns_nowhere) = (Leave::Jump, self.thread.frames.len() < MOST_FRAMES);
+                let bottom = self.thread.now.bottom;
+                let top = self.thread.frames.last().filter(|_| self.thread.frames.len() > bottom);
+                let is_stray = returns_nowhere && top.is_some_and(|top| sp < top.sp);
+                self.graph.disorder.stray += u64::from(is_stray);
             }
         }
         let mut is_jump = false;
@@ -305,6 +309,7 @@ impl Walker<'_> {
             }
         } else if self.unwind(sp, 0).0 == 0 {
             calls = leave == Leave::Call && self.thread.frames.len() < MOST_FRAMES;
+            self.graph.disorder.cut += u64::from(leave == Leave::Call && !calls);
             if leave == Leave::Jump {
                 way = Way::Stays;
             } else if calls {
@@ -359,7 +364,8 @@ impl Walker<'_> {
     fn returned(&self, sp: u64, pc: u64) -> u64 {
         let frames = &self.thread.frames;
         let Some(top) = frames.last() else { return 1 };
-        if sp != top.sp {
+        // In a full stack, a call that found no room returns to where the top frame begins.
+        if sp != top.sp || frames.len() >= MOST_FRAMES {
             return u64::from(sp > top.sp);
         }
         let mut pops = 0;
