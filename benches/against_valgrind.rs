@@ -1,38 +1,46 @@
-//! Wall time, CPU time and peak memory of cgemu and of Valgrind's Cachegrind on the same programs,
-//! run in turn; programs that start others are counted with all of them, but of the memory only
+//! Wall time, CPU time and peak memory of cgemu and of Valgrind's tools on the same programs, in
+//! turn; programs that start others are counted with all of them, but of the memory only
 //! their own.
 //!
 //! `cargo bench --bench against_valgrind [-- ROUNDS [PROGRAM...] [--modes=MODE,...]
 //! [--against=CGEMU] [--json=FILE]]` runs five pairs of each program in each mode (`instructions`,
-//! `caches` or `branches`, which has both simulations) and prints a table: for each the median of
-//! ours, the median of the ratios of the pairs, and the least and the greatest of them. With
+//! `caches`, `branches`, which has both simulations, or `callgraph`, which has a call graph too, as
+//! Callgrind) and prints a table: for each the median of ours, the median of the ratios of the
+//! pairs, and the least and the greatest of them. With
 //! `--against=CGEMU` the other side is that program, another revision of cgemu. The file gets every
 //! run, with the machine. It is a measurement: it judges nothing.
 
+mod measured;
 mod workloads;
 
 use std::path::Path;
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use measured::{Run, measure};
 use serde_json::json;
-use workloads::{GEOMETRY, Run, Workload, asked, measure};
+use workloads::{GEOMETRY, Workload, asked};
 
 /// Events that are counted, by the options for them.
 struct Mode {
     name: &'static str,
     options: [&'static str; 2],
+    callgraph: bool,
 }
 
-const MODES: [Mode; 3] = [
-    Mode { name: "instructions", options: ["--cache-sim=no", "--branch-sim=no"] },
-    Mode { name: "caches", options: ["--cache-sim=yes", "--branch-sim=no"] },
-    Mode { name: "branches", options: ["--cache-sim=yes", "--branch-sim=yes"] },
+const MODES: [Mode; 4] = [
+    Mode { name: "instructions", options: ["--cache-sim=no", "--branch-sim=no"], callgraph: false },
+    Mode { name: "caches", options: ["--cache-sim=yes", "--branch-sim=no"], callgraph: false },
+    Mode { name: "branches", options: ["--cache-sim=yes", "--branch-sim=yes"], callgraph: false },
+    Mode { name: "callgraph", options: ["--cache-sim=yes", "--branch-sim=yes"], callgraph: true },
 ];
 
 fn valgrind(workload: &Workload, mode: &Mode, directory: &Path) -> Command {
     let mut command = Command::new("valgrind");
-    command.args(["--tool=cachegrind", "--trace-children=yes", "--cachegrind-out-file=/dev/null"]);
+    command.arg("--trace-children=yes").args(match mode.callgraph {
+        true => ["--tool=callgrind", "--callgrind-out-file=/dev/null"],
+        false => ["--tool=cachegrind", "--cachegrind-out-file=/dev/null"],
+    });
     command.args(mode.options).args(GEOMETRY).args(workload.command).current_dir(directory);
     command
 }
@@ -40,6 +48,9 @@ fn valgrind(workload: &Workload, mode: &Mode, directory: &Path) -> Command {
 fn cgemu(program: &str, workload: &Workload, mode: &Mode, directory: &Path) -> Command {
     let mut command = Command::new(program);
     command.args(["run", "-q", "--trace-children=yes", "--cachegrind-out-file=/dev/null"]);
+    if mode.callgraph {
+        command.args(["--callgraph=yes", "--callgrind-out-file=/dev/null"]);
+    }
     command.args(mode.options).args(GEOMETRY).arg("--").args(workload.command).current_dir(directory);
     command
 }
@@ -113,7 +124,7 @@ fn main() {
     let modes = option("--modes");
     let wanted = |mode: &&Mode| modes.as_ref().is_none_or(|modes| modes.split(',').any(|m| m == mode.name));
     let modes: Vec<&Mode> = MODES.iter().filter(wanted).collect();
-    assert!(!modes.is_empty(), "the modes are instructions, caches and branches");
+    assert!(!modes.is_empty(), "the modes are instructions, caches, branches and callgraph");
     let (ours, other) = (env!("CARGO_BIN_EXE_cgemu"), option("--against"));
     let theirs = match &other {
         Some(program) => first_line(Command::new(program).arg("--version")),

@@ -5,13 +5,15 @@
 //! with the branch predictors, the shortest run of each and their ratio. It is a measurement: it
 //! judges nothing.
 
+mod measured;
 mod workloads;
 
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use workloads::{GEOMETRY, Workload, asked, measure};
+use measured::measure;
+use workloads::{GEOMETRY, Workload, asked};
 
 fn cgemu(workload: &Workload, directory: &Path, model: &str, branches: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cgemu"));
