@@ -51,8 +51,16 @@ impl Regular {
         let mut buf = vec![0; SHIFTED as usize];
         for start in starts {
             let piece = &mut buf[..(size - start).min(SHIFTED) as usize];
-            cx.fs.read_file(self.0, start, piece, cx.mem)?;
             let to = if insert { start + len } else { start - len };
+            let count = piece.len() as u64;
+            let empty = |at| match cx.fs.seek_file(self.0, at, true, cx.mem) {
+                Ok(data) => data >= at + count,
+                Err(why) => why == Errno::ENXIO,
+            };
+            if empty(start) && empty(to) {
+                continue;
+            }
+            cx.fs.read_file(self.0, start, piece, cx.mem)?;
             if piece.iter().all(|byte| *byte == 0) {
                 cx.fs.punch(now, self.0, to, piece.len() as u64, cx.mem)?;
             } else {

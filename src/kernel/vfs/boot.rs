@@ -245,9 +245,6 @@ impl FileSystem {
             let dir = path.split('/').fold(sys, |at, name| self.plant_path(at, name, 0o555, PROC_DEV));
             self.plant_files(dir, PROC_DEV, files);
         }
-        let net = self.plant_dir(sys, "net", DirKind::Plain, 0o555, PROC_DEV);
-        let core = self.plant_dir(net, "core", DirKind::Plain, 0o555, PROC_DEV);
-        self.plant_files(core, PROC_DEV, &[("somaxconn", ProcFile::Text("4096\n"))]);
         self.proc = proc;
     }
 

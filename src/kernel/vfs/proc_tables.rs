@@ -55,7 +55,7 @@ pub(super) const SYSVIPC_FILES: Files =
 const MOST_NAMESPACES: &str = "1024\n";
 
 /// Directories of `/proc/sys`.
-pub(super) const SYSCTLS: [(&str, Files); 8] = [
+pub(super) const SYSCTLS: [(&str, Files); 14] = [
     (
         "user",
         &[
@@ -127,6 +127,8 @@ pub(super) const SYSCTLS: [(&str, Files); 8] = [
             ("overcommit_ratio", Text("50\n")),
             ("max_map_count", Text("65530\n")),
             ("mmap_min_addr", Text("65536\n")),
+            ("overcommit_kbytes", Text("0\n")),
+            ("page-cluster", Text("3\n")),
             ("swappiness", Text("60\n")),
             ("nr_hugepages", Text("0\n")),
         ],
@@ -141,6 +143,17 @@ pub(super) const SYSCTLS: [(&str, Files); 8] = [
             ("pipe-user-pages-hard", Text("0\n")),
             ("aio-max-nr", Text("65536\n")),
             ("aio-nr", ProcFile::AioNr),
+            ("dir-notify-enable", Text("1\n")),
+            ("lease-break-time", Text("45\n")),
+            ("leases-enable", Text("1\n")),
+            ("mount-max", Text("65536\n")),
+            ("overflowuid", Text("65534\n")),
+            ("overflowgid", Text("65534\n")),
+            ("protected_fifos", Text("0\n")),
+            ("protected_hardlinks", Text("0\n")),
+            ("protected_regular", Text("0\n")),
+            ("protected_symlinks", Text("0\n")),
+            ("suid_dumpable", Text("0\n")),
         ],
     ),
     (
@@ -153,6 +166,36 @@ pub(super) const SYSCTLS: [(&str, Files); 8] = [
             ("queues_max", Text("256\n")),
         ],
     ),
+    (
+        "net/core",
+        &[
+            ("rmem_default", Text("212992\n")),
+            ("rmem_max", Text("212992\n")),
+            ("somaxconn", Text("4096\n")),
+            ("wmem_default", Text("212992\n")),
+            ("wmem_max", Text("212992\n")),
+        ],
+    ),
+    (
+        "net/ipv4",
+        &[
+            ("ip_default_ttl", Text("64\n")),
+            ("ip_forward", Text("0\n")),
+            ("ip_local_port_range", Text("32768\t60999\n")),
+            ("ip_unprivileged_port_start", Text("1024\n")),
+            ("tcp_available_congestion_control", Text("reno cubic\n")),
+            ("tcp_congestion_control", Text("cubic\n")),
+            ("tcp_fin_timeout", Text("60\n")),
+            ("tcp_keepalive_intvl", Text("75\n")),
+            ("tcp_keepalive_probes", Text("9\n")),
+            ("tcp_keepalive_time", Text("7200\n")),
+            ("tcp_syn_retries", Text("6\n")),
+        ],
+    ),
+    ("net/ipv6", &[("bindv6only", Text("0\n"))]),
+    ("net/ipv6/conf/all", &[("disable_ipv6", Text("0\n"))]),
+    ("net/ipv6/conf/lo", &[("disable_ipv6", Text("0\n"))]),
+    ("net/unix", &[("max_dgram_qlen", Text("10\n"))]),
 ];
 
 /// Entry of a directory of a process or task.
