@@ -17,8 +17,8 @@ use crate::session::skip::any_matches;
 use crate::symbols::give_up::GiveUp;
 use crate::symbols::symboliser::{Object, Symboliser};
 use crate::symbols::valgrind::debug_info::{DebugInfo, Location, Wanted};
-use crate::symbols::valgrind::demangle::is_below_main;
 use crate::symbols::valgrind::functions::SectionKind;
+use crate::symbols::valgrind::symbol_table::Symbol;
 
 /// One file, mapped at one place.
 struct Module {
@@ -27,6 +27,19 @@ struct Module {
     id: FileId,
     object: OnceCell<Rc<Object>>,
     debug: Option<Arc<DebugInfo>>,
+}
+
+/// The source file that a function begins in, if it is known.
+type SourceFile = Option<Arc<str>>;
+
+/// Functions by name. As for Callgrind, those of one name and file are one: the kinds of a
+/// destructor, and what is `(below main)`.
+#[derive(Default)]
+struct FunctionNames {
+    /// Addresses of the first functions of a name in an object, and their files, each another.
+    by_name: FxHashMap<(u32, Arc<str>), Vec<(u64, OnceCell<SourceFile>)>>,
+    /// The first function that is the same as another, by object and address.
+    same: FxHashMap<(u32, u64), u64>,
 }
 
 /// All files that code was translated from.
@@ -39,8 +52,8 @@ pub(super) struct Modules {
     last: Option<((u64, u64, u64), MappingId)>,
     /// The functions that control what the call graph collects.
     functions: FunctionPatterns,
-    /// Address of the function that all start-up code of an object is, by its number.
-    below_main: FxHashMap<u32, u64>,
+    /// The functions of call graphs.
+    names: FunctionNames,
     /// Mappings before this one are read ahead, or shall not be.
     read_ahead: usize,
 }
@@ -168,21 +181,13 @@ impl Modules {
             return CodePlace { function: pc, section, ..CodePlace::default() };
         }
         let symbol = functions.symbol(vaddr);
+        let function = symbol.map_or(vaddr, |symbol| self.function(mapping, object, symbol));
         let Modules { functions: patterns, symboliser, .. } = self;
         let mut is_one_of = |patterns: &[Vec<u8>]| {
             // Names cost more than a look at whether anybody asks for them.
             !patterns.is_empty()
                 && symbol
                     .is_some_and(|symbol| any_matches(patterns, symboliser.shown(&symbol.name).as_bytes()))
-        };
-        // As Callgrind, for which functions of one name are one. In a static program _start calls
-        // __libc_start_main, which is shown as the same and so is its second level of recursion.
-        let function = match symbol {
-            Some(symbol) if is_below_main(&symbol.name) => {
-                *self.below_main.entry(object).or_insert(symbol.start)
-            }
-            Some(symbol) => symbol.start,
-            None => vaddr,
         };
         let actions = Actions {
             toggles: is_one_of(&patterns.toggle),
@@ -198,6 +203,31 @@ impl Modules {
             resolver: symbol.is_some_and(|symbol| symbol.name.starts_with("_dl_runtime_resolve")),
             actions,
         }
+    }
+
+    /// The address of the first function with the name and file of this one, of an object whose
+    /// number is given.
+    fn function(&mut self, mapping: MappingId, number: u32, symbol: &Symbol) -> u64 {
+        if let Some(&known) = self.names.same.get(&(number, symbol.start)) {
+            return known;
+        }
+        let shown = self.symboliser.shown(&symbol.name);
+        let object = self.object(mapping).cloned();
+        let source = |start: u64| {
+            let info = object.as_ref()?.debug_info(Wanted::Addresses(&[start]))?;
+            info.source_line(start).map(|(file, _)| Arc::clone(file))
+        };
+        // Files are looked up only for names that are there twice.
+        let others = self.names.by_name.entry((number, shown)).or_default();
+        let file = if others.is_empty() { OnceCell::new() } else { OnceCell::from(source(symbol.start)) };
+        let mut same =
+            others.iter().filter(|(start, known)| Some(known.get_or_init(|| source(*start))) == file.get());
+        let first = same.next().map_or(symbol.start, |&(start, _)| start);
+        if first == symbol.start {
+            others.push((first, file));
+        }
+        self.names.same.insert((number, symbol.start), first);
+        first
     }
 
     /// File, function (as it is shown) and line of an instruction that [`Modules::read_debug_info`]

@@ -8,9 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::common::{ENVIRONMENT, as_this_user, cgemu, not_compared, parallel, stderr, tool};
-use crate::exact::setting::{ARCH, DEFAULT};
+use crate::exact::setting::{ARCH, DEFAULT, Model};
 use crate::whole::run::{PRELOADED, TUNABLES, check_host, finish, libraries, valgrind};
 use crate::whole::{chosen, set_up};
+
+/// Callgrind without options: it does not chase, so it counts as cgemu does by itself.
+const UNMODIFIED: Model = Model { name: "unmodified", valgrind: &[], ..ARCH };
 
 /// Functions whose last block Callgrind may leave out, since no other came after it: where the
 /// program ends, and where a signal leads away for good.
@@ -96,6 +99,7 @@ struct Subject<'a> {
     env: &'a [(&'a str, &'a str)],
     /// The directory for what comes out.
     directory: &'a Path,
+    model: &'static Model,
 }
 
 fn environment(own: &[(&str, &str)]) -> Vec<String> {
@@ -107,19 +111,19 @@ fn environment(own: &[(&str, &str)]) -> Vec<String> {
 
 /// The graphs of Callgrind's parts and of ours, the last part first.
 fn both(subject: &Subject<'_>, options: &[&str]) -> [Vec<Graph>; 2] {
-    let &Subject { input, command, env, directory } = subject;
+    let &Subject { input, command, env, directory, model } = subject;
     let environment = environment(env);
     let file = |option: &str, name: &str| format!("--{option}={}", directory.join(name).display());
     let mut theirs = Command::new("taskset");
     theirs.args(["-c", "0", "env", "--default-signal", "-i"]).args(&environment).current_dir(input);
     theirs.args([valgrind(), "-q", "--log-file=/dev/null", "--tool=callgrind", "--cache-sim=yes"]);
     theirs.args(["--branch-sim=yes", "--compress-strings=no", "--compress-pos=no"]);
-    theirs.args(ARCH.valgrind).args(DEFAULT.options()).args(options);
+    theirs.args(model.valgrind).args(DEFAULT.options()).args(options);
     theirs.arg(file("callgrind-out-file", "theirs")).args(command);
     let expected = finish(theirs, "Valgrind", directory).unwrap_or_else(|why| panic!("{why}"));
     let user = as_this_user();
     let mut ours = cgemu(input, &["run", "-q", &user, "--layout=valgrind", "--branch-sim=yes"]);
-    ours.args(DEFAULT.options()).args(options).arg("--callgraph=yes");
+    ours.args(DEFAULT.options()).args(model.cgemu).args(options).arg("--callgraph=yes");
     ours.args([file("callgrind-out-file", "ours"), file("cachegrind-out-file", "profile")]);
     ours.args(environment.iter().map(|variable| format!("--env={variable}")));
     ours.arg(format!("--env=LD_PRELOAD={}", libraries().join(PRELOADED).display()));
@@ -162,11 +166,17 @@ fn compare(options: &[&str]) {
 
 /// Compares the graphs of some programs, which have more than `least` pairs.
 fn compare_some(sources: Vec<PathBuf>, options: &[&str], least: usize) {
-    compare_parts(sources, options, least, Some(0));
+    compare_parts(sources, &ARCH, options, least, Some(0));
 }
 
 /// Compares all parts, which are as many as `dumps` says and one more.
-fn compare_parts(sources: Vec<PathBuf>, options: &[&str], least: usize, dumps: Option<usize>) {
+fn compare_parts(
+    sources: Vec<PathBuf>,
+    model: &'static Model,
+    options: &[&str],
+    least: usize,
+    dumps: Option<usize>,
+) {
     if let Err(why) = check_host() {
         return not_compared(&format!("{why}: Valgrind starts programs otherwise there"));
     }
@@ -174,7 +184,8 @@ fn compare_parts(sources: Vec<PathBuf>, options: &[&str], least: usize, dumps: O
         let dir = tempfile::tempdir().expect("a directory");
         build(&source, dir.path());
         let command = ["./program".to_owned()];
-        let subject = Subject { input: dir.path(), command: &command, env: &[], directory: dir.path() };
+        let subject =
+            Subject { input: dir.path(), command: &command, env: &[], directory: dir.path(), model };
         let [theirs, ours] = both(&subject, options);
         let pairs: usize = theirs.iter().map(|part| part.calls.len()).sum();
         assert!(pairs > least, "{}: few calls", source.display());
@@ -211,8 +222,13 @@ fn calls_of_whole_programs_are_callgrinds() {
     let results = parallel(programs, |program| {
         let dir = tempfile::tempdir().expect("a directory");
         let command = program.words();
-        let subject =
-            Subject { input: input.path(), command: &command, env: program.env, directory: dir.path() };
+        let subject = Subject {
+            input: input.path(),
+            command: &command,
+            env: program.env,
+            directory: dir.path(),
+            model: &UNMODIFIED,
+        };
         let [theirs, ours] = both(&subject, &[]);
         assert_eq!([theirs.len(), ours.len()], [1, 1], "{}: parts", program.name);
         assert!(theirs[0].calls.len() > 20, "{}: few calls", program.name);
@@ -224,6 +240,12 @@ fn calls_of_whole_programs_are_callgrinds() {
         .map(|(name, difference)| format!("{name}:\n{difference}"))
         .collect();
     assert!(failures.is_empty(), "\n{failures}");
+}
+
+/// As Callgrind counts without options.
+#[test]
+fn calls_and_their_costs_are_those_of_unmodified_callgrind() {
+    compare_parts(sources(), &UNMODIFIED, &[], 20, Some(0));
 }
 
 #[test]
@@ -260,8 +282,8 @@ fn parts_are_callgrinds() {
         (&["--zero-before=g"], 0),
         (&["--dump-before=f", "--zero-before=f", "--toggle-collect=other"], 2),
     ] {
-        compare_parts(source(), options, 3, Some(dumps));
+        compare_parts(source(), &ARCH, options, 3, Some(dumps));
     }
-    compare_parts(sources(), &["--dump-before=main", "--dump-after=main"], 20, None);
-    compare_parts(sources(), &["--zero-before=main"], 3, Some(0));
+    compare_parts(sources(), &ARCH, &["--dump-before=main", "--dump-after=main"], 20, None);
+    compare_parts(sources(), &ARCH, &["--zero-before=main"], 3, Some(0));
 }

@@ -28,7 +28,7 @@ pub(crate) fn display_name(raw: &str, show_below_main: bool, demangle: bool) -> 
 }
 
 /// True for C library code that calls `main`, by its exact name: one with a version suffix is not.
-pub(crate) fn is_below_main(raw: &str) -> bool {
+fn is_below_main(raw: &str) -> bool {
     matches!(raw, "_start" | "__libc_start_main" | "__libc_start_call_main" | "generic_start_main")
         || raw.starts_with("__libc_start_main.")
         || raw.starts_with("generic_start_main.")
