@@ -29,15 +29,19 @@ struct Module {
     debug: Option<Arc<DebugInfo>>,
 }
 
-/// The source file that a function begins in, if it is known.
-type SourceFile = Option<Arc<str>>;
+/// A function that may have the name of others.
+struct Named {
+    start: u64,
+    /// The file that it begins in, if there is one; looked up when it is needed.
+    file: OnceCell<Option<Arc<str>>>,
+}
 
 /// Functions by name. As for Callgrind, those of one name and file are one: the kinds of a
 /// destructor, and what is `(below main)`.
 #[derive(Default)]
 struct FunctionNames {
-    /// Addresses of the first functions of a name in an object, and their files, each another.
-    by_name: FxHashMap<(u32, Arc<str>), Vec<(u64, OnceCell<SourceFile>)>>,
+    /// The first functions of a name in an object, each in another file.
+    by_name: FxHashMap<(u32, Arc<str>), Vec<Named>>,
     /// The first function that is the same as another, by object and address.
     same: FxHashMap<(u32, u64), u64>,
 }
@@ -221,10 +225,10 @@ impl Modules {
         let others = self.names.by_name.entry((number, shown)).or_default();
         let file = if others.is_empty() { OnceCell::new() } else { OnceCell::from(source(symbol.start)) };
         let mut same =
-            others.iter().filter(|(start, known)| Some(known.get_or_init(|| source(*start))) == file.get());
-        let first = same.next().map_or(symbol.start, |&(start, _)| start);
+            others.iter().filter(|other| Some(other.file.get_or_init(|| source(other.start))) == file.get());
+        let first = same.next().map_or(symbol.start, |other| other.start);
         if first == symbol.start {
-            others.push((first, file));
+            others.push(Named { start: first, file });
         }
         self.names.same.insert((number, symbol.start), first);
         first
