@@ -410,6 +410,10 @@ impl GuestMemory for FakeMemory {
         self.mappings().into_iter().find(|mapping| mapping.end > addr)
     }
 
+    fn backing(&self, addr: u64) -> Option<Backing> {
+        self.is_mapped(addr, 1).then_some(Backing::Anonymous)
+    }
+
     fn is_mapped(&self, addr: u64, len: u64) -> bool {
         let start = addr - addr % PAGE_SIZE;
         addr.checked_add(len)

@@ -380,6 +380,8 @@ pub trait GuestMemory {
     fn present_pages(&self, start: u64, end: u64) -> Vec<u64>;
     /// The first mapping that ends behind an address.
     fn next_mapping(&self, addr: u64) -> Option<Mapping>;
+    /// The backing of the page at an address.
+    fn backing(&self, addr: u64) -> Option<Backing>;
     /// Returns whether every page of the range is mapped.
     fn is_mapped(&self, addr: u64, len: u64) -> bool;
     /// Bytes of guest memory that are really in use, by all address spaces.

@@ -176,6 +176,10 @@ impl GuestMemory for AddressSpace {
         self.mapping_from(addr)
     }
 
+    fn backing(&self, addr: u64) -> Option<Backing> {
+        self.areas.find(addr).map(|(start, area)| area.advanced(addr - start).backing)
+    }
+
     fn is_mapped(&self, addr: u64, len: u64) -> bool {
         page_up(len).and_then(|len| addr.checked_add(len)).is_some_and(|end| self.areas.covers(addr, end))
     }

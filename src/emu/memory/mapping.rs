@@ -28,18 +28,20 @@ impl AddressSpace {
         }
         let start = self.place(&request, len)?;
         self.may_cut(start, start + len)?;
-        if let Some((object, _)) = request.backing.object()
-            && !self.areas.is_object_mapped(object)
-        {
-            self.objects.retain(object);
-        }
+        // What is replaced may be the last mapping of the same object.
+        let object = request.backing.object().map(|(object, _)| object);
+        object.inspect(|object| self.objects.retain(*object));
         self.remove_range(start, start + len);
+        let counted = object.filter(|object| self.areas.is_object_mapped(*object));
         let MapRequest { prot, may_write, backing, file, label, flags, .. } = request;
         if prot.allows(Prot::EXEC) && file.is_some() {
             self.code_mappings += 1;
         }
         let (end, name, moved) = (start + len, None, 0);
         self.areas.insert(start, Area { end, prot, may_write, backing, file, label, name, moved, flags });
+        if let Some(object) = counted {
+            self.objects.release(object, &mut self.frames);
+        }
         Ok(start)
     }
 

@@ -1,12 +1,12 @@
-//! mmap(2), munmap(2), mprotect(2), mremap(2), brk(2).
+//! mmap(2), munmap(2), mprotect(2), mremap(2), remap_file_pages(2), brk(2).
 
 use crate::abi::capability::CAP_SYS_RAWIO;
 use crate::abi::errno::Errno;
 use crate::abi::mm::*;
 use crate::abi::process::READ_IMPLIES_EXEC;
 use crate::guest::{
-    Backing, FileId, GuestMemory, MapRequest, MemError, ObjectId, PAGE_SIZE, Place, Prot, Remap, USER_END,
-    VmFlags, page_down, page_up,
+    Backing, FileId, GuestMemory, MapRequest, Mapping, MemError, ObjectId, PAGE_SIZE, Place, Prot, Remap,
+    USER_END, VmFlags, page_down, page_up,
 };
 use crate::kernel::vfs::image::Source;
 use crate::syscalls::context::{Ctx, SysResult};
@@ -27,6 +27,7 @@ pub(crate) const ROWS: &[Row] = &[
     full(11, "munmap", munmap),
     full(12, "brk", brk),
     full(25, "mremap", mremap),
+    full(216, "remap_file_pages", remap_file_pages),
 ];
 
 /// The range from which MAP_32BIT takes its addresses.
@@ -401,4 +402,62 @@ fn mremap(ctx: &mut Ctx, [addr, old_len, new_len, flags, new_addr, _]: [u64; 6])
         return populate_new(ctx, start, start + old_len, start + new_len, here.is_data());
     }
     Ok(start)
+}
+
+/// remap_file_pages(2): maps other pages of the file there that a shared mapping shows, as mmap(2)
+/// with MAP_FIXED does.
+fn remap_file_pages(ctx: &mut Ctx, [start, len, prot, page, flags, _]: [u64; 6]) -> SysResult {
+    if let Some(result) = resumed(ctx) {
+        return result;
+    }
+    let (start, len) = (page_down(start), page_down(len));
+    let end = start.checked_add(len).filter(|end| *end > start && prot == 0).ok_or(Errno::EINVAL)?;
+    page.checked_add(len / PAGE_SIZE).ok_or(Errno::EINVAL)?;
+    let mut there = limits::between(ctx.mem, start, end);
+    // To Linux a shared mapping that can never be stored to is not one.
+    let shared = |first: &Mapping| first.start <= start && first.shared && first.may_write;
+    let first = there.next().filter(shared).ok_or(Errno::EINVAL)?;
+    let mut reached = first.end;
+    for next in there {
+        let same = next.start == reached && next.flags == first.flags && next.prot == first.prot;
+        if !same || next.file != first.file || (first.file.is_none() && next.object != first.object) {
+            return Err(Errno::EINVAL.into());
+        }
+        reached = next.end;
+    }
+    if reached < end {
+        return Err(Errno::EINVAL.into());
+    }
+    // Pages beyond the largest file there can be.
+    let at = page
+        .checked_mul(PAGE_SIZE)
+        .filter(|at| at.checked_add(len).is_some_and(|end| end <= i64::MAX as u64));
+    let at = at.ok_or(Errno::EOVERFLOW)?;
+    let mut backing = ctx.mem.backing(start).ok_or(Errno::EINVAL)?;
+    match &mut backing {
+        Backing::Shared { offset, .. } | Backing::File { offset, .. } => *offset = at,
+        Backing::Anonymous | Backing::Private { .. } => return Err(Errno::EINVAL.into()),
+    }
+    if first.is_locked() && !limits::room_to_lock(ctx, len) {
+        return Err(Errno::EAGAIN.into());
+    }
+    if !limits::room_to_grow(ctx, len, false, Some((start, end))) {
+        return Err(Errno::ENOMEM.into());
+    }
+    let request = MapRequest {
+        addr: start,
+        len,
+        prot: first.prot,
+        may_write: first.may_write,
+        place: Place::Fixed,
+        backing,
+        file: first.file.clone(),
+        label: first.label,
+        flags: first.flags,
+    };
+    ctx.mem.map(request).map_err(Errno::from)?;
+    if flags & MAP_NONBLOCK == 0 || first.is_locked() {
+        return populate_new(ctx, 0, start, end, false);
+    }
+    Ok(0)
 }

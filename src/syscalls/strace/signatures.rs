@@ -227,6 +227,7 @@ const CALLS: &[(&str, &[Kind])] = &[
     ("recvfrom", &[Int, Out(Filled), Uint, Hex, Addr, Addr]),
     ("recvmmsg", &[Int, Addr, Uint, Hex, In(Timespec)]),
     ("recvmsg", &[Int, Addr, Hex]),
+    ("remap_file_pages", &[Addr, Uint, Prot, Uint, Bits(MAP)]),
     ("removexattr", &[Path, Path]),
     ("rename", &[Path, Path]),
     ("renameat", &[Dir, Path, Dir, Path]),

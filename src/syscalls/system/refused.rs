@@ -72,7 +72,6 @@ pub(crate) const ROWS: &[Row] = &[
     removed(212, "lookup_dcookie"),
     removed(214, "epoll_ctl_old"),
     removed(215, "epoll_wait_old"),
-    absent(216, "remap_file_pages"),
     refused(219, "restart_syscall", restart_syscall, "EINTR: nothing to restart"),
     removed(236, "vserver"),
     forbidden(246, "kexec_load"),
