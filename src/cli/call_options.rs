@@ -35,6 +35,13 @@ pub(super) struct CallArgs {
     #[arg(help_heading = "Callgrind's options")]
     pub separate_recs: u32,
 
+    /// Callers by which functions are told apart, as functions with the callers' names behind
+    /// theirs
+    #[arg(long, value_name = "N", default_value = "0", hide_short_help = true, display_order = 42)]
+    #[arg(value_parser = clap::value_parser!(u32).range(0..=100))]
+    #[arg(help_heading = "Callgrind's options")]
+    pub separate_callers: u32,
+
     /// Collect costs only within functions of this name, with all that they call; ? and * stand for
     /// any character and any text. May be repeated: each switches collection when it is entered and
     /// back when it is left. Simulation goes on in any case
@@ -99,6 +106,7 @@ impl CallArgs {
         let rules = || CallRules {
             skip_plt: self.skip_plt.on(),
             recursions: self.separate_recs,
+            callers: self.separate_callers,
             dump_every: self.dump_every.unwrap_or(0),
             collect_at_start: self.collect_atstart.map_or(self.toggle_collect.is_empty(), Switch::on),
         };

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::hooks::callgraph::dumps::{Dump, Trigger};
 use crate::hooks::callgraph::facts::Section;
-use crate::hooks::callgraph::graph::{CallCosts, Disorder};
+use crate::hooks::callgraph::graph::{CallCosts, CostedContext, Disorder};
 use crate::hooks::callgraph::walker::MOST_FRAMES;
 use crate::hooks::plan::MappingId;
 use crate::profile::{CallGraph, Calls, CodePosition, Costs, EventSet, FunctionId, NameId, UNKNOWN};
@@ -16,7 +16,8 @@ use crate::session::modules::Modules;
 pub(super) fn addresses(calls: &CallCosts) -> impl Iterator<Item = (MappingId, u64)> {
     let lines = calls.lines.iter().map(|&(_, mapping, pc, _)| (mapping, pc));
     let ends = calls.calls.iter().flat_map(|call| [call.site, call.target]);
-    lines.chain(ends).chain(calls.contexts.iter().map(|&(mapping, pc, _)| (mapping, pc)))
+    let contexts = calls.contexts.iter();
+    lines.chain(ends).chain(contexts.flat_map(|of| of.callers.iter().chain([&of.code]).copied()))
 }
 
 /// Folds the costs of a process, whose addresses [`Modules::read_debug_info`] was told of.
@@ -28,8 +29,7 @@ pub(super) fn fold(
 ) -> CallGraph {
     let mut graph = CallGraph::new(cmd, desc, events);
     let mut folder = Folder { graph: &mut graph, modules, positions, known: FxHashMap::default() };
-    let functions: Vec<FunctionId> =
-        calls.contexts.iter().map(|&(mapping, pc, level)| folder.function((mapping, pc), level)).collect();
+    let functions: Vec<FunctionId> = calls.contexts.iter().map(|of| folder.function(of)).collect();
     let function = |context: u32| functions.get(context as usize).copied();
     for &(context, mapping, pc, ref counts) in &calls.lines {
         let costs = costs(counts);
@@ -74,7 +74,7 @@ pub(super) fn trigger(trigger: Trigger, modules: &mut Modules) -> String {
 
 /// Lines about what the costs of calls suffer from.
 pub(super) fn notices(disorder: Disorder) -> impl Iterator<Item = String> {
-    let Disorder { cut, stray } = disorder;
+    let Disorder { cut, stray, folded } = disorder;
     let cut = match cut {
         0 => None,
         1 => Some("1 call deeper than".to_owned()),
@@ -95,7 +95,12 @@ pub(super) fn notices(disorder: Disorder) -> impl Iterator<Item = String> {
             "call graph: {returns} another stack, which the program took by itself; inclusive costs there are those of jumps"
         )
     });
-    cut.into_iter().chain(stray)
+    let folded = (folded > 0).then(|| {
+        "call graph: there were too many contexts, and in further ones functions are not told apart by callers and levels \
+         of recursion; ask for fewer with --separate-callers and --separate-recs"
+            .to_owned()
+    });
+    cut.into_iter().chain(stray).chain(folded)
 }
 
 struct Folder<'a> {
@@ -107,25 +112,36 @@ struct Folder<'a> {
 }
 
 impl Folder<'_> {
-    fn function(&mut self, (mapping, pc): (MappingId, u64), recursion: u32) -> FunctionId {
+    /// The function of a context. Callers that are told apart are in its name, as in Callgrind.
+    fn function(&mut self, context: &CostedContext) -> FunctionId {
+        let [object, file, mut name] = self.names(context.code);
+        if context.recursion > 0 {
+            name += &format!("'{}", context.recursion + 1);
+        }
+        for caller in &context.callers {
+            let [_, _, caller] = self.names(*caller);
+            name = name + "'" + &caller;
+        }
+        let [object, file, name] = [object, file, name].map(|name| self.graph.name(&name));
+        self.graph.function(object, file, name)
+    }
+
+    /// Object, file and name of the function that is entered at an address.
+    fn names(&mut self, (mapping, pc): (MappingId, u64)) -> [String; 3] {
         let section = self.modules.code_place(mapping, pc).section;
         // As Callgrind, which knows of the code of an object what is in its `.text`.
         let is_known = section == Section::Text;
         let at = self.modules.locate(mapping, pc).filter(|_| is_known);
         let (file, name) = at.as_ref().map_or((UNKNOWN, UNKNOWN), |at| (&*at.file, &*at.function));
         let object = self.modules.path(mapping).filter(|_| is_known).unwrap_or(UNKNOWN);
-        let (object, file) = (self.graph.name(object), self.graph.name(file));
+        let [object, file] = [object, file].map(str::to_owned);
         let mut name = name.to_owned();
         if name == UNKNOWN {
             let address = self.modules.vaddr(mapping, pc).filter(|_| is_known).unwrap_or(pc);
             let plt = if section == Section::Plt { " [PLT]" } else { "" };
             name = format!("{address:#018x}{plt}");
         }
-        if recursion > 0 {
-            name += &format!("'{}", recursion + 1);
-        }
-        let name = self.graph.name(&name);
-        self.graph.function(object, file, name)
+        [object, file, name]
     }
 
     /// The place of an instruction. Without debug information it is in the file of its function.

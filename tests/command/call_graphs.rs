@@ -1,6 +1,7 @@
-//! Call graphs of stacks that are very deep, or that the program destroys: memory is bounded, and
-//! the log says what inclusive costs suffer from.
+//! Call graphs of stacks that are very deep, or that the program destroys, and of very many
+//! contexts: memory is bounded, and the log says what the costs suffer from.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
@@ -66,6 +67,43 @@ fn deep_recursion() {
         assert_eq!(about, Vec::from_iter((cut > 0).then_some(told)), "{depth}");
         assert!(peak < most, "{depth} calls take {peak} MiB");
     }
+}
+
+/// Three functions of a hundred that call each other in a million ways: those for which there is no
+/// room are told apart no more.
+#[test]
+fn a_million_contexts() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut source = "#define N __attribute__((noinline, noclone)) void\nvolatile int s;\n".to_owned();
+    for (level, called) in [("c", None), ("b", Some("c")), ("a", Some("b"))] {
+        for at in 0..100 {
+            let calls = called.map(|called| format!("for (int i = 0; i < 100; i++) {called}[i](); "));
+            writeln!(source, "N {level}{at}(void) {{ {}s += {at}; }}", calls.unwrap_or_default())
+                .expect("memory");
+        }
+        let all: Vec<String> = (0..100).map(|at| format!("{level}{at}")).collect();
+        writeln!(source, "void (*const {level}[])(void) = {{ {} }};", all.join(", ")).expect("memory");
+    }
+    source += "int main(void) { for (int i = 0; i < 100; i++) a[i](); return 0; }";
+    fs::write(dir.path().join("p.c"), source).expect("written");
+    build(dir.path(), "", &["-O1", "-g", "-static", "p.c"]);
+    let options = ["--cache-sim=no", "--separate-callers=2"];
+    let (graph, about, peak) = run(dir.path(), &options);
+    assert_eq!(about.len(), 1, "{about:?}");
+    assert!(about[0].starts_with("there were too many contexts"), "{about:?}");
+    assert!(peak < 768, "{peak} MiB");
+    let functions: Vec<&str> = graph.lines().filter_map(|line| line.strip_prefix("fn=")).collect();
+    // The first ones are told apart, the last ones are not.
+    assert!(functions.contains(&"c0'b0'a0") && functions.contains(&"c99'b99'a9"), "{functions:?}");
+    assert!(functions.contains(&"c99") && !functions.contains(&"c99'b99'a99"), "{functions:?}");
+    // All calls are there.
+    let is_last =
+        |line: &str| line.strip_prefix("cfn=c").is_some_and(|name| name.starts_with(char::is_numeric));
+    let counts = graph.lines().collect::<Vec<_>>();
+    let calls = counts.windows(2).filter(|pair| is_last(pair[0]));
+    let calls =
+        calls.filter_map(|pair| pair[1].strip_prefix("calls=")?.split(' ').next()?.parse::<u64>().ok());
+    assert_eq!(calls.sum::<u64>(), 1_000_000);
 }
 
 #[test]

@@ -33,14 +33,13 @@ struct Graph {
 }
 
 /// A name without parameters, which Valgrind spells otherwise (docs/counting.md); the level of
-/// recursion stays.
+/// recursion and the callers stay.
 fn plain(name: &str) -> String {
-    let (name, level) = match name.rsplit_once('\'') {
-        Some((name, level)) if level.bytes().all(|byte| byte.is_ascii_digit()) => (name, level),
-        _ => (name, ""),
-    };
-    let end = name.find('(').filter(|at| *at > 0).unwrap_or(name.len());
-    format!("{}'{level}", &name[..end]).trim_end_matches('\'').to_owned()
+    let parts = name.split('\'').map(|part| match part.find('(').filter(|at| *at > 0) {
+        Some(end) => &part[..end],
+        None => part,
+    });
+    parts.collect::<Vec<_>>().join("'")
 }
 
 /// Reads a Callgrind file with names and positions in full.
@@ -145,7 +144,8 @@ fn difference(source: &Path, theirs: &Graph, ours: &Graph) -> String {
     for name in names {
         let [a, b] = [theirs, ours].map(|graph| graph.functions.get(name).copied().unwrap_or_default());
         // A signal's restorer has no name, and nothing comes after its only block.
-        let last = LAST.contains(&name.as_str()) && a < b || name.starts_with("0x") && a == 0;
+        let last = LAST.iter().any(|last| name.split('\'').next() == Some(last)) && a < b
+            || name.starts_with("0x") && a == 0;
         if a != b && !last && only.is_none() {
             text += &format!("  {name}: {a}, and ours {b}\n");
         }
@@ -251,6 +251,13 @@ fn calls_and_their_costs_are_those_of_unmodified_callgrind() {
 #[test]
 fn calls_through_the_linkage_table_are_callgrinds() {
     compare(&["--skip-plt=no"]);
+}
+
+/// Chains of callers that are shorter and longer than the stack, with levels of recursion.
+#[test]
+fn callers_are_told_apart_as_by_callgrind() {
+    compare(&["--separate-callers=1"]);
+    compare(&["--separate-callers=3", "--separate-recs=3"]);
 }
 
 /// Functions that switch collection: within each other, in recursion, with all else collected.

@@ -119,7 +119,7 @@ pub(super) const CALLGRIND: &[(&str, Rule)] = &[
     ("combine-dumps", Run("combine-dumps")),
     ("separate-threads", Run("separate-threads")),
     ("separate-recs", Run("separate-recs")),
-    ("separate-callers", Only(&["0"])),
+    ("separate-callers", Run("separate-callers")),
     ("skip-plt", Run("skip-plt")),
     ("skip-direct-rec", Only(&["yes"])),
     ("fn-skip", Only(&[])),

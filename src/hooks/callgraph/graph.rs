@@ -131,13 +131,20 @@ pub(crate) struct Disorder {
     pub(crate) cut: u64,
     /// Returns to another stack than that of the calls that have not returned.
     pub(crate) stray: u64,
+    /// Entries of code that was not told apart by its callers and level of recursion.
+    pub(crate) folded: u64,
 }
+
+/// Most instructions and calls of blocks that are told apart only by callers and levels of
+/// recursion; a consumer needs more than a hundred bytes for each.
+const MOST_SEPARATED: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
 
 impl Disorder {
     /// Adds another one.
     pub(crate) fn add(&mut self, other: Disorder) {
         self.cut += other.cut;
         self.stray += other.stray;
+        self.folded += other.folded;
     }
 }
 
@@ -148,11 +155,18 @@ pub(super) struct Graph {
     /// By block.
     steps: Vec<Step>,
     by_plan: FxHashMap<(PlanId, ContextId, u32, bool), BlockId>,
-    /// Functions, by object and address, and the code where each was first entered.
+    /// Functions, by object and address, and the code where each was first entered; with their
+    /// callers if those are told apart.
     contexts: Vec<(MappingId, u64)>,
     /// Objects and addresses of the functions.
     functions: Vec<(u32, u64)>,
     by_function: FxHashMap<(u32, u64), ContextId>,
+    /// Contexts of functions with their callers: the function is last, which each of these is a
+    /// context of, too.
+    chains: FxHashMap<ContextId, Box<[ContextId]>>,
+    by_chain: FxHashMap<Box<[ContextId]>, ContextId>,
+    /// Instructions and calls of blocks that are told apart only by callers and levels.
+    separated: usize,
     pub(super) arcs: Vec<CallArc>,
     by_ends: FxHashMap<(u32, BlockId), ArcId>,
     /// Twins by block.
@@ -234,9 +248,20 @@ impl Graph {
     fn find_block(
         &mut self,
         (id, plan): (PlanId, &Plan),
-        (context, recursion): (ContextId, u32),
+        (mut context, mut recursion): (ContextId, u32),
         skipped: bool,
     ) -> BlockId {
+        if let Some(&known) = self.by_plan.get(&(id, context, recursion, skipped)) {
+            return known;
+        }
+        if self.function(context) != context || recursion > 0 {
+            if self.is_full() {
+                self.disorder.folded += 1;
+                (context, recursion) = (self.function(context), 0);
+            } else {
+                self.separated += plan.insns.len();
+            }
+        }
         let new = self.blocks.len() as BlockId;
         let block = *self.by_plan.entry((id, context, recursion, skipped)).or_insert(new);
         if block == new {
@@ -308,6 +333,34 @@ impl Graph {
         })
     }
 
+    /// True if no more blocks are told apart by callers or levels of recursion.
+    fn is_full(&self) -> bool {
+        self.separated >= MOST_SEPARATED
+    }
+
+    /// The context of a function, which is the last one, with those that called it.
+    pub(super) fn called_by(&mut self, functions: &[ContextId]) -> ContextId {
+        let &[.., function] = functions else { return 0 };
+        if let Some(&known) = self.by_chain.get(functions) {
+            return known;
+        }
+        if functions.len() < 2 || self.is_full() {
+            return function;
+        }
+        let new = self.contexts.len() as ContextId;
+        self.contexts.push(self.code(function));
+        self.functions.push(self.functions.get(function as usize).copied().unwrap_or_default());
+        self.chains.insert(new, functions.into());
+        self.by_chain.insert(functions.into(), new);
+        self.separated += functions.len();
+        new
+    }
+
+    /// The context of the same function without its callers.
+    pub(super) fn function(&self, context: ContextId) -> ContextId {
+        self.chains.get(&context).and_then(|chain| chain.last().copied()).unwrap_or(context)
+    }
+
     /// Code of the function of a context.
     pub(super) fn code(&self, context: ContextId) -> (MappingId, u64) {
         self.contexts.get(context as usize).copied().unwrap_or_default()
@@ -318,8 +371,11 @@ impl Graph {
         if let Some((arc, _)) = self.last_arc(from, to) {
             return arc;
         }
-        let Graph { arcs, by_ends, blocks, .. } = self;
+        let Graph { arcs, by_ends, blocks, separated, chains, .. } = self;
         let arc = *by_ends.entry((from, to)).or_insert_with(|| {
+            let caller = blocks.get(from as usize);
+            let is_separated = |from: &Block| from.recursion > 0 || chains.contains_key(&from.context);
+            *separated += usize::from(caller.is_some_and(is_separated));
             let returns_to = blocks.get(from as usize).map_or(0, Block::returns_to);
             arcs.push(CallArc { from, to, returns_to, calls: 0, cost: Sum::default() });
             arcs.len() as ArcId - 1
@@ -370,8 +426,10 @@ impl Graph {
         let mut numbers: FxHashMap<(ContextId, u32), ContextId> = FxHashMap::default();
         let mut number = |context: ContextId, recursion: u32| {
             *numbers.entry((context, recursion)).or_insert_with(|| {
-                let (mapping, pc) = self.code(context);
-                contexts.push((mapping, pc, recursion));
+                let callers = self.chains.get(&context).and_then(|chain| chain.split_last());
+                let callers = callers.iter().flat_map(|(_, callers)| callers.iter().rev());
+                let callers = callers.map(|&caller| self.code(caller)).collect();
+                contexts.push(CostedContext { code: self.code(context), recursion, callers });
                 contexts.len() as ContextId - 1
             })
         };
@@ -416,6 +474,17 @@ impl Graph {
     }
 }
 
+/// A function, as it was entered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CostedContext {
+    /// Mapping and address of its code.
+    pub(crate) code: (MappingId, u64),
+    /// Its level of recursion.
+    pub(crate) recursion: u32,
+    /// Code of its callers, if those are told apart, the last one first.
+    pub(crate) callers: Box<[(MappingId, u64)]>,
+}
+
 /// Calls from one instruction to one function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CostedCall {
@@ -436,8 +505,8 @@ pub(crate) struct CostedCall {
 /// The call graph of an account with its costs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CallCosts {
-    /// Mapping and address of code of each context's function, and its level of recursion.
-    pub(crate) contexts: Vec<(MappingId, u64, u32)>,
+    /// The contexts.
+    pub(crate) contexts: Vec<CostedContext>,
     /// Own costs, by context, mapping and address of an instruction; an instruction may come more
     /// than once.
     pub(crate) lines: Vec<(ContextId, MappingId, u64, Counts)>,
@@ -474,7 +543,7 @@ impl CallCosts {
     pub(crate) fn append(&mut self, other: &CallCosts) {
         self.disorder.add(other.disorder);
         let first = self.contexts.len() as ContextId;
-        self.contexts.extend(&other.contexts);
+        self.contexts.extend(other.contexts.iter().cloned());
         self.lines.extend(
             other.lines.iter().map(|&(context, mapping, pc, counts)| (first + context, mapping, pc, counts)),
         );

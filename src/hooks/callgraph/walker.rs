@@ -19,6 +19,8 @@ pub struct CallRules {
     pub skip_plt: bool,
     /// Levels of recursion that are told apart.
     pub recursions: u32,
+    /// Callers that functions are told apart by.
+    pub callers: u32,
     /// Costs are collected from the beginning of each thread and of each signal's handler on.
     pub collect_at_start: bool,
     /// Costs are dumped whenever so many instructions have been executed; 0 for never.
@@ -56,6 +58,9 @@ struct Level {
     nonskipped: Option<BlockId>,
     /// Contexts entered and not left.
     depth: u32,
+    /// Functions of them, if those are told apart by their callers. There may be more than the
+    /// depth says, which were left.
+    entered: Vec<ContextId>,
     /// Frames below it.
     bottom: usize,
     /// Collection is not as at its beginning.
@@ -197,7 +202,7 @@ impl Walker<'_> {
         if now.nonskipped.is_some() || frames.len() >= MOST_FRAMES {
             return None;
         }
-        let Level { context, depth, .. } = *now;
+        let &mut Level { context, depth, .. } = now;
         frames.push(Frame { arc: None, sp: *sp, returns_to, times: 1, nonskipped: None, context, depth });
         now.nonskipped = now.block;
         self.note(Change::None);
@@ -207,7 +212,7 @@ impl Walker<'_> {
     /// Follows a call to the block that it led to the last time.
     fn follow_call(&mut self, to: BlockId, way: Way) -> Option<()> {
         let Thread { now, frames, active, sp, .. } = &mut *self.thread;
-        let Level { block, nonskipped, context, depth, .. } = *now;
+        let &mut Level { block, nonskipped, context, depth, .. } = now;
         let &Step { context: entered, recursion, .. } = self.graph.step(to)?;
         let active = active.get_mut(entered as usize)?;
         let is_usual = (nonskipped.is_none() || way == Way::Jumps)
@@ -229,6 +234,9 @@ impl Walker<'_> {
     /// Follows a return from one call, which may have been skipped at first, to the block that came
     /// last when it had returned.
     fn follow_return(&mut self, plan: PlanId) -> Option<BlockId> {
+        if self.rules.callers > 0 {
+            return None;
+        }
         let Thread { now, frames, sp, active, .. } = &mut *self.thread;
         let (top, mut below) = frames.split_last()?;
         let &Frame { arc, times, mut nonskipped, context, depth, .. } = top;
@@ -327,9 +335,9 @@ impl Walker<'_> {
         let saved = (self.thread.now.context, self.thread.now.depth);
         let mut context = self.thread.now.context;
         if calls && !skips || context.is_none() {
+            let hint = hint.filter(|_| rules.callers == 0);
             let entered = self.graph.context(hint, &facts.place, plan.mapping, plan.pc);
-            self.enter(entered);
-            context = Some(entered);
+            context = Some(self.enter(entered));
         }
         let skipped = if calls { skips } else { self.thread.now.nonskipped.is_some() };
         let context = context.unwrap_or_default();
@@ -343,7 +351,7 @@ impl Walker<'_> {
             let is_plain = facts.place.actions == Actions::default();
             let way = match way {
                 Way::Calls if skips => Way::Skips,
-                Way::Calls | Way::Jumps if skips || !is_plain => Way::Other,
+                Way::Calls | Way::Jumps if skips || !is_plain || rules.callers > 0 => Way::Other,
                 Way::Stays if saved.0.is_none() => Way::Other,
                 way => way,
             };
@@ -378,21 +386,32 @@ impl Walker<'_> {
         0
     }
 
-    /// Enters a context.
-    fn enter(&mut self, context: ContextId) {
+    /// Enters a function. Returns its context.
+    fn enter(&mut self, function: ContextId) -> ContextId {
         let level = &mut self.thread.now;
-        if level.context != Some(context) || level.depth == 0 {
-            level.context = Some(context);
-            level.depth += 1;
-            if level.depth == 1 {
-                *self.active(context) += 1;
-            }
+        if let Some(context) = level.context.filter(|&context| self.graph.function(context) == function)
+            && level.depth > 0
+        {
+            return context;
         }
+        let mut context = function;
+        if self.rules.callers > 0 {
+            level.entered.truncate(level.depth as usize);
+            level.entered.push(function);
+            let first = level.entered.len().saturating_sub(self.rules.callers as usize + 1);
+            context = self.graph.called_by(level.entered.get(first..).unwrap_or_default());
+        }
+        level.context = Some(context);
+        level.depth += 1;
+        if level.depth == 1 {
+            *self.active(context) += 1;
+        }
+        context
     }
 
-    /// Times that a context is on the stack.
+    /// Times that the function of a context is on the stack.
     fn active(&mut self, context: ContextId) -> &mut u32 {
-        let at = context as usize;
+        let at = self.graph.function(context) as usize;
         if at >= self.thread.active.len() {
             self.thread.active.resize(at + 1, 0);
         }
@@ -519,6 +538,7 @@ impl Walker<'_> {
         self.deactivate(left, 1);
         self.enter(caller);
         let saved = (self.thread.now.context, self.thread.now.depth);
+        let left = self.graph.function(left);
         self.enter(left);
         self.push(from, (block, u64::MAX), false, saved);
         self.pop();
