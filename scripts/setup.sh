@@ -26,9 +26,12 @@ have() {
     golang-go) command -v go >/dev/null ;;
     python3-venv) python3 -c 'import ensurepip, venv' 2>/dev/null ;;
     nodejs) command -v node >/dev/null ;;
+    netpbm) command -v pnmscale >/dev/null ;;
+    tesseract-ocr) command -v tesseract >/dev/null ;;
+    xvfb) command -v Xvfb >/dev/null ;;
     default-jdk-headless) command -v javac >/dev/null ;;
     tcl) command -v tclsh >/dev/null ;;
-    libc6-dbg | libgomp1 | libpython3.11-testsuite | tzdata)
+    libc6-dbg | libgomp1 | libpython3.11-testsuite | tesseract-ocr-eng | tzdata)
         # Nothing but files: only the package manager knows.
         ! command -v dpkg-query >/dev/null ||
             dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null | grep -q '^installed'

@@ -7,6 +7,9 @@ use std::process::Command;
 use crate::callgrind::program;
 use crate::common::{output, stderr, stdout, tool, wanted_in_all};
 
+/// Files for the programs, which are driven by them.
+const DRIVERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/clients");
+
 /// A program with threads, and its call graph as `graph`.
 fn graph(options: &[&str]) -> tempfile::TempDir {
     let dir = program();
@@ -78,13 +81,93 @@ fn chromium_zooms_and_searches_a_flame_graph() {
     assert!(out.status.success(), "{}", stderr(&out));
     let picture = stdout(&out).replace("</svg>\n", HAND);
     fs::write(dir.path().join("flame.svg"), picture).expect("written");
-    let path = dir.path().to_str().expect("text");
-    let (data, page) = (format!("--user-data-dir={path}/data"), format!("file://{path}/flame.svg"));
-    let words = ["--headless", "--no-sandbox", "--disable-gpu", &data, "--dump-dom", &page];
-    let out = tool("chromium", dir.path(), "chromium", &words);
-    let text = stdout(&out);
+    let page = format!("file://{}/flame.svg", dir.path().display());
+    let text = chromium(dir.path(), &page, &[]);
     let title = text.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>"));
     let title = title.map(|(title, _)| title).unwrap_or_default();
     let expected = "narrow true 0; zoomed 1180.00 true; true; Found: N%; reset true 0";
-    assert_eq!(title, expected, "{}", stderr(&out));
+    assert_eq!(title, expected);
+}
+
+/// What Chromium makes of a page, in text.
+fn chromium(dir: &Path, page: &str, words: &[&str]) -> String {
+    let data = format!("--user-data-dir={}/data", dir.display());
+    let all =
+        [&["--headless", "--no-sandbox", "--disable-gpu", &data], words, &["--dump-dom", page]].concat();
+    stdout(&tool("chromium", dir, "chromium", &all))
+}
+
+/// speedscope of npm: it imports without NaN, and shows a caller with the cost of its calls.
+#[test]
+fn speedscope_shows_callers() {
+    if !wanted_in_all("speedscope") {
+        return;
+    }
+    let release = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("target/tools/speedscope/node_modules/speedscope/dist/release");
+    let page = fs::read_to_string(release.join("index.html")).unwrap_or_else(|error| {
+        panic!(
+            "{}: {error}; install it with: npm install --prefix target/tools/speedscope speedscope@1.25.0",
+            release.display()
+        )
+    });
+    let dir = graph(&[]);
+    let hand = fs::read_to_string(Path::new(DRIVERS).join("speedscope.js")).expect("the driver");
+    let base = format!("<head><base href=\"file://{}/\">", release.display());
+    let page =
+        page.replacen("<head>", &base, 1).replacen("</body>", &format!("<script>{hand}</script></body>"), 1);
+    fs::write(dir.path().join("page.html"), page).expect("written");
+    // As speedscope's own command gives a file to its page.
+    let encoded = stdout(&tool("coreutils", dir.path(), "base64", &["-w0", "graph"]));
+    let load = format!("speedscope.loadFileFromBase64(\"graph\", \"{encoded}\")");
+    fs::write(dir.path().join("graph.js"), load).expect("written");
+    let path = dir.path().display();
+    let page = format!("file://{path}/page.html#localProfilePath={path}/graph.js&view=sandwich");
+    let words = [
+        "--window-size=1600,1200",
+        "--virtual-time-budget=60000",
+        "--enable-unsafe-swiftshader",
+        "--allow-file-access-from-files",
+    ];
+    let text = chromium(dir.path(), &page, &words);
+    assert!(!text.contains("NaN"), "{text}");
+    let said = text.split_once("<pre id=\"said\">").and_then(|(_, rest)| rest.split_once("</pre>"));
+    let said = said.unwrap_or_else(|| panic!("the driver did not end\n{text}")).0;
+    let row = said.lines().next().unwrap_or_default();
+    assert!(row.ends_with(" work") && row.starts_with(|first: char| first.is_ascii_digit()), "{row}");
+    // As of a file of Callgrind, it follows the calls of one thread only.
+    let words = ["annotate", "--tree=caller", "--threshold=0", "--show=Ir", "graph"];
+    let tree = stdout(&output(dir.path(), &words));
+    let call = tree.lines().filter(|line| line.contains("main (1x)"));
+    let costs: Vec<&str> = call.filter_map(|line| line.split_whitespace().next()).collect();
+    let is_call =
+        |tip: &str| costs.iter().any(|cost| tip.starts_with(&format!("{cost} (")) && tip.contains(") main"));
+    assert!(said.lines().skip(1).any(is_call), "{costs:?}: {said}");
+}
+
+/// KCachegrind of Debian, on a screen that is read: the callers of a function with the numbers of
+/// calls that the source has. The picture is kept.
+#[test]
+fn kcachegrind_shows_callers() {
+    if !wanted_in_all("KCachegrind") {
+        return;
+    }
+    let dir = graph(&[]);
+    let driver = format!("{DRIVERS}/kcachegrind.sh");
+    for name in ["kcachegrind", "Xvfb", "xdotool", "tesseract", "pnmscale"] {
+        let out = tool("kcachegrind xvfb xdotool tesseract-ocr netpbm", dir.path(), "which", &[name]);
+        assert!(
+            out.status.success(),
+            "{name} is missing; install it with: apt-get install kcachegrind xvfb xdotool tesseract-ocr netpbm"
+        );
+    }
+    let words = ["--", "sh", &driver, "graph", "work", "thread (calls"];
+    let out = tool("dbus-daemon", dir.path(), "dbus-run-session", &words);
+    let text = fs::read_to_string(dir.path().join("words.txt")).unwrap_or_default();
+    let pictures = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/pictures");
+    fs::create_dir_all(&pictures).expect("a folder");
+    let kept = fs::copy(dir.path().join("picture.png"), pictures.join("kcachegrind.png"));
+    for row in ["2 thread (calls", "1 main (calls"] {
+        assert!(text.contains(row), "no {row} on the screen ({kept:?}):\n{text}\n{}", stderr(&out));
+    }
 }
