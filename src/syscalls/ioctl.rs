@@ -56,7 +56,11 @@ fn ioctl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
         TIOCSCTTY | TIOCNOTTY | TIOCGPGRP | TIOCSPGRP | TIOCGSID if is_pty(ctx, file) => {
             return job_control(ctx, file, command, arg);
         }
-        TCSETS | TCSETSW | TCSETSF | TCFLSH | TCXONC | TCSBRK | TCSBRKP
+        TIOCSLCKTRMIOS if is_pty(ctx, file) && !ctx.kernel.task().cred.capable(CAP_SYS_ADMIN) => {
+            return Err(Errno::EPERM.into());
+        }
+        TCSETS | TCSETSW | TCSETSF | TCSETS2 | TCSETSW2 | TCSETSF2 | TCSETA | TCSETAW | TCSETAF | TCFLSH
+        | TCXONC | TCSBRK | TCSBRKP
             if ctx.kernel.is_in_background(file, SIGTTOU)? =>
         {
             return Err(ctx.interrupted(Restart::WithFlag));

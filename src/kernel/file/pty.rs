@@ -9,7 +9,7 @@ use crate::kernel::uaccess::{copy_to_user, get_array, get_u32, put_u32};
 use crate::kernel::vfs::n_tty::Taken;
 use crate::kernel::vfs::node::Ino;
 use crate::kernel::vfs::pty::Pty;
-use crate::kernel::vfs::termios::Termios;
+use crate::kernel::vfs::termios::{CREAD, CS8, CSIZE, PARENB, Termios};
 use crate::kernel::vfs::tree::FileSystem;
 use crate::kernel::wait_queue::QueueId;
 
@@ -172,14 +172,19 @@ impl FileOperations for PtySide {
             return Err(Errno::EIO);
         }
         match command {
-            TCGETS => copy_to_user(cx.mem, arg, &pty.tty.termios.bytes())?,
-            TCSETS | TCSETSW | TCSETSF => {
-                let termios = Termios::from_bytes(&get_array(cx.mem, arg)?);
-                if command == TCSETSF {
+            TCGETS | TCGETA | TCGETS2 => pty.tty.termios.put(cx.mem, arg, command)?,
+            TCSETS | TCSETSW | TCSETSF | TCSETS2 | TCSETSW2 | TCSETSF2 | TCSETA | TCSETAW | TCSETAF => {
+                let termios = pty.tty.termios.changed(cx.mem, arg, command)?;
+                if matches!(command, TCSETSF | TCSETSF2 | TCSETAF) {
                     pty.tty.flush_input();
                 }
+                // What is typed at a pseudo-terminal is bytes.
+                let mut termios = termios.under(&pty.tty.termios, &pty.locks);
+                termios.cflag = termios.cflag & !(CSIZE | PARENB) | CS8 | CREAD;
                 pty.tty.set_termios(termios);
             }
+            TIOCGLCKTRMIOS => copy_to_user(cx.mem, arg, &pty.locks.bytes())?,
+            TIOCSLCKTRMIOS => pty.locks = Termios::from_bytes(&get_array(cx.mem, arg)?),
             TCFLSH => match arg as u32 {
                 0 => pty.tty.flush_input(),
                 1 => pty.tty.flush_output(),

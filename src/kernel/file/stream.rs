@@ -121,10 +121,11 @@ impl FileOperations for HostStream {
             return Err(Errno::ENOTTY);
         }
         match command {
-            TCGETS => copy_to_user(cx.mem, arg, &Termios::STANDARD.bytes())?,
+            TCGETS | TCGETA | TCGETS2 => Termios::STANDARD.put(cx.mem, arg, command)?,
             TIOCGWINSZ => copy_to_user(cx.mem, arg, &WINSIZE)?,
             TIOCGPGRP => put_u32(cx.mem, arg, cx.pgid as u32)?,
-            TCSETS | TCSETSW | TCSETSF | TIOCSPGRP | TIOCSWINSZ => {}
+            TCSETS | TCSETSW | TCSETSF | TCSETS2 | TCSETSW2 | TCSETSF2 | TCSETA | TCSETAW | TCSETAF
+            | TIOCSPGRP | TIOCSWINSZ => {}
             _ => return Err(Errno::ENOTTY),
         }
         Ok(0)

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::abi::signal::signo::SIGWINCH;
 use crate::kernel::vfs::n_tty::LineDiscipline;
+use crate::kernel::vfs::termios::Termios;
 use crate::kernel::wait_queue::QueueId;
 
 /// Number of the first pair: `/dev/pts/0` is the terminal of the standard streams.
@@ -15,6 +16,8 @@ const MOST: usize = 256;
 #[derive(Clone, Debug)]
 pub(crate) struct Pty {
     pub(crate) tty: LineDiscipline,
+    /// Modes that do not change, TIOCSLCKTRMIOS.
+    pub(crate) locks: Termios,
     /// `struct winsize`.
     pub(crate) winsize: [u8; 8],
     /// TIOCSPTLCK: the slave cannot be opened.
@@ -37,6 +40,7 @@ impl Pty {
     fn new(queues: (QueueId, QueueId)) -> Pty {
         Pty {
             tty: LineDiscipline::new(),
+            locks: Termios::default(),
             winsize: [0; 8],
             locked: true,
             packet: false,

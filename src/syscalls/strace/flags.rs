@@ -413,6 +413,9 @@ pub(super) const SOCK_TYPES: Names = &[
 #[rustfmt::skip]
 pub(super) const IOCTL: Names = &[
     (0x5401, "TCGETS"), (0x5402, "TCSETS"), (0x5403, "TCSETSW"), (0x5404, "TCSETSF"),
+    (0x5405, "TCGETA"), (0x5406, "TCSETA"), (0x5407, "TCSETAW"), (0x5408, "TCSETAF"),
+    (0x802c542a, "TCGETS2"), (0x402c542b, "TCSETS2"), (0x402c542c, "TCSETSW2"),
+    (0x402c542d, "TCSETSF2"), (0x5456, "TIOCGLCKTRMIOS"), (0x5457, "TIOCSLCKTRMIOS"),
     (0x5409, "TCSBRK"), (0x540a, "TCXONC"), (0x540b, "TCFLSH"), (0x540e, "TIOCSCTTY"),
     (0x540f, "TIOCGPGRP"), (0x5410, "TIOCSPGRP"), (0x5411, "TIOCOUTQ"), (0x5412, "TIOCSTI"),
     (0x5413, "TIOCGWINSZ"), (0x5414, "TIOCSWINSZ"), (0x541b, "FIONREAD"), (0x5420, "TIOCPKT"),
