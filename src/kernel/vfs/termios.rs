@@ -65,7 +65,7 @@ pub(crate) const PARENB: u32 = 0o400;
 const CBAUD: u32 = 0o10017;
 /// Set for speeds behind the first sixteen, and alone for one that is a number.
 const BOTHER: u32 = 0o10000;
-/// Where the speed of input is in `c_cflag`.
+/// Place of the speed of input in `c_cflag`.
 const IBSHIFT: u32 = 16;
 
 /// Bits a second, by their places in CBAUD.
