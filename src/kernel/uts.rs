@@ -38,7 +38,8 @@ pub struct Names {
 }
 
 impl Default for Names {
+    /// A machine without a network of others: its name has an address wherever `localhost` has.
     fn default() -> Names {
-        Names { host: b"cgemu".to_vec(), domain: b"(none)".to_vec() }
+        Names { host: b"localhost".to_vec(), domain: b"(none)".to_vec() }
     }
 }

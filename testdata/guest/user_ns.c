@@ -3,6 +3,7 @@
 // expect: user_ns.out
 // open: skip the host's files have no owners of the emulated machine
 #include "emulated.h"
+#include <netdb.h>
 #include <linux/capability.h>
 #include <sched.h>
 #include <sys/socket.h>
@@ -139,8 +140,11 @@ int main(void)
     link_changes("ipc", CLONE_NEWIPC);
     link_changes("net", CLONE_NEWNET);
     link_changes("cgroup", CLONE_NEWCGROUP);
-    T(sethostname, "inside", 6);
     struct utsname name;
+    struct addrinfo *found;
+    uname(&name);
+    printf("%s has an address: %d\n", name.nodename, getaddrinfo(name.nodename, NULL, NULL, &found) == 0);
+    T(sethostname, "inside", 6);
     uname(&name);
     printf("%s\n", name.nodename);
     int uts = open("/proc/self/ns/uts", O_RDONLY);
