@@ -42,6 +42,11 @@ pub(super) struct CallArgs {
     #[arg(help_heading = "Callgrind's options")]
     pub separate_callers: u32,
 
+    /// Count jumps within functions, as jump= and jcnd= lines
+    #[arg(long, default_value = "no", hide_short_help = true, display_order = 42)]
+    #[arg(help_heading = "Callgrind's options")]
+    pub collect_jumps: Switch,
+
     /// Collect costs only within functions of this name, with all that they call; ? and * stand for
     /// any character and any text. May be repeated: each switches collection when it is entered and
     /// back when it is left. Simulation goes on in any case
@@ -107,6 +112,7 @@ impl CallArgs {
             skip_plt: self.skip_plt.on(),
             recursions: self.separate_recs,
             callers: self.separate_callers,
+            jumps: self.collect_jumps.on(),
             dump_every: self.dump_every.unwrap_or(0),
             collect_at_start: self.collect_atstart.map_or(self.toggle_collect.is_empty(), Switch::on),
         };

@@ -303,10 +303,7 @@ mod tests {
             (&["--tool=cachegrind", "--branch-sim=maybe", "p"], "'maybe' for '--branch-sim"),
             (&["--tool=cachegrind", "--xml=yes", "p"], "--xml=yes: not supported; only no is"),
             (&["--tool=callgrind", "--fn-skip=f", "p"], "--fn-skip=f: not supported; leave it out"),
-            (
-                &["--tool=callgrind", "--collect-jumps=yes", "p"],
-                "--collect-jumps=yes: not supported; only no is",
-            ),
+            (&["--tool=callgrind", "--collect-bus=yes", "p"], "--collect-bus=yes: not supported; only no is"),
             (
                 &["--tool=cachegrind", "--vex-guest-chase=no", "--count-model=valgrind", "p"],
                 "--vex-guest-chase: --count-model=valgrind counts as Valgrind does without it",

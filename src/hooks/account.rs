@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::hooks::callgraph::costs::CallCosts;
 use crate::hooks::callgraph::dumps::Dumps;
-use crate::hooks::callgraph::graph::CallCosts;
 use crate::hooks::callgraph::tracker::CallTracker;
 use crate::hooks::callgraph::walker::CallRules;
 use crate::hooks::control::AccountId;

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::hooks::account::{Account, Book, SavedAccount};
+use crate::hooks::callgraph::costs::CallCosts;
 use crate::hooks::callgraph::dumps::Dumps;
-use crate::hooks::callgraph::graph::CallCosts;
 use crate::hooks::callgraph::walker::CallRules;
 use crate::hooks::control::{AccountId, Control, Opening};
 use crate::hooks::counts::Counted;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use iced_x86::{FlowControl, Instruction, InstructionInfoFactory};
 use rustc_hash::FxHashMap;
 
-use crate::hooks::callgraph::facts::{Between, CallFacts, CodePlace, leave};
-use crate::hooks::callgraph::stack_pointer::{Follower, StackPointer};
+use crate::hooks::callgraph::facts::{Between, CallFacts, CodePlace, jump, leave};
+use crate::hooks::callgraph::stack_pointer::Follower;
 use crate::hooks::record::{Header, MAX_RECORD, PlanId};
 use crate::x86::cost::{self, Access, Cost, Event, EventKind, Repeat};
 
@@ -167,7 +167,8 @@ impl Builder {
         self.add(instruction.ip(), len, cost);
         if let (Some(follower), Some(calls)) = (&mut self.follower, &mut self.plan.calls) {
             follower.pass(instruction, cost, first_slot, &mut self.factory);
-            (calls.leave, calls.sp) = (leave(instruction), follower.value());
+            (calls.leave, calls.jump) = (leave(instruction), jump(instruction));
+            calls.sp = follower.value();
         }
         self.plan.end = match (cost::repeat(instruction), instruction.flow_control()) {
             (Some(repeat), _) => End::Repeat(repeat, first_slot),
@@ -293,11 +294,7 @@ impl PlanTable {
         plan.retries = whole.retries.iter().filter(|&&insn| insn < complete).copied().collect();
         plan.prefix_of = Some(whole.prefix_of.unwrap_or(id));
         // It goes on where a signal's handler or another task begins, whose stack pointer is told.
-        plan.calls = whole.calls.map(|calls| CallFacts {
-            leave: Default::default(),
-            sp: StackPointer::default(),
-            ..calls
-        });
+        plan.calls = whole.calls.map(|calls| CallFacts { place: calls.place, ..CallFacts::default() });
         let prefix = self.add(plan);
         self.prefixes.insert((id, complete, fetched), prefix);
         prefix

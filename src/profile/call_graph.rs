@@ -32,6 +32,15 @@ pub struct Calls {
     pub costs: Costs,
 }
 
+/// Jumps from one place to another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Jumps {
+    /// Times that they were followed.
+    pub followed: u64,
+    /// Times that they were executed, if they are conditional.
+    pub executed: Option<u64>,
+}
+
 /// The costs of a place, and its calls by the function and the place that they lead to.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PlaceCosts {
@@ -39,6 +48,8 @@ pub struct PlaceCosts {
     pub costs: Costs,
     /// Calls.
     pub calls: BTreeMap<(FunctionId, CodePosition), Calls>,
+    /// Jumps that always and that sometimes lead to a function and a place.
+    pub jumps: BTreeMap<(FunctionId, CodePosition, bool), Jumps>,
 }
 
 /// A function.
@@ -131,6 +142,22 @@ impl CallGraph {
             let known = known.or_insert(Calls { count: 0, costs: Costs::ZERO });
             known.count = known.count.saturating_add(calls.count);
             known.costs += &calls.costs;
+        }
+    }
+
+    /// Adds jumps from a place of `from` to one of `to`.
+    pub fn jump(
+        &mut self,
+        (from, place): (FunctionId, CodePosition),
+        (to, target): (FunctionId, CodePosition),
+        jumps: &Jumps,
+    ) {
+        if let Some(from) = self.functions.get_mut(from.0) {
+            let key = (to, target, jumps.executed.is_some());
+            let known = from.places.entry(place).or_default().jumps.entry(key).or_default();
+            known.followed = known.followed.saturating_add(jumps.followed);
+            known.executed =
+                jumps.executed.map(|executed| known.executed.unwrap_or(0).saturating_add(executed));
         }
     }
 

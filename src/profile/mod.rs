@@ -12,7 +12,7 @@ mod origin;
 mod substitution;
 mod summary;
 
-pub use call_graph::{CallGraph, CalledFunction, Calls, CodePosition, FunctionId, PlaceCosts};
+pub use call_graph::{CallGraph, CalledFunction, Calls, CodePosition, FunctionId, Jumps, PlaceCosts};
 pub use counts::{Cell, Row, Rows, Sums, TooLarge, add};
 pub use event::{Costs, Event, EventSet};
 pub(crate) use format::{

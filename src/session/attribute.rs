@@ -4,8 +4,8 @@
 use iced_x86::{Formatter, GasFormatter, Instruction, Mnemonic};
 
 use crate::guest::Fault;
+use crate::hooks::callgraph::costs::CallCosts;
 use crate::hooks::callgraph::dumps::Dumps;
-use crate::hooks::callgraph::graph::CallCosts;
 use crate::hooks::tally::Tally;
 use crate::profile::{CallGraph, Profile, UNKNOWN, cache_desc};
 use crate::session::call_graph;

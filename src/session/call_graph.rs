@@ -2,12 +2,12 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::hooks::callgraph::costs::{CallCosts, CostedContext, CostedJump, Disorder};
 use crate::hooks::callgraph::dumps::{Dump, Trigger};
 use crate::hooks::callgraph::facts::Section;
-use crate::hooks::callgraph::graph::{CallCosts, CostedContext, Disorder};
 use crate::hooks::callgraph::walker::MOST_FRAMES;
 use crate::hooks::plan::MappingId;
-use crate::profile::{CallGraph, Calls, CodePosition, Costs, EventSet, FunctionId, NameId, UNKNOWN};
+use crate::profile::{CallGraph, Calls, CodePosition, Costs, EventSet, FunctionId, Jumps, NameId, UNKNOWN};
 use crate::session::config::Positions;
 use crate::session::costs::costs;
 use crate::session::modules::Modules;
@@ -17,7 +17,8 @@ pub(super) fn addresses(calls: &CallCosts) -> impl Iterator<Item = (MappingId, u
     let lines = calls.lines.iter().map(|&(_, mapping, pc, _)| (mapping, pc));
     let ends = calls.calls.iter().flat_map(|call| [call.site, call.target]);
     let contexts = calls.contexts.iter();
-    lines.chain(ends).chain(contexts.flat_map(|of| of.callers.iter().chain([&of.code]).copied()))
+    let jumps = calls.jumps.iter().flat_map(|jump| [jump.site, jump.target]);
+    lines.chain(ends).chain(jumps).chain(contexts.flat_map(|of| of.callers.iter().chain([&of.code]).copied()))
 }
 
 /// Folds the costs of a process, whose addresses [`Modules::read_debug_info`] was told of.
@@ -48,6 +49,17 @@ pub(super) fn fold(
         let place = folder.place(caller, call.site);
         let target = (callee, folder.place(callee, call.target));
         folder.graph.call((caller, place), target, &Calls { count: call.calls, costs });
+    }
+    let conditional = calls.jumps.iter().filter(|jump| jump.conditional);
+    let mut executed: FxHashMap<(u32, (MappingId, u64)), u64> =
+        conditional.map(|jump| ((jump.from, jump.site), 0)).collect();
+    for &(context, mapping, pc, ref counts) in &calls.lines {
+        if let Some(executed) = executed.get_mut(&(context, (mapping, pc))) {
+            *executed += counts.ir;
+        }
+    }
+    for jump in &calls.jumps {
+        folder.jump(jump, [function(jump.from), function(jump.to)], &mut executed);
     }
     graph
 }
@@ -144,14 +156,30 @@ impl Folder<'_> {
         [object, file, name]
     }
 
+    /// Adds jumps. How often their instruction was executed counts with the first of them.
+    fn jump(
+        &mut self,
+        jump: &CostedJump,
+        [from, to]: [Option<FunctionId>; 2],
+        executed: &mut FxHashMap<(u32, (MappingId, u64)), u64>,
+    ) {
+        let (Some(from), Some(to)) = (from, to) else { return };
+        let executed = || executed.get_mut(&(jump.from, jump.site)).map_or(0, std::mem::take);
+        let jumps = Jumps { followed: jump.count, executed: jump.conditional.then(executed) };
+        let (place, target) = (self.place(from, jump.site), self.place(to, jump.target));
+        self.graph.jump((from, place), (to, target), &jumps);
+    }
+
     /// The place of an instruction. Without debug information it is in the file of its function.
     fn place(&mut self, function: FunctionId, at: (MappingId, u64)) -> CodePosition {
         let (file, address, line) = match self.known.get(&at) {
             Some(known) => *known,
             None => {
                 let (mapping, pc) = at;
-                let found = self.modules.locate(mapping, pc).filter(|at| &*at.file != UNKNOWN);
-                let address = self.modules.vaddr(mapping, pc).unwrap_or(pc);
+                // As for functions, only what is in `.text` is in a file.
+                let is_known = self.modules.is_in_text(mapping, pc);
+                let found = self.modules.locate(mapping, pc).filter(|at| is_known && &*at.file != UNKNOWN);
+                let address = self.modules.vaddr(mapping, pc).filter(|_| is_known).unwrap_or(pc);
                 let file = found.as_ref().map(|at| self.graph.name(&at.file));
                 let known = (file, address, found.map_or(0, |at| at.line));
                 self.known.insert(at, known);

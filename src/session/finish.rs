@@ -8,8 +8,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use crate::abi::signal::signo::SIGKILL;
 use crate::emu::memory::space::AddressSpace;
+use crate::hooks::callgraph::costs::{CallCosts, Disorder};
 use crate::hooks::callgraph::dumps::Dumps;
-use crate::hooks::callgraph::graph::{CallCosts, Disorder};
 use crate::hooks::consumer::Consumer;
 use crate::hooks::control::AccountId;
 use crate::hooks::plan::MappingId;

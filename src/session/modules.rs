@@ -165,6 +165,13 @@ impl Modules {
         self.object(mapping)?.vaddr_of_file_offset(pc.wrapping_sub(origin))
     }
 
+    /// Tests whether the code at `pc` is in the `.text` of an object.
+    pub(super) fn is_in_text(&mut self, mapping: MappingId, pc: u64) -> bool {
+        let Some(vaddr) = self.vaddr(mapping, pc) else { return false };
+        let functions = self.object(mapping).and_then(|object| object.functions());
+        functions.is_some_and(|functions| functions.section(vaddr) == SectionKind::Text)
+    }
+
     /// The place of the code at `pc`, for the call graph.
     pub(super) fn code_place(&mut self, mapping: MappingId, pc: u64) -> CodePlace {
         let Some(key) = self.key(mapping) else { return CodePlace { function: pc, ..CodePlace::default() } };

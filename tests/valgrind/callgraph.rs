@@ -30,6 +30,9 @@ struct Graph {
     trigger: String,
     functions: BTreeMap<String, u64>,
     calls: BTreeMap<(String, String), (u64, u64)>,
+    /// Jumps that were followed, by function, kind, line and line that they lead to. How often
+    /// conditional ones were executed Callgrind says only of superblocks in which they were.
+    jumps: BTreeMap<(String, String), u64>,
 }
 
 /// A name without parameters, which Valgrind spells otherwise (docs/counting.md); the level of
@@ -47,8 +50,15 @@ fn read(file: &Path) -> Graph {
     let text = String::from_utf8_lossy(&fs::read(file).expect("a call graph")).into_owned();
     let mut graph = Graph::default();
     let (mut function, mut called, mut calls) = (String::new(), String::new(), None);
-    for line in text.lines() {
-        if let Some(name) = line.strip_prefix("fn=") {
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if let Some((kind @ ("jump" | "jcnd"), rest)) = line.split_once('=') {
+            let (count, target) = rest.split_once(' ').expect("a target");
+            let count: u64 = count.split('/').next().and_then(|count| count.parse().ok()).expect("a count");
+            let place = lines.next().expect("the place of the jump").trim_end();
+            let key = (function.clone(), format!("{kind} {place} -> {}", target.trim_end()));
+            *graph.jumps.entry(key).or_default() += count;
+        } else if let Some(name) = line.strip_prefix("fn=") {
             function = plain(name);
         } else if let Some(name) = line.strip_prefix("cfn=") {
             called = plain(name);
@@ -157,6 +167,13 @@ fn difference(source: &Path, theirs: &Graph, ours: &Graph) -> String {
             text += &format!("  {} -> {}: {a:?}, and ours {b:?}\n", pair.0, pair.1);
         }
     }
+    let jumps: std::collections::BTreeSet<_> = theirs.jumps.keys().chain(ours.jumps.keys()).collect();
+    for jump in jumps {
+        let [a, b] = [theirs, ours].map(|graph| graph.jumps.get(jump).copied().unwrap_or_default());
+        if a != b && only.is_none_or(|only| jump.0 == only) {
+            text += &format!("  {} {}: {a}, and ours {b}\n", jump.0, jump.1);
+        }
+    }
     text
 }
 
@@ -258,6 +275,11 @@ fn calls_through_the_linkage_table_are_callgrinds() {
 fn callers_are_told_apart_as_by_callgrind() {
     compare(&["--separate-callers=1"]);
     compare(&["--separate-callers=3", "--separate-recs=3"]);
+}
+
+#[test]
+fn jumps_are_callgrinds() {
+    compare(&["--collect-jumps=yes"]);
 }
 
 /// Functions that switch collection: within each other, in recursion, with all else collected.

@@ -129,7 +129,7 @@ pub(super) const CALLGRIND: &[(&str, Rule)] = &[
     ("zero-before", Run("zero-before")),
     ("toggle-collect", Run("toggle-collect")),
     ("collect-atstart", Run("collect-atstart")),
-    ("collect-jumps", Only(&["no"])),
+    ("collect-jumps", Run("collect-jumps")),
     ("collect-bus", Only(&["no"])),
     ("collect-systime", Only(&["no"])),
     ("simulate-wb", Only(&["no"])),

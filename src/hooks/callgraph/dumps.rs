@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::hooks::callgraph::graph::{ArcId, CallCosts};
+use crate::hooks::callgraph::costs::{ArcId, CallCosts};
 use crate::hooks::plan::MappingId;
 
 /// Code of the function that asks for a part: its mapping and address.

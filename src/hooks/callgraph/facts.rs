@@ -1,6 +1,6 @@
 //! The facts of a block that decide about calls, found when it is translated.
 
-use iced_x86::{Instruction, Mnemonic};
+use iced_x86::{FlowControl, Instruction, Mnemonic};
 
 use crate::hooks::callgraph::stack_pointer::StackPointer;
 
@@ -58,6 +58,18 @@ pub(crate) enum Leave {
     Return,
 }
 
+/// Jump at the end of a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Jump {
+    /// None.
+    #[default]
+    None,
+    /// It is always followed.
+    Always,
+    /// It is followed or not. So are repeated string instructions, to themselves.
+    Conditional,
+}
+
 /// Something between two blocks that the code does not show. Its record has one slot, the stack
 /// pointer after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -75,6 +87,8 @@ pub(crate) struct CallFacts {
     pub(crate) place: CodePlace,
     /// Its end.
     pub(crate) leave: Leave,
+    /// The jump there.
+    pub(crate) jump: Jump,
     /// The stack pointer after it.
     pub(crate) sp: StackPointer,
 }
@@ -85,5 +99,20 @@ pub(crate) fn leave(instruction: &Instruction) -> Leave {
         Mnemonic::Call => Leave::Call,
         Mnemonic::Ret => Leave::Return,
         _ => Leave::Jump,
+    }
+}
+
+/// The jump that an instruction is.
+pub(crate) fn jump(instruction: &Instruction) -> Jump {
+    match instruction.flow_control() {
+        FlowControl::UnconditionalBranch | FlowControl::IndirectBranch => Jump::Always,
+        FlowControl::ConditionalBranch => Jump::Conditional,
+        _ if instruction.has_rep_prefix() || instruction.has_repne_prefix() => {
+            match instruction.is_string_instruction() {
+                true => Jump::Conditional,
+                false => Jump::None,
+            }
+        }
+        _ => Jump::None,
     }
 }

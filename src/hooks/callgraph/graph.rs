@@ -4,20 +4,16 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::hooks::callgraph::facts::{Actions, CallFacts, CodePlace, Leave};
+use crate::hooks::callgraph::costs::{
+    ArcId, BlockId, CallCosts, ContextId, CostedCall, CostedContext, CostedJump, Disorder,
+};
+use crate::hooks::callgraph::facts::{Actions, CallFacts, CodePlace, Jump, Leave};
 use crate::hooks::callgraph::stack_pointer::StackPointer;
 use crate::hooks::callgraph::sums::{RecordReferences, Sum};
 use crate::hooks::counts::Counts;
 use crate::hooks::plan::{MappingId, Plan, PlannedInsn};
 use crate::hooks::plan_index::PlanIndex;
 use crate::hooks::record::PlanId;
-
-/// Number of a context: a function, as it was entered.
-pub(crate) type ContextId = u32;
-/// Number of a block in a context; consumers count by it.
-pub(crate) type BlockId = u32;
-/// Number of an arc.
-pub(crate) type ArcId = u32;
 
 /// A block in a context (Callgrind's BBCC).
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +23,8 @@ pub(super) struct Block {
     /// Level of recursion, from 0 on.
     recursion: u32,
     pub(super) facts: CallFacts,
+    /// Its address.
+    pc: u64,
     /// Address after it, to which its call returns.
     pub(super) fall_through: u64,
     /// It runs in a function that is skipped: its costs go to the call.
@@ -124,17 +122,6 @@ pub(super) struct CallArc {
     pub(super) cost: Sum,
 }
 
-/// Events that make inclusive costs other than those of the calls that the program made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Disorder {
-    /// Calls on a stack that could grow no further, which were taken for jumps.
-    pub(crate) cut: u64,
-    /// Returns to another stack than that of the calls that have not returned.
-    pub(crate) stray: u64,
-    /// Entries of code that was not told apart by its callers and level of recursion.
-    pub(crate) folded: u64,
-}
-
 /// Most instructions and calls of blocks that are told apart only by callers and levels of
 /// recursion; a consumer needs more than a hundred bytes for each.
 const MOST_SEPARATED: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
@@ -174,6 +161,8 @@ pub(super) struct Graph {
     unseen: Vec<Unseen>,
     /// Costs of what the calls of a block skip.
     skipped: FxHashMap<BlockId, Sum>,
+    /// Times that a jump led from one block to another, if that is collected.
+    jumps: FxHashMap<(BlockId, BlockId), u64>,
     pub(super) disorder: Disorder,
 }
 
@@ -271,6 +260,7 @@ impl Graph {
                 context,
                 recursion,
                 facts,
+                pc: plan.pc,
                 fall_through: plan.fall_through(),
                 skipped,
                 uncollected: false,
@@ -397,6 +387,21 @@ impl Graph {
         at as u32 | UNSEEN
     }
 
+    /// Counts the jump at the end of a block, if there is one and it led to the block `to`.
+    pub(super) fn jump(&mut self, from: BlockId, to: BlockId) {
+        let (Some(block), Some(next)) = (self.blocks.get(from as usize), self.blocks.get(to as usize)) else {
+            return;
+        };
+        let is_followed = match block.facts.jump {
+            Jump::None => false,
+            Jump::Always => true,
+            Jump::Conditional => next.pc != block.fall_through,
+        };
+        if is_followed {
+            *self.jumps.entry((from, to)).or_default() += 1;
+        }
+    }
+
     /// Adds to what the calls of a block skip; the costs of all are `now` and were `before`.
     pub(super) fn skip(&mut self, block: BlockId, now: &Sum, before: &Sum) {
         if now.is_since(before) {
@@ -410,6 +415,7 @@ impl Graph {
             (arc.calls, arc.cost) = (0, Sum::default());
         }
         self.skipped.clear();
+        self.jumps.clear();
         self.disorder = Disorder::default();
     }
 
@@ -470,87 +476,16 @@ impl Graph {
             }
         });
         let calls = arcs.collect();
-        CallCosts { contexts, lines, calls, disorder: self.disorder }
-    }
-}
-
-/// A function, as it was entered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct CostedContext {
-    /// Mapping and address of its code.
-    pub(crate) code: (MappingId, u64),
-    /// Its level of recursion.
-    pub(crate) recursion: u32,
-    /// Code of its callers, if those are told apart, the last one first.
-    pub(crate) callers: Box<[(MappingId, u64)]>,
-}
-
-/// Calls from one instruction to one function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct CostedCall {
-    /// The context that calls.
-    pub(crate) caller: ContextId,
-    /// Mapping and address of the instruction that calls.
-    pub(crate) site: (MappingId, u64),
-    /// The context that is called.
-    pub(crate) callee: ContextId,
-    /// Mapping and address of the first instruction there.
-    pub(crate) target: (MappingId, u64),
-    /// Number of calls.
-    pub(crate) calls: u64,
-    /// Their costs, with all that they call.
-    pub(crate) cost: Counts,
-}
-
-/// The call graph of an account with its costs.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct CallCosts {
-    /// The contexts.
-    pub(crate) contexts: Vec<CostedContext>,
-    /// Own costs, by context, mapping and address of an instruction; an instruction may come more
-    /// than once.
-    pub(crate) lines: Vec<(ContextId, MappingId, u64, Counts)>,
-    /// The calls.
-    pub(crate) calls: Vec<CostedCall>,
-    /// Events that their costs suffer from.
-    pub(crate) disorder: Disorder,
-}
-
-impl CallCosts {
-    /// Adds what another consumer of the same records has counted: its misses. What follows from
-    /// the executions of blocks, both have.
-    pub(crate) fn complete(&mut self, other: &CallCosts) {
-        let add = |sum: &mut Counts, other: &Counts| {
-            let own = *sum;
-            sum.add(other);
-            (sum.ir, sum.dr, sum.dw, sum.bc, sum.bi) = (own.ir, own.dr, own.dw, own.bc, own.bi);
+        let mut jumps: Vec<_> = self.jumps.iter().collect();
+        jumps.sort_unstable();
+        let jump = |(&(from, to), &count): (&(BlockId, BlockId), &u64)| {
+            let [from, to] = [from, to].map(|block| self.blocks.get(block as usize));
+            let ((from, to), conditional) = (from.zip(to)?, from?.facts.jump == Jump::Conditional);
+            let [site, target] = [site(from, true), site(to, false)];
+            let [from, to] = [from, to].map(|block| number(block.context, block.recursion));
+            Some(CostedJump { from, site, to, target, conditional, count })
         };
-        for (own, other) in self.lines.iter_mut().zip(&other.lines) {
-            add(&mut own.3, &other.3);
-        }
-        for (own, other) in self.calls.iter_mut().zip(&other.calls) {
-            add(&mut own.cost, &other.cost);
-        }
-    }
-
-    /// Drops what has not been executed, which is the same in all consumers of the same records.
-    pub(super) fn drop_zeros(&mut self) {
-        self.lines.retain(|(_, _, _, counts)| counts.ir != 0);
-        self.calls.retain(|call| call.cost.ir != 0);
-    }
-
-    /// Adds the graph of another account.
-    pub(crate) fn append(&mut self, other: &CallCosts) {
-        self.disorder.add(other.disorder);
-        let first = self.contexts.len() as ContextId;
-        self.contexts.extend(other.contexts.iter().cloned());
-        self.lines.extend(
-            other.lines.iter().map(|&(context, mapping, pc, counts)| (first + context, mapping, pc, counts)),
-        );
-        self.calls.extend(other.calls.iter().map(|call| CostedCall {
-            caller: first + call.caller,
-            callee: first + call.callee,
-            ..*call
-        }));
+        let jumps = jumps.into_iter().filter_map(jump).collect();
+        CallCosts { contexts, lines, calls, jumps, disorder: self.disorder }
     }
 }

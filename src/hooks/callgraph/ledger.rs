@@ -2,7 +2,8 @@
 //! where calls begin and end; when the simulators have had the same records, their costs are known
 //! and the notes are settled.
 
-use crate::hooks::callgraph::graph::{ArcId, BlockId, Graph};
+use crate::hooks::callgraph::costs::{ArcId, BlockId};
+use crate::hooks::callgraph::graph::Graph;
 use crate::hooks::callgraph::sums::{RecordReferences, References, Sum};
 use crate::hooks::part::Log;
 

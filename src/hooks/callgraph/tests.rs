@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::costs::{CallCosts, Disorder};
 use super::facts::{Between, CallFacts, CodePlace, Leave, Section};
-use super::graph::{CallCosts, Disorder};
 use super::stack_pointer::StackPointer;
 use super::tracker::CallTracker;
 use super::walker::{CallRules, MOST_FRAMES};
@@ -33,7 +33,7 @@ impl Program {
         let pc = function + 16 * number;
         let place = CodePlace { object: 1, function, section, entry: number == 0, ..CodePlace::default() };
         let insns = (0..4).map(|i| PlannedInsn { pc: pc + 4 * i, len: 4 }).collect();
-        let calls = Some(CallFacts { place, leave, sp: StackPointer::Slot(0, 0) });
+        let calls = Some(CallFacts { place, leave, sp: StackPointer::Slot(0, 0), ..CallFacts::default() });
         self.add(Plan { insns, slots: 1, calls, ..Plan::empty(pc, 0) })
     }
 
@@ -66,7 +66,7 @@ impl Program {
         for (context, _, _, counts) in lines {
             own[context as usize].1 += counts.ir;
         }
-        let of = |call: super::graph::CostedCall| {
+        let of = |call: super::costs::CostedCall| {
             (function(call.caller), function(call.callee), call.calls, call.cost.ir)
         };
         let mut calls: Vec<_> = calls.into_iter().map(of).collect();
@@ -81,6 +81,7 @@ impl Program {
             skip_plt,
             recursions: self.recursions,
             callers: 0,
+            jumps: false,
             collect_at_start: true,
             dump_every: 0,
         });

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::hooks::callgraph::costs::{ArcId, BlockId, CallCosts};
 use crate::hooks::callgraph::dumps::{Demand, Demands, Dumps, Trigger};
-use crate::hooks::callgraph::graph::{ArcId, BlockId, CallCosts, Graph};
+use crate::hooks::callgraph::graph::Graph;
 use crate::hooks::callgraph::ledger::Batch;
 use crate::hooks::callgraph::sums::RecordReferences;
 use crate::hooks::callgraph::walker::{CallRules, Thread, Walker};

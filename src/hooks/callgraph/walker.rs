@@ -2,11 +2,10 @@
 //! (observed): calls push a frame, the stack pointer pops them, and a jump is a call where it
 //! leads to the beginning of a function, to another section or to another object.
 
+use crate::hooks::callgraph::costs::{ArcId, BlockId, ContextId};
 use crate::hooks::callgraph::dumps::{Demand, Demands, Trigger};
 use crate::hooks::callgraph::facts::{Actions, Between, CallFacts, CodePlace, Leave, Section};
-use crate::hooks::callgraph::graph::{
-    ArcId, Block, BlockId, CallArc, ContextId, Graph, Hint, Step, UNSEEN, Way,
-};
+use crate::hooks::callgraph::graph::{Block, CallArc, Graph, Hint, Step, UNSEEN, Way};
 use crate::hooks::callgraph::ledger::{Batch, Change, Ledger, Spending};
 use crate::hooks::callgraph::stack_pointer::StackPointer;
 use crate::hooks::plan::Plan;
@@ -21,6 +20,8 @@ pub struct CallRules {
     pub recursions: u32,
     /// Callers that functions are told apart by.
     pub callers: u32,
+    /// Jumps are counted.
+    pub jumps: bool,
     /// Costs are collected from the beginning of each thread and of each signal's handler on.
     pub collect_at_start: bool,
     /// Costs are dumped whenever so many instructions have been executed; 0 for never.
@@ -348,11 +349,15 @@ impl Walker<'_> {
         };
         let block = self.graph.block(hint, (id, plan), (context, recursion), skipped);
         if let Some(last) = last {
+            let jumps = rules.jumps && way == Way::Stays;
+            if jumps {
+                self.graph.jump(last, block);
+            }
             let is_plain = facts.place.actions == Actions::default();
             let way = match way {
                 Way::Calls if skips => Way::Skips,
                 Way::Calls | Way::Jumps if skips || !is_plain || rules.callers > 0 => Way::Other,
-                Way::Stays if saved.0.is_none() => Way::Other,
+                Way::Stays if jumps || saved.0.is_none() => Way::Other,
                 way => way,
             };
             self.graph.set_way(last, way);

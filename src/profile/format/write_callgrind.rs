@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use rustc_hash::FxHashMap;
 
-use super::super::call_graph::{CallGraph, CalledFunction, CodePosition};
+use super::super::call_graph::{CallGraph, CalledFunction, CodePosition, PlaceCosts};
 use super::super::event::{Costs, Event};
 use super::super::names::NameId;
 
@@ -185,11 +185,48 @@ impl Writer<'_> {
                 self.position(place)?;
                 self.costs(&calls.costs)?;
             }
+            self.jumps((function, file), place, costs)?;
         }
         if file != function.file {
             self.name("fe", Kind::File, function.file)?;
         }
         self.text.push(b'\n');
+        Ok(())
+    }
+
+    /// The jumps of a place, in lines of this file. As Callgrind, the place stands behind each.
+    fn jumps(
+        &mut self,
+        (function, file): (&CalledFunction, NameId),
+        place: &CodePosition,
+        costs: &PlaceCosts,
+    ) -> io::Result<()> {
+        for (&(to, target, _), jumps) in &costs.jumps {
+            let Some(reached) = self.graph.get(to) else { continue };
+            // Without an address or a line it says nothing.
+            if !self.form.instructions && target.line == 0 {
+                continue;
+            }
+            if target.file != file {
+                self.name("jfi", Kind::File, target.file)?;
+            }
+            if !std::ptr::eq(reached, function) {
+                self.name("jfn", Kind::Function, reached.name)?;
+            }
+            match jumps.executed {
+                Some(executed) => write!(self.text, "jcnd={}/{executed}", jumps.followed)?,
+                None => write!(self.text, "jump={}", jumps.followed)?,
+            }
+            if self.form.instructions {
+                write!(self.text, " {:#x}", target.address)?;
+            }
+            if self.form.lines {
+                write!(self.text, " {}", target.line)?;
+            }
+            self.text.push(b'\n');
+            self.position(place)?;
+            self.text.push(b'\n');
+        }
         Ok(())
     }
 
