@@ -26,6 +26,7 @@ have() {
     golang-go) command -v go >/dev/null ;;
     python3-venv) python3 -c 'import ensurepip, venv' 2>/dev/null ;;
     nodejs) command -v node >/dev/null ;;
+    qemu-user) command -v qemu-x86_64 >/dev/null ;;
     netpbm) command -v pnmscale >/dev/null ;;
     tesseract-ocr) command -v tesseract >/dev/null ;;
     xvfb) command -v Xvfb >/dev/null ;;

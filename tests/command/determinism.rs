@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
-use crate::common::{cgemu, stderr, tool};
+use crate::common::{cgemu, output, stderr, tool, wanted_in_all};
 
 /// The variables of a user's shell.
 type Environment<'a> = &'a [(&'a str, &'a str)];
@@ -339,6 +339,33 @@ fn on_any_host() {
 
 /// Files that the program may change stay open, since it may take their names away. A host that
 /// does not let cgemu have that many ends the run: the program is told nothing that is not so.
+/// Other CPUs, as qemu's user mode shows them to cgemu. `./test --all` installs it.
+#[test]
+fn on_another_processor() {
+    if !wanted_in_all("qemu-x86_64") {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    write_input(dir.path());
+    let on = |model: Option<&str>, words: &[&str]| {
+        let options = ["run", "-q", "--branch-sim=yes", "--cachegrind-out-file=profile", "--callgraph=yes"];
+        let options = [&options[..], &["--callgrind-out-file=graph", "--"], words].concat();
+        let out = match model {
+            None => output(dir.path(), &options),
+            Some(model) => {
+                let emulated = ["-cpu", model, env!("CARGO_BIN_EXE_cgemu")];
+                tool("qemu-user", dir.path(), "qemu-x86_64", &[&emulated[..], &options].concat())
+            }
+        };
+        assert!(out.status.success(), "{model:?}: {words:?}: {}", stderr(&out));
+        let files = ["profile", "graph"].map(|name| fs::read(dir.path().join(name)).expect("a file"));
+        (out.stdout, files.concat())
+    };
+    for model in ["Nehalem", "EPYC"] {
+        compare(model, &PROGRAMS[..2], |words| on(None, words), |words| on(Some(model), words));
+    }
+}
+
 #[test]
 fn too_few_open_files_end_the_run_by_name() {
     let sights = Sights::new();

@@ -2,7 +2,7 @@
 //! runner is built by `./test --all`.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -54,7 +54,8 @@ impl Harness {
     }
 }
 
-/// Twice the same numbers, and with Callgrind those of Valgrind.
+/// The same numbers twice, on two CPUs (as qemu's user mode shows them to cgemu), and with Callgrind
+/// by Valgrind itself.
 #[test]
 fn gungraun_runs_a_benchmark() {
     if !wanted_in_all("gungraun") {
@@ -62,14 +63,31 @@ fn gungraun_runs_a_benchmark() {
     }
     let harness = Harness::new();
     let ours: PathBuf = harness.directory.path().join("bin/valgrind");
+    let script = |name: &str, emulator: &str| {
+        let file = harness.directory.path().join("bin").join(name);
+        let cgemu = env!("CARGO_BIN_EXE_cgemu");
+        fs::write(&file, format!("#!/bin/sh\nexec {emulator}{cgemu} valgrind \"$@\"\n")).expect("written");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("executable");
+        file
+    };
+    let (newer, older) = ("qemu-x86_64 -cpu max ", "qemu-x86_64 -cpu Nehalem ");
+    let (newer, older) = (script("newer", newer), script("older", older));
+    let qemu = tool("qemu-user", harness.directory.path(), "qemu-x86_64", &["--version"]);
+    assert!(qemu.status.success(), "{}", stderr(&qemu));
     for tool in ["cachegrind", "callgrind"] {
         let first = harness.bench(&ours, tool);
         assert!(first.len() >= 8 && first.iter().all(|line| line.contains("|N/A")), "{first:?}");
-        let second = harness.bench(&ours, tool);
-        assert_eq!(first.len(), second.len());
-        assert!(second.iter().all(|line| line.ends_with("(No change)")), "{second:?}");
+        let same = |numbers: Vec<String>| {
+            assert_eq!(first.len(), numbers.len());
+            assert!(numbers.iter().all(|line| line.ends_with("(No change)")), "{numbers:?}");
+        };
+        same(harness.bench(&ours, tool));
+        // Both under qemu, which changes the environment, and that is input.
+        harness.bench(&newer, tool);
+        same(harness.bench(&older, tool));
     }
     let found = tool("valgrind", harness.directory.path(), "sh", &["-c", "command -v valgrind"]);
+    harness.bench(&ours, "callgrind");
     let theirs = harness.bench(Path::new(stdout(&found).trim()), "callgrind");
     assert!(theirs.iter().all(|line| line.ends_with("(No change)")), "{theirs:?}");
 }
