@@ -54,8 +54,8 @@ impl Harness {
     }
 }
 
-/// The same numbers twice, on two CPUs (as qemu's user mode shows them to cgemu), and with Callgrind
-/// by Valgrind itself.
+/// The same numbers twice, on two CPUs (as qemu's user mode shows them to cgemu), and with
+/// Callgrind by Valgrind itself.
 #[test]
 fn gungraun_runs_a_benchmark() {
     if !wanted_in_all("gungraun") {
