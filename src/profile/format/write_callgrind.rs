@@ -266,7 +266,7 @@ fn near(last: u64, next: u64) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::call_graph::Calls;
+    use crate::profile::call_graph::{Calls, Jumps};
     use crate::profile::{CallgrindReader, EventSet, Record};
 
     fn ir(count: u64) -> Costs {
@@ -285,6 +285,11 @@ mod tests {
         graph.spend(main, at(header, 0x1004, 1), &ir(2));
         graph.spend(inner, at(header, 0x20, 9), &ir(5));
         let target = (inner, at(header, 0x20, 9));
+        let here = (main, at(file, 0x1000, 3));
+        graph.jump(here, (main, at(file, 0x1010, 4)), &Jumps { followed: 2, executed: Some(6) });
+        graph.jump(here, (main, at(file, 0x1010, 4)), &Jumps { followed: 1, executed: Some(0) });
+        graph.jump(here, (inner, at(header, 0x30, 8)), &Jumps { followed: 5, executed: None });
+        graph.jump(here, (inner, at(header, 0x38, 0)), &Jumps { followed: 1, executed: None });
         graph.call((main, at(file, 0x1000, 3)), target, &Calls { count: 4, costs: ir(5) });
         graph
     }
@@ -306,7 +311,7 @@ mod tests {
         assert_eq!(
             body,
             "ob=/bin/a\nfl=a.c\nfn=main\n3 7\ncob=/lib/b.so\ncfi=a.h\ncfn=inner\ncalls=4 9\n3 5\n\
-             fi=a.h\n1 2\nfe=a.c\n\nob=/lib/b.so\nfl=a.h\nfn=inner\n9 5\n\ntotals: 14\n"
+             jcnd=3/6 4\n3\njfi=a.h\njfn=inner\njump=5 8\n3\nfi=a.h\n1 2\nfe=a.c\n\nob=/lib/b.so\nfl=a.h\nfn=inner\n9 5\n\ntotals: 14\n"
         );
         assert!(text.starts_with("# callgrind format\nversion: 1\ncreator: cgemu-"), "{text}");
         assert!(text.contains("\npid: 7\ncmd: ./a b\npart: 1\n\ndesc: I1 cache: none\n"), "{text}");
