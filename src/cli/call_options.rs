@@ -8,7 +8,7 @@ use clap::{ArgAction, Args};
 
 use super::switch::Switch;
 use crate::profile::CallgrindForm;
-use crate::session::{CallRules, FunctionPatterns, Positions, Producer};
+use crate::session::{CallRules, FunctionPatterns, Positions};
 
 /// Options of the call graph.
 #[derive(Args, Debug)]
@@ -157,12 +157,7 @@ impl CallArgs {
 ///
 /// # Errors
 /// What cannot be together.
-pub(super) fn check(
-    options: &CallArgs,
-    producer: Producer,
-    threads: bool,
-    prompt: bool,
-) -> Result<(), Error> {
+pub(super) fn check(options: &CallArgs, threads: bool, prompt: bool) -> Result<(), Error> {
     if !options.callgraph.on() {
         if options.collect_atstart.is_some() || !options.toggle_collect.is_empty() {
             bail!("--toggle-collect and --collect-atstart are about calls; add --callgraph=yes");
@@ -179,9 +174,6 @@ pub(super) fn check(
     }
     if prompt {
         bail!("--callgraph=yes: calls are not followed under the prompt; use cgemu run without -i");
-    }
-    if producer == Producer::Api {
-        bail!("--callgraph=yes: --hooks=api does not record the stack pointer; use --hooks=tap");
     }
     Ok(())
 }

@@ -77,7 +77,7 @@ fn shell(
     sandboxed: bool,
     places: Places,
 ) -> Result<u8, Error> {
-    call_options::check(&options.calls, options.counting.hooks, false, true)?;
+    call_options::check(&options.calls, false, true)?;
     let mut machine = options.machine.config()?;
     let interrupt = Arc::default();
     let outputs = outputs(&machine.allow_write, &interrupt)?;

@@ -21,12 +21,7 @@ use crate::session::{self, Config, Control, Recording, TerminalObserver};
 /// # Errors
 /// A run that cannot be started, and a profile that cannot be written.
 pub(super) fn run(options: &RunArgs) -> Result<u8, Error> {
-    call_options::check(
-        &options.calls,
-        options.counting.hooks,
-        options.counting.separate_threads.on(),
-        false,
-    )?;
+    call_options::check(&options.calls, options.counting.separate_threads.on(), false)?;
     let instructions = options.profile.dump_instr.on();
     let side = instructions && options.files == Files::Profile;
     let config = Config {

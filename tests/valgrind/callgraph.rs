@@ -82,7 +82,8 @@ fn read(file: &Path) -> Graph {
     graph
 }
 
-fn sources() -> Vec<PathBuf> {
+/// The programs of testdata/callgraph.
+pub fn sources() -> Vec<PathBuf> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/callgraph");
     let entries = fs::read_dir(&directory).expect("testdata/callgraph");
     let mut all: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
@@ -90,7 +91,8 @@ fn sources() -> Vec<PathBuf> {
     all
 }
 
-fn build(source: &Path, directory: &Path) {
+/// Builds one of them as `program`.
+pub fn build(source: &Path, directory: &Path) {
     let compiler = if source.extension().is_some_and(|kind| kind == "cc") { "g++" } else { "gcc" };
     // Entries of the linkage table are bound when they are first called.
     let words = ["-g", "-O2", "-march=x86-64", "-Wl,-z,lazy", "-o", "program"];

@@ -173,3 +173,27 @@ fn guest_programs() {
     sources.sort();
     all_agree(&sources.iter().map(|source| guest(source, dir.path())).collect::<Vec<_>>());
 }
+
+/// Call graphs too, which need the stack pointer of both.
+#[test]
+fn call_graphs() {
+    let mut differing = Vec::new();
+    for source in crate::callgraph::sources() {
+        let dir = tempfile::tempdir().expect("a directory");
+        crate::callgraph::build(&source, dir.path());
+        let graphs = ["tap", "api"].map(|hooks| {
+            let mut command = cgemu(dir.path(), &["run", "-q", "--branch-sim=yes", "--callgraph=yes"]);
+            command.args(["--dump-instr=yes", "--collect-jumps=yes", "--separate-callers=1"]);
+            command.args(["--cachegrind-out-file=profile", "--callgrind-out-file=graph"]);
+            let out = command.arg(format!("--hooks={hooks}")).args(["--", "./program"]).output();
+            let out = out.expect("cgemu starts");
+            assert!(out.status.success(), "{} with {hooks}: {}", source.display(), stderr(&out));
+            fs::read(dir.path().join("graph")).expect("a call graph")
+        });
+        assert!(graphs[0].len() > 10_000, "{}: few calls", source.display());
+        if graphs[0] != graphs[1] {
+            differing.push(source);
+        }
+    }
+    assert!(differing.is_empty(), "{differing:?}");
+}

@@ -68,6 +68,11 @@ impl Reference {
             None => {
                 let mut first_slot = 0;
                 let mut block = Vec::new();
+                // With calls, some instructions have a slot for the stack pointer.
+                self.builder.begin(pc, plan.mapping);
+                if let Some(calls) = plan.calls {
+                    self.builder.follow_calls(calls.place);
+                }
                 for insn in &plan.insns {
                     let mut buf = [0; MAX_LENGTH];
                     let instruction = decode::decode(space.fetch(insn.pc, &mut buf), insn.pc);
@@ -75,7 +80,9 @@ impl Reference {
                         Some(request) => request.cost().slots,
                         None => match decode::verdict(&instruction) {
                             Verdict::Run | Verdict::Trap(Trap::Descriptors) => {
-                                self.builder.cost(&instruction).slots
+                                let cost = self.builder.cost(&instruction);
+                                self.builder.push(&instruction, insn.len, &cost);
+                                cost.slots
                             }
                             _ => Vec::new(),
                         },
