@@ -88,6 +88,7 @@ pub(crate) const MPOL_DEFAULT: u32 = 0;
 pub(crate) const MPOL_PREFERRED: u32 = 1;
 pub(crate) const MPOL_BIND: u32 = 2;
 pub(crate) const MPOL_LOCAL: u32 = 4;
+pub(crate) const MPOL_MF_MOVE: u64 = 2;
 pub(crate) const MPOL_MF_MOVE_ALL: u64 = 4;
 pub(crate) const MPOL_MF_VALID: u64 = 7;
 pub(crate) const MPOL_F_NODE: u64 = 1;

@@ -3,8 +3,8 @@
 use crate::abi::capability::CAP_SYS_NICE;
 use crate::abi::errno::Errno;
 use crate::abi::mm::*;
-use crate::guest::{PAGE_SIZE, page_down, page_up};
-use crate::kernel::uaccess::{copy_from_user, copy_to_user, put_u32};
+use crate::guest::{PAGE_SIZE, SpaceId, page_down, page_up};
+use crate::kernel::uaccess::{copy_from_user, copy_to_user, get_u32, get_u64, put_u32};
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::mm::map::{aligned, mprotect};
 use crate::syscalls::row::{Row, full, partial};
@@ -17,6 +17,8 @@ pub(crate) const ROWS: &[Row] = &[
     partial(237, "mbind", mbind, ONE_NODE),
     partial(238, "set_mempolicy", set_mempolicy, ONE_NODE),
     partial(239, "get_mempolicy", get_mempolicy, ONE_NODE),
+    full(256, "migrate_pages", migrate_pages).noted(ONE_NODE),
+    full(279, "move_pages", move_pages).noted(ONE_NODE),
     full(324, "membarrier", membarrier),
     full(329, "pkey_mprotect", pkey_mprotect).noted(NO_KEYS),
     full(330, "pkey_alloc", pkey_alloc).noted(NO_KEYS),
@@ -26,6 +28,33 @@ pub(crate) const ROWS: &[Row] = &[
 /// Most nodes that a kernel knows, of which this machine has the first.
 const MAX_NODES: u64 = 1024;
 
+/// A set of memory nodes: whether there is any in it, the one of this machine, and another.
+struct Nodes {
+    any: bool,
+    first: bool,
+    others: bool,
+}
+
+/// Reads a set of nodes; EINVAL for those that no kernel knows, EFAULT.
+fn nodes(ctx: &mut Ctx, mask: u64, max_node: u64) -> Result<Nodes, Errno> {
+    // Linux takes the number of nodes for one more than it says.
+    let bits = max_node.wrapping_sub(1);
+    if bits == 0 || mask == 0 {
+        return Ok(Nodes { any: false, first: false, others: false });
+    }
+    if bits > PAGE_SIZE * 8 {
+        return Err(Errno::EINVAL);
+    }
+    let mut bytes = vec![0; bits.div_ceil(64) as usize * 8];
+    copy_from_user(ctx.mem, mask, &mut bytes)?;
+    let set = |bit: u64| bytes.get((bit / 8) as usize).is_some_and(|byte| byte >> (bit % 8) & 1 != 0);
+    if (MAX_NODES..bits).any(set) {
+        return Err(Errno::EINVAL);
+    }
+    let (first, others) = (set(0), (1..bits.min(MAX_NODES)).any(set));
+    Ok(Nodes { any: first || others, first, others })
+}
+
 /// A policy as its mode with flags, and whether it names the one node: EINVAL for what is none,
 /// and for nodes that are missing or too many; EFAULT.
 fn policy(ctx: &mut Ctx, mode: u64, mask: u64, max_node: u64) -> Result<(u32, bool), Errno> {
@@ -34,19 +63,7 @@ fn policy(ctx: &mut Ctx, mode: u64, mask: u64, max_node: u64) -> Result<(u32, bo
     if mode > MPOL_LAST || flags & BOTH == BOTH || flags & MPOL_F_NUMA_BALANCING != 0 && mode != MPOL_BIND {
         return Err(Errno::EINVAL);
     }
-    // Linux takes the number of nodes for one more than it says.
-    let bits = max_node.saturating_sub(1);
-    if bits > PAGE_SIZE * 8 {
-        return Err(Errno::EINVAL);
-    }
-    let mut bytes = vec![0; if mask == 0 { 0 } else { bits.div_ceil(64) as usize * 8 }];
-    copy_from_user(ctx.mem, mask, &mut bytes)?;
-    let set = |bit: u64| bytes.get((bit / 8) as usize).is_some_and(|byte| byte >> (bit % 8) & 1 != 0);
-    if (MAX_NODES..bits).any(set) {
-        return Err(Errno::EINVAL);
-    }
-    let any = (0..bits.min(MAX_NODES)).any(set);
-    let first = bits > 0 && set(0);
+    let Nodes { any, first, .. } = nodes(ctx, mask, max_node)?;
     match mode {
         MPOL_DEFAULT | MPOL_LOCAL if any => Err(Errno::EINVAL),
         MPOL_DEFAULT | MPOL_LOCAL => Ok((mode | flags, false)),
@@ -112,6 +129,62 @@ fn get_mempolicy(ctx: &mut Ctx, [mode, nodes, max_node, addr, flags, _]: [u64; 6
         let mut mask = vec![0; (max_node.div_ceil(64) * 8) as usize];
         mask[0] = u8::from(first);
         copy_to_user(ctx.mem, nodes, &mask)?;
+    }
+    Ok(0)
+}
+
+/// The address space of a task, 0 for the caller: ESRCH, EPERM, EINVAL if it has none any more.
+fn space_of(ctx: &mut Ctx, pid: u64) -> Result<SpaceId, Errno> {
+    let task = match pid as i32 {
+        0 => ctx.kernel.current(),
+        pid => ctx.kernel.find_task(pid).ok_or(Errno::ESRCH)?,
+    };
+    ctx.kernel.may_look_into(task)?;
+    if ctx.kernel.is_alive(task) { Ok(ctx.kernel.space_of_task(task)) } else { Err(Errno::EINVAL) }
+}
+
+/// migrate_pages(2): all pages are where they can be.
+fn migrate_pages(ctx: &mut Ctx, [pid, max_node, old, new, ..]: [u64; 6]) -> SysResult {
+    nodes(ctx, old, max_node)?;
+    let new = nodes(ctx, new, max_node)?;
+    space_of(ctx, pid)?;
+    if new.others {
+        ctx.kernel.task().cred.require(CAP_SYS_NICE)?;
+    }
+    if new.first { Ok(0) } else { Err(Errno::EINVAL.into()) }
+}
+
+/// move_pages(2), which says of each page where it is.
+fn move_pages(ctx: &mut Ctx, [pid, count, pages, nodes, status, flags]: [u64; 6]) -> SysResult {
+    let flags = u64::from(flags as u32);
+    if flags & !(MPOL_MF_MOVE | MPOL_MF_MOVE_ALL) != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    if flags & MPOL_MF_MOVE_ALL != 0 {
+        ctx.kernel.task().cred.require(CAP_SYS_NICE)?;
+    }
+    let space = space_of(ctx, pid)?;
+    let begin = ctx.kernel.task().call.done;
+    for at in begin..count {
+        if at > begin {
+            ctx.pause_if_asked(at)?;
+        }
+        let place = |base: u64, size: u64| {
+            at.checked_mul(size).and_then(|by| base.checked_add(by)).ok_or(Errno::EFAULT)
+        };
+        let page = get_u64(ctx.mem, place(pages, 8)?)?;
+        if nodes != 0 && get_u32(ctx.mem, place(nodes, 4)?)? != 0 {
+            return Err(Errno::ENODEV.into());
+        }
+        let mut found: Result<(), Errno> = Err(Errno::EFAULT);
+        ctx.mem.in_space(space, &mut |mem| {
+            let start = page_down(page);
+            if mem.is_mapped(start, 1) {
+                let absent = mem.present_pages(start, start + PAGE_SIZE).is_empty();
+                found = if absent { Err(Errno::ENOENT) } else { Ok(()) };
+            }
+        });
+        put_u32(ctx.mem, place(status, 4)?, found.err().map_or(0, |why| -i32::from(why.0)) as u32)?;
     }
     Ok(0)
 }

@@ -78,8 +78,6 @@ pub(crate) const ROWS: &[Row] = &[
     absent(248, "add_key"),
     absent(249, "request_key"),
     absent(250, "keyctl"),
-    absent(256, "migrate_pages"),
-    absent(279, "move_pages"),
     refused(298, "perf_event_open", eacces, "EACCES"),
     absent(300, "fanotify_init"),
     absent(301, "fanotify_mark"),
