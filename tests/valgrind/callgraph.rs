@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::common::{ENVIRONMENT, as_this_user, cgemu, not_compared, parallel, stderr, tool};
+use crate::common::{ENVIRONMENT, as_this_user, cgemu, names, not_compared, parallel, stderr, tool};
 use crate::exact::setting::{ARCH, DEFAULT, Model};
 use crate::whole::run::{PRELOADED, TUNABLES, check_host, finish, libraries, valgrind};
 use crate::whole::{chosen, set_up};
@@ -122,6 +122,17 @@ fn environment(own: &[(&str, &str)]) -> Vec<String> {
 
 /// The graphs of Callgrind's parts and of ours, the last part first.
 fn both(subject: &Subject<'_>, options: &[&str]) -> [Vec<Graph>; 2] {
+    run(subject, options, "");
+    ["theirs", "ours"].map(|name| {
+        let parts = (1..).map(|number| subject.directory.join(format!("{name}.{number}")));
+        let all = [subject.directory.join(name)].into_iter().chain(parts.take_while(|part| part.exists()));
+        all.map(|part| read(&part)).collect()
+    })
+}
+
+/// Runs the program under Callgrind and under cgemu, which leave their files in the directory, with
+/// this at the end of their names.
+fn run(subject: &Subject<'_>, options: &[&str], suffix: &str) {
     let &Subject { input, command, env, directory, model } = subject;
     let environment = environment(env);
     let file = |option: &str, name: &str| format!("--{option}={}", directory.join(name).display());
@@ -130,22 +141,20 @@ fn both(subject: &Subject<'_>, options: &[&str]) -> [Vec<Graph>; 2] {
     theirs.args([valgrind(), "-q", "--log-file=/dev/null", "--tool=callgrind", "--cache-sim=yes"]);
     theirs.args(["--branch-sim=yes", "--compress-strings=no", "--compress-pos=no"]);
     theirs.args(model.valgrind).args(DEFAULT.options()).args(options);
-    theirs.arg(file("callgrind-out-file", "theirs")).args(command);
+    theirs.arg(file("callgrind-out-file", &format!("theirs{suffix}"))).args(command);
     let expected = finish(theirs, "Valgrind", directory).unwrap_or_else(|why| panic!("{why}"));
     let user = as_this_user();
     let mut ours = cgemu(input, &["run", "-q", &user, "--layout=valgrind", "--branch-sim=yes"]);
     ours.args(DEFAULT.options()).args(model.cgemu).args(options).arg("--callgraph=yes");
-    ours.args([file("callgrind-out-file", "ours"), file("cachegrind-out-file", "profile")]);
+    ours.args([
+        file("callgrind-out-file", &format!("ours{suffix}")),
+        file("cachegrind-out-file", &format!("profile{suffix}")),
+    ]);
     ours.args(environment.iter().map(|variable| format!("--env={variable}")));
     ours.arg(format!("--env=LD_PRELOAD={}", libraries().join(PRELOADED).display()));
     ours.arg("--").args(command);
     let printed = finish(ours, "cgemu", directory).unwrap_or_else(|why| panic!("{why}"));
     assert!(printed == expected, "{command:?} prints something else");
-    ["theirs", "ours"].map(|name| {
-        let parts = (1..).map(|number| directory.join(format!("{name}.{number}")));
-        let all = [directory.join(name)].into_iter().chain(parts.take_while(|part| part.exists()));
-        all.map(|part| read(&part)).collect()
-    })
 }
 
 /// What one of them has and not the other, a line each.
@@ -317,4 +326,61 @@ fn parts_are_callgrinds() {
     }
     compare_parts(sources(), &ARCH, &["--dump-before=main", "--dump-after=main"], 20, None);
     compare_parts(sources(), &ARCH, &["--zero-before=main"], 3, Some(0));
+}
+
+/// The numbers at the end of a file's name: of the process that was started first, of another one,
+/// and of a part.
+fn numbers(file: &str) -> (u32, u32) {
+    let numbers: Vec<u32> = file.split('.').skip(1).map(|number| number.parse().expect("a number")).collect();
+    match numbers[..] {
+        // cgemu gives processes numbers from 1000 on, and parts smaller ones.
+        [_, process, part] => (process, part),
+        [_, process] if process >= 1000 => (process, 0),
+        [process, part] => (if file.starts_with("theirs") { process } else { 0 }, part),
+        [process] => (if file.starts_with("theirs") { process } else { 0 }, 0),
+        _ => panic!("{file}: no numbers"),
+    }
+}
+
+/// Functions of `forks.c` itself.
+const OWN: [&str; 3] = ["main", "f", "g"];
+
+/// Parts of a process, and of its child, which executes a program that has parts too.
+#[test]
+fn parts_of_children_are_callgrinds() {
+    if let Err(why) = check_host() {
+        return not_compared(&format!("{why}: Valgrind starts programs otherwise there"));
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/callgrind/forks.c");
+    build(&source, dir.path());
+    for options in [&["--dump-before=f"][..], &["--dump-after=f", "--zero-before=g"]] {
+        let out = tempfile::tempdir().expect("a directory");
+        let command = ["./program".to_owned()];
+        let subject =
+            Subject { input: dir.path(), command: &command, env: &[], directory: out.path(), model: &ARCH };
+        run(&subject, &[options, &["--trace-children=yes"]].concat(), ".%p");
+        let [theirs, ours] = ["theirs.", "ours."].map(|name| {
+            let names = names(out.path()).into_iter().filter(|file| file.starts_with(name));
+            let mut all: BTreeMap<(u32, u32), Graph> =
+                names.map(|file| (numbers(&file), read(&out.path().join(file)))).collect();
+            // The dynamic linker of the second program compares a name in fourteen instructions less.
+            let first = all.keys().next().expect("a process").0;
+            for graph in all.iter_mut().filter(|((process, _), _)| *process != first).map(|(_, graph)| graph)
+            {
+                graph.functions.retain(|name, _| OWN.contains(&name.as_str()));
+                graph.calls.retain(|(caller, _), _| OWN.contains(&caller.as_str()));
+            }
+            let others = all.iter().filter(|((process, _), _)| *process != first);
+            assert!(others.map(|(_, graph)| graph.calls.len()).sum::<usize>() >= 3, "{name}: few calls");
+            all.into_values().collect::<Vec<_>>()
+        });
+        let triggers =
+            [&theirs, &ours].map(|parts| parts.iter().map(|part| &part.trigger).collect::<Vec<_>>());
+        assert_eq!(triggers[0], triggers[1], "{options:?}");
+        assert_eq!(theirs.len(), 6, "{options:?}: {triggers:?}");
+        let parts = theirs.iter().zip(&ours);
+        let text: String = parts.map(|(theirs, ours)| difference(&source, theirs, ours)).collect();
+        assert!(text.is_empty(), "{options:?}:\n{text}");
+    }
 }
