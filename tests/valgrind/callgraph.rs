@@ -364,7 +364,7 @@ fn parts_of_children_are_callgrinds() {
             let names = names(out.path()).into_iter().filter(|file| file.starts_with(name));
             let mut all: BTreeMap<(u32, u32), Graph> =
                 names.map(|file| (numbers(&file), read(&out.path().join(file)))).collect();
-            // The dynamic linker of the second program compares a name in fourteen instructions less.
+            // The dynamic linker of the second program compares a name in 14 instructions less.
             let first = all.keys().next().expect("a process").0;
             for graph in all.iter_mut().filter(|((process, _), _)| *process != first).map(|(_, graph)| graph)
             {
