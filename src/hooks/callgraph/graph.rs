@@ -324,7 +324,7 @@ impl Graph {
     }
 
     /// True if no more blocks are told apart by callers or levels of recursion.
-    fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         self.separated >= MOST_SEPARATED
     }
 

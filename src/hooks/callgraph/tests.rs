@@ -242,3 +242,44 @@ fn more_calls_than_a_stack_has_frames() {
     let cut = 2 * 6000 - 1 - MOST_FRAMES as u64;
     assert_eq!(p.costs(true).disorder, Disorder { cut, ..Disorder::default() });
 }
+
+/// Where levels of recursion are told apart no more, those that were keep their own costs.
+#[test]
+fn more_levels_than_there_is_room_for() {
+    let mut p = Program::new();
+    p.recursions = 1000;
+    let text = Section::Text;
+    let (call, after) = (p.block(MAIN, 2, Leave::Call, text), p.block(MAIN, 3, Leave::Jump, text));
+    let (first, second) = (p.block(F, 0, Leave::Jump, text), p.block(F, 1, Leave::Call, text));
+    let (third, end) = (p.block(F, 2, Leave::Jump, text), p.block(F, 3, Leave::Return, text));
+    let (g, g_end) = (p.block(G, 0, Leave::Call, text), p.block(G, 1, Leave::Jump, text));
+    // The first block of F is not in the levels that are known.
+    p.run(call, 992);
+    [(third, 992), (second, 984), (third, 984), (second, 976)]
+        .into_iter()
+        .for_each(|(block, sp)| p.run(block, sp));
+    [(end, 984), (third, 984), (end, 992), (third, 992), (end, 1000)]
+        .into_iter()
+        .for_each(|(block, sp)| p.run(block, sp));
+    p.run(after, 1000);
+    p.run(call, 992);
+    (0..300).for_each(|level| p.run(g, 100_000 - 8 * level));
+    [(g_end, 100_008), (after, 100_008), (call, 992)].into_iter().for_each(|(block, sp)| p.run(block, sp));
+    [(first, 992), (second, 984), (first, 984), (second, 976)]
+        .into_iter()
+        .for_each(|(block, sp)| p.run(block, sp));
+    [(end, 984), (third, 984), (end, 992), (third, 992), (end, 1000)]
+        .into_iter()
+        .for_each(|(block, sp)| p.run(block, sp));
+    [(after, 1000), (call, 992), (first, 992), (second, 984)]
+        .into_iter()
+        .for_each(|(block, sp)| p.run(block, sp));
+    [(end, 992), (third, 992), (end, 1000), (after, 1000)]
+        .into_iter()
+        .for_each(|(block, sp)| p.run(block, sp));
+    assert!(p.costs(true).disorder.folded > 0);
+    let (own, _) = p.graph(true);
+    let of = |function: u64| own.iter().find(|(known, _)| *known == function).map(|(_, ir)| *ir);
+    // It is named by where it was entered for the first time.
+    assert_eq!((of(F + 32 + 1), of(F + 32 + 2)), (Some(4 * 8), Some(4 * 2)));
+}

@@ -355,6 +355,8 @@ impl Walker<'_> {
             }
             let is_plain = facts.place.actions == Actions::default();
             let way = match way {
+                // A block may be in other contexts than the one that came after it.
+                _ if self.graph.is_full() => Way::Other,
                 Way::Calls if skips => Way::Skips,
                 Way::Calls | Way::Jumps if skips || !is_plain || rules.callers > 0 => Way::Other,
                 Way::Stays if jumps || saved.0.is_none() => Way::Other,
