@@ -243,7 +243,7 @@ fn more_calls_than_a_stack_has_frames() {
     assert_eq!(p.costs(true).disorder, Disorder { cut, ..Disorder::default() });
 }
 
-/// Where levels of recursion are told apart no more, those that were keep their own costs.
+/// Levels of recursion that are told apart keep their own costs when there is no room for more.
 #[test]
 fn more_levels_than_there_is_room_for() {
     let mut p = Program::new();
