@@ -14,10 +14,15 @@ use std::time::Duration;
 use crate::common::{ENVIRONMENT, as_this_user, parallel, patience, vars};
 
 /// The modules, those that take long first; each with a number of tests that pass on any Linux.
-const MODULES: [(&str, usize); 15] = [
+const MODULES: [(&str, usize); 20] = [
     ("test_threading", 150),
     ("test_os", 200),
     ("test_tempfile", 90),
+    ("test_pathlib", 280),
+    ("test_mailbox", 300),
+    ("test_posix", 90),
+    ("test_shutil", 100),
+    ("test_glob", 10),
     ("test_fork1", 4),
     ("test_wait3", 3),
     ("test_wait4", 2),
