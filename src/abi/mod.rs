@@ -20,3 +20,4 @@ pub(crate) mod seccomp;
 pub(crate) mod signal;
 pub(crate) mod signal_names;
 pub(crate) mod time;
+pub(crate) mod tty;

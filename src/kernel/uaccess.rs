@@ -27,6 +27,13 @@ pub(crate) fn copy_to_user(mem: &mut dyn GuestMemory, addr: u64, bytes: &[u8]) -
     mem.write(addr, bytes).map_err(|_| Errno::EFAULT)
 }
 
+/// Reads `len` bytes from the guest.
+pub(crate) fn get_bytes(mem: &mut dyn GuestMemory, addr: u64, len: usize) -> Result<Vec<u8>, Errno> {
+    let mut buf = vec![0; len];
+    copy_from_user(mem, addr, &mut buf)?;
+    Ok(buf)
+}
+
 /// Reads an array of `N` bytes from the guest.
 pub(crate) fn get_array<const N: usize>(mem: &mut dyn GuestMemory, addr: u64) -> Result<[u8; N], Errno> {
     let mut buf = [0; N];

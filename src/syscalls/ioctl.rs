@@ -4,12 +4,14 @@ use crate::abi::capability::{CAP_LINUX_IMMUTABLE, CAP_SYS_ADMIN, CAP_SYS_RAWIO};
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::abi::signal::signo::SIGTTOU;
+use crate::abi::tty::*;
 use crate::kernel::fdtable::FileNo;
 use crate::kernel::file::description::Description;
 use crate::kernel::file::pty::PtySide;
 use crate::kernel::signal::state::Restart;
 use crate::kernel::uaccess::{get_u32, get_u64, get_words, put_u32, put_u64};
 use crate::kernel::vfs::node::{Body, Ino, Node};
+use crate::kernel::vfs::termios::Form;
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fd::{install, set_flags};
 use crate::syscalls::row::{Row, partial};
@@ -56,15 +58,15 @@ fn ioctl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
         TIOCSCTTY | TIOCNOTTY | TIOCGPGRP | TIOCSPGRP | TIOCGSID if is_pty(ctx, file) => {
             return job_control(ctx, file, command, arg);
         }
-        TIOCSLCKTRMIOS if is_pty(ctx, file) && !ctx.kernel.task().cred.capable(CAP_SYS_ADMIN) => {
-            return Err(Errno::EPERM.into());
-        }
-        TCSETS | TCSETSW | TCSETSF | TCSETS2 | TCSETSW2 | TCSETSF2 | TCSETA | TCSETAW | TCSETAF | TCFLSH
-        | TCXONC | TCSBRK | TCSBRKP
-            if ctx.kernel.is_in_background(file, SIGTTOU)? =>
-        {
+        _ if changes_terminal(command) && ctx.kernel.is_in_background(file, SIGTTOU)? => {
             return Err(ctx.interrupted(Restart::WithFlag));
         }
+        TIOCCONS | TIOCVHANGUP if is_pty(ctx, file) => {
+            ctx.kernel.task().cred.require(CAP_SYS_ADMIN)?;
+            ctx.kernel.notices.count("ioctl ", &format!("{command:#x}: answered with EOPNOTSUPP"));
+            return Err(Errno::EOPNOTSUPP.into());
+        }
+        TIOCSTI if is_pty(ctx, file) && !may_type(ctx, file) => return Err(Errno::EPERM.into()),
         FIOASYNC => {
             let on = get_u32(ctx.mem, arg)? != 0;
             let open = ctx.kernel.files.get(file);
@@ -103,6 +105,20 @@ fn ioctl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
 fn is_pty(ctx: &Ctx, file: FileNo) -> bool {
     let ops = &ctx.kernel.files.get(file).ops;
     ops.pty_master().or(ops.pty_slave()).is_some()
+}
+
+/// Tells if a command changes a terminal, for which a group in the background is stopped
+/// (`tty_check_change`).
+fn changes_terminal(command: u64) -> bool {
+    Form::set_by(command).is_some()
+        || matches!(command, TCFLSH | TCXONC | TCSBRK | TCSBRKP | TIOCSETD | TIOCSBRK | TIOCCBRK)
+}
+
+/// Tells if the caller may type into a pseudo-terminal, TIOCSTI: into its controlling terminal, or
+/// with privilege.
+fn may_type(ctx: &Ctx, file: FileNo) -> bool {
+    let slave = ctx.kernel.files.get(file).ops.pty_slave();
+    slave.is_some() && slave == ctx.kernel.process().terminal || ctx.kernel.task().cred.capable(CAP_SYS_ADMIN)
 }
 
 /// The commands about controlling terminals.
@@ -180,12 +196,15 @@ fn is_tree(body: &Body) -> bool {
 }
 
 /// TIOCGPTPEER: opens the slave of a pseudo-terminal whatever its name leads to; EIO while it is
-/// locked, ENOTTY for other files.
+/// locked and for a slave, ENOTTY for other files.
 fn open_peer(ctx: &mut Ctx, file: FileNo, flags: u32) -> SysResult {
-    let number = ctx.kernel.files.get(file).ops.pty_master().ok_or(Errno::ENOTTY)?;
+    let ops = &ctx.kernel.files.get(file).ops;
+    let other = if ops.pty_slave().is_some() { Errno::EIO } else { Errno::ENOTTY };
+    let number = ops.pty_master().ok_or(other)?;
+    let pty = ctx.kernel.fs.ptys.get(number).filter(|pty| !pty.locked).ok_or(Errno::EIO)?;
+    pty.may_open(&ctx.kernel.task().cred)?;
     let fs = &mut ctx.kernel.fs;
-    let pty = fs.ptys.get(number).ok_or(Errno::EIO)?;
-    let ino = fs.terminal(number).filter(|_| !pty.locked).ok_or(Errno::EIO)?;
+    let ino = fs.terminal(number).ok_or(Errno::EIO)?;
     let side = PtySide::open(fs, number, false, ino);
     let kept = flags & (O_ACCMODE | O_NONBLOCK) | O_LARGEFILE;
     let open = Description::new(side, kept, format!("/dev/pts/{number}").as_bytes());

@@ -192,6 +192,7 @@ impl Opener<'_> {
             Body::Fifo(_) => return self.open_fifo(ino, &path, kept, (read, write)),
             Body::Device(Model::Tty) if let Some(number) = self.terminal => {
                 let slave = self.fs.terminal(number).ok_or(Errno::ENXIO)?;
+                self.fs.ptys.get(number).map_or(Ok(()), |pty| pty.may_open(self.caller.cred))?;
                 Description::new(PtySide::open(self.fs, number, false, slave), kept, &path)
             }
             Body::Device(Model::Tty) => {
@@ -204,9 +205,8 @@ impl Opener<'_> {
             }
             Body::Device(Model::Pts(number)) => {
                 let number = *number;
-                if self.fs.ptys.get(number).is_none_or(|pty| pty.locked || pty.masters == 0) {
-                    return Err(Errno::EIO);
-                }
+                let pty = self.fs.ptys.get(number).filter(|pty| !pty.locked && pty.masters > 0);
+                pty.ok_or(Errno::EIO)?.may_open(self.caller.cred)?;
                 Description::new(PtySide::open(self.fs, number, false, ino), kept, &path)
             }
             Body::Device(device) => {

@@ -1,17 +1,23 @@
 //! Both sides of a pseudo-terminal, pty(7), as descriptions, ioctl_tty(2).
 
+use crate::abi::capability::CAP_SYS_ADMIN;
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::abi::signal::signo::{SIGINT, SIGQUIT, SIGTSTP};
+use crate::abi::tty::*;
 use crate::guest::GuestMemory;
 use crate::kernel::fasync::Reason;
 use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, READABLE, WRITABLE};
-use crate::kernel::uaccess::{copy_to_user, get_array, get_u32, put_u32};
+use crate::kernel::uaccess::{copy_to_user, get_array, get_bytes, get_u32, put_u32};
 use crate::kernel::vfs::n_tty::Taken;
 use crate::kernel::vfs::node::Ino;
 use crate::kernel::vfs::pty::Pty;
-use crate::kernel::vfs::termios::{CREAD, CS8, CSIZE, PARENB, Termios};
+use crate::kernel::vfs::termios::Form;
 use crate::kernel::vfs::tree::FileSystem;
 use crate::kernel::wait_queue::QueueId;
+
+/// Major number of the slaves (`UNIX98_PTY_SLAVE_MAJOR`).
+const SLAVES: u32 = 136;
 
 /// A side of a pseudo-terminal.
 #[derive(Clone, Debug)]
@@ -171,20 +177,20 @@ impl FileOperations for PtySide {
         if !master && pty.masters == 0 {
             return Err(Errno::EIO);
         }
-        match command {
-            TCGETS | TCGETA | TCGETS2 => pty.tty.termios.put(cx.mem, arg, command)?,
-            TCSETS | TCSETSW | TCSETSF | TCSETS2 | TCSETSW2 | TCSETSF2 | TCSETA | TCSETAW | TCSETAF => {
-                let termios = pty.tty.termios.changed(cx.mem, arg, command)?;
-                if matches!(command, TCSETSF | TCSETSF2 | TCSETAF) {
-                    pty.tty.flush_input();
-                }
-                // What is typed at a pseudo-terminal is bytes.
-                let mut termios = termios.under(&pty.tty.termios, &pty.locks);
-                termios.cflag = termios.cflag & !(CSIZE | PARENB) | CS8 | CREAD;
-                pty.tty.set_termios(termios);
+        if let Some(form) = Form::asked_by(command) {
+            copy_to_user(cx.mem, arg, &pty.tty.termios.bytes(form))?;
+            return Ok(0);
+        }
+        if let Some((form, flushes)) = Form::set_by(command) {
+            let mut modes = pty.tty.termios.clone();
+            modes.take(form, &get_bytes(cx.mem, arg, form.len())?);
+            if flushes {
+                pty.tty.flush_input();
             }
-            TIOCGLCKTRMIOS => copy_to_user(cx.mem, arg, &pty.locks.bytes())?,
-            TIOCSLCKTRMIOS => pty.locks = Termios::from_bytes(&get_array(cx.mem, arg)?),
+            pty.set_modes(modes);
+            return Ok(0);
+        }
+        match command {
             TCFLSH => match arg as u32 {
                 0 => pty.tty.flush_input(),
                 1 => pty.tty.flush_output(),
@@ -199,11 +205,40 @@ impl FileOperations for PtySide {
                 2 | 3 => {}
                 _ => return Err(Errno::EINVAL),
             },
-            TCSBRK | TCSBRKP => {}
+            TCSBRK | TCSBRKP | TIOCSBRK | TIOCCBRK => {}
             TIOCGWINSZ => copy_to_user(cx.mem, arg, &pty.winsize)?,
             TIOCSWINSZ => pty.set_winsize(get_array(cx.mem, arg)?),
             TIOCOUTQ => put_u32(cx.mem, arg, if master { 0 } else { pty.tty.output_len() as u32 })?,
-            TIOCGETD => put_u32(cx.mem, arg, u32::from(pty.tty.termios.line))?,
+            // There is no other line discipline than N_TTY.
+            TIOCGETD => put_u32(cx.mem, arg, 0)?,
+            TIOCSETD if get_u32(cx.mem, arg)? != 0 => return Err(Errno::EINVAL),
+            TIOCSETD => {}
+            TIOCEXCL | TIOCNXCL => pty.exclusive[usize::from(!master)] = command == TIOCEXCL,
+            TIOCGEXCL => put_u32(cx.mem, arg, u32::from(pty.exclusive[usize::from(!master)]))?,
+            TIOCGSOFTCAR => put_u32(cx.mem, arg, u32::from(pty.tty.termios.is_local_line()))?,
+            TIOCSSOFTCAR => {
+                let mut modes = pty.tty.termios.clone();
+                modes.set_local_line(get_u32(cx.mem, arg)? != 0);
+                pty.set_modes(modes);
+            }
+            TIOCGLCKTRMIOS => copy_to_user(cx.mem, arg, &pty.locked_modes.bytes(Form::Termios))?,
+            TIOCSLCKTRMIOS => {
+                cx.cred.require(CAP_SYS_ADMIN)?;
+                let bytes = get_bytes(cx.mem, arg, Form::Termios.len())?;
+                pty.locked_modes.take(Form::Termios, &bytes);
+            }
+            TIOCGDEV => put_u32(cx.mem, arg, SLAVES << 8 | number)?,
+            TIOCSTI => {
+                let [byte] = get_array(cx.mem, arg)?;
+                let fits = if master { pty.tty.put_raw(byte) } else { pty.tty.put_input(&[byte]) == 1 };
+                if fits {
+                    self.wake(cx.fs, READABLE, READABLE);
+                }
+            }
+            TIOCSIG if master => match arg as i32 {
+                signal @ (SIGINT | SIGQUIT | SIGTSTP) => pty.signal(signal),
+                _ => return Err(Errno::EINVAL),
+            },
             TIOCGPTN if master => put_u32(cx.mem, arg, number)?,
             TIOCSPTLCK if master => pty.locked = get_u32(cx.mem, arg)? != 0,
             TIOCGPTLCK if master => put_u32(cx.mem, arg, u32::from(pty.locked))?,

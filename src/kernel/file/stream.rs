@@ -6,6 +6,7 @@ use rustix::fs::SeekFrom;
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::abi::signal::signo::SIGPIPE;
+use crate::abi::tty::*;
 use crate::kernel::clock::REALTIME_START;
 use crate::kernel::cred::User;
 use crate::kernel::file::description::{Description, Descriptions};
@@ -14,7 +15,7 @@ use crate::kernel::streams::Streams;
 use crate::kernel::uaccess::{copy_to_user, put_u32};
 use crate::kernel::vfs::attr::Meta;
 use crate::kernel::vfs::node::{ANON_DEV, DEV_DEV, HOST_DEV, PIPE_DEV, PTS_DEV};
-use crate::kernel::vfs::termios::Termios;
+use crate::kernel::vfs::termios::{Form, Termios};
 use crate::kernel::vfs::time::{Time, Times};
 use crate::kernel::vfs::tree::FileSystem;
 
@@ -121,11 +122,16 @@ impl FileOperations for HostStream {
             return Err(Errno::ENOTTY);
         }
         match command {
-            TCGETS | TCGETA | TCGETS2 => Termios::STANDARD.put(cx.mem, arg, command)?,
+            TCGETS | TCGETS2 | TCGETA => {
+                let form = Form::asked_by(command).unwrap_or(Form::Termios);
+                copy_to_user(cx.mem, arg, &Termios::STANDARD.bytes(form))?;
+            }
+            // What was written is with the host, which has no other line discipline for it.
+            TIOCGETD | TIOCOUTQ => put_u32(cx.mem, arg, 0)?,
             TIOCGWINSZ => copy_to_user(cx.mem, arg, &WINSIZE)?,
             TIOCGPGRP => put_u32(cx.mem, arg, cx.pgid as u32)?,
-            TCSETS | TCSETSW | TCSETSF | TCSETS2 | TCSETSW2 | TCSETSF2 | TCSETA | TCSETAW | TCSETAF
-            | TIOCSPGRP | TIOCSWINSZ => {}
+            TIOCSPGRP | TIOCSWINSZ | TCFLSH | TCXONC | TCSBRK | TCSBRKP => {}
+            _ if Form::set_by(command).is_some() => {}
             _ => return Err(Errno::ENOTTY),
         }
         Ok(0)
@@ -187,7 +193,7 @@ mod tests {
     /// `stty sane` on Linux: intr ^C, eof ^D, erase ^?, susp ^Z.
     #[test]
     fn control_characters_are_where_linux_has_them() {
-        let termios = super::Termios::STANDARD.bytes();
+        let termios = super::Termios::STANDARD.bytes(super::Form::Termios);
         assert_eq!((termios[17], termios[17 + 4], termios[17 + 2], termios[17 + 10]), (3, 4, 0x7f, 0x1a));
     }
 }

@@ -162,6 +162,15 @@ impl LineDiscipline {
         count
     }
 
+    /// Puts a byte before the master as if the slave had written it; false without room.
+    pub(crate) fn put_raw(&mut self, byte: u8) -> bool {
+        let fits = self.has_room();
+        if fits {
+            self.output.push_back(byte);
+        }
+        fits
+    }
+
     /// Writes what the slave writes; returns how many bytes there was room for.
     pub(crate) fn put_output(&mut self, bytes: &[u8]) -> usize {
         let mut done = 0;

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::abi::capability::CAP_SYS_ADMIN;
+use crate::abi::errno::Errno;
 use crate::abi::signal::signo::SIGWINCH;
+use crate::kernel::cred::Credentials;
 use crate::kernel::vfs::n_tty::LineDiscipline;
 use crate::kernel::vfs::termios::Termios;
 use crate::kernel::wait_queue::QueueId;
@@ -16,14 +19,16 @@ const MOST: usize = 256;
 #[derive(Clone, Debug)]
 pub(crate) struct Pty {
     pub(crate) tty: LineDiscipline,
-    /// Modes that do not change, TIOCSLCKTRMIOS.
-    pub(crate) locks: Termios,
     /// `struct winsize`.
     pub(crate) winsize: [u8; 8],
     /// TIOCSPTLCK: the slave cannot be opened.
     pub(crate) locked: bool,
     /// TIOCPKT: reads of the master begin with a byte of control.
     pub(crate) packet: bool,
+    /// TIOCEXCL of the master and of the slave: nobody else may open it.
+    pub(crate) exclusive: [bool; 2],
+    /// TIOCSLCKTRMIOS: the modes that stay as they are.
+    pub(crate) locked_modes: Termios,
     /// Session whose controlling terminal it is; 0 for none.
     pub(crate) session: i32,
     /// Process group in its foreground; 0 for none.
@@ -40,10 +45,11 @@ impl Pty {
     fn new(queues: (QueueId, QueueId)) -> Pty {
         Pty {
             tty: LineDiscipline::new(),
-            locks: Termios::default(),
             winsize: [0; 8],
             locked: true,
             packet: false,
+            exclusive: [false; 2],
+            locked_modes: Termios::default(),
             session: 0,
             foreground: 0,
             masters: 0,
@@ -53,12 +59,28 @@ impl Pty {
         }
     }
 
+    /// Sets its modes.
+    pub(crate) fn set_modes(&mut self, modes: Termios) {
+        let modes = modes.of_pty(&self.tty.termios, &self.locked_modes);
+        self.tty.set_termios(modes);
+    }
+
+    /// Checks that its slave may be opened by somebody else; EBUSY.
+    pub(crate) fn may_open(&self, cred: &Credentials) -> Result<(), Errno> {
+        if self.exclusive[1] && !cred.capable(CAP_SYS_ADMIN) { Err(Errno::EBUSY) } else { Ok(()) }
+    }
+
     /// Sets its size, TIOCSWINSZ: the foreground is told if it changes.
     pub(crate) fn set_winsize(&mut self, winsize: [u8; 8]) {
         if self.winsize != winsize {
             self.winsize = winsize;
-            self.tty.signals.push(SIGWINCH);
+            self.signal(SIGWINCH);
         }
+    }
+
+    /// Has a signal sent to its foreground.
+    pub(crate) fn signal(&mut self, signal: i32) {
+        self.tty.signals.push(signal);
     }
 }
 

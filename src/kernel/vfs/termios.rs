@@ -1,9 +1,6 @@
 //! Modes of a terminal, termios(3).
 
-use crate::abi::errno::Errno;
-use crate::abi::fs::*;
-use crate::guest::GuestMemory;
-use crate::kernel::uaccess::{copy_to_user, get_array};
+use crate::abi::tty::*;
 
 /// Bits of `c_iflag`, `c_oflag` and `c_lflag` that are heeded.
 #[allow(missing_docs)]
@@ -57,28 +54,65 @@ pub(super) mod places {
 }
 pub(crate) use bits::TOSTOP;
 
-/// Bits of `c_cflag`.
-pub(crate) const CSIZE: u32 = 0o60;
-pub(crate) const CS8: u32 = 0o60;
-pub(crate) const CREAD: u32 = 0o200;
-pub(crate) const PARENB: u32 = 0o400;
+/// Bits of `c_cflag`. What a pseudo-terminal has no line for is kept all the same.
 const CBAUD: u32 = 0o10017;
-/// Set for speeds behind the first sixteen, and alone for one that is a number.
+const CBAUDEX: u32 = 0o10000;
 const BOTHER: u32 = 0o10000;
+const CSIZE: u32 = 0o60;
+const CS8: u32 = 0o60;
+const CREAD: u32 = 0o200;
+const PARENB: u32 = 0o400;
+const CLOCAL: u32 = 0o4000;
 /// Place of the speed of input in `c_cflag`.
 const IBSHIFT: u32 = 16;
 
-/// Bits a second, by their places in CBAUD.
+/// Speeds by their number in CBAUD, those with CBAUDEX behind the others, in bits a second.
 const SPEEDS: [u32; 31] = [
-    0, 50, 75, 110, 134, 150, 200, 300, 600, 1200, 1800, 2400, 4800, 9600, 19_200, 38_400, 57_600, 115_200,
+    0, 50, 75, 110, 134, 150, 200, 300, 600, 1200, 1800, 2400, 4800, 9600, 19200, 38400, 57600, 115_200,
     230_400, 460_800, 500_000, 576_000, 921_600, 1_000_000, 1_152_000, 1_500_000, 2_000_000, 2_500_000,
     3_000_000, 3_500_000, 4_000_000,
 ];
 
-/// The speed that CBAUD bits stand for, of a terminal that has the speed `number` if they say so.
-fn speed(bits: u32, number: u32) -> u32 {
-    let place = if bits & BOTHER == 0 { bits } else { (bits & !BOTHER) + 15 };
-    if bits == BOTHER { number } else { SPEEDS[place as usize] }
+/// The structures in which modes come and go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// `struct termio` of System V: halves of the flags, and eight control characters.
+    Termio,
+    /// `struct termios`.
+    Termios,
+    /// `struct termios2`, with the speeds as numbers.
+    Termios2,
+}
+
+impl Form {
+    /// The form in which a command asks for the modes.
+    pub(crate) fn asked_by(command: u64) -> Option<Form> {
+        Some(match command {
+            TCGETA => Form::Termio,
+            TCGETS => Form::Termios,
+            TCGETS2 => Form::Termios2,
+            _ => return None,
+        })
+    }
+
+    /// The form in which a command sets the modes, and whether it drops what was typed.
+    pub(crate) fn set_by(command: u64) -> Option<(Form, bool)> {
+        Some(match command {
+            TCSETA | TCSETAW | TCSETAF => (Form::Termio, command == TCSETAF),
+            TCSETS | TCSETSW | TCSETSF => (Form::Termios, command == TCSETSF),
+            TCSETS2 | TCSETSW2 | TCSETSF2 => (Form::Termios2, command == TCSETSF2),
+            _ => return None,
+        })
+    }
+
+    /// Number of its bytes.
+    pub(crate) fn len(self) -> usize {
+        match self {
+            Form::Termio => 18,
+            Form::Termios => 36,
+            Form::Termios2 => 44,
+        }
+    }
 }
 
 /// `struct ktermios` of the kernel.
@@ -90,7 +124,7 @@ pub(crate) struct Termios {
     pub(crate) lflag: u32,
     pub(crate) line: u8,
     pub(crate) cc: [u8; 19],
-    /// Bits a second of input and output.
+    /// Speeds of input and output, in bits a second.
     pub(crate) speeds: [u32; 2],
 }
 
@@ -104,96 +138,91 @@ impl Termios {
         lflag: 0x8a3b,
         line: 0,
         cc: [3, 0x1c, 0x7f, 0x15, 4, 0, 1, 0, 0x11, 0x13, 0x1a, 0, 0x12, 0x0f, 0x17, 0x16, 0, 0, 0],
-        speeds: [38_400; 2],
+        speeds: [38400; 2],
     };
 
-    /// Gives a program the modes, as TCGETS, TCGETA or TCGETS2 do.
-    pub(crate) fn put(&self, mem: &mut dyn GuestMemory, at: u64, command: u64) -> Result<(), Errno> {
-        match command {
-            TCGETA => copy_to_user(mem, at, &self.termio()),
-            TCGETS2 => {
-                let [input, output] = self.speeds.map(u32::to_le_bytes);
-                copy_to_user(mem, at, &[&self.bytes()[..], &input, &output].concat())
-            }
-            _ => copy_to_user(mem, at, &self.bytes()),
-        }
+    fn flags(&self) -> [u32; 4] {
+        [self.iflag, self.oflag, self.cflag, self.lflag]
     }
 
-    /// The modes that a program sets by TCSETS, TCSETA, TCSETS2 and their forms, in place of these.
-    pub(crate) fn changed(&self, mem: &mut dyn GuestMemory, at: u64, command: u64) -> Result<Termios, Errno> {
-        let mut new = match command {
-            TCSETA | TCSETAW | TCSETAF => self.with_termio(&get_array(mem, at)?),
-            _ => Termios { speeds: self.speeds, ..Termios::from_bytes(&get_array(mem, at)?) },
-        };
-        if matches!(command, TCSETS2 | TCSETSW2 | TCSETSF2) {
-            let bytes: [u8; 44] = get_array(mem, at)?;
+    fn set_flags(&mut self, flags: [u32; 4]) {
+        [self.iflag, self.oflag, self.cflag, self.lflag] = flags;
+    }
+
+    /// The bytes of a structure.
+    pub(crate) fn bytes(&self, form: Form) -> Vec<u8> {
+        let width = if form == Form::Termio { 2 } else { 4 };
+        let mut bytes: Vec<u8> =
+            self.flags().iter().flat_map(|flags| flags.to_le_bytes().into_iter().take(width)).collect();
+        bytes.push(self.line);
+        bytes.extend_from_slice(&self.cc);
+        bytes.truncate(form.len());
+        if form == Form::Termio {
+            // Eight control characters, and a byte up to the alignment.
+            bytes[17] = 0;
+        }
+        if form == Form::Termios2 {
+            self.speeds.iter().for_each(|speed| bytes.extend_from_slice(&speed.to_le_bytes()));
+        }
+        bytes
+    }
+
+    /// Takes over what a structure says; the flags of a `struct termio` are the lower halves.
+    pub(crate) fn take(&mut self, form: Form, bytes: &[u8]) {
+        let width = if form == Form::Termio { 2 } else { 4 };
+        let mut words = bytes[..4 * width].chunks_exact(width);
+        self.set_flags(self.flags().map(|old| {
+            let mut word = old.to_le_bytes();
+            word[..width].copy_from_slice(words.next().unwrap_or_default());
+            u32::from_le_bytes(word)
+        }));
+        let rest = &bytes[4 * width..];
+        self.line = rest[0];
+        let count = if form == Form::Termio { 8 } else { self.cc.len() };
+        self.cc[..count].copy_from_slice(&rest[1..1 + count]);
+        if form == Form::Termios2 {
             let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|byte| bytes[at + byte]));
-            new.speeds = [word(36), word(40)];
+            self.speeds = [word(36), word(40)];
         }
-        let output = speed(new.cflag & CBAUD, new.speeds[1]);
-        let input = match (new.cflag >> IBSHIFT) & CBAUD {
-            0 => output,
-            bits => speed(bits, new.speeds[0]),
-        };
-        new.speeds = [input, output];
-        Ok(new)
+        self.speeds = [self.speed(true), self.speed(false)];
     }
 
-    /// The modes with those of `old` that `locks` has set.
-    pub(crate) fn under(&self, old: &Termios, locks: &Termios) -> Termios {
-        let flags = |new: u32, old: u32, locks: u32| new & !locks | old & locks;
-        let byte = |new: u8, old: u8, lock: u8| if lock != 0 { old } else { new };
-        Termios {
-            iflag: flags(self.iflag, old.iflag, locks.iflag),
-            oflag: flags(self.oflag, old.oflag, locks.oflag),
-            cflag: flags(self.cflag, old.cflag, locks.cflag),
-            lflag: flags(self.lflag, old.lflag, locks.lflag),
-            line: byte(self.line, old.line, locks.line),
-            cc: std::array::from_fn(|at| byte(self.cc[at], old.cc[at], locks.cc[at])),
-            speeds: self.speeds,
+    /// The speed that `c_cflag` names, `tty_termios_baud_rate`.
+    fn speed(&self, input: bool) -> u32 {
+        let number = if input { self.cflag >> IBSHIFT } else { self.cflag } & CBAUD;
+        match number {
+            0 if input => self.speed(false),
+            BOTHER => self.speeds[usize::from(!input)],
+            number if number & CBAUDEX != 0 => {
+                SPEEDS.get((number & !CBAUDEX) as usize + 15).copied().unwrap_or(0)
+            }
+            number => SPEEDS[number as usize],
         }
     }
 
-    /// The bytes of `struct termio`.
-    fn termio(&self) -> [u8; 18] {
-        let mut bytes = [0; 18];
-        for (at, flags) in [(0, self.iflag), (2, self.oflag), (4, self.cflag), (6, self.lflag)] {
-            bytes[at..at + 2].copy_from_slice(&flags.to_le_bytes()[..2]);
+    /// The modes that a pseudo-terminal then has: those that are locked stay as they were, and its
+    /// bytes have eight bits without parity.
+    pub(crate) fn of_pty(mut self, old: &Termios, locked: &Termios) -> Termios {
+        let (new, was, held) = (self.flags(), old.flags(), locked.flags());
+        self.set_flags(std::array::from_fn(|at| new[at] & !held[at] | was[at] & held[at]));
+        if locked.line != 0 {
+            self.line = old.line;
         }
-        bytes[8] = self.line;
-        bytes[9..17].copy_from_slice(&self.cc[..8]);
-        bytes
-    }
-
-    /// The modes with what `struct termio` has of them.
-    fn with_termio(&self, bytes: &[u8; 18]) -> Termios {
-        let half = |at: usize, whole: u32| {
-            whole & 0xffff_0000 | u32::from(u16::from_le_bytes([bytes[at], bytes[at + 1]]))
-        };
-        let mut cc = self.cc;
-        cc[..8].copy_from_slice(&bytes[9..17]);
-        let (iflag, oflag) = (half(0, self.iflag), half(2, self.oflag));
-        let (cflag, lflag) = (half(4, self.cflag), half(6, self.lflag));
-        Termios { iflag, oflag, cflag, lflag, line: bytes[8], cc, ..*self }
-    }
-
-    /// The bytes of `struct termios`.
-    pub(crate) fn bytes(&self) -> [u8; 36] {
-        let mut bytes = [0; 36];
-        for (at, flags) in [(0, self.iflag), (4, self.oflag), (8, self.cflag), (12, self.lflag)] {
-            bytes[at..at + 4].copy_from_slice(&flags.to_le_bytes());
+        for (at, _) in locked.cc.iter().enumerate().filter(|(_, locked)| **locked != 0) {
+            self.cc[at] = old.cc[at];
         }
-        bytes[16] = self.line;
-        bytes[17..].copy_from_slice(&self.cc);
-        bytes
+        self.cflag = self.cflag & !(CSIZE | PARENB) | CS8 | CREAD;
+        self
     }
 
-    /// The same from bytes.
-    pub(crate) fn from_bytes(bytes: &[u8; 36]) -> Termios {
-        let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|byte| bytes[at + byte]));
-        let cc = std::array::from_fn(|at| bytes[17 + at]);
-        let line = bytes[16];
-        Termios { iflag: word(0), oflag: word(4), cflag: word(8), lflag: word(12), line, cc, speeds: [0; 2] }
+    /// CLOCAL, that there is no carrier to heed.
+    pub(crate) fn is_local_line(&self) -> bool {
+        self.cflag & CLOCAL != 0
+    }
+
+    /// Sets or clears CLOCAL.
+    pub(crate) fn set_local_line(&mut self, on: bool) {
+        self.cflag = self.cflag & !CLOCAL | if on { CLOCAL } else { 0 };
     }
 
     /// Tells if a flag of `c_lflag` is set.
@@ -212,14 +241,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn locked_modes_stay() {
-        let old = Termios::STANDARD;
-        let mut locks = Termios { iflag: 0x100, lflag: bits::ECHO, ..Termios::default() };
-        locks.cc[places::VKILL] = 1;
-        let mut new = Termios { iflag: 0, lflag: 0, line: 3, ..old.clone() };
-        (new.cc[places::VKILL], new.cc[places::VINTR]) = (9, 9);
-        let new = new.under(&old, &locks);
-        assert_eq!((new.iflag, new.oflag, new.lflag, new.line), (0x100, old.oflag, bits::ECHO, 3));
-        assert_eq!((new.cc[places::VKILL], new.cc[places::VINTR]), (old.cc[places::VKILL], 9));
+    fn every_form_gives_back_what_it_was_given() {
+        for form in [Form::Termio, Form::Termios, Form::Termios2] {
+            let bytes = Termios::STANDARD.bytes(form);
+            assert_eq!(bytes.len(), form.len());
+            let mut other = Termios::STANDARD;
+            other.take(form, &bytes);
+            assert_eq!(other.bytes(Form::Termios2), Termios::STANDARD.bytes(Form::Termios2), "{form:?}");
+        }
+    }
+
+    /// `<asm-generic/termbits.h>`: B57600 is the first with CBAUDEX, B4000000 the last.
+    #[test]
+    fn speeds_have_their_numbers() {
+        for (cflag, speeds) in [
+            (0o10001, [57600; 2]),
+            (0o10017, [4_000_000; 2]),
+            (0o17 | 0o15 << 16, [9600, 38400]),
+            (0o10000, [7; 2]),
+            (0o10000 << 16 | 0o15, [300, 9600]),
+        ] {
+            let mut termios = Termios { cflag, speeds: [300, 7], ..Termios::STANDARD };
+            termios.take(Form::Termios, &termios.bytes(Form::Termios));
+            assert_eq!(termios.speeds, speeds, "{cflag:o}");
+        }
     }
 }
