@@ -128,8 +128,8 @@ fn what_is_not_here_is_refused() {
             "cgemu: valgrind: --tool=memcheck: not here; say --tool=cachegrind, callgrind or none\n",
         ),
         (
-            &["--tool=callgrind", "--collect-jumps=yes", "true"],
-            "cgemu: valgrind: --collect-jumps=yes: not supported; only no is\n",
+            &["--tool=callgrind", "--simulate-wb=yes", "true"],
+            "cgemu: valgrind: --simulate-wb=yes: not supported; only no is\n",
         ),
     ] {
         let out = valgrind(dir.path(), &[], words);
