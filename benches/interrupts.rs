@@ -126,8 +126,8 @@ fn build(directory: &Path) {
     std::fs::write(directory.join("busy.c"), PROGRAM).expect("written");
     let names: String = (0..NAMES).map(|number| format!("name_{number}:\n")).collect();
     let names = format!(".text\n{names}.globl main\n.type main, @function\nmain: xor %eax, %eax\nret\n");
-    std::fs::write(directory.join("names.s"), names).expect("written");
-    for words in [&["-O1", "-pthread", "-o", "busy", "busy.c"][..], &["-o", "names", "names.s"]] {
+    std::fs::write(directory.join("symbols.s"), names).expect("written");
+    for words in [&["-O1", "-pthread", "-o", "busy", "busy.c"][..], &["-o", "symbols", "symbols.s"]] {
         let out = common::tool("gcc", directory, "gcc", words);
         assert!(out.status.success(), "{}", common::stderr(&out));
     }
@@ -227,7 +227,7 @@ fn main() {
     let mut given_up = Vec::new();
     for round in 0..rounds {
         for (interrupted, times) in [(false, &mut completed), (true, &mut given_up)] {
-            let mut terminal = shell(directory, &["./names"], &[]);
+            let mut terminal = shell(directory, &["./symbols"], &[]);
             let at = terminal.printed().len();
             terminal.type_in("break name_29999");
             // The editor writes the line again when its hint goes, so it is not there in one piece.
@@ -235,7 +235,7 @@ fn main() {
             let begin = Instant::now();
             terminal.type_in("\t");
             if interrupted {
-                std::thread::sleep(Duration::from_millis(20 + 13 * u64::from(round)));
+                std::thread::sleep(Duration::from_millis(3 + 2 * u64::from(round)));
                 let begin = Instant::now();
                 terminal.type_in("\x03");
                 // What is typed next is shown when the editor is back.
