@@ -218,7 +218,7 @@ static void vfork_until_exec(void)
     pid_t pid = vfork();
     if (!pid) {
         word = 2;
-        execv("/nonexistent", args);
+        execv("gone", args);
         word = errno == ENOENT ? 3 : 4;
         execv("/bin/true", args);
         _exit(5);
@@ -274,7 +274,7 @@ static void unshares_that_are_refused(void)
 static void programs_that_are_refused(void)
 {
     char *args[] = {"x", NULL};
-    check(execve("/nonexistent", args, NULL));
+    check(execve("gone", args, NULL));
     check(execve("/tmp", args, NULL));
     check(execve("/etc/passwd", args, NULL));
     check(execve("/etc/passwd/x", args, NULL));
@@ -288,7 +288,7 @@ static void programs_that_are_refused(void)
     put("text", "text\n");
     chmod("text", 0755);
     check(execve("text", args, NULL));
-    put("nowhere", "#!/nonexistent/interpreter\n");
+    put("nowhere", "#!gone/interpreter\n");
     chmod("nowhere", 0755);
     check(execve("nowhere", args, NULL));
     put("blank", "#!   \n");
