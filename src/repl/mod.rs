@@ -13,6 +13,7 @@ mod error;
 mod frames;
 mod info;
 mod inspect;
+mod line_reader;
 mod listing;
 mod prompt;
 mod registers;

@@ -18,6 +18,7 @@ use rustyline::validate::Validator;
 use rustyline::{CompletionType, Context, Editor, Helper};
 
 use super::arguments::event_names;
+use super::line_reader::read_line;
 use super::script::FAILED;
 use super::shell::{Commands, Left, Shell, Takes};
 use super::signal_keys::SignalKeys;
@@ -199,7 +200,7 @@ impl Validator for Words {}
 impl Helper for Words {}
 
 /// The prompt.
-const PROMPT: &str = "cgemu> ";
+pub(super) const PROMPT: &str = "cgemu> ";
 
 /// Commands that an empty line repeats.
 const AGAIN: [&str; 17] = [
@@ -289,9 +290,10 @@ impl Shell {
                 }
                 Some(Err(end)) => Err(end),
                 None => {
-                    self.debugger.set_working(false);
-                    let line = editor.readline_with_initial(PROMPT, (&typed.take_begun(), ""));
-                    self.debugger.set_working(true);
+                    let begun = typed.take_begun();
+                    let Some(line) = read_line(&mut editor, &begun, self.debugger.control()) else {
+                        continue;
+                    };
                     if line.is_ok() {
                         typed.get_back(&mut editor);
                     }

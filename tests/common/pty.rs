@@ -10,8 +10,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
 use super::patience::{self, Patience};
 
@@ -98,6 +99,17 @@ impl Terminal {
         self.seen.lock().expect("the screen").screen.screen_mut().set_size(cells(rows), cells(columns));
     }
 
+    /// Sends the command a signal.
+    pub fn kill(&self, signal: Signal) {
+        // setsid(1) and env(1) have become it.
+        kill_process(Pid::from_child(&self.child), signal).expect("kill");
+    }
+
+    /// Whether the terminal edits lines, shows what is typed and makes signals of keys.
+    pub fn is_cooked(&self) -> bool {
+        is_cooked(&self.master)
+    }
+
     /// What the screen shows.
     pub fn screen(&self) -> String {
         self.seen.lock().expect("the screen").screen.screen().contents()
@@ -121,6 +133,15 @@ impl Terminal {
         }
     }
 
+    /// As [`Terminal::finish`], with the terminal left as it was: it edits lines, shows what is typed
+    /// and makes signals of keys.
+    pub fn finish_cooked(self) -> (String, ExitStatus) {
+        let terminal = self.master.try_clone().expect("a copy");
+        let ended = self.finish();
+        assert!(is_cooked(&terminal), "the terminal was left otherwise");
+        ended
+    }
+
     /// Waits for the end; what it printed and its status.
     pub fn finish(mut self) -> (String, ExitStatus) {
         let status = patience::wait(&mut self.child, PATIENCE).unwrap_or_else(|why| {
@@ -132,4 +153,9 @@ impl Terminal {
         }
         (self.screen(), status)
     }
+}
+
+fn is_cooked(terminal: &File) -> bool {
+    let modes = tcgetattr(terminal).expect("modes").local_modes;
+    modes.contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG)
 }

@@ -6,6 +6,8 @@ use std::io::Read as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use rustix::process::Signal;
+
 use super::bed::{built, script_with};
 use crate::common::patience::Patience;
 use crate::common::pty::Terminal;
@@ -324,6 +326,32 @@ fn pasted_in_one_piece() {
     terminal.wait_for(at, "cgemu> ");
     terminal.type_in("quit\r");
     assert_eq!(terminal.finish().1.code(), Some(0));
+}
+
+/// A signal from outside ends the shell while a line is being typed, too: with the profile, and with
+/// the terminal as it was.
+#[test]
+fn signals_end_the_prompt() {
+    for (signal, status) in [(Signal::TERM, 143), (Signal::HUP, 129), (Signal::USR1, 138)] {
+        for typed in ["", "start\r"] {
+            let dir = built();
+            let mut terminal = Terminal::cgemu(dir.path(), &["repl", "--cachegrind-out-file=out", "./prog"]);
+            let mut at = terminal.wait_for(0, "cgemu> ");
+            terminal.type_in(typed);
+            if !typed.is_empty() {
+                at = terminal.wait_for(at, "int n = argc");
+                at = terminal.wait_for(at, "cgemu> ");
+            }
+            terminal.type_in("Q");
+            terminal.wait_for(at, "Q");
+            assert!(!terminal.is_cooked(), "the editor is at work");
+            terminal.kill(signal);
+            let (screen, ended) = terminal.finish_cooked();
+            assert_eq!(ended.code(), Some(status), "{signal:?} {typed:?}:\n{screen}");
+            assert_eq!(screen.contains("ended by your signal"), !typed.is_empty(), "{screen}");
+            assert_eq!(dir.path().join("out").exists(), !typed.is_empty(), "{screen}");
+        }
+    }
 }
 
 /// What is pasted while the program runs waits for the prompt; Ctrl-C forgets it, as it makes a
