@@ -29,5 +29,11 @@ int main(void)
     h.how.resolve = 0;
     T(openat2, 99, "host/file", &h, sizeof h.how);
     T(openat2, AT_FDCWD, "nothing", &h, sizeof h.how);
+    /* What a link leads to without a path is not looked up in the cache. */
+    h.how.resolve = RESOLVE_CACHED;
+    T(openat2, AT_FDCWD, "/proc/self/exe", &h, sizeof h.how);
+    T(openat2, AT_FDCWD, "/proc/self/fd/1", &h, sizeof h.how);
+    h.how.resolve = RESOLVE_CACHED | RESOLVE_NO_MAGICLINKS;
+    T(openat2, AT_FDCWD, "/proc/self/exe", &h, sizeof h.how);
     return 0;
 }

@@ -163,6 +163,10 @@ impl FileSystem {
                 Body::Symlink(target) if follow_this => Some(Jump::Path(target.to_vec())),
                 Body::Magic(magic) if follow_this => {
                     let goes = !matches!(magic, Magic::Pid | Magic::Thread);
+                    // The look-up without locks, which is all that is wanted, stops here.
+                    if goes && how & RESOLVE_CACHED != 0 {
+                        return Err(Errno::EAGAIN);
+                    }
                     if goes && how & RESOLVE_NO_MAGICLINKS != 0 {
                         return Err(Errno::ELOOP);
                     }
