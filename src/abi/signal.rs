@@ -57,6 +57,7 @@ pub(crate) mod si_code {
     pub(crate) const FPE_FLTINV: i32 = 7;
     pub(crate) const SYS_SECCOMP: i32 = 1;
     pub(crate) const SYS_USER_DISPATCH: i32 = 2;
+    pub(crate) const TRAP_BRKPT: i32 = 1;
     pub(crate) const TRAP_TRACE: i32 = 2;
 }
 

@@ -42,6 +42,8 @@ pub enum Fault {
     Breakpoint,
     /// #DB, from the trap flag.
     Debug,
+    /// #DB by INT1 (ICEBP), the instruction before RIP.
+    Icebp,
     /// #MF or #XM.
     FloatingPoint,
     /// #AC.

@@ -132,7 +132,7 @@ pub(super) fn explain(ending: Ending, modules: &mut Modules) -> (Stop, Option<St
             Fault::Divide => "a division by zero or with too large a result".into(),
             Fault::InvalidOpcode => "an undefined instruction".into(),
             Fault::Breakpoint => "a breakpoint instruction".into(),
-            Fault::Debug => "a debug trap".into(),
+            Fault::Debug | Fault::Icebp => "a debug trap".into(),
             Fault::FloatingPoint => "a floating-point exception".into(),
             Fault::Alignment => "a misaligned access".into(),
         },

@@ -42,6 +42,8 @@ pub enum Trap {
     Descriptors,
     /// CLFLUSH, which does nothing but to fault as a load does.
     Flush,
+    /// INT1, which raises #DB behind it.
+    Icebp,
 }
 
 /// Reason of a refusal.
@@ -199,6 +201,7 @@ pub fn verdict(instruction: &Instruction) -> Verdict {
         M::Int if instruction.immediate8() == 0x80 => return Verdict::Refuse(Refusal::Transfer),
         M::Int => return Verdict::Refuse(Refusal::Privileged),
         M::Clflush => return Verdict::Trap(Trap::Flush),
+        M::Int1 => return Verdict::Trap(Trap::Icebp),
         // Above privilege level 0 there are none.
         M::Monitor | M::Mwait => return Verdict::Refuse(Refusal::Undefined),
         M::Ud0 | M::Ud1 | M::Ud2 | M::Rsm => return Verdict::Refuse(Refusal::Undefined),

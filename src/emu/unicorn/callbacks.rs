@@ -106,6 +106,11 @@ impl Vcpu {
             Some(Trapped::Request(request)) => return self.request(request, pc),
             Some(Trapped::Answered(Trap::Descriptors, _)) => return self.answer_descriptors(pc),
             Some(Trapped::Answered(Trap::Flush, _)) => return self.flush(pc),
+            Some(Trapped::Answered(Trap::Icebp, len)) => {
+                self.trace.sync();
+                self.state.set_rip(pc.wrapping_add(u64::from(len)));
+                self.leave(Leave::Fault(Fault::Icebp, None));
+            }
             Some(Trapped::Answered(Trap::Rdtsc | Trap::Rdtscp, _))
                 if self.run.supervisor().is_some_and(|supervisor| !supervisor.may_read_tsc()) =>
             {
@@ -185,7 +190,7 @@ impl Vcpu {
                 let value = self.run.supervisor().map_or(0, |supervisor| supervisor.random());
                 self.set_random(target, value);
             }
-            Trap::Descriptors | Trap::Flush => {}
+            Trap::Descriptors | Trap::Flush | Trap::Icebp => {}
         }
     }
 

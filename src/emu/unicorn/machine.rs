@@ -212,7 +212,7 @@ impl Machine {
             let fault = self.as_a_store(fault);
             self.record_fault(fault, refused.is_some());
             let fault = self.as_the_cpu_reports(fault);
-            let is_trap = matches!(fault, Fault::Breakpoint | Fault::Debug | Fault::Overflow);
+            let is_trap = matches!(fault, Fault::Breakpoint | Fault::Debug | Fault::Icebp | Fault::Overflow);
             self.vcpu.state.set_resume(!is_trap);
             let out_of_memory = self.vcpu.mmu.space().take_out_of_memory();
             let Some((supervisor, mut cpu, space)) = self.vcpu.supervised() else { return Ok(()) };
@@ -378,7 +378,7 @@ impl Machine {
             Fault::Page { fetch: true, .. } => recorder.point(rip),
             _ if calls_nowhere => recorder.point(rip),
             // Traps: the instruction before RIP is complete.
-            Fault::Breakpoint | Fault::Debug | Fault::Overflow => {}
+            Fault::Breakpoint | Fault::Debug | Fault::Icebp | Fault::Overflow => {}
             Fault::InvalidOpcode => recorder.fault(rip, Cause::Instruction, &mut readable),
             _ if refused => recorder.fault(rip, Cause::Instruction, &mut readable),
             Fault::Page { addr, write, .. } => {

@@ -187,6 +187,7 @@ fn signal_of(cpu: &mut dyn GuestCpu, fault: Fault, cr2: u64) -> (Trap, SigInfo) 
         Fault::InvalidOpcode => (Trap { number: 6, error: 0, cr2 }, SigInfo::fault(SIGILL, ILL_ILLOPN, rip)),
         Fault::Breakpoint => (Trap { number: 3, error: 0, cr2 }, SigInfo::kernel(SIGTRAP)),
         Fault::Debug => (Trap { number: 1, error: 0, cr2 }, SigInfo::fault(SIGTRAP, TRAP_TRACE, rip)),
+        Fault::Icebp => (Trap { number: 1, error: 0, cr2 }, SigInfo::fault(SIGTRAP, TRAP_BRKPT, rip)),
         Fault::FloatingPoint => {
             let (number, code) = float_code(&cpu.fpu());
             (Trap { number, error: 0, cr2 }, SigInfo::fault(SIGFPE, code, rip))

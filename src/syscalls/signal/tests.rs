@@ -141,6 +141,7 @@ fn faults_become_signals() {
         (Fault::InvalidOpcode, SIGILL, 2, rip, 6, 0),
         (Fault::Breakpoint, SIGTRAP, 0x80, 0, 3, 0),
         (Fault::Debug, SIGTRAP, 2, rip, 1, 0),
+        (Fault::Icebp, SIGTRAP, 1, rip, 1, 0),
         (Fault::Alignment, SIGBUS, 1, 0, 17, 0),
     ];
     for (fault, signo, code, addr, trapno, error) in cases {
