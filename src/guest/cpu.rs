@@ -76,6 +76,16 @@ pub trait GuestCpu {
     fn instructions(&mut self) -> u64;
     /// Switches counting on or off from here on. Returns whether that is a change.
     fn set_counting(&mut self, counting: bool) -> bool;
+    /// Returns whether calls are followed, so that there is a call graph.
+    fn follows_calls(&self) -> bool {
+        false
+    }
+    /// Makes a part of the call graph's costs so far, for the reason with this number.
+    fn dump_costs(&mut self, _reason: u32) {}
+    /// Sets the call graph's costs to zero.
+    fn zero_costs(&mut self) {}
+    /// Switches collection of the call graph's costs on or off.
+    fn toggle_collection(&mut self) {}
     /// Learns that a signal's handler is the next to run.
     fn signal_begins(&mut self) {}
     /// Learns that a signal's handler has returned, and the registers are those of what it

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::hooks::callgraph::costs::CallCosts;
-use crate::hooks::callgraph::dumps::Dumps;
+use crate::hooks::callgraph::dumps::{Collection, Dumps};
 use crate::hooks::callgraph::tracker::CallTracker;
 use crate::hooks::callgraph::walker::CallRules;
 use crate::hooks::control::AccountId;
@@ -208,6 +208,13 @@ impl Account {
         self.calls.iter_mut().for_each(|calls| calls.zero());
         self.part.set_counted(&Counted::default());
         self.inherited.clear();
+    }
+
+    /// Does something with the costs of calls so far, if calls are followed.
+    pub(super) fn collect(&mut self, what: Collection, plans: &[Arc<Plan>]) {
+        if let Some(calls) = &mut self.calls {
+            calls.collect(what, &mut self.part, plans);
+        }
     }
 
     /// Adds these plans if the account numbers all.

@@ -318,6 +318,11 @@ impl Consumer {
                     calls.switch(task);
                 }
             }
+            Control::Collect(what) => {
+                if let Some(account) = self.accounts.get_mut(&self.current) {
+                    account.collect(what, &self.plans);
+                }
+            }
             // Only the order of moments changes.
             Control::Hold(..) | Control::Resume(..) => {}
         }

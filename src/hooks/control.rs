@@ -1,5 +1,6 @@
 //! Accounts, and the records between those of blocks that tell the consumers what becomes of them.
 
+use crate::hooks::callgraph::dumps::Collection;
 use crate::hooks::record::{Header, PlanId};
 
 /// Name of an account: the counts, caches and predictors of a process. Never used again in a run.
@@ -61,6 +62,8 @@ pub(super) enum Control {
     Count(bool),
     /// The records from here on are this task's, for the call graph.
     Task(u32),
+    /// The costs of the current account's calls so far are treated so.
+    Collect(Collection),
     /// Records of this task with so many instructions come later, for the lookout.
     Hold(u32, u32),
     /// The next records are those of this task that were held, with so many instructions.
@@ -93,6 +96,9 @@ impl Control {
             Control::Reset(account, keep) => (7 + u64::from(keep), account, 0),
             Control::Count(on) => (9 + u64::from(on), AccountId::NONE, 0),
             Control::Task(task) => (11, AccountId::NONE, task),
+            Control::Collect(Collection::Dump(reason)) => (14, AccountId::NONE, reason),
+            Control::Collect(Collection::Zero) => (15, AccountId::NONE, 0),
+            Control::Collect(Collection::Toggle) => (16, AccountId::NONE, 0),
             Control::Hold(task, instructions) => (12, AccountId(task), instructions),
             Control::Resume(task, instructions) => (13, AccountId(task), instructions),
         };
@@ -115,6 +121,9 @@ impl Control {
             11 => Control::Task(other.0),
             12 => Control::Hold(account.0, other.0),
             13 => Control::Resume(account.0, other.0),
+            14 => Control::Collect(Collection::Dump(other.0)),
+            15 => Control::Collect(Collection::Zero),
+            16 => Control::Collect(Collection::Toggle),
             _ => return None,
         })
     }
@@ -141,6 +150,9 @@ mod tests {
             Control::Count(true),
             Control::Count(false),
             Control::Task(u32::MAX),
+            Control::Collect(Collection::Dump(u32::MAX)),
+            Control::Collect(Collection::Zero),
+            Control::Collect(Collection::Toggle),
             Control::Hold(7, u32::MAX),
             Control::Resume(u32::MAX, 9),
         ] {

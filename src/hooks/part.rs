@@ -280,6 +280,13 @@ impl Part {
         }
     }
 
+    /// Takes one execution of the plan with this number back.
+    pub(super) fn take_execution_back(&mut self, number: usize) {
+        if let Some(block) = self.blocks.get(number) {
+            block.executed.update(|executed| executed.saturating_sub(1));
+        }
+    }
+
     /// Counts of one record of the plan with a number, but for misses.
     pub(super) fn referenced(&self, number: usize, slots: &[u64]) -> Counts {
         self.rest.index.references(number, slots)

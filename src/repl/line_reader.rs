@@ -14,7 +14,6 @@ use rustyline::error::ReadlineError;
 use rustyline::history::History;
 use rustyline::{Editor, Helper};
 
-use super::prompt::PROMPT;
 use crate::console::{self, Elsewhere};
 use crate::session::{Control, PAUSE};
 
@@ -24,13 +23,14 @@ const SIGHUP: usize = 1;
 /// Interval at which a signal is looked for.
 const TURN: Duration = Duration::from_millis(20);
 
-/// What makes terminals mark no longer what is pasted, which the editor asks for.
+/// Sequence that ends the marking of pasted text by the terminal, which the editor asks for.
 const PLAIN_PASTE: &str = "\x1b[?2004l";
 
 /// Lets the user edit a line that begins so. `None`: a signal has come that is to end the shell, or
 /// the terminal is gone, which is SIGHUP too.
 pub(super) fn read_line<H: Helper, I: History>(
     editor: &mut Editor<H, I>,
+    prompt: &str,
     begun: &str,
     control: &Arc<Control>,
 ) -> Option<Result<String, ReadlineError>> {
@@ -40,7 +40,7 @@ pub(super) fn read_line<H: Helper, I: History>(
     let watch = move || watch(&watched, &wait);
     // Without another thread the signal is heeded after the line.
     let watch = std::thread::Builder::new().name("signals".to_owned()).spawn(watch);
-    let line = editor.readline_with_initial(PROMPT, (begun, ""));
+    let line = editor.readline_with_initial(prompt, (begun, ""));
     drop(read);
     let Some(elsewhere) = watch.ok().and_then(|watch| watch.join().ok()).flatten() else {
         if line.is_err() && hung_up() {

@@ -200,7 +200,7 @@ impl Validator for Words {}
 impl Helper for Words {}
 
 /// The prompt.
-pub(super) const PROMPT: &str = "cgemu> ";
+const PROMPT: &str = "cgemu> ";
 
 /// Commands that an empty line repeats.
 const AGAIN: [&str; 17] = [
@@ -291,7 +291,7 @@ impl Shell {
                 Some(Err(end)) => Err(end),
                 None => {
                     let begun = typed.take_begun();
-                    let Some(line) = read_line(&mut editor, &begun, self.debugger.control()) else {
+                    let Some(line) = read_line(&mut editor, PROMPT, &begun, self.debugger.control()) else {
                         continue;
                     };
                     if line.is_ok() {

@@ -1,7 +1,13 @@
-//! Requests that switch counting: Cachegrind's, and those of Callgrind that mean the same here.
+//! Requests that switch counting, Cachegrind's and Callgrind's, and Callgrind's about the costs of
+//! the call graph.
 
+use crate::guest::GuestCpu;
 use crate::requests::host::{Answer, Host, Voice};
+use crate::requests::print::{UNREADABLE, string};
 use crate::requests::state::Requests;
+
+/// Most bytes of the reason for a dump.
+const LONGEST_REASON: usize = 256;
 
 /// Cachegrind's CACHEGRIND_START_INSTRUMENTATION: what follows is counted.
 pub(super) fn cachegrind_start(_: &mut Requests, host: &mut dyn Host, _: [u64; 5]) -> Answer {
@@ -37,8 +43,12 @@ pub(super) fn callgrind_stop(requests: &mut Requests, host: &mut dyn Host, _: [u
 }
 
 /// Cachegrind does not know these. They mean what Cachegrind's own do to a user who asked to wait
-/// for such a request.
+/// for such a request, or for a call graph.
 fn callgrind_switch(requests: &Requests, host: &mut dyn Host, on: bool) -> Answer {
+    if host.cpu().follows_calls() {
+        host.cpu().set_counting(on);
+        return Answer::Value(0);
+    }
     if !requests.waits {
         return ignored(
             host,
@@ -55,25 +65,35 @@ fn callgrind_switch(requests: &Requests, host: &mut dyn Host, on: bool) -> Answe
 
 /// Callgrind's CALLGRIND_DUMP_STATS.
 pub(super) fn dump_stats(_: &mut Requests, host: &mut dyn Host, _: [u64; 5]) -> Answer {
-    ignored(host, "CALLGRIND_DUMP_STATS")
+    collect(host, "CALLGRIND_DUMP_STATS", |cpu| cpu.dump_costs(0))
 }
 
-/// Callgrind's CALLGRIND_DUMP_STATS_AT.
-pub(super) fn dump_stats_at(_: &mut Requests, host: &mut dyn Host, _: [u64; 5]) -> Answer {
-    ignored(host, "CALLGRIND_DUMP_STATS_AT")
+/// Callgrind's CALLGRIND_DUMP_STATS_AT: its argument says what for.
+pub(super) fn dump_stats_at(requests: &mut Requests, host: &mut dyn Host, [at, ..]: [u64; 5]) -> Answer {
+    let text = string(host.mem(), at, LONGEST_REASON).unwrap_or_else(|| UNREADABLE.to_vec());
+    collect(host, "CALLGRIND_DUMP_STATS_AT", |cpu| cpu.dump_costs(requests.reasons.number(&text)))
 }
 
 /// Callgrind's CALLGRIND_ZERO_STATS.
 pub(super) fn zero_stats(_: &mut Requests, host: &mut dyn Host, _: [u64; 5]) -> Answer {
-    ignored(host, "CALLGRIND_ZERO_STATS")
+    collect(host, "CALLGRIND_ZERO_STATS", |cpu| cpu.zero_costs())
 }
 
 /// Callgrind's CALLGRIND_TOGGLE_COLLECT.
 pub(super) fn toggle_collect(_: &mut Requests, host: &mut dyn Host, _: [u64; 5]) -> Answer {
-    ignored(host, "CALLGRIND_TOGGLE_COLLECT")
+    collect(host, "CALLGRIND_TOGGLE_COLLECT", |cpu| cpu.toggle_collection())
+}
+
+/// Works on the costs of the call graph, if there is one.
+fn collect(host: &mut dyn Host, name: &str, work: impl FnOnce(&mut dyn GuestCpu)) -> Answer {
+    if !host.cpu().follows_calls() {
+        return ignored(host, name);
+    }
+    work(host.cpu());
+    Answer::Value(0)
 }
 
 fn ignored(host: &mut dyn Host, name: &str) -> Answer {
-    host.notice(format!("{name} was ignored, as under Cachegrind: there is one profile, of the whole run"));
+    host.notice(format!("{name} was ignored, as under Cachegrind: --callgraph=yes obeys it"));
     Answer::Untouched
 }

@@ -12,4 +12,4 @@ mod state;
 mod table;
 
 pub(crate) use host::{Answer, CodePlace, Host, Voice};
-pub(crate) use state::{Client, Requests};
+pub(crate) use state::{Client, Reasons, Requests};

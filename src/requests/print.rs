@@ -9,7 +9,7 @@ use crate::requests::state::Requests;
 const CALLS: usize = 12;
 
 /// Stands for a text that cannot be read.
-const UNREADABLE: &[u8] = b"(unreadable)";
+pub(super) const UNREADABLE: &[u8] = b"(unreadable)";
 
 /// VALGRIND_PRINTF; answers how many bytes were printed, without prefixes.
 pub(super) fn printf(_: &mut Requests, host: &mut dyn Host, [text, list, ..]: [u64; 5]) -> Answer {

@@ -22,6 +22,38 @@ pub(super) struct Caller {
     pub(super) counting: bool,
 }
 
+/// Reasons that the program has given for dumps of its costs, numbered from 1; 0 stands for none.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reasons(Vec<Vec<u8>>);
+
+/// Most reasons that are kept; dumps for others have none.
+const MOST_REASONS: usize = 4096;
+
+impl Reasons {
+    /// The number of a reason.
+    pub(super) fn number(&mut self, text: &[u8]) -> u32 {
+        let known = self.0.iter().position(|reason| reason == text);
+        let at = known.or_else(|| {
+            let free = self.0.len();
+            (free < MOST_REASONS).then(|| {
+                self.0.push(text.to_vec());
+                free
+            })
+        });
+        at.map_or(0, |at| at as u32 + 1)
+    }
+
+    /// The reason with a number, in Callgrind's words.
+    pub(crate) fn get(&self, number: u32) -> String {
+        const REQUEST: &str = "Client Request";
+        let text = (number as usize).checked_sub(1).and_then(|at| self.0.get(at));
+        text.map_or_else(
+            || REQUEST.to_owned(),
+            |text| format!("{REQUEST}: {}", String::from_utf8_lossy(text).replace(char::is_control, "?")),
+        )
+    }
+}
+
 /// A task that makes requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Client {
@@ -38,6 +70,8 @@ pub(crate) struct Client {
 pub(crate) struct Requests {
     /// The run began without counting, and waits for a request to start it.
     pub(super) waits: bool,
+    /// Reasons for dumps.
+    pub(super) reasons: Reasons,
     /// The task that runs.
     client: Client,
     /// Numbers of stacks that were registered, by process.
@@ -49,7 +83,18 @@ pub(crate) struct Requests {
 impl Requests {
     /// The state before the first request; `waits` says that the run begins without counting.
     pub(crate) fn new(waits: bool, client: Client) -> Requests {
-        Requests { waits, client, stacks: BTreeMap::new(), calls: BTreeMap::new() }
+        Requests {
+            waits,
+            reasons: Reasons::default(),
+            client,
+            stacks: BTreeMap::new(),
+            calls: BTreeMap::new(),
+        }
+    }
+
+    /// The reasons that were given for dumps.
+    pub(crate) fn reasons(&self) -> &Reasons {
+        &self.reasons
     }
 
     /// The number of the running thread in its process.
@@ -167,5 +212,21 @@ impl Requests {
             cpu.set_counting(true);
         }
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_numbered_once_and_not_without_end() {
+        let mut reasons = Reasons::default();
+        assert_eq!((reasons.number(b"one"), reasons.number(b"a\n\x1bb"), reasons.number(b"one")), (1, 2, 1));
+        assert_eq!(reasons.get(0), "Client Request");
+        assert_eq!(reasons.get(1), "Client Request: one");
+        assert_eq!(reasons.get(2), "Client Request: a??b", "it is one line of a file");
+        let last = (0..10_000).map(|n| reasons.number(format!("reason {n}").as_bytes())).last();
+        assert_eq!((last, reasons.get(u32::MAX)), (Some(0), "Client Request".to_owned()));
     }
 }

@@ -8,6 +8,7 @@ use crate::hooks::callgraph::costs::CallCosts;
 use crate::hooks::callgraph::dumps::Dumps;
 use crate::hooks::tally::Tally;
 use crate::profile::{CallGraph, Profile, UNKNOWN, cache_desc};
+use crate::requests::Reasons;
 use crate::session::call_graph;
 use crate::session::config::{CountConfig, Positions};
 use crate::session::costs::costs;
@@ -29,6 +30,8 @@ pub(super) struct Subject<'a> {
     pub calls: Option<&'a CallCosts>,
     /// The parts of them that were dumped before.
     pub dumps: &'a Dumps,
+    /// The reasons that the program gave for them.
+    pub reasons: &'a Reasons,
     /// Positions of the call graph.
     pub positions: Positions,
 }
@@ -64,7 +67,7 @@ pub(super) fn fold_run(tally: &Tally, modules: &mut Modules, subject: Subject<'_
     let calls = subject.calls.map(&mut fold);
     let mut dumps: Vec<CallGraph> = subject.dumps.made.iter().map(|dump| fold(&dump.costs)).collect();
     for (graph, dump) in dumps.iter_mut().zip(&subject.dumps.made) {
-        graph.trigger = Some(call_graph::trigger(dump.trigger, modules));
+        graph.trigger = Some(call_graph::trigger(dump.trigger, modules, subject.reasons));
     }
     Some(Folded { calls, dumps, instructions, profile })
 }

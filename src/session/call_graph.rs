@@ -8,6 +8,7 @@ use crate::hooks::callgraph::facts::Section;
 use crate::hooks::callgraph::walker::MOST_FRAMES;
 use crate::hooks::plan::MappingId;
 use crate::profile::{CallGraph, Calls, CodePosition, Costs, EventSet, FunctionId, Jumps, NameId, UNKNOWN};
+use crate::requests::Reasons;
 use crate::session::config::Positions;
 use crate::session::costs::costs;
 use crate::session::modules::Modules;
@@ -68,17 +69,18 @@ pub(super) fn fold(
 pub(super) fn addresses_of_dump(dump: &Dump) -> impl Iterator<Item = (MappingId, u64)> {
     let function = match dump.trigger {
         Trigger::Before(code) | Trigger::After(code) => Some(code),
-        Trigger::Instructions(_) => None,
+        Trigger::Instructions(_) | Trigger::Request(_) => None,
     };
     addresses(&dump.costs).chain(function)
 }
 
 /// The reason for the end of a part, in the words of Callgrind.
-pub(super) fn trigger(trigger: Trigger, modules: &mut Modules) -> String {
+pub(super) fn trigger(trigger: Trigger, modules: &mut Modules, reasons: &Reasons) -> String {
     let (option, (mapping, pc)) = match trigger {
         Trigger::Before(code) => ("--dump-before", code),
         Trigger::After(code) => ("--dump-after", code),
         Trigger::Instructions(count) => return format!("--dump-every={count}"),
+        Trigger::Request(reason) => return reasons.get(reason),
     };
     let function = modules.locate(mapping, pc).map(|at| at.function);
     format!("{option}={}", function.as_deref().unwrap_or(UNKNOWN))

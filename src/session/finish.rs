@@ -16,6 +16,7 @@ use crate::hooks::plan::MappingId;
 use crate::hooks::private_code::CodeInNoFile;
 use crate::hooks::tally::Tally;
 use crate::profile::Profile;
+use crate::requests::Reasons;
 use crate::session::accounts::{Counted, CountedThread};
 use crate::session::attribute::{self, Subject};
 use crate::session::call_graph;
@@ -54,7 +55,9 @@ impl Session {
             calls: calls_of(account, &consumers),
             dumps: dumps_of(account, &consumers),
         };
-        let folded = fold_all(&config, accounts.counted(), &mut counts, &mut guest.modules, code.as_ref());
+        let Guest { modules, requests, .. } = &mut guest;
+        let folded =
+            fold_all(&config, accounts.counted(), &mut counts, modules, requests.reasons(), code.as_ref());
         // It is given up only for a pause.
         let results = folded.unwrap_or_else(|| Results::empty(&config));
         conclude(ending, &mut guest, results)
@@ -80,7 +83,8 @@ impl Session {
             dumps: Dumps::default(),
         };
         let code = self.machine.recorder().code();
-        let results = fold_all(&self.config, counted, &mut counts, &mut self.guest.modules, code)?;
+        let Guest { modules, requests, .. } = &mut self.guest;
+        let results = fold_all(&self.config, counted, &mut counts, modules, requests.reasons(), code)?;
         Some(conclude(ending, &mut self.guest, results))
     }
 
@@ -101,6 +105,7 @@ impl Session {
             code,
             calls: None,
             dumps: &Dumps::default(),
+            reasons: guest.requests.reasons(),
             positions,
         };
         attribute::fold_run(&tally, &mut guest.modules, subject)
@@ -286,6 +291,7 @@ fn fold_all(
     counted: &[Counted],
     counts: &mut dyn FnMut(AccountId) -> AccountCounts,
     modules: &mut Modules,
+    reasons: &Reasons,
     code: Option<&CodeInNoFile>,
 ) -> Option<Results> {
     let Some((first, others)) = counted.split_first() else { return Some(Results::empty(config)) };
@@ -325,7 +331,7 @@ fn fold_all(
         let code = code.map(|kept| Code { kept, accounts: accounts() });
         let calls = own.calls.as_ref();
         let dumps = &own.dumps;
-        let subject = Subject { command, counting, code, calls, dumps, positions };
+        let subject = Subject { command, counting, code, calls, dumps, reasons, positions };
         attribute::fold_run(&own.tally, modules, subject)
     };
     let in_first = if rules.merged { counted } else { from_ref(first) };

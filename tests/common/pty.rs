@@ -133,8 +133,8 @@ impl Terminal {
         }
     }
 
-    /// As [`Terminal::finish`], with the terminal left as it was: it edits lines, shows what is typed
-    /// and makes signals of keys.
+    /// As [`Terminal::finish`], with the terminal left as it was: it edits lines, shows what is
+    /// typed and makes signals of keys.
     pub fn finish_cooked(self) -> (String, ExitStatus) {
         let terminal = self.master.try_clone().expect("a copy");
         let ended = self.finish();

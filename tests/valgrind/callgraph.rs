@@ -328,6 +328,14 @@ fn parts_are_callgrinds() {
     compare_parts(sources(), &ARCH, &["--zero-before=main"], 3, Some(0));
 }
 
+/// Requests of callgrind.h: within each other, in recursion, beside functions that do the same.
+#[test]
+fn requests_are_callgrinds() {
+    let source = || vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/callgrind/requests.c")];
+    compare_parts(source(), &ARCH, &[], 5, Some(8));
+    compare_parts(source(), &ARCH, &["--toggle-collect=main", "--dump-before=rec"], 5, Some(11));
+}
+
 /// The numbers at the end of a file's name: of the process that was started first, of another one,
 /// and of a part.
 fn numbers(file: &str) -> (u32, u32) {

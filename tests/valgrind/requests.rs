@@ -173,15 +173,16 @@ fn compiled(text: &str) -> tempfile::TempDir {
     dir
 }
 
-/// Who waits for a request gets what is between the requests; who does not, the whole run, as from
-/// Cachegrind.
+/// Who waits for a request gets what is between the requests, who asks for a call graph what
+/// Callgrind counts, and anybody else the whole run, as from Cachegrind.
 #[test]
 fn callgrinds_switches_are_for_those_who_wait() {
     let dir = compiled(
         "#include <valgrind/callgrind.h>\n\
          __attribute__((noinline)) void work(void) { for (int i = 0; i < 1000; i++) __asm__ volatile(\"nop\"); }\n\
          int main(void) { work(); CALLGRIND_START_INSTRUMENTATION; work(); work(); CALLGRIND_STOP_INSTRUMENTATION;\n\
-         work(); CALLGRIND_ZERO_STATS; CALLGRIND_START_INSTRUMENTATION; CALLGRIND_START_INSTRUMENTATION; return 0; }\n",
+         work(); CALLGRIND_ZERO_STATS; CALLGRIND_START_INSTRUMENTATION; CALLGRIND_START_INSTRUMENTATION; work();\n\
+         return 0; }\n",
     );
     let run = |option: &str| {
         let out = output(dir.path(), &["run", option, "--cachegrind-out-file=out", "./prog"]);
@@ -189,12 +190,15 @@ fn callgrinds_switches_are_for_those_who_wait() {
         let rows = counts.rows.iter().filter(|((_, function, _), _)| function == "work");
         (rows.map(|(_, row)| row[0]).sum::<u64>(), plain(&out.stderr))
     };
-    let (twice, said) = run("--instr-at-start=no");
+    let (thrice, said) = run("--instr-at-start=no");
     assert_eq!(said.matches("were obeyed").count(), 1, "{said}");
     assert_eq!(said.matches("CALLGRIND_ZERO_STATS was ignored").count(), 1, "{said}");
     let (all, said) = run("--instr-at-start=yes");
     assert_eq!(said.matches("CALLGRIND_STOP_INSTRUMENTATION was ignored").count(), 1, "{said}");
-    assert!(twice > 2000 && twice * 2 == all, "{twice} of two calls and {all} of four");
+    assert!(thrice > 3000 && thrice * 5 == all * 3, "{thrice} of three calls and {all} of five");
+    let (once, said) = run("--callgraph=yes");
+    assert!(!said.contains("ignored") && !said.contains("obeyed"), "{said}");
+    assert_eq!(once * 5, all, "the others were set to zero");
 }
 
 /// Text that was said is not said again after the run went back, and stepping takes the sequence

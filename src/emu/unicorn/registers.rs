@@ -4,6 +4,7 @@ use unicorn_engine::RegisterX86;
 
 use crate::emu::unicorn::engine_state::{EngineState, Segment};
 use crate::guest::{Gpr, GuestCpu};
+use crate::hooks::callgraph::dumps::Collection;
 use crate::hooks::callgraph::facts::Between;
 use crate::hooks::recorder::Recorder;
 
@@ -119,6 +120,25 @@ impl GuestCpu for Cpu<'_> {
     fn set_counting(&mut self, counting: bool) -> bool {
         let pc = self.rip();
         self.recorder.set_counting(counting, pc)
+    }
+
+    fn follows_calls(&self) -> bool {
+        self.recorder.follows_calls()
+    }
+
+    fn dump_costs(&mut self, reason: u32) {
+        let pc = self.rip();
+        self.recorder.collect(Collection::Dump(reason), pc);
+    }
+
+    fn zero_costs(&mut self) {
+        let pc = self.rip();
+        self.recorder.collect(Collection::Zero, pc);
+    }
+
+    fn toggle_collection(&mut self) {
+        let pc = self.rip();
+        self.recorder.collect(Collection::Toggle, pc);
     }
 
     fn signal_begins(&mut self) {

@@ -17,6 +17,8 @@ pub(crate) enum Trigger {
     After(CodeAt),
     /// So many instructions have been executed since the part before.
     Instructions(u64),
+    /// The program has asked for it, for the reason with this number.
+    Request(u32),
 }
 
 /// The costs from the dump before, or from the beginning, to what triggers this one.
@@ -73,6 +75,17 @@ impl Dumps {
             Arc::make_mut(own).costs.complete(&its.costs);
         }
     }
+}
+
+/// Work of a program's request on the costs so far (callgrind.h).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Collection {
+    /// They make a part, for the reason with this number.
+    Dump(u32),
+    /// They begin at zero.
+    Zero,
+    /// They are collected from here on if they were not, and the other way round.
+    Toggle,
 }
 
 /// Treatment of the costs at a moment.

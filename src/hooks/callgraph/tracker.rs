@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::hooks::callgraph::costs::{ArcId, BlockId, CallCosts};
-use crate::hooks::callgraph::dumps::{Demand, Demands, Dumps, Trigger};
+use crate::hooks::callgraph::dumps::{Collection, Demand, Demands, Dumps, Trigger};
 use crate::hooks::callgraph::graph::Graph;
 use crate::hooks::callgraph::ledger::Batch;
 use crate::hooks::callgraph::sums::RecordReferences;
@@ -187,6 +187,25 @@ impl CallTracker {
                 self.zero();
             }
         }
+    }
+
+    /// Does what the program asks for with the costs so far. As Callgrind: the block that asks is
+    /// in the calls that it is in, but its own instructions count to its function after it; where
+    /// they are collected no longer, or not yet, not at all.
+    pub(in crate::hooks) fn collect(&mut self, what: Collection, part: &mut Part, plans: &[Arc<Plan>]) {
+        let asking = self.thread.last_block().filter(|_| self.walker().collects());
+        let asking = asking.map(|block| block as usize);
+        asking.iter().for_each(|block| part.take_execution_back(*block));
+        match what {
+            Collection::Dump(reason) => self.meet(Demand::Dump(Trigger::Request(reason)), part, plans),
+            Collection::Zero => self.meet(Demand::Zero, part, plans),
+            Collection::Toggle => {
+                self.walker().toggle();
+                self.thread.ledger.settle(&mut self.batch, part.log(), &mut self.graph);
+                return;
+            }
+        }
+        asking.iter().for_each(|block| part.add_executions(*block, 1));
     }
 
     /// Walks records to the next instruction to the consumers. Returns the number of their

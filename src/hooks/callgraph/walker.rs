@@ -98,6 +98,11 @@ impl Thread {
         }
     }
 
+    /// The block that was executed last.
+    pub(super) fn last_block(&self) -> Option<BlockId> {
+        self.now.block
+    }
+
     /// Goes on behind a block, of which the record has these slots.
     #[inline(always)]
     pub(super) fn step(&mut self, sp: StackPointer, slots: &[u64]) {
@@ -132,8 +137,14 @@ impl Walker<'_> {
 
     /// True if costs are collected now.
     #[inline]
-    fn collects(&self) -> bool {
+    pub(super) fn collects(&self) -> bool {
         self.rules.collect_at_start != self.thread.now.toggled
+    }
+
+    /// Switches collection.
+    pub(super) fn toggle(mut self) {
+        self.thread.now.toggled ^= true;
+        self.note(Change::None);
     }
 
     /// Notes a change of the stack, which is as it is after it.

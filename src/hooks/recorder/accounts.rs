@@ -1,5 +1,6 @@
 //! Accounts of the recorder: opened, begun anew, ended, and counting switched on and off.
 
+use crate::hooks::callgraph::dumps::Collection;
 use crate::hooks::control::{AccountId, Control, Opening};
 use crate::hooks::filter::Place;
 use crate::hooks::recorder::Recorder;
@@ -136,5 +137,13 @@ impl Recorder {
             self.point(pc);
         }
         changed
+    }
+
+    /// Does something with the costs of the current account's calls, where control is at `pc`.
+    pub(crate) fn collect(&mut self, what: Collection, pc: u64) {
+        self.point(pc);
+        self.decide();
+        self.control(Control::Collect(what));
+        self.point(pc);
     }
 }

@@ -328,8 +328,8 @@ fn pasted_in_one_piece() {
     assert_eq!(terminal.finish().1.code(), Some(0));
 }
 
-/// A signal from outside ends the shell while a line is being typed, too: with the profile, and with
-/// the terminal as it was.
+/// A signal from outside ends the shell while a line is being typed, too: with the profile, and
+/// with the terminal as it was.
 #[test]
 fn signals_end_the_prompt() {
     for (signal, status) in [(Signal::TERM, 143), (Signal::HUP, 129), (Signal::USR1, 138)] {
