@@ -121,13 +121,12 @@ impl CallArgs {
 
     /// Patterns of the functions that control what is collected.
     pub(super) fn functions(&self) -> FunctionPatterns {
-        let patterns =
-            |all: &[OsString]| all.iter().map(|pattern| pattern.as_bytes().to_vec()).collect::<Vec<_>>();
         FunctionPatterns {
             toggle: patterns(&self.toggle_collect),
             dump_before: patterns(&self.dump_before),
             dump_after: patterns(&self.dump_after),
             zero_before: patterns(&self.zero_before),
+            count_from: Vec::new(),
         }
     }
 
@@ -151,6 +150,11 @@ impl CallArgs {
             compress_positions: self.compress_pos.on(),
         }
     }
+}
+
+/// The bytes of patterns.
+pub(super) fn patterns(all: &[OsString]) -> Vec<Vec<u8>> {
+    all.iter().map(|pattern| pattern.as_bytes().to_vec()).collect()
 }
 
 /// Checks what the call graph is asked for together with.

@@ -19,6 +19,7 @@ Examples:
   cgemu run ./prog one two
   cgemu run --cache-sim=no ./prog                 instructions only; faster
   cgemu run --cache=zen3 --branch-sim=yes ./prog
+  cgemu run --count-from=main ./prog              without loader and start-up
   cgemu run --D1=32768,8,64 --LL=1048576,16,64 ./prog
   cgemu run --top=10 --cachegrind-out-file=/dev/null -- sort -r words.txt
   cgemu run --max-instructions=2G --timeout=5m ./prog

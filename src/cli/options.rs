@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser as _};
 use clap::{ArgAction, Args, ValueEnum};
 
-use super::call_options::CallArgs;
+use super::call_options::{CallArgs, patterns};
 use super::environment::{self, Addition};
 use super::pattern;
 use super::switch::Switch;
@@ -17,8 +17,8 @@ use super::values;
 use super::view::Names;
 use super::{lookup, policy};
 use crate::session::{
-    Caches, Children, CountConfig, CountModel, Layout, Limits, MachineConfig, Producer, Schedule, Skip,
-    StartError, User,
+    Caches, Children, CountConfig, CountModel, FunctionPatterns, Layout, Limits, MachineConfig, Producer,
+    Schedule, Skip, StartError, User,
 };
 use crate::sim::{Geometry, PRESETS, preset};
 
@@ -148,6 +148,12 @@ pub(super) struct CountArgs {
     #[arg(long, default_value = "yes", display_order = 16)]
     #[arg(help_heading = "Cachegrind's options")]
     pub instr_at_start: Switch,
+
+    /// Count a program only from the first entry of this function on, as from main, to leave out
+    /// loader and start-up; ? and * stand for any character and any text. May be repeated: the one
+    /// that is entered first counts. Caches and predictors are empty then
+    #[arg(long, value_name = "FUNCTION", action = ArgAction::Append, display_order = 23)]
+    pub count_from: Vec<OsString>,
 
     /// Also count the programs that the first one executes in other processes; a child of fork(2)
     /// is counted in any case until it executes one
@@ -412,7 +418,7 @@ impl CountArgs {
             branch_sim: self.branch_sim.on(),
             model: self.count_model,
             calls: calls.rules(),
-            functions: calls.functions(),
+            functions: FunctionPatterns { count_from: patterns(&self.count_from), ..calls.functions() },
             at_start: self.instr_at_start.on(),
             producer: self.hooks,
             children: Children {

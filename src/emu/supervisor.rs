@@ -68,6 +68,13 @@ pub(crate) trait Supervisor {
         CodePlace::default()
     }
 
+    /// Tells if the first execution of the code at `pc`, which is in this mapping, begins the
+    /// counts of its process.
+    fn begins_counts(&mut self, mapping: MappingId, pc: u64) -> bool {
+        let _ = (mapping, pc);
+        false
+    }
+
     /// Notes something about the code at `pc` that the user should be told once.
     fn notice(&mut self, pc: u64, file: Option<FileArea<'_>>, what: &'static str);
 

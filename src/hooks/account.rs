@@ -90,6 +90,8 @@ pub(super) struct Account {
     numbering: Numbering,
     /// Records that are not counted do not reach the simulator either.
     pub(super) counting: bool,
+    /// Neither counted nor simulated until a plan is executed that begins counts.
+    pub(super) waits: bool,
     inherited: Vec<Arc<Book>>,
     /// Follows calls, if there is to be a call graph.
     pub(super) calls: Option<Box<CallTracker>>,
@@ -104,6 +106,7 @@ pub(super) struct SavedAccount {
     held: HeldPart,
     calls: Option<Box<CallTracker>>,
     pub(super) counting: bool,
+    waits: bool,
 }
 
 impl SavedAccount {
@@ -116,7 +119,7 @@ impl SavedAccount {
 impl Account {
     /// Starts an account of its own without counts.
     pub(super) fn new(part: Part, numbering: Numbering, process: AccountId) -> Account {
-        Account { part, numbering, counting: true, inherited: Vec::new(), calls: None, process }
+        Account { part, numbering, counting: true, waits: false, inherited: Vec::new(), calls: None, process }
     }
 
     /// The account, which has counted nothing, following calls by `rules` if there are any.
@@ -132,6 +135,7 @@ impl Account {
     pub(super) fn child(&self, id: AccountId, inherited: Vec<Arc<Book>>, plans: &[Arc<Plan>]) -> Account {
         let mut child = Account {
             counting: self.counting,
+            waits: self.waits,
             inherited,
             ..Account::new(self.part.without_counts(), Numbering::own(), id)
         };
@@ -150,6 +154,7 @@ impl Account {
             if calls.is_some() { Numbering::Contexts { plans: Vec::new() } } else { Numbering::own() };
         Account {
             counting: self.counting,
+            waits: self.waits,
             calls,
             ..Account::new(self.part.without_simulators(), numbering, self.process)
         }
@@ -270,7 +275,7 @@ impl Account {
     /// The account in few bytes.
     pub(super) fn save(&self) -> SavedAccount {
         let (book, held) = (self.book_without_calls(), self.part.held());
-        SavedAccount { book, held, calls: self.calls.clone(), counting: self.counting }
+        SavedAccount { book, held, calls: self.calls.clone(), counting: self.counting, waits: self.waits }
     }
 
     /// True if the account can go back to what was saved: its plans have the numbers that they had.
@@ -295,6 +300,7 @@ impl Account {
         self.part.set_counted(&saved.book.counted.unpack());
         self.part.hold(&saved.held);
         self.counting = saved.counting;
+        self.waits = saved.waits;
         self.inherited.clone_from(&saved.book.inherited);
         self.calls.clone_from(&saved.calls);
     }

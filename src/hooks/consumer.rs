@@ -28,6 +28,8 @@ pub(crate) struct Consumer {
     initial: Part,
     /// Rules for the call graph, if there is to be one.
     calls: Option<CallRules>,
+    /// Programs begin without being counted, until a plan is executed that begins counts.
+    waits: bool,
     /// Accounts that have run lately.
     accounts: BTreeMap<AccountId, Account>,
     /// The others, in few bytes.
@@ -85,6 +87,7 @@ impl Consumer {
             plans: Vec::new(),
             initial,
             calls,
+            waits: false,
             accounts: BTreeMap::from([(AccountId::FIRST, first)]),
             asleep: BTreeMap::new(),
             lately: vec![AccountId::FIRST],
@@ -93,6 +96,14 @@ impl Consumer {
             holders: BTreeMap::new(),
             lookout: None,
         }
+    }
+
+    /// The consumer, which has seen nothing; with `waits` it counts a program only from the first
+    /// plan on that begins counts.
+    pub(crate) fn waiting(mut self, waits: bool) -> Consumer {
+        self.waits = waits;
+        self.accounts.values_mut().for_each(|account| account.waits = waits);
+        self
     }
 
     /// Saves counts and simulators.
@@ -187,8 +198,9 @@ impl Consumer {
         let mut instructions = 0;
         loop {
             let (walked, rest) = match self.accounts.get_mut(&self.current) {
+                Some(account) if account.waits => pass(words, |plan| begins_counts(&self.plans, plan)),
                 Some(account) if account.counting => account.walk(words, &self.plans),
-                _ => pass(words),
+                _ => pass(words, |_| false),
             };
             instructions += walked;
             match self.after(rest) {
@@ -229,7 +241,21 @@ impl Consumer {
             self.obey(Control::of(record.get(1..)?)?);
             return Some(rest);
         }
-        self.learn(header.plan).then_some(words)
+        (self.begin_counts(header.plan) || self.learn(header.plan)).then_some(words)
+    }
+
+    /// Counts the current process from here on if it waits for this plan. Returns whether it did.
+    fn begin_counts(&mut self, plan: PlanId) -> bool {
+        let waiting = self.accounts.get(&self.current).filter(|account| account.waits);
+        let Some(process) = waiting.map(|account| account.process) else { return false };
+        let begins = begins_counts(&self.plans, plan);
+        if begins {
+            // Threads that are counted apart begin together.
+            for account in self.accounts.values_mut().filter(|account| account.process == process) {
+                account.waits = false;
+            }
+        }
+        begins
     }
 
     /// Makes a plan known to the current account. Returns false if that changes nothing.
@@ -256,8 +282,10 @@ impl Consumer {
             }
             instructions += header.instructions;
             lookout.accesses(header, slots);
+            self.begin_counts(header.plan);
             self.learn(header.plan);
-            if let Some(account) = self.accounts.get_mut(&self.current).filter(|account| account.counting) {
+            let counted = |account: &&mut Account| account.counting && !account.waits;
+            if let Some(account) = self.accounts.get_mut(&self.current).filter(counted) {
                 if lookout.wants_misses() {
                     account.walk_noting(record, &mut |index, pc, miss| lookout.miss(header, index, pc, miss));
                 } else {
@@ -300,6 +328,7 @@ impl Consumer {
                 self.wake(account);
                 if let Some(account) = self.accounts.get_mut(&account) {
                     account.reset(counts, &self.plans);
+                    account.waits = self.waits;
                 }
             }
             Control::Count(counting) => {
@@ -491,14 +520,19 @@ impl Consumer {
     }
 }
 
-/// Passes records that are not counted, to the next instruction. Returns the number of their
-/// instructions and the words that are left.
-fn pass(mut words: &[u64]) -> (u64, &[u64]) {
+/// Tests whether executing a plan begins the counts of a process that waits for that.
+fn begins_counts(plans: &[Arc<Plan>], plan: PlanId) -> bool {
+    plans.get(plan.0 as usize).is_some_and(|plan| plan.begins_counts)
+}
+
+/// Passes records that are not counted, to the next instruction or one of a plan that `ends` them.
+/// Returns the number of their instructions and the words that are left.
+fn pass(mut words: &[u64], ends: impl Fn(PlanId) -> bool) -> (u64, &[u64]) {
     let mut instructions = 0;
     while let Some(&word) = words.first() {
         let header = Header::of(word);
         let Some(next) = words.get(1 + header.slots..) else { break };
-        if Control::is(header) {
+        if Control::is(header) || ends(header.plan) {
             break;
         }
         instructions += header.instructions;

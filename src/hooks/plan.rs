@@ -86,6 +86,8 @@ pub(crate) struct Plan {
     pub(crate) calls: Option<CallFacts>,
     /// The record is no block but something between two.
     pub(crate) between: Option<Between>,
+    /// It begins a function whose first entry begins the counts of its process.
+    pub(crate) begins_counts: bool,
 }
 
 impl Plan {
@@ -102,6 +104,7 @@ impl Plan {
             mapping,
             calls: None,
             between: None,
+            begins_counts: false,
         }
     }
 
@@ -140,6 +143,11 @@ impl Builder {
     pub(crate) fn follow_calls(&mut self, place: CodePlace) {
         self.follower = Some(Follower::default());
         self.plan.calls = Some(CallFacts { place, ..CallFacts::default() });
+    }
+
+    /// Has the counts of a process begin with the plan that is started.
+    pub(crate) fn begin_counts(&mut self) {
+        self.plan.begins_counts = true;
     }
 
     /// Determines the events of an instruction.
@@ -293,6 +301,7 @@ impl PlanTable {
         plan.slots = plan.events.iter().map(|event| event.slot + 1).max().unwrap_or(0);
         plan.retries = whole.retries.iter().filter(|&&insn| insn < complete).copied().collect();
         plan.prefix_of = Some(whole.prefix_of.unwrap_or(id));
+        plan.begins_counts = whole.begins_counts && !plan.insns.is_empty();
         // It goes on where a signal's handler or another task begins, whose stack pointer is told.
         plan.calls = whole.calls.map(|calls| CallFacts { place: calls.place, ..CallFacts::default() });
         let prefix = self.add(plan);

@@ -134,11 +134,11 @@ pub struct CountConfig {
     pub skip: Skip,
     /// Rules for the call graph; none if it is not asked for.
     pub calls: Option<CallRules>,
-    /// The functions that control what the call graph collects.
+    /// The functions that control what is counted and collected.
     pub functions: FunctionPatterns,
 }
 
-/// Patterns of the functions that control what a call graph collects, with ? and *.
+/// Patterns of the functions that control what is counted and collected, with ? and *.
 #[derive(Clone, Debug, Default)]
 pub struct FunctionPatterns {
     /// They switch collection.
@@ -149,6 +149,9 @@ pub struct FunctionPatterns {
     pub dump_after: Vec<Vec<u8>>,
     /// Costs are set to zero when they are entered.
     pub zero_before: Vec<Vec<u8>>,
+    /// A process is counted from the first entry of one of them on; from its first instruction on
+    /// if there are none.
+    pub count_from: Vec<Vec<u8>>,
 }
 
 /// Counting of the processes that the first one starts.

@@ -268,6 +268,9 @@ fn conclude(ending: Ending, guest: &mut Guest, results: Results) -> Finished {
             "{files} dropped that the program wrote, changed or removed; --allow-write=DIR keeps what is in DIR"
         ));
     }
+    if let Some(names) = guest.modules.awaited() {
+        notices.push(format!("no function of --count-from={names} was entered, so nothing is counted"));
+    }
     if left_out > 0 {
         notices.push(format!(
             "{left_out} dumps of the call graph are left out, since there were too many; their costs are in the last part"

@@ -452,6 +452,10 @@ impl Supervisor for Guest {
         self.modules.code_place(mapping, pc)
     }
 
+    fn begins_counts(&mut self, mapping: MappingId, pc: u64) -> bool {
+        self.modules.begins_counts(mapping, pc)
+    }
+
     fn notice(&mut self, pc: u64, file: Option<FileArea<'_>>, what: &'static str) {
         let notices = &mut self.kernel.notices;
         notices.take_fresh();

@@ -58,6 +58,8 @@ pub(super) struct Modules {
     functions: FunctionPatterns,
     /// The functions of call graphs.
     names: FunctionNames,
+    /// Such a function was there from which on a process is counted.
+    begun: bool,
     /// Mappings before this one are read ahead, or shall not be.
     read_ahead: usize,
 }
@@ -214,6 +216,32 @@ impl Modules {
             resolver: symbol.is_some_and(|symbol| symbol.name.starts_with("_dl_runtime_resolve")),
             actions,
         }
+    }
+
+    /// Tests whether the code at `pc` begins a function from which on a process is counted.
+    pub(super) fn begins_counts(&mut self, mapping: MappingId, pc: u64) -> bool {
+        if self.functions.count_from.is_empty() {
+            return false;
+        }
+        let Some(vaddr) = self.vaddr(mapping, pc) else { return false };
+        let functions = self.object(mapping).and_then(|object| object.functions()).cloned();
+        let Some(functions) = functions.filter(|known| known.section(vaddr) == SectionKind::Text) else {
+            return false;
+        };
+        let Modules { functions: patterns, symboliser, begun, .. } = self;
+        let begins = functions.symbol(vaddr).is_some_and(|symbol| {
+            let mut shown = || symboliser.shown(&symbol.name);
+            symbol.start == vaddr && any_matches(&patterns.count_from, shown().as_bytes())
+        });
+        *begun |= begins;
+        begins
+    }
+
+    /// The functions from which on processes were to be counted, if none of them was there.
+    pub(super) fn awaited(&self) -> Option<String> {
+        let names = &self.functions.count_from;
+        let shown = || String::from_utf8_lossy(&names.join(&b","[..])).into_owned();
+        (!names.is_empty() && !self.begun).then(shown)
     }
 
     /// The address of the first function with the name and file of this one, of an object whose

@@ -55,6 +55,31 @@ fn call_graphs_that_cannot_be_made_are_125() {
     refused(&threads, 125, "--separate-threads=yes");
 }
 
+/// Twice INC, a load and RET, with a call between them, and three instructions to end. The caches
+/// have nothing of what came before: code in two lines, the word and the return address miss.
+#[test]
+fn counts_begin_with_a_function() {
+    let dir = temporary();
+    let source = ".globl _start\n.type twice, @function\n.balign 64\ntwice: inc %eax\n mov word, %edx\n ret\n\
+                  .size twice, . - twice\n.balign 64\n_start: mov word, %eax\n mov word, %eax\n call twice\n\
+                  call twice\n mov $60, %eax\n xor %edi, %edi\n syscall\n.data\nword: .long 0\n";
+    fs::write(dir.path().join("p.S"), source).expect("written");
+    let out = tool("gcc", dir.path(), "gcc", &["-nostdlib", "-static", "-no-pie", "-o", "p", "p.S"]);
+    assert!(out.status.success(), "{}", stderr(&out));
+    for (from, summary) in [
+        ("--count-from=tw?ce", "summary: 10 2 2 4 2 2 1 0 0"),
+        ("--count-from=none", "summary: 0 0 0 0 0 0 0 0 0"),
+    ] {
+        for model in ["--count-model=arch", "--count-model=valgrind", "--separate-threads=yes"] {
+            let out = output(dir.path(), &["run", from, model, "--cachegrind-out-file=out", "./p"]);
+            let profile = fs::read_to_string(dir.path().join("out")).expect("a profile");
+            assert_eq!(profile.lines().last(), Some(summary), "{from} {model}");
+            let told = stderr(&out).contains("no function of --count-from=none was entered");
+            assert_eq!(told, from.ends_with("none"), "{}", stderr(&out));
+        }
+    }
+}
+
 /// What is dumped on the way adds up to the profile, in files of their own or in one; what is too
 /// much is in the last part.
 #[test]

@@ -10,11 +10,13 @@ use std::thread;
 
 use crate::common::{cgemu, exact, stderr, tool};
 
-/// A program with its words; `stdin` is what its standard input, a file, holds.
+/// A program with its words, run with these options besides; `stdin` is what its standard input, a
+/// file, holds.
 struct Case {
     name: String,
     argv: Vec<String>,
     stdin: String,
+    options: &'static [&'static str],
 }
 
 /// Instructions by line of a profile, with the names in front of them.
@@ -48,7 +50,7 @@ fn differs(case: &Case) -> Option<String> {
         ];
         let simulations = [format!("--cache-sim={simulates}"), format!("--branch-sim={simulates}")];
         let mut command = cgemu(&work, &["run", "-q", "--timeout=60s"]);
-        command.args(&simulations).args(&options).arg("--").args(&case.argv);
+        command.args(case.options).args(&simulations).args(&options).arg("--").args(&case.argv);
         let out = command
             .stdin(File::open(dir.path().join("stdin")).expect("open"))
             .stdout(Stdio::piped())
@@ -115,7 +117,7 @@ fn all_agree(cases: &[Case]) {
 
 fn case(argv: &[&str]) -> Case {
     let argv: Vec<String> = argv.iter().map(|&word| word.to_owned()).collect();
-    Case { name: argv.join(" "), argv, stdin: "one\ntwo\n".to_owned() }
+    Case { name: argv.join(" "), argv, stdin: "one\ntwo\n".to_owned(), options: &[] }
 }
 
 #[test]
@@ -158,7 +160,21 @@ fn guest(source: &Path, to: &Path) -> Case {
     let mut argv = vec![program.display().to_string()];
     argv.extend(words(&text, "// args:"));
     let stdin = words(&text, "// stdin:").join(" ");
-    Case { name, argv, stdin }
+    Case { name, argv, stdin, options: &[] }
+}
+
+/// Counts that begin in main: of threads, handlers of signals, and a child that executes a program.
+#[test]
+fn programs_from_main_on() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/callgrind");
+    let sources = crate::callgraph::sources()
+        .into_iter()
+        .filter(|source| source.extension().is_some_and(|kind| kind == "c"));
+    let sources = sources.chain([folder.join("forks.c")]);
+    const OPTIONS: [&str; 2] = ["--count-from=main", "--trace-children=yes"];
+    let from_main = |source: PathBuf| Case { options: &OPTIONS, ..guest(&source, dir.path()) };
+    all_agree(&sources.map(from_main).collect::<Vec<_>>());
 }
 
 #[test]

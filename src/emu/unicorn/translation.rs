@@ -41,10 +41,13 @@ pub(super) unsafe fn translate(
         vcpu.mmu.translating(tb.cast());
         let mode = (*tb.cast::<Block>()).flags;
         vcpu.translator.begin(*ops, tb, (pc, mode), mapping, vcpu.trace.counts_executions());
-        if vcpu.trace.recorder().follows_calls()
-            && let Some(supervisor) = vcpu.run.supervisor()
-        {
-            vcpu.translator.follow_calls(supervisor.code_place(mapping, pc));
+        if let Some(supervisor) = vcpu.run.supervisor() {
+            if supervisor.begins_counts(mapping, pc) {
+                vcpu.translator.begin_counts();
+            }
+            if vcpu.trace.recorder().follows_calls() {
+                vcpu.translator.follow_calls(supervisor.code_place(mapping, pc));
+            }
         }
         let mut ours = *ops;
         ours.tb_start = tb_start;

@@ -203,6 +203,11 @@ impl Translator {
         self.builder.follow_calls(place);
     }
 
+    /// Has the counts of a process begin with the block.
+    pub(super) fn begin_counts(&mut self) {
+        self.builder.begin_counts();
+    }
+
     /// The engine's operations, while a block is translated.
     pub(super) fn original(&self) -> Option<TranslatorOps> {
         self.original
