@@ -2,11 +2,14 @@
 //! meanings.
 
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt as _;
 
 use clap::builder::{PossibleValue, StyledStr};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum as _};
 
 use super::annotate::AnnotateArgs;
+use super::call_options;
 use super::classic::{DiffArgs, MergeArgs};
 use super::examples;
 use super::flame::FlameArgs;
@@ -75,6 +78,27 @@ pub(super) enum Command {
         /// A command with a page of its own, such as `run`
         command: Option<String>,
     },
+}
+
+/// Reads a command line. Options with a number in their names are known by another one.
+///
+/// # Errors
+/// Those of clap, or a request for help.
+pub(super) fn parse(mut words: Vec<OsString>) -> Result<clap::ArgMatches, clap::Error> {
+    loop {
+        let error = match definition().try_get_matches_from(&words) {
+            Err(error) if error.kind() == ErrorKind::UnknownArgument => error,
+            parsed => return parsed,
+        };
+        let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg) else {
+            return Err(error);
+        };
+        // It stands before the words of the program, which may be the same.
+        let begins = |word: &&mut OsString| word.as_bytes().starts_with(unknown.as_bytes());
+        let Some(word) = words.iter_mut().find(begins) else { return Err(error) };
+        let Some(known) = call_options::of_one_function(word) else { return Err(error) };
+        *word = known;
+    }
 }
 
 /// Length of a help text that `-h` shows whole, in characters.

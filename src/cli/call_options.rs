@@ -1,9 +1,11 @@
 //! The options of the call graph, which are Callgrind's.
 
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt as _;
+use std::ffi::{OsStr, OsString};
+use std::ops::RangeInclusive;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
 use anyhow::{Error, bail};
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{ArgAction, Args};
 
 use super::switch::Switch;
@@ -29,18 +31,28 @@ pub(super) struct CallArgs {
     pub skip_plt: Switch,
 
     /// Levels of recursion of a function that are told apart, as functions with '2 and so on behind
-    /// their names
+    /// their names; --separate-recs5=FUNCTION says so of the functions of one name, with ? and *
     #[arg(long, value_name = "N", default_value = "2", hide_short_help = true, display_order = 42)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
     #[arg(help_heading = "Callgrind's options")]
     pub separate_recs: u32,
 
     /// Callers by which functions are told apart, as functions with the callers' names behind
-    /// theirs
+    /// theirs; --separate-callers2=FUNCTION says so of the functions of one name, with ? and *
     #[arg(long, value_name = "N", default_value = "0", hide_short_help = true, display_order = 42)]
     #[arg(value_parser = clap::value_parser!(u32).range(0..=100))]
     #[arg(help_heading = "Callgrind's options")]
     pub separate_callers: u32,
+
+    /// What [`of_one_function`] makes of --separate-callersN=FUNCTION
+    #[arg(long, hide = true, value_name = "N:FUNCTION", action = ArgAction::Append)]
+    #[arg(value_parser = OsStringValueParser::new().try_map(|text| numbered(&text, 0..=100)))]
+    pub separate_callers_of: Vec<(u32, Vec<u8>)>,
+
+    /// What it makes of --separate-recsN=FUNCTION
+    #[arg(long, hide = true, value_name = "N:FUNCTION", action = ArgAction::Append)]
+    #[arg(value_parser = OsStringValueParser::new().try_map(|text| numbered(&text, 1..=1000)))]
+    pub separate_recs_of: Vec<(u32, Vec<u8>)>,
 
     /// Count jumps within functions, as jump= and jcnd= lines
     #[arg(long, default_value = "no", hide_short_help = true, display_order = 42)]
@@ -112,6 +124,7 @@ impl CallArgs {
             skip_plt: self.skip_plt.on(),
             recursions: self.separate_recs,
             callers: self.separate_callers,
+            apart: self.separate_callers > 0 || self.separates_some(),
             jumps: self.collect_jumps.on(),
             dump_every: self.dump_every.unwrap_or(0),
             collect_at_start: self.collect_atstart.map_or(self.toggle_collect.is_empty(), Switch::on),
@@ -126,8 +139,15 @@ impl CallArgs {
             dump_before: patterns(&self.dump_before),
             dump_after: patterns(&self.dump_after),
             zero_before: patterns(&self.zero_before),
+            callers: self.separate_callers_of.clone(),
+            recursions: self.separate_recs_of.clone(),
             count_from: Vec::new(),
         }
+    }
+
+    /// True if some functions are told apart in a way of their own.
+    fn separates_some(&self) -> bool {
+        !(self.separate_callers_of.is_empty() && self.separate_recs_of.is_empty())
     }
 
     /// True if costs may be dumped or set to zero on the way.
@@ -152,6 +172,30 @@ impl CallArgs {
     }
 }
 
+/// The word for `cgemu run` in place of `--NAMEN=FUNCTION`, an option with a number in its name;
+/// `None` if it is none of those.
+pub(super) fn of_one_function(word: &OsStr) -> Option<OsString> {
+    let at = word.as_bytes().iter().position(|&byte| byte == b'=')?;
+    let (name, function) = (&word.as_bytes()[..at], &word.as_bytes()[at + 1..]);
+    let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let (name, number) = name.split_at(name.len() - digits);
+    let is_one = digits > 0 && matches!(name, b"--separate-callers" | b"--separate-recs");
+    is_one.then(|| OsString::from_vec([name, b"-of=", number, b":", function].concat()))
+}
+
+/// The number and the pattern in the word that [`of_one_function`] makes.
+fn numbered(text: &OsStr, numbers: RangeInclusive<u32>) -> Result<(u32, Vec<u8>), String> {
+    let text = text.as_bytes();
+    let at = text.iter().position(|&byte| byte == b':').ok_or("write N:FUNCTION")?;
+    let (number, function) = (&text[..at], text[at + 1..].to_vec());
+    let number = std::str::from_utf8(number).ok().and_then(|number| number.parse().ok());
+    match number.filter(|number| numbers.contains(number)) {
+        Some(_) if function.is_empty() => Err("a function is missing".to_owned()),
+        Some(number) => Ok((number, function)),
+        None => Err(format!("the number is not in {}..={}", numbers.start(), numbers.end())),
+    }
+}
+
 /// The bytes of patterns.
 pub(super) fn patterns(all: &[OsString]) -> Vec<Vec<u8>> {
     all.iter().map(|pattern| pattern.as_bytes().to_vec()).collect()
@@ -163,6 +207,9 @@ pub(super) fn patterns(all: &[OsString]) -> Vec<Vec<u8>> {
 /// What cannot be together.
 pub(super) fn check(options: &CallArgs, threads: bool, prompt: bool) -> Result<(), Error> {
     if !options.callgraph.on() {
+        if options.separates_some() {
+            bail!("--separate-callersN and --separate-recsN are about calls; add --callgraph=yes");
+        }
         if options.collect_atstart.is_some() || !options.toggle_collect.is_empty() {
             bail!("--toggle-collect and --collect-atstart are about calls; add --callgraph=yes");
         }

@@ -48,7 +48,7 @@ fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> Result<u8, Error> 
     if let Some(words) = valgrind::words(&arguments) {
         return valgrind::valgrind(words, show, run::run);
     }
-    let parsed = args::definition().try_get_matches_from(&arguments);
+    let parsed = args::parse(arguments.clone());
     let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => {

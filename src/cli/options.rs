@@ -153,6 +153,7 @@ pub(super) struct CountArgs {
     /// loader and start-up; ? and * stand for any character and any text. May be repeated: the one
     /// that is entered first counts. Caches and predictors are empty then
     #[arg(long, value_name = "FUNCTION", action = ArgAction::Append, display_order = 23)]
+    #[arg(hide_short_help = true)]
     pub count_from: Vec<OsString>,
 
     /// Also count the programs that the first one executes in other processes; a child of fork(2)

@@ -14,9 +14,9 @@ use anyhow::{Context as _, Error, anyhow, bail};
 use clap::FromArgMatches as _;
 
 use super::args::{self, Cli, Command};
-use super::environment;
 use super::lookup::reason;
 use super::options::RunArgs;
+use super::{call_options, environment};
 use rules::{Rule, Tool};
 
 /// The name by which cgemu is Valgrind, and the command.
@@ -128,8 +128,8 @@ fn asked(words: &[OsString], before: Vec<OsString>) -> Result<Asked, Error> {
     let mut words = translate(tool, &options, &all)?;
     words.push("--".into());
     words.extend(command.iter().cloned());
-    let parsed = all.try_get_matches_from([OsString::from("cgemu"), "run".into()].iter().chain(&words));
-    let cli = parsed.and_then(|matches| Cli::from_arg_matches(&matches)).map_err(|error| {
+    let words = ["cgemu".into(), "run".into()].into_iter().chain(words).collect();
+    let cli = args::parse(words).and_then(|matches| Cli::from_arg_matches(&matches)).map_err(|error| {
         let text = error.render().to_string();
         let line = text.lines().next().unwrap_or_default();
         anyhow!(line.strip_prefix("error: ").unwrap_or(line).to_owned())
@@ -179,7 +179,12 @@ fn translate(tool: Tool, options: &[OsString], all: &clap::Command) -> Result<Ve
             continue;
         }
         let rule = tool.rule(name);
-        let known = repeats(name);
+        // An option with a number in its name is about the functions of one name.
+        let is_numbered = |name: &str| {
+            let word = OsString::from(format!("--{name}="));
+            tool == Tool::Callgrind && call_options::of_one_function(&word).is_some()
+        };
+        let known = if is_numbered(name) { Some(true) } else { repeats(name) };
         let to = match rule {
             Some(Rule::Run(to)) => to,
             Some(Rule::Idle) => continue,

@@ -149,6 +149,10 @@ pub struct FunctionPatterns {
     pub dump_after: Vec<Vec<u8>>,
     /// Costs are set to zero when they are entered.
     pub zero_before: Vec<Vec<u8>>,
+    /// Numbers of callers that they are told apart by; the last one that fits counts.
+    pub callers: Vec<(u32, Vec<u8>)>,
+    /// Levels of recursion that are told apart of them, likewise.
+    pub recursions: Vec<(u32, Vec<u8>)>,
     /// A process is counted from the first entry of one of them on; from its first instruction on
     /// if there are none.
     pub count_from: Vec<Vec<u8>>,

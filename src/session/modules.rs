@@ -4,13 +4,14 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
+use std::slice::from_ref;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use crate::emu::memory::space::FileArea;
 use crate::guest::{FileId, PageSource};
-use crate::hooks::callgraph::facts::{Actions, CodePlace, Section};
+use crate::hooks::callgraph::facts::{Actions, Apart, CodePlace, Section};
 use crate::hooks::plan::{MappingId, NO_MAPPING};
 use crate::session::config::FunctionPatterns;
 use crate::session::skip::any_matches;
@@ -208,10 +209,16 @@ impl Modules {
             dumps_after: is_one_of(&patterns.dump_after),
             zeroes_before: is_one_of(&patterns.zero_before),
         };
+        let mut of = |named: &[(u32, Vec<u8>)]| {
+            let is_it = |(_, pattern): &&(u32, Vec<u8>)| is_one_of(from_ref(pattern));
+            named.iter().rev().find(is_it).map(|&(number, _)| number)
+        };
+        let apart = Apart { callers: of(&patterns.callers), recursions: of(&patterns.recursions) };
         CodePlace {
             object,
             function,
             section,
+            apart,
             entry: symbol.is_some_and(|symbol| symbol.start == vaddr),
             resolver: symbol.is_some_and(|symbol| symbol.name.starts_with("_dl_runtime_resolve")),
             actions,

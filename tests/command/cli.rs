@@ -51,8 +51,50 @@ fn call_graphs_that_cannot_be_made_are_125() {
     refused(&["run", "--callgraph=yes", "--callgrind-out-file=none/out", "true"], 125, "none/out");
     refused(&["run", "--callgraph=yes", "--dump-every=0", "true"], 125, "--dump-every");
     refused(&["run", "--dump-before=main", "true"], 125, "--callgraph=yes");
+    refused(&["run", "--separate-callers2=main", "true"], 125, "--callgraph=yes");
+    for word in
+        ["--separate-recs0=f", "--separate-callers101=f", "--separate-callers2=", "--separate-callers2"]
+    {
+        refused(&["run", "--callgraph=yes", word, "true"], 125, "--separate-");
+    }
     let threads = ["run", "--callgraph=yes", "--zero-before=main", "--separate-threads=yes", "true"];
     refused(&threads, 125, "--separate-threads=yes");
+}
+
+/// A number in the name of an option is for the functions of one name; such words of the program
+/// stay as they are.
+#[test]
+fn functions_are_told_apart_by_name() {
+    let dir = temporary();
+    let source = "int __attribute__((noinline)) h(int n) { return n * n; }\n\
+                  int __attribute__((noinline)) f(int n) { return h(n) + 1; }\n\
+                  int __attribute__((noinline)) g(int n) { return h(n) + 2; }\n\
+                  int main(int argc, char **argv) { return f(argc) + g(argc) == (int)argv[1][20]; }\n";
+    fs::write(dir.path().join("p.c"), source).expect("written");
+    let out = tool("gcc", dir.path(), "gcc", &["-O1", "-o", "p", "p.c"]);
+    assert!(out.status.success(), "{}", stderr(&out));
+    let functions = |words: &[&str]| {
+        let out = output(dir.path(), words);
+        assert_eq!(out.status.code(), Some(0), "{words:?}: {}", stderr(&out));
+        let graph = fs::read_to_string(dir.path().join("graph")).expect("a call graph");
+        let names = graph.lines().filter_map(|line| line.strip_prefix("fn="));
+        let mut own: Vec<String> = names.map(str::to_owned).collect();
+        own.retain(|name| ["f", "g", "h"].contains(&name.split('\'').next().unwrap_or_default()));
+        own.sort();
+        own
+    };
+    let word = "--separate-callers1=f";
+    let run =
+        ["run", "-q", "--callgraph=yes", "--callgrind-out-file=graph", "--cachegrind-out-file=/dev/null"];
+    assert_eq!(functions(&[&run[..], &["./p", word]].concat()), ["f", "g", "h"]);
+    assert_eq!(
+        functions(&[&run[..], &["--separate-callers1=h", "./p", word]].concat()),
+        ["f", "g", "h'f", "h'g"]
+    );
+    let valgrind =
+        ["valgrind", "-q", "--tool=callgrind", "--callgrind-out-file=graph", "--compress-strings=no"];
+    let both = ["--callgrind:separate-callers1=h", "--separate-callers2=g", "./p", word];
+    assert_eq!(functions(&[&valgrind[..], &both].concat()), ["f", "g'main'(below main)", "h'f", "h'g"]);
 }
 
 /// Twice INC, a load and RET, with a call between them, and three instructions to end. The caches

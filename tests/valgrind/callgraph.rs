@@ -304,6 +304,13 @@ fn callers_are_told_apart_as_by_callgrind() {
     compare(&["--separate-callers=3", "--separate-recs=3"]);
 }
 
+/// Functions with numbers of their own, besides those of all.
+#[test]
+fn some_functions_are_told_apart_as_by_callgrind() {
+    compare(&["--separate-callers2=h", "--separate-callers1=step*", "--separate-recs4=rec*"]);
+    compare(&["--separate-callers=1", "--separate-callers3=h", "--separate-recs1=rec", "--separate-recs=3"]);
+}
+
 #[test]
 fn jumps_are_callgrinds() {
     compare(&["--collect-jumps=yes"]);

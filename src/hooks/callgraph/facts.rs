@@ -31,6 +31,17 @@ pub(crate) struct CodePlace {
     pub(crate) resolver: bool,
     /// Effects on the costs of entering and leaving the function.
     pub(crate) actions: Actions,
+    /// Numbers by which the function is told apart, if they are not as for all.
+    pub(crate) apart: Apart,
+}
+
+/// Numbers by which a function is told apart that is entered in several ways; `None` is as for all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Apart {
+    /// Number of callers.
+    pub(crate) callers: Option<u32>,
+    /// Levels of recursion.
+    pub(crate) recursions: Option<u32>,
 }
 
 /// Effects on the costs of entering and leaving a function.

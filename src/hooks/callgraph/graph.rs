@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::hooks::callgraph::costs::{
     ArcId, BlockId, CallCosts, ContextId, CostedCall, CostedContext, CostedJump, Disorder,
 };
-use crate::hooks::callgraph::facts::{Actions, CallFacts, CodePlace, Jump, Leave};
+use crate::hooks::callgraph::facts::{Actions, Apart, CallFacts, CodePlace, Jump, Leave};
 use crate::hooks::callgraph::stack_pointer::StackPointer;
 use crate::hooks::callgraph::sums::{RecordReferences, Sum};
 use crate::hooks::counts::Counts;
@@ -147,6 +147,8 @@ pub(super) struct Graph {
     contexts: Vec<(MappingId, u64)>,
     /// Objects and addresses of the functions.
     functions: Vec<(u32, u64)>,
+    /// Numbers by which they are told apart.
+    apart: Vec<Apart>,
     by_function: FxHashMap<(u32, u64), ContextId>,
     /// Contexts of functions with their callers: the function is last, which each of these is a
     /// context of, too.
@@ -315,10 +317,11 @@ impl Graph {
         {
             return context;
         }
-        let Graph { contexts, functions, by_function, .. } = self;
+        let Graph { contexts, functions, apart, by_function, .. } = self;
         *by_function.entry(function).or_insert_with(|| {
             contexts.push((mapping, pc));
             functions.push(function);
+            apart.push(place.apart);
             contexts.len() as ContextId - 1
         })
     }
@@ -340,6 +343,7 @@ impl Graph {
         let new = self.contexts.len() as ContextId;
         self.contexts.push(self.code(function));
         self.functions.push(self.functions.get(function as usize).copied().unwrap_or_default());
+        self.apart.push(self.apart(function));
         self.chains.insert(new, functions.into());
         self.by_chain.insert(functions.into(), new);
         self.separated += functions.len();
@@ -349,6 +353,11 @@ impl Graph {
     /// The context of the same function without its callers.
     pub(super) fn function(&self, context: ContextId) -> ContextId {
         self.chains.get(&context).and_then(|chain| chain.last().copied()).unwrap_or(context)
+    }
+
+    /// Numbers by which the function of a context is told apart.
+    pub(super) fn apart(&self, context: ContextId) -> Apart {
+        self.apart.get(context as usize).copied().unwrap_or_default()
     }
 
     /// Code of the function of a context.

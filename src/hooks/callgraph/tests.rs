@@ -78,6 +78,7 @@ impl Program {
         let mut part = Part::new(None, None);
         let mut numbering = Numbering::Contexts { plans: Vec::new() };
         let mut tracker = CallTracker::new(CallRules {
+            apart: false,
             skip_plt,
             recursions: self.recursions,
             callers: 0,

@@ -22,6 +22,8 @@ pub struct CallRules {
     pub recursions: u32,
     /// Callers that functions are told apart by.
     pub callers: u32,
+    /// Functions are told apart by callers, or some by other levels: calls are looked at in full.
+    pub apart: bool,
     /// Jumps are counted.
     pub jumps: bool,
     /// Costs are collected from the beginning of each thread and of each signal's handler on.
@@ -251,14 +253,15 @@ impl Walker<'_> {
         let saved = (self.thread.now.context, self.thread.now.depth);
         let mut context = self.thread.now.context;
         if calls && !skips || context.is_none() {
-            let hint = hint.filter(|_| rules.callers == 0);
+            let hint = hint.filter(|_| !rules.apart);
             let entered = self.graph.context(hint, &facts.place, plan.mapping, plan.pc);
             context = Some(self.enter(entered));
         }
         let skipped = if calls { skips } else { self.thread.now.nonskipped.is_some() };
         let context = context.unwrap_or_default();
-        let recursion = if rules.recursions > 1 {
-            (*self.active(context) + u32::from(calls && !skips)).clamp(1, rules.recursions) - 1
+        let recursions = self.graph.apart(context).recursions.unwrap_or(rules.recursions);
+        let recursion = if recursions > 1 {
+            (*self.active(context) + u32::from(calls && !skips)).clamp(1, recursions) - 1
         } else {
             0
         };
@@ -273,7 +276,7 @@ impl Walker<'_> {
                 // A block may be in other contexts than the one that came after it.
                 _ if self.graph.is_full() => Way::Other,
                 Way::Calls if skips => Way::Skips,
-                Way::Calls | Way::Jumps if skips || !is_plain || rules.callers > 0 => Way::Other,
+                Way::Calls | Way::Jumps if skips || !is_plain || rules.apart => Way::Other,
                 Way::Stays if jumps || saved.0.is_none() => Way::Other,
                 way => way,
             };
@@ -317,10 +320,11 @@ impl Walker<'_> {
             return context;
         }
         let mut context = function;
-        if self.rules.callers > 0 {
+        if self.rules.apart {
             level.entered.truncate(level.depth as usize);
             level.entered.push(function);
-            let first = level.entered.len().saturating_sub(self.rules.callers as usize + 1);
+            let callers = self.graph.apart(function).callers.unwrap_or(self.rules.callers);
+            let first = level.entered.len().saturating_sub(callers as usize + 1);
             context = self.graph.called_by(level.entered.get(first..).unwrap_or_default());
         }
         level.context = Some(context);

@@ -73,7 +73,7 @@ impl Walker<'_> {
     /// Follows a return from one call, which may have been skipped at first, to the block that came
     /// last when it had returned.
     fn follow_return(&mut self, plan: PlanId) -> Option<BlockId> {
-        if self.rules.callers > 0 {
+        if self.rules.apart {
             return None;
         }
         let Thread { now, frames, sp, active, .. } = &mut *self.thread;
