@@ -272,7 +272,7 @@ impl Kernel {
             self.fs.forget_subject(Subject::Task(task));
             self.forget_clock(CpuClock::Task(task));
             let Shared { process, mm, handlers, fds, fs_context } = gone.shared;
-            self.mms.release(mm);
+            self.give_up_mm(mm);
             self.handlers.release(handlers);
             self.fd_tables.release(fds);
             self.fs_contexts.release(fs_context);

@@ -115,6 +115,10 @@ impl Session {
             cpu.set_fs_base(tls);
         }
         drop(cpu);
+        // Tasks that others have ended never ran to their own end.
+        if cpus.len() > 2 * guest.kernel.live_tasks() {
+            cpus.retain(|task, _| guest.kernel.is_alive(*task));
+        }
         cpus.insert(task, machine.save_cpu()?);
         let turn = (guest.kernel.task().tid, accounts.current(&guest.kernel));
         machine.load_task(&parent, guest.kernel.space(), turn)?;

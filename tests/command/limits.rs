@@ -497,6 +497,27 @@ fn random_calls_end_and_repeat() {
     assert!(profiles[0] == profiles[1], "seed {seed}: two profiles");
 }
 
+/// Processes and threads that have ended are not kept: many of them take hardly more than ten.
+#[test]
+fn what_has_ended_takes_no_memory() {
+    let dir = temporary();
+    build(
+        dir.path(),
+        "#include <pthread.h>\n#include <stdlib.h>\n#include <sys/wait.h>\n#include <unistd.h>\n\
+         static void *sleeps(void *p) { for (;;) pause(); }\n\
+         int main(int c, char **v) { for (int i = atoi(v[1]); i; i--) { if (!fork()) { pthread_t other;\n\
+         pthread_create(&other, 0, sleeps, 0); _exit(0); } wait(0); } return 0; }",
+    );
+    let peaks = ["10", "1500"].map(|count| {
+        let mut command = cgemu(dir.path(), &["run", "-q", "--cachegrind-out-file=out", "./p", count]);
+        let mut child = command.spawn().expect("cgemu starts");
+        let peak = peak(&mut child);
+        assert!(child.wait().expect("it ends").success());
+        peak
+    });
+    assert!(peaks[1] < peaks[0] + (24 << 10), "{peaks:?} KiB");
+}
+
 /// `ulimit -t` sets the limit at which Linux kills, so the run ends before it.
 #[test]
 fn a_limit_on_cpu_time_leaves_a_profile() {

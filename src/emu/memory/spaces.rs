@@ -91,9 +91,12 @@ impl AddressSpace {
     pub(crate) fn free_space(&mut self, id: SpaceId) {
         if id == self.loaded {
             self.clear();
-        } else if let Some(space) = self.others.remove(&id) {
+            return;
+        }
+        // Whoever keeps something by spaces has it of those that were found empty, too.
+        self.frames.invalidate(Invalidation::Space(id));
+        if let Some(space) = self.others.remove(&id) {
             self.unloaded -= space.bytes();
-            self.frames.invalidate(Invalidation::Space(id));
             let (name, loaded) = self.load(id, space);
             self.clear();
             self.load(name, loaded);

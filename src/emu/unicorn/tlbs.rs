@@ -163,6 +163,8 @@ pub(super) struct Tlbs {
     engine: *mut Parts,
     /// The address space whose TLB that is.
     loaded: SpaceId,
+    /// It is no more, so its TLB is not kept.
+    gone: bool,
     growth: Growth,
     /// Its tag; generated code reads this word.
     tag: Tag,
@@ -194,7 +196,8 @@ impl Tlbs {
                 return Err("the TLB is not where it should be".into());
             }
         }
-        let mut tlbs = Tlbs { engine, loaded, growth: Growth::NEW, tag: 1, last_tag: 1, kept: Vec::new() };
+        let mut tlbs =
+            Tlbs { engine, loaded, gone: false, growth: Growth::NEW, tag: 1, last_tag: 1, kept: Vec::new() };
         tlbs.never_shrink();
         Ok(tlbs)
     }
@@ -253,6 +256,7 @@ impl Tlbs {
 
     /// Makes the TLB of an address space the engine's.
     pub(super) fn load(&mut self, space: SpaceId, state: &mut EngineState) {
+        let gone = std::mem::take(&mut self.gone);
         if space == self.loaded {
             return;
         }
@@ -265,7 +269,12 @@ impl Tlbs {
             tag: self.tag,
             stale: false,
         };
-        self.kept.push(kept);
+        if gone {
+            // The engine gets other tables before it runs again.
+            drop(kept);
+        } else {
+            self.kept.push(kept);
+        }
         self.loaded = space;
         let stale = match next {
             Some(mut next) => {
@@ -374,6 +383,7 @@ impl Tlbs {
         if space == self.loaded {
             self.flush_space(space, state);
             self.tag = self.new_tag();
+            self.gone = true;
         }
     }
 
