@@ -11,6 +11,7 @@ use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum as _};
 use super::annotate::AnnotateArgs;
 use super::call_options;
 use super::classic::{DiffArgs, MergeArgs};
+use super::control::ControlArgs;
 use super::examples;
 use super::flame::FlameArgs;
 use super::options::RunArgs;
@@ -37,6 +38,9 @@ pub(super) enum Command {
     /// Run a program under a prompt: pause it, look at it and its counts, go on, go back
     #[command(after_help = examples::REPL, override_usage = "cgemu repl [OPTIONS] [--] PROGRAM [ARGUMENT]...")]
     Repl(Box<ReplArgs>),
+    /// Give orders to runs that go on: status, calls, counts, dump, zero, counting on and off, end
+    #[command(after_help = examples::CONTROL)]
+    Control(ControlArgs),
     /// Print the counts of files of Cachegrind or Callgrind: by function, and beside the source
     #[command(after_help = examples::ANNOTATE, args_override_self = true, infer_long_args = true, version)]
     Annotate(Box<AnnotateArgs>),

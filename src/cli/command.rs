@@ -11,7 +11,7 @@ use clap::FromArgMatches as _;
 use super::args::{Cli, Command};
 use super::exit::{OWN_FAILURE, complain, fail};
 use super::{
-    annotate, args, classic, flame, generate, lists, lookup, repl, run, signals, top, valgrind, view,
+    annotate, args, classic, control, flame, generate, lists, lookup, repl, run, signals, top, valgrind, view,
 };
 use crate::console;
 use crate::session::memory_advice;
@@ -67,6 +67,7 @@ fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> Result<u8, Error> 
         Command::Run(options) if options.interactive => repl::interactive(&options),
         Command::Run(options) => run::run(&options),
         Command::Repl(options) => repl::repl(&options),
+        Command::Control(options) => control::run(&options),
         Command::Annotate(options) => Ok(annotate::run(&options, words)),
         Command::Top(options) => Ok(top::run(&options)),
         Command::Flame(options) => Ok(flame::run(&options)),

@@ -162,6 +162,9 @@ const RUN: &[Allowed] = &[
     Allowed(&["exit", "exit_group"], Condition::None),
 ];
 
+/// Those that it makes besides where it is controlled through a socket.
+const CONTROLLED: &[Allowed] = &[Allowed(&["accept4"], Condition::None)];
+
 /// The calls that are EPERM in the shell and in the commands that it starts for its user, which may
 /// make all others.
 const NOT_IN_THE_SHELL: &[&str] = &[
@@ -212,11 +215,16 @@ pub(super) struct Confinement {
     pub lacks: Vec<String>,
 }
 
-/// Confines this thread and those that it starts, for a run whose output goes to these places.
-pub(super) fn of_a_run(config: &MachineConfig, outputs: &[BorrowedFd<'_>]) -> Confinement {
+/// Confines this thread and those that it starts, for a run whose output goes to these places, and
+/// which has its socket in the directory `control`, if it is controlled through one.
+pub(super) fn of_a_run(
+    config: &MachineConfig,
+    outputs: &[BorrowedFd<'_>],
+    control: Option<BorrowedFd<'_>>,
+) -> Confinement {
     let mut done = Confinement { holds: Vec::new(), lacks: Vec::new() };
-    done.note("Landlock", landlock(config, outputs));
-    done.note("seccomp", allow_calls());
+    done.note("Landlock", landlock(config, outputs, control));
+    done.note("seccomp", allow_calls(control.is_some()));
     done
 }
 
@@ -236,7 +244,11 @@ impl Confinement {
     }
 }
 
-fn landlock(config: &MachineConfig, outputs: &[BorrowedFd<'_>]) -> Result<(), String> {
+fn landlock(
+    config: &MachineConfig,
+    outputs: &[BorrowedFd<'_>],
+    control: Option<BorrowedFd<'_>>,
+) -> Result<(), String> {
     let text = |error: landlock::RulesetError| error.to_string();
     let read = AccessFs::ReadFile | AccessFs::ReadDir;
     let write = AccessFs::from_all(LANDLOCK)
@@ -263,6 +275,9 @@ fn landlock(config: &MachineConfig, outputs: &[BorrowedFd<'_>]) -> Result<(), St
         let rights = if is_dir { output } else { output & AccessFs::from_file(LANDLOCK) };
         rules = rules.add_rule(PathBeneath::new(held, rights)).map_err(text)?;
     }
+    if let Some(directory) = control {
+        rules = rules.add_rule(PathBeneath::new(directory, AccessFs::RemoveFile)).map_err(text)?;
+    }
     match rules.restrict_self().map_err(text)?.ruleset {
         RulesetStatus::NotEnforced => Err("the host's kernel has none (Linux 5.19 or later has)".into()),
         _ => Ok(()),
@@ -283,9 +298,14 @@ fn debug_files(config: &MachineConfig) -> Vec<PathBuf> {
     vec![beside(".debug"), beside(".dwp"), beside(".dwo"), program.with_file_name(".debug")]
 }
 
-fn allow_calls() -> Result<(), String> {
+/// The rows of a run, which may be controlled through a socket.
+fn rows(controlled: bool) -> impl Iterator<Item = &'static Allowed> {
+    RUN.iter().chain(CONTROLLED.iter().filter(move |_| controlled))
+}
+
+fn allow_calls(controlled: bool) -> Result<(), String> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
-    for Allowed(names, condition) in RUN {
+    for Allowed(names, condition) in rows(controlled) {
         for name in *names {
             rules.insert(number(name)?, condition.rules()?);
         }
@@ -297,10 +317,10 @@ fn allow_calls() -> Result<(), String> {
     install(rules, SeccompAction::Errno(Errno::PERM.raw_os_error().unsigned_abs()), SeccompAction::Allow)
 }
 
-/// Tells if the wall of a run lets this call of this process pass, which traces of a run are
-/// compared with.
-pub fn allows_in_a_run(process: u64, name: &str, arguments: &[u64]) -> bool {
-    let row = RUN.iter().find(|Allowed(names, _)| names.contains(&name));
+/// Tells if the wall of a run, which may be controlled through a socket, lets this call of this
+/// process pass; traces of runs are compared with that.
+pub fn allows_in_a_run(controlled: bool, process: u64, name: &str, arguments: &[u64]) -> bool {
+    let row = rows(controlled).find(|Allowed(names, _)| names.contains(&name));
     row.is_some_and(|Allowed(_, condition)| condition.holds(process, arguments))
 }
 
@@ -366,7 +386,7 @@ mod tests {
 
     #[test]
     fn the_tables_name_calls_once() {
-        let all: Vec<&str> = RUN.iter().flat_map(|Allowed(names, _)| names.iter().copied()).collect();
+        let all: Vec<&str> = rows(true).flat_map(|Allowed(names, _)| names.iter().copied()).collect();
         let mut sorted = all.clone();
         sorted.sort_unstable();
         sorted.dedup();
@@ -375,19 +395,21 @@ mod tests {
             assert!(number(name).is_ok(), "{name}");
         }
         assert!(NOT_IN_THE_SHELL.iter().all(|name| !all.contains(name)));
-        for Allowed(_, condition) in RUN {
+        for Allowed(_, condition) in rows(true) {
             condition.rules().expect("a filter");
         }
     }
 
     #[test]
     fn arguments_decide_too() {
-        let allows = |name, arguments: &[u64]| allows_in_a_run(7, name, arguments);
+        let allows = |name, arguments: &[u64]| allows_in_a_run(false, 7, name, arguments);
         assert!(allows("read", &[]) && allows("tgkill", &[7, 8, 9]) && allows("clone", &[0x3d_0f00]));
         assert!(allows("ioctl", &[1, 0x5401]) && allows("prctl", &[15]));
         // TIOCSTI, another process, a process of its own, PR_SET_DUMPABLE.
         assert!(!allows("ioctl", &[1, 0x5412]) && !allows("tgkill", &[8, 8, 9]) && !allows("clone", &[17]));
         assert!(!allows("prctl", &[4]) && !allows("execve", &[0]) && !allows("ptrace", &[0]));
         assert!(!allows("ioctl", &[]));
+        assert!(!allows("accept4", &[3]) && allows_in_a_run(true, 7, "accept4", &[3]));
+        assert!(!allows_in_a_run(true, 7, "connect", &[3]) && allows_in_a_run(true, 7, "read", &[3]));
     }
 }

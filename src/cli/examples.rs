@@ -30,6 +30,21 @@ Ctrl-C, 143 after SIGTERM); 124 if a limit did; 125 for a failure of cgemu itsel
 that it cannot run among them; 126 if the program cannot be run; 127 if it is not found. Whatever
 ends a run once it has begun, but for SIGKILL, the profile up to there is written.";
 
+/// Of `cgemu control`.
+pub(super) const CONTROL: &str = "\
+It finds the runs of this user that were started with --control. Orders are obeyed between two
+blocks of code, whatever the program does then; what the program sees does not change.
+
+Examples:
+  cgemu run --control --callgraph=yes ./server &
+  cgemu control                                   how far runs are, and their processes
+  cgemu control --back 4711                       where the tasks of one are
+  cgemu control --dump 4711                       a part of the call graph ends here
+  cgemu control --events --zero 4711              counts so far, which begin anew
+  cgemu control --instr=off 4711                  count nothing until --instr=on
+
+Exit status: 0; 1 if a run does not obey; 125 if there is no such run, or for bad options.";
+
 /// Of `cgemu annotate`.
 pub(super) const ANNOTATE: &str = "\
 With --classic it prints the older layout, of Valgrind 3.19, and takes that program's options; see

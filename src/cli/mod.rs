@@ -10,6 +10,7 @@ mod classic;
 mod code;
 mod command;
 mod confinement;
+mod control;
 mod environment;
 mod examples;
 mod exit;

@@ -344,6 +344,12 @@ pub(super) struct RunArgs {
     #[arg(short, long, display_order = 22)]
     pub interactive: bool,
 
+    /// Take orders of `cgemu control` while the program runs, through a socket that only this user
+    /// reaches: status, calls, counts, dumps, counting on and off
+    #[arg(long, display_order = 33)]
+    #[arg(hide_short_help = true)]
+    pub control: bool,
+
     #[command(flatten)]
     pub machine: MachineArgs,
 }

@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use goblin::elf::Elf;
 
+use super::control;
 use super::lookup::reason;
 use crate::session::{Policy, StartError, View};
 
@@ -75,6 +76,13 @@ pub(super) fn build(
             paths.for_each(|path| {
                 if option == "deny" { policy.deny(bytes(path)) } else { policy.open(bytes(path)) }
             });
+        }
+    }
+    // Through them runs are controlled, this one or another.
+    for directory in control::directories() {
+        let above = directory.parent().and_then(|above| fs::canonicalize(above).ok());
+        if let (Some(above), Some(name)) = (above, directory.file_name()) {
+            policy.deny(bytes(&above.join(name)));
         }
     }
     if options.root.is_none() {

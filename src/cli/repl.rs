@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use anyhow::{Context as _, Error, anyhow};
+use anyhow::{Context as _, Error, anyhow, bail};
 use clap::Args;
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
@@ -78,6 +78,9 @@ fn shell(
     places: Places,
 ) -> Result<u8, Error> {
     call_options::check(&options.calls, false, true)?;
+    if options.control {
+        bail!("--control: the prompt controls the run; use cgemu run without -i");
+    }
     let mut machine = options.machine.config()?;
     let interrupt = Arc::default();
     let outputs = outputs(&machine.allow_write, &interrupt)?;

@@ -8,6 +8,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::call_file::CallFile;
 use super::call_options;
+use super::control::Server;
 use super::lookup::reason;
 use super::options::{Files, RunArgs};
 use super::output::{ProfileFiles, RunLog, named_file, outputs, transcript};
@@ -56,17 +57,27 @@ pub(super) fn run(options: &RunArgs) -> Result<u8, Error> {
     let (log_sink, calls) = (Some(log.sink()), transcript(&options.log, &outputs)?);
     let control =
         Arc::new(Control { interrupt, terminal, log: log_sink, transcript: calls, ..Control::default() });
+    let mut server = match options.control {
+        true => Some(Server::listen().map_err(Error::msg).context("--control")?),
+        false => None,
+    };
     raise_open_files();
     // Before there are threads.
-    let confinement = confinement::of_a_run(&config.machine, &files.held());
+    let confinement =
+        confinement::of_a_run(&config.machine, &files.held(), server.as_ref().map(Server::directory));
     signals::end_the_run(&control.interrupt)
         .map_err(|error| anyhow!(reason(&error)))
         .context("cannot watch for signals")?;
+    if let Some(server) = &mut server {
+        server.start(&control.interrupt).map_err(|error| anyhow!(reason(&error))).context("--control")?;
+    }
 
     log.begin(&config);
     log.confined(&confinement);
     let progress = shared.map(|shared| Progress::watch(shared, Arc::clone(&control)));
-    let result = session::run(config, control);
+    let result =
+        session::run(config, control, |session| server.iter().for_each(|server| server.obey(session)));
+    drop(server);
     drop(progress);
     let finished = result?;
 

@@ -208,6 +208,21 @@ impl Account {
         self.calls.iter().for_each(|calls| all.append(calls.dumps()));
     }
 
+    /// Makes a part of what calls have cost so far, if they are followed.
+    pub(super) fn dump(&mut self, plans: &[Arc<Plan>]) {
+        if let Some(calls) = &mut self.calls {
+            calls.dump_as_ordered(&mut self.part, plans);
+        }
+    }
+
+    /// Switches counting. The calls that have not returned are forgotten while nothing counts.
+    pub(super) fn set_counting(&mut self, counting: bool) {
+        self.counting = counting;
+        if let Some(calls) = self.calls.as_mut().filter(|_| !counting) {
+            calls.unwind();
+        }
+    }
+
     /// Sets the counts to zero. The simulator keeps its contents.
     pub(super) fn zero(&mut self) {
         self.calls.iter_mut().for_each(|calls| calls.zero());

@@ -1,6 +1,8 @@
 //! Consumers of the trace. Each walks plans and records together and drives one simulator for each
 //! account.
 
+mod orders;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -335,10 +337,7 @@ impl Consumer {
                 let process = self.accounts.get(&self.current).map(|account| account.process);
                 // Threads that are counted apart are switched together.
                 for account in self.accounts.values_mut().filter(|account| Some(account.process) == process) {
-                    account.counting = counting;
-                    if let Some(calls) = account.calls.as_mut().filter(|_| !counting) {
-                        calls.unwind();
-                    }
+                    account.set_counting(counting);
                 }
             }
             Control::Task(task) => {
@@ -437,18 +436,6 @@ impl Consumer {
             giving.part.swap_simulators(&mut taking.part);
         }
         self.accounts.insert(from, giving);
-    }
-
-    /// Sets the counts of these accounts to zero. The simulators keep their contents.
-    pub(crate) fn zero(&mut self, accounts: &[AccountId]) {
-        for &id in accounts {
-            self.closed.remove(&id);
-            self.wake(id);
-            if let Some(account) = self.accounts.get_mut(&id) {
-                account.zero();
-            }
-        }
-        self.wake(self.current);
     }
 
     /// The caches of the current account, if this part simulates them.

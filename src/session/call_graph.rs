@@ -69,7 +69,7 @@ pub(super) fn fold(
 pub(super) fn addresses_of_dump(dump: &Dump) -> impl Iterator<Item = (MappingId, u64)> {
     let function = match dump.trigger {
         Trigger::Before(code) | Trigger::After(code) => Some(code),
-        Trigger::Instructions(_) | Trigger::Request(_) => None,
+        Trigger::Instructions(_) | Trigger::Request(_) | Trigger::Ordered => None,
     };
     addresses(&dump.costs).chain(function)
 }
@@ -80,6 +80,7 @@ pub(super) fn trigger(trigger: Trigger, modules: &mut Modules, reasons: &Reasons
         Trigger::Before(code) => ("--dump-before", code),
         Trigger::After(code) => ("--dump-after", code),
         Trigger::Instructions(count) => return format!("--dump-every={count}"),
+        Trigger::Ordered => return "cgemu control --dump".to_owned(),
         Trigger::Request(reason) => return reasons.get(reason),
     };
     let function = modules.locate(mapping, pc).map(|at| at.function);

@@ -21,10 +21,16 @@ const SYSCALL_LEN: u64 = 2;
 impl Guest {
     /// The calls of the task whose registers these are. It has just made a system call.
     pub(super) fn calls(&mut self, cpu: &mut dyn GuestCpu, mem: &mut AddressSpace) -> Calls {
+        self.calls_behind(cpu, mem, SYSCALL_LEN)
+    }
+
+    /// The calls of the task whose registers these are, which is so many bytes behind the
+    /// instruction that it is at.
+    fn calls_behind(&mut self, cpu: &mut dyn GuestCpu, mem: &mut AddressSpace, bytes: u64) -> Calls {
         let Guest { kernel, modules, control, .. } = self;
         let pcs = RequestHost { cpu, mem, kernel, modules, control, silent: true }.calls(FRAMES);
         // What returns is behind its call instruction.
-        let back = |at: usize| if at == 0 { SYSCALL_LEN } else { 1 };
+        let back = |at: usize| if at == 0 { bytes } else { 1 };
         let pcs = pcs.into_iter().enumerate().map(|(at, pc)| pc.wrapping_sub(back(at)));
         pcs.map(|pc| (self.modules.number(mem.file_at(pc)), pc)).collect()
     }
@@ -60,13 +66,16 @@ impl Session {
         Ok(())
     }
 
-    fn calls_of(&mut self, task: TaskId) -> Result<Calls, EngineError> {
+    /// The calls of a task, which may be in a system call.
+    pub(super) fn calls_of(&mut self, task: TaskId) -> Result<Calls, EngineError> {
         let Session { machine, guest, cpus, .. } = self;
+        let is_in_call = guest.kernel.other_task(task).call.number.is_some();
+        let bytes = if is_in_call { SYSCALL_LEN } else { 0 };
         if task == guest.kernel.current() {
-            return Ok(machine.between_runs(|cpu, mem| guest.calls(cpu, mem)));
+            return Ok(machine.between_runs(|cpu, mem| guest.calls_behind(cpu, mem, bytes)));
         }
         let Some(cpu) = cpus.get(&task) else { return Ok(Calls::new()) };
         let spaces = [guest.kernel.space_of_task(task), guest.kernel.space()];
-        machine.visit(cpu, spaces, |cpu, mem| guest.calls(cpu, mem))
+        machine.visit(cpu, spaces, |cpu, mem| guest.calls_behind(cpu, mem, bytes))
     }
 }

@@ -25,17 +25,25 @@ use crate::session::control::{Control, PAUSE};
 use crate::session::guest::{Guest, StopConditions};
 use crate::session::instructions::Code;
 use crate::session::modules::Modules;
-use crate::session::outcome::{Child, Ending, Finished, Folded, Stop, Thread, Whose};
+use crate::session::outcome::{Child, Ending, Finished, Folded, Pause, Stop, Thread, Whose};
 use crate::session::places::place_of_call;
 use crate::session::run::{Session, StartError};
 
-/// Runs a program to its end and gives back what it cost.
+/// Runs a program to its end and gives back what it cost. Where [`Control::interrupt`] asks for a
+/// pause, `obey` is called, and the run goes on.
 ///
 /// # Errors
 /// When it cannot be started; once it runs, whatever ends it still yields a profile.
-pub fn run(config: Config, control: Arc<Control>) -> Result<Finished, StartError> {
-    let mut session = Session::start(config, control)?;
-    session.resume(StopConditions::default());
+pub fn run(
+    config: Config,
+    control: Arc<Control>,
+    mut obey: impl FnMut(&mut Session),
+) -> Result<Finished, StartError> {
+    let mut session = Session::start(config, Arc::clone(&control))?;
+    while session.resume(StopConditions::default()) != Pause::Ended {
+        let _ = control.interrupt.compare_exchange(PAUSE, 0, Relaxed, Relaxed);
+        obey(&mut session);
+    }
     Ok(session.finish())
 }
 

@@ -15,6 +15,7 @@ mod kernel_stores;
 mod load;
 mod look;
 mod modules;
+mod orders;
 mod outcome;
 mod places;
 mod request;

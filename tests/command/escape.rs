@@ -120,6 +120,9 @@ const BEFORE_THE_WALL: [&str; 8] = [
     "set_tid_address",
 ];
 
+/// Those that it makes there to be controlled.
+const FOR_A_SOCKET: [&str; 4] = ["bind", "listen", "mkdir", "socket"];
+
 /// The same command under strace(1), which writes all calls with their arguments as numbers.
 fn traced(command: &Command, trace: &Path) -> Command {
     let mut strace = Command::new("strace");
@@ -132,7 +135,7 @@ fn traced(command: &Command, trace: &Path) -> Command {
 }
 
 /// Checks each call of a trace against the wall; at least so many were made behind it.
-fn held_by_the_wall(trace: &Path, least: usize) {
+fn held_by_the_wall(trace: &Path, controlled: bool, least: usize) {
     let text = fs::read_to_string(trace).expect("strace wrote a trace");
     // As many as `confinement.rs` installs.
     let (mut filters, mut behind, mut first) = (0, 0, None);
@@ -152,9 +155,10 @@ fn held_by_the_wall(trace: &Path, least: usize) {
         };
         let words = rest[..end].split(',').filter(|word| !word.trim().is_empty());
         let arguments: Vec<u64> = words.map(number).collect();
-        let allowed = cgemu::cli::allows_in_a_run(process, name, &arguments);
+        let allowed = cgemu::cli::allows_in_a_run(controlled, process, name, &arguments);
         if filters < 2 {
-            assert!(allowed || BEFORE_THE_WALL.contains(&name), "before the wall: {line}");
+            let makes_socket = controlled && FOR_A_SOCKET.contains(&name);
+            assert!(allowed || makes_socket || BEFORE_THE_WALL.contains(&name), "before the wall: {line}");
             filters += usize::from(name == "seccomp" && call.ends_with("= 0"));
         } else {
             assert!(allowed, "behind the wall: {line}");
@@ -185,7 +189,7 @@ fn the_emulator_makes_no_call_outside_its_table() {
     let work = bed.path().join("work");
     tool("strace", &work, "strace", &["-V"]);
     attempt(&bed, &["--cache-sim=no"], Some(&trace));
-    held_by_the_wall(&trace, 1000);
+    held_by_the_wall(&trace, false, 1000);
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/limits/calls.c");
     let built = tool("gcc", &work, "gcc", &["-w", "-static", "-o", "calls", &source.display().to_string()]);
     assert!(built.status.success(), "{}", stderr(&built));
@@ -202,8 +206,27 @@ fn the_emulator_makes_no_call_outside_its_table() {
         command.args(options).arg("--").args(words);
         let out = traced(&command, &trace).output().expect("strace starts");
         assert!(!stderr(&out).contains("panicked"), "{words:?}: {}", stderr(&out));
-        held_by_the_wall(&trace, 50);
+        held_by_the_wall(&trace, false, 50);
     }
+    // Orders of all kinds while the program waits.
+    let sockets = bed.path().join("cgemu");
+    let words = ["run", "-q", "--control", "--callgraph=yes", "--callgrind-out-file=../graph", "--", "cat"];
+    let mut command = traced(&cgemu(&work, &words), &trace);
+    command.env("XDG_RUNTIME_DIR", bed.path()).stdin(Stdio::piped()).stdout(Stdio::null());
+    let mut run = command.spawn().expect("strace starts");
+    while !sockets.exists() || names(&sockets).is_empty() {
+        assert!(run.try_wait().expect("asked").is_none(), "it has ended");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let pid = names(&sockets).remove(0);
+    let all = ["control", "-sbedz", "--instr=off", &pid];
+    for orders in [&all[..], &["control", "--instr=on", "--kill", &pid]] {
+        let out = cgemu(&work, orders).env("XDG_RUNTIME_DIR", bed.path()).output().expect("cgemu starts");
+        assert!(out.status.success(), "{orders:?}: {}", stderr(&out));
+    }
+    assert_eq!(run.wait().expect("it ends").code(), Some(143));
+    assert_eq!(names(&sockets), [""; 0], "the wall lets it remove its socket");
+    held_by_the_wall(&trace, true, 50);
 }
 
 /// A host process that exchanges a directory for a link to the secret while the program opens what

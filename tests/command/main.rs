@@ -6,6 +6,7 @@ mod common;
 mod call_graphs;
 mod cli;
 mod clock;
+mod control;
 mod determinism;
 mod escape;
 mod escapes;

@@ -209,6 +209,12 @@ impl Machine {
         self.vcpu.trace.recorder().set_counting(counting, pc);
     }
 
+    /// Turns counting of the processes with these accounts on or off.
+    pub(crate) fn set_counting_of(&mut self, accounts: &[AccountId], counting: bool) {
+        let pc = self.vcpu.state.rip();
+        self.vcpu.trace.recorder().set_counting_of(accounts, counting, pc);
+    }
+
     /// The recorder, to open, switch and close accounts between two runs.
     pub(crate) fn recorder(&mut self) -> &mut Recorder {
         self.vcpu.trace.recorder()

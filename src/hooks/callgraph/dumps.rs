@@ -17,6 +17,8 @@ pub(crate) enum Trigger {
     After(CodeAt),
     /// So many instructions have been executed since the part before.
     Instructions(u64),
+    /// Somebody outside of the run has asked for it.
+    Ordered,
     /// The program has asked for it, for the reason with this number.
     Request(u32),
 }

@@ -179,6 +179,11 @@ impl CallTracker {
         }
     }
 
+    /// Makes a part that somebody outside of the run asks for.
+    pub(in crate::hooks) fn dump_as_ordered(&mut self, part: &mut Part, plans: &[Arc<Plan>]) {
+        self.meet(Demand::Dump(Trigger::Ordered), part, plans);
+    }
+
     fn meet(&mut self, demand: Demand, part: &mut Part, plans: &[Arc<Plan>]) {
         match demand {
             Demand::Dump(trigger) => self.dump(part, plans, trigger),

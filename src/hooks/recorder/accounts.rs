@@ -2,7 +2,7 @@
 
 use crate::hooks::callgraph::dumps::Collection;
 use crate::hooks::control::{AccountId, Control, Opening};
-use crate::hooks::filter::Place;
+use crate::hooks::filter::{Drain, Place};
 use crate::hooks::recorder::Recorder;
 
 /// Accounts after which what they take is measured. That waits for the consumers.
@@ -137,6 +137,34 @@ impl Recorder {
             self.point(pc);
         }
         changed
+    }
+
+    /// Switches counting of all processes with these accounts from here on, where control is at
+    /// `pc`.
+    pub(crate) fn set_counting_of(&mut self, accounts: &[AccountId], counting: bool, pc: u64) {
+        self.point(pc);
+        self.hand_over(Drain::All);
+        self.link.visit(|_, consumer| consumer.set_counting(accounts, counting));
+        for &account in accounts {
+            let process = self.tasks.process(account);
+            if counting {
+                self.tasks.stopped.remove(&process);
+            } else {
+                self.tasks.stopped.insert(process);
+            }
+        }
+        self.point(pc);
+    }
+
+    /// Tells if what the process with this account executes is counted now.
+    pub(crate) fn counts(&self, account: AccountId) -> bool {
+        !self.tasks.stopped.contains(&self.tasks.process(account))
+    }
+
+    /// Makes a part of what the calls of these accounts have cost.
+    pub(crate) fn dump(&mut self, accounts: &[AccountId]) {
+        self.hand_over(Drain::All);
+        self.link.visit(|_, consumer| consumer.dump(accounts));
     }
 
     /// Does something with the costs of the current account's calls, where control is at `pc`.
