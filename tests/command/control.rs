@@ -3,7 +3,9 @@
 
 use std::fs;
 use std::io::{Read as _, Write as _};
+use std::net::Shutdown;
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _, symlink};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
@@ -39,10 +41,15 @@ struct Run<'d> {
 }
 
 impl<'d> Run<'d> {
-    /// Starts it, and waits for the program's first byte.
+    /// Starts it with its profile in `out`, and waits for the program's first byte.
     fn start(directory: &'d Path, options: &[&str]) -> Run<'d> {
-        let begin = ["run", "--control", "--timeout=100s", "--cachegrind-out-file=out"];
-        let mut command = command(directory, &[&begin, options, &["--", "./p"]].concat());
+        Run::start_to(directory, "out", options)
+    }
+
+    fn start_to(directory: &'d Path, profile: &str, options: &[&str]) -> Run<'d> {
+        let profile = format!("--cachegrind-out-file={profile}");
+        let begin = ["run", "--control", "--timeout=100s"];
+        let mut command = command(directory, &[&begin, options, &[&profile, "--", "./p"]].concat());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut run = Run { directory, child: command.spawn().expect("cgemu starts") };
         run.take(b'!');
@@ -219,6 +226,64 @@ fn counts_are_zeroed_and_switched() {
         let last = minus(&sums(&dir.path().join("out")), &second);
         assert_eq!(of(&last), of(&minus(&one, &first)), "{options:?}");
     }
+}
+
+/// What the parent and its child execute while counting is off, and before the counts are zero, is in
+/// no profile; each has a part of its own.
+#[test]
+fn orders_are_for_all_processes() {
+    let dir = bed();
+    let source =
+        WORKER.replace("write(1, \"!\", 1);", "int other = !fork(); if (!other) write(1, \"!\", 1);");
+    let source = source.replace("work(1000", "if (other) return 0; work(1000");
+    build(dir.path(), &source.replace("while (read", "if (other) pause(); while (read"));
+    let options = ["--callgrind-out-file=graph.%p", "--callgraph=yes", "--fork-counts=zero"];
+    let mut run = Run::start_to(dir.path(), "out.%p", &options);
+    run.work(b'1');
+    let stacks = run.order(&["--back"]);
+    assert!(stacks.contains("process 1000") && stacks.contains("process 1001"), "{stacks}");
+    run.order(&["--dump"]);
+    run.order(&["--zero", "--instr=off"]);
+    run.work(b'2');
+    assert_eq!(run.order(&["--stat"]).matches("counting is off").count(), 2);
+    let before: Vec<String> = run.order(&["--events"]).lines().map(str::to_owned).collect();
+    assert_eq!(before.len(), 2);
+    assert!(before.iter().all(|line| line.contains(": Ir 0, ")), "{before:?}");
+    let pid = run.pid();
+    run.order(&["--kill"]);
+    assert_eq!(run.end().status.code(), Some(143));
+    for name in [format!("graph.{pid}.1"), format!("graph.{pid}.1001.1")] {
+        let text = fs::read_to_string(dir.path().join(&name)).expect("a part");
+        assert!(text.contains("desc: Trigger: cgemu control --dump"), "{name}");
+    }
+    for name in [format!("out.{pid}"), format!("out.{pid}.1001")] {
+        assert_eq!(sums(&dir.path().join(&name)), [0; 9], "{name}");
+    }
+}
+
+/// Who says nothing, too much or nonsense on the socket keeps nobody else from it.
+#[test]
+fn bad_lines_are_refused() {
+    let dir = bed();
+    let run = Run::start(dir.path(), &[]);
+    let path = dir.path().join("runtime/cgemu").join(run.pid());
+    let said = |line: &[u8]| {
+        let mut connection = UnixStream::connect(&path).expect("it listens");
+        // It may be closed before all is written.
+        let _ = connection.write_all(line);
+        let _ = connection.shutdown(Shutdown::Write);
+        let mut answer = String::new();
+        let _ = connection.read_to_string(&mut answer);
+        answer
+    };
+    assert_eq!(said(b"bogus\n"), "no\nno such order\n");
+    assert_eq!(said(b"\xff\n"), "no\nno such order\n");
+    for line in [&b""[..], b"status", &[b'x'; 100_000]] {
+        assert_eq!(said(line), "");
+    }
+    assert!(said(b"status\n").starts_with("ok\n"));
+    assert!(run.order(&[]).contains("process 1000"));
+    assert!(run.end().status.success());
 }
 
 #[test]
