@@ -228,8 +228,8 @@ fn counts_are_zeroed_and_switched() {
     }
 }
 
-/// What the parent and its child execute while counting is off, and before the counts are zero, is in
-/// no profile; each has a part of its own.
+/// What the parent and its child execute while counting is off, and before the counts are zero, is
+/// in no profile; each has a part of its own.
 #[test]
 fn orders_are_for_all_processes() {
     let dir = bed();
