@@ -148,14 +148,6 @@ pub const KNOWN: &[Known] = &[
     },
     Known {
         cpus: Cpus::All,
-        facets: &["fault"],
-        forms: &["int1"],
-        part: "",
-        why: "INT1 is no instruction to the engine",
-        treatment: "the program gets a signal, as if the CPU had not the encoding",
-    },
-    Known {
-        cpus: Cpus::All,
         facets: &["x87-c1"],
         forms: &["*"],
         part: "",
