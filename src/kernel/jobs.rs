@@ -133,19 +133,23 @@ impl Kernel {
         true
     }
 
-    /// Continues a process that is stopped, and tells its parent.
+    /// Continues a process that is stopped, and tells its parent. A parent that waits has its turn
+    /// before the child, which might end or stop again in its own: Linux tells the parent before
+    /// the child's first instruction.
     pub(super) fn continue_process(&mut self, process: ProcessId) {
-        if self.let_run(process) {
-            self.processes[process].news = Some(JobNews::Continued);
-            self.tell_parent_of_job(process, CLD_CONTINUED, SIGCONT);
+        if self.processes[process].stopped.is_none() {
+            return;
         }
+        self.tell_parent_of_job(process, CLD_CONTINUED, SIGCONT);
+        self.let_run(process);
+        self.processes[process].news = Some(JobNews::Continued);
     }
 
-    /// Lets a process run that was stopped; true if it was.
-    pub(super) fn let_run(&mut self, process: ProcessId) -> bool {
+    /// Lets a process run that was stopped.
+    pub(super) fn let_run(&mut self, process: ProcessId) {
         let held = &mut self.processes[process];
         if held.stopped.take().is_none() {
-            return false;
+            return;
         }
         held.news = None;
         for task in held.tasks.clone() {
@@ -156,7 +160,6 @@ impl Kernel {
                 _ => {}
             }
         }
-        true
     }
 
     fn tell_parent_of_job(&mut self, process: ProcessId, code: i32, value: i32) {

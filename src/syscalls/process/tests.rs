@@ -126,6 +126,19 @@ fn a_process_stops_and_continues_as_a_whole() {
     assert_eq!(tasks.goes_on(sleeper), Some(0));
 }
 
+/// The parent that waits for SIGCONT has its turn before the child, which might end in its own.
+#[test]
+fn a_parent_sees_a_child_continue_before_it_goes_on() {
+    let mut tasks = Tasks::new();
+    let [child, sender] = [0, 1].map(|_| spawn(&mut tasks, FIRST, FORK));
+    assert_eq!(tasks.call(sender, KILL, &[child as u64, SIGSTOP]), Some(0));
+    assert_eq!(tasks.call(FIRST, WAIT4, &[child as u64, DATA, WCONTINUED, 0]), None);
+    assert_eq!(tasks.call(sender, KILL, &[child as u64, SIGCONT]), Some(0));
+    assert_eq!(tasks.ready(), [FIRST, child]);
+    assert_eq!(tasks.goes_on(FIRST), Some(child.into()));
+    assert_eq!(tasks.machine.word(DATA) as u32, 0xffff);
+}
+
 #[test]
 fn the_thread_that_executes_becomes_the_process() {
     let mut tasks = Tasks::new();
