@@ -21,7 +21,7 @@ pub fn is_known(case: &Case, facet: &str, vendor: Vendor) -> bool {
         M::Reservednop | M::Prefetchw if opcode.starts_with(&[0x0f, 0x0d]) => vendor == Vendor::Amd,
         // On AMD's CPUs LOCK MOV CR0 is MOV CR8, which is privileged, and VERW may be locked.
         M::INVALID if has(0xf0) && matches!(opcode[1], 0x00 | 0x20 | 0x22) => vendor == Vendor::Amd,
-        // Hypervisors differ in where they say that it was; testdata/guest/icebp.c has what it does.
+        // Hypervisors differ in where they say that it was; testdata/guest/icebp.c has the rest.
         M::Int1 => true,
         // Answered by the machine.
         _ if matches!(case.verdict, Verdict::Trap(trap) if trap != Trap::Flush) => {
