@@ -115,29 +115,33 @@ impl ProfileFiles {
     ///
     /// # Errors
     /// The first file that cannot be written; the others are written all the same.
-    pub(super) fn write_children<'f>(&self, finished: &'f Finished) -> Result<(), String> {
-        let mut files: Vec<(String, &'f Folded, CallgrindPart)> = Vec::new();
-        let part = |pid, thread| CallgrindPart { pid, thread, number: 1, begins: true };
-        let mut add_threads = |pid: i32, of: &str, threads: &'f [Thread]| {
-            // Callgrind's names.
-            let name = |number| format!("{of}-{number:02}");
-            let file =
-                |thread: &'f Thread| (name(thread.number), &thread.counts, part(pid, Some(thread.number)));
-            files.extend(threads.iter().map(file));
-        };
-        add_threads(PID, "", &finished.threads);
+    pub(super) fn write_children(&self, finished: &Finished) -> Result<(), String> {
+        let mut written = self.write_threads(PID, "", &finished.threads);
         for child in &finished.children {
-            add_threads(child.pid, &format!(".{}", child.pid), &child.threads);
+            written = written.and(self.write_child(child));
         }
+        written
+    }
+
+    /// Writes the profiles of a process that is not the first, and of its threads.
+    ///
+    /// # Errors
+    /// The first file that cannot be written; the others are written all the same.
+    pub(super) fn write_child(&self, child: &Child) -> Result<(), String> {
+        let end = format!(".{}", child.pid);
+        let written = self.write_threads(child.pid, &end, &child.threads);
+        let Some(counts) = &child.counts else { return written };
+        let files = self.beside(&end);
+        written.and(files.and_then(|files| files.write_process(counts, &child.threads, child.pid)))
+    }
+
+    /// Writes the profiles of threads, with their numbers appended to `of` as Callgrind does it.
+    fn write_threads(&self, pid: i32, of: &str, threads: &[Thread]) -> Result<(), String> {
         let mut written = Ok(());
-        for (end, counts, part) in files {
-            written = written.and(self.beside(&end).and_then(|files| files.write_part(counts, part)));
-        }
-        for child in &finished.children {
-            let Some(counts) = &child.counts else { continue };
-            let files = self.beside(&format!(".{}", child.pid));
-            written =
-                written.and(files.and_then(|files| files.write_process(counts, &child.threads, child.pid)));
+        for Thread { number, counts } in threads {
+            let part = CallgrindPart { pid, thread: Some(*number), number: 1, begins: true };
+            let files = self.beside(&format!("{of}-{number:02}"));
+            written = written.and(files.and_then(|files| files.write_part(counts, part)));
         }
         written
     }
@@ -321,7 +325,7 @@ fn report_children(log: &mut Log, finished: &Finished) {
     if heard.peek().is_none() {
         return;
     }
-    let apart = finished.children.iter().any(|child| child.counts.is_some());
+    let apart = finished.children.iter().any(|child| child.apart);
     log.line("");
     log.line(if apart {
         "Other processes, each with its own profile:"

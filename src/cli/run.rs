@@ -14,7 +14,7 @@ use super::options::{Files, RunArgs};
 use super::output::{ProfileFiles, RunLog, named_file, outputs, transcript};
 use super::progress::{Progress, Shared};
 use super::{confinement, exit, signals};
-use crate::session::{self, Config, Control, Recording, TerminalObserver};
+use crate::session::{self, Child, Config, Control, Recording, Session, TerminalObserver};
 
 /// Runs the program and returns the exit status. All that can go wrong before the first instruction
 /// comes before the banner.
@@ -75,13 +75,20 @@ pub(super) fn run(options: &RunArgs) -> Result<u8, Error> {
     log.begin(&config);
     log.confined(&confinement);
     let progress = shared.map(|shared| Progress::watch(shared, Arc::clone(&control)));
-    let result =
-        session::run(config, control, |session| server.iter().for_each(|server| server.obey(session)));
+    let mut children = Ok(());
+    // Written at once, so that the profiles of many processes are not held together.
+    let mut write = |child: &mut Child| {
+        let written = files.write_child(child);
+        children = std::mem::replace(&mut children, Ok(())).and(written);
+        (child.counts, child.threads) = (None, Vec::new());
+    };
+    let obey = |session: &mut Session| server.iter().for_each(|server| server.obey(session));
+    let result = session::run(config, control, obey, &mut write);
     drop(server);
     drop(progress);
     let finished = result?;
 
-    let written = files.write_all(&finished);
+    let written = files.write_all(&finished).and(children);
     log.report(&finished, options.files, files.path().filter(|_| written.is_ok()));
     written.and(outputs.whole()).map_err(Error::msg)?;
     Ok(exit::status(&finished.stop))

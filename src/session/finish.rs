@@ -30,7 +30,8 @@ use crate::session::places::place_of_call;
 use crate::session::run::{Session, StartError};
 
 /// Runs a program to its end and gives back what it cost. Where [`Control::interrupt`] asks for a
-/// pause, `obey` is called, and the run goes on.
+/// pause, `obey` is called, and the run goes on. At its end `take` gets each process but the first
+/// with its counts; what it takes out of it is not kept until all are put together.
 ///
 /// # Errors
 /// When it cannot be started; once it runs, whatever ends it still yields a profile.
@@ -38,18 +39,19 @@ pub fn run(
     config: Config,
     control: Arc<Control>,
     mut obey: impl FnMut(&mut Session),
+    take: &mut dyn FnMut(&mut Child),
 ) -> Result<Finished, StartError> {
     let mut session = Session::start(config, Arc::clone(&control))?;
     while session.resume(StopConditions::default()) != Pause::Ended {
         let _ = control.interrupt.compare_exchange(PAUSE, 0, Relaxed, Relaxed);
         obey(&mut session);
     }
-    Ok(session.finish())
+    Ok(session.finish(take))
 }
 
 impl Session {
-    /// Ends the run and gives back what it cost.
-    pub fn finish(self) -> Finished {
+    /// Ends the run and gives back what it cost, but for what `take` takes.
+    pub fn finish(self, take: &mut dyn FnMut(&mut Child)) -> Finished {
         let Session { config, mut machine, mut guest, accounts, .. } = self;
         // It ends: there is no pause any more.
         let _ = guest.control.interrupt.compare_exchange(PAUSE, 0, Relaxed, Relaxed);
@@ -64,8 +66,8 @@ impl Session {
             dumps: dumps_of(account, &consumers),
         };
         let Guest { modules, requests, .. } = &mut guest;
-        let folded =
-            fold_all(&config, accounts.counted(), &mut counts, modules, requests.reasons(), code.as_ref());
+        let (counted, reasons) = (accounts.counted(), requests.reasons());
+        let folded = fold_all(&config, counted, &mut counts, modules, reasons, code.as_ref(), take);
         // It is given up only for a pause.
         let results = folded.unwrap_or_else(|| Results::empty(&config));
         conclude(ending, &mut guest, results)
@@ -92,7 +94,8 @@ impl Session {
         };
         let code = self.machine.recorder().code();
         let Guest { modules, requests, .. } = &mut self.guest;
-        let results = fold_all(&self.config, counted, &mut counts, modules, requests.reasons(), code)?;
+        let reasons = requests.reasons();
+        let results = fold_all(&self.config, counted, &mut counts, modules, reasons, code, &mut |_| ())?;
         Some(conclude(ending, &mut self.guest, results))
     }
 
@@ -288,22 +291,29 @@ fn conclude(ending: Ending, guest: &mut Guest, results: Results) -> Finished {
     Finished { stop, counts, threads, children, notices }
 }
 
+/// Gives the counts of one account.
+type Counts<'a> = dyn FnMut(AccountId) -> AccountCounts + 'a;
+
+/// Folds the counts of some processes, of which the first has this command.
+type Fold<'a> = dyn FnMut(&AccountCounts, &[u8], &[Counted]) -> Option<Folded> + 'a;
+
 /// The counts of a process: of all its threads.
-fn of_process(counted: &Counted, counts: &mut dyn FnMut(AccountId) -> AccountCounts) -> AccountCounts {
+fn of_process(counted: &Counted, counts: &mut Counts<'_>) -> AccountCounts {
     let mut whole = AccountCounts::default();
     counted.threads.iter().for_each(|thread| whole.append(counts(thread.account)));
     whole
 }
 
 /// Folds the counts of all processes; `None` if that is given up. `counts` gives those of one
-/// account, since many would take much memory at once.
+/// account, since many would take much memory at once, and `take` gets each process but the first.
 fn fold_all(
     config: &Config,
     counted: &[Counted],
-    counts: &mut dyn FnMut(AccountId) -> AccountCounts,
+    counts: &mut Counts<'_>,
     modules: &mut Modules,
     reasons: &Reasons,
     code: Option<&CodeInNoFile>,
+    take: &mut dyn FnMut(&mut Child),
 ) -> Option<Results> {
     let Some((first, others)) = counted.split_first() else { return Some(Results::empty(config)) };
     let rules = config.counting.children;
@@ -321,6 +331,7 @@ fn fold_all(
             ppid: child.ppid,
             command: child.command.clone(),
             instructions: own.tally.instructions(),
+            apart: !rules.merged,
             counts: None,
             threads: Vec::new(),
             silent: config.recording.silent_forks && !child.executed,
@@ -347,7 +358,7 @@ fn fold_all(
     };
     let in_first = if rules.merged { counted } else { from_ref(first) };
     let folded = fold(&whole, &first.command, in_first)?;
-    let mut threads = |counted: &Counted, counts: &mut dyn FnMut(AccountId) -> AccountCounts| {
+    let threads = |counted: &Counted, counts: &mut Counts<'_>, fold: &mut Fold<'_>| {
         let apart = counted.threads.iter().filter(|_| rules.threads);
         let thread = |thread: &CountedThread| {
             let counts = fold(&counts(thread.account), &counted.command, from_ref(counted))?;
@@ -355,14 +366,14 @@ fn fold_all(
         };
         apart.map(thread).collect::<Option<Vec<Thread>>>()
     };
-    let own = threads(first, counts)?;
+    let own = threads(first, counts, &mut fold)?;
     for (child, counted) in children.iter_mut().zip(others) {
-        child.threads = threads(counted, counts)?;
-    }
-    if !rules.merged {
-        for (child, counted) in children.iter_mut().zip(others) {
-            child.counts = Some(fold(&of_process(counted, counts), &child.command, from_ref(counted))?);
+        child.threads = threads(counted, counts, &mut fold)?;
+        if child.apart {
+            let of = from_ref(counted);
+            child.counts = Some(fold(&of_process(counted, counts), &child.command, of)?);
         }
+        take(child);
     }
     Some(Results { counts: folded, threads: own, children, left_out, disorder })
 }

@@ -144,9 +144,11 @@ pub struct Child {
     pub command: Vec<u8>,
     /// Instructions executed.
     pub instructions: u64,
-    /// Its counts, unless all are in one profile.
+    /// It has a profile of its own: not all are in one.
+    pub apart: bool,
+    /// Its counts if it has, until they are taken.
     pub counts: Option<Folded>,
-    /// Its threads, if they are counted apart.
+    /// Its threads, if they are counted apart, until they are taken.
     pub threads: Vec<Thread>,
     /// It has executed no program of its own, and the log is to be silent about it.
     pub silent: bool,

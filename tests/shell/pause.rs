@@ -20,7 +20,7 @@ fn start_with(config: Config) -> Session {
 }
 
 fn written(session: Session) -> (Stop, Vec<u8>) {
-    let finished = session.finish();
+    let finished = session.finish(&mut |_| ());
     let mut bytes = Vec::new();
     cgemu::profile::write_cachegrind(&finished.counts.profile, &mut bytes).expect("written");
     (finished.stop, bytes)

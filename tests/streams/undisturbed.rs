@@ -120,7 +120,7 @@ struct Left {
 
 fn left(mut session: Session, printed: Vec<u8>) -> Left {
     let instructions = session.instructions();
-    let finished = session.finish();
+    let finished = session.finish(&mut |_| ());
     let mut profile = Vec::new();
     cgemu::profile::write_cachegrind(&finished.counts.profile, &mut profile).expect("written");
     Left { stop: finished.stop, profile, notices: finished.notices, printed, instructions }
