@@ -9,10 +9,8 @@
 static int m, s;
 static struct termios t;
 
-static void shown(const char *what, int fd)
+static void show_bytes(const char *what, const char *buf, long n)
 {
-    char buf[256];
-    long n = S(read, fd, buf, sizeof buf);
     if (n < 0) {
         show(what, n);
         return;
@@ -26,6 +24,23 @@ static void shown(const char *what, int fd)
             putchar(c);
     }
     printf("\n");
+}
+
+static void shown(const char *what, int fd)
+{
+    char buf[256];
+    show_bytes(what, buf, S(read, fd, buf, sizeof buf));
+}
+
+/* All that has come to the master: Linux brings an echo there in the background, in as many pieces as it likes, and waits
+ * for it only in a read that would find nothing. */
+static void echoed(void)
+{
+    char buf[256];
+    long n = S(read, m, buf, sizeof buf), more;
+    while (n > 0 && (more = S(read, m, buf + n, sizeof buf - n)) > 0)
+        n += more;
+    show_bytes("  echo", buf, n);
 }
 
 static int polled(int fd)
@@ -43,7 +58,7 @@ static void type(const char *text)
     int n = -1, to_slave = polled(s);
     S(ioctl, s, FIONREAD, &n);
     printf("%d there; %x %x\n", n, polled(m), to_slave);
-    shown("  echo", m), shown("  read", s), shown("  read", s);
+    echoed(), shown("  read", s), shown("  read", s);
 }
 
 static void modes(tcflag_t off_in, tcflag_t in, tcflag_t off_local, tcflag_t local)
