@@ -213,6 +213,33 @@ fn compare_some(sources: Vec<PathBuf>, options: &[&str], least: usize) {
     compare_parts(sources, &ARCH, options, least, Some(0));
 }
 
+/// Builds each program and fails if `find` finds a difference between what Callgrind and cgemu make
+/// of one.
+fn compare_each(
+    sources: Vec<PathBuf>,
+    model: &'static Model,
+    find: impl Fn(&Path, &Subject<'_>) -> String + Sync,
+) {
+    if let Err(why) = check_host() {
+        return not_compared(&format!("{why}: Valgrind starts programs otherwise there"));
+    }
+    none_differ(parallel(sources, |source| {
+        let dir = tempfile::tempdir().expect("a directory");
+        build(&source, dir.path());
+        let command = ["./program".to_owned()];
+        let subject =
+            Subject { input: dir.path(), command: &command, env: &[], directory: dir.path(), model };
+        (source.display().to_string(), find(&source, &subject))
+    }));
+}
+
+/// Fails if one of the programs has a difference.
+fn none_differ<N: std::fmt::Display>(results: Vec<(N, String)>) {
+    let differ = results.into_iter().filter(|(_, difference)| !difference.is_empty());
+    let failures: String = differ.map(|(name, difference)| format!("{name}:\n{difference}")).collect();
+    assert!(failures.is_empty(), "\n{failures}");
+}
+
 /// Compares all parts, which are as many as `dumps` says and one more.
 fn compare_parts(
     sources: Vec<PathBuf>,
@@ -221,31 +248,16 @@ fn compare_parts(
     least: usize,
     dumps: Option<usize>,
 ) {
-    if let Err(why) = check_host() {
-        return not_compared(&format!("{why}: Valgrind starts programs otherwise there"));
-    }
-    let results = parallel(sources, |source| {
-        let dir = tempfile::tempdir().expect("a directory");
-        build(&source, dir.path());
-        let command = ["./program".to_owned()];
-        let subject =
-            Subject { input: dir.path(), command: &command, env: &[], directory: dir.path(), model };
-        let [theirs, ours] = both(&subject, options);
+    compare_each(sources, model, |source, subject| {
+        let [theirs, ours] = both(subject, options);
         let pairs: usize = theirs.iter().map(|part| part.calls.len()).sum();
         assert!(pairs > least, "{}: few calls", source.display());
         let triggers =
             [&theirs, &ours].map(|parts| parts.iter().map(|part| &part.trigger).collect::<Vec<_>>());
         assert_eq!(triggers[0], triggers[1], "{}: parts", source.display());
         assert!(dumps.is_none_or(|dumps| theirs.len() == dumps + 1), "{}: {triggers:?}", source.display());
-        let parts = theirs.iter().zip(&ours);
-        (source.clone(), parts.map(|(theirs, ours)| difference(&source, theirs, ours)).collect::<String>())
+        theirs.iter().zip(&ours).map(|(theirs, ours)| difference(source, theirs, ours)).collect()
     });
-    let failures: String = results
-        .into_iter()
-        .filter(|(_, difference)| !difference.is_empty())
-        .map(|(source, difference)| format!("{}:\n{difference}", source.display()))
-        .collect();
-    assert!(failures.is_empty(), "\n{failures}");
 }
 
 #[test]
@@ -278,12 +290,7 @@ fn calls_of_whole_programs_are_callgrinds() {
         assert!(theirs[0].calls.len() > 20, "{}: few calls", program.name);
         (program.name, difference(Path::new(""), &theirs[0], &ours[0]))
     });
-    let failures: String = results
-        .into_iter()
-        .filter(|(_, difference)| !difference.is_empty())
-        .map(|(name, difference)| format!("{name}:\n{difference}"))
-        .collect();
-    assert!(failures.is_empty(), "\n{failures}");
+    none_differ(results);
 }
 
 /// As Callgrind counts without options.
@@ -363,28 +370,14 @@ fn requests_are_callgrinds() {
 /// at the beginning of main, and so do calls but for those that had begun then.
 #[test]
 fn counts_begin_where_callgrind_begins_anew() {
-    if let Err(why) = check_host() {
-        return not_compared(&format!("{why}: Valgrind starts programs otherwise there"));
-    }
-    let results = parallel(sources(), |source| {
-        let dir = tempfile::tempdir().expect("a directory");
-        build(&source, dir.path());
-        let command = ["./program".to_owned()];
-        let subject =
-            Subject { input: dir.path(), command: &command, env: &[], directory: dir.path(), model: &ARCH };
-        run(&subject, [&["--zero-before=main"], &["--count-from=main"]], "");
-        let [mut theirs, mut ours] = parts(&subject);
+    compare_each(sources(), &ARCH, |source, subject| {
+        run(subject, [&["--zero-before=main"], &["--count-from=main"]], "");
+        let [mut theirs, mut ours] = parts(subject);
         assert_eq!([theirs.len(), ours.len()], [1, 1], "{}: parts", source.display());
         theirs.iter_mut().chain(&mut ours).for_each(Graph::forget_starts);
         assert!(theirs[0].calls.len() > 3, "{}: few calls", source.display());
-        (source.clone(), difference(&source, &theirs[0], &ours[0]))
+        difference(source, &theirs[0], &ours[0])
     });
-    let failures: String = results
-        .into_iter()
-        .filter(|(_, difference)| !difference.is_empty())
-        .map(|(source, difference)| format!("{}:\n{difference}", source.display()))
-        .collect();
-    assert!(failures.is_empty(), "\n{failures}");
 }
 
 /// The numbers at the end of a file's name: of the process that was started first, of another one,
