@@ -122,9 +122,9 @@ impl Debugger {
         self.control.interrupt.load(Relaxed) == PAUSE
     }
 
-    /// Tells if a command is at work, during which a signal from outside is kept until its end.
-    pub fn set_working(&self, working: bool) {
-        self.control.resting.store(!working, Relaxed);
+    /// Has signals from outside kept from here on until a command or a line ends.
+    pub fn keep_signals(&self) {
+        self.control.resting.store(false, Relaxed);
     }
 
     /// Number of the signal from outside that is to end everything, if one came.

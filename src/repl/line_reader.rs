@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Signal, getpid, kill_process};
 use rustix::stdio::stdin;
 use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
@@ -14,11 +14,9 @@ use rustyline::error::ReadlineError;
 use rustyline::history::History;
 use rustyline::{Editor, Helper};
 
+use super::typed_ahead::NOW;
 use crate::console::{self, Elsewhere};
 use crate::session::{Control, PAUSE};
-
-/// Number of SIGHUP.
-const SIGHUP: usize = 1;
 
 /// Interval at which a signal is looked for.
 const TURN: Duration = Duration::from_millis(20);
@@ -44,7 +42,8 @@ pub(super) fn read_line<H: Helper, I: History>(
     drop(read);
     let Some(elsewhere) = watch.ok().and_then(|watch| watch.join().ok()).flatten() else {
         if line.is_err() && hung_up() {
-            let _ = control.interrupt.compare_exchange(0, SIGHUP, Relaxed, Relaxed);
+            let hang_up = Signal::HUP.as_raw().unsigned_abs() as usize;
+            let _ = control.interrupt.compare_exchange(0, hang_up, Relaxed, Relaxed);
             return None;
         }
         return Some(line);
@@ -84,6 +83,5 @@ fn watch(control: &Control, read: &Receiver<()>) -> Option<Elsewhere> {
 /// True if standard input is a terminal that is no longer there.
 fn hung_up() -> bool {
     let mut input = [PollFd::from_borrowed_fd(stdin(), PollFlags::IN)];
-    poll(&mut input, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok()
-        && input[0].revents().contains(PollFlags::HUP)
+    poll(&mut input, Some(&NOW)).is_ok() && input[0].revents().contains(PollFlags::HUP)
 }

@@ -226,7 +226,7 @@ const AGAIN: [&str; 17] = [
 impl Shell {
     /// Reads commands until there are no more.
     pub fn run(mut self) -> Left {
-        self.debugger.set_working(true);
+        self.debugger.keep_signals();
         if let Some(path) = self.setup.commands.clone() {
             let lines = match self.commands_at(&path) {
                 Ok(lines) => lines,

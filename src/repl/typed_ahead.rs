@@ -18,7 +18,7 @@ use crate::console::Elsewhere;
 const LONGEST: usize = 4096;
 
 /// No time to wait.
-const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+pub(super) const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// Lines that the editor has taken too early.
 #[derive(Debug, Default)]

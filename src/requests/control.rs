@@ -45,21 +45,20 @@ pub(super) fn callgrind_stop(requests: &mut Requests, host: &mut dyn Host, _: [u
 /// Cachegrind does not know these. They mean what Cachegrind's own do to a user who asked to wait
 /// for such a request, or for a call graph.
 fn callgrind_switch(requests: &Requests, host: &mut dyn Host, on: bool) -> Answer {
-    if host.cpu().follows_calls() {
-        host.cpu().set_counting(on);
-        return Answer::Value(0);
-    }
-    if !requests.waits {
+    let follows_calls = host.cpu().follows_calls();
+    if !follows_calls && !requests.waits {
         return ignored(
             host,
             if on { "CALLGRIND_START_INSTRUMENTATION" } else { "CALLGRIND_STOP_INSTRUMENTATION" },
         );
     }
     host.cpu().set_counting(on);
-    host.notice(
-        "Callgrind's requests to start and stop instrumentation were obeyed; Cachegrind does not know them"
-            .into(),
-    );
+    if !follows_calls {
+        host.notice(
+            "Callgrind's requests to start and stop instrumentation were obeyed; Cachegrind does not know them"
+                .into(),
+        );
+    }
     Answer::Value(0)
 }
 

@@ -183,6 +183,11 @@ impl CountConfig {
     pub fn events(&self) -> EventSet {
         EventSet { cache: self.caches.is_some(), branch: self.branch_sim }
     }
+
+    /// Tests whether a process is counted only from a function on.
+    pub(super) fn waits_for_a_function(&self) -> bool {
+        !self.functions.count_from.is_empty()
+    }
 }
 
 /// Positions in a call graph that are told apart.

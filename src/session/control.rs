@@ -18,7 +18,7 @@ pub(super) const TIME_IS_UP: usize = usize::MAX;
 pub struct Control {
     /// The number of the signal that asks the run to end; 0 for none.
     pub interrupt: Arc<AtomicUsize>,
-    /// A front end does nothing that a signal from outside would spoil: it waits for a command.
+    /// A front end has not begun, or cannot end in good order: a signal does what it always does.
     pub resting: Arc<AtomicBool>,
     /// Instructions executed, roughly.
     pub instructions: AtomicU64,

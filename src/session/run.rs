@@ -272,10 +272,9 @@ fn new_kernel(config: &Config, control: &Control, memory: u64) -> Result<Kernel,
 
 /// True if generated code can count by itself: nobody asks where data are or what comes after what.
 fn counts_itself(counting: &CountConfig) -> bool {
-    let CountConfig { caches, branch_sim, calls, model, producer, functions, .. } = counting;
-    let waits = !functions.count_from.is_empty();
-    let simulates = caches.is_some() || *branch_sim || calls.is_some() || waits;
-    !simulates && *model == CountModel::Arch && *producer == Producer::Tap
+    let CountConfig { caches, branch_sim, calls, model, producer, .. } = counting;
+    let simulates = caches.is_some() || *branch_sim || calls.is_some();
+    !simulates && !counting.waits_for_a_function() && *model == CountModel::Arch && *producer == Producer::Tap
 }
 
 /// CPUs of the host for this process.
@@ -296,7 +295,7 @@ fn new_machine(config: &Config, memory: u64) -> Result<Machine, StartError> {
     let caches = counting.caches.map(|caches| Hierarchy::new(caches.i1, caches.d1, caches.ll));
     let predictors = counting.branch_sim.then(Predictors::default);
     let consumers = Consumer::parts(caches, predictors, counting.calls, cpus());
-    let waits = !counting.functions.count_from.is_empty();
+    let waits = counting.waits_for_a_function();
     let consumers = consumers.into_iter().map(|consumer| consumer.waiting(waits)).collect();
     let link = if counts_itself(counting) { Link::inline(consumers) } else { Link::threaded(consumers) };
     let mut recorder = Recorder::new(link, counting.model, counting.caches.is_some());
