@@ -7,10 +7,11 @@ use crate::hooks::callgraph::dumps::{Collection, Dumps};
 use crate::hooks::callgraph::tracker::CallTracker;
 use crate::hooks::callgraph::walker::CallRules;
 use crate::hooks::control::AccountId;
-use crate::hooks::counts::{Counted, PackedCounts};
+use crate::hooks::counts::{Counted, PackedCounts, Repeated};
+use crate::hooks::executions::{Count, Tally};
 use crate::hooks::lookout::Miss;
 use crate::hooks::numbering::{Numbering, PackedPlans};
-use crate::hooks::part::{HeldPart, Part, number};
+use crate::hooks::part::{HeldPart, Part, Predictors, number};
 use crate::hooks::plan::Plan;
 use crate::hooks::plan_index::PlanIndex;
 use crate::hooks::record::PlanId;
@@ -265,12 +266,42 @@ impl Account {
         learns
     }
 
-    /// Adds executions of a plan, of which nothing is simulated.
-    pub(super) fn add_executions(&mut self, plan: PlanId, count: u64, plans: &[Arc<Plan>]) {
-        self.learn(plan, plans);
-        if let Some(number) = self.numbering.get(plan, plans.len()) {
-            self.part.add_executions(number, count);
+    /// Adds what generated code has counted.
+    pub(super) fn add_executions(&mut self, tally: &Tally, plans: &[Arc<Plan>]) {
+        for (plan, count) in (0..).map(PlanId).zip(&tally.counts).filter(|(_, its)| **its != Count::default())
+        {
+            if let Some(number) = self.learn_number(plan, plans) {
+                self.part.add_executions(number, count);
+            }
         }
+        let repeated = (0..).map(PlanId).zip(&tally.repeated);
+        for (plan, repeated) in repeated.filter(|(_, its)| **its != Repeated::default()) {
+            if let Some(number) = self.learn_number(plan, plans) {
+                self.part.add_repeated(number, repeated);
+            }
+        }
+        for (&(plan, insn), &count) in &tally.inner {
+            if let Some(number) = self.learn_number(plan, plans) {
+                self.part.add_mispredicted(number, insn, count);
+            }
+        }
+    }
+
+    /// The number of a plan, which becomes known.
+    fn learn_number(&mut self, plan: PlanId, plans: &[Arc<Plan>]) -> Option<usize> {
+        self.learn(plan, plans);
+        self.numbering.get(plan, plans.len())
+    }
+
+    /// The predictors become copies of others.
+    pub(super) fn set_predictors(&mut self, predictors: &Predictors) {
+        self.part.set_predictors(predictors);
+    }
+
+    /// Walks a stripped trace to the first record whose plan is not known. Returns the words that
+    /// are left.
+    pub(super) fn walk_stripped<'w>(&mut self, words: &'w [u64]) -> &'w [u64] {
+        self.part.walk_stripped(words, &self.numbering)
     }
 
     /// Walks records to the first whose plan is not known. Returns the number of their instructions

@@ -12,6 +12,7 @@ use crate::hooks::callgraph::dumps::Dumps;
 use crate::hooks::callgraph::walker::CallRules;
 use crate::hooks::control::{AccountId, Control, Opening};
 use crate::hooks::counts::Counted;
+use crate::hooks::executions::Tally;
 use crate::hooks::lookout::Lookout;
 pub(crate) use crate::hooks::lookout::{Miss, Sighting, Target, Watched};
 use crate::hooks::part::Part;
@@ -46,6 +47,8 @@ pub(crate) struct Consumer {
     /// apart.
     holders: BTreeMap<AccountId, AccountId>,
     lookout: Option<Box<Lookout>>,
+    /// The trace is stripped.
+    strips: bool,
 }
 
 /// State of a consumer for a checkpoint. Plans are facts about code and not part of it.
@@ -97,7 +100,13 @@ impl Consumer {
             current: AccountId::FIRST,
             holders: BTreeMap::new(),
             lookout: None,
+            strips: false,
         }
+    }
+
+    /// Expects a stripped trace from here on, or a whole one.
+    pub(crate) fn strip(&mut self, strips: bool) {
+        self.strips = strips;
     }
 
     /// The consumer, which has seen nothing; with `waits` it counts a program only from the first
@@ -201,6 +210,7 @@ impl Consumer {
         loop {
             let (walked, rest) = match self.accounts.get_mut(&self.current) {
                 Some(account) if account.waits => pass(words, |plan| begins_counts(&self.plans, plan)),
+                Some(account) if account.counting && self.strips => (0, account.walk_stripped(words)),
                 Some(account) if account.counting => account.walk(words, &self.plans),
                 _ => pass(words, |_| false),
             };
@@ -212,13 +222,20 @@ impl Consumer {
         }
     }
 
-    /// Adds executions of an account, by plan.
-    pub(crate) fn add_executions(&mut self, id: AccountId, counts: &[u64]) {
+    /// Adds what generated code has counted for an account.
+    pub(super) fn add_executions(&mut self, id: AccountId, tally: &Tally) {
         self.wake(id);
         if let Some(account) = self.accounts.get_mut(&id).filter(|account| account.counting) {
-            for (plan, &count) in (0..).map(PlanId).zip(counts).filter(|(_, count)| **count != 0) {
-                account.add_executions(plan, count, &self.plans);
-            }
+            account.add_executions(tally, &self.plans);
+        }
+        self.wake(self.current);
+    }
+
+    /// Gives an account copies of predictors.
+    pub(super) fn set_predictors(&mut self, id: AccountId, predictors: &Predictors) {
+        self.wake(id);
+        if let Some(account) = self.accounts.get_mut(&id) {
+            account.set_predictors(predictors);
         }
         self.wake(self.current);
     }

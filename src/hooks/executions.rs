@@ -1,52 +1,118 @@
-//! Executions of blocks as generated code counts them itself: in place of the trace where nothing
-//! but instructions is counted.
+//! Executions of blocks as generated code counts them itself, in place of a record for each, with the
+//! mispredictions of the branches that it predicts itself.
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
+
 use crate::hooks::control::AccountId;
+use crate::hooks::counts::Repeated;
+use crate::hooks::inline_predictors::InlinePredictors;
 use crate::hooks::record::PlanId;
 
 /// Accounts with counts of their own before the consumers are told of them.
 const ACCOUNTS: usize = 16;
 
+/// Counts of a plan, as generated code adds to them.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Count {
+    /// Executions.
+    pub(crate) executed: u64,
+    /// Mispredictions of the branch at its end.
+    pub(crate) mispredicted: u64,
+}
+
+/// Counts of an account since the consumers were last told.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    /// By plan.
+    pub(super) counts: Vec<Count>,
+    /// Repeated string instructions, by plan.
+    pub(super) repeated: Vec<Repeated>,
+    /// Mispredictions of branches that do not end a block, by plan and index of the instruction.
+    pub(super) inner: FxHashMap<(PlanId, u16), u64>,
+}
+
+impl Tally {
+    /// Tells if there is nothing to tell.
+    pub(super) fn is_empty(&self) -> bool {
+        self.counts.iter().all(|count| *count == Count::default())
+            && self.inner.is_empty()
+            && self.repeated.iter().all(|repeated| *repeated == Repeated::default())
+    }
+
+    fn clear(&mut self) {
+        self.counts.fill(Count::default());
+        self.repeated.fill(Repeated::default());
+        self.inner.clear();
+    }
+
+    /// The counts of the repeated string instruction at the end of a plan.
+    pub(super) fn repeated(&mut self, plan: PlanId) -> &mut Repeated {
+        let at = plan.0 as usize;
+        if self.repeated.len() <= at {
+            self.repeated.resize(at + 1, Repeated::default());
+        }
+        &mut self.repeated[at]
+    }
+}
+
 /// Counts of executions since the consumers were last told.
 #[derive(Debug)]
 pub(super) struct Executions {
-    /// Those of the current account, by plan.
-    counts: Vec<u64>,
+    /// Those of the current account.
+    pub(super) tally: Tally,
     account: AccountId,
     /// Those of other accounts.
-    others: BTreeMap<AccountId, Vec<u64>>,
+    others: BTreeMap<AccountId, Tally>,
     /// Plan of the last block, while a fault may take it back.
     pub(super) last: Option<PlanId>,
+    /// Prefix of a plan whose branch waits for where control goes.
+    pub(super) waits: Option<PlanId>,
+    /// Predictors that generated code drives, if branches are simulated.
+    pub(super) predictors: Option<InlinePredictors>,
 }
 
 impl Executions {
     /// Begins to count for an account.
-    pub(super) fn new(account: AccountId) -> Executions {
-        Executions { counts: Vec::new(), account, others: BTreeMap::new(), last: None }
+    pub(super) fn new(account: AccountId, predictors: Option<InlinePredictors>) -> Executions {
+        let others = BTreeMap::new();
+        Executions { tally: Tally::default(), account, others, last: None, waits: None, predictors }
+    }
+
+    /// The current account.
+    pub(super) fn account(&self) -> AccountId {
+        self.account
     }
 
     /// The counts of the current account, with room for so many plans.
-    pub(super) fn counts(&mut self, plans: usize) -> &mut [u64] {
-        if self.counts.len() < plans {
-            self.counts.resize(plans, 0);
+    pub(super) fn counts(&mut self, plans: usize) -> &mut [Count] {
+        if self.tally.counts.len() < plans {
+            self.tally.counts.resize(plans, Count::default());
         }
-        &mut self.counts
+        &mut self.tally.counts
     }
 
     /// Counts an execution of a plan, which is then the last.
     pub(super) fn add(&mut self, plan: PlanId) {
         if let Some(count) = self.counts(plan.0 as usize + 1).get_mut(plan.0 as usize) {
-            *count += 1;
+            count.executed += 1;
         }
         self.last = Some(plan);
     }
 
+    /// Counts a misprediction of the branch at the end of a plan.
+    pub(super) fn add_mispredicted(&mut self, plan: PlanId) {
+        if let Some(count) = self.counts(plan.0 as usize + 1).get_mut(plan.0 as usize) {
+            count.mispredicted += 1;
+        }
+    }
+
     /// Counts one of a prefix in place of the last execution, which was of a plan.
     pub(super) fn shorten(&mut self, plan: PlanId, prefix: PlanId) {
-        if let Some(count) = self.counts.get_mut(plan.0 as usize) {
-            *count -= 1;
+        if let Some(count) = self.tally.counts.get_mut(plan.0 as usize) {
+            count.executed -= 1;
         }
         self.add(prefix);
     }
@@ -56,23 +122,24 @@ impl Executions {
         self.last = None;
         if account != self.account {
             let next = self.others.remove(&account).unwrap_or_default();
-            let before = std::mem::replace(&mut self.counts, next);
+            let before = std::mem::replace(&mut self.tally, next);
             self.others.insert(std::mem::replace(&mut self.account, account), before);
         }
         self.others.len() >= ACCOUNTS
     }
 
     /// Calls `f` with each account and its counts, and sets them to zero.
-    pub(super) fn take(&mut self, mut f: impl FnMut(AccountId, &[u64])) {
+    pub(super) fn take(&mut self, mut f: impl FnMut(AccountId, &Tally)) {
         self.last = None;
-        f(self.account, &self.counts);
-        self.counts.fill(0);
-        std::mem::take(&mut self.others).into_iter().for_each(|(account, counts)| f(account, &counts));
+        f(self.account, &self.tally);
+        self.tally.clear();
+        std::mem::take(&mut self.others).into_iter().for_each(|(account, tally)| f(account, &tally));
     }
 
     /// Forgets all counts, and goes on with an account.
     pub(super) fn restart(&mut self, account: AccountId) {
         self.take(|_, _| {});
+        self.waits = None;
         self.account = account;
     }
 }

@@ -8,9 +8,10 @@ pub(crate) mod callgraph;
 pub(crate) mod consumer;
 pub(crate) mod control;
 pub(crate) mod counts;
-mod executions;
+pub(crate) mod executions;
 pub(crate) mod fault;
 mod filter;
+pub(crate) mod inline_predictors;
 mod lookout;
 mod numbering;
 mod part;
@@ -19,9 +20,17 @@ mod plan_index;
 pub(crate) mod private_code;
 pub(crate) mod record;
 pub(crate) mod recorder;
+pub(crate) mod stripped;
 mod superblock_filter;
 mod superblock_table;
 pub(crate) mod tally;
 mod transitions;
 mod walk;
 pub(crate) mod worker;
+
+/// The branch predictors that generated code drives, and what it has to know of them.
+pub(crate) mod predictors {
+    pub(crate) use crate::sim::{
+        COUNTER_MASK, Conditional, HISTORY_MASK, Indirect, PREDICTS_TAKEN_BIT, TAKEN,
+    };
+}

@@ -4,11 +4,13 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use crate::hooks::counts::{Counted, Counts, Kind, Misses};
+use crate::hooks::counts::{Counted, Counts, Kind, Misses, Repeated};
+use crate::hooks::executions::Count;
 use crate::hooks::numbering::Numbering;
 use crate::hooks::plan::Plan;
 use crate::hooks::plan_index::{Ends, Entry, PlanIndex};
 use crate::hooks::record::PlanId;
+use crate::hooks::stripped::Waiting;
 use crate::sim::{Conditional, Geometry, Held, Hierarchy, Indirect, Line};
 
 /// Branch predictors.
@@ -18,6 +20,14 @@ pub(crate) struct Predictors {
     pub(crate) conditional: Conditional,
     /// Predictor of indirect branches.
     pub(crate) indirect: Indirect,
+}
+
+impl Predictors {
+    /// Become copies of others, in the same memory.
+    pub(crate) fn copy_from(&mut self, other: &Predictors) {
+        self.conditional.copy_from(&other.conditional);
+        self.indirect.copy_from(&other.indirect);
+    }
 }
 
 /// Bytes of the predictors.
@@ -117,6 +127,8 @@ pub(super) struct Rest {
     pub(super) reach: Vec<u8>,
     /// Fetches of the current block that missed I1 and are not yet in [`Rest::below`].
     pub(super) missed: Vec<u32>,
+    /// Place of a stripped trace between those fetches.
+    pub(super) waiting: Waiting,
     /// Accesses that missed I1 or D1 and have to access LL, in order.
     pub(super) below: Vec<Below>,
     /// The last repeated comparison took place: RCX was not zero.
@@ -273,10 +285,36 @@ impl Part {
         self.uncounted.push(self.blocks.len() - 1);
     }
 
-    /// Adds executions of the plan with a number.
-    pub(super) fn add_executions(&mut self, number: usize, count: u64) {
+    /// Adds executions of the plan with a number, and mispredictions of the branch at its end.
+    pub(super) fn add_executions(&mut self, number: usize, count: &Count) {
         if let Some(block) = self.blocks.get(number) {
-            block.executed.update(|executed| executed + count);
+            block.executed.update(|executed| executed + count.executed);
+            block.mispredicted.update(|mispredicted| mispredicted + count.mispredicted);
+        }
+    }
+
+    /// Adds executions of the repeated string instruction at the end of the plan with a number.
+    pub(super) fn add_repeated(&mut self, number: usize, repeated: &Repeated) {
+        let entry = self.rest.index.entries.get_mut(number);
+        if let Some(special) = entry.and_then(|entry| entry.special.as_mut()) {
+            special.repeated.iterations += repeated.iterations;
+            special.repeated.branches += repeated.branches;
+        }
+    }
+
+    /// Adds mispredictions of a branch that does not end the plan with a number, by the index of
+    /// its instruction.
+    pub(super) fn add_mispredicted(&mut self, number: usize, insn: u16, count: u64) {
+        let Some(entry) = self.rest.index.entries.get(number) else { return };
+        if let Some(sum) = self.rest.mispredicted.get_mut(entry.first_insn as usize + usize::from(insn)) {
+            *sum += count;
+        }
+    }
+
+    /// The predictors become copies of others.
+    pub(super) fn set_predictors(&mut self, predictors: &Predictors) {
+        if self.simulated.branches {
+            self.predictors.clone_from(predictors);
         }
     }
 

@@ -164,6 +164,16 @@ impl Builder {
         usize::from(self.plan.slots)
     }
 
+    /// Data events so far.
+    pub(crate) fn events(&self) -> usize {
+        self.plan.events.len()
+    }
+
+    /// Instructions so far.
+    pub(crate) fn instructions(&self) -> usize {
+        self.plan.insns.len()
+    }
+
     /// Tests whether the record has no room for another instruction.
     pub(crate) fn is_full(&self) -> bool {
         self.slots() + 128 > MAX_RECORD

@@ -3,7 +3,7 @@
 
 mod accounts;
 pub(crate) mod checkpoint;
-mod counting;
+pub(crate) mod counting;
 mod sightings;
 mod tasks;
 mod turns;
@@ -18,8 +18,9 @@ use crate::hooks::fault::{Cause, FaultingInsn};
 use crate::hooks::filter::{Drain, Identity, RecordFilter};
 use crate::hooks::plan::{MappingId, NO_MAPPING, PlanTable};
 use crate::hooks::private_code::CodeInNoFile;
-use crate::hooks::record::{BUFFER_WORDS, Header, MAX_BLOCK, PlanId, instructions};
+use crate::hooks::record::{BUFFER_WORDS, Header, MAX_BLOCK, PlanId, STRIPPED_WORDS, instructions};
 use crate::hooks::recorder::tasks::Tasks;
+use crate::hooks::stripped::Levels;
 use crate::hooks::superblock_filter::SuperblockFilter;
 use crate::hooks::worker::Link;
 use crate::x86::decode::Fetch;
@@ -52,6 +53,11 @@ pub(crate) struct Recorder {
     tasks: Tasks,
     /// Counts that generated code makes itself in place of the trace, if it does.
     executions: Option<Executions>,
+    /// The buffer has a stripped trace beside those counts, for caches of these shapes.
+    strips: Option<Levels>,
+    /// Number of times that the simulators got other contents than the trace has told generated
+    /// code, so that it may strip nothing that it saw before.
+    turns: u64,
     /// Bytes that the consumers took for accounts of processes that did not run, a while ago.
     resting_bytes: u64,
     /// Something is looked out for, in whatever runs.
@@ -87,6 +93,8 @@ impl Recorder {
             unasked: 0,
             tasks: Tasks::first(),
             executions: None,
+            strips: None,
+            turns: 0,
             resting_bytes: 0,
             watching: false,
             follows_calls: false,
@@ -135,8 +143,12 @@ impl Recorder {
     /// Appends a record.
     pub(crate) fn append(&mut self, plan: PlanId, slots: &[u64]) {
         let Some(header) = self.plans.get(plan).map(|p| p.header(plan)) else { return };
-        if let Some(executions) = &mut self.executions {
-            executions.add(plan);
+        if self.executions.is_some() {
+            let pc = self.plans.get(plan).map_or(0, |plan| plan.pc);
+            self.decide_branch(pc);
+            if let Some(executions) = &mut self.executions {
+                executions.add(plan);
+            }
             self.tasks.unrecorded += Header::of(header).instructions;
             return;
         }
@@ -183,13 +195,10 @@ impl Recorder {
 
     /// Replaces the plan of the last record, which is at an index, by a prefix.
     fn shorten(&mut self, at: usize, prefix: PlanId) {
-        let Some(plan) = self.plans.get(prefix) else { return };
-        if let Some(executions) = &mut self.executions {
-            let Some(whole) = executions.last else { return };
-            executions.shorten(whole, prefix);
-            self.tasks.unrecorded -= self.instructions_of(whole) - self.instructions_of(prefix);
-            return;
+        if self.executions.is_some() {
+            return self.shorten_execution(prefix);
         }
+        let Some(plan) = self.plans.get(prefix) else { return };
         let (header, slots) = (plan.header(prefix), usize::from(plan.slots));
         if self.walked > at {
             self.counted -= Header::of(self.words[at]).instructions;
@@ -201,14 +210,15 @@ impl Recorder {
 
     /// Sets the address of the only access of the instruction at `pc`, in the last record.
     pub(crate) fn set_address(&mut self, pc: u64, addr: u64) {
-        if self.executions.is_some() {
-            return;
-        }
         let Some((at, id, insn)) = self.find_in_last(pc) else { return };
         let Some(plan) = self.plans.get(id) else { return };
-        if let Some(event) = plan.events.iter().find(|event| usize::from(event.insn) == insn) {
-            self.words[at + 1 + usize::from(event.slot)] = addr;
+        let Some(index) = plan.events.iter().position(|event| usize::from(event.insn) == insn) else {
+            return;
+        };
+        if self.executions.is_some() {
+            return self.strip_data(id, index, addr);
         }
+        self.words[at + 1 + usize::from(plan.events[index].slot)] = addr;
     }
 
     /// Cuts the last record at the instruction at `pc`, which faulted after it was fetched.
@@ -264,8 +274,18 @@ impl Recorder {
     }
 
     fn hand_over(&mut self, drain: Drain) {
-        self.tell_executions();
         self.send_words(drain);
+        self.tell_executions();
+    }
+
+    /// Hands the buffer over when it is full. What generated code counts itself is not told yet.
+    pub(crate) fn flush_full(&mut self) {
+        self.send_words(Drain::Decided);
+    }
+
+    /// Length from which on the buffer is full.
+    pub(crate) fn full(&self) -> usize {
+        if self.strips.is_some() { STRIPPED_WORDS } else { BUFFER_WORDS }
     }
 
     fn send_words(&mut self, drain: Drain) {
@@ -327,14 +347,10 @@ impl Recorder {
 
     /// Appends an instruction to the consumers behind what has passed the filter.
     fn control(&mut self, control: Control) {
-        let tells = match (&mut self.executions, control) {
-            (Some(executions), Control::Switch(account)) => executions.switch(account),
-            (executions, _) => executions.is_some(),
-        };
-        if tells {
-            self.tell_executions();
+        if self.executions.is_some() {
+            self.count_from_here(control);
         }
-        if self.len >= BUFFER_WORDS {
+        if self.len >= self.full() {
             self.hand_over(Drain::All);
         }
         if let Some(words) = self.words.get_mut(self.len..self.len + CONTROL_WORDS) {
@@ -342,7 +358,7 @@ impl Recorder {
             self.len += CONTROL_WORDS;
         }
         self.filtered = self.len;
-        if self.executions.is_some() {
+        if self.executions.is_some() && self.strips.is_none() {
             self.send_words(Drain::All);
         }
     }
@@ -401,6 +417,9 @@ impl Recorder {
 
     /// Exact number of instructions executed. May wait for the consumers.
     pub(crate) fn instructions(&mut self) -> u64 {
+        if self.executions.is_some() {
+            return self.instructions_seen();
+        }
         self.walk();
         self.unasked = 0;
         let link = &mut self.link;

@@ -264,7 +264,7 @@ impl Rest {
 
     /// Touches the I1 lines of a block, and notes those that miss. Returns true if there are none,
     /// and notes the age of I1 then.
-    fn fetch(&mut self, id: usize, block: &Block, caches: &mut Hierarchy) -> bool {
+    pub(super) fn fetch(&mut self, id: usize, block: &Block, caches: &mut Hierarchy) -> bool {
         let ends = self.first_lines.get(id..id + 2).and_then(<[u32]>::first_chunk);
         let &[first, end] = ends.unwrap_or(&[0, 0]);
         for &(line, fetcher) in self.lines.get(first as usize..end as usize).unwrap_or_default() {
@@ -285,7 +285,14 @@ impl Rest {
 
     /// Accesses the data of an event, which ends `reach` bytes after `address`.
     #[inline(always)]
-    fn data(&mut self, caches: &mut Hierarchy, event: usize, address: u64, reach: u64, shift: u32) {
+    pub(super) fn data(
+        &mut self,
+        caches: &mut Hierarchy,
+        event: usize,
+        address: u64,
+        reach: u64,
+        shift: u32,
+    ) {
         let line = address >> shift;
         if line != address.wrapping_add(reach) >> shift {
             self.straddle(caches, event, address);
@@ -329,7 +336,7 @@ impl Rest {
     }
 
     /// Accesses LL for all that missed the first level, and counts their misses.
-    fn access_below(&mut self, ll: &mut Cache) {
+    pub(super) fn access_below(&mut self, ll: &mut Cache) {
         if self.below.is_empty() {
             return;
         }
@@ -394,7 +401,7 @@ impl Rest {
         self.missed.clear();
     }
 
-    fn miss_fetch(&mut self, insn: u32, ll: &mut Cache) {
+    pub(super) fn miss_fetch(&mut self, insn: u32, ll: &mut Cache) {
         let planned = self.index.insns[insn as usize];
         let record = self.log.record;
         let (address, size) = (planned.pc, planned.len.into());

@@ -18,7 +18,9 @@ use crate::emu::unicorn::{HOST_ADDRESSES, Machine, TaskCpu};
 use crate::guest::layout::{Layout, StackOrder};
 use crate::guest::{Gpr, GuestCpu, PAGE_SIZE};
 use crate::hooks::consumer::{Consumer, Predictors};
+use crate::hooks::recorder::counting::Inline;
 use crate::hooks::recorder::{CountModel, Recorder};
+use crate::hooks::stripped::Levels;
 use crate::hooks::worker::Link;
 use crate::kernel::Kernel;
 use crate::kernel::arena::TaskId;
@@ -270,11 +272,18 @@ fn new_kernel(config: &Config, control: &Control, memory: u64) -> Result<Kernel,
     Ok(kernel)
 }
 
-/// True if generated code can count by itself: nobody asks where data are or what comes after what.
-fn counts_itself(counting: &CountConfig) -> bool {
-    let CountConfig { caches, branch_sim, calls, model, producer, .. } = counting;
-    let simulates = caches.is_some() || *branch_sim || calls.is_some();
-    !simulates && !counting.waits_for_a_function() && *model == CountModel::Arch && *producer == Producer::Tap
+/// What generated code does by itself beside counting executions, if it counts them: nobody asks what
+/// comes after what, and no thread has counts of its own.
+fn inline(counting: &CountConfig, caches: Option<&Hierarchy>) -> Option<Inline> {
+    let CountConfig { branch_sim, calls, model, producer, children, .. } = counting;
+    let strips = caches.and_then(Levels::of);
+    let counts = calls.is_none()
+        && !counting.waits_for_a_function()
+        && !children.threads
+        && strips.is_some() == caches.is_some()
+        && *model == CountModel::Arch
+        && *producer == Producer::Tap;
+    counts.then_some(Inline { branches: *branch_sim, strips })
 }
 
 /// CPUs of the host for this process.
@@ -294,13 +303,17 @@ fn new_machine(config: &Config, memory: u64) -> Result<Machine, StartError> {
     })?;
     let caches = counting.caches.map(|caches| Hierarchy::new(caches.i1, caches.d1, caches.ll));
     let predictors = counting.branch_sim.then(Predictors::default);
-    let consumers = Consumer::parts(caches, predictors, counting.calls, cpus());
+    let inline = inline(counting, caches.as_ref());
+    // One is enough for what is left of a stripped trace.
+    let cpus = if inline.is_some() { 1 } else { cpus() };
+    let consumers = Consumer::parts(caches, predictors, counting.calls, cpus);
     let waits = counting.waits_for_a_function();
     let consumers = consumers.into_iter().map(|consumer| consumer.waiting(waits)).collect();
-    let link = if counts_itself(counting) { Link::inline(consumers) } else { Link::threaded(consumers) };
+    let needs_no_thread = inline.is_some_and(|inline| inline.strips.is_none());
+    let link = if needs_no_thread { Link::inline(consumers) } else { Link::threaded(consumers) };
     let mut recorder = Recorder::new(link, counting.model, counting.caches.is_some());
-    if counts_itself(counting) {
-        recorder.count_executions();
+    if let Some(inline) = inline {
+        recorder.count_executions(inline);
     }
     if config.recording.instructions {
         recorder.keep_code();

@@ -9,27 +9,21 @@ const INDEX_MASK: u64 = (1 << INDEX_BITS) - 1;
 /// Entries of the target table of the indirect predictor.
 const TARGETS: usize = 512;
 
-/// The next state of a counter, two bits each, at 2 x (2 x counter + taken): a table in a register
-/// instead of branches.
-const NEXT: u32 = pack_next();
+/// Bits of a counter, which is as many ones as it counts: the next state is a shift.
+pub(crate) const COUNTER_MASK: u8 = 7;
+/// The bit of a counter from which on it predicts that the branch is taken.
+pub(crate) const PREDICTS_TAKEN_BIT: u32 = 1;
 
-const fn pack_next() -> u32 {
-    let mut packed = 0;
-    let mut counter = 0_u32;
-    while counter < 4 {
-        let down = counter.saturating_sub(1);
-        let up = if counter == 3 { 3 } else { counter + 1 };
-        packed |= down << (4 * counter) | up << (4 * counter + 2);
-        counter += 1;
-    }
-    packed
-}
+/// Bits of the history where it selects counters.
+pub(crate) const HISTORY_MASK: u64 = INDEX_MASK << INDEX_BITS;
+/// The latest outcome in the history.
+pub(crate) const TAKEN: u64 = 1 << INDEX_BITS;
 
 /// The conditional predictor: one saturating counter per mix of the last seven outcomes of any
 /// branch and the low seven bits of this branch's address.
 #[derive(Clone, Debug)]
 pub(crate) struct Conditional {
-    /// Outcomes, the latest in the lowest bit.
+    /// Outcomes, the latest in the lowest of the bits of [`HISTORY_MASK`].
     history: u64,
     counters: Box<[u8; COUNTERS]>,
 }
@@ -51,13 +45,31 @@ impl Conditional {
     /// did not go to the next instruction in memory). True is a misprediction.
     #[inline]
     pub(crate) fn record(&mut self, addr: u64, taken: bool) -> bool {
-        let index = ((self.history & INDEX_MASK) << INDEX_BITS) | (addr & INDEX_MASK);
+        let index = self.history | Conditional::counter_of(addr);
         // In range by construction; the mask lets the compiler see it.
         let counter = &mut self.counters[index as usize % COUNTERS];
-        let predicted = *counter >= 2;
-        *counter = (NEXT >> (4 * u32::from(*counter) + 2 * u32::from(taken)) & 3) as u8;
-        self.history = self.history << 1 | u64::from(taken);
+        let predicted = *counter >> PREDICTS_TAKEN_BIT & 1 != 0;
+        *counter = (*counter << (2 * u32::from(taken)) >> 1 | u8::from(taken)) & COUNTER_MASK;
+        self.history = (self.history << 1 | u64::from(taken) << INDEX_BITS) & HISTORY_MASK;
         predicted != taken
+    }
+
+    /// Index of the counter of the branch at `addr` among those that a history selects.
+    #[inline]
+    pub(crate) fn counter_of(addr: u64) -> u64 {
+        addr & INDEX_MASK
+    }
+
+    /// The history and the counters, by a history and [`Conditional::counter_of`], for generated
+    /// code that does what [`Conditional::record`] does. A counter is as many ones as it counts.
+    pub(crate) fn parts(&mut self) -> (&mut u64, &mut [u8]) {
+        (&mut self.history, &mut self.counters[..])
+    }
+
+    /// Becomes a copy of another predictor, in the same memory.
+    pub(crate) fn copy_from(&mut self, other: &Conditional) {
+        self.history = other.history;
+        self.counters.copy_from_slice(&other.counters[..]);
     }
 }
 
@@ -84,8 +96,24 @@ impl Indirect {
     /// a misprediction.
     #[inline]
     pub(crate) fn record(&mut self, addr: u64, target: u64) -> bool {
-        let entry = &mut self.targets[addr as usize % TARGETS];
+        let entry = &mut self.targets[Indirect::entry_of(addr)];
         std::mem::replace(entry, target) != target
+    }
+
+    /// Index of the target of the jump at `addr`.
+    #[inline]
+    pub(crate) fn entry_of(addr: u64) -> usize {
+        addr as usize % TARGETS
+    }
+
+    /// The targets, for generated code that does what [`Indirect::record`] does.
+    pub(crate) fn targets(&mut self) -> &mut [u64] {
+        &mut self.targets[..]
+    }
+
+    /// Becomes a copy of another predictor, in the same memory.
+    pub(crate) fn copy_from(&mut self, other: &Indirect) {
+        self.targets.copy_from_slice(&other.targets[..]);
     }
 }
 

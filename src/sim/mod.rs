@@ -11,7 +11,7 @@ mod lines;
 mod packing;
 mod presets;
 
-pub(crate) use branch::{Conditional, Indirect};
+pub(crate) use branch::{COUNTER_MASK, Conditional, HISTORY_MASK, Indirect, PREDICTS_TAKEN_BIT, TAKEN};
 pub(crate) use cache::Cache;
 pub(crate) use geometry::Geometry;
 pub(crate) use hierarchy::{Held, Hierarchy};

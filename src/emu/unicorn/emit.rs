@@ -10,6 +10,9 @@ use std::ffi::c_void;
 use crate::emu::unicorn::ffi::{self, Context, Op, Value};
 use crate::emu::unicorn::layout::{self, COND_EQ, TYPE_I64, opcode};
 
+/// A helper of the engine.
+pub(super) type Helper = unsafe extern "C" fn();
+
 /// Emits operations into the block being translated.
 #[derive(Clone, Copy)]
 pub(super) struct Emit(pub(super) Context);
@@ -41,6 +44,60 @@ impl Emit {
 
     pub(super) fn store(self, from: usize, base: usize, offset: usize) {
         unsafe { ffi::tcg_gen_op3_x86_64(self.0, opcode::ST_I64, from, base, offset) }
+    }
+
+    /// The same; returns the operation.
+    pub(super) fn store_op(self, from: usize, base: usize, offset: usize) -> *mut Op {
+        unsafe {
+            let op = ffi::tcg_emit_op_x86_64(self.0, opcode::ST_I64);
+            (&mut (*op).args)[..3].copy_from_slice(&[from, base, offset]);
+            op
+        }
+    }
+
+    pub(super) fn load_byte(self, to: usize, base: usize, offset: usize) {
+        unsafe { ffi::tcg_gen_op3_x86_64(self.0, opcode::LD8U_I64, to, base, offset) }
+    }
+
+    pub(super) fn store_byte(self, from: usize, base: usize, offset: usize) {
+        unsafe { ffi::tcg_gen_op3_x86_64(self.0, opcode::ST8_I64, from, base, offset) }
+    }
+
+    pub(super) fn or_constant(self, to: usize, from: usize, bits: i64) {
+        unsafe { ffi::tcg_gen_ori_i64_x86_64(self.0, self.value(to), self.value(from), bits) }
+    }
+
+    pub(super) fn xor_constant(self, to: usize, from: usize, bits: i64) {
+        unsafe { ffi::tcg_gen_xori_i64_x86_64(self.0, self.value(to), self.value(from), bits) }
+    }
+
+    /// Sets `to` to 1 if a comparison holds, or else to 0.
+    pub(super) fn set_if(self, condition: i32, to: usize, a: usize, b: usize) {
+        let [to, a, b] = [to, a, b].map(|temp| self.value(temp));
+        unsafe { ffi::tcg_gen_setcond_i64_x86_64(self.0, condition, to, a, b) }
+    }
+
+    /// Makes a label.
+    pub(super) fn new_label(self) -> *mut u32 {
+        unsafe { ffi::gen_new_label_x86_64(self.0) }
+    }
+
+    /// Jumps to a label if a comparison holds. Returns the operation.
+    pub(super) fn branch(self, condition: i32, a: usize, b: usize, label: *mut u32) -> *mut Op {
+        /// The place of the count of jumps in the first word of a label.
+        const JUMPS: u32 = 16;
+        unsafe {
+            *label += 1 << JUMPS;
+            let op = ffi::tcg_emit_op_x86_64(self.0, opcode::BRCOND_I64);
+            (&mut (*op).args)[..4].copy_from_slice(&[a, b, condition as usize, label as usize]);
+            op
+        }
+    }
+
+    /// Calls one of the engine's helpers that returns nothing.
+    pub(super) fn call(self, helper: Helper, args: &mut [usize]) {
+        let (function, args, count) = (helper as *const c_void, args.as_mut_ptr().cast(), args.len() as i32);
+        unsafe { ffi::__real_tcg_gen_callN_x86_64(self.0, function, std::ptr::null_mut(), count, args) }
     }
 
     pub(super) fn add(self, to: usize, a: usize, b: usize) {
@@ -128,6 +185,18 @@ impl Emit {
             let op = ffi::tcg_emit_op_x86_64(self.0, opcode::MOVI_I64);
             (*op).args[0] = temp;
             (*op).args[1] = 0;
+            op
+        };
+        (temp, op)
+    }
+
+    /// Loads 32 bits; the offset is patched in when the block is done.
+    pub(super) fn load_later(self, base: usize) -> (usize, *mut Op) {
+        let temp = self.new_temp(false);
+        let op = unsafe {
+            let op = ffi::tcg_emit_op_x86_64(self.0, opcode::LD32U_I64);
+            (*op).args[0] = temp;
+            (*op).args[1] = base;
             op
         };
         (temp, op)

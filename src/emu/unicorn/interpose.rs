@@ -11,7 +11,7 @@ use std::ffi::c_void;
 
 use crate::emu::unicorn::emit::Emit;
 use crate::emu::unicorn::ffi::{self, Context, Disassembly, TranslatorOps, Value};
-use crate::emu::unicorn::layout::opcode;
+use crate::emu::unicorn::layout::{Block, opcode};
 use crate::emu::unicorn::translation;
 use crate::emu::unicorn::vcpu::current;
 use crate::emu::unicorn::wrapped::{real, replace};
@@ -23,7 +23,7 @@ macro_rules! accesses {
                 // SAFETY: the arguments go on to the engine as they came.
                 unsafe {
                     let Some(vcpu) = current() else { return ffi::$real(c, value, addr, index, op) };
-                    let Some(op) = vcpu.translator.access(c, (value, addr), op, $write) else { return };
+                    let Some(op) = vcpu.translator.access(c, (value, addr), (op, index), $write) else { return };
                     ffi::$real(c, value, addr, index, op);
                     if let Some(mut state) = vcpu.translator.accessed(c, index) {
                         let function = helper_enter_mmx_x86_64 as *const c_void;
@@ -122,6 +122,7 @@ helpers! {
 
 unsafe extern "C" {
     fn helper_enter_mmx_x86_64();
+    fn helper_single_step_x86_64();
     fn helper_cc_compute_all_x86_64();
     fn cpu_loop_exit_noexc_x86_64(cpu: *mut c_void) -> !;
 }
@@ -166,6 +167,9 @@ replace! {
                         ffi::__real_tcg_gen_callN_x86_64(c, function, std::ptr::null_mut(), 2, args);
                     });
                     return;
+                }
+                if std::ptr::eq(function, helper_single_step_x86_64 as *const c_void) {
+                    translator.leaving(vcpu.trace.cursor());
                 }
                 if std::ptr::eq(function, helper_enter_mmx_x86_64 as *const c_void) && translator.delays_mmx(*args) {
                     return;
@@ -267,8 +271,11 @@ replace! {
     fn tlb_reset_dirty_by_vaddr(cpu: *mut c_void, addr: u64, len: u64) {
         // SAFETY: the arguments are the engine's.
         unsafe {
-            if current().is_some_and(|vcpu| !vcpu.mmu.space().is_writable(addr, len)) {
-                return;
+            if let Some(vcpu) = current() {
+                if !vcpu.mmu.space().is_writable(addr, len) {
+                    return;
+                }
+                vcpu.mmu.forget_lines();
             }
             ffi::__real_tlb_reset_dirty_by_vaddr_x86_64(cpu, addr, len);
         }
@@ -298,8 +305,36 @@ replace! {
         unsafe {
             if let Some(vcpu) = current() {
                 vcpu.translator.note_exit(index);
+                vcpu.translator.leaving(vcpu.trace.cursor());
             }
             ffi::__real_tcg_gen_goto_tb_x86_64(c, index);
+        }
+    }
+}
+
+replace! {
+    /// Sees the exits that lead to no block, as those of LOOP.
+    fn tcg_gen_exit_tb(c: Context, tb: *mut c_void, index: u32) {
+        // SAFETY: the arguments are the engine's.
+        unsafe {
+            if let Some(vcpu) = current().filter(|_| tb.is_null()) {
+                vcpu.translator.leaving(vcpu.trace.cursor());
+            }
+            ffi::__real_tcg_gen_exit_tb_x86_64(c, tb, index);
+        }
+    }
+}
+
+replace! {
+    /// Generates the code of a block, and changes its accesses.
+    fn tcg_gen_code(c: Context, tb: *mut c_void) -> i32 {
+        // SAFETY: the arguments are the engine's; the code is of as many bytes as it says.
+        unsafe {
+            let size = ffi::__real_tcg_gen_code_x86_64(c, tb);
+            if let (Ok(size), Some(vcpu)) = (usize::try_from(size), current()) {
+                vcpu.look_for_lines((*tb.cast::<Block>()).code.cast_mut().cast(), size);
+            }
+            size
         }
     }
 }
@@ -309,13 +344,16 @@ replace! {
         // SAFETY: a chained exit is what the engine itself emits for a jump within the page; it
         // ends with one of the two jumps on either side of the label.
         unsafe {
+            if let Some(vcpu) = current() {
+                vcpu.translator.leaving(vcpu.trace.cursor());
+            }
             if let Some(vcpu) = current()
                 && let Some((tb, index)) = vcpu.translator.cross_page_exit()
             {
                 let (tag, refused, way) = vcpu.mmu.add_way(tb, index);
                 let label = Emit(c).skip_unless_equal(tag, &raw const (*way).tag);
                 ffi::__real_tcg_gen_goto_tb_x86_64(c, index);
-                ffi::tcg_gen_exit_tb_x86_64(c, tb, index);
+                ffi::__real_tcg_gen_exit_tb_x86_64(c, tb, index);
                 Emit(c).place(label);
                 Emit(c).store_constant(way as u64, refused as u64);
             } else if let Some(vcpu) = current()

@@ -12,6 +12,7 @@ use crate::emu::unicorn::engine_state::{EngineState, Segment};
 use crate::emu::unicorn::ffi;
 use crate::emu::unicorn::helpers;
 use crate::emu::unicorn::helpers::env::Before;
+use crate::emu::unicorn::inline::Simulation;
 use crate::emu::unicorn::mmu::Mmu;
 use crate::emu::unicorn::reference::Reference;
 use crate::emu::unicorn::registers::Cpu;
@@ -90,6 +91,8 @@ impl Machine {
             mmu: Mmu::new(space, &state).map_err(EngineError)?,
             trace: TraceBuffer::new(recorder, !reference, state.env_start()),
             run: RunControl::default(),
+            simulation: Simulation::default(),
+            words: None,
             translator: Translator::new(reference, state.env_start(), state.env().sse().cast()),
             reference: reference.then(Reference::default),
             model,
@@ -98,6 +101,7 @@ impl Machine {
             refused: false,
             state,
         });
+        vcpu.simulate_inline();
         vcpu.resume_trace();
         let mut machine = Machine { engine, vcpu };
         machine.reset();
@@ -147,7 +151,9 @@ impl Machine {
         // SAFETY: it is taken away before this function returns.
         unsafe { self.vcpu.run.set_supervisor(Some(supervisor)) };
         let entered = Entered::new(&mut self.vcpu);
+        self.vcpu.mmu.place_lines(true);
         let result = self.run_entered();
+        self.vcpu.mmu.place_lines(false);
         drop(entered);
         // SAFETY: there is none.
         unsafe { self.vcpu.run.set_supervisor(None) };
@@ -162,6 +168,8 @@ impl Machine {
             vcpu.mmu.take_dropped();
             vcpu.invalidate();
             vcpu.prepare();
+            let rip = vcpu.state.rip();
+            vcpu.trace.recorder().decide_branch(rip);
             vcpu.resume_trace();
             vcpu.state.clear_exception();
             vcpu.state.set_resume(false);
@@ -279,6 +287,7 @@ impl Machine {
         if led_here {
             state.set_gpr(Gpr::Rsp, before);
             state.set_rip(pc);
+            trace.recorder().point(target);
             trace.recorder().point(pc);
         }
     }
@@ -335,14 +344,14 @@ impl Machine {
         }
     }
 
-    /// Tests whether the instruction at RIP calls an address that is not canonical. It counts as it
+    /// The address that the instruction at RIP calls, if it is not canonical. The call counts as it
     /// would under Valgrind, where the target faults.
-    fn calls_nowhere(&mut self) -> bool {
+    fn calls_nowhere(&mut self) -> Option<u64> {
         let Vcpu { state, mmu, .. } = &mut *self.vcpu;
         let (rip, mut buf) = (state.rip(), [0; MAX_LENGTH]);
         let call = decode(mmu.space().fetch(rip, &mut buf), rip);
         if call.flow_control() != FlowControl::IndirectCall {
-            return false;
+            return None;
         }
         let mut word = [0; 8];
         let target = match call.op0_kind() {
@@ -352,7 +361,7 @@ impl Machine {
                 .map(|_| u64::from_le_bytes(word)),
             _ => Some(state.register(call.op0_register())),
         };
-        target.is_some_and(|target| !is_canonical(target))
+        target.filter(|&target| !is_canonical(target))
     }
 
     /// The fault as a CPU reports it, which asks for the right to store before it loads what an
@@ -368,17 +377,21 @@ impl Machine {
     /// Records how far the last block got.
     fn record_fault(&mut self, fault: Fault, refused: bool) {
         let rip = self.vcpu.state.rip();
-        let calls_nowhere =
-            matches!(fault, Fault::Protection { .. } | Fault::Stack) && !refused && self.calls_nowhere();
+        let may_call = matches!(fault, Fault::Protection { .. } | Fault::Stack) && !refused;
+        let nowhere = may_call.then(|| self.calls_nowhere()).flatten();
         let Vcpu { trace, mmu, .. } = &mut *self.vcpu;
         let (recorder, space) = (trace.recorder(), mmu.space());
         let mut readable = |addr| space.read(addr, &mut [0]).is_ok();
         match fault {
             // The jump that led here is complete; nothing was fetched.
             Fault::Page { fetch: true, .. } => recorder.point(rip),
-            _ if calls_nowhere => recorder.point(rip),
+            _ if let Some(target) = nowhere => {
+                recorder.leads_to(target);
+                recorder.point(rip);
+            }
             // Traps: the instruction before RIP is complete.
-            Fault::Breakpoint | Fault::Debug | Fault::Icebp | Fault::Overflow => {}
+            Fault::Debug => recorder.point(rip),
+            Fault::Breakpoint | Fault::Icebp | Fault::Overflow => {}
             Fault::InvalidOpcode => recorder.fault(rip, Cause::Instruction, &mut readable),
             _ if refused => recorder.fault(rip, Cause::Instruction, &mut readable),
             Fault::Page { addr, write, .. } => {

@@ -40,7 +40,8 @@ pub(super) unsafe fn translate(
         };
         vcpu.mmu.translating(tb.cast());
         let mode = (*tb.cast::<Block>()).flags;
-        vcpu.translator.begin(*ops, tb, (pc, mode), mapping, vcpu.trace.counts_executions());
+        let counts = (vcpu.trace.counts_executions(), vcpu.inline());
+        vcpu.translator.begin(*ops, tb, (pc, mode), mapping, counts);
         if let Some(supervisor) = vcpu.run.supervisor() {
             if supervisor.begins_counts(mapping, pc) {
                 vcpu.translator.begin_counts();
@@ -121,7 +122,8 @@ impl Vcpu {
         let (space, mut window) = (self.mmu.space(), Window::EMPTY);
         recorder.note_code(id, &mut |pc| window.code(space, pc));
         let Some(plan) = recorder.plans.get(id) else { return };
-        self.translator.end(id, plan);
+        let lines = if self.words.is_some() { self.simulation.lines_of(id, plan) } else { &[] };
+        self.translator.end(id, plan, lines);
         let bytes = recorder.plans.bytes();
         self.trace.add_plan();
         if self.run.supervisor().is_some_and(|supervisor| supervisor.translated(bytes) == Next::Stop) {

@@ -9,6 +9,7 @@
 mod accesses;
 mod alignment;
 pub(super) mod guard;
+pub(super) mod inline;
 mod patches;
 mod prologue;
 
@@ -22,8 +23,10 @@ use crate::emu::unicorn::emit::Emit;
 use crate::emu::unicorn::engine_state::EngineState;
 use crate::emu::unicorn::errata::{self, Erratum};
 use crate::emu::unicorn::ffi::{Context, TranslatorOps};
+use crate::emu::unicorn::inline::FetchLine;
 use crate::emu::unicorn::matcher::Matcher;
 use crate::emu::unicorn::translator::guard::Guard;
+use crate::emu::unicorn::translator::inline::Inline;
 use crate::emu::unicorn::translator::patches::Patches;
 use crate::guest::Gpr;
 use crate::hooks::callgraph::facts::CodePlace;
@@ -118,6 +121,8 @@ pub(super) struct Translator {
     labels_before_jump: Option<u32>,
     /// Argument of a turn to MMX that waits for the access, which may fault.
     turns_to_mmx: Option<*mut c_void>,
+    /// What the block simulates.
+    inline: Inline,
 }
 
 /// An undefined opcode of one byte, which the engine is shown where it is not to translate. UD2 has
@@ -172,20 +177,23 @@ impl Translator {
             accesses: 0,
             labels_before_jump: None,
             turns_to_mmx: None,
+            inline: Inline::default(),
         }
     }
 
     /// Begins a block at `pc` for a mode of the CPU, which the engine translates with the
-    /// operations `original`. With `counts` it counts executions in place of the trace.
+    /// operations `original`. With `counts` it counts executions in place of the trace, and
+    /// simulates by itself what `inline` says.
     pub(super) fn begin(
         &mut self,
         original: TranslatorOps,
         tb: *mut c_void,
         (pc, mode): (u64, u32),
         mapping: MappingId,
-        counts: bool,
+        (counts, inline): (bool, Inline),
     ) {
         self.counts = counts;
+        self.inline = inline;
         self.patches.clear();
         self.guard = Guard::begin(mode);
         self.aligns = mode & alignment::ALIGNMENT_CHECK != 0;
@@ -239,8 +247,8 @@ impl Translator {
     }
 
     /// Patches what follows from the plan into the block, and ends its translation.
-    pub(super) fn end(&mut self, id: PlanId, plan: &Plan) {
-        self.patches.apply(id, plan);
+    pub(super) fn end(&mut self, id: PlanId, plan: &Plan, lines: &[FetchLine]) {
+        self.patches.apply(id, plan, lines);
         self.abandon();
     }
 
@@ -300,6 +308,7 @@ impl Translator {
         let bytes = space.fetch(pc, &mut buf);
         let may_be_request = request::may_begin(bytes);
         let (instruction, verdict) = decode::examine(bytes, pc);
+        self.no_branch();
         self.instruction = instruction;
         self.shown = errata::shown(&instruction, bytes).map(|shown| (pc, shown, instruction.len()));
         self.trapped = false;
@@ -330,9 +339,8 @@ impl Translator {
             self.request = Some(request);
             let first_slot = self.builder.slots();
             self.matcher.start(request.cost(), first_slot);
-            if self.tapping() {
-                self.store_computed(first_slot);
-            }
+            self.begin_simulated(true);
+            self.store_computed(first_slot);
             self.requests.insert(pc, request);
             return Decision::Translate(None);
         }
@@ -349,6 +357,7 @@ impl Translator {
                 _ => Cost::default(),
             };
             self.matcher.start(cost, self.builder.slots());
+            self.begin_simulated(true);
             return Decision::Translate(None);
         }
         if !self.trapped_code.is_empty() {
@@ -361,35 +370,41 @@ impl Translator {
         let first_slot = self.builder.slots();
         if !self.observed.is_empty() && self.observed.get(&pc) == Some(&code_of(&instruction, bytes)) {
             self.matcher.observe(first_slot);
+            self.begin_simulated(false);
             return Decision::Translate(Some(OBSERVED));
         }
         let cost = self.builder.cost(&instruction);
         self.matcher.start(cost, first_slot);
-        if self.tapping() {
-            self.store_computed(first_slot);
-            if repeat(&instruction).is_some() {
-                self.store_no_iteration(first_slot);
-            }
+        self.begin_simulated(false);
+        self.store_computed(first_slot);
+        if self.tapping() && repeat(&instruction).is_some() {
+            self.store_no_iteration(first_slot);
         }
         Decision::Translate(decode::inexact(&instruction))
     }
 
     /// Fills the slots whose address comes from no access of the engine.
     fn store_computed(&mut self, first_slot: usize) {
+        if !self.tapping() && !self.keeps_addresses() {
+            return;
+        }
         let emit = Emit(self.context);
         let pointer = self.pointer as usize;
-        for (i, slot) in self.matcher.cost.slots.iter().enumerate() {
+        for i in 0..self.matcher.cost.slots.len() {
+            let slot = self.matcher.cost.slots[i];
             if slot.access != Access::None {
                 continue;
             }
             if slot.address == Address::Outcome {
-                let zero = emit.constant(0);
-                emit.store(zero, pointer, 8 * (1 + first_slot + i));
-                emit.free(zero);
-                // A Jcc's target label comes first; the others place that of the fall-through
-                // before it.
-                let is_jcc = self.instruction.is_jcc_short_or_near();
-                self.labels_before_jump = Some(u32::from(!is_jcc));
+                if self.tapping() {
+                    let zero = emit.constant(0);
+                    emit.store(zero, pointer, 8 * (1 + first_slot + i));
+                    emit.free(zero);
+                    // A Jcc's target label comes first; the others place that of the fall-through
+                    // before it.
+                    let is_jcc = self.instruction.is_jcc_short_or_near();
+                    self.labels_before_jump = Some(u32::from(!is_jcc));
+                }
                 continue;
             }
             let temp = emit.new_temp(false);
@@ -404,8 +419,15 @@ impl Translator {
                 Address::Rsp(offset) => emit.add_constant(temp, rsp, i64::from(offset)),
                 _ => emit.add_constant(temp, rsp, -(SCRATCH_BELOW_RSP as i64)),
             }
-            emit.store(temp, pointer, 8 * (1 + first_slot + i));
+            if self.tapping() {
+                emit.store(temp, pointer, 8 * (1 + first_slot + i));
+            } else {
+                self.keep_address(i, temp);
+            }
             emit.free(temp);
+        }
+        if !self.tapping() {
+            self.record_computed();
         }
     }
 
@@ -445,6 +467,7 @@ impl Translator {
             self.observed.insert(pc, code);
             return Err(Unexpected);
         }
+        self.emit_retry();
         let cost = std::mem::take(&mut self.matcher.cost);
         self.builder.push(&self.instruction, len as u8, &cost);
         Ok(())

@@ -11,6 +11,7 @@ use crate::hooks::callgraph::sums::RecordReferences;
 use crate::hooks::callgraph::walker::{CallRules, Thread, Walker};
 use crate::hooks::control::Control;
 use crate::hooks::counts::{Counted, Counts};
+use crate::hooks::executions::Count;
 use crate::hooks::numbering::Numbering;
 use crate::hooks::part::{Log, Part};
 use crate::hooks::plan::Plan;
@@ -210,7 +211,8 @@ impl CallTracker {
                 return;
             }
         }
-        asking.iter().for_each(|block| part.add_executions(*block, 1));
+        let once = Count { executed: 1, mispredicted: 0 };
+        asking.iter().for_each(|block| part.add_executions(*block, &once));
     }
 
     /// Walks records to the next instruction to the consumers. Returns the number of their

@@ -2,6 +2,7 @@
 
 use crate::hooks::consumer::SavedConsumer;
 use crate::hooks::filter::SavedFilter;
+use crate::hooks::inline_predictors::{InlinePredictors, SavedPredictors};
 use crate::hooks::private_code::{CodeInNoFile, SavedCode};
 use crate::hooks::record::instructions;
 use crate::hooks::recorder::Recorder;
@@ -19,6 +20,8 @@ pub(crate) struct Recorded {
     code: Option<SavedCode>,
     /// Records that the consumers have not seen, because a fault may take them back.
     rest: Vec<u64>,
+    /// Predictors that generated code drives, if it does.
+    predictors: Option<SavedPredictors>,
 }
 
 impl Recorded {
@@ -37,7 +40,9 @@ impl Recorder {
         let (filter, code) = (self.filter.save(), self.code.as_mut().map(CodeInNoFile::save));
         let rest = self.words[..self.len].to_vec();
         let (instructions, tasks) = (self.link.instructions(), self.tasks.clone());
-        Recorded { consumers, instructions, tasks, filter, code, rest }
+        let predictors = self.executions.as_ref().and_then(|executions| executions.predictors.as_ref());
+        let predictors = predictors.map(InlinePredictors::save);
+        Recorded { consumers, instructions, tasks, filter, code, rest, predictors }
     }
 
     /// Restores what this recorder had recorded when it made `saved`.
@@ -59,8 +64,20 @@ impl Recorder {
             words.copy_from_slice(&saved.rest);
             self.len = saved.rest.len();
         }
-        if let Some(executions) = &mut self.executions {
-            executions.restart(saved.tasks.account);
+        self.turns += 1;
+        let (account, counted) = (saved.tasks.account, self.counts(saved.tasks.account));
+        match (&mut self.executions, &saved.predictors) {
+            (Some(executions), predictors) => {
+                executions.restart(account);
+                if let (Some(now), Some(then)) = (&mut executions.predictors, predictors) {
+                    now.restore(then, account, counted);
+                }
+            }
+            // A trace has begun since.
+            (None, Some(predictors)) => self.link.visit(|_, consumer| {
+                predictors.iter().for_each(|(&account, its)| consumer.set_predictors(account, its));
+            }),
+            (None, None) => {}
         }
         self.handed_over = Some(saved.instructions);
     }

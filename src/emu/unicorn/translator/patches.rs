@@ -2,7 +2,12 @@
 //! been translated.
 #![allow(unsafe_code)]
 
+use std::mem::offset_of;
+
 use crate::emu::unicorn::ffi::Op;
+use crate::emu::unicorn::inline::FetchLine;
+use crate::emu::unicorn::translator::inline::compared;
+use crate::hooks::executions::Count;
 use crate::hooks::plan::Plan;
 use crate::hooks::record::PlanId;
 
@@ -21,6 +26,15 @@ pub(super) enum Later {
     Plan,
     /// Offset of its count of executions.
     Count,
+    /// Offset of its count of mispredictions.
+    Mispredicted,
+    /// Offset of the line that was fetched last in the set of one of its first two lines.
+    LineOffset(usize),
+    /// Number of that line.
+    LineNumber(usize),
+    /// The first argument, so that the operation compares that with itself, unless the block has two
+    /// lines.
+    UnlessTwoLines,
 }
 
 /// Arguments of operations that wait for the plan.
@@ -39,7 +53,8 @@ impl Patches {
     }
 
     /// Sets all to what follows from the plan.
-    pub(super) fn apply(&mut self, id: PlanId, plan: &Plan) {
+    pub(super) fn apply(&mut self, id: PlanId, plan: &Plan, lines: &[FetchLine]) {
+        let compared = compared(lines);
         for (op, argument, value) in self.0.drain(..) {
             let value = match value {
                 Later::Header => plan.header(id) as usize,
@@ -47,7 +62,13 @@ impl Patches {
                 Later::Instructions => plan.insns.len(),
                 Later::MinusInstructions => plan.insns.len().wrapping_neg(),
                 Later::Plan => id.0 as usize,
-                Later::Count => 8 * id.0 as usize,
+                Later::Count => size_of::<Count>() * id.0 as usize,
+                Later::Mispredicted => size_of::<Count>() * id.0 as usize + offset_of!(Count, mispredicted),
+                Later::LineOffset(n) => size_of::<u32>() * compared[n].set as usize,
+                Later::LineNumber(n) => compared[n].number as usize,
+                Later::UnlessTwoLines if lines.len() != 1 => continue,
+                // SAFETY: as below.
+                Later::UnlessTwoLines => unsafe { (*op).args[0] },
             };
             // SAFETY: the operation belongs to the block whose code is generated after this
             // returns, and has that argument.

@@ -14,7 +14,7 @@ use crate::emu::unicorn::translator::patches::Later;
 
 /// The words of the cursor, as generated code finds them.
 #[derive(Clone, Copy)]
-struct Words {
+pub(super) struct Words {
     emit: Emit,
     base: usize,
     /// Bytes from the base to the first word.
@@ -24,7 +24,7 @@ struct Words {
 }
 
 impl Words {
-    fn load(self, to: usize, at: usize) {
+    pub(super) fn load(self, to: usize, at: usize) {
         self.emit.load(to, self.base, self.offset.wrapping_add(at));
     }
 
@@ -32,7 +32,7 @@ impl Words {
         self.emit.store(from, self.base, self.offset.wrapping_add(at));
     }
 
-    fn free(self) {
+    pub(super) fn free(self) {
         if self.constant {
             self.emit.free(self.base);
         }
@@ -42,7 +42,7 @@ impl Words {
 impl Translator {
     /// The words of the cursor: beside the CPU's state if they are near enough, as they are where
     /// the allocator has both in one place.
-    fn words(&self, emit: Emit, cursor: *const Cursor) -> Words {
+    pub(super) fn words(&self, emit: Emit, cursor: *const Cursor) -> Words {
         let distance = (cursor as isize).wrapping_sub(self.env as isize);
         if i32::try_from(distance).is_ok_and(|near| near.checked_add(size_of::<Cursor>() as i32).is_some()) {
             return Words { emit, base: emit.env(), offset: distance as usize, constant: false };
@@ -118,7 +118,8 @@ impl Translator {
         let emit = Emit(self.context);
         let words = self.words(emit, cursor);
         if self.counts {
-            return self.count_execution(emit, words);
+            self.count_execution(emit, words);
+            return self.emit_fetch();
         }
         let pointer = emit.new_temp(true);
         words.load(pointer, offset_of!(Cursor, next));
@@ -143,7 +144,11 @@ impl Translator {
         let left = emit.new_temp(false);
         words.load(left, offset_of!(Cursor, left));
         emit.add(left, left, minus);
-        words.store(left, offset_of!(Cursor, left));
+        self.inline_from(emit.store_op(
+            left,
+            words.base,
+            words.offset.wrapping_add(offset_of!(Cursor, left)),
+        ));
         let (counts, one) = (emit.new_temp(false), emit.constant(1));
         words.load(counts, offset_of!(Cursor, executions));
         let accesses = emit.add_later(counts, one);
