@@ -298,10 +298,9 @@ impl Account {
         self.part.set_predictors(predictors);
     }
 
-    /// Walks a stripped trace to the first record whose plan is not known. Returns the words that
-    /// are left.
-    pub(super) fn walk_stripped<'w>(&mut self, words: &'w [u64]) -> &'w [u64] {
-        self.part.walk_stripped(words, &self.numbering)
+    /// Predicts branches from here on, or is told of mispredictions.
+    pub(super) fn set_told(&mut self, told: bool) {
+        self.part.set_told(told);
     }
 
     /// Walks records to the first whose plan is not known. Returns the number of their instructions

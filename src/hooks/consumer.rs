@@ -47,8 +47,6 @@ pub(crate) struct Consumer {
     /// apart.
     holders: BTreeMap<AccountId, AccountId>,
     lookout: Option<Box<Lookout>>,
-    /// The trace is stripped.
-    strips: bool,
 }
 
 /// State of a consumer for a checkpoint. Plans are facts about code and not part of it.
@@ -100,13 +98,24 @@ impl Consumer {
             current: AccountId::FIRST,
             holders: BTreeMap::new(),
             lookout: None,
-            strips: false,
         }
     }
 
-    /// Expects a stripped trace from here on, or a whole one.
-    pub(crate) fn strip(&mut self, strips: bool) {
-        self.strips = strips;
+    /// The consumer, which has seen nothing; with `told` it predicts no branches, but is told of
+    /// mispredictions.
+    pub(crate) fn told(mut self, told: bool) -> Consumer {
+        self.set_told(told);
+        self
+    }
+
+    /// Predicts branches from here on.
+    pub(super) fn predict(&mut self) {
+        self.set_told(false);
+    }
+
+    fn set_told(&mut self, told: bool) {
+        self.initial.set_told(told);
+        self.accounts.values_mut().for_each(|account| account.set_told(told));
     }
 
     /// The consumer, which has seen nothing; with `waits` it counts a program only from the first
@@ -210,7 +219,6 @@ impl Consumer {
         loop {
             let (walked, rest) = match self.accounts.get_mut(&self.current) {
                 Some(account) if account.waits => pass(words, |plan| begins_counts(&self.plans, plan)),
-                Some(account) if account.counting && self.strips => (0, account.walk_stripped(words)),
                 Some(account) if account.counting => account.walk(words, &self.plans),
                 _ => pass(words, |_| false),
             };

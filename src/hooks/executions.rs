@@ -1,5 +1,5 @@
-//! Executions of blocks as generated code counts them itself, in place of a record for each, with the
-//! mispredictions of the branches that it predicts itself.
+//! Counts that generated code makes itself: executions of blocks, in place of a record for each, and
+//! mispredictions.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub(crate) struct Count {
 }
 
 /// Counts of an account since the consumers were last told.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     /// By plan.
     pub(super) counts: Vec<Count>,
@@ -128,17 +128,21 @@ impl Executions {
         self.others.len() >= ACCOUNTS
     }
 
-    /// Calls `f` with each account and its counts, and sets them to zero.
-    pub(super) fn take(&mut self, mut f: impl FnMut(AccountId, &Tally)) {
+    /// Takes the counts of all accounts that have any, and sets them to zero.
+    pub(super) fn take(&mut self) -> Vec<(AccountId, Tally)> {
         self.last = None;
-        f(self.account, &self.tally);
-        self.tally.clear();
-        std::mem::take(&mut self.others).into_iter().for_each(|(account, tally)| f(account, &tally));
+        let mut all: Vec<(AccountId, Tally)> = std::mem::take(&mut self.others).into_iter().collect();
+        if !self.tally.is_empty() {
+            all.push((self.account, self.tally.clone()));
+            self.tally.clear();
+        }
+        all.retain(|(_, tally)| !tally.is_empty());
+        all
     }
 
     /// Forgets all counts, and goes on with an account.
     pub(super) fn restart(&mut self, account: AccountId) {
-        self.take(|_, _| {});
+        self.take();
         self.waits = None;
         self.account = account;
     }

@@ -20,7 +20,6 @@ mod plan_index;
 pub(crate) mod private_code;
 pub(crate) mod record;
 pub(crate) mod recorder;
-pub(crate) mod stripped;
 mod superblock_filter;
 mod superblock_table;
 pub(crate) mod tally;

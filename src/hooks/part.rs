@@ -10,7 +10,6 @@ use crate::hooks::numbering::Numbering;
 use crate::hooks::plan::Plan;
 use crate::hooks::plan_index::{Ends, Entry, PlanIndex};
 use crate::hooks::record::PlanId;
-use crate::hooks::stripped::Waiting;
 use crate::sim::{Conditional, Geometry, Held, Hierarchy, Indirect, Line};
 
 /// Branch predictors.
@@ -93,6 +92,8 @@ impl Block {
 pub(super) struct Simulated {
     pub(super) caches: bool,
     pub(super) branches: bool,
+    /// Branches are predicted elsewhere, and mispredictions told.
+    pub(super) told: bool,
 }
 
 /// Simulators and counts. A simulator that is not asked for is as small as can be, and unused.
@@ -127,8 +128,6 @@ pub(super) struct Rest {
     pub(super) reach: Vec<u8>,
     /// Fetches of the current block that missed I1 and are not yet in [`Rest::below`].
     pub(super) missed: Vec<u32>,
-    /// Place of a stripped trace between those fetches.
-    pub(super) waiting: Waiting,
     /// Accesses that missed I1 or D1 and have to access LL, in order.
     pub(super) below: Vec<Below>,
     /// The last repeated comparison took place: RCX was not zero.
@@ -201,7 +200,8 @@ const UNUSED: Geometry = match Geometry::new(32, 1, 16) {
 impl Part {
     /// A part with these simulators, and no plans.
     pub(super) fn new(caches: Option<Hierarchy>, predictors: Option<Predictors>) -> Part {
-        let simulated = Simulated { caches: caches.is_some(), branches: predictors.is_some() };
+        let branches = predictors.is_some();
+        let simulated = Simulated { caches: caches.is_some(), branches, told: false };
         let caches = caches.unwrap_or_else(|| Hierarchy::new(UNUSED, UNUSED, UNUSED));
         Part::of(simulated, Box::new(caches), predictors.unwrap_or_default())
     }
@@ -311,6 +311,12 @@ impl Part {
         }
     }
 
+    /// Predicts branches from here on, or is told of mispredictions.
+    pub(super) fn set_told(&mut self, told: bool) {
+        self.simulated.told = told;
+        self.previous = None;
+    }
+
     /// The predictors become copies of others.
     pub(super) fn set_predictors(&mut self, predictors: &Predictors) {
         if self.simulated.branches {
@@ -412,12 +418,13 @@ impl Part {
 
     /// Contents of the simulators.
     pub(super) fn held(&self) -> HeldPart {
-        let Simulated { caches, branches } = self.simulated;
+        let Simulated { caches, branches, told } = self.simulated;
         HeldPart {
             caches: caches.then(|| Box::new(self.caches.held())),
-            predictors: branches.then(|| Box::new(self.predictors.clone())),
+            predictors: (branches && !told).then(|| Box::new(self.predictors.clone())),
             compared: self.rest.compared,
-            previous: self.previous,
+            // Where branches are predicted elsewhere, none waits.
+            previous: self.previous.filter(|_| !told),
         }
     }
 

@@ -164,11 +164,6 @@ impl Builder {
         usize::from(self.plan.slots)
     }
 
-    /// Data events so far.
-    pub(crate) fn events(&self) -> usize {
-        self.plan.events.len()
-    }
-
     /// Instructions so far.
     pub(crate) fn instructions(&self) -> usize {
         self.plan.insns.len()

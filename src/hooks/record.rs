@@ -1,8 +1,5 @@
 //! Format of the trace. A record stands for one execution of a block: a header word, then one word
 //! for each slot of the block's plan, in general the address of an access.
-//!
-//! A stripped trace has other records in their place, only of what may change a cache; see
-//! `stripped.rs`.
 
 /// Words in a buffer before it is handed over, without the room for one more record.
 pub(crate) const BUFFER_WORDS: usize = 1 << 16;
@@ -12,13 +9,6 @@ pub(super) const MAX_RECORD: usize = 4096;
 
 /// Most instructions in a block of the engine (`TCG_MAX_INSNS`).
 pub(crate) const MAX_BLOCK: u64 = 512;
-
-/// Words of a stripped trace from which on it is handed over. A block may add two, and three for each
-/// data event: of `MAX_RECORD` slots, or as FXSAVE has them, eighteen for an instruction.
-pub(crate) const STRIPPED_WORDS: usize = BUFFER_WORDS / 2;
-
-const _: () =
-    assert!(BUFFER_WORDS + MAX_RECORD - STRIPPED_WORDS > 3 * (MAX_RECORD + 18 * (MAX_BLOCK as usize - 64)));
 
 /// Index of a plan in its table; names the plan in a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

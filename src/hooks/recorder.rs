@@ -18,9 +18,8 @@ use crate::hooks::fault::{Cause, FaultingInsn};
 use crate::hooks::filter::{Drain, Identity, RecordFilter};
 use crate::hooks::plan::{MappingId, NO_MAPPING, PlanTable};
 use crate::hooks::private_code::CodeInNoFile;
-use crate::hooks::record::{BUFFER_WORDS, Header, MAX_BLOCK, PlanId, STRIPPED_WORDS, instructions};
+use crate::hooks::record::{BUFFER_WORDS, Header, MAX_BLOCK, PlanId, instructions};
 use crate::hooks::recorder::tasks::Tasks;
-use crate::hooks::stripped::Levels;
 use crate::hooks::superblock_filter::SuperblockFilter;
 use crate::hooks::worker::Link;
 use crate::x86::decode::Fetch;
@@ -51,13 +50,10 @@ pub(crate) struct Recorder {
     /// Buffers handed over since an exact number was asked for.
     unasked: u32,
     tasks: Tasks,
-    /// Counts that generated code makes itself in place of the trace, if it does.
+    /// Counts that generated code makes itself, if it does.
     executions: Option<Executions>,
-    /// The buffer has a stripped trace beside those counts, for caches of these shapes.
-    strips: Option<Levels>,
-    /// Number of times that the simulators got other contents than the trace has told generated
-    /// code, so that it may strip nothing that it saw before.
-    turns: u64,
+    /// A trace is written beside them: they are only of mispredictions.
+    traces: bool,
     /// Bytes that the consumers took for accounts of processes that did not run, a while ago.
     resting_bytes: u64,
     /// Something is looked out for, in whatever runs.
@@ -93,8 +89,7 @@ impl Recorder {
             unasked: 0,
             tasks: Tasks::first(),
             executions: None,
-            strips: None,
-            turns: 0,
+            traces: true,
             resting_bytes: 0,
             watching: false,
             follows_calls: false,
@@ -111,19 +106,16 @@ impl Recorder {
 
     /// Place of the next record.
     pub(crate) fn position(&self) -> u64 {
-        match self.executions {
-            Some(_) => self.tasks.unrecorded,
-            None => self.len as u64,
-        }
+        if self.counts_executions() { self.tasks.unrecorded } else { self.len as u64 }
     }
 
     /// Tests whether the record that began at `start` is the last.
     pub(crate) fn is_last(&self, start: u64) -> bool {
         match &self.executions {
-            Some(executions) => executions
+            Some(executions) if !self.traces => executions
                 .last
                 .is_some_and(|plan| start + self.instructions_of(plan) == self.tasks.unrecorded),
-            None => {
+            _ => {
                 let header = self.words.get(start as usize).map(|&word| Header::of(word));
                 header.is_some_and(|header| start + 1 + header.slots as u64 == self.len as u64)
             }
@@ -146,14 +138,14 @@ impl Recorder {
         if self.executions.is_some() {
             let pc = self.plans.get(plan).map_or(0, |plan| plan.pc);
             self.decide_branch(pc);
-            if let Some(executions) = &mut self.executions {
-                executions.add(plan);
-            }
+        }
+        if let Some(executions) = self.executions.as_mut().filter(|_| !self.traces) {
+            executions.add(plan);
             self.tasks.unrecorded += Header::of(header).instructions;
             return;
         }
         if self.len >= BUFFER_WORDS {
-            self.flush();
+            self.flush_full();
         }
         self.words[self.len] = header;
         self.words[self.len + 1..][..slots.len()].copy_from_slice(slots);
@@ -195,10 +187,14 @@ impl Recorder {
 
     /// Replaces the plan of the last record, which is at an index, by a prefix.
     fn shorten(&mut self, at: usize, prefix: PlanId) {
-        if self.executions.is_some() {
-            return self.shorten_execution(prefix);
-        }
+        self.await_branch(prefix);
         let Some(plan) = self.plans.get(prefix) else { return };
+        if let Some(executions) = self.executions.as_mut().filter(|_| !self.traces) {
+            let Some(whole) = executions.last else { return };
+            executions.shorten(whole, prefix);
+            self.tasks.unrecorded -= self.instructions_of(whole) - self.instructions_of(prefix);
+            return;
+        }
         let (header, slots) = (plan.header(prefix), usize::from(plan.slots));
         if self.walked > at {
             self.counted -= Header::of(self.words[at]).instructions;
@@ -210,15 +206,14 @@ impl Recorder {
 
     /// Sets the address of the only access of the instruction at `pc`, in the last record.
     pub(crate) fn set_address(&mut self, pc: u64, addr: u64) {
+        if self.counts_executions() {
+            return;
+        }
         let Some((at, id, insn)) = self.find_in_last(pc) else { return };
         let Some(plan) = self.plans.get(id) else { return };
-        let Some(index) = plan.events.iter().position(|event| usize::from(event.insn) == insn) else {
-            return;
-        };
-        if self.executions.is_some() {
-            return self.strip_data(id, index, addr);
+        if let Some(event) = plan.events.iter().find(|event| usize::from(event.insn) == insn) {
+            self.words[at + 1 + usize::from(event.slot)] = addr;
         }
-        self.words[at + 1 + usize::from(plan.events[index].slot)] = addr;
     }
 
     /// Cuts the last record at the instruction at `pc`, which faulted after it was fetched.
@@ -254,7 +249,7 @@ impl Recorder {
 
     /// Index and plan of the last record; generated code that counts itself leaves only the plan.
     fn last_record(&self) -> Option<(usize, PlanId)> {
-        if let Some(executions) = &self.executions {
+        if let Some(executions) = self.executions.as_ref().filter(|_| !self.traces) {
             return executions.last.map(|plan| (0, plan));
         }
         let mut last = None;
@@ -274,18 +269,13 @@ impl Recorder {
     }
 
     fn hand_over(&mut self, drain: Drain) {
-        self.send_words(drain);
         self.tell_executions();
+        self.send_words(drain);
     }
 
-    /// Hands the buffer over when it is full. What generated code counts itself is not told yet.
+    /// Hands a full buffer over. What generated code counts itself is not told yet.
     pub(crate) fn flush_full(&mut self) {
         self.send_words(Drain::Decided);
-    }
-
-    /// Length from which on the buffer is full.
-    pub(crate) fn full(&self) -> usize {
-        if self.strips.is_some() { STRIPPED_WORDS } else { BUFFER_WORDS }
     }
 
     fn send_words(&mut self, drain: Drain) {
@@ -306,7 +296,7 @@ impl Recorder {
         self.len = kept.len();
         let not_drained = instructions(kept);
         let full = std::mem::replace(&mut self.words, empty);
-        self.link.send(full, drained, self.plans.take_new());
+        self.link.send(full, drained, self.plans.take_new(), Vec::new());
         if let Some(handed_over) = self.handed_over {
             self.unasked += 1;
             self.handed_over = (self.unasked <= COUNTED_AHEAD).then_some(handed_over + counted - not_drained);
@@ -350,7 +340,7 @@ impl Recorder {
         if self.executions.is_some() {
             self.count_from_here(control);
         }
-        if self.len >= self.full() {
+        if self.len >= BUFFER_WORDS {
             self.hand_over(Drain::All);
         }
         if let Some(words) = self.words.get_mut(self.len..self.len + CONTROL_WORDS) {
@@ -358,7 +348,7 @@ impl Recorder {
             self.len += CONTROL_WORDS;
         }
         self.filtered = self.len;
-        if self.executions.is_some() && self.strips.is_none() {
+        if self.counts_executions() {
             self.send_words(Drain::All);
         }
     }
@@ -403,7 +393,7 @@ impl Recorder {
         let plans = self.plans.take_new();
         if !plans.is_empty() {
             let empty = self.link.buffer();
-            self.link.send(empty, 0, plans);
+            self.link.send(empty, 0, plans, Vec::new());
         }
     }
 
@@ -417,9 +407,6 @@ impl Recorder {
 
     /// Exact number of instructions executed. May wait for the consumers.
     pub(crate) fn instructions(&mut self) -> u64 {
-        if self.executions.is_some() {
-            return self.instructions_seen();
-        }
         self.walk();
         self.unasked = 0;
         let link = &mut self.link;
@@ -433,7 +420,7 @@ impl Recorder {
 
     /// Upper bound of the instructions executed. Does not wait.
     pub(crate) fn instructions_at_most(&self) -> u64 {
-        if self.executions.is_some() {
+        if self.counts_executions() {
             return self.instructions_seen();
         }
         // A record has at least one word, and a buffer may end with one that begins at its last
@@ -480,7 +467,7 @@ impl Recorder {
         let rest = self.undecided();
         if let Some(words) = (!rest.is_empty()).then(|| rest.into_boxed_slice()) {
             let len = words.len();
-            self.link.send(words, len, self.plans.take_new());
+            self.link.send(words, len, self.plans.take_new(), Vec::new());
         }
         self.link.finish()
     }

@@ -71,7 +71,8 @@ impl Part {
         words: &'w [u64],
         numbers: impl Numbers,
     ) -> (u64, &'w [u64]) {
-        let Simulated { caches, branches } = self.simulated;
+        let Simulated { caches, branches, told } = self.simulated;
+        let branches = branches && !told;
         // A constant for the usual line size saves a few instructions per event.
         match (caches, branches, self.caches.d1.line_shift()) {
             (true, true, 6) => self.walk_with(words, numbers, simulate::<true, true, 6, LOG>),
@@ -264,7 +265,7 @@ impl Rest {
 
     /// Touches the I1 lines of a block, and notes those that miss. Returns true if there are none,
     /// and notes the age of I1 then.
-    pub(super) fn fetch(&mut self, id: usize, block: &Block, caches: &mut Hierarchy) -> bool {
+    fn fetch(&mut self, id: usize, block: &Block, caches: &mut Hierarchy) -> bool {
         let ends = self.first_lines.get(id..id + 2).and_then(<[u32]>::first_chunk);
         let &[first, end] = ends.unwrap_or(&[0, 0]);
         for &(line, fetcher) in self.lines.get(first as usize..end as usize).unwrap_or_default() {
@@ -285,14 +286,7 @@ impl Rest {
 
     /// Accesses the data of an event, which ends `reach` bytes after `address`.
     #[inline(always)]
-    pub(super) fn data(
-        &mut self,
-        caches: &mut Hierarchy,
-        event: usize,
-        address: u64,
-        reach: u64,
-        shift: u32,
-    ) {
+    fn data(&mut self, caches: &mut Hierarchy, event: usize, address: u64, reach: u64, shift: u32) {
         let line = address >> shift;
         if line != address.wrapping_add(reach) >> shift {
             self.straddle(caches, event, address);
@@ -336,7 +330,7 @@ impl Rest {
     }
 
     /// Accesses LL for all that missed the first level, and counts their misses.
-    pub(super) fn access_below(&mut self, ll: &mut Cache) {
+    fn access_below(&mut self, ll: &mut Cache) {
         if self.below.is_empty() {
             return;
         }
@@ -401,7 +395,7 @@ impl Rest {
         self.missed.clear();
     }
 
-    pub(super) fn miss_fetch(&mut self, insn: u32, ll: &mut Cache) {
+    fn miss_fetch(&mut self, insn: u32, ll: &mut Cache) {
         let planned = self.index.insns[insn as usize];
         let record = self.log.record;
         let (address, size) = (planned.pc, planned.len.into());

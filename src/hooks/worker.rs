@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use crate::hooks::consumer::Consumer;
+use crate::hooks::control::AccountId;
+use crate::hooks::executions::Tally;
 use crate::hooks::plan::Plan;
 use crate::hooks::record::{BUFFER_WORDS, MAX_RECORD, instructions};
 
@@ -21,6 +23,8 @@ struct Full {
     words: Box<[u64]>,
     len: usize,
     plans: Vec<Arc<Plan>>,
+    /// What generated code has counted itself, by account.
+    tallies: Vec<(AccountId, Tally)>,
 }
 
 /// Buffer that every consumer has read.
@@ -66,7 +70,10 @@ fn work(consumer: &Mutex<Consumer>, full: &Receiver<Arc<Full>>, empty: &Sender<E
                 batch
             }
         };
-        let instructions = lock(consumer).consume(&batch.words[..batch.len], &batch.plans);
+        let mut consuming = lock(consumer);
+        let instructions = consuming.consume(&batch.words[..batch.len], &batch.plans);
+        batch.tallies.iter().for_each(|(account, tally)| consuming.add_executions(*account, tally));
+        drop(consuming);
         // The last consumer to drop the buffer returns it.
         if let Some(Full { words, .. }) = Arc::into_inner(batch) {
             back.push(Empty { words, instructions });
@@ -140,11 +147,18 @@ impl Link {
         }
     }
 
-    /// Hands over the first `len` words of a buffer and the plans that are new.
-    pub(crate) fn send(&mut self, words: Box<[u64]>, len: usize, plans: Vec<Arc<Plan>>) {
+    /// Hands over the first `len` words of a buffer, the plans that are new, and what generated code
+    /// has counted itself.
+    pub(super) fn send(
+        &mut self,
+        words: Box<[u64]>,
+        len: usize,
+        plans: Vec<Arc<Plan>>,
+        tallies: Vec<(AccountId, Tally)>,
+    ) {
         match &mut self.end {
             End::Threads { workers, out, .. } => {
-                let batch = Arc::new(Full { words, len, plans });
+                let batch = Arc::new(Full { words, len, plans, tallies });
                 *out += 1;
                 for worker in workers {
                     // Fails if the consumer has panicked, which is reported when it is joined.
@@ -160,6 +174,7 @@ impl Link {
             End::Inline(consumers) => {
                 for consumer in consumers {
                     consumer.consume(&words[..len], &plans);
+                    tallies.iter().for_each(|(account, tally)| consumer.add_executions(*account, tally));
                 }
                 self.instructions += instructions(&words[..len]);
                 self.free.push(words);

@@ -20,7 +20,6 @@ use crate::guest::{Gpr, GuestCpu, PAGE_SIZE};
 use crate::hooks::consumer::{Consumer, Predictors};
 use crate::hooks::recorder::counting::Inline;
 use crate::hooks::recorder::{CountModel, Recorder};
-use crate::hooks::stripped::Levels;
 use crate::hooks::worker::Link;
 use crate::kernel::Kernel;
 use crate::kernel::arena::TaskId;
@@ -272,18 +271,16 @@ fn new_kernel(config: &Config, control: &Control, memory: u64) -> Result<Kernel,
     Ok(kernel)
 }
 
-/// What generated code does by itself beside counting executions, if it counts them: nobody asks what
-/// comes after what, and no thread has counts of its own.
-fn inline(counting: &CountConfig, caches: Option<&Hierarchy>) -> Option<Inline> {
-    let CountConfig { branch_sim, calls, model, producer, children, .. } = counting;
-    let strips = caches.and_then(Levels::of);
-    let counts = calls.is_none()
+/// What generated code can do by itself, if anything: nobody asks what comes after what, and no thread
+/// has counts of its own. Where no caches are simulated nobody asks where data are, either.
+fn inline(counting: &CountConfig) -> Option<Inline> {
+    let CountConfig { caches, branch_sim, calls, model, producer, children, .. } = counting;
+    let can = calls.is_none()
         && !counting.waits_for_a_function()
         && !children.threads
-        && strips.is_some() == caches.is_some()
         && *model == CountModel::Arch
         && *producer == Producer::Tap;
-    counts.then_some(Inline { branches: *branch_sim, strips })
+    can.then_some(Inline { predicts: *branch_sim, traces: caches.is_some() })
 }
 
 /// CPUs of the host for this process.
@@ -303,17 +300,18 @@ fn new_machine(config: &Config, memory: u64) -> Result<Machine, StartError> {
     })?;
     let caches = counting.caches.map(|caches| Hierarchy::new(caches.i1, caches.d1, caches.ll));
     let predictors = counting.branch_sim.then(Predictors::default);
-    let inline = inline(counting, caches.as_ref());
-    // One is enough for what is left of a stripped trace.
-    let cpus = if inline.is_some() { 1 } else { cpus() };
+    let inline = inline(counting);
+    let predicts = inline.is_some_and(|inline| inline.predicts);
+    // What is left of the simulation is for one thread, or for none.
+    let cpus = if predicts { 1 } else { cpus() };
     let consumers = Consumer::parts(caches, predictors, counting.calls, cpus);
     let waits = counting.waits_for_a_function();
-    let consumers = consumers.into_iter().map(|consumer| consumer.waiting(waits)).collect();
-    let needs_no_thread = inline.is_some_and(|inline| inline.strips.is_none());
-    let link = if needs_no_thread { Link::inline(consumers) } else { Link::threaded(consumers) };
+    let consumers = consumers.into_iter().map(|consumer| consumer.waiting(waits).told(predicts)).collect();
+    let traces = inline.is_none_or(|inline| inline.traces);
+    let link = if traces { Link::threaded(consumers) } else { Link::inline(consumers) };
     let mut recorder = Recorder::new(link, counting.model, counting.caches.is_some());
     if let Some(inline) = inline {
-        recorder.count_executions(inline);
+        recorder.work_inline(inline);
     }
     if config.recording.instructions {
         recorder.keep_code();

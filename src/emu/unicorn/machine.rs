@@ -12,7 +12,6 @@ use crate::emu::unicorn::engine_state::{EngineState, Segment};
 use crate::emu::unicorn::ffi;
 use crate::emu::unicorn::helpers;
 use crate::emu::unicorn::helpers::env::Before;
-use crate::emu::unicorn::inline::Simulation;
 use crate::emu::unicorn::mmu::Mmu;
 use crate::emu::unicorn::reference::Reference;
 use crate::emu::unicorn::registers::Cpu;
@@ -91,7 +90,7 @@ impl Machine {
             mmu: Mmu::new(space, &state).map_err(EngineError)?,
             trace: TraceBuffer::new(recorder, !reference, state.env_start()),
             run: RunControl::default(),
-            simulation: Simulation::default(),
+            outcome: 0,
             words: None,
             translator: Translator::new(reference, state.env_start(), state.env().sse().cast()),
             reference: reference.then(Reference::default),
@@ -101,7 +100,7 @@ impl Machine {
             refused: false,
             state,
         });
-        vcpu.simulate_inline();
+        vcpu.predict_inline();
         vcpu.resume_trace();
         let mut machine = Machine { engine, vcpu };
         machine.reset();
@@ -151,9 +150,7 @@ impl Machine {
         // SAFETY: it is taken away before this function returns.
         unsafe { self.vcpu.run.set_supervisor(Some(supervisor)) };
         let entered = Entered::new(&mut self.vcpu);
-        self.vcpu.mmu.place_lines(true);
         let result = self.run_entered();
-        self.vcpu.mmu.place_lines(false);
         drop(entered);
         // SAFETY: there is none.
         unsafe { self.vcpu.run.set_supervisor(None) };

@@ -12,7 +12,6 @@ use crate::emu::memory::space::{Access, AddressSpace, Denied};
 use crate::emu::unicorn::engine_state::EngineState;
 use crate::emu::unicorn::jump_cache::JumpCache;
 use crate::emu::unicorn::layout::Block;
-use crate::emu::unicorn::line_tlb::LineTlb;
 use crate::emu::unicorn::tlbs::Tlbs;
 use crate::emu::unicorn::ways::{Way, Ways};
 use crate::guest::{Fault, PAGE_SIZE};
@@ -96,8 +95,6 @@ impl Mmu {
     /// Answers a TLB fill, or records the fault.
     pub(super) fn fill(&mut self, page: u64, kind: MemType, state: &mut EngineState) -> Option<TlbEntry> {
         self.tlbs.count_fill(state);
-        // An entry of the page may be there, for other accesses or another frame.
-        self.tlbs.forget_lines();
         let access = match kind {
             MemType::WRITE | MemType::WRITE_PROT | MemType::WRITE_UNMAPPED => Access::Write,
             MemType::FETCH | MemType::FETCH_PROT | MemType::FETCH_UNMAPPED => Access::Execute,
@@ -143,34 +140,7 @@ impl Mmu {
         std::mem::take(&mut self.dropped)
     }
 
-    /// The TLB of lines, if generated code uses one.
-    pub(super) fn lines(&mut self) -> Option<&mut LineTlb> {
-        self.tlbs.lines()
-    }
-
-    /// Lets generated code use a TLB of lines.
-    pub(super) fn use_lines(&mut self, lines: Box<LineTlb>) {
-        self.tlbs.use_lines(lines);
-    }
-
-    /// Has generated code find that TLB while the guest runs, or no more.
-    pub(super) fn place_lines(&mut self, runs: bool) {
-        if runs {
-            self.tlbs.put_lines();
-        } else {
-            self.tlbs.take_lines();
-        }
-    }
-
-    /// Forgets all lines.
-    pub(super) fn forget_lines(&mut self) {
-        self.tlbs.forget_lines();
-    }
-
     fn forget(&mut self, changes: Vec<Invalidation>, state: &mut EngineState) {
-        if !changes.is_empty() {
-            self.tlbs.forget_lines();
-        }
         let pages = changes.iter().filter(|change| matches!(change, Invalidation::Page(..))).count();
         let mut flushed = None;
         for change in changes {

@@ -19,8 +19,6 @@ mod inline;
 mod interpose;
 mod jump_cache;
 mod layout;
-mod line_lookups;
-mod line_tlb;
 mod machine;
 mod matcher;
 mod mmu;

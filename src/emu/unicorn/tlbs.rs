@@ -17,7 +17,6 @@ use std::ffi::c_void;
 
 use crate::emu::unicorn::engine_state::EngineState;
 use crate::emu::unicorn::ffi;
-use crate::emu::unicorn::line_tlb::{LineTlb, SPARE, fast};
 use crate::guest::SpaceId;
 
 /// Number of MMU modes, each with a TLB of its own.
@@ -34,12 +33,6 @@ const SLOW: usize = 4;
 const SLOW_WORDS: usize = 87;
 const FAST: usize = 266;
 const FAST_WORDS: usize = 2;
-
-/// Word of the fast part whose place the TLB of lines takes.
-const SPARE_FAST: usize = FAST + FAST_WORDS * SPARE;
-
-// Generated code finds the fast parts before the registers.
-const _: () = assert!(fast(0) == 8 * (FAST as isize - BEFORE_REGISTERS as isize));
 
 /// Words of `CPUTLBDesc`: the region of large pages, the start of the window of use statistics and
 /// most entries used in it, entries in use, the next victim, the victims and the table of the
@@ -178,10 +171,6 @@ pub(super) struct Tlbs {
     last_tag: Tag,
     /// The others, that which was used last at the end.
     kept: Vec<Kept>,
-    /// The TLB of lines, if generated code uses one.
-    lines: Option<Box<LineTlb>>,
-    /// The engine's own parts of the spare mode, while the TLB of lines is in their place.
-    spare: Option<[u64; FAST_WORDS]>,
 }
 
 impl Tlbs {
@@ -207,55 +196,10 @@ impl Tlbs {
                 return Err("the TLB is not where it should be".into());
             }
         }
-        let mut tlbs = Tlbs {
-            engine,
-            loaded,
-            gone: false,
-            growth: Growth::NEW,
-            tag: 1,
-            last_tag: 1,
-            kept: Vec::new(),
-            lines: None,
-            spare: None,
-        };
+        let mut tlbs =
+            Tlbs { engine, loaded, gone: false, growth: Growth::NEW, tag: 1, last_tag: 1, kept: Vec::new() };
         tlbs.never_shrink();
         Ok(tlbs)
-    }
-
-    /// Lets generated code use a TLB of lines, where it is put into its place.
-    pub(super) fn use_lines(&mut self, lines: Box<LineTlb>) {
-        self.lines = Some(lines);
-    }
-
-    /// The TLB of lines, if generated code uses one.
-    pub(super) fn lines(&mut self) -> Option<&mut LineTlb> {
-        self.lines.as_deref_mut()
-    }
-
-    /// Forgets all lines.
-    pub(super) fn forget_lines(&mut self) {
-        if let Some(lines) = &mut self.lines {
-            lines.forget();
-        }
-    }
-
-    /// Puts the TLB of lines in the place of the spare mode's, as it must be while the guest runs. The
-    /// engine must find its own parts when it frees them.
-    pub(super) fn put_lines(&mut self) {
-        let Some(lines) = self.lines.as_mut().filter(|_| self.spare.is_none()) else { return };
-        lines.forget();
-        let mut parts = lines.fast();
-        parts.swap_with_slice(&mut self.parts()[SPARE_FAST..][..FAST_WORDS]);
-        self.spare = Some(parts);
-    }
-
-    /// Puts the engine's own parts back. Returns whether they were not there.
-    pub(super) fn take_lines(&mut self) -> bool {
-        let spare = self.spare.take();
-        if let Some(spare) = spare {
-            self.parts()[SPARE_FAST..][..FAST_WORDS].copy_from_slice(&spare);
-        }
-        spare.is_some()
     }
 
     /// The parts of the loaded TLB.
@@ -316,7 +260,6 @@ impl Tlbs {
         if space == self.loaded {
             return;
         }
-        let has_lines = self.take_lines();
         let at = self.kept.iter().rposition(|kept| kept.space == space);
         let next = at.map(|at| self.kept.remove(at));
         let kept = Kept {
@@ -346,9 +289,6 @@ impl Tlbs {
                 false
             }
         };
-        if has_lines {
-            self.put_lines();
-        }
         if stale {
             self.flush(state);
         } else {
@@ -407,13 +347,9 @@ impl Tlbs {
                 kept.stale = true;
             }
         } else if table_bytes(self.parts()) > MODES as u64 * CHEAP * ENTRY_BYTES {
-            let has_lines = self.take_lines();
             // SAFETY: the engine gets new tables before it runs again.
             unsafe { free_tables(self.parts()) };
             self.make(state);
-            if has_lines {
-                self.put_lines();
-            }
             state.flush_tlb();
         } else {
             self.flush(state);

@@ -5,8 +5,6 @@ use std::mem::offset_of;
 use crate::hooks::executions::Count;
 use crate::hooks::record::{BUFFER_WORDS, MAX_BLOCK, PlanId};
 use crate::hooks::recorder::Recorder;
-use crate::hooks::recorder::counting::Inline;
-use crate::hooks::stripped::Stripped;
 
 /// The words that generated code accesses by their addresses, a line of the host's cache.
 #[repr(C, align(64))]
@@ -22,16 +20,6 @@ pub(super) struct Cursor {
     pub(super) executions: *mut Count,
     /// Plan of the last block, or [`NO_PLAN`].
     pub(super) last: u64,
-    /// What `left` is subtracted from for the stamp of the block that runs.
-    base: i64,
-}
-
-impl Cursor {
-    /// Stamp of the block that runs in a stripped trace: the instructions executed until its end.
-    #[inline(always)]
-    pub(super) fn stamp(&self) -> u64 {
-        (self.base - self.left) as u64
-    }
 }
 
 const NO_PLAN: u64 = u64::MAX;
@@ -66,8 +54,6 @@ pub(super) struct TraceBuffer {
     granted: i64,
     /// Generated code writes the trace; otherwise the reference producer does.
     generated: bool,
-    /// [`Recorder::turns`] when generated code last went on.
-    turns: u64,
 }
 
 impl TraceBuffer {
@@ -76,21 +62,16 @@ impl TraceBuffer {
     pub(super) fn new(recorder: Recorder, generated: bool, env: *const u64) -> TraceBuffer {
         let null = std::ptr::null_mut();
         let executions = std::ptr::null_mut();
-        let cursor = Cursor { next: null, limit: null, left: 0, executions, last: NO_PLAN, base: 0 };
+        let cursor = Cursor { next: null, limit: null, left: 0, executions, last: NO_PLAN };
         let lines = Box::new([cursor; LINES]);
         let distance = (env as usize).wrapping_add(APART).wrapping_sub(lines.as_ptr() as usize);
         let line = distance / size_of::<Cursor>() % LINES;
-        TraceBuffer { lines, line, recorder, ask_at: 0, granted: 0, generated, turns: 0 }
+        TraceBuffer { lines, line, recorder, ask_at: 0, granted: 0, generated }
     }
 
     /// The words that generated code accesses. They must not move while it exists.
     pub(super) fn cursor(&self) -> *const Cursor {
         &raw const self.lines[self.line]
-    }
-
-    /// The same for those who record what generated code tells them.
-    pub(super) fn cursor_mut(&mut self) -> *mut Cursor {
-        &raw mut self.lines[self.line]
     }
 
     fn words(&mut self) -> &mut Cursor {
@@ -107,9 +88,9 @@ impl TraceBuffer {
         self.recorder.counts_executions()
     }
 
-    /// What generated code does beside that.
-    pub(super) fn inline(&self) -> Inline {
-        self.recorder.inline()
+    /// True if generated code drives the branch predictors.
+    pub(super) fn predicts_inline(&self) -> bool {
+        self.recorder.predicts_inline()
     }
 
     /// Ends the trace.
@@ -125,35 +106,22 @@ impl TraceBuffer {
             self.granted = left;
             let last = u32::try_from(last).ok().map(PlanId);
             self.recorder.executed(executed, last);
-        }
-        if self.generated {
+        } else if self.generated {
             let base = self.recorder.words().as_ptr() as usize;
             let len = (self.words().next as usize - base) / size_of::<u64>();
             self.recorder.set_len(len);
         }
     }
 
-    /// Tells if generated code has to forget what it knows of the caches, once for each time.
-    pub(super) fn takes_a_turn(&mut self) -> bool {
-        let turns = self.recorder.turns();
-        std::mem::replace(&mut self.turns, turns) != turns
-    }
-
     /// Sets the cursor to the end of the trace. With `stopping`, the next block asks before it
     /// starts.
     pub(super) fn resume(&mut self, stopping: bool) {
         let at = self.recorder.position();
+        self.add_plan();
         if self.counts_executions() {
-            let seen = self.recorder.instructions_seen();
-            self.granted = self.ask_at.saturating_sub(seen) as i64;
-            self.words().base = seen as i64 + self.granted;
-            let (len, full) = (self.recorder.len(), self.recorder.full());
-            let words = self.recorder.words();
-            let (next, limit) = (words[len..].as_mut_ptr(), words[full.max(len)..].as_mut_ptr());
-            (self.words().next, self.words().limit) = (next, limit);
+            self.granted = self.ask_at.saturating_sub(self.recorder.instructions_seen()) as i64;
             let last = self.recorder.last_executed().map_or(NO_PLAN, |plan| plan.0.into());
             (self.words().left, self.words().last) = (self.granted, last);
-            self.add_plan();
             if stopping {
                 self.stop();
             }
@@ -178,7 +146,6 @@ impl TraceBuffer {
         // No block has fewer instructions than none.
         let left = std::mem::replace(&mut self.words().left, -1);
         self.granted -= left + 1;
-        self.words().base -= left + 1;
         self.words().limit = std::ptr::null_mut();
     }
 
@@ -209,28 +176,9 @@ impl TraceBuffer {
         };
     }
 
-    /// Records that the lines of the plan of the block that runs are fetched, while generated code
-    /// has called us.
-    pub(super) fn record_fetch(&mut self, plan: PlanId) {
-        let cursor = &mut self.lines[self.line];
-        let (stamp, capacity) = (cursor.stamp(), self.recorder.words().len());
-        let base = self.recorder.words().as_ptr() as usize;
-        let mut at = (cursor.next as usize - base) / size_of::<u64>();
-        let words = self.recorder.words();
-        Stripped::Fetch { plan, stamp }.pack(|word| {
-            words[at.min(capacity - 1)] = word;
-            at += 1;
-        });
-        let (next, is_full) = (words[at..].as_mut_ptr(), at >= self.recorder.full());
-        self.words().next = next;
-        if is_full {
-            self.stop();
-        }
-    }
-
     /// Hands a full buffer over to the consumers.
     pub(super) fn flush_if_full(&mut self) {
-        if self.recorder.len() >= self.recorder.full() {
+        if self.recorder.len() >= BUFFER_WORDS {
             self.recorder.flush_full();
         }
     }

@@ -122,8 +122,7 @@ impl Vcpu {
         let (space, mut window) = (self.mmu.space(), Window::EMPTY);
         recorder.note_code(id, &mut |pc| window.code(space, pc));
         let Some(plan) = recorder.plans.get(id) else { return };
-        let lines = if self.words.is_some() { self.simulation.lines_of(id, plan) } else { &[] };
-        self.translator.end(id, plan, lines);
+        self.translator.end(id, plan);
         let bytes = recorder.plans.bytes();
         self.trace.add_plan();
         if self.run.supervisor().is_some_and(|supervisor| supervisor.translated(bytes) == Next::Stop) {

@@ -23,10 +23,9 @@ use crate::emu::unicorn::emit::Emit;
 use crate::emu::unicorn::engine_state::EngineState;
 use crate::emu::unicorn::errata::{self, Erratum};
 use crate::emu::unicorn::ffi::{Context, TranslatorOps};
-use crate::emu::unicorn::inline::FetchLine;
 use crate::emu::unicorn::matcher::Matcher;
 use crate::emu::unicorn::translator::guard::Guard;
-use crate::emu::unicorn::translator::inline::Inline;
+use crate::emu::unicorn::translator::inline::{Inline, labels_before_jump};
 use crate::emu::unicorn::translator::patches::Patches;
 use crate::guest::Gpr;
 use crate::hooks::callgraph::facts::CodePlace;
@@ -121,7 +120,7 @@ pub(super) struct Translator {
     labels_before_jump: Option<u32>,
     /// Argument of a turn to MMX that waits for the access, which may fault.
     turns_to_mmx: Option<*mut c_void>,
-    /// What the block simulates.
+    /// The predictors that the block drives.
     inline: Inline,
 }
 
@@ -182,8 +181,8 @@ impl Translator {
     }
 
     /// Begins a block at `pc` for a mode of the CPU, which the engine translates with the
-    /// operations `original`. With `counts` it counts executions in place of the trace, and
-    /// simulates by itself what `inline` says.
+    /// operations `original`. With `counts` it counts executions in place of the trace; it drives the
+    /// predictors of `inline`.
     pub(super) fn begin(
         &mut self,
         original: TranslatorOps,
@@ -247,8 +246,8 @@ impl Translator {
     }
 
     /// Patches what follows from the plan into the block, and ends its translation.
-    pub(super) fn end(&mut self, id: PlanId, plan: &Plan, lines: &[FetchLine]) {
-        self.patches.apply(id, plan, lines);
+    pub(super) fn end(&mut self, id: PlanId, plan: &Plan) {
+        self.patches.apply(id, plan);
         self.abandon();
     }
 
@@ -308,8 +307,8 @@ impl Translator {
         let bytes = space.fetch(pc, &mut buf);
         let may_be_request = request::may_begin(bytes);
         let (instruction, verdict) = decode::examine(bytes, pc);
-        self.no_branch();
         self.instruction = instruction;
+        self.no_branch();
         self.shown = errata::shown(&instruction, bytes).map(|shown| (pc, shown, instruction.len()));
         self.trapped = false;
         self.truncated = None;
@@ -339,8 +338,9 @@ impl Translator {
             self.request = Some(request);
             let first_slot = self.builder.slots();
             self.matcher.start(request.cost(), first_slot);
-            self.begin_simulated(true);
-            self.store_computed(first_slot);
+            if self.tapping() {
+                self.store_computed(first_slot);
+            }
             self.requests.insert(pc, request);
             return Decision::Translate(None);
         }
@@ -357,7 +357,6 @@ impl Translator {
                 _ => Cost::default(),
             };
             self.matcher.start(cost, self.builder.slots());
-            self.begin_simulated(true);
             return Decision::Translate(None);
         }
         if !self.trapped_code.is_empty() {
@@ -370,41 +369,34 @@ impl Translator {
         let first_slot = self.builder.slots();
         if !self.observed.is_empty() && self.observed.get(&pc) == Some(&code_of(&instruction, bytes)) {
             self.matcher.observe(first_slot);
-            self.begin_simulated(false);
+            self.begin_branch();
             return Decision::Translate(Some(OBSERVED));
         }
         let cost = self.builder.cost(&instruction);
         self.matcher.start(cost, first_slot);
-        self.begin_simulated(false);
-        self.store_computed(first_slot);
-        if self.tapping() && repeat(&instruction).is_some() {
-            self.store_no_iteration(first_slot);
+        self.begin_branch();
+        if self.tapping() {
+            self.store_computed(first_slot);
+            if repeat(&instruction).is_some() {
+                self.store_no_iteration(first_slot);
+            }
         }
         Decision::Translate(decode::inexact(&instruction))
     }
 
     /// Fills the slots whose address comes from no access of the engine.
     fn store_computed(&mut self, first_slot: usize) {
-        if !self.tapping() && !self.keeps_addresses() {
-            return;
-        }
         let emit = Emit(self.context);
         let pointer = self.pointer as usize;
-        for i in 0..self.matcher.cost.slots.len() {
-            let slot = self.matcher.cost.slots[i];
+        for (i, slot) in self.matcher.cost.slots.iter().enumerate() {
             if slot.access != Access::None {
                 continue;
             }
             if slot.address == Address::Outcome {
-                if self.tapping() {
-                    let zero = emit.constant(0);
-                    emit.store(zero, pointer, 8 * (1 + first_slot + i));
-                    emit.free(zero);
-                    // A Jcc's target label comes first; the others place that of the fall-through
-                    // before it.
-                    let is_jcc = self.instruction.is_jcc_short_or_near();
-                    self.labels_before_jump = Some(u32::from(!is_jcc));
-                }
+                let zero = emit.constant(0);
+                emit.store(zero, pointer, 8 * (1 + first_slot + i));
+                emit.free(zero);
+                self.labels_before_jump = Some(labels_before_jump(&self.instruction));
                 continue;
             }
             let temp = emit.new_temp(false);
@@ -419,15 +411,8 @@ impl Translator {
                 Address::Rsp(offset) => emit.add_constant(temp, rsp, i64::from(offset)),
                 _ => emit.add_constant(temp, rsp, -(SCRATCH_BELOW_RSP as i64)),
             }
-            if self.tapping() {
-                emit.store(temp, pointer, 8 * (1 + first_slot + i));
-            } else {
-                self.keep_address(i, temp);
-            }
+            emit.store(temp, pointer, 8 * (1 + first_slot + i));
             emit.free(temp);
-        }
-        if !self.tapping() {
-            self.record_computed();
         }
     }
 

@@ -10,7 +10,7 @@ use crate::emu::memory::space::AddressSpace;
 use crate::emu::supervisor::{Next, Supervisor};
 use crate::emu::unicorn::engine_state::EngineState;
 use crate::emu::unicorn::helpers::env::Before;
-use crate::emu::unicorn::inline::{Simulation, Words};
+use crate::emu::unicorn::inline::Words;
 use crate::emu::unicorn::mmu::Mmu;
 use crate::emu::unicorn::reference::Reference;
 use crate::emu::unicorn::registers::Cpu;
@@ -27,9 +27,9 @@ pub(super) struct Vcpu {
     pub(super) trace: TraceBuffer,
     pub(super) run: RunControl,
     pub(super) translator: Translator,
-    /// What generated code simulates.
-    pub(super) simulation: Simulation,
-    /// The words that it accesses for that; `None` if it does not simulate.
+    /// Whether the instruction at hand jumps or iterates, as generated code stores it.
+    pub(super) outcome: u64,
+    /// Words of the predictors that generated code drives, if it does.
     pub(super) words: Option<Words>,
     /// The reference producer; `None` when generated code writes the trace.
     pub(super) reference: Option<Reference>,
@@ -77,7 +77,6 @@ pub(super) unsafe fn current<'a>() -> Option<&'a mut Vcpu> {
 impl Vcpu {
     /// Lets generated code write the trace again after [`TraceBuffer::sync`].
     pub(super) fn resume_trace(&mut self) {
-        self.take_turn();
         self.trace.resume(self.run.is_leaving());
     }
 

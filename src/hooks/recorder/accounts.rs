@@ -154,7 +154,6 @@ impl Recorder {
             }
         }
         let (current, counted) = (self.tasks.account, self.counts(self.tasks.account));
-        self.turns += 1;
         if let Some(predictors) = self.executions.as_mut().and_then(|its| its.predictors.as_mut()) {
             predictors.switch(current, counted);
         }

@@ -64,7 +64,6 @@ impl Recorder {
             words.copy_from_slice(&saved.rest);
             self.len = saved.rest.len();
         }
-        self.turns += 1;
         let (account, counted) = (saved.tasks.account, self.counts(saved.tasks.account));
         match (&mut self.executions, &saved.predictors) {
             (Some(executions), predictors) => {

@@ -1,5 +1,5 @@
-//! Generated code that counts executions of blocks itself, in place of a record for each, and drives
-//! the branch predictors. Of the caches' accesses it records what `stripped.rs` says.
+//! Generated code that drives the branch predictors, and where no caches are simulated counts
+//! executions of blocks itself, in place of the trace.
 
 use crate::hooks::control::Control;
 use crate::hooks::executions::{Count, Executions};
@@ -7,45 +7,40 @@ use crate::hooks::filter::Drain;
 use crate::hooks::inline_predictors::InlinePredictors;
 use crate::hooks::part::Predictors;
 use crate::hooks::plan::End;
-use crate::hooks::record::{Header, PlanId};
+use crate::hooks::record::PlanId;
 use crate::hooks::recorder::Recorder;
-use crate::hooks::stripped::{Levels, Stripped};
 use crate::x86::cost::Repeat;
 
-/// What generated code does by itself beside counting executions.
+/// What generated code does by itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Inline {
-    /// It drives the branch predictors.
-    pub(crate) branches: bool,
-    /// It writes a stripped trace for caches of these shapes.
-    pub(crate) strips: Option<Levels>,
+    /// It drives the branch predictors, for consumers that are told of mispredictions.
+    pub(crate) predicts: bool,
+    /// It writes a trace; else it counts executions.
+    pub(crate) traces: bool,
 }
 
 impl Recorder {
-    /// Lets generated code count executions itself, from the first on. For a recorder whose
-    /// consumers follow no calls and count by the model `arch`, and simulate what `inline` says.
-    pub(crate) fn count_executions(&mut self, inline: Inline) {
+    /// Lets generated code do by itself what `inline` says, from the first instruction on. For a
+    /// recorder whose consumers follow no calls and count by the model `arch`.
+    pub(crate) fn work_inline(&mut self, inline: Inline) {
+        if inline.traces && !inline.predicts {
+            return;
+        }
         let account = self.tasks.account;
-        let predictors = inline.branches.then(|| InlinePredictors::new(account));
+        let predictors = inline.predicts.then(|| InlinePredictors::new(account));
         self.executions = Some(Executions::new(account, predictors));
-        self.strips = inline.strips;
-        self.link.visit(|_, consumer| consumer.strip(inline.strips.is_some()));
+        self.traces = inline.traces;
     }
 
     /// True if generated code counts executions itself.
     pub(crate) fn counts_executions(&self) -> bool {
-        self.executions.is_some()
+        self.executions.is_some() && !self.traces
     }
 
-    /// What generated code does beside that.
-    pub(crate) fn inline(&self) -> Inline {
-        let branches = self.executions.as_ref().is_some_and(|executions| executions.predictors.is_some());
-        Inline { branches, strips: self.strips }
-    }
-
-    /// Number that changes whenever generated code may strip nothing that it saw before.
-    pub(crate) fn turns(&self) -> u64 {
-        self.turns
+    /// True if generated code drives the branch predictors.
+    pub(crate) fn predicts_inline(&self) -> bool {
+        self.executions.as_ref().is_some_and(|executions| executions.predictors.is_some())
     }
 
     /// The counts by plan, where generated code adds to them: for every plan that there is, until
@@ -88,7 +83,7 @@ impl Recorder {
     /// Records that the indirect branch at the end of the last block leads to `pc`, where generated
     /// code has not been left by it.
     pub(crate) fn leads_to(&mut self, pc: u64) {
-        let last = self.last_executed();
+        let last = self.last_record().map(|(_, plan)| plan);
         if let (Some(executions), Some(plan)) = (&mut self.executions, last) {
             let branch = self.plans.get(plan).and_then(|plan| plan.insns.last());
             if let (Some(predictors), Some(branch)) = (&mut executions.predictors, branch)
@@ -121,7 +116,8 @@ impl Recorder {
             Some(End::Repeat(repeat, _)) => repeat == Repeat::Compare,
             _ => return,
         };
-        if let Some(executions) = &mut self.executions {
+        // Else the records tell.
+        if let Some(executions) = self.executions.as_mut().filter(|_| !self.traces) {
             let repeated = executions.tally.repeated(plan);
             repeated.iterations += u64::from(iterates);
             repeated.branches += 1 + u64::from(iterates && compares);
@@ -142,79 +138,16 @@ impl Recorder {
         self.branch(plan, next != Some(pc));
     }
 
-    /// Has a prefix take the place of the plan that was executed last.
-    pub(super) fn shorten_execution(&mut self, prefix: PlanId) {
-        let Some(executions) = &mut self.executions else { return };
-        let Some(whole) = executions.last else { return };
-        executions.shorten(whole, prefix);
-        let (stamp, plan) = (self.instructions_seen(), self.plans.get(prefix));
-        let ends = plan.map(|plan| plan.end);
-        let events = plan.map_or(0, |plan| plan.events.len());
-        self.tasks.unrecorded -= self.instructions_of(whole) - self.instructions_of(prefix);
-        if let Some(executions) = self.executions.as_mut().filter(|_| ends == Some(End::Conditional)) {
+    /// Has a prefix of the last block wait for where control goes, if that decides its branch.
+    pub(super) fn await_branch(&mut self, prefix: PlanId) {
+        let decides = self.plans.get(prefix).is_some_and(|plan| plan.end == End::Conditional);
+        if let Some(executions) = self.executions.as_mut().filter(|_| decides) {
             executions.waits = Some(prefix);
         }
-        self.turns += 1;
-        self.shorten_stripped(stamp, prefix, events);
-    }
-
-    /// Drops what the block with this stamp has recorded of more than a prefix, which has so many
-    /// events.
-    fn shorten_stripped(&mut self, stamp: u64, prefix: PlanId, events: usize) {
-        if self.strips.is_none() {
-            return;
-        }
-        let (mut at, mut kept) = (self.filtered, self.filtered);
-        let now = self.instructions_seen();
-        while at < self.len {
-            let header = Header::of(self.words[at]);
-            let next = at + 1 + header.slots;
-            let Some(record) = self.words.get(at + 1..next) else { break };
-            let stays = match Stripped::of(header.plan, record) {
-                Some(Stripped::Fetch { stamp: its, .. }) if its == stamp => {
-                    let mut to = at;
-                    Stripped::Fetch { plan: prefix, stamp: now }.pack(|word| {
-                        self.words[to] = word;
-                        to += 1;
-                    });
-                    true
-                }
-                Some(Stripped::Data { plan, index, address, stamp: its }) if its == stamp => {
-                    let mut to = at;
-                    Stripped::Data { plan, index, address, stamp: now }.pack(|word| {
-                        self.words[to] = word;
-                        to += 1;
-                    });
-                    usize::from(index) < events
-                }
-                _ => true,
-            };
-            if stays {
-                self.words.copy_within(at..next, kept);
-                kept += next - at;
-            }
-            at = next;
-        }
-        self.len = kept;
-    }
-
-    /// Records a data event of the plan that was executed last.
-    pub(super) fn strip_data(&mut self, plan: PlanId, index: usize, address: u64) {
-        if self.strips.is_none() {
-            return;
-        }
-        let stamp = self.instructions_seen();
-        Stripped::Data { plan, index: index as u16, address, stamp }.pack(|word| {
-            self.words[self.len] = word;
-            self.len += 1;
-        });
-        // It is the most recent line of its set now, and not what generated code knows.
-        self.turns += 1;
     }
 
     /// Prepares what generated code does itself for what this instruction to the consumers says.
     pub(super) fn count_from_here(&mut self, control: Control) {
-        self.turns += 1;
         let counted = match control {
             Control::Switch(account) => account.is_counted() && self.counts(account),
             Control::Count(on) => on,
@@ -238,32 +171,31 @@ impl Recorder {
             }
         }
         if tells {
-            self.hand_over(Drain::All);
+            self.tell_executions();
         }
     }
 
     /// Tells the consumers what was executed since they were last told.
     pub(super) fn tell_executions(&mut self) {
-        if self.executions.is_none() {
-            return;
+        let Some(executions) = &mut self.executions else { return };
+        let tallies = executions.take();
+        if !tallies.is_empty() {
+            // Records before it may open an account that it is of.
+            self.send_words(Drain::All);
+            let empty = self.link.buffer();
+            self.link.send(empty, 0, self.plans.take_new(), tallies);
         }
-        self.send_plans();
-        let (Some(executions), link) = (&mut self.executions, &mut self.link) else { return };
-        executions.take(|account, tally| {
-            if !tally.is_empty() {
-                link.visit(|_, consumer| consumer.add_executions(account, tally));
-            }
-        });
     }
 
-    /// Records a whole trace from here on. Returns true if generated code has counted until now.
+    /// Records a whole trace from here on, for consumers that drive the predictors. Returns true if
+    /// generated code has counted until now, or driven them.
     pub(super) fn begin_trace(&mut self) -> bool {
         self.hand_over(Drain::All);
         let Some(executions) = self.executions.take() else { return false };
-        self.strips = None;
+        self.traces = true;
         let predictors = executions.predictors.map(|predictors| predictors.save());
         self.link.visit(|_, consumer| {
-            consumer.strip(false);
+            consumer.predict();
             predictors.iter().flatten().for_each(|(&account, its)| consumer.set_predictors(account, its));
         });
         true

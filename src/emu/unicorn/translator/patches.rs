@@ -5,8 +5,6 @@
 use std::mem::offset_of;
 
 use crate::emu::unicorn::ffi::Op;
-use crate::emu::unicorn::inline::FetchLine;
-use crate::emu::unicorn::translator::inline::compared;
 use crate::hooks::executions::Count;
 use crate::hooks::plan::Plan;
 use crate::hooks::record::PlanId;
@@ -28,13 +26,6 @@ pub(super) enum Later {
     Count,
     /// Offset of its count of mispredictions.
     Mispredicted,
-    /// Offset of the line that was fetched last in the set of one of its first two lines.
-    LineOffset(usize),
-    /// Number of that line.
-    LineNumber(usize),
-    /// The first argument, so that the operation compares that with itself, unless the block has two
-    /// lines.
-    UnlessTwoLines,
 }
 
 /// Arguments of operations that wait for the plan.
@@ -53,8 +44,7 @@ impl Patches {
     }
 
     /// Sets all to what follows from the plan.
-    pub(super) fn apply(&mut self, id: PlanId, plan: &Plan, lines: &[FetchLine]) {
-        let compared = compared(lines);
+    pub(super) fn apply(&mut self, id: PlanId, plan: &Plan) {
         for (op, argument, value) in self.0.drain(..) {
             let value = match value {
                 Later::Header => plan.header(id) as usize,
@@ -64,11 +54,6 @@ impl Patches {
                 Later::Plan => id.0 as usize,
                 Later::Count => size_of::<Count>() * id.0 as usize,
                 Later::Mispredicted => size_of::<Count>() * id.0 as usize + offset_of!(Count, mispredicted),
-                Later::LineOffset(n) => size_of::<u32>() * compared[n].set as usize,
-                Later::LineNumber(n) => compared[n].number as usize,
-                Later::UnlessTwoLines if lines.len() != 1 => continue,
-                // SAFETY: as below.
-                Later::UnlessTwoLines => unsafe { (*op).args[0] },
             };
             // SAFETY: the operation belongs to the block whose code is generated after this
             // returns, and has that argument.

@@ -118,8 +118,7 @@ impl Translator {
         let emit = Emit(self.context);
         let words = self.words(emit, cursor);
         if self.counts {
-            self.count_execution(emit, words);
-            return self.emit_fetch();
+            return self.count_execution(emit, words);
         }
         let pointer = emit.new_temp(true);
         words.load(pointer, offset_of!(Cursor, next));
@@ -144,11 +143,7 @@ impl Translator {
         let left = emit.new_temp(false);
         words.load(left, offset_of!(Cursor, left));
         emit.add(left, left, minus);
-        self.inline_from(emit.store_op(
-            left,
-            words.base,
-            words.offset.wrapping_add(offset_of!(Cursor, left)),
-        ));
+        words.store(left, offset_of!(Cursor, left));
         let (counts, one) = (emit.new_temp(false), emit.constant(1));
         words.load(counts, offset_of!(Cursor, executions));
         let accesses = emit.add_later(counts, one);
