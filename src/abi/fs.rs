@@ -211,6 +211,7 @@ pub(crate) const MS_NOSUID: u64 = 2;
 pub(crate) const MS_NODEV: u64 = 4;
 pub(crate) const MS_NOEXEC: u64 = 8;
 pub(crate) const MS_REMOUNT: u64 = 0x20;
+pub(crate) const MS_NOSYMFOLLOW: u64 = 0x100;
 pub(crate) const MS_NOATIME: u64 = 0x400;
 pub(crate) const MS_NODIRATIME: u64 = 0x800;
 pub(crate) const MS_BIND: u64 = 0x1000;
@@ -221,6 +222,7 @@ pub(crate) const MS_PRIVATE: u64 = 0x4_0000;
 pub(crate) const MS_SLAVE: u64 = 0x8_0000;
 pub(crate) const MS_SHARED: u64 = 0x10_0000;
 pub(crate) const MS_RELATIME: u64 = 0x20_0000;
+pub(crate) const MS_STRICTATIME: u64 = 0x100_0000;
 pub(crate) const MS_MGC_VAL: u64 = 0xc0ed_0000;
 pub(crate) const MS_MGC_MSK: u64 = 0xffff_0000;
 /// Flags of umount2(2).

@@ -174,6 +174,8 @@ impl VmFlags {
     pub const NOHUGEPAGE: VmFlags = VmFlags(1024);
     /// MADV_MERGEABLE.
     pub const MERGEABLE: VmFlags = VmFlags(2048);
+    /// Never code, as the file's mount is noexec: without VM_MAYEXEC.
+    pub const NEVER_EXEC: VmFlags = VmFlags(4096);
     /// The marks of mlock(2) and its kin.
     pub const LOCKS: VmFlags = VmFlags(2 | 4);
 

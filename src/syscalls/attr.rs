@@ -4,6 +4,7 @@ use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::kernel::uaccess::{copy_from_user, copy_to_user, get_words, strncpy_from_user};
 use crate::kernel::vfs::caller::Caller;
+use crate::kernel::vfs::mount::At;
 use crate::kernel::vfs::{FileSystem, Ino, Time};
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fs::{FDCWD, get_path};
@@ -39,27 +40,35 @@ pub(super) const ROWS: &[Row] = &[
 
 const XATTR_NAME_MAX: usize = 256;
 
-/// The inode behind a descriptor, if it has one. EBADF for O_PATH unless `path_too`.
-fn of_fd(caller: &Caller, fd: u64, path_too: bool) -> Result<Option<Ino>, Errno> {
+/// The place behind a descriptor, if it has one. EBADF for O_PATH unless `path_too`.
+fn of_fd(caller: &Caller, fd: u64, path_too: bool) -> Result<Option<At>, Errno> {
     let link = caller.fd_link(fd as i32)?;
-    if link.is_path && !path_too { Err(Errno::EBADF) } else { Ok(link.inode) }
+    if link.is_path && !path_too {
+        return Err(Errno::EBADF);
+    }
+    Ok(link.inode.map(|ino| At { mount: link.mount, ino }))
 }
 
-/// The inode that a path, or with AT_EMPTY_PATH a descriptor, names.
+/// The inode at a place whose mount may be written to, if it has one; EROFS.
+fn changed(fs: &FileSystem, at: Option<At>) -> Result<Option<Ino>, Errno> {
+    at.map(|at| fs.writable(at.mount).map(|()| at.ino)).transpose()
+}
+
+/// The place that a path, or with AT_EMPTY_PATH a descriptor, names.
 fn target(
     fs: &mut FileSystem,
     caller: &Caller,
     dirfd: u64,
     path: &[u8],
     flags: u32,
-) -> Result<Option<Ino>, Errno> {
+) -> Result<Option<At>, Errno> {
     if path.is_empty() && flags & AT_EMPTY_PATH != 0 {
         if dirfd as i32 == AT_FDCWD {
-            return Ok(Some(caller.context.cwd.ino));
+            return Ok(Some(caller.context.cwd));
         }
         return of_fd(caller, dirfd, true);
     }
-    Ok(Some(fs.locate(caller, dirfd as i32, path, flags & AT_SYMLINK_NOFOLLOW == 0)?.exists()?))
+    Ok(Some(fs.locate(caller, dirfd as i32, path, flags & AT_SYMLINK_NOFOLLOW == 0)?.there()?))
 }
 
 /// chmod(2).
@@ -70,7 +79,7 @@ fn chmod(ctx: &mut Ctx, [path, mode, ..]: [u64; 6]) -> SysResult {
 /// fchmod(2).
 fn fchmod(ctx: &mut Ctx, [fd, mode, ..]: [u64; 6]) -> SysResult {
     let (fs, caller, _) = ctx.paths_now();
-    if let Some(ino) = of_fd(&caller, fd, false)? {
+    if let Some(ino) = changed(fs, of_fd(&caller, fd, false)?)? {
         fs.chmod(&caller, ino, mode as u32)?;
     }
     Ok(0)
@@ -89,7 +98,8 @@ fn fchmodat2(ctx: &mut Ctx, [dirfd, path, mode, flags, ..]: [u64; 6]) -> SysResu
     }
     let path = get_path(ctx.mem, path)?;
     let (fs, caller, _) = ctx.paths_now();
-    if let Some(ino) = target(fs, &caller, dirfd, &path, flags)? {
+    let at = target(fs, &caller, dirfd, &path, flags)?;
+    if let Some(ino) = changed(fs, at)? {
         fs.chmod(&caller, ino, mode as u32)?;
     }
     Ok(0)
@@ -113,7 +123,7 @@ fn lchown(ctx: &mut Ctx, [path, uid, gid, ..]: [u64; 6]) -> SysResult {
 /// fchown(2).
 fn fchown(ctx: &mut Ctx, [fd, uid, gid, ..]: [u64; 6]) -> SysResult {
     let (fs, caller, _) = ctx.paths_now();
-    if let Some(ino) = of_fd(&caller, fd, false)? {
+    if let Some(ino) = changed(fs, of_fd(&caller, fd, false)?)? {
         fs.chown(&caller, ino, id(uid), id(gid))?;
     }
     Ok(0)
@@ -127,7 +137,8 @@ fn fchownat(ctx: &mut Ctx, [dirfd, path, uid, gid, flags, _]: [u64; 6]) -> SysRe
     }
     let path = get_path(ctx.mem, path)?;
     let (fs, caller, _) = ctx.paths_now();
-    if let Some(ino) = target(fs, &caller, dirfd, &path, flags)? {
+    let at = target(fs, &caller, dirfd, &path, flags)?;
+    if let Some(ino) = changed(fs, at)? {
         fs.chown(&caller, ino, id(uid), id(gid))?;
     }
     Ok(0)
@@ -152,7 +163,8 @@ fn get_times(ctx: &mut Ctx, addr: u64, unit: u64) -> Result<Option<[Time; 2]>, E
 fn set_times(ctx: &mut Ctx, dirfd: u64, path: u64, times: Option<[Time; 2]>) -> SysResult {
     let path = get_path(ctx.mem, path)?;
     let (fs, caller, _) = ctx.paths_now();
-    let ino = fs.locate(&caller, dirfd as i32, &path, true)?.exists()?;
+    let At { mount, ino } = fs.locate(&caller, dirfd as i32, &path, true)?.there()?;
+    fs.writable(mount)?;
     let [access, modify] = times.unwrap_or([caller.now; 2]);
     fs.set_times(&caller, ino, Some(access), Some(modify), times.is_some())?;
     Ok(0)
@@ -179,7 +191,7 @@ fn futimesat(ctx: &mut Ctx, [dirfd, path, times, ..]: [u64; 6]) -> SysResult {
     let times = get_times(ctx, times, 1_000_000)?;
     if path == 0 && dirfd as i32 != AT_FDCWD {
         let (fs, caller, _) = ctx.paths_now();
-        if let Some(ino) = of_fd(&caller, dirfd, false)? {
+        if let Some(ino) = changed(fs, of_fd(&caller, dirfd, false)?)? {
             let [access, modify] = times.unwrap_or([caller.now; 2]);
             fs.set_times(&caller, ino, Some(access), Some(modify), times.is_some())?;
         }
@@ -204,7 +216,7 @@ fn utimensat(ctx: &mut Ctx, [dirfd, path, times, flags, ..]: [u64; 6]) -> SysRes
     }
     let text = if path == 0 { Vec::new() } else { get_path(ctx.mem, path)? };
     let (fs, caller, _) = ctx.paths_now();
-    let ino = if path == 0 {
+    let at = if path == 0 {
         if dirfd as i32 == AT_FDCWD {
             return Err(Errno::EFAULT.into());
         }
@@ -215,7 +227,7 @@ fn utimensat(ctx: &mut Ctx, [dirfd, path, times, flags, ..]: [u64; 6]) -> SysRes
     } else {
         target(fs, &caller, dirfd, &text, flags)?
     };
-    let Some(ino) = ino else { return Ok(0) };
+    let Some(ino) = changed(fs, at)? else { return Ok(0) };
     let time = |sec: u64, nsec: u64| match nsec {
         UTIME_NOW => Some(caller.now),
         UTIME_OMIT => None,
@@ -235,11 +247,11 @@ fn get_attribute(
     ctx: &mut Ctx,
     name: u64,
     (buf, size): (u64, u64),
-    find: impl Fn(&mut FileSystem, &Caller) -> Result<Option<Ino>, Errno>,
+    find: impl Fn(&mut FileSystem, &Caller) -> Result<Option<At>, Errno>,
 ) -> SysResult {
     let name = attribute_name(ctx, name)?;
     let (fs, caller, mem) = ctx.paths();
-    let ino = find(fs, &caller)?.ok_or(without_attributes(&name, Errno::ENODATA))?;
+    let ino = find(fs, &caller)?.ok_or(without_attributes(&name, Errno::ENODATA))?.ino;
     let value = fs.getxattr(&caller, ino, &name)?;
     if size == 0 {
         return Ok(value.len() as u64);
@@ -271,11 +283,11 @@ fn fgetxattr(ctx: &mut Ctx, [fd, name, buf, size, ..]: [u64; 6]) -> SysResult {
 fn list_attributes(
     ctx: &mut Ctx,
     (buf, size): (u64, u64),
-    find: impl Fn(&mut FileSystem, &Caller) -> Result<Option<Ino>, Errno>,
+    find: impl Fn(&mut FileSystem, &Caller) -> Result<Option<At>, Errno>,
 ) -> SysResult {
     let (fs, caller, mem) = ctx.paths();
     let names = match find(fs, &caller)? {
-        Some(ino) => fs.listxattr(&caller, ino)?,
+        Some(at) => fs.listxattr(&caller, at.ino)?,
         None => Vec::new(),
     };
     if size > 0 {
@@ -333,10 +345,11 @@ fn change_attribute(
     name: &[u8],
     value: Option<&[u8]>,
     flags: u32,
-    find: impl Fn(&mut FileSystem, &Caller) -> Result<Option<Ino>, Errno>,
+    find: impl Fn(&mut FileSystem, &Caller) -> Result<Option<At>, Errno>,
 ) -> SysResult {
     let (fs, caller, mem) = ctx.paths_now();
-    let ino = find(fs, &caller)?.ok_or(without_attributes(name, Errno::EPERM))?;
+    let at = find(fs, &caller)?;
+    let ino = changed(fs, at)?.ok_or(without_attributes(name, Errno::EPERM))?;
     fs.setxattr(&caller, ino, name, value, flags, mem)?;
     Ok(0)
 }

@@ -10,6 +10,7 @@ use crate::kernel::file::operations::{FileContext, FileError};
 use crate::kernel::file::regular::check_len;
 use crate::kernel::file::splice::Side;
 use crate::kernel::uaccess::{get_u64, put_u64};
+use crate::kernel::vfs::mount::At;
 use crate::kernel::vfs::node::Body;
 use crate::kernel::vfs::pipe::PipeId;
 use crate::syscalls::context::{Ctx, SysResult};
@@ -275,10 +276,13 @@ fn truncate(ctx: &mut Ctx, [path, len, ..]: [u64; 6]) -> SysResult {
     let limit = ctx.kernel.process().limits.soft(Resource::Fsize);
     check_len(len, limit).map_err(|error| failed(ctx, &[], error))?;
     let (fs, caller, _) = ctx.paths_now();
-    let ino = fs.locate(&caller, AT_FDCWD, &path, true)?.exists()?;
+    let At { mount, ino } = fs.locate(&caller, AT_FDCWD, &path, true)?.there()?;
     match fs.node(ino).body {
         Body::Dir(_) => return Err(Errno::EISDIR.into()),
-        Body::File(_) => caller.may(fs.node(ino), W_OK)?,
+        Body::File(_) => {
+            fs.writable(mount)?;
+            caller.may(fs.node(ino), W_OK)?;
+        }
         _ => return Err(Errno::EINVAL.into()),
     }
     while ctx.kernel.files.leases.conflict(ino, true) {

@@ -204,16 +204,24 @@ fn faccessat2(ctx: &mut Ctx, [dirfd, path, mode, flags, ..]: [u64; 6]) -> SysRes
     let (fs, caller, _) = ctx.paths();
     let cred = if flags & AT_EACCESS != 0 { caller.cred } else { &real };
     let caller = Caller { cred, ..caller };
-    let ino = if path.is_empty() && flags & AT_EMPTY_PATH != 0 {
-        match caller.fd_link(dirfd as i32)?.inode {
-            Some(ino) => ino,
+    let At { mount, ino } = if path.is_empty() && flags & AT_EMPTY_PATH != 0 {
+        let link = caller.fd_link(dirfd as i32)?;
+        match link.inode {
+            Some(ino) => At { mount: link.mount, ino },
             None => return Ok(0),
         }
     } else {
-        fs.locate(&caller, dirfd as i32, &path, flags & AT_SYMLINK_NOFOLLOW == 0)?.exists()?
+        fs.locate(&caller, dirfd as i32, &path, flags & AT_SYMLINK_NOFOLLOW == 0)?.there()?
     };
+    let (kind, mount_flags) = (fs.node(ino).kind(), fs.mounts.flags(mount));
+    if mode & X_OK != 0 && kind == S_IFREG && mount_flags & MS_NOEXEC != 0 {
+        return Err(Errno::EACCES.into());
+    }
     caller.may(fs.node(ino), mode)?;
     fs.host_allows(ino, mode)?;
+    if mode & W_OK != 0 && mount_flags & MS_RDONLY != 0 && matches!(kind, S_IFREG | S_IFDIR | S_IFLNK) {
+        return Err(Errno::EROFS.into());
+    }
     Ok(0)
 }
 

@@ -223,7 +223,8 @@ fn keeps_flags(ctx: &Ctx, file: FileNo) -> bool {
 fn file_flags(ctx: &mut Ctx, file: FileNo, set: bool, arg: u64) -> SysResult {
     const KEPT: u32 = FS_NODUMP_FL | FS_NOATIME_FL;
     const LOCKS: u32 = FS_APPEND_FL | FS_IMMUTABLE_FL;
-    let ino = ctx.kernel.files.get(file).ops.inode().ok_or(Errno::ENOTTY)?;
+    let open = ctx.kernel.files.get(file);
+    let (ino, mount) = (open.ops.inode().ok_or(Errno::ENOTTY)?, open.mount);
     let (fs, caller, mem) = ctx.paths_now();
     if !set {
         let flags = fs.file_flags(ino)? & KEPT;
@@ -231,6 +232,7 @@ fn file_flags(ctx: &mut Ctx, file: FileNo, set: bool, arg: u64) -> SysResult {
         return Ok(0);
     }
     let flags = get_u32(mem, arg)?;
+    fs.writable(mount)?;
     caller.owns(fs.node(ino))?;
     if flags & LOCKS != 0 && !caller.cred.capable(CAP_LINUX_IMMUTABLE) {
         return Err(Errno::EPERM.into());

@@ -6,6 +6,7 @@ use crate::kernel::fdtable::FileNo;
 use crate::kernel::procfs::machine::mount_of;
 use crate::kernel::uaccess::{copy_to_user, put_words};
 use crate::kernel::vfs::attr::Meta;
+use crate::kernel::vfs::mount::MountId;
 use crate::kernel::vfs::node::{ANON_DEV, DEV_DEV, HOST_DEV, PIPE_DEV, PROC_DEV, SHM_DEV, SYS_DEV};
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fs::{FDCWD, get_path};
@@ -192,7 +193,7 @@ pub(super) fn free_of(dev: u64) -> Option<(u64, u64)> {
 }
 
 /// Writes a `struct statfs`: always the same disk, half full.
-fn put_statfs(ctx: &mut Ctx, addr: u64, meta: &Meta) -> SysResult {
+fn put_statfs(ctx: &mut Ctx, addr: u64, meta: &Meta, mount: MountId) -> SysResult {
     let kind = kind_of(meta.dev);
     let disk = has_blocks(kind);
     let of = |value: u64| if disk { value } else { 0 };
@@ -207,7 +208,7 @@ fn put_statfs(ctx: &mut Ctx, addr: u64, meta: &Meta) -> SysResult {
         meta.dev,
         NAME_MAX as u64,
         BLOCK,
-        0x1020, // ST_VALID | ST_RELATIME
+        mount_flags_of(ctx, mount),
         0,
         0,
         0,
@@ -217,15 +218,35 @@ fn put_statfs(ctx: &mut Ctx, addr: u64, meta: &Meta) -> SysResult {
     Ok(0)
 }
 
+/// The flags of a mount as ST_*, which files without a path have none of but ST_RELATIME.
+fn mount_flags_of(ctx: &Ctx, mount: MountId) -> u64 {
+    const ST_VALID: u64 = 0x20;
+    const ST_RELATIME: u64 = 0x1000;
+    const ST_NOSYMFOLLOW: u64 = 0x2000;
+    let mounts = &ctx.kernel.fs.mounts;
+    if mounts.get(mount).is_none() {
+        return ST_VALID | ST_RELATIME;
+    }
+    let flags = mounts.flags(mount);
+    let same = MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_NOATIME | MS_NODIRATIME;
+    let other = [(MS_RELATIME, ST_RELATIME), (MS_NOSYMFOLLOW, ST_NOSYMFOLLOW)];
+    let other = other.into_iter().filter(|(flag, _)| flags & flag != 0);
+    other.fold(ST_VALID | flags & same, |all, (_, flag)| all | flag)
+}
+
 /// statfs(2).
 fn statfs(ctx: &mut Ctx, [path, buf, ..]: [u64; 6]) -> SysResult {
     let meta = look(ctx, FDCWD, path, 0)?;
-    put_statfs(ctx, buf, &meta)
+    let path = get_path(ctx.mem, path)?;
+    let (fs, caller, _) = ctx.paths();
+    let found = fs.locate(&caller, AT_FDCWD, &path, true);
+    let mount = found.map_or(MountId::NONE, |found| found.mount_there);
+    put_statfs(ctx, buf, &meta, mount)
 }
 
 /// fstatfs(2).
 fn fstatfs(ctx: &mut Ctx, [fd, buf, ..]: [u64; 6]) -> SysResult {
     let file = ctx.kernel.fds().get(fd as i32)?;
-    let meta = look_at(ctx, file)?;
-    put_statfs(ctx, buf, &meta)
+    let (meta, mount) = (look_at(ctx, file)?, ctx.kernel.files.get(file).mount);
+    put_statfs(ctx, buf, &meta, mount)
 }

@@ -69,7 +69,10 @@ impl AddressSpace {
     /// Changes the permissions of a range up to what does not allow it, mprotect(2).
     pub(super) fn protect_range(&mut self, addr: u64, len: u64, prot: Prot) -> Result<(), MemError> {
         let (start, wanted) = checked_range(addr, len)?;
-        let allows = |area: &Area| area.may_write || !prot.allows(Prot::WRITE);
+        let allows = |area: &Area| {
+            (area.may_write || !prot.allows(Prot::WRITE))
+                && !(area.flags.has(VmFlags::NEVER_EXEC) && prot.allows(Prot::EXEC))
+        };
         let end = self.areas.reach(start, wanted, allows);
         if !self.areas.update(start, end, |area| area.prot = prot) {
             return Err(MemError::NoMemory);

@@ -431,6 +431,12 @@ impl Descriptions {
         open.find(|open| open.ops.socket() == Some(id)).map(|open| open.owner)
     }
 
+    /// The mounts that descriptions of regular files were opened for writing in.
+    pub(crate) fn writers(&self) -> impl Iterator<Item = MountId> {
+        let writes = |open: &Description| open.writable() && open.ops.inode().is_some();
+        self.slots.iter().filter(move |(_, open)| writes(open)).map(|(_, open)| open.mount)
+    }
+
     /// The mounts that descriptions are in.
     pub(crate) fn mounts(&self) -> impl Iterator<Item = MountId> {
         self.slots.iter().map(|(_, open)| open.mount)

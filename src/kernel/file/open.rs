@@ -135,6 +135,10 @@ impl Opener<'_> {
         if writes && to_disk && flags & O_PATH == 0 {
             self.fs.writable(at.mount)?;
         }
+        let device = matches!(self.fs.node(at.ino).kind(), S_IFCHR | S_IFBLK) && flags & O_PATH == 0;
+        if device && self.fs.mounts.flags(at.mount) & MS_NODEV != 0 {
+            return Err(Errno::EACCES);
+        }
         let mut opened = self.open_it(at.ino, path, flags, made)?;
         if let Opened::File(open) | Opened::Waits(open, _) = &mut opened {
             open.mount = at.mount;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use crate::abi::capability::CAP_SYS_ADMIN;
 use crate::abi::errno::Errno;
@@ -13,13 +14,13 @@ use crate::kernel::namespace::kind::{Kind, NsId};
 use crate::kernel::namespace::table::MOST;
 use crate::kernel::state::Kernel;
 use crate::kernel::vfs::context::FsContext;
-use crate::kernel::vfs::mount::{At, Mount, MountId, Propagation};
+use crate::kernel::vfs::node::Ino;
+use crate::kernel::vfs::resolve::Found;
+use crate::kernel::vfs::mount::{At, Mount, MountId, Propagation, mount_flags};
 use crate::kernel::vfs::time::Time;
 
 /// Most mounts of the machine, `/proc/sys/fs/mount-max`.
 const MOST_MOUNTS: usize = 64 * MOST;
-/// Flags of a mount, not of its file system.
-const OF_MOUNT: u64 = MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_NOATIME | MS_NODIRATIME | MS_RELATIME;
 
 /// Files of `/proc/PID` about mounts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +48,16 @@ impl Kernel {
         self.mount_here(at).ok().filter(|mount| mount.root == at.ino).ok_or(Errno::EINVAL)
     }
 
+    /// Directory and name of a place that is no directory; not of one that is mounted upon, which
+    /// has them.
+    fn name_of_file(&self, found: &Found, at: At) -> Option<(Ino, Arc<[u8]>)> {
+        let covered = self.fs.mounts.below(at).is_some();
+        (!covered && !self.fs.node(at.ino).is_dir()).then(|| (found.dir, found.name[..].into()))
+    }
+
     /// Mounts a tree, on top of what is there; EINVAL, ENOTDIR, EBUSY, ENOSPC.
-    fn attach(&mut self, mount: Mount, target: At) -> Result<MountId, Errno> {
+    fn attach(&mut self, mount: Mount, found: &Found) -> Result<MountId, Errno> {
+        let target = found.there()?;
         self.mount_here(target)?;
         if self.fs.mounts.len() >= MOST_MOUNTS {
             return Err(Errno::ENOSPC);
@@ -57,20 +66,22 @@ impl Kernel {
             return Err(Errno::ENOTDIR);
         }
         self.fs.hold(mount.root);
-        Ok(self.fs.mounts.add(Mount { above: Some(target), ..mount }))
+        let name = self.name_of_file(found, target);
+        Ok(self.fs.mounts.add(Mount { above: Some(target), name, ..mount }))
     }
 
     /// Mounts a new file system: its kind, its options, and flags of mount(2); ENODEV, EPERM,
     /// EINVAL and others.
     pub(crate) fn mount_new(
         &mut self,
-        target: At,
+        target: &Found,
         (source, kind, data): (&[u8], &[u8], &[u8]),
         flags: u64,
         now: Time,
     ) -> Result<(), Errno> {
         let device = |kernel: &Kernel, ino| kernel.fs.node(ino).dev;
         let mut options = String::new();
+        let mut owner = self.task().cred.user_ns.id;
         let (kind, root, device) = match kind {
             b"tmpfs" | b"ramfs" => {
                 let (mode, owner, shown) = self.tmpfs_options(data)?;
@@ -86,6 +97,7 @@ impl Kernel {
                 let own = self.fs.mounts.of(Kind::Mnt.first());
                 let own = own.map(|(_, mount)| mount).find(|mount| mount.kind.as_bytes() == kind);
                 let own = own.ok_or(Errno::ENODEV)?;
+                owner = own.owner;
                 (own.kind, own.root, own.device)
             }
             b"ext4" | b"devtmpfs" | b"cgroup2" | b"mqueue" if !self.task().cred.user_ns.is_first() => {
@@ -93,23 +105,30 @@ impl Kernel {
             }
             _ => return Err(Errno::ENODEV),
         };
-        let propagation = self.propagation_under(target);
+        let propagation = self.propagation_under(target.mount_there);
         let mount = Mount {
             namespace: self.task().namespaces.mnt,
             above: None,
+            name: None,
             root,
             part: b"/"[..].into(),
             source: if source.is_empty() { b"none"[..].into() } else { source.into() },
             kind,
             device,
-            flags: atime(flags & OF_MOUNT),
+            owner,
+            flags: mount_flags(flags),
             options,
             propagation,
             locked: false,
+            locked_flags: 0,
         };
+        let made = mount.device;
         let done = self.attach(mount, target);
         if done.is_err() && kind == "tmpfs" {
             self.fs.drop_tmpfs(root);
+        }
+        if done.is_ok() && matches!(kind, "tmpfs" | "ramfs") {
+            self.fs.mounts.set_read_only(made, flags & MS_RDONLY != 0);
         }
         done.map(|_| ())
     }
@@ -138,14 +157,20 @@ impl Kernel {
     }
 
     /// The group of a new mount: one of its own where mounts are shared.
-    fn propagation_under(&mut self, target: At) -> Propagation {
-        let shared = self.fs.mounts.get(target.mount).is_some_and(|mount| mount.propagation.shared.is_some());
+    fn propagation_under(&mut self, target: MountId) -> Propagation {
+        let shared = self.fs.mounts.get(target).is_some_and(|mount| mount.propagation.shared.is_some());
         Propagation { shared: shared.then(|| self.fs.mounts.next_group()), ..Propagation::default() }
     }
 
     /// Shows a part of the tree at another place, MS_BIND; with `recursive` what is mounted upon it
     /// too. EINVAL.
-    pub(crate) fn mount_bind(&mut self, source: At, target: At, recursive: bool) -> Result<(), Errno> {
+    pub(crate) fn mount_bind(
+        &mut self,
+        found: &Found,
+        target: &Found,
+        recursive: bool,
+    ) -> Result<(), Errno> {
+        let source = found.there()?;
         let from = match self.fs.mounts.get(source.mount) {
             Some(_) => self.mount_here(source)?.clone(),
             // A namespace that is open.
@@ -161,7 +186,10 @@ impl Kernel {
         if !recursive && upon.iter().any(|id| locked(self, id)) {
             return Err(Errno::EINVAL);
         }
-        let part = self.fs.path_of(At { mount: source.mount, ino: from.root }, source);
+        let part = match source.ino == from.root || source.mount != found.mount {
+            true => b"/".to_vec(),
+            false => self.fs.path_in(At { mount: source.mount, ino: from.root }, found).to_vec(),
+        };
         let part = if from.part.len() > 1 { [&from.part[..], &part[..]].concat() } else { part };
         let part =
             if part.len() > 1 && part.ends_with(b"/") { part[..part.len() - 1].to_vec() } else { part };
@@ -193,7 +221,8 @@ impl Kernel {
     }
 
     /// Moves a mount, MS_MOVE; EINVAL, ELOOP.
-    pub(crate) fn mount_move(&mut self, source: At, target: At) -> Result<(), Errno> {
+    pub(crate) fn mount_move(&mut self, source: At, found: &Found) -> Result<(), Errno> {
+        let target = found.there()?;
         let from = self.mount_at(source)?;
         if from.above.is_none() || from.locked {
             return Err(Errno::EINVAL);
@@ -205,23 +234,37 @@ impl Kernel {
         if self.fs.mounts.tree(source.mount).contains(&target.mount) {
             return Err(Errno::ELOOP);
         }
+        let name = self.name_of_file(found, target);
         self.fs.mounts.move_to(source.mount, Some(target));
+        if let Some(mount) = self.fs.mounts.get_mut(source.mount) {
+            mount.name = name;
+        }
         Ok(())
     }
 
     /// Changes the flags of a mount, MS_REMOUNT; EINVAL, and EPERM for those that are locked.
     pub(crate) fn mount_remount(&mut self, target: At, flags: u64, data: &[u8]) -> Result<(), Errno> {
         let mount = self.mount_at(target)?;
-        let kept = mount.flags & (MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC);
-        let own = self.task().cred.user_ns.is_first();
-        if mount.locked && kept & !flags != 0 && !own {
-            return Err(Errno::EPERM);
+        let (new, device, owner) = (mount.changed_flags(flags)?, mount.device, mount.owner);
+        let whole = flags & MS_BIND == 0;
+        if whole {
+            if matches!(mount.kind, "tmpfs") {
+                self.tmpfs_options(data)?;
+            }
+            self.task().cred.require_over(self.namespaces.user(owner), CAP_SYS_ADMIN)?;
         }
-        if flags & MS_BIND == 0 && matches!(mount.kind, "tmpfs") {
-            self.tmpfs_options(data)?;
+        let of = |id: MountId| self.fs.mounts.get(id).is_some_and(|mount| whole && mount.device == device);
+        let held = self.fs.mounts.flags(target.mount);
+        let mut writers = self.files.writers().filter(|id| *id == target.mount || of(*id));
+        if new & !held & MS_RDONLY != 0 && writers.next().is_some() {
+            return Err(Errno::EBUSY);
         }
+        drop(writers);
         if let Some(mount) = self.fs.mounts.get_mut(target.mount) {
-            mount.flags = atime(flags & OF_MOUNT);
+            mount.flags = new;
+        }
+        if whole {
+            self.fs.mounts.set_read_only(device, flags & MS_RDONLY != 0);
         }
         Ok(())
     }
@@ -358,7 +401,11 @@ impl Kernel {
                 continue;
             }
             let (path, source) = (escaped(&path), escaped(&mount.source));
-            let flags = shown_flags(mount.flags);
+            let whole = if self.fs.mounts.is_read_only(mount.device) { "ro" } else { "rw" };
+            let flags = match table {
+                MountTable::Mounts => shown_flags(self.fs.mounts.flags(id)),
+                _ => shown_flags(mount.flags),
+            };
             let Mount { kind, options, device, propagation, .. } = mount;
             let (major, minor) = (device >> 8, device & 0xff);
             let line = match table {
@@ -372,7 +419,7 @@ impl Kernel {
                     let part = escaped(&mount.part);
                     format!(
                         "{} {parent} {major}:{minor} {part} {path} {flags}{shared}{master}{unbindable} - {kind} \
-                         {source} rw{options}\n",
+                         {source} {whole}{options}\n",
                         id.0
                     )
                 }
@@ -381,11 +428,6 @@ impl Kernel {
         }
         text
     }
-}
-
-/// relatime, unless another rule for times of access is asked for.
-fn atime(flags: u64) -> u64 {
-    if flags & MS_NOATIME == 0 { flags | MS_RELATIME } else { flags & !MS_RELATIME }
 }
 
 /// A name without blanks and backslashes, as the tables of mounts have it.
@@ -411,6 +453,7 @@ fn shown_flags(flags: u64) -> String {
         (MS_NOATIME, "noatime"),
         (MS_NODIRATIME, "nodiratime"),
         (MS_RELATIME, "relatime"),
+        (MS_NOSYMFOLLOW, "nosymfollow"),
     ] {
         if flags & flag != 0 {
             let _ = write!(text, ",{name}");

@@ -9,7 +9,7 @@ use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::content::{Content, HostFile};
 use crate::kernel::vfs::host::{self, HostPath};
 use crate::kernel::vfs::host_handle::HostHandle;
-use crate::kernel::vfs::mount::{Mount, MountId};
+use crate::kernel::vfs::mount::MountId;
 use crate::kernel::vfs::node::{
     Body, DEVICES, Dir, DirKind, Entries, Entry, HostRef, Ino, Node, PROC_DEV, SYS_DEV,
 };
@@ -61,8 +61,7 @@ impl FileSystem {
 
     /// Checks that a mount may be written to; EROFS.
     pub(crate) fn writable(&self, mount: MountId) -> Result<(), Errno> {
-        let read_only = self.mounts.get(mount).is_some_and(Mount::is_read_only);
-        if read_only { Err(Errno::EROFS) } else { Ok(()) }
+        if self.mounts.flags(mount) & MS_RDONLY != 0 { Err(Errno::EROFS) } else { Ok(()) }
     }
 
     /// Checks that nothing is mounted at a name; EBUSY.

@@ -11,6 +11,7 @@ use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::content::Content;
 use crate::kernel::vfs::host::as_path;
 use crate::kernel::vfs::host_handle::HostSource;
+use crate::kernel::vfs::mount::At;
 use crate::kernel::vfs::node::{Body, Ino};
 use crate::kernel::vfs::tree::FileSystem;
 
@@ -34,7 +35,7 @@ pub struct ImageFile {
     pub id: FileId,
     /// Its path on the host, if its bytes are the host's.
     pub host_path: Option<PathBuf>,
-    /// st_mode.
+    /// st_mode, without the bits that its mount makes nothing of.
     pub mode: u32,
     /// Owner in the emulated machine.
     pub owner: User,
@@ -109,9 +110,9 @@ impl FileSystem {
         mem: &mut dyn GuestMemory,
     ) -> Result<ImageFile, Errno> {
         let found = self.resolve(caller, caller.context.cwd, path, true)?;
-        let ino = found.exists()?;
+        let at = found.there()?;
         let path = self.path_in(caller.context.root, &found);
-        self.image_of(caller, ino, &path, mem)
+        self.image_of(caller, at, &path, mem)
     }
 
     /// The program that execve(2) and execveat(2) name. `flags` are AT_EMPTY_PATH and
@@ -129,10 +130,12 @@ impl FileSystem {
                 return Err(Errno::EACCES); // a directory cannot be run
             }
             let link = caller.fd_link(dirfd)?;
-            return self.image_of(caller, link.inode.ok_or(Errno::EACCES)?, &link.path, mem);
+            let at = At { mount: link.mount, ino: link.inode.ok_or(Errno::EACCES)? };
+            return self.image_of(caller, at, &link.path, mem);
         }
         let found = self.locate(caller, dirfd, path, flags & AT_SYMLINK_NOFOLLOW == 0)?;
-        let ino = found.exists()?;
+        let at = found.there()?;
+        let ino = at.ino;
         if self.node(ino).kind() == S_IFLNK {
             return Err(Errno::ELOOP);
         }
@@ -143,17 +146,18 @@ impl FileSystem {
             }
             _ => self.path_in(caller.context.root, &found),
         };
-        self.image_of(caller, ino, &path, mem)
+        self.image_of(caller, at, &path, mem)
     }
 
     fn image_of(
         &mut self,
         caller: &Caller,
-        ino: Ino,
+        At { mount, ino }: At,
         path: &[u8],
         mem: &mut dyn GuestMemory,
     ) -> Result<ImageFile, Errno> {
-        if !matches!(self.node(ino).body, Body::File(_)) {
+        let flags = self.mounts.flags(mount);
+        if !matches!(self.node(ino).body, Body::File(_)) || flags & MS_NOEXEC != 0 {
             return Err(Errno::EACCES);
         }
         caller.may(self.node(ino), X_OK)?;
@@ -161,7 +165,8 @@ impl FileSystem {
         let node = self.node(ino);
         let on_host = matches!(node.body, Body::File(Content::Host(_)));
         let host_path = node.host.as_ref().filter(|_| on_host).map(|host| as_path(&host.path).into());
-        let (mode, owner) = (node.mode, User { uid: node.uid, gid: node.gid });
+        let set_id = if flags & MS_NOSUID != 0 { S_ISUID | S_ISGID } else { 0 };
+        let (mode, owner) = (node.mode & !set_id, User { uid: node.uid, gid: node.gid });
         let id = self.file_id(ino, path);
         let path = String::from_utf8_lossy(path).into_owned();
         self.forget_if_unused(ino, mem);

@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::abi::fs::{MS_RDONLY, MS_RELATIME};
+use crate::abi::errno::Errno;
+use crate::abi::fs::*;
 use crate::kernel::namespace::kind::{Kind, NsId};
 use crate::kernel::vfs::node::Ino;
 
@@ -40,6 +41,8 @@ pub(crate) struct Mount {
     pub(crate) namespace: NsId,
     /// The place that it covers; none at the root of a namespace, and once it is detached.
     pub(crate) above: Option<At>,
+    /// Of a place that is no directory, the directory that it is in and its name there.
+    pub(crate) name: Option<(Ino, Arc<[u8]>)>,
     /// Its top.
     pub(crate) root: Ino,
     /// Path of its top in the file system, which only a part may be shown of.
@@ -47,6 +50,8 @@ pub(crate) struct Mount {
     pub(crate) source: Arc<[u8]>,
     pub(crate) kind: &'static str,
     pub(crate) device: u64,
+    /// The user namespace that the file system was made in.
+    pub(crate) owner: NsId,
     /// MS_* of the mount.
     pub(crate) flags: u64,
     /// Options of the file system.
@@ -54,12 +59,36 @@ pub(crate) struct Mount {
     pub(crate) propagation: Propagation,
     /// It came from a namespace with more privilege, and stays with what is around it.
     pub(crate) locked: bool,
+    /// The flags that it had there, which are never taken away; `ATIME` if its rule stays too.
+    pub(crate) locked_flags: u64,
+}
+
+/// The rule for times of access.
+const ATIME: u64 = MS_NOATIME | MS_NODIRATIME | MS_RELATIME;
+/// What a mount forbids.
+const FORBIDS: u64 = MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC;
+/// Flags of a mount, not of its file system.
+const OF_MOUNT: u64 = FORBIDS | MS_NOSYMFOLLOW | ATIME;
+
+/// The flags of a new mount for those of mount(2), `path_mount`: relatime, unless another rule for
+/// times of access is asked for.
+pub(crate) fn mount_flags(flags: u64) -> u64 {
+    let relatime = if flags & MS_NOATIME == 0 { MS_RELATIME } else { 0 };
+    let kept = (flags | relatime) & OF_MOUNT;
+    if flags & MS_STRICTATIME != 0 { kept & !(MS_RELATIME | MS_NOATIME) } else { kept }
 }
 
 impl Mount {
-    /// Tells if nothing may be changed through it.
-    pub(crate) fn is_read_only(&self) -> bool {
-        self.flags & MS_RDONLY != 0
+    /// The flags that mount(2) with MS_REMOUNT gives it: the rule for times of access stays if none
+    /// is named. EPERM for those that are locked, `can_change_locked_flags`.
+    pub(crate) fn changed_flags(&self, flags: u64) -> Result<u64, Errno> {
+        let new = match flags & (ATIME | MS_STRICTATIME) {
+            0 => flags & OF_MOUNT & !ATIME | self.flags & ATIME,
+            _ => mount_flags(flags),
+        };
+        let atime = self.locked_flags & ATIME != 0 && (self.flags ^ new) & ATIME != 0;
+        let lost = self.locked_flags & FORBIDS & !new != 0;
+        if atime || lost { Err(Errno::EPERM) } else { Ok(new) }
     }
 }
 
@@ -70,6 +99,8 @@ pub(crate) struct Mounts {
     /// The topmost mount at a place.
     places: BTreeMap<At, MountId>,
     roots: BTreeMap<NsId, MountId>,
+    /// Devices of file systems that may only be read, through whatever mount.
+    read_only: BTreeSet<u64>,
     last: u32,
     last_group: u32,
     last_device: u64,
@@ -81,6 +112,7 @@ impl Default for Mounts {
             mounts: BTreeMap::new(),
             places: BTreeMap::new(),
             roots: BTreeMap::new(),
+            read_only: BTreeSet::new(),
             last: MountId::FIRST.0 - 1,
             last_group: 0,
             last_device: 63,
@@ -97,15 +129,18 @@ impl Mounts {
         let id = self.add(Mount {
             namespace,
             above,
+            name: None,
             root,
             part: b"/"[..].into(),
             source: source.as_bytes().into(),
             kind,
             device,
+            owner: Kind::User.first(),
             flags: MS_RELATIME,
             options: String::new(),
             propagation: Propagation { shared, ..Propagation::default() },
             locked: false,
+            locked_flags: 0,
         });
         if above.is_none() {
             self.roots.insert(namespace, id);
@@ -137,6 +172,27 @@ impl Mounts {
     /// The same to be changed.
     pub(crate) fn get_mut(&mut self, id: MountId) -> Option<&mut Mount> {
         self.mounts.get_mut(&id)
+    }
+
+    /// The flags of a mount, MS_*; none for files without a path. MS_RDONLY also if its file system
+    /// may only be read.
+    pub(crate) fn flags(&self, id: MountId) -> u64 {
+        self.mounts.get(&id).map_or(0, |mount| {
+            mount.flags | if self.read_only.contains(&mount.device) { MS_RDONLY } else { 0 }
+        })
+    }
+
+    /// Tells if a file system may only be read.
+    pub(crate) fn is_read_only(&self, device: u64) -> bool {
+        self.read_only.contains(&device)
+    }
+
+    /// Says whether a file system may only be read.
+    pub(crate) fn set_read_only(&mut self, device: u64, read_only: bool) {
+        match read_only {
+            true => self.read_only.insert(device),
+            false => self.read_only.remove(&device),
+        };
     }
 
     /// The mount at the root of a namespace.
@@ -226,7 +282,12 @@ impl Mounts {
             |id: &MountId, mount: &Mount| mount.above.is_none() && !roots.contains(id) && !used.contains(id);
         let ids: Vec<MountId> =
             self.mounts.iter().filter(|(id, mount)| gone(id, mount)).map(|(id, _)| *id).collect();
-        ids.iter().filter_map(|id| Some(self.mounts.remove(id)?.root)).collect()
+        let tops = ids.iter().filter_map(|id| Some(self.mounts.remove(id)?.root)).collect();
+        if !self.read_only.is_empty() {
+            let there: BTreeSet<u64> = self.mounts.values().map(|mount| mount.device).collect();
+            self.read_only.retain(|device| there.contains(device));
+        }
+        tops
     }
 
     /// Takes all mounts of a namespace away that is gone.
@@ -248,6 +309,7 @@ impl Mounts {
                 .above
                 .and_then(|above| Some(At { mount: copies.get(&above.mount).copied()?, ino: above.ino }));
             if locked {
+                mount.locked_flags |= mount.flags & FORBIDS | ATIME;
                 mount.locked = mount.above.is_some();
                 let shared = mount.propagation.shared.take();
                 mount.propagation.master = shared.or(mount.propagation.master);

@@ -156,7 +156,11 @@ impl FileSystem {
                 return Err(Errno::EXDEV);
             }
             let follow_this = !last || slash || matches!(last_name, Last::Follow | Last::Create);
+            let nosymfollow = || self.mounts.flags(child.mount) & MS_NOSYMFOLLOW != 0;
             let jump = match &self.node(child.ino).body {
+                Body::Symlink(_) | Body::Magic(_) if follow_this && nosymfollow() => {
+                    return Err(Errno::ELOOP);
+                }
                 Body::Symlink(_) | Body::Magic(_) if follow_this && how & RESOLVE_NO_SYMLINKS != 0 => {
                     return Err(Errno::ELOOP);
                 }
@@ -334,7 +338,13 @@ impl FileSystem {
         let mut at = dir;
         while at != root {
             match self.mounts.below(at) {
-                Some(Some(below)) => at = below,
+                Some(Some(below)) => match self.mounts.get(at.mount).and_then(|mount| mount.name.clone()) {
+                    Some((ino, name)) => {
+                        names.push(name);
+                        at = At { ino, ..below };
+                    }
+                    None => at = below,
+                },
                 Some(None) => break,
                 None => {
                     let Some(node) = self.node(at.ino).dir().filter(|_| at.ino != self.root) else { break };

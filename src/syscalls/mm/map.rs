@@ -2,6 +2,7 @@
 
 use crate::abi::capability::CAP_SYS_RAWIO;
 use crate::abi::errno::Errno;
+use crate::abi::fs::MS_NOEXEC;
 use crate::abi::mm::*;
 use crate::abi::process::READ_IMPLIES_EXEC;
 use crate::guest::{
@@ -114,12 +115,15 @@ fn mmap(ctx: &mut Ctx, [addr, len, prot_bits, flags, fd, offset]: [u64; 6]) -> S
     if lock && !limits::room_to_lock(ctx, len) {
         return Err(Errno::EAGAIN.into());
     }
-    let prot = prot(ctx, prot_bits);
+    let noexec = !anonymous && of_noexec_mount(ctx, fd as i32)?;
+    // What can be read can be run to programs of old, but not on such a mount.
+    let prot = if noexec { Prot((prot_bits & 7) as u8) } else { prot(ctx, prot_bits) };
     let behind = if anonymous {
         anonymous_behind(ctx.mem, shared, len)
     } else {
         file_behind(ctx, fd as i32, offset, len, shared, prot)?
     };
+    let vm_flags = if noexec { vm_flags.with(VmFlags::NEVER_EXEC) } else { vm_flags };
     let hint = if place == Place::Hint { page_down(addr) } else { addr };
     let request = MapRequest {
         addr: hint,
@@ -177,6 +181,12 @@ fn anonymous_behind(mem: &mut dyn GuestMemory, shared: bool, len: u64) -> Behind
     }
 }
 
+/// Tells if a descriptor is of a file on a mount without programs; EBADF.
+fn of_noexec_mount(ctx: &Ctx, fd: i32) -> Result<bool, Errno> {
+    let mount = ctx.kernel.files.get(ctx.kernel.fds().get(fd)?).mount;
+    Ok(ctx.kernel.fs.mounts.flags(mount) & MS_NOEXEC != 0)
+}
+
 /// The file of a descriptor as the backing of a mapping.
 fn file_behind(
     ctx: &mut Ctx,
@@ -195,6 +205,9 @@ fn file_behind(
     }
     if !open.readable() || shared && prot.allows(Prot::WRITE) && !may_write {
         return Err(Errno::EACCES);
+    }
+    if prot.allows(Prot::EXEC) && cx.fs.mounts.flags(open.mount) & MS_NOEXEC != 0 {
+        return Err(Errno::EPERM);
     }
     let private = open.map_source(&mut cx, prot.allows(Prot::EXEC))?;
     let (source, may_write) = match (private.source, shared) {

@@ -5,6 +5,7 @@ use crate::abi::fs::*;
 use crate::guest::PAGE_SIZE;
 use crate::kernel::uaccess::{copy_from_user, strncpy_from_user};
 use crate::kernel::vfs::mount::At;
+use crate::kernel::vfs::resolve::Found;
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fs::{FDCWD, get_path};
 use crate::syscalls::row::{Row, full, partial};
@@ -15,6 +16,14 @@ pub(crate) const ROWS: &[Row] = &[
     partial(165, "mount", mount, "tmpfs, proc, sysfs, devpts and parts of the tree; nothing propagates"),
     full(166, "umount2", umount2),
 ];
+
+/// The place that a path leads to, and how it got there.
+fn find(ctx: &mut Ctx, path: &[u8]) -> Result<Found, Errno> {
+    let (fs, caller, _) = ctx.paths();
+    let found = fs.locate(&caller, FDCWD as i32, path, true)?;
+    found.exists()?;
+    Ok(found)
+}
 
 /// The place that a path leads to.
 fn place(ctx: &mut Ctx, path: &[u8], follow: bool) -> Result<At, Errno> {
@@ -54,30 +63,31 @@ fn mount(ctx: &mut Ctx, [source, target, kind, flags, data, _]: [u64; 6]) -> Sys
     let source = text(ctx, source)?;
     let data = options(ctx, data)?;
     let target = get_path(ctx.mem, target)?;
-    let target = place(ctx, &target, true)?;
+    let target = find(ctx, &target)?;
+    let at = target.there()?;
     ctx.kernel.may_mount()?;
     ctx.kernel.collect_mounts(ctx.mem);
     // Old programs mark the flags with a number above them.
     let flags = if flags & MS_MGC_MSK == MS_MGC_VAL { flags & !MS_MGC_MSK } else { flags };
     if flags & MS_REMOUNT != 0 {
-        ctx.kernel.mount_remount(target, flags, &data)?;
+        ctx.kernel.mount_remount(at, flags, &data)?;
     } else if flags & MS_BIND != 0 || flags & MS_MOVE != 0 && flags & PROPAGATION == 0 {
         if no_source || source.is_empty() {
             return Err(if no_source { Errno::EINVAL } else { Errno::ENOENT }.into());
         }
-        let source = place(ctx, &source, true)?;
+        let source = find(ctx, &source)?;
         match flags & MS_BIND != 0 {
-            true => ctx.kernel.mount_bind(source, target, flags & MS_REC != 0)?,
-            false => ctx.kernel.mount_move(source, target)?,
+            true => ctx.kernel.mount_bind(&source, &target, flags & MS_REC != 0)?,
+            false => ctx.kernel.mount_move(source.there()?, &target)?,
         }
     } else if flags & PROPAGATION != 0 {
-        ctx.kernel.mount_propagation(target, flags)?;
+        ctx.kernel.mount_propagation(at, flags)?;
     } else {
         if no_kind {
             return Err(Errno::EINVAL.into());
         }
         let now = ctx.kernel.real_time(ctx.cpu);
-        ctx.kernel.mount_new(target, (&source, &kind, &data), flags, now)?;
+        ctx.kernel.mount_new(&target, (&source, &kind, &data), flags, now)?;
     }
     Ok(0)
 }
