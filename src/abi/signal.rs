@@ -42,6 +42,7 @@ pub(crate) mod si_code {
     pub(crate) const SI_KERNEL: i32 = 0x80;
     pub(crate) const SI_TIMER: i32 = -2;
     pub(crate) const SI_MESGQ: i32 = -3;
+    pub(crate) const SI_QUEUE: i32 = -1;
     pub(crate) const SI_SIGIO: i32 = -5;
     pub(crate) const SI_TKILL: i32 = -6;
     pub(crate) const SEGV_MAPERR: i32 = 1;

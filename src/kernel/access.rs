@@ -66,12 +66,15 @@ impl Kernel {
         mem: &'a mut dyn GuestMemory,
     ) -> (&'a mut Descriptions, FileContext<'a>) {
         let of_others = self.signals_of_others(self.current());
+        let pgid = self.shown_pid(self.process().pgid);
         let Parts { task, process, handlers, queued, fs, files, streams, random, clock, .. } = self.parts();
         let size_limit = process.limits.soft(Resource::Fsize);
-        let (pid, pgid) = (process.pid, process.pgid);
+        let pid = process.pid;
         let cred = &task.cred;
         let (user, shared) = (cred.uid.real, &mut process.pending);
-        let signals = Signals { task: &mut task.signals, shared, of_others, handlers, user, queued };
+        let unkillable = false; // nothing is delivered here
+        let signals =
+            Signals { task: &mut task.signals, shared, of_others, unkillable, handlers, user, queued };
         (files, FileContext { fs, streams, random, clock, cpu, mem, cred, signals, pid, pgid, size_limit })
     }
 

@@ -23,6 +23,7 @@ pub(crate) enum Which {
 /// News of a child.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct News {
+    /// As the parent has it.
     pub(crate) pid: i32,
     pub(crate) uid: u32,
     /// The status as wait4(2) gives it.
@@ -43,7 +44,7 @@ impl Kernel {
                 continue;
             }
             let held = &self.processes[child];
-            can_come |= held.ended.is_none() || options & WEXITED != 0;
+            can_come |= held.ended.is_none() || held.waits_for_namespace || options & WEXITED != 0;
             if let Some(news) = self.take_news(child, options) {
                 return Ok(Some(news));
             }
@@ -67,7 +68,8 @@ impl Kernel {
 
     fn take_news(&mut self, child: ProcessId, options: u32) -> Option<News> {
         let held = &self.processes[child];
-        let (status, code, value) = match (held.ended, held.news) {
+        let ended = held.ended.filter(|_| !held.waits_for_namespace);
+        let (status, code, value) = match (ended, held.news) {
             (Some(status), _) if options & WEXITED != 0 => {
                 let (code, value) = status.code_and_value();
                 (status.0, code, value)
@@ -81,7 +83,7 @@ impl Kernel {
         let mut used = held.of_children;
         used.add(Usage { cpu_ns: held.cpu_ns, resident: held.max_rss });
         let uid = self.tasks[held.leader].cred.uid.real;
-        let news = News { pid: held.pid, uid, status, code, value, used };
+        let news = News { pid: self.shown_pid(held.pid), uid, status, code, value, used };
         if options & WNOWAIT == 0 {
             if held.ended.is_some() {
                 self.reap(child);

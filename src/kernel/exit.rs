@@ -126,7 +126,7 @@ impl Kernel {
         process.tasks.retain(|other| *other != task);
         process.timers.task_ended(task);
         if process.leader != task {
-            self.pids.remove(tid);
+            self.remove_number(tid);
             self.graves.push(task);
         }
     }
@@ -199,17 +199,30 @@ impl Kernel {
         let held = &mut self.processes[process];
         held.ended = Some(status);
         (held.stopped, held.news) = (None, None);
-        let (leads_session, queue) = (held.sid == held.pid, held.queue);
-        if let Some(queue) = queue {
-            self.files.process_ended(process, false);
-            self.fs.queues.wake(queue, READABLE);
-        }
+        let leads_session = held.sid == held.pid;
+        let waits = self.is_init(process) && self.end_pid_namespace(process);
+        self.processes[process].waits_for_namespace = waits;
         if leads_session {
             self.leave_terminal(process);
         }
         self.give_children_away(process);
         let parent = self.processes[process].parent;
         self.hang_up_orphans(process, parent, true);
+        if !waits {
+            self.tell_of_end(process, status);
+        }
+        for (init, status) in self.release_init(process) {
+            self.processes[init].waits_for_namespace = false;
+            self.tell_of_end(init, status);
+        }
+    }
+
+    /// Tells those who wait for the end of a process.
+    fn tell_of_end(&mut self, process: ProcessId, status: Status) {
+        if let Some(queue) = self.processes[process].queue {
+            self.files.process_ended(process, false);
+            self.fs.queues.wake(queue, READABLE);
+        }
         self.tell_parent_of_end(process, status);
     }
 
@@ -230,6 +243,7 @@ impl Kernel {
         let reaps = signo == SIGCHLD && (ignored || action.flags & sa::NOCLDWAIT != 0);
         if bit(signo) != 0 && !(signo == SIGCHLD && ignored) {
             let (code, value) = status.code_and_value();
+            let pid = self.pid_for(parent, pid);
             let info = SigInfo::child(signo, code, pid, uid, value, cpu_ns);
             self.send_to(parent, info);
         }
@@ -253,7 +267,7 @@ impl Kernel {
         if queue.is_some() {
             self.files.process_ended(process, true);
         }
-        self.pids.remove(pid);
+        self.remove_number(pid);
         self.graves.push(leader);
         self.bury();
     }
@@ -306,15 +320,18 @@ impl Kernel {
         }
     }
 
-    /// Gives the children of a process that has ended to the nearest subreaper above, or to init,
-    /// which waits for them at once.
+    /// Gives the children of a process that has ended to the nearest subreaper above in its PID
+    /// namespace, or to init, of which the machine's waits for them at once.
     fn give_children_away(&mut self, process: ProcessId) {
-        let mut above = self.processes[process].parent;
+        let namespace = self.pid_ns(process);
+        let within = |kernel: &Kernel, id: &ProcessId| kernel.pid_ns(*id) == namespace;
+        let mut above = self.processes[process].parent.filter(|id| within(self, id));
         while let Some(id) = above
             && !(self.processes[id].child_subreaper && self.processes[id].ended.is_none())
         {
-            above = self.processes[id].parent;
+            above = self.processes[id].parent.filter(|id| within(self, id));
         }
+        let above = above.or_else(|| self.init_of(process));
         for child in std::mem::take(&mut self.processes[process].children) {
             let (ppid, creator) = match above {
                 Some(id) => (self.processes[id].pid, self.processes[id].tasks.first().copied()),

@@ -49,11 +49,13 @@ impl Kernel {
             self.enter_new_user(&mut cred)?;
         }
         let (namespaces, copies) = self.new_namespaces(flags, &cred, mem)?;
-        if has(CLONE_THREAD) && namespaces.pid != namespaces.pid_of_children {
+        let beside = has(CLONE_PARENT) && self.is_init(from.process);
+        if has(CLONE_THREAD) && namespaces.pid != namespaces.pid_of_children || beside {
             return Err(Errno::EINVAL.into());
         }
-        let tid = self.pids.allocate().ok_or(Errno::EAGAIN)?;
-        let mm = if has(CLONE_VM) { self.share_mm(from.mm) } else { self.copy_mm(from.mm, mem)? };
+        let tid = self.pids.allocate(namespaces.pid_of_children)?;
+        let mm = if has(CLONE_VM) { Ok(self.share_mm(from.mm)) } else { self.copy_mm(from.mm, mem) };
+        let mm = mm.inspect_err(|_| self.remove_number(tid))?;
         let handlers = match has(CLONE_SIGHAND) {
             true => {
                 self.handlers.hold(from.handlers);

@@ -110,7 +110,7 @@ impl Kernel {
         wait: bool,
     ) -> Result<bool, Errno> {
         let word = futex.get(mem)?;
-        let (owner, tid) = (word & FUTEX_TID_MASK, self.tasks[task].tid as u32);
+        let (owner, tid) = (word & FUTEX_TID_MASK, self.own_tid(task));
         if owner == tid {
             return Err(Errno::EDEADLK);
         }
@@ -119,7 +119,7 @@ impl Kernel {
                 futex.put(mem, tid | word & FUTEX_OWNER_DIED)?;
                 return Ok(true);
             }
-            let owner = self.find_task(owner as i32).ok_or(Errno::ESRCH)?;
+            let owner = self.named_task(owner as i32).ok_or(Errno::ESRCH)?;
             if wait {
                 self.lock_owners.insert(key, owner);
             }
@@ -135,11 +135,11 @@ impl Kernel {
         futex: Futex,
         key: FutexKey,
     ) -> Result<(), Errno> {
-        if futex.get(mem)? & FUTEX_TID_MASK != self.task().tid as u32 {
+        if futex.get(mem)? & FUTEX_TID_MASK != self.own_tid(self.current()) {
             return Err(Errno::EPERM);
         }
         match self.hand_over(key, false) {
-            Some(next) => futex.put(mem, self.tasks[next].tid as u32 | FUTEX_WAITERS),
+            Some(next) => futex.put(mem, self.own_tid(next) | FUTEX_WAITERS),
             None => futex.put(mem, 0),
         }
     }
@@ -270,7 +270,7 @@ impl Kernel {
             self.wake_word(mem, addr);
             return Ok(());
         }
-        if word & FUTEX_TID_MASK != self.task().tid as u32 {
+        if word & FUTEX_TID_MASK != self.own_tid(self.current()) {
             return Ok(());
         }
         futex.put(mem, word & FUTEX_WAITERS | FUTEX_OWNER_DIED)?;

@@ -169,6 +169,7 @@ impl Kernel {
         let action = self.handlers_of(parent).get(SIGCHLD);
         if action.handler != SIG_IGN && action.flags & sa::NOCLDSTOP == 0 {
             let used = held.cpu_ns;
+            let pid = self.pid_for(parent, pid);
             self.send_to(parent, SigInfo::child(SIGCHLD, code, pid, uid, value, used));
         }
         self.wake(WaitKey::Child(parent));

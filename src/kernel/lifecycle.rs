@@ -167,7 +167,7 @@ impl Kernel {
         }
         let tid = std::mem::replace(&mut self.task_mut().tid, pid);
         self.process_mut().leader = task;
-        self.pids.remove(tid);
+        self.remove_number(tid);
         self.pids.enter(pid, task);
         self.graves.push(leader);
         self.bury();

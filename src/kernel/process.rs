@@ -123,6 +123,8 @@ pub struct Process {
     pub(crate) exit_signal: i32,
     /// The status with which it has ended: a zombie, until its parent waits for it.
     pub(crate) ended: Option<Status>,
+    /// It has ended, but others of the PID namespace that it began have not.
+    pub(crate) waits_for_namespace: bool,
     /// The signal that has stopped it, while it is stopped.
     pub(crate) stopped: Option<i32>,
     /// News for its parent beside its end.
@@ -184,6 +186,7 @@ impl Process {
             terminal: None,
             exit_signal: SIGCHLD,
             ended: None,
+            waits_for_namespace: false,
             stopped: None,
             news: None,
             queue: None,

@@ -35,6 +35,10 @@ impl Kernel {
         if bit(signo) == 0 || self.processes[process].ended.is_some() || dead && to == To::Task {
             return;
         }
+        if self.init_ignores(task, &info) {
+            return;
+        }
+        let info = self.with_shown_sender(task, info);
         let task = if dead { self.leader(process) } else { task };
         let full = self.is_queue_full(task, &info);
         let info = if full { SigInfo::user(signo, SI_USER, 0, 0) } else { info };
@@ -177,7 +181,11 @@ impl Kernel {
             }
             Receivers::Group(pgid) => self.group(pgid),
             Receivers::All => {
-                self.processes.iter().map(|(id, _)| id).filter(|process| *process != here).collect()
+                let above_first = |id: &ProcessId| {
+                    let shown = self.shown_pid(self.processes[*id].pid);
+                    *id != here && shown > 1
+                };
+                self.processes.iter().map(|(id, _)| id).filter(above_first).collect()
             }
         };
         let outside = [Receivers::Process(PPID), Receivers::Group(PPID)].contains(&to);

@@ -334,9 +334,11 @@ impl Kernel {
     /// The signals of a task.
     pub fn signals_of(&mut self, task: TaskId) -> Signals<'_> {
         let of_others = self.signals_of_others(task);
+        let unkillable = self.is_init(self.tasks[task].shared.process);
         let task = &mut self.tasks[task];
         Signals {
             of_others,
+            unkillable,
             shared: &mut self.processes[task.shared.process].pending,
             handlers: &mut self.handlers[task.shared.handlers],
             user: task.cred.uid.real,

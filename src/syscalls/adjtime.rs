@@ -138,7 +138,7 @@ fn adjtimex(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
 /// clock_adjtime(2).
 fn clock_adjtime(ctx: &mut Ctx, [id, addr, ..]: [u64; 6]) -> SysResult {
     get_words::<WORDS>(ctx.mem, addr)?;
-    ClockId::find(id, ctx.kernel.process().pid)?;
+    ClockId::find(id, ctx.kernel.shown_pid(ctx.kernel.process().pid))?;
     if id as i32 != 0 {
         return Err(Errno::EOPNOTSUPP.into());
     }

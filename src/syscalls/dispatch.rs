@@ -140,7 +140,7 @@ fn serve(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory,
         }
         Err(Break::Gone) => return Action::Gone,
         Err(Break::Spawn(spawn)) => {
-            let tid = ctx.kernel.tid_of(spawn.task);
+            let tid = ctx.kernel.shown_pid(ctx.kernel.tid_of(spawn.task));
             ctx.cpu.set_gpr(Gpr::Rax, tid as u64);
             return Action::Spawn(spawn);
         }
@@ -154,9 +154,9 @@ fn serve(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory,
 /// Between two instructions of the program: timers that are due send their signals, and what is
 /// pending and not blocked is delivered.
 pub(crate) fn interrupt(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Action {
-    let task = kernel.task_mut();
-    let (tid, first) = (task.tid as u32, std::mem::take(&mut task.set_child_tid));
+    let first = std::mem::take(&mut kernel.task_mut().set_child_tid);
     if first != 0 {
+        let tid = kernel.own_tid(kernel.current());
         let _ = put_u32(mem, first, tid); // as in Linux it may fail
     }
     kernel.drop_unused_spaces(mem);

@@ -272,9 +272,9 @@ fn own_uids(ctx: &Ctx) -> [u32; 2] {
 /// The commands of fcntl(2) about the receiver of a description's signals.
 fn owner(ctx: &mut Ctx, file: FileNo, command: u64, arg: u64) -> SysResult {
     let known = |ctx: &Ctx, kind: u32, id: i32| match kind {
-        F_OWNER_TID => ctx.kernel.find_task(id).is_some(),
-        F_OWNER_PID => ctx.kernel.find_process(id).is_some(),
-        _ => !ctx.kernel.group(id).is_empty(),
+        F_OWNER_TID => ctx.kernel.named_task(id).is_some(),
+        F_OWNER_PID => ctx.kernel.named_process(id).is_some(),
+        _ => !ctx.kernel.named_group(id).is_empty(),
     };
     let Owner { kind, id, signo, uids } = ctx.kernel.files.get(file).owner;
     let (new_kind, new_id) = match command {
@@ -284,11 +284,11 @@ fn owner(ctx: &mut Ctx, file: FileNo, command: u64, arg: u64) -> SysResult {
             ctx.kernel.files.get_mut(file).owner.signo = signo;
             return Ok(0);
         }
-        F_GETOWN if kind == F_OWNER_PGRP => return Ok((-i64::from(id)) as u64),
-        F_GETOWN => return Ok(id as u64),
+        F_GETOWN if kind == F_OWNER_PGRP => return Ok((-i64::from(ctx.kernel.shown_pid(id))) as u64),
+        F_GETOWN => return Ok(ctx.kernel.shown_pid(id) as u64),
         F_GETOWN_EX => {
             put_u32(ctx.mem, arg, kind)?;
-            put_u32(ctx.mem, arg + 4, id as u32)?;
+            put_u32(ctx.mem, arg + 4, ctx.kernel.shown_pid(id) as u32)?;
             return Ok(0);
         }
         F_GETOWNER_UIDS => {
@@ -309,6 +309,7 @@ fn owner(ctx: &mut Ctx, file: FileNo, command: u64, arg: u64) -> SysResult {
         return Err(Errno::ESRCH.into());
     }
     let uids = own_uids(ctx);
-    ctx.kernel.files.get_mut(file).owner = Owner { kind: new_kind, id: new_id, signo, uids };
+    let id = if new_id == 0 { 0 } else { ctx.kernel.global_pid(new_id) };
+    ctx.kernel.files.get_mut(file).owner = Owner { kind: new_kind, id, signo, uids };
     Ok(0)
 }

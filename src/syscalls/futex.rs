@@ -182,7 +182,7 @@ fn lock_pi(ctx: &mut Ctx, addr: u64, private: bool, deadline: Option<u64>) -> Sy
 /// Notes in its word that the running task has a lock that was handed to it.
 fn take_over(ctx: &mut Ctx, word: Futex) -> SysResult {
     let died = ctx.kernel.task().call.futex.is_some_and(|wait| wait.owner_died);
-    let tid = ctx.kernel.task().tid as u32;
+    let tid = ctx.kernel.own_tid(ctx.kernel.current());
     if died {
         let mark = word.get(ctx.mem)? & FUTEX_OWNER_DIED;
         word.put(ctx.mem, tid | FUTEX_WAITERS | mark)?;

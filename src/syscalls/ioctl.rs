@@ -134,6 +134,7 @@ fn job_control(ctx: &mut Ctx, file: FileNo, command: u64, arg: u64) -> SysResult
                 return Err(ctx.interrupted(Restart::WithFlag));
             }
             let pgid = get_u32(ctx.mem, arg)? as i32;
+            let pgid = if pgid > 0 { ctx.kernel.global_pid(pgid) } else { pgid };
             ctx.kernel.set_foreground(number, pgid)?;
         }
         _ => {
@@ -141,7 +142,8 @@ fn job_control(ctx: &mut Ctx, file: FileNo, command: u64, arg: u64) -> SysResult
             if command == TIOCGSID && session == 0 {
                 return Err(Errno::ENOTTY.into());
             }
-            put_u32(ctx.mem, arg, if command == TIOCGSID { session } else { foreground } as u32)?;
+            let group = if command == TIOCGSID { session } else { foreground };
+            put_u32(ctx.mem, arg, ctx.kernel.shown_pid(group) as u32)?;
         }
     }
     Ok(0)

@@ -105,7 +105,7 @@ pub(super) fn get(ctx: &mut Ctx, file: FileNo, addr: u64, own: bool) -> SysResul
             let kind = if held.exclusive { F_WRLCK } else { F_RDLCK };
             let len = if held.end == LAST_BYTE { 0 } else { held.end - held.start + 1 };
             let pid = match held.holder {
-                Holder::Table(_) => held.pid,
+                Holder::Table(_) => ctx.kernel.shown_pid(held.pid),
                 Holder::Description(_) => -1,
             };
             bytes[..2].copy_from_slice(&kind.to_le_bytes());

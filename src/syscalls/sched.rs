@@ -44,7 +44,7 @@ fn target(ctx: &Ctx, pid: u64) -> Result<TaskId, Errno> {
     match pid as i32 {
         0 => Ok(ctx.kernel.current()),
         pid if pid < 0 => Err(Errno::EINVAL),
-        pid => ctx.kernel.find_task(pid).ok_or(Errno::ESRCH),
+        pid => ctx.kernel.named_task(pid).ok_or(Errno::ESRCH),
     }
 }
 
@@ -66,7 +66,7 @@ fn named(ctx: &Ctx, which: u64, who: u64) -> Result<Vec<TaskId>, Errno> {
     let kernel = &ctx.kernel;
     let tasks: Vec<TaskId> = match which as u32 {
         PRIO_PROCESS if who as i32 == 0 => vec![kernel.current()],
-        PRIO_PROCESS => kernel.find_task(who as i32).into_iter().collect(),
+        PRIO_PROCESS => kernel.named_task(who as i32).into_iter().collect(),
         PRIO_PGRP => {
             let pgid = if who as i32 == 0 { kernel.process().pgid } else { who as i32 };
             kernel
@@ -196,7 +196,7 @@ fn sched_setscheduler(ctx: &mut Ctx, [pid, policy, param, ..]: [u64; 6]) -> SysR
 
 /// sched_getscheduler(2).
 fn sched_getscheduler(ctx: &mut Ctx, [pid, ..]: [u64; 6]) -> SysResult {
-    if pid as i32 == PPID {
+    if ctx.kernel.global_pid(pid as i32) == PPID {
         return Ok(SCHED_OTHER.into());
     }
     let policy = ctx.kernel.other_task(target(ctx, pid)?).policy;
@@ -257,7 +257,7 @@ fn sched_getaffinity(ctx: &mut Ctx, [pid, size, mask, ..]: [u64; 6]) -> SysResul
     if size < CPUMASK_SIZE || !size.is_multiple_of(8) {
         return Err(Errno::EINVAL.into());
     }
-    if pid as i32 != PPID {
+    if ctx.kernel.global_pid(pid as i32) != PPID {
         target(ctx, pid).map_err(|_| Errno::ESRCH)?;
     }
     put_words(ctx.mem, mask, &[1])?;

@@ -160,9 +160,10 @@ fn filter(ctx: &mut Ctx, flags: u64, program: u64) -> SysResult {
     synced.add(filter)?;
     if sync {
         let other = |task: &&mut Task| !task.seccomp.begins(&synced);
-        if let Some(task) = ctx.kernel.siblings_mut().find(other) {
+        let without = ctx.kernel.siblings_mut().find(other).map(|task| task.tid);
+        if let Some(tid) = without {
             let esrch = flags & SECCOMP_FILTER_FLAG_TSYNC_ESRCH != 0;
-            return if esrch { Err(Errno::ESRCH.into()) } else { Ok(task.tid as u64) };
+            return if esrch { Err(Errno::ESRCH.into()) } else { Ok(ctx.kernel.shown_pid(tid) as u64) };
         }
         let no_new_privs = ctx.kernel.task().no_new_privs;
         for task in ctx.kernel.siblings_mut() {

@@ -179,8 +179,8 @@ fn kill(ctx: &mut Ctx, [pid, signo, ..]: [u64; 6]) -> SysResult {
         i32::MIN => return Err(Errno::ESRCH.into()),
         -1 => Receivers::All,
         0 => Receivers::Group(ctx.kernel.process().pgid),
-        pid if pid < 0 => Receivers::Group(-pid),
-        pid => Receivers::Process(pid),
+        pid if pid < 0 => Receivers::Group(ctx.kernel.global_pid(-pid)),
+        pid => Receivers::Process(ctx.kernel.global_pid(pid)),
     };
     let info = ctx.kernel.signal_from_task(signo, si_code::SI_USER);
     send(ctx, to, signo, info)
@@ -219,9 +219,9 @@ fn send_to_task(ctx: &mut Ctx, tgid: Option<i32>, tid: i32, signo: i32, info: Si
     if tid <= 0 || tgid.is_some_and(|tgid| tgid <= 0) {
         return Err(Errno::EINVAL.into());
     }
-    let task = ctx.kernel.find_task(tid).ok_or(Errno::ESRCH)?;
+    let task = ctx.kernel.named_task(tid).ok_or(Errno::ESRCH)?;
     let process = ctx.kernel.other_task(task).shared.process;
-    if tgid.is_some_and(|tgid| tgid != ctx.kernel.pid_of(process)) {
+    if tgid.is_some_and(|tgid| ctx.kernel.global_pid(tgid) != ctx.kernel.pid_of(process)) {
         return Err(Errno::ESRCH.into());
     }
     check(signo)?;
@@ -239,7 +239,7 @@ fn is_forged(info: &SigInfo) -> bool {
 
 /// rt_sigqueueinfo(2).
 fn rt_sigqueueinfo(ctx: &mut Ctx, [pid, signo, info, ..]: [u64; 6]) -> SysResult {
-    let (pid, signo) = (pid as i32, signo as i32);
+    let (pid, signo) = (ctx.kernel.global_pid(pid as i32), signo as i32);
     let info = SigInfo::queued(signo, get_array(ctx.mem, info)?);
     if is_forged(&info) && pid != ctx.kernel.task().tid {
         return Err(Errno::EPERM.into());
@@ -251,7 +251,7 @@ fn rt_sigqueueinfo(ctx: &mut Ctx, [pid, signo, info, ..]: [u64; 6]) -> SysResult
 fn rt_tgsigqueueinfo(ctx: &mut Ctx, [tgid, tid, signo, info, ..]: [u64; 6]) -> SysResult {
     let (tgid, tid, signo) = (tgid as i32, tid as i32, signo as i32);
     let info = SigInfo::queued(signo, get_array(ctx.mem, info)?);
-    if tgid > 0 && tid > 0 && tid != ctx.kernel.task().tid && is_forged(&info) {
+    if tgid > 0 && tid > 0 && ctx.kernel.global_pid(tid) != ctx.kernel.task().tid && is_forged(&info) {
         return Err(Errno::EPERM.into());
     }
     send_to_task(ctx, Some(tgid), tid, signo, info)

@@ -46,13 +46,13 @@ fn cpu_clock(ctx: &Ctx, id: u64, reading: bool) -> Result<Option<CpuClock>, Errn
     let own = ctx.kernel.task().shared.process;
     let named = if number < 0 { !(number >> 3) } else { 0 };
     let clock = ClockId::find(id, named)?;
-    let task = if named == 0 { here } else { ctx.kernel.find_task(named).ok_or(Errno::EINVAL)? };
+    let task = if named == 0 { here } else { ctx.kernel.named_task(named).ok_or(Errno::EINVAL)? };
     let process = ctx.kernel.other_task(task).shared.process;
     Ok(match clock {
         ClockId::ThreadCpu if process == own => Some(CpuClock::Task(task)),
         ClockId::ThreadCpu => return Err(Errno::EINVAL),
         ClockId::ProcessCpu => {
-            let leads = named == 0 || ctx.kernel.find_process(named).is_some();
+            let leads = named == 0 || ctx.kernel.named_process(named).is_some();
             if !(leads || reading && task == here) {
                 return Err(Errno::EINVAL);
             }
@@ -270,7 +270,7 @@ fn alarm(ctx: &mut Ctx, [seconds, ..]: [u64; 6]) -> SysResult {
 
 /// The thread of the caller's process with an id; EINVAL.
 fn sibling(ctx: &Ctx, tid: i32) -> Result<TaskId, Errno> {
-    let task = ctx.kernel.find_task(tid).ok_or(Errno::EINVAL)?;
+    let task = ctx.kernel.named_task(tid).ok_or(Errno::EINVAL)?;
     let same = ctx.kernel.other_task(task).shared.process == ctx.kernel.task().shared.process;
     if same { Ok(task) } else { Err(Errno::EINVAL) }
 }
@@ -419,7 +419,7 @@ fn settimeofday(ctx: &mut Ctx, [tv, tz, ..]: [u64; 6]) -> SysResult {
 
 /// clock_settime(2).
 fn clock_settime(ctx: &mut Ctx, [id, addr, ..]: [u64; 6]) -> SysResult {
-    ClockId::find(id, ctx.kernel.process().pid)?;
+    ClockId::find(id, ctx.kernel.shown_pid(ctx.kernel.process().pid))?;
     // Only the real-time clock can be set, and the clocks of processes in their named form.
     if id as i32 > 0 {
         return Err(Errno::EINVAL.into());

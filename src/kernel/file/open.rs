@@ -244,10 +244,10 @@ impl Opener<'_> {
         if write && !file.is_written() && subject.is_none() {
             return Err(Errno::EACCES);
         }
-        let mut mm = None;
+        let (mut mm, pid_ns) = (None, self.fs.node(ino).pid_ns);
         if let Some(subject) = subject {
             let tasks = self.caller.tasks()?;
-            tasks.number(subject).ok_or(Errno::ESRCH)?;
+            tasks.number(pid_ns, subject).ok_or(Errno::ESRCH)?;
             if file.is_private() {
                 tasks.may_look_into(subject)?;
             }
@@ -257,7 +257,9 @@ impl Opener<'_> {
         Ok(match (file, space) {
             (ProcFile::PageMap, Some(space)) => Box::new(PageMap { ino, space }),
             (ProcFile::Mem, space) => Box::new(ProcMem { ino, space }),
-            _ => Box::new(ProcText::new(ino, ProcSource { file, subject, mm, len: 0, next: Some(0) })),
+            _ => {
+                Box::new(ProcText::new(ino, ProcSource { file, subject, pid_ns, mm, len: 0, next: Some(0) }))
+            }
         })
     }
 

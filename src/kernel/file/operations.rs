@@ -41,7 +41,7 @@ pub(crate) struct FileContext<'a> {
     pub(crate) signals: Signals<'a>,
     /// Process of the caller.
     pub(crate) pid: i32,
-    /// Process group of the caller.
+    /// Process group of the caller, as it has it.
     pub(crate) pgid: i32,
     /// RLIMIT_FSIZE.
     pub(crate) size_limit: u64,

@@ -80,11 +80,18 @@ impl Kernel {
         }
         cred.require_here(CAP_SYS_ADMIN)?;
         self.collect_namespaces(mem);
+        if flags & Kind::Pid.flag() != 0 {
+            if namespaces.pid != namespaces.pid_of_children {
+                return Err(Errno::EINVAL);
+            }
+            self.pids.may_be_below(namespaces.pid)?;
+        }
         for kind in KINDS.into_iter().filter(|kind| flags & kind.flag() != 0) {
             let id = self.namespaces.add(kind, &cred.user_ns)?;
             match kind {
                 Kind::Uts => *self.namespaces.names_mut(id) = self.names().clone(),
                 Kind::Net => self.fs.net.add_namespace(id),
+                Kind::Pid => self.pids.add_space(id, namespaces.pid),
                 Kind::Mnt => {
                     let from = namespaces.mnt;
                     let locked = self.namespaces.owner(from).id != cred.user_ns.id;
@@ -136,6 +143,9 @@ impl Kernel {
         if kind == Kind::Mnt {
             cred.require_here(CAP_SYS_CHROOT)?;
         }
+        if kind == Kind::Pid && !self.pids.is_within(id, self.task().namespaces.pid) {
+            return Err(Errno::EINVAL);
+        }
         if kind == Kind::Mnt {
             let shared = self.task().shared.fs_context;
             if self.fs_contexts.holders(shared) > 1 {
@@ -163,7 +173,8 @@ impl Kernel {
             used.extend(task.namespaces.all());
             used.insert(task.cred.user_ns.id);
         }
-        let Kernel { namespaces, ipc, fs, .. } = self;
+        used.extend(self.pids.above(&used));
+        let Kernel { namespaces, ipc, fs, pids, .. } = self;
         let keeps = |kind: Kind, id: NsId| match kind {
             Kind::Ipc => !ipc.destroy(id, mem),
             Kind::Net => fs.net.is_used(id),
@@ -175,6 +186,10 @@ impl Kernel {
             }
             if kind == Kind::Mnt {
                 fs.mounts.remove_namespace(id);
+            }
+            if kind == Kind::Pid {
+                pids.remove_space(id);
+                fs.forget_proc_of(id);
             }
             fs.forget_namespace(id);
         }

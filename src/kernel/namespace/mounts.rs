@@ -14,9 +14,9 @@ use crate::kernel::namespace::kind::{Kind, NsId};
 use crate::kernel::namespace::table::MOST;
 use crate::kernel::state::Kernel;
 use crate::kernel::vfs::context::FsContext;
+use crate::kernel::vfs::mount::{At, Mount, MountId, Propagation, mount_flags};
 use crate::kernel::vfs::node::Ino;
 use crate::kernel::vfs::resolve::Found;
-use crate::kernel::vfs::mount::{At, Mount, MountId, Propagation, mount_flags};
 use crate::kernel::vfs::time::Time;
 
 /// Most mounts of the machine, `/proc/sys/fs/mount-max`.
@@ -90,7 +90,9 @@ impl Kernel {
                 (if kind == b"tmpfs" { "tmpfs" } else { "ramfs" }, root, device)
             }
             b"proc" => {
-                let root = self.fs.proc;
+                let pid_ns = self.task().namespaces.pid;
+                self.require_in(pid_ns, CAP_SYS_ADMIN)?;
+                let root = self.fs.proc_of(pid_ns);
                 ("proc", root, device(self, root))
             }
             b"sysfs" | b"devpts" => {
@@ -164,12 +166,7 @@ impl Kernel {
 
     /// Shows a part of the tree at another place, MS_BIND; with `recursive` what is mounted upon it
     /// too. EINVAL.
-    pub(crate) fn mount_bind(
-        &mut self,
-        found: &Found,
-        target: &Found,
-        recursive: bool,
-    ) -> Result<(), Errno> {
+    pub(crate) fn mount_bind(&mut self, found: &Found, target: &Found, recursive: bool) -> Result<(), Errno> {
         let source = found.there()?;
         let from = match self.fs.mounts.get(source.mount) {
             Some(_) => self.mount_here(source)?.clone(),

@@ -59,13 +59,14 @@ impl Kernel {
     fn lock_lines(&self, before: &str, meant: impl Fn(FileNo) -> bool) -> String {
         let mut lines = Vec::new();
         for (at, (_, exclusive, pid)) in self.files.locks().whole().filter(|(_, (file, ..))| meant(*file)) {
+            let pid = self.shown_pid(pid);
             let kind = format!("FLOCK  ADVISORY  {}", access(exclusive));
             lines.push((at, format!("{kind} {pid}"), "0 EOF".to_owned()));
         }
         for (at, record) in self.files.locks().records().filter(|(_, record)| meant(record.file)) {
             let Record { holder, pid, exclusive, start, end, .. } = *record;
             let (kind, pid) = match holder {
-                Holder::Table(_) => ("POSIX ", pid),
+                Holder::Table(_) => ("POSIX ", self.shown_pid(pid)),
                 Holder::Description(_) => ("OFDLCK", -1),
             };
             let end = if end == LAST_BYTE { "EOF".to_owned() } else { end.to_string() };
@@ -77,6 +78,7 @@ impl Kernel {
         }
         for (ino, lease) in self.files.leases.iter().filter(|(_, lease)| meant(lease.file)) {
             let Lease { pid, write, pending, .. } = *lease;
+            let pid = self.shown_pid(pid);
             let state = if pending.is_some() { "BREAKING  " } else { "ACTIVE    " };
             let kind = match pending {
                 Some(F_UNLCK) => "UNLCK",

@@ -150,7 +150,7 @@ pub(super) fn smaps(map: &Mapping, mem: &dyn GuestMemory) -> String {
         ("sh", map.shared),
         ("mr", true),
         ("mw", map.may_write),
-        ("me", true),
+        ("me", !map.flags.has(VmFlags::NEVER_EXEC)),
         ("ms", map.shared),
         ("gd", map.is_stack()),
         ("lo", map.is_locked()),

@@ -9,11 +9,12 @@ use crate::abi::resource::{RLIM_INFINITY, Resource};
 use crate::abi::signal::{SIG_DFL, SIG_IGN, signo::SIGRTMAX};
 use crate::abi::time::CLK_TCK_NS;
 use crate::guest::{GuestMemory, Mapping, PAGE_SIZE, Prot};
-use crate::kernel::arena::{MmId, TaskId};
+use crate::kernel::arena::{MmId, ProcessId, TaskId};
 use crate::kernel::clock::MONOTONIC_START;
 use crate::kernel::cred::Ids;
 use crate::kernel::limits::Limits;
 use crate::kernel::mm::{Places, space_of};
+use crate::kernel::namespace::kind::NsId;
 use crate::kernel::namespace::mounts::MountTable;
 use crate::kernel::namespace::user::IdMap;
 use crate::kernel::process::Process;
@@ -33,6 +34,8 @@ pub(super) struct View<'a> {
     process: &'a Process,
     /// All of its process is meant.
     whole: bool,
+    /// The PID namespace whose numbers are shown.
+    pid_ns: NsId,
     /// The address space that the file was opened with.
     mm: Option<MmId>,
     /// Time since the program's first instruction, and instructions until then.
@@ -63,7 +66,19 @@ impl<'a> View<'a> {
         let (id, task) = kernel.table().task(subject).ok_or(Errno::ESRCH)?;
         let process = kernel.other_process(task.shared.process);
         let whole = matches!(subject, Subject::Process(_));
-        Ok(View { kernel, id, task, process, whole, mm: source.mm, now, instructions })
+        let pid_ns = source.pid_ns;
+        Ok(View { kernel, id, task, process, whole, pid_ns, mm: source.mm, now, instructions })
+    }
+
+    /// A number as the PID namespace has it that the file is of.
+    fn shown(&self, number: i32) -> i32 {
+        self.kernel.pids.shown(self.pid_ns, number)
+    }
+
+    /// A number of the task as every PID namespace from there down to its own has it.
+    fn shown_in_all(&self, number: i32) -> String {
+        let all = self.kernel.pids.all_shown(self.pid_ns, self.task.namespaces.pid, number);
+        all.iter().map(i32::to_string).collect::<Vec<_>>().join("\t")
     }
 
     /// The part of `maps` or `smaps` that begins with an address, and the address of the next.
@@ -188,7 +203,8 @@ impl<'a> View<'a> {
     fn status(&self, mem: &mut dyn GuestMemory) -> Vec<u8> {
         let (task, process) = (self.task, self.process);
         let cred = &task.cred;
-        let (pid, tid, caps) = (process.pid, task.tid, cred.caps);
+        let [pid, tid, ppid] = [process.pid, task.tid, process.ppid].map(|number| self.shown(number));
+        let caps = cred.caps;
         let reader = &self.kernel.task().cred.user_ns;
         let ids = |ids: Ids, map: &IdMap| {
             let shown = [ids.real, ids.effective, ids.saved, ids.fs].map(|id| map.shown(id).to_string());
@@ -204,14 +220,16 @@ impl<'a> View<'a> {
         let _ = write!(
             text,
             "State:\t{}\nTgid:\t{pid}\nNgid:\t0\nPid:\t{tid}\nPPid:\t{}\nTracerPid:\t0\nUid:\t{}\nGid:\t{}\n\
-             FDSize:\t{}\nGroups:\t{groups}\nNStgid:\t{pid}\nNSpid:\t{tid}\nNSpgid:\t{}\nNSsid:\t{}\n",
+             FDSize:\t{}\nGroups:\t{groups}\nNStgid:\t{}\nNSpid:\t{}\nNSpgid:\t{}\nNSsid:\t{}\n",
             self.state(),
-            process.ppid,
+            ppid,
             ids(cred.uid, &reader.uids),
             ids(cred.gid, &reader.gids),
             if lives { self.kernel.fd_tables[task.shared.fds].size() } else { 0 },
-            process.pgid,
-            process.sid,
+            self.shown_in_all(process.pid),
+            self.shown_in_all(task.tid),
+            self.shown_in_all(process.pgid),
+            self.shown_in_all(process.sid),
         );
         text.push_str(&self.memory(mem, |mem| self.status_of_memory(mem)).unwrap_or_default());
         let signals = &task.signals;
@@ -313,10 +331,11 @@ impl<'a> View<'a> {
         let ticks = self.cpu_ns() / CLK_TCK_NS;
         let of_children = if self.whole { process.of_children.cpu_ns / CLK_TCK_NS } else { 0 };
         let start = MONOTONIC_START.saturating_add(task.started) / CLK_TCK_NS;
-        let (tid, ppid, pgid, sid) = (task.tid, process.ppid, process.pgid, process.sid);
+        let numbers = [task.tid, process.ppid, process.pgid, process.sid];
+        let [tid, ppid, pgid, sid] = numbers.map(|number| self.shown(number));
         let terminal = process.terminal.and_then(|number| Some((number, self.kernel.fs.ptys.get(number)?)));
-        let (tty, foreground) =
-            terminal.map_or((0, -1), |(number, pty)| (makedev(136, number.into()), pty.foreground));
+        let (tty, foreground) = terminal
+            .map_or((0, -1), |(number, pty)| (makedev(136, number.into()), self.shown(pty.foreground)));
         let limit = process.limits.soft(Resource::Rss);
         let (ignored, caught) = self.dispositions();
         // The real-time signals do not fit into the words, and Linux leaves them out.
@@ -354,6 +373,17 @@ impl<'a> View<'a> {
         (ignored, caught)
     }
 
+    /// The lines of a pidfd: the numbers of its process, 0 where it is not seen.
+    fn pids_of(&self, process: ProcessId) -> String {
+        let pid = self.kernel.pid_of(process);
+        let all = match self.shown(pid) {
+            0 => vec![0],
+            _ => self.kernel.pids.all_shown(self.pid_ns, self.kernel.pid_ns(process), pid),
+        };
+        let all: Vec<String> = all.iter().map(i32::to_string).collect();
+        format!("Pid:\t{}\nNSpid:\t{}\n", self.shown(pid), all.join("\t"))
+    }
+
     /// `/proc/PID/fdinfo/N`; ENOENT for a descriptor that has been closed.
     fn fdinfo(&self, fd: i32) -> Result<String, Errno> {
         let slot = self.kernel.fd_tables[self.task.shared.fds].slot(fd).map_err(|_| Errno::ENOENT)?;
@@ -367,7 +397,10 @@ impl<'a> View<'a> {
         let mut text =
             format!("pos:\t{}\nflags:\t0{flags:o}\nmnt_id:\t{mount}\nino:\t{inode}\n", open.offset);
         text.push_str(&self.kernel.fdinfo_locks(slot.file));
-        text.push_str(&open.ops.details(&self.kernel.fs, self.now));
+        match open.ops.process().filter(|process| self.kernel.has_process(*process)) {
+            Some(process) => text.push_str(&self.pids_of(process)),
+            None => text.push_str(&open.ops.details(&self.kernel.fs, self.now)),
+        }
         for ((file, fd), events, data) in
             open.ops.epoll().iter().flat_map(|epoll| self.kernel.fs.queues.items(*epoll))
         {
@@ -394,7 +427,7 @@ impl<'a> View<'a> {
     /// `/proc/PID/sched`: the rows that programs look for. Times are in milliseconds.
     fn sched(&self) -> String {
         let name = String::from_utf8_lossy(self.task.name()).into_owned();
-        let (tid, threads) = (self.task.tid, self.process.tasks.len().max(1));
+        let (tid, threads) = (self.shown(self.task.tid), self.process.tasks.len().max(1));
         let ms = |ns: u64| format!("{}.{:06}", ns / 1_000_000, ns % 1_000_000);
         let policy = self.task.policy;
         let priority = if policy.priority > 0 { 99 - policy.priority as i32 } else { 120 + self.task.nice };
@@ -417,7 +450,9 @@ impl<'a> View<'a> {
     /// `/proc/PID/task/TID/children`: the children that the task made.
     fn children(&self) -> String {
         let made = self.process.children.iter().map(|child| self.kernel.other_process(*child));
-        made.filter(|child| child.creator == self.id).map(|child| format!("{} ", child.pid)).collect()
+        made.filter(|child| child.creator == self.id)
+            .map(|child| format!("{} ", self.shown(child.pid)))
+            .collect()
     }
 }
 

@@ -5,7 +5,7 @@ use crate::abi::errno::Errno;
 use crate::kernel::arena::{Arena, FdTableId, FsContextId, MmId, ProcessId, TaskId};
 use crate::kernel::fdtable::FdTable;
 use crate::kernel::mm::Mm;
-use crate::kernel::namespace::kind::{NsId, NsLink};
+use crate::kernel::namespace::kind::{Kind, NsId, NsLink};
 use crate::kernel::pids::Pids;
 use crate::kernel::process::Process;
 use crate::kernel::sched::TaskState;
@@ -73,15 +73,16 @@ impl<'a> TaskTable<'a> {
         if privileged || same && dumpable && caps { Ok(()) } else { Err(Errno::EPERM) }
     }
 
-    /// The numbers of the running process and task.
-    pub(crate) fn own(&self) -> (i32, i32) {
+    /// The numbers of the running process and task in a PID namespace; none if they are not in it.
+    pub(crate) fn own(&self, namespace: NsId) -> Option<(i32, i32)> {
         let task = &self.tasks[self.current];
-        (self.processes[task.shared.process].pid, task.tid)
+        let pid = self.pids.shown(namespace, self.processes[task.shared.process].pid);
+        (pid != 0).then(|| (pid, self.pids.shown(namespace, task.tid)))
     }
 
-    /// The process or task with a number: a process by the one of its leader.
-    pub(crate) fn find(&self, number: i32) -> Option<Subject> {
-        let task = self.pids.find(number)?;
+    /// The process or task with a number in a PID namespace: a process by the one of its leader.
+    pub(crate) fn find(&self, namespace: NsId, number: i32) -> Option<Subject> {
+        let task = self.pids.find(self.pids.global(namespace, number))?;
         let process = self.tasks[task].shared.process;
         let leads = self.processes[process].leader == task;
         Some(if leads { Subject::Process(process) } else { Subject::Task(task) })
@@ -97,25 +98,27 @@ impl<'a> TaskTable<'a> {
         self.task(subject).map(|(_, task)| Subject::Process(task.shared.process))
     }
 
-    /// The number of something, if anything is left of it.
-    pub(crate) fn number(&self, subject: Subject) -> Option<i32> {
-        self.task(subject).map(|(_, task)| task.tid)
+    /// The number of something in a PID namespace, if anything is left of it and it is in there.
+    pub(crate) fn number(&self, namespace: NsId, subject: Subject) -> Option<i32> {
+        let shown = self.task(subject).map(|(_, task)| self.pids.shown(namespace, task.tid));
+        shown.filter(|number| *number != 0)
     }
 
-    /// The numbers of all processes, rising.
-    pub(crate) fn processes(&self) -> Vec<i32> {
-        let gone = |process: &Process| self.pids.find(process.pid).is_none();
-        self.processes.iter().filter(|(_, process)| !gone(process)).map(|(_, process)| process.pid).collect()
+    /// The numbers of all processes of a PID namespace, rising.
+    pub(crate) fn processes(&self, namespace: NsId) -> Vec<i32> {
+        let there = self.processes.iter().filter(|(_, process)| self.pids.find(process.pid).is_some());
+        let shown = there.map(|(_, process)| self.pids.shown(namespace, process.pid));
+        shown.filter(|number| *number != 0).collect()
     }
 
-    /// The numbers of the tasks of a process.
-    pub(crate) fn tasks(&self, subject: Subject) -> Vec<i32> {
+    /// The numbers of the tasks of a process in a PID namespace.
+    pub(crate) fn tasks(&self, namespace: NsId, subject: Subject) -> Vec<i32> {
         let Some((_, task)) = self.task(subject) else { return Vec::new() };
         let process = &self.processes[task.shared.process];
         let others = process.tasks.iter().filter(|task| **task != process.leader);
         std::iter::once(&process.leader)
             .chain(others)
-            .filter_map(|task| Some(self.tasks.get(*task)?.tid))
+            .filter_map(|task| Some(self.pids.shown(namespace, self.tasks.get(*task)?.tid)))
             .collect()
     }
 
@@ -152,6 +155,9 @@ impl<'a> TaskTable<'a> {
     /// The namespace that a link of `/proc/PID/ns` leads to; none once it has ended.
     pub(crate) fn namespace(&self, subject: Subject, link: NsLink) -> Option<NsId> {
         let task = self.live_task(subject)?;
+        if link == NsLink::OfChildren(Kind::Pid) && !self.pids.has_begun(task.namespaces.pid_of_children) {
+            return None;
+        }
         Some(task.namespaces.get(link).unwrap_or(task.cred.user_ns.id))
     }
 

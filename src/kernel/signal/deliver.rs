@@ -79,6 +79,7 @@ impl Signals<'_> {
         match action.handler {
             SIG_IGN => Ok(()),
             SIG_DFL if default_ignores(signo) => Ok(()),
+            SIG_DFL if self.unkillable && bit(signo) & UNBLOCKABLE == 0 && !is_fault(info) => Ok(()),
             SIG_DFL if bit(signo) & STOPS != 0 => Err(Fate::Stopped(signo)),
             SIG_DFL => Err(Fate::Killed(signo)),
             _ => self.run_handler(cpu, mem, &action, info),
@@ -152,6 +153,11 @@ impl Signals<'_> {
         self.task.interrupted = None;
         self.force(info);
     }
+}
+
+/// Tells if the CPU or the kernel has sent a signal for what the program did.
+fn is_fault(info: &SigInfo) -> bool {
+    matches!(info.signo(), SIGSEGV | SIGBUS | SIGFPE | SIGILL | SIGTRAP | SIGSYS) && info.code() > 0
 }
 
 /// Makes the interrupted call run again, from its `syscall` instruction.

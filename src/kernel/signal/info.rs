@@ -95,6 +95,12 @@ impl SigInfo {
         info
     }
 
+    /// The same with another `si_pid`.
+    pub(crate) fn with_pid(mut self, pid: i32) -> SigInfo {
+        self.put(16, pid as u32);
+        self
+    }
+
     /// The bytes as the guest sees them.
     pub fn bytes(&self) -> &[u8; SIGINFO_SIZE] {
         &self.0

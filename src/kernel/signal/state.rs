@@ -108,6 +108,8 @@ pub struct Signals<'a> {
     pub shared: &'a mut Queue,
     /// Those that another task of it takes.
     pub of_others: u64,
+    /// It is the first of its PID namespace: what has no handler does nothing to it.
+    pub(in crate::kernel) unkillable: bool,
     /// Its actions.
     pub handlers: &'a mut SignalHandlers,
     /// The user to whose limit its signals count.

@@ -75,7 +75,9 @@ impl Caller<'_> {
         match (node.dir().map(|dir| dir.kind), node.subject) {
             // Also of a program that may not be looked into, `proc_fd_permission`.
             (Some(DirKind::Fd), Some(subject)) if self.tasks()?.is_own(subject) => return Ok(()),
-            (Some(DirKind::Process), Some(subject)) if self.tasks()?.number(subject).is_none() => {
+            (Some(DirKind::Process), Some(subject))
+                if self.tasks()?.number(node.pid_ns, subject).is_none() =>
+            {
                 return Err(Errno::ESRCH);
             }
             _ => {}

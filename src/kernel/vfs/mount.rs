@@ -65,7 +65,7 @@ pub(crate) struct Mount {
 
 /// The rule for times of access.
 const ATIME: u64 = MS_NOATIME | MS_NODIRATIME | MS_RELATIME;
-/// What a mount forbids.
+/// Flags by which a mount forbids something, and which less privilege does not take away.
 const FORBIDS: u64 = MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC;
 /// Flags of a mount, not of its file system.
 const OF_MOUNT: u64 = FORBIDS | MS_NOSYMFOLLOW | ATIME;

@@ -277,6 +277,8 @@ impl ProcFile {
 pub(crate) struct ProcSource {
     pub(crate) file: ProcFile,
     pub(crate) subject: Option<Subject>,
+    /// The PID namespace whose numbers it shows.
+    pub(crate) pid_ns: NsId,
     /// The address space of the process when the file was opened.
     pub(crate) mm: Option<MmId>,
     /// Bytes of text that there are.
@@ -368,6 +370,8 @@ pub(crate) struct Node {
     pub(crate) made: bool,
     /// The process or task whose directory of `/proc` it is in.
     pub(crate) subject: Option<Subject>,
+    /// The PID namespace whose numbers are shown there, in `/proc`.
+    pub(crate) pid_ns: NsId,
     /// A directory that was removed while somebody held it.
     pub(crate) removed: bool,
     /// RWH_* of fcntl(2) F_SET_RW_HINT.
@@ -426,6 +430,7 @@ impl Node {
             synthetic: false,
             made: false,
             subject: None,
+            pid_ns: Kind::Pid.first(),
             removed: false,
             write_hint: 0,
             seals: F_SEAL_SEAL,

@@ -32,22 +32,22 @@ impl FileSystem {
     /// Looks up a name that depends on processes; `None` if it is not one of those.
     pub(super) fn lookup_proc(&mut self, caller: &Caller, dir: Ino, name: &[u8]) -> Option<Option<Ino>> {
         let node = self.node(dir);
-        let (kind, subject) = (node.dir()?.kind, node.subject);
+        let (kind, subject, pid_ns) = (node.dir()?.kind, node.subject, node.pid_ns);
         if kind == DirKind::Plain || kind == DirKind::Proc && number(name).is_none() {
             return None;
         }
         let Ok(tasks) = caller.tasks() else { return Some(None) };
         let found = match (kind, subject, number(name)) {
             (DirKind::Proc, _, Some(number)) => {
-                tasks.find(number).and_then(|subject| self.subject(caller, subject))
+                tasks.find(pid_ns, number).and_then(|subject| self.subject(caller, pid_ns, subject))
             }
-            (_, Some(subject), _) if tasks.number(subject).is_none() => None,
-            (DirKind::Tasks, Some(of), Some(number)) if tasks.tasks(of).contains(&number) => {
-                let subject = match tasks.find(number) {
+            (_, Some(subject), _) if tasks.number(pid_ns, subject).is_none() => None,
+            (DirKind::Tasks, Some(of), Some(number)) if tasks.tasks(pid_ns, of).contains(&number) => {
+                let subject = match tasks.find(pid_ns, number) {
                     Some(Subject::Process(process)) => tasks.leader(process),
                     found => found,
                 };
-                subject.and_then(|subject| self.subject(caller, subject))
+                subject.and_then(|subject| self.subject(caller, pid_ns, subject))
             }
             (DirKind::Fd | DirKind::FdInfo, _, Some(fd)) => {
                 let item = match kind {
@@ -73,11 +73,11 @@ impl FileSystem {
         let Some(kind) = node.dir().map(|dir| dir.kind).filter(|kind| *kind != DirKind::Plain) else {
             return Ok(BTreeSet::new());
         };
-        let tasks = caller.tasks()?;
+        let (tasks, pid_ns) = (caller.tasks()?, node.pid_ns);
         let numbers = match (kind, node.subject) {
-            (DirKind::Proc, _) => tasks.processes(),
-            (_, Some(subject)) if tasks.number(subject).is_none() => return Err(Errno::ENOENT),
-            (DirKind::Tasks, Some(subject)) => tasks.tasks(subject),
+            (DirKind::Proc, _) => tasks.processes(pid_ns),
+            (_, Some(subject)) if tasks.number(pid_ns, subject).is_none() => return Err(Errno::ENOENT),
+            (DirKind::Tasks, Some(subject)) => tasks.tasks(pid_ns, subject),
             (DirKind::Fd | DirKind::FdInfo, Some(subject)) => {
                 tasks.fds(subject).map_or(Vec::new(), |fds| fds.numbers().collect())
             }
@@ -88,25 +88,25 @@ impl FileSystem {
     }
 
     /// The directory of a process or task.
-    fn subject(&mut self, caller: &Caller, subject: Subject) -> Option<Ino> {
+    fn subject(&mut self, caller: &Caller, pid_ns: NsId, subject: Subject) -> Option<Ino> {
         let tasks = caller.tasks().ok()?;
-        let name = name_of(tasks.number(subject)?);
-        if let Some(ino) = self.subjects.get(&subject).copied() {
+        let name = name_of(tasks.number(pid_ns, subject)?);
+        if let Some(ino) = self.subjects.get(&(subject, pid_ns)).copied() {
             if let Some(dir) = self.node_mut(ino).dir_mut().filter(|dir| dir.name != name) {
                 dir.name = name; // execve(2) has given a task the number of its leader
             }
             return Some(ino);
         }
         let (parent, kind) = match subject {
-            Subject::Process(_) => (self.proc, DirKind::Process),
+            Subject::Process(_) => (self.proc_of(pid_ns), DirKind::Process),
             Subject::Task(_) => {
-                let process = self.subject(caller, tasks.process(subject)?)?;
+                let process = self.subject(caller, pid_ns, tasks.process(subject)?)?;
                 let tasks = self.item(process, b"task", Item::Dir(0o555, DirKind::Tasks));
                 (tasks, DirKind::Task)
             }
         };
         let ino = self.add_proc(parent, Some(subject), &name, Item::Dir(0o555, kind));
-        self.subjects.insert(subject, ino);
+        self.subjects.insert((subject, pid_ns), ino);
         Some(ino)
     }
 
@@ -134,6 +134,7 @@ impl FileSystem {
         };
         let mut node = Node::new(body, mode, 0, 0, Time::from_ns(REALTIME_START));
         (node.dev, node.synthetic, node.subject) = (PROC_DEV, true, subject);
+        node.pid_ns = self.node(parent).pid_ns;
         self.add(node)
     }
 
@@ -192,8 +193,60 @@ impl FileSystem {
     /// Takes the directory of a process or task out that is gone. Who holds an inode there keeps
     /// it, and finds nothing in it.
     pub(crate) fn forget_subject(&mut self, subject: Subject) {
-        if let Some(ino) = self.subjects.remove(&subject) {
-            self.forget_below(ino);
+        let all = (subject, NsId(0))..=(subject, NsId(u32::MAX));
+        let held: Vec<(Subject, NsId)> = self.subjects.range(all).map(|(key, _)| *key).collect();
+        for key in held {
+            if let Some(ino) = self.subjects.remove(&key) {
+                self.forget_below(ino);
+            }
+        }
+    }
+
+    /// The root of `/proc` as a PID namespace has it: its own processes beside what is the
+    /// machine's.
+    pub(in crate::kernel) fn proc_of(&mut self, pid_ns: NsId) -> Ino {
+        if pid_ns == Kind::Pid.first() {
+            return self.proc;
+        }
+        if let Some(ino) = self.procs.get(&pid_ns) {
+            return *ino;
+        }
+        let entries = self.node(self.proc).dir().map(|dir| dir.entries.clone()).unwrap_or_default();
+        let ino = self.add_proc(self.root, None, b"proc", Item::Dir(0o555, DirKind::Proc));
+        self.node_mut(ino).pid_ns = pid_ns;
+        let own = [("self", Magic::Pid), ("thread-self", Magic::Thread)];
+        let own =
+            own.map(|(name, magic)| (name, self.add_proc(ino, None, name.as_bytes(), Item::Link(magic))));
+        if let Some(dir) = self.node_mut(ino).dir_mut() {
+            dir.entries = entries;
+            own.iter().for_each(|(name, ino)| {
+                dir.entries.insert(name.as_bytes().into(), Some(*ino));
+            });
+        }
+        self.procs.insert(pid_ns, ino);
+        self.hold(ino); // until its namespace is gone
+        ino
+    }
+
+    /// Forgets the root of `/proc` of a PID namespace that is gone; mounts of it show no process.
+    pub(in crate::kernel) fn forget_proc_of(&mut self, pid_ns: NsId) {
+        let Some(ino) = self.procs.remove(&pid_ns) else { return };
+        for name in [&b"self"[..], b"thread-self"] {
+            let link = self.node(ino).dir().and_then(|dir| dir.entries.get(name).copied().flatten());
+            if let Some(dir) = self.node_mut(ino).dir_mut() {
+                dir.entries.remove(name);
+            }
+            if let Some(link) = link.filter(|link| self.node(*link).opens == 0) {
+                self.remove(link);
+            }
+        }
+        let node = self.node_mut(ino);
+        node.opens -= 1;
+        if node.opens == 0 {
+            if let Some(dir) = node.dir_mut() {
+                dir.entries = Entries::default();
+            }
+            self.remove(ino);
         }
     }
 

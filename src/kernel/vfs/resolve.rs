@@ -8,7 +8,7 @@ use crate::kernel::fdtable::FileNo;
 use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::host;
 use crate::kernel::vfs::mount::{At, MountId};
-use crate::kernel::vfs::node::{Body, Ino, Magic};
+use crate::kernel::vfs::node::{Body, DirKind, Ino, Magic};
 use crate::kernel::vfs::tree::FileSystem;
 
 /// Result of a path resolution: the directory, the last name in it, and the inode there.
@@ -248,14 +248,15 @@ impl FileSystem {
     /// it has ended.
     fn jump(&self, caller: &Caller, ino: Ino, magic: Magic) -> Result<Jump, Errno> {
         let tasks = caller.tasks()?;
-        let (pid, tid) = tasks.own();
-        match magic {
-            Magic::Pid => return Ok(Jump::Path(pid.to_string().into_bytes())),
-            Magic::Thread => return Ok(Jump::Path(format!("{pid}/task/{tid}").into_bytes())),
-            _ => {}
+        let pid_ns = self.node(ino).pid_ns;
+        if let Magic::Pid | Magic::Thread = magic {
+            let (pid, tid) = tasks.own(pid_ns).ok_or(Errno::ENOENT)?;
+            let whole = magic == Magic::Pid;
+            let text = if whole { pid.to_string() } else { format!("{pid}/task/{tid}") };
+            return Ok(Jump::Path(text.into_bytes()));
         }
         let subject = self.node(ino).subject.ok_or(Errno::ENOENT)?;
-        tasks.number(subject).ok_or(Errno::ENOENT)?;
+        tasks.number(pid_ns, subject).ok_or(Errno::ENOENT)?;
         tasks.may_look_into(subject)?;
         Ok(match magic {
             Magic::Exe => Jump::Path(tasks.exe(subject).ok_or(Errno::ENOENT)?.to_vec()),
@@ -323,7 +324,16 @@ impl FileSystem {
                 None => return at,
             }
         }
-        self.mounts.cross(At { ino: self.parent(at.ino), ..at })
+        self.mounts.cross(At { ino: self.parent_in(at), ..at })
+    }
+
+    /// The directory above one that is not the top of its mount. What all of `/proc` have in common
+    /// is beneath each of them.
+    fn parent_in(&self, at: At) -> Ino {
+        let parent = self.parent(at.ino);
+        let top = self.mounts.get(at.mount).map(|mount| mount.root);
+        let shows = |top: &Ino| self.node(*top).dir().is_some_and(|dir| dir.kind == DirKind::Proc);
+        if parent == self.proc { top.filter(shows).unwrap_or(parent) } else { parent }
     }
 
     /// The path of a directory from a root, from the directories above it. One that is not beneath
@@ -349,7 +359,7 @@ impl FileSystem {
                 None => {
                     let Some(node) = self.node(at.ino).dir().filter(|_| at.ino != self.root) else { break };
                     names.push(node.name.clone());
-                    at.ino = node.parent;
+                    at.ino = self.parent_in(at);
                 }
             }
         }

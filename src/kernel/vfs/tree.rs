@@ -48,7 +48,9 @@ pub struct FileSystem {
     /// `/proc`, and its directories of processes and tasks that were asked for.
     pub(crate) mounts: Mounts,
     pub(in crate::kernel) proc: Ino,
-    pub(super) subjects: BTreeMap<Subject, Ino>,
+    pub(super) subjects: BTreeMap<(Subject, NsId), Ino>,
+    /// Its roots as PID namespaces have them, beside the first.
+    pub(super) procs: BTreeMap<NsId, Ino>,
     /// Inodes of namespaces.
     pub(super) namespaces: BTreeMap<NsId, Ino>,
     allow_write: Vec<HostPath>,
@@ -98,6 +100,7 @@ impl FileSystem {
             root: Ino(0),
             mounts: Mounts::default(),
             proc: Ino(0),
+            procs: BTreeMap::new(),
             subjects: BTreeMap::new(),
             namespaces: BTreeMap::new(),
             allow_write: allow_write.iter().filter_map(|path| host::canonical(path)).collect(),

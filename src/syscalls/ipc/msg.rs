@@ -104,7 +104,7 @@ fn deliver(ctx: &mut Ctx, message: Message, addr: u64, size: u64) -> SysResult {
     Ok(count)
 }
 
-/// The `struct msqid64_ds` of a queue.
+/// The `struct msqid64_ds` of a queue, but for the processes that sent and received last.
 fn stat(entry: &Entry<MsgQueue>) -> [u64; PERM_WORDS + 9] {
     let queue = &entry.object;
     let mut words = [0; PERM_WORDS + 9];
@@ -116,7 +116,7 @@ fn stat(entry: &Entry<MsgQueue>) -> [u64; PERM_WORDS + 9] {
         queue.bytes,
         queue.len(),
         queue.most_bytes,
-        u64::from(queue.sender as u32) | u64::from(queue.receiver as u32) << 32,
+        0, // the caller's numbers of processes
     ]);
     words
 }
@@ -150,7 +150,10 @@ fn msgctl(ctx: &mut Ctx, [id, command, addr, ..]: [u64; 6]) -> SysResult {
                 entry.perm.check(&cred, 0o444)?;
             }
             let answer = if command == IPC_STAT { 0 } else { entry.id as u64 };
-            let words = stat(entry);
+            let last = [entry.object.sender, entry.object.receiver];
+            let mut words = stat(entry);
+            let [sender, receiver] = last.map(|pid| u64::from(ctx.kernel.shown_pid(pid) as u32));
+            words[PERM_WORDS + 6] = sender | receiver << 32;
             put_words(ctx.mem, addr, &words)?;
             Ok(answer)
         }

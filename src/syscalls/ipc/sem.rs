@@ -201,7 +201,7 @@ fn semctl(ctx: &mut Ctx, [id, number, command, arg, ..]: [u64; 6]) -> SysResult 
             let semaphore = entry.object.semaphores[number];
             Ok(match command {
                 GETVAL => semaphore.value as u64,
-                GETPID => semaphore.pid as u64,
+                GETPID => ctx.kernel.shown_pid(semaphore.pid) as u64,
                 _ => entry.object.count(number, command == GETZCNT) as u64,
             })
         }

@@ -10,6 +10,7 @@ use crate::guest::{
 };
 use crate::kernel::ipc::ids::Entry;
 use crate::kernel::ipc::shm::Segment;
+use crate::kernel::state::Kernel;
 use crate::kernel::uaccess::put_words;
 use crate::kernel::vfs::node::MEMFD_DEV;
 use crate::syscalls::context::{Ctx, SysResult};
@@ -151,11 +152,12 @@ fn shmdt(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
 }
 
 /// The `struct shmid64_ds` of a segment.
-fn stat(entry: &Entry<Segment>, mem: &dyn GuestMemory) -> [u64; PERM_WORDS + 8] {
+fn stat(kernel: &Kernel, entry: &Entry<Segment>, mem: &dyn GuestMemory) -> [u64; PERM_WORDS + 8] {
     let Segment { size, object, attached, detached, changed, creator, last } = entry.object;
     let mut words = [0; PERM_WORDS + 8];
     words[..PERM_WORDS].copy_from_slice(&perm_words(entry));
-    let pids = u64::from(creator as u32) | u64::from(last as u32) << 32;
+    let [creator, last] = [creator, last].map(|pid| kernel.shown_pid(pid) as u32);
+    let pids = u64::from(creator) | u64::from(last) << 32;
     words[PERM_WORDS..PERM_WORDS + 6].copy_from_slice(&[
         size,
         attached as u64,
@@ -196,7 +198,7 @@ fn shmctl(ctx: &mut Ctx, [id, command, addr, ..]: [u64; 6]) -> SysResult {
             if command != SHM_STAT_ANY {
                 entry.perm.check(&ctx.kernel.task().cred, 0o444)?;
             }
-            let words = stat(entry, ctx.mem);
+            let words = stat(ctx.kernel, entry, ctx.mem);
             let answer = if command == IPC_STAT { 0 } else { entry.id as u64 };
             put_words(ctx.mem, addr, &words)?;
             Ok(answer)

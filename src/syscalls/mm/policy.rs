@@ -137,7 +137,7 @@ fn get_mempolicy(ctx: &mut Ctx, [mode, nodes, max_node, addr, flags, _]: [u64; 6
 fn space_of(ctx: &mut Ctx, pid: u64) -> Result<SpaceId, Errno> {
     let task = match pid as i32 {
         0 => ctx.kernel.current(),
-        pid => ctx.kernel.find_task(pid).ok_or(Errno::ESRCH)?,
+        pid => ctx.kernel.named_task(pid).ok_or(Errno::ESRCH)?,
     };
     ctx.kernel.may_look_into(task)?;
     if ctx.kernel.is_alive(task) { Ok(ctx.kernel.space_of_task(task)) } else { Err(Errno::EINVAL) }

@@ -79,7 +79,7 @@ fn transfer(
     let Some((local, remote)) = vectors(ctx, (local, local_count), (remote, remote_count))? else {
         return Ok(0);
     };
-    let task = ctx.kernel.find_task(pid as i32).ok_or(Errno::ESRCH)?;
+    let task = ctx.kernel.named_task(pid as i32).ok_or(Errno::ESRCH)?;
     ctx.kernel.may_look_into(task)?;
     if !ctx.kernel.is_alive(task) {
         return Err(Errno::ESRCH.into());

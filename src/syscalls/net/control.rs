@@ -74,7 +74,8 @@ pub(super) fn get(ctx: &mut Ctx, socket: Socket, addr: u64, len: u64) -> Result<
                 let own = &ctx.kernel.task().cred.user_ns;
                 let uid = own.uids.kernel_id(word(data, 4)).ok_or(Errno::EINVAL)?;
                 let gid = own.gids.kernel_id(word(data, 8)).ok_or(Errno::EINVAL)?;
-                let cred = Ucred { pid: word(data, 0) as i32, uid, gid };
+                let pid = ctx.kernel.global_pid(word(data, 0) as i32);
+                let cred = Ucred { pid, uid, gid };
                 check_credentials(ctx, cred)?;
                 (sent.cred, sent.cred_given) = (cred, true);
             }
@@ -203,7 +204,8 @@ impl Room {
             Family::Unix if credentials => {
                 let cred = incoming.cred.unwrap_or(Ucred::NOBODY);
                 let own = &ctx.kernel.task().cred.user_ns;
-                let words = [cred.pid as u32, own.uids.shown(cred.uid), own.gids.shown(cred.gid)];
+                let pid = ctx.kernel.shown_pid(cred.pid) as u32;
+                let words = [pid, own.uids.shown(cred.uid), own.gids.shown(cred.gid)];
                 let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
                 self.put(ctx, SOL_SOCKET, SCM_CREDENTIALS, &bytes)?;
             }

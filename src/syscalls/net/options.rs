@@ -287,6 +287,8 @@ fn number(sock: &Sock, level: u32, name: u32) -> Result<i32, Errno> {
 /// Options of SOL_SOCKET.
 fn get_socket(ctx: &mut Ctx, socket: Socket, name: u32, room: usize) -> Result<Vec<u8>, Errno> {
     let user_ns = ctx.kernel.task().cred.user_ns.clone();
+    let peer = ctx.kernel.fs.net.sock_mut(socket.id)?.of_peer.as_ref().map_or(0, |peer| peer.cred.pid);
+    let pid = ctx.kernel.shown_pid(peer) as u32;
     let sock = ctx.kernel.fs.net.sock_mut(socket.id)?;
     let int = |value: usize| (value.min(i32::MAX as usize) as u32).to_le_bytes().to_vec();
     let time = |timeout: Option<u64>| {
@@ -312,8 +314,8 @@ fn get_socket(ctx: &mut Ctx, socket: Socket, name: u32, room: usize) -> Result<V
         SO_BINDTODEVICE => Vec::new(),
         SO_PEERCRED => {
             let (pid, uid, gid) = sock.of_peer.as_ref().map_or((0, u32::MAX, u32::MAX), |peer| {
-                let Ucred { pid, uid, gid } = peer.cred;
-                (pid as u32, user_ns.uids.shown(uid), user_ns.gids.shown(gid))
+                let Ucred { uid, gid, .. } = peer.cred;
+                (pid, user_ns.uids.shown(uid), user_ns.gids.shown(gid))
             });
             [pid, uid, gid].iter().flat_map(|word| word.to_le_bytes()).collect()
         }

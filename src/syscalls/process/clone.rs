@@ -12,7 +12,7 @@ use crate::syscalls::fd::limit;
 use crate::syscalls::process::pidfd;
 use crate::syscalls::row::{Row, full, partial};
 
-const NAMESPACES: &str = "no namespaces; CLONE_INTO_CGROUP and set_tid are refused";
+const NAMESPACES: &str = "CLONE_INTO_CGROUP and set_tid are refused";
 
 /// The calls of this file.
 pub(crate) const ROWS: &[Row] = &[
@@ -44,18 +44,18 @@ fn clone(ctx: &mut Ctx, [flags, stack, parent_tid, child_tid, tls, _]: [u64; 6])
     if flags & CLONE_PIDFD != 0 && flags & CLONE_PARENT_SETTID != 0 {
         return Err(Errno::EINVAL.into()); // both would be stored at the same address
     }
-    make(ctx, "clone", CloneArgs { flags, pidfd: parent_tid, child_tid, parent_tid, exit_signal, stack, tls })
+    make(ctx, CloneArgs { flags, pidfd: parent_tid, child_tid, parent_tid, exit_signal, stack, tls })
 }
 
 /// fork(2).
 fn fork(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
-    make(ctx, "fork", CloneArgs { exit_signal: SIGCHLD as u64, ..CloneArgs::default() })
+    make(ctx, CloneArgs { exit_signal: SIGCHLD as u64, ..CloneArgs::default() })
 }
 
 /// vfork(2).
 fn vfork(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
     let (flags, exit_signal) = (CLONE_VM | CLONE_VFORK, SIGCHLD as u64);
-    make(ctx, "vfork", CloneArgs { flags, exit_signal, ..CloneArgs::default() })
+    make(ctx, CloneArgs { flags, exit_signal, ..CloneArgs::default() })
 }
 
 /// clone3(2).
@@ -110,11 +110,10 @@ fn clone3(ctx: &mut Ctx, [addr, size, ..]: [u64; 6]) -> SysResult {
             u32::from_le_bytes([wanted[0], wanted[1], wanted[2], wanted[3]]),
         ));
     }
-    make(ctx, "clone3", args)
+    make(ctx, args)
 }
 
-/// The answer to a wish for certain numbers: there is one PID namespace, and who may choose them
-/// there is told that it is not done.
+/// The answer to a wish for certain numbers: who may choose them is told that it is not done.
 fn refused_set_tid(ctx: &mut Ctx, count: u64, wanted: u32) -> Break {
     let privileged =
         [CAP_SYS_ADMIN, CAP_CHECKPOINT_RESTORE].iter().any(|cap| ctx.kernel.task().cred.capable(*cap));
@@ -140,13 +139,10 @@ fn check(flags: u64) -> Result<(), Errno> {
 }
 
 /// Makes a task, in the order of `copy_process`.
-fn make(ctx: &mut Ctx, call: &str, args: CloneArgs) -> SysResult {
+fn make(ctx: &mut Ctx, args: CloneArgs) -> SysResult {
     let CloneArgs { flags, child_tid, parent_tid, .. } = args;
     let has = |flag| flags & flag != 0;
     check(flags)?;
-    if has(CLONE_NEWPID) {
-        ctx.kernel.notices.once(format!("{call}: a PID namespace has the numbers of its parent"));
-    }
     if has(CLONE_PIDFD) {
         // It must be writable before anything is made.
         get_u32(ctx.mem, args.pidfd)?;
@@ -163,7 +159,7 @@ fn make(ctx: &mut Ctx, call: &str, args: CloneArgs) -> SysResult {
             )));
         }
     };
-    let tid = ctx.kernel.tid_of(task) as u32;
+    let tid = ctx.kernel.shown_pid(ctx.kernel.tid_of(task)) as u32;
     if has(CLONE_PIDFD) {
         let process = ctx.kernel.other_task(task).shared.process;
         let fd = pidfd::open(ctx, process, 0)?;

@@ -45,17 +45,17 @@ pub(crate) const ROWS: &[Row] = &[
 
 /// getpid(2).
 fn getpid(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
-    Ok(ctx.kernel.process().pid as u64)
+    Ok(ctx.kernel.shown_pid(ctx.kernel.process().pid) as u64)
 }
 
 /// gettid(2).
 fn gettid(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
-    Ok(ctx.kernel.task().tid as u64)
+    Ok(ctx.kernel.shown_pid(ctx.kernel.task().tid) as u64)
 }
 
 /// getppid(2).
 fn getppid(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
-    Ok(ctx.kernel.process().ppid as u64)
+    Ok(ctx.kernel.shown_pid(ctx.kernel.process().ppid) as u64)
 }
 
 /// getuid(2).
@@ -199,13 +199,15 @@ fn setpgid(ctx: &mut Ctx, [pid, pgid, ..]: [u64; 6]) -> SysResult {
     if (pgid as i32) < 0 {
         return Err(Errno::EINVAL.into());
     }
-    ctx.kernel.set_group(pid as i32, pgid as i32)?;
+    // 0 is the caller.
+    let [pid, pgid] = [pid, pgid].map(|id| if id as i32 == 0 { 0 } else { ctx.kernel.global_pid(id as i32) });
+    ctx.kernel.set_group(pid, pgid)?;
     Ok(0)
 }
 
 /// getpgrp(2).
 fn getpgrp(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
-    Ok(ctx.kernel.process().pgid as u64)
+    Ok(ctx.kernel.shown_pid(ctx.kernel.process().pgid) as u64)
 }
 
 /// The process of the task with a number, 0 for the caller; ESRCH.
@@ -213,7 +215,7 @@ fn of(ctx: &Ctx, pid: u64) -> Result<ProcessId, Errno> {
     match pid as i32 {
         0 => Ok(ctx.kernel.task().shared.process),
         pid => {
-            let task = ctx.kernel.find_task(pid).ok_or(Errno::ESRCH)?;
+            let task = ctx.kernel.named_task(pid).ok_or(Errno::ESRCH)?;
             Ok(ctx.kernel.other_task(task).shared.process)
         }
     }
@@ -221,23 +223,24 @@ fn of(ctx: &Ctx, pid: u64) -> Result<ProcessId, Errno> {
 
 /// getpgid(2).
 fn getpgid(ctx: &mut Ctx, [pid, ..]: [u64; 6]) -> SysResult {
-    if pid as i32 == PPID {
+    if ctx.kernel.global_pid(pid as i32) == PPID {
         return Ok(PPID as u64);
     }
-    Ok(ctx.kernel.other_process(of(ctx, pid)?).pgid as u64)
+    Ok(ctx.kernel.shown_pid(ctx.kernel.other_process(of(ctx, pid)?).pgid) as u64)
 }
 
 /// getsid(2).
 fn getsid(ctx: &mut Ctx, [pid, ..]: [u64; 6]) -> SysResult {
-    if pid as i32 == PPID {
+    if ctx.kernel.global_pid(pid as i32) == PPID {
         return Ok(PPID as u64);
     }
-    Ok(ctx.kernel.other_process(of(ctx, pid)?).sid as u64)
+    Ok(ctx.kernel.shown_pid(ctx.kernel.other_process(of(ctx, pid)?).sid) as u64)
 }
 
 /// setsid(2).
 fn setsid(ctx: &mut Ctx, _: [u64; 6]) -> SysResult {
-    Ok(ctx.kernel.new_session()? as u64)
+    let sid = ctx.kernel.new_session()?;
+    Ok(ctx.kernel.shown_pid(sid) as u64)
 }
 
 /// Words per set in the version that a header names. EINVAL for an unknown version, which is
@@ -265,7 +268,7 @@ fn capget(ctx: &mut Ctx, [header, data, ..]: [u64; 6]) -> SysResult {
     }
     let task = match pid {
         0 => ctx.kernel.current(),
-        pid => ctx.kernel.find_task(pid).ok_or(Errno::ESRCH)?,
+        pid => ctx.kernel.named_task(pid).ok_or(Errno::ESRCH)?,
     };
     if data == 0 {
         return Ok(0);
@@ -285,7 +288,7 @@ fn capget(ctx: &mut Ctx, [header, data, ..]: [u64; 6]) -> SysResult {
 fn capset(ctx: &mut Ctx, [header, data, ..]: [u64; 6]) -> SysResult {
     let words = words(ctx, header)?;
     let pid = get_u32(ctx.mem, header.wrapping_add(4))?;
-    if pid != 0 && pid as i32 != ctx.kernel.task().tid {
+    if pid != 0 && pid as i32 != ctx.kernel.shown_pid(ctx.kernel.task().tid) {
         return Err(Errno::EPERM.into());
     }
     let mut sets = [0u64; 3];

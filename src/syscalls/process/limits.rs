@@ -50,7 +50,7 @@ fn prlimit64(ctx: &mut Ctx, [pid, resource, new, old, ..]: [u64; 6]) -> SysResul
     let process = match pid as i32 {
         0 => ctx.kernel.task().shared.process,
         pid => {
-            let task = ctx.kernel.find_task(pid).ok_or(Errno::ESRCH)?;
+            let task = ctx.kernel.named_task(pid).ok_or(Errno::ESRCH)?;
             ctx.kernel.may_limit(task)?;
             ctx.kernel.other_task(task).shared.process
         }

@@ -35,8 +35,8 @@ fn pidfd_open(ctx: &mut Ctx, [pid, flags, ..]: [u64; 6]) -> SysResult {
     if flags & !O_NONBLOCK != 0 || pid <= 0 {
         return Err(Errno::EINVAL.into());
     }
-    ctx.kernel.find_task(pid).ok_or(Errno::ESRCH)?;
-    let process = ctx.kernel.find_process(pid).ok_or(Errno::EINVAL)?;
+    ctx.kernel.named_task(pid).ok_or(Errno::ESRCH)?;
+    let process = ctx.kernel.named_process(pid).ok_or(Errno::EINVAL)?;
     open(ctx, process, flags)
 }
 

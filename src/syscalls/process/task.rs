@@ -61,8 +61,8 @@ fn wait4(ctx: &mut Ctx, [pid, status, options, usage, ..]: [u64; 6]) -> SysResul
         i32::MIN => return Err(Errno::ESRCH.into()),
         -1 => Which::All,
         0 => Which::Group(ctx.kernel.process().pgid),
-        pid if pid < 0 => Which::Group(-pid),
-        pid => Which::Pid(pid),
+        pid if pid < 0 => Which::Group(ctx.kernel.global_pid(-pid)),
+        pid => Which::Pid(ctx.kernel.global_pid(pid)),
     };
     let Some(news) = wait(ctx, which, options | WEXITED)? else { return Ok(0) };
     if status != 0 {
@@ -86,8 +86,8 @@ fn waitid(ctx: &mut Ctx, [which, id, info, options, usage, _]: [u64; 6]) -> SysR
     let mut nonblocking = false;
     let which = match which as u32 {
         P_ALL => Which::All,
-        P_PID if id > 0 => Which::Pid(id),
-        P_PGID if id > 0 => Which::Group(id),
+        P_PID if id > 0 => Which::Pid(ctx.kernel.global_pid(id)),
+        P_PGID if id > 0 => Which::Group(ctx.kernel.global_pid(id)),
         P_PGID if id == 0 => Which::Group(ctx.kernel.process().pgid),
         P_PIDFD if id >= 0 => {
             let open = ctx.kernel.file(id)?;
@@ -120,9 +120,8 @@ fn waitid(ctx: &mut Ctx, [which, id, info, options, usage, _]: [u64; 6]) -> SysR
 
 /// set_tid_address(2).
 fn set_tid_address(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
-    let task = ctx.kernel.task_mut();
-    task.clear_child_tid = addr;
-    Ok(task.tid as u64)
+    ctx.kernel.task_mut().clear_child_tid = addr;
+    Ok(ctx.kernel.own_tid(ctx.kernel.current()).into())
 }
 
 /// set_robust_list(2).
@@ -138,7 +137,7 @@ fn set_robust_list(ctx: &mut Ctx, [head, len, ..]: [u64; 6]) -> SysResult {
 fn get_robust_list(ctx: &mut Ctx, [pid, head, len, ..]: [u64; 6]) -> SysResult {
     let task = match pid as i32 {
         0 => ctx.kernel.current(),
-        pid => ctx.kernel.find_task(pid).ok_or(Errno::ESRCH)?,
+        pid => ctx.kernel.named_task(pid).ok_or(Errno::ESRCH)?,
     };
     ctx.kernel.may_look_into(task)?;
     let list = ctx.kernel.other_task(task).robust_list;

@@ -84,9 +84,6 @@ fn unshare(ctx: &mut Ctx, [flags, ..]: [u64; 6]) -> SysResult {
     if with_threads && !ctx.kernel.is_alone(flags & (CLONE_SIGHAND | CLONE_VM) != 0) {
         return Err(Errno::EINVAL.into());
     }
-    if flags & CLONE_NEWPID != 0 {
-        ctx.kernel.notices.once("unshare: a PID namespace has the numbers of its parent".into());
-    }
     if flags & (CLONE_FS | CLONE_NEWNS | CLONE_NEWUSER) != 0 {
         ctx.kernel.unshare_fs();
     }

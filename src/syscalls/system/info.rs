@@ -104,7 +104,7 @@ fn quotactl(ctx: &mut Ctx, [command, special, ..]: [u64; 6]) -> SysResult {
 
 /// kcmp(2): objects are ordered as they were made, descriptions as they were opened or reused.
 fn kcmp(ctx: &mut Ctx, [pid1, pid2, kind, fd1, fd2, _]: [u64; 6]) -> SysResult {
-    let [one, two] = [pid1, pid2].map(|pid| ctx.kernel.find_task(pid as i32));
+    let [one, two] = [pid1, pid2].map(|pid| ctx.kernel.named_task(pid as i32));
     let (one, two) = (one.ok_or(Errno::ESRCH)?, two.ok_or(Errno::ESRCH)?);
     ctx.kernel.may_look_into(one)?;
     ctx.kernel.may_look_into(two)?;
