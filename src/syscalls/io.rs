@@ -545,16 +545,28 @@ pub(super) fn check_flags(
     if flags & RWF_NOWAIT != 0 && !able { Err(Errno::EOPNOTSUPP) } else { Ok(()) }
 }
 
-/// preadv2(2): offset -1 is the current one.
+/// The place of preadv2(2) and pwritev2(2): -1 is the current offset. Linux looks at it before the
+/// descriptor; EINVAL.
+fn offset_of(offset: u64) -> Result<Option<u64>, Errno> {
+    match offset {
+        u64::MAX => Ok(None),
+        _ if offset > i64::MAX as u64 => Err(Errno::EINVAL),
+        _ => Ok(Some(offset)),
+    }
+}
+
+/// preadv2(2).
 fn preadv2(ctx: &mut Ctx, [fd, iov, count, offset, _, flags]: [u64; 6]) -> SysResult {
+    let at = offset_of(offset)?;
     ctx.kernel.pin(fd as i32)?;
-    read_vector(ctx, fd, (offset != u64::MAX).then_some(offset), (iov, count), flags as u32)
+    read_vector(ctx, fd, at, (iov, count), flags as u32)
 }
 
 /// pwritev2(2).
 fn pwritev2(ctx: &mut Ctx, [fd, iov, count, offset, _, flags]: [u64; 6]) -> SysResult {
+    let at = offset_of(offset)?;
     ctx.kernel.pin(fd as i32)?;
-    write_vector(ctx, fd, (offset != u64::MAX).then_some(offset), (iov, count), flags as u32)
+    write_vector(ctx, fd, at, (iov, count), flags as u32)
 }
 
 /// lseek(2).

@@ -32,6 +32,8 @@ int main(void)
     T(pwritev2, fd, out, 1, -1, -1, 0);
     T(lseek, fd, 0, SEEK_CUR);
     T(preadv2, fd, in, 1, -2, -1, 0);
+    T(preadv2, 99, in, 1, -2, -1, 0), T(pwritev2, 99, out, 1, -2, -1, 0), T(preadv2, 99, in, 1, -1, -1, 0), T(preadv2, 99, in, -1, -3, -1, 0);
+    T(preadv, 99, in, 1, -2, -1), T(pwritev, 99, out, 1, -1, -1), T(preadv, 99, in, 1, 0, 0);
     T(pwritev2, fd, out, 1, 0, 0, RWF_DSYNC);
     T(pwritev2, fd, out, 1, 0, 0, RWF_SYNC);
     T(preadv2, fd, in, 1, 0, 0, RWF_HIPRI);
