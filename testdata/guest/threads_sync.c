@@ -122,8 +122,8 @@ static struct timespec soon(int milliseconds)
 {
     struct timespec at;
     clock_gettime(CLOCK_REALTIME, &at);
-    at.tv_nsec += milliseconds * 1000000L;
-    at.tv_sec += at.tv_nsec / 1000000000;
+    at.tv_nsec += 1000000000 + milliseconds * 1000000L; /* it may be in the past */
+    at.tv_sec += at.tv_nsec / 1000000000 - 1;
     at.tv_nsec %= 1000000000;
     return at;
 }
