@@ -37,7 +37,7 @@ pub struct Transcript {
     /// them.
     stops: Vec<(i32, SigInfo)>,
     /// Calls that have made a task and wait for it, by the numbers of their tasks.
-    waiting: BTreeMap<i32, Cow<'static, str>>,
+    waiting: BTreeMap<i32, (Cow<'static, str>, String)>,
 }
 
 /// The task and the time that a line begins with; `now` is in nanoseconds since the program's
@@ -76,15 +76,16 @@ impl Transcript {
         std::mem::take(&mut self.stops)
     }
 
-    /// Notes that the call of a task waits for the task that it has made, vfork(2).
-    pub(crate) fn waits(&mut self, tid: i32, name: Cow<'static, str>) {
-        self.waiting.insert(tid, name);
+    /// Notes that the call of a task waits for the task that it has made, vfork(2), and the rest of
+    /// its arguments.
+    pub(crate) fn waits(&mut self, tid: i32, name: Cow<'static, str>, rest: String) {
+        self.waiting.insert(tid, (name, rest));
     }
 
     /// Ends the call of a task that has waited for the one that it made.
     pub(crate) fn goes_on(&mut self, tid: i32, now: u64, result: &str) {
-        if let Some(name) = self.waiting.remove(&tid) {
-            self.end(tid, now, &name, "", result);
+        if let Some((name, rest)) = self.waiting.remove(&tid) {
+            self.end(tid, now, &name, &rest, result);
         }
     }
 

@@ -116,6 +116,14 @@ int main(int argc, char **argv)
     if (syscall(SYS_clone3, wanted, sizeof wanted) == 0)
         _exit(6);
     wait4(-1, &status, 0, NULL);
+    for (int i = 0; i < 2; i++) {
+        wanted[0] = 0x4000 | i * 0x100000;
+        if (syscall(SYS_clone3, wanted, sizeof wanted) == 0)
+            _exit(7);
+        wait4(-1, &status, 0, NULL);
+    }
+    chmod("/tmp/none", 07755);
+    stat("/tmp/none", &data);
     sched_getscheduler(0);
     return 0;
 }
@@ -227,6 +235,12 @@ fn structures_and_unusual_ends_are_as_strace_writes_them() {
             "[pid 1000] umask(022) = 022",
             r#"[pid 1000] newfstatat(AT_FDCWD, "/dev/null", {st_mode=S_IFCHR|0666, st_rdev=makedev(0x1, 0x3), ...}, 0) = 0"#,
             r#"[pid 1000] openat(AT_FDCWD, "/tmp/none", O_RDONLY|O_NONBLOCK|O_CLOEXEC|O_DIRECTORY) = 3"#,
+            "[pid 1000] clone3({flags=CLONE_VFORK, exit_signal=SIGCHLD, stack=NULL, stack_size=0}, 88 <unfinished ...>",
+            "[pid 1005] exit_group(7) = ?",
+            "[pid 1000] <... clone3 resumed>) = 1005",
+            "[pid 1006] exit_group(7) = ?",
+            "[pid 1000] <... clone3 resumed> => {parent_tid=[1006]}, 88) = 1006",
+            r#"[pid 1000] chmod("/tmp/none", 07755) = 0"#,
             "[pid 1000] sched_getscheduler(0) = 0 (SCHED_OTHER)",
             "[pid 1000] +++ exited with 0 +++",
         ],
@@ -245,6 +259,14 @@ fn structures_and_unusual_ends_are_as_strace_writes_them() {
             ", f_frsize=4096, f_flags=ST_VALID|ST_RELATIME}) = 0",
         ),
         ("sysinfo({uptime=", ", totalhigh=0, freehigh=0, mem_unit=1}) = 0"),
+        (
+            r#"newfstatat(AT_FDCWD, "/tmp/none", {st_mode=S_IFDIR|S_ISUID|S_ISGID|S_ISVTX|0755, st_size="#,
+            ", ...}, 0) = 0",
+        ),
+        (
+            "clone3({flags=CLONE_VFORK|CLONE_PARENT_SETTID, parent_tid=0x",
+            ", exit_signal=SIGCHLD, stack=NULL, stack_size=0} <unfinished ...>",
+        ),
         (
             "clone3({flags=CLONE_PARENT_SETTID, parent_tid=0x",
             ", exit_signal=SIGCHLD, stack=NULL, stack_size=0} => {parent_tid=[1004]}, 88) = 1004",

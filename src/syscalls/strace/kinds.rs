@@ -301,7 +301,12 @@ pub(super) fn mode(value: u64) -> String {
 pub(super) fn file_mode(value: u64) -> String {
     match value & 0o170000 {
         0 => mode(value),
-        kind => format!("{}|{}", flags::value(kind, FILES), mode(value & 0o7777)),
+        kind => {
+            let bits = [(0o4000, "|S_ISUID"), (0o2000, "|S_ISGID"), (0o1000, "|S_ISVTX")];
+            let set: String =
+                bits.iter().filter(|(bit, _)| value & bit != 0).map(|(_, name)| *name).collect();
+            format!("{}{set}|{}", flags::value(kind, FILES), mode(value & 0o777))
+        }
     }
 }
 
@@ -387,6 +392,8 @@ mod tests {
         assert_eq!(open_flags(0o2000), "O_RDONLY|O_APPEND");
         assert_eq!([0, 0o22, 0o755].map(mode), ["000", "022", "0755"]);
         assert_eq!(file_mode(0o100644), "S_IFREG|0644");
+        assert_eq!(file_mode(0o041777), "S_IFDIR|S_ISVTX|0777");
+        assert_eq!(file_mode(0o106755), "S_IFREG|S_ISUID|S_ISGID|0755");
         assert_eq!(open_flags(0o200000 | 0o2000000 | 0o4000), "O_RDONLY|O_NONBLOCK|O_CLOEXEC|O_DIRECTORY");
         assert_eq!(open_flags(0o20200002), "O_RDWR|O_TMPFILE");
         assert_eq!(device(0x103), "makedev(0x1, 0x3)");

@@ -13,7 +13,7 @@ use crate::syscalls::strace::kinds::Arguments;
 use crate::syscalls::strace::results::{failure, interruption};
 use crate::syscalls::strace::siginfo::fields;
 use crate::syscalls::strace::signatures::arguments;
-use crate::syscalls::strace::text::{SHOWN, list, quoted};
+use crate::syscalls::strace::text::{SHOWN, list, peek, quoted};
 use crate::syscalls::table;
 
 /// Numbers of exit(2) and exit_group(2), which never return.
@@ -30,7 +30,7 @@ pub(in crate::syscalls) fn entered(ctx: &mut Ctx, number: u64, args: [u64; 6]) {
     let (tid, now) = (kernel.task().tid, kernel.now(*cpu));
     let name = name(number);
     let kinds = arguments(&name);
-    let before = known_before(kinds, args);
+    let before = known_before(kinds, args, *mem);
     let stack = cpu.gpr(Gpr::Rsp);
     let known = Arguments { mem: *mem, args, stack, result: None }.text(kinds, 0..before);
     let mut text = format!("{name}({known}");
@@ -53,8 +53,17 @@ pub(crate) fn in_progress(number: u64, args: [u64; 6], mem: &mut dyn GuestMemory
 }
 
 /// Number of arguments that are known when the call is made.
-fn known_before(kinds: &[Kind], args: [u64; 6]) -> usize {
-    kinds.iter().position(|kind| kind.is_output(args)).unwrap_or(kinds.len())
+fn known_before(kinds: &[Kind], args: [u64; 6], mem: &mut dyn GuestMemory) -> usize {
+    let mut is_output = |kind: &Kind| match kind {
+        Kind::CloneSize => fills_clone_args(mem, args[0]),
+        kind => kind.is_output(args),
+    };
+    kinds.iter().position(&mut is_output).unwrap_or(kinds.len())
+}
+
+/// Tells if clone3(2) answers in the structure at this address: CLONE_PIDFD, CLONE_PARENT_SETTID.
+fn fills_clone_args(mem: &mut dyn GuestMemory, addr: u64) -> bool {
+    peek::<8>(mem, addr).is_some_and(|flags| u64::from_le_bytes(flags) & 0x10_1000 != 0)
 }
 
 /// Says that the call is given up and counts as not made.
@@ -81,13 +90,6 @@ pub(in crate::syscalls) fn left(ctx: &mut Ctx, number: u64, args: [u64; 6], resu
     let Ctx { kernel, cpu, mem } = ctx;
     let (tid, now) = (kernel.task().tid, kernel.now(*cpu));
     let name = name(number);
-    if kernel.task().vfork.is_some() && matches!(result, Err(Break::Spawn(_))) {
-        // It returns when the child lets it.
-        if let Some(transcript) = &mut kernel.transcript {
-            transcript.waits(tid, name);
-        }
-        return;
-    }
     let kinds = arguments(&name);
     let errno = match result {
         Err(Break::Errno(errno)) => Some(*errno),
@@ -98,7 +100,15 @@ pub(in crate::syscalls) fn left(ctx: &mut Ctx, number: u64, args: [u64; 6], resu
     let ok = if errno.is_some() { None } else { Some(value) };
     let stack = cpu.gpr(Gpr::Rsp);
     let mut shown = Arguments { mem: *mem, args, stack, result: Some(ok) };
-    let rest = shown.text(kinds, known_before(kinds, args)..kinds.len());
+    let known = known_before(kinds, args, shown.mem);
+    let rest = shown.text(kinds, known..kinds.len());
+    if kernel.task().vfork.is_some() && matches!(result, Err(Break::Spawn(_))) {
+        // It returns when the child lets it.
+        if let Some(transcript) = &mut kernel.transcript {
+            transcript.waits(tid, name, rest);
+        }
+        return;
+    }
     let result = match (errno, result, kernel.task().signals.interrupted) {
         (Some(_), Err(Break::Errno(_)), Some((_, restart))) => interruption(&name, restart),
         (Some(errno), ..) => failure(errno),
