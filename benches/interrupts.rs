@@ -1,8 +1,8 @@
 //! The time from Ctrl-C to the prompt, whatever goes on: the program, stops, the way back, names
 //! for Tab, a copy inside one system call.
 //!
-//! `cargo bench --bench interrupts [-- ROUNDS]` prints medians and maxima. It is a measurement: it
-//! judges nothing.
+//! `cargo bench --bench interrupts [-- ROUNDS [GIBIBYTES]]` prints medians and maxima. It is a
+//! measurement: it judges nothing.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -28,7 +28,7 @@ const PROGRAM: &str = r#"
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
-enum { SIZE = 1 << 30 };
+#define SIZE ((long)GIB << 30)
 volatile unsigned hot;
 unsigned table[1 << 20];
 __attribute__((noinline)) void step(unsigned i) { hot += i; table[i * 7919 & 0xfffff]++; }
@@ -60,7 +60,7 @@ int main(int argc, char **argv)
     int zero = open("/dev/zero", O_RDONLY), file = memfd_create("file", 0), copy = memfd_create("copy", 0);
     memset(all, 1, 4096);
     static unsigned char seen[SIZE / 4096];
-    if (strchr("kmly", argv[1][0])) madvise(all, SIZE, MADV_POPULATE_WRITE);
+    if (strchr("kmlyh", argv[1][0])) madvise(all, SIZE, MADV_POPULATE_WRITE);
     if (argv[1][0] == 'a') for (long at = 0; at < 130000l * 4096; at += 8192) mprotect(all + at, 4096, PROT_READ);
     if (strchr("ofn", argv[1][0])) ftruncate(file, SIZE);
     for (;;) {
@@ -106,6 +106,12 @@ int main(int argc, char **argv)
             close(maps);
             break;
         }
+        case 'j':
+            pwrite(file, all, SIZE / 2, 0);
+            fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, SIZE / 4);
+            ftruncate(file, 0);
+            break;
+        case 'h': mprotect(all, SIZE, PROT_READ); mprotect(all, SIZE, PROT_READ | PROT_WRITE); break;
         case 'd': {
             DIR *names = opendir("names");
             while (readdir(names));
@@ -118,7 +124,7 @@ int main(int argc, char **argv)
 }
 "#;
 
-fn build(directory: &Path) {
+fn build(directory: &Path, gibibytes: &str) {
     std::fs::create_dir(directory.join("names")).expect("a directory");
     for number in 0..100_000 {
         std::fs::write(directory.join(format!("names/{number}")), "").expect("an empty file");
@@ -127,7 +133,8 @@ fn build(directory: &Path) {
     let names: String = (0..NAMES).map(|number| format!("name_{number}:\n")).collect();
     let names = format!(".text\n{names}.globl main\n.type main, @function\nmain: xor %eax, %eax\nret\n");
     std::fs::write(directory.join("symbols.s"), names).expect("written");
-    for words in [&["-O1", "-pthread", "-o", "busy", "busy.c"][..], &["-o", "symbols", "symbols.s"]] {
+    let size = format!("-DGIB={gibibytes}");
+    for words in [&["-O1", "-pthread", &size, "-o", "busy", "busy.c"][..], &["-o", "symbols", "symbols.s"]] {
         let out = common::tool("gcc", directory, "gcc", words);
         assert!(out.status.success(), "{}", common::stderr(&out));
     }
@@ -135,7 +142,7 @@ fn build(directory: &Path) {
 
 /// A shell over a program, in which commands were carried out.
 fn shell(directory: &Path, program: &[&str], commands: &[&str]) -> Terminal {
-    let mut words = vec!["repl", "--max-memory=8G", "--cachegrind-out-file=/dev/null", "--"];
+    let mut words = vec!["repl", "--max-memory=20G", "--cachegrind-out-file=/dev/null", "--"];
     words.extend(program);
     let mut terminal = Terminal::cgemu(directory, &words);
     let mut at = terminal.wait_for(0, "cgemu> ");
@@ -179,9 +186,10 @@ fn print(what: &str, mut times: Vec<Duration>) {
 fn main() {
     let mut args = std::env::args().skip(1).filter(|arg| arg != "--bench");
     let rounds = args.next().map_or(5, |arg| arg.parse().expect("the argument is a number of rounds"));
+    let gibibytes = args.next().unwrap_or_else(|| "1".to_owned());
     let scratch = tempfile::tempdir().expect("a temporary directory");
     let directory = scratch.path();
-    build(directory);
+    build(directory, &gibibytes);
     for (what, program, commands, command) in [
         ("one thread", "count", &["break main", "run"][..], "continue"),
         ("four threads", "threads", &["break main", "run"], "continue"),
@@ -200,7 +208,7 @@ fn main() {
         ("sendfile of 1 GiB", "sendfile", &["break main", "run"], "continue"),
         ("pread of 1 GiB", "offset", &["break main", "run"], "continue"),
         ("copy_file_range of 1 GiB", "files", &["break main", "run"], "continue"),
-        ("process_vm_readv of 512 MiB", "neighbour", &["break main", "run"], "continue"),
+        ("process_vm_readv of half of 1 GiB", "neighbour", &["break main", "run"], "continue"),
         ("1 GiB of pages at once", "populate", &["break main", "run"], "continue"),
         ("munmap of 1 GiB in use", "unmap", &["break main", "run"], "continue"),
         ("fork of 1 GiB", "kin", &["break main", "run"], "continue"),
@@ -214,11 +222,14 @@ fn main() {
         ("brk from 1 GiB to nothing", "brk", &["break main", "run"], "continue"),
         ("exit with 1 GiB", "x", &["break main", "run"], "continue"),
         ("execve with 1 GiB", "exec", &["break main", "run"], "continue"),
+        ("mprotect of 1 GiB in use", "h", &["break main", "run"], "continue"),
+        ("a hole in a file, and its end", "j", &["break main", "run"], "continue"),
         ("a part of 100,000 names", "q", &["break main", "run"], "continue"),
         ("getdents of 100,000 names", "directory", &["break main", "run"], "continue"),
     ] {
         let mut terminal = shell(directory, &["./busy", program], commands);
-        print(what, interrupt(&mut terminal, rounds, command));
+        let what = what.replace("1 GiB", &format!("{gibibytes} GiB"));
+        print(&what, interrupt(&mut terminal, rounds, command));
         terminal.type_in("quit\r");
         terminal.finish();
     }

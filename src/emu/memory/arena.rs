@@ -18,7 +18,7 @@ pub(crate) struct Frame(u32);
 
 impl Frame {
     /// The frame with this number.
-    pub(super) fn new(index: usize) -> Frame {
+    pub(super) const fn new(index: usize) -> Frame {
         Frame(index as u32)
     }
 

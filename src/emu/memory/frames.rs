@@ -10,6 +10,8 @@ use crate::guest::{FileVersion, SpaceId};
 pub(crate) enum Invalidation {
     /// The entry of a page in the TLB of an address space, by its guest address.
     Page(SpaceId, u64),
+    /// All entries of the TLB of an address space, of which many pages are gone.
+    Pages(SpaceId),
     /// The permissions to store in the TLB of an address space.
     Stores(SpaceId),
     /// Ways from block to block within an address space: an executable page of it has changed or is
@@ -43,11 +45,17 @@ struct Meta {
     written: bool,
 }
 
+/// Pages from which on it is cheaper to forget a whole TLB than each of them.
+const MANY: usize = 64;
+
 /// Freed frames that are kept for reuse; beyond twice as many they go back to the host.
 const KEPT: usize = 4096;
 
 /// Frames that go back to the host at a time. It takes the host 80 ms for a gigabyte.
 const RETURNED: usize = 8192;
+
+/// Freed frames among which runs of neighbours are looked for at a time.
+const SORTED: usize = 8 * RETURNED;
 
 /// Allocator of the frames of one arena.
 #[derive(Debug)]
@@ -56,7 +64,9 @@ pub(crate) struct Frames {
     meta: Vec<Meta>,
     /// Freed frames that hold old bytes.
     stale: Vec<Frame>,
-    /// So many are to be among them before runs of neighbours are looked for again.
+    /// Those of them that had too few neighbours when runs were looked for.
+    single: Vec<Frame>,
+    /// So many freed frames are to be there before runs are looked for again.
     many: usize,
     /// Runs of freed frames that go back to the host, by their first frame and their length.
     leaving: Vec<(Frame, usize)>,
@@ -75,6 +85,8 @@ pub(crate) struct Frames {
     limit: usize,
     /// Changes that the engine's caches have to follow before the guest runs again.
     invalidations: Vec<Invalidation>,
+    /// Pages that were recorded among them.
+    pages: usize,
 }
 
 impl Frames {
@@ -86,6 +98,7 @@ impl Frames {
             arena,
             meta: Vec::new(),
             stale: Vec::new(),
+            single: Vec::new(),
             many: 2 * KEPT,
             leaving: Vec::new(),
             clean: Vec::new(),
@@ -95,6 +108,7 @@ impl Frames {
             other: 0,
             limit,
             invalidations: Vec::new(),
+            pages: 0,
         }
     }
 
@@ -174,7 +188,7 @@ impl Frames {
         self.in_use += 1;
         let frame = if let Some(frame) = self.clean.pop() {
             frame
-        } else if let Some(frame) = self.stale.pop().or_else(|| self.stay()) {
+        } else if let Some(frame) = self.stale.pop().or_else(|| self.single.pop()).or_else(|| self.stay()) {
             self.arena.zero(frame, 0, PAGE);
             frame
         } else {
@@ -236,8 +250,19 @@ impl Frames {
         self.invalidations.push(what);
     }
 
+    /// Records that the entry of a page is to be forgotten.
+    pub(super) fn invalidate_page(&mut self, space: SpaceId, page: u64) {
+        self.pages += 1;
+        if self.pages <= MANY {
+            self.invalidations.push(Invalidation::Page(space, page));
+        } else if self.invalidations.last() != Some(&Invalidation::Pages(space)) {
+            self.invalidations.push(Invalidation::Pages(space));
+        }
+    }
+
     /// Takes what the engine's caches have to forget.
     pub(super) fn take_invalidations(&mut self) -> Vec<Invalidation> {
+        self.pages = 0;
         std::mem::take(&mut self.invalidations)
     }
 
@@ -262,19 +287,23 @@ impl Frames {
     /// Returns long runs of freed frames to the host, some of them at every call: a process that
     /// ends frees gigabytes at once.
     pub(super) fn give_back(&mut self) {
-        if self.stale.len() > self.many {
-            self.many = usize::MAX;
-            let mut stale = std::mem::take(&mut self.stale);
-            stale.sort_unstable();
-            for run in stale.chunk_by(|a, b| a.index() + 1 == b.index()) {
+        if self.stale.len() + self.single.len() > self.many {
+            let mut some = self.stale.split_off(self.stale.len().saturating_sub(SORTED));
+            some.sort_unstable();
+            for run in some.chunk_by(|a, b| a.index() + 1 == b.index()) {
                 if run.len() >= 16 {
                     self.leaving.push((run[0], run.len()));
                 } else {
-                    self.stale.extend(run);
+                    self.single.extend(run);
                 }
             }
+            if self.stale.is_empty() {
+                // All were looked at; neighbours of these are looked for when there are more.
+                self.many = self.single.len() + 2 * KEPT;
+                std::mem::swap(&mut self.stale, &mut self.single);
+            }
         }
-        self.many = self.many.min(self.stale.len() + 2 * KEPT);
+        self.many = self.many.min(self.stale.len() + self.single.len() + 2 * KEPT);
         let mut left = RETURNED;
         while left > 0
             && let Some((first, len)) = self.leaving.pop()

@@ -4,8 +4,6 @@ use std::sync::Arc;
 
 use crate::abi::mm::MAX_MAP_COUNT;
 use crate::emu::memory::areas::Area;
-use crate::emu::memory::frames::Invalidation;
-use crate::emu::memory::page_table::PageEntry;
 use crate::emu::memory::placement::checked_range;
 use crate::emu::memory::space::{Access, AddressSpace, Denied, effective};
 use crate::guest::{
@@ -78,17 +76,16 @@ impl AddressSpace {
             return Err(MemError::NoMemory);
         }
         let effective = effective(prot);
-        for page in self.table.pages(start, end) {
-            if let Some(entry) = self.table.get(page)
-                && entry.prot != effective
-            {
+        let AddressSpace { table, frames, loaded, .. } = self;
+        table.change_range(start, end, |page, entry| {
+            if entry.prot != effective {
                 if entry.prot.allows(Prot::EXEC) != effective.allows(Prot::EXEC) {
-                    self.frames.code_unmapped(self.loaded, entry.frame);
+                    frames.code_unmapped(*loaded, entry.frame);
                 }
-                self.table.set(page, PageEntry { prot: effective, ..entry });
-                self.frames.invalidate(Invalidation::Page(self.loaded, page));
+                entry.prot = effective;
+                frames.invalidate_page(*loaded, page);
             }
-        }
+        });
         match self.areas.find(end) {
             _ if end == wanted => Ok(()),
             Some(_) => Err(MemError::Access),
@@ -152,13 +149,14 @@ impl AddressSpace {
         let (_, peak) = self.areas.mapped();
         // The new area keeps a shared object alive when the old one goes.
         self.areas.insert(target, Area { end: target + new_len, ..moved });
-        for page in self.table.pages(start, start + old_len.min(new_len)) {
-            if let Some(entry) = self.table.take(page) {
-                self.frames.code_unmapped(self.loaded, entry.frame);
-                self.table.set(target + (page - start), entry);
-                self.frames.invalidate(Invalidation::Page(self.loaded, page));
-            }
-        }
+        let AddressSpace { table, frames, loaded, .. } = self;
+        let mut entries = Vec::new();
+        table.take_range(start, start + old_len.min(new_len), |page, entry| {
+            frames.code_unmapped(*loaded, entry.frame);
+            frames.invalidate_page(*loaded, page);
+            entries.push((target + (page - start), entry));
+        });
+        entries.into_iter().for_each(|(page, entry)| table.set(page, entry));
         if keep {
             self.areas.update(start, old_end, |area| area.flags = area.flags.without(VmFlags::LOCKS));
         } else if !duplicates {
@@ -281,8 +279,8 @@ impl AddressSpace {
             };
             pages.extend(self.table.pages(first, end).into_iter().filter(|page| copies || !is_copy(page)));
         }
-        for page in pages {
-            self.drop_pages(page, page + PAGE_SIZE);
+        for run in pages.chunk_by(|a, b| a + PAGE_SIZE == *b) {
+            self.drop_pages(run[0], run[0] + run.len() as u64 * PAGE_SIZE);
         }
     }
 }

@@ -260,6 +260,11 @@ impl Objects {
             let part = (PAGE_SIZE - start).min(end - at);
             if !object.is_through() && object.is_over_base(page * PAGE_SIZE) {
                 self.write(id, at, &[0; PAGE][..part as usize], frames)?;
+            } else if part == PAGE_SIZE && object.pages.range(end / PAGE_SIZE..).next().is_none() {
+                // No page lies behind the hole.
+                let rest = object.pages.split_off(&page);
+                rest.into_values().for_each(|frame| frames.release(frame));
+                break;
             } else if part == PAGE_SIZE {
                 if let Some(frame) = object.pages.remove(&page) {
                     frames.release(frame);

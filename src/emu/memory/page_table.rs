@@ -1,5 +1,7 @@
 //! The page table of an address space: the frame and the permissions of each page.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 
 use crate::emu::memory::arena::Frame;
@@ -63,17 +65,38 @@ impl PageTable {
         self.peak = self.peak.max(self.len);
     }
 
-    /// Removes the entry of the page at `addr`.
-    pub(super) fn take(&mut self, addr: u64) -> Option<PageEntry> {
-        let (number, slot) = split(addr / PAGE_SIZE);
-        let leaf = self.leaves.get_mut(&number)?;
-        let entry = leaf.entries[slot].take()?;
-        leaf.used -= 1;
-        self.len -= 1;
-        if leaf.used == 0 {
-            self.leaves.remove(&number);
+    /// Removes the entries of a range and calls `each` with every page and what it had, by rising
+    /// address.
+    pub(super) fn take_range(&mut self, start: u64, end: u64, mut each: impl FnMut(u64, PageEntry)) {
+        let (first, last) = (start / PAGE_SIZE, end / PAGE_SIZE);
+        for number in self.leaves_of(first, last) {
+            let Some(leaf) = self.leaves.get_mut(&number) else { continue };
+            let slots = slots_of(number, first, last);
+            for (page, entry) in (number * LEAF as u64 + slots.start as u64..).zip(&mut leaf.entries[slots]) {
+                if let Some(entry) = entry.take() {
+                    leaf.used -= 1;
+                    self.len -= 1;
+                    each(page * PAGE_SIZE, entry);
+                }
+            }
+            if leaf.used == 0 {
+                self.leaves.remove(&number);
+            }
         }
-        Some(entry)
+    }
+
+    /// Calls `each` with every page of a range and its entry, by rising address.
+    pub(super) fn change_range(&mut self, start: u64, end: u64, mut each: impl FnMut(u64, &mut PageEntry)) {
+        let (first, last) = (start / PAGE_SIZE, end / PAGE_SIZE);
+        for number in self.leaves_of(first, last) {
+            let Some(leaf) = self.leaves.get_mut(&number) else { continue };
+            let slots = slots_of(number, first, last);
+            for (page, entry) in (number * LEAF as u64 + slots.start as u64..).zip(&mut leaf.entries[slots]) {
+                if let Some(entry) = entry {
+                    each(page * PAGE_SIZE, entry);
+                }
+            }
+        }
     }
 
     /// Number of pages that are present, and the most that were.
@@ -105,29 +128,85 @@ impl PageTable {
         self.leaves.values_mut().flat_map(|leaf| leaf.entries.iter_mut().flatten())
     }
 
-    /// Addresses of the pages with an entry in a range, by rising address. Takes one step per leaf
-    /// of the range or of the table, whichever has fewer.
+    /// Addresses of the pages with an entry in a range, by rising address.
     pub(super) fn pages(&self, start: u64, end: u64) -> Vec<u64> {
         let (first, last) = (start / PAGE_SIZE, end / PAGE_SIZE);
+        let mut pages = Vec::new();
+        for number in self.leaves_of(first, last) {
+            let slots = slots_of(number, first, last);
+            let entries = &self.leaves[&number].entries[slots.clone()];
+            let present = slots.zip(entries).filter(|(_, entry)| entry.is_some());
+            pages.extend(present.map(|(slot, _)| (number * LEAF as u64 + slot as u64) * PAGE_SIZE));
+        }
+        pages
+    }
+
+    /// Numbers of the leaves with pages of a range, by rising number. Takes one step per leaf of
+    /// the range or of the table, whichever has fewer.
+    fn leaves_of(&self, first: u64, last: u64) -> Vec<u64> {
         if first >= last {
             return Vec::new();
         }
-        let (first_leaf, last_leaf) = (split(first).0, split(last - 1).0);
-        let mut leaves: Vec<u64> = if last_leaf - first_leaf > self.leaves.len() as u64 {
-            self.leaves.keys().copied().filter(|leaf| (first_leaf..=last_leaf).contains(leaf)).collect()
+        let (first, last) = (split(first).0, split(last - 1).0);
+        let mut leaves: Vec<u64> = if last - first > self.leaves.len() as u64 {
+            self.leaves.keys().copied().filter(|leaf| (first..=last).contains(leaf)).collect()
         } else {
-            (first_leaf..=last_leaf).filter(|leaf| self.leaves.contains_key(leaf)).collect()
+            (first..=last).filter(|leaf| self.leaves.contains_key(leaf)).collect()
         };
         leaves.sort_unstable();
-        let mut pages = Vec::new();
-        for leaf in leaves {
-            for (slot, entry) in self.leaves[&leaf].entries.iter().enumerate() {
-                let page = leaf * LEAF as u64 + slot as u64;
-                if entry.is_some() && (first..last).contains(&page) {
-                    pages.push(page * PAGE_SIZE);
-                }
-            }
+        leaves
+    }
+}
+
+/// The part of a leaf that the pages from `first` up to `last` take.
+fn slots_of(leaf: u64, first: u64, last: u64) -> Range<usize> {
+    let (begin, pages) = (leaf * LEAF as u64, LEAF as u64);
+    let within = |page: u64| page.saturating_sub(begin).min(pages) as usize;
+    within(first)..within(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ENTRY: PageEntry = PageEntry { frame: Frame::new(7), prot: Prot::RW, shared: false, fresh: false };
+
+    /// Pages at the ends of leaves, and in leaves far from each other.
+    const PAGES: [u64; 7] = [0, 511, 512, 513, 1023, 1024, 1 << 30];
+
+    fn table() -> PageTable {
+        let mut table = PageTable::default();
+        PAGES.iter().for_each(|page| table.set(page * PAGE_SIZE, ENTRY));
+        table
+    }
+
+    #[test]
+    fn ranges_are_taken_changed_and_listed_alike() {
+        let ends = [0, 1, 511, 512, 514, 1023, 1024, 1025, 1 << 20, 1 << 30, (1 << 30) + 1];
+        for (first, last) in ends.iter().flat_map(|first| ends.iter().map(move |last| (*first, *last))) {
+            let inside = |page: &u64| (first..last).contains(page);
+            let expected: Vec<u64> = PAGES.into_iter().filter(inside).map(|page| page * PAGE_SIZE).collect();
+            let mut table = table();
+            let (start, end) = (first * PAGE_SIZE, last * PAGE_SIZE);
+            assert_eq!(table.pages(start, end), expected);
+            let mut changed = Vec::new();
+            table.change_range(start, end, |page, entry| {
+                entry.shared = true;
+                changed.push(page);
+            });
+            assert_eq!(changed, expected);
+            let mut taken = Vec::new();
+            table.take_range(start, end, |page, entry| {
+                assert!(entry.shared);
+                taken.push(page);
+            });
+            assert_eq!(taken, expected);
+            let left: Vec<u64> = PAGES.into_iter().filter(|page| !inside(page)).collect();
+            assert_eq!(table.present(), (left.len() as u64, PAGES.len() as u64));
+            assert!(left.iter().all(|page| table.get(page * PAGE_SIZE) == Some(ENTRY)));
+            assert!(expected.iter().all(|page| table.get(*page).is_none()));
+            let leaves: std::collections::BTreeSet<u64> = left.iter().map(|page| split(*page).0).collect();
+            assert_eq!(table.leaves.len(), leaves.len(), "empty ones are gone");
         }
-        pages
     }
 }

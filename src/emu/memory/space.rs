@@ -297,7 +297,7 @@ impl AddressSpace {
         self.frames.release(entry.frame);
         let entry = PageEntry { frame, fresh: false, ..entry };
         self.table.set(page, entry);
-        self.frames.invalidate(Invalidation::Page(self.loaded, page));
+        self.frames.invalidate_page(self.loaded, page);
         Ok(entry)
     }
 
@@ -365,13 +365,12 @@ impl AddressSpace {
 
     /// Gives up the frames of a range, which then reads as when it was first mapped.
     pub(super) fn drop_pages(&mut self, start: u64, end: u64) {
-        for page in self.table.pages(start, end) {
-            if let Some(entry) = self.table.take(page) {
-                self.frames.code_unmapped(self.loaded, entry.frame);
-                self.frames.release(entry.frame);
-                self.frames.invalidate(Invalidation::Page(self.loaded, page));
-            }
-        }
+        let AddressSpace { table, frames, loaded, .. } = self;
+        table.take_range(start, end, |page, entry| {
+            frames.code_unmapped(*loaded, entry.frame);
+            frames.release(entry.frame);
+            frames.invalidate_page(*loaded, page);
+        });
     }
 
     /// Removes what is mapped in a range.

@@ -44,7 +44,11 @@ fn with_vcpu<T>(f: impl FnOnce(&mut Vcpu) -> T) -> Option<T> {
 /// The engine's.
 pub(super) fn add_hooks(engine: &mut Unicorn<'static, ()>, reference: bool) -> Result<(), uc_error> {
     engine.add_tlb_hook(1, 0, |_, page, kind| {
-        with_vcpu(|vcpu| vcpu.mmu.fill(page, kind, &mut vcpu.state)).flatten()
+        with_vcpu(|vcpu| {
+            vcpu.trace.filled();
+            vcpu.mmu.fill(page, kind, &mut vcpu.state)
+        })
+        .flatten()
     })?;
     engine.add_insn_sys_hook(X86Insn::SYSCALL, 1, 0, |_| {
         with_vcpu(Vcpu::syscall);

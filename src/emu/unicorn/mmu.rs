@@ -17,9 +17,6 @@ use crate::emu::unicorn::ways::{Way, Ways};
 use crate::guest::{Fault, PAGE_SIZE};
 use crate::x86::address::is_canonical;
 
-/// Pages from which on it is cheaper to forget a whole TLB than each of them.
-const MANY: usize = 64;
-
 /// The address space as the engine sees it, and what the engine caches of it.
 pub(super) struct Mmu {
     space: AddressSpace,
@@ -141,15 +138,12 @@ impl Mmu {
     }
 
     fn forget(&mut self, changes: Vec<Invalidation>, state: &mut EngineState) {
-        let pages = changes.iter().filter(|change| matches!(change, Invalidation::Page(..))).count();
         let mut flushed = None;
         for change in changes {
             match change {
-                Invalidation::Page(space, addr) if pages <= MANY => {
-                    self.tlbs.flush_page(space, addr, state);
-                }
-                Invalidation::Page(space, _) if flushed == Some(space) => {}
-                Invalidation::Page(space, _) => {
+                Invalidation::Page(space, addr) => self.tlbs.flush_page(space, addr, state),
+                Invalidation::Pages(space) if flushed == Some(space) => {}
+                Invalidation::Pages(space) => {
                     self.tlbs.flush_space(space, state);
                     flushed = Some(space);
                 }

@@ -35,6 +35,11 @@ const APART: usize = 0x900;
 // Generated code loads and stores whole words at these offsets.
 const _: () = assert!(offset_of!(Cursor, last) == 32 && size_of::<Cursor>() == 64);
 
+/// Pages that the engine enters into its TLB between two questions at most. Each takes so long,
+/// more than a microsecond where the host has to give memory, that a whole buffer of them takes
+/// tens of milliseconds.
+const FILLS: u32 = 1024;
+
 /// Instructions between two questions where generated code counts itself.
 const TURN: u64 = 1 << 18;
 
@@ -52,6 +57,8 @@ pub(super) struct TraceBuffer {
     ask_at: u64,
     /// `Cursor::left` when the recorder was last told of what was executed.
     granted: i64,
+    /// Pages entered into the TLB since one of them made a block ask.
+    fills: u32,
     /// Generated code writes the trace; otherwise the reference producer does.
     generated: bool,
 }
@@ -66,7 +73,7 @@ impl TraceBuffer {
         let lines = Box::new([cursor; LINES]);
         let distance = (env as usize).wrapping_add(APART).wrapping_sub(lines.as_ptr() as usize);
         let line = distance / size_of::<Cursor>() % LINES;
-        TraceBuffer { lines, line, recorder, ask_at: 0, granted: 0, generated }
+        TraceBuffer { lines, line, recorder, ask_at: 0, granted: 0, fills: 0, generated }
     }
 
     /// The words that generated code accesses. They must not move while it exists.
@@ -147,6 +154,16 @@ impl TraceBuffer {
         let left = std::mem::replace(&mut self.words().left, -1);
         self.granted -= left + 1;
         self.words().limit = std::ptr::null_mut();
+    }
+
+    /// Notes that a page was entered into the TLB: after many the next block asks before it starts,
+    /// so that the user does not wait for the buffer to be full.
+    pub(super) fn filled(&mut self) {
+        self.fills += 1;
+        if self.fills == FILLS {
+            self.fills = 0;
+            self.stop();
+        }
     }
 
     /// Tests whether a block that begins now has to ask.
