@@ -88,13 +88,14 @@ pub(super) struct MachineArgs {
     #[arg(long, value_name = "BYTES", value_parser = values::bytes, display_order = 30)]
     pub max_output: Option<u64>,
 
-    /// Instructions after which another process or thread has its turn
+    /// Instructions after which another process or thread has its turn; after the first 64 turns
+    /// half to one and a half of it, so that no loop stays in step with them
     #[arg(long, value_name = "N", default_value = "100_000", value_parser = values::quantum)]
     #[arg(hide_short_help = true, display_order = 31)]
     pub quantum: u64,
 
     /// Draw the order and the length of turns from this seed, to try other orders; without it
-    /// processes and threads take equal turns as they come
+    /// processes and threads take their turns as they come
     #[arg(long, value_name = "N", value_parser = values::seed, display_order = 31)]
     #[arg(hide_short_help = true)]
     pub schedule_seed: Option<u64>,

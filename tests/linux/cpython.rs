@@ -14,7 +14,7 @@ use std::time::Duration;
 use crate::common::{ENVIRONMENT, as_this_user, parallel, patience, vars};
 
 /// The modules, those that take long first; each with a number of tests that pass on any Linux.
-const MODULES: [(&str, usize); 20] = [
+const MODULES: [(&str, usize); 21] = [
     ("test_threading", 150),
     ("test_os", 200),
     ("test_tempfile", 90),
@@ -29,6 +29,7 @@ const MODULES: [(&str, usize); 20] = [
     ("test_threadsignals", 4),
     ("test_thread", 20),
     ("test_popen", 5),
+    ("test_queue", 40),
     ("test_select", 3),
     ("test_epoll", 8),
     ("test_pty", 4),
