@@ -20,6 +20,9 @@ pub(super) struct CallFile {
     only_threads: bool,
 }
 
+/// End of the name of a call graph that is written beside a profile.
+const BESIDE: &str = ".callgrind";
+
 impl CallFile {
     /// Checks that the call graph can be written to `path`, which is absolute.
     ///
@@ -34,6 +37,23 @@ impl CallFile {
             combine,
             only_threads: options.files == Files::CallGraph && counting.separate_threads.on() && !combine,
         })
+    }
+
+    /// Writes a call graph that is complete for itself beside `profile`, in the form of this one.
+    /// Returns its path, if it is a regular file.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub(super) fn write_beside(
+        &self,
+        profile: &OutFile,
+        graph: &CallGraph,
+        pid: i32,
+    ) -> Result<Option<PathBuf>, String> {
+        let file = profile.replacing_beside_it(BESIDE)?;
+        let part = CallgrindPart { pid, thread: None, number: 1, begins: true };
+        file.write(|w| write_callgrind(graph, self.form, part, w))?;
+        Ok(file.path())
     }
 
     /// Its path, if it is a regular file and that of a process.

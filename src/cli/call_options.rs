@@ -205,7 +205,7 @@ pub(super) fn patterns(all: &[OsString]) -> Vec<Vec<u8>> {
 ///
 /// # Errors
 /// What cannot be together.
-pub(super) fn check(options: &CallArgs, threads: bool, prompt: bool) -> Result<(), Error> {
+pub(super) fn check(options: &CallArgs, threads: bool) -> Result<(), Error> {
     if !options.callgraph.on() {
         if options.separates_some() {
             bail!("--separate-callersN and --separate-recsN are about calls; add --callgraph=yes");
@@ -222,9 +222,6 @@ pub(super) fn check(options: &CallArgs, threads: bool, prompt: bool) -> Result<(
     }
     if threads && options.has_parts() {
         bail!("--separate-threads=yes: threads are not dumped or set to zero on the way; leave it out");
-    }
-    if prompt {
-        bail!("--callgraph=yes: calls are not followed under the prompt; use cgemu run without -i");
     }
     Ok(())
 }

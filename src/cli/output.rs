@@ -12,7 +12,7 @@ use super::call_file::CallFile;
 use super::confinement::Confinement;
 use super::log::{Lines, Log};
 use super::lookup::reason;
-use super::options::{Files, LogArgs};
+use super::options::{Files, LogArgs, RunArgs};
 use super::outputs::{GuestWritable, OutFile, Outputs};
 use super::pattern::{Substitutes, expand};
 use super::run_top;
@@ -155,6 +155,37 @@ impl ProfileFiles {
         }
     }
 
+    /// Writes the call graph of the first process, if there is one.
+    ///
+    /// # Errors
+    /// The first file that cannot be written; the others are written all the same.
+    pub(super) fn write_calls(&self, finished: &Finished) -> Result<(), String> {
+        let graph = self.graph.as_ref();
+        graph.map_or(Ok(()), |graph| graph.write_process(&finished.counts, &finished.threads, PID))
+    }
+
+    /// Writes a call graph of a process, if there is one, beside the profile of `beside`. Returns
+    /// its path if it is a regular file.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub(super) fn write_calls_beside(
+        &self,
+        beside: &ProfileFiles,
+        counts: &Folded,
+        pid: i32,
+    ) -> Result<Option<PathBuf>, String> {
+        match (&self.graph, &beside.profile, &counts.calls) {
+            (Some(graph), Some(profile), Some(calls)) => graph.write_beside(profile, calls, pid),
+            _ => Ok(None),
+        }
+    }
+
+    /// Path of the call graph of the run, if there is one and it is a regular file.
+    pub(super) fn calls_path(&self) -> Option<PathBuf> {
+        self.graph.as_ref().and_then(CallFile::path)
+    }
+
     /// Writes the files of a thread.
     fn write_part(&self, counts: &Folded, part: CallgrindPart) -> Result<(), String> {
         let written = self.write(counts);
@@ -201,6 +232,19 @@ pub(super) fn named_file(option: &str, pattern: &OsStr, sequence: u32) -> Result
         .map_err(Error::msg)
         .and_then(|name| std::path::absolute(name).map_err(|error| anyhow!(reason(&error))))
         .with_context(|| format!("--{option}={}", pattern.display()))
+}
+
+/// The file of the call graph, if calls are followed.
+///
+/// # Errors
+/// A file that cannot be written.
+pub(super) fn call_file(options: &RunArgs, outputs: &Outputs) -> Result<Option<CallFile>, Error> {
+    if !options.calls.callgraph.on() {
+        return Ok(None);
+    }
+    // The fourth file of this process, after the transcript: what %n says.
+    let path = named_file("callgrind-out-file", &options.calls.callgrind_out_file, 4)?;
+    CallFile::prepare(outputs, options, &path).map(Some)
 }
 
 /// The file of `--strace=FILE`; `None` if its lines are not wanted or go to the log.

@@ -19,7 +19,7 @@ use super::call_options;
 use super::code::RootArgs;
 use super::lookup::reason;
 use super::options::{Files, RunArgs};
-use super::output::{ProfileFiles, RunLog, named_file, outputs, transcript};
+use super::output::{ProfileFiles, RunLog, call_file, named_file, outputs, transcript};
 use super::outputs::Outputs;
 use super::progress::{Progress, Shared};
 use super::run::raise_open_files;
@@ -27,7 +27,7 @@ use super::{confinement, exit, signals};
 use crate::annotate::Places;
 use crate::debugger::Debugger;
 use crate::profile::grouped;
-use crate::repl::{Left, Output, Printed, Setup, Shell, Target, Working};
+use crate::repl::{Left, Output, Printed, Setup, Shell, Target, Working, Written};
 use crate::session::{Config, Control, Finished, Folded, PAUSE, Recording, TerminalObserver};
 
 /// The options of `cgemu repl`.
@@ -77,7 +77,7 @@ fn shell(
     sandboxed: bool,
     places: Places,
 ) -> Result<u8, Error> {
-    call_options::check(&options.calls, false, true)?;
+    call_options::check(&options.calls, options.counting.separate_threads.on())?;
     if options.control {
         bail!("--control: the prompt controls the run; use cgemu run without -i");
     }
@@ -86,7 +86,8 @@ fn shell(
     let outputs = outputs(&machine.allow_write, &interrupt)?;
     let path = named_file("cachegrind-out-file", &options.profile.cachegrind_out_file, 1)?;
     let side = options.profile.dump_instr.on();
-    let files = ProfileFiles::prepare(&outputs, Some(&path), side, None).map_err(Error::msg)?;
+    let graph = call_file(options, &outputs)?;
+    let files = ProfileFiles::prepare(&outputs, Some(&path), side, graph).map_err(Error::msg)?;
     files.check_side().map_err(Error::msg).context("--dump-instr=yes")?;
     machine.stdin = guest_stdin(stdin, commands.is_some())?;
     let config = Config {
@@ -234,7 +235,7 @@ struct SessionFiles {
 }
 
 impl Output for SessionFiles {
-    fn write(&mut self, counts: &Folded, target: Target<'_>) -> Result<PathBuf, Error> {
+    fn write(&mut self, counts: &Folded, pid: i32, target: Target<'_>) -> Result<Written, Error> {
         let files;
         let (files, path) = match target {
             Target::Whole => (&self.files, self.path.clone()),
@@ -250,7 +251,11 @@ impl Output for SessionFiles {
             }
         };
         files.write(counts).map_err(Error::msg)?;
-        Ok(files.path().unwrap_or(path))
+        let graph = match target {
+            Target::Whole => self.files.calls_path(),
+            _ => self.files.write_calls_beside(files, counts, pid).map_err(Error::msg)?,
+        };
+        Ok(Written { profile: files.path().unwrap_or(path), graph })
     }
 
     fn open(&mut self, path: &Path) -> Result<Box<dyn Write>, Error> {
@@ -266,8 +271,10 @@ impl Output for SessionFiles {
 
     fn report(&mut self, finished: &Finished) {
         self.log.report(finished, Files::Profile, self.files.path());
-        if let Err(why) = self.files.write_children(finished) {
-            self.log.failed(&why);
+        for written in [self.files.write_calls(finished), self.files.write_children(finished)] {
+            if let Err(why) = written {
+                self.log.failed(&why);
+            }
         }
     }
 }

@@ -6,12 +6,11 @@ use std::sync::Arc;
 use anyhow::{Context as _, Error, anyhow};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::call_file::CallFile;
 use super::call_options;
 use super::control::Server;
 use super::lookup::reason;
 use super::options::{Files, RunArgs};
-use super::output::{ProfileFiles, RunLog, named_file, outputs, transcript};
+use super::output::{ProfileFiles, RunLog, call_file, named_file, outputs, transcript};
 use super::progress::{Progress, Shared};
 use super::{confinement, exit, signals};
 use crate::session::{self, Child, Config, Control, Recording, Session, TerminalObserver};
@@ -22,7 +21,7 @@ use crate::session::{self, Child, Config, Control, Recording, Session, TerminalO
 /// # Errors
 /// A run that cannot be started, and a profile that cannot be written.
 pub(super) fn run(options: &RunArgs) -> Result<u8, Error> {
-    call_options::check(&options.calls, options.counting.separate_threads.on(), false)?;
+    call_options::check(&options.calls, options.counting.separate_threads.on())?;
     let instructions = options.profile.dump_instr.on();
     let side = instructions && options.files == Files::Profile;
     let config = Config {
@@ -42,13 +41,7 @@ pub(super) fn run(options: &RunArgs) -> Result<u8, Error> {
         Files::Profile => Some(named_file("cachegrind-out-file", &options.profile.cachegrind_out_file, 1)?),
         Files::CallGraph | Files::None => None,
     };
-    let graph = if options.calls.callgraph.on() {
-        // The fourth file of this process, after the transcript: what %n says.
-        let path = named_file("callgrind-out-file", &options.calls.callgrind_out_file, 4)?;
-        Some(CallFile::prepare(&outputs, options, &path)?)
-    } else {
-        None
-    };
+    let graph = call_file(options, &outputs)?;
     let files = ProfileFiles::prepare(&outputs, path.as_deref(), side, graph).map_err(Error::msg)?;
     files.check_side().map_err(Error::msg).context("--dump-instr=yes")?;
     let log = RunLog::open(&options.log, true, &outputs)?;

@@ -10,6 +10,9 @@ use crate::session::{Saved, Session};
 /// Checkpoints kept beside those with names. The newer they are, the closer they lie.
 const KEPT: usize = 48;
 
+/// Bytes that call graphs may take in them.
+const MOST_CALL_BYTES: u64 = 256 << 20;
+
 /// Instructions between two checkpoints, at least: what can be done again without being noticed.
 const CLOSEST: u64 = 10_000_000;
 
@@ -108,7 +111,10 @@ impl History {
 
     /// Gives up those that lie closest together for their age.
     fn thin(&mut self, session: &mut Session, now: u64) {
-        while self.points.len() > KEPT {
+        let bytes = |points: &BTreeMap<u64, Point>| {
+            points.values().map(|point| point.saved.call_bytes()).sum::<u64>()
+        };
+        while self.points.len() > KEPT || bytes(&self.points) > MOST_CALL_BYTES {
             let moments: Vec<(u64, bool)> =
                 self.points.iter().map(|(&at, point)| (at, point.turned)).collect();
             let worst = moments

@@ -187,7 +187,15 @@ impl Debugger {
     /// # Errors
     /// If the user interrupts it.
     pub fn profile(&mut self, whose: Whose) -> Result<Folded, Error> {
-        self.session.profile(whose).ok_or(Error::Interrupted)
+        self.session.profile(whose, false).ok_or(Error::Interrupted)
+    }
+
+    /// The same with the call graph, if calls are followed.
+    ///
+    /// # Errors
+    /// If the user interrupts it.
+    pub fn profile_with_calls(&mut self, whose: Whose) -> Result<Folded, Error> {
+        self.session.profile(whose, true).ok_or(Error::Interrupted)
     }
 
     /// The counts that were kept under a name, and whose they are.

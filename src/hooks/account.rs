@@ -111,6 +111,11 @@ pub(super) struct SavedAccount {
 }
 
 impl SavedAccount {
+    /// Bytes that its call graph takes, roughly.
+    pub(super) fn call_bytes(&self) -> u64 {
+        self.calls.as_ref().map_or(0, |calls| calls.bytes())
+    }
+
     /// Bytes that it takes.
     pub(super) fn bytes(&self) -> u64 {
         self.book.bytes() + self.held.bytes()
@@ -313,8 +318,16 @@ impl Account {
     }
 
     /// Walks one record; see [`Part::walk_noting`].
-    pub(super) fn walk_noting(&mut self, record: &[u64], note: &mut dyn FnMut(Option<usize>, u64, Miss)) {
-        self.part.walk_noting(record, &self.numbering, note);
+    pub(super) fn walk_noting(
+        &mut self,
+        record: &[u64],
+        plans: &[Arc<Plan>],
+        note: &mut dyn FnMut(Option<usize>, u64, Miss),
+    ) {
+        match &mut self.calls {
+            None => self.part.walk_noting(record, &self.numbering, note),
+            Some(calls) => calls.walk_noting(&mut self.part, &mut self.numbering, plans, record, note),
+        }
     }
 
     /// The account in few bytes.
@@ -328,7 +341,9 @@ impl Account {
         let Book { process, plans, counted, .. } = &saved.book;
         let same = match (self.numbering.plans(), plans) {
             // What came later has to go.
-            (Some(now), Some(then)) if self.calls.is_some() => now.len() == then.iter().len(),
+            _ if self.calls.is_some() => {
+                self.calls.iter().zip(&saved.calls).all(|(now, then)| now.numbers_blocks_as(then))
+            }
             (Some(now), Some(then)) => {
                 now.len() >= then.iter().len() && then.iter().eq(now.iter().copied().take(then.iter().len()))
             }

@@ -314,7 +314,8 @@ impl Consumer {
             let counted = |account: &&mut Account| account.counting && !account.waits;
             if let Some(account) = self.accounts.get_mut(&self.current).filter(counted) {
                 if lookout.wants_misses() {
-                    account.walk_noting(record, &mut |index, pc, miss| lookout.miss(header, index, pc, miss));
+                    let mut note = |index, pc, miss| lookout.miss(header, index, pc, miss);
+                    account.walk_noting(record, &self.plans, &mut note);
                 } else {
                     account.walk(record, &self.plans);
                 }

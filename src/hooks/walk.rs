@@ -31,9 +31,6 @@ struct Found<'b> {
 /// Accesses to LL that are made together, for the same reason.
 const MOST_BELOW: usize = 64;
 
-/// Number of a plan that an account does not have.
-const NO_PLAN: usize = usize::MAX;
-
 impl Part {
     /// Walks records to the first whose plan has no number. Returns the number of their
     /// instructions and the words that are left.
@@ -126,8 +123,19 @@ impl Part {
         note: &mut dyn FnMut(Option<usize>, u64, Miss),
     ) {
         let plan = record.first().map(|&word| Header::of(word).plan);
-        let id = plan.and_then(|plan| numbering.get(plan, self.blocks.len())).unwrap_or(NO_PLAN);
-        let insns = self.rest.index.entries.get(id).map_or(0..0, Entry::insns);
+        let id = plan.and_then(|plan| numbering.get(plan, self.blocks.len()));
+        self.noting(id, |part| _ = part.walk(record, numbering), note);
+    }
+
+    /// Calls `walk`, which walks at most one record, of the block with this number, and notes its
+    /// misses as [`Part::walk_noting`].
+    pub(super) fn noting(
+        &mut self,
+        id: Option<usize>,
+        walk: impl FnOnce(&mut Part),
+        note: &mut dyn FnMut(Option<usize>, u64, Miss),
+    ) {
+        let insns = id.and_then(|id| self.rest.index.entries.get(id)).map_or(0..0, Entry::insns);
         let previous = self.previous;
         let ended = |part: &Part| {
             previous.and_then(|id| part.blocks.get(id)).map_or(0, |block| block.mispredicted.get())
@@ -135,7 +143,7 @@ impl Part {
         let before = ended(self);
         let misses = self.rest.misses.get(insns.clone()).unwrap_or_default().to_vec();
         let mispredicted = self.rest.mispredicted.get(insns.clone()).unwrap_or_default().to_vec();
-        self.walk(record, numbering);
+        walk(self);
         if ended(self) != before
             && let Some(entry) = previous.and_then(|id| self.rest.index.entries.get(id))
             && let Some(last) = self.rest.index.insns.get(entry.last_insn() as usize)

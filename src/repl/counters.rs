@@ -5,16 +5,19 @@ use std::path::Path;
 
 use super::arguments::{nothing, number};
 use super::error::Error;
-use super::shell::{Reply, Shell, Target};
+use super::shell::{Reply, Shell, Target, Written};
 use crate::annotate::render::terminal;
 use crate::annotate::view::ranking::Counted;
 use crate::debugger::suggest::nearest;
 use crate::profile::{Costs, Event, Instructions, Profile, summary_lines};
+use crate::session::PID;
 
 /// The subject of a ranking.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum By {
     Functions,
+    /// Functions with those that they call.
+    Inclusive,
     Lines,
     Instructions,
 }
@@ -45,11 +48,13 @@ impl Shell {
             match word {
                 "by" => ranking.event = self.event(words.next().ok_or("by which event? `top by D1mr`")?)?,
                 "functions" => ranking.by = By::Functions,
+                "inclusive" => ranking.by = By::Inclusive,
                 "lines" => ranking.by = By::Lines,
                 "instructions" => ranking.by = By::Instructions,
                 _ => {
                     let wrong = |why| {
-                        let usage = "`top [N] [by EVENT] [functions|lines|instructions] [of all|PID]`";
+                        let usage =
+                            "`top [N] [by EVENT] [functions|inclusive|lines|instructions] [of all|PID]`";
                         Error::WithUsage(Box::new(why), usage)
                     };
                     ranking.count = usize::try_from(number(word).map_err(wrong)?).unwrap_or(usize::MAX);
@@ -65,6 +70,9 @@ impl Shell {
     pub(super) fn top(&mut self, rest: &str) -> Reply {
         let (rest, whose) = self.whose(rest)?;
         let ranking = self.ranking(rest)?;
+        if ranking.by == By::Inclusive {
+            return self.top_inclusive(whose, ranking.event, ranking.count);
+        }
         let folded = self.folded(whose)?;
         self.say_whose(whose);
         if ranking.by == By::Instructions {
@@ -106,17 +114,26 @@ impl Shell {
                 "a file of that name is not written in the sandbox; `dump` writes a numbered part".into()
             );
         }
-        let folded = self.folded(whose)?;
+        let folded = self.debugger.profile_with_calls(whose)?;
+        let pid = self.debugger.session().meant(whose).unwrap_or(PID);
         let target = if rest.is_empty() {
             self.dumps += 1;
             Target::Part(self.dumps)
         } else {
             Target::Named(Path::new(rest))
         };
-        let path = self.setup.output.write(&folded, target).map_err(Error::Profile)?;
+        let written = self.setup.output.write(&folded, pid, target).map_err(Error::Profile)?;
         self.say_whose(whose);
-        self.say(&format!("profile: {}", path.display()));
+        self.say_written(&written);
         Ok(())
+    }
+
+    /// Says where a profile is, and its call graph.
+    pub(super) fn say_written(&mut self, written: &Written) {
+        self.say(&format!("profile: {}", written.profile.display()));
+        if let Some(graph) = &written.graph {
+            self.say(&format!("call graph: {}", graph.display()));
+        }
     }
 
     pub(super) fn instr(&mut self, rest: &str) -> Reply {
@@ -141,7 +158,7 @@ impl Shell {
     pub(super) fn since(&mut self, rest: &str) -> Reply {
         let (name, rest) = rest.split_once(' ').unwrap_or((rest, ""));
         let ranking = self.ranking(rest)?;
-        if ranking.by == By::Instructions {
+        if matches!(ranking.by, By::Instructions | By::Inclusive) {
             return Err(
                 "a mark keeps the counts of lines: `since NAME [N] [by EVENT] [functions|lines]`".into()
             );

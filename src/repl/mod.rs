@@ -6,6 +6,7 @@ mod arguments;
 mod breakpoints;
 mod builtins;
 mod caches;
+mod calls;
 mod code;
 mod counters;
 mod display;
@@ -29,5 +30,5 @@ mod tasks;
 mod typed_ahead;
 mod whose;
 
-pub use shell::{Left, Output, Printed, Setup, Shell, Target, Working};
+pub use shell::{Left, Output, Printed, Setup, Shell, Target, Working, Written};
 pub use table::reference;

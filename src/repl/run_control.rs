@@ -11,7 +11,7 @@ use crate::debugger::step::Calls;
 use crate::debugger::stops::Trigger;
 use crate::debugger::value::Value;
 use crate::profile::reason;
-use crate::session::{Stop, signal_name};
+use crate::session::{PID, Stop, signal_name};
 
 impl Shell {
     pub(super) fn run_program(&mut self, rest: &str) -> Reply {
@@ -247,9 +247,9 @@ impl Shell {
             self.complain("the profile was not written; `dump` writes one");
             return Err(debugger::Error::Interrupted.into());
         };
-        let written = self.setup.output.write(&finished.counts, Target::Whole);
+        let written = self.setup.output.write(&finished.counts, PID, Target::Whole);
         self.setup.output.report(&finished);
-        self.say(&format!("profile: {}", written.map_err(Error::Profile)?.display()));
+        self.say_written(&written.map_err(Error::Profile)?);
         Ok(())
     }
 

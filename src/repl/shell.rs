@@ -18,11 +18,12 @@ use crate::session::{Finished, Folded, Stop, TerminalObserver};
 
 /// The profiles and the log of a session.
 pub trait Output {
-    /// Writes a profile, and gives back where.
+    /// Writes the profile of a process, and with it the call graph if there is one, and gives back
+    /// where. The call graph of the whole run is written by [`Output::report`].
     ///
     /// # Errors
     /// One line that says which file cannot be written, and why.
-    fn write(&mut self, counts: &Folded, target: Target<'_>) -> anyhow::Result<PathBuf>;
+    fn write(&mut self, counts: &Folded, pid: i32, target: Target<'_>) -> anyhow::Result<Written>;
     /// Opens a file for text, empty.
     ///
     /// # Errors
@@ -32,6 +33,15 @@ pub trait Output {
     fn is_guest_writable(&self, path: &Path) -> bool;
     /// Reports the end of the program in the log.
     fn report(&mut self, finished: &Finished);
+}
+
+/// Files that were written.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// The profile.
+    pub profile: PathBuf,
+    /// The call graph, if there is one and it is a regular file.
+    pub graph: Option<PathBuf>,
 }
 
 /// Files that a profile is written to.

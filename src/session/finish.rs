@@ -1,6 +1,7 @@
 //! The end of a run: its counts, folded to a profile, and what is to be said about it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
 use std::io;
 use std::slice::from_ref;
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use crate::abi::signal::signo::SIGKILL;
 use crate::emu::memory::space::AddressSpace;
+use crate::emu::unicorn::Machine;
 use crate::hooks::callgraph::costs::{CallCosts, Disorder};
 use crate::hooks::callgraph::dumps::Dumps;
 use crate::hooks::consumer::Consumer;
@@ -86,11 +88,11 @@ impl Session {
         self.machine.visit_consumers(|consumer| {
             tallies.iter_mut().for_each(|(&account, tally)| tally.add(consumer, account));
         });
-        let mut counts = |account| AccountCounts {
-            tally: tallies.get(&account).cloned().unwrap_or_default(),
-            // Calls are followed in runs that do not go back.
-            calls: None,
-            dumps: Dumps::default(),
+        let accounts: Vec<AccountId> = tallies.keys().copied().collect();
+        let followed = calls_so_far(&mut self.machine, &accounts);
+        let mut counts = |account| {
+            let (calls, dumps) = followed.get(&account).cloned().unwrap_or_default();
+            AccountCounts { tally: tallies.get(&account).cloned().unwrap_or_default(), calls, dumps }
         };
         let code = self.machine.recorder().code();
         let Guest { modules, requests, .. } = &mut self.guest;
@@ -99,27 +101,32 @@ impl Session {
         Some(conclude(ending, &mut self.guest, results))
     }
 
-    /// The counts so far; `None` if [`Control::interrupt`] asks for a pause before they are put
-    /// together.
-    pub fn profile(&mut self, whose: Whose) -> Option<Folded> {
-        let tally = self.tally(whose);
+    /// The counts so far, with the call graph if one is wanted and calls are followed; `None` if
+    /// [`Control::interrupt`] asks for a pause before they are put together.
+    pub fn profile(&mut self, whose: Whose, with_calls: bool) -> Option<Folded> {
+        let mut own = AccountCounts { tally: self.tally(whose), ..AccountCounts::default() };
         let accounts = self.accounts_of(whose);
+        if with_calls {
+            for (calls, _) in calls_so_far(&mut self.machine, &accounts).into_values() {
+                own.append(AccountCounts { calls, ..AccountCounts::default() });
+            }
+        }
         let command = self.shown(whose).first().map(|shown| shown.command.clone()).unwrap_or_default();
         let positions = self.config.recording.positions;
         let Session { config, machine, guest, .. } = self;
-        let wanted: Vec<(MappingId, u64)> = tally.iter().map(|(pc, mapping, _)| (mapping, pc)).collect();
+        let wanted: Vec<(MappingId, u64)> = own.addresses().collect();
         guest.modules.read_debug_info(&wanted);
         let code = machine.recorder().code().map(|kept| Code { kept, accounts });
         let subject = Subject {
             command: &command,
             counting: &config.counting,
             code,
-            calls: None,
-            dumps: &Dumps::default(),
+            calls: own.calls.as_ref(),
+            dumps: &own.dumps,
             reasons: guest.requests.reasons(),
             positions,
         };
-        attribute::fold_run(&tally, &mut guest.modules, subject)
+        attribute::fold_run(&own.tally, &mut guest.modules, subject)
     }
 
     /// The process that is meant, of those that are counted: the one that is looked at, or the
@@ -222,6 +229,29 @@ impl AccountCounts {
         let dumped = self.dumps.made.iter().flat_map(|dump| call_graph::addresses_of_dump(dump));
         own.chain(self.calls.iter().flat_map(call_graph::addresses)).chain(dumped)
     }
+}
+
+/// The call graphs of accounts so far, if calls are followed, and the parts that were dumped
+/// before.
+fn calls_so_far(
+    machine: &mut Machine,
+    accounts: &[AccountId],
+) -> BTreeMap<AccountId, (Option<CallCosts>, Dumps)> {
+    let mut all: BTreeMap<AccountId, (Option<CallCosts>, Dumps)> = BTreeMap::new();
+    machine.visit_consumers(|consumer| {
+        for &account in accounts {
+            let (calls, dumps) = (consumer.calls(account), consumer.dumps(account));
+            match all.entry(account) {
+                Entry::Vacant(entry) => drop(entry.insert((calls, dumps))),
+                Entry::Occupied(entry) => {
+                    let (own, parts) = entry.into_mut();
+                    own.iter_mut().zip(&calls).for_each(|(own, its)| own.complete(its));
+                    parts.complete(&dumps);
+                }
+            }
+        }
+    });
+    all
 }
 
 /// The call graph of an account, if calls are followed.

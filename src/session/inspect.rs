@@ -41,6 +41,11 @@ pub struct Saved {
 }
 
 impl Saved {
+    /// Bytes that call graphs take in it, roughly; all else is shared or small.
+    pub fn call_bytes(&self) -> u64 {
+        self.machine.call_bytes()
+    }
+
     /// Instructions that had been executed.
     pub fn instructions(&self) -> u64 {
         self.machine.instructions()

@@ -47,7 +47,6 @@ fn bad_options_are_125() {
 fn call_graphs_that_cannot_be_made_are_125() {
     refused(&["run", "--callgraph=maybe", "true"], 125, "--callgraph");
     refused(&["run", "--callgraph=yes", "--separate-recs=0", "true"], 125, "--separate-recs");
-    refused(&["run", "--callgraph=yes", "-i", "true"], 125, "without -i");
     refused(&["run", "--callgraph=yes", "--callgrind-out-file=none/out", "true"], 125, "none/out");
     refused(&["run", "--callgraph=yes", "--dump-every=0", "true"], 125, "--dump-every");
     refused(&["run", "--dump-before=main", "true"], 125, "--callgraph=yes");

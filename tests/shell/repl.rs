@@ -3,6 +3,7 @@
 
 mod bad_input;
 pub mod bed;
+mod calls;
 mod reverse;
 mod stops;
 mod terminal;

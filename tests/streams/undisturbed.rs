@@ -13,7 +13,10 @@ use cgemu::debugger::Debugger;
 use cgemu::debugger::control::Stopped;
 use cgemu::debugger::step::Calls;
 use cgemu::debugger::stops::{Trigger, WatchAccess};
-use cgemu::session::{Config, Control, CountModel, Producer, Session, Stop, StopConditions};
+use cgemu::profile::{CallgrindForm, CallgrindPart, write_cachegrind, write_callgrind};
+use cgemu::session::{
+    CallRules, Config, Control, CountModel, Positions, Producer, Session, Stop, StopConditions,
+};
 
 /// Times that each run is disturbed. CGEMU_SEED chooses other disturbances.
 const DISTURBANCES: usize = 24;
@@ -23,14 +26,20 @@ struct Program {
     argv: &'static [&'static str],
     producer: Producer,
     model: CountModel,
+    /// Calls are followed.
+    calls: bool,
 }
 
 const fn valgrind(package: &'static str, argv: &'static [&'static str]) -> Program {
-    Program { package, argv, producer: Producer::Tap, model: CountModel::Valgrind }
+    Program { model: CountModel::Valgrind, ..tap(package, argv) }
+}
+
+const fn calls(package: &'static str, argv: &'static [&'static str]) -> Program {
+    Program { calls: true, ..tap(package, argv) }
 }
 
 const fn tap(package: &'static str, argv: &'static [&'static str]) -> Program {
-    Program { package, argv, producer: Producer::Tap, model: CountModel::Arch }
+    Program { package, argv, producer: Producer::Tap, model: CountModel::Arch, calls: false }
 }
 
 /// Paths without a leading slash are in the directory that [`prepare`] fills, which `@` stands for.
@@ -67,8 +76,14 @@ const PROGRAMS: &[Program] = &[
         package: "coreutils",
         argv: &["/usr/bin/ls", "-l", "/etc/passwd"],
         producer: Producer::Api,
-        model: CountModel::Arch,
+        ..tap("", &[])
     },
+    calls("coreutils", &["/usr/bin/sort", "-k2", "@/words"]),
+    calls("coreutils", &["/usr/bin/ls", "-l", "/usr/bin/sort", "/etc/passwd"]),
+    calls("sqlite3", &["/usr/bin/sqlite3", ":memory:", ".read @/sql"]),
+    calls("gcc", &["@/alarm"]),
+    calls("gcc", &["@/generated"]),
+    Program { calls: true, ..valgrind("coreutils", &["/usr/bin/sort", "-k2", "@/words"]) },
 ];
 
 /// Fills a directory with programs and what programs read.
@@ -105,6 +120,16 @@ fn config_of(program: &Program, dir: &Path) -> Config {
     let argv: Vec<OsString> = program.argv.iter().map(|word| word.replace('@', dir).into()).collect();
     let mut config = config(argv, program.model);
     config.counting.producer = program.producer;
+    config.counting.calls = program.calls.then_some(CallRules {
+        skip_plt: true,
+        recursions: 2,
+        callers: 0,
+        apart: false,
+        jumps: false,
+        collect_at_start: true,
+        dump_every: 0,
+    });
+    config.recording.positions = Positions { instructions: true, lines: true };
     config
 }
 
@@ -113,6 +138,8 @@ fn config_of(program: &Program, dir: &Path) -> Config {
 struct Left {
     stop: Stop,
     profile: Vec<u8>,
+    /// The call graph, if calls are followed.
+    graph: Vec<u8>,
     notices: Vec<String>,
     printed: Vec<u8>,
     instructions: u64,
@@ -121,9 +148,15 @@ struct Left {
 fn left(mut session: Session, printed: Vec<u8>) -> Left {
     let instructions = session.instructions();
     let finished = session.finish(&mut |_| ());
-    let mut profile = Vec::new();
-    cgemu::profile::write_cachegrind(&finished.counts.profile, &mut profile).expect("written");
-    Left { stop: finished.stop, profile, notices: finished.notices, printed, instructions }
+    let (mut profile, mut graph) = (Vec::new(), Vec::new());
+    write_cachegrind(&finished.counts.profile, &mut profile).expect("written");
+    let form =
+        CallgrindForm { instructions: true, lines: true, compress_names: false, compress_positions: false };
+    let part = CallgrindPart { pid: 1000, thread: None, number: 1, begins: true };
+    if let Some(calls) = &finished.counts.calls {
+        write_callgrind(calls, form, part, &mut graph).expect("written");
+    }
+    Left { stop: finished.stop, profile, graph, notices: finished.notices, printed, instructions }
 }
 
 /// The run's result, and what was written to this process's standard output meanwhile. The only
@@ -254,11 +287,11 @@ fn differences(program: &Program, dir: &Path, seed: u64) -> Option<String> {
     if plain.printed != disturbed.printed {
         text += &format!("printed {} or {} bytes\n", plain.printed.len(), disturbed.printed.len());
     }
-    let lines =
-        |left: &Left| String::from_utf8_lossy(&left.profile).lines().map(str::to_owned).collect::<Vec<_>>();
-    let (a, b) = (lines(&plain), lines(&disturbed));
-    let odd = a.iter().zip(&b).filter(|(a, b)| a != b).take(8);
-    odd.for_each(|(a, b)| text += &format!("{a} | {b}\n"));
+    for (a, b) in [(&plain.profile, &disturbed.profile), (&plain.graph, &disturbed.graph)] {
+        let [a, b] = [a, b].map(|bytes| String::from_utf8_lossy(bytes));
+        let odd = a.lines().zip(b.lines()).filter(|(a, b)| a != b).take(8);
+        odd.for_each(|(a, b)| text += &format!("{a} | {b}\n"));
+    }
     Some(text)
 }
 

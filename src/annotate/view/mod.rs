@@ -1,6 +1,7 @@
 //! Views of profiles as plain values: rankings, annotated source, annotated code, metrics and
 //! shares. Renderers print them; `annotate`, `top`, `run --top` and the shell show the same views.
 
+pub(crate) mod calls;
 pub(crate) mod code;
 pub(crate) mod difference;
 pub(crate) mod disassembly;

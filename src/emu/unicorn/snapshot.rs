@@ -38,6 +38,11 @@ impl TaskCpu {
 }
 
 impl SavedMachine {
+    /// Bytes that call graphs take in it, roughly.
+    pub(crate) fn call_bytes(&self) -> u64 {
+        self.recorded.call_bytes()
+    }
+
     /// Number of instructions that had been executed.
     pub(crate) fn instructions(&self) -> u64 {
         self.recorded.instructions()

@@ -175,6 +175,24 @@ impl Graph {
         self.arcs.get_mut(arc as usize).filter(|arc| (arc.from, arc.to) == (from, to)).map(|own| (arc, own))
     }
 
+    /// True if blocks have the numbers that they have in another graph.
+    pub(super) fn numbers_blocks_as(&self, other: &Graph) -> bool {
+        let key = |block: &Block| {
+            let Block { plan, context, recursion, skipped, uncollected, .. } = *block;
+            (plan, context, recursion, skipped, uncollected)
+        };
+        self.contexts == other.contexts
+            && self.chains == other.chains
+            && self.blocks.iter().map(key).eq(other.blocks.iter().map(key))
+    }
+
+    /// Bytes that it takes, roughly.
+    pub(super) fn bytes(&self) -> u64 {
+        let of_block = size_of::<Block>() + size_of::<Step>() + 2 * size_of::<(PlanId, [u32; 4])>();
+        let of_arc = size_of::<CallArc>() + 2 * size_of::<[u32; 3]>();
+        (self.blocks.len() * of_block + self.arcs.len() * of_arc) as u64
+    }
+
     /// Part of a block that is needed for every record.
     #[inline(always)]
     pub(super) fn step(&self, block: BlockId) -> Option<&Step> {

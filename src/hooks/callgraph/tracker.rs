@@ -12,6 +12,7 @@ use crate::hooks::callgraph::walker::{CallRules, Thread, Walker};
 use crate::hooks::control::Control;
 use crate::hooks::counts::{Counted, Counts};
 use crate::hooks::executions::Count;
+use crate::hooks::lookout::Miss;
 use crate::hooks::numbering::Numbering;
 use crate::hooks::part::{Log, Part};
 use crate::hooks::plan::Plan;
@@ -72,6 +73,17 @@ impl CallTracker {
         child.dumps = Dumps::default();
         child.number_blocks(part, numbering, plans);
         child
+    }
+
+    /// True if blocks have the numbers that they have in another one.
+    pub(in crate::hooks) fn numbers_blocks_as(&self, other: &CallTracker) -> bool {
+        self.graph.numbers_blocks_as(&other.graph)
+    }
+
+    /// Bytes that it takes, roughly.
+    pub(in crate::hooks) fn bytes(&self) -> u64 {
+        let threads = self.others.values().chain([&self.thread]).map(Thread::bytes);
+        self.graph.bytes() + threads.sum::<u64>() + size_of_val(&*self.dumped) as u64
     }
 
     /// Numbers the blocks of the graph that the part does not have yet.
@@ -222,6 +234,34 @@ impl CallTracker {
         part: &mut Part,
         numbering: &mut Numbering,
         plans: &[Arc<Plan>],
+        words: &'w [u64],
+    ) -> (u64, &'w [u64]) {
+        self.walk_with(&mut simulate, (part, numbering, plans), words)
+    }
+
+    /// Walks one record, and notes its misses as [`Part::walk_noting`].
+    pub(in crate::hooks) fn walk_noting(
+        &mut self,
+        part: &mut Part,
+        numbering: &mut Numbering,
+        plans: &[Arc<Plan>],
+        record: &[u64],
+        note: &mut dyn FnMut(Option<usize>, u64, Miss),
+    ) {
+        let mut noting = |part: &mut Part, words: &[u64], blocks: &[BlockId], next: Option<u64>| {
+            let block = blocks.first().map(|block| *block as usize);
+            part.noting(block, |part| part.walk_logging(words, blocks), &mut *note);
+            part.noting(None, |part| simulate(part, &[], &[], next), &mut *note);
+        };
+        self.walk_with(&mut noting, (part, numbering, plans), record);
+    }
+
+    /// Walks records, which `simulate` has simulated.
+    #[inline(always)]
+    fn walk_with<'w>(
+        &mut self,
+        simulate: &mut impl FnMut(&mut Part, &[u64], &[BlockId], Option<u64>),
+        (part, numbering, plans): (&mut Part, &mut Numbering, &[Arc<Plan>]),
         mut words: &'w [u64],
     ) -> (u64, &'w [u64]) {
         let mut instructions = 0;
@@ -242,14 +282,14 @@ impl CallTracker {
                     let Some(plan) = plans.get(header.plan.0 as usize) else { break };
                     let facts = plan.calls.as_ref().filter(|_| header.instructions > 0);
                     if dumps {
-                        self.settle(part, unsettled, Some(plan.pc));
+                        self.settle(simulate, part, unsettled, Some(plan.pc));
                         unsettled = words;
                         self.dump(part, plans, Trigger::Instructions(self.rules.dump_every));
                         self.since_dump = 0;
                     }
                     let Some(facts) = facts else {
                         // It is no block.
-                        self.settle(part, unsettled, Some(plan.pc));
+                        self.settle(simulate, part, unsettled, Some(plan.pc));
                         if let Some(between) = plan.between {
                             self.walker().between(between, slots.first().copied().unwrap_or_default());
                         }
@@ -260,7 +300,7 @@ impl CallTracker {
                     };
                     let begun = self.walker().begin((header.plan, plan), facts);
                     if !self.demands.is_empty() {
-                        self.settle(part, unsettled, Some(plan.pc));
+                        self.settle(simulate, part, unsettled, Some(plan.pc));
                         unsettled = words;
                         self.meet_demands(part, plans);
                     }
@@ -280,21 +320,24 @@ impl CallTracker {
                 self.batch.add(block, Some(&step.references).filter(|_| collects));
             }
             if self.batch.is_full() {
-                self.settle(part, unsettled, None);
+                self.settle(simulate, part, unsettled, None);
                 unsettled = words;
             }
         }
-        self.settle(part, unsettled, None);
+        self.settle(simulate, part, unsettled, None);
         (instructions, words)
     }
 
-    /// Simulates the records of the batch, which `words` begin with, and settles what they cost.
-    /// The next record begins at `next`, if that is known.
-    fn settle(&mut self, part: &mut Part, words: &[u64], next: Option<u64>) {
-        part.walk_logging(words, self.batch.blocks());
-        if let Some(pc) = next {
-            part.decide(pc);
-        }
+    /// Has the records of the batch simulated, which `words` begin with, and settles what they
+    /// cost. The next record begins at `next`, if that is known.
+    fn settle(
+        &mut self,
+        simulate: &mut impl FnMut(&mut Part, &[u64], &[BlockId], Option<u64>),
+        part: &mut Part,
+        words: &[u64],
+        next: Option<u64>,
+    ) {
+        simulate(part, words, self.batch.blocks(), next);
         self.thread.ledger.settle(&mut self.batch, part.log(), &mut self.graph);
     }
 
@@ -306,6 +349,16 @@ impl CallTracker {
             demands: &mut self.demands,
             batch: &mut self.batch,
         }
+    }
+}
+
+/// Simulates records of these blocks, and decides the branch at the end of the last one if it is
+/// known where the next one begins.
+#[inline(always)]
+fn simulate(part: &mut Part, words: &[u64], blocks: &[BlockId], next: Option<u64>) {
+    part.walk_logging(words, blocks);
+    if let Some(pc) = next {
+        part.decide(pc);
     }
 }
 

@@ -10,6 +10,7 @@ use crate::hooks::callgraph::facts::{Actions, Between, CallFacts, CodePlace, Lea
 use crate::hooks::callgraph::graph::{Block, Graph, Hint, UNSEEN, Way};
 use crate::hooks::callgraph::ledger::{Batch, Change, Ledger, Spending};
 use crate::hooks::callgraph::stack_pointer::StackPointer;
+use crate::hooks::callgraph::sums::Sum;
 use crate::hooks::plan::Plan;
 use crate::hooks::record::PlanId;
 
@@ -98,6 +99,11 @@ impl Thread {
             active: Vec::new(),
             ledger: Ledger::new(rules.collect_at_start),
         }
+    }
+
+    /// Bytes that it takes, roughly.
+    pub(super) fn bytes(&self) -> u64 {
+        (self.frames.len() * (size_of::<Frame>() + size_of::<Sum>()) + self.active.len() * 4) as u64
     }
 
     /// The block that was executed last.

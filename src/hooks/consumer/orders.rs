@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::hooks::account::Account;
-use crate::hooks::consumer::Consumer;
+use crate::hooks::consumer::{Consumer, SavedConsumer};
 use crate::hooks::control::AccountId;
 use crate::hooks::plan::Plan;
 
@@ -33,5 +33,12 @@ impl Consumer {
             }
         }
         self.wake(self.current);
+    }
+}
+
+impl SavedConsumer {
+    /// Bytes that its call graphs take, roughly.
+    pub(crate) fn call_bytes(&self) -> u64 {
+        self.accounts.values().map(|account| account.call_bytes()).sum()
     }
 }

@@ -25,6 +25,11 @@ pub(crate) struct Recorded {
 }
 
 impl Recorded {
+    /// Bytes that call graphs take in it, roughly.
+    pub(crate) fn call_bytes(&self) -> u64 {
+        self.consumers.iter().map(SavedConsumer::call_bytes).sum()
+    }
+
     /// Instructions executed.
     pub(crate) fn instructions(&self) -> u64 {
         self.instructions + self.tasks.unseen() + instructions(&self.rest)
