@@ -32,6 +32,9 @@ pub(super) struct SavedFilter {
 
 /// Rewrites records to other plans, in place. The defaults pass every record on as it is.
 pub(super) trait RecordFilter {
+    /// Learns, before anything has run, that the records are for a call graph.
+    fn follow_calls(&mut self) {}
+
     /// Learns that a block at `pc` of this mapping has been translated, when `recorded` words are
     /// in the buffer.
     fn translated(&mut self, pc: u64, mapping: MappingId, fetch: &mut Fetch<'_>, recorded: usize) {

@@ -170,6 +170,7 @@ impl Recorder {
     /// Has the records followed for a call graph from the first on.
     pub(crate) fn follow_calls(&mut self) {
         self.follows_calls = true;
+        self.filter.follow_calls();
     }
 
     /// True if there is a call graph.

@@ -80,6 +80,11 @@ struct TailRecord {
 }
 
 impl RecordFilter for SuperblockFilter {
+    fn follow_calls(&mut self) {
+        // Callgrind has no superblocks over several of its blocks.
+        self.table.follow_no_jumps();
+    }
+
     fn translated(&mut self, pc: u64, mapping: MappingId, fetch: &mut Fetch<'_>, recorded: usize) {
         let counted = self.account.is_counted();
         if !counted && mapping == NO_MAPPING {

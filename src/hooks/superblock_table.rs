@@ -115,6 +115,11 @@ impl Default for SuperblockTable {
 }
 
 impl SuperblockTable {
+    /// Superblocks follow no jumps from here on.
+    pub(super) fn follow_no_jumps(&mut self) {
+        self.translator.follow_no_jumps();
+    }
+
     /// Translates the superblocks that begin in the engine's block at `pc`, wherever control comes
     /// from. Returns those that are new or differ from the known ones.
     pub(super) fn translate(

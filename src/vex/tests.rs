@@ -24,6 +24,13 @@ fn code(build: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) -> Vec<
 
 /// Translates the superblock at the start of the code; nothing else is executable.
 fn translate(build: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) -> Superblock {
+    translate_by(&mut Translator::default(), build)
+}
+
+fn translate_by(
+    translator: &mut Translator,
+    build: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>,
+) -> Superblock {
     let bytes = code(build);
     let mut fetch = |pc: u64| {
         let mut out = [0; MAX_LENGTH];
@@ -32,7 +39,7 @@ fn translate(build: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) ->
         out[..len].copy_from_slice(&rest[..len]);
         (out, len)
     };
-    Translator::default().translate(START, &mut fetch)
+    translator.translate(START, &mut fetch)
 }
 
 /// Indices of the instructions that lose a load, and of those that lose a branch.
@@ -80,6 +87,16 @@ fn a_jump_is_followed_once() {
         a.ret()
     });
     assert_eq!(superblock.insns.len(), 2);
+    // Under Callgrind not at all.
+    let mut callgrind = Translator::default();
+    callgrind.follow_no_jumps();
+    let superblock = translate_by(&mut callgrind, |a| {
+        let mut on = a.create_label();
+        a.jmp(on)?;
+        a.set_label(&mut on)?;
+        a.ret()
+    });
+    assert_eq!((superblock.insns.len(), superblock.fall_through), (1, None));
     // Not with fewer than three instructions left.
     let long = translate(|a| {
         let mut on = a.create_label();

@@ -23,6 +23,8 @@ pub(crate) struct Translator {
     factory: InstructionInfoFactory,
     ctx: LiftCtx,
     fast_path: FastPath,
+    /// Jumps are followed (`--vex-guest-chase`).
+    chases: bool,
 }
 
 impl Default for Translator {
@@ -31,11 +33,17 @@ impl Default for Translator {
             factory: InstructionInfoFactory::new(),
             ctx: LiftCtx::default(),
             fast_path: FastPath::default(),
+            chases: true,
         }
     }
 }
 
 impl Translator {
+    /// Follows no jumps from here on, as Callgrind has it.
+    pub(crate) fn follow_no_jumps(&mut self) {
+        self.chases = false;
+    }
+
     /// Translates the superblock that begins at an address.
     pub(crate) fn translate(&mut self, start: u64, fetch: &mut Fetch<'_>) -> Superblock {
         let mut superblock =
@@ -65,7 +73,8 @@ impl Translator {
                     return false;
                 }
             };
-            let extends = !extended && superblock.insns.len() + 1 + LOOK_AHEAD <= MAX_INSTRUCTIONS;
+            let has_room = superblock.insns.len() + 1 + LOOK_AHEAD <= MAX_INSTRUCTIONS;
+            let extends = self.chases && !extended && has_room;
             superblock.fall_through = Some(instruction.next_ip());
             self.push(superblock, &instruction);
             pc = instruction.next_ip();

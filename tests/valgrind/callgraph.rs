@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::common::{ENVIRONMENT, as_this_user, cgemu, names, not_compared, parallel, stderr, tool};
-use crate::exact::setting::{ARCH, DEFAULT, Model};
+use crate::exact::setting::{ARCH, DEFAULT, Model, VALGRIND};
 use crate::whole::run::{PRELOADED, TUNABLES, check_host, finish, libraries, valgrind};
 use crate::whole::{chosen, set_up};
 
@@ -275,7 +275,8 @@ fn calls_of_whole_programs_are_callgrinds() {
     // The others print where memory is, and Callgrind itself takes more of it than Cachegrind does.
     let programs: Vec<_> = chosen().into_iter().filter(|p| !p.name.starts_with("addresses")).collect();
     assert!(!programs.is_empty(), "no program has that in its name");
-    let results = parallel(programs, |program| {
+    let rows = programs.into_iter().flat_map(|program| [(program, &UNMODIFIED), (program, &VALGRIND)]);
+    let results = parallel(rows.collect(), |(program, model)| {
         let dir = tempfile::tempdir().expect("a directory");
         let command = program.words();
         let subject = Subject {
@@ -283,20 +284,22 @@ fn calls_of_whole_programs_are_callgrinds() {
             command: &command,
             env: program.env,
             directory: dir.path(),
-            model: &UNMODIFIED,
+            model,
         };
         let [theirs, ours] = both(&subject, &[]);
         assert_eq!([theirs.len(), ours.len()], [1, 1], "{}: parts", program.name);
         assert!(theirs[0].calls.len() > 20, "{}: few calls", program.name);
-        (program.name, difference(Path::new(""), &theirs[0], &ours[0]))
+        let name = format!("{} by {}", program.name, model.name);
+        (name, difference(Path::new(""), &theirs[0], &ours[0]))
     });
     none_differ(results);
 }
 
-/// As Callgrind counts without options.
+/// As Callgrind counts without options, in both count models.
 #[test]
 fn calls_and_their_costs_are_those_of_unmodified_callgrind() {
     compare_parts(sources(), &UNMODIFIED, &[], 20, Some(0));
+    compare_parts(sources(), &VALGRIND, &[], 20, Some(0));
 }
 
 #[test]
