@@ -369,6 +369,24 @@ fn requests_are_callgrinds() {
     compare_parts(source(), &ARCH, &["--toggle-collect=main", "--dump-before=rec"], 5, Some(11));
 }
 
+/// Parts before, around and after instrumentation is switched off and on. Callgrind forgets the
+/// block that switches it off, and in the last part the beginning of main.
+#[test]
+fn parts_around_instrumentation_are_callgrinds() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/callgrind/switches.c");
+    compare_each(vec![source], &ARCH, |source, subject| {
+        let [mut theirs, mut ours] = both(subject, &[]);
+        assert_eq!([theirs.len(), ours.len()], [4, 4], "{}: parts", source.display());
+        (theirs.remove(0), ours.remove(0));
+        assert!(theirs.iter().map(|part| part.calls.len()).sum::<usize>() > 250, "few calls");
+        for (theirs, ours) in theirs.iter_mut().zip(&mut ours) {
+            let [a, b] = [theirs, ours].map(|part| part.functions.remove("main").unwrap_or_default());
+            assert!(a <= b && b <= a + 20, "main: {a}, and ours {b}");
+        }
+        theirs.iter().zip(&ours).map(|(theirs, ours)| difference(source, theirs, ours)).collect()
+    });
+}
+
 /// With `--count-from=main` functions cost what they cost after Callgrind has set all costs to zero
 /// at the beginning of main, and so do calls but for those that had begun then.
 #[test]
