@@ -8,7 +8,7 @@ use anyhow::Error;
 use super::options::{Files, RunArgs};
 use super::outputs::{OutFile, Outputs};
 use crate::profile::{CallGraph, CallgrindForm, CallgrindPart, write_callgrind};
-use crate::session::{Folded, Thread};
+use crate::session::{DumpedPart, Folded, Thread};
 
 /// The file, and the form of what is in it.
 pub(super) struct CallFile {
@@ -102,6 +102,21 @@ impl CallFile {
         }
         let last = last.map(|&graph| (graph, part(graphs.len() as u32)));
         written.and(last.map_or(Ok(()), |last| self.write(&[last])))
+    }
+
+    /// Writes a part that was dumped on the way, if it has a file of its own. Returns its path if
+    /// it is a regular file.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub(super) fn write_dump(&self, dump: &DumpedPart) -> Result<Option<PathBuf>, String> {
+        if self.combine {
+            return Ok(None);
+        }
+        let file = self.beside(&format!(".{}", dump.number))?;
+        let part = CallgrindPart { pid: dump.pid, thread: None, number: dump.number, begins: true };
+        file.write(&[(&dump.graph, part)])?;
+        Ok(file.file.path())
     }
 
     /// Writes the call graph of a thread.

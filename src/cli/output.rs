@@ -23,7 +23,7 @@ use crate::profile::{
     CallgrindPart, SIDE_SUFFIX, callgrind_totals, grouped, summary_lines, write_cachegrind,
     write_instructions,
 };
-use crate::session::{Caches, Child, Config, Finished, Folded, LogSink, PID, Stop, Thread};
+use crate::session::{Caches, Child, Config, DumpedPart, Finished, Folded, LogSink, PID, Stop, Thread};
 
 /// The file of a profile, and those of its instructions and of the call graph if they are wanted.
 pub(super) struct ProfileFiles {
@@ -178,6 +178,19 @@ impl ProfileFiles {
         match (&self.graph, &beside.profile, &counts.calls) {
             (Some(graph), Some(profile), Some(calls)) => graph.write_beside(profile, calls, pid),
             _ => Ok(None),
+        }
+    }
+
+    /// Writes a part of a call graph that was dumped on the way, if it has a file of its own.
+    /// Returns its path if it is a regular file.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub(super) fn write_dump(&self, dump: &DumpedPart) -> Result<Option<PathBuf>, String> {
+        let Some(graph) = &self.graph else { return Ok(None) };
+        match dump.pid {
+            PID => graph.write_dump(dump),
+            pid => graph.beside(&format!(".{pid}"))?.write_dump(dump),
         }
     }
 

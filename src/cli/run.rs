@@ -13,7 +13,7 @@ use super::options::{Files, RunArgs};
 use super::output::{ProfileFiles, RunLog, call_file, named_file, outputs, transcript};
 use super::progress::{Progress, Shared};
 use super::{confinement, exit, signals};
-use crate::session::{self, Child, Config, Control, Recording, Session, TerminalObserver};
+use crate::session::{self, Child, Config, Control, DumpedPart, Recording, Session, TerminalObserver};
 
 /// Runs the program and returns the exit status. All that can go wrong before the first instruction
 /// comes before the banner.
@@ -75,7 +75,8 @@ pub(super) fn run(options: &RunArgs) -> Result<u8, Error> {
         children = std::mem::replace(&mut children, Ok(())).and(written);
         (child.counts, child.threads) = (None, Vec::new());
     };
-    let obey = |session: &mut Session| server.iter().for_each(|server| server.obey(session));
+    let dump = |part: &DumpedPart| files.write_dump(part);
+    let obey = |session: &mut Session| server.iter().for_each(|server| server.obey(session, &dump));
     let result = session::run(config, control, obey, &mut write);
     drop(server);
     drop(progress);

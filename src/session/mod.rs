@@ -32,7 +32,7 @@ pub use finish::run;
 pub use guest::StopConditions;
 pub use inspect::{Irreversible, Saved};
 pub use look::{Loaded, ProcessView, TaskView};
-pub use outcome::{Child, Finished, Folded, Pause, Spawned, Stop, Thread, Whose};
+pub use outcome::{Child, DumpedPart, Finished, Folded, Pause, Spawned, Stop, Thread, Whose};
 pub use run::{Session, StartError};
 pub use skip::Skip;
 

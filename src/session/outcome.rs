@@ -124,6 +124,17 @@ pub struct Folded {
     pub dumps: Vec<CallGraph>,
 }
 
+/// A part of the call graph of a process that was dumped on the way.
+#[derive(Debug)]
+pub struct DumpedPart {
+    /// The process.
+    pub pid: i32,
+    /// Its number among the parts of the process, from 1 on.
+    pub number: u32,
+    /// The part.
+    pub graph: CallGraph,
+}
+
 /// A thread that was counted apart.
 #[derive(Debug)]
 pub struct Thread {

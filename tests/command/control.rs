@@ -155,9 +155,14 @@ fn looking_changes_nothing() {
     let mut texts = Vec::new();
     for orders in [&[][..], &["--stat", "--back", "--events"], &["--dump"]] {
         let mut run = Run::start(dir.path(), &options);
+        let mut dumped = Vec::new();
         for digit in *b"123" {
             for order in orders {
                 let answer = run.order(&[order]);
+                if let Some(path) = answer.strip_prefix("dumped: ") {
+                    let text = fs::read_to_string(path.trim_end()).expect("it is written at once");
+                    dumped.push((path.trim_end().to_owned(), text));
+                }
                 let part = match *order {
                     "--stat" => "process 1000 (of 999): 1 task, counted, ",
                     "--back" => "(main, ",
@@ -170,6 +175,10 @@ fn looking_changes_nothing() {
         }
         let out = run.end();
         assert!(out.status.success(), "{}", stderr(&out));
+        assert_eq!(dumped.len(), if orders == ["--dump"] { 3 } else { 0 });
+        for (path, text) in dumped {
+            assert_eq!(fs::read_to_string(&path).expect("it stays"), text, "{path}");
+        }
         texts.push((file("out"), file("graph")));
     }
     let undisturbed = texts.first().expect("three runs");
@@ -242,7 +251,10 @@ fn orders_are_for_all_processes() {
     run.work(b'1');
     let stacks = run.order(&["--back"]);
     assert!(stacks.contains("process 1000") && stacks.contains("process 1001"), "{stacks}");
-    run.order(&["--dump"]);
+    let dumped = run.order(&["--dump"]);
+    for name in [format!("graph.{}.1\n", run.pid()), format!("graph.{}.1001.1\n", run.pid())] {
+        assert!(dumped.contains(&name), "{dumped}");
+    }
     run.order(&["--zero", "--instr=off"]);
     run.work(b'2');
     assert_eq!(run.order(&["--stat"]).matches("counting is off").count(), 2);

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +17,7 @@ use signal_hook::consts::SIGTERM;
 
 use super::place::Place;
 use crate::profile::grouped;
-use crate::session::{PAUSE, Session, Whose};
+use crate::session::{DumpedPart, PAUSE, Session, Whose};
 
 /// Order to a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +57,9 @@ impl Order {
 
 /// The text that answers an order, or the reason why it is not obeyed.
 type Answer = Result<String, String>;
+
+/// Writes a part that was dumped on the way, if it has a file of its own, and gives back where.
+pub(in crate::cli) type WriteDump<'a> = dyn Fn(&DumpedPart) -> Result<Option<PathBuf>, String> + 'a;
 
 /// Most orders that wait.
 const MOST_WAITING: usize = 64;
@@ -126,13 +130,14 @@ impl Server {
         std::thread::Builder::new().name("control".to_owned()).spawn(work).map(drop)
     }
 
-    /// Obeys the orders that wait.
-    pub(in crate::cli) fn obey(&self, session: &mut Session) {
+    /// Obeys the orders that wait; `write` writes a part that is dumped, if it has a file of its
+    /// own, and gives back where.
+    pub(in crate::cli) fn obey(&self, session: &mut Session, write: &WriteDump<'_>) {
         loop {
             let next = self.waiting.lock().as_mut().and_then(VecDeque::pop_front);
             let Some((order, answer)) = next else { break };
             // Who asked may have gone.
-            let _ = answer.send(obey(order, session));
+            let _ = answer.send(obey(order, session, write));
         }
     }
 }
@@ -204,7 +209,7 @@ fn wait_for(connection: &UnixStream, what: PollFlags) -> std::io::Result<()> {
     }
 }
 
-fn obey(order: Order, session: &mut Session) -> Answer {
+fn obey(order: Order, session: &mut Session, write: &WriteDump<'_>) -> Answer {
     match order {
         Order::Status => Ok(status(session)),
         Order::Stacks => stacks(session),
@@ -212,8 +217,7 @@ fn obey(order: Order, session: &mut Session) -> Answer {
         Order::Dump if session.config().counting.children.threads => {
             Err("threads are not dumped on the way; start the run without --separate-threads=yes".to_owned())
         }
-        Order::Dump if session.dump() => Ok("dumped; the file is written when the run ends\n".to_owned()),
-        Order::Dump => Err("there is no call graph to dump; start the run with --callgraph=yes".to_owned()),
+        Order::Dump => dump(session, write),
         Order::Zero => {
             session.zero(Whose::All);
             Ok("all counts are zero\n".to_owned())
@@ -224,6 +228,26 @@ fn obey(order: Order, session: &mut Session) -> Answer {
         }
         Order::Kill => Err("the run ends".to_owned()),
     }
+}
+
+/// Dumps the call graphs of all processes, and says where they are.
+fn dump(session: &mut Session, write: &WriteDump<'_>) -> Answer {
+    let children = session.config().counting.children;
+    let Some(parts) = session.dump() else {
+        return Err("there is no call graph to dump; start the run with --callgraph=yes".to_owned());
+    };
+    // Parts of several processes in one series have their numbers at the end.
+    let alone = !children.merged || session.counted().count() == 1;
+    let mut text = String::new();
+    for part in parts.iter().filter(|_| alone) {
+        if let Some(path) = write(part)? {
+            let _ = writeln!(text, "dumped: {}", path.display());
+        }
+    }
+    if text.is_empty() {
+        text = "dumped; what has room is written when the run ends\n".to_owned();
+    }
+    Ok(text)
 }
 
 /// Lines about the run and its processes.
