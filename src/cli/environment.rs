@@ -41,14 +41,17 @@ pub(super) fn parse(text: &OsStr) -> Result<Addition, String> {
     Ok(Addition { name: OsStr::from_bytes(name).to_owned(), value })
 }
 
-/// The fixed variables, then the additions in their order; a name that is there already keeps its
-/// place and takes the new value. A bare name that the host does not set changes nothing.
+/// The fixed variables if they are wanted, then the additions in their order; a name that is there
+/// already keeps its place and takes the new value. A bare name that the host does not set changes
+/// nothing.
 pub(super) fn build(
+    fixed: bool,
     additions: &[Addition],
     host: impl Fn(&OsStr) -> Option<OsString>,
 ) -> Vec<(OsString, OsString)> {
+    let fixed = FIXED.iter().filter(|_| fixed);
     let mut env: Vec<(OsString, OsString)> =
-        FIXED.iter().map(|&(name, value)| (name.into(), value.into())).collect();
+        fixed.map(|&(name, value)| (name.into(), value.into())).collect();
     for addition in additions {
         let Some(value) = addition.value.clone().or_else(|| host(&addition.name)) else { continue };
         match env.iter_mut().find(|(name, _)| *name == addition.name) {
@@ -66,7 +69,7 @@ mod tests {
     fn added(texts: &[&str]) -> Vec<(String, String)> {
         let additions: Vec<_> = texts.iter().map(|t| parse(OsStr::new(t)).expect("valid")).collect();
         let host = |name: &OsStr| (name == "SET").then(|| OsString::from("from host"));
-        build(&additions, host)
+        build(true, &additions, host)
             .into_iter()
             .skip(FIXED.len())
             .map(|(n, v)| (n.into_string().expect("text"), v.into_string().expect("text")))
@@ -79,7 +82,7 @@ mod tests {
 
     #[test]
     fn nothing_of_the_host_gets_in_unasked() {
-        let all = build(&[], |_| Some("leak".into()));
+        let all = build(true, &[], |_| Some("leak".into()));
         assert_eq!(all.len(), FIXED.len());
         assert!(all.iter().all(|(_, value)| value != "leak"));
     }
@@ -98,7 +101,7 @@ mod tests {
     fn the_last_one_wins_in_the_first_place() {
         assert_eq!(added(&["A=1", "B=2", "A=3"]), [pair("A", "3"), pair("B", "2")]);
         let zone = parse(OsStr::new("TZ=CET-1")).expect("valid");
-        let env = build(&[zone], |_| None);
+        let env = build(true, &[zone], |_| None);
         assert_eq!(env.len(), FIXED.len());
         assert_eq!(
             env.iter().find(|(n, _)| n == "TZ").map(|(_, v)| v.as_os_str()),

@@ -52,6 +52,10 @@ pub(super) struct MachineArgs {
     #[arg(value_parser = OsStringValueParser::new().try_map(|text| environment::parse(&text)))]
     pub env: Vec<Addition>,
 
+    /// The variables of `env` are all that there are.
+    #[arg(skip)]
+    pub only_env: bool,
+
     /// User and group as whom the program runs in the emulated machine; the files of the host
     /// belong to them there. 0 is root, who may do there what root may do. The group is the user's
     /// number if it is not given
@@ -376,7 +380,7 @@ impl MachineArgs {
     /// # Errors
     /// A program that is not found, and paths of options that are not there.
     pub(super) fn config(&self) -> Result<MachineConfig, StartError> {
-        let env = environment::build(&self.env, |name| std::env::var_os(name));
+        let env = environment::build(!self.only_env, &self.env, |name| std::env::var_os(name));
         let path = env.iter().find(|(name, _)| name == "PATH").map_or(OsStr::new(""), |(_, value)| value);
         let root = self.root.as_ref().map(|root| policy::directory("root", root)).transpose()?;
         let program = match &root {

@@ -139,6 +139,7 @@ fn asked(words: &[OsString], before: Vec<OsString>) -> Result<Asked, Error> {
     // As under Valgrind, the program gets the environment that the command has.
     let names = std::env::vars_os().filter_map(|(name, _)| environment::parse(&name).ok());
     options.machine.env.splice(0..0, names);
+    options.machine.only_env = true;
     Ok(Asked::Run(options))
 }
 

@@ -60,6 +60,19 @@ fn each_tool_writes_its_files_and_no_other() {
 }
 
 /// The log of a harness has the lines that it looks for, and files are in another directory.
+/// The program finds the variables that the command has, and no others.
+#[test]
+fn the_environment_is_the_commands() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cgemu"));
+    command.args(["valgrind", "-q", "--tool=none", "/usr/bin/env"]).current_dir(dir.path());
+    command.env_clear().envs([("ONE", "1"), ("PATH", "/bin")]);
+    let out = command.output().expect("cgemu runs");
+    let mut lines: Vec<String> = stdout(&out).lines().map(str::to_owned).collect();
+    lines.sort();
+    assert_eq!(lines, ["ONE=1", "PATH=/bin"], "{}", stderr(&out));
+}
+
 #[test]
 fn files_of_children_in_another_directory() {
     let dir = tempfile::tempdir().expect("a directory");
