@@ -22,12 +22,12 @@ impl NameId {
 
 /// The places of names in the order of their bytes.
 #[derive(Clone, Debug)]
-pub struct Ranks(Vec<usize>);
+pub struct Ranks(Vec<u32>);
 
 impl Ranks {
     /// The place of a name; `None` if it was interned later.
     #[must_use]
-    pub fn get(&self, id: NameId) -> Option<usize> {
+    pub fn get(&self, id: NameId) -> Option<u32> {
         self.0.get(id.0 as usize).copied()
     }
 }
@@ -76,7 +76,7 @@ impl Names {
         let mut order: Vec<usize> = (0..self.texts.len()).collect();
         order.sort_unstable_by_key(|&id| self.texts.get(id));
         let mut ranks = vec![0; order.len()];
-        for (rank, id) in order.into_iter().enumerate() {
+        for (rank, id) in (0..).zip(order) {
             if let Some(place) = ranks.get_mut(id) {
                 *place = rank;
             }

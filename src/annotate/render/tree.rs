@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::columns::{Counts, Shown};
 use crate::annotate::view::ranking::CountedRow;
 use crate::annotate::view::share::thousands;
-use crate::annotate::view::tree::{Branch, Calls, Named};
+use crate::annotate::view::tree::{Branch, Calls};
 use crate::console::Console;
 
 /// Writes functions, each below its callers and above what it calls.
@@ -26,7 +26,7 @@ pub(crate) fn write(branches: &[Branch<'_>], shown: &Shown, out: &mut Console<im
             write!(out, " {mark} ")?;
             out.write_all(&row.key.function.name)?;
             write!(out, " ({}x)", thousands(row.key.calls))?;
-            object(&row.key.function, out)
+            object(row.key.function.object, out)
         })
     };
     for branch in branches {
@@ -37,15 +37,15 @@ pub(crate) fn write(branches: &[Branch<'_>], shown: &Shown, out: &mut Console<im
         write!(out, " *  ")?;
         out.write_all(&branch.row.key.name)?;
         let known = branch.row.key.object.filter(|object| !object.is_empty());
-        object(&Named { object: known, name: Vec::new() }, out)?;
+        object(known, out)?;
         ends(">  ", &branch.called, out)?;
     }
     writeln!(out)
 }
 
 /// Ends a line with the object. That of a caller or callee is written even if it has no name.
-fn object(function: &Named<'_>, out: &mut Console<impl Write>) -> io::Result<()> {
-    if let Some(object) = function.object {
+fn object(object: Option<&[u8]>, out: &mut Console<impl Write>) -> io::Result<()> {
+    if let Some(object) = object {
         write!(out, " [")?;
         out.write_all(object)?;
         write!(out, "]")?;

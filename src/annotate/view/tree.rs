@@ -1,8 +1,9 @@
 //! Functions with those that call them and those that they call.
 
 use std::cmp::Reverse;
+use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ranking::{CountedRow, Order, rank};
 use crate::annotate::tally::{Pair, Tally};
@@ -21,7 +22,7 @@ pub(crate) struct Tree {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Named<'a> {
     /// `file:function`.
-    pub(crate) name: Vec<u8>,
+    pub(crate) name: Rc<[u8]>,
     /// The object, if the file names it.
     pub(crate) object: Option<&'a [u8]>,
 }
@@ -57,18 +58,22 @@ pub(crate) fn tree<'a>(
 ) -> Vec<Branch<'a>> {
     let object = |pair: Pair| tally.objects.get(&pair).map(Vec::as_slice);
     let (mut callers, mut called) = (Ends::default(), Ends::default());
+    // A function may be at the end of very many calls.
+    let mut names: FxHashMap<Pair, Rc<[u8]>> = FxHashMap::default();
+    let mut named = |pair: Pair| {
+        let name = names.entry(pair).or_insert_with(|| tally.name(pair).into());
+        Named { name: Rc::clone(name), object: object(pair) }
+    };
+    let shown: FxHashSet<Pair> = rows.iter().map(|row| row.key.1).collect();
     for ((from, to), sum) in &tally.calls {
-        let end = |other: Pair| CountedRow {
-            key: Calls {
-                function: Named { name: tally.name(other), object: object(other) },
-                calls: sum.calls,
-            },
+        let mut end = |other: Pair| CountedRow {
+            key: Calls { function: named(other), calls: sum.calls },
             counts: tally.costs(sum.row).into(),
         };
-        if tree.callers {
+        if tree.callers && shown.contains(to) {
             callers.entry(*to).or_default().push(end(*from));
         }
-        if tree.called {
+        if tree.called && shown.contains(from) {
             called.entry(*from).or_default().push(end(*to));
         }
     }
@@ -81,7 +86,7 @@ pub(crate) fn tree<'a>(
     let mut branches = Vec::with_capacity(rows.len());
     for CountedRow { key: (Reverse(name), pair), counts } in rows {
         let (callers, called) = (ranked(&mut callers, pair, &name), ranked(&mut called, pair, &name));
-        let row = CountedRow { key: Named { name, object: object(pair) }, counts };
+        let row = CountedRow { key: Named { name: name.into(), object: object(pair) }, counts };
         branches.push(Branch { row, callers, called });
     }
     branches
