@@ -3,13 +3,15 @@
 //! calls of the table. Both hold for the rest of the process, whatever a program makes of it.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use landlock::{
-    ABI, Access as _, AccessFs, AccessNet, PathBeneath, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _,
-    RulesetStatus, Scope, path_beneath_rules,
+    ABI, Access as _, AccessFs, AccessNet, NetPort, PathBeneath, Ruleset, RulesetAttr as _,
+    RulesetCreatedAttr as _, RulesetStatus, Scope, path_beneath_rules,
 };
 use rustix::fd::BorrowedFd;
+use rustix::fs::FileType;
 use rustix::io::Errno;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
@@ -165,6 +167,25 @@ const RUN: &[Allowed] = &[
 /// Those that it makes besides where it is controlled through a socket.
 const CONTROLLED: &[Allowed] = &[Allowed(&["accept4"], Condition::None)];
 
+/// Those that it makes besides where some of the host's network is open: sockets of AF_INET and
+/// AF_INET6, which Landlock lets connect to the ports that are open; SO_ERROR, and options of
+/// SOL_SOCKET and TCP.
+const NETWORKED: &[Allowed] = &[
+    Allowed(&["socket"], Condition::OneOf(0, &[2, 10])),
+    Allowed(&["connect", "shutdown"], Condition::None),
+    Allowed(&["getsockopt"], Condition::OneOf(1, &[1])),
+    Allowed(&["setsockopt"], Condition::OneOf(1, &[1, 6])),
+];
+
+/// Parts of the host that are open to a run beside its files.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Doors {
+    /// It is controlled through a socket.
+    pub controlled: bool,
+    /// It reaches some of the host's network.
+    pub networked: bool,
+}
+
 /// The calls that are EPERM in the shell and in the commands that it starts for its user, which may
 /// make all others.
 const NOT_IN_THE_SHELL: &[&str] = &[
@@ -224,7 +245,8 @@ pub(super) fn of_a_run(
 ) -> Confinement {
     let mut done = Confinement { holds: Vec::new(), lacks: Vec::new() };
     done.note("Landlock", landlock(config, outputs, control));
-    done.note("seccomp", allow_calls(control.is_some()));
+    let doors = Doors { controlled: control.is_some(), networked: !config.outside.is_empty() };
+    done.note("seccomp", allow_calls(doors));
     done
 }
 
@@ -269,11 +291,13 @@ fn landlock(
         })
         .map_err(text)?;
     for held in outputs {
-        let is_dir = rustix::fs::fstat(held).is_ok_and(|stat| {
-            rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Directory
-        });
+        let is_dir = rustix::fs::fstat(held)
+            .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory);
         let rights = if is_dir { output } else { output & AccessFs::from_file(LANDLOCK) };
         rules = rules.add_rule(PathBeneath::new(held, rights)).map_err(text)?;
+    }
+    for port in config.outside.iter().flat_map(|host| &host.addresses).map(SocketAddr::port) {
+        rules = rules.add_rule(NetPort::new(port, AccessNet::ConnectTcp)).map_err(text)?;
     }
     if let Some(directory) = control {
         rules = rules.add_rule(PathBeneath::new(directory, AccessFs::RemoveFile)).map_err(text)?;
@@ -298,14 +322,15 @@ fn debug_files(config: &MachineConfig) -> Vec<PathBuf> {
     vec![beside(".debug"), beside(".dwp"), beside(".dwo"), program.with_file_name(".debug")]
 }
 
-/// The rows of a run, which may be controlled through a socket.
-fn rows(controlled: bool) -> impl Iterator<Item = &'static Allowed> {
-    RUN.iter().chain(CONTROLLED.iter().filter(move |_| controlled))
+/// The rows of a run.
+fn rows(doors: Doors) -> impl Iterator<Item = &'static Allowed> {
+    let open = |rows: &'static [Allowed], open: bool| rows.iter().filter(move |_| open);
+    RUN.iter().chain(open(CONTROLLED, doors.controlled)).chain(open(NETWORKED, doors.networked))
 }
 
-fn allow_calls(controlled: bool) -> Result<(), String> {
+fn allow_calls(doors: Doors) -> Result<(), String> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
-    for Allowed(names, condition) in rows(controlled) {
+    for Allowed(names, condition) in rows(doors) {
         for name in *names {
             rules.insert(number(name)?, condition.rules()?);
         }
@@ -317,10 +342,10 @@ fn allow_calls(controlled: bool) -> Result<(), String> {
     install(rules, SeccompAction::Errno(Errno::PERM.raw_os_error().unsigned_abs()), SeccompAction::Allow)
 }
 
-/// Tells if the wall of a run, which may be controlled through a socket, lets this call of this
-/// process pass; traces of runs are compared with that.
-pub fn allows_in_a_run(controlled: bool, process: u64, name: &str, arguments: &[u64]) -> bool {
-    let row = rows(controlled).find(|Allowed(names, _)| names.contains(&name));
+/// Tells if the wall of a run lets this call of this process pass; traces of runs are compared with
+/// that.
+pub fn allows_in_a_run(doors: Doors, process: u64, name: &str, arguments: &[u64]) -> bool {
+    let row = rows(doors).find(|Allowed(names, _)| names.contains(&name));
     row.is_some_and(|Allowed(_, condition)| condition.holds(process, arguments))
 }
 
@@ -386,7 +411,8 @@ mod tests {
 
     #[test]
     fn the_tables_name_calls_once() {
-        let all: Vec<&str> = rows(true).flat_map(|Allowed(names, _)| names.iter().copied()).collect();
+        let doors = Doors { controlled: true, networked: true };
+        let all: Vec<&str> = rows(doors).flat_map(|Allowed(names, _)| names.iter().copied()).collect();
         let mut sorted = all.clone();
         sorted.sort_unstable();
         sorted.dedup();
@@ -395,21 +421,32 @@ mod tests {
             assert!(number(name).is_ok(), "{name}");
         }
         assert!(NOT_IN_THE_SHELL.iter().all(|name| !all.contains(name)));
-        for Allowed(_, condition) in rows(true) {
+        for Allowed(_, condition) in rows(doors) {
             condition.rules().expect("a filter");
         }
     }
 
     #[test]
     fn arguments_decide_too() {
-        let allows = |name, arguments: &[u64]| allows_in_a_run(false, 7, name, arguments);
+        let allows = |name, arguments: &[u64]| allows_in_a_run(Doors::default(), 7, name, arguments);
         assert!(allows("read", &[]) && allows("tgkill", &[7, 8, 9]) && allows("clone", &[0x3d_0f00]));
         assert!(allows("ioctl", &[1, 0x5401]) && allows("prctl", &[15]));
         // TIOCSTI, another process, a process of its own, PR_SET_DUMPABLE.
         assert!(!allows("ioctl", &[1, 0x5412]) && !allows("tgkill", &[8, 8, 9]) && !allows("clone", &[17]));
         assert!(!allows("prctl", &[4]) && !allows("execve", &[0]) && !allows("ptrace", &[0]));
         assert!(!allows("ioctl", &[]));
-        assert!(!allows("accept4", &[3]) && allows_in_a_run(true, 7, "accept4", &[3]));
-        assert!(!allows_in_a_run(true, 7, "connect", &[3]) && allows_in_a_run(true, 7, "read", &[3]));
+        let controlled = Doors { controlled: true, ..Doors::default() };
+        assert!(!allows("accept4", &[3]) && allows_in_a_run(controlled, 7, "accept4", &[3]));
+        assert!(
+            !allows_in_a_run(controlled, 7, "connect", &[3]) && allows_in_a_run(controlled, 7, "read", &[3])
+        );
+        // SO_ERROR; a socket of AF_UNIX, IP_ADD_MEMBERSHIP, bind(2), accept(2).
+        let open = |name, arguments: &[u64]| {
+            let doors = Doors { networked: true, ..Doors::default() };
+            !allows(name, arguments) && allows_in_a_run(doors, 7, name, arguments)
+        };
+        assert!(open("connect", &[3]) && open("socket", &[2, 1]) && open("getsockopt", &[3, 1, 4]));
+        assert!(!open("socket", &[1, 1]) && !open("setsockopt", &[3, 0, 35]) && !open("bind", &[3]));
+        assert!(!open("accept4", &[3]) && !open("listen", &[3]));
     }
 }

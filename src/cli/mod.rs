@@ -19,6 +19,7 @@ mod generate;
 mod lists;
 mod log;
 mod lookup;
+mod network;
 mod options;
 mod output;
 mod outputs;
@@ -37,4 +38,4 @@ mod values;
 mod view;
 
 pub use command::main;
-pub use confinement::allows_in_a_run;
+pub use confinement::{Doors, allows_in_a_run};

@@ -15,7 +15,7 @@ use super::pattern;
 use super::switch::Switch;
 use super::values;
 use super::view::Names;
-use super::{lookup, policy};
+use super::{lookup, network, policy};
 use crate::session::{
     Caches, Children, CountConfig, CountModel, FunctionPatterns, Layout, Limits, MachineConfig, Producer,
     Schedule, Skip, StartError, User,
@@ -40,6 +40,12 @@ pub(super) struct MachineArgs {
     /// of --allow-read, --allow-write and --deny counts
     #[arg(long, value_name = "PATH", action = ArgAction::Append, display_order = 25)]
     pub deny: Vec<PathBuf>,
+
+    /// Let the program connect to this host and port of the host's network; may be repeated. The
+    /// host is looked up once, before the program starts. The run depends on what comes from there,
+    /// and the profile says so
+    #[arg(long, value_name = "HOST:PORT", action = ArgAction::Append, display_order = 25)]
+    pub allow_net: Vec<String>,
 
     /// Run the program with this directory of the host as its root, and nothing else of the host:
     /// the tree of a container image, for one. The program's name is looked up in there
@@ -399,6 +405,7 @@ impl MachineArgs {
             policy: policy::build(&options, &program, &self.command, &env)?,
             program,
             argv: self.command.clone(),
+            outside: self.allow_net.iter().map(|name| network::resolve(name)).collect::<Result<_, _>>()?,
             stdin: None,
             layout: self.layout,
             limits: Limits {

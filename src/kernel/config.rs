@@ -1,12 +1,22 @@
 //! Settings that the outside makes before the emulated machine starts.
 
 use std::fs::File;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 use crate::kernel::cred::User;
 use crate::kernel::vfs::policy::Policy;
+
+/// A host and port of the host's network that the guest may reach.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutsideHost {
+    /// `HOST:PORT` as it was typed.
+    pub name: String,
+    /// Its addresses.
+    pub addresses: Vec<SocketAddr>,
+}
 
 /// Settings of the emulated machine.
 #[derive(Clone, Debug)]
@@ -15,6 +25,8 @@ pub struct KernelConfig {
     pub allow_write: Vec<PathBuf>,
     /// The files of the host that the guest is shown.
     pub policy: Policy,
+    /// Hosts and ports of the host's network that the guest may reach.
+    pub outside: Vec<OutsideHost>,
     /// Host directory the guest starts in.
     pub cwd: PathBuf,
     /// User who runs the program and owns the host's files.

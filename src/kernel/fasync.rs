@@ -78,6 +78,11 @@ impl<K: Ord + Copy> Fasync<K> {
         self.notices.retain(|notice| notice.file != file);
     }
 
+    /// Tells if anybody is to be told of it.
+    pub(crate) fn is_asked(&self, at: K) -> bool {
+        self.held.contains_key(&at)
+    }
+
     /// Notes the signals for an event.
     pub(crate) fn notify(&mut self, at: K, reason: Reason) {
         let (_, band) = reason.code_and_band();

@@ -141,6 +141,8 @@ pub(crate) enum Picked {
     Deadlock(String),
     /// There is no task left.
     Finished,
+    /// The user asks for something meanwhile.
+    GivenUp,
 }
 
 /// Claim of a task to the CPU, sched(7).
@@ -347,6 +349,11 @@ impl Scheduler {
     /// Instructions of an ordinary turn.
     pub(super) fn quantum(&self) -> u64 {
         self.quantum
+    }
+
+    /// The instruction count at which the turn of the running task is over, whoever else may run.
+    pub(super) fn whole_turn_end(&self) -> u64 {
+        self.since.saturating_add(self.turn)
     }
 
     /// The instruction count at which the running task has to give way to another one, if there is

@@ -17,6 +17,7 @@ use crate::kernel::futex::FutexKey;
 use crate::kernel::mm::Mm;
 use crate::kernel::namespace::ipcs::Ipcs;
 use crate::kernel::namespace::table::NamespaceTable;
+use crate::kernel::net::far_end::Outside;
 use crate::kernel::notices::Notices;
 use crate::kernel::pids::Pids;
 use crate::kernel::process::{EndedProcess, Process, Status};
@@ -155,6 +156,10 @@ impl Kernel {
             config.user,
         );
         fs.bound(config.max_files, config.max_output);
+        fs.net.outside = Outside::new(&config.outside);
+        if let Some(lines) = fs.net.outside.hosts() {
+            fs.name_hosts(&lines);
+        }
         let mut tasks = Arena::default();
         let current = tasks.next_key();
         let (processes, process) = Arena::with(Process::first(current));

@@ -1,11 +1,12 @@
-//! The host's standard streams: the one place where bytes from outside the emulated machine come
-//! in, and leave it, while it runs. The host's answers can be kept in a journal, from which they
-//! are given again after the run went back.
+//! The host's standard streams and network: the one place where bytes from outside the emulated
+//! machine come in, and leave it, while it runs. The host's answers can be kept in a journal, from
+//! which they are given again after the run went back.
 
 use std::cell::Cell;
 use std::fs::File;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd as _, BorrowedFd};
@@ -13,9 +14,19 @@ use rustix::fs::{FileType, SeekFrom, Stat};
 
 use crate::abi::errno::Errno;
 use crate::kernel::config::{KernelConfig, TerminalObserver};
+use crate::kernel::host_network::{Errand, HostSockets, Report};
 
 /// Interval at which a request to end is seen while the guest waits for input.
 const SLICE: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+
+/// Time for which the host's network is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Patience {
+    None,
+    /// So many nanoseconds.
+    Until(u64),
+    Endless,
+}
 
 /// An answer of the host.
 #[derive(Clone, Debug)]
@@ -23,6 +34,7 @@ enum Answer {
     Bytes(Vec<u8>),
     Number(u64),
     Stat(Box<Stat>),
+    Network(Box<Report>),
     Failed(Errno),
 }
 
@@ -32,6 +44,7 @@ impl Answer {
         let more = match self {
             Answer::Bytes(bytes) => bytes.len(),
             Answer::Stat(_) => size_of::<Stat>(),
+            Answer::Network(report) => report.size(),
             Answer::Number(_) | Answer::Failed(_) => 0,
         };
         size_of::<Answer>() + more
@@ -91,6 +104,9 @@ pub struct Streams {
     /// Bytes of a write that has been given up which the host has taken: those of the first call
     /// that no copy of the kernel has made.
     taken: Arc<AtomicUsize>,
+    /// Sockets of the host, shared by all copies of the kernel: they are as the last call left them
+    /// that no copy has made before.
+    sockets: Arc<Mutex<HostSockets>>,
     /// The guest asked for something else than when the journal was written.
     astray: Cell<bool>,
 }
@@ -127,6 +143,7 @@ impl Streams {
             hold: Cell::new(Hold::Free),
             given_up: Cell::new(false),
             taken: Arc::default(),
+            sockets: Arc::default(),
             astray: Cell::new(false),
         }
     }
@@ -366,6 +383,78 @@ impl Streams {
             Ok(u64::from(found.contains(PollFlags::IN)) | u64::from(found.contains(PollFlags::HUP)) << 1)
         })?;
         Ok((bits & 1 != 0, bits & 2 != 0))
+    }
+
+    /// Readiness of standard input as it is now, for a run that does not keep the host's timing out
+    /// since it has connections there.
+    pub(crate) fn ready_now(&self) -> Result<(bool, bool), Errno> {
+        let bits = self.number(|| {
+            if self.typed(0) > 0 {
+                return Ok(1);
+            }
+            let fd = self.fd(0);
+            let mut fds = [PollFd::new(&fd, PollFlags::IN)];
+            poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))?;
+            let found = fds[0].revents();
+            Ok(u64::from(found.contains(PollFlags::IN)) | u64::from(found.contains(PollFlags::HUP)) << 1)
+        })?;
+        Ok((bits & 1 != 0, bits & 2 != 0))
+    }
+
+    /// Gives the host what connections want of its network, and takes what has come; waits for that
+    /// as long as `patience` says, and for standard input too if `input` is set. EINTR when the
+    /// user asks for something meanwhile.
+    pub(crate) fn ask_network(
+        &self,
+        errands: &[Errand],
+        patience: Patience,
+        input: bool,
+    ) -> Result<Report, Errno> {
+        match self.answer(|| Ok(Answer::Network(Box::new(self.visit_network(errands, patience, input)?)))) {
+            Answer::Network(report) => Ok(*report),
+            Answer::Failed(errno) => Err(errno),
+            _ => Err(self.lost()),
+        }
+    }
+
+    fn visit_network(&self, errands: &[Errand], patience: Patience, input: bool) -> Result<Report, Errno> {
+        let mut sockets = self.sockets.lock().unwrap_or_else(PoisonError::into_inner);
+        let begun = Instant::now();
+        let mut report = Report { news: sockets.open(errands), ..Report::default() };
+        let most = match patience {
+            Patience::None => Duration::ZERO,
+            Patience::Until(ns) => Duration::from_nanos(ns),
+            Patience::Endless => Duration::MAX,
+        };
+        report.input = input && self.typed(0) > 0;
+        let stdin = self.fd(0);
+        let mut fds = sockets.interests(errands);
+        fds.extend(input.then(|| PollFd::new(&stdin, PollFlags::IN)));
+        let done = errands.iter().any(Errand::is_last);
+        while report.news.is_empty() && !report.input && !done {
+            let left = most.saturating_sub(begun.elapsed());
+            let slice = Timespec { tv_sec: 0, tv_nsec: left.as_nanos().min(SLICE.tv_nsec as u128) as i64 };
+            match poll(&mut fds, Some(&slice)) {
+                Ok(0) | Err(rustix::io::Errno::INTR) => {}
+                Ok(_) => break,
+                Err(errno) => return Err(errno.into()),
+            }
+            if left.is_zero() {
+                break;
+            }
+            if self.is_asked() {
+                self.given_up.set(true);
+                return Err(Errno::EINTR);
+            }
+        }
+        report.input |= input && fds.last().is_some_and(|fd| !fd.revents().is_empty());
+        drop(fds);
+        report.news.extend(sockets.go(errands));
+        report.waited = begun.elapsed().as_nanos() as u64;
+        if patience == Patience::None {
+            report.waited = 0;
+        }
+        Ok(report)
     }
 
     /// Bytes that a read would find.

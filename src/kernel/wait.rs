@@ -11,6 +11,7 @@ use crate::kernel::sched::{Call, Picked, TaskState, WaitKey, Wake};
 use crate::kernel::signal::info::SigInfo;
 use crate::kernel::signal::state::To;
 use crate::kernel::state::Kernel;
+use crate::kernel::streams::Patience;
 use crate::kernel::task::Task;
 use crate::kernel::timers::{Base, INTERVAL_TIMERS};
 
@@ -200,12 +201,21 @@ impl Kernel {
     /// Tells if nothing but what comes from the host can go on while the running task sleeps.
     pub(crate) fn is_idle(&self) -> bool {
         let timed = self.sched.first_deadline().is_some() || self.fs.timer_fds.next(|_| true).is_some();
-        !self.sched.has_ready() && (self.sched.all_looked || !timed)
+        !self.fs.net.has_outside() && !self.sched.has_ready() && (self.sched.all_looked || !timed)
     }
 
     /// The task that runs next. If none can, the clock moves to the next moment at which something
     /// happens.
     pub(crate) fn pick(&mut self, cpu: &mut dyn GuestCpu) -> Picked {
+        let picked = self.pick_one(cpu);
+        // Looking outside is no call of the guest's.
+        if self.streams.take_given_up() { Picked::GivenUp } else { picked }
+    }
+
+    fn pick_one(&mut self, cpu: &mut dyn GuestCpu) -> Picked {
+        if self.look_outside(Patience::None).is_err() {
+            return Picked::GivenUp;
+        }
         self.wake_queues();
         if self.waits_for_time() {
             self.expire_wall(self.now(cpu));
@@ -219,8 +229,26 @@ impl Kernel {
                 continue;
             }
             if self.sched.asleep().next().is_none() {
+                if self.fs.net.has_unsent() {
+                    match self.look_outside(Patience::Endless) {
+                        Ok(_) => continue,
+                        Err(_) => return Picked::GivenUp,
+                    }
+                }
                 // Those that are stopped wait for a signal that nobody is left to send.
                 return Picked::Finished;
+            }
+            if self.awaits_outside() {
+                // Time passes as outside, until something happens by itself.
+                let now = self.now(cpu);
+                let most = self.next_event().map(|at| at.saturating_sub(now));
+                let Ok(waited) = self.look_outside(most.map_or(Patience::Endless, Patience::Until)) else {
+                    return Picked::GivenUp;
+                };
+                self.clock.advance(most.map_or(waited, |most| waited.min(most)));
+                if self.sched.has_ready() || most.is_none_or(|most| waited < most) {
+                    continue;
+                }
             }
             if let Some(at) = self.next_event() {
                 let now = self.now(cpu);
@@ -251,7 +279,9 @@ impl Kernel {
     /// The instruction count at which the running task has to give way; `None` while nobody else
     /// can run.
     pub(crate) fn quantum_end(&self) -> Option<u64> {
-        self.sched.turn_end()
+        // What comes from outside wakes others, which only a turn's end notices.
+        let outside = self.fs.net.has_outside();
+        self.sched.turn_end().or_else(|| outside.then(|| self.sched.whole_turn_end()))
     }
 
     /// The next moment at which something happens by itself that ends somebody's sleep.

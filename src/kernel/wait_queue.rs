@@ -183,6 +183,11 @@ impl WaitQueues {
         }
     }
 
+    /// The epoll instances that watch a queue.
+    pub(crate) fn epolls_of(&self, queue: QueueId) -> impl Iterator<Item = QueueId> {
+        self.watchers.get(&queue).into_iter().flatten().map(|(epoll, _)| *epoll)
+    }
+
     /// Takes the queues that have woken.
     pub(crate) fn take_woken(&mut self) -> Vec<QueueId> {
         std::mem::take(&mut self.woken)

@@ -32,6 +32,8 @@ pub(super) struct Subject<'a> {
     pub dumps: &'a Dumps,
     /// The reasons that the program gave for them.
     pub reasons: &'a Reasons,
+    /// Names of what it reached out for on the host's network.
+    pub outside: &'a [String],
     /// Positions of the call graph.
     pub positions: Positions,
 }
@@ -46,6 +48,7 @@ pub(super) fn fold_run(tally: &Tally, modules: &mut Modules, subject: Subject<'_
     for (name, geometry) in [("I1", described.i1), ("D1", described.d1), ("LL", described.ll)] {
         profile.push_desc(cache_desc(name, geometry.size(), geometry.assoc(), geometry.line()));
     }
+    subject.outside.iter().for_each(|name| profile.push_desc(format!("Outside: {name} (--allow-net)")));
     let mut insns = subject.code.map(|code| (ByInstruction::new(events), code));
     for (pc, mapping, counts) in give_up.over(tally.iter()) {
         let costs = costs(counts);

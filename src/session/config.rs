@@ -11,6 +11,7 @@ use std::time::Duration;
 use crate::guest::layout::Layout;
 use crate::hooks::callgraph::walker::CallRules;
 use crate::hooks::recorder::CountModel;
+use crate::kernel::config::OutsideHost;
 use crate::kernel::cred::User;
 use crate::kernel::sched::QUANTUM;
 use crate::kernel::vfs::policy::Policy;
@@ -102,6 +103,8 @@ pub struct MachineConfig {
     pub policy: Policy,
     /// Host directories the guest may change.
     pub allow_write: Vec<PathBuf>,
+    /// Hosts and ports of the host's network that the guest may reach.
+    pub outside: Vec<OutsideHost>,
     /// Seed of the guest's random bytes.
     pub seed: u64,
 }

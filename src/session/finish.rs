@@ -67,9 +67,10 @@ impl Session {
             calls: calls_of(account, &consumers),
             dumps: dumps_of(account, &consumers),
         };
+        let outside = guest.kernel.outside();
         let Guest { modules, requests, .. } = &mut guest;
-        let (counted, reasons) = (accounts.counted(), requests.reasons());
-        let folded = fold_all(&config, counted, &mut counts, modules, reasons, code.as_ref(), take);
+        let told = Told { reasons: requests.reasons(), outside: &outside };
+        let folded = fold_all(&config, accounts.counted(), &mut counts, modules, told, code.as_ref(), take);
         // It is given up only for a pause.
         let results = folded.unwrap_or_else(|| Results::empty(&config));
         conclude(ending, &mut guest, results)
@@ -95,9 +96,10 @@ impl Session {
             AccountCounts { tally: tallies.get(&account).cloned().unwrap_or_default(), calls, dumps }
         };
         let code = self.machine.recorder().code();
+        let outside = self.guest.kernel.outside();
         let Guest { modules, requests, .. } = &mut self.guest;
-        let reasons = requests.reasons();
-        let results = fold_all(&self.config, counted, &mut counts, modules, reasons, code, &mut |_| ())?;
+        let told = Told { reasons: requests.reasons(), outside: &outside };
+        let results = fold_all(&self.config, counted, &mut counts, modules, told, code, &mut |_| ())?;
         Some(conclude(ending, &mut self.guest, results))
     }
 
@@ -124,6 +126,7 @@ impl Session {
             calls: own.calls.as_ref(),
             dumps: &own.dumps,
             reasons: guest.requests.reasons(),
+            outside: &guest.kernel.outside(),
             positions,
         };
         attribute::fold_run(&own.tally, &mut guest.modules, subject)
@@ -302,6 +305,7 @@ fn conclude(ending: Ending, guest: &mut Guest, results: Results) -> Finished {
         kernel.notices.lines(|place| places.get(place).and_then(|calls| place_of_call(modules, calls)));
     notices.extend(line);
     notices.extend(guest.kernel.fs.not_shown.line());
+    notices.extend(guest.kernel.fs.net.outside.lines());
     let dropped = guest.kernel.fs.dropped();
     if dropped > 0 {
         let files = if dropped == 1 { "1 file is".to_owned() } else { format!("{dropped} files are") };
@@ -319,6 +323,15 @@ fn conclude(ending: Ending, guest: &mut Guest, results: Results) -> Finished {
     }
     notices.extend(call_graph::notices(disorder));
     Finished { stop, counts, threads, children, notices }
+}
+
+/// Facts that profiles tell of a run beside its counts.
+#[derive(Clone, Copy)]
+struct Told<'a> {
+    /// The program's reasons for dumps.
+    reasons: &'a Reasons,
+    /// Names of what it reached out for on the host's network.
+    outside: &'a [String],
 }
 
 /// Gives the counts of one account.
@@ -341,7 +354,7 @@ fn fold_all(
     counted: &[Counted],
     counts: &mut Counts<'_>,
     modules: &mut Modules,
-    reasons: &Reasons,
+    told: Told<'_>,
     code: Option<&CodeInNoFile>,
     take: &mut dyn FnMut(&mut Child),
 ) -> Option<Results> {
@@ -383,7 +396,8 @@ fn fold_all(
         let code = code.map(|kept| Code { kept, accounts: accounts() });
         let calls = own.calls.as_ref();
         let dumps = &own.dumps;
-        let subject = Subject { command, counting, code, calls, dumps, reasons, positions };
+        let Told { reasons, outside } = told;
+        let subject = Subject { command, counting, code, calls, dumps, reasons, outside, positions };
         attribute::fold_run(&own.tally, modules, subject)
     };
     let in_first = if rules.merged { counted } else { from_ref(first) };

@@ -84,6 +84,8 @@ pub(super) enum Turn {
     GoOn,
     /// A signal ends the process of the running task.
     Kill(i32),
+    /// The next task is still to be picked.
+    Pick,
 }
 
 /// The guest's side of a run.
@@ -178,6 +180,11 @@ impl Guest {
                         return Next::Stop;
                     }
                     Picked::Finished => return self.finish(),
+                    Picked::GivenUp => {
+                        self.turn = Some(Turn::Pick);
+                        self.conclude(Action::GivenUp);
+                        return Next::Stop;
+                    }
                 },
                 Action::Refuse(why) => {
                     let calls = self.calls(cpu, mem);

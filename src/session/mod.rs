@@ -43,7 +43,7 @@ pub use crate::guest::SpaceId;
 pub use crate::guest::layout::Layout;
 pub use crate::hooks::callgraph::walker::CallRules;
 pub use crate::hooks::recorder::CountModel;
-pub use crate::kernel::config::TerminalObserver;
+pub use crate::kernel::config::{OutsideHost, TerminalObserver};
 pub use crate::kernel::cred::User;
 pub(crate) use crate::kernel::process::PID;
 pub use crate::kernel::vfs::policy::{Policy, View};

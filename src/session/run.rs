@@ -243,6 +243,7 @@ fn new_kernel(config: &Config, control: &Control, memory: u64) -> Result<Kernel,
     let mut kernel = Kernel::new(&KernelConfig {
         allow_write: program.allow_write.clone(),
         policy: program.policy.clone(),
+        outside: program.outside.clone(),
         cwd,
         user: program.user,
         seed: program.seed,

@@ -49,6 +49,7 @@ impl Session {
                 self.go_on()
             }
             Turn::GoOn => self.go_on(),
+            Turn::Pick => Action::Sleep,
             Turn::Kill(signal) => {
                 let Session { machine, guest, .. } = self;
                 machine.between_runs(|cpu, mem| dispatch::kill(&mut guest.kernel, cpu, mem, signal))

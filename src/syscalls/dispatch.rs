@@ -5,6 +5,7 @@ use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory};
 use crate::kernel::Kernel;
 use crate::kernel::sched::TaskState;
 use crate::kernel::signal::deliver::Fate;
+use crate::kernel::streams::Patience;
 use crate::kernel::uaccess::put_u32;
 use crate::kernel::vfs::host::NO_DESCRIPTOR;
 use crate::kernel::vfs::host_handle::NO_DESCRIPTOR_LEFT;
@@ -79,6 +80,10 @@ pub(crate) fn resume(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn 
 }
 
 fn serve(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory, number: u64) -> Action {
+    // Before the call has done anything, so that it can be made again.
+    if kernel.look_outside(Patience::None).is_err() && kernel.streams.take_given_up() {
+        return Action::GivenUp;
+    }
     let args = [Gpr::Rdi, Gpr::Rsi, Gpr::Rdx, Gpr::R10, Gpr::R8, Gpr::R9].map(|reg| cpu.gpr(reg));
     let clobbered = [Gpr::Rcx, Gpr::R11].map(|reg| (reg, cpu.gpr(reg)));
     cpu.set_gpr(Gpr::Rcx, cpu.rip());

@@ -41,6 +41,7 @@ impl Machine {
     pub(crate) fn config() -> KernelConfig {
         KernelConfig {
             allow_write: Vec::new(),
+            outside: Vec::new(),
             policy: Policy::everything(),
             cwd: "/".into(),
             user: User::default(),
@@ -94,7 +95,7 @@ impl Machine {
                 dispatch::resume(&mut self.kernel, &mut self.cpu, &mut self.mem)
             }
             Picked::Deadlock(why) => Action::Refuse(why),
-            Picked::Finished => panic!("no task is left"),
+            Picked::Finished | Picked::GivenUp => panic!("no task is left"),
         }
     }
 

@@ -2,7 +2,7 @@
 //! seen, and the emulator has come to an end by itself.
 
 use std::fs;
-use std::net::TcpListener;
+use std::net::{Ipv4Addr, TcpListener};
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::{SocketAddr, UnixListener};
@@ -10,8 +10,10 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use cgemu::cli::Doors;
 use tempfile::TempDir;
 
+use crate::common::network::Server;
 use crate::common::{cgemu, counts, names, not_compared, stderr, stdout, tool, wanted_in_all};
 
 /// The text that must not be seen, in files of this many bytes.
@@ -135,7 +137,7 @@ fn traced(command: &Command, trace: &Path) -> Command {
 }
 
 /// Checks each call of a trace against the wall; at least so many were made behind it.
-fn held_by_the_wall(trace: &Path, controlled: bool, least: usize) {
+fn held_by_the_wall(trace: &Path, doors: Doors, least: usize) {
     let text = fs::read_to_string(trace).expect("strace wrote a trace");
     // As many as `confinement.rs` installs.
     let (mut filters, mut behind, mut first) = (0, 0, None);
@@ -155,9 +157,9 @@ fn held_by_the_wall(trace: &Path, controlled: bool, least: usize) {
         };
         let words = rest[..end].split(',').filter(|word| !word.trim().is_empty());
         let arguments: Vec<u64> = words.map(number).collect();
-        let allowed = cgemu::cli::allows_in_a_run(controlled, process, name, &arguments);
+        let allowed = cgemu::cli::allows_in_a_run(doors, process, name, &arguments);
         if filters < 2 {
-            let makes_socket = controlled && FOR_A_SOCKET.contains(&name);
+            let makes_socket = doors.controlled && FOR_A_SOCKET.contains(&name);
             assert!(allowed || makes_socket || BEFORE_THE_WALL.contains(&name), "before the wall: {line}");
             filters += usize::from(name == "seccomp" && call.ends_with("= 0"));
         } else {
@@ -189,7 +191,7 @@ fn the_emulator_makes_no_call_outside_its_table() {
     let work = bed.path().join("work");
     tool("strace", &work, "strace", &["-V"]);
     attempt(&bed, &["--cache-sim=no"], Some(&trace));
-    held_by_the_wall(&trace, false, 1000);
+    held_by_the_wall(&trace, Doors::default(), 1000);
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/limits/calls.c");
     let built = tool("gcc", &work, "gcc", &["-w", "-static", "-o", "calls", &source.display().to_string()]);
     assert!(built.status.success(), "{}", stderr(&built));
@@ -206,7 +208,7 @@ fn the_emulator_makes_no_call_outside_its_table() {
         command.args(options).arg("--").args(words);
         let out = traced(&command, &trace).output().expect("strace starts");
         assert!(!stderr(&out).contains("panicked"), "{words:?}: {}", stderr(&out));
-        held_by_the_wall(&trace, false, 50);
+        held_by_the_wall(&trace, Doors::default(), 50);
     }
     // Orders of all kinds while the program waits.
     let sockets = bed.path().join("cgemu");
@@ -226,7 +228,17 @@ fn the_emulator_makes_no_call_outside_its_table() {
     }
     assert_eq!(run.wait().expect("it ends").code(), Some(143));
     assert_eq!(names(&sockets), [""; 0], "the wall lets it remove its socket");
-    held_by_the_wall(&trace, true, 50);
+    held_by_the_wall(&trace, Doors { controlled: true, ..Doors::default() }, 50);
+    // A program with the host's network.
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/network/client.c");
+    let built = tool("gcc", &work, "gcc", &["-w", "-pthread", "-o", "client", &source.display().to_string()]);
+    assert!(built.status.success(), "{}", stderr(&built));
+    let server = Server::start(Ipv4Addr::LOCALHOST.into()).expect("an address");
+    let mut command = cgemu(&work, &["run", "--cachegrind-out-file=../out"]);
+    command.args(server.options()).arg("./client").args(server.arguments("talk"));
+    let out = traced(&command, &trace).output().expect("strace starts");
+    assert!(out.status.success() && server.connections() > 5, "{}", stderr(&out));
+    held_by_the_wall(&trace, Doors { networked: true, ..Doors::default() }, 50);
 }
 
 /// A host process that exchanges a directory for a link to the secret while the program opens what

@@ -13,6 +13,7 @@ mod escapes;
 mod harness;
 mod limits;
 mod machine;
+mod network;
 mod outputs;
 mod readme;
 mod refusals;

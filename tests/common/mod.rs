@@ -7,6 +7,7 @@ pub mod counts;
 pub mod exact;
 pub mod golden;
 pub mod guest;
+pub mod network;
 pub mod operands;
 pub mod patience;
 pub mod pty;

@@ -21,6 +21,7 @@ pub fn config(argv: Vec<OsString>, model: CountModel) -> Config {
             limits: Limits::default(),
             schedule: Schedule::default(),
             policy: Policy::everything(),
+            outside: Vec::new(),
             allow_write: Vec::new(),
             seed: 7,
         },

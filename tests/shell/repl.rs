@@ -5,6 +5,7 @@ mod bad_input;
 pub mod bed;
 mod calls;
 mod reverse;
+mod sockets;
 mod stops;
 mod terminal;
 mod views;

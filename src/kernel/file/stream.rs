@@ -69,6 +69,10 @@ impl FileOperations for HostStream {
         at: Option<u64>,
         buf: &mut [u8],
     ) -> Result<usize, FileError> {
+        if self.0 == 0 && at.is_none() && cx.fs.net.has_outside() && cx.streams.ready_now()? == (false, false)
+        {
+            return Err(FileError::WouldBlock("read from standard input"));
+        }
         Ok(cx.streams.read(self.0, at, buf)?)
     }
 
@@ -102,12 +106,14 @@ impl FileOperations for HostStream {
     }
 
     /// Keeps the host's timing out: a pipe or a file at standard input always counts as readable,
-    /// and the question waits on the host until it is so. A terminal is asked as it is.
+    /// and the question waits on the host until it is so. A terminal is asked as it is, and so is
+    /// all while there is a connection to the host's network.
     fn poll(&self, cx: &mut FileContext, _mode: Mode, wait: bool) -> Result<u16, Errno> {
         if self.0 > 0 {
             return Ok(WRITABLE);
         }
-        let (input, end) = cx.streams.ready(wait)?;
+        let outside = cx.fs.net.has_outside();
+        let (input, end) = if outside { cx.streams.ready_now()? } else { cx.streams.ready(wait)? };
         let hup = if end { POLLHUP } else { 0 };
         Ok(if input { READABLE | WRITABLE | hup } else { hup })
     }

@@ -16,22 +16,28 @@ use crate::kernel::net::table::{Net, READABLE};
 use crate::kernel::wait_queue::WaitQueues;
 
 /// SO_SNDBUF of a connection over the loopback: forty of its segments.
-const SEND_ROOM: usize = 2_626_560;
+pub(super) const SEND_ROOM: usize = 2_626_560;
 /// Bytes of the largest packets of IPv4 and IPv6 without their headers.
 const MAX_PACKET: [usize; 2] = [65_507, 65_527];
 /// Time until a connection is given up, `tcp_syn_retries`.
 const CONNECT_TIME: u64 = 127 * NSEC_PER_SEC;
 
 impl Net {
-    /// Checks that a socket may send to an address at all, and finds the way; ENETUNREACH.
-    fn way(&self, sock: &Sock, to: SocketAddr) -> Result<SocketAddr, Errno> {
+    /// Checks that a socket may send to an address at all; ENETUNREACH.
+    fn fits(sock: &Sock, to: SocketAddr) -> Result<(), Errno> {
         let mixed = match (sock.family, to.is_ipv4(), sock.at()) {
             (Family::Inet6, true, Some(at)) => is_v6_only(sock) || at.is_ipv6() && !at.ip().is_unspecified(),
             (Family::Inet6, true, None) => is_v6_only(sock),
             (Family::Inet6, false, Some(at)) => at.is_ipv4(),
             _ => false,
         };
-        if mixed { Err(Errno::ENETUNREACH) } else { self.route(sock.namespace, to) }
+        if mixed { Err(Errno::ENETUNREACH) } else { Ok(()) }
+    }
+
+    /// The same, and the way within the machine.
+    fn way(&self, sock: &Sock, to: SocketAddr) -> Result<SocketAddr, Errno> {
+        Net::fits(sock, to)?;
+        self.route(sock.namespace, to)
     }
 
     /// Lets connections come, listen(2).
@@ -86,16 +92,24 @@ impl Net {
             }
             State::Closed => {}
         }
-        let to = self.way(self.sock(id)?, to)?;
+        let sock = self.sock(id)?;
+        Net::fits(sock, to)?;
+        let outside = self.outside_at(sock.namespace, to);
+        let to = if outside.is_some() { to } else { self.route(sock.namespace, to)? };
         let at = self.own_address(id, Errno::EADDRNOTAVAIL)?;
         let ip = if at.ip().is_unspecified() { source(to) } else { at.ip() };
         self.enter_port(id, SocketAddr::new(ip, at.port()))?;
         let sock = self.sock_mut(id)?;
         (sock.shut, sock.finished, sock.error) = ((false, false), false, None);
         sock.remote = Some(Addr::Inet(to));
+        if let Some(outside) = outside {
+            self.reach_out(id, outside, queues)?;
+            self.sock_mut(id)?.in_progress = nonblocking;
+            return Err(if nonblocking { Errno::EINPROGRESS.into() } else { FileError::Wait(waits) });
+        }
         let namespace = sock.namespace;
         let Some(listener) = self.listener_at(namespace, to, at.port()) else {
-            self.refuse(id, queues);
+            self.refuse(id, Errno::ECONNREFUSED, queues);
             let sock = self.sock_mut(id)?;
             if nonblocking {
                 sock.in_progress = true;
@@ -116,11 +130,11 @@ impl Net {
         }
     }
 
-    /// Answers a connection with a reset.
-    fn refuse(&mut self, id: SockId, queues: &mut WaitQueues) {
+    /// Answers a connection with an error, ECONNREFUSED if it is a reset.
+    pub(super) fn refuse(&mut self, id: SockId, errno: Errno, queues: &mut WaitQueues) {
         if let Ok(sock) = self.sock_mut(id) {
-            (sock.state, sock.shut, sock.error) = (State::Closed, (true, true), Some(Errno::ECONNREFUSED));
-            sock.remote = None;
+            (sock.state, sock.shut, sock.error) = (State::Closed, (true, true), Some(errno));
+            (sock.remote, sock.peer) = (None, None);
             let bound = sock.bound;
             self.leave_port(id);
             if let Some(at) = bound {
@@ -191,7 +205,7 @@ impl Net {
             self.remove(embryo, queues);
         }
         for connecting in pending {
-            self.refuse(connecting, queues);
+            self.refuse(connecting, Errno::ECONNREFUSED, queues);
         }
         self.wake(id, 0, queues);
     }
@@ -199,13 +213,18 @@ impl Net {
     /// Resets the other end of a connection.
     fn reset_peer(&mut self, id: SockId, queues: &mut WaitQueues) {
         let Some(peer) = self.peer(id).map(|(peer, _)| peer) else { return };
-        if let Ok(other) = self.sock_mut(peer)
-            && other.state == State::Connected
+        self.reset(peer, Errno::ECONNRESET, queues);
+    }
+
+    /// Breaks a connection of a socket by an error, ECONNRESET if it is a reset.
+    pub(super) fn reset(&mut self, id: SockId, errno: Errno, queues: &mut WaitQueues) {
+        if let Ok(sock) = self.sock_mut(id)
+            && sock.state == State::Connected
         {
-            other.error = Some(if other.finished { Errno::EPIPE } else { Errno::ECONNRESET });
-            (other.state, other.shut) = (State::Closed, (true, true));
+            sock.error = Some(if sock.finished { Errno::EPIPE } else { errno });
+            (sock.state, sock.shut) = (State::Closed, (true, true));
         }
-        self.wake(peer, 0, queues);
+        self.wake(id, 0, queues);
     }
 
     /// Dissolves a connection, connect(2) with AF_UNSPEC.
@@ -253,14 +272,23 @@ impl Net {
     }
 
     /// Connects a socket of UDP: it sends there, and receives from there alone.
-    pub(crate) fn connect_udp(&mut self, id: SockId, to: SocketAddr) -> Result<(), Errno> {
-        let to = self.way(self.sock(id)?, to)?;
+    pub(crate) fn connect_udp(
+        &mut self,
+        id: SockId,
+        to: SocketAddr,
+        queues: &mut WaitQueues,
+    ) -> Result<(), Errno> {
+        let sock = self.sock(id)?;
+        Net::fits(sock, to)?;
+        let outside = self.outside_at(sock.namespace, to);
+        let to = if outside.is_some() { to } else { self.route(sock.namespace, to)? };
         let at = self.own_address(id, Errno::EAGAIN)?;
         if at.ip().is_unspecified() {
             self.enter_port(id, SocketAddr::new(source(to), at.port()))?;
         }
-        self.sock_mut(id)?.remote = Some(Addr::Inet(to));
-        Ok(())
+        let sock = self.sock_mut(id)?;
+        (sock.remote, sock.peer) = (Some(Addr::Inet(to)), None);
+        outside.map_or(Ok(()), |outside| self.reach_out(id, outside, queues))
     }
 
     /// Sends a packet of UDP: to an address, or to that which the socket is connected to.
@@ -283,6 +311,9 @@ impl Net {
         }
         if out.bytes.len() > MAX_PACKET[usize::from(to.is_ipv6())] {
             return Err(Errno::EMSGSIZE.into());
+        }
+        if let Some(end) = self.far_end(id, to) {
+            return Ok(self.send_far(id, end, out.bytes, queues)?);
         }
         let to = self.way(sock, to)?;
         let (hops, service) = match to.is_ipv4() {

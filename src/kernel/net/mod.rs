@@ -1,20 +1,23 @@
 //! Sockets, socket(7). The machine has one interface, its loopback: what a socket sends reaches the
-//! machine's own sockets or nobody, and never the host.
+//! machine's own sockets or nobody, and the host's network only where that is open.
 //!
-//! From the bottom up: `loopback` (the one interface of each namespace), `addr`, `queue` (the
-//! messages that a socket has received), `options`, `sock`, `table` (every socket), `stream` and
-//! `datagram` (sending and receiving), `port`, `unix` and `inet` (names, connections and their
-//! ends), `interface`, `netlink` and `diag`, `event` (what is common to all).
+//! From the bottom up: `loopback` (the one interface of each namespace), `addr`, `far_end` (what is
+//! known of the host's network), `queue` (the messages that a socket has received), `options`,
+//! `sock`, `table` (every socket), `stream` and `datagram` (sending and receiving), `port`, `unix`
+//! and `inet` (names, connections and their ends), `outside` (connections to the host's network),
+//! `interface`, `netlink` and `diag`, `event` (what is common to all).
 
 pub(crate) mod addr;
 mod datagram;
 mod diag;
 pub(crate) mod event;
+pub(crate) mod far_end;
 mod inet;
 pub(crate) mod interface;
 pub(crate) mod loopback;
 mod netlink;
 pub(crate) mod options;
+mod outside;
 pub(crate) mod port;
 pub(crate) mod queue;
 pub(crate) mod sock;

@@ -8,6 +8,7 @@ use crate::abi::net::*;
 use crate::kernel::namespace::kind::NsId;
 pub(crate) use crate::kernel::net::addr::SockId;
 use crate::kernel::net::addr::{Addr, Family};
+use crate::kernel::net::far_end::FarEnd;
 use crate::kernel::net::options::Options;
 use crate::kernel::net::queue::{Queue, Ucred};
 use crate::kernel::vfs::node::Ino;
@@ -114,6 +115,8 @@ pub(crate) struct Sock {
     pub(crate) groups: Vec<IpAddr>,
     /// The other side has said that it sends no more, and all before that has come.
     pub(crate) finished: bool,
+    /// It stands for a far end on the host's network.
+    pub(crate) outside: Option<FarEnd>,
 }
 
 impl Sock {
@@ -165,6 +168,7 @@ impl Sock {
             inode: None,
             groups: Vec::new(),
             finished: false,
+            outside: None,
         }
     }
 

@@ -9,6 +9,7 @@ use crate::kernel::fasync::Reason;
 use crate::kernel::fdtable::FileNo;
 use crate::kernel::namespace::kind::{Kind as NsKind, NsId};
 use crate::kernel::net::addr::Family;
+use crate::kernel::net::far_end::Outside;
 use crate::kernel::net::loopback::Loopback;
 use crate::kernel::net::queue::{Message, Rights};
 use crate::kernel::net::sock::{Kind, Sock, SockId};
@@ -33,6 +34,8 @@ pub(crate) struct Net {
     pub(super) ports: BTreeMap<(NsId, u32, u16), Vec<SockId>>,
     /// Loopbacks of namespaces that are not as they were at first.
     pub(super) loopbacks: BTreeMap<NsId, Loopback>,
+    /// The host's network, as far as it is open.
+    pub(crate) outside: Outside,
     /// Port that was chosen last.
     pub(super) last_port: u16,
     /// Room that all messages take.

@@ -24,7 +24,10 @@ struct View<'a> {
 
 impl View<'_> {
     fn iter(&self) -> impl Iterator<Item = &Sock> {
-        self.net.iter().map(|(_, sock)| sock).filter(|sock| sock.namespace == self.namespace)
+        self.net
+            .iter()
+            .map(|(_, sock)| sock)
+            .filter(|sock| sock.namespace == self.namespace && sock.outside.is_none())
     }
 }
 

@@ -25,7 +25,8 @@ pub(crate) const ROWS: &[Row] = &[
         41,
         "socket",
         socket,
-        "AF_UNIX, and TCP and UDP over the emulated machine's own loopback; raw and packet sockets are EPERM",
+        "AF_UNIX, and TCP and UDP over the emulated machine's own loopback and to what --allow-net opens; raw and packet \
+         sockets are EPERM",
     ),
     full(53, "socketpair", socketpair),
     full(49, "bind", bind),
@@ -320,7 +321,7 @@ fn connect_inet(ctx: &mut Ctx, socket: Socket, bytes: &[u8]) -> SysResult {
     let again = ctx.kernel.task().call.number.is_some();
     on_net(ctx, socket, |fs| match socket.kind {
         Kind::Stream => fs.net.connect_tcp(id, to, (socket.nonblocking, again), &mut fs.queues),
-        _ => Ok(fs.net.connect_udp(id, to)?),
+        _ => Ok(fs.net.connect_udp(id, to, &mut fs.queues)?),
     })?;
     Ok(0)
 }
