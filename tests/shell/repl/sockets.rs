@@ -61,3 +61,24 @@ fn what_came_from_outside_comes_again() {
     assert_eq!((printed.len(), once.len()), (4, 4), "{out}");
     assert_eq!(server.connections(), 1);
 }
+
+/// Sockets of the machine are part of a checkpoint: bytes, connections and descriptors on their
+/// way.
+#[test]
+fn sockets_in_flight_are_part_of_a_checkpoint() {
+    let dir = built("repl/flight.c");
+    let undisturbed = said(dir.path(), &[], "run\n", &[]);
+    let lines = |out: &str| -> Vec<String> {
+        out.lines().filter(|line| line.starts_with("step ")).map(str::to_owned).collect()
+    };
+    assert_eq!(lines(&undisturbed).len(), 12, "{undisturbed}");
+    // From every step back to the first, where all is still on its way, and on.
+    let mut script = "break step\nrun\ncheckpoint first\n".to_owned();
+    for step in 1..12 {
+        script.push_str(&format!("continue {step}\nrestore first\n"));
+    }
+    script.push_str("continue 11\nreverse-continue\nreverse-continue\ndelete\ncontinue\n");
+    let out = said(dir.path(), &[], &script, &[]);
+    assert_eq!(lines(&out), lines(&undisturbed), "{out}");
+    assert!(out.contains("status 0"), "{out}");
+}
