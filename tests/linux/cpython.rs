@@ -1,5 +1,5 @@
-//! Modules of CPython's own test suite that are about processes, threads, signals and files, on
-//! Linux and in the emulator: each test that passes there must pass here.
+//! Modules of CPython's own test suite that are about processes, threads, signals, files and
+//! sockets, on Linux and in the emulator: each test that passes there must pass here.
 //!
 //! `CGEMU_TEST_ALL=1` (`./test --all`) runs them, as it installs Python with its tests;
 //! `CGEMU_CPYTHON=part` runs only the modules with that in their names. A package that is missing
@@ -14,7 +14,14 @@ use std::time::Duration;
 use crate::common::{ENVIRONMENT, as_this_user, parallel, patience, vars};
 
 /// The modules, those that take long first; each with a number of tests that pass on any Linux.
-const MODULES: [(&str, usize); 21] = [
+const MODULES: [(&str, usize); 28] = [
+    ("test_ssl", 150),
+    ("test_asyncio.test_streams", 60),
+    ("test_asyncio.test_sock_lowlevel", 35),
+    ("test_selectors", 70),
+    ("test_asyncio.test_selector_events", 100),
+    ("test_socket", 550),
+    ("test_socketserver", 25),
     ("test_threading", 150),
     ("test_os", 200),
     ("test_tempfile", 90),
