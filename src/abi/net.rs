@@ -128,6 +128,7 @@ pub(crate) const UNIX_DIAG_UID: u16 = 7;
 pub(crate) const TCP_ESTABLISHED: u8 = 1;
 pub(crate) const TCP_SYN_SENT: u8 = 2;
 pub(crate) const TCP_FIN_WAIT2: u8 = 5;
+pub(crate) const TCP_TIME_WAIT: u8 = 6;
 pub(crate) const TCP_CLOSE: u8 = 7;
 pub(crate) const TCP_CLOSE_WAIT: u8 = 8;
 pub(crate) const TCP_LISTEN: u8 = 10;

@@ -89,6 +89,7 @@ fn serve(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory,
     cpu.set_gpr(Gpr::Rcx, cpu.rip());
     cpu.set_gpr(Gpr::R11, cpu.rflags());
     let mut ctx = Ctx { kernel, cpu, mem };
+    pass_time(&mut ctx);
     // A call that has slept was let through before.
     let again = ctx.kernel.task().call.number.is_some();
     let traced = ctx.kernel.transcript.is_some();
@@ -101,6 +102,7 @@ fn serve(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory,
         (Ok(()), Some(row)) => (row.handler)(&mut ctx, args),
         (Ok(()), None) => Err(unknown(&mut ctx, number)),
     };
+    pass_time(&mut ctx);
     let paused = matches!(result, Err(Break::Pause));
     let given_up = ctx.kernel.streams.take_given_up() || paused;
     if given_up || matches!(result, Err(Break::Sleep)) {
@@ -198,6 +200,14 @@ pub(crate) fn fault(
     }
     let delivered = kernel.deliver_fault(cpu, mem, fault);
     settle(kernel, cpu, mem, delivered)
+}
+
+/// Lets what is left of connections age. Asking for the time costs a synchronisation with the CPU.
+fn pass_time(ctx: &mut Ctx) {
+    if ctx.kernel.fs.net.has_lingering() {
+        let now = ctx.now();
+        ctx.kernel.fs.net.pass_time(now);
+    }
 }
 
 fn unknown(ctx: &mut Ctx, number: u64) -> Break {

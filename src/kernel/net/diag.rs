@@ -6,6 +6,7 @@ use crate::abi::errno::Errno;
 use crate::abi::net::*;
 use crate::kernel::namespace::kind::NsId;
 use crate::kernel::net::addr::{Addr, Family, unspecified};
+use crate::kernel::net::lingering::Lingering;
 use crate::kernel::net::netlink::{Request, attribute};
 use crate::kernel::net::sock::{Sock, SockId, State};
 use crate::kernel::net::table::Net;
@@ -49,12 +50,16 @@ impl Net {
     /// `struct inet_diag_msg` of each socket of a protocol in one of the states.
     fn inet_objects(&self, namespace: NsId, of: (Family, u32), states: u32) -> Vec<Vec<u8>> {
         let all = self.iter().filter(|(_, sock)| {
-            let visible = sock.at().is_some() && (!sock.is_tcp() || sock.state != State::Closed);
+            let visible = sock.at().is_some() && (!sock.is_tcp() || sock.tcp_state() != TCP_CLOSE);
             sock.namespace == namespace && (sock.family, sock.protocol) == of && visible
         });
-        all.filter(|(_, sock)| states & 1 << inet_state(sock) != 0)
-            .map(|(id, sock)| inet_object(id, sock))
-            .collect()
+        let live = all
+            .filter(|(_, sock)| states & 1 << inet_state(sock) != 0)
+            .map(|(id, sock)| inet_object(id, sock));
+        let left = self
+            .lingering(namespace)
+            .filter(|(_, left)| (left.family, IPPROTO_TCP) == of && states & 1 << left.state() != 0);
+        live.chain(left.map(|(id, left)| lingering_object(id, left, self.time))).collect()
     }
 
     /// `struct unix_diag_msg` of each Unix socket in one of the states, with the attributes that
@@ -130,10 +135,10 @@ fn unix_state(sock: &Sock) -> u8 {
     }
 }
 
-fn inet_object(id: SockId, sock: &Sock) -> Vec<u8> {
-    let ends = [sock.at(), sock.to()].map(|end| end.unwrap_or(unspecified(sock.family, 0)));
+/// The first half of an object: family, state, timer and addresses.
+fn inet_head(family: Family, [state, timer]: [u8; 2], ends: [SocketAddr; 2], id: SockId) -> Vec<u8> {
     let octets = |end: SocketAddr| -> [u8; 16] {
-        match (sock.family, end.ip()) {
+        match (family, end.ip()) {
             (Family::Inet6, IpAddr::V4(ip)) => ip.to_ipv6_mapped().octets(),
             (_, IpAddr::V6(ip)) => ip.octets(),
             (_, IpAddr::V4(ip)) => {
@@ -143,17 +148,34 @@ fn inet_object(id: SockId, sock: &Sock) -> Vec<u8> {
             }
         }
     };
+    let mut body = vec![family.number() as u8, state, timer, 0];
+    body.extend(ends.iter().flat_map(|end| end.port().to_be_bytes()));
+    body.extend(ends.iter().flat_map(|end| octets(*end)));
+    body.extend([0; 4]); // no interface
+    body.extend(cookie(id));
+    body
+}
+
+/// The object of what is left of a connection: its timer runs, and it has no owner.
+fn lingering_object(id: SockId, left: &Lingering, now: u64) -> Vec<u8> {
+    /// The timer of TIME_WAIT.
+    const TIMER: u8 = 3;
+    let mut body = inet_head(left.family, [left.state(), TIMER], [left.local, left.remote], id);
+    for number in [(left.left(now) / 1_000_000) as u32, 0, 0, 0, 0] {
+        body.extend(number.to_le_bytes());
+    }
+    body
+}
+
+fn inet_object(id: SockId, sock: &Sock) -> Vec<u8> {
+    let ends = [sock.at(), sock.to()].map(|end| end.unwrap_or(unspecified(sock.family, 0)));
     let state = inet_state(sock);
     let (received, sent) = match sock.state {
         State::Listening => (sock.waiting.len(), sock.backlog),
         _ if sock.is_tcp() => (sock.received.len(), 0),
         _ => (sock.received.room(), sock.sent),
     };
-    let mut body = vec![sock.family.number() as u8, state, 0, 0];
-    body.extend(ends.iter().flat_map(|end| end.port().to_be_bytes()));
-    body.extend(ends.iter().flat_map(|end| octets(*end)));
-    body.extend([0; 4]); // no interface
-    body.extend(cookie(id));
+    let mut body = inet_head(sock.family, [state, 0], ends, id);
     for number in [0, received as u32, sent as u32, sock.uid, sock.number as u32] {
         body.extend(number.to_le_bytes());
     }

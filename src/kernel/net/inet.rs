@@ -160,6 +160,9 @@ impl Net {
     fn establish(&mut self, id: SockId, listener: SockId, queues: &mut WaitQueues) {
         let (Some(from), Some(sock)) = (self.get(listener).cloned(), self.get(id)) else { return };
         let (at, to) = (sock.at(), sock.to());
+        if let (Some(at), Some(to)) = (at, to) {
+            self.renew_connection(from.namespace, at, to);
+        }
         let there = self.add(from.namespace, (from.family, from.kind, from.protocol), queues);
         if let Some(to) = to {
             let _ = self.enter_port(there, to); // the socket is there
@@ -212,7 +215,8 @@ impl Net {
 
     /// Resets the other end of a connection.
     fn reset_peer(&mut self, id: SockId, queues: &mut WaitQueues) {
-        let Some(peer) = self.peer(id).map(|(peer, _)| peer) else { return };
+        let Some(peer) = self.get(id).and_then(|sock| sock.peer) else { return };
+        self.forget_lingering(peer);
         self.reset(peer, Errno::ECONNRESET, queues);
     }
 
@@ -258,6 +262,13 @@ impl Net {
             State::Listening => self.stop_listening(id, queues),
             State::Connected if resets => self.reset_peer(id, queues),
             State::Connected => {
+                let (said, finished) = (sock.shut.1, sock.finished);
+                if !said {
+                    self.has_said_end(id);
+                }
+                if !finished {
+                    self.linger(id);
+                }
                 if let Some(peer) = self.peer(id).map(|(peer, _)| peer) {
                     if let Ok(other) = self.sock_mut(peer) {
                         (other.shut.0, other.finished) = (true, true);

@@ -2,10 +2,11 @@
 //! machine's own sockets or nobody, and the host's network only where that is open.
 //!
 //! From the bottom up: `loopback` (the one interface of each namespace), `addr`, `far_end` (what is
-//! known of the host's network), `queue` (the messages that a socket has received), `options`,
-//! `sock`, `table` (every socket), `stream` and `datagram` (sending and receiving), `port`, `unix`
-//! and `inet` (names, connections and their ends), `outside` (connections to the host's network),
-//! `interface`, `netlink` and `diag`, `event` (what is common to all).
+//! known of the host's network), `lingering` (what is left of connections), `queue` (the messages
+//! that a socket has received), `options`, `sock`, `table` (every socket), `stream` and `datagram`
+//! (sending and receiving), `port`, `unix` and `inet` (names, connections and their ends),
+//! `time_wait`, `outside` (connections to the host's network), `interface`, `netlink` and `diag`,
+//! `event` (what is common to all).
 
 pub(crate) mod addr;
 mod datagram;
@@ -14,6 +15,7 @@ pub(crate) mod event;
 pub(crate) mod far_end;
 mod inet;
 pub(crate) mod interface;
+pub(crate) mod lingering;
 pub(crate) mod loopback;
 mod netlink;
 pub(crate) mod options;
@@ -23,4 +25,5 @@ pub(crate) mod queue;
 pub(crate) mod sock;
 pub(crate) mod stream;
 pub(crate) mod table;
+mod time_wait;
 mod unix;

@@ -76,17 +76,35 @@ impl Net {
     /// Tells if a socket may not have an address because of another one,
     /// `inet_csk_bind_conflict`.
     fn conflicts(&self, id: SockId, at: SocketAddr) -> bool {
+        self.conflicts_with_sockets(id, at) || self.conflicts_with_lingering(id, at)
+    }
+
+    /// The same because of what is left of a connection, to which a socket's user is nobody.
+    fn conflicts_with_lingering(&self, id: SockId, at: SocketAddr) -> bool {
+        let Some(sock) = self.get(id).filter(|sock| sock.is_tcp()) else { return false };
+        self.lingering(sock.namespace).any(|(_, left)| {
+            let reuse = sock.is_on(SO_REUSEADDR) && left.reuse.0;
+            let share = sock.is_on(SO_REUSEPORT) && left.reuse.1;
+            let meets = left.local.port() == at.port() && takes(sock, at, left.local.ip()) > 0;
+            meets && !reuse && !share
+        })
+    }
+
+    fn conflicts_with_sockets(&self, id: SockId, at: SocketAddr) -> bool {
         let Some(sock) = self.get(id) else { return false };
         self.at_port((sock.namespace, sock.protocol), at.port()).any(|(other_id, other, other_at)| {
             let reuse = sock.is_on(SO_REUSEADDR) && other.is_on(SO_REUSEADDR);
             let reuse = reuse && !(sock.is_tcp() && other.state == State::Listening);
             let share = sock.is_on(SO_REUSEPORT) && other.is_on(SO_REUSEPORT) && sock.uid == other.uid;
-            other_id != id && !reuse && !share && overlap((sock, at), (other, other_at))
+            // Where a connection is over, only an address that bind(2) gave stays.
+            let over = other.is_tcp() && other.tcp_state() == TCP_CLOSE && other.bound.is_none();
+            other_id != id && !over && !reuse && !share && overlap((sock, at), (other, other_at))
         })
     }
 
-    /// A port for a socket without one: the next that nobody has.
-    fn free_port(&mut self, id: SockId, at: SocketAddr) -> Option<u16> {
+    /// A port for a socket without one: the next that nobody has. What is left of connections
+    /// counts only if it is to be `bound`.
+    fn free_port(&mut self, id: SockId, at: SocketAddr, bound: bool) -> Option<u16> {
         let (namespace, protocol) = (self.get(id)?.namespace, self.get(id)?.protocol);
         let (first, last) = (*EPHEMERAL.start(), *EPHEMERAL.end());
         for _ in EPHEMERAL {
@@ -94,7 +112,11 @@ impl Net {
                 if self.last_port < first || self.last_port >= last { first } else { self.last_port + 1 };
             self.last_port = next;
             let unused = !self.ports.contains_key(&(namespace, protocol, next));
-            if unused && !self.conflicts(id, SocketAddr::new(at.ip(), next)) {
+            let at = SocketAddr::new(at.ip(), next);
+            if unused
+                && !self.conflicts_with_sockets(id, at)
+                && !(bound && self.conflicts_with_lingering(id, at))
+            {
                 return Some(next);
             }
         }
@@ -123,7 +145,7 @@ impl Net {
             return Err(Errno::EINVAL);
         }
         let port = match at.port() {
-            0 => self.free_port(id, at).ok_or(Errno::EADDRINUSE)?,
+            0 => self.free_port(id, at, true).ok_or(Errno::EADDRINUSE)?,
             _ if self.conflicts(id, at) => return Err(Errno::EADDRINUSE),
             port => port,
         };
@@ -164,7 +186,7 @@ impl Net {
             return Ok(at);
         }
         let any = unspecified(sock.family, 0);
-        let port = self.free_port(id, any).ok_or(none)?;
+        let port = self.free_port(id, any, false).ok_or(none)?;
         let at = SocketAddr::new(any.ip(), port);
         self.enter_port(id, at)?;
         Ok(at)

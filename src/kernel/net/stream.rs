@@ -207,6 +207,9 @@ impl Net {
     /// Sends to a socket of TCP that was closed: the bytes are lost, and what comes back resets the
     /// connection.
     fn send_to_nobody(&mut self, id: SockId, len: usize, queues: &mut WaitQueues) -> usize {
+        if let Some(peer) = self.get(id).and_then(|sock| sock.peer) {
+            self.forget_lingering(peer);
+        }
         if let Ok(sock) = self.sock_mut(id) {
             sock.error = Some(if sock.finished { Errno::EPIPE } else { Errno::ECONNRESET });
             (sock.state, sock.shut) = (State::Closed, (true, true));
@@ -384,6 +387,10 @@ impl Net {
                 }
             }
             _ => {}
+        }
+        let sock = self.sock(id)?;
+        if sock.is_tcp() && sock.state == State::Connected && write && !sock.shut.1 {
+            self.has_said_end(id);
         }
         let sock = self.sock_mut(id)?;
         sock.shut = (sock.shut.0 || read, sock.shut.1 || write);

@@ -10,6 +10,7 @@ use crate::kernel::fdtable::FileNo;
 use crate::kernel::namespace::kind::{Kind as NsKind, NsId};
 use crate::kernel::net::addr::Family;
 use crate::kernel::net::far_end::Outside;
+use crate::kernel::net::lingering::Lingering;
 use crate::kernel::net::loopback::Loopback;
 use crate::kernel::net::queue::{Message, Rights};
 use crate::kernel::net::sock::{Kind, Sock, SockId};
@@ -36,6 +37,10 @@ pub(crate) struct Net {
     pub(super) loopbacks: BTreeMap<NsId, Loopback>,
     /// The host's network, as far as it is open.
     pub(crate) outside: Outside,
+    /// Rests of connections whose sockets have gone, by the keys of those.
+    pub(super) lingering: BTreeMap<SockId, Lingering>,
+    /// Time of the last call, in nanoseconds since the program's start, while anything is left.
+    pub(crate) time: u64,
     /// Port that was chosen last.
     pub(super) last_port: u16,
     /// Room that all messages take.
@@ -51,7 +56,8 @@ pub(crate) struct Net {
 impl Net {
     /// Bytes that the sockets and their messages take.
     pub(crate) fn bytes(&self) -> u64 {
-        self.room + self.socks.len() as u64 * (size_of::<Sock>() as u64 + 256)
+        let left = self.lingering.len() * (size_of::<Lingering>() + 32);
+        self.room + left as u64 + self.socks.len() as u64 * (size_of::<Sock>() as u64 + 256)
     }
 
     /// Adds a socket, which has no inode number yet.

@@ -6,6 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use crate::abi::net::*;
 use crate::kernel::namespace::kind::NsId;
 use crate::kernel::net::addr::{Addr, Family, unspecified};
+use crate::kernel::net::lingering::Lingering;
 use crate::kernel::net::sock::{Sock, State};
 use crate::kernel::net::table::Net;
 use crate::kernel::vfs::node::NetFile;
@@ -23,6 +24,12 @@ struct View<'a> {
 }
 
 impl View<'_> {
+    /// Rests of connections of a family.
+    fn lingering(&self, family: Family) -> Vec<&Lingering> {
+        let all = self.net.lingering(self.namespace).map(|(_, left)| left);
+        all.filter(|left| left.family == family).collect()
+    }
+
     fn iter(&self) -> impl Iterator<Item = &Sock> {
         self.net
             .iter()
@@ -64,7 +71,7 @@ fn hex(family: Family, at: Option<SocketAddr>) -> String {
 fn shown<'a>(net: &'a View, family: Family, protocol: u32) -> Vec<&'a Sock> {
     let all =
         net.iter().filter(|sock| sock.family == family && sock.protocol == protocol && sock.at().is_some());
-    let mut all: Vec<&Sock> = all.filter(|sock| !sock.is_tcp() || sock.state != State::Closed).collect();
+    let mut all: Vec<&Sock> = all.filter(|sock| !sock.is_tcp() || sock.tcp_state() != TCP_CLOSE).collect();
     all.sort_by_key(|sock| sock.state != State::Listening);
     all
 }
@@ -80,8 +87,20 @@ fn tcp(net: &View, family: Family) -> String {
             "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode"
         }
     };
-    let mut lines = vec![header.to_owned()];
-    for (at, sock) in shown(net, family, IPPROTO_TCP).into_iter().enumerate() {
+    let (mut lines, mut behind) = (vec![header.to_owned()], Vec::new());
+    let socks = shown(net, family, IPPROTO_TCP);
+    let left = net.lingering(family);
+    for (at, left) in (socks.len()..).zip(&left) {
+        // In USER_HZ.
+        let until = left.left(net.net.time) / 10_000_000;
+        behind.push(format!(
+            "{at:4}: {} {} {:02X} 00000000:00000000 03:{until:08X} 00000000     0        0 0 3 {POINTER}",
+            hex(family, Some(left.local)),
+            hex(family, Some(left.remote)),
+            left.state(),
+        ));
+    }
+    for (at, sock) in socks.into_iter().enumerate() {
         let listens = sock.state == State::Listening;
         let queued = if listens { sock.waiting.len() } else { sock.received.len() };
         // Retransmission and acknowledgement times, congestion window and slow start threshold.
@@ -95,6 +114,7 @@ fn tcp(net: &View, family: Family) -> String {
             sock.number,
         ));
     }
+    lines.extend(behind);
     let width = if six { 0 } else { TCP_LINE };
     lines.iter().map(|line| format!("{line:<width$}\n")).collect()
 }
@@ -181,9 +201,10 @@ fn tcp_sockets(net: &View, family: Family) -> (usize, usize) {
 fn sockstat(net: &View) -> String {
     let (inuse, all) = tcp_sockets(net, Family::Inet);
     let (used, all) = (net.iter().count(), all + tcp_sockets(net, Family::Inet6).1);
+    let left = net.net.lingering(net.namespace).count();
     let udp = |protocol| shown(net, Family::Inet, protocol).len();
     format!(
-        "sockets: used {used}\nTCP: inuse {inuse} orphan 0 tw 0 alloc {all} mem 0\nUDP: inuse {} mem 0\n\
+        "sockets: used {used}\nTCP: inuse {inuse} orphan 0 tw {left} alloc {all} mem 0\nUDP: inuse {} mem 0\n\
          UDPLITE: inuse {}\nRAW: inuse 0\nFRAG: inuse 0 memory 0\n",
         udp(IPPROTO_UDP),
         udp(IPPROTO_UDPLITE)

@@ -10,7 +10,7 @@ use crate::abi::net::*;
 use crate::kernel::file::description::Description;
 use crate::kernel::file::socket::Socket as SocketFile;
 use crate::kernel::net::addr::{Addr, Family, Given, encode, family_of, parse};
-use crate::kernel::net::sock::{Kind, SockId, State};
+use crate::kernel::net::sock::{Kind, SockId};
 use crate::kernel::uaccess::put_u32;
 use crate::kernel::vfs::change::Make;
 use crate::kernel::vfs::resolve::Last;
@@ -341,7 +341,7 @@ fn getpeername(ctx: &mut Ctx, [fd, addr, len, ..]: [u64; 6]) -> SysResult {
     let connected = match socket.family {
         Family::Unix => sock.peer.is_some(),
         Family::Netlink => true,
-        _ if socket.is_tcp() => sock.state == State::Connected,
+        _ if socket.is_tcp() => !matches!(sock.tcp_state(), TCP_CLOSE | TCP_SYN_SENT | TCP_LISTEN),
         _ => sock.remote.is_some(),
     };
     if !connected {
