@@ -106,7 +106,9 @@ mod tests {
 
     /// Trains a predictor until it predicts that a branch is taken.
     fn train(predictors: &mut InlinePredictors) {
-        (0..20).for_each(|_| drop(predictors.live().conditional.record(5, true)));
+        for _ in 0..20 {
+            predictors.live().conditional.record(5, true);
+        }
     }
 
     fn is_trained(predictors: &mut InlinePredictors) -> bool {

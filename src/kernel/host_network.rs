@@ -295,7 +295,10 @@ mod tests {
         let mut sockets = HostSockets::default();
         let out = vec![b"one".to_vec(), Vec::new(), b"three".to_vec()];
         let errand = Errand { datagrams: true, out, ..errand(1, at) };
-        assert_eq!(news(&mut sockets, &[errand.clone()]), [(1, News::Connected), (1, News::Sent(3))]);
+        assert_eq!(
+            news(&mut sockets, std::slice::from_ref(&errand)),
+            [(1, News::Connected), (1, News::Sent(3))]
+        );
         let mut buf = [0; 9];
         let (len, from) = there.recv_from(&mut buf).unwrap();
         assert_eq!(&buf[..len], b"one");

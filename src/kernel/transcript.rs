@@ -153,7 +153,7 @@ mod tests {
     fn a_call_that_waits_for_its_child() {
         let mut transcript = Transcript::default();
         transcript.begin(1000, 10, "vfork(".into());
-        transcript.waits(1000, "vfork".into());
+        transcript.waits(1000, "vfork".into(), String::new());
         transcript.line(1002, 20, "+++ exited with 0 +++");
         transcript.goes_on(1000, 30, "1002");
         transcript.goes_on(1000, 30, "1002");

@@ -63,6 +63,7 @@ impl Session {
         only.made.push(Arc::clone(dump));
         let wanted: Vec<_> = call_graph::addresses_of_dump(dump).collect();
         self.guest.modules.read_debug_info(&wanted);
+        let outside = self.guest.kernel.outside();
         let subject = Subject {
             command,
             counting: &self.config.counting,
@@ -70,6 +71,7 @@ impl Session {
             calls: None,
             dumps: &only,
             reasons: self.guest.requests.reasons(),
+            outside: &outside,
             positions: self.config.recording.positions,
         };
         attribute::fold_run(&Tally::default(), &mut self.guest.modules, subject)?.dumps.pop()

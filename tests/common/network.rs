@@ -106,7 +106,7 @@ fn serve(stream: TcpStream, kept: &AtomicUsize) -> std::io::Result<()> {
         "silent" => drop(reader.read(&mut buf)?),
         // What nobody has read makes the end a reset.
         "reset" => {
-            drop(stream.peek(&mut buf)?);
+            let _ = stream.peek(&mut buf)?;
         }
         "numbers" => {
             while reader.read(&mut buf[..1])? == 1 {

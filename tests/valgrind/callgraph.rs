@@ -377,7 +377,8 @@ fn parts_around_instrumentation_are_callgrinds() {
     compare_each(vec![source], &ARCH, |source, subject| {
         let [mut theirs, mut ours] = both(subject, &[]);
         assert_eq!([theirs.len(), ours.len()], [4, 4], "{}: parts", source.display());
-        (theirs.remove(0), ours.remove(0));
+        theirs.remove(0);
+        ours.remove(0);
         assert!(theirs.iter().map(|part| part.calls.len()).sum::<usize>() > 250, "few calls");
         for (theirs, ours) in theirs.iter_mut().zip(&mut ours) {
             let [a, b] = [theirs, ours].map(|part| part.functions.remove("main").unwrap_or_default());

@@ -7,6 +7,7 @@ use crate::hooks::consumer::Predictors;
 use crate::hooks::control::{AccountId, Opening};
 use crate::hooks::counts::Counts;
 use crate::hooks::plan::{Builder, NO_MAPPING};
+use crate::hooks::recorder::counting::Inline;
 use crate::hooks::tally::Tally;
 use crate::sim::Hierarchy;
 use crate::x86::decode::{MAX_LENGTH, decode};

@@ -89,6 +89,7 @@ impl Guest {
             front: None,
             input: None,
             journal: false,
+            outside: Vec::new(),
         });
         let mut guest = Guest { machine };
         guest.machine.kernel.fs_context_mut().umask = 0o022;
