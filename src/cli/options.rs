@@ -41,9 +41,9 @@ pub(super) struct MachineArgs {
     #[arg(long, value_name = "PATH", action = ArgAction::Append, display_order = 25)]
     pub deny: Vec<PathBuf>,
 
-    /// Let the program connect to this host and port of the host's network; may be repeated. The
-    /// host is looked up once, before the program starts. The run depends on what comes from there,
-    /// and the profile says so
+    /// Let the program connect to this host and port outside, in the host's network; may be
+    /// repeated. The host is looked up once, before the program starts. The run depends on what
+    /// comes from there, and the profile says so
     #[arg(long, value_name = "HOST:PORT", action = ArgAction::Append, display_order = 25)]
     pub allow_net: Vec<String>,
 

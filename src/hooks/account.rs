@@ -11,9 +11,10 @@ use crate::hooks::counts::{Counted, PackedCounts, Repeated};
 use crate::hooks::executions::{Count, Tally};
 use crate::hooks::lookout::Miss;
 use crate::hooks::numbering::{Numbering, PackedPlans};
-use crate::hooks::part::{HeldPart, Part, Predictors, number};
+use crate::hooks::part::{HeldPart, Part, number};
 use crate::hooks::plan::Plan;
 use crate::hooks::plan_index::PlanIndex;
+use crate::hooks::predictors::Predictors;
 use crate::hooks::record::PlanId;
 
 /// Counts without a simulator: those of a process that has ended, or of a parent at the moment of

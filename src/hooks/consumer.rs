@@ -16,9 +16,9 @@ use crate::hooks::executions::Tally;
 use crate::hooks::lookout::Lookout;
 pub(crate) use crate::hooks::lookout::{Miss, Sighting, Target, Watched};
 use crate::hooks::part::Part;
-pub(crate) use crate::hooks::part::Predictors;
 use crate::hooks::plan::Plan;
 use crate::hooks::plan_index::PlanIndex;
+pub(crate) use crate::hooks::predictors::Predictors;
 use crate::hooks::record::{Header, PlanId};
 use crate::sim::Hierarchy;
 

@@ -1,5 +1,5 @@
-//! Counts that generated code makes itself: executions of blocks, in place of a record for each, and
-//! mispredictions.
+//! Counts that generated code makes itself: executions of blocks, in place of a record for each,
+//! and mispredictions.
 
 use std::collections::BTreeMap;
 

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 
 use crate::hooks::control::{AccountId, Opening};
-use crate::hooks::part::Predictors;
+use crate::hooks::predictors::Predictors;
 
 /// Predictors by account.
 #[derive(Debug)]
 pub(crate) struct InlinePredictors {
-    /// What generated code works with; it does not move.
+    /// Those that generated code drives; they do not move.
     live: Box<Predictors>,
     /// The account that it belongs to; `None` while what runs is not counted.
     of: Option<AccountId>,
@@ -91,8 +91,8 @@ impl InlinePredictors {
         self.kept.iter().map(|(&account, kept)| (account, kept.clone())).chain(live).collect()
     }
 
-    /// Restores the predictors of all accounts, and goes on with one as [`InlinePredictors::switch`]
-    /// does.
+    /// Restores the predictors of all accounts, and goes on with one as
+    /// [`InlinePredictors::switch`] does.
     pub(super) fn restore(&mut self, saved: &SavedPredictors, account: AccountId, counted: bool) {
         self.of = None;
         self.kept.clone_from(saved);

@@ -17,6 +17,7 @@ mod numbering;
 mod part;
 pub(crate) mod plan;
 mod plan_index;
+pub(crate) mod predictors;
 pub(crate) mod private_code;
 pub(crate) mod record;
 pub(crate) mod recorder;
@@ -26,10 +27,3 @@ pub(crate) mod tally;
 mod transitions;
 mod walk;
 pub(crate) mod worker;
-
-/// The branch predictors that generated code drives, and what it has to know of them.
-pub(crate) mod predictors {
-    pub(crate) use crate::sim::{
-        COUNTER_MASK, Conditional, HISTORY_MASK, Indirect, PREDICTS_TAKEN_BIT, TAKEN,
-    };
-}

@@ -9,25 +9,9 @@ use crate::hooks::executions::Count;
 use crate::hooks::numbering::Numbering;
 use crate::hooks::plan::Plan;
 use crate::hooks::plan_index::{Ends, Entry, PlanIndex};
+use crate::hooks::predictors::Predictors;
 use crate::hooks::record::PlanId;
-use crate::sim::{Conditional, Geometry, Held, Hierarchy, Indirect, Line};
-
-/// Branch predictors.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Predictors {
-    /// Predictor of conditional branches.
-    pub(crate) conditional: Conditional,
-    /// Predictor of indirect branches.
-    pub(crate) indirect: Indirect,
-}
-
-impl Predictors {
-    /// Become copies of others, in the same memory.
-    pub(crate) fn copy_from(&mut self, other: &Predictors) {
-        self.conditional.copy_from(&other.conditional);
-        self.indirect.copy_from(&other.indirect);
-    }
-}
+use crate::sim::{Geometry, Held, Hierarchy, Line};
 
 /// Bytes of the predictors.
 const PREDICTOR_BYTES: u64 = 20 << 10;

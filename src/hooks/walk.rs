@@ -9,8 +9,9 @@
 use crate::hooks::counts::Kind;
 use crate::hooks::lookout::Miss;
 use crate::hooks::numbering::{self, Ids, Numbering, Numbers};
-use crate::hooks::part::{Below, Block, NEAR, Part, Predictors, Rest, Simulated};
+use crate::hooks::part::{Below, Block, NEAR, Part, Rest, Simulated};
 use crate::hooks::plan_index::{Data, Ends, Entry, PlanIndex};
+use crate::hooks::predictors::Predictors;
 use crate::hooks::record::Header;
 use crate::sim::{Cache, Hierarchy};
 use crate::x86::cost::Repeat;

@@ -23,7 +23,7 @@ struct Full {
     words: Box<[u64]>,
     len: usize,
     plans: Vec<Arc<Plan>>,
-    /// What generated code has counted itself, by account.
+    /// Counts that generated code has made itself, by account.
     tallies: Vec<(AccountId, Tally)>,
 }
 
@@ -147,8 +147,8 @@ impl Link {
         }
     }
 
-    /// Hands over the first `len` words of a buffer, the plans that are new, and what generated code
-    /// has counted itself.
+    /// Hands over the first `len` words of a buffer, the plans that are new, and what generated
+    /// code has counted itself.
     pub(super) fn send(
         &mut self,
         words: Box<[u64]>,

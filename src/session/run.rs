@@ -272,8 +272,8 @@ fn new_kernel(config: &Config, control: &Control, memory: u64) -> Result<Kernel,
     Ok(kernel)
 }
 
-/// What generated code can do by itself, if anything: nobody asks what comes after what, and no thread
-/// has counts of its own. Where no caches are simulated nobody asks where data are, either.
+/// Work that generated code can do by itself, if any: nobody asks what comes after what, and no
+/// thread has counts of its own. Where no caches are simulated nobody asks where data are, either.
 fn inline(counting: &CountConfig) -> Option<Inline> {
     let CountConfig { caches, branch_sim, calls, model, producer, children, .. } = counting;
     let can = calls.is_none()

@@ -8,9 +8,10 @@
 
 mod accesses;
 mod alignment;
+pub(super) mod branch;
 pub(super) mod guard;
-pub(super) mod inline;
 mod patches;
+mod predictors;
 mod prologue;
 
 use std::ffi::c_void;
@@ -24,8 +25,8 @@ use crate::emu::unicorn::engine_state::EngineState;
 use crate::emu::unicorn::errata::{self, Erratum};
 use crate::emu::unicorn::ffi::{Context, TranslatorOps};
 use crate::emu::unicorn::matcher::Matcher;
+use crate::emu::unicorn::translator::branch::{Inline, labels_before_jump};
 use crate::emu::unicorn::translator::guard::Guard;
-use crate::emu::unicorn::translator::inline::{Inline, labels_before_jump};
 use crate::emu::unicorn::translator::patches::Patches;
 use crate::guest::Gpr;
 use crate::hooks::callgraph::facts::CodePlace;
@@ -181,8 +182,8 @@ impl Translator {
     }
 
     /// Begins a block at `pc` for a mode of the CPU, which the engine translates with the
-    /// operations `original`. With `counts` it counts executions in place of the trace; it drives the
-    /// predictors of `inline`.
+    /// operations `original`. With `counts` it counts executions in place of the trace; it drives
+    /// the predictors of `inline`.
     pub(super) fn begin(
         &mut self,
         original: TranslatorOps,

@@ -10,13 +10,13 @@ use crate::emu::memory::space::AddressSpace;
 use crate::emu::supervisor::{Next, Supervisor};
 use crate::emu::unicorn::engine_state::EngineState;
 use crate::emu::unicorn::helpers::env::Before;
-use crate::emu::unicorn::inline::Words;
 use crate::emu::unicorn::mmu::Mmu;
 use crate::emu::unicorn::reference::Reference;
 use crate::emu::unicorn::registers::Cpu;
 use crate::emu::unicorn::run_control::{Leave, RunControl};
 use crate::emu::unicorn::trace_buffer::TraceBuffer;
 use crate::emu::unicorn::translator::Translator;
+use crate::emu::unicorn::translator::branch::Words;
 use crate::hooks::record::MAX_BLOCK;
 
 /// The parts of a virtual CPU. It must not move once code was translated, since that has the
@@ -27,7 +27,7 @@ pub(super) struct Vcpu {
     pub(super) trace: TraceBuffer,
     pub(super) run: RunControl,
     pub(super) translator: Translator,
-    /// Whether the instruction at hand jumps or iterates, as generated code stores it.
+    /// Word that generated code sets to 1 if the instruction at hand jumps or iterates.
     pub(super) outcome: u64,
     /// Words of the predictors that generated code drives, if it does.
     pub(super) words: Option<Words>,

@@ -5,13 +5,13 @@ use crate::hooks::control::Control;
 use crate::hooks::executions::{Count, Executions};
 use crate::hooks::filter::Drain;
 use crate::hooks::inline_predictors::InlinePredictors;
-use crate::hooks::part::Predictors;
 use crate::hooks::plan::End;
+use crate::hooks::predictors::Predictors;
 use crate::hooks::record::PlanId;
 use crate::hooks::recorder::Recorder;
 use crate::x86::cost::Repeat;
 
-/// What generated code does by itself.
+/// Work that generated code does by itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Inline {
     /// It drives the branch predictors, for consumers that are told of mispredictions.

@@ -28,12 +28,7 @@ pub(crate) const ROWS: &[Row] = &[
     partial(173, "ioperm", ioperm, "with CAP_SYS_RAWIO EPERM, as in a locked-down kernel"),
     partial(175, "init_module", no_modules, NO_MODULES),
     partial(176, "delete_module", no_modules, NO_MODULES),
-    partial(
-        272,
-        "unshare",
-        unshare,
-        "PID namespaces have the numbers of their parents, time namespaces no offsets",
-    ),
+    partial(272, "unshare", unshare, "time namespaces have no offsets"),
     full(308, "setns", setns),
     partial(313, "finit_module", no_modules, NO_MODULES),
 ];

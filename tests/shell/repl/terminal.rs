@@ -53,6 +53,8 @@ const SESSION: &[(&str, &str)] = &[
     ("summary", "I   refs:"),
     ("top 3", "everything"),
     ("annotate step", "counter += i"),
+    ("callers step", "work"),
+    ("callees work", "step"),
     ("dump", "out.1"),
     ("mark here", ""),
     ("step 3", "instructions"),
@@ -103,7 +105,7 @@ fn every_command_in_a_script_and_on_a_terminal() {
     let dir = built();
     fs::write(dir.path().join("more"), "print 1 + 1\n").expect("written");
     let commands: String = SESSION.iter().map(|(line, _)| format!("{line}\n")).collect();
-    let said = script_with(dir.path(), &["--branch-sim=yes"], &commands, &[]);
+    let said = script_with(dir.path(), &["--branch-sim=yes", "--callgraph=yes"], &commands, &[]);
     assert_eq!(said.status, 0, "{}{}", said.out, said.err);
     let mut rest = said.out.as_str();
     for (line, part) in SESSION {
@@ -113,7 +115,14 @@ fn every_command_in_a_script_and_on_a_terminal() {
         }
     }
 
-    let words = ["repl", "--branch-sim=yes", "--stdin=input", "--cachegrind-out-file=out", "./prog"];
+    let words = [
+        "repl",
+        "--branch-sim=yes",
+        "--callgraph=yes",
+        "--stdin=input",
+        "--cachegrind-out-file=out",
+        "./prog",
+    ];
     let mut terminal = Terminal::cgemu(dir.path(), &words);
     let mut at = terminal.wait_for(0, "cgemu> ");
     for (line, part) in SESSION {

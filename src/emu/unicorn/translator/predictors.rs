@@ -3,54 +3,19 @@
 
 use std::mem::offset_of;
 
-use iced_x86::{FlowControl, Instruction};
+use iced_x86::FlowControl;
 
 use crate::emu::unicorn::emit::Emit;
-use crate::emu::unicorn::inline::{TELL, Words, tell};
 use crate::emu::unicorn::layout::{COND_NE, ENV_EIP};
 use crate::emu::unicorn::trace_buffer::Cursor;
 use crate::emu::unicorn::translator::Translator;
+use crate::emu::unicorn::translator::branch::{Branch, TELL, Words, labels_before_jump, tell};
 use crate::emu::unicorn::translator::patches::Later;
 use crate::hooks::predictors;
 use crate::x86::cost::{self, repeat};
 
 /// Bits of the CPU mode in which blocks do not chain: EFLAGS.TF and `HF_INHIBIT_IRQ_MASK`.
 const UNCHAINED: u32 = 0x108;
-
-/// How generated code gets to know of the branch at the end of an instruction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Branch {
-    /// There is none.
-    #[default]
-    None,
-    /// The second exit jumps; jumping may count as not taken.
-    Sides { inverted: bool },
-    /// The word `outcome` says whether it jumps.
-    Outcome { inverted: bool },
-    /// RIP is the target.
-    Indirect,
-    /// The first exit leads on, the second repeats the instruction; `outcome` says if it iterates.
-    Repeat,
-}
-
-/// State of the translation of a block that drives predictors.
-#[derive(Default)]
-pub(crate) struct Inline {
-    /// The words that generated code accesses; none where it drives no predictors.
-    words: Option<Words>,
-    branch: Branch,
-    /// Exits of the instruction so far.
-    exits: u32,
-    /// The instruction has accessed memory.
-    iterates: bool,
-}
-
-impl Inline {
-    /// A block that drives the predictors in these words.
-    pub(crate) fn new(words: Option<Words>) -> Inline {
-        Inline { words, ..Inline::default() }
-    }
-}
 
 impl Translator {
     /// Forgets the branch of the instruction before.
@@ -193,10 +158,4 @@ impl Translator {
         accesses.into_iter().for_each(|op| self.patches.add(op, 2, Later::Mispredicted));
         emit.free(counts);
     }
-}
-
-/// Labels that the engine places before the one that a conditional jump leads to: a Jcc's target comes
-/// first; the others place that of the fall-through before it.
-pub(super) fn labels_before_jump(instruction: &Instruction) -> u32 {
-    u32::from(!instruction.is_jcc_short_or_near())
 }
