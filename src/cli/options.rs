@@ -41,9 +41,9 @@ pub(super) struct MachineArgs {
     #[arg(long, value_name = "PATH", action = ArgAction::Append, display_order = 25)]
     pub deny: Vec<PathBuf>,
 
-    /// Let the program connect to this host and port outside, in the host's network; may be
-    /// repeated. The host is looked up once, before the program starts. The run depends on what
-    /// comes from there, and the profile says so
+    /// Let the program connect to this port of a host outside; may be repeated. The host is looked
+    /// up once, before the program starts. The run depends on what comes from there, and the
+    /// profile says so
     #[arg(long, value_name = "HOST:PORT", action = ArgAction::Append, display_order = 25)]
     pub allow_net: Vec<String>,
 
@@ -85,7 +85,7 @@ pub(super) struct MachineArgs {
     #[arg(long, value_name = "TIME", value_parser = values::duration, display_order = 30)]
     pub timeout: Option<Duration>,
 
-    /// Stop when there would be more processes and threads than this at a time
+    /// Stop at more processes and threads than this at a time
     #[arg(long, value_name = "N", value_parser = values::count, display_order = 30)]
     pub max_processes: Option<u64>,
 
