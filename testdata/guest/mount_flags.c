@@ -1,18 +1,11 @@
 // covers: mount umount2 open execve execveat mmap mprotect access chmod chown utimensat setxattr truncate statfs mknod
 // open: skip the host's files have no owners of the emulated machine
-#include "cases.h"
+#include "namespace.h"
 #include <sys/mount.h>
 #include <sys/statfs.h>
 #include <sys/xattr.h>
 
 /* What the flags of a mount forbid, in namespaces of its own. */
-
-static void put_map(const char *path, const char *text)
-{
-    int fd = open(path, O_WRONLY);
-    S(write, fd, text, strlen(text));
-    close(fd);
-}
 
 /* Flags of a mount as statfs(2) and mountinfo have them. */
 static void flags_of(const char *path)
@@ -264,16 +257,7 @@ static void locked(void)
 
 int main(void)
 {
-    char map[64];
-    unsigned uid = getuid(), gid = getgid();
-    unfiltered();
-    if (S(unshare, CLONE_NEWUSER | CLONE_NEWNS) < 0)
-        lacks("no namespaces may be made here");
-    put_map("/proc/self/setgroups", "deny");
-    snprintf(map, sizeof map, "0 %u 1", uid);
-    put_map("/proc/self/uid_map", map);
-    snprintf(map, sizeof map, "0 %u 1", gid);
-    put_map("/proc/self/gid_map", map);
+    become_root();
     S(mkdir, "m", 0755);
     noexec();
     nodev();

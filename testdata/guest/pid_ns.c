@@ -1,18 +1,10 @@
 // covers: clone unshare setns getpid getppid gettid kill wait4 waitid setsid getpgid fcntl
-#include "cases.h"
-#include <sched.h>
+#include "namespace.h"
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
 /* Numbers of processes in PID namespaces, and the first process of one. */
-
-static void put_map(const char *path, const char *text)
-{
-    int fd = open(path, O_WRONLY);
-    S(write, fd, text, strlen(text));
-    close(fd);
-}
 
 static int clones(unsigned long flags)
 {
@@ -395,16 +387,7 @@ static void messages(void)
 
 int main(void)
 {
-    char map[64];
-    unsigned uid = getuid(), gid = getgid();
-    unfiltered();
-    if (S(unshare, CLONE_NEWUSER | CLONE_NEWNS) < 0)
-        lacks("no namespaces may be made here");
-    put_map("/proc/self/setgroups", "deny");
-    snprintf(map, sizeof map, "0 %u 1", uid);
-    put_map("/proc/self/uid_map", map);
-    snprintf(map, sizeof map, "0 %u 1", gid);
-    put_map("/proc/self/gid_map", map);
+    become_root();
     pid_t pid = clones(CLONE_NEWPID);
     if (!pid) {
         if (S(mount, "proc", "/proc", "proc", 0, 0) < 0)
