@@ -166,12 +166,17 @@ impl Kernel {
         let held = &self.processes[process];
         let (pid, uid) = (held.pid, self.tasks[held.leader].cred.uid.real);
         let Some(parent) = held.parent else { return };
+        let news = WaitKey::Child(parent);
+        if self.sched.sleepers_of(news).next().is_some() {
+            // Else who stops and continues the child in one turn leaves the parent nothing to see.
+            self.sched.end_turn();
+        }
         let action = self.handlers_of(parent).get(SIGCHLD);
         if action.handler != SIG_IGN && action.flags & sa::NOCLDSTOP == 0 {
             let used = held.cpu_ns;
             let pid = self.pid_for(parent, pid);
             self.send_to(parent, SigInfo::child(SIGCHLD, code, pid, uid, value, used));
         }
-        self.wake(WaitKey::Child(parent));
+        self.wake(news);
     }
 }

@@ -341,6 +341,11 @@ impl Scheduler {
         };
     }
 
+    /// Ends the turn of the running task as soon as another one of its priority may run.
+    pub(super) fn end_turn(&mut self) {
+        self.turn = 0;
+    }
+
     /// Changes the claim of the running task, whose turn goes on.
     pub(super) fn set_running(&mut self, claim: Claim) {
         self.running = claim;

@@ -133,7 +133,11 @@ fn a_parent_sees_a_child_continue_before_it_goes_on() {
     let [child, sender] = [0, 1].map(|_| spawn(&mut tasks, FIRST, FORK));
     assert_eq!(tasks.call(sender, KILL, &[child as u64, SIGSTOP]), Some(0));
     assert_eq!(tasks.call(FIRST, WAIT4, &[child as u64, DATA, WCONTINUED, 0]), None);
+    let turn_is_over = |tasks: &Tasks| tasks.machine.kernel.quantum_end() == Some(0);
+    assert!(!turn_is_over(&tasks));
     assert_eq!(tasks.call(sender, KILL, &[child as u64, SIGCONT]), Some(0));
+    // The sender might stop the child again in the rest of its own.
+    assert!(turn_is_over(&tasks));
     assert_eq!(tasks.ready(), [FIRST, child]);
     assert_eq!(tasks.goes_on(FIRST), Some(child.into()));
     assert_eq!(tasks.machine.word(DATA) as u32, 0xffff);
