@@ -19,11 +19,24 @@ const CLOSEST: u64 = 10_000_000;
 /// The share of the time that checkpoints may take.
 const SHARE: f64 = 0.02;
 
+/// A point in the life of a task: its id, the address of its next instruction, and the number of
+/// those that it has executed. Other tasks may run before it goes on.
+pub(super) type Point = (i32, u64, u64);
+
 /// A checkpoint.
-struct Point {
+struct Kept {
     saved: Saved,
     /// The user changed here what is counted; what came before does not lead to what is after.
     turned: bool,
+}
+
+/// A checkpoint with a name.
+struct Named {
+    saved: Saved,
+    /// Changes of what is counted on the way there.
+    turns: Vec<Turn>,
+    /// Point at which the run had stopped at breakpoints then.
+    considered: Option<Point>,
 }
 
 /// A change of what is counted.
@@ -36,8 +49,8 @@ struct Turn {
 /// The checkpoints of a run.
 #[derive(Default)]
 pub(super) struct History {
-    points: BTreeMap<u64, Point>,
-    named: BTreeMap<String, (Saved, Vec<Turn>)>,
+    points: BTreeMap<u64, Kept>,
+    named: BTreeMap<String, Named>,
     /// Changes of what is counted on the way here.
     turns: Vec<Turn>,
     /// The number of the last change.
@@ -101,7 +114,7 @@ impl History {
             self.last_turn += 1;
             self.turns.push(Turn { moment: now, number: self.last_turn });
         }
-        if let Some(old) = self.points.insert(now, Point { saved, turned }) {
+        if let Some(old) = self.points.insert(now, Kept { saved, turned }) {
             session.forget(old.saved);
         }
         self.cost = begin.elapsed();
@@ -111,9 +124,8 @@ impl History {
 
     /// Gives up those that lie closest together for their age.
     fn thin(&mut self, session: &mut Session, now: u64) {
-        let bytes = |points: &BTreeMap<u64, Point>| {
-            points.values().map(|point| point.saved.call_bytes()).sum::<u64>()
-        };
+        let bytes =
+            |points: &BTreeMap<u64, Kept>| points.values().map(|point| point.saved.call_bytes()).sum::<u64>();
         while self.points.len() > KEPT || bytes(&self.points) > MOST_CALL_BYTES {
             let moments: Vec<(u64, bool)> =
                 self.points.iter().map(|(&at, point)| (at, point.turned)).collect();
@@ -156,12 +168,12 @@ impl History {
 
     /// The named checkpoints at or before `moment` from which the way here leads.
     fn named_until(&self, moment: u64) -> impl Iterator<Item = &Saved> {
-        let on_the_way = move |(saved, turns): &&(Saved, Vec<Turn>)| {
+        let on_the_way = move |Named { saved, turns, .. }: &&Named| {
             let at = saved.instructions();
             let later = self.turns.get(turns.len());
             at <= moment && self.turns.starts_with(turns) && later.is_none_or(|turn| turn.moment > at)
         };
-        self.named.values().filter(on_the_way).map(|(saved, _)| saved)
+        self.named.values().filter(on_the_way).map(|named| &named.saved)
     }
 
     /// Only the first `kept` changes have been made.
@@ -172,16 +184,26 @@ impl History {
         self.turns.truncate(kept);
     }
 
-    /// Makes a checkpoint with a name.
+    /// Makes a checkpoint with a name, of a run that has stopped at breakpoints at `considered`.
     ///
     /// # Errors
     /// The engine's.
-    pub(super) fn name(&mut self, session: &mut Session, name: &str) -> Result<(), Error> {
-        let saved = session.save()?;
-        if let Some((old, _)) = self.named.insert(name.to_owned(), (saved, self.turns.clone())) {
-            session.forget(old);
+    pub(super) fn name(
+        &mut self,
+        session: &mut Session,
+        name: &str,
+        considered: Option<Point>,
+    ) -> Result<(), Error> {
+        let named = Named { saved: session.save()?, turns: self.turns.clone(), considered };
+        if let Some(old) = self.named.insert(name.to_owned(), named) {
+            session.forget(old.saved);
         }
         Ok(())
+    }
+
+    /// The point at which the run had stopped at breakpoints when a checkpoint was made.
+    pub(super) fn considered(&self, name: &str) -> Option<Point> {
+        self.named.get(name)?.considered
     }
 
     /// Goes back to a checkpoint with a name; false if there is none.
@@ -189,7 +211,7 @@ impl History {
     /// # Errors
     /// The engine's.
     pub(super) fn restore(&mut self, session: &mut Session, name: &str) -> Result<bool, Error> {
-        let Some((saved, turns)) = self.named.get(name) else { return Ok(false) };
+        let Some(Named { saved, turns, .. }) = self.named.get(name) else { return Ok(false) };
         session.check_reversible()?;
         session.restore(saved)?;
         let now = session.instructions();
@@ -202,7 +224,7 @@ impl History {
             self.forget_from(session, 0);
             self.turns = turns;
             let saved = session.save()?;
-            self.points.insert(now, Point { saved, turned: true });
+            self.points.insert(now, Kept { saved, turned: true });
         }
         self.due = self.due.min(now.saturating_add(CLOSEST));
         Ok(true)
@@ -210,6 +232,6 @@ impl History {
 
     /// The named checkpoints and their moments.
     pub(super) fn names(&self) -> impl Iterator<Item = (&str, u64)> {
-        self.named.iter().map(|(name, (saved, _))| (&**name, saved.instructions()))
+        self.named.iter().map(|(name, named)| (&**name, named.saved.instructions()))
     }
 }

@@ -9,17 +9,13 @@ use std::sync::Arc;
 use super::ahead::Ahead;
 use super::error::Error;
 use super::follow::Followed;
-use super::history::History;
+use super::history::{History, Point};
 use super::places::Places;
 use super::program::Program;
 use super::stops::Stops;
 use super::value::Value;
 use crate::profile::Profile;
 use crate::session::{Config, Control, Folded, Session, StartError, Whose};
-
-/// A point in the life of a task: its id, the address of its next instruction, and the number of
-/// those that it has executed. Other tasks may run before it goes on.
-pub(super) type Point = (i32, u64, u64);
 
 /// A run under the debugger: with its program, its past, and the stops that are set.
 pub struct Debugger {
@@ -141,7 +137,7 @@ impl Debugger {
     /// # Errors
     /// The engine's.
     pub fn checkpoint(&mut self, name: &str) -> Result<(), Error> {
-        self.history.name(&mut self.session, name)
+        self.history.name(&mut self.session, name, self.considered)
     }
 
     /// Goes back to a checkpoint with a name; false if there is none.
@@ -152,7 +148,10 @@ impl Debugger {
         let found = self.history.restore(&mut self.session, name)?;
         self.places.forget();
         self.program.refresh(&mut self.session);
-        self.considered = None;
+        if found {
+            // It goes on as it would have gone on then: not with the stop that it was at.
+            self.considered = self.history.considered(name);
+        }
         self.frame = 0;
         Ok(found)
     }

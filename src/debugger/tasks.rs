@@ -3,7 +3,8 @@
 use super::control::Stopped;
 use super::error::Error;
 use super::follow::Follow;
-use super::state::{Debugger, Point};
+use super::history::Point;
+use super::state::Debugger;
 
 impl Debugger {
     /// The id of the running task.

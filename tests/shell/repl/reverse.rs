@@ -20,6 +20,12 @@ fn going_back() {
         &["read 4", "beginning of the run", "status 3"],
     );
     assert_eq!(out.matches("read 4").count(), 1, "printed again: {out}");
+    // A run that goes back to where it had stopped goes on from there as it did then.
+    prints(
+        dir.path(),
+        "break step\nrun\ncheckpoint here\ncontinue 2\nprint i32[&counter]\nrestore here\ncontinue 2\nprint i32[&counter]\n",
+        &["$1 = 1", "$2 = 1"],
+    );
     // Forth and back is nowhere.
     let there = "break work\nrun\nprint Dr\nprint D1mr\nprint $rsp\nadvance 10k\nreverse-step 10_000\nprint Dr\nprint D1mr\nprint $rsp\n";
     let out = prints(dir.path(), there, &["$6 = "]);
