@@ -376,10 +376,13 @@ impl RunLog {
     }
 }
 
+/// Processes that the log lists; a bomb has thousands, and its end would be lost among them.
+const LISTED: usize = 100;
+
 /// The processes that were counted beside the first, a line each.
 fn report_children(log: &mut Log, finished: &Finished) {
-    let mut heard = finished.children.iter().filter(|child| !child.silent).peekable();
-    if heard.peek().is_none() {
+    let heard: Vec<&Child> = finished.children.iter().filter(|child| !child.silent).collect();
+    if heard.is_empty() {
         return;
     }
     let apart = finished.children.iter().any(|child| child.apart);
@@ -389,9 +392,12 @@ fn report_children(log: &mut Log, finished: &Finished) {
     } else {
         "Other processes, counted above:"
     });
-    for Child { pid, ppid, command, instructions, .. } in heard {
+    for Child { pid, ppid, command, instructions, .. } in heard.iter().take(LISTED) {
         let command = one_line(&String::from_utf8_lossy(command)).into_owned();
         log.line(&format!("  {pid} (of {ppid}): {} instructions: {command}", grouped(*instructions)));
+    }
+    if heard.len() > LISTED {
+        log.line(&format!("  and {} more", grouped((heard.len() - LISTED) as u64)));
     }
 }
 

@@ -299,6 +299,10 @@ fn processes_and_threads_are_limited() {
         static void *wait(void *p) { pause(); return p; }\n\
         int main(void) { pthread_t t; for (;;) pthread_create(&t, 0, wait, 0); }";
     ends(&["--max-processes=20"], threads, 124, &["--max-processes"]);
+    // Not a line for each process: what ended the run would be lost among them.
+    let dir = temporary();
+    let log = stderr(&run(dir.path(), &["--max-processes=120"], forks));
+    assert!(log.contains("and 19 more") && log.lines().count() < 140, "{log}");
     let in_turn = "#include <unistd.h>\n#include <sys/wait.h>\n\
         int main(void) { for (int i = 0; i < 100; i++) { if (!fork()) _exit(0); wait(0); } return 5; }";
     ends(&["--max-processes=2"], in_turn, 5, &[]);
