@@ -166,7 +166,10 @@ impl Kernel {
         let held = &self.processes[process];
         let (pid, uid) = (held.pid, self.tasks[held.leader].cred.uid.real);
         let Some(parent) = held.parent else { return };
-        let news = WaitKey::Child(parent);
+        let news = match code {
+            CLD_CONTINUED => WaitKey::ContinuedChild(parent),
+            _ => WaitKey::StoppedChild(parent),
+        };
         if self.sched.sleepers_of(news).next().is_some() {
             // Else who stops and continues the child in one turn leaves the parent nothing to see.
             self.sched.end_turn();

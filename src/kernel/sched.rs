@@ -54,8 +54,12 @@ pub(crate) enum WaitKey {
     Queue(QueueId),
     /// A futex.
     Futex(FutexKey),
-    /// A change of state of a child of the process, wait(2).
+    /// The end of a child of the process, wait(2).
     Child(ProcessId),
+    /// A child of the process that stops.
+    StoppedChild(ProcessId),
+    /// A child of the process that continues.
+    ContinuedChild(ProcessId),
     /// The end of a child of vfork(2), or its execve(2).
     Vfork(TaskId),
     /// A lock of a file.
@@ -79,7 +83,9 @@ impl fmt::Display for WaitKey {
         match self {
             WaitKey::Queue(_) => write!(f, "for a file to become ready"),
             WaitKey::Futex(key) => write!(f, "{key}"),
-            WaitKey::Child(_) => write!(f, "for a child"),
+            WaitKey::Child(_) | WaitKey::StoppedChild(_) | WaitKey::ContinuedChild(_) => {
+                write!(f, "for a child")
+            }
             WaitKey::Vfork(_) => write!(f, "for the child of vfork"),
             WaitKey::Lock(_) => write!(f, "for a lock of a file"),
             WaitKey::Lease(_) => write!(f, "for a lease of a file"),

@@ -46,7 +46,10 @@ fn wait(ctx: &mut Ctx, which: Which, options: u32) -> Result<Option<News>, Break
         return Ok(None);
     }
     let process = ctx.kernel.task().shared.process;
-    ctx.sleep("wait for a child", &[WaitKey::Child(process)], None)?;
+    let stops = (options & WSTOPPED != 0).then_some(WaitKey::StoppedChild(process));
+    let continues = (options & WCONTINUED != 0).then_some(WaitKey::ContinuedChild(process));
+    let keys: Vec<WaitKey> = [WaitKey::Child(process)].into_iter().chain(stops).chain(continues).collect();
+    ctx.sleep("wait for a child", &keys, None)?;
     Err(ctx.interrupted(Restart::WithFlag))
 }
 

@@ -141,6 +141,10 @@ fn a_parent_sees_a_child_continue_before_it_goes_on() {
     assert_eq!(tasks.ready(), [FIRST, child]);
     assert_eq!(tasks.goes_on(FIRST), Some(child.into()));
     assert_eq!(tasks.machine.word(DATA) as u32, 0xffff);
+    // Who waits for an end has no part in it.
+    assert_eq!(tasks.call(FIRST, WAIT4, &[child as u64, DATA, 0, 0]), None);
+    assert_eq!(tasks.call(sender, KILL, &[child as u64, SIGSTOP]), Some(0));
+    assert!(!turn_is_over(&tasks) && tasks.ready().is_empty());
 }
 
 #[test]
