@@ -10,6 +10,10 @@ use crate::symbols::debugger::cfi::Registers;
 use crate::symbols::debugger::unwind::{self, GPRS};
 use crate::symbols::valgrind::demangle::display_name;
 
+/// Name of the frame between a signal handler and what it interrupted, as GDB has it; the C library
+/// has none for it.
+const HANDLER_CALLED: &str = "<signal handler called>";
+
 /// One call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
@@ -99,6 +103,12 @@ impl Debugger {
     /// Adds a frame of the stack, after the calls that were inlined into it.
     fn add_calls(&self, frame: &unwind::Frame, frames: &mut Vec<Frame>) {
         let code = frame.code();
+        if frame.signal {
+            let (pc, registers) = (frame.pc(), frame.registers);
+            let function = Some(HANDLER_CALLED.to_owned());
+            frames.push(Frame { pc, registers, inlined: false, function, place: None });
+            return;
+        }
         let mut place = self.program.line_at(code).map(|(place, _)| (place.file.to_string(), place.line));
         let chain = self.program.module_at(code).map_or(Vec::new(), |module| module.chain(code));
         let (pc, registers) = (frame.pc(), frame.registers);

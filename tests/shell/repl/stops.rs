@@ -81,7 +81,11 @@ fn memory_and_events() {
         &["(call to syscall read)", "(returned from syscall read)"],
     );
     prints(dir.path(), "catch syscall\nrun\nrun\n", &["stop 1: catch syscall (call to syscall brk)"]);
-    prints(dir.path(), "catch signal\nrun\nwhere\ncontinue\n", &["signal 10", "handler", "status 3"]);
+    prints(
+        dir.path(),
+        "catch signal\nrun\nwhere\ncontinue\n",
+        &["signal 10", "handler", "<signal handler called>", "status 3"],
+    );
     prints(
         dir.path(),
         "break work\nrun\ncatch miss D1mr in step\ndelete 1\ncontinue\n",
